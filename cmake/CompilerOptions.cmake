@@ -1,0 +1,23 @@
+# Warnings, sanitizers and the one portable flag that host kernels want; as a target that both libraries and tests use.
+include(CheckCCompilerFlag)
+
+add_library(petscpack_options INTERFACE)
+target_compile_options(petscpack_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra>)
+if(PETSCPACK_WERROR)
+  target_compile_options(petscpack_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
+endif()
+
+# `#pragma omp simd` without the OpenMP runtime
+check_c_compiler_flag(-fopenmp-simd PETSCPACK_HAVE_OPENMP_SIMD)
+if(PETSCPACK_HAVE_OPENMP_SIMD)
+  target_compile_options(petscpack_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-fopenmp-simd>)
+endif()
+
+if(SPMV_SANITIZE)
+  if(PETSCPACK_PETSC)
+    message(FATAL_ERROR "SPMV_SANITIZE=ON checks the kernel library alone: add -DPETSCPACK_PETSC=OFF")
+  endif()
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(petscpack_options INTERFACE $<$<COMPILE_LANGUAGE:C>:${sanitizers}>)
+  target_link_options(petscpack_options INTERFACE ${sanitizers})
+endif()

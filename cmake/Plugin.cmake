@@ -1,0 +1,25 @@
+# libpetscpack: the PETSc types, a library that PETSc loads by -dll_append or that a program links.
+# PETSc derives the name of the entry point from the file name, so the name never changes (no debug postfix).
+file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mat/*.c ${PROJECT_SOURCE_DIR}/src/ksp/*.c)
+if(NOT plugin_sources)
+  message(STATUS "Plugin: no sources under src/mat")
+  return()
+endif()
+
+add_library(petscpack SHARED ${plugin_sources})
+add_library(petscpack::petscpack ALIAS petscpack)
+set_target_properties(petscpack PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                                           C_VISIBILITY_PRESET hidden DEBUG_POSTFIX "")
+target_include_directories(petscpack PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(petscpack PUBLIC spmvpack PkgConfig::PETSC PRIVATE petscpack_options m)
+if(TARGET MPI::MPI_C)
+  target_link_libraries(petscpack PUBLIC MPI::MPI_C)
+endif()
+if(petsc_cuda)
+  # PETSc's public headers then include the CUDA runtime's, also for a plugin without GPU code of its own
+  find_package(CUDAToolkit REQUIRED)
+  target_link_libraries(petscpack PUBLIC CUDA::cudart)
+  target_include_directories(petscpack SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
+endif()
+# A library that registered types and may hold a CUDA module must stay mapped until the process ends
+target_link_options(petscpack PRIVATE LINKER:-z,nodelete LINKER:-z,defs)

@@ -1,0 +1,75 @@
+/*
+  petscpack.h - packed sparse-matrix types for PETSc
+
+  The types are ordinary values of MatType: pass them to MatSetType(), MatConvert() or -mat_type. A program needs this
+  header only for the names, for PetscPackInitializePackage(), and for the setters and getters below.
+*/
+#pragma once
+
+#include <petscmat.h>
+
+/* One group a format: the name for any communicator, for one process, and for several. They follow the rows of
+   src/kernels/formats.def, which the plugin checks when it is compiled. */
+#define MATAIJCRSV    "aijcrsv"
+#define MATSEQAIJCRSV "seqaijcrsv"
+#define MATMPIAIJCRSV "mpiaijcrsv"
+#define MATAIJRBP     "aijrbp"
+#define MATSEQAIJRBP  "seqaijrbp"
+#define MATMPIAIJRBP  "mpiaijrbp"
+
+/* Layouts of MATAIJRBP for MatAIJRBPSetFormat() */
+typedef const char *MatAIJRBPFormat;
+#define MATAIJRBP_PACKED "packed"
+#define MATAIJRBP_CSR    "csr"
+#define MATAIJRBP_ELL    "ell"
+#define MATAIJRBP_ELLR   "ellr"
+
+/* Where the packed arrays may lie, for MatAIJFmtSetDevice() */
+typedef const char *MatAIJFmtDevice;
+#define MATAIJFMT_DEVICE_AUTO "auto"
+#define MATAIJFMT_DEVICE_HOST "host"
+#define MATAIJFMT_DEVICE_GPU  "gpu"
+
+/* What MatAIJFmtGetInfo() tells. Every field is a sum over the sequential blocks of the matrix: one for a sequential
+   matrix, the diagonal and the off-diagonal block of every process for a parallel one. Bytes and nonzeros count the
+   blocks that are converted. Times are in seconds and the maximum over the processes. */
+typedef struct {
+  PetscLogDouble blocks;               /* sequential blocks */
+  PetscLogDouble blocks_converted;     /* of them, those that hold packed arrays now */
+  PetscLogDouble blocks_on_gpu;        /* of those, on the GPU */
+  PetscLogDouble blocks_declined;      /* blocks left to the parent type by the analysis of their pattern */
+  PetscLogDouble nonzeros;             /* nonzeros of the converted blocks */
+  PetscLogDouble conversions;          /* pattern and values packed anew */
+  PetscLogDouble refreshes;            /* values alone packed anew */
+  PetscLogDouble products;             /* A x by the format */
+  PetscLogDouble products_transposed;  /* A^T x by the format */
+  PetscLogDouble fallbacks;            /* A x by the parent type */
+  PetscLogDouble fallbacks_transposed; /* A^T x by the parent type */
+  PetscLogDouble bytes;                /* all packed arrays */
+  PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
+  PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */
+  PetscLogDouble own_bytes;  /* part of bytes that is not borrowed from the parent's arrays */
+  PetscLogDouble work_bytes; /* scratch space of a product */
+  PetscLogDouble csr_bytes;  /* the CSR arrays of the same blocks */
+  PetscLogDouble convert_time, refresh_time;
+} MatAIJFmtInfo;
+
+PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
+PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
+
+PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
+PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);
+PETSC_EXTERN PetscErrorCode MatAIJFmtSetCheck(Mat, PetscBool);
+PETSC_EXTERN PetscErrorCode MatAIJFmtGetCheck(Mat, PetscBool *);
+PETSC_EXTERN PetscErrorCode MatAIJFmtSetEager(Mat, PetscBool);
+PETSC_EXTERN PetscErrorCode MatAIJFmtGetEager(Mat, PetscBool *);
+PETSC_EXTERN PetscErrorCode MatAIJFmtSetDecline(Mat, PetscBool);
+PETSC_EXTERN PetscErrorCode MatAIJFmtGetDecline(Mat, PetscBool *);
+PETSC_EXTERN PetscErrorCode MatAIJFmtSetDevice(Mat, MatAIJFmtDevice);
+PETSC_EXTERN PetscErrorCode MatAIJFmtGetDevice(Mat, MatAIJFmtDevice *);
+PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
+
+PETSC_EXTERN PetscErrorCode MatAIJRBPSetFormat(Mat, MatAIJRBPFormat);
+PETSC_EXTERN PetscErrorCode MatAIJRBPGetFormat(Mat, MatAIJRBPFormat *);
+PETSC_EXTERN PetscErrorCode MatAIJRBPSetMinRun(Mat, PetscInt);
+PETSC_EXTERN PetscErrorCode MatAIJRBPGetMinRun(Mat, PetscInt *);

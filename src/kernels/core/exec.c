@@ -1,0 +1,47 @@
+/* Allocation behind the hooks of an exec. The device defaults are in device/device.cu or core/no_device.c. */
+#include "internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOST_ALIGNMENT = 64 /* one cache line, one AVX-512 register */ };
+
+void spmv_exec_init(SpmvExec *exec, SpmvSpace space)
+{
+  memset(exec, 0, sizeof *exec);
+  exec->space = space;
+}
+
+static void *host_alloc(int64_t bytes)
+{
+  size_t rounded = ((size_t)bytes + HOST_ALIGNMENT - 1) / HOST_ALIGNMENT * HOST_ALIGNMENT;
+  return aligned_alloc(HOST_ALIGNMENT, rounded);
+}
+
+SpmvStatus spmv_alloc(SpmvExec *exec, SpmvSpace space, int64_t bytes, const char *name, void **block)
+{
+  const SpmvAllocator *hooks = space == SPMV_HOST ? &exec->host : &exec->device;
+
+  *block = NULL;
+  if (bytes < 0) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "array %s: %lld bytes", name, (long long)bytes);
+  if (bytes == 0) return SPMV_SUCCESS;
+  if (hooks->alloc) *block = hooks->alloc(hooks->ctx, (size_t)bytes);
+  else *block = space == SPMV_HOST ? host_alloc(bytes) : spmv_device_alloc_default(bytes);
+  if (*block) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_MEMORY, "no %lld bytes of %s memory for array %s", (long long)bytes,
+                   space == SPMV_HOST ? "host" : "device", name);
+}
+
+void spmv_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace space, void *block)
+{
+  const SpmvAllocator *hooks = space == SPMV_HOST ? host : device;
+
+  if (!block) return;
+  if (hooks->free) hooks->free(hooks->ctx, block);
+  else if (space == SPMV_HOST) free(block);
+  else spmv_device_free_default(block);
+}
+
+void spmv_exec_free(SpmvExec *exec, SpmvSpace space, void *block)
+{
+  spmv_free(&exec->host, &exec->device, space, block);
+}

@@ -1,0 +1,65 @@
+/* The device calls of a library built without CUDA: no device, and a message that says why. */
+#include "internal.h"
+#include <stdio.h>
+#include <string.h>
+
+#if !defined(SPMV_HAVE_CUDA)
+
+static const char *const no_cuda = "libspmvpack was built without CUDA: configure it with the CUDA toolkit for a GPU";
+
+static SpmvStatus no_device(SpmvExec *exec) { return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s", no_cuda); }
+
+void *spmv_device_alloc_default(int64_t bytes)
+{
+  (void)bytes;
+  return NULL;
+}
+
+void spmv_device_free_default(void *block) { (void)block; }
+
+int spmv_device_count(char reason[SPMV_MESSAGE_MAX])
+{
+  if (reason) snprintf(reason, SPMV_MESSAGE_MAX, "%s", no_cuda);
+  return 0;
+}
+
+SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes, SpmvExec *exec)
+{
+  *free_bytes = *total_bytes = 0;
+  return no_device(exec);
+}
+
+SpmvStatus spmv_pinned_alloc(SpmvExec *exec, int64_t bytes, void **block)
+{
+  (void)bytes;
+  *block = NULL;
+  return no_device(exec);
+}
+
+void spmv_pinned_free(void *block) { (void)block; }
+
+SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
+                     SpmvExec *exec)
+{
+  if (to_space != SPMV_HOST || from_space != SPMV_HOST) return no_device(exec);
+  if (bytes > 0) memcpy(to, from, (size_t)bytes);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_stream_wait(SpmvExec *exec)
+{
+  (void)exec;
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_stream_create(SpmvExec *exec, void **stream)
+{
+  *stream = NULL;
+  return no_device(exec);
+}
+
+void spmv_stream_destroy(void *stream) { (void)stream; }
+
+#else
+typedef int spmv_translation_unit_is_not_empty;
+#endif

@@ -1,0 +1,124 @@
+/* Option values of a format: defaults, changes by key with range checks, and parsing of what a user types. */
+#include <spmv_kernels.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void spmv_options_init(SpmvOptions *options, const SpmvFormat *format)
+{
+  memset(options, 0, sizeof *options);
+  options->format = format;
+  for (int i = 0; format->options && format->options[i].key; i++) options->value[i] = format->options[i].default_value;
+}
+
+static int find(const SpmvOptions *options, const char *key)
+{
+  const SpmvOptionDesc *desc = options->format->options;
+
+  for (int i = 0; desc && desc[i].key; i++)
+    if (!strcmp(desc[i].key, key)) return i;
+  return -1;
+}
+
+static SpmvStatus unknown_key(const SpmvOptions *options, const char *key, char *message)
+{
+  const SpmvOptionDesc *desc = options->format->options;
+  size_t                used;
+
+  used = (size_t)snprintf(message, SPMV_MESSAGE_MAX, "format %s has no option %s; it has", options->format->name, key);
+  for (int i = 0; desc && desc[i].key && used < SPMV_MESSAGE_MAX; i++)
+    used += (size_t)snprintf(message + used, SPMV_MESSAGE_MAX - used, " %s", desc[i].key);
+  if (!desc || !desc[0].key) snprintf(message + used, SPMV_MESSAGE_MAX - used, " none");
+  return SPMV_ERR_OPTION;
+}
+
+static int choice_count(const SpmvOptionDesc *desc)
+{
+  int n = 0;
+
+  while (desc->choices[n]) n++;
+  return n;
+}
+
+static SpmvStatus bad_choice(const SpmvOptionDesc *desc, const char *text, char *message)
+{
+  size_t used = (size_t)snprintf(message, SPMV_MESSAGE_MAX, "option %s: %s is not one of", desc->key, text);
+
+  for (int i = 0; desc->choices[i] && used < SPMV_MESSAGE_MAX; i++)
+    used += (size_t)snprintf(message + used, SPMV_MESSAGE_MAX - used, " %s", desc->choices[i]);
+  return SPMV_ERR_OPTION;
+}
+
+SpmvStatus spmv_options_set(SpmvOptions *options, const char *key, double value, char message[SPMV_MESSAGE_MAX])
+{
+  int                   i = find(options, key);
+  const SpmvOptionDesc *desc;
+  double                min, max;
+
+  if (i < 0) return unknown_key(options, key, message);
+  desc = &options->format->options[i];
+  min  = desc->kind == SPMV_OPTION_ENUM || desc->kind == SPMV_OPTION_BOOL ? 0 : desc->min;
+  max  = desc->kind == SPMV_OPTION_ENUM ? choice_count(desc) - 1 : desc->kind == SPMV_OPTION_BOOL ? 1 : desc->max;
+  if (!(value >= min && value <= max)) {
+    snprintf(message, SPMV_MESSAGE_MAX, "option %s: %g is outside its range %g to %g", key, value, min, max);
+    return SPMV_ERR_OPTION;
+  }
+  if (desc->kind != SPMV_OPTION_REAL && value != floor(value)) {
+    snprintf(message, SPMV_MESSAGE_MAX, "option %s: %g is not an integer", key, value);
+    return SPMV_ERR_OPTION;
+  }
+  options->value[i] = value;
+  return SPMV_SUCCESS;
+}
+
+static int parse_bool(const char *text)
+{
+  static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};
+
+  for (int i = 0; i < 4; i++) {
+    if (!strcmp(text, yes[i])) return 1;
+    if (!strcmp(text, no[i])) return 0;
+  }
+  return -1;
+}
+
+SpmvStatus spmv_options_set_text(SpmvOptions *options, const char *key, const char *text,
+                                 char message[SPMV_MESSAGE_MAX])
+{
+  int                   i = find(options, key);
+  const SpmvOptionDesc *desc;
+  char                 *end;
+  double                value;
+
+  if (i < 0) return unknown_key(options, key, message);
+  desc = &options->format->options[i];
+  if (desc->kind == SPMV_OPTION_ENUM) {
+    for (int c = 0; desc->choices[c]; c++)
+      if (!strcmp(desc->choices[c], text)) return spmv_options_set(options, key, c, message);
+    return bad_choice(desc, text, message);
+  }
+  if (desc->kind == SPMV_OPTION_BOOL) {
+    int flag = parse_bool(text);
+    if (flag >= 0) return spmv_options_set(options, key, flag, message);
+    snprintf(message, SPMV_MESSAGE_MAX, "option %s: %s is neither true nor false", key, text);
+    return SPMV_ERR_OPTION;
+  }
+  errno = 0;
+  value = strtod(text, &end);
+  if (end == text || *end || errno == ERANGE) {
+    snprintf(message, SPMV_MESSAGE_MAX, "option %s: %s is not a number", key, text);
+    return SPMV_ERR_OPTION;
+  }
+  return spmv_options_set(options, key, value, message);
+}
+
+SpmvStatus spmv_options_get(const SpmvOptions *options, const char *key, double *value, char message[SPMV_MESSAGE_MAX])
+{
+  int i = find(options, key);
+
+  if (i < 0) return unknown_key(options, key, message);
+  *value = options->value[i];
+  return SPMV_SUCCESS;
+}

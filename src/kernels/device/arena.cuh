@@ -1,0 +1,83 @@
+/*
+  arena.cuh - many short-lived device arrays from few allocations: cudaMalloc and cudaFree cost more than the kernels of
+  a conversion. Arrays are handed out one after the other and freed all together.
+*/
+#ifndef SPMV_ARENA_CUH
+#define SPMV_ARENA_CUH
+
+#include "launch.cuh"
+
+enum { SPMV_ARENA_CHUNKS = 24, SPMV_ARENA_ALIGN = 256 };
+
+/* All zero is an empty arena; chunk_bytes may be set before the first use to what will be needed in all */
+typedef struct {
+  void   *chunk[SPMV_ARENA_CHUNKS];
+  int     chunks;
+  char   *next;
+  int64_t left, chunk_bytes;
+} SpmvArena;
+
+/* bytes of device memory until the arena is freed; a new chunk at least doubles the one before */
+static inline SpmvStatus spmv_arena_alloc(SpmvArena *arena, int64_t bytes, const char *name, void **block,
+                                          SpmvExec *exec)
+{
+  bytes  = (bytes + SPMV_ARENA_ALIGN) / SPMV_ARENA_ALIGN * SPMV_ARENA_ALIGN; /* at least one byte: never NULL */
+  *block = nullptr;
+  if (bytes > arena->left) {
+    const int64_t chunk_bytes = bytes > arena->chunk_bytes ? bytes : arena->chunk_bytes;
+
+    if (arena->chunks == SPMV_ARENA_CHUNKS)
+      return spmv_fail(exec, SPMV_ERR_MEMORY, "scratch for %s: all %d chunks are used", name, SPMV_ARENA_CHUNKS);
+    SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, chunk_bytes, name, &arena->chunk[arena->chunks]));
+    arena->next        = (char *)arena->chunk[arena->chunks++];
+    arena->left        = chunk_bytes;
+    arena->chunk_bytes = 2 * chunk_bytes;
+  }
+  *block = arena->next;
+  arena->next += bytes;
+  arena->left -= bytes;
+  return SPMV_SUCCESS;
+}
+
+template <typename T>
+static inline SpmvStatus spmv_arena_array(SpmvArena *arena, int64_t count, const char *name, T **array, SpmvExec *exec)
+{
+  return spmv_arena_alloc(arena, count * (int64_t)sizeof(T), name, (void **)array, exec);
+}
+
+static inline void spmv_arena_free(SpmvArena *arena, SpmvExec *exec)
+{
+  for (int i = 0; i < arena->chunks; i++) spmv_exec_free(exec, SPMV_DEVICE, arena->chunk[i]);
+  *arena = {};
+}
+
+/* An arena that is freed when its scope ends, also on the error paths */
+class SpmvScopedArena
+{
+  SpmvExec *exec;
+
+public:
+  SpmvArena arena = {};
+  explicit SpmvScopedArena(SpmvExec *e) : exec(e) {}
+  SpmvScopedArena(const SpmvScopedArena &)            = delete;
+  SpmvScopedArena &operator=(const SpmvScopedArena &) = delete;
+  ~SpmvScopedArena() { spmv_arena_free(&arena, exec); }
+
+  template <typename T>
+  SpmvStatus array(int64_t count, const char *name, T **block)
+  {
+    return spmv_arena_array(&arena, count, name, block, exec);
+  }
+};
+
+/* Runs a CUB algorithm twice, for its scratch and for its result; call is an expression in (scratch, bytes) */
+#define SPMV_CUB(exec, arena, call)                                                                                    \
+  do {                                                                                                                 \
+    size_t bytes   = 0;                                                                                                \
+    void  *scratch = nullptr;                                                                                          \
+    SPMV_CUDA(exec, call);                                                                                             \
+    SPMV_TRY(spmv_arena_alloc((arena), (int64_t)bytes, "CUB scratch", &scratch, (exec)));                              \
+    SPMV_CUDA(exec, call);                                                                                             \
+  } while (0)
+
+#endif

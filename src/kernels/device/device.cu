@@ -1,0 +1,109 @@
+/* The device calls of spmv_kernels.h: counting devices, memory, copies, streams. */
+#include "../core/internal.h"
+#include "launch.cuh"
+#include <cstdio>
+#include <cstring>
+
+namespace
+{
+struct Devices {
+  int  count;
+  char reason[SPMV_MESSAGE_MAX];
+};
+
+Devices find_devices()
+{
+  Devices     d     = {0, ""};
+  cudaError_t error = cudaGetDeviceCount(&d.count);
+
+  if (error != cudaSuccess) {
+    d.count = 0;
+    (void)cudaGetLastError();
+    snprintf(d.reason, sizeof d.reason, "no usable CUDA device: %s", cudaGetErrorString(error));
+  } else if (d.count == 0) snprintf(d.reason, sizeof d.reason, "no CUDA device on this machine");
+  return d;
+}
+
+cudaMemcpyKind copy_kind(SpmvSpace to, SpmvSpace from)
+{
+  if (to == SPMV_HOST) return from == SPMV_HOST ? cudaMemcpyHostToHost : cudaMemcpyDeviceToHost;
+  return from == SPMV_HOST ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
+}
+} // namespace
+
+extern "C" void *spmv_device_alloc_default(int64_t bytes)
+{
+  void *block = nullptr;
+
+  if (cudaMalloc(&block, (size_t)bytes) == cudaSuccess) return block;
+  (void)cudaGetLastError();
+  return nullptr;
+}
+
+extern "C" void spmv_device_free_default(void *block) { (void)cudaFree(block); }
+
+extern "C" int spmv_device_count(char reason[SPMV_MESSAGE_MAX])
+{
+  static const Devices devices = find_devices();
+
+  if (reason) memcpy(reason, devices.reason, SPMV_MESSAGE_MAX);
+  return devices.count;
+}
+
+extern "C" SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes, SpmvExec *exec)
+{
+  size_t free_now = 0, total = 0;
+
+  SPMV_CUDA(exec, cudaMemGetInfo(&free_now, &total));
+  *free_bytes  = (int64_t)free_now;
+  *total_bytes = (int64_t)total;
+  return SPMV_SUCCESS;
+}
+
+extern "C" SpmvStatus spmv_pinned_alloc(SpmvExec *exec, int64_t bytes, void **block)
+{
+  *block = nullptr;
+  if (bytes > 0) SPMV_CUDA(exec, cudaMallocHost(block, (size_t)bytes));
+  return SPMV_SUCCESS;
+}
+
+extern "C" void spmv_pinned_free(void *block)
+{
+  if (block) (void)cudaFreeHost(block);
+}
+
+extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
+                                SpmvExec *exec)
+{
+  if (bytes <= 0) return SPMV_SUCCESS;
+  if (to_space == SPMV_HOST && from_space == SPMV_HOST) {
+    memcpy(to, from, (size_t)bytes);
+    return SPMV_SUCCESS;
+  }
+  SPMV_CUDA(exec,
+            cudaMemcpyAsync(to, from, (size_t)bytes, copy_kind(to_space, from_space), (cudaStream_t)exec->stream));
+  return SPMV_SUCCESS;
+}
+
+extern "C" SpmvStatus spmv_stream_wait(SpmvExec *exec)
+{
+  /* nothing can be enqueued where there is no device, and host plans must work there */
+  if (spmv_device_count(nullptr) == 0) return SPMV_SUCCESS;
+  SPMV_CUDA(exec, cudaStreamSynchronize((cudaStream_t)exec->stream));
+  return SPMV_SUCCESS;
+}
+
+extern "C" SpmvStatus spmv_stream_create(SpmvExec *exec, void **stream)
+{
+  cudaStream_t s = nullptr;
+
+  *stream = nullptr;
+  SPMV_CUDA(exec, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  *stream = s;
+  return SPMV_SUCCESS;
+}
+
+extern "C" void spmv_stream_destroy(void *stream)
+{
+  if (stream) (void)cudaStreamDestroy((cudaStream_t)stream);
+}

@@ -1,0 +1,71 @@
+/*
+  launch.cuh - checked CUDA calls and launches, shared by all formats.
+
+  Every launch goes through SPMV_LAUNCH: an empty grid is skipped, a failed launch names its kernel. Nothing here
+  synchronizes.
+*/
+#ifndef SPMV_LAUNCH_CUH
+#define SPMV_LAUNCH_CUH
+
+#include <spmv_kernels.h>
+#include <cuda_runtime.h>
+
+static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, const char *what)
+{
+  if (error == cudaSuccess) return SPMV_SUCCESS;
+  (void)cudaGetLastError(); /* a non-sticky error must not surface at the next launch */
+  return spmv_fail(exec, error == cudaErrorMemoryAllocation ? SPMV_ERR_MEMORY : SPMV_ERR_DEVICE, "%s: %s (%s)", what,
+                   cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+/* Returns from the calling function when a CUDA call or a nested SpmvStatus call fails */
+#define SPMV_CUDA(exec, call)                                                                                          \
+  do {                                                                                                                 \
+    SpmvStatus status_ = spmv_cuda_status((exec), (call), #call);                                                      \
+    if (status_) return status_;                                                                                       \
+  } while (0)
+#define SPMV_TRY(call)                                                                                                 \
+  do {                                                                                                                 \
+    SpmvStatus status_ = (call);                                                                                       \
+    if (status_) return status_;                                                                                       \
+  } while (0)
+
+/* Launches kernel<<<blocks, threads, shared, exec->stream>>>(...); blocks is an int64_t and at most 2^31-1 */
+#define SPMV_LAUNCH(exec, kernel, blocks, threads, shared, ...)                                                        \
+  do {                                                                                                                 \
+    const int64_t blocks_ = (blocks);                                                                                  \
+    if (blocks_ > 0x7fffffffLL)                                                                                        \
+      return spmv_fail((exec), SPMV_ERR_OVERFLOW, "kernel %s: %lld blocks", #kernel, (long long)blocks_);              \
+    if (blocks_ > 0) {                                                                                                 \
+      kernel<<<(unsigned)blocks_, (threads), (shared), (cudaStream_t)(exec)->stream>>>(__VA_ARGS__);                   \
+      SPMV_TRY(spmv_cuda_status((exec), cudaGetLastError(), "kernel " #kernel));                                       \
+    }                                                                                                                  \
+  } while (0)
+
+static inline int64_t spmv_blocks(int64_t items, int64_t per_block) { return (items + per_block - 1) / per_block; }
+
+/* An owner of a scratch block in device memory: frees it when the scope ends, also on the error paths */
+class SpmvDeviceScratch
+{
+  SpmvExec *exec;
+
+public:
+  void *block = nullptr;
+  explicit SpmvDeviceScratch(SpmvExec *e) : exec(e) {}
+  SpmvDeviceScratch(const SpmvDeviceScratch &)            = delete;
+  SpmvDeviceScratch &operator=(const SpmvDeviceScratch &) = delete;
+  ~SpmvDeviceScratch() { spmv_exec_free(exec, SPMV_DEVICE, block); }
+
+  SpmvStatus alloc(int64_t bytes, const char *name)
+  {
+    spmv_exec_free(exec, SPMV_DEVICE, block);
+    return spmv_alloc(exec, SPMV_DEVICE, bytes, name, &block);
+  }
+  template <typename T>
+  T *as() const
+  {
+    return static_cast<T *>(block);
+  }
+};
+
+#endif
