@@ -1,0 +1,65 @@
+/* Format crsv by hand: what it reports, and that it works on the caller's arrays, old and new. */
+#include "unit.h"
+#include <spmv_kernels.h>
+
+/* [1 0 2; 0 0 0; 0 3 4] */
+static const int32_t row_ptr[] = {0, 2, 2, 4}, col[] = {0, 2, 1, 2};
+static const double  values[] = {1, 2, 3, 4}, new_values[] = {5, 6, 7, 8}, x[] = {10, 100, 1000};
+
+static SpmvPlan *build_sample(SpmvExec *exec)
+{
+  const SpmvFormat *crsv = spmv_format_find("crsv");
+  const SpmvCsr     csr  = {
+           .pattern = {.rows = 3, .cols = 3, .nnz = 4, .index_type = SPMV_I32, .row_ptr = row_ptr, .col = col},
+           .values  = values,
+  };
+  SpmvOptions  options;
+  SpmvAnalysis analysis;
+  SpmvPlan    *plan = NULL;
+
+  spmv_exec_init(exec, SPMV_HOST);
+  spmv_options_init(&options, crsv);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(crsv, &csr.pattern, SPMV_F64, &options, exec, &analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&csr, &analysis, exec, &plan));
+  spmv_analysis_clear(&analysis, exec);
+  return plan;
+}
+
+UNIT_TEST(crsv_reports_the_arrays_of_csr)
+{
+  SpmvExec   exec;
+  SpmvPlan  *plan = build_sample(&exec);
+  SpmvMemory memory;
+
+  UNIT_EQUAL(SPMV_SUCCESS, plan->format->memory(plan, &memory));
+  UNIT_EQUAL(3, memory.count);
+  UNIT_EQUAL(4 * 8 + 4 * 4 + 4 * 4, memory.total_bytes);
+  UNIT_EQUAL(memory.csr_bytes, memory.total_bytes);
+  UNIT_EQUAL(0, memory.work_bytes);
+  plan->format->destroy(&plan);
+}
+
+UNIT_TEST(crsv_multiplies_with_the_values_it_was_given_last)
+{
+  const double alpha = 2, beta = -1;
+  double       y[] = {1, 2, 3};
+  SpmvExec     exec;
+  SpmvPlan    *plan = build_sample(&exec);
+
+  UNIT_EQUAL(SPMV_SUCCESS, plan->format->mult(plan, &alpha, x, &beta, y, NULL, &exec));
+  UNIT_CHECK(y[0] == 4019 && y[1] == -2 && y[2] == 8597);
+  UNIT_EQUAL(SPMV_SUCCESS, plan->format->update_values(plan, new_values, SPMV_HOST, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, plan->format->mult(plan, &alpha, x, &beta, y, NULL, &exec));
+  UNIT_CHECK(y[0] == 12100 - 4019 && y[1] == 2 && y[2] == 17400 - 8597);
+  plan->format->destroy(&plan);
+}
+
+UNIT_TEST(crsv_refuses_values_from_another_space)
+{
+  SpmvExec  exec;
+  SpmvPlan *plan = build_sample(&exec);
+
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, plan->format->update_values(plan, new_values, SPMV_DEVICE, &exec));
+  UNIT_CONTAINS("space of the plan", exec.message);
+  plan->format->destroy(&plan);
+}

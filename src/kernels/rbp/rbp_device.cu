@@ -1,0 +1,300 @@
+/*
+  rbp_device.cu - the slots of format rbp for plans in device memory: uploads a host pattern or values where needed, and
+  hands on to format packed (rbp_device_*.cu) or to the published formats (rbp_device_published.cu).
+*/
+#include "rbp_device_analyze.cuh"
+#include "rbp_device_published.cuh"
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace
+{
+/* The share of CSR's bytes below which packed is also faster: above it the columns are far apart everywhere, and what a
+   product waits for is x */
+constexpr double WORTHWHILE = 0.975;
+
+RbpFormat format_of(const SpmvOptions *options) { return (RbpFormat)(int)options->value[RBP_OPTION_FORMAT]; }
+
+bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->format == RBP_PACKED; }
+
+SpmvStatus check_device(const SpmvPattern *p, SpmvExec *exec)
+{
+  char reason[SPMV_MESSAGE_MAX];
+
+  if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_DEVICE, "%s", reason);
+  if (p->rows >= INT_MAX || p->cols >= INT_MAX)
+    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "rbp on the device has 32-bit rows and columns, not %lld x %lld",
+                     (long long)p->rows, (long long)p->cols);
+  return SPMV_SUCCESS;
+}
+
+/* Device pointers of a pattern: its own, or an upload into the arena */
+SpmvStatus take_pattern(const SpmvPattern *p, RbpDevicePattern *d, SpmvArena *arena, SpmvExec *exec)
+{
+  const int64_t index_bytes = spmv_index_bytes(p->index_type);
+  void         *row_ptr, *col;
+
+  *d = {p->rows, p->cols, p->nnz, p->index_type, p->row_ptr, p->col};
+  if (p->space == SPMV_DEVICE) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_arena_alloc(arena, (p->rows + 1) * index_bytes, "uploaded row_ptr", &row_ptr, exec));
+  SPMV_TRY(spmv_arena_alloc(arena, p->nnz * index_bytes, "uploaded col", &col, exec));
+  SPMV_TRY(spmv_copy(row_ptr, SPMV_DEVICE, p->row_ptr, SPMV_HOST, (p->rows + 1) * index_bytes, exec));
+  SPMV_TRY(spmv_copy(col, SPMV_DEVICE, p->col, SPMV_HOST, p->nnz * index_bytes, exec));
+  d->row_ptr = row_ptr;
+  d->col     = col;
+  return SPMV_SUCCESS;
+}
+
+/* What the steps of an analysis take in all, nearly: 13 bytes a row to look at it, 12 a group, 160 a block */
+int64_t scratch_bytes(const SpmvPattern *p)
+{
+  const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * spmv_index_bytes(p->index_type) : 0;
+  return upload + 25 * p->rows + p->nnz / 2 + (1 << 20);
+}
+
+/* ---- packed ---- */
+
+void free_packed_analysis(RbpDeviceAnalysis *a, SpmvExec *exec)
+{
+  spmv_arena_free(&a->arena, exec);
+  spmv_exec_free(exec, SPMV_HOST, a);
+}
+
+void destroy_packed_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
+{
+  free_packed_analysis((RbpDeviceAnalysis *)analysis->data, exec);
+}
+
+SpmvStatus analyze_steps(RbpDeviceAnalysis *a, const SpmvPattern *pattern, SpmvScalar scalar, int64_t min_run,
+                         SpmvExec *exec)
+{
+  RbpPrint *prints;
+
+  a->arena.chunk_bytes = scratch_bytes(pattern);
+  SPMV_TRY(take_pattern(pattern, &a->pattern, &a->arena, exec));
+  SPMV_TRY(rbp_scan_pattern(a, exec));
+  SPMV_TRY(rbp_choose_variant(a, scalar, min_run, exec));
+  SPMV_TRY(rbp_make_groups(a, exec));
+  SPMV_TRY(rbp_make_blocks(a, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, a->shape.blocks, "prints", &prints, exec));
+  SPMV_TRY(rbp_describe_blocks(a, prints, exec));
+  return rbp_place_blocks(a, prints, exec);
+}
+
+void report_memory(const RbpDeviceShape *s, SpmvScalar scalar, SpmvMemory *m)
+{
+  const int64_t scalar_bytes = spmv_scalar_bytes(scalar);
+
+  spmv_memory_add(m, "values", SPMV_ARRAY_VALUES, s->value_count * scalar_bytes);
+  spmv_memory_add(m, "pattern", SPMV_ARRAY_INDICES, s->pattern_words * 2);
+  spmv_memory_add(m, "blocks", SPMV_ARRAY_POINTERS, s->blocks * (int64_t)sizeof(RbpBlock));
+  spmv_memory_add(m, "pieces", SPMV_ARRAY_POINTERS, s->long_groups * (int64_t)sizeof(RbpLongGroup));
+  m->padding_bytes = s->padding * scalar_bytes;
+  m->work_bytes    = s->pieces * s->group_rows * scalar_bytes;
+}
+} // namespace
+
+SpmvStatus rbp_device_packed_analyze(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *options,
+                                     SpmvExec *exec, SpmvAnalysis *analysis)
+{
+  RbpDeviceAnalysis *a;
+  void              *block;
+
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof *a, "analysis", &block));
+  a                       = (RbpDeviceAnalysis *)memset(block, 0, sizeof *a);
+  const SpmvStatus status = analyze_steps(a, pattern, scalar, (int64_t)options->value[RBP_OPTION_MIN_RUN], exec);
+  if (status) {
+    free_packed_analysis(a, exec);
+    return status;
+  }
+  analysis->data         = a;
+  analysis->destroy_data = destroy_packed_analysis;
+  report_memory(&a->shape, scalar, &analysis->memory);
+  const SpmvMemory *m = &analysis->memory;
+  analysis->accepted  = (double)m->total_bytes < WORTHWHILE * (double)m->csr_bytes;
+  if (!analysis->accepted)
+    snprintf(analysis->reason, sizeof analysis->reason,
+             "packed would take %lld bytes on the device, not less than %g of the %lld of CSR",
+             (long long)m->total_bytes, WORTHWHILE, (long long)m->csr_bytes);
+  return SPMV_SUCCESS;
+}
+
+namespace
+{
+SpmvStatus fill_packed(RbpDevicePacked *plan, const SpmvCsr *csr, const RbpDeviceAnalysis *a, SpmvExec *exec)
+{
+  const RbpDeviceShape *s            = &a->shape;
+  const int64_t         scalar_bytes = spmv_scalar_bytes(csr->scalar_type);
+  RbpDeviceAnalysis     source       = *a;
+
+  if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may have moved since the analysis */
+    source.pattern.row_ptr = csr->pattern.row_ptr;
+    source.pattern.col     = csr->pattern.col;
+  }
+  SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, s->value_count * scalar_bytes, "values", &plan->values));
+  SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, s->pattern_words * 2, "pattern", (void **)&plan->pattern));
+  SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, s->blocks * (int64_t)sizeof(RbpBlock), "blocks", (void **)&plan->blocks));
+  SPMV_TRY(
+      spmv_alloc(exec, SPMV_DEVICE, s->long_groups * (int64_t)sizeof(RbpLongGroup), "pieces", (void **)&plan->pieces));
+  SPMV_TRY(spmv_copy(plan->blocks, SPMV_DEVICE, a->blocks, SPMV_DEVICE, s->blocks * (int64_t)sizeof(RbpBlock), exec));
+  SPMV_TRY(spmv_copy(plan->pieces, SPMV_DEVICE, a->pieces, SPMV_DEVICE, s->long_groups * (int64_t)sizeof(RbpLongGroup),
+                     exec));
+  SPMV_TRY(rbp_write_streams(&source, plan->pattern, exec));
+  return rbp_device_update_values(&plan->plan.base, csr->values, csr->values_space, exec);
+}
+} // namespace
+
+SpmvStatus rbp_device_packed_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **out)
+{
+  const RbpDeviceAnalysis *a = (const RbpDeviceAnalysis *)analysis->data;
+  void                    *block;
+
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(RbpDevicePacked), "plan", &block));
+  RbpDevicePacked *plan = (RbpDevicePacked *)memset(block, 0, sizeof(RbpDevicePacked));
+  spmv_plan_init(&plan->plan.base, csr, analysis, exec);
+  plan->plan.format       = RBP_PACKED;
+  plan->shape             = a->shape;
+  const SpmvStatus status = fill_packed(plan, csr, a, exec);
+  if (status) rbp_device_packed_free(plan);
+  else *out = &plan->plan.base;
+  return status;
+}
+
+void rbp_device_packed_free(RbpDevicePacked *plan)
+{
+  const SpmvAllocator host = plan->plan.base.host, device = plan->plan.base.device;
+  void *const         blocks[] = {plan->values, plan->pattern, plan->blocks, plan->pieces};
+
+  for (void *block : blocks) spmv_free(&host, &device, SPMV_DEVICE, block);
+  spmv_free(&host, &device, SPMV_HOST, plan);
+}
+
+/* ---- published ---- */
+
+namespace
+{
+SpmvStatus analyze_published(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
+                             SpmvAnalysis *analysis)
+{
+  SpmvScopedArena  scratch(exec);
+  RbpDevicePattern p;
+
+  SPMV_TRY(take_pattern(pattern, &p, &scratch.arena, exec));
+  return rbp_device_published_analyze(&p, scalar, options, exec, analysis);
+}
+
+SpmvStatus build_published(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **plan)
+{
+  SpmvScopedArena  scratch(exec);
+  RbpDevicePattern p;
+
+  SPMV_TRY(take_pattern(&csr->pattern, &p, &scratch.arena, exec));
+  SPMV_TRY(rbp_device_published_build(&p, csr, analysis, exec, plan));
+  return spmv_stream_wait(exec); /* the uploaded pattern leaves scope */
+}
+} // namespace
+
+/* ---- slots ---- */
+
+SpmvStatus rbp_device_analyze(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
+                              SpmvAnalysis *analysis)
+{
+  SPMV_TRY(check_device(pattern, exec));
+  if (format_of(options) == RBP_PACKED) return rbp_device_packed_analyze(pattern, scalar, options, exec, analysis);
+  return analyze_published(pattern, scalar, options, exec, analysis);
+}
+
+SpmvStatus rbp_device_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **plan)
+{
+  if (format_of(&analysis->options) == RBP_PACKED) return rbp_device_packed_build(csr, analysis, exec, plan);
+  return build_published(csr, analysis, exec, plan);
+}
+
+SpmvStatus rbp_device_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  SpmvDeviceScratch uploaded(exec);
+  RbpDevicePlan    *plan = (RbpDevicePlan *)base;
+
+  rbp_device_transposed_free(plan);
+  if (values_space == SPMV_HOST) {
+    const int64_t bytes = base->nnz * spmv_scalar_bytes(base->scalar_type);
+    SPMV_TRY(uploaded.alloc(bytes, "uploaded values"));
+    SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, values, SPMV_HOST, bytes, exec));
+    values = uploaded.block;
+  }
+  SPMV_TRY(is_packed(base) ? rbp_device_packed_update((RbpDevicePacked *)base, values, exec)
+                           : rbp_device_published_update((RbpDevicePublished *)base, values, exec));
+  return uploaded.block ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* the upload must be read before it is freed */
+}
+
+SpmvStatus rbp_device_mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,
+                           void *work, SpmvExec *exec)
+{
+  if (is_packed(plan)) return rbp_device_packed_mult((const RbpDevicePacked *)plan, alpha, x, beta, y, work, exec);
+  return rbp_device_published_mult((const RbpDevicePublished *)plan, alpha, x, beta, y, exec);
+}
+
+SpmvStatus rbp_device_multtranspose(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
+                                    void *work, SpmvExec *exec)
+{
+  const RbpDevicePlan *plan = (const RbpDevicePlan *)base;
+
+  (void)work;
+  if (!plan->transposed)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
+  return rbp_device_packed_mult((const RbpDevicePacked *)plan->transposed, alpha, x, beta, y, plan->transposed_work,
+                                exec);
+}
+
+static void view_counts(const RbpDevicePublished *plan, SpmvPrint print, void *ctx)
+{
+  const RbpCounts *c = &plan->counts;
+  char             line[SPMV_MESSAGE_MAX];
+
+  snprintf(line, sizeof line, "runs: %lld, mean run: %.2f, longest run: %lld, singles: %lld", (long long)c->runs,
+           c->runs ? (double)c->run_values / (double)c->runs : 0.0, (long long)c->longest_run, (long long)c->singles);
+  print(ctx, line);
+}
+
+static void view_packed(const RbpDevicePacked *plan, SpmvPrint print, void *ctx)
+{
+  const RbpDeviceShape *s = &plan->shape;
+  char                  line[SPMV_MESSAGE_MAX];
+
+  snprintf(line, sizeof line, "groups of %d rows: %lld, units of %d columns: %lld, padding: %.2f %%", s->group_rows,
+           (long long)s->groups, s->unit_columns, (long long)s->units,
+           s->value_count ? 100.0 * (double)s->padding / (double)s->value_count : 0.0);
+  print(ctx, line);
+  snprintf(line, sizeof line, "blocks: %lld of at most %d units, long rows: %lld groups in %lld pieces",
+           (long long)s->blocks, s->capacity, (long long)s->long_groups, (long long)s->pieces);
+  print(ctx, line);
+}
+
+SpmvStatus rbp_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
+{
+  const RbpDevicePlan *plan = (const RbpDevicePlan *)base;
+  char                 line[SPMV_MESSAGE_MAX];
+
+  snprintf(line, sizeof line, "format: %s, on the device",
+           base->format->options[RBP_OPTION_FORMAT].choices[plan->format]);
+  print(ctx, line);
+  if (is_packed(base)) view_packed((const RbpDevicePacked *)base, print, ctx);
+  else view_counts((const RbpDevicePublished *)base, print, ctx);
+  if (plan->transposed) {
+    snprintf(line, sizeof line, "transposed products keep a packed transpose of %lld bytes more",
+             (long long)plan->transposed->memory.total_bytes);
+    print(ctx, line);
+  }
+  return SPMV_SUCCESS;
+}
+
+void rbp_device_destroy(SpmvPlan **plan)
+{
+  if (!plan || !*plan) return;
+  rbp_device_transposed_free((RbpDevicePlan *)*plan);
+  if (is_packed(*plan)) rbp_device_packed_free((RbpDevicePacked *)*plan);
+  else rbp_device_published_free((RbpDevicePublished *)*plan);
+  *plan = NULL;
+}

@@ -1,0 +1,88 @@
+/*
+  rbp_device_analyze.cuh - the steps of the analysis of format packed on the device, in their order:
+
+    rbp_scan_pattern     rows -> which equal the row above, and their units for U = 1 .. 3      (rbp_device_rows.cu)
+    rbp_choose_variant   -> G, U and capacity by predicted bytes                                 (rbp_device_rows.cu)
+    rbp_make_groups      -> first row and first unit of each group                               (rbp_device_rows.cu)
+    rbp_make_blocks      -> groups and pieces of each block                                      (rbp_device_blocks.cu)
+    rbp_describe_blocks  -> base, width, flags and a 128-bit fingerprint of each block's stream  (rbp_device_streams.cu)
+    rbp_place_blocks     -> positions of values and streams, equal streams shared                (rbp_device_blocks.cu)
+
+  and the one step of the build that reads columns, rbp_write_streams (rbp_device_streams.cu). Everything is enqueued on
+  exec->stream; the host waits three times, for sizes.
+*/
+#ifndef SPMV_RBP_DEVICE_ANALYZE_CUH
+#define SPMV_RBP_DEVICE_ANALYZE_CUH
+
+#include "../device/arena.cuh"
+#include "rbp_device_packed.cuh"
+
+enum {
+  RBP_MAX_G     = 3,
+  RBP_MAX_U     = 3,
+  RBP_LONG_ROW  = 8192, /* nonzeros; a longer row is never compared or searched for runs, only cut */
+  RBP_SEGMENT   = 2048, /* groups that one thread block packs into blocks */
+  RBP_SHORT_ROW = 16    /* mean nonzeros; below it 8 threads walk a row, else 32 */
+};
+
+/* A CSR pattern in device memory */
+typedef struct {
+  int64_t     rows, cols, nnz;
+  SpmvIndex   index_type;
+  const void *row_ptr, *col;
+} RbpDevicePattern;
+
+/* The data of an analysis: what build needs. All arrays are in device memory, in the arena. */
+typedef struct {
+  SpmvArena        arena;
+  RbpDeviceShape   shape;
+  RbpDevicePattern pattern;              /* the caller's arrays, or an upload */
+  uint8_t         *same;                 /* [rows] row i has the columns of row i-1 */
+  int32_t         *units[RBP_MAX_U + 1]; /* [2], [3]: [rows] units of a row */
+  int32_t         *distinct;             /* [rows] last row at or before i that differs from its predecessor */
+  int32_t         *group_row;            /* [groups+1] first row */
+  int64_t         *group_unit;           /* [groups+1] first unit */
+  int64_t         *block_group;          /* [blocks] first group */
+  RbpBlock        *blocks;               /* [blocks] */
+  RbpLongGroup    *pieces;               /* [long_groups] */
+} RbpDeviceAnalysis;
+
+/* A fingerprint of a stream: equal streams have equal prints; 128 bits make an accidental match of different ones
+   (n^2 / 2^129 for n streams) less likely than a memory error */
+typedef struct {
+  uint64_t low, high;
+} RbpPrint;
+
+/* A bijective mixing of 64 bits with strong diffusion (multiply and xor-shift) */
+__device__ inline uint64_t rbp_mix(uint64_t z)
+{
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+/* Adds a word at a position; the order of the calls does not matter */
+__device__ inline void rbp_print_add(RbpPrint *print, int position, uint64_t word)
+{
+  const uint64_t z = rbp_mix((uint64_t)position * 0x9e3779b97f4a7c15ull + word + 1);
+
+  print->low += z;
+  print->high += (z ^ z >> 29) * 0xd6e8feb86659fd93ull;
+}
+
+SpmvStatus rbp_scan_pattern(RbpDeviceAnalysis *, SpmvExec *);
+SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *, SpmvScalar, int64_t min_run, SpmvExec *);
+SpmvStatus rbp_make_groups(RbpDeviceAnalysis *, SpmvExec *);
+SpmvStatus rbp_make_blocks(RbpDeviceAnalysis *, SpmvExec *);
+SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *, RbpPrint *prints, SpmvExec *);
+SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *, const RbpPrint *prints, SpmvExec *);
+SpmvStatus rbp_write_streams(const RbpDeviceAnalysis *, uint16_t *pattern, SpmvExec *);
+
+/* Copies a few bytes to the host and waits for them */
+static inline SpmvStatus rbp_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
+  return spmv_stream_wait(exec);
+}
+
+#endif

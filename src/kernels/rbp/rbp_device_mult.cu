@@ -1,0 +1,197 @@
+/*
+  rbp_device_mult.cu - the product and the refresh of values of format packed on the device.
+
+  A thread block streams its units: a thread takes one start, G*U values and U entries of x, and leaves G sums in shared
+  memory; then the sums of each row are added by `lanes` threads in a fixed order. All loads of a thread's units are
+  issued before the first use, so enough of them are in flight; values pass the cache once and are hinted so.
+*/
+#include "rbp_device_packed.cuh"
+
+namespace
+{
+template <typename S>
+__device__ inline S axpby(S alpha, S sum, S beta, S *y)
+{
+  return beta == S(0) ? alpha * sum : alpha * sum + beta * *y;
+}
+
+template <typename S>
+__device__ inline S add_lanes(S sum, int lanes)
+{
+  for (int offset = lanes >> 1; offset; offset >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+  return sum;
+}
+
+/* How the starts of a block are kept */
+enum StartKind { NARROW, WINDOWED, WIDE };
+
+/* The words of this thread's units, not looked at yet; 0 past the end */
+template <int P, StartKind KIND>
+__device__ inline void load_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
+{
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int u = threadIdx.x + i * RBP_THREADS;
+    word[i]     = 0;
+    if (u < b.units) word[i] = KIND == WIDE ? __ldg((const unsigned *)starts + u) : __ldg(starts + u);
+  }
+}
+
+/* Words to columns relative to the base */
+template <int P, StartKind KIND>
+__device__ inline void decode_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
+{
+  const unsigned *window = (const unsigned *)starts - RBP_WINDOWS;
+
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    if (KIND == NARROW) word[i] *= b.scale;
+    if (KIND == WINDOWED)
+      word[i] = __ldg(window + (word[i] >> RBP_WINDOW_BITS)) + (word[i] & ((1 << RBP_WINDOW_BITS) - 1));
+  }
+}
+
+/* sum[q][u] = the share of unit u in row q of its group. All loads that wait for nothing come first, then those of x:
+   the processor stops at the first use of a value that has not arrived. */
+template <typename S, int G, int U, int P, StartKind KIND>
+__device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream, const S *values, const S *x,
+                                      S (&sum)[G][RBP_THREADS * P])
+{
+  const uint16_t *starts = stream + rbp_starts_offset(b.groups, b.flags);
+  const bool      ragged = U > 1 && (b.flags & RBP_BLOCK_RAGGED);
+  unsigned        word[P];
+  int             columns[P]; /* of a unit */
+  S               w[P][G * U], xu[P][U];
+
+  load_words<P, KIND>(b, starts, word);
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int u = threadIdx.x + i * RBP_THREADS;
+    columns[i]  = U;
+    if (ragged && u < b.units) columns[i] = __ldg(stream + rbp_lengths_offset(b.groups, b.units, b.flags) + u);
+#pragma unroll
+    for (int k = 0; k < G * U; k++) {
+      w[i][k] = S(0);
+      if (u < b.units) w[i][k] = __ldcs(values + (int64_t)k * b.stride + u);
+    }
+  }
+  decode_words<P, KIND>(b, starts, word);
+#pragma unroll
+  for (int i = 0; i < P; i++) /* a column that a short unit does not have is not read: its x may be anything */
+#pragma unroll
+    for (int j = 0; j < U; j++) xu[i][j] = __ldg(x + word[i] + (U > 1 ? min(j, columns[i] - 1) : 0));
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int u = threadIdx.x + i * RBP_THREADS;
+#pragma unroll
+    for (int q = 0; q < G; q++) {
+      S s = w[i][q * U] * xu[i][0];
+#pragma unroll
+      for (int j = 1; j < U; j++) s += w[i][q * U + j] * xu[i][j];
+      if (u < b.units) sum[q][u] = s;
+    }
+  }
+}
+
+template <typename S, int G, int U, int P>
+__global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
+    rbp_block_of_units(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern,
+                       const S *__restrict__ values, const S *__restrict__ x, S *__restrict__ y, S *__restrict__ work,
+                       S alpha, S beta)
+{
+  __shared__ S        sum[G][RBP_THREADS * P];
+  __shared__ uint16_t first_unit[RBP_THREADS * P + 1], first_row[G > 1 ? RBP_THREADS * P + 1 : 1];
+  const RbpBlock      b      = blocks[blockIdx.x];
+  const uint16_t     *stream = pattern + b.pattern0;
+  const bool          uneven = G > 1 && (b.flags & RBP_BLOCK_UNEVEN);
+
+  const int early = (int)threadIdx.x <= b.groups ? stream[threadIdx.x] : 0; /* on its way with the values */
+
+  if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
+  } else if (b.flags & RBP_BLOCK_WIDE) multiply_units<S, G, U, P, WIDE>(b, stream, values + b.value0, x + b.base, sum);
+  else if (b.flags & RBP_BLOCK_WINDOWED)
+    multiply_units<S, G, U, P, WINDOWED>(b, stream, values + b.value0, x + b.base, sum);
+  else multiply_units<S, G, U, P, NARROW>(b, stream, values + b.value0, x + b.base, sum);
+  for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
+    first_unit[g] = g < RBP_THREADS ? early : stream[g];
+    if (uneven) first_row[g] = stream[b.groups + 1 + g];
+  }
+  __syncthreads();
+
+  const int lanes = b.lanes, lane = threadIdx.x & (lanes - 1), per_pass = RBP_THREADS / lanes;
+  for (int r0 = 0; r0 < b.groups * G; r0 += per_pass) {
+    const int r = r0 + threadIdx.x / lanes, g = r / G, q = r - g * G;
+    const int rows = g >= b.groups ? 0 : uneven ? first_row[g + 1] - first_row[g] : G;
+    S         s    = 0;
+
+    if (q < rows)
+      for (int u = first_unit[g] + lane; u < first_unit[g + 1]; u += lanes) s += sum[q][u];
+    s = add_lanes(s, lanes);
+    if (lane || q >= rows) continue;
+    if (b.flags & RBP_BLOCK_PIECE) work[(int64_t)b.slot * G + q] = s;
+    else {
+      S *target = y + b.row0 + (uneven ? first_row[g] + q : r);
+      *target   = axpby(alpha, s, beta, target);
+    }
+  }
+}
+
+/* One thread block a long group and row: adds its partial sums in a fixed order */
+template <typename S, int G>
+__global__ void __launch_bounds__(RBP_THREADS)
+    rbp_sum_pieces(const RbpLongGroup *__restrict__ pieces, const S *__restrict__ work, S *__restrict__ y, S alpha,
+                   S beta)
+{
+  __shared__ S       warp_sum[RBP_THREADS / 32];
+  const RbpLongGroup p = pieces[blockIdx.x / G];
+  const int          q = blockIdx.x % G;
+  S                  s = 0;
+
+  if (q >= p.rows) return;
+  for (int i = threadIdx.x; i < p.count; i += RBP_THREADS) s += work[(int64_t)(p.slot + i) * G + q];
+  s = add_lanes(s, 32);
+  if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = s;
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int i = 1; i < RBP_THREADS / 32; i++) s += warp_sum[i];
+  y[p.row0 + q] = axpby(alpha, s, beta, y + p.row0 + q);
+}
+
+template <typename S>
+__global__ void rbp_scale_rows(S *y, S beta, int64_t rows)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i < rows) y[i] = beta == S(0) ? S(0) : beta * y[i];
+}
+
+struct MultAction {
+  const RbpDevicePacked *plan;
+  const void            *alpha, *x, *beta;
+  void                  *y, *work;
+  SpmvExec              *exec;
+
+  template <typename S, int G, int U, int P>
+  SpmvStatus run() const
+  {
+    const S               a = *(const S *)alpha, b = *(const S *)beta;
+    const RbpDeviceShape &s    = plan->shape;
+    const int64_t         rows = plan->plan.base.rows;
+
+    if (a == S(0)) {
+      SPMV_LAUNCH(exec, rbp_scale_rows<S>, spmv_blocks(rows, 256), 256, 0, (S *)y, b, rows);
+      return SPMV_SUCCESS;
+    }
+    SPMV_LAUNCH(exec, (rbp_block_of_units<S, G, U, P>), s.blocks, RBP_THREADS, 0, plan->blocks, plan->pattern,
+                (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
+    SPMV_LAUNCH(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces, (const S *)work, (S *)y,
+                a, b);
+    return SPMV_SUCCESS;
+  }
+};
+} // namespace
+
+SpmvStatus rbp_device_packed_mult(const RbpDevicePacked *plan, const void *alpha, const void *x, const void *beta,
+                                  void *y, void *work, SpmvExec *exec)
+{
+  return rbp_with_kernel(plan, MultAction{plan, alpha, x, beta, y, work, exec}, exec);
+}

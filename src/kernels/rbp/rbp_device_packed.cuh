@@ -1,0 +1,129 @@
+/*
+  rbp_device_packed.cuh - the plan of format packed on the device, and what its conversion, product and refresh share.
+*/
+#ifndef SPMV_RBP_DEVICE_PACKED_CUH
+#define SPMV_RBP_DEVICE_PACKED_CUH
+
+#include "../device/launch.cuh"
+#include "rbp_device.h"
+
+enum { RBP_THREADS = 128 /* of a product block */ };
+
+/* What every plan of rbp in device memory begins with */
+typedef struct {
+  SpmvPlan  base; /* first */
+  RbpFormat format;
+  SpmvPlan *transposed;      /* packed plan of A^T, made by prepare_transpose; NULL before and after new values */
+  void     *transposed_work; /* of its product */
+} RbpDevicePlan;
+
+typedef struct {
+  RbpDevicePlan  plan; /* first */
+  RbpDeviceShape shape;
+  void          *values;  /* [value_count] S */
+  uint16_t      *pattern; /* [pattern_words] */
+  RbpBlock      *blocks;  /* [blocks] */
+  RbpLongGroup  *pieces;  /* [long_groups] */
+} RbpDevicePacked;
+
+/* Units a thread multiplies, the two choices of capacity / RBP_THREADS for a (G, U): the larger keeps more loads in
+   flight, the smaller fills the device when there are few units. Measured on an H200, like the blocks that must fit a
+   multiprocessor at a time: 32 registers a thread pay wherever the values of a thread's units leave room for them. */
+struct RbpVariant {
+  int group_rows, unit_columns, units_small, units_large;
+};
+
+#define RBP_VARIANT_LIST(X)                                                                                            \
+  X(1, 1, 4, 6) X(1, 2, 2, 4) X(1, 3, 2, 4) X(2, 1, 2, 4) X(2, 2, 2, 3) X(3, 1, 2, 4) X(3, 3, 1, 2)
+
+static constexpr RbpVariant rbp_variants[] = {
+#define RBP_ROW(G, U, SMALL, LARGE) {G, U, SMALL, LARGE},
+    RBP_VARIANT_LIST(RBP_ROW)
+#undef RBP_ROW
+};
+/* Threads that a multiprocessor of the architecture being compiled can hold */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+enum { RBP_RESIDENT_THREADS = 1024 };
+#elif defined(__CUDA_ARCH__) &&                                                                                        \
+    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
+enum { RBP_RESIDENT_THREADS = 1536 };
+#else
+enum { RBP_RESIDENT_THREADS = 2048 };
+#endif
+
+static constexpr int rbp_resident_blocks(int values)
+{
+  const int most = RBP_RESIDENT_THREADS / RBP_THREADS, wanted = values <= 12 ? 16 : 10;
+  return wanted < most ? wanted : most;
+}
+
+/* action.run<S, G, U, P>() for the scalar type, the variant and the units a thread of a plan */
+template <typename S, typename Action>
+SpmvStatus rbp_with_shape(const RbpDeviceShape &s, const Action &action, SpmvExec *exec)
+{
+#define RBP_TRY(G, U, SMALL, LARGE)                                                                                    \
+  if (s.group_rows == G && s.unit_columns == U)                                                                        \
+    return s.capacity == (SMALL)*RBP_THREADS ? action.template run<S, G, U, SMALL>()                                   \
+                                             : action.template run<S, G, U, LARGE>();
+  RBP_VARIANT_LIST(RBP_TRY)
+#undef RBP_TRY
+  return spmv_fail(exec, SPMV_ERR_FORMAT, "rbp packed: no kernel for %d rows by %d columns", s.group_rows,
+                   s.unit_columns);
+}
+
+template <typename Action>
+SpmvStatus rbp_with_kernel(const RbpDevicePacked *plan, const Action &action, SpmvExec *exec)
+{
+  return plan->plan.base.scalar_type == SPMV_F32 ? rbp_with_shape<float>(plan->shape, action, exec)
+                                                 : rbp_with_shape<double>(plan->shape, action, exec);
+}
+
+/* Offsets inside a block's stream of pattern words */
+__host__ __device__ inline int rbp_starts_offset(int groups, int flags)
+{
+  return (((groups + 1) * (flags & RBP_BLOCK_UNEVEN ? 2 : 1) + 1) & ~1) +
+         (flags & RBP_BLOCK_WINDOWED ? 2 * RBP_WINDOWS : 0);
+}
+
+__host__ __device__ inline int rbp_lengths_offset(int groups, int units, int flags)
+{
+  return rbp_starts_offset(groups, flags) + units * (flags & RBP_BLOCK_WIDE ? 2 : 1);
+}
+
+/* Words of a stream, even so that the next one begins at 4 bytes */
+__host__ __device__ inline int rbp_pattern_words(int groups, int units, int flags)
+{
+  return (rbp_lengths_offset(groups, units, flags) + (flags & RBP_BLOCK_RAGGED ? units : 0) + 1) & ~1;
+}
+
+/* The start of unit u, relative to the base */
+__device__ inline int rbp_start(const RbpBlock &b, const uint16_t *starts, int u)
+{
+  if (b.flags & RBP_BLOCK_WIDE) return (int)__ldg((const unsigned *)starts + u);
+  const unsigned word = __ldg(starts + u);
+  if (!(b.flags & RBP_BLOCK_WINDOWED)) return (int)word * b.scale;
+  return (int)__ldg((const unsigned *)starts - RBP_WINDOWS + (word >> RBP_WINDOW_BITS)) +
+         (int)(word & ((1 << RBP_WINDOW_BITS) - 1));
+}
+
+/* Slots that serve format packed only; the dispatch is in rbp_device.cu */
+SpmvStatus rbp_device_packed_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, SpmvAnalysis *);
+SpmvStatus rbp_device_packed_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **);
+SpmvStatus rbp_device_packed_update(RbpDevicePacked *, const void *values, SpmvExec *);
+SpmvStatus rbp_device_packed_mult(const RbpDevicePacked *, const void *alpha, const void *x, const void *beta, void *y,
+                                  void *work, SpmvExec *);
+void       rbp_device_packed_free(RbpDevicePacked *);
+
+/* A matrix by coordinates in the order of its CSR: row [nnz], col [nnz], values [nnz] S, in device memory */
+typedef struct {
+  int32_t *row, *col;
+  void    *values;
+} RbpCoordinates;
+
+/* Writes a plan's nonzeros in CSR order; the arrays are there */
+SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *, const RbpCoordinates *, SpmvExec *);
+
+/* Frees the packed plan of A^T, if there is one: new values make it stale */
+void rbp_device_transposed_free(RbpDevicePlan *);
+
+#endif

@@ -1,0 +1,367 @@
+/*
+  rbp_device_published.cu - formats csr, ell and ellr as the paper has them, on the device: one thread a row everywhere.
+
+  They are the reproduction, kept as simple as published; format packed (rbp_device_mult.cu) is the product to use.
+*/
+#include "rbp_device_analyze.cuh"
+#include "rbp_device_published.cuh"
+#include <cub/device/device_scan.cuh>
+#include <cstring>
+
+namespace
+{
+enum { ROW_THREADS = 128 };
+
+/* Runs, values in runs and singles of every row: what the pointers are the sums of */
+template <typename I>
+struct RowCounts {
+  I *values, *columns, *singles; /* [rows+1]; the last entry is 0 */
+};
+
+/* The arrays of a plan, typed; ends of run r of row i are at [column0 + 2 r stride] and stride behind it */
+template <typename I, typename S>
+struct Arrays {
+  const I *val_ptr, *col_ptr, *row_length, *comp_columns, *row_ptr, *columns;
+  S       *comp_values, *values;
+  int64_t  rows, max_runs;
+  int      is_csr;
+
+  __device__ int64_t stride() const { return is_csr ? 1 : rows; }
+  __device__ int64_t value0(int64_t i) const { return is_csr ? (int64_t)val_ptr[i] : i; }
+  __device__ int64_t column0(int64_t i) const { return is_csr ? (int64_t)col_ptr[i] : i; }
+  __device__ int64_t runs(int64_t i) const
+  {
+    return is_csr ? (int64_t)(col_ptr[i + 1] - col_ptr[i]) / 2 : row_length ? (int64_t)row_length[i] : max_runs;
+  }
+};
+
+template <typename I, typename S>
+Arrays<I, S> arrays_of(const RbpDevicePublished *p)
+{
+  return {(const I *)p->val_ptr, (const I *)p->col_ptr,         (const I *)p->row_length, (const I *)p->comp_columns,
+          (const I *)p->row_ptr, (const I *)p->columns,         (S *)p->comp_values,      (S *)p->values,
+          p->plan.base.rows,     p->counts.max_run_columns / 2, p->plan.format == RBP_CSR};
+}
+
+/* One past the run of adjacent columns that begins at position k */
+template <typename I>
+__device__ inline int64_t run_end(const I *col, int64_t k, int64_t end)
+{
+  for (k++; k < end && col[k] == col[k - 1] + 1;) k++;
+  return k;
+}
+
+/* totals: runs, run values, singles, longest row, Kv, Kc, longest run */
+template <typename I>
+__global__ void rbp_count_rows(const I *row_ptr, const I *col, int64_t rows, int64_t min_run, RowCounts<I> counts,
+                               unsigned long long *totals)
+{
+  const int64_t i    = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
+  long long     runs = 0, values = 0, singles = 0, longest = 0;
+  if (i > rows) return;
+  if (i < rows) {
+    const int64_t end = row_ptr[i + 1];
+    for (int64_t k = row_ptr[i], next; k < end; k = next) {
+      next                = run_end(col, k, end);
+      const long long len = next - k;
+      if (len >= 2 && len > longest) longest = len;
+      if (len < min_run) singles += len;
+      else {
+        runs++;
+        values += len;
+      }
+    }
+    atomicAdd(&totals[0], runs);
+    atomicAdd(&totals[1], values);
+    atomicAdd(&totals[2], singles);
+    atomicMax(&totals[3], values + singles);
+    atomicMax(&totals[4], values);
+    atomicMax(&totals[5], 2 * runs);
+    atomicMax(&totals[6], longest);
+  }
+  if (!counts.values) return;
+  counts.values[i]  = (I)values;
+  counts.columns[i] = (I)(2 * runs);
+  counts.singles[i] = (I)singles;
+}
+
+template <typename I>
+__global__ void rbp_fill_columns(const I *csr_row, const I *col, int64_t rows, int64_t min_run, int is_csr,
+                                 int64_t max_runs, const I *col_ptr, I *row_length, I *comp_columns, const I *row_ptr,
+                                 I *columns)
+{
+  const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
+  if (i >= rows) return;
+  const int64_t stride = is_csr ? 1 : rows, end = csr_row[i + 1];
+  int64_t       at = is_csr ? (int64_t)col_ptr[i] : i, single = row_ptr[i], runs = 0;
+
+  for (int64_t k = csr_row[i], next; k < end; k = next) {
+    next = run_end(col, k, end);
+    if (next - k < min_run) {
+      while (k < next) columns[single++] = col[k++];
+      continue;
+    }
+    comp_columns[at]          = col[k];
+    comp_columns[at + stride] = col[next - 1];
+    at += 2 * stride;
+    runs++;
+  }
+  if (row_length) row_length[i] = (I)runs;
+  for (int64_t r = runs; !is_csr && r < max_runs; r++, at += 2 * stride) {
+    comp_columns[at]          = 0;
+    comp_columns[at + stride] = -1;
+  }
+}
+
+/* Calls visit(position in the CSR, column, pointer to the value) for the nonzeros of row i in the order of the CSR */
+template <typename I, typename S, typename Visit>
+__device__ void for_row(const Arrays<I, S> &a, int64_t i, int64_t position, Visit visit)
+{
+  const int64_t stride = a.stride(), end = a.row_ptr[i + 1], runs = a.runs(i);
+  int64_t       single = a.row_ptr[i], at = a.column0(i), value = a.value0(i);
+
+  for (int64_t r = 0; r < runs; r++, at += 2 * stride) {
+    const I first = a.comp_columns[at], last = a.comp_columns[at + stride];
+    if (last < first) break;
+    for (; single < end && a.columns[single] < first; single++) visit(position++, a.columns[single], a.values + single);
+    for (I c = first; c <= last; c++, value += stride) visit(position++, c, a.comp_values + value);
+  }
+  for (; single < end; single++) visit(position++, a.columns[single], a.values + single);
+}
+
+template <typename I, typename S>
+__global__ void rbp_row_lengths(Arrays<I, S> a, int64_t *length)
+{
+  const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
+  if (i > a.rows) return;
+  int64_t n = 0;
+  if (i < a.rows) for_row(a, i, 0, [&](int64_t, I, S *) { n++; });
+  length[i] = n;
+}
+
+template <typename I, typename S>
+__global__ void rbp_refill(Arrays<I, S> a, const int64_t *csr_row, const S *csr)
+{
+  const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
+  if (i < a.rows) for_row(a, i, csr_row[i], [&](int64_t k, I, S *value) { *value = csr[k]; });
+}
+
+template <typename I, typename S>
+__global__ void rbp_list_coordinates(Arrays<I, S> a, const int64_t *csr_row, RbpCoordinates to)
+{
+  const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
+  if (i >= a.rows) return;
+  for_row(a, i, csr_row[i], [&](int64_t k, I column, S *value) {
+    to.row[k]           = (int32_t)i;
+    to.col[k]           = (int32_t)column;
+    ((S *)to.values)[k] = *value;
+  });
+}
+
+/* The paper's algorithm: the runs by their ends, then the remainder */
+template <typename I, typename S>
+__global__ void rbp_row_per_thread(Arrays<I, S> a, S alpha, const S *__restrict__ x, S beta, S *__restrict__ y)
+{
+  const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
+  if (i >= a.rows) return;
+  const int64_t stride = a.stride(), runs = alpha == S(0) ? 0 : a.runs(i),
+                end = alpha == S(0) ? 0 : (int64_t)a.row_ptr[i + 1];
+  int64_t at = a.column0(i), value = a.value0(i);
+  S       sum = 0;
+
+  for (int64_t r = 0; r < runs; r++, at += 2 * stride) {
+    const I last = a.comp_columns[at + stride];
+    for (I c = a.comp_columns[at]; c <= last; c++, value += stride) sum += a.comp_values[value] * x[c];
+  }
+  for (int64_t k = a.row_ptr[i]; k < end; k++) sum += a.values[k] * x[a.columns[k]];
+  y[i] = beta == S(0) ? alpha * sum : alpha * sum + beta * y[i];
+}
+
+template <typename I>
+SpmvStatus count(const RbpDevicePattern *p, int64_t min_run, RowCounts<I> rows, RbpCounts *c, SpmvExec *exec)
+{
+  unsigned long long  total[7] = {0};
+  SpmvScopedArena     scratch(exec);
+  unsigned long long *totals;
+
+  SPMV_TRY(scratch.array(7, "totals", &totals));
+  SPMV_CUDA(exec, cudaMemsetAsync(totals, 0, sizeof total, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, rbp_count_rows<I>, spmv_blocks(p->rows + 1, ROW_THREADS), ROW_THREADS, 0, (const I *)p->row_ptr,
+              (const I *)p->col, p->rows, min_run, rows, totals);
+  if (!c) return SPMV_SUCCESS;
+  SPMV_TRY(rbp_fetch(total, totals, sizeof total, exec));
+  *c = {p->rows,           p->nnz,
+        (int64_t)total[0], (int64_t)total[1],
+        (int64_t)total[2], (int64_t)total[3],
+        (int64_t)total[4], (int64_t)total[5],
+        (int64_t)total[6]};
+  return SPMV_SUCCESS;
+}
+
+template <typename I>
+SpmvStatus sum_up(const I *counts, I *pointers, int64_t n, SpmvArena *arena, SpmvExec *exec)
+{
+  SPMV_CUB(exec, arena, cub::DeviceScan::ExclusiveSum(scratch, bytes, counts, pointers, n, (cudaStream_t)exec->stream));
+  return SPMV_SUCCESS;
+}
+
+template <typename I>
+SpmvStatus fill_indices(RbpDevicePublished *plan, const RbpDevicePattern *p, SpmvExec *exec)
+{
+  const int64_t   n = p->rows + 1;
+  SpmvScopedArena scratch(exec);
+  RowCounts<I>    row;
+
+  SPMV_TRY(scratch.array(n, "row counts", &row.values));
+  SPMV_TRY(scratch.array(n, "row counts", &row.columns));
+  SPMV_TRY(scratch.array(n, "row counts", &row.singles));
+  SPMV_TRY(count<I>(p, plan->min_run, row, nullptr, exec));
+  if (plan->val_ptr) SPMV_TRY(sum_up(row.values, (I *)plan->val_ptr, n, &scratch.arena, exec));
+  if (plan->col_ptr) SPMV_TRY(sum_up(row.columns, (I *)plan->col_ptr, n, &scratch.arena, exec));
+  SPMV_TRY(sum_up(row.singles, (I *)plan->row_ptr, n, &scratch.arena, exec));
+  SPMV_LAUNCH(exec, rbp_fill_columns<I>, spmv_blocks(p->rows, ROW_THREADS), ROW_THREADS, 0, (const I *)p->row_ptr,
+              (const I *)p->col, p->rows, plan->min_run, plan->plan.format == RBP_CSR, plan->counts.max_run_columns / 2,
+              (const I *)plan->col_ptr, (I *)plan->row_length, (I *)plan->comp_columns, (const I *)plan->row_ptr,
+              (I *)plan->columns);
+  return SPMV_SUCCESS;
+}
+
+/* Where each row begins in the CSR, found again from the plan */
+template <typename I, typename S>
+SpmvStatus csr_rows(const RbpDevicePublished *plan, SpmvScopedArena *scratch, int64_t **rows, SpmvExec *exec)
+{
+  const int64_t n = plan->plan.base.rows + 1;
+  int64_t      *length;
+
+  SPMV_TRY(scratch->array(n, "row lengths", &length));
+  SPMV_TRY(scratch->array(n, "row starts", rows));
+  SPMV_LAUNCH(exec, (rbp_row_lengths<I, S>), spmv_blocks(n, ROW_THREADS), ROW_THREADS, 0, (arrays_of<I, S>(plan)),
+              length);
+  return sum_up(length, *rows, n, &scratch->arena, exec);
+}
+
+template <typename I, typename S>
+SpmvStatus refill(RbpDevicePublished *plan, const void *csr, SpmvExec *exec)
+{
+  SpmvScopedArena scratch(exec);
+  int64_t        *rows;
+  const int64_t   n = plan->plan.base.rows, padded = plan->plan.format == RBP_CSR ? 0 : n * plan->counts.max_run_values;
+
+  if (padded)
+    SPMV_CUDA(exec, cudaMemsetAsync(plan->comp_values, 0, (size_t)padded * sizeof(S), (cudaStream_t)exec->stream));
+  SPMV_TRY((csr_rows<I, S>(plan, &scratch, &rows, exec)));
+  SPMV_LAUNCH(exec, (rbp_refill<I, S>), spmv_blocks(n, ROW_THREADS), ROW_THREADS, 0, (arrays_of<I, S>(plan)), rows,
+              (const S *)csr);
+  return SPMV_SUCCESS;
+}
+
+template <typename I, typename S>
+SpmvStatus list(const RbpDevicePublished *plan, const RbpCoordinates *to, SpmvExec *exec)
+{
+  SpmvScopedArena scratch(exec);
+  int64_t        *rows;
+
+  SPMV_TRY((csr_rows<I, S>(plan, &scratch, &rows, exec)));
+  SPMV_LAUNCH(exec, (rbp_list_coordinates<I, S>), spmv_blocks(plan->plan.base.rows, ROW_THREADS), ROW_THREADS, 0,
+              (arrays_of<I, S>(plan)), rows, *to);
+  return SPMV_SUCCESS;
+}
+
+template <typename I, typename S>
+SpmvStatus mult(const RbpDevicePublished *plan, const void *alpha, const void *x, const void *beta, void *y,
+                SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, (rbp_row_per_thread<I, S>), spmv_blocks(plan->plan.base.rows, ROW_THREADS), ROW_THREADS, 0,
+              (arrays_of<I, S>(plan)), *(const S *)alpha, (const S *)x, *(const S *)beta, (S *)y);
+  return SPMV_SUCCESS;
+}
+
+void free_counts(SpmvAnalysis *analysis, SpmvExec *exec) { spmv_exec_free(exec, SPMV_HOST, analysis->data); }
+
+SpmvStatus alloc_arrays(RbpDevicePublished *p, SpmvExec *exec)
+{
+  const struct {
+    const char *name;
+    void      **array;
+  } arrays[] = {{"val_ptr", &p->val_ptr},         {"col_ptr", &p->col_ptr},
+                {"comp_values", &p->comp_values}, {"comp_columns", &p->comp_columns},
+                {"row_length", &p->row_length},   {"row_ptr", &p->row_ptr},
+                {"values", &p->values},           {"columns", &p->columns}};
+
+  for (int i = 0; i < p->plan.base.memory.count; i++)
+    for (const auto &a : arrays) {
+      const SpmvArrayInfo *info = &p->plan.base.memory.array[i];
+      if (!strcmp(a.name, info->name)) SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, info->bytes, info->name, a.array));
+    }
+  return SPMV_SUCCESS;
+}
+} // namespace
+
+/* f<I, S>(...) by the types of a plan */
+#define RBP_BY_TYPES(f, p, ...)                                                                                        \
+  ((p)->plan.base.scalar_type == SPMV_F32                                                                              \
+       ? ((p)->plan.base.index_type == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))     \
+       : ((p)->plan.base.index_type == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
+
+SpmvStatus rbp_device_published_analyze(const RbpDevicePattern *p, SpmvScalar scalar, const SpmvOptions *options,
+                                        SpmvExec *exec, SpmvAnalysis *analysis)
+{
+  const RbpFormat format  = (RbpFormat)(int)options->value[RBP_OPTION_FORMAT];
+  const int64_t   min_run = (int64_t)options->value[RBP_OPTION_MIN_RUN];
+  RbpCounts      *c;
+
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof *c, "analysis", &analysis->data));
+  analysis->destroy_data = free_counts;
+  c                      = (RbpCounts *)analysis->data;
+  if (p->index_type == SPMV_I64) SPMV_TRY(count<int64_t>(p, min_run, {}, c, exec));
+  else SPMV_TRY(count<int32_t>(p, min_run, {}, c, exec));
+  rbp_published_memory(format, c, p->index_type, scalar, &analysis->memory);
+  rbp_decide(c, options->format->options[RBP_OPTION_FORMAT].choices[format], analysis);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus rbp_device_published_build(const RbpDevicePattern *p, const SpmvCsr *csr, const SpmvAnalysis *analysis,
+                                      SpmvExec *exec, SpmvPlan **out)
+{
+  void *block;
+
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(RbpDevicePublished), "plan", &block));
+  RbpDevicePublished *plan = (RbpDevicePublished *)memset(block, 0, sizeof(RbpDevicePublished));
+  spmv_plan_init(&plan->plan.base, csr, analysis, exec);
+  plan->plan.format = (RbpFormat)(int)analysis->options.value[RBP_OPTION_FORMAT];
+  plan->min_run     = (int64_t)analysis->options.value[RBP_OPTION_MIN_RUN];
+  plan->counts      = *(const RbpCounts *)analysis->data;
+  SpmvStatus status = alloc_arrays(plan, exec);
+  if (!status)
+    status = p->index_type == SPMV_I64 ? fill_indices<int64_t>(plan, p, exec) : fill_indices<int32_t>(plan, p, exec);
+  if (!status) status = rbp_device_update_values(&plan->plan.base, csr->values, csr->values_space, exec);
+  if (status) rbp_device_published_free(plan);
+  else *out = &plan->plan.base;
+  return status;
+}
+
+SpmvStatus rbp_device_published_update(RbpDevicePublished *plan, const void *values, SpmvExec *exec)
+{
+  return RBP_BY_TYPES(refill, plan, plan, values, exec);
+}
+
+SpmvStatus rbp_device_published_mult(const RbpDevicePublished *plan, const void *alpha, const void *x, const void *beta,
+                                     void *y, SpmvExec *exec)
+{
+  return RBP_BY_TYPES(mult, plan, plan, alpha, x, beta, y, exec);
+}
+
+SpmvStatus rbp_device_published_coordinates(const RbpDevicePublished *plan, const RbpCoordinates *to, SpmvExec *exec)
+{
+  return RBP_BY_TYPES(list, plan, plan, to, exec);
+}
+
+void rbp_device_published_free(RbpDevicePublished *plan)
+{
+  const SpmvAllocator host = plan->plan.base.host, device = plan->plan.base.device;
+  void *const         arrays[] = {plan->val_ptr,      plan->col_ptr, plan->row_length, plan->comp_values,
+                                  plan->comp_columns, plan->row_ptr, plan->columns,    plan->values};
+
+  for (void *array : arrays) spmv_free(&host, &device, SPMV_DEVICE, array);
+  spmv_free(&host, &device, SPMV_HOST, plan);
+}

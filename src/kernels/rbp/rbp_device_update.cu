@@ -1,0 +1,180 @@
+/*
+  rbp_device_update.cu - values between a CSR, in its order, and the planes of format packed. The block's own pattern
+  tells where each unit's values lie in the CSR, so neither CSR indices nor a permutation are kept.
+*/
+#include "rbp_device_packed.cuh"
+#include <cub/block/block_scan.cuh>
+
+namespace
+{
+/* Where the values of a unit lie in the CSR */
+struct UnitSource {
+  int64_t first;  /* position of column 0 of row 0 of the group, or of the piece */
+  int     length; /* nonzeros from a row of the group to the next one */
+  int     column; /* of the unit within the row */
+  int     valid;  /* columns of the unit */
+  int     rows;   /* of the group */
+  int     row;    /* first one of the group */
+};
+
+/* CSR value to its place */
+template <typename S>
+struct Fill {
+  const S        *csr;
+  S              *values;
+  __device__ void inside(int64_t place, int64_t position, int, int) const { values[place] = csr[position]; }
+  __device__ void padding(int64_t place) const { values[place] = S(0); }
+};
+
+/* Value at its place to the coordinate list in CSR order */
+template <typename S>
+struct List {
+  const S        *values;
+  RbpCoordinates  to;
+  __device__ void inside(int64_t place, int64_t position, int row, int column) const
+  {
+    to.row[position]           = row;
+    to.col[position]           = column;
+    ((S *)to.values)[position] = values[place];
+  }
+  __device__ void padding(int64_t) const {}
+};
+
+template <int P>
+struct Tables {
+  uint16_t first_unit[RBP_THREADS * P + 1], first_row[RBP_THREADS * P + 1];
+  int      first_column[RBP_THREADS * P + 1]; /* columns before a unit, in the block */
+  int      first_value[RBP_THREADS * P + 1];  /* nonzeros before a group, in the block */
+};
+
+/* The group of unit u: the last one that begins at or before u (empty groups begin where the next one does) */
+__device__ inline int group_of(const uint16_t *first_unit, int groups, int u)
+{
+  int low = 0, high = groups;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (first_unit[middle] <= u) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/* sums[i] = the sum of count(0) .. count(i-1) for i = 0 .. n, by the whole block; n <= RBP_THREADS * P */
+template <int P, typename Count>
+__device__ inline void sum_before(int *sums, int n, Count count)
+{
+  typedef cub::BlockScan<int, RBP_THREADS> Scan;
+  __shared__ typename Scan::TempStorage    temp;
+  int                                      items[P], total;
+
+#pragma unroll
+  for (int i = 0; i < P; i++) items[i] = (int)threadIdx.x * P + i < n ? count(threadIdx.x * P + i) : 0;
+  __syncthreads(); /* temp may still serve the scan before */
+  Scan(temp).ExclusiveSum(items, items, total);
+#pragma unroll
+  for (int i = 0; i < P; i++)
+    if ((int)threadIdx.x * P + i < n) sums[threadIdx.x * P + i] = items[i];
+  if (threadIdx.x == 0) sums[n] = total;
+  __syncthreads();
+}
+
+template <int G, int U, int P>
+__device__ void make_tables(const RbpBlock &b, const uint16_t *stream, Tables<P> &t)
+{
+  const uint16_t *length = stream + rbp_lengths_offset(b.groups, b.units, b.flags);
+  const bool      uneven = b.flags & RBP_BLOCK_UNEVEN, ragged = b.flags & RBP_BLOCK_RAGGED;
+
+  for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
+    t.first_unit[g] = stream[g];
+    t.first_row[g]  = uneven ? stream[b.groups + 1 + g] : (uint16_t)(g * G);
+    if (!uneven && !ragged) t.first_value[g] = stream[g] * (G * U);
+  }
+  if (!ragged)
+    for (int u = threadIdx.x; u <= b.units; u += RBP_THREADS) t.first_column[u] = u * U;
+  __syncthreads();
+  if (ragged) sum_before<P>(t.first_column, b.units, [&](int u) { return (int)length[u]; });
+  if (uneven || ragged)
+    sum_before<P>(t.first_value, b.groups, [&](int g) {
+      return (t.first_column[t.first_unit[g + 1]] - t.first_column[t.first_unit[g]]) *
+             (t.first_row[g + 1] - t.first_row[g]);
+    });
+}
+
+template <int P>
+__device__ UnitSource source_of(const RbpBlock &b, const Tables<P> &t, int u)
+{
+  if (u >= b.units) return {0, 0, 0, 0, 0, 0};
+  const int g = group_of(t.first_unit, b.groups, u), begin = t.first_column[t.first_unit[g]];
+  return {b.csr0 + t.first_value[g],
+          b.flags & RBP_BLOCK_PIECE ? b.row_length : t.first_column[t.first_unit[g + 1]] - begin,
+          t.first_column[u] - begin,
+          t.first_column[u + 1] - t.first_column[u],
+          t.first_row[g + 1] - t.first_row[g],
+          b.row0 + t.first_row[g]};
+}
+
+template <int G, int U, int P, typename Visit>
+__global__ void __launch_bounds__(RBP_THREADS)
+    rbp_visit_values(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern, Visit visit)
+{
+  __shared__ Tables<P> t;
+  const RbpBlock       b      = blocks[blockIdx.x];
+  const uint16_t      *stream = pattern + b.pattern0;
+  const uint16_t      *starts = stream + rbp_starts_offset(b.groups, b.flags);
+
+  make_tables<G, U, P>(b, stream, t);
+  for (int u = threadIdx.x; u < b.stride; u += RBP_THREADS) {
+    const UnitSource s     = source_of<P>(b, t, u);
+    const int        start = u < b.units ? b.base + rbp_start(b, starts, u) : 0;
+#pragma unroll
+    for (int q = 0; q < G; q++)
+#pragma unroll
+      for (int j = 0; j < U; j++) {
+        const int64_t place = b.value0 + (int64_t)(q * U + j) * b.stride + u;
+        if (q < s.rows && j < s.valid)
+          visit.inside(place, s.first + (int64_t)q * s.length + s.column + j, s.row + q, start + j);
+        else visit.padding(place);
+      }
+  }
+}
+
+template <int G, int U, int P, typename Visit>
+SpmvStatus visit_blocks(const RbpDevicePacked *plan, Visit visit, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, (rbp_visit_values<G, U, P, Visit>), plan->shape.blocks, RBP_THREADS, 0, plan->blocks, plan->pattern,
+              visit);
+  return SPMV_SUCCESS;
+}
+
+struct FillAction {
+  RbpDevicePacked *plan;
+  const void      *csr;
+  SpmvExec        *exec;
+  template <typename S, int G, int U, int P>
+  SpmvStatus run() const
+  {
+    return visit_blocks<G, U, P>(plan, Fill<S>{(const S *)csr, (S *)plan->values}, exec);
+  }
+};
+
+struct ListAction {
+  const RbpDevicePacked *plan;
+  RbpCoordinates         to;
+  SpmvExec              *exec;
+  template <typename S, int G, int U, int P>
+  SpmvStatus run() const
+  {
+    return visit_blocks<G, U, P>(plan, List<S>{(const S *)plan->values, to}, exec);
+  }
+};
+} // namespace
+
+SpmvStatus rbp_device_packed_update(RbpDevicePacked *plan, const void *values, SpmvExec *exec)
+{
+  return rbp_with_kernel(plan, FillAction{plan, values, exec}, exec);
+}
+
+SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *plan, const RbpCoordinates *to, SpmvExec *exec)
+{
+  return rbp_with_kernel(plan, ListAction{plan, *to, exec}, exec);
+}

@@ -1,0 +1,90 @@
+/*
+  rbp_sliced.h - the layout of format "packed" on the host: sliced, jagged, without padding.
+
+  A *group* is a set of at most RBP_MAX_GROUP consecutive rows with equal columns (the degrees of freedom of a node);
+  its rows share one stream of columns. Each run of a group is cut from the left into *units* of `unit` columns, with
+  one start each; the columns left over are *singles*. Rows lie in *windows* of RBP_WINDOW rows; inside a window the
+  groups are sorted by rows, units and singles, all descending, and cut into *slices* of RBP_LANES groups of equally
+  many rows. The product takes a slice at a time, one lane a group.
+
+  The first full_units units and full_singles singles, which all lanes of a slice have, are its *full steps*. What a
+  lane has beyond them is its *tail*, walked by scalar code; a slice with fewer groups than lanes is all tail. So
+  nothing is padded: values has exactly nnz entries, and no product touches a column that a row does not have.
+
+    slice_head    I    of each slice: first column to count from, full_units, full_singles, flags; if the slice has a
+                       tail then, for each group, the units and the singles of its tail
+    group_row     u16  [groups] first row of each group, minus the first row of its window
+    narrow, wide  u16, I   for each full step RBP_LANES differences between a start and the start before it in the same
+                       lane (the first: from slice_head; singles begin anew). wide serves the slices in which a
+                       difference does not fit 16 bits, narrow all others
+    tail_columns  I    starts of the tails, units before singles, group by group
+    values        S    [nnz] full steps, ordered by slice, step, column of the unit, row of the group, lane; then, from
+                       full_values on, tails, ordered by group, start, column of the unit, row of the group
+
+  I is base.index_type, S is base.scalar_type. Slices are walked from the first to the last, so there are no pointers.
+*/
+#ifndef SPMV_RBP_SLICED_H
+#define SPMV_RBP_SLICED_H
+
+#include "rbp.h"
+#include "core/simd.h"
+
+enum {
+  RBP_LANES  = 8,
+  RBP_WINDOW = 1920, /* rows; a multiple of 1 .. 6, so that equal groups do not straddle windows */
+  RBP_HEAD   = 4     /* entries of slice_head without a tail */
+};
+
+/* Fields of the flags in slice_head */
+enum {
+  RBP_FLAG_ROWS   = 0x7,  /* rows of a group, 1 .. RBP_MAX_GROUP */
+  RBP_FLAG_LANES  = 0x78, /* groups of the slice, 1 .. RBP_LANES */
+  RBP_LANES_SHIFT = 3,
+  RBP_FLAG_WIDE   = 0x80,
+  RBP_FLAG_TAIL   = 0x100,
+  RBP_FLAG_LAST   = 0x200 /* the last slice of its window */
+};
+
+/* Entries of each array */
+typedef struct {
+  int64_t slices, groups, head_entries, narrow_entries, wide_entries, tail_entries;
+  int64_t full_values; /* values in full steps */
+  int     unit;
+} RbpSlicedSizes;
+
+typedef struct {
+  RbpPlan        rbp; /* first */
+  RbpSlicedSizes sizes;
+  void          *slice_head;   /* [head_entries] I */
+  uint16_t      *group_row;    /* [groups] */
+  uint16_t      *narrow;       /* [narrow_entries] */
+  void          *wide;         /* [wide_entries] I */
+  void          *tail_columns; /* [tail_entries] I */
+  void          *values;       /* [nnz] S */
+} RbpSliced;
+
+/* One entry of slice_head, decoded */
+typedef struct {
+  int64_t full_units, full_singles, full_steps;
+  int     rows, lanes, is_wide, has_tail, is_last;
+  int     head_entries; /* of this slice */
+} RbpSlice;
+
+/* The unit that stores fewest starts, among 1 and min_run .. RBP_MAX_UNIT */
+int rbp_choose_unit(const RbpGroupCounts *, int64_t min_run);
+
+/* Sizes of the layout of a pattern on the host, with sizes->unit set before; needs scratch memory of exec */
+SpmvStatus rbp_sliced_measure(const SpmvPattern *, SpmvExec *, RbpSlicedSizes *sizes);
+void       rbp_sliced_memory(const RbpSlicedSizes *, int64_t nnz, SpmvIndex, SpmvScalar, SpmvMemory *);
+
+SpmvStatus rbp_sliced_build(const SpmvCsr *, const SpmvAnalysis *, const RbpCounts *, const RbpSlicedSizes *,
+                            SpmvExec *, SpmvPlan **);
+void       rbp_sliced_update(RbpSliced *, const void *values);
+void       rbp_sliced_mult(const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
+/* The same by one instruction set, which the processor must have */
+void rbp_sliced_mult_by(SpmvIsa, const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
+void rbp_sliced_multtranspose(const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
+void rbp_sliced_view(const RbpSliced *, SpmvPrint, void *ctx);
+void rbp_sliced_free(RbpSliced *);
+
+#endif

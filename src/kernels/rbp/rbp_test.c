@@ -1,0 +1,299 @@
+/* Tests of format rbp: its arrays by hand, its counts and decisions, and products over windows, tails and wide slices.
+ */
+#include "unit.h"
+#include "check.h"
+#include "gen.h"
+#include "rbp_sliced.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A matrix like that of the paper's figure: 6 x 8, eight runs, three nonzeros outside runs. Values are 1, 2, ... */
+static const int32_t figure_row_ptr[] = {0, 6, 12, 17, 20, 21, 25};
+static const int32_t figure_col[]     = {0, 1, 2, 3, 6, 7, 0, 1, 3, 5, 6, 7, 1, 2, 3, 5, 6, 0, 2, 3, 4, 3, 4, 5, 6};
+static const double  figure_values[]  = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13,
+                                         14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25};
+
+static SpmvCsr figure(void)
+{
+  return (SpmvCsr){.pattern = {.rows = 6, .cols = 8, .nnz = 25, .row_ptr = figure_row_ptr, .col = figure_col},
+                   .values  = figure_values};
+}
+
+typedef struct {
+  SpmvExec     exec;
+  SpmvAnalysis analysis;
+  SpmvPlan    *plan;
+} Built;
+
+static Built build(const SpmvCsr *csr, const char *format, int min_run)
+{
+  const SpmvFormat *rbp = spmv_format_find("rbp");
+  SpmvOptions       options;
+  Built             b = {0};
+  char              message[SPMV_MESSAGE_MAX];
+
+  spmv_exec_init(&b.exec, SPMV_HOST);
+  spmv_options_init(&options, rbp);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "format", format, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "min_run", min_run, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(rbp, &csr->pattern, csr->scalar_type, &options, &b.exec, &b.analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(csr, &b.analysis, &b.exec, &b.plan));
+  return b;
+}
+
+static void clear(Built *b)
+{
+  b->plan->format->destroy(&b->plan);
+  spmv_analysis_clear(&b->analysis, &b->exec);
+}
+
+static void equal_i32(const int32_t *expected, const void *got, int n)
+{
+  for (int i = 0; i < n; i++) UNIT_EQUAL(expected[i], ((const int32_t *)got)[i]);
+}
+
+static void equal_f64(const double *expected, const void *got, int n)
+{
+  for (int i = 0; i < n; i++) UNIT_EQUAL(expected[i], ((const double *)got)[i]);
+}
+
+#define EQUAL_I32(got, ...)                                                                                            \
+  equal_i32((const int32_t[]){__VA_ARGS__}, got, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
+#define EQUAL_F64(got, ...)                                                                                            \
+  equal_f64((const double[]){__VA_ARGS__}, got, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+
+UNIT_TEST(rbp_counts_of_the_figure)
+{
+  const SpmvCsr csr = figure();
+  RbpCounts     c;
+
+  UNIT_EQUAL(SPMV_SUCCESS, rbp_count_runs(&csr.pattern, 2, &c));
+  UNIT_EQUAL(8, c.runs);
+  UNIT_EQUAL(22, c.run_values);
+  UNIT_EQUAL(3, c.singles);
+  UNIT_EQUAL(6, c.max_row);
+  UNIT_EQUAL(6, c.max_run_values);
+  UNIT_EQUAL(4, c.max_run_columns);
+  UNIT_EQUAL(4, c.longest_run);
+  UNIT_EQUAL(SPMV_SUCCESS, rbp_count_runs(&csr.pattern, 3, &c));
+  UNIT_EQUAL(4, c.runs);
+  UNIT_EQUAL(14, c.run_values);
+  UNIT_EQUAL(11, c.singles);
+  UNIT_EQUAL(4, c.max_run_values);
+  UNIT_EQUAL(2, c.max_run_columns);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, rbp_count_runs(&csr.pattern, 1, &c));
+}
+
+UNIT_TEST(rbp_csr_arrays_of_the_figure)
+{
+  const SpmvCsr       csr = figure();
+  Built               b   = build(&csr, "csr", 2);
+  const RbpPublished *p   = (const RbpPublished *)b.plan;
+
+  EQUAL_I32(p->val_ptr, 0, 6, 11, 16, 18, 18, 22);
+  EQUAL_I32(p->col_ptr, 0, 4, 8, 12, 14, 14, 16);
+  EQUAL_I32(p->comp_columns, 0, 3, 6, 7, 0, 1, 5, 7, 1, 3, 5, 6, 2, 3, 3, 6);
+  EQUAL_F64(p->comp_values, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24, 25);
+  EQUAL_I32(p->row_ptr, 0, 0, 1, 1, 2, 3, 3);
+  EQUAL_I32(p->columns, 3, 0, 4);
+  EQUAL_F64(p->values, 9, 18, 21);
+  UNIT_EQUAL(12 * 7 + 4 * 16 + 8 * 22 + 12 * 3, b.plan->memory.total_bytes);
+  clear(&b);
+}
+
+UNIT_TEST(rbp_ell_arrays_of_the_figure)
+{
+  const SpmvCsr csr = figure();
+
+  for (int r = 0; r < 2; r++) {
+    Built               b = build(&csr, r ? "ellr" : "ell", 2);
+    const RbpPublished *p = (const RbpPublished *)b.plan;
+
+    EQUAL_I32(p->comp_columns, 0, 0, 1, 2, 0, 3, 3, 1, 3, 3, -1, 6, 6, 5, 5, 0, 0, 0, 7, 7, 6, -1, -1, -1);
+    EQUAL_F64(p->comp_values, 1, 7, 13, 19, 0, 22, 2, 8, 14, 20, 0, 23, 3, 10, 15, 0, 0, 24, 4, 11, 16, 0, 0, 25, 5, 12,
+              17, 0, 0, 0, 6, 0, 0, 0, 0, 0);
+    EQUAL_I32(p->row_ptr, 0, 0, 1, 1, 2, 3, 3);
+    EQUAL_I32(p->columns, 3, 0, 4);
+    EQUAL_F64(p->values, 9, 18, 21);
+    if (r) EQUAL_I32(p->row_length, 2, 2, 2, 1, 0, 1);
+    else UNIT_CHECK(!p->row_length);
+    UNIT_CHECK(!p->val_ptr && !p->col_ptr);
+    UNIT_EQUAL(8 * 6 * 6 + 4 * 6 * 4 + 12 * 3 + 4 * 7 + (r ? 4 * 6 : 0), b.plan->memory.total_bytes);
+    UNIT_EQUAL(8 * (36 - 22), b.plan->memory.padding_bytes);
+    clear(&b);
+  }
+}
+
+UNIT_TEST(rbp_declines_what_csr_stores_as_well)
+{
+  const SpmvCsr csr = figure();
+  Built         b   = build(&csr, "csr", 2);
+
+  UNIT_CHECK(!b.analysis.accepted);
+  UNIT_TEXT("rbp csr would take 360 bytes, not less than the 328 of CSR: 22 of 25 nonzeros lie in runs",
+            b.analysis.reason);
+  clear(&b);
+}
+
+/* Eight pairs of rows with equal columns k, k+1, k+3, k+4, 15, and one row with column 15. Values are 1, 2, ... */
+typedef struct {
+  int32_t row_ptr[18], col[81];
+  double  values[81];
+} Pairs;
+
+static SpmvCsr pairs(Pairs *p)
+{
+  int32_t n = 0;
+
+  for (int i = 0; i < 17; i++) {
+    const int32_t k = i / 2, cols[] = {k, k + 1, k + 3, k + 4, 15};
+
+    p->row_ptr[i] = n;
+    for (int j = i < 16 ? 0 : 4; j < 5; j++) p->col[n++] = cols[j];
+  }
+  p->row_ptr[17] = n;
+  for (int i = 0; i < n; i++) p->values[i] = i + 1;
+  return (SpmvCsr){.pattern = {.rows = 17, .cols = 16, .nnz = n, .row_ptr = p->row_ptr, .col = p->col},
+                   .values  = p->values};
+}
+
+UNIT_TEST(rbp_packed_arrays_by_hand)
+{
+  Pairs            arrays;
+  const SpmvCsr    csr = pairs(&arrays);
+  Built            b   = build(&csr, "packed", 2);
+  const RbpSliced *p   = (const RbpSliced *)b.plan;
+  int              at  = 0;
+
+  UNIT_EQUAL(2, p->sizes.unit);
+  UNIT_EQUAL(2, p->sizes.slices);
+  UNIT_EQUAL(9, p->sizes.groups);
+  UNIT_EQUAL(80, p->sizes.full_values);
+  UNIT_EQUAL(10, p->sizes.head_entries);
+  UNIT_EQUAL(24, p->sizes.narrow_entries);
+  UNIT_EQUAL(0, p->sizes.wide_entries);
+  UNIT_EQUAL(1, p->sizes.tail_entries);
+  EQUAL_I32(p->slice_head, 0, 2, 1, 2 | 8 << RBP_LANES_SHIFT, 0, 0, 0,
+            1 | 1 << RBP_LANES_SHIFT | RBP_FLAG_TAIL | RBP_FLAG_LAST, 0, 1);
+  for (int l = 0; l < 8; l++) {
+    UNIT_EQUAL(2 * l, p->group_row[l]);
+    UNIT_EQUAL(l, p->narrow[l]);
+    UNIT_EQUAL(3, p->narrow[8 + l]);
+    UNIT_EQUAL(15, p->narrow[16 + l]);
+  }
+  UNIT_EQUAL(16, p->group_row[8]);
+  EQUAL_I32(p->tail_columns, 15);
+  for (int position = 0; position < 5; position++)
+    for (int r = 0; r < 2; r++)
+      for (int l = 0; l < 8; l++) UNIT_EQUAL(5 * (2 * l + r) + position + 1, ((const double *)p->values)[at++]);
+  UNIT_EQUAL(81, ((const double *)p->values)[at]);
+  UNIT_EQUAL(81 * 8 + 24 * 2 + 1 * 4 + 9 * 2 + 10 * 4, b.plan->memory.total_bytes);
+  UNIT_EQUAL(0, b.plan->memory.padding_bytes);
+  clear(&b);
+}
+
+UNIT_TEST(rbp_min_run_bounds_the_unit)
+{
+  Pairs         arrays;
+  const SpmvCsr csr = pairs(&arrays);
+  Built         b   = build(&csr, "packed", 3);
+
+  UNIT_EQUAL(1, ((const RbpSliced *)b.plan)->sizes.unit);
+  clear(&b);
+}
+
+/* All products of one matrix against the reference, exactly, by every instruction set of this machine */
+static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, const char *format)
+{
+  SpmvCsr        csr  = {.scalar_type = scalar, .values_space = SPMV_HOST};
+  const int64_t  most = spec->rows > spec->cols ? spec->rows : spec->cols;
+  const double   two = 2, zero = 0;
+  const float    two_f = 2, zero_f = 0;
+  const void    *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
+  const void    *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
+  void          *values, *x, *y;
+  CheckReference reference;
+  CheckFault     fault;
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &csr.pattern));
+  values = malloc((size_t)csr.pattern.nnz * 8);
+  x      = malloc((size_t)most * 8);
+  y      = malloc((size_t)most * 8);
+  gen_values(GEN_EXACT, 5, 10, scalar, csr.pattern.nnz, values);
+  gen_values(GEN_EXACT, 6, 10, scalar, most, x);
+  csr.values = values;
+  Built b    = build(&csr, format, 2);
+  for (int transpose = 0; transpose < 2; transpose++) {
+    UNIT_EQUAL(SPMV_SUCCESS, check_reference(&csr.pattern, scalar, values, x, transpose, &reference));
+    for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
+      memset(y, 0xFF, (size_t)most * 8); /* NaN */
+      if (transpose) b.plan->format->multtranspose(b.plan, alpha, x, beta, y, NULL, &b.exec);
+      else if (!strcmp(format, "packed")) rbp_sliced_mult_by((SpmvIsa)isa, (RbpSliced *)b.plan, alpha, x, beta, y);
+      else b.plan->format->mult(b.plan, alpha, x, beta, y, NULL, &b.exec);
+      UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, y, &fault));
+    }
+    check_reference_free(&reference);
+  }
+  clear(&b);
+  free(values);
+  free(x);
+  free(y);
+  gen_pattern_free(&csr.pattern);
+}
+
+UNIT_TEST(rbp_products_over_windows_and_tails)
+{
+  const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8};
+  const GenSpec spec[]    = {
+         gen_mesh(27, 13, 11, 9, "12365143"),
+         gen_mesh(27, 12, 12, 12, "3"),
+         gen_mesh(7, 15, 15, 15, "2"),
+         gen_stencil(27, 14, 14, 14),
+         gen_dense(37, 29),
+         gen_lengths(4001, 90000, 8, lengths, 3),
+         gen_runs(2500, 700, 5, 2),
+         gen_full_row(2000, 1999),
+         gen_long_rows(3000, 100000, 4, 900, 700, 2),
+  };
+  static const char *const format[] = {"packed", "csr", "ell", "ellr"};
+
+  for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++)
+    for (int f = 0; f < 4; f++)
+      for (int t = 0; t < 4; t++) check_products(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), format[f]);
+}
+
+UNIT_TEST(rbp_wide_slices_keep_far_columns)
+{
+  int32_t row_ptr[9], col[16];
+  double  values[16];
+  SpmvCsr csr = {.pattern = {.rows = 8, .cols = 200000, .nnz = 16, .row_ptr = row_ptr, .col = col}, .values = values};
+
+  for (int i = 0; i < 8; i++) {
+    row_ptr[i + 1] = 2 * (i + 1);
+    col[2 * i]     = i;
+    col[2 * i + 1] = 65536 + 2 * i; /* 65536 + i after column i */
+    values[2 * i] = values[2 * i + 1] = i;
+  }
+  row_ptr[0] = 0;
+  Built b    = build(&csr, "packed", 2);
+  UNIT_EQUAL(0, ((const RbpSliced *)b.plan)->sizes.narrow_entries);
+  UNIT_EQUAL(16, ((const RbpSliced *)b.plan)->sizes.wide_entries);
+  clear(&b);
+  for (int i = 0; i < 8; i++) col[2 * i + 1] = 65535 + i;
+  b = build(&csr, "packed", 2);
+  UNIT_EQUAL(16, ((const RbpSliced *)b.plan)->sizes.narrow_entries);
+  clear(&b);
+}
+
+UNIT_TEST(rbp_absurd_padding_saturates_and_declines)
+{
+  const int64_t   huge     = (int64_t)1 << 40;
+  const RbpCounts c        = {.rows = huge, .nnz = 2 * huge, .max_run_values = huge, .max_run_columns = 2};
+  SpmvAnalysis    analysis = {.memory.csr_bytes = 40 * huge};
+
+  rbp_published_memory(RBP_ELL, &c, SPMV_I64, SPMV_F64, &analysis.memory);
+  UNIT_CHECK(analysis.memory.array[0].bytes > INT64_MAX / 64);
+  UNIT_CHECK(analysis.memory.total_bytes > analysis.memory.array[0].bytes);
+  rbp_decide(&c, "ell", &analysis);
+  UNIT_CHECK(!analysis.accepted);
+}
