@@ -1,0 +1,56 @@
+/* What changed in PETSc between 3.18 and 3.26 and matters here: one name for both, so that no other file asks for a
+   version. The minor that brought a change stands beside it. */
+#pragma once
+
+#include <petscsys.h>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define PetscAssertPointer(pointer, argument) PetscValidPointer(pointer, argument)
+#endif
+
+/* 3.23: the items of an options block became a pointer type of their own */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscOptionItems *AIJFmtOptionItems;
+#else
+typedef PetscOptionItems AIJFmtOptionItems;
+#endif
+
+/* 3.23: the destructor of a container takes the address of the pointer. AIJFMT_CONTAINER_DESTRUCTOR(name, free) defines
+   the right one around PetscErrorCode free(void *). */
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define AIJFMT_CONTAINER_DESTRUCTOR(name, free)                                                                      \
+    static PetscErrorCode name(void *ctx) { return free(ctx); }
+  #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)
+#else
+  #define AIJFMT_CONTAINER_DESTRUCTOR(name, free)                                                                      \
+    static PetscErrorCode name(void *ctx) { return free(*(void **)ctx); }
+  #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetCtxDestroy(container, destroy)
+#endif
+
+/* A composed function of unknown arguments, as it is stored and looked up */
+typedef void (*AIJFmtFunction)(void);
+
+/* 3.19: MatSetUp() without preallocation inserts into a hash table, with a whole table of operations of its own */
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define AIJFmtHashActive(A) PETSC_FALSE
+#else
+  #define AIJFmtHashActive(A) ((A)->hash_active)
+#endif
+
+/* MatBindToCPU() leaves its mark only in a PETSc that knows devices */
+#if defined(PETSC_HAVE_DEVICE)
+  #define AIJFmtBoundToCPU(A) ((A)->boundtocpu)
+#else
+  #define AIJFmtBoundToCPU(A) PETSC_FALSE
+#endif
+
+/* The count of flops on a device exists only in a PETSc that knows devices */
+#if defined(PETSC_HAVE_DEVICE)
+  #define AIJFmtLogGpuFlops(flops) PetscLogGpuFlops(flops)
+#else
+  #define AIJFmtLogGpuFlops(flops) PetscLogFlops(flops)
+#endif

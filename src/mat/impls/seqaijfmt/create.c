@@ -1,0 +1,196 @@
+/*
+  create.c - makes a matrix of a parent type one of ours, and back: the operations that differ, the composed functions,
+  the type name. Nothing is converted here; see sync.c.
+*/
+#include "seqaijfmt.h"
+#include "cuda.h"
+
+static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
+{
+  PetscFunctionBegin;
+  PetscCheck(!PetscDefined(USE_COMPLEX), PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "type %s needs real scalars, and this PETSc has complex ones: use MATAIJ, or a PETSc configured with "
+             "--with-scalar-type=real",
+             type);
+  PetscCheck(
+      PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_REAL_SINGLE), PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+      "type %s needs double or single precision: use MATAIJ, or a PETSc configured with --with-precision=double", type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent's MatDuplicate() makes a matrix of our type by its name; what was set on A by options or calls is ours to
+   hand on. The CUDA parent gives its own type back, so the copy is made ours once more. */
+static PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
+{
+  Mat_AIJFmt *from, *to;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(A, "MatDuplicate()", &from));
+  PetscCall((from->parallel ? &from->parent->mpi : &from->parent->seq)->duplicate(A, values, B));
+  PetscCall(AIJFmtInstall(*B, from->row, from->parallel, NULL));
+  PetscCall(AIJFmtStateRequire(*B, "MatDuplicate()", &to));
+  to->inner = from->inner;
+  PetscCall(AIJFmtStateCopyOptions(from, to));
+  if (to->parallel) PetscCall(AIJFmtBlocksCopyOptions(*B, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -mat_aijfmt_eager. MatAssemblyEnd() increases the state once more after this function, and that is the state of the
+   values packed here. A block of a parallel matrix waits for the assembly of the whole, which renumbers its columns. */
+static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
+{
+  const AIJFmtParent *parent;
+  Mat_AIJFmt         *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(parent->seq.assemblyend(A, type));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s || type != MAT_FINAL_ASSEMBLY || s->inner || !AIJFmtClassFlag(s, AIJFMT_EAGER) || A->factortype)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtSync(A, s, ((PetscObject)A)->state + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent writes the values on the host and tells nobody: PETSc 3.18 does not raise the state, and no version marks
+   the device's copy as old */
+static PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat A)
+{
+  const AIJFmtParent *parent;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(parent->retrieve_values(A));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscCall(AIJFmtCudaHostWritten(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts our operations over those of the parent */
+PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  A->ops->duplicate      = MatDuplicate_AIJFmt;
+  A->ops->setfromoptions = MatSetFromOptions_AIJFmt;
+  A->ops->view           = MatView_AIJFmt;
+  if (s->parallel) A->ops->assemblyend = MatAssemblyEnd_MPIAIJFmt;
+  else {
+    A->ops->assemblyend = MatAssemblyEnd_SeqAIJFmt;
+    A->ops->getinfo     = MatGetInfo_SeqAIJFmt;
+    PetscCall(AIJFmtMultInstall(A));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", MatRetrieveValues_SeqAIJFmt));
+  }
+  PetscCall(AIJFmtCudaInstall(A, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives back every operation that AIJFmtOperationsInstall() replaces for any parent */
+static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
+{
+  const struct _MatOps *from = s->parallel ? &s->parent->mpi : &s->parent->seq;
+
+  PetscFunctionBegin;
+  A->ops->duplicate                 = from->duplicate;
+  A->ops->setfromoptions            = from->setfromoptions;
+  A->ops->view                      = from->view;
+  A->ops->assemblyend               = from->assemblyend;
+  A->ops->getinfo                   = from->getinfo;
+  A->ops->mult                      = from->mult;
+  A->ops->multadd                   = from->multadd;
+  A->ops->multtranspose             = from->multtranspose;
+  A->ops->multtransposeadd          = from->multtransposeadd;
+  A->ops->multhermitiantranspose    = from->multhermitiantranspose;
+  A->ops->multhermitiantransposeadd = from->multhermitiantransposeadd;
+  A->ops->scale                     = from->scale;
+  A->ops->diagonalscale             = from->diagonalscale;
+  A->ops->axpy                      = from->axpy;
+  A->ops->getdiagonal               = from->getdiagonal;
+  A->ops->productsetfromoptions     = from->productsetfromoptions;
+  A->ops->bindtocpu                 = from->bindtocpu;
+  if (!s->parallel)
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", s->parent->retrieve_values));
+  PetscCall(AIJFmtCudaRemove(A, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of another subclass of the parent, such as MATSEQAIJPERM by -mat_seqaij_type, becomes the parent first. Its
+   converter is called directly, because MatConvert() refuses unassembled matrices. Then the machine decides whether the
+   parent is the one with CUDA. */
+static PetscErrorCode AdoptParent(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
+{
+  PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *);
+  const char *type   = ((PetscObject)A)->type_name;
+  MatType     target = s->parallel ? MATMPIAIJ : MATSEQAIJ;
+  char        name[256];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentFind(type, &s->parent));
+  if (!s->parent) {
+    PetscCall(PetscSNPrintf(name, sizeof name, "MatConvert_%s_%s_C", type, target));
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert));
+    PetscCheck(convert, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+               "type %s cannot become %s: convert it to %s first", type, s->parallel ? s->row->mpi : s->row->seq,
+               target);
+    PetscCall(convert(A, target, MAT_INPLACE_MATRIX, &A));
+    PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &s->parent));
+  }
+  PetscCall(AIJFmtCudaAdopt(A, s, outer));
+  PetscCheck(s->parent, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "no parent type for %s",
+             ((PetscObject)A)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes A ours. Idempotent: creators, converters, duplicates and each final assembly of a parallel matrix call it. A
+   block takes its options from the parallel matrix around it, outer, or NULL. */
+PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *outer)
+{
+  const char *type = parallel ? row->mpi : row->seq;
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(RefuseOtherScalars(A, type));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s || s->row != row) {
+    PetscCheck(!AIJFmtHashActive(A), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+               "a matrix in the midst of MatSetValues() without preallocation cannot become %s: set the type before "
+               "MatSetUp(), or after MatAssemblyEnd()",
+               type);
+    if (s) PetscCall(AIJFmtStrip(A));
+    PetscCall(AIJFmtStateCreate(A, row, parallel, &s));
+    if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
+    PetscCall(AdoptParent(A, s, outer));
+    PetscCall(AIJFmtOperationsInstall(A, s));
+    PetscCall(AIJFmtAliasesInstall(A, row, parallel));
+    PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
+    if (parallel && A->assembled) PetscCall(AIJFmtBlocksInstall(A, s));
+  } else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
+  s->inner = outer ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a matrix of ours one of the parent type again. The container stays behind without a plan; it goes with A. */
+PetscErrorCode AIJFmtStrip(Mat A)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RestoreOperations(A, s));
+  PetscCall(AIJFmtAliasesRemove(A, s->row, s->parallel));
+  PetscCall(AIJFmtStateForget(s));
+  if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, s->parallel ? s->parent->mpi_type : s->parent->seq_type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The creator of every type of ours. MatSetType() of the parent may return a matrix that is ours already, through
+   -mat_seqaij_type. */
+PetscErrorCode AIJFmtCreate(Mat A, const AIJFmtRow *row, PetscBool parallel)
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseOtherScalars(A, parallel ? row->mpi : row->seq));
+  PetscCall(MatSetType(A, parallel ? MATMPIAIJ : MATSEQAIJ));
+  PetscCall(AIJFmtInstall(A, row, parallel, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

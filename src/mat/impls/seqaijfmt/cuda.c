@@ -1,0 +1,339 @@
+/*
+  cuda.c - a matrix of ours over MATSEQAIJCUSPARSE or MATMPIAIJCUSPARSE, when PETSc has CUDA and the machine a GPU.
+
+  The CUDA parent makes its own CSR on the device only when one of its operations wants it. Products are ours, and the
+  other operations that would want it take the host parent's function, so that a matrix costs no second copy there,
+  unless it is assembled by COO on the device, factored by cuSPARSE, or asked for its device arrays.
+
+  Some functions of the parent check for its exact type name. They run within a name guard.
+*/
+#include "cuda.h"
+
+#if defined(AIJFMT_HAVE_CUDA_PARENT)
+  #include <petscdevice_cuda.h>
+
+typedef PetscErrorCode PreallocateCOO(Mat, PetscCount, PetscInt[], PetscInt[]);
+typedef PetscErrorCode SetValuesCOO(Mat, const PetscScalar[], InsertMode);
+typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
+
+/* The parent's composed functions that are wrapped here, by [parallel]; cast to the types above when called */
+static AIJFmtFunction parent_preallocate[2], parent_set_values[2], parent_merge;
+
+static PetscErrorCode IsCudaParent(const Mat_AIJFmt *s, PetscBool *is)
+{
+  const AIJFmtParent *cuda;
+
+  PetscFunctionBegin;
+  *is = PETSC_FALSE;
+  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  *is = s && s->parent == cuda ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtNameGuardBegin(Mat A, const Mat_AIJFmt *s, AIJFmtNameGuard *guard)
+{
+  PetscBool cuda;
+  char     *name;
+
+  PetscFunctionBegin;
+  guard->saved = NULL;
+  PetscCall(IsCudaParent(s, &cuda));
+  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrallocpy(s->parallel ? s->parent->mpi_type : s->parent->seq_type, &name));
+  guard->saved                = ((PetscObject)A)->type_name;
+  ((PetscObject)A)->type_name = name;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
+{
+  PetscFunctionBegin;
+  if (!guard->saved) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(((PetscObject)A)->type_name));
+  ((PetscObject)A)->type_name = guard->saved;
+  guard->saved                = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The guards of the blocks of a parallel matrix */
+static PetscErrorCode BlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; b++) {
+    Mat_AIJFmt *s = NULL;
+
+    if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &s));
+    PetscCall(AIJFmtNameGuardBegin(blocks[b], s, &guards[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BlockGuardsEnd(Mat blocks[2], AIJFmtNameGuard guards[2])
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtNameGuardEnd(blocks[b], &guards[b]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent makes new blocks of its own type here; they become ours at assembly */
+static PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
+{
+  AIJFmtNameGuard guard;
+  Mat_AIJFmt     *s;
+  PetscBool       parallel;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
+  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
+  error = ((PreallocateCOO *)parent_preallocate[parallel])(A, n, i, j);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+{
+  AIJFmtNameGuard guard;
+  Mat_AIJFmt     *s;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
+  error = ((SetValuesCOO *)parent_set_values[0])(A, values, mode);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+{
+  AIJFmtNameGuard guards[2];
+  Mat             blocks[2];
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  PetscCall(BlockGuardsBegin(blocks, guards));
+  error = ((SetValuesCOO *)parent_set_values[1])(A, values, mode);
+  PetscCall(BlockGuardsEnd(blocks, guards));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *rows, Mat *local)
+{
+  AIJFmtNameGuard guards[2];
+  Mat             blocks[2];
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  PetscCall(BlockGuardsBegin(blocks, guards));
+  error = ((MergeLocal *)parent_merge)(A, reuse, rows, local);
+  PetscCall(BlockGuardsEnd(blocks, guards));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnDevice(Vec v, PetscBool *device)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, device, VECSEQCUDA, VECMPICUDA, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent's function wants a vector on the device when its values are there */
+static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec diagonal)
+{
+  const AIJFmtParent *parent;
+  PetscBool           device;
+
+  PetscFunctionBegin;
+  PetscCall(OnDevice(diagonal, &device));
+  if (device && !AIJFmtBoundToCPU(A)) PetscCall(AIJFmtParentOf(A, &parent));
+  else PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
+  PetscCall(parent->seq.getdiagonal(A, diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent puts its own operations in place, for the host or the device; ours go over them again */
+static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
+{
+  const AIJFmtParent *cuda;
+  Mat_AIJFmt         *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  PetscCall(cuda->seq.bindtocpu(A, to_cpu));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtOperationsInstall(A, s));
+  if (s->plan && (s->plan->space == SPMV_DEVICE) == (to_cpu == PETSC_TRUE)) PetscCall(AIJFmtStateForget(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Keeps the parent's function of that name, and puts ours in its place; a matrix bound to the host has none */
+static PetscErrorCode Wrap(Mat A, const char *name, AIJFmtFunction ours, AIJFmtFunction *parents)
+{
+  AIJFmtFunction now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &now));
+  if (!now || now == ours) PetscFunctionReturn(PETSC_SUCCESS);
+  *parents = now;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
+{
+  const AIJFmtParent *host;
+  PetscBool           cuda;
+
+  PetscFunctionBegin;
+  PetscCall(IsCudaParent(s, &cuda));
+  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(Wrap(A, "MatSetPreallocationCOO_C", (AIJFmtFunction)MatSetPreallocationCOO_AIJFmt,
+                 &parent_preallocate[s->parallel]));
+  if (s->parallel) {
+    A->ops->productsetfromoptions = host->mpi.productsetfromoptions;
+    PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_MPIAIJFmt, &parent_set_values[1]));
+    PetscCall(
+        Wrap(A, "MatMPIAIJGetLocalMatMerge_C", (AIJFmtFunction)MatMPIAIJGetLocalMatMerge_MPIAIJFmt, &parent_merge));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_SeqAIJFmt, &parent_set_values[0]));
+  A->ops->scale                 = host->seq.scale;
+  A->ops->diagonalscale         = host->seq.diagonalscale;
+  A->ops->axpy                  = host->seq.axpy;
+  A->ops->productsetfromoptions = host->seq.productsetfromoptions;
+  A->ops->getdiagonal           = MatGetDiagonal_SeqAIJFmt;
+  A->ops->bindtocpu             = MatBindToCPU_SeqAIJFmt;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent's bindtocpu composes the functions of a sequential matrix anew */
+PetscErrorCode AIJFmtCudaRemove(Mat A, const Mat_AIJFmt *s)
+{
+  PetscBool cuda;
+
+  PetscFunctionBegin;
+  PetscCall(IsCudaParent(s, &cuda));
+  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->parallel) {
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", parent_preallocate[1]));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", parent_set_values[1]));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatMPIAIJGetLocalMatMerge_C", parent_merge));
+  } else PetscCall(s->parent->seq.bindtocpu(A, AIJFmtBoundToCPU(A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the parent of A the one with CUDA: for a matrix of its own where a GPU is there, unless the host was asked for;
+   for a block when the matrix around it has that parent. The parent's converter would wipe blocks of our type. */
+PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
+{
+  PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *);
+  const AIJFmtParent *cuda;
+  const char         *name;
+  PetscBool           wanted;
+
+  PetscFunctionBegin;
+  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (outer) PetscCall(IsCudaParent(outer, &wanted));
+  else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_DEVICE_IS_HOST ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  if (!wanted || s->parent == cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
+  name = s->parallel ? "MatConvert_mpiaij_mpiaijcusparse_C" : "MatConvert_seqaij_seqaijcusparse_C";
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert));
+  PetscCheck(convert, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "no %s on a matrix of type %s", name,
+             ((PetscObject)A)->type_name);
+  PetscCall(convert(A, s->parallel ? cuda->mpi_type : cuda->seq_type, MAT_INPLACE_MATRIX, &A));
+  s->parent = cuda;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* cuSPARSE's factors for -pc_factor_mat_solver_type cusparse. In a debugging PETSc they insist on the parent's name. */
+PetscErrorCode AIJFmtCudaRegister(void)
+{
+  static const MatFactorType factors[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+
+  PetscFunctionBegin;
+  if (PetscDefined(USE_DEBUG) || spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(factors); f++) {
+    PetscErrorCode (*factor)(Mat, MatFactorType, Mat *);
+
+    PetscCall(MatSolverTypeGet(MATSOLVERCUSPARSE, MATSEQAIJCUSPARSE, factors[f], NULL, NULL, &factor));
+    for (PetscInt i = 0; factor && i < AIJFmtRowCount(); i++)
+      PetscCall(MatSolverTypeRegister(MATSOLVERCUSPARSE, AIJFmtRowGet(i)->seq, factors[f], factor));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  exec->stream = (void *)stream;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values on the host were written by a function that did not say so */
+PetscErrorCode AIJFmtCudaHostWritten(Mat A)
+{
+  PetscFunctionBegin;
+  if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) A->offloadmask = PETSC_OFFLOAD_CPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 3.26: indices of the device CSR are PetscInt */
+  #if PETSC_VERSION_LT(3, 26, 0)
+typedef int CusparseIndex;
+  #else
+typedef PetscInt CusparseIndex;
+  #endif
+
+/* Points csr to device arrays of the parent, for a plan on the device: values that are current there alone, and also
+   the pattern for a format that borrows it. Values that the host has too are taken from there: functions of PETSc that
+   write them on the host do not all say so. done: values are set. The parent may compress its row pointers, so the
+   pattern of all other formats stays on the host. */
+PetscErrorCode AIJFmtCudaCsr(Mat A, const Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
+{
+  const PetscBool      borrows = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool      current = A->offloadmask == PETSC_OFFLOAD_GPU ? PETSC_TRUE : PETSC_FALSE;
+  const CusparseIndex *row_ptr, *col;
+  AIJFmtNameGuard      guard;
+  PetscErrorCode       error;
+  PetscScalar         *values;
+  PetscBool            cuda;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(IsCudaParent(s, &cuda));
+  if (!cuda || AIJFmtBoundToCPU(A) || s->exec.space != SPMV_DEVICE || !(borrows || current))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
+  error = MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &values, NULL);
+  if (!error && borrows) error = MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &row_ptr, &col);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  csr->values       = values;
+  csr->values_space = SPMV_DEVICE;
+  if (borrows) {
+    csr->pattern.space      = SPMV_DEVICE;
+    csr->pattern.index_type = sizeof(CusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
+    csr->pattern.row_ptr    = row_ptr;
+    csr->pattern.col        = col;
+  }
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

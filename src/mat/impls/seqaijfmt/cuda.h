@@ -1,0 +1,91 @@
+/*
+  cuda.h - what a PETSc with CUDA adds: parents MATSEQAIJCUSPARSE and MATMPIAIJCUSPARSE where a GPU is there, which
+  bring vectors, assembly and factors on the device. Without CUDA in PETSc there is no such parent, and these functions
+  have nothing to do. Plans on the GPU do not need it: stage.c brings host vectors there.
+*/
+#pragma once
+
+#include "seqaijfmt.h"
+
+/* Our matrices pass as the CUDA parent by name while one of its functions runs that checks the name */
+typedef struct {
+  char *saved; /* NULL: nothing to give back */
+} AIJFmtNameGuard;
+
+/* 3.20: the current stream has a public getter */
+#if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
+  #define AIJFMT_HAVE_CUDA_PARENT 1
+
+PETSC_INTERN PetscErrorCode AIJFmtCudaAdopt(Mat, Mat_AIJFmt *, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaRemove(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaRegister(void);
+PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaHostWritten(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtCudaCsr(Mat, const Mat_AIJFmt *, SpmvCsr *, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, const Mat_AIJFmt *, AIJFmtNameGuard *);
+PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
+
+#else
+
+static inline PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
+{
+  (void)A;
+  (void)s;
+  (void)outer;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
+{
+  (void)A;
+  (void)s;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaRemove(Mat A, const Mat_AIJFmt *s)
+{
+  (void)A;
+  (void)s;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaRegister(void) { return PETSC_SUCCESS; }
+
+static inline PetscErrorCode AIJFmtCudaHostWritten(Mat A)
+{
+  (void)A;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
+{
+  (void)exec;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaCsr(Mat A, const Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
+{
+  (void)A;
+  (void)s;
+  (void)csr;
+  *done = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtNameGuardBegin(Mat A, const Mat_AIJFmt *s, AIJFmtNameGuard *guard)
+{
+  (void)A;
+  (void)s;
+  guard->saved = NULL;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
+{
+  (void)A;
+  (void)guard;
+  return PETSC_SUCCESS;
+}
+
+#endif

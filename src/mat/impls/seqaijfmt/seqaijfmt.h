@@ -1,0 +1,197 @@
+/*
+  seqaijfmt.h - private declarations of the one Mat class behind all formats
+
+  A matrix of type seqaij<format> is a MATSEQAIJ whose products go through a plan of libspmvpack; mpiaij<format> is a
+  MATMPIAIJ whose two blocks are of type seqaij<format>. All else is the parent type. The flow:
+
+    register.c -> create.c (parent made, state composed, products replaced) -> options.c
+    first product: mult.c -> sync.c (the only caller of analyze, build and update_values) -> stage.c -> slot mult
+
+  The state lies in a container composed on the Mat: A->data and A->spptr belong to the parent type.
+*/
+#pragma once
+
+#include <petsc/private/matimpl.h>
+#include <petscpack.h>
+#include <spmv_kernels.h>
+#include "compat.h"
+
+/* One row of formats.def as PETSc types */
+typedef struct {
+  const char *format;         /* "rbp" */
+  MatType     seq, mpi, root; /* "seqaijrbp", "mpiaijrbp", "aijrbp" */
+} AIJFmtRow;
+
+/* A pair of parent types, with their operations as template matrices have them */
+typedef struct {
+  MatType        seq_type, mpi_type;
+  struct _MatOps seq, mpi;
+  PetscErrorCode (*retrieve_values)(Mat); /* of the sequential one */
+} AIJFmtParent;
+
+typedef enum { AIJFMT_PARENT_HOST, AIJFMT_PARENT_CUDA, AIJFMT_PARENT_COUNT } AIJFmtParentKind;
+
+/* Positions in the table of options that all formats share, -mat_aijfmt_* */
+enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE };
+enum { AIJFMT_DEVICE_IS_AUTO, AIJFMT_DEVICE_IS_HOST, AIJFMT_DEVICE_IS_GPU };
+
+/* What a plan was made from. Structure and values are compared apart: see decision 0003. */
+typedef struct {
+  PetscObjectId    id;
+  PetscObjectState nonzero_state, value_state;
+  PetscInt         rows, cols, nnz;
+  const PetscInt  *row_ptr, *col;
+} AIJFmtKey;
+
+/* Copies of a vector in the memory of a plan that lies elsewhere: page-locked on the host, and on the device */
+typedef struct {
+  size_t bytes;
+  void  *pinned, *device;
+} AIJFmtBuffer;
+
+typedef struct {
+  const AIJFmtRow    *row;
+  const AIJFmtParent *parent; /* what the matrix is beneath our operations */
+  SpmvOptions         format_options, class_options;
+  PetscBool           parallel; /* the state of an mpiaij<format>: only the options above are in use */
+  PetscBool           inner;    /* a block of a parallel matrix, which builds it at assembly when eager */
+
+  AIJFmtKey     key;
+  PetscBool     key_valid;
+  SpmvExec      exec;
+  SpmvPlan     *plan;                               /* NULL: not converted yet, or left to the parent type */
+  void         *work;                               /* scratch of a product, in the plan's space */
+  PetscBool     transpose_ready;                    /* prepare_transpose was called for the values that the plan has */
+  PetscInt      nonzero_rows;                       /* of the matrix in key, for the count of flops */
+  char          reason[SPMV_MESSAGE_MAX];           /* why the parent type does the products; "" if it does not */
+  char          space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
+  char          transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
+  AIJFmtBuffer  buffer_x, buffer_y;
+  MatAIJFmtInfo info; /* counters and times only; the rest is filled when asked for */
+} Mat_AIJFmt;
+
+/* A vector's entries in the memory of the plan */
+typedef struct {
+  Vec           vec;
+  PetscScalar  *array; /* what the vector gave */
+  void         *data;  /* what a product gets: array, or the device copy of buffer */
+  PetscMemType  memtype;
+  AIJFmtBuffer *buffer; /* NULL when data is array */
+  PetscBool     write, update;
+  PetscInt      n;
+} AIJFmtOperand;
+
+/* What a product should give, row by row, and by how much it may differ */
+typedef struct {
+  PetscInt   n;
+  Vec        reference;
+  PetscReal *bound; /* shape [n] */
+} AIJFmtCheck;
+
+PETSC_INTERN PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
+
+/* rows.c */
+PETSC_INTERN PetscInt         AIJFmtRowCount(void);
+PETSC_INTERN const AIJFmtRow *AIJFmtRowGet(PetscInt);
+PETSC_INTERN PetscErrorCode   AIJFmtRowFind(const char *, const AIJFmtRow **);
+PETSC_INTERN PetscErrorCode   AIJFmtRowsRegister(void);
+
+/* parent.c */
+PETSC_INTERN PetscErrorCode AIJFmtParentGet(AIJFmtParentKind, const AIJFmtParent **);
+PETSC_INTERN PetscErrorCode AIJFmtParentFind(MatType, const AIJFmtParent **);
+PETSC_INTERN PetscErrorCode AIJFmtParentOf(Mat, const AIJFmtParent **);
+PETSC_INTERN PetscErrorCode AIJFmtParentsReset(void);
+
+/* alias.c */
+PETSC_INTERN PetscErrorCode AIJFmtAliasesInstall(Mat, const AIJFmtRow *, PetscBool);
+PETSC_INTERN PetscErrorCode AIJFmtAliasesRemove(Mat, const AIJFmtRow *, PetscBool);
+PETSC_INTERN PetscErrorCode AIJFmtAliasesReset(void);
+
+/* state.c */
+PETSC_INTERN PetscErrorCode AIJFmtStateGet(Mat, Mat_AIJFmt **);
+PETSC_INTERN PetscErrorCode AIJFmtStateRequire(Mat, const char *, Mat_AIJFmt **);
+PETSC_INTERN PetscErrorCode AIJFmtStateCreate(Mat, const AIJFmtRow *, PetscBool, Mat_AIJFmt **);
+PETSC_INTERN PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *, Mat_AIJFmt *);
+
+/* create.c */
+PETSC_INTERN PetscErrorCode AIJFmtCreate(Mat, const AIJFmtRow *, PetscBool);
+PETSC_INTERN PetscErrorCode AIJFmtInstall(Mat, const AIJFmtRow *, PetscBool, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtOperationsInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtStrip(Mat);
+
+/* convert.c */
+PETSC_INTERN PetscErrorCode MatConvert_AIJ_AIJFmt(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_AIJ(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvert_Other_AIJFmt(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_Other(Mat, MatType, MatReuse, Mat *);
+
+/* options.c */
+PETSC_INTERN PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtOptionsRead(Mat, Mat_AIJFmt *, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode MatSetFromOptions_AIJFmt(Mat, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode AIJFmtOptionSetText(SpmvOptions *, const SpmvOptionDesc *, const char[]);
+PETSC_INTERN PetscErrorCode AIJFmtOptionText(const SpmvOptionDesc *, double, char[], size_t);
+
+/* api.c */
+PETSC_INTERN PetscErrorCode AIJFmtOptionFind(Mat_AIJFmt *, const char[], SpmvOptions **, const SpmvOptionDesc **,
+                                             int *);
+
+/* sync.c */
+PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, PetscObjectState);
+PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *);
+
+/* stage.c */
+PETSC_INTERN PetscErrorCode AIJFmtOperandGet(Mat_AIJFmt *, Vec, AIJFmtBuffer *, PetscBool, PetscBool, AIJFmtOperand *);
+PETSC_INTERN PetscErrorCode AIJFmtOperandRestore(Mat_AIJFmt *, AIJFmtOperand *);
+PETSC_INTERN PetscErrorCode AIJFmtBufferFree(Mat_AIJFmt *, AIJFmtBuffer *);
+
+/* mult.c */
+PETSC_INTERN PetscErrorCode AIJFmtMultInstall(Mat);
+
+/* check.c */
+PETSC_INTERN PetscErrorCode AIJFmtCheckBegin(Mat, PetscBool, Vec, Vec, AIJFmtCheck *);
+PETSC_INTERN PetscErrorCode AIJFmtCheckEnd(Mat, Vec, AIJFmtCheck *);
+
+/* mpi.c */
+PETSC_INTERN PetscErrorCode AIJFmtBlocksGet(Mat, Mat[2]);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksInstall(Mat, Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksStrip(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat, MatAssemblyType);
+
+/* info.c */
+PETSC_INTERN PetscErrorCode AIJFmtPlanMemory(const SpmvPlan *, SpmvMemory *);
+PETSC_INTERN PetscErrorCode AIJFmtInfoLocal(Mat, MatAIJFmtInfo *);
+PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
+
+/* view.c */
+PETSC_INTERN PetscErrorCode MatView_AIJFmt(Mat, PetscViewer);
+
+static inline PetscBool AIJFmtClassFlag(const Mat_AIJFmt *s, int option)
+{
+  return s->class_options.value[option] != 0 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* The scalar and index types of this PETSc as the kernel layer calls them. A PETSc with any other scalar type is
+   refused when a matrix is created. */
+#if defined(PETSC_USE_REAL_SINGLE)
+  #define AIJFMT_SCALAR SPMV_F32
+#else
+  #define AIJFMT_SCALAR SPMV_F64
+#endif
+#if defined(PETSC_USE_64BIT_INDICES)
+  #define AIJFMT_INDEX SPMV_I64
+#else
+  #define AIJFMT_INDEX SPMV_I32
+#endif
+
+PETSC_INTERN PetscErrorCode AIJFmtErrorCode(SpmvStatus);
+
+/* Turns a status of the kernel layer into a PETSc error with its message */
+#define AIJFmtCallSpmv(exec_pointer, call)                                                                             \
+  do {                                                                                                                 \
+    const SpmvStatus aijfmt_status_ = (call);                                                                          \
+    PetscCheck(!aijfmt_status_, PETSC_COMM_SELF, AIJFmtErrorCode(aijfmt_status_), "%s: %s",                            \
+               spmv_status_text(aijfmt_status_), (exec_pointer)->message);                                             \
+  } while (0)

@@ -1,0 +1,283 @@
+/*
+  sync.c - brings the plan of a matrix up to date with its CSR arrays; the only caller of analyze, build and
+  update_values.
+
+    nothing changed                    the plan serves as it is
+    values changed, structure did not  refresh: update_values, or a new build when the format has none
+    structure changed                  conversion: check of the pattern, analyze, build
+
+  A format that cannot or need not serve a pattern leaves the matrix without a plan and with a reason; the parent type
+  then does the products until the structure changes.
+*/
+#include "seqaijfmt.h"
+#include "cuda.h"
+#include <petsctime.h>
+
+PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
+
+/* Below it a product on the GPU is all launch: the host has it done by then */
+#define DEVICE_MIN_NONZEROS 50000
+
+/* The one place that decides where a plan lies, and says why it is not where the user wants it */
+static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, SpmvSpace *space)
+{
+  const SpmvFormat *format                = s->format_options.format;
+  const int         wanted                = (int)s->class_options.value[AIJFMT_DEVICE];
+  char              why[SPMV_MESSAGE_MAX] = "";
+
+  PetscFunctionBegin;
+  *space             = SPMV_HOST;
+  s->space_reason[0] = 0;
+  if (wanted == AIJFMT_DEVICE_IS_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "MatBindToCPU() bound the matrix to the host", sizeof why));
+  else if (spmv_device_count(why) > 0) {
+    if (wanted == AIJFMT_DEVICE_IS_AUTO && s->key.nnz < DEVICE_MIN_NONZEROS) {
+      PetscCall(PetscSNPrintf(s->space_reason, sizeof s->space_reason,
+                              "%" PetscInt_FMT " nonzeros are too few for the GPU; -mat_aijfmt_device gpu insists",
+                              s->key.nnz));
+    } else if (format->caps & SPMV_CAP_DEVICE) *space = SPMV_DEVICE;
+    else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
+  }
+  if (*space == SPMV_HOST && wanted == AIJFMT_DEVICE_IS_GPU) {
+    PetscCall(PetscStrncpy(s->space_reason, why, sizeof s->space_reason));
+    PetscCall(PetscInfo(A, "%s stays on the host: %s\n", ((PetscObject)A)->type_name, why));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(s->reason, reason, sizeof s->reason));
+  PetscCall(PetscInfo(A, "%s: products by the parent type: %s\n", ((PetscObject)A)->type_name, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reasons of a pattern or of the types of this PETSc, as opposed to failures */
+static PetscBool IsUnsuitable(SpmvStatus status)
+{
+  return status == SPMV_ERR_MATRIX || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ? PETSC_TRUE
+                                                                                                    : PETSC_FALSE;
+}
+
+/* The CSR arrays on the host, as key describes them, without values */
+static SpmvPattern HostPattern(const AIJFmtKey *key)
+{
+  static const PetscInt no_rows[1] = {0};
+  SpmvPattern           pattern    = {.rows       = key->rows,
+                                      .cols       = key->cols,
+                                      .nnz        = key->nnz,
+                                      .index_type = AIJFMT_INDEX,
+                                      .space      = SPMV_HOST,
+                                      .row_ptr    = key->row_ptr ? key->row_ptr : no_rows,
+                                      .col        = key->col};
+  pattern.host_row_ptr             = pattern.row_ptr;
+  pattern.host_col                 = pattern.col;
+  return pattern;
+}
+
+/* The arrays for a plan in s->exec.space. values is what RestoreCsr() gives back, NULL when they lie on the device. */
+static PetscErrorCode GetCsr(Mat A, const Mat_AIJFmt *s, const AIJFmtKey *key, SpmvCsr *csr, const PetscScalar **values)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  *values           = NULL;
+  csr->pattern      = HostPattern(key);
+  csr->scalar_type  = AIJFMT_SCALAR;
+  csr->values_space = SPMV_HOST;
+  PetscCall(AIJFmtCudaCsr(A, s, csr, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJGetArrayRead(A, values));
+  csr->values = *values;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreCsr(Mat A, const PetscScalar **values)
+{
+  PetscFunctionBegin;
+  if (*values) PetscCall(MatSeqAIJRestoreArrayRead(A, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Analyzes and builds. Leaves no plan and a reason when the analysis declines and may. */
+static SpmvStatus AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool may_decline,
+                                  char reason[SPMV_MESSAGE_MAX])
+{
+  SpmvAnalysis analysis;
+  SpmvStatus   status;
+
+  status =
+      spmv_analyze(s->format_options.format, &csr->pattern, AIJFMT_SCALAR, &s->format_options, &s->exec, &analysis);
+  if (status) return status;
+  if (!analysis.accepted && may_decline) memcpy(reason, analysis.reason, SPMV_MESSAGE_MAX);
+  else status = spmv_build(csr, &analysis, &s->exec, &s->plan);
+  spmv_analysis_clear(&analysis, &s->exec);
+  if (status || !s->plan) return status;
+  return spmv_alloc(&s->exec, s->exec.space, s->plan->memory.work_bytes, "work", &s->work);
+}
+
+/* In s->exec.space; a plan whose work space was refused is dropped again */
+static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
+                            char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
+{
+  const PetscScalar *values;
+  SpmvCsr            csr;
+
+  PetscFunctionBegin;
+  if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
+  PetscCall(GetCsr(A, s, key, &csr, &values));
+  *status = AnalyzeAndBuild(s, &csr, may_decline, reason);
+  PetscCall(RestoreCsr(A, &values));
+  if (*status && s->plan) s->plan->format->destroy(&s->plan);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
+{
+  const PetscBool   may_decline              = AIJFmtClassFlag(s, AIJFMT_DECLINE);
+  const SpmvPattern pattern                  = HostPattern(key);
+  char              reason[SPMV_MESSAGE_MAX] = "";
+  SpmvStatus        status;
+  PetscLogDouble    start, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
+  PetscCall(PetscTime(&start));
+  PetscCall(ChooseSpace(A, s, &s->exec.space));
+  s->exec.message[0] = 0;
+  status             = spmv_pattern_check(&pattern, &s->exec);
+  if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
+  if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
+    PetscCall(PetscStrncpy(s->space_reason, s->exec.message, sizeof s->space_reason));
+    PetscCall(PetscInfo(A, "%s goes to the host: %s\n", ((PetscObject)A)->type_name, s->exec.message));
+    s->exec.space = SPMV_HOST;
+    PetscCall(Build(A, s, key, may_decline, reason, &status));
+  }
+  if (status && may_decline && IsUnsuitable(status)) PetscCall(PetscStrncpy(reason, s->exec.message, sizeof reason));
+  else AIJFmtCallSpmv(&s->exec, status);
+  if (reason[0]) PetscCall(Decline(A, s, reason));
+  else s->info.conversions++;
+  PetscCall(PetscTime(&end));
+  s->info.convert_time += end - start;
+  PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The format's own refresh */
+static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
+{
+  const PetscScalar *values;
+  SpmvCsr            csr = {.values = NULL}; /* gcc does not see that GetCsr() fills it whenever it succeeds */
+
+  PetscFunctionBegin;
+  if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
+  PetscCall(GetCsr(A, s, key, &csr, &values));
+  AIJFmtCallSpmv(&s->exec, s->plan->format->update_values(s->plan, csr.values, csr.values_space, &s->exec));
+  PetscCall(RestoreCsr(A, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values in the same structure. A format without update_values is built again: its analysis is not kept, because
+   such a format is rare and an analysis can be large. */
+static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
+{
+  PetscLogDouble start, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MAT_AIJFmtRefresh, A, 0, 0, 0));
+  PetscCall(PetscTime(&start));
+  if (s->plan->format->update_values) PetscCall(UpdateValues(A, s, key));
+  else {
+    char       unused[SPMV_MESSAGE_MAX] = "";
+    SpmvStatus status;
+
+    spmv_exec_free(&s->exec, s->plan->space, s->work);
+    s->work = NULL;
+    s->plan->format->destroy(&s->plan);
+    PetscCall(Build(A, s, key, PETSC_FALSE, unused, &status));
+    AIJFmtCallSpmv(&s->exec, status);
+  }
+  PetscCall(PetscTime(&end));
+  s->info.refresh_time += end - start;
+  s->info.refreshes++;
+  s->transpose_ready = PETSC_FALSE;
+  PetscCall(PetscLogEventEnd(MAT_AIJFmtRefresh, A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool SameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
+{
+  return a->id == b->id && a->nonzero_state == b->nonzero_state && a->rows == b->rows && a->cols == b->cols &&
+                 a->nnz == b->nnz && a->row_ptr == b->row_ptr && a->col == b->col
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
+static void CountNonzeroRows(Mat_AIJFmt *s)
+{
+  s->nonzero_rows = 0;
+  for (PetscInt i = 0; s->key.row_ptr && i < s->key.rows; i++)
+    s->nonzero_rows += s->key.row_ptr[i + 1] > s->key.row_ptr[i];
+}
+
+/* The arrays changed in some way: finds out how, and acts */
+static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, const AIJFmtKey *now)
+{
+  const PetscBool same = s->key_valid ? SameStructure(&s->key, now) : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!same) {
+    PetscCall(AIJFmtStateForget(s));
+    s->key = *now;
+    CountNonzeroRows(s);
+    if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
+    else PetscCall(Convert(A, s, now));
+  } else if (s->plan) PetscCall(Refresh(A, s, now));
+  s->key       = *now;
+  s->key_valid = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes s->plan fit A, or leaves it NULL with a reason. value_state is the state that A has, or is about to have. */
+PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, PetscObjectState value_state)
+{
+  AIJFmtKey now;
+  PetscInt  rows;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  if (s->key_valid && s->key.id == ((PetscObject)A)->id && s->key.value_state == value_state &&
+      s->key.nonzero_state == A->nonzerostate)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  now.id            = ((PetscObject)A)->id;
+  now.nonzero_state = A->nonzerostate;
+  now.value_state   = value_state;
+  now.rows          = A->rmap->n;
+  now.cols          = A->cmap->n;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &now.row_ptr, &now.col, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s does not give its row pointers and columns",
+             ((PetscObject)A)->type_name);
+  now.nnz = now.row_ptr ? now.row_ptr[rows] : 0;
+  PetscCall(Update(A, s, &now));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &now.row_ptr, &now.col, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a plan needs before its first transposed product after a conversion or a refresh; it counts as conversion */
+PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s)
+{
+  const SpmvFormat *format = s->plan->format;
+  PetscLogDouble    start, end;
+
+  PetscFunctionBegin;
+  if (s->transpose_ready || !format->prepare_transpose) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
+  PetscCall(PetscTime(&start));
+  AIJFmtCallSpmv(&s->exec, format->prepare_transpose(s->plan, &s->exec));
+  PetscCall(PetscTime(&end));
+  s->info.convert_time += end - start;
+  PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));
+  s->transpose_ready = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,200 @@
+/*
+  view.c - MatView() with the formats ascii_info and ascii_info_detail: the parent's lines, then what the packed format
+  did and what it costs. A parallel matrix prints sums over its blocks, and the details of one block or of all.
+*/
+#include "seqaijfmt.h"
+#include <stdarg.h>
+
+/* Prints whole lines, on the first process alone or in the order of the processes. A format prints through it as well,
+   with a function that returns nothing, so an error waits in it. */
+typedef struct {
+  PetscViewer    viewer;
+  PetscBool      synchronized;
+  const char    *indent;
+  PetscErrorCode error;
+} LinePrinter;
+
+static void PrintLine(void *ctx, const char *line)
+{
+  LinePrinter *p = (LinePrinter *)ctx;
+
+  if (p->error) return;
+  if (p->synchronized) p->error = PetscViewerASCIISynchronizedPrintf(p->viewer, "%s%s\n", p->indent, line);
+  else p->error = PetscViewerASCIIPrintf(p->viewer, "%s%s\n", p->indent, line);
+}
+
+static void Print(LinePrinter *p, const char *format, ...)
+{
+  char    line[2 * SPMV_MESSAGE_MAX];
+  va_list arguments;
+
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  PrintLine(p, line);
+}
+
+static PetscErrorCode PrintPlan(const Mat_AIJFmt *s, LinePrinter *p)
+{
+  SpmvMemory memory;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  if (!s->plan) PetscFunctionReturn(PETSC_SUCCESS);
+  status = s->plan->format->view(s->plan, PrintLine, p);
+  PetscCheck(!status, PETSC_COMM_SELF, AIJFmtErrorCode(status), "view of format %s: %s", s->row->format,
+             spmv_status_text(status));
+  PetscCall(AIJFmtPlanMemory(s->plan, &memory));
+  for (int i = 0; i < memory.count; i++)
+    Print(p, "array %s: %lld bytes", memory.array[i].name, (long long)memory.array[i].bytes);
+  PetscCall(p->error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* "packed format rbp: format packed, min_run 2" */
+static PetscErrorCode PrintHeading(const Mat_AIJFmt *s, const MatAIJFmtInfo *info, LinePrinter *p)
+{
+  const SpmvOptionDesc *desc = s->format_options.format->options;
+  char                  line[2 * SPMV_MESSAGE_MAX], value[128], part[SPMV_MESSAGE_MAX];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(line, sizeof line, "packed format %s", s->row->format));
+  for (int i = 0; desc && desc[i].key; i++) {
+    PetscCall(AIJFmtOptionText(&desc[i], s->format_options.value[i], value, sizeof value));
+    PetscCall(PetscSNPrintf(part, sizeof part, "%s %s %s", i ? "," : ":", desc[i].key, value));
+    PetscCall(PetscStrlcat(line, part, sizeof line));
+  }
+  Print(p, "%s", line);
+  p->indent = "    ";
+  if (s->parallel)
+    Print(p, "sums over %.0f blocks: %.0f converted, %.0f on the GPU, %.0f declined", info->blocks,
+          info->blocks_converted, info->blocks_on_gpu, info->blocks_declined);
+  else if (s->plan) Print(p, "on the %s", s->plan->space == SPMV_DEVICE ? "GPU" : "host");
+  PetscCall(p->error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
+{
+  PetscFunctionBegin;
+  if (info->blocks_converted > 0) {
+    Print(p, "memory: %.0f bytes, %.1f%% of the %.0f bytes of CSR, %.2f bytes a nonzero", info->bytes,
+          info->csr_bytes > 0 ? 100 * info->bytes / info->csr_bytes : 100, info->csr_bytes,
+          info->nonzeros > 0 ? info->bytes / info->nonzeros : 0);
+    Print(p, "of that: values %.0f (padding %.0f), indices %.0f, pointers %.0f; borrowed from CSR %.0f",
+          info->values_bytes, info->padding_bytes, info->indices_bytes, info->pointers_bytes,
+          info->bytes - info->own_bytes);
+    Print(p, "scratch of a product: %.0f bytes", info->work_bytes);
+  } else if (info->blocks_declined == 0) Print(p, "not converted yet");
+  Print(p, "conversions: %.0f in %.2e s, refreshes of values: %.0f in %.2e s", info->conversions, info->convert_time,
+        info->refreshes, info->refresh_time);
+  Print(p, "products: %.0f, transposed %.0f; by the parent type: %.0f, transposed %.0f", info->products,
+        info->products_transposed, info->fallbacks, info->fallbacks_transposed);
+  PetscCall(p->error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why something is not as the type's name promises */
+static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
+{
+  PetscFunctionBegin;
+  if (s->reason[0]) Print(p, "products by the parent type: %s", s->reason);
+  if (s->transpose_reason[0]) Print(p, "transposed products by the parent type: %s", s->transpose_reason);
+  if (s->space_reason[0]) Print(p, "not on the GPU: %s", s->space_reason);
+  PetscCall(p->error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The text of the lowest process that has one, on all processes */
+static PetscErrorCode ShareReason(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscMPIInt rank, size, first;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (!reason[0]) rank = size;
+  PetscCallMPI(MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, comm));
+  if (first < size) PetscCallMPI(MPI_Bcast(reason, SPMV_MESSAGE_MAX, MPI_CHAR, first, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
+{
+  PetscFunctionBegin;
+  if (!first->reason[0]) PetscCall(PetscStrncpy(first->reason, s->reason, sizeof first->reason));
+  if (!first->transpose_reason[0])
+    PetscCall(PetscStrncpy(first->transpose_reason, s->transpose_reason, sizeof first->transpose_reason));
+  if (!first->space_reason[0])
+    PetscCall(PetscStrncpy(first->space_reason, s->space_reason, sizeof first->space_reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The details of the diagonal block of the first process, or of all blocks; then one reason of each kind. Collective.
+ */
+static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
+{
+  static const char *const names[] = {"diagonal", "off-diagonal"};
+  Mat_AIJFmt               reasons;
+  Mat                      blocks[2];
+  MPI_Comm                 comm;
+  PetscMPIInt              rank;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&reasons, sizeof reasons));
+  PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  PetscCall(PetscViewerASCIIPushSynchronized(p->viewer));
+  p->synchronized = PETSC_TRUE;
+  for (int b = 0; b < 2; b++) {
+    Mat_AIJFmt *s = NULL;
+
+    if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &s));
+    if (!s) continue;
+    PetscCall(FirstReasons(s, &reasons));
+    if (!s->plan || !(all || (rank == 0 && b == 0))) continue;
+    Print(p, "process %d, %s block:", (int)rank, names[b]);
+    p->indent = "      ";
+    PetscCall(PrintPlan(s, p));
+    p->indent = "    ";
+  }
+  PetscCall(PetscViewerFlush(p->viewer));
+  PetscCall(PetscViewerASCIIPopSynchronized(p->viewer));
+  p->synchronized = PETSC_FALSE;
+  PetscCall(ShareReason(comm, reasons.reason));
+  PetscCall(ShareReason(comm, reasons.transpose_reason));
+  PetscCall(ShareReason(comm, reasons.space_reason));
+  PetscCall(PrintReasons(&reasons, p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
+{
+  LinePrinter         printer = {viewer, PETSC_FALSE, "  ", PETSC_SUCCESS};
+  const AIJFmtParent *parent;
+  Mat_AIJFmt         *s;
+  MatAIJFmtInfo       info;
+  PetscViewerFormat   format;
+  PetscBool           ascii, parallel, detail;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
+  PetscCall((parallel ? &parent->mpi : &parent->seq)->view(A, viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  detail = format == PETSC_VIEWER_ASCII_INFO_DETAIL ? PETSC_TRUE : PETSC_FALSE;
+  if (!s || !ascii || !(detail || format == PETSC_VIEWER_ASCII_INFO) || A->factortype)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(PrintHeading(s, &info, &printer));
+  PetscCall(PrintTotals(&info, &printer));
+  if (s->parallel) PetscCall(PrintBlocks(A, detail, &printer));
+  else {
+    PetscCall(PrintPlan(s, &printer));
+    PetscCall(PrintReasons(s, &printer));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
