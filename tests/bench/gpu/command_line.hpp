@@ -1,0 +1,34 @@
+/*
+  command_line.hpp - the options of spmv_bench
+*/
+#ifndef BENCH_COMMAND_LINE_HPP
+#define BENCH_COMMAND_LINE_HPP
+
+#include "matrix.hpp"
+
+#include <functional>
+
+namespace bench
+{
+
+struct CommandLine {
+  std::vector<std::string> matrices, files, graphs, orders{"keep"}, formats;
+  std::vector<int>         dofs{3};
+  std::string              out, commit = "unknown", write;
+  double                   budget = 0; /* seconds; 0: no end */
+  bool                     peers = true, list = false, probe = false, statistics = false, help = false;
+};
+
+/* Throws std::runtime_error with the fault. Without any matrix, file or graph, matrices has the default set. */
+CommandLine parse_command_line(int argc, const char *const *argv);
+std::string usage();
+
+/* A matrix that is made when its turn comes: name for messages, and the function */
+struct MatrixSource {
+  std::string          name;
+  std::function<Csr()> make;
+};
+std::vector<MatrixSource> matrix_sources(const CommandLine &);
+
+} // namespace bench
+#endif

@@ -1,0 +1,244 @@
+/*
+  host_test.cpp - what of the benchmark runs without a GPU: generators, orders, readers, check, JSON, command line
+*/
+#include "check.hpp"
+#include "command_line.hpp"
+#include "generators.hpp"
+#include "json.hpp"
+#include "mesh.hpp"
+#include "readers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+namespace
+{
+
+int failures = 0;
+
+void expect(bool condition, const char *what, int line)
+{
+  if (condition) return;
+  std::printf("host_test.cpp:%d: failed: %s\n", line, what);
+  failures++;
+}
+#define EXPECT(condition) expect((condition), #condition, __LINE__)
+
+template <class Work>
+bool throws(const Work &work)
+{
+  try {
+    work();
+  } catch (const std::runtime_error &) {
+    return true;
+  }
+  return false;
+}
+
+bool symmetric_pattern(const bench::Csr &a)
+{
+  for (std::int64_t i = 0; i < a.rows; i++)
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++) {
+      const std::int32_t *begin = a.col.data() + a.row_ptr[a.col[k]], *end = a.col.data() + a.row_ptr[a.col[k] + 1];
+      if (!std::binary_search(begin, end, static_cast<std::int32_t>(i))) return false;
+    }
+  return true;
+}
+
+bool same(const bench::Csr &a, const bench::Csr &b)
+{
+  return a.rows == b.rows && a.cols == b.cols && a.nnz == b.nnz &&
+         std::equal(a.row_ptr.begin(), a.row_ptr.end(), b.row_ptr.begin()) &&
+         std::equal(a.col.begin(), a.col.end(), b.col.begin()) &&
+         std::equal(a.values.begin(), a.values.end(), b.values.begin());
+}
+
+void test_families()
+{
+  for (const auto &name : bench::matrix_set("small")) {
+    const bench::Csr a = bench::make_matrix(name);
+    bench::check_csr(a);
+    EXPECT(a.nnz > 0);
+    EXPECT(same(a, bench::make_matrix(name)));
+    if (a.group != "power-law" && a.group != "circuit" && a.group != "long-rows") EXPECT(symmetric_pattern(a));
+  }
+  EXPECT(throws([] { bench::make_matrix("no_such_family"); }));
+  EXPECT(throws([] { bench::make_matrix("hex3:"); }));
+  EXPECT(throws([] { bench::make_matrix("hex3:8x"); }));
+  EXPECT(throws([] { bench::matrix_set("huge"); }));
+  for (const char *set : {"small", "default", "large"})
+    for (const auto &name : bench::matrix_set(set)) {
+      const std::string family = name.substr(0, name.find(':'));
+      EXPECT(std::any_of(bench::families().begin(), bench::families().end(),
+                         [&](const auto &f) { return family == f.name; }));
+    }
+}
+
+/* Counts that follow from the geometry */
+void test_counts()
+{
+  EXPECT(bench::make_matrix("stencil5:10").nnz == 10 * 10 * 5 - 4 * 10);
+  EXPECT(bench::make_matrix("stencil7:10").nnz == 1000 * 7 - 6 * 100);
+  EXPECT(bench::make_matrix("stencil9:10").nnz == 28 * 28);
+  EXPECT(bench::make_matrix("stencil27:10").nnz == 28 * 28 * 28);
+  EXPECT(bench::make_matrix("hex3:10").nnz == 9 * 28 * 28 * 28);
+  const bench::Csr skewed = bench::make_matrix("longrows:100000"), even = bench::make_matrix("longrows_even:100000");
+  EXPECT(bench::row_statistics(skewed.rows, skewed.row_ptr.data()).longest == 100000);
+  EXPECT(bench::row_statistics(even.rows, even.row_ptr.data()).longest <= 10);
+  EXPECT(skewed.nnz == even.nnz);
+}
+
+/* Volumes are not at hand, but Euler's formula for a ball is: vertices - edges + faces - tetrahedra = 1 */
+void test_mesh()
+{
+  const int                             n    = 9;
+  const bench::Elements                 tets = bench::tetrahedra(n);
+  const bench::Graph                    g    = bench::graph_of(tets);
+  std::set<std::array<std::int32_t, 3>> faces;
+  const std::int64_t                    edges = (g.ptr[g.nodes] - g.nodes) / 2;
+
+  for (std::int64_t t = 0; t < tets.count; t++)
+    for (int skip = 0; skip < 4; skip++) {
+      std::array<std::int32_t, 3> face;
+      for (int k = 0, at = 0; k < 4; k++)
+        if (k != skip) face[at++] = tets.node[4 * t + k];
+      std::sort(face.begin(), face.end());
+      faces.insert(face);
+    }
+  EXPECT(tets.count == 6 * (n - 1) * (n - 1) * (n - 1));
+  EXPECT(g.nodes - edges + static_cast<std::int64_t>(faces.size()) - tets.count == 1);
+  /* each inner face has two tetrahedra, each face of the surface (12 (n-1)^2 triangles) has one */
+  EXPECT(4 * tets.count == 2 * static_cast<std::int64_t>(faces.size()) - 12 * (n - 1) * (n - 1));
+  EXPECT(bench::edges_of(tets, g).nodes == edges);
+  EXPECT(bench::vertices_and_edges_of(tets, g).nodes == g.nodes + edges);
+  const auto degrees = bench::row_statistics(g.nodes, g.ptr.data());
+  EXPECT(degrees.longest - degrees.shortest >= 15);
+}
+
+std::int64_t bandwidth(const bench::Graph &g)
+{
+  std::int64_t widest = 0;
+  for (std::int64_t i = 0; i < g.nodes; i++)
+    for (std::int32_t k = g.ptr[i]; k < g.ptr[i + 1]; k++)
+      widest = std::max<std::int64_t>(widest, std::abs(g.adj[k] - i));
+  return widest;
+}
+
+void test_orders()
+{
+  const bench::Graph natural  = bench::graph_of(bench::tetrahedra(12));
+  const bench::Graph shuffled = bench::permuted(natural, bench::random_order(natural.nodes));
+  const auto         order    = bench::reverse_cuthill_mckee(shuffled);
+  std::set<int>      all(order.begin(), order.end());
+
+  EXPECT(all.size() == static_cast<std::size_t>(natural.nodes) && *all.begin() == 0);
+  const bench::Graph ordered = bench::permuted(shuffled, order);
+  EXPECT(ordered.ptr[ordered.nodes] == natural.ptr[natural.nodes]);
+  EXPECT(bandwidth(shuffled) > natural.nodes / 2);
+  EXPECT(bandwidth(ordered) < natural.nodes / 4);
+}
+
+void test_files(const std::string &folder)
+{
+  const std::string petsc = folder + "/bench_host_test.petsc", mtx = folder + "/bench_host_test.mtx";
+  const std::string graph = folder + "/bench_host_test.graph";
+  const bench::Csr  a     = bench::make_matrix("circuit:2000");
+
+  bench::write_petsc(a, petsc);
+  EXPECT(same(a, bench::read_matrix(petsc)));
+  EXPECT(bench::read_matrix(petsc).name == "bench_host_test");
+  std::ofstream(mtx)
+      << "%%MatrixMarket matrix coordinate real symmetric\n% a comment\n3 3 4\n1 1 2\n3 1 -1\n2 2 4\n3 1 -2\n";
+  const bench::Csr m = bench::read_matrix(mtx);
+  EXPECT(m.nnz == 4 && m.rows == 3 && m.values[0] == 2 && m.values[1] == -3 && m.values[3] == -3 && m.col[1] == 2);
+  const std::int32_t words[] = {3, 3, 0, 2, 2, 3, 2, 0, 1};
+  std::ofstream(graph, std::ios::binary).write(reinterpret_cast<const char *>(words), sizeof words);
+  const bench::Graph g = bench::read_graph(graph);
+  EXPECT(g.nodes == 3 && g.ptr[3] == 5 && g.adj[0] == 0 && g.adj[1] == 2 && g.adj[2] == 1 && g.adj[3] == 1 &&
+         g.adj[4] == 2);
+  EXPECT(bench::expand_dofs(g, 3).nnz == 45);
+  EXPECT(throws([&] { bench::read_matrix(graph); }));
+  EXPECT(throws([&] { bench::read_matrix(folder + "/no_such_file.mtx"); }));
+  std::ofstream(mtx) << "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n";
+  EXPECT(throws([&] { bench::read_matrix(mtx); }));
+  for (const auto &path : {petsc, mtx, graph}) std::remove(path.c_str());
+}
+
+/* A product by another order of summation passes; one wrong entry, a NaN and a stale row do not */
+void test_check()
+{
+  const bench::Csr       a = bench::make_matrix("powerlaw:3000");
+  const bench::Reference r = bench::make_reference(a);
+  bench::Array<double>   y(a.rows);
+
+  for (std::int64_t i = 0; i < a.rows; i++) {
+    y[i] = 0;
+    for (std::int32_t k = a.row_ptr[i + 1]; k-- > a.row_ptr[i];) y[i] += a.values[k] * r.x[a.col[k]];
+  }
+  const auto good = bench::check_product(a, r, 1, 0, 1, y.data());
+  EXPECT(good.passed && good.worst <= 1 && good.worst > 0 && good.relative_two < 1e-14);
+  EXPECT(!bench::check_product(a, r, 1, 0, 2, y.data()).passed);
+  EXPECT(!bench::check_product(a, r, 1, 0.5, 1, y.data()).passed);
+  const double kept = y[17];
+  y[17]             = kept + 1e-9;
+  const auto bad    = bench::check_product(a, r, 1, 0, 1, y.data());
+  EXPECT(!bad.passed && bad.bad_rows == 1 && bad.first_bad == 17);
+  std::memset(&y[17], 0xff, sizeof y[17]);
+  EXPECT(!bench::check_product(a, r, 1, 0, 1, y.data()).passed);
+  y[17] = kept;
+  for (std::int64_t i = 0; i < a.rows; i++) y[i] = -1.7 * y[i] + 0.6 * r.y0[i];
+  EXPECT(bench::check_product(a, r, -1.7, 0.6, 1, y.data()).passed);
+}
+
+void test_json()
+{
+  bench::Json all = bench::Json::object(), list = bench::Json::array();
+
+  list.push(1);
+  list.push("a \"b\"\\\n");
+  all["x"] = 0.5;
+  all["n"] = 0.0 / 0.0;
+  all["x"] = 1e300 * 10;
+  all["l"] = list;
+  all["t"] = true;
+  EXPECT(all.text(0) == "{\"x\": 1e+301, \"n\": null, \"l\": [1, \"a \\\"b\\\"\\\\\\u000a\"], \"t\": true}");
+}
+
+void test_command_line()
+{
+  const auto parse = [](std::vector<const char *> words) {
+    words.insert(words.begin(), "spmv_bench");
+    return bench::parse_command_line(static_cast<int>(words.size()), words.data());
+  };
+  const auto c =
+      parse({"--matrix", "hex3:4", "--formats", "rbp:format=csr,crsv", "--budget", "10", "--dof", "1,3", "--no-peers"});
+  EXPECT(c.matrices == std::vector<std::string>{"hex3:4"} && c.formats.size() == 2 && c.formats[0] == "rbp:format=csr");
+  EXPECT(c.budget == 10 && c.dofs == (std::vector<int>{1, 3}) && !c.peers);
+  EXPECT(parse({}).matrices == bench::matrix_set("default"));
+  EXPECT(bench::matrix_sources(parse({"--graph", "g", "--order", "keep,random", "--dof", "1,3"})).size() == 4);
+  EXPECT(throws([&] { parse({"--no-such-option", "1"}); }));
+  EXPECT(throws([&] { parse({"--out"}); }));
+  EXPECT(throws([&] { parse({"--budget", "soon"}); }));
+  EXPECT(throws([&] { parse({"--order", "best"}); }));
+  EXPECT(throws([&] { parse({"--set", "small", "--write", "f"}); }));
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+  test_families();
+  test_counts();
+  test_mesh();
+  test_orders();
+  test_files(argc > 1 ? argv[1] : ".");
+  test_check();
+  test_json();
+  test_command_line();
+  std::printf("%s\n", failures ? "FAILED" : "all host parts of the benchmark behave");
+  return failures ? 1 : 0;
+}

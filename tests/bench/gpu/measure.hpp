@@ -1,0 +1,22 @@
+/*
+  measure.hpp - all kernels of one matrix: checked, timed in turns, and told as JSON
+*/
+#ifndef BENCH_MEASURE_HPP
+#define BENCH_MEASURE_HPP
+
+#include "kernel.hpp"
+
+namespace bench
+{
+
+struct MatrixResult {
+  Json              matrix;  /* one object: name, sizes, the best peer */
+  std::vector<Json> records; /* one object a kernel */
+  int faults = 0;            /* formats of the library that failed a check or could not run; peers are only reported */
+};
+
+/* Makes every kernel, checks it against the host, then times all of them in turns */
+MatrixResult measure_matrix(const Csr &, const std::vector<KernelMaker> &, cudaStream_t);
+
+} // namespace bench
+#endif

@@ -1,0 +1,263 @@
+/*
+  own_formats.cu - the formats of the library as kernels of the benchmark, through include/spmv_kernels.h alone
+
+  Each conversion is made several times and its least time is told: the first also pays for loading device code.
+  Device memory is counted in the allocation hooks, so that the peak is exact.
+*/
+#include "kernel.hpp"
+
+#include "spmv_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+namespace bench
+{
+namespace
+{
+
+constexpr int CONVERSIONS = 3; /* repetitions */
+
+/* cudaMalloc and cudaFree that count; its address is the context of the hooks, so it must not move */
+class TrackedMemory
+{
+public:
+  SpmvAllocator hooks() { return {allocate, release, this}; }
+  void          begin()
+  {
+    peak_    = live_;
+    start_   = live_;
+    seconds_ = 0;
+  }
+  std::int64_t peak() const { return peak_ - start_; }
+  double       seconds() const { return seconds_; }
+
+private:
+  static void *allocate(void *ctx, std::size_t bytes)
+  {
+    auto        *self  = static_cast<TrackedMemory *>(ctx);
+    const double begin = wall_seconds();
+    void        *block = nullptr;
+
+    if (cudaMalloc(&block, bytes) != cudaSuccess) {
+      cudaGetLastError(); /* not sticky: the library reports the NULL */
+      return nullptr;
+    }
+    self->size_[block] = static_cast<std::int64_t>(bytes);
+    self->live_ += static_cast<std::int64_t>(bytes);
+    self->peak_ = std::max(self->peak_, self->live_);
+    self->seconds_ += wall_seconds() - begin;
+    return block;
+  }
+  static void release(void *ctx, void *block)
+  {
+    auto        *self  = static_cast<TrackedMemory *>(ctx);
+    const double begin = wall_seconds();
+
+    if (!block) return;
+    self->live_ -= self->size_[block];
+    self->size_.erase(block);
+    cudaFree(block);
+    self->seconds_ += wall_seconds() - begin;
+  }
+  std::unordered_map<void *, std::int64_t> size_;
+  std::int64_t                             live_ = 0, peak_ = 0, start_ = 0;
+  double                                   seconds_ = 0;
+};
+
+struct Choice {
+  std::string name;
+  SpmvOptions options;
+};
+
+enum class Source { device, device_with_host_pattern, host };
+const struct {
+  Source      source;
+  const char *name;
+} sources[] = {
+    {Source::device_with_host_pattern, "device_with_host_pattern"}, {Source::device, "device"}, {Source::host, "host"}};
+
+SpmvCsr csr_from(const Problem &p, Source source)
+{
+  const bool device = source != Source::host, pattern = source == Source::device_with_host_pattern;
+  SpmvCsr    a{};
+
+  a.pattern.rows         = p.host.rows;
+  a.pattern.cols         = p.host.cols;
+  a.pattern.nnz          = p.host.nnz;
+  a.pattern.index_type   = SPMV_I32;
+  a.pattern.space        = device ? SPMV_DEVICE : SPMV_HOST;
+  a.pattern.row_ptr      = device ? p.device.row_ptr.data() : p.host.row_ptr.data();
+  a.pattern.col          = device ? p.device.col.data() : p.host.col.data();
+  a.pattern.host_row_ptr = pattern ? p.host.row_ptr.data() : nullptr;
+  a.pattern.host_col     = pattern ? p.host.col.data() : nullptr;
+  a.scalar_type          = SPMV_F64;
+  a.values_space         = a.pattern.space;
+  a.values               = device ? p.device.values.data() : p.host.values.data();
+  return a;
+}
+
+class FormatKernel : public Kernel
+{
+public:
+  FormatKernel(const Problem &p, const Choice &choice) : format_(choice.options.format), options_(choice.options)
+  {
+    name       = choice.name;
+    own        = true;
+    repeatable = (format_->caps & SPMV_CAP_BITWISE) != 0;
+    spmv_exec_init(&exec_, SPMV_DEVICE);
+    exec_.stream = p.stream;
+    exec_.device = memory_.hooks();
+    for (const auto &s : sources) measure_conversion(p, s.source, s.name);
+    if (!plan_) throw std::runtime_error("no conversion: " + conversions.front().error);
+    SpmvMemory m;
+    check(format_->memory(plan_, &m), "memory");
+    work_                  = DeviceArray<char>(static_cast<std::size_t>(m.work_bytes));
+    matrix_bytes           = m.total_bytes;
+    facts["padding_bytes"] = m.padding_bytes;
+    facts["work_bytes"]    = m.work_bytes;
+    Json arrays            = Json::object();
+    for (int i = 0; i < m.count; i++) arrays[m.array[i].name] = m.array[i].bytes;
+    facts["arrays"] = std::move(arrays);
+  }
+  ~FormatKernel() override
+  {
+    if (plan_) format_->destroy(&plan_);
+  }
+  void mult(double alpha, const double *x, double beta, double *y) override
+  {
+    check(format_->mult(plan_, &alpha, x, &beta, y, work_.data(), &exec_), "mult");
+  }
+  bool update_values(const double *values) override
+  {
+    if (!(format_->caps & SPMV_CAP_UPDATE)) return false;
+    check(format_->update_values(plan_, values, SPMV_DEVICE, &exec_), "update_values");
+    return true;
+  }
+
+private:
+  void check(SpmvStatus status, const char *what)
+  {
+    if (status) throw std::runtime_error(std::string(what) + ": " + spmv_status_text(status) + ": " + exec_.message);
+  }
+  /* Analyses and builds; the analysis is gone afterwards, what the results say of it is kept */
+  SpmvPlan *convert(const SpmvCsr &a)
+  {
+    SpmvAnalysis analysis;
+    SpmvPlan    *plan = nullptr;
+
+    check(spmv_analyze(format_, &a.pattern, a.scalar_type, &options_, &exec_, &analysis), "analyze");
+    accepted        = analysis.accepted != 0;
+    facts["reason"] = std::string(analysis.reason);
+    if (!plan_) facts["predicted_bytes"] = analysis.memory.total_bytes;
+    const SpmvStatus status = spmv_build(&a, &analysis, &exec_, &plan);
+    spmv_analysis_clear(&analysis, &exec_);
+    check(status, "build");
+    return plan;
+  }
+  /* Times one source; the first source that works gives the plan that is measured */
+  void measure_conversion(const Problem &p, Source source, const char *source_name)
+  {
+    const SpmvCsr a = csr_from(p, source);
+    Conversion    c;
+
+    c.source = source_name;
+    try {
+      for (int i = 0; i < CONVERSIONS; i++) {
+        SpmvPlan *plan = nullptr;
+        memory_.begin();
+        const double seconds = wall_seconds_of([&] { plan = convert(a); });
+        if (i == 0) c.first_seconds = seconds;
+        if (i == 0 || seconds < c.seconds) {
+          c.seconds            = seconds;
+          c.allocation_seconds = memory_.seconds();
+        }
+        c.peak_bytes = memory_.peak();
+        if (!plan_) plan_ = plan;
+        else format_->destroy(&plan);
+      }
+    } catch (const std::runtime_error &e) {
+      c.error = e.what();
+    }
+    conversions.push_back(c);
+  }
+
+  TrackedMemory     memory_;
+  const SpmvFormat *format_;
+  SpmvOptions       options_;
+  SpmvExec          exec_;
+  SpmvPlan         *plan_ = nullptr;
+  DeviceArray<char> work_;
+};
+
+std::vector<std::string> split(const std::string &text, char separator)
+{
+  std::vector<std::string> r;
+  std::size_t              begin = 0;
+
+  for (std::size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + 1)
+    r.push_back(text.substr(begin, end - begin));
+  r.push_back(text.substr(begin));
+  return r;
+}
+
+/* name[:option=value...] */
+Choice parse(const std::string &text)
+{
+  const auto        parts  = split(text, ':');
+  const SpmvFormat *format = spmv_format_find(parts[0].c_str());
+  char              message[SPMV_MESSAGE_MAX];
+  Choice            choice;
+
+  if (!format) throw std::runtime_error("unknown format '" + parts[0] + "'");
+  if (!(format->caps & SPMV_CAP_DEVICE))
+    throw std::runtime_error("format '" + parts[0] + "' has no device kernels here");
+  choice.name = text;
+  spmv_options_init(&choice.options, format);
+  for (std::size_t i = 1; i < parts.size(); i++) {
+    const auto equals = parts[i].find('=');
+    if (equals == std::string::npos)
+      throw std::runtime_error("'" + parts[i] + "' in '" + text + "' is not option=value");
+    if (spmv_options_set_text(&choice.options, parts[i].substr(0, equals).c_str(), parts[i].substr(equals + 1).c_str(),
+                              message))
+      throw std::runtime_error(message);
+  }
+  return choice;
+}
+
+/* Every format with device kernels; one with an option named "format" once a choice of it */
+std::vector<std::string> all_formats()
+{
+  std::vector<std::string> r;
+
+  for (int i = 0; i < spmv_format_count(); i++) {
+    const SpmvFormat     *format = spmv_format_get(i);
+    const SpmvOptionDesc *option = format->options;
+    if (!(format->caps & SPMV_CAP_DEVICE)) continue;
+    while (option && option->key && !(option->kind == SPMV_OPTION_ENUM && std::strcmp(option->key, "format") == 0))
+      option++;
+    if (!option || !option->key) {
+      r.push_back(format->name);
+      continue;
+    }
+    for (auto c = option->choices; *c; c++) r.push_back(std::string(format->name) + ":format=" + *c);
+  }
+  return r;
+}
+
+} // namespace
+
+std::vector<KernelMaker> own_formats(const std::vector<std::string> &texts)
+{
+  std::vector<KernelMaker> r;
+
+  for (const auto &text : texts.empty() ? all_formats() : texts) {
+    const Choice choice = parse(text);
+    r.push_back(
+        {text, [choice](const Problem &p, std::string &) { return std::make_unique<FormatKernel>(p, choice); }, true});
+  }
+  return r;
+}
+
+} // namespace bench

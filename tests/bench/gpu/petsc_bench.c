@@ -1,0 +1,271 @@
+/*
+  petsc_bench.c - MatMult() of several matrix types on one matrix: what the plugin adds to its kernels, and PETSc's own
+  GPU types as peers
+
+     petsc_bench -f matrix.petsc -dll_append libpetscpack.so -types aijcusparse,sellcuda,aijrbp -json out.json
+
+  MatMult() of a GPU type returns before the product is done, so each batch ends with a wait for the device. The result
+  of every type is compared with the product of MATAIJ on the host before it is timed. Exit status: 0 when every type
+  that this PETSc has was right, 1 when one was wrong or failed, 2 when none was there.
+*/
+#include <petscmat.h>
+#if PetscDefined(HAVE_DEVICE)
+  #include <petscdevice.h>
+#endif
+#include <petsctime.h>
+
+static char help[] = "Times MatMult() of several matrix types on one matrix from a file.\n";
+
+#define MAX_TYPES   16
+#define MAX_BATCHES 200
+
+typedef struct {
+  const char *type;
+  PetscBool   present, ok;
+  char        error[256];
+  PetscReal   error_relative;
+  double      convert_us, median_us, least_us, most_us;
+} Record;
+
+/* Waits until the device has done what was enqueued for A; a host type asks for no device at all */
+static PetscErrorCode WaitForDevice(Mat A)
+{
+  VecType   vectors;
+  PetscBool cuda = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetVecType(A, &vectors));
+  PetscCall(PetscStrendswith(vectors, "cuda", &cuda));
+#if PetscDefined(HAVE_DEVICE)
+  if (cuda) {
+    PetscDeviceContext context;
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
+#endif
+  PetscFunctionReturn(0);
+}
+
+/* to = from, whatever memory each of them lives in */
+static PetscErrorCode CopyThroughHost(Vec from, Vec to)
+{
+  const PetscScalar *source;
+  PetscScalar       *target;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(from, &n));
+  PetscCall(VecGetArrayRead(from, &source));
+  PetscCall(VecGetArrayWrite(to, &target));
+  PetscCall(PetscArraycpy(target, source, n));
+  PetscCall(VecRestoreArrayWrite(to, &target));
+  PetscCall(VecRestoreArrayRead(from, &source));
+  PetscFunctionReturn(0);
+}
+
+/* A copy of the host matrix in another type; MATSELLCUDA is reached by way of MATSELL alone */
+static PetscErrorCode ConvertTo(Mat host, const char *type, Mat *converted)
+{
+  PetscBool sellcuda;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(type, "sellcuda", &sellcuda));
+  PetscCall(MatConvert(host, sellcuda ? MATSELL : type, MAT_INITIAL_MATRIX, converted));
+  if (sellcuda) PetscCall(MatConvert(*converted, type, MAT_INPLACE_MATRIX, converted));
+  PetscFunctionReturn(0);
+}
+
+static int CompareReals(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Seconds of one product, by batches: the slowest rank counts */
+static PetscErrorCode TimeProducts(Mat A, Vec x, Vec y, PetscInt batches, PetscInt batch, Record *r)
+{
+  double seconds[MAX_BATCHES];
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 20; i++) PetscCall(MatMult(A, x, y));
+  for (PetscInt b = 0; b < batches; b++) {
+    PetscLogDouble begin, end;
+    double         spent;
+    PetscCall(WaitForDevice(A));
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+    PetscCall(PetscTime(&begin));
+    for (PetscInt i = 0; i < batch; i++) PetscCall(MatMult(A, x, y));
+    PetscCall(WaitForDevice(A));
+    PetscCall(PetscTime(&end));
+    spent = (double)(end - begin) / (double)batch;
+    PetscCallMPI(MPI_Allreduce(&spent, &seconds[b], 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+  }
+  qsort(seconds, (size_t)batches, sizeof seconds[0], CompareReals);
+  r->median_us = 1e6 * 0.5 * (seconds[(batches - 1) / 2] + seconds[batches / 2]);
+  r->least_us  = 1e6 * seconds[0];
+  r->most_us   = 1e6 * seconds[batches - 1];
+  PetscFunctionReturn(0);
+}
+
+/* Converts, checks against expected = A x of the host, and times */
+static PetscErrorCode MeasureType(Mat host, Vec x_host, Vec expected, PetscInt batches, PetscInt batch, Record *r)
+{
+  Mat            A;
+  Vec            x, y, difference;
+  PetscReal      norm, error;
+  PetscLogDouble begin, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscTime(&begin));
+  PetscCall(ConvertTo(host, r->type, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(CopyThroughHost(x_host, x));
+  PetscCall(MatMult(A, x, y)); /* the first product also makes what a type makes on demand */
+  PetscCall(WaitForDevice(A));
+  PetscCall(PetscTime(&end));
+  r->convert_us = 1e6 * (double)(end - begin);
+  PetscCall(VecDuplicate(expected, &difference));
+  PetscCall(CopyThroughHost(y, difference));
+  PetscCall(VecAXPY(difference, -1, expected));
+  PetscCall(VecNorm(difference, NORM_2, &error));
+  PetscCall(VecNorm(expected, NORM_2, &norm));
+  r->error_relative = norm > 0 ? error / norm : error;
+  r->ok             = (PetscBool)(r->error_relative <= 1e3 * PETSC_MACHINE_EPSILON);
+  if (r->ok) PetscCall(TimeProducts(A, x, y, batches, batch, r));
+  else PetscCall(PetscSNPrintf(r->error, sizeof r->error, "differs from the host by %g", (double)r->error_relative));
+  PetscCall(VecDestroy(&difference));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* A type that fails is recorded, and the others still run */
+static PetscErrorCode MeasureOrRecord(Mat host, Vec x, Vec expected, PetscInt batches, PetscInt batch, Record *r)
+{
+  char           name[64];
+  PetscErrorCode code;
+  PetscErrorCode (*constructor)(Mat) = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof name, "seq%s", r->type));
+  PetscCall(PetscFunctionListFind(MatList, name, &constructor));
+  r->present = (PetscBool)(constructor != NULL);
+  if (!r->present) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s not in this PETSc\n", r->type));
+    PetscFunctionReturn(0);
+  }
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  code = MeasureType(host, x, expected, batches, batch, r);
+  PetscCall(PetscPopErrorHandler());
+  if (code) {
+    const char *text = NULL;
+    PetscCall(PetscErrorMessage(code, &text, NULL));
+    PetscCall(PetscSNPrintf(r->error, sizeof r->error, "error %d: %s", (int)code, text ? text : ""));
+    r->ok = PETSC_FALSE;
+  }
+  if (r->ok)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s %10.2f us (%.2f .. %.2f)  first product %.0f us\n", r->type,
+                          r->median_us, r->least_us, r->most_us, r->convert_us));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s FAILED: %s\n", r->type, r->error));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode WriteJson(const char *path, const char *matrix, Mat A, const Record *r, PetscInt count,
+                                PetscInt batch)
+{
+  FILE       *file;
+  MatInfo     info;
+  PetscInt    rows, cols;
+  PetscMPIInt ranks;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCall(MatGetSize(A, &rows, &cols));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCall(PetscFOpen(PETSC_COMM_WORLD, path, "w", &file));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
+                         "{\"petsc\": \"%d.%d.%d\", \"matrix\": \"%s\", \"ranks\": %d, \"rows\": %" PetscInt_FMT
+                         ", \"cols\": %" PetscInt_FMT ", \"nnz\": %.0f, \"batch\": %" PetscInt_FMT ", \"records\": [",
+                         PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, matrix, ranks, rows, cols,
+                         info.nz_used, batch));
+  for (PetscInt i = 0; i < count; i++) {
+    const char *separator = i ? "," : "";
+    if (r[i].ok)
+      PetscCall(
+          PetscFPrintf(PETSC_COMM_WORLD, file,
+                       "%s\n {\"type\": \"%s\", \"ok\": true, \"us\": %.4f, \"least_us\": %.4f, \"most_us\": %.4f, "
+                       "\"first_product_us\": %.1f, \"error_relative\": %.3e}",
+                       separator, r[i].type, r[i].median_us, r[i].least_us, r[i].most_us, r[i].convert_us,
+                       (double)r[i].error_relative));
+    else
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
+                             "%s\n {\"type\": \"%s\", \"ok\": false, \"present\": %s, \"error\": \"%s\"}", separator,
+                             r[i].type, r[i].present ? "true" : "false", r[i].error));
+  }
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "\n]}\n"));
+  PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
+  PetscFunctionReturn(0);
+}
+
+/* The matrix of the file as MATAIJ on the host, x with values in [0, 1), and expected = A x */
+static PetscErrorCode LoadProblem(const char *path, Mat *A, Vec *x, Vec *expected)
+{
+  PetscViewer viewer;
+  PetscRandom random;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_READ, &viewer));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatLoad(*A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(MatCreateVecs(*A, x, expected));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  PetscCall(PetscRandomSetType(random, PETSCRAND48));
+  PetscCall(VecSetRandom(*x, random));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(MatMult(*A, *x, *expected));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  char      path[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";
+  char     *chosen[MAX_TYPES];
+  Record    records[MAX_TYPES] = {{0}};
+  PetscInt  count = MAX_TYPES, batches = 15, batch = 50, present = 0, wrong = 0;
+  PetscBool has_file, has_types;
+  Mat       A;
+  Vec       x, expected;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", path, sizeof path, &has_file));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof json, NULL));
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-types", chosen, &count, &has_types));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-batches", &batches, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-batch", &batch, NULL));
+  PetscCheck(has_file, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Say which matrix: -f file");
+  PetscCheck(batches >= 1 && batches <= MAX_BATCHES && batch >= 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-batches wants 1 .. %d, -batch at least 1", MAX_BATCHES);
+  if (!has_types) {
+    const char *const defaults[] = {"aij", "aijcusparse", "sellcuda", "aijrbp"};
+    count                        = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(defaults);
+    for (PetscInt i = 0; i < count; i++) PetscCall(PetscStrallocpy(defaults[i], &chosen[i]));
+  }
+  PetscCall(LoadProblem(path, &A, &x, &expected));
+  for (PetscInt i = 0; i < count; i++) {
+    records[i].type = chosen[i];
+    PetscCall(MeasureOrRecord(A, x, expected, batches, batch, &records[i]));
+    present += records[i].present;
+    wrong += records[i].present && !records[i].ok;
+  }
+  if (json[0]) PetscCall(WriteJson(json, path, A, records, count, batch));
+  for (PetscInt i = 0; i < count; i++) PetscCall(PetscFree(chosen[i]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&expected));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return wrong ? 1 : present ? 0 : 2;
+}

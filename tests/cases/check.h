@@ -1,0 +1,44 @@
+/*
+  check.h - the product that all formats are compared with, and the comparison.
+
+  The reference is the textbook loop over CSR in long double. Exact data must be met exactly. Random data must lie
+  within
+
+      (terms + 2) eps (|alpha| (|A| |x|)_i + |beta| |y_i|)
+
+  which bounds the rounding of any order of summation: terms is the number of nonzeros that add up to y_i.
+*/
+#ifndef SPMV_CHECK_H
+#define SPMV_CHECK_H
+
+#include "gen.h"
+
+/* A x (or A^T x), |A| |x| and the number of nonzeros, for each of n results */
+typedef struct {
+  int64_t      n;
+  long double *sum, *abs_sum;
+  int64_t     *terms;
+} CheckReference;
+
+/* x has shape [cols] (transpose: [rows]); the arrays of reference are allocated: free with check_reference_free().
+   Returns SPMV_ERR_MEMORY when that fails. */
+SpmvStatus check_reference(const SpmvPattern *pattern, SpmvScalar scalar_type, const void *values, const void *x,
+                           int transpose, CheckReference *reference);
+void       check_reference_free(CheckReference *reference);
+
+typedef struct {
+  int64_t     row;
+  long double got, expected, bound;
+} CheckFault;
+
+/* Compares y with alpha times the reference plus beta times y_before (read only when beta is not 0; the reference only
+   when alpha is not 0). Returns 1 when all is right, else 0 with the first fault. NaN is right where NaN is expected.
+ */
+int check_vector(const CheckReference *reference, SpmvScalar scalar_type, GenData data, double alpha, double beta,
+                 const void *y_before, const void *y, CheckFault *fault);
+
+/* Entry i of an array of scalars, and entry i of an array of indices */
+long double check_scalar(SpmvScalar scalar_type, const void *array, int64_t i);
+int64_t     check_index(SpmvIndex index_type, const void *array, int64_t i);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+  csr_copy.h - a private copy of a problem's CSR arrays, in the space that a test wants them in. The copy can be spoiled
+  after a build, to prove that a plan does not borrow what it should own.
+*/
+#ifndef SPMV_TEST_CSR_COPY_H
+#define SPMV_TEST_CSR_COPY_H
+
+#include "problem.h"
+
+/* Where the CSR of a build lies */
+typedef enum {
+  SOURCE_HOST,             /* pattern and values on the host */
+  SOURCE_DEVICE_WITH_COPY, /* both on the device, and the pattern on the host too */
+  SOURCE_DEVICE,           /* both on the device alone */
+  SOURCE_MIXED,            /* pattern on the host, values on the device */
+  SOURCE_COUNT
+} CsrSource;
+
+enum { CSR_COPY_BLOCKS = 5 };
+
+typedef struct {
+  SpmvCsr csr;
+  struct {
+    SpmvSpace   space;
+    int64_t     bytes;
+    void       *copy;
+    const void *original; /* on the host, owned by the problem */
+  } block[CSR_COPY_BLOCKS];
+} CsrCopy;
+
+const char *csr_source_name(CsrSource source);
+
+/* Free with csr_copy_free() also after a failure. Empty arrays are NULL. */
+SpmvStatus csr_copy_init(CsrCopy *copy, const Problem *problem, SpmvIndex index_type, int value_set, CsrSource source,
+                         SpmvExec *exec);
+void       csr_copy_free(CsrCopy *copy);
+
+/* 1 when the arrays equal the problem's still */
+int csr_copy_unchanged(const CsrCopy *copy, SpmvExec *exec);
+/* Overwrites all arrays with 0xFF */
+SpmvStatus csr_copy_spoil(CsrCopy *copy, SpmvExec *exec);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+  gen.h - sparse matrices by formula, for tests and benchmarks: one GenSpec describes a matrix, gen_pattern() lays it
+  out as CSR with 32- or 64-bit indices, gen_values() fills in numbers.
+
+  A matrix is a function of its row number: the same spec gives the same matrix on every machine, for any index type and
+  in any order of rows. Sizes are limited by memory alone: the generator itself needs one row at a time.
+*/
+#ifndef SPMV_GEN_H
+#define SPMV_GEN_H
+
+#include <spmv_kernels.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GEN_CYCLE_MAX = 16 };
+
+typedef struct GenSpec GenSpec;
+
+/* Writes the ascending columns of row i to col (which has room for spec->cols) and returns their number */
+typedef int64_t (*GenRow)(const GenSpec *spec, int64_t i, int64_t *col);
+
+/* What the fields between row and seed mean is said at the constructor that fills them in */
+struct GenSpec {
+  int64_t  rows, cols;
+  GenRow   row;
+  int      points;                         /* of a stencil */
+  int64_t  nodes[3];                       /* of a grid, along x, y and z */
+  int      cycle_length;                   /* entries of cycle */
+  int64_t  cycle[GEN_CYCLE_MAX];           /* repeats over the nodes or rows */
+  int64_t  cycle_start[GEN_CYCLE_MAX + 1]; /* sums of the entries before */
+  int64_t  period, min_length;
+  double   parameter; /* of a distribution of row lengths: its mean or its exponent */
+  uint64_t seed;
+  int      zero_percent; /* explicit zeros among the values; exact data has some even at 0 */
+};
+
+/* ---- meshes: node graphs of a grid, a few unknowns a node ---- */
+
+/* A stencil of 3, 5, 7 (star, in 1, 2, 3 dimensions), 9 or 27 points (box, in 2 or 3 dimensions) on nx x ny x nz nodes,
+   in natural order. dofs says how many unknowns the nodes have, one digit each, and repeats: "1" is a scalar problem,
+   "3" elasticity, "33231303" elasticity with fixed unknowns taken out, "12365143" a mixture. Unknowns of a node are
+   coupled. */
+GenSpec gen_mesh(int points, int64_t nx, int64_t ny, int64_t nz, const char *dofs);
+
+/* Scalar stencils, and trilinear hexahedra of elasticity with 3 unknowns a node */
+GenSpec gen_stencil(int points, int64_t nx, int64_t ny, int64_t nz);
+GenSpec gen_elasticity_hex(int64_t nx, int64_t ny, int64_t nz);
+
+/* ---- shapes for corner cases ---- */
+
+GenSpec gen_empty(int64_t rows, int64_t cols);
+GenSpec gen_diagonal(int64_t n);
+GenSpec gen_dense(int64_t rows, int64_t cols);
+
+/* Runs of exactly length adjacent columns with gap empty columns between them; row i starts (i mod 3) columns later */
+GenSpec gen_runs(int64_t rows, int64_t cols, int64_t length, int64_t gap);
+
+/* Row i has lengths[i mod count] nonzeros, spread evenly over the columns with some jitter */
+GenSpec gen_lengths(int64_t rows, int64_t cols, int count, const int64_t *lengths, uint64_t seed);
+
+/* Diagonal, and one full row or column in the middle */
+GenSpec gen_full_row(int64_t rows, int64_t cols);
+GenSpec gen_full_column(int64_t rows, int64_t cols);
+
+/* ---- random graphs ---- */
+
+/* Poisson-distributed row lengths of that mean; columns uniform */
+GenSpec gen_random(int64_t rows, int64_t cols, double mean, uint64_t seed);
+
+/* Row lengths from a power law P(length) ~ length^-exponent (exponent > 1) from min_length on, at most cols; columns
+   prefer low numbers by the same law, as the hubs of a graph do */
+GenSpec gen_power_law(int64_t n, int64_t min_length, double exponent, uint64_t seed);
+
+/* Like a netlist: the diagonal, two to five near neighbours, an occasional far one, and four rails (the first rows and
+   columns) that every period-th node touches */
+GenSpec gen_circuit(int64_t n, int64_t period, uint64_t seed);
+
+/* Rows of short_length, and every period-th row of long_length */
+GenSpec gen_long_rows(int64_t rows, int64_t cols, int64_t short_length, int64_t long_length, int64_t period,
+                      uint64_t seed);
+
+/* Patches of one to eight rows with equal columns: runs, single columns and gaps of all lengths, at random */
+GenSpec gen_patchwork(int64_t rows, int64_t cols, uint64_t seed);
+
+/* The same matrix with percent of its values explicitly zero */
+GenSpec gen_with_zeros(GenSpec spec, int percent);
+
+/* ---- what a spec gives ---- */
+
+/* Lays the pattern out in host memory. SPMV_ERR_OVERFLOW when it does not fit index_type, SPMV_ERR_MEMORY. */
+SpmvStatus gen_pattern(const GenSpec *spec, SpmvIndex index_type, SpmvPattern *pattern);
+void       gen_pattern_free(SpmvPattern *pattern);
+
+/* Exact data are small integers, so that every sum of up to 10^5 products is exact even in single precision; random
+   data are uniform in [-1, 1] */
+typedef enum { GEN_EXACT, GEN_RANDOM } GenData;
+
+/* n numbers of scalar_type; zero_percent of them 0 */
+void gen_values(GenData data, uint64_t seed, int zero_percent, SpmvScalar scalar_type, int64_t n, void *values);
+
+/* A well-mixed 64-bit number from two */
+uint64_t gen_hash(uint64_t a, uint64_t b);
+/* Uniform in [0, 1) */
+double gen_uniform(uint64_t a, uint64_t b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

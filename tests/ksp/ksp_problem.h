@@ -1,0 +1,19 @@
+/*
+  ksp_problem.h - a symmetric positive definite problem for the solver tests: five-point diffusion with a coefficient
+  that varies over the grid
+*/
+#pragma once
+
+#include <petscksp.h>
+#include <petscpack.h>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+/* Sets all entries for the coefficient 1 + contrast (i j mod 7), a number for each grid point (i, j), and assembles */
+PetscErrorCode KspProblemFill(Mat A, PetscInt nx, PetscInt ny, PetscReal contrast);
+/* A matrix of that type, filled with contrast 3 */
+PetscErrorCode KspProblemCreate(MPI_Comm comm, MatType type, PetscInt nx, PetscInt ny, Mat *A);
+/* x is zero, b has entries of a smooth function */
+PetscErrorCode KspProblemVecs(Mat A, Vec *x, Vec *b);

@@ -1,0 +1,91 @@
+/*
+  conf.h - conformance of the Mat types: every operation runs once with plain AIJ and once with a type under test, and
+  writes what it sees to a record; the two records must agree. Operations know no type: they ask ConfType().
+*/
+#pragma once
+
+#include <gen.h>
+#include <petscpack.h>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define MAT_REUSE_IN_PLACE MAT_INPLACE_MATRIX
+#endif
+
+enum { CONF_TYPE_MAX = 64, CONF_WHAT_MAX = 56 };
+
+/* One thing that an operation saw: a number, or a text */
+typedef struct {
+  char      what[CONF_WHAT_MAX], text[CONF_TYPE_MAX];
+  PetscReal value;
+} ConfItem;
+
+/* What one process saw during one operation; grows as needed */
+typedef struct {
+  ConfItem *item;
+  PetscInt  count, capacity;
+} ConfRecord;
+
+/* How rows and columns are spread over the processes */
+typedef enum { CONF_EVEN, CONF_FIRST_EMPTY, CONF_LAYOUT_COUNT } ConfLayout;
+
+/* Surroundings of an operation: the matrix, the type, and the record to write to */
+typedef struct {
+  MPI_Comm    comm;
+  PetscMPIInt rank, size;
+  GenSpec     spec;
+  PetscInt    m, n, M, N, row_start, col_start; /* local and global sizes, first row and column of this process */
+  const char *base;                             /* "aij", "seqaij" or "mpiaij" */
+  const char *format;                           /* "" for plain AIJ, else the name of a format, such as "rbp" */
+  ConfRecord *record;
+  PetscBool   sequential; /* the matrix is a sequential one */
+  PetscInt    uncounted;  /* products that a type under test did not count */
+} Conf;
+
+typedef PetscErrorCode (*ConfFunction)(Conf *);
+
+/* Where an operation makes sense; heavy and dense ones are kept to matrices where they take no time or memory */
+enum { CONF_SQUARE = 1, CONF_NONEMPTY = 2, CONF_SEQUENTIAL = 4, CONF_HEAVY = 8, CONF_DENSE = 16 };
+
+typedef struct {
+  const char  *name;
+  ConfFunction run;
+  int          where;
+} ConfOperation;
+
+/* One table a file; each ends with name == NULL */
+extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_values[], conf_rows[], conf_structure[],
+    conf_products[], conf_factors[];
+
+/* ---- conf.c: matrices and vectors for operations ---- */
+
+PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout);
+/* base with the format appended: "seqaij" gives "seqaijrbp". text holds CONF_TYPE_MAX characters. */
+PetscErrorCode ConfName(const Conf *c, const char *base, char *text);
+/* A matrix without type or entries, with the sizes of c */
+PetscErrorCode ConfCreateEmpty(Conf *c, Mat *A);
+/* The matrix of c in the type under test, or in a plain type; after one product, so that the packed arrays are there */
+PetscErrorCode ConfCreate(Conf *c, Mat *A);
+PetscErrorCode ConfCreatePlain(Conf *c, Mat *A);
+/* Inserts the rows of this process; values are small integers that depend on seed */
+PetscErrorCode ConfSetValues(Conf *c, Mat A, uint64_t seed);
+/* Row i: its number of columns, in buffers of N entries */
+PetscErrorCode ConfRow(Conf *c, PetscInt i, uint64_t seed, PetscInt *count, PetscInt *col, PetscScalar *value);
+/* A vector of small integers that depend on the global position and on seed */
+PetscErrorCode ConfSetVec(Vec x, uint64_t seed);
+/* x with the layout of A's columns, y with that of its rows; either may be NULL */
+PetscErrorCode ConfCreateVecs(Mat A, uint64_t seed, Vec *x, Vec *y);
+
+/* ---- record.c: what operations see ---- */
+
+PetscErrorCode ConfSeeReal(Conf *c, const char *what, PetscReal value);
+PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text);
+PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x);
+/* Type, sizes, rows and products of a matrix that has rows to look at */
+PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A);
+/* Only y = A x, y += A x and their transposes, with both forms of the sum */
+PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A);
+/* Number of items that differ; the first is printed, with the name of the operation */
+PetscInt ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual);

@@ -1,0 +1,137 @@
+/*
+  conf_products.c - matrix-matrix products
+*/
+#include "conf.h"
+
+static PetscErrorCode CreateDense(Conf *c, PetscInt m, PetscInt M, PetscInt n, PetscInt N, uint64_t seed, Mat *D)
+{
+  PetscScalar *value;
+  PetscInt     low, lda;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateDense(c->comm, m, n, M, N, NULL, D));
+  PetscCall(MatGetOwnershipRange(*D, &low, NULL));
+  PetscCall(MatDenseGetLDA(*D, &lda));
+  PetscCall(MatDenseGetArrayWrite(*D, &value));
+  for (PetscInt j = 0; j < N; j++) {
+    for (PetscInt i = 0; i < m; i++)
+      value[i + j * lda] = (PetscReal)(gen_hash(seed + (uint64_t)j, (uint64_t)(low + i)) % 5) - 2;
+  }
+  PetscCall(MatDenseRestoreArrayWrite(*D, &value));
+  PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef PetscErrorCode (*Product)(Mat, Mat, MatReuse, PetscReal, Mat *);
+
+/* The product, then again with the same pattern and other values of A */
+static PetscErrorCode SeeProduct(Conf *c, const char *what, Product product, Mat A, Mat B)
+{
+  Mat C;
+
+  PetscFunctionBeginUser;
+  PetscCall(product(A, B, MAT_INITIAL_MATRIX, 2.0, &C));
+  PetscCall(ConfSeeMat(c, what, C));
+  PetscCall(MatScale(A, 2));
+  PetscCall(product(A, B, MAT_REUSE_MATRIX, 2.0, &C));
+  PetscCall(ConfSeeMat(c, what, C));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WithSparse(Conf *c)
+{
+  Mat A, B, plain;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(ConfCreatePlain(c, &plain));
+  PetscCall(SeeProduct(c, "A B", MatMatMult, A, B));
+  PetscCall(SeeProduct(c, "A plain", MatMatMult, A, plain));
+  PetscCall(SeeProduct(c, "plain A", MatMatMult, plain, A));
+  PetscCall(SeeProduct(c, "P^T A P", MatPtAP, A, B));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A^T B also of rectangular matrices; A B^T and R A R^T only on one process, as in PETSc */
+static PetscErrorCode TransposeTimesSparse(Conf *c)
+{
+  Mat A, B;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(SeeProduct(c, "A^T B", MatTransposeMatMult, A, B));
+  if (c->sequential) PetscCall(SeeProduct(c, "A B^T", MatMatTransposeMult, A, B));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RARt(Conf *c)
+{
+  Mat A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &R));
+  PetscCall(SeeProduct(c, "R A R^T", MatRARt, A, R));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WithDense(Conf *c)
+{
+  Mat A, right, left;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  PetscCall(CreateDense(c, c->n, c->N, PETSC_DECIDE, 4, 5, &right));
+  PetscCall(CreateDense(c, c->m, c->M, PETSC_DECIDE, 4, 6, &left));
+  PetscCall(SeeProduct(c, "A dense", MatMatMult, A, right));
+  PetscCall(SeeProduct(c, "A^T dense", MatTransposeMatMult, A, left));
+  PetscCall(MatDestroy(&left));
+  PetscCall(MatDestroy(&right));
+  if (c->sequential) {
+    PetscCall(CreateDense(c, 4, 4, c->N, c->N, 7, &right));
+    PetscCall(SeeProduct(c, "A dense^T", MatMatTransposeMult, A, right));
+    PetscCall(MatDestroy(&right));
+    PetscCall(CreateDense(c, 4, 4, c->M, c->M, 8, &left));
+    PetscCall(SeeProduct(c, "dense A", MatMatMult, left, A));
+    PetscCall(MatDestroy(&left));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ThreeFactors(Conf *c)
+{
+  Mat A, B, C;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatMatMatMult(A, B, A, MAT_INITIAL_MATRIX, 2.0, &C));
+  PetscCall(ConfSeeMat(c, "A A^T A", C));
+  PetscCall(MatScale(B, 2));
+  PetscCall(MatMatMatMult(A, B, A, MAT_REUSE_MATRIX, 2.0, &C));
+  PetscCall(ConfSeeMat(c, "A 2A^T A", C));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const ConfOperation conf_products[] = {
+    {"product_sparse", WithSparse, CONF_SQUARE | CONF_NONEMPTY | CONF_HEAVY},
+    {"product_transpose", TransposeTimesSparse, CONF_NONEMPTY | CONF_HEAVY},
+    {"product_rart", RARt, CONF_SQUARE | CONF_NONEMPTY | CONF_SEQUENTIAL | CONF_HEAVY},
+    {"product_dense", WithDense, CONF_NONEMPTY},
+    {"product_three", ThreeFactors, CONF_NONEMPTY | CONF_HEAVY},
+    {NULL, NULL, 0}};

@@ -1,0 +1,202 @@
+/*
+  mat_options.c - what the table of conf_mat.c cannot say: options and their prefixes, setters and getters, options of
+  duplicates, counters, and the run-time check of products
+*/
+static const char help[] = "Options, setters, getters and the check of products of the packed types.\n";
+
+#include "conf.h"
+
+static PetscInt failed;
+
+static PetscErrorCode Expect(PetscBool right, const char *type, const char *what)
+{
+  PetscFunctionBeginUser;
+  if (!right) {
+    failed++;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", type, what));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A banded matrix with runs of adjacent columns; the prefix (or NULL) is set before options are read */
+static PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A)
+{
+  const PetscInt n = 60;
+  PetscInt       low, high;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetOptionsPrefix(*A, prefix));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 6, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 6, NULL, 6, NULL));
+  PetscCall(MatGetOwnershipRange(*A, &low, &high));
+  for (PetscInt i = low; i < high; i++) {
+    for (PetscInt j = PetscMax(0, i - 2); j < PetscMin(n, i + 4); j++)
+      PetscCall(MatSetValue(*A, i, j, i + 2 * j + 1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Product(Mat A)
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreateVecs(A, 1, &x, &y));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Class options: default, by the options database with a prefix, by the setter, and in a duplicate */
+static PetscErrorCode Flags(const char *type)
+{
+  Mat             A, B;
+  PetscBool       value;
+  MatAIJFmtDevice device;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_mat_aijfmt_check", "1"));
+  PetscCall(CreateBanded(type, "mine_", &A));
+  PetscCall(CreateBanded(type, "other_", &B));
+  PetscCall(PetscOptionsClearValue(NULL, "-mine_mat_aijfmt_check"));
+  PetscCall(MatAIJFmtGetCheck(A, &value));
+  PetscCall(Expect(value, type, "the option with the prefix of the matrix is not read"));
+  PetscCall(MatAIJFmtGetCheck(B, &value));
+  PetscCall(Expect(value ? PETSC_FALSE : PETSC_TRUE, type, "the option of another prefix is read"));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatAIJFmtSetEager(A, PETSC_TRUE));
+  PetscCall(MatAIJFmtSetDevice(A, MATAIJFMT_DEVICE_HOST));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatAIJFmtGetCheck(B, &value));
+  PetscCall(Expect(value, type, "a duplicate forgets check"));
+  PetscCall(MatAIJFmtGetEager(B, &value));
+  PetscCall(Expect(value, type, "a duplicate forgets eager"));
+  PetscCall(MatAIJFmtGetDecline(B, &value));
+  PetscCall(Expect(value ? PETSC_FALSE : PETSC_TRUE, type, "a duplicate forgets decline"));
+  PetscCall(MatAIJFmtGetDevice(B, &device));
+  PetscCall(PetscStrcmp(device, MATAIJFMT_DEVICE_HOST, &value));
+  PetscCall(Expect(value, type, "a duplicate forgets device"));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every option of the format, from its table: a duplicate has the value that was set */
+static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
+{
+  Mat       A, B;
+  char      now[64], copy[64];
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  for (const SpmvOptionDesc *o = format->options; o && o->key; o++) {
+    PetscCall(CreateBanded(type, NULL, &A));
+    if (o->kind == SPMV_OPTION_ENUM)
+      PetscCall(MatAIJFmtSetOption(A, o->key, o->choices[1] ? o->choices[1] : o->choices[0]));
+    else if (o->kind == SPMV_OPTION_BOOL)
+      PetscCall(MatAIJFmtSetOption(A, o->key, o->default_value != 0 ? "false" : "true"));
+    else {
+      PetscCall(PetscSNPrintf(now, sizeof(now), "%g", o->max));
+      PetscCall(MatAIJFmtSetOption(A, o->key, now));
+    }
+    PetscCall(Product(A));
+    PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+    PetscCall(Product(B));
+    PetscCall(MatAIJFmtGetOption(A, o->key, now, sizeof(now)));
+    PetscCall(MatAIJFmtGetOption(B, o->key, copy, sizeof(copy)));
+    PetscCall(PetscStrcmp(now, copy, &same));
+    PetscCall(Expect(same, type, "a duplicate forgets an option of the format"));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One conversion a block however many products, and memory only after it */
+static PetscErrorCode Counters(const char *type)
+{
+  Mat           A;
+  MatAIJFmtInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateBanded(type, NULL, &A));
+  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(Expect(info.conversions == 0 && info.bytes == 0 ? PETSC_TRUE : PETSC_FALSE, type,
+                   "converted before the first product"));
+  for (int k = 0; k < 5; k++) PetscCall(Product(A));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(Expect(info.conversions == info.blocks_converted && info.blocks_converted > 0 ? PETSC_TRUE : PETSC_FALSE,
+                   type, "not one conversion a block"));
+  PetscCall(Expect(info.products >= 5 && info.fallbacks == 0 && info.refreshes == 0 ? PETSC_TRUE : PETSC_FALSE, type,
+                   "products, fallbacks or refreshes are counted wrongly"));
+  PetscCall(Expect(info.bytes > 0 && info.bytes == info.values_bytes + info.indices_bytes + info.pointers_bytes
+                       ? PETSC_TRUE
+                       : PETSC_FALSE,
+                   type, "bytes are not the sum of their parts"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A value is changed behind PETSc's back, in an array that was given back: the packed copy is old then, and the check
+   must stop the product. Formats that borrow PETSc's arrays cannot go wrong this way. */
+static PetscErrorCode CheckFindsFault(const char *type)
+{
+  Mat            A;
+  Vec            x, y;
+  PetscScalar   *value, *kept;
+  MatAIJFmtInfo  info;
+  PetscErrorCode status;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateBanded(type, NULL, &A));
+  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatAIJFmtSetCheck(A, PETSC_TRUE));
+  PetscCall(ConfCreateVecs(A, 1, &x, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatSeqAIJGetArray(A, &value));
+  kept = value;
+  PetscCall(MatSeqAIJRestoreArray(A, &value));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  kept[7] += 100;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  status = MatMult(A, x, y);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(Expect((info.own_bytes >= info.values_bytes) == (status != PETSC_SUCCESS) ? PETSC_TRUE : PETSC_FALSE, type,
+                   "the check does not tell a wrong product from a right one"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char        type[CONF_TYPE_MAX];
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscPackInitializePackage()); /* a second call changes nothing */
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (int f = 0; f < spmv_format_count(); f++) {
+    PetscCall(PetscSNPrintf(type, sizeof(type), "aij%s", spmv_format_get(f)->name));
+    PetscCall(Flags(type));
+    PetscCall(FormatOptions(type, spmv_format_get(f)));
+    PetscCall(Counters(type));
+    if (size == 1) PetscCall(CheckFindsFault(type));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failed\n", failed));
+  PetscCall(PetscFinalize());
+  return failed ? 1 : 0;
+}

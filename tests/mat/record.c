@@ -1,0 +1,206 @@
+/*
+  record.c - what an operation sees, as a list of numbers and texts, and the comparison of two lists
+*/
+#include "conf.h"
+
+/* The data are small integers, so sums are exact; divisions (factorizations, norms) are done in the same order */
+#define TOLERANCE (1e4 * PETSC_MACHINE_EPSILON)
+
+static PetscErrorCode See(Conf *c, const char *what, PetscReal value, const char *text)
+{
+  ConfRecord *r = c->record;
+
+  PetscFunctionBeginUser;
+  if (r->count == r->capacity) {
+    ConfItem *more;
+
+    PetscCall(PetscMalloc1(2 * r->capacity + 1024, &more));
+    PetscCall(PetscArraycpy(more, r->item, r->count));
+    PetscCall(PetscFree(r->item));
+    r->item     = more;
+    r->capacity = 2 * r->capacity + 1024;
+  }
+  PetscCall(PetscStrncpy(r->item[r->count].what, what, CONF_WHAT_MAX));
+  PetscCall(PetscStrncpy(r->item[r->count].text, text, CONF_TYPE_MAX));
+  r->item[r->count++].value = value;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfSeeReal(Conf *c, const char *what, PetscReal value)
+{
+  PetscFunctionBeginUser;
+  PetscCall(See(c, what, value, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text)
+{
+  PetscFunctionBeginUser;
+  PetscCall(See(c, what, 0, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x)
+{
+  const PetscScalar *value;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &value));
+  PetscCall(ConfSeeReal(c, what, (PetscReal)n));
+  for (PetscInt i = 0; i < n; i++) PetscCall(ConfSeeReal(c, what, PetscRealPart(value[i])));
+  PetscCall(VecRestoreArrayRead(x, &value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The type's name without the format, so that both runs see the same; ours tells whether the format was there */
+static PetscErrorCode PlainTypeName(const Conf *c, Mat A, char *name, PetscBool *ours)
+{
+  MatType     type;
+  const char *bases[] = {"seqaij", "mpiaij"};
+  char        full[CONF_TYPE_MAX];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetType(A, &type));
+  PetscCall(PetscStrncpy(name, type, CONF_TYPE_MAX));
+  *ours = PETSC_FALSE;
+  for (int b = 0; b < 2 && c->format[0] && !*ours; b++) {
+    PetscCall(ConfName(c, bases[b], full));
+    PetscCall(PetscStrcmp(type, full, ours));
+    if (*ours) PetscCall(PetscStrncpy(name, bases[b], CONF_TYPE_MAX));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SeeRows(Conf *c, const char *what, Mat A)
+{
+  PetscInt           low, high, count;
+  const PetscInt    *col;
+  const PetscScalar *value;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &low, &high));
+  for (PetscInt i = low; i < high; i++) {
+    PetscCall(MatGetRow(A, i, &count, &col, &value));
+    PetscCall(ConfSeeReal(c, what, (PetscReal)count));
+    for (PetscInt k = 0; k < count; k++) {
+      PetscCall(ConfSeeReal(c, what, (PetscReal)col[k]));
+      PetscCall(ConfSeeReal(c, what, PetscRealPart(value[k])));
+    }
+    PetscCall(MatRestoreRow(A, i, &count, &col, &value));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A)
+{
+  char      type[CONF_TYPE_MAX];
+  PetscInt  size[4];
+  PetscBool ours;
+
+  PetscFunctionBeginUser;
+  PetscCall(PlainTypeName(c, A, type, &ours));
+  PetscCall(ConfSeeText(c, what, type));
+  PetscCall(MatGetSize(A, &size[0], &size[1]));
+  PetscCall(MatGetLocalSize(A, &size[2], &size[3]));
+  for (int k = 0; k < 4; k++) PetscCall(ConfSeeReal(c, what, (PetscReal)size[k]));
+  PetscCall(SeeRows(c, what, A));
+  PetscCall(ConfSeeProducts(c, what, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Products that a matrix of a type under test has done, by the format or by the parent. Matrices without nonzeros do
+   not count them, so the caller sees enough of them. */
+static PetscErrorCode CountProducts(Mat A, PetscBool ours, PetscReal *count)
+{
+  MatAIJFmtInfo info;
+  MatInfo       size;
+
+  PetscFunctionBeginUser;
+  *count = 0;
+  if (ours) {
+    PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &size));
+    *count = size.nz_used > 0 ? 0 : PETSC_INFINITY;
+  }
+  if (ours && *count == 0) {
+    PetscCall(MatAIJFmtGetInfo(A, &info));
+    *count = info.products + info.products_transposed + info.fallbacks + info.fallbacks_transposed;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* to = A from + scale * to, once in place and once to a third vector */
+static PetscErrorCode SeeSums(Conf *c, const char *what, Mat A, Vec from, Vec to,
+                              PetscErrorCode (*product)(Mat, Vec, Vec, Vec))
+{
+  Vec third;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(to, &third));
+  PetscCall(ConfSetVec(third, 99));
+  PetscCall(product(A, from, to, third));
+  PetscCall(ConfSeeVec(c, what, third));
+  PetscCall(product(A, from, to, to));
+  PetscCall(ConfSeeVec(c, what, to));
+  PetscCall(VecDestroy(&third));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A)
+{
+  Vec       x, y;
+  char      type[CONF_TYPE_MAX];
+  PetscBool ours;
+  PetscReal before, after;
+
+  PetscFunctionBeginUser;
+  PetscCall(PlainTypeName(c, A, type, &ours));
+  PetscCall(CountProducts(A, ours, &before));
+  PetscCall(ConfCreateVecs(A, 3, &x, &y));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(ConfSeeVec(c, what, y));
+  PetscCall(SeeSums(c, what, A, x, y, MatMultAdd));
+  PetscCall(ConfSetVec(y, 5));
+  PetscCall(MatMultTranspose(A, y, x));
+  PetscCall(ConfSeeVec(c, what, x));
+  PetscCall(SeeSums(c, what, A, y, x, MatMultTransposeAdd));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(CountProducts(A, ours, &after));
+  if (ours && after < before + 6) c->uncounted++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool Agree(const ConfItem *a, const ConfItem *b)
+{
+  PetscReal scale     = PetscMax(1, PetscMax(PetscAbsReal(a->value), PetscAbsReal(b->value)));
+  PetscBool same_text = PETSC_FALSE, same_what = PETSC_FALSE;
+
+  (void)PetscStrcmp(a->what, b->what, &same_what);
+  (void)PetscStrcmp(a->text, b->text, &same_text);
+  if (!same_what || !same_text) return PETSC_FALSE;
+  return (a->value == b->value || PetscAbsReal(a->value - b->value) <= TOLERANCE * scale) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+PetscInt ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual)
+{
+  PetscInt common = PetscMin(expected->count, actual->count), different = 0;
+
+  for (PetscInt i = 0; i < common; i++) {
+    const ConfItem *a = &expected->item[i], *b = &actual->item[i];
+
+    if (Agree(a, b)) continue;
+    if (!different++)
+      (void)PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                         "  %s, process %d, item %" PetscInt_FMT ": expected %s %s %.17g, got %s %s %.17g\n", operation,
+                         c->rank, i, a->what, a->text, (double)a->value, b->what, b->text, (double)b->value);
+  }
+  if (expected->count != actual->count) {
+    different++;
+    (void)PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                       "  %s, process %d: expected %" PetscInt_FMT " items, got %" PetscInt_FMT "\n", operation,
+                       c->rank, expected->count, actual->count);
+  }
+  return different;
+}

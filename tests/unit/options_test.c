@@ -1,0 +1,146 @@
+/* Options: defaults, changes by number and by text, ranges, and what the messages say. */
+#include "sample_format.h"
+#include "unit.h"
+#include <math.h>
+
+static SpmvFormat  format;
+static SpmvOptions options;
+static char        message[SPMV_MESSAGE_MAX];
+
+static void start(void)
+{
+  format = sample_format();
+  spmv_options_init(&options, &format);
+}
+
+static double value_of(const char *key)
+{
+  double value = NAN;
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_get(&options, key, &value, message));
+  return value;
+}
+
+static void set_refused(const char *key, double value, const char *expected)
+{
+  double before = value_of(key);
+
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set(&options, key, value, message));
+  UNIT_TEXT(expected, message);
+  UNIT_CHECK(value_of(key) == before);
+}
+
+static void text_refused(const char *key, const char *text, const char *expected)
+{
+  double before = value_of(key);
+
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set_text(&options, key, text, message));
+  UNIT_TEXT(expected, message);
+  UNIT_CHECK(value_of(key) == before);
+}
+
+UNIT_TEST(options_start_with_their_defaults)
+{
+  start();
+  UNIT_CHECK(options.format == &format);
+  UNIT_CHECK(value_of("width") == 32);
+  UNIT_CHECK(value_of("ratio") == 1.5);
+  UNIT_CHECK(value_of("shade") == 1);
+  UNIT_CHECK(value_of("sorted") == 1);
+}
+
+UNIT_TEST(numbers_inside_the_range_are_taken)
+{
+  start();
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "width", 1, message));
+  UNIT_CHECK(value_of("width") == 1);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "width", 1024, message));
+  UNIT_CHECK(value_of("width") == 1024);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "ratio", 0.25, message));
+  UNIT_CHECK(value_of("ratio") == 0.25);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "shade", 2, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "sorted", 0, message));
+  UNIT_CHECK(value_of("shade") == 2 && value_of("sorted") == 0);
+}
+
+UNIT_TEST(numbers_outside_the_range_are_refused_and_change_nothing)
+{
+  start();
+  set_refused("width", 0, "option width: 0 is outside its range 1 to 1024");
+  set_refused("width", 1025, "option width: 1025 is outside its range 1 to 1024");
+  set_refused("width", 2.5, "option width: 2.5 is not an integer");
+  set_refused("ratio", -0.5, "option ratio: -0.5 is outside its range 0 to 10");
+  set_refused("ratio", NAN, "option ratio: nan is outside its range 0 to 10");
+  set_refused("ratio", INFINITY, "option ratio: inf is outside its range 0 to 10");
+  set_refused("shade", 3, "option shade: 3 is outside its range 0 to 2");
+  set_refused("shade", -1, "option shade: -1 is outside its range 0 to 2");
+  set_refused("sorted", 2, "option sorted: 2 is outside its range 0 to 1");
+}
+
+UNIT_TEST(text_is_read_as_a_user_types_it)
+{
+  static const struct {
+    const char *text;
+    int         flag;
+  } flags[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}, {"on", 1}, {"off", 0}, {"1", 1}, {"0", 0}};
+
+  start();
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "width", "64", message));
+  UNIT_CHECK(value_of("width") == 64);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "ratio", "2.5e-1", message));
+  UNIT_CHECK(value_of("ratio") == 0.25);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "shade", "dark", message));
+  UNIT_CHECK(value_of("shade") == 2);
+  for (int i = 0; i < 8; i++) {
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "sorted", flags[i].text, message));
+    UNIT_CHECK(value_of("sorted") == flags[i].flag);
+  }
+}
+
+UNIT_TEST(text_that_makes_no_sense_is_refused)
+{
+  start();
+  text_refused("width", "wide", "option width: wide is not a number");
+  text_refused("width", "12x", "option width: 12x is not a number");
+  text_refused("width", "", "option width:  is not a number");
+  text_refused("width", "1e999", "option width: 1e999 is not a number");
+  text_refused("width", "7.5", "option width: 7.5 is not an integer");
+  text_refused("shade", "purple", "option shade: purple is not one of light medium dark");
+  text_refused("sorted", "maybe", "option sorted: maybe is neither true nor false");
+}
+
+UNIT_TEST(an_unknown_key_names_the_known_ones)
+{
+  static const char expected[] = "format sample has no option depth; it has width ratio shade sorted";
+  double            value      = 7;
+
+  start();
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set(&options, "depth", 1, message));
+  UNIT_TEXT(expected, message);
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set_text(&options, "depth", "1", message));
+  UNIT_TEXT(expected, message);
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_get(&options, "depth", &value, message));
+  UNIT_TEXT(expected, message);
+  UNIT_CHECK(value == 7);
+}
+
+UNIT_TEST(a_format_without_options_says_so)
+{
+  start();
+  format.options = NULL;
+  spmv_options_init(&options, &format);
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set(&options, "width", 1, message));
+  UNIT_TEXT("format sample has no option width; it has none", message);
+}
+
+UNIT_TEST(a_key_of_any_length_cannot_overrun_the_message)
+{
+  static char key[2 * SPMV_MESSAGE_MAX];
+
+  start();
+  for (unsigned i = 0; i + 1 < sizeof key; i++) key[i] = 'k';
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set(&options, key, 1, message));
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set_text(&options, "shade", key, message));
+  UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set_text(&options, "width", key, message));
+  UNIT_CONTAINS("option width: kkk", message);
+}

@@ -1,0 +1,198 @@
+/* The checks around analyze and build, the common part of a plan, memory reports. */
+#include "hooks.h"
+#include "sample_format.h"
+#include "unit.h"
+#include <string.h>
+
+static const int32_t row_ptr[] = {0, 2, 3}, col[] = {0, 2, 1};
+static const double  values[] = {1, 2, 3};
+
+static SpmvCsr two_by_three(void)
+{
+  return (SpmvCsr){
+      .pattern = {.rows = 2, .cols = 3, .nnz = 3, .index_type = SPMV_I32, .row_ptr = row_ptr, .col = col},
+      .values  = values,
+  };
+}
+
+typedef struct {
+  SpmvFormat   format;
+  SpmvOptions  options;
+  SpmvCsr      csr;
+  Hooks        hooks;
+  SpmvExec     exec;
+  SpmvAnalysis analysis;
+} Setting;
+
+static void start(Setting *s)
+{
+  memset(s, 0, sizeof *s);
+  memset(sample_calls(), 0, sizeof *sample_calls());
+  s->format = sample_format();
+  spmv_options_init(&s->options, &s->format);
+  s->csr = two_by_three();
+  hooks_init(&s->hooks);
+  hooks_exec(&s->hooks, SPMV_HOST, NULL, &s->exec);
+}
+
+static SpmvStatus run_analyze(Setting *s)
+{
+  return spmv_analyze(&s->format, &s->csr.pattern, s->csr.scalar_type, &s->options, &s->exec, &s->analysis);
+}
+
+static void refused(Setting *s, SpmvStatus expected, const char *message)
+{
+  UNIT_EQUAL(expected, run_analyze(s));
+  UNIT_CONTAINS(message, s->exec.message);
+  UNIT_EQUAL(0, sample_calls()->analyze);
+}
+
+UNIT_TEST(csr_bytes_count_values_columns_and_pointers)
+{
+  SpmvPattern p = {.rows = 10, .cols = 5, .nnz = 7, .index_type = SPMV_I32};
+
+  UNIT_EQUAL(7 * 12 + 11 * 4, spmv_csr_bytes(&p, SPMV_F64));
+  UNIT_EQUAL(7 * 8 + 11 * 4, spmv_csr_bytes(&p, SPMV_F32));
+  p.index_type = SPMV_I64;
+  UNIT_EQUAL(7 * 16 + 11 * 8, spmv_csr_bytes(&p, SPMV_F64));
+  p.nnz = (int64_t)1 << 40;
+  UNIT_EQUAL(((int64_t)1 << 44) + 88, spmv_csr_bytes(&p, SPMV_F64));
+}
+
+UNIT_TEST(analyze_fills_the_common_part_first)
+{
+  Setting s;
+
+  start(&s);
+  strcpy(s.exec.message, "an old failure");
+  UNIT_EQUAL(SPMV_SUCCESS, run_analyze(&s));
+  UNIT_TEXT("", s.exec.message);
+  UNIT_CHECK(s.analysis.format == &s.format && s.analysis.accepted == 1);
+  UNIT_EQUAL(SPMV_F64, s.analysis.scalar_type);
+  UNIT_EQUAL(3 * 12 + 3 * 4, s.analysis.memory.csr_bytes);
+  UNIT_CHECK(!memcmp(&s.options, &s.analysis.options, sizeof s.options));
+  spmv_analysis_clear(&s.analysis, &s.exec);
+  UNIT_CHECK(hooks_clean(&s.hooks));
+}
+
+UNIT_TEST(clearing_an_analysis_twice_frees_its_data_once)
+{
+  Setting s;
+
+  start(&s);
+  UNIT_EQUAL(SPMV_SUCCESS, run_analyze(&s));
+  spmv_analysis_clear(&s.analysis, &s.exec);
+  spmv_analysis_clear(&s.analysis, &s.exec);
+  UNIT_EQUAL(1, sample_calls()->data_destroyed);
+  UNIT_CHECK(hooks_clean(&s.hooks));
+}
+
+UNIT_TEST(a_failed_analyze_leaves_nothing_behind)
+{
+  Setting s;
+
+  start(&s);
+  sample_calls()->next_status = SPMV_ERR_OVERFLOW;
+  UNIT_EQUAL(SPMV_ERR_OVERFLOW, run_analyze(&s));
+  UNIT_CHECK(s.analysis.data == NULL);
+  UNIT_CHECK(hooks_clean(&s.hooks));
+}
+
+UNIT_TEST(options_of_another_format_are_refused)
+{
+  Setting    s;
+  SpmvFormat other = sample_format();
+
+  start(&s);
+  s.options.format = &other;
+  refused(&s, SPMV_ERR_ARGUMENT, "the options belong to format sample");
+  s.options.format = NULL;
+  refused(&s, SPMV_ERR_ARGUMENT, "(none)");
+}
+
+UNIT_TEST(negative_sizes_are_refused)
+{
+  Setting s;
+
+  start(&s);
+  s.csr.pattern.rows = -1;
+  refused(&s, SPMV_ERR_ARGUMENT, "negative size: -1 rows, 3 columns, 3 nonzeros");
+}
+
+UNIT_TEST(types_and_spaces_that_a_format_lacks_are_refused)
+{
+  Setting s;
+
+  start(&s);
+  s.csr.scalar_type = SPMV_F32;
+  s.format.caps &= ~(uint32_t)SPMV_CAP_F32;
+  refused(&s, SPMV_ERR_UNSUPPORTED, "no single precision");
+  start(&s);
+  s.csr.pattern.index_type = SPMV_I64;
+  s.format.caps &= ~(uint32_t)SPMV_CAP_I64;
+  refused(&s, SPMV_ERR_UNSUPPORTED, "no 64-bit indices");
+  start(&s);
+  s.exec.space = SPMV_DEVICE;
+  refused(&s, SPMV_ERR_UNSUPPORTED, "no device plans");
+  start(&s);
+  s.csr.pattern.space = SPMV_DEVICE;
+  refused(&s, SPMV_ERR_UNSUPPORTED, "needs a pattern on the host");
+  start(&s);
+  s.format.caps = (s.format.caps & ~(uint32_t)SPMV_CAP_HOST) | SPMV_CAP_DEVICE;
+  refused(&s, SPMV_ERR_UNSUPPORTED, "no host plans");
+}
+
+UNIT_TEST(build_without_a_fitting_analysis_is_refused)
+{
+  Setting   s;
+  SpmvPlan *plan = (SpmvPlan *)&s;
+
+  start(&s);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_build(&s.csr, &s.analysis, &s.exec, &plan));
+  UNIT_CHECK(plan == NULL);
+  UNIT_TEXT("build before analyze", s.exec.message);
+  UNIT_EQUAL(SPMV_SUCCESS, run_analyze(&s));
+  s.csr.scalar_type = SPMV_F32;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_build(&s.csr, &s.analysis, &s.exec, &plan));
+  UNIT_CONTAINS("another space or scalar type", s.exec.message);
+  s.csr.scalar_type = SPMV_F64;
+  s.exec.space      = SPMV_DEVICE;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_build(&s.csr, &s.analysis, &s.exec, &plan));
+  UNIT_EQUAL(0, sample_calls()->build);
+  spmv_analysis_clear(&s.analysis, &s.exec);
+}
+
+UNIT_TEST(a_plan_knows_its_matrix_and_its_hooks)
+{
+  Setting   s;
+  SpmvPlan *plan;
+
+  start(&s);
+  UNIT_EQUAL(SPMV_SUCCESS, run_analyze(&s));
+  if (UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&s.csr, &s.analysis, &s.exec, &plan))) {
+    UNIT_CHECK(plan->format == &s.format && plan->rows == 2 && plan->cols == 3 && plan->nnz == 3);
+    UNIT_CHECK(plan->index_type == SPMV_I32 && plan->scalar_type == SPMV_F64 && plan->space == SPMV_HOST);
+    UNIT_CHECK(plan->host.ctx == &s.hooks.host && plan->device.ctx == &s.hooks.device);
+    UNIT_EQUAL(s.analysis.memory.csr_bytes, plan->memory.csr_bytes);
+    s.format.destroy(&plan);
+  }
+  spmv_analysis_clear(&s.analysis, &s.exec);
+  UNIT_CHECK(hooks_clean(&s.hooks));
+}
+
+UNIT_TEST(memory_reports_add_up_and_stay_inside_their_table)
+{
+  SpmvMemory m;
+
+  memset(&m, 0, sizeof m);
+  spmv_memory_add(&m, "values", SPMV_ARRAY_VALUES, 80);
+  spmv_memory_add(&m, "col", SPMV_ARRAY_INDICES, 40);
+  UNIT_EQUAL(2, m.count);
+  UNIT_EQUAL(120, m.total_bytes);
+  UNIT_TEXT("col", m.array[1].name);
+  UNIT_EQUAL(SPMV_ARRAY_INDICES, m.array[1].kind);
+  UNIT_EQUAL(40, m.array[1].bytes);
+  for (int i = 0; i < SPMV_ARRAYS_MAX; i++) spmv_memory_add(&m, "more", SPMV_ARRAY_POINTERS, 1);
+  UNIT_EQUAL(SPMV_ARRAYS_MAX, m.count);
+  UNIT_EQUAL(120 + SPMV_ARRAYS_MAX, m.total_bytes);
+}

@@ -1,0 +1,19 @@
+/* sample_format.h - a format that does nothing, for tests of the registry, the options and the argument checks:
+   complete, with one option of each kind. Its slots count their calls. */
+#ifndef SPMV_SAMPLE_FORMAT_H
+#define SPMV_SAMPLE_FORMAT_H
+
+#include <spmv_kernels.h>
+
+/* A complete format; change the copy to break it */
+SpmvFormat sample_format(void);
+
+/* Calls so far, and what the next analyze or build returns */
+typedef struct {
+  int        analyze, build, data_destroyed;
+  SpmvStatus next_status;
+} SampleCalls;
+
+SampleCalls *sample_calls(void);
+
+#endif
