@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# A real matrix in an unchanged PETSc program, with PETSc's own matrix type and with a packed one, side by side.
+#
+#   scripts/demo.sh [type ...]        the types to compare with aij (aijrbp)
+#
+# Installs what is missing, builds the plugin, compiles PETSc's example program ksp/tutorials/ex10.c from PETSc's own
+# sources, and lets it solve A x = b with xenon1 (a zeolite crystal, 48,600 unknowns) by CG and by GMRES.
+# PETSC_DIR, PETSC_ARCH, BUILD_DIR and JOBS are as in scripts/test.sh.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+types=("$@")
+((${#types[@]})) || types=(aijrbp)
+build=${BUILD_DIR:-$root/build}
+work=$build/demo
+log=$work/build.log
+
+"$root/scripts/install-deps.sh" build examples
+allow_open_mpi_anywhere
+mkdir -p "$work"
+
+say "Building the plugin (log: $log)"
+if ! { cmake -S "$root" -B "$build" && cmake --build "$build" -j "$jobs" --target petscpack; } >"$log" 2>&1; then
+  tail -n 30 "$log" >&2
+  die "the build failed"
+fi
+plugin=$build/lib/libpetscpack.so
+
+source=$(petsc_examples)/ksp/ksp/tutorials/ex10.c
+[[ -f $source ]] || die "PETSc's example programs are not installed beside the PETSc in $(petsc_config --variable=prefix)"
+say "Compiling $source, unchanged"
+libdir=$(petsc_config --variable=libdir)
+# shellcheck disable=SC2046
+"$(petsc_config --variable=ccompiler)" -O2 -o "$work/ex10" "$source" $(petsc_config --cflags) \
+  $(petsc_config --libs) "-Wl,-rpath,$libdir" -lm
+
+matrix=$work/xenon1.petsc
+[[ -f $matrix ]] || python3 "$root/examples/mtx_to_petsc.py" --rhs "$root/examples/data/xenon1.mtx.xz" "$matrix"
+
+solve() { # type solver: leaves the program's output and its profile in $work
+  local name=$work/$1-$2
+  rm -f "$name.csv"
+  PETSC_OPTIONS="-dll_append $plugin" "$work/ex10" -f "$matrix" -mat_type "$1" -ksp_type "$2" -pc_type jacobi \
+    -ksp_rtol 1e-8 -ksp_converged_reason -ksp_view_mat ::ascii_info -log_view ":$name.csv:ascii_csv" >"$name.out" 2>&1 ||
+    { cat "$name.out" >&2; die "ex10 with -mat_type $1 -ksp_type $2 failed"; }
+  grep -q 'solve converged' "$name.out" || { cat "$name.out" >&2; die "$2 with $1 did not converge"; }
+}
+
+for solver in cg gmres; do
+  for type in aij "${types[@]}"; do
+    say "Solving by $solver with -mat_type $type"
+    solve "$type" "$solver"
+  done
+done
+say ""
+python3 "$root/scripts/demo_table.py" "$work" aij "${types[@]}"
+say ""
+say "The same in your own program:  PETSC_OPTIONS=\"-dll_append $plugin\" ./program -mat_type ${types[0]}"

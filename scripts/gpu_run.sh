@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# Runs the tests and benchmarks of a bundle (scripts/gpu_bundle.sh) on a machine with a GPU. It lies in the unpacked bundle.
+#
+#   ./gpu_run.sh output-folder [step ...]
+#
+#   conformance   every format against the host on all data, then the Mat types in PETSc
+#   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance
+#   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
+#   bench         spmv_bench against cuSPARSE, then petsc_bench against PETSc's types through MatMult
+#
+# Without a step: all, in this order. A step that fails does not keep the next from running. Each writes a log, the
+# benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed, 1 some failed, 2 wrong usage, 77 no GPU.
+#
+# LIMIT_conformance, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench   seconds for a step (240, 300, 240, 420)
+# BENCH_ARGS          arguments for spmv_bench (--set default)
+# PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
+# CUDA_HOME           where the CUDA libraries are (/usr/local/cuda)
+set -uo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cuda=${CUDA_HOME:-/usr/local/cuda}
+all_steps=(conformance sanitizer petsc bench)
+declare -A limit=([conformance]=${LIMIT_conformance:-240} [sanitizer]=${LIMIT_sanitizer:-300} [petsc]=${LIMIT_petsc:-240}
+  [bench]=${LIMIT_bench:-420})
+plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
+
+say() { printf '%s\n' "$*"; }
+
+usage() {
+  say "usage: gpu_run.sh output-folder [step ...]; steps: ${all_steps[*]}" >&2
+  exit 2
+}
+
+# The folder of a library that the loader does not find by itself, or nothing
+folder_of() {
+  local found
+  found=$(find "$cuda" /usr/local /usr/lib /opt -name "$1" -not -path '*/stubs/*' -print -quit 2>/dev/null)
+  [[ -z $found ]] || dirname "$found"
+}
+
+find_libraries() {
+  local name folder
+  export LD_LIBRARY_PATH=$here/lib:$here/lib/mpich:$cuda/lib64:$cuda/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export PATH=$here/bin:$PATH:$cuda/bin
+  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # host BLAS threads of several ranks would stand in each other's way
+  for name in $(ldd "$here"/bin/* "$here"/lib/*.so* 2>/dev/null | awk '/not found/ { print $1 }' | sort -u); do
+    # the machine's own copies of the compiler's libraries come first: its other programs may want newer ones
+    if [[ -e $here/lib/compiler/$name ]]; then folder=$here/lib/compiler; else folder=$(folder_of "$name"); fi
+    if [[ -n $folder ]]; then LD_LIBRARY_PATH+=:$folder; else say "library $name is not on this machine"; fi
+  done
+}
+
+# Runs a command for at most so many seconds and reports it; the step goes on, its status remembers the failure. In the
+# foreground: the limit of the step must reach it too.
+failed=0
+single=60
+try() {
+  local begin=$SECONDS status=0
+  say "+ $*"
+  timeout --foreground --kill-after=5 "$single" "$@" || status=$?
+  say "= status $status after $((SECONDS - begin)) s"
+  ((status == 0)) || failed=1
+  return "$status"
+}
+
+step_conformance() {
+  local format ranks
+  single=$((limit[conformance] / 2))
+  try conf_kernels --space device --tier quick
+  try unit_kernels
+  for format in rbp crsv; do
+    for ranks in 1 2; do
+      try mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" -mat_aijfmt_decline 0 \
+        -malloc_dump -use_gpu_aware_mpi 0
+    done
+  done
+  try conf_kernels --space device --tier full # the longest last: the limit cuts only this one
+}
+
+step_sanitizer() {
+  local tool sanitizer
+  single=$((limit[sanitizer] / 2 - 5))
+  sanitizer=$(command -v compute-sanitizer || find "$cuda" /usr/local /opt -name compute-sanitizer -type f -print -quit 2>/dev/null)
+  if [[ -z $sanitizer ]]; then
+    say "compute-sanitizer is not on this machine"
+    failed=1
+    return
+  fi
+  for tool in memcheck racecheck; do
+    try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
+      "$here/bin/conf_kernels" --space device --tier quick
+  done
+}
+
+# One program with both types; what it says about its iterations must be the same
+compare_types() {
+  local ranks=$1 type name
+  shift
+  name=$scratch/$(basename "$1").$ranks
+  for type in aijcusparse aijrbp; do
+    try mpiexec -n "$ranks" "$@" -mat_type "$type" "${plugin[@]}" >"$name.$type" 2>&1
+    cat "$name.$type"
+    grep -o -i -E 'iterations[ =:]*[0-9]+|due to [A-Z_]+' "$name.$type" >"$name.$type.iterations"
+  done
+  if [[ -s $name.aijcusparse.iterations ]] && diff "$name.aijcusparse.iterations" "$name.aijrbp.iterations"; then
+    say "SAME iterations: $1 on $ranks rank(s): $(tr '\n' ' ' <"$name.aijrbp.iterations")"
+  else
+    say "DIFFERENT iterations: $1 on $ranks rank(s)"
+    failed=1
+  fi
+}
+
+step_petsc() {
+  local ranks cg=(-ksp_type cg -ksp_converged_reason)
+  local gamg=(-pc_type gamg -use_mat_nearnullspace -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi)
+  for ranks in 1 2; do
+    compare_types "$ranks" ex2 -m 300 -n 300 "${cg[@]}" -pc_type jacobi -vec_type cuda # aijcusparse takes no other
+    compare_types "$ranks" ex56 -ne 19 -alpha 1.e-3 "${cg[@]}" "${gamg[@]}"
+    compare_types "$ranks" bench_kspsolve -n 100 "${cg[@]}" -pc_type jacobi
+  done
+}
+
+# petsc_bench writes one JSON object a run; together they are an array
+run_petsc_bench() {
+  local matrix ranks separator='[' json=$out/petsc_bench.json
+  : >"$json"
+  for matrix in ${PETSC_BENCH-tet3_rcm:65 hex3:80}; do
+    try spmv_bench --matrix "$matrix" --write "$scratch/$matrix.petsc" || continue
+    for ranks in 1 2; do
+      try mpiexec -n "$ranks" petsc_bench -f "$scratch/$matrix.petsc" -json "$scratch/part.json" "${plugin[@]}"
+      [[ -s $scratch/part.json ]] || continue
+      { say "$separator" && sed "s|$scratch/||" "$scratch/part.json"; } >>"$json"
+      separator=','
+      rm -f "$scratch/part.json"
+    done
+    rm -f "$scratch/$matrix.petsc"
+  done
+  if [[ $separator == ',' ]]; then say ']' >>"$json"; else rm -f "$json"; fi
+}
+
+step_bench() {
+  local commit
+  single=$((limit[bench] * 8 / 10))
+  commit=$(awk '$1 == "commit" { print $2 }' "$here/MANIFEST")
+  # the last matrix may begin just before the budget ends
+  # shellcheck disable=SC2086
+  try spmv_bench ${BENCH_ARGS:---set default} --budget $((limit[bench] * 6 / 10)) --commit "$commit" --out "$out/bench.json"
+  run_petsc_bench
+}
+
+# A step runs in a process of its own, so that its limit ends it with all that it started
+run_step() {
+  local step=$1 begin=$SECONDS status=0
+  timeout --kill-after=10 "${limit[$step]}" "$here/gpu_run.sh" --only "$out" "$step" >"$out/$step.log" 2>&1 || status=$?
+  case $status in
+    0) say "$step: passed in $((SECONDS - begin)) s" ;;
+    124 | 137) say "$step: FAILED, stopped at its limit of ${limit[$step]} s" ;;
+    *) say "$step: FAILED in $((SECONDS - begin)) s" ;;
+  esac
+  return "$status"
+}
+
+only=0
+if [[ ${1:-} == --only ]]; then
+  only=1
+  shift
+fi
+(($# >= 1)) || usage
+mkdir -p "$1" || exit 2
+out=$(cd "$1" && pwd)
+shift
+if (($#)); then steps=("$@"); else steps=("${all_steps[@]}"); fi
+for step in "${steps[@]}"; do [[ " ${all_steps[*]} " == *" $step "* ]] || usage; done
+find_libraries
+
+if ((only)); then
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  case ${steps[0]} in
+    conformance) step_conformance ;;
+    sanitizer) step_sanitizer ;;
+    petsc) step_petsc ;;
+    bench) step_bench ;;
+  esac
+  exit "$failed"
+fi
+
+spmv_bench --probe >"$out/machine.txt" 2>&1
+status=$?
+cat "$out/machine.txt"
+if ((status)); then exit "$status"; fi
+worst=0
+: >"$out/summary.txt"
+for step in "${steps[@]}"; do
+  run_step "$step" | tee -a "$out/summary.txt"
+  ((PIPESTATUS[0] == 0)) || worst=1
+done
+exit "$worst"
