@@ -159,7 +159,7 @@ static SpmvStatus fold_mult(const SpmvPlan *base, const void *alpha, const void 
 #endif
   (void)work;
   (void)exec;
-  fold_host_mult((const FoldPlan *)base, alpha, x, beta, y);
+  fold_host_mult(spmv_isa(), (const FoldPlan *)base, alpha, x, beta, y);
   return SPMV_SUCCESS;
 }
 

@@ -26,6 +26,7 @@
 #define SPMV_FOLD_H
 
 #include <spmv_kernels.h>
+#include "core/simd.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,7 +143,8 @@ void fold_recover_row_ptr(const FoldTable *, SpmvIndex, void *row_ptr);
 
 /* ---- fold_mult.c: products on the host ---- */
 
-void fold_host_mult(const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
+/* The processor must have the instruction set */
+void fold_host_mult(SpmvIsa, const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
 void fold_host_multtranspose(const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@ static void scale(int64_t n, SpmvScalar scalar, const void *beta, void *y)
   SPMV_SELECT(scale, SPMV_I32, scalar)(n, beta, y);
 }
 
-void fold_host_mult(const FoldPlan *plan, const void *alpha, const void *x, const void *beta, void *y)
+void fold_host_mult(SpmvIsa isa, const FoldPlan *plan, const void *alpha, const void *x, const void *beta, void *y)
 {
   const FoldTable *table  = &plan->table;
   const SpmvScalar scalar = plan->base.scalar_type;
@@ -27,7 +27,7 @@ void fold_host_mult(const FoldPlan *plan, const void *alpha, const void *x, cons
     return;
   }
   SPMV_SELECT(mult, table->column_type, scalar)
-  (table, fold_slice_sums(spmv_isa(), table->column_type, scalar), alpha, x, beta, y);
+  (table, fold_slice_sums(isa, table->column_type, scalar), alpha, x, beta, y);
 }
 
 void fold_host_multtranspose(const FoldPlan *plan, const void *alpha, const void *x, const void *beta, void *y)

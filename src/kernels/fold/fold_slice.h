@@ -3,7 +3,6 @@
 #define SPMV_FOLD_SLICE_H
 
 #include "fold.h"
-#include "core/simd.h"
 
 /* sum[l] = the sum of values * x over the width entries of lane l, l < FOLD_LANES; padding does not touch x */
 typedef void (*FoldSliceSums)(const void *columns, const void *values, int64_t width, const void *x, void *sum);
