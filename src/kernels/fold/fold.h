@@ -16,7 +16,8 @@
     values     S   [entries]
     slice_ptr  i64 [slices+1]
     order      u16 [N], or none: table row t < N is row t / FOLD_WINDOW * FOLD_WINDOW + order[t]
-    owner      i64 [folded]        the row of each folded row's last piece; rows with more than two pieces come first
+    owner      i64 [folded]        the row of each folded row's last piece: rows with more than FOLD_MANY full pieces
+                                   beyond the first one come first, then those with any, then those with none
     full_ptr   i64 [cut_often+1], or none: the full pieces of owner f are full_ptr[f] .. full_ptr[f+1]-1, f < cut_often
 
   With `order`, rows of a window are sorted by length, descending. The owners always are, by the length of their last
@@ -35,6 +36,8 @@ extern "C" {
 enum {
   FOLD_LANES  = 32,
   FOLD_WINDOW = 1024, /* rows or owners that are sorted together */
+  FOLD_MANY   = 256,  /* full pieces of a row that one warp adds up */
+  FOLD_BATCH  = 8,    /* columns that a thread of the device loads before it multiplies the first one */
   FOLD_LONG   = 1024  /* lengths from here on are not told apart: neither in the histogram nor in the sort */
 };
 
@@ -70,7 +73,10 @@ typedef struct {
   int       automatic; /* w was chosen by the cost model */
   int64_t   longest;
   double    mean, sigma; /* of the row lengths */
-  int64_t   folded, cut_often, full_pieces;
+  int64_t   folded;      /* rows of more than one piece */
+  int64_t   cut_often;   /* of more than two */
+  int64_t   cut_up;      /* of more than FOLD_MANY + 2 */
+  int64_t   full_pieces;
   int64_t   table_rows, slices, steps; /* steps: sum of all widths; entries = steps * FOLD_LANES */
 } FoldSizes;
 
