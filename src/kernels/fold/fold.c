@@ -126,29 +126,35 @@ static SpmvStatus fold_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, S
     free_host_plan(plan);
     return status;
   }
-  fold_fill_columns(&plan->table, p->index_type, p->row_ptr, p->col);
-  fold_fill_values(&plan->table, p->index_type, csr->scalar_type, p->row_ptr, csr->values);
+  const FoldRange whole = fold_whole(&plan->table);
+  fold_fill_columns(&plan->table, &whole, p->index_type, p->row_ptr, p->col);
+  fold_fill_values(&plan->table, &whole, p->index_type, csr->scalar_type, p->row_ptr, csr->values);
   *out = &plan->base;
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus update_host_plan(FoldPlan *plan, const void *values, SpmvExec *exec)
+{
+  const SpmvIndex index = plan->base.index_type;
+  const FoldRange whole = fold_whole(&plan->table);
+  void           *row_ptr;
+  SpmvStatus status = spmv_alloc(exec, SPMV_HOST, (plan->base.rows + 1) * spmv_index_bytes(index), "row_ptr", &row_ptr);
+
+  if (status) return status;
+  fold_recover_row_ptr(&plan->table, index, row_ptr);
+  fold_fill_values(&plan->table, &whole, index, plan->base.scalar_type, row_ptr, values);
+  spmv_exec_free(exec, SPMV_HOST, row_ptr);
   return SPMV_SUCCESS;
 }
 
 static SpmvStatus fold_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
 {
-  const FoldTable *table = &((FoldPlan *)base)->table;
-  void            *row_ptr;
-  SpmvStatus       status;
-
 #if defined(SPMV_HAVE_CUDA)
   if (base->space == SPMV_DEVICE) return fold_device_update_values(base, values, values_space, exec);
 #endif
   if (values_space != SPMV_HOST)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format fold needs its values on the host");
-  status = spmv_alloc(exec, SPMV_HOST, (base->rows + 1) * spmv_index_bytes(base->index_type), "row_ptr", &row_ptr);
-  if (status) return status;
-  fold_recover_row_ptr(table, base->index_type, row_ptr);
-  fold_fill_values(table, base->index_type, base->scalar_type, row_ptr, values);
-  spmv_exec_free(exec, SPMV_HOST, row_ptr);
-  return SPMV_SUCCESS;
+  return update_host_plan((FoldPlan *)base, values, exec);
 }
 
 static SpmvStatus fold_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,

@@ -142,10 +142,21 @@ void fold_decide(const FoldSizes *, SpmvAnalysis *);
 
 /* ---- fold_fill.c: between CSR and a table on the host ---- */
 
-void fold_fill_columns(const FoldTable *, SpmvIndex, const void *row_ptr, const void *col);
-void fold_fill_values(const FoldTable *, SpmvIndex, SpmvScalar, const void *row_ptr, const void *values);
+/* Some slices of a table, begin .. end-1; columns and values begin with slice `begin`. */
+typedef struct {
+  int64_t begin, end;
+  void   *columns, *values;
+} FoldRange;
+
+FoldRange fold_whole(const FoldTable *);
+void      fold_fill_columns(const FoldTable *, const FoldRange *, SpmvIndex, const void *row_ptr, const void *col);
+void      fold_fill_values(const FoldTable *, const FoldRange *, SpmvIndex, SpmvScalar, const void *row_ptr,
+                           const void *values);
 /* The row_ptr of the CSR, [rows+1], from the table alone */
 void fold_recover_row_ptr(const FoldTable *, SpmvIndex, void *row_ptr);
+/* The other way round: col and values of the CSR from the slices of a range */
+void fold_unfill(const FoldTable *, const FoldRange *, SpmvIndex, SpmvScalar, const void *row_ptr, void *col,
+                 void *values);
 
 /* ---- fold_mult.c: products on the host ---- */
 

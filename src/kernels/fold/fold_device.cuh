@@ -2,10 +2,10 @@
   fold_device.cuh - what the device files of format fold share: the plan, the analysis, and the steps between them.
 
   On the device columns have 32 bits. A product writes one partial sum a table row beyond N to work, and, for each of
-  the cut_up rows, FOLD_CHUNKS sums of equal shares of its full pieces; a second kernel adds them to y in a fixed order.
+  the cut_up rows, FOLD_SHARES sums of equal shares of its full pieces; a second kernel adds them to y in a fixed order.
 
     work  S  [full_pieces + folded]       partial sums, in the order of the table
-             [cut_up * FOLD_CHUNKS]       sums of shares
+             [cut_up * FOLD_SHARES]       sums of shares
              [entries], gather=device     x in the order of the table
 */
 #ifndef SPMV_FOLD_DEVICE_CUH
@@ -15,7 +15,7 @@
 #include "fold_device.h"
 
 enum {
-  FOLD_CHUNKS  = 32, /* shares of a row cut into very many pieces: one a lane of the warp that adds them */
+  FOLD_SHARES  = 32, /* shares of a row cut into very many pieces: one a lane of the warp that adds them */
   FOLD_THREADS = 256
 };
 
@@ -43,7 +43,7 @@ typedef struct {
 /* Sums of shares, and partial sums, that a product keeps in work */
 static inline int64_t fold_partial_sums(const FoldSizes *s)
 {
-  return s->full_pieces + s->folded + s->cut_up * FOLD_CHUNKS;
+  return s->full_pieces + s->folded + s->cut_up * FOLD_SHARES;
 }
 
 static inline int fold_gather_of(const SpmvOptions *options) { return (int)options->value[FOLD_OPTION_GATHER]; }

@@ -85,18 +85,18 @@ __device__ inline S add_lanes(S sum)
   return sum;
 }
 
-/* A block a share: work[share sums] = the sum of every FOLD_CHUNKS-th part of the full pieces of a row */
+/* A block a share: work[share sums] = the sum of every FOLD_SHARES-th part of the full pieces of a row */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_sum_shares(const int64_t *__restrict__ full_ptr, const S *__restrict__ work, S *__restrict__ shares)
 {
   __shared__ S  warp_sum[FOLD_THREADS / 32];
-  const int64_t f = blockIdx.x / FOLD_CHUNKS, chunk = blockIdx.x % FOLD_CHUNKS;
+  const int64_t f = blockIdx.x / FOLD_SHARES, share = blockIdx.x % FOLD_SHARES;
   const int64_t first = full_ptr[f], count = full_ptr[f + 1] - first;
-  const int64_t end = first + count * (chunk + 1) / FOLD_CHUNKS;
+  const int64_t end = first + count * (share + 1) / FOLD_SHARES;
   S             sum = S(0);
 
-  for (int64_t p = first + count * chunk / FOLD_CHUNKS + threadIdx.x; p < end; p += FOLD_THREADS) sum += work[p];
+  for (int64_t p = first + count * share / FOLD_SHARES + threadIdx.x; p < end; p += FOLD_THREADS) sum += work[p];
   sum = add_lanes(sum);
   if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, Fol
   const int     lane = threadIdx.x % 32;
   if (f >= s.cut_often) return;
   S sum = S(0);
-  if (f < s.cut_up) sum = shares[f * FOLD_CHUNKS + lane];
+  if (f < s.cut_up) sum = shares[f * FOLD_SHARES + lane];
   else
     for (int64_t p = layout.full_ptr[f] + lane; p < layout.full_ptr[f + 1]; p += 32) sum += work[p];
   sum = add_lanes(sum);
@@ -157,7 +157,7 @@ SpmvStatus finish(const FoldTable *table, const FoldOperands *o, SpmvExec *exec)
   const int64_t    warp_blocks = spmv_blocks(s->cut_often * 32, FOLD_THREADS);
   S               *work        = (S *)o->work;
 
-  SPMV_LAUNCH(exec, fold_sum_shares<S>, s->cut_up * FOLD_CHUNKS, FOLD_THREADS, 0, table->layout.full_ptr,
+  SPMV_LAUNCH(exec, fold_sum_shares<S>, s->cut_up * FOLD_SHARES, FOLD_THREADS, 0, table->layout.full_ptr,
               (const S *)work, work + s->full_pieces + s->folded);
   SPMV_LAUNCH(exec, fold_add_pieces<S>, warp_blocks + spmv_blocks(s->folded - s->cut_often, FOLD_THREADS), FOLD_THREADS,
               0, *s, table->layout, warp_blocks, (const S *)work, (S *)o->y, *(const S *)o->alpha);

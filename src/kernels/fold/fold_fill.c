@@ -10,9 +10,11 @@ static int64_t slice_width(const FoldTable *table, int64_t t)
   return slice_ptr[1] - slice_ptr[0];
 }
 
-static int64_t first_entry(const FoldTable *table, int64_t t)
+/* The first entry of table row t in arrays that begin with slice `begin` */
+static int64_t first_entry(const FoldTable *table, int64_t begin, int64_t t)
 {
-  return table->layout.slice_ptr[t / FOLD_LANES] * FOLD_LANES + t % FOLD_LANES;
+  const int64_t *slice_ptr = table->layout.slice_ptr;
+  return (slice_ptr[t / FOLD_LANES] - slice_ptr[begin]) * FOLD_LANES + t % FOLD_LANES;
 }
 
 static int is_padding(const FoldTable *table, int64_t e)
@@ -24,7 +26,7 @@ static int is_padding(const FoldTable *table, int64_t e)
 /* Nonzeros of table row t: padding comes last, so its beginning is found by bisection */
 static int64_t stored_length(const FoldTable *table, int64_t t)
 {
-  const int64_t first = first_entry(table, t);
+  const int64_t first = first_entry(table, 0, t);
   int64_t       low = 0, high = slice_width(table, t);
 
   while (low < high) {
@@ -41,16 +43,28 @@ static int64_t stored_length(const FoldTable *table, int64_t t)
 #define SPMV_BODY "fold/fold_fill_values.inc"
 #include "core/instantiate.h"
 
-void fold_fill_columns(const FoldTable *table, SpmvIndex index, const void *row_ptr, const void *col)
+FoldRange fold_whole(const FoldTable *table)
 {
-  if (index == SPMV_I64) fill_columns_i64(table, row_ptr, col);
-  else fill_columns_i32(table, row_ptr, col);
+  return (FoldRange){0, table->sizes.slices, table->columns, table->values};
 }
 
-void fold_fill_values(const FoldTable *table, SpmvIndex index, SpmvScalar scalar, const void *row_ptr,
-                      const void *values)
+void fold_fill_columns(const FoldTable *table, const FoldRange *range, SpmvIndex index, const void *row_ptr,
+                       const void *col)
 {
-  SPMV_SELECT(fill_values, index, scalar)(table, row_ptr, values);
+  if (index == SPMV_I64) fill_columns_i64(table, range, row_ptr, col);
+  else fill_columns_i32(table, range, row_ptr, col);
+}
+
+void fold_fill_values(const FoldTable *table, const FoldRange *range, SpmvIndex index, SpmvScalar scalar,
+                      const void *row_ptr, const void *values)
+{
+  SPMV_SELECT(fill_values, index, scalar)(table, range, row_ptr, values);
+}
+
+void fold_unfill(const FoldTable *table, const FoldRange *range, SpmvIndex index, SpmvScalar scalar,
+                 const void *row_ptr, void *col, void *values)
+{
+  SPMV_SELECT(unfill, index, scalar)(table, range, row_ptr, col, values);
 }
 
 void fold_recover_row_ptr(const FoldTable *table, SpmvIndex index, void *row_ptr)

@@ -317,7 +317,8 @@ UNIT_TEST(fold_wide_columns_multiply_alike)
 
   wide.table.column_type = SPMV_I64;
   wide.table.columns     = columns;
-  fold_fill_columns(&wide.table, SPMV_I32, row_ptr, col);
+  const FoldRange whole  = fold_whole(&wide.table);
+  fold_fill_columns(&wide.table, &whole, SPMV_I32, row_ptr, col);
   for (int e = 0; e < 64; e++) UNIT_EQUAL(((const int32_t *)((FoldPlan *)b.plan)->table.columns)[e], columns[e]);
   fold_host_mult(spmv_isa(), (FoldPlan *)b.plan, &one, x, &zero, expected);
   fold_host_mult(spmv_isa(), &wide, &one, x, &zero, y);
