@@ -60,7 +60,7 @@ static SpmvStatus fold_analyze(const SpmvPattern *pattern, SpmvScalar scalar, co
   status = fold_analyze_rows(pattern->row_ptr, pattern, scalar, SPMV_HOST, chosen, exec, &data->sizes, &data->layout);
   if (status) return status;
   fold_memory(&data->sizes, fold_column_type(pattern->cols), scalar, &analysis->memory);
-  fold_decide(&data->sizes, analysis);
+  fold_decide(&data->sizes, fold_column_type(pattern->cols), analysis);
   return SPMV_SUCCESS;
 }
 

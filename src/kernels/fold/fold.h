@@ -137,8 +137,8 @@ SpmvIndex fold_column_type(int64_t cols);
 void fold_memory(const FoldSizes *, SpmvIndex column_type, SpmvScalar, SpmvMemory *);
 /* Prints the lines of a view that tell about a table */
 void fold_view_sizes(const FoldSizes *, SpmvPrint, void *ctx);
-/* Sets accepted and reason */
-void fold_decide(const FoldSizes *, SpmvAnalysis *);
+/* Sets accepted and reason, by the bytes of the table alone */
+void fold_decide(const FoldSizes *, SpmvIndex column_type, SpmvAnalysis *);
 
 /* ---- fold_fill.c: between CSR and a table on the host ---- */
 

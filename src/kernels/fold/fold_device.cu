@@ -39,6 +39,7 @@ int64_t row_ptr_bytes(const SpmvPattern *p) { return (p->rows + 1) * spmv_index_
 
 void free_analysis(FoldDeviceAnalysis *a, SpmvExec *exec)
 {
+  if (a->streamed) fold_layout_free(&exec->host, &exec->device, SPMV_HOST, &a->layout);
   spmv_arena_free(&a->arena, exec);
   spmv_exec_free(exec, SPMV_HOST, a);
 }
@@ -48,21 +49,26 @@ void destroy_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
   free_analysis((FoldDeviceAnalysis *)analysis->data, exec);
 }
 
-SpmvStatus analyze_on_device(const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
-                             FoldDeviceAnalysis *a)
-{
-  const void *row_ptr;
-
-  a->arena.chunk_bytes = 24 * p->rows + (1 << 20); /* nearly what sorting the rows takes */
-  SPMV_TRY(on_device(p->row_ptr, p->space, row_ptr_bytes(p), "uploaded row_ptr", &a->arena, exec, &row_ptr));
-  if (p->space == SPMV_HOST) a->row_ptr = row_ptr;
-  return fold_device_lay_out(row_ptr, p->index_type, p, scalar, options, exec, a);
-}
-
 int64_t work_bytes(const FoldSizes *s, const SpmvOptions *options, SpmvScalar scalar)
 {
   const int64_t gathered = fold_gather_of(options) == FOLD_GATHER_DEVICE ? s->steps * FOLD_LANES : 0;
   return (fold_partial_sums(s) + gathered) * spmv_scalar_bytes(scalar);
+}
+
+SpmvStatus analyze(const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
+                   FoldDeviceAnalysis *a, SpmvMemory *memory)
+{
+  const void *row_ptr;
+
+  if (fold_is_streamed(options)) return fold_stream_analyze(p, scalar, options, exec, a, memory);
+
+  a->arena.chunk_bytes = 24 * p->rows + (1 << 20); /* nearly what sorting the rows takes */
+  SPMV_TRY(on_device(p->row_ptr, p->space, row_ptr_bytes(p), "uploaded row_ptr", &a->arena, exec, &row_ptr));
+  if (p->space == SPMV_HOST) a->row_ptr = row_ptr;
+  SPMV_TRY(fold_device_lay_out(row_ptr, p->index_type, p, scalar, options, exec, a));
+  fold_memory(&a->sizes, SPMV_I32, scalar, memory);
+  memory->work_bytes = work_bytes(&a->sizes, options, scalar);
+  return SPMV_SUCCESS;
 }
 
 /* ---- build ---- */
@@ -109,6 +115,7 @@ void free_plan(FoldDevicePlan *plan)
   const SpmvAllocator host = plan->base.host, device = plan->base.device;
 
   fold_device_transposed_free(plan);
+  fold_stream_free(plan);
   spmv_free(&host, &device, SPMV_DEVICE, plan->table.columns);
   spmv_free(&host, &device, SPMV_DEVICE, plan->table.values);
   fold_layout_free(&host, &device, SPMV_DEVICE, &plan->table.layout);
@@ -127,16 +134,14 @@ SpmvStatus fold_device_analyze(const SpmvPattern *pattern, SpmvScalar scalar, co
   SPMV_TRY(check_device(pattern, exec));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof *a, "analysis", &block));
   a                       = (FoldDeviceAnalysis *)memset(block, 0, sizeof *a);
-  const SpmvStatus status = analyze_on_device(pattern, scalar, options, exec, a);
+  const SpmvStatus status = analyze(pattern, scalar, options, exec, a, &analysis->memory);
   if (status) {
     free_analysis(a, exec);
     return status;
   }
   analysis->data         = a;
   analysis->destroy_data = destroy_analysis;
-  fold_memory(&a->sizes, SPMV_I32, scalar, &analysis->memory);
-  analysis->memory.work_bytes = work_bytes(&a->sizes, options, scalar);
-  fold_decide(&a->sizes, analysis);
+  fold_decide(&a->sizes, SPMV_I32, analysis);
   return SPMV_SUCCESS;
 }
 
@@ -148,8 +153,9 @@ SpmvStatus fold_device_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, S
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(FoldDevicePlan), "plan", &block));
   FoldDevicePlan *plan = (FoldDevicePlan *)memset(block, 0, sizeof(FoldDevicePlan));
   spmv_plan_init(&plan->base, csr, analysis, exec);
-  plan->options           = analysis->options;
-  const SpmvStatus status = fill_table(csr, a, exec, &plan->table);
+  plan->options = analysis->options;
+  const SpmvStatus status =
+      a->streamed ? fold_stream_build(csr, a, exec, plan) : fill_table(csr, a, exec, &plan->table);
   if (status) free_plan(plan);
   else *out = &plan->base;
   return status;
@@ -164,6 +170,7 @@ SpmvStatus fold_device_update_values(SpmvPlan *base, const void *values, SpmvSpa
   int64_t        *row_ptr;
 
   fold_device_transposed_free(plan);
+  if (plan->stream) return fold_stream_update(plan, values, values_space, exec);
   arena.arena.chunk_bytes = 16 * (base->rows + 1) + (values_space == SPMV_HOST ? values_bytes : 0) + (1 << 20);
   SPMV_TRY(on_device(values, values_space, values_bytes, "uploaded values", &arena.arena, exec, &on_the_device));
   SPMV_TRY(arena.array(base->rows + 1, "row_ptr", &row_ptr));
@@ -182,9 +189,10 @@ SpmvStatus fold_device_mult(const SpmvPlan *base, const void *alpha, const void 
   FoldPart              part     = {0, table->sizes.slices, 0, table->columns, table->values, NULL};
 
   if (fold_is_zero(alpha, scalar)) return fold_device_scale(base->rows, scalar, beta, y, exec);
+  if (plan->stream) return fold_stream_mult(plan, &operands, exec);
   if (fold_gather_of(&plan->options) == FOLD_GATHER_DEVICE) {
     void *gathered = (char *)work + fold_partial_sums(&table->sizes) * spmv_scalar_bytes(scalar);
-    SPMV_TRY(fold_device_gather(table, scalar, x, gathered, exec));
+    SPMV_TRY(fold_device_gather(table->columns, table->sizes.steps * FOLD_LANES, scalar, x, gathered, exec));
     part.gathered = gathered;
   }
   SPMV_TRY(fold_device_multiply_part(table, scalar, &part, &operands, exec));
@@ -211,6 +219,7 @@ SpmvStatus fold_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   snprintf(line, sizeof line, "on the device, gather: %s",
            base->format->options[FOLD_OPTION_GATHER].choices[fold_gather_of(&plan->options)]);
   print(ctx, line);
+  if (plan->stream) fold_stream_view(plan, print, ctx);
   if (plan->transposed) {
     snprintf(line, sizeof line, "transposed products keep a folded transpose of %lld bytes more",
              (long long)plan->transposed->memory.total_bytes);

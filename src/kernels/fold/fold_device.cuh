@@ -13,6 +13,7 @@
 
 #include "../device/arena.cuh"
 #include "fold_device.h"
+#include "fold_stream.h"
 
 enum {
   FOLD_SHARES  = 32, /* shares of a row cut into very many pieces: one a lane of the warp that adds them */
@@ -33,11 +34,12 @@ typedef struct {
 /* What build takes over from analyze. arena holds the arrays of layout, which are in device memory, and an uploaded
    row_ptr. A streamed plan is laid out on the host: then layout is in host memory, and the arena is empty. */
 typedef struct {
-  SpmvArena   arena;
-  FoldSizes   sizes;
-  FoldLayout  layout;
-  const void *row_ptr; /* in device memory: the upload, or NULL */
-  int         streamed;
+  SpmvArena       arena;
+  FoldSizes       sizes;
+  FoldLayout      layout;
+  const void     *row_ptr; /* in device memory: the upload, or NULL */
+  int             streamed;
+  FoldStreamSizes stream; /* of a streamed plan */
 } FoldDeviceAnalysis;
 
 /* Sums of shares, and partial sums, that a product keeps in work */
@@ -83,10 +85,27 @@ SpmvStatus fold_device_multiply_part(const FoldTable *, SpmvScalar, const FoldPa
 /* Adds the partial sums of folded rows to y */
 SpmvStatus fold_device_finish(const FoldTable *, SpmvScalar, const FoldOperands *, SpmvExec *);
 /* gathered[e] = x[columns[e]], 0 for padding */
-SpmvStatus fold_device_gather(const FoldTable *, SpmvScalar, const void *x, void *gathered, SpmvExec *);
+SpmvStatus fold_device_gather(const void *columns, int64_t entries, SpmvScalar, const void *x, void *gathered,
+                              SpmvExec *);
 /* y = beta y */
 SpmvStatus fold_device_scale(int64_t rows, SpmvScalar, const void *beta, void *y, SpmvExec *);
 int        fold_is_zero(const void *value, SpmvScalar);
+
+/* ---- fold_device_stream.cu: tables of which some part, or x, comes from the host ---- */
+
+/* What the options ask for */
+int        fold_is_streamed(const SpmvOptions *);
+SpmvStatus fold_stream_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, FoldDeviceAnalysis *,
+                               SpmvMemory *);
+SpmvStatus fold_stream_build(const SpmvCsr *, const FoldDeviceAnalysis *, SpmvExec *, FoldDevicePlan *);
+SpmvStatus fold_stream_update(FoldDevicePlan *, const void *values, SpmvSpace values_space, SpmvExec *);
+SpmvStatus fold_stream_mult(const FoldDevicePlan *, const FoldOperands *, SpmvExec *);
+void       fold_stream_view(const FoldDevicePlan *, SpmvPrint, void *ctx);
+void       fold_stream_free(FoldDevicePlan *);
+
+/* The CSR of A^T on the host; its arrays are in the blocks, which the caller frees */
+enum { FOLD_TRANSPOSE_BLOCKS = 5 };
+SpmvStatus fold_stream_transpose(const FoldDevicePlan *, SpmvExec *, SpmvCsr *, void *block[FOLD_TRANSPOSE_BLOCKS]);
 
 /* ---- fold_device_transpose.cu ---- */
 

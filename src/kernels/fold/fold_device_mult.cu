@@ -176,10 +176,11 @@ SpmvStatus fold_device_finish(const FoldTable *table, SpmvScalar scalar, const F
   return scalar == SPMV_F32 ? finish<float>(table, o, exec) : finish<double>(table, o, exec);
 }
 
-SpmvStatus fold_device_gather(const FoldTable *table, SpmvScalar scalar, const void *x, void *gathered, SpmvExec *exec)
+SpmvStatus fold_device_gather(const void *columns_, int64_t entries, SpmvScalar scalar, const void *x, void *gathered,
+                              SpmvExec *exec)
 {
-  const int64_t  entries = table->sizes.steps * FOLD_LANES, blocks = spmv_blocks(entries, FOLD_THREADS);
-  const int32_t *columns = (const int32_t *)table->columns;
+  const int64_t  blocks  = spmv_blocks(entries, FOLD_THREADS);
+  const int32_t *columns = (const int32_t *)columns_;
 
   if (scalar == SPMV_F32)
     SPMV_LAUNCH(exec, fold_gather_x<float>, blocks, FOLD_THREADS, 0, columns, entries, (const float *)x,

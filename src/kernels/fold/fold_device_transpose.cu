@@ -81,20 +81,17 @@ SpmvStatus transpose_csr(const FoldDevicePlan *plan, SpmvScopedArena *arena, Spm
 }
 
 /* Analysis and build as for any matrix, and the work space of the product kept behind the plan */
-SpmvStatus make_transposed(FoldDevicePlan *plan, SpmvExec *exec)
+SpmvStatus build_transposed(FoldDevicePlan *plan, const SpmvCsr *csr, SpmvExec *exec)
 {
-  SpmvScopedArena arena(exec);
-  SpmvCsr         csr;
-  SpmvAnalysis    analysis;
+  SpmvAnalysis analysis;
 
-  SPMV_TRY(transpose_csr(plan, &arena, exec, &csr));
-  SPMV_TRY(spmv_analyze(plan->base.format, &csr.pattern, csr.scalar_type, &plan->options, exec, &analysis));
+  SPMV_TRY(spmv_analyze(plan->base.format, &csr->pattern, csr->scalar_type, &plan->options, exec, &analysis));
   SpmvPlan  *transposed = NULL;
   void      *work       = NULL;
-  SpmvStatus status     = spmv_build(&csr, &analysis, exec, &transposed);
+  SpmvStatus status     = spmv_build(csr, &analysis, exec, &transposed);
   spmv_analysis_clear(&analysis, exec);
   if (!status) status = spmv_alloc(exec, SPMV_DEVICE, transposed->memory.work_bytes, "work of A^T", &work);
-  if (!status) status = spmv_stream_wait(exec); /* the arena leaves scope */
+  if (!status) status = spmv_stream_wait(exec); /* the CSR may be freed now */
   if (status) {
     fold_device_destroy(&transposed);
     spmv_exec_free(exec, SPMV_DEVICE, work);
@@ -103,6 +100,22 @@ SpmvStatus make_transposed(FoldDevicePlan *plan, SpmvExec *exec)
   plan->transposed      = transposed;
   plan->transposed_work = work;
   return SPMV_SUCCESS;
+}
+
+SpmvStatus make_transposed(FoldDevicePlan *plan, SpmvExec *exec)
+{
+  SpmvScopedArena arena(exec);
+  SpmvCsr         csr;
+
+  if (!plan->stream) {
+    SPMV_TRY(transpose_csr(plan, &arena, exec, &csr));
+    return build_transposed(plan, &csr, exec);
+  }
+  void      *block[FOLD_TRANSPOSE_BLOCKS] = {NULL};
+  SpmvStatus status                       = fold_stream_transpose(plan, exec, &csr, block);
+  if (!status) status = build_transposed(plan, &csr, exec);
+  for (void *b : block) spmv_exec_free(exec, SPMV_HOST, b);
+  return status;
 }
 } // namespace
 
@@ -114,6 +127,7 @@ SpmvStatus fold_device_prepare_transpose(SpmvPlan *base, SpmvExec *exec)
   SPMV_TRY(make_transposed(plan, exec));
   spmv_memory_add(&base->memory, "transpose", SPMV_ARRAY_VALUES,
                   plan->transposed->memory.total_bytes + plan->transposed->memory.work_bytes);
+  base->memory.host_bytes += plan->transposed->memory.host_bytes;
   return SPMV_SUCCESS;
 }
 
@@ -124,6 +138,7 @@ void fold_device_transposed_free(FoldDevicePlan *plan)
   if (plan->transposed) { /* the last array of the report is the one that prepare added */
     SpmvMemory *memory = &plan->base.memory;
     memory->total_bytes -= memory->array[--memory->count].bytes;
+    memory->host_bytes -= plan->transposed->memory.host_bytes;
   }
   fold_device_destroy(&plan->transposed);
   spmv_free(&host, &device, SPMV_DEVICE, plan->transposed_work);

@@ -167,9 +167,12 @@ void fold_memory(const FoldSizes *s, SpmvIndex column_type, SpmvScalar scalar, S
 /* A product of CSR streams its bytes less evenly than that of a table: so much padding is still no loss */
 static const double WORTHWHILE = 1.25;
 
-void fold_decide(const FoldSizes *s, SpmvAnalysis *analysis)
+void fold_decide(const FoldSizes *s, SpmvIndex column_type, SpmvAnalysis *analysis)
 {
-  const SpmvMemory *m = &analysis->memory;
+  SpmvMemory        table = {.csr_bytes = analysis->memory.csr_bytes};
+  SpmvMemory *const m     = &table;
+
+  fold_memory(s, column_type, analysis->scalar_type, m);
 
   analysis->accepted = s->nnz > 0 && (double)m->total_bytes <= WORTHWHILE * (double)m->csr_bytes;
   if (analysis->accepted) return;

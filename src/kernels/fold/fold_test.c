@@ -245,7 +245,7 @@ UNIT_TEST(fold_absurd_padding_saturates_and_declines)
   fold_memory(&s, SPMV_I64, SPMV_F64, &analysis.memory);
   UNIT_CHECK(analysis.memory.array[0].bytes > INT64_MAX / 64);
   UNIT_CHECK(analysis.memory.total_bytes > analysis.memory.array[0].bytes);
-  fold_decide(&s, &analysis);
+  fold_decide(&s, SPMV_I64, &analysis);
   UNIT_CHECK(!analysis.accepted);
 }
 
