@@ -228,6 +228,8 @@ SpmvStatus fold_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   return SPMV_SUCCESS;
 }
 
+const FoldTable *fold_device_table(const SpmvPlan *plan) { return &((const FoldDevicePlan *)plan)->table; }
+
 void fold_device_destroy(SpmvPlan **plan)
 {
   if (!plan || !*plan) return;

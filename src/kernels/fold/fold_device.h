@@ -19,6 +19,9 @@ SpmvStatus fold_device_multtranspose(const SpmvPlan *, const void *alpha, const 
 SpmvStatus fold_device_view(const SpmvPlan *, SpmvPrint, void *ctx);
 void       fold_device_destroy(SpmvPlan **);
 
+/* The table of a plan on the device: its arrays are in device memory. For tests. */
+const FoldTable *fold_device_table(const SpmvPlan *);
+
 #ifdef __cplusplus
 }
 #endif
