@@ -8,12 +8,6 @@
 
 namespace
 {
-template <typename S>
-__device__ inline S axpby(S alpha, S sum, S beta, S *y)
-{
-  return beta == S(0) ? alpha * sum : alpha * sum + beta * *y;
-}
-
 /* FOLD_BATCH entries of a lane, or the first `left` of them */
 template <typename S, bool GATHERED, bool WHOLE>
 __device__ inline S multiply_batch(const int32_t *columns, const S *values, const S *gathered, const S *x, int64_t left,
@@ -52,6 +46,8 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   const S       *values   = (const S *)part.values + e;
   const S       *gathered = GATHERED ? (const S *)part.gathered + e : nullptr;
   const int32_t *columns  = GATHERED ? nullptr : (const int32_t *)part.columns + e;
+  S             *target   = t < s.rows ? y + fold_row(&layout, t) : nullptr;
+  const S        before   = target && beta != S(0) ? *target : S(0); /* on its way with the first batch */
   S              sum      = S(0);
 
   int64_t j = 0;
@@ -62,10 +58,8 @@ __global__ void __launch_bounds__(FOLD_THREADS)
     else columns += FOLD_BATCH * FOLD_LANES;
   }
   if (j < width) sum = multiply_batch<S, GATHERED, false>(columns, values, gathered, x, width - j, sum);
-  if (t < s.rows) {
-    S *target = y + fold_row(&layout, t);
-    *target   = axpby(alpha, sum, beta, target);
-  } else if (t < s.table_rows) work[t - s.rows] = sum;
+  if (target) *target = beta == S(0) ? alpha * sum : alpha * sum + beta * before;
+  else if (t < s.table_rows) work[t - s.rows] = sum;
 }
 
 template <typename S>
