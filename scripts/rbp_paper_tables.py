@@ -74,7 +74,8 @@ class Memory(ctypes.Structure):
     """SpmvMemory"""
 
     _fields_ = [("count", ctypes.c_int), ("array", ArrayInfo * ARRAYS_MAX), ("total_bytes", ctypes.c_int64),
-                ("padding_bytes", ctypes.c_int64), ("csr_bytes", ctypes.c_int64), ("work_bytes", ctypes.c_int64), ("host_bytes", ctypes.c_int64)]
+                ("padding_bytes", ctypes.c_int64), ("csr_bytes", ctypes.c_int64), ("work_bytes", ctypes.c_int64),
+                ("host_bytes", ctypes.c_int64)]
 
 
 class Analysis(ctypes.Structure):

@@ -252,8 +252,8 @@ static void fold_destroy(SpmvPlan **plan)
    the fold; `uniform`: all have the same, as published
 .  -mat_aijfold_gather <cache,device,host> - how a product on a GPU reads the vector: through the caches, from a copy in
    the order of the table that the device makes first, or from one that the host makes and sends in pieces
--  -mat_aijfold_device_memory <0> - bytes that the matrix may take on a GPU; what is beyond lies in the host's memory
-and is sent in pieces during each product; 0 means no limit
+-  -mat_aijfold_device_memory <0> - bytes that the matrix may take on a GPU, 0 for no limit; the rest lies in the memory
+   of the host and is sent in pieces during each product
 
    Level: beginner
 
@@ -262,11 +262,12 @@ and is sent in pieces during each product; 0 means no limit
    matrices as one.
 
    The type is made for rows of uneven length, and for matrices that do not fit into the memory of a GPU. On the host,
-   `gather` and `device_memory` have no effect.
+   `gather` and `device_memory` have no effect. In a parallel matrix, the diagonal and the off-diagonal block of a
+   process may each take `device_memory`.
 
-   Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by
-algorithm with folding long rows and memory with gather functions. Slices, the sorting of rows, the choice of the width,
-and the addition of the pieces on the device are not part of it.
+   Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by an
+   algorithm that folds long rows and memory with gather functions. Slices, the sorting of rows, the choice of the
+   width, and the addition of the pieces on the device are not part of it.
 
 .seealso: `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/

@@ -15,13 +15,14 @@
     columns    C   [entries]       C is 32 bits wide wherever the columns of the matrix fit, else 64
     values     S   [entries]
     slice_ptr  i64 [slices+1]
-    order      u16 [N], or none: table row t < N is row t / FOLD_WINDOW * FOLD_WINDOW + order[t]
+    order      u8  [N], or none: table row t < N is row t / FOLD_WINDOW * FOLD_WINDOW + order[t]
     owner      i64 [folded]        the row of each folded row's last piece: rows with more than FOLD_MANY full pieces
                                    beyond the first one come first, then those with any, then those with none
     full_ptr   i64 [cut_often+1], or none: the full pieces of owner f are full_ptr[f] .. full_ptr[f+1]-1, f < cut_often
 
-  With `order`, rows of a window are sorted by length, descending. The owners always are, by the length of their last
-  piece, in windows of their own.
+  With `order`, rows of a window are sorted by length, descending: the rows of one thread block, so that its x stays in
+  one cache. The owners are always sorted, by the length of their last piece, in windows that begin anew with each of
+  the three kinds.
 */
 #ifndef SPMV_FOLD_H
 #define SPMV_FOLD_H
@@ -34,11 +35,13 @@ extern "C" {
 #endif
 
 enum {
-  FOLD_LANES  = 32,
-  FOLD_WINDOW = 1024, /* rows or owners that are sorted together */
-  FOLD_MANY   = 256,  /* full pieces of a row that one warp adds up */
-  FOLD_BATCH  = 8,    /* columns that a thread of the device loads before it multiplies the first one */
-  FOLD_LONG   = 1024  /* lengths from here on are not told apart: neither in the histogram nor in the sort */
+  FOLD_LANES    = 32,
+  FOLD_WINDOW   = 256,  /* rows that are sorted together; order has 8 bits */
+  FOLD_OWNERS   = 1024, /* owners that are sorted together */
+  FOLD_MANY     = 256,  /* full pieces of a row that one warp adds up */
+  FOLD_BATCH    = 8,    /* columns that a thread of the device loads before it multiplies the first one */
+  FOLD_LONG     = 1024, /* lengths from here on are not told apart in the histogram, */
+  FOLD_UNSORTED = 511   /* and from here on not when rows are sorted: a key has 9 bits for them */
 };
 
 /* Positions in the table of options, and the choices of `layout` and `gather` */
@@ -81,8 +84,8 @@ typedef struct {
 } FoldSizes;
 
 typedef struct {
-  int64_t  *slice_ptr, *owner, *full_ptr;
-  uint16_t *order;
+  int64_t *slice_ptr, *owner, *full_ptr;
+  uint8_t *order;
 } FoldLayout;
 
 /* A whole table, in one space */

@@ -17,8 +17,12 @@ typedef struct {
    half of that is hidden on the average. On the host only bytes count. */
 static const Machine machines[] = {[SPMV_HOST] = {1e4, 0, 0}, [SPMV_DEVICE] = {4e6, 2, 0.32}};
 
-/* Sorting must save this share of the time, or it is left alone: it reads x in another order */
+/* Sorting must save this share of the time, or it is left alone */
 static const double SORTING_GAIN = 0.01;
+
+/* What a nonzero costs, in bytes of the same time, when neighbouring lanes read x at columns that are farther apart: in
+   sorted rows, and in pieces beyond the first */
+static const double FAR_X_BYTES = 1;
 
 double fold_mean(const FoldHistogram *h) { return h->rows ? (double)h->nnz / (double)h->rows : 0; }
 
@@ -105,7 +109,7 @@ static double main_steps(const FoldHistogram *h, FoldOrder order, const Sums *s,
 static double extra_entries(const Cut *c, int64_t w)
 {
   if (c->folded == 0) return 0;
-  return c->extra_nonzeros + c->folded * (double)w * FOLD_LANES / (2.0 * FOLD_WINDOW) + (double)w * FOLD_LANES / 2;
+  return c->extra_nonzeros + c->folded * (double)w * FOLD_LANES / (2.0 * FOLD_OWNERS) + (double)w * FOLD_LANES / 2;
 }
 
 static FoldPrediction predict(const FoldHistogram *h, FoldOrder order, const Sums *s, int64_t w, SpmvScalar scalar,
@@ -119,7 +123,8 @@ static FoldPrediction predict(const FoldHistogram *h, FoldOrder order, const Sum
   FoldPrediction p       = {(int64_t)entries, (int64_t)c.folded, (int64_t)c.extra_rows, 0, 0};
 
   p.bytes = entries * (S + 4) + (rows + c.extra_rows) / FOLD_LANES * 8 + rows * S; /* table, slice_ptr, y */
-  if (order == FOLD_SORTED) p.bytes += rows * (2 + S);      /* order, and y in parts of sectors */
+  if (order == FOLD_SORTED) p.bytes += rows * (1 + S); /* order, and y in parts of sectors */
+  p.bytes += FAR_X_BYTES * (order == FOLD_SORTED ? (double)h->nnz : c.extra_nonzeros);
   p.bytes += c.extra_rows * 2 * S + c.folded * (8 + 2 * S); /* partial sums out and in; owner, y once more */
   p.time = p.bytes / m->bytes_per_us + m->batch_us * ceil((double)w / FOLD_BATCH) + (c.folded > 0 ? m->launch_us : 0);
   return p;

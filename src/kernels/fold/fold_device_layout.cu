@@ -16,8 +16,8 @@ namespace
 {
 typedef unsigned long long Counter; /* what atomicAdd takes */
 
-enum { LENGTH_BITS = 11 /* hold 0 .. FOLD_LONG */, COUNT_BLOCKS = 528 };
-static_assert(FOLD_LONG < 1 << LENGTH_BITS, "a capped length must fit its bits of a key");
+enum { LENGTH_BITS = 9 /* hold 0 .. FOLD_UNSORTED; the windows of 2^31 rows need the other 23 */, COUNT_BLOCKS = 528 };
+static_assert(FOLD_UNSORTED < 1 << LENGTH_BITS, "a capped length must fit its bits of a key");
 
 /* Positions of the counters of fold_count_rows */
 enum {
@@ -85,17 +85,17 @@ __global__ void __launch_bounds__(FOLD_THREADS)
 /* Keys by which rows, or owners, are sorted: window, then length descending */
 __device__ inline uint32_t sort_key(int64_t window, int64_t length)
 {
-  return (uint32_t)window << LENGTH_BITS | (uint32_t)(FOLD_LONG - capped(length));
+  return (uint32_t)window << LENGTH_BITS | (uint32_t)(FOLD_UNSORTED - min(length, (int64_t)FOLD_UNSORTED));
 }
 
 template <typename I>
 __global__ void __launch_bounds__(FOLD_THREADS)
-    fold_row_keys(Rows<I> in, int64_t rows, uint32_t *__restrict__ key, uint16_t *__restrict__ position)
+    fold_row_keys(Rows<I> in, int64_t rows, uint32_t *__restrict__ key, uint8_t *__restrict__ position)
 {
   const int64_t i = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
   if (i >= rows) return;
   key[i]      = sort_key(i / FOLD_WINDOW, in.length(i));
-  position[i] = (uint16_t)(i % FOLD_WINDOW);
+  position[i] = (uint8_t)(i % FOLD_WINDOW);
 }
 
 template <typename I>
@@ -124,7 +124,7 @@ template <typename I>
 SpmvStatus sort_rows(const Rows<I> &in, int64_t rows, FoldDeviceAnalysis *a, SpmvExec *exec)
 {
   uint32_t *key, *sorted_key;
-  uint16_t *position;
+  uint8_t  *position;
 
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "keys", &key, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted keys", &sorted_key, exec));
@@ -245,8 +245,8 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   const int64_t f       = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
   if (f >= s.folded) return;
   const int kind   = f >= s.cut_often ? CUT_ONCE : f >= s.cut_up ? CUT_OFTEN : CUT_UP;
-  int64_t   window = (f - begin[kind]) / FOLD_WINDOW;
-  for (int k = 0; k < kind; k++) window += (begin[k + 1] - begin[k] + FOLD_WINDOW - 1) / FOLD_WINDOW;
+  int64_t   window = (f - begin[kind]) / FOLD_OWNERS;
+  for (int k = 0; k < kind; k++) window += (begin[k + 1] - begin[k] + FOLD_OWNERS - 1) / FOLD_OWNERS;
   key[f] = sort_key(window, fold.last_piece(owner[f]));
 }
 

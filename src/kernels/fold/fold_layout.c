@@ -3,7 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static int capped(int64_t length) { return length < FOLD_LONG ? (int)length : FOLD_LONG; }
+static int smaller(int64_t a, int64_t b) { return (int)(a < b ? a : b); }
+
+/* A length as the histogram, and as the sort, knows it */
+static int capped(int64_t length) { return smaller(length, FOLD_LONG); }
+
+static int sort_length(int64_t length) { return smaller(length, FOLD_UNSORTED); }
 
 static void count_slice(FoldHistogram *h, FoldOrder order, int64_t longest)
 {
@@ -14,10 +19,10 @@ static void count_slice(FoldHistogram *h, FoldOrder order, int64_t longest)
 /* order[] = 0 .. n-1 by length, descending; equal lengths keep their order */
 static void sort_descending(const int *length, int n, uint16_t *order)
 {
-  int first[FOLD_LONG + 1] = {0}, before = 0;
+  int first[FOLD_UNSORTED + 1] = {0}, before = 0;
 
   for (int i = 0; i < n; i++) first[length[i]]++;
-  for (int l = FOLD_LONG; l >= 0; l--) {
+  for (int l = FOLD_UNSORTED; l >= 0; l--) {
     const int count = first[l];
     first[l]        = before;
     before += count;
@@ -135,7 +140,7 @@ SpmvIndex fold_column_type(int64_t cols) { return cols > INT32_MAX ? SPMV_I64 : 
 
 int64_t fold_slice_ptr_bytes(const FoldSizes *s) { return (s->slices + 1) * 8; }
 
-int64_t fold_order_bytes(const FoldSizes *s) { return s->order == FOLD_SORTED ? s->rows * 2 : 0; }
+int64_t fold_order_bytes(const FoldSizes *s) { return s->order == FOLD_SORTED ? s->rows : 0; }
 
 int64_t fold_owner_bytes(const FoldSizes *s) { return s->folded * 8; }
 

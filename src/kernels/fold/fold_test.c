@@ -153,14 +153,15 @@ UNIT_TEST(fold_sorts_rows_in_windows_where_that_saves_padding)
   const FoldTable *table = &((const FoldPlan *)b.plan)->table;
   UNIT_EQUAL(FOLD_SORTED, table->sizes.order);
   UNIT_EQUAL(0, table->sizes.folded);
-  for (int i = 0; i < 256; i++) { /* 256 rows of each length in the first window */
+  for (int i = 0; i < 64; i++) { /* 64 rows of each length in a window */
     UNIT_EQUAL(4 * i, table->layout.order[i]);
-    UNIT_EQUAL(4 * i + 3, table->layout.order[256 + i]);
-    UNIT_EQUAL(4 * i + 2, table->layout.order[512 + i]);
-    UNIT_EQUAL(4 * i + 1, table->layout.order[768 + i]);
+    UNIT_EQUAL(4 * i + 3, table->layout.order[64 + i]);
+    UNIT_EQUAL(4 * i + 2, table->layout.order[128 + i]);
+    UNIT_EQUAL(4 * i + 1, table->layout.order[192 + i]);
   }
-  /* the window that is left over has 976 = 4 * 244 rows: its lengths change in the middle of slices */
-  UNIT_EQUAL(8 * (9 + 8 + 2 + 1), table->layout.slice_ptr[32]);
+  /* 7 whole windows; the last one has 208 = 4 * 52 rows, and its lengths change in the middle of slices */
+  UNIT_EQUAL(7 * 2 * (9 + 8 + 2 + 1), table->layout.slice_ptr[56]);
+  UNIT_EQUAL(7 * 2 * (9 + 8 + 2 + 1) + 9 + 9 + 8 + 8 + 2 + 1 + 1, table->sizes.steps);
   UNIT_EQUAL(b.plan->memory.total_bytes, b.analysis.memory.total_bytes);
   clear(&b);
   free((void *)csr.values);
