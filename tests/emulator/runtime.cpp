@@ -45,8 +45,8 @@ struct Machine {
   std::recursive_mutex          one_at_a_time;
   std::map<char *, DeviceBlock> device;
   size_t                        used  = 0;
-  int                           depth = 0;
-  std::set<CUgraph_st *>        captures; /* that have not ended */
+  int                           depth = 0, pinned = 0; /* nested work; pinned blocks */
+  std::set<CUgraph_st *>        captures;              /* that have not ended */
   CUstream_st                   default_stream;
   cudaError_t                   last_error = cudaSuccess;
 };
@@ -260,14 +260,21 @@ cudaError_t cudaFree(void *p)
   return cudaSuccess;
 }
 
+/* SPMV_EMULATOR_PINNED_BLOCKS is the number of pinned blocks that there may be at a time: a test lets the next one fail
+ */
 cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned)
 {
-  *block = bytes ? malloc(bytes) : nullptr;
+  const char *most = getenv("SPMV_EMULATOR_PINNED_BLOCKS");
+
+  *block = nullptr;
+  if (bytes && (!most || machine().pinned < atoi(most))) *block = malloc(bytes);
+  if (*block) machine().pinned++;
   return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaMallocHost(void **block, size_t bytes) { return cudaHostAlloc(block, bytes, 0); }
 cudaError_t cudaFreeHost(void *block)
 {
+  if (block) machine().pinned--;
   free(block);
   return cudaSuccess;
 }

@@ -78,6 +78,16 @@ void report_memory(const FoldSizes *s, const FoldStreamSizes *t, const SpmvPatte
 
 /* ---- build ---- */
 
+/* A copy from memory that is not pinned would make a product wait */
+SpmvStatus pinned(int64_t bytes, const char *name, SpmvExec *exec, void **block)
+{
+  const SpmvStatus status = spmv_pinned_alloc(exec, bytes, block);
+
+  if (status == SPMV_ERR_MEMORY)
+    return spmv_fail(exec, status, "no %lld bytes of pinned host memory for array %s", (long long)bytes, name);
+  return status;
+}
+
 SpmvStatus copy_to(SpmvSpace space, const void *from, int64_t bytes, const char *name, SpmvExec *exec, void **to)
 {
   SPMV_TRY(spmv_alloc(exec, space, bytes, name, to));
@@ -109,8 +119,8 @@ SpmvStatus make_gather(FoldStream *stream, int64_t cols, SpmvScalar scalar, Spmv
   const int64_t          S = spmv_scalar_bytes(scalar);
   void                  *jobs;
 
-  SPMV_TRY(spmv_pinned_alloc(exec, cols * S, &stream->x));
-  for (void *&to : stream->gathered) SPMV_TRY(spmv_pinned_alloc(exec, t->chunk_steps * FOLD_LANES * S, &to));
+  SPMV_TRY(pinned(cols * S, "host x", exec, &stream->x));
+  for (void *&to : stream->gathered) SPMV_TRY(pinned(t->chunk_steps * FOLD_LANES * S, "gathered x", exec, &to));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, t->chunks * (int64_t)sizeof(GatherJob), "chunks", &jobs));
   stream->job = (GatherJob *)jobs;
   for (int64_t k = 0; k < t->chunks; k++)
@@ -137,8 +147,8 @@ SpmvStatus make_arrays(FoldDevicePlan *plan, const FoldDeviceAnalysis *a, const 
   SPMV_TRY(copy_layout(SPMV_HOST, &a->sizes, &a->layout, exec, &stream->host.layout));
   SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, parts.columns * 4, "columns", &plan->table.columns));
   SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, parts.values * S, "values", &plan->table.values));
-  SPMV_TRY(spmv_pinned_alloc(exec, parts.host_columns * 4, &stream->host.columns));
-  SPMV_TRY(spmv_pinned_alloc(exec, parts.host_values * S, &stream->host.values));
+  SPMV_TRY(pinned(parts.host_columns * 4, "host columns", exec, &stream->host.columns));
+  SPMV_TRY(pinned(parts.host_values * S, "host values", exec, &stream->host.values));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, row_ptr_bytes(p), "row_ptr", &stream->row_ptr));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, a->stream.chunks * (int64_t)sizeof(FoldChunk), "chunks", &chunks));
   stream->chunk = (FoldChunk *)chunks;
