@@ -29,47 +29,68 @@ __device__ inline Place place_of(const FoldSizes &s, const FoldLayout &layout, c
   return place;
 }
 
+/* What is done with the entries of a table: load() an item of a nonzero, store() it; padding() */
 template <typename I>
 struct ToColumns {
+  typedef I       Item;
   const I        *col;
   int32_t        *columns;
-  __device__ void nonzero(int64_t entry, int64_t position, int64_t) const { columns[entry] = (int32_t)col[position]; }
+  __device__ Item load(int64_t, int64_t position) const { return col[position]; }
+  __device__ void store(int64_t entry, int64_t, int64_t, Item c) const { columns[entry] = (int32_t)c; }
   __device__ void padding(int64_t entry) const { columns[entry] = -1; }
 };
 
 template <typename S>
 struct ToValues {
+  typedef S       Item;
   const S        *csr;
   S              *values;
-  __device__ void nonzero(int64_t entry, int64_t position, int64_t) const { values[entry] = csr[position]; }
+  __device__ Item load(int64_t, int64_t position) const { return csr[position]; }
+  __device__ void store(int64_t entry, int64_t, int64_t, Item v) const { values[entry] = v; }
   __device__ void padding(int64_t entry) const { values[entry] = S(0); }
 };
 
 template <typename S>
 struct ToCoordinates {
+  struct Item {
+    int32_t column;
+    S       value;
+  };
   const int32_t  *columns;
   const S        *values;
   int32_t        *row, *col;
   S              *to;
-  __device__ void nonzero(int64_t entry, int64_t position, int64_t r) const
+  __device__ Item load(int64_t entry, int64_t) const { return {columns[entry], values[entry]}; }
+  __device__ void store(int64_t, int64_t position, int64_t r, Item item) const
   {
     row[position] = (int32_t)r;
-    col[position] = columns[entry];
-    to[position]  = values[entry];
+    col[position] = item.column;
+    to[position]  = item.value;
   }
   __device__ void padding(int64_t) const {}
 };
 
-/* One thread a table row */
+/* One thread a table row. The compiler must assume that a store changes what is loaded next, so loads come in fours. */
 template <typename I, typename Visit>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_visit_entries(FoldSizes s, FoldLayout layout, const I *__restrict__ row_ptr, Visit visit)
 {
+  enum { AT_ONCE = 4 };
   const int64_t t = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
   if (t >= s.slices * FOLD_LANES) return;
-  const Place p = place_of(s, layout, row_ptr, t);
-  for (int64_t j = 0; j < p.length; j++) visit.nonzero(p.entry + j * FOLD_LANES, p.from + j, p.row);
-  for (int64_t j = p.length; j < p.width; j++) visit.padding(p.entry + j * FOLD_LANES);
+  const Place          p = place_of(s, layout, row_ptr, t);
+  typename Visit::Item item[AT_ONCE];
+  int64_t              j = 0;
+
+  for (; j + AT_ONCE <= p.length; j += AT_ONCE) {
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) item[k] = visit.load(p.entry + (j + k) * FOLD_LANES, p.from + j + k);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) visit.store(p.entry + (j + k) * FOLD_LANES, p.from + j + k, p.row, item[k]);
+  }
+  for (; j < p.length; j++)
+    visit.store(p.entry + j * FOLD_LANES, p.from + j, p.row, visit.load(p.entry + j * FOLD_LANES, p.from + j));
+  for (; j < p.width; j++) visit.padding(p.entry + j * FOLD_LANES);
 }
 
 template <typename I, typename Visit>
