@@ -24,6 +24,7 @@ MASKS = [
     (re.compile(r"^PETSC ERROR: .* (on a|with \d+ MPI process).* by .*\n", re.M), ""),
     (re.compile(r"^(PETSC ERROR: Unknown type).*", re.M), r"\1"),
     (re.compile(r"(-mat_\w+): <now"), r"\1 <now"),
+    (re.compile(r"^\[hwloc/.*\n", re.M), ""),  # a container without /sys makes Open MPI's hwloc complain
     (re.compile(r"[ \t]+$", re.M), ""),
 ]
 ENVIRONMENT = {

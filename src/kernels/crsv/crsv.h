@@ -1,5 +1,5 @@
 /*
-  crsv.h - the plan of format crsv (CRS-vector): the caller's CSR arrays, nothing of its own.
+  crsv.h - options of format crsv (CRS-vector) and its plan on the host: the caller's CSR arrays, nothing of its own.
 
   Invariants: row_ptr [rows+1], col [nnz] and values [nnz] are borrowed from the CSR that the plan was built from.
 */
@@ -8,6 +8,16 @@
 
 #include <spmv_kernels.h>
 
+/* Positions in the table of options */
+enum { CRSV_OPTION_NT, CRSV_OPTION_VARIANT };
+
+/* Choices of nt; 1 to 32 threads a row follow CRSV_NT_1 as powers of two */
+typedef enum { CRSV_NT_AUTO, CRSV_NT_RULE, CRSV_NT_1 } CrsvNt;
+
+/* Choices of variant: the paper's kernel, and what it is without one of its improvements */
+typedef enum { CRSV_ALL, CRSV_NO_READONLY, CRSV_OUTER_LOOP, CRSV_SHARED } CrsvVariant;
+
+/* A plan in host memory; crsv_device.h has the other */
 typedef struct {
   SpmvPlan    base;
   const void *row_ptr; /* [rows+1], base.index_type */

@@ -1,6 +1,7 @@
 /* Format crsv by hand: what it reports, and that it works on the caller's arrays, old and new. */
 #include "unit.h"
 #include <spmv_kernels.h>
+#include <string.h>
 
 /* [1 0 2; 0 0 0; 0 3 4] */
 static const int32_t row_ptr[] = {0, 2, 2, 4}, col[] = {0, 2, 1, 2};
@@ -62,4 +63,43 @@ UNIT_TEST(crsv_refuses_values_from_another_space)
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, plan->format->update_values(plan, new_values, SPMV_DEVICE, &exec));
   UNIT_CONTAINS("space of the plan", exec.message);
   plan->format->destroy(&plan);
+}
+
+/* What the view of a device plan says; "" without a device */
+static void keep_line(void *text, const char *line) { strncat(text, line, SPMV_MESSAGE_MAX - 1 - strlen(text)); }
+
+static void device_view(const char *nt, char text[SPMV_MESSAGE_MAX])
+{
+  const SpmvFormat *crsv = spmv_format_find("crsv");
+  const SpmvCsr     csr  = {
+           .pattern = {.rows = 3, .cols = 3, .nnz = 4, .index_type = SPMV_I32, .row_ptr = row_ptr, .col = col},
+           .values  = values,
+  };
+  SpmvOptions  options;
+  SpmvAnalysis analysis;
+  SpmvExec     exec;
+  SpmvPlan    *plan = NULL;
+
+  text[0] = 0;
+  if (!(crsv->caps & SPMV_CAP_DEVICE) || spmv_device_count(NULL) == 0) return;
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_options_init(&options, crsv);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "nt", nt, exec.message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(crsv, &csr.pattern, SPMV_F64, &options, &exec, &analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&csr, &analysis, &exec, &plan));
+  spmv_analysis_clear(&analysis, &exec);
+  crsv->view(plan, keep_line, text);
+  crsv->destroy(&plan);
+}
+
+UNIT_TEST(crsv_takes_the_threads_a_row_that_the_rule_gives)
+{
+  char text[SPMV_MESSAGE_MAX];
+
+  device_view("rule", text); /* 4 nonzeros in 3 rows: the next power of two is 2 */
+  if (text[0]) UNIT_CONTAINS("threads a row: 2,", text);
+  device_view("16", text);
+  if (text[0]) UNIT_CONTAINS("threads a row: 16,", text);
+  device_view("auto", text);
+  if (text[0]) UNIT_CONTAINS("streams in 1 blocks of 512", text);
 }

@@ -5,23 +5,11 @@
   memory; then the sums of each row are added by `lanes` threads in a fixed order. All loads of a thread's units are
   issued before the first use, so enough of them are in flight; values pass the cache once and are hinted so.
 */
+#include "../device/vector.cuh"
 #include "rbp_device_packed.cuh"
 
 namespace
 {
-template <typename S>
-__device__ inline S axpby(S alpha, S sum, S beta, S *y)
-{
-  return beta == S(0) ? alpha * sum : alpha * sum + beta * *y;
-}
-
-template <typename S>
-__device__ inline S add_lanes(S sum, int lanes)
-{
-  for (int offset = lanes >> 1; offset; offset >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-  return sum;
-}
-
 /* How the starts of a block are kept */
 enum StartKind { NARROW, WINDOWED, WIDE };
 
@@ -126,12 +114,12 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
 
     if (q < rows)
       for (int u = first_unit[g] + lane; u < first_unit[g + 1]; u += lanes) s += sum[q][u];
-    s = add_lanes(s, lanes);
+    s = spmv_add_lanes(s, lanes);
     if (lane || q >= rows) continue;
     if (b.flags & RBP_BLOCK_PIECE) work[(int64_t)b.slot * G + q] = s;
     else {
       S *target = y + b.row0 + (uneven ? first_row[g] + q : r);
-      *target   = axpby(alpha, s, beta, target);
+      *target   = spmv_axpby(alpha, s, beta, target);
     }
   }
 }
@@ -142,26 +130,14 @@ __global__ void __launch_bounds__(RBP_THREADS)
     rbp_sum_pieces(const RbpLongGroup *__restrict__ pieces, const S *__restrict__ work, S *__restrict__ y, S alpha,
                    S beta)
 {
-  __shared__ S       warp_sum[RBP_THREADS / 32];
   const RbpLongGroup p = pieces[blockIdx.x / G];
   const int          q = blockIdx.x % G;
   S                  s = 0;
 
   if (q >= p.rows) return;
   for (int i = threadIdx.x; i < p.count; i += RBP_THREADS) s += work[(int64_t)(p.slot + i) * G + q];
-  s = add_lanes(s, 32);
-  if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = s;
-  __syncthreads();
-  if (threadIdx.x) return;
-  for (int i = 1; i < RBP_THREADS / 32; i++) s += warp_sum[i];
-  y[p.row0 + q] = axpby(alpha, s, beta, y + p.row0 + q);
-}
-
-template <typename S>
-__global__ void rbp_scale_rows(S *y, S beta, int64_t rows)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < rows) y[i] = beta == S(0) ? S(0) : beta * y[i];
+  s = spmv_add_block<RBP_THREADS>(s);
+  if (threadIdx.x == 0) y[p.row0 + q] = spmv_axpby(alpha, s, beta, y + p.row0 + q);
 }
 
 struct MultAction {
@@ -174,13 +150,9 @@ struct MultAction {
   SpmvStatus run() const
   {
     const S               a = *(const S *)alpha, b = *(const S *)beta;
-    const RbpDeviceShape &s    = plan->shape;
-    const int64_t         rows = plan->plan.base.rows;
+    const RbpDeviceShape &s = plan->shape;
 
-    if (a == S(0)) {
-      SPMV_LAUNCH(exec, rbp_scale_rows<S>, spmv_blocks(rows, 256), 256, 0, (S *)y, b, rows);
-      return SPMV_SUCCESS;
-    }
+    if (a == S(0)) return spmv_scale((S *)y, b, plan->plan.base.rows, exec);
     SPMV_LAUNCH(exec, (rbp_block_of_units<S, G, U, P>), s.blocks, RBP_THREADS, 0, plan->blocks, plan->pattern,
                 (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
     SPMV_LAUNCH(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces, (const S *)work, (S *)y,

@@ -79,6 +79,11 @@ inline T __ldg(const T *p)
   return *p;
 }
 template <typename T>
+inline T __ldcg(const T *p)
+{
+  return *p;
+}
+template <typename T>
 inline T __ldcs(const T *p)
 {
   return *p;

@@ -1,0 +1,51 @@
+/* vector.cuh - what the products of all formats do with their sums. */
+#ifndef SPMV_VECTOR_CUH
+#define SPMV_VECTOR_CUH
+
+#include "launch.cuh"
+
+/* alpha sum + beta y; y is not read when beta is 0 */
+template <typename S>
+__device__ inline S spmv_axpby(S alpha, S sum, S beta, const S *y)
+{
+  return beta == S(0) ? alpha * sum : alpha * sum + beta * *y;
+}
+
+/* The sum over `lanes` neighbouring lanes, a power of two, in a fixed order; all lanes of the warp take part */
+template <typename S>
+__device__ inline S spmv_add_lanes(S sum, int lanes)
+{
+  for (int offset = lanes >> 1; offset; offset >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+  return sum;
+}
+
+/* The sum over a block of THREADS threads in a fixed order, right in thread 0 */
+template <int THREADS, typename S>
+__device__ inline S spmv_add_block(S sum)
+{
+  __shared__ S warp_sum[THREADS / 32];
+
+  sum = spmv_add_lanes(sum, 32);
+  if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int i = 1; i < THREADS / 32; i++) sum += warp_sum[i];
+  return sum;
+}
+
+template <typename S>
+static __global__ void spmv_scale_rows(S *y, S beta, int64_t rows)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i < rows) y[i] = beta == S(0) ? S(0) : beta * y[i];
+}
+
+/* y = beta y: the product for alpha = 0 */
+template <typename S>
+static inline SpmvStatus spmv_scale(S *y, S beta, int64_t rows, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, spmv_scale_rows<S>, spmv_blocks(rows, 256), 256, 0, y, beta, rows);
+  return SPMV_SUCCESS;
+}
+
+#endif
