@@ -94,6 +94,7 @@ SpmvStatus spmv_transposed_build(SpmvPlan *base, const SpmvCsr *csr, const SpmvO
   }
   spmv_memory_add(&base->memory, "transpose", SPMV_ARRAY_VALUES,
                   t->plan->memory.total_bytes + t->plan->memory.work_bytes);
+  base->memory.host_bytes += t->plan->memory.host_bytes;
   return SPMV_SUCCESS;
 }
 
@@ -103,6 +104,7 @@ void spmv_transposed_free(SpmvPlan *base, SpmvTransposed *t)
 
   if (!t->plan) return;
   base->memory.total_bytes -= base->memory.array[--base->memory.count].bytes; /* the last that was added */
+  base->memory.host_bytes -= t->plan->memory.host_bytes;
   base->format->destroy(&t->plan);
   spmv_free(&host, &device, SPMV_DEVICE, t->work);
   *t = {};

@@ -114,7 +114,7 @@ void free_plan(FoldDevicePlan *plan)
 {
   const SpmvAllocator host = plan->base.host, device = plan->base.device;
 
-  fold_device_transposed_free(plan);
+  spmv_transposed_free(&plan->base, &plan->transposed);
   fold_stream_free(plan);
   spmv_free(&host, &device, SPMV_DEVICE, plan->table.columns);
   spmv_free(&host, &device, SPMV_DEVICE, plan->table.values);
@@ -169,7 +169,7 @@ SpmvStatus fold_device_update_values(SpmvPlan *base, const void *values, SpmvSpa
   const void     *on_the_device;
   int64_t        *row_ptr;
 
-  fold_device_transposed_free(plan);
+  spmv_transposed_free(base, &plan->transposed);
   if (plan->stream) return fold_stream_update(plan, values, values_space, exec);
   arena.arena.chunk_bytes = 16 * (base->rows + 1) + (values_space == SPMV_HOST ? values_bytes : 0) + (1 << 20);
   SPMV_TRY(on_device(values, values_space, values_bytes, "uploaded values", &arena.arena, exec, &on_the_device));
@@ -202,12 +202,8 @@ SpmvStatus fold_device_mult(const SpmvPlan *base, const void *alpha, const void 
 SpmvStatus fold_device_multtranspose(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
                                      void *work, SpmvExec *exec)
 {
-  const FoldDevicePlan *plan = (const FoldDevicePlan *)base;
-
   (void)work;
-  if (!plan->transposed)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
-  return fold_device_mult(plan->transposed, alpha, x, beta, y, plan->transposed_work, exec);
+  return spmv_transposed_mult(&((const FoldDevicePlan *)base)->transposed, alpha, x, beta, y, exec);
 }
 
 SpmvStatus fold_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
@@ -220,9 +216,9 @@ SpmvStatus fold_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
            base->format->options[FOLD_OPTION_GATHER].choices[fold_gather_of(&plan->options)]);
   print(ctx, line);
   if (plan->stream) fold_stream_view(plan, print, ctx);
-  if (plan->transposed) {
+  if (plan->transposed.plan) {
     snprintf(line, sizeof line, "transposed products keep a folded transpose of %lld bytes more",
-             (long long)plan->transposed->memory.total_bytes);
+             (long long)plan->transposed.plan->memory.total_bytes);
     print(ctx, line);
   }
   return SPMV_SUCCESS;

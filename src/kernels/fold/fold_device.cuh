@@ -11,7 +11,7 @@
 #ifndef SPMV_FOLD_DEVICE_CUH
 #define SPMV_FOLD_DEVICE_CUH
 
-#include "../device/arena.cuh"
+#include "../device/transpose.cuh"
 #include "fold_device.h"
 #include "fold_stream.h"
 
@@ -23,12 +23,11 @@ enum {
 typedef struct FoldStream FoldStream;
 
 typedef struct {
-  SpmvPlan    base; /* first */
-  SpmvOptions options;
-  FoldTable   table;  /* in device memory */
-  FoldStream *stream; /* of a table that is not all on the device, or whose x the host gathers; else NULL */
-  SpmvPlan   *transposed;
-  void       *transposed_work;
+  SpmvPlan       base; /* first */
+  SpmvOptions    options;
+  FoldTable      table;  /* in device memory */
+  FoldStream    *stream; /* of a table that is not all on the device, or whose x the host gathers; else NULL */
+  SpmvTransposed transposed;
 } FoldDevicePlan;
 
 /* What build takes over from analyze. arena holds the arrays of layout, which are in device memory, and an uploaded
@@ -63,8 +62,8 @@ SpmvStatus fold_device_fill_values(const FoldTable *, SpmvIndex, SpmvScalar, con
 /* row_ptr [rows+1], 64 bits wide; arena lends scratch space */
 SpmvStatus fold_device_recover_row_ptr(const FoldTable *, SpmvArena *, SpmvExec *, int64_t *row_ptr);
 /* The nonzeros in CSR order: row, column and value of each */
-SpmvStatus fold_device_coordinates(const FoldTable *, SpmvScalar, const int64_t *row_ptr, int32_t *row, int32_t *col,
-                                   void *values, SpmvExec *);
+SpmvStatus fold_device_coordinates(const FoldTable *, SpmvScalar, const int64_t *row_ptr, const SpmvCoordinates *,
+                                   SpmvExec *);
 
 /* ---- fold_device_mult.cu ---- */
 
@@ -106,10 +105,6 @@ void       fold_stream_free(FoldDevicePlan *);
 /* The CSR of A^T on the host; its arrays are in the blocks, which the caller frees */
 enum { FOLD_TRANSPOSE_BLOCKS = 5 };
 SpmvStatus fold_stream_transpose(const FoldDevicePlan *, SpmvExec *, SpmvCsr *, void *block[FOLD_TRANSPOSE_BLOCKS]);
-
-/* ---- fold_device_transpose.cu ---- */
-
-void fold_device_transposed_free(FoldDevicePlan *);
 
 /* Copies a few bytes to the host and waits for them */
 static inline SpmvStatus fold_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)

@@ -177,14 +177,16 @@ SpmvStatus fold_device_recover_row_ptr(const FoldTable *table, SpmvArena *arena,
   return SPMV_SUCCESS;
 }
 
-SpmvStatus fold_device_coordinates(const FoldTable *table, SpmvScalar scalar, const int64_t *row_ptr, int32_t *row,
-                                   int32_t *col, void *values, SpmvExec *exec)
+SpmvStatus fold_device_coordinates(const FoldTable *table, SpmvScalar scalar, const int64_t *row_ptr,
+                                   const SpmvCoordinates *to, SpmvExec *exec)
 {
   const int32_t *columns = (const int32_t *)table->columns;
 
   if (scalar == SPMV_F32)
     return visit_entries<int64_t>(
-        table, row_ptr, ToCoordinates<float>{columns, (const float *)table->values, row, col, (float *)values}, exec);
+        table, row_ptr,
+        ToCoordinates<float>{columns, (const float *)table->values, to->row, to->col, (float *)to->values}, exec);
   return visit_entries<int64_t>(
-      table, row_ptr, ToCoordinates<double>{columns, (const double *)table->values, row, col, (double *)values}, exec);
+      table, row_ptr,
+      ToCoordinates<double>{columns, (const double *)table->values, to->row, to->col, (double *)to->values}, exec);
 }

@@ -4,6 +4,7 @@
   before the first multiplication.
 */
 #include "fold_device.cuh"
+#include "../device/vector.cuh"
 #include "fold_rows.h"
 
 namespace
@@ -72,31 +73,19 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   to[e]           = c >= 0 ? __ldg(x + c) : S(0);
 }
 
-template <typename S>
-__device__ inline S add_lanes(S sum)
-{
-  for (int offset = 16; offset; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-  return sum;
-}
-
 /* A block a share: work[share sums] = the sum of every FOLD_SHARES-th part of the full pieces of a row */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_sum_shares(const int64_t *__restrict__ full_ptr, const S *__restrict__ work, S *__restrict__ shares)
 {
-  __shared__ S  warp_sum[FOLD_THREADS / 32];
   const int64_t f = blockIdx.x / FOLD_SHARES, share = blockIdx.x % FOLD_SHARES;
   const int64_t first = full_ptr[f], count = full_ptr[f + 1] - first;
   const int64_t end = first + count * (share + 1) / FOLD_SHARES;
   S             sum = S(0);
 
   for (int64_t p = first + count * share / FOLD_SHARES + threadIdx.x; p < end; p += FOLD_THREADS) sum += work[p];
-  sum = add_lanes(sum);
-  if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x) return;
-  for (int i = 1; i < FOLD_THREADS / 32; i++) sum += warp_sum[i];
-  shares[blockIdx.x] = sum;
+  sum = spmv_add_block<FOLD_THREADS>(sum);
+  if (threadIdx.x == 0) shares[blockIdx.x] = sum;
 }
 
 /* First blocks: a warp a row with full pieces. Further blocks: a thread a row with a last piece alone. */
@@ -118,15 +107,8 @@ __global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, Fol
   if (f < s.cut_up) sum = shares[f * FOLD_SHARES + lane];
   else
     for (int64_t p = layout.full_ptr[f] + lane; p < layout.full_ptr[f + 1]; p += 32) sum += work[p];
-  sum = add_lanes(sum);
+  sum = spmv_add_lanes(sum, 32);
   if (lane == 0) y[layout.owner[f]] += alpha * (sum + last[f]);
-}
-
-template <typename S>
-__global__ void __launch_bounds__(FOLD_THREADS) fold_scale_rows(S *y, S beta, int64_t rows)
-{
-  const int64_t i = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
-  if (i < rows) y[i] = beta == S(0) ? S(0) : beta * y[i];
 }
 
 template <typename S>
@@ -187,12 +169,8 @@ SpmvStatus fold_device_gather(const void *columns_, int64_t entries, SpmvScalar 
 
 SpmvStatus fold_device_scale(int64_t rows, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
 {
-  const int64_t blocks = spmv_blocks(rows, FOLD_THREADS);
-
-  if (scalar == SPMV_F32)
-    SPMV_LAUNCH(exec, fold_scale_rows<float>, blocks, FOLD_THREADS, 0, (float *)y, *(const float *)beta, rows);
-  else SPMV_LAUNCH(exec, fold_scale_rows<double>, blocks, FOLD_THREADS, 0, (double *)y, *(const double *)beta, rows);
-  return SPMV_SUCCESS;
+  return scalar == SPMV_F32 ? spmv_scale((float *)y, *(const float *)beta, rows, exec)
+                            : spmv_scale((double *)y, *(const double *)beta, rows, exec);
 }
 
 int fold_is_zero(const void *value, SpmvScalar scalar)
