@@ -145,6 +145,12 @@ void codsell_host_update(CodsellPlan *plan, const void *values)
   else update_f64(plan, values);
 }
 
+#define FOUR(n)    n, n + 1, n + 2, n + 3
+#define SIXTEEN(n) FOUR(n), FOUR(n + 4), FOUR(n + 8), FOUR(n + 12)
+static const int32_t in_order[CODSELL_MAX_C] = {SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)};
+#undef SIXTEEN
+#undef FOUR
+
 void codsell_view(const CodsellPlan *plan, int64_t slice, CodsellView *v)
 {
   const CodsellShape *s     = &plan->shape;
@@ -165,7 +171,9 @@ void codsell_view(const CodsellPlan *plan, int64_t slice, CodsellView *v)
   v->ids        = codes + parts.ids;
   v->lengths    = codes + parts.lengths;
   v->dictionary = plan->dictionary;
-  for (int l = 0; l < c; l++) v->row[l] = at->moved ? plan->order[slot0 + l] - (int32_t)(slot0 % s->window) : l;
+  v->row        = at->moved ? v->moved : in_order;
+  if (at->moved)
+    for (int l = 0; l < c; l++) v->moved[l] = plan->order[slot0 + l] - (int32_t)(slot0 % s->window);
 }
 
 int codsell_view_length(const CodsellView *v, int lane)

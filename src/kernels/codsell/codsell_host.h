@@ -49,7 +49,8 @@ typedef struct {
   int32_t        base; /* 0 in kinds without starts */
   const uint8_t *starts, *ids, *lengths;
   const int32_t *dictionary;
-  int32_t        row[CODSELL_MAX_C]; /* of each lane, minus the first slot */
+  const int32_t *row; /* of each lane, minus the first slot; points to moved or to the numbers from 0 on */
+  int32_t        moved[CODSELL_MAX_C];
 } CodsellView;
 
 void codsell_view(const CodsellPlan *, int64_t slice, CodsellView *);

@@ -1,5 +1,6 @@
 /* codsell_mult.c - products on the host, one body for all scalar types and instruction sets. */
 #include "codsell_host.h"
+#include <string.h>
 #if SPMV_HAVE_X86_VARIANTS
   #include <immintrin.h>
 #endif
