@@ -77,6 +77,11 @@ typedef struct {
   int64_t first; /* position in long_columns and long_values */
 } CodsellLong;
 
+/* On a device: piece `number` of a long row */
+typedef struct {
+  int32_t long_row, number;
+} CodsellPiece;
+
 /* What an analysis finds out about a pattern */
 typedef struct {
   int     log_c, word, stride; /* C = 1 << log_c; W; entries of a dictionary word, a power of 2 */
@@ -102,6 +107,7 @@ typedef struct {
   int64_t      *windows;
   CodsellLong  *long_rows;
   void         *long_columns, *long_values;
+  CodsellPiece *pieces; /* [pieces], on a device */
 } CodsellPlan;
 
 void codsell_memory(const CodsellShape *, SpmvIndex long_index, SpmvScalar, SpmvMemory *);

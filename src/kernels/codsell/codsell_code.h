@@ -94,7 +94,7 @@ CODSELL_BOTH int     codsell_place_relative(uint64_t place) { return (int)(place
 /* A count as it orders the dictionary */
 CODSELL_BOTH uint32_t codsell_rank_count(uint32_t count)
 {
-  return count < CODSELL_COUNT_MAX ? count : CODSELL_COUNT_MAX;
+  return count < CODSELL_COUNT_MAX ? count : (uint32_t)CODSELL_COUNT_MAX;
 }
 
 /* Where the parts of a slice's codes begin, in bytes behind code0 */

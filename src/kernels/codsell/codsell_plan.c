@@ -18,7 +18,7 @@ typedef struct {
   int64_t       bytes;
 } Array;
 
-enum { ARRAYS = 9 };
+enum { ARRAYS = 10 };
 
 /* In the order of the pointers of a plan */
 static void list_arrays(const CodsellShape *s, SpmvIndex long_index, SpmvScalar scalar, Array array[ARRAYS])
@@ -34,6 +34,7 @@ static void list_arrays(const CodsellShape *s, SpmvIndex long_index, SpmvScalar 
         {"long_rows", SPMV_ARRAY_POINTERS, s->long_rows > 0 ? (s->long_rows + 1) * (int64_t)sizeof(CodsellLong) : 0},
         {"long_columns", SPMV_ARRAY_INDICES, s->long_nnz * spmv_index_bytes(long_index)},
         {"long_values", SPMV_ARRAY_VALUES, s->long_nnz * value},
+        {"pieces", SPMV_ARRAY_POINTERS, s->pieces * (int64_t)sizeof(CodsellPiece)},
   };
 
   for (int i = 0; i < ARRAYS; i++) array[i] = list[i];
@@ -71,6 +72,7 @@ static void list_pointers(CodsellPlan *plan, void **pointer[ARRAYS])
   pointer[6] = (void **)&plan->long_rows;
   pointer[7] = &plan->long_columns;
   pointer[8] = &plan->long_values;
+  pointer[9] = (void **)&plan->pieces;
 }
 
 SpmvStatus codsell_alloc(CodsellPlan *plan, SpmvIndex long_index, SpmvExec *exec)
