@@ -124,7 +124,7 @@ __device__ inline S sum_lane(const Lane<S> &at)
 template <typename S, int W>
 __device__ inline S sum_by_kind(int kind, const Lane<S> &at)
 {
-  constexpr int K = W > 4 ? 1 : W > 2 ? 2 : W > 1 ? 3 : 6; /* 6 to 8 nonzeros: what 64 registers hold */
+  constexpr int K = W > 4 ? 1 : W > 2 ? 2 : W > 1 ? 3 : 4; /* what 64 registers hold */
 
   switch (kind) {
   case CODSELL_UNIFORM:

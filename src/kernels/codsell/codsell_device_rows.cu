@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   __shared__ unsigned long long                sum;
   const int64_t                                begin = blockIdx.x * sigma;
   const int                                    n     = (int)min(sigma, rows - begin);
-  int                                          items[ITEMS];
+  int                                          items[ITEMS], total;
 
   for (int i = threadIdx.x; i < ITEMS * CODSELL_THREADS; i += CODSELL_THREADS) count[i] = 0;
   if (threadIdx.x == 0) sum = 0;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   for (int i = threadIdx.x; i < n; i += CODSELL_THREADS) atomicAdd(&count[CODSELL_LONGEST - length[begin + i]], 1);
   __syncthreads();
   for (int i = 0; i < ITEMS; i++) items[i] = count[threadIdx.x * ITEMS + i];
-  Scan(temp).InclusiveSum(items, items);
+  Scan(temp).InclusiveSum(items, items, total);
   for (int i = 0; i < ITEMS; i++) count[threadIdx.x * ITEMS + i] = items[i];
   __syncthreads();
   for (int rank = threadIdx.x << log_c; rank < n; rank += CODSELL_THREADS << log_c) {

@@ -103,15 +103,18 @@ __device__ inline int64_t find_long(const Layout &p, int64_t row)
 template <int ROWS>
 __device__ inline void add_up(int64_t *first, int64_t start)
 {
-  enum { ITEMS = ROWS / CODSELL_THREADS };
+  enum { ITEMS = ROWS < 8 * CODSELL_THREADS ? ROWS / CODSELL_THREADS : 8, CHUNK = ITEMS * CODSELL_THREADS };
   typedef cub::BlockScan<int64_t, CODSELL_THREADS> Scan;
   __shared__ typename Scan::TempStorage            temp;
-  int64_t                                          items[ITEMS];
+  int64_t                                          items[ITEMS], total;
 
-  __syncthreads();
-  for (int i = 0; i < ITEMS; i++) items[i] = first[threadIdx.x * ITEMS + i];
-  Scan(temp).ExclusiveSum(items, items);
-  for (int i = 0; i < ITEMS; i++) first[threadIdx.x * ITEMS + i] = start + items[i];
+  static_assert(ROWS % CHUNK == 0, "a window is scanned in whole chunks");
+  for (int64_t *at = first; at < first + ROWS; at += CHUNK, start += total) {
+    __syncthreads();
+    for (int i = 0; i < ITEMS; i++) items[i] = at[threadIdx.x * ITEMS + i];
+    Scan(temp).ExclusiveSum(items, items, total);
+    for (int i = 0; i < ITEMS; i++) at[threadIdx.x * ITEMS + i] = start + items[i];
+  }
   __syncthreads();
 }
 
