@@ -7,16 +7,22 @@
   fill its last word. A word is kept as offsets from the row's index, or as offsets from its own first column, which is
   then stored as its start; either way the offsets stand in one dictionary, the most frequent words first.
 
-    values      S    [columns * C] nonzero k of the row in lane l of a slice: values[(column0 + k) * C + l]; padding is
-  0 slices           [slices] CodsellSlice codes       u8   [code_bytes] of each slice, in this order, what its kind has
-  (n = words of the width): base    i32      smallest column of the slice minus its first slot starts  u16|i32  [n * C]
-  or, of a kind without words, [width * C]: column minus slot minus base ids     u16 [n], one a word for all lanes; or
-  u8 | u16 [n * C] lengths u8 | u16 [C] if the slice is ragged, u16 if it is wider than 255 word w of lane l at w * C +
-  l; padded with 0 to a multiple of 4 bytes dictionary  i32  [words * stride] W offsets each order       u16  [slots]
-  the row in a slot, minus the first row of its window; absent when no row has moved windows     i64  [windows] position
-  of the first nonzero of each window of rows in the CSR long_rows        [long_rows + 1] CodsellLong; rows that are too
-  long or too far from the diagonal for a slice. Slices hold them as empty rows, the product adds them afterwards.
-    long_columns I   [long_nnz], long_values S [long_nnz]
+    values      S    [columns * C] nonzero k of the row in lane l of a slice: values[(column0 + k) * C + l]; padding 0
+    slices           [slices] CodsellSlice
+    codes       u8   [code_bytes] of each slice, in this order, what its kind has (n: words of the width)
+                       base    i32  smallest column of the slice minus its first slot
+                       starts  u16 | i32 [n * C], of a kind without words [width * C]: column minus first slot minus
+                               base; divided by W if the slice is scaled
+                       ids     u16 [n] if all lanes share them, else u8 | u16 [n * C]
+                       lengths u8 [C] if the slice is ragged, u16 if it is wider than 255
+                     Word w of lane l is at w * C + l. Each slice is padded with 0 to a multiple of 4 bytes.
+    dictionary  i32  [words * stride] W offsets each
+    order       u16  [slices * C] the row in a slot, minus the first row of its window; absent when no row has moved
+    windows     i64  [windows] position of the first nonzero of each window of rows in the CSR
+    long_rows        [long_rows + 1] CodsellLong: rows that are too long for a slice or too far from the diagonal.
+                     Slices hold them as empty rows; the product adds them afterwards.
+    long_columns I   [long_nnz]
+    long_values S    [long_nnz]
 
   S is base.scalar_type; I is base.index_type on the host and 32 bits on a device.
 */
@@ -69,6 +75,7 @@ typedef struct {
   uint64_t kind : 4;
   uint64_t ragged : 1; /* some row is shorter than the width */
   uint64_t moved : 1;  /* some slot does not hold the row of its own number */
+  uint64_t scaled : 1; /* its starts are in units of W columns */
   uint64_t code0;      /* first byte of its codes */
 } CodsellSlice;
 

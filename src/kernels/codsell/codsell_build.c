@@ -59,6 +59,7 @@ void codsell_host_slices(const SpmvPattern *p, CodsellAnalysis *a)
                                   .kind    = (uint64_t)kind,
                                   .ragged  = (uint64_t)ragged,
                                   .moved   = (uint64_t)moved,
+                                  .scaled  = (uint64_t)codsell_is_scaled(&span, kind),
                                   .code0   = (uint64_t)s->code_bytes};
     s->columns += width;
     s->code_bytes += codsell_parts(kind, width, s->word, c, ragged).end;
@@ -167,6 +168,7 @@ void codsell_view(const CodsellPlan *plan, int64_t slice, CodsellView *v)
   v->c          = c;
   v->ragged     = (int)at->ragged;
   v->base       = codsell_has_starts(v->kind) ? *(const int32_t *)codes : 0;
+  v->scale      = at->scaled ? s->word : 1;
   v->starts     = codes + parts.starts;
   v->ids        = codes + parts.ids;
   v->lengths    = codes + parts.lengths;
@@ -209,7 +211,7 @@ void codsell_view_columns(const CodsellView *v, int k, int32_t *column)
     case CODSELL_STARTS16_UNIFORM:
     case CODSELL_STARTS16_IDS8:
     case CODSELL_COLUMNS16:
-      column[l] += starts16[starts + l];
+      column[l] += starts16[starts + l] * v->scale;
       break;
     case CODSELL_STARTS32_UNIFORM:
     case CODSELL_STARTS32_IDS8:

@@ -36,6 +36,7 @@ typedef struct {
 typedef struct {
   int32_t max_id, max_relative; /* largest id of its words, and of its words from their own start; CODSELL_NO_ID */
   int32_t same, same_relative;  /* all rows have equal words */
+  int32_t aligned;              /* all words start at the same column modulo W */
   int32_t low, high;            /* smallest and largest column minus first slot */
 } CodsellSpan;
 
@@ -130,10 +131,13 @@ CODSELL_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, in
   return p;
 }
 
+CODSELL_BOTH int codsell_is_narrow(const CodsellSpan *s) { return s->high - s->low <= 0xffff; }
+
 /* Whether the words and columns of a slice allow a kind */
-CODSELL_BOTH int codsell_allows(const CodsellSpan *s, int kind)
+CODSELL_BOTH int codsell_allows(const CodsellSpan *s, int kind, int word)
 {
-  const int narrow = s->high - s->low <= 0xffff, known = s->max_relative < CODSELL_DICTIONARY;
+  const int narrow = codsell_is_narrow(s), known = s->max_relative < CODSELL_DICTIONARY;
+  const int short_starts = narrow || (s->aligned && (s->high - s->low) / word <= 0xffff);
 
   switch (kind) {
   case CODSELL_UNIFORM:
@@ -143,9 +147,9 @@ CODSELL_BOTH int codsell_allows(const CodsellSpan *s, int kind)
   case CODSELL_IDS16:
     return s->max_id < CODSELL_DICTIONARY;
   case CODSELL_STARTS16_UNIFORM:
-    return narrow && s->same_relative && known;
+    return short_starts && s->same_relative && known;
   case CODSELL_STARTS16_IDS8:
-    return narrow && s->max_relative < 256;
+    return short_starts && s->max_relative < 256;
   case CODSELL_STARTS32_UNIFORM:
     return s->same_relative && known;
   case CODSELL_STARTS32_IDS8:
@@ -165,12 +169,18 @@ CODSELL_BOTH int codsell_choose(const CodsellSpan *s, int width, int word, int c
   if (width == 0) return CODSELL_UNIFORM;
   for (int kind = CODSELL_COLUMNS16; kind >= 0; kind--) {
     const int bytes = codsell_parts(kind, width, word, c, ragged).end;
-    if (bytes <= least && codsell_allows(s, kind)) {
+    if (bytes <= least && codsell_allows(s, kind, word)) {
       best  = kind;
       least = bytes;
     }
   }
   return best;
+}
+
+/* Whether starts of 16 bits have to count W columns each */
+CODSELL_BOTH int codsell_is_scaled(const CodsellSpan *s, int kind)
+{
+  return (kind == CODSELL_STARTS16_UNIFORM || kind == CODSELL_STARTS16_IDS8) && !codsell_is_narrow(s);
 }
 
 /* 1 + the largest id that a slice of a kind uses */

@@ -36,6 +36,7 @@ struct Lane {
   int            lane, c; /* lanes of the slice */
   int            length;  /* nonzeros of the row */
   int            width, words;
+  int            scale;       /* columns that a start counts */
   int            first, step; /* words or nonzeros: where to begin, and how far to the next */
 };
 
@@ -112,7 +113,9 @@ __device__ inline S sum_lane(const Lane<S> &at)
 #pragma unroll
     for (int k = 0; k < K * W; k++) {
       gathered[k] = S(0);
-      if (w0 * W + k < at.length) gathered[k] = __ldg(at.x + (codes.start[k / W] + column[k / W][k % W]));
+      if (w0 * W + k < at.length)
+        gathered[k] =
+            __ldg(at.x + (codes.start[k / W] * (START == 2 && ID >= 0 ? at.scale : 1) + column[k / W][k % W]));
     }
     if (w0 + at.step * K < at.words) next.load(at, w0 + at.step * K);
 #pragma unroll
@@ -172,6 +175,7 @@ __device__ inline S sum_of_thread(const Product<S> &p, int64_t slice, int lane, 
   mine.length     = at.ragged ? codsell_length(codes + parts.lengths, width, lane) : width;
   mine.width      = width;
   mine.words      = kind >= CODSELL_COLUMNS16 ? mine.length : codsell_words(mine.length, W);
+  mine.scale      = at.scaled ? W : 1;
   mine.first      = part;
   mine.step       = 1 << p.log_parts;
   return sum_by_kind<S, W>(kind, mine);

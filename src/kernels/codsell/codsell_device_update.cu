@@ -67,7 +67,7 @@ __device__ inline int64_t column_of(const Layout &p, const CodsellSlice &at, int
   int64_t             column = row;
 
   if (start_bytes) column = slot - lane + *(const int32_t *)codes;
-  if (start_bytes == 2) column += ((const uint16_t *)starts)[entry];
+  if (start_bytes == 2) column += ((const uint16_t *)starts)[entry] * (at.scaled ? s.word : 1);
   if (start_bytes == 4) column += ((const int32_t *)starts)[entry];
   if (kind >= CODSELL_COLUMNS16) return column;
   const int id = id_bytes == 0   ? ((const uint16_t *)ids)[w]

@@ -46,7 +46,8 @@ void codsell_host_multtranspose(const CodsellPlan *, const void *alpha, const vo
 /* A slice of a plan, ready to be read. Columns are relative to the first slot of the slice. */
 typedef struct {
   int            kind, width, word, stride, c, ragged;
-  int32_t        base; /* 0 in kinds without starts */
+  int32_t        base;  /* 0 in kinds without starts */
+  int32_t        scale; /* columns that a start counts */
   const uint8_t *starts, *ids, *lengths;
   const int32_t *dictionary;
   const int32_t *row; /* of each lane, minus the first slot; points to moved or to the numbers from 0 on */

@@ -241,7 +241,7 @@ typedef struct {
   int         sigma, kind;
 } KindCase;
 
-enum { KIND_CASES = 10 };
+enum { KIND_CASES = 11 };
 
 /* Matrices in which each kind of slice occurs */
 static void kind_cases(KindCase list[KIND_CASES])
@@ -251,6 +251,7 @@ static void kind_cases(KindCase list[KIND_CASES])
       {gen_stencil(27, 40, 6, 5), "3", 64, CODSELL_IDS8},
       {own(patterns_row, 6000, 8000, 700), "3", 1, CODSELL_IDS16},
       {own(triples_row, 600, 3000, 800), "auto", 1, CODSELL_STARTS16_UNIFORM},
+      {own(triples_row, 600, 150000, 40000), "3", 1, CODSELL_STARTS16_UNIFORM},
       {own(mixed_row, 500, 4000, 0), "2", 1, CODSELL_STARTS16_IDS8},
       {own(triples_row, 600, 300000, 90000), "auto", 1, CODSELL_STARTS32_UNIFORM},
       {own(mixed_row, 500, 400000, 0), "2", 1, CODSELL_STARTS32_IDS8},
@@ -275,16 +276,20 @@ UNIT_TEST(codsell_products_of_every_kind_of_slice)
                        s == 0 ? cases[m].kind : -1);
 }
 
+/* Triples of columns over 3 x 40000 columns: words of 3, and starts of 16 bits that count 3 columns each */
 UNIT_TEST(codsell_words_follow_the_unknowns_of_a_node)
 {
-  const GenSpec spec = own(triples_row, 600, 3000, 800);
+  const GenSpec spec = own(triples_row, 600, 150000, 40000);
   SpmvCsr       csr  = {.scalar_type = SPMV_F64};
 
   UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
-  double *values = calloc((size_t)csr.pattern.nnz, sizeof *values);
-  csr.values     = values;
-  Built b        = build(&csr, "32", 0, "auto");
-  UNIT_EQUAL(3, ((const CodsellPlan *)b.plan)->shape.word);
+  double *values       = calloc((size_t)csr.pattern.nnz, sizeof *values);
+  csr.values           = values;
+  Built              b = build(&csr, "32", 0, "auto");
+  const CodsellPlan *p = (const CodsellPlan *)b.plan;
+  UNIT_EQUAL(3, p->shape.word);
+  UNIT_EQUAL(1, p->slices[1].scaled);
+  UNIT_EQUAL(CODSELL_STARTS16_UNIFORM, p->slices[1].kind);
   clear(&b);
   free(values);
   gen_pattern_free(&csr.pattern);
