@@ -1,6 +1,16 @@
 # Decides whether GPU code is built, and how. Sets SPMV_CUDA_ENABLED.
 set(SPMV_CUDA_ENABLED OFF)
 
+if(PETSCPACK_CUDA STREQUAL "EMULATED")
+  # GPU code by the C++ compiler, run on the CPU: a test of kernels where there is no GPU
+  set(SPMV_CUDA_ENABLED ON)
+  enable_language(CXX)
+  set(CMAKE_CXX_STANDARD 17)
+  set(CMAKE_CXX_STANDARD_REQUIRED ON)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/tests/emulator)
+  message(STATUS "GPU code: emulated, for tests only")
+  return()
+endif()
 if(PETSCPACK_CUDA STREQUAL "AUTO")
   # A toolkit in its usual place counts even when nvcc is not on the PATH
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})

@@ -4,8 +4,9 @@
   message, must leave no block behind and no plan that cannot be destroyed; the attempt after the last failure must give
   the right product.
 
-    fault_kernels [--format F] [--space host|device]
+    fault_kernels [--format F] [--space host|device] [--sample N]
 
+  --sample N tries every N-th combination of options, source and index type only, for slow machines.
   The last line is "N passed, M failed"; the exit code is 0 when M is 0 and N is not, 77 when there is no device but it
   was asked for, else 1.
 */
@@ -23,6 +24,7 @@ enum { FAILURES_PRINTED = 20, ATTEMPTS_MAX = 10000, EXIT_SKIPPED = 77 };
 static const char *const matrix_names[] = {"empty_0x0",       "all_rows_empty",    "elasticity_fixed_dofs",
                                            "some_rows_empty", "lengths_near_1024", "circuit"};
 
+static int64_t sample = 1;
 static int64_t passed, failed, injected; /* injected: failures of an allocation so far, of one format */
 
 typedef struct {
@@ -174,6 +176,13 @@ static void fail_each_allocation(Attempt *a, SpmvIndex index)
   csr_copy_free(&a->copy);
 }
 
+/* Counts combinations, and says which of them belong to the sample */
+static int in_sample(void)
+{
+  static int64_t combinations = 0;
+  return combinations++ % sample == 0;
+}
+
 static void run_problem(const SpmvFormat *format, const Problem *problem, SpmvSpace space)
 {
   const int sources = space == SPMV_DEVICE && (format->caps & SPMV_CAP_DEVICE_BUILD) ? SOURCE_COUNT : 1;
@@ -181,6 +190,7 @@ static void run_problem(const SpmvFormat *format, const Problem *problem, SpmvSp
   for (int v = 0; v < case_variant_count(format, CASE_QUICK); v++)
     for (int source = 0; source < sources; source++) {
       Attempt a;
+      if (!in_sample()) continue;
       memset(&a, 0, sizeof a);
       a.format  = format;
       a.problem = problem;
@@ -220,6 +230,7 @@ int main(int argc, char **argv)
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--format")) only_format = argv[i + 1];
     if (!strcmp(argv[i], "--space")) only_space = argv[i + 1];
+    if (!strcmp(argv[i], "--sample") && atoll(argv[i + 1]) > 0) sample = atoll(argv[i + 1]);
   }
   for (int i = 0; i < spmv_format_count(); i++) {
     const SpmvFormat *format = spmv_format_get(i);

@@ -30,6 +30,12 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
     if (status_) return status_;                                                                                       \
   } while (0)
 
+/* tests/emulator, which stands in for the CUDA runtime where there is no GPU, has a call of its own */
+#ifndef SPMV_KERNEL_CALL
+  #define SPMV_KERNEL_CALL(kernel, blocks, threads, shared, stream, ...)                                               \
+    kernel<<<(blocks), (threads), (shared), (stream)>>>(__VA_ARGS__)
+#endif
+
 /* Launches kernel<<<blocks, threads, shared, exec->stream>>>(...); blocks is an int64_t and at most 2^31-1 */
 #define SPMV_LAUNCH(exec, kernel, blocks, threads, shared, ...)                                                        \
   do {                                                                                                                 \
@@ -37,7 +43,7 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
     if (blocks_ > 0x7fffffffLL)                                                                                        \
       return spmv_fail((exec), SPMV_ERR_OVERFLOW, "kernel %s: %lld blocks", #kernel, (long long)blocks_);              \
     if (blocks_ > 0) {                                                                                                 \
-      kernel<<<(unsigned)blocks_, (threads), (shared), (cudaStream_t)(exec)->stream>>>(__VA_ARGS__);                   \
+      SPMV_KERNEL_CALL(kernel, (unsigned)blocks_, (threads), (shared), (cudaStream_t)(exec)->stream, __VA_ARGS__);     \
       SPMV_TRY(spmv_cuda_status((exec), cudaGetLastError(), "kernel " #kernel));                                       \
     }                                                                                                                  \
   } while (0)

@@ -217,7 +217,7 @@ SpmvStatus rbp_device_update_values(SpmvPlan *base, const void *values, SpmvSpac
   SpmvDeviceScratch uploaded(exec);
   RbpDevicePlan    *plan = (RbpDevicePlan *)base;
 
-  rbp_device_transposed_free(plan);
+  spmv_transposed_free(base, &plan->transposed);
   if (values_space == SPMV_HOST) {
     const int64_t bytes = base->nnz * spmv_scalar_bytes(base->scalar_type);
     SPMV_TRY(uploaded.alloc(bytes, "uploaded values"));
@@ -239,13 +239,8 @@ SpmvStatus rbp_device_mult(const SpmvPlan *plan, const void *alpha, const void *
 SpmvStatus rbp_device_multtranspose(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
                                     void *work, SpmvExec *exec)
 {
-  const RbpDevicePlan *plan = (const RbpDevicePlan *)base;
-
   (void)work;
-  if (!plan->transposed)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
-  return rbp_device_packed_mult((const RbpDevicePacked *)plan->transposed, alpha, x, beta, y, plan->transposed_work,
-                                exec);
+  return spmv_transposed_mult(&((const RbpDevicePlan *)base)->transposed, alpha, x, beta, y, exec);
 }
 
 static void view_counts(const RbpDevicePublished *plan, SpmvPrint print, void *ctx)
@@ -282,9 +277,9 @@ SpmvStatus rbp_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   print(ctx, line);
   if (is_packed(base)) view_packed((const RbpDevicePacked *)base, print, ctx);
   else view_counts((const RbpDevicePublished *)base, print, ctx);
-  if (plan->transposed) {
+  if (plan->transposed.plan) {
     snprintf(line, sizeof line, "transposed products keep a packed transpose of %lld bytes more",
-             (long long)plan->transposed->memory.total_bytes);
+             (long long)plan->transposed.plan->memory.total_bytes);
     print(ctx, line);
   }
   return SPMV_SUCCESS;
@@ -293,7 +288,7 @@ SpmvStatus rbp_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 void rbp_device_destroy(SpmvPlan **plan)
 {
   if (!plan || !*plan) return;
-  rbp_device_transposed_free((RbpDevicePlan *)*plan);
+  spmv_transposed_free(*plan, &((RbpDevicePlan *)*plan)->transposed);
   if (is_packed(*plan)) rbp_device_packed_free((RbpDevicePacked *)*plan);
   else rbp_device_published_free((RbpDevicePublished *)*plan);
   *plan = NULL;

@@ -4,17 +4,16 @@
 #ifndef SPMV_RBP_DEVICE_PACKED_CUH
 #define SPMV_RBP_DEVICE_PACKED_CUH
 
-#include "../device/launch.cuh"
+#include "../device/transpose.cuh"
 #include "rbp_device.h"
 
 enum { RBP_THREADS = 128 /* of a product block */ };
 
 /* What every plan of rbp in device memory begins with */
 typedef struct {
-  SpmvPlan  base; /* first */
-  RbpFormat format;
-  SpmvPlan *transposed;      /* packed plan of A^T, made by prepare_transpose; NULL before and after new values */
-  void     *transposed_work; /* of its product */
+  SpmvPlan       base; /* first */
+  RbpFormat      format;
+  SpmvTransposed transposed; /* a packed plan, whatever the format */
 } RbpDevicePlan;
 
 typedef struct {
@@ -114,16 +113,7 @@ SpmvStatus rbp_device_packed_mult(const RbpDevicePacked *, const void *alpha, co
                                   void *work, SpmvExec *);
 void       rbp_device_packed_free(RbpDevicePacked *);
 
-/* A matrix by coordinates in the order of its CSR: row [nnz], col [nnz], values [nnz] S, in device memory */
-typedef struct {
-  int32_t *row, *col;
-  void    *values;
-} RbpCoordinates;
-
 /* Writes a plan's nonzeros in CSR order; the arrays are there */
-SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *, const RbpCoordinates *, SpmvExec *);
-
-/* Frees the packed plan of A^T, if there is one: new values make it stale */
-void rbp_device_transposed_free(RbpDevicePlan *);
+SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *, const SpmvCoordinates *, SpmvExec *);
 
 #endif

@@ -147,7 +147,7 @@ __global__ void rbp_refill(Arrays<I, S> a, const int64_t *csr_row, const S *csr)
 }
 
 template <typename I, typename S>
-__global__ void rbp_list_coordinates(Arrays<I, S> a, const int64_t *csr_row, RbpCoordinates to)
+__global__ void rbp_list_coordinates(Arrays<I, S> a, const int64_t *csr_row, SpmvCoordinates to)
 {
   const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
   if (i >= a.rows) return;
@@ -256,7 +256,7 @@ SpmvStatus refill(RbpDevicePublished *plan, const void *csr, SpmvExec *exec)
 }
 
 template <typename I, typename S>
-SpmvStatus list(const RbpDevicePublished *plan, const RbpCoordinates *to, SpmvExec *exec)
+SpmvStatus list(const RbpDevicePublished *plan, const SpmvCoordinates *to, SpmvExec *exec)
 {
   SpmvScopedArena scratch(exec);
   int64_t        *rows;
@@ -351,7 +351,7 @@ SpmvStatus rbp_device_published_mult(const RbpDevicePublished *plan, const void 
   return RBP_BY_TYPES(mult, plan, plan, alpha, x, beta, y, exec);
 }
 
-SpmvStatus rbp_device_published_coordinates(const RbpDevicePublished *plan, const RbpCoordinates *to, SpmvExec *exec)
+SpmvStatus rbp_device_published_coordinates(const RbpDevicePublished *plan, const SpmvCoordinates *to, SpmvExec *exec)
 {
   return RBP_BY_TYPES(list, plan, plan, to, exec);
 }

@@ -21,7 +21,7 @@ SpmvStatus rbp_device_published_build(const RbpDevicePattern *, const SpmvCsr *,
 SpmvStatus rbp_device_published_update(RbpDevicePublished *, const void *values, SpmvExec *);
 SpmvStatus rbp_device_published_mult(const RbpDevicePublished *, const void *alpha, const void *x, const void *beta,
                                      void *y, SpmvExec *);
-SpmvStatus rbp_device_published_coordinates(const RbpDevicePublished *, const RbpCoordinates *, SpmvExec *);
+SpmvStatus rbp_device_published_coordinates(const RbpDevicePublished *, const SpmvCoordinates *, SpmvExec *);
 void       rbp_device_published_free(RbpDevicePublished *);
 
 #endif

@@ -6,6 +6,7 @@
 #include <cooperative_groups.h>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
+#include <climits>
 
 namespace cg = cooperative_groups;
 

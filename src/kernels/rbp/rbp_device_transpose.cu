@@ -1,143 +1,22 @@
-/*
-  rbp_device_transpose.cu - the transposed product of rbp on the device: by an explicit packed plan of A^T, so that it
-  is as fast and as repeatable as the product. A plan lists its nonzeros in CSR order; a stable sort by column makes
-  them the CSR of A^T.
-*/
+/* rbp_device_transpose.cu - transposed products of rbp on the device: a packed plan of A^T, whatever the format of A.
+ */
 #include "rbp_device_analyze.cuh"
 #include "rbp_device_published.cuh"
-#include <cub/device/device_radix_sort.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
-namespace
-{
-/* row_ptr[c] = the first of the sorted columns that is not below c */
-__global__ void rbp_column_starts(const int32_t *sorted, int64_t nnz, int64_t cols, int64_t *row_ptr)
-{
-  const int64_t c   = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  int64_t       low = 0, high = nnz;
-
-  if (c > cols) return;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (sorted[middle] < c) low = middle + 1;
-    else high = middle;
-  }
-  row_ptr[c] = low;
-}
-
-__global__ void rbp_number(int64_t *order, int64_t n)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < n) order[i] = i;
-}
-
-template <typename S>
-__global__ void rbp_gather(const int64_t *order, const int32_t *row, const S *values, int64_t n, int64_t *to_col,
-                           S *to_values)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  to_col[i]    = row[order[i]];
-  to_values[i] = values[order[i]];
-}
-
-SpmvStatus list_coordinates(const RbpDevicePlan *plan, const RbpCoordinates *to, SpmvExec *exec)
-{
-  return plan->format == RBP_PACKED ? rbp_device_packed_coordinates((const RbpDevicePacked *)plan, to, exec)
-                                    : rbp_device_published_coordinates((const RbpDevicePublished *)plan, to, exec);
-}
-
-/* The CSR of A^T, with 64-bit indices */
-struct TransposedCsr {
-  int64_t *row_ptr, *col;
-  void    *values;
-};
-
-SpmvStatus sort_by_column(const RbpDevicePlan *plan, TransposedCsr *t, SpmvScopedArena *scratch_arena, SpmvExec *exec)
-{
-  const int64_t  n = plan->base.nnz, cols = plan->base.cols, scalar_bytes = spmv_scalar_bytes(plan->base.scalar_type);
-  RbpCoordinates list;
-  int32_t       *sorted;
-  int64_t       *order, *sorted_order;
-
-  SPMV_TRY(scratch_arena->array(n, "rows", &list.row));
-  SPMV_TRY(scratch_arena->array(n, "columns", &list.col));
-  SPMV_TRY(scratch_arena->array(n * scalar_bytes, "values", (char **)&list.values));
-  SPMV_TRY(list_coordinates(plan, &list, exec));
-  SPMV_TRY(scratch_arena->array(n, "sorted columns", &sorted));
-  SPMV_TRY(scratch_arena->array(n, "order", &order));
-  SPMV_TRY(scratch_arena->array(n, "order", &sorted_order));
-  SPMV_LAUNCH(exec, rbp_number, spmv_blocks(n, 256), 256, 0, order, n);
-  if (n > 0)
-    SPMV_CUB(exec, &scratch_arena->arena,
-             cub::DeviceRadixSort::SortPairs(scratch, bytes, list.col, sorted, order, sorted_order, n, 0, 32,
-                                             (cudaStream_t)exec->stream));
-  SPMV_TRY(scratch_arena->array(cols + 1, "transposed row_ptr", &t->row_ptr));
-  SPMV_TRY(scratch_arena->array(n, "transposed col", &t->col));
-  SPMV_TRY(scratch_arena->array(n * scalar_bytes, "transposed values", (char **)&t->values));
-  SPMV_LAUNCH(exec, rbp_column_starts, spmv_blocks(cols + 1, 256), 256, 0, sorted, n, cols, t->row_ptr);
-  if (plan->base.scalar_type == SPMV_F32)
-    SPMV_LAUNCH(exec, rbp_gather<float>, spmv_blocks(n, 256), 256, 0, sorted_order, list.row,
-                (const float *)list.values, n, t->col, (float *)t->values);
-  else
-    SPMV_LAUNCH(exec, rbp_gather<double>, spmv_blocks(n, 256), 256, 0, sorted_order, list.row,
-                (const double *)list.values, n, t->col, (double *)t->values);
-  return SPMV_SUCCESS;
-}
-
-/* Analysis and build as for any matrix, and the work space of the product kept behind the plan */
-SpmvStatus make_transposed(RbpDevicePlan *plan, SpmvExec *exec)
-{
-  SpmvScopedArena scratch(exec);
-  TransposedCsr   t;
-  SpmvOptions     options;
-  SpmvAnalysis    analysis;
-
-  SPMV_TRY(sort_by_column(plan, &t, &scratch, exec));
-  const SpmvCsr csr = {
-      {plan->base.cols, plan->base.rows, plan->base.nnz, SPMV_I64, SPMV_DEVICE, t.row_ptr, t.col, NULL, NULL},
-      plan->base.scalar_type,
-      SPMV_DEVICE,
-      t.values};
-  spmv_options_init(&options, plan->base.format);
-  SPMV_TRY(spmv_analyze(plan->base.format, &csr.pattern, csr.scalar_type, &options, exec, &analysis));
-  SpmvPlan  *transposed = NULL;
-  void      *work       = NULL;
-  SpmvStatus status     = spmv_build(&csr, &analysis, exec, &transposed);
-  spmv_analysis_clear(&analysis, exec);
-  if (!status) status = spmv_alloc(exec, SPMV_DEVICE, transposed->memory.work_bytes, "work of A^T", &work);
-  if (!status) status = spmv_stream_wait(exec); /* scratch leaves scope */
-  if (status) {
-    rbp_device_destroy(&transposed);
-    spmv_exec_free(exec, SPMV_DEVICE, work);
-    return status;
-  }
-  plan->transposed      = transposed;
-  plan->transposed_work = work;
-  return SPMV_SUCCESS;
-}
-} // namespace
 
 SpmvStatus rbp_device_prepare_transpose(SpmvPlan *base, SpmvExec *exec)
 {
-  RbpDevicePlan *plan = (RbpDevicePlan *)base;
+  RbpDevicePlan  *plan = (RbpDevicePlan *)base;
+  SpmvScopedArena scratch(exec);
+  SpmvCoordinates list;
+  SpmvCsr         csr;
+  SpmvOptions     options;
 
-  if (plan->transposed) return SPMV_SUCCESS;
-  SPMV_TRY(make_transposed(plan, exec));
-  spmv_memory_add(&base->memory, "transpose", SPMV_ARRAY_VALUES,
-                  plan->transposed->memory.total_bytes + plan->transposed->memory.work_bytes);
-  return SPMV_SUCCESS;
-}
-
-void rbp_device_transposed_free(RbpDevicePlan *plan)
-{
-  const SpmvAllocator host = plan->base.host, device = plan->base.device;
-
-  if (plan->transposed) { /* the last array of the report is the one that prepare added */
-    SpmvMemory *memory = &plan->base.memory;
-    memory->total_bytes -= memory->array[--memory->count].bytes;
-  }
-  rbp_device_destroy(&plan->transposed);
-  spmv_free(&host, &device, SPMV_DEVICE, plan->transposed_work);
-  plan->transposed_work = NULL;
+  if (plan->transposed.plan) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_coordinates_alloc(&list, base->nnz, base->scalar_type, &scratch.arena, exec));
+  SPMV_TRY(plan->format == RBP_PACKED
+               ? rbp_device_packed_coordinates((const RbpDevicePacked *)plan, &list, exec)
+               : rbp_device_published_coordinates((const RbpDevicePublished *)plan, &list, exec));
+  SPMV_TRY(spmv_transpose_coordinates(base, &list, &scratch.arena, exec, &csr));
+  spmv_options_init(&options, base->format);
+  return spmv_transposed_build(base, &csr, &options, exec, &plan->transposed);
 }

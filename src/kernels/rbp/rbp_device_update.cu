@@ -30,7 +30,7 @@ struct Fill {
 template <typename S>
 struct List {
   const S        *values;
-  RbpCoordinates  to;
+  SpmvCoordinates to;
   __device__ void inside(int64_t place, int64_t position, int row, int column) const
   {
     to.row[position]           = row;
@@ -159,7 +159,7 @@ struct FillAction {
 
 struct ListAction {
   const RbpDevicePacked *plan;
-  RbpCoordinates         to;
+  SpmvCoordinates        to;
   SpmvExec              *exec;
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
@@ -174,7 +174,7 @@ SpmvStatus rbp_device_packed_update(RbpDevicePacked *plan, const void *values, S
   return rbp_with_kernel(plan, FillAction{plan, values, exec}, exec);
 }
 
-SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *plan, const RbpCoordinates *to, SpmvExec *exec)
+SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *plan, const SpmvCoordinates *to, SpmvExec *exec)
 {
   return rbp_with_kernel(plan, ListAction{plan, *to, exec}, exec);
 }

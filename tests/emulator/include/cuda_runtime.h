@@ -1,0 +1,183 @@
+/*
+  cuda_runtime.h of the emulator - CUDA C++ as far as petscpack's kernels use it, for an ordinary C++ compiler.
+
+  A kernel is a function that is called once a thread; emulator.h says how threads meet. Shared variables are static:
+  blocks run one after the other.
+*/
+#ifndef SPMV_EMULATED_CUDA_RUNTIME_H
+#define SPMV_EMULATED_CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+
+#ifdef __cplusplus
+  #include "emulator.h"
+  #include <algorithm>
+  #include <cmath>
+  #include <cstdint>
+  #include <cstring>
+
+  #define __global__
+  #define __device__
+  #define __host__
+  #define __constant__    const
+  #define __forceinline__ inline __attribute__((always_inline))
+  #define __noinline__    __attribute__((noinline))
+  #define __launch_bounds__(...)
+  #define __shared__ static
+
+  /* device/launch.cuh calls kernels through this; without an emulator it is <<<>>> */
+  #define SPMV_KERNEL_CALL(kernel, blocks, threads, shared, stream, ...)                                               \
+    spmv_emulator::launch((blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
+
+  #define threadIdx (spmv_emulator::position.thread)
+  #define blockIdx  (spmv_emulator::position.block)
+  #define blockDim  (spmv_emulator::position.block_size)
+  #define gridDim   (spmv_emulator::position.grid_size)
+  #define warpSize  32
+
+using std::max;
+using std::min;
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) SpmvVector;
+template <typename T>
+struct alignas(2 * sizeof(T)) SpmvVector<T, 2> {
+  T x, y;
+};
+template <typename T>
+struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) SpmvVector<T, 4> {
+  T x, y, z, w;
+};
+typedef SpmvVector<char, 2>           char2;
+typedef SpmvVector<unsigned char, 2>  uchar2;
+typedef SpmvVector<unsigned char, 4>  uchar4;
+typedef SpmvVector<signed char, 4>    char4;
+typedef SpmvVector<short, 2>          short2;
+typedef SpmvVector<short, 4>          short4;
+typedef SpmvVector<unsigned short, 2> ushort2;
+typedef SpmvVector<unsigned short, 4> ushort4;
+typedef SpmvVector<int, 2>            int2;
+typedef SpmvVector<int, 4>            int4;
+typedef SpmvVector<unsigned, 2>       uint2;
+typedef SpmvVector<unsigned, 4>       uint4;
+typedef SpmvVector<long long, 2>      longlong2;
+typedef SpmvVector<float, 2>          float2;
+typedef SpmvVector<float, 4>          float4;
+typedef SpmvVector<double, 2>         double2;
+
+inline int2    make_int2(int x, int y) { return {x, y}; }
+inline int4    make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+inline uint2   make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline uint4   make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline float2  make_float2(float x, float y) { return {x, y}; }
+inline double2 make_double2(double x, double y) { return {x, y}; }
+
+/* Loads and stores with a cache hint */
+template <typename T>
+inline T __ldg(const T *p)
+{
+  return *p;
+}
+template <typename T>
+inline T __ldcs(const T *p)
+{
+  return *p;
+}
+template <typename T>
+inline void __stcs(T *p, T value)
+{
+  *p = value;
+}
+
+inline int __popc(unsigned v) { return __builtin_popcount(v); }
+inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
+inline int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
+inline int __ffs(int v) { return __builtin_ffs(v); }
+inline int __ffsll(long long v) { return __builtin_ffsll(v); }
+
+/* Block */
+inline void __syncthreads() { (void)spmv_emulator::block_barrier(0); }
+inline int  __syncthreads_or(int v) { return spmv_emulator::block_barrier(v != 0) > 0; }
+inline int  __syncthreads_count(int v) { return spmv_emulator::block_barrier(v != 0); }
+inline int  __syncthreads_and(int v) { return spmv_emulator::block_barrier(v == 0) == 0; }
+
+/* Warp */
+inline void     __syncwarp(unsigned mask = 0xffffffffu) { spmv_emulator::warp_sync(mask); }
+inline unsigned __ballot_sync(unsigned mask, int v) { return spmv_emulator::warp_ballot(mask, v != 0); }
+inline int      __any_sync(unsigned mask, int v) { return spmv_emulator::warp_ballot(mask, v != 0) != 0; }
+inline int      __all_sync(unsigned mask, int v) { return spmv_emulator::warp_ballot(mask, v == 0) == 0; }
+inline unsigned __activemask() = delete; /* tells how the hardware happens to run, nothing that code may rely on */
+template <typename T>
+inline T __shfl_sync(unsigned mask, T v, int lane, int width = 32)
+{
+  return spmv_emulator::warp_shuffle(mask, v, (int)(threadIdx.x % 32 & ~(unsigned)(width - 1)) + (lane & (width - 1)));
+}
+template <typename T>
+inline T __shfl_xor_sync(unsigned mask, T v, int bits, int width = 32)
+{
+  const int lane = threadIdx.x % 32, from = lane ^ bits;
+  return spmv_emulator::warp_shuffle(mask, v, from / width == lane / width ? from : lane);
+}
+template <typename T>
+inline T __shfl_up_sync(unsigned mask, T v, unsigned by, int width = 32)
+{
+  const int lane = threadIdx.x % 32, from = lane - (int)by;
+  return spmv_emulator::warp_shuffle(mask, v, from < lane / width * width ? lane : from);
+}
+template <typename T>
+inline T __shfl_down_sync(unsigned mask, T v, unsigned by, int width = 32)
+{
+  const int lane = threadIdx.x % 32, from = lane + (int)by;
+  return spmv_emulator::warp_shuffle(mask, v, from / width == lane / width ? from : lane);
+}
+template <typename T>
+inline unsigned __match_any_sync(unsigned mask, T v)
+{
+  unsigned equal = 0;
+  for (int lane = 0; lane < 32; lane++)
+    if (mask >> lane & 1) equal |= spmv_emulator::warp_shuffle(mask, v, lane) == v ? 1u << lane : 0;
+  return equal;
+}
+
+/* Atomic for free: one thread runs at a time, and only a meeting point switches to another */
+template <typename T, typename V, typename Op>
+inline T spmv_emulated_atomic(T *p, V v, Op op)
+{
+  const T old = *p;
+  *p          = op(old, (T)v);
+  return old;
+}
+  #define SPMV_EMULATED_ATOMIC(name, result)                                                                           \
+    template <typename T, typename V>                                                                                  \
+    inline T name(T *p, V v)                                                                                           \
+    {                                                                                                                  \
+      return spmv_emulated_atomic(p, v, [](T a, T b) -> T {                                                            \
+        (void)a;                                                                                                       \
+        return result;                                                                                                 \
+      });                                                                                                              \
+    }
+SPMV_EMULATED_ATOMIC(atomicAdd, (T)(a + b))
+SPMV_EMULATED_ATOMIC(atomicMax, a > b ? a : b)
+SPMV_EMULATED_ATOMIC(atomicMin, a < b ? a : b)
+SPMV_EMULATED_ATOMIC(atomicOr, (T)(a | b))
+SPMV_EMULATED_ATOMIC(atomicAnd, (T)(a &b))
+SPMV_EMULATED_ATOMIC(atomicExch, b)
+  #undef SPMV_EMULATED_ATOMIC
+template <typename T, typename C, typename V>
+inline T atomicCAS(T *p, C compare, V value)
+{
+  const T old = *p;
+  if (old == (T)compare) *p = (T)value;
+  return old;
+}
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+
+template <typename T>
+inline cudaError_t cudaMalloc(T **block, size_t bytes)
+{
+  return cudaMalloc((void **)block, bytes);
+}
+#endif
+#endif

@@ -1,0 +1,94 @@
+/*
+  cuda_runtime_api.h of the emulator - the part of the CUDA runtime that petscpack calls, for C and C++.
+
+  Names, values and meaning are those of the CUDA toolkit's header, which this one replaces in an emulated build. Work
+  is done at once by the calling thread: a stream only remembers whether it is being captured.
+*/
+#ifndef SPMV_EMULATED_CUDA_RUNTIME_API_H
+#define SPMV_EMULATED_CUDA_RUNTIME_API_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CUDART_VERSION 12040
+
+typedef enum cudaError {
+  cudaSuccess                       = 0,
+  cudaErrorInvalidValue             = 1,
+  cudaErrorMemoryAllocation         = 2,
+  cudaErrorInvalidConfiguration     = 9,
+  cudaErrorNoDevice                 = 100,
+  cudaErrorInvalidResourceHandle    = 400,
+  cudaErrorStreamCaptureUnsupported = 900
+} cudaError_t;
+
+typedef enum cudaMemcpyKind {
+  cudaMemcpyHostToHost     = 0,
+  cudaMemcpyHostToDevice   = 1,
+  cudaMemcpyDeviceToHost   = 2,
+  cudaMemcpyDeviceToDevice = 3,
+  cudaMemcpyDefault        = 4
+} cudaMemcpyKind;
+
+typedef enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal      = 0,
+  cudaStreamCaptureModeThreadLocal = 1,
+  cudaStreamCaptureModeRelaxed     = 2
+} cudaStreamCaptureMode;
+
+enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2 };
+enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
+
+typedef struct CUstream_st    *cudaStream_t;
+typedef struct CUevent_st     *cudaEvent_t;
+typedef struct CUgraph_st     *cudaGraph_t;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef void (*cudaHostFn_t)(void *);
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+const char *cudaGetErrorName(cudaError_t);
+const char *cudaGetErrorString(cudaError_t);
+
+cudaError_t cudaMalloc(void **block, size_t bytes);
+cudaError_t cudaFree(void *block);
+cudaError_t cudaMallocHost(void **block, size_t bytes);
+cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void *block);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t);
+cudaError_t cudaMemset(void *block, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t);
+
+cudaError_t cudaStreamCreate(cudaStream_t *);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t);
+cudaError_t cudaStreamSynchronize(cudaStream_t);
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned flags);
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *);
+cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t, void *data);
+
+cudaError_t cudaEventCreate(cudaEvent_t *);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
+cudaError_t cudaEventSynchronize(cudaEvent_t);
+cudaError_t cudaEventDestroy(cudaEvent_t);
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *, cudaGraph_t, unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t);
+cudaError_t cudaGraphDestroy(cudaGraph_t);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,331 @@
+/*
+  emulated_cub.h - the parts of CUB that petscpack calls, with CUB's interfaces: plain loops, in the order that CUB
+  promises. Scratch space is one byte, so that callers allocate and pass it as they must.
+*/
+#ifndef SPMV_EMULATED_CUB_H
+#define SPMV_EMULATED_CUB_H
+
+#include <cuda_runtime.h>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+namespace cub
+{
+namespace emulated
+{
+/* The first call asks for the size of the scratch space, the second one works */
+template <typename Work>
+cudaError_t run(void *scratch, size_t &bytes, cudaStream_t stream, Work work)
+{
+  if (scratch) return spmv_emulator::enqueue(stream, work);
+  bytes = 1;
+  return cudaSuccess;
+}
+
+template <typename K>
+struct Bits {
+  int                                                            begin, end;
+  typedef std::conditional_t<sizeof(K) == 8, uint64_t, uint32_t> Word;
+  Word                                                           operator()(K k) const
+  {
+    static_assert(std::is_integral<K>::value, "the emulator sorts integers");
+    Word w = (Word)(std::make_unsigned_t<K>)k;
+    if (std::is_signed<K>::value) w ^= (Word)1 << (8 * sizeof(K) - 1);
+    w >>= begin;
+    return end - begin < (int)(8 * sizeof(Word)) ? w & (((Word)1 << (end - begin)) - 1) : w;
+  }
+};
+
+template <typename K, typename N>
+std::vector<int64_t> sorted_order(const K *keys, N n, Bits<K> bits, bool descending)
+{
+  std::vector<int64_t> order((size_t)n);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [=](int64_t a, int64_t b) {
+    return descending ? bits(keys[a]) > bits(keys[b]) : bits(keys[a]) < bits(keys[b]);
+  });
+  return order;
+}
+
+template <typename It>
+using Value = typename std::iterator_traits<It>::value_type;
+} // namespace emulated
+
+struct Sum {
+  template <typename T>
+  T operator()(const T &a, const T &b) const
+  {
+    return a + b;
+  }
+};
+struct Max {
+  template <typename T>
+  T operator()(const T &a, const T &b) const
+  {
+    return a < b ? b : a;
+  }
+};
+struct Min {
+  template <typename T>
+  T operator()(const T &a, const T &b) const
+  {
+    return b < a ? b : a;
+  }
+};
+
+struct DeviceScan {
+  template <typename In, typename Out, typename Op, typename N>
+  static cudaError_t InclusiveScan(void *scratch, size_t &bytes, In in, Out out, Op op, N n, cudaStream_t stream = 0)
+  {
+    return emulated::run(scratch, bytes, stream, [=] {
+      if (n <= 0) return;
+      emulated::Value<In> sum = in[0];
+      out[0]                  = sum;
+      for (N i = 1; i < n; i++) out[i] = sum = op(sum, in[i]);
+    });
+  }
+  template <typename In, typename Out, typename Op, typename T, typename N>
+  static cudaError_t ExclusiveScan(void *scratch, size_t &bytes, In in, Out out, Op op, T first, N n,
+                                   cudaStream_t stream = 0)
+  {
+    return emulated::run(scratch, bytes, stream, [=] {
+      T sum = first;
+      for (N i = 0; i < n; i++) {
+        const T next = op(sum, in[i]); /* in and out may be the same */
+        out[i]       = sum;
+        sum          = next;
+      }
+    });
+  }
+  template <typename In, typename Out, typename N>
+  static cudaError_t InclusiveSum(void *scratch, size_t &bytes, In in, Out out, N n, cudaStream_t stream = 0)
+  {
+    return InclusiveScan(scratch, bytes, in, out, Sum(), n, stream);
+  }
+  template <typename In, typename Out, typename N>
+  static cudaError_t ExclusiveSum(void *scratch, size_t &bytes, In in, Out out, N n, cudaStream_t stream = 0)
+  {
+    return ExclusiveScan(scratch, bytes, in, out, Sum(), emulated::Value<In>(), n, stream);
+  }
+};
+
+struct DeviceRadixSort {
+  template <bool descending, typename K, typename V, typename N>
+  static cudaError_t sort(void *scratch, size_t &bytes, const K *keys, K *keys_out, const V *values, V *values_out, N n,
+                          int begin_bit, int end_bit, cudaStream_t stream)
+  {
+    return emulated::run(scratch, bytes, stream, [=] {
+      const auto order = emulated::sorted_order(keys, n, emulated::Bits<K>{begin_bit, end_bit}, descending);
+      for (N i = 0; i < n; i++) keys_out[i] = keys[order[i]];
+      if (values)
+        for (N i = 0; i < n; i++) values_out[i] = values[order[i]];
+    });
+  }
+  template <typename K, typename V, typename N>
+  static cudaError_t SortPairs(void *scratch, size_t &bytes, const K *keys, K *keys_out, const V *values, V *values_out,
+                               N n, int begin_bit = 0, int end_bit = 8 * sizeof(K), cudaStream_t stream = 0)
+  {
+    return sort<false>(scratch, bytes, keys, keys_out, values, values_out, n, begin_bit, end_bit, stream);
+  }
+  template <typename K, typename V, typename N>
+  static cudaError_t SortPairsDescending(void *scratch, size_t &bytes, const K *keys, K *keys_out, const V *values,
+                                         V *values_out, N n, int begin_bit = 0, int end_bit = 8 * sizeof(K),
+                                         cudaStream_t stream = 0)
+  {
+    return sort<true>(scratch, bytes, keys, keys_out, values, values_out, n, begin_bit, end_bit, stream);
+  }
+  template <typename K, typename N>
+  static cudaError_t SortKeys(void *scratch, size_t &bytes, const K *keys, K *keys_out, N n, int begin_bit = 0,
+                              int end_bit = 8 * sizeof(K), cudaStream_t stream = 0)
+  {
+    return sort<false>(scratch, bytes, keys, keys_out, (const char *)nullptr, (char *)nullptr, n, begin_bit, end_bit,
+                       stream);
+  }
+};
+
+struct DeviceSelect {
+  template <typename In, typename Out, typename Count, typename N, typename Predicate>
+  static cudaError_t If(void *scratch, size_t &bytes, In in, Out out, Count count, N n, Predicate keep,
+                        cudaStream_t stream = 0)
+  {
+    return emulated::run(scratch, bytes, stream, [=] {
+      N kept = 0;
+      for (N i = 0; i < n; i++)
+        if (keep(in[i])) out[kept++] = in[i];
+      *count = kept;
+    });
+  }
+  template <typename In, typename Flags, typename Out, typename Count, typename N>
+  static cudaError_t Flagged(void *scratch, size_t &bytes, In in, Flags flags, Out out, Count count, N n,
+                             cudaStream_t stream = 0)
+  {
+    return emulated::run(scratch, bytes, stream, [=] {
+      N kept = 0;
+      for (N i = 0; i < n; i++)
+        if (flags[i]) out[kept++] = in[i];
+      *count = kept;
+    });
+  }
+};
+
+struct DeviceReduce {
+  template <typename In, typename Out, typename N, typename Op, typename T>
+  static cudaError_t Reduce(void *scratch, size_t &bytes, In in, Out out, N n, Op op, T first, cudaStream_t stream = 0)
+  {
+    return emulated::run(scratch, bytes, stream, [=] {
+      T sum = first;
+      for (N i = 0; i < n; i++) sum = op(sum, in[i]);
+      *out = sum;
+    });
+  }
+  template <typename In, typename Out, typename N>
+  static cudaError_t Sum(void *scratch, size_t &bytes, In in, Out out, N n, cudaStream_t stream = 0)
+  {
+    return Reduce(scratch, bytes, in, out, n, cub::Sum(), emulated::Value<In>(), stream);
+  }
+  template <typename In, typename Out, typename N>
+  static cudaError_t Max(void *scratch, size_t &bytes, In in, Out out, N n, cudaStream_t stream = 0)
+  {
+    return Reduce(scratch, bytes, in, out, n, cub::Max(), std::numeric_limits<emulated::Value<In>>::lowest(), stream);
+  }
+};
+
+struct DeviceRunLengthEncode {
+  template <typename In, typename Unique, typename Lengths, typename Count, typename N>
+  static cudaError_t Encode(void *scratch, size_t &bytes, In in, Unique unique, Lengths lengths, Count count, N n,
+                            cudaStream_t stream = 0)
+  {
+    return emulated::run(scratch, bytes, stream, [=] {
+      N runs = 0;
+      for (N i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && in[end] == in[i];) end++;
+        unique[runs]    = in[i];
+        lengths[runs++] = end - i;
+      }
+      *count = runs;
+    });
+  }
+};
+
+/* Block-wide algorithms: every thread brings its items, thread 0 works. As with CUB, scratch space may be used again
+   only after a barrier of the caller. */
+template <typename T, int THREADS>
+class BlockScan
+{
+public:
+  enum { MAX_ITEMS = 8 };
+  struct TempStorage {
+    T items[THREADS * MAX_ITEMS], total;
+  };
+
+private:
+  TempStorage &temp;
+
+  template <int P, typename Op>
+  void scan(const T (&in)[P], T (&out)[P], T &total, Op op, T first, bool inclusive)
+  {
+    static_assert(P <= MAX_ITEMS, "raise MAX_ITEMS");
+    for (int i = 0; i < P; i++) temp.items[threadIdx.x * P + i] = in[i];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      T sum = first;
+      for (int i = 0; i < THREADS * P; i++) {
+        const T next  = op(sum, temp.items[i]);
+        temp.items[i] = inclusive ? next : sum;
+        sum           = next;
+      }
+      temp.total = sum;
+    }
+    __syncthreads();
+    for (int i = 0; i < P; i++) out[i] = temp.items[threadIdx.x * P + i];
+    total = temp.total;
+  }
+
+public:
+  explicit BlockScan(TempStorage &t) : temp(t) {}
+
+  template <int P>
+  void ExclusiveSum(T (&in)[P], T (&out)[P], T &total)
+  {
+    scan(in, out, total, cub::Sum(), T(), false);
+  }
+  template <int P>
+  void InclusiveSum(T (&in)[P], T (&out)[P], T &total)
+  {
+    scan(in, out, total, cub::Sum(), T(), true);
+  }
+  void ExclusiveSum(T in, T &out, T &total)
+  {
+    T a[1] = {in}, b[1];
+    scan(a, b, total, cub::Sum(), T(), false);
+    out = b[0];
+  }
+  void ExclusiveSum(T in, T &out)
+  {
+    T total;
+    ExclusiveSum(in, out, total);
+  }
+  void InclusiveSum(T in, T &out, T &total)
+  {
+    T a[1] = {in}, b[1];
+    scan(a, b, total, cub::Sum(), T(), true);
+    out = b[0];
+  }
+  void InclusiveSum(T in, T &out)
+  {
+    T total;
+    InclusiveSum(in, out, total);
+  }
+};
+
+/* The result is that of thread 0; other threads get their own item back, where CUB promises nothing */
+template <typename T, int THREADS>
+class BlockReduce
+{
+public:
+  struct TempStorage {
+    T items[THREADS];
+  };
+
+private:
+  TempStorage &temp;
+
+public:
+  explicit BlockReduce(TempStorage &t) : temp(t) {}
+
+  template <typename Op>
+  T Reduce(T item, Op op)
+  {
+    temp.items[threadIdx.x] = item;
+    __syncthreads();
+    if (threadIdx.x) return item;
+    for (int t = 1; t < THREADS; t++) item = op(item, temp.items[t]);
+    return item;
+  }
+  T Sum(T item) { return Reduce(item, cub::Sum()); }
+};
+
+/* One TempStorage a warp; the result is that of the warp's first lane */
+template <typename T, int LANES = 32>
+class WarpReduce
+{
+public:
+  struct TempStorage {
+  };
+  explicit WarpReduce(TempStorage &) {}
+
+  template <typename Op>
+  T Reduce(T item, Op op)
+  {
+    const unsigned lanes = LANES == 32 ? 0xffffffffu : (1u << LANES) - 1;
+    const unsigned mask  = lanes << (threadIdx.x % 32 / LANES * LANES);
+    for (int offset = LANES / 2; offset; offset /= 2) item = op(item, __shfl_down_sync(mask, item, offset, LANES));
+    return item;
+  }
+  T Sum(T item) { return Reduce(item, cub::Sum()); }
+};
+} // namespace cub
+#endif

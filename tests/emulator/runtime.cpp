@@ -1,0 +1,368 @@
+/*
+  The CUDA runtime of the emulator: memory, copies, streams and graphs.
+
+  A device block ends at a page that nobody may touch, and can be read only while work of a stream runs: an access
+  beyond its end, or by host code, is a segmentation fault at the place where it happens. New memory is full of 0xff:
+  not-a-number in floating point, -1 in integers.
+*/
+#include "runtime.h"
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+struct CUgraph_st {
+  std::vector<std::function<void()>> work;
+};
+struct CUgraphExec_st : CUgraph_st {
+};
+struct CUstream_st {
+  CUgraph_st *captured = nullptr;
+};
+struct CUevent_st {
+};
+
+namespace spmv_emulator
+{
+namespace
+{
+enum { BLOCK_ALIGN = 16, CANARY = 0xc5 };
+const size_t DEVICE_BYTES = size_t(8) << 30; /* what cudaMemGetInfo() says the device has */
+
+struct DeviceBlock {
+  char  *map;
+  size_t map_bytes, bytes; /* without the guard page; as asked for */
+};
+
+struct Machine {
+  std::recursive_mutex          one_at_a_time;
+  std::map<char *, DeviceBlock> device;
+  size_t                        used     = 0;
+  int                           captures = 0, depth = 0;
+  CUstream_st                   default_stream;
+  cudaError_t                   last_error = cudaSuccess;
+};
+
+Machine &machine()
+{
+  static auto *m = new Machine; /* other libraries may still call at exit */
+  return *m;
+}
+
+size_t page_bytes()
+{
+  static const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+void protect(const DeviceBlock &b, bool open)
+{
+  if (mprotect(b.map, b.map_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE)) abort();
+}
+
+/* Device memory is open while an object of this class lives */
+class Opened
+{
+public:
+  Opened()
+  {
+    machine().one_at_a_time.lock();
+    if (machine().depth++ == 0)
+      for (const auto &b : machine().device) protect(b.second, true);
+  }
+  Opened(const Opened &)            = delete;
+  Opened &operator=(const Opened &) = delete;
+  ~Opened()
+  {
+    if (--machine().depth == 0)
+      for (const auto &b : machine().device) protect(b.second, false);
+    machine().one_at_a_time.unlock();
+  }
+};
+
+const DeviceBlock *block_of(const void *p, const char **start)
+{
+  auto it = machine().device.upper_bound((char *)p);
+  if (it == machine().device.begin()) return nullptr;
+  --it;
+  *start = it->first;
+  return (char *)p < it->first + it->second.bytes ? &it->second : nullptr;
+}
+
+/* p is a device pointer with that many bytes behind it, or (host) no device pointer at all */
+bool fits(const void *p, size_t bytes, bool on_device)
+{
+  const char        *start;
+  const DeviceBlock *b = block_of(p, &start);
+  return on_device ? b && (const char *)p + bytes <= start + b->bytes : !b;
+}
+
+CUstream_st *stream_of(cudaStream_t stream) { return stream ? stream : &machine().default_stream; }
+
+/* Names the block that a wrong access is nearest to, then lets the signal take its course */
+void explain_fault(int, siginfo_t *info, void *)
+{
+  char        text[200];
+  const char *p = (const char *)info->si_addr;
+
+  for (const auto &b : machine().device) {
+    if (p < b.second.map || p >= b.second.map + b.second.map_bytes + page_bytes()) continue;
+    const long offset = (long)(p - b.first);
+    const int  n =
+        snprintf(text, sizeof text, "CUDA emulator: access to offset %ld of a device block of %zu bytes, by %s\n",
+                 offset, b.second.bytes, machine().depth ? "a kernel" : "the host");
+    if (write(2, text, (size_t)n) < 0) abort();
+  }
+  signal(SIGSEGV, SIG_DFL);
+}
+
+void explain_faults_once()
+{
+  static bool done = false;
+  if (done) return;
+  done                    = true;
+  struct sigaction action = {};
+  action.sa_sigaction     = explain_fault;
+  action.sa_flags         = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, nullptr);
+}
+} // namespace
+
+void set_last_error(cudaError_t error) { machine().last_error = error; }
+
+static cudaError_t result(cudaError_t error)
+{
+  if (error) set_last_error(error);
+  return error;
+}
+
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work)
+{
+  if (CUgraph_st *graph = stream_of(stream)->captured) {
+    graph->work.push_back(std::move(work));
+    return cudaSuccess;
+  }
+  const Opened memory;
+  work();
+  return cudaSuccess;
+}
+
+static bool capturing() { return machine().captures > 0; }
+} // namespace spmv_emulator
+
+using namespace spmv_emulator;
+
+extern "C" {
+cudaError_t cudaGetDeviceCount(int *count)
+{
+  /* what a machine without a GPU says can be asked for */
+  *count = getenv("SPMV_EMULATOR_NO_DEVICE") ? 0 : 1;
+  return *count ? cudaSuccess : result(cudaErrorNoDevice);
+}
+cudaError_t cudaGetDevice(int *device)
+{
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : result(cudaErrorInvalidValue); }
+cudaError_t cudaDeviceSynchronize(void)
+{
+  return capturing() ? result(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+  *free_bytes  = DEVICE_BYTES - machine().used;
+  *total_bytes = DEVICE_BYTES;
+  return cudaSuccess;
+}
+cudaError_t cudaPeekAtLastError(void) { return machine().last_error; }
+cudaError_t cudaGetLastError(void)
+{
+  const cudaError_t error = machine().last_error;
+  machine().last_error    = cudaSuccess;
+  return error;
+}
+const char *cudaGetErrorName(cudaError_t error)
+{
+  switch (error) {
+  case cudaSuccess:
+    return "cudaSuccess";
+  case cudaErrorInvalidValue:
+    return "cudaErrorInvalidValue";
+  case cudaErrorMemoryAllocation:
+    return "cudaErrorMemoryAllocation";
+  case cudaErrorInvalidConfiguration:
+    return "cudaErrorInvalidConfiguration";
+  case cudaErrorNoDevice:
+    return "cudaErrorNoDevice";
+  case cudaErrorInvalidResourceHandle:
+    return "cudaErrorInvalidResourceHandle";
+  case cudaErrorStreamCaptureUnsupported:
+    return "cudaErrorStreamCaptureUnsupported";
+  }
+  return "unknown";
+}
+const char *cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
+
+cudaError_t cudaMalloc(void **out, size_t bytes)
+{
+  Machine &m = machine();
+
+  *out = nullptr;
+  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  if (bytes == 0) return cudaSuccess;
+  explain_faults_once();
+  const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
+  const size_t page = page_bytes(), padded = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
+  const size_t map_bytes = (padded + page - 1) / page * page;
+  if (m.used + bytes > DEVICE_BYTES) return result(cudaErrorMemoryAllocation);
+  void *map = mmap(nullptr, map_bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return result(cudaErrorMemoryAllocation);
+  const DeviceBlock b = {(char *)map, map_bytes, bytes};
+  char             *p = b.map + map_bytes - padded;
+  protect(b, true);
+  memset(p, 0xff, bytes);
+  memset(p + bytes, CANARY, padded - bytes);
+  if (m.depth == 0) protect(b, false);
+  m.device[p] = b;
+  m.used += bytes;
+  *out = p;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+  Machine &m = machine();
+
+  if (!p) return cudaSuccess;
+  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
+  const auto                                  it = m.device.find((char *)p);
+  if (it == m.device.end()) return result(cudaErrorInvalidValue);
+  const DeviceBlock b = it->second;
+  protect(b, true);
+  for (const char *c = (char *)p + b.bytes; c < b.map + b.map_bytes; c++)
+    if (*c != (char)CANARY) {
+      fprintf(stderr, "CUDA emulator: a device block of %zu bytes was written beyond its end\n", b.bytes);
+      abort();
+    }
+  munmap(b.map, b.map_bytes + page_bytes());
+  m.used -= b.bytes;
+  m.device.erase(it);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned)
+{
+  *block = bytes ? malloc(bytes) : nullptr;
+  return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaMallocHost(void **block, size_t bytes) { return cudaHostAlloc(block, bytes, 0); }
+cudaError_t cudaFreeHost(void *block)
+{
+  free(block);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+  if (bytes == 0) return cudaSuccess;
+  if (kind != cudaMemcpyDefault) {
+    const bool to_device   = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (!fits(to, bytes, to_device) || !fits(from, bytes, from_device)) return result(cudaErrorInvalidValue);
+  }
+  return enqueue(stream, [=] { memmove(to, from, bytes); });
+}
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+  return capturing() ? result(cudaErrorStreamCaptureUnsupported) : cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+}
+cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t stream)
+{
+  if (bytes && !fits(block, bytes, true)) return result(cudaErrorInvalidValue);
+  return enqueue(stream, [=] { memset(block, value, bytes); });
+}
+cudaError_t cudaMemset(void *block, int value, size_t bytes) { return cudaMemsetAsync(block, value, bytes, nullptr); }
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+  *stream = new CUstream_st;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+  return capturing() ? result(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+  if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
+  else function(data); /* host code: device memory stays closed */
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+{
+  if (!stream || stream->captured) return result(cudaErrorStreamCaptureUnsupported);
+  stream->captured = new CUgraph_st;
+  machine().captures++;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+  if (!stream || !stream->captured) return result(cudaErrorInvalidValue);
+  *graph           = stream->captured;
+  stream->captured = nullptr;
+  machine().captures--;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+{
+  *exec         = new CUgraphExec_st;
+  (*exec)->work = graph->work;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+  for (const auto &work : exec->work) {
+    const cudaError_t error = enqueue(stream, work);
+    if (error) return error;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+  delete exec;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+  *event = new CUevent_st;
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+  delete event;
+  return cudaSuccess;
+}
+}
