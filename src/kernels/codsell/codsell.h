@@ -76,7 +76,8 @@ typedef struct {
   uint64_t ragged : 1; /* some row is shorter than the width */
   uint64_t moved : 1;  /* some slot does not hold the row of its own number */
   uint64_t scaled : 1; /* its starts are in units of W columns */
-  uint64_t code0;      /* first byte of its codes */
+  uint64_t unused : 1;
+  uint64_t code0; /* first byte of its codes */
 } CodsellSlice;
 
 typedef struct {

@@ -155,7 +155,7 @@ SpmvStatus codsell_device_update_values(SpmvPlan *base, const void *values, Spmv
 {
   SpmvDeviceScratch uploaded(exec);
 
-  codsell_device_transposed_free((CodsellDevicePlan *)base);
+  spmv_transposed_free(base, &((CodsellDevicePlan *)base)->transposed);
   if (values_space == SPMV_HOST) {
     const int64_t bytes = base->nnz * spmv_scalar_bytes(base->scalar_type);
     SPMV_TRY(uploaded.alloc(bytes, "uploaded values"));
@@ -166,15 +166,27 @@ SpmvStatus codsell_device_update_values(SpmvPlan *base, const void *values, Spmv
   return uploaded.block ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* the upload must be read before it is freed */
 }
 
+SpmvStatus codsell_device_prepare_transpose(SpmvPlan *base, SpmvExec *exec)
+{
+  CodsellDevicePlan *plan = (CodsellDevicePlan *)base;
+  SpmvScopedArena    scratch(exec);
+  SpmvCoordinates    list;
+  SpmvOptions        options;
+  SpmvCsr            csr;
+
+  if (plan->transposed.plan) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_coordinates_alloc(&list, base->nnz, base->scalar_type, &scratch.arena, exec));
+  SPMV_TRY(codsell_device_list(&plan->plan, &list, exec));
+  SPMV_TRY(spmv_transpose_coordinates(base, &list, &scratch.arena, exec, &csr));
+  spmv_options_init(&options, base->format);
+  return spmv_transposed_build(base, &csr, &options, exec, &plan->transposed);
+}
+
 SpmvStatus codsell_device_multtranspose(const SpmvPlan *base, const void *alpha, const void *x, const void *beta,
                                         void *y, void *work, SpmvExec *exec)
 {
-  const CodsellDevicePlan *plan = (const CodsellDevicePlan *)base;
-
   (void)work;
-  if (!plan->transposed)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
-  return codsell_device_mult(plan->transposed, alpha, x, beta, y, plan->transposed_work, exec);
+  return spmv_transposed_mult(&((const CodsellDevicePlan *)base)->transposed, alpha, x, beta, y, exec);
 }
 
 void codsell_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
@@ -185,9 +197,9 @@ void codsell_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   snprintf(line, sizeof line, "threads a row: %d, pieces of long rows: %lld", plan->plan.shape.parts,
            (long long)plan->plan.shape.pieces);
   print(ctx, line);
-  if (!plan->transposed) return;
+  if (!plan->transposed.plan) return;
   snprintf(line, sizeof line, "transposed products keep a transpose of %lld bytes more",
-           (long long)plan->transposed->memory.total_bytes);
+           (long long)plan->transposed.plan->memory.total_bytes);
   print(ctx, line);
 }
 
@@ -196,7 +208,7 @@ void codsell_device_destroy(SpmvPlan **plan)
   if (!plan || !*plan) return;
   const SpmvAllocator host = (*plan)->host, device = (*plan)->device;
 
-  codsell_device_transposed_free((CodsellDevicePlan *)*plan);
+  spmv_transposed_free(*plan, &((CodsellDevicePlan *)*plan)->transposed);
   codsell_free_arrays((CodsellPlan *)*plan);
   spmv_free(&host, &device, SPMV_HOST, *plan);
   *plan = NULL;

@@ -12,7 +12,7 @@
 #ifndef SPMV_CODSELL_DEVICE_CUH
 #define SPMV_CODSELL_DEVICE_CUH
 
-#include "../device/arena.cuh"
+#include "../device/transpose.cuh"
 #include "codsell_code.h"
 #include "codsell_device.h"
 
@@ -22,9 +22,8 @@ enum {
 };
 
 typedef struct {
-  CodsellPlan plan;            /* first */
-  SpmvPlan   *transposed;      /* plan of A^T, made by prepare_transpose; NULL before and after new values */
-  void       *transposed_work; /* of its product */
+  CodsellPlan    plan; /* first */
+  SpmvTransposed transposed;
 } CodsellDevicePlan;
 
 /* A CSR pattern in device memory */
@@ -78,13 +77,7 @@ SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const CodsellPatt
 SpmvStatus codsell_device_fill(CodsellPlan *, const void *values, SpmvExec *);
 
 /* The nonzeros of a plan in the order of the CSR that it was built from */
-typedef struct {
-  int32_t *row, *col;
-  void    *values;
-} CodsellCoordinates;
-SpmvStatus codsell_device_list(const CodsellPlan *, const CodsellCoordinates *, SpmvExec *);
-
-void codsell_device_transposed_free(CodsellDevicePlan *);
+SpmvStatus codsell_device_list(const CodsellPlan *, const SpmvCoordinates *, SpmvExec *);
 
 static inline SpmvStatus codsell_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
 {

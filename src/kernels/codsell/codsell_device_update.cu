@@ -37,9 +37,9 @@ struct Fill {
 /* Value at its place to the coordinate list in CSR order */
 template <typename S>
 struct List {
-  const S           *values, *long_values;
-  CodsellCoordinates to;
-  __device__ void    inside(int64_t place, int64_t position, int64_t row, int64_t column) const
+  const S        *values, *long_values;
+  SpmvCoordinates to;
+  __device__ void inside(int64_t place, int64_t position, int64_t row, int64_t column) const
   {
     to.row[position]           = (int32_t)row;
     to.col[position]           = (int32_t)column;
@@ -181,7 +181,7 @@ SpmvStatus codsell_device_fill(CodsellPlan *plan, const void *csr, SpmvExec *exe
                        exec);
 }
 
-SpmvStatus codsell_device_list(const CodsellPlan *plan, const CodsellCoordinates *to, SpmvExec *exec)
+SpmvStatus codsell_device_list(const CodsellPlan *plan, const SpmvCoordinates *to, SpmvExec *exec)
 {
   if (plan->base.scalar_type == SPMV_F32)
     return visit_windows(plan, List<float>{(const float *)plan->values, (const float *)plan->long_values, *to}, exec);
