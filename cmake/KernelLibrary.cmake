@@ -30,7 +30,8 @@ endforeach()
 
 add_library(spmvpack_objects OBJECT ${kernel_sources})
 target_include_directories(spmvpack_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${kernels})
-target_link_libraries(spmvpack_objects PUBLIC petscpack_options)
+find_package(Threads REQUIRED)
+target_link_libraries(spmvpack_objects PUBLIC petscpack_options Threads::Threads)
 set_target_properties(spmvpack_objects PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
                                                   CUDA_VISIBILITY_PRESET hidden)
 if(SPMV_CUDA_ENABLED)

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 1
+#define SPMV_ABI 2
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -138,6 +138,7 @@ typedef struct {
   int64_t       padding_bytes; /* bytes inside the value arrays that hold no nonzero */
   int64_t       csr_bytes;     /* the CSR it replaces: nnz values, nnz columns, rows+1 pointers */
   int64_t       work_bytes;    /* what mult and multtranspose want as work, in the plan's space */
+  int64_t       host_bytes;    /* of total_bytes, what a plan on the device keeps in host memory */
 } SpmvMemory;
 
 /* The outcome of looking at a pattern. data belongs to the format and is freed by spmv_analysis_clear(). */

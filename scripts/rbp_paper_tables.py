@@ -39,7 +39,7 @@ PUBLISHED = {
 FORMATS = ("csr", "ell", "ellr", "packed")
 SUFFIXES = (".petsc", ".mtx", ".mtx.xz", ".mtx.gz")
 
-MESSAGE_MAX, OPTIONS_MAX, ARRAYS_MAX, ABI = 256, 16, 16, 1
+MESSAGE_MAX, OPTIONS_MAX, ARRAYS_MAX, ABI = 256, 16, 16, 2
 HOST, I32, F64 = 0, 0, 0
 
 
@@ -74,7 +74,8 @@ class Memory(ctypes.Structure):
     """SpmvMemory"""
 
     _fields_ = [("count", ctypes.c_int), ("array", ArrayInfo * ARRAYS_MAX), ("total_bytes", ctypes.c_int64),
-                ("padding_bytes", ctypes.c_int64), ("csr_bytes", ctypes.c_int64), ("work_bytes", ctypes.c_int64)]
+                ("padding_bytes", ctypes.c_int64), ("csr_bytes", ctypes.c_int64), ("work_bytes", ctypes.c_int64),
+                ("host_bytes", ctypes.c_int64)]
 
 
 class Analysis(ctypes.Structure):

@@ -11,12 +11,14 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
 
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
+  std::vector<CUstream_st *>         streams; /* that are captured into it: the first, and those that joined */
 };
 struct CUgraphExec_st : CUgraph_st {
 };
@@ -24,6 +26,7 @@ struct CUstream_st {
   CUgraph_st *captured = nullptr;
 };
 struct CUevent_st {
+  CUgraph_st *captured = nullptr; /* the graph into which it was recorded */
 };
 
 namespace spmv_emulator
@@ -41,8 +44,9 @@ struct DeviceBlock {
 struct Machine {
   std::recursive_mutex          one_at_a_time;
   std::map<char *, DeviceBlock> device;
-  size_t                        used     = 0;
-  int                           captures = 0, depth = 0;
+  size_t                        used  = 0;
+  int                           depth = 0, pinned = 0; /* nested work; pinned blocks */
+  std::set<CUgraph_st *>        captures;              /* that have not ended */
   CUstream_st                   default_stream;
   cudaError_t                   last_error = cudaSuccess;
 };
@@ -151,7 +155,7 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work)
   return cudaSuccess;
 }
 
-static bool capturing() { return machine().captures > 0; }
+static bool capturing() { return !machine().captures.empty(); }
 } // namespace spmv_emulator
 
 using namespace spmv_emulator;
@@ -256,14 +260,21 @@ cudaError_t cudaFree(void *p)
   return cudaSuccess;
 }
 
+/* SPMV_EMULATOR_PINNED_BLOCKS is the number of pinned blocks that there may be at a time: a test lets the next one fail
+ */
 cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned)
 {
-  *block = bytes ? malloc(bytes) : nullptr;
+  const char *most = getenv("SPMV_EMULATOR_PINNED_BLOCKS");
+
+  *block = nullptr;
+  if (bytes && (!most || machine().pinned < atoi(most))) *block = malloc(bytes);
+  if (*block) machine().pinned++;
   return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaMallocHost(void **block, size_t bytes) { return cudaHostAlloc(block, bytes, 0); }
 cudaError_t cudaFreeHost(void *block)
 {
+  if (block) machine().pinned--;
   free(block);
   return cudaSuccess;
 }
@@ -304,7 +315,19 @@ cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
   return capturing() ? result(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+/* A stream that waits for an event of a capture joins it; a capture waits for nothing outside, and nobody for what was
+   captured before */
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigned)
+{
+  CUstream_st *stream = stream_of(stream_);
+
+  if (event->captured == stream->captured) return cudaSuccess;
+  if (!event->captured || stream->captured || !machine().captures.count(event->captured))
+    return result(cudaErrorStreamCaptureUnsupported);
+  stream->captured = event->captured;
+  stream->captured->streams.push_back(stream);
+  return cudaSuccess;
+}
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
   if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
@@ -316,15 +339,16 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
 {
   if (!stream || stream->captured) return result(cudaErrorStreamCaptureUnsupported);
   stream->captured = new CUgraph_st;
-  machine().captures++;
+  stream->captured->streams.push_back(stream);
+  machine().captures.insert(stream->captured);
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
   if (!stream || !stream->captured) return result(cudaErrorInvalidValue);
-  *graph           = stream->captured;
-  stream->captured = nullptr;
-  machine().captures--;
+  *graph = stream->captured;
+  for (CUstream_st *joined : (*graph)->streams) joined->captured = nullptr;
+  machine().captures.erase(*graph);
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
@@ -358,7 +382,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+  event->captured = stream_of(stream)->captured;
+  return cudaSuccess;
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {

@@ -1,0 +1,173 @@
+/*
+  fold.h - the Fold method (Tanabe, Kogou, Ogawa, Takata and Joe): rows longer than a width w are cut into pieces of at
+  most w nonzeros, so that one thread a piece does nearly equal work. What the files of this folder share.
+
+  A *table row* is what one thread multiplies. The table has, one after the other,
+
+    rows 0 .. N-1            the first piece of each row of the matrix: its first min(length, w) nonzeros
+    N .. N+full_pieces-1     further pieces of exactly w nonzeros, those of one row next to each other
+    .. N+full_pieces+folded  the last piece of each folded row
+
+  and empty rows up to a multiple of FOLD_LANES. FOLD_LANES table rows are a *slice*; slice s has
+  width(s) = slice_ptr[s+1] - slice_ptr[s] columns and is stored by columns: entry j of lane l lies at
+  (slice_ptr[s] + j) * FOLD_LANES + l. An entry without a nonzero has column -1 and value 0; it never touches x.
+
+    columns    C   [entries]       C is 32 bits wide wherever the columns of the matrix fit, else 64
+    values     S   [entries]
+    slice_ptr  i64 [slices+1]
+    order      u8  [N], or none: table row t < N is row t / FOLD_WINDOW * FOLD_WINDOW + order[t]
+    owner      i64 [folded]        the row of each folded row's last piece: rows with more than FOLD_MANY full pieces
+                                   beyond the first one come first, then those with any, then those with none
+    full_ptr   i64 [cut_often+1], or none: the full pieces of owner f are full_ptr[f] .. full_ptr[f+1]-1, f < cut_often
+
+  With `order`, rows of a window are sorted by length, descending: the rows of one thread block, so that its x stays in
+  one cache. The owners are always sorted, by the length of their last piece, in windows that begin anew with each of
+  the three kinds.
+*/
+#ifndef SPMV_FOLD_H
+#define SPMV_FOLD_H
+
+#include <spmv_kernels.h>
+#include "core/simd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  FOLD_LANES    = 32,
+  FOLD_WINDOW   = 256,  /* rows that are sorted together; order has 8 bits */
+  FOLD_OWNERS   = 1024, /* owners that are sorted together */
+  FOLD_MANY     = 256,  /* full pieces of a row that one warp adds up */
+  FOLD_BATCH    = 8,    /* columns that a thread of the device loads before it multiplies the first one */
+  FOLD_LONG     = 1024, /* lengths from here on are not told apart in the histogram, */
+  FOLD_UNSORTED = 511   /* and from here on not when rows are sorted: a key has 9 bits for them */
+};
+
+/* Positions in the table of options, and the choices of `layout` and `gather` */
+enum { FOLD_OPTION_Q = 0, FOLD_OPTION_R, FOLD_OPTION_LAYOUT, FOLD_OPTION_GATHER, FOLD_OPTION_DEVICE_MEMORY };
+enum { FOLD_LAYOUT_SLICED = 0, FOLD_LAYOUT_UNIFORM };
+enum { FOLD_GATHER_CACHE = 0, FOLD_GATHER_DEVICE, FOLD_GATHER_HOST };
+
+/* natural: rows in the order of the matrix, each slice as wide as its longest piece. sorted: with `order`. uniform: the
+   paper's table, rows in the order of the matrix and every slice w wide. */
+typedef enum { FOLD_NATURAL = 0, FOLD_SORTED, FOLD_UNIFORM } FoldOrder;
+
+/* What the choice of w needs to know about a pattern. Entry FOLD_LONG of an array stands for all larger lengths. */
+typedef struct {
+  int64_t rows, nnz, longest;
+  double  sum_squares;             /* of the row lengths */
+  int64_t length[FOLD_LONG + 1];   /* rows by length */
+  int64_t slice[2][FOLD_LONG + 1]; /* slices by the length of their longest row; [FOLD_NATURAL], [FOLD_SORTED] */
+  int64_t long_slice_sum[2];       /* sum of those lengths over the slices of entry FOLD_LONG */
+} FoldHistogram;
+
+/* What a product with a given w would take */
+typedef struct {
+  int64_t entries;            /* of the table, with padding */
+  int64_t folded, extra_rows; /* rows that are cut, table rows beyond N */
+  double  bytes, time;        /* read and written by a product; predicted microseconds */
+} FoldPrediction;
+
+typedef struct {
+  int64_t   rows, nnz;
+  int64_t   width; /* w */
+  FoldOrder order;
+  int       automatic; /* w was chosen by the cost model */
+  int64_t   longest;
+  double    mean, sigma; /* of the row lengths */
+  int64_t   folded;      /* rows of more than one piece */
+  int64_t   cut_often;   /* of more than two */
+  int64_t   cut_up;      /* of more than FOLD_MANY + 2 */
+  int64_t   full_pieces;
+  int64_t   table_rows, slices, steps; /* steps: sum of all widths; entries = steps * FOLD_LANES */
+} FoldSizes;
+
+typedef struct {
+  int64_t *slice_ptr, *owner, *full_ptr;
+  uint8_t *order;
+} FoldLayout;
+
+/* A whole table, in one space */
+typedef struct {
+  FoldSizes  sizes;
+  FoldLayout layout;
+  SpmvIndex  column_type;
+  void      *columns, *values;
+} FoldTable;
+
+typedef struct {
+  SpmvPlan  base; /* first */
+  FoldTable table;
+} FoldPlan;
+
+/* ---- fold_cost.c: the choice of w ---- */
+
+double fold_mean(const FoldHistogram *);
+double fold_sigma(const FoldHistogram *);
+/* max(1, q * mean + r * sigma), rounded, at most the longest row */
+int64_t fold_width(const FoldHistogram *, double q, double r);
+/* The costs of a product of that space; entries and bytes of w above FOLD_LONG are estimates */
+FoldPrediction fold_predict(const FoldHistogram *, FoldOrder, int64_t width, SpmvScalar, SpmvSpace);
+/* The best w for an order */
+int64_t fold_best_width(const FoldHistogram *, FoldOrder, SpmvScalar, SpmvSpace, FoldPrediction *);
+/* 1 when sorting could save more than it costs: the order in which rows come pads so much */
+int fold_sorting_may_pay(const FoldHistogram *, SpmvScalar, SpmvSpace, const SpmvOptions *);
+/* width, order, automatic and the statistics of sizes, from the options; histogram.slice[FOLD_SORTED] counts when
+   sorted_known */
+void fold_choose(const FoldHistogram *, int sorted_known, SpmvScalar, SpmvSpace, const SpmvOptions *, FoldSizes *);
+
+/* ---- fold_layout.c: rows to table rows, on the host ---- */
+
+void fold_count(const void *row_ptr, int64_t rows, SpmvIndex, FoldHistogram *);
+void fold_count_sorted(const void *row_ptr, int64_t rows, SpmvIndex, FoldHistogram *);
+/* Completes sizes, which fold_choose() began, and makes the arrays of a layout in host memory */
+SpmvStatus fold_lay_out(const void *row_ptr, SpmvIndex, SpmvExec *, FoldSizes *, FoldLayout *);
+void       fold_layout_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace, FoldLayout *);
+/* Analysis of a row_ptr on the host: histogram, choice, layout */
+SpmvStatus fold_analyze_rows(const void *row_ptr, const SpmvPattern *, SpmvScalar, SpmvSpace, const SpmvOptions *,
+                             SpmvExec *, FoldSizes *, FoldLayout *);
+
+int64_t fold_slice_ptr_bytes(const FoldSizes *);
+int64_t fold_order_bytes(const FoldSizes *);
+int64_t fold_owner_bytes(const FoldSizes *);
+int64_t fold_full_ptr_bytes(const FoldSizes *);
+int64_t fold_columns_bytes(const FoldSizes *, SpmvIndex column_type);
+int64_t fold_values_bytes(const FoldSizes *, SpmvScalar);
+/* Columns of the table are as narrow as the matrix allows */
+SpmvIndex fold_column_type(int64_t cols);
+/* Adds all arrays, and the padding, to a report */
+void fold_memory(const FoldSizes *, SpmvIndex column_type, SpmvScalar, SpmvMemory *);
+/* Prints the lines of a view that tell about a table */
+void fold_view_sizes(const FoldSizes *, SpmvPrint, void *ctx);
+/* Sets accepted and reason, by the bytes of the table alone */
+void fold_decide(const FoldSizes *, SpmvIndex column_type, SpmvAnalysis *);
+
+/* ---- fold_fill.c: between CSR and a table on the host ---- */
+
+/* Some slices of a table, begin .. end-1; columns and values begin with slice `begin`. */
+typedef struct {
+  int64_t begin, end;
+  void   *columns, *values;
+} FoldRange;
+
+FoldRange fold_whole(const FoldTable *);
+void      fold_fill_columns(const FoldTable *, const FoldRange *, SpmvIndex, const void *row_ptr, const void *col);
+void      fold_fill_values(const FoldTable *, const FoldRange *, SpmvIndex, SpmvScalar, const void *row_ptr,
+                           const void *values);
+/* The row_ptr of the CSR, [rows+1], from the table alone */
+void fold_recover_row_ptr(const FoldTable *, SpmvIndex, void *row_ptr);
+/* The other way round: col and values of the CSR from the slices of a range */
+void fold_unfill(const FoldTable *, const FoldRange *, SpmvIndex, SpmvScalar, const void *row_ptr, void *col,
+                 void *values);
+
+/* ---- fold_mult.c: products on the host ---- */
+
+/* The processor must have the instruction set */
+void fold_host_mult(SpmvIsa, const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
+void fold_host_multtranspose(const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

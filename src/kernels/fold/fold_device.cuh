@@ -1,0 +1,121 @@
+/*
+  fold_device.cuh - what the device files of format fold share: the plan, the analysis, and the steps between them.
+
+  On the device columns have 32 bits. A product writes one partial sum a table row beyond N to work, and, for each of
+  the cut_up rows, FOLD_SHARES sums of equal shares of its full pieces; a second kernel adds them to y in a fixed order.
+
+    work  S  [full_pieces + folded]       partial sums, in the order of the table
+             [cut_up * FOLD_SHARES]       sums of shares
+             [entries], gather=device     x in the order of the table
+*/
+#ifndef SPMV_FOLD_DEVICE_CUH
+#define SPMV_FOLD_DEVICE_CUH
+
+#include "../device/arena.cuh"
+#include "fold_device.h"
+#include "fold_stream.h"
+
+enum {
+  FOLD_SHARES  = 32, /* shares of a row cut into very many pieces: one a lane of the warp that adds them */
+  FOLD_THREADS = 256
+};
+
+typedef struct FoldStream FoldStream;
+
+typedef struct {
+  SpmvPlan    base; /* first */
+  SpmvOptions options;
+  FoldTable   table;  /* in device memory */
+  FoldStream *stream; /* of a table that is not all on the device, or whose x the host gathers; else NULL */
+  SpmvPlan   *transposed;
+  void       *transposed_work;
+} FoldDevicePlan;
+
+/* What build takes over from analyze. arena holds the arrays of layout, which are in device memory, and an uploaded
+   row_ptr. A streamed plan is laid out on the host: then layout is in host memory, and the arena is empty. */
+typedef struct {
+  SpmvArena       arena;
+  FoldSizes       sizes;
+  FoldLayout      layout;
+  const void     *row_ptr; /* in device memory: the upload, or NULL */
+  int             streamed;
+  FoldStreamSizes stream; /* of a streamed plan */
+} FoldDeviceAnalysis;
+
+/* Sums of shares, and partial sums, that a product keeps in work */
+static inline int64_t fold_partial_sums(const FoldSizes *s)
+{
+  return s->full_pieces + s->folded + s->cut_up * FOLD_SHARES;
+}
+
+static inline int fold_gather_of(const SpmvOptions *options) { return (int)options->value[FOLD_OPTION_GATHER]; }
+
+/* ---- fold_device_layout.cu: sizes and layout of a row_ptr in device memory ---- */
+
+SpmvStatus fold_device_lay_out(const void *row_ptr, SpmvIndex, const SpmvPattern *, SpmvScalar, const SpmvOptions *,
+                               SpmvExec *, FoldDeviceAnalysis *);
+
+/* ---- fold_device_fill.cu: between a CSR and a table, both in device memory ---- */
+
+SpmvStatus fold_device_fill_columns(const FoldTable *, SpmvIndex, const void *row_ptr, const void *col, SpmvExec *);
+SpmvStatus fold_device_fill_values(const FoldTable *, SpmvIndex, SpmvScalar, const void *row_ptr, const void *values,
+                                   SpmvExec *);
+/* row_ptr [rows+1], 64 bits wide; arena lends scratch space */
+SpmvStatus fold_device_recover_row_ptr(const FoldTable *, SpmvArena *, SpmvExec *, int64_t *row_ptr);
+/* The nonzeros in CSR order: row, column and value of each */
+SpmvStatus fold_device_coordinates(const FoldTable *, SpmvScalar, const int64_t *row_ptr, int32_t *row, int32_t *col,
+                                   void *values, SpmvExec *);
+
+/* ---- fold_device_mult.cu ---- */
+
+/* A product with slices begin .. end-1. columns and values begin with slice `begin`; where gathered is not NULL, it is
+   x in their order, and columns are not read. first_step is slice_ptr[begin]. */
+typedef struct {
+  int64_t     begin, end, first_step;
+  const void *columns, *values, *gathered;
+} FoldPart;
+
+/* The operands of a product; work is that of the plan, as above */
+typedef struct {
+  const void *alpha, *x, *beta;
+  void       *y, *work;
+} FoldOperands;
+
+SpmvStatus fold_device_multiply_part(const FoldTable *, SpmvScalar, const FoldPart *, const FoldOperands *, SpmvExec *);
+/* Adds the partial sums of folded rows to y */
+SpmvStatus fold_device_finish(const FoldTable *, SpmvScalar, const FoldOperands *, SpmvExec *);
+/* gathered[e] = x[columns[e]], 0 for padding */
+SpmvStatus fold_device_gather(const void *columns, int64_t entries, SpmvScalar, const void *x, void *gathered,
+                              SpmvExec *);
+/* y = beta y */
+SpmvStatus fold_device_scale(int64_t rows, SpmvScalar, const void *beta, void *y, SpmvExec *);
+int        fold_is_zero(const void *value, SpmvScalar);
+
+/* ---- fold_device_stream.cu: tables of which some part, or x, comes from the host ---- */
+
+/* What the options ask for */
+int        fold_is_streamed(const SpmvOptions *);
+SpmvStatus fold_stream_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, FoldDeviceAnalysis *,
+                               SpmvMemory *);
+SpmvStatus fold_stream_build(const SpmvCsr *, const FoldDeviceAnalysis *, SpmvExec *, FoldDevicePlan *);
+SpmvStatus fold_stream_update(FoldDevicePlan *, const void *values, SpmvSpace values_space, SpmvExec *);
+SpmvStatus fold_stream_mult(const FoldDevicePlan *, const FoldOperands *, SpmvExec *);
+void       fold_stream_view(const FoldDevicePlan *, SpmvPrint, void *ctx);
+void       fold_stream_free(FoldDevicePlan *);
+
+/* The CSR of A^T on the host; its arrays are in the blocks, which the caller frees */
+enum { FOLD_TRANSPOSE_BLOCKS = 5 };
+SpmvStatus fold_stream_transpose(const FoldDevicePlan *, SpmvExec *, SpmvCsr *, void *block[FOLD_TRANSPOSE_BLOCKS]);
+
+/* ---- fold_device_transpose.cu ---- */
+
+void fold_device_transposed_free(FoldDevicePlan *);
+
+/* Copies a few bytes to the host and waits for them */
+static inline SpmvStatus fold_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
+  return spmv_stream_wait(exec);
+}
+
+#endif

@@ -1,0 +1,201 @@
+/*
+  fold_device_mult.cu - the product on the device. One thread a table row, a warp a slice: all its threads take the same
+  number of steps. FOLD_BATCH columns and values are on their way before the first of their x is asked for, and all x
+  before the first multiplication.
+*/
+#include "fold_device.cuh"
+#include "fold_rows.h"
+
+namespace
+{
+/* FOLD_BATCH entries of a lane, or the first `left` of them */
+template <typename S, bool GATHERED, bool WHOLE>
+__device__ inline S multiply_batch(const int32_t *columns, const S *values, const S *gathered, const S *x, int64_t left,
+                                   S sum)
+{
+  S       v[FOLD_BATCH], xs[FOLD_BATCH];
+  int32_t c[FOLD_BATCH];
+
+#pragma unroll
+  for (int j = 0; j < FOLD_BATCH; j++) {
+    const bool inside = WHOLE || j < left;
+    if (!GATHERED) c[j] = inside ? __ldcs(columns + j * FOLD_LANES) : -1;
+    v[j] = inside ? __ldcs(values + j * FOLD_LANES) : S(0);
+  }
+#pragma unroll
+  for (int j = 0; j < FOLD_BATCH; j++) {
+    xs[j] = S(0);
+    if (GATHERED && (WHOLE || j < left)) xs[j] = __ldcs(gathered + j * FOLD_LANES);
+    if (!GATHERED && c[j] >= 0) xs[j] = __ldg(x + c[j]);
+  }
+#pragma unroll
+  for (int j = 0; j < FOLD_BATCH; j++) sum += v[j] * xs[j];
+  return sum;
+}
+
+template <typename S, bool GATHERED>
+__global__ void __launch_bounds__(FOLD_THREADS)
+    fold_multiply(FoldSizes s, FoldLayout layout, FoldPart part, const S *__restrict__ x, S *__restrict__ y,
+                  S *__restrict__ work, S alpha, S beta)
+{
+  const int64_t t     = part.begin * FOLD_LANES + blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
+  const int64_t slice = t / FOLD_LANES;
+  if (slice >= part.end) return;
+  const int64_t  first = layout.slice_ptr[slice], width = layout.slice_ptr[slice + 1] - first;
+  const int64_t  e        = (first - part.first_step) * FOLD_LANES + t % FOLD_LANES;
+  const S       *values   = (const S *)part.values + e;
+  const S       *gathered = GATHERED ? (const S *)part.gathered + e : nullptr;
+  const int32_t *columns  = GATHERED ? nullptr : (const int32_t *)part.columns + e;
+  S             *target   = t < s.rows ? y + fold_row(&layout, t) : nullptr;
+  const S        before   = target && beta != S(0) ? *target : S(0); /* on its way with the first batch */
+  S              sum      = S(0);
+
+  int64_t j = 0;
+  for (; j + FOLD_BATCH <= width; j += FOLD_BATCH) {
+    sum = multiply_batch<S, GATHERED, true>(columns, values, gathered, x, FOLD_BATCH, sum);
+    values += FOLD_BATCH * FOLD_LANES;
+    if (GATHERED) gathered += FOLD_BATCH * FOLD_LANES;
+    else columns += FOLD_BATCH * FOLD_LANES;
+  }
+  if (j < width) sum = multiply_batch<S, GATHERED, false>(columns, values, gathered, x, width - j, sum);
+  if (target) *target = beta == S(0) ? alpha * sum : alpha * sum + beta * before;
+  else if (t < s.table_rows) work[t - s.rows] = sum;
+}
+
+template <typename S>
+__global__ void __launch_bounds__(FOLD_THREADS)
+    fold_gather_x(const int32_t *__restrict__ columns, int64_t entries, const S *__restrict__ x, S *__restrict__ to)
+{
+  const int64_t e = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
+  if (e >= entries) return;
+  const int32_t c = __ldcs(columns + e);
+  to[e]           = c >= 0 ? __ldg(x + c) : S(0);
+}
+
+template <typename S>
+__device__ inline S add_lanes(S sum)
+{
+  for (int offset = 16; offset; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+  return sum;
+}
+
+/* A block a share: work[share sums] = the sum of every FOLD_SHARES-th part of the full pieces of a row */
+template <typename S>
+__global__ void __launch_bounds__(FOLD_THREADS)
+    fold_sum_shares(const int64_t *__restrict__ full_ptr, const S *__restrict__ work, S *__restrict__ shares)
+{
+  __shared__ S  warp_sum[FOLD_THREADS / 32];
+  const int64_t f = blockIdx.x / FOLD_SHARES, share = blockIdx.x % FOLD_SHARES;
+  const int64_t first = full_ptr[f], count = full_ptr[f + 1] - first;
+  const int64_t end = first + count * (share + 1) / FOLD_SHARES;
+  S             sum = S(0);
+
+  for (int64_t p = first + count * share / FOLD_SHARES + threadIdx.x; p < end; p += FOLD_THREADS) sum += work[p];
+  sum = add_lanes(sum);
+  if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int i = 1; i < FOLD_THREADS / 32; i++) sum += warp_sum[i];
+  shares[blockIdx.x] = sum;
+}
+
+/* First blocks: a warp a row with full pieces. Further blocks: a thread a row with a last piece alone. */
+template <typename S>
+__global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, FoldLayout layout, int64_t warp_blocks,
+                                                                const S *__restrict__ work, S *__restrict__ y, S alpha)
+{
+  const S *last = work + s.full_pieces, *shares = last + s.folded;
+
+  if (blockIdx.x >= warp_blocks) {
+    const int64_t f = s.cut_often + (blockIdx.x - warp_blocks) * FOLD_THREADS + threadIdx.x;
+    if (f < s.folded) y[layout.owner[f]] += alpha * last[f];
+    return;
+  }
+  const int64_t f    = (blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x) / 32;
+  const int     lane = threadIdx.x % 32;
+  if (f >= s.cut_often) return;
+  S sum = S(0);
+  if (f < s.cut_up) sum = shares[f * FOLD_SHARES + lane];
+  else
+    for (int64_t p = layout.full_ptr[f] + lane; p < layout.full_ptr[f + 1]; p += 32) sum += work[p];
+  sum = add_lanes(sum);
+  if (lane == 0) y[layout.owner[f]] += alpha * (sum + last[f]);
+}
+
+template <typename S>
+__global__ void __launch_bounds__(FOLD_THREADS) fold_scale_rows(S *y, S beta, int64_t rows)
+{
+  const int64_t i = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
+  if (i < rows) y[i] = beta == S(0) ? S(0) : beta * y[i];
+}
+
+template <typename S>
+SpmvStatus multiply_part(const FoldTable *table, const FoldPart *part, const FoldOperands *o, SpmvExec *exec)
+{
+  const int64_t blocks = spmv_blocks((part->end - part->begin) * FOLD_LANES, FOLD_THREADS);
+  const S       alpha = *(const S *)o->alpha, beta = *(const S *)o->beta;
+
+  if (part->gathered)
+    SPMV_LAUNCH(exec, (fold_multiply<S, true>), blocks, FOLD_THREADS, 0, table->sizes, table->layout, *part,
+                (const S *)o->x, (S *)o->y, (S *)o->work, alpha, beta);
+  else
+    SPMV_LAUNCH(exec, (fold_multiply<S, false>), blocks, FOLD_THREADS, 0, table->sizes, table->layout, *part,
+                (const S *)o->x, (S *)o->y, (S *)o->work, alpha, beta);
+  return SPMV_SUCCESS;
+}
+
+template <typename S>
+SpmvStatus finish(const FoldTable *table, const FoldOperands *o, SpmvExec *exec)
+{
+  const FoldSizes *s           = &table->sizes;
+  const int64_t    warp_blocks = spmv_blocks(s->cut_often * 32, FOLD_THREADS);
+  S               *work        = (S *)o->work;
+
+  SPMV_LAUNCH(exec, fold_sum_shares<S>, s->cut_up * FOLD_SHARES, FOLD_THREADS, 0, table->layout.full_ptr,
+              (const S *)work, work + s->full_pieces + s->folded);
+  SPMV_LAUNCH(exec, fold_add_pieces<S>, warp_blocks + spmv_blocks(s->folded - s->cut_often, FOLD_THREADS), FOLD_THREADS,
+              0, *s, table->layout, warp_blocks, (const S *)work, (S *)o->y, *(const S *)o->alpha);
+  return SPMV_SUCCESS;
+}
+} // namespace
+
+SpmvStatus fold_device_multiply_part(const FoldTable *table, SpmvScalar scalar, const FoldPart *part,
+                                     const FoldOperands *o, SpmvExec *exec)
+{
+  return scalar == SPMV_F32 ? multiply_part<float>(table, part, o, exec) : multiply_part<double>(table, part, o, exec);
+}
+
+SpmvStatus fold_device_finish(const FoldTable *table, SpmvScalar scalar, const FoldOperands *o, SpmvExec *exec)
+{
+  return scalar == SPMV_F32 ? finish<float>(table, o, exec) : finish<double>(table, o, exec);
+}
+
+SpmvStatus fold_device_gather(const void *columns_, int64_t entries, SpmvScalar scalar, const void *x, void *gathered,
+                              SpmvExec *exec)
+{
+  const int64_t  blocks  = spmv_blocks(entries, FOLD_THREADS);
+  const int32_t *columns = (const int32_t *)columns_;
+
+  if (scalar == SPMV_F32)
+    SPMV_LAUNCH(exec, fold_gather_x<float>, blocks, FOLD_THREADS, 0, columns, entries, (const float *)x,
+                (float *)gathered);
+  else
+    SPMV_LAUNCH(exec, fold_gather_x<double>, blocks, FOLD_THREADS, 0, columns, entries, (const double *)x,
+                (double *)gathered);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus fold_device_scale(int64_t rows, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
+{
+  const int64_t blocks = spmv_blocks(rows, FOLD_THREADS);
+
+  if (scalar == SPMV_F32)
+    SPMV_LAUNCH(exec, fold_scale_rows<float>, blocks, FOLD_THREADS, 0, (float *)y, *(const float *)beta, rows);
+  else SPMV_LAUNCH(exec, fold_scale_rows<double>, blocks, FOLD_THREADS, 0, (double *)y, *(const double *)beta, rows);
+  return SPMV_SUCCESS;
+}
+
+int fold_is_zero(const void *value, SpmvScalar scalar)
+{
+  return scalar == SPMV_F32 ? *(const float *)value == 0 : *(const double *)value == 0;
+}

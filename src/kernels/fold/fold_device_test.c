@@ -1,0 +1,315 @@
+/* Tests of format fold on a device: the layout that is made there, rows of very many pieces, and tables that stream
+   from the host. They pass where there is no device, and where the library was built without CUDA. */
+#include "unit.h"
+#include "check.h"
+#include "fold_stream.h"
+#include "gen.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(SPMV_HAVE_CUDA)
+  #include "fold_device.h"
+#endif
+
+/* Slices of 3, 2, 1 and 4 steps */
+UNIT_TEST(fold_cuts_a_table_into_chunks)
+{
+  const int64_t   slice_ptr[] = {0, 3, 5, 6, 10};
+  const FoldSizes s           = {.rows = 128, .nnz = 300, .table_rows = 128, .slices = 4, .steps = 10, .width = 4};
+  FoldStreamSizes t;
+  FoldChunk       chunk[4];
+
+  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_CACHE, SPMV_F64, 1, 0, &t); /* nothing fits: two buffers of 4 steps */
+  UNIT_EQUAL(0, t.resident_slices);
+  UNIT_EQUAL(4, t.chunk_steps);
+  UNIT_EQUAL(4 * 32 * 12, t.buffer_bytes);
+  UNIT_EQUAL(3, t.chunks);
+  fold_stream_chunks(&s, slice_ptr, &t, chunk);
+  UNIT_CHECK(chunk[0].begin == 0 && chunk[0].end == 1 && chunk[0].first_step == 0 && chunk[0].steps == 3);
+  UNIT_CHECK(chunk[1].begin == 1 && chunk[1].end == 3 && chunk[1].first_step == 3 && chunk[1].steps == 3);
+  UNIT_CHECK(chunk[2].begin == 3 && chunk[2].end == 4 && chunk[2].first_step == 6 && chunk[2].steps == 4);
+
+  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_CACHE, SPMV_F64, 5 * 8 + 10 * 32 * 12, 0, &t); /* all fits, just */
+  UNIT_EQUAL(4, t.resident_slices);
+  UNIT_EQUAL(0, t.buffer_bytes);
+  UNIT_EQUAL(1, t.chunks);
+
+  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_HOST, SPMV_F32, 0, 7, &t); /* values stay, x comes in chunks */
+  UNIT_EQUAL(4, t.resident_slices);
+  UNIT_EQUAL(4 * 32 * 4, t.buffer_bytes);
+  UNIT_EQUAL(256, t.partial_bytes);
+  UNIT_EQUAL(3, t.chunks);
+}
+
+/* 20 slices of 3 steps. The limit leaves 40 steps: 5 a chunk, and 30 resident ones. */
+UNIT_TEST(fold_keeps_on_the_device_what_the_buffers_leave)
+{
+  int64_t         slice_ptr[21];
+  const FoldSizes s = {.rows = 640, .nnz = 1900, .table_rows = 640, .slices = 20, .steps = 60, .width = 3};
+  FoldStreamSizes t;
+  FoldChunk       chunk[11];
+
+  for (int i = 0; i <= 20; i++) slice_ptr[i] = 3 * i;
+  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_CACHE, SPMV_F64, 21 * 8 + 40 * 32 * 12, 0, &t);
+  UNIT_EQUAL(5, t.chunk_steps);
+  UNIT_EQUAL(5 * 32 * 12, t.buffer_bytes);
+  UNIT_EQUAL(10, t.resident_slices);
+  UNIT_EQUAL(30, t.resident_steps);
+  UNIT_EQUAL(11, t.chunks);
+  fold_stream_chunks(&s, slice_ptr, &t, chunk);
+  UNIT_CHECK(chunk[0].resident && chunk[0].begin == 0 && chunk[0].end == 10 && chunk[0].steps == 30);
+  for (int k = 1; k < 11; k++)
+    UNIT_CHECK(!chunk[k].resident && chunk[k].begin == 9 + k && chunk[k].first_step == 27 + 3 * k &&
+               chunk[k].steps == 3);
+}
+
+UNIT_TEST(fold_gathers_by_several_threads)
+{
+  enum { N = 300001, COLS = 1000 };
+  int32_t *columns = malloc(N * sizeof *columns);
+  double  *x = malloc(COLS * sizeof *x), *to = malloc(N * sizeof *to);
+  int      wrong = 0;
+
+  for (int i = 0; i < COLS; i++) x[i] = i + 0.5;
+  for (int e = 0; e < N; e++) columns[e] = e % 7 == 0 ? -1 : (int32_t)(gen_hash(1, (uint64_t)e) % COLS);
+  memset(to, 0xFF, N * sizeof *to);
+  fold_stream_gather(columns, N, SPMV_F64, x, to);
+  for (int e = 0; e < N; e++) wrong += to[e] != (columns[e] < 0 ? 0 : columns[e] + 0.5);
+  UNIT_EQUAL(0, wrong);
+  free(columns);
+  free(x);
+  free(to);
+}
+
+#if defined(SPMV_HAVE_CUDA)
+typedef struct {
+  SpmvExec  exec;
+  SpmvCsr   csr;
+  SpmvPlan *plan;
+  int64_t   most; /* entries of a vector that is long enough for x and y */
+  void     *numbers, *x, *y, *device_x, *device_y, *work;
+} Device;
+
+static int build(Device *d, const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, double q, const char *gather,
+                 double limit)
+{
+  const SpmvFormat *fold = spmv_format_find("fold");
+  const int64_t     S    = spmv_scalar_bytes(scalar);
+  char              message[SPMV_MESSAGE_MAX];
+  SpmvOptions       options;
+  SpmvAnalysis      analysis;
+
+  memset(d, 0, sizeof *d);
+  if (spmv_device_count(NULL) == 0) return 0;
+  d->csr  = (SpmvCsr){.scalar_type = scalar};
+  d->most = spec->rows > spec->cols ? spec->rows : spec->cols;
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &d->csr.pattern));
+  d->numbers    = malloc((size_t)(d->csr.pattern.nnz * S) + 1);
+  d->x          = malloc((size_t)(d->most * S));
+  d->y          = malloc((size_t)(d->most * S));
+  d->csr.values = d->numbers;
+  gen_values(GEN_EXACT, 5, 10, scalar, d->csr.pattern.nnz, d->numbers);
+  gen_values(GEN_EXACT, 6, 10, scalar, d->most, d->x);
+  spmv_exec_init(&d->exec, SPMV_DEVICE);
+  spmv_options_init(&options, fold);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "q", q, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "device_memory", limit, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "gather", gather, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(fold, &d->csr.pattern, scalar, &options, &d->exec, &analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&d->csr, &analysis, &d->exec, &d->plan));
+  spmv_analysis_clear(&analysis, &d->exec);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&d->exec, SPMV_DEVICE, d->most * S, "x", &d->device_x));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&d->exec, SPMV_DEVICE, d->most * S, "y", &d->device_y));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&d->exec, SPMV_DEVICE, d->plan->memory.work_bytes, "work", &d->work));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->device_x, SPMV_DEVICE, d->x, SPMV_HOST, d->most * S, &d->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&d->exec));
+  return 1;
+}
+
+static void clear(Device *d)
+{
+  d->plan->format->destroy(&d->plan);
+  spmv_exec_free(&d->exec, SPMV_DEVICE, d->device_x);
+  spmv_exec_free(&d->exec, SPMV_DEVICE, d->device_y);
+  spmv_exec_free(&d->exec, SPMV_DEVICE, d->work);
+  free(d->numbers);
+  free(d->x);
+  free(d->y);
+  gen_pattern_free(&d->csr.pattern);
+}
+
+/* y = 2 A x, or 2 A^T x, against the reference, exactly; twice, since a product may leave something behind */
+static void check_product(Device *d, int transpose)
+{
+  const SpmvFormat *fold   = d->plan->format;
+  const SpmvScalar  scalar = d->csr.scalar_type;
+  const double      two = 2, zero = 0;
+  const float       two_f = 2, zero_f = 0;
+  const void       *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
+  const void       *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
+  const int64_t     bytes = d->most * spmv_scalar_bytes(scalar);
+  CheckReference    reference;
+  CheckFault        fault;
+
+  UNIT_EQUAL(SPMV_SUCCESS, check_reference(&d->csr.pattern, scalar, d->numbers, d->x, transpose, &reference));
+  if (transpose) UNIT_EQUAL(SPMV_SUCCESS, fold->prepare_transpose(d->plan, &d->exec));
+  for (int i = 0; i < 2; i++) {
+    memset(d->y, 0xFF, (size_t)bytes); /* NaN */
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->device_y, SPMV_DEVICE, d->y, SPMV_HOST, bytes, &d->exec));
+    UNIT_EQUAL(SPMV_SUCCESS, (transpose ? fold->multtranspose : fold->mult)(d->plan, alpha, d->device_x, beta,
+                                                                            d->device_y, d->work, &d->exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->y, SPMV_HOST, d->device_y, SPMV_DEVICE, bytes, &d->exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&d->exec));
+    UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, d->y, &fault));
+  }
+  check_reference_free(&reference);
+}
+
+static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, double q, const char *gather,
+                           double limit)
+{
+  Device d;
+
+  if (!build(&d, spec, index, scalar, q, gather, limit)) return;
+  check_product(&d, 0);
+  check_product(&d, 1);
+  gen_values(GEN_EXACT, 7, 10, scalar, d.csr.pattern.nnz, d.numbers);
+  UNIT_EQUAL(SPMV_SUCCESS, d.plan->format->update_values(d.plan, d.numbers, SPMV_HOST, &d.exec));
+  check_product(&d, 0);
+  check_product(&d, 1);
+  clear(&d);
+}
+
+UNIT_TEST(fold_device_adds_rows_of_very_many_pieces)
+{
+  const int64_t lengths[] = {5, 900, 30, 700, 0, 64, 258, 257};
+  const GenSpec spec[]    = {gen_long_rows(50, 70000, 5, 70000, 40, 11), gen_lengths(70, 5000, 8, lengths, 3)};
+
+  for (int m = 0; m < 2; m++) {
+    check_products(&spec[m], SPMV_I32, SPMV_F64, m ? 0.003 : 0.002, "cache", 0);
+    check_products(&spec[m], SPMV_I64, SPMV_F32, 0.0001, "device", 0);
+  }
+}
+
+UNIT_TEST(fold_device_streams_what_does_not_fit)
+{
+  static const char *const gather[]  = {"cache", "device", "host"};
+  const int64_t            lengths[] = {3, 40, 0, 9, 17, 1, 33, 8};
+  const GenSpec            spec      = gen_lengths(2000, 900, 8, lengths, 3); /* about 330 kB */
+
+  for (int g = 0; g < 3; g++) {
+    check_products(&spec, SPMV_I32, SPMV_F64, 0, gather[g], 1);
+    check_products(&spec, SPMV_I64, SPMV_F32, 0.5, gather[g], 40000);
+    check_products(&spec, SPMV_I32, SPMV_F64, 0.7, gather[g], 150000);
+    check_products(&spec, SPMV_I32, SPMV_F64, 0, gather[g], 1e9);
+  }
+}
+
+UNIT_TEST(fold_device_keeps_to_its_limit)
+{
+  static const char *const gather[] = {"cache", "device", "host"};
+  const GenSpec            spec     = gen_random(20000, 3000, 11, 15);
+
+  for (int g = 0; g < 3; g++)
+    for (double limit = 100e3; limit < 3e6; limit = floor(1.7 * limit)) {
+      Device d;
+      if (!build(&d, &spec, SPMV_I32, SPMV_F64, 0, gather[g], limit)) return;
+      const SpmvMemory *m = &d.plan->memory;
+      UNIT_CHECK((double)(m->total_bytes - m->host_bytes + m->work_bytes) <= limit);
+      UNIT_CHECK(limit > 2e6 || m->host_bytes > m->total_bytes / 4);
+      clear(&d);
+    }
+}
+
+/* Pinned memory does not come from hooks. The emulator lets block n fail, and knows the blocks that are left: a leak of
+   an attempt would make a later one fail earlier. On a real device every attempt succeeds. */
+UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
+{
+  const GenSpec spec  = gen_random(2000, 3000, 11, 15);
+  SpmvCsr       csr   = {.scalar_type = SPMV_F64};
+  int           built = 0, failures = 0;
+
+  if (spmv_device_count(NULL) == 0) return;
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
+  csr.values = calloc((size_t)csr.pattern.nnz, sizeof(double));
+  for (int most = 0; most < 20 && built < 3; most++) {
+    SpmvOptions  options;
+    SpmvAnalysis analysis;
+    SpmvExec     exec;
+    SpmvPlan    *plan = NULL;
+    char         text[16];
+
+    snprintf(text, sizeof text, "%d", most);
+    setenv("SPMV_EMULATOR_PINNED_BLOCKS", text, 1);
+    spmv_exec_init(&exec, SPMV_DEVICE);
+    spmv_options_init(&options, spmv_format_find("fold"));
+    options.value[FOLD_OPTION_GATHER]        = FOLD_GATHER_HOST;
+    options.value[FOLD_OPTION_DEVICE_MEMORY] = 100000;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(options.format, &csr.pattern, SPMV_F64, &options, &exec, &analysis));
+    const SpmvStatus status = spmv_build(&csr, &analysis, &exec, &plan);
+    UNIT_CHECK(status == SPMV_SUCCESS || status == SPMV_ERR_MEMORY);
+    UNIT_CHECK((status == SPMV_SUCCESS) == (plan != NULL));
+    if (status) UNIT_CONTAINS("bytes of pinned host memory for array ", exec.message);
+    built += !status;
+    failures += status != SPMV_SUCCESS;
+    options.format->destroy(&plan);
+    spmv_analysis_clear(&analysis, &exec);
+  }
+  unsetenv("SPMV_EMULATOR_PINNED_BLOCKS");
+  UNIT_EQUAL(3, built);
+  UNIT_CHECK(failures == 0 || failures == 5); /* columns, values, x, two buffers */
+  free((void *)csr.values);
+  gen_pattern_free(&csr.pattern);
+}
+
+/* What the device makes of a row_ptr is what the host makes of it */
+static void check_layout(const GenSpec *spec, double q)
+{
+  Device           d;
+  SpmvOptions      options;
+  FoldSizes        s;
+  FoldLayout       expected;
+  SpmvAllocator    none = {0};
+  char             message[SPMV_MESSAGE_MAX];
+  const FoldTable *table;
+
+  if (!build(&d, spec, SPMV_I32, SPMV_F64, q, "cache", 0)) return;
+  table = fold_device_table(d.plan);
+  spmv_options_init(&options, d.plan->format);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "q", q, message));
+  UNIT_EQUAL(SPMV_SUCCESS, fold_analyze_rows(d.csr.pattern.row_ptr, &d.csr.pattern, SPMV_F64, SPMV_DEVICE, &options,
+                                             &d.exec, &s, &expected));
+  UNIT_CHECK(!memcmp(&s, &table->sizes, sizeof s));
+  const struct {
+    const void *expected, *got;
+    int64_t     bytes;
+  } array[] = {{expected.slice_ptr, table->layout.slice_ptr, fold_slice_ptr_bytes(&s)},
+               {expected.order, table->layout.order, fold_order_bytes(&s)},
+               {expected.owner, table->layout.owner, fold_owner_bytes(&s)},
+               {expected.full_ptr, table->layout.full_ptr, fold_full_ptr_bytes(&s)}};
+  for (int i = 0; i < 4; i++) {
+    void *got = malloc((size_t)array[i].bytes + 1);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got, SPMV_HOST, array[i].got, SPMV_DEVICE, array[i].bytes, &d.exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&d.exec));
+    UNIT_CHECK(array[i].bytes == 0 || !memcmp(array[i].expected, got, (size_t)array[i].bytes));
+    free(got);
+  }
+  fold_layout_free(&none, &none, SPMV_HOST, &expected);
+  clear(&d);
+}
+
+UNIT_TEST(fold_device_lays_out_like_the_host)
+{
+  const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8}, long_ones[] = {5, 3000, 30, 700, 0, 64, 258, 1025};
+  const GenSpec spec[] = {gen_lengths(5001, 90, 8, lengths, 3), gen_lengths(700, 5000, 8, long_ones, 3),
+                          gen_power_law(5000, 2, 2.1, 6), gen_stencil(7, 12, 12, 12), gen_empty(100, 100)};
+
+  for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++) {
+    check_layout(&spec[m], 0);
+    check_layout(&spec[m], 0.01);
+    check_layout(&spec[m], 0.6);
+    check_layout(&spec[m], 100);
+  }
+}
+#endif

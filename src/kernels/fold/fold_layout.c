@@ -1,0 +1,189 @@
+/* fold_layout.c - from the row lengths of a CSR on the host to the rows, slices and owners of a table. */
+#include "fold_rows.h"
+#include <stdio.h>
+#include <string.h>
+
+static int smaller(int64_t a, int64_t b) { return (int)(a < b ? a : b); }
+
+/* A length as the histogram, and as the sort, knows it */
+static int capped(int64_t length) { return smaller(length, FOLD_LONG); }
+
+static int sort_length(int64_t length) { return smaller(length, FOLD_UNSORTED); }
+
+static void count_slice(FoldHistogram *h, FoldOrder order, int64_t longest)
+{
+  h->slice[order][capped(longest)]++;
+  if (longest >= FOLD_LONG) h->long_slice_sum[order] += longest;
+}
+
+/* order[] = 0 .. n-1 by length, descending; equal lengths keep their order */
+static void sort_descending(const int *length, int n, uint16_t *order)
+{
+  int first[FOLD_UNSORTED + 1] = {0}, before = 0;
+
+  for (int i = 0; i < n; i++) first[length[i]]++;
+  for (int l = FOLD_UNSORTED; l >= 0; l--) {
+    const int count = first[l];
+    first[l]        = before;
+    before += count;
+  }
+  for (int i = 0; i < n; i++) order[first[length[i]]++] = (uint16_t)i;
+}
+
+#define SPMV_BODY "fold/fold_layout.inc"
+#define SPMV_INDEX_ONLY
+#include "core/instantiate.h"
+
+void fold_count(const void *row_ptr, int64_t rows, SpmvIndex index, FoldHistogram *h)
+{
+  memset(h, 0, sizeof *h);
+  h->rows = rows;
+  if (index == SPMV_I64) {
+    h->nnz = ((const int64_t *)row_ptr)[rows];
+    count_i64(row_ptr, rows, h);
+  } else {
+    h->nnz = ((const int32_t *)row_ptr)[rows];
+    count_i32(row_ptr, rows, h);
+  }
+}
+
+void fold_count_sorted(const void *row_ptr, int64_t rows, SpmvIndex index, FoldHistogram *h)
+{
+  if (index == SPMV_I64) count_sorted_i64(row_ptr, rows, h);
+  else count_sorted_i32(row_ptr, rows, h);
+}
+
+static void write_layout(const void *row_ptr, SpmvIndex index, const FoldSizes *s, FoldLayout *layout)
+{
+  for (int64_t first = 0; layout->order && first < s->rows; first += FOLD_WINDOW) {
+    const int64_t n = s->rows - first < FOLD_WINDOW ? s->rows - first : FOLD_WINDOW;
+    if (index == SPMV_I64) sort_window_i64((const int64_t *)row_ptr + first, n, layout->order + first);
+    else sort_window_i32((const int32_t *)row_ptr + first, n, layout->order + first);
+  }
+  if (index == SPMV_I64) {
+    list_owners_i64(row_ptr, s, layout);
+    place_slices_i64(row_ptr, s, layout);
+  } else {
+    list_owners_i32(row_ptr, s, layout);
+    place_slices_i32(row_ptr, s, layout);
+  }
+}
+
+static SpmvStatus allocate(const FoldSizes *s, SpmvExec *exec, FoldLayout *layout)
+{
+  SpmvStatus status = spmv_alloc(exec, SPMV_HOST, fold_slice_ptr_bytes(s), "slice_ptr", (void **)&layout->slice_ptr);
+
+  if (!status) status = spmv_alloc(exec, SPMV_HOST, fold_order_bytes(s), "order", (void **)&layout->order);
+  if (!status) status = spmv_alloc(exec, SPMV_HOST, fold_owner_bytes(s), "owner", (void **)&layout->owner);
+  if (!status) status = spmv_alloc(exec, SPMV_HOST, fold_full_ptr_bytes(s), "full_ptr", (void **)&layout->full_ptr);
+  return status;
+}
+
+SpmvStatus fold_lay_out(const void *row_ptr, SpmvIndex index, SpmvExec *exec, FoldSizes *s, FoldLayout *layout)
+{
+  SpmvStatus status;
+
+  memset(layout, 0, sizeof *layout);
+  if (index == SPMV_I64) count_folded_i64(row_ptr, s);
+  else count_folded_i32(row_ptr, s);
+  s->table_rows = s->rows + s->full_pieces + s->folded;
+  s->slices     = (s->table_rows + FOLD_LANES - 1) / FOLD_LANES;
+  status        = allocate(s, exec, layout);
+  if (status) {
+    fold_layout_free(&exec->host, &exec->device, SPMV_HOST, layout);
+    return status;
+  }
+  write_layout(row_ptr, index, s, layout);
+  s->steps = layout->slice_ptr[s->slices];
+  return SPMV_SUCCESS;
+}
+
+void fold_layout_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace space, FoldLayout *layout)
+{
+  spmv_free(host, device, space, layout->slice_ptr);
+  spmv_free(host, device, space, layout->order);
+  spmv_free(host, device, space, layout->owner);
+  spmv_free(host, device, space, layout->full_ptr);
+  memset(layout, 0, sizeof *layout);
+}
+
+SpmvStatus fold_analyze_rows(const void *row_ptr, const SpmvPattern *p, SpmvScalar scalar, SpmvSpace space,
+                             const SpmvOptions *options, SpmvExec *exec, FoldSizes *sizes, FoldLayout *layout)
+{
+  FoldHistogram *h;
+  void          *block;
+  SpmvStatus     status = spmv_alloc(exec, SPMV_HOST, sizeof *h, "histogram", &block);
+
+  if (status) return status;
+  h = block;
+  fold_count(row_ptr, p->rows, p->index_type, h);
+  const int try_sorted = fold_sorting_may_pay(h, scalar, space, options);
+  if (try_sorted) fold_count_sorted(row_ptr, p->rows, p->index_type, h);
+  fold_choose(h, try_sorted, scalar, space, options, sizes);
+  spmv_exec_free(exec, SPMV_HOST, block);
+  return fold_lay_out(row_ptr, p->index_type, exec, sizes, layout);
+}
+
+/* ---- bytes ---- */
+
+/* a * b for counts >= 0, or a bound that keeps the sum over all arrays of a plan inside int64_t: absurd padding must be
+   predicted, so that the matrix is declined */
+static int64_t saturating(int64_t a, int64_t b)
+{
+  const int64_t limit = INT64_MAX / (2 * SPMV_ARRAYS_MAX);
+  int64_t       product;
+
+  return __builtin_mul_overflow(a, b, &product) || product > limit ? limit : product;
+}
+
+SpmvIndex fold_column_type(int64_t cols) { return cols > INT32_MAX ? SPMV_I64 : SPMV_I32; }
+
+int64_t fold_slice_ptr_bytes(const FoldSizes *s) { return (s->slices + 1) * 8; }
+
+int64_t fold_order_bytes(const FoldSizes *s) { return s->order == FOLD_SORTED ? s->rows : 0; }
+
+int64_t fold_owner_bytes(const FoldSizes *s) { return s->folded * 8; }
+
+int64_t fold_full_ptr_bytes(const FoldSizes *s) { return s->cut_often ? (s->cut_often + 1) * 8 : 0; }
+
+int64_t fold_columns_bytes(const FoldSizes *s, SpmvIndex column_type)
+{
+  return saturating(s->steps, FOLD_LANES * spmv_index_bytes(column_type));
+}
+
+int64_t fold_values_bytes(const FoldSizes *s, SpmvScalar scalar)
+{
+  return saturating(s->steps, FOLD_LANES * spmv_scalar_bytes(scalar));
+}
+
+void fold_memory(const FoldSizes *s, SpmvIndex column_type, SpmvScalar scalar, SpmvMemory *m)
+{
+  const int64_t values = fold_values_bytes(s, scalar);
+
+  spmv_memory_add(m, "values", SPMV_ARRAY_VALUES, values);
+  spmv_memory_add(m, "columns", SPMV_ARRAY_INDICES, fold_columns_bytes(s, column_type));
+  spmv_memory_add(m, "slice_ptr", SPMV_ARRAY_POINTERS, fold_slice_ptr_bytes(s));
+  spmv_memory_add(m, "order", SPMV_ARRAY_INDICES, fold_order_bytes(s));
+  spmv_memory_add(m, "owner", SPMV_ARRAY_POINTERS, fold_owner_bytes(s));
+  spmv_memory_add(m, "full_ptr", SPMV_ARRAY_POINTERS, fold_full_ptr_bytes(s));
+  m->padding_bytes = values - s->nnz * spmv_scalar_bytes(scalar);
+}
+
+/* A product of CSR streams its bytes less evenly than that of a table: so much padding is still no loss */
+static const double WORTHWHILE = 1.25;
+
+void fold_decide(const FoldSizes *s, SpmvIndex column_type, SpmvAnalysis *analysis)
+{
+  SpmvMemory        table = {.csr_bytes = analysis->memory.csr_bytes};
+  SpmvMemory *const m     = &table;
+
+  fold_memory(s, column_type, analysis->scalar_type, m);
+
+  analysis->accepted = s->nnz > 0 && (double)m->total_bytes <= WORTHWHILE * (double)m->csr_bytes;
+  if (analysis->accepted) return;
+  if (s->nnz == 0) snprintf(analysis->reason, sizeof analysis->reason, "there is nothing to multiply");
+  else
+    snprintf(analysis->reason, sizeof analysis->reason,
+             "folding at %lld nonzeros would take %lld bytes, more than %g of the %lld of CSR", (long long)s->width,
+             (long long)m->total_bytes, WORTHWHILE, (long long)m->csr_bytes);
+}

@@ -1,0 +1,167 @@
+/* fold_stream.c - how a streamed table is cut into chunks, and the gathering of x by the host's threads. */
+#include "fold_stream.h"
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+  LARGE_CHUNK_BYTES = 32 << 20, /* a copy of so many bytes reaches the full bandwidth of the bus */
+  CHUNKS_WANTED     = 8,        /* at least, so that most of the copies overlap with products */
+  THREADS_MAX       = 16,
+  THREAD_ENTRIES    = 1 << 15 /* fewer are not worth another thread */
+};
+
+#define SPMV_BODY "fold/fold_stream.inc"
+#include "core/instantiate.h"
+
+void fold_transpose_csr(const SpmvPattern *p, SpmvScalar scalar, const void *values, void *t_row_ptr, void *t_col,
+                        void *t_values)
+{
+  SPMV_SELECT(transpose, p->index_type, scalar)(p, values, t_row_ptr, t_col, t_values);
+}
+
+/* ---- chunks ---- */
+
+/* Bytes of a step: of the resident table, and of a buffer */
+typedef struct {
+  int64_t table, buffer, gathered;
+} StepBytes;
+
+static StepBytes step_bytes(int gather, SpmvScalar scalar, int all_resident)
+{
+  const int64_t S = FOLD_LANES * spmv_scalar_bytes(scalar), I = FOLD_LANES * 4;
+  const int     host = gather == FOLD_GATHER_HOST;
+
+  return (StepBytes){.table    = S + (host ? 0 : I),
+                     .buffer   = (host ? S : 0) + (all_resident ? 0 : S + (host ? 0 : I)),
+                     .gathered = gather == FOLD_GATHER_DEVICE ? S : 0};
+}
+
+static int64_t widest_slice(const FoldSizes *s, const int64_t *slice_ptr)
+{
+  int64_t widest = 1;
+
+  for (int64_t i = 0; i < s->slices; i++)
+    if (slice_ptr[i + 1] - slice_ptr[i] > widest) widest = slice_ptr[i + 1] - slice_ptr[i];
+  return widest;
+}
+
+/* As many steps as `bytes` pay for, within what makes sense for a chunk */
+static int64_t chunk_steps(const FoldSizes *s, int64_t widest, int64_t bytes, int64_t bytes_per_step)
+{
+  const int64_t large = LARGE_CHUNK_BYTES / bytes_per_step, wanted = s->steps / CHUNKS_WANTED;
+  int64_t       steps = bytes / bytes_per_step;
+
+  if (steps > large) steps = large;
+  if (steps > wanted) steps = wanted;
+  return steps > widest ? steps : widest;
+}
+
+static void set_bytes(const FoldSizes *s, int gather, SpmvScalar scalar, FoldStreamSizes *t)
+{
+  const StepBytes b = step_bytes(gather, scalar, t->resident_slices == s->slices);
+  t->buffer_bytes   = t->chunk_steps * b.buffer;
+  t->gathered_bytes = t->chunk_steps * b.gathered;
+}
+
+int64_t fold_stream_range_end(const int64_t *slice_ptr, int64_t steps, int64_t begin, int64_t last)
+{
+  int64_t end = begin + 1;
+
+  while (end < last && slice_ptr[end + 1] - slice_ptr[begin] <= steps) end++;
+  return end;
+}
+
+/* Resident slices whose x needs no buffer are one chunk */
+static int64_t chunk_end(const int64_t *slice_ptr, const FoldStreamSizes *t, int64_t slices, int64_t begin)
+{
+  if (begin >= t->resident_slices) return fold_stream_range_end(slice_ptr, t->chunk_steps, begin, slices);
+  if (t->gather == FOLD_GATHER_CACHE) return t->resident_slices;
+  return fold_stream_range_end(slice_ptr, t->chunk_steps, begin, t->resident_slices);
+}
+
+void fold_stream_cut(const FoldSizes *s, const int64_t *slice_ptr, int gather, SpmvScalar scalar, int64_t limit,
+                     int64_t partial_sums, FoldStreamSizes *t)
+{
+  const int64_t widest = widest_slice(s, slice_ptr), S = spmv_scalar_bytes(scalar);
+  StepBytes     b     = step_bytes(gather, scalar, 1);
+  int64_t       fixed = fold_slice_ptr_bytes(s) + fold_order_bytes(s) + fold_owner_bytes(s) + fold_full_ptr_bytes(s);
+
+  *t = (FoldStreamSizes){.gather = gather, .partial_bytes = (partial_sums * S + 255) / 256 * 256};
+  fixed += t->partial_bytes;
+  t->resident_slices = s->slices;
+  t->resident_steps  = s->steps;
+  t->chunk_steps     = chunk_steps(s, widest, limit ? limit / 8 : INT64_MAX, FOLD_BUFFERS * S * FOLD_LANES);
+  set_bytes(s, gather, scalar, t);
+  if (limit > 0 && fixed + s->steps * b.table + FOLD_BUFFERS * t->buffer_bytes + t->gathered_bytes > limit) {
+    b                  = step_bytes(gather, scalar, 0);
+    t->chunk_steps     = chunk_steps(s, widest, (limit - fixed) / 4, FOLD_BUFFERS * b.buffer + b.gathered);
+    t->resident_slices = 0;
+    set_bytes(s, gather, scalar, t);
+    const int64_t left = limit - fixed - FOLD_BUFFERS * t->buffer_bytes - t->gathered_bytes;
+    while (t->resident_slices < s->slices && slice_ptr[t->resident_slices + 1] * b.table <= left) t->resident_slices++;
+    t->resident_steps = slice_ptr[t->resident_slices];
+  }
+  for (int64_t begin = 0; begin < s->slices; begin = chunk_end(slice_ptr, t, s->slices, begin)) t->chunks++;
+}
+
+void fold_stream_chunks(const FoldSizes *s, const int64_t *slice_ptr, const FoldStreamSizes *t, FoldChunk *chunk)
+{
+  for (int64_t begin = 0, end; begin < s->slices; begin = end, chunk++) {
+    end    = chunk_end(slice_ptr, t, s->slices, begin);
+    *chunk = (FoldChunk){begin, end, slice_ptr[begin], slice_ptr[end] - slice_ptr[begin], begin < t->resident_slices};
+  }
+}
+
+/* ---- gathering ---- */
+
+typedef struct {
+  const int32_t *columns;
+  int64_t        begin, end;
+  SpmvScalar     scalar;
+  const void    *x;
+  void          *to;
+} Share;
+
+static void *gather_share(void *share_)
+{
+  const Share   *share = share_;
+  const int32_t *c     = share->columns;
+
+  if (share->scalar == SPMV_F32) {
+    const float *x  = share->x;
+    float       *to = share->to;
+    for (int64_t e = share->begin; e < share->end; e++) to[e] = c[e] < 0 ? 0 : x[c[e]];
+  } else {
+    const double *x  = share->x;
+    double       *to = share->to;
+    for (int64_t e = share->begin; e < share->end; e++) to[e] = c[e] < 0 ? 0 : x[c[e]];
+  }
+  return NULL;
+}
+
+static int thread_count(int64_t n)
+{
+  const long cores  = sysconf(_SC_NPROCESSORS_ONLN);
+  int64_t    wanted = n / THREAD_ENTRIES + 1;
+
+  if (wanted > cores) wanted = cores;
+  if (wanted > THREADS_MAX) wanted = THREADS_MAX;
+  return wanted > 1 ? (int)wanted : 1;
+}
+
+void fold_stream_gather(const int32_t *columns, int64_t n, SpmvScalar scalar, const void *x, void *to)
+{
+  const int threads = thread_count(n);
+  pthread_t thread[THREADS_MAX];
+  Share     share[THREADS_MAX];
+  int       started[THREADS_MAX] = {0};
+
+  for (int i = threads - 1; i >= 0; i--) { /* the first share is the caller's own */
+    share[i]   = (Share){columns, n * i / threads, n * (i + 1) / threads, scalar, x, to};
+    started[i] = i > 0 && !pthread_create(&thread[i], NULL, gather_share, &share[i]);
+    if (!started[i]) gather_share(&share[i]); /* a thread that cannot be had is no reason to fail */
+  }
+  for (int i = 1; i < threads; i++)
+    if (started[i]) pthread_join(thread[i], NULL);
+}

@@ -1,0 +1,350 @@
+/* Tests of format fold on the host: its arrays by hand, the choice of the width, and products over pieces and windows.
+ */
+#include "unit.h"
+#include "check.h"
+#include "fold.h"
+#include "fold_slice.h"
+#include "gen.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of 1, 5, 0, 2, 7 and 3 nonzeros in 7 columns. Values are 1, 2, ... The mean row has 3. */
+static const int32_t row_ptr[] = {0, 1, 6, 6, 8, 15, 18};
+static const int32_t col[]     = {6, 0, 1, 2, 3, 4, 1, 4, 0, 1, 2, 3, 4, 5, 6, 2, 3, 5};
+static const double  values[]  = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18};
+
+static SpmvCsr sample(void)
+{
+  return (SpmvCsr){.pattern = {.rows = 6, .cols = 7, .nnz = 18, .row_ptr = row_ptr, .col = col}, .values = values};
+}
+
+typedef struct {
+  SpmvExec     exec;
+  SpmvAnalysis analysis;
+  SpmvPlan    *plan;
+} Built;
+
+static Built build(const SpmvCsr *csr, double q, double r, const char *layout)
+{
+  const SpmvFormat *fold = spmv_format_find("fold");
+  SpmvOptions       options;
+  Built             b = {0};
+  char              message[SPMV_MESSAGE_MAX];
+
+  spmv_exec_init(&b.exec, SPMV_HOST);
+  spmv_options_init(&options, fold);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "q", q, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "r", r, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "layout", layout, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(fold, &csr->pattern, csr->scalar_type, &options, &b.exec, &b.analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(csr, &b.analysis, &b.exec, &b.plan));
+  return b;
+}
+
+static void clear(Built *b)
+{
+  b->plan->format->destroy(&b->plan);
+  spmv_analysis_clear(&b->analysis, &b->exec);
+}
+
+/* The table of the sample at w = 2: the first pieces of 6 rows, full pieces of rows 1, 4, 4, last pieces of 1, 4, 5 */
+static const int    piece_length[]    = {1, 2, 0, 2, 2, 2, 2, 2, 2, 1, 1, 1};
+static const int    piece_column[][2] = {{6, -1}, {0, 1}, {-1, -1}, {1, 4},  {0, 1},  {2, 3},
+                                         {2, 3},  {2, 3}, {4, 5},   {4, -1}, {6, -1}, {5, -1}};
+static const double piece_value[][2]  = {{1, 0}, {2, 3},   {0, 0},   {7, 8}, {9, 10}, {16, 17},
+                                         {4, 5}, {11, 12}, {13, 14}, {6, 0}, {15, 0}, {18, 0}};
+
+static void check_sample(const Built *b)
+{
+  const FoldTable *table = &((const FoldPlan *)b->plan)->table;
+
+  UNIT_EQUAL(2, table->sizes.width);
+  UNIT_EQUAL(3, table->sizes.folded);
+  UNIT_EQUAL(2, table->sizes.cut_often);
+  UNIT_EQUAL(3, table->sizes.full_pieces);
+  UNIT_EQUAL(12, table->sizes.table_rows);
+  UNIT_EQUAL(1, table->sizes.slices);
+  UNIT_EQUAL(2, table->sizes.steps);
+  for (int f = 0; f < 3; f++) UNIT_EQUAL(((const int[]){1, 4, 5})[f], table->layout.owner[f]);
+  for (int f = 0; f < 3; f++) UNIT_EQUAL(((const int[]){0, 1, 3})[f], table->layout.full_ptr[f]);
+  UNIT_CHECK(!table->layout.order);
+  for (int t = 0; t < FOLD_LANES; t++)
+    for (int j = 0; j < 2; j++) {
+      UNIT_EQUAL(t < 12 ? piece_column[t][j] : -1, ((const int32_t *)table->columns)[j * FOLD_LANES + t]);
+      UNIT_CHECK(((const double *)table->values)[j * FOLD_LANES + t] == (t < 12 ? piece_value[t][j] : 0));
+      UNIT_CHECK(t >= 12 || (piece_column[t][j] >= 0) == (j < piece_length[t]));
+    }
+  UNIT_EQUAL(2 * 32 * (8 + 4) + 2 * 8 + 3 * 8 + 3 * 8, b->plan->memory.total_bytes);
+  UNIT_EQUAL((64 - 18) * 8, b->plan->memory.padding_bytes);
+  UNIT_EQUAL(0, b->plan->memory.work_bytes);
+}
+
+UNIT_TEST(fold_arrays_by_hand)
+{
+  const SpmvCsr csr = sample();
+
+  for (int uniform = 0; uniform < 2; uniform++) {
+    Built   b = build(&csr, 2.0 / 3, 0, uniform ? "uniform" : "sliced");
+    int32_t recovered[7];
+
+    check_sample(&b);
+    fold_recover_row_ptr(&((FoldPlan *)b.plan)->table, SPMV_I32, recovered);
+    for (int i = 0; i < 7; i++) UNIT_EQUAL(row_ptr[i], recovered[i]);
+    clear(&b);
+  }
+}
+
+UNIT_TEST(fold_says_when_a_small_matrix_is_mostly_padding)
+{
+  const SpmvCsr csr = sample();
+  Built         b   = build(&csr, 2.0 / 3, 0, "sliced");
+
+  UNIT_CHECK(!b.analysis.accepted);
+  UNIT_TEXT("folding at 2 nonzeros would take 832 bytes, more than 1.25 of the 244 of CSR", b.analysis.reason);
+  clear(&b);
+}
+
+UNIT_TEST(fold_width_follows_q_and_r)
+{
+  FoldHistogram h;
+
+  fold_count(row_ptr, 6, SPMV_I32, &h);
+  UNIT_EQUAL(18, h.nnz);
+  UNIT_EQUAL(7, h.longest);
+  UNIT_CHECK(fold_mean(&h) == 3);
+  UNIT_CHECK(fabs(fold_sigma(&h) - sqrt((1 + 25 + 0 + 4 + 49 + 9) / 6.0 - 9)) < 1e-12);
+  UNIT_EQUAL(5, fold_width(&h, 1.5, 0)); /* 4.5 rounds away from 0 */
+  UNIT_EQUAL(2, fold_width(&h, 0, 1));   /* 2.38 */
+  UNIT_EQUAL(5, fold_width(&h, 1, 1));
+  UNIT_EQUAL(1, fold_width(&h, 0.01, 0));
+  UNIT_EQUAL(7, fold_width(&h, 1e6, 1e6));
+}
+
+UNIT_TEST(fold_uniform_slices_are_all_as_wide_as_the_fold)
+{
+  const int64_t length[] = {40, 1, 0, 3};
+  const GenSpec spec     = gen_lengths(300, 90, 4, length, 1); /* the mean row has 11 */
+  SpmvCsr       csr      = {.scalar_type = SPMV_F32, .values_space = SPMV_HOST};
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I64, &csr.pattern));
+  csr.values             = calloc((size_t)csr.pattern.nnz, sizeof(float));
+  Built            b     = build(&csr, 1.5, 0, "uniform");
+  const FoldTable *table = &((const FoldPlan *)b.plan)->table;
+  UNIT_EQUAL(17, table->sizes.width);
+  UNIT_EQUAL(75, table->sizes.folded); /* 40 = 17 + 17 + 6 */
+  UNIT_EQUAL(300 + 2 * 75, table->sizes.table_rows);
+  UNIT_EQUAL(15, table->sizes.slices); /* 450 rows, padded to 480 */
+  for (int s = 0; s <= 15; s++) UNIT_EQUAL(17 * s, table->layout.slice_ptr[s]);
+  clear(&b);
+  free((void *)csr.values);
+  gen_pattern_free(&csr.pattern);
+}
+
+UNIT_TEST(fold_sorts_rows_in_windows_where_that_saves_padding)
+{
+  const int64_t length[] = {9, 1, 2, 8};
+  const GenSpec spec     = gen_lengths(2000, 100, 4, length, 1);
+  SpmvCsr       csr      = {.values_space = SPMV_HOST};
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
+  csr.values             = calloc((size_t)csr.pattern.nnz, sizeof(double));
+  Built            b     = build(&csr, 10, 0, "sliced");
+  const FoldTable *table = &((const FoldPlan *)b.plan)->table;
+  UNIT_EQUAL(FOLD_SORTED, table->sizes.order);
+  UNIT_EQUAL(0, table->sizes.folded);
+  for (int i = 0; i < 64; i++) { /* 64 rows of each length in a window */
+    UNIT_EQUAL(4 * i, table->layout.order[i]);
+    UNIT_EQUAL(4 * i + 3, table->layout.order[64 + i]);
+    UNIT_EQUAL(4 * i + 2, table->layout.order[128 + i]);
+    UNIT_EQUAL(4 * i + 1, table->layout.order[192 + i]);
+  }
+  /* 7 whole windows; the last one has 208 = 4 * 52 rows, and its lengths change in the middle of slices */
+  UNIT_EQUAL(7 * 2 * (9 + 8 + 2 + 1), table->layout.slice_ptr[56]);
+  UNIT_EQUAL(7 * 2 * (9 + 8 + 2 + 1) + 9 + 9 + 8 + 8 + 2 + 1 + 1, table->sizes.steps);
+  UNIT_EQUAL(b.plan->memory.total_bytes, b.analysis.memory.total_bytes);
+  clear(&b);
+  free((void *)csr.values);
+  gen_pattern_free(&csr.pattern);
+}
+
+/* ---- the choice of the width ---- */
+
+/* The cost of the table that w really gives: the exact counterpart of fold_predict(), on the host */
+static double exact_time(const SpmvPattern *p, const FoldHistogram *h, FoldOrder order, int64_t w)
+{
+  FoldSizes            s         = {.rows = p->rows, .nnz = p->nnz, .width = w, .order = order, .longest = h->longest};
+  const FoldPrediction predicted = fold_predict(h, order, w, SPMV_F64, SPMV_HOST);
+  FoldLayout           layout;
+  SpmvExec             exec;
+  SpmvAllocator        none = {0};
+
+  spmv_exec_init(&exec, SPMV_HOST);
+  UNIT_EQUAL(SPMV_SUCCESS, fold_lay_out(p->row_ptr, p->index_type, &exec, &s, &layout));
+  fold_layout_free(&none, &none, SPMV_HOST, &layout);
+  if (w < FOLD_LONG) UNIT_EQUAL(s.folded, predicted.folded);
+  return (predicted.bytes + 12.0 * ((double)s.steps * FOLD_LANES - (double)predicted.entries)) * predicted.time /
+         predicted.bytes;
+}
+
+UNIT_TEST(fold_automatic_width_is_near_the_best_of_all_widths)
+{
+  const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8}, far[] = {5, 5, 5, 400};
+  const GenSpec spec[] = {
+      gen_power_law(20000, 2, 2.1, 6),    gen_lengths(9000, 5000, 8, lengths, 3),
+      gen_lengths(8000, 5000, 4, far, 3), gen_long_rows(20000, 20000, 5, 8000, 5000, 12),
+      gen_stencil(27, 24, 24, 24),        gen_circuit(30000, 11, 14),
+      gen_random(20000, 30000, 11, 15),   gen_mesh(27, 14, 14, 14, "12365143"),
+  };
+
+  for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++) {
+    static FoldHistogram h;
+    SpmvPattern          p;
+    FoldPrediction       ignored;
+    double               best = INFINITY;
+
+    UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec[m], SPMV_I32, &p));
+    fold_count(p.row_ptr, p.rows, SPMV_I32, &h);
+    fold_count_sorted(p.row_ptr, p.rows, SPMV_I32, &h);
+    for (int order = FOLD_NATURAL; order <= FOLD_SORTED; order++) {
+      best = INFINITY;
+      for (int64_t w = 1; w <= h.longest; w += 1 + w / 40) best = fmin(best, exact_time(&p, &h, (FoldOrder)order, w));
+      const int64_t chosen = fold_best_width(&h, (FoldOrder)order, SPMV_F64, SPMV_HOST, &ignored);
+      UNIT_CHECK(exact_time(&p, &h, (FoldOrder)order, chosen) <= 1.03 * best);
+    }
+    gen_pattern_free(&p);
+  }
+}
+
+UNIT_TEST(fold_predicts_the_table_exactly_when_nothing_is_folded)
+{
+  const GenSpec        spec = gen_random(20000, 30000, 11, 15);
+  static FoldHistogram h;
+  SpmvPattern          p;
+  int64_t              entries = 0;
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &p));
+  fold_count(p.row_ptr, p.rows, SPMV_I32, &h);
+  for (int64_t i = 0; i < p.rows; i += FOLD_LANES) {
+    int64_t longest = 0;
+    for (int64_t k = i; k < i + FOLD_LANES && k < p.rows; k++) {
+      const int64_t length = ((const int32_t *)p.row_ptr)[k + 1] - ((const int32_t *)p.row_ptr)[k];
+      if (length > longest) longest = length;
+    }
+    entries += FOLD_LANES * longest;
+  }
+  UNIT_EQUAL(entries, fold_predict(&h, FOLD_NATURAL, h.longest, SPMV_F64, SPMV_HOST).entries);
+  gen_pattern_free(&p);
+}
+
+UNIT_TEST(fold_absurd_padding_saturates_and_declines)
+{
+  const int64_t   huge = (int64_t)1 << 40;
+  const FoldSizes s    = {.rows = huge, .nnz = 2 * huge, .width = huge, .slices = huge / 32, .steps = INT64_MAX / 2};
+  SpmvAnalysis    analysis = {.memory.csr_bytes = 40 * huge};
+
+  fold_memory(&s, SPMV_I64, SPMV_F64, &analysis.memory);
+  UNIT_CHECK(analysis.memory.array[0].bytes > INT64_MAX / 64);
+  UNIT_CHECK(analysis.memory.total_bytes > analysis.memory.array[0].bytes);
+  fold_decide(&s, SPMV_I64, &analysis);
+  UNIT_CHECK(!analysis.accepted);
+}
+
+/* ---- products ---- */
+
+/* All products of one matrix against the reference, exactly, by every instruction set of this machine */
+static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, double q, const char *layout)
+{
+  SpmvCsr        csr  = {.scalar_type = scalar, .values_space = SPMV_HOST};
+  const int64_t  most = spec->rows > spec->cols ? spec->rows : spec->cols;
+  const double   two = 2, zero = 0;
+  const float    two_f = 2, zero_f = 0;
+  const void    *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
+  const void    *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
+  void          *numbers, *x, *y;
+  CheckReference reference;
+  CheckFault     fault;
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &csr.pattern));
+  numbers = malloc((size_t)csr.pattern.nnz * 8);
+  x       = malloc((size_t)most * 8);
+  y       = malloc((size_t)most * 8);
+  gen_values(GEN_EXACT, 5, 10, scalar, csr.pattern.nnz, numbers);
+  gen_values(GEN_EXACT, 6, 10, scalar, most, x);
+  csr.values = numbers;
+  Built b    = build(&csr, q, 0, layout);
+  for (int transpose = 0; transpose < 2; transpose++) {
+    UNIT_EQUAL(SPMV_SUCCESS, check_reference(&csr.pattern, scalar, numbers, x, transpose, &reference));
+    for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
+      memset(y, 0xFF, (size_t)most * 8); /* NaN */
+      if (transpose) fold_host_multtranspose((FoldPlan *)b.plan, alpha, x, beta, y);
+      else fold_host_mult((SpmvIsa)isa, (FoldPlan *)b.plan, alpha, x, beta, y);
+      UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, y, &fault));
+    }
+    check_reference_free(&reference);
+  }
+  clear(&b);
+  free(numbers);
+  free(x);
+  free(y);
+  gen_pattern_free(&csr.pattern);
+}
+
+UNIT_TEST(fold_products_over_pieces_and_windows)
+{
+  const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8};
+  const GenSpec spec[]    = {
+         gen_mesh(27, 13, 11, 9, "12365143"),     gen_stencil(27, 14, 14, 14), gen_dense(37, 29),
+         gen_lengths(4001, 90000, 8, lengths, 3), gen_full_row(2000, 1999),    gen_long_rows(3000, 100000, 4, 900, 700, 2),
+         gen_power_law(5000, 2, 2.1, 6),
+  };
+  static const double q[] = {0, 0.05, 0.5, 1.5, 1000};
+
+  for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++)
+    for (int i = 0; i < 5; i++)
+      for (int t = 0; t < 4; t++)
+        check_products(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), q[i], t % 3 ? "sliced" : "uniform");
+}
+
+/* The wide columns of a matrix with more than 2^31 columns, on a small one */
+UNIT_TEST(fold_wide_columns_multiply_alike)
+{
+  const SpmvCsr csr = sample();
+  const double  x[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6}, one = 1, zero = 0;
+  double        y[6], expected[6], transposed[7], expected_transposed[7];
+  int64_t       columns[64];
+  Built         b    = build(&csr, 2.0 / 3, 0, "sliced");
+  FoldPlan      wide = *(const FoldPlan *)b.plan;
+
+  wide.table.column_type = SPMV_I64;
+  wide.table.columns     = columns;
+  const FoldRange whole  = fold_whole(&wide.table);
+  fold_fill_columns(&wide.table, &whole, SPMV_I32, row_ptr, col);
+  for (int e = 0; e < 64; e++) UNIT_EQUAL(((const int32_t *)((FoldPlan *)b.plan)->table.columns)[e], columns[e]);
+  fold_host_mult(spmv_isa(), (FoldPlan *)b.plan, &one, x, &zero, expected);
+  fold_host_mult(spmv_isa(), &wide, &one, x, &zero, y);
+  fold_host_multtranspose((FoldPlan *)b.plan, &one, x, &zero, expected_transposed);
+  fold_host_multtranspose(&wide, &one, x, &zero, transposed);
+  UNIT_CHECK(!memcmp(expected, y, sizeof y));
+  UNIT_CHECK(!memcmp(expected_transposed, transposed, sizeof transposed));
+  UNIT_CHECK(y[1] == 65432 && y[5] == 1600 + 17000 + 1800000);
+  UNIT_EQUAL(SPMV_I64, fold_column_type((int64_t)INT32_MAX + 1));
+  UNIT_EQUAL(SPMV_I32, fold_column_type(INT32_MAX));
+  clear(&b);
+}
+
+static void append_line(void *lines, const char *line) { strcat(strcat(lines, line), "\n"); }
+
+UNIT_TEST(fold_view_tells_the_fold)
+{
+  const SpmvCsr csr                         = sample();
+  Built         b                           = build(&csr, 2.0 / 3, 0, "sliced");
+  char          lines[4 * SPMV_MESSAGE_MAX] = "";
+
+  UNIT_EQUAL(SPMV_SUCCESS, b.plan->format->view(b.plan, append_line, lines));
+  UNIT_TEXT("width: 2 (by q and r; 0.67 of the mean row), longest row: 7, mean: 3.00, sigma: 2.38\n"
+            "folded rows: 3, table rows: 12 for 6, in the order of the matrix\n"
+            "padding: 71.88 % of the table\n",
+            lines);
+  clear(&b);
+}
