@@ -20,6 +20,10 @@
 #define MATSEQAIJRBP  "seqaijrbp"
 #define MATMPIAIJRBP  "mpiaijrbp"
 
+#define MATAIJCODSELL    "aijcodsell"
+#define MATSEQAIJCODSELL "seqaijcodsell"
+#define MATMPIAIJCODSELL "mpiaijcodsell"
+
 /* Layouts of MATAIJRBP for MatAIJRBPSetFormat() */
 typedef const char *MatAIJRBPFormat;
 #define MATAIJRBP_PACKED "packed"

@@ -68,7 +68,7 @@ step_conformance() {
   single=$((limit[conformance] / 2))
   try conf_kernels --space device --tier quick
   try unit_kernels
-  for format in rbp crsv; do
+  for format in $(conf_kernels --list | awk '$1 == "format" && !seen[$2]++ { print $2 }'); do
     for ranks in 1 2; do
       try mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" -mat_aijfmt_decline 0 \
         -malloc_dump -use_gpu_aware_mpi 0

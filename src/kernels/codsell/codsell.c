@@ -1,0 +1,199 @@
+/*
+  codsell.c - format codsell, SELL-C-sigma with dictionary-compressed positions: the slots of the interface, options,
+  view.
+
+  Source: Murakami, a storage format for sparse matrices with dictionary compression of the positions of nonzeros.
+*/
+#include "codsell_host.h"
+#include <stdio.h>
+#if defined(SPMV_HAVE_CUDA)
+  #include "codsell_device.h"
+#endif
+
+static const char *const c_names[]    = {"8", "16", "32", "64", NULL};
+static const char *const word_names[] = {"auto",
+#define WORD(n) #n,
+                                         CODSELL_WORD_LIST(WORD)
+#undef WORD
+                                             NULL};
+
+static const SpmvOptionDesc options[] = {
+    [CODSELL_OPTION_C]     = {"c", SPMV_OPTION_ENUM, 2, 0, 0, c_names, "rows of a slice"},
+    [CODSELL_OPTION_SIGMA] = {"sigma", SPMV_OPTION_INT, 0, 0, CODSELL_MAX_SIGMA, NULL,
+                              "rows of a window that is sorted by length; 1: not sorted, 0: by the padding"},
+    [CODSELL_OPTION_WORD]  = {"word", SPMV_OPTION_ENUM, 0, 0, 0, word_names, "positions of a word of the dictionary"},
+    {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
+};
+
+static SpmvStatus codsell_analyze(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *chosen,
+                                  SpmvExec *exec, SpmvAnalysis *analysis)
+{
+#if defined(SPMV_HAVE_CUDA)
+  if (exec->space == SPMV_DEVICE) return codsell_device_analyze(pattern, scalar, chosen, exec, analysis);
+#endif
+  return codsell_host_analyze(pattern, scalar, chosen, exec, analysis);
+}
+
+static SpmvStatus codsell_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **plan)
+{
+#if defined(SPMV_HAVE_CUDA)
+  if (exec->space == SPMV_DEVICE) return codsell_device_build(csr, analysis, exec, plan);
+#endif
+  if (csr->values_space != SPMV_HOST)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format codsell needs its values on the host");
+  return codsell_host_build(csr, analysis, exec, plan);
+}
+
+static SpmvStatus codsell_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+#if defined(SPMV_HAVE_CUDA)
+  if (base->space == SPMV_DEVICE) return codsell_device_update_values(base, values, values_space, exec);
+#endif
+  if (values_space != SPMV_HOST)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format codsell needs its values on the host");
+  codsell_host_update((CodsellPlan *)base, values);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus codsell_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
+                               void *work, SpmvExec *exec)
+{
+#if defined(SPMV_HAVE_CUDA)
+  if (base->space == SPMV_DEVICE) return codsell_device_mult(base, alpha, x, beta, y, work, exec);
+#endif
+  (void)work;
+  (void)exec;
+  codsell_host_mult((const CodsellPlan *)base, alpha, x, beta, y);
+  return SPMV_SUCCESS;
+}
+
+#if defined(SPMV_HAVE_CUDA)
+static SpmvStatus codsell_prepare_transpose(SpmvPlan *base, SpmvExec *exec)
+{
+  return base->space == SPMV_DEVICE ? codsell_device_prepare_transpose(base, exec) : SPMV_SUCCESS;
+}
+#endif
+
+static SpmvStatus codsell_multtranspose(const SpmvPlan *base, const void *alpha, const void *x, const void *beta,
+                                        void *y, void *work, SpmvExec *exec)
+{
+#if defined(SPMV_HAVE_CUDA)
+  if (base->space == SPMV_DEVICE) return codsell_device_multtranspose(base, alpha, x, beta, y, work, exec);
+#endif
+  (void)work;
+  (void)exec;
+  codsell_host_multtranspose((const CodsellPlan *)base, alpha, x, beta, y);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus codsell_memory_report(const SpmvPlan *base, SpmvMemory *memory)
+{
+  *memory = base->memory;
+  return SPMV_SUCCESS;
+}
+
+static void view_kinds(const CodsellShape *s, SpmvPrint print, void *ctx)
+{
+  static const char *const name[CODSELL_KINDS] = {"uniform",          "ids8",          "ids16",
+                                                  "starts16_uniform", "starts16_ids8", "starts32_uniform",
+                                                  "starts32_ids8",    "columns16",     "columns32"};
+  char                     line[SPMV_MESSAGE_MAX];
+  size_t                   used = (size_t)snprintf(line, sizeof line, "slices by kind:");
+
+  for (int k = 0; k < CODSELL_KINDS; k++)
+    if (s->kinds[k] > 0 && used < sizeof line)
+      used += (size_t)snprintf(line + used, sizeof line - used, " %s %lld", name[k], (long long)s->kinds[k]);
+  print(ctx, line);
+}
+
+static SpmvStatus codsell_print(const SpmvPlan *base, SpmvPrint print, void *ctx)
+{
+  const CodsellShape *s      = &((const CodsellPlan *)base)->shape;
+  const int64_t       values = s->columns << s->log_c;
+  char                line[SPMV_MESSAGE_MAX];
+
+  snprintf(line, sizeof line, "c: %d, sigma: %lld%s, slices: %lld, padding: %.2f %%", 1 << s->log_c,
+           s->sorted ? (long long)s->window : 1LL, s->sorted ? "" : " (no row moved)", (long long)s->slices,
+           values ? 100.0 * (double)s->padding / (double)values : 0.0);
+  print(ctx, line);
+  snprintf(line, sizeof line, "word: %d, words in the dictionary: %lld, codes: %lld bytes", s->word,
+           (long long)s->words, (long long)s->code_bytes);
+  print(ctx, line);
+  view_kinds(s, print, ctx);
+  snprintf(line, sizeof line, "long rows: %lld with %lld nonzeros, of more than %d or far from the diagonal",
+           (long long)s->long_rows, (long long)s->long_nnz, s->longest);
+  print(ctx, line);
+#if defined(SPMV_HAVE_CUDA)
+  if (base->space == SPMV_DEVICE) codsell_device_view(base, print, ctx);
+#endif
+  return SPMV_SUCCESS;
+}
+
+static void codsell_destroy(SpmvPlan **plan)
+{
+  if (!plan || !*plan) return;
+#if defined(SPMV_HAVE_CUDA)
+  if ((*plan)->space == SPMV_DEVICE) {
+    codsell_device_destroy(plan);
+    return;
+  }
+#endif
+  SpmvAllocator host = (*plan)->host, device = (*plan)->device;
+  codsell_free_arrays((CodsellPlan *)*plan);
+  spmv_free(&host, &device, SPMV_HOST, *plan);
+  *plan = NULL;
+}
+
+#if defined(SPMV_HAVE_CUDA)
+  #define CODSELL_DEVICE_CAPS (SPMV_CAP_DEVICE | SPMV_CAP_DEVICE_BUILD)
+#else
+  #define CODSELL_DEVICE_CAPS 0
+#endif
+
+/*MC
+   MATAIJCODSELL = "aijcodsell" - A sparse matrix stored as SELL-C-sigma, slices of rows of about equal length, with the
+   positions of its nonzeros compressed by a dictionary.
+
+   Options Database Keys:
++  -mat_type aijcodsell - sets the type during a call to `MatSetFromOptions()`
+.  -mat_aijcodsell_c <8,16,32,64> - rows of a slice (32)
+.  -mat_aijcodsell_sigma <0> - rows of a window that is sorted by length: 1 sorts nothing, 0 (default) only where that
+   saves padding
+-  -mat_aijcodsell_word <auto,1,2,3,4,6,8> - positions of a word of the dictionary; `auto` (default) takes the number
+that needs fewest bytes
+
+   Level: beginner
+
+   Notes:
+   The matrix stays `MATAIJ` for everything but its products: it is assembled, factored and multiplied with other
+   matrices as one.
+
+   The type pays where rows have the same pattern again and again, relative to their own index: stencils, and finite
+   elements on structured meshes. Each slice of the matrix has its positions in the form that takes fewest bytes, so it
+   works for every matrix. Where the layout would not be smaller than the plain one, the products are those of `MATAIJ`,
+   and the view gives the reason.
+
+   Source: S. Murakami, a storage format with dictionary compression of nonzero positions for sparse matrix-vector
+   products on GPUs.
+
+.seealso: `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
+M*/
+const SpmvFormat spmv_format_codsell = {
+    .abi  = SPMV_ABI,
+    .caps = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_BITWISE | SPMV_CAP_F32 | SPMV_CAP_I64 |
+            CODSELL_DEVICE_CAPS,
+    .name          = "codsell",
+    .summary       = "SELL-C-sigma with dictionary-compressed positions",
+    .options       = options,
+    .analyze       = codsell_analyze,
+    .build         = codsell_build,
+    .update_values = codsell_update_values,
+    .mult          = codsell_mult,
+    .multtranspose = codsell_multtranspose,
+#if defined(SPMV_HAVE_CUDA)
+    .prepare_transpose = codsell_prepare_transpose,
+#endif
+    .memory  = codsell_memory_report,
+    .view    = codsell_print,
+    .destroy = codsell_destroy,
+};

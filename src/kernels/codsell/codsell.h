@@ -1,0 +1,132 @@
+/*
+  codsell.h - CoD-SELL: SELL-C-sigma whose positions are compressed by a dictionary (Murakami). The layout of a plan,
+  the same on the host and on a device, and what both conversions share.
+
+  Slots are rows in the order of the product: sorted by length, longest first, inside windows of sigma rows. C slots are
+  a slice, as wide as its longest row. A row is cut into words of W positions; the last position of a row is repeated to
+  fill its last word. A word is kept as offsets from the row's index, or as offsets from its own first column, which is
+  then stored as its start; either way the offsets stand in one dictionary, the most frequent words first.
+
+    values      S    [columns * C] nonzero k of the row in lane l of a slice: values[(column0 + k) * C + l]; padding 0
+    slices           [slices] CodsellSlice
+    codes       u8   [code_bytes] of each slice, in this order, what its kind has (n: words of the width)
+                       base    i32  smallest column of the slice minus its first slot
+                       starts  u16 | i32 [n * C], of a kind without words [width * C]: column minus first slot minus
+                               base; divided by W if the slice is scaled
+                       ids     u16 [n] if all lanes share them, else u8 | u16 [n * C]
+                       lengths u8 [C] if the slice is ragged, u16 if it is wider than 255
+                     Word w of lane l is at w * C + l. Each slice is padded with 0 to a multiple of 4 bytes.
+    dictionary  i32  [words * stride] W offsets each
+    order       u16  [slices * C] the row in a slot, minus the first row of its window; absent when no row has moved
+    windows     i64  [windows] position of the first nonzero of each window of rows in the CSR
+    long_rows        [long_rows + 1] CodsellLong: rows that are too long for a slice or too far from the diagonal.
+                     Slices hold them as empty rows; the product adds them afterwards.
+    long_columns I   [long_nnz]
+    long_values S    [long_nnz]
+
+  S is base.scalar_type; I is base.index_type on the host and 32 bits on a device.
+*/
+#ifndef SPMV_CODSELL_H
+#define SPMV_CODSELL_H
+
+#include <spmv_kernels.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  CODSELL_MAX_WORD   = 8,       /* positions of a word */
+  CODSELL_MAX_C      = 64,      /* rows of a slice */
+  CODSELL_MAX_SIGMA  = 4096,    /* rows of a window: fits the 16 bits of order and a thread block's shared memory */
+  CODSELL_WINDOW     = 256,     /* rows of a window when nothing is sorted; a multiple of every C */
+  CODSELL_SHORTEST   = 128,     /* rows up to here always lie in slices, */
+  CODSELL_LONGEST    = 1024,    /* longer ones never, */
+  CODSELL_MEAN_ROWS  = 4,       /* and between, rows up to so many times the mean row */
+  CODSELL_FAR        = 1 << 29, /* columns so far from the diagonal are left to the long rows */
+  CODSELL_DICTIONARY = 1 << 16, /* words at most */
+  CODSELL_NO_ID      = 1 << 20  /* a word that is not in the dictionary */
+};
+
+/* Positions in the table of options */
+enum { CODSELL_OPTION_C = 0, CODSELL_OPTION_SIGMA, CODSELL_OPTION_WORD };
+
+/* Word lengths that may be chosen; option "word" is "auto" or one of them, c is one of 8, 16, 32, 64 */
+enum { CODSELL_WORDS = 6 };
+#define CODSELL_WORD_LIST(X) X(1) X(2) X(3) X(4) X(6) X(8)
+
+/* How the positions of a slice are kept */
+typedef enum {
+  CODSELL_UNIFORM = 0,      /* all rows have the same offsets: one id a word */
+  CODSELL_IDS8,             /* one id a word and row, 8 bits */
+  CODSELL_IDS16,            /* 16 bits */
+  CODSELL_STARTS16_UNIFORM, /* a start of 16 bits a word and row, the rest of the word the same in all rows */
+  CODSELL_STARTS16_IDS8,
+  CODSELL_STARTS32_UNIFORM, /* the same with starts of 32 bits */
+  CODSELL_STARTS32_IDS8,
+  CODSELL_COLUMNS16, /* no words: a column of 16 bits a nonzero */
+  CODSELL_COLUMNS32,
+  CODSELL_KINDS
+} CodsellKind;
+
+typedef struct {
+  uint64_t column0 : 44; /* sum of the widths before */
+  uint64_t width : 12;
+  uint64_t kind : 4;
+  uint64_t ragged : 1; /* some row is shorter than the width */
+  uint64_t moved : 1;  /* some slot does not hold the row of its own number */
+  uint64_t scaled : 1; /* its starts are in units of W columns */
+  uint64_t unused : 1;
+  uint64_t code0; /* first byte of its codes */
+} CodsellSlice;
+
+typedef struct {
+  int64_t row;
+  int64_t first; /* position in long_columns and long_values */
+} CodsellLong;
+
+/* On a device: piece `number` of a long row */
+typedef struct {
+  int32_t long_row, number;
+} CodsellPiece;
+
+/* What an analysis finds out about a pattern */
+typedef struct {
+  int     log_c, word, stride; /* C = 1 << log_c; W; entries of a dictionary word, a power of 2 */
+  int     parts;               /* device: threads that share a row */
+  int     longest;             /* nonzeros of the longest row that may lie in a slice */
+  int     sorted;              /* order is there */
+  int64_t window;              /* rows; sigma where rows were sorted */
+  int64_t rows, slices, windows, columns, code_bytes, words;
+  int64_t long_rows, long_nnz, pieces; /* pieces: on a device, of long rows */
+  int64_t padding;                     /* values that hold no nonzero */
+  int64_t kinds[CODSELL_KINDS];        /* slices of each kind, those of width 0 left out */
+} CodsellShape;
+
+/* What every plan begins with; the arrays lie in the space of the plan */
+typedef struct {
+  SpmvPlan      base; /* first */
+  CodsellShape  shape;
+  void         *values;
+  uint8_t      *codes;
+  CodsellSlice *slices;
+  int32_t      *dictionary;
+  uint16_t     *order;
+  int64_t      *windows;
+  CodsellLong  *long_rows;
+  void         *long_columns, *long_values;
+  CodsellPiece *pieces; /* [pieces], on a device */
+} CodsellPlan;
+
+void codsell_memory(const CodsellShape *, SpmvIndex long_index, SpmvScalar, SpmvMemory *);
+void codsell_decide(const CodsellShape *, SpmvAnalysis *);
+/* Allocates all arrays of a plan in its space; what fails is left to the caller to free */
+SpmvStatus codsell_alloc(CodsellPlan *, SpmvIndex long_index, SpmvExec *);
+void       codsell_free_arrays(CodsellPlan *);
+/* The options of an analysis, decoded: log2 of C, sigma (0: automatic), W (0: automatic) */
+void codsell_read_options(const SpmvOptions *, int *log_c, int64_t *sigma, int *word);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

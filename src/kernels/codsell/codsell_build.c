@@ -1,0 +1,225 @@
+/* codsell_build.c - analysis and build on the host: the steps of codsell_host.h, codes, refresh of the values. */
+#include "codsell_host.h"
+#include <string.h>
+
+#define SPMV_BODY "codsell/codsell_codes.inc"
+#define SPMV_INDEX_ONLY
+#include "core/instantiate.h"
+/* first[row of the window]: position of its first nonzero in the CSR */
+static void find_rows(const CodsellPlan *plan, int64_t window, int64_t *first, const CodsellLong **next_long)
+{
+  const CodsellShape *s     = &plan->shape;
+  const int           c     = 1 << s->log_c;
+  const int64_t       begin = window * s->window, end = begin + s->window < s->rows ? begin + s->window : s->rows;
+  int64_t             sum = plan->windows[window];
+  CodsellView         v;
+
+  for (int64_t slot = begin; slot < end; slot += c) {
+    codsell_view(plan, slot / c, &v);
+    for (int l = 0; l < c; l++) first[slot - begin + v.row[l]] = codsell_view_length(&v, l);
+  }
+  for (int64_t row = begin; row < end; row++) {
+    int64_t n = first[row - begin];
+
+    if (s->long_rows > 0 && (*next_long)->row == row) {
+      n = (*next_long)[1].first - (*next_long)[0].first;
+      ++*next_long;
+    }
+    first[row - begin] = sum;
+    sum += n;
+  }
+}
+
+#define CODSELL_SCALAR  double
+#define CODSELL_NAME(f) f##_f64
+#include "codsell_update.inc"
+#undef CODSELL_SCALAR
+#undef CODSELL_NAME
+#define CODSELL_SCALAR  float
+#define CODSELL_NAME(f) f##_f32
+#include "codsell_update.inc"
+#undef CODSELL_SCALAR
+#undef CODSELL_NAME
+
+void codsell_host_slices(const SpmvPattern *p, CodsellAnalysis *a)
+{
+  CodsellShape *s    = &a->shape;
+  const int     c    = 1 << s->log_c;
+  int64_t       used = 0;
+
+  for (int64_t i = 0; i < s->slices; i++) {
+    CodsellSpan span;
+    int         width, ragged, kind, moved = 0;
+
+    codsell_host_span(p, a, i, s->word, 1, &width, &ragged, &span);
+    kind = codsell_choose(&span, width, s->word, c, ragged);
+    for (int l = 0; a->order && l < c; l++) moved |= a->order[i * c + l] != (i * c + l) % s->window;
+    a->slices[i] = (CodsellSlice){.column0 = (uint64_t)s->columns,
+                                  .width   = (uint64_t)width,
+                                  .kind    = (uint64_t)kind,
+                                  .ragged  = (uint64_t)ragged,
+                                  .moved   = (uint64_t)moved,
+                                  .scaled  = (uint64_t)codsell_is_scaled(&span, kind),
+                                  .code0   = (uint64_t)s->code_bytes};
+    s->columns += width;
+    s->code_bytes += codsell_parts(kind, width, s->word, c, ragged).end;
+    if (width == 0) continue;
+    s->kinds[kind]++;
+    if (codsell_ids_used(&span, kind) > used) used = codsell_ids_used(&span, kind);
+  }
+  s->words   = used;
+  s->padding = (s->columns << s->log_c) - (p->nnz - s->long_nnz);
+}
+
+static void free_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
+{
+  CodsellAnalysis *a       = analysis->data;
+  void *const      block[] = {a->length, a->order, a->windows, a->long_rows, a->slices, a->table, a->dictionary, a};
+
+  for (size_t i = 0; i < sizeof block / sizeof block[0]; i++) spmv_exec_free(exec, SPMV_HOST, block[i]);
+}
+
+SpmvStatus codsell_host_analyze(const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
+                                SpmvAnalysis *analysis)
+{
+  CodsellAnalysis *a;
+  int64_t          sigma;
+  int              word;
+  SpmvStatus       status = spmv_alloc(exec, SPMV_HOST, sizeof *a, "analysis", &analysis->data);
+
+  if (status) return status;
+  analysis->destroy_data = free_analysis;
+  a                      = memset(analysis->data, 0, sizeof *a);
+  a->shape.parts         = 1;
+  codsell_read_options(options, &a->shape.log_c, &sigma, &word);
+  status = codsell_host_rows(p, sigma, exec, a);
+  if (!status) status = codsell_host_dictionary(p, word, exec, a);
+  if (!status)
+    status =
+        spmv_alloc(exec, SPMV_HOST, a->shape.slices * (int64_t)sizeof(CodsellSlice), "slices", (void **)&a->slices);
+  if (status) return status;
+  codsell_host_slices(p, a);
+  codsell_memory(&a->shape, p->index_type, scalar, &analysis->memory);
+  codsell_decide(&a->shape, analysis);
+  return SPMV_SUCCESS;
+}
+
+static void copy_array(void *to, const void *from, int64_t bytes)
+{
+  if (bytes > 0) memcpy(to, from, (size_t)bytes);
+}
+
+SpmvStatus codsell_host_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **out)
+{
+  const CodsellAnalysis *a = analysis->data;
+  const CodsellShape    *s = &a->shape;
+  CodsellPlan           *plan;
+  void                  *block;
+  SpmvStatus             status = spmv_alloc(exec, SPMV_HOST, sizeof *plan, "plan", &block);
+
+  if (status) return status;
+  plan = memset(block, 0, sizeof *plan);
+  spmv_plan_init(&plan->base, csr, analysis, exec);
+  plan->shape = *s;
+  status      = codsell_alloc(plan, csr->pattern.index_type, exec);
+  if (status) {
+    codsell_free_arrays(plan);
+    spmv_exec_free(exec, SPMV_HOST, plan);
+    return status;
+  }
+  copy_array(plan->slices, a->slices, s->slices * (int64_t)sizeof(CodsellSlice));
+  copy_array(plan->dictionary, a->dictionary, s->words * s->stride * (int64_t)sizeof(int32_t));
+  copy_array(plan->windows, a->windows, s->windows * (int64_t)sizeof(int64_t));
+  if (s->sorted) copy_array(plan->order, a->order, (s->slices << s->log_c) * (int64_t)sizeof(uint16_t));
+  if (s->long_rows > 0) copy_array(plan->long_rows, a->long_rows, (s->long_rows + 1) * (int64_t)sizeof(CodsellLong));
+  if (csr->pattern.index_type == SPMV_I64) write_codes_i64(&csr->pattern, a, plan);
+  else write_codes_i32(&csr->pattern, a, plan);
+  codsell_host_update(plan, csr->values);
+  *out = &plan->base;
+  return SPMV_SUCCESS;
+}
+
+void codsell_host_update(CodsellPlan *plan, const void *values)
+{
+  if (plan->base.nnz == 0) return;
+  if (plan->base.scalar_type == SPMV_F32) update_f32(plan, values);
+  else update_f64(plan, values);
+}
+
+#define FOUR(n)    n, n + 1, n + 2, n + 3
+#define SIXTEEN(n) FOUR(n), FOUR(n + 4), FOUR(n + 8), FOUR(n + 12)
+static const int32_t in_order[CODSELL_MAX_C] = {SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)};
+#undef SIXTEEN
+#undef FOUR
+
+void codsell_view(const CodsellPlan *plan, int64_t slice, CodsellView *v)
+{
+  const CodsellShape *s     = &plan->shape;
+  const CodsellSlice *at    = &plan->slices[slice];
+  const int           c     = 1 << s->log_c;
+  const CodsellParts  parts = codsell_parts((int)at->kind, (int)at->width, s->word, c, (int)at->ragged);
+  const int64_t       slot0 = slice * c;
+  const uint8_t      *codes = plan->codes + at->code0;
+
+  v->kind       = (int)at->kind;
+  v->width      = (int)at->width;
+  v->word       = s->word;
+  v->stride     = s->stride;
+  v->c          = c;
+  v->ragged     = (int)at->ragged;
+  v->base       = codsell_has_starts(v->kind) ? *(const int32_t *)codes : 0;
+  v->scale      = at->scaled ? s->word : 1;
+  v->starts     = codes + parts.starts;
+  v->ids        = codes + parts.ids;
+  v->lengths    = codes + parts.lengths;
+  v->dictionary = plan->dictionary;
+  v->row        = at->moved ? v->moved : in_order;
+  if (at->moved)
+    for (int l = 0; l < c; l++) v->moved[l] = plan->order[slot0 + l] - (int32_t)(slot0 % s->window);
+}
+
+int codsell_view_length(const CodsellView *v, int lane)
+{
+  return v->ragged ? codsell_length(v->lengths, v->width, lane) : v->width;
+}
+
+void codsell_view_columns(const CodsellView *v, int k, int32_t *column)
+{
+  const int       w = k / v->word, j = k % v->word, c = v->c, ids = w * c;
+  const int       starts   = v->kind >= CODSELL_COLUMNS16 ? k * c : ids;
+  const uint16_t *starts16 = (const uint16_t *)v->starts, *ids16 = (const uint16_t *)v->ids;
+
+  for (int l = 0; l < c; l++) {
+    int id = -1;
+
+    switch (v->kind) {
+    case CODSELL_UNIFORM:
+    case CODSELL_STARTS16_UNIFORM:
+    case CODSELL_STARTS32_UNIFORM:
+      id = ids16[w];
+      break;
+    case CODSELL_IDS8:
+    case CODSELL_STARTS16_IDS8:
+    case CODSELL_STARTS32_IDS8:
+      id = v->ids[ids + l];
+      break;
+    case CODSELL_IDS16:
+      id = ids16[ids + l];
+    }
+    column[l] = v->base + (id < 0 ? 0 : v->dictionary[id * v->stride + j]);
+    switch (v->kind) {
+    case CODSELL_STARTS16_UNIFORM:
+    case CODSELL_STARTS16_IDS8:
+    case CODSELL_COLUMNS16:
+      column[l] += starts16[starts + l] * v->scale;
+      break;
+    case CODSELL_STARTS32_UNIFORM:
+    case CODSELL_STARTS32_IDS8:
+    case CODSELL_COLUMNS32:
+      column[l] += ((const int32_t *)v->starts)[starts + l];
+      break;
+    default:
+      column[l] += v->row[l];
+    }
+  }
+}

@@ -1,0 +1,215 @@
+/* codsell_device.cu - the slots of format codsell for plans in device memory; uploads a host pattern or values where
+   needed. */
+#include "codsell_device.cuh"
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+namespace
+{
+/* Threads that keep a large device busy, and the loads that each should have to issue */
+constexpr int64_t THREADS_WANTED = 1 << 18, NONZEROS_WANTED = 8;
+
+SpmvStatus check_device(const SpmvPattern *p, SpmvExec *exec)
+{
+  char reason[SPMV_MESSAGE_MAX];
+
+  if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_DEVICE, "%s", reason);
+  if (p->rows >= INT_MAX - CODSELL_MAX_SIGMA || p->cols >= INT_MAX)
+    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "codsell on the device has 32-bit rows and columns, not %lld x %lld",
+                     (long long)p->rows, (long long)p->cols);
+  return SPMV_SUCCESS;
+}
+
+/* Device pointers of a pattern: its own, or an upload into the arena */
+SpmvStatus take_pattern(const SpmvPattern *p, CodsellPattern *d, SpmvArena *arena, SpmvExec *exec)
+{
+  const int64_t index_bytes = spmv_index_bytes(p->index_type);
+  void         *row_ptr, *col;
+
+  *d = {p->rows, p->cols, p->nnz, p->index_type, p->row_ptr, p->col};
+  if (p->space == SPMV_DEVICE) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_arena_alloc(arena, (p->rows + 1) * index_bytes, "uploaded row_ptr", &row_ptr, exec));
+  SPMV_TRY(spmv_arena_alloc(arena, p->nnz * index_bytes, "uploaded col", &col, exec));
+  SPMV_TRY(spmv_copy(row_ptr, SPMV_DEVICE, p->row_ptr, SPMV_HOST, (p->rows + 1) * index_bytes, exec));
+  SPMV_TRY(spmv_copy(col, SPMV_DEVICE, p->col, SPMV_HOST, p->nnz * index_bytes, exec));
+  d->row_ptr = row_ptr;
+  d->col     = col;
+  return SPMV_SUCCESS;
+}
+
+/* What the steps of an analysis take in all, nearly: lengths and order, keys of a sort, two hash tables with their
+   ranking, and 48 bytes a slice of at least 8 rows */
+int64_t scratch_bytes(const SpmvPattern *p)
+{
+  const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * spmv_index_bytes(p->index_type) : 0;
+  const int64_t words  = p->nnz + p->rows < CODSELL_SAMPLE_ONE ? p->nnz + p->rows : (int64_t)CODSELL_SAMPLE_ONE;
+  return upload + 30 * p->rows + 200 * words + (1 << 20);
+}
+
+void free_analysis(CodsellDeviceAnalysis *a, SpmvExec *exec)
+{
+  spmv_arena_free(&a->arena, exec);
+  spmv_exec_free(exec, SPMV_HOST, a);
+}
+
+void destroy_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
+{
+  free_analysis((CodsellDeviceAnalysis *)analysis->data, exec);
+}
+
+/* Threads that share a row: more while there are few rows and each thread keeps enough nonzeros */
+int choose_parts(const CodsellShape *s)
+{
+  const int64_t slots = s->slices << s->log_c;
+  int           parts = 1;
+
+  while (2 * parts <= 8 && (2 * parts) << s->log_c <= CODSELL_THREADS && slots * parts < THREADS_WANTED &&
+         s->slices > 0 && s->columns / s->slices >= 2 * parts * NONZEROS_WANTED)
+    parts *= 2;
+  return parts;
+}
+
+SpmvStatus analyze_steps(CodsellDeviceAnalysis *a, const SpmvPattern *pattern, const SpmvOptions *options,
+                         SpmvExec *exec)
+{
+  int64_t sigma;
+  int     word;
+
+  codsell_read_options(options, &a->shape.log_c, &sigma, &word);
+  a->arena.chunk_bytes = scratch_bytes(pattern);
+  SPMV_TRY(take_pattern(pattern, &a->pattern, &a->arena, exec));
+  SPMV_TRY(codsell_device_rows(a, sigma, exec));
+  SPMV_TRY(codsell_device_dictionary(a, word, exec));
+  SPMV_TRY(codsell_device_slices(a, exec));
+  a->shape.parts = choose_parts(&a->shape);
+  return SPMV_SUCCESS;
+}
+} // namespace
+
+SpmvStatus codsell_device_analyze(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *options,
+                                  SpmvExec *exec, SpmvAnalysis *analysis)
+{
+  void *block;
+
+  SPMV_TRY(check_device(pattern, exec));
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(CodsellDeviceAnalysis), "analysis", &block));
+  CodsellDeviceAnalysis *a      = (CodsellDeviceAnalysis *)memset(block, 0, sizeof(CodsellDeviceAnalysis));
+  const SpmvStatus       status = analyze_steps(a, pattern, options, exec);
+  if (status) {
+    free_analysis(a, exec);
+    return status;
+  }
+  analysis->data         = a;
+  analysis->destroy_data = destroy_analysis;
+  codsell_memory(&a->shape, SPMV_I32, scalar, &analysis->memory);
+  codsell_decide(&a->shape, analysis);
+  return SPMV_SUCCESS;
+}
+
+namespace
+{
+SpmvStatus fill_plan(CodsellPlan *plan, const SpmvCsr *csr, const CodsellDeviceAnalysis *a, SpmvExec *exec)
+{
+  const CodsellShape *s      = &a->shape;
+  CodsellPattern      source = a->pattern;
+
+  if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may have moved since the analysis */
+    source.row_ptr = csr->pattern.row_ptr;
+    source.col     = csr->pattern.col;
+  }
+  SPMV_TRY(codsell_alloc(plan, SPMV_I32, exec));
+  const struct {
+    void       *to;
+    const void *from;
+    int64_t     bytes;
+  } copies[] = {
+      {plan->slices, a->slices, s->slices * (int64_t)sizeof(CodsellSlice)},
+      {plan->dictionary, a->dictionary, s->words * s->stride * (int64_t)sizeof(int32_t)},
+      {plan->order, a->order, s->sorted ? (s->slices << s->log_c) * (int64_t)sizeof(uint16_t) : 0},
+      {plan->long_rows, a->long_rows, s->long_rows > 0 ? (s->long_rows + 1) * (int64_t)sizeof(CodsellLong) : 0},
+  };
+  for (const auto &copy : copies) SPMV_TRY(spmv_copy(copy.to, SPMV_DEVICE, copy.from, SPMV_DEVICE, copy.bytes, exec));
+  SPMV_TRY(codsell_device_codes(a, &source, plan, exec));
+  return codsell_device_update_values(&plan->base, csr->values, csr->values_space, exec);
+}
+} // namespace
+
+SpmvStatus codsell_device_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **out)
+{
+  const CodsellDeviceAnalysis *a = (const CodsellDeviceAnalysis *)analysis->data;
+  void                        *block;
+
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(CodsellDevicePlan), "plan", &block));
+  CodsellDevicePlan *plan = (CodsellDevicePlan *)memset(block, 0, sizeof(CodsellDevicePlan));
+  SpmvPlan          *base = &plan->plan.base;
+  spmv_plan_init(base, csr, analysis, exec);
+  plan->plan.shape        = a->shape;
+  const SpmvStatus status = fill_plan(&plan->plan, csr, a, exec);
+  if (status) codsell_device_destroy(&base);
+  else *out = base;
+  return status;
+}
+
+SpmvStatus codsell_device_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  SpmvDeviceScratch uploaded(exec);
+
+  spmv_transposed_free(base, &((CodsellDevicePlan *)base)->transposed);
+  if (values_space == SPMV_HOST) {
+    const int64_t bytes = base->nnz * spmv_scalar_bytes(base->scalar_type);
+    SPMV_TRY(uploaded.alloc(bytes, "uploaded values"));
+    SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, values, SPMV_HOST, bytes, exec));
+    values = uploaded.block;
+  }
+  SPMV_TRY(codsell_device_fill((CodsellPlan *)base, values, exec));
+  return uploaded.block ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* the upload must be read before it is freed */
+}
+
+SpmvStatus codsell_device_prepare_transpose(SpmvPlan *base, SpmvExec *exec)
+{
+  CodsellDevicePlan *plan = (CodsellDevicePlan *)base;
+  SpmvScopedArena    scratch(exec);
+  SpmvCoordinates    list;
+  SpmvOptions        options;
+  SpmvCsr            csr;
+
+  if (plan->transposed.plan) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_coordinates_alloc(&list, base->nnz, base->scalar_type, &scratch.arena, exec));
+  SPMV_TRY(codsell_device_list(&plan->plan, &list, exec));
+  SPMV_TRY(spmv_transpose_coordinates(base, &list, &scratch.arena, exec, &csr));
+  spmv_options_init(&options, base->format);
+  return spmv_transposed_build(base, &csr, &options, exec, &plan->transposed);
+}
+
+SpmvStatus codsell_device_multtranspose(const SpmvPlan *base, const void *alpha, const void *x, const void *beta,
+                                        void *y, void *work, SpmvExec *exec)
+{
+  (void)work;
+  return spmv_transposed_mult(&((const CodsellDevicePlan *)base)->transposed, alpha, x, beta, y, exec);
+}
+
+void codsell_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
+{
+  const CodsellDevicePlan *plan = (const CodsellDevicePlan *)base;
+  char                     line[SPMV_MESSAGE_MAX];
+
+  snprintf(line, sizeof line, "threads a row: %d, pieces of long rows: %lld", plan->plan.shape.parts,
+           (long long)plan->plan.shape.pieces);
+  print(ctx, line);
+  if (!plan->transposed.plan) return;
+  snprintf(line, sizeof line, "transposed products keep a transpose of %lld bytes more",
+           (long long)plan->transposed.plan->memory.total_bytes);
+  print(ctx, line);
+}
+
+void codsell_device_destroy(SpmvPlan **plan)
+{
+  if (!plan || !*plan) return;
+  const SpmvAllocator host = (*plan)->host, device = (*plan)->device;
+
+  spmv_transposed_free(*plan, &((CodsellDevicePlan *)*plan)->transposed);
+  codsell_free_arrays((CodsellPlan *)*plan);
+  spmv_free(&host, &device, SPMV_HOST, *plan);
+  *plan = NULL;
+}

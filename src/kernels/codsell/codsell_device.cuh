@@ -1,0 +1,98 @@
+/*
+  codsell_device.cuh - plans of format codsell on a device, and the steps of their analysis, in their order:
+
+    codsell_device_rows        lengths, sigma, order, long rows                        (codsell_device_rows.cu)
+    codsell_device_dictionary  W and the dictionary, from samples of the slices       (codsell_device_words.cu)
+    codsell_device_slices      kind and place of each slice                          (codsell_device_slices.cu)
+
+  and of the build: codsell_device_codes (codsell_device_codes.cu), codsell_device_fill (codsell_device_update.cu). The
+  result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: twice or
+  three times for the rows, three times for the dictionary, once for the slices.
+*/
+#ifndef SPMV_CODSELL_DEVICE_CUH
+#define SPMV_CODSELL_DEVICE_CUH
+
+#include "../device/transpose.cuh"
+#include "codsell_code.h"
+#include "codsell_device.h"
+
+enum {
+  CODSELL_THREADS = 256, /* of every thread block: a multiple of every C */
+  CODSELL_PIECE   = 8 * CODSELL_THREADS
+};
+
+typedef struct {
+  CodsellPlan    plan; /* first */
+  SpmvTransposed transposed;
+} CodsellDevicePlan;
+
+/* A CSR pattern in device memory */
+typedef struct {
+  int64_t     rows, cols, nnz;
+  SpmvIndex   index_type;
+  const void *row_ptr, *col;
+} CodsellPattern;
+
+/* The data of an analysis. All arrays are in device memory, in the arena. */
+typedef struct {
+  SpmvArena      arena;
+  CodsellShape   shape;
+  CodsellPattern pattern;
+  uint16_t      *length;    /* [slices * C], by slot */
+  uint16_t      *order;     /* [slices * C], or NULL */
+  int           *moved;     /* whether any row has moved */
+  CodsellLong   *long_rows; /* [long_rows + 1] */
+  CodsellSlice  *slices;    /* [slices] */
+  CodsellEntry  *table;     /* [capacity] */
+  int64_t        capacity;
+  int32_t       *dictionary; /* [words * stride] */
+} CodsellDeviceAnalysis;
+
+/* What kernels read of it */
+typedef struct {
+  int64_t             rows, slices, window, capacity, words;
+  int                 log_c, word, stride;
+  const uint16_t     *length, *order;
+  const CodsellEntry *table;
+  const int32_t      *dictionary;
+} CodsellSource;
+
+static inline CodsellSource codsell_source(const CodsellDeviceAnalysis *a)
+{
+  const CodsellShape *s = &a->shape;
+  return {s->rows, s->slices, s->window, a->capacity, s->words, s->log_c,
+          s->word, s->stride, a->length, a->order,    a->table, a->dictionary};
+}
+
+SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *, int64_t sigma, SpmvExec *);
+SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *, int word, SpmvExec *);
+SpmvStatus codsell_device_slices(CodsellDeviceAnalysis *, SpmvExec *);
+/* The bytes of the slices of a sample for each word length, with the number[l] words that table has of it. number and
+   bytes lie in device memory. */
+SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *, const int *word, int lengths, int64_t stride,
+                                   const int64_t *number, unsigned long long *bytes, SpmvExec *);
+/* Everything but the values, from the analysis and the pattern */
+SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const CodsellPattern *, CodsellPlan *, SpmvExec *);
+/* Values from CSR order to their places */
+SpmvStatus codsell_device_fill(CodsellPlan *, const void *values, SpmvExec *);
+
+/* The nonzeros of a plan in the order of the CSR that it was built from */
+SpmvStatus codsell_device_list(const CodsellPlan *, const SpmvCoordinates *, SpmvExec *);
+
+static inline SpmvStatus codsell_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
+  return spmv_stream_wait(exec);
+}
+
+/* The offsets of word w of a row of n nonzeros whose first is col[0]; the last position fills the rest of the word */
+template <typename I>
+__device__ inline void codsell_read_word(const I *col, int n, int w, int word, int64_t row,
+                                         int32_t (&offset)[CODSELL_MAX_WORD])
+{
+#pragma unroll
+  for (int j = 0; j < CODSELL_MAX_WORD; j++)
+    if (j < word) offset[j] = (int32_t)((int64_t)col[min(w * word + j, n - 1)] - row);
+}
+
+#endif

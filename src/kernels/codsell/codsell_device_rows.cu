@@ -1,0 +1,241 @@
+/* codsell_device_rows.cu - which rows lie in slices, and in which order: lengths, sigma, long rows. The rules are those
+   of codsell_rows.c. */
+#include "codsell_device.cuh"
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+
+namespace
+{
+const int64_t    sigma_choices[]  = {256, 1024, 4096};
+constexpr int    SIGMA_CHOICES    = sizeof sigma_choices / sizeof sigma_choices[0];
+constexpr double PADDING_ACCEPTED = 0.02;
+constexpr int    LENGTH_BITS      = 11; /* of CODSELL_LONGEST */
+
+struct RowTotals {
+  unsigned long long long_rows, long_nnz, pieces, columns;
+};
+
+/* Lengths in the order of the rows, 0 for long rows; and the width of each slice when nothing is sorted */
+template <typename I>
+__global__ void __launch_bounds__(CODSELL_THREADS)
+    codsell_lengths(const I *__restrict__ row_ptr, const I *__restrict__ col, int64_t rows, int64_t slots, int log_c,
+                    int longest, uint16_t *length, RowTotals *totals)
+{
+  __shared__ int                width[CODSELL_THREADS / 8];
+  __shared__ unsigned long long sum[4];
+  const int64_t                 row = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x;
+  int                           n   = 0;
+
+  if (threadIdx.x < CODSELL_THREADS / 8) width[threadIdx.x] = 0;
+  if (threadIdx.x < 4) sum[threadIdx.x] = 0;
+  __syncthreads();
+  if (row < rows) {
+    const int64_t begin = row_ptr[row], all = row_ptr[row + 1] - begin;
+
+    if (all > 0 && (all > longest || row - (int64_t)col[begin] > CODSELL_FAR ||
+                    (int64_t)col[begin + all - 1] - row > CODSELL_FAR)) {
+      atomicAdd(&sum[0], 1ull);
+      atomicAdd(&sum[1], (unsigned long long)all);
+      atomicAdd(&sum[2], (unsigned long long)((all + CODSELL_PIECE - 1) / CODSELL_PIECE));
+    } else n = (int)all;
+  }
+  if (row < slots) length[row] = (uint16_t)n;
+  if (n > 0) atomicMax(&width[threadIdx.x >> log_c], n);
+  __syncthreads();
+  if (threadIdx.x < CODSELL_THREADS / 8 && width[threadIdx.x] > 0)
+    atomicAdd(&sum[3], (unsigned long long)width[threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x < 4 && sum[threadIdx.x] > 0) atomicAdd((unsigned long long *)totals + threadIdx.x, sum[threadIdx.x]);
+}
+
+/* The widths of all slices together when rows are sorted in windows of sigma; one thread block a window */
+__global__ void __launch_bounds__(CODSELL_THREADS)
+    codsell_sorted_columns(const uint16_t *__restrict__ length, int64_t rows, int log_c, int64_t sigma,
+                           unsigned long long *columns)
+{
+  enum { ITEMS = CODSELL_LONGEST / CODSELL_THREADS + 1 };
+  typedef cub::BlockScan<int, CODSELL_THREADS> Scan;
+  __shared__ typename Scan::TempStorage        temp;
+  __shared__ int                               count[ITEMS * CODSELL_THREADS]; /* at CODSELL_LONGEST - length */
+  __shared__ unsigned long long                sum;
+  const int64_t                                begin = blockIdx.x * sigma;
+  const int                                    n     = (int)min(sigma, rows - begin);
+  int                                          items[ITEMS], total;
+
+  for (int i = threadIdx.x; i < ITEMS * CODSELL_THREADS; i += CODSELL_THREADS) count[i] = 0;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += CODSELL_THREADS) atomicAdd(&count[CODSELL_LONGEST - length[begin + i]], 1);
+  __syncthreads();
+  for (int i = 0; i < ITEMS; i++) items[i] = count[threadIdx.x * ITEMS + i];
+  Scan(temp).InclusiveSum(items, items, total);
+  for (int i = 0; i < ITEMS; i++) count[threadIdx.x * ITEMS + i] = items[i];
+  __syncthreads();
+  for (int rank = threadIdx.x << log_c; rank < n; rank += CODSELL_THREADS << log_c) {
+    int low = 0, high = CODSELL_LONGEST; /* the first position with more than `rank` rows up to there */
+
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (count[middle] > rank) high = middle;
+      else low = middle + 1;
+    }
+    if (low < CODSELL_LONGEST) atomicAdd(&sum, (unsigned long long)(CODSELL_LONGEST - low));
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && sum > 0) atomicAdd(columns, sum);
+}
+
+/* A key that sorts by window, then by length, longest first */
+__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, uint64_t *key, uint16_t *row)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i >= rows) return;
+  key[i] = (uint64_t)(i / window) << LENGTH_BITS | (uint64_t)(CODSELL_LONGEST - length[i]);
+  row[i] = (uint16_t)(i % window);
+}
+
+/* Lengths and order by slot from the sorted keys; unused slots keep their number */
+__global__ void codsell_take_order(const uint64_t *key, const uint16_t *sorted, int64_t rows, int64_t slots,
+                                   int64_t window, uint16_t *length, uint16_t *order, int *moved)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i >= slots) return;
+  order[i]  = i < rows ? sorted[i] : (uint16_t)(i % window);
+  length[i] = i < rows ? (uint16_t)(CODSELL_LONGEST - (int)(key[i] & ((1 << LENGTH_BITS) - 1))) : (uint16_t)0;
+  if (order[i] != i % window) *moved = 1;
+}
+
+/* Rows with nonzeros but without a length */
+template <typename I>
+struct IsLong {
+  const I               *row_ptr;
+  const uint16_t        *length;
+  __device__ inline bool operator()(int32_t row) const { return length[row] == 0 && row_ptr[row + 1] > row_ptr[row]; }
+};
+
+template <typename I>
+__global__ void codsell_long_lengths(const I *row_ptr, const int32_t *row, int64_t long_rows, int64_t *length)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i <= long_rows) length[i] = i < long_rows ? row_ptr[row[i] + 1] - row_ptr[row[i]] : 0;
+}
+
+__global__ void codsell_long_list(const int32_t *row, const int64_t *first, int64_t long_rows, int64_t rows,
+                                  CodsellLong *list)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i <= long_rows) list[i] = {i < long_rows ? row[i] : rows, first[i]};
+}
+
+template <typename I>
+SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
+{
+  const int64_t n       = a->shape.long_rows;
+  const I      *row_ptr = (const I *)a->pattern.row_ptr;
+  int32_t      *row, *found;
+  int64_t      *length, *first;
+
+  if (n == 0) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "long rows", &row, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, 1, "number of long rows", &found, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "lengths of long rows", &length, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "positions of long rows", &first, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "long rows", &a->long_rows, exec));
+  SPMV_CUB(exec, &a->arena,
+           cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), row, found, a->shape.rows,
+                                 IsLong<I>{row_ptr, a->length}, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, codsell_long_lengths<I>, spmv_blocks(n + 1, 256), 256, 0, row_ptr, row, n, length);
+  SPMV_CUB(exec, &a->arena,
+           cub::DeviceScan::ExclusiveSum(scratch, bytes, length, first, n + 1, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, codsell_long_list, spmv_blocks(n + 1, 256), 256, 0, row, first, n, a->shape.rows, a->long_rows);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus choose_sigma(const CodsellDeviceAnalysis *a, int64_t columns, int64_t *sigma, SpmvArena *arena,
+                        SpmvExec *exec)
+{
+  const int64_t       rows = a->shape.rows, nnz = a->pattern.nnz - a->shape.long_nnz;
+  const double        accepted = (1 + PADDING_ACCEPTED) * (double)nnz;
+  unsigned long long *sums, sum[SIGMA_CHOICES];
+  int64_t             least = columns;
+
+  *sigma = 1;
+  if ((double)(least << a->shape.log_c) <= accepted) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_arena_array(arena, SIGMA_CHOICES, "widths", &sums, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(sums, 0, sizeof sum, (cudaStream_t)exec->stream));
+  for (int i = 0; i < SIGMA_CHOICES; i++)
+    SPMV_LAUNCH(exec, codsell_sorted_columns, spmv_blocks(rows, sigma_choices[i]), CODSELL_THREADS, 0, a->length, rows,
+                a->shape.log_c, sigma_choices[i], sums + i);
+  SPMV_TRY(codsell_fetch(sum, sums, sizeof sum, exec));
+  for (int i = 0; i < SIGMA_CHOICES && (double)(least << a->shape.log_c) > accepted; i++)
+    if ((int64_t)sum[i] < least) {
+      *sigma = sigma_choices[i];
+      least  = (int64_t)sum[i];
+    }
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus sort_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
+{
+  const int64_t rows = a->shape.rows, slots = a->shape.slices << a->shape.log_c, window = a->shape.window;
+  uint64_t     *key, *sorted_key;
+  uint16_t     *row, *sorted;
+  int           bits = LENGTH_BITS;
+
+  while (rows / window >> (bits - LENGTH_BITS)) bits++;
+  SPMV_TRY(spmv_arena_array(&a->arena, rows, "keys", &key, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted keys", &sorted_key, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, rows, "rows", &row, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted rows", &sorted, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
+  SPMV_LAUNCH(exec, codsell_sort_keys, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, key, row);
+  SPMV_CUB(exec, &a->arena,
+           cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, row, sorted, rows, 0, bits,
+                                           (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, codsell_take_order, spmv_blocks(slots, 256), 256, 0, sorted_key, sorted, rows, slots, window,
+              a->length, a->order, a->moved);
+  return SPMV_SUCCESS;
+}
+
+template <typename I>
+SpmvStatus count_rows(CodsellDeviceAnalysis *a, RowTotals *totals, SpmvExec *exec)
+{
+  const int64_t slots = a->shape.slices << a->shape.log_c;
+  RowTotals    *sums;
+
+  SPMV_TRY(spmv_arena_array(&a->arena, 1, "totals of rows", &sums, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(sums, 0, sizeof *sums, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, codsell_lengths<I>, spmv_blocks(slots, CODSELL_THREADS), CODSELL_THREADS, 0,
+              (const I *)a->pattern.row_ptr, (const I *)a->pattern.col, a->shape.rows, slots, a->shape.log_c,
+              a->shape.longest, a->length, sums);
+  return codsell_fetch(totals, sums, sizeof *totals, exec);
+}
+} // namespace
+
+SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *a, int64_t sigma, SpmvExec *exec)
+{
+  CodsellShape *s    = &a->shape;
+  const bool    wide = a->pattern.index_type == SPMV_I64;
+  const int64_t c    = (int64_t)1 << s->log_c;
+  RowTotals     totals;
+
+  s->rows    = a->pattern.rows;
+  s->slices  = (s->rows + c - 1) / c;
+  s->longest = codsell_longest(s->rows, a->pattern.nnz);
+  SPMV_TRY(spmv_arena_array(&a->arena, s->slices * c, "lengths", &a->length, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, 1, "whether a row has moved", &a->moved, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(a->moved, 0, sizeof(int), (cudaStream_t)exec->stream));
+  SPMV_TRY(wide ? count_rows<int64_t>(a, &totals, exec) : count_rows<int32_t>(a, &totals, exec));
+  s->long_rows = (int64_t)totals.long_rows;
+  s->long_nnz  = (int64_t)totals.long_nnz;
+  s->pieces    = (int64_t)totals.pieces;
+  SPMV_TRY(wide ? list_long_rows<int64_t>(a, exec) : list_long_rows<int32_t>(a, exec));
+  if (sigma == 0) SPMV_TRY(choose_sigma(a, (int64_t)totals.columns, &sigma, &a->arena, exec));
+  s->window  = sigma > 1 ? (sigma + c - 1) / c * c : (int64_t)CODSELL_WINDOW;
+  s->windows = (s->rows + s->window - 1) / s->window;
+  if (sigma > 1 && s->rows > 0) SPMV_TRY(sort_rows(a, exec));
+  return SPMV_SUCCESS;
+}

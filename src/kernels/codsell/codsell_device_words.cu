@@ -1,0 +1,291 @@
+/* codsell_device_words.cu - the dictionary on the device: words of a sample of slices in a hash table, ranked by how
+   often they occur. The rules are those of codsell_dictionary.c, so that the same words get the same ids. */
+#include "codsell_device.cuh"
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+
+namespace
+{
+/* At a load of three quarters no search comes close to so many steps; one that does shows a table with more words */
+constexpr int PROBES_MAX = 4096;
+
+/* Sums of the sample in device memory */
+struct Totals {
+  unsigned long long words[CODSELL_WORDS], distinct[CODSELL_WORDS];
+  int                full;
+};
+
+/* The sample of some word lengths */
+struct Sample {
+  int           word[CODSELL_WORDS], lengths;
+  int64_t       stride, capacity;
+  CodsellEntry *table;
+  Totals       *totals;
+};
+
+__global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i < capacity) table[i] = {0, ~0ull, 0, CODSELL_NO_ID};
+}
+
+/* The position of a print, which is entered if it is new; -1 when the table is full */
+__device__ inline int64_t enter(const Sample &s, uint64_t print)
+{
+  int64_t i = (int64_t)(print & (uint64_t)(s.capacity - 1));
+
+  for (int probe = 0; probe < PROBES_MAX; probe++) {
+    unsigned long long *key = (unsigned long long *)&s.table[i].key;
+    unsigned long long  old = *(volatile unsigned long long *)key;
+
+    if (old == 0) old = atomicCAS(key, 0ull, (unsigned long long)print);
+    if (old == 0 || old == print) return i;
+    i = (i + 1) & (s.capacity - 1);
+  }
+  s.totals->full = 1;
+  return -1;
+}
+
+/* Adds a word of each lane: equal ones of a warp by one of them. All lanes must call; active tells who has a word. */
+__device__ inline void add_word(const Sample &s, int active, uint64_t print, uint64_t place)
+{
+  const int      lane   = threadIdx.x & 31;
+  const unsigned here   = __ballot_sync(0xffffffffu, active);
+  const unsigned same   = __match_any_sync(0xffffffffu, active ? (unsigned long long)print : 0ull) & here;
+  const int      leader = active ? __ffs(same) - 1 : lane;
+  long long      at     = -1;
+
+  if (active && lane == leader) {
+    at = enter(s, print);
+    if (at >= 0) atomicAdd(&s.table[at].count, (uint32_t)__popc(same));
+  }
+  at = __shfl_sync(0xffffffffu, at, leader);
+  if (!active || at < 0) return;
+  unsigned long long *first = (unsigned long long *)&s.table[at].first;
+  if (place < *(volatile unsigned long long *)first) atomicMin(first, (unsigned long long)place);
+}
+
+template <typename I>
+__global__ void __launch_bounds__(CODSELL_THREADS)
+    codsell_add_words(const Sample s, const CodsellSource a, const I *__restrict__ row_ptr, const I *__restrict__ col)
+{
+  __shared__ unsigned long long words[CODSELL_WORDS];
+  const int64_t                 t = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x, sampled = t >> a.log_c;
+  int32_t                       offset[CODSELL_MAX_WORD];
+  uint64_t                      print = 0, relative = 0;
+  int64_t                       row = 0;
+  int                           n   = 0;
+
+  if (threadIdx.x < CODSELL_WORDS) words[threadIdx.x] = 0;
+  __syncthreads();
+  if (sampled * s.stride < a.slices) {
+    const int64_t slot = (codsell_sampled(sampled, s.stride, a.slices) << a.log_c) + (t & ((1 << a.log_c) - 1));
+    n                  = a.length[slot];
+    row                = codsell_row(a.order, a.window, slot);
+  }
+  for (int l = 0; l < s.lengths; l++) {
+    const int word = s.word[l], count = codsell_words(n, word);
+
+    if (count > 0) atomicAdd(&words[l], 2ull * count);
+    for (int w = 0; __any_sync(0xffffffffu, w < count); w++) {
+      if (w < count) {
+        codsell_read_word(col + row_ptr[row], n, w, word, row, offset);
+        codsell_prints(offset, word, &print, &relative);
+      }
+      add_word(s, w < count, print, codsell_place(l, row, w, 0));
+      add_word(s, w < count, relative, codsell_place(l, row, w, 1));
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < CODSELL_WORDS && words[threadIdx.x] > 0)
+    atomicAdd(&s.totals->words[threadIdx.x], words[threadIdx.x]);
+}
+
+/* Distinct words of each length */
+__global__ void __launch_bounds__(CODSELL_THREADS) codsell_count_words(const Sample s)
+{
+  __shared__ int distinct[CODSELL_WORDS];
+  const int64_t  i = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x;
+
+  if (threadIdx.x < CODSELL_WORDS) distinct[threadIdx.x] = 0;
+  __syncthreads();
+  if (i < s.capacity && s.table[i].key) atomicAdd(&distinct[codsell_place_length(s.table[i].first)], 1);
+  __syncthreads();
+  if (threadIdx.x < CODSELL_WORDS && distinct[threadIdx.x] > 0)
+    atomicAdd(&s.totals->distinct[threadIdx.x], (unsigned long long)distinct[threadIdx.x]);
+}
+
+/* Whether an entry of the table gets a place in the dictionary */
+struct IsWorth {
+  Sample                 s;
+  __device__ inline bool operator()(int32_t i) const
+  {
+    const CodsellEntry *e    = &s.table[i];
+    unsigned long long  used = 0;
+
+    for (int l = 0; l < s.lengths; l++) used += s.totals->distinct[l];
+    if (!e->key || s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return false;
+    const int l = codsell_place_length(e->first);
+    return codsell_worth({s.totals->words[l], s.totals->distinct[l]}, e->count);
+  }
+};
+
+/* The order of the dictionary as a key to sort by: word length, then the frequent ones, then the first ones */
+__global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, uint64_t *key)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const CodsellEntry *e = &table[entry[i]];
+  key[i]                = (uint64_t)codsell_place_length(e->first) << 61 |
+           (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e->count)) << 44 | (e->first & ((1ull << 44) - 1));
+}
+
+/* ids from the ranks, and how many words of each length have one */
+__global__ void codsell_give_ids(const uint64_t *key, const int32_t *entry, int64_t n, CodsellEntry *table,
+                                 int64_t *number)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const int length = codsell_place_length(key[i]);
+  int64_t   low = 0, high = i; /* where the words of this length begin */
+
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (codsell_place_length(key[middle]) < length) low = middle + 1;
+    else high = middle;
+  }
+  if (i - low < CODSELL_DICTIONARY) table[entry[i]].id = (uint32_t)(i - low);
+  if (i + 1 == n || codsell_place_length(key[i + 1]) != length)
+    number[length] = min(i + 1 - low, (int64_t)CODSELL_DICTIONARY);
+}
+
+template <typename I>
+__global__ void codsell_write_dictionary(const CodsellEntry *table, const int32_t *entry, int64_t words, int word,
+                                         int stride, const I *row_ptr, const I *col, int32_t *dictionary)
+{
+  const int64_t id = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (id >= words) return;
+  const uint64_t place = table[entry[id]].first;
+  const int64_t  row = codsell_place_row(place), begin = row_ptr[row];
+  int32_t        offset[CODSELL_MAX_WORD];
+
+  codsell_read_word(col + begin, (int)(row_ptr[row + 1] - begin), codsell_place_word(place), word, row, offset);
+  const int32_t start = codsell_place_relative(place) ? offset[0] : 0;
+#pragma unroll
+  for (int j = 0; j < CODSELL_MAX_WORD; j++)
+    if (j < stride) dictionary[id * stride + j] = j < word ? offset[j] - start : 0;
+}
+
+SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s, SpmvArena *arena, SpmvExec *exec)
+{
+  const CodsellPattern *p = &a->pattern;
+
+  codsell_sample_size(s->word, s->lengths, wanted, p->rows, p->nnz, &s->stride, &s->capacity);
+  SPMV_TRY(spmv_arena_array(arena, s->capacity, "words", &s->table, exec));
+  SPMV_TRY(spmv_arena_array(arena, 1, "totals of words", &s->totals, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(s->totals, 0, sizeof *s->totals, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, codsell_clear_table, spmv_blocks(s->capacity, 256), 256, 0, s->table, s->capacity);
+  const int64_t threads = spmv_blocks(a->shape.slices, s->stride) << a->shape.log_c;
+  if (p->index_type == SPMV_I64)
+    SPMV_LAUNCH(exec, codsell_add_words<int64_t>, spmv_blocks(threads, CODSELL_THREADS), CODSELL_THREADS, 0, *s,
+                codsell_source(a), (const int64_t *)p->row_ptr, (const int64_t *)p->col);
+  else
+    SPMV_LAUNCH(exec, codsell_add_words<int32_t>, spmv_blocks(threads, CODSELL_THREADS), CODSELL_THREADS, 0, *s,
+                codsell_source(a), (const int32_t *)p->row_ptr, (const int32_t *)p->col);
+  SPMV_LAUNCH(exec, codsell_count_words, spmv_blocks(s->capacity, CODSELL_THREADS), CODSELL_THREADS, 0, *s);
+  return SPMV_SUCCESS;
+}
+
+/* Gives ids to the words of the sample that are worth it. The entries in the order of their ids, and their number in
+   all, for one length; number[CODSELL_WORDS] in device memory. */
+SpmvStatus rank_words(const Sample *s, int32_t **entry, int64_t *count, int64_t **number, SpmvArena *arena,
+                      SpmvExec *exec)
+{
+  cudaStream_t stream = (cudaStream_t)exec->stream;
+  int32_t     *worth, *found, n;
+  uint64_t    *key, *sorted;
+
+  SPMV_TRY(spmv_arena_array(arena, CODSELL_WORDS, "numbers of words", number, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(*number, 0, CODSELL_WORDS * sizeof(int64_t), stream));
+  SPMV_TRY(spmv_arena_array(arena, s->capacity, "worthy words", &worth, exec));
+  SPMV_TRY(spmv_arena_array(arena, 1, "number of words", &found, exec));
+  SPMV_CUB(exec, arena,
+           cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), worth, found, s->capacity,
+                                 IsWorth{*s}, stream));
+  SPMV_TRY(codsell_fetch(&n, found, sizeof n, exec));
+  *entry = worth;
+  *count = n;
+  if (n == 0) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_arena_array(arena, n, "keys of words", &key, exec));
+  SPMV_TRY(spmv_arena_array(arena, n, "sorted keys", &sorted, exec));
+  SPMV_TRY(spmv_arena_array(arena, n, "ranked words", entry, exec));
+  SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, worth, n, key);
+  SPMV_CUB(exec, arena, cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, worth, *entry, n, 0, 64, stream));
+  SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, sorted, *entry, n, s->table, *number);
+  return SPMV_SUCCESS;
+}
+
+/* The word length of fewest bytes for a sample, of equal ones the longest */
+SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, SpmvExec *exec)
+{
+  static const int choices[CODSELL_WORDS] = {
+#define WORD(n) n,
+      CODSELL_WORD_LIST(WORD)
+#undef WORD
+  };
+  Sample              s = {};
+  int32_t            *entry;
+  int64_t             count, *number_there, number[CODSELL_WORDS], least = INT64_MAX;
+  unsigned long long *bytes_there, bytes[CODSELL_WORDS];
+
+  s.lengths = CODSELL_WORDS;
+  for (int l = 0; l < CODSELL_WORDS; l++) s.word[l] = choices[l];
+  SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ALL, &s, arena, exec));
+  SPMV_TRY(rank_words(&s, &entry, &count, &number_there, arena, exec));
+  a->table    = s.table;
+  a->capacity = s.capacity;
+  SPMV_TRY(spmv_arena_array(arena, CODSELL_WORDS, "bytes by word length", &bytes_there, exec));
+  SPMV_TRY(codsell_device_estimate(a, s.word, s.lengths, s.stride, number_there, bytes_there, exec));
+  SPMV_TRY(spmv_copy(number, SPMV_HOST, number_there, SPMV_DEVICE, sizeof number, exec));
+  SPMV_TRY(codsell_fetch(bytes, bytes_there, sizeof bytes, exec));
+  for (int l = 0; l < CODSELL_WORDS; l++) {
+    const int64_t all =
+        (int64_t)bytes[l] * s.stride + number[l] * codsell_stride(choices[l]) * (int64_t)sizeof(int32_t);
+    if (all <= least) {
+      least = all;
+      *word = choices[l];
+    }
+  }
+  return SPMV_SUCCESS;
+}
+} // namespace
+
+SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExec *exec)
+{
+  const CodsellPattern *p = &a->pattern;
+  Sample                s = {};
+  int32_t              *entry;
+  int64_t               count, *number;
+
+  if (word == 0) SPMV_TRY(choose_word(a, &word, &a->arena, exec));
+  a->shape.word   = word;
+  a->shape.stride = codsell_stride(word);
+  s.lengths       = 1;
+  s.word[0]       = word;
+  SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ONE, &s, &a->arena, exec));
+  SPMV_TRY(rank_words(&s, &entry, &count, &number, &a->arena, exec));
+  a->table       = s.table;
+  a->capacity    = s.capacity;
+  a->shape.words = count < CODSELL_DICTIONARY ? count : (int64_t)CODSELL_DICTIONARY;
+  SPMV_TRY(spmv_arena_array(&a->arena, a->shape.words * a->shape.stride, "dictionary", &a->dictionary, exec));
+  if (p->index_type == SPMV_I64)
+    SPMV_LAUNCH(exec, codsell_write_dictionary<int64_t>, spmv_blocks(a->shape.words, 256), 256, 0, a->table, entry,
+                a->shape.words, word, a->shape.stride, (const int64_t *)p->row_ptr, (const int64_t *)p->col,
+                a->dictionary);
+  else
+    SPMV_LAUNCH(exec, codsell_write_dictionary<int32_t>, spmv_blocks(a->shape.words, 256), 256, 0, a->table, entry,
+                a->shape.words, word, a->shape.stride, (const int32_t *)p->row_ptr, (const int32_t *)p->col,
+                a->dictionary);
+  return SPMV_SUCCESS;
+}

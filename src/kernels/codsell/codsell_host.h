@@ -1,0 +1,62 @@
+/*
+  codsell_host.h - the steps of the conversion on the host, in their order:
+
+    codsell_host_rows        which rows lie in slices, their lengths and order, windows, long rows     (codsell_rows.c)
+    codsell_host_dictionary  W and the dictionary, from a sample of the slices                   (codsell_dictionary.c)
+    codsell_host_slices      kind and place of each slice; then everything about the layout is known  (codsell_build.c)
+    codsell_host_build       the plan                                                                 (codsell_build.c)
+*/
+#ifndef SPMV_CODSELL_HOST_H
+#define SPMV_CODSELL_HOST_H
+
+#include "codsell_code.h"
+#include "core/simd.h"
+
+/* The data of an analysis. All arrays come from the host hooks. */
+typedef struct {
+  CodsellShape  shape;
+  uint16_t     *length;     /* [slices * C] nonzeros of the row in a slot; 0 for long rows and unused slots */
+  uint16_t     *order;      /* [slices * C], or NULL */
+  int64_t      *windows;    /* [windows] */
+  CodsellLong  *long_rows;  /* [long_rows + 1] */
+  CodsellSlice *slices;     /* [slices] */
+  CodsellEntry *table;      /* [capacity] the words of length shape.word */
+  int64_t       capacity;   /* a power of 2 */
+  int32_t      *dictionary; /* [shape.words * shape.stride]; words that no slice uses may follow */
+} CodsellAnalysis;
+
+SpmvStatus codsell_host_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, SpmvAnalysis *);
+SpmvStatus codsell_host_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **);
+SpmvStatus codsell_host_rows(const SpmvPattern *, int64_t sigma, SpmvExec *, CodsellAnalysis *);
+SpmvStatus codsell_host_dictionary(const SpmvPattern *, int word, SpmvExec *, CodsellAnalysis *);
+/* Fills slices and the rest of the shape; a plan also gets its codes and long columns */
+void codsell_host_slices(const SpmvPattern *, CodsellAnalysis *);
+
+/* What the words and columns of a slice allow, with the words of the table of that length; verify: compare the words
+   with those of the dictionary, not only their prints */
+void codsell_host_span(const SpmvPattern *, const CodsellAnalysis *, int64_t slice, int word, int verify, int *width,
+                       int *ragged, CodsellSpan *);
+
+void codsell_host_update(CodsellPlan *, const void *values);
+void codsell_host_mult(const CodsellPlan *, const void *alpha, const void *x, const void *beta, void *y);
+/* The same by one instruction set, which the processor must have */
+void codsell_host_mult_by(SpmvIsa, const CodsellPlan *, const void *alpha, const void *x, const void *beta, void *y);
+void codsell_host_multtranspose(const CodsellPlan *, const void *alpha, const void *x, const void *beta, void *y);
+
+/* A slice of a plan, ready to be read. Columns are relative to the first slot of the slice. */
+typedef struct {
+  int            kind, width, word, stride, c, ragged;
+  int32_t        base;  /* 0 in kinds without starts */
+  int32_t        scale; /* columns that a start counts */
+  const uint8_t *starts, *ids, *lengths;
+  const int32_t *dictionary;
+  const int32_t *row; /* of each lane, minus the first slot; points to moved or to the numbers from 0 on */
+  int32_t        moved[CODSELL_MAX_C];
+} CodsellView;
+
+void codsell_view(const CodsellPlan *, int64_t slice, CodsellView *);
+int  codsell_view_length(const CodsellView *, int lane);
+/* column[lane] of nonzero k of each row; unspecified where a row is shorter */
+void codsell_view_columns(const CodsellView *, int k, int32_t *column);
+
+#endif

@@ -1,0 +1,374 @@
+/* Tests of format codsell: its arrays by hand, every kind of slice, sorted windows, long and far rows, and on a device
+   the same arrays as on the host. */
+#include "unit.h"
+#include "check.h"
+#include "gen.h"
+#include "codsell_host.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* 10 x 10 tridiagonal; values are 1, 2, ... */
+enum { TRI_ROWS = 10, TRI_NNZ = 28 };
+typedef struct {
+  int32_t row_ptr[TRI_ROWS + 1], col[TRI_NNZ];
+  double  values[TRI_NNZ];
+} Tridiagonal;
+
+static SpmvCsr tridiagonal(Tridiagonal *t)
+{
+  int32_t n = 0;
+
+  for (int32_t i = 0; i < TRI_ROWS; i++) {
+    t->row_ptr[i] = n;
+    for (int32_t j = i - 1; j <= i + 1; j++)
+      if (j >= 0 && j < TRI_ROWS) t->col[n++] = j;
+  }
+  t->row_ptr[TRI_ROWS] = n;
+  for (int k = 0; k < n; k++) t->values[k] = k + 1;
+  return (SpmvCsr){.pattern = {.rows = TRI_ROWS, .cols = TRI_ROWS, .nnz = n, .row_ptr = t->row_ptr, .col = t->col},
+                   .values  = t->values};
+}
+
+typedef struct {
+  SpmvExec     exec;
+  SpmvAnalysis analysis;
+  SpmvPlan    *plan;
+} Built;
+
+static Built build_in(SpmvSpace space, const SpmvCsr *csr, const char *c, int sigma, const char *word)
+{
+  const SpmvFormat *codsell = spmv_format_find("codsell");
+  SpmvOptions       options;
+  Built             b = {0};
+  char              message[SPMV_MESSAGE_MAX];
+
+  spmv_exec_init(&b.exec, space);
+  spmv_options_init(&options, codsell);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "c", c, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "sigma", sigma, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "word", word, message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(codsell, &csr->pattern, csr->scalar_type, &options, &b.exec, &b.analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(csr, &b.analysis, &b.exec, &b.plan));
+  return b;
+}
+
+static Built build(const SpmvCsr *csr, const char *c, int sigma, const char *word)
+{
+  return build_in(SPMV_HOST, csr, c, sigma, word);
+}
+
+static void clear(Built *b)
+{
+  b->plan->format->destroy(&b->plan);
+  spmv_analysis_clear(&b->analysis, &b->exec);
+}
+
+static void equal_i32(const int32_t *expected, const int32_t *got, int n)
+{
+  for (int i = 0; i < n; i++) UNIT_EQUAL(expected[i], got[i]);
+}
+
+static void equal_bytes(const uint8_t *expected, const uint8_t *got, int n)
+{
+  for (int i = 0; i < n; i++) UNIT_EQUAL(expected[i], got[i]);
+}
+
+#define EQUAL_I32(got, ...)                                                                                            \
+  equal_i32((const int32_t[]){__VA_ARGS__}, got, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
+#define EQUAL_BYTES(got, ...) equal_bytes((const uint8_t[]){__VA_ARGS__}, got, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+static void check_slice(const CodsellSlice *s, int column0, int width, int kind, int ragged, int moved, int code0)
+{
+  UNIT_EQUAL(column0, s->column0);
+  UNIT_EQUAL(width, s->width);
+  UNIT_EQUAL(kind, s->kind);
+  UNIT_EQUAL(ragged, s->ragged);
+  UNIT_EQUAL(moved, s->moved);
+  UNIT_EQUAL(code0, s->code0);
+}
+
+/* Words of 4: rows 1 .. 8 are -1 0 1 1 and from their start 0 1 2 2, eight times each; row 0 is 0 1 1 1, which is also
+   what rows 0 and 9 are from their start: three times. -1 0 0 0, row 9, occurs once and gets no id. */
+UNIT_TEST(codsell_arrays_by_hand)
+{
+  Tridiagonal        t;
+  const SpmvCsr      csr    = tridiagonal(&t);
+  Built              b      = build(&csr, "8", 1, "4");
+  const CodsellPlan *p      = (const CodsellPlan *)b.plan;
+  const double      *values = p->values;
+
+  UNIT_EQUAL(3, p->shape.words);
+  EQUAL_I32(p->dictionary, -1, 0, 1, 1, 0, 1, 2, 2, 0, 1, 1, 1);
+  check_slice(&p->slices[0], 0, 3, CODSELL_IDS8, 1, 0, 0);
+  check_slice(&p->slices[1], 3, 3, CODSELL_STARTS16_IDS8, 1, 0, 16);
+  EQUAL_BYTES(p->codes, 2, 0, 0, 0, 0, 0, 0, 0, 2, 3, 3, 3, 3, 3, 3, 3);
+  EQUAL_BYTES(p->codes + 16, 255, 255, 255, 255, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0,
+              3, 2, 0, 0, 0, 0, 0, 0);
+  UNIT_EQUAL(16 + 36, p->shape.code_bytes);
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < 16; i++) {
+      const int n = i < TRI_ROWS ? t.row_ptr[i + 1] - t.row_ptr[i] : 0;
+      UNIT_EQUAL(k < n ? t.row_ptr[i] + k + 1 : 0, values[(3 * (i / 8) + k) * 8 + i % 8]);
+    }
+  UNIT_EQUAL(48 * 8 + 52 + 2 * 16 + 3 * 16 + 8, p->base.memory.total_bytes);
+  UNIT_EQUAL((48 - 28) * 8, p->base.memory.padding_bytes);
+  UNIT_CHECK(!p->order && !p->long_rows);
+  clear(&b);
+}
+
+/* Sorted: rows 1 .. 8 fill a slice with one id for all; rows 0 and 9 share what follows their start */
+UNIT_TEST(codsell_sorts_where_that_saves_padding)
+{
+  Tridiagonal        t;
+  const SpmvCsr      csr = tridiagonal(&t);
+  Built              b   = build(&csr, "8", 0, "4");
+  const CodsellPlan *p   = (const CodsellPlan *)b.plan;
+
+  UNIT_EQUAL(1, p->shape.sorted);
+  UNIT_EQUAL(256, p->shape.window);
+  for (int i = 0; i < 16; i++) UNIT_EQUAL(i < 8 ? i + 1 : i == 8 ? 0 : i, p->order[i]);
+  check_slice(&p->slices[0], 0, 3, CODSELL_UNIFORM, 0, 1, 0);
+  check_slice(&p->slices[1], 3, 2, CODSELL_STARTS16_UNIFORM, 1, 1, 4);
+  EQUAL_BYTES(p->codes, 0, 0, 0, 0);
+  EQUAL_BYTES(p->codes + 4, 248, 255, 255, 255, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 2, 0, 0, 0, 0,
+              0, 0, 0, 0);
+  UNIT_EQUAL(36, p->shape.code_bytes);
+  UNIT_EQUAL((40 - 28) * 8, p->base.memory.padding_bytes);
+  clear(&b);
+  b = build(&csr, "8", 1, "4");
+  UNIT_EQUAL(0, ((const CodsellPlan *)b.plan)->shape.sorted);
+  clear(&b);
+}
+
+UNIT_TEST(codsell_declines_what_csr_stores_as_well)
+{
+  Tridiagonal   t;
+  const SpmvCsr csr = tridiagonal(&t);
+  Built         b   = build(&csr, "8", 1, "4");
+
+  UNIT_CHECK(!b.analysis.accepted);
+  UNIT_TEXT("codsell would take 524 bytes, not less than the 380 of CSR: 160 of padding, 52 of codes",
+            b.analysis.reason);
+  clear(&b);
+}
+
+/* Rows of three triples of columns: near the diagonal, and at two places all over the matrix */
+static int64_t triples_row(const GenSpec *spec, int64_t i, int64_t *col)
+{
+  const int64_t node = i / 3, nodes = spec->cols / 3;
+  const int64_t at[] = {0, node < nodes ? node : nodes - 1,
+                        node + 1 + (int64_t)(gen_hash(spec->seed, (uint64_t)node) % (uint64_t)spec->period)};
+  int64_t       n    = 0;
+
+  for (int t = node == 0; t < 3; t++)
+    for (int j = 0; j < 3; j++) col[n++] = 3 * at[t] + j;
+  return n;
+}
+
+/* Row i has one of `period` words of distances from the diagonal, all different */
+static int64_t patterns_row(const GenSpec *spec, int64_t i, int64_t *col)
+{
+  const int64_t pattern = i % spec->period;
+
+  col[0] = i;
+  col[1] = i + 1 + pattern % 37;
+  col[2] = i + 100 + pattern;
+  return 3;
+}
+
+/* Even rows have runs of 2, odd ones single columns, anywhere */
+static int64_t mixed_row(const GenSpec *spec, int64_t i, int64_t *col)
+{
+  const int64_t part = spec->cols / 4;
+
+  for (int k = 0; k < 4; k++) {
+    col[2 * k]     = k * part + (int64_t)(gen_hash(spec->seed, (uint64_t)(8 * i + k)) % (uint64_t)(part - 3));
+    col[2 * k + 1] = col[2 * k] + 1 + i % 2;
+  }
+  return 8;
+}
+
+static GenSpec own(GenRow row, int64_t rows, int64_t cols, int64_t period)
+{
+  return (GenSpec){.rows = rows, .cols = cols, .row = row, .period = period, .seed = 5};
+}
+
+/* All products of one matrix against the reference, exactly, by every instruction set of this machine. kind: one that
+   must occur, or -1. */
+static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, const char *c, int sigma,
+                           const char *word, int kind)
+{
+  SpmvCsr        csr  = {.scalar_type = scalar, .values_space = SPMV_HOST};
+  const int64_t  most = spec->rows > spec->cols ? spec->rows : spec->cols;
+  const double   two = 2, zero = 0;
+  const float    two_f = 2, zero_f = 0;
+  const void    *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
+  const void    *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
+  void          *values, *x, *y;
+  CheckReference reference;
+  CheckFault     fault;
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &csr.pattern));
+  values = malloc((size_t)csr.pattern.nnz * 8);
+  x      = malloc((size_t)most * 8);
+  y      = malloc((size_t)most * 8);
+  gen_values(GEN_EXACT, 5, 10, scalar, csr.pattern.nnz, values);
+  gen_values(GEN_EXACT, 6, 10, scalar, most, x);
+  csr.values = values;
+  Built b    = build(&csr, c, sigma, word);
+  if (kind >= 0) UNIT_CHECK(((const CodsellPlan *)b.plan)->shape.kinds[kind] > 0);
+  for (int transpose = 0; transpose < 2; transpose++) {
+    UNIT_EQUAL(SPMV_SUCCESS, check_reference(&csr.pattern, scalar, values, x, transpose, &reference));
+    for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
+      memset(y, 0xFF, (size_t)most * 8); /* NaN */
+      if (transpose) b.plan->format->multtranspose(b.plan, alpha, x, beta, y, NULL, &b.exec);
+      else codsell_host_mult_by((SpmvIsa)isa, (const CodsellPlan *)b.plan, alpha, x, beta, y);
+      UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, y, &fault));
+    }
+    check_reference_free(&reference);
+  }
+  clear(&b);
+  free(values);
+  free(x);
+  free(y);
+  gen_pattern_free(&csr.pattern);
+}
+
+typedef struct {
+  GenSpec     spec;
+  const char *word;
+  int         sigma, kind;
+} KindCase;
+
+enum { KIND_CASES = 11 };
+
+/* Matrices in which each kind of slice occurs */
+static void kind_cases(KindCase list[KIND_CASES])
+{
+  const KindCase cases[KIND_CASES] = {
+      {gen_stencil(27, 96, 4, 4), "auto", 1, CODSELL_UNIFORM},
+      {gen_stencil(27, 40, 6, 5), "3", 64, CODSELL_IDS8},
+      {own(patterns_row, 6000, 8000, 700), "3", 1, CODSELL_IDS16},
+      {own(triples_row, 600, 3000, 800), "auto", 1, CODSELL_STARTS16_UNIFORM},
+      {own(triples_row, 600, 150000, 40000), "3", 1, CODSELL_STARTS16_UNIFORM},
+      {own(mixed_row, 500, 4000, 0), "2", 1, CODSELL_STARTS16_IDS8},
+      {own(triples_row, 600, 300000, 90000), "auto", 1, CODSELL_STARTS32_UNIFORM},
+      {own(mixed_row, 500, 400000, 0), "2", 1, CODSELL_STARTS32_IDS8},
+      {gen_random(700, 5000, 9, 3), "auto", 0, CODSELL_COLUMNS16},
+      {gen_random(700, 90000, 9, 3), "auto", 0, CODSELL_COLUMNS32},
+      {gen_long_rows(3000, 90000, 4, 900, 700, 2), "auto", 0, -1},
+  };
+
+  memcpy(list, cases, sizeof cases);
+}
+
+UNIT_TEST(codsell_products_of_every_kind_of_slice)
+{
+  static const char *const c[] = {"32", "8", "16", "64"};
+  KindCase                 cases[KIND_CASES];
+
+  kind_cases(cases);
+  for (int m = 0; m < KIND_CASES; m++)
+    for (int t = 0; t < 4; t++)
+      for (int s = 0; s < 4; s++)
+        check_products(&cases[m].spec, (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), c[s], cases[m].sigma, cases[m].word,
+                       s == 0 ? cases[m].kind : -1);
+}
+
+/* Triples of columns over 3 x 40000 columns: words of 3, and starts of 16 bits that count 3 columns each */
+UNIT_TEST(codsell_words_follow_the_unknowns_of_a_node)
+{
+  const GenSpec spec = own(triples_row, 600, 150000, 40000);
+  SpmvCsr       csr  = {.scalar_type = SPMV_F64};
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
+  double *values       = calloc((size_t)csr.pattern.nnz, sizeof *values);
+  csr.values           = values;
+  Built              b = build(&csr, "32", 0, "auto");
+  const CodsellPlan *p = (const CodsellPlan *)b.plan;
+  UNIT_EQUAL(3, p->shape.word);
+  UNIT_EQUAL(1, p->slices[1].scaled);
+  UNIT_EQUAL(CODSELL_STARTS16_UNIFORM, p->slices[1].kind);
+  clear(&b);
+  free(values);
+  gen_pattern_free(&csr.pattern);
+}
+
+/* Columns 2^29 + 1 and more from the diagonal do not fit the offsets of a slice. The vector is as long as that, but
+   only the pages that are touched exist. */
+UNIT_TEST(codsell_far_columns_go_to_the_long_rows)
+{
+  const int32_t row_ptr[] = {0, 2, 3, 5}, col[] = {0, CODSELL_FAR, 7, 1, CODSELL_FAR + 3};
+  const float   values[] = {1, 2, 3, 4, 5}, one = 1, zero = 0;
+  const size_t  bytes = ((size_t)CODSELL_FAR + 8) * sizeof(float);
+  float        *x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), y[3];
+  const SpmvCsr csr = {
+      .pattern     = {.rows = 3, .cols = CODSELL_FAR + 8, .nnz = 5, .row_ptr = row_ptr, .col = col},
+      .scalar_type = SPMV_F32,
+      .values      = values,
+  };
+
+  UNIT_CHECK(x != MAP_FAILED);
+  if (x == MAP_FAILED) return;
+  x[0] = 1, x[1] = 2, x[7] = 3, x[CODSELL_FAR] = 10, x[CODSELL_FAR + 3] = 100;
+  Built              b = build(&csr, "32", 1, "auto");
+  const CodsellPlan *p = (const CodsellPlan *)b.plan;
+  UNIT_EQUAL(1, p->shape.long_rows);
+  UNIT_EQUAL(2, p->long_rows[0].row);
+  UNIT_EQUAL(2, p->shape.long_nnz);
+  UNIT_EQUAL(SPMV_SUCCESS, p->base.format->mult(b.plan, &one, x, &zero, y, NULL, &b.exec));
+  UNIT_CHECK(y[0] == 21 && y[1] == 9 && y[2] == 508);
+  clear(&b);
+  munmap(x, bytes);
+}
+
+static void equal_arrays(const void *host, const void *device, int64_t bytes, SpmvExec *exec)
+{
+  void *copy = malloc((size_t)bytes + 1);
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(copy, SPMV_HOST, device, SPMV_DEVICE, bytes, exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
+  UNIT_CHECK(bytes == 0 || !memcmp(host, copy, (size_t)bytes));
+  free(copy);
+}
+
+/* Builds a matrix on both sides and compares the plans array by array */
+static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, const char *word)
+{
+  SpmvCsr csr = {.scalar_type = SPMV_F64};
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, SPMV_I32, &csr.pattern));
+  double *values = malloc((size_t)csr.pattern.nnz * sizeof *values);
+  gen_values(GEN_RANDOM, 5, 0, SPMV_F64, csr.pattern.nnz, values);
+  csr.values           = values;
+  Built              h = build(&csr, c, sigma, word), d = build_in(SPMV_DEVICE, &csr, c, sigma, word);
+  const CodsellPlan *a = (const CodsellPlan *)h.plan, *b = (const CodsellPlan *)d.plan;
+  const void        *host[]   = {a->values,  a->codes,     a->slices,       a->dictionary, a->order,
+                                 a->windows, a->long_rows, a->long_columns, a->long_values};
+  const void        *device[] = {b->values,  b->codes,     b->slices,       b->dictionary, b->order,
+                                 b->windows, b->long_rows, b->long_columns, b->long_values};
+
+  UNIT_EQUAL(a->shape.word, b->shape.word);
+  for (size_t i = 0; i < sizeof host / sizeof host[0]; i++) {
+    UNIT_EQUAL(a->base.memory.array[i].bytes, b->base.memory.array[i].bytes);
+    if (a->base.memory.array[i].bytes == b->base.memory.array[i].bytes)
+      equal_arrays(host[i], device[i], a->base.memory.array[i].bytes, &d.exec);
+  }
+  clear(&h);
+  clear(&d);
+  free(values);
+  gen_pattern_free(&csr.pattern);
+}
+
+UNIT_TEST(codsell_device_has_the_arrays_of_the_host)
+{
+  const GenSpec mesh = gen_mesh(27, 12, 10, 9, "33231303"), circuit = gen_circuit(3000, 7, 7);
+  KindCase      cases[KIND_CASES];
+
+  if (spmv_device_count(NULL) == 0) return;
+  kind_cases(cases);
+  for (int m = 0; m < KIND_CASES; m++) check_device_arrays(&cases[m].spec, "32", cases[m].sigma, cases[m].word);
+  check_device_arrays(&mesh, "16", 0, "auto");
+  check_device_arrays(&circuit, "64", 0, "auto");
+}
