@@ -24,7 +24,7 @@ static const SpmvOptionDesc options[] = {
     [FOLD_OPTION_GATHER]        = {"gather", SPMV_OPTION_ENUM, FOLD_GATHER_CACHE, 0, 0, gather_names,
                                    "on a GPU, x is read through its caches, written in table order by the device first, or "
                                           "gathered by the host and sent in pieces"},
-    [FOLD_OPTION_DEVICE_MEMORY] = {"device_memory", SPMV_OPTION_INT, 0, 0, 9007199254740992.0, NULL,
+    [FOLD_OPTION_DEVICE_MEMORY] = {"device_memory", SPMV_OPTION_INT, 0, 0, 1e15, NULL,
                                    "bytes that the matrix may take on a GPU; the rest is sent in pieces in each "
                                    "product; 0: no limit"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
