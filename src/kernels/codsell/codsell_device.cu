@@ -1,7 +1,7 @@
 /* codsell_device.cu - the slots of format codsell for plans in device memory; uploads a host pattern or values where
    needed. */
+#include "../device/upload.cuh"
 #include "codsell_device.cuh"
-#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -9,34 +9,6 @@ namespace
 {
 /* Threads that keep a large device busy, and the loads that each should have to issue */
 constexpr int64_t THREADS_WANTED = 1 << 18, NONZEROS_WANTED = 8;
-
-SpmvStatus check_device(const SpmvPattern *p, SpmvExec *exec)
-{
-  char reason[SPMV_MESSAGE_MAX];
-
-  if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_DEVICE, "%s", reason);
-  if (p->rows >= INT_MAX - CODSELL_MAX_SIGMA || p->cols >= INT_MAX)
-    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "codsell on the device has 32-bit rows and columns, not %lld x %lld",
-                     (long long)p->rows, (long long)p->cols);
-  return SPMV_SUCCESS;
-}
-
-/* Device pointers of a pattern: its own, or an upload into the arena */
-SpmvStatus take_pattern(const SpmvPattern *p, CodsellPattern *d, SpmvArena *arena, SpmvExec *exec)
-{
-  const int64_t index_bytes = spmv_index_bytes(p->index_type);
-  void         *row_ptr, *col;
-
-  *d = {p->rows, p->cols, p->nnz, p->index_type, p->row_ptr, p->col};
-  if (p->space == SPMV_DEVICE) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_arena_alloc(arena, (p->rows + 1) * index_bytes, "uploaded row_ptr", &row_ptr, exec));
-  SPMV_TRY(spmv_arena_alloc(arena, p->nnz * index_bytes, "uploaded col", &col, exec));
-  SPMV_TRY(spmv_copy(row_ptr, SPMV_DEVICE, p->row_ptr, SPMV_HOST, (p->rows + 1) * index_bytes, exec));
-  SPMV_TRY(spmv_copy(col, SPMV_DEVICE, p->col, SPMV_HOST, p->nnz * index_bytes, exec));
-  d->row_ptr = row_ptr;
-  d->col     = col;
-  return SPMV_SUCCESS;
-}
 
 /* What the steps of an analysis take in all, nearly: lengths and order, keys of a sort, two hash tables with their
    ranking, and 48 bytes a slice of at least 8 rows */
@@ -78,7 +50,7 @@ SpmvStatus analyze_steps(CodsellDeviceAnalysis *a, const SpmvPattern *pattern, c
 
   codsell_read_options(options, &a->shape.log_c, &sigma, &word);
   a->arena.chunk_bytes = scratch_bytes(pattern);
-  SPMV_TRY(take_pattern(pattern, &a->pattern, &a->arena, exec));
+  SPMV_TRY(spmv_pattern_on_device(pattern, &a->arena, exec, &a->pattern));
   SPMV_TRY(codsell_device_rows(a, sigma, exec));
   SPMV_TRY(codsell_device_dictionary(a, word, exec));
   SPMV_TRY(codsell_device_slices(a, exec));
@@ -92,7 +64,7 @@ SpmvStatus codsell_device_analyze(const SpmvPattern *pattern, SpmvScalar scalar,
 {
   void *block;
 
-  SPMV_TRY(check_device(pattern, exec));
+  SPMV_TRY(spmv_check_device(pattern, "codsell", CODSELL_MAX_SIGMA, exec));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(CodsellDeviceAnalysis), "analysis", &block));
   CodsellDeviceAnalysis *a      = (CodsellDeviceAnalysis *)memset(block, 0, sizeof(CodsellDeviceAnalysis));
   const SpmvStatus       status = analyze_steps(a, pattern, options, exec);
@@ -112,7 +84,7 @@ namespace
 SpmvStatus fill_plan(CodsellPlan *plan, const SpmvCsr *csr, const CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
   const CodsellShape *s      = &a->shape;
-  CodsellPattern      source = a->pattern;
+  SpmvPattern         source = a->pattern;
 
   if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may have moved since the analysis */
     source.row_ptr = csr->pattern.row_ptr;

@@ -26,26 +26,19 @@ typedef struct {
   SpmvTransposed transposed;
 } CodsellDevicePlan;
 
-/* A CSR pattern in device memory */
-typedef struct {
-  int64_t     rows, cols, nnz;
-  SpmvIndex   index_type;
-  const void *row_ptr, *col;
-} CodsellPattern;
-
 /* The data of an analysis. All arrays are in device memory, in the arena. */
 typedef struct {
-  SpmvArena      arena;
-  CodsellShape   shape;
-  CodsellPattern pattern;
-  uint16_t      *length;    /* [slices * C], by slot */
-  uint16_t      *order;     /* [slices * C], or NULL */
-  int           *moved;     /* whether any row has moved */
-  CodsellLong   *long_rows; /* [long_rows + 1] */
-  CodsellSlice  *slices;    /* [slices] */
-  CodsellEntry  *table;     /* [capacity] */
-  int64_t        capacity;
-  int32_t       *dictionary; /* [words * stride] */
+  SpmvArena     arena;
+  CodsellShape  shape;
+  SpmvPattern   pattern;
+  uint16_t     *length;    /* [slices * C], by slot */
+  uint16_t     *order;     /* [slices * C], or NULL */
+  int          *moved;     /* whether any row has moved */
+  CodsellLong  *long_rows; /* [long_rows + 1] */
+  CodsellSlice *slices;    /* [slices] */
+  CodsellEntry *table;     /* [capacity] */
+  int64_t       capacity;
+  int32_t      *dictionary; /* [words * stride] */
 } CodsellDeviceAnalysis;
 
 /* What kernels read of it */
@@ -72,7 +65,7 @@ SpmvStatus codsell_device_slices(CodsellDeviceAnalysis *, SpmvExec *);
 SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *, const int *word, int lengths, int64_t stride,
                                    const int64_t *number, unsigned long long *bytes, SpmvExec *);
 /* Everything but the values, from the analysis and the pattern */
-SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const CodsellPattern *, CodsellPlan *, SpmvExec *);
+SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const SpmvPattern *, CodsellPlan *, SpmvExec *);
 /* Values from CSR order to their places */
 SpmvStatus codsell_device_fill(CodsellPlan *, const void *values, SpmvExec *);
 

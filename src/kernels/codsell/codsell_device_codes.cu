@@ -75,7 +75,7 @@ __global__ void codsell_list_pieces(const int64_t *count, const int64_t *sum, in
 }
 
 template <typename I>
-SpmvStatus write_codes(const CodsellDeviceAnalysis *a, const CodsellPattern *p, CodsellPlan *plan, SpmvExec *exec)
+SpmvStatus write_codes(const CodsellDeviceAnalysis *a, const SpmvPattern *p, CodsellPlan *plan, SpmvExec *exec)
 {
   const CodsellShape *s       = &a->shape;
   const I            *row_ptr = (const I *)p->row_ptr, *col = (const I *)p->col;
@@ -105,8 +105,7 @@ SpmvStatus list_pieces(CodsellPlan *plan, SpmvArena *arena, SpmvExec *exec)
 }
 } // namespace
 
-SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *a, const CodsellPattern *p, CodsellPlan *plan,
-                                SpmvExec *exec)
+SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *a, const SpmvPattern *p, CodsellPlan *plan, SpmvExec *exec)
 {
   SpmvScopedArena scratch(exec);
 

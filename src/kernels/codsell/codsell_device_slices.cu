@@ -191,9 +191,9 @@ SpmvStatus describe(CodsellDeviceAnalysis *a, SliceTotals *host_totals, SpmvExec
 SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *a, const int *word, int count, int64_t stride,
                                    const int64_t *number, unsigned long long *bytes, SpmvExec *exec)
 {
-  const CodsellPattern *p       = &a->pattern;
-  const int64_t         threads = spmv_blocks(a->shape.slices, stride) << a->shape.log_c;
-  Lengths               lengths = {{0}, count};
+  const SpmvPattern *p       = &a->pattern;
+  const int64_t      threads = spmv_blocks(a->shape.slices, stride) << a->shape.log_c;
+  Lengths            lengths = {{0}, count};
 
   for (int l = 0; l < count; l++) lengths.word[l] = word[l];
   SPMV_CUDA(exec, cudaMemsetAsync(bytes, 0, CODSELL_WORDS * sizeof *bytes, (cudaStream_t)exec->stream));

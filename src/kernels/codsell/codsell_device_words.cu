@@ -179,7 +179,7 @@ __global__ void codsell_write_dictionary(const CodsellEntry *table, const int32_
 
 SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s, SpmvArena *arena, SpmvExec *exec)
 {
-  const CodsellPattern *p = &a->pattern;
+  const SpmvPattern *p = &a->pattern;
 
   codsell_sample_size(s->word, s->lengths, wanted, p->rows, p->nnz, &s->stride, &s->capacity);
   SPMV_TRY(spmv_arena_array(arena, s->capacity, "words", &s->table, exec));
@@ -263,10 +263,10 @@ SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, Sp
 
 SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExec *exec)
 {
-  const CodsellPattern *p = &a->pattern;
-  Sample                s = {};
-  int32_t              *entry;
-  int64_t               count, *number;
+  const SpmvPattern *p = &a->pattern;
+  Sample             s = {};
+  int32_t           *entry;
+  int64_t            count, *number;
 
   if (word == 0) SPMV_TRY(choose_word(a, &word, &a->arena, exec));
   a->shape.word   = word;

@@ -2,37 +2,13 @@
   fold_device.cu - the slots of format fold for plans in device memory: uploads a host pattern or values where needed,
   and hands on to the steps of fold_device.cuh.
 */
+#include "../device/upload.cuh"
 #include "fold_device.cuh"
-#include <climits>
 #include <cstdio>
 #include <cstring>
 
 namespace
 {
-SpmvStatus check_device(const SpmvPattern *p, SpmvExec *exec)
-{
-  char reason[SPMV_MESSAGE_MAX];
-
-  if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_DEVICE, "%s", reason);
-  if (p->rows >= INT_MAX || p->cols >= INT_MAX)
-    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "fold on the device has 32-bit rows and columns, not %lld x %lld",
-                     (long long)p->rows, (long long)p->cols);
-  return SPMV_SUCCESS;
-}
-
-/* An array of a CSR in device memory: where it is, or an upload into the arena */
-SpmvStatus on_device(const void *from, SpmvSpace space, int64_t bytes, const char *name, SpmvArena *arena,
-                     SpmvExec *exec, const void **array)
-{
-  void *block;
-
-  *array = from;
-  if (space == SPMV_DEVICE) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_arena_alloc(arena, bytes, name, &block, exec));
-  *array = block;
-  return spmv_copy(block, SPMV_DEVICE, from, SPMV_HOST, bytes, exec);
-}
-
 int64_t row_ptr_bytes(const SpmvPattern *p) { return (p->rows + 1) * spmv_index_bytes(p->index_type); }
 
 /* ---- analysis ---- */
@@ -63,7 +39,7 @@ SpmvStatus analyze(const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *o
   if (fold_is_streamed(options)) return fold_stream_analyze(p, scalar, options, exec, a, memory);
 
   a->arena.chunk_bytes = 24 * p->rows + (1 << 20); /* nearly what sorting the rows takes */
-  SPMV_TRY(on_device(p->row_ptr, p->space, row_ptr_bytes(p), "uploaded row_ptr", &a->arena, exec, &row_ptr));
+  SPMV_TRY(spmv_on_device(p->row_ptr, p->space, row_ptr_bytes(p), "uploaded row_ptr", &a->arena, exec, &row_ptr));
   if (p->space == SPMV_HOST) a->row_ptr = row_ptr;
   SPMV_TRY(fold_device_lay_out(row_ptr, p->index_type, p, scalar, options, exec, a));
   fold_memory(&a->sizes, SPMV_I32, scalar, memory);
@@ -102,10 +78,10 @@ SpmvStatus fill_table(const SpmvCsr *csr, const FoldDeviceAnalysis *a, SpmvExec 
   const void        *row_ptr = p->space == SPMV_DEVICE ? p->row_ptr : a->row_ptr, *col, *values;
 
   SPMV_TRY(make_table(a, csr->scalar_type, exec, table));
-  SPMV_TRY(on_device(p->col, p->space, p->nnz * index_bytes, "uploaded col", &uploaded.arena, exec, &col));
+  SPMV_TRY(spmv_on_device(p->col, p->space, p->nnz * index_bytes, "uploaded col", &uploaded.arena, exec, &col));
   SPMV_TRY(fold_device_fill_columns(table, p->index_type, row_ptr, col, exec));
-  SPMV_TRY(on_device(csr->values, csr->values_space, p->nnz * scalar_bytes, "uploaded values", &uploaded.arena, exec,
-                     &values));
+  SPMV_TRY(spmv_on_device(csr->values, csr->values_space, p->nnz * scalar_bytes, "uploaded values", &uploaded.arena,
+                          exec, &values));
   SPMV_TRY(fold_device_fill_values(table, p->index_type, csr->scalar_type, row_ptr, values, exec));
   return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* uploads must be read before they are freed */
 }
@@ -131,7 +107,7 @@ SpmvStatus fold_device_analyze(const SpmvPattern *pattern, SpmvScalar scalar, co
   FoldDeviceAnalysis *a;
   void               *block;
 
-  SPMV_TRY(check_device(pattern, exec));
+  SPMV_TRY(spmv_check_device(pattern, "fold", 0, exec));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof *a, "analysis", &block));
   a                       = (FoldDeviceAnalysis *)memset(block, 0, sizeof *a);
   const SpmvStatus status = analyze(pattern, scalar, options, exec, a, &analysis->memory);
@@ -172,7 +148,7 @@ SpmvStatus fold_device_update_values(SpmvPlan *base, const void *values, SpmvSpa
   spmv_transposed_free(base, &plan->transposed);
   if (plan->stream) return fold_stream_update(plan, values, values_space, exec);
   arena.arena.chunk_bytes = 16 * (base->rows + 1) + (values_space == SPMV_HOST ? values_bytes : 0) + (1 << 20);
-  SPMV_TRY(on_device(values, values_space, values_bytes, "uploaded values", &arena.arena, exec, &on_the_device));
+  SPMV_TRY(spmv_on_device(values, values_space, values_bytes, "uploaded values", &arena.arena, exec, &on_the_device));
   SPMV_TRY(arena.array(base->rows + 1, "row_ptr", &row_ptr));
   SPMV_TRY(fold_device_recover_row_ptr(&plan->table, &arena.arena, exec, row_ptr));
   SPMV_TRY(fold_device_fill_values(&plan->table, SPMV_I64, base->scalar_type, row_ptr, on_the_device, exec));

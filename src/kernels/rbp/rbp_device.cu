@@ -2,9 +2,9 @@
   rbp_device.cu - the slots of format rbp for plans in device memory: uploads a host pattern or values where needed, and
   hands on to format packed (rbp_device_*.cu) or to the published formats (rbp_device_published.cu).
 */
+#include "../device/upload.cuh"
 #include "rbp_device_analyze.cuh"
 #include "rbp_device_published.cuh"
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,34 +18,6 @@ constexpr double WORTHWHILE = 0.975;
 RbpFormat format_of(const SpmvOptions *options) { return (RbpFormat)(int)options->value[RBP_OPTION_FORMAT]; }
 
 bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->format == RBP_PACKED; }
-
-SpmvStatus check_device(const SpmvPattern *p, SpmvExec *exec)
-{
-  char reason[SPMV_MESSAGE_MAX];
-
-  if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_DEVICE, "%s", reason);
-  if (p->rows >= INT_MAX || p->cols >= INT_MAX)
-    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "rbp on the device has 32-bit rows and columns, not %lld x %lld",
-                     (long long)p->rows, (long long)p->cols);
-  return SPMV_SUCCESS;
-}
-
-/* Device pointers of a pattern: its own, or an upload into the arena */
-SpmvStatus take_pattern(const SpmvPattern *p, RbpDevicePattern *d, SpmvArena *arena, SpmvExec *exec)
-{
-  const int64_t index_bytes = spmv_index_bytes(p->index_type);
-  void         *row_ptr, *col;
-
-  *d = {p->rows, p->cols, p->nnz, p->index_type, p->row_ptr, p->col};
-  if (p->space == SPMV_DEVICE) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_arena_alloc(arena, (p->rows + 1) * index_bytes, "uploaded row_ptr", &row_ptr, exec));
-  SPMV_TRY(spmv_arena_alloc(arena, p->nnz * index_bytes, "uploaded col", &col, exec));
-  SPMV_TRY(spmv_copy(row_ptr, SPMV_DEVICE, p->row_ptr, SPMV_HOST, (p->rows + 1) * index_bytes, exec));
-  SPMV_TRY(spmv_copy(col, SPMV_DEVICE, p->col, SPMV_HOST, p->nnz * index_bytes, exec));
-  d->row_ptr = row_ptr;
-  d->col     = col;
-  return SPMV_SUCCESS;
-}
 
 /* What the steps of an analysis take in all, nearly: 13 bytes a row to look at it, 12 a group, 160 a block */
 int64_t scratch_bytes(const SpmvPattern *p)
@@ -73,7 +45,7 @@ SpmvStatus analyze_steps(RbpDeviceAnalysis *a, const SpmvPattern *pattern, SpmvS
   RbpPrint *prints;
 
   a->arena.chunk_bytes = scratch_bytes(pattern);
-  SPMV_TRY(take_pattern(pattern, &a->pattern, &a->arena, exec));
+  SPMV_TRY(spmv_pattern_on_device(pattern, &a->arena, exec, &a->pattern));
   SPMV_TRY(rbp_scan_pattern(a, exec));
   SPMV_TRY(rbp_choose_variant(a, scalar, min_run, exec));
   SPMV_TRY(rbp_make_groups(a, exec));
@@ -178,19 +150,19 @@ namespace
 SpmvStatus analyze_published(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
                              SpmvAnalysis *analysis)
 {
-  SpmvScopedArena  scratch(exec);
-  RbpDevicePattern p;
+  SpmvScopedArena scratch(exec);
+  SpmvPattern     p;
 
-  SPMV_TRY(take_pattern(pattern, &p, &scratch.arena, exec));
+  SPMV_TRY(spmv_pattern_on_device(pattern, &scratch.arena, exec, &p));
   return rbp_device_published_analyze(&p, scalar, options, exec, analysis);
 }
 
 SpmvStatus build_published(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **plan)
 {
-  SpmvScopedArena  scratch(exec);
-  RbpDevicePattern p;
+  SpmvScopedArena scratch(exec);
+  SpmvPattern     p;
 
-  SPMV_TRY(take_pattern(&csr->pattern, &p, &scratch.arena, exec));
+  SPMV_TRY(spmv_pattern_on_device(&csr->pattern, &scratch.arena, exec, &p));
   SPMV_TRY(rbp_device_published_build(&p, csr, analysis, exec, plan));
   return spmv_stream_wait(exec); /* the uploaded pattern leaves scope */
 }
@@ -201,7 +173,7 @@ SpmvStatus build_published(const SpmvCsr *csr, const SpmvAnalysis *analysis, Spm
 SpmvStatus rbp_device_analyze(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
                               SpmvAnalysis *analysis)
 {
-  SPMV_TRY(check_device(pattern, exec));
+  SPMV_TRY(spmv_check_device(pattern, "rbp", 0, exec));
   if (format_of(options) == RBP_PACKED) return rbp_device_packed_analyze(pattern, scalar, options, exec, analysis);
   return analyze_published(pattern, scalar, options, exec, analysis);
 }

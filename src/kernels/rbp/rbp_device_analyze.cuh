@@ -25,26 +25,19 @@ enum {
   RBP_SHORT_ROW = 16    /* mean nonzeros; below it 8 threads walk a row, else 32 */
 };
 
-/* A CSR pattern in device memory */
-typedef struct {
-  int64_t     rows, cols, nnz;
-  SpmvIndex   index_type;
-  const void *row_ptr, *col;
-} RbpDevicePattern;
-
 /* The data of an analysis: what build needs. All arrays are in device memory, in the arena. */
 typedef struct {
-  SpmvArena        arena;
-  RbpDeviceShape   shape;
-  RbpDevicePattern pattern;              /* the caller's arrays, or an upload */
-  uint8_t         *same;                 /* [rows] row i has the columns of row i-1 */
-  int32_t         *units[RBP_MAX_U + 1]; /* [2], [3]: [rows] units of a row */
-  int32_t         *distinct;             /* [rows] last row at or before i that differs from its predecessor */
-  int32_t         *group_row;            /* [groups+1] first row */
-  int64_t         *group_unit;           /* [groups+1] first unit */
-  int64_t         *block_group;          /* [blocks] first group */
-  RbpBlock        *blocks;               /* [blocks] */
-  RbpLongGroup    *pieces;               /* [long_groups] */
+  SpmvArena      arena;
+  RbpDeviceShape shape;
+  SpmvPattern    pattern;              /* the caller's arrays, or an upload */
+  uint8_t       *same;                 /* [rows] row i has the columns of row i-1 */
+  int32_t       *units[RBP_MAX_U + 1]; /* [2], [3]: [rows] units of a row */
+  int32_t       *distinct;             /* [rows] last row at or before i that differs from its predecessor */
+  int32_t       *group_row;            /* [groups+1] first row */
+  int64_t       *group_unit;           /* [groups+1] first unit */
+  int64_t       *block_group;          /* [blocks] first group */
+  RbpBlock      *blocks;               /* [blocks] */
+  RbpLongGroup  *pieces;               /* [long_groups] */
 } RbpDeviceAnalysis;
 
 /* A fingerprint of a stream: equal streams have equal prints; 128 bits make an accidental match of different ones

@@ -178,7 +178,7 @@ __global__ void rbp_row_per_thread(Arrays<I, S> a, S alpha, const S *__restrict_
 }
 
 template <typename I>
-SpmvStatus count(const RbpDevicePattern *p, int64_t min_run, RowCounts<I> rows, RbpCounts *c, SpmvExec *exec)
+SpmvStatus count(const SpmvPattern *p, int64_t min_run, RowCounts<I> rows, RbpCounts *c, SpmvExec *exec)
 {
   unsigned long long  total[7] = {0};
   SpmvScopedArena     scratch(exec);
@@ -206,7 +206,7 @@ SpmvStatus sum_up(const I *counts, I *pointers, int64_t n, SpmvArena *arena, Spm
 }
 
 template <typename I>
-SpmvStatus fill_indices(RbpDevicePublished *plan, const RbpDevicePattern *p, SpmvExec *exec)
+SpmvStatus fill_indices(RbpDevicePublished *plan, const SpmvPattern *p, SpmvExec *exec)
 {
   const int64_t   n = p->rows + 1;
   SpmvScopedArena scratch(exec);
@@ -303,7 +303,7 @@ SpmvStatus alloc_arrays(RbpDevicePublished *p, SpmvExec *exec)
        ? ((p)->plan.base.index_type == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))     \
        : ((p)->plan.base.index_type == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
 
-SpmvStatus rbp_device_published_analyze(const RbpDevicePattern *p, SpmvScalar scalar, const SpmvOptions *options,
+SpmvStatus rbp_device_published_analyze(const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options,
                                         SpmvExec *exec, SpmvAnalysis *analysis)
 {
   const RbpFormat format  = (RbpFormat)(int)options->value[RBP_OPTION_FORMAT];
@@ -320,7 +320,7 @@ SpmvStatus rbp_device_published_analyze(const RbpDevicePattern *p, SpmvScalar sc
   return SPMV_SUCCESS;
 }
 
-SpmvStatus rbp_device_published_build(const RbpDevicePattern *p, const SpmvCsr *csr, const SpmvAnalysis *analysis,
+SpmvStatus rbp_device_published_build(const SpmvPattern *p, const SpmvCsr *csr, const SpmvAnalysis *analysis,
                                       SpmvExec *exec, SpmvPlan **out)
 {
   void *block;

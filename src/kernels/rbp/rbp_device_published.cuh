@@ -14,9 +14,9 @@ typedef struct {
   void         *val_ptr, *col_ptr, *row_length, *comp_values, *comp_columns, *row_ptr, *columns, *values;
 } RbpDevicePublished;
 
-SpmvStatus rbp_device_published_analyze(const RbpDevicePattern *, SpmvScalar, const SpmvOptions *, SpmvExec *,
+SpmvStatus rbp_device_published_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *,
                                         SpmvAnalysis *);
-SpmvStatus rbp_device_published_build(const RbpDevicePattern *, const SpmvCsr *, const SpmvAnalysis *, SpmvExec *,
+SpmvStatus rbp_device_published_build(const SpmvPattern *, const SpmvCsr *, const SpmvAnalysis *, SpmvExec *,
                                       SpmvPlan **);
 SpmvStatus rbp_device_published_update(RbpDevicePublished *, const void *values, SpmvExec *);
 SpmvStatus rbp_device_published_mult(const RbpDevicePublished *, const void *alpha, const void *x, const void *beta,

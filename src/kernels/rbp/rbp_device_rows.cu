@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(SCAN_THREADS)
 template <typename I>
 SpmvStatus scan(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  const RbpDevicePattern *p       = &a->pattern;
-  const I                *row_ptr = (const I *)p->row_ptr, *col = (const I *)p->col;
+  const SpmvPattern *p       = &a->pattern;
+  const I           *row_ptr = (const I *)p->row_ptr, *col = (const I *)p->col;
 
   if (p->nnz < RBP_SHORT_ROW * p->rows)
     SPMV_LAUNCH(exec, (rbp_scan_rows<I, 8>), spmv_blocks(p->rows * 8, SCAN_THREADS), SCAN_THREADS, 0, row_ptr, col,
@@ -156,10 +156,10 @@ SpmvStatus rbp_scan_pattern(RbpDeviceAnalysis *a, SpmvExec *exec)
 
 SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *a, SpmvScalar scalar, int64_t min_run, SpmvExec *exec)
 {
-  const RbpDevicePattern *p                 = &a->pattern;
-  int64_t                 counter[COUNTERS] = {0};
-  unsigned long long     *counters;
-  const RbpVariant       *best = &rbp_variants[0];
+  const SpmvPattern  *p                 = &a->pattern;
+  int64_t             counter[COUNTERS] = {0};
+  unsigned long long *counters;
+  const RbpVariant   *best = &rbp_variants[0];
 
   SPMV_TRY(spmv_arena_array(&a->arena, COUNTERS, "counters", &counters, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(counters, 0, sizeof counter, (cudaStream_t)exec->stream));
