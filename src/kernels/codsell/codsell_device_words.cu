@@ -10,6 +10,9 @@ namespace
 /* At a load of three quarters no search comes close to so many steps; one that does shows a table with more words */
 constexpr int PROBES_MAX = 4096;
 
+/* Entries of the table that a thread block clears or counts */
+constexpr int ENTRIES = 16 * CODSELL_THREADS;
+
 /* Sums of the sample in device memory */
 struct Totals {
   unsigned long long words[CODSELL_WORDS], distinct[CODSELL_WORDS];
@@ -26,8 +29,8 @@ struct Sample {
 
 __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity)
 {
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < capacity) table[i] = {0, ~0ull, 0, CODSELL_NO_ID};
+  const int64_t begin = blockIdx.x * (int64_t)ENTRIES, end = min(begin + ENTRIES, capacity);
+  for (int64_t i = begin + threadIdx.x; i < end; i += CODSELL_THREADS) table[i] = {0, ~0ull, 0, CODSELL_NO_ID};
 }
 
 /* The position of a print, which is entered if it is new; -1 when the table is full */
@@ -106,11 +109,12 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
 __global__ void __launch_bounds__(CODSELL_THREADS) codsell_count_words(const Sample s)
 {
   __shared__ int distinct[CODSELL_WORDS];
-  const int64_t  i = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x;
+  const int64_t  begin = blockIdx.x * (int64_t)ENTRIES, end = min(begin + ENTRIES, s.capacity);
 
   if (threadIdx.x < CODSELL_WORDS) distinct[threadIdx.x] = 0;
   __syncthreads();
-  if (i < s.capacity && s.table[i].key) atomicAdd(&distinct[codsell_place_length(s.table[i].first)], 1);
+  for (int64_t i = begin + threadIdx.x; i < end; i += CODSELL_THREADS)
+    if (s.table[i].key) atomicAdd(&distinct[codsell_place_length(s.table[i].first)], 1);
   __syncthreads();
   if (threadIdx.x < CODSELL_WORDS && distinct[threadIdx.x] > 0)
     atomicAdd(&s.totals->distinct[threadIdx.x], (unsigned long long)distinct[threadIdx.x]);
@@ -185,7 +189,7 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
   SPMV_TRY(spmv_arena_array(arena, s->capacity, "words", &s->table, exec));
   SPMV_TRY(spmv_arena_array(arena, 1, "totals of words", &s->totals, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(s->totals, 0, sizeof *s->totals, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_clear_table, spmv_blocks(s->capacity, 256), 256, 0, s->table, s->capacity);
+  SPMV_LAUNCH(exec, codsell_clear_table, spmv_blocks(s->capacity, ENTRIES), CODSELL_THREADS, 0, s->table, s->capacity);
   const int64_t threads = spmv_blocks(a->shape.slices, s->stride) << a->shape.log_c;
   if (p->index_type == SPMV_I64)
     SPMV_LAUNCH(exec, codsell_add_words<int64_t>, spmv_blocks(threads, CODSELL_THREADS), CODSELL_THREADS, 0, *s,
@@ -193,7 +197,7 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
   else
     SPMV_LAUNCH(exec, codsell_add_words<int32_t>, spmv_blocks(threads, CODSELL_THREADS), CODSELL_THREADS, 0, *s,
                 codsell_source(a), (const int32_t *)p->row_ptr, (const int32_t *)p->col);
-  SPMV_LAUNCH(exec, codsell_count_words, spmv_blocks(s->capacity, CODSELL_THREADS), CODSELL_THREADS, 0, *s);
+  SPMV_LAUNCH(exec, codsell_count_words, spmv_blocks(s->capacity, ENTRIES), CODSELL_THREADS, 0, *s);
   return SPMV_SUCCESS;
 }
 
