@@ -65,10 +65,8 @@ UNIT_TEST(crsv_refuses_values_from_another_space)
   plan->format->destroy(&plan);
 }
 
-/* What the view of a device plan says; "" without a device */
-static void keep_line(void *text, const char *line) { strncat(text, line, SPMV_MESSAGE_MAX - 1 - strlen(text)); }
-
-static void device_view(const char *nt, char text[SPMV_MESSAGE_MAX])
+/* A plan of the sample on the device, or NULL where there is none */
+static SpmvPlan *build_on_device(SpmvExec *exec, const char *nt, const char *variant)
 {
   const SpmvFormat *crsv = spmv_format_find("crsv");
   const SpmvCsr     csr  = {
@@ -77,29 +75,67 @@ static void device_view(const char *nt, char text[SPMV_MESSAGE_MAX])
   };
   SpmvOptions  options;
   SpmvAnalysis analysis;
-  SpmvExec     exec;
   SpmvPlan    *plan = NULL;
 
-  text[0] = 0;
-  if (!(crsv->caps & SPMV_CAP_DEVICE) || spmv_device_count(NULL) == 0) return;
-  spmv_exec_init(&exec, SPMV_DEVICE);
+  if (!(crsv->caps & SPMV_CAP_DEVICE) || spmv_device_count(NULL) == 0) return NULL;
+  spmv_exec_init(exec, SPMV_DEVICE);
   spmv_options_init(&options, crsv);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "nt", nt, exec.message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(crsv, &csr.pattern, SPMV_F64, &options, &exec, &analysis));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&csr, &analysis, &exec, &plan));
-  spmv_analysis_clear(&analysis, &exec);
-  crsv->view(plan, keep_line, text);
-  crsv->destroy(&plan);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "nt", nt, exec->message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "variant", variant, exec->message));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(crsv, &csr.pattern, SPMV_F64, &options, exec, &analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&csr, &analysis, exec, &plan));
+  spmv_analysis_clear(&analysis, exec);
+  return plan;
+}
+
+static void keep_line(void *text, const char *line) { strncat(text, line, SPMV_MESSAGE_MAX - 1 - strlen(text)); }
+
+static void check_view(const char *nt, const char *expected)
+{
+  char      text[SPMV_MESSAGE_MAX] = "";
+  SpmvExec  exec;
+  SpmvPlan *plan = build_on_device(&exec, nt, "all");
+
+  if (!plan) return;
+  plan->format->view(plan, keep_line, text);
+  UNIT_CONTAINS(expected, text);
+  plan->format->destroy(&plan);
 }
 
 UNIT_TEST(crsv_takes_the_threads_a_row_that_the_rule_gives)
 {
-  char text[SPMV_MESSAGE_MAX];
+  check_view("rule", "threads a row: 2,"); /* 4 nonzeros in 3 rows: the next power of two is 2 */
+  check_view("16", "threads a row: 16,");
+  check_view("auto", "streams in 1 blocks of 512");
+}
 
-  device_view("rule", text); /* 4 nonzeros in 3 rows: the next power of two is 2 */
-  if (text[0]) UNIT_CONTAINS("threads a row: 2,", text);
-  device_view("16", text);
-  if (text[0]) UNIT_CONTAINS("threads a row: 16,", text);
-  device_view("auto", text);
-  if (text[0]) UNIT_CONTAINS("streams in 1 blocks of 512", text);
+static void check_device_product(const char *nt, const char *variant)
+{
+  const double alpha = 2, beta = -1;
+  double       y[] = {1, 2, 3};
+  void        *x_there, *y_there;
+  SpmvExec     exec;
+  SpmvPlan    *plan = build_on_device(&exec, nt, variant);
+
+  if (!plan) return;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&exec, SPMV_DEVICE, sizeof x, "x", &x_there));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&exec, SPMV_DEVICE, sizeof y, "y", &y_there));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(x_there, SPMV_DEVICE, x, SPMV_HOST, sizeof x, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(y_there, SPMV_DEVICE, y, SPMV_HOST, sizeof y, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, plan->format->mult(plan, &alpha, x_there, &beta, y_there, NULL, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(y, SPMV_HOST, y_there, SPMV_DEVICE, sizeof y, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&exec));
+  UNIT_CHECK(y[0] == 4019 && y[1] == -2 && y[2] == 8597);
+  spmv_exec_free(&exec, SPMV_DEVICE, x_there);
+  spmv_exec_free(&exec, SPMV_DEVICE, y_there);
+  plan->format->destroy(&plan);
+}
+
+UNIT_TEST(crsv_multiplies_by_every_kernel_of_the_paper)
+{
+  static const char *const threads[]  = {"rule", "1", "2", "4", "8", "16", "32"};
+  static const char *const variants[] = {"all", "no_readonly", "outer_loop", "shared"};
+
+  for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t++)
+    for (size_t v = 0; v < sizeof variants / sizeof variants[0]; v++) check_device_product(threads[t], variants[v]);
 }
