@@ -125,17 +125,13 @@ SpmvStatus codsell_device_build(const SpmvCsr *csr, const SpmvAnalysis *analysis
 
 SpmvStatus codsell_device_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
 {
-  SpmvDeviceScratch uploaded(exec);
+  SpmvScopedArena uploaded(exec);
 
   spmv_transposed_free(base, &((CodsellDevicePlan *)base)->transposed);
-  if (values_space == SPMV_HOST) {
-    const int64_t bytes = base->nnz * spmv_scalar_bytes(base->scalar_type);
-    SPMV_TRY(uploaded.alloc(bytes, "uploaded values"));
-    SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, values, SPMV_HOST, bytes, exec));
-    values = uploaded.block;
-  }
+  SPMV_TRY(spmv_on_device(values, values_space, base->nnz * spmv_scalar_bytes(base->scalar_type), "uploaded values",
+                          &uploaded.arena, exec, &values));
   SPMV_TRY(codsell_device_fill((CodsellPlan *)base, values, exec));
-  return uploaded.block ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* the upload must be read before it is freed */
+  return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* an upload must be read before it is freed */
 }
 
 SpmvStatus codsell_device_prepare_transpose(SpmvPlan *base, SpmvExec *exec)

@@ -4,8 +4,8 @@
   lie. A step is some words; the loads of a step are issued before the first of its multiplications, and those of the
   next step's codes too. The first thread blocks sum up the pieces of long rows, which a second kernel adds to y.
 */
+#include "../device/vector.cuh"
 #include "codsell_device.cuh"
-#include <cub/warp/warp_reduce.cuh>
 
 namespace
 {
@@ -181,21 +181,6 @@ __device__ inline S sum_of_thread(const Product<S> &p, int64_t slice, int lane, 
   return sum_by_kind<S, W>(kind, mine);
 }
 
-/* The sum over a thread block, in a fixed order; valid in thread 0 */
-template <typename S>
-__device__ inline S sum_of_block(S sum)
-{
-  typedef cub::WarpReduce<S>              Reduce;
-  __shared__ typename Reduce::TempStorage temp[CODSELL_THREADS / 32];
-  __shared__ S                            warp_sum[CODSELL_THREADS / 32];
-
-  sum = Reduce(temp[threadIdx.x / 32]).Sum(sum);
-  if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = sum;
-  __syncthreads();
-  for (int i = 1; threadIdx.x == 0 && i < CODSELL_THREADS / 32; i++) sum += warp_sum[i];
-  return sum;
-}
-
 template <typename S>
 __device__ inline void sum_piece(const Product<S> &p, int64_t piece)
 {
@@ -218,7 +203,7 @@ __device__ inline void sum_piece(const Product<S> &p, int64_t piece)
 #pragma unroll
   for (int i = 0; i < CODSELL_PIECE / CODSELL_THREADS; i++)
     if (begin + i * CODSELL_THREADS < end) sum += value[i] * __ldg(p.x + column[i]);
-  sum = sum_of_block(sum);
+  sum = spmv_add_block<CODSELL_THREADS>(sum);
   if (threadIdx.x == 0) p.work[piece] = sum;
 }
 
@@ -243,16 +228,14 @@ __global__ void __launch_bounds__(CODSELL_THREADS, 4) codsell_product(const Prod
     __syncthreads();
     for (int i = 1; part == 0 && i < 1 << p.log_parts; i++) sum += partial[threadIdx.x + i * c];
   }
-  if (part == 0 && row < p.shape.rows) p.y[row] = p.beta == S(0) ? p.alpha * sum : p.alpha * sum + p.beta * p.y[row];
+  if (part == 0 && row < p.shape.rows) p.y[row] = spmv_axpby(p.alpha, sum, p.beta, p.y + row);
 }
 
 /* One warp a piece: the first piece of each row adds up those of its row, in their order */
 template <typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS) codsell_add_long_rows(const Product<S> p)
 {
-  typedef cub::WarpReduce<S>              Reduce;
-  __shared__ typename Reduce::TempStorage temp[CODSELL_THREADS / 32];
-  const int64_t                           piece = blockIdx.x * (int64_t)(CODSELL_THREADS / 32) + threadIdx.x / 32;
+  const int64_t piece = blockIdx.x * (int64_t)(CODSELL_THREADS / 32) + threadIdx.x / 32;
 
   if (piece >= p.shape.pieces || p.pieces[piece].number > 0) return;
   const CodsellLong *row    = p.long_rows + p.pieces[piece].long_row;
@@ -260,15 +243,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_add_long_rows(const P
   S                  sum    = S(0);
 
   for (int64_t i = threadIdx.x % 32; i < pieces; i += 32) sum += p.work[piece + i];
-  sum = Reduce(temp[threadIdx.x / 32]).Sum(sum);
+  sum = spmv_add_lanes(sum, 32);
   if (threadIdx.x % 32 == 0) p.y[row->row] += p.alpha * sum;
-}
-
-template <typename S>
-__global__ void codsell_scale(S *y, S beta, int64_t rows)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < rows) y[i] = beta == S(0) ? S(0) : beta * y[i];
 }
 
 template <typename S>
@@ -293,10 +269,7 @@ SpmvStatus mult(const CodsellPlan *plan, const void *alpha, const void *x, const
                            *(const S *)alpha,
                            *(const S *)beta};
 
-  if (p.alpha == S(0)) {
-    SPMV_LAUNCH(exec, codsell_scale<S>, spmv_blocks(s.rows, CODSELL_THREADS), CODSELL_THREADS, 0, p.y, p.beta, s.rows);
-    return SPMV_SUCCESS;
-  }
+  if (p.alpha == S(0)) return spmv_scale(p.y, p.beta, s.rows, exec);
   while (1 << p.log_parts < s.parts) p.log_parts++;
   const int64_t blocks = s.pieces + spmv_blocks((s.slices << s.log_c) << p.log_parts, CODSELL_THREADS);
   switch (s.word) {

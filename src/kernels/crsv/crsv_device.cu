@@ -1,6 +1,6 @@
 /* crsv_device.cu - the slots of format crsv for plans in device memory. */
+#include "../device/upload.cuh"
 #include "crsv_device.cuh"
-#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -39,15 +39,12 @@ SpmvStatus take(const void *array, SpmvSpace space, int64_t bytes, const char *n
 /* An analysis needs row_ptr on the device for a moment */
 SpmvStatus count(const SpmvPattern *pattern, CrsvCounts *counts, SpmvExec *exec)
 {
-  SpmvDeviceScratch uploaded(exec);
-  SpmvPattern       p     = *pattern;
-  const int64_t     bytes = (p.rows + 1) * spmv_index_bytes(p.index_type);
+  SpmvScopedArena uploaded(exec);
+  SpmvPattern     p = *pattern;
 
-  if (p.rows > 0 && p.space == SPMV_HOST) {
-    SPMV_TRY(uploaded.alloc(bytes, "uploaded row_ptr"));
-    SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, p.row_ptr, SPMV_HOST, bytes, exec));
-    p.row_ptr = uploaded.block;
-  }
+  if (p.rows > 0)
+    SPMV_TRY(spmv_on_device(p.row_ptr, p.space, (p.rows + 1) * spmv_index_bytes(p.index_type), "uploaded row_ptr",
+                            &uploaded.arena, exec, &p.row_ptr));
   return crsv_count(&p, items_for(&p), counts, exec);
 }
 

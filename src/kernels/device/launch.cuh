@@ -50,28 +50,4 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
 
 static inline int64_t spmv_blocks(int64_t items, int64_t per_block) { return (items + per_block - 1) / per_block; }
 
-/* An owner of a scratch block in device memory: frees it when the scope ends, also on the error paths */
-class SpmvDeviceScratch
-{
-  SpmvExec *exec;
-
-public:
-  void *block = nullptr;
-  explicit SpmvDeviceScratch(SpmvExec *e) : exec(e) {}
-  SpmvDeviceScratch(const SpmvDeviceScratch &)            = delete;
-  SpmvDeviceScratch &operator=(const SpmvDeviceScratch &) = delete;
-  ~SpmvDeviceScratch() { spmv_exec_free(exec, SPMV_DEVICE, block); }
-
-  SpmvStatus alloc(int64_t bytes, const char *name)
-  {
-    spmv_exec_free(exec, SPMV_DEVICE, block);
-    return spmv_alloc(exec, SPMV_DEVICE, bytes, name, &block);
-  }
-  template <typename T>
-  T *as() const
-  {
-    return static_cast<T *>(block);
-  }
-};
-
 #endif

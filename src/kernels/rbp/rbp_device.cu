@@ -186,19 +186,15 @@ SpmvStatus rbp_device_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, Sp
 
 SpmvStatus rbp_device_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
 {
-  SpmvDeviceScratch uploaded(exec);
-  RbpDevicePlan    *plan = (RbpDevicePlan *)base;
+  SpmvScopedArena uploaded(exec);
+  RbpDevicePlan  *plan = (RbpDevicePlan *)base;
 
   spmv_transposed_free(base, &plan->transposed);
-  if (values_space == SPMV_HOST) {
-    const int64_t bytes = base->nnz * spmv_scalar_bytes(base->scalar_type);
-    SPMV_TRY(uploaded.alloc(bytes, "uploaded values"));
-    SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, values, SPMV_HOST, bytes, exec));
-    values = uploaded.block;
-  }
+  SPMV_TRY(spmv_on_device(values, values_space, base->nnz * spmv_scalar_bytes(base->scalar_type), "uploaded values",
+                          &uploaded.arena, exec, &values));
   SPMV_TRY(is_packed(base) ? rbp_device_packed_update((RbpDevicePacked *)base, values, exec)
                            : rbp_device_published_update((RbpDevicePublished *)base, values, exec));
-  return uploaded.block ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* the upload must be read before it is freed */
+  return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* an upload must be read before it is freed */
 }
 
 SpmvStatus rbp_device_mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,

@@ -3,6 +3,7 @@
 
   They are the reproduction, kept as simple as published; format packed (rbp_device_mult.cu) is the product to use.
 */
+#include "../device/vector.cuh"
 #include "rbp_device_analyze.cuh"
 #include "rbp_device_published.cuh"
 #include <cub/device/device_scan.cuh>
@@ -174,7 +175,7 @@ __global__ void rbp_row_per_thread(Arrays<I, S> a, S alpha, const S *__restrict_
     for (I c = a.comp_columns[at]; c <= last; c++, value += stride) sum += a.comp_values[value] * x[c];
   }
   for (int64_t k = a.row_ptr[i]; k < end; k++) sum += a.values[k] * x[a.columns[k]];
-  y[i] = beta == S(0) ? alpha * sum : alpha * sum + beta * y[i];
+  y[i] = spmv_axpby(alpha, sum, beta, y + i);
 }
 
 template <typename I>
