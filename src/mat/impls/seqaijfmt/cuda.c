@@ -19,7 +19,7 @@ typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
 /* The parent's composed functions that are wrapped here, by [parallel]; cast to the types above when called */
 static AIJFmtFunction parent_preallocate[2], parent_set_values[2], parent_merge;
 
-static PetscErrorCode IsCudaParent(const Mat_AIJFmt *s, PetscBool *is)
+PetscErrorCode AIJFmtIsCudaParent(const Mat_AIJFmt *s, PetscBool *is)
 {
   const AIJFmtParent *cuda;
 
@@ -38,7 +38,7 @@ PetscErrorCode AIJFmtNameGuardBegin(Mat A, const Mat_AIJFmt *s, AIJFmtNameGuard 
 
   PetscFunctionBegin;
   guard->saved = NULL;
-  PetscCall(IsCudaParent(s, &cuda));
+  PetscCall(AIJFmtIsCudaParent(s, &cuda));
   if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrallocpy(s->parallel ? s->parent->mpi_type : s->parent->seq_type, &name));
   guard->saved                = ((PetscObject)A)->type_name;
@@ -195,7 +195,7 @@ PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
   PetscBool           cuda;
 
   PetscFunctionBegin;
-  PetscCall(IsCudaParent(s, &cuda));
+  PetscCall(AIJFmtIsCudaParent(s, &cuda));
   if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(Wrap(A, "MatSetPreallocationCOO_C", (AIJFmtFunction)MatSetPreallocationCOO_AIJFmt,
@@ -223,7 +223,7 @@ PetscErrorCode AIJFmtCudaRemove(Mat A, const Mat_AIJFmt *s)
   PetscBool cuda;
 
   PetscFunctionBegin;
-  PetscCall(IsCudaParent(s, &cuda));
+  PetscCall(AIJFmtIsCudaParent(s, &cuda));
   if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->parallel) {
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", parent_preallocate[1]));
@@ -244,7 +244,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
 
   PetscFunctionBegin;
   if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (outer) PetscCall(IsCudaParent(outer, &wanted));
+  if (outer) PetscCall(AIJFmtIsCudaParent(outer, &wanted));
   else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_DEVICE_IS_HOST ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
   if (!wanted || s->parent == cuda) PetscFunctionReturn(PETSC_SUCCESS);
@@ -282,57 +282,6 @@ PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
   PetscFunctionBegin;
   PetscCall(PetscGetCurrentCUDAStream(&stream));
   exec->stream = (void *)stream;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The values on the host were written by a function that did not say so */
-PetscErrorCode AIJFmtCudaHostWritten(Mat A)
-{
-  PetscFunctionBegin;
-  if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) A->offloadmask = PETSC_OFFLOAD_CPU;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* 3.26: indices of the device CSR are PetscInt */
-  #if PETSC_VERSION_LT(3, 26, 0)
-typedef int CusparseIndex;
-  #else
-typedef PetscInt CusparseIndex;
-  #endif
-
-/* Points csr to device arrays of the parent, for a plan on the device: values that are current there alone, and also
-   the pattern for a format that borrows it. Values that the host has too are taken from there: functions of PETSc that
-   write them on the host do not all say so. done: values are set. The parent may compress its row pointers, so the
-   pattern of all other formats stays on the host. */
-PetscErrorCode AIJFmtCudaCsr(Mat A, const Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
-{
-  const PetscBool      borrows = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
-  const PetscBool      current = A->offloadmask == PETSC_OFFLOAD_GPU ? PETSC_TRUE : PETSC_FALSE;
-  const CusparseIndex *row_ptr, *col;
-  AIJFmtNameGuard      guard;
-  PetscErrorCode       error;
-  PetscScalar         *values;
-  PetscBool            cuda;
-
-  PetscFunctionBegin;
-  *done = PETSC_FALSE;
-  PetscCall(IsCudaParent(s, &cuda));
-  if (!cuda || AIJFmtBoundToCPU(A) || s->exec.space != SPMV_DEVICE || !(borrows || current))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
-  error = MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &values, NULL);
-  if (!error && borrows) error = MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &row_ptr, &col);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
-  csr->values       = values;
-  csr->values_space = SPMV_DEVICE;
-  if (borrows) {
-    csr->pattern.space      = SPMV_DEVICE;
-    csr->pattern.index_type = sizeof(CusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
-    csr->pattern.row_ptr    = row_ptr;
-    csr->pattern.col        = col;
-  }
-  *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,7 @@ typedef struct {
 #if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
   #define AIJFMT_HAVE_CUDA_PARENT 1
 
+PETSC_INTERN PetscErrorCode AIJFmtIsCudaParent(const Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaAdopt(Mat, Mat_AIJFmt *, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaInstall(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRemove(Mat, const Mat_AIJFmt *);

@@ -1,0 +1,60 @@
+/*
+  cuda_values.c - the two copies of a matrix that the CUDA parent keeps, on the host and on the device, and which of
+  them is current. offloadmask tells, as far as PETSc's functions tell it.
+*/
+#include "cuda.h"
+
+#if defined(AIJFMT_HAVE_CUDA_PARENT)
+
+/* The values on the host were written by a function that did not say so */
+PetscErrorCode AIJFmtCudaHostWritten(Mat A)
+{
+  PetscFunctionBegin;
+  if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) A->offloadmask = PETSC_OFFLOAD_CPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 3.26: indices of the device CSR are PetscInt */
+  #if PETSC_VERSION_LT(3, 26, 0)
+typedef int CusparseIndex;
+  #else
+typedef PetscInt CusparseIndex;
+  #endif
+
+/* Points csr to device arrays of the parent, for a plan on the device: values that are current there alone, and also
+   the pattern for a format that borrows it. Values that the host has too are taken from there: functions of PETSc that
+   write them on the host do not all say so. done: values are set. The parent may compress its row pointers, so the
+   pattern of all other formats stays on the host. */
+PetscErrorCode AIJFmtCudaCsr(Mat A, const Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
+{
+  const PetscBool      borrows = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool      current = A->offloadmask == PETSC_OFFLOAD_GPU ? PETSC_TRUE : PETSC_FALSE;
+  const CusparseIndex *row_ptr, *col;
+  AIJFmtNameGuard      guard;
+  PetscErrorCode       error;
+  PetscScalar         *values;
+  PetscBool            cuda;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(AIJFmtIsCudaParent(s, &cuda));
+  if (!cuda || AIJFmtBoundToCPU(A) || s->exec.space != SPMV_DEVICE || !(borrows || current))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
+  error = MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &values, NULL);
+  if (!error && borrows) error = MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &row_ptr, &col);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  csr->values       = values;
+  csr->values_space = SPMV_DEVICE;
+  if (borrows) {
+    csr->pattern.space      = SPMV_DEVICE;
+    csr->pattern.index_type = sizeof(CusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
+    csr->pattern.row_ptr    = row_ptr;
+    csr->pattern.col        = col;
+  }
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
