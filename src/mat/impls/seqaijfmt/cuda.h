@@ -23,6 +23,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaRemove(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRegister(void);
 PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaHostWritten(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtCudaValuesChanged(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaCsr(Mat, const Mat_AIJFmt *, SpmvCsr *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, const Mat_AIJFmt *, AIJFmtNameGuard *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
@@ -56,6 +57,13 @@ static inline PetscErrorCode AIJFmtCudaRegister(void) { return PETSC_SUCCESS; }
 static inline PetscErrorCode AIJFmtCudaHostWritten(Mat A)
 {
   (void)A;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaValuesChanged(Mat A, const Mat_AIJFmt *s)
+{
+  (void)A;
+  (void)s;
   return PETSC_SUCCESS;
 }
 

@@ -14,6 +14,19 @@ PetscErrorCode AIJFmtCudaHostWritten(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The values changed since a product last looked at them. Where both copies pass as current, the host's is: functions
+   of PETSc that write on the device say so, while some that write on the host do not, as those behind
+   MatMatTransposeMult(). The parent then copies them to the device anew, when it is asked for them. */
+PetscErrorCode AIJFmtCudaValuesChanged(Mat A, const Mat_AIJFmt *s)
+{
+  PetscBool cuda;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtIsCudaParent(s, &cuda));
+  if (cuda && A->offloadmask == PETSC_OFFLOAD_BOTH) A->offloadmask = PETSC_OFFLOAD_CPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* 3.26: indices of the device CSR are PetscInt */
   #if PETSC_VERSION_LT(3, 26, 0)
 typedef int CusparseIndex;
@@ -21,10 +34,9 @@ typedef int CusparseIndex;
 typedef PetscInt CusparseIndex;
   #endif
 
-/* Points csr to device arrays of the parent, for a plan on the device: values that are current there alone, and also
-   the pattern for a format that borrows it. Values that the host has too are taken from there: functions of PETSc that
-   write them on the host do not all say so. done: values are set. The parent may compress its row pointers, so the
-   pattern of all other formats stays on the host. */
+/* Points csr to device arrays of the parent, for a plan on the device: values that are current there alone, or both
+   values and pattern for a format that borrows them, which the parent copies to the device where they are old. done:
+   values are set. The parent may compress its row pointers, so the pattern of all other formats stays on the host. */
 PetscErrorCode AIJFmtCudaCsr(Mat A, const Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
 {
   const PetscBool      borrows = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;

@@ -227,6 +227,7 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, const AIJFmtKey *now)
   const PetscBool same = s->key_valid ? SameStructure(&s->key, now) : PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtCudaValuesChanged(A, s));
   if (!same) {
     PetscCall(AIJFmtStateForget(s));
     s->key = *now;
