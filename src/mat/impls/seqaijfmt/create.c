@@ -46,8 +46,9 @@ static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscCall(AIJFmtParentOf(A, &parent));
   PetscCall(parent->seq.assemblyend(A, type));
   PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || type != MAT_FINAL_ASSEMBLY || s->inner || !AIJFmtClassFlag(s, AIJFMT_EAGER) || A->factortype)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtCudaRebind(A, s));
+  if (type != MAT_FINAL_ASSEMBLY || s->inner || !AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, ((PetscObject)A)->state + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

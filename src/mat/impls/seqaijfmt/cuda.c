@@ -160,11 +160,13 @@ static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec diagonal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent puts its own operations in place, for the host or the device; ours go over them again */
+/* The parent puts its own operations in place, for the host or the device; ours go over them again. While MatSetUp()'s
+   hash table takes the entries, its operations must stay: AIJFmtCudaRebind() comes back when they are gone. */
 static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
 {
-  const AIJFmtParent *cuda;
-  Mat_AIJFmt         *s;
+  const struct _MatOps operations = *A->ops;
+  const AIJFmtParent  *cuda;
+  Mat_AIJFmt          *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
@@ -172,7 +174,24 @@ static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtOperationsInstall(A, s));
+  if (AIJFmtHashActive(A)) *A->ops = operations;
   if (s->plan && (s->plan->space == SPMV_DEVICE) == (to_cpu == PETSC_TRUE)) PetscCall(AIJFmtStateForget(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* At the end of an assembly: the hash table gave back the operations from before it, and MatBindToCPU() may have been
+   called since. MatAssemblyEnd_MPIAIJ() does so between its two blocks. */
+PetscErrorCode AIJFmtCudaRebind(Mat A, const Mat_AIJFmt *s)
+{
+  const AIJFmtParent *host;
+  PetscBool           cuda, bound;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtIsCudaParent(s, &cuda));
+  if (!cuda || s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  bound = A->ops->zeroentries == host->seq.zeroentries ? PETSC_TRUE : PETSC_FALSE;
+  if (bound != AIJFmtBoundToCPU(A)) PetscCall(MatBindToCPU_SeqAIJFmt(A, AIJFmtBoundToCPU(A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,6 +20,7 @@ PETSC_INTERN PetscErrorCode AIJFmtIsCudaParent(const Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaAdopt(Mat, Mat_AIJFmt *, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaInstall(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRemove(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaRebind(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRegister(void);
 PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaHostWritten(Mat);
@@ -46,6 +47,13 @@ static inline PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
 }
 
 static inline PetscErrorCode AIJFmtCudaRemove(Mat A, const Mat_AIJFmt *s)
+{
+  (void)A;
+  (void)s;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaRebind(Mat A, const Mat_AIJFmt *s)
 {
   (void)A;
   (void)s;
