@@ -108,6 +108,7 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
   A->ops->getdiagonal               = from->getdiagonal;
   A->ops->productsetfromoptions     = from->productsetfromoptions;
   A->ops->bindtocpu                 = from->bindtocpu;
+  A->ops->norm                      = from->norm;
   if (!s->parallel)
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", s->parent->retrieve_values));
   PetscCall(AIJFmtCudaRemove(A, s));

@@ -160,6 +160,29 @@ static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec diagonal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MatNorm_MPIAIJ() of 3.26 adds up columns in new vectors that it takes for zero. Those on the device are not, on the
+   host's side, where it adds; vectors of the host are. */
+static PetscErrorCode MatNorm_MPIAIJFmt(Mat A, NormType type, PetscReal *norm)
+{
+  static char         host_type[] = VECSTANDARD;
+  const AIJFmtParent *parent;
+  Mat                 matrix[3] = {A, NULL, NULL};
+  char               *saved[3]  = {NULL};
+  PetscErrorCode      error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(AIJFmtBlocksGet(A, matrix + 1));
+  for (int m = 0; m < 3; m++) {
+    saved[m]                  = matrix[m]->defaultvectype;
+    matrix[m]->defaultvectype = host_type;
+  }
+  error = parent->mpi.norm(A, type, norm);
+  for (int m = 0; m < 3; m++) matrix[m]->defaultvectype = saved[m];
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The parent puts its own operations in place, for the host or the device; ours go over them again. While MatSetUp()'s
    hash table takes the entries, its operations must stay: AIJFmtCudaRebind() comes back when they are gone. */
 static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
@@ -220,6 +243,7 @@ PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
   PetscCall(Wrap(A, "MatSetPreallocationCOO_C", (AIJFmtFunction)MatSetPreallocationCOO_AIJFmt,
                  &parent_preallocate[s->parallel]));
   if (s->parallel) {
+    A->ops->norm                  = MatNorm_MPIAIJFmt;
     A->ops->productsetfromoptions = host->mpi.productsetfromoptions;
     PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_MPIAIJFmt, &parent_set_values[1]));
     PetscCall(
