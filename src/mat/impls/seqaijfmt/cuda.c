@@ -198,7 +198,7 @@ static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
   if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtOperationsInstall(A, s));
   if (AIJFmtHashActive(A)) *A->ops = operations;
-  if (s->plan && (s->plan->space == SPMV_DEVICE) == (to_cpu == PETSC_TRUE)) PetscCall(AIJFmtStateForget(s));
+  if (!s->plan || (s->plan->space == SPMV_DEVICE) == (to_cpu == PETSC_TRUE)) PetscCall(AIJFmtStateForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,6 +26,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaHostWritten(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaValuesChanged(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaCsr(Mat, const Mat_AIJFmt *, SpmvCsr *, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaMultiplies(Mat, const Mat_AIJFmt *, Vec, Vec, Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, const Mat_AIJFmt *, AIJFmtNameGuard *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
 
@@ -87,6 +88,17 @@ static inline PetscErrorCode AIJFmtCudaCsr(Mat A, const Mat_AIJFmt *s, SpmvCsr *
   (void)s;
   (void)csr;
   *done = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
+{
+  (void)A;
+  (void)s;
+  (void)x;
+  (void)z;
+  (void)y;
+  *device = PETSC_FALSE;
   return PETSC_SUCCESS;
 }
 

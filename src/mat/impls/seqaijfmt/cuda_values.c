@@ -3,6 +3,7 @@
   them is current. offloadmask tells, as far as PETSc's functions tell it.
 */
 #include "cuda.h"
+#include <petsc/private/vecimpl.h>
 
 #if defined(AIJFMT_HAVE_CUDA_PARENT)
 
@@ -24,6 +25,23 @@ PetscErrorCode AIJFmtCudaValuesChanged(Mat A, const Mat_AIJFmt *s)
   PetscFunctionBegin;
   PetscCall(AIJFmtIsCudaParent(s, &cuda));
   if (cuda && A->offloadmask == PETSC_OFFLOAD_BOTH) A->offloadmask = PETSC_OFFLOAD_CPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the CUDA parent's own product serves a matrix without a plan, on its CSR on the device. It takes vectors of
+   the device alone. AIJFmtCudaValuesChanged() has seen to it that the CSR there is not an old one. */
+PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
+{
+  const Vec vector[] = {x, y, z};
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtIsCudaParent(s, device));
+  if (s->exec.space != SPMV_DEVICE || AIJFmtBoundToCPU(A) || A->structure_only) *device = PETSC_FALSE;
+  for (int v = 0; *device && v < 3; v++) {
+    if (!vector[v]) continue;
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)vector[v], device, VECSEQCUDA, VECMPICUDA, ""));
+    if (vector[v]->boundtocpu) *device = PETSC_FALSE;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

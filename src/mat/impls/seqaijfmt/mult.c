@@ -22,15 +22,26 @@ static PetscErrorCode CallProduct(const struct _MatOps *ops, Mat A, ProductKind 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The product of the host parent, which takes vectors of every kind, with the same arguments; z == NULL stands for
-   none. The CUDA parent's own one is not used: behind our operations it gave wrong sums. */
-static PetscErrorCode ParentProduct(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
+/* The product of the parent type with the same arguments; z == NULL stands for none. The CUDA parent does it where the
+   plan would have been on the device and the vectors are; else the host parent, which takes vectors of every kind. */
+static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind, Vec x, Vec z, Vec y)
 {
   const AIJFmtParent *parent;
+  AIJFmtNameGuard     guard;
+  PetscErrorCode      error;
+  PetscBool           device;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
-  PetscCall(CallProduct(&parent->seq, A, kind, x, z, y));
+  PetscCall(AIJFmtCudaMultiplies(A, s, x, z, y, &device));
+  if (!device) {
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
+    PetscCall(CallProduct(&parent->seq, A, kind, x, z, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
+  error = CallProduct(&s->parent->seq, A, kind, x, z, y);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,7 +120,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   PetscCall(AIJFmtSync(A, s, ((PetscObject)A)->state));
   PetscCall(CanMultiply(A, s, kind, &done));
   if (!done) {
-    PetscCall(ParentProduct(A, kind, x, z, y));
+    PetscCall(ParentProduct(A, s, kind, x, z, y));
     if (transposed) s->info.fallbacks_transposed++;
     else s->info.fallbacks++;
     PetscFunctionReturn(PETSC_SUCCESS);
