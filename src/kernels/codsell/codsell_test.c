@@ -1,8 +1,7 @@
 /* Tests of format codsell: its arrays by hand, every kind of slice, sorted windows, long and far rows, and on a device
    the same arrays as on the host. */
 #include "unit.h"
-#include "check.h"
-#include "gen.h"
+#include "unit_plan.h"
 #include "codsell_host.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,38 +29,14 @@ static SpmvCsr tridiagonal(Tridiagonal *t)
                    .values  = t->values};
 }
 
-typedef struct {
-  SpmvExec     exec;
-  SpmvAnalysis analysis;
-  SpmvPlan    *plan;
-} Built;
-
-static Built build_in(SpmvSpace space, const SpmvCsr *csr, const char *c, int sigma, const char *word)
+static UnitPlan build_in(SpmvSpace space, const SpmvCsr *csr, const char *c, int sigma, const char *word)
 {
-  const SpmvFormat *codsell = spmv_format_find("codsell");
-  SpmvOptions       options;
-  Built             b = {0};
-  char              message[SPMV_MESSAGE_MAX];
-
-  spmv_exec_init(&b.exec, space);
-  spmv_options_init(&options, codsell);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "c", c, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "sigma", sigma, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "word", word, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(codsell, &csr->pattern, csr->scalar_type, &options, &b.exec, &b.analysis));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(csr, &b.analysis, &b.exec, &b.plan));
-  return b;
+  return unit_plan(space, "codsell", csr, "c=%s sigma=%d word=%s", c, sigma, word);
 }
 
-static Built build(const SpmvCsr *csr, const char *c, int sigma, const char *word)
+static UnitPlan build(const SpmvCsr *csr, const char *c, int sigma, const char *word)
 {
   return build_in(SPMV_HOST, csr, c, sigma, word);
-}
-
-static void clear(Built *b)
-{
-  b->plan->format->destroy(&b->plan);
-  spmv_analysis_clear(&b->analysis, &b->exec);
 }
 
 static void equal_i32(const int32_t *expected, const int32_t *got, int n)
@@ -94,7 +69,7 @@ UNIT_TEST(codsell_arrays_by_hand)
 {
   Tridiagonal        t;
   const SpmvCsr      csr    = tridiagonal(&t);
-  Built              b      = build(&csr, "8", 1, "4");
+  UnitPlan           b      = build(&csr, "8", 1, "4");
   const CodsellPlan *p      = (const CodsellPlan *)b.plan;
   const double      *values = p->values;
 
@@ -114,7 +89,7 @@ UNIT_TEST(codsell_arrays_by_hand)
   UNIT_EQUAL(48 * 8 + 52 + 2 * 16 + 3 * 16 + 8, p->base.memory.total_bytes);
   UNIT_EQUAL((48 - 28) * 8, p->base.memory.padding_bytes);
   UNIT_CHECK(!p->order && !p->long_rows);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 /* Sorted: rows 1 .. 8 fill a slice with one id for all; rows 0 and 9 share what follows their start */
@@ -122,7 +97,7 @@ UNIT_TEST(codsell_sorts_where_that_saves_padding)
 {
   Tridiagonal        t;
   const SpmvCsr      csr = tridiagonal(&t);
-  Built              b   = build(&csr, "8", 0, "4");
+  UnitPlan           b   = build(&csr, "8", 0, "4");
   const CodsellPlan *p   = (const CodsellPlan *)b.plan;
 
   UNIT_EQUAL(1, p->shape.sorted);
@@ -135,22 +110,22 @@ UNIT_TEST(codsell_sorts_where_that_saves_padding)
               0, 0, 0, 0);
   UNIT_EQUAL(36, p->shape.code_bytes);
   UNIT_EQUAL((40 - 28) * 8, p->base.memory.padding_bytes);
-  clear(&b);
+  unit_plan_clear(&b);
   b = build(&csr, "8", 1, "4");
   UNIT_EQUAL(0, ((const CodsellPlan *)b.plan)->shape.sorted);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 UNIT_TEST(codsell_declines_what_csr_stores_as_well)
 {
   Tridiagonal   t;
   const SpmvCsr csr = tridiagonal(&t);
-  Built         b   = build(&csr, "8", 1, "4");
+  UnitPlan      b   = build(&csr, "8", 1, "4");
 
   UNIT_CHECK(!b.analysis.accepted);
   UNIT_TEXT("codsell would take 524 bytes, not less than the 380 of CSR: 160 of padding, 52 of codes",
             b.analysis.reason);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 /* Rows of three triples of columns: near the diagonal, and at two places all over the matrix */
@@ -194,45 +169,22 @@ static GenSpec own(GenRow row, int64_t rows, int64_t cols, int64_t period)
   return (GenSpec){.rows = rows, .cols = cols, .row = row, .period = period, .seed = 5};
 }
 
-/* All products of one matrix against the reference, exactly, by every instruction set of this machine. kind: one that
-   must occur, or -1. */
+static void mult(UnitPlan *b, SpmvIsa isa, const void *alpha, const void *x, const void *beta, void *y)
+{
+  codsell_host_mult_by(isa, (const CodsellPlan *)b->plan, alpha, x, beta, y);
+}
+
+/* kind: one that must occur, or -1 */
 static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, const char *c, int sigma,
                            const char *word, int kind)
 {
-  SpmvCsr        csr  = {.scalar_type = scalar, .values_space = SPMV_HOST};
-  const int64_t  most = spec->rows > spec->cols ? spec->rows : spec->cols;
-  const double   two = 2, zero = 0;
-  const float    two_f = 2, zero_f = 0;
-  const void    *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
-  const void    *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
-  void          *values, *x, *y;
-  CheckReference reference;
-  CheckFault     fault;
+  UnitProblem p = unit_problem(spec, index, scalar);
+  UnitPlan    b = build(&p.csr, c, sigma, word);
 
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &csr.pattern));
-  values = malloc((size_t)csr.pattern.nnz * 8);
-  x      = malloc((size_t)most * 8);
-  y      = malloc((size_t)most * 8);
-  gen_values(GEN_EXACT, 5, 10, scalar, csr.pattern.nnz, values);
-  gen_values(GEN_EXACT, 6, 10, scalar, most, x);
-  csr.values = values;
-  Built b    = build(&csr, c, sigma, word);
   if (kind >= 0) UNIT_CHECK(((const CodsellPlan *)b.plan)->shape.kinds[kind] > 0);
-  for (int transpose = 0; transpose < 2; transpose++) {
-    UNIT_EQUAL(SPMV_SUCCESS, check_reference(&csr.pattern, scalar, values, x, transpose, &reference));
-    for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
-      memset(y, 0xFF, (size_t)most * 8); /* NaN */
-      if (transpose) b.plan->format->multtranspose(b.plan, alpha, x, beta, y, NULL, &b.exec);
-      else codsell_host_mult_by((SpmvIsa)isa, (const CodsellPlan *)b.plan, alpha, x, beta, y);
-      UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, y, &fault));
-    }
-    check_reference_free(&reference);
-  }
-  clear(&b);
-  free(values);
-  free(x);
-  free(y);
-  gen_pattern_free(&csr.pattern);
+  unit_check_products(&p, &b, mult);
+  unit_plan_clear(&b);
+  unit_problem_clear(&p);
 }
 
 typedef struct {
@@ -285,12 +237,12 @@ UNIT_TEST(codsell_words_follow_the_unknowns_of_a_node)
   UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
   double *values       = calloc((size_t)csr.pattern.nnz, sizeof *values);
   csr.values           = values;
-  Built              b = build(&csr, "32", 0, "auto");
+  UnitPlan           b = build(&csr, "32", 0, "auto");
   const CodsellPlan *p = (const CodsellPlan *)b.plan;
   UNIT_EQUAL(3, p->shape.word);
   UNIT_EQUAL(1, p->slices[1].scaled);
   UNIT_EQUAL(CODSELL_STARTS16_UNIFORM, p->slices[1].kind);
-  clear(&b);
+  unit_plan_clear(&b);
   free(values);
   gen_pattern_free(&csr.pattern);
 }
@@ -312,14 +264,14 @@ UNIT_TEST(codsell_far_columns_go_to_the_long_rows)
   UNIT_CHECK(x != MAP_FAILED);
   if (x == MAP_FAILED) return;
   x[0] = 1, x[1] = 2, x[7] = 3, x[CODSELL_FAR] = 10, x[CODSELL_FAR + 3] = 100;
-  Built              b = build(&csr, "32", 1, "auto");
+  UnitPlan           b = build(&csr, "32", 1, "auto");
   const CodsellPlan *p = (const CodsellPlan *)b.plan;
   UNIT_EQUAL(1, p->shape.long_rows);
   UNIT_EQUAL(2, p->long_rows[0].row);
   UNIT_EQUAL(2, p->shape.long_nnz);
   UNIT_EQUAL(SPMV_SUCCESS, p->base.format->mult(b.plan, &one, x, &zero, y, NULL, &b.exec));
   UNIT_CHECK(y[0] == 21 && y[1] == 9 && y[2] == 508);
-  clear(&b);
+  unit_plan_clear(&b);
   munmap(x, bytes);
 }
 
@@ -342,7 +294,7 @@ static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, c
   double *values = malloc((size_t)csr.pattern.nnz * sizeof *values);
   gen_values(GEN_RANDOM, 5, 0, SPMV_F64, csr.pattern.nnz, values);
   csr.values           = values;
-  Built              h = build(&csr, c, sigma, word), d = build_in(SPMV_DEVICE, &csr, c, sigma, word);
+  UnitPlan           h = build(&csr, c, sigma, word), d = build_in(SPMV_DEVICE, &csr, c, sigma, word);
   const CodsellPlan *a = (const CodsellPlan *)h.plan, *b = (const CodsellPlan *)d.plan;
   const void        *host[]   = {a->values,  a->codes,     a->slices,       a->dictionary, a->order,
                                  a->windows, a->long_rows, a->long_columns, a->long_values};
@@ -355,8 +307,8 @@ static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, c
     if (a->base.memory.array[i].bytes == b->base.memory.array[i].bytes)
       equal_arrays(host[i], device[i], a->base.memory.array[i].bytes, &d.exec);
   }
-  clear(&h);
-  clear(&d);
+  unit_plan_clear(&h);
+  unit_plan_clear(&d);
   free(values);
   gen_pattern_free(&csr.pattern);
 }

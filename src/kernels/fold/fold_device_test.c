@@ -1,9 +1,9 @@
 /* Tests of format fold on a device: the layout that is made there, rows of very many pieces, and tables that stream
    from the host. They pass where there is no device, and where the library was built without CUDA. */
 #include "unit.h"
+#include "unit_plan.h"
 #include "check.h"
 #include "fold_stream.h"
-#include "gen.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,84 +84,62 @@ UNIT_TEST(fold_gathers_by_several_threads)
 
 #if defined(SPMV_HAVE_CUDA)
 typedef struct {
-  SpmvExec  exec;
-  SpmvCsr   csr;
-  SpmvPlan *plan;
-  int64_t   most; /* entries of a vector that is long enough for x and y */
-  void     *numbers, *x, *y, *device_x, *device_y, *work;
+  UnitProblem problem;
+  UnitPlan    built;
+  void       *x, *y, *work; /* on the device */
 } Device;
 
 static int build(Device *d, const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, double q, const char *gather,
                  double limit)
 {
-  const SpmvFormat *fold = spmv_format_find("fold");
-  const int64_t     S    = spmv_scalar_bytes(scalar);
-  char              message[SPMV_MESSAGE_MAX];
-  SpmvOptions       options;
-  SpmvAnalysis      analysis;
-
-  memset(d, 0, sizeof *d);
   if (spmv_device_count(NULL) == 0) return 0;
-  d->csr  = (SpmvCsr){.scalar_type = scalar};
-  d->most = spec->rows > spec->cols ? spec->rows : spec->cols;
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &d->csr.pattern));
-  d->numbers    = malloc((size_t)(d->csr.pattern.nnz * S) + 1);
-  d->x          = malloc((size_t)(d->most * S));
-  d->y          = malloc((size_t)(d->most * S));
-  d->csr.values = d->numbers;
-  gen_values(GEN_EXACT, 5, 10, scalar, d->csr.pattern.nnz, d->numbers);
-  gen_values(GEN_EXACT, 6, 10, scalar, d->most, d->x);
-  spmv_exec_init(&d->exec, SPMV_DEVICE);
-  spmv_options_init(&options, fold);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "q", q, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "device_memory", limit, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "gather", gather, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(fold, &d->csr.pattern, scalar, &options, &d->exec, &analysis));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&d->csr, &analysis, &d->exec, &d->plan));
-  spmv_analysis_clear(&analysis, &d->exec);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&d->exec, SPMV_DEVICE, d->most * S, "x", &d->device_x));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&d->exec, SPMV_DEVICE, d->most * S, "y", &d->device_y));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&d->exec, SPMV_DEVICE, d->plan->memory.work_bytes, "work", &d->work));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->device_x, SPMV_DEVICE, d->x, SPMV_HOST, d->most * S, &d->exec));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&d->exec));
+  d->problem = unit_problem(spec, index, scalar);
+  d->built = unit_plan(SPMV_DEVICE, "fold", &d->problem.csr, "q=%.17g device_memory=%.17g gather=%s", q, limit, gather);
+  SpmvExec     *exec  = &d->built.exec;
+  const int64_t bytes = d->problem.most * spmv_scalar_bytes(scalar);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, bytes, "x", &d->x));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, bytes, "y", &d->y));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, d->built.plan->memory.work_bytes, "work", &d->work));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->x, SPMV_DEVICE, d->problem.x, SPMV_HOST, bytes, exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
   return 1;
 }
 
 static void clear(Device *d)
 {
-  d->plan->format->destroy(&d->plan);
-  spmv_exec_free(&d->exec, SPMV_DEVICE, d->device_x);
-  spmv_exec_free(&d->exec, SPMV_DEVICE, d->device_y);
-  spmv_exec_free(&d->exec, SPMV_DEVICE, d->work);
-  free(d->numbers);
-  free(d->x);
-  free(d->y);
-  gen_pattern_free(&d->csr.pattern);
+  spmv_exec_free(&d->built.exec, SPMV_DEVICE, d->x);
+  spmv_exec_free(&d->built.exec, SPMV_DEVICE, d->y);
+  spmv_exec_free(&d->built.exec, SPMV_DEVICE, d->work);
+  unit_plan_clear(&d->built);
+  unit_problem_clear(&d->problem);
 }
 
 /* y = 2 A x, or 2 A^T x, against the reference, exactly; twice, since a product may leave something behind */
 static void check_product(Device *d, int transpose)
 {
-  const SpmvFormat *fold   = d->plan->format;
-  const SpmvScalar  scalar = d->csr.scalar_type;
+  UnitProblem      *p      = &d->problem;
+  SpmvPlan         *plan   = d->built.plan;
+  SpmvExec         *exec   = &d->built.exec;
+  const SpmvFormat *fold   = plan->format;
+  const SpmvScalar  scalar = p->csr.scalar_type;
   const double      two = 2, zero = 0;
   const float       two_f = 2, zero_f = 0;
   const void       *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
   const void       *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
-  const int64_t     bytes = d->most * spmv_scalar_bytes(scalar);
+  const int64_t     bytes = p->most * spmv_scalar_bytes(scalar);
   CheckReference    reference;
   CheckFault        fault;
 
-  UNIT_EQUAL(SPMV_SUCCESS, check_reference(&d->csr.pattern, scalar, d->numbers, d->x, transpose, &reference));
-  if (transpose) UNIT_EQUAL(SPMV_SUCCESS, fold->prepare_transpose(d->plan, &d->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, check_reference(&p->csr.pattern, scalar, p->values, p->x, transpose, &reference));
+  if (transpose) UNIT_EQUAL(SPMV_SUCCESS, fold->prepare_transpose(plan, exec));
   for (int i = 0; i < 2; i++) {
-    memset(d->y, 0xFF, (size_t)bytes); /* NaN */
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->device_y, SPMV_DEVICE, d->y, SPMV_HOST, bytes, &d->exec));
-    UNIT_EQUAL(SPMV_SUCCESS, (transpose ? fold->multtranspose : fold->mult)(d->plan, alpha, d->device_x, beta,
-                                                                            d->device_y, d->work, &d->exec));
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->y, SPMV_HOST, d->device_y, SPMV_DEVICE, bytes, &d->exec));
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&d->exec));
-    UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, d->y, &fault));
+    memset(p->y, 0xFF, (size_t)bytes); /* NaN */
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->y, SPMV_DEVICE, p->y, SPMV_HOST, bytes, exec));
+    UNIT_EQUAL(SPMV_SUCCESS,
+               (transpose ? fold->multtranspose : fold->mult)(plan, alpha, d->x, beta, d->y, d->work, exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(p->y, SPMV_HOST, d->y, SPMV_DEVICE, bytes, exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
+    UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, p->y, &fault));
   }
   check_reference_free(&reference);
 }
@@ -174,8 +152,9 @@ static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scal
   if (!build(&d, spec, index, scalar, q, gather, limit)) return;
   check_product(&d, 0);
   check_product(&d, 1);
-  gen_values(GEN_EXACT, 7, 10, scalar, d.csr.pattern.nnz, d.numbers);
-  UNIT_EQUAL(SPMV_SUCCESS, d.plan->format->update_values(d.plan, d.numbers, SPMV_HOST, &d.exec));
+  gen_values(GEN_EXACT, 7, 10, scalar, d.problem.csr.pattern.nnz, d.problem.values);
+  UNIT_EQUAL(SPMV_SUCCESS,
+             d.built.plan->format->update_values(d.built.plan, d.problem.values, SPMV_HOST, &d.built.exec));
   check_product(&d, 0);
   check_product(&d, 1);
   clear(&d);
@@ -215,7 +194,7 @@ UNIT_TEST(fold_device_keeps_to_its_limit)
     for (double limit = 100e3; limit < 3e6; limit = floor(1.7 * limit)) {
       Device d;
       if (!build(&d, &spec, SPMV_I32, SPMV_F64, 0, gather[g], limit)) return;
-      const SpmvMemory *m = &d.plan->memory;
+      const SpmvMemory *m = &d.built.plan->memory;
       UNIT_CHECK((double)(m->total_bytes - m->host_bytes + m->work_bytes) <= limit);
       UNIT_CHECK(limit > 2e6 || m->host_bytes > m->total_bytes / 4);
       clear(&d);
@@ -275,11 +254,11 @@ static void check_layout(const GenSpec *spec, double q)
   const FoldTable *table;
 
   if (!build(&d, spec, SPMV_I32, SPMV_F64, q, "cache", 0)) return;
-  table = fold_device_table(d.plan);
-  spmv_options_init(&options, d.plan->format);
+  table = fold_device_table(d.built.plan);
+  spmv_options_init(&options, d.built.plan->format);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "q", q, message));
-  UNIT_EQUAL(SPMV_SUCCESS, fold_analyze_rows(d.csr.pattern.row_ptr, &d.csr.pattern, SPMV_F64, SPMV_DEVICE, &options,
-                                             &d.exec, &s, &expected));
+  UNIT_EQUAL(SPMV_SUCCESS, fold_analyze_rows(d.problem.csr.pattern.row_ptr, &d.problem.csr.pattern, SPMV_F64,
+                                             SPMV_DEVICE, &options, &d.built.exec, &s, &expected));
   UNIT_CHECK(!memcmp(&s, &table->sizes, sizeof s));
   const struct {
     const void *expected, *got;
@@ -290,8 +269,8 @@ static void check_layout(const GenSpec *spec, double q)
                {expected.full_ptr, table->layout.full_ptr, fold_full_ptr_bytes(&s)}};
   for (int i = 0; i < 4; i++) {
     void *got = malloc((size_t)array[i].bytes + 1);
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got, SPMV_HOST, array[i].got, SPMV_DEVICE, array[i].bytes, &d.exec));
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&d.exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got, SPMV_HOST, array[i].got, SPMV_DEVICE, array[i].bytes, &d.built.exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&d.built.exec));
     UNIT_CHECK(array[i].bytes == 0 || !memcmp(array[i].expected, got, (size_t)array[i].bytes));
     free(got);
   }

@@ -1,10 +1,9 @@
 /* Tests of format fold on the host: its arrays by hand, the choice of the width, and products over pieces and windows.
  */
 #include "unit.h"
-#include "check.h"
+#include "unit_plan.h"
 #include "fold.h"
 #include "fold_slice.h"
-#include "gen.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,33 +18,9 @@ static SpmvCsr sample(void)
   return (SpmvCsr){.pattern = {.rows = 6, .cols = 7, .nnz = 18, .row_ptr = row_ptr, .col = col}, .values = values};
 }
 
-typedef struct {
-  SpmvExec     exec;
-  SpmvAnalysis analysis;
-  SpmvPlan    *plan;
-} Built;
-
-static Built build(const SpmvCsr *csr, double q, double r, const char *layout)
+static UnitPlan build(const SpmvCsr *csr, double q, double r, const char *layout)
 {
-  const SpmvFormat *fold = spmv_format_find("fold");
-  SpmvOptions       options;
-  Built             b = {0};
-  char              message[SPMV_MESSAGE_MAX];
-
-  spmv_exec_init(&b.exec, SPMV_HOST);
-  spmv_options_init(&options, fold);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "q", q, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "r", r, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "layout", layout, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(fold, &csr->pattern, csr->scalar_type, &options, &b.exec, &b.analysis));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(csr, &b.analysis, &b.exec, &b.plan));
-  return b;
-}
-
-static void clear(Built *b)
-{
-  b->plan->format->destroy(&b->plan);
-  spmv_analysis_clear(&b->analysis, &b->exec);
+  return unit_plan(SPMV_HOST, "fold", csr, "q=%.17g r=%.17g layout=%s", q, r, layout);
 }
 
 /* The table of the sample at w = 2: the first pieces of 6 rows, full pieces of rows 1, 4, 4, last pieces of 1, 4, 5 */
@@ -55,7 +30,7 @@ static const int    piece_column[][2] = {{6, -1}, {0, 1}, {-1, -1}, {1, 4},  {0,
 static const double piece_value[][2]  = {{1, 0}, {2, 3},   {0, 0},   {7, 8}, {9, 10}, {16, 17},
                                          {4, 5}, {11, 12}, {13, 14}, {6, 0}, {15, 0}, {18, 0}};
 
-static void check_sample(const Built *b)
+static void check_sample(const UnitPlan *b)
 {
   const FoldTable *table = &((const FoldPlan *)b->plan)->table;
 
@@ -85,24 +60,24 @@ UNIT_TEST(fold_arrays_by_hand)
   const SpmvCsr csr = sample();
 
   for (int uniform = 0; uniform < 2; uniform++) {
-    Built   b = build(&csr, 2.0 / 3, 0, uniform ? "uniform" : "sliced");
-    int32_t recovered[7];
+    UnitPlan b = build(&csr, 2.0 / 3, 0, uniform ? "uniform" : "sliced");
+    int32_t  recovered[7];
 
     check_sample(&b);
     fold_recover_row_ptr(&((FoldPlan *)b.plan)->table, SPMV_I32, recovered);
     for (int i = 0; i < 7; i++) UNIT_EQUAL(row_ptr[i], recovered[i]);
-    clear(&b);
+    unit_plan_clear(&b);
   }
 }
 
 UNIT_TEST(fold_says_when_a_small_matrix_is_mostly_padding)
 {
   const SpmvCsr csr = sample();
-  Built         b   = build(&csr, 2.0 / 3, 0, "sliced");
+  UnitPlan      b   = build(&csr, 2.0 / 3, 0, "sliced");
 
   UNIT_CHECK(!b.analysis.accepted);
   UNIT_TEXT("folding at 2 nonzeros would take 832 bytes, more than 1.25 of the 244 of CSR", b.analysis.reason);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 UNIT_TEST(fold_width_follows_q_and_r)
@@ -129,14 +104,14 @@ UNIT_TEST(fold_uniform_slices_are_all_as_wide_as_the_fold)
 
   UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I64, &csr.pattern));
   csr.values             = calloc((size_t)csr.pattern.nnz, sizeof(float));
-  Built            b     = build(&csr, 1.5, 0, "uniform");
+  UnitPlan         b     = build(&csr, 1.5, 0, "uniform");
   const FoldTable *table = &((const FoldPlan *)b.plan)->table;
   UNIT_EQUAL(17, table->sizes.width);
   UNIT_EQUAL(75, table->sizes.folded); /* 40 = 17 + 17 + 6 */
   UNIT_EQUAL(300 + 2 * 75, table->sizes.table_rows);
   UNIT_EQUAL(15, table->sizes.slices); /* 450 rows, padded to 480 */
   for (int s = 0; s <= 15; s++) UNIT_EQUAL(17 * s, table->layout.slice_ptr[s]);
-  clear(&b);
+  unit_plan_clear(&b);
   free((void *)csr.values);
   gen_pattern_free(&csr.pattern);
 }
@@ -149,7 +124,7 @@ UNIT_TEST(fold_sorts_rows_in_windows_where_that_saves_padding)
 
   UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
   csr.values             = calloc((size_t)csr.pattern.nnz, sizeof(double));
-  Built            b     = build(&csr, 10, 0, "sliced");
+  UnitPlan         b     = build(&csr, 10, 0, "sliced");
   const FoldTable *table = &((const FoldPlan *)b.plan)->table;
   UNIT_EQUAL(FOLD_SORTED, table->sizes.order);
   UNIT_EQUAL(0, table->sizes.folded);
@@ -163,7 +138,7 @@ UNIT_TEST(fold_sorts_rows_in_windows_where_that_saves_padding)
   UNIT_EQUAL(7 * 2 * (9 + 8 + 2 + 1), table->layout.slice_ptr[56]);
   UNIT_EQUAL(7 * 2 * (9 + 8 + 2 + 1) + 9 + 9 + 8 + 8 + 2 + 1 + 1, table->sizes.steps);
   UNIT_EQUAL(b.plan->memory.total_bytes, b.analysis.memory.total_bytes);
-  clear(&b);
+  unit_plan_clear(&b);
   free((void *)csr.values);
   gen_pattern_free(&csr.pattern);
 }
@@ -252,42 +227,19 @@ UNIT_TEST(fold_absurd_padding_saturates_and_declines)
 
 /* ---- products ---- */
 
-/* All products of one matrix against the reference, exactly, by every instruction set of this machine */
+static void mult(UnitPlan *b, SpmvIsa isa, const void *alpha, const void *x, const void *beta, void *y)
+{
+  fold_host_mult(isa, (FoldPlan *)b->plan, alpha, x, beta, y);
+}
+
 static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, double q, const char *layout)
 {
-  SpmvCsr        csr  = {.scalar_type = scalar, .values_space = SPMV_HOST};
-  const int64_t  most = spec->rows > spec->cols ? spec->rows : spec->cols;
-  const double   two = 2, zero = 0;
-  const float    two_f = 2, zero_f = 0;
-  const void    *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
-  const void    *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
-  void          *numbers, *x, *y;
-  CheckReference reference;
-  CheckFault     fault;
+  UnitProblem p = unit_problem(spec, index, scalar);
+  UnitPlan    b = build(&p.csr, q, 0, layout);
 
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &csr.pattern));
-  numbers = malloc((size_t)csr.pattern.nnz * 8);
-  x       = malloc((size_t)most * 8);
-  y       = malloc((size_t)most * 8);
-  gen_values(GEN_EXACT, 5, 10, scalar, csr.pattern.nnz, numbers);
-  gen_values(GEN_EXACT, 6, 10, scalar, most, x);
-  csr.values = numbers;
-  Built b    = build(&csr, q, 0, layout);
-  for (int transpose = 0; transpose < 2; transpose++) {
-    UNIT_EQUAL(SPMV_SUCCESS, check_reference(&csr.pattern, scalar, numbers, x, transpose, &reference));
-    for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
-      memset(y, 0xFF, (size_t)most * 8); /* NaN */
-      if (transpose) fold_host_multtranspose((FoldPlan *)b.plan, alpha, x, beta, y);
-      else fold_host_mult((SpmvIsa)isa, (FoldPlan *)b.plan, alpha, x, beta, y);
-      UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, y, &fault));
-    }
-    check_reference_free(&reference);
-  }
-  clear(&b);
-  free(numbers);
-  free(x);
-  free(y);
-  gen_pattern_free(&csr.pattern);
+  unit_check_products(&p, &b, mult);
+  unit_plan_clear(&b);
+  unit_problem_clear(&p);
 }
 
 UNIT_TEST(fold_products_over_pieces_and_windows)
@@ -313,7 +265,7 @@ UNIT_TEST(fold_wide_columns_multiply_alike)
   const double  x[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6}, one = 1, zero = 0;
   double        y[6], expected[6], transposed[7], expected_transposed[7];
   int64_t       columns[64];
-  Built         b    = build(&csr, 2.0 / 3, 0, "sliced");
+  UnitPlan      b    = build(&csr, 2.0 / 3, 0, "sliced");
   FoldPlan      wide = *(const FoldPlan *)b.plan;
 
   wide.table.column_type = SPMV_I64;
@@ -330,7 +282,7 @@ UNIT_TEST(fold_wide_columns_multiply_alike)
   UNIT_CHECK(y[1] == 65432 && y[5] == 1600 + 17000 + 1800000);
   UNIT_EQUAL(SPMV_I64, fold_column_type((int64_t)INT32_MAX + 1));
   UNIT_EQUAL(SPMV_I32, fold_column_type(INT32_MAX));
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 static void append_line(void *lines, const char *line) { strcat(strcat(lines, line), "\n"); }
@@ -338,7 +290,7 @@ static void append_line(void *lines, const char *line) { strcat(strcat(lines, li
 UNIT_TEST(fold_view_tells_the_fold)
 {
   const SpmvCsr csr                         = sample();
-  Built         b                           = build(&csr, 2.0 / 3, 0, "sliced");
+  UnitPlan      b                           = build(&csr, 2.0 / 3, 0, "sliced");
   char          lines[4 * SPMV_MESSAGE_MAX] = "";
 
   UNIT_EQUAL(SPMV_SUCCESS, b.plan->format->view(b.plan, append_line, lines));
@@ -346,5 +298,5 @@ UNIT_TEST(fold_view_tells_the_fold)
             "folded rows: 3, table rows: 12 for 6, in the order of the matrix\n"
             "padding: 71.88 % of the table\n",
             lines);
-  clear(&b);
+  unit_plan_clear(&b);
 }

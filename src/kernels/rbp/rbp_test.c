@@ -1,10 +1,8 @@
 /* Tests of format rbp: its arrays by hand, its counts and decisions, and products over windows, tails and wide slices.
  */
 #include "unit.h"
-#include "check.h"
-#include "gen.h"
+#include "unit_plan.h"
 #include "rbp_sliced.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* A matrix like that of the paper's figure: 6 x 8, eight runs, three nonzeros outside runs. Values are 1, 2, ... */
@@ -19,32 +17,9 @@ static SpmvCsr figure(void)
                    .values  = figure_values};
 }
 
-typedef struct {
-  SpmvExec     exec;
-  SpmvAnalysis analysis;
-  SpmvPlan    *plan;
-} Built;
-
-static Built build(const SpmvCsr *csr, const char *format, int min_run)
+static UnitPlan build(const SpmvCsr *csr, const char *format, int min_run)
 {
-  const SpmvFormat *rbp = spmv_format_find("rbp");
-  SpmvOptions       options;
-  Built             b = {0};
-  char              message[SPMV_MESSAGE_MAX];
-
-  spmv_exec_init(&b.exec, SPMV_HOST);
-  spmv_options_init(&options, rbp);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "format", format, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "min_run", min_run, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(rbp, &csr->pattern, csr->scalar_type, &options, &b.exec, &b.analysis));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(csr, &b.analysis, &b.exec, &b.plan));
-  return b;
-}
-
-static void clear(Built *b)
-{
-  b->plan->format->destroy(&b->plan);
-  spmv_analysis_clear(&b->analysis, &b->exec);
+  return unit_plan(SPMV_HOST, "rbp", csr, "format=%s min_run=%d", format, min_run);
 }
 
 static void equal_i32(const int32_t *expected, const void *got, int n)
@@ -87,7 +62,7 @@ UNIT_TEST(rbp_counts_of_the_figure)
 UNIT_TEST(rbp_csr_arrays_of_the_figure)
 {
   const SpmvCsr       csr = figure();
-  Built               b   = build(&csr, "csr", 2);
+  UnitPlan            b   = build(&csr, "csr", 2);
   const RbpPublished *p   = (const RbpPublished *)b.plan;
 
   EQUAL_I32(p->val_ptr, 0, 6, 11, 16, 18, 18, 22);
@@ -98,7 +73,7 @@ UNIT_TEST(rbp_csr_arrays_of_the_figure)
   EQUAL_I32(p->columns, 3, 0, 4);
   EQUAL_F64(p->values, 9, 18, 21);
   UNIT_EQUAL(12 * 7 + 4 * 16 + 8 * 22 + 12 * 3, b.plan->memory.total_bytes);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 UNIT_TEST(rbp_ell_arrays_of_the_figure)
@@ -106,7 +81,7 @@ UNIT_TEST(rbp_ell_arrays_of_the_figure)
   const SpmvCsr csr = figure();
 
   for (int r = 0; r < 2; r++) {
-    Built               b = build(&csr, r ? "ellr" : "ell", 2);
+    UnitPlan            b = build(&csr, r ? "ellr" : "ell", 2);
     const RbpPublished *p = (const RbpPublished *)b.plan;
 
     EQUAL_I32(p->comp_columns, 0, 0, 1, 2, 0, 3, 3, 1, 3, 3, -1, 6, 6, 5, 5, 0, 0, 0, 7, 7, 6, -1, -1, -1);
@@ -120,19 +95,19 @@ UNIT_TEST(rbp_ell_arrays_of_the_figure)
     UNIT_CHECK(!p->val_ptr && !p->col_ptr);
     UNIT_EQUAL(8 * 6 * 6 + 4 * 6 * 4 + 12 * 3 + 4 * 7 + (r ? 4 * 6 : 0), b.plan->memory.total_bytes);
     UNIT_EQUAL(8 * (36 - 22), b.plan->memory.padding_bytes);
-    clear(&b);
+    unit_plan_clear(&b);
   }
 }
 
 UNIT_TEST(rbp_declines_what_csr_stores_as_well)
 {
   const SpmvCsr csr = figure();
-  Built         b   = build(&csr, "csr", 2);
+  UnitPlan      b   = build(&csr, "csr", 2);
 
   UNIT_CHECK(!b.analysis.accepted);
   UNIT_TEXT("rbp csr would take 360 bytes, not less than the 328 of CSR: 22 of 25 nonzeros lie in runs",
             b.analysis.reason);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 /* Eight pairs of rows with equal columns k, k+1, k+3, k+4, 15, and one row with column 15. Values are 1, 2, ... */
@@ -161,7 +136,7 @@ UNIT_TEST(rbp_packed_arrays_by_hand)
 {
   Pairs            arrays;
   const SpmvCsr    csr = pairs(&arrays);
-  Built            b   = build(&csr, "packed", 2);
+  UnitPlan         b   = build(&csr, "packed", 2);
   const RbpSliced *p   = (const RbpSliced *)b.plan;
   int              at  = 0;
 
@@ -189,56 +164,32 @@ UNIT_TEST(rbp_packed_arrays_by_hand)
   UNIT_EQUAL(81, ((const double *)p->values)[at]);
   UNIT_EQUAL(81 * 8 + 24 * 2 + 1 * 4 + 9 * 2 + 10 * 4, b.plan->memory.total_bytes);
   UNIT_EQUAL(0, b.plan->memory.padding_bytes);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 UNIT_TEST(rbp_min_run_bounds_the_unit)
 {
   Pairs         arrays;
   const SpmvCsr csr = pairs(&arrays);
-  Built         b   = build(&csr, "packed", 3);
+  UnitPlan      b   = build(&csr, "packed", 3);
 
   UNIT_EQUAL(1, ((const RbpSliced *)b.plan)->sizes.unit);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
-/* All products of one matrix against the reference, exactly, by every instruction set of this machine */
+static void mult_packed(UnitPlan *b, SpmvIsa isa, const void *alpha, const void *x, const void *beta, void *y)
+{
+  rbp_sliced_mult_by(isa, (RbpSliced *)b->plan, alpha, x, beta, y);
+}
+
 static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, const char *format)
 {
-  SpmvCsr        csr  = {.scalar_type = scalar, .values_space = SPMV_HOST};
-  const int64_t  most = spec->rows > spec->cols ? spec->rows : spec->cols;
-  const double   two = 2, zero = 0;
-  const float    two_f = 2, zero_f = 0;
-  const void    *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
-  const void    *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
-  void          *values, *x, *y;
-  CheckReference reference;
-  CheckFault     fault;
+  UnitProblem p = unit_problem(spec, index, scalar);
+  UnitPlan    b = build(&p.csr, format, 2);
 
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &csr.pattern));
-  values = malloc((size_t)csr.pattern.nnz * 8);
-  x      = malloc((size_t)most * 8);
-  y      = malloc((size_t)most * 8);
-  gen_values(GEN_EXACT, 5, 10, scalar, csr.pattern.nnz, values);
-  gen_values(GEN_EXACT, 6, 10, scalar, most, x);
-  csr.values = values;
-  Built b    = build(&csr, format, 2);
-  for (int transpose = 0; transpose < 2; transpose++) {
-    UNIT_EQUAL(SPMV_SUCCESS, check_reference(&csr.pattern, scalar, values, x, transpose, &reference));
-    for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
-      memset(y, 0xFF, (size_t)most * 8); /* NaN */
-      if (transpose) b.plan->format->multtranspose(b.plan, alpha, x, beta, y, NULL, &b.exec);
-      else if (!strcmp(format, "packed")) rbp_sliced_mult_by((SpmvIsa)isa, (RbpSliced *)b.plan, alpha, x, beta, y);
-      else b.plan->format->mult(b.plan, alpha, x, beta, y, NULL, &b.exec);
-      UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, y, &fault));
-    }
-    check_reference_free(&reference);
-  }
-  clear(&b);
-  free(values);
-  free(x);
-  free(y);
-  gen_pattern_free(&csr.pattern);
+  unit_check_products(&p, &b, strcmp(format, "packed") ? unit_mult : mult_packed);
+  unit_plan_clear(&b);
+  unit_problem_clear(&p);
 }
 
 UNIT_TEST(rbp_products_over_windows_and_tails)
@@ -275,14 +226,14 @@ UNIT_TEST(rbp_wide_slices_keep_far_columns)
     values[2 * i] = values[2 * i + 1] = i;
   }
   row_ptr[0] = 0;
-  Built b    = build(&csr, "packed", 2);
+  UnitPlan b = build(&csr, "packed", 2);
   UNIT_EQUAL(0, ((const RbpSliced *)b.plan)->sizes.narrow_entries);
   UNIT_EQUAL(16, ((const RbpSliced *)b.plan)->sizes.wide_entries);
-  clear(&b);
+  unit_plan_clear(&b);
   for (int i = 0; i < 8; i++) col[2 * i + 1] = 65535 + i;
   b = build(&csr, "packed", 2);
   UNIT_EQUAL(16, ((const RbpSliced *)b.plan)->sizes.narrow_entries);
-  clear(&b);
+  unit_plan_clear(&b);
 }
 
 UNIT_TEST(rbp_absurd_padding_saturates_and_declines)

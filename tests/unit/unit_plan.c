@@ -1,0 +1,100 @@
+#include "unit_plan.h"
+#include "check.h"
+#include "unit.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_options(SpmvOptions *options, char *text)
+{
+  char message[SPMV_MESSAGE_MAX] = "", *rest = text;
+
+  for (char *key = strtok_r(text, " ", &rest); key; key = strtok_r(NULL, " ", &rest)) {
+    char *value = strchr(key, '=');
+
+    UNIT_CHECK(value != NULL);
+    if (!value) continue;
+    *value = 0;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(options, key, value + 1, message));
+    UNIT_TEXT("", message);
+  }
+}
+
+UnitPlan unit_plan(SpmvSpace space, const char *format, const SpmvCsr *csr, const char *options, ...)
+{
+  const SpmvFormat *f = spmv_format_find(format);
+  UnitPlan          u = {.plan = NULL};
+  char              text[SPMV_MESSAGE_MAX];
+  SpmvOptions       values;
+  va_list           arguments;
+
+  va_start(arguments, options);
+  vsnprintf(text, sizeof text, options, arguments);
+  va_end(arguments);
+  spmv_exec_init(&u.exec, space);
+  spmv_options_init(&values, f);
+  set_options(&values, text);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(f, &csr->pattern, csr->scalar_type, &values, &u.exec, &u.analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(csr, &u.analysis, &u.exec, &u.plan));
+  return u;
+}
+
+void unit_plan_clear(UnitPlan *u)
+{
+  if (u->plan) u->plan->format->destroy(&u->plan);
+  spmv_analysis_clear(&u->analysis, &u->exec);
+}
+
+UnitProblem unit_problem(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar)
+{
+  UnitProblem  p = {.csr  = {.scalar_type = scalar, .values_space = SPMV_HOST},
+                    .most = spec->rows > spec->cols ? spec->rows : spec->cols};
+  const size_t S = (size_t)spmv_scalar_bytes(scalar);
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, index, &p.csr.pattern));
+  p.values = malloc((size_t)p.csr.pattern.nnz * S + 1);
+  p.x      = malloc((size_t)p.most * S + 1);
+  p.y      = malloc((size_t)p.most * S + 1);
+  gen_values(GEN_EXACT, 5, 10, scalar, p.csr.pattern.nnz, p.values);
+  gen_values(GEN_EXACT, 6, 10, scalar, p.most, p.x);
+  p.csr.values = p.values;
+  return p;
+}
+
+void unit_problem_clear(UnitProblem *p)
+{
+  free(p->values);
+  free(p->x);
+  free(p->y);
+  gen_pattern_free(&p->csr.pattern);
+}
+
+void unit_mult(UnitPlan *u, SpmvIsa isa, const void *alpha, const void *x, const void *beta, void *y)
+{
+  (void)isa;
+  UNIT_EQUAL(SPMV_SUCCESS, u->plan->format->mult(u->plan, alpha, x, beta, y, NULL, &u->exec));
+}
+
+void unit_check_products(UnitProblem *p, UnitPlan *u, UnitMult *mult)
+{
+  const SpmvScalar scalar = p->csr.scalar_type;
+  const double     two = 2, zero = 0;
+  const float      two_f = 2, zero_f = 0;
+  const void      *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
+  const void      *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
+
+  for (int transpose = 0; transpose < 2; transpose++) {
+    CheckReference reference;
+    CheckFault     fault;
+
+    UNIT_EQUAL(SPMV_SUCCESS, check_reference(&p->csr.pattern, scalar, p->values, p->x, transpose, &reference));
+    for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
+      memset(p->y, 0xFF, (size_t)(p->most * spmv_scalar_bytes(scalar))); /* NaN */
+      if (transpose) u->plan->format->multtranspose(u->plan, alpha, p->x, beta, p->y, NULL, &u->exec);
+      else mult(u, (SpmvIsa)isa, alpha, p->x, beta, p->y);
+      UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, p->y, &fault));
+    }
+    check_reference_free(&reference);
+  }
+}
