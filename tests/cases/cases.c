@@ -125,3 +125,9 @@ void case_variant(const SpmvFormat *format, CaseTier tier, int i, SpmvOptions *o
   }
   describe(options, text);
 }
+
+int case_in_sample(int64_t sample)
+{
+  static int64_t combinations = 0;
+  return combinations++ % sample == 0;
+}

@@ -40,4 +40,7 @@ int case_variant_count(const SpmvFormat *format, CaseTier tier);
 /* Sets options to variant i and writes "key=value ..." to text ("defaults" for variant 0) */
 void case_variant(const SpmvFormat *format, CaseTier tier, int i, SpmvOptions *options, char text[CASE_VARIANT_TEXT]);
 
+/* Whether the combination that a program comes to now is in its sample: every sample-th one, counted since it began */
+int case_in_sample(int64_t sample);
+
 #endif

@@ -19,19 +19,12 @@ static const int64_t MEMORY_QUICK = 64 << 20, MEMORY_FULL = (int64_t)1 << 30;
 
 static int selected(const char *only, const char *name) { return !only || !strcmp(only, name); }
 
-/* Counts combinations, and says which of them belong to the sample */
-static int in_sample(const ConfSettings *settings)
-{
-  static int64_t combinations = 0;
-  return combinations++ % settings->sample == 0;
-}
-
 static void run_sources(ConfRun *run)
 {
   const int sources = run->space == SPMV_DEVICE && (run->format->caps & SPMV_CAP_DEVICE_BUILD) ? SOURCE_COUNT : 1;
 
   for (int source = 0; source < sources; source++) {
-    if (!in_sample(run->settings)) continue;
+    if (!case_in_sample(run->settings->sample)) continue;
     run->source               = (CsrSource)source;
     run->report->place.source = csr_source_name(run->source);
     conf_run(run);

@@ -176,13 +176,6 @@ static void fail_each_allocation(Attempt *a, SpmvIndex index)
   csr_copy_free(&a->copy);
 }
 
-/* Counts combinations, and says which of them belong to the sample */
-static int in_sample(void)
-{
-  static int64_t combinations = 0;
-  return combinations++ % sample == 0;
-}
-
 static void run_problem(const SpmvFormat *format, const Problem *problem, SpmvSpace space)
 {
   const int sources = space == SPMV_DEVICE && (format->caps & SPMV_CAP_DEVICE_BUILD) ? SOURCE_COUNT : 1;
@@ -190,7 +183,7 @@ static void run_problem(const SpmvFormat *format, const Problem *problem, SpmvSp
   for (int v = 0; v < case_variant_count(format, CASE_QUICK); v++)
     for (int source = 0; source < sources; source++) {
       Attempt a;
-      if (!in_sample()) continue;
+      if (!case_in_sample(sample)) continue;
       memset(&a, 0, sizeof a);
       a.format  = format;
       a.problem = problem;
