@@ -46,8 +46,9 @@ static PetscErrorCode FromOptionsNoPreallocation(Conf *c)
    parallel matrix stays mpiaij then, so only numbers are compared. */
 static PetscErrorCode SeqAIJTypeOption(Conf *c)
 {
-  Mat  A;
-  char type[CONF_TYPE_MAX];
+  Mat       A;
+  PetscReal norm;
+  char      type[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
   PetscCall(ConfName(c, MATSEQAIJ, type));
@@ -58,6 +59,8 @@ static PetscErrorCode SeqAIJTypeOption(Conf *c)
   PetscCall(ConfSetValues(c, A, 12));
   PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
   PetscCall(ConfSeeMat(c, "-mat_seqaij_type", A));
+  PetscCall(MatNorm(A, NORM_1, &norm));
+  PetscCall(ConfSeeReal(c, "MatNorm", norm));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -183,6 +183,20 @@ static PetscErrorCode MatNorm_MPIAIJFmt(Mat A, NormType type, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix that is bound to the host makes host vectors: a block of a plain MATMPIAIJ would get its ghost values on the
+   device else, and sums in MatNorm_MPIAIJ() that do not begin at zero */
+static PetscErrorCode FollowVecType(Mat A, PetscBool to_cpu)
+{
+  PetscBool other;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(A->defaultvectype, to_cpu ? VECCUDA : VECSTANDARD, &other));
+  if (!other) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(A->defaultvectype));
+  PetscCall(PetscStrallocpy(to_cpu ? VECSTANDARD : VECCUDA, &A->defaultvectype));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The parent puts its own operations in place, for the host or the device; ours go over them again. While MatSetUp()'s
    hash table takes the entries, its operations must stay: AIJFmtCudaRebind() comes back when they are gone. */
 static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
@@ -196,6 +210,7 @@ static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
   PetscCall(cuda->seq.bindtocpu(A, to_cpu));
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FollowVecType(A, to_cpu));
   PetscCall(AIJFmtOperationsInstall(A, s));
   if (AIJFmtHashActive(A)) *A->ops = operations;
   if (!s->plan || (s->plan->space == SPMV_DEVICE) == (to_cpu == PETSC_TRUE)) PetscCall(AIJFmtStateForget(s));
@@ -272,7 +287,10 @@ PetscErrorCode AIJFmtCudaRemove(Mat A, const Mat_AIJFmt *s)
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", parent_preallocate[1]));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", parent_set_values[1]));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatMPIAIJGetLocalMatMerge_C", parent_merge));
-  } else PetscCall(s->parent->seq.bindtocpu(A, AIJFmtBoundToCPU(A)));
+  } else {
+    PetscCall(s->parent->seq.bindtocpu(A, AIJFmtBoundToCPU(A)));
+    if (AIJFmtBoundToCPU(A)) PetscCall(FollowVecType(A, PETSC_FALSE));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
