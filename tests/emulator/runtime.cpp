@@ -167,23 +167,12 @@ cudaError_t cudaGetDeviceCount(int *count)
   *count = getenv("SPMV_EMULATOR_NO_DEVICE") ? 0 : 1;
   return *count ? cudaSuccess : result(cudaErrorNoDevice);
 }
-cudaError_t cudaGetDevice(int *device)
-{
-  *device = 0;
-  return cudaSuccess;
-}
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : result(cudaErrorInvalidValue); }
-cudaError_t cudaDeviceSynchronize(void)
-{
-  return capturing() ? result(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
-}
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
   *free_bytes  = DEVICE_BYTES - machine().used;
   *total_bytes = DEVICE_BYTES;
   return cudaSuccess;
 }
-cudaError_t cudaPeekAtLastError(void) { return machine().last_error; }
 cudaError_t cudaGetLastError(void)
 {
   const cudaError_t error = machine().last_error;
@@ -262,7 +251,7 @@ cudaError_t cudaFree(void *p)
 
 /* SPMV_EMULATOR_PINNED_BLOCKS is the number of pinned blocks that there may be at a time: a test lets the next one fail
  */
-cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned)
+cudaError_t cudaMallocHost(void **block, size_t bytes)
 {
   const char *most = getenv("SPMV_EMULATOR_PINNED_BLOCKS");
 
@@ -271,7 +260,6 @@ cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned)
   if (*block) machine().pinned++;
   return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
-cudaError_t cudaMallocHost(void **block, size_t bytes) { return cudaHostAlloc(block, bytes, 0); }
 cudaError_t cudaFreeHost(void *block)
 {
   if (block) machine().pinned--;
@@ -289,23 +277,17 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
   }
   return enqueue(stream, [=] { memmove(to, from, bytes); });
 }
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
-{
-  return capturing() ? result(cudaErrorStreamCaptureUnsupported) : cudaMemcpyAsync(to, from, bytes, kind, nullptr);
-}
 cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t stream)
 {
   if (bytes && !fits(block, bytes, true)) return result(cudaErrorInvalidValue);
   return enqueue(stream, [=] { memset(block, value, bytes); });
 }
-cudaError_t cudaMemset(void *block, int value, size_t bytes) { return cudaMemsetAsync(block, value, bytes, nullptr); }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
   *stream = new CUstream_st;
   return cudaSuccess;
 }
-cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
   delete stream;
@@ -381,13 +363,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
   *event = new CUevent_st;
   return cudaSuccess;
 }
-cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
   event->captured = stream_of(stream)->captured;
   return cudaSuccess;
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
   delete event;

@@ -48,31 +48,10 @@ template <typename T>
 struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) SpmvVector<T, 4> {
   T x, y, z, w;
 };
-typedef SpmvVector<char, 2>           char2;
-typedef SpmvVector<unsigned char, 2>  uchar2;
-typedef SpmvVector<unsigned char, 4>  uchar4;
-typedef SpmvVector<signed char, 4>    char4;
-typedef SpmvVector<short, 2>          short2;
-typedef SpmvVector<short, 4>          short4;
-typedef SpmvVector<unsigned short, 2> ushort2;
-typedef SpmvVector<unsigned short, 4> ushort4;
-typedef SpmvVector<int, 2>            int2;
-typedef SpmvVector<int, 4>            int4;
-typedef SpmvVector<unsigned, 2>       uint2;
-typedef SpmvVector<unsigned, 4>       uint4;
-typedef SpmvVector<long long, 2>      longlong2;
-typedef SpmvVector<float, 2>          float2;
-typedef SpmvVector<float, 4>          float4;
-typedef SpmvVector<double, 2>         double2;
+typedef SpmvVector<int, 2> int2;
+typedef SpmvVector<int, 4> int4;
 
-inline int2    make_int2(int x, int y) { return {x, y}; }
-inline int4    make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
-inline uint2   make_uint2(unsigned x, unsigned y) { return {x, y}; }
-inline uint4   make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-inline float2  make_float2(float x, float y) { return {x, y}; }
-inline double2 make_double2(double x, double y) { return {x, y}; }
-
-/* Loads and stores with a cache hint */
+/* Loads with a cache hint */
 template <typename T>
 inline T __ldg(const T *p)
 {
@@ -88,12 +67,6 @@ inline T __ldcs(const T *p)
 {
   return *p;
 }
-template <typename T>
-inline void __stcs(T *p, T value)
-{
-  *p = value;
-}
-
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
@@ -166,8 +139,6 @@ SPMV_EMULATED_ATOMIC(atomicAdd, (T)(a + b))
 SPMV_EMULATED_ATOMIC(atomicMax, a > b ? a : b)
 SPMV_EMULATED_ATOMIC(atomicMin, a < b ? a : b)
 SPMV_EMULATED_ATOMIC(atomicOr, (T)(a | b))
-SPMV_EMULATED_ATOMIC(atomicAnd, (T)(a &b))
-SPMV_EMULATED_ATOMIC(atomicExch, b)
   #undef SPMV_EMULATED_ATOMIC
 template <typename T, typename C, typename V>
 inline T atomicCAS(T *p, C compare, V value)

@@ -7,7 +7,6 @@
 
 #include <cuda_runtime.h>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <type_traits>
 #include <vector>
@@ -40,13 +39,11 @@ struct Bits {
 };
 
 template <typename K, typename N>
-std::vector<int64_t> sorted_order(const K *keys, N n, Bits<K> bits, bool descending)
+std::vector<int64_t> sorted_order(const K *keys, N n, Bits<K> bits)
 {
   std::vector<int64_t> order((size_t)n);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [=](int64_t a, int64_t b) {
-    return descending ? bits(keys[a]) > bits(keys[b]) : bits(keys[a]) < bits(keys[b]);
-  });
+  std::stable_sort(order.begin(), order.end(), [=](int64_t a, int64_t b) { return bits(keys[a]) < bits(keys[b]); });
   return order;
 }
 
@@ -59,20 +56,6 @@ struct Sum {
   T operator()(const T &a, const T &b) const
   {
     return a + b;
-  }
-};
-struct Max {
-  template <typename T>
-  T operator()(const T &a, const T &b) const
-  {
-    return a < b ? b : a;
-  }
-};
-struct Min {
-  template <typename T>
-  T operator()(const T &a, const T &b) const
-  {
-    return b < a ? b : a;
   }
 };
 
@@ -113,36 +96,15 @@ struct DeviceScan {
 };
 
 struct DeviceRadixSort {
-  template <bool descending, typename K, typename V, typename N>
-  static cudaError_t sort(void *scratch, size_t &bytes, const K *keys, K *keys_out, const V *values, V *values_out, N n,
-                          int begin_bit, int end_bit, cudaStream_t stream)
-  {
-    return emulated::run(scratch, bytes, stream, [=] {
-      const auto order = emulated::sorted_order(keys, n, emulated::Bits<K>{begin_bit, end_bit}, descending);
-      for (N i = 0; i < n; i++) keys_out[i] = keys[order[i]];
-      if (values)
-        for (N i = 0; i < n; i++) values_out[i] = values[order[i]];
-    });
-  }
   template <typename K, typename V, typename N>
   static cudaError_t SortPairs(void *scratch, size_t &bytes, const K *keys, K *keys_out, const V *values, V *values_out,
                                N n, int begin_bit = 0, int end_bit = 8 * sizeof(K), cudaStream_t stream = 0)
   {
-    return sort<false>(scratch, bytes, keys, keys_out, values, values_out, n, begin_bit, end_bit, stream);
-  }
-  template <typename K, typename V, typename N>
-  static cudaError_t SortPairsDescending(void *scratch, size_t &bytes, const K *keys, K *keys_out, const V *values,
-                                         V *values_out, N n, int begin_bit = 0, int end_bit = 8 * sizeof(K),
-                                         cudaStream_t stream = 0)
-  {
-    return sort<true>(scratch, bytes, keys, keys_out, values, values_out, n, begin_bit, end_bit, stream);
-  }
-  template <typename K, typename N>
-  static cudaError_t SortKeys(void *scratch, size_t &bytes, const K *keys, K *keys_out, N n, int begin_bit = 0,
-                              int end_bit = 8 * sizeof(K), cudaStream_t stream = 0)
-  {
-    return sort<false>(scratch, bytes, keys, keys_out, (const char *)nullptr, (char *)nullptr, n, begin_bit, end_bit,
-                       stream);
+    return emulated::run(scratch, bytes, stream, [=] {
+      const auto order = emulated::sorted_order(keys, n, emulated::Bits<K>{begin_bit, end_bit});
+      for (N i = 0; i < n; i++) keys_out[i] = keys[order[i]];
+      for (N i = 0; i < n; i++) values_out[i] = values[order[i]];
+    });
   }
 };
 
@@ -156,56 +118,6 @@ struct DeviceSelect {
       for (N i = 0; i < n; i++)
         if (keep(in[i])) out[kept++] = in[i];
       *count = kept;
-    });
-  }
-  template <typename In, typename Flags, typename Out, typename Count, typename N>
-  static cudaError_t Flagged(void *scratch, size_t &bytes, In in, Flags flags, Out out, Count count, N n,
-                             cudaStream_t stream = 0)
-  {
-    return emulated::run(scratch, bytes, stream, [=] {
-      N kept = 0;
-      for (N i = 0; i < n; i++)
-        if (flags[i]) out[kept++] = in[i];
-      *count = kept;
-    });
-  }
-};
-
-struct DeviceReduce {
-  template <typename In, typename Out, typename N, typename Op, typename T>
-  static cudaError_t Reduce(void *scratch, size_t &bytes, In in, Out out, N n, Op op, T first, cudaStream_t stream = 0)
-  {
-    return emulated::run(scratch, bytes, stream, [=] {
-      T sum = first;
-      for (N i = 0; i < n; i++) sum = op(sum, in[i]);
-      *out = sum;
-    });
-  }
-  template <typename In, typename Out, typename N>
-  static cudaError_t Sum(void *scratch, size_t &bytes, In in, Out out, N n, cudaStream_t stream = 0)
-  {
-    return Reduce(scratch, bytes, in, out, n, cub::Sum(), emulated::Value<In>(), stream);
-  }
-  template <typename In, typename Out, typename N>
-  static cudaError_t Max(void *scratch, size_t &bytes, In in, Out out, N n, cudaStream_t stream = 0)
-  {
-    return Reduce(scratch, bytes, in, out, n, cub::Max(), std::numeric_limits<emulated::Value<In>>::lowest(), stream);
-  }
-};
-
-struct DeviceRunLengthEncode {
-  template <typename In, typename Unique, typename Lengths, typename Count, typename N>
-  static cudaError_t Encode(void *scratch, size_t &bytes, In in, Unique unique, Lengths lengths, Count count, N n,
-                            cudaStream_t stream = 0)
-  {
-    return emulated::run(scratch, bytes, stream, [=] {
-      N runs = 0;
-      for (N i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && in[end] == in[i];) end++;
-        unique[runs]    = in[i];
-        lengths[runs++] = end - i;
-      }
-      *count = runs;
     });
   }
 };
@@ -263,22 +175,6 @@ public:
     scan(a, b, total, cub::Sum(), T(), false);
     out = b[0];
   }
-  void ExclusiveSum(T in, T &out)
-  {
-    T total;
-    ExclusiveSum(in, out, total);
-  }
-  void InclusiveSum(T in, T &out, T &total)
-  {
-    T a[1] = {in}, b[1];
-    scan(a, b, total, cub::Sum(), T(), true);
-    out = b[0];
-  }
-  void InclusiveSum(T in, T &out)
-  {
-    T total;
-    InclusiveSum(in, out, total);
-  }
 };
 
 /* The result is that of thread 0; other threads get their own item back, where CUB promises nothing */
@@ -305,27 +201,7 @@ public:
     for (int t = 1; t < THREADS; t++) item = op(item, temp.items[t]);
     return item;
   }
-  T Sum(T item) { return Reduce(item, cub::Sum()); }
 };
 
-/* One TempStorage a warp; the result is that of the warp's first lane */
-template <typename T, int LANES = 32>
-class WarpReduce
-{
-public:
-  struct TempStorage {
-  };
-  explicit WarpReduce(TempStorage &) {}
-
-  template <typename Op>
-  T Reduce(T item, Op op)
-  {
-    const unsigned lanes = LANES == 32 ? 0xffffffffu : (1u << LANES) - 1;
-    const unsigned mask  = lanes << (threadIdx.x % 32 / LANES * LANES);
-    for (int offset = LANES / 2; offset; offset /= 2) item = op(item, __shfl_down_sync(mask, item, offset, LANES));
-    return item;
-  }
-  T Sum(T item) { return Reduce(item, cub::Sum()); }
-};
 } // namespace cub
 #endif

@@ -31,10 +31,5 @@ public:
     return counting_iterator((T)(first + (T)i));
   }
 };
-template <typename T>
-counting_iterator<T> make_counting_iterator(T first)
-{
-  return counting_iterator<T>(first);
-}
 } // namespace thrust
 #endif
