@@ -66,7 +66,8 @@ typedef struct {
 typedef struct {
   int64_t entries;            /* of the table, with padding */
   int64_t folded, extra_rows; /* rows that are cut, table rows beyond N */
-  double  bytes, time;        /* read and written by a product; predicted microseconds */
+  double  bytes, time;        /* read and written by a product; predicted microseconds, */
+  double  add_time;           /* and how many of them for adding partial sums, beyond their bytes */
 } FoldPrediction;
 
 typedef struct {
@@ -113,10 +114,9 @@ FoldPrediction fold_predict(const FoldHistogram *, FoldOrder, int64_t width, Spm
 int64_t fold_best_width(const FoldHistogram *, FoldOrder, SpmvScalar, SpmvSpace, FoldPrediction *);
 /* 1 when sorting could save more than it costs: the order in which rows come pads so much */
 int fold_sorting_may_pay(const FoldHistogram *, SpmvScalar, SpmvSpace, const SpmvOptions *);
-/* width, order, automatic and the statistics of sizes, from the options; histogram.slice[FOLD_SORTED] counts when
-   sorted_known */
+/* width, order, automatic and the statistics of sizes, from the options; histogram.slice[FOLD_SORTED]
+   counts when sorted_known */
 void fold_choose(const FoldHistogram *, int sorted_known, SpmvScalar, SpmvSpace, const SpmvOptions *, FoldSizes *);
-
 /* ---- fold_layout.c: rows to table rows, on the host ---- */
 
 void fold_count(const void *row_ptr, int64_t rows, SpmvIndex, FoldHistogram *);

@@ -88,3 +88,58 @@ UNIT_TEST(fold_predicts_the_table_exactly_when_nothing_is_folded)
   UNIT_EQUAL(entries, fold_predict(&h, FOLD_NATURAL, h.longest, SPMV_F64, SPMV_HOST).entries);
   gen_pattern_free(&p);
 }
+
+/* Rows of 9 nonzeros: what adding partial sums costs a device depends on into how many pieces they are cut */
+UNIT_TEST(fold_predicts_what_partial_sums_cost_a_device)
+{
+  const int64_t        length = 9;
+  const GenSpec        spec   = gen_lengths(50000, 90000, 1, &length, 1);
+  static FoldHistogram h;
+  SpmvPattern          p;
+  double               cost[10];
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &p));
+  fold_count(p.row_ptr, p.rows, SPMV_I32, &h);
+  for (int w = 3; w <= 9; w++) {
+    cost[w] = fold_predict(&h, FOLD_NATURAL, w, SPMV_F64, SPMV_DEVICE).add_time;
+    UNIT_CHECK(fold_predict(&h, FOLD_NATURAL, w, SPMV_F64, SPMV_HOST).add_time == 0);
+  }
+  UNIT_CHECK(cost[9] == 0);
+  UNIT_CHECK(cost[8] > 0 && cost[8] == cost[5]); /* two pieces */
+  UNIT_CHECK(cost[4] > 2 * cost[5] && cost[4] == cost[3]);
+  gen_pattern_free(&p);
+}
+
+/* The sizes of the table of a device */
+static FoldSizes device_sizes(const GenSpec *spec, double q)
+{
+  const SpmvFormat *fold = spmv_format_find("fold");
+  SpmvAllocator     none = {0};
+  SpmvOptions       options;
+  SpmvExec          exec;
+  SpmvPattern       p;
+  FoldSizes         sizes;
+  FoldLayout        layout;
+
+  spmv_exec_init(&exec, SPMV_HOST);
+  spmv_options_init(&options, fold);
+  options.value[FOLD_OPTION_Q] = q;
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, SPMV_I32, &p));
+  UNIT_EQUAL(SPMV_SUCCESS, fold_analyze_rows(p.row_ptr, &p, SPMV_F64, SPMV_DEVICE, &options, &exec, &sizes, &layout));
+  fold_layout_free(&none, &none, SPMV_HOST, &layout);
+  gen_pattern_free(&p);
+  return sizes;
+}
+
+/* Rows of up to twice the mean are cheaper to sort than to cut there; rows of hundreds of times the mean are cut, so
+   short that no thread is long at work with a piece */
+UNIT_TEST(fold_cuts_for_a_device_where_that_pays)
+{
+  const GenSpec even = gen_random(300000, 300000, 11, 15), far = gen_long_rows(300000, 300000, 5, 9000, 90000, 12);
+  FoldSizes     s = device_sizes(&even, 0);
+
+  UNIT_EQUAL(s.longest, s.width);
+  UNIT_EQUAL(FOLD_SORTED, s.order);
+  s = device_sizes(&far, 0);
+  UNIT_CHECK(s.folded > 0 && s.width >= 5 && s.width <= 64);
+}
