@@ -1,28 +1,47 @@
 /*
-  fold_cost.c - which w: the cost of a product as a function of w, from a histogram of the row lengths and of the
-  longest rows of the slices. What it adds up is bytes; on a device also the launch of the kernel that adds partial
-  sums, and the time that the thread of a widest slice takes from batch to batch of columns when there is no other work
-  to hide it.
+  fold_cost.c - which w: the time of a product as a function of w, from a histogram of the row lengths and of the
+  longest rows of the slices. On the host only bytes count. On a device waiting and launches do, too; their constants
+  are fitted to the times of all (q, r) of scripts/fold_sweep.py for 18 matrices on an NVIDIA H200 in double precision
+  (README.md tells how).
 */
 #include "fold.h"
 #include <math.h>
 
-/* Bytes a microsecond that a product streams at; microseconds of one more kernel, and of FOLD_BATCH columns of a thread
-   that nothing else hides */
 typedef struct {
-  double bytes_per_us, launch_us, batch_us;
+  double bytes_per_us;   /* streamed */
+  double x_bytes;        /* read of x a nonzero, beyond x once */
+  double far_bytes;      /* more for a nonzero, and times those of y, where neighbouring lanes are of distant rows */
+  double start_us;       /* launch of the kernel for the table */
+  double batch_us;       /* FOLD_BATCH columns of the widest slice: nothing hides the last blocks' way through them */
+  double second_wave_us; /* when the last blocks can only begin after others have ended */
+  double add_us;         /* launch of the kernel that adds partial sums, */
+  double folded_us;      /* a row to it: its reads and writes of y are scattered, */
+  double cut_often_us;   /* and more for a row of more than two pieces: it takes a warp, where others take a thread */
 } Machine;
 
-/* The device's are of the order of magnitude of a data-centre GPU: a batch waits for its columns and then for x, and
-   half of that is hidden on the average. On the host only bytes count. */
-static const Machine machines[] = {[SPMV_HOST] = {1e4, 0, 0}, [SPMV_DEVICE] = {4e6, 2, 0.32}};
+/* far_bytes is an estimate on the host; on the device the measurements show none */
+static const Machine machines[] = {
+    [SPMV_HOST]   = {.bytes_per_us = 1e4, .far_bytes = 1},
+    [SPMV_DEVICE] = {.bytes_per_us   = 4.6e6,
+                     .x_bytes        = 1,
+                     .start_us       = 1.5,
+                     .batch_us       = 0.62,
+                     .second_wave_us = 2.4,
+                     .add_us         = 1.5,
+                     .folded_us      = 7.1e-6,
+                     .cut_often_us   = 121e-6},
+};
+
+/* Multiprocessors of that GPU, and thread blocks of the product's kernel that one of them holds at a time: it takes 48
+   registers a thread in double precision, 32 in single */
+static const double MULTIPROCESSORS = 132, BLOCKS_HELD[] = {[SPMV_F64] = 5, [SPMV_F32] = 8};
+
+/* cuSPARSE's product with CSR on the same GPU, fitted to the same matrices: launch and preparation, bytes a
+   microsecond, microseconds a row */
+static const double CSR_START_US = 7.7, CSR_BYTES_PER_US = 3.4e6, CSR_ROW_US = 13e-6;
 
 /* Sorting must save this share of the time, or it is left alone */
 static const double SORTING_GAIN = 0.01;
-
-/* What a nonzero costs, in bytes of the same time, when neighbouring lanes read x at columns that are farther apart: in
-   sorted rows, and in pieces beyond the first */
-static const double FAR_X_BYTES = 1;
 
 double fold_mean(const FoldHistogram *h) { return h->rows ? (double)h->nnz / (double)h->rows : 0; }
 
@@ -69,26 +88,34 @@ static void sum_up(const FoldHistogram *h, FoldOrder order, Sums *s)
   for (int64_t w = 1; w <= FOLD_LONG; w++) s->steps[w] = s->steps[w - 1] + s->slices[w];
 }
 
-/* Rows that w cuts, their table rows beyond the first, and the nonzeros of those */
+/* Rows that w cuts, those that it cuts more than once, their table rows beyond the first, and the nonzeros of those */
 typedef struct {
-  double folded, extra_rows, extra_nonzeros;
+  double folded, often, extra_rows, extra_nonzeros;
 } Cut;
+
+/* Rows of more than l nonzeros. Those of at least FOLD_LONG are taken to be of their mean length, or one of them to be
+   the longest where that is less than l. */
+static double longer_than(const FoldHistogram *h, const Sums *s, int64_t l)
+{
+  const double rows = (double)s->at_least[FOLD_LONG];
+
+  if (l >= h->longest) return 0;
+  if (l < FOLD_LONG) return (double)s->at_least[l + 1];
+  return (double)s->nonzeros[FOLD_LONG] > rows * (double)l ? rows : 1;
+}
 
 static Cut cut(const FoldHistogram *h, const Sums *s, int64_t w)
 {
-  Cut c = {0, 0, 0};
+  const double long_rows = (double)s->at_least[FOLD_LONG], long_sum = (double)s->nonzeros[FOLD_LONG];
+  Cut          c = {.folded = longer_than(h, s, w), .often = longer_than(h, s, 2 * w)};
 
-  if (w >= h->longest) return c;
-  if (w >= FOLD_LONG) { /* as if all rows of at least FOLD_LONG nonzeros were of their mean length */
-    const double rows = (double)s->at_least[FOLD_LONG], mean = (double)s->nonzeros[FOLD_LONG] / rows;
-    const double length = mean > (double)w ? mean : (double)h->longest;
-    c.folded            = mean > (double)w ? rows : 1;
+  if (c.folded == 0) return c;
+  if (w >= FOLD_LONG) {
+    const double length = long_sum > long_rows * (double)w ? long_sum / long_rows : (double)h->longest;
     c.extra_rows        = c.folded * (ceil(length / (double)w) - 1);
     c.extra_nonzeros    = c.folded * (length - (double)w);
     return c;
   }
-  const double long_rows = (double)s->at_least[FOLD_LONG], long_sum = (double)s->nonzeros[FOLD_LONG];
-  c.folded         = (double)s->at_least[w + 1];
   c.extra_nonzeros = (double)s->nonzeros[w + 1] - c.folded * (double)w;
   for (int64_t l = w; l < FOLD_LONG; l += w) c.extra_rows += (double)(s->at_least[l + 1] - s->at_least[FOLD_LONG]);
   c.extra_rows += long_rows > 0 ? long_sum / (double)w - 0.5 * long_rows : 0; /* ceil() - 1 on the average */
@@ -112,6 +139,19 @@ static double extra_entries(const Cut *c, int64_t w)
   return c->extra_nonzeros + c->folded * (double)w * FOLD_LANES / (2.0 * FOLD_OWNERS) + (double)w * FOLD_LANES / 2;
 }
 
+/* Microseconds of the kernel that reads so many bytes, with a table of so many rows. All blocks begin at once as long
+   as the GPU holds them, and the fewer they are the more of the time that a slice waits for its columns and for x is
+   that of the bytes; further blocks begin late. */
+static double table_time(const Machine *m, SpmvScalar scalar, double bytes, double table_rows, double widest)
+{
+  const double blocks = ceil(table_rows / FOLD_WINDOW), held = MULTIPROCESSORS * BLOCKS_HELD[scalar];
+  const double late    = fmax(0, fmin(1, (blocks - held) / MULTIPROCESSORS)); /* 1: one on each multiprocessor */
+  const double waiting = m->batch_us * ceil(widest / FOLD_BATCH);
+  const double time    = bytes / m->bytes_per_us + waiting * fmin(1, blocks / held) + m->second_wave_us * late;
+
+  return m->start_us + fmax(time, waiting);
+}
+
 static FoldPrediction predict(const FoldHistogram *h, FoldOrder order, const Sums *s, int64_t w, SpmvScalar scalar,
                               SpmvSpace space)
 {
@@ -120,13 +160,14 @@ static FoldPrediction predict(const FoldHistogram *h, FoldOrder order, const Sum
   const Cut      c       = cut(h, s, w);
   const double   entries = order == FOLD_UNIFORM ? (rows + c.extra_rows) * (double)w
                                                  : FOLD_LANES * main_steps(h, order, s, w) + extra_entries(&c, w);
-  FoldPrediction p       = {(int64_t)entries, (int64_t)c.folded, (int64_t)c.extra_rows, 0, 0};
+  FoldPrediction p = {.entries = (int64_t)entries, .folded = (int64_t)c.folded, .extra_rows = (int64_t)c.extra_rows};
 
-  p.bytes = entries * (S + 4) + (rows + c.extra_rows) / FOLD_LANES * 8 + rows * S; /* table, slice_ptr, y */
-  if (order == FOLD_SORTED) p.bytes += rows * (1 + S); /* order, and y in parts of sectors */
-  p.bytes += FAR_X_BYTES * (order == FOLD_SORTED ? (double)h->nnz : c.extra_nonzeros);
-  p.bytes += c.extra_rows * 2 * S + c.folded * (8 + 2 * S); /* partial sums out and in; owner, y once more */
-  p.time = p.bytes / m->bytes_per_us + m->batch_us * ceil((double)w / FOLD_BATCH) + (c.folded > 0 ? m->launch_us : 0);
+  p.bytes = entries * (S + 4) + (rows + c.extra_rows) / FOLD_LANES * 8 + 2 * rows * S; /* table, slice_ptr, x, y */
+  p.bytes += m->x_bytes * (double)h->nnz + m->far_bytes * (order == FOLD_SORTED ? (double)h->nnz : c.extra_nonzeros);
+  if (order == FOLD_SORTED) p.bytes += rows + m->far_bytes * rows * S; /* order, and y in parts of sectors */
+  p.bytes += c.extra_rows * 2 * S + c.folded * (8 + 2 * S);            /* partial sums out and in; owner, y once more */
+  if (c.folded > 0) p.add_time = m->add_us + m->folded_us * c.folded + m->cut_often_us * c.often;
+  p.time = table_time(m, scalar, p.bytes, rows + c.extra_rows, (double)w) + p.add_time;
   return p;
 }
 
@@ -182,7 +223,7 @@ int fold_sorting_may_pay(const FoldHistogram *h, SpmvScalar scalar, SpmvSpace sp
 
   if (is_uniform(options) || h->rows <= FOLD_LANES) return 0;
   (void)wanted_width(h, FOLD_NATURAL, scalar, space, options, &p);
-  return (double)(p.entries - h->nnz) > SORTING_GAIN * (double)p.entries;
+  return (double)(p.entries - h->nnz) > SORTING_GAIN * (double)p.entries || p.add_time > SORTING_GAIN * p.time;
 }
 
 void fold_choose(const FoldHistogram *h, int sorted_known, SpmvScalar scalar, SpmvSpace space,
@@ -198,9 +239,18 @@ void fold_choose(const FoldHistogram *h, int sorted_known, SpmvScalar scalar, Sp
                              .automatic = is_automatic(options)};
   sizes->order = is_uniform(options) ? FOLD_UNIFORM : FOLD_NATURAL;
   sizes->width = wanted_width(h, sizes->order, scalar, space, options, &p);
-  if (!sorted_known || sizes->order == FOLD_UNIFORM) return;
-  const int64_t w = wanted_width(h, FOLD_SORTED, scalar, space, options, &sorted);
-  if (sorted.time > (1 - SORTING_GAIN) * p.time) return;
-  sizes->order = FOLD_SORTED;
-  sizes->width = w;
+  if (sorted_known && sizes->order == FOLD_NATURAL) {
+    const int64_t w = wanted_width(h, FOLD_SORTED, scalar, space, options, &sorted);
+    if (sorted.time <= (1 - SORTING_GAIN) * p.time) {
+      sizes->order = FOLD_SORTED;
+      sizes->width = w;
+      p            = sorted;
+    }
+  }
+  sizes->device_time = space == SPMV_DEVICE ? p.time : 0;
+}
+
+double fold_csr_time(int64_t csr_bytes, int64_t rows)
+{
+  return CSR_START_US + (double)csr_bytes / CSR_BYTES_PER_US + CSR_ROW_US * (double)rows;
 }

@@ -249,6 +249,7 @@ SpmvStatus fold_stream_analyze(const SpmvPattern *p, SpmvScalar scalar, const Sp
   a->streamed = 1;
   SPMV_TRY(on_host(p->row_ptr, p->space, p->host_row_ptr, row_ptr_bytes(p), "row_ptr", &scratch, exec, &row_ptr));
   SPMV_TRY(fold_analyze_rows(row_ptr, p, scalar, SPMV_DEVICE, options, exec, &a->sizes, &a->layout));
+  a->sizes.device_time = 0; /* what a product waits for are the copies, and a CSR would not fit either */
   fold_stream_cut(&a->sizes, a->layout.slice_ptr, fold_gather_of(options), scalar,
                   (int64_t)options->value[FOLD_OPTION_DEVICE_MEMORY], fold_partial_sums(&a->sizes), &a->stream);
   report_memory(&a->sizes, &a->stream, p, scalar, memory);

@@ -1,10 +1,9 @@
-/* Tests of format fold on the host: its arrays by hand, the choice of the width, and products over pieces and windows.
- */
+/* Tests of format fold on the host: its arrays by hand, and products over pieces and windows. */
 #include "unit.h"
 #include "unit_plan.h"
 #include "fold.h"
 #include "fold_slice.h"
-#include <math.h>
+#include "gen.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,22 +79,6 @@ UNIT_TEST(fold_says_when_a_small_matrix_is_mostly_padding)
   unit_plan_clear(&b);
 }
 
-UNIT_TEST(fold_width_follows_q_and_r)
-{
-  FoldHistogram h;
-
-  fold_count(row_ptr, 6, SPMV_I32, &h);
-  UNIT_EQUAL(18, h.nnz);
-  UNIT_EQUAL(7, h.longest);
-  UNIT_CHECK(fold_mean(&h) == 3);
-  UNIT_CHECK(fabs(fold_sigma(&h) - sqrt((1 + 25 + 0 + 4 + 49 + 9) / 6.0 - 9)) < 1e-12);
-  UNIT_EQUAL(5, fold_width(&h, 1.5, 0)); /* 4.5 rounds away from 0 */
-  UNIT_EQUAL(2, fold_width(&h, 0, 1));   /* 2.38 */
-  UNIT_EQUAL(5, fold_width(&h, 1, 1));
-  UNIT_EQUAL(1, fold_width(&h, 0.01, 0));
-  UNIT_EQUAL(7, fold_width(&h, 1e6, 1e6));
-}
-
 UNIT_TEST(fold_uniform_slices_are_all_as_wide_as_the_fold)
 {
   const int64_t length[] = {40, 1, 0, 3};
@@ -141,75 +124,6 @@ UNIT_TEST(fold_sorts_rows_in_windows_where_that_saves_padding)
   unit_plan_clear(&b);
   free((void *)csr.values);
   gen_pattern_free(&csr.pattern);
-}
-
-/* ---- the choice of the width ---- */
-
-/* The cost of the table that w really gives: the exact counterpart of fold_predict(), on the host */
-static double exact_time(const SpmvPattern *p, const FoldHistogram *h, FoldOrder order, int64_t w)
-{
-  FoldSizes            s         = {.rows = p->rows, .nnz = p->nnz, .width = w, .order = order, .longest = h->longest};
-  const FoldPrediction predicted = fold_predict(h, order, w, SPMV_F64, SPMV_HOST);
-  FoldLayout           layout;
-  SpmvExec             exec;
-  SpmvAllocator        none = {0};
-
-  spmv_exec_init(&exec, SPMV_HOST);
-  UNIT_EQUAL(SPMV_SUCCESS, fold_lay_out(p->row_ptr, p->index_type, &exec, &s, &layout));
-  fold_layout_free(&none, &none, SPMV_HOST, &layout);
-  if (w < FOLD_LONG) UNIT_EQUAL(s.folded, predicted.folded);
-  return (predicted.bytes + 12.0 * ((double)s.steps * FOLD_LANES - (double)predicted.entries)) * predicted.time /
-         predicted.bytes;
-}
-
-UNIT_TEST(fold_automatic_width_is_near_the_best_of_all_widths)
-{
-  const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8}, far[] = {5, 5, 5, 400};
-  const GenSpec spec[] = {
-      gen_power_law(20000, 2, 2.1, 6),    gen_lengths(9000, 5000, 8, lengths, 3),
-      gen_lengths(8000, 5000, 4, far, 3), gen_long_rows(20000, 20000, 5, 8000, 5000, 12),
-      gen_stencil(27, 24, 24, 24),        gen_circuit(30000, 11, 14),
-      gen_random(20000, 30000, 11, 15),   gen_mesh(27, 14, 14, 14, "12365143"),
-  };
-
-  for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++) {
-    static FoldHistogram h;
-    SpmvPattern          p;
-    FoldPrediction       ignored;
-    double               best = INFINITY;
-
-    UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec[m], SPMV_I32, &p));
-    fold_count(p.row_ptr, p.rows, SPMV_I32, &h);
-    fold_count_sorted(p.row_ptr, p.rows, SPMV_I32, &h);
-    for (int order = FOLD_NATURAL; order <= FOLD_SORTED; order++) {
-      best = INFINITY;
-      for (int64_t w = 1; w <= h.longest; w += 1 + w / 40) best = fmin(best, exact_time(&p, &h, (FoldOrder)order, w));
-      const int64_t chosen = fold_best_width(&h, (FoldOrder)order, SPMV_F64, SPMV_HOST, &ignored);
-      UNIT_CHECK(exact_time(&p, &h, (FoldOrder)order, chosen) <= 1.03 * best);
-    }
-    gen_pattern_free(&p);
-  }
-}
-
-UNIT_TEST(fold_predicts_the_table_exactly_when_nothing_is_folded)
-{
-  const GenSpec        spec = gen_random(20000, 30000, 11, 15);
-  static FoldHistogram h;
-  SpmvPattern          p;
-  int64_t              entries = 0;
-
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &p));
-  fold_count(p.row_ptr, p.rows, SPMV_I32, &h);
-  for (int64_t i = 0; i < p.rows; i += FOLD_LANES) {
-    int64_t longest = 0;
-    for (int64_t k = i; k < i + FOLD_LANES && k < p.rows; k++) {
-      const int64_t length = ((const int32_t *)p.row_ptr)[k + 1] - ((const int32_t *)p.row_ptr)[k];
-      if (length > longest) longest = length;
-    }
-    entries += FOLD_LANES * longest;
-  }
-  UNIT_EQUAL(entries, fold_predict(&h, FOLD_NATURAL, h.longest, SPMV_F64, SPMV_HOST).entries);
-  gen_pattern_free(&p);
 }
 
 UNIT_TEST(fold_absurd_padding_saturates_and_declines)
