@@ -121,7 +121,7 @@ private:
 int run(const CommandLine &c)
 {
   cudaStream_t             stream;
-  std::vector<KernelMaker> makers = own_formats(c.formats);
+  std::vector<KernelMaker> makers = own_formats(c.formats, c.convert_once);
   const double             begin  = wall_seconds();
   int                      faults = 0;
 

@@ -101,7 +101,8 @@ SpmvCsr csr_from(const Problem &p, Source source)
 class FormatKernel : public Kernel
 {
 public:
-  FormatKernel(const Problem &p, const Choice &choice) : format_(choice.options.format), options_(choice.options)
+  FormatKernel(const Problem &p, const Choice &choice, bool convert_once)
+      : format_(choice.options.format), options_(choice.options)
   {
     name       = choice.name;
     own        = true;
@@ -109,7 +110,8 @@ public:
     spmv_exec_init(&exec_, SPMV_DEVICE);
     exec_.stream = p.stream;
     exec_.device = memory_.hooks();
-    for (const auto &s : sources) measure_conversion(p, s.source, s.name);
+    for (const auto &s : sources)
+      if (!convert_once || &s == sources) measure_conversion(p, s.source, s.name, convert_once ? 1 : CONVERSIONS);
     if (!plan_) throw std::runtime_error("no conversion: " + conversions.front().error);
     SpmvMemory m;
     check(format_->memory(plan_, &m), "memory");
@@ -157,14 +159,14 @@ private:
     return plan;
   }
   /* Times one source; the first source that works gives the plan that is measured */
-  void measure_conversion(const Problem &p, Source source, const char *source_name)
+  void measure_conversion(const Problem &p, Source source, const char *source_name, int times)
   {
     const SpmvCsr a = csr_from(p, source);
     Conversion    c;
 
     c.source = source_name;
     try {
-      for (int i = 0; i < CONVERSIONS; i++) {
+      for (int i = 0; i < times; i++) {
         SpmvPlan *plan = nullptr;
         memory_.begin();
         const double seconds = wall_seconds_of([&] { plan = convert(a); });
@@ -248,14 +250,17 @@ std::vector<std::string> all_formats()
 
 } // namespace
 
-std::vector<KernelMaker> own_formats(const std::vector<std::string> &texts)
+std::vector<KernelMaker> own_formats(const std::vector<std::string> &texts, bool convert_once)
 {
   std::vector<KernelMaker> r;
 
   for (const auto &text : texts.empty() ? all_formats() : texts) {
     const Choice choice = parse(text);
-    r.push_back(
-        {text, [choice](const Problem &p, std::string &) { return std::make_unique<FormatKernel>(p, choice); }, true});
+    r.push_back({text,
+                 [choice, convert_once](const Problem &p, std::string &) {
+                   return std::make_unique<FormatKernel>(p, choice, convert_once);
+                 },
+                 true});
   }
   return r;
 }
