@@ -19,12 +19,6 @@ int lanes_of(const SpmvOptions *options, int64_t rows, int64_t nnz)
   return lanes;
 }
 
-int64_t items_for(const SpmvPattern *p)
-{
-  return (p->rows + p->nnz) / (CRSV_ITEMS_LARGE * CRSV_THREADS) < CRSV_ENOUGH_BLOCKS ? CRSV_ITEMS_SMALL
-                                                                                     : CRSV_ITEMS_LARGE;
-}
-
 /* A device pointer to an array: itself, or an upload that the caller owns */
 SpmvStatus take(const void *array, SpmvSpace space, int64_t bytes, const char *name, const void **taken, void **own,
                 SpmvExec *exec)
@@ -45,7 +39,7 @@ SpmvStatus count(const SpmvPattern *pattern, CrsvCounts *counts, SpmvExec *exec)
   if (p.rows > 0)
     SPMV_TRY(spmv_on_device(p.row_ptr, p.space, (p.rows + 1) * spmv_index_bytes(p.index_type), "uploaded row_ptr",
                             &uploaded.arena, exec, &p.row_ptr));
-  return crsv_count(&p, items_for(&p), counts, exec);
+  return crsv_count(&p, counts, exec);
 }
 
 SpmvStatus fill(CrsvDevicePlan *plan, const SpmvCsr *csr, SpmvExec *exec)
@@ -230,7 +224,7 @@ SpmvStatus crsv_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
              base->format->options[CRSV_OPTION_VARIANT].choices[(int)plan->options.value[CRSV_OPTION_VARIANT]]);
   else
     snprintf(line, sizeof line, "streams in %lld blocks of %lld rows and nonzeros, long rows in %lld pieces",
-             (long long)c->blocks, (long long)c->items * CRSV_THREADS, (long long)c->pieces);
+             (long long)c->blocks, (long long)c->share, (long long)c->pieces);
   print(ctx, line);
   return SPMV_SUCCESS;
 }

@@ -7,10 +7,23 @@
 
 enum {
   CRSV_THREADS     = 128,
-  CRSV_ITEMS_SMALL = 4, /* nonzeros a thread in a pass of the streaming kernel, for matrices that leave the GPU idle */
-  CRSV_ITEMS_LARGE = 8,
-  CRSV_ENOUGH_BLOCKS = 2000,
-  CRSV_PIECE         = 8192 /* nonzeros of a piece of a long row */
+  CRSV_ITEMS       = 4,  /* nonzeros a thread of the streaming kernel: so many let a multiprocessor */
+  CRSV_BLOCKS      = 16, /* have so many blocks, all its threads; a block of more was slower */
+  CRSV_BLOCKS_WIDE = 10, /* with 64-bit indices */
+  CRSV_CAPACITY    = CRSV_ITEMS * CRSV_THREADS, /* nonzeros of a block */
+  CRSV_ROWS        = CRSV_CAPACITY * 5 / 4,     /* rows of a block, at most */
+  CRSV_PIECE       = 2048                       /* nonzeros of a piece of a long row */
+};
+
+/* The operands of a product */
+template <typename I, typename S>
+struct CrsvCsr {
+  const I *__restrict__ row_ptr;
+  const I *__restrict__ col;
+  const S *__restrict__ values;
+  const S *__restrict__ x;
+  S *y;
+  S  alpha, beta;
 };
 
 /* A block of the streaming kernel: rows row0 .. row0+rows-1, nonzeros begin .. begin+count-1; long rows left out */
@@ -34,7 +47,7 @@ struct CrsvLongRow {
 
 /* Counts that size the arrays of a plan; all 0 unless nt = auto */
 struct CrsvCounts {
-  int64_t items; /* nonzeros a thread in a pass */
+  int64_t share; /* a row i belongs to block (row_ptr[i] + i) / share: neither many nonzeros nor empty rows crowd one */
   int64_t blocks, pieces, slots, long_rows;
 };
 
@@ -54,8 +67,12 @@ typedef struct {
 } CrsvDevicePlan;
 
 /* Counts blocks and pieces of a pattern that lies on the device */
-SpmvStatus crsv_count(const SpmvPattern *, int64_t items, CrsvCounts *, SpmvExec *);
+SpmvStatus crsv_count(const SpmvPattern *, CrsvCounts *, SpmvExec *);
 /* Fills the tables of a plan, whose row_ptr is set */
 SpmvStatus crsv_fill_tables(CrsvDevicePlan *, SpmvExec *);
+
+/* The product by blocks and pieces */
+template <typename I, typename S>
+SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S> &, void *work, SpmvExec *);
 
 #endif

@@ -1,16 +1,22 @@
 /* crsv_device_tables.cu - the tables of the streaming kernel: which rows a block owns, and the pieces of long rows. */
 #include "crsv_device.cuh"
+#include <algorithm>
+#include <cub/block/block_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
 namespace
 {
-enum { THREADS = 256 };
+enum { THREADS = 256, LONGEST_BLOCKS = 1024 };
 
 /* Of one row, or summed over the rows before it */
 struct LongCounts {
   int64_t pieces, slots, rows; /* rows: long ones of several pieces */
+};
+
+struct Larger {
+  __device__ int64_t operator()(int64_t a, int64_t b) const { return max(a, b); }
 };
 
 struct AddCounts {
@@ -20,67 +26,9 @@ struct AddCounts {
   }
 };
 
-template <typename I>
-struct CountRow {
-  const I              *row_ptr;
-  int64_t               rows, capacity;
-  __device__ LongCounts operator()(int64_t i) const
-  {
-    const int64_t length = i < rows ? (int64_t)(row_ptr[i + 1] - row_ptr[i]) : 0;
-    if (length <= capacity) return {0, 0, 0};
-    const int64_t pieces = (length + CRSV_PIECE - 1) / CRSV_PIECE;
-    return {pieces, pieces > 1 ? pieces : 0, pieces > 1};
-  }
-};
-
-/* total: how many long rows there are in all, as a cheap first look */
-template <typename I>
-__global__ void crsv_find_long(const I *row_ptr, int64_t rows, int64_t capacity, unsigned long long *total)
-{
-  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-  if (i < rows && (int64_t)(row_ptr[i + 1] - row_ptr[i]) > capacity) atomicAdd(total, 1ull);
-}
-
-/* before[i] = the counts of all rows before i, for i = 0 .. rows */
-template <typename I>
-SpmvStatus scan_long(const I *row_ptr, int64_t rows, int64_t capacity, SpmvScopedArena *arena, LongCounts **before,
-                     SpmvExec *exec)
-{
-  const auto counts =
-      thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), CountRow<I>{row_ptr, rows, capacity});
-
-  SPMV_TRY(arena->array(rows + 1, "long rows", before));
-  SPMV_CUB(exec, &arena->arena,
-           cub::DeviceScan::ExclusiveScan(scratch, bytes, counts, *before, AddCounts(), LongCounts{0, 0, 0}, rows + 1,
-                                          (cudaStream_t)exec->stream));
-  return SPMV_SUCCESS;
-}
-
-template <typename I>
-SpmvStatus count_long(const I *row_ptr, int64_t rows, int64_t capacity, CrsvCounts *counts, SpmvExec *exec)
-{
-  SpmvScopedArena     arena(exec);
-  LongCounts         *before, total;
-  unsigned long long *found, any = 0;
-
-  SPMV_TRY(arena.array(1, "long rows", &found));
-  SPMV_CUDA(exec, cudaMemsetAsync(found, 0, sizeof *found, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, crsv_find_long<I>, spmv_blocks(rows, THREADS), THREADS, 0, row_ptr, rows, capacity, found);
-  SPMV_TRY(spmv_copy(&any, SPMV_HOST, found, SPMV_DEVICE, sizeof any, exec));
-  SPMV_TRY(spmv_stream_wait(exec));
-  if (any == 0) return SPMV_SUCCESS;
-  SPMV_TRY(scan_long(row_ptr, rows, capacity, &arena, &before, exec));
-  SPMV_TRY(spmv_copy(&total, SPMV_HOST, before + rows, SPMV_DEVICE, sizeof total, exec));
-  SPMV_TRY(spmv_stream_wait(exec));
-  counts->pieces    = total.pieces;
-  counts->slots     = total.slots;
-  counts->long_rows = total.rows;
-  return SPMV_SUCCESS;
-}
-
 /* The first row i with row_ptr[i] + i >= key */
 template <typename I>
-__device__ int64_t first_row(const I *row_ptr, int64_t rows, int64_t key)
+__host__ __device__ int64_t first_row(const I *row_ptr, int64_t rows, int64_t key)
 {
   int64_t low = 0, high = rows;
   while (low < high) {
@@ -91,16 +39,97 @@ __device__ int64_t first_row(const I *row_ptr, int64_t rows, int64_t key)
   return low;
 }
 
+/* A row is cut into pieces when it does not end within its block's capacity. Only the last row of a block can. */
 template <typename I>
-__global__ void crsv_make_blocks(const I *row_ptr, int64_t rows, int64_t capacity, CrsvBlock *blocks, int64_t n)
+struct CountRow {
+  const I              *row_ptr;
+  int64_t               rows, share;
+  __device__ LongCounts operator()(int64_t i) const
+  {
+    if (i >= rows) return {0, 0, 0};
+    const int64_t length = row_ptr[i + 1] - row_ptr[i], block = ((int64_t)row_ptr[i] + i) / share;
+    if ((int64_t)row_ptr[i + 1] + i + 1 < (block + 1) * share) return {0, 0, 0}; /* not the last */
+    const int64_t row0 = first_row(row_ptr, rows, block * share);
+    if ((int64_t)(row_ptr[i + 1] - row_ptr[row0]) <= CRSV_CAPACITY) return {0, 0, 0};
+    const int64_t pieces = (length + CRSV_PIECE - 1) / CRSV_PIECE;
+    return {pieces, pieces > 1 ? pieces : 0, pieces > 1};
+  }
+};
+
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    crsv_find_longest(const I *row_ptr, int64_t rows, unsigned long long *longest)
+{
+  typedef cub::BlockReduce<int64_t, THREADS> Reduce;
+  __shared__ typename Reduce::TempStorage    temp;
+  int64_t                                    mine = 0;
+
+  for (int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x; i < rows; i += (int64_t)gridDim.x * THREADS)
+    mine = max(mine, (int64_t)(row_ptr[i + 1] - row_ptr[i]));
+  mine = Reduce(temp).Reduce(mine, Larger());
+  if (threadIdx.x == 0) atomicMax(longest, (unsigned long long)mine);
+}
+
+/* before[i] = the counts of all rows before i, for i = 0 .. rows */
+template <typename I>
+SpmvStatus scan_long(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvScopedArena *arena, LongCounts **before,
+                     SpmvExec *exec)
+{
+  const auto counts =
+      thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), CountRow<I>{row_ptr, rows, c->share});
+
+  SPMV_TRY(arena->array(rows + 1, "long rows", before));
+  SPMV_CUB(exec, &arena->arena,
+           cub::DeviceScan::ExclusiveScan(scratch, bytes, counts, *before, AddCounts(), LongCounts{0, 0, 0}, rows + 1,
+                                          (cudaStream_t)exec->stream));
+  return SPMV_SUCCESS;
+}
+
+/* Rows and nonzeros that begin in a block, so that the last row that does has its end there too, nearly always. Rows of
+   one length fill a block to their last; others leave room for one of twice the mean. */
+int64_t share_of(int64_t rows, int64_t nnz, int64_t longest)
+{
+  const double mean = rows ? (double)nnz / (double)rows : 0;
+
+  if (longest > 0 && longest <= CRSV_CAPACITY && (double)longest < 1.15 * mean)
+    return std::min((int64_t)CRSV_ROWS, CRSV_CAPACITY / longest * (longest + 1));
+  return CRSV_CAPACITY - std::min({longest, (int64_t)(2 * mean) + 8, (int64_t)CRSV_CAPACITY / 4});
+}
+
+template <typename I>
+SpmvStatus count_rows(const I *row_ptr, const SpmvPattern *p, CrsvCounts *counts, SpmvExec *exec)
+{
+  const int64_t       rows = p->rows;
+  SpmvScopedArena     arena(exec);
+  LongCounts         *before, total;
+  unsigned long long *found, longest = 0;
+
+  SPMV_TRY(arena.array(1, "longest row", &found));
+  SPMV_CUDA(exec, cudaMemsetAsync(found, 0, sizeof *found, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, crsv_find_longest<I>, std::min(spmv_blocks(rows, THREADS), (int64_t)LONGEST_BLOCKS), THREADS, 0,
+              row_ptr, rows, found);
+  SPMV_TRY(spmv_copy(&longest, SPMV_HOST, found, SPMV_DEVICE, sizeof longest, exec));
+  SPMV_TRY(spmv_stream_wait(exec));
+  counts->share  = share_of(rows, p->nnz, (int64_t)longest);
+  counts->blocks = rows ? (rows + p->nnz) / counts->share + 1 : 0;
+  SPMV_TRY(scan_long(row_ptr, rows, counts, &arena, &before, exec));
+  SPMV_TRY(spmv_copy(&total, SPMV_HOST, before + rows, SPMV_DEVICE, sizeof total, exec));
+  SPMV_TRY(spmv_stream_wait(exec));
+  counts->pieces    = total.pieces;
+  counts->slots     = total.slots;
+  counts->long_rows = total.rows;
+  return SPMV_SUCCESS;
+}
+
+template <typename I>
+__global__ void crsv_make_blocks(const I *row_ptr, int64_t rows, int64_t share, CrsvBlock *blocks, int64_t n)
 {
   const int64_t b = blockIdx.x * (int64_t)THREADS + threadIdx.x;
   if (b >= n) return;
-  const int64_t row0 = first_row(row_ptr, rows, b * capacity);
-  int64_t       end  = first_row(row_ptr, rows, (b + 1) * capacity);
+  const int64_t row0 = first_row(row_ptr, rows, b * share);
+  int64_t       end  = first_row(row_ptr, rows, (b + 1) * share);
 
-  /* only the last row can be long: it brings the key of the next one beyond the block */
-  if (end > row0 && (int64_t)(row_ptr[end] - row_ptr[end - 1]) > capacity) end--;
+  if ((int64_t)(row_ptr[end] - row_ptr[row0]) > CRSV_CAPACITY) end--; /* its last row is cut into pieces */
   blocks[b] = {row0, (int64_t)row_ptr[row0], (int32_t)(end - row0), (int32_t)(row_ptr[end] - row_ptr[row0])};
 }
 
@@ -124,31 +153,27 @@ __global__ void crsv_make_pieces(const I *row_ptr, int64_t rows, const LongCount
 template <typename I>
 SpmvStatus fill_tables(CrsvDevicePlan *plan, SpmvExec *exec)
 {
-  const CrsvCounts &c        = plan->counts;
-  const int64_t     capacity = c.items * CRSV_THREADS, rows = plan->base.rows;
+  const CrsvCounts &c       = plan->counts;
+  const int64_t     rows    = plan->base.rows;
   const I          *row_ptr = (const I *)plan->row_ptr;
   SpmvScopedArena   arena(exec);
   LongCounts       *before;
 
-  SPMV_LAUNCH(exec, crsv_make_blocks<I>, spmv_blocks(c.blocks, THREADS), THREADS, 0, row_ptr, rows, capacity,
+  SPMV_LAUNCH(exec, crsv_make_blocks<I>, spmv_blocks(c.blocks, THREADS), THREADS, 0, row_ptr, rows, c.share,
               plan->blocks, c.blocks);
   if (c.pieces == 0) return SPMV_SUCCESS;
-  SPMV_TRY(scan_long(row_ptr, rows, capacity, &arena, &before, exec));
+  SPMV_TRY(scan_long(row_ptr, rows, &c, &arena, &before, exec));
   SPMV_LAUNCH(exec, crsv_make_pieces<I>, spmv_blocks(rows, THREADS), THREADS, 0, row_ptr, rows, before, plan->pieces,
               plan->long_rows);
   return spmv_stream_wait(exec); /* before leaves scope */
 }
 } // namespace
 
-SpmvStatus crsv_count(const SpmvPattern *p, int64_t items, CrsvCounts *counts, SpmvExec *exec)
+SpmvStatus crsv_count(const SpmvPattern *p, CrsvCounts *counts, SpmvExec *exec)
 {
-  const int64_t capacity = items * CRSV_THREADS;
-
-  *counts        = {};
-  counts->items  = items;
-  counts->blocks = p->rows ? (p->rows + p->nnz) / capacity + 1 : 0;
-  if (p->index_type == SPMV_I64) return count_long((const int64_t *)p->row_ptr, p->rows, capacity, counts, exec);
-  return count_long((const int32_t *)p->row_ptr, p->rows, capacity, counts, exec);
+  *counts = {};
+  return p->index_type == SPMV_I64 ? count_rows((const int64_t *)p->row_ptr, p, counts, exec)
+                                   : count_rows((const int32_t *)p->row_ptr, p, counts, exec);
 }
 
 SpmvStatus crsv_fill_tables(CrsvDevicePlan *plan, SpmvExec *exec)
