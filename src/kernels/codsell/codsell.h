@@ -52,8 +52,8 @@ enum {
 enum { CODSELL_OPTION_C = 0, CODSELL_OPTION_SIGMA, CODSELL_OPTION_WORD };
 
 /* Word lengths that may be chosen; option "word" is "auto" or one of them, c is one of 8, 16, 32, 64 */
-enum { CODSELL_WORDS = 6 };
-#define CODSELL_WORD_LIST(X) X(1) X(2) X(3) X(4) X(6) X(8)
+enum { CODSELL_WORDS = 8 };
+#define CODSELL_WORD_LIST(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
 
 /* How the positions of a slice are kept */
 typedef enum {

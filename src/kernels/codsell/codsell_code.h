@@ -131,6 +131,14 @@ CODSELL_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, in
   return p;
 }
 
+/* What a slice speaks for or against a word length: its bytes, and one for each position past its width that the last
+   word has */
+CODSELL_BOTH int codsell_charge(int kind, int width, int word, int c, int ragged)
+{
+  const int past = kind >= CODSELL_COLUMNS16 ? 0 : codsell_words(width, word) * word - width;
+  return codsell_parts(kind, width, word, c, ragged).end + past;
+}
+
 CODSELL_BOTH int codsell_is_narrow(const CodsellSpan *s) { return s->high - s->low <= 0xffff; }
 
 /* Whether the words and columns of a slice allow a kind */

@@ -2,6 +2,7 @@
    needed. */
 #include "../device/upload.cuh"
 #include "codsell_device.cuh"
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -36,7 +37,7 @@ int choose_parts(const CodsellShape *s)
   const int64_t slots = s->slices << s->log_c;
   int           parts = 1;
 
-  while (2 * parts <= 8 && (2 * parts) << s->log_c <= CODSELL_THREADS && slots * parts < THREADS_WANTED &&
+  while (2 * parts <= 8 && (2 * parts) << s->log_c <= CODSELL_SUMMERS && slots * parts < THREADS_WANTED &&
          s->slices > 0 && s->columns / s->slices >= 2 * parts * NONZEROS_WANTED)
     parts *= 2;
   return parts;
@@ -45,9 +46,14 @@ int choose_parts(const CodsellShape *s)
 SpmvStatus analyze_steps(CodsellDeviceAnalysis *a, const SpmvPattern *pattern, const SpmvOptions *options,
                          SpmvExec *exec)
 {
-  int64_t sigma;
-  int     word;
+  const int64_t most = INT_MAX - CODSELL_MAX_SIGMA; /* slots are counted in 32 bits */
+  int64_t       sigma;
+  int           word;
 
+  if (pattern->rows > most || pattern->cols > most)
+    return spmv_fail(exec, SPMV_ERR_OVERFLOW,
+                     "codsell takes at most %lld rows and columns on the device, not %lld x %lld", (long long)most,
+                     (long long)pattern->rows, (long long)pattern->cols);
   codsell_read_options(options, &a->shape.log_c, &sigma, &word);
   a->arena.chunk_bytes = scratch_bytes(pattern);
   SPMV_TRY(spmv_pattern_on_device(pattern, &a->arena, exec, &a->pattern));

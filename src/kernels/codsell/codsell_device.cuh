@@ -17,8 +17,9 @@
 #include "codsell_device.h"
 
 enum {
-  CODSELL_THREADS = 256, /* of every thread block: a multiple of every C */
-  CODSELL_PIECE   = 8 * CODSELL_THREADS
+  CODSELL_THREADS = 256, /* of every thread block of a conversion, */
+  CODSELL_SUMMERS = 128, /* and of a product: multiples of every C */
+  CODSELL_PIECE   = 8 * CODSELL_SUMMERS
 };
 
 typedef struct {

@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     find_span(a, r, word, 0, number[l], s, row_ptr, col);
     if (!here || r.lane > 0) continue;
     const int width = s.width[r.slice], ragged = s.ragged[r.slice];
-    const int kind = codsell_choose(&s.span[r.slice], width, word, r.c, ragged);
-    const int end  = codsell_parts(kind, width, word, r.c, ragged).end;
-    if (end > 0) atomicAdd(&bytes[l], (unsigned long long)end);
+    const int kind   = codsell_choose(&s.span[r.slice], width, word, r.c, ragged);
+    const int charge = codsell_charge(kind, width, word, r.c, ragged);
+    if (charge > 0) atomicAdd(&bytes[l], (unsigned long long)charge);
   }
 }
 

@@ -105,7 +105,7 @@ static int64_t estimate_bytes(const SpmvPattern *p, const CodsellAnalysis *a, co
     int         width, ragged;
 
     codsell_host_span(p, a, codsell_sampled(i, s->stride, a->shape.slices), word, 0, &width, &ragged, &span);
-    bytes += codsell_parts(codsell_choose(&span, width, word, c, ragged), width, word, c, ragged).end;
+    bytes += codsell_charge(codsell_choose(&span, width, word, c, ragged), width, word, c, ragged);
   }
   return bytes * s->stride + words * codsell_stride(word) * (int64_t)sizeof(int32_t);
 }
