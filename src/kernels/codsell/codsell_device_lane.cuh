@@ -134,7 +134,10 @@ __device__ inline S codsell_sum_lane(const CodsellLane<S, C> &at)
 /* Words of a step, and the thread blocks of a product that a multiprocessor has registers for with such steps: more
    threads are worth more than longer steps */
 __host__ __device__ constexpr int codsell_words_at_a_time(int word) { return word > 3 ? 1 : word > 1 ? 6 / word : 4; }
-__host__ __device__ constexpr int codsell_resident_blocks(int word) { return word == 8 ? 8 : word > 5 ? 9 : 10; }
+__host__ __device__ constexpr int codsell_resident_blocks(int word)
+{
+  return spmv_resident_blocks(CODSELL_SUMMERS, word == 8 ? 8 : word > 5 ? 9 : 10);
+}
 
 template <typename S, int W, int C>
 __device__ inline S codsell_sum_by_kind(int kind, const CodsellLane<S, C> &at)

@@ -105,6 +105,12 @@ __device__ inline bool find_ends(const I *row_ptr, const CrsvBlock &b, uint16_t 
   return unequal;
 }
 
+template <typename I>
+constexpr int crsv_resident_blocks()
+{
+  return spmv_resident_blocks(CRSV_THREADS, sizeof(I) == 8 ? CRSV_BLOCKS_WIDE : CRSV_BLOCKS);
+}
+
 /* A piece of a long row: its sum to y, or where there are several, to the work space */
 template <typename I, typename S>
 __device__ inline void sum_piece(const CrsvCsr<I, S> &a, const CrsvPiece &p, S *work)
@@ -130,7 +136,7 @@ __device__ inline void sum_piece(const CrsvCsr<I, S> &a, const CrsvPiece &p, S *
 }
 
 template <typename I, typename S>
-__global__ void __launch_bounds__(CRSV_THREADS, sizeof(I) == 8 ? CRSV_BLOCKS_WIDE : CRSV_BLOCKS)
+__global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
     crsv_stream(CrsvCsr<I, S> a, const CrsvBlock *__restrict__ blocks, const CrsvPiece *__restrict__ pieces,
                 int piece_count, S *work)
 {

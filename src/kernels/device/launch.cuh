@@ -48,6 +48,22 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
     }                                                                                                                  \
   } while (0)
 
+/* Threads that a multiprocessor of the architecture being compiled can hold */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+enum { SPMV_RESIDENT_THREADS = 1024 };
+#elif defined(__CUDA_ARCH__) &&                                                                                        \
+    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
+enum { SPMV_RESIDENT_THREADS = 1536 };
+#else
+enum { SPMV_RESIDENT_THREADS = 2048 };
+#endif
+
+/* Thread blocks that a launch bound may ask for, where a larger multiprocessor would have `wanted` */
+__host__ __device__ constexpr int spmv_resident_blocks(int threads, int wanted)
+{
+  return wanted * threads > SPMV_RESIDENT_THREADS ? SPMV_RESIDENT_THREADS / threads : wanted;
+}
+
 static inline int64_t spmv_blocks(int64_t items, int64_t per_block) { return (items + per_block - 1) / per_block; }
 
 #endif

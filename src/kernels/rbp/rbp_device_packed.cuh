@@ -40,20 +40,11 @@ static constexpr RbpVariant rbp_variants[] = {
     RBP_VARIANT_LIST(RBP_ROW)
 #undef RBP_ROW
 };
-/* Threads that a multiprocessor of the architecture being compiled can hold */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { RBP_RESIDENT_THREADS = 1024 };
-#elif defined(__CUDA_ARCH__) &&                                                                                        \
-    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
-enum { RBP_RESIDENT_THREADS = 1536 };
-#else
-enum { RBP_RESIDENT_THREADS = 2048 };
-#endif
 
+/* Thread blocks that a multiprocessor has registers for, by the values that a thread loads at a time */
 static constexpr int rbp_resident_blocks(int values)
 {
-  const int most = RBP_RESIDENT_THREADS / RBP_THREADS, wanted = values <= 12 ? 16 : 10;
-  return wanted < most ? wanted : most;
+  return spmv_resident_blocks(RBP_THREADS, values <= 12 ? 16 : 10);
 }
 
 /* action.run<S, G, U, P>() for the scalar type, the variant and the units a thread of a plan */
