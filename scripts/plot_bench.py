@@ -2,18 +2,22 @@
 """Draws the results of spmv_bench, and writes them as a table.
 
     scripts/plot_bench.py results.json [more.json ...] --images docs/img       speed, bytes and roofline as SVG (matplotlib)
-    scripts/plot_bench.py results.json --table                                 the Markdown table on standard output
+    scripts/plot_bench.py results.json --crsv docs/img                         crsv's threads a row and variants as SVG
+    scripts/plot_bench.py results.json --table                                 one line a matrix, on standard output
     scripts/plot_bench.py results.json --readme README.md                      the same, put between the markers in a file
+    scripts/plot_bench.py results.json --details docs/gpu-tables.md            a table a kernel, put between the markers
 
-Of several files the later one wins where both have a matrix and a kernel. Every number comes from the files: nothing is
-averaged over matrices. --kernel chooses the kernel of the table (rbp:format=packed).
+Of several files the later one wins where both have a matrix and a kernel. Every number comes from the files; the mean of
+--crsv says that it is one. --kernels chooses the kernels of tables and images.
 """
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+KERNELS = "rbp:format=packed,fold,crsv,codsell"
 BANDS = [(60e6, "below 60 MB as CSR"), (300e6, "60 to 300 MB as CSR"), (float("inf"), "above 300 MB as CSR")]
 
 
@@ -51,8 +55,15 @@ class Results:
         peer = self.best_peer(record["matrix"])
         return peer["us"] / record["us"] if peer else None
 
-    def own_kernels(self):
-        return list(dict.fromkeys(r["kernel"] for r in self.records.values() if r.get("ok") and r["own"]))
+    def own_kernels(self, wanted=None):
+        """Kernels of the library that have a time, all or those wanted."""
+        found = dict.fromkeys(r["kernel"] for r in self.records.values() if r.get("ok") and r["own"])
+        return [k for k in (wanted or found) if k in found]
+
+    def speed_over_csr(self, record):
+        """Time of the better CSR algorithm of cuSPARSE over the time of the record."""
+        csr = [r["us"] for r in self.measured(record["matrix"], own=False) if r["kernel"].startswith("cusparse_csr")]
+        return min(csr) / record["us"] if csr else None
 
     def of_copy(self, record):
         return record["own_bytes_per_s"] / self.header["copy_bytes_per_s"]
@@ -70,11 +81,9 @@ def conversion(record, source):
     return record.get("conversion", {}).get(source, {}).get("products")
 
 
-def table_row(results, matrix, kernel):
+def detail_row(results, matrix, kernel):
     record = results.records.get((matrix["name"], kernel))
-    peer = results.best_peer(matrix["name"])
-    cells = [f"`{matrix['name']}`", f"{matrix['csr_bytes'] / 1e6:.0f}"]
-    cells.append(f"{number(peer['us'], 1)} ({peer['kernel'].removeprefix('cusparse_')})" if peer else "–")
+    cells = [f"`{matrix['name']}`"]
     if not record or not record.get("ok"):
         return cells + ["failed" if record else "–"] + ["–"] * 6
     own = number(record["us"], 1)
@@ -89,19 +98,49 @@ def table_row(results, matrix, kernel):
                     number(record.get("refresh_products"), 2)]
 
 
-def table(results, kernel):
-    head = ["matrix", "CSR, MB", "best cuSPARSE, µs", f"{kernel}, µs", "speed", "speed, cache cold", "bytes vs CSR",
-            "of copy bandwidth", "conversion, products (device / host CSR)", "refresh, products"]
-    h = results.header
-    lines = [f"{h['gpu']}, CUDA {h['cuda']}, cuSPARSE {h['cusparse']}, driver for CUDA {h['driver_cuda']}, {h['date'][:10]}, "
-             f"commit {h['commit']}; double precision, 32-bit indices; copy bandwidth {h['copy_bytes_per_s'] / 1e12:.2f} TB/s.",
-             "Speed is against the fastest of all cuSPARSE formats on the same matrix in the same run."]
-    for _, band in BANDS:
-        chosen = [m for m in results.matrices.values() if band_of(m) == band]
-        if chosen:
-            lines += ["", f"Matrices {band}:", "", "| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-            lines += ["| " + " | ".join(table_row(results, m, kernel)) + " |" for m in chosen]
+def markdown(head, rows):
+    return ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)] + ["| " + " | ".join(r) + " |" for r in rows]
+
+
+def details(results, kernels):
+    head = ["matrix", "µs", "speed", "speed, cache cold", "bytes vs CSR", "of copy bandwidth",
+            "conversion, products (device / host CSR)", "refresh, products"]
+    lines = [measured_on(results)]
+    for kernel in kernels:
+        lines += ["", f"## {kernel}", ""]
+        lines += markdown(head, [detail_row(results, m, kernel) for m in results.matrices.values()])
     return "\n".join(lines)
+
+
+def measured_on(results):
+    h = results.header
+    return (f"{h['gpu']}, CUDA {h['cuda']}, cuSPARSE {h['cusparse']}, driver for CUDA {h['driver_cuda']}, {h['date'][:10]}, "
+            f"commit {h['commit']}; double precision, 32-bit indices; copy bandwidth {h['copy_bytes_per_s'] / 1e12:.2f} TB/s.")
+
+
+def table_row(results, matrix, kernels):
+    """Speed and bytes of each kernel; the fastest in bold."""
+    peer = results.best_peer(matrix["name"])
+    records = [results.records.get((matrix["name"], kernel)) for kernel in kernels]
+    fastest = min((r["us"] for r in records if r and r.get("ok")), default=None)
+    cells = [f"`{matrix['name']}`", f"{matrix['csr_bytes'] / 1e6:.0f}",
+             f"{number(peer['us'], 1)} ({peer['kernel'].removeprefix('cusparse_')})" if peer else "–"]
+    for r in records:
+        if not r or not r.get("ok"):
+            cells.append("–")
+            continue
+        speed = number(results.speed(r), 2)
+        speed = f"**{speed}**" if r["us"] == fastest else speed
+        cells.append(f"{speed} ({number(r['bytes_vs_csr'], 2)}{'' if r['accepted'] else ', declined'})")
+    return cells
+
+
+def table(results, kernels):
+    head = ["matrix", "CSR, MB", "best cuSPARSE, µs"] + [k.split(":")[0] for k in kernels]
+    note = ("Speed against the fastest of all cuSPARSE formats on the same matrix in the same run and, in brackets, bytes "
+            "over those of CSR.")
+    rows = sorted(results.matrices.values(), key=lambda m: next(i for i, (limit, _) in enumerate(BANDS) if m["csr_bytes"] < limit))
+    return "\n".join([measured_on(results), note, ""] + markdown(head, [table_row(results, m, kernels) for m in rows]))
 
 
 def put_between_markers(path, text):
@@ -161,24 +200,40 @@ def roofline(results, kernels):
     return figure
 
 
-def draw(results, folder):
-    try:
-        import matplotlib
-    except ImportError:
-        fail("needs matplotlib: pip install matplotlib")
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "spmv_bench"  # the same results give the same file
-    kernels = results.own_kernels()
+def main_figures(results, kernels):
     gpu = results.header["gpu"]
-    figures = {
+    return {
         "speed": grouped_bars(results, results.speed, kernels, f"y = A x on {gpu}", "speed, cache warm (longer is faster)",
                               "best cuSPARSE format"),
         "bytes": grouped_bars(results, lambda r: r["bytes_vs_csr"], kernels, "Memory of the matrix",
                               "bytes of the format over bytes of CSR (shorter is smaller)", "CSR"),
         "roofline": roofline(results, kernels),
     }
+
+
+def crsv_figure(results):
+    """Each number of threads a row and each variant of format crsv over the better CSR algorithm of cuSPARSE."""
+    kernels = [k for k in results.own_kernels() if k.split(":")[0] == "crsv"]
+    figure = grouped_bars(results, results.speed_over_csr, kernels, f"Format crsv on {results.header['gpu']}",
+                          "speed, cache warm (longer is faster)", "better CSR algorithm of cuSPARSE")
+    for kernel in kernels:
+        speeds = [results.speed_over_csr(r) for (_, k), r in results.records.items() if k == kernel and r.get("ok")]
+        speeds = [v for v in speeds if v]
+        if speeds:
+            mean = math.exp(sum(map(math.log, speeds)) / len(speeds))
+            print(f"{kernel}: geometric mean {mean:.3f}, least {min(speeds):.3f}, of {len(speeds)} matrices")
+    return figure
+
+
+def draw(folder, make_figures):
+    try:
+        import matplotlib
+    except ImportError:
+        fail("needs matplotlib: pip install matplotlib")
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "spmv_bench"  # the same results give the same file
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for name, figure in figures.items():
+    for name, figure in make_figures().items():
         path = Path(folder) / f"{name}.svg"
         figure.savefig(path, metadata={"Date": None})
         print(path)
@@ -188,19 +243,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+")
     parser.add_argument("--images", metavar="FOLDER")
+    parser.add_argument("--crsv", metavar="FOLDER")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--readme", metavar="FILE")
-    parser.add_argument("--kernel", default="rbp:format=packed")
+    parser.add_argument("--details", metavar="FILE")
+    parser.add_argument("--kernels", default=KERNELS)
     arguments = parser.parse_args()
     results = Results(arguments.results)
-    if not (arguments.images or arguments.table or arguments.readme):
-        fail("say what to make: --images, --table or --readme")
+    kernels = results.own_kernels(arguments.kernels.split(","))
+    if not (arguments.images or arguments.crsv or arguments.table or arguments.readme or arguments.details):
+        fail("say what to make: --images, --crsv, --table, --readme or --details")
     if arguments.table:
-        print(table(results, arguments.kernel))
+        print(table(results, kernels))
     if arguments.readme:
-        put_between_markers(arguments.readme, table(results, arguments.kernel))
+        put_between_markers(arguments.readme, table(results, kernels))
+    if arguments.details:
+        put_between_markers(arguments.details, details(results, kernels))
     if arguments.images:
-        draw(results, arguments.images)
+        draw(arguments.images, lambda: main_figures(results, kernels))
+    if arguments.crsv:
+        draw(arguments.crsv, lambda: {"crsv": crsv_figure(results)})
 
 
 if __name__ == "__main__":
