@@ -70,6 +70,13 @@ __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) atomicMax(longest, (unsigned long long)mine);
 }
 
+template <typename T>
+SpmvStatus fetch(T *to, const T *from, int64_t count, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, count * (int64_t)sizeof(T), exec));
+  return spmv_stream_wait(exec);
+}
+
 /* before[i] = the counts of all rows before i, for i = 0 .. rows */
 template <typename I>
 SpmvStatus scan_long(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvScopedArena *arena, LongCounts **before,
@@ -83,6 +90,38 @@ SpmvStatus scan_long(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvSc
            cub::DeviceScan::ExclusiveScan(scratch, bytes, counts, *before, AddCounts(), LongCounts{0, 0, 0}, rows + 1,
                                           (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
+}
+
+/* The rows that begin in block b; whether the last of them ends beyond the block's capacity */
+template <typename I>
+__device__ CrsvBlock rows_of_block(const I *row_ptr, int64_t rows, int64_t share, int64_t b, bool *cut)
+{
+  const int64_t row0 = first_row(row_ptr, rows, b * share);
+  int64_t       end  = first_row(row_ptr, rows, (b + 1) * share);
+
+  *cut = (int64_t)(row_ptr[end] - row_ptr[row0]) > CRSV_CAPACITY;
+  if (*cut) end--;
+  return {row0, (int64_t)row_ptr[row0], (int32_t)(end - row0), (int32_t)(row_ptr[end] - row_ptr[row0])};
+}
+
+/* How many rows are cut into pieces: a cheap first look, since most matrices have none */
+template <typename I>
+__global__ void crsv_count_cut(const I *row_ptr, int64_t rows, int64_t share, int64_t blocks, unsigned long long *total)
+{
+  const int64_t b   = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  bool          cut = false;
+
+  if (b < blocks) rows_of_block(row_ptr, rows, share, b, &cut);
+  if (cut) atomicAdd(total, 1ull);
+}
+
+template <typename I>
+__global__ void crsv_make_blocks(const I *row_ptr, int64_t rows, int64_t share, CrsvBlock *blocks, int64_t n)
+{
+  const int64_t b = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  bool          cut;
+
+  if (b < n) blocks[b] = rows_of_block(row_ptr, rows, share, b, &cut);
 }
 
 /* Rows and nonzeros that begin in a block, so that the last row that does has its end there too, nearly always. Rows of
@@ -102,35 +141,25 @@ SpmvStatus count_rows(const I *row_ptr, const SpmvPattern *p, CrsvCounts *counts
   const int64_t       rows = p->rows;
   SpmvScopedArena     arena(exec);
   LongCounts         *before, total;
-  unsigned long long *found, longest = 0;
+  unsigned long long *found, longest_and_cut[2];
 
-  SPMV_TRY(arena.array(1, "longest row", &found));
-  SPMV_CUDA(exec, cudaMemsetAsync(found, 0, sizeof *found, (cudaStream_t)exec->stream));
+  SPMV_TRY(arena.array(2, "longest row", &found));
+  SPMV_CUDA(exec, cudaMemsetAsync(found, 0, sizeof longest_and_cut, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, crsv_find_longest<I>, std::min(spmv_blocks(rows, THREADS), (int64_t)LONGEST_BLOCKS), THREADS, 0,
               row_ptr, rows, found);
-  SPMV_TRY(spmv_copy(&longest, SPMV_HOST, found, SPMV_DEVICE, sizeof longest, exec));
-  SPMV_TRY(spmv_stream_wait(exec));
-  counts->share  = share_of(rows, p->nnz, (int64_t)longest);
+  SPMV_TRY(fetch(longest_and_cut, found, 1, exec));
+  counts->share  = share_of(rows, p->nnz, (int64_t)longest_and_cut[0]);
   counts->blocks = rows ? (rows + p->nnz) / counts->share + 1 : 0;
+  SPMV_LAUNCH(exec, crsv_count_cut<I>, spmv_blocks(counts->blocks, THREADS), THREADS, 0, row_ptr, rows, counts->share,
+              counts->blocks, found + 1);
+  SPMV_TRY(fetch(longest_and_cut + 1, found + 1, 1, exec));
+  if (longest_and_cut[1] == 0) return SPMV_SUCCESS;
   SPMV_TRY(scan_long(row_ptr, rows, counts, &arena, &before, exec));
-  SPMV_TRY(spmv_copy(&total, SPMV_HOST, before + rows, SPMV_DEVICE, sizeof total, exec));
-  SPMV_TRY(spmv_stream_wait(exec));
+  SPMV_TRY(fetch(&total, before + rows, 1, exec));
   counts->pieces    = total.pieces;
   counts->slots     = total.slots;
   counts->long_rows = total.rows;
   return SPMV_SUCCESS;
-}
-
-template <typename I>
-__global__ void crsv_make_blocks(const I *row_ptr, int64_t rows, int64_t share, CrsvBlock *blocks, int64_t n)
-{
-  const int64_t b = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-  if (b >= n) return;
-  const int64_t row0 = first_row(row_ptr, rows, b * share);
-  int64_t       end  = first_row(row_ptr, rows, (b + 1) * share);
-
-  if ((int64_t)(row_ptr[end] - row_ptr[row0]) > CRSV_CAPACITY) end--; /* its last row is cut into pieces */
-  blocks[b] = {row0, (int64_t)row_ptr[row0], (int32_t)(end - row0), (int32_t)(row_ptr[end] - row_ptr[row0])};
 }
 
 template <typename I>
