@@ -250,7 +250,7 @@ int main(int argc, char **argv)
   PetscCheck(batches >= 1 && batches <= MAX_BATCHES && batch >= 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
              "-batches wants 1 .. %d, -batch at least 1", MAX_BATCHES);
   if (!has_types) {
-    const char *const defaults[] = {"aij", "aijcusparse", "sellcuda", "aijrbp"};
+    const char *const defaults[] = {"aijcusparse", "sellcuda", "aijrbp", "aijfold", "aijcrsv", "aijcodsell"};
     count                        = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(defaults);
     for (PetscInt i = 0; i < count; i++) PetscCall(PetscStrallocpy(defaults[i], &chosen[i]));
   }
