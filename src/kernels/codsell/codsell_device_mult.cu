@@ -1,8 +1,8 @@
 /*
   codsell_device_mult.cu - the product on the device. A thread takes the row of a lane, or with `parts` threads a row
   every parts-th step of it; neighbouring threads take neighbouring lanes, so that values and codes are read as they
-  lie. A step is some words; the loads of a step are issued before the first of its multiplications, and those of the
-  next step's codes too. The first thread blocks sum up the pieces of long rows, which a second kernel adds to y.
+  lie (codsell_device_lane.cuh). The first thread blocks sum up the pieces of long rows, which a second kernel adds to
+  y.
 */
 #include "../device/vector.cuh"
 #include "codsell_device_lane.cuh"
@@ -26,6 +26,14 @@ struct Product {
   S                   alpha, beta;
 };
 
+/* Lanes of a slice as a power of two: the usual number C is known at compile time */
+template <int C, typename S>
+__device__ inline int log_lanes(const Product<S> &p)
+{
+  static_assert(C == 0 || C == 32, "the other numbers of lanes are known at run time");
+  return C ? 5 : p.shape.log_c;
+}
+
 /* The row in a slot, where sorting may have moved it */
 template <typename S>
 __device__ inline int row_of_slot(const Product<S> &p, const CodsellSlice &at, int64_t slot)
@@ -38,7 +46,7 @@ __device__ inline int row_of_slot(const Product<S> &p, const CodsellSlice &at, i
 template <typename S, int W, int C>
 __device__ inline S sum_of_thread(const Product<S> &p, const CodsellSlice &at, int64_t slot, int row, int part)
 {
-  const int         log_c = C ? 5 : p.shape.log_c, c = 1 << log_c, lane = (int)slot & (c - 1), width = (int)at.width;
+  const int         log_c = log_lanes<C>(p), c = 1 << log_c, lane = (int)slot & (c - 1), width = (int)at.width;
   const int         kind  = (int)at.kind;
   const uint8_t    *codes = p.codes + at.code0;
   CodsellLane<S, C> mine;
@@ -89,7 +97,7 @@ template <typename S, int W, int C>
 __global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) codsell_product(const Product<S> p)
 {
   __shared__ S  partial[CODSELL_SUMMERS];
-  const int     log_c = C ? 5 : p.shape.log_c, log_share = log_c + p.log_parts, c = 1 << log_c;
+  const int     log_c = log_lanes<C>(p), log_share = log_c + p.log_parts, c = 1 << log_c;
   const int64_t piece = blockIdx.x, block = piece - p.shape.pieces;
   const int64_t slice = block * (CODSELL_SUMMERS >> log_share) + (threadIdx.x >> log_share);
   const int     part  = (threadIdx.x >> log_c) & ((1 << p.log_parts) - 1);
