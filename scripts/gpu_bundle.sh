@@ -79,7 +79,7 @@ fill_bundle() {
   cp -rL "$mpi/lib/mpich" "$bundle/lib/"
   cp -L "$mpi"/bin/{mpiexec,hydra_pmi_proxy} "$bundle/bin/"
   copy_needed_libraries
-  cp "$root/scripts/gpu_run.sh" "$bundle/"
+  cp "$root/scripts/gpu_run.sh" "$root/scripts/fold_sweep.py" "$bundle/"
   # shellcheck disable=SC2086
   [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
 }

@@ -7,11 +7,13 @@
 #   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
 #   bench         spmv_bench against cuSPARSE, then petsc_bench against PETSc's types through MatMult
+#   sweep         spmv_bench of crsv with every number of threads a row and every variant, and of fold over (q, r)
 #
 # Without a step: all, in this order. A step that fails does not keep the next from running. Each writes a log, the
 # benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed, 1 some failed, 2 wrong usage, 77 no GPU.
 #
-# LIMIT_conformance, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench   seconds for a step (240, 300, 240, 420)
+# LIMIT_conformance, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep   seconds for a step (600, 300, 240, 420, 240)
+# CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # CUDA_HOME           where the CUDA libraries are (/usr/local/cuda)
@@ -19,9 +21,9 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance sanitizer petsc bench)
-declare -A limit=([conformance]=${LIMIT_conformance:-240} [sanitizer]=${LIMIT_sanitizer:-300} [petsc]=${LIMIT_petsc:-240}
-  [bench]=${LIMIT_bench:-420})
+all_steps=(conformance sanitizer petsc bench sweep)
+declare -A limit=([conformance]=${LIMIT_conformance:-600} [sanitizer]=${LIMIT_sanitizer:-300} [petsc]=${LIMIT_petsc:-240}
+  [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 
 say() { printf '%s\n' "$*"; }
@@ -66,9 +68,9 @@ try() {
 step_conformance() {
   local format ranks
   single=$((limit[conformance] / 2))
-  try conf_kernels --space device --tier quick
   try unit_kernels
   for format in $(conf_kernels --list | awk '$1 == "format" && !seen[$2]++ { print $2 }'); do
+    try conf_kernels --space device --tier quick --format "$format" --sample "${CONF_SAMPLE:-5}"
     for ranks in 1 2; do
       try mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" -mat_aijfmt_decline 0 \
         -malloc_dump -use_gpu_aware_mpi 0
@@ -88,7 +90,7 @@ step_sanitizer() {
   fi
   for tool in memcheck racecheck; do
     try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
-      "$here/bin/conf_kernels" --space device --tier quick
+      "$here/bin/conf_kernels" --space device --tier quick --sample 1999
   done
 }
 
@@ -126,6 +128,7 @@ run_petsc_bench() {
   : >"$json"
   for matrix in ${PETSC_BENCH-tet3_rcm:65 hex3:80}; do
     try spmv_bench --matrix "$matrix" --write "$scratch/$matrix.petsc" || continue
+    try conf_kernels --space device --tier quick --format "$format" --sample "${CONF_SAMPLE:-5}"
     for ranks in 1 2; do
       try mpiexec -n "$ranks" petsc_bench -f "$scratch/$matrix.petsc" -json "$scratch/part.json" "${plugin[@]}"
       [[ -s $scratch/part.json ]] || continue
@@ -146,6 +149,21 @@ step_bench() {
   # shellcheck disable=SC2086
   try spmv_bench ${BENCH_ARGS:---set default} --budget $((limit[bench] * 6 / 10)) --commit "$commit" --out "$out/bench.json"
   run_petsc_bench
+}
+
+# Options against each other, so without peers where the other step has them; each is converted once
+step_sweep() {
+  local commit crsv=crsv,crsv:nt=rule lanes variant matrix matrices=()
+  single=$((limit[sweep] * 6 / 10))
+  commit=$(awk '$1 == "commit" { print $2 }' "$here/MANIFEST")
+  for lanes in 1 2 4 8 16 32; do crsv+=",crsv:nt=$lanes"; done
+  for variant in no_readonly outer_loop shared; do crsv+=",crsv:nt=rule:variant=$variant"; done
+  for matrix in hex3:80 tet3_rcm:65 p1_rcm:130 stencil7:200 stencil5:2500 p2_rcm:50 powerlaw:1000000; do
+    matrices+=(--matrix "$matrix")
+  done
+  try spmv_bench "${matrices[@]}" --convert-once --formats "$crsv" --commit "$commit" --out "$out/crsv.json"
+  try spmv_bench --set default --no-peers --convert-once --budget $((limit[sweep] * 5 / 10)) --commit "$commit" \
+    --formats "$("$here/fold_sweep.py" --formats | tr ',' '\n' | grep -v 1000000 | paste -sd,)" --out "$out/fold.json"
 }
 
 # A step runs in a process of its own, so that its limit ends it with all that it started
@@ -181,6 +199,7 @@ if ((only)); then
     sanitizer) step_sanitizer ;;
     petsc) step_petsc ;;
     bench) step_bench ;;
+    sweep) step_sweep ;;
   esac
   exit "$failed"
 fi
