@@ -1,13 +1,15 @@
 /*
-  codsell_device_update.cu - values between a CSR, in its order, and the slices. A thread block takes a window: the
-  lengths of its rows, which slices and long rows tell, add up to their positions in the CSR, so neither CSR pointers
-  nor a permutation of the nonzeros are kept.
+  codsell_device_update.cu - values between a CSR, in its order, and the slices. In a window of rows their lengths,
+  which slices and long rows tell, add up to their positions in the CSR, so neither CSR pointers nor a permutation of
+  the nonzeros are kept. Each thread block adds them up for itself.
 */
 #include "codsell_device.cuh"
 #include <cub/block/block_scan.cuh>
 
 namespace
 {
+enum { SHARE_ROWS = 512 }; /* of a window, for one of the thread blocks that share it */
+
 /* What the kernels read of a plan */
 struct Layout {
   CodsellShape        shape;
@@ -16,6 +18,7 @@ struct Layout {
   const int32_t      *dictionary;
   const uint16_t     *order;
   const int64_t      *windows;
+  const CodsellPiece *pieces;
   const CodsellLong  *long_rows;
   const int32_t      *long_columns;
 };
@@ -118,14 +121,12 @@ __device__ inline void add_up(int64_t *first, int64_t start)
   __syncthreads();
 }
 
-/* One thread block a window of at most ROWS rows */
-template <int ROWS, typename Visit>
-__global__ void __launch_bounds__(CODSELL_THREADS) codsell_visit(const Layout p, const Visit visit)
+/* first[row - first row of the window] = position of the row's first nonzero in the CSR. All threads must call. */
+template <int ROWS>
+__device__ inline void find_positions(const Layout &p, int64_t window, int64_t *first)
 {
-  __shared__ int64_t  first[ROWS];
   const CodsellShape &s     = p.shape;
-  const int           c     = 1 << s.log_c;
-  const int64_t       begin = blockIdx.x * s.window, end = min(begin + s.window, s.slices << s.log_c);
+  const int64_t       begin = window * s.window, end = min(begin + s.window, s.slices << s.log_c);
   const int64_t       long0 = find_long(p, begin), long1 = find_long(p, begin + s.window);
 
   for (int i = threadIdx.x; i < ROWS; i += CODSELL_THREADS) first[i] = 0;
@@ -138,8 +139,21 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_visit(const Layout p,
   __syncthreads();
   for (int64_t i = long0 + threadIdx.x; i < long1; i += CODSELL_THREADS)
     first[p.long_rows[i].row - begin] = p.long_rows[i + 1].first - p.long_rows[i].first;
-  add_up<ROWS>(first, p.windows[blockIdx.x]);
-  for (int64_t slice = begin >> s.log_c; slice < end >> s.log_c; slice++) {
+  add_up<ROWS>(first, p.windows[window]);
+}
+
+/* `shares` thread blocks a window of at most ROWS rows: each takes every shares-th slice */
+template <int ROWS, typename Visit>
+__global__ void __launch_bounds__(CODSELL_THREADS) codsell_visit_slices(const Layout p, int shares, const Visit visit)
+{
+  __shared__ int64_t  first[ROWS];
+  const CodsellShape &s      = p.shape;
+  const int           c      = 1 << s.log_c;
+  const int64_t       window = blockIdx.x / shares, begin = window * s.window;
+  const int64_t       end = min(begin + s.window, s.slices << s.log_c);
+
+  find_positions<ROWS>(p, window, first);
+  for (int64_t slice = (begin >> s.log_c) + blockIdx.x % shares; slice < end >> s.log_c; slice += shares) {
     const CodsellSlice at   = p.slices[slice];
     const int64_t      slot = (slice << s.log_c) + (threadIdx.x & (c - 1));
     const int64_t      row = at.moved ? begin + p.order[slot] : slot, position = first[row - begin];
@@ -152,23 +166,44 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_visit(const Layout p,
       else visit.padding(place);
     }
   }
-  for (int64_t i = long0; i < long1; i++)
-    for (int64_t k = threadIdx.x; k < p.long_rows[i + 1].first - p.long_rows[i].first; k += CODSELL_THREADS) {
-      const int64_t place = p.long_rows[i].first + k, row = p.long_rows[i].row;
-      visit.outside(place, first[row - begin] + k, row, p.long_columns[place]);
-    }
+}
+
+/* One thread block a piece of a long row */
+template <int ROWS, typename Visit>
+__global__ void __launch_bounds__(CODSELL_THREADS) codsell_visit_pieces(const Layout p, const Visit visit)
+{
+  __shared__ int64_t first[ROWS];
+  const CodsellPiece piece    = p.pieces[blockIdx.x];
+  const CodsellLong *long_row = p.long_rows + piece.long_row;
+  const int64_t      row = long_row->row, window = row / p.shape.window, n = long_row[1].first - long_row->first;
+  const int64_t      begin = (int64_t)piece.number * CODSELL_PIECE;
+
+  find_positions<ROWS>(p, window, first);
+  for (int64_t k = begin + threadIdx.x; k < min(begin + CODSELL_PIECE, n); k += CODSELL_THREADS)
+    visit.outside(long_row->first + k, first[row - window * p.shape.window] + k, row,
+                  p.long_columns[long_row->first + k]);
+}
+
+template <int ROWS, typename Visit>
+SpmvStatus visit_rows(const Layout &p, const Visit &visit, SpmvExec *exec)
+{
+  const int shares = p.shape.window > SHARE_ROWS ? (int)(p.shape.window / SHARE_ROWS) : 1;
+
+  SPMV_LAUNCH(exec, (codsell_visit_slices<ROWS, Visit>), p.shape.windows * shares, CODSELL_THREADS, 0, p, shares,
+              visit);
+  SPMV_LAUNCH(exec, (codsell_visit_pieces<ROWS, Visit>), p.shape.pieces, CODSELL_THREADS, 0, p, visit);
+  return SPMV_SUCCESS;
 }
 
 template <typename Visit>
 SpmvStatus visit_windows(const CodsellPlan *plan, const Visit &visit, SpmvExec *exec)
 {
-  const Layout p = {plan->shape, plan->codes,   plan->slices,    plan->dictionary,
-                    plan->order, plan->windows, plan->long_rows, (const int32_t *)plan->long_columns};
+  const Layout p = {plan->shape,      plan->codes,     plan->slices,
+                    plan->dictionary, plan->order,     plan->windows,
+                    plan->pieces,     plan->long_rows, (const int32_t *)plan->long_columns};
 
-  if (plan->shape.window <= CODSELL_WINDOW)
-    SPMV_LAUNCH(exec, (codsell_visit<CODSELL_WINDOW, Visit>), plan->shape.windows, CODSELL_THREADS, 0, p, visit);
-  else SPMV_LAUNCH(exec, (codsell_visit<CODSELL_MAX_SIGMA, Visit>), plan->shape.windows, CODSELL_THREADS, 0, p, visit);
-  return SPMV_SUCCESS;
+  return plan->shape.window <= CODSELL_WINDOW ? visit_rows<CODSELL_WINDOW>(p, visit, exec)
+                                              : visit_rows<CODSELL_MAX_SIGMA>(p, visit, exec);
 }
 } // namespace
 
