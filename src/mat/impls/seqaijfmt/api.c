@@ -97,7 +97,8 @@ PetscErrorCode AIJFmtOptionsSet(Mat A, Mat_AIJFmt *s, int count, const char *con
 
   An unknown key, or a value out of its range, is an error that lists what is possible.
 
-.seealso: `MatAIJFmtGetOption()`, `MatAIJRBPSetFormat()`, `MatAIJRBPSetMinRun()`, `MatAIJFmtSetCheck()`
+.seealso: `MatAIJFmtGetOption()`, `MatAIJRBPSetFormat()`, `MatAIJFoldSetWidth()`, `MatAIJCRSVSetThreads()`,
+          `MatAIJCoDSELLSetSlice()`, `MatAIJFmtSetCheck()`
 @*/
 PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 {
