@@ -4,11 +4,11 @@
 */
 static const char help[] = "Options, setters, getters and the check of products of the packed types.\n";
 
-#include "conf.h"
+#include "mat_options.h"
 
 static PetscInt failed;
 
-static PetscErrorCode Expect(PetscBool right, const char *type, const char *what)
+PetscErrorCode Expect(PetscBool right, const char *type, const char *what)
 {
   PetscFunctionBeginUser;
   if (!right) {
@@ -18,8 +18,7 @@ static PetscErrorCode Expect(PetscBool right, const char *type, const char *what
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A banded matrix with runs of adjacent columns; the prefix (or NULL) is set before options are read */
-static PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A)
+PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A)
 {
   const PetscInt n = 60;
   PetscInt       low, high;
@@ -42,7 +41,7 @@ static PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Product(Mat A)
+PetscErrorCode Product(Mat A)
 {
   Vec x, y;
 
@@ -196,6 +195,7 @@ int main(int argc, char **argv)
     PetscCall(Counters(type));
     if (size == 1) PetscCall(CheckFindsFault(type));
   }
+  PetscCall(TypedSetters());
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failed\n", failed));
   PetscCall(PetscFinalize());
   return failed ? 1 : 0;

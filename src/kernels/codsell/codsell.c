@@ -176,7 +176,7 @@ number that needs fewest bytes
    Source: S. Murakami, a storage format with dictionary compression of nonzero positions for sparse matrix-vector
    products on GPUs.
 
-.seealso: `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJCoDSELLSetSlice()`, `MatAIJCoDSELLSetWord()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_codsell = {
     .abi  = SPMV_ABI,

@@ -152,7 +152,7 @@ rows: a few very long ones then take most of the time.
 
    Source: D. Mukunoki and D. Takahashi, CRS-vector.
 
-.seealso: `MATAIJRBP`, `MATAIJ`
+.seealso: `MatAIJCRSVSetThreads()`, `MatAIJCRSVSetVariant()`, `MATAIJRBP`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_crsv = {
     .abi  = SPMV_ABI,

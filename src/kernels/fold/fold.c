@@ -269,7 +269,8 @@ static void fold_destroy(SpmvPlan **plan)
    algorithm that folds long rows and memory with gather functions. Slices, the sorting of rows, the choice of the
    width, and the addition of the pieces on the device are not part of it.
 
-.seealso: `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJFoldSetWidth()`, `MatAIJFoldSetLayout()`, `MatAIJFoldSetGather()`, `MatAIJFoldSetDeviceMemory()`,
+          `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_fold = {
     .abi  = SPMV_ABI,

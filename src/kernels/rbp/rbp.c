@@ -223,7 +223,7 @@ static void rbp_destroy(SpmvPlan **plan)
    Source: T. Kawamura, K. Yoneda, T. Iwamura, M. Watanabe and Y. Inoguchi, a compression scheme of sparse matrices for
    high-precision numerical simulations on site by GPUs. The layout `packed` is not part of it.
 
-.seealso: `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJRBPSetFormat()`, `MatAIJRBPSetMinRun()`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_rbp = {
     .abi  = SPMV_ABI,

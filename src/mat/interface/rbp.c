@@ -1,32 +1,5 @@
 /* Setters and getters with a type, for the options of MATAIJRBP. */
-#include "../impls/seqaijfmt/seqaijfmt.h"
-
-static PetscErrorCode RequireRBP(Mat A, const char *function, Mat_AIJFmt **s)
-{
-  PetscBool same;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscCall(AIJFmtStateRequire(A, function, s));
-  PetscCall(PetscStrcmp((*s)->row->root, MATAIJRBP, &same));
-  PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "%s needs a matrix of type %s; this one is %s",
-             function, MATAIJRBP, ((PetscObject)A)->type_name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode GetOption(Mat A, const char *function, const char key[], const SpmvOptionDesc **desc,
-                                double *value)
-{
-  Mat_AIJFmt  *s;
-  SpmvOptions *options;
-  int          position;
-
-  PetscFunctionBegin;
-  PetscCall(RequireRBP(A, function, &s));
-  PetscCall(AIJFmtOptionFind(s, key, &options, desc, &position));
-  *value = options->value[position];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "typed.h"
 
 /*@
   MatAIJRBPSetFormat - Sets the layout of the arrays of a `MATAIJRBP`
@@ -46,11 +19,9 @@ static PetscErrorCode GetOption(Mat A, const char *function, const char key[], c
 @*/
 PetscErrorCode MatAIJRBPSetFormat(Mat A, MatAIJRBPFormat format)
 {
-  Mat_AIJFmt *s;
-
   PetscFunctionBegin;
-  PetscCall(RequireRBP(A, PETSC_FUNCTION_NAME, &s));
-  PetscCall(MatAIJFmtSetOption(A, "format", format));
+  PetscAssertPointer(format, 2);
+  PetscCall(AIJFmtTypedSetChoice(A, MATAIJRBP, PETSC_FUNCTION_NAME, "format", format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,13 +42,9 @@ PetscErrorCode MatAIJRBPSetFormat(Mat A, MatAIJRBPFormat format)
 @*/
 PetscErrorCode MatAIJRBPGetFormat(Mat A, MatAIJRBPFormat *format)
 {
-  const SpmvOptionDesc *desc;
-  double                value = 0; /* gcc does not see that GetOption() sets it whenever it succeeds */
-
   PetscFunctionBegin;
-  PetscCall(GetOption(A, PETSC_FUNCTION_NAME, "format", &desc, &value));
   PetscAssertPointer(format, 2);
-  *format = desc->choices[(int)value];
+  PetscCall(AIJFmtTypedGetChoice(A, MATAIJRBP, PETSC_FUNCTION_NAME, "format", format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,14 +66,13 @@ PetscErrorCode MatAIJRBPGetFormat(Mat A, MatAIJRBPFormat *format)
 @*/
 PetscErrorCode MatAIJRBPSetMinRun(Mat A, PetscInt min_run)
 {
-  Mat_AIJFmt *s;
-  char        text[32];
+  const char *const key   = "min_run";
+  const double      value = (double)min_run;
 
   PetscFunctionBegin;
-  PetscCall(RequireRBP(A, PETSC_FUNCTION_NAME, &s));
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscValidLogicalCollectiveInt(A, min_run, 2);
-  PetscCall(PetscSNPrintf(text, sizeof text, "%" PetscInt_FMT, min_run));
-  PetscCall(MatAIJFmtSetOption(A, "min_run", text));
+  PetscCall(AIJFmtTypedSetNumbers(A, MATAIJRBP, PETSC_FUNCTION_NAME, 1, &key, &value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,12 +93,11 @@ PetscErrorCode MatAIJRBPSetMinRun(Mat A, PetscInt min_run)
 @*/
 PetscErrorCode MatAIJRBPGetMinRun(Mat A, PetscInt *min_run)
 {
-  const SpmvOptionDesc *desc;
-  double                value = 0; /* gcc does not see that GetOption() sets it whenever it succeeds */
+  double value;
 
   PetscFunctionBegin;
-  PetscCall(GetOption(A, PETSC_FUNCTION_NAME, "min_run", &desc, &value));
   PetscAssertPointer(min_run, 2);
+  PetscCall(AIJFmtTypedGetNumber(A, MATAIJRBP, PETSC_FUNCTION_NAME, "min_run", &value));
   *min_run = (PetscInt)value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

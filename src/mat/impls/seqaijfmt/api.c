@@ -50,8 +50,8 @@ PetscErrorCode AIJFmtOptionFind(Mat_AIJFmt *s, const char key[], SpmvOptions **o
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "type %s has no option %s: it has%s", s->row->root, key, keys);
 }
 
-/* Changes a copy first: a refused value leaves everything as it was */
-static PetscErrorCode SetOption(Mat A, Mat_AIJFmt *s, const char key[], const char value[])
+/* Changes a copy first: one refused value leaves all as they were */
+PetscErrorCode AIJFmtOptionsSet(Mat A, Mat_AIJFmt *s, int count, const char *const keys[], const char *const values[])
 {
   Mat_AIJFmt            changed;
   SpmvOptions          *options;
@@ -62,8 +62,10 @@ static PetscErrorCode SetOption(Mat A, Mat_AIJFmt *s, const char key[], const ch
   changed.row            = s->row;
   changed.format_options = s->format_options;
   changed.class_options  = s->class_options;
-  PetscCall(AIJFmtOptionFind(&changed, key, &options, &desc, &position));
-  PetscCall(AIJFmtOptionSetText(options, desc, value));
+  for (int i = 0; i < count; i++) {
+    PetscCall(AIJFmtOptionFind(&changed, keys[i], &options, &desc, &position));
+    PetscCall(AIJFmtOptionSetText(options, desc, values[i]));
+  }
   PetscCall(AIJFmtStateCopyOptions(&changed, s));
   if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,7 +97,8 @@ static PetscErrorCode SetOption(Mat A, Mat_AIJFmt *s, const char key[], const ch
 
   An unknown key, or a value out of its range, is an error that lists what is possible.
 
-.seealso: `MatAIJFmtGetOption()`, `MatAIJRBPSetFormat()`, `MatAIJRBPSetMinRun()`, `MatAIJFmtSetCheck()`
+.seealso: `MatAIJFmtGetOption()`, `MatAIJRBPSetFormat()`, `MatAIJFoldSetWidth()`, `MatAIJCRSVSetThreads()`,
+          `MatAIJCoDSELLSetSlice()`, `MatAIJFmtSetCheck()`
 @*/
 PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 {
@@ -106,7 +109,7 @@ PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
   PetscAssertPointer(key, 2);
   PetscAssertPointer(value, 3);
   PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
-  PetscCall(SetOption(A, s, key, value));
+  PetscCall(AIJFmtOptionsSet(A, s, 1, &key, &value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,13 +149,14 @@ PetscErrorCode MatAIJFmtGetOption(Mat A, const char key[], char value[], size_t 
 
 static PetscErrorCode SetFlag(Mat A, const char *function, const char key[], PetscBool flag)
 {
-  Mat_AIJFmt *s;
+  const char *const text = flag ? "true" : "false";
+  Mat_AIJFmt       *s;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscValidLogicalCollectiveBool(A, flag, 2);
   PetscCall(AIJFmtStateRequire(A, function, &s));
-  PetscCall(SetOption(A, s, key, flag ? "true" : "false"));
+  PetscCall(AIJFmtOptionsSet(A, s, 1, &key, &text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,13 +318,14 @@ PetscErrorCode MatAIJFmtGetDecline(Mat A, PetscBool *decline)
 @*/
 PetscErrorCode MatAIJFmtSetDevice(Mat A, MatAIJFmtDevice device)
 {
-  Mat_AIJFmt *s;
+  const char *const key = "device";
+  Mat_AIJFmt       *s;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscAssertPointer(device, 2);
   PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
-  PetscCall(SetOption(A, s, "device", device));
+  PetscCall(AIJFmtOptionsSet(A, s, 1, &key, &device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

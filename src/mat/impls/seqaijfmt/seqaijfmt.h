@@ -136,6 +136,7 @@ PETSC_INTERN PetscErrorCode AIJFmtOptionText(const SpmvOptionDesc *, double, cha
 /* api.c */
 PETSC_INTERN PetscErrorCode AIJFmtOptionFind(Mat_AIJFmt *, const char[], SpmvOptions **, const SpmvOptionDesc **,
                                              int *);
+PETSC_INTERN PetscErrorCode AIJFmtOptionsSet(Mat, Mat_AIJFmt *, int, const char *const[], const char *const[]);
 
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, PetscObjectState);
