@@ -159,8 +159,8 @@ static void codsell_destroy(SpmvPlan **plan)
 .  -mat_aijcodsell_c <8,16,32,64> - rows of a slice (32)
 .  -mat_aijcodsell_sigma <0> - rows of a window that is sorted by length: 1 sorts nothing, 0 (default) only where that
    saves padding
--  -mat_aijcodsell_word <auto,1,2,3,4,5,6,7,8> - positions of a word of the dictionary; `auto` (default) takes the
-number that needs fewest bytes
+-  -mat_aijcodsell_word <auto,1,...,8> - positions of a word of the dictionary; `auto` (default) takes the number that
+   needs fewest bytes
 
    Level: beginner
 

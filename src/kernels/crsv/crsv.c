@@ -147,8 +147,8 @@ static const SpmvOptionDesc crsv_options[] = {
 
    Notes:
    The options concern products on a GPU; on the host a row is one loop. With a PETSc that has CUDA the product works on
-   the device arrays of `MATAIJCUSPARSE`, without a copy. A fixed number of threads a row, and `rule`, do not split
-rows: a few very long ones then take most of the time.
+   the device arrays of `MATAIJCUSPARSE`, without a copy. A fixed number of threads, and `rule`, do not split rows:
+   a few very long ones then take most of the time.
 
    Source: D. Mukunoki and D. Takahashi, CRS-vector.
 
