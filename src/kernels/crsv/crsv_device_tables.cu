@@ -10,7 +10,7 @@ namespace
 {
 enum { THREADS = 256, LONGEST_BLOCKS = 1024 };
 
-/* Of one row, or summed over the rows before it */
+/* Of one block, or summed over the blocks before it */
 struct LongCounts {
   int64_t pieces, slots, rows; /* rows: long ones of several pieces */
 };
@@ -39,18 +39,31 @@ __host__ __device__ int64_t first_row(const I *row_ptr, int64_t rows, int64_t ke
   return low;
 }
 
-/* A row is cut into pieces when it does not end within its block's capacity. Only the last row of a block can. */
+/* The rows that begin in block b, but for the last of them if it ends beyond the block's capacity: then that row is cut
+   into pieces */
 template <typename I>
-struct CountRow {
+__device__ CrsvBlock rows_of_block(const I *row_ptr, int64_t rows, int64_t share, int64_t b, bool *cut)
+{
+  const int64_t row0 = first_row(row_ptr, rows, b * share);
+  int64_t       end  = first_row(row_ptr, rows, (b + 1) * share);
+
+  *cut = (int64_t)(row_ptr[end] - row_ptr[row0]) > CRSV_CAPACITY;
+  if (*cut) end--;
+  return {row0, (int64_t)row_ptr[row0], (int32_t)(end - row0), (int32_t)(row_ptr[end] - row_ptr[row0])};
+}
+
+/* Of the row that is cut in a block */
+template <typename I>
+struct CountBlock {
   const I              *row_ptr;
-  int64_t               rows, share;
-  __device__ LongCounts operator()(int64_t i) const
+  int64_t               rows, share, blocks;
+  __device__ LongCounts operator()(int64_t b) const
   {
-    if (i >= rows) return {0, 0, 0};
-    const int64_t length = row_ptr[i + 1] - row_ptr[i], block = ((int64_t)row_ptr[i] + i) / share;
-    if ((int64_t)row_ptr[i + 1] + i + 1 < (block + 1) * share) return {0, 0, 0}; /* not the last */
-    const int64_t row0 = first_row(row_ptr, rows, block * share);
-    if ((int64_t)(row_ptr[i + 1] - row_ptr[row0]) <= CRSV_CAPACITY) return {0, 0, 0};
+    bool cut = false;
+    if (b >= blocks) return {0, 0, 0};
+    const CrsvBlock block = rows_of_block(row_ptr, rows, share, b, &cut);
+    if (!cut) return {0, 0, 0};
+    const int64_t row = block.row0 + block.rows, length = row_ptr[row + 1] - row_ptr[row];
     const int64_t pieces = (length + CRSV_PIECE - 1) / CRSV_PIECE;
     return {pieces, pieces > 1 ? pieces : 0, pieces > 1};
   }
@@ -71,48 +84,25 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 template <typename T>
-SpmvStatus fetch(T *to, const T *from, int64_t count, SpmvExec *exec)
+SpmvStatus fetch(T *to, const T *from, SpmvExec *exec)
 {
-  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, count * (int64_t)sizeof(T), exec));
+  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, sizeof(T), exec));
   return spmv_stream_wait(exec);
 }
 
-/* before[i] = the counts of all rows before i, for i = 0 .. rows */
+/* before[b] = the counts of all blocks before b, for b = 0 .. blocks */
 template <typename I>
-SpmvStatus scan_long(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvScopedArena *arena, LongCounts **before,
-                     SpmvExec *exec)
+SpmvStatus scan_cut(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvScopedArena *arena, LongCounts **before,
+                    SpmvExec *exec)
 {
-  const auto counts =
-      thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), CountRow<I>{row_ptr, rows, c->share});
+  const auto counts = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
+                                                      CountBlock<I>{row_ptr, rows, c->share, c->blocks});
 
-  SPMV_TRY(arena->array(rows + 1, "long rows", before));
+  SPMV_TRY(arena->array(c->blocks + 1, "cut rows", before));
   SPMV_CUB(exec, &arena->arena,
-           cub::DeviceScan::ExclusiveScan(scratch, bytes, counts, *before, AddCounts(), LongCounts{0, 0, 0}, rows + 1,
-                                          (cudaStream_t)exec->stream));
+           cub::DeviceScan::ExclusiveScan(scratch, bytes, counts, *before, AddCounts(), LongCounts{0, 0, 0},
+                                          c->blocks + 1, (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
-}
-
-/* The rows that begin in block b; whether the last of them ends beyond the block's capacity */
-template <typename I>
-__device__ CrsvBlock rows_of_block(const I *row_ptr, int64_t rows, int64_t share, int64_t b, bool *cut)
-{
-  const int64_t row0 = first_row(row_ptr, rows, b * share);
-  int64_t       end  = first_row(row_ptr, rows, (b + 1) * share);
-
-  *cut = (int64_t)(row_ptr[end] - row_ptr[row0]) > CRSV_CAPACITY;
-  if (*cut) end--;
-  return {row0, (int64_t)row_ptr[row0], (int32_t)(end - row0), (int32_t)(row_ptr[end] - row_ptr[row0])};
-}
-
-/* How many rows are cut into pieces: a cheap first look, since most matrices have none */
-template <typename I>
-__global__ void crsv_count_cut(const I *row_ptr, int64_t rows, int64_t share, int64_t blocks, unsigned long long *total)
-{
-  const int64_t b   = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-  bool          cut = false;
-
-  if (b < blocks) rows_of_block(row_ptr, rows, share, b, &cut);
-  if (cut) atomicAdd(total, 1ull);
 }
 
 template <typename I>
@@ -141,21 +131,17 @@ SpmvStatus count_rows(const I *row_ptr, const SpmvPattern *p, CrsvCounts *counts
   const int64_t       rows = p->rows;
   SpmvScopedArena     arena(exec);
   LongCounts         *before, total;
-  unsigned long long *found, longest_and_cut[2];
+  unsigned long long *found, longest;
 
-  SPMV_TRY(arena.array(2, "longest row", &found));
-  SPMV_CUDA(exec, cudaMemsetAsync(found, 0, sizeof longest_and_cut, (cudaStream_t)exec->stream));
+  SPMV_TRY(arena.array(1, "longest row", &found));
+  SPMV_CUDA(exec, cudaMemsetAsync(found, 0, sizeof *found, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, crsv_find_longest<I>, std::min(spmv_blocks(rows, THREADS), (int64_t)LONGEST_BLOCKS), THREADS, 0,
               row_ptr, rows, found);
-  SPMV_TRY(fetch(longest_and_cut, found, 1, exec));
-  counts->share  = share_of(rows, p->nnz, (int64_t)longest_and_cut[0]);
+  SPMV_TRY(fetch(&longest, found, exec));
+  counts->share  = share_of(rows, p->nnz, (int64_t)longest);
   counts->blocks = rows ? (rows + p->nnz) / counts->share + 1 : 0;
-  SPMV_LAUNCH(exec, crsv_count_cut<I>, spmv_blocks(counts->blocks, THREADS), THREADS, 0, row_ptr, rows, counts->share,
-              counts->blocks, found + 1);
-  SPMV_TRY(fetch(longest_and_cut + 1, found + 1, 1, exec));
-  if (longest_and_cut[1] == 0) return SPMV_SUCCESS;
-  SPMV_TRY(scan_long(row_ptr, rows, counts, &arena, &before, exec));
-  SPMV_TRY(fetch(&total, before + rows, 1, exec));
+  SPMV_TRY(scan_cut(row_ptr, rows, counts, &arena, &before, exec));
+  SPMV_TRY(fetch(&total, before + counts->blocks, exec));
   counts->pieces    = total.pieces;
   counts->slots     = total.slots;
   counts->long_rows = total.rows;
@@ -163,13 +149,15 @@ SpmvStatus count_rows(const I *row_ptr, const SpmvPattern *p, CrsvCounts *counts
 }
 
 template <typename I>
-__global__ void crsv_make_pieces(const I *row_ptr, int64_t rows, const LongCounts *before, CrsvPiece *pieces,
-                                 CrsvLongRow *long_rows)
+__global__ void crsv_make_pieces(const I *row_ptr, const CrsvBlock *blocks, int64_t block_count,
+                                 const LongCounts *before, CrsvPiece *pieces, CrsvLongRow *long_rows)
 {
-  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-  if (i >= rows) return;
-  const LongCounts c = before[i];
-  const int64_t    n = before[i + 1].pieces - c.pieces, end = row_ptr[i + 1];
+  const int64_t b = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (b >= block_count) return;
+  const LongCounts c = before[b];
+  const int64_t    n = before[b + 1].pieces - c.pieces;
+  if (n == 0) return;
+  const int64_t i = blocks[b].row0 + blocks[b].rows, end = row_ptr[i + 1];
 
   for (int64_t k = 0; k < n; k++) {
     const int64_t begin  = row_ptr[i] + k * CRSV_PIECE;
@@ -191,9 +179,9 @@ SpmvStatus fill_tables(CrsvDevicePlan *plan, SpmvExec *exec)
   SPMV_LAUNCH(exec, crsv_make_blocks<I>, spmv_blocks(c.blocks, THREADS), THREADS, 0, row_ptr, rows, c.share,
               plan->blocks, c.blocks);
   if (c.pieces == 0) return SPMV_SUCCESS;
-  SPMV_TRY(scan_long(row_ptr, rows, &c, &arena, &before, exec));
-  SPMV_LAUNCH(exec, crsv_make_pieces<I>, spmv_blocks(rows, THREADS), THREADS, 0, row_ptr, rows, before, plan->pieces,
-              plan->long_rows);
+  SPMV_TRY(scan_cut(row_ptr, rows, &c, &arena, &before, exec));
+  SPMV_LAUNCH(exec, crsv_make_pieces<I>, spmv_blocks(c.blocks, THREADS), THREADS, 0, row_ptr, plan->blocks, c.blocks,
+              before, plan->pieces, plan->long_rows);
   return spmv_stream_wait(exec); /* before leaves scope */
 }
 } // namespace
