@@ -84,10 +84,9 @@ template <bool WHOLE, typename S, int C, int W, int K, int START, int ID>
 __device__ inline S codsell_add_step(const CodsellLane<S, C> &at, const CodsellCodes<W, START, ID> &codes, int column,
                                      int w0, int left, S sum)
 {
-  constexpr int stride = W <= 2 ? W : W <= 4 ? 4 : 8;
-  const S      *values = at.values + (int64_t)(w0 * W) * at.c();
-  S             value[K * W], gathered[K * W];
-  int32_t       start[K], id[K];
+  const S *values = at.values + (int64_t)(w0 * W) * at.c();
+  S        value[K * W], gathered[K * W];
+  int32_t  start[K], id[K];
 
 #pragma unroll
   for (int i = 0; i < K; i++) {
@@ -104,7 +103,7 @@ __device__ inline S codsell_add_step(const CodsellLane<S, C> &at, const CodsellC
     int32_t offset[W];
 #pragma unroll
     for (int j = 0; j < W; j++) offset[j] = 0;
-    if (ID >= 0 && (WHOLE || i * W < left)) codsell_load_word<W>(at.dictionary + id[i] * stride, offset);
+    if (ID >= 0 && (WHOLE || i * W < left)) codsell_load_word<W>(at.dictionary + id[i] * codsell_stride(W), offset);
 #pragma unroll
     for (int j = 0; j < W; j++)
       if (WHOLE || i * W + j < left) gathered[i * W + j] = __ldg(at.x + (column + start[i] + offset[j]));
