@@ -18,7 +18,7 @@ from pathlib import Path
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 KERNELS = "rbp:format=packed,fold,crsv,codsell"
-BANDS = [(60e6, "below 60 MB as CSR"), (300e6, "60 to 300 MB as CSR"), (float("inf"), "above 300 MB as CSR")]
+SMALL, LARGE = 60e6, 300e6  # bytes as CSR: a table has the smaller matrices first
 
 
 def fail(message):
@@ -67,10 +67,6 @@ class Results:
 
     def of_copy(self, record):
         return record["own_bytes_per_s"] / self.header["copy_bytes_per_s"]
-
-
-def band_of(matrix):
-    return next(name for limit, name in BANDS if matrix["csr_bytes"] < limit)
 
 
 def number(value, digits):
@@ -139,7 +135,7 @@ def table(results, kernels):
     head = ["matrix", "CSR, MB", "best cuSPARSE, µs"] + [k.split(":")[0] for k in kernels]
     note = ("Speed against the fastest of all cuSPARSE formats on the same matrix in the same run and, in brackets, bytes "
             "over those of CSR.")
-    rows = sorted(results.matrices.values(), key=lambda m: next(i for i, (limit, _) in enumerate(BANDS) if m["csr_bytes"] < limit))
+    rows = sorted(results.matrices.values(), key=lambda m: (m["csr_bytes"] >= SMALL) + (m["csr_bytes"] >= LARGE))
     return "\n".join([measured_on(results), note, ""] + markdown(head, [table_row(results, m, kernels) for m in rows]))
 
 

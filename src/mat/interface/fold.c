@@ -127,8 +127,8 @@ PetscErrorCode MatAIJFoldGetLayout(Mat A, MatAIJFoldLayout *layout)
   Input Parameters:
 + A      - the matrix, of type `MATAIJFOLD`
 - gather - `MATAIJFOLD_GATHER_CACHE`: through the caches of the GPU; `MATAIJFOLD_GATHER_DEVICE`: from a copy in the
-order of the table, which the GPU makes first; `MATAIJFOLD_GATHER_HOST`: from such a copy that the host makes and sends
-in pieces
+           order of the table, which the GPU makes first; `MATAIJFOLD_GATHER_HOST`: from such a copy that the host
+           makes and sends in pieces
 
   Options Database Key:
 . -mat_aijfold_gather <cache|device|host> - how the vector is read
@@ -189,8 +189,8 @@ PetscErrorCode MatAIJFoldGetGather(Mat A, MatAIJFoldGather *gather)
   What does not fit lies in the memory of the host and is sent in pieces during each product. In a parallel matrix the
   diagonal and the off-diagonal block of a process may each take so much. A matrix on the host is not limited.
 
-  Bytes are a `PetscInt64`: a GPU has more of them than a `PetscInt` of 32 bits can count, and a fraction of one makes
-no sense.
+  Bytes are a `PetscInt64`: a GPU has more of them than a `PetscInt` of 32 bits can count, and a fraction of one
+  makes no sense.
 
 .seealso: `MATAIJFOLD`, `MatAIJFoldGetDeviceMemory()`, `MatAIJFoldSetGather()`, `MatAIJFmtSetDevice()`,
           `MatAIJFmtSetOption()`
