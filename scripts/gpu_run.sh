@@ -128,7 +128,6 @@ run_petsc_bench() {
   : >"$json"
   for matrix in ${PETSC_BENCH-tet3_rcm:65 hex3:80}; do
     try spmv_bench --matrix "$matrix" --write "$scratch/$matrix.petsc" || continue
-    try conf_kernels --space device --tier quick --format "$format" --sample "${CONF_SAMPLE:-5}"
     for ranks in 1 2; do
       try mpiexec -n "$ranks" petsc_bench -f "$scratch/$matrix.petsc" -json "$scratch/part.json" "${plugin[@]}"
       [[ -s $scratch/part.json ]] || continue

@@ -1,0 +1,160 @@
+/*
+  conf_device.c - matrices and vectors on different sides of the bus. With a PETSc with CUDA and a GPU, vectors and
+  coordinate values of the type under test lie on the device where an operation says so; else all is on the host, and
+  the same must come out.
+*/
+#include "conf.h"
+
+static PetscBool HaveDevice(const Conf *c)
+{
+  return c->format[0] && PetscDefined(HAVE_CUDA) && spmv_device_count(NULL) > 0 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* A vector for the columns of A, or for its rows */
+static PetscErrorCode CreateVecOn(const Conf *c, PetscBool device, Mat A, PetscBool rows, uint64_t seed, Vec *v)
+{
+  PetscInt size[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalSize(A, &size[0], &size[1]));
+  PetscCall(VecCreate(c->comm, v));
+  PetscCall(VecSetSizes(*v, size[rows ? 0 : 1], PETSC_DETERMINE));
+  PetscCall(VecSetType(*v, device && HaveDevice(c) ? VECCUDA : VECSTANDARD));
+  PetscCall(ConfSetVec(*v, seed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All products with x, the added vector and y on sides that the bits of `sides` tell */
+static PetscErrorCode SeeProductsOn(Conf *c, const char *what, Mat A, int sides)
+{
+  PetscBool device[3];
+  Vec       x, y, z, w;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 3; k++) device[k] = sides >> k & 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(CreateVecOn(c, device[0], A, PETSC_FALSE, 11, &x));
+  PetscCall(CreateVecOn(c, device[1], A, PETSC_TRUE, 12, &y));
+  PetscCall(CreateVecOn(c, device[2], A, PETSC_TRUE, 13, &z));
+  PetscCall(CreateVecOn(c, device[2], A, PETSC_FALSE, 14, &w));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(ConfSeeVec(c, what, y));
+  PetscCall(MatMultAdd(A, x, y, z));
+  PetscCall(ConfSeeVec(c, what, z));
+  PetscCall(MatMultTranspose(A, y, w));
+  PetscCall(ConfSeeVec(c, what, w));
+  PetscCall(MatMultTransposeAdd(A, z, w, w));
+  PetscCall(ConfSeeVec(c, what, w));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MixedVectors(Conf *c)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  for (int sides = 0; sides < 8; sides++) PetscCall(SeeProductsOn(c, "vectors on both sides", A, sides));
+  PetscCall(MatScale(A, 2));
+  for (int sides = 7; sides >= 0; sides -= 7) PetscCall(SeeProductsOn(c, "after MatScale", A, sides));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix goes to the host and comes back, with new values in between and none */
+static PetscErrorCode BindToCPU(Conf *c)
+{
+  Mat A, B;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  PetscCall(MatBindToCPU(A, PETSC_TRUE));
+  PetscCall(ConfSeeProducts(c, "bound", A));
+  PetscCall(SeeProductsOn(c, "bound, vectors on the device", A, 7));
+  PetscCall(MatScale(A, 2));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(ConfSeeProducts(c, "bound, new values", A));
+  PetscCall(MatBindToCPU(A, PETSC_FALSE));
+  PetscCall(ConfSeeMat(c, "back again", A));
+  PetscCall(ConfSetValues(c, A, 21));
+  PetscCall(SeeProductsOn(c, "back again, new values", A, 7));
+  PetscCall(MatBindToCPU(A, PETSC_TRUE));
+  PetscCall(MatBindToCPU(A, PETSC_FALSE));
+  PetscCall(ConfSeeProducts(c, "there and back", A));
+  PetscCall(ConfSeeMat(c, "duplicate of a bound matrix", B));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values for the coordinates from an array on the device */
+static PetscErrorCode SetCOOFromDevice(Conf *c, Mat A, PetscCount count, uint64_t seed, InsertMode mode)
+{
+  const PetscScalar *value;
+  PetscMemType       where;
+  Vec                v;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecCreate(PETSC_COMM_SELF, &v));
+  PetscCall(VecSetSizes(v, (PetscInt)count, PETSC_DETERMINE));
+  PetscCall(VecSetType(v, HaveDevice(c) ? VECCUDA : VECSTANDARD));
+  PetscCall(ConfSetVec(v, seed + (uint64_t)c->rank));
+  PetscCall(VecGetArrayReadAndMemType(v, &value, &where));
+  PetscCheck(PetscMemTypeDevice(where) == HaveDevice(c) || count == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "values are on the wrong side");
+  PetscCall(MatSetValuesCOO(A, value, mode));
+  PetscCall(VecRestoreArrayReadAndMemType(v, &value));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DeviceCOO(Conf *c)
+{
+  Mat          A, B;
+  PetscCount   count = 0;
+  PetscInt    *rows, *cols, *col, found;
+  PetscScalar *value;
+  char         type[CONF_TYPE_MAX];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(c->N, &col, c->N, &value));
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) PetscCall(PetscMalloc2(count, &rows, count, &cols));
+    count = 0;
+    for (PetscInt i = c->row_start; i < c->row_start + c->m; i++) {
+      PetscCall(ConfRow(c, i, 0, &found, col, value));
+      for (PetscInt k = 0; k < found; k++, count++) {
+        if (!pass) continue;
+        rows[count] = i;
+        cols[count] = col[found - 1 - k];
+      }
+    }
+  }
+  PetscCall(PetscFree2(col, value));
+  PetscCall(ConfName(c, c->base, type));
+  PetscCall(ConfCreateEmpty(c, &A));
+  PetscCall(MatSetType(A, type));
+  PetscCall(MatSetPreallocationCOO(A, count, rows, cols));
+  PetscCall(PetscFree2(rows, cols));
+  PetscCall(SetCOOFromDevice(c, A, count, 31, INSERT_VALUES));
+  PetscCall(SeeProductsOn(c, "COO on the device", A, 7));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(SetCOOFromDevice(c, A, count, 32, ADD_VALUES));
+  PetscCall(SeeProductsOn(c, "added on the device", A, 7));
+  PetscCall(ConfSeeMat(c, "seen by the host", A));
+  PetscCall(MatScale(A, 3));
+  PetscCall(SetCOOFromDevice(c, A, count, 33, ADD_VALUES));
+  PetscCall(ConfSeeMat(c, "added to what the host scaled", A));
+  PetscCall(MatBindToCPU(A, PETSC_TRUE));
+  PetscCall(ConfSeeProducts(c, "COO, then bound", A));
+  PetscCall(ConfSeeMat(c, "duplicate of device values", B));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const ConfOperation conf_device[] = {
+    {"mixed_vectors", MixedVectors, 0}, {"bind_to_cpu", BindToCPU, 0}, {"device_coo", DeviceCOO, 0}, {NULL, NULL, 0}};

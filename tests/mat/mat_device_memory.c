@@ -1,0 +1,134 @@
+/*
+  mat_device_memory.c - how much memory of the device a matrix takes, read from the device itself
+
+    mat_device_memory -mat_type aijrbp [-side 90]
+
+  A matrix that is assembled by MatSetValues() must not bring a second copy of itself as CSR to the device: neither its
+  first product, nor new values, nor a solver's usual questions may take more than the plan says that it has. The status
+  is 77 where there is no GPU.
+*/
+static const char help[] = "Compares the device memory that a matrix takes with what its plan reports.\n";
+
+#include <cuda_runtime.h>
+#include <gen.h>
+#include <petscksp.h>
+#include <petscpack.h>
+#include <spmv_kernels.h>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+enum { NO_DEVICE = 77, SMALL_SIDE = 12 };
+
+/* Memory comes in pages of 2 MiB, and arrays of a plan are few */
+static const double slack_bytes = 24.0 * 1024 * 1024;
+
+static PetscErrorCode UsedBytes(double *used)
+{
+  size_t left, all;
+
+  PetscFunctionBeginUser;
+  PetscCheck(cudaDeviceSynchronize() == cudaSuccess && cudaMemGetInfo(&left, &all) == cudaSuccess, PETSC_COMM_SELF,
+             PETSC_ERR_GPU, "the device does not tell its memory");
+  *used = (double)(all - left);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A 27-point stencil on a cube: many nonzeros for few rows, so that vectors do not blur the picture */
+static PetscErrorCode Assemble(PetscInt side, Mat *A)
+{
+  const GenSpec spec = gen_stencil(27, side, side, side);
+  int64_t       wide[27];
+  PetscInt      col[27];
+  PetscScalar   value[27];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, (PetscInt)spec.rows, (PetscInt)spec.cols, (PetscInt)spec.rows, (PetscInt)spec.cols));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 27, NULL));
+  for (PetscInt i = 0; i < (PetscInt)spec.rows; i++) {
+    const int64_t count = spec.row(&spec, i, wide);
+
+    for (int64_t k = 0; k < count; k++) {
+      col[k]   = (PetscInt)wide[k];
+      value[k] = col[k] == i ? 30.0 : -1.0 / (PetscReal)(1 + (i + k) % 7);
+    }
+    PetscCall(MatSetValues(*A, 1, &i, (PetscInt)count, col, value, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a solver does with a matrix, apart from its transpose */
+static PetscErrorCode Use(Mat A, Vec x, Vec y)
+{
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMultAdd(A, x, y, y));
+  PetscCall(MatGetDiagonal(A, y));
+  PetscCall(MatNorm(A, NORM_FROBENIUS, &norm));
+  PetscCall(MatScale(A, 2));
+  PetscCall(MatMult(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Measure(PetscInt side, MatAIJFmtInfo *info, double *assembled, double *used)
+{
+  Mat    A;
+  Vec    x, y;
+  double before, after;
+
+  PetscFunctionBeginUser;
+  PetscCall(UsedBytes(&before));
+  PetscCall(Assemble(side, &A));
+  PetscCall(UsedBytes(&after));
+  *assembled = after - before;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(Use(A, x, y));
+  PetscCall(UsedBytes(&after));
+  *used = after - before;
+  PetscCall(MatAIJFmtGetInfo(A, info));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt      side = 90;
+  MatAIJFmtInfo info;
+  double        assembled, used, expected, vectors;
+  PetscBool     good;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-side", &side, NULL));
+  if (spmv_device_count(NULL) == 0) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no GPU\n"));
+    PetscCall(PetscFinalize());
+    return NO_DEVICE;
+  }
+  PetscCall(Measure(SMALL_SIDE, &info, &assembled, &used)); /* code and libraries come to the device with first use */
+  PetscCall(Measure(side, &info, &assembled, &used));
+  vectors  = 2.0 * (double)(side * side * side) * (double)sizeof(PetscScalar);
+  expected = info.bytes + info.work_bytes + vectors;
+  good     = info.blocks_on_gpu == 1 && assembled < slack_bytes && used < expected + slack_bytes &&
+                 used > expected - slack_bytes && slack_bytes < info.csr_bytes / 4
+                 ? PETSC_TRUE
+                 : PETSC_FALSE;
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD,
+                  "%s: CSR %.1f MB; plan, scratch and vectors %.1f MB; used on the device: %.1f MB after assembly, "
+                  "%.1f MB after products\n",
+                  good ? "passed" : "FAILED", info.csr_bytes / 1e6, expected / 1e6, assembled / 1e6, used / 1e6));
+  PetscCall(PetscFinalize());
+  return good ? 0 : 1;
+}
