@@ -107,6 +107,8 @@ Json machine_facts();
 
 /* Bytes read and written each second by a copy of a block of that size on the device; the median of several */
 double copy_bandwidth(std::size_t block_bytes, cudaStream_t);
+/* Bytes a second from pinned memory of the host to the device, likewise */
+double upload_bandwidth(std::size_t block_bytes, cudaStream_t);
 
 /* Replaces what the second-level cache holds by something else, without leaving lines to write back */
 class CacheFlush

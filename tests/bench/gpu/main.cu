@@ -20,7 +20,7 @@ namespace
 {
 
 constexpr int         NO_DEVICE  = 77;
-constexpr std::size_t COPY_BLOCK = std::size_t{1} << 31;
+constexpr std::size_t COPY_BLOCK = std::size_t{1} << 31, UPLOAD_BLOCK = std::size_t{1} << 28;
 
 void print_list()
 {
@@ -71,6 +71,7 @@ Json header(const CommandLine &c, cudaStream_t stream)
   h["date"]                 = utc_now();
   h["commit"]               = c.commit;
   h["copy_bytes_per_s"]     = copy_bandwidth(COPY_BLOCK, stream);
+  h["upload_bytes_per_s"]   = upload_bandwidth(UPLOAD_BLOCK, stream);
   h["settings"]             = std::move(settings);
   return h;
 }
