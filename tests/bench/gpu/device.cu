@@ -14,7 +14,8 @@ namespace bench
 namespace
 {
 
-constexpr int BLOCK = 256;
+constexpr int         BLOCK      = 256;
+constexpr std::size_t COPY_BLOCK = std::size_t{1} << 31;
 
 __global__ void read_all(const double *block, std::int64_t n, double *sink)
 {
@@ -120,6 +121,16 @@ double copy_bandwidth(std::size_t block_bytes, cudaStream_t stream)
     if (i >= 2) seconds.push_back(s);
   }
   return 2.0 * static_cast<double>(block_bytes) / spread_of(seconds).median;
+}
+
+Json run_header(const std::string &commit, cudaStream_t stream)
+{
+  Json h = machine_facts();
+
+  h["date"]             = utc_now();
+  h["commit"]           = commit;
+  h["copy_bytes_per_s"] = copy_bandwidth(COPY_BLOCK, stream);
+  return h;
 }
 
 CacheFlush::CacheFlush() : sink_(1)
