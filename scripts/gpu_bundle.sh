@@ -16,7 +16,8 @@ bundle=${1:-$root/bundle}
 build=${BUILD_DIR:-$root/build-gpu}
 max_mib=${MAX_MIB:-60}
 programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex56)
-tests=(conf_kernels unit_kernels conf_mat mat_device_memory ksp_history ksp_refresh spmv_bench petsc_bench)
+tests=(conf_kernels unit_kernels conf_mat mat_device_memory ksp_history ksp_refresh spmv_bench petsc_bench
+  fold_paper)
 
 # The PETSc with CUDA, and what pkg-config and common.sh make of it
 use_petsc() {

@@ -15,7 +15,8 @@ namespace bench
 namespace
 {
 
-constexpr int BLOCK = 256;
+constexpr int         BLOCK      = 256;
+constexpr std::size_t COPY_BLOCK = std::size_t{1} << 31, UPLOAD_BLOCK = std::size_t{1} << 28;
 
 __global__ void read_all(const double *block, std::int64_t n, double *sink)
 {
@@ -141,6 +142,17 @@ double upload_bandwidth(std::size_t block_bytes, cudaStream_t stream)
   const double r = copied_bytes_per_second(to.data(), from, block_bytes, cudaMemcpyHostToDevice, stream);
   BENCH_CUDA(cudaFreeHost(from));
   return r;
+}
+
+Json run_header(const std::string &commit, cudaStream_t stream)
+{
+  Json h = machine_facts();
+
+  h["date"]               = utc_now();
+  h["commit"]             = commit;
+  h["copy_bytes_per_s"]   = copy_bandwidth(COPY_BLOCK, stream);
+  h["upload_bytes_per_s"] = upload_bandwidth(UPLOAD_BLOCK, stream);
+  return h;
 }
 
 CacheFlush::CacheFlush() : sink_(1)
