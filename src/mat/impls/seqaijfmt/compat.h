@@ -19,15 +19,20 @@ typedef PetscOptionItems *AIJFmtOptionItems;
 typedef PetscOptionItems AIJFmtOptionItems;
 #endif
 
-/* 3.23: the destructor of a container takes the address of the pointer. AIJFMT_CONTAINER_DESTRUCTOR(name, free) defines
-   the right one around PetscErrorCode free(void *). */
+/* 3.23: the destructor of a container takes the address of the pointer; 3.25: as a void *. AIJFMT_CONTAINER_DESTRUCTOR(
+   name, free) defines the right one around PetscErrorCode free(void *). */
 #if PETSC_VERSION_LT(3, 23, 0)
   #define AIJFMT_CONTAINER_DESTRUCTOR(name, free)                                                                      \
     static PetscErrorCode name(void *ctx) { return free(ctx); }
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)
 #else
+  #if PETSC_VERSION_LT(3, 25, 0)
+typedef void           **AIJFmtContext;
+  #else
+typedef void *AIJFmtContext;
+  #endif
   #define AIJFMT_CONTAINER_DESTRUCTOR(name, free)                                                                      \
-    static PetscErrorCode name(void *ctx) { return free(*(void **)ctx); }
+    static PetscErrorCode name(AIJFmtContext ctx) { return free(*(void **)ctx); }
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetCtxDestroy(container, destroy)
 #endif
 
