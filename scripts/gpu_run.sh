@@ -57,8 +57,8 @@ library_path() {
 }
 
 # The environment of a step. Open MPI asks to be told where it lies now, that it may run as root and more ranks than cores,
-# that there is one machine and nothing but its memory between the ranks, and that no rank is tied to a core: where /sys
-# does not show the cores, it ties all to the first.
+# that there is one machine and nothing but its memory between the ranks, and to tie no rank to a core, which a container
+# may forbid.
 use_part() {
   local part=$1
   LD_LIBRARY_PATH=$(library_path "$part")
