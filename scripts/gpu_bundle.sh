@@ -81,7 +81,7 @@ strip_all() { find "$1/bin" "$1/lib" -type f -exec strip --strip-unneeded {} +; 
 from_the_machine='^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util)\.|libcu(da|blas|fft|rand|solver|sparse)|libnv)'
 from_the_compiler='^(libstdc\+\+|libgcc_s)\.'
 
-# What the files of a part need and the part has not
+# What the files of a part need and the part has not. MPICH's own folder has parts for networks, which need more.
 copy_needed_libraries() {
   local part=$1 name path
   while read -r name path; do
@@ -93,7 +93,8 @@ copy_needed_libraries() {
     else
       cp -L "$path" "$part/lib/$name"
     fi
-  done < <(find "$part/bin" "$part/lib" -type f -exec env LD_LIBRARY_PATH="$part/lib:$part/lib/mpich" ldd {} + 2>/dev/null |
+  done < <(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' \
+    -exec env LD_LIBRARY_PATH="$part/lib:$part/lib/mpich" ldd {} + 2>/dev/null |
     awk '$2 == "=>" { print $1, $3 }' | sort -u)
 }
 

@@ -48,7 +48,8 @@ folder_of() {
 library_path() {
   local part=$1 name folder path
   path=$part/lib:$part/lib/mpich:$cuda/lib64:$cuda/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  for name in $(find "$part/bin" "$part/lib" -type f -exec env LD_LIBRARY_PATH="$path" ldd {} + 2>/dev/null |
+  for name in $(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' \
+    -exec env LD_LIBRARY_PATH="$path" ldd {} + 2>/dev/null |
     awk '/not found/ { print $1 }' | sort -u); do
     if [[ -e $part/lib/compiler/$name ]]; then folder=$part/lib/compiler; else folder=$(folder_of "$name"); fi
     if [[ -n $folder ]]; then path+=:$folder; else say "library $name is not on this machine" >&2; fi
