@@ -8,25 +8,28 @@
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
 #   bench         spmv_bench against cuSPARSE, then petsc_bench against PETSc's types through MatMult
 #   sweep         spmv_bench of crsv with every number of threads a row and every variant, and of fold over (q, r)
+#   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
 #
 # Without a step: all, in this order. A step that fails does not keep the next from running; one whose part the bundle has
 # not is skipped. Each writes a log, the benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed,
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
-# LIMIT_conformance, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_distro
-#                     seconds for a step (600, 300, 240, 420, 240, 500)
+# LIMIT_conformance, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
+#                     seconds for a step (600, 300, 240, 420, 240, 120, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
+# FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # CUDA_HOME           where the CUDA libraries are (/usr/local/cuda)
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance sanitizer petsc bench sweep distro)
+all_steps=(conformance sanitizer petsc bench sweep fold_paper distro)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [sanitizer]=${LIMIT_sanitizer:-300} [petsc]=${LIMIT_petsc:-240}
-  [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [distro]=${LIMIT_distro:-500})
+  [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
+  [distro]=${LIMIT_distro:-500})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 
 say() { printf '%s\n' "$*"; }
@@ -187,6 +190,14 @@ step_sweep() {
     --formats "$("$here/fold_sweep.py" --formats | tr ',' '\n' | grep -v 1000000 | paste -sd,)" --out "$out/fold.json"
 }
 
+step_fold_paper() {
+  local commit
+  single=$((limit[fold_paper] - 5))
+  commit=$(awk '$1 == "commit" { print $2 }' "$here/MANIFEST")
+  # shellcheck disable=SC2086
+  try fold_paper ${FOLD_PAPER_ARGS:---shapes --matrix powerlaw:1000000} --commit "$commit" --out "$out/fold_paper.json"
+}
+
 # The plan of a matrix on the GPU, its vectors in PETSc on the host: a program of PETSc as it is, then every format
 step_distro() {
   local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_decline 0)
@@ -252,6 +263,7 @@ if ((only)); then
     petsc) step_petsc ;;
     bench) step_bench ;;
     sweep) step_sweep ;;
+    fold_paper) step_fold_paper ;;
     distro) step_distro ;;
   esac
   exit "$failed"

@@ -18,26 +18,13 @@
   with folding long rows and memory with gather functions.
 */
 #include "fold/fold.h"
-#include "gen.h"
+#include "published_rows.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Table 3: rows, entries (of the triangle where a matrix is symmetric), and mean, maximum and deviation of a row. Its
-   mean is cut to an integer; entries over rows is more exact. */
-static const struct {
-  const char *name;
-  int64_t     rows, nnz, longest;
-  double      sigma;
-} published[] = {
-    {"Na5", 5832, 155731, 185, 35.7},       {"msc10848", 10848, 620313, 300, 49.4},
-    {"exdata_1", 6001, 1137751, 1501, 390}, {"G3_circuit", 1585478, 4623152, 4, 2.2},
-    {"thermal2", 147900, 3489300, 27, 6.9}, {"hood", 220542, 5494489, 51, 13.3},
-    {"F1", 343791, 13590452, 306, 20.0},    {"ldoor", 952203, 23737339, 49, 12.9},
-};
-
-enum { PUBLISHED = sizeof published / sizeof published[0], MATRICES_MAX = 64 };
+enum { MATRICES_MAX = 64 };
 
 typedef struct {
   char     name[64];
@@ -47,56 +34,14 @@ typedef struct {
 
 /* ---- row lengths ---- */
 
-/* The share of a Beta(a, b) distribution between two near points of 0 .. 1, not normalized: the factor that may be
-   infinite at the nearer end is integrated exactly, the other one is taken in the middle */
-static double beta_share(double a, double b, double from, double to)
+static int draw_lengths(int shape, Lengths *lengths)
 {
-  const double middle = (from + to) / 2;
+  const PublishedShape *s = &published_shapes[shape];
 
-  if (middle < 0.5) return (pow(to, a) - pow(from, a)) / a * pow(1 - middle, b - 1);
-  return (pow(1 - from, b) - pow(1 - to, b)) / b * pow(middle, a - 1);
-}
-
-/* weight[l] for the lengths 0 .. longest. A deviation that no distribution of that mean and maximum can have (as
-   Table 3 gives for G3_circuit) is lowered to one that it can. */
-static void length_weights(double mean, int64_t longest, double sigma, double *weight)
-{
-  const double m = mean / (double)longest, limit = 0.9 * m * (1 - m);
-  const double v = fmin(sigma * sigma / ((double)longest * (double)longest), limit);
-  const double a = m * (m * (1 - m) / v - 1), b = (1 - m) * (m * (1 - m) / v - 1);
-  double       total = 0;
-
-  for (int64_t l = 0; l <= longest; l++) {
-    weight[l] =
-        beta_share(a, b, fmax(0, ((double)l - 0.5) / (double)longest), fmin(1, ((double)l + 0.5) / (double)longest));
-    total += weight[l];
-  }
-  for (int64_t l = 0; l <= longest; l++) weight[l] /= total;
-}
-
-/* Lengths in an order that has nothing to do with them; the longest occurs */
-static int draw_lengths(int i, Lengths *lengths)
-{
-  const int64_t rows = published[i].rows, longest = published[i].longest;
-  double       *weight = malloc((size_t)(longest + 1) * sizeof *weight);
-
-  snprintf(lengths->name, sizeof lengths->name, "%s", published[i].name);
-  lengths->rows    = rows;
-  lengths->row_ptr = malloc((size_t)(rows + 1) * sizeof(int64_t));
-  if (!weight || !lengths->row_ptr) {
-    free(weight);
-    return 0;
-  }
-  length_weights((double)published[i].nnz / (double)rows, longest, published[i].sigma, weight);
-  lengths->row_ptr[0] = 0;
-  for (int64_t row = 0; row < rows; row++) {
-    double  u = gen_uniform((uint64_t)i, (uint64_t)row);
-    int64_t l = 0;
-    while (l < longest && u >= weight[l]) u -= weight[l++];
-    lengths->row_ptr[row + 1] = lengths->row_ptr[row] + (row == rows / 2 ? longest : l);
-  }
-  free(weight);
-  return 1;
+  snprintf(lengths->name, sizeof lengths->name, "%s", s->name);
+  lengths->rows    = s->rows;
+  lengths->row_ptr = malloc((size_t)(s->rows + 1) * sizeof(int64_t));
+  return lengths->row_ptr && published_row_ptr(shape, lengths->row_ptr);
 }
 
 static int32_t big_endian(const unsigned char *b)
@@ -175,9 +120,9 @@ static void print_fold(const Lengths *m, int count)
            (long long)u.rows, (long long)u.nnz, u.mean, (long long)u.longest, u.sigma, (long long)u.width, x, y,
            8e-6 * (double)u.nnz, 8e-6 * (double)u.rows * (double)u.longest, table_megabytes(&u), table_megabytes(&s),
            table_megabytes(&a));
-    if (i >= PUBLISHED) continue;
-    growth += x / PUBLISHED;
-    shortening += y / PUBLISHED;
+    if (i >= PUBLISHED_SHAPES) continue;
+    growth += x / PUBLISHED_SHAPES;
+    shortening += y / PUBLISHED_SHAPES;
     best = fmax(best, y);
   }
   printf("\n%-18s rows x %.2f on the average, loop / %.2f on the average, / %.2f at best\n", "generated", growth,
@@ -236,7 +181,7 @@ int main(int argc, char **argv)
   Lengths matrix[MATRICES_MAX];
   int     count = 0, good;
 
-  for (; count < PUBLISHED; count++)
+  for (; count < PUBLISHED_SHAPES; count++)
     if (!draw_lengths(count, &matrix[count])) {
       fprintf(stderr, "fold_tables: out of memory\n");
       return 1;

@@ -14,6 +14,8 @@ namespace bench
 struct Reference {
   Array<double> x, y0, product, magnitude;
 };
+/* Values of the matrix and x are rounded to T first, so that a kernel of that type computes with the same numbers */
+template <class T = double>
 Reference make_reference(const Csr &);
 
 struct CheckResult {
@@ -26,9 +28,13 @@ struct CheckResult {
 
 /*
   Compares y = scale (alpha A x) + beta y0 with the reference. The bound of row i with n nonzeros is
-  (n + 4) eps (|scale alpha| |A| |x| + |beta y0|): what any order of summation keeps. NaN fails.
+  (n + 4) eps (|scale alpha| |A| |x| + |beta y0|) with the eps of T: what any order of summation keeps. NaN fails.
 */
-CheckResult check_product(const Csr &, const Reference &, double alpha, double beta, double scale, const double *y);
+template <class T>
+CheckResult check_product(const Csr &, const Reference &, double alpha, double beta, double scale, const T *y);
+
+/* What went wrong with the product that is called so */
+std::string fault_text(const char *what, const CheckResult &);
 
 } // namespace bench
 #endif

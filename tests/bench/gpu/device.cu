@@ -7,6 +7,7 @@
 #include <cusparse.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 
 namespace bench
@@ -14,7 +15,8 @@ namespace bench
 namespace
 {
 
-constexpr int BLOCK = 256;
+constexpr int         BLOCK      = 256;
+constexpr std::size_t COPY_BLOCK = std::size_t{1} << 31, UPLOAD_BLOCK = std::size_t{1} << 28;
 
 __global__ void read_all(const double *block, std::int64_t n, double *sink)
 {
@@ -106,20 +108,51 @@ Json machine_facts()
   return facts;
 }
 
-double copy_bandwidth(std::size_t block_bytes, cudaStream_t stream)
+namespace
 {
-  DeviceArray<char>   from(block_bytes), to(block_bytes);
+/* Bytes a second of copies of a block, the first two left out */
+double copied_bytes_per_second(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
   EventTimer          timer;
   std::vector<double> seconds;
 
-  BENCH_CUDA(cudaMemsetAsync(from.data(), 0, block_bytes, stream));
   for (int i = 0; i < 12; i++) {
-    const double s = timer.seconds(stream, [&] {
-      BENCH_CUDA(cudaMemcpyAsync(to.data(), from.data(), block_bytes, cudaMemcpyDeviceToDevice, stream));
-    });
+    const double s = timer.seconds(stream, [&] { BENCH_CUDA(cudaMemcpyAsync(to, from, bytes, kind, stream)); });
     if (i >= 2) seconds.push_back(s);
   }
-  return 2.0 * static_cast<double>(block_bytes) / spread_of(seconds).median;
+  return static_cast<double>(bytes) / spread_of(seconds).median;
+}
+} // namespace
+
+double copy_bandwidth(std::size_t block_bytes, cudaStream_t stream)
+{
+  DeviceArray<char> from(block_bytes), to(block_bytes);
+
+  BENCH_CUDA(cudaMemsetAsync(from.data(), 0, block_bytes, stream));
+  return 2 * copied_bytes_per_second(to.data(), from.data(), block_bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+double upload_bandwidth(std::size_t block_bytes, cudaStream_t stream)
+{
+  DeviceArray<char> to(block_bytes);
+  void             *from = nullptr;
+
+  BENCH_CUDA(cudaMallocHost(&from, block_bytes));
+  std::memset(from, 0, block_bytes);
+  const double r = copied_bytes_per_second(to.data(), from, block_bytes, cudaMemcpyHostToDevice, stream);
+  BENCH_CUDA(cudaFreeHost(from));
+  return r;
+}
+
+Json run_header(const std::string &commit, cudaStream_t stream)
+{
+  Json h = machine_facts();
+
+  h["date"]               = utc_now();
+  h["commit"]             = commit;
+  h["copy_bytes_per_s"]   = copy_bandwidth(COPY_BLOCK, stream);
+  h["upload_bytes_per_s"] = upload_bandwidth(UPLOAD_BLOCK, stream);
+  return h;
 }
 
 CacheFlush::CacheFlush() : sink_(1)

@@ -4,12 +4,12 @@
 #ifndef BENCH_DEVICE_CUH
 #define BENCH_DEVICE_CUH
 
+#include "clock.hpp"
 #include "json.hpp"
 #include "matrix.hpp"
 
 #include <cuda_runtime.h>
 
-#include <chrono>
 #include <stdexcept>
 #include <string>
 
@@ -82,12 +82,6 @@ struct DeviceCsr {
   DeviceArray<double>       values;
 };
 
-/* Seconds on the clock of the wall */
-inline double wall_seconds()
-{
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /* Seconds of a piece of host code and of all device work that it began */
 template <class Work>
 double wall_seconds_of(const Work &work)
@@ -102,11 +96,19 @@ double wall_seconds_of(const Work &work)
 /* Devices that can be used; reason says why there is none */
 int usable_devices(std::string &reason);
 
-/* Name, driver, runtime, caches, host processor: the header of the results */
+/* The exit status of a program that finds none */
+constexpr int NO_DEVICE = 77;
+
+/* Name, driver, runtime, caches, host processor */
 Json machine_facts();
 
 /* Bytes read and written each second by a copy of a block of that size on the device; the median of several */
 double copy_bandwidth(std::size_t block_bytes, cudaStream_t);
+/* Bytes a second from pinned memory of the host to the device, likewise */
+double upload_bandwidth(std::size_t block_bytes, cudaStream_t);
+
+/* The header of the results: the machine, the date, the commit, and the bandwidth of a copy of 2 GiB */
+Json run_header(const std::string &commit, cudaStream_t);
 
 /* Replaces what the second-level cache holds by something else, without leaving lines to write back */
 class CacheFlush

@@ -1,18 +1,21 @@
 /*
   host_test.cpp - what of the benchmark runs without a GPU: generators, orders, readers, check, JSON, command line
 */
+#include "../published_rows.h"
 #include "check.hpp"
-#include "command_line.hpp"
 #include "generators.hpp"
-#include "json.hpp"
+#include "jagged.hpp"
 #include "mesh.hpp"
+#include "published.hpp"
 #include "readers.hpp"
+#include "results.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 namespace
@@ -194,6 +197,126 @@ void test_check()
   EXPECT(bench::check_product(a, r, -1.7, 0.6, 1, y.data()).passed);
 }
 
+/* The same bounds in single precision: a product of floats passes, and one that ignores the last bits of x does not */
+void test_check_single()
+{
+  const bench::Csr       a = bench::make_matrix("powerlaw:3000");
+  const bench::Reference r = bench::make_reference<float>(a);
+  bench::Array<float>    y(a.rows);
+
+  EXPECT(std::all_of(r.x.begin(), r.x.end(), [](double v) { return v == static_cast<float>(v); }));
+  for (std::int64_t i = 0; i < a.rows; i++) {
+    y[i] = 0;
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++)
+      y[i] += static_cast<float>(a.values[k]) * static_cast<float>(r.x[a.col[k]]);
+  }
+  const auto good = bench::check_product(a, r, 1, 0, 1, y.data());
+  EXPECT(good.passed && good.worst > 0.01 && good.relative_two > 1e-9);
+  y[17] += 1e-3f;
+  const auto bad = bench::check_product(a, r, 1, 0, 1, y.data());
+  EXPECT(!bad.passed && bad.bad_rows == 1 && bad.first_bad == 17);
+}
+
+/* Rows and longest row are the published ones; the drawn nonzeros are near */
+void test_published()
+{
+  const auto names = bench::published_names();
+
+  EXPECT(names.size() == PUBLISHED_SHAPES && names.front() == "shape:Na5");
+  for (std::size_t i = 0; i < names.size(); i++) {
+    const PublishedShape &s = published_shapes[i];
+    if (s.nnz > 2000000) continue; /* the large ones take seconds, and differ in their numbers only */
+    const bench::Csr a    = bench::make_published(names[i]);
+    const auto       rows = bench::row_statistics(a.rows, a.row_ptr.data());
+    bench::check_csr(a); /* columns ascend strictly, and are inside */
+    EXPECT(a.name == names[i] && a.rows == s.rows && a.cols == s.rows && rows.longest == s.longest);
+    EXPECT(std::abs(static_cast<double>(a.nnz - s.nnz)) < 0.03 * static_cast<double>(s.nnz));
+    EXPECT(same(a, bench::make_published(names[i])));
+    for (std::int64_t row = 0; row < a.rows; row++) {
+      const std::int32_t begin = a.row_ptr[row], end = a.row_ptr[row + 1];
+      if (end > begin) EXPECT(a.col[end - 1] - a.col[begin] < 8 * (end - begin));
+    }
+  }
+  EXPECT(same(bench::make_published("circuit:2000"), bench::make_matrix("circuit:2000")));
+  EXPECT(throws([] { bench::make_published("shape:none"); }));
+}
+
+/* All row lengths, without their matrices */
+void test_published_lengths()
+{
+  for (int i = 0; i < PUBLISHED_SHAPES; i++) {
+    const PublishedShape     &s = published_shapes[i];
+    std::vector<std::int64_t> ptr(static_cast<std::size_t>(s.rows) + 1);
+    std::int64_t              longest = 0;
+    EXPECT(published_row_ptr(i, ptr.data()) == 1);
+    for (std::int64_t row = 0; row < s.rows; row++) {
+      if (ptr[row + 1] < ptr[row]) EXPECT(false);
+      longest = std::max(longest, ptr[row + 1] - ptr[row]);
+    }
+    EXPECT(longest == s.longest);
+    EXPECT(std::abs(static_cast<double>(ptr[s.rows] - s.nnz)) < 0.03 * static_cast<double>(s.nnz));
+  }
+}
+
+/* The example of jagged.hpp by hand; of a larger matrix, a product by diagonals is that by rows */
+void test_jagged()
+{
+  const std::int32_t row_ptr[] = {0, 2, 3, 6}, col[] = {0, 2, 1, 0, 1, 2};
+  bench::Csr         small;
+
+  small.rows = small.cols = 3;
+  small.nnz               = 6;
+  small.row_ptr           = bench::Array<std::int32_t>(4);
+  small.col               = bench::Array<std::int32_t>(6);
+  std::copy(row_ptr, row_ptr + 4, small.row_ptr.begin());
+  std::copy(col, col + 6, small.col.begin());
+  const bench::Jagged j    = bench::make_jagged(small);
+  const auto          have = [](const bench::Array<std::int32_t> &array) {
+    return std::vector<std::int32_t>(array.begin(), array.end());
+  };
+  EXPECT(j.rows == 3 && j.diagonals == 3 && have(j.row_of) == (std::vector<std::int32_t>{2, 0, 1}));
+  EXPECT(have(j.start) == (std::vector<std::int32_t>{0, 3, 5, 6}));
+  EXPECT(have(j.col) == (std::vector<std::int32_t>{0, 0, 1, 1, 2, 2}));
+  EXPECT(have(j.position) == (std::vector<std::int32_t>{3, 0, 2, 4, 1, 5}));
+
+  const bench::Csr       a = bench::make_published("shape:Na5");
+  const bench::Jagged    b = bench::make_jagged(a);
+  const bench::Reference r = bench::make_reference(a);
+  bench::Array<double>   y(a.rows);
+  for (std::int64_t row = 0; row < a.rows; row++) {
+    double sum = 0;
+    for (std::int64_t d = 0; d < b.diagonals && row < b.start[d + 1] - b.start[d]; d++)
+      sum += a.values[b.position[b.start[d] + row]] * r.x[b.col[b.start[d] + row]];
+    y[b.row_of[row]] = sum;
+  }
+  EXPECT(bench::check_product(a, r, 1, 0, 1, y.data()).passed);
+}
+
+/* A matrix that cannot be made or measured is left out and counts as a fault; after the budget the rest is left out */
+void test_results(const std::string &folder)
+{
+  const std::string                      path = folder + "/bench_host_test.json";
+  const std::vector<bench::MatrixSource> sources{{"a", [] { return bench::make_matrix("stencil5:10"); }},
+                                                 {"b", [] { return bench::make_matrix("no_such_family"); }}};
+  const auto                             measure = [](const bench::Csr &a) {
+    bench::MatrixResult m;
+    m.matrix = a.name;
+    m.records.push_back(1);
+    m.faults = 2;
+    return m;
+  };
+  bench::Results results(path, "header");
+  EXPECT(bench::measure_all(sources, 0, results, measure) == 3);
+  std::ifstream     file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT(text == results.text() && text.find("stencil5:10") != std::string::npos);
+  EXPECT(text.find("unknown matrix 'no_such_family'") != std::string::npos);
+  bench::Results late("", "header");
+  EXPECT(bench::measure_all(sources, 1e-12, late, measure) == 0);
+  EXPECT(late.text().find("budget") != std::string::npos);
+  std::remove(path.c_str());
+}
+
 void test_json()
 {
   bench::Json all = bench::Json::object(), list = bench::Json::array();
@@ -237,6 +360,11 @@ int main(int argc, char **argv)
   test_orders();
   test_files(argc > 1 ? argv[1] : ".");
   test_check();
+  test_check_single();
+  test_published();
+  test_published_lengths();
+  test_jagged();
+  test_results(argc > 1 ? argv[1] : ".");
   test_json();
   test_command_line();
   std::printf("%s\n", failures ? "FAILED" : "all host parts of the benchmark behave");

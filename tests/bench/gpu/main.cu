@@ -10,17 +10,12 @@
 #include "trial.hpp"
 
 #include <cstdio>
-#include <ctime>
-#include <fstream>
 #include <iostream>
 
 namespace bench
 {
 namespace
 {
-
-constexpr int         NO_DEVICE  = 77;
-constexpr std::size_t COPY_BLOCK = std::size_t{1} << 31;
 
 void print_list()
 {
@@ -48,18 +43,9 @@ void print_statistics(const CommandLine &c)
   }
 }
 
-std::string utc_now()
-{
-  char              text[32];
-  const std::time_t now = std::time(nullptr);
-
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
-}
-
 Json header(const CommandLine &c, cudaStream_t stream)
 {
-  Json h        = machine_facts();
+  Json h        = run_header(c.commit, stream);
   Json settings = Json::object();
 
   settings["warm_ups"]      = WARM_UPS;
@@ -68,90 +54,22 @@ Json header(const CommandLine &c, cudaStream_t stream)
   settings["cold"]          = COLD;
   settings["general_alpha"] = GENERAL_ALPHA;
   settings["general_beta"]  = GENERAL_BETA;
-  h["date"]                 = utc_now();
-  h["commit"]               = c.commit;
-  h["copy_bytes_per_s"]     = copy_bandwidth(COPY_BLOCK, stream);
   h["settings"]             = std::move(settings);
   return h;
 }
-
-/* The results so far; written after each matrix, so that a run that is stopped leaves what it measured */
-class Results
-{
-public:
-  Results(const CommandLine &c, cudaStream_t stream) : out_(c.out), header_(header(c, stream)) {}
-  void add(const MatrixResult &r)
-  {
-    matrices_.push(r.matrix);
-    for (const auto &record : r.records) records_.push(record);
-    write_file();
-  }
-  void leave_out(const std::string &name, const std::string &reason)
-  {
-    Json r      = Json::object();
-    r["matrix"] = name;
-    r["reason"] = reason;
-    left_out_.push(std::move(r));
-    write_file();
-  }
-  std::string text() const
-  {
-    Json all        = Json::object();
-    all["schema"]   = 1;
-    all["header"]   = header_;
-    all["matrices"] = matrices_;
-    all["records"]  = records_;
-    all["left_out"] = left_out_;
-    return all.text() + "\n";
-  }
-
-private:
-  void write_file() const
-  {
-    if (out_.empty()) return;
-    std::ofstream file(out_);
-    file << text();
-    if (!file.flush()) throw std::runtime_error(out_ + ": cannot be written");
-  }
-  std::string out_;
-  Json        header_, matrices_ = Json::array(), records_ = Json::array(), left_out_ = Json::array();
-};
 
 /* Measures all matrices; returns how many kernels or matrices failed */
 int run(const CommandLine &c)
 {
   cudaStream_t             stream;
   std::vector<KernelMaker> makers = own_formats(c.formats, c.convert_once);
-  const double             begin  = wall_seconds();
-  int                      faults = 0;
 
   BENCH_CUDA(cudaStreamCreate(&stream));
   if (c.peers)
     for (auto &peer : cusparse_peers()) makers.push_back(peer);
-  Results results(c, stream);
-  for (const auto &source : matrix_sources(c)) {
-    const double spent = wall_seconds() - begin;
-    if (c.budget > 0 && spent > c.budget) {
-      std::fprintf(stderr, "%s: left out, the budget of %g s is spent\n", source.name.c_str(), c.budget);
-      results.leave_out(source.name, "budget");
-      continue;
-    }
-    try {
-      const Csr a = source.make();
-      check_csr(a);
-      std::fprintf(stderr, "%s: %lld rows, %lld nonzeros, %.1f MB, after %.1f s\n", a.name.c_str(),
-                   static_cast<long long>(a.rows), static_cast<long long>(a.nnz),
-                   static_cast<double>(csr_bytes(a)) * 1e-6, wall_seconds() - begin);
-      if (a.nnz == 0) throw std::runtime_error("has no nonzeros: nothing to measure");
-      const MatrixResult r = measure_matrix(a, makers, stream);
-      faults += r.faults;
-      results.add(r);
-    } catch (const std::exception &e) {
-      std::fprintf(stderr, "%s: FAILED: %s\n", source.name.c_str(), e.what());
-      results.leave_out(source.name, e.what());
-      faults++;
-    }
-  }
+  Results   results(c.out, header(c, stream));
+  const int faults = measure_all(matrix_sources(c), c.budget, results,
+                                 [&](const Csr &a) { return measure_matrix(a, makers, stream); });
   if (c.out.empty()) std::cout << results.text();
   BENCH_CUDA(cudaStreamDestroy(stream));
   return faults;

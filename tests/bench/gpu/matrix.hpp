@@ -63,6 +63,9 @@ RowStatistics row_statistics(std::int64_t rows, const std::int32_t *row_ptr);
 /* Throws std::runtime_error when row_ptr or col break the invariants above */
 void check_csr(const Csr &);
 
+/* Stored elements over nonzeros: beyond it a layout that pads is left out */
+constexpr double MAX_FILL = 4;
+
 /* Bytes of a CSR matrix with 32-bit indices and double values */
 inline std::int64_t csr_bytes(const Csr &a) { return 12 * a.nnz + 4 * (a.rows + 1); }
 

@@ -5,17 +5,13 @@
 #define BENCH_MEASURE_HPP
 
 #include "kernel.hpp"
+#include "results.hpp"
 
 namespace bench
 {
 
-struct MatrixResult {
-  Json              matrix;  /* one object: name, sizes, the best peer */
-  std::vector<Json> records; /* one object a kernel */
-  int faults = 0;            /* formats of the library that failed a check or could not run; peers are only reported */
-};
-
-/* Makes every kernel, checks it against the host, then times all of them in turns */
+/* Makes every kernel, checks it against the host, then times all of them in turns. Faults are formats of the library
+   that failed a check or could not run; peers are only reported. */
 MatrixResult measure_matrix(const Csr &, const std::vector<KernelMaker> &, cudaStream_t);
 
 } // namespace bench

@@ -119,6 +119,7 @@ public:
     matrix_bytes           = m.total_bytes;
     facts["padding_bytes"] = m.padding_bytes;
     facts["work_bytes"]    = m.work_bytes;
+    facts["host_bytes"]    = m.host_bytes;
     Json arrays            = Json::object();
     for (int i = 0; i < m.count; i++) arrays[m.array[i].name] = m.array[i].bytes;
     facts["arrays"] = std::move(arrays);

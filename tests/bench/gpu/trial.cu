@@ -15,12 +15,6 @@ void copy_vector(DeviceArray<double> &to, const DeviceArray<double> &from, cudaS
   BENCH_CUDA(cudaMemcpyAsync(to.data(), from.data(), to.size() * sizeof(double), cudaMemcpyDeviceToDevice, stream));
 }
 
-std::string fault_text(const char *what, const CheckResult &r)
-{
-  return std::string(what) + ": " + std::to_string(r.bad_rows) + " wrong rows, the first is " +
-         std::to_string(r.first_bad) + ", worst error " + std::to_string(r.worst) + " bounds";
-}
-
 /* y = scale A x through the kernel, compared with the host; y begins as NaN where the kernel promises not to read it */
 CheckResult check_plain(Kernel &kernel, const Problem &p, const Reference &r, Vectors &v, double scale)
 {
@@ -46,15 +40,6 @@ void verify_refresh(Entry &e, const Problem &p, const Reference &r, Vectors &v, 
     e.refresh.push_back(s);
     if (i < 2) require(check_plain(*e.kernel, p, r, v, i == 0 ? 2 : 1), "after new values");
   }
-}
-
-template <class Work>
-double seconds_each(EventTimer &timer, cudaStream_t stream, const Work &work)
-{
-  for (int i = 0; i < LEAD_IN; i++) work();
-  return timer.seconds(stream, [&] {
-    for (int i = 0; i < BATCH; i++) work();
-  }) / BATCH;
 }
 
 /* Calls work for each usable entry; what it throws becomes the entry's error */

@@ -17,6 +17,16 @@ constexpr int WARM_UPS = 20, BATCHES = 15, BATCH = 10, GENERAL_BATCHES = 5, LEAD
 /* The general pair; y = A x is the other */
 constexpr double GENERAL_ALPHA = -1.7, GENERAL_BETA = 0.6;
 
+/* Seconds of one of the products of a batch, which others of the same kernel lead in */
+template <class Work>
+double seconds_each(EventTimer &timer, cudaStream_t stream, const Work &work)
+{
+  for (int i = 0; i < LEAD_IN; i++) work();
+  return timer.seconds(stream, [&] {
+    for (int i = 0; i < BATCH; i++) work();
+  }) / BATCH;
+}
+
 /* A kernel and what was found out about it */
 struct Entry {
   std::string             name, error, skipped; /* error: it failed; skipped: it does not fit the matrix */

@@ -60,6 +60,7 @@ typedef struct {
   PetscBool     key_valid;
   SpmvExec      exec;
   SpmvPlan     *plan;                               /* NULL: not converted yet, or left to the parent type */
+  SpmvPattern   built_from;                         /* where the pattern lay when the plan was built */
   void         *work;                               /* scratch of a product, in the plan's space */
   PetscBool     transpose_ready;                    /* prepare_transpose was called for the values that the plan has */
   PetscInt      nonzero_rows;                       /* of the matrix in key, for the count of flops */

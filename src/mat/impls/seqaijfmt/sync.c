@@ -127,7 +127,8 @@ static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBoo
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(GetCsr(A, s, key, &csr, &values));
-  *status = AnalyzeAndBuild(s, &csr, may_decline, reason);
+  s->built_from = csr.pattern;
+  *status       = AnalyzeAndBuild(s, &csr, may_decline, reason);
   PetscCall(RestoreCsr(A, &values));
   if (*status && s->plan) s->plan->format->destroy(&s->plan);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,8 +165,9 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format's own refresh */
-static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
+/* The format's own refresh. moved: a pattern that the plan borrows lies elsewhere now, so it must be built again: the
+   CUDA parent makes new arrays when it has not yet seen the last change of the nonzero pattern. */
+static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved)
 {
   const PetscScalar *values;
   SpmvCsr            csr = {.values = NULL}; /* gcc does not see that GetCsr() fills it whenever it succeeds */
@@ -173,7 +175,12 @@ static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(GetCsr(A, s, key, &csr, &values));
-  AIJFmtCallSpmv(&s->exec, s->plan->format->update_values(s->plan, csr.values, csr.values_space, &s->exec));
+  *moved = csr.pattern.space == SPMV_DEVICE &&
+                   (csr.pattern.row_ptr != s->built_from.row_ptr || csr.pattern.col != s->built_from.col)
+               ? PETSC_TRUE
+               : PETSC_FALSE;
+  if (!*moved)
+    AIJFmtCallSpmv(&s->exec, s->plan->format->update_values(s->plan, csr.values, csr.values_space, &s->exec));
   PetscCall(RestoreCsr(A, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -182,13 +189,14 @@ static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
    such a format is rare and an analysis can be large. */
 static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 {
+  PetscBool      rebuild = s->plan->format->update_values ? PETSC_FALSE : PETSC_TRUE;
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_AIJFmtRefresh, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  if (s->plan->format->update_values) PetscCall(UpdateValues(A, s, key));
-  else {
+  if (!rebuild) PetscCall(UpdateValues(A, s, key, &rebuild));
+  if (rebuild) {
     char       unused[SPMV_MESSAGE_MAX] = "";
     SpmvStatus status;
 
