@@ -5,7 +5,12 @@
 #
 #   scripts/gpu_bundle.sh [folder]       makes folder/ (bundle/) and folder.tar.xz; folder/gpu_run.sh runs it all
 #
-# BUILD_DIR    where to build (build-gpu)            CMAKE_ARGS   further arguments for CMake
+# A second part, in folder/distro, is the plugin with GPU code on the PETSc of the distribution, which has none, with that
+# PETSc, its Open MPI and all libraries that the loader asks for.
+#
+# PARTS        what to pack: cuda, distro or both in quotes (cuda); each works without the other
+# BUILD_DIR    where to build (build-gpu; the second part in build-gpu-distro)
+# CMAKE_ARGS   further arguments for CMake
 # DATA         files to take along, in folder/data (matrices, node graphs)
 # MAX_MIB      largest folder.tar.xz (60)            JOBS         compilers at a time (all cores)
 set -euo pipefail
@@ -15,89 +20,143 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 bundle=${1:-$root/bundle}
 build=${BUILD_DIR:-$root/build-gpu}
 max_mib=${MAX_MIB:-60}
+parts=${PARTS:-cuda}
 programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex56)
 tests=(conf_kernels unit_kernels conf_mat mat_device_memory ksp_history ksp_refresh spmv_bench petsc_bench
   fold_paper)
+distro_programs=(ksp/ksp/tutorials/ex2)
+distro_tests=(conf_mat mat_options ksp_history spmv_bench)
+
+has_part() { [[ " $parts " == *" $1 "* ]]; }
+
+mpi_of_petsc() { (cd "$(dirname "$(command -v "$(petsc_config --variable=ccompiler)")")/.." && pwd); }
 
 # The PETSc with CUDA, and what pkg-config and common.sh make of it
-use_petsc() {
+use_cuda_petsc() {
   PETSC_DIR=$("$root/scripts/build_petsc.sh" cuda)
   export PETSC_DIR PETSC_ARCH=
   PKG_CONFIG_PATH=$PETSC_DIR/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
   export PKG_CONFIG_PATH
-  mpi=$(cd "$(dirname "$(petsc_config --variable=ccompiler)")/.." && pwd)
+  mpi=$(mpi_of_petsc)
 }
 
+# The PETSc that pkg-config finds by itself
+use_distro_petsc() {
+  unset PETSC_DIR PETSC_ARCH PKG_CONFIG_PATH
+  petsc_config --exists || die "no PETSc of the distribution: scripts/install-deps.sh"
+  mpi=$(mpi_of_petsc)
+  components=$("$mpi/bin/ompi_info" --parsable --path pkglibdir 2>/dev/null | sed -n 's/^path:pkglibdir://p')
+  [[ -d $components ]] || die "the PETSc of the distribution is not one with Open MPI"
+}
+
+# Where to build, and which tests: the libraries and tests of a part go to its folder of the bundle
 build_project() {
+  local build=$1 part=$2 test
+  shift 2
   # shellcheck disable=SC2086
   cmake -S "$root" -B "$build" -DPETSCPACK_CUDA=ON ${CMAKE_ARGS:-}
-  cmake --build "$build" -j "$jobs" --target petscpack "${tests[@]}"
+  cmake --build "$build" -j "$jobs" --target petscpack "$@"
+  mkdir -p "$part/bin" "$part/lib"
+  for test in "$@"; do
+    [[ -x $build/bin/$test ]] || die "$build/bin/$test was not built"
+    cp "$build/bin/$test" "$part/bin/"
+  done
+  cp -a "$build"/lib/libspmvpack.so* "$build"/lib/libpetscpack.so* "$part/lib/"
 }
 
 build_petsc_programs() {
-  local program sources
+  local part=$1 program sources
+  shift
   sources=$(petsc_examples)
   [[ -n $sources ]] || die "this PETSc came without its example programs"
-  for program in "${programs[@]}"; do
+  for program in "$@"; do
     # shellcheck disable=SC2046
     "$mpi/bin/mpicc" -O2 $(petsc_config --cflags) -I"${CUDA_HOME:-/usr/local/cuda}/include" "$sources/$program.c" \
-      -o "$bundle/bin/$(basename "$program")" $(petsc_config --libs) -lm
+      -o "$part/bin/$(basename "$program")" $(petsc_config --libs) -lm
   done
 }
 
+strip_all() { find "$1/bin" "$1/lib" -type f -exec strip --strip-unneeded {} +; }
+
 # glibc and CUDA are those of the machine; MPI is copied as a whole; the compiler's libraries are a last resort
-from_the_machine='^(linux-vdso|ld-linux|libc\.|libm\.|libdl\.|librt\.|libpthread\.|libresolv\.|libutil\.|libcu|libnv)'
+from_the_machine='^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util)\.|libcu(da|blas|fft|rand|solver|sparse)|libnv)'
 from_the_compiler='^(libstdc\+\+|libgcc_s)\.'
 
+# What the files of a part need and the part has not. MPICH's own folder has parts for networks, which need more.
 copy_needed_libraries() {
-  local name path
+  local part=$1 name path
   while read -r name path; do
-    [[ $name =~ $from_the_machine || -e $bundle/lib/$name || -e $bundle/lib/mpich/$name ]] && continue
+    [[ $name =~ $from_the_machine || -e $part/lib/$name || -e $part/lib/mpich/$name ]] && continue
     [[ $path == not ]] && die "$name is needed and not found here"
     if [[ $name =~ $from_the_compiler ]]; then
-      mkdir -p "$bundle/lib/compiler"
-      cp -L "$path" "$bundle/lib/compiler/$name"
+      mkdir -p "$part/lib/compiler"
+      cp -L "$path" "$part/lib/compiler/$name"
     else
-      cp -L "$path" "$bundle/lib/$name"
+      cp -L "$path" "$part/lib/$name"
     fi
-  done < <(LD_LIBRARY_PATH=$bundle/lib:$bundle/lib/mpich ldd "$bundle"/bin/* "$bundle"/lib/*.so* 2>/dev/null |
+  done < <(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' \
+    -exec env LD_LIBRARY_PATH="$part/lib:$part/lib/mpich" ldd {} + 2>/dev/null |
     awk '$2 == "=>" { print $1, $3 }' | sort -u)
 }
 
-fill_bundle() {
-  local test
-  rm -rf "$bundle" "$bundle.tar.xz"
-  mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/data"
-  for test in "${tests[@]}"; do
-    [[ -x $build/bin/$test ]] || die "$build/bin/$test was not built"
-    cp "$build/bin/$test" "$bundle/bin/"
-  done
-  cp -a "$build"/lib/libspmvpack.so* "$build"/lib/libpetscpack.so* "$bundle/lib/"
-  cp -L "$PETSC_DIR"/lib/libpetsc.so "$bundle/lib/$(basename "$(readlink -f "$PETSC_DIR"/lib/libpetsc.so)" | cut -d. -f1-4)"
-  build_petsc_programs
-  find "$bundle/bin" "$bundle/lib" -type f -exec strip --strip-unneeded {} +
+fill_cuda() {
+  local library
+  use_cuda_petsc
+  build_project "$build" "$bundle" "${tests[@]}"
+  library=$(readlink -f "$PETSC_DIR"/lib/libpetsc.so)
+  cp -L "$library" "$bundle/lib/$(basename "$library" | cut -d. -f1-4)"
+  build_petsc_programs "$bundle" "${programs[@]}"
+  strip_all "$bundle"
   cp -L "$mpi"/lib/libmpi.so.* "$bundle/lib/"
   cp -rL "$mpi/lib/mpich" "$bundle/lib/"
   cp -L "$mpi"/bin/{mpiexec,hydra_pmi_proxy} "$bundle/bin/"
-  copy_needed_libraries
-  cp "$root/scripts/gpu_run.sh" "$root/scripts/fold_sweep.py" "$bundle/"
-  # shellcheck disable=SC2086
-  [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
+  copy_needed_libraries "$bundle"
+  say "petsc $(petsc_config --modversion)" >>"$bundle/MANIFEST"
+  say "cuda $(sed -n 's/^CUDA_VERSION = //p' "$PETSC_DIR/lib/petsc/conf/petscvariables")" >>"$bundle/MANIFEST"
 }
 
-write_manifest() {
-  {
-    say "commit $(git -C "$root" describe --always --dirty 2>/dev/null || say unknown)"
-    say "petsc $(petsc_config --modversion)"
-    say "cuda $(sed -n 's/^CUDA_VERSION = //p' "$PETSC_DIR/lib/petsc/conf/petscvariables")"
-    say "glibc $(ldd --version | head -n 1 | awk '{ print $NF }')"
-  } >"$bundle/MANIFEST"
+# Open MPI finds its components and messages from OPAL_PREFIX. What serves networks and OpenSHMEM stays behind.
+fill_distro() {
+  local part=$bundle/distro component
+  local left_out='_(ofi|ucx|psm2?|openib|monitoring)\.so$|/mca_(atomic|memheap|scoll|spml|sshmem)_'
+  use_distro_petsc
+  build_project "$build-distro" "$part" "${distro_tests[@]}"
+  build_petsc_programs "$part" "${distro_programs[@]}"
+  strip_all "$part"
+  cp -L "$mpi"/bin/{mpiexec,orted} "$part/bin/"
+  mkdir -p "$part/lib/openmpi3" "$part/share/openmpi"
+  for component in "$components"/mca_*.so; do
+    [[ $component =~ $left_out ]] || cp -L "$component" "$part/lib/openmpi3/"
+  done
+  cp -L "$mpi"/share/openmpi/help-*.txt "$part/share/openmpi/"
+  copy_needed_libraries "$part"
+  say "distro petsc $(petsc_config --modversion)" >>"$bundle/MANIFEST"
 }
 
-use_petsc
-build_project
-fill_bundle
-write_manifest
+# A library that both parts have is one file in the archive
+link_duplicates() {
+  local file
+  cd "$bundle"
+  for file in lib/*.so* lib/compiler/*.so*; do
+    if cmp -s "$file" "distro/$file"; then ln -f "$file" "distro/$file"; fi
+  done
+}
+
+rm -rf "$bundle" "$bundle.tar.xz"
+mkdir -p "$bundle/data"
+cp "$root/scripts/gpu_run.sh" "$root/scripts/fold_sweep.py" "$bundle/"
+# shellcheck disable=SC2086
+[[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
+{
+  say "commit $(git -C "$root" describe --always --dirty 2>/dev/null || say unknown)"
+  say "glibc $(ldd --version | head -n 1 | awk '{ print $NF }')"
+  say "formats $(sed -n 's/^SPMV_FORMAT(\([a-z0-9]*\),.*/\1/p' "$root/src/kernels/formats.def" | paste -sd' ')"
+} >"$bundle/MANIFEST"
+for part in $parts; do
+  [[ $part == cuda || $part == distro ]] || die "PARTS has $part, which is neither cuda nor distro"
+  ("fill_$part")
+done
+if has_part cuda && has_part distro; then (link_duplicates); fi
 XZ_OPT="-6 -T0" tar -C "$(dirname "$bundle")" -cJf "$bundle.tar.xz" "$(basename "$bundle")"
 mib=$((($(stat -c %s "$bundle.tar.xz") + 1048575) / 1048576))
 say "$bundle.tar.xz: $mib MiB"

@@ -9,12 +9,14 @@
 #   bench         spmv_bench against cuSPARSE, then petsc_bench against PETSc's types through MatMult
 #   sweep         spmv_bench of crsv with every number of threads a row and every variant, and of fold over (q, r)
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
+#   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
 #
-# Without a step: all, in this order. A step that fails does not keep the next from running. Each writes a log, the
-# benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed, 1 some failed, 2 wrong usage, 77 no GPU.
+# Without a step: all, in this order. A step that fails does not keep the next from running; one whose part the bundle has
+# not is skipped. Each writes a log, the benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed,
+# 1 some failed, 2 wrong usage, 77 no GPU.
 #
-# LIMIT_conformance, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper   seconds for a step
-#                     (600, 300, 240, 420, 240, 120)
+# LIMIT_conformance, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
+#                     seconds for a step (600, 300, 240, 420, 240, 120, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
@@ -24,9 +26,10 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance sanitizer petsc bench sweep fold_paper)
+all_steps=(conformance sanitizer petsc bench sweep fold_paper distro)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [sanitizer]=${LIMIT_sanitizer:-300} [petsc]=${LIMIT_petsc:-240}
-  [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120})
+  [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
+  [distro]=${LIMIT_distro:-500})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 
 say() { printf '%s\n' "$*"; }
@@ -43,16 +46,35 @@ folder_of() {
   [[ -z $found ]] || dirname "$found"
 }
 
-find_libraries() {
-  local name folder
-  export LD_LIBRARY_PATH=$here/lib:$here/lib/mpich:$cuda/lib64:$cuda/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  export PATH=$here/bin:$PATH:$cuda/bin
-  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # host BLAS threads of several ranks would stand in each other's way
-  for name in $(ldd "$here"/bin/* "$here"/lib/*.so* 2>/dev/null | awk '/not found/ { print $1 }' | sort -u); do
-    # the machine's own copies of the compiler's libraries come first: its other programs may want newer ones
-    if [[ -e $here/lib/compiler/$name ]]; then folder=$here/lib/compiler; else folder=$(folder_of "$name"); fi
-    if [[ -n $folder ]]; then LD_LIBRARY_PATH+=:$folder; else say "library $name is not on this machine"; fi
+# The LD_LIBRARY_PATH for the programs of a part. The machine's own copies of the compiler's libraries come first: its other
+# programs may want newer ones.
+library_path() {
+  local part=$1 name folder path
+  path=$part/lib:$part/lib/mpich:$cuda/lib64:$cuda/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  for name in $(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' \
+    -exec env LD_LIBRARY_PATH="$path" ldd {} + 2>/dev/null |
+    awk '/not found/ { print $1 }' | sort -u); do
+    if [[ -e $part/lib/compiler/$name ]]; then folder=$part/lib/compiler; else folder=$(folder_of "$name"); fi
+    if [[ -n $folder ]]; then path+=:$folder; else say "library $name is not on this machine" >&2; fi
   done
+  say "$path"
+}
+
+# The environment of a step. Open MPI asks to be told where it lies now, that it may run as root and more ranks than cores,
+# that there is one machine and nothing but its memory between the ranks, and to tie no rank to a core, which a container
+# may forbid.
+use_part() {
+  local part=$1
+  LD_LIBRARY_PATH=$(library_path "$part")
+  PATH=$part/bin:$PATH:$cuda/bin
+  export LD_LIBRARY_PATH PATH
+  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # host BLAS threads of several ranks would stand in each other's way
+  if [[ -d $part/lib/openmpi3 ]]; then
+    export OPAL_PREFIX=$part OPAL_LIBDIR=$part/lib OPAL_SYSCONFDIR=$part/etc
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_plm=isolated OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+    export OMPI_MCA_hwloc_base_binding_policy=none PMIX_MCA_pcompress_base_silence_warning=1
+  fi
 }
 
 # Runs a command for at most so many seconds and reports it; the step goes on, its status remembers the failure. In the
@@ -97,17 +119,17 @@ step_sanitizer() {
   done
 }
 
-# One program with both types; what it says about its iterations must be the same
+# One program with a type of PETSc and with ours; what it says about its iterations must be the same
 compare_types() {
-  local ranks=$1 type name
-  shift
+  local theirs=$1 ranks=$2 type name
+  shift 2
   name=$scratch/$(basename "$1").$ranks
-  for type in aijcusparse aijrbp; do
+  for type in "$theirs" aijrbp; do
     try mpiexec -n "$ranks" "$@" -mat_type "$type" "${plugin[@]}" >"$name.$type" 2>&1
     cat "$name.$type"
     grep -o -i -E 'iterations[ =:]*[0-9]+|due to [A-Z_]+' "$name.$type" >"$name.$type.iterations"
   done
-  if [[ -s $name.aijcusparse.iterations ]] && diff "$name.aijcusparse.iterations" "$name.aijrbp.iterations"; then
+  if [[ -s $name.$theirs.iterations ]] && diff "$name.$theirs.iterations" "$name.aijrbp.iterations"; then
     say "SAME iterations: $1 on $ranks rank(s): $(tr '\n' ' ' <"$name.aijrbp.iterations")"
   else
     say "DIFFERENT iterations: $1 on $ranks rank(s)"
@@ -119,9 +141,9 @@ step_petsc() {
   local ranks cg=(-ksp_type cg -ksp_converged_reason)
   local gamg=(-pc_type gamg -use_mat_nearnullspace -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi)
   for ranks in 1 2; do
-    compare_types "$ranks" ex2 -m 300 -n 300 "${cg[@]}" -pc_type jacobi -vec_type cuda # aijcusparse takes no other
-    compare_types "$ranks" ex56 -ne 19 -alpha 1.e-3 "${cg[@]}" "${gamg[@]}"
-    compare_types "$ranks" bench_kspsolve -n 100 "${cg[@]}" -pc_type jacobi
+    compare_types aijcusparse "$ranks" ex2 -m 300 -n 300 "${cg[@]}" -pc_type jacobi -vec_type cuda # aijcusparse takes no other
+    compare_types aijcusparse "$ranks" ex56 -ne 19 -alpha 1.e-3 "${cg[@]}" "${gamg[@]}"
+    compare_types aijcusparse "$ranks" bench_kspsolve -n 100 "${cg[@]}" -pc_type jacobi
   done
 }
 
@@ -176,9 +198,40 @@ step_fold_paper() {
   try fold_paper ${FOLD_PAPER_ARGS:---shapes --matrix powerlaw:1000000} --commit "$commit" --out "$out/fold_paper.json"
 }
 
+# The plan of a matrix on the GPU, its vectors in PETSc on the host: a program of PETSc as it is, then every format
+step_distro() {
+  local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_decline 0)
+  read -r -a formats < <(sed -n 's/^formats //p' "$here/MANIFEST")
+  single=$((limit[distro] / 3))
+  plugin=(-dll_append "$here/distro/lib/libpetscpack.so" -mat_aijfmt_device gpu -ksp_view_mat ::ascii_info)
+  for ranks in 1 2; do
+    compare_types aij "$ranks" ex2 -m 300 -n 300 -ksp_type cg -ksp_converged_reason -pc_type jacobi
+    # otherwise the host has computed all of this
+    if ! grep -q -E '^ +on the GPU|[1-9][0-9]* on the GPU, 0 declined' "$scratch/ex2.$ranks.aijrbp"; then
+      say "ex2 on $ranks rank(s): the matrix was not on the GPU"
+      failed=1
+    fi
+    try mpiexec -n "$ranks" mat_options -malloc_dump
+    try mpiexec -n "$ranks" ksp_history "${device[@]}" -malloc_dump
+  done
+  for ranks in 1 2; do
+    for format in "${formats[@]}"; do
+      try mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" "${device[@]}" -malloc_dump
+    done
+  done
+  try mpiexec -n 1 conf_mat -format rbp -scratch "$scratch/conf_mat.bin" -mat_aijfmt_device auto -mat_aijfmt_decline 0
+}
+
+# The part of the bundle that a step runs with
+folder_of_step() { if [[ $1 == distro ]]; then say "$here/distro"; else say "$here"; fi; }
+
 # A step runs in a process of its own, so that its limit ends it with all that it started
 run_step() {
   local step=$1 begin=$SECONDS status=0
+  if [[ ! -d $(folder_of_step "$step")/bin ]]; then
+    say "$step: skipped, the bundle was packed without its part"
+    return 0
+  fi
   timeout --kill-after=10 "${limit[$step]}" "$here/gpu_run.sh" --only "$out" "$step" >"$out/$step.log" 2>&1 || status=$?
   case $status in
     0) say "$step: passed in $((SECONDS - begin)) s" ;;
@@ -199,9 +252,9 @@ out=$(cd "$1" && pwd)
 shift
 if (($#)); then steps=("$@"); else steps=("${all_steps[@]}"); fi
 for step in "${steps[@]}"; do [[ " ${all_steps[*]} " == *" $step "* ]] || usage; done
-find_libraries
 
 if ((only)); then
+  use_part "$(folder_of_step "${steps[0]}")"
   scratch=$(mktemp -d)
   trap 'rm -rf "$scratch"' EXIT
   case ${steps[0]} in
@@ -211,11 +264,15 @@ if ((only)); then
     bench) step_bench ;;
     sweep) step_sweep ;;
     fold_paper) step_fold_paper ;;
+    distro) step_distro ;;
   esac
   exit "$failed"
 fi
 
-spmv_bench --probe >"$out/machine.txt" 2>&1
+(
+  if [[ -d $here/bin ]]; then use_part "$here"; else use_part "$here/distro"; fi
+  spmv_bench --probe
+) >"$out/machine.txt" 2>&1
 status=$?
 cat "$out/machine.txt"
 if ((status)); then exit "$status"; fi
