@@ -13,18 +13,15 @@ namespace
 /* How the starts of a block are kept */
 enum StartKind { NARROW, WINDOWED, WIDE };
 
-/* The words of this thread's units, not looked at yet; 0 past the end. Columns in windows lie far apart: where no
-   other block reads the words again, they leave the cache to x. */
+/* The words of this thread's units, not looked at yet; 0 past the end */
 template <int P, StartKind KIND>
-__device__ inline void load_words(const RbpBlock &b, const uint16_t *starts, bool once, unsigned (&word)[P])
+__device__ inline void load_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
 {
 #pragma unroll
   for (int i = 0; i < P; i++) {
     const int u = threadIdx.x + i * RBP_THREADS;
     word[i]     = 0;
-    if (u >= b.units) continue;
-    if (KIND == WIDE) word[i] = __ldg((const unsigned *)starts + u);
-    else word[i] = KIND == WINDOWED && once ? __ldcs(starts + u) : __ldg(starts + u);
+    if (u < b.units) word[i] = KIND == WIDE ? __ldg((const unsigned *)starts + u) : __ldg(starts + u);
   }
 }
 
@@ -45,7 +42,7 @@ __device__ inline void decode_words(const RbpBlock &b, const uint16_t *starts, u
 /* sum[q][u] = the share of unit u in row q of its group. All loads that wait for nothing come first, then those of x:
    the processor stops at the first use of a value that has not arrived. */
 template <typename S, int G, int U, int P, StartKind KIND>
-__device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream, bool once, const S *values, const S *x,
+__device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream, const S *values, const S *x,
                                       S (&sum)[G][RBP_THREADS * P])
 {
   const uint16_t *starts = stream + rbp_starts_offset(b.groups, b.flags);
@@ -54,7 +51,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream,
   int             columns[P]; /* of a unit */
   S               w[P][G * U], xu[P][U];
 
-  load_words<P, KIND>(b, starts, once, word);
+  load_words<P, KIND>(b, starts, word);
 #pragma unroll
   for (int i = 0; i < P; i++) {
     const int u = threadIdx.x + i * RBP_THREADS;
@@ -86,7 +83,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream,
 
 template <typename S, int G, int U, int P>
 __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
-    rbp_block_of_units(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern, bool once,
+    rbp_block_of_units(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern,
                        const S *__restrict__ values, const S *__restrict__ x, S *__restrict__ y, S *__restrict__ work,
                        S alpha, S beta)
 {
@@ -99,11 +96,10 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
   const int early = (int)threadIdx.x <= b.groups ? stream[threadIdx.x] : 0; /* on its way with the values */
 
   if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
-  } else if (b.flags & RBP_BLOCK_WIDE)
-    multiply_units<S, G, U, P, WIDE>(b, stream, once, values + b.value0, x + b.base, sum);
+  } else if (b.flags & RBP_BLOCK_WIDE) multiply_units<S, G, U, P, WIDE>(b, stream, values + b.value0, x + b.base, sum);
   else if (b.flags & RBP_BLOCK_WINDOWED)
-    multiply_units<S, G, U, P, WINDOWED>(b, stream, once, values + b.value0, x + b.base, sum);
-  else multiply_units<S, G, U, P, NARROW>(b, stream, once, values + b.value0, x + b.base, sum);
+    multiply_units<S, G, U, P, WINDOWED>(b, stream, values + b.value0, x + b.base, sum);
+  else multiply_units<S, G, U, P, NARROW>(b, stream, values + b.value0, x + b.base, sum);
   for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
     first_unit[g] = g < RBP_THREADS ? early : stream[g];
     if (uneven) first_row[g] = stream[b.groups + 1 + g];
@@ -158,7 +154,7 @@ struct MultAction {
 
     if (a == S(0)) return spmv_scale((S *)y, b, plan->plan.base.rows, exec);
     SPMV_LAUNCH(exec, (rbp_block_of_units<S, G, U, P>), s.blocks, RBP_THREADS, 0, plan->blocks, plan->pattern,
-                s.shared_blocks == 0, (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
+                (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
     SPMV_LAUNCH(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces, (const S *)work, (S *)y,
                 a, b);
     return SPMV_SUCCESS;
