@@ -38,8 +38,10 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
     PetscCall(CallProduct(&parent->seq, A, kind, x, z, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /* MatMultTransposeAdd_SeqAIJCUSPARSE() of 3.26 adds what is in y, even where that is not z */
+  if (z && z != y) PetscCall(VecCopy(z, y));
   PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
-  error = CallProduct(&s->parent->seq, A, kind, x, z, y);
+  error = CallProduct(&s->parent->seq, A, kind, x, z ? y : NULL, y);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
