@@ -95,7 +95,7 @@ __device__ void walk_block(const RbpBlock &b, const RbpDeviceAnalysis &a, const 
   } else {
     const int64_t group0 = a.block_group[block];
     for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
-      u.first_row[g]  = (uint16_t)(a.group_row[group0 + g] - b.row0);
+      u.first_row[g]  = (uint16_t)(rbp_group_row(a.group_row, group0 + g) - b.row0);
       u.first_unit[g] = (uint16_t)(a.group_unit[group0 + g] - a.group_unit[group0]);
     }
     if (threadIdx.x == 0) *units = (int)(a.group_unit[group0 + b.groups] - a.group_unit[group0]);
@@ -270,7 +270,7 @@ SpmvStatus select_capacity(const RbpDeviceAnalysis *a, RbpPrint *prints, uint16_
 
 SpmvStatus select(const RbpDeviceAnalysis *a, RbpPrint *prints, uint16_t *pattern, SpmvExec *exec)
 {
-  const bool short_rows = a->pattern.nnz < RBP_SHORT_ROW * a->pattern.rows;
+  const bool short_rows = a->pattern.nnz < 16 * a->pattern.rows;
 
   if (a->pattern.index_type == SPMV_I64)
     return short_rows ? select_capacity<int64_t, 8>(a, prints, pattern, exec)
