@@ -184,11 +184,13 @@ __global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREAD
 template <typename I>
 SpmvStatus scan(const SpmvPattern *p, RbpRowLook *look, SpmvExec *exec)
 {
-  const int64_t mean = p->nnz / p->rows + 1, filled = SCAN_AIM / mean, spread = p->rows / SCAN_BLOCKS + 1;
-  const int64_t rows = filled < 1 ? 1 : filled < spread ? filled : spread, most = rows < SCAN_ROWS ? rows : SCAN_ROWS;
+  const int64_t mean = p->nnz / p->rows + 1, most = SCAN_ROWS, filled = SCAN_AIM / mean;
+  int64_t       rows = p->rows / SCAN_BLOCKS + 1;
 
-  SPMV_LAUNCH(exec, rbp_scan_rows<I>, spmv_blocks(p->rows, most), SCAN_THREADS, 0, (const I *)p->row_ptr,
-              (const I *)p->col, p->rows, (int)most, look);
+  if (rows > filled) rows = filled < 1 ? 1 : filled;
+  if (rows > most) rows = most;
+  SPMV_LAUNCH(exec, rbp_scan_rows<I>, spmv_blocks(p->rows, rows), SCAN_THREADS, 0, (const I *)p->row_ptr,
+              (const I *)p->col, p->rows, (int)rows, look);
   return SPMV_SUCCESS;
 }
 } // namespace
