@@ -12,9 +12,9 @@ namespace
 enum {
   PACK_THREADS = 256,
   PACK_ITEMS   = RBP_SEGMENT / PACK_THREADS, /* groups of a thread */
-  LONG         = 1 << 15                     /* a bit of next[] that no position in a segment needs */
+  LONG_GROUP   = 1 << 15                     /* a bit of next[] that no position in a segment needs */
 };
-static_assert(RBP_SEGMENT < LONG, "positions in a segment and the bit LONG share 16 bits");
+static_assert((int)RBP_SEGMENT < (int)LONG_GROUP, "positions in a segment and the bit LONG_GROUP share 16 bits");
 
 /* What a segment of RBP_SEGMENT groups holds; the write pass reads the sums up to and with each segment */
 struct SegmentCount {
@@ -53,8 +53,8 @@ __device__ inline int64_t pieces_of(const Packing &p, const I *row_ptr, int64_t 
 /* The blocks of a segment */
 struct Chain {
   uint32_t unit[RBP_SEGMENT + 1];
-  uint16_t next[RBP_SEGMENT];  /* first group behind the block that would begin here; LONG and the next one where the
-                                  group is long */
+  uint16_t next[RBP_SEGMENT];  /* first group behind the block that would begin here; LONG_GROUP and the next one where
+                                  the  group is long */
   uint16_t group[RBP_SEGMENT]; /* first one of each block, and each long group */
   int      entries;
   int      long_groups;
@@ -86,7 +86,7 @@ __device__ inline void find_ends(const Packing &p, int64_t first, int n, Chain &
 #pragma unroll
   for (int j = 0; j < PACK_ITEMS; j++) {
     const int i = threadIdx.x + j * PACK_THREADS;
-    if (i < n) chain.next[i] = (uint16_t)(end[j] > i ? end[j] : (i + 1) | LONG);
+    if (i < n) chain.next[i] = (uint16_t)(end[j] > i ? end[j] : (i + 1) | LONG_GROUP);
   }
   __syncthreads();
 }
@@ -100,8 +100,8 @@ __device__ inline void walk_chain(int n, Chain &chain)
     const int next = chain.next[g];
 
     chain.group[entries] = (uint16_t)g;
-    long_groups += next >= LONG;
-    g = next & (LONG - 1);
+    long_groups += next >= LONG_GROUP;
+    g = next & (LONG_GROUP - 1);
   }
   chain.entries     = entries;
   chain.long_groups = long_groups;
@@ -155,7 +155,7 @@ __device__ void write_mixed(const Packing &p, const I *row_ptr, int64_t first, c
     const int     begin = chain.group[i], next = chain.next[begin];
     const int64_t group = first + begin;
 
-    if (next < LONG) {
+    if (next < LONG_GROUP) {
       if (threadIdx.x == 0) write_block(p, row_ptr, group, next - begin, at.blocks, blocks, block_group);
       at.blocks++;
       continue;
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(PACK_THREADS)
   }
   if (chain.long_groups)
     for (int i = threadIdx.x; i < chain.entries; i += PACK_THREADS)
-      if (chain.next[chain.group[i]] >= LONG)
+      if (chain.next[chain.group[i]] >= LONG_GROUP)
         atomicAdd(&pieces_here, (unsigned long long)pieces_of(p, row_ptr, first + chain.group[i]));
   __syncthreads();
   if (threadIdx.x == 0)
