@@ -1,7 +1,7 @@
 /*
   rbp_device_analyze.cuh - the steps of the analysis of format packed on the device, in their order:
 
-    rbp_scan_pattern     rows -> which equal the row above, and their units for U = 1 .. 3      (rbp_device_rows.cu)
+    rbp_scan_pattern     rows -> which equal the row above, and their units for U = 2, 3        (rbp_device_scan.cu)
     rbp_choose_variant   -> G, U and capacity by predicted bytes                                 (rbp_device_rows.cu)
     rbp_make_groups      -> first row and first unit of each group                               (rbp_device_rows.cu)
     rbp_make_blocks      -> groups and pieces of each block                                      (rbp_device_blocks.cu)
@@ -18,27 +18,50 @@
 #include "rbp_device_packed.cuh"
 
 enum {
-  RBP_MAX_G     = 3,
-  RBP_MAX_U     = 3,
-  RBP_LONG_ROW  = 8192, /* nonzeros; a longer row is never compared or searched for runs, only cut */
-  RBP_SEGMENT   = 2048, /* groups that one thread block packs into blocks */
-  RBP_SHORT_ROW = 16    /* mean nonzeros; below it 8 threads walk a row, else 32 */
+  RBP_MAX_G    = 3,
+  RBP_MAX_U    = 3,
+  RBP_LONG_ROW = 8192, /* nonzeros; a longer row is never compared or searched for runs, only cut */
+  RBP_SEGMENT  = 2048  /* groups that one thread block packs into blocks */
 };
+
+/* What is known of a row: bits 0 .. 13 its units of 2 columns, 14 .. 27 those of 3 columns, 28 whether it has the
+   columns of the row above. The units of a long row are its nonzeros. */
+typedef uint32_t RbpRowLook;
+enum : uint32_t { RBP_LOOK_LONG = 0x0fffffff };
+
+__device__ inline RbpRowLook rbp_row_look(int units2, int units3, bool same)
+{
+  return (RbpRowLook)units2 | (RbpRowLook)units3 << 14 | (RbpRowLook)same << 28;
+}
+
+__device__ inline bool rbp_is_same(RbpRowLook look) { return look >> 28; }
+
+/* Units of U columns */
+__device__ inline int64_t rbp_row_units(RbpRowLook look, int64_t length, int U)
+{
+  return U == 1 || look == RBP_LOOK_LONG ? length : (int64_t)((U == 2 ? look : look >> 14) & 0x3fff);
+}
 
 /* The data of an analysis: what build needs. All arrays are in device memory, in the arena. */
 typedef struct {
   SpmvArena      arena;
   RbpDeviceShape shape;
-  SpmvPattern    pattern;              /* the caller's arrays, or an upload */
-  uint8_t       *same;                 /* [rows] row i has the columns of row i-1 */
-  int32_t       *units[RBP_MAX_U + 1]; /* [2], [3]: [rows] units of a row */
-  int32_t       *distinct;             /* [rows] last row at or before i that differs from its predecessor */
-  int32_t       *group_row;            /* [groups+1] first row */
-  int64_t       *group_unit;           /* [groups+1] first unit */
-  int64_t       *block_group;          /* [blocks] first group */
-  RbpBlock      *blocks;               /* [blocks] */
-  RbpLongGroup  *pieces;               /* [long_groups] */
+  SpmvPattern    pattern;    /* the caller's arrays, or an upload */
+  RbpRowLook    *look;       /* [rows] */
+  int32_t       *distinct;   /* [rows] last row at or before i that differs from its predecessor */
+  int32_t       *group_row;  /* [groups+1] first row; NULL when every group is one row */
+  uint32_t      *group_unit; /* [groups+1] first unit, modulo 2^32, where a group that is too long for a block counts as
+                                one unit more than fits there. It takes the place of distinct. */
+  int64_t      *block_group; /* [blocks] first group */
+  RbpBlock     *blocks;      /* [blocks] */
+  RbpLongGroup *pieces;      /* [long_groups] */
 } RbpDeviceAnalysis;
+
+/* First row of a group */
+__device__ inline int32_t rbp_group_row(const int32_t *group_row, int64_t group)
+{
+  return group_row ? group_row[group] : (int32_t)group;
+}
 
 /* A fingerprint of a stream: equal streams have equal prints; 128 bits make an accidental match of different ones
    (n^2 / 2^129 for n streams) less likely than a memory error */

@@ -3,27 +3,39 @@
   group that is longer is cut into pieces; then every block gets the place of its values and of its stream.
 */
 #include "rbp_device_analyze.cuh"
-#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include <vector>
 
 namespace
 {
-enum { PACK_THREADS = 256 };
+enum {
+  PACK_THREADS = 256,
+  PACK_ITEMS   = RBP_SEGMENT / PACK_THREADS, /* groups of a thread */
+  LONG_GROUP   = 1 << 15                     /* a bit of next[] that no position in a segment needs */
+};
+static_assert((int)RBP_SEGMENT < (int)LONG_GROUP, "positions in a segment and the bit LONG_GROUP share 16 bits");
 
-/* What a segment of RBP_SEGMENT groups holds; the write pass reads exclusive sums over the segments before it */
+/* What a segment of RBP_SEGMENT groups holds; the write pass reads the sums up to and with each segment */
 struct SegmentCount {
   int64_t blocks, long_groups, pieces;
 };
 
-struct Packing {
-  const int32_t *group_row;
-  const int64_t *group_unit;
-  int64_t        groups;
-  int            capacity;
+struct AddCounts {
+  __host__ __device__ SegmentCount operator()(const SegmentCount &a, const SegmentCount &b) const
+  {
+    return {a.blocks + b.blocks, a.long_groups + b.long_groups, a.pieces + b.pieces};
+  }
 };
+
+struct Packing {
+  const int32_t  *group_row; /* NULL: group g is row g */
+  const uint32_t *group_unit;
+  int64_t         groups;
+  int             capacity;
+};
+
+__device__ inline int32_t row_of(const Packing &p, int64_t group) { return rbp_group_row(p.group_row, group); }
 
 /* Nonzeros of one row of a group */
 template <typename I>
@@ -32,36 +44,67 @@ __device__ inline int64_t row_length(const I *row_ptr, int32_t row)
   return (int64_t)(row_ptr[row + 1] - row_ptr[row]);
 }
 
-/* Where the blocks of a segment begin, found by one thread: next[g] is where a block that begins with group g ends, or
-   g itself when the group is long */
+template <typename I>
+__device__ inline int64_t pieces_of(const Packing &p, const I *row_ptr, int64_t group)
+{
+  return (row_length(row_ptr, row_of(p, group)) + p.capacity - 1) / p.capacity;
+}
+
+/* The blocks of a segment */
 struct Chain {
-  uint16_t group[RBP_SEGMENT];
-  int      block[RBP_SEGMENT]; /* of the segment, counting every piece */
+  uint32_t unit[RBP_SEGMENT + 1];
+  uint16_t next[RBP_SEGMENT];  /* first group behind the block that would begin here; LONG_GROUP and the next one where
+                                  the  group is long */
+  uint16_t group[RBP_SEGMENT]; /* first one of each block, and each long group */
   int      entries;
+  int      long_groups;
 };
 
-template <typename I>
-__device__ SegmentCount walk_chain(const Packing &p, const I *row_ptr, int64_t first, int n, const uint16_t *next,
-                                   Chain *chain)
+/* Where a block ends that would begin with a group, for all groups of a segment. A search for the last one whose units
+   fit; those of a thread's groups go side by side, for their loads to overlap. */
+__device__ inline void find_ends(const Packing &p, int64_t first, int n, Chain &chain)
 {
-  SegmentCount count = {0, 0, 0};
+  int end[PACK_ITEMS];
 
-  chain->entries = 0;
-  for (int g = 0; g < n;) {
-    chain->group[chain->entries]   = (uint16_t)g;
-    chain->block[chain->entries++] = (int)count.blocks;
-    if (next[g] > g) {
-      count.blocks++;
-      g = next[g];
-      continue;
-    }
-    const int64_t pieces = (row_length(row_ptr, p.group_row[first + g]) + p.capacity - 1) / p.capacity;
-    count.blocks += pieces;
-    count.pieces += pieces;
-    count.long_groups++;
-    g++;
+#pragma unroll
+  for (int j = 0; j < PACK_ITEMS; j++) {
+    const int i = threadIdx.x + j * PACK_THREADS;
+    if (i <= n) chain.unit[i] = p.group_unit[first + i];
+    end[j] = i;
   }
-  return count;
+  if (threadIdx.x == 0 && n == RBP_SEGMENT) chain.unit[n] = p.group_unit[first + n];
+  __syncthreads();
+  int step = RBP_SEGMENT; /* a block has at most `capacity` groups */
+  while (step > p.capacity) step /= 2;
+  for (; step; step /= 2)
+#pragma unroll
+    for (int j = 0; j < PACK_ITEMS; j++) {
+      const int i = threadIdx.x + j * PACK_THREADS, tried = end[j] + step;
+      if (tried <= n && tried - i <= p.capacity && chain.unit[tried] - chain.unit[i] <= (uint32_t)p.capacity)
+        end[j] = tried;
+    }
+#pragma unroll
+  for (int j = 0; j < PACK_ITEMS; j++) {
+    const int i = threadIdx.x + j * PACK_THREADS;
+    if (i < n) chain.next[i] = (uint16_t)(end[j] > i ? end[j] : (i + 1) | LONG_GROUP);
+  }
+  __syncthreads();
+}
+
+/* By one thread: nothing but the next position is waited for */
+__device__ inline void walk_chain(int n, Chain &chain)
+{
+  int entries = 0, long_groups = 0;
+
+  for (int g = 0; g < n; entries++) {
+    const int next = chain.next[g];
+
+    chain.group[entries] = (uint16_t)g;
+    long_groups += next >= LONG_GROUP;
+    g = next & (LONG_GROUP - 1);
+  }
+  chain.entries     = entries;
+  chain.long_groups = long_groups;
 }
 
 /* The pieces of long group g, by all threads; at is where they go */
@@ -69,8 +112,8 @@ template <typename I>
 __device__ void write_pieces(const Packing &p, const I *row_ptr, int64_t g, SegmentCount at, RbpBlock *blocks,
                              int64_t *block_group, RbpLongGroup *pieces)
 {
-  const int32_t row0 = p.group_row[g], rows = p.group_row[g + 1] - row0;
-  const int64_t length = row_length(row_ptr, row0), count = (length + p.capacity - 1) / p.capacity;
+  const int32_t row0 = row_of(p, g), rows = row_of(p, g + 1) - row0;
+  const int64_t length = row_length(row_ptr, row0), count = pieces_of(p, row_ptr, g);
 
   if (threadIdx.x == 0) pieces[at.long_groups] = {row0, rows, (int32_t)at.pieces, (int32_t)count};
   for (int64_t i = threadIdx.x; i < count; i += PACK_THREADS) {
@@ -87,83 +130,98 @@ __device__ void write_pieces(const Packing &p, const I *row_ptr, int64_t g, Segm
   }
 }
 
-/* One thread block a segment. write == 0 counts into segments; write == 1 reads there what lies before the segment and
-   fills row0, groups, csr0 and rows of its blocks. */
+/* row0, groups, csr0 and rows of one block */
 template <typename I>
-__global__ void __launch_bounds__(PACK_THREADS)
-    rbp_pack_groups(Packing p, const I *__restrict__ row_ptr, int write, SegmentCount *__restrict__ segments,
-                    RbpBlock *__restrict__ blocks, int64_t *__restrict__ block_group, RbpLongGroup *__restrict__ pieces)
+__device__ inline void write_block(const Packing &p, const I *row_ptr, int64_t group, int groups, int64_t block,
+                                   RbpBlock *blocks, int64_t *block_group)
 {
-  __shared__ int64_t  unit[RBP_SEGMENT + 1];
-  __shared__ uint16_t next[RBP_SEGMENT];
-  __shared__ Chain    chain;
-  const int64_t       first = blockIdx.x * (int64_t)RBP_SEGMENT;
-  const int           n     = (int)min((int64_t)RBP_SEGMENT, p.groups - first);
+  const int32_t row0 = row_of(p, group);
+  RbpBlock      b    = {};
 
-  for (int i = threadIdx.x; i <= n; i += PACK_THREADS) unit[i] = p.group_unit[first + i];
-  __syncthreads();
-  for (int i = threadIdx.x; i < n; i += PACK_THREADS) {
-    int low = i, high = min(n, i + p.capacity) + 1; /* units of groups i .. low-1 fit, those of i .. high-1 do not */
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      if (unit[middle] - unit[i] <= p.capacity) low = middle;
-      else high = middle;
+  b.csr0             = row_ptr[row0];
+  b.row0             = row0;
+  b.groups           = groups;
+  b.rows             = row_of(p, group + groups) - row0;
+  blocks[block]      = b;
+  block_group[block] = group;
+}
+
+/* Blocks of a segment with long groups, one after the other */
+template <typename I>
+__device__ void write_mixed(const Packing &p, const I *row_ptr, int64_t first, const Chain &chain, SegmentCount at,
+                            RbpBlock *blocks, int64_t *block_group, RbpLongGroup *pieces)
+{
+  for (int i = 0; i < chain.entries; i++) {
+    const int     begin = chain.group[i], next = chain.next[begin];
+    const int64_t group = first + begin;
+
+    if (next < LONG_GROUP) {
+      if (threadIdx.x == 0) write_block(p, row_ptr, group, next - begin, at.blocks, blocks, block_group);
+      at.blocks++;
+      continue;
     }
-    next[i] = (uint16_t)low;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    const SegmentCount count = walk_chain(p, row_ptr, first, n, next, &chain);
-    if (!write) segments[blockIdx.x] = count;
-  }
-  __syncthreads();
-  if (!write) return;
-  SegmentCount at = segments[blockIdx.x];
-  for (int i = threadIdx.x; i < chain.entries; i += PACK_THREADS) {
-    const int begin = chain.group[i], end = next[begin];
-    if (end == begin) continue;
-    const int64_t block = at.blocks + chain.block[i];
-    const int32_t row0  = p.group_row[first + begin];
-    RbpBlock      b     = {};
-    b.csr0              = row_ptr[row0];
-    b.row0              = row0;
-    b.groups            = end - begin;
-    b.rows              = p.group_row[first + end] - row0;
-    blocks[block]       = b;
-    block_group[block]  = first + begin;
-  }
-  for (int i = 0; i < chain.entries; i++) { /* long groups one after the other */
-    const int begin = chain.group[i];
-    if (next[begin] != begin) continue;
-    write_pieces(p, row_ptr, first + begin, {at.blocks + chain.block[i], at.long_groups, at.pieces}, blocks,
-                 block_group, pieces);
-    at.pieces += (row_length(row_ptr, p.group_row[first + begin]) + p.capacity - 1) / p.capacity;
+    const int64_t count = pieces_of(p, row_ptr, group);
+    write_pieces(p, row_ptr, group, at, blocks, block_group, pieces);
+    at.blocks += count;
+    at.pieces += count;
     at.long_groups++;
   }
+}
+
+/* One thread block a segment. sums == NULL counts into counts; else sums has what lies before a segment, in the entry
+   of the one before, and its blocks are written. */
+template <typename I>
+__global__ void __launch_bounds__(PACK_THREADS)
+    rbp_pack_groups(Packing p, const I *__restrict__ row_ptr, SegmentCount *counts, const SegmentCount *sums,
+                    RbpBlock *__restrict__ blocks, int64_t *__restrict__ block_group, RbpLongGroup *__restrict__ pieces)
+{
+  __shared__ Chain              chain;
+  __shared__ unsigned long long pieces_here;
+  const int64_t                 first = blockIdx.x * (int64_t)RBP_SEGMENT;
+  const int                     n     = (int)min((int64_t)RBP_SEGMENT, p.groups - first);
+
+  find_ends(p, first, n, chain);
+  if (threadIdx.x == 0) {
+    walk_chain(n, chain);
+    pieces_here = 0;
+  }
+  __syncthreads();
+  if (sums) {
+    const SegmentCount at = blockIdx.x ? sums[blockIdx.x - 1] : SegmentCount{0, 0, 0};
+    if (chain.long_groups) write_mixed(p, row_ptr, first, chain, at, blocks, block_group, pieces);
+    else
+      for (int i = threadIdx.x; i < chain.entries; i += PACK_THREADS)
+        write_block(p, row_ptr, first + chain.group[i], chain.next[chain.group[i]] - chain.group[i], at.blocks + i,
+                    blocks, block_group);
+    return;
+  }
+  if (chain.long_groups)
+    for (int i = threadIdx.x; i < chain.entries; i += PACK_THREADS)
+      if (chain.next[chain.group[i]] >= LONG_GROUP)
+        atomicAdd(&pieces_here, (unsigned long long)pieces_of(p, row_ptr, first + chain.group[i]));
+  __syncthreads();
+  if (threadIdx.x == 0)
+    counts[blockIdx.x] = {chain.entries - chain.long_groups + (int64_t)pieces_here, chain.long_groups,
+                          (int64_t)pieces_here};
 }
 
 template <typename I>
 SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  RbpDeviceShape           *s        = &a->shape;
-  const int64_t             segments = spmv_blocks(s->groups, RBP_SEGMENT);
-  const Packing             p        = {a->group_row, a->group_unit, s->groups, s->capacity};
-  const I                  *row_ptr  = (const I *)a->pattern.row_ptr;
-  SegmentCount             *counts;
-  std::vector<SegmentCount> host((size_t)segments);
-  SegmentCount              sum   = {0, 0, 0};
-  const int64_t             bytes = segments * (int64_t)sizeof(SegmentCount);
+  RbpDeviceShape *s        = &a->shape;
+  const int64_t   segments = spmv_blocks(s->groups, RBP_SEGMENT);
+  const Packing   p        = {a->group_row, a->group_unit, s->groups, s->capacity};
+  const I        *row_ptr  = (const I *)a->pattern.row_ptr;
+  SegmentCount   *counts, *sums, sum;
 
   SPMV_TRY(spmv_arena_array(&a->arena, segments, "segments", &counts, exec));
-  SPMV_LAUNCH(exec, rbp_pack_groups<I>, segments, PACK_THREADS, 0, p, row_ptr, 0, counts, nullptr, nullptr, nullptr);
-  SPMV_TRY(rbp_fetch(host.data(), counts, bytes, exec));
-  for (SegmentCount &c : host) {
-    const SegmentCount before = sum;
-    sum.blocks += c.blocks;
-    sum.long_groups += c.long_groups;
-    sum.pieces += c.pieces;
-    c = before;
-  }
+  SPMV_TRY(spmv_arena_array(&a->arena, segments, "segments", &sums, exec));
+  SPMV_LAUNCH(exec, rbp_pack_groups<I>, segments, PACK_THREADS, 0, p, row_ptr, counts, (const SegmentCount *)nullptr,
+              nullptr, nullptr, nullptr);
+  SPMV_CUB(
+      exec, &a->arena,
+      cub::DeviceScan::InclusiveScan(scratch, bytes, counts, sums, AddCounts(), segments, (cudaStream_t)exec->stream));
+  SPMV_TRY(rbp_fetch(&sum, sums + segments - 1, sizeof sum, exec));
   s->blocks      = sum.blocks;
   s->long_groups = sum.long_groups;
   s->pieces      = sum.pieces;
@@ -172,88 +230,99 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   SPMV_TRY(spmv_arena_array(&a->arena, s->blocks, "blocks", &a->blocks, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, s->blocks, "block groups", &a->block_group, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, s->long_groups, "pieces", &a->pieces, exec));
-  SPMV_TRY(spmv_copy(counts, SPMV_DEVICE, host.data(), SPMV_HOST, bytes, exec));
-  SPMV_LAUNCH(exec, rbp_pack_groups<I>, segments, PACK_THREADS, 0, p, row_ptr, 1, counts, a->blocks, a->block_group,
-              a->pieces);
-  return spmv_stream_wait(exec); /* host leaves scope */
+  SPMV_LAUNCH(exec, rbp_pack_groups<I>, segments, PACK_THREADS, 0, p, row_ptr, nullptr, (const SegmentCount *)sums,
+              a->blocks, a->block_group, a->pieces);
+  return SPMV_SUCCESS;
 }
 
 /* ---- places ---- */
 
-struct BlockValues {
-  const RbpBlock    *blocks;
-  int64_t            count;
-  int                planes;
-  __device__ int64_t operator()(int64_t b) const { return b < count ? (int64_t)blocks[b].stride * planes : 0; }
+/* Values and words of a block, or of all blocks up to and with one */
+struct Places {
+  int64_t values, words;
 };
 
-struct OwnedWords {
-  const RbpBlock    *blocks;
-  const int32_t     *owner; /* [blocks] the block whose stream serves */
-  int64_t            count;
-  __device__ int64_t operator()(int64_t i) const { return i < count && owner[i] == i ? blocks[i].words : 0; }
-};
-
-struct Larger {
-  __device__ int32_t operator()(int32_t a, int32_t b) const { return a > b ? a : b; }
-};
-
-/* Position i of the sorted order begins a set of equal streams */
-struct SetStart {
-  const RbpPrint    *prints;
-  const int32_t     *order;
-  __device__ int32_t operator()(int64_t i) const
+struct AddPlaces {
+  __host__ __device__ Places operator()(const Places &a, const Places &b) const
   {
-    if (i == 0) return 0;
-    const RbpPrint a = prints[order[i - 1]], b = prints[order[i]];
-    return a.low == b.low && a.high == b.high ? 0 : (int32_t)i;
+    return {a.values + b.values, a.words + b.words};
   }
 };
 
-__global__ void rbp_low_prints(const RbpPrint *prints, uint64_t *low, int32_t *order, int64_t n)
+struct BlockPlaces {
+  const RbpBlock   *blocks;
+  const int32_t    *owner; /* [blocks] the block whose stream serves */
+  int               planes;
+  __device__ Places operator()(int64_t b) const
+  {
+    return {(int64_t)blocks[b].stride * planes, owner[b] == b ? (int64_t)blocks[b].words : 0};
+  }
+};
+
+/* A hash table with open addressing: for each fingerprint the smallest block that has it. An empty slot has all bits
+   set. */
+struct PrintTable {
+  unsigned long long *key;   /* [slots] the lower half of the print */
+  unsigned           *first; /* [slots] */
+  int64_t             slots; /* a power of 2 */
+};
+
+__device__ inline unsigned long long print_key(const RbpPrint &print)
+{
+  return print.low == ~0ull ? 0 : (unsigned long long)print.low;
+}
+
+__global__ void rbp_insert_prints(const RbpPrint *prints, PrintTable table, int64_t n)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= n) return;
-  low[i]   = prints[i].low;
-  order[i] = (int32_t)i;
+  const unsigned long long key  = print_key(prints[i]);
+  int64_t                  slot = (int64_t)(key & (unsigned long long)(table.slots - 1));
+
+  for (;; slot = (slot + 1) & (table.slots - 1)) {
+    unsigned long long there = table.key[slot];
+    if (there == ~0ull) there = atomicCAS(&table.key[slot], ~0ull, key);
+    if (there == ~0ull || there == key) break;
+  }
+  if (table.first[slot] > (unsigned)i) atomicMin(&table.first[slot], (unsigned)i); /* most blocks find a smaller one */
 }
 
-/* The sort is stable, so the first of a set is its smallest block */
-__global__ void rbp_find_owners(const int32_t *order, const int32_t *set_start, int32_t *owner, int64_t n)
+__global__ void rbp_find_owners(const RbpPrint *prints, PrintTable table, int32_t *owner, int64_t n)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < n) owner[order[i]] = order[set_start[i]];
+  if (i >= n) return;
+  const RbpPrint           print = prints[i];
+  const unsigned long long key   = print_key(print);
+  int64_t                  slot  = (int64_t)(key & (unsigned long long)(table.slots - 1));
+
+  while (table.key[slot] != key) slot = (slot + 1) & (table.slots - 1);
+  const unsigned first = table.first[slot];
+  const RbpPrint other = prints[first];
+  owner[i]             = other.low == print.low && other.high == print.high ? (int32_t)first : (int32_t)i;
 }
 
-__global__ void rbp_set_places(RbpBlock *blocks, const int64_t *value0, const int64_t *word0, const int32_t *owner,
-                               int64_t n)
+__global__ void rbp_set_places(RbpBlock *blocks, const Places *sums, const int32_t *owner, int64_t n)
 {
   const int64_t b = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (b >= n) return;
-  blocks[b].value0   = value0[b];
-  blocks[b].pattern0 = word0[owner[b]];
-  if (owner[b] != b) blocks[b].flags |= RBP_BLOCK_SHARED;
+  const int32_t o    = owner[b];
+  blocks[b].value0   = b ? sums[b - 1].values : 0;
+  blocks[b].pattern0 = o ? sums[o - 1].words : 0;
+  if (o != b) blocks[b].flags |= RBP_BLOCK_SHARED;
 }
 
 SpmvStatus find_owners(RbpDeviceAnalysis *a, const RbpPrint *prints, int32_t *owner, SpmvExec *exec)
 {
-  const int64_t n = a->shape.blocks;
-  uint64_t     *keys, *sorted_keys;
-  int32_t      *order, *sorted_order;
+  const int64_t n     = a->shape.blocks;
+  PrintTable    table = {nullptr, nullptr, 64};
 
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "prints", &keys, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "prints", &sorted_keys, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "order", &order, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "order", &sorted_order, exec));
-  SPMV_LAUNCH(exec, rbp_low_prints, spmv_blocks(n, 256), 256, 0, prints, keys, order, n);
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, order, sorted_order, n, 0, 64,
-                                           (cudaStream_t)exec->stream));
-  const auto input =
-      thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), SetStart{prints, sorted_order});
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceScan::InclusiveScan(scratch, bytes, input, order, Larger(), n, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, rbp_find_owners, spmv_blocks(n, 256), 256, 0, sorted_order, order, owner, n);
+  while (table.slots < 2 * n) table.slots *= 2;
+  SPMV_TRY(spmv_arena_array(&a->arena, table.slots, "prints", &table.key, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, table.slots, "first blocks", &table.first, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(table.key, 0xff, (size_t)table.slots * 8, (cudaStream_t)exec->stream));
+  SPMV_CUDA(exec, cudaMemsetAsync(table.first, 0xff, (size_t)table.slots * 4, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, rbp_insert_prints, spmv_blocks(n, 256), 256, 0, prints, table, n);
+  SPMV_LAUNCH(exec, rbp_find_owners, spmv_blocks(n, 256), 256, 0, prints, table, owner, n);
   return SPMV_SUCCESS;
 }
 
@@ -270,24 +339,20 @@ SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, const RbpPrint *prints, SpmvEx
   RbpDeviceShape *s = &a->shape;
   const int64_t   n = s->blocks;
   int32_t        *owner;
-  int64_t        *value0, *word0;
+  Places         *sums, all;
 
   if (n == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(&a->arena, n, "owners", &owner, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "value places", &value0, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "stream places", &word0, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "places", &sums, exec));
   SPMV_TRY(find_owners(a, prints, owner, exec));
-  const auto values = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
-                                                      BlockValues{a->blocks, n, s->group_rows * s->unit_columns});
+  const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
+                                                      BlockPlaces{a->blocks, owner, s->group_rows * s->unit_columns});
   SPMV_CUB(exec, &a->arena,
-           cub::DeviceScan::ExclusiveSum(scratch, bytes, values, value0, n + 1, (cudaStream_t)exec->stream));
-  const auto words =
-      thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), OwnedWords{a->blocks, owner, n});
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceScan::ExclusiveSum(scratch, bytes, words, word0, n + 1, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, rbp_set_places, spmv_blocks(n, 256), 256, 0, a->blocks, value0, word0, owner, n);
-  SPMV_TRY(spmv_copy(&s->value_count, SPMV_HOST, value0 + n, SPMV_DEVICE, 8, exec));
-  SPMV_TRY(rbp_fetch(&s->pattern_words, word0 + n, 8, exec));
-  s->padding = s->value_count - a->pattern.nnz;
+           cub::DeviceScan::InclusiveScan(scratch, bytes, places, sums, AddPlaces(), n, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, rbp_set_places, spmv_blocks(n, 256), 256, 0, a->blocks, sums, owner, n);
+  SPMV_TRY(rbp_fetch(&all, sums + n - 1, sizeof all, exec));
+  s->value_count   = all.values;
+  s->pattern_words = all.words;
+  s->padding       = s->value_count - a->pattern.nnz;
   return SPMV_SUCCESS;
 }

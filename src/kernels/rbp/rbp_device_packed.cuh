@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
   RbpDevicePlan  plan; /* first */
   RbpDeviceShape shape;
-  void          *values;  /* [value_count] S */
+  void          *values;  /* [value_count] S; the other arrays lie behind it in the same allocation */
   uint16_t      *pattern; /* [pattern_words] */
   RbpBlock      *blocks;  /* [blocks] */
   RbpLongGroup  *pieces;  /* [long_groups] */

@@ -1,0 +1,204 @@
+/*
+  rbp_device_scan.cu - the one pass over all columns of a device CSR for format packed: which rows share their columns
+  with the row above, and how many units of 2 and of 3 columns the runs of each row make.
+
+  A thread block takes some consecutive rows. Their columns are contiguous in the CSR: they are loaded into shared
+  memory whole, with many loads in flight, then become one bit a nonzero, whether a run starts there, from which units
+  are counted 64 nonzeros at a time.
+*/
+#include "rbp_device_analyze.cuh"
+
+namespace
+{
+enum {
+  SCAN_THREADS = 256,
+  SCAN_ROWS    = 1024,         /* at most in a block */
+  SCAN_COLUMNS = RBP_LONG_ROW, /* of a tile: any row that is looked at fits */
+  SCAN_AIM     = 4096,         /* mean columns of the rows of a block: most blocks have them in one tile */
+  SCAN_BLOCKS  = 1024          /* smaller matrices are cut into at least as many blocks, where they have the rows */
+};
+
+/* Consecutive rows and their columns */
+struct Tile {
+  int      column[SCAN_COLUMNS];
+  unsigned starts[SCAN_COLUMNS / 32 + 2]; /* bit k % 32 of word k / 32: column k does not follow column k-1 */
+  uint16_t offset[SCAN_ROWS + 1];         /* first column of each row; SCAN_COLUMNS + 1 where that is more */
+};
+
+/* Offsets of the rows first .. first + most; returns how many of these rows fit */
+template <typename I>
+__device__ inline int load_offsets(const I *row_ptr, int64_t first, int64_t begin, int most, Tile &tile)
+{
+  int fit = 0;
+
+  for (int i0 = 0; i0 <= most; i0 += SCAN_THREADS) {
+    const int i = i0 + threadIdx.x;
+    const int n = i <= most ? (int)min((int64_t)row_ptr[first + i] - begin, (int64_t)SCAN_COLUMNS + 1) : 0;
+    if (i <= most) tile.offset[i] = (uint16_t)n;
+    fit += __syncthreads_count(i > 0 && i <= most && n <= SCAN_COLUMNS);
+  }
+  return fit;
+}
+
+/* All loads of a thread are independent and come before their first use */
+template <typename I>
+__device__ inline void load_columns(const I *col, int n, Tile &tile)
+{
+  constexpr int LOADS = 64 / (int)sizeof(I);
+
+  for (int k0 = threadIdx.x; k0 < n; k0 += SCAN_THREADS * LOADS) {
+    I c[LOADS];
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) c[j] = k0 + j * SCAN_THREADS < n ? col[k0 + j * SCAN_THREADS] : I(0);
+#pragma unroll
+    for (int j = 0; j < LOADS; j++)
+      if (k0 + j * SCAN_THREADS < n) tile.column[k0 + j * SCAN_THREADS] = (int)c[j];
+  }
+}
+
+__device__ inline void find_starts(int n, Tile &tile)
+{
+  for (int k = threadIdx.x; (k & ~31) < n; k += SCAN_THREADS) {
+    const unsigned starts = __ballot_sync(0xffffffffu, k == 0 || (k < n && tile.column[k - 1] + 1 != tile.column[k]));
+    if (k % 32 == 0) tile.starts[k / 32] = starts;
+  }
+}
+
+/* 64 bits from bit k on */
+__device__ inline uint64_t bits_from(const unsigned *words, int k)
+{
+  const unsigned *w    = words + k / 32;
+  const uint64_t  low  = (uint64_t)w[1] << 32 | w[0];
+  const int       skip = k % 32;
+  return skip ? low >> skip | (uint64_t)w[2] << (64 - skip) : low;
+}
+
+/* Columns from the start of the run that holds column k - 1 to column k, in the row that begins at `begin` < k */
+__device__ inline int distance_from_start(const unsigned *starts, int begin, int k)
+{
+  int      w    = (k - 1) / 32;
+  unsigned bits = starts[w] << (31 - (k - 1) % 32) >> (31 - (k - 1) % 32);
+
+  while (!bits && 32 * w > begin) bits = starts[--w];
+  return k - max(begin, bits ? 32 * w + 31 - __clz((int)bits) : begin);
+}
+
+/* Units of U columns that begin in 64 columns: at run starts, and each U columns on while the run goes on */
+template <int U>
+__device__ inline int count_firsts(uint64_t starts, uint64_t inside, int distance)
+{
+  uint64_t blocked = starts | ~inside, ahead = starts;
+
+  if (!(starts & 1)) { /* the first of the run from before */
+    const int skip = (U - distance % U) % U;
+    if (!(starts & ((2ull << skip) - 1))) ahead |= inside & 1ull << skip;
+  }
+#pragma unroll
+  for (int u = 1; u < U; u++) blocked |= starts << u;
+  uint64_t firsts = ahead;
+  while ((ahead = ahead << U & ~blocked) != 0) firsts |= ahead;
+  return __popcll(firsts);
+}
+
+/* Whether a row's columns are those of the row above, which lies in the tile too; one of `lanes` threads looks */
+__device__ inline bool equals_above(const Tile &tile, int row, int lane, int lanes)
+{
+  const int begin = tile.offset[row], end = tile.offset[row + 1], length = end - begin;
+
+  if (begin - tile.offset[row - 1] != length) return false;
+  for (int k = begin + lane; k < end; k += lanes)
+    if (tile.column[k] != tile.column[k - length]) return false;
+  return true;
+}
+
+/* The rows of a tile by 2^n threads each, as many as there are. same: of the first row, whose upper neighbour lies
+   outside. */
+__device__ inline void look_at_rows(const Tile &tile, int rows, bool same, RbpRowLook *look)
+{
+  int lanes = 1;
+  while (lanes < 32 && 2 * lanes * rows <= SCAN_THREADS) lanes *= 2;
+  const int lane = threadIdx.x % lanes;
+
+  for (int row0 = 0; row0 < rows; row0 += SCAN_THREADS / lanes) {
+    const int  row    = row0 + threadIdx.x / lanes;
+    const bool inside = row < rows;
+    const int  begin = inside ? tile.offset[row] : 0, end = inside ? tile.offset[row + 1] : 0;
+    int        n2 = 0, n3 = 0, differ = 0;
+
+    if (inside) differ = row ? !equals_above(tile, row, lane, lanes) : !same;
+    for (int k = begin + 64 * lane; k < end; k += 64 * lanes) {
+      const uint64_t in_row   = end - k < 64 ? (1ull << (end - k)) - 1 : ~0ull;
+      const uint64_t starts   = (bits_from(tile.starts, k) | (k == begin)) & in_row;
+      const int      distance = starts & 1 ? 0 : distance_from_start(tile.starts, begin, k);
+      n2 += count_firsts<2>(starts, in_row, distance);
+      n3 += count_firsts<3>(starts, in_row, distance);
+    }
+    for (int offset = lanes / 2; offset; offset /= 2) {
+      n2 += __shfl_xor_sync(0xffffffffu, n2, offset);
+      n3 += __shfl_xor_sync(0xffffffffu, n3, offset);
+      differ |= __shfl_xor_sync(0xffffffffu, differ, offset);
+    }
+    if (inside && lane == 0) look[row] = rbp_row_look(n2, n3, !differ);
+  }
+}
+
+/* Some rows that fit the tile, whose offsets are there. begin, above: where the first of them and the row above it
+   begin, -1 when there is none. */
+template <typename I>
+__device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int rows, Tile &tile, RbpRowLook *look)
+{
+  const int  n = tile.offset[rows], length = tile.offset[1];
+  const bool comparable = above >= 0 && begin - above == length;
+  /* the row above the first one lies in no tile; its loads are under way with the others */
+  const I neighbour = comparable && (int)threadIdx.x < length ? col[above + threadIdx.x] : I(0);
+
+  load_columns(col + begin, n, tile);
+  __syncthreads();
+  find_starts(n, tile);
+  int differ = !comparable || ((int)threadIdx.x < length && tile.column[threadIdx.x] != (int)neighbour);
+  for (int k = threadIdx.x + SCAN_THREADS; k < length && !differ; k += SCAN_THREADS)
+    differ = tile.column[k] != (int)col[above + k];
+  differ = __syncthreads_or(differ);
+  look_at_rows(tile, rows, !differ, look);
+}
+
+template <typename I>
+__global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREADS, 6))
+    rbp_scan_rows(const I *__restrict__ row_ptr, const I *__restrict__ col, int64_t rows, int block_rows,
+                  RbpRowLook *__restrict__ look)
+{
+  __shared__ Tile tile;
+  int64_t         first = (int64_t)blockIdx.x * block_rows;
+  const int64_t   end   = min(first + block_rows, rows);
+
+  while (first < end) {
+    const int64_t begin = row_ptr[first], above = first ? (int64_t)row_ptr[first - 1] : -1;
+    const int     fit = load_offsets(row_ptr, first, begin, (int)(end - first), tile);
+    if (fit) scan_tile(col, begin, above, fit, tile, look + first);
+    else if (threadIdx.x == 0) look[first] = RBP_LOOK_LONG;
+    first += max(fit, 1);
+    __syncthreads(); /* the tile is used again */
+  }
+}
+
+template <typename I>
+SpmvStatus scan(const SpmvPattern *p, RbpRowLook *look, SpmvExec *exec)
+{
+  const int64_t mean = p->nnz / p->rows + 1, most = SCAN_ROWS, filled = SCAN_AIM / mean;
+  int64_t       rows = p->rows / SCAN_BLOCKS + 1;
+
+  if (rows > filled) rows = filled < 1 ? 1 : filled;
+  if (rows > most) rows = most;
+  SPMV_LAUNCH(exec, rbp_scan_rows<I>, spmv_blocks(p->rows, rows), SCAN_THREADS, 0, (const I *)p->row_ptr,
+              (const I *)p->col, p->rows, (int)rows, look);
+  return SPMV_SUCCESS;
+}
+} // namespace
+
+SpmvStatus rbp_scan_pattern(RbpDeviceAnalysis *a, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_arena_array(&a->arena, a->pattern.rows, "row looks", &a->look, exec));
+  if (a->pattern.rows == 0) return SPMV_SUCCESS;
+  return a->pattern.index_type == SPMV_I64 ? scan<int64_t>(&a->pattern, a->look, exec)
+                                           : scan<int32_t>(&a->pattern, a->look, exec);
+}
