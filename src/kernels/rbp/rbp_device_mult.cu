@@ -13,15 +13,23 @@ namespace
 /* How the starts of a block are kept */
 enum StartKind { NARROW, WINDOWED, WIDE };
 
+/* A word that no other block reads leaves the cache to x */
+template <bool ONCE, typename T>
+__device__ inline unsigned load_word(const T *word)
+{
+  return ONCE ? __ldcs(word) : __ldg(word);
+}
+
 /* The words of this thread's units, not looked at yet; 0 past the end */
-template <int P, StartKind KIND>
+template <int P, StartKind KIND, bool ONCE>
 __device__ inline void load_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
 {
 #pragma unroll
   for (int i = 0; i < P; i++) {
     const int u = threadIdx.x + i * RBP_THREADS;
     word[i]     = 0;
-    if (u < b.units) word[i] = KIND == WIDE ? __ldg((const unsigned *)starts + u) : __ldg(starts + u);
+    if (u < b.units)
+      word[i] = KIND == WIDE ? load_word<ONCE>((const unsigned *)starts + u) : load_word<ONCE>(starts + u);
   }
 }
 
@@ -41,7 +49,7 @@ __device__ inline void decode_words(const RbpBlock &b, const uint16_t *starts, u
 
 /* sum[q][u] = the share of unit u in row q of its group. All loads that wait for nothing come first, then those of x:
    the processor stops at the first use of a value that has not arrived. */
-template <typename S, int G, int U, int P, StartKind KIND>
+template <typename S, int G, int U, int P, bool ONCE, StartKind KIND>
 __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream, const S *values, const S *x,
                                       S (&sum)[G][RBP_THREADS * P])
 {
@@ -51,7 +59,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream,
   int             columns[P]; /* of a unit */
   S               w[P][G * U], xu[P][U];
 
-  load_words<P, KIND>(b, starts, word);
+  load_words<P, KIND, ONCE>(b, starts, word);
 #pragma unroll
   for (int i = 0; i < P; i++) {
     const int u = threadIdx.x + i * RBP_THREADS;
@@ -81,7 +89,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream,
   }
 }
 
-template <typename S, int G, int U, int P>
+template <typename S, int G, int U, int P, bool ONCE>
 __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
     rbp_block_of_units(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern,
                        const S *__restrict__ values, const S *__restrict__ x, S *__restrict__ y, S *__restrict__ work,
@@ -96,10 +104,11 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
   const int early = (int)threadIdx.x <= b.groups ? stream[threadIdx.x] : 0; /* on its way with the values */
 
   if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
-  } else if (b.flags & RBP_BLOCK_WIDE) multiply_units<S, G, U, P, WIDE>(b, stream, values + b.value0, x + b.base, sum);
+  } else if (b.flags & RBP_BLOCK_WIDE)
+    multiply_units<S, G, U, P, ONCE, WIDE>(b, stream, values + b.value0, x + b.base, sum);
   else if (b.flags & RBP_BLOCK_WINDOWED)
-    multiply_units<S, G, U, P, WINDOWED>(b, stream, values + b.value0, x + b.base, sum);
-  else multiply_units<S, G, U, P, NARROW>(b, stream, values + b.value0, x + b.base, sum);
+    multiply_units<S, G, U, P, ONCE, WINDOWED>(b, stream, values + b.value0, x + b.base, sum);
+  else multiply_units<S, G, U, P, ONCE, NARROW>(b, stream, values + b.value0, x + b.base, sum);
   for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
     first_unit[g] = g < RBP_THREADS ? early : stream[g];
     if (uneven) first_row[g] = stream[b.groups + 1 + g];
@@ -146,14 +155,21 @@ struct MultAction {
   void                  *y, *work;
   SpmvExec              *exec;
 
+  /* Where every nonzero is a unit, words are a fifth of what is read, and worth a kernel for those of one reader */
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
+  {
+    return G * U == 1 && plan->shape.shared_blocks == 0 ? run_with<S, G, U, P, G * U == 1>()
+                                                        : run_with<S, G, U, P, false>();
+  }
+  template <typename S, int G, int U, int P, bool ONCE>
+  SpmvStatus run_with() const
   {
     const S               a = *(const S *)alpha, b = *(const S *)beta;
     const RbpDeviceShape &s = plan->shape;
 
     if (a == S(0)) return spmv_scale((S *)y, b, plan->plan.base.rows, exec);
-    SPMV_LAUNCH(exec, (rbp_block_of_units<S, G, U, P>), s.blocks, RBP_THREADS, 0, plan->blocks, plan->pattern,
+    SPMV_LAUNCH(exec, (rbp_block_of_units<S, G, U, P, ONCE>), s.blocks, RBP_THREADS, 0, plan->blocks, plan->pattern,
                 (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
     SPMV_LAUNCH(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces, (const S *)work, (S *)y,
                 a, b);
