@@ -3,11 +3,13 @@
 #
 #   ./gpu_run.sh output-folder [step ...]
 #
-#   conformance   every format against the host on all data, then the Mat types in PETSc
+#   conformance   every format against the host on all data
+#   mat           the Mat types in PETSc: operations against plain AIJ, memory taken on the device, solvers
 #   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
 #   bench         spmv_bench against cuSPARSE, then petsc_bench against PETSc's types through MatMult
-#   sweep         spmv_bench of crsv with every number of threads a row and every variant, and of fold over (q, r)
+#   sweep         spmv_bench of crsv with every number of threads a row and every variant, of fold over (q, r), and of fold
+#                 with a matrix ten times the device memory that it may take
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
 #
@@ -15,8 +17,8 @@
 # not is skipped. Each writes a log, the benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed,
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
-# LIMIT_conformance, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
-#                     seconds for a step (600, 300, 240, 420, 240, 120, 500)
+# LIMIT_conformance, LIMIT_mat, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
+#                     seconds for a step (600, 600, 300, 240, 420, 240, 120, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
@@ -26,9 +28,9 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance sanitizer petsc bench sweep fold_paper distro)
-declare -A limit=([conformance]=${LIMIT_conformance:-600} [sanitizer]=${LIMIT_sanitizer:-300} [petsc]=${LIMIT_petsc:-240}
-  [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
+all_steps=(conformance mat sanitizer petsc bench sweep fold_paper distro)
+declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [sanitizer]=${LIMIT_sanitizer:-300}
+  [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
   [distro]=${LIMIT_distro:-500})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 
@@ -91,17 +93,31 @@ try() {
 }
 
 step_conformance() {
-  local format ranks
+  local format
   single=$((limit[conformance] / 2))
   try unit_kernels
   for format in $(conf_kernels --list | awk '$1 == "format" && !seen[$2]++ { print $2 }'); do
     try conf_kernels --space device --tier quick --format "$format" --sample "${CONF_SAMPLE:-5}"
-    for ranks in 1 2; do
-      try mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" -mat_aijfmt_decline 0 \
-        -malloc_dump -use_gpu_aware_mpi 0
-    done
   done
   try conf_kernels --space device --tier full # the longest last: the limit cuts only this one
+}
+
+# Small matrices too must be on the GPU; then once more with those left to PETSc's type that a format declines
+step_mat() {
+  local format formats program ranks common=(-mat_aijfmt_device gpu -use_gpu_aware_mpi 0)
+  single=$((limit[mat] / 3))
+  read -r -a formats < <(sed -n 's/^formats //p' "$here/MANIFEST")
+  for format in "${formats[@]}"; do
+    try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0
+    for ranks in 1 2; do
+      try mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" -mat_aijfmt_decline 0 \
+        "${common[@]}" -malloc_dump
+    done
+    try conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" "${common[@]}" -malloc_dump
+  done
+  for program in ksp_history ksp_refresh; do try mpiexec -n 2 "$program" -mat_aijfmt_decline 0 "${common[@]}"; done
+  try mpiexec -n 2 bench_kspsolve -n 100 -ksp_type cg -pc_type jacobi -mat_type aijfold \
+    -mat_aijfold_device_memory 20000000 -ksp_converged_reason -ksp_error_if_not_converged "${plugin[@]}"
 }
 
 step_sanitizer() {
@@ -177,7 +193,7 @@ step_bench() {
 
 # Options against each other, so without peers where the other step has them; each is converted once
 step_sweep() {
-  local commit crsv=crsv,crsv:nt=rule lanes variant matrix matrices=()
+  local commit crsv=crsv,crsv:nt=rule lanes variant matrix matrices=() limited=fold:device_memory=43700000
   single=$((limit[sweep] * 6 / 10))
   commit=$(awk '$1 == "commit" { print $2 }' "$here/MANIFEST")
   for lanes in 1 2 4 8 16 32; do crsv+=",crsv:nt=$lanes"; done
@@ -188,6 +204,8 @@ step_sweep() {
   try spmv_bench "${matrices[@]}" --convert-once --formats "$crsv" --commit "$commit" --out "$out/crsv.json"
   try spmv_bench --set default --no-peers --convert-once --budget $((limit[sweep] * 5 / 10)) --commit "$commit" \
     --formats "$("$here/fold_sweep.py" --formats | tr ',' '\n' | grep -v 1000000 | paste -sd,)" --out "$out/fold.json"
+  try spmv_bench --matrix tet3_rcm:65 --no-peers --convert-once --commit "$commit" --out "$out/outofcore.json" \
+    --formats "fold,$limited,$limited:gather=device,$limited:gather=host"
 }
 
 step_fold_paper() {
@@ -259,6 +277,7 @@ if ((only)); then
   trap 'rm -rf "$scratch"' EXIT
   case ${steps[0]} in
     conformance) step_conformance ;;
+    mat) step_mat ;;
     sanitizer) step_sanitizer ;;
     petsc) step_petsc ;;
     bench) step_bench ;;
