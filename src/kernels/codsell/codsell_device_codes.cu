@@ -31,7 +31,7 @@ __device__ inline void write_row(const CodsellSource &a, const CodsellRow<I> &r,
     if (id_bytes == 0) continue;
     read_word(r.col, r.n, w, r.row, offset);
     codsell_prints(offset, W, &print[0], &print[1]);
-    const int32_t id = id_of<W, false>(a, print[starts], offset, starts);
+    const int32_t id = id_of<W, false>(a, starts ? print[1] : print[0], offset, starts);
     if (id_bytes == 1) to[parts.ids + entry] = (uint8_t)id;
     else ((uint16_t *)(to + parts.ids))[entry] = (uint16_t)id;
   }
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   for (int w = rank_in_slice(r); w * W < n; w += threads_of_slice(r)) {
     read_word((const I *)s.first_col[r.slice], n, w, s.first_row[r.slice], offset);
     codsell_prints(offset, W, &print[0], &print[1]);
-    ids[w] = (uint16_t)id_of<W, false>(a, print[starts], offset, starts);
+    ids[w] = (uint16_t)id_of<W, false>(a, starts ? print[1] : print[0], offset, starts);
   }
 }
 
