@@ -1,6 +1,5 @@
 /* codsell_device_codes.cu - what a plan on the device has besides its values: codes, windows, long columns, pieces. */
 #include "codsell_device_slices.cuh"
-#include <cub/device/device_scan.cuh>
 
 namespace
 {
@@ -85,17 +84,13 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-__global__ void codsell_count_pieces(const CodsellLong *long_rows, int64_t n, int64_t *count)
+/* The pieces of long row i are those from up_to[i - 1] to up_to[i] */
+__global__ void codsell_list_pieces(const int64_t *up_to, int64_t long_rows, CodsellPiece *pieces)
 {
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < n) count[i] = (long_rows[i + 1].first - long_rows[i].first + CODSELL_PIECE - 1) / CODSELL_PIECE;
-}
-
-__global__ void codsell_list_pieces(const int64_t *count, const int64_t *sum, int64_t n, CodsellPiece *pieces)
-{
-  for (int64_t i = blockIdx.x; i < n; i += gridDim.x)
-    for (int64_t p = threadIdx.x; p < count[i]; p += blockDim.x)
-      pieces[sum[i] - count[i] + p] = {(int32_t)i, (int32_t)p};
+  for (int64_t i = blockIdx.x; i < long_rows; i += gridDim.x) {
+    const int64_t begin = i > 0 ? up_to[i - 1] : 0;
+    for (int64_t p = begin + threadIdx.x; p < up_to[i]; p += blockDim.x) pieces[p] = {(int32_t)i, (int32_t)(p - begin)};
+  }
 }
 
 template <int W, typename I>
@@ -131,25 +126,13 @@ SpmvStatus write_codes(const CodsellDeviceAnalysis *a, const SpmvPattern *p, Cod
   return SPMV_SUCCESS;
 }
 
-SpmvStatus list_pieces(CodsellPlan *plan, SpmvArena *arena, SpmvExec *exec)
-{
-  const int64_t n = plan->shape.long_rows;
-  int64_t      *count, *sum;
-
-  if (n == 0) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_arena_array(arena, n, "pieces of rows", &count, exec));
-  SPMV_TRY(spmv_arena_array(arena, n, "pieces before", &sum, exec));
-  SPMV_LAUNCH(exec, codsell_count_pieces, spmv_blocks(n, 256), 256, 0, plan->long_rows, n, count);
-  SPMV_CUB(exec, arena, cub::DeviceScan::InclusiveSum(scratch, bytes, count, sum, n, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_list_pieces, n < 65536 ? n : 65536, 128, 0, count, sum, n, plan->pieces);
-  return spmv_stream_wait(exec); /* the arena leaves scope */
-}
 } // namespace
 
 SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *a, const SpmvPattern *p, CodsellPlan *plan, SpmvExec *exec)
 {
-  SpmvScopedArena scratch(exec);
+  const int64_t n = a->shape.long_rows;
 
   SPMV_TRY(p->index_type == SPMV_I64 ? write_codes<int64_t>(a, p, plan, exec) : write_codes<int32_t>(a, p, plan, exec));
-  return list_pieces(plan, &scratch.arena, exec);
+  SPMV_LAUNCH(exec, codsell_list_pieces, n < 65536 ? n : 65536, 128, 0, a->pieces, n, plan->pieces);
+  return SPMV_SUCCESS;
 }

@@ -89,23 +89,26 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
 }
 
 /* A key that sorts by window, then by length, longest first */
-__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, uint64_t *key, uint16_t *row)
+template <typename Key>
+__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, Key *key, uint16_t *row)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= rows) return;
-  key[i] = (uint64_t)(i / window) << LENGTH_BITS | (uint64_t)(CODSELL_LONGEST - length[i]);
-  row[i] = (uint16_t)(i % window);
+  key[i] = (Key)((unsigned)i / (unsigned)window) << LENGTH_BITS | (Key)(CODSELL_LONGEST - length[i]);
+  row[i] = (uint16_t)((unsigned)i % (unsigned)window);
 }
 
 /* Lengths and order by slot from the sorted keys; unused slots keep their number */
-__global__ void codsell_take_order(const uint64_t *key, const uint16_t *sorted, int64_t rows, int64_t slots,
-                                   int64_t window, uint16_t *length, uint16_t *order, int *moved)
+template <typename Key>
+__global__ void codsell_take_order(const Key *key, const uint16_t *sorted, int64_t rows, int64_t slots, int64_t window,
+                                   uint16_t *length, uint16_t *order, int *moved)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= slots) return;
-  order[i]  = i < rows ? sorted[i] : (uint16_t)(i % window);
-  length[i] = i < rows ? (uint16_t)(CODSELL_LONGEST - (int)(key[i] & ((1 << LENGTH_BITS) - 1))) : (uint16_t)0;
-  if (order[i] != i % window) *moved = 1;
+  const uint16_t own = (uint16_t)((unsigned)i % (unsigned)window);
+  order[i]           = i < rows ? sorted[i] : own;
+  length[i]          = i < rows ? (uint16_t)(CODSELL_LONGEST - (int)(key[i] & ((1 << LENGTH_BITS) - 1))) : (uint16_t)0;
+  if (order[i] != own) *moved = 1;
 }
 
 /* Rows with nonzeros but without a length */
@@ -130,13 +133,19 @@ __global__ void codsell_long_list(const int32_t *row, const int64_t *first, int6
   if (i <= long_rows) list[i] = {i < long_rows ? row[i] : rows, first[i]};
 }
 
+__global__ void codsell_count_pieces(const int64_t *length, int64_t long_rows, int64_t *count)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i < long_rows) count[i] = (length[i] + CODSELL_PIECE - 1) / CODSELL_PIECE;
+}
+
 template <typename I>
 SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
   const int64_t n       = a->shape.long_rows;
   const I      *row_ptr = (const I *)a->pattern.row_ptr;
   int32_t      *row, *found;
-  int64_t      *length, *first;
+  int64_t      *length, *first, *count;
 
   if (n == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(&a->arena, n, "long rows", &row, exec));
@@ -144,6 +153,8 @@ SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "lengths of long rows", &length, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "positions of long rows", &first, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "long rows", &a->long_rows, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "pieces of rows", &count, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "pieces up to rows", &a->pieces, exec));
   SPMV_CUB(exec, &a->arena,
            cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), row, found, a->shape.rows,
                                  IsLong<I>{row_ptr, a->length}, (cudaStream_t)exec->stream));
@@ -151,6 +162,9 @@ SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   SPMV_CUB(exec, &a->arena,
            cub::DeviceScan::ExclusiveSum(scratch, bytes, length, first, n + 1, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, codsell_long_list, spmv_blocks(n + 1, 256), 256, 0, row, first, n, a->shape.rows, a->long_rows);
+  SPMV_LAUNCH(exec, codsell_count_pieces, spmv_blocks(n, 256), 256, 0, length, n, count);
+  SPMV_CUB(exec, &a->arena,
+           cub::DeviceScan::InclusiveSum(scratch, bytes, count, a->pieces, n, (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
 }
 
@@ -178,26 +192,37 @@ SpmvStatus choose_sigma(const CodsellDeviceAnalysis *a, int64_t columns, int64_t
   return SPMV_SUCCESS;
 }
 
-SpmvStatus sort_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
+template <typename Key>
+SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int bits, SpmvExec *exec)
 {
   const int64_t rows = a->shape.rows, slots = a->shape.slices << a->shape.log_c, window = a->shape.window;
-  uint64_t     *key, *sorted_key;
+  const int64_t bytes_all = 3 * rows * (int64_t)(sizeof(Key) + sizeof(uint16_t)) + (1 << 20); /* CUB takes a third */
+  Key          *key, *sorted_key;
   uint16_t     *row, *sorted;
-  int           bits = LENGTH_BITS;
 
-  while (rows / window >> (bits - LENGTH_BITS)) bits++;
+  SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
+  const CodsellMark mark = codsell_mark(&a->arena);
+  if (bytes_all > a->arena.left && bytes_all > a->arena.chunk_bytes) a->arena.chunk_bytes = bytes_all;
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "keys", &key, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted keys", &sorted_key, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "rows", &row, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted rows", &sorted, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
-  SPMV_LAUNCH(exec, codsell_sort_keys, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, key, row);
+  SPMV_LAUNCH(exec, codsell_sort_keys<Key>, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, key, row);
   SPMV_CUB(exec, &a->arena,
            cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, row, sorted, rows, 0, bits,
                                            (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_take_order, spmv_blocks(slots, 256), 256, 0, sorted_key, sorted, rows, slots, window,
+  SPMV_LAUNCH(exec, codsell_take_order<Key>, spmv_blocks(slots, 256), 256, 0, sorted_key, sorted, rows, slots, window,
               a->length, a->order, a->moved);
+  codsell_release(&a->arena, mark);
   return SPMV_SUCCESS;
+}
+
+SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
+{
+  int bits = LENGTH_BITS;
+
+  while (a->shape.rows / a->shape.window >> (bits - LENGTH_BITS)) bits++;
+  return bits <= 32 ? sort_rows<uint32_t>(a, bits, exec) : sort_rows<uint64_t>(a, bits, exec);
 }
 
 template <typename I>
@@ -236,6 +261,6 @@ SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *a, int64_t sigma, SpmvExec
   if (sigma == 0) SPMV_TRY(choose_sigma(a, (int64_t)totals.columns, &sigma, &a->arena, exec));
   s->window  = sigma > 1 ? (sigma + c - 1) / c * c : (int64_t)CODSELL_WINDOW;
   s->windows = (s->rows + s->window - 1) / s->window;
-  if (sigma > 1 && s->rows > 0) SPMV_TRY(sort_rows(a, exec));
+  if (sigma > 1 && s->rows > 0) SPMV_TRY(sort_windows(a, exec));
   return SPMV_SUCCESS;
 }

@@ -318,7 +318,9 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
   int32_t           *entry;
   int64_t            count, *number;
 
+  const CodsellMark mark = codsell_mark(&a->arena);
   if (word == 0) SPMV_TRY(choose_word(a, &word, &a->arena, exec));
+  codsell_release(&a->arena, mark); /* the second sample takes the place of the first one */
   a->shape.word   = word;
   a->shape.stride = codsell_stride(word);
   s.lengths       = 1;
