@@ -157,8 +157,9 @@ struct IsWorth {
     const CodsellEntry *e    = &s.table[i];
     unsigned long long  used = 0;
 
+    if (!e->key) return false;
     for (int l = 0; l < s.lengths; l++) used += s.totals->distinct[l];
-    if (!e->key || s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return false;
+    if (s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return false;
     const int l = codsell_place_length(e->first);
     return codsell_worth({s.totals->words[l], s.totals->distinct[l]}, e->count);
   }
