@@ -140,7 +140,7 @@ struct SliceTotals {
 
 /* Everything of a slice but its places, whose terms go to columns and bytes */
 template <int W, typename I>
-__global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 6))
+__global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_describe(const CodsellSource a, int log_parts, const I *__restrict__ row_ptr, const I *__restrict__ col,
                      CodsellSlice *slices, int64_t *columns, int64_t *bytes, SliceTotals *totals)
 {
