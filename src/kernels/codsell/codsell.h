@@ -116,6 +116,7 @@ typedef struct {
   CodsellLong  *long_rows;
   void         *long_columns, *long_values;
   CodsellPiece *pieces; /* [pieces], on a device */
+  void         *block;  /* on a device: all arrays lie in it */
 } CodsellPlan;
 
 void codsell_memory(const CodsellShape *, SpmvIndex long_index, SpmvScalar, SpmvMemory *);

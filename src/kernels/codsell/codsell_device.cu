@@ -11,13 +11,17 @@ namespace
 /* Threads that keep a large device busy, and the loads that each should have to issue */
 constexpr int64_t THREADS_WANTED = 1 << 18, NONZEROS_WANTED = 8;
 
-/* What the steps of an analysis take in all, nearly: lengths and order, keys of a sort, two hash tables with their
-   ranking, and 48 bytes a slice of at least 8 rows */
-int64_t scratch_bytes(const SpmvPattern *p)
+/* What the steps of an analysis take in all, nearly: lengths, order and slices; and at one place after the other what
+   sorts the rows, which has a chunk of its own where it needs more, and a hash table with the ranks of its words, of
+   which hardly a third are worth one */
+int64_t scratch_bytes(const SpmvPattern *p, int log_c)
 {
-  const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * spmv_index_bytes(p->index_type) : 0;
-  const int64_t words  = p->nnz + p->rows < CODSELL_SAMPLE_ONE ? p->nnz + p->rows : (int64_t)CODSELL_SAMPLE_ONE;
-  return upload + 30 * p->rows + 200 * words + (1 << 20);
+  static const int words[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  const int64_t    upload  = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * spmv_index_bytes(p->index_type) : 0;
+  int64_t          stride, capacity;
+
+  codsell_sample_size(words, CODSELL_WORDS, CODSELL_SAMPLE_ALL, p->rows, p->nnz, &stride, &capacity);
+  return upload + 4 * p->rows + 48 * (p->rows >> log_c) + capacity * (int64_t)(sizeof(CodsellEntry) + 12) + (1 << 20);
 }
 
 void free_analysis(CodsellDeviceAnalysis *a, SpmvExec *exec)
@@ -55,7 +59,7 @@ SpmvStatus analyze_steps(CodsellDeviceAnalysis *a, const SpmvPattern *pattern, c
                      "codsell takes at most %lld rows and columns on the device, not %lld x %lld", (long long)most,
                      (long long)pattern->rows, (long long)pattern->cols);
   codsell_read_options(options, &a->shape.log_c, &sigma, &word);
-  a->arena.chunk_bytes = scratch_bytes(pattern);
+  a->arena.chunk_bytes = scratch_bytes(pattern, a->shape.log_c);
   SPMV_TRY(spmv_pattern_on_device(pattern, &a->arena, exec, &a->pattern));
   SPMV_TRY(codsell_device_rows(a, sigma, exec));
   SPMV_TRY(codsell_device_dictionary(a, word, exec));

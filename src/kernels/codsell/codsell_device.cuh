@@ -36,6 +36,7 @@ typedef struct {
   uint16_t     *order;     /* [slices * C], or NULL */
   int          *moved;     /* whether any row has moved */
   CodsellLong  *long_rows; /* [long_rows + 1] */
+  int64_t      *pieces;    /* [long_rows] up to and with each of them */
   CodsellSlice *slices;    /* [slices] */
   CodsellEntry *table;     /* [capacity] */
   int64_t       capacity;
@@ -72,6 +73,24 @@ SpmvStatus codsell_device_fill(CodsellPlan *, const void *values, SpmvExec *);
 
 /* The nonzeros of a plan in the order of the CSR that it was built from */
 SpmvStatus codsell_device_list(const CodsellPlan *, const SpmvCoordinates *, SpmvExec *);
+
+/* A place in the arena to go back to: what was handed out since is free again. When there are more chunks by then, the
+   last one is. Kernels of the stream may still use it, those that come later may overwrite it. */
+typedef struct {
+  int     chunks;
+  char   *next;
+  int64_t left;
+} CodsellMark;
+
+static inline CodsellMark codsell_mark(const SpmvArena *a) { return {a->chunks, a->next, a->left}; }
+
+static inline void codsell_release(SpmvArena *a, CodsellMark mark)
+{
+  const bool same = a->chunks == mark.chunks;
+
+  a->next = same ? mark.next : (char *)a->chunk[a->chunks - 1];
+  a->left = same ? mark.left : a->chunk_bytes / 2; /* the next chunk is to be twice as large as the last one */
+}
 
 static inline SpmvStatus codsell_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
 {

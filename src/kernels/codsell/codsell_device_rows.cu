@@ -9,20 +9,22 @@
 
 namespace
 {
-const int64_t    sigma_choices[]  = {256, 1024, 4096};
-constexpr int    SIGMA_CHOICES    = sizeof sigma_choices / sizeof sigma_choices[0];
+constexpr int    SIGMA_CHOICES    = 3;
 constexpr double PADDING_ACCEPTED = 0.02;
 constexpr int    LENGTH_BITS      = 11; /* of CODSELL_LONGEST */
+
+__host__ __device__ constexpr int64_t sigma_of(int choice) { return 256ll << 2 * choice; }
 
 struct RowTotals {
   unsigned long long long_rows, long_nnz, pieces, columns;
 };
 
-/* Lengths in the order of the rows, 0 for long rows; and the width of each slice when nothing is sorted */
+/* Lengths in the order of the rows, 0 for long rows; and the width of each slice when nothing is sorted. far: whether
+   the matrix is so large that a row may be far from the diagonal; otherwise columns are not read. */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_lengths(const I *__restrict__ row_ptr, const I *__restrict__ col, int64_t rows, int64_t slots, int log_c,
-                    int longest, uint16_t *length, RowTotals *totals)
+                    int longest, bool far, uint16_t *length, RowTotals *totals)
 {
   __shared__ int                width[CODSELL_THREADS / 8];
   __shared__ unsigned long long sum[4];
@@ -35,15 +37,17 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (row < rows) {
     const int64_t begin = row_ptr[row], all = row_ptr[row + 1] - begin;
 
-    if (all > 0 && (all > longest || row - (int64_t)col[begin] > CODSELL_FAR ||
-                    (int64_t)col[begin + all - 1] - row > CODSELL_FAR)) {
+    if (all > longest ||
+        (far && all > 0 &&
+         (row - (int64_t)col[begin] > CODSELL_FAR || (int64_t)col[begin + all - 1] - row > CODSELL_FAR))) {
       atomicAdd(&sum[0], 1ull);
       atomicAdd(&sum[1], (unsigned long long)all);
       atomicAdd(&sum[2], (unsigned long long)((all + CODSELL_PIECE - 1) / CODSELL_PIECE));
     } else n = (int)all;
   }
   if (row < slots) length[row] = (uint16_t)n;
-  if (n > 0) atomicMax(&width[threadIdx.x >> log_c], n);
+  for (int step = 1; step < 32 && step >> log_c == 0; step *= 2) n = max(n, __shfl_xor_sync(0xffffffffu, n, step));
+  if (n > 0 && threadIdx.x % min(32, 1 << log_c) == 0) atomicMax(&width[threadIdx.x >> log_c], n);
   __syncthreads();
   if (threadIdx.x < CODSELL_THREADS / 8 && width[threadIdx.x] > 0)
     atomicAdd(&sum[3], (unsigned long long)width[threadIdx.x]);
@@ -51,9 +55,14 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (threadIdx.x < 4 && sum[threadIdx.x] > 0) atomicAdd((unsigned long long *)totals + threadIdx.x, sum[threadIdx.x]);
 }
 
-/* The widths of all slices together when rows are sorted in windows of sigma; one thread block a window */
+/* Thread blocks up to and with those of each sigma, from the largest to the smallest */
+struct SigmaBlocks {
+  int64_t up_to[SIGMA_CHOICES];
+};
+
+/* The widths of all slices together when rows are sorted in windows of each sigma; one thread block a window */
 __global__ void __launch_bounds__(CODSELL_THREADS)
-    codsell_sorted_columns(const uint16_t *__restrict__ length, int64_t rows, int log_c, int64_t sigma,
+    codsell_sorted_columns(const uint16_t *__restrict__ length, int64_t rows, int log_c, const SigmaBlocks blocks,
                            unsigned long long *columns)
 {
   enum { ITEMS = CODSELL_LONGEST / CODSELL_THREADS + 1 };
@@ -61,9 +70,12 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   __shared__ typename Scan::TempStorage        temp;
   __shared__ int                               count[ITEMS * CODSELL_THREADS]; /* at CODSELL_LONGEST - length */
   __shared__ unsigned long long                sum;
-  const int64_t                                begin = blockIdx.x * sigma;
-  const int                                    n     = (int)min(sigma, rows - begin);
-  int                                          items[ITEMS], total;
+  int                                          items[ITEMS], total, choice = SIGMA_CHOICES - 1;
+  int64_t                                      window = blockIdx.x;
+
+  while (choice > 0 && blockIdx.x >= blocks.up_to[choice]) window = blockIdx.x - blocks.up_to[choice--];
+  const int64_t sigma = sigma_of(choice), begin = window * sigma;
+  const int     n = (int)min(sigma, rows - begin);
 
   for (int i = threadIdx.x; i < ITEMS * CODSELL_THREADS; i += CODSELL_THREADS) count[i] = 0;
   if (threadIdx.x == 0) sum = 0;
@@ -85,27 +97,30 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     if (low < CODSELL_LONGEST) atomicAdd(&sum, (unsigned long long)(CODSELL_LONGEST - low));
   }
   __syncthreads();
-  if (threadIdx.x == 0 && sum > 0) atomicAdd(columns, sum);
+  if (threadIdx.x == 0 && sum > 0) atomicAdd(&columns[choice], sum);
 }
 
 /* A key that sorts by window, then by length, longest first */
-__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, uint64_t *key, uint16_t *row)
+template <typename Key>
+__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, Key *key, uint16_t *row)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= rows) return;
-  key[i] = (uint64_t)(i / window) << LENGTH_BITS | (uint64_t)(CODSELL_LONGEST - length[i]);
-  row[i] = (uint16_t)(i % window);
+  key[i] = (Key)((unsigned)i / (unsigned)window) << LENGTH_BITS | (Key)(CODSELL_LONGEST - length[i]);
+  row[i] = (uint16_t)((unsigned)i % (unsigned)window);
 }
 
 /* Lengths and order by slot from the sorted keys; unused slots keep their number */
-__global__ void codsell_take_order(const uint64_t *key, const uint16_t *sorted, int64_t rows, int64_t slots,
-                                   int64_t window, uint16_t *length, uint16_t *order, int *moved)
+template <typename Key>
+__global__ void codsell_take_order(const Key *key, const uint16_t *sorted, int64_t rows, int64_t slots, int64_t window,
+                                   uint16_t *length, uint16_t *order, int *moved)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= slots) return;
-  order[i]  = i < rows ? sorted[i] : (uint16_t)(i % window);
-  length[i] = i < rows ? (uint16_t)(CODSELL_LONGEST - (int)(key[i] & ((1 << LENGTH_BITS) - 1))) : (uint16_t)0;
-  if (order[i] != i % window) *moved = 1;
+  const uint16_t own = (uint16_t)((unsigned)i % (unsigned)window);
+  order[i]           = i < rows ? sorted[i] : own;
+  length[i]          = i < rows ? (uint16_t)(CODSELL_LONGEST - (int)(key[i] & ((1 << LENGTH_BITS) - 1))) : (uint16_t)0;
+  if (order[i] != own) *moved = 1;
 }
 
 /* Rows with nonzeros but without a length */
@@ -130,13 +145,19 @@ __global__ void codsell_long_list(const int32_t *row, const int64_t *first, int6
   if (i <= long_rows) list[i] = {i < long_rows ? row[i] : rows, first[i]};
 }
 
+__global__ void codsell_count_pieces(const int64_t *length, int64_t long_rows, int64_t *count)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i < long_rows) count[i] = (length[i] + CODSELL_PIECE - 1) / CODSELL_PIECE;
+}
+
 template <typename I>
 SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
   const int64_t n       = a->shape.long_rows;
   const I      *row_ptr = (const I *)a->pattern.row_ptr;
   int32_t      *row, *found;
-  int64_t      *length, *first;
+  int64_t      *length, *first, *count;
 
   if (n == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(&a->arena, n, "long rows", &row, exec));
@@ -144,6 +165,8 @@ SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "lengths of long rows", &length, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "positions of long rows", &first, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "long rows", &a->long_rows, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "pieces of rows", &count, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "pieces up to rows", &a->pieces, exec));
   SPMV_CUB(exec, &a->arena,
            cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), row, found, a->shape.rows,
                                  IsLong<I>{row_ptr, a->length}, (cudaStream_t)exec->stream));
@@ -151,6 +174,9 @@ SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   SPMV_CUB(exec, &a->arena,
            cub::DeviceScan::ExclusiveSum(scratch, bytes, length, first, n + 1, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, codsell_long_list, spmv_blocks(n + 1, 256), 256, 0, row, first, n, a->shape.rows, a->long_rows);
+  SPMV_LAUNCH(exec, codsell_count_pieces, spmv_blocks(n, 256), 256, 0, length, n, count);
+  SPMV_CUB(exec, &a->arena,
+           cub::DeviceScan::InclusiveSum(scratch, bytes, count, a->pieces, n, (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
 }
 
@@ -160,44 +186,55 @@ SpmvStatus choose_sigma(const CodsellDeviceAnalysis *a, int64_t columns, int64_t
   const int64_t       rows = a->shape.rows, nnz = a->pattern.nnz - a->shape.long_nnz;
   const double        accepted = (1 + PADDING_ACCEPTED) * (double)nnz;
   unsigned long long *sums, sum[SIGMA_CHOICES];
-  int64_t             least = columns;
+  int64_t             least = columns, all = 0;
+  SigmaBlocks         blocks;
 
   *sigma = 1;
   if ((double)(least << a->shape.log_c) <= accepted) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(arena, SIGMA_CHOICES, "widths", &sums, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(sums, 0, sizeof sum, (cudaStream_t)exec->stream));
-  for (int i = 0; i < SIGMA_CHOICES; i++)
-    SPMV_LAUNCH(exec, codsell_sorted_columns, spmv_blocks(rows, sigma_choices[i]), CODSELL_THREADS, 0, a->length, rows,
-                a->shape.log_c, sigma_choices[i], sums + i);
+  for (int i = SIGMA_CHOICES - 1; i >= 0; i--) blocks.up_to[i] = all += spmv_blocks(rows, sigma_of(i));
+  SPMV_LAUNCH(exec, codsell_sorted_columns, all, CODSELL_THREADS, 0, a->length, rows, a->shape.log_c, blocks, sums);
   SPMV_TRY(codsell_fetch(sum, sums, sizeof sum, exec));
   for (int i = 0; i < SIGMA_CHOICES && (double)(least << a->shape.log_c) > accepted; i++)
     if ((int64_t)sum[i] < least) {
-      *sigma = sigma_choices[i];
+      *sigma = sigma_of(i);
       least  = (int64_t)sum[i];
     }
   return SPMV_SUCCESS;
 }
 
-SpmvStatus sort_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
+template <typename Key>
+SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int bits, SpmvExec *exec)
 {
   const int64_t rows = a->shape.rows, slots = a->shape.slices << a->shape.log_c, window = a->shape.window;
-  uint64_t     *key, *sorted_key;
+  const int64_t bytes_all = 3 * rows * (int64_t)(sizeof(Key) + sizeof(uint16_t)) + (1 << 20); /* CUB takes a third */
+  Key          *key, *sorted_key;
   uint16_t     *row, *sorted;
-  int           bits = LENGTH_BITS;
 
-  while (rows / window >> (bits - LENGTH_BITS)) bits++;
+  SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
+  const CodsellMark mark = codsell_mark(&a->arena);
+  if (bytes_all > a->arena.left && bytes_all > a->arena.chunk_bytes) a->arena.chunk_bytes = bytes_all;
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "keys", &key, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted keys", &sorted_key, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "rows", &row, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted rows", &sorted, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
-  SPMV_LAUNCH(exec, codsell_sort_keys, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, key, row);
+  SPMV_LAUNCH(exec, codsell_sort_keys<Key>, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, key, row);
   SPMV_CUB(exec, &a->arena,
            cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, row, sorted, rows, 0, bits,
                                            (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_take_order, spmv_blocks(slots, 256), 256, 0, sorted_key, sorted, rows, slots, window,
+  SPMV_LAUNCH(exec, codsell_take_order<Key>, spmv_blocks(slots, 256), 256, 0, sorted_key, sorted, rows, slots, window,
               a->length, a->order, a->moved);
+  codsell_release(&a->arena, mark);
   return SPMV_SUCCESS;
+}
+
+SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
+{
+  int bits = LENGTH_BITS;
+
+  while (a->shape.rows / a->shape.window >> (bits - LENGTH_BITS)) bits++;
+  return bits <= 32 ? sort_rows<uint32_t>(a, bits, exec) : sort_rows<uint64_t>(a, bits, exec);
 }
 
 template <typename I>
@@ -210,7 +247,7 @@ SpmvStatus count_rows(CodsellDeviceAnalysis *a, RowTotals *totals, SpmvExec *exe
   SPMV_CUDA(exec, cudaMemsetAsync(sums, 0, sizeof *sums, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, codsell_lengths<I>, spmv_blocks(slots, CODSELL_THREADS), CODSELL_THREADS, 0,
               (const I *)a->pattern.row_ptr, (const I *)a->pattern.col, a->shape.rows, slots, a->shape.log_c,
-              a->shape.longest, a->length, sums);
+              a->shape.longest, a->pattern.rows > CODSELL_FAR || a->pattern.cols > CODSELL_FAR, a->length, sums);
   return codsell_fetch(totals, sums, sizeof *totals, exec);
 }
 } // namespace
@@ -236,6 +273,6 @@ SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *a, int64_t sigma, SpmvExec
   if (sigma == 0) SPMV_TRY(choose_sigma(a, (int64_t)totals.columns, &sigma, &a->arena, exec));
   s->window  = sigma > 1 ? (sigma + c - 1) / c * c : (int64_t)CODSELL_WINDOW;
   s->windows = (s->rows + s->window - 1) / s->window;
-  if (sigma > 1 && s->rows > 0) SPMV_TRY(sort_rows(a, exec));
+  if (sigma > 1 && s->rows > 0) SPMV_TRY(sort_windows(a, exec));
   return SPMV_SUCCESS;
 }

@@ -10,8 +10,14 @@ namespace
 /* At a load of three quarters no search comes close to so many steps; one that does shows a table with more words */
 constexpr int PROBES_MAX = 4096;
 
-/* Entries of the table that a thread block clears or counts */
-constexpr int ENTRIES = 16 * CODSELL_THREADS;
+/* Entries of the table that a thread block counts, and numbers of 64 bits that it clears */
+constexpr int ENTRIES = 4 * CODSELL_THREADS;
+
+constexpr int LOG_THREADS = 8;
+static_assert(1 << LOG_THREADS == CODSELL_THREADS, "logarithm");
+
+/* Thread blocks that keep a large device busy */
+constexpr int64_t BLOCKS_WANTED = 512;
 
 /* Sums of the sample in device memory */
 struct Totals {
@@ -27,10 +33,17 @@ struct Sample {
   Totals       *totals;
 };
 
+/* Free entries, written as numbers side by side: key; first; count below id */
 __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity)
 {
-  const int64_t begin = blockIdx.x * (int64_t)ENTRIES, end = min(begin + ENTRIES, capacity);
-  for (int64_t i = begin + threadIdx.x; i < end; i += CODSELL_THREADS) table[i] = {0, ~0ull, 0, CODSELL_NO_ID};
+  static_assert(sizeof(CodsellEntry) == 3 * sizeof(uint64_t), "an entry is three numbers");
+  const uint64_t free_entry[3] = {0, ~0ull, (uint64_t)CODSELL_NO_ID << 32};
+  const int64_t  begin = blockIdx.x * (int64_t)ENTRIES, end = min(begin + ENTRIES, 3 * capacity);
+
+  for (int64_t i = begin + threadIdx.x; i < end; i += CODSELL_THREADS) {
+    const unsigned part    = (unsigned)i % 3;
+    ((uint64_t *)table)[i] = part == 0 ? free_entry[0] : part == 1 ? free_entry[1] : free_entry[2];
+  }
 }
 
 /* The position of a print, which is entered if it is new; -1 when the table is full */
@@ -50,59 +63,75 @@ __device__ inline int64_t enter(const Sample &s, uint64_t print)
   return -1;
 }
 
-/* Adds a word of each lane: equal ones of a warp by one of them. All lanes must call; active tells who has a word. */
-__device__ inline void add_word(const Sample &s, int active, uint64_t print, uint64_t place)
+/* Adds a word of each lane: equal ones of a warp by that lane whose word comes first. rank orders the rows of a warp,
+   which are of one slice, and has `bits` bits. All lanes must call; active tells who has a word. */
+__device__ inline void add_word(const Sample &s, int active, uint64_t print, uint64_t place, int rank, int bits)
 {
-  const int      lane   = threadIdx.x & 31;
-  const unsigned here   = __ballot_sync(0xffffffffu, active);
-  const unsigned same   = __match_any_sync(0xffffffffu, active ? (unsigned long long)print : 0ull) & here;
-  const int      leader = active ? __ffs(same) - 1 : lane;
-  long long      at     = -1;
+  const int      lane  = threadIdx.x & 31;
+  const unsigned here  = __ballot_sync(0xffffffffu, active);
+  const unsigned same  = __match_any_sync(0xffffffffu, active ? (unsigned long long)print : 0ull) & here;
+  unsigned       first = same; /* of those the ones of least rank, and of these the lowest lane */
 
-  if (active && lane == leader) {
-    at = enter(s, print);
-    if (at >= 0) atomicAdd(&s.table[at].count, (uint32_t)__popc(same));
+  for (int bit = bits - 1; bit >= 0; bit--) {
+    const unsigned zero = __ballot_sync(0xffffffffu, !(rank >> bit & 1));
+    if (first & zero) first &= zero;
   }
-  at = __shfl_sync(0xffffffffu, at, leader);
-  if (!active || at < 0) return;
-  unsigned long long *first = (unsigned long long *)&s.table[at].first;
-  if (place < *(volatile unsigned long long *)first) atomicMin(first, (unsigned long long)place);
+  if (!active || lane != __ffs(first) - 1) return;
+  const int64_t at = enter(s, print);
+  if (at < 0) return;
+  atomicAdd(&s.table[at].count, (uint32_t)__popc(same));
+  unsigned long long *there = (unsigned long long *)&s.table[at].first;
+  if (place < *(volatile unsigned long long *)there) atomicMin(there, (unsigned long long)place);
 }
 
+/* How a sample is shared among threads */
+typedef struct {
+  int log_parts; /* threads of a row in a thread block: at least a warp a slice */
+  int shares;    /* thread blocks of a slice */
+  int bits;      /* of a row's number in its window */
+} Division;
+
+/* A thread block has some slices, one word length and a share of the words of each row. Lanes next to each other have
+   rows next to each other: their words are often the same. */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
-    codsell_add_words(const Sample s, const CodsellSource a, const I *__restrict__ row_ptr, const I *__restrict__ col)
+    codsell_add_words(const Sample s, const CodsellSource a, const Division d, const I *__restrict__ row_ptr,
+                      const I *__restrict__ col)
 {
-  __shared__ unsigned long long words[CODSELL_WORDS];
-  const int64_t                 t = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x, sampled = t >> a.log_c;
-  int32_t                       offset[CODSELL_MAX_WORD];
-  uint64_t                      print = 0, relative = 0;
-  int64_t                       row = 0;
-  int                           n   = 0;
+  __shared__ unsigned long long words;
+  const int                     l = blockIdx.x % s.lengths, share = blockIdx.x / s.lengths % d.shares;
+  const int                     word = s.word[l], log_team = a.log_c + d.log_parts;
+  const int64_t                 sampled =
+      blockIdx.x / s.lengths / d.shares * (int64_t)(CODSELL_THREADS >> log_team) + (threadIdx.x >> log_team);
+  const int part  = (threadIdx.x >> a.log_c & ((1 << d.log_parts) - 1)) + (share << d.log_parts);
+  const int parts = d.shares << d.log_parts;
+  int32_t   offset[CODSELL_MAX_WORD];
+  uint64_t  print = 0, relative = 0;
+  int64_t   row   = 0;
+  const I  *first = col;
+  int       n     = 0;
 
-  if (threadIdx.x < CODSELL_WORDS) words[threadIdx.x] = 0;
+  if (threadIdx.x == 0) words = 0;
   __syncthreads();
   if (sampled * s.stride < a.slices) {
-    const int64_t slot = (codsell_sampled(sampled, s.stride, a.slices) << a.log_c) + (t & ((1 << a.log_c) - 1));
-    n                  = a.length[slot];
-    row                = codsell_row(a.order, a.window, slot);
+    const int64_t slot =
+        (codsell_sampled(sampled, s.stride, a.slices) << a.log_c) + (threadIdx.x & ((1 << a.log_c) - 1));
+    n   = a.length[slot];
+    row = codsell_row(a.order, a.window, slot);
   }
-  for (int l = 0; l < s.lengths; l++) {
-    const int word = s.word[l], count = codsell_words(n, word);
-
-    if (count > 0) atomicAdd(&words[l], 2ull * count);
-    for (int w = 0; __any_sync(0xffffffffu, w < count); w++) {
-      if (w < count) {
-        codsell_read_word(col + row_ptr[row], n, w, word, row, offset);
-        codsell_prints(offset, word, &print, &relative);
-      }
-      add_word(s, w < count, print, codsell_place(l, row, w, 0));
-      add_word(s, w < count, relative, codsell_place(l, row, w, 1));
+  if (n > 0) first = col + row_ptr[row];
+  const int count = codsell_words(n, word), rank = (int)((unsigned)row % (unsigned)a.window);
+  if (part == 0 && count > 0) atomicAdd(&words, 2ull * count);
+  for (int w = part; __any_sync(0xffffffffu, w < count); w += parts) {
+    if (w < count) {
+      codsell_read_word(first, n, w, word, row, offset);
+      codsell_prints(offset, word, &print, &relative);
     }
+    add_word(s, w < count, print, codsell_place(l, row, w, 0), rank, d.bits);
+    add_word(s, w < count, relative, codsell_place(l, row, w, 1), rank, d.bits);
   }
   __syncthreads();
-  if (threadIdx.x < CODSELL_WORDS && words[threadIdx.x] > 0)
-    atomicAdd(&s.totals->words[threadIdx.x], words[threadIdx.x]);
+  if (threadIdx.x == 0 && words > 0) atomicAdd(&s.totals->words[l], words);
 }
 
 /* Distinct words of each length */
@@ -128,8 +157,9 @@ struct IsWorth {
     const CodsellEntry *e    = &s.table[i];
     unsigned long long  used = 0;
 
+    if (!e->key) return false;
     for (int l = 0; l < s.lengths; l++) used += s.totals->distinct[l];
-    if (!e->key || s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return false;
+    if (s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return false;
     const int l = codsell_place_length(e->first);
     return codsell_worth({s.totals->words[l], s.totals->distinct[l]}, e->count);
   }
@@ -181,22 +211,39 @@ __global__ void codsell_write_dictionary(const CodsellEntry *table, const int32_
     if (j < stride) dictionary[id * stride + j] = j < word ? offset[j] - start : 0;
 }
 
+/* A thread a word of the mean row, of the shortest word length, where a thread block has so many */
+Division divide(const CodsellShape *s, int64_t nnz, int word, int64_t slices, int lengths, int64_t *blocks)
+{
+  const int64_t mean = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;
+  Division      d    = {0, 1, 0};
+
+  while (s->window > (int64_t)1 << d.bits) d.bits++;
+  while (s->log_c + d.log_parts < 5 || (s->log_c + d.log_parts < LOG_THREADS && 1 << d.log_parts < mean)) d.log_parts++;
+  *blocks = spmv_blocks(slices, CODSELL_THREADS >> (s->log_c + d.log_parts)) * lengths;
+  while (*blocks * d.shares < BLOCKS_WANTED && d.shares << d.log_parts < mean) d.shares *= 2;
+  *blocks *= d.shares;
+  return d;
+}
+
 SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s, SpmvArena *arena, SpmvExec *exec)
 {
   const SpmvPattern *p = &a->pattern;
+  int64_t            blocks;
 
   codsell_sample_size(s->word, s->lengths, wanted, p->rows, p->nnz, &s->stride, &s->capacity);
   SPMV_TRY(spmv_arena_array(arena, s->capacity, "words", &s->table, exec));
   SPMV_TRY(spmv_arena_array(arena, 1, "totals of words", &s->totals, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(s->totals, 0, sizeof *s->totals, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_clear_table, spmv_blocks(s->capacity, ENTRIES), CODSELL_THREADS, 0, s->table, s->capacity);
-  const int64_t threads = spmv_blocks(a->shape.slices, s->stride) << a->shape.log_c;
+  SPMV_LAUNCH(exec, codsell_clear_table, spmv_blocks(3 * s->capacity, ENTRIES), CODSELL_THREADS, 0, s->table,
+              s->capacity);
+  const int64_t  slices = spmv_blocks(a->shape.slices, s->stride);
+  const Division d      = divide(&a->shape, p->nnz, s->word[0], slices, s->lengths, &blocks);
   if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, codsell_add_words<int64_t>, spmv_blocks(threads, CODSELL_THREADS), CODSELL_THREADS, 0, *s,
-                codsell_source(a), (const int64_t *)p->row_ptr, (const int64_t *)p->col);
+    SPMV_LAUNCH(exec, codsell_add_words<int64_t>, blocks, CODSELL_THREADS, 0, *s, codsell_source(a), d,
+                (const int64_t *)p->row_ptr, (const int64_t *)p->col);
   else
-    SPMV_LAUNCH(exec, codsell_add_words<int32_t>, spmv_blocks(threads, CODSELL_THREADS), CODSELL_THREADS, 0, *s,
-                codsell_source(a), (const int32_t *)p->row_ptr, (const int32_t *)p->col);
+    SPMV_LAUNCH(exec, codsell_add_words<int32_t>, blocks, CODSELL_THREADS, 0, *s, codsell_source(a), d,
+                (const int32_t *)p->row_ptr, (const int32_t *)p->col);
   SPMV_LAUNCH(exec, codsell_count_words, spmv_blocks(s->capacity, ENTRIES), CODSELL_THREADS, 0, *s);
   return SPMV_SUCCESS;
 }
@@ -272,7 +319,9 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
   int32_t           *entry;
   int64_t            count, *number;
 
+  const CodsellMark mark = codsell_mark(&a->arena);
   if (word == 0) SPMV_TRY(choose_word(a, &word, &a->arena, exec));
+  codsell_release(&a->arena, mark); /* the second sample takes the place of the first one */
   a->shape.word   = word;
   a->shape.stride = codsell_stride(word);
   s.lengths       = 1;

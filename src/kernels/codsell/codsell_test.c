@@ -315,12 +315,19 @@ static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, c
 
 UNIT_TEST(codsell_device_has_the_arrays_of_the_host)
 {
-  const GenSpec mesh = gen_mesh(27, 12, 10, 9, "33231303"), circuit = gen_circuit(3000, 7, 7);
-  KindCase      cases[KIND_CASES];
+  static const char *const c[] = {"8", "16", "32", "64"}, *const word[] = {"auto", "3", "auto", "8"};
+  static const int sigma[] = {0, 4096, 1, 500};
+  const GenSpec    mesh = gen_mesh(27, 12, 10, 9, "33231303"), circuit = gen_circuit(3000, 7, 7);
+  const GenSpec    sampled = gen_stencil(27, 50, 40, 20), uneven = gen_long_rows(30000, 90000, 4, 900, 700, 2);
+  KindCase         cases[KIND_CASES];
 
   if (spmv_device_count(NULL) == 0) return;
   kind_cases(cases);
   for (int m = 0; m < KIND_CASES; m++) check_device_arrays(&cases[m].spec, "32", cases[m].sigma, cases[m].word);
   check_device_arrays(&mesh, "16", 0, "auto");
   check_device_arrays(&circuit, "64", 0, "auto");
+  for (int i = 0; i < 4; i++) {
+    check_device_arrays(&sampled, c[i], sigma[i], word[i]);
+    check_device_arrays(&uneven, c[i], sigma[i], word[i]);
+  }
 }

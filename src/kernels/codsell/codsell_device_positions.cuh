@@ -1,0 +1,159 @@
+/*
+  codsell_device_positions.cuh - where the rows of a plan lie in its CSR. In a window of rows their lengths, which
+  slices and long rows tell, add up to these positions, so neither CSR pointers nor a permutation of the nonzeros are
+  kept. Each thread block adds up for itself.
+*/
+#ifndef SPMV_CODSELL_DEVICE_POSITIONS_CUH
+#define SPMV_CODSELL_DEVICE_POSITIONS_CUH
+
+#include "../device/vector.cuh"
+#include "codsell_device.cuh"
+#include <cub/block/block_scan.cuh>
+
+enum { CODSELL_SHARE_ROWS = 512 }; /* of a window, for one of the thread blocks that share it */
+
+/* What the kernels read of a plan */
+typedef struct {
+  CodsellShape        shape;
+  const uint8_t      *codes;
+  const CodsellSlice *slices;
+  const int32_t      *dictionary;
+  const uint16_t     *order;
+  const int64_t      *windows;
+  const CodsellPiece *pieces;
+  const CodsellLong  *long_rows;
+  const int32_t      *long_columns;
+} CodsellLayout;
+
+static inline CodsellLayout codsell_layout(const CodsellPlan *plan)
+{
+  return {plan->shape,      plan->codes,     plan->slices,
+          plan->dictionary, plan->order,     plan->windows,
+          plan->pieces,     plan->long_rows, (const int32_t *)plan->long_columns};
+}
+
+/* Thread blocks of a window */
+static inline int codsell_shares(const CodsellShape *s)
+{
+  return s->window > CODSELL_SHARE_ROWS ? (int)(s->window / CODSELL_SHARE_ROWS) : 1;
+}
+
+/* A window of rows while a thread block looks at it */
+struct CodsellWindow {
+  int64_t begin, end;   /* slots */
+  int64_t start;        /* position of its first nonzero in the CSR */
+  int64_t long0, long1; /* its long rows */
+};
+
+__device__ inline int codsell_length_in_slot(const CodsellLayout &p, const CodsellSlice &at, int64_t slot)
+{
+  const int c = 1 << p.shape.log_c, width = (int)at.width;
+
+  if (!at.ragged) return width;
+  return codsell_length(p.codes + at.code0 + codsell_parts((int)at.kind, width, p.shape.word, c, 1).lengths, width,
+                        (int)(slot & (c - 1)));
+}
+
+/* The first long row that is not before a row */
+__device__ inline int64_t codsell_find_long(const CodsellLayout &p, int64_t row)
+{
+  int64_t low = 0, high = p.shape.long_rows;
+
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (p.long_rows[middle].row < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+__device__ inline CodsellWindow codsell_window(const CodsellLayout &p, int64_t window)
+{
+  const CodsellShape &s     = p.shape;
+  const int64_t       begin = window * s.window;
+
+  return {begin, min(begin + s.window, s.slices << s.log_c), p.windows[window], codsell_find_long(p, begin),
+          codsell_find_long(p, begin + s.window)};
+}
+
+/* Where a row of the window is in shared memory: threads that step through 4, 8 or 16 rows each meet no bank conflicts
+ */
+__host__ __device__ constexpr int codsell_padded(int row) { return row + row / 16; }
+
+/* The lengths of the rows of a window that lie in slices; BATCH slots of a thread are on their way at a time */
+template <int BATCH>
+__device__ inline void codsell_spread_lengths(const CodsellLayout &p, const CodsellWindow &window, int *length)
+{
+  for (int64_t slot0 = window.begin + threadIdx.x; slot0 < window.end; slot0 += BATCH * CODSELL_THREADS) {
+    int row[BATCH], n[BATCH];
+
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) {
+      const int64_t slot = slot0 + i * CODSELL_THREADS;
+
+      row[i] = -1;
+      if (slot >= window.end) continue;
+      const CodsellSlice at = p.slices[slot >> p.shape.log_c];
+      row[i]                = at.moved ? (int)p.order[slot] : (int)(slot - window.begin);
+      n[i]                  = codsell_length_in_slot(p, at, slot);
+    }
+#pragma unroll
+    for (int i = 0; i < BATCH; i++)
+      if (row[i] >= 0) length[codsell_padded(row[i])] = n[i];
+  }
+}
+
+/* before[codsell_padded(r)] = nonzeros in slices of the rows before row r of the window, which has at most ROWS. All
+   threads must call; before has codsell_padded(ROWS) entries. */
+template <int ROWS>
+__device__ inline void codsell_add_up(const CodsellLayout &p, const CodsellWindow &window, int *before)
+{
+  typedef cub::BlockScan<int, CODSELL_THREADS> Scan;
+  __shared__ typename Scan::TempStorage        temp;
+  const int each  = ROWS > CODSELL_THREADS ? ((int)p.shape.window + CODSELL_THREADS - 1) / CODSELL_THREADS : 1;
+  const int first = threadIdx.x * each;
+  int       sum   = 0, all;
+
+  for (int i = threadIdx.x; i < each * CODSELL_THREADS; i += CODSELL_THREADS) before[codsell_padded(i)] = 0;
+  __syncthreads();
+  codsell_spread_lengths<(ROWS > CODSELL_THREADS ? 4 : 1)>(p, window, before);
+  __syncthreads();
+  for (int i = first; i < first + each; i++) sum += before[codsell_padded(i)];
+  Scan(temp).ExclusiveSum(sum, sum, all);
+  for (int i = first; i < first + each; i++) {
+    const int n = before[codsell_padded(i)];
+
+    before[codsell_padded(i)] = sum;
+    sum += n;
+  }
+  __syncthreads();
+}
+
+/* The position of a row of the window, given the nonzeros in slices before it */
+__device__ inline int64_t codsell_position(const CodsellLayout &p, const CodsellWindow &window, int64_t row, int before)
+{
+  const int64_t position = window.start + before;
+
+  if (window.long0 == window.long1) return position;
+  return position + p.long_rows[codsell_find_long(p, row)].first - p.long_rows[window.long0].first;
+}
+
+/* The position of one row, without shared memory for all of its window; known to all threads, which must all call */
+__device__ inline int64_t codsell_position_of_row(const CodsellLayout &p, int64_t row)
+{
+  __shared__ int      before;
+  const CodsellWindow window = codsell_window(p, row / p.shape.window);
+  int                 sum    = 0;
+
+  for (int64_t slot = window.begin + threadIdx.x; slot < window.end; slot += CODSELL_THREADS) {
+    const CodsellSlice at = p.slices[slot >> p.shape.log_c];
+
+    if ((at.moved ? window.begin + p.order[slot] : slot) < row) sum += codsell_length_in_slot(p, at, slot);
+  }
+  sum = spmv_add_block<CODSELL_THREADS>(sum);
+  if (threadIdx.x == 0) before = sum;
+  __syncthreads();
+  return codsell_position(p, window, row, before);
+}
+
+#endif
