@@ -249,6 +249,10 @@ SPMV_API SpmvStatus spmv_fail(SpmvExec *, SpmvStatus, const char *format, ...)
 
 /* bytes from the hooks of a space; 0 bytes give NULL and success; failure names the array and the size */
 SPMV_API SpmvStatus spmv_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
+/* Several device arrays from one allocation, for which cudaMalloc takes as long as a product: *array[i] gets bytes[i],
+   from a multiple of 256 bytes on, NULL for none. *block is what spmv_free() gets. */
+SPMV_API SpmvStatus spmv_alloc_arrays(SpmvExec *, int count, const int64_t bytes[], const char *name,
+                                      void **const array[], void **block);
 SPMV_API void       spmv_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace, void *block);
 SPMV_API void       spmv_exec_free(SpmvExec *, SpmvSpace, void *block);
 

@@ -1,6 +1,7 @@
 /* Allocation through an exec: hooks, defaults, messages; copies; calls for a device that is not there. */
 #include "hooks.h"
 #include "unit.h"
+#include <stdlib.h>
 #include <string.h>
 
 UNIT_TEST(an_exec_starts_with_default_hooks_and_no_message)
@@ -81,6 +82,39 @@ UNIT_TEST(a_failing_hook_names_the_array_and_the_size)
   UNIT_EQUAL(SPMV_ERR_MEMORY, spmv_alloc(&exec, SPMV_HOST, 4096, "run_starts", &block));
   UNIT_CHECK(block == NULL);
   UNIT_TEXT("no 4096 bytes of host memory for array run_starts", exec.message);
+}
+
+static void *alloc_from_host(void *last_bytes, size_t bytes)
+{
+  *(size_t *)last_bytes = bytes;
+  return aligned_alloc(256, bytes);
+}
+
+static void free_to_host(void *last_bytes, void *block)
+{
+  (void)last_bytes;
+  free(block);
+}
+
+UNIT_TEST(several_device_arrays_come_from_one_allocation)
+{
+  const int64_t bytes[] = {8, 0, 256, 257}, none[] = {0, 0}, wrong[] = {8, -1};
+  void *array[4], *block = NULL, **const to[] = {&array[0], &array[1], &array[2], &array[3]};
+  size_t   last_bytes = 0;
+  SpmvExec exec;
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  exec.device = (SpmvAllocator){alloc_from_host, free_to_host, &last_bytes};
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc_arrays(&exec, 4, bytes, "plan", to, &block));
+  UNIT_EQUAL(256 + 256 + 512, (int64_t)last_bytes);
+  UNIT_CHECK(array[0] == block && array[1] == NULL);
+  UNIT_EQUAL(256, (char *)array[2] - (char *)block);
+  UNIT_EQUAL(512, (char *)array[3] - (char *)block);
+  spmv_exec_free(&exec, SPMV_DEVICE, block);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc_arrays(&exec, 2, none, "plan", to, &block));
+  UNIT_CHECK(array[0] == NULL && array[1] == NULL && block == NULL);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_alloc_arrays(&exec, 2, wrong, "plan", to, &block));
+  UNIT_CHECK(array[0] == NULL && block == NULL);
 }
 
 UNIT_TEST(the_counting_hooks_notice_foreign_and_double_frees)

@@ -75,37 +75,17 @@ static void list_pointers(CodsellPlan *plan, void **pointer[ARRAYS])
   pointer[9] = (void **)&plan->pieces;
 }
 
-/* Device arrays one after the other in one block: those that are read in the largest pieces first, so that none needs a
-   gap. Their bytes are multiples of these pieces. */
-static void place_arrays(const CodsellPlan *plan, const Array array[ARRAYS], void **pointer[ARRAYS])
-{
-  const int word          = plan->shape.stride * (int)sizeof(int32_t);
-  const int value         = (int)spmv_scalar_bytes(plan->base.scalar_type);
-  const int piece[ARRAYS] = {32, 4, 16, word < 16 ? word : 16, 16, 8, 16, 4, value, 8}; /* as in list_arrays() */
-  char     *block         = (char *)plan->block;
-
-  for (int size = 32; size >= 4; size /= 2)
-    for (int i = 0; i < ARRAYS; i++)
-      if (piece[i] == size && array[i].bytes > 0) {
-        *pointer[i] = block;
-        block += array[i].bytes;
-      }
-}
-
 SpmvStatus codsell_alloc(CodsellPlan *plan, SpmvIndex long_index, SpmvExec *exec)
 {
   Array   array[ARRAYS];
   void  **pointer[ARRAYS];
-  int64_t all = 0;
+  int64_t bytes[ARRAYS];
 
   list_arrays(&plan->shape, long_index, plan->base.scalar_type, array);
   list_pointers(plan, pointer);
-  if (plan->base.space == SPMV_DEVICE) { /* where an allocation costs as much as some products */
-    for (int i = 0; i < ARRAYS; i++) all += array[i].bytes;
-    const SpmvStatus status = spmv_alloc(exec, SPMV_DEVICE, all, "values and codes", &plan->block);
-    if (!status && all > 0) place_arrays(plan, array, pointer);
-    return status;
-  }
+  for (int i = 0; i < ARRAYS; i++) bytes[i] = array[i].bytes;
+  if (plan->base.space == SPMV_DEVICE)
+    return spmv_alloc_arrays(exec, ARRAYS, bytes, "values and codes", pointer, &plan->block);
   for (int i = 0; i < ARRAYS; i++) {
     const SpmvStatus status = spmv_alloc(exec, plan->base.space, array[i].bytes, array[i].name, pointer[i]);
     if (status) return status;

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOST_ALIGNMENT = 64 /* one cache line, one AVX-512 register */ };
+enum {
+  HOST_ALIGNMENT   = 64, /* one cache line, one AVX-512 register */
+  DEVICE_ALIGNMENT = 256 /* what cudaMalloc gives */
+};
 
 void spmv_exec_init(SpmvExec *exec, SpmvSpace space)
 {
@@ -29,6 +32,32 @@ SpmvStatus spmv_alloc(SpmvExec *exec, SpmvSpace space, int64_t bytes, const char
   if (*block) return SPMV_SUCCESS;
   return spmv_fail(exec, SPMV_ERR_MEMORY, "no %lld bytes of %s memory for array %s", (long long)bytes,
                    space == SPMV_HOST ? "host" : "device", name);
+}
+
+static int64_t aligned_for_device(int64_t bytes)
+{
+  return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT;
+}
+
+SpmvStatus spmv_alloc_arrays(SpmvExec *exec, int count, const int64_t bytes[], const char *name, void **const array[],
+                             void **block)
+{
+  int64_t all = 0;
+
+  *block = NULL;
+  for (int i = 0; i < count; i++) {
+    *array[i] = NULL;
+    if (bytes[i] < 0) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "array %s: %lld bytes", name, (long long)bytes[i]);
+    all += aligned_for_device(bytes[i]);
+  }
+  const SpmvStatus status = spmv_alloc(exec, SPMV_DEVICE, all, name, block);
+  if (status) return status;
+  char *next = (char *)*block;
+  for (int i = 0; i < count; i++) {
+    if (bytes[i] > 0) *array[i] = next;
+    next += aligned_for_device(bytes[i]);
+  }
+  return SPMV_SUCCESS;
 }
 
 void spmv_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace space, void *block)

@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
   mine.multiply(a.x, b, product);
   unequal                    = __syncthreads_or(unequal);
   const Products<S> products = {product, ends};
-  add_rows(products, b.rows, unequal ? WARP_ROW : CRSV_CAPACITY, a.alpha, a.beta, y);
+  add_rows(products, b.rows, unequal ? (int)WARP_ROW : (int)CRSV_CAPACITY, a.alpha, a.beta, y);
   if (unequal) add_longer_rows(products, b.rows, a.alpha, a.beta, y);
 }
 

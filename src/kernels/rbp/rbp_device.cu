@@ -15,8 +15,6 @@ namespace
    product waits for is x */
 constexpr double WORTHWHILE = 0.975;
 
-enum { ARRAY_ALIGN = 256 /* bytes, as cudaMalloc has it */ };
-
 RbpFormat format_of(const SpmvOptions *options) { return (RbpFormat)(int)options->value[RBP_OPTION_FORMAT]; }
 
 bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->format == RBP_PACKED; }
@@ -97,22 +95,14 @@ SpmvStatus rbp_device_packed_analyze(const SpmvPattern *pattern, SpmvScalar scal
 
 namespace
 {
-/* All arrays in one allocation, of which values has the address: cudaMalloc costs more than a kernel */
 SpmvStatus allocate_packed(RbpDevicePacked *plan, int64_t scalar_bytes, SpmvExec *exec)
 {
   const RbpDeviceShape *s = &plan->shape;
   const int64_t bytes[]   = {s->value_count * scalar_bytes, s->blocks * (int64_t)sizeof(RbpBlock), s->pattern_words * 2,
                              s->long_groups * (int64_t)sizeof(RbpLongGroup)};
-  int64_t       place[5]  = {0};
+  void **const  array[]   = {&plan->values, (void **)&plan->blocks, (void **)&plan->pattern, (void **)&plan->pieces};
 
-  for (int i = 0; i < 4; i++) place[i + 1] = (place[i] + bytes[i] + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
-  SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, place[4], "packed matrix", &plan->values));
-  if (!plan->values) return SPMV_SUCCESS;
-  char *const block = (char *)plan->values;
-  plan->blocks      = (RbpBlock *)(block + place[1]);
-  plan->pattern     = (uint16_t *)(block + place[2]);
-  plan->pieces      = (RbpLongGroup *)(block + place[3]);
-  return SPMV_SUCCESS;
+  return spmv_alloc_arrays(exec, 4, bytes, "packed matrix", array, &plan->arrays);
 }
 
 SpmvStatus fill_packed(RbpDevicePacked *plan, const SpmvCsr *csr, const RbpDeviceAnalysis *a, SpmvExec *exec)
@@ -154,7 +144,7 @@ void rbp_device_packed_free(RbpDevicePacked *plan)
 {
   const SpmvAllocator host = plan->plan.base.host, device = plan->plan.base.device;
 
-  spmv_free(&host, &device, SPMV_DEVICE, plan->values); /* and the other arrays with it */
+  spmv_free(&host, &device, SPMV_DEVICE, plan->arrays);
   spmv_free(&host, &device, SPMV_HOST, plan);
 }
 

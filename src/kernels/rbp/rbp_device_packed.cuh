@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
   RbpDevicePlan  plan; /* first */
   RbpDeviceShape shape;
-  void          *values;  /* [value_count] S; the other arrays lie behind it in the same allocation */
+  void          *arrays;  /* the allocation that holds the following */
+  void          *values;  /* [value_count] S */
   uint16_t      *pattern; /* [pattern_words] */
   RbpBlock      *blocks;  /* [blocks] */
   RbpLongGroup  *pieces;  /* [long_groups] */
