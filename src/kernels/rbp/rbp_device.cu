@@ -235,8 +235,10 @@ static void view_packed(const RbpDevicePacked *plan, SpmvPrint print, void *ctx)
            (long long)s->groups, s->unit_columns, (long long)s->units,
            s->value_count ? 100.0 * (double)s->padding / (double)s->value_count : 0.0);
   print(ctx, line);
-  snprintf(line, sizeof line, "blocks: %lld of at most %d units, long rows: %lld groups in %lld pieces",
-           (long long)s->blocks, s->capacity, (long long)s->long_groups, (long long)s->pieces);
+  snprintf(line, sizeof line,
+           "blocks: %lld of at most %d units, %lld with the pattern of another; long rows: %lld groups in %lld pieces",
+           (long long)s->blocks, s->capacity, (long long)s->shared_blocks, (long long)s->long_groups,
+           (long long)s->pieces);
   print(ctx, line);
 }
 

@@ -71,8 +71,9 @@ typedef struct {
   int     group_rows, unit_columns; /* G, U */
   int     capacity;                 /* units a block */
   int64_t groups, units, blocks, long_groups, pieces;
-  int64_t value_count, pattern_words, shared_blocks;
-  int64_t padding; /* values that hold no nonzero */
+  int64_t value_count, pattern_words;
+  int64_t shared_blocks; /* with the stream of another */
+  int64_t padding;       /* values that hold no nonzero */
 } RbpDeviceShape;
 
 SpmvStatus rbp_device_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, SpmvAnalysis *);

@@ -237,15 +237,15 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 
 /* ---- places ---- */
 
-/* Values and words of a block, or of all blocks up to and with one */
+/* Values and words of a block, or of all blocks up to and with one, and those of them with the stream of another */
 struct Places {
-  int64_t values, words;
+  int64_t values, words, shared;
 };
 
 struct AddPlaces {
   __host__ __device__ Places operator()(const Places &a, const Places &b) const
   {
-    return {a.values + b.values, a.words + b.words};
+    return {a.values + b.values, a.words + b.words, a.shared + b.shared};
   }
 };
 
@@ -255,7 +255,8 @@ struct BlockPlaces {
   int               planes;
   __device__ Places operator()(int64_t b) const
   {
-    return {(int64_t)blocks[b].stride * planes, owner[b] == b ? (int64_t)blocks[b].words : 0};
+    const bool own = owner[b] == b;
+    return {(int64_t)blocks[b].stride * planes, own ? (int64_t)blocks[b].words : 0, own ? 0 : 1};
   }
 };
 
@@ -353,6 +354,7 @@ SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, const RbpPrint *prints, SpmvEx
   SPMV_TRY(rbp_fetch(&all, sums + n - 1, sizeof all, exec));
   s->value_count   = all.values;
   s->pattern_words = all.words;
+  s->shared_blocks = all.shared;
   s->padding       = s->value_count - a->pattern.nnz;
   return SPMV_SUCCESS;
 }

@@ -159,8 +159,10 @@ struct MultAction {
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
   {
-    return G * U == 1 && plan->shape.shared_blocks == 0 ? run_with<S, G, U, P, G * U == 1>()
-                                                        : run_with<S, G, U, P, false>();
+    const RbpDeviceShape &s = plan->shape;
+
+    return G * U == 1 && 10 * s.shared_blocks < s.blocks ? run_with<S, G, U, P, G * U == 1>()
+                                                         : run_with<S, G, U, P, false>();
   }
   template <typename S, int G, int U, int P, bool ONCE>
   SpmvStatus run_with() const

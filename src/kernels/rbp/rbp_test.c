@@ -248,3 +248,27 @@ UNIT_TEST(rbp_absurd_padding_saturates_and_declines)
   rbp_decide(&c, "ell", &analysis);
   UNIT_CHECK(!analysis.accepted);
 }
+
+static void keep_line(void *text, const char *line) { strncat(text, line, 4 * SPMV_MESSAGE_MAX - 1 - strlen(text)); }
+
+static void check_device_view(const GenSpec *spec, const char *expected)
+{
+  UnitProblem p                          = unit_problem(spec, SPMV_I32, SPMV_F64);
+  UnitPlan    b                          = unit_plan(SPMV_DEVICE, "rbp", &p.csr, "format=packed");
+  char        text[4 * SPMV_MESSAGE_MAX] = "";
+
+  b.plan->format->view(b.plan, keep_line, text);
+  UNIT_CONTAINS(expected, text);
+  unit_plan_clear(&b);
+  unit_problem_clear(&p);
+}
+
+/* 512 rows a block in the first one */
+UNIT_TEST(rbp_blocks_on_a_device_share_equal_patterns)
+{
+  const GenSpec equal = gen_diagonal(4096), different = gen_random(4096, 50000, 1.5, 3);
+
+  if (!(spmv_format_find("rbp")->caps & SPMV_CAP_DEVICE) || spmv_device_count(NULL) == 0) return;
+  check_device_view(&equal, "blocks: 8 of at most 512 units, 7 with the pattern of another;");
+  check_device_view(&different, " 0 with the pattern of another;");
+}
