@@ -10,6 +10,8 @@
 
 namespace
 {
+enum { CACHE_BYTES = 128 << 20 /* more than any second-level cache of today */ };
+
 /* How the starts of a block are kept */
 enum StartKind { NARROW, WINDOWED, WIDE };
 
@@ -155,14 +157,16 @@ struct MultAction {
   void                  *y, *work;
   SpmvExec              *exec;
 
-  /* Where every nonzero is a unit, words are a fifth of what is read, and worth a kernel for those of one reader */
+  /* Where every nonzero is a unit, words are a fifth of what is read, and worth a kernel for those of one reader,
+     unless the next product finds them in the cache */
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
   {
     const RbpDeviceShape &s = plan->shape;
 
-    return G * U == 1 && 10 * s.shared_blocks < s.blocks ? run_with<S, G, U, P, G * U == 1>()
-                                                         : run_with<S, G, U, P, false>();
+    return G * U == 1 && 10 * s.shared_blocks < s.blocks && plan->plan.base.memory.total_bytes > CACHE_BYTES
+               ? run_with<S, G, U, P, G * U == 1>()
+               : run_with<S, G, U, P, false>();
   }
   template <typename S, int G, int U, int P, bool ONCE>
   SpmvStatus run_with() const
