@@ -7,7 +7,8 @@
 #   mat           the Mat types in PETSc: operations against plain AIJ, memory taken on the device, solvers
 #   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
-#   bench         spmv_bench against cuSPARSE, then petsc_bench against PETSc's types through MatMult
+#   bench         spmv_bench against cuSPARSE, then petsc_bench and coo_bench against PETSc's types through MatMult
+#                 and MatSetValuesCOO
 #   sweep         spmv_bench of crsv with every number of threads a row and every variant, of fold over (q, r), and of fold
 #                 with a matrix ten times the device memory that it may take
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
@@ -189,6 +190,8 @@ step_bench() {
   # shellcheck disable=SC2086
   try spmv_bench ${BENCH_ARGS:---set default} --budget $((limit[bench] * 6 / 10)) --commit "$commit" --out "$out/bench.json"
   run_petsc_bench
+  try coo_bench -matrix 27:60 -repeat 3 -types aijcusparse,aijrbp,aijfold,aijcrsv,aijcodsell -json "$out/coo_bench.json" \
+    -use_gpu_aware_mpi 0
 }
 
 # Options against each other, so without peers where the other step has them; each is converted once

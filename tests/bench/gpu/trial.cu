@@ -94,21 +94,25 @@ void time_in_turns(std::vector<Entry> &entries, const Problem &p, Vectors &v)
   CacheFlush flush;
 
   for_usable(entries, [&](Entry &e) {
-    for (int i = 0; i < WARM_UPS; i++) e.kernel->mult(1, v.x.data(), 0, v.y.data());
+    e.slow = timer.seconds(p.stream, [&] { e.kernel->mult(1, v.x.data(), 0, v.y.data()); }) > SLOW;
+    for (int i = 0; i < WARM_UPS && !e.slow; i++) e.kernel->mult(1, v.x.data(), 0, v.y.data());
     BENCH_CUDA(cudaStreamSynchronize(p.stream));
   });
   for (int b = 0; b < BATCHES; b++)
     for_usable(entries, [&](Entry &e) {
+      if (e.slow && b >= SLOW_ROUNDS) return;
       e.warm.push_back(seconds_each(timer, p.stream, [&] { e.kernel->mult(1, v.x.data(), 0, v.y.data()); }));
     });
   for (int b = 0; b < GENERAL_BATCHES; b++)
     for_usable(entries, [&](Entry &e) {
+      if (e.slow && b >= SLOW_ROUNDS) return;
       copy_vector(v.y, v.y0, p.stream);
       e.general.push_back(
           seconds_each(timer, p.stream, [&] { e.kernel->mult(GENERAL_ALPHA, v.x.data(), GENERAL_BETA, v.y.data()); }));
     });
   for (int b = 0; b < COLD; b++)
     for_usable(entries, [&](Entry &e) {
+      if (e.slow && b >= SLOW_ROUNDS) return;
       flush.enqueue(p.stream);
       e.cold.push_back(timer.seconds(p.stream, [&] { e.kernel->mult(1, v.x.data(), 0, v.y.data()); }));
     });

@@ -14,6 +14,9 @@ namespace bench
 /* How often things are done; products of a batch run back to back between two events */
 constexpr int WARM_UPS = 20, BATCHES = 15, BATCH = 10, GENERAL_BATCHES = 5, LEAD_IN = 2, COLD = 15, REPEATS = 20,
               REFRESHES = 10;
+/* A kernel whose product takes more seconds than SLOW is told by so many rounds, without warming up */
+constexpr double SLOW        = 0.02;
+constexpr int    SLOW_ROUNDS = 2;
 /* The general pair; y = A x is the other */
 constexpr double GENERAL_ALPHA = -1.7, GENERAL_BETA = 0.6;
 
@@ -34,7 +37,7 @@ struct Entry {
   bool                    own = false;
   CheckResult             check, general_check;
   std::int64_t            repeat_differences = 0; /* elements of y, over all repeats */
-  bool                    refreshable        = false;
+  bool                    refreshable = false, slow = false;
   std::vector<double>     refresh, warm, general, cold; /* seconds: of one refresh, of one product */
   bool                    usable() const { return kernel && error.empty(); }
 };
