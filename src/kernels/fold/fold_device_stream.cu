@@ -121,11 +121,16 @@ SpmvStatus make_gather(FoldStream *stream, int64_t cols, SpmvScalar scalar, Spmv
 
   SPMV_TRY(pinned(cols * S, "host x", exec, &stream->x));
   for (void *&to : stream->gathered) SPMV_TRY(pinned(t->chunk_steps * FOLD_LANES * S, "gathered x", exec, &to));
+  SPMV_TRY(fold_gatherers_start(t->chunk_steps * FOLD_LANES, exec, &stream->threads));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, t->chunks * (int64_t)sizeof(GatherJob), "chunks", &jobs));
   stream->job = (GatherJob *)jobs;
   for (int64_t k = 0; k < t->chunks; k++)
     stream->job[k] = {(const int32_t *)stream->host.columns + stream->chunk[k].first_step * FOLD_LANES,
-                      stream->chunk[k].steps * FOLD_LANES, scalar, stream->x, stream->gathered[k % FOLD_BUFFERS]};
+                      stream->chunk[k].steps * FOLD_LANES,
+                      scalar,
+                      stream->x,
+                      stream->gathered[k % FOLD_BUFFERS],
+                      stream->threads};
   return SPMV_SUCCESS;
 }
 
@@ -222,6 +227,7 @@ void destroy_stream(FoldStream *stream, const SpmvAllocator *host, const SpmvAll
     }
   for (cudaEvent_t e : event)
     if (e) (void)cudaEventDestroy(e);
+  fold_gatherers_stop(stream->threads, host, device);
   spmv_pinned_free(stream->host.columns);
   spmv_pinned_free(stream->host.values);
   spmv_pinned_free(stream->x);

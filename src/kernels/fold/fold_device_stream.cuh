@@ -3,6 +3,7 @@
 #define SPMV_FOLD_DEVICE_STREAM_CUH
 
 #include "fold_device.cuh"
+#include "fold_gather.h"
 #include <pthread.h>
 
 /* The argument of a host function: a chunk whose x is gathered */
@@ -12,6 +13,7 @@ typedef struct {
   SpmvScalar     scalar;
   const void    *x;
   void          *to;
+  FoldGatherers *threads;
 } GatherJob;
 
 struct FoldStream {
@@ -23,6 +25,7 @@ struct FoldStream {
   void           *row_ptr;       /* of the CSR: a refresh needs the lengths of resident rows */
   void           *x;             /* [cols], gather=host */
   void           *gathered[FOLD_BUFFERS];
+  FoldGatherers  *threads;
   cudaStream_t    copy[FOLD_BUFFERS];
   cudaEvent_t     start, fetched, ready[FOLD_BUFFERS], done[FOLD_BUFFERS];
   pthread_mutex_t one_at_a_time; /* the events are recorded and waited for in pairs */

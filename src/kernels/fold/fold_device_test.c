@@ -3,8 +3,10 @@
 #include "unit.h"
 #include "unit_plan.h"
 #include "check.h"
+#include "fold_gather.h"
 #include "fold_stream.h"
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,22 +66,50 @@ UNIT_TEST(fold_keeps_on_the_device_what_the_buffers_leave)
                chunk[k].steps == 3);
 }
 
-UNIT_TEST(fold_gathers_by_several_threads)
+typedef struct {
+  FoldGatherers *threads;
+  int64_t        seed;
+  int            wrong;
+} Gathering;
+
+/* Lists of several lengths, the longest first, so that later rounds leave threads without a share */
+static void *gather_lists(void *gathering_)
 {
   enum { N = 300001, COLS = 1000 };
-  int32_t *columns = malloc(N * sizeof *columns);
-  double  *x = malloc(COLS * sizeof *x), *to = malloc(N * sizeof *to);
-  int      wrong = 0;
+  Gathering *g       = gathering_;
+  int32_t   *columns = malloc(N * sizeof *columns);
+  double    *x = malloc(COLS * sizeof *x), *to = malloc(N * sizeof *to);
 
   for (int i = 0; i < COLS; i++) x[i] = i + 0.5;
-  for (int e = 0; e < N; e++) columns[e] = e % 7 == 0 ? -1 : (int32_t)(gen_hash(1, (uint64_t)e) % COLS);
-  memset(to, 0xFF, N * sizeof *to);
-  fold_stream_gather(columns, N, SPMV_F64, x, to);
-  for (int e = 0; e < N; e++) wrong += to[e] != (columns[e] < 0 ? 0 : columns[e] + 0.5);
-  UNIT_EQUAL(0, wrong);
+  for (int e = 0; e < N; e++) columns[e] = e % 7 == 0 ? -1 : (int32_t)(gen_hash((uint64_t)g->seed, (uint64_t)e) % COLS);
+  for (int n = N; n > 0; n /= 5) {
+    memset(to, 0xFF, N * sizeof *to);
+    fold_gatherers_run(g->threads, columns, n, SPMV_F64, x, to);
+    for (int e = 0; e < n; e++) g->wrong += to[e] != (columns[e] < 0 ? 0 : columns[e] + 0.5);
+    if (n < N) g->wrong += to[n] == to[n]; /* still not a number */
+  }
+  fold_gatherers_run(g->threads, columns, 0, SPMV_F32, x, to);
   free(columns);
   free(x);
   free(to);
+  return NULL;
+}
+
+UNIT_TEST(fold_gathers_by_several_threads)
+{
+  Gathering g[2] = {{NULL, 1, 0}, {NULL, 2, 0}};
+  pthread_t other;
+  SpmvExec  exec;
+
+  spmv_exec_init(&exec, SPMV_HOST);
+  UNIT_EQUAL(SPMV_SUCCESS, fold_gatherers_start(300001, &exec, &g[0].threads));
+  g[1].threads = g[0].threads;
+  UNIT_EQUAL(0, pthread_create(&other, NULL, gather_lists, &g[1]));
+  gather_lists(&g[0]);
+  pthread_join(other, NULL);
+  UNIT_EQUAL(0, g[0].wrong + g[1].wrong);
+  fold_gatherers_stop(g[0].threads, &exec.host, &exec.device);
+  fold_gatherers_stop(NULL, &exec.host, &exec.device);
 }
 
 #if defined(SPMV_HAVE_CUDA)

@@ -1,14 +1,10 @@
-/* fold_stream.c - how a streamed table is cut into chunks, and the gathering of x by the host's threads. */
+/* fold_stream.c - how a streamed table is cut into chunks. */
 #include "fold_stream.h"
-#include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
   LARGE_CHUNK_BYTES = 32 << 20, /* a copy of so many bytes reaches the full bandwidth of the bus */
-  CHUNKS_WANTED     = 8,        /* at least, so that most of the copies overlap with products */
-  THREADS_MAX       = 16,
-  THREAD_ENTRIES    = 1 << 15 /* fewer are not worth another thread */
+  CHUNKS_WANTED     = 8         /* at least, so that most of the copies overlap with products */
 };
 
 #define SPMV_BODY "fold/fold_stream.inc"
@@ -19,8 +15,6 @@ void fold_transpose_csr(const SpmvPattern *p, SpmvScalar scalar, const void *val
 {
   SPMV_SELECT(transpose, p->index_type, scalar)(p, values, t_row_ptr, t_col, t_values);
 }
-
-/* ---- chunks ---- */
 
 /* Bytes of a step: of the resident table, and of a buffer */
 typedef struct {
@@ -111,57 +105,4 @@ void fold_stream_chunks(const FoldSizes *s, const int64_t *slice_ptr, const Fold
     end    = chunk_end(slice_ptr, t, s->slices, begin);
     *chunk = (FoldChunk){begin, end, slice_ptr[begin], slice_ptr[end] - slice_ptr[begin], begin < t->resident_slices};
   }
-}
-
-/* ---- gathering ---- */
-
-typedef struct {
-  const int32_t *columns;
-  int64_t        begin, end;
-  SpmvScalar     scalar;
-  const void    *x;
-  void          *to;
-} Share;
-
-static void *gather_share(void *share_)
-{
-  const Share   *share = share_;
-  const int32_t *c     = share->columns;
-
-  if (share->scalar == SPMV_F32) {
-    const float *x  = share->x;
-    float       *to = share->to;
-    for (int64_t e = share->begin; e < share->end; e++) to[e] = c[e] < 0 ? 0 : x[c[e]];
-  } else {
-    const double *x  = share->x;
-    double       *to = share->to;
-    for (int64_t e = share->begin; e < share->end; e++) to[e] = c[e] < 0 ? 0 : x[c[e]];
-  }
-  return NULL;
-}
-
-static int thread_count(int64_t n)
-{
-  const long cores  = sysconf(_SC_NPROCESSORS_ONLN);
-  int64_t    wanted = n / THREAD_ENTRIES + 1;
-
-  if (wanted > cores) wanted = cores;
-  if (wanted > THREADS_MAX) wanted = THREADS_MAX;
-  return wanted > 1 ? (int)wanted : 1;
-}
-
-void fold_stream_gather(const int32_t *columns, int64_t n, SpmvScalar scalar, const void *x, void *to)
-{
-  const int threads = thread_count(n);
-  pthread_t thread[THREADS_MAX];
-  Share     share[THREADS_MAX];
-  int       started[THREADS_MAX] = {0};
-
-  for (int i = threads - 1; i >= 0; i--) { /* the first share is the caller's own */
-    share[i]   = (Share){columns, n * i / threads, n * (i + 1) / threads, scalar, x, to};
-    started[i] = i > 0 && !pthread_create(&thread[i], NULL, gather_share, &share[i]);
-    if (!started[i]) gather_share(&share[i]); /* a thread that cannot be had is no reason to fail */
-  }
-  for (int i = 1; i < threads; i++)
-    if (started[i]) pthread_join(thread[i], NULL);
 }

@@ -47,9 +47,6 @@ void fold_stream_chunks(const FoldSizes *, const int64_t *slice_ptr, const FoldS
 /* The end of the longest range of whole slices from begin on, up to last, that is at most `steps` wide; at least one */
 int64_t fold_stream_range_end(const int64_t *slice_ptr, int64_t steps, int64_t begin, int64_t last);
 
-/* to[e] = x[columns[e]] for n entries, 0 for padding, by several threads */
-void fold_stream_gather(const int32_t *columns, int64_t n, SpmvScalar, const void *x, void *to);
-
 /* The CSR of A^T from that of A: t_row_ptr [cols+1], t_col [nnz], t_values [nnz] */
 void fold_transpose_csr(const SpmvPattern *, SpmvScalar, const void *values, void *t_row_ptr, void *t_col,
                         void *t_values);
