@@ -37,6 +37,9 @@ plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 
 say() { printf '%s\n' "$*"; }
 
+# What the bundle's manifest says of a key
+manifest() { sed -n "s/^$1 //p" "$here/MANIFEST"; }
+
 usage() {
   say "usage: gpu_run.sh output-folder [step ...]; steps: ${all_steps[*]}" >&2
   exit 2
@@ -94,10 +97,11 @@ try() {
 }
 
 step_conformance() {
-  local format
+  local format formats
   single=$((limit[conformance] / 2))
+  read -r -a formats < <(manifest formats)
   try unit_kernels
-  for format in $(conf_kernels --list | awk '$1 == "format" && !seen[$2]++ { print $2 }'); do
+  for format in "${formats[@]}"; do
     try conf_kernels --space device --tier quick --format "$format" --sample "${CONF_SAMPLE:-5}"
   done
   try conf_kernels --space device --tier full # the longest last: the limit cuts only this one
@@ -107,7 +111,7 @@ step_conformance() {
 step_mat() {
   local format formats program ranks common=(-mat_aijfmt_device gpu -use_gpu_aware_mpi 0)
   single=$((limit[mat] / 3))
-  read -r -a formats < <(sed -n 's/^formats //p' "$here/MANIFEST")
+  read -r -a formats < <(manifest formats)
   for format in "${formats[@]}"; do
     try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0
     for ranks in 1 2; do
@@ -185,7 +189,7 @@ run_petsc_bench() {
 step_bench() {
   local commit
   single=$((limit[bench] * 8 / 10))
-  commit=$(awk '$1 == "commit" { print $2 }' "$here/MANIFEST")
+  commit=$(manifest commit)
   # the last matrix may begin just before the budget ends
   # shellcheck disable=SC2086
   try spmv_bench ${BENCH_ARGS:---set default} --budget $((limit[bench] * 6 / 10)) --commit "$commit" --out "$out/bench.json"
@@ -198,7 +202,7 @@ step_bench() {
 step_sweep() {
   local commit crsv=crsv,crsv:nt=rule lanes variant matrix matrices=() limited=fold:device_memory=43700000
   single=$((limit[sweep] * 6 / 10))
-  commit=$(awk '$1 == "commit" { print $2 }' "$here/MANIFEST")
+  commit=$(manifest commit)
   for lanes in 1 2 4 8 16 32; do crsv+=",crsv:nt=$lanes"; done
   for variant in no_readonly outer_loop shared; do crsv+=",crsv:nt=rule:variant=$variant"; done
   for matrix in hex3:80 tet3_rcm:65 p1_rcm:130 stencil7:200 stencil5:2500 p2_rcm:50 powerlaw:1000000; do
@@ -214,7 +218,7 @@ step_sweep() {
 step_fold_paper() {
   local commit
   single=$((limit[fold_paper] - 5))
-  commit=$(awk '$1 == "commit" { print $2 }' "$here/MANIFEST")
+  commit=$(manifest commit)
   # shellcheck disable=SC2086
   try fold_paper ${FOLD_PAPER_ARGS:---shapes --matrix powerlaw:1000000} --commit "$commit" --out "$out/fold_paper.json"
 }
@@ -222,7 +226,7 @@ step_fold_paper() {
 # The plan of a matrix on the GPU, its vectors in PETSc on the host: a program of PETSc as it is, then every format
 step_distro() {
   local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_decline 0)
-  read -r -a formats < <(sed -n 's/^formats //p' "$here/MANIFEST")
+  read -r -a formats < <(manifest formats)
   single=$((limit[distro] / 3))
   plugin=(-dll_append "$here/distro/lib/libpetscpack.so" -mat_aijfmt_device gpu -ksp_view_mat ::ascii_info)
   for ranks in 1 2; do

@@ -11,7 +11,6 @@ static const char help[] = "Compares the device memory that a matrix takes with 
 
 #include <cuda_runtime.h>
 #include <gen.h>
-#include <petscksp.h>
 #include <petscpack.h>
 #include <spmv_kernels.h>
 

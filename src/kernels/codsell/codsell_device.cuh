@@ -13,6 +13,7 @@
 #define SPMV_CODSELL_DEVICE_CUH
 
 #include "../device/transpose.cuh"
+#include "../device/upload.cuh"
 #include "codsell_code.h"
 #include "codsell_device.h"
 
@@ -90,12 +91,6 @@ static inline void codsell_release(SpmvArena *a, CodsellMark mark)
 
   a->next = same ? mark.next : (char *)a->chunk[a->chunks - 1];
   a->left = same ? mark.left : a->chunk_bytes / 2; /* the next chunk is to be twice as large as the last one */
-}
-
-static inline SpmvStatus codsell_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
-  return spmv_stream_wait(exec);
 }
 
 /* The offsets of word w of a row of n nonzeros whose first is col[0]; the last position fills the rest of the word */

@@ -195,7 +195,7 @@ SpmvStatus choose_sigma(const CodsellDeviceAnalysis *a, int64_t columns, int64_t
   SPMV_CUDA(exec, cudaMemsetAsync(sums, 0, sizeof sum, (cudaStream_t)exec->stream));
   for (int i = SIGMA_CHOICES - 1; i >= 0; i--) blocks.up_to[i] = all += spmv_blocks(rows, sigma_of(i));
   SPMV_LAUNCH(exec, codsell_sorted_columns, all, CODSELL_THREADS, 0, a->length, rows, a->shape.log_c, blocks, sums);
-  SPMV_TRY(codsell_fetch(sum, sums, sizeof sum, exec));
+  SPMV_TRY(spmv_fetch(sum, sums, sizeof sum, exec));
   for (int i = 0; i < SIGMA_CHOICES && (double)(least << a->shape.log_c) > accepted; i++)
     if ((int64_t)sum[i] < least) {
       *sigma = sigma_of(i);
@@ -248,7 +248,7 @@ SpmvStatus count_rows(CodsellDeviceAnalysis *a, RowTotals *totals, SpmvExec *exe
   SPMV_LAUNCH(exec, codsell_lengths<I>, spmv_blocks(slots, CODSELL_THREADS), CODSELL_THREADS, 0,
               (const I *)a->pattern.row_ptr, (const I *)a->pattern.col, a->shape.rows, slots, a->shape.log_c,
               a->shape.longest, a->pattern.rows > CODSELL_FAR || a->pattern.cols > CODSELL_FAR, a->length, sums);
-  return codsell_fetch(totals, sums, sizeof *totals, exec);
+  return spmv_fetch(totals, sums, sizeof *totals, exec);
 }
 } // namespace
 

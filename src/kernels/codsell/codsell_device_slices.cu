@@ -244,7 +244,7 @@ SpmvStatus describe_slices(CodsellDeviceAnalysis *a, SliceTotals *host_totals, S
   SPMV_CUB(exec, &a->arena, cub::DeviceScan::ExclusiveSum(scratch, bytes, bytes_of, code0, n + 1, stream));
   SPMV_LAUNCH(exec, codsell_place_slices, spmv_blocks(n + 1, 256), 256, 0, a->slices, n, column0, code0, a->moved,
               totals);
-  return codsell_fetch(host_totals, totals, sizeof *totals, exec);
+  return spmv_fetch(host_totals, totals, sizeof *totals, exec);
 }
 } // namespace
 

@@ -264,7 +264,7 @@ SpmvStatus rank_words(const Sample *s, int32_t **entry, int64_t *count, int64_t 
   SPMV_CUB(exec, arena,
            cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), worth, found, s->capacity,
                                  IsWorth{*s}, stream));
-  SPMV_TRY(codsell_fetch(&n, found, sizeof n, exec));
+  SPMV_TRY(spmv_fetch(&n, found, sizeof n, exec));
   *entry = worth;
   *count = n;
   if (n == 0) return SPMV_SUCCESS;
@@ -299,7 +299,7 @@ SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, Sp
   SPMV_TRY(spmv_arena_array(arena, CODSELL_WORDS, "bytes by word length", &bytes_there, exec));
   SPMV_TRY(codsell_device_estimate(a, s.word, s.lengths, s.stride, number_there, bytes_there, exec));
   SPMV_TRY(spmv_copy(number, SPMV_HOST, number_there, SPMV_DEVICE, sizeof number, exec));
-  SPMV_TRY(codsell_fetch(bytes, bytes_there, sizeof bytes, exec));
+  SPMV_TRY(spmv_fetch(bytes, bytes_there, sizeof bytes, exec));
   for (int l = 0; l < CODSELL_WORDS; l++) {
     const int64_t all =
         (int64_t)bytes[l] * s.stride + number[l] * codsell_stride(choices[l]) * (int64_t)sizeof(int32_t);

@@ -1,4 +1,5 @@
 /* crsv_device_tables.cu - the tables of the streaming kernel: which rows a block owns, and the pieces of long rows. */
+#include "../device/upload.cuh"
 #include "crsv_device.cuh"
 #include <algorithm>
 #include <cub/block/block_reduce.cuh>
@@ -83,13 +84,6 @@ __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) atomicMax(longest, (unsigned long long)mine);
 }
 
-template <typename T>
-SpmvStatus fetch(T *to, const T *from, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, sizeof(T), exec));
-  return spmv_stream_wait(exec);
-}
-
 /* before[b] = the counts of all blocks before b, for b = 0 .. blocks */
 template <typename I>
 SpmvStatus scan_cut(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvScopedArena *arena, LongCounts **before,
@@ -137,11 +131,11 @@ SpmvStatus count_rows(const I *row_ptr, const SpmvPattern *p, CrsvCounts *counts
   SPMV_CUDA(exec, cudaMemsetAsync(found, 0, sizeof *found, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, crsv_find_longest<I>, std::min(spmv_blocks(rows, THREADS), (int64_t)LONGEST_BLOCKS), THREADS, 0,
               row_ptr, rows, found);
-  SPMV_TRY(fetch(&longest, found, exec));
+  SPMV_TRY(spmv_fetch(&longest, found, sizeof longest, exec));
   counts->share  = share_of(rows, p->nnz, (int64_t)longest);
   counts->blocks = rows ? (rows + p->nnz) / counts->share + 1 : 0;
   SPMV_TRY(scan_cut(row_ptr, rows, counts, &arena, &before, exec));
-  SPMV_TRY(fetch(&total, before + counts->blocks, exec));
+  SPMV_TRY(spmv_fetch(&total, before + counts->blocks, sizeof total, exec));
   counts->pieces    = total.pieces;
   counts->slots     = total.slots;
   counts->long_rows = total.rows;

@@ -1,4 +1,4 @@
-/* upload.cuh - a CSR on the device, wherever it came from. */
+/* upload.cuh - a CSR on the device, wherever it came from, and sizes back to the host. */
 #ifndef SPMV_UPLOAD_CUH
 #define SPMV_UPLOAD_CUH
 
@@ -28,6 +28,13 @@ static inline SpmvStatus spmv_on_device(const void *from, SpmvSpace space, int64
   SPMV_TRY(spmv_arena_alloc(arena, bytes, name, &block, exec));
   *array = block;
   return spmv_copy(block, SPMV_DEVICE, from, SPMV_HOST, bytes, exec);
+}
+
+/* A few bytes to the host; waits for them */
+static inline SpmvStatus spmv_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
+  return spmv_stream_wait(exec);
 }
 
 /* A pattern whose arrays lie in device memory */

@@ -12,6 +12,7 @@
 #define SPMV_FOLD_DEVICE_CUH
 
 #include "../device/transpose.cuh"
+#include "../device/upload.cuh"
 #include "fold_device.h"
 #include "fold_stream.h"
 
@@ -105,12 +106,5 @@ void       fold_stream_free(FoldDevicePlan *);
 /* The CSR of A^T on the host; its arrays are in the blocks, which the caller frees */
 enum { FOLD_TRANSPOSE_BLOCKS = 5 };
 SpmvStatus fold_stream_transpose(const FoldDevicePlan *, SpmvExec *, SpmvCsr *, void *block[FOLD_TRANSPOSE_BLOCKS]);
-
-/* Copies a few bytes to the host and waits for them */
-static inline SpmvStatus fold_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
-  return spmv_stream_wait(exec);
-}
 
 #endif

@@ -109,7 +109,7 @@ SpmvStatus count_rows(const Rows<I> &in, int64_t rows, const FoldLayout &layout,
   const int64_t blocks = spmv_blocks(rows, FOLD_THREADS);
   SPMV_LAUNCH(exec, fold_count_rows<I>, blocks < COUNT_BLOCKS ? blocks : (int64_t)COUNT_BLOCKS, FOLD_THREADS, 0, in,
               rows, layout, counters);
-  SPMV_TRY(fold_fetch(found, counters, sizeof found, exec));
+  SPMV_TRY(spmv_fetch(found, counters, sizeof found, exec));
   h->longest     = (int64_t)found[LONGEST];
   h->sum_squares = (double)found[SQUARES];
   for (int l = 0; l <= FOLD_LONG; l++) {
@@ -225,7 +225,7 @@ SpmvStatus count_folded(const Fold<I> &fold, FoldSizes *s, SpmvArena *arena, Spm
     SPMV_CUDA(exec, cudaMemsetAsync(counters, 0, sizeof found, (cudaStream_t)exec->stream));
     SPMV_LAUNCH(exec, fold_count_folded<I>, blocks < COUNT_BLOCKS ? blocks : (int64_t)COUNT_BLOCKS, FOLD_THREADS, 0,
                 fold, s->rows, counters);
-    SPMV_TRY(fold_fetch(found, counters, sizeof found, exec));
+    SPMV_TRY(spmv_fetch(found, counters, sizeof found, exec));
   }
   s->cut_up      = (int64_t)found[CUT_UP];
   s->cut_often   = s->cut_up + (int64_t)found[CUT_OFTEN];
@@ -322,7 +322,7 @@ SpmvStatus place_slices(const Fold<I> &fold, FoldDeviceAnalysis *a, SpmvExec *ex
   SPMV_CUB(exec, &a->arena,
            cub::DeviceScan::ExclusiveSum(scratch, bytes, widths, a->layout.slice_ptr, s->slices + 1,
                                          (cudaStream_t)exec->stream));
-  return fold_fetch(&s->steps, a->layout.slice_ptr + s->slices, sizeof s->steps, exec);
+  return spmv_fetch(&s->steps, a->layout.slice_ptr + s->slices, sizeof s->steps, exec);
 }
 
 template <typename I>

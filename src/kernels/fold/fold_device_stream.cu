@@ -30,7 +30,7 @@ SpmvStatus on_host(const void *from, SpmvSpace space, const void *host_copy, int
   if (*array || bytes == 0) return SPMV_SUCCESS;
   SPMV_TRY(scratch->alloc(bytes, name));
   *array = scratch->block;
-  return fold_fetch(scratch->block, from, bytes, exec);
+  return spmv_fetch(scratch->block, from, bytes, exec);
 }
 
 int64_t row_ptr_bytes(const SpmvPattern *p) { return (p->rows + 1) * spmv_index_bytes(p->index_type); }
@@ -313,10 +313,10 @@ SpmvStatus fold_stream_transpose(const FoldDevicePlan *plan, SpmvExec *exec, Spm
   SPMV_TRY(values.alloc(room * S, "staged values"));
   SPMV_TRY(each_resident_range(stream, [&](int64_t begin, int64_t end, int64_t first, int64_t entries) {
     FoldRange range = {begin, end, (int32_t *)stream->host.columns + first, values.block};
-    SPMV_TRY(fold_fetch(values.block, (const char *)plan->table.values + first * S, entries * S, exec));
+    SPMV_TRY(spmv_fetch(values.block, (const char *)plan->table.values + first * S, entries * S, exec));
     if (plan->table.columns) {
       range.columns = columns.block;
-      SPMV_TRY(fold_fetch(columns.block, (const int32_t *)plan->table.columns + first, entries * 4, exec));
+      SPMV_TRY(spmv_fetch(columns.block, (const int32_t *)plan->table.columns + first, entries * 4, exec));
     }
     fold_unfill(&stream->host, &range, b->index_type, b->scalar_type, stream->row_ptr, block[0], block[1]);
     return SPMV_SUCCESS;

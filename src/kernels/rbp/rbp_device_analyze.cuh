@@ -14,7 +14,7 @@
 #ifndef SPMV_RBP_DEVICE_ANALYZE_CUH
 #define SPMV_RBP_DEVICE_ANALYZE_CUH
 
-#include "../device/arena.cuh"
+#include "../device/upload.cuh"
 #include "rbp_device_packed.cuh"
 
 enum {
@@ -93,12 +93,5 @@ SpmvStatus rbp_make_blocks(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *, RbpPrint *prints, SpmvExec *);
 SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *, const RbpPrint *prints, SpmvExec *);
 SpmvStatus rbp_write_streams(const RbpDeviceAnalysis *, uint16_t *pattern, SpmvExec *);
-
-/* Copies a few bytes to the host and waits for them */
-static inline SpmvStatus rbp_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
-  return spmv_stream_wait(exec);
-}
 
 #endif

@@ -221,7 +221,7 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   SPMV_CUB(
       exec, &a->arena,
       cub::DeviceScan::InclusiveScan(scratch, bytes, counts, sums, AddCounts(), segments, (cudaStream_t)exec->stream));
-  SPMV_TRY(rbp_fetch(&sum, sums + segments - 1, sizeof sum, exec));
+  SPMV_TRY(spmv_fetch(&sum, sums + segments - 1, sizeof sum, exec));
   s->blocks      = sum.blocks;
   s->long_groups = sum.long_groups;
   s->pieces      = sum.pieces;
@@ -351,7 +351,7 @@ SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, const RbpPrint *prints, SpmvEx
   SPMV_CUB(exec, &a->arena,
            cub::DeviceScan::InclusiveScan(scratch, bytes, places, sums, AddPlaces(), n, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, rbp_set_places, spmv_blocks(n, 256), 256, 0, a->blocks, sums, owner, n);
-  SPMV_TRY(rbp_fetch(&all, sums + n - 1, sizeof all, exec));
+  SPMV_TRY(spmv_fetch(&all, sums + n - 1, sizeof all, exec));
   s->value_count   = all.values;
   s->pattern_words = all.words;
   s->shared_blocks = all.shared;

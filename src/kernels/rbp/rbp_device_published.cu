@@ -190,7 +190,7 @@ SpmvStatus count(const SpmvPattern *p, int64_t min_run, RowCounts<I> rows, RbpCo
   SPMV_LAUNCH(exec, rbp_count_rows<I>, spmv_blocks(p->rows + 1, ROW_THREADS), ROW_THREADS, 0, (const I *)p->row_ptr,
               (const I *)p->col, p->rows, min_run, rows, totals);
   if (!c) return SPMV_SUCCESS;
-  SPMV_TRY(rbp_fetch(total, totals, sizeof total, exec));
+  SPMV_TRY(spmv_fetch(total, totals, sizeof total, exec));
   *c = {p->rows,           p->nnz,
         (int64_t)total[0], (int64_t)total[1],
         (int64_t)total[2], (int64_t)total[3],

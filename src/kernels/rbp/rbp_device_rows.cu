@@ -141,7 +141,7 @@ SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *a, SpmvScalar scalar, int64_t m
   SPMV_CUDA(exec, cudaMemsetAsync(counters, 0, sizeof counter, (cudaStream_t)exec->stream));
   SPMV_TRY(p->index_type == SPMV_I64 ? count_units<int64_t>(a, counters, exec)
                                      : count_units<int32_t>(a, counters, exec));
-  SPMV_TRY(rbp_fetch(counter, counters, sizeof counter, exec));
+  SPMV_TRY(spmv_fetch(counter, counters, sizeof counter, exec));
 
   for (const RbpVariant &v : rbp_variants) {
     if (v.unit_columns > 1 && v.unit_columns < min_run) continue;

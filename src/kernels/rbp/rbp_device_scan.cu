@@ -6,6 +6,7 @@
   memory whole, with many loads in flight, then become one bit a nonzero, whether a run starts there, from which units
   are counted 64 nonzeros at a time.
 */
+#include "../device/vector.cuh"
 #include "rbp_device_analyze.cuh"
 
 namespace
@@ -133,11 +134,9 @@ __device__ inline void look_at_rows(const Tile &tile, int rows, bool same, RbpRo
       n2 += count_firsts<2>(starts, in_row, distance);
       n3 += count_firsts<3>(starts, in_row, distance);
     }
-    for (int offset = lanes / 2; offset; offset /= 2) {
-      n2 += __shfl_xor_sync(0xffffffffu, n2, offset);
-      n3 += __shfl_xor_sync(0xffffffffu, n3, offset);
-      differ |= __shfl_xor_sync(0xffffffffu, differ, offset);
-    }
+    n2     = spmv_add_lanes(n2, lanes);
+    n3     = spmv_add_lanes(n3, lanes);
+    differ = spmv_add_lanes(differ, lanes);
     if (inside && lane == 0) look[row] = rbp_row_look(n2, n3, !differ);
   }
 }
