@@ -21,6 +21,8 @@
 # LIMIT_conformance, LIMIT_mat, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
 #                     seconds for a step (600, 600, 300, 240, 420, 240, 120, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
+# CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211)
+# CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
@@ -96,15 +98,39 @@ try() {
   return "$status"
 }
 
+# A format's combinations shared by as many processes as there are cores: most of the time goes by on the host. An odd
+# number of shares, for a combination in four is much longer than the others.
+share_conformance() {
+  local format=$1 tier=$2 sample=$3 begin=$SECONDS shares k pids=() logs=$scratch/share
+  shares=$(((${CONF_SHARES:-$(nproc)} - 1) / 2 * 2 + 1))
+  say "+ conf_kernels --space device --tier $tier --format $format --sample $sample in $shares processes"
+  for ((k = 0; k < shares; k++)); do
+    timeout --foreground --kill-after=5 "$single" conf_kernels --space device --tier "$tier" --format "$format" \
+      --sample $((sample * shares)) --offset $((sample * k)) >"$logs.$k" 2>&1 &
+    pids+=($!)
+  done
+  for ((k = 0; k < shares; k++)); do
+    if ! wait "${pids[k]}"; then
+      failed=1
+      say "share $k failed or was cut:"
+      tail -n 25 "$logs.$k"
+    fi
+  done
+  grep -h '^skipped:' "$logs".* | sort -u
+  sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$logs".* |
+    awk -v format="$format" -v of="$shares" -v took=$((SECONDS - begin)) \
+      '{ p += $1; f += $2 } END { printf "= %s: %d passed, %d failed, %d of %d shares to their end, after %d s\n", format, p, f, NR, of, took }'
+  rm -f "$logs".*
+}
+
 step_conformance() {
   local format formats
   single=$((limit[conformance] / 2))
   read -r -a formats < <(manifest formats)
   try unit_kernels
-  for format in "${formats[@]}"; do
-    try conf_kernels --space device --tier quick --format "$format" --sample "${CONF_SAMPLE:-5}"
-  done
-  try conf_kernels --space device --tier full # the longest last: the limit cuts only this one
+  for format in ${CONF_FORMATS:-${formats[*]}}; do share_conformance "$format" quick "${CONF_SAMPLE:-5}"; done
+  # larger matrices and all option settings: the longest last, the limit cuts only these
+  for format in ${CONF_FORMATS:-${formats[*]}}; do share_conformance "$format" full "${CONF_SAMPLE_FULL:-211}"; done
 }
 
 # Small matrices too must be on the GPU; then once more with those left to PETSc's type that a format declines

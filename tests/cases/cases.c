@@ -126,8 +126,8 @@ void case_variant(const SpmvFormat *format, CaseTier tier, int i, SpmvOptions *o
   describe(options, text);
 }
 
-int case_in_sample(int64_t sample)
+int case_in_sample(int64_t sample, int64_t offset)
 {
   static int64_t combinations = 0;
-  return combinations++ % sample == 0;
+  return combinations++ % sample == offset % sample;
 }

@@ -40,7 +40,8 @@ int case_variant_count(const SpmvFormat *format, CaseTier tier);
 /* Sets options to variant i and writes "key=value ..." to text ("defaults" for variant 0) */
 void case_variant(const SpmvFormat *format, CaseTier tier, int i, SpmvOptions *options, char text[CASE_VARIANT_TEXT]);
 
-/* Whether the combination that a program comes to now is in its sample: every sample-th one, counted since it began */
-int case_in_sample(int64_t sample);
+/* Whether the combination that a program comes to now is in its sample: every sample-th one, counted from 0 since it
+   began, beginning with number `offset`. With the same sample and all offsets below it, processes share the work. */
+int case_in_sample(int64_t sample, int64_t offset);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct {
   int         tight;                   /* see guarded_init() */
   const char *format, *matrix, *space; /* only this one; NULL: all */
   int64_t     memory_limit;            /* plans predicted to be larger are skipped, in bytes */
-  int64_t     sample;                  /* only every sample-th combination; 1: all */
+  int64_t     sample, offset;          /* of case_in_sample(); 1: all */
 } ConfSettings;
 
 typedef struct {

@@ -2,9 +2,11 @@
   conf_kernels - holds every format of the registry against the contract of spmv_kernels.h: formats x option settings x
   matrices x {f64, f32} x {i32, i64} x {exact, random data} x {host, device from each source of CSR}.
 
-    conf_kernels [--format F] [--matrix M] [--space host|device] [--tier quick|full] [--tight] [--sample N] [--list]
+    conf_kernels [--format F] [--matrix M] [--space host|device] [--tier quick|full] [--tight] [--sample N [--offset K]]
+                 [--list]
 
   --sample N checks every N-th combination only, for slow machines; a prime N misses no value of any of the factors.
+  --offset K begins with combination K: N processes with K = 0 .. N-1 check all, each its share.
   The last line is "N passed, M failed"; the exit code is 0 when M is 0 and N is not, 2 for a wrong argument, 77 when
   only the device was asked for and there is none or no format uses it, else 1.
 */
@@ -24,7 +26,7 @@ static void run_sources(ConfRun *run)
   const int sources = run->space == SPMV_DEVICE && (run->format->caps & SPMV_CAP_DEVICE_BUILD) ? SOURCE_COUNT : 1;
 
   for (int source = 0; source < sources; source++) {
-    if (!case_in_sample(run->settings->sample)) continue;
+    if (!case_in_sample(run->settings->sample, run->settings->offset)) continue;
     run->source               = (CsrSource)source;
     run->report->place.source = csr_source_name(run->source);
     conf_run(run);
@@ -125,7 +127,7 @@ static int usage(const char *argument)
   fprintf(stderr,
           "conf_kernels: %s is not understood\n"
           "usage: conf_kernels [--format F] [--matrix M] [--space host|device] [--tier quick|full] [--tight] [--sample "
-          "N] [--list]\n",
+          "N [--offset K]] [--list]\n",
           argument);
   return 2;
 }
@@ -156,6 +158,7 @@ static int parse(int argc, char **argv, ConfSettings *s, int *list_only)
     else if (!strcmp(argv[i], "--tier") && !strcmp(value, "quick")) s->tier = CASE_QUICK;
     else if (!strcmp(argv[i], "--tier") && !strcmp(value, "full")) s->tier = CASE_FULL;
     else if (!strcmp(argv[i], "--sample") && atoll(value) > 0) s->sample = atoll(value);
+    else if (!strcmp(argv[i], "--offset") && value[0] >= '0' && value[0] <= '9') s->offset = atoll(value);
     else return usage(argv[i]);
     i++;
   }

@@ -183,7 +183,7 @@ static void run_problem(const SpmvFormat *format, const Problem *problem, SpmvSp
   for (int v = 0; v < case_variant_count(format, CASE_QUICK); v++)
     for (int source = 0; source < sources; source++) {
       Attempt a;
-      if (!case_in_sample(sample)) continue;
+      if (!case_in_sample(sample, 0)) continue;
       memset(&a, 0, sizeof a);
       a.format  = format;
       a.problem = problem;
