@@ -75,8 +75,10 @@ bool have_lane(Lane *l, int device)
   bool complete = l->buffers != nullptr;
   for (cudaEvent_t &e : l->read)
     complete = complete && cudaEventCreateWithFlags(&e, cudaEventDisableTiming) == cudaSuccess;
-  if (!complete) drop_lane(l);
-  return complete;
+  if (complete) return true;
+  drop_lane(l);
+  (void)cudaGetLastError();
+  return false;
 }
 
 void drop_lanes()

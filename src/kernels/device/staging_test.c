@@ -22,20 +22,22 @@ enum {
 typedef struct {
   SpmvExec       exec;
   unsigned char *source, *back;
-  unsigned char *there; /* on the device, [GUARD + MOST + GUARD] */
+  int64_t        most;
+  unsigned char *there; /* on the device, [GUARD + most + GUARD] */
 } Bench;
 
-static int bench_init(Bench *b)
+static int bench_init(Bench *b, int64_t most)
 {
   void *block;
 
   if (spmv_device_count(NULL) == 0) return 0;
   spmv_exec_init(&b->exec, SPMV_DEVICE);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_create(&b->exec, &b->exec.stream));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&b->exec, SPMV_DEVICE, MOST + 2 * GUARD, "upload", &block));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&b->exec, SPMV_DEVICE, most + 2 * GUARD, "upload", &block));
+  b->most   = most;
   b->there  = block;
-  b->source = malloc(MOST + GUARD);
-  b->back   = malloc(MOST + 2 * GUARD);
+  b->source = malloc((size_t)most + GUARD);
+  b->back   = malloc((size_t)most + 2 * GUARD);
   return 1;
 }
 
@@ -64,9 +66,11 @@ static void fill(unsigned char *to, int64_t bytes, unsigned seed)
 
 static void clear_there(Bench *b)
 {
-  memset(b->back, 0xA5, MOST + 2 * GUARD);
-  for (int64_t i = 0; i < MOST + 2 * GUARD; i += PIECE) {
-    const int64_t bytes = MOST + 2 * GUARD - i < PIECE ? MOST + 2 * GUARD - i : PIECE;
+  const int64_t all = b->most + 2 * GUARD;
+
+  memset(b->back, 0xA5, (size_t)all);
+  for (int64_t i = 0; i < all; i += PIECE) {
+    const int64_t bytes = all - i < PIECE ? all - i : PIECE;
     UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b->there + i, SPMV_DEVICE, b->back + i, SPMV_HOST, bytes, &b->exec));
   }
 }
@@ -74,14 +78,15 @@ static void clear_there(Bench *b)
 /* The device has so many bytes of a seed behind the first guard, and nothing was written around them */
 static int arrived(Bench *b, int64_t bytes, unsigned seed)
 {
-  unsigned char *expected = malloc(MOST + 2 * GUARD);
+  const int64_t  all      = b->most + 2 * GUARD;
+  unsigned char *expected = malloc((size_t)all);
   int            equal;
 
-  memset(expected, 0xA5, MOST + 2 * GUARD);
+  memset(expected, 0xA5, (size_t)all);
   fill(expected + GUARD, bytes, seed);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b->back, SPMV_HOST, b->there, SPMV_DEVICE, MOST + 2 * GUARD, &b->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b->back, SPMV_HOST, b->there, SPMV_DEVICE, all, &b->exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b->exec));
-  equal = !memcmp(expected, b->back, MOST + 2 * GUARD);
+  equal = !memcmp(expected, b->back, (size_t)all);
   free(expected);
   return equal;
 }
@@ -98,7 +103,7 @@ UNIT_TEST(staging_copies_every_byte)
   static const int threads[] = {1, 2, 3, SPMV_STAGING_THREADS, SPMV_STAGING_THREADS + 5};
   Bench            b;
 
-  if (!bench_init(&b)) return;
+  if (!bench_init(&b, MOST)) return;
   for (int s = 0; s < SIZES; s++)
     for (int t = 0; t < 5; t++) {
       const int      offset = (s + 3 * t) % 17; /* sources that are not aligned */
@@ -118,7 +123,7 @@ UNIT_TEST(staging_serves_copies_that_follow_each_other)
 {
   Bench b;
 
-  if (!bench_init(&b)) return;
+  if (!bench_init(&b, MOST)) return;
   for (int s = 0; s < SIZES; s++) {
     clear_there(&b);
     fill(b.source, sizes[s], 1);
@@ -143,14 +148,14 @@ static void *upload_often(void *uploader_)
   Uploader *u = uploader_;
   Bench    *b = &u->bench;
 
-  for (int i = 0; i < 12; i++) {
-    const int64_t  bytes = 3 * PIECE + i * (PIECE + 4321);
+  for (int i = 0; i < 60; i++) {
+    const int64_t  bytes = 3 * PIECE + i * 43210;
     const unsigned seed  = u->seed + (unsigned)i;
     clear_there(b);
     fill(b->source, bytes, seed);
     u->wrong += !spmv_staging_upload(b->there + GUARD, b->source, bytes, 1 + i % 4, b->exec.stream);
     memset(b->source, 0x5A, (size_t)bytes);
-    if (u->release && i % 3 == 0) spmv_staging_release();
+    if (u->release && i % 7 == 0) spmv_staging_release();
     u->wrong += !arrived(b, bytes, seed);
   }
   return NULL;
@@ -161,7 +166,7 @@ UNIT_TEST(staging_serves_several_threads)
   Uploader  u[2] = {{.seed = 100}, {.seed = 200, .release = 1}};
   pthread_t other;
 
-  if (!bench_init(&u[0].bench) || !bench_init(&u[1].bench)) return;
+  if (!bench_init(&u[0].bench, 6 * PIECE) || !bench_init(&u[1].bench, 6 * PIECE)) return;
   UNIT_EQUAL(0, pthread_create(&other, NULL, upload_often, &u[1]));
   upload_often(&u[0]);
   pthread_join(other, NULL);
@@ -182,7 +187,7 @@ UNIT_TEST(staging_is_for_large_pageable_blocks)
   UNIT_CHECK(spmv_staging_threads(THRESHOLD) <= 2);
   UNIT_EQUAL(spmv_threads_available() < 4 ? spmv_threads_available() : 4, spmv_staging_threads(bytes));
   UNIT_CHECK(spmv_staging_threads(INT64_MAX) <= SPMV_STAGING_THREADS);
-  if (!bench_init(&b)) return;
+  if (!bench_init(&b, bytes + GUARD)) return;
   clear_there(&b);
   fill(b.source, bytes, 5);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there, SPMV_DEVICE, b.source, SPMV_HOST, THRESHOLD - 1, &b.exec));
@@ -200,35 +205,39 @@ UNIT_TEST(staging_is_for_large_pageable_blocks)
   bench_clear(&b);
 }
 
-/* A captured copy becomes part of the graph; beside a capture an upload on another stream is staged */
+/* An upload on a stream that is being captured is left to the caller. One on another stream is staged, and the capture
+   goes on: it holds the copy of a pinned block. */
 UNIT_TEST(staging_stays_out_of_captures)
 {
   const int64_t   bytes = 9 * PIECE;
   cudaGraph_t     graph;
   cudaGraphExec_t ready;
   SpmvExec        other;
+  void           *pinned;
   Bench           b;
 
-  if (!bench_init(&b)) return;
+  if (!bench_init(&b, bytes + GUARD)) return;
   clear_there(&b);
   spmv_exec_init(&other, SPMV_DEVICE);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_create(&other, &other.stream));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_pinned_alloc(&b.exec, bytes, &pinned));
   fill(b.source, bytes, 6);
+  fill(pinned, bytes, 7);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b.exec));
   UNIT_EQUAL(cudaSuccess, cudaStreamBeginCapture(b.exec.stream, cudaStreamCaptureModeGlobal));
   UNIT_EQUAL(0, spmv_staging_upload(b.there + GUARD, b.source, bytes, 4, b.exec.stream));
   UNIT_EQUAL(0, spmv_staging_bytes());
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there + GUARD, SPMV_DEVICE, b.source, SPMV_HOST, bytes, &b.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there + GUARD, SPMV_DEVICE, pinned, SPMV_HOST, bytes, &b.exec));
   UNIT_EQUAL(1, spmv_staging_upload(b.there + GUARD, b.source, bytes, 4, other.stream));
   UNIT_EQUAL(cudaSuccess, cudaStreamEndCapture(b.exec.stream, &graph));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&other));
   UNIT_CHECK(arrived(&b, bytes, 6));
-  fill(b.source, bytes, 7); /* what a launch reads */
   UNIT_EQUAL(cudaSuccess, cudaGraphInstantiate(&ready, graph, 0));
   UNIT_EQUAL(cudaSuccess, cudaGraphLaunch(ready, b.exec.stream));
   UNIT_CHECK(arrived(&b, bytes, 7));
   (void)cudaGraphExecDestroy(ready);
   (void)cudaGraphDestroy(graph);
+  spmv_pinned_free(pinned);
   spmv_stream_destroy(other.stream);
   bench_clear(&b);
 }
@@ -239,7 +248,7 @@ UNIT_TEST(staging_does_with_what_can_be_pinned)
   const int64_t bytes = 9 * PIECE;
   Bench         b;
 
-  if (!bench_init(&b)) return;
+  if (!bench_init(&b, bytes + GUARD)) return;
   for (int most = 0; most < 6; most++) {
     const char text[] = {(char)('0' + most), 0};
 
@@ -272,14 +281,16 @@ UNIT_TEST(staging_follows_the_current_device)
   if (devices > 2) devices = 2;
   for (int d = 0; d < devices; d++) {
     UNIT_EQUAL(cudaSuccess, cudaSetDevice(d));
-    UNIT_CHECK(bench_init(&b[d]));
+    UNIT_CHECK(bench_init(&b[d], bytes));
   }
   for (int i = 0; i < 6; i++) {
     const int d = i % devices;
     UNIT_EQUAL(cudaSuccess, cudaSetDevice(d));
     clear_there(&b[d]);
     fill(b[d].source, bytes, (unsigned)(20 + i));
-    UNIT_EQUAL(1, spmv_staging_upload(b[d].there + GUARD, b[d].source, bytes, 3, b[d].exec.stream));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b[d].exec)); /* the default stream follows, that of the device */
+    UNIT_EQUAL(1, spmv_staging_upload(b[d].there + GUARD, b[d].source, bytes, 3, i < 3 ? b[d].exec.stream : NULL));
+    UNIT_EQUAL(cudaSuccess, cudaStreamSynchronize(NULL));
     UNIT_CHECK(arrived(&b[d], bytes, (unsigned)(20 + i)));
     UNIT_EQUAL(3 * SPMV_STAGING_BUFFERS * PIECE, spmv_staging_bytes());
   }
