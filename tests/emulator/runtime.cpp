@@ -1,5 +1,5 @@
 /*
-  The CUDA runtime of the emulator: memory, copies, streams and graphs.
+  The CUDA runtime of the emulator: devices, errors, memory and copies. streams.cpp has streams, events and graphs.
 
   A device block ends at a page that nobody may touch, and can be read only while work of a stream runs: an access
   beyond its end, or by host code, is a segmentation fault at the place where it happens. New memory is full of 0xff:
@@ -13,29 +13,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
-#include <map>
-#include <mutex>
-#include <set>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <vector>
-
-struct CUgraph_st {
-  std::vector<std::function<void()>> work;
-  std::vector<CUstream_st *>         streams; /* that are captured into it: the first, and those that joined */
-};
-struct CUgraphExec_st : CUgraph_st {
-};
-struct CUstream_st {
-  CUgraph_st *captured = nullptr;
-  int         device   = 0;
-};
-struct CUevent_st {
-  CUgraph_st *captured = nullptr; /* the graph into which it was recorded */
-  int         device   = 0;
-  long        copies   = 0; /* that were late when it was recorded have come when it has */
-};
 
 namespace spmv_emulator
 {
@@ -44,32 +23,7 @@ namespace
 enum { BLOCK_ALIGN = 16, CANARY = 0xc5 };
 const size_t DEVICE_BYTES = size_t(8) << 30; /* what cudaMemGetInfo() says the device has */
 
-struct DeviceBlock {
-  char  *map;
-  size_t map_bytes, bytes; /* without the guard page; as asked for */
-};
-
-struct Machine {
-  std::recursive_mutex              one_at_a_time;
-  std::map<char *, DeviceBlock>     device;
-  size_t                            used  = 0;
-  int                               depth = 0;   /* nested work */
-  std::map<const char *, size_t>    pinned;      /* blocks and their bytes */
-  std::set<CUgraph_st *>            captures;    /* that have not ended */
-  std::deque<std::function<void()>> late;        /* copies from pinned memory */
-  long                              put_off = 0; /* copies that ever were late */
-  CUstream_st                       default_stream;
-};
-
-thread_local cudaError_t           last_error   = cudaSuccess;
-thread_local int                   device       = 0;
-thread_local cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
-
-Machine &machine()
-{
-  static auto *m = new Machine; /* other libraries may still call at exit */
-  return *m;
-}
+thread_local cudaError_t last_error = cudaSuccess;
 
 size_t page_bytes()
 {
@@ -81,41 +35,6 @@ void protect(const DeviceBlock &b, bool open)
 {
   if (mprotect(b.map, b.map_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE)) abort();
 }
-
-/* Device memory is open while an object of this class lives */
-class Opened
-{
-public:
-  Opened()
-  {
-    machine().one_at_a_time.lock();
-    if (machine().depth++ == 0)
-      for (const auto &b : machine().device) protect(b.second, true);
-  }
-  Opened(const Opened &)            = delete;
-  Opened &operator=(const Opened &) = delete;
-  ~Opened()
-  {
-    if (--machine().depth == 0)
-      for (const auto &b : machine().device) protect(b.second, false);
-    machine().one_at_a_time.unlock();
-  }
-};
-
-/* Does late copies, until no more than so many have been done in all */
-void catch_up(long copies)
-{
-  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
-  if (machine().late.empty()) return;
-  const Opened memory;
-  while (!machine().late.empty() && machine().put_off - (long)machine().late.size() < copies) {
-    const std::function<void()> copy = std::move(machine().late.front());
-    machine().late.pop_front();
-    copy();
-  }
-}
-
-void catch_up() { catch_up(LONG_MAX); }
 
 bool is_pinned(const void *p)
 {
@@ -143,8 +62,6 @@ bool fits(const void *p, size_t bytes, bool on_device)
   const DeviceBlock                          *b = block_of(p, &start);
   return on_device ? b && (const char *)p + bytes <= start + b->bytes : !b;
 }
-
-CUstream_st *stream_of(cudaStream_t stream) { return stream ? stream : &machine().default_stream; }
 
 /* Names the block that a wrong access is nearest to, then lets the signal take its course */
 void explain_fault(int, siginfo_t *info, void *)
@@ -175,9 +92,46 @@ void explain_faults_once()
 }
 } // namespace
 
+thread_local int                   current_device = 0;
+thread_local cudaStreamCaptureMode capture_mode   = cudaStreamCaptureModeGlobal;
+
+Machine &machine()
+{
+  static auto *m = new Machine; /* other libraries may still call at exit */
+  return *m;
+}
+
+Opened::Opened()
+{
+  machine().one_at_a_time.lock();
+  if (machine().depth++ == 0)
+    for (const auto &b : machine().device) protect(b.second, true);
+}
+
+Opened::~Opened()
+{
+  if (--machine().depth == 0)
+    for (const auto &b : machine().device) protect(b.second, false);
+  machine().one_at_a_time.unlock();
+}
+
+void catch_up(long copies)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  if (machine().late.empty()) return;
+  const Opened memory;
+  while (!machine().late.empty() && machine().put_off - (long)machine().late.size() < copies) {
+    const std::function<void()> copy = std::move(machine().late.front());
+    machine().late.pop_front();
+    copy();
+  }
+}
+
+void catch_up() { catch_up(LONG_MAX); }
+
 void set_last_error(cudaError_t error) { last_error = error; }
 
-static cudaError_t result(cudaError_t error)
+cudaError_t result(cudaError_t error)
 {
   if (error) set_last_error(error);
   return error;
@@ -195,8 +149,7 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work)
   return cudaSuccess;
 }
 
-/* What is forbidden during a capture, except to a thread in relaxed mode */
-static bool capturing()
+bool capturing()
 {
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
   return !machine().captures.empty() && capture_mode != cudaStreamCaptureModeRelaxed;
@@ -216,7 +169,7 @@ cudaError_t cudaGetDeviceCount(int *count)
 }
 cudaError_t cudaGetDevice(int *device_)
 {
-  *device_ = device;
+  *device_ = current_device;
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device_)
@@ -226,7 +179,7 @@ cudaError_t cudaSetDevice(int device_)
 
   if (error) return error;
   if (device_ < 0 || device_ >= count) return result(cudaErrorInvalidDevice);
-  device = device_;
+  current_device = device_;
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
@@ -365,124 +318,5 @@ cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t s
 {
   if (bytes && !fits(block, bytes, true)) return result(cudaErrorInvalidValue);
   return enqueue(stream, [=] { memset(block, value, bytes); });
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
-{
-  *stream           = new CUstream_st;
-  (*stream)->device = device;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-  catch_up();
-  delete stream;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t)
-{
-  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
-  catch_up();
-  return cudaSuccess;
-}
-/* A stream that waits for an event of a capture joins it; a capture waits for nothing outside, and nobody for what was
-   captured before */
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigned)
-{
-  CUstream_st *stream = stream_of(stream_);
-
-  if (event->captured == stream->captured) return cudaSuccess;
-  if (!event->captured || stream->captured || !machine().captures.count(event->captured))
-    return result(cudaErrorStreamCaptureUnsupported);
-  stream->captured = event->captured;
-  stream->captured->streams.push_back(stream);
-  return cudaSuccess;
-}
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
-{
-  if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
-  else {
-    catch_up();
-    function(data); /* host code: device memory stays closed */
-  }
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
-{
-  if (!stream || stream->captured) return result(cudaErrorStreamCaptureUnsupported);
-  stream->captured = new CUgraph_st;
-  stream->captured->streams.push_back(stream);
-  machine().captures.insert(stream->captured);
-  return cudaSuccess;
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-{
-  if (!stream || !stream->captured) return result(cudaErrorInvalidValue);
-  *graph = stream->captured;
-  for (CUstream_st *joined : (*graph)->streams) joined->captured = nullptr;
-  machine().captures.erase(*graph);
-  return cudaSuccess;
-}
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
-{
-  *status = stream_of(stream)->captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode)
-{
-  std::swap(*mode, capture_mode);
-  return cudaSuccess;
-}
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
-{
-  *exec         = new CUgraphExec_st;
-  (*exec)->work = graph->work;
-  return cudaSuccess;
-}
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
-{
-  for (const auto &work : exec->work) {
-    const cudaError_t error = enqueue(stream, work);
-    if (error) return error;
-  }
-  return cudaSuccess;
-}
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
-{
-  delete graph;
-  return cudaSuccess;
-}
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
-{
-  delete exec;
-  return cudaSuccess;
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
-{
-  *event           = new CUevent_st;
-  (*event)->device = device;
-  return cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
-
-  if (event->device != (stream ? stream->device : device)) return result(cudaErrorInvalidResourceHandle);
-  event->captured = stream_of(stream)->captured;
-  event->copies   = machine().put_off;
-  return cudaSuccess;
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
-  catch_up(event->copies);
-  return cudaSuccess;
-}
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-  delete event;
-  return cudaSuccess;
 }
 }

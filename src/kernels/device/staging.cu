@@ -117,8 +117,7 @@ cudaError_t send_piece(const Upload *u, int64_t begin, char *buffer, cudaEvent_t
   return error ? error : cudaEventRecord(read, u->stream);
 }
 
-/* A thread begins with the first device. Nothing is set where it need not be: a caller may have made its own context.
- */
+/* A thread begins with the first device. A caller's own context must stay: nothing is set that is right already. */
 cudaError_t use_device(int device)
 {
   int               current = 0;
