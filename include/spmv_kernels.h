@@ -278,10 +278,20 @@ SPMV_API SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes
 SPMV_API SpmvStatus spmv_pinned_alloc(SpmvExec *, int64_t bytes, void **block);
 SPMV_API void       spmv_pinned_free(void *block);
 
-/* Copies between spaces, ordered on exec->stream; synchronous only for pageable host memory. spmv_stream_wait waits for
-   everything enqueued on the stream. */
+/* Copies between spaces, ordered on exec->stream. Pageable host memory that is read may be reused when the call
+   returns; pinned memory, and host memory that is written, after spmv_stream_wait, which waits for everything enqueued
+   on the stream.
+
+   From 4 MiB on, pageable memory goes to a device through pinned buffers that up to 8 threads fill, as many as the
+   processors that the calling thread may run on; they end with the call. With one processor, while the stream is being
+   captured, or where memory cannot be pinned, the CUDA runtime copies. */
 SPMV_API SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
                               SpmvExec *);
+/* Frees those buffers, when the device has read them. They come from the CUDA runtime, not from hooks, belong to the
+   process, and take 2 MiB for each thread that a copy has had, so at most 16 MiB, until this is called or the process
+   ends; a later copy makes them again. Call it before cudaDeviceReset(), and before the library is unloaded. Any thread
+   may call it at any time; it cannot fail, and does nothing where there are no buffers. */
+SPMV_API void       spmv_staging_release(void);
 SPMV_API SpmvStatus spmv_stream_wait(SpmvExec *);
 SPMV_API SpmvStatus spmv_stream_create(SpmvExec *, void **stream);
 SPMV_API void       spmv_stream_destroy(void *stream);

@@ -1,33 +1,20 @@
 /*
-  The CUDA runtime of the emulator: memory, copies, streams and graphs.
+  The CUDA runtime of the emulator: devices, errors, memory and copies. streams.cpp has streams, events and graphs.
 
   A device block ends at a page that nobody may touch, and can be read only while work of a stream runs: an access
   beyond its end, or by host code, is a segmentation fault at the place where it happens. New memory is full of 0xff:
   not-a-number in floating point, -1 in integers.
+
+  Work is done at once, but copies from pinned memory to the device wait until something else has to happen: who writes
+  that memory too early sends the wrong bytes.
 */
 #include "runtime.h"
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
-#include <mutex>
-#include <set>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <vector>
-
-struct CUgraph_st {
-  std::vector<std::function<void()>> work;
-  std::vector<CUstream_st *>         streams; /* that are captured into it: the first, and those that joined */
-};
-struct CUgraphExec_st : CUgraph_st {
-};
-struct CUstream_st {
-  CUgraph_st *captured = nullptr;
-};
-struct CUevent_st {
-  CUgraph_st *captured = nullptr; /* the graph into which it was recorded */
-};
 
 namespace spmv_emulator
 {
@@ -36,26 +23,7 @@ namespace
 enum { BLOCK_ALIGN = 16, CANARY = 0xc5 };
 const size_t DEVICE_BYTES = size_t(8) << 30; /* what cudaMemGetInfo() says the device has */
 
-struct DeviceBlock {
-  char  *map;
-  size_t map_bytes, bytes; /* without the guard page; as asked for */
-};
-
-struct Machine {
-  std::recursive_mutex          one_at_a_time;
-  std::map<char *, DeviceBlock> device;
-  size_t                        used  = 0;
-  int                           depth = 0, pinned = 0; /* nested work; pinned blocks */
-  std::set<CUgraph_st *>        captures;              /* that have not ended */
-  CUstream_st                   default_stream;
-  cudaError_t                   last_error = cudaSuccess;
-};
-
-Machine &machine()
-{
-  static auto *m = new Machine; /* other libraries may still call at exit */
-  return *m;
-}
+thread_local cudaError_t last_error = cudaSuccess;
 
 size_t page_bytes()
 {
@@ -68,25 +36,14 @@ void protect(const DeviceBlock &b, bool open)
   if (mprotect(b.map, b.map_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE)) abort();
 }
 
-/* Device memory is open while an object of this class lives */
-class Opened
+bool is_pinned(const void *p)
 {
-public:
-  Opened()
-  {
-    machine().one_at_a_time.lock();
-    if (machine().depth++ == 0)
-      for (const auto &b : machine().device) protect(b.second, true);
-  }
-  Opened(const Opened &)            = delete;
-  Opened &operator=(const Opened &) = delete;
-  ~Opened()
-  {
-    if (--machine().depth == 0)
-      for (const auto &b : machine().device) protect(b.second, false);
-    machine().one_at_a_time.unlock();
-  }
-};
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  auto                                        it = machine().pinned.upper_bound((const char *)p);
+  if (it == machine().pinned.begin()) return false;
+  --it;
+  return (const char *)p < it->first + it->second;
+}
 
 const DeviceBlock *block_of(const void *p, const char **start)
 {
@@ -100,12 +57,11 @@ const DeviceBlock *block_of(const void *p, const char **start)
 /* p is a device pointer with that many bytes behind it, or (host) no device pointer at all */
 bool fits(const void *p, size_t bytes, bool on_device)
 {
-  const char        *start;
-  const DeviceBlock *b = block_of(p, &start);
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  const char                                 *start;
+  const DeviceBlock                          *b = block_of(p, &start);
   return on_device ? b && (const char *)p + bytes <= start + b->bytes : !b;
 }
-
-CUstream_st *stream_of(cudaStream_t stream) { return stream ? stream : &machine().default_stream; }
 
 /* Names the block that a wrong access is nearest to, then lets the signal take its course */
 void explain_fault(int, siginfo_t *info, void *)
@@ -136,9 +92,46 @@ void explain_faults_once()
 }
 } // namespace
 
-void set_last_error(cudaError_t error) { machine().last_error = error; }
+thread_local int                   current_device = 0;
+thread_local cudaStreamCaptureMode capture_mode   = cudaStreamCaptureModeGlobal;
 
-static cudaError_t result(cudaError_t error)
+Machine &machine()
+{
+  static auto *m = new Machine; /* other libraries may still call at exit */
+  return *m;
+}
+
+Opened::Opened()
+{
+  machine().one_at_a_time.lock();
+  if (machine().depth++ == 0)
+    for (const auto &b : machine().device) protect(b.second, true);
+}
+
+Opened::~Opened()
+{
+  if (--machine().depth == 0)
+    for (const auto &b : machine().device) protect(b.second, false);
+  machine().one_at_a_time.unlock();
+}
+
+void catch_up(long copies)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  if (machine().late.empty()) return;
+  const Opened memory;
+  while (!machine().late.empty() && machine().put_off - (long)machine().late.size() < copies) {
+    const std::function<void()> copy = std::move(machine().late.front());
+    machine().late.pop_front();
+    copy();
+  }
+}
+
+void catch_up() { catch_up(LONG_MAX); }
+
+void set_last_error(cudaError_t error) { last_error = error; }
+
+cudaError_t result(cudaError_t error)
 {
   if (error) set_last_error(error);
   return error;
@@ -151,11 +144,16 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work)
     return cudaSuccess;
   }
   const Opened memory;
+  catch_up();
   work();
   return cudaSuccess;
 }
 
-static bool capturing() { return !machine().captures.empty(); }
+bool capturing()
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  return !machine().captures.empty() && capture_mode != cudaStreamCaptureModeRelaxed;
+}
 } // namespace spmv_emulator
 
 using namespace spmv_emulator;
@@ -163,9 +161,26 @@ using namespace spmv_emulator;
 extern "C" {
 cudaError_t cudaGetDeviceCount(int *count)
 {
-  /* what a machine without a GPU says can be asked for */
-  *count = getenv("SPMV_EMULATOR_NO_DEVICE") ? 0 : 1;
+  /* what a machine without a GPU says can be asked for, and a second one that shares the memory of the first */
+  const char *devices = getenv("SPMV_EMULATOR_DEVICES");
+
+  *count = getenv("SPMV_EMULATOR_NO_DEVICE") ? 0 : devices ? atoi(devices) : 1;
   return *count ? cudaSuccess : result(cudaErrorNoDevice);
+}
+cudaError_t cudaGetDevice(int *device_)
+{
+  *device_ = current_device;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device_)
+{
+  int               count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+
+  if (error) return error;
+  if (device_ < 0 || device_ >= count) return result(cudaErrorInvalidDevice);
+  current_device = device_;
+  return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
@@ -175,8 +190,8 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 }
 cudaError_t cudaGetLastError(void)
 {
-  const cudaError_t error = machine().last_error;
-  machine().last_error    = cudaSuccess;
+  const cudaError_t error = last_error;
+  last_error              = cudaSuccess;
   return error;
 }
 const char *cudaGetErrorName(cudaError_t error)
@@ -192,6 +207,8 @@ const char *cudaGetErrorName(cudaError_t error)
     return "cudaErrorInvalidConfiguration";
   case cudaErrorNoDevice:
     return "cudaErrorNoDevice";
+  case cudaErrorInvalidDevice:
+    return "cudaErrorInvalidDevice";
   case cudaErrorInvalidResourceHandle:
     return "cudaErrorInvalidResourceHandle";
   case cudaErrorStreamCaptureUnsupported:
@@ -234,7 +251,8 @@ cudaError_t cudaFree(void *p)
   if (!p) return cudaSuccess;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
   const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
-  const auto                                  it = m.device.find((char *)p);
+  catch_up();
+  const auto it = m.device.find((char *)p);
   if (it == m.device.end()) return result(cudaErrorInvalidValue);
   const DeviceBlock b = it->second;
   protect(b, true);
@@ -253,17 +271,31 @@ cudaError_t cudaFree(void *p)
  */
 cudaError_t cudaMallocHost(void **block, size_t bytes)
 {
-  const char *most = getenv("SPMV_EMULATOR_PINNED_BLOCKS");
+  const char                                 *most = getenv("SPMV_EMULATOR_PINNED_BLOCKS");
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
 
   *block = nullptr;
-  if (bytes && (!most || machine().pinned < atoi(most))) *block = malloc(bytes);
-  if (*block) machine().pinned++;
+  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  if (bytes && (!most || (int)machine().pinned.size() < atoi(most))) *block = malloc(bytes);
+  if (*block) machine().pinned[(const char *)*block] = bytes;
   return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
+cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned) { return cudaMallocHost(block, bytes); }
 cudaError_t cudaFreeHost(void *block)
 {
-  if (block) machine().pinned--;
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+
+  if (!block) return cudaSuccess;
+  catch_up();
+  if (!machine().pinned.erase((const char *)block)) return result(cudaErrorInvalidValue);
   free(block);
+  return cudaSuccess;
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *about, const void *p)
+{
+  *about = {};
+  if (fits(p, 1, true)) about->type = cudaMemoryTypeDevice;
+  else if (is_pinned(p)) about->type = cudaMemoryTypeHost;
   return cudaSuccess;
 }
 
@@ -275,102 +307,16 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (!fits(to, bytes, to_device) || !fits(from, bytes, from_device)) return result(cudaErrorInvalidValue);
   }
-  return enqueue(stream, [=] { memmove(to, from, bytes); });
+  const auto copy = [=] { memmove(to, from, bytes); };
+  if (kind != cudaMemcpyHostToDevice || stream_of(stream)->captured || !is_pinned(from)) return enqueue(stream, copy);
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  machine().late.push_back(copy);
+  machine().put_off++;
+  return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t stream)
 {
   if (bytes && !fits(block, bytes, true)) return result(cudaErrorInvalidValue);
   return enqueue(stream, [=] { memset(block, value, bytes); });
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
-{
-  *stream = new CUstream_st;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-  delete stream;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t)
-{
-  return capturing() ? result(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
-}
-/* A stream that waits for an event of a capture joins it; a capture waits for nothing outside, and nobody for what was
-   captured before */
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigned)
-{
-  CUstream_st *stream = stream_of(stream_);
-
-  if (event->captured == stream->captured) return cudaSuccess;
-  if (!event->captured || stream->captured || !machine().captures.count(event->captured))
-    return result(cudaErrorStreamCaptureUnsupported);
-  stream->captured = event->captured;
-  stream->captured->streams.push_back(stream);
-  return cudaSuccess;
-}
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
-{
-  if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
-  else function(data); /* host code: device memory stays closed */
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
-{
-  if (!stream || stream->captured) return result(cudaErrorStreamCaptureUnsupported);
-  stream->captured = new CUgraph_st;
-  stream->captured->streams.push_back(stream);
-  machine().captures.insert(stream->captured);
-  return cudaSuccess;
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-{
-  if (!stream || !stream->captured) return result(cudaErrorInvalidValue);
-  *graph = stream->captured;
-  for (CUstream_st *joined : (*graph)->streams) joined->captured = nullptr;
-  machine().captures.erase(*graph);
-  return cudaSuccess;
-}
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
-{
-  *exec         = new CUgraphExec_st;
-  (*exec)->work = graph->work;
-  return cudaSuccess;
-}
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
-{
-  for (const auto &work : exec->work) {
-    const cudaError_t error = enqueue(stream, work);
-    if (error) return error;
-  }
-  return cudaSuccess;
-}
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
-{
-  delete graph;
-  return cudaSuccess;
-}
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
-{
-  delete exec;
-  return cudaSuccess;
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
-{
-  *event = new CUevent_st;
-  return cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-  event->captured = stream_of(stream)->captured;
-  return cudaSuccess;
-}
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-  delete event;
-  return cudaSuccess;
 }
 }

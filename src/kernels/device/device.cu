@@ -1,6 +1,7 @@
 /* The device calls of spmv_kernels.h: counting devices, memory, copies, streams. */
 #include "../core/internal.h"
 #include "launch.cuh"
+#include "staging.h"
 #include <cstdio>
 #include <cstring>
 
@@ -79,6 +80,10 @@ extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, 
   if (to_space == SPMV_HOST && from_space == SPMV_HOST) {
     memcpy(to, from, (size_t)bytes);
     return SPMV_SUCCESS;
+  }
+  if (to_space == SPMV_DEVICE && from_space == SPMV_HOST) {
+    const int threads = spmv_staging_threads(bytes);
+    if (threads > 1 && spmv_staging_upload(to, from, bytes, threads, exec->stream)) return SPMV_SUCCESS;
   }
   SPMV_CUDA(exec,
             cudaMemcpyAsync(to, from, (size_t)bytes, copy_kind(to_space, from_space), (cudaStream_t)exec->stream));

@@ -121,7 +121,7 @@ SpmvStatus make_gather(FoldStream *stream, int64_t cols, SpmvScalar scalar, Spmv
 
   SPMV_TRY(pinned(cols * S, "host x", exec, &stream->x));
   for (void *&to : stream->gathered) SPMV_TRY(pinned(t->chunk_steps * FOLD_LANES * S, "gathered x", exec, &to));
-  SPMV_TRY(fold_gatherers_start(t->chunk_steps * FOLD_LANES, exec, &stream->threads));
+  spmv_threads_start(&stream->threads, fold_gather_threads(t->chunk_steps * FOLD_LANES));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, t->chunks * (int64_t)sizeof(GatherJob), "chunks", &jobs));
   stream->job = (GatherJob *)jobs;
   for (int64_t k = 0; k < t->chunks; k++)
@@ -130,7 +130,7 @@ SpmvStatus make_gather(FoldStream *stream, int64_t cols, SpmvScalar scalar, Spmv
                       scalar,
                       stream->x,
                       stream->gathered[k % FOLD_BUFFERS],
-                      stream->threads};
+                      &stream->threads};
   return SPMV_SUCCESS;
 }
 
@@ -227,7 +227,7 @@ void destroy_stream(FoldStream *stream, const SpmvAllocator *host, const SpmvAll
     }
   for (cudaEvent_t e : event)
     if (e) (void)cudaEventDestroy(e);
-  fold_gatherers_stop(stream->threads, host, device);
+  spmv_threads_stop(&stream->threads);
   spmv_pinned_free(stream->host.columns);
   spmv_pinned_free(stream->host.values);
   spmv_pinned_free(stream->x);

@@ -13,7 +13,7 @@ typedef struct {
   SpmvScalar     scalar;
   const void    *x;
   void          *to;
-  FoldGatherers *threads;
+  SpmvThreads   *threads;
 } GatherJob;
 
 struct FoldStream {
@@ -25,7 +25,7 @@ struct FoldStream {
   void           *row_ptr;       /* of the CSR: a refresh needs the lengths of resident rows */
   void           *x;             /* [cols], gather=host */
   void           *gathered[FOLD_BUFFERS];
-  FoldGatherers  *threads;
+  SpmvThreads     threads; /* gather=host */
   cudaStream_t    copy[FOLD_BUFFERS];
   cudaEvent_t     start, fetched, ready[FOLD_BUFFERS], done[FOLD_BUFFERS];
   pthread_mutex_t one_at_a_time; /* the events are recorded and waited for in pairs */

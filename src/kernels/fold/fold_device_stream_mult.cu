@@ -12,7 +12,7 @@ namespace
 void gather_on_host(void *job_)
 {
   const GatherJob *job = (const GatherJob *)job_;
-  fold_gatherers_run(job->threads, job->columns, job->entries, job->scalar, job->x, job->to);
+  fold_gather(job->threads, job->columns, job->entries, job->scalar, job->x, job->to);
 }
 
 /* Makes `later` wait for what has been enqueued on `earlier` */

@@ -67,9 +67,9 @@ UNIT_TEST(fold_keeps_on_the_device_what_the_buffers_leave)
 }
 
 typedef struct {
-  FoldGatherers *threads;
-  int64_t        seed;
-  int            wrong;
+  SpmvThreads *threads;
+  int64_t      seed;
+  int          wrong;
 } Gathering;
 
 /* Lists of several lengths, the longest first, so that later rounds leave threads without a share */
@@ -84,11 +84,11 @@ static void *gather_lists(void *gathering_)
   for (int e = 0; e < N; e++) columns[e] = e % 7 == 0 ? -1 : (int32_t)(gen_hash((uint64_t)g->seed, (uint64_t)e) % COLS);
   for (int n = N; n > 0; n /= 5) {
     memset(to, 0xFF, N * sizeof *to);
-    fold_gatherers_run(g->threads, columns, n, SPMV_F64, x, to);
+    fold_gather(g->threads, columns, n, SPMV_F64, x, to);
     for (int e = 0; e < n; e++) g->wrong += to[e] != (columns[e] < 0 ? 0 : columns[e] + 0.5);
     if (n < N) g->wrong += to[n] == to[n]; /* still not a number */
   }
-  fold_gatherers_run(g->threads, columns, 0, SPMV_F32, x, to);
+  fold_gather(g->threads, columns, 0, SPMV_F32, x, to);
   free(columns);
   free(x);
   free(to);
@@ -97,19 +97,18 @@ static void *gather_lists(void *gathering_)
 
 UNIT_TEST(fold_gathers_by_several_threads)
 {
-  Gathering g[2] = {{NULL, 1, 0}, {NULL, 2, 0}};
-  pthread_t other;
-  SpmvExec  exec;
+  SpmvThreads threads;
+  Gathering   g[2] = {{&threads, 1, 0}, {&threads, 2, 0}};
+  pthread_t   other;
 
-  spmv_exec_init(&exec, SPMV_HOST);
-  UNIT_EQUAL(SPMV_SUCCESS, fold_gatherers_start(300001, &exec, &g[0].threads));
-  g[1].threads = g[0].threads;
+  UNIT_EQUAL(1, fold_gather_threads(100));
+  UNIT_EQUAL(spmv_threads_available(), fold_gather_threads(300001));
+  spmv_threads_start(&threads, 5); /* whatever this machine has */
   UNIT_EQUAL(0, pthread_create(&other, NULL, gather_lists, &g[1]));
   gather_lists(&g[0]);
   pthread_join(other, NULL);
   UNIT_EQUAL(0, g[0].wrong + g[1].wrong);
-  fold_gatherers_stop(g[0].threads, &exec.host, &exec.device);
-  fold_gatherers_stop(NULL, &exec.host, &exec.device);
+  spmv_threads_stop(&threads);
 }
 
 #if defined(SPMV_HAVE_CUDA)

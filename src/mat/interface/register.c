@@ -37,6 +37,7 @@ PetscErrorCode PetscPackFinalizePackage(void)
   PetscFunctionBegin;
   PetscCall(AIJFmtAliasesReset());
   PetscCall(AIJFmtParentsReset());
+  spmv_staging_release();
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

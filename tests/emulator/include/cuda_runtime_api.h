@@ -2,7 +2,8 @@
   cuda_runtime_api.h of the emulator - the part of the CUDA runtime that petscpack calls, for C and C++.
 
   Names, values and meaning are those of the CUDA toolkit's header, which this one replaces in an emulated build. Work
-  is done at once by the calling thread: a stream only remembers whether it is being captured.
+  is done at once by the calling thread: a stream only remembers whether it is being captured. Copies from pinned memory
+  alone are done as late as they may be.
 */
 #ifndef SPMV_EMULATED_CUDA_RUNTIME_API_H
 #define SPMV_EMULATED_CUDA_RUNTIME_API_H
@@ -21,6 +22,7 @@ typedef enum cudaError {
   cudaErrorMemoryAllocation         = 2,
   cudaErrorInvalidConfiguration     = 9,
   cudaErrorNoDevice                 = 100,
+  cudaErrorInvalidDevice            = 101,
   cudaErrorInvalidResourceHandle    = 400,
   cudaErrorStreamCaptureUnsupported = 900
 } cudaError_t;
@@ -39,7 +41,27 @@ typedef enum cudaStreamCaptureMode {
   cudaStreamCaptureModeRelaxed     = 2
 } cudaStreamCaptureMode;
 
+typedef enum cudaStreamCaptureStatus {
+  cudaStreamCaptureStatusNone        = 0,
+  cudaStreamCaptureStatusActive      = 1,
+  cudaStreamCaptureStatusInvalidated = 2
+} cudaStreamCaptureStatus;
+
+typedef enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost         = 1,
+  cudaMemoryTypeDevice       = 2,
+  cudaMemoryTypeManaged      = 3
+} cudaMemoryType;
+
+typedef struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int            device;
+  void          *devicePointer, *hostPointer;
+} cudaPointerAttributes;
+
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2 };
+enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
 
 typedef struct CUstream_st    *cudaStream_t;
 typedef struct CUevent_st     *cudaEvent_t;
@@ -47,7 +69,11 @@ typedef struct CUgraph_st     *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef void (*cudaHostFn_t)(void *);
 
+#define cudaStreamPerThread ((cudaStream_t)2) /* known so that it can be avoided: the emulator has no such stream */
+
 cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaSetDevice(int device);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorName(cudaError_t);
@@ -56,7 +82,9 @@ const char *cudaGetErrorString(cudaError_t);
 cudaError_t cudaMalloc(void **block, size_t bytes);
 cudaError_t cudaFree(void *block);
 cudaError_t cudaMallocHost(void **block, size_t bytes);
+cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void *block);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *, const void *);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t);
 
@@ -66,10 +94,13 @@ cudaError_t cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned flags);
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *);
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *);
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *);
 cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t, void *data);
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
+cudaError_t cudaEventSynchronize(cudaEvent_t);
 cudaError_t cudaEventDestroy(cudaEvent_t);
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *, cudaGraph_t, unsigned long long flags);

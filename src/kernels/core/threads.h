@@ -1,0 +1,53 @@
+/* threads.h - threads of the host that share work. They wait between pieces of work, and end when they are told to. */
+#ifndef SPMV_CORE_THREADS_H
+#define SPMV_CORE_THREADS_H
+
+#include <pthread.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SPMV_THREADS_MAX = 16 }; /* the caller's included */
+
+/* Does one of the shares 0 .. shares-1 of what context describes */
+typedef void (*SpmvShare)(void *context, int share, int shares);
+
+typedef struct {
+  struct SpmvThreads *all;
+  int                 number; /* the caller's is 0 */
+  pthread_t           thread;
+} SpmvWorker;
+
+/* Belongs to one owner and stays where it is while started. All zero is one that was not started, which may be stopped.
+   It allocates nothing. */
+typedef struct SpmvThreads {
+  pthread_mutex_t one_at_a_time, lock; /* of callers; of all that follows */
+  pthread_cond_t  begin, end;
+  int             started, workers, busy, stop;
+  unsigned        round; /* of the work */
+  SpmvShare       share;
+  void           *context;
+  int             shares;
+  SpmvWorker      worker[SPMV_THREADS_MAX - 1];
+} SpmvThreads;
+
+/* Processors that the calling thread may run on: one where a process is bound to one */
+int spmv_threads_available(void);
+
+/* Starts `most` threads, the caller's included; fewer, or none beside it, where they cannot be had */
+void spmv_threads_start(SpmvThreads *, int most);
+
+/* Threads there are, the caller's included: more shares than these are done one after the other */
+int spmv_threads_count(const SpmvThreads *);
+
+/* Does all shares, each once, and returns when they are done. Calls from several threads come one after the other. */
+void spmv_threads_run(SpmvThreads *, SpmvShare, void *context, int shares);
+
+/* Ends the threads */
+void spmv_threads_stop(SpmvThreads *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,219 @@
+/* staging.cu - see staging.h */
+#include "staging.h"
+#include "core/threads.h"
+#include "launch.cuh"
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <pthread.h>
+
+namespace
+{
+const int64_t PIECE = SPMV_STAGING_PIECE;
+
+/* What one thread fills in turn. A buffer may be filled when its event has come: then the device has read it. */
+struct Lane {
+  char       *buffers; /* pinned, [SPMV_STAGING_BUFFERS * PIECE] */
+  cudaEvent_t read[SPMV_STAGING_BUFFERS];
+  int         device; /* of the events; the buffers serve every device */
+};
+
+/* All that outlives an upload. A lane is made when an upload first has that many threads. */
+pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+Lane            lane[SPMV_STAGING_THREADS];
+
+class Locked
+{
+public:
+  Locked() { pthread_mutex_lock(&one_at_a_time); }
+  Locked(const Locked &)            = delete;
+  Locked &operator=(const Locked &) = delete;
+  ~Locked() { pthread_mutex_unlock(&one_at_a_time); }
+};
+
+/* While a stream is being captured, waiting for an event and pinning memory would be errors for its thread or for all,
+   although the upload is on another stream: not for a thread in relaxed mode. */
+class BesideCaptures
+{
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+
+public:
+  BesideCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode); }
+  BesideCaptures(const BesideCaptures &)            = delete;
+  BesideCaptures &operator=(const BesideCaptures &) = delete;
+  ~BesideCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode); }
+};
+
+/* ---- the lanes ---- */
+
+void drop_events(Lane *l)
+{
+  for (cudaEvent_t &e : l->read) {
+    if (!e) continue;
+    (void)cudaEventSynchronize(e);
+    (void)cudaEventDestroy(e);
+    e = nullptr;
+  }
+}
+
+void drop_lane(Lane *l)
+{
+  drop_events(l);
+  if (l->buffers) (void)cudaFreeHost(l->buffers);
+  l->buffers = nullptr;
+}
+
+/* The buffers, and events of a device */
+bool have_lane(Lane *l, int device)
+{
+  if (l->buffers && l->device == device) return true;
+  drop_events(l);
+  l->device = device;
+  if (!l->buffers &&
+      cudaHostAlloc((void **)&l->buffers, (size_t)(SPMV_STAGING_BUFFERS * PIECE), cudaHostAllocPortable) != cudaSuccess)
+    l->buffers = nullptr;
+  bool complete = l->buffers != nullptr;
+  for (cudaEvent_t &e : l->read)
+    complete = complete && cudaEventCreateWithFlags(&e, cudaEventDisableTiming) == cudaSuccess;
+  if (complete) return true;
+  drop_lane(l);
+  (void)cudaGetLastError();
+  return false;
+}
+
+void drop_lanes()
+{
+  for (Lane &l : lane) drop_lane(&l);
+}
+
+int have_lanes(int wanted, int device)
+{
+  int count = 0;
+
+  while (count < wanted && have_lane(&lane[count], device)) count++;
+  return count;
+}
+
+/* ---- an upload ---- */
+
+struct Upload {
+  char                *to;
+  const char          *from;
+  int64_t              bytes;
+  int                  device;
+  cudaStream_t         stream;
+  std::atomic<int64_t> next; /* byte that nobody has taken */
+  std::atomic<bool>    failed;
+};
+
+cudaError_t send_piece(const Upload *u, int64_t begin, char *buffer, cudaEvent_t read)
+{
+  const size_t bytes = (size_t)std::min(PIECE, u->bytes - begin);
+  cudaError_t  error = cudaEventSynchronize(read); /* of the piece before, perhaps of another upload */
+
+  if (error) return error;
+  memcpy(buffer, u->from + begin, bytes);
+  error = cudaMemcpyAsync(u->to + begin, buffer, bytes, cudaMemcpyHostToDevice, u->stream);
+  return error ? error : cudaEventRecord(read, u->stream);
+}
+
+/* A thread begins with the first device. A caller's own context must stay: nothing is set that is right already. */
+cudaError_t use_device(int device)
+{
+  int               current = 0;
+  const cudaError_t error   = cudaGetDevice(&current);
+
+  return error || current == device ? error : cudaSetDevice(device);
+}
+
+/* What thread number `share` does: it takes pieces until there are none */
+void send_pieces(void *upload, int share, int)
+{
+  Upload              *u     = (Upload *)upload;
+  const Lane          *l     = &lane[share];
+  cudaError_t          error = use_device(u->device);
+  const BesideCaptures relaxed; /* with the device set: it might make a context on the first one */
+
+  for (int turn = 0; !error && !u->failed; turn = (turn + 1) % SPMV_STAGING_BUFFERS) {
+    const int64_t begin = u->next.fetch_add(PIECE);
+    if (begin >= u->bytes) return;
+    error = send_piece(u, begin, l->buffers + turn * PIECE, l->read[turn]);
+  }
+  if (!error) return;
+  u->failed = true;
+  (void)cudaGetLastError(); /* of this thread */
+}
+
+/* The driver says of plain memory that it is unregistered; before CUDA 11 that it knows no such pointer */
+bool is_pageable(const void *from)
+{
+  cudaPointerAttributes about;
+
+  if (cudaPointerGetAttributes(&about, from) == cudaSuccess) return about.type == cudaMemoryTypeUnregistered;
+  (void)cudaGetLastError();
+  return true;
+}
+
+/* Other threads have another stream behind the handle of a thread's own stream */
+bool is_open_to_threads(cudaStream_t stream)
+{
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+
+  if (stream == cudaStreamPerThread) return false;
+  if (cudaStreamIsCapturing(stream, &status) == cudaSuccess) return status == cudaStreamCaptureStatusNone;
+  (void)cudaGetLastError();
+  return false;
+}
+
+bool upload(Upload *u, int threads)
+{
+  const BesideCaptures relaxed;
+  const Locked         lock;
+  SpmvThreads          pool;
+
+  if (cudaGetDevice(&u->device) != cudaSuccess) return false;
+  const int lanes = have_lanes(std::min(threads, (int)SPMV_STAGING_THREADS), u->device);
+  if (lanes == 0) return false;
+  spmv_threads_start(&pool, lanes);
+  spmv_threads_run(&pool, send_pieces, u, lanes);
+  spmv_threads_stop(&pool);
+  if (!u->failed) return true;
+  (void)cudaStreamSynchronize(u->stream); /* a buffer may be on its way without its event */
+  drop_lanes();
+  return false;
+}
+} // namespace
+
+extern "C" int spmv_staging_threads(int64_t bytes)
+{
+  const int64_t paying = bytes / (SPMV_STAGING_BUFFERS * PIECE);
+
+  if (paying < 2) return 1;
+  return (int)std::min<int64_t>({paying, SPMV_STAGING_THREADS, spmv_threads_available()});
+}
+
+extern "C" int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream)
+{
+  Upload u = {(char *)to, (const char *)from, bytes, 0, (cudaStream_t)stream, {0}, {false}};
+
+  if (!is_open_to_threads(u.stream) || !is_pageable(from)) return 0;
+  if (upload(&u, threads)) return 1;
+  (void)cudaGetLastError();
+  return 0;
+}
+
+extern "C" int64_t spmv_staging_bytes(void)
+{
+  const Locked lock;
+  int64_t      bytes = 0;
+
+  for (const Lane &l : lane) bytes += l.buffers ? SPMV_STAGING_BUFFERS * PIECE : 0;
+  return bytes;
+}
+
+extern "C" void spmv_staging_release(void)
+{
+  const Locked lock;
+
+  drop_lanes();
+}

@@ -1,0 +1,36 @@
+/*
+  staging.h - uploads of large pageable blocks, faster than the driver's, which copies them with one thread.
+
+  Threads of the host copy pieces of the block into pinned buffers, from where the copy engine fetches them while the
+  threads fill the next ones. The buffers are one set for the process (decision 0013).
+*/
+#ifndef SPMV_DEVICE_STAGING_H
+#define SPMV_DEVICE_STAGING_H
+
+#include <spmv_kernels.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  SPMV_STAGING_THREADS = 8,
+  SPMV_STAGING_BUFFERS = 2,      /* of each thread */
+  SPMV_STAGING_PIECE   = 1 << 20 /* bytes of a buffer */
+};
+
+/* Threads that pay for an upload of so many bytes and may run; below 2 the driver's copy is as good */
+int spmv_staging_threads(int64_t bytes);
+
+/* Enqueues the copy of a block of the host, in any order of its pieces, by so many threads. 1: done, and the block may
+   be reused, as after cudaMemcpyAsync() from pageable memory. 0: it has to be copied otherwise, since it is pinned, the
+   stream is being captured, or pinned memory or an event could not be had; no CUDA error is left behind. */
+int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream);
+
+/* Pinned bytes that are held */
+int64_t spmv_staging_bytes(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

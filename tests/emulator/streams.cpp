@@ -1,0 +1,128 @@
+/*
+  Streams, events and graphs of the emulator. A stream remembers whether it is being captured; its work has been done.
+*/
+#include "runtime.h"
+#include <utility>
+
+using namespace spmv_emulator;
+
+extern "C" {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+  *stream           = new CUstream_st;
+  (*stream)->device = current_device;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+  catch_up();
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  catch_up();
+  return cudaSuccess;
+}
+/* A stream that waits for an event of a capture joins it; a capture waits for nothing outside, and nobody for what was
+   captured before */
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigned)
+{
+  CUstream_st *stream = stream_of(stream_);
+
+  if (event->captured == stream->captured) return cudaSuccess;
+  if (!event->captured || stream->captured || !machine().captures.count(event->captured))
+    return result(cudaErrorStreamCaptureUnsupported);
+  stream->captured = event->captured;
+  stream->captured->streams.push_back(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+  if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
+  else {
+    catch_up();
+    function(data); /* host code: device memory stays closed */
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+{
+  if (!stream || stream->captured) return result(cudaErrorStreamCaptureUnsupported);
+  stream->captured = new CUgraph_st;
+  stream->captured->streams.push_back(stream);
+  machine().captures.insert(stream->captured);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+  if (!stream || !stream->captured) return result(cudaErrorInvalidValue);
+  *graph = stream->captured;
+  for (CUstream_st *joined : (*graph)->streams) joined->captured = nullptr;
+  machine().captures.erase(*graph);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
+{
+  *status = stream_of(stream)->captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode)
+{
+  std::swap(*mode, capture_mode);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+{
+  *exec         = new CUgraphExec_st;
+  (*exec)->work = graph->work;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+  for (const auto &work : exec->work) {
+    const cudaError_t error = enqueue(stream, work);
+    if (error) return error;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+  delete exec;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+  *event           = new CUevent_st;
+  (*event)->device = current_device;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+
+  if (event->device != (stream ? stream->device : current_device)) return result(cudaErrorInvalidResourceHandle);
+  event->captured = stream_of(stream)->captured;
+  event->copies   = machine().put_off;
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  catch_up(event->copies);
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+  delete event;
+  return cudaSuccess;
+}
+}
