@@ -102,7 +102,7 @@ try() {
 # number of shares, for a combination in four is much longer than the others.
 share_conformance() {
   local format=$1 tier=$2 sample=$3 begin=$SECONDS shares k pids=() logs=$scratch/share
-  shares=$(((${CONF_SHARES:-$(nproc)} - 1) / 2 * 2 + 1))
+  shares=$(((${CONF_SHARES:-$(env -u OMP_NUM_THREADS nproc)} - 1) / 2 * 2 + 1)) # nproc would believe that variable
   say "+ conf_kernels --space device --tier $tier --format $format --sample $sample in $shares processes"
   for ((k = 0; k < shares; k++)); do
     timeout --foreground --kill-after=5 "$single" conf_kernels --space device --tier "$tier" --format "$format" \

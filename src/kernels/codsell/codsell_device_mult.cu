@@ -9,6 +9,8 @@
 
 namespace
 {
+enum { BLOCKS_AHEAD = 1024 /* slices of a block so much later are asked for; 330 to 2640 were the same */ };
+
 template <typename S>
 struct Product {
   CodsellShape        shape;
@@ -110,9 +112,11 @@ __global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) c
     return;
   }
   if (slice < p.shape.slices) {
-    const CodsellSlice at   = p.slices[slice];
-    const int64_t      slot = (slice << log_c) + (threadIdx.x & (c - 1));
-    row                     = row_of_slot(p, at, slot);
+    const CodsellSlice at    = p.slices[slice];
+    const int64_t      later = slice + ((int64_t)BLOCKS_AHEAD * CODSELL_SUMMERS >> log_share);
+    if ((threadIdx.x & (c - 1)) == 0 && part == 0 && later < p.shape.slices) spmv_prefetch(p.slices + later);
+    const int64_t slot = (slice << log_c) + (threadIdx.x & (c - 1));
+    row                = row_of_slot(p, at, slot);
     if (row < rows) sum = sum_of_thread<S, W, C>(p, at, slot, row, part);
   }
   if (p.log_parts > 0) {

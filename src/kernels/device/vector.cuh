@@ -4,6 +4,16 @@
 
 #include "launch.cuh"
 
+/* Asks the second-level cache for what a later block will begin with */
+__device__ inline void spmv_prefetch(const void *p)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#else
+  (void)p; /* the emulator has no caches */
+#endif
+}
+
 /* alpha sum + beta y; y is not read when beta is 0 */
 template <typename S>
 __device__ inline S spmv_axpby(S alpha, S sum, S beta, const S *y)
