@@ -42,17 +42,14 @@ void destroy_packed_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
 SpmvStatus analyze_steps(RbpDeviceAnalysis *a, const SpmvPattern *pattern, SpmvScalar scalar, int64_t min_run,
                          SpmvExec *exec)
 {
-  RbpPrint *prints;
-
   a->arena.chunk_bytes = scratch_bytes(pattern);
   SPMV_TRY(spmv_pattern_on_device(pattern, &a->arena, exec, &a->pattern));
   SPMV_TRY(rbp_scan_pattern(a, exec));
   SPMV_TRY(rbp_choose_variant(a, scalar, min_run, exec));
   SPMV_TRY(rbp_make_groups(a, exec));
   SPMV_TRY(rbp_make_blocks(a, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, a->shape.blocks, "prints", &prints, exec));
-  SPMV_TRY(rbp_describe_blocks(a, prints, exec));
-  return rbp_place_blocks(a, prints, exec);
+  SPMV_TRY(rbp_describe_blocks(a, exec));
+  return rbp_place_blocks(a, exec);
 }
 
 void report_memory(const RbpDeviceShape *s, SpmvScalar scalar, SpmvMemory *m)
@@ -107,19 +104,10 @@ SpmvStatus allocate_packed(RbpDevicePacked *plan, int64_t scalar_bytes, SpmvExec
 
 SpmvStatus fill_packed(RbpDevicePacked *plan, const SpmvCsr *csr, const RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  const RbpDeviceShape *s            = &a->shape;
-  const int64_t         scalar_bytes = spmv_scalar_bytes(csr->scalar_type);
-  RbpDeviceAnalysis     source       = *a;
-
-  if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may have moved since the analysis */
-    source.pattern.row_ptr = csr->pattern.row_ptr;
-    source.pattern.col     = csr->pattern.col;
-  }
-  SPMV_TRY(allocate_packed(plan, scalar_bytes, exec));
-  SPMV_TRY(spmv_copy(plan->blocks, SPMV_DEVICE, a->blocks, SPMV_DEVICE, s->blocks * (int64_t)sizeof(RbpBlock), exec));
-  SPMV_TRY(spmv_copy(plan->pieces, SPMV_DEVICE, a->pieces, SPMV_DEVICE, s->long_groups * (int64_t)sizeof(RbpLongGroup),
-                     exec));
-  SPMV_TRY(rbp_write_streams(&source, plan->pattern, exec));
+  SPMV_TRY(allocate_packed(plan, spmv_scalar_bytes(csr->scalar_type), exec));
+  SPMV_TRY(spmv_copy(plan->pieces, SPMV_DEVICE, a->pieces, SPMV_DEVICE,
+                     a->shape.long_groups * (int64_t)sizeof(RbpLongGroup), exec));
+  SPMV_TRY(rbp_copy_streams(a, plan->blocks, plan->pattern, exec));
   return rbp_device_update_values(&plan->plan.base, csr->values, csr->values_space, exec);
 }
 } // namespace

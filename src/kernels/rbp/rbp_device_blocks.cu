@@ -229,6 +229,7 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_OVERFLOW, "rbp packed: %lld blocks", (long long)sum.blocks);
   SPMV_TRY(spmv_arena_array(&a->arena, s->blocks, "blocks", &a->blocks, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, s->blocks, "block groups", &a->block_group, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, s->blocks, "prints", &a->prints, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, s->long_groups, "pieces", &a->pieces, exec));
   SPMV_LAUNCH(exec, rbp_pack_groups<I>, segments, PACK_THREADS, 0, p, row_ptr, nullptr, (const SegmentCount *)sums,
               a->blocks, a->block_group, a->pieces);
@@ -237,26 +238,29 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 
 /* ---- places ---- */
 
-/* Values and words of a block, or of all blocks up to and with one, and those of them with the stream of another */
+/* Of a block, or of all blocks up to and with one: values, words of their own, whether the stream is another's, and the
+   room that a stream of its own still needs */
 struct Places {
-  int64_t values, words, shared;
+  int64_t values, words, shared, room;
 };
 
 struct AddPlaces {
   __host__ __device__ Places operator()(const Places &a, const Places &b) const
   {
-    return {a.values + b.values, a.words + b.words, a.shared + b.shared};
+    return {a.values + b.values, a.words + b.words, a.shared + b.shared, a.room + b.room};
   }
 };
 
 struct BlockPlaces {
   const RbpBlock   *blocks;
   const int32_t    *owner; /* [blocks] the block whose stream serves */
+  const uint64_t  **stream;
   int               planes;
   __device__ Places operator()(int64_t b) const
   {
-    const bool own = owner[b] == b;
-    return {(int64_t)blocks[b].stride * planes, own ? (int64_t)blocks[b].words : 0, own ? 0 : 1};
+    const bool    own   = owner[b] == b;
+    const int64_t words = own ? blocks[b].words : 0;
+    return {(int64_t)blocks[b].stride * planes, words, own ? 0 : 1, stream[b] ? 0 : (words + 3) / 4};
   }
 };
 
@@ -312,18 +316,18 @@ __global__ void rbp_set_places(RbpBlock *blocks, const Places *sums, const int32
   if (o != b) blocks[b].flags |= RBP_BLOCK_SHARED;
 }
 
-SpmvStatus find_owners(RbpDeviceAnalysis *a, const RbpPrint *prints, int32_t *owner, SpmvExec *exec)
+SpmvStatus find_owners(RbpDeviceAnalysis *a, int32_t *owner, SpmvExec *exec)
 {
   const int64_t n     = a->shape.blocks;
   PrintTable    table = {nullptr, nullptr, 64};
 
   while (table.slots < 2 * n) table.slots *= 2;
-  SPMV_TRY(spmv_arena_array(&a->arena, table.slots, "prints", &table.key, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, table.slots, "first blocks", &table.first, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(table.key, 0xff, (size_t)table.slots * 8, (cudaStream_t)exec->stream));
-  SPMV_CUDA(exec, cudaMemsetAsync(table.first, 0xff, (size_t)table.slots * 4, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, rbp_insert_prints, spmv_blocks(n, 256), 256, 0, prints, table, n);
-  SPMV_LAUNCH(exec, rbp_find_owners, spmv_blocks(n, 256), 256, 0, prints, table, owner, n);
+  const int64_t bytes = table.slots * (int64_t)(sizeof *table.key + sizeof *table.first);
+  SPMV_TRY(spmv_arena_alloc(&a->arena, bytes, "table of prints", (void **)&table.key, exec));
+  table.first = (unsigned *)(table.key + table.slots);
+  SPMV_CUDA(exec, cudaMemsetAsync(table.key, 0xff, (size_t)bytes, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, rbp_insert_prints, spmv_blocks(n, 256), 256, 0, a->prints, table, n);
+  SPMV_LAUNCH(exec, rbp_find_owners, spmv_blocks(n, 256), 256, 0, a->prints, table, owner, n);
   return SPMV_SUCCESS;
 }
 
@@ -335,7 +339,7 @@ SpmvStatus rbp_make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   return a->pattern.index_type == SPMV_I64 ? make_blocks<int64_t>(a, exec) : make_blocks<int32_t>(a, exec);
 }
 
-SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, const RbpPrint *prints, SpmvExec *exec)
+SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
   RbpDeviceShape *s = &a->shape;
   const int64_t   n = s->blocks;
@@ -345,9 +349,9 @@ SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, const RbpPrint *prints, SpmvEx
   if (n == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(&a->arena, n, "owners", &owner, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, n, "places", &sums, exec));
-  SPMV_TRY(find_owners(a, prints, owner, exec));
-  const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
-                                                      BlockPlaces{a->blocks, owner, s->group_rows * s->unit_columns});
+  SPMV_TRY(find_owners(a, owner, exec));
+  const auto places = thrust::make_transform_iterator(
+      thrust::counting_iterator<int64_t>(0), BlockPlaces{a->blocks, owner, a->stream, s->group_rows * s->unit_columns});
   SPMV_CUB(exec, &a->arena,
            cub::DeviceScan::InclusiveScan(scratch, bytes, places, sums, AddPlaces(), n, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, rbp_set_places, spmv_blocks(n, 256), 256, 0, a->blocks, sums, owner, n);
@@ -356,5 +360,5 @@ SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, const RbpPrint *prints, SpmvEx
   s->pattern_words = all.words;
   s->shared_blocks = all.shared;
   s->padding       = s->value_count - a->pattern.nnz;
-  return SPMV_SUCCESS;
+  return all.room ? rbp_describe_again(a, all.room, exec) : SPMV_SUCCESS;
 }

@@ -74,33 +74,6 @@ __device__ inline uint64_t bits_from(const unsigned *words, int k)
   return skip ? low >> skip | (uint64_t)w[2] << (64 - skip) : low;
 }
 
-/* Columns from the start of the run that holds column k - 1 to column k, in the row that begins at `begin` < k */
-__device__ inline int distance_from_start(const unsigned *starts, int begin, int k)
-{
-  int      w    = (k - 1) / 32;
-  unsigned bits = starts[w] << (31 - (k - 1) % 32) >> (31 - (k - 1) % 32);
-
-  while (!bits && 32 * w > begin) bits = starts[--w];
-  return k - max(begin, bits ? 32 * w + 31 - __clz((int)bits) : begin);
-}
-
-/* Units of U columns that begin in 64 columns: at run starts, and each U columns on while the run goes on */
-template <int U>
-__device__ inline int count_firsts(uint64_t starts, uint64_t inside, int distance)
-{
-  uint64_t blocked = starts | ~inside, ahead = starts;
-
-  if (!(starts & 1)) { /* the first of the run from before */
-    const int skip = (U - distance % U) % U;
-    if (!(starts & ((2ull << skip) - 1))) ahead |= inside & 1ull << skip;
-  }
-#pragma unroll
-  for (int u = 1; u < U; u++) blocked |= starts << u;
-  uint64_t firsts = ahead;
-  while ((ahead = ahead << U & ~blocked) != 0) firsts |= ahead;
-  return __popcll(firsts);
-}
-
 /* Whether a row's columns are those of the row above, which lies in the tile too; one of `lanes` threads looks */
 __device__ inline bool equals_above(const Tile &tile, int row, int lane, int lanes)
 {
@@ -130,9 +103,9 @@ __device__ inline void look_at_rows(const Tile &tile, int rows, bool same, RbpRo
     for (int k = begin + 64 * lane; k < end; k += 64 * lanes) {
       const uint64_t in_row   = end - k < 64 ? (1ull << (end - k)) - 1 : ~0ull;
       const uint64_t starts   = (bits_from(tile.starts, k) | (k == begin)) & in_row;
-      const int      distance = starts & 1 ? 0 : distance_from_start(tile.starts, begin, k);
-      n2 += count_firsts<2>(starts, in_row, distance);
-      n3 += count_firsts<3>(starts, in_row, distance);
+      const int      distance = starts & 1 ? 0 : rbp_distance_from_start(tile.starts, begin, k);
+      n2 += __popcll(rbp_unit_firsts<2>(starts, in_row, distance));
+      n3 += __popcll(rbp_unit_firsts<3>(starts, in_row, distance));
     }
     n2     = spmv_add_lanes(n2, lanes);
     n3     = spmv_add_lanes(n3, lanes);
