@@ -26,23 +26,24 @@ struct AddPrints {
   }
 };
 
-/* What a thread's units add to c; first: some start of the block */
-template <int U, int P>
-__device__ inline void look_at_units(const Mine<P> &mine, int units, int first, Common &c)
+/* What a thread's units add to c */
+template <int G, int U, int P>
+__device__ inline void look_at_units(const int (&start)[P], int units, const Units<G, U, P> &u, Common &c)
 {
 #pragma unroll
   for (int i = 0; i < P; i++) {
-    if ((int)threadIdx.x + i * RBP_THREADS >= units) break;
-    c.min = min(c.min, mine.start[i]);
-    c.max = max(c.max, mine.start[i]);
-    if (U > 1 && mine.length[i] != U) c.flags |= RBP_BLOCK_RAGGED;
-    if (U > 1 && (unsigned)abs(mine.start[i] - first) % U) c.flags |= UNSCALED;
+    const int unit = threadIdx.x + i * RBP_THREADS;
+    if (unit >= units) break;
+    c.min = min(c.min, start[i]);
+    c.max = max(c.max, start[i]);
+    if (U > 1 && u.length[unit] != U) c.flags |= RBP_BLOCK_RAGGED;
+    if (U > 1 && (unsigned)abs(start[i] - u.start[0]) % U) c.flags |= UNSCALED;
   }
 }
 
 /* Whether the starts lie in few enough windows; writes the table of windows if so. Needs all threads. */
 template <int G, int U, int P>
-__device__ bool find_windows(const Mine<P> &mine, int units, int base, unsigned *table, Units<G, U, P> &u)
+__device__ bool find_windows(const int (&start)[P], int units, int base, unsigned *table, Units<G, U, P> &u)
 {
   int before, count, far = 0;
 
@@ -52,7 +53,7 @@ __device__ bool find_windows(const Mine<P> &mine, int units, int base, unsigned 
 #pragma unroll
   for (int i = 0; i < P; i++) {
     if ((int)threadIdx.x + i * RBP_THREADS >= units) break;
-    const int      w   = (mine.start[i] - base) >> RBP_WINDOW_BITS;
+    const int      w   = (start[i] - base) >> RBP_WINDOW_BITS;
     const unsigned bit = 1u << w % 32;
     if (w >= 32 * RBP_THREADS) far = 1;
     else if (!(u.window[w / 32] & bit)) atomicOr(&u.window[w / 32], bit); /* few find a new one */
@@ -77,7 +78,7 @@ __device__ inline uint16_t windowed_start(const Units<G, U, P> &u, int offset)
 
 /* The stream behind its head, to a multiple of 4 words */
 template <int G, int U, int P>
-__device__ inline void encode(const RbpBlock &b, const Mine<P> &mine, Units<G, U, P> &u)
+__device__ inline void encode(const RbpBlock &b, const int (&start)[P], Units<G, U, P> &u)
 {
   const int starts = rbp_starts_offset(b.groups, b.flags), lengths = rbp_lengths_offset(b.groups, b.units, b.flags);
   const int head = (b.groups + 1) * (b.flags & RBP_BLOCK_UNEVEN ? 2 : 1);
@@ -86,12 +87,12 @@ __device__ inline void encode(const RbpBlock &b, const Mine<P> &mine, Units<G, U
 
 #pragma unroll
   for (int i = 0; i < P; i++) {
-    const int unit = threadIdx.x + i * RBP_THREADS, offset = mine.start[i] - b.base;
+    const int unit = threadIdx.x + i * RBP_THREADS, offset = start[i] - b.base;
     if (unit >= b.units) break;
     if (b.flags & RBP_BLOCK_WIDE) ((unsigned *)(word + starts))[unit] = (unsigned)offset;
     else if (b.flags & RBP_BLOCK_WINDOWED) word[starts + unit] = windowed_start(u, offset);
     else word[starts + unit] = (uint16_t)(b.scale == 1 ? offset : offset / U);
-    if (b.flags & RBP_BLOCK_RAGGED) word[lengths + unit] = (uint16_t)mine.length[i];
+    if (b.flags & RBP_BLOCK_RAGGED) word[lengths + unit] = (uint16_t)u.length[unit];
   }
   if (threadIdx.x == 0 && head % 2) word[head] = 0;
   if (threadIdx.x < 4 && end < (b.words + 3) / 4 * 4) word[end] = 0;
@@ -99,7 +100,7 @@ __device__ inline void encode(const RbpBlock &b, const Mine<P> &mine, Units<G, U
 
 /* base, units, stride, scale, lanes, flags and words from what all threads have found */
 template <int G, int U, int P>
-__device__ inline void describe(const Common &c, const Mine<P> &mine, RbpBlock &b, Units<G, U, P> &u)
+__device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock &b, Units<G, U, P> &u)
 {
   b.base   = b.units ? c.min : 0;
   b.scale  = (uint16_t)(c.flags & UNSCALED ? 1 : U);
@@ -110,12 +111,30 @@ __device__ inline void describe(const Common &c, const Mine<P> &mine, RbpBlock &
   if (b.units && (c.max - c.min) / (b.scale == 1 ? 1 : U) > 65535) {
     unsigned *table = (unsigned *)(words_of(u) + rbp_starts_offset(b.groups, b.flags));
     b.scale         = 1;
-    b.flags |= find_windows(mine, b.units, b.base, table, u) ? RBP_BLOCK_WINDOWED : RBP_BLOCK_WIDE;
+    b.flags |= find_windows(start, b.units, b.base, table, u) ? RBP_BLOCK_WINDOWED : RBP_BLOCK_WIDE;
   }
   b.words = rbp_pattern_words(b.groups, b.units, b.flags);
 }
 
-/* The stream to `to`, where there is room; its fingerprint is right in thread 0 */
+/* Keeps the description of a block; returns the room for its stream, or NULL. By one thread. */
+__device__ inline uint64_t *keep(const RbpDeviceAnalysis &a, int64_t block, const RbpBlock &b)
+{
+  const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(a.room_used, (unsigned long long)quads);
+  uint64_t     *room = at + quads <= a.room_size ? a.room + at : nullptr;
+  RbpBlock     &to   = a.blocks[block];
+
+  a.stream[block] = room;
+  to.base         = b.base;
+  to.stride       = b.stride;
+  to.units        = b.units;
+  to.scale        = b.scale;
+  to.lanes        = b.lanes;
+  to.flags        = b.flags;
+  to.words        = b.words;
+  return room;
+}
+
+/* The stream to `to`, where there is room; its fingerprint, right in thread 0 */
 template <int G, int U, int P>
 __device__ inline RbpPrint store(const RbpBlock &b, const Units<G, U, P> &u, uint64_t *to)
 {
@@ -123,18 +142,18 @@ __device__ inline RbpPrint store(const RbpBlock &b, const Units<G, U, P> &u, uin
   __shared__ typename Reduce::TempStorage         temp;
   RbpPrint                                        print = {0, 0};
 
+  if (threadIdx.x == 0) rbp_print_add(&print, -1, (uint64_t)b.groups << 32 | (uint64_t)b.units << 8 | b.flags);
+#pragma unroll 1
   for (int i = threadIdx.x; i < (b.words + 3) / 4; i += RBP_THREADS) {
     rbp_print_add(&print, i, u.stream[i]);
     if (to) to[i] = u.stream[i];
   }
-  print = Reduce(temp).Reduce(print, AddPrints());
-  rbp_print_add(&print, b.words, (uint64_t)b.groups << 32 | (uint64_t)b.units << 8 | b.flags);
-  return print;
+  return Reduce(temp).Reduce(print, AddPrints());
 }
 
 /* again: only the streams that are needed and found no room before */
 template <typename I, int G, int U, int P>
-__global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 12))
+__global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 16))
     rbp_describe(RbpDeviceAnalysis a, const I *__restrict__ row_ptr, const I *__restrict__ col, bool again)
 {
   typedef cub::BlockReduce<Common, RBP_THREADS> Reduce;
@@ -145,33 +164,20 @@ __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS,
   const int64_t                           block = blockIdx.x;
   RbpBlock                                b     = a.blocks[block];
   Common                                  c     = {INT_MAX, 0, 0, 0};
-  Mine<P>                                 mine;
+  int                                     start[P];
 
   if (again && (b.flags & RBP_BLOCK_SHARED || a.stream[block])) return;
-  b.units = walk_block(b, a, row_ptr, col, a.block_group[block], u, mine, c);
-  look_at_units<U>(mine, b.units, U > 1 ? u.start[0] : 0, c);
+  b.units = walk_block(b, a, row_ptr, col, a.block_group[block], u, start, c);
+  look_at_units(start, b.units, u, c);
   c = Reduce(temp).Reduce(c, Join());
   if (threadIdx.x == 0) common = c;
   __syncthreads();
-  describe(common, mine, b, u);
-  if (threadIdx.x == 0) {
-    const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(a.room_used, (unsigned long long)quads);
-    room            = at + quads <= a.room_size ? a.room + at : nullptr;
-    a.stream[block] = room;
-  }
-  encode(b, mine, u);
+  describe(common, start, b, u);
+  if (threadIdx.x == 0) room = keep(a, block, b);
+  encode(b, start, u);
   __syncthreads();
   const RbpPrint print = store(b, u, room);
-  if (threadIdx.x) return;
-  a.prints[block] = print;
-  RbpBlock &to    = a.blocks[block];
-  to.base         = b.base;
-  to.stride       = b.stride;
-  to.units        = b.units;
-  to.scale        = b.scale;
-  to.lanes        = b.lanes;
-  to.flags        = b.flags;
-  to.words        = b.words;
+  if (threadIdx.x == 0) a.prints[block] = print;
 }
 
 struct Describe {

@@ -24,16 +24,19 @@ struct Units {
     HEAD    = (UNITS + 1) * (G > 1 ? 2 : 1) + 1 + 2 * RBP_WINDOWS,
     QUADS   = (HEAD + UNITS * (U > 1 ? 3 : 2) + 4) / 4
   };
+  static_assert(MASKS <= 64, "a warp finds the units of a block");
+
   uint64_t stream[QUADS]; /* 4 words each: the pattern stream */
-  int      column[U > 1 ? COLUMNS : 1];
-  unsigned starts[MASKS + 1];                               /* bit k % 32 of word k / 32: column k begins a row, then
-                                                               a run or a row; also what is behind the last column */
-  uint16_t                   group_at[MASKS];               /* of column 32 k, counting groups that have columns */
-  uint16_t                   skipped[G > 1 ? UNITS : 1];    /* nonzeros of other rows before the row of such a group */
-  uint64_t                   firsts[U > 1 ? MASKS / 2 : 1]; /* column k begins a unit */
-  uint16_t                   before[U > 1 ? MASKS / 2 : 1]; /* units before this word of firsts */
-  int                        start[U > 1 ? UNITS : 1];      /* of each unit */
-  uint8_t                    length[U > 1 ? UNITS : 1];     /* columns of each unit */
+  /* Bits: bit k % 32 of word k / 32 is column k. A row starts there, then a run or a row; behind the last column all
+     are set */
+  unsigned                   starts[MASKS + 1];
+  uint16_t                   group_at[MASKS];            /* of column 32 k, counting groups that have columns */
+  uint16_t                   skipped[G > 1 ? UNITS : 1]; /* nonzeros of other rows before the row of such a group */
+  int                        column[U > 1 ? COLUMNS + 1 : 1]; /* column k at k + 1 */
+  unsigned                   firsts[MASKS];                   /* bits: column k begins a unit */
+  uint16_t                   before[MASKS];                   /* units before this word of firsts */
+  int                        start[U > 1 ? UNITS : 1];        /* of each unit */
+  uint8_t                    length[U > 1 ? UNITS : 1];       /* columns of each unit */
   int                        units;
   unsigned                   window[RBP_THREADS];         /* bit w % 32 of word w / 32: some start lies in window w */
   uint16_t                   windows_before[RBP_THREADS]; /* this word of bits */
@@ -45,12 +48,6 @@ __device__ inline uint16_t *words_of(Units<G, U, P> &u)
 {
   return (uint16_t *)u.stream;
 }
-
-/* The units of a thread */
-template <int P>
-struct Mine {
-  int start[P], length[P];
-};
 
 /* What all units and groups of a block have in common */
 struct Common {
@@ -110,45 +107,49 @@ __device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a,
 template <typename I, int G, int U, int P>
 __device__ inline int load_piece(const RbpBlock &b, int capacity, const I *row_ptr, Units<G, U, P> &u, Common &c)
 {
+  const int n = (int)min((int64_t)capacity, (int64_t)row_ptr[b.row0 + 1] - b.csr0);
+
   if (threadIdx.x == 0) {
-    words_of(u)[0] = words_of(u)[2] = 0;
-    u.starts[0]                     = 1;
+    words_of(u)[0] = words_of(u)[2] = u.skipped[0] = 0;
+    u.group_at[0]                                  = 0;
+    mark_row(u, 0, n, 0);
     if (b.rows != G) c.flags |= RBP_BLOCK_UNEVEN;
   }
-  return (int)min((int64_t)capacity, (int64_t)row_ptr[b.row0 + 1] - b.csr0);
+  return n;
 }
 
-/* Columns of the block from the CSR; all loads of a thread are under way together */
+/* Columns of the block from the CSR, 0 behind the last one. No branch holds up a load: all are under way together. */
 template <typename I, int G, int U, int P>
-__device__ inline void load_columns(const RbpBlock &b, const I *col, int n, const Units<G, U, P> &u,
-                                    int (&column)[P * U])
+__device__ inline void load_columns(const I *col, unsigned n, const Units<G, U, P> &u, int (&column)[P * U])
 {
-  const bool skips = G > 1 && !(b.flags & RBP_BLOCK_PIECE);
+  const unsigned up_to_lane = (2u << threadIdx.x % 32) - 2; /* bit 0 is known to group_at */
+  unsigned       at[P * U];
 
 #pragma unroll
   for (int j = 0; j < P * U; j++) {
-    const int k  = threadIdx.x + j * RBP_THREADS;
-    int64_t   at = b.csr0 + k;
-    column[j]    = 0;
-    if (k >= n) continue;
-    if (skips) at += u.skipped[u.group_at[k / 32] + __popc(u.starts[k / 32] & ((2u << k % 32) - 2))];
-    column[j] = (int)col[at];
+    const unsigned k = threadIdx.x + j * RBP_THREADS, w = k / 32;
+    at[j] = k;
+    if (G == 1) continue;
+    const unsigned group = u.group_at[w] + __popc(u.starts[w] & up_to_lane);
+    at[j] += u.skipped[k < n ? group : 0];
   }
+#pragma unroll
+  for (int j = 0; j < P * U; j++) column[j] = threadIdx.x + j * RBP_THREADS < n ? (int)col[at[j]] : 0;
 }
 
 /* Run starts, beside the row starts that are there */
 template <int G, int U, int P>
-__device__ inline void find_starts(int n, const int (&column)[P * U], Units<G, U, P> &u)
+__device__ inline void find_starts(unsigned n, const int (&column)[P * U], Units<G, U, P> &u)
 {
 #pragma unroll
-  for (int j = 0; j < P * U; j++) u.column[threadIdx.x + j * RBP_THREADS] = column[j];
+  for (int j = 0; j < P * U; j++) u.column[threadIdx.x + j * RBP_THREADS + 1] = column[j];
   if (threadIdx.x == 0) u.starts[Units<G, U, P>::MASKS] = ~0u;
   __syncthreads();
 #pragma unroll
   for (int j = 0; j < P * U; j++) {
-    const int      k      = threadIdx.x + j * RBP_THREADS;
-    const unsigned starts = __ballot_sync(0xffffffffu, k >= n || (k > 0 && u.column[k - 1] + 1 != column[j]));
-    if (k % 32 == 0) u.starts[k / 32] |= starts;
+    const unsigned k      = threadIdx.x + j * RBP_THREADS;
+    const unsigned starts = __ballot_sync(0xffffffffu, (k >= n) | (u.column[k] + 1 != column[j]));
+    if (threadIdx.x % 32 == 0) u.starts[k / 32] |= starts;
   }
   __syncthreads();
 }
@@ -160,48 +161,49 @@ __device__ inline void find_firsts(int n, Units<G, U, P> &u)
   const int lane = threadIdx.x, k = 64 * lane;
   uint64_t  firsts = 0;
 
-  static_assert(Units<G, U, P>::MASKS <= 64, "a warp finds the units of a block");
   if (k < n) {
     const uint64_t inside = n - k < 64 ? (1ull << (n - k)) - 1 : ~0ull;
     const uint64_t starts = ((uint64_t)u.starts[2 * lane + 1] << 32 | u.starts[2 * lane]) & inside;
     firsts = rbp_unit_firsts<U>(starts, inside, starts & 1 ? 0 : rbp_distance_from_start(u.starts, 0, k));
   }
-  int sum = __popcll(firsts);
+  const int low = __popc((unsigned)firsts), all = __popcll(firsts);
+  int       sum = all;
   for (int by = 1; by < 32; by *= 2) {
     const int other = __shfl_up_sync(0xffffffffu, sum, by);
     if (lane >= by) sum += other;
   }
-  if (lane < Units<G, U, P>::MASKS / 2) {
-    u.firsts[lane] = firsts;
-    u.before[lane] = (uint16_t)(sum - __popcll(firsts));
+  if (2 * lane < Units<G, U, P>::MASKS) {
+    u.firsts[2 * lane]     = (unsigned)firsts;
+    u.firsts[2 * lane + 1] = (unsigned)(firsts >> 32);
+    u.before[2 * lane]     = (uint16_t)(sum - all);
+    u.before[2 * lane + 1] = (uint16_t)(sum - all + low);
   }
   if (lane == 31) u.units = sum;
 }
 
-/* Units of more than one column; returns how many */
+/* Units of more than one column; returns how many. start: those of this thread. */
 template <int G, int U, int P>
-__device__ inline int find_units(int n, const int (&column)[P * U], Units<G, U, P> &u, Mine<P> &mine)
+__device__ inline int find_units(int n, const int (&column)[P * U], Units<G, U, P> &u, int (&start)[P])
 {
-  find_starts(n, column, u);
+  const unsigned lane = threadIdx.x % 32, below_lane = (1u << lane) - 1;
+
+  find_starts((unsigned)n, column, u);
   if (threadIdx.x < 32) find_firsts(n, u);
   __syncthreads();
 #pragma unroll
   for (int j = 0; j < P * U; j++) {
-    const int      k = threadIdx.x + j * RBP_THREADS, w = k / 32;
-    const uint64_t firsts = u.firsts[k / 64], bit = 1ull << k % 64;
-    if (!(firsts & bit)) continue;
-    const int      unit = u.before[k / 64] + __popcll(firsts & (bit - 1));
-    const unsigned ends =
-        (unsigned)(((uint64_t)u.starts[w + 1] << 32 | u.starts[w]) >> (k % 32 + 1)) & ((1 << (U - 1)) - 1);
+    const unsigned w = (threadIdx.x + j * RBP_THREADS) / 32, firsts = u.firsts[w];
+    const unsigned unit = u.before[w] + __popc(firsts & below_lane);
+    const unsigned ends = (unsigned)(((uint64_t)u.starts[w + 1] << 32 | u.starts[w]) >> (lane + 1)); /* of runs */
+    if (!(firsts >> lane & 1)) continue;
     u.start[unit]  = column[j];
-    u.length[unit] = (uint8_t)(ends ? __ffs((int)ends) : U);
+    u.length[unit] = (uint8_t)__ffs((int)(ends | 1u << (U - 1)));
   }
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < P; i++) {
     const int unit = threadIdx.x + i * RBP_THREADS;
-    mine.start[i]  = unit < u.units ? u.start[unit] : 0;
-    mine.length[i] = unit < u.units ? u.length[unit] : 0;
+    start[i]       = unit < u.units ? u.start[unit] : 0;
   }
   return u.units;
 }
@@ -209,23 +211,23 @@ __device__ inline int find_units(int n, const int (&column)[P * U], Units<G, U, 
 /* Finds the units of a block, and the head of its stream; returns how many units. group0: the first group. */
 template <typename I, int G, int U, int P>
 __device__ int walk_block(const RbpBlock &b, const RbpDeviceAnalysis &a, const I *row_ptr, const I *col, int64_t group0,
-                          Units<G, U, P> &u, Mine<P> &mine, Common &c)
+                          Units<G, U, P> &u, int (&start)[P], Common &c)
 {
   const bool piece = b.flags & RBP_BLOCK_PIECE;
   int        column[P * U], units;
 
   if (G * U > 1) {
-    for (int w = threadIdx.x; w < Units<G, U, P>::MASKS; w += RBP_THREADS) u.starts[w] = 0;
+    if ((int)threadIdx.x < Units<G, U, P>::MASKS) u.starts[threadIdx.x] = 0;
     __syncthreads();
   }
   const int n = piece ? load_piece<I>(b, a.shape.capacity, row_ptr, u, c) : load_groups(b, a, row_ptr, group0, u, c);
   if (G > 1) __syncthreads();
-  load_columns(b, col, n, u, column);
-  if constexpr (U > 1) units = find_units(n, column, u, mine);
+  load_columns(col + b.csr0, (unsigned)n, u, column);
+  if constexpr (U > 1) units = find_units(n, column, u, start);
   else {
     units = n;
 #pragma unroll
-    for (int i = 0; i < P; i++) mine.start[i] = column[i];
+    for (int i = 0; i < P; i++) start[i] = column[i];
   }
   if (piece) c.longest = units;
   if (threadIdx.x == 0) {
