@@ -19,11 +19,12 @@ RbpFormat format_of(const SpmvOptions *options) { return (RbpFormat)(int)options
 
 bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->format == RBP_PACKED; }
 
-/* What the steps of an analysis take in all, nearly: 8 bytes a row, 4 a group of several rows, 160 a block */
+/* What the steps of an analysis take, nearly: 8 bytes a row, and the rest in all where many nonzeros make a unit, as
+   they may in long rows. Elsewhere the rest is a second allocation (rbp_make_blocks), whose size is known by then. */
 int64_t scratch_bytes(const SpmvPattern *p)
 {
   const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * spmv_index_bytes(p->index_type) : 0;
-  return upload + 11 * p->rows + p->nnz / 3 + (1 << 20);
+  return upload + 9 * p->rows + (p->nnz > 16 * p->rows ? p->nnz / 3 * 2 : 0) + (1 << 20);
 }
 
 /* ---- packed ---- */

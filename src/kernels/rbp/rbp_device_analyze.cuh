@@ -125,6 +125,8 @@ SpmvStatus rbp_scan_pattern(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *, SpmvScalar, int64_t min_run, SpmvExec *);
 SpmvStatus rbp_make_groups(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_make_blocks(RbpDeviceAnalysis *, SpmvExec *);
+/* Room for all streams, in units of 4 words, enough but for wide blocks */
+int64_t    rbp_expected_room(const RbpDeviceAnalysis *);
 SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *, SpmvExec *);
 /* Room for more streams, for those that found none */

@@ -207,17 +207,6 @@ __global__ void __launch_bounds__(RBP_THREADS) rbp_copy(RbpDeviceAnalysis a, Rbp
   for (int i = threadIdx.x; i < b.words / 2; i += RBP_THREADS) to[i] = from[i];
 }
 
-/* 4 words each, enough but for wide blocks */
-int64_t expected_room(const RbpDeviceAnalysis *a)
-{
-  const RbpDeviceShape *s       = &a->shape;
-  const int64_t         heads   = s->groups + 2 * s->blocks; /* a piece has part of a group */
-  const int             windows = a->pattern.cols > 65536 ? 2 * RBP_WINDOWS : 0;
-
-  return (heads * (s->group_rows > 1 ? 2 : 1) + s->units * (s->unit_columns > 1 ? 2 : 1) + s->blocks * (windows + 6)) /
-         4;
-}
-
 SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t room, bool again, SpmvExec *exec)
 {
   a->room_size = room;
@@ -228,15 +217,26 @@ SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t room, bool again, SpmvExe
 }
 } // namespace
 
+int64_t rbp_expected_room(const RbpDeviceAnalysis *a)
+{
+  const RbpDeviceShape *s       = &a->shape;
+  const int64_t         heads   = s->groups + 2 * s->blocks; /* a piece has part of a group */
+  const int             windows = a->pattern.cols > 65536 ? 2 * RBP_WINDOWS : 0;
+
+  return (heads * (s->group_rows > 1 ? 2 : 1) + s->units * (s->unit_columns > 1 ? 2 : 1) + s->blocks * (windows + 6)) /
+         4;
+}
+
 SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
   SPMV_TRY(spmv_arena_array(&a->arena, 1, "room", &a->room_used, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, a->shape.blocks, "streams", &a->stream, exec));
-  return describe_into(a, expected_room(a), false, exec);
+  return describe_into(a, rbp_expected_room(a), false, exec);
 }
 
 SpmvStatus rbp_describe_again(RbpDeviceAnalysis *a, int64_t room, SpmvExec *exec)
 {
+  a->arena.chunk_bytes = 0; /* no more than that */
   return describe_into(a, room, true, exec);
 }
 
