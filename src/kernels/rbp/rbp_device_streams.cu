@@ -194,17 +194,25 @@ struct Describe {
   }
 };
 
-/* Streams and the blocks that have them, one thread block each */
+/* Streams and the blocks that have them, one thread block each. The loads of a thread are under way together. */
 __global__ void __launch_bounds__(RBP_THREADS) rbp_copy(RbpDeviceAnalysis a, RbpBlock *blocks, uint16_t *pattern)
 {
+  constexpr int   LOADS = 4;
   const int64_t   block = blockIdx.x;
-  const RbpBlock &b     = a.blocks[block];
+  const RbpBlock  b     = a.blocks[block];
   const unsigned *from  = (const unsigned *)a.stream[block];
   unsigned       *to    = (unsigned *)(pattern + b.pattern0); /* streams have even places and lengths */
 
   if (threadIdx.x == 0) blocks[block] = b;
   if (b.flags & RBP_BLOCK_SHARED) return;
-  for (int i = threadIdx.x; i < b.words / 2; i += RBP_THREADS) to[i] = from[i];
+  for (int i0 = threadIdx.x; i0 < b.words / 2; i0 += LOADS * RBP_THREADS) {
+    unsigned pair[LOADS];
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) pair[j] = i0 + j * RBP_THREADS < b.words / 2 ? from[i0 + j * RBP_THREADS] : 0;
+#pragma unroll
+    for (int j = 0; j < LOADS; j++)
+      if (i0 + j * RBP_THREADS < b.words / 2) to[i0 + j * RBP_THREADS] = pair[j];
+  }
 }
 
 SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t room, bool again, SpmvExec *exec)
