@@ -41,12 +41,14 @@ __device__ inline void look_at_units(const int (&start)[P], int units, const Uni
   }
 }
 
-/* Whether the starts lie in few enough windows; writes the table of windows if so. Needs all threads. */
+/* Whether the starts, base .. base + span, lie in few enough windows; writes the table of windows if so. Needs all
+   threads. */
 template <int G, int U, int P>
-__device__ bool find_windows(const int (&start)[P], int units, int base, unsigned *table, Units<G, U, P> &u)
+__device__ bool find_windows(const int (&start)[P], int units, int base, int span, unsigned *table, Units<G, U, P> &u)
 {
-  int before, count, far = 0;
+  int before, count;
 
+  if (span >> RBP_WINDOW_BITS >= 32 * RBP_THREADS) return false;
   u.window[threadIdx.x] = 0;
   if (threadIdx.x < RBP_WINDOWS) table[threadIdx.x] = 0;
   __syncthreads();
@@ -55,13 +57,12 @@ __device__ bool find_windows(const int (&start)[P], int units, int base, unsigne
     if ((int)threadIdx.x + i * RBP_THREADS >= units) break;
     const int      w   = (start[i] - base) >> RBP_WINDOW_BITS;
     const unsigned bit = 1u << w % 32;
-    if (w >= 32 * RBP_THREADS) far = 1;
-    else if (!(u.window[w / 32] & bit)) atomicOr(&u.window[w / 32], bit); /* few find a new one */
+    if (!(u.window[w / 32] & bit)) atomicOr(&u.window[w / 32], bit); /* few find a new one */
   }
-  far = __syncthreads_or(far);
+  __syncthreads();
   Scan(u.temp).ExclusiveSum(__popc(u.window[threadIdx.x]), before, count);
   u.windows_before[threadIdx.x] = (uint16_t)before;
-  if (far || count > RBP_WINDOWS) return false;
+  if (count > RBP_WINDOWS) return false;
   for (unsigned bits = u.window[threadIdx.x]; bits; bits &= bits - 1)
     table[before++] = (32 * threadIdx.x + __ffs((int)bits) - 1) << RBP_WINDOW_BITS;
   __syncthreads();
@@ -111,7 +112,7 @@ __device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock
   if (b.units && (c.max - c.min) / (b.scale == 1 ? 1 : U) > 65535) {
     unsigned *table = (unsigned *)(words_of(u) + rbp_starts_offset(b.groups, b.flags));
     b.scale         = 1;
-    b.flags |= find_windows(start, b.units, b.base, table, u) ? RBP_BLOCK_WINDOWED : RBP_BLOCK_WIDE;
+    b.flags |= find_windows(start, b.units, b.base, c.max - c.min, table, u) ? RBP_BLOCK_WINDOWED : RBP_BLOCK_WIDE;
   }
   b.words = rbp_pattern_words(b.groups, b.units, b.flags);
 }
