@@ -19,11 +19,12 @@ RbpFormat format_of(const SpmvOptions *options) { return (RbpFormat)(int)options
 
 bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->format == RBP_PACKED; }
 
-/* What the steps of an analysis take in all, nearly: 8 bytes a row, 4 a group of several rows, 160 a block */
+/* What the steps of an analysis take, nearly: 8 bytes a row, and the rest in all where many nonzeros make a unit, as
+   they may in long rows. Elsewhere the rest is a second allocation (rbp_make_blocks), whose size is known by then. */
 int64_t scratch_bytes(const SpmvPattern *p)
 {
   const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * spmv_index_bytes(p->index_type) : 0;
-  return upload + 11 * p->rows + p->nnz / 3 + (1 << 20);
+  return upload + 9 * p->rows + (p->nnz > 16 * p->rows ? p->nnz / 3 * 2 : 0) + (1 << 20);
 }
 
 /* ---- packed ---- */
@@ -42,17 +43,14 @@ void destroy_packed_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
 SpmvStatus analyze_steps(RbpDeviceAnalysis *a, const SpmvPattern *pattern, SpmvScalar scalar, int64_t min_run,
                          SpmvExec *exec)
 {
-  RbpPrint *prints;
-
   a->arena.chunk_bytes = scratch_bytes(pattern);
   SPMV_TRY(spmv_pattern_on_device(pattern, &a->arena, exec, &a->pattern));
   SPMV_TRY(rbp_scan_pattern(a, exec));
   SPMV_TRY(rbp_choose_variant(a, scalar, min_run, exec));
   SPMV_TRY(rbp_make_groups(a, exec));
   SPMV_TRY(rbp_make_blocks(a, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, a->shape.blocks, "prints", &prints, exec));
-  SPMV_TRY(rbp_describe_blocks(a, prints, exec));
-  return rbp_place_blocks(a, prints, exec);
+  SPMV_TRY(rbp_describe_blocks(a, exec));
+  return rbp_place_blocks(a, exec);
 }
 
 void report_memory(const RbpDeviceShape *s, SpmvScalar scalar, SpmvMemory *m)
@@ -107,19 +105,10 @@ SpmvStatus allocate_packed(RbpDevicePacked *plan, int64_t scalar_bytes, SpmvExec
 
 SpmvStatus fill_packed(RbpDevicePacked *plan, const SpmvCsr *csr, const RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  const RbpDeviceShape *s            = &a->shape;
-  const int64_t         scalar_bytes = spmv_scalar_bytes(csr->scalar_type);
-  RbpDeviceAnalysis     source       = *a;
-
-  if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may have moved since the analysis */
-    source.pattern.row_ptr = csr->pattern.row_ptr;
-    source.pattern.col     = csr->pattern.col;
-  }
-  SPMV_TRY(allocate_packed(plan, scalar_bytes, exec));
-  SPMV_TRY(spmv_copy(plan->blocks, SPMV_DEVICE, a->blocks, SPMV_DEVICE, s->blocks * (int64_t)sizeof(RbpBlock), exec));
-  SPMV_TRY(spmv_copy(plan->pieces, SPMV_DEVICE, a->pieces, SPMV_DEVICE, s->long_groups * (int64_t)sizeof(RbpLongGroup),
-                     exec));
-  SPMV_TRY(rbp_write_streams(&source, plan->pattern, exec));
+  SPMV_TRY(allocate_packed(plan, spmv_scalar_bytes(csr->scalar_type), exec));
+  SPMV_TRY(spmv_copy(plan->pieces, SPMV_DEVICE, a->pieces, SPMV_DEVICE,
+                     a->shape.long_groups * (int64_t)sizeof(RbpLongGroup), exec));
+  SPMV_TRY(rbp_copy_streams(a, plan->blocks, plan->pattern, exec));
   return rbp_device_update_values(&plan->plan.base, csr->values, csr->values_space, exec);
 }
 } // namespace

@@ -5,10 +5,10 @@
     rbp_choose_variant   -> G, U and capacity by predicted bytes                                 (rbp_device_rows.cu)
     rbp_make_groups      -> first row and first unit of each group                               (rbp_device_rows.cu)
     rbp_make_blocks      -> groups and pieces of each block                                      (rbp_device_blocks.cu)
-    rbp_describe_blocks  -> base, width, flags and a 128-bit fingerprint of each block's stream  (rbp_device_streams.cu)
+    rbp_describe_blocks  -> base, width, flags, stream and 128-bit fingerprint of each block     (rbp_device_streams.cu)
     rbp_place_blocks     -> positions of values and streams, equal streams shared                (rbp_device_blocks.cu)
 
-  and the one step of the build that reads columns, rbp_write_streams (rbp_device_streams.cu). Everything is enqueued on
+  and rbp_copy_streams, by which the build takes them over (rbp_device_streams.cu). Everything is enqueued on
   exec->stream; the host waits three times, for sizes.
 */
 #ifndef SPMV_RBP_DEVICE_ANALYZE_CUH
@@ -42,6 +42,12 @@ __device__ inline int64_t rbp_row_units(RbpRowLook look, int64_t length, int U)
   return U == 1 || look == RBP_LOOK_LONG ? length : (int64_t)((U == 2 ? look : look >> 14) & 0x3fff);
 }
 
+/* A fingerprint of a stream: equal streams have equal prints; 128 bits make an accidental match of different ones
+   (n^2 / 2^129 for n streams) less likely than a memory error */
+typedef struct {
+  uint64_t low, high;
+} RbpPrint;
+
 /* The data of an analysis: what build needs. All arrays are in device memory, in the arena. */
 typedef struct {
   SpmvArena      arena;
@@ -52,9 +58,14 @@ typedef struct {
   int32_t       *group_row;  /* [groups+1] first row; NULL when every group is one row */
   uint32_t      *group_unit; /* [groups+1] first unit, modulo 2^32, where a group that is too long for a block counts as
                                 one unit more than fits there. It takes the place of distinct. */
-  int64_t      *block_group; /* [blocks] first group */
-  RbpBlock     *blocks;      /* [blocks] */
-  RbpLongGroup *pieces;      /* [long_groups] */
+  int64_t            *block_group; /* [blocks] first group */
+  RbpBlock           *blocks;      /* [blocks] */
+  RbpLongGroup       *pieces;      /* [long_groups] */
+  RbpPrint           *prints;      /* [blocks] */
+  uint64_t           *room;        /* [room_size] for streams in any order, 4 words each */
+  int64_t             room_size;
+  unsigned long long *room_used; /* by all that asked for room; may be more than there is */
+  const uint64_t    **stream;    /* [blocks] where it is; NULL for want of room */
 } RbpDeviceAnalysis;
 
 /* First row of a group */
@@ -62,12 +73,6 @@ __device__ inline int32_t rbp_group_row(const int32_t *group_row, int64_t group)
 {
   return group_row ? group_row[group] : (int32_t)group;
 }
-
-/* A fingerprint of a stream: equal streams have equal prints; 128 bits make an accidental match of different ones
-   (n^2 / 2^129 for n streams) less likely than a memory error */
-typedef struct {
-  uint64_t low, high;
-} RbpPrint;
 
 /* A bijective mixing of 64 bits with strong diffusion (multiply and xor-shift) */
 __device__ inline uint64_t rbp_mix(uint64_t z)
@@ -77,21 +82,56 @@ __device__ inline uint64_t rbp_mix(uint64_t z)
   return z ^ (z >> 31);
 }
 
-/* Adds a word at a position; the order of the calls does not matter */
-__device__ inline void rbp_print_add(RbpPrint *print, int position, uint64_t word)
+/* Adds 64 bits at a position; the order of the calls does not matter */
+__device__ inline void rbp_print_add(RbpPrint *print, int position, uint64_t bits)
 {
-  const uint64_t z = rbp_mix((uint64_t)position * 0x9e3779b97f4a7c15ull + word + 1);
+  const uint64_t z = rbp_mix((uint64_t)position * 0x9e3779b97f4a7c15ull + bits + 1);
 
   print->low += z;
   print->high += (z ^ z >> 29) * 0xd6e8feb86659fd93ull;
+}
+
+/* ---- runs, as bits: bit k % 32 of word k / 32 tells that a run starts at column k ---- */
+
+/* Columns from the start of the run that holds column k - 1 to column k, where a run starts at column `begin` < k */
+__device__ inline int rbp_distance_from_start(const unsigned *starts, int begin, int k)
+{
+  int      w    = (k - 1) / 32;
+  unsigned bits = starts[w] << (31 - (k - 1) % 32) >> (31 - (k - 1) % 32);
+
+  while (!bits && 32 * w > begin) bits = starts[--w];
+  return k - max(begin, bits ? 32 * w + 31 - __clz((int)bits) : begin);
+}
+
+/* Which of 64 columns begin units of U columns: run starts, and each U columns on while the run goes on. inside: the
+   columns that are there; distance: of the first one from the start of its run. */
+template <int U>
+__device__ inline uint64_t rbp_unit_firsts(uint64_t starts, uint64_t inside, int distance)
+{
+  uint64_t blocked = starts | ~inside, ahead = starts & inside;
+
+  if (!(starts & 1)) { /* the first of the run from before */
+    const int skip = (U - distance % U) % U;
+    if (!(starts & ((2ull << skip) - 1))) ahead |= inside & 1ull << skip;
+  }
+#pragma unroll
+  for (int u = 1; u < U; u++) blocked |= starts << u;
+  uint64_t firsts = ahead;
+  while ((ahead = ahead << U & ~blocked) != 0) firsts |= ahead;
+  return firsts;
 }
 
 SpmvStatus rbp_scan_pattern(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *, SpmvScalar, int64_t min_run, SpmvExec *);
 SpmvStatus rbp_make_groups(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_make_blocks(RbpDeviceAnalysis *, SpmvExec *);
-SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *, RbpPrint *prints, SpmvExec *);
-SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *, const RbpPrint *prints, SpmvExec *);
-SpmvStatus rbp_write_streams(const RbpDeviceAnalysis *, uint16_t *pattern, SpmvExec *);
+/* Room for all streams, in units of 4 words, enough but for wide blocks */
+int64_t    rbp_expected_room(const RbpDeviceAnalysis *);
+SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *, SpmvExec *);
+SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *, SpmvExec *);
+/* Room for more streams, for those that found none */
+SpmvStatus rbp_describe_again(RbpDeviceAnalysis *, int64_t room, SpmvExec *);
+/* Blocks and streams to the plan */
+SpmvStatus rbp_copy_streams(const RbpDeviceAnalysis *, RbpBlock *blocks, uint16_t *pattern, SpmvExec *);
 
 #endif

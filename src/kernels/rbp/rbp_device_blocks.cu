@@ -10,13 +10,14 @@
 namespace
 {
 enum {
-  PACK_THREADS = 256,
-  PACK_ITEMS   = RBP_SEGMENT / PACK_THREADS, /* groups of a thread */
-  LONG_GROUP   = 1 << 15                     /* a bit of next[] that no position in a segment needs */
+  PACK_THREADS  = 256,
+  PACK_ITEMS    = RBP_SEGMENT / PACK_THREADS, /* groups of a thread */
+  LONG_GROUP    = 1 << 15,                    /* a bit of next[] that no position in a segment needs */
+  SCRATCH_BLOCK = 200                         /* bytes a block, at most, beside its stream */
 };
 static_assert((int)RBP_SEGMENT < (int)LONG_GROUP, "positions in a segment and the bit LONG_GROUP share 16 bits");
 
-/* What a segment of RBP_SEGMENT groups holds; the write pass reads the sums up to and with each segment */
+/* What a segment of RBP_SEGMENT groups holds, or all segments up to and with one */
 struct SegmentCount {
   int64_t blocks, long_groups, pieces;
 };
@@ -55,7 +56,7 @@ struct Chain {
   uint32_t unit[RBP_SEGMENT + 1];
   uint16_t next[RBP_SEGMENT];  /* first group behind the block that would begin here; LONG_GROUP and the next one where
                                   the  group is long */
-  uint16_t group[RBP_SEGMENT]; /* first one of each block, and each long group */
+  uint16_t entry[RBP_SEGMENT]; /* the first group of each block; LONG_GROUP and each long group */
   int      entries;
   int      long_groups;
 };
@@ -99,7 +100,7 @@ __device__ inline void walk_chain(int n, Chain &chain)
   for (int g = 0; g < n; entries++) {
     const int next = chain.next[g];
 
-    chain.group[entries] = (uint16_t)g;
+    chain.entry[entries] = (uint16_t)(g | (next & LONG_GROUP));
     long_groups += next >= LONG_GROUP;
     g = next & (LONG_GROUP - 1);
   }
@@ -146,63 +147,66 @@ __device__ inline void write_block(const Packing &p, const I *row_ptr, int64_t g
   block_group[block] = group;
 }
 
-/* Blocks of a segment with long groups, one after the other */
-template <typename I>
-__device__ void write_mixed(const Packing &p, const I *row_ptr, int64_t first, const Chain &chain, SegmentCount at,
-                            RbpBlock *blocks, int64_t *block_group, RbpLongGroup *pieces)
-{
-  for (int i = 0; i < chain.entries; i++) {
-    const int     begin = chain.group[i], next = chain.next[begin];
-    const int64_t group = first + begin;
-
-    if (next < LONG_GROUP) {
-      if (threadIdx.x == 0) write_block(p, row_ptr, group, next - begin, at.blocks, blocks, block_group);
-      at.blocks++;
-      continue;
-    }
-    const int64_t count = pieces_of(p, row_ptr, group);
-    write_pieces(p, row_ptr, group, at, blocks, block_group, pieces);
-    at.blocks += count;
-    at.pieces += count;
-    at.long_groups++;
-  }
-}
-
-/* One thread block a segment. sums == NULL counts into counts; else sums has what lies before a segment, in the entry
-   of the one before, and its blocks are written. */
+/* Groups of each segment into blocks, one thread block a segment: their entries, from the place of the segment's first
+   group on, and how many there are */
 template <typename I>
 __global__ void __launch_bounds__(PACK_THREADS)
-    rbp_pack_groups(Packing p, const I *__restrict__ row_ptr, SegmentCount *counts, const SegmentCount *sums,
-                    RbpBlock *__restrict__ blocks, int64_t *__restrict__ block_group, RbpLongGroup *__restrict__ pieces)
+    rbp_pack_groups(Packing p, const I *__restrict__ row_ptr, uint16_t *__restrict__ entries, SegmentCount *counts)
 {
   __shared__ Chain              chain;
-  __shared__ unsigned long long pieces_here;
+  __shared__ unsigned long long pieces;
   const int64_t                 first = blockIdx.x * (int64_t)RBP_SEGMENT;
   const int                     n     = (int)min((int64_t)RBP_SEGMENT, p.groups - first);
 
   find_ends(p, first, n, chain);
   if (threadIdx.x == 0) {
     walk_chain(n, chain);
-    pieces_here = 0;
+    pieces = 0;
   }
   __syncthreads();
-  if (sums) {
-    const SegmentCount at = blockIdx.x ? sums[blockIdx.x - 1] : SegmentCount{0, 0, 0};
-    if (chain.long_groups) write_mixed(p, row_ptr, first, chain, at, blocks, block_group, pieces);
-    else
-      for (int i = threadIdx.x; i < chain.entries; i += PACK_THREADS)
-        write_block(p, row_ptr, first + chain.group[i], chain.next[chain.group[i]] - chain.group[i], at.blocks + i,
-                    blocks, block_group);
-    return;
+  for (int i = threadIdx.x; i < chain.entries; i += PACK_THREADS) {
+    const int group    = chain.entry[i] & (LONG_GROUP - 1);
+    entries[first + i] = chain.entry[i];
+    if (chain.entry[i] >= LONG_GROUP) atomicAdd(&pieces, (unsigned long long)pieces_of(p, row_ptr, first + group));
   }
-  if (chain.long_groups)
-    for (int i = threadIdx.x; i < chain.entries; i += PACK_THREADS)
-      if (chain.next[chain.group[i]] >= LONG_GROUP)
-        atomicAdd(&pieces_here, (unsigned long long)pieces_of(p, row_ptr, first + chain.group[i]));
   __syncthreads();
   if (threadIdx.x == 0)
-    counts[blockIdx.x] = {chain.entries - chain.long_groups + (int64_t)pieces_here, chain.long_groups,
-                          (int64_t)pieces_here};
+    counts[blockIdx.x] = {chain.entries - chain.long_groups + (int64_t)pieces, chain.long_groups, (int64_t)pieces};
+}
+
+/* Blocks and pieces of each segment, one thread block a segment. sums: of the segments up to and with each. */
+template <typename I>
+__global__ void __launch_bounds__(PACK_THREADS)
+    rbp_write_blocks(Packing             p, const I *__restrict__ row_ptr, const uint16_t *__restrict__ entries,
+                     const SegmentCount *counts, const SegmentCount *sums, RbpBlock *__restrict__ blocks,
+                     int64_t *__restrict__ block_group, RbpLongGroup *__restrict__ pieces)
+{
+  const int64_t      first = blockIdx.x * (int64_t)RBP_SEGMENT;
+  const SegmentCount here  = counts[blockIdx.x];
+  const int          count = (int)(here.blocks - here.pieces + here.long_groups); /* of entries */
+  const auto         place = [&](int i) { return first + (entries[first + i] & (LONG_GROUP - 1)); };
+  const auto         write = [&](int i, int64_t block) {
+    const int64_t group = place(i), next = i + 1 < count ? place(i + 1) : min(first + RBP_SEGMENT, p.groups);
+    write_block(p, row_ptr, group, (int)(next - group), block, blocks, block_group);
+  };
+  SegmentCount at = blockIdx.x ? sums[blockIdx.x - 1] : SegmentCount{0, 0, 0};
+
+  if (here.long_groups == 0) {
+    for (int i = threadIdx.x; i < count; i += PACK_THREADS) write(i, at.blocks + i);
+    return;
+  }
+  for (int i = 0; i < count; i++) { /* one after the other */
+    if (entries[first + i] < LONG_GROUP) {
+      if (threadIdx.x == 0) write(i, at.blocks);
+      at.blocks++;
+      continue;
+    }
+    const int64_t n = pieces_of(p, row_ptr, place(i));
+    write_pieces(p, row_ptr, place(i), at, blocks, block_group, pieces);
+    at.blocks += n;
+    at.pieces += n;
+    at.long_groups++;
+  }
 }
 
 template <typename I>
@@ -212,12 +216,12 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   const int64_t   segments = spmv_blocks(s->groups, RBP_SEGMENT);
   const Packing   p        = {a->group_row, a->group_unit, s->groups, s->capacity};
   const I        *row_ptr  = (const I *)a->pattern.row_ptr;
+  uint16_t       *entries  = (uint16_t *)a->look; /* no longer read, and larger */
   SegmentCount   *counts, *sums, sum;
 
   SPMV_TRY(spmv_arena_array(&a->arena, segments, "segments", &counts, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, segments, "segments", &sums, exec));
-  SPMV_LAUNCH(exec, rbp_pack_groups<I>, segments, PACK_THREADS, 0, p, row_ptr, counts, (const SegmentCount *)nullptr,
-              nullptr, nullptr, nullptr);
+  SPMV_LAUNCH(exec, rbp_pack_groups<I>, segments, PACK_THREADS, 0, p, row_ptr, entries, counts);
   SPMV_CUB(
       exec, &a->arena,
       cub::DeviceScan::InclusiveScan(scratch, bytes, counts, sums, AddCounts(), segments, (cudaStream_t)exec->stream));
@@ -227,58 +231,76 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   s->pieces      = sum.pieces;
   if (sum.blocks > INT32_MAX)
     return spmv_fail(exec, SPMV_ERR_OVERFLOW, "rbp packed: %lld blocks", (long long)sum.blocks);
+  a->arena.chunk_bytes = 8 * rbp_expected_room(a) + SCRATCH_BLOCK * s->blocks + (1 << 16); /* of all that follows */
   SPMV_TRY(spmv_arena_array(&a->arena, s->blocks, "blocks", &a->blocks, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, s->blocks, "block groups", &a->block_group, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, s->blocks, "prints", &a->prints, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, s->long_groups, "pieces", &a->pieces, exec));
-  SPMV_LAUNCH(exec, rbp_pack_groups<I>, segments, PACK_THREADS, 0, p, row_ptr, nullptr, (const SegmentCount *)sums,
-              a->blocks, a->block_group, a->pieces);
+  SPMV_LAUNCH(exec, rbp_write_blocks<I>, segments, PACK_THREADS, 0, p, row_ptr, entries, counts, sums, a->blocks,
+              a->block_group, a->pieces);
   return SPMV_SUCCESS;
 }
 
 /* ---- places ---- */
 
-/* Values and words of a block, or of all blocks up to and with one, and those of them with the stream of another */
+/* A hash table with open addressing: for each fingerprint the smallest block that has it. An empty slot has all bits
+   set. */
+struct PrintTable {
+  const RbpPrint     *prints; /* [blocks] */
+  unsigned long long *key;    /* [slots] the lower half of the print */
+  unsigned           *first;  /* [slots] */
+  int64_t             slots;  /* a power of 2 */
+
+  __device__ unsigned long long key_of(int64_t block) const
+  {
+    return prints[block].low == ~0ull ? 0 : (unsigned long long)prints[block].low;
+  }
+  __device__ int64_t slot_of(unsigned long long k) const { return (int64_t)(k & (unsigned long long)(slots - 1)); }
+
+  /* The block whose stream serves */
+  __device__ int64_t owner(int64_t block) const
+  {
+    const unsigned long long k    = key_of(block);
+    int64_t                  slot = slot_of(k);
+
+    while (key[slot] != k) slot = (slot + 1) & (slots - 1);
+    const RbpPrint a = prints[block], b = prints[first[slot]];
+    return a.low == b.low && a.high == b.high ? (int64_t)first[slot] : block;
+  }
+};
+
+/* Of a block, or of all blocks up to and with one: values, words of their own, whether the stream is another's, and the
+   room that a stream of its own still needs */
 struct Places {
-  int64_t values, words, shared;
+  int64_t values, words, shared, room;
 };
 
 struct AddPlaces {
   __host__ __device__ Places operator()(const Places &a, const Places &b) const
   {
-    return {a.values + b.values, a.words + b.words, a.shared + b.shared};
+    return {a.values + b.values, a.words + b.words, a.shared + b.shared, a.room + b.room};
   }
 };
 
 struct BlockPlaces {
   const RbpBlock   *blocks;
-  const int32_t    *owner; /* [blocks] the block whose stream serves */
+  const uint64_t  **stream;
+  PrintTable        table;
   int               planes;
   __device__ Places operator()(int64_t b) const
   {
-    const bool own = owner[b] == b;
-    return {(int64_t)blocks[b].stride * planes, own ? (int64_t)blocks[b].words : 0, own ? 0 : 1};
+    const bool    own   = table.owner(b) == b;
+    const int64_t words = own ? blocks[b].words : 0;
+    return {(int64_t)blocks[b].stride * planes, words, own ? 0 : 1, stream[b] ? 0 : (words + 3) / 4};
   }
 };
 
-/* A hash table with open addressing: for each fingerprint the smallest block that has it. An empty slot has all bits
-   set. */
-struct PrintTable {
-  unsigned long long *key;   /* [slots] the lower half of the print */
-  unsigned           *first; /* [slots] */
-  int64_t             slots; /* a power of 2 */
-};
-
-__device__ inline unsigned long long print_key(const RbpPrint &print)
-{
-  return print.low == ~0ull ? 0 : (unsigned long long)print.low;
-}
-
-__global__ void rbp_insert_prints(const RbpPrint *prints, PrintTable table, int64_t n)
+__global__ void rbp_insert_prints(PrintTable table, int64_t n)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const unsigned long long key  = print_key(prints[i]);
-  int64_t                  slot = (int64_t)(key & (unsigned long long)(table.slots - 1));
+  const unsigned long long key  = table.key_of(i);
+  int64_t                  slot = table.slot_of(key);
 
   for (;; slot = (slot + 1) & (table.slots - 1)) {
     unsigned long long there = table.key[slot];
@@ -288,45 +310,29 @@ __global__ void rbp_insert_prints(const RbpPrint *prints, PrintTable table, int6
   if (table.first[slot] > (unsigned)i) atomicMin(&table.first[slot], (unsigned)i); /* most blocks find a smaller one */
 }
 
-__global__ void rbp_find_owners(const RbpPrint *prints, PrintTable table, int32_t *owner, int64_t n)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const RbpPrint           print = prints[i];
-  const unsigned long long key   = print_key(print);
-  int64_t                  slot  = (int64_t)(key & (unsigned long long)(table.slots - 1));
-
-  while (table.key[slot] != key) slot = (slot + 1) & (table.slots - 1);
-  const unsigned first = table.first[slot];
-  const RbpPrint other = prints[first];
-  owner[i]             = other.low == print.low && other.high == print.high ? (int32_t)first : (int32_t)i;
-}
-
-__global__ void rbp_set_places(RbpBlock *blocks, const Places *sums, const int32_t *owner, int64_t n)
+__global__ void rbp_set_places(RbpBlock *blocks, const Places *sums, PrintTable table, int64_t n)
 {
   const int64_t b = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (b >= n) return;
-  const int32_t o    = owner[b];
+  const int64_t o    = table.owner(b);
   blocks[b].value0   = b ? sums[b - 1].values : 0;
   blocks[b].pattern0 = o ? sums[o - 1].words : 0;
   if (o != b) blocks[b].flags |= RBP_BLOCK_SHARED;
 }
 
-SpmvStatus find_owners(RbpDeviceAnalysis *a, const RbpPrint *prints, int32_t *owner, SpmvExec *exec)
+SpmvStatus make_table(RbpDeviceAnalysis *a, PrintTable *table, SpmvExec *exec)
 {
-  const int64_t n     = a->shape.blocks;
-  PrintTable    table = {nullptr, nullptr, 64};
+  const int64_t n = a->shape.blocks;
 
-  while (table.slots < 2 * n) table.slots *= 2;
-  SPMV_TRY(spmv_arena_array(&a->arena, table.slots, "prints", &table.key, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, table.slots, "first blocks", &table.first, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(table.key, 0xff, (size_t)table.slots * 8, (cudaStream_t)exec->stream));
-  SPMV_CUDA(exec, cudaMemsetAsync(table.first, 0xff, (size_t)table.slots * 4, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, rbp_insert_prints, spmv_blocks(n, 256), 256, 0, prints, table, n);
-  SPMV_LAUNCH(exec, rbp_find_owners, spmv_blocks(n, 256), 256, 0, prints, table, owner, n);
+  *table = {a->prints, nullptr, nullptr, 64};
+  while (table->slots < 2 * n) table->slots *= 2;
+  const int64_t bytes = table->slots * (int64_t)(sizeof *table->key + sizeof *table->first);
+  SPMV_TRY(spmv_arena_alloc(&a->arena, bytes, "table of prints", (void **)&table->key, exec));
+  table->first = (unsigned *)(table->key + table->slots);
+  SPMV_CUDA(exec, cudaMemsetAsync(table->key, 0xff, (size_t)bytes, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, rbp_insert_prints, spmv_blocks(n, 256), 256, 0, *table, n);
   return SPMV_SUCCESS;
 }
-
 } // namespace
 
 SpmvStatus rbp_make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
@@ -335,26 +341,25 @@ SpmvStatus rbp_make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   return a->pattern.index_type == SPMV_I64 ? make_blocks<int64_t>(a, exec) : make_blocks<int32_t>(a, exec);
 }
 
-SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, const RbpPrint *prints, SpmvExec *exec)
+SpmvStatus rbp_place_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
   RbpDeviceShape *s = &a->shape;
   const int64_t   n = s->blocks;
-  int32_t        *owner;
+  PrintTable      table;
   Places         *sums, all;
 
   if (n == 0) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "owners", &owner, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, n, "places", &sums, exec));
-  SPMV_TRY(find_owners(a, prints, owner, exec));
-  const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
-                                                      BlockPlaces{a->blocks, owner, s->group_rows * s->unit_columns});
+  SPMV_TRY(make_table(a, &table, exec));
+  const auto places = thrust::make_transform_iterator(
+      thrust::counting_iterator<int64_t>(0), BlockPlaces{a->blocks, a->stream, table, s->group_rows * s->unit_columns});
   SPMV_CUB(exec, &a->arena,
            cub::DeviceScan::InclusiveScan(scratch, bytes, places, sums, AddPlaces(), n, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, rbp_set_places, spmv_blocks(n, 256), 256, 0, a->blocks, sums, owner, n);
+  SPMV_LAUNCH(exec, rbp_set_places, spmv_blocks(n, 256), 256, 0, a->blocks, sums, table, n);
   SPMV_TRY(spmv_fetch(&all, sums + n - 1, sizeof all, exec));
   s->value_count   = all.values;
   s->pattern_words = all.words;
   s->shared_blocks = all.shared;
   s->padding       = s->value_count - a->pattern.nnz;
-  return SPMV_SUCCESS;
+  return all.room ? rbp_describe_again(a, all.room, exec) : SPMV_SUCCESS;
 }

@@ -3,7 +3,7 @@
   with the row above, and how many units of 2 and of 3 columns the runs of each row make.
 
   A thread block takes some consecutive rows. Their columns are contiguous in the CSR: they are loaded into shared
-  memory whole, with many loads in flight, then become one bit a nonzero, whether a run starts there, from which units
+  memory whole, with many loads in flight, and become one bit a nonzero, whether a run starts there, from which units
   are counted 64 nonzeros at a time.
 */
 #include "../device/vector.cuh"
@@ -15,13 +15,13 @@ enum {
   SCAN_THREADS = 256,
   SCAN_ROWS    = 1024,         /* at most in a block */
   SCAN_COLUMNS = RBP_LONG_ROW, /* of a tile: any row that is looked at fits */
-  SCAN_AIM     = 4096,         /* mean columns of the rows of a block: most blocks have them in one tile */
+  SCAN_AIM     = 3840,         /* mean columns of the rows of a block: most need a single round of 4096 loads */
   SCAN_BLOCKS  = 1024          /* smaller matrices are cut into at least as many blocks, where they have the rows */
 };
 
 /* Consecutive rows and their columns */
 struct Tile {
-  int      column[SCAN_COLUMNS];
+  int      column[SCAN_COLUMNS + 1];      /* column k at k + 1 */
   unsigned starts[SCAN_COLUMNS / 32 + 2]; /* bit k % 32 of word k / 32: column k does not follow column k-1 */
   uint16_t offset[SCAN_ROWS + 1];         /* first column of each row; SCAN_COLUMNS + 1 where that is more */
 };
@@ -41,27 +41,28 @@ __device__ inline int load_offsets(const I *row_ptr, int64_t first, int64_t begi
   return fit;
 }
 
-/* All loads of a thread are independent and come before their first use */
+/* Columns, and where runs start. All loads of a thread are independent and come before their first use. */
 template <typename I>
 __device__ inline void load_columns(const I *col, int n, Tile &tile)
 {
   constexpr int LOADS = 64 / (int)sizeof(I);
+  static_assert(SCAN_COLUMNS % (SCAN_THREADS * LOADS) == 0, "the tile has room for what is loaded behind its end");
 
-  for (int k0 = threadIdx.x; k0 < n; k0 += SCAN_THREADS * LOADS) {
-    I c[LOADS];
+  for (int k0 = 0; k0 < n; k0 += SCAN_THREADS * LOADS) {
+    const I  *from = col + k0 + threadIdx.x;
+    int      *to   = tile.column + k0 + threadIdx.x;
+    const int left = n - k0 - (int)threadIdx.x;
+    int       c[LOADS];
 #pragma unroll
-    for (int j = 0; j < LOADS; j++) c[j] = k0 + j * SCAN_THREADS < n ? col[k0 + j * SCAN_THREADS] : I(0);
+    for (int j = 0; j < LOADS; j++) c[j] = j * SCAN_THREADS < left ? (int)from[j * SCAN_THREADS] : 0;
 #pragma unroll
-    for (int j = 0; j < LOADS; j++)
-      if (k0 + j * SCAN_THREADS < n) tile.column[k0 + j * SCAN_THREADS] = (int)c[j];
-  }
-}
-
-__device__ inline void find_starts(int n, Tile &tile)
-{
-  for (int k = threadIdx.x; (k & ~31) < n; k += SCAN_THREADS) {
-    const unsigned starts = __ballot_sync(0xffffffffu, k == 0 || (k < n && tile.column[k - 1] + 1 != tile.column[k]));
-    if (k % 32 == 0) tile.starts[k / 32] = starts;
+    for (int j = 0; j < LOADS; j++) to[j * SCAN_THREADS + 1] = c[j];
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+      const unsigned starts = __ballot_sync(0xffffffffu, to[j * SCAN_THREADS] + 1 != c[j]);
+      if (threadIdx.x % 32 == 0) tile.starts[(k0 + j * SCAN_THREADS + threadIdx.x) / 32] = starts;
+    }
   }
 }
 
@@ -74,42 +75,24 @@ __device__ inline uint64_t bits_from(const unsigned *words, int k)
   return skip ? low >> skip | (uint64_t)w[2] << (64 - skip) : low;
 }
 
-/* Columns from the start of the run that holds column k - 1 to column k, in the row that begins at `begin` < k */
-__device__ inline int distance_from_start(const unsigned *starts, int begin, int k)
-{
-  int      w    = (k - 1) / 32;
-  unsigned bits = starts[w] << (31 - (k - 1) % 32) >> (31 - (k - 1) % 32);
-
-  while (!bits && 32 * w > begin) bits = starts[--w];
-  return k - max(begin, bits ? 32 * w + 31 - __clz((int)bits) : begin);
-}
-
-/* Units of U columns that begin in 64 columns: at run starts, and each U columns on while the run goes on */
-template <int U>
-__device__ inline int count_firsts(uint64_t starts, uint64_t inside, int distance)
-{
-  uint64_t blocked = starts | ~inside, ahead = starts;
-
-  if (!(starts & 1)) { /* the first of the run from before */
-    const int skip = (U - distance % U) % U;
-    if (!(starts & ((2ull << skip) - 1))) ahead |= inside & 1ull << skip;
-  }
-#pragma unroll
-  for (int u = 1; u < U; u++) blocked |= starts << u;
-  uint64_t firsts = ahead;
-  while ((ahead = ahead << U & ~blocked) != 0) firsts |= ahead;
-  return __popcll(firsts);
-}
-
-/* Whether a row's columns are those of the row above, which lies in the tile too; one of `lanes` threads looks */
+/* Whether a row's columns are those of the row above, which lies in the tile too; one of `lanes` threads looks. Loads
+   of several columns are under way together. */
 __device__ inline bool equals_above(const Tile &tile, int row, int lane, int lanes)
 {
-  const int begin = tile.offset[row], end = tile.offset[row + 1], length = end - begin;
+  constexpr int LOADS = 4;
+  const int     begin = tile.offset[row], end = tile.offset[row + 1], length = end - begin;
+  const int    *column = tile.column + 1;
+  int           differ = 0;
 
   if (begin - tile.offset[row - 1] != length) return false;
-  for (int k = begin + lane; k < end; k += lanes)
-    if (tile.column[k] != tile.column[k - length]) return false;
-  return true;
+  if (length && column[begin] != column[begin - length]) return false; /* so do most */
+  for (int k = begin + lane; k < end && !differ; k += LOADS * lanes)
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+      const int at = min(k + j * lanes, end - 1);
+      differ |= column[at] ^ column[at - length];
+    }
+  return !differ;
 }
 
 /* The rows of a tile by 2^n threads each, as many as there are. same: of the first row, whose upper neighbour lies
@@ -130,9 +113,9 @@ __device__ inline void look_at_rows(const Tile &tile, int rows, bool same, RbpRo
     for (int k = begin + 64 * lane; k < end; k += 64 * lanes) {
       const uint64_t in_row   = end - k < 64 ? (1ull << (end - k)) - 1 : ~0ull;
       const uint64_t starts   = (bits_from(tile.starts, k) | (k == begin)) & in_row;
-      const int      distance = starts & 1 ? 0 : distance_from_start(tile.starts, begin, k);
-      n2 += count_firsts<2>(starts, in_row, distance);
-      n3 += count_firsts<3>(starts, in_row, distance);
+      const int      distance = starts & 1 ? 0 : rbp_distance_from_start(tile.starts, begin, k);
+      n2 += __popcll(rbp_unit_firsts<2>(starts, in_row, distance));
+      n3 += __popcll(rbp_unit_firsts<3>(starts, in_row, distance));
     }
     n2     = spmv_add_lanes(n2, lanes);
     n3     = spmv_add_lanes(n3, lanes);
@@ -152,11 +135,9 @@ __device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int
   const I neighbour = comparable && (int)threadIdx.x < length ? col[above + threadIdx.x] : I(0);
 
   load_columns(col + begin, n, tile);
-  __syncthreads();
-  find_starts(n, tile);
-  int differ = !comparable || ((int)threadIdx.x < length && tile.column[threadIdx.x] != (int)neighbour);
+  int differ = !comparable || ((int)threadIdx.x < length && tile.column[threadIdx.x + 1] != (int)neighbour);
   for (int k = threadIdx.x + SCAN_THREADS; k < length && !differ; k += SCAN_THREADS)
-    differ = tile.column[k] != (int)col[above + k];
+    differ = tile.column[k + 1] != (int)col[above + k];
   differ = __syncthreads_or(differ);
   look_at_rows(tile, rows, !differ, look);
 }

@@ -1,10 +1,9 @@
 /*
-  rbp_device_streams.cu - the pattern stream of each block of format packed: found out once to describe the block and to
-  take its fingerprint, and once more to write it, so that no array of all units is ever held.
+  rbp_device_streams.cu - the pattern stream of each block of format packed: made in shared memory to describe the block
+  and to take its fingerprint, and kept in any order until it is known which blocks share one and where it goes.
 */
 #include "rbp_device_walk.cuh"
 #include <cub/block/block_reduce.cuh>
-#include <climits>
 
 namespace
 {
@@ -13,12 +12,8 @@ enum {
   UNSCALED    = 128 /* beside the flags of a block: the distances of its starts are not all multiples of U */
 };
 
-struct Columns {
-  int min, max, flags, longest;
-};
-
 struct Join {
-  __device__ Columns operator()(const Columns &a, const Columns &b) const
+  __device__ Common operator()(const Common &a, const Common &b) const
   {
     return {min(a.min, b.min), max(a.max, b.max), a.flags | b.flags, max(a.longest, b.longest)};
   }
@@ -31,180 +26,231 @@ struct AddPrints {
   }
 };
 
-/* Whether the starts lie in few enough windows; fills the windows of u if so. Needs all threads. */
-template <int P>
-__device__ bool find_windows(const RbpBlock &b, Units<P> &u)
+/* What a thread's units add to c */
+template <int G, int U, int P>
+__device__ inline void look_at_units(const int (&start)[P], int units, const Units<G, U, P> &u, Common &c)
 {
-  int before, count, far = 0;
-
-  u.window[threadIdx.x] = 0;
-  if (threadIdx.x < RBP_WINDOWS) u.window_start[threadIdx.x] = 0;
-  __syncthreads();
-  for (int i = threadIdx.x; i < b.units; i += RBP_THREADS) {
-    const int w = (start_of(u, i) - b.base) >> RBP_WINDOW_BITS;
-    if (w < 32 * RBP_THREADS) atomicOr(&u.window[w / 32], 1u << (w % 32));
-    else far = 1;
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int unit = threadIdx.x + i * RBP_THREADS;
+    if (unit >= units) break;
+    c.min = min(c.min, start[i]);
+    c.max = max(c.max, start[i]);
+    if (U > 1 && u.length[unit] != U) c.flags |= RBP_BLOCK_RAGGED;
+    if (U > 1 && (unsigned)abs(start[i] - u.start[0]) % U) c.flags |= UNSCALED;
   }
-  far = __syncthreads_or(far);
+}
+
+/* Whether the starts, base .. base + span, lie in few enough windows; writes the table of windows if so. Needs all
+   threads. */
+template <int G, int U, int P>
+__device__ bool find_windows(const int (&start)[P], int units, int base, int span, unsigned *table, Units<G, U, P> &u)
+{
+  int before, count;
+
+  if (span >> RBP_WINDOW_BITS >= 32 * RBP_THREADS) return false;
+  u.window[threadIdx.x] = 0;
+  if (threadIdx.x < RBP_WINDOWS) table[threadIdx.x] = 0;
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    if ((int)threadIdx.x + i * RBP_THREADS >= units) break;
+    const int      w   = (start[i] - base) >> RBP_WINDOW_BITS;
+    const unsigned bit = 1u << w % 32;
+    if (!(u.window[w / 32] & bit)) atomicOr(&u.window[w / 32], bit); /* few find a new one */
+  }
+  __syncthreads();
   Scan(u.temp).ExclusiveSum(__popc(u.window[threadIdx.x]), before, count);
-  u.windows_before[threadIdx.x] = before;
-  if (far || count > RBP_WINDOWS) return false;
+  u.windows_before[threadIdx.x] = (uint16_t)before;
+  if (count > RBP_WINDOWS) return false;
   for (unsigned bits = u.window[threadIdx.x]; bits; bits &= bits - 1)
-    u.window_start[before++] = (32 * threadIdx.x + __ffs((int)bits) - 1) << RBP_WINDOW_BITS;
+    table[before++] = (32 * threadIdx.x + __ffs((int)bits) - 1) << RBP_WINDOW_BITS;
   __syncthreads();
   return true;
 }
 
-template <int P>
-__device__ inline uint16_t windowed_start(const Units<P> &u, int offset)
+template <int G, int U, int P>
+__device__ inline uint16_t windowed_start(const Units<G, U, P> &u, int offset)
 {
   const int w  = offset >> RBP_WINDOW_BITS;
-  const int id = u.windows_before[w / 32] + __popc(u.window[w / 32] & ((1u << (w % 32)) - 1));
+  const int id = u.windows_before[w / 32] + __popc(u.window[w / 32] & ((1u << w % 32) - 1));
   return (uint16_t)(id << RBP_WINDOW_BITS | (offset & ((1 << RBP_WINDOW_BITS) - 1)));
 }
 
-/* Word `position` of the stream */
-template <int P>
-__device__ inline uint16_t stream_word(const RbpBlock &b, const Units<P> &u, int position)
+/* The stream behind its head, to a multiple of 4 words */
+template <int G, int U, int P>
+__device__ inline void encode(const RbpBlock &b, const int (&start)[P], Units<G, U, P> &u)
 {
-  const int uneven = b.flags & RBP_BLOCK_UNEVEN, starts = rbp_starts_offset(b.groups, b.flags);
-  const int lengths = rbp_lengths_offset(b.groups, b.units, b.flags);
-  const int windows = b.flags & RBP_BLOCK_WINDOWED ? starts - 2 * RBP_WINDOWS : starts;
+  const int starts = rbp_starts_offset(b.groups, b.flags), lengths = rbp_lengths_offset(b.groups, b.units, b.flags);
+  const int head = (b.groups + 1) * (b.flags & RBP_BLOCK_UNEVEN ? 2 : 1);
+  const int end  = lengths + (b.flags & RBP_BLOCK_RAGGED ? b.units : 0) + (int)threadIdx.x;
+  uint16_t *word = words_of(u);
 
-  if (position <= b.groups) return u.first_unit[position];
-  if (uneven && position <= 2 * b.groups + 1) return u.first_row[position - b.groups - 1];
-  if (position < windows) return 0;
-  if (position < starts) {
-    const int i = position - windows;
-    return (uint16_t)((unsigned)u.window_start[i / 2] >> (i % 2 ? 16 : 0));
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int unit = threadIdx.x + i * RBP_THREADS, offset = start[i] - b.base;
+    if (unit >= b.units) break;
+    if (b.flags & RBP_BLOCK_WIDE) ((unsigned *)(word + starts))[unit] = (unsigned)offset;
+    else if (b.flags & RBP_BLOCK_WINDOWED) word[starts + unit] = windowed_start(u, offset);
+    else word[starts + unit] = (uint16_t)(b.scale == 1 ? offset : offset / U);
+    if (b.flags & RBP_BLOCK_RAGGED) word[lengths + unit] = (uint16_t)u.length[unit];
   }
-  if (position < lengths) {
-    const int i = position - starts;
-    if (b.flags & RBP_BLOCK_WINDOWED) return windowed_start(u, start_of(u, i) - b.base);
-    if (!(b.flags & RBP_BLOCK_WIDE)) return (uint16_t)divided(start_of(u, i) - b.base, b.scale);
-    return (uint16_t)((unsigned)(start_of(u, i / 2) - b.base) >> (i % 2 ? 16 : 0));
-  }
-  return b.flags & RBP_BLOCK_RAGGED && position < lengths + b.units ? u.length[position - lengths] : 0;
+  if (threadIdx.x == 0 && head % 2) word[head] = 0;
+  if (threadIdx.x < 4 && end < (b.words + 3) / 4 * 4) word[end] = 0;
 }
 
-template <int P>
-__device__ Columns look_at(const RbpBlock &b, const Units<P> &u, int G)
+/* base, units, stride, scale, lanes, flags and words from what all threads have found */
+template <int G, int U, int P>
+__device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock &b, Units<G, U, P> &u)
 {
-  Columns   c     = {INT_MAX, 0, 0, 0};
-  const int start = b.units ? start_of(u, 0) : 0;
-
-  for (int i = threadIdx.x; i < b.units; i += RBP_THREADS) {
-    const int s = start_of(u, i);
-    c.min       = min(c.min, s);
-    c.max       = max(c.max, s);
-    if (u.width == 1) continue;
-    if (u.length[i] != u.width) c.flags |= RBP_BLOCK_RAGGED;
-    if (remainder_of(abs(s - start), u.width)) c.flags |= UNSCALED;
+  b.base   = b.units ? c.min : 0;
+  b.scale  = (uint16_t)(c.flags & UNSCALED ? 1 : U);
+  b.stride = (b.units + RBP_ALIGN - 1) / RBP_ALIGN * RBP_ALIGN;
+  b.flags  = (uint8_t)((b.flags & RBP_BLOCK_PIECE) | (c.flags & ~UNSCALED));
+  b.lanes  = 1;
+  while (b.lanes < 32 && c.longest > b.lanes * LANES_UNITS) b.lanes *= 2;
+  if (b.units && (c.max - c.min) / (b.scale == 1 ? 1 : U) > 65535) {
+    unsigned *table = (unsigned *)(words_of(u) + rbp_starts_offset(b.groups, b.flags));
+    b.scale         = 1;
+    b.flags |= find_windows(start, b.units, b.base, c.max - c.min, table, u) ? RBP_BLOCK_WINDOWED : RBP_BLOCK_WIDE;
   }
-  for (int g = threadIdx.x; g < b.groups; g += RBP_THREADS) {
-    if (u.first_row[g + 1] - u.first_row[g] != G) c.flags |= RBP_BLOCK_UNEVEN;
-    c.longest = max(c.longest, u.first_unit[g + 1] - u.first_unit[g]);
-  }
-  return c;
+  b.words = rbp_pattern_words(b.groups, b.units, b.flags);
 }
 
-template <typename I, int P>
-__global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 12))
-    rbp_describe(RbpDeviceAnalysis a, const I *__restrict__ row_ptr, const I *__restrict__ col, RbpPrint *prints)
+/* Keeps the description of a block; returns the room for its stream, or NULL. By one thread. */
+__device__ inline uint64_t *keep(const RbpDeviceAnalysis &a, int64_t block, const RbpBlock &b)
 {
-  typedef cub::BlockReduce<Columns, RBP_THREADS>  ReduceColumns;
-  typedef cub::BlockReduce<RbpPrint, RBP_THREADS> ReducePrints;
-  __shared__ Units<P>                            u;
-  __shared__ typename ReduceColumns::TempStorage temp;
-  __shared__ typename ReducePrints::TempStorage  temp_prints;
-  __shared__ RbpBlock                            b;
-  __shared__ int                                 is_far;
-  const int64_t                                  block = blockIdx.x, group0 = a.block_group[block];
+  const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(a.room_used, (unsigned long long)quads);
+  uint64_t     *room = at + quads <= a.room_size ? a.room + at : nullptr;
+  RbpBlock     &to   = a.blocks[block];
 
-  if (threadIdx.x == 0) b = a.blocks[block];
-  __syncthreads();
-  const int units = walk_block<I, P>(b, a, row_ptr, col, group0, u);
-  if (threadIdx.x == 0) b.units = units;
-  __syncthreads();
-  const Columns c = ReduceColumns(temp).Reduce(look_at<P>(b, u, a.shape.group_rows), Join());
-  if (threadIdx.x == 0) {
-    b.base   = b.units ? c.min : 0;
-    b.scale  = (uint16_t)(c.flags & UNSCALED ? 1 : u.width);
-    b.stride = (b.units + RBP_ALIGN - 1) / RBP_ALIGN * RBP_ALIGN;
-    b.flags  = (uint8_t)(b.flags | (c.flags & ~UNSCALED));
-    b.lanes  = 1;
-    while (b.lanes < 32 && c.longest > b.lanes * LANES_UNITS) b.lanes *= 2;
-    is_far = b.units && divided(c.max - c.min, b.scale) > 65535;
-  }
-  __syncthreads();
-  const int far_flag = !is_far ? 0 : find_windows(b, u) ? RBP_BLOCK_WINDOWED : RBP_BLOCK_WIDE;
-  if (threadIdx.x == 0) {
-    if (is_far) b.scale = 1;
-    b.flags         = (uint8_t)(b.flags | far_flag);
-    b.words         = rbp_pattern_words(b.groups, b.units, b.flags);
-    a.blocks[block] = b;
-  }
-  __syncthreads();
-  RbpPrint print = {0, 0};
-  for (int i = threadIdx.x; i < b.words; i += RBP_THREADS) rbp_print_add(&print, i, stream_word<P>(b, u, i));
-  print = ReducePrints(temp_prints).Reduce(print, AddPrints());
-  if (threadIdx.x == 0) {
-    rbp_print_add(&print, b.words, (uint64_t)b.groups << 32 | (uint64_t)b.units << 8 | b.flags);
-    prints[block] = print;
-  }
+  a.stream[block] = room;
+  to.base         = b.base;
+  to.stride       = b.stride;
+  to.units        = b.units;
+  to.scale        = b.scale;
+  to.lanes        = b.lanes;
+  to.flags        = b.flags;
+  to.words        = b.words;
+  return room;
 }
 
-template <typename I, int P>
-__global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 12))
-    rbp_write(RbpDeviceAnalysis a, const I *__restrict__ row_ptr, const I *__restrict__ col, uint16_t *pattern)
+/* The stream to `to`, where there is room; its fingerprint, right in thread 0 */
+template <int G, int U, int P>
+__device__ inline RbpPrint store(const RbpBlock &b, const Units<G, U, P> &u, uint64_t *to)
 {
-  __shared__ Units<P> u;
-  const int64_t       block = blockIdx.x, group0 = a.block_group[block];
-  const RbpBlock      b     = a.blocks[block];
-  unsigned           *pairs = (unsigned *)(pattern + b.pattern0); /* streams have even places and lengths */
+  typedef cub::BlockReduce<RbpPrint, RBP_THREADS> Reduce;
+  __shared__ typename Reduce::TempStorage         temp;
+  RbpPrint                                        print = {0, 0};
 
+  if (threadIdx.x == 0) rbp_print_add(&print, -1, (uint64_t)b.groups << 32 | (uint64_t)b.units << 8 | b.flags);
+#pragma unroll 1
+  for (int i = threadIdx.x; i < (b.words + 3) / 4; i += RBP_THREADS) {
+    rbp_print_add(&print, i, u.stream[i]);
+    if (to) to[i] = u.stream[i];
+  }
+  return Reduce(temp).Reduce(print, AddPrints());
+}
+
+/* again: only the streams that are needed and found no room before */
+template <typename I, int G, int U, int P>
+__global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 16))
+    rbp_describe(RbpDeviceAnalysis a, const I *__restrict__ row_ptr, const I *__restrict__ col, bool again)
+{
+  typedef cub::BlockReduce<Common, RBP_THREADS> Reduce;
+  __shared__ Units<G, U, P>               u;
+  __shared__ typename Reduce::TempStorage temp;
+  __shared__ Common                       common;
+  __shared__ uint64_t                    *room;
+  const int64_t                           block = blockIdx.x;
+  RbpBlock                                b     = a.blocks[block];
+  Common                                  c     = {INT_MAX, 0, 0, 0};
+  int                                     start[P];
+
+  if (again && (b.flags & RBP_BLOCK_SHARED || a.stream[block])) return;
+  b.units = walk_block(b, a, row_ptr, col, a.block_group[block], u, start, c);
+  look_at_units(start, b.units, u, c);
+  c = Reduce(temp).Reduce(c, Join());
+  if (threadIdx.x == 0) common = c;
+  __syncthreads();
+  describe(common, start, b, u);
+  if (threadIdx.x == 0) room = keep(a, block, b);
+  encode(b, start, u);
+  __syncthreads();
+  const RbpPrint print = store(b, u, room);
+  if (threadIdx.x == 0) a.prints[block] = print;
+}
+
+struct Describe {
+  RbpDeviceAnalysis *a;
+  bool               again;
+  SpmvExec          *exec;
+
+  template <typename S, int G, int U, int P>
+  SpmvStatus run() const
+  {
+    SPMV_LAUNCH(exec, (rbp_describe<S, G, U, P>), a->shape.blocks, RBP_THREADS, 0, *a, (const S *)a->pattern.row_ptr,
+                (const S *)a->pattern.col, again);
+    return SPMV_SUCCESS;
+  }
+};
+
+/* Streams and the blocks that have them, one thread block each. The loads of a thread are under way together. */
+__global__ void __launch_bounds__(RBP_THREADS) rbp_copy(RbpDeviceAnalysis a, RbpBlock *blocks, uint16_t *pattern)
+{
+  constexpr int   LOADS = 4;
+  const int64_t   block = blockIdx.x;
+  const RbpBlock  b     = a.blocks[block];
+  const unsigned *from  = (const unsigned *)a.stream[block];
+  unsigned       *to    = (unsigned *)(pattern + b.pattern0); /* streams have even places and lengths */
+
+  if (threadIdx.x == 0) blocks[block] = b;
   if (b.flags & RBP_BLOCK_SHARED) return;
-  walk_block<I, P>(b, a, row_ptr, col, group0, u);
-  if (b.flags & RBP_BLOCK_WINDOWED) find_windows(b, u);
-  for (int i = threadIdx.x; i < b.words / 2; i += RBP_THREADS)
-    pairs[i] = stream_word<P>(b, u, 2 * i) | (unsigned)stream_word<P>(b, u, 2 * i + 1) << 16;
+  for (int i0 = threadIdx.x; i0 < b.words / 2; i0 += LOADS * RBP_THREADS) {
+    unsigned pair[LOADS];
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) pair[j] = i0 + j * RBP_THREADS < b.words / 2 ? from[i0 + j * RBP_THREADS] : 0;
+#pragma unroll
+    for (int j = 0; j < LOADS; j++)
+      if (i0 + j * RBP_THREADS < b.words / 2) to[i0 + j * RBP_THREADS] = pair[j];
+  }
 }
 
-template <typename I, int P>
-SpmvStatus launch(const RbpDeviceAnalysis *a, RbpPrint *prints, uint16_t *pattern, SpmvExec *exec)
+SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t room, bool again, SpmvExec *exec)
 {
-  const I      *row_ptr = (const I *)a->pattern.row_ptr, *col = (const I *)a->pattern.col;
-  const int64_t blocks = a->shape.blocks;
-
-  if (prints) SPMV_LAUNCH(exec, (rbp_describe<I, P>), blocks, RBP_THREADS, 0, *a, row_ptr, col, prints);
-  else SPMV_LAUNCH(exec, (rbp_write<I, P>), blocks, RBP_THREADS, 0, *a, row_ptr, col, pattern);
-  return SPMV_SUCCESS;
-}
-
-template <typename I>
-SpmvStatus select_capacity(const RbpDeviceAnalysis *a, RbpPrint *prints, uint16_t *pattern, SpmvExec *exec)
-{
-  const int units = a->shape.capacity / RBP_THREADS;
-
-  if (units <= 1) return launch<I, 1>(a, prints, pattern, exec);
-  if (units <= 2) return launch<I, 2>(a, prints, pattern, exec);
-  if (units <= 4) return launch<I, 4>(a, prints, pattern, exec);
-  return launch<I, 8>(a, prints, pattern, exec);
-}
-
-SpmvStatus select(const RbpDeviceAnalysis *a, RbpPrint *prints, uint16_t *pattern, SpmvExec *exec)
-{
-  return a->pattern.index_type == SPMV_I64 ? select_capacity<int64_t>(a, prints, pattern, exec)
-                                           : select_capacity<int32_t>(a, prints, pattern, exec);
+  a->room_size = room;
+  SPMV_TRY(spmv_arena_array(&a->arena, room, "streams", &a->room, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(a->room_used, 0, sizeof *a->room_used, (cudaStream_t)exec->stream));
+  return a->pattern.index_type == SPMV_I64 ? rbp_with_shape<int64_t>(a->shape, Describe{a, again, exec}, exec)
+                                           : rbp_with_shape<int32_t>(a->shape, Describe{a, again, exec}, exec);
 }
 } // namespace
 
-SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *a, RbpPrint *prints, SpmvExec *exec)
+int64_t rbp_expected_room(const RbpDeviceAnalysis *a)
 {
-  return select(a, prints, nullptr, exec);
+  const RbpDeviceShape *s       = &a->shape;
+  const int64_t         heads   = s->groups + 2 * s->blocks; /* a piece has part of a group */
+  const int             windows = a->pattern.cols > 65536 ? 2 * RBP_WINDOWS : 0;
+
+  return (heads * (s->group_rows > 1 ? 2 : 1) + s->units * (s->unit_columns > 1 ? 2 : 1) + s->blocks * (windows + 6)) /
+         4;
 }
 
-SpmvStatus rbp_write_streams(const RbpDeviceAnalysis *a, uint16_t *pattern, SpmvExec *exec)
+SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  return select(a, nullptr, pattern, exec);
+  SPMV_TRY(spmv_arena_array(&a->arena, 1, "room", &a->room_used, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, a->shape.blocks, "streams", &a->stream, exec));
+  return describe_into(a, rbp_expected_room(a), false, exec);
+}
+
+SpmvStatus rbp_describe_again(RbpDeviceAnalysis *a, int64_t room, SpmvExec *exec)
+{
+  a->arena.chunk_bytes = 0; /* no more than that */
+  return describe_into(a, room, true, exec);
+}
+
+SpmvStatus rbp_copy_streams(const RbpDeviceAnalysis *a, RbpBlock *blocks, uint16_t *pattern, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, rbp_copy, a->shape.blocks, RBP_THREADS, 0, *a, blocks, pattern);
+  return SPMV_SUCCESS;
 }

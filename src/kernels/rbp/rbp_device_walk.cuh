@@ -1,216 +1,241 @@
 /*
-  rbp_device_walk.cuh - the columns of one block of format packed, and the units that they make, in shared memory: what
-  describing a block and writing its stream begin with. Every thread works on columns, whatever the row they are in.
+  rbp_device_walk.cuh - the columns of one block of format packed, and the units that they make. Every thread works on
+  columns and units, whatever the row they are in; those of a thread are RBP_THREADS apart.
 */
 #ifndef SPMV_RBP_DEVICE_WALK_CUH
 #define SPMV_RBP_DEVICE_WALK_CUH
 
 #include "rbp_device_analyze.cuh"
+#include <climits>
 #include <cub/block/block_scan.cuh>
 
 namespace
 {
-enum { LOADS = 4 /* of a thread that are under way together */ };
-
-/* Columns of the units of a thread in any variant: units times U */
-constexpr int  columns_of(int units) { return units * RBP_MAX_U < 12 ? units * RBP_MAX_U : 12; }
-constexpr bool fits(const RbpVariant &v)
-{
-  return v.units_small * v.unit_columns <= columns_of(v.units_small) &&
-         v.units_large * v.unit_columns <= columns_of(v.units_large) && v.units_large <= 8;
-}
-constexpr bool all_fit()
-{
-  for (const RbpVariant &v : rbp_variants)
-    if (!fits(v)) return false;
-  return true;
-}
-static_assert(all_fit(), "the columns of a block's units have no room in Units");
-
 typedef cub::BlockScan<int, RBP_THREADS> Scan;
 
-/* Shared memory of one block of at most RBP_THREADS * P units: the columns of its groups, one row of each, one after
-   the other, and the units they make */
-template <int P>
+/* Shared memory of a block of at most RBP_THREADS * P units of U columns: its columns, those of one row of each group,
+   one after the other; what a variant has no use for has one entry */
+template <int G, int U, int P>
 struct Units {
-  enum { UNITS = RBP_THREADS * P, COLUMNS = RBP_THREADS * columns_of(P), WORDS = COLUMNS / 32 };
-  int                        column[COLUMNS];
-  uint16_t                   first_column[UNITS + 1]; /* of each group */
-  uint16_t                   skipped[UNITS];          /* nonzeros of other rows before the row of a group */
-  uint16_t                   first_unit[UNITS + 1];
-  uint16_t                   first_row[UNITS + 1];
-  uint16_t                   at[UNITS];     /* column[at[u]] is the start of unit u; unused when units have 1 column */
-  uint8_t                    length[UNITS]; /* columns of a unit; unused when units have 1 column */
-  unsigned                   starts[WORDS]; /* bit k % 32 of word k / 32: column k begins a run or a row */
-  unsigned                   firsts[WORDS]; /* column k begins a unit */
-  int                        units_before[WORDS];         /* this word of firsts */
+  enum {
+    UNITS   = RBP_THREADS * P,
+    COLUMNS = UNITS * U,
+    MASKS   = COLUMNS / 32,
+    HEAD    = (UNITS + 1) * (G > 1 ? 2 : 1) + 1 + 2 * RBP_WINDOWS,
+    QUADS   = (HEAD + UNITS * (U > 1 ? 3 : 2) + 4) / 4
+  };
+  static_assert(MASKS <= 64, "a warp finds the units of a block");
+
+  uint64_t stream[QUADS]; /* 4 words each: the pattern stream */
+  /* Bits: bit k % 32 of word k / 32 is column k. A row starts there, then a run or a row; behind the last column all
+     are set */
+  unsigned                   starts[MASKS + 1];
+  uint16_t                   group_at[MASKS];            /* of column 32 k, counting groups that have columns */
+  uint16_t                   skipped[G > 1 ? UNITS : 1]; /* nonzeros of other rows before the row of such a group */
+  int                        column[U > 1 ? COLUMNS + 1 : 1]; /* column k at k + 1 */
+  unsigned                   firsts[MASKS];                   /* bits: column k begins a unit */
+  uint16_t                   before[MASKS];                   /* units before this word of firsts */
+  int                        start[U > 1 ? UNITS : 1];        /* of each unit */
+  uint8_t                    length[U > 1 ? UNITS : 1];       /* columns of each unit */
+  int                        units;
   unsigned                   window[RBP_THREADS];         /* bit w % 32 of word w / 32: some start lies in window w */
-  int                        windows_before[RBP_THREADS]; /* this word of bits */
-  int                        window_start[RBP_WINDOWS];   /* column - base, rising */
-  int                        width;                       /* columns of a full unit: U */
+  uint16_t                   windows_before[RBP_THREADS]; /* this word of bits */
   typename Scan::TempStorage temp;                        /* free after a barrier */
 };
 
-template <int P>
-__device__ inline int start_of(const Units<P> &u, int unit)
+template <int G, int U, int P>
+__device__ inline uint16_t *words_of(Units<G, U, P> &u)
 {
-  return u.column[u.width == 1 ? unit : u.at[unit]];
+  return (uint16_t *)u.stream;
 }
 
-/* value / divisor and value % divisor for 1, 2 or 3 and value >= 0, without a division by a variable */
-__device__ inline int divided(int value, int divisor)
+/* What all units and groups of a block have in common */
+struct Common {
+  int min, max, flags, longest; /* start, start, RBP_BLOCK_UNEVEN and _RAGGED, units of a group */
+};
+
+/* Notes that the next group with columns begins at column `first` of the block */
+template <int G, int U, int P>
+__device__ inline void mark_row(Units<G, U, P> &u, int first, int length, int group)
 {
-  return divisor == 1 ? value : divisor == 2 ? value / 2 : (int)((unsigned)value / 3);
+  if (length == 0) return;
+  atomicOr(&u.starts[first / 32], 1u << first % 32);
+  if (G > 1)
+    for (int w = (first + 31) / 32; 32 * w < first + length; w++) u.group_at[w] = (uint16_t)group;
 }
 
-__device__ inline int remainder_of(int value, int divisor) { return value - divisor * divided(value, divisor); }
+/* Head of the stream, but for what is behind the last group, and where the rows begin; returns the columns of all */
+template <typename I, int G, int U, int P>
+__device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a, const I *row_ptr, int64_t group0,
+                                  Units<G, U, P> &u, Common &c)
+{
+  const uint32_t *unit = a.group_unit + group0, unit0 = unit[0];
+  int             sum = 0; /* columns before these groups, and the groups that have some, times 2^16 */
 
-/* The one row of a piece; returns its columns */
-template <typename I, int P>
-__device__ inline int load_piece(const RbpBlock &b, int capacity, const I *row_ptr, Units<P> &u)
+  for (int g0 = 0; g0 < b.groups; g0 += RBP_THREADS) {
+    const int  g      = g0 + threadIdx.x;
+    const bool inside = g < b.groups;
+    int        place = 0, length = 0, before = 0, all = 0;
+
+    if (inside) {
+      const int first = (int)(unit[g] - unit0), row = rbp_group_row(a.group_row, group0 + g);
+      words_of(u)[g] = (uint16_t)first;
+      c.longest      = max(c.longest, (int)(unit[g + 1] - unit0) - first);
+      if (G > 1) {
+        words_of(u)[b.groups + 1 + g] = (uint16_t)(row - b.row0);
+        if (rbp_group_row(a.group_row, group0 + g + 1) - row != G) c.flags |= RBP_BLOCK_UNEVEN;
+      }
+      if (G * U > 1) {
+        place  = (int)(row_ptr[row] - b.csr0);
+        length = (int)(row_ptr[row + 1] - row_ptr[row]);
+      }
+    }
+    if (G > 1) {
+      Scan(u.temp).ExclusiveSum(length | (length > 0) << 16, before, all);
+      before += sum;
+      if (length) u.skipped[before >> 16] = (uint16_t)(place - (before & 0xffff));
+      mark_row(u, before & 0xffff, length, before >> 16);
+      sum += all;
+      __syncthreads(); /* temp */
+    } else if (U > 1) mark_row(u, place, length, 0);
+  }
+  if (G > 1) return sum & 0xffff;
+  return U > 1 ? (int)(row_ptr[b.row0 + b.groups] - b.csr0) : (int)(unit[b.groups] - unit0);
+}
+
+/* The same for a piece, which is part of one row */
+template <typename I, int G, int U, int P>
+__device__ inline int load_piece(const RbpBlock &b, int capacity, const I *row_ptr, Units<G, U, P> &u, Common &c)
 {
   const int n = (int)min((int64_t)capacity, (int64_t)row_ptr[b.row0 + 1] - b.csr0);
 
-  if (threadIdx.x < 2) {
-    u.first_row[threadIdx.x]    = (uint16_t)(threadIdx.x * b.rows);
-    u.first_column[threadIdx.x] = (uint16_t)(threadIdx.x * n);
-    u.first_unit[threadIdx.x]   = (uint16_t)(threadIdx.x * n); /* the last one is known later when U > 1 */
+  if (threadIdx.x == 0) {
+    words_of(u)[0] = words_of(u)[2] = u.skipped[0] = 0;
+    u.group_at[0]                                  = 0;
+    mark_row(u, 0, n, 0);
+    if (b.rows != G) c.flags |= RBP_BLOCK_UNEVEN;
   }
-  if (threadIdx.x == 0) u.skipped[0] = 0;
   return n;
 }
 
-/* Rows, units and columns before each group and before the end; returns the columns of all */
-template <typename I, int P>
-__device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a, const I *row_ptr, int64_t group0,
-                                  Units<P> &u)
+/* Columns of the block from the CSR, 0 behind the last one. No branch holds up a load: all are under way together. */
+template <typename I, int G, int U, int P>
+__device__ inline void load_columns(const I *col, unsigned n, const Units<G, U, P> &u, int (&column)[P * U])
 {
-  const uint32_t unit0 = a.group_unit[group0];
-  int            sum   = 0;
+  const unsigned up_to_lane = (2u << threadIdx.x % 32) - 2; /* bit 0 is known to group_at */
+  unsigned       at[P * U];
 
-  for (int g0 = 0; g0 <= b.groups; g0 += RBP_THREADS) {
-    const int  g      = g0 + threadIdx.x;
-    const bool inside = g <= b.groups;
-    int        row = b.row0, place = 0, length = 0, before = 0, all = 0;
-    if (inside) {
-      row             = rbp_group_row(a.group_row, group0 + g);
-      u.first_row[g]  = (uint16_t)(row - b.row0);
-      u.first_unit[g] = (uint16_t)(a.group_unit[group0 + g] - unit0);
-      place           = (int)(row_ptr[row] - b.csr0);
-      if (g < b.groups) length = (int)(row_ptr[row + 1] - row_ptr[row]);
-    }
-    if (a.group_row) {
-      Scan(u.temp).ExclusiveSum(length, before, all);
-      __syncthreads();
-    } else before = place; /* every row is here, so sum stays 0 */
-    if (inside) u.first_column[g] = (uint16_t)(sum + before);
-    if (g < b.groups) u.skipped[g] = (uint16_t)(place - sum - before);
-    sum += all;
-  }
-  __syncthreads();
-  return u.first_column[b.groups];
-}
-
-/* Columns of the groups from the CSR. All positions, and then all loads of a thread, go side by side. */
-template <typename I, int P>
-__device__ inline void load_columns(const RbpBlock &b, const I *col, bool has_gaps, int n, Units<P> &u)
-{
-  int first_step = 1;
-  while (2 * first_step < b.groups) first_step *= 2;
-
-  for (int k0 = threadIdx.x; k0 < n; k0 += RBP_THREADS * LOADS) {
-    int group[LOADS] = {0};
-    I   c[LOADS];
-
-    if (has_gaps) /* the last group that begins at or before the column */
-      for (int step = first_step; step; step /= 2)
 #pragma unroll
-        for (int j = 0; j < LOADS; j++) {
-          const int tried = group[j] + step;
-          if (tried < b.groups && u.first_column[tried] <= k0 + j * RBP_THREADS) group[j] = tried;
-        }
+  for (int j = 0; j < P * U; j++) {
+    const unsigned k = threadIdx.x + j * RBP_THREADS, w = k / 32;
+    at[j] = k;
+    if (G == 1) continue;
+    const unsigned group = u.group_at[w] + __popc(u.starts[w] & up_to_lane);
+    at[j] += u.skipped[k < n ? group : 0];
+  }
 #pragma unroll
-    for (int j = 0; j < LOADS; j++) {
-      const int k = k0 + j * RBP_THREADS;
-      if (k < n) c[j] = col[b.csr0 + k + (has_gaps ? (int)u.skipped[group[j]] : 0)];
-    }
+  for (int j = 0; j < P * U; j++) column[j] = threadIdx.x + j * RBP_THREADS < n ? (int)col[at[j]] : 0;
+}
+
+/* Run starts, beside the row starts that are there */
+template <int G, int U, int P>
+__device__ inline void find_starts(unsigned n, const int (&column)[P * U], Units<G, U, P> &u)
+{
 #pragma unroll
-    for (int j = 0; j < LOADS; j++)
-      if (k0 + j * RBP_THREADS < n) u.column[k0 + j * RBP_THREADS] = (int)c[j];
+  for (int j = 0; j < P * U; j++) u.column[threadIdx.x + j * RBP_THREADS + 1] = column[j];
+  if (threadIdx.x == 0) u.starts[Units<G, U, P>::MASKS] = ~0u;
+  __syncthreads();
+#pragma unroll
+  for (int j = 0; j < P * U; j++) {
+    const unsigned k      = threadIdx.x + j * RBP_THREADS;
+    const unsigned starts = __ballot_sync(0xffffffffu, (k >= n) | (u.column[k] + 1 != column[j]));
+    if (threadIdx.x % 32 == 0) u.starts[k / 32] |= starts;
   }
+  __syncthreads();
 }
 
-/* Columns from the start of the run that holds column k to k */
-__device__ inline int distance_from_start(const unsigned *starts, int k)
+/* Which columns begin units: a run is cut from its start on. One thread takes 64 columns, all are in one warp. */
+template <int G, int U, int P>
+__device__ inline void find_firsts(int n, Units<G, U, P> &u)
 {
-  int      w    = k / 32;
-  unsigned bits = starts[w] & 0xffffffffu >> (31 - k % 32);
+  const int lane = threadIdx.x, k = 64 * lane;
+  uint64_t  firsts = 0;
 
-  while (!bits) bits = starts[--w]; /* column 0 is a start */
-  return k - (32 * w + 31 - __clz((int)bits));
+  if (k < n) {
+    const uint64_t inside = n - k < 64 ? (1ull << (n - k)) - 1 : ~0ull;
+    const uint64_t starts = ((uint64_t)u.starts[2 * lane + 1] << 32 | u.starts[2 * lane]) & inside;
+    firsts = rbp_unit_firsts<U>(starts, inside, starts & 1 ? 0 : rbp_distance_from_start(u.starts, 0, k));
+  }
+  const int low = __popc((unsigned)firsts), all = __popcll(firsts);
+  int       sum = all;
+  for (int by = 1; by < 32; by *= 2) {
+    const int other = __shfl_up_sync(0xffffffffu, sum, by);
+    if (lane >= by) sum += other;
+  }
+  if (2 * lane < Units<G, U, P>::MASKS) {
+    u.firsts[2 * lane]     = (unsigned)firsts;
+    u.firsts[2 * lane + 1] = (unsigned)(firsts >> 32);
+    u.before[2 * lane]     = (uint16_t)(sum - all);
+    u.before[2 * lane + 1] = (uint16_t)(sum - all + low);
+  }
+  if (lane == 31) u.units = sum;
 }
 
-/* Units of more than one column: a run is cut from its start on. starts has the first columns of the rows. Returns the
-   units. */
-template <int P>
-__device__ inline int find_units(int n, Units<P> &u)
+/* Units of more than one column; returns how many. start: those of this thread. */
+template <int G, int U, int P>
+__device__ inline int find_units(int n, const int (&column)[P * U], Units<G, U, P> &u, int (&start)[P])
 {
-  int before, units;
+  const unsigned lane = threadIdx.x % 32, below_lane = (1u << lane) - 1;
 
-  for (int k = threadIdx.x; (k & ~31) < n; k += RBP_THREADS) {
-    const unsigned starts = __ballot_sync(0xffffffffu, k > 0 && k < n && u.column[k - 1] + 1 != u.column[k]);
-    if (k % 32 == 0) u.starts[k / 32] |= starts;
+  find_starts((unsigned)n, column, u);
+  if (threadIdx.x < 32) find_firsts(n, u);
+  __syncthreads();
+#pragma unroll
+  for (int j = 0; j < P * U; j++) {
+    const unsigned w = (threadIdx.x + j * RBP_THREADS) / 32, firsts = u.firsts[w];
+    const unsigned unit = u.before[w] + __popc(firsts & below_lane);
+    const unsigned ends = (unsigned)(((uint64_t)u.starts[w + 1] << 32 | u.starts[w]) >> (lane + 1)); /* of runs */
+    if (!(firsts >> lane & 1)) continue;
+    u.start[unit]  = column[j];
+    u.length[unit] = (uint8_t)__ffs((int)(ends | 1u << (U - 1)));
   }
   __syncthreads();
-  for (int k = threadIdx.x; (k & ~31) < n; k += RBP_THREADS) {
-    const bool     first  = k < n && remainder_of(distance_from_start(u.starts, k), u.width) == 0;
-    const unsigned firsts = __ballot_sync(0xffffffffu, first);
-    if (k % 32 == 0) u.firsts[k / 32] = firsts;
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int unit = threadIdx.x + i * RBP_THREADS;
+    start[i]       = unit < u.units ? u.start[unit] : 0;
   }
-  __syncthreads();
-  Scan(u.temp).ExclusiveSum((int)threadIdx.x * 32 < n ? __popc(u.firsts[threadIdx.x]) : 0, before, units);
-  if ((int)threadIdx.x * 32 < n) u.units_before[threadIdx.x] = before;
-  __syncthreads();
-  for (int k = threadIdx.x; k < n; k += RBP_THREADS) {
-    const unsigned firsts = u.firsts[k / 32], bit = 1u << k % 32;
-    if (!(firsts & bit)) continue;
-    const int unit   = u.units_before[k / 32] + __popc(firsts & (bit - 1));
-    int       length = 1;
-    while (length < u.width && k + length < n && !(u.starts[(k + length) / 32] >> (k + length) % 32 & 1)) length++;
-    u.at[unit]     = (uint16_t)k;
-    u.length[unit] = (uint8_t)length;
-  }
-  __syncthreads();
-  return units;
+  return u.units;
 }
 
-/* Fills u from the CSR; returns the units of the block. group0: its first group. Needs all threads. */
-template <typename I, int P>
+/* Finds the units of a block, and the head of its stream; returns how many units. group0: the first group. */
+template <typename I, int G, int U, int P>
 __device__ int walk_block(const RbpBlock &b, const RbpDeviceAnalysis &a, const I *row_ptr, const I *col, int64_t group0,
-                          Units<P> &u)
+                          Units<G, U, P> &u, int (&start)[P], Common &c)
 {
   const bool piece = b.flags & RBP_BLOCK_PIECE;
-  const int  width = a.shape.unit_columns;
+  int        column[P * U], units;
 
-  if (threadIdx.x == 0) u.width = width;
-  if (threadIdx.x < Units<P>::WORDS) u.starts[threadIdx.x] = 0;
-  const int n = piece ? load_piece<I, P>(b, a.shape.capacity, row_ptr, u) : load_groups<I, P>(b, a, row_ptr, group0, u);
-  __syncthreads();
-  load_columns<I, P>(b, col, a.group_row && !piece, n, u);
-  if (width == 1) {
+  if (G * U > 1) {
+    if ((int)threadIdx.x < Units<G, U, P>::MASKS) u.starts[threadIdx.x] = 0;
     __syncthreads();
-    return n;
   }
-  for (int g = threadIdx.x; g < b.groups; g += RBP_THREADS)
-    if (u.first_column[g] < u.first_column[g + 1])
-      atomicOr(&u.starts[u.first_column[g] / 32], 1u << u.first_column[g] % 32);
-  __syncthreads();
-  const int units = find_units<P>(n, u);
-  if (piece && threadIdx.x == 0) u.first_unit[1] = (uint16_t)units;
-  __syncthreads();
+  const int n = piece ? load_piece<I>(b, a.shape.capacity, row_ptr, u, c) : load_groups(b, a, row_ptr, group0, u, c);
+  if (G > 1) __syncthreads();
+  load_columns(col + b.csr0, (unsigned)n, u, column);
+  if constexpr (U > 1) units = find_units(n, column, u, start);
+  else {
+    units = n;
+#pragma unroll
+    for (int i = 0; i < P; i++) start[i] = column[i];
+  }
+  if (piece) c.longest = units;
+  if (threadIdx.x == 0) {
+    words_of(u)[b.groups] = (uint16_t)units;
+    if (G > 1) words_of(u)[2 * b.groups + 1] = (uint16_t)b.rows;
+  }
   return units;
 }
-
 } // namespace
 
 #endif
