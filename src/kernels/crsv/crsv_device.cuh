@@ -12,6 +12,7 @@ enum {
   CRSV_BLOCKS_WIDE = 10, /* with 64-bit indices */
   CRSV_CAPACITY    = CRSV_ITEMS * CRSV_THREADS, /* nonzeros of a block */
   CRSV_ROWS        = CRSV_CAPACITY * 5 / 4,     /* rows of a block, at most */
+  CRSV_WARP_ROW    = 64,                        /* nonzeros */
   CRSV_PIECE       = 2048                       /* nonzeros of a piece of a long row */
 };
 
@@ -26,10 +27,13 @@ struct CrsvCsr {
   S  alpha, beta;
 };
 
-/* A block of the streaming kernel: rows row0 .. row0+rows-1, nonzeros begin .. begin+count-1; long rows left out */
+/* A block of the streaming kernel: rows row0 .. row0+rows-1, nonzeros begin .. begin+count-1; long rows left out. All
+   that its threads need not find out for themselves: the kernel waits for instructions nearly as much as for memory. */
 struct CrsvBlock {
-  int64_t row0, begin;
-  int32_t rows, count;
+  int64_t  row0, begin;
+  uint16_t rows, count;
+  uint8_t  log_lanes; /* 2^log_lanes threads add up a row */
+  uint8_t  uneven;    /* some row is much longer than the mean: a warp adds up each that is longer than CRSV_WARP_ROW */
 };
 
 /* Nonzeros begin .. begin+count-1 of a long row. slot: where its sum goes in the work space; -1: the row is one piece

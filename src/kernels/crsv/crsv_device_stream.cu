@@ -7,11 +7,10 @@
 */
 #include "../device/vector.cuh"
 #include "crsv_device.cuh"
+#include <type_traits>
 
 namespace
 {
-enum { WARP_ROW = 64 }; /* where rows differ in length, those longer than this are added up by a warp */
-
 /* The products of a block's nonzeros in shared memory; ends[r] .. ends[r+1]-1 are those of its row r */
 template <typename S>
 struct Products {
@@ -19,61 +18,62 @@ struct Products {
   const uint16_t *ends;
 };
 
-/* The most lanes a row, a power of two, with which all rows fit a block; at most a warp */
-__device__ inline int lanes_for(int rows)
-{
-  int lanes = 32;
-  while (lanes > 1 && lanes * rows > CRSV_THREADS) lanes /= 2;
-  return lanes;
-}
-
-/* The sum of every lanes-th product of a row */
+/* The sum of every lanes-th product from k on and before end, two on their way at a time */
 template <typename S>
-__device__ inline S add_products(const Products<S> &p, int row, int lane, int lanes)
+__device__ inline S add_products(const S *value, int k, int end, int lanes)
 {
   S sum = 0;
-  for (int k = p.ends[row] + lane; k < p.ends[row + 1]; k += lanes) sum += p.value[k];
+
+  for (; k + lanes < end; k += 2 * lanes) {
+    const S one = value[k], other = value[k + lanes];
+    sum += one;
+    sum += other;
+  }
+  if (k < end) sum += value[k];
   return sum;
 }
 
-/* y of rows of at most `longest` nonzeros */
+/* y of all rows, without those for a warp where some are uneven */
 template <typename S>
-__device__ inline void add_rows(const Products<S> &p, int rows, int longest, S alpha, S beta, S *y)
+__device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, S alpha, S beta, S *y)
 {
-  const int lanes = lanes_for(rows), lane = threadIdx.x & (lanes - 1), per_pass = CRSV_THREADS / lanes;
+  const int lanes = 1 << b.log_lanes, lane = threadIdx.x & (lanes - 1), per_pass = CRSV_THREADS >> b.log_lanes;
 
-  for (int r0 = 0; r0 < rows; r0 += per_pass) {
-    const int  r    = r0 + threadIdx.x / lanes;
-    const bool mine = r < rows && p.ends[r + 1] - p.ends[r] <= longest;
-    const S    sum  = spmv_add_lanes(mine ? add_products(p, r, lane, lanes) : S(0), lanes);
+  for (int r0 = 0, r = threadIdx.x >> b.log_lanes; r0 < b.rows; r0 += per_pass, r += per_pass) {
+    const int  begin = r < b.rows ? p.ends[r] : 0, end = r < b.rows ? p.ends[r + 1] : 0;
+    const bool mine = r < b.rows && !(b.uneven && end - begin > CRSV_WARP_ROW);
+    const S    sum  = spmv_add_lanes(mine ? add_products(p.value, begin + lane, end, lanes) : S(0), lanes);
     if (mine && lane == 0) y[r] = spmv_axpby(alpha, sum, beta, y + r);
   }
 }
 
-/* y of the rows that are longer than WARP_ROW, a warp each */
+/* y of the rows that are longer than CRSV_WARP_ROW, a warp each */
 template <typename S>
 __device__ inline void add_longer_rows(const Products<S> &p, int rows, S alpha, S beta, S *y)
 {
   for (int r = threadIdx.x / 32; r < rows; r += CRSV_THREADS / 32) {
-    if (p.ends[r + 1] - p.ends[r] <= WARP_ROW) continue;
-    const S sum = spmv_add_lanes(add_products(p, r, (int)threadIdx.x % 32, 32), 32);
+    const int begin = p.ends[r], end = p.ends[r + 1];
+    if (end - begin <= CRSV_WARP_ROW) continue;
+    const S sum = spmv_add_lanes(add_products(p.value, begin + (int)threadIdx.x % 32, end, 32), 32);
     if (threadIdx.x % 32 == 0) y[r] = spmv_axpby(alpha, sum, beta, y + r);
   }
 }
 
-/* A thread's nonzeros of a block */
+/* A thread's nonzeros of a block. Without a sign or a condition the address of an x takes one instruction. */
 template <typename I, typename S>
 struct Share {
-  I col[CRSV_ITEMS];
-  S value[CRSV_ITEMS];
+  typename std::make_unsigned<I>::type col[CRSV_ITEMS]; /* 0 where there is no nonzero: that x is read, but not used */
+  S                                    value[CRSV_ITEMS];
 
   static __device__ inline bool has(const CrsvBlock &b, int i) { return (int)threadIdx.x + i * CRSV_THREADS < b.count; }
 
   __device__ inline void load(const CrsvCsr<I, S> &a, const CrsvBlock &b)
   {
 #pragma unroll
-    for (int i = 0; i < CRSV_ITEMS; i++)
+    for (int i = 0; i < CRSV_ITEMS; i++) {
+      col[i] = 0;
       if (has(b, i)) col[i] = __ldcs(a.col + b.begin + threadIdx.x + i * CRSV_THREADS);
+    }
 #pragma unroll
     for (int i = 0; i < CRSV_ITEMS; i++)
       if (has(b, i)) value[i] = __ldcs(a.values + b.begin + threadIdx.x + i * CRSV_THREADS);
@@ -83,26 +83,19 @@ struct Share {
     S v[CRSV_ITEMS];
 
 #pragma unroll
-    for (int i = 0; i < CRSV_ITEMS; i++)
-      if (has(b, i)) v[i] = __ldg(x + col[i]);
+    for (int i = 0; i < CRSV_ITEMS; i++) v[i] = __ldg(x + col[i]);
 #pragma unroll
     for (int i = 0; i < CRSV_ITEMS; i++)
       if (has(b, i)) product[threadIdx.x + i * CRSV_THREADS] = value[i] * v[i];
   }
 };
 
-/* The ends of a block's rows; whether one of them is much longer than the mean */
+/* The ends of a block's rows */
 template <typename I>
-__device__ inline bool find_ends(const I *row_ptr, const CrsvBlock &b, uint16_t *ends)
+__device__ inline void find_ends(const I *row_ptr, const CrsvBlock &b, uint16_t *ends)
 {
-  bool unequal = false;
-
-  for (int r = threadIdx.x; r <= b.rows; r += CRSV_THREADS) {
-    const int end = (int)(row_ptr[r] - b.begin), next = r < b.rows ? (int)(row_ptr[r + 1] - b.begin) : end;
-    ends[r] = (uint16_t)end;
-    unequal = unequal || (next - end - 8) * b.rows > 4 * b.count; /* 8 more than 4 times the mean */
-  }
-  return unequal;
+#pragma unroll 1
+  for (int r = threadIdx.x; r <= b.rows; r += CRSV_THREADS) ends[r] = (uint16_t)(row_ptr[r] - (I)b.begin);
 }
 
 template <typename I>
@@ -149,12 +142,12 @@ __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
   S              *y = a.y + b.row0;
 
   mine.load(a, b);
-  bool unequal = find_ends(a.row_ptr + b.row0, b, ends); /* while the nonzeros are on their way */
+  find_ends(a.row_ptr + b.row0, b, ends); /* while the nonzeros are on their way */
   mine.multiply(a.x, b, product);
-  unequal                    = __syncthreads_or(unequal);
+  __syncthreads();
   const Products<S> products = {product, ends};
-  add_rows(products, b.rows, unequal ? (int)WARP_ROW : (int)CRSV_CAPACITY, a.alpha, a.beta, y);
-  if (unequal) add_longer_rows(products, b.rows, a.alpha, a.beta, y);
+  add_rows(products, b, a.alpha, a.beta, y);
+  if (b.uneven) add_longer_rows(products, b.rows, a.alpha, a.beta, y);
 }
 
 template <typename S>

@@ -50,7 +50,30 @@ __device__ CrsvBlock rows_of_block(const I *row_ptr, int64_t rows, int64_t share
 
   *cut = (int64_t)(row_ptr[end] - row_ptr[row0]) > CRSV_CAPACITY;
   if (*cut) end--;
-  return {row0, (int64_t)row_ptr[row0], (int32_t)(end - row0), (int32_t)(row_ptr[end] - row_ptr[row0])};
+  return {row0, (int64_t)row_ptr[row0], (uint16_t)(end - row0), (uint16_t)(row_ptr[end] - row_ptr[row0]), 0, 0};
+}
+
+/* The most lanes a row with which all rows fit a block of threads; at most a warp */
+__device__ inline uint8_t log_lanes_for(int rows)
+{
+  uint8_t log_lanes = 5;
+  while (log_lanes > 0 && rows << log_lanes > CRSV_THREADS) log_lanes--;
+  return log_lanes;
+}
+
+/* Whether a row has 8 nonzeros more than 4 times the mean row of its block */
+template <typename I>
+__device__ inline bool is_uneven(const I *row_ptr, const CrsvBlock &b)
+{
+  bool uneven = false;
+  I    begin  = row_ptr[b.row0];
+
+  for (int r = 0; r < b.rows; r++) {
+    const I end = row_ptr[b.row0 + r + 1];
+    uneven      = uneven || ((int)(end - begin) - 8) * (int)b.rows > 4 * (int)b.count;
+    begin       = end;
+  }
+  return uneven;
 }
 
 /* Of the row that is cut in a block */
@@ -105,7 +128,11 @@ __global__ void crsv_make_blocks(const I *row_ptr, int64_t rows, int64_t share, 
   const int64_t b = blockIdx.x * (int64_t)THREADS + threadIdx.x;
   bool          cut;
 
-  if (b < n) blocks[b] = rows_of_block(row_ptr, rows, share, b, &cut);
+  if (b >= n) return;
+  CrsvBlock block = rows_of_block(row_ptr, rows, share, b, &cut);
+  block.log_lanes = log_lanes_for(block.rows);
+  block.uneven    = is_uneven(row_ptr, block);
+  blocks[b]       = block;
 }
 
 /* Rows and nonzeros that begin in a block, so that the last row that does has its end there too, nearly always. Rows of
