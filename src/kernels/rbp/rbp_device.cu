@@ -15,16 +15,20 @@ namespace
    product waits for is x */
 constexpr double WORTHWHILE = 0.975;
 
+constexpr int64_t SMALL = 1 << 24; /* nonzeros; one allocation more costs as much as all kernels of a conversion */
+
 RbpFormat format_of(const SpmvOptions *options) { return (RbpFormat)(int)options->value[RBP_OPTION_FORMAT]; }
 
 bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->format == RBP_PACKED; }
 
-/* What the steps of an analysis take, nearly: 8 bytes a row, and the rest in all where many nonzeros make a unit, as
-   they may in long rows. Elsewhere the rest is a second allocation (rbp_make_blocks), whose size is known by then. */
+/* What the steps of an analysis take, nearly: 8 bytes a row, and the rest in all where that is little, or where many
+   nonzeros make a unit, as they may in long rows. Elsewhere the rest is a second allocation (rbp_make_blocks), whose
+   size is known by then. */
 int64_t scratch_bytes(const SpmvPattern *p)
 {
   const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * spmv_index_bytes(p->index_type) : 0;
-  return upload + 9 * p->rows + (p->nnz > 16 * p->rows ? p->nnz / 3 * 2 : 0) + (1 << 20);
+  const int64_t rest   = p->nnz < SMALL ? 3 * p->nnz : p->nnz > 16 * p->rows ? p->nnz / 3 * 2 : 0;
+  return upload + 9 * p->rows + rest + (1 << 20);
 }
 
 /* ---- packed ---- */
