@@ -21,8 +21,9 @@
 # LIMIT_conformance, LIMIT_mat, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
 #                     seconds for a step (600, 600, 300, 240, 420, 240, 120, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
-# CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211)
-# CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores)
+# CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
+# CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
+#                     where the driver's server that lets processes share a GPU, MPS, is not there)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
@@ -98,11 +99,22 @@ try() {
   return "$status"
 }
 
+# Processes that share a GPU take turns, which is slower than one alone, unless a server of ours runs their kernels together
+start_sharing() {
+  export CUDA_MPS_PIPE_DIRECTORY=$scratch/mps CUDA_MPS_LOG_DIRECTORY=$scratch/mps
+  mkdir -p "$scratch/mps"
+  shares=1
+  nvidia-cuda-mps-control -d 2>&1 || return 0
+  shares=$(((${CONF_SHARES:-$(env -u OMP_NUM_THREADS nproc)} - 1) / 2 * 2 + 1)) # nproc would believe that variable
+}
+
+# shellcheck disable=SC2317 # called by the trap
+stop_sharing() { [[ ! -d $scratch/mps ]] || echo quit | nvidia-cuda-mps-control >/dev/null 2>&1 || true; }
+
 # A format's combinations shared by as many processes as there are cores: most of the time goes by on the host. An odd
 # number of shares, for a combination in four is much longer than the others.
 share_conformance() {
-  local format=$1 tier=$2 sample=$3 begin=$SECONDS shares k pids=() logs=$scratch/share
-  shares=$(((${CONF_SHARES:-$(env -u OMP_NUM_THREADS nproc)} - 1) / 2 * 2 + 1)) # nproc would believe that variable
+  local format=$1 tier=$2 sample=$3 begin=$SECONDS k pids=() logs=$scratch/share
   say "+ conf_kernels --space device --tier $tier --format $format --sample $sample in $shares processes"
   for ((k = 0; k < shares; k++)); do
     timeout --foreground --kill-after=5 "$single" conf_kernels --space device --tier "$tier" --format "$format" \
@@ -124,11 +136,13 @@ share_conformance() {
 }
 
 step_conformance() {
-  local format formats
+  local format formats shares
   single=$((limit[conformance] / 2))
   read -r -a formats < <(manifest formats)
   try unit_kernels
+  start_sharing
   for format in ${CONF_FORMATS:-${formats[*]}}; do share_conformance "$format" quick "${CONF_SAMPLE:-5}"; done
+  ((${CONF_SAMPLE_FULL:-211})) || return 0
   # larger matrices and all option settings: the longest last, the limit cuts only these
   for format in ${CONF_FORMATS:-${formats[*]}}; do share_conformance "$format" full "${CONF_SAMPLE_FULL:-211}"; done
 }
@@ -307,7 +321,7 @@ for step in "${steps[@]}"; do [[ " ${all_steps[*]} " == *" $step "* ]] || usage;
 if ((only)); then
   use_part "$(folder_of_step "${steps[0]}")"
   scratch=$(mktemp -d)
-  trap 'rm -rf "$scratch"' EXIT
+  trap 'stop_sharing; rm -rf "$scratch"' EXIT
   case ${steps[0]} in
     conformance) step_conformance ;;
     mat) step_mat ;;
