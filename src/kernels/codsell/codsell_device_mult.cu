@@ -6,6 +6,7 @@
 */
 #include "../device/vector.cuh"
 #include "codsell_device_lane.cuh"
+#include <cstring>
 
 namespace
 {
@@ -34,6 +35,16 @@ __device__ inline int log_lanes(const Product<S> &p)
 {
   static_assert(C == 0 || C == 32, "the other numbers of lanes are known at run time");
   return C ? 5 : p.shape.log_c;
+}
+
+/* The entry of a slice, which no other thread block reads */
+__device__ inline CodsellSlice load_slice(const CodsellSlice *slice)
+{
+  static_assert(sizeof(CodsellSlice) == sizeof(int4), "a slice is not loaded at once");
+  const int4   words = __ldcs((const int4 *)slice);
+  CodsellSlice s;
+  memcpy(&s, &words, sizeof s);
+  return s;
 }
 
 /* The row in a slot, where sorting may have moved it */
@@ -112,7 +123,7 @@ __global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) c
     return;
   }
   if (slice < p.shape.slices) {
-    const CodsellSlice at    = p.slices[slice];
+    const CodsellSlice at    = load_slice(p.slices + slice);
     const int64_t      later = slice + ((int64_t)BLOCKS_AHEAD * CODSELL_SUMMERS >> log_share);
     if ((threadIdx.x & (c - 1)) == 0 && part == 0 && later < p.shape.slices) spmv_prefetch(p.slices + later);
     const int64_t slot = (slice << log_c) + (threadIdx.x & (c - 1));
