@@ -21,14 +21,17 @@ RbpFormat format_of(const SpmvOptions *options) { return (RbpFormat)(int)options
 
 bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->format == RBP_PACKED; }
 
-/* What the steps of an analysis take, nearly: 8 bytes a row, and the rest in all where that is little, or where many
-   nonzeros make a unit, as they may in long rows. Elsewhere the rest is a second allocation (rbp_make_blocks), whose
-   size is known by then. */
-int64_t scratch_bytes(const SpmvPattern *p)
+/* What the steps of an analysis take, at most nearly. Each nonzero may be a unit: so it is assumed of short rows, while
+   that is little beside CSR and plan. Long rows rather have units of many nonzeros. Where the rest is more, it is a
+   second allocation, whose size is known by then (rbp_make_blocks). */
+int64_t scratch_bytes(const SpmvPattern *p, SpmvScalar scalar)
 {
-  const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * spmv_index_bytes(p->index_type) : 0;
-  const int64_t rest   = p->nnz < SMALL ? 3 * p->nnz : p->nnz > 16 * p->rows ? p->nnz / 3 * 2 : 0;
-  return upload + 9 * p->rows + rest + (1 << 20);
+  const int64_t index = spmv_index_bytes(p->index_type), csr = p->nnz * (spmv_scalar_bytes(scalar) + index);
+  const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * index : 0;
+  const int64_t all = 12 * p->rows + p->nnz / 2 * 5, part = 9 * p->rows + p->nnz / 3 * 2;
+  const bool    is_short = p->nnz <= 16 * p->rows && all < (csr + p->nnz * spmv_scalar_bytes(scalar)) / 4;
+
+  return upload + (p->nnz < SMALL || is_short ? all : p->nnz > 16 * p->rows ? part : 9 * p->rows) + (1 << 20);
 }
 
 /* ---- packed ---- */
@@ -47,7 +50,7 @@ void destroy_packed_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
 SpmvStatus analyze_steps(RbpDeviceAnalysis *a, const SpmvPattern *pattern, SpmvScalar scalar, int64_t min_run,
                          SpmvExec *exec)
 {
-  a->arena.chunk_bytes = scratch_bytes(pattern);
+  a->arena.chunk_bytes = scratch_bytes(pattern, scalar);
   SPMV_TRY(spmv_pattern_on_device(pattern, &a->arena, exec, &a->pattern));
   SPMV_TRY(rbp_scan_pattern(a, exec));
   SPMV_TRY(rbp_choose_variant(a, scalar, min_run, exec));
