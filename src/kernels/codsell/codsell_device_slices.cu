@@ -282,7 +282,6 @@ SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *a, const int *wo
   Lengths            lengths   = {{0}, count};
 
   for (int l = 0; l < count; l++) lengths.word[l] = word[l];
-  SPMV_CUDA(exec, cudaMemsetAsync(bytes, 0, CODSELL_WORDS * sizeof *bytes, (cudaStream_t)exec->stream));
   if (p->index_type == SPMV_I64)
     SPMV_LAUNCH(exec, codsell_estimate<int64_t>, blocks, CODSELL_THREADS, 0, codsell_source(a), lengths, log_parts,
                 stride, (const int64_t *)p->row_ptr, (const int64_t *)p->col, number, bytes);
