@@ -11,7 +11,6 @@ namespace
 {
 constexpr int    SIGMA_CHOICES    = 3;
 constexpr double PADDING_ACCEPTED = 0.02;
-constexpr int    LENGTH_BITS      = 11; /* of CODSELL_LONGEST */
 
 __host__ __device__ constexpr int64_t sigma_of(int choice) { return 256ll << 2 * choice; }
 
@@ -60,15 +59,16 @@ struct SigmaBlocks {
   int64_t up_to[SIGMA_CHOICES];
 };
 
-/* The widths of all slices together when rows are sorted in windows of each sigma; one thread block a window */
+/* The widths of all slices together when rows, which are shorter than ITEMS * CODSELL_THREADS, are sorted in windows of
+   each sigma; one thread block a window */
+template <int ITEMS>
 __global__ void __launch_bounds__(CODSELL_THREADS)
-    codsell_sorted_columns(const uint16_t *__restrict__ length, int64_t rows, int log_c, const SigmaBlocks blocks,
-                           unsigned long long *columns)
+    codsell_sorted_columns(const uint16_t *__restrict__ length, int64_t rows, int longest, int log_c,
+                           const SigmaBlocks blocks, unsigned long long *columns)
 {
-  enum { ITEMS = CODSELL_LONGEST / CODSELL_THREADS + 1 };
   typedef cub::BlockScan<int, CODSELL_THREADS> Scan;
   __shared__ typename Scan::TempStorage        temp;
-  __shared__ int                               count[ITEMS * CODSELL_THREADS]; /* at CODSELL_LONGEST - length */
+  __shared__ int                               count[ITEMS * CODSELL_THREADS]; /* at longest - length */
   __shared__ unsigned long long                sum;
   int                                          items[ITEMS], total, choice = SIGMA_CHOICES - 1;
   int64_t                                      window = blockIdx.x;
@@ -80,46 +80,47 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   for (int i = threadIdx.x; i < ITEMS * CODSELL_THREADS; i += CODSELL_THREADS) count[i] = 0;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
-  for (int i = threadIdx.x; i < n; i += CODSELL_THREADS) atomicAdd(&count[CODSELL_LONGEST - length[begin + i]], 1);
+  for (int i = threadIdx.x; i < n; i += CODSELL_THREADS) atomicAdd(&count[longest - length[begin + i]], 1);
   __syncthreads();
   for (int i = 0; i < ITEMS; i++) items[i] = count[threadIdx.x * ITEMS + i];
   Scan(temp).InclusiveSum(items, items, total);
   for (int i = 0; i < ITEMS; i++) count[threadIdx.x * ITEMS + i] = items[i];
   __syncthreads();
   for (int rank = threadIdx.x << log_c; rank < n; rank += CODSELL_THREADS << log_c) {
-    int low = 0, high = CODSELL_LONGEST; /* the first position with more than `rank` rows up to there */
+    int low = 0, high = longest; /* the first position with more than `rank` rows up to there */
 
     while (low < high) {
       const int middle = (low + high) / 2;
       if (count[middle] > rank) high = middle;
       else low = middle + 1;
     }
-    if (low < CODSELL_LONGEST) atomicAdd(&sum, (unsigned long long)(CODSELL_LONGEST - low));
+    if (low < longest) atomicAdd(&sum, (unsigned long long)(longest - low));
   }
   __syncthreads();
   if (threadIdx.x == 0 && sum > 0) atomicAdd(&columns[choice], sum);
 }
 
-/* A key that sorts by window, then by length, longest first */
+/* A key that sorts by window, then by length, longest first; of length_bits */
 template <typename Key>
-__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, Key *key, uint16_t *row)
+__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, int longest, int length_bits,
+                                  Key *key, uint16_t *row)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= rows) return;
-  key[i] = (Key)((unsigned)i / (unsigned)window) << LENGTH_BITS | (Key)(CODSELL_LONGEST - length[i]);
+  key[i] = (Key)((unsigned)i / (unsigned)window) << length_bits | (Key)(longest - length[i]);
   row[i] = (uint16_t)((unsigned)i % (unsigned)window);
 }
 
 /* Lengths and order by slot from the sorted keys; unused slots keep their number */
 template <typename Key>
 __global__ void codsell_take_order(const Key *key, const uint16_t *sorted, int64_t rows, int64_t slots, int64_t window,
-                                   uint16_t *length, uint16_t *order, int *moved)
+                                   int longest, int length_bits, uint16_t *length, uint16_t *order, int *moved)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= slots) return;
   const uint16_t own = (uint16_t)((unsigned)i % (unsigned)window);
   order[i]           = i < rows ? sorted[i] : own;
-  length[i]          = i < rows ? (uint16_t)(CODSELL_LONGEST - (int)(key[i] & ((1 << LENGTH_BITS) - 1))) : (uint16_t)0;
+  length[i]          = i < rows ? (uint16_t)(longest - (int)(key[i] & ((1 << length_bits) - 1))) : (uint16_t)0;
   if (order[i] != own) *moved = 1;
 }
 
@@ -194,7 +195,12 @@ SpmvStatus choose_sigma(const CodsellDeviceAnalysis *a, int64_t columns, int64_t
   SPMV_TRY(spmv_arena_array(arena, SIGMA_CHOICES, "widths", &sums, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(sums, 0, sizeof sum, (cudaStream_t)exec->stream));
   for (int i = SIGMA_CHOICES - 1; i >= 0; i--) blocks.up_to[i] = all += spmv_blocks(rows, sigma_of(i));
-  SPMV_LAUNCH(exec, codsell_sorted_columns, all, CODSELL_THREADS, 0, a->length, rows, a->shape.log_c, blocks, sums);
+  if (a->shape.longest < CODSELL_THREADS)
+    SPMV_LAUNCH(exec, codsell_sorted_columns<1>, all, CODSELL_THREADS, 0, a->length, rows, a->shape.longest,
+                a->shape.log_c, blocks, sums);
+  else
+    SPMV_LAUNCH(exec, (codsell_sorted_columns<CODSELL_LONGEST / CODSELL_THREADS + 1>), all, CODSELL_THREADS, 0,
+                a->length, rows, a->shape.longest, a->shape.log_c, blocks, sums);
   SPMV_TRY(spmv_fetch(sum, sums, sizeof sum, exec));
   for (int i = 0; i < SIGMA_CHOICES && (double)(least << a->shape.log_c) > accepted; i++)
     if ((int64_t)sum[i] < least) {
@@ -205,7 +211,7 @@ SpmvStatus choose_sigma(const CodsellDeviceAnalysis *a, int64_t columns, int64_t
 }
 
 template <typename Key>
-SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int bits, SpmvExec *exec)
+SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int length_bits, int bits, SpmvExec *exec)
 {
   const int64_t rows = a->shape.rows, slots = a->shape.slices << a->shape.log_c, window = a->shape.window;
   const int64_t bytes_all = 3 * rows * (int64_t)(sizeof(Key) + sizeof(uint16_t)) + (1 << 20); /* CUB takes a third */
@@ -219,22 +225,24 @@ SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int bits, SpmvExec *exec)
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted keys", &sorted_key, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "rows", &row, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted rows", &sorted, exec));
-  SPMV_LAUNCH(exec, codsell_sort_keys<Key>, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, key, row);
+  SPMV_LAUNCH(exec, codsell_sort_keys<Key>, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, a->shape.longest,
+              length_bits, key, row);
   SPMV_CUB(exec, &a->arena,
            cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, row, sorted, rows, 0, bits,
                                            (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, codsell_take_order<Key>, spmv_blocks(slots, 256), 256, 0, sorted_key, sorted, rows, slots, window,
-              a->length, a->order, a->moved);
+              a->shape.longest, length_bits, a->length, a->order, a->moved);
   codsell_release(&a->arena, mark);
   return SPMV_SUCCESS;
 }
 
 SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
-  int bits = LENGTH_BITS;
+  int length_bits = 1, bits;
 
-  while (a->shape.rows / a->shape.window >> (bits - LENGTH_BITS)) bits++;
-  return bits <= 32 ? sort_rows<uint32_t>(a, bits, exec) : sort_rows<uint64_t>(a, bits, exec);
+  while (a->shape.longest >> length_bits) length_bits++;
+  for (bits = length_bits; a->shape.rows / a->shape.window >> (bits - length_bits);) bits++;
+  return bits <= 32 ? sort_rows<uint32_t>(a, length_bits, bits, exec) : sort_rows<uint64_t>(a, length_bits, bits, exec);
 }
 
 template <typename I>
