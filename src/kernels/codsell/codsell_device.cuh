@@ -6,8 +6,8 @@
     codsell_device_slices      kind and place of each slice                          (codsell_device_slices.cu)
 
   and of the build: codsell_device_codes (codsell_device_codes.cu), codsell_device_fill (codsell_device_update.cu). The
-  result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: twice or
-  three times for the rows, three times for the dictionary, once for the slices.
+  result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: once for
+  the rows, three times for the dictionary, once for the slices.
 */
 #ifndef SPMV_CODSELL_DEVICE_CUH
 #define SPMV_CODSELL_DEVICE_CUH
