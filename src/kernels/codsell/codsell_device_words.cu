@@ -156,32 +156,51 @@ struct IsWorth {
   }
 };
 
-/* The order of the dictionary as a key to sort by: word length, then the frequent ones, then the first ones */
-__global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, uint64_t *key)
+/* Where the parts of a key begin that sorts the dictionary: word length, then the frequent ones, then the first ones.
+   The word begins at bit 0; the fewer bits, the fewer passes. */
+struct RankBits {
+  int row, count, length;
+};
+
+constexpr int COUNT_BITS = 17;
+static_assert(CODSELL_COUNT_MAX == (1 << COUNT_BITS) - 1, "counts of keys");
+
+int bits_below(int64_t end)
+{
+  int bits = 0;
+
+  while ((end - 1) >> bits > 0) bits++;
+  return bits;
+}
+
+__global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, const RankBits bits,
+                                  uint64_t *key)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const CodsellEntry *e = &table[entry[i]];
-  key[i]                = (uint64_t)codsell_place_length(e->first) << 61 |
-           (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e->count)) << 44 | (e->first & ((1ull << 44) - 1));
+  const CodsellEntry *e    = &table[entry[i]];
+  const uint64_t      word = (uint64_t)codsell_place_word(e->first) * 2 + (uint64_t)codsell_place_relative(e->first);
+  key[i]                   = (uint64_t)codsell_place_length(e->first) << bits.length |
+           (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e->count)) << bits.count |
+           (uint64_t)codsell_place_row(e->first) << bits.row | word;
 }
 
 /* ids from the ranks, and how many words of each length have one */
-__global__ void codsell_give_ids(const uint64_t *key, const int32_t *entry, int64_t n, CodsellEntry *table,
-                                 Totals *totals)
+__global__ void codsell_give_ids(const uint64_t *key, const int32_t *entry, int64_t n, int length_bit,
+                                 CodsellEntry *table, Totals *totals)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const int length = codsell_place_length(key[i]);
+  const int length = (int)(key[i] >> length_bit);
   int64_t   low = 0, high = i; /* where the words of this length begin */
 
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if (codsell_place_length(key[middle]) < length) low = middle + 1;
+    if ((int)(key[middle] >> length_bit) < length) low = middle + 1;
     else high = middle;
   }
   if (i - low < CODSELL_DICTIONARY) table[entry[i]].id = (uint32_t)(i - low);
-  if (i + 1 == n || codsell_place_length(key[i + 1]) != length)
+  if (i + 1 == n || (int)(key[i + 1] >> length_bit) != length)
     totals->number[length] = min(i + 1 - low, (int64_t)CODSELL_DICTIONARY);
 }
 
@@ -241,9 +260,11 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
 
 /* Gives ids to the words of the sample that are worth it. The entries in the order of their ids, and their number in
    all, for one length. */
-SpmvStatus rank_words(const Sample *s, int32_t **entry, int64_t *count, SpmvArena *arena, SpmvExec *exec)
+SpmvStatus rank_words(const Sample *s, const CodsellShape *shape, int32_t **entry, int64_t *count, SpmvArena *arena,
+                      SpmvExec *exec)
 {
   cudaStream_t stream = (cudaStream_t)exec->stream;
+  RankBits     bits;
   int32_t     *worth, n;
   uint64_t    *key, *sorted;
 
@@ -258,9 +279,14 @@ SpmvStatus rank_words(const Sample *s, int32_t **entry, int64_t *count, SpmvAren
   SPMV_TRY(spmv_arena_array(arena, n, "keys of words", &key, exec));
   SPMV_TRY(spmv_arena_array(arena, n, "sorted keys", &sorted, exec));
   SPMV_TRY(spmv_arena_array(arena, n, "ranked words", entry, exec));
-  SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, worth, n, key);
-  SPMV_CUB(exec, arena, cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, worth, *entry, n, 0, 64, stream));
-  SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, sorted, *entry, n, s->table, s->totals);
+  bits.row    = bits_below(2 * (int64_t)shape->longest);
+  bits.count  = bits.row + bits_below(shape->rows);
+  bits.length = bits.count + COUNT_BITS;
+  SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, worth, n, bits, key);
+  SPMV_CUB(exec, arena,
+           cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, worth, *entry, n, 0,
+                                           bits.length + bits_below(s->lengths), stream));
+  SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, sorted, *entry, n, bits.length, s->table, s->totals);
   return SPMV_SUCCESS;
 }
 
@@ -280,7 +306,7 @@ SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, Sp
   s.lengths = CODSELL_WORDS;
   for (int l = 0; l < CODSELL_WORDS; l++) s.word[l] = choices[l];
   SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ALL, &s, arena, exec));
-  SPMV_TRY(rank_words(&s, &entry, &count, arena, exec));
+  SPMV_TRY(rank_words(&s, &a->shape, &entry, &count, arena, exec));
   a->table    = s.table;
   a->capacity = s.capacity;
   SPMV_TRY(codsell_device_estimate(a, s.word, s.lengths, s.stride, s.totals->number, s.totals->bytes, exec));
@@ -312,7 +338,7 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
   s.lengths       = 1;
   s.word[0]       = word;
   SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ONE, &s, &a->arena, exec));
-  SPMV_TRY(rank_words(&s, &entry, &count, &a->arena, exec));
+  SPMV_TRY(rank_words(&s, &a->shape, &entry, &count, &a->arena, exec));
   a->table       = s.table;
   a->capacity    = s.capacity;
   a->shape.words = count < CODSELL_DICTIONARY ? count : (int64_t)CODSELL_DICTIONARY;
