@@ -15,10 +15,9 @@ struct SourceRow {
 
 /* The codes of a row as the thread that writes them needs them */
 struct TargetRow {
-  uint8_t     *to; /* of the slice */
-  CodsellParts parts;
-  int          lane, c, width; /* in positions */
-  int          start_bytes, id_bytes, scaled;
+  uint8_t *starts, *ids;   /* of the slice */
+  int      lane, c, width; /* in positions */
+  int      start_bytes, id_bytes, scaled;
 };
 
 struct CodeTiles {
@@ -85,21 +84,19 @@ __device__ inline void write_positions(uint8_t *to, const TargetRow &r, int k0, 
 template <int W>
 __device__ inline void write_codes(const TargetRow &r, int k0, const unsigned *start, const uint16_t *id)
 {
-  uint8_t *starts = r.to + r.parts.starts, *ids = r.to + r.parts.ids;
-
-  if (r.start_bytes == 4) write_positions<1, uint32_t>(starts, r, k0, start);
-  else if (r.scaled) write_positions<W, uint16_t>(starts, r, k0, start);
-  else if (r.start_bytes == 2) write_positions<1, uint16_t>(starts, r, k0, start);
-  if (r.id_bytes == 1) write_positions<1, uint8_t>(ids, r, k0, id);
-  else if (r.id_bytes == 2) write_positions<1, uint16_t>(ids, r, k0, id);
+  if (r.start_bytes == 4) write_positions<1, uint32_t>(r.starts, r, k0, start);
+  else if (r.scaled) write_positions<W, uint16_t>(r.starts, r, k0, start);
+  else if (r.start_bytes == 2) write_positions<1, uint16_t>(r.starts, r, k0, start);
+  if (r.id_bytes == 1) write_positions<1, uint8_t>(r.ids, r, k0, id);
+  else if (r.id_bytes == 2) write_positions<1, uint16_t>(r.ids, r, k0, id);
 }
 
 /* What belongs to the whole slice and to no position; by the thread of each row */
-__device__ inline void write_ends(const TargetRow &r, const CodsellSlice &at, int n, int base)
+__device__ inline void write_ends(uint8_t *to, const CodsellSlice &at, int lengths, int lane, int n, int base)
 {
-  if (r.lane == 0 && r.start_bytes) *(int32_t *)r.to = base;
-  if (at.ragged && at.width > 255) ((uint16_t *)(r.to + r.parts.lengths))[r.lane] = (uint16_t)n;
-  else if (at.ragged) r.to[r.parts.lengths + r.lane] = (uint8_t)n;
+  if (lane == 0 && codsell_has_starts((int)at.kind)) *(int32_t *)to = base;
+  if (at.ragged && at.width > 255) ((uint16_t *)(to + lengths))[lane] = (uint16_t)n;
+  else if (at.ragged) to[lengths + lane] = (uint8_t)n;
 }
 
 /* Ids that the rows of a slice share, in the slices of a block: those of a row as long as the slice is wide */
@@ -131,28 +128,25 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
 {
   __shared__ SourceRow<I> all_rows[CODSELL_THREADS];
   __shared__ CodeTiles    tiles;
-  const int warp = threadIdx.x / 32, part = warp & ((1 << log_parts) - 1), log_slots = CODSELL_LOG_THREADS - log_parts;
-  const int64_t block_slot = (int64_t)blockIdx.x << log_slots,
-                slot       = block_slot + (warp >> log_parts) * 32 + threadIdx.x % 32;
-  const int64_t slice      = slot >> a.log_c;
-  CodsellSlice  at         = {};
+  const int               warp = threadIdx.x / 32, part = warp & ((1 << log_parts) - 1), c = 1 << a.log_c;
+  const int64_t           slot0 = (int64_t)blockIdx.x << (CODSELL_LOG_THREADS - log_parts);
+  const int64_t           slot = slot0 + (warp >> log_parts) * 32 + threadIdx.x % 32, slice = slot >> a.log_c;
+  CodsellSlice            at = {};
 
-  write_shared_ids<W>(a, block_slot >> a.log_c, log_slots - a.log_c, slices, found, row_ptr, col, codes);
+  write_shared_ids<W>(a, slot0 >> a.log_c, CODSELL_LOG_THREADS - log_parts - a.log_c, slices, found, row_ptr, col,
+                      codes);
   if (slice < a.slices) at = slices[slice];
   const int  kind = (int)at.kind, width = (int)at.width, length = kind >= CODSELL_COLUMNS16 ? 1 : W;
-  const bool by_row = width > 0 && (codsell_has_starts(kind) || codsell_id_bytes(kind)), used = by_row || at.ragged;
+  const int  start_bytes = codsell_start_bytes(kind), id_bytes = codsell_id_bytes(kind);
+  const bool by_row = start_bytes || id_bytes, used = by_row || at.ragged;
   if (!__any_sync(0xffffffffu, used)) return;
-  const int n = used ? a.length[slot] : 0, row = n > 0 ? codsell_row_in_slot(a, (int)slot) : 0;
-  const int base = by_row && codsell_has_starts(kind) ? found[slice].base : 0, c = 1 << a.log_c,
-            lane     = (int)slot & (c - 1);
-  SourceRow<I> *rows = all_rows + warp * 32;
-  TargetRow     to   = {codes + at.code0, codsell_parts(kind, width, W, c, (int)at.ragged), lane, c};
-  if (by_row) {
-    to.width       = codsell_words(width, length);
-    to.start_bytes = codsell_start_bytes(kind);
-    to.id_bytes    = codsell_id_bytes(kind);
-    to.scaled      = (int)at.scaled;
-  }
+  const int          n = used ? a.length[slot] : 0, row = n > 0 ? codsell_row_in_slot(a, (int)slot) : 0;
+  const int          base = start_bytes ? found[slice].base : 0, lane = (int)slot & (c - 1);
+  SourceRow<I>      *rows  = all_rows + warp * 32;
+  const CodsellParts parts = codsell_parts(kind, width, W, c, (int)at.ragged);
+  uint8_t           *to    = codes + at.code0;
+
+  if (used && part == 0) write_ends(to, at, parts.lengths, lane, n, base);
   rows[threadIdx.x % 32] = {col + (n > 0 ? row_ptr[row] : 0),
                             by_row ? codsell_words(n, length) : 0,
                             length,
@@ -160,13 +154,15 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
                             row,
                             n,
                             kind};
-  if (used && part == 0) write_ends(to, at, n, base);
-  for (int k0 = part * POSITIONS; __any_sync(0xffffffffu, k0 < to.width); k0 += POSITIONS << log_parts) {
+  const TargetRow target = {
+      to + parts.starts, to + parts.ids, lane,          c, by_row ? codsell_words(width, length) : 0,
+      start_bytes,       id_bytes,       (int)at.scaled};
+  for (int k0 = part * POSITIONS; __any_sync(0xffffffffu, k0 < target.width); k0 += POSITIONS << log_parts) {
     __syncwarp();
     read_starts(rows, k0, tiles.start[warp]);
-    if (__any_sync(0xffffffffu, to.id_bytes)) read_ids<W>(a, rows, k0, tiles.id[warp]);
+    if (__any_sync(0xffffffffu, target.id_bytes)) read_ids<W>(a, rows, k0, tiles.id[warp]);
     __syncwarp();
-    write_codes<W>(to, k0, tiles.start[warp], tiles.id[warp]);
+    write_codes<W>(target, k0, tiles.start[warp], tiles.id[warp]);
   }
 }
 
