@@ -6,8 +6,8 @@
     codsell_device_slices      kind and place of each slice                          (codsell_device_slices.cu)
 
   and of the build: codsell_device_codes (codsell_device_codes.cu), codsell_device_fill (codsell_device_update.cu). The
-  result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: twice or
-  three times for the rows, three times for the dictionary, once for the slices.
+  result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: once for
+  the rows, three times for the dictionary, once for the slices.
 */
 #ifndef SPMV_CODSELL_DEVICE_CUH
 #define SPMV_CODSELL_DEVICE_CUH
@@ -18,15 +18,23 @@
 #include "codsell_device.h"
 
 enum {
-  CODSELL_THREADS = 256, /* of every thread block of a conversion, */
-  CODSELL_SUMMERS = 128, /* and of a product: multiples of every C */
-  CODSELL_PIECE   = 8 * CODSELL_SUMMERS
+  CODSELL_LOG_THREADS = 8,
+  CODSELL_THREADS     = 1 << CODSELL_LOG_THREADS, /* of every thread block of a conversion, */
+  CODSELL_SUMMERS     = 128,                      /* and of a product: multiples of every C */
+  CODSELL_PIECE       = 8 * CODSELL_SUMMERS
 };
 
 typedef struct {
   CodsellPlan    plan; /* first */
   SpmvTransposed transposed;
 } CodsellDevicePlan;
+
+/* What the analysis finds out about a slice for its codes */
+typedef struct {
+  int32_t base; /* the smallest column minus the first slot */
+  int32_t row;  /* a row as long as the slice is wide */
+  int32_t used; /* ids */
+} CodsellFound;
 
 /* The data of an analysis. All arrays are in device memory, in the arena. */
 typedef struct {
@@ -39,6 +47,7 @@ typedef struct {
   CodsellLong  *long_rows; /* [long_rows + 1] */
   int64_t      *pieces;    /* [long_rows] up to and with each of them */
   CodsellSlice *slices;    /* [slices] */
+  CodsellFound *found;     /* [slices] */
   CodsellEntry *table;     /* [capacity] */
   int64_t       capacity;
   int32_t      *dictionary; /* [words * stride] */
@@ -63,8 +72,8 @@ static inline CodsellSource codsell_source(const CodsellDeviceAnalysis *a)
 SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *, int64_t sigma, SpmvExec *);
 SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *, int word, SpmvExec *);
 SpmvStatus codsell_device_slices(CodsellDeviceAnalysis *, SpmvExec *);
-/* The bytes of the slices of a sample for each word length, with the number[l] words that table has of it. number and
-   bytes lie in device memory. */
+/* Adds to bytes what the slices of a sample take by each word length, with the number[l] words that table has of it.
+   number and bytes lie in device memory. */
 SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *, const int *word, int lengths, int64_t stride,
                                    const int64_t *number, unsigned long long *bytes, SpmvExec *);
 /* Everything but the values, from the analysis and the pattern */

@@ -1,70 +1,168 @@
 /* codsell_device_codes.cu - what a plan on the device has besides its values: codes, windows, long columns, pieces. */
-#include "codsell_device_slices.cuh"
+#include "codsell_device_tile.cuh"
+#include "codsell_device_words.cuh"
 
 namespace
 {
-/* Lengths, starts and ids of the row of a thread */
-template <int W, typename I>
-__device__ inline void write_row(const CodsellSource &a, const CodsellRow<I> &r, const CodsellSlice &at, int base,
-                                 uint8_t *to)
+/* A row as the threads that read it need it. Its positions are words, or columns in a slice without words. */
+template <typename I>
+struct SourceRow {
+  const I *col;
+  int      positions, length; /* of a position, in nonzeros */
+  int      origin;            /* column of start 0 */
+  int      row, n, kind;
+};
+
+/* The codes of a row as the thread that writes them needs them */
+struct TargetRow {
+  uint8_t *starts, *ids;   /* of the slice */
+  int      lane, c, width; /* in positions */
+  int      start_bytes, id_bytes, scaled;
+};
+
+struct CodeTiles {
+  unsigned start[WARPS][TILE];
+  uint16_t id[WARPS][TILE];
+};
+
+/* Starts of the positions of a tile, 0 behind the end of a row */
+template <typename I>
+__device__ inline void read_starts(const SourceRow<I> *rows, int k0, unsigned *tile)
 {
-  const int          kind = (int)at.kind, width = (int)at.width, plain = kind >= CODSELL_COLUMNS16;
-  const int          starts = codsell_has_starts(kind), scale = at.scaled ? W : 1, length = plain ? 1 : W;
-  const int          start_bytes = codsell_start_bytes(kind), id_bytes = codsell_id_bytes(kind);
-  const CodsellParts parts = codsell_parts(kind, width, W, r.c, (int)at.ragged);
-  int32_t            offset[W];
-  uint64_t           print[2];
+  const int thread = threadIdx.x % 32, position = thread % POSITIONS;
+  unsigned  start[POSITIONS];
 
-  if (at.ragged && r.part == 0) {
-    if (width > 255) ((uint16_t *)(to + parts.lengths))[r.lane] = (uint16_t)r.n;
-    else to[parts.lengths + r.lane] = (uint8_t)r.n;
+#pragma unroll
+  for (int i = 0; i < POSITIONS; i++) {
+    const SourceRow<I> &r = rows[i * ROWS_AT_A_TIME + thread / POSITIONS];
+
+    start[i] = k0 + position < r.positions ? (unsigned)((int)r.col[(k0 + position) * r.length] - r.origin) : 0;
   }
-  for (int w = r.part; (starts || id_bytes) && w * length < r.n; w += r.parts) {
-    const int entry = w * r.c + r.lane;
+#pragma unroll
+  for (int i = 0; i < POSITIONS; i++)
+    tile[place_in_tile<int>(i * ROWS_AT_A_TIME + thread / POSITIONS, position)] = start[i];
+}
 
-    if (starts) {
-      const int32_t start = (int32_t)r.col[w * length] - (r.slot - r.lane) - base;
-      if (start_bytes == 2) ((uint16_t *)(to + parts.starts))[entry] = (uint16_t)(start / scale);
-      else ((int32_t *)(to + parts.starts))[entry] = start;
-    }
-    if (id_bytes == 0) continue;
-    read_word(r.col, r.n, w, r.row, offset);
-    codsell_prints(offset, W, &print[0], &print[1]);
-    const int32_t id = id_of<W, false>(a, starts ? print[1] : print[0], offset, starts);
-    if (id_bytes == 1) to[parts.ids + entry] = (uint8_t)id;
-    else ((uint16_t *)(to + parts.ids))[entry] = (uint16_t)id;
+/* The id of word w of a row that is in the dictionary */
+template <int W, typename I>
+__device__ inline uint16_t id_of_word(const CodsellSource &a, const I *col, int n, int w, int row, int kind)
+{
+  const int starts = codsell_has_starts(kind);
+  int32_t   offset[W];
+  uint64_t  print[2];
+
+  read_word(col, n, w, row, offset);
+  codsell_prints(offset, W, &print[0], &print[1]);
+  return (uint16_t)id_of<W, false>(a, starts ? print[1] : print[0], offset, starts);
+}
+
+/* Ids of the words of a tile, 0 behind the end of a row */
+template <int W, typename I>
+__device__ inline void read_ids(const CodsellSource &a, const SourceRow<I> *rows, int k0, uint16_t *tile)
+{
+  const int thread = threadIdx.x % 32, position = thread % POSITIONS, w = k0 + position;
+
+  for (int slot = thread / POSITIONS; slot < SLOTS; slot += ROWS_AT_A_TIME) {
+    const SourceRow<I> &r = rows[slot];
+
+    const bool inside                        = w < r.positions && codsell_id_bytes(r.kind);
+    tile[place_in_tile<int>(slot, position)] = inside ? id_of_word<W>(a, r.col, r.n, w, r.row, r.kind) : (uint16_t)0;
   }
 }
 
-/* The codes of the slices: those of a row by its threads, shared ids by those of the slice */
-template <int W, typename I>
-__global__ void __launch_bounds__(CODSELL_THREADS)
-    codsell_codes(const CodsellSource a, int log_parts, const CodsellSlice *__restrict__ slices,
-                  const I *__restrict__ row_ptr, const I *__restrict__ col, uint8_t *codes)
+/* Positions of a tile, divided by D, to their places in a slice, for the lane of a thread */
+template <int D, typename T, typename Tile>
+__device__ inline void write_positions(uint8_t *to, const TargetRow &r, int k0, const Tile *tile)
 {
-  __shared__ CodsellShared s;
-  const int64_t            slot  = blockIdx.x * (int64_t)codsell_slots(log_parts) + (threadIdx.x >> log_parts);
-  const int64_t            slice = slot >> a.log_c;
-  const CodsellRow<I>      r     = row_in_slot(a, slot, log_parts, row_ptr, col);
-  CodsellSlice             at    = {};
+  T *lane = (T *)to + k0 * r.c + r.lane;
 
+#pragma unroll
+  for (int k = 0; k < POSITIONS; k++, lane += r.c)
+    if (k0 + k < r.width) *lane = (T)(tile[place_in_tile<int>(threadIdx.x % 32, k)] / D);
+}
+
+template <int W>
+__device__ inline void write_codes(const TargetRow &r, int k0, const unsigned *start, const uint16_t *id)
+{
+  if (r.start_bytes == 4) write_positions<1, uint32_t>(r.starts, r, k0, start);
+  else if (r.scaled) write_positions<W, uint16_t>(r.starts, r, k0, start);
+  else if (r.start_bytes == 2) write_positions<1, uint16_t>(r.starts, r, k0, start);
+  if (r.id_bytes == 1) write_positions<1, uint8_t>(r.ids, r, k0, id);
+  else if (r.id_bytes == 2) write_positions<1, uint16_t>(r.ids, r, k0, id);
+}
+
+/* What belongs to the whole slice and to no position; by the thread of each row */
+__device__ inline void write_ends(uint8_t *to, const CodsellSlice &at, int lengths, int lane, int n, int base)
+{
+  if (lane == 0 && codsell_has_starts((int)at.kind)) *(int32_t *)to = base;
+  if (at.ragged && at.width > 255) ((uint16_t *)(to + lengths))[lane] = (uint16_t)n;
+  else if (at.ragged) to[lengths + lane] = (uint8_t)n;
+}
+
+/* Ids that the rows of a slice share, in the slices of a block: those of a row as long as the slice is wide */
+template <int W, typename I>
+__device__ inline void write_shared_ids(const CodsellSource &a, int64_t slice0, int log_slices, const CodsellSlice *all,
+                                        const CodsellFound *found, const I *row_ptr, const I *col, uint8_t *codes)
+{
+  const int64_t slice = slice0 + (threadIdx.x & ((1 << log_slices) - 1));
+
+  if (slice >= a.slices) return;
+  const CodsellSlice at   = all[slice];
+  const int          kind = (int)at.kind, width = (int)at.width;
+  if (width == 0 || kind >= CODSELL_COLUMNS16 || codsell_id_bytes(kind)) return;
+  const CodsellParts parts = codsell_parts(kind, width, W, 1 << a.log_c, (int)at.ragged);
+  const int          row = found[slice].row, n = codsell_words(width, W);
+  uint8_t           *to  = codes + at.code0;
+  uint16_t          *ids = (uint16_t *)(to + parts.ids);
+  for (int w = threadIdx.x >> log_slices; w < n; w += CODSELL_THREADS >> log_slices)
+    ids[w] = id_of_word<W>(a, col + row_ptr[row], width, w, row, kind);
+  if (threadIdx.x >> log_slices == 0 && n % 2) *(uint16_t *)(to + parts.end - 2) = 0; /* what aligns the next slice */
+}
+
+/* The codes of the slices. 1 << log_parts warps share 32 slots: codes of a row go through tiles, shared ids do not. */
+template <int W, typename I>
+__global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 5))
+    codsell_codes(const CodsellSource a, int log_parts, const CodsellSlice *__restrict__ slices,
+                  const CodsellFound *__restrict__ found, const I *__restrict__ row_ptr, const I *__restrict__ col,
+                  uint8_t *codes)
+{
+  __shared__ SourceRow<I> all_rows[CODSELL_THREADS];
+  __shared__ CodeTiles    tiles;
+  const int               warp = threadIdx.x / 32, part = warp & ((1 << log_parts) - 1), c = 1 << a.log_c;
+  const int64_t           slot0 = (int64_t)blockIdx.x << (CODSELL_LOG_THREADS - log_parts);
+  const int64_t           slot = slot0 + (warp >> log_parts) * 32 + threadIdx.x % 32, slice = slot >> a.log_c;
+  CodsellSlice            at = {};
+
+  write_shared_ids<W>(a, slot0 >> a.log_c, CODSELL_LOG_THREADS - log_parts - a.log_c, slices, found, row_ptr, col,
+                      codes);
   if (slice < a.slices) at = slices[slice];
-  const int kind = (int)at.kind, starts = at.width > 0 && codsell_has_starts(kind);
-  measure(r, starts && r.n > 0 ? (int)r.col[0] - (r.slot - r.lane) : INT32_MAX, INT32_MIN, s);
-  __syncthreads();
-  if (at.width == 0) return;
-  uint8_t *to = codes + at.code0;
-  if (starts && rank_in_slice(r) == 0) *(int32_t *)to = s.span[r.slice].low;
-  write_row<W>(a, r, at, s.span[r.slice].low, to);
-  if (kind >= CODSELL_COLUMNS16 || codsell_id_bytes(kind)) return;
-  const int n   = s.first_n[r.slice];
-  uint16_t *ids = (uint16_t *)(to + codsell_parts(kind, (int)at.width, W, r.c, (int)at.ragged).ids);
-  int32_t   offset[W];
-  uint64_t  print[2];
-  for (int w = rank_in_slice(r); w * W < n; w += threads_of_slice(r)) {
-    read_word((const I *)s.first_col[r.slice], n, w, s.first_row[r.slice], offset);
-    codsell_prints(offset, W, &print[0], &print[1]);
-    ids[w] = (uint16_t)id_of<W, false>(a, starts ? print[1] : print[0], offset, starts);
+  const int  kind = (int)at.kind, width = (int)at.width, length = kind >= CODSELL_COLUMNS16 ? 1 : W;
+  const int  start_bytes = codsell_start_bytes(kind), id_bytes = codsell_id_bytes(kind);
+  const bool by_row = start_bytes || id_bytes, used = by_row || at.ragged;
+  if (!__any_sync(0xffffffffu, used)) return;
+  const int          n = used ? a.length[slot] : 0, row = n > 0 ? codsell_row_in_slot(a, (int)slot) : 0;
+  const int          base = start_bytes ? found[slice].base : 0, lane = (int)slot & (c - 1);
+  SourceRow<I>      *rows  = all_rows + warp * 32;
+  const CodsellParts parts = codsell_parts(kind, width, W, c, (int)at.ragged);
+  uint8_t           *to    = codes + at.code0;
+
+  if (used && part == 0) write_ends(to, at, parts.lengths, lane, n, base);
+  rows[threadIdx.x % 32] = {col + (n > 0 ? row_ptr[row] : 0),
+                            by_row ? codsell_words(n, length) : 0,
+                            length,
+                            base + (int)slot - lane,
+                            row,
+                            n,
+                            kind};
+  const TargetRow target = {
+      to + parts.starts, to + parts.ids, lane,          c, by_row ? codsell_words(width, length) : 0,
+      start_bytes,       id_bytes,       (int)at.scaled};
+  for (int k0 = part * POSITIONS; __any_sync(0xffffffffu, k0 < target.width); k0 += POSITIONS << log_parts) {
+    __syncwarp();
+    read_starts(rows, k0, tiles.start[warp]);
+    if (__any_sync(0xffffffffu, target.id_bytes)) read_ids<W>(a, rows, k0, tiles.id[warp]);
+    __syncwarp();
+    write_codes<W>(target, k0, tiles.start[warp], tiles.id[warp]);
   }
 }
 
@@ -96,10 +194,11 @@ __global__ void codsell_list_pieces(const int64_t *up_to, int64_t long_rows, Cod
 template <int W, typename I>
 SpmvStatus write_slices(const CodsellDeviceAnalysis *a, const SpmvPattern *p, CodsellPlan *plan, SpmvExec *exec)
 {
-  const int log_parts = codsell_log_parts(&a->shape, p->nnz, W);
+  const int64_t slices = a->shape.slices, slots = slices << a->shape.log_c;
+  const int log_parts = tile_log_parts(slices > 0 ? a->shape.columns / slices / W : 0, 2); /* 64 slots: whole slices */
 
-  SPMV_LAUNCH(exec, (codsell_codes<W, I>), spmv_blocks(a->shape.slices << a->shape.log_c, codsell_slots(log_parts)),
-              CODSELL_THREADS, 0, codsell_source(a), log_parts, plan->slices, (const I *)p->row_ptr, (const I *)p->col,
+  SPMV_LAUNCH(exec, (codsell_codes<W, I>), spmv_blocks(slots, CODSELL_THREADS >> log_parts), CODSELL_THREADS, 0,
+              codsell_source(a), log_parts, plan->slices, a->found, (const I *)p->row_ptr, (const I *)p->col,
               plan->codes);
   return SPMV_SUCCESS;
 }
@@ -110,8 +209,6 @@ SpmvStatus write_codes(const CodsellDeviceAnalysis *a, const SpmvPattern *p, Cod
   const CodsellShape *s      = &a->shape;
   const int64_t       blocks = spmv_blocks(s->windows, CODSELL_THREADS);
 
-  if (s->code_bytes > 0)
-    SPMV_CUDA(exec, cudaMemsetAsync(plan->codes, 0, (size_t)s->code_bytes, (cudaStream_t)exec->stream));
   switch (s->word) {
 #define WORD(n)                                                                                                        \
   case n:                                                                                                              \

@@ -10,14 +10,22 @@
 namespace
 {
 constexpr int    SIGMA_CHOICES    = 3;
+constexpr int    SIGMA_BLOCKS     = 2048; /* thread blocks that try them, at most: they keep a large device busy */
 constexpr double PADDING_ACCEPTED = 0.02;
-constexpr int    LENGTH_BITS      = 11; /* of CODSELL_LONGEST */
 
 __host__ __device__ constexpr int64_t sigma_of(int choice) { return 256ll << 2 * choice; }
 
 struct RowTotals {
   unsigned long long long_rows, long_nnz, pieces, columns;
+  unsigned long long sorted[SIGMA_CHOICES]; /* columns, if rows are sorted in windows of each sigma */
+  int                moved;                 /* whether any row has moved */
 };
+
+/* Whether slices of so many columns hold little but their nonzeros */
+__host__ __device__ inline bool is_dense(int64_t columns, int log_c, int64_t nnz)
+{
+  return (double)(columns << log_c) <= (1 + PADDING_ACCEPTED) * (double)nnz;
+}
 
 /* Lengths in the order of the rows, 0 for long rows; and the width of each slice when nothing is sorted. far: whether
    the matrix is so large that a row may be far from the diagonal; otherwise columns are not read. */
@@ -55,71 +63,78 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (threadIdx.x < 4 && sum[threadIdx.x] > 0) atomicAdd((unsigned long long *)totals + threadIdx.x, sum[threadIdx.x]);
 }
 
-/* Thread blocks up to and with those of each sigma, from the largest to the smallest */
-struct SigmaBlocks {
+/* Windows up to and with those of each sigma, from the largest to the smallest */
+struct SigmaWindows {
   int64_t up_to[SIGMA_CHOICES];
 };
 
-/* The widths of all slices together when rows are sorted in windows of each sigma; one thread block a window */
+/* The widths of all slices together when rows, which are shorter than ITEMS * CODSELL_THREADS, are sorted in windows of
+   each sigma; a thread block takes a window at a time. Nothing is done where nothing has to be sorted. */
+template <int ITEMS>
 __global__ void __launch_bounds__(CODSELL_THREADS)
-    codsell_sorted_columns(const uint16_t *__restrict__ length, int64_t rows, int log_c, const SigmaBlocks blocks,
-                           unsigned long long *columns)
+    codsell_sorted_columns(const uint16_t *__restrict__ length, int64_t rows, int64_t nnz, int longest, int log_c,
+                           const SigmaWindows windows, RowTotals *totals)
 {
-  enum { ITEMS = CODSELL_LONGEST / CODSELL_THREADS + 1 };
   typedef cub::BlockScan<int, CODSELL_THREADS> Scan;
   __shared__ typename Scan::TempStorage        temp;
-  __shared__ int                               count[ITEMS * CODSELL_THREADS]; /* at CODSELL_LONGEST - length */
+  __shared__ int                               count[ITEMS * CODSELL_THREADS]; /* at longest - length */
   __shared__ unsigned long long                sum;
-  int                                          items[ITEMS], total, choice = SIGMA_CHOICES - 1;
-  int64_t                                      window = blockIdx.x;
+  int                                          items[ITEMS], total;
 
-  while (choice > 0 && blockIdx.x >= blocks.up_to[choice]) window = blockIdx.x - blocks.up_to[choice--];
-  const int64_t sigma = sigma_of(choice), begin = window * sigma;
-  const int     n = (int)min(sigma, rows - begin);
+  if (is_dense((int64_t)totals->columns, log_c, nnz - (int64_t)totals->long_nnz)) return;
+  for (int64_t w = blockIdx.x; w < windows.up_to[0]; w += gridDim.x) {
+    int     choice = SIGMA_CHOICES - 1;
+    int64_t window = w;
 
-  for (int i = threadIdx.x; i < ITEMS * CODSELL_THREADS; i += CODSELL_THREADS) count[i] = 0;
-  if (threadIdx.x == 0) sum = 0;
-  __syncthreads();
-  for (int i = threadIdx.x; i < n; i += CODSELL_THREADS) atomicAdd(&count[CODSELL_LONGEST - length[begin + i]], 1);
-  __syncthreads();
-  for (int i = 0; i < ITEMS; i++) items[i] = count[threadIdx.x * ITEMS + i];
-  Scan(temp).InclusiveSum(items, items, total);
-  for (int i = 0; i < ITEMS; i++) count[threadIdx.x * ITEMS + i] = items[i];
-  __syncthreads();
-  for (int rank = threadIdx.x << log_c; rank < n; rank += CODSELL_THREADS << log_c) {
-    int low = 0, high = CODSELL_LONGEST; /* the first position with more than `rank` rows up to there */
+    while (choice > 0 && w >= windows.up_to[choice]) window = w - windows.up_to[choice--];
+    const int64_t sigma = sigma_of(choice), begin = window * sigma;
+    const int     n = (int)min(sigma, rows - begin);
 
-    while (low < high) {
-      const int middle = (low + high) / 2;
-      if (count[middle] > rank) high = middle;
-      else low = middle + 1;
+    for (int i = threadIdx.x; i < ITEMS * CODSELL_THREADS; i += CODSELL_THREADS) count[i] = 0;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += CODSELL_THREADS) atomicAdd(&count[longest - length[begin + i]], 1);
+    __syncthreads();
+    for (int i = 0; i < ITEMS; i++) items[i] = count[threadIdx.x * ITEMS + i];
+    Scan(temp).InclusiveSum(items, items, total);
+    for (int i = 0; i < ITEMS; i++) count[threadIdx.x * ITEMS + i] = items[i];
+    __syncthreads();
+    for (int rank = threadIdx.x << log_c; rank < n; rank += CODSELL_THREADS << log_c) {
+      int low = 0, high = longest; /* the first position with more than `rank` rows up to there */
+
+      while (low < high) {
+        const int middle = (low + high) / 2;
+        if (count[middle] > rank) high = middle;
+        else low = middle + 1;
+      }
+      if (low < longest) atomicAdd(&sum, (unsigned long long)(longest - low));
     }
-    if (low < CODSELL_LONGEST) atomicAdd(&sum, (unsigned long long)(CODSELL_LONGEST - low));
+    __syncthreads();
+    if (threadIdx.x == 0 && sum > 0) atomicAdd(&totals->sorted[choice], sum);
   }
-  __syncthreads();
-  if (threadIdx.x == 0 && sum > 0) atomicAdd(&columns[choice], sum);
 }
 
-/* A key that sorts by window, then by length, longest first */
+/* A key that sorts by window, then by length, longest first; of length_bits */
 template <typename Key>
-__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, Key *key, uint16_t *row)
+__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, int longest, int length_bits,
+                                  Key *key, uint16_t *row)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= rows) return;
-  key[i] = (Key)((unsigned)i / (unsigned)window) << LENGTH_BITS | (Key)(CODSELL_LONGEST - length[i]);
+  key[i] = (Key)((unsigned)i / (unsigned)window) << length_bits | (Key)(longest - length[i]);
   row[i] = (uint16_t)((unsigned)i % (unsigned)window);
 }
 
 /* Lengths and order by slot from the sorted keys; unused slots keep their number */
 template <typename Key>
 __global__ void codsell_take_order(const Key *key, const uint16_t *sorted, int64_t rows, int64_t slots, int64_t window,
-                                   uint16_t *length, uint16_t *order, int *moved)
+                                   int longest, int length_bits, uint16_t *length, uint16_t *order, int *moved)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= slots) return;
   const uint16_t own = (uint16_t)((unsigned)i % (unsigned)window);
   order[i]           = i < rows ? sorted[i] : own;
-  length[i]          = i < rows ? (uint16_t)(CODSELL_LONGEST - (int)(key[i] & ((1 << LENGTH_BITS) - 1))) : (uint16_t)0;
+  length[i]          = i < rows ? (uint16_t)(longest - (int)(key[i] & ((1 << length_bits) - 1))) : (uint16_t)0;
   if (order[i] != own) *moved = 1;
 }
 
@@ -180,32 +195,37 @@ SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-SpmvStatus choose_sigma(const CodsellDeviceAnalysis *a, int64_t columns, int64_t *sigma, SpmvArena *arena,
-                        SpmvExec *exec)
+SpmvStatus try_sigmas(const CodsellDeviceAnalysis *a, RowTotals *totals, SpmvExec *exec)
 {
-  const int64_t       rows = a->shape.rows, nnz = a->pattern.nnz - a->shape.long_nnz;
-  const double        accepted = (1 + PADDING_ACCEPTED) * (double)nnz;
-  unsigned long long *sums, sum[SIGMA_CHOICES];
-  int64_t             least = columns, all = 0;
-  SigmaBlocks         blocks;
+  const CodsellShape *s = &a->shape;
+  SigmaWindows        windows;
+  int64_t             all = 0;
 
-  *sigma = 1;
-  if ((double)(least << a->shape.log_c) <= accepted) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_arena_array(arena, SIGMA_CHOICES, "widths", &sums, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(sums, 0, sizeof sum, (cudaStream_t)exec->stream));
-  for (int i = SIGMA_CHOICES - 1; i >= 0; i--) blocks.up_to[i] = all += spmv_blocks(rows, sigma_of(i));
-  SPMV_LAUNCH(exec, codsell_sorted_columns, all, CODSELL_THREADS, 0, a->length, rows, a->shape.log_c, blocks, sums);
-  SPMV_TRY(spmv_fetch(sum, sums, sizeof sum, exec));
-  for (int i = 0; i < SIGMA_CHOICES && (double)(least << a->shape.log_c) > accepted; i++)
-    if ((int64_t)sum[i] < least) {
-      *sigma = sigma_of(i);
-      least  = (int64_t)sum[i];
-    }
+  for (int i = SIGMA_CHOICES - 1; i >= 0; i--) windows.up_to[i] = all += spmv_blocks(s->rows, sigma_of(i));
+  const int64_t blocks = all < SIGMA_BLOCKS ? all : (int64_t)SIGMA_BLOCKS;
+  if (s->longest < CODSELL_THREADS)
+    SPMV_LAUNCH(exec, codsell_sorted_columns<1>, blocks, CODSELL_THREADS, 0, a->length, s->rows, a->pattern.nnz,
+                s->longest, s->log_c, windows, totals);
+  else
+    SPMV_LAUNCH(exec, (codsell_sorted_columns<CODSELL_LONGEST / CODSELL_THREADS + 1>), blocks, CODSELL_THREADS, 0,
+                a->length, s->rows, a->pattern.nnz, s->longest, s->log_c, windows, totals);
   return SPMV_SUCCESS;
 }
 
+int64_t choose_sigma(const RowTotals *t, int log_c, int64_t nnz)
+{
+  int64_t sigma = 1, least = (int64_t)t->columns;
+
+  for (int i = 0; i < SIGMA_CHOICES && !is_dense(least, log_c, nnz); i++)
+    if ((int64_t)t->sorted[i] < least) {
+      sigma = sigma_of(i);
+      least = (int64_t)t->sorted[i];
+    }
+  return sigma;
+}
+
 template <typename Key>
-SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int bits, SpmvExec *exec)
+SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int length_bits, int bits, SpmvExec *exec)
 {
   const int64_t rows = a->shape.rows, slots = a->shape.slices << a->shape.log_c, window = a->shape.window;
   const int64_t bytes_all = 3 * rows * (int64_t)(sizeof(Key) + sizeof(uint16_t)) + (1 << 20); /* CUB takes a third */
@@ -219,36 +239,35 @@ SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int bits, SpmvExec *exec)
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted keys", &sorted_key, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "rows", &row, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted rows", &sorted, exec));
-  SPMV_LAUNCH(exec, codsell_sort_keys<Key>, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, key, row);
+  SPMV_LAUNCH(exec, codsell_sort_keys<Key>, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, a->shape.longest,
+              length_bits, key, row);
   SPMV_CUB(exec, &a->arena,
            cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, row, sorted, rows, 0, bits,
                                            (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, codsell_take_order<Key>, spmv_blocks(slots, 256), 256, 0, sorted_key, sorted, rows, slots, window,
-              a->length, a->order, a->moved);
+              a->shape.longest, length_bits, a->length, a->order, a->moved);
   codsell_release(&a->arena, mark);
   return SPMV_SUCCESS;
 }
 
 SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
-  int bits = LENGTH_BITS;
+  int length_bits = 1, bits;
 
-  while (a->shape.rows / a->shape.window >> (bits - LENGTH_BITS)) bits++;
-  return bits <= 32 ? sort_rows<uint32_t>(a, bits, exec) : sort_rows<uint64_t>(a, bits, exec);
+  while (a->shape.longest >> length_bits) length_bits++;
+  for (bits = length_bits; a->shape.rows / a->shape.window >> (bits - length_bits);) bits++;
+  return bits <= 32 ? sort_rows<uint32_t>(a, length_bits, bits, exec) : sort_rows<uint64_t>(a, length_bits, bits, exec);
 }
 
 template <typename I>
 SpmvStatus count_rows(CodsellDeviceAnalysis *a, RowTotals *totals, SpmvExec *exec)
 {
   const int64_t slots = a->shape.slices << a->shape.log_c;
-  RowTotals    *sums;
 
-  SPMV_TRY(spmv_arena_array(&a->arena, 1, "totals of rows", &sums, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(sums, 0, sizeof *sums, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, codsell_lengths<I>, spmv_blocks(slots, CODSELL_THREADS), CODSELL_THREADS, 0,
               (const I *)a->pattern.row_ptr, (const I *)a->pattern.col, a->shape.rows, slots, a->shape.log_c,
-              a->shape.longest, a->pattern.rows > CODSELL_FAR || a->pattern.cols > CODSELL_FAR, a->length, sums);
-  return spmv_fetch(totals, sums, sizeof *totals, exec);
+              a->shape.longest, a->pattern.rows > CODSELL_FAR || a->pattern.cols > CODSELL_FAR, a->length, totals);
+  return SPMV_SUCCESS;
 }
 } // namespace
 
@@ -257,20 +276,23 @@ SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *a, int64_t sigma, SpmvExec
   CodsellShape *s    = &a->shape;
   const bool    wide = a->pattern.index_type == SPMV_I64;
   const int64_t c    = (int64_t)1 << s->log_c;
-  RowTotals     totals;
+  RowTotals    *totals, t;
 
   s->rows    = a->pattern.rows;
   s->slices  = (s->rows + c - 1) / c;
   s->longest = codsell_longest(s->rows, a->pattern.nnz);
   SPMV_TRY(spmv_arena_array(&a->arena, s->slices * c, "lengths", &a->length, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, 1, "whether a row has moved", &a->moved, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(a->moved, 0, sizeof(int), (cudaStream_t)exec->stream));
-  SPMV_TRY(wide ? count_rows<int64_t>(a, &totals, exec) : count_rows<int32_t>(a, &totals, exec));
-  s->long_rows = (int64_t)totals.long_rows;
-  s->long_nnz  = (int64_t)totals.long_nnz;
-  s->pieces    = (int64_t)totals.pieces;
+  SPMV_TRY(spmv_arena_array(&a->arena, 1, "totals of rows", &totals, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(totals, 0, sizeof *totals, (cudaStream_t)exec->stream));
+  a->moved = &totals->moved;
+  SPMV_TRY(wide ? count_rows<int64_t>(a, totals, exec) : count_rows<int32_t>(a, totals, exec));
+  if (sigma == 0) SPMV_TRY(try_sigmas(a, totals, exec));
+  SPMV_TRY(spmv_fetch(&t, totals, sizeof t, exec));
+  s->long_rows = (int64_t)t.long_rows;
+  s->long_nnz  = (int64_t)t.long_nnz;
+  s->pieces    = (int64_t)t.pieces;
   SPMV_TRY(wide ? list_long_rows<int64_t>(a, exec) : list_long_rows<int32_t>(a, exec));
-  if (sigma == 0) SPMV_TRY(choose_sigma(a, (int64_t)totals.columns, &sigma, &a->arena, exec));
+  if (sigma == 0) sigma = choose_sigma(&t, s->log_c, a->pattern.nnz - s->long_nnz);
   s->window  = sigma > 1 ? (sigma + c - 1) / c * c : (int64_t)CODSELL_WINDOW;
   s->windows = (s->rows + s->window - 1) / s->window;
   if (sigma > 1 && s->rows > 0) SPMV_TRY(sort_windows(a, exec));

@@ -1,36 +1,11 @@
 /* codsell_device_slices.cu - kind and place of each slice on the device. */
 #include "codsell_device_slices.cuh"
 #include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 
 namespace
 {
-/* Whether the row has the words of the first one, and starts them at the same column modulo their length */
-template <int W, typename I>
-__device__ inline void compare(const CodsellRow<I> &r, CodsellShared &s)
-{
-  const I   *first = (const I *)s.first_col[r.slice];
-  const int  begin = (int)first[0], shift = r.row - s.first_row[r.slice];
-  const bool equal = r.n == s.width[r.slice] && s.first_n[r.slice] == r.n;
-  int        same = equal, relative = equal, aligned = 1;
-  int32_t    here[W], there[W];
-
-  for (int w = r.part; w * W < r.n; w += r.parts) {
-    read_word(r.col, r.n, w, 0, here);
-    aligned &= (here[0] - begin) % W == 0;
-    if (!equal) continue;
-    read_word(first, r.n, w, 0, there);
-#pragma unroll
-    for (int j = 0; j < W; j++) {
-      same &= here[j] - there[j] == shift;
-      relative &= here[j] - there[j] == here[0] - there[0];
-    }
-  }
-  CodsellSpan *span = &s.span[r.slice];
-  if (!same) span->same = 0;
-  if (!relative) span->same_relative = 0;
-  if (!aligned) span->aligned = 0;
-}
-
 /* Whether the largest id of a slice may still grow; other threads raise it meanwhile */
 __device__ inline bool is_open(const int32_t *id) { return *(const volatile int32_t *)id != CODSELL_NO_ID; }
 
@@ -39,69 +14,102 @@ __device__ inline void raise(int32_t *largest, int32_t id)
   if (id > *(volatile int32_t *)largest) atomicMax(largest, id);
 }
 
-/* The largest ids of words w0, w0 + step, ... of a row, and if asked for, of these words from their own start */
-template <int W, bool VERIFY, typename I>
-__device__ inline void look_up(const CodsellSource &a, const I *col, int n, int row, int w0, int step, bool relative,
+/* Raises the largest ids of a slice by those of a word, if asked for: ids as it is, starts from its own start */
+template <int W, bool VERIFY>
+__device__ inline void look_up(const CodsellSource &a, const int32_t (&offset)[W], bool ids, bool starts,
                                CodsellSpan *span)
 {
-  int32_t  offset[W];
-  uint64_t print[2];
+  uint64_t print, relative;
 
-  for (int w = w0; w * W < n; w += step) {
-    const bool ids = is_open(&span->max_id), starts = relative && is_open(&span->max_relative);
+  if (!ids && !starts) return;
+  codsell_prints(offset, W, &print, &relative);
+  if (ids) raise(&span->max_id, id_of<W, VERIFY>(a, print, offset, 0));
+  if (starts) raise(&span->max_relative, id_of<W, VERIFY>(a, relative, offset, 1));
+}
+
+/* The words of the longest rows of all slices of the block, by threads next to each other */
+template <int W, bool VERIFY, typename I>
+__device__ inline void look_up_longest(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
+{
+  const int    slice = threadIdx.x & ((1 << r.log_slices) - 1);
+  const int    n     = codsell_width(s.widest[slice]);
+  CodsellSpan *span  = &s.span[slice];
+  int32_t      offset[W];
+
+  for (int w = threadIdx.x >> r.log_slices; w * W < n; w += r.c * r.parts) {
+    const bool ids = is_open(&span->max_id), starts = is_open(&span->max_relative);
 
     if (!ids && !starts) return;
-    read_word(col, n, w, row, offset);
-    codsell_prints(offset, W, &print[0], &print[1]);
-    if (ids) raise(&span->max_id, id_of<W, VERIFY>(a, print[0], offset, 0));
-    if (starts) raise(&span->max_relative, id_of<W, VERIFY>(a, print[1], offset, 1));
+    read_word((const I *)s.col[slice], n, w, s.row[slice], offset);
+    look_up<W, VERIFY>(a, offset, ids, starts, span);
   }
 }
 
-/* The span of the words of a length, after measure(). The words of the first row come first: they are those of all rows
-   where rows are the same, and show mostly whether a slice has to be looked up at all. All threads of the block must
-   call; the slices of the block are known to all of them afterwards. */
+/* Compares the words of a row with those of the longest one, and looks up those that differ, until no word of the
+   slice can be in the dictionary: what rows have in common does not matter then */
 template <int W, bool VERIFY, typename I>
-__device__ inline void find_span(const CodsellSource &a, const CodsellRow<I> &r, int64_t words, CodsellShared &s)
+__device__ inline void compare(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
 {
-  CodsellSpan *span = &s.span[r.slice];
+  CodsellSpan *span  = &s.span[r.slice];
+  const I     *other = (const I *)s.col[r.slice];
+  const int    width = codsell_width(s.widest[r.slice]), shift = r.row - s.row[r.slice];
+  const bool   narrow = codsell_is_narrow(span);
+  int          same = r.n == width, relative = same, aligned = 1;
+  int32_t      here[W], there[W];
 
-  __syncthreads();
-  if (rank_in_slice(r) == 0) {
-    span->same = span->same_relative = span->aligned = 1;
-    span->max_id = span->max_relative = words > 0 ? 0 : CODSELL_NO_ID;
+  for (int w = r.part; w * W < r.n; w += r.parts) {
+    const bool ids = is_open(&span->max_id), starts = is_open(&span->max_relative);
+
+    if (!ids && !starts) return;
+    const int left = r.n - 1 - w * W; /* columns behind the first one */
+#pragma unroll
+    for (int j = 0; j < W; j++) {
+      const int k = w * W + min(j, left);
+      here[j]     = (int32_t)r.col[k];
+      there[j]    = (int32_t)other[k];
+    }
+    const int distance = here[0] - there[0];
+    bool      equal    = r.n == width || left >= W - 1;
+#pragma unroll
+    for (int j = 1; j < W; j++) equal &= here[j] - there[j] == distance;
+    const bool known = equal && distance == shift;
+    same &= known;
+    relative &= equal;
+    if (!narrow) aligned &= (here[0] - (int)other[0]) % W == 0;
+#pragma unroll
+    for (int j = 0; j < W; j++) here[j] -= r.row;
+    look_up<W, VERIFY>(a, here, ids && !known, starts && !equal, span);
   }
-  __syncthreads();
-  if (r.n > 0) compare<W>(r, s);
-  if (s.width[r.slice] > 0)
-    look_up<W, VERIFY>(a, (const I *)s.first_col[r.slice], s.first_n[r.slice], s.first_row[r.slice], rank_in_slice(r),
-                       threads_of_slice(r), true, span);
-  __syncthreads();
-  if (!span->same) look_up<W, VERIFY>(a, r.col, r.n, r.row, r.part, r.parts, !span->same_relative, span);
-  __syncthreads();
+  if (!same) span->same = 0;
+  if (!relative) span->same_relative = 0;
+  if (!aligned) span->aligned = 0;
 }
 
-template <typename I>
-__device__ inline void measure_columns(const CodsellRow<I> &r, CodsellShared &s)
+/* The spans of the slices of a block for a word length. All its threads must call, after measure(); they all know the
+   spans afterwards. */
+template <int W, bool VERIFY, typename I>
+__device__ inline void find_spans(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
 {
-  const int slot = r.slot - r.lane;
-
-  measure(r, r.n > 0 ? (int)r.col[0] - slot : INT32_MAX, r.n > 0 ? (int)r.col[r.n - 1] - slot : INT32_MIN, s);
+  __syncthreads();
+  look_up_longest<W, VERIFY>(a, r, s);
+  __syncthreads();
+  if (r.n > 0) compare<W, VERIFY>(a, r, s);
+  __syncthreads();
 }
 
 struct Lengths {
   int word[CODSELL_WORDS], count;
 };
 
-/* What a slice speaks against a word length */
+/* What the slices of a block speak against a word length */
 template <int W, typename I>
-__device__ inline void estimate(const CodsellSource &a, const CodsellRow<I> &r, int64_t words, CodsellShared &s,
+__device__ inline void estimate(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s,
                                 unsigned long long *bytes)
 {
-  find_span<W, false>(a, r, words, s);
-  if (rank_in_slice(r) > 0) return;
-  const int width = s.width[r.slice], ragged = s.ragged[r.slice];
-  const int kind   = codsell_choose(&s.span[r.slice], width, W, r.c, ragged);
+  find_spans<W, false>(a, r, s);
+  if ((int)threadIdx.x >> r.log_slices > 0) return;
+  const int width = codsell_width(s.widest[threadIdx.x]), ragged = s.ragged[threadIdx.x];
+  const int kind   = codsell_choose(&s.span[threadIdx.x], width, W, r.c, ragged);
   const int charge = codsell_charge(kind, width, W, r.c, ragged);
   if (charge > 0) atomicAdd(bytes, (unsigned long long)charge);
 }
@@ -120,60 +128,96 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   const int64_t       slice   = sampled * stride < a.slices ? codsell_sampled(sampled, stride, a.slices) : a.slices;
   const CodsellRow<I> r = row_in_slot(a, (slice << a.log_c) + (t & ((1 << a.log_c) - 1)), log_parts, row_ptr, col);
 
-  measure_columns(r, s);
+  measure(r, number[l], s);
   switch (lengths.word[l]) {
 #define WORD(n)                                                                                                        \
   case n:                                                                                                              \
-    estimate<n>(a, r, number[l], s, bytes + l);                                                                        \
+    estimate<n>(a, r, s, bytes + l);                                                                                   \
     break;
     CODSELL_WORD_LIST(WORD)
 #undef WORD
   }
 }
 
+/* Everything of a slice but its places */
+template <int W, typename I>
+__global__ void __launch_bounds__(CODSELL_THREADS)
+    codsell_describe(const CodsellSource a, int log_parts, const I *__restrict__ row_ptr, const I *__restrict__ col,
+                     CodsellSlice *slices, CodsellFound *found)
+{
+  __shared__ CodsellShared s;
+  const int64_t            slot0 = blockIdx.x * (int64_t)codsell_slots(log_parts);
+  const CodsellRow<I>      r     = row_in_slot(a, slot0 + (threadIdx.x >> log_parts), log_parts, row_ptr, col);
+  const int64_t            slice = (slot0 >> a.log_c) + threadIdx.x;
+
+  measure(r, a.words, s);
+  find_spans<W, true>(a, r, s);
+  if ((int)threadIdx.x >> r.log_slices > 0 || slice >= a.slices) return;
+  const CodsellSpan *span  = &s.span[threadIdx.x];
+  const int          width = codsell_width(s.widest[threadIdx.x]), ragged = s.ragged[threadIdx.x];
+  const int          kind = codsell_choose(span, width, W, r.c, ragged);
+  CodsellSlice       to   = {};
+
+  to.width      = (uint64_t)width;
+  to.kind       = (uint64_t)kind;
+  to.ragged     = (uint64_t)ragged;
+  to.moved      = (uint64_t)s.moved[threadIdx.x];
+  to.scaled     = (uint64_t)codsell_is_scaled(span, kind);
+  slices[slice] = to;
+  found[slice]  = {span->low, s.row[threadIdx.x], width > 0 ? codsell_ids_used(span, kind) : 0};
+}
+
+/* Of a slice, or of all slices up to and with one */
+struct Places {
+  int64_t columns, bytes;
+};
+
+struct AddPlaces {
+  __host__ __device__ Places operator()(const Places &a, const Places &b) const
+  {
+    return {a.columns + b.columns, a.bytes + b.bytes};
+  }
+};
+
+struct PlacesOfSlice {
+  const CodsellSlice *slices;
+  int                 word, c;
+  __device__ Places   operator()(int64_t i) const
+  {
+    const CodsellSlice s = slices[i];
+    return {(int64_t)s.width, codsell_parts((int)s.kind, (int)s.width, word, c, (int)s.ragged).end};
+  }
+};
+
 /* Sums over the slices in device memory */
 struct SliceTotals {
-  int64_t            columns, code_bytes;
+  Places             all;
   unsigned long long kinds[CODSELL_KINDS];
   int                used, moved;
 };
 
-/* Everything of a slice but its places, whose terms go to columns and bytes */
-template <int W, typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
-    codsell_describe(const CodsellSource a, int log_parts, const I *__restrict__ row_ptr, const I *__restrict__ col,
-                     CodsellSlice *slices, int64_t *columns, int64_t *bytes, SliceTotals *totals)
+    codsell_place_slices(CodsellSlice *slices, const CodsellFound *found, int64_t n, const Places *up_to,
+                         const int *moved, SliceTotals *totals)
 {
-  __shared__ CodsellShared s;
-  __shared__ int           kinds[CODSELL_KINDS], moved[CODSELL_SLICES], used;
-  const int64_t            slot  = blockIdx.x * (int64_t)codsell_slots(log_parts) + (threadIdx.x >> log_parts);
-  const int64_t            slice = slot >> a.log_c;
-  const CodsellRow<I>      r     = row_in_slot(a, slot, log_parts, row_ptr, col);
+  __shared__ int kinds[CODSELL_KINDS], used;
+  const int64_t  i = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x;
 
   if (threadIdx.x < CODSELL_KINDS) kinds[threadIdx.x] = 0;
-  if (threadIdx.x < CODSELL_SLICES) moved[threadIdx.x] = 0;
   if (threadIdx.x == 0) used = 0;
-  measure_columns(r, s);
-  if (a.order && slice < a.slices && a.order[slot] != (unsigned)slot % (unsigned)a.window) moved[r.slice] = 1;
-  find_span<W, true>(a, r, a.words, s);
-  if (rank_in_slice(r) == 0 && slice <= a.slices) {
-    const CodsellSpan *span  = &s.span[r.slice];
-    const int          width = slice < a.slices ? s.width[r.slice] : 0, ragged = s.ragged[r.slice];
-    const int          kind = codsell_choose(span, width, W, r.c, ragged);
-    CodsellSlice       to   = {};
+  __syncthreads();
+  if (i < n) {
+    CodsellSlice s = slices[i];
 
-    columns[slice] = width;
-    bytes[slice]   = slice < a.slices ? codsell_parts(kind, width, W, r.c, ragged).end : 0;
-    to.width       = (uint64_t)width;
-    to.kind        = (uint64_t)kind;
-    to.ragged      = (uint64_t)ragged;
-    to.moved       = (uint64_t)moved[r.slice];
-    to.scaled      = (uint64_t)codsell_is_scaled(span, kind);
-    if (slice < a.slices) slices[slice] = to;
-    if (width > 0) {
-      atomicAdd(&kinds[kind], 1);
-      atomicMax(&used, codsell_ids_used(span, kind));
-    }
+    s.column0 = i > 0 ? (uint64_t)up_to[i - 1].columns : 0;
+    s.code0   = i > 0 ? (uint64_t)up_to[i - 1].bytes : 0;
+    slices[i] = s;
+    if (s.width > 0) atomicAdd(&kinds[s.kind], 1);
+    raise(&used, found[i].used);
+  }
+  if (i == n - 1) {
+    totals->all   = up_to[i];
+    totals->moved = *moved;
   }
   __syncthreads();
   if (threadIdx.x < CODSELL_KINDS && kinds[threadIdx.x] > 0)
@@ -181,69 +225,49 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (threadIdx.x == 0 && used > 0) atomicMax(&totals->used, used);
 }
 
-__global__ void codsell_place_slices(CodsellSlice *slices, int64_t n, const int64_t *columns, const int64_t *bytes,
-                                     const int *moved, SliceTotals *totals)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < n) {
-    CodsellSlice s = slices[i];
-    s.column0      = (uint64_t)columns[i];
-    s.code0        = (uint64_t)bytes[i];
-    slices[i]      = s;
-  }
-  if (i != n) return;
-  totals->columns    = columns[n];
-  totals->code_bytes = bytes[n];
-  totals->moved      = *moved;
-}
-
 template <int W, typename I>
-SpmvStatus describe(const CodsellDeviceAnalysis *a, int64_t *columns, int64_t *bytes, SliceTotals *totals,
-                    SpmvExec *exec)
+SpmvStatus describe(const CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
   const int log_parts = codsell_log_parts(&a->shape, a->pattern.nnz, W);
 
-  SPMV_LAUNCH(exec, (codsell_describe<W, I>),
-              spmv_blocks((a->shape.slices + 1) << a->shape.log_c, codsell_slots(log_parts)), CODSELL_THREADS, 0,
-              codsell_source(a), log_parts, (const I *)a->pattern.row_ptr, (const I *)a->pattern.col, a->slices,
-              columns, bytes, totals);
+  SPMV_LAUNCH(exec, (codsell_describe<W, I>), spmv_blocks(a->shape.slices << a->shape.log_c, codsell_slots(log_parts)),
+              CODSELL_THREADS, 0, codsell_source(a), log_parts, (const I *)a->pattern.row_ptr,
+              (const I *)a->pattern.col, a->slices, a->found);
   return SPMV_SUCCESS;
 }
 
-template <int W>
-SpmvStatus describe_words(const CodsellDeviceAnalysis *a, int64_t *columns, int64_t *bytes, SliceTotals *totals,
-                          SpmvExec *exec)
+SpmvStatus describe_slices(CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
-  return a->pattern.index_type == SPMV_I64 ? describe<W, int64_t>(a, columns, bytes, totals, exec)
-                                           : describe<W, int32_t>(a, columns, bytes, totals, exec);
-}
-
-SpmvStatus describe_slices(CodsellDeviceAnalysis *a, SliceTotals *host_totals, SpmvExec *exec)
-{
-  const int64_t n      = a->shape.slices;
-  cudaStream_t  stream = (cudaStream_t)exec->stream;
-  int64_t      *columns, *bytes_of, *column0, *code0;
-  SliceTotals  *totals;
+  const int64_t n    = a->shape.slices;
+  const bool    wide = a->pattern.index_type == SPMV_I64;
 
   SPMV_TRY(spmv_arena_array(&a->arena, n, "slices", &a->slices, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "widths", &columns, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "bytes of slices", &bytes_of, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "columns before", &column0, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "bytes before", &code0, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, 1, "totals of slices", &totals, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(totals, 0, sizeof *totals, stream));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "rows of slices", &a->found, exec));
   switch (a->shape.word) {
 #define WORD(n)                                                                                                        \
   case n:                                                                                                              \
-    SPMV_TRY(describe_words<n>(a, columns, bytes_of, totals, exec));                                                   \
-    break;
+    return wide ? describe<n, int64_t>(a, exec) : describe<n, int32_t>(a, exec);
     CODSELL_WORD_LIST(WORD)
 #undef WORD
   }
-  SPMV_CUB(exec, &a->arena, cub::DeviceScan::ExclusiveSum(scratch, bytes, columns, column0, n + 1, stream));
-  SPMV_CUB(exec, &a->arena, cub::DeviceScan::ExclusiveSum(scratch, bytes, bytes_of, code0, n + 1, stream));
-  SPMV_LAUNCH(exec, codsell_place_slices, spmv_blocks(n + 1, 256), 256, 0, a->slices, n, column0, code0, a->moved,
-              totals);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus place_slices(CodsellDeviceAnalysis *a, SliceTotals *host_totals, SpmvExec *exec)
+{
+  const int64_t n      = a->shape.slices;
+  cudaStream_t  stream = (cudaStream_t)exec->stream;
+  Places       *up_to;
+  SliceTotals  *totals;
+
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "places of slices", &up_to, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, 1, "totals of slices", &totals, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(totals, 0, sizeof *totals, stream));
+  const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
+                                                      PlacesOfSlice{a->slices, a->shape.word, 1 << a->shape.log_c});
+  SPMV_CUB(exec, &a->arena, cub::DeviceScan::InclusiveScan(scratch, bytes, places, up_to, AddPlaces(), n, stream));
+  SPMV_LAUNCH(exec, codsell_place_slices, spmv_blocks(n, CODSELL_THREADS), CODSELL_THREADS, 0, a->slices, a->found, n,
+              up_to, a->moved, totals);
   return spmv_fetch(host_totals, totals, sizeof *totals, exec);
 }
 } // namespace
@@ -258,7 +282,6 @@ SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *a, const int *wo
   Lengths            lengths   = {{0}, count};
 
   for (int l = 0; l < count; l++) lengths.word[l] = word[l];
-  SPMV_CUDA(exec, cudaMemsetAsync(bytes, 0, CODSELL_WORDS * sizeof *bytes, (cudaStream_t)exec->stream));
   if (p->index_type == SPMV_I64)
     SPMV_LAUNCH(exec, codsell_estimate<int64_t>, blocks, CODSELL_THREADS, 0, codsell_source(a), lengths, log_parts,
                 stride, (const int64_t *)p->row_ptr, (const int64_t *)p->col, number, bytes);
@@ -273,9 +296,10 @@ SpmvStatus codsell_device_slices(CodsellDeviceAnalysis *a, SpmvExec *exec)
   CodsellShape *s = &a->shape;
   SliceTotals   t;
 
-  SPMV_TRY(describe_slices(a, &t, exec));
-  s->columns    = t.columns;
-  s->code_bytes = t.code_bytes;
+  SPMV_TRY(describe_slices(a, exec));
+  SPMV_TRY(place_slices(a, &t, exec));
+  s->columns    = t.all.columns;
+  s->code_bytes = t.all.bytes;
   s->words      = t.used;
   s->sorted     = t.moved;
   s->padding    = (s->columns << s->log_c) - (a->pattern.nnz - s->long_nnz);

@@ -5,20 +5,24 @@
 #ifndef SPMV_CODSELL_DEVICE_SLICES_CUH
 #define SPMV_CODSELL_DEVICE_SLICES_CUH
 
-#include "codsell_device.cuh"
+#include "codsell_device_words.cuh"
 
 namespace
 {
 enum { CODSELL_SLICES = CODSELL_THREADS / 8 /* of a thread block, at most */ };
 
-/* A slice while its thread block looks at it */
+/* The slices of a thread block while it looks at them. Rows are compared with a longest one of their slice. */
 struct CodsellShared {
-  int         first[CODSELL_SLICES]; /* lane of the first row that is not empty; C if all are */
-  int         width[CODSELL_SLICES], ragged[CODSELL_SLICES];
-  int         first_row[CODSELL_SLICES], first_n[CODSELL_SLICES]; /* of that row: */
-  const void *first_col[CODSELL_SLICES];                          /* its columns */
+  int         widest[CODSELL_SLICES]; /* see codsell_widest() */
+  int         ragged[CODSELL_SLICES], moved[CODSELL_SLICES];
+  int         row[CODSELL_SLICES]; /* the longest row, the first of these, */
+  const void *col[CODSELL_SLICES]; /* and its columns */
   CodsellSpan span[CODSELL_SLICES];
 };
+
+/* Orders rows by their length, of equal ones the first lane highest */
+__device__ inline int codsell_widest(int n, int lane) { return n * CODSELL_MAX_C + CODSELL_MAX_C - 1 - lane; }
+__device__ inline int codsell_width(int widest) { return widest / CODSELL_MAX_C; }
 
 /* The row of a thread */
 template <typename I>
@@ -26,6 +30,7 @@ struct CodsellRow {
   const I *col; /* of its first nonzero */
   int      row, slot, n, lane, c;
   int      slice;       /* within the thread block */
+  int      log_slices;  /* of the block */
   int      part, parts; /* of the row */
 };
 
@@ -36,90 +41,57 @@ template <typename I>
 __device__ inline CodsellRow<I> row_in_slot(const CodsellSource &a, int64_t slot, int log_parts, const I *row_ptr,
                                             const I *col)
 {
-  CodsellRow<I>  r;
-  const unsigned at = (unsigned)slot, window = (unsigned)a.window;
+  const bool    inside = slot >> a.log_c < a.slices;
+  CodsellRow<I> r;
 
-  r.c     = 1 << a.log_c;
-  r.slot  = (int)slot;
-  r.lane  = r.slot & (r.c - 1);
-  r.slice = threadIdx.x >> (a.log_c + log_parts);
-  r.parts = 1 << log_parts;
-  r.part  = threadIdx.x & (r.parts - 1);
-  r.n     = slot >> a.log_c < a.slices ? a.length[slot] : 0;
-  r.row   = r.n == 0 ? 0 : a.order ? (int)(at / window * window) + a.order[slot] : r.slot;
-  r.col   = r.n > 0 ? col + row_ptr[r.row] : nullptr;
+  r.c          = 1 << a.log_c;
+  r.slot       = (int)slot;
+  r.lane       = r.slot & (r.c - 1);
+  r.slice      = threadIdx.x >> (a.log_c + log_parts);
+  r.parts      = 1 << log_parts;
+  r.log_slices = CODSELL_LOG_THREADS - a.log_c - log_parts;
+  r.part       = threadIdx.x & (r.parts - 1);
+  r.n          = inside ? a.length[slot] : 0;
+  r.row        = inside ? codsell_row_in_slot(a, r.slot) : r.slot;
+  r.col        = r.n > 0 ? col + row_ptr[r.row] : nullptr;
   return r;
 }
 
-/* The place of a thread among those of its slice, and their number */
+/* What the slices of a block are before their words are looked at: widths, ragged, moved, their longest rows, and their
+   smallest and largest columns minus the first slot. words: in the dictionary. All threads of the block must call;
+   known after their next barrier. */
 template <typename I>
-__device__ inline int rank_in_slice(const CodsellRow<I> &r)
+__device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellShared &s)
 {
-  return r.lane * r.parts + r.part;
-}
-template <typename I>
-__device__ inline int threads_of_slice(const CodsellRow<I> &r)
-{
-  return r.c * r.parts;
-}
-
-/* Widths, ragged, the first rows, and the smallest and largest of the columns low and high that rows with nonzeros
-   bring, all minus the first slot. All threads of the block must call; known after their next barrier. */
-template <typename I>
-__device__ inline void measure(const CodsellRow<I> &r, int low, int high, CodsellShared &s)
-{
-  const int together = min(32, threads_of_slice(r));
-  int       first = r.n > 0 ? r.lane : r.c, width = r.n;
+  const int slot0 = r.slot - r.lane, together = min(32, r.c * r.parts), own = codsell_widest(r.n, r.lane);
+  int       low = r.n > 0 ? (int)r.col[0] - slot0 : INT32_MAX, high = r.n > 0 ? (int)r.col[r.n - 1] - slot0 : INT32_MIN;
+  int       widest = own;
 
   if (threadIdx.x < CODSELL_SLICES) {
-    s.first[threadIdx.x]  = r.c;
-    s.width[threadIdx.x]  = 0;
-    s.ragged[threadIdx.x] = 0;
-    s.span[threadIdx.x]   = {0, 0, 1, 1, 1, INT32_MAX, INT32_MIN};
+    const int id = words > 0 ? 0 : (int)CODSELL_NO_ID;
+
+    s.widest[threadIdx.x] = s.ragged[threadIdx.x] = s.moved[threadIdx.x] = 0;
+    s.span[threadIdx.x]                                                  = {id, id, 1, 1, 1, INT32_MAX, INT32_MIN};
   }
   for (int step = r.parts; step < together; step *= 2) {
-    first = min(first, __shfl_xor_sync(0xffffffffu, first, step));
-    width = max(width, __shfl_xor_sync(0xffffffffu, width, step));
-    low   = min(low, __shfl_xor_sync(0xffffffffu, low, step));
-    high  = max(high, __shfl_xor_sync(0xffffffffu, high, step));
+    widest = max(widest, __shfl_xor_sync(0xffffffffu, widest, step));
+    low    = min(low, __shfl_xor_sync(0xffffffffu, low, step));
+    high   = max(high, __shfl_xor_sync(0xffffffffu, high, step));
   }
   __syncthreads();
-  if (width > 0 && threadIdx.x % together == 0) {
-    atomicMin(&s.first[r.slice], first);
-    atomicMax(&s.width[r.slice], width);
+  if (threadIdx.x % together == 0) {
+    atomicMax(&s.widest[r.slice], widest);
     atomicMin(&s.span[r.slice].low, low);
     atomicMax(&s.span[r.slice].high, high);
   }
+  if (r.row != r.slot) s.moved[r.slice] = 1;
   __syncthreads();
-  if (r.n < s.width[r.slice]) s.ragged[r.slice] = 1;
-  if (r.n > 0 && r.part == 0 && r.lane == s.first[r.slice]) {
-    s.first_row[r.slice] = r.row;
-    s.first_n[r.slice]   = r.n;
-    s.first_col[r.slice] = r.col;
+  widest = s.widest[r.slice];
+  if (r.n < codsell_width(widest)) s.ragged[r.slice] = 1;
+  if (own == widest && r.part == 0) {
+    s.row[r.slice] = r.row;
+    s.col[r.slice] = r.col;
   }
-}
-
-/* Columns of word w of a row of n nonzeros minus `row`; the last position fills the rest of the word */
-template <int W, typename I>
-__device__ inline void read_word(const I *col, int n, int w, int row, int32_t (&offset)[W])
-{
-#pragma unroll
-  for (int j = 0; j < W; j++) offset[j] = (int32_t)col[min(w * W + j, n - 1)] - row;
-}
-
-/* The id of a print, or CODSELL_NO_ID; VERIFY: only if the word of the dictionary is the same */
-template <int W, bool VERIFY>
-__device__ inline int32_t id_of(const CodsellSource &a, uint64_t print, const int32_t (&offset)[W], int relative)
-{
-  const CodsellEntry *e = a.table + codsell_find(a.table, a.capacity, print);
-
-  if (!e->key || e->id == CODSELL_NO_ID) return CODSELL_NO_ID;
-  if (!VERIFY) return (int32_t)e->id;
-  const int32_t *there = a.dictionary + e->id * codsell_stride(W), start = relative ? offset[0] : 0;
-  int            equal = 1;
-#pragma unroll
-  for (int j = 0; j < W; j++) equal &= there[j] == offset[j] - start;
-  return equal ? (int32_t)e->id : (int32_t)CODSELL_NO_ID;
 }
 
 /* Threads that share a row, as a power of two: each keeps three words of the mean row, at most 8 do, or fill a block */

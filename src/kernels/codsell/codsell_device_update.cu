@@ -1,24 +1,13 @@
 /*
   codsell_device_update.cu - values from the CSR, in its order, to the slices and long rows of a plan on the device.
 
-  A row is contiguous in the CSR, a position of all rows of a slice is contiguous in the plan. So a warp reads a tile of
-  32 slots and 8 positions with 8 threads a row, and writes it from shared memory with a thread a row. All its loads are
-  under way before the first one is waited for.
+  A row is contiguous in the CSR, a position of all rows of a slice is contiguous in the plan: values go through tiles.
 */
 #include "codsell_device_positions.cuh"
+#include "codsell_device_tile.cuh"
 
 namespace
 {
-enum { SLOTS = 32, POSITIONS = 8 /* of a tile */, WARPS = CODSELL_THREADS / SLOTS, ROWS_AT_A_TIME = SLOTS / POSITIONS };
-
-/* The place of a value in a tile. Positions are exchanged so that neither the threads that write 8 positions of some
-   rows nor those that read a position of all rows meet bank conflicts. */
-template <typename S>
-__device__ inline int place_in_tile(int slot, int position)
-{
-  return slot * POSITIONS + (position ^ (slot >> (sizeof(S) == 8 ? 1 : 2) & (POSITIONS - 1)));
-}
-
 /* The row of a thread: where it is in the CSR, and its lane in the plan */
 template <typename S>
 struct Lane {
@@ -62,7 +51,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
     codsell_fill_slices(const CodsellLayout p, int shares, int parts, const S *__restrict__ csr, S *values)
 {
   __shared__ int      before[codsell_padded(ROWS)];
-  __shared__ S        tile[WARPS][SLOTS * POSITIONS];
+  __shared__ S        tile[WARPS][TILE];
   const CodsellShape &s    = p.shape;
   const int           warp = threadIdx.x / 32, groups_at_a_time = WARPS / parts;
   const CodsellWindow window = codsell_window(p, blockIdx.x / shares);
@@ -101,22 +90,14 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     long_values[first + k] = csr[position + k];
 }
 
-/* Warps that share 32 slots: as many as have two tiles each in the mean slice */
-int choose_parts(const CodsellShape *s)
-{
-  const int64_t width = s->slices > 0 ? s->columns / s->slices : 0;
-  int           parts = 1;
-
-  while (parts < WARPS && 4 * POSITIONS * parts <= width) parts *= 2;
-  return parts;
-}
-
 template <typename S>
 SpmvStatus fill(const CodsellPlan *plan, const S *csr, SpmvExec *exec)
 {
   const CodsellLayout p      = codsell_layout(plan);
-  const int           shares = codsell_shares(&p.shape), parts = choose_parts(&p.shape);
-  const int64_t       blocks = p.shape.windows * shares;
+  const CodsellShape &shape  = p.shape;
+  const int           shares = codsell_shares(&shape);
+  const int           parts  = 1 << tile_log_parts(shape.slices > 0 ? shape.columns / shape.slices : 0, LOG_WARPS);
+  const int64_t       blocks = shape.windows * shares;
 
   if (p.shape.window <= CODSELL_WINDOW)
     SPMV_LAUNCH(exec, (codsell_fill_slices<CODSELL_WINDOW, S>), blocks, CODSELL_THREADS, 0, p, shares, parts, csr,

@@ -10,19 +10,18 @@ namespace
 /* At a load of three quarters no search comes close to so many steps; one that does shows a table with more words */
 constexpr int PROBES_MAX = 4096;
 
-/* Entries of the table that a thread block counts, and numbers of 64 bits that it clears */
-constexpr int ENTRIES = 4 * CODSELL_THREADS;
-
-constexpr int LOG_THREADS = 8;
-static_assert(1 << LOG_THREADS == CODSELL_THREADS, "logarithm");
+/* Numbers of 64 bits in the table that a thread block clears */
+constexpr int CLEARED = 4 * CODSELL_THREADS;
 
 /* Thread blocks that keep a large device busy */
 constexpr int64_t BLOCKS_WANTED = 512;
 
-/* Sums of the sample in device memory */
+/* What is known of a sample, in device memory: by word length, words, distinct ones, those with an id, and the bytes of
+   the slices; whether its table is full, and how many words are worth an id */
 struct Totals {
-  unsigned long long words[CODSELL_WORDS], distinct[CODSELL_WORDS];
-  int                full;
+  unsigned long long words[CODSELL_WORDS], distinct[CODSELL_WORDS], bytes[CODSELL_WORDS];
+  int64_t            number[CODSELL_WORDS];
+  int                full, worth;
 };
 
 /* The sample of some word lengths */
@@ -38,7 +37,7 @@ __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity)
 {
   static_assert(sizeof(CodsellEntry) == 3 * sizeof(uint64_t), "an entry is three numbers");
   const uint64_t free_entry[3] = {0, ~0ull, (uint64_t)CODSELL_NO_ID << 32};
-  const int64_t  begin = blockIdx.x * (int64_t)ENTRIES, end = min(begin + ENTRIES, 3 * capacity);
+  const int64_t  begin = blockIdx.x * (int64_t)CLEARED, end = min(begin + CLEARED, 3 * capacity);
 
   for (int64_t i = begin + threadIdx.x; i < end; i += CODSELL_THREADS) {
     const unsigned part    = (unsigned)i % 3;
@@ -46,8 +45,8 @@ __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity)
   }
 }
 
-/* The position of a print, which is entered if it is new; -1 when the table is full */
-__device__ inline int64_t enter(const Sample &s, uint64_t print)
+/* The position of a print, which is entered and counted if it is new; -1 when the table is full */
+__device__ inline int64_t enter(const Sample &s, uint64_t print, int *distinct)
 {
   int64_t i = (int64_t)(print & (uint64_t)(s.capacity - 1));
 
@@ -55,7 +54,10 @@ __device__ inline int64_t enter(const Sample &s, uint64_t print)
     unsigned long long *key = (unsigned long long *)&s.table[i].key;
     unsigned long long  old = *(volatile unsigned long long *)key;
 
-    if (old == 0) old = atomicCAS(key, 0ull, (unsigned long long)print);
+    if (old == 0) {
+      old = atomicCAS(key, 0ull, (unsigned long long)print);
+      if (old == 0) atomicAdd(distinct, 1);
+    }
     if (old == 0 || old == print) return i;
     i = (i + 1) & (s.capacity - 1);
   }
@@ -65,7 +67,8 @@ __device__ inline int64_t enter(const Sample &s, uint64_t print)
 
 /* Adds a word of each lane: equal ones of a warp by that lane whose word comes first. rank orders the rows of a warp,
    which are of one slice, and has `bits` bits. All lanes must call; active tells who has a word. */
-__device__ inline void add_word(const Sample &s, int active, uint64_t print, uint64_t place, int rank, int bits)
+__device__ inline void add_word(const Sample &s, int active, uint64_t print, uint64_t place, int rank, int bits,
+                                int *distinct)
 {
   const int      lane  = threadIdx.x & 31;
   const unsigned here  = __ballot_sync(0xffffffffu, active);
@@ -77,7 +80,7 @@ __device__ inline void add_word(const Sample &s, int active, uint64_t print, uin
     if (first & zero) first &= zero;
   }
   if (!active || lane != __ffs(first) - 1) return;
-  const int64_t at = enter(s, print);
+  const int64_t at = enter(s, print, distinct);
   if (at < 0) return;
   atomicAdd(&s.table[at].count, (uint32_t)__popc(same));
   unsigned long long *there = (unsigned long long *)&s.table[at].first;
@@ -99,6 +102,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
                       const I *__restrict__ col)
 {
   __shared__ unsigned long long words;
+  __shared__ int                distinct;
   const int                     l = blockIdx.x % s.lengths, share = blockIdx.x / s.lengths % d.shares;
   const int                     word = s.word[l], log_team = a.log_c + d.log_parts;
   const int64_t                 sampled =
@@ -111,7 +115,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   const I  *first = col;
   int       n     = 0;
 
-  if (threadIdx.x == 0) words = 0;
+  if (threadIdx.x == 0) words = distinct = 0;
   __syncthreads();
   if (sampled * s.stride < a.slices) {
     const int64_t slot =
@@ -127,26 +131,13 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
       codsell_read_word(first, n, w, word, row, offset);
       codsell_prints(offset, word, &print, &relative);
     }
-    add_word(s, w < count, print, codsell_place(l, row, w, 0), rank, d.bits);
-    add_word(s, w < count, relative, codsell_place(l, row, w, 1), rank, d.bits);
+    add_word(s, w < count, print, codsell_place(l, row, w, 0), rank, d.bits, &distinct);
+    add_word(s, w < count, relative, codsell_place(l, row, w, 1), rank, d.bits, &distinct);
   }
   __syncthreads();
-  if (threadIdx.x == 0 && words > 0) atomicAdd(&s.totals->words[l], words);
-}
-
-/* Distinct words of each length */
-__global__ void __launch_bounds__(CODSELL_THREADS) codsell_count_words(const Sample s)
-{
-  __shared__ int distinct[CODSELL_WORDS];
-  const int64_t  begin = blockIdx.x * (int64_t)ENTRIES, end = min(begin + ENTRIES, s.capacity);
-
-  if (threadIdx.x < CODSELL_WORDS) distinct[threadIdx.x] = 0;
-  __syncthreads();
-  for (int64_t i = begin + threadIdx.x; i < end; i += CODSELL_THREADS)
-    if (s.table[i].key) atomicAdd(&distinct[codsell_place_length(s.table[i].first)], 1);
-  __syncthreads();
-  if (threadIdx.x < CODSELL_WORDS && distinct[threadIdx.x] > 0)
-    atomicAdd(&s.totals->distinct[threadIdx.x], (unsigned long long)distinct[threadIdx.x]);
+  if (threadIdx.x > 0 || words == 0) return;
+  atomicAdd(&s.totals->words[l], words);
+  if (distinct > 0) atomicAdd(&s.totals->distinct[l], (unsigned long long)distinct);
 }
 
 /* Whether an entry of the table gets a place in the dictionary */
@@ -165,33 +156,52 @@ struct IsWorth {
   }
 };
 
-/* The order of the dictionary as a key to sort by: word length, then the frequent ones, then the first ones */
-__global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, uint64_t *key)
+/* Where the parts of a key begin that sorts the dictionary: word length, then the frequent ones, then the first ones.
+   The word begins at bit 0; the fewer bits, the fewer passes. */
+struct RankBits {
+  int row, count, length;
+};
+
+constexpr int COUNT_BITS = 17;
+static_assert(CODSELL_COUNT_MAX == (1 << COUNT_BITS) - 1, "counts of keys");
+
+int bits_below(int64_t end)
+{
+  int bits = 0;
+
+  while ((end - 1) >> bits > 0) bits++;
+  return bits;
+}
+
+__global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, const RankBits bits,
+                                  uint64_t *key)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const CodsellEntry *e = &table[entry[i]];
-  key[i]                = (uint64_t)codsell_place_length(e->first) << 61 |
-           (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e->count)) << 44 | (e->first & ((1ull << 44) - 1));
+  const CodsellEntry *e    = &table[entry[i]];
+  const uint64_t      word = (uint64_t)codsell_place_word(e->first) * 2 + (uint64_t)codsell_place_relative(e->first);
+  key[i]                   = (uint64_t)codsell_place_length(e->first) << bits.length |
+           (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e->count)) << bits.count |
+           (uint64_t)codsell_place_row(e->first) << bits.row | word;
 }
 
 /* ids from the ranks, and how many words of each length have one */
-__global__ void codsell_give_ids(const uint64_t *key, const int32_t *entry, int64_t n, CodsellEntry *table,
-                                 int64_t *number)
+__global__ void codsell_give_ids(const uint64_t *key, const int32_t *entry, int64_t n, int length_bit,
+                                 CodsellEntry *table, Totals *totals)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const int length = codsell_place_length(key[i]);
+  const int length = (int)(key[i] >> length_bit);
   int64_t   low = 0, high = i; /* where the words of this length begin */
 
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if (codsell_place_length(key[middle]) < length) low = middle + 1;
+    if ((int)(key[middle] >> length_bit) < length) low = middle + 1;
     else high = middle;
   }
   if (i - low < CODSELL_DICTIONARY) table[entry[i]].id = (uint32_t)(i - low);
-  if (i + 1 == n || codsell_place_length(key[i + 1]) != length)
-    number[length] = min(i + 1 - low, (int64_t)CODSELL_DICTIONARY);
+  if (i + 1 == n || (int)(key[i + 1] >> length_bit) != length)
+    totals->number[length] = min(i + 1 - low, (int64_t)CODSELL_DICTIONARY);
 }
 
 template <typename I>
@@ -218,7 +228,8 @@ Division divide(const CodsellShape *s, int64_t nnz, int word, int64_t slices, in
   Division      d    = {0, 1, 0};
 
   while (s->window > (int64_t)1 << d.bits) d.bits++;
-  while (s->log_c + d.log_parts < 5 || (s->log_c + d.log_parts < LOG_THREADS && 1 << d.log_parts < mean)) d.log_parts++;
+  while (s->log_c + d.log_parts < 5 || (s->log_c + d.log_parts < CODSELL_LOG_THREADS && 1 << d.log_parts < mean))
+    d.log_parts++;
   *blocks = spmv_blocks(slices, CODSELL_THREADS >> (s->log_c + d.log_parts)) * lengths;
   while (*blocks * d.shares < BLOCKS_WANTED && d.shares << d.log_parts < mean) d.shares *= 2;
   *blocks *= d.shares;
@@ -234,7 +245,7 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
   SPMV_TRY(spmv_arena_array(arena, s->capacity, "words", &s->table, exec));
   SPMV_TRY(spmv_arena_array(arena, 1, "totals of words", &s->totals, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(s->totals, 0, sizeof *s->totals, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_clear_table, spmv_blocks(3 * s->capacity, ENTRIES), CODSELL_THREADS, 0, s->table,
+  SPMV_LAUNCH(exec, codsell_clear_table, spmv_blocks(3 * s->capacity, CLEARED), CODSELL_THREADS, 0, s->table,
               s->capacity);
   const int64_t  slices = spmv_blocks(a->shape.slices, s->stride);
   const Division d      = divide(&a->shape, p->nnz, s->word[0], slices, s->lengths, &blocks);
@@ -244,36 +255,38 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
   else
     SPMV_LAUNCH(exec, codsell_add_words<int32_t>, blocks, CODSELL_THREADS, 0, *s, codsell_source(a), d,
                 (const int32_t *)p->row_ptr, (const int32_t *)p->col);
-  SPMV_LAUNCH(exec, codsell_count_words, spmv_blocks(s->capacity, ENTRIES), CODSELL_THREADS, 0, *s);
   return SPMV_SUCCESS;
 }
 
 /* Gives ids to the words of the sample that are worth it. The entries in the order of their ids, and their number in
-   all, for one length; number[CODSELL_WORDS] in device memory. */
-SpmvStatus rank_words(const Sample *s, int32_t **entry, int64_t *count, int64_t **number, SpmvArena *arena,
+   all, for one length. */
+SpmvStatus rank_words(const Sample *s, const CodsellShape *shape, int32_t **entry, int64_t *count, SpmvArena *arena,
                       SpmvExec *exec)
 {
   cudaStream_t stream = (cudaStream_t)exec->stream;
-  int32_t     *worth, *found, n;
+  RankBits     bits;
+  int32_t     *worth, n;
   uint64_t    *key, *sorted;
 
-  SPMV_TRY(spmv_arena_array(arena, CODSELL_WORDS, "numbers of words", number, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(*number, 0, CODSELL_WORDS * sizeof(int64_t), stream));
   SPMV_TRY(spmv_arena_array(arena, s->capacity, "worthy words", &worth, exec));
-  SPMV_TRY(spmv_arena_array(arena, 1, "number of words", &found, exec));
   SPMV_CUB(exec, arena,
-           cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), worth, found, s->capacity,
-                                 IsWorth{*s}, stream));
-  SPMV_TRY(spmv_fetch(&n, found, sizeof n, exec));
+           cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), worth, &s->totals->worth,
+                                 s->capacity, IsWorth{*s}, stream));
+  SPMV_TRY(spmv_fetch(&n, &s->totals->worth, sizeof n, exec));
   *entry = worth;
   *count = n;
   if (n == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(arena, n, "keys of words", &key, exec));
   SPMV_TRY(spmv_arena_array(arena, n, "sorted keys", &sorted, exec));
   SPMV_TRY(spmv_arena_array(arena, n, "ranked words", entry, exec));
-  SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, worth, n, key);
-  SPMV_CUB(exec, arena, cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, worth, *entry, n, 0, 64, stream));
-  SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, sorted, *entry, n, s->table, *number);
+  bits.row    = bits_below(2 * (int64_t)shape->longest);
+  bits.count  = bits.row + bits_below(shape->rows);
+  bits.length = bits.count + COUNT_BITS;
+  SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, worth, n, bits, key);
+  SPMV_CUB(exec, arena,
+           cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, worth, *entry, n, 0,
+                                           bits.length + bits_below(s->lengths), stream));
+  SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, sorted, *entry, n, bits.length, s->table, s->totals);
   return SPMV_SUCCESS;
 }
 
@@ -285,24 +298,22 @@ SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, Sp
       CODSELL_WORD_LIST(WORD)
 #undef WORD
   };
-  Sample              s = {};
-  int32_t            *entry;
-  int64_t             count, *number_there, number[CODSELL_WORDS], least = INT64_MAX;
-  unsigned long long *bytes_there, bytes[CODSELL_WORDS];
+  Sample   s = {};
+  Totals   totals;
+  int32_t *entry;
+  int64_t  count, least = INT64_MAX;
 
   s.lengths = CODSELL_WORDS;
   for (int l = 0; l < CODSELL_WORDS; l++) s.word[l] = choices[l];
   SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ALL, &s, arena, exec));
-  SPMV_TRY(rank_words(&s, &entry, &count, &number_there, arena, exec));
+  SPMV_TRY(rank_words(&s, &a->shape, &entry, &count, arena, exec));
   a->table    = s.table;
   a->capacity = s.capacity;
-  SPMV_TRY(spmv_arena_array(arena, CODSELL_WORDS, "bytes by word length", &bytes_there, exec));
-  SPMV_TRY(codsell_device_estimate(a, s.word, s.lengths, s.stride, number_there, bytes_there, exec));
-  SPMV_TRY(spmv_copy(number, SPMV_HOST, number_there, SPMV_DEVICE, sizeof number, exec));
-  SPMV_TRY(spmv_fetch(bytes, bytes_there, sizeof bytes, exec));
+  SPMV_TRY(codsell_device_estimate(a, s.word, s.lengths, s.stride, s.totals->number, s.totals->bytes, exec));
+  SPMV_TRY(spmv_fetch(&totals, s.totals, sizeof totals, exec));
   for (int l = 0; l < CODSELL_WORDS; l++) {
     const int64_t all =
-        (int64_t)bytes[l] * s.stride + number[l] * codsell_stride(choices[l]) * (int64_t)sizeof(int32_t);
+        (int64_t)totals.bytes[l] * s.stride + totals.number[l] * codsell_stride(choices[l]) * (int64_t)sizeof(int32_t);
     if (all <= least) {
       least = all;
       *word = choices[l];
@@ -317,7 +328,7 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
   const SpmvPattern *p = &a->pattern;
   Sample             s = {};
   int32_t           *entry;
-  int64_t            count, *number;
+  int64_t            count;
 
   const CodsellMark mark = codsell_mark(&a->arena);
   if (word == 0) SPMV_TRY(choose_word(a, &word, &a->arena, exec));
@@ -327,7 +338,7 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
   s.lengths       = 1;
   s.word[0]       = word;
   SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ONE, &s, &a->arena, exec));
-  SPMV_TRY(rank_words(&s, &entry, &count, &number, &a->arena, exec));
+  SPMV_TRY(rank_words(&s, &a->shape, &entry, &count, &a->arena, exec));
   a->table       = s.table;
   a->capacity    = s.capacity;
   a->shape.words = count < CODSELL_DICTIONARY ? count : (int64_t)CODSELL_DICTIONARY;
