@@ -28,7 +28,7 @@ int64_t scratch_bytes(const SpmvPattern *p, SpmvScalar scalar)
 {
   const int64_t index = spmv_index_bytes(p->index_type), csr = p->nnz * (spmv_scalar_bytes(scalar) + index);
   const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * index : 0;
-  const int64_t all = 12 * p->rows + p->nnz / 2 * 5, part = 9 * p->rows + p->nnz / 3 * 2;
+  const int64_t all = 12 * p->rows + p->nnz / 16 * 39, part = 9 * p->rows + p->nnz / 3 * 2;
   const bool    is_short = p->nnz <= 16 * p->rows && all < (csr + p->nnz * spmv_scalar_bytes(scalar)) / 4;
 
   return upload + (p->nnz < SMALL || is_short ? all : p->nnz > 16 * p->rows ? part : 9 * p->rows) + (1 << 20);
