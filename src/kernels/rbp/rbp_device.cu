@@ -26,12 +26,13 @@ bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->for
    second allocation, whose size is known by then (rbp_make_blocks). */
 int64_t scratch_bytes(const SpmvPattern *p, SpmvScalar scalar)
 {
-  const int64_t index = spmv_index_bytes(p->index_type), csr = p->nnz * (spmv_scalar_bytes(scalar) + index);
-  const int64_t upload = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * index : 0;
-  const int64_t all = 12 * p->rows + p->nnz / 16 * 39, part = 9 * p->rows + p->nnz / 3 * 2;
-  const bool    is_short = p->nnz <= 16 * p->rows && all < (csr + p->nnz * spmv_scalar_bytes(scalar)) / 4;
+  const int64_t index = spmv_index_bytes(p->index_type), value = spmv_scalar_bytes(scalar);
+  const int64_t upload    = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * index : 0;
+  const int64_t all       = 12 * p->rows + p->nnz / 16 * 39;
+  const bool    is_short  = p->nnz <= 16 * p->rows;
+  const bool    is_little = p->nnz < SMALL || (is_short && all < p->nnz * (2 * value + index) / 4);
 
-  return upload + (p->nnz < SMALL || is_short ? all : p->nnz > 16 * p->rows ? part : 9 * p->rows) + (1 << 20);
+  return upload + (is_little ? all : 9 * p->rows + (is_short ? 0 : p->nnz / 3 * 2)) + (1 << 20);
 }
 
 /* ---- packed ---- */
