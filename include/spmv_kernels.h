@@ -165,7 +165,9 @@ typedef void (*SpmvPrint)(void *ctx, const char *line);
   analyze   must. Looks at the pattern only. Never fails for a valid matrix, of any shape: it may decline (accepted = 0,
             with a reason), and build must still work then, so that a user can insist. Predicts the bytes exactly.
   build     must. CSR to plan. The analysis must come from the same pattern, scalar type and space.
-  update_values   may. Same pattern, new values of shape [nnz], in either space.
+  update_values   may. Same pattern, new values of shape [nnz], in either space. Also to be called when values that the
+            plan borrows have new contents: a product reads the matrix as soon as the kernel before it in the stream
+            ends, and waits for its end only before it touches x, y and work.
   mult      must. y = alpha A x + beta y with x of shape [cols], y of shape [rows]; alpha and beta point to host
             scalars of the plan's scalar type. beta == 0 never reads y; alpha == 0 never reads x. x and y do not
             overlap. On the device it only enqueues on exec->stream: no allocation, no synchronization. work has
@@ -273,6 +275,14 @@ SPMV_API int spmv_device_count(char reason[SPMV_MESSAGE_MAX]);
 
 /* Free and total bytes of the current device */
 SPMV_API SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes, SpmvExec *);
+
+/* Device memory without hooks comes from a pool of each device, which keeps some of what is freed for the next
+   conversion: at most so many bytes; -1, the default: a 64th of the device's memory; 0: nothing, all is given back at
+   once. Memory that is kept serves this library alone. Any thread may call it at any time. */
+SPMV_API void spmv_device_keep(int64_t bytes);
+/* Gives back what is kept, and the pools themselves; blocks in use stay. A later allocation makes pools again. Call it
+   before cudaDeviceReset(), and before the library is unloaded. Does nothing where there is no device. */
+SPMV_API void spmv_device_release(void);
 
 /* Page-locked host memory: copies from and to it overlap with work on the device */
 SPMV_API SpmvStatus spmv_pinned_alloc(SpmvExec *, int64_t bytes, void **block);

@@ -1,5 +1,6 @@
 /* codsell_device.cu - the slots of format codsell for plans in device memory; uploads a host pattern or values where
    needed. */
+#include "../device/overlap.cuh"
 #include "../device/upload.cuh"
 #include "codsell_device.cuh"
 #include <climits>
@@ -141,6 +142,7 @@ SpmvStatus codsell_device_update_values(SpmvPlan *base, const void *values, Spmv
   SPMV_TRY(spmv_on_device(values, values_space, base->nnz * spmv_scalar_bytes(base->scalar_type), "uploaded values",
                           &uploaded.arena, exec, &values));
   SPMV_TRY(codsell_device_fill((CodsellPlan *)base, values, exec));
+  SPMV_TRY(spmv_settle(exec));
   return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* an upload must be read before it is freed */
 }
 

@@ -8,6 +8,7 @@
 #ifndef SPMV_CODSELL_DEVICE_LANE_CUH
 #define SPMV_CODSELL_DEVICE_LANE_CUH
 
+#include "../device/overlap.cuh"
 #include "codsell_device.cuh"
 
 /* Where a thread finds what it needs of its lane. C: lanes of a slice, 0 when known only at run time. */
@@ -81,8 +82,8 @@ __device__ inline void codsell_load_word(const int32_t *word, int32_t (&offset)[
 
 /* The products of K words from w0 on; of their positions the first `left` alone, unless the step is whole */
 template <bool WHOLE, typename S, int C, int W, int K, int START, int ID>
-__device__ inline S codsell_add_step(const CodsellLane<S, C> &at, const CodsellCodes<W, START, ID> &codes, int column,
-                                     int w0, int left, S sum)
+__device__ inline S codsell_add_step(const CodsellLane<S, C> &at, const S *x, const CodsellCodes<W, START, ID> &codes,
+                                     int column, int w0, int left, S sum)
 {
   const S *values = at.values + (int64_t)(w0 * W) * at.c();
   S        value[K * W], gathered[K * W];
@@ -106,7 +107,7 @@ __device__ inline S codsell_add_step(const CodsellLane<S, C> &at, const CodsellC
     if (ID >= 0 && (WHOLE || i * W < left)) codsell_load_word<W>(at.dictionary + id[i] * codsell_stride(W), offset);
 #pragma unroll
     for (int j = 0; j < W; j++)
-      if (WHOLE || i * W + j < left) gathered[i * W + j] = __ldg(at.x + (column + start[i] + offset[j]));
+      if (WHOLE || i * W + j < left) gathered[i * W + j] = __ldca(x + (column + start[i] + offset[j]));
   }
 #pragma unroll
   for (int k = 0; k < K * W; k++)
@@ -120,12 +121,14 @@ __device__ inline S codsell_sum_lane(const CodsellLane<S, C> &at)
 {
   const CodsellCodes<W, START, ID> codes(at);
   const int                        column = START ? at.column + *(const int32_t *)at.codes : at.column;
+  const S                         *x      = at.x;
   S                                sum    = S(0);
 
+  spmv_wait_for_previous(x);
   for (int w0 = at.first * K; w0 * W < at.length; w0 += at.step * K) {
     const int left = at.length - w0 * W;
-    sum            = left >= K * W ? codsell_add_step<true, S, C, W, K, START, ID>(at, codes, column, w0, left, sum)
-                                   : codsell_add_step<false, S, C, W, K, START, ID>(at, codes, column, w0, left, sum);
+    sum            = left >= K * W ? codsell_add_step<true, S, C, W, K, START, ID>(at, x, codes, column, w0, left, sum)
+                                   : codsell_add_step<false, S, C, W, K, START, ID>(at, x, codes, column, w0, left, sum);
   }
   return sum;
 }

@@ -4,6 +4,7 @@
   lie (codsell_device_lane.cuh). The first thread blocks sum up the pieces of long rows, which a second kernel adds to
   y.
 */
+#include "../device/overlap.cuh"
 #include "../device/vector.cuh"
 #include "codsell_device_lane.cuh"
 #include <cstring>
@@ -81,8 +82,9 @@ __device__ inline S sum_of_thread(const Product<S> &p, const CodsellSlice &at, i
 }
 
 template <typename S>
-__device__ inline void sum_piece(const Product<S> &p, int64_t piece)
+__device__ inline void sum_piece(Product<S> p, int64_t piece)
 {
+  spmv_wait_for_previous(p.x, p.work);
   const CodsellPiece at    = p.pieces[piece];
   const int64_t      end   = p.long_rows[at.long_row + 1].first;
   const int64_t      begin = p.long_rows[at.long_row].first + (int64_t)at.number * CODSELL_PIECE + threadIdx.x;
@@ -101,7 +103,7 @@ __device__ inline void sum_piece(const Product<S> &p, int64_t piece)
   }
 #pragma unroll
   for (int i = 0; i < CODSELL_PIECE / CODSELL_SUMMERS; i++)
-    if (begin + i * CODSELL_SUMMERS < end) sum += value[i] * __ldg(p.x + column[i]);
+    if (begin + i * CODSELL_SUMMERS < end) sum += value[i] * __ldca(p.x + column[i]);
   sum = spmv_add_block<CODSELL_SUMMERS>(sum);
   if (threadIdx.x == 0) p.work[piece] = sum;
 }
@@ -117,7 +119,9 @@ __global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) c
   const int     rows  = (int)p.shape.rows;
   int           row   = rows;
   S             sum   = S(0);
+  S            *y     = p.y;
 
+  spmv_let_next_begin();
   if (piece < p.shape.pieces) {
     sum_piece(p, piece);
     return;
@@ -135,13 +139,16 @@ __global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) c
     __syncthreads();
     for (int i = 1; part == 0 && i < 1 << p.log_parts; i++) sum += partial[threadIdx.x + i * c];
   }
-  if (part == 0 && row < rows) p.y[row] = spmv_axpby(p.alpha, sum, p.beta, p.y + row);
+  spmv_wait_for_previous(y); /* for the threads that had nothing to multiply */
+  if (part == 0 && row < rows) y[row] = spmv_axpby(p.alpha, sum, p.beta, y + row);
 }
 
 /* One warp a piece: the first piece of each row adds up those of its row, in their order */
 template <typename S>
-__global__ void __launch_bounds__(CODSELL_SUMMERS) codsell_add_long_rows(const Product<S> p)
+__global__ void __launch_bounds__(CODSELL_SUMMERS) codsell_add_long_rows(Product<S> p)
 {
+  spmv_let_next_begin();
+  spmv_wait_for_previous(p.work, p.y);
   const int64_t piece = blockIdx.x * (int64_t)(CODSELL_SUMMERS / 32) + threadIdx.x / 32;
 
   if (piece >= p.shape.pieces || p.pieces[piece].number > 0) return;
@@ -149,7 +156,7 @@ __global__ void __launch_bounds__(CODSELL_SUMMERS) codsell_add_long_rows(const P
   const int64_t      pieces = (row[1].first - row[0].first + CODSELL_PIECE - 1) / CODSELL_PIECE;
   S                  sum    = S(0);
 
-  for (int64_t i = threadIdx.x % 32; i < pieces; i += 32) sum += p.work[piece + i];
+  for (int64_t i = threadIdx.x % 32; i < pieces; i += 32) sum += __ldca(p.work + piece + i);
   sum = spmv_add_lanes(sum, 32);
   if (threadIdx.x % 32 == 0) p.y[row->row] += p.alpha * sum;
 }
@@ -182,13 +189,14 @@ SpmvStatus mult(const CodsellPlan *plan, const void *alpha, const void *x, const
   switch (s.word) {
 #define CASE(W)                                                                                                        \
   case W:                                                                                                              \
-    if (s.log_c == 5) SPMV_LAUNCH(exec, (codsell_product<S, W, 32>), blocks, CODSELL_SUMMERS, 0, p);                   \
-    else SPMV_LAUNCH(exec, (codsell_product<S, W, 0>), blocks, CODSELL_SUMMERS, 0, p);                                 \
+    if (s.log_c == 5) SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, W, 32>), blocks, CODSELL_SUMMERS, 0, p);        \
+    else SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, W, 0>), blocks, CODSELL_SUMMERS, 0, p);                      \
     break;
     CODSELL_WORD_LIST(CASE)
 #undef CASE
   }
-  SPMV_LAUNCH(exec, codsell_add_long_rows<S>, spmv_blocks(s.pieces, CODSELL_SUMMERS / 32), CODSELL_SUMMERS, 0, p);
+  SPMV_LAUNCH_OVERLAPPED(exec, codsell_add_long_rows<S>, spmv_blocks(s.pieces, CODSELL_SUMMERS / 32), CODSELL_SUMMERS,
+                         0, p);
   return SPMV_SUCCESS;
 }
 } // namespace

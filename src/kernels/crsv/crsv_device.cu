@@ -1,4 +1,5 @@
 /* crsv_device.cu - the slots of format crsv for plans in device memory. */
+#include "../device/overlap.cuh"
 #include "../device/upload.cuh"
 #include "crsv_device.cuh"
 #include <cstdio>
@@ -165,6 +166,7 @@ SpmvStatus crsv_device_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, S
   plan->counts      = *(const CrsvCounts *)analysis->data;
   *out              = &plan->base;
   SpmvStatus status = fill(plan, csr, exec);
+  if (!status) status = spmv_settle(exec);
   if (!status && csr->pattern.space == SPMV_HOST)
     status = spmv_stream_wait(exec); /* uploads from the caller's arrays */
   if (status) crsv_device_destroy(out);
@@ -182,7 +184,7 @@ SpmvStatus crsv_device_update_values(SpmvPlan *base, const void *values, SpmvSpa
     spmv_free(&host, &device, SPMV_DEVICE, plan->own_values);
     plan->own_values = nullptr;
     plan->values     = values;
-    return SPMV_SUCCESS;
+    return spmv_settle(exec); /* the caller may have written them just now */
   }
   if (!plan->own_values) SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, bytes, "values", &plan->own_values));
   plan->values = plan->own_values;

@@ -5,6 +5,7 @@
   before the first x, and all x before the first multiplication. The products go to shared memory, where `lanes` threads
   add up each row. The first blocks take the pieces of long rows instead, which a second kernel adds up.
 */
+#include "../device/overlap.cuh"
 #include "../device/vector.cuh"
 #include "crsv_device.cuh"
 #include <type_traits>
@@ -83,7 +84,7 @@ struct Share {
     S v[CRSV_ITEMS];
 
 #pragma unroll
-    for (int i = 0; i < CRSV_ITEMS; i++) v[i] = __ldg(x + col[i]);
+    for (int i = 0; i < CRSV_ITEMS; i++) v[i] = __ldca(x + col[i]);
 #pragma unroll
     for (int i = 0; i < CRSV_ITEMS; i++)
       if (has(b, i)) product[threadIdx.x + i * CRSV_THREADS] = value[i] * v[i];
@@ -106,18 +107,19 @@ constexpr int crsv_resident_blocks()
 
 /* A piece of a long row: its sum to y, or where there are several, to the work space */
 template <typename I, typename S>
-__device__ inline void sum_piece(const CrsvCsr<I, S> &a, const CrsvPiece &p, S *work)
+__device__ inline void sum_piece(CrsvCsr<I, S> &a, const CrsvPiece &p, S *work)
 {
   constexpr int BATCH = 8;
   S             sum   = 0;
 
+  spmv_wait_for_previous(a.x, a.y, work);
   for (int from = threadIdx.x; from < p.count; from += CRSV_THREADS * BATCH) {
     S v[BATCH];
 #pragma unroll
     for (int i = 0; i < BATCH; i++) {
       const bool    inside = from + i * CRSV_THREADS < p.count;
       const int64_t k      = p.begin + from + i * CRSV_THREADS;
-      v[i]                 = inside ? __ldcs(a.values + k) * __ldg(a.x + __ldcs(a.col + k)) : S(0);
+      v[i]                 = inside ? __ldcs(a.values + k) * __ldca(a.x + __ldcs(a.col + k)) : S(0);
     }
 #pragma unroll
     for (int i = 0; i < BATCH; i++) sum += v[i];
@@ -137,15 +139,17 @@ __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
   __shared__ uint16_t ends[CRSV_ROWS + 1];
   Share<I, S>         mine;
 
+  spmv_let_next_begin();
   if ((int)blockIdx.x < piece_count) return sum_piece(a, pieces[blockIdx.x], work);
   const CrsvBlock b = blocks[(int)blockIdx.x - piece_count];
-  S              *y = a.y + b.row0;
 
   mine.load(a, b);
   find_ends(a.row_ptr + b.row0, b, ends); /* while the nonzeros are on their way */
+  spmv_wait_for_previous(a.x, a.y);
   mine.multiply(a.x, b, product);
   __syncthreads();
   const Products<S> products = {product, ends};
+  S *const          y        = a.y + b.row0;
   add_rows(products, b, a.alpha, a.beta, y);
   if (b.uneven) add_longer_rows(products, b.rows, a.alpha, a.beta, y);
 }
@@ -157,7 +161,9 @@ __global__ void __launch_bounds__(CRSV_THREADS)
   const CrsvLongRow r   = long_rows[blockIdx.x];
   S                 sum = 0;
 
-  for (int i = threadIdx.x; i < r.count; i += CRSV_THREADS) sum += work[r.slot + i];
+  spmv_let_next_begin();
+  spmv_wait_for_previous(work, y);
+  for (int i = threadIdx.x; i < r.count; i += CRSV_THREADS) sum += __ldca(work + r.slot + i);
   sum = spmv_add_block<CRSV_THREADS>(sum);
   if (threadIdx.x == 0) y[r.row] = spmv_axpby(alpha, sum, beta, y + r.row);
 }
@@ -168,10 +174,10 @@ SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *plan, const CrsvCsr<I, S> 
 {
   const CrsvCounts &c = plan->counts;
 
-  SPMV_LAUNCH(exec, (crsv_stream<I, S>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks, plan->pieces,
-              (int)c.pieces, (S *)work);
-  SPMV_LAUNCH(exec, crsv_sum_pieces<S>, c.long_rows, CRSV_THREADS, 0, plan->long_rows, (const S *)work, a.alpha, a.beta,
-              a.y);
+  SPMV_LAUNCH_OVERLAPPED(exec, (crsv_stream<I, S>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks, plan->pieces,
+                         (int)c.pieces, (S *)work);
+  SPMV_LAUNCH_OVERLAPPED(exec, crsv_sum_pieces<S>, c.long_rows, CRSV_THREADS, 0, plan->long_rows, (const S *)work,
+                         a.alpha, a.beta, a.y);
   return SPMV_SUCCESS;
 }
 

@@ -1,8 +1,8 @@
 /*
   launch.cuh - checked CUDA calls and launches, shared by all formats.
 
-  Every launch goes through SPMV_LAUNCH: an empty grid is skipped, a failed launch names its kernel. Nothing here
-  synchronizes.
+  Every launch goes through SPMV_LAUNCH, or that of overlap.cuh: an empty grid is skipped, a failed launch names its
+  kernel. Nothing here synchronizes.
 */
 #ifndef SPMV_LAUNCH_CUH
 #define SPMV_LAUNCH_CUH
@@ -38,12 +38,15 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
 
 /* Launches kernel<<<blocks, threads, shared, exec->stream>>>(...); blocks is an int64_t and at most 2^31-1 */
 #define SPMV_LAUNCH(exec, kernel, blocks, threads, shared, ...)                                                        \
+  SPMV_LAUNCH_BY(SPMV_KERNEL_CALL, exec, kernel, blocks, threads, shared, __VA_ARGS__)
+
+#define SPMV_LAUNCH_BY(CALL, exec, kernel, blocks, threads, shared, ...)                                               \
   do {                                                                                                                 \
     const int64_t blocks_ = (blocks);                                                                                  \
     if (blocks_ > 0x7fffffffLL)                                                                                        \
       return spmv_fail((exec), SPMV_ERR_OVERFLOW, "kernel %s: %lld blocks", #kernel, (long long)blocks_);              \
     if (blocks_ > 0) {                                                                                                 \
-      SPMV_KERNEL_CALL(kernel, (unsigned)blocks_, (threads), (shared), (cudaStream_t)(exec)->stream, __VA_ARGS__);     \
+      CALL(kernel, (unsigned)blocks_, (threads), (shared), (cudaStream_t)(exec)->stream, __VA_ARGS__);                 \
       SPMV_TRY(spmv_cuda_status((exec), cudaGetLastError(), "kernel " #kernel));                                       \
     }                                                                                                                  \
   } while (0)

@@ -2,6 +2,7 @@
   fold_device.cu - the slots of format fold for plans in device memory: uploads a host pattern or values where needed,
   and hands on to the steps of fold_device.cuh.
 */
+#include "../device/overlap.cuh"
 #include "../device/upload.cuh"
 #include "fold_device.cuh"
 #include <cstdio>
@@ -83,6 +84,7 @@ SpmvStatus fill_table(const SpmvCsr *csr, const FoldDeviceAnalysis *a, SpmvExec 
   SPMV_TRY(spmv_on_device(csr->values, csr->values_space, p->nnz * scalar_bytes, "uploaded values", &uploaded.arena,
                           exec, &values));
   SPMV_TRY(fold_device_fill_values(table, p->index_type, csr->scalar_type, row_ptr, values, exec));
+  SPMV_TRY(spmv_settle(exec));
   return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* uploads must be read before they are freed */
 }
 
@@ -152,6 +154,7 @@ SpmvStatus fold_device_update_values(SpmvPlan *base, const void *values, SpmvSpa
   SPMV_TRY(arena.array(base->rows + 1, "row_ptr", &row_ptr));
   SPMV_TRY(fold_device_recover_row_ptr(&plan->table, &arena.arena, exec, row_ptr));
   SPMV_TRY(fold_device_fill_values(&plan->table, SPMV_I64, base->scalar_type, row_ptr, on_the_device, exec));
+  SPMV_TRY(spmv_settle(exec));
   return spmv_stream_wait(exec); /* the arena leaves scope */
 }
 

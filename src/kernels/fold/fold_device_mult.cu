@@ -4,6 +4,7 @@
   before the first multiplication.
 */
 #include "fold_device.cuh"
+#include "../device/overlap.cuh"
 #include "../device/vector.cuh"
 #include "fold_rows.h"
 
@@ -27,7 +28,7 @@ __device__ inline S multiply_batch(const int32_t *columns, const S *values, cons
   for (int j = 0; j < FOLD_BATCH; j++) {
     xs[j] = S(0);
     if (GATHERED && (WHOLE || j < left)) xs[j] = __ldcs(gathered + j * FOLD_LANES);
-    if (!GATHERED && c[j] >= 0) xs[j] = __ldg(x + c[j]);
+    if (!GATHERED && c[j] >= 0) xs[j] = __ldca(x + c[j]);
   }
 #pragma unroll
   for (int j = 0; j < FOLD_BATCH; j++) sum += v[j] * xs[j];
@@ -39,10 +40,12 @@ __global__ void __launch_bounds__(FOLD_THREADS)
     fold_multiply(FoldSizes s, FoldLayout layout, FoldPart part, const S *__restrict__ x, S *__restrict__ y,
                   S *__restrict__ work, S alpha, S beta)
 {
+  spmv_let_next_begin();
   const int64_t t     = part.begin * FOLD_LANES + blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
   const int64_t slice = t / FOLD_LANES;
   if (slice >= part.end) return;
-  const int64_t  first = layout.slice_ptr[slice], width = layout.slice_ptr[slice + 1] - first;
+  const int64_t first = layout.slice_ptr[slice], width = layout.slice_ptr[slice + 1] - first;
+  spmv_wait_for_previous(x, y, work);
   const int64_t  e        = (first - part.first_step) * FOLD_LANES + t % FOLD_LANES;
   const S       *values   = (const S *)part.values + e;
   const S       *gathered = GATHERED ? (const S *)part.gathered + e : nullptr;
@@ -83,7 +86,10 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   const int64_t end = first + count * (share + 1) / FOLD_SHARES;
   S             sum = S(0);
 
-  for (int64_t p = first + count * share / FOLD_SHARES + threadIdx.x; p < end; p += FOLD_THREADS) sum += work[p];
+  spmv_let_next_begin();
+  spmv_wait_for_previous(work, shares);
+  for (int64_t p = first + count * share / FOLD_SHARES + threadIdx.x; p < end; p += FOLD_THREADS)
+    sum += __ldca(work + p);
   sum = spmv_add_block<FOLD_THREADS>(sum);
   if (threadIdx.x == 0) shares[blockIdx.x] = sum;
 }
@@ -93,22 +99,24 @@ template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, FoldLayout layout, int64_t warp_blocks,
                                                                 const S *__restrict__ work, S *__restrict__ y, S alpha)
 {
+  spmv_let_next_begin();
+  spmv_wait_for_previous(work, y);
   const S *last = work + s.full_pieces, *shares = last + s.folded;
 
   if (blockIdx.x >= warp_blocks) {
     const int64_t f = s.cut_often + (blockIdx.x - warp_blocks) * FOLD_THREADS + threadIdx.x;
-    if (f < s.folded) y[layout.owner[f]] += alpha * last[f];
+    if (f < s.folded) y[layout.owner[f]] += alpha * __ldca(last + f);
     return;
   }
   const int64_t f    = (blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x) / 32;
   const int     lane = threadIdx.x % 32;
   if (f >= s.cut_often) return;
   S sum = S(0);
-  if (f < s.cut_up) sum = shares[f * FOLD_SHARES + lane];
+  if (f < s.cut_up) sum = __ldca(shares + f * FOLD_SHARES + lane);
   else
-    for (int64_t p = layout.full_ptr[f] + lane; p < layout.full_ptr[f + 1]; p += 32) sum += work[p];
+    for (int64_t p = layout.full_ptr[f] + lane; p < layout.full_ptr[f + 1]; p += 32) sum += __ldca(work + p);
   sum = spmv_add_lanes(sum, 32);
-  if (lane == 0) y[layout.owner[f]] += alpha * (sum + last[f]);
+  if (lane == 0) y[layout.owner[f]] += alpha * (sum + __ldca(last + f));
 }
 
 template <typename S>
@@ -121,8 +129,8 @@ SpmvStatus multiply_part(const FoldTable *table, const FoldPart *part, const Fol
     SPMV_LAUNCH(exec, (fold_multiply<S, true>), blocks, FOLD_THREADS, 0, table->sizes, table->layout, *part,
                 (const S *)o->x, (S *)o->y, (S *)o->work, alpha, beta);
   else
-    SPMV_LAUNCH(exec, (fold_multiply<S, false>), blocks, FOLD_THREADS, 0, table->sizes, table->layout, *part,
-                (const S *)o->x, (S *)o->y, (S *)o->work, alpha, beta);
+    SPMV_LAUNCH_OVERLAPPED(exec, (fold_multiply<S, false>), blocks, FOLD_THREADS, 0, table->sizes, table->layout, *part,
+                           (const S *)o->x, (S *)o->y, (S *)o->work, alpha, beta);
   return SPMV_SUCCESS;
 }
 
@@ -133,10 +141,11 @@ SpmvStatus finish(const FoldTable *table, const FoldOperands *o, SpmvExec *exec)
   const int64_t    warp_blocks = spmv_blocks(s->cut_often * 32, FOLD_THREADS);
   S               *work        = (S *)o->work;
 
-  SPMV_LAUNCH(exec, fold_sum_shares<S>, s->cut_up * FOLD_SHARES, FOLD_THREADS, 0, table->layout.full_ptr,
-              (const S *)work, work + s->full_pieces + s->folded);
-  SPMV_LAUNCH(exec, fold_add_pieces<S>, warp_blocks + spmv_blocks(s->folded - s->cut_often, FOLD_THREADS), FOLD_THREADS,
-              0, *s, table->layout, warp_blocks, (const S *)work, (S *)o->y, *(const S *)o->alpha);
+  SPMV_LAUNCH_OVERLAPPED(exec, fold_sum_shares<S>, s->cut_up * FOLD_SHARES, FOLD_THREADS, 0, table->layout.full_ptr,
+                         (const S *)work, work + s->full_pieces + s->folded);
+  SPMV_LAUNCH_OVERLAPPED(exec, fold_add_pieces<S>, warp_blocks + spmv_blocks(s->folded - s->cut_often, FOLD_THREADS),
+                         FOLD_THREADS, 0, *s, table->layout, warp_blocks, (const S *)work, (S *)o->y,
+                         *(const S *)o->alpha);
   return SPMV_SUCCESS;
 }
 } // namespace

@@ -2,6 +2,7 @@
   rbp_device.cu - the slots of format rbp for plans in device memory: uploads a host pattern or values where needed, and
   hands on to format packed (rbp_device_*.cu) or to the published formats (rbp_device_published.cu).
 */
+#include "../device/overlap.cuh"
 #include "../device/upload.cuh"
 #include "rbp_device_analyze.cuh"
 #include "rbp_device_published.cuh"
@@ -196,6 +197,7 @@ SpmvStatus rbp_device_update_values(SpmvPlan *base, const void *values, SpmvSpac
                           &uploaded.arena, exec, &values));
   SPMV_TRY(is_packed(base) ? rbp_device_packed_update((RbpDevicePacked *)base, values, exec)
                            : rbp_device_published_update((RbpDevicePublished *)base, values, exec));
+  SPMV_TRY(spmv_settle(exec));
   return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* an upload must be read before it is freed */
 }
 

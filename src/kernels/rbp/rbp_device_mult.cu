@@ -5,6 +5,7 @@
   memory; then the sums of each row are added by `lanes` threads in a fixed order. All loads of a thread's units are
   issued before the first use, so enough of them are in flight; values pass the cache once and are hinted so.
 */
+#include "../device/overlap.cuh"
 #include "../device/vector.cuh"
 #include "rbp_device_packed.cuh"
 
@@ -77,7 +78,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream,
 #pragma unroll
   for (int i = 0; i < P; i++) /* a column that a short unit does not have is not read: its x may be anything */
 #pragma unroll
-    for (int j = 0; j < U; j++) xu[i][j] = __ldg(x + word[i] + (U > 1 ? min(j, columns[i] - 1) : 0));
+    for (int j = 0; j < U; j++) xu[i][j] = __ldca(x + word[i] + (U > 1 ? min(j, columns[i] - 1) : 0));
 #pragma unroll
   for (int i = 0; i < P; i++) {
     const int u = threadIdx.x + i * RBP_THREADS;
@@ -103,6 +104,8 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
   const uint16_t     *stream = pattern + b.pattern0;
   const bool          uneven = G > 1 && (b.flags & RBP_BLOCK_UNEVEN);
 
+  spmv_let_next_begin();
+  spmv_wait_for_previous(x, y, work);
   const int early = (int)threadIdx.x <= b.groups ? stream[threadIdx.x] : 0; /* on its way with the values */
 
   if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
@@ -145,8 +148,10 @@ __global__ void __launch_bounds__(RBP_THREADS)
   const int          q = blockIdx.x % G;
   S                  s = 0;
 
+  spmv_let_next_begin();
+  spmv_wait_for_previous(work, y);
   if (q >= p.rows) return;
-  for (int i = threadIdx.x; i < p.count; i += RBP_THREADS) s += work[(int64_t)(p.slot + i) * G + q];
+  for (int i = threadIdx.x; i < p.count; i += RBP_THREADS) s += __ldca(work + (int64_t)(p.slot + i) * G + q);
   s = spmv_add_block<RBP_THREADS>(s);
   if (threadIdx.x == 0) y[p.row0 + q] = spmv_axpby(alpha, s, beta, y + p.row0 + q);
 }
@@ -175,10 +180,10 @@ struct MultAction {
     const RbpDeviceShape &s = plan->shape;
 
     if (a == S(0)) return spmv_scale((S *)y, b, plan->plan.base.rows, exec);
-    SPMV_LAUNCH(exec, (rbp_block_of_units<S, G, U, P, ONCE>), s.blocks, RBP_THREADS, 0, plan->blocks, plan->pattern,
-                (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
-    SPMV_LAUNCH(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces, (const S *)work, (S *)y,
-                a, b);
+    SPMV_LAUNCH_OVERLAPPED(exec, (rbp_block_of_units<S, G, U, P, ONCE>), s.blocks, RBP_THREADS, 0, plan->blocks,
+                           plan->pattern, (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
+    SPMV_LAUNCH_OVERLAPPED(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces,
+                           (const S *)work, (S *)y, a, b);
     return SPMV_SUCCESS;
   }
 };

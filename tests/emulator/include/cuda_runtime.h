@@ -28,6 +28,7 @@
   /* device/launch.cuh calls kernels through this; without an emulator it is <<<>>> */
   #define SPMV_KERNEL_CALL(kernel, blocks, threads, shared, stream, ...)                                               \
     spmv_emulator::launch((blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
+  #define SPMV_KERNEL_CALL_OVERLAPPED SPMV_KERNEL_CALL
 
   #define threadIdx (spmv_emulator::position.thread)
   #define blockIdx  (spmv_emulator::position.block)
@@ -59,6 +60,11 @@ inline T __ldg(const T *p)
 }
 template <typename T>
 inline T __ldcg(const T *p)
+{
+  return *p;
+}
+template <typename T>
+inline T __ldca(const T *p)
 {
   return *p;
 }

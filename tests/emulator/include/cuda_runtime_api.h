@@ -63,6 +63,25 @@ typedef struct cudaPointerAttributes {
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2 };
 enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
 
+typedef enum cudaDeviceAttr {
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrMemoryPoolsSupported   = 115
+} cudaDeviceAttr;
+
+typedef struct cudaFuncAttributes {
+  int ptxVersion;
+} cudaFuncAttributes;
+
+enum { cudaMemAllocationTypePinned = 1, cudaMemLocationTypeDevice = 1 };
+typedef enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4, cudaMemPoolAttrUsedMemCurrent = 7 } cudaMemPoolAttr;
+typedef struct cudaMemPoolProps {
+  int allocType;
+  struct {
+    int type, id;
+  } location;
+} cudaMemPoolProps;
+
+typedef struct CUmemPool_st   *cudaMemPool_t;
 typedef struct CUstream_st    *cudaStream_t;
 typedef struct CUevent_st     *cudaEvent_t;
 typedef struct CUgraph_st     *cudaGraph_t;
@@ -78,6 +97,18 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorName(cudaError_t);
 const char *cudaGetErrorString(cudaError_t);
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int device);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *function);
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *, const cudaMemPoolProps *);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t keep);
+cudaError_t cudaMallocFromPoolAsync(void **block, size_t bytes, cudaMemPool_t, cudaStream_t);
+cudaError_t cudaFreeAsync(void *block, cudaStream_t);
 
 cudaError_t cudaMalloc(void **block, size_t bytes);
 cudaError_t cudaFree(void *block);

@@ -1,0 +1,81 @@
+/*
+  overlap.cuh - products that begin while the kernel before them ends (programmatic dependent launch).
+
+  The start of a kernel and its first loads of the matrix wait for nothing that the kernel before it in the stream
+  computes. So a product is launched by SPMV_LAUNCH_OVERLAPPED: its blocks may begin as soon as there is room for them,
+  once all blocks of the kernel before have called spmv_let_next_begin(), or ended. Two rules make that safe:
+
+  - A thread calls spmv_wait_for_previous() before it touches x, y or work, and some thread of every launch does: so the
+    end of a kernel tells that all before it have ended, too. x and work are read by __ldca(): loads of the read-only
+    path (__ldg, or const and __restrict__) the compiler moves in front of the wait.
+  - The arrays of the matrix are read before that. Who writes them calls spmv_settle() afterwards.
+*/
+#ifndef SPMV_OVERLAP_CUH
+#define SPMV_OVERLAP_CUH
+
+#include "launch.cuh"
+
+/* Whether the current device, and the code made for it, can overlap kernels: compute capability 9.0 and newer */
+extern "C" int spmv_device_overlaps(void);
+
+/* Enqueues a kernel that does nothing, but only after all before it: the overlapped kernel behind it finds the arrays
+   of the matrix written */
+SpmvStatus spmv_settle(SpmvExec *);
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  #define SPMV_ARCH_OVERLAPS
+#endif
+
+/* This thread does not mind if the next kernel in the stream begins */
+__device__ inline void spmv_let_next_begin()
+{
+#ifdef SPMV_ARCH_OVERLAPS
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/* Waits for the kernels before this one in the stream. The pointer goes through the instruction, so that the compiler
+   moves no access by it in front, whatever it knows of __restrict__. To wait again costs next to nothing. */
+template <typename Pointer>
+__device__ inline void spmv_wait_for_previous(Pointer &p)
+{
+#ifdef SPMV_ARCH_OVERLAPS
+  asm volatile("griddepcontrol.wait;" : "+l"(p)::"memory");
+#else
+  (void)p;
+#endif
+}
+
+template <typename Pointer, typename... Pointers>
+__device__ inline void spmv_wait_for_previous(Pointer &p, Pointers &...others)
+{
+  spmv_wait_for_previous(p);
+  spmv_wait_for_previous(others...);
+}
+
+#ifndef SPMV_KERNEL_CALL_OVERLAPPED /* tests/emulator has its own */
+template <typename... Parameters, typename... Arguments>
+static inline void spmv_launch_overlapped(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                                          size_t shared, cudaStream_t stream, const Arguments &...arguments)
+{
+  cudaLaunchAttribute attribute                        = {};
+  cudaLaunchConfig_t  config                           = {};
+  attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim                                       = dim3(blocks);
+  config.blockDim                                      = dim3(threads);
+  config.dynamicSmemBytes                              = shared;
+  config.stream                                        = stream;
+  config.attrs                                         = &attribute;
+  config.numAttrs                                      = spmv_device_overlaps() ? 1 : 0;
+  (void)cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...); /* cudaGetLastError() tells an error */
+}
+  #define SPMV_KERNEL_CALL_OVERLAPPED(kernel, blocks, threads, shared, stream, ...)                                    \
+    spmv_launch_overlapped((kernel), (blocks), (threads), (shared), (stream), __VA_ARGS__)
+#endif
+
+/* SPMV_LAUNCH for a kernel that keeps the rules above */
+#define SPMV_LAUNCH_OVERLAPPED(exec, kernel, blocks, threads, shared, ...)                                             \
+  SPMV_LAUNCH_BY(SPMV_KERNEL_CALL_OVERLAPPED, exec, kernel, blocks, threads, shared, __VA_ARGS__)
+
+#endif

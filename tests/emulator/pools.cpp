@@ -1,0 +1,52 @@
+/*
+  Memory pools of the emulator, and what it says of itself: an old device, whose kernels follow one another. Blocks of a
+  pool are blocks of cudaMalloc(): to keep memory is no use here, and would hide faults.
+*/
+#include "runtime.h"
+#include <cstdlib>
+
+using namespace spmv_emulator;
+
+struct CUmemPool_st {
+  int device;
+};
+
+extern "C" {
+/* SPMV_EMULATOR_NO_POOLS is a device without pools */
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
+{
+  *value = attribute == cudaDevAttrMemoryPoolsSupported ? !getenv("SPMV_EMULATOR_NO_POOLS") : 8;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *about, const void *)
+{
+  about->ptxVersion = 80;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize(void)
+{
+  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  catch_up();
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props)
+{
+  *pool = new CUmemPool_st{props->location.id};
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+  delete pool;
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+cudaError_t cudaMallocFromPoolAsync(void **block, size_t bytes, cudaMemPool_t pool, cudaStream_t)
+{
+  if (pool->device != current_device) return result(cudaErrorInvalidValue);
+  return cudaMalloc(block, bytes);
+}
+cudaError_t cudaFreeAsync(void *block, cudaStream_t) { return cudaFree(block); }
+}
