@@ -88,6 +88,8 @@ typedef struct {
 
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
+PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
+PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
 
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);

@@ -178,6 +178,30 @@ static PetscErrorCode CheckFindsFault(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of the process, not of a matrix: the option is read when the package begins */
+static PetscErrorCode DeviceKeep(void)
+{
+  PetscInt64     bytes;
+  PetscErrorCode code;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPackGetDeviceKeep(&bytes));
+  PetscCall(Expect((PetscBool)(bytes == -1), "petscpack", "the default of -petscpack_device_keep is not -1"));
+  PetscCall(PetscPackFinalizePackage());
+  PetscCall(PetscOptionsSetValue(NULL, "-petscpack_device_keep", "65536"));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscPackGetDeviceKeep(&bytes));
+  PetscCall(Expect((PetscBool)(bytes == 65536), "petscpack", "-petscpack_device_keep was not read"));
+  PetscCall(PetscPackSetDeviceKeep(0));
+  PetscCall(PetscPackGetDeviceKeep(&bytes));
+  PetscCall(Expect((PetscBool)(bytes == 0), "petscpack", "PetscPackSetDeviceKeep() had no effect"));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  code = PetscPackSetDeviceKeep(-2);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(Expect((PetscBool)(code == PETSC_ERR_ARG_OUTOFRANGE), "petscpack", "PetscPackSetDeviceKeep(-2) was taken"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   char        type[CONF_TYPE_MAX];
@@ -196,6 +220,7 @@ int main(int argc, char **argv)
     if (size == 1) PetscCall(CheckFindsFault(type));
   }
   PetscCall(TypedSetters());
+  PetscCall(DeviceKeep());
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failed\n", failed));
   PetscCall(PetscFinalize());
   return failed ? 1 : 0;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* cudaMalloc and cudaFree; NULL and nothing without CUDA */
+/* Like cudaMalloc and cudaFree, of device/pool.cu; NULL and nothing without CUDA */
 void *spmv_device_alloc_default(int64_t bytes);
 void  spmv_device_free_default(void *block);
 

@@ -47,6 +47,8 @@ SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace f
 }
 
 void spmv_staging_release(void) {}
+void spmv_device_keep(int64_t bytes) { (void)bytes; }
+void spmv_device_release(void) {}
 
 SpmvStatus spmv_stream_wait(SpmvExec *exec)
 {

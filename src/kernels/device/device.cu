@@ -1,5 +1,4 @@
-/* The device calls of spmv_kernels.h: counting devices, memory, copies, streams. */
-#include "../core/internal.h"
+/* The device calls of spmv_kernels.h: counting devices, copies, streams. */
 #include "launch.cuh"
 #include "staging.h"
 #include <cstdio>
@@ -31,17 +30,6 @@ cudaMemcpyKind copy_kind(SpmvSpace to, SpmvSpace from)
   return from == SPMV_HOST ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
 }
 } // namespace
-
-extern "C" void *spmv_device_alloc_default(int64_t bytes)
-{
-  void *block = nullptr;
-
-  if (cudaMalloc(&block, (size_t)bytes) == cudaSuccess) return block;
-  (void)cudaGetLastError();
-  return nullptr;
-}
-
-extern "C" void spmv_device_free_default(void *block) { (void)cudaFree(block); }
 
 extern "C" int spmv_device_count(char reason[SPMV_MESSAGE_MAX])
 {

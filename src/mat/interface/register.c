@@ -4,7 +4,8 @@
 */
 #include "../impls/seqaijfmt/seqaijfmt.h"
 
-static PetscBool initialized = PETSC_FALSE;
+static PetscBool  initialized = PETSC_FALSE;
+static PetscInt64 device_keep = -1;
 
 /* The table of operations of a matrix differs between minor versions */
 static PetscErrorCode RefuseOtherPetsc(void)
@@ -17,6 +18,69 @@ static PetscErrorCode RefuseOtherPetsc(void)
              "this libpetscpack was built for PETSc %d.%d and the program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT
              ": build libpetscpack against the PETSc of the program",
              PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscPackSetDeviceKeep - Sets how much freed device memory is kept for the next matrix
+
+  Not Collective
+
+  Input Parameter:
+. bytes - for each device that the process uses; -1 for a 64th of its memory, 0 to give back all at once
+
+  Options Database Key:
+. -petscpack_device_keep <bytes> - the same, read by `PetscPackInitializePackage()`; -1 by default
+
+  Level: advanced
+
+  Note:
+  To map and unmap device memory takes as long as to convert a matrix. What is kept serves the matrices of petscpack
+  alone; more than that is given back when it is freed.
+
+.seealso: `PetscPackGetDeviceKeep()`, `PetscPackInitializePackage()`
+@*/
+PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes)
+{
+  PetscFunctionBegin;
+  PetscCheck(bytes >= -1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Cannot keep %" PetscInt64_FMT " bytes of device memory: give a number of bytes, or -1 for the default",
+             bytes);
+  device_keep = bytes;
+  spmv_device_keep(bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscPackGetDeviceKeep - Gets how much freed device memory is kept for the next matrix
+
+  Not Collective
+
+  Output Parameter:
+. bytes - what `PetscPackSetDeviceKeep()` was given, or the option; -1 by default
+
+  Level: advanced
+
+.seealso: `PetscPackSetDeviceKeep()`
+@*/
+PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes)
+{
+  PetscFunctionBegin;
+  *bytes = device_keep;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetFromOptions(void)
+{
+  PetscReal bytes = (PetscReal)device_keep;
+  PetscBool given;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack", NULL);
+  PetscCall(PetscOptionsReal("-petscpack_device_keep", "Bytes of freed device memory to keep, -1: a 64th of it",
+                             "PetscPackSetDeviceKeep", bytes, &bytes, &given));
+  PetscOptionsEnd();
+  if (given) PetscCall(PetscPackSetDeviceKeep((PetscInt64)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,6 +102,8 @@ PetscErrorCode PetscPackFinalizePackage(void)
   PetscCall(AIJFmtAliasesReset());
   PetscCall(AIJFmtParentsReset());
   spmv_staging_release();
+  spmv_device_release();
+  PetscCall(PetscPackSetDeviceKeep(-1));
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -70,6 +136,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
+  PetscCall(SetFromOptions());
   initialized = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

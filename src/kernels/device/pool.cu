@@ -1,0 +1,187 @@
+/*
+  pool.cu - device memory by default: from a pool of CUDA for each device, which keeps some of what is freed. To map and
+  unmap the memory of a conversion takes as long as the conversion, and to take it from a pool next to nothing.
+
+  Blocks are handed out and taken back as by cudaMalloc() and cudaFree(): ready for any stream, and not before the
+  device has done all that may use them. A device without pools gets those two.
+*/
+#include "../core/internal.h"
+#include <spmv_kernels.h>
+#include <cuda_runtime.h>
+#include <cstdint>
+#include <mutex>
+
+namespace
+{
+enum { DEVICES = 64, KEPT_PART = 64 /* of a device's memory, unless somebody says otherwise */ };
+
+struct Pool {
+  bool          asked, there;
+  cudaMemPool_t pool;
+  cudaStream_t  stream; /* on which blocks are handed out */
+  uint64_t      keep;   /* bytes that are not in use */
+};
+
+struct Pools {
+  std::mutex lock;
+  int64_t    keep = -1;
+  Pool       of[DEVICES];
+};
+
+Pools &pools()
+{
+  static auto *all = new Pools(); /* plans may be destroyed when the process ends */
+  return *all;
+}
+
+/* Lets a pool hold what is in use, and what is to be kept beyond; from the next synchronization on */
+void set_threshold(const Pool &p)
+{
+  uint64_t bytes = 0;
+
+  (void)cudaMemPoolGetAttribute(p.pool, cudaMemPoolAttrUsedMemCurrent, &bytes);
+  bytes += p.keep;
+  (void)cudaMemPoolSetAttribute(p.pool, cudaMemPoolAttrReleaseThreshold, &bytes);
+}
+
+/* keep as spmv_device_keep() was given it, for the current device */
+void set_keep(Pool *p, int64_t keep)
+{
+  size_t free_now = 0, total = 0;
+
+  p->keep = keep < 0 ? 0 : (uint64_t)keep;
+  if (keep < 0 && cudaMemGetInfo(&free_now, &total) == cudaSuccess) p->keep = total / KEPT_PART;
+  set_threshold(*p);
+  (void)cudaStreamSynchronize(p->stream);
+}
+
+void create(Pool *p, int device, int64_t keep)
+{
+  cudaMemPoolProps props     = {};
+  int              supported = 0;
+
+  p->asked            = true;
+  props.allocType     = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id   = device;
+  if (cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) == cudaSuccess && supported &&
+      cudaMemPoolCreate(&p->pool, &props) == cudaSuccess) {
+    p->there = cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking) == cudaSuccess;
+    if (p->there) set_keep(p, keep);
+    else (void)cudaMemPoolDestroy(p->pool);
+  }
+  (void)cudaGetLastError();
+}
+
+/* That of the current device, or NULL */
+Pool *current()
+{
+  int device = 0;
+
+  if (cudaGetDevice(&device) != cudaSuccess || device < 0 || device >= DEVICES) return nullptr;
+  Pool *p = &pools().of[device];
+  if (!p->asked) create(p, device, pools().keep);
+  return p->there ? p : nullptr;
+}
+
+void *from_pool(const Pool &p, size_t bytes)
+{
+  void *block = nullptr;
+
+  if (cudaMallocFromPoolAsync(&block, bytes, p.pool, p.stream) != cudaSuccess) return nullptr;
+  set_threshold(p);
+  if (cudaStreamSynchronize(p.stream) == cudaSuccess) return block;
+  (void)cudaFreeAsync(block, p.stream);
+  return nullptr;
+}
+
+/* Runs on the device that a block belongs to */
+class OnDeviceOf
+{
+  int before = -1;
+
+public:
+  explicit OnDeviceOf(const void *block)
+  {
+    cudaPointerAttributes about;
+    int                   device = 0;
+
+    if (cudaGetDevice(&device) != cudaSuccess || cudaPointerGetAttributes(&about, block) != cudaSuccess ||
+        about.device == device || cudaSetDevice(about.device) != cudaSuccess)
+      return;
+    before = device;
+  }
+  OnDeviceOf(const OnDeviceOf &)            = delete;
+  OnDeviceOf &operator=(const OnDeviceOf &) = delete;
+  ~OnDeviceOf()
+  {
+    if (before >= 0) (void)cudaSetDevice(before);
+  }
+};
+
+/* Calls visit(pool) on the device of each pool that is there. Where there is none CUDA is not asked at all: a process
+   that stays on the host must not begin with it. */
+template <typename Visit>
+void for_pools(Visit visit)
+{
+  for (int device = 0; device < DEVICES; device++) {
+    int before = 0;
+
+    if (!pools().of[device].there || cudaGetDevice(&before) != cudaSuccess) continue;
+    if (cudaSetDevice(device) == cudaSuccess) visit(&pools().of[device]);
+    (void)cudaSetDevice(before);
+    (void)cudaGetLastError();
+  }
+}
+} // namespace
+
+extern "C" void *spmv_device_alloc_default(int64_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  const Pool                       *p     = current();
+  void                             *block = nullptr;
+
+  if (p) {
+    block = from_pool(*p, (size_t)bytes);
+    if (!block) { /* what is kept may be in pieces that are too small */
+      (void)cudaMemPoolTrimTo(p->pool, 0);
+      block = from_pool(*p, (size_t)bytes);
+    }
+  } else if (cudaMalloc(&block, (size_t)bytes) != cudaSuccess) block = nullptr;
+  if (!block) (void)cudaGetLastError();
+  return block;
+}
+
+extern "C" void spmv_device_free_default(void *block)
+{
+  const OnDeviceOf                  where(block);
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  int                               device = 0;
+
+  (void)cudaGetDevice(&device);
+  const Pool &p = pools().of[device < DEVICES ? device : 0];
+  (void)
+      cudaDeviceSynchronize(); /* any stream may still use the block, and cudaFree() does not wait for those of pools */
+  if (p.there && cudaFreeAsync(block, p.stream) == cudaSuccess) {
+    set_threshold(p);
+    (void)cudaStreamSynchronize(p.stream); /* gives back what is more than may be kept */
+  } else (void)cudaFree(block);
+  (void)cudaGetLastError();
+}
+
+extern "C" void spmv_device_keep(int64_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  pools().keep = bytes;
+  for_pools([bytes](Pool *p) { set_keep(p, bytes); });
+}
+
+extern "C" void spmv_device_release(void)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  for_pools([](Pool *p) {
+    (void)cudaStreamDestroy(p->stream);
+    (void)cudaMemPoolDestroy(p->pool); /* blocks that are in use stay until they are freed */
+  });
+  for (Pool &p : pools().of) p = {};
+}
