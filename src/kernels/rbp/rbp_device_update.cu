@@ -17,27 +17,39 @@ struct UnitSource {
   int     row;    /* first one of the group */
 };
 
-/* CSR value to its place */
+/* One value of a unit: its place in the plan, and what it is in the CSR; position < 0 for padding */
+struct Entry {
+  int64_t place, position;
+  int     row, column;
+};
+
+/* CSR value to its place. All values of a thread are taken before the first is put: loads wait for stores before them
+   that might change what they read. */
 template <typename S>
 struct Fill {
-  const S        *csr;
-  S              *values;
-  __device__ void inside(int64_t place, int64_t position, int, int) const { values[place] = csr[position]; }
-  __device__ void padding(int64_t place) const { values[place] = S(0); }
+  typedef S Value;
+  const S  *csr;
+  S        *values;
+
+  __device__ S    take(const Entry &e) const { return e.position < 0 ? S(0) : csr[e.position]; }
+  __device__ void put(const Entry &e, S v) const { values[e.place] = v; }
 };
 
 /* Value at its place to the coordinate list in CSR order */
 template <typename S>
 struct List {
+  typedef S       Value;
   const S        *values;
   SpmvCoordinates to;
-  __device__ void inside(int64_t place, int64_t position, int row, int column) const
+
+  __device__ S    take(const Entry &e) const { return e.position < 0 ? S(0) : values[e.place]; }
+  __device__ void put(const Entry &e, S v) const
   {
-    to.row[position]           = row;
-    to.col[position]           = column;
-    ((S *)to.values)[position] = values[place];
+    if (e.position < 0) return;
+    to.row[e.position]           = e.row;
+    to.col[e.position]           = e.column;
+    ((S *)to.values)[e.position] = v;
   }
-  __device__ void padding(int64_t) const {}
 };
 
 template <int P>
@@ -126,15 +138,17 @@ __global__ void __launch_bounds__(RBP_THREADS)
   for (int u = threadIdx.x; u < b.stride; u += RBP_THREADS) {
     const UnitSource s     = source_of<P>(b, t, u);
     const int        start = u < b.units ? b.base + rbp_start(b, starts, u) : 0;
+    const auto       entry = [&](int q, int j) {
+      const int64_t place = b.value0 + (int64_t)(q * U + j) * b.stride + u;
+      return q < s.rows && j < s.valid
+                       ? Entry{place, s.first + (int64_t)q * s.length + s.column + j, s.row + q, start + j}
+                       : Entry{place, -1, 0, 0};
+    };
+    typename Visit::Value value[G * U];
 #pragma unroll
-    for (int q = 0; q < G; q++)
+    for (int k = 0; k < G * U; k++) value[k] = visit.take(entry(k / U, k % U));
 #pragma unroll
-      for (int j = 0; j < U; j++) {
-        const int64_t place = b.value0 + (int64_t)(q * U + j) * b.stride + u;
-        if (q < s.rows && j < s.valid)
-          visit.inside(place, s.first + (int64_t)q * s.length + s.column + j, s.row + q, start + j);
-        else visit.padding(place);
-      }
+    for (int k = 0; k < G * U; k++) visit.put(entry(k / U, k % U), value[k]);
   }
 }
 
