@@ -166,20 +166,22 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   }
 }
 
-/* Windows, one thread each, and long columns, one thread block a row */
+/* Windows, one thread each, and long columns, one thread block a piece */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_rest(int64_t windows, int64_t window, const I *row_ptr, const I *col, const CodsellLong *long_rows,
-                 int64_t long_count, int64_t *window_start, int32_t *long_columns)
+                 const CodsellPiece *pieces, int64_t piece_count, int64_t *window_start, int32_t *long_columns)
 {
   const int64_t w = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x;
 
   if (w < windows) window_start[w] = row_ptr[w * window];
-  for (int64_t i = blockIdx.x; i < long_count; i += gridDim.x) {
-    const int64_t n = long_rows[i + 1].first - long_rows[i].first, begin = row_ptr[long_rows[i].row];
-    for (int64_t k = threadIdx.x; k < n; k += CODSELL_THREADS)
-      long_columns[long_rows[i].first + k] = (int32_t)col[begin + k];
-  }
+  if (blockIdx.x >= piece_count) return;
+  const CodsellPiece piece = pieces[blockIdx.x];
+  const CodsellLong *row   = long_rows + piece.long_row;
+  const int64_t      begin = (int64_t)piece.number * CODSELL_PIECE, from = row_ptr[row->row];
+  const int64_t      end = min(begin + CODSELL_PIECE, row[1].first - row[0].first);
+  for (int64_t k = begin + threadIdx.x; k < end; k += CODSELL_THREADS)
+    long_columns[row->first + k] = (int32_t)col[from + k];
 }
 
 /* The pieces of long row i are those from up_to[i - 1] to up_to[i] */
@@ -217,8 +219,8 @@ SpmvStatus write_codes(const CodsellDeviceAnalysis *a, const SpmvPattern *p, Cod
     CODSELL_WORD_LIST(WORD)
 #undef WORD
   }
-  SPMV_LAUNCH(exec, codsell_rest<I>, blocks > s->long_rows ? blocks : s->long_rows, CODSELL_THREADS, 0, s->windows,
-              s->window, (const I *)p->row_ptr, (const I *)p->col, plan->long_rows, s->long_rows, plan->windows,
+  SPMV_LAUNCH(exec, codsell_rest<I>, blocks > s->pieces ? blocks : s->pieces, CODSELL_THREADS, 0, s->windows, s->window,
+              (const I *)p->row_ptr, (const I *)p->col, plan->long_rows, plan->pieces, s->pieces, plan->windows,
               (int32_t *)plan->long_columns);
   return SPMV_SUCCESS;
 }
@@ -229,7 +231,6 @@ SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *a, const SpmvPatter
 {
   const int64_t n = a->shape.long_rows;
 
-  SPMV_TRY(p->index_type == SPMV_I64 ? write_codes<int64_t>(a, p, plan, exec) : write_codes<int32_t>(a, p, plan, exec));
   SPMV_LAUNCH(exec, codsell_list_pieces, n < 65536 ? n : 65536, 128, 0, a->pieces, n, plan->pieces);
-  return SPMV_SUCCESS;
+  return p->index_type == SPMV_I64 ? write_codes<int64_t>(a, p, plan, exec) : write_codes<int32_t>(a, p, plan, exec);
 }
