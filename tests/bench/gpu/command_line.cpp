@@ -64,6 +64,7 @@ bool take_flag(CommandLine &c, const std::string &option)
 {
   if (option == "--no-peers") c.peers = false;
   else if (option == "--convert-once") c.convert_once = true;
+  else if (option == "--bounds") c.bounds = true;
   else if (option == "--list") c.list = true;
   else if (option == "--probe") c.probe = true;
   else if (option == "--statistics") c.statistics = true;
@@ -100,6 +101,7 @@ std::string usage()
          "  --formats a:option=v,b      formats of the library (all with device kernels)\n"
          "  --no-peers                  without cuSPARSE\n"
          "  --convert-once              one conversion, from the device, for sweeps over many options\n"
+         "  --bounds                    also how long it takes to read values and columns and gather x, and no more\n"
          "  --budget seconds            begin no further matrix after that time\n"
          "  --out file                  results as JSON, rewritten after each matrix (standard output at the end)\n"
          "  --commit text               recorded in the results\n"

@@ -16,7 +16,8 @@ struct CommandLine {
   std::vector<int>         dofs{3};
   std::string              out, commit = "unknown", write;
   double                   budget = 0; /* seconds; 0: no end */
-  bool peers = true, convert_once = false, list = false, probe = false, statistics = false, help = false;
+  bool peers = true, convert_once = false, bounds = false, list = false, probe = false, statistics = false,
+       help = false;
 };
 
 /* Throws std::runtime_error with the fault. Without any matrix, file or graph, matrices has the default set. */

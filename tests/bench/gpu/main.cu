@@ -3,6 +3,7 @@
 
   Flow: command_line -> generators or readers -> measure (kernels of own_formats and peers_cusparse, trial) -> JSON.
 */
+#include "bounds.hpp"
 #include "command_line.hpp"
 #include "generators.hpp"
 #include "measure.hpp"
@@ -68,8 +69,11 @@ int run(const CommandLine &c)
   if (c.peers)
     for (auto &peer : cusparse_peers()) makers.push_back(peer);
   Results   results(c.out, header(c, stream));
-  const int faults = measure_all(matrix_sources(c), c.budget, results,
-                                 [&](const Csr &a) { return measure_matrix(a, makers, stream); });
+  const int faults = measure_all(matrix_sources(c), c.budget, results, [&](const Csr &a) {
+    MatrixResult r = measure_matrix(a, makers, stream);
+    if (c.bounds) r.matrix["gather_us"] = gather_bounds(a, stream);
+    return r;
+  });
   if (c.out.empty()) std::cout << results.text();
   BENCH_CUDA(cudaStreamDestroy(stream));
   return faults;
