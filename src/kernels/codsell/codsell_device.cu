@@ -12,9 +12,8 @@ namespace
 /* Threads that keep a large device busy, and the loads that each should have to issue */
 constexpr int64_t THREADS_WANTED = 1 << 18, NONZEROS_WANTED = 8;
 
-/* What the steps of an analysis take in all, nearly: lengths, order and slices; and at one place after the other what
-   sorts the rows, which has a chunk of its own where it needs more, and a hash table with the ranks of its words, of
-   which hardly a third are worth one */
+/* What the steps of an analysis take in all, nearly: lengths, order and slices; and a hash table with the ranks of its
+   words, of which hardly a third are worth one */
 int64_t scratch_bytes(const SpmvPattern *p, int log_c)
 {
   static const int words[] = {1, 2, 3, 4, 5, 6, 7, 8};

@@ -102,6 +102,15 @@ static inline void codsell_release(SpmvArena *a, CodsellMark mark)
   a->left = same ? mark.left : a->chunk_bytes / 2; /* the next chunk is to be twice as large as the last one */
 }
 
+/* Bits of a number that is less than end */
+static inline int codsell_bits_below(int64_t end)
+{
+  int bits = 0;
+
+  while ((end - 1) >> bits > 0) bits++;
+  return bits;
+}
+
 /* The offsets of word w of a row of n nonzeros whose first is col[0]; the last position fills the rest of the word */
 template <typename I>
 __device__ inline void codsell_read_word(const I *col, int n, int w, int word, int64_t row,

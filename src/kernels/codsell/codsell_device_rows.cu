@@ -1,8 +1,8 @@
 /* codsell_device_rows.cu - which rows lie in slices, and in which order: lengths, sigma, long rows. The rules are those
    of codsell_rows.c. */
 #include "codsell_device.cuh"
+#include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_scan.cuh>
-#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -12,6 +12,10 @@ namespace
 constexpr int    SIGMA_CHOICES    = 3;
 constexpr int    SIGMA_BLOCKS     = 2048; /* thread blocks that try them, at most: they keep a large device busy */
 constexpr double PADDING_ACCEPTED = 0.02;
+
+/* A thread block that sorts takes as many slots as the largest window has, a thread as many as load at once: 16 bytes
+   of lengths. Every C, and so every window, is a multiple of that. */
+constexpr int SORTED_EACH = 8, SORTERS = CODSELL_MAX_SIGMA / SORTED_EACH;
 
 __host__ __device__ constexpr int64_t sigma_of(int choice) { return 256ll << 2 * choice; }
 
@@ -114,28 +118,50 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* A key that sorts by window, then by length, longest first; of length_bits */
-template <typename Key>
-__global__ void codsell_sort_keys(const uint16_t *length, int64_t rows, int64_t window, int longest, int length_bits,
-                                  Key *key, uint16_t *row)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i >= rows) return;
-  key[i] = (Key)((unsigned)i / (unsigned)window) << length_bits | (Key)(longest - length[i]);
-  row[i] = (uint16_t)((unsigned)i % (unsigned)window);
-}
+/* Where the parts of a key begin that sorts the rows of some windows: window, then length, longest first. The row in
+   its window begins at bit 0 and is no part of the order: the sort is stable. */
+struct RowBits {
+  int length, window, end;
+};
 
-/* Lengths and order by slot from the sorted keys; unused slots keep their number */
-template <typename Key>
-__global__ void codsell_take_order(const Key *key, const uint16_t *sorted, int64_t rows, int64_t slots, int64_t window,
-                                   int longest, int length_bits, uint16_t *length, uint16_t *order, int *moved)
+struct alignas(SORTED_EACH * sizeof(uint16_t)) Lengths {
+  uint16_t of[SORTED_EACH];
+};
+
+/* Sorts the rows of the windows that fit a thread block. Slots beyond the rows have length 0 and are the last of their
+   window: they keep their number. */
+__global__ void __launch_bounds__(SORTERS) codsell_sort_rows(int64_t slots, int window, int longest, const RowBits bits,
+                                                             uint16_t *length, uint16_t *order, int *moved)
 {
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i >= slots) return;
-  const uint16_t own = (uint16_t)((unsigned)i % (unsigned)window);
-  order[i]           = i < rows ? sorted[i] : own;
-  length[i]          = i < rows ? (uint16_t)(longest - (int)(key[i] & ((1 << length_bits) - 1))) : (uint16_t)0;
-  if (order[i] != own) *moved = 1;
+  typedef cub::BlockRadixSort<unsigned, SORTERS, SORTED_EACH> Sort;
+  __shared__ typename Sort::TempStorage                       temp;
+  const int      here = CODSELL_MAX_SIGMA / window * window, at = threadIdx.x * SORTED_EACH;
+  const int64_t  begin   = blockIdx.x * (int64_t)here;
+  const int      n       = (int)min((int64_t)here, slots - begin);
+  const unsigned shorter = (1u << (bits.window - bits.length)) - 1; /* a mask */
+  unsigned       key[SORTED_EACH];
+  bool           any = false;
+
+  if (at < n) {
+    const Lengths  mine  = *(const Lengths *)(length + begin + at);
+    const unsigned first = (unsigned)(at / window) << bits.window | (unsigned)(at % window);
+#pragma unroll
+    for (int j = 0; j < SORTED_EACH; j++) key[j] = first + j + ((unsigned)(longest - mine.of[j]) << bits.length);
+  } else {
+#pragma unroll
+    for (int j = 0; j < SORTED_EACH; j++) key[j] = ~0u; /* behind all others */
+  }
+  Sort(temp).SortBlockedToStriped(key, bits.length, bits.end);
+#pragma unroll
+  for (int j = 0; j < SORTED_EACH; j++) {
+    const int slot = j * SORTERS + threadIdx.x;
+    if (slot >= n) continue;
+    const unsigned row = key[j] & ((1u << bits.length) - 1), first = (key[j] >> bits.window) * window;
+    length[begin + slot] = (uint16_t)(longest - (int)(key[j] >> bits.length & shorter));
+    order[begin + slot]  = (uint16_t)row;
+    any |= first + row != (unsigned)slot;
+  }
+  if (any) *moved = 1;
 }
 
 /* Rows with nonzeros but without a length */
@@ -224,39 +250,19 @@ int64_t choose_sigma(const RowTotals *t, int log_c, int64_t nnz)
   return sigma;
 }
 
-template <typename Key>
-SpmvStatus sort_rows(CodsellDeviceAnalysis *a, int length_bits, int bits, SpmvExec *exec)
-{
-  const int64_t rows = a->shape.rows, slots = a->shape.slices << a->shape.log_c, window = a->shape.window;
-  const int64_t bytes_all = 3 * rows * (int64_t)(sizeof(Key) + sizeof(uint16_t)) + (1 << 20); /* CUB takes a third */
-  Key          *key, *sorted_key;
-  uint16_t     *row, *sorted;
-
-  SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
-  const CodsellMark mark = codsell_mark(&a->arena);
-  if (bytes_all > a->arena.left && bytes_all > a->arena.chunk_bytes) a->arena.chunk_bytes = bytes_all;
-  SPMV_TRY(spmv_arena_array(&a->arena, rows, "keys", &key, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted keys", &sorted_key, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, rows, "rows", &row, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, rows, "sorted rows", &sorted, exec));
-  SPMV_LAUNCH(exec, codsell_sort_keys<Key>, spmv_blocks(rows, 256), 256, 0, a->length, rows, window, a->shape.longest,
-              length_bits, key, row);
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, row, sorted, rows, 0, bits,
-                                           (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_take_order<Key>, spmv_blocks(slots, 256), 256, 0, sorted_key, sorted, rows, slots, window,
-              a->shape.longest, length_bits, a->length, a->order, a->moved);
-  codsell_release(&a->arena, mark);
-  return SPMV_SUCCESS;
-}
-
 SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
-  int length_bits = 1, bits;
+  const CodsellShape *s     = &a->shape;
+  const int64_t       slots = s->slices << s->log_c, together = CODSELL_MAX_SIGMA / s->window;
+  RowBits             bits;
 
-  while (a->shape.longest >> length_bits) length_bits++;
-  for (bits = length_bits; a->shape.rows / a->shape.window >> (bits - length_bits);) bits++;
-  return bits <= 32 ? sort_rows<uint32_t>(a, length_bits, bits, exec) : sort_rows<uint64_t>(a, length_bits, bits, exec);
+  bits.length = codsell_bits_below(s->window);
+  bits.window = bits.length + codsell_bits_below(s->longest + 1);
+  bits.end    = bits.window + codsell_bits_below(together); /* at most 24: rows and windows together have at most 13 */
+  SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
+  SPMV_LAUNCH(exec, codsell_sort_rows, spmv_blocks(s->windows, together), SORTERS, 0, slots, (int)s->window, s->longest,
+              bits, a->length, a->order, a->moved);
+  return SPMV_SUCCESS;
 }
 
 template <typename I>

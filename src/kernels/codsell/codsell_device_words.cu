@@ -165,14 +165,6 @@ struct RankBits {
 constexpr int COUNT_BITS = 17;
 static_assert(CODSELL_COUNT_MAX == (1 << COUNT_BITS) - 1, "counts of keys");
 
-int bits_below(int64_t end)
-{
-  int bits = 0;
-
-  while ((end - 1) >> bits > 0) bits++;
-  return bits;
-}
-
 __global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, const RankBits bits,
                                   uint64_t *key)
 {
@@ -279,13 +271,13 @@ SpmvStatus rank_words(const Sample *s, const CodsellShape *shape, int32_t **entr
   SPMV_TRY(spmv_arena_array(arena, n, "keys of words", &key, exec));
   SPMV_TRY(spmv_arena_array(arena, n, "sorted keys", &sorted, exec));
   SPMV_TRY(spmv_arena_array(arena, n, "ranked words", entry, exec));
-  bits.row    = bits_below(2 * (int64_t)shape->longest);
-  bits.count  = bits.row + bits_below(shape->rows);
+  bits.row    = codsell_bits_below(2 * (int64_t)shape->longest);
+  bits.count  = bits.row + codsell_bits_below(shape->rows);
   bits.length = bits.count + COUNT_BITS;
   SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, worth, n, bits, key);
   SPMV_CUB(exec, arena,
            cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, worth, *entry, n, 0,
-                                           bits.length + bits_below(s->lengths), stream));
+                                           bits.length + codsell_bits_below(s->lengths), stream));
   SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, sorted, *entry, n, bits.length, s->table, s->totals);
   return SPMV_SUCCESS;
 }

@@ -331,3 +331,17 @@ UNIT_TEST(codsell_device_has_the_arrays_of_the_host)
     check_device_arrays(&uneven, c[i], sigma[i], word[i]);
   }
 }
+
+/* Many windows in a thread block, windows that do not fill one, and one that is not full itself */
+UNIT_TEST(codsell_device_sorts_windows_of_any_size)
+{
+  static const char *const c[]     = {"8", "8", "16", "32", "64", "64"};
+  static const int         sigma[] = {2, 65, 1000, 2049, 3000, 4095};
+  const GenSpec            large = gen_circuit(9001, 7, 7), small = gen_circuit(75, 7, 7);
+
+  if (spmv_device_count(NULL) == 0) return;
+  for (int i = 0; i < 6; i++) {
+    check_device_arrays(&large, c[i], sigma[i], "3");
+    check_device_arrays(&small, c[i], sigma[i], "3");
+  }
+}

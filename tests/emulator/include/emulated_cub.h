@@ -177,6 +177,34 @@ public:
   }
 };
 
+template <typename K, int THREADS, int P>
+class BlockRadixSort
+{
+public:
+  struct TempStorage {
+    K keys[THREADS * P];
+  };
+
+private:
+  TempStorage &temp;
+
+public:
+  explicit BlockRadixSort(TempStorage &t) : temp(t) {}
+
+  /* Every thread brings P keys next to each other, and takes keys that are THREADS apart */
+  void SortBlockedToStriped(K (&keys)[P], int begin_bit, int end_bit)
+  {
+    const emulated::Bits<K> bits = {begin_bit, end_bit};
+
+    for (int i = 0; i < P; i++) temp.keys[threadIdx.x * P + i] = keys[i];
+    __syncthreads();
+    if (threadIdx.x == 0)
+      std::stable_sort(temp.keys, temp.keys + THREADS * P, [=](K a, K b) { return bits(a) < bits(b); });
+    __syncthreads();
+    for (int i = 0; i < P; i++) keys[i] = temp.keys[i * THREADS + threadIdx.x];
+  }
+};
+
 /* The result is that of thread 0; other threads get their own item back, where CUB promises nothing */
 template <typename T, int THREADS>
 class BlockReduce
