@@ -12,8 +12,8 @@ namespace
 /* Threads that keep a large device busy, and the loads that each should have to issue */
 constexpr int64_t THREADS_WANTED = 1 << 18, NONZEROS_WANTED = 8;
 
-/* What the steps of an analysis take in all, nearly: lengths, order and slices; and a hash table with the ranks of its
-   words, of which hardly a third are worth one */
+/* What the steps of an analysis take in all, nearly: lengths, order and slices; and a hash table, with 4 bytes more an
+   entry and 20 for a word to be ranked, which hardly a third are */
 int64_t scratch_bytes(const SpmvPattern *p, int log_c)
 {
   static const int words[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -21,7 +21,7 @@ int64_t scratch_bytes(const SpmvPattern *p, int log_c)
   int64_t          stride, capacity;
 
   codsell_sample_size(words, CODSELL_WORDS, CODSELL_SAMPLE_ALL, p->rows, p->nnz, &stride, &capacity);
-  return upload + 4 * p->rows + 48 * (p->rows >> log_c) + capacity * (int64_t)(sizeof(CodsellEntry) + 12) + (1 << 20);
+  return upload + 4 * p->rows + 48 * (p->rows >> log_c) + capacity * (int64_t)(sizeof(CodsellEntry) + 11) + (1 << 20);
 }
 
 void free_analysis(CodsellDeviceAnalysis *a, SpmvExec *exec)

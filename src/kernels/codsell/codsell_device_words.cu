@@ -1,9 +1,7 @@
 /* codsell_device_words.cu - the dictionary on the device: words of a sample of slices in a hash table, ranked by how
    often they occur. The rules are those of codsell_dictionary.c, so that the same words get the same ids. */
 #include "codsell_device.cuh"
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
+#include <cub/device/device_merge_sort.cuh>
 
 namespace
 {
@@ -12,6 +10,9 @@ constexpr int PROBES_MAX = 4096;
 
 /* Numbers of 64 bits in the table that a thread block clears */
 constexpr int CLEARED = 4 * CODSELL_THREADS;
+
+/* Entries of the table that a thread block looks at for its worthy ones */
+constexpr int LISTED = 4 * CODSELL_THREADS;
 
 /* Thread blocks that keep a large device busy */
 constexpr int64_t BLOCKS_WANTED = 512;
@@ -140,59 +141,74 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (distinct > 0) atomicAdd(&s.totals->distinct[l], (unsigned long long)distinct);
 }
 
-/* Whether an entry of the table gets a place in the dictionary */
-struct IsWorth {
-  Sample                 s;
-  __device__ inline bool operator()(int32_t i) const
-  {
-    const CodsellEntry *e    = &s.table[i];
-    unsigned long long  used = 0;
-
-    if (!e->key) return false;
-    for (int l = 0; l < s.lengths; l++) used += s.totals->distinct[l];
-    if (s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return false;
-    const int l = codsell_place_length(e->first);
-    return codsell_worth({s.totals->words[l], s.totals->distinct[l]}, e->count);
-  }
-};
-
-/* Where the parts of a key begin that sorts the dictionary: word length, then the frequent ones, then the first ones.
-   The word begins at bit 0; the fewer bits, the fewer passes. */
-struct RankBits {
-  int row, count, length;
-};
-
-constexpr int COUNT_BITS = 17;
-static_assert(CODSELL_COUNT_MAX == (1 << COUNT_BITS) - 1, "counts of keys");
-
-__global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, const RankBits bits,
-                                  uint64_t *key)
+/* Lists the entries of the table that get a place in the dictionary, in any order; none when the table was too small */
+__global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sample s, int32_t *worth)
 {
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const CodsellEntry *e    = &table[entry[i]];
-  const uint64_t      word = (uint64_t)codsell_place_word(e->first) * 2 + (uint64_t)codsell_place_relative(e->first);
-  key[i]                   = (uint64_t)codsell_place_length(e->first) << bits.length |
-           (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e->count)) << bits.count |
-           (uint64_t)codsell_place_row(e->first) << bits.row | word;
+  __shared__ CodsellCounts      counts[CODSELL_WORDS];
+  __shared__ unsigned long long used;
+  __shared__ int32_t            here[LISTED];
+  __shared__ int                listed, before;
+  const int64_t                 begin = blockIdx.x * (int64_t)LISTED + threadIdx.x;
+  uint32_t                      count[LISTED / CODSELL_THREADS];
+
+  if (threadIdx.x == 0) used = listed = 0;
+  __syncthreads();
+  if (threadIdx.x < s.lengths) {
+    counts[threadIdx.x] = {s.totals->words[threadIdx.x], s.totals->distinct[threadIdx.x]};
+    atomicAdd(&used, (unsigned long long)counts[threadIdx.x].distinct);
+  }
+#pragma unroll
+  for (int j = 0; j < LISTED / CODSELL_THREADS; j++) {
+    const int64_t i = begin + j * CODSELL_THREADS;
+    count[j]        = i < s.capacity ? s.table[i].count : 0; /* 0 where the entry is free */
+  }
+  __syncthreads();
+  if (s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return;
+#pragma unroll
+  for (int j = 0; j < LISTED / CODSELL_THREADS; j++) {
+    const int64_t i = begin + j * CODSELL_THREADS;
+    if (count[j] > 0 && codsell_worth(counts[codsell_place_length(s.table[i].first)], count[j]))
+      here[atomicAdd(&listed, 1)] = (int32_t)i;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && listed > 0) before = atomicAdd(&s.totals->worth, listed);
+  __syncthreads();
+  for (int i = threadIdx.x; i < listed; i += CODSELL_THREADS) worth[before + i] = here[i];
 }
 
-/* ids from the ranks, and how many words of each length have one */
-__global__ void codsell_give_ids(const uint64_t *key, const int32_t *entry, int64_t n, int length_bit,
-                                 CodsellEntry *table, Totals *totals)
+/* Keys that sort the dictionary, all different: word length, then the frequent ones, then the first ones. They are
+   places, which have room for a count between the row, of 32 bits, and the word length. */
+constexpr int COUNT_BIT = 44;
+static_assert(CODSELL_COUNT_MAX == (1 << (61 - COUNT_BIT)) - 1, "counts of keys");
+
+__global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, uint64_t *key)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const int length = (int)(key[i] >> length_bit);
+  const CodsellEntry *e = &table[entry[i]];
+  key[i]                = e->first | (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e->count)) << COUNT_BIT;
+}
+
+struct IsBefore {
+  __device__ inline bool operator()(uint64_t a, uint64_t b) const { return a < b; }
+};
+
+/* ids from the ranks, and how many words of each length have one */
+__global__ void codsell_give_ids(const uint64_t *key, const int32_t *entry, int64_t n, CodsellEntry *table,
+                                 Totals *totals)
+{
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const int length = codsell_place_length(key[i]);
   int64_t   low = 0, high = i; /* where the words of this length begin */
 
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if ((int)(key[middle] >> length_bit) < length) low = middle + 1;
+    if (codsell_place_length(key[middle]) < length) low = middle + 1;
     else high = middle;
   }
   if (i - low < CODSELL_DICTIONARY) table[entry[i]].id = (uint32_t)(i - low);
-  if (i + 1 == n || (int)(key[i + 1] >> length_bit) != length)
+  if (i + 1 == n || codsell_place_length(key[i + 1]) != length)
     totals->number[length] = min(i + 1 - low, (int64_t)CODSELL_DICTIONARY);
 }
 
@@ -217,9 +233,8 @@ __global__ void codsell_write_dictionary(const CodsellEntry *table, const int32_
 Division divide(const CodsellShape *s, int64_t nnz, int word, int64_t slices, int lengths, int64_t *blocks)
 {
   const int64_t mean = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;
-  Division      d    = {0, 1, 0};
+  Division      d    = {0, 1, codsell_bits_below(s->window)};
 
-  while (s->window > (int64_t)1 << d.bits) d.bits++;
   while (s->log_c + d.log_parts < 5 || (s->log_c + d.log_parts < CODSELL_LOG_THREADS && 1 << d.log_parts < mean))
     d.log_parts++;
   *blocks = spmv_blocks(slices, CODSELL_THREADS >> (s->log_c + d.log_parts)) * lengths;
@@ -252,33 +267,21 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
 
 /* Gives ids to the words of the sample that are worth it. The entries in the order of their ids, and their number in
    all, for one length. */
-SpmvStatus rank_words(const Sample *s, const CodsellShape *shape, int32_t **entry, int64_t *count, SpmvArena *arena,
-                      SpmvExec *exec)
+SpmvStatus rank_words(const Sample *s, int32_t **entry, int64_t *count, SpmvArena *arena, SpmvExec *exec)
 {
-  cudaStream_t stream = (cudaStream_t)exec->stream;
-  RankBits     bits;
-  int32_t     *worth, n;
-  uint64_t    *key, *sorted;
+  uint64_t *key;
+  int32_t   n;
 
-  SPMV_TRY(spmv_arena_array(arena, s->capacity, "worthy words", &worth, exec));
-  SPMV_CUB(exec, arena,
-           cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), worth, &s->totals->worth,
-                                 s->capacity, IsWorth{*s}, stream));
+  SPMV_TRY(spmv_arena_array(arena, s->capacity, "ranked words", entry, exec));
+  SPMV_LAUNCH(exec, codsell_list_worthy, spmv_blocks(s->capacity, LISTED), CODSELL_THREADS, 0, *s, *entry);
   SPMV_TRY(spmv_fetch(&n, &s->totals->worth, sizeof n, exec));
-  *entry = worth;
   *count = n;
   if (n == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(arena, n, "keys of words", &key, exec));
-  SPMV_TRY(spmv_arena_array(arena, n, "sorted keys", &sorted, exec));
-  SPMV_TRY(spmv_arena_array(arena, n, "ranked words", entry, exec));
-  bits.row    = codsell_bits_below(2 * (int64_t)shape->longest);
-  bits.count  = bits.row + codsell_bits_below(shape->rows);
-  bits.length = bits.count + COUNT_BITS;
-  SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, worth, n, bits, key);
-  SPMV_CUB(exec, arena,
-           cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, worth, *entry, n, 0,
-                                           bits.length + codsell_bits_below(s->lengths), stream));
-  SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, sorted, *entry, n, bits.length, s->table, s->totals);
+  SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, *entry, n, key);
+  SPMV_CUB(exec, arena, /* keys are long and few: merging takes fewer steps than sorting by digits */
+           cub::DeviceMergeSort::SortPairs(scratch, bytes, key, *entry, n, IsBefore(), (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, key, *entry, n, s->table, s->totals);
   return SPMV_SUCCESS;
 }
 
@@ -298,7 +301,7 @@ SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, Sp
   s.lengths = CODSELL_WORDS;
   for (int l = 0; l < CODSELL_WORDS; l++) s.word[l] = choices[l];
   SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ALL, &s, arena, exec));
-  SPMV_TRY(rank_words(&s, &a->shape, &entry, &count, arena, exec));
+  SPMV_TRY(rank_words(&s, &entry, &count, arena, exec));
   a->table    = s.table;
   a->capacity = s.capacity;
   SPMV_TRY(codsell_device_estimate(a, s.word, s.lengths, s.stride, s.totals->number, s.totals->bytes, exec));
@@ -330,7 +333,7 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
   s.lengths       = 1;
   s.word[0]       = word;
   SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ONE, &s, &a->arena, exec));
-  SPMV_TRY(rank_words(&s, &a->shape, &entry, &count, &a->arena, exec));
+  SPMV_TRY(rank_words(&s, &entry, &count, &a->arena, exec));
   a->table       = s.table;
   a->capacity    = s.capacity;
   a->shape.words = count < CODSELL_DICTIONARY ? count : (int64_t)CODSELL_DICTIONARY;

@@ -8,7 +8,9 @@
 #include <cuda_runtime.h>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cub
@@ -104,6 +106,21 @@ struct DeviceRadixSort {
       const auto order = emulated::sorted_order(keys, n, emulated::Bits<K>{begin_bit, end_bit});
       for (N i = 0; i < n; i++) keys_out[i] = keys[order[i]];
       for (N i = 0; i < n; i++) values_out[i] = values[order[i]];
+    });
+  }
+};
+
+/* Not stable */
+struct DeviceMergeSort {
+  template <typename K, typename V, typename N, typename Less>
+  static cudaError_t SortPairs(void *scratch, size_t &bytes, K *keys, V *values, N n, Less less,
+                               cudaStream_t stream = 0)
+  {
+    return emulated::run(scratch, bytes, stream, [=] {
+      std::vector<std::pair<K, V>> pairs;
+      for (N i = 0; i < n; i++) pairs.emplace_back(keys[i], values[i]);
+      std::sort(pairs.begin(), pairs.end(), [=](const auto &a, const auto &b) { return less(a.first, b.first); });
+      for (N i = 0; i < n; i++) std::tie(keys[i], values[i]) = pairs[i];
     });
   }
 };
