@@ -17,11 +17,13 @@ enum {
   COUNTERS      = RBP_MAX_G * (RBP_MAX_U + 1)
 };
 
-/* nvcc 12.4 makes a trap of the scan that reads through this, unless the load is this one */
-struct DistinctRow {
-  const RbpRowLook  *look;
-  __device__ int32_t operator()(int64_t i) const { return rbp_is_same(__ldg(look + i)) ? 0 : (int32_t)i; }
-};
+/* Not an iterator that the scan reads through: of one that holds a count and a pointer nvcc 12.4 loads neither */
+__global__ void __launch_bounds__(COUNT_THREADS)
+    rbp_mark_distinct(const RbpRowLook *__restrict__ look, int64_t rows, int32_t *__restrict__ distinct)
+{
+  const int64_t i = blockIdx.x * (int64_t)COUNT_THREADS + threadIdx.x;
+  if (i < rows) distinct[i] = rbp_is_same(look[i]) ? 0 : (int32_t)i;
+}
 
 struct Maximum {
   __device__ int32_t operator()(int32_t a, int32_t b) const { return a > b ? a : b; }
@@ -109,13 +111,13 @@ double predicted_bytes(const RbpVariant *v, const int64_t *counter, int64_t scal
 /* Last distinct row at or before each row */
 static SpmvStatus find_distinct(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  const int64_t rows  = a->pattern.rows;
-  const auto    input = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), DistinctRow{a->look});
+  const int64_t rows = a->pattern.rows;
 
   SPMV_TRY(spmv_arena_array(&a->arena, rows + 1, "distinct rows", &a->distinct, exec));
+  SPMV_LAUNCH(exec, rbp_mark_distinct, spmv_blocks(rows, COUNT_THREADS), COUNT_THREADS, 0, a->look, rows, a->distinct);
   if (rows > 0)
     SPMV_CUB(exec, &a->arena,
-             cub::DeviceScan::InclusiveScan(scratch, bytes, input, a->distinct, Maximum(), rows,
+             cub::DeviceScan::InclusiveScan(scratch, bytes, a->distinct, a->distinct, Maximum(), rows,
                                             (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
 }
