@@ -8,8 +8,12 @@
 using namespace spmv_emulator;
 
 struct CUmemPool_st {
-  int device;
+  int  device;
+  long used; /* blocks; who asks wants to know whether there are any */
 };
+
+/* Of each block that is in use */
+static std::map<void *, cudaMemPool_t> pool_of;
 
 extern "C" {
 /* SPMV_EMULATOR_NO_POOLS is a device without pools */
@@ -32,21 +36,40 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props)
 {
-  *pool = new CUmemPool_st{props->location.id};
+  *pool = new CUmemPool_st{props->location.id, 0};
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
+  if (pool->used) abort(); /* CUDA allows it; the library must not need it */
   delete pool;
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void *value)
+{
+  *(unsigned long long *)value = (unsigned long long)pool->used;
+  return cudaSuccess;
+}
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
 cudaError_t cudaMallocFromPoolAsync(void **block, size_t bytes, cudaMemPool_t pool, cudaStream_t)
 {
   if (pool->device != current_device) return result(cudaErrorInvalidValue);
-  return cudaMalloc(block, bytes);
+  const cudaError_t error = cudaMalloc(block, bytes);
+  if (error || bytes == 0) return error;
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  pool_of[*block] = pool;
+  pool->used++;
+  return cudaSuccess;
 }
-cudaError_t cudaFreeAsync(void *block, cudaStream_t) { return cudaFree(block); }
+cudaError_t cudaFreeAsync(void *block, cudaStream_t)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  const auto                                  owner = pool_of.find(block);
+
+  if (owner == pool_of.end()) return result(cudaErrorInvalidValue);
+  owner->second->used--;
+  pool_of.erase(owner);
+  return cudaFree(block);
+}
 }

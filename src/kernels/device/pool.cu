@@ -180,8 +180,13 @@ extern "C" void spmv_device_release(void)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
   for_pools([](Pool *p) {
+    uint64_t used = 1;
+
+    (void)cudaMemPoolGetAttribute(p->pool, cudaMemPoolAttrUsedMemCurrent, &used);
+    (void)cudaMemPoolTrimTo(p->pool, 0);
+    if (used > 0) return; /* its blocks must go back to it */
     (void)cudaStreamDestroy(p->stream);
-    (void)cudaMemPoolDestroy(p->pool); /* blocks that are in use stay until they are freed */
+    (void)cudaMemPoolDestroy(p->pool);
+    *p = {};
   });
-  for (Pool &p : pools().of) p = {};
 }
