@@ -280,9 +280,9 @@ SPMV_API SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes
    conversion: at most so many bytes; -1, the default: a 64th of the device's memory; 0: nothing, all is given back at
    once. Memory that is kept serves this library alone. Any thread may call it at any time. */
 SPMV_API void spmv_device_keep(int64_t bytes);
-/* Gives back what is kept, and those pools of which no block is in use; a later allocation makes them again. Call it when
-   all plans are destroyed, before cudaDeviceReset(), and before the library is unloaded. Does nothing where there is no
-   device. */
+/* Gives back what is kept, and those pools of which no block is in use; a later allocation makes them again. Call it
+   when all plans are destroyed, before cudaDeviceReset(), and before the library is unloaded. Does nothing where there
+   is no device. */
 SPMV_API void spmv_device_release(void);
 
 /* Page-locked host memory: copies from and to it overlap with work on the device */
