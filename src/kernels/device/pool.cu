@@ -154,14 +154,14 @@ extern "C" void *spmv_device_alloc_default(int64_t bytes)
 
 extern "C" void spmv_device_free_default(void *block)
 {
-  const OnDeviceOf                  where(block);
-  const std::lock_guard<std::mutex> lock(pools().lock);
-  int                               device = 0;
+  const OnDeviceOf where(block);
+  int              device = 0;
 
   (void)cudaGetDevice(&device);
-  const Pool &p = pools().of[device < DEVICES ? device : 0];
-  (void)
-      cudaDeviceSynchronize(); /* any stream may still use the block, and cudaFree() does not wait for those of pools */
+  /* any stream may still use the block, and cudaFree() does not wait for those that came from a pool */
+  (void)cudaDeviceSynchronize();
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  const Pool                       &p = pools().of[device < DEVICES ? device : 0];
   if (p.there && cudaFreeAsync(block, p.stream) == cudaSuccess) {
     set_threshold(p);
     (void)cudaStreamSynchronize(p.stream); /* gives back what is more than may be kept */
