@@ -12,7 +12,7 @@ constexpr int PROBES_MAX = 4096;
 constexpr int CLEARED = 4 * CODSELL_THREADS;
 
 /* Entries of the table that a thread block looks at for its worthy ones */
-constexpr int LISTED = 4 * CODSELL_THREADS;
+constexpr int LISTED_EACH = 4, LISTED = LISTED_EACH * CODSELL_THREADS;
 
 /* Thread blocks that keep a large device busy */
 constexpr int64_t BLOCKS_WANTED = 512;
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sam
   __shared__ int32_t            here[LISTED];
   __shared__ int                listed, before;
   const int64_t                 begin = blockIdx.x * (int64_t)LISTED + threadIdx.x;
-  uint32_t                      count[LISTED / CODSELL_THREADS];
+  uint32_t                      count[LISTED_EACH];
 
   if (threadIdx.x == 0) used = listed = 0;
   __syncthreads();
@@ -158,14 +158,14 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sam
     atomicAdd(&used, (unsigned long long)counts[threadIdx.x].distinct);
   }
 #pragma unroll
-  for (int j = 0; j < LISTED / CODSELL_THREADS; j++) {
+  for (int j = 0; j < LISTED_EACH; j++) {
     const int64_t i = begin + j * CODSELL_THREADS;
     count[j]        = i < s.capacity ? s.table[i].count : 0; /* 0 where the entry is free */
   }
   __syncthreads();
   if (s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return;
 #pragma unroll
-  for (int j = 0; j < LISTED / CODSELL_THREADS; j++) {
+  for (int j = 0; j < LISTED_EACH; j++) {
     const int64_t i = begin + j * CODSELL_THREADS;
     if (count[j] > 0 && codsell_worth(counts[codsell_place_length(s.table[i].first)], count[j]))
       here[atomicAdd(&listed, 1)] = (int32_t)i;

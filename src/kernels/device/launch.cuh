@@ -67,6 +67,16 @@ __host__ __device__ constexpr int spmv_resident_blocks(int threads, int wanted)
   return wanted * threads > SPMV_RESIDENT_THREADS ? SPMV_RESIDENT_THREADS / threads : wanted;
 }
 
+enum { SPMV_DEVICES = 64 /* that tables have entries for */ };
+
+/* The current device as an index of such a table, or -1 */
+static inline int spmv_current_device()
+{
+  int device = 0;
+
+  return cudaGetDevice(&device) == cudaSuccess && device >= 0 && device < SPMV_DEVICES ? device : -1;
+}
+
 static inline int64_t spmv_blocks(int64_t items, int64_t per_block) { return (items + per_block - 1) / per_block; }
 
 #endif

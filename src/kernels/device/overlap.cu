@@ -6,7 +6,7 @@ namespace
 {
 __global__ void spmv_do_nothing(int) {}
 
-enum { DEVICES = 64, UNKNOWN = 0, NO = 1, YES = 2 };
+enum { UNKNOWN = 0, NO = 1, YES = 2 };
 
 /* The instructions need the architecture on both sides: a device of today may run code that was made for an old one,
    in which the kernels do not wait */
@@ -25,10 +25,10 @@ int find_out(int device)
 
 extern "C" int spmv_device_overlaps(void)
 {
-  static std::atomic<int> known[DEVICES];
-  int                     device = 0;
+  static std::atomic<int> known[SPMV_DEVICES];
+  const int               device = spmv_current_device();
 
-  if (cudaGetDevice(&device) != cudaSuccess || device < 0 || device >= DEVICES) return 0;
+  if (device < 0) return 0;
   int answer = known[device].load(std::memory_order_relaxed);
   if (answer == UNKNOWN) {
     answer = find_out(device);
@@ -39,6 +39,6 @@ extern "C" int spmv_device_overlaps(void)
 
 SpmvStatus spmv_settle(SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, spmv_do_nothing, 1, 1, 0, 0);
+  if (spmv_device_overlaps()) SPMV_LAUNCH(exec, spmv_do_nothing, 1, 1, 0, 0);
   return SPMV_SUCCESS;
 }

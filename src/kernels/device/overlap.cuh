@@ -19,7 +19,7 @@
 extern "C" int spmv_device_overlaps(void);
 
 /* Enqueues a kernel that does nothing, but only after all before it: the overlapped kernel behind it finds the arrays
-   of the matrix written */
+   of the matrix written. Not needed where the host waits for the stream; nothing where kernels do not overlap. */
 SpmvStatus spmv_settle(SpmvExec *);
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

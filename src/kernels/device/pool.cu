@@ -6,14 +6,13 @@
   device has done all that may use them. A device without pools gets those two.
 */
 #include "../core/internal.h"
-#include <spmv_kernels.h>
-#include <cuda_runtime.h>
+#include "launch.cuh"
 #include <cstdint>
 #include <mutex>
 
 namespace
 {
-enum { DEVICES = 64, KEPT_PART = 64 /* of a device's memory, unless somebody says otherwise */ };
+enum { KEPT_PART = 64 /* of a device's memory, unless somebody says otherwise */ };
 
 struct Pool {
   bool          asked, there;
@@ -25,7 +24,7 @@ struct Pool {
 struct Pools {
   std::mutex lock;
   int64_t    keep = -1;
-  Pool       of[DEVICES];
+  Pool       of[SPMV_DEVICES];
 };
 
 Pools &pools()
@@ -44,10 +43,11 @@ void set_threshold(const Pool &p)
   (void)cudaMemPoolSetAttribute(p.pool, cudaMemPoolAttrReleaseThreshold, &bytes);
 }
 
-/* keep as spmv_device_keep() was given it, for the current device */
-void set_keep(Pool *p, int64_t keep)
+/* What the pool of the current device is to keep */
+void set_keep(Pool *p)
 {
-  size_t free_now = 0, total = 0;
+  const int64_t keep     = pools().keep;
+  size_t        free_now = 0, total = 0;
 
   p->keep = keep < 0 ? 0 : (uint64_t)keep;
   if (keep < 0 && cudaMemGetInfo(&free_now, &total) == cudaSuccess) p->keep = total / KEPT_PART;
@@ -55,7 +55,7 @@ void set_keep(Pool *p, int64_t keep)
   (void)cudaStreamSynchronize(p->stream);
 }
 
-void create(Pool *p, int device, int64_t keep)
+void create(Pool *p, int device)
 {
   cudaMemPoolProps props     = {};
   int              supported = 0;
@@ -67,20 +67,20 @@ void create(Pool *p, int device, int64_t keep)
   if (cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) == cudaSuccess && supported &&
       cudaMemPoolCreate(&p->pool, &props) == cudaSuccess) {
     p->there = cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking) == cudaSuccess;
-    if (p->there) set_keep(p, keep);
+    if (p->there) set_keep(p);
     else (void)cudaMemPoolDestroy(p->pool);
   }
   (void)cudaGetLastError();
 }
 
-/* That of the current device, or NULL */
-Pool *current()
+/* That of the current device, or NULL; make: if it has not been asked for */
+Pool *current(bool make)
 {
-  int device = 0;
+  const int device = spmv_current_device();
 
-  if (cudaGetDevice(&device) != cudaSuccess || device < 0 || device >= DEVICES) return nullptr;
+  if (device < 0) return nullptr;
   Pool *p = &pools().of[device];
-  if (!p->asked) create(p, device, pools().keep);
+  if (make && !p->asked) create(p, device);
   return p->there ? p : nullptr;
 }
 
@@ -124,7 +124,7 @@ public:
 template <typename Visit>
 void for_pools(Visit visit)
 {
-  for (int device = 0; device < DEVICES; device++) {
+  for (int device = 0; device < SPMV_DEVICES; device++) {
     int before = 0;
 
     if (!pools().of[device].there || cudaGetDevice(&before) != cudaSuccess) continue;
@@ -138,7 +138,7 @@ void for_pools(Visit visit)
 extern "C" void *spmv_device_alloc_default(int64_t bytes)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
-  const Pool                       *p     = current();
+  const Pool                       *p     = current(true);
   void                             *block = nullptr;
 
   if (p) {
@@ -155,16 +155,14 @@ extern "C" void *spmv_device_alloc_default(int64_t bytes)
 extern "C" void spmv_device_free_default(void *block)
 {
   const OnDeviceOf where(block);
-  int              device = 0;
 
-  (void)cudaGetDevice(&device);
   /* any stream may still use the block, and cudaFree() does not wait for those that came from a pool */
   (void)cudaDeviceSynchronize();
   const std::lock_guard<std::mutex> lock(pools().lock);
-  const Pool                       &p = pools().of[device < DEVICES ? device : 0];
-  if (p.there && cudaFreeAsync(block, p.stream) == cudaSuccess) {
-    set_threshold(p);
-    (void)cudaStreamSynchronize(p.stream); /* gives back what is more than may be kept */
+  const Pool                       *p = current(false);
+  if (p && cudaFreeAsync(block, p->stream) == cudaSuccess) {
+    set_threshold(*p);
+    (void)cudaStreamSynchronize(p->stream); /* gives back what is more than may be kept */
   } else (void)cudaFree(block);
   (void)cudaGetLastError();
 }
@@ -173,7 +171,7 @@ extern "C" void spmv_device_keep(int64_t bytes)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
   pools().keep = bytes;
-  for_pools([bytes](Pool *p) { set_keep(p, bytes); });
+  for_pools(set_keep);
 }
 
 extern "C" void spmv_device_release(void)

@@ -154,7 +154,6 @@ SpmvStatus fold_device_update_values(SpmvPlan *base, const void *values, SpmvSpa
   SPMV_TRY(arena.array(base->rows + 1, "row_ptr", &row_ptr));
   SPMV_TRY(fold_device_recover_row_ptr(&plan->table, &arena.arena, exec, row_ptr));
   SPMV_TRY(fold_device_fill_values(&plan->table, SPMV_I64, base->scalar_type, row_ptr, on_the_device, exec));
-  SPMV_TRY(spmv_settle(exec));
   return spmv_stream_wait(exec); /* the arena leaves scope */
 }
 

@@ -19,9 +19,7 @@ namespace
 
 constexpr int CONVERSIONS = 3; /* repetitions */
 
-/* The memory that the library takes without hooks, counted; its address is the context of the hooks, so it must not
- * move
- */
+/* Counts the memory that the library takes. Its address is the context of the hooks, so it must not move. */
 class TrackedMemory
 {
 public:
