@@ -300,8 +300,9 @@ SPMV_API SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, Sp
                               SpmvExec *);
 /* Frees those buffers, when the device has read them. They come from the CUDA runtime, not from hooks, belong to the
    process, and take 2 MiB for each thread that a copy has had, so at most 16 MiB, until this is called or the process
-   ends; a later copy makes them again. Call it before cudaDeviceReset(), and before the library is unloaded. Any thread
-   may call it at any time; it cannot fail, and does nothing where there are no buffers. */
+   ends; a later copy makes them again. So do the 4 KiB through which a conversion gets sizes from the device. Call it
+   before cudaDeviceReset(), and before the library is unloaded. Any thread may call it at any time; it cannot fail, and
+   does nothing where there are no buffers. */
 SPMV_API void       spmv_staging_release(void);
 SPMV_API SpmvStatus spmv_stream_wait(SpmvExec *);
 SPMV_API SpmvStatus spmv_stream_create(SpmvExec *, void **stream);

@@ -27,7 +27,10 @@ int spmv_staging_threads(int64_t bytes);
    stream is being captured, or pinned memory or an event could not be had; no CUDA error is left behind. */
 int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream);
 
-/* Pinned bytes that are held */
+/* Frees the pinned memory through which sizes come from the device (fetch.cu); a part of spmv_staging_release() */
+void spmv_mailbox_release(void);
+
+/* Pinned bytes that are held for uploads */
 int64_t spmv_staging_bytes(void);
 
 #ifdef __cplusplus

@@ -31,11 +31,7 @@ static inline SpmvStatus spmv_on_device(const void *from, SpmvSpace space, int64
 }
 
 /* A few bytes to the host; waits for them */
-static inline SpmvStatus spmv_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_copy(to, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
-  return spmv_stream_wait(exec);
-}
+SpmvStatus spmv_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec);
 
 /* A pattern whose arrays lie in device memory */
 static inline SpmvStatus spmv_pattern_on_device(const SpmvPattern *p, SpmvArena *arena, SpmvExec *exec, SpmvPattern *d)

@@ -29,6 +29,16 @@ __device__ inline S spmv_add_lanes(S sum, int lanes)
   return sum;
 }
 
+/* The sum over the lanes of a warp up to and with the own one */
+__device__ inline int spmv_add_up_to_lane(int sum)
+{
+  for (int by = 1; by < 32; by *= 2) {
+    const int other = __shfl_up_sync(0xffffffffu, sum, by);
+    if ((int)(threadIdx.x % 32) >= by) sum += other;
+  }
+  return sum;
+}
+
 /* The sum over a block of THREADS threads in a fixed order, right in thread 0 */
 template <int THREADS, typename S>
 __device__ inline S spmv_add_block(S sum)

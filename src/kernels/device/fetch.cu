@@ -1,0 +1,57 @@
+/*
+  fetch.cu - a few bytes from the device to the host, which waits for them. They go through pinned memory that is kept:
+  to wait for a kernel and a copy takes 12 us that way, and 15 when the driver has to use memory of its own.
+*/
+#include "staging.h"
+#include "upload.cuh"
+#include <cstring>
+#include <mutex>
+
+namespace
+{
+struct Mailbox {
+  enum { BYTES = 4096 };
+  std::mutex busy;
+  bool       asked = false;
+  void      *block = nullptr; /* NULL: there is no pinned memory */
+};
+
+Mailbox &mailbox()
+{
+  static auto *box = new Mailbox(); /* plans may be made and destroyed when the process ends */
+  return *box;
+}
+
+void *block_of(Mailbox &box)
+{
+  if (!box.asked && cudaHostAlloc(&box.block, Mailbox::BYTES, cudaHostAllocPortable) != cudaSuccess) {
+    (void)cudaGetLastError();
+    box.block = nullptr;
+  }
+  box.asked = true;
+  return box.block;
+}
+} // namespace
+
+extern "C" void spmv_mailbox_release(void)
+{
+  Mailbox                          &box = mailbox();
+  const std::lock_guard<std::mutex> mine(box.busy);
+
+  if (box.block && cudaFreeHost(box.block) != cudaSuccess) (void)cudaGetLastError();
+  box.block = nullptr;
+  box.asked = false;
+}
+
+SpmvStatus spmv_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
+{
+  std::unique_lock<std::mutex> mine(mailbox().busy, std::defer_lock);
+  void                        *there = nullptr;
+
+  if (bytes <= Mailbox::BYTES && mine.try_lock()) there = block_of(mailbox());
+  if (!there) there = to;
+  SPMV_TRY(spmv_copy(there, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
+  SPMV_TRY(spmv_stream_wait(exec));
+  if (there != to) memcpy(to, there, (size_t)bytes);
+  return SPMV_SUCCESS;
+}

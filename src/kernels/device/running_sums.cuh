@@ -1,0 +1,60 @@
+/*
+  running_sums.cuh - what all thread blocks of a launch have found, added up to and with each of them, by the launch
+  itself: the block that is done last adds up. A scan of its own would be two launches more, which cost a small matrix
+  as much as the work.
+*/
+#ifndef SPMV_RUNNING_SUMS_CUH
+#define SPMV_RUNNING_SUMS_CUH
+
+#include "launch.cuh"
+#include <cub/block/block_scan.cuh>
+
+/* N numbers that are added one by one */
+template <int N>
+struct SpmvNumbers {
+  int64_t of[N];
+};
+
+template <int N>
+struct SpmvAddNumbers {
+  __host__ __device__ inline SpmvNumbers<N> operator()(const SpmvNumbers<N> &a, const SpmvNumbers<N> &b) const
+  {
+    SpmvNumbers<N> sum;
+    for (int i = 0; i < N; i++) sum.of[i] = a.of[i] + b.of[i];
+    return sum;
+  }
+};
+
+/* sums[b] becomes what the thread blocks 0 .. b have found: `found`, as the first thread of each has it. All threads of
+   all blocks, THREADS each, must call; arrived is 0 before the launch. True in all threads of the block that was last,
+   which alone may read sums before the launch is done. */
+template <int THREADS, int N>
+__device__ inline bool spmv_sum_up(const SpmvNumbers<N> &found, SpmvNumbers<N> *sums, unsigned *arrived)
+{
+  typedef cub::BlockScan<SpmvNumbers<N>, THREADS> Scan;
+  __shared__ typename Scan::TempStorage           temp;
+  __shared__ bool                                 is_last;
+  SpmvNumbers<N>                                  before = {}, mine, all;
+
+  if (threadIdx.x == 0) {
+    sums[blockIdx.x] = found;
+    __threadfence();
+    is_last = atomicAdd(arrived, 1u) + 1 == gridDim.x;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!is_last) return false;
+  for (int64_t b0 = 0; b0 < gridDim.x; b0 += THREADS) {
+    const int64_t b = b0 + threadIdx.x;
+
+    for (int i = 0; i < N; i++) mine.of[i] = b < gridDim.x ? __ldcg((const long long *)sums[b].of + i) : 0;
+    Scan(temp).InclusiveScan(mine, mine, SpmvAddNumbers<N>(), all);
+    mine   = SpmvAddNumbers<N>()(before, mine);
+    before = SpmvAddNumbers<N>()(before, all);
+    if (b < gridDim.x) sums[b] = mine;
+    __syncthreads(); /* temp */
+  }
+  return true;
+}
+
+#endif
