@@ -16,8 +16,6 @@ namespace
    product waits for is x */
 constexpr double WORTHWHILE = 0.975;
 
-constexpr int64_t SMALL = 1 << 24; /* nonzeros; one allocation more costs as much as all kernels of a conversion */
-
 RbpFormat format_of(const SpmvOptions *options) { return (RbpFormat)(int)options->value[RBP_OPTION_FORMAT]; }
 
 bool is_packed(const SpmvPlan *plan) { return ((const RbpDevicePlan *)plan)->format == RBP_PACKED; }
@@ -31,7 +29,7 @@ int64_t scratch_bytes(const SpmvPattern *p, SpmvScalar scalar)
   const int64_t upload    = p->space == SPMV_HOST ? (p->nnz + p->rows + 1) * index : 0;
   const int64_t all       = 12 * p->rows + p->nnz / 16 * 39;
   const bool    is_short  = p->nnz <= 16 * p->rows;
-  const bool    is_little = p->nnz < SMALL || (is_short && all < p->nnz * (2 * value + index) / 4);
+  const bool    is_little = p->nnz < RBP_FEW_NONZEROS || (is_short && all < p->nnz * (2 * value + index) / 4);
 
   return upload + (is_little ? all : 9 * p->rows + (is_short ? 0 : p->nnz / 3 * 2)) + (1 << 20);
 }
@@ -56,7 +54,6 @@ SpmvStatus analyze_steps(RbpDeviceAnalysis *a, const SpmvPattern *pattern, SpmvS
   SPMV_TRY(spmv_pattern_on_device(pattern, &a->arena, exec, &a->pattern));
   SPMV_TRY(rbp_scan_pattern(a, exec));
   SPMV_TRY(rbp_choose_variant(a, scalar, min_run, exec));
-  SPMV_TRY(rbp_make_groups(a, exec));
   SPMV_TRY(rbp_make_blocks(a, exec));
   SPMV_TRY(rbp_describe_blocks(a, exec));
   return rbp_place_blocks(a, exec);

@@ -3,17 +3,20 @@
 
     rbp_scan_pattern     rows -> which equal the row above, and their units for U = 2, 3        (rbp_device_scan.cu)
     rbp_choose_variant   -> G, U and capacity by predicted bytes                                 (rbp_device_rows.cu)
-    rbp_make_groups      -> first row and first unit of each group                               (rbp_device_rows.cu)
-    rbp_make_blocks      -> groups and pieces of each block                                      (rbp_device_blocks.cu)
+    rbp_make_blocks      -> first row and first unit of each group, groups and pieces of blocks  (rbp_device_blocks.cu)
     rbp_describe_blocks  -> base, width, flags, stream and 128-bit fingerprint of each block     (rbp_device_streams.cu)
-    rbp_place_blocks     -> positions of values and streams, equal streams shared                (rbp_device_blocks.cu)
+    rbp_place_blocks     -> which blocks share a stream, positions of values and streams         (rbp_device_places.cu)
 
   and rbp_copy_streams, by which the build takes them over (rbp_device_streams.cu). Everything is enqueued on
-  exec->stream; the host waits three times, for sizes.
+  exec->stream; the host waits for sizes twice, and once more where the number of blocks cannot be bounded well.
+
+  A launch costs as much time as a small matrix' work, so there are few: rows are looked at in spans, each by one thread
+  block from rows to blocks of groups, and no group lies in two spans.
 */
 #ifndef SPMV_RBP_DEVICE_ANALYZE_CUH
 #define SPMV_RBP_DEVICE_ANALYZE_CUH
 
+#include "../device/running_sums.cuh"
 #include "../device/upload.cuh"
 #include "rbp_device_packed.cuh"
 
@@ -21,11 +24,15 @@ enum {
   RBP_MAX_G    = 3,
   RBP_MAX_U    = 3,
   RBP_LONG_ROW = 8192, /* nonzeros; a longer row is never compared or searched for runs, only cut */
-  RBP_SEGMENT  = 2048  /* groups that one thread block packs into blocks */
+  RBP_SPAN     = 3072  /* rows of a span, at most */
 };
 
+/* Nonzeros. One allocation more, or one more question of the host, costs a smaller matrix as much as all its kernels.
+ */
+static constexpr int64_t RBP_FEW_NONZEROS = 1 << 24;
+
 /* What is known of a row: bits 0 .. 13 its units of 2 columns, 14 .. 27 those of 3 columns, 28 whether it has the
-   columns of the row above. The units of a long row are its nonzeros. */
+   columns of the row above and lies in its span. The units of a long row are its nonzeros. */
 typedef uint32_t RbpRowLook;
 enum : uint32_t { RBP_LOOK_LONG = 0x0fffffff };
 
@@ -48,30 +55,91 @@ typedef struct {
   uint64_t low, high;
 } RbpPrint;
 
-/* The data of an analysis: what build needs. All arrays are in device memory, in the arena. */
+/* A hash table with open addressing: for each fingerprint the smallest block that has it. An empty slot has all bits
+   set. */
+typedef struct {
+  unsigned long long *key;   /* [slots] the lower half of the print */
+  unsigned           *first; /* [slots] */
+  int64_t             slots; /* a power of 2 */
+} RbpPrintTable;
+
+/* What thread blocks count together; zero at first */
+typedef struct {
+  unsigned long long count[RBP_MAX_G][RBP_MAX_U + 1]; /* for at most G rows a group: groups, and units of U columns */
+  unsigned long long longest;                         /* nonzeros of a row */
+  unsigned long long room_used;                       /* by all that asked for room; may be more than there is */
+  unsigned           arrived[2];                      /* see spmv_sum_up() */
+} RbpTally;
+
+/* Of a span, or of all spans up to and with one */
+enum { RBP_SPAN_BLOCKS, RBP_SPAN_LONG, RBP_SPAN_PIECES, RBP_SPAN_GROUPS, RBP_SPAN_NUMBERS }; /* LONG: long groups */
+typedef SpmvNumbers<RBP_SPAN_NUMBERS> RbpSpanSums;
+
+/* Of a block, or of all blocks up to and with one: values, words of its own, whether the stream is another's, and the
+   room that a stream of its own still needs */
+enum { RBP_PLACE_VALUES, RBP_PLACE_WORDS, RBP_PLACE_SHARED, RBP_PLACE_ROOM, RBP_PLACE_NUMBERS };
+typedef SpmvNumbers<RBP_PLACE_NUMBERS> RbpPlaces;
+
+/* Sums over blocks in two steps */
+enum { RBP_TILE = 256 /* blocks */ };
+typedef struct {
+  RbpPlaces *in_tile; /* [blocks] up to and with each block, from the first of its tile on */
+  RbpPlaces *tiles;   /* [tiles] up to and with each tile */
+  int32_t   *owner;   /* [blocks] the block whose stream serves */
+} RbpPlaceSums;
+
+/* One of the numbers of all blocks before one */
+__device__ inline int64_t rbp_place_before(const RbpPlaceSums &sums, int64_t block, int number)
+{
+  const int64_t tile = block / RBP_TILE;
+  return (block % RBP_TILE ? sums.in_tile[block - 1].of[number] : 0) + (tile ? sums.tiles[tile - 1].of[number] : 0);
+}
+
+/* What the host asks for at last */
+typedef struct {
+  RbpSpanSums spans;
+  RbpPlaces   places;
+} RbpSizes;
+
+__device__ inline unsigned long long rbp_print_key(const RbpPrint &print) { return print.low == ~0ull ? 0 : print.low; }
+
+/* Where to look for a key first */
+__device__ inline int64_t rbp_print_slot(const RbpPrintTable &table, unsigned long long key)
+{
+  return (int64_t)(key & (unsigned long long)(table.slots - 1));
+}
+
+/* The data of an analysis: what build needs. All arrays are in device memory, in the arena. blocks: of the shape, or a
+   bound. */
 typedef struct {
   SpmvArena      arena;
   RbpDeviceShape shape;
-  SpmvPattern    pattern;    /* the caller's arrays, or an upload */
-  RbpRowLook    *look;       /* [rows] */
-  int32_t       *distinct;   /* [rows] last row at or before i that differs from its predecessor */
-  int32_t       *group_row;  /* [groups+1] first row; NULL when every group is one row */
-  uint32_t      *group_unit; /* [groups+1] first unit, modulo 2^32, where a group that is too long for a block counts as
-                                one unit more than fits there. It takes the place of distinct. */
-  int64_t            *block_group; /* [blocks] first group */
-  RbpBlock           *blocks;      /* [blocks] */
-  RbpLongGroup       *pieces;      /* [long_groups] */
-  RbpPrint           *prints;      /* [blocks] */
-  uint64_t           *room;        /* [room_size] for streams in any order, 4 words each */
-  int64_t             room_size;
-  unsigned long long *room_used; /* by all that asked for room; may be more than there is */
-  const uint64_t    **stream;    /* [blocks] where it is; NULL for want of room */
+  SpmvPattern    pattern;   /* the caller's arrays, or an upload */
+  int            span_rows; /* of a span; a multiple of every G, for groups of G rows to fill it */
+  int64_t        spans, blocks_most;
+  RbpTally      *tally;
+  RbpRowLook    *look; /* [rows] */
+  /* A span has span_rows + 1 places for its groups; behind the last one there is one entry more */
+  int32_t  *group_row;          /* first row; NULL when every group is one row */
+  uint32_t *group_unit;         /* first unit in the span, where a group that is too long for a block counts as one unit
+                                   more than fits there */
+  RbpSpanSums     *span_sums;   /* [spans] */
+  int64_t         *block_group; /* [blocks] place of its first group */
+  RbpBlock        *blocks;      /* [blocks] */
+  RbpLongGroup    *pieces;      /* [long_groups] */
+  RbpPrint        *prints;      /* [blocks] */
+  RbpPrintTable    table;
+  uint64_t        *room; /* [room_size] for streams in any order, 4 words each */
+  int64_t          room_size;
+  const uint64_t **stream; /* [blocks] where it is; NULL for want of room */
+  RbpPlaceSums     places;
+  RbpSizes        *sizes;
 } RbpDeviceAnalysis;
 
-/* First row of a group */
-__device__ inline int32_t rbp_group_row(const int32_t *group_row, int64_t group)
+/* Blocks that there are; known once the spans are packed */
+__device__ inline int64_t rbp_block_count(const RbpDeviceAnalysis &a)
 {
-  return group_row ? group_row[group] : (int32_t)group;
+  return a.span_sums[a.spans - 1].of[RBP_SPAN_BLOCKS];
 }
 
 /* A bijective mixing of 64 bits with strong diffusion (multiply and xor-shift) */
@@ -123,7 +191,6 @@ __device__ inline uint64_t rbp_unit_firsts(uint64_t starts, uint64_t inside, int
 
 SpmvStatus rbp_scan_pattern(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *, SpmvScalar, int64_t min_run, SpmvExec *);
-SpmvStatus rbp_make_groups(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_make_blocks(RbpDeviceAnalysis *, SpmvExec *);
 /* Room for all streams, in units of 4 words, enough but for wide blocks */
 int64_t    rbp_expected_room(const RbpDeviceAnalysis *);

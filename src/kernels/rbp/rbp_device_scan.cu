@@ -15,8 +15,8 @@ enum {
   SCAN_THREADS = 256,
   SCAN_ROWS    = 1024,         /* at most in a block */
   SCAN_COLUMNS = RBP_LONG_ROW, /* of a tile: any row that is looked at fits */
-  SCAN_AIM     = 3840,         /* mean columns of the rows of a block: most need a single round of 4096 loads */
-  SCAN_BLOCKS  = 1024          /* smaller matrices are cut into at least as many blocks, where they have the rows */
+  SCAN_AIM     = 7900,         /* mean columns of the rows of a block: most fill a tile nearly */
+  SCAN_BLOCKS  = 792           /* smaller matrices are cut into at least as many blocks: 6 a multiprocessor */
 };
 
 /* Consecutive rows and their columns */
@@ -96,8 +96,8 @@ __device__ inline bool equals_above(const Tile &tile, int row, int lane, int lan
 }
 
 /* The rows of a tile by 2^n threads each, as many as there are. same: of the first row, whose upper neighbour lies
-   outside. */
-__device__ inline void look_at_rows(const Tile &tile, int rows, bool same, RbpRowLook *look)
+   outside. place: of the first row in its span. */
+__device__ inline void look_at_rows(const Tile &tile, int rows, bool same, int place, int span_rows, RbpRowLook *look)
 {
   int lanes = 1;
   while (lanes < 32 && 2 * lanes * rows <= SCAN_THREADS) lanes *= 2;
@@ -120,14 +120,15 @@ __device__ inline void look_at_rows(const Tile &tile, int rows, bool same, RbpRo
     n2     = spmv_add_lanes(n2, lanes);
     n3     = spmv_add_lanes(n3, lanes);
     differ = spmv_add_lanes(differ, lanes);
-    if (inside && lane == 0) look[row] = rbp_row_look(n2, n3, !differ);
+    if (inside && lane == 0) look[row] = rbp_row_look(n2, n3, !differ && (place + row) % span_rows);
   }
 }
 
 /* Some rows that fit the tile, whose offsets are there. begin, above: where the first of them and the row above it
-   begin, -1 when there is none. */
+   begin, -1 when there is none. place, span_rows: see look_at_rows(). */
 template <typename I>
-__device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int rows, Tile &tile, RbpRowLook *look)
+__device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int rows, int place, int span_rows,
+                                 Tile &tile, RbpRowLook *look)
 {
   const int  n = tile.offset[rows], length = tile.offset[1];
   const bool comparable = above >= 0 && begin - above == length;
@@ -139,12 +140,12 @@ __device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int
   for (int k = threadIdx.x + SCAN_THREADS; k < length && !differ; k += SCAN_THREADS)
     differ = tile.column[k + 1] != (int)col[above + k];
   differ = __syncthreads_or(differ);
-  look_at_rows(tile, rows, !differ, look);
+  look_at_rows(tile, rows, !differ, place, span_rows, look);
 }
 
 template <typename I>
 __global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREADS, 6))
-    rbp_scan_rows(const I *__restrict__ row_ptr, const I *__restrict__ col, int64_t rows, int block_rows,
+    rbp_scan_rows(const I *__restrict__ row_ptr, const I *__restrict__ col, int64_t rows, int block_rows, int span_rows,
                   RbpRowLook *__restrict__ look)
 {
   __shared__ Tile tile;
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREAD
   while (first < end) {
     const int64_t begin = row_ptr[first], above = first ? (int64_t)row_ptr[first - 1] : -1;
     const int     fit = load_offsets(row_ptr, first, begin, (int)(end - first), tile);
-    if (fit) scan_tile(col, begin, above, fit, tile, look + first);
+    if (fit) scan_tile(col, begin, above, fit, (int)(first % span_rows), span_rows, tile, look + first);
     else if (threadIdx.x == 0) look[first] = RBP_LOOK_LONG;
     first += max(fit, 1);
     __syncthreads(); /* the tile is used again */
@@ -162,7 +163,7 @@ __global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREAD
 }
 
 template <typename I>
-SpmvStatus scan(const SpmvPattern *p, RbpRowLook *look, SpmvExec *exec)
+SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowLook *look, SpmvExec *exec)
 {
   const int64_t mean = p->nnz / p->rows + 1, most = SCAN_ROWS, filled = SCAN_AIM / mean;
   int64_t       rows = p->rows / SCAN_BLOCKS + 1;
@@ -170,15 +171,30 @@ SpmvStatus scan(const SpmvPattern *p, RbpRowLook *look, SpmvExec *exec)
   if (rows > filled) rows = filled < 1 ? 1 : filled;
   if (rows > most) rows = most;
   SPMV_LAUNCH(exec, rbp_scan_rows<I>, spmv_blocks(p->rows, rows), SCAN_THREADS, 0, (const I *)p->row_ptr,
-              (const I *)p->col, p->rows, (int)rows, look);
+              (const I *)p->col, p->rows, (int)rows, span_rows, look);
   return SPMV_SUCCESS;
+}
+
+/* As many as give each multiprocessor of a large device a span, but with enough nonzeros each: the blocks at the ends
+   of spans are not full. A multiple of all group heights. */
+int rows_of_span(const SpmvPattern *p)
+{
+  constexpr int64_t STEP = 96, SPANS = 128, NONZEROS = 4096;
+  const int64_t     shared = p->rows / SPANS, filled = p->nnz > 0 ? NONZEROS * p->rows / p->nnz : (int64_t)RBP_SPAN;
+  const int64_t     wanted = spmv_blocks(shared > filled ? shared : filled, STEP) * STEP;
+
+  return (int)(wanted < 4 * STEP ? 4 * STEP : wanted < RBP_SPAN ? wanted : (int64_t)RBP_SPAN);
 }
 } // namespace
 
 SpmvStatus rbp_scan_pattern(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
+  SPMV_TRY(spmv_arena_array(&a->arena, 1, "tally", &a->tally, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, a->pattern.rows, "row looks", &a->look, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(a->tally, 0, sizeof *a->tally, (cudaStream_t)exec->stream));
+  a->span_rows = rows_of_span(&a->pattern);
+  a->spans     = spmv_blocks(a->pattern.rows, a->span_rows);
   if (a->pattern.rows == 0) return SPMV_SUCCESS;
-  return a->pattern.index_type == SPMV_I64 ? scan<int64_t>(&a->pattern, a->look, exec)
-                                           : scan<int32_t>(&a->pattern, a->look, exec);
+  return a->pattern.index_type == SPMV_I64 ? scan<int64_t>(&a->pattern, a->span_rows, a->look, exec)
+                                           : scan<int32_t>(&a->pattern, a->span_rows, a->look, exec);
 }

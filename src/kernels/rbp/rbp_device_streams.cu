@@ -120,7 +120,7 @@ __device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock
 /* Keeps the description of a block; returns the room for its stream, or NULL. By one thread. */
 __device__ inline uint64_t *keep(const RbpDeviceAnalysis &a, int64_t block, const RbpBlock &b)
 {
-  const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(a.room_used, (unsigned long long)quads);
+  const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(&a.tally->room_used, (unsigned long long)quads);
   uint64_t     *room = at + quads <= a.room_size ? a.room + at : nullptr;
   RbpBlock     &to   = a.blocks[block];
 
@@ -152,6 +152,22 @@ __device__ inline RbpPrint store(const RbpBlock &b, const Units<G, U, P> &u, uin
   return Reduce(temp).Reduce(print, AddPrints());
 }
 
+/* Keeps the print of a block, and the smallest block that has it. By one thread. */
+__device__ inline void insert_print(const RbpDeviceAnalysis &a, int64_t block, const RbpPrint &print)
+{
+  const RbpPrintTable     &table = a.table;
+  const unsigned long long key   = rbp_print_key(print);
+  int64_t                  slot  = rbp_print_slot(table, key);
+
+  a.prints[block] = print;
+  for (;; slot = (slot + 1) & (table.slots - 1)) {
+    unsigned long long there = table.key[slot];
+    if (there == ~0ull) there = atomicCAS(&table.key[slot], ~0ull, key);
+    if (there == ~0ull || there == key) break;
+  }
+  if (table.first[slot] > (unsigned)block) atomicMin(&table.first[slot], (unsigned)block); /* most find a smaller one */
+}
+
 /* again: only the streams that are needed and found no room before */
 template <typename I, int G, int U, int P>
 __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 16))
@@ -163,12 +179,13 @@ __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS,
   __shared__ Common                       common;
   __shared__ uint64_t                    *room;
   const int64_t                           block = blockIdx.x;
-  RbpBlock                                b     = a.blocks[block];
   Common                                  c     = {INT_MAX, 0, 0, 0};
   int                                     start[P];
 
-  if (again && (b.flags & RBP_BLOCK_SHARED || a.stream[block])) return;
-  b.units = walk_block(b, a, row_ptr, col, a.block_group[block], u, start, c);
+  if (block >= rbp_block_count(a)) return;
+  if (again && (a.places.owner[block] != block || a.stream[block])) return;
+  RbpBlock b = a.blocks[block];
+  b.units    = walk_block(b, a, row_ptr, col, a.block_group[block], u, start, c);
   look_at_units(start, b.units, u, c);
   c = Reduce(temp).Reduce(c, Join());
   if (threadIdx.x == 0) common = c;
@@ -178,7 +195,7 @@ __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS,
   encode(b, start, u);
   __syncthreads();
   const RbpPrint print = store(b, u, room);
-  if (threadIdx.x == 0) a.prints[block] = print;
+  if (threadIdx.x == 0 && !again) insert_print(a, block, print);
 }
 
 struct Describe {
@@ -189,23 +206,27 @@ struct Describe {
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
   {
-    SPMV_LAUNCH(exec, (rbp_describe<S, G, U, P>), a->shape.blocks, RBP_THREADS, 0, *a, (const S *)a->pattern.row_ptr,
+    SPMV_LAUNCH(exec, (rbp_describe<S, G, U, P>), a->blocks_most, RBP_THREADS, 0, *a, (const S *)a->pattern.row_ptr,
                 (const S *)a->pattern.col, again);
     return SPMV_SUCCESS;
   }
 };
 
-/* Streams and the blocks that have them, one thread block each. The loads of a thread are under way together. */
+/* Streams and the blocks that have them to their places, one thread block each. The loads of a thread are under way
+   together. */
 __global__ void __launch_bounds__(RBP_THREADS) rbp_copy(RbpDeviceAnalysis a, RbpBlock *blocks, uint16_t *pattern)
 {
   constexpr int   LOADS = 4;
-  const int64_t   block = blockIdx.x;
-  const RbpBlock  b     = a.blocks[block];
-  const unsigned *from  = (const unsigned *)a.stream[block];
-  unsigned       *to    = (unsigned *)(pattern + b.pattern0); /* streams have even places and lengths */
+  const int64_t   block = blockIdx.x, owner = a.places.owner[block];
+  RbpBlock        b    = a.blocks[block];
+  const unsigned *from = (const unsigned *)a.stream[block];
+  b.value0             = rbp_place_before(a.places, block, RBP_PLACE_VALUES);
+  b.pattern0           = rbp_place_before(a.places, owner, RBP_PLACE_WORDS);
+  unsigned *to         = (unsigned *)(pattern + b.pattern0); /* streams have even places and lengths */
 
+  if (owner != block) b.flags |= RBP_BLOCK_SHARED;
   if (threadIdx.x == 0) blocks[block] = b;
-  if (b.flags & RBP_BLOCK_SHARED) return;
+  if (owner != block) return;
   for (int i0 = threadIdx.x; i0 < b.words / 2; i0 += LOADS * RBP_THREADS) {
     unsigned pair[LOADS];
 #pragma unroll
@@ -220,7 +241,6 @@ SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t room, bool again, SpmvExe
 {
   a->room_size = room;
   SPMV_TRY(spmv_arena_array(&a->arena, room, "streams", &a->room, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(a->room_used, 0, sizeof *a->room_used, (cudaStream_t)exec->stream));
   return a->pattern.index_type == SPMV_I64 ? rbp_with_shape<int64_t>(a->shape, Describe{a, again, exec}, exec)
                                            : rbp_with_shape<int32_t>(a->shape, Describe{a, again, exec}, exec);
 }
@@ -229,23 +249,35 @@ SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t room, bool again, SpmvExe
 int64_t rbp_expected_room(const RbpDeviceAnalysis *a)
 {
   const RbpDeviceShape *s       = &a->shape;
-  const int64_t         heads   = s->groups + 2 * s->blocks; /* a piece has part of a group */
+  const int64_t         heads   = s->groups + 2 * a->blocks_most; /* a piece has part of a group */
   const int             windows = a->pattern.cols > 65536 ? 2 * RBP_WINDOWS : 0;
 
-  return (heads * (s->group_rows > 1 ? 2 : 1) + s->units * (s->unit_columns > 1 ? 2 : 1) + s->blocks * (windows + 6)) /
+  return (heads * (s->group_rows > 1 ? 2 : 1) + s->units * (s->unit_columns > 1 ? 2 : 1) +
+          a->blocks_most * (windows + 6)) /
          4;
 }
 
 SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  SPMV_TRY(spmv_arena_array(&a->arena, 1, "room", &a->room_used, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, a->shape.blocks, "streams", &a->stream, exec));
+  const int64_t n     = a->blocks_most;
+  RbpPrintTable table = {NULL, NULL, 64};
+
+  if (n == 0) return SPMV_SUCCESS;
+  while (table.slots < 2 * n) table.slots *= 2;
+  const int64_t bytes = table.slots * (int64_t)(sizeof *table.key + sizeof *table.first);
+  SPMV_TRY(spmv_arena_alloc(&a->arena, bytes, "table of prints", (void **)&table.key, exec));
+  table.first = (unsigned *)(table.key + table.slots);
+  a->table    = table;
+  SPMV_CUDA(exec, cudaMemsetAsync(table.key, 0xff, (size_t)bytes, (cudaStream_t)exec->stream));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "prints", &a->prints, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "streams", &a->stream, exec));
   return describe_into(a, rbp_expected_room(a), false, exec);
 }
 
 SpmvStatus rbp_describe_again(RbpDeviceAnalysis *a, int64_t room, SpmvExec *exec)
 {
   a->arena.chunk_bytes = 0; /* no more than that */
+  SPMV_CUDA(exec, cudaMemsetAsync(&a->tally->room_used, 0, sizeof a->tally->room_used, (cudaStream_t)exec->stream));
   return describe_into(a, room, true, exec);
 }
 

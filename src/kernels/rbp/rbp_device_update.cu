@@ -15,6 +15,7 @@ struct UnitSource {
   int     valid;  /* columns of the unit */
   int     rows;   /* of the group */
   int     row;    /* first one of the group */
+  int     start;  /* column of the matrix */
 };
 
 /* One value of a unit: its place in the plan, and what it is in the CSR; position < 0 for padding */
@@ -113,17 +114,21 @@ __device__ void make_tables(const RbpBlock &b, const uint16_t *stream, Tables<P>
 }
 
 template <int P>
-__device__ UnitSource source_of(const RbpBlock &b, const Tables<P> &t, int u)
+__device__ UnitSource source_of(const RbpBlock &b, const Tables<P> &t, const uint16_t *starts, int u)
 {
-  if (u >= b.units) return {0, 0, 0, 0, 0, 0};
+  if (u >= b.units) return {};
   const int g = group_of(t.first_unit, b.groups, u), begin = t.first_column[t.first_unit[g]];
   return {b.csr0 + t.first_value[g],
           b.flags & RBP_BLOCK_PIECE ? b.row_length : t.first_column[t.first_unit[g + 1]] - begin,
           t.first_column[u] - begin,
           t.first_column[u + 1] - t.first_column[u],
           t.first_row[g + 1] - t.first_row[g],
-          b.row0 + t.first_row[g]};
+          b.row0 + t.first_row[g],
+          b.base + rbp_start(b, starts, u)};
 }
+
+/* Units of a thread whose values are under way together */
+enum { AT_ONCE = 2 };
 
 template <int G, int U, int P, typename Visit>
 __global__ void __launch_bounds__(RBP_THREADS)
@@ -135,20 +140,28 @@ __global__ void __launch_bounds__(RBP_THREADS)
   const uint16_t      *starts = stream + rbp_starts_offset(b.groups, b.flags);
 
   make_tables<G, U, P>(b, stream, t);
-  for (int u = threadIdx.x; u < b.stride; u += RBP_THREADS) {
-    const UnitSource s     = source_of<P>(b, t, u);
-    const int        start = u < b.units ? b.base + rbp_start(b, starts, u) : 0;
-    const auto       entry = [&](int q, int j) {
-      const int64_t place = b.value0 + (int64_t)(q * U + j) * b.stride + u;
-      return q < s.rows && j < s.valid
-                       ? Entry{place, s.first + (int64_t)q * s.length + s.column + j, s.row + q, start + j}
-                       : Entry{place, -1, 0, 0};
+  for (int u0 = threadIdx.x; u0 < b.stride; u0 += AT_ONCE * RBP_THREADS) {
+    UnitSource            from[AT_ONCE];
+    typename Visit::Value value[AT_ONCE][G * U];
+
+    const auto entry = [&](int i, int q, int j) {
+      const UnitSource &s     = from[i];
+      const int64_t     place = b.value0 + (int64_t)(q * U + j) * b.stride + u0 + i * RBP_THREADS;
+      if (q >= s.rows || j >= s.valid) return Entry{place, -1, 0, 0};
+      return Entry{place, s.first + (int64_t)q * s.length + s.column + j, s.row + q, s.start + j};
     };
-    typename Visit::Value value[G * U];
 #pragma unroll
-    for (int k = 0; k < G * U; k++) value[k] = visit.take(entry(k / U, k % U));
+    for (int i = 0; i < AT_ONCE; i++) from[i] = source_of<P>(b, t, starts, u0 + i * RBP_THREADS);
 #pragma unroll
-    for (int k = 0; k < G * U; k++) visit.put(entry(k / U, k % U), value[k]);
+    for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+      for (int k = 0; k < G * U; k++) value[i][k] = visit.take(entry(i, k / U, k % U));
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; i++) {
+      if (u0 + i * RBP_THREADS >= b.stride) break;
+#pragma unroll
+      for (int k = 0; k < G * U; k++) visit.put(entry(i, k / U, k % U), value[i][k]);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #ifndef SPMV_RBP_DEVICE_WALK_CUH
 #define SPMV_RBP_DEVICE_WALK_CUH
 
+#include "../device/vector.cuh"
 #include "rbp_device_analyze.cuh"
 #include <climits>
 #include <cub/block/block_scan.cuh>
@@ -78,12 +79,12 @@ __device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a,
     int        place = 0, length = 0, before = 0, all = 0;
 
     if (inside) {
-      const int first = (int)(unit[g] - unit0), row = rbp_group_row(a.group_row, group0 + g);
+      const int first = (int)(unit[g] - unit0), row = G > 1 ? a.group_row[group0 + g] : b.row0 + g;
       words_of(u)[g] = (uint16_t)first;
       c.longest      = max(c.longest, (int)(unit[g + 1] - unit0) - first);
       if (G > 1) {
         words_of(u)[b.groups + 1 + g] = (uint16_t)(row - b.row0);
-        if (rbp_group_row(a.group_row, group0 + g + 1) - row != G) c.flags |= RBP_BLOCK_UNEVEN;
+        if (a.group_row[group0 + g + 1] - row != G) c.flags |= RBP_BLOCK_UNEVEN;
       }
       if (G * U > 1) {
         place  = (int)(row_ptr[row] - b.csr0);
@@ -166,12 +167,7 @@ __device__ inline void find_firsts(int n, Units<G, U, P> &u)
     const uint64_t starts = ((uint64_t)u.starts[2 * lane + 1] << 32 | u.starts[2 * lane]) & inside;
     firsts = rbp_unit_firsts<U>(starts, inside, starts & 1 ? 0 : rbp_distance_from_start(u.starts, 0, k));
   }
-  const int low = __popc((unsigned)firsts), all = __popcll(firsts);
-  int       sum = all;
-  for (int by = 1; by < 32; by *= 2) {
-    const int other = __shfl_up_sync(0xffffffffu, sum, by);
-    if (lane >= by) sum += other;
-  }
+  const int low = __popc((unsigned)firsts), all = __popcll(firsts), sum = spmv_add_up_to_lane(all);
   if (2 * lane < Units<G, U, P>::MASKS) {
     u.firsts[2 * lane]     = (unsigned)firsts;
     u.firsts[2 * lane + 1] = (unsigned)(firsts >> 32);

@@ -1,0 +1,66 @@
+/*
+  rbp_device_span.cuh - the rows of a span, and which of them begin groups: a row that differs from the one above it,
+  and every G-th equal row behind it. For the kernels that look at a span with one thread block.
+*/
+#ifndef SPMV_RBP_DEVICE_SPAN_CUH
+#define SPMV_RBP_DEVICE_SPAN_CUH
+
+#include "rbp_device_analyze.cuh"
+
+namespace
+{
+enum {
+  SPAN_THREADS = 256,
+  SPAN_EACH    = RBP_SPAN / SPAN_THREADS, /* rows of a thread, SPAN_THREADS apart */
+  SPAN_WORDS   = RBP_SPAN / 32,
+  SPAN_LOADS   = 4 /* rows of a thread whose loads are under way together */
+};
+static_assert(SPAN_EACH % SPAN_LOADS == 0 && SPAN_WORDS <= SPAN_THREADS, "the threads of a span");
+
+/* Bit i % 32 of word i / 32 tells whether row i of the span differs from the one above; the first row does */
+struct SpanRows {
+  unsigned distinct[SPAN_WORDS];
+  uint16_t last[SPAN_WORDS]; /* the last such row before the word */
+};
+
+/* By all threads; n rows, at least one */
+__device__ inline void mark_distinct(const RbpRowLook *look, int n, SpanRows &s)
+{
+#pragma unroll
+  for (int j = 0; j < SPAN_EACH; j++) {
+    const int      i        = j * SPAN_THREADS + threadIdx.x;
+    const unsigned distinct = __ballot_sync(0xffffffffu, i < n && !rbp_is_same(look[i]));
+    if (i % 32 == 0) s.distinct[i / 32] = distinct;
+  }
+  __syncthreads();
+  if (threadIdx.x < SPAN_WORDS) {
+    int w = (int)threadIdx.x - 1;
+    while (w > 0 && !s.distinct[w]) w--;
+    s.last[threadIdx.x] = (uint16_t)(w >= 0 ? 32 * w + 31 - __clz((int)s.distinct[w]) : 0);
+  }
+  __syncthreads();
+}
+
+/* How many rows above row i are equal to it, one after the other */
+__device__ inline int equals_before(const SpanRows &s, int i)
+{
+  const unsigned here = s.distinct[i / 32] & ((2u << i % 32) - 1);
+  return here ? i % 32 - (31 - __clz((int)here)) : i - s.last[i / 32];
+}
+
+/* Lengths and looks of the rows i0, i0 + SPAN_THREADS, ... of n rows, behind the last one those of the last; all loads
+   are under way together */
+template <typename I>
+__device__ inline void load_rows(const I *row_ptr, const RbpRowLook *look, int64_t first, int i0, int n,
+                                 I (&length)[SPAN_LOADS], RbpRowLook (&known)[SPAN_LOADS])
+{
+#pragma unroll
+  for (int j = 0; j < SPAN_LOADS; j++) {
+    const int64_t row = first + min(i0 + j * SPAN_THREADS, n - 1);
+    length[j]         = row_ptr[row + 1] - row_ptr[row];
+    known[j]          = look[row];
+  }
+}
+} // namespace
+
+#endif
