@@ -12,8 +12,8 @@ namespace
 /* Threads that keep a large device busy, and the loads that each should have to issue */
 constexpr int64_t THREADS_WANTED = 1 << 18, NONZEROS_WANTED = 8;
 
-/* What the steps of an analysis take in all, nearly: lengths, order and slices; and a hash table, with 4 bytes more an
-   entry and 20 for a word to be ranked, which hardly a third are */
+/* What the steps of an analysis take in all, nearly: lengths, order and slices; a hash table, with 24 bytes more for a
+   word to be ranked, which three quarters of the entries may be; and a dictionary, of at most 2 MB */
 int64_t scratch_bytes(const SpmvPattern *p, int log_c)
 {
   static const int words[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -21,7 +21,7 @@ int64_t scratch_bytes(const SpmvPattern *p, int log_c)
   int64_t          stride, capacity;
 
   codsell_sample_size(words, CODSELL_WORDS, CODSELL_SAMPLE_ALL, p->rows, p->nnz, &stride, &capacity);
-  return upload + 4 * p->rows + 48 * (p->rows >> log_c) + capacity * (int64_t)(sizeof(CodsellEntry) + 11) + (1 << 20);
+  return upload + 4 * p->rows + 48 * (p->rows >> log_c) + capacity * (int64_t)(sizeof(CodsellEntry) + 18) + (3 << 20);
 }
 
 void free_analysis(CodsellDeviceAnalysis *a, SpmvExec *exec)
@@ -91,29 +91,77 @@ SpmvStatus codsell_device_analyze(const SpmvPattern *pattern, SpmvScalar scalar,
 
 namespace
 {
+/* Arrays that a plan has from its analysis, in units of 16 bytes. One kernel copies all of them: most are so small that
+   a copy of each costs more time to begin than to do. */
+constexpr int COPIES = 4, COPY_THREADS = 256;
+struct Copies {
+  int4       *to[COPIES];
+  const int4 *from[COPIES];
+  int64_t     up_to[COPIES]; /* units of this array and those before */
+};
+
+__global__ void codsell_copy(const Copies c)
+{
+  const int64_t i = blockIdx.x * (int64_t)COPY_THREADS + threadIdx.x;
+  int           k = 0;
+
+  if (i >= c.up_to[COPIES - 1]) return;
+  while (i >= c.up_to[k]) k++;
+  const int64_t unit = i - (k > 0 ? c.up_to[k - 1] : 0);
+  c.to[k][unit]      = c.from[k][unit];
+}
+
+SpmvStatus copy_arrays(CodsellPlan *plan, const CodsellDeviceAnalysis *a, SpmvExec *exec)
+{
+  const CodsellShape *s = &a->shape;
+  const struct {
+    void       *to;
+    const void *from;
+    int64_t     bytes;
+  } arrays[COPIES] = {
+      {plan->slices, a->slices, s->slices * (int64_t)sizeof(CodsellSlice)},
+      {plan->dictionary, a->dictionary, s->words * s->stride * (int64_t)sizeof(int32_t)},
+      {plan->order, a->order, s->sorted ? (s->slices << s->log_c) * (int64_t)sizeof(uint16_t) : 0},
+      {plan->long_rows, a->long_rows, s->long_rows > 0 ? (s->long_rows + 1) * (int64_t)sizeof(CodsellLong) : 0},
+  };
+  Copies  c;
+  int64_t all = 0;
+
+  for (int i = 0; i < COPIES; i++) { /* arrays begin at multiples of 256 bytes: their last units are there as a whole */
+    c.to[i]    = (int4 *)arrays[i].to;
+    c.from[i]  = (const int4 *)arrays[i].from;
+    c.up_to[i] = all += spmv_blocks(arrays[i].bytes, sizeof(int4));
+  }
+  SPMV_LAUNCH(exec, codsell_copy, spmv_blocks(all, COPY_THREADS), COPY_THREADS, 0, c);
+  return SPMV_SUCCESS;
+}
+
+/* pattern: on the device, or NULL */
+SpmvStatus fill_values(CodsellPlan *plan, const SpmvPattern *pattern, const void *values, SpmvSpace space,
+                       SpmvExec *exec)
+{
+  const SpmvPlan *base = &plan->base;
+  SpmvScopedArena uploaded(exec);
+
+  SPMV_TRY(spmv_on_device(values, space, base->nnz * spmv_scalar_bytes(base->scalar_type), "uploaded values",
+                          &uploaded.arena, exec, &values));
+  SPMV_TRY(codsell_device_fill(plan, pattern, values, exec));
+  SPMV_TRY(spmv_settle(exec));
+  return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* an upload must be read before it is freed */
+}
+
 SpmvStatus fill_plan(CodsellPlan *plan, const SpmvCsr *csr, const CodsellDeviceAnalysis *a, SpmvExec *exec)
 {
-  const CodsellShape *s      = &a->shape;
-  SpmvPattern         source = a->pattern;
+  SpmvPattern source = a->pattern;
 
   if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may have moved since the analysis */
     source.row_ptr = csr->pattern.row_ptr;
     source.col     = csr->pattern.col;
   }
   SPMV_TRY(codsell_alloc(plan, SPMV_I32, exec));
-  const struct {
-    void       *to;
-    const void *from;
-    int64_t     bytes;
-  } copies[] = {
-      {plan->slices, a->slices, s->slices * (int64_t)sizeof(CodsellSlice)},
-      {plan->dictionary, a->dictionary, s->words * s->stride * (int64_t)sizeof(int32_t)},
-      {plan->order, a->order, s->sorted ? (s->slices << s->log_c) * (int64_t)sizeof(uint16_t) : 0},
-      {plan->long_rows, a->long_rows, s->long_rows > 0 ? (s->long_rows + 1) * (int64_t)sizeof(CodsellLong) : 0},
-  };
-  for (const auto &copy : copies) SPMV_TRY(spmv_copy(copy.to, SPMV_DEVICE, copy.from, SPMV_DEVICE, copy.bytes, exec));
+  SPMV_TRY(copy_arrays(plan, a, exec));
   SPMV_TRY(codsell_device_codes(a, &source, plan, exec));
-  return codsell_device_update_values(&plan->base, csr->values, csr->values_space, exec);
+  return fill_values(plan, &source, csr->values, csr->values_space, exec);
 }
 } // namespace
 
@@ -135,14 +183,8 @@ SpmvStatus codsell_device_build(const SpmvCsr *csr, const SpmvAnalysis *analysis
 
 SpmvStatus codsell_device_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
 {
-  SpmvScopedArena uploaded(exec);
-
   spmv_transposed_free(base, &((CodsellDevicePlan *)base)->transposed);
-  SPMV_TRY(spmv_on_device(values, values_space, base->nnz * spmv_scalar_bytes(base->scalar_type), "uploaded values",
-                          &uploaded.arena, exec, &values));
-  SPMV_TRY(codsell_device_fill((CodsellPlan *)base, values, exec));
-  SPMV_TRY(spmv_settle(exec));
-  return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* an upload must be read before it is freed */
+  return fill_values((CodsellPlan *)base, NULL, values, values_space, exec);
 }
 
 SpmvStatus codsell_device_prepare_transpose(SpmvPlan *base, SpmvExec *exec)

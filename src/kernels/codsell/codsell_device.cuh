@@ -2,12 +2,12 @@
   codsell_device.cuh - plans of format codsell on a device, and the steps of their analysis, in their order:
 
     codsell_device_rows        lengths, sigma, order, long rows                        (codsell_device_rows.cu)
-    codsell_device_dictionary  W and the dictionary, from samples of the slices       (codsell_device_words.cu)
+    codsell_device_dictionary  W and the dictionary, from samples of the slices   (codsell_device_words.cu, _rank.cu)
     codsell_device_slices      kind and place of each slice                          (codsell_device_slices.cu)
 
   and of the build: codsell_device_codes (codsell_device_codes.cu), codsell_device_fill (codsell_device_update.cu). The
   result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: once for
-  the rows, three times for the dictionary, once for the slices.
+  the rows, once for W, once for the slices.
 */
 #ifndef SPMV_CODSELL_DEVICE_CUH
 #define SPMV_CODSELL_DEVICE_CUH
@@ -51,22 +51,24 @@ typedef struct {
   CodsellEntry *table;     /* [capacity] */
   int64_t       capacity;
   int32_t      *dictionary; /* [words * stride] */
+  int64_t      *words;      /* in the dictionary, or more, some of which have no id */
 } CodsellDeviceAnalysis;
 
 /* What kernels read of it */
 typedef struct {
-  int64_t             rows, slices, window, capacity, words;
+  int64_t             rows, slices, window, capacity;
   int                 log_c, word, stride;
   const uint16_t     *length, *order;
   const CodsellEntry *table;
   const int32_t      *dictionary;
+  const int64_t      *words;
 } CodsellSource;
 
 static inline CodsellSource codsell_source(const CodsellDeviceAnalysis *a)
 {
   const CodsellShape *s = &a->shape;
-  return {s->rows, s->slices, s->window, a->capacity, s->words, s->log_c,
-          s->word, s->stride, a->length, a->order,    a->table, a->dictionary};
+  return {s->rows,   s->slices, s->window, a->capacity, s->log_c,      s->word,
+          s->stride, a->length, a->order,  a->table,    a->dictionary, a->words};
 }
 
 SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *, int64_t sigma, SpmvExec *);
@@ -78,8 +80,8 @@ SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *, const int *wor
                                    const int64_t *number, unsigned long long *bytes, SpmvExec *);
 /* Everything but the values, from the analysis and the pattern */
 SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const SpmvPattern *, CodsellPlan *, SpmvExec *);
-/* Values from CSR order to their places */
-SpmvStatus codsell_device_fill(CodsellPlan *, const void *values, SpmvExec *);
+/* Values from CSR order to their places. The pattern may be NULL; where it is at hand, rows are found faster. */
+SpmvStatus codsell_device_fill(CodsellPlan *, const SpmvPattern *, const void *values, SpmvExec *);
 
 /* The nonzeros of a plan in the order of the CSR that it was built from */
 SpmvStatus codsell_device_list(const CodsellPlan *, const SpmvCoordinates *, SpmvExec *);
@@ -109,6 +111,14 @@ static inline int codsell_bits_below(int64_t end)
 
   while ((end - 1) >> bits > 0) bits++;
   return bits;
+}
+
+/* codsell_row() without a division of 64 bits */
+__device__ inline int codsell_row_in_slot(const uint16_t *order, int64_t window, int slot)
+{
+  const unsigned at = (unsigned)slot, rows = (unsigned)window;
+
+  return order ? (int)(at / rows * rows) + order[slot] : slot;
 }
 
 /* The offsets of word w of a row of n nonzeros whose first is col[0]; the last position fills the rest of the word */

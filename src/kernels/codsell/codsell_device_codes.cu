@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   const int  start_bytes = codsell_start_bytes(kind), id_bytes = codsell_id_bytes(kind);
   const bool by_row = start_bytes || id_bytes, used = by_row || at.ragged;
   if (!__any_sync(0xffffffffu, used)) return;
-  const int          n = used ? a.length[slot] : 0, row = n > 0 ? codsell_row_in_slot(a, (int)slot) : 0;
+  const int          n = used ? a.length[slot] : 0, row = n > 0 ? codsell_row_in_slot(a.order, a.window, (int)slot) : 0;
   const int          base = start_bytes ? found[slice].base : 0, lane = (int)slot & (c - 1);
   SourceRow<I>      *rows  = all_rows + warp * 32;
   const CodsellParts parts = codsell_parts(kind, width, W, c, (int)at.ragged);

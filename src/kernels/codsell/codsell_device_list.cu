@@ -84,7 +84,7 @@ SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvCoordinates *to, Spm
 {
   const CodsellLayout p      = codsell_layout(plan);
   const List<S>       list   = {to->row, to->col, (S *)to->values};
-  const int           shares = codsell_shares(&p.shape);
+  const int           shares = codsell_shares(&p.shape, CODSELL_MAX_C);
   const int64_t       blocks = p.shape.windows * shares;
 
   if (p.shape.window <= CODSELL_WINDOW)

@@ -10,7 +10,12 @@
 #include "codsell_device.cuh"
 #include <cub/block/block_scan.cuh>
 
-enum { CODSELL_SHARE_ROWS = 512 }; /* of a window, for one of the thread blocks that share it */
+enum {
+  CODSELL_RESIDENT    = 640, /* thread blocks that a large device has room for at a time, about */
+  CODSELL_WAVES       = 4,   /* of these: as many hide that the last ones end late */
+  CODSELL_SHARE_ROWS  = 512, /* of a window, for one of the thread blocks that share it, */
+  CODSELL_SMALL_SHARE = 256  /* and where that makes too few waves */
+};
 
 /* What the kernels read of a plan */
 typedef struct {
@@ -32,10 +37,17 @@ static inline CodsellLayout codsell_layout(const CodsellPlan *plan)
           plan->pieces,     plan->long_rows, (const int32_t *)plan->long_columns};
 }
 
-/* Thread blocks of a window */
-static inline int codsell_shares(const CodsellShape *s)
+/* Thread blocks of a window, each with at least `least` rows. Each adds up the lengths of the whole window: shares are
+   small only where that makes up for it. */
+static inline int codsell_shares(const CodsellShape *s, int64_t least)
 {
-  return s->window > CODSELL_SHARE_ROWS ? (int)(s->window / CODSELL_SHARE_ROWS) : 1;
+  int64_t shares = s->window > CODSELL_SHARE_ROWS ? s->window / CODSELL_SHARE_ROWS : 1;
+
+  while (s->window >= 2 * shares * least &&
+         (2 * shares * s->windows <= CODSELL_RESIDENT ||
+          (s->window >= 2 * shares * CODSELL_SMALL_SHARE && shares * s->windows < CODSELL_WAVES * CODSELL_RESIDENT)))
+    shares *= 2;
+  return (int)shares;
 }
 
 /* A window of rows while a thread block looks at it */
@@ -80,26 +92,28 @@ __device__ inline CodsellWindow codsell_window(const CodsellLayout &p, int64_t w
  */
 __host__ __device__ constexpr int codsell_padded(int row) { return row + row / 16; }
 
-/* The lengths of the rows of a window that lie in slices; BATCH slots of a thread are on their way at a time */
+/* The lengths of the rows of a window that lie in slices; BATCH slots of a thread are on their way at a time. Behind
+   the end threads take the last slot once more, so that no load waits for a condition. */
 template <int BATCH>
 __device__ inline void codsell_spread_lengths(const CodsellLayout &p, const CodsellWindow &window, int *length)
 {
+  const int64_t last = window.end - 1;
+
   for (int64_t slot0 = window.begin + threadIdx.x; slot0 < window.end; slot0 += BATCH * CODSELL_THREADS) {
-    int row[BATCH], n[BATCH];
+    CodsellSlice at[BATCH];
+    int          row[BATCH], n[BATCH];
 
 #pragma unroll
     for (int i = 0; i < BATCH; i++) {
-      const int64_t slot = slot0 + i * CODSELL_THREADS;
+      const int64_t slot = min(slot0 + i * CODSELL_THREADS, last);
 
-      row[i] = -1;
-      if (slot >= window.end) continue;
-      const CodsellSlice at = p.slices[slot >> p.shape.log_c];
-      row[i]                = at.moved ? (int)p.order[slot] : (int)(slot - window.begin);
-      n[i]                  = codsell_length_in_slot(p, at, slot);
+      at[i]  = p.slices[slot >> p.shape.log_c];
+      row[i] = p.order ? (int)p.order[slot] : (int)(slot - window.begin);
     }
 #pragma unroll
-    for (int i = 0; i < BATCH; i++)
-      if (row[i] >= 0) length[codsell_padded(row[i])] = n[i];
+    for (int i = 0; i < BATCH; i++) n[i] = codsell_length_in_slot(p, at[i], min(slot0 + i * CODSELL_THREADS, last));
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) length[codsell_padded(row[i])] = n[i];
   }
 }
 

@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   const CodsellRow<I>      r     = row_in_slot(a, slot0 + (threadIdx.x >> log_parts), log_parts, row_ptr, col);
   const int64_t            slice = (slot0 >> a.log_c) + threadIdx.x;
 
-  measure(r, a.words, s);
+  measure(r, *a.words, s);
   find_spans<W, true>(a, r, s);
   if ((int)threadIdx.x >> r.log_slices > 0 || slice >= a.slices) return;
   const CodsellSpan *span  = &s.span[threadIdx.x];

@@ -52,7 +52,7 @@ __device__ inline CodsellRow<I> row_in_slot(const CodsellSource &a, int64_t slot
   r.log_slices = CODSELL_LOG_THREADS - a.log_c - log_parts;
   r.part       = threadIdx.x & (r.parts - 1);
   r.n          = inside ? a.length[slot] : 0;
-  r.row        = inside ? codsell_row_in_slot(a, r.slot) : r.slot;
+  r.row        = inside ? codsell_row_in_slot(a.order, a.window, r.slot) : r.slot;
   r.col        = r.n > 0 ? col + row_ptr[r.row] : nullptr;
   return r;
 }

@@ -44,74 +44,139 @@ __device__ inline void fill_tiles(const Lane<S> &at, int log_c, int part, int pa
   }
 }
 
-/* `shares` thread blocks a window of at most ROWS rows: each takes every shares-th group of 32 slots; `parts` warps
-   share a group */
+/* The values of the slot of a thread, whose row lies at `position` of the CSR */
+template <typename S>
+__device__ inline Lane<S> lane_of(const CodsellLayout &p, int64_t slot, int64_t position, S *values)
+{
+  const CodsellSlice at = p.slices[slot >> p.shape.log_c];
+  const int          c  = 1 << p.shape.log_c;
+
+  return {position, codsell_length_in_slot(p, at, slot), (int)at.width,
+          values + (int64_t)at.column0 * c + (slot & (c - 1))};
+}
+
+/* While the pointers of the CSR are there: 1 << log_parts warps have 32 slots, whatever windows these are of */
+template <typename I, typename S>
+__global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 5))
+    codsell_fill_slots(const CodsellLayout p, int log_parts, const I *__restrict__ row_ptr, const S *__restrict__ csr,
+                       S *values)
+{
+  __shared__ S        tile[WARPS][TILE];
+  const CodsellShape &s    = p.shape;
+  const int           warp = threadIdx.x / 32, part = warp & ((1 << log_parts) - 1);
+  const int64_t       group = (int64_t)blockIdx.x * (WARPS >> log_parts) + (warp >> log_parts);
+  const int64_t       slot  = group * SLOTS + threadIdx.x % 32;
+  Lane<S>             lane  = {0, 0, 0, values};
+
+  if (slot < s.slices << s.log_c) {
+    const int row = codsell_row_in_slot(p.order, s.window, (int)slot); /* unused slots are beyond the rows */
+
+    lane = lane_of(p, slot, row < s.rows ? (int64_t)row_ptr[row] : 0, values);
+  }
+  fill_tiles(lane, s.log_c, part, 1 << log_parts, csr, tile[warp]);
+}
+
+/* For a refresh: `shares` thread blocks a window of at most ROWS rows, each takes every shares-th group of 32 slots;
+   1 << log_parts warps share a group */
 template <int ROWS, typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 5))
-    codsell_fill_slices(const CodsellLayout p, int shares, int parts, const S *__restrict__ csr, S *values)
+    codsell_fill_windows(const CodsellLayout p, int shares, int log_parts, const S *__restrict__ csr, S *values)
 {
   __shared__ int      before[codsell_padded(ROWS)];
   __shared__ S        tile[WARPS][TILE];
-  const CodsellShape &s    = p.shape;
-  const int           warp = threadIdx.x / 32, groups_at_a_time = WARPS / parts;
+  const int           warp = threadIdx.x / 32, part = warp & ((1 << log_parts) - 1);
   const CodsellWindow window = codsell_window(p, blockIdx.x / shares);
   const int64_t       groups = (window.end - window.begin + SLOTS - 1) / SLOTS;
 
   codsell_add_up<ROWS>(p, window, before);
-  for (int64_t group = blockIdx.x % shares + (int64_t)(warp / parts) * shares; group < groups;
-       group += (int64_t)groups_at_a_time * shares) {
+  for (int64_t group = blockIdx.x % shares + (int64_t)(warp >> log_parts) * shares; group < groups;
+       group += (int64_t)(WARPS >> log_parts) * shares) {
     const int64_t slot = window.begin + group * SLOTS + threadIdx.x % 32;
     Lane<S>       lane = {0, 0, 0, values};
 
     if (slot < window.end) {
-      const CodsellSlice at  = p.slices[slot >> s.log_c];
-      const int          row = at.moved ? (int)p.order[slot] : (int)(slot - window.begin);
+      const int row = p.order ? (int)p.order[slot] : (int)(slot - window.begin);
 
-      lane.position = codsell_position(p, window, window.begin + row, before[codsell_padded(row)]);
-      lane.n        = codsell_length_in_slot(p, at, slot);
-      lane.width    = (int)at.width;
-      lane.to       = values + ((int64_t)at.column0 << s.log_c) + (slot & ((1 << s.log_c) - 1));
+      lane = lane_of(p, slot, codsell_position(p, window, window.begin + row, before[codsell_padded(row)]), values);
     }
-    fill_tiles(lane, s.log_c, warp % parts, parts, csr, tile[warp]);
+    fill_tiles(lane, p.shape.log_c, part, 1 << log_parts, csr, tile[warp]);
   }
 }
 
+/* Where a row lies in the CSR: from its pointers, */
+template <typename I>
+struct FromPointers {
+  const I                  *row_ptr;
+  __device__ inline int64_t operator()(const CodsellLayout &, int64_t row) const { return row_ptr[row]; }
+};
+
+/* and without them; all threads must call */
+struct FromLengths {
+  __device__ inline int64_t operator()(const CodsellLayout &p, int64_t row) const
+  {
+    return codsell_position_of_row(p, row);
+  }
+};
+
 /* One thread block a piece of a long row */
-template <typename S>
+template <typename S, typename PositionOf>
 __global__ void __launch_bounds__(CODSELL_THREADS)
-    codsell_fill_pieces(const CodsellLayout p, const S *__restrict__ csr, S *long_values)
+    codsell_fill_pieces(const CodsellLayout p, const PositionOf position_of, const S *__restrict__ csr, S *long_values)
 {
   const CodsellPiece piece    = p.pieces[blockIdx.x];
   const CodsellLong *long_row = p.long_rows + piece.long_row;
   const int64_t      first = long_row->first, n = long_row[1].first - first;
-  const int64_t begin = (int64_t)piece.number * CODSELL_PIECE, position = codsell_position_of_row(p, long_row->row);
+  const int64_t      begin = (int64_t)piece.number * CODSELL_PIECE, position = position_of(p, long_row->row);
 
   for (int64_t k = begin + threadIdx.x; k < min(begin + CODSELL_PIECE, n); k += CODSELL_THREADS)
     long_values[first + k] = csr[position + k];
 }
 
-template <typename S>
-SpmvStatus fill(const CodsellPlan *plan, const S *csr, SpmvExec *exec)
+int log_parts_of(const CodsellShape &s) { return tile_log_parts(s.slices > 0 ? s.columns / s.slices : 0, LOG_WARPS); }
+
+template <typename I, typename S>
+SpmvStatus fill_new(const CodsellPlan *plan, const I *row_ptr, const S *csr, SpmvExec *exec)
 {
-  const CodsellLayout p      = codsell_layout(plan);
-  const CodsellShape &shape  = p.shape;
-  const int           shares = codsell_shares(&shape);
-  const int           parts  = 1 << tile_log_parts(shape.slices > 0 ? shape.columns / shape.slices : 0, LOG_WARPS);
-  const int64_t       blocks = shape.windows * shares;
+  const CodsellLayout p         = codsell_layout(plan);
+  const int           log_parts = log_parts_of(p.shape);
+  const int64_t       blocks    = spmv_blocks(p.shape.slices << p.shape.log_c, CODSELL_THREADS >> log_parts);
+
+  SPMV_LAUNCH(exec, (codsell_fill_slots<I, S>), blocks, CODSELL_THREADS, 0, p, log_parts, row_ptr, csr,
+              (S *)plan->values);
+  SPMV_LAUNCH(exec, (codsell_fill_pieces<S, FromPointers<I>>), p.shape.pieces, CODSELL_THREADS, 0, p,
+              FromPointers<I>{row_ptr}, csr, (S *)plan->long_values);
+  return SPMV_SUCCESS;
+}
+
+template <typename S>
+SpmvStatus refill(const CodsellPlan *plan, const S *csr, SpmvExec *exec)
+{
+  const CodsellLayout p   = codsell_layout(plan);
+  const int     log_parts = log_parts_of(p.shape), shares = codsell_shares(&p.shape, CODSELL_THREADS >> log_parts);
+  const int64_t blocks = p.shape.windows * shares;
 
   if (p.shape.window <= CODSELL_WINDOW)
-    SPMV_LAUNCH(exec, (codsell_fill_slices<CODSELL_WINDOW, S>), blocks, CODSELL_THREADS, 0, p, shares, parts, csr,
+    SPMV_LAUNCH(exec, (codsell_fill_windows<CODSELL_WINDOW, S>), blocks, CODSELL_THREADS, 0, p, shares, log_parts, csr,
                 (S *)plan->values);
   else
-    SPMV_LAUNCH(exec, (codsell_fill_slices<CODSELL_MAX_SIGMA, S>), blocks, CODSELL_THREADS, 0, p, shares, parts, csr,
-                (S *)plan->values);
-  SPMV_LAUNCH(exec, codsell_fill_pieces<S>, p.shape.pieces, CODSELL_THREADS, 0, p, csr, (S *)plan->long_values);
+    SPMV_LAUNCH(exec, (codsell_fill_windows<CODSELL_MAX_SIGMA, S>), blocks, CODSELL_THREADS, 0, p, shares, log_parts,
+                csr, (S *)plan->values);
+  SPMV_LAUNCH(exec, (codsell_fill_pieces<S, FromLengths>), p.shape.pieces, CODSELL_THREADS, 0, p, FromLengths{}, csr,
+              (S *)plan->long_values);
   return SPMV_SUCCESS;
+}
+
+template <typename S>
+SpmvStatus fill(const CodsellPlan *plan, const SpmvPattern *pattern, const S *csr, SpmvExec *exec)
+{
+  if (!pattern) return refill(plan, csr, exec);
+  if (pattern->index_type == SPMV_I64) return fill_new(plan, (const int64_t *)pattern->row_ptr, csr, exec);
+  return fill_new(plan, (const int32_t *)pattern->row_ptr, csr, exec);
 }
 } // namespace
 
-SpmvStatus codsell_device_fill(CodsellPlan *plan, const void *csr, SpmvExec *exec)
+SpmvStatus codsell_device_fill(CodsellPlan *plan, const SpmvPattern *pattern, const void *csr, SpmvExec *exec)
 {
-  if (plan->base.scalar_type == SPMV_F32) return fill(plan, (const float *)csr, exec);
-  return fill(plan, (const double *)csr, exec);
+  if (plan->base.scalar_type == SPMV_F32) return fill(plan, pattern, (const float *)csr, exec);
+  return fill(plan, pattern, (const double *)csr, exec);
 }

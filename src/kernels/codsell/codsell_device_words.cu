@@ -1,7 +1,7 @@
 /* codsell_device_words.cu - the dictionary on the device: words of a sample of slices in a hash table, ranked by how
    often they occur. The rules are those of codsell_dictionary.c, so that the same words get the same ids. */
-#include "codsell_device.cuh"
-#include <cub/device/device_merge_sort.cuh>
+#include "codsell_device_rank.cuh"
+#include <algorithm>
 
 namespace
 {
@@ -17,26 +17,37 @@ constexpr int LISTED_EACH = 4, LISTED = LISTED_EACH * CODSELL_THREADS;
 /* Thread blocks that keep a large device busy */
 constexpr int64_t BLOCKS_WANTED = 512;
 
-/* What is known of a sample, in device memory: by word length, words, distinct ones, those with an id, and the bytes of
-   the slices; whether its table is full, and how many words are worth an id */
+/* What is known of a sample, in device memory: by word length, words, distinct ones, those worth an id, and the bytes
+   of the slices; whether its table is full, and how many words are worth an id in all */
 struct Totals {
   unsigned long long words[CODSELL_WORDS], distinct[CODSELL_WORDS], bytes[CODSELL_WORDS];
   int64_t            number[CODSELL_WORDS];
   int                full, worth;
 };
 
-/* The sample of some word lengths */
-struct Sample {
-  int           word[CODSELL_WORDS], lengths;
-  int64_t       stride, capacity;
-  CodsellEntry *table;
-  Totals       *totals;
+/* What is 0 before a sample is taken */
+struct Sums {
+  Totals         totals; /* first */
+  CodsellBuckets buckets;
 };
 
-/* Free entries, written as numbers side by side: key; first; count below id */
-__global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity)
+/* The sample of some word lengths */
+struct Sample {
+  int             word[CODSELL_WORDS], lengths;
+  int64_t         stride, capacity;
+  CodsellEntry   *table;
+  Totals         *totals;
+  CodsellBuckets *buckets;
+};
+
+/* Words that the table of a sample takes: where it is fuller, none is used */
+__host__ __device__ inline int64_t most_words(int64_t capacity) { return capacity / 4 * 3; }
+
+/* Free entries, written as numbers side by side: key; first; count below id. And all sums. */
+__global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity, Sums *sums)
 {
   static_assert(sizeof(CodsellEntry) == 3 * sizeof(uint64_t), "an entry is three numbers");
+  static_assert(sizeof(Sums) % sizeof(uint64_t) == 0, "sums are numbers");
   const uint64_t free_entry[3] = {0, ~0ull, (uint64_t)CODSELL_NO_ID << 32};
   const int64_t  begin = blockIdx.x * (int64_t)CLEARED, end = min(begin + CLEARED, 3 * capacity);
 
@@ -44,6 +55,8 @@ __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity)
     const unsigned part    = (unsigned)i % 3;
     ((uint64_t *)table)[i] = part == 0 ? free_entry[0] : part == 1 ? free_entry[1] : free_entry[2];
   }
+  if (blockIdx.x > 0) return;
+  for (int i = threadIdx.x; i < (int)(sizeof(Sums) / sizeof(uint64_t)); i += CODSELL_THREADS) ((uint64_t *)sums)[i] = 0;
 }
 
 /* The position of a print, which is entered and counted if it is new; -1 when the table is full */
@@ -141,17 +154,19 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (distinct > 0) atomicAdd(&s.totals->distinct[l], (unsigned long long)distinct);
 }
 
-/* Lists the entries of the table that get a place in the dictionary, in any order; none when the table was too small */
-__global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sample s, int32_t *worth)
+/* Lists the entries of the table that get a place in the dictionary, in any order, and their keys; none when the table
+   was too small */
+__global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sample s, int32_t *worth, uint64_t *key)
 {
   __shared__ CodsellCounts      counts[CODSELL_WORDS];
   __shared__ unsigned long long used;
   __shared__ int32_t            here[LISTED];
-  __shared__ int                listed, before;
+  __shared__ int                listed, before, number[CODSELL_WORDS];
   const int64_t                 begin = blockIdx.x * (int64_t)LISTED + threadIdx.x;
   uint32_t                      count[LISTED_EACH];
 
   if (threadIdx.x == 0) used = listed = 0;
+  if (threadIdx.x < CODSELL_WORDS) number[threadIdx.x] = 0;
   __syncthreads();
   if (threadIdx.x < s.lengths) {
     counts[threadIdx.x] = {s.totals->words[threadIdx.x], s.totals->distinct[threadIdx.x]};
@@ -163,70 +178,25 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sam
     count[j]        = i < s.capacity ? s.table[i].count : 0; /* 0 where the entry is free */
   }
   __syncthreads();
-  if (s.totals->full || used > (unsigned long long)(s.capacity / 4 * 3)) return;
+  if (s.totals->full || used > (unsigned long long)most_words(s.capacity)) return;
 #pragma unroll
   for (int j = 0; j < LISTED_EACH; j++) {
     const int64_t i = begin + j * CODSELL_THREADS;
-    if (count[j] > 0 && codsell_worth(counts[codsell_place_length(s.table[i].first)], count[j]))
-      here[atomicAdd(&listed, 1)] = (int32_t)i;
+    if (count[j] == 0) continue;
+    const int length = codsell_place_length(s.table[i].first);
+    if (!codsell_worth(counts[length], count[j])) continue;
+    here[atomicAdd(&listed, 1)] = (int32_t)i;
+    atomicAdd(&number[length], 1);
   }
   __syncthreads();
   if (threadIdx.x == 0 && listed > 0) before = atomicAdd(&s.totals->worth, listed);
+  if (threadIdx.x < CODSELL_WORDS && number[threadIdx.x] > 0)
+    atomicAdd((unsigned long long *)&s.totals->number[threadIdx.x], (unsigned long long)number[threadIdx.x]);
   __syncthreads();
-  for (int i = threadIdx.x; i < listed; i += CODSELL_THREADS) worth[before + i] = here[i];
-}
-
-/* Keys that sort the dictionary, all different: word length, then the frequent ones, then the first ones. They are
-   places, which have room for a count between the row, of 32 bits, and the word length. */
-constexpr int COUNT_BIT = 44;
-static_assert(CODSELL_COUNT_MAX == (1 << (61 - COUNT_BIT)) - 1, "counts of keys");
-
-__global__ void codsell_rank_keys(const CodsellEntry *table, const int32_t *entry, int64_t n, uint64_t *key)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const CodsellEntry *e = &table[entry[i]];
-  key[i]                = e->first | (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e->count)) << COUNT_BIT;
-}
-
-struct IsBefore {
-  __device__ inline bool operator()(uint64_t a, uint64_t b) const { return a < b; }
-};
-
-/* ids from the ranks, and how many words of each length have one */
-__global__ void codsell_give_ids(const uint64_t *key, const int32_t *entry, int64_t n, CodsellEntry *table,
-                                 Totals *totals)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const int length = codsell_place_length(key[i]);
-  int64_t   low = 0, high = i; /* where the words of this length begin */
-
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (codsell_place_length(key[middle]) < length) low = middle + 1;
-    else high = middle;
+  for (int i = threadIdx.x; i < listed; i += CODSELL_THREADS) {
+    worth[before + i] = here[i];
+    key[before + i]   = codsell_rank_key(s.table[here[i]]);
   }
-  if (i - low < CODSELL_DICTIONARY) table[entry[i]].id = (uint32_t)(i - low);
-  if (i + 1 == n || codsell_place_length(key[i + 1]) != length)
-    totals->number[length] = min(i + 1 - low, (int64_t)CODSELL_DICTIONARY);
-}
-
-template <typename I>
-__global__ void codsell_write_dictionary(const CodsellEntry *table, const int32_t *entry, int64_t words, int word,
-                                         int stride, const I *row_ptr, const I *col, int32_t *dictionary)
-{
-  const int64_t id = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (id >= words) return;
-  const uint64_t place = table[entry[id]].first;
-  const int64_t  row = codsell_place_row(place), begin = row_ptr[row];
-  int32_t        offset[CODSELL_MAX_WORD];
-
-  codsell_read_word(col + begin, (int)(row_ptr[row + 1] - begin), codsell_place_word(place), word, row, offset);
-  const int32_t start = codsell_place_relative(place) ? offset[0] : 0;
-#pragma unroll
-  for (int j = 0; j < CODSELL_MAX_WORD; j++)
-    if (j < stride) dictionary[id * stride + j] = j < word ? offset[j] - start : 0;
 }
 
 /* A thread a word of the mean row, of the shortest word length, where a thread block has so many */
@@ -247,13 +217,15 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
 {
   const SpmvPattern *p = &a->pattern;
   int64_t            blocks;
+  Sums              *sums;
 
   codsell_sample_size(s->word, s->lengths, wanted, p->rows, p->nnz, &s->stride, &s->capacity);
   SPMV_TRY(spmv_arena_array(arena, s->capacity, "words", &s->table, exec));
-  SPMV_TRY(spmv_arena_array(arena, 1, "totals of words", &s->totals, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(s->totals, 0, sizeof *s->totals, (cudaStream_t)exec->stream));
+  SPMV_TRY(spmv_arena_array(arena, 1, "totals of words", &sums, exec));
+  s->totals  = &sums->totals;
+  s->buckets = &sums->buckets;
   SPMV_LAUNCH(exec, codsell_clear_table, spmv_blocks(3 * s->capacity, CLEARED), CODSELL_THREADS, 0, s->table,
-              s->capacity);
+              s->capacity, sums);
   const int64_t  slices = spmv_blocks(a->shape.slices, s->stride);
   const Division d      = divide(&a->shape, p->nnz, s->word[0], slices, s->lengths, &blocks);
   if (p->index_type == SPMV_I64)
@@ -265,24 +237,23 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
   return SPMV_SUCCESS;
 }
 
-/* Gives ids to the words of the sample that are worth it. The entries in the order of their ids, and their number in
-   all, for one length. */
-SpmvStatus rank_words(const Sample *s, int32_t **entry, int64_t *count, SpmvArena *arena, SpmvExec *exec)
+/* Gives ids to the words of the sample that are worth it, and writes them to a dictionary, if there is one */
+SpmvStatus rank_words(const CodsellDeviceAnalysis *a, const Sample *s, int32_t *dictionary, SpmvArena *arena,
+                      SpmvExec *exec)
 {
-  uint64_t *key;
-  int32_t   n;
+  CodsellRanking r = {};
 
-  SPMV_TRY(spmv_arena_array(arena, s->capacity, "ranked words", entry, exec));
-  SPMV_LAUNCH(exec, codsell_list_worthy, spmv_blocks(s->capacity, LISTED), CODSELL_THREADS, 0, *s, *entry);
-  SPMV_TRY(spmv_fetch(&n, &s->totals->worth, sizeof n, exec));
-  *count = n;
-  if (n == 0) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_arena_array(arena, n, "keys of words", &key, exec));
-  SPMV_LAUNCH(exec, codsell_rank_keys, spmv_blocks(n, 256), 256, 0, s->table, *entry, n, key);
-  SPMV_CUB(exec, arena, /* keys are long and few: merging takes fewer steps than sorting by digits */
-           cub::DeviceMergeSort::SortPairs(scratch, bytes, key, *entry, n, IsBefore(), (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_give_ids, spmv_blocks(n, 256), 256, 0, key, *entry, n, s->table, s->totals);
-  return SPMV_SUCCESS;
+  r.most    = most_words(s->capacity);
+  r.n       = &s->totals->worth;
+  r.number  = s->totals->number;
+  r.buckets = s->buckets;
+  r.table   = s->table;
+  SPMV_TRY(spmv_arena_array(arena, r.most, "keys of words", &r.key, exec));
+  SPMV_TRY(spmv_arena_array(arena, r.most, "keys in buckets", &r.key_to, exec));
+  SPMV_TRY(spmv_arena_array(arena, r.most, "ranked words", &r.entry, exec));
+  SPMV_TRY(spmv_arena_array(arena, r.most, "words in buckets", &r.entry_to, exec));
+  SPMV_LAUNCH(exec, codsell_list_worthy, spmv_blocks(s->capacity, LISTED), CODSELL_THREADS, 0, *s, r.entry, r.key);
+  return codsell_device_rank(&r, &a->pattern, s->word[0], dictionary, exec);
 }
 
 /* The word length of fewest bytes for a sample, of equal ones the longest */
@@ -293,22 +264,22 @@ SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, Sp
       CODSELL_WORD_LIST(WORD)
 #undef WORD
   };
-  Sample   s = {};
-  Totals   totals;
-  int32_t *entry;
-  int64_t  count, least = INT64_MAX;
+  Sample  s = {};
+  Totals  totals;
+  int64_t least = INT64_MAX;
 
   s.lengths = CODSELL_WORDS;
   for (int l = 0; l < CODSELL_WORDS; l++) s.word[l] = choices[l];
   SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ALL, &s, arena, exec));
-  SPMV_TRY(rank_words(&s, &entry, &count, arena, exec));
+  SPMV_TRY(rank_words(a, &s, NULL, arena, exec));
   a->table    = s.table;
   a->capacity = s.capacity;
   SPMV_TRY(codsell_device_estimate(a, s.word, s.lengths, s.stride, s.totals->number, s.totals->bytes, exec));
   SPMV_TRY(spmv_fetch(&totals, s.totals, sizeof totals, exec));
   for (int l = 0; l < CODSELL_WORDS; l++) {
+    const int64_t words = std::min(totals.number[l], (int64_t)CODSELL_DICTIONARY);
     const int64_t all =
-        (int64_t)totals.bytes[l] * s.stride + totals.number[l] * codsell_stride(choices[l]) * (int64_t)sizeof(int32_t);
+        (int64_t)totals.bytes[l] * s.stride + words * codsell_stride(choices[l]) * (int64_t)sizeof(int32_t);
     if (all <= least) {
       least = all;
       *word = choices[l];
@@ -320,10 +291,7 @@ SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, Sp
 
 SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExec *exec)
 {
-  const SpmvPattern *p = &a->pattern;
-  Sample             s = {};
-  int32_t           *entry;
-  int64_t            count;
+  Sample s = {};
 
   const CodsellMark mark = codsell_mark(&a->arena);
   if (word == 0) SPMV_TRY(choose_word(a, &word, &a->arena, exec));
@@ -333,18 +301,11 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
   s.lengths       = 1;
   s.word[0]       = word;
   SPMV_TRY(take_sample(a, CODSELL_SAMPLE_ONE, &s, &a->arena, exec));
-  SPMV_TRY(rank_words(&s, &entry, &count, &a->arena, exec));
-  a->table       = s.table;
-  a->capacity    = s.capacity;
-  a->shape.words = count < CODSELL_DICTIONARY ? count : (int64_t)CODSELL_DICTIONARY;
-  SPMV_TRY(spmv_arena_array(&a->arena, a->shape.words * a->shape.stride, "dictionary", &a->dictionary, exec));
-  if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, codsell_write_dictionary<int64_t>, spmv_blocks(a->shape.words, 256), 256, 0, a->table, entry,
-                a->shape.words, word, a->shape.stride, (const int64_t *)p->row_ptr, (const int64_t *)p->col,
-                a->dictionary);
-  else
-    SPMV_LAUNCH(exec, codsell_write_dictionary<int32_t>, spmv_blocks(a->shape.words, 256), 256, 0, a->table, entry,
-                a->shape.words, word, a->shape.stride, (const int32_t *)p->row_ptr, (const int32_t *)p->col,
-                a->dictionary);
+  const int64_t most = std::min(most_words(s.capacity), (int64_t)CODSELL_DICTIONARY);
+  SPMV_TRY(spmv_arena_array(&a->arena, most * a->shape.stride, "dictionary", &a->dictionary, exec));
+  SPMV_TRY(rank_words(a, &s, a->dictionary, &a->arena, exec));
+  a->table    = s.table;
+  a->capacity = s.capacity;
+  a->words    = s.totals->number;
   return SPMV_SUCCESS;
 }

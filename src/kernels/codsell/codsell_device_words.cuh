@@ -6,13 +6,6 @@
 
 namespace
 {
-__device__ inline int codsell_row_in_slot(const CodsellSource &a, int slot)
-{
-  const unsigned at = (unsigned)slot, window = (unsigned)a.window;
-
-  return a.order ? (int)(at / window * window) + a.order[slot] : slot;
-}
-
 /* Columns of word w of a row of n nonzeros minus `row`; the last position fills the rest of the word */
 template <int W, typename I>
 __device__ inline void read_word(const I *col, int n, int w, int row, int32_t (&offset)[W])

@@ -285,6 +285,19 @@ static void equal_arrays(const void *host, const void *device, int64_t bytes, Sp
   free(copy);
 }
 
+/* New values for a matrix on both sides: devices fill plans in another way when the CSR's pointers are not there */
+static void check_device_refresh(UnitPlan *host, UnitPlan *device, double *values)
+{
+  const CodsellPlan *a = (const CodsellPlan *)host->plan, *b = (const CodsellPlan *)device->plan;
+  const int64_t      bytes = (a->shape.columns << a->shape.log_c) * (int64_t)sizeof *values;
+
+  gen_values(GEN_RANDOM, 6, 0, SPMV_F64, a->base.nnz, values);
+  UNIT_EQUAL(SPMV_SUCCESS, a->base.format->update_values(host->plan, values, SPMV_HOST, &host->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, b->base.format->update_values(device->plan, values, SPMV_HOST, &device->exec));
+  equal_arrays(a->values, b->values, bytes, &device->exec);
+  equal_arrays(a->long_values, b->long_values, a->shape.long_nnz * (int64_t)sizeof *values, &device->exec);
+}
+
 /* Builds a matrix on both sides and compares the plans array by array */
 static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, const char *word)
 {
@@ -307,6 +320,7 @@ static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, c
     if (a->base.memory.array[i].bytes == b->base.memory.array[i].bytes)
       equal_arrays(host[i], device[i], a->base.memory.array[i].bytes, &d.exec);
   }
+  check_device_refresh(&h, &d, values);
   unit_plan_clear(&h);
   unit_plan_clear(&d);
   free(values);
@@ -344,4 +358,14 @@ UNIT_TEST(codsell_device_sorts_windows_of_any_size)
     check_device_arrays(&large, c[i], sigma[i], "3");
     check_device_arrays(&small, c[i], sigma[i], "3");
   }
+}
+
+/* More words than a few buckets of the ranking on the device hold */
+UNIT_TEST(codsell_device_ranks_many_words)
+{
+  const GenSpec circuit = gen_circuit(40000, 7, 7);
+
+  if (spmv_device_count(NULL) == 0) return;
+  check_device_arrays(&circuit, "32", 0, "1");
+  check_device_arrays(&circuit, "32", 0, "auto");
 }

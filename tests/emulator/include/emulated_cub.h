@@ -8,9 +8,7 @@
 #include <cuda_runtime.h>
 #include <iterator>
 #include <numeric>
-#include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace cub
@@ -110,21 +108,6 @@ struct DeviceRadixSort {
   }
 };
 
-/* Not stable */
-struct DeviceMergeSort {
-  template <typename K, typename V, typename N, typename Less>
-  static cudaError_t SortPairs(void *scratch, size_t &bytes, K *keys, V *values, N n, Less less,
-                               cudaStream_t stream = 0)
-  {
-    return emulated::run(scratch, bytes, stream, [=] {
-      std::vector<std::pair<K, V>> pairs;
-      for (N i = 0; i < n; i++) pairs.emplace_back(keys[i], values[i]);
-      std::sort(pairs.begin(), pairs.end(), [=](const auto &a, const auto &b) { return less(a.first, b.first); });
-      for (N i = 0; i < n; i++) std::tie(keys[i], values[i]) = pairs[i];
-    });
-  }
-};
-
 struct DeviceSelect {
   template <typename In, typename Out, typename Count, typename N, typename Predicate>
   static cudaError_t If(void *scratch, size_t &bytes, In in, Out out, Count count, N n, Predicate keep,
@@ -190,6 +173,13 @@ public:
   {
     T a[1] = {in}, b[1];
     scan(a, b, total, cub::Sum(), T(), false);
+    out = b[0];
+  }
+  template <typename Op>
+  void InclusiveScan(T in, T &out, Op op, T &total)
+  {
+    T a[1] = {in}, b[1];
+    scan(a, b, total, op, T(), true);
     out = b[0];
   }
 };

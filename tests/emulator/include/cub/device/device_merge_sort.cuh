@@ -1,1 +1,0 @@
-#include <emulated_cub.h>
