@@ -4,6 +4,7 @@
 #include "command_line.hpp"
 #include "generators.hpp"
 #include "mesh.hpp"
+#include "published.hpp"
 #include "readers.hpp"
 
 #include <stdexcept>
@@ -94,6 +95,7 @@ std::string usage()
   return "spmv_bench: sparse matrix times vector on one GPU, formats of the library against cuSPARSE\n"
          "  --set small|default|large   matrices of a set (default without --matrix, --file and --graph)\n"
          "  --matrix family[:size]      one matrix; may be given several times; --list shows the families\n"
+         "  --matrix shape:name         one of the shapes that fold_paper measures (shape:F1, ...)\n"
          "  --file path                 PETSc binary, or Matrix Market (.mtx)\n"
          "  --graph path                node graph (int32 nodes, entries, pointers, neighbours)\n"
          "  --order keep,rcm,random     orders in which a graph is measured (keep)\n"
@@ -138,7 +140,7 @@ std::vector<MatrixSource> matrix_sources(const CommandLine &c)
   for (const auto &path : c.graphs)
     for (const auto &order : c.orders)
       for (const int dofs : c.dofs) r.push_back({path + " " + order, [=] { return graph_matrix(path, order, dofs); }});
-  for (const auto &name : c.matrices) r.push_back({name, [name] { return make_matrix(name); }});
+  for (const auto &name : c.matrices) r.push_back({name, [name] { return make_published(name); }});
   return r;
 }
 

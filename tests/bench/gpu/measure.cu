@@ -111,6 +111,7 @@ void add_own(Json &r, const std::vector<Entry> &entries, const Entry &e, const C
   r["conversion"] = conversions_json(*e.kernel, a, time, upload);
   if (e.refreshable) {
     r["refresh_us"]       = spread_json(e.refresh);
+    r["refresh_alone_us"] = spread_json(e.refresh_alone);
     r["refresh_products"] = spread_of(e.refresh).median / time;
   }
   if (!used) return;

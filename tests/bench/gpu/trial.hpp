@@ -38,7 +38,7 @@ struct Entry {
   CheckResult             check, general_check;
   std::int64_t            repeat_differences = 0; /* elements of y, over all repeats */
   bool                    refreshable = false, slow = false;
-  std::vector<double>     refresh, warm, general, cold; /* seconds: of one refresh, of one product */
+  std::vector<double>     refresh, refresh_alone, warm, general, cold; /* seconds: of one refresh, of one product */
   bool                    usable() const { return kernel && error.empty(); }
 };
 
