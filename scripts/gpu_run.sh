@@ -99,6 +99,25 @@ try() {
   return "$status"
 }
 
+# The same in the background, for programs that mostly wait: the output comes when collect() has waited for all of them
+asides=()
+try_aside() {
+  (
+    failed=0
+    try "$@"
+    exit "$failed"
+  ) >"$scratch/aside.${#asides[@]}" 2>&1 &
+  asides+=($!)
+}
+collect() {
+  local k
+  for k in "${!asides[@]}"; do
+    wait "${asides[k]}" || failed=1
+    cat "$scratch/aside.$k"
+  done
+  asides=()
+}
+
 # Processes that share a GPU take turns, which is slower than one alone, unless a server of ours runs their kernels together
 start_sharing() {
   export CUDA_MPS_PIPE_DIRECTORY=$scratch/mps CUDA_MPS_LOG_DIRECTORY=$scratch/mps
@@ -150,16 +169,18 @@ step_conformance() {
 # Small matrices too must be on the GPU; then once more with those left to PETSc's type that a format declines
 step_mat() {
   local format formats program ranks common=(-mat_aijfmt_device gpu -use_gpu_aware_mpi 0)
-  single=$((limit[mat] / 3))
+  single=$((limit[mat] * 2 / 3))
   read -r -a formats < <(manifest formats)
+  for format in "${formats[@]}"; do try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0; done # alone
+  start_sharing
   for format in "${formats[@]}"; do
-    try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0
     for ranks in 1 2; do
-      try mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" -mat_aijfmt_decline 0 \
-        "${common[@]}" -malloc_dump
+      try_aside mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.$ranks" \
+        -mat_aijfmt_decline 0 "${common[@]}" -malloc_dump
     done
-    try conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" "${common[@]}" -malloc_dump
+    try_aside conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.declines" "${common[@]}" -malloc_dump
   done
+  collect
   for program in ksp_history ksp_refresh; do try mpiexec -n 2 "$program" -mat_aijfmt_decline 0 "${common[@]}"; done
   try mpiexec -n 2 bench_kspsolve -n 100 -ksp_type cg -pc_type jacobi -mat_type aijfold \
     -mat_aijfold_device_memory 20000000 -ksp_converged_reason -ksp_error_if_not_converged "${plugin[@]}"
@@ -267,7 +288,7 @@ step_fold_paper() {
 step_distro() {
   local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_decline 0)
   read -r -a formats < <(manifest formats)
-  single=$((limit[distro] / 3))
+  single=$((limit[distro] * 2 / 3))
   plugin=(-dll_append "$here/distro/lib/libpetscpack.so" -mat_aijfmt_device gpu -ksp_view_mat ::ascii_info)
   for ranks in 1 2; do
     compare_types aij "$ranks" ex2 -m 300 -n 300 -ksp_type cg -ksp_converged_reason -pc_type jacobi
@@ -279,11 +300,14 @@ step_distro() {
     try mpiexec -n "$ranks" mat_options -malloc_dump
     try mpiexec -n "$ranks" ksp_history "${device[@]}" -malloc_dump
   done
-  for ranks in 1 2; do
-    for format in "${formats[@]}"; do
-      try mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.bin" "${device[@]}" -malloc_dump
+  start_sharing
+  for format in "${formats[@]}"; do
+    for ranks in 1 2; do
+      try_aside mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.$ranks" \
+        "${device[@]}" -malloc_dump
     done
   done
+  collect
   try mpiexec -n 1 conf_mat -format rbp -scratch "$scratch/conf_mat.bin" -mat_aijfmt_device auto -mat_aijfmt_decline 0
 }
 
