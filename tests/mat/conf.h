@@ -16,16 +16,21 @@
 
 enum { CONF_TYPE_MAX = 64, CONF_WHAT_MAX = 56 };
 
-/* One thing that an operation saw: a number, or a text */
+/* One thing that an operation saw: a number, or a text. Thousands in a row have the same label. */
 typedef struct {
-  char      what[CONF_WHAT_MAX], text[CONF_TYPE_MAX];
-  PetscReal value;
+  char what[CONF_WHAT_MAX], text[CONF_TYPE_MAX];
+} ConfLabel;
+
+typedef struct {
+  const ConfLabel *label;
+  PetscReal        value;
 } ConfItem;
 
-/* What one process saw during one operation; grows as needed */
+/* What one process saw during one operation */
 typedef struct {
-  ConfItem *item;
-  PetscInt  count, capacity;
+  PetscSegBuffer   items, labels;
+  size_t           count; /* of items */
+  const ConfLabel *last;
 } ConfRecord;
 
 /* How rows and columns are spread over the processes */
@@ -80,6 +85,9 @@ PetscErrorCode ConfCreateVecs(Mat A, uint64_t seed, Vec *x, Vec *y);
 
 /* ---- record.c: what operations see ---- */
 
+PetscErrorCode ConfRecordCreate(ConfRecord *r);
+PetscErrorCode ConfRecordDestroy(ConfRecord *r);
+
 PetscErrorCode ConfSeeReal(Conf *c, const char *what, PetscReal value);
 PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text);
 PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x);
@@ -88,4 +96,5 @@ PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A);
 /* Only y = A x, y += A x and their transposes, with both forms of the sum */
 PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A);
 /* Number of items that differ; the first is printed, with the name of the operation */
-PetscInt ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual);
+PetscErrorCode ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual,
+                           PetscInt *different);

@@ -6,37 +6,70 @@
 /* The data are small integers, so sums are exact; divisions (factorizations, norms) are done in the same order */
 #define TOLERANCE (1e4 * PETSC_MACHINE_EPSILON)
 
-static PetscErrorCode See(Conf *c, const char *what, PetscReal value, const char *text)
+PetscErrorCode ConfRecordCreate(ConfRecord *r)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscSegBufferCreate(sizeof(ConfItem), 1024, &r->items));
+  PetscCall(PetscSegBufferCreate(sizeof(ConfLabel), 64, &r->labels));
+  r->count = 0;
+  r->last  = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfRecordDestroy(ConfRecord *r)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscSegBufferDestroy(&r->items));
+  PetscCall(PetscSegBufferDestroy(&r->labels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool IsLabelled(const ConfLabel *label, const char *what, const char *text)
+{
+  return label && !strcmp(label->what, what) && !strcmp(label->text, text) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Items from here on have this label */
+static PetscErrorCode Label(Conf *c, const char *what, const char *text)
 {
   ConfRecord *r = c->record;
+  ConfLabel  *label;
 
   PetscFunctionBeginUser;
-  if (r->count == r->capacity) {
-    ConfItem *more;
+  if (IsLabelled(r->last, what, text)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSegBufferGet(r->labels, 1, &label));
+  PetscCall(PetscStrncpy(label->what, what, CONF_WHAT_MAX));
+  PetscCall(PetscStrncpy(label->text, text, CONF_TYPE_MAX));
+  r->last = label;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(PetscMalloc1(2 * r->capacity + 1024, &more));
-    PetscCall(PetscArraycpy(more, r->item, r->count));
-    PetscCall(PetscFree(r->item));
-    r->item     = more;
-    r->capacity = 2 * r->capacity + 1024;
-  }
-  PetscCall(PetscStrncpy(r->item[r->count].what, what, CONF_WHAT_MAX));
-  PetscCall(PetscStrncpy(r->item[r->count].text, text, CONF_TYPE_MAX));
-  r->item[r->count++].value = value;
+static PetscErrorCode See(Conf *c, PetscReal value)
+{
+  ConfRecord *r = c->record;
+  ConfItem   *item;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSegBufferGet(r->items, 1, &item));
+  item->label = r->last;
+  item->value = value;
+  r->count++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ConfSeeReal(Conf *c, const char *what, PetscReal value)
 {
   PetscFunctionBeginUser;
-  PetscCall(See(c, what, value, ""));
+  PetscCall(Label(c, what, ""));
+  PetscCall(See(c, value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text)
 {
   PetscFunctionBeginUser;
-  PetscCall(See(c, what, 0, text));
+  PetscCall(Label(c, what, text));
+  PetscCall(See(c, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,7 +82,7 @@ PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x)
   PetscCall(VecGetLocalSize(x, &n));
   PetscCall(VecGetArrayRead(x, &value));
   PetscCall(ConfSeeReal(c, what, (PetscReal)n));
-  for (PetscInt i = 0; i < n; i++) PetscCall(ConfSeeReal(c, what, PetscRealPart(value[i])));
+  for (PetscInt i = 0; i < n; i++) PetscCall(See(c, PetscRealPart(value[i])));
   PetscCall(VecRestoreArrayRead(x, &value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,8 +118,8 @@ static PetscErrorCode SeeRows(Conf *c, const char *what, Mat A)
     PetscCall(MatGetRow(A, i, &count, &col, &value));
     PetscCall(ConfSeeReal(c, what, (PetscReal)count));
     for (PetscInt k = 0; k < count; k++) {
-      PetscCall(ConfSeeReal(c, what, (PetscReal)col[k]));
-      PetscCall(ConfSeeReal(c, what, PetscRealPart(value[k])));
+      PetscCall(See(c, (PetscReal)col[k]));
+      PetscCall(See(c, PetscRealPart(value[k])));
     }
     PetscCall(MatRestoreRow(A, i, &count, &col, &value));
   }
@@ -172,35 +205,39 @@ PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Agree(const ConfItem *a, const ConfItem *b)
+static PetscBool Agree(PetscReal a, PetscReal b)
 {
-  PetscReal scale     = PetscMax(1, PetscMax(PetscAbsReal(a->value), PetscAbsReal(b->value)));
-  PetscBool same_text = PETSC_FALSE, same_what = PETSC_FALSE;
+  PetscReal scale = PetscMax(1, PetscMax(PetscAbsReal(a), PetscAbsReal(b)));
 
-  (void)PetscStrcmp(a->what, b->what, &same_what);
-  (void)PetscStrcmp(a->text, b->text, &same_text);
-  if (!same_what || !same_text) return PETSC_FALSE;
-  return (a->value == b->value || PetscAbsReal(a->value - b->value) <= TOLERANCE * scale) ? PETSC_TRUE : PETSC_FALSE;
+  return a == b || PetscAbsReal(a - b) <= TOLERANCE * scale ? PETSC_TRUE : PETSC_FALSE;
 }
 
-PetscInt ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual)
+PetscErrorCode ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual,
+                           PetscInt *different)
 {
-  PetscInt common = PetscMin(expected->count, actual->count), different = 0;
+  ConfItem        *a, *b;
+  const ConfLabel *seen[2] = {NULL, NULL};
+  PetscBool        same    = PETSC_FALSE;
 
-  for (PetscInt i = 0; i < common; i++) {
-    const ConfItem *a = &expected->item[i], *b = &actual->item[i];
-
-    if (Agree(a, b)) continue;
-    if (!different++)
-      (void)PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
-                         "  %s, process %d, item %" PetscInt_FMT ": expected %s %s %.17g, got %s %s %.17g\n", operation,
-                         c->rank, i, a->what, a->text, (double)a->value, b->what, b->text, (double)b->value);
+  PetscFunctionBeginUser;
+  *different = 0;
+  PetscCall(PetscSegBufferExtractInPlace(expected->items, &a));
+  PetscCall(PetscSegBufferExtractInPlace(actual->items, &b));
+  for (size_t i = 0; i < PetscMin(expected->count, actual->count); i++, a++, b++) {
+    if (a->label != seen[0] || b->label != seen[1]) same = IsLabelled(a->label, b->label->what, b->label->text);
+    seen[0] = a->label;
+    seen[1] = b->label;
+    if (same && Agree(a->value, b->value)) continue;
+    if ((*different)++) continue;
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                           "  %s, process %d, item %zu: expected %s %s %.17g, got %s %s %.17g\n", operation, c->rank, i,
+                           a->label->what, a->label->text, (double)a->value, b->label->what, b->label->text,
+                           (double)b->value));
   }
   if (expected->count != actual->count) {
-    different++;
-    (void)PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
-                       "  %s, process %d: expected %" PetscInt_FMT " items, got %" PetscInt_FMT "\n", operation,
-                       c->rank, expected->count, actual->count);
+    (*different)++;
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "  %s, process %d: expected %zu items, got %zu\n", operation,
+                           c->rank, expected->count, actual->count));
   }
-  return different;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -165,9 +165,10 @@ __global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREAD
 template <typename I>
 SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowLook *look, SpmvExec *exec)
 {
-  const int64_t mean = p->nnz / p->rows + 1, most = SCAN_ROWS, filled = SCAN_AIM / mean;
+  const int64_t mean = p->nnz / p->rows + 1, most = SCAN_ROWS, filled = SCAN_AIM / mean, busy = SCAN_THREADS / mean;
   int64_t       rows = p->rows / SCAN_BLOCKS + 1;
 
+  if (rows < busy) rows = busy; /* a column for each thread */
   if (rows > filled) rows = filled < 1 ? 1 : filled;
   if (rows > most) rows = most;
   SPMV_LAUNCH(exec, rbp_scan_rows<I>, spmv_blocks(p->rows, rows), SCAN_THREADS, 0, (const I *)p->row_ptr,
