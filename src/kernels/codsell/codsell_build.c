@@ -183,6 +183,15 @@ int codsell_view_length(const CodsellView *v, int lane)
   return v->ragged ? codsell_length(v->lengths, v->width, lane) : v->width;
 }
 
+int codsell_view_has_empty_rows(const CodsellView *v)
+{
+  if (!v->ragged) return v->width == 0;
+  if (v->width <= 255) return memchr(v->lengths, 0, (size_t)v->c) != NULL;
+  for (int l = 0; l < v->c; l++)
+    if (codsell_view_length(v, l) == 0) return 1;
+  return 0;
+}
+
 void codsell_view_columns(const CodsellView *v, int k, int32_t *column)
 {
   const int       w = k / v->word, j = k % v->word, c = v->c, ids = w * c;

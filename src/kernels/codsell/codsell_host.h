@@ -56,6 +56,7 @@ typedef struct {
 
 void codsell_view(const CodsellPlan *, int64_t slice, CodsellView *);
 int  codsell_view_length(const CodsellView *, int lane);
+int  codsell_view_has_empty_rows(const CodsellView *);
 /* column[lane] of nonzero k of each row; unspecified where a row is shorter */
 void codsell_view_columns(const CodsellView *, int k, int32_t *column);
 
