@@ -99,7 +99,7 @@ static PetscErrorCode SetFromOptions(void)
 PetscErrorCode PetscPackFinalizePackage(void)
 {
   PetscFunctionBegin;
-  PetscCall(AIJFmtAliasesReset());
+  PetscCall(AIJFmtNamesReset());
   PetscCall(AIJFmtParentsReset());
   spmv_staging_release();
   spmv_device_release();

@@ -22,10 +22,16 @@ static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
    hand on. The CUDA parent gives its own type back, so the copy is made ours once more. */
 static PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 {
-  Mat_AIJFmt *from, *to;
+  const AIJFmtParent *host;
+  Mat_AIJFmt         *from, *to;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(A, "MatDuplicate()", &from));
+  PetscCall(AIJFmtStateGet(A, &from));
+  if (!from) { /* a subclass that PETSc made of a matrix of ours, see AIJFmtParentOf() */
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+    PetscCall(host->seq.duplicate(A, values, B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall((from->parallel ? &from->parent->mpi : &from->parent->seq)->duplicate(A, values, B));
   PetscCall(AIJFmtInstall(*B, from->row, from->parallel, NULL));
   PetscCall(AIJFmtStateRequire(*B, "MatDuplicate()", &to));
@@ -79,8 +85,11 @@ PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
     A->ops->assemblyend = MatAssemblyEnd_SeqAIJFmt;
     A->ops->getinfo     = MatGetInfo_SeqAIJFmt;
     PetscCall(AIJFmtMultInstall(A));
+    PetscCall(AIJFmtNamesInstall(A, s));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", MatRetrieveValues_SeqAIJFmt));
   }
+  PetscCall(AIJFmtDispatchInstall(A));
+  PetscCall(AIJFmtMergeInstall(A, s));
   PetscCall(AIJFmtCudaInstall(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,8 +118,12 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
   A->ops->productsetfromoptions     = from->productsetfromoptions;
   A->ops->bindtocpu                 = from->bindtocpu;
   A->ops->norm                      = from->norm;
-  if (!s->parallel)
+  if (!s->parallel) {
+    PetscCall(AIJFmtNamesRemove(A, s));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", s->parent->retrieve_values));
+  }
+  PetscCall(AIJFmtDispatchRemove(A));
+  PetscCall(AIJFmtMergeRemove(A, s));
   PetscCall(AIJFmtCudaRemove(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,7 +175,6 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
     if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
     PetscCall(AdoptParent(A, s, outer));
     PetscCall(AIJFmtOperationsInstall(A, s));
-    PetscCall(AIJFmtAliasesInstall(A, row, parallel));
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
     if (parallel && A->assembled) PetscCall(AIJFmtBlocksInstall(A, s));
   } else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
@@ -179,7 +191,6 @@ PetscErrorCode AIJFmtStrip(Mat A)
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(RestoreOperations(A, s));
-  PetscCall(AIJFmtAliasesRemove(A, s->row, s->parallel));
   PetscCall(AIJFmtStateForget(s));
   if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, s->parallel ? s->parent->mpi_type : s->parent->seq_type));

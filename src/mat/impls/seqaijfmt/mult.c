@@ -22,20 +22,28 @@ static PetscErrorCode CallProduct(const struct _MatOps *ops, Mat A, ProductKind 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
+{
+  const AIJFmtParent *parent;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
+  PetscCall(CallProduct(&parent->seq, A, kind, x, z, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The product of the parent type with the same arguments; z == NULL stands for none. The CUDA parent does it where the
    plan would have been on the device and the vectors are; else the host parent, which takes vectors of every kind. */
 static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind, Vec x, Vec z, Vec y)
 {
-  const AIJFmtParent *parent;
-  AIJFmtNameGuard     guard;
-  PetscErrorCode      error;
-  PetscBool           device;
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+  PetscBool       device;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaMultiplies(A, s, x, z, y, &device));
   if (!device) {
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
-    PetscCall(CallProduct(&parent->seq, A, kind, x, z, y));
+    PetscCall(HostParentProduct(A, kind, x, z, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* MatMultTransposeAdd_SeqAIJCUSPARSE() of 3.26 adds what is in y, even where that is not z */
@@ -116,9 +124,13 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   AIJFmtCheck     reference;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) {
+    PetscCall(HostParentProduct(A, kind, x, z, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(EmptyProduct(A, kind, z, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtStateRequire(A, "MatMult()", &s));
   PetscCall(AIJFmtSync(A, s, ((PetscObject)A)->state));
   PetscCall(CanMultiply(A, s, kind, &done));
   if (!done) {

@@ -128,7 +128,8 @@ PetscErrorCode MatSetFromOptions_AIJFmt(Mat A, AIJFmtOptionItems PetscOptionsObj
   PetscErrorCode (*parent)(Mat, AIJFmtOptionItems);
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(A, "MatSetFromOptions()", &s));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS); /* a subclass made of a matrix of ours; AIJ has no options here */
   parent = (s->parallel ? &s->parent->mpi : &s->parent->seq)->setfromoptions;
   if (parent) PetscCall(parent(A, PetscOptionsObject));
   PetscOptionsHeadBegin(PetscOptionsObject, "Packed format");

@@ -7,38 +7,48 @@
 #include "seqaijfmt.h"
 
 static AIJFmtParent parents[AIJFMT_PARENT_COUNT] = {
-    [AIJFMT_PARENT_HOST] = {.seq_type = MATSEQAIJ, .mpi_type = MATMPIAIJ},
-    [AIJFMT_PARENT_CUDA] = {.seq_type = MATSEQAIJCUSPARSE, .mpi_type = MATMPIAIJCUSPARSE},
+    [AIJFMT_PARENT_HOST] = {.kind = AIJFMT_PARENT_HOST, .seq_type = MATSEQAIJ, .mpi_type = MATMPIAIJ},
+    [AIJFMT_PARENT_CUDA] = {.kind = AIJFMT_PARENT_CUDA, .seq_type = MATSEQAIJCUSPARSE, .mpi_type = MATMPIAIJCUSPARSE},
 };
 static PetscBool have_operations[AIJFMT_PARENT_COUNT];
 
-/* The prefix keeps -mat_seqaij_type away from the template. retrieve_values becomes NULL where the type has none. */
-static PetscErrorCode TakeOperations(MatType type, struct _MatOps *ops, PetscErrorCode (**retrieve_values)(Mat))
+/* A matrix of exactly that type. Its options database is empty: -mat_seqaij_type stays away from it, and -help does not
+   print its options. */
+static PetscErrorCode CreateTemplate(MatType type, PetscOptions none, Mat *template)
 {
-  Mat template;
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, template));
+  PetscCall(PetscObjectSetOptions((PetscObject) * template, none));
+  PetscCall(MatSetSizes(*template, 0, 0, 0, 0));
+  PetscCall(MatSetType(*template, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TakeOperations(AIJFmtParent *parent)
+{
+  PetscOptions none;
+  Mat          seq, mpi;
 
   PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, &template));
-  PetscCall(MatSetOptionsPrefix(template, "petscpack_template_"));
-  PetscCall(MatSetSizes(template, 0, 0, 0, 0));
-  PetscCall(MatSetType(template, type));
-  *ops = *template->ops;
-  PetscCall(PetscObjectQueryFunction((PetscObject) template, "MatRetrieveValues_C", retrieve_values));
-  PetscCall(MatDestroy(&template));
+  PetscCall(PetscOptionsCreate(&none));
+  PetscCall(CreateTemplate(parent->seq_type, none, &seq));
+  PetscCall(CreateTemplate(parent->mpi_type, none, &mpi));
+  parent->seq = *seq->ops;
+  parent->mpi = *mpi->ops;
+  PetscCall(PetscObjectQueryFunction((PetscObject)seq, "MatRetrieveValues_C", &parent->retrieve_values));
+  PetscCall(PetscObjectQueryFunction((PetscObject)seq, "MatSeqAIJKron_C", &parent->kron));
+  PetscCall(MatDestroy(&seq));
+  PetscCall(MatDestroy(&mpi));
+  PetscCall(PetscOptionsDestroy(&none));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AIJFmtParentGet(AIJFmtParentKind kind, const AIJFmtParent **parent)
 {
-  PetscErrorCode (*unused)(Mat);
-
   PetscFunctionBegin;
-  if (!have_operations[kind]) {
-    PetscCall(TakeOperations(parents[kind].mpi_type, &parents[kind].mpi, &unused));
-    PetscCall(TakeOperations(parents[kind].seq_type, &parents[kind].seq, &parents[kind].retrieve_values));
-    have_operations[kind] = PETSC_TRUE;
-  }
-  *parent = &parents[kind];
+  if (!have_operations[kind]) PetscCall(TakeOperations(&parents[kind]));
+  have_operations[kind] = PETSC_TRUE;
+  *parent               = &parents[kind];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,8 +67,9 @@ PetscErrorCode AIJFmtParentFind(MatType type, const AIJFmtParent **parent)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent of a matrix of ours. The state may be gone while the operations are still ours, between the two halves of
-   MatHeaderMerge(): then the host parent serves. */
+/* The parent of a matrix of ours. There may be operations of ours without a state: between the two halves of
+   MatHeaderMerge(), and in a subclass that PETSc made of a matrix of ours behind our back, as -mat_seqaij_type makes it
+   do. Then the host parent serves. */
 PetscErrorCode AIJFmtParentOf(Mat A, const AIJFmtParent **parent)
 {
   Mat_AIJFmt *s;

@@ -66,6 +66,7 @@ PetscErrorCode AIJFmtRowsRegister(void)
     PetscCall(MatRegisterRootName(rows[i].root, rows[i].seq, rows[i].mpi));
     PetscCall(MatSeqAIJRegister(rows[i].seq, MatConvert_AIJ_AIJFmt));
   }
+  PetscCall(AIJFmtNamesRegister());
   PetscCall(AIJFmtCudaRegister());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,14 +22,16 @@ typedef struct {
   MatType     seq, mpi, root; /* "seqaijrbp", "mpiaijrbp", "aijrbp" */
 } AIJFmtRow;
 
+typedef enum { AIJFMT_PARENT_HOST, AIJFMT_PARENT_CUDA, AIJFMT_PARENT_COUNT } AIJFmtParentKind;
+
 /* A pair of parent types, with their operations as template matrices have them */
 typedef struct {
-  MatType        seq_type, mpi_type;
-  struct _MatOps seq, mpi;
-  PetscErrorCode (*retrieve_values)(Mat); /* of the sequential one */
+  AIJFmtParentKind kind;
+  MatType          seq_type, mpi_type;
+  struct _MatOps   seq, mpi;
+  PetscErrorCode (*retrieve_values)(Mat); /* composed functions of the sequential one; NULL where it has none */
+  AIJFmtFunction kron;
 } AIJFmtParent;
-
-typedef enum { AIJFMT_PARENT_HOST, AIJFMT_PARENT_CUDA, AIJFMT_PARENT_COUNT } AIJFmtParentKind;
 
 /* Positions in the table of options that all formats share, -mat_aijfmt_* */
 enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE };
@@ -55,6 +57,7 @@ typedef struct {
   SpmvOptions         format_options, class_options;
   PetscBool           parallel; /* the state of an mpiaij<format>: only the options above are in use */
   PetscBool           inner;    /* a block of a parallel matrix, which builds it at assembly when eager */
+  const char         *alias;    /* the type name that the matrix has for a while, instead of its own; NULL: its own */
 
   AIJFmtKey     key;
   PetscBool     key_valid;
@@ -82,6 +85,13 @@ typedef struct {
   PetscInt      n;
 } AIJFmtOperand;
 
+/* A matrix of ours that has the type name of the host parent for a while */
+typedef struct {
+  Mat_AIJFmt   *state; /* NULL: nothing to give back */
+  PetscObjectId id;
+  char         *own_name;
+} AIJFmtAlias;
+
 /* What a product should give, row by row, and by how much it may differ */
 typedef struct {
   PetscInt   n;
@@ -103,13 +113,26 @@ PETSC_INTERN PetscErrorCode AIJFmtParentFind(MatType, const AIJFmtParent **);
 PETSC_INTERN PetscErrorCode AIJFmtParentOf(Mat, const AIJFmtParent **);
 PETSC_INTERN PetscErrorCode AIJFmtParentsReset(void);
 
-/* alias.c */
-PETSC_INTERN PetscErrorCode AIJFmtAliasesInstall(Mat, const AIJFmtRow *, PetscBool);
-PETSC_INTERN PetscErrorCode AIJFmtAliasesRemove(Mat, const AIJFmtRow *, PetscBool);
-PETSC_INTERN PetscErrorCode AIJFmtAliasesReset(void);
+/* dispatch.c */
+PETSC_INTERN PetscErrorCode AIJFmtDispatchInstall(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtDispatchRemove(Mat);
+
+/* names.c */
+PETSC_INTERN PetscErrorCode AIJFmtAliasBegin(Mat, AIJFmtAlias *);
+PETSC_INTERN PetscErrorCode AIJFmtAliasEnd(Mat, AIJFmtAlias *);
+PETSC_INTERN PetscErrorCode AIJFmtNamesInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtNamesRemove(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtNamesRegister(void);
+PETSC_INTERN PetscErrorCode AIJFmtNamesReset(void);
+
+/* merge.c */
+PETSC_INTERN PetscErrorCode AIJFmtMergeInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtMergeRemove(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtMergeWatch(Mat);
 
 /* state.c */
 PETSC_INTERN PetscErrorCode AIJFmtStateGet(Mat, Mat_AIJFmt **);
+PETSC_INTERN PetscErrorCode AIJFmtStateOfAnyType(Mat, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode AIJFmtStateRequire(Mat, const char *, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode AIJFmtStateCreate(Mat, const AIJFmtRow *, PetscBool, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *);
@@ -124,8 +147,6 @@ PETSC_INTERN PetscErrorCode AIJFmtStrip(Mat);
 /* convert.c */
 PETSC_INTERN PetscErrorCode MatConvert_AIJ_AIJFmt(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_AIJ(Mat, MatType, MatReuse, Mat *);
-PETSC_INTERN PetscErrorCode MatConvert_Other_AIJFmt(Mat, MatType, MatReuse, Mat *);
-PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_Other(Mat, MatType, MatReuse, Mat *);
 
 /* options.c */
 PETSC_INTERN PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *);
@@ -169,6 +190,9 @@ PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
 
 /* view.c */
 PETSC_INTERN PetscErrorCode MatView_AIJFmt(Mat, PetscViewer);
+
+/* The type without a GPU that the matrix is a subclass of */
+static inline MatType AIJFmtHostType(const Mat_AIJFmt *s) { return s->parallel ? MATMPIAIJ : MATSEQAIJ; }
 
 static inline PetscBool AIJFmtClassFlag(const Mat_AIJFmt *s, int option)
 {

@@ -84,20 +84,33 @@ static PetscErrorCode StateFree(void *ctx)
 
 AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
 
-/* The state of A, or NULL when A is not of our types (now: a former life may have left a container behind) */
-PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
+/* The state that A has or had: a former life may have left a container behind */
+PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
 {
   PetscContainer container;
-  PetscBool      same;
 
   PetscFunctionBegin;
   *state = NULL;
   PetscCall(PetscObjectQuery((PetscObject)A, container_name, (PetscObject *)&container));
-  if (!container) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscContainerGetPointer(container, (void **)state));
-  PetscCall(
-      PetscStrcmp(((PetscObject)A)->type_name, (*state)->parallel ? (*state)->row->mpi : (*state)->row->seq, &same));
-  if (!same) *state = NULL;
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state of A, or NULL when A is not of our types now */
+PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
+{
+  Mat_AIJFmt *s;
+  PetscBool   same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (s && s->row)
+    PetscCall(PetscStrcmp(((PetscObject)A)->type_name,
+                          s->alias      ? s->alias
+                          : s->parallel ? s->row->mpi
+                                        : s->row->seq,
+                          &same));
+  *state = same ? s : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,19 +126,32 @@ PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **stat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A new state, or the one that is there without its plan. Its options start from the defaults and the options database
-   unless it was of this format before. */
+/* The defaults, and then the options database. A refused option leaves the state without a format, so that the next
+   MatSetType() asks again. */
+static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, Mat_AIJFmt *s)
+{
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  s->row = row;
+  PetscCall(AIJFmtOptionsInit(s));
+  error = AIJFmtOptionsRead(A, s, NULL);
+  if (error) s->row = NULL;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A new state, or the one that is there without its plan. Its options start anew unless it was of this format before.
+ */
 PetscErrorCode AIJFmtStateCreate(Mat A, const AIJFmtRow *row, PetscBool parallel, Mat_AIJFmt **state)
 {
   PetscContainer container;
   Mat_AIJFmt    *s;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)A, container_name, (PetscObject *)&container));
-  if (container) {
-    PetscCall(PetscContainerGetPointer(container, (void **)&s));
-    PetscCall(AIJFmtStateForget(s));
-  } else {
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (s) PetscCall(AIJFmtStateForget(s));
+  else {
     PetscCall(PetscNew(&s));
     spmv_exec_init(&s->exec, SPMV_HOST);
     s->exec.host.alloc = HostAlloc;
@@ -135,13 +161,10 @@ PetscErrorCode AIJFmtStateCreate(Mat A, const AIJFmtRow *row, PetscBool parallel
     PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
     PetscCall(PetscObjectCompose((PetscObject)A, container_name, (PetscObject)container));
     PetscCall(PetscContainerDestroy(&container));
+    PetscCall(AIJFmtMergeWatch(A));
   }
   s->parallel = parallel;
-  if (s->row != row) {
-    s->row = row;
-    PetscCall(AIJFmtOptionsInit(s));
-    PetscCall(AIJFmtOptionsRead(A, s, NULL));
-  }
+  if (s->row != row) PetscCall(FirstOptions(A, row, s));
   *state = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
