@@ -20,15 +20,23 @@ typedef struct {
 
 typedef struct {
   const char *ksp, *pc, *options; /* options: for PetscOptionsInsertString() */
+  PetscBool   sequential;         /* not on several processes */
 } Method;
 
 static const char *const ksp_types[] = {KSPCG, KSPGMRES, KSPBCGS};
 
-static const Method preconditioners[] = {{NULL, PCJACOBI, ""},
-                                         {NULL, PCBJACOBI, "-sub_pc_type ilu"},
-                                         {NULL, PCASM, "-sub_pc_type ilu"},
-                                         {NULL, PCSOR, ""},
-                                         {NULL, PCGAMG, "-pc_gamg_esteig_ksp_type cg -mg_levels_pc_type jacobi"}};
+static const Method preconditioners[] = {
+    {NULL, PCJACOBI, "", PETSC_FALSE},
+    {NULL, PCBJACOBI, "-sub_pc_type ilu", PETSC_FALSE},
+    {NULL, PCASM, "-sub_pc_type ilu", PETSC_FALSE},
+    {NULL, PCSOR, "", PETSC_FALSE},
+    {NULL, PCGAMG, "-pc_gamg_esteig_ksp_type cg -mg_levels_pc_type jacobi", PETSC_FALSE}};
+
+/* Preconditioners that PETSc gives to exactly seqaij or mpiaij alone, or sets up otherwise for them */
+static const Method exact[] = {{KSPGMRES, PCILU, "-pc_factor_shift_type nonzero", PETSC_TRUE},
+                               {KSPGMRES, PCCP, "-ksp_gmres_restart 500", PETSC_TRUE},
+                               {KSPCG, PCGAMG, "-pc_gamg_type classical -mat_coarsen_type mis", PETSC_FALSE},
+                               {KSPCG, PCGAMG, "-pc_gamg_type agg -mat_coarsen_type hem", PETSC_FALSE}};
 
 /* Relative tolerance of a norm. Products are sums in another order, and the iterations amplify that, BiCGStab most of
    all; an unlike product would show in the first iterations. */
@@ -117,8 +125,9 @@ static PetscErrorCode Compare(const Method *method, const char *only, PetscInt *
 
 int main(int argc, char **argv)
 {
-  PetscInt passed = 0, failed = 0;
-  char     only[32] = "";
+  PetscInt    passed = 0, failed = 0;
+  PetscMPIInt size;
+  char        only[32] = "";
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -132,6 +141,9 @@ int main(int argc, char **argv)
       PetscCall(Compare(&method, only, &passed, &failed));
     }
   }
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (size_t p = 0; p < sizeof(exact) / sizeof(exact[0]); p++)
+    if (size == 1 || !exact[p].sequential) PetscCall(Compare(&exact[p], only, &passed, &failed));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " passed, %" PetscInt_FMT " failed\n", passed, failed));
   PetscCall(PetscFinalize());
   return failed || !passed ? 1 : 0;

@@ -62,7 +62,7 @@ typedef struct {
 
 /* One table a file; each ends with name == NULL */
 extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_values[], conf_rows[], conf_structure[],
-    conf_products[], conf_factors[], conf_device[];
+    conf_products[], conf_factors[], conf_names[], conf_device[];
 
 /* ---- conf.c: matrices and vectors for operations ---- */
 

@@ -115,7 +115,7 @@ static PetscErrorCode RunOperation(ConfRun *run, const ConfOperation *o)
 static PetscErrorCode RunAll(ConfRun *run)
 {
   const ConfOperation *tables[] = {conf_create,    conf_coo,      conf_convert, conf_values, conf_rows,
-                                   conf_structure, conf_products, conf_factors, conf_device};
+                                   conf_structure, conf_products, conf_factors, conf_names,  conf_device};
   PetscBool            chosen   = PETSC_TRUE;
 
   PetscFunctionBeginUser;

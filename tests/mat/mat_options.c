@@ -217,6 +217,9 @@ int main(int argc, char **argv)
     PetscCall(Flags(type));
     PetscCall(FormatOptions(type, spmv_format_get(f)));
     PetscCall(Counters(type));
+    PetscCall(OptionsSurvive(type));
+    PetscCall(RefusedOptionIsRefusedAgain(type));
+    PetscCall(SubclassOfOurs(type));
     if (size == 1) PetscCall(CheckFindsFault(type));
   }
   PetscCall(TypedSetters());

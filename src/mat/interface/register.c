@@ -99,7 +99,6 @@ static PetscErrorCode SetFromOptions(void)
 PetscErrorCode PetscPackFinalizePackage(void)
 {
   PetscFunctionBegin;
-  PetscCall(AIJFmtNamesReset());
   PetscCall(AIJFmtParentsReset());
   spmv_staging_release();
   spmv_device_release();

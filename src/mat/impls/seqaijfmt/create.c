@@ -73,6 +73,20 @@ static PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MatMatTransposeMult() of PETSc gives the transposed pattern the type of the other factor by MatSetType(), which would
+   wipe a matrix of ours out. It takes the host parent's type, from which every AIJ type can follow. */
+static PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
+{
+  const AIJFmtParent *parent;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(parent->seq.transposesymbolic(A, B));
+  PetscCall(AIJFmtStrip(*B));
+  PetscCall(MatConvert(*B, MATSEQAIJ, MAT_INPLACE_MATRIX, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Puts our operations over those of the parent */
 PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
 {
@@ -82,13 +96,14 @@ PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
   A->ops->view           = MatView_AIJFmt;
   if (s->parallel) A->ops->assemblyend = MatAssemblyEnd_MPIAIJFmt;
   else {
-    A->ops->assemblyend = MatAssemblyEnd_SeqAIJFmt;
-    A->ops->getinfo     = MatGetInfo_SeqAIJFmt;
+    A->ops->assemblyend       = MatAssemblyEnd_SeqAIJFmt;
+    A->ops->getinfo           = MatGetInfo_SeqAIJFmt;
+    A->ops->transposesymbolic = MatTransposeSymbolic_SeqAIJFmt;
     PetscCall(AIJFmtMultInstall(A));
     PetscCall(AIJFmtNamesInstall(A, s));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", MatRetrieveValues_SeqAIJFmt));
   }
-  PetscCall(AIJFmtDispatchInstall(A));
+  PetscCall(AIJFmtDispatchInstall(A, s));
   PetscCall(AIJFmtMergeInstall(A, s));
   PetscCall(AIJFmtCudaInstall(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,6 +120,7 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
   A->ops->view                      = from->view;
   A->ops->assemblyend               = from->assemblyend;
   A->ops->getinfo                   = from->getinfo;
+  A->ops->transposesymbolic         = from->transposesymbolic;
   A->ops->mult                      = from->mult;
   A->ops->multadd                   = from->multadd;
   A->ops->multtranspose             = from->multtranspose;
@@ -122,36 +138,31 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
     PetscCall(AIJFmtNamesRemove(A, s));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", s->parent->retrieve_values));
   }
-  PetscCall(AIJFmtDispatchRemove(A));
+  PetscCall(AIJFmtDispatchRemove(A, s));
   PetscCall(AIJFmtMergeRemove(A, s));
   PetscCall(AIJFmtCudaRemove(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A matrix of another subclass of the parent, such as MATSEQAIJPERM by -mat_seqaij_type, becomes the parent first. Its
-   converter is called directly, because MatConvert() refuses unassembled matrices. Then the machine decides whether the
-   parent is the one with CUDA. */
-static PetscErrorCode AdoptParent(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
+   converter is called directly, because MatConvert() refuses unassembled matrices. It comes before A has a state, which
+   would be lost where the converter replaces the whole matrix. */
+static PetscErrorCode BecomeParent(Mat A, const AIJFmtRow *row, PetscBool parallel)
 {
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *);
-  const char *type   = ((PetscObject)A)->type_name;
-  MatType     target = s->parallel ? MATMPIAIJ : MATSEQAIJ;
-  char        name[256];
+  const char         *type   = ((PetscObject)A)->type_name;
+  MatType             target = parallel ? MATMPIAIJ : MATSEQAIJ;
+  const AIJFmtParent *parent;
+  char                name[256];
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentFind(type, &s->parent));
-  if (!s->parent) {
-    PetscCall(PetscSNPrintf(name, sizeof name, "MatConvert_%s_%s_C", type, target));
-    PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert));
-    PetscCheck(convert, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-               "type %s cannot become %s: convert it to %s first", type, s->parallel ? s->row->mpi : s->row->seq,
-               target);
-    PetscCall(convert(A, target, MAT_INPLACE_MATRIX, &A));
-    PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &s->parent));
-  }
-  PetscCall(AIJFmtCudaAdopt(A, s, outer));
-  PetscCheck(s->parent, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "no parent type for %s",
-             ((PetscObject)A)->type_name);
+  PetscCall(AIJFmtParentFind(type, &parent));
+  if (parent) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(name, sizeof name, "MatConvert_%s_%s_C", type, target));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert));
+  PetscCheck(convert, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "type %s cannot become %s: convert it to %s first", type, parallel ? row->mpi : row->seq, target);
+  PetscCall(convert(A, target, MAT_INPLACE_MATRIX, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,11 +182,15 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
                "MatSetUp(), or after MatAssemblyEnd()",
                type);
     if (s) PetscCall(AIJFmtStrip(A));
+    PetscCall(BecomeParent(A, row, parallel));
     PetscCall(AIJFmtStateCreate(A, row, parallel, &s));
     if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
-    PetscCall(AdoptParent(A, s, outer));
-    PetscCall(AIJFmtOperationsInstall(A, s));
+    PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &s->parent));
+    PetscCall(AIJFmtCudaAdopt(A, s, outer));
+    PetscCheck(s->parent, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "no parent type for %s",
+               ((PetscObject)A)->type_name);
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
+    PetscCall(AIJFmtOperationsInstall(A, s));
     if (parallel && A->assembled) PetscCall(AIJFmtBlocksInstall(A, s));
   } else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
   s->inner = outer ? PETSC_TRUE : PETSC_FALSE;

@@ -70,19 +70,56 @@ static PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat product)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a type is one that `base` (seqaij, mpiaij or aij) names, or a subclass of it */
-static PetscErrorCode IsKindOf(MatType type, const char base[], PetscBool *is)
+/* A name with the type name of A in place of those words of the parent's name that `choice` has a bit for */
+static PetscErrorCode Substitute(Mat A, const Mat_AIJFmt *s, int words, char **word, int choice, char name[])
 {
-  PetscBool seq = PETSC_FALSE, mpi = PETSC_FALSE;
+  PetscFunctionBegin;
+  name[0] = 0;
+  for (int w = 0, bit = 1; w < words; w++) {
+    PetscBool parent;
+
+    PetscCall(PetscStrcmp(word[w], AIJFmtHostType(s), &parent));
+    if (w) PetscCall(PetscStrlcat(name, "_", MAX_NAME));
+    PetscCall(PetscStrlcat(name, parent && (choice & bit) ? ((PetscObject)A)->type_name : word[w], MAX_NAME));
+    if (parent) bit *= 2;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Products of three whose first factor has a general function of its own, such as MATTRANSPOSEVIRTUAL: PETSc calls that
+   one before ours, so the names that the parent composed for them are composed again, for any of the others ours */
+static PetscErrorCode ComposeTripleProducts(Mat A, const Mat_AIJFmt *s, PetscBool remove)
+{
+  enum {
+    WORDS   = 5,
+    CHOICES = 3
+  }; /* MatProductSetFromOptions, three types, C; one, the other, or both of two are ours */
+  const char **names = NULL;
+  int          count = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrbeginswith(type, base, is));
-  if (*is) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrcmp(base, MATAIJ, is));
-  if (!*is) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &seq));
-  PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &mpi));
-  *is = seq || mpi ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscFunctionListGet(((PetscObject)A)->qlist, &names, &count));
+  for (int i = 0; i < count && names[i]; i++) { /* PETSc 3.18 counts the NULL at the end, too */
+    SetProduct *set;
+    char      **word, name[MAX_NAME], parents[MAX_NAME];
+    int         words;
+    PetscBool   product, triple;
+
+    PetscCall(PetscStrbeginswith(names[i], "MatProductSetFromOptions_", &product));
+    if (!product) continue;
+    PetscCall(PetscSNPrintf(parents, sizeof parents, "_%s_%s_C", AIJFmtHostType(s), AIJFmtHostType(s)));
+    PetscCall(PetscStrendswith(names[i], parents, &triple));
+    PetscCall(PetscStrToArray(names[i], '_', &words, &word));
+    if (triple && words == WORDS) {
+      PetscCall(PetscObjectQueryFunction((PetscObject)A, names[i], &set));
+      for (int choice = 1; choice <= CHOICES; choice++) {
+        PetscCall(Substitute(A, s, words, word, choice, name));
+        PetscCall(PetscObjectComposeFunction((PetscObject)A, name, remove ? NULL : set));
+      }
+    }
+    PetscCall(PetscStrToArrayDestroy(words, word));
+  }
+  PetscCall(PetscFree(names));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,19 +135,36 @@ static PetscErrorCode ParentName(MatType type, const AIJFmtRow *row, const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Any type -> ours, by way of the parent type unless it is an AIJ type already */
+/* Whether A is of a parent type, or of ours, and of the kind that `parent` (seqaij, mpiaij or aij) names. Another
+   subclass is not: its own converter undoes what it did. */
+static PetscErrorCode IsOurKind(Mat A, const char parent[], PetscBool *is)
+{
+  const AIJFmtParent *found;
+  Mat_AIJFmt         *s;
+  PetscBool           any;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &found));
+  PetscCall(PetscStrcmp(parent, MATAIJ, &any));
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, parent, is));
+  *is = (s || found) && (*is || any) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Any type -> ours, by way of the parent type unless it is that already */
 static PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   const AIJFmtRow *row;
   const char      *parent = MATAIJ;
-  PetscBool        aij;
+  PetscBool        direct;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtRowFind(type, &row));
   PetscCheck(row, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE, "%s is not a type of petscpack", type);
   PetscCall(ParentName(type, row, &parent));
-  PetscCall(IsKindOf(((PetscObject)A)->type_name, parent, &aij));
-  if (aij) PetscCall(MatConvert_AIJ_AIJFmt(A, type, reuse, B));
+  PetscCall(IsOurKind(A, parent, &direct));
+  if (direct) PetscCall(MatConvert_AIJ_AIJFmt(A, type, reuse, B));
   else if (reuse == MAT_REUSE_MATRIX) {
     Mat plain;
 
@@ -145,30 +199,35 @@ static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *
 static PetscErrorCode MatConvert_AIJFmt_Any(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   Mat_AIJFmt *s;
-  PetscBool   aij;
+  PetscBool   root, seq, mpi;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(IsKindOf(type, MATAIJ, &aij));
-  if (s && aij) PetscCall(MatConvert_AIJFmt_AIJ(A, type, reuse, B));
+  PetscCall(PetscStrbeginswith(type, MATAIJ, &root));
+  PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &seq));
+  PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &mpi));
+  if (s && (root || seq || mpi)) PetscCall(MatConvert_AIJFmt_AIJ(A, type, reuse, B));
   else PetscCall(ConvertAsParent(A, type, reuse, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AIJFmtDispatchInstall(Mat A)
+/* A has its type name already */
+PetscErrorCode AIJFmtDispatchInstall(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   A->ops->convert     = MatConvert_AIJFmt_Any;
   A->ops->convertfrom = MatConvertFrom_AIJFmt;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, anytype, MatProductSetFromOptions_AIJFmt));
+  PetscCall(ComposeTripleProducts(A, s, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AIJFmtDispatchRemove(Mat A)
+PetscErrorCode AIJFmtDispatchRemove(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   A->ops->convert     = NULL;
   A->ops->convertfrom = NULL;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, anytype, NULL));
+  PetscCall(ComposeTripleProducts(A, s, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -65,14 +65,32 @@ PetscErrorCode AIJFmtAliasEnd(Mat A, AIJFmtAlias *alias)
 
 typedef PetscErrorCode Ordering(Mat, MatOrderingType, IS *, IS *);
 
-static PetscFunctionList orderings; /* those that PETSc had before */
+/* Those that PETSc has. The table outlives PetscPackFinalizePackage(), because PETSc's list then still leads here. */
+static struct {
+  char      name[64];
+  Ordering *order;
+} orderings[64];
+static int ordering_count;
+
+/* The slot of an ordering, or the next free one */
+static PetscErrorCode FindOrdering(MatOrderingType type, int *slot)
+{
+  PetscBool same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (*slot = 0; *slot < ordering_count; ++*slot) {
+    PetscCall(PetscStrcmp(orderings[*slot].name, type, &same));
+    if (same) break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode MatGetOrdering_AIJFmt(Mat A, MatOrderingType type, IS *rows, IS *cols)
 {
   Mat_AIJFmt    *s;
   AIJFmtAlias    alias;
-  Ordering      *order;
   PetscErrorCode error;
+  int            slot;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
@@ -82,9 +100,10 @@ static PetscErrorCode MatGetOrdering_AIJFmt(Mat A, MatOrderingType type, IS *row
     PetscCall(AIJFmtAliasEnd(A, &alias));
     PetscCall(error);
   } else {
-    PetscCall(PetscFunctionListFind(orderings, type, &order));
-    PetscCheck(order, PETSC_COMM_SELF, PETSC_ERR_PLIB, "ordering %s is not the one that PETSc registered", type);
-    PetscCall(order(A, type, rows, cols));
+    PetscCall(FindOrdering(type, &slot));
+    PetscCheck(slot < ordering_count, PETSC_COMM_SELF, PETSC_ERR_PLIB, "ordering %s is not one that petscpack changed",
+               type);
+    PetscCall(orderings[slot].order(A, type, rows, cols));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,11 +118,16 @@ static PetscErrorCode WrapOrderings(void)
   PetscCall(PetscFunctionListGet(MatOrderingList, &names, &count));
   for (int i = 0; i < count && names[i]; i++) { /* PETSc 3.18 counts the NULL at the end, too */
     Ordering *order;
+    int       slot;
 
     PetscCall(PetscFunctionListFind(MatOrderingList, names[i], &order));
-    if (order) PetscCall(PetscFunctionListAdd(&orderings, names[i], order));
+    PetscCall(FindOrdering(names[i], &slot));
+    if (order == MatGetOrdering_AIJFmt || slot == (int)PETSC_STATIC_ARRAY_LENGTH(orderings)) continue;
+    PetscCall(PetscStrncpy(orderings[slot].name, names[i], sizeof orderings[slot].name));
+    orderings[slot].order = order;
+    if (slot == ordering_count) ordering_count++;
+    PetscCall(MatOrderingRegister(orderings[slot].name, MatGetOrdering_AIJFmt));
   }
-  for (int i = 0; i < count && names[i]; i++) PetscCall(MatOrderingRegister(names[i], MatGetOrdering_AIJFmt));
   PetscCall(PetscFree(names));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,10 +139,11 @@ static struct {
   PetscErrorCode (*create)(MatColoring), (*apply)(MatColoring, ISColoring *);
 } colorings[] = {{MATCOLORINGJP, NULL, NULL}, {MATCOLORINGGREEDY, NULL, NULL}};
 
+/* PETSc calls the creator of a MatCoarsen before it sets the name of the type, so there can be one row only */
 static struct {
   const char *type;
   PetscErrorCode (*create)(MatCoarsen), (*apply)(MatCoarsen);
-} coarsenings[] = {{MATCOARSENHEM, NULL, NULL}};
+} coarsenings[1] = {{MATCOARSENHEM, NULL, NULL}};
 
 static struct {
   const char *type;
@@ -137,12 +162,15 @@ static struct {
                ((PetscObject)(object))->type_name);                                                                    \
   } while (0)
 
-/* Takes the creators of a table out of PETSc's list, and registers `ours` in their place */
-#define WrapCreators(table, list, Register, ours)                                                                      \
+/* Takes the creators of a table out of PETSc's list, and registers `ours` in their place, unless it is there already */
+#define WrapCreators(table, list, Register, Object, ours)                                                              \
   do {                                                                                                                 \
     for (size_t r_ = 0; r_ < PETSC_STATIC_ARRAY_LENGTH(table); r_++) {                                                 \
-      PetscCall(PetscFunctionListFind(list, (table)[r_].type, &(table)[r_].create));                                   \
-      if ((table)[r_].create) PetscCall(Register((table)[r_].type, ours));                                             \
+      PetscErrorCode (*create_)(Object);                                                                               \
+      PetscCall(PetscFunctionListFind(list, (table)[r_].type, &create_));                                              \
+      if (!create_ || create_ == ours) continue;                                                                       \
+      (table)[r_].create = create_;                                                                                    \
+      PetscCall(Register((table)[r_].type, ours));                                                                     \
     }                                                                                                                  \
   } while (0)
 
@@ -177,12 +205,10 @@ static PetscErrorCode MatCoarsenApply_AIJFmt(MatCoarsen coarsen)
 {
   AIJFmtAlias    alias;
   PetscErrorCode error;
-  int            row;
 
   PetscFunctionBegin;
-  FindRow(coarsenings, coarsen, &row);
   PetscCall(AIJFmtAliasBegin(coarsen->graph, &alias));
-  error = coarsenings[row].apply(coarsen);
+  error = coarsenings[0].apply(coarsen);
   PetscCall(AIJFmtAliasEnd(coarsen->graph, &alias));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,13 +216,10 @@ static PetscErrorCode MatCoarsenApply_AIJFmt(MatCoarsen coarsen)
 
 static PetscErrorCode MatCoarsenCreate_AIJFmt(MatCoarsen coarsen)
 {
-  int row;
-
   PetscFunctionBegin;
-  FindRow(coarsenings, coarsen, &row);
-  PetscCall(coarsenings[row].create(coarsen));
-  coarsenings[row].apply = coarsen->ops->apply;
-  coarsen->ops->apply    = MatCoarsenApply_AIJFmt;
+  PetscCall(coarsenings[0].create(coarsen));
+  coarsenings[0].apply = coarsen->ops->apply;
+  coarsen->ops->apply  = MatCoarsenApply_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,7 +255,7 @@ static PetscErrorCode PCSetUp_AIJFmt(PC pc)
 {
   AIJFmtAlias    alias = {.state = NULL};
   PetscErrorCode error;
-  PetscBool      needs;
+  PetscBool      needs = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
   int            row;
 
   PetscFunctionBegin;
@@ -297,17 +320,10 @@ PetscErrorCode AIJFmtNamesRegister(void)
   PetscFunctionBegin;
   PetscCall(WrapOrderings());
   PetscCall(MatColoringRegisterAll());
-  WrapCreators(colorings, MatColoringList, MatColoringRegister, MatColoringCreate_AIJFmt);
+  WrapCreators(colorings, MatColoringList, MatColoringRegister, MatColoring, MatColoringCreate_AIJFmt);
   PetscCall(MatCoarsenRegisterAll());
-  WrapCreators(coarsenings, MatCoarsenList, MatCoarsenRegister, MatCoarsenCreate_AIJFmt);
+  WrapCreators(coarsenings, MatCoarsenList, MatCoarsenRegister, MatCoarsen, MatCoarsenCreate_AIJFmt);
   PetscCall(PCInitializePackage());
-  WrapCreators(preconditioners, PCList, PCRegister, PCCreate_AIJFmt);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtNamesReset(void)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFunctionListDestroy(&orderings));
+  WrapCreators(preconditioners, PCList, PCRegister, PC, PCCreate_AIJFmt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -114,8 +114,8 @@ PETSC_INTERN PetscErrorCode AIJFmtParentOf(Mat, const AIJFmtParent **);
 PETSC_INTERN PetscErrorCode AIJFmtParentsReset(void);
 
 /* dispatch.c */
-PETSC_INTERN PetscErrorCode AIJFmtDispatchInstall(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtDispatchRemove(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtDispatchInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtDispatchRemove(Mat, const Mat_AIJFmt *);
 
 /* names.c */
 PETSC_INTERN PetscErrorCode AIJFmtAliasBegin(Mat, AIJFmtAlias *);
@@ -123,7 +123,6 @@ PETSC_INTERN PetscErrorCode AIJFmtAliasEnd(Mat, AIJFmtAlias *);
 PETSC_INTERN PetscErrorCode AIJFmtNamesInstall(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtNamesRemove(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtNamesRegister(void);
-PETSC_INTERN PetscErrorCode AIJFmtNamesReset(void);
 
 /* merge.c */
 PETSC_INTERN PetscErrorCode AIJFmtMergeInstall(Mat, const Mat_AIJFmt *);

@@ -1,0 +1,100 @@
+/*
+  mat_survive.c - options of a matrix in operations that replace its inside, a refused option, and subclasses that PETSc
+  makes of our matrices behind our back
+*/
+#include "mat_options.h"
+
+/* An option that only a call can have set, in the matrix and in its blocks, which pack by it */
+static PetscErrorCode ExpectOptions(Mat A, const char *type, const char *what)
+{
+  char      text[CONF_TYPE_MAX];
+  Mat       blocks[2] = {A, NULL};
+  PetscBool parallel, same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
+  for (int b = 0; b < 2 && blocks[b]; b++) {
+    PetscCall(MatAIJFmtGetOption(blocks[b], "decline", text, sizeof(text)));
+    PetscCall(PetscStrcmp(text, "false", &same));
+    PetscCall(Expect(same, type, what));
+  }
+  PetscCall(Product(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatHeaderMerge() and MatHeaderReplace() */
+PetscErrorCode OptionsSurvive(const char *type)
+{
+  const MatType other[] = {type, MATAIJ};
+  Mat           A, B, X;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateBanded(type, "mine_", &A));
+  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(Product(A));
+  PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
+  PetscCall(ExpectOptions(A, type, "MatTranspose() in place forgets options"));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(CreateBanded(other[k], NULL, &X));
+    PetscCall(MatAXPY(A, 2, X, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(ExpectOptions(A, type, "MatAXPY() with another pattern forgets options"));
+    PetscCall(MatAYPX(A, 2, X, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(ExpectOptions(A, type, "MatAYPX() with another pattern forgets options"));
+    PetscCall(MatDestroy(&X));
+  }
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatHeaderReplace(A, &B));
+  PetscCall(ExpectOptions(A, type, "MatHeaderReplace() forgets options"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The second MatSetType() on the same matrix must not take what the first one refused */
+PetscErrorCode RefusedOptionIsRefusedAgain(const char *type)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_aijfmt_check", "perhaps"));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetSizes(A, 4, 4, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  for (int k = 0; k < 2; k++)
+    PetscCall(Expect((PetscBool)(MatSetType(A, type) == PETSC_ERR_ARG_OUTOFRANGE), type, "a wrong option was taken"));
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_aijfmt_check"));
+  PetscCall(MatSetType(A, type));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In a program that was started with -mat_seqaij_type, MATAIJPERM is made of a matrix of ours */
+PetscErrorCode SubclassOfOurs(const char *type)
+{
+  char      seq[CONF_TYPE_MAX];
+  Mat       A, B;
+  Vec       x, y;
+  PetscReal norm[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(seq, sizeof(seq), "seq%s", type));
+  PetscCall(CreateBanded(MATAIJ, NULL, &B));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_seqaij_type", seq));
+  PetscCall(CreateBanded(MATAIJPERM, NULL, &A));
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
+  PetscCall(ConfCreateVecs(A, 1, &x, &y));
+  PetscCall(MatMultTranspose(A, y, x));
+  PetscCall(VecNorm(x, NORM_2, &norm[0]));
+  PetscCall(MatMultTranspose(B, y, x));
+  PetscCall(VecNorm(x, NORM_2, &norm[1]));
+  PetscCall(Expect((PetscBool)(norm[0] == norm[1]), type, "MatMultTranspose() of MATAIJPERM made of it"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(Product(B));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
