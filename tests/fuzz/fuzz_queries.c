@@ -1,0 +1,2 @@
+#include "fuzz.h"
+const FuzzOperation fuzz_queries[] = {{NULL, NULL, 0}};

@@ -1,0 +1,2 @@
+#include "fuzz.h"
+const FuzzOperation fuzz_solve[] = {{NULL, NULL, 0}};

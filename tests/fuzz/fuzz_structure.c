@@ -1,0 +1,2 @@
+#include "fuzz.h"
+const FuzzOperation fuzz_structure[] = {{NULL, NULL, 0}};
