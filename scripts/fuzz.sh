@@ -162,7 +162,7 @@ run_seeds() {
   while ((seed < end && SECONDS < deadline)); do
     n=$((end - seed < 100 ? end - seed : 100)) status=0
     fuzz "$ranks" $((deadline - SECONDS + 2 * limit + 60)) -fuzz_type "$type" -fuzz_seed "$seed" -fuzz_count "$n" \
-      -fuzz_seconds $((deadline - SECONDS)) -fuzz_limit "$limit" || status=$?
+      -fuzz_seconds $((deadline - SECONDS)) -fuzz_every 5 -fuzz_limit "$limit" || status=$?
     cp "$scratch/out" "$scratch/chunk"
     cat "$scratch/chunk" >>"$scratch/log"
     line=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$scratch/chunk" | tail -n 1)

@@ -13,6 +13,10 @@
   #define MatFilter(A, below, compress, keep) MatChop(A, below)
 #endif
 
+/* MatSetValues() of a parallel AIJ frees the arrays of the off-diagonal block in the way that suits the diagonal one.
+   Before arrays were all allocated alike, new nonzeros after coordinates corrupted the heap (docs/notebook). */
+#define FUZZ_COO_CORRUPTS PETSC_VERSION_LT(3, 26, 0)
+
 enum { FUZZ_KEPT_MAX = 8, FUZZ_STEPS_MAX = 256, FUZZ_LINE_MAX = 4096, FUZZ_OPTIONS_MAX = 32, FUZZ_FILE_MAX = 512 };
 
 enum { FUZZ_PLAIN, FUZZ_TESTED, FUZZ_TWINS };
@@ -41,6 +45,7 @@ typedef struct {
   char        option[CONF_TYPE_MAX], value[CONF_TYPE_MAX]; /* set on the tested matrix, to survive; "" for none */
   char        database[FUZZ_OPTIONS_MAX][CONF_TYPE_MAX];   /* options that the sequence put into PETSc's database */
   PetscInt    database_count;
+  const char *step_option;         /* in PETSc's database until the turn ends; NULL for none */
   char        file[FUZZ_FILE_MAX]; /* to save matrices in */
 } Fuzz;
 
@@ -97,6 +102,8 @@ PetscErrorCode FuzzDrawType(Fuzz *f, char type[CONF_TYPE_MAX]);
 /* Sees numbers and texts of an index set */
 PetscErrorCode FuzzSeeIS(Fuzz *f, const char *what, IS is);
 PetscErrorCode FuzzSeeReals(Fuzz *f, const char *what, PetscInt n, const PetscReal *value);
+/* Puts an option into PETSc's database for the rest of the turn; none if name is NULL */
+PetscErrorCode FuzzStepOption(Fuzz *f, const char *name, const char *value);
 /* Hands a matrix to the sequence, which looks at it again at its end; A is replaced by B */
 PetscErrorCode FuzzReplace(Fuzz *f, Mat B);
 PetscErrorCode FuzzKeep(Fuzz *f, Mat B);

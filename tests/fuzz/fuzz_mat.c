@@ -19,9 +19,9 @@ static const char help[] =
 #include <unistd.h>
 
 typedef struct {
-  PetscInt  count, limit, passed, failed, refused, unpacked;
+  PetscInt  count, limit, every, passed, failed, refused, unpacked;
   PetscReal seconds;
-  PetscBool list, list_types;
+  PetscBool list, list_types, any_refused;
   char      only[FUZZ_LINE_MAX], skip[FUZZ_LINE_MAX], steps[FUZZ_LINE_MAX];
 } Settings;
 
@@ -45,6 +45,8 @@ static PetscErrorCode ReadOptions(FuzzRun *run, Settings *s)
                                sizeof(s->skip), NULL));
   PetscCall(PetscOptionsString("-fuzz_file", "scratch file for saved matrices", NULL, run->file, run->file,
                                sizeof(run->file), NULL));
+  PetscCall(PetscOptionsInt("-fuzz_every", "print the counts, and begin them anew, after so many sequences", NULL,
+                            s->every, &s->every, NULL));
   PetscCall(PetscOptionsBool("-fuzz_list", "only print the sequences", NULL, s->list, &s->list, NULL));
   PetscCall(PetscOptionsBool("-fuzz_list_types", "only print the types", NULL, s->list_types, &s->list_types, NULL));
   PetscOptionsEnd();
@@ -119,19 +121,23 @@ static PetscErrorCode TimeIsUp(const Settings *s, PetscLogDouble begin, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* scripts/fuzz.sh adds these lines up */
-static PetscErrorCode Summary(const FuzzRun *run, const Settings *s)
+/* What happened since the last time. scripts/fuzz.sh adds these lines up. */
+static PetscErrorCode PrintCounts(FuzzRun *run, Settings *s)
 {
   PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < run->operation_count; i++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "operation %-28s ran %6lld, refused with aij as well %6lld\n",
-                          FuzzOperationGet(i)->name, (long long)run->count[i].ran, (long long)run->count[i].refused));
+  for (PetscInt i = 0; i < run->operation_count; i++) {
+    if (run->count[i].ran || !s->every)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "operation %-28s ran %6lld, refused with aij as well %6lld\n",
+                            FuzzOperationGet(i)->name, (long long)run->count[i].ran, (long long)run->count[i].refused));
+  }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "products %.0f packed, %.0f left to the parent type\n", run->packed,
                         run->fallbacks));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "sequences %lld ended by an error of aij as well, %lld without a packed product\n",
                         (long long)s->refused, (long long)s->unpacked));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%lld passed, %lld failed\n", (long long)s->passed, (long long)s->failed));
+  PetscCall(PetscArrayzero(run->count, run->operation_count));
+  run->packed = run->fallbacks = 0;
+  s->refused = s->unpacked = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,12 +180,17 @@ static PetscErrorCode RunAll(FuzzRun *run, Settings *s)
     PetscCall(FuzzRunSequence(run, &outcome));
     if (outcome >= FUZZ_DIFFERS) s->failed++;
     else s->passed++;
-    if (outcome == FUZZ_REFUSED) s->refused++;
+    if (outcome == FUZZ_REFUSED) {
+      s->refused++;
+      s->any_refused = PETSC_TRUE;
+    }
     if (!run->sequence_packed && run->type[3]) s->unpacked++;
+    if (s->every && k % s->every == s->every - 1) PetscCall(PrintCounts(run, s));
     if (outcome == FUZZ_ERROR) break; /* PETSc may be in any state */
     PetscCall(TimeIsUp(s, begin, &up));
   }
-  PetscCall(Summary(run, s));
+  PetscCall(PrintCounts(run, s));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%lld passed, %lld failed\n", (long long)s->passed, (long long)s->failed));
   if (outcome == FUZZ_ERROR) {
     fflush(stdout);
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
@@ -211,7 +222,8 @@ int main(int argc, char **argv)
   if (s.list || s.list_types) PetscCall(List(&run, &s));
   else PetscCall(RunAll(&run, &s));
   PetscCall(PetscFree2(run.count, run.allowed));
-  if (s.refused) PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what an error leaves behind is no leak */
+  if (s.any_refused)
+    PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what an error leaves behind is no leak */
   PetscCall(PetscFinalize());
   return s.failed ? 1 : 0;
 }

@@ -20,6 +20,14 @@ static PetscErrorCode PutOption(Fuzz *f, const char *name, const char *value)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FuzzStepOption(Fuzz *f, const char *name, const char *value)
+{
+  PetscFunctionBeginUser;
+  f->step_option = name;
+  if (name) PetscCall(PetscOptionsSetValue(NULL, name, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The option settings that the kernel tests run through, as "key=value ..." */
 static PetscErrorCode PutVariant(Fuzz *f, const SpmvFormat *format)
 {

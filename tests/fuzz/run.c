@@ -161,8 +161,10 @@ static PetscErrorCode TakeTurn(FuzzRun *run, Fuzz *f, const FuzzStep *step, int 
   PetscCall(PetscPushErrorHandler(FuzzWatchError, NULL));
   ierr = RunTurn(run, f, step->operation);
   PetscCall(PetscPopErrorHandler());
-  mine[0] = (PetscInt)ierr;
-  mine[1] = -(PetscInt)ierr;
+  if (f->step_option) PetscCall(PetscOptionsClearValue(NULL, f->step_option));
+  f->step_option = NULL;
+  mine[0]        = (PetscInt)ierr;
+  mine[1]        = -(PetscInt)ierr;
   PetscCallMPI(MPI_Allreduce(mine, codes, 2, MPIU_INT, MPI_MAX, f->c.comm));
   FuzzWatchEnd();
   if (ierr && twin == FUZZ_TESTED)
