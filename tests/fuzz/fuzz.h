@@ -33,6 +33,7 @@ typedef struct {
 typedef struct {
   Mat      A, kept[FUZZ_KEPT_MAX]; /* kept: matrices that share something with A or have to outlive it */
   PetscInt kept_count;
+  char     message[FUZZ_FILE_MAX]; /* of its last error */
 } FuzzTwin;
 
 typedef struct {

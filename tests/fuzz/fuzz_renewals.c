@@ -131,10 +131,10 @@ static PetscErrorCode HeaderReplace(Fuzz *f)
 }
 
 const FuzzOperation fuzz_renewals[] = {{"preallocate", Preallocate, 0},
-                                       {"reset_preallocation", ResetPreallocation, 0},
+                                       {"reset_preallocation", ResetPreallocation, FUZZ_RARE},
                                        {"set_type", SetType, FUZZ_RARE | FUZZ_RENEWS},
                                        {"create_again", CreateAgain, FUZZ_RENEWS},
-                                       {"from_arrays", FromArrays, FUZZ_RENEWS},
+                                       {"from_arrays", FromArrays, FUZZ_RARE | FUZZ_RENEWS},
                                        {"save_load", SaveAndLoad, FUZZ_RARE | FUZZ_RENEWS},
                                        {"header_replace", HeaderReplace, FUZZ_RENEWS},
                                        {NULL, NULL, 0}};

@@ -120,5 +120,5 @@ const FuzzOperation fuzz_structure[] = {{"transpose_in_place", TransposeInPlace,
                                         {"virtual", Virtual, FUZZ_RARE},
                                         {"permute", Permute, FUZZ_SQUARE | FUZZ_RENEWS},
                                         {"ordering", Ordering, FUZZ_SQUARE | FUZZ_NONEMPTY},
-                                        {"coloring", Coloring, FUZZ_NONEMPTY},
+                                        {"coloring", Coloring, FUZZ_SQUARE | FUZZ_NONEMPTY},
                                         {NULL, NULL, 0}};

@@ -167,9 +167,7 @@ static PetscErrorCode TakeTurn(FuzzRun *run, Fuzz *f, const FuzzStep *step, int 
   mine[1]        = -(PetscInt)ierr;
   PetscCallMPI(MPI_Allreduce(mine, codes, 2, MPIU_INT, MPI_MAX, f->c.comm));
   FuzzWatchEnd();
-  if (ierr && twin == FUZZ_TESTED)
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "  %s, process %d: error %d: %s\n", name, run->rank,
-                           (int)ierr, FuzzWatchMessage()));
+  PetscCall(PetscStrncpy(f->now->message, ierr ? FuzzWatchMessage() : "", sizeof(f->now->message)));
   f->now->A = f->A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,6 +190,10 @@ static PetscErrorCode RunStep(FuzzRun *run, Fuzz *f, const FuzzStep *step, const
   if (codes[0][0] != codes[1][0] || codes[0][1] != codes[1][1]) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %lld with aij, %lld with %s\n", name, (long long)codes[0][0],
                           (long long)codes[1][0], run->type));
+    for (int twin = 0; twin < FUZZ_TWINS; twin++)
+      if (f->twin[twin].message[0])
+        PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "  process %d, %s: %s\n", run->rank,
+                               twin == FUZZ_PLAIN ? "aij" : run->type, f->twin[twin].message));
     *outcome = FUZZ_ERROR;
   } else if (codes[0][0] || codes[0][1]) *outcome = FUZZ_REFUSED;
   else {
