@@ -230,10 +230,10 @@ PetscErrorCode FuzzDominant(Fuzz *f, PetscBool symmetric, Mat *B)
     PetscCall(MatAXPY(*B, 1, T, DIFFERENT_NONZERO_PATTERN));
     PetscCall(MatDestroy(&T));
     PetscCall(FuzzAllowNewNonzeros(*B));
-    PetscCall(MatSetOption(*B, MAT_SYMMETRIC, PETSC_TRUE));
   }
   PetscCall(MatNorm(*B, NORM_FROBENIUS, &norm));
   PetscCall(MatShift(*B, PetscCeilReal(4 * norm) + 1));
+  if (symmetric) PetscCall(MatSetOption(*B, MAT_SYMMETRIC, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -188,5 +188,5 @@ const FuzzOperation fuzz_products[] = {{"mat_mat", MatMat, 0},
                                        {"square", Square, FUZZ_SQUARE | FUZZ_SMALL | FUZZ_RENEWS},
                                        {"ptap", PtAP, FUZZ_SQUARE},
                                        {"rart", RARt, FUZZ_SQUARE},
-                                       {"ptap_maij", PtAPOfBlocks, FUZZ_SQUARE},
+                                       {"ptap_maij", PtAPOfBlocks, FUZZ_SQUARE | FUZZ_NONEMPTY},
                                        {NULL, NULL, 0}};

@@ -118,29 +118,16 @@ static PetscErrorCode RowIJ(Fuzz *f)
 /* A program that asks for what makes no sense gets the same error */
 static PetscErrorCode Refusals(Fuzz *f)
 {
-  PetscInt M;
-  Mat      B;
-  Vec      x;
+  const PetscInt way = FuzzBelow(f, 3);
+  Mat            B;
+  Vec            x;
 
   PetscFunctionBeginUser;
-  PetscCall(MatGetSize(f->A, &M, NULL));
-  switch (FuzzBelow(f, 4)) {
-  case 0:
-    PetscCall(VecCreateMPI(f->c.comm, 1, PETSC_DETERMINE, &x));
+  if (way == 0) {
+    PetscCall(MatCreateVecs(f->A, &x, NULL));
     PetscCall(MatMult(f->A, x, x));
-    break;
-  case 1:
-    PetscCall(MatSetOption(f->A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
-    PetscCall(MatGetOwnershipRange(f->A, NULL, &M));
-    PetscCall(MatSetValue(f->A, M, 1000000, 1, INSERT_VALUES));
-    break;
-  case 2:
-    PetscCall(MatConvert(f->A, "nonsense", MAT_INITIAL_MATRIX, &B));
-    break;
-  default:
-    PetscCall(MatGetFactor(f->A, "nonsense", MAT_FACTOR_LU, &B));
-    break;
-  }
+  } else if (way == 1) PetscCall(MatConvert(f->A, "nonsense", MAT_INITIAL_MATRIX, &B));
+  else PetscCall(MatGetFactor(f->A, "nonsense", MAT_FACTOR_LU, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
