@@ -13,6 +13,7 @@
 #   --program FILE    fuzz_mat (bin/fuzz_mat of the build folder)
 #   --build FOLDER    build folder (build)
 #   --mpiexec FILE    launcher for two and more processes (that of PETSc's MPI)
+#   --shrink N        failures to shrink for each type and number of processes; further ones are printed as they are (5)
 #   --limit N         seconds after which a step counts as hanging (30)
 #   --where TEXT      what the products run on, for the report (host)
 #   --report FILE     writes a report in Markdown
@@ -24,11 +25,11 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 say() { printf '%s\n' "$*"; }
 usage() {
-  sed -n 's/^# \{0,1\}//; 2,24p' "${BASH_SOURCE[0]}" >&2
+  sed -n 's/^# \{0,1\}//; 2,25p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
-count=10000 seconds=1800 types='' ranks_list='1 2 3' first_seed=1 program='' build='' mpiexec='' limit=30 where=host
+count=10000 seconds=1800 types='' ranks_list='1 2 3' first_seed=1 program='' build='' mpiexec='' limit=30 shrink=5 where=host
 report='' checker=() extra=()
 while (($#)); do
   case $1 in
@@ -38,7 +39,7 @@ while (($#)); do
       extra=("$@")
       break
       ;;
-    --count | --seconds | --types | --ranks | --seed | --program | --build | --mpiexec | --limit | --where | --report)
+    --count | --seconds | --types | --ranks | --seed | --program | --build | --mpiexec | --shrink | --limit | --where | --report)
       (($# >= 2)) || usage
       case $1 in
         --types) types=$2 ;;
@@ -73,7 +74,7 @@ fuzz() {
   shift 2
   ((ranks == 1)) || launch=("$mpiexec" -n "$ranks")
   timeout --foreground --kill-after=5 "$most" "${launch[@]}" "${checker[@]}" "$program" "$@" "${extra[@]}" -malloc_dump \
-    -options_left no -use_gpu_aware_mpi 0 >"$scratch/out" 2>&1
+    -options_left no -use_gpu_aware_mpi 0 >"$scratch/out" 2>&1 </dev/null
 }
 
 # What PETSc's -malloc_dump and its checks of the heap say
@@ -118,8 +119,13 @@ shrink() {
 
 # Shrinks a sequence, and asks whether plain aij against plain aij fails alike: then it is PETSc's
 report_failure() {
-  local type=$1 ranks=$2 seed=$3 steps=$4 command text
+  local type=$1 ranks=$2 seed=$3 steps=$4 command text begin=$SECONDS
   cp "$scratch/out" "$scratch/whole.out"
+  if ((failed + petsc_own - before >= shrink)); then
+    failed=$((failed + 1))
+    say "FAILED mpiexec -n $ranks fuzz_mat -fuzz_type $type -fuzz_seed $seed -fuzz_steps $steps${extra[*]:+ ${extra[*]}}"
+    return
+  fi
   if fails "$type" "$ranks" "$seed" "$steps"; then
     cp "$scratch/out" "$scratch/shortest.out"
     shrink "$type" "$ranks" "$seed" "$steps"
@@ -129,7 +135,7 @@ report_failure() {
     cp "$scratch/whole.out" "$scratch/shortest.out"
   fi
   command="mpiexec -n $ranks fuzz_mat -fuzz_type $type -fuzz_seed $seed -fuzz_steps $shortest${extra[*]:+ ${extra[*]}}"
-  text=$(grep -vE '^(operation|products|sequences|FAILED|-----|[0-9]+ passed)' "$scratch/shortest.out" | head -n 8)
+  text=$(grep -vE '^(operation|products|sequences|FAILED|PETSc version|MPI_ABORT|with errorcode|NOTE|You may|exactly when|Primary|a non-zero|mpiexec|the job|-----|[0-9]+ passed|$)' "$scratch/shortest.out" | head -n 8)
   if [[ $type != aij ]] && fails aij "$ranks" "$seed" "$shortest"; then
     petsc_own=$((petsc_own + 1))
     say "PETSC $command"
@@ -140,6 +146,13 @@ report_failure() {
   fi
   say "$text"
   printf '    %s\n' "$command" "${text//$'\n'/$'\n'    }" '' >>"$scratch/failures"
+  allow_time $((SECONDS - begin))
+}
+
+# Shrinking does not use up the time of the sequences
+allow_time() {
+  deadline=$((deadline + $1))
+  seconds=$((seconds + $1))
 }
 
 # A chunk of seeds failed without naming one, by a leak or at its end: halves are tried until one is left

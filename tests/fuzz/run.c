@@ -94,7 +94,7 @@ static PetscErrorCode Create(Fuzz *f)
 static PetscErrorCode SeeKept(Fuzz *f)
 {
   PetscFunctionBeginUser;
-  for (PetscInt k = 0; k < f->now->kept_count; k++) PetscCall(ConfSeeMat(&f->c, "kept matrix", f->now->kept[k]));
+  for (PetscInt k = 0; k < f->now->kept_count; k++) PetscCall(ConfSeeProducts(&f->c, "kept matrix", f->now->kept[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
