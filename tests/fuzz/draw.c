@@ -237,11 +237,12 @@ PetscErrorCode FuzzDominant(Fuzz *f, PetscBool symmetric, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FuzzDrawType(Fuzz *f, char type[CONF_TYPE_MAX])
+PetscErrorCode FuzzDrawType(Fuzz *f, char type[CONF_TYPE_MAX], PetscBool *own)
 {
   const PetscInt way = FuzzBelow(f, 3), other = FuzzBelow(f, spmv_format_count());
 
   PetscFunctionBeginUser;
+  if (own) *own = way == 2 ? PETSC_TRUE : PETSC_FALSE;
   if (!f->c.format[0] || way == 0) PetscCall(PetscStrncpy(type, f->c.base, CONF_TYPE_MAX));
   else if (way == 1) PetscCall(PetscSNPrintf(type, CONF_TYPE_MAX, "aij%s", spmv_format_get((int)other)->name));
   else PetscCall(PetscStrncpy(type, f->type, CONF_TYPE_MAX));

@@ -98,8 +98,8 @@ PetscErrorCode FuzzAllowNewNonzeros(Mat A);
 PetscErrorCode FuzzSubset(Fuzz *f, MPI_Comm comm, PetscInt low, PetscInt high, PetscInt percent, IS *is);
 /* A copy of A with a heavy diagonal, symmetric on request: every factorization exists */
 PetscErrorCode FuzzDominant(Fuzz *f, PetscBool symmetric, Mat *B);
-/* The type under test, plain AIJ, or another format; for the plain twin always plain AIJ */
-PetscErrorCode FuzzDrawType(Fuzz *f, char type[CONF_TYPE_MAX]);
+/* The type under test (own), plain AIJ, or another format; for the plain twin always plain AIJ */
+PetscErrorCode FuzzDrawType(Fuzz *f, char type[CONF_TYPE_MAX], PetscBool *own);
 /* Sees numbers and texts of an index set */
 PetscErrorCode FuzzSeeIS(Fuzz *f, const char *what, IS is);
 PetscErrorCode FuzzSeeReals(Fuzz *f, const char *what, PetscInt n, const PetscReal *value);

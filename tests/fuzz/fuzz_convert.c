@@ -134,7 +134,7 @@ static PetscErrorCode ToPlainOrOther(Fuzz *f)
   char type[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  PetscCall(FuzzDrawType(f, type));
+  PetscCall(FuzzDrawType(f, type, NULL));
   PetscCall(MatConvert(f->A, type, MAT_INPLACE_MATRIX, &f->A));
   PetscCall(MatScale(f->A, FuzzFactor(f)));
   PetscCall(ConfSeeProducts(&f->c, "converted", f->A));
@@ -148,7 +148,7 @@ static PetscErrorCode ConvertReuse(Fuzz *f)
   char type[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  PetscCall(FuzzDrawType(f, type));
+  PetscCall(FuzzDrawType(f, type, NULL));
   PetscCall(MatConvert(f->A, type, MAT_INITIAL_MATRIX, &B));
   PetscCall(ConfSeeProducts(&f->c, "converted", B));
   PetscCall(MatScale(f->A, FuzzFactor(f)));

@@ -5,14 +5,15 @@
 
 typedef PetscErrorCode (*Product)(Mat, Mat, MatReuse, PetscReal, Mat *);
 
-/* A random matrix with few columns whose rows fit the columns (or the rows) of A, of any type */
-static PetscErrorCode Narrow(Fuzz *f, PetscBool fits_rows, PetscInt columns, Mat *B)
+/* A random matrix with few columns whose rows fit the columns (or the rows) of A, of any type. The product of two types
+   is of either. */
+static PetscErrorCode Narrow(Fuzz *f, PetscBool fits_rows, PetscInt columns, Mat *B, PetscBool *own)
 {
   FuzzShape s;
   char      type[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  PetscCall(FuzzDrawType(f, type));
+  PetscCall(FuzzDrawType(f, type, own));
   PetscCall(FuzzShapeOf(f->A, &s));
   if (!fits_rows) {
     s.M = s.N;
@@ -27,27 +28,28 @@ static PetscErrorCode Narrow(Fuzz *f, PetscBool fits_rows, PetscInt columns, Mat
 }
 
 /* A new product, and the same one for other values */
-static PetscErrorCode Twice(Fuzz *f, const char *what, Product product, Mat B, PetscBool products_only)
+static PetscErrorCode Twice(Fuzz *f, const char *what, Product product, Mat B, PetscBool own)
 {
   Mat C;
 
   PetscFunctionBeginUser;
   PetscCall(product(f->A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-  PetscCall(products_only ? ConfSeeProducts(&f->c, what, C) : ConfSeeMat(&f->c, what, C));
+  PetscCall(own ? ConfSeeMat(&f->c, what, C) : ConfSeeProducts(&f->c, what, C));
   PetscCall(MatScale(f->A, FuzzFactor(f)));
   PetscCall(product(f->A, B, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
-  PetscCall(products_only ? ConfSeeProducts(&f->c, what, C) : ConfSeeMat(&f->c, what, C));
+  PetscCall(own ? ConfSeeMat(&f->c, what, C) : ConfSeeProducts(&f->c, what, C));
   PetscCall(MatDestroy(&C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode TimesNarrow(Fuzz *f, const char *what, Product product, PetscBool fits_rows)
 {
-  Mat B;
+  Mat       B;
+  PetscBool own;
 
   PetscFunctionBeginUser;
-  PetscCall(Narrow(f, fits_rows, 1 + FuzzBelow(f, 9), &B));
-  PetscCall(Twice(f, what, product, B, PETSC_FALSE));
+  PetscCall(Narrow(f, fits_rows, 1 + FuzzBelow(f, 9), &B, &own));
+  PetscCall(Twice(f, what, product, B, own));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,12 +78,13 @@ static PetscErrorCode PtAP(Fuzz *f)
 /* The second factor transposed: A B^T and R A R^T */
 static PetscErrorCode TimesTransposed(Fuzz *f, const char *what, Product product)
 {
-  Mat B, T;
+  Mat       B, T;
+  PetscBool own;
 
   PetscFunctionBeginUser;
-  PetscCall(Narrow(f, PETSC_FALSE, 1 + FuzzBelow(f, 9), &B));
+  PetscCall(Narrow(f, PETSC_FALSE, 1 + FuzzBelow(f, 9), &B, &own));
   PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &T));
-  PetscCall(Twice(f, what, product, T, PETSC_FALSE));
+  PetscCall(Twice(f, what, product, T, own));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&T));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,7 +109,7 @@ static PetscErrorCode TimesDense(Fuzz *f, const char *what, Product product, Pet
   Mat B;
 
   PetscFunctionBeginUser;
-  PetscCall(Narrow(f, fits_rows, 1 + FuzzBelow(f, 9), &B));
+  PetscCall(Narrow(f, fits_rows, 1 + FuzzBelow(f, 9), &B, NULL));
   PetscCall(MatConvert(B, MATDENSE, MAT_INPLACE_MATRIX, &B));
   PetscCall(Twice(f, what, product, B, PETSC_FALSE));
   PetscCall(MatDestroy(&B));
@@ -143,10 +146,10 @@ static PetscErrorCode ThreeFactors(Fuzz *f)
   Mat B, T, D;
 
   PetscFunctionBeginUser;
-  PetscCall(Narrow(f, PETSC_FALSE, 4, &B));
+  PetscCall(Narrow(f, PETSC_FALSE, 4, &B, NULL));
   PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &T));
   PetscCall(MatMatMatMult(f->A, B, T, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D));
-  PetscCall(ConfSeeMat(&f->c, "A B B^T", D));
+  PetscCall(ConfSeeProducts(&f->c, "A B B^T", D));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&T));
   PetscCall(MatDestroy(&D));
@@ -162,7 +165,7 @@ static PetscErrorCode PtAPOfBlocks(Fuzz *f)
   char           type[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  PetscCall(FuzzDrawType(f, type));
+  PetscCall(FuzzDrawType(f, type, NULL));
   PetscCall(FuzzShapeOf(f->A, &s));
   if (s.block_size % unknowns) PetscFunctionReturn(PETSC_SUCCESS);
   s.M /= unknowns;

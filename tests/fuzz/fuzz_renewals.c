@@ -31,7 +31,7 @@ static PetscErrorCode SetType(Fuzz *f)
   char type[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  PetscCall(FuzzDrawType(f, type));
+  PetscCall(FuzzDrawType(f, type, NULL));
   if (FuzzChance(f, 50)) PetscCall(MatSetType(f->A, MATDENSE));
   PetscCall(MatSetType(f->A, type));
   PetscCall(MatSetType(f->A, f->type));
@@ -63,11 +63,13 @@ static PetscErrorCode FromArrays(Fuzz *f)
   PetscInt           n;
   const PetscInt    *i, *j;
   const PetscScalar *value;
-  PetscBool          done;
+  PetscBool          done, parallel;
 
   PetscFunctionBeginUser;
   PetscCall(FuzzShapeOf(f->A, &s));
-  PetscCall(MatAIJGetLocalMat(f->A, &local));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)f->A, MATMPIAIJ, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetLocalMat(f->A, MAT_INITIAL_MATRIX, &local));
+  else PetscCall(MatDuplicate(f->A, MAT_COPY_VALUES, &local));
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatGetRowIJ() has nothing to give");
   PetscCall(MatSeqAIJGetArrayRead(local, &value));

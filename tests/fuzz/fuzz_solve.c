@@ -136,7 +136,7 @@ static const struct {
                        {PCCHOLESKY, NULL, NULL, PETSC_TRUE, PETSC_TRUE},
                        {PCQR, NULL, NULL, PETSC_TRUE, PETSC_FALSE}};
 
-/* Few iterations: what differs by rounding must not grow */
+/* Few iterations: what differs by rounding must not grow. Which tolerance is met first is a matter of rounding too. */
 static PetscErrorCode SolveWith(Fuzz *f, Mat B, const char *ksp_type, const char *pc_type)
 {
   KSP                ksp;
@@ -159,7 +159,7 @@ static PetscErrorCode SolveWith(Fuzz *f, Mat B, const char *ksp_type, const char
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
     PetscCall(KSPGetIterationNumber(ksp, &iterations));
-    PetscCall(ConfSeeReal(&f->c, "reason", (PetscReal)reason));
+    PetscCall(ConfSeeReal(&f->c, "converged", reason > 0));
     PetscCall(ConfSeeReal(&f->c, "iterations", (PetscReal)iterations));
     PetscCall(ConfSeeVec(&f->c, "solution", x));
     PetscCall(MatShift(B, 1));

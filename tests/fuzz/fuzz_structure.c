@@ -67,6 +67,7 @@ static PetscErrorCode Permute(Fuzz *f)
   PetscCall(ISSetPermutation(is));
   PetscCall(MatPermute(f->A, is, is, &B));
   PetscCall(ISDestroy(&is));
+  PetscCall(MatConvert(B, f->type, MAT_INPLACE_MATRIX, &B)); /* a parallel AIJ makes plain AIJ of any type */
   PetscCall(FuzzReplace(f, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

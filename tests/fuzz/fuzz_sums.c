@@ -10,7 +10,7 @@ static PetscErrorCode Other(Fuzz *f, Mat *X)
   char      type[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  PetscCall(FuzzDrawType(f, type));
+  PetscCall(FuzzDrawType(f, type, NULL));
   PetscCall(FuzzShapeOf(f->A, &s));
   PetscCall(FuzzCreate(f, &s, type, X));
   PetscFunctionReturn(PETSC_SUCCESS);
