@@ -14,7 +14,8 @@ static PetscErrorCode Preallocate(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plain AIJ resets only what has once been preallocated, and that may differ between processes */
+/* Plain AIJ resets only what has once been preallocated. Processes may disagree on that, and then wait for each other.
+ */
 static PetscErrorCode ResetPreallocation(Fuzz *f)
 {
   PetscFunctionBeginUser;
@@ -136,7 +137,7 @@ static PetscErrorCode HeaderReplace(Fuzz *f)
 }
 
 const FuzzOperation fuzz_renewals[] = {{"preallocate", Preallocate, 0},
-                                       {"reset_preallocation", ResetPreallocation, FUZZ_RARE},
+                                       {"reset_preallocation", ResetPreallocation, FUZZ_RARE | FUZZ_SEQUENTIAL},
                                        {"set_type", SetType, FUZZ_RARE | FUZZ_RENEWS},
                                        {"create_again", CreateAgain, FUZZ_RENEWS},
                                        {"from_arrays", FromArrays, FUZZ_RARE | FUZZ_RENEWS},
