@@ -5,6 +5,7 @@
 #
 #   conformance   every format against the host on all data
 #   mat           the Mat types in PETSc: operations against plain AIJ, memory taken on the device, solvers
+#   fuzz          random sequences of operations on every type and on twins of plain aij, matrices on the GPU
 #   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
 #   bench         spmv_bench against cuSPARSE, then petsc_bench and coo_bench against PETSc's types through MatMult
@@ -18,8 +19,8 @@
 # not is skipped. Each writes a log, the benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed,
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
-# LIMIT_conformance, LIMIT_mat, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
-#                     seconds for a step (600, 600, 300, 240, 420, 240, 120, 500)
+# LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
+#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
@@ -27,13 +28,14 @@
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
+# FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1), FUZZ_SKIP operations to leave out
 # CUDA_HOME           where the CUDA libraries are (/usr/local/cuda)
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat sanitizer petsc bench sweep fold_paper distro)
-declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [sanitizer]=${LIMIT_sanitizer:-300}
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper distro)
+declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
   [distro]=${LIMIT_distro:-500})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
@@ -186,6 +188,15 @@ step_mat() {
     -mat_aijfold_device_memory 20000000 -ksp_converged_reason -ksp_error_if_not_converged "${plugin[@]}"
 }
 
+# Small matrices are on the GPU too; vectors are those that the matrix makes
+run_fuzz() {
+  single=$1
+  # shellcheck disable=SC2086
+  try "$here/fuzz.sh" --program "$2/bin/fuzz_mat" --mpiexec "$2/bin/mpiexec" --where GPU --seconds $((single * 6 / 10)) \
+    --report "$out/$3" ${FUZZ_ARGS:---count 1000 --ranks 1} -- -mat_aijfmt_device gpu ${FUZZ_SKIP:+-fuzz_skip $FUZZ_SKIP}
+}
+step_fuzz() { run_fuzz $((limit[fuzz] - 5)) "$here" fuzz.md; }
+
 step_sanitizer() {
   local tool sanitizer
   single=$((limit[sanitizer] / 2 - 5))
@@ -309,6 +320,7 @@ step_distro() {
   done
   collect
   try mpiexec -n 1 conf_mat -format rbp -scratch "$scratch/conf_mat.bin" -mat_aijfmt_device auto -mat_aijfmt_decline 0
+  run_fuzz 100 "$here/distro" fuzz-distro.md
 }
 
 # The part of the bundle that a step runs with
@@ -349,6 +361,7 @@ if ((only)); then
   case ${steps[0]} in
     conformance) step_conformance ;;
     mat) step_mat ;;
+    fuzz) step_fuzz ;;
     sanitizer) step_sanitizer ;;
     petsc) step_petsc ;;
     bench) step_bench ;;

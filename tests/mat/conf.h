@@ -47,6 +47,7 @@ typedef struct {
   ConfRecord *record;
   PetscBool   sequential; /* the matrix is a sequential one */
   PetscInt    uncounted;  /* products that a type under test did not count */
+  PetscBool   inexact;    /* sums are rounded: differences are measured by the largest number of a record */
 } Conf;
 
 typedef PetscErrorCode (*ConfFunction)(Conf *);

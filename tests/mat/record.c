@@ -205,11 +205,21 @@ PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Agree(PetscReal a, PetscReal b)
+static PetscBool Agree(PetscReal a, PetscReal b, PetscReal scale)
 {
-  PetscReal scale = PetscMax(1, PetscMax(PetscAbsReal(a), PetscAbsReal(b)));
+  if (a == b || (PetscIsNanReal(a) && PetscIsNanReal(b))) return PETSC_TRUE;
+  if (PetscIsInfOrNanReal(a) || PetscIsInfOrNanReal(b)) return PETSC_FALSE;
+  scale = PetscMax(scale, PetscMax(PetscAbsReal(a), PetscAbsReal(b)));
+  return PetscAbsReal(a - b) <= TOLERANCE * scale ? PETSC_TRUE : PETSC_FALSE;
+}
 
-  return a == b || PetscAbsReal(a - b) <= TOLERANCE * scale ? PETSC_TRUE : PETSC_FALSE;
+static PetscReal LargestNumber(const ConfItem *item, size_t count)
+{
+  PetscReal largest = 0;
+
+  for (size_t i = 0; i < count; i++)
+    if (!PetscIsInfOrNanReal(item[i].value)) largest = PetscMax(largest, PetscAbsReal(item[i].value));
+  return largest;
 }
 
 PetscErrorCode ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual,
@@ -218,16 +228,18 @@ PetscErrorCode ConfCompare(const Conf *c, const char *operation, const ConfRecor
   ConfItem        *a, *b;
   const ConfLabel *seen[2] = {NULL, NULL};
   PetscBool        same    = PETSC_FALSE;
+  PetscReal        scale   = 1;
 
   PetscFunctionBeginUser;
   *different = 0;
   PetscCall(PetscSegBufferExtractInPlace(expected->items, &a));
   PetscCall(PetscSegBufferExtractInPlace(actual->items, &b));
+  if (c->inexact) scale = PetscMax(scale, LargestNumber(a, expected->count));
   for (size_t i = 0; i < PetscMin(expected->count, actual->count); i++, a++, b++) {
     if (a->label != seen[0] || b->label != seen[1]) same = IsLabelled(a->label, b->label->what, b->label->text);
     seen[0] = a->label;
     seen[1] = b->label;
-    if (same && Agree(a->value, b->value)) continue;
+    if (same && Agree(a->value, b->value, scale)) continue;
     if ((*different)++) continue;
     PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
                            "  %s, process %d, item %zu: expected %s %s %.17g, got %s %s %.17g\n", operation, c->rank, i,

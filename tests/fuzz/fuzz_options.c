@@ -1,0 +1,81 @@
+/*
+  fuzz_options.c - options of the packed types: in PETSc's database, and set on the matrix by a program
+*/
+#include "fuzz.h"
+
+#include <cases.h>
+#include <stdio.h>
+
+/* Options that the command line has set stay as they are. The plain twin's turn comes first and does the same. */
+static PetscErrorCode PutOption(Fuzz *f, const char *name, const char *value)
+{
+  PetscBool there, ours = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, name, &there));
+  for (PetscInt k = 0; k < f->database_count && !ours; k++) PetscCall(PetscStrcmp(f->database[k], name, &ours));
+  if ((there && !ours) || (!ours && f->database_count == FUZZ_OPTIONS_MAX)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsSetValue(NULL, name, value));
+  if (!ours) PetscCall(PetscStrncpy(f->database[f->database_count++], name, CONF_TYPE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FuzzStepOption(Fuzz *f, const char *name, const char *value)
+{
+  PetscFunctionBeginUser;
+  f->step_option = name;
+  if (name) PetscCall(PetscOptionsSetValue(NULL, name, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The option settings that the kernel tests run through, as "key=value ..." */
+static PetscErrorCode PutVariant(Fuzz *f, const SpmvFormat *format)
+{
+  const uint64_t way = FuzzNext(f);
+  SpmvOptions    options;
+  char           text[CASE_VARIANT_TEXT], name[CONF_TYPE_MAX], **part, *value;
+  int            count;
+
+  PetscFunctionBeginUser;
+  case_variant(format, CASE_QUICK, (int)(way % (uint64_t)case_variant_count(format, CASE_QUICK)), &options, text);
+  PetscCall(PetscStrToArray(text, ' ', &count, &part));
+  for (int i = 0; i < count; i++) {
+    if (!(value = strchr(part[i], '='))) continue;
+    *value++ = 0;
+    PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_aij%s_%s", format->name, part[i]));
+    PetscCall(PutOption(f, name, value));
+  }
+  PetscCall(PetscStrToArrayDestroy(count, part));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Options(Fuzz *f)
+{
+  const SpmvFormat *format  = spmv_format_find(f->base_format);
+  const PetscBool   decline = FuzzChance(f, 30), eager = FuzzChance(f, 30), check = FuzzChance(f, 20);
+  const PetscBool   variant = FuzzChance(f, 70);
+
+  PetscFunctionBeginUser;
+  if (format && variant) PetscCall(PutVariant(f, format));
+  PetscCall(PutOption(f, "-mat_aijfmt_decline", decline ? "true" : "false"));
+  PetscCall(PutOption(f, "-mat_aijfmt_eager", eager ? "true" : "false"));
+  PetscCall(PutOption(f, "-mat_aijfmt_check", check ? "true" : "false"));
+  PetscCall(MatSetFromOptions(f->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A program sets an option on the matrix, where the operations that follow must leave it */
+static PetscErrorCode SetOption(Fuzz *f)
+{
+  const char *const keys[] = {"decline", "eager", "check"};
+  const PetscInt    key    = FuzzBelow(f, 3);
+  const PetscBool   value  = FuzzChance(f, 50);
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrncpy(f->option, keys[key], sizeof(f->option)));
+  PetscCall(PetscStrncpy(f->value, value ? "true" : "false", sizeof(f->value)));
+  if (f->c.format[0]) PetscCall(MatAIJFmtSetOption(f->A, f->option, f->value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const FuzzOperation fuzz_options[] = {{"options", Options, FUZZ_RENEWS}, {"set_option", SetOption, 0}, {NULL, NULL, 0}};

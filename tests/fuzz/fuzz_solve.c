@@ -1,0 +1,230 @@
+/*
+  fuzz_solve.c - factors, relaxation and solvers, on a copy with a heavy diagonal or on the matrix as it is
+*/
+#include "fuzz.h"
+
+#include <petscksp.h>
+
+static PetscErrorCode Relax(Fuzz *f)
+{
+  const MatSORType how[] = {SOR_LOCAL_FORWARD_SWEEP, SOR_LOCAL_BACKWARD_SWEEP, SOR_LOCAL_SYMMETRIC_SWEEP,
+                            (MatSORType)(SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS),
+                            (MatSORType)(SOR_LOCAL_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS)};
+  Mat              B;
+  Vec              x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(FuzzDominant(f, PETSC_FALSE, &B));
+  PetscCall(ConfCreateVecs(B, FuzzNext(f), &x, &b));
+  PetscCall(MatSOR(B, b, FuzzChance(f, 50) ? 1 : 1.25, how[FuzzBelow(f, 5)], 0, 1 + FuzzBelow(f, 2), 1, x));
+  PetscCall(ConfSeeVec(&f->c, "relaxed", x));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InvertBlocks(Fuzz *f)
+{
+  const PetscScalar *values;
+  PetscInt           m, bs;
+  Mat                B;
+
+  PetscFunctionBeginUser;
+  PetscCall(FuzzDominant(f, PETSC_FALSE, &B));
+  PetscCall(MatInvertBlockDiagonal(B, &values));
+  PetscCall(MatGetLocalSize(B, &m, NULL));
+  PetscCall(MatGetBlockSize(B, &bs));
+  for (PetscInt k = 0; k < m * bs; k++) PetscCall(ConfSeeReal(&f->c, "inverse", PetscRealPart(values[k])));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Half of the matrices are factored as they are, singular or not */
+static PetscErrorCode Factor(Fuzz *f, MatFactorType how)
+{
+  const PetscBool       symmetric   = how == MAT_FACTOR_ICC || how == MAT_FACTOR_CHOLESKY ? PETSC_TRUE : PETSC_FALSE;
+  const MatOrderingType orderings[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND};
+  MatFactorInfo         info;
+  Mat                   B, F;
+  Vec                   x, b;
+  IS                    rows, cols;
+
+  PetscFunctionBeginUser;
+  PetscCall(FuzzDominant(f, symmetric, &B));
+  PetscCall(MatGetOrdering(B, orderings[FuzzBelow(f, 3)], &rows, &cols));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.fill   = 5;
+  info.levels = (PetscReal)FuzzBelow(f, 3);
+  PetscCall(MatGetFactor(B, MATSOLVERPETSC, how, &F));
+  if (how == MAT_FACTOR_LU) PetscCall(MatLUFactorSymbolic(F, B, rows, cols, &info));
+  if (how == MAT_FACTOR_ILU) PetscCall(MatILUFactorSymbolic(F, B, rows, cols, &info));
+  if (how == MAT_FACTOR_CHOLESKY) PetscCall(MatCholeskyFactorSymbolic(F, B, rows, &info));
+  if (how == MAT_FACTOR_ICC) PetscCall(MatICCFactorSymbolic(F, B, rows, &info));
+  PetscCall(ConfCreateVecs(B, FuzzNext(f), &x, &b));
+  for (int k = 0; k < 2; k++) {
+    if (symmetric) PetscCall(MatCholeskyFactorNumeric(F, B, &info));
+    else PetscCall(MatLUFactorNumeric(F, B, &info));
+    PetscCall(MatSolve(F, b, x));
+    PetscCall(ConfSeeVec(&f->c, "solved", x));
+    PetscCall(MatSolveTranspose(F, b, x));
+    PetscCall(ConfSeeVec(&f->c, "transpose solved", x));
+    PetscCall(MatScale(B, 2));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&cols));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LU(Fuzz *f)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Factor(f, MAT_FACTOR_LU));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ILU(Fuzz *f)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Factor(f, MAT_FACTOR_ILU));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Cholesky(Fuzz *f)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Factor(f, MAT_FACTOR_CHOLESKY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ICC(Fuzz *f)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Factor(f, MAT_FACTOR_ICC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Settings of a preconditioner, beginning with its name. Those marked work on one process only. */
+static const struct {
+  const char *type, *option, *value;
+  PetscBool   sequential, symmetric;
+} preconditioners[] = {{PCNONE, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCJACOBI, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCJACOBI, "-fuzz_pc_jacobi_type", "rowmax", PETSC_FALSE, PETSC_FALSE},
+                       {PCPBJACOBI, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCSOR, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCBJACOBI, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCASM, "-fuzz_pc_asm_overlap", "2", PETSC_FALSE, PETSC_FALSE},
+                       {PCGASM, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCREDUNDANT, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCGAMG, "-fuzz_mg_levels_ksp_type", "richardson", PETSC_FALSE, PETSC_TRUE},
+                       {PCGAMG, "-fuzz_mg_levels_ksp_type", "cg", PETSC_FALSE, PETSC_TRUE},
+                       {PCEISENSTAT, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCKACZMARZ, NULL, NULL, PETSC_FALSE, PETSC_FALSE},
+                       {PCILU, NULL, NULL, PETSC_TRUE, PETSC_FALSE},
+                       {PCILU, "-fuzz_pc_factor_shift_type", "nonzero", PETSC_TRUE, PETSC_FALSE},
+                       {PCILU, "-fuzz_pc_factor_shift_type", "inblocks", PETSC_TRUE, PETSC_FALSE},
+                       {PCILU, "-fuzz_pc_factor_levels", "2", PETSC_TRUE, PETSC_FALSE},
+                       {PCICC, NULL, NULL, PETSC_TRUE, PETSC_TRUE},
+                       {PCICC, "-fuzz_pc_factor_shift_type", "positive_definite", PETSC_TRUE, PETSC_TRUE},
+                       {PCLU, NULL, NULL, PETSC_TRUE, PETSC_FALSE},
+                       {PCLU, "-fuzz_pc_factor_shift_type", "nonzero", PETSC_TRUE, PETSC_FALSE},
+                       {PCCHOLESKY, NULL, NULL, PETSC_TRUE, PETSC_TRUE},
+                       {PCQR, NULL, NULL, PETSC_TRUE, PETSC_FALSE}};
+
+/* Few iterations: what differs by rounding must not grow. Which tolerance is met first is a matter
+   of rounding too. Chebyshev's eigenvalues, estimated to the last digit, are not compared. */
+static PetscErrorCode SolveWith(Fuzz *f, Mat B, const char *ksp_type, const char *pc_type)
+{
+  KSP                ksp;
+  PC                 pc;
+  Vec                x, b;
+  KSPConvergedReason reason;
+  PetscInt           iterations;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(f->c.comm, &ksp));
+  PetscCall(KSPSetOptionsPrefix(ksp, "fuzz_"));
+  PetscCall(KSPSetOperators(ksp, B, B));
+  PetscCall(KSPSetType(ksp, ksp_type));
+  PetscCall(KSPSetTolerances(ksp, 1e-5, 1e-50, 1e5, 6));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, pc_type));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(ConfCreateVecs(B, FuzzNext(f), &x, &b));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCall(KSPGetIterationNumber(ksp, &iterations));
+    PetscCall(ConfSeeReal(&f->c, "converged", reason > 0));
+    PetscCall(ConfSeeReal(&f->c, "iterations", (PetscReal)iterations));
+    PetscCall(ConfSeeVec(&f->c, "solution", x));
+    PetscCall(MatShift(B, 1));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(Fuzz *f)
+{
+  const KSPType   general[]   = {KSPGMRES, KSPBICG, KSPBCGS, KSPTFQMR, KSPFGMRES, KSPRICHARDSON, KSPCGNE, KSPLSQR};
+  const KSPType   symmetric[] = {KSPCG, KSPMINRES, KSPCR, KSPPIPECG, KSPSYMMLQ};
+  const PetscInt  general_way = FuzzBelow(f, 8), symmetric_way = FuzzBelow(f, 5);
+  const PetscBool may_be_symmetric = FuzzChance(f, 40);
+  PetscInt        way;
+  PetscBool       is_symmetric;
+  Mat             B;
+
+  PetscFunctionBeginUser;
+  do way = FuzzBelow(f, PETSC_STATIC_ARRAY_LENGTH(preconditioners));
+  while (preconditioners[way].sequential && f->c.size > 1);
+  is_symmetric = may_be_symmetric || preconditioners[way].symmetric ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(FuzzDominant(f, is_symmetric, &B));
+  PetscCall(FuzzStepOption(f, preconditioners[way].option, preconditioners[way].value));
+  PetscCall(SolveWith(f, B, is_symmetric ? symmetric[symmetric_way] : general[general_way], preconditioners[way].type));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Zeros on the diagonal make ILU shift, or give up */
+static PetscErrorCode SolveShifted(Fuzz *f)
+{
+  const char *const shifts[] = {"none", "nonzero", "positive_definite", "inblocks"};
+  const PCType      types[]  = {PCILU, PCLU};
+  const PetscInt    shift = FuzzBelow(f, 4), type = FuzzBelow(f, 2);
+  Mat               B;
+  Vec               d;
+  PetscInt          low, high;
+
+  PetscFunctionBeginUser;
+  PetscCall(FuzzDominant(f, PETSC_FALSE, &B));
+  PetscCall(MatCreateVecs(B, NULL, &d));
+  PetscCall(MatGetDiagonal(B, d));
+  PetscCall(VecGetOwnershipRange(d, &low, &high));
+  for (PetscInt i = low; i < high; i += 3) PetscCall(VecSetValue(d, i, 0, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(d));
+  PetscCall(VecAssemblyEnd(d));
+  PetscCall(MatDiagonalSet(B, d, INSERT_VALUES));
+  PetscCall(VecDestroy(&d));
+  PetscCall(FuzzStepOption(f, "-fuzz_pc_factor_shift_type", shifts[shift]));
+  PetscCall(SolveWith(f, B, KSPPREONLY, types[type]));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const FuzzOperation fuzz_solve[] = {
+    {"sor", Relax, FUZZ_SQUARE | FUZZ_NONEMPTY},
+    {"invert_blocks", InvertBlocks, FUZZ_SQUARE | FUZZ_NONEMPTY},
+    {"lu", LU, FUZZ_SQUARE | FUZZ_NONEMPTY | FUZZ_SEQUENTIAL | FUZZ_SMALL},
+    {"ilu", ILU, FUZZ_SQUARE | FUZZ_NONEMPTY | FUZZ_SEQUENTIAL},
+    {"cholesky", Cholesky, FUZZ_SQUARE | FUZZ_NONEMPTY | FUZZ_SEQUENTIAL | FUZZ_SMALL},
+    {"icc", ICC, FUZZ_SQUARE | FUZZ_NONEMPTY | FUZZ_SEQUENTIAL},
+    {"solve", Solve, FUZZ_SQUARE | FUZZ_NONEMPTY | FUZZ_SMALL},
+    {"solve_shifted", SolveShifted, FUZZ_SQUARE | FUZZ_NONEMPTY | FUZZ_SEQUENTIAL | FUZZ_SMALL},
+    {NULL, NULL, 0}};

@@ -1,0 +1,126 @@
+/*
+  fuzz_structure.c - transposes, permutations, orderings and colorings
+*/
+#include "fuzz.h"
+
+static PetscErrorCode TransposeInPlace(Fuzz *f)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatTranspose(f->A, MAT_INPLACE_MATRIX, &f->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TransposeReuse(Fuzz *f)
+{
+  Mat B;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatTranspose(f->A, MAT_INITIAL_MATRIX, &B));
+  PetscCall(ConfSeeMat(&f->c, "transpose", B));
+  PetscCall(MatScale(f->A, FuzzFactor(f)));
+  PetscCall(MatTranspose(f->A, MAT_REUSE_MATRIX, &B));
+  PetscCall(ConfSeeMat(&f->c, "transpose again", B));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Matrices that know A only by its products */
+static PetscErrorCode Virtual(Fuzz *f)
+{
+  Mat T, N;
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateTranspose(f->A, &T));
+  PetscCall(ConfSeeProducts(&f->c, "virtual transpose", T));
+  PetscCall(MatDestroy(&T));
+  PetscCall(MatCreateNormal(f->A, &N));
+  PetscCall(ConfCreateVecs(N, FuzzNext(f), &x, &y));
+  PetscCall(MatMult(N, x, y));
+  PetscCall(ConfSeeVec(&f->c, "A^T A", y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&N));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every process permutes its own rows, or all rows move by one process: each owner names the rows that it wants */
+static PetscErrorCode Permute(Fuzz *f)
+{
+  const uint64_t seed = FuzzNext(f);
+  PetscInt       low, high, n, *index;
+  Mat            B;
+  IS             is;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(f->A, &low, &high));
+  n = high - low;
+  PetscCall(PetscMalloc1(n, &index));
+  for (PetscInt i = 0; i < n; i++) index[i] = low + i;
+  for (PetscInt i = n - 1; i > 0; i--) {
+    const PetscInt other = (PetscInt)(gen_hash(seed, (uint64_t)(low + i)) % (uint64_t)(i + 1)), was = index[i];
+
+    index[i]     = index[other];
+    index[other] = was;
+  }
+  PetscCall(ISCreateGeneral(f->c.comm, n, index, PETSC_OWN_POINTER, &is));
+  PetscCall(ISSetPermutation(is));
+  PetscCall(MatPermute(f->A, is, is, &B));
+  PetscCall(ISDestroy(&is));
+  PetscCall(MatConvert(B, f->type, MAT_INPLACE_MATRIX, &B)); /* a parallel AIJ makes plain AIJ of any type */
+  PetscCall(FuzzReplace(f, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What an ordering gives, and the matrix in that order. Reverse Cuthill-McKee and its like know one process only; plain
+   AIJ turns to them with the matrix of all processes. */
+static PetscErrorCode Ordering(Fuzz *f)
+{
+  const MatOrderingType types[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND,
+                                   MATORDERING1WD,     MATORDERINGQMD, MATORDERINGROWLENGTH};
+  Mat                   B;
+  IS                    rows, cols;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOrdering(f->A, types[FuzzBelow(f, 6)], &rows, &cols));
+  PetscCall(FuzzSeeIS(f, "rows in order", rows));
+  PetscCall(FuzzSeeIS(f, "columns in order", cols));
+  PetscCall(MatPermute(f->A, rows, cols, &B));
+  PetscCall(ConfSeeMat(&f->c, "in order", B));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&cols));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Not MATCOLORINGID, which writes before its arrays where columns are empty */
+static PetscErrorCode Coloring(Fuzz *f)
+{
+  const MatColoringType types[] = {MATCOLORINGSL, MATCOLORINGLF, MATCOLORINGNATURAL, MATCOLORINGGREEDY};
+  const PetscInt        way     = f->c.size > 1 ? 3 : FuzzBelow(f, 4);
+  MatColoring           coloring;
+  ISColoring            colors;
+  IS                   *is;
+  PetscInt              count;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatColoringCreate(f->A, &coloring));
+  PetscCall(MatColoringSetType(coloring, types[way]));
+  PetscCall(MatColoringSetDistance(coloring, 2));
+  PetscCall(MatColoringSetWeightType(coloring, MAT_COLORING_WEIGHT_LEXICAL));
+  PetscCall(MatColoringApply(coloring, &colors));
+  PetscCall(ISColoringGetIS(colors, PETSC_USE_POINTER, &count, &is));
+  for (PetscInt k = 0; k < count; k++) PetscCall(FuzzSeeIS(f, "color", is[k]));
+  PetscCall(ISColoringRestoreIS(colors, PETSC_USE_POINTER, &is));
+  PetscCall(ISColoringDestroy(&colors));
+  PetscCall(MatColoringDestroy(&coloring));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const FuzzOperation fuzz_structure[] = {{"transpose_in_place", TransposeInPlace, 0},
+                                        {"transpose_reuse", TransposeReuse, 0},
+                                        {"virtual", Virtual, FUZZ_RARE},
+                                        {"permute", Permute, FUZZ_SQUARE | FUZZ_RENEWS},
+                                        {"ordering", Ordering, FUZZ_SQUARE | FUZZ_NONEMPTY},
+                                        {"coloring", Coloring, FUZZ_SQUARE | FUZZ_NONEMPTY},
+                                        {NULL, NULL, 0}};

@@ -1,0 +1,286 @@
+/*
+  run.c - one sequence: its steps are drawn or given, run, and compared
+*/
+#include "run.h"
+
+#include <stdio.h>
+
+static const FuzzOperation *const tables[] = {fuzz_values,   fuzz_arrays,    fuzz_sums,   fuzz_renewals,
+                                              fuzz_convert,  fuzz_structure, fuzz_parts,  fuzz_queries,
+                                              fuzz_products, fuzz_solve,     fuzz_options};
+
+/* The norm beyond which both matrices are scaled down */
+static const PetscReal norm_max = 256;
+
+enum { SMALL_MAX = 110 };
+
+const FuzzOperation *FuzzOperationGet(PetscInt i)
+{
+  for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+    for (const FuzzOperation *o = tables[t]; o->name; o++)
+      if (!i--) return o;
+  return NULL;
+}
+
+PetscInt FuzzOperationFind(const char *name)
+{
+  const FuzzOperation *o;
+
+  for (PetscInt i = 0; (o = FuzzOperationGet(i)); i++)
+    if (!strcmp(o->name, name)) return i;
+  return -1;
+}
+
+/* Half of the sequences begin with options */
+void FuzzDrawSteps(FuzzRun *run)
+{
+  const uint64_t seed  = gen_hash((uint64_t)run->seed, 1);
+  const PetscInt first = FuzzOperationFind("options");
+  uint64_t       tries = 0;
+
+  run->step_count = 3 + (PetscInt)(gen_hash(seed, tries++) % 11);
+  for (PetscInt k = 0; k < run->step_count; k++) {
+    PetscInt i;
+
+    do i = (PetscInt)(gen_hash(seed, tries++) % (uint64_t)run->operation_count);
+    while (!run->allowed[i] || ((FuzzOperationGet(i)->where & FUZZ_RARE) && gen_hash(seed, tries++) % 3));
+    if (!k && run->allowed[first] && gen_hash(seed, tries++) % 2) i = first;
+    run->step[k].index     = k;
+    run->step[k].operation = FuzzOperationGet(i);
+  }
+}
+
+void FuzzCommand(const FuzzRun *run, PetscInt last, char line[FUZZ_LINE_MAX])
+{
+  size_t used =
+      (size_t)snprintf(line, FUZZ_LINE_MAX, "mpiexec -n %d fuzz_mat -fuzz_type %s -fuzz_seed %lld -fuzz_steps ",
+                       run->size, run->type, (long long)run->seed);
+
+  if (last < 0) snprintf(line + used, FUZZ_LINE_MAX - used, "none");
+  for (PetscInt k = 0; k <= last && k < run->step_count && used < FUZZ_LINE_MAX; k++)
+    used += (size_t)snprintf(line + used, FUZZ_LINE_MAX - used, "%s%lld:%s", k ? "," : "",
+                             (long long)run->step[k].index, run->step[k].operation->name);
+}
+
+static PetscErrorCode MakesSense(const Fuzz *f, const FuzzOperation *o, PetscBool *sense)
+{
+  Mat       A = f->twin[FUZZ_PLAIN].A;
+  PetscBool square;
+  FuzzShape s;
+
+  PetscFunctionBeginUser;
+  PetscCall(FuzzShapeOf(A, &s));
+  PetscCall(FuzzIsSquare(A, &square));
+  *sense = PETSC_FALSE;
+  if ((o->where & FUZZ_SQUARE) && !square) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & FUZZ_NONEMPTY) && (!s.M || !s.N)) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & FUZZ_SEQUENTIAL) && f->c.size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & FUZZ_PARALLEL) && f->c.size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & FUZZ_SMALL) && PetscMax(s.M, s.N) > SMALL_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  *sense = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(Fuzz *f)
+{
+  FuzzShape shape;
+
+  PetscFunctionBeginUser;
+  PetscCall(FuzzDrawShape(f, &shape));
+  PetscCall(FuzzCreate(f, &shape, f->type, &f->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SeeKept(Fuzz *f)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < f->now->kept_count; k++) PetscCall(ConfSeeProducts(&f->c, "kept matrix", f->now->kept[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every sequence begins with the first and ends with the second */
+static const FuzzOperation create = {"create", Create, FUZZ_RENEWS}, see_kept = {"kept", SeeKept, 0};
+
+static PetscErrorCode CountProducts(const Fuzz *f, PetscLogDouble *packed, PetscLogDouble *fallbacks)
+{
+  MatAIJFmtInfo info;
+
+  PetscFunctionBeginUser;
+  *packed = *fallbacks = 0;
+  if (!f->c.format[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJFmtGetInfo(f->A, &info));
+  *packed    = info.products + info.products_transposed;
+  *fallbacks = info.fallbacks + info.fallbacks_transposed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The option that a program has set on the matrix: still there? */
+static PetscErrorCode SeeOption(Fuzz *f, const FuzzOperation *o)
+{
+  char text[CONF_TYPE_MAX];
+
+  PetscFunctionBeginUser;
+  if (!f->option[0] || (o->where & FUZZ_RENEWS)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(text, f->value, sizeof(text)));
+  if (f->c.format[0]) PetscCall(MatAIJFmtGetOption(f->A, f->option, text, sizeof(text)));
+  PetscCall(ConfSeeText(&f->c, f->option, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operation on the twin in turn, and what its matrix is like afterwards */
+static PetscErrorCode RunTurn(FuzzRun *run, Fuzz *f, const FuzzOperation *o)
+{
+  PetscLogDouble before[2], after[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(o->run(f));
+  PetscCall(CountProducts(f, &before[0], &before[1]));
+  PetscCall(ConfSeeMat(&f->c, "matrix afterwards", f->A));
+  PetscCall(CountProducts(f, &after[0], &after[1]));
+  run->sequence_packed += after[0] - before[0];
+  run->fallbacks += after[1] - before[1];
+  PetscCall(SeeOption(f, o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One twin's turn. An error ends the operation on this process; all processes agree on the codes. */
+static PetscErrorCode TakeTurn(FuzzRun *run, Fuzz *f, const FuzzStep *step, int twin, const char *command,
+                               const char *name, PetscInt codes[2])
+{
+  PetscErrorCode ierr;
+  PetscInt       mine[2];
+
+  PetscFunctionBeginUser;
+  f->now        = &f->twin[twin];
+  f->A          = f->now->A;
+  f->type       = twin == FUZZ_PLAIN ? "aij" : run->type;
+  f->c.format   = twin == FUZZ_PLAIN ? "" : run->type + strlen("aij");
+  f->draw.seed  = gen_hash(gen_hash((uint64_t)run->seed, 2), (uint64_t)step->index + 1);
+  f->draw.count = 0;
+  FuzzWatchStep(command, name, f->type, twin);
+  PetscCall(PetscPushErrorHandler(FuzzWatchError, NULL));
+  ierr = RunTurn(run, f, step->operation);
+  PetscCall(PetscPopErrorHandler());
+  if (f->step_option) PetscCall(PetscOptionsClearValue(NULL, f->step_option));
+  f->step_option = NULL;
+  mine[0]        = (PetscInt)ierr;
+  mine[1]        = -(PetscInt)ierr;
+  PetscCallMPI(MPI_Allreduce(mine, codes, 2, MPIU_INT, MPI_MAX, f->c.comm));
+  FuzzWatchEnd();
+  PetscCall(PetscStrncpy(f->now->message, ierr ? FuzzWatchMessage() : "", sizeof(f->now->message)));
+  f->now->A = f->A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunStep(FuzzRun *run, Fuzz *f, const FuzzStep *step, const char *command, FuzzOutcome *outcome)
+{
+  ConfRecord record[FUZZ_TWINS];
+  PetscInt   codes[FUZZ_TWINS][2], different = 0;
+  char       name[FUZZ_FILE_MAX];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%lld:%s of seed %lld", (long long)step->index, step->operation->name,
+                          (long long)run->seed));
+  f->c.uncounted = 0;
+  for (int twin = 0; twin < FUZZ_TWINS; twin++) {
+    PetscCall(ConfRecordCreate(&record[twin]));
+    f->c.record = &record[twin];
+    PetscCall(TakeTurn(run, f, step, twin, command, name, codes[twin]));
+  }
+  if (codes[0][0] != codes[1][0] || codes[0][1] != codes[1][1]) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %lld with aij, %lld with %s\n", name, (long long)codes[0][0],
+                          (long long)codes[1][0], run->type));
+    for (int twin = 0; twin < FUZZ_TWINS; twin++)
+      if (f->twin[twin].message[0])
+        PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "  process %d, %s: %s\n", run->rank,
+                               twin == FUZZ_PLAIN ? "aij" : run->type, f->twin[twin].message));
+    *outcome = FUZZ_ERROR;
+  } else if (codes[0][0] || codes[0][1]) *outcome = FUZZ_REFUSED;
+  else {
+    PetscCall(ConfCompare(&f->c, name, &record[0], &record[1], &different));
+    if (f->c.uncounted) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: products were not counted\n", name));
+    different += f->c.uncounted;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &different, 1, MPIU_INT, MPI_SUM, f->c.comm));
+    *outcome = different ? FUZZ_DIFFERS : FUZZ_PASSED;
+  }
+  if (step->operation->where & FUZZ_RENEWS) f->option[0] = 0;
+  for (int twin = 0; twin < FUZZ_TWINS; twin++) PetscCall(ConfRecordDestroy(&record[twin]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By a power of two, so that sums stay exact */
+static PetscErrorCode KeepSmall(Fuzz *f)
+{
+  PetscReal norm, factor = 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatNorm(f->twin[FUZZ_PLAIN].A, NORM_INFINITY, &norm));
+  if (PetscIsInfOrNanReal(norm)) factor = 0;
+  while (norm * factor > norm_max) factor /= 2;
+  for (int twin = 0; twin < FUZZ_TWINS && factor != 1; twin++) {
+    if (factor == 0) PetscCall(MatZeroEntries(f->twin[twin].A));
+    else PetscCall(MatScale(f->twin[twin].A, factor));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunSteps(FuzzRun *run, Fuzz *f, FuzzOutcome *outcome, char command[FUZZ_LINE_MAX])
+{
+  const FuzzStep first = {&create, -1}, last = {&see_kept, FUZZ_STEPS_MAX};
+  PetscBool      sense = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  FuzzCommand(run, -1, command);
+  PetscCall(RunStep(run, f, &first, command, outcome));
+  for (PetscInt k = 0; k < run->step_count && *outcome == FUZZ_PASSED; k++) {
+    const FuzzStep *step  = &run->step[k];
+    FuzzCount      *count = &run->count[FuzzOperationFind(step->operation->name)];
+
+    PetscCall(KeepSmall(f));
+    PetscCall(MakesSense(f, step->operation, &sense));
+    if (!sense) continue;
+    FuzzCommand(run, k, command);
+    for (int twin = 0; twin < FUZZ_TWINS; twin++) PetscCall(FuzzAllowNewNonzeros(f->twin[twin].A));
+    PetscCall(RunStep(run, f, step, command, outcome));
+    count->ran++;
+    if (*outcome == FUZZ_REFUSED) count->refused++;
+  }
+  if (*outcome == FUZZ_PASSED) PetscCall(RunStep(run, f, &last, command, outcome));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After an error nothing is destroyed: what a matrix is then is nobody's promise, and the processes may disagree */
+static PetscErrorCode CleanUp(Fuzz *f)
+{
+  PetscFunctionBeginUser;
+  for (int twin = 0; twin < FUZZ_TWINS; twin++) {
+    for (PetscInt k = 0; k < f->twin[twin].kept_count; k++) PetscCall(MatDestroy(&f->twin[twin].kept[k]));
+    PetscCall(MatDestroy(&f->twin[twin].A));
+  }
+  PetscCallMPI(MPI_Comm_free(&f->c.comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FuzzRunSequence(FuzzRun *run, FuzzOutcome *outcome)
+{
+  Fuzz *f;
+  char  command[FUZZ_LINE_MAX];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(1, &f));
+  f->c.rank      = run->rank;
+  f->c.size      = run->size;
+  f->c.base      = "aij";
+  f->c.inexact   = PETSC_TRUE;
+  f->base_format = run->type + strlen("aij");
+  PetscCall(PetscStrncpy(f->file, run->file, sizeof(f->file)));
+  PetscCallMPI(MPI_Comm_dup(PETSC_COMM_WORLD, &f->c.comm));
+  run->sequence_packed = 0;
+  PetscCall(RunSteps(run, f, outcome, command));
+  run->packed += run->sequence_packed;
+  if (*outcome >= FUZZ_DIFFERS) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "FAILED %s\n", command));
+  for (PetscInt k = 0; k < f->database_count; k++) PetscCall(PetscOptionsClearValue(NULL, f->database[k]));
+  if (*outcome == FUZZ_PASSED || *outcome == FUZZ_DIFFERS) PetscCall(CleanUp(f));
+  PetscCall(PetscFree(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
