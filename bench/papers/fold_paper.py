@@ -2,8 +2,8 @@
 """Tables 4 and 5 of the paper on the Fold method beside what fold_paper measured, as Markdown.
 
     fold_paper --out results.json                                       needs a GPU; --counts: the first table alone
-    scripts/fold_paper.py results.json [more.json ...]                  on standard output
-    scripts/fold_paper.py results.json --details docs/fold-paper.md     the same as a file of its own
+    bench/papers/fold_paper.py results.json [more.json ...]                  on standard output
+    bench/papers/fold_paper.py results.json --details docs/fold-paper.md     the same as a file of its own
 
 Of several files the later one wins where both have a matrix. Every number of ours comes from the files. The paper's stand
 beside the matrix NAME and beside shape:NAME, which has its size and the distribution of its row lengths, no more. The exit
@@ -122,7 +122,7 @@ def times(matrices, records):
 
 
 def report(header, matrices, records):
-    parts = ["# The Fold method's tables", "What `fold_paper` measured and `scripts/fold_paper.py` wrote, beside the "
+    parts = ["# The Fold method's tables", "What `fold_paper` measured and `bench/papers/fold_paper.py` wrote, beside the "
              "paper's numbers. `shape:NAME` is a generated matrix of the size of NAME and with its row lengths' "
              "distribution; its columns lie in a band.",
              "## The table at q = 1.5", counts(matrices)]

@@ -2,7 +2,7 @@
   fold_paper.cu - Tables 4 and 5 of the paper on the Fold method, measured on this machine's GPU
 
   Flow: command line -> published shapes, generators or readers -> fold_paper_measure (kernels of fold_paper_fold and
-  fold_paper_rivals) -> JSON, which scripts/fold_paper.py makes tables of.
+  fold_paper_rivals) -> JSON, which bench/papers/fold_paper.py makes tables of.
 
   Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by algorithm
   with folding long rows and memory with gather functions.

@@ -18,7 +18,7 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "examples"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "examples"))
 from mtx_to_petsc import MAT_FILE_CLASSID, read_matrix_market  # noqa: E402
 
 # The paper's Table 2: N, Nz, Nnon, K, Kv, Kc

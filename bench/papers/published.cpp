@@ -2,7 +2,7 @@
   published.cpp - see published.hpp
 */
 #include "published.hpp"
-#include "../published_rows.h"
+#include "published_rows.h"
 #include "generators.hpp"
 #include "rows.hpp"
 

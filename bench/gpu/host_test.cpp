@@ -1,7 +1,7 @@
 /*
   host_test.cpp - what of the benchmark runs without a GPU: generators, orders, readers, check, JSON, command line
 */
-#include "../published_rows.h"
+#include "published_rows.h"
 #include "check.hpp"
 #include "generators.hpp"
 #include "jagged.hpp"

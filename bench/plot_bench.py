@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Draws the results of spmv_bench, and writes them as a table.
 
-    scripts/plot_bench.py results.json [more.json ...] --images docs/img       speed, bytes and roofline as SVG (matplotlib)
-    scripts/plot_bench.py results.json --crsv docs/img                         crsv's threads a row and variants as SVG
-    scripts/plot_bench.py results.json --table                                 one line a matrix, on standard output
-    scripts/plot_bench.py results.json --readme README.md                      the same, put between the markers in a file
-    scripts/plot_bench.py results.json --details docs/gpu-tables.md            a table a kernel, put between the markers
+    bench/plot_bench.py results.json [more.json ...] --images docs/img       speed, bytes and roofline as SVG (matplotlib)
+    bench/plot_bench.py results.json --crsv docs/img                         crsv's threads a row and variants as SVG
+    bench/plot_bench.py results.json --table                                 one line a matrix, on standard output
+    bench/plot_bench.py results.json --readme README.md                      the same, put between the markers in a file
+    bench/plot_bench.py results.json --details docs/gpu-tables.md            a table a kernel, put between the markers
 
 Of several files the later one wins where both have a matrix and a kernel. Every number comes from the files; the mean of
 --crsv says that it is one. --kernels chooses the kernels of tables and images.

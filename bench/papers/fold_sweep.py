@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The sweep of format fold over (q, r), measured on a GPU: is the automatic width near the best?
 
-    spmv_bench --set default --formats $(scripts/fold_sweep.py --formats) --out sweep.json
-    scripts/fold_sweep.py sweep.json [more.json ...]                    one line a matrix
-    scripts/fold_sweep.py sweep.json --images docs/img                  and docs/img/fold-sweep.svg (matplotlib)
+    spmv_bench --set default --formats $(bench/papers/fold_sweep.py --formats) --out sweep.json
+    bench/papers/fold_sweep.py sweep.json [more.json ...]                    one line a matrix
+    bench/papers/fold_sweep.py sweep.json --images docs/img                  and docs/img/fold-sweep.svg (matplotlib)
 
 For each matrix: the fastest (q, r) and its time; the automatic choice and its time over the fastest; the authors' table
 (uniform, q = 1.5); the tables without folding (sliced and uniform); and the fastest of cuSPARSE. Every number comes from
