@@ -2,9 +2,7 @@
   command_line.cpp - see command_line.hpp
 */
 #include "command_line.hpp"
-#include "generators.hpp"
-#include "mesh.hpp"
-#include "published.hpp"
+#include "catalog.hpp"
 #include "readers.hpp"
 
 #include <stdexcept>
@@ -79,9 +77,9 @@ Csr graph_matrix(const std::string &path, const std::string &order, int dofs)
   Graph      g     = read_graph(path);
   const auto slash = path.find_last_of('/');
 
-  if (order == "rcm") g = permuted(g, reverse_cuthill_mckee(g));
-  if (order == "random") g = permuted(g, random_order(g.nodes));
-  Csr a   = expand_dofs(g, dofs);
+  if (order == "rcm") g = own(gen_graph_ordered(g.get(), GEN_RCM));
+  if (order == "random") g = own(gen_graph_ordered(g.get(), GEN_SHUFFLED));
+  Csr a   = make_matrix(gen_on_graph(g.get(), dofs));
   a.name  = (slash == std::string::npos ? path : path.substr(slash + 1)) + ":" + order + ":" + std::to_string(dofs);
   a.group = dofs == 1 ? "fem1" : "fem3-unstructured";
   if (order == "random") a.group = dofs == 1 ? "fem1-random-order" : "fem3-random-order";
@@ -99,7 +97,7 @@ std::string usage()
          "  --file path                 PETSc binary, or Matrix Market (.mtx)\n"
          "  --graph path                node graph (int32 nodes, entries, pointers, neighbours)\n"
          "  --order keep,rcm,random     orders in which a graph is measured (keep)\n"
-         "  --dof 1,3                   dofs a node of a graph (3)\n"
+         "  --dof 1,3                   dofs per node of a graph (3)\n"
          "  --formats a:option=v,b      formats of the library (all with device kernels)\n"
          "  --no-peers                  without cuSPARSE\n"
          "  --convert-once              one conversion, from the device, for sweeps over many options\n"
@@ -140,7 +138,7 @@ std::vector<MatrixSource> matrix_sources(const CommandLine &c)
   for (const auto &path : c.graphs)
     for (const auto &order : c.orders)
       for (const int dofs : c.dofs) r.push_back({path + " " + order, [=] { return graph_matrix(path, order, dofs); }});
-  for (const auto &name : c.matrices) r.push_back({name, [name] { return make_published(name); }});
+  for (const auto &name : c.matrices) r.push_back({name, [name] { return make_matrix(name); }});
   return r;
 }
 

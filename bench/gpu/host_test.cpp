@@ -1,22 +1,18 @@
 /*
-  host_test.cpp - what of the benchmark runs without a GPU: generators, orders, readers, check, JSON, command line
+  host_test.cpp - what of the benchmark runs without a GPU: matrices by name, readers, check, JSON, command line. The
+  generators themselves have tests in tests/unit.
 */
-#include "published_rows.h"
+#include "catalog.hpp"
 #include "check.hpp"
-#include "generators.hpp"
 #include "jagged.hpp"
-#include "mesh.hpp"
-#include "published.hpp"
 #include "readers.hpp"
 #include "results.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <set>
 
 namespace
 {
@@ -73,12 +69,6 @@ void test_families()
   EXPECT(throws([] { bench::make_matrix("hex3:"); }));
   EXPECT(throws([] { bench::make_matrix("hex3:8x"); }));
   EXPECT(throws([] { bench::matrix_set("huge"); }));
-  for (const char *set : {"small", "default", "large"})
-    for (const auto &name : bench::matrix_set(set)) {
-      const std::string family = name.substr(0, name.find(':'));
-      EXPECT(std::any_of(bench::families().begin(), bench::families().end(),
-                         [&](const auto &f) { return family == f.name; }));
-    }
 }
 
 /* Counts that follow from the geometry */
@@ -93,56 +83,6 @@ void test_counts()
   EXPECT(bench::row_statistics(skewed.rows, skewed.row_ptr.data()).longest == 100000);
   EXPECT(bench::row_statistics(even.rows, even.row_ptr.data()).longest <= 10);
   EXPECT(skewed.nnz == even.nnz);
-}
-
-/* Volumes are not at hand, but Euler's formula for a ball is: vertices - edges + faces - tetrahedra = 1 */
-void test_mesh()
-{
-  const int                             n    = 9;
-  const bench::Elements                 tets = bench::tetrahedra(n);
-  const bench::Graph                    g    = bench::graph_of(tets);
-  std::set<std::array<std::int32_t, 3>> faces;
-  const std::int64_t                    edges = (g.ptr[g.nodes] - g.nodes) / 2;
-
-  for (std::int64_t t = 0; t < tets.count; t++)
-    for (int skip = 0; skip < 4; skip++) {
-      std::array<std::int32_t, 3> face;
-      for (int k = 0, at = 0; k < 4; k++)
-        if (k != skip) face[at++] = tets.node[4 * t + k];
-      std::sort(face.begin(), face.end());
-      faces.insert(face);
-    }
-  EXPECT(tets.count == 6 * (n - 1) * (n - 1) * (n - 1));
-  EXPECT(g.nodes - edges + static_cast<std::int64_t>(faces.size()) - tets.count == 1);
-  /* each inner face has two tetrahedra, each face of the surface (12 (n-1)^2 triangles) has one */
-  EXPECT(4 * tets.count == 2 * static_cast<std::int64_t>(faces.size()) - 12 * (n - 1) * (n - 1));
-  EXPECT(bench::edges_of(tets, g).nodes == edges);
-  EXPECT(bench::vertices_and_edges_of(tets, g).nodes == g.nodes + edges);
-  const auto degrees = bench::row_statistics(g.nodes, g.ptr.data());
-  EXPECT(degrees.longest - degrees.shortest >= 15);
-}
-
-std::int64_t bandwidth(const bench::Graph &g)
-{
-  std::int64_t widest = 0;
-  for (std::int64_t i = 0; i < g.nodes; i++)
-    for (std::int32_t k = g.ptr[i]; k < g.ptr[i + 1]; k++)
-      widest = std::max<std::int64_t>(widest, std::abs(g.adj[k] - i));
-  return widest;
-}
-
-void test_orders()
-{
-  const bench::Graph natural  = bench::graph_of(bench::tetrahedra(12));
-  const bench::Graph shuffled = bench::permuted(natural, bench::random_order(natural.nodes));
-  const auto         order    = bench::reverse_cuthill_mckee(shuffled);
-  std::set<int>      all(order.begin(), order.end());
-
-  EXPECT(all.size() == static_cast<std::size_t>(natural.nodes) && *all.begin() == 0);
-  const bench::Graph ordered = bench::permuted(shuffled, order);
-  EXPECT(ordered.ptr[ordered.nodes] == natural.ptr[natural.nodes]);
-  EXPECT(bandwidth(shuffled) > natural.nodes / 2);
-  EXPECT(bandwidth(ordered) < natural.nodes / 4);
 }
 
 void test_files(const std::string &folder)
@@ -161,9 +101,9 @@ void test_files(const std::string &folder)
   const std::int32_t words[] = {3, 3, 0, 2, 2, 3, 2, 0, 1};
   std::ofstream(graph, std::ios::binary).write(reinterpret_cast<const char *>(words), sizeof words);
   const bench::Graph g = bench::read_graph(graph);
-  EXPECT(g.nodes == 3 && g.ptr[3] == 5 && g.adj[0] == 0 && g.adj[1] == 2 && g.adj[2] == 1 && g.adj[3] == 1 &&
-         g.adj[4] == 2);
-  EXPECT(bench::expand_dofs(g, 3).nnz == 45);
+  EXPECT(g->nodes == 3 && g->ptr[3] == 5 && g->adj[0] == 0 && g->adj[1] == 2 && g->adj[2] == 1 && g->adj[3] == 1 &&
+         g->adj[4] == 2);
+  EXPECT(bench::make_matrix(gen_on_graph(g.get(), 3)).nnz == 45);
   EXPECT(throws([&] { bench::read_matrix(graph); }));
   EXPECT(throws([&] { bench::read_matrix(folder + "/no_such_file.mtx"); }));
   std::ofstream(mtx) << "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n";
@@ -217,47 +157,6 @@ void test_check_single()
   EXPECT(!bad.passed && bad.bad_rows == 1 && bad.first_bad == 17);
 }
 
-/* Rows and longest row are the published ones; the drawn nonzeros are near */
-void test_published()
-{
-  const auto names = bench::published_names();
-
-  EXPECT(names.size() == PUBLISHED_SHAPES && names.front() == "shape:Na5");
-  for (std::size_t i = 0; i < names.size(); i++) {
-    const PublishedShape &s = published_shapes[i];
-    if (s.nnz > 2000000) continue; /* the large ones take seconds, and differ in their numbers only */
-    const bench::Csr a    = bench::make_published(names[i]);
-    const auto       rows = bench::row_statistics(a.rows, a.row_ptr.data());
-    bench::check_csr(a); /* columns ascend strictly, and are inside */
-    EXPECT(a.name == names[i] && a.rows == s.rows && a.cols == s.rows && rows.longest == s.longest);
-    EXPECT(std::abs(static_cast<double>(a.nnz - s.nnz)) < 0.03 * static_cast<double>(s.nnz));
-    EXPECT(same(a, bench::make_published(names[i])));
-    for (std::int64_t row = 0; row < a.rows; row++) {
-      const std::int32_t begin = a.row_ptr[row], end = a.row_ptr[row + 1];
-      if (end > begin) EXPECT(a.col[end - 1] - a.col[begin] < 8 * (end - begin));
-    }
-  }
-  EXPECT(same(bench::make_published("circuit:2000"), bench::make_matrix("circuit:2000")));
-  EXPECT(throws([] { bench::make_published("shape:none"); }));
-}
-
-/* All row lengths, without their matrices */
-void test_published_lengths()
-{
-  for (int i = 0; i < PUBLISHED_SHAPES; i++) {
-    const PublishedShape     &s = published_shapes[i];
-    std::vector<std::int64_t> ptr(static_cast<std::size_t>(s.rows) + 1);
-    std::int64_t              longest = 0;
-    EXPECT(published_row_ptr(i, ptr.data()) == 1);
-    for (std::int64_t row = 0; row < s.rows; row++) {
-      if (ptr[row + 1] < ptr[row]) EXPECT(false);
-      longest = std::max(longest, ptr[row + 1] - ptr[row]);
-    }
-    EXPECT(longest == s.longest);
-    EXPECT(std::abs(static_cast<double>(ptr[s.rows] - s.nnz)) < 0.03 * static_cast<double>(s.nnz));
-  }
-}
-
 /* The example of jagged.hpp by hand; of a larger matrix, a product by diagonals is that by rows */
 void test_jagged()
 {
@@ -279,7 +178,7 @@ void test_jagged()
   EXPECT(have(j.col) == (std::vector<std::int32_t>{0, 0, 1, 1, 2, 2}));
   EXPECT(have(j.position) == (std::vector<std::int32_t>{3, 0, 2, 4, 1, 5}));
 
-  const bench::Csr       a = bench::make_published("shape:Na5");
+  const bench::Csr       a = bench::make_matrix("shape:Na5");
   const bench::Jagged    b = bench::make_jagged(a);
   const bench::Reference r = bench::make_reference(a);
   bench::Array<double>   y(a.rows);
@@ -356,13 +255,9 @@ int main(int argc, char **argv)
 {
   test_families();
   test_counts();
-  test_mesh();
-  test_orders();
   test_files(argc > 1 ? argv[1] : ".");
   test_check();
   test_check_single();
-  test_published();
-  test_published_lengths();
   test_jagged();
   test_results(argc > 1 ? argv[1] : ".");
   test_json();

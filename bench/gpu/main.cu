@@ -1,11 +1,12 @@
 /*
   main.cu - spmv_bench: reads the command line, makes each matrix, measures it, and writes the results
 
-  Flow: command_line -> generators or readers -> measure (kernels of own_formats and peers_cusparse, trial) -> JSON.
+  Flow: command_line -> catalog or readers -> measure (kernels of own_formats and peers_cusparse, trial) -> JSON.
 */
 #include "bounds.hpp"
+#include "catalog.hpp"
 #include "command_line.hpp"
-#include "generators.hpp"
+#include "families.h"
 #include "measure.hpp"
 #include "readers.hpp"
 #include "trial.hpp"
@@ -20,11 +21,14 @@ namespace
 
 void print_list()
 {
-  for (const auto &f : families())
-    std::printf("%-16s %-20s size %-8lld %s\n", f.name, f.group, static_cast<long long>(f.default_size), f.size_means);
-  for (const char *set : {"small", "default", "large"}) {
-    std::printf("set %s:", set);
-    for (const auto &name : matrix_set(set)) std::printf(" %s", name.c_str());
+  for (int i = 0; i < family_count(); i++) {
+    const Family *f = family_get(i);
+    std::printf("%-16s %-20s size %-8lld %-42s %s\n", f->name, f->group, static_cast<long long>(f->default_size),
+                f->what, f->size_means);
+  }
+  for (const char *const *set = family_sets(); *set; set++) {
+    std::printf("set %s:", *set);
+    for (const auto &name : matrix_set(*set)) std::printf(" %s", name.c_str());
     std::printf("\n");
   }
 }

@@ -1,5 +1,5 @@
 /*
-  matrix.hpp - the CSR matrices and node graphs of the benchmark, on the host
+  matrix.hpp - the CSR matrices of the benchmark, on the host
 
   Every generator and reader makes one of these; nothing here knows a device.
 */
@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,20 @@ class Array
 {
 public:
   Array() = default;
-  explicit Array(std::size_t size) : block_(new T[size]), size_(size) {}
+  explicit Array(std::size_t size) : block_(static_cast<T *>(std::malloc(size * sizeof(T) + 1))), size_(size)
+  {
+    if (!block_) throw std::bad_alloc();
+  }
+  /* Takes over a block that malloc() gave */
+  static Array adopt(T *block, std::size_t size)
+  {
+    Array array;
+    array.block_.reset(block);
+    array.size_ = size;
+    return array;
+  }
+  /* The block, for free() */
+  T          *release() { return block_.release(); }
   T          *data() { return block_.get(); }
   const T    *data() const { return block_.get(); }
   std::size_t size() const { return size_; }
@@ -34,8 +49,11 @@ public:
   const T    *end() const { return data() + size_; }
 
 private:
-  std::unique_ptr<T[]> block_;
-  std::size_t          size_ = 0;
+  struct Free {
+    void operator()(T *block) const { std::free(block); }
+  };
+  std::unique_ptr<T[], Free> block_;
+  std::size_t                size_ = 0;
 };
 
 /* row_ptr has shape [rows+1], col and values [nnz]; columns of a row ascend strictly */
@@ -47,13 +65,7 @@ struct Csr {
   Array<double>       values;
 };
 
-/* Neighbours of each node, itself included, ascending; ptr has shape [nodes+1], adj [ptr[nodes]] */
-struct Graph {
-  std::int64_t        nodes = 0;
-  Array<std::int32_t> ptr, adj;
-};
-
-/* Row lengths of a matrix, or neighbour counts of a graph */
+/* Row lengths of a matrix */
 struct RowStatistics {
   std::int64_t shortest = 0, longest = 0;
   double       mean = 0;

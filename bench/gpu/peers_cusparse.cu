@@ -3,7 +3,6 @@
 */
 #include "cusparse_spmv.cuh"
 #include "kernel.hpp"
-#include "rows.hpp"
 
 namespace bench
 {

@@ -3,13 +3,14 @@
 */
 #include "readers.hpp"
 #include "parallel.hpp"
-#include "rows.hpp"
 
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <numeric>
 #include <sstream>
+#include <stdexcept>
+#include <tuple>
 
 namespace bench
 {
@@ -74,6 +75,20 @@ void swap_all(T *data, std::size_t count)
       std::memcpy(data + k, &bits, sizeof bits);
     }
   });
+}
+
+/* Turns counts in row_ptr[1 .. rows] into offsets; the total must fit 32 bits */
+std::int64_t sum_counts(Array<std::int32_t> &row_ptr)
+{
+  std::int64_t total = 0;
+
+  row_ptr[0] = 0;
+  for (std::size_t i = 1; i < row_ptr.size(); i++) {
+    total += row_ptr[i];
+    if (total > INT32_MAX) throw std::runtime_error("more than 2^31-1 nonzeros");
+    row_ptr[i] = static_cast<std::int32_t>(total);
+  }
+  return total;
 }
 
 struct Entries {
@@ -207,7 +222,6 @@ Graph read_graph(const std::string &path)
 {
   File         file(path, "rb");
   std::int32_t head[2];
-  Graph        g;
 
   file.read(head, 2);
   if (head[0] < 1 || head[1] < 0) fault(path, "is no node graph");
@@ -215,25 +229,23 @@ Graph read_graph(const std::string &path)
   file.read(ptr.data(), ptr.size());
   file.read(adj.data(), adj.size());
   if (ptr[0] != 0 || ptr[head[0]] != head[1]) fault(path, "has pointers that do not fit its entries");
-  std::int32_t longest = 0;
+  Array<std::int32_t>       sorted_ptr(ptr.size());
+  std::vector<std::int32_t> sorted_adj;
   for (std::int32_t i = 0; i < head[0]; i++) {
     if (ptr[i] < 0 || ptr[i] > ptr[i + 1]) fault(path, "has pointers that do not ascend");
-    longest = std::max(longest, ptr[i + 1] - ptr[i]);
+    sorted_ptr[i]    = static_cast<std::int32_t>(sorted_adj.size());
+    const auto first = static_cast<std::ptrdiff_t>(sorted_adj.size());
+    sorted_adj.insert(sorted_adj.end(), adj.data() + ptr[i], adj.data() + ptr[i + 1]);
+    sorted_adj.push_back(i);
+    std::sort(sorted_adj.begin() + first, sorted_adj.end());
+    sorted_adj.erase(std::unique(sorted_adj.begin() + first, sorted_adj.end()), sorted_adj.end());
+    if (sorted_adj[first] < 0 || sorted_adj.back() >= head[0]) fault(path, "has a neighbour that is no node");
+    if (sorted_adj.size() > INT32_MAX) fault(path, "has more than 2^31-1 neighbours");
   }
-  const Csr rows = csr_from_rows(head[0], head[0], longest + 1, [&](std::int64_t i, std::int32_t *out) {
-    std::int64_t n = 0;
-    for (std::int32_t k = ptr[i]; k < ptr[i + 1]; k++) out[n++] = adj[k];
-    out[n++] = static_cast<std::int32_t>(i);
-    std::sort(out, out + n);
-    return std::unique(out, out + n) - out;
-  });
-  check_csr(rows);
-  g.nodes = head[0];
-  g.ptr   = Array<std::int32_t>(rows.row_ptr.size());
-  g.adj   = Array<std::int32_t>(rows.col.size());
-  std::copy(rows.row_ptr.begin(), rows.row_ptr.end(), g.ptr.begin());
-  std::copy(rows.col.begin(), rows.col.end(), g.adj.begin());
-  return g;
+  sorted_ptr[head[0]] = static_cast<std::int32_t>(sorted_adj.size());
+  Array<std::int32_t> kept(sorted_adj.size());
+  std::copy(sorted_adj.begin(), sorted_adj.end(), kept.begin());
+  return own({head[0], sorted_ptr.release(), kept.release()});
 }
 
 void write_petsc(const Csr &a, const std::string &path)

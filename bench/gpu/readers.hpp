@@ -4,7 +4,7 @@
 #ifndef BENCH_READERS_HPP
 #define BENCH_READERS_HPP
 
-#include "matrix.hpp"
+#include "catalog.hpp"
 
 namespace bench
 {

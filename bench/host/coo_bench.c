@@ -2,7 +2,7 @@
   coo_bench - what a matrix type costs that is assembled from a list of entries (COO), against plain CSR assembled by
   the same calls of PETSc.
 
-    coo_bench [-matrix points:n[:dofs]] [-types aij,aijcodsell,...] [-repeat 5] [-json out.json]
+    coo_bench [-matrix family[:size]] [-types aij,aijcodsell,...] [-repeat 5] [-json out.json]
 
   For each type: MatSetPreallocationCOO(), MatSetValuesCOO() and the first product, less a later product. That is the
   list sorted and added up, and where the type has arrays of its own, their making. Then the same with new values alone.
@@ -162,7 +162,7 @@ static PetscErrorCode MeasureAll(const Entries *e, PetscInt repeat, Result r[], 
 
 int main(int argc, char **argv)
 {
-  char       spec[64] = "27:60", json[PETSC_MAX_PATH_LEN] = "";
+  char       name[64] = "stencil27:60", json[PETSC_MAX_PATH_LEN] = "";
   char      *chosen[MAX_TYPES];
   Result     results[MAX_TYPES] = {{0}};
   PetscInt   count = MAX_TYPES, repeat = 5, wrong = 0;
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, "Times COO assembly of matrix types.\n"));
   PetscCall(PetscPackInitializePackage());
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", spec, sizeof spec, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", name, sizeof name, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof json, NULL));
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-types", chosen, &count, &has_types));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     for (PetscInt i = 0; i < count; i++) PetscCall(PetscStrallocpy(defaults[i], &chosen[i]));
   }
   for (PetscInt i = 0; i < count; i++) results[i].type = chosen[i];
-  PetscCall(HostMatrixGenerate(spec, &matrix));
+  PetscCall(HostMatrixGenerate(name, &matrix));
   PetscCall(MakeEntries(&matrix, &entries));
   PetscCall(MeasureAll(&entries, repeat, results, count, &wrong));
   if (json[0]) PetscCall(WriteJson(json, &matrix, results, count, repeat));

@@ -1,7 +1,7 @@
 /*
   host_bench - times the host products of the formats of libspmvpack against PETSc's own on one core, in one process.
 
-    host_bench [--matrix points:n[:dofs]]... [--file matrix.petsc]... [--format name[:key=value]...]...
+    host_bench [--matrix family[:size]]... [--file matrix.petsc]... [--format name[:key=value]...]...
                [--repeat 15] [--json out.json] [--commit text] [--list]
 
   Peers are aij as PETSc runs it (with inodes), aij without inodes, and aijperm. Every product is compared with one in
@@ -12,6 +12,7 @@
 #include "host_matrix.h"
 #include "check.h"
 #include "core/simd.h"
+#include "families.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,12 +297,14 @@ static FILE *open_json(const Request *request)
   return json;
 }
 
-static void list_formats(void)
+static void list_all(void)
 {
+  for (int i = 0; i < family_count(); i++)
+    printf("--matrix %s:%lld: %s\n", family_get(i)->name, (long long)family_get(i)->default_size, family_get(i)->what);
   for (int i = 0; i < spmv_format_count(); i++) {
     const SpmvFormat *f = spmv_format_get(i);
 
-    printf("%s: %s\n", f->name, f->summary);
+    printf("--format %s: %s\n", f->name, f->summary);
     for (const SpmvOptionDesc *d = f->options; d && d->key; d++) printf("  %s: %s\n", d->key, d->help);
   }
 }
@@ -315,7 +318,7 @@ static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_
     const char *key = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
 
     if (!strcmp(key, "--list")) {
-      list_formats();
+      list_all();
       *go_on = 0;
       PetscFunctionReturn(0);
     }
@@ -332,7 +335,7 @@ static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_
   }
   PetscCheck(r->rounds >= 1 && r->rounds <= MAX_ROUNDS, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "--repeat takes 1 to %d", MAX_ROUNDS);
-  if (r->generated_count + r->file_count == 0) r->generated[r->generated_count++] = "27:20:3";
+  if (r->generated_count + r->file_count == 0) r->generated[r->generated_count++] = "hex3:20";
   if (r->format_count == 0)
     for (int i = 0; i < spmv_format_count() && i < MAX_SUBJECTS - 3; i++)
       r->format[r->format_count++] = spmv_format_get(i)->name;

@@ -1,5 +1,6 @@
-/* Matrices of host_bench. */
+/* Matrices of host_bench and coo_bench. */
 #include "host_matrix.h"
+#include "families.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,26 +8,21 @@
 static const SpmvIndex  index_type  = sizeof(PetscInt) == 8 ? SPMV_I64 : SPMV_I32;
 static const SpmvScalar scalar_type = sizeof(PetscScalar) == 4 ? SPMV_F32 : SPMV_F64;
 
-PetscErrorCode HostMatrixGenerate(const char spec[], HostMatrix *matrix)
+PetscErrorCode HostMatrixGenerate(const char name[], HostMatrix *matrix)
 {
-  int     points;
-  long    n;
-  char    dofs[17] = "1";
-  GenSpec gen;
-  void   *values;
+  NamedMatrix named;
+  char        message[FAMILY_TEXT];
+  void       *values;
 
   PetscFunctionBeginUser;
-  PetscCheck(sscanf(spec, "%d:%ld:%16[1-9]", &points, &n, dofs) >= 2 && n > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "%s is not points:n or points:n:dofs, as in 27:60:3", spec);
-  PetscCheck(points == 3 || points == 5 || points == 7 || points == 9 || points == 27, PETSC_COMM_SELF,
-             PETSC_ERR_ARG_WRONG, "%s: a stencil has 3, 5, 7, 9 or 27 points", spec);
+  PetscCheck(family_find(name, &named, message), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "%s", message);
   memset(matrix, 0, sizeof *matrix);
-  snprintf(matrix->name, sizeof matrix->name, "%s", spec);
-  gen = gen_mesh(points, n, points == 3 ? 1 : n, points == 7 || points == 27 ? n : 1, dofs);
-  PetscCheck(!gen_pattern(&gen, index_type, &matrix->csr.pattern), PETSC_COMM_SELF, PETSC_ERR_MEM,
-             "%s does not fit the memory or PetscInt", spec);
+  snprintf(matrix->name, sizeof matrix->name, "%.*s", HOST_MATRIX_NAME - 1, named.name);
+  PetscCheck(!gen_pattern(&named.spec, index_type, &matrix->csr.pattern), PETSC_COMM_SELF, PETSC_ERR_MEM,
+             "%s does not fit the memory or PetscInt", named.name);
+  gen_free_kept();
   values = malloc((size_t)(matrix->csr.pattern.nnz + 1) * sizeof(PetscScalar));
-  PetscCheck(values, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s does not fit the memory", spec);
+  PetscCheck(values, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s does not fit the memory", named.name);
   gen_values(GEN_RANDOM, 1, 0, scalar_type, matrix->csr.pattern.nnz, values);
   matrix->csr.scalar_type  = scalar_type;
   matrix->csr.values_space = SPMV_HOST;

@@ -1,6 +1,6 @@
 /*
-  host_matrix.h - the matrices of host_bench: generated meshes and PETSc binary files, as CSR arrays that PETSc and
-  libspmvpack share.
+  host_matrix.h - the matrices of host_bench and coo_bench: those of the catalogue and PETSc binary files, as CSR arrays
+  that PETSc and libspmvpack share.
 */
 #ifndef SPMV_HOST_MATRIX_H
 #define SPMV_HOST_MATRIX_H
@@ -20,9 +20,8 @@ typedef struct {
   Mat     file; /* owner of the arrays of a matrix from a file, else NULL */
 } HostMatrix;
 
-/* spec is points:n or points:n:dofs, as in 27:60:3: the stencil of that many points on n^3 nodes (n^2 for 9 points)
-   with so many unknowns a node (1 if left out), with random values */
-PetscErrorCode HostMatrixGenerate(const char spec[], HostMatrix *matrix);
+/* A matrix of the catalogue by its name ("hex3:60"), with random values */
+PetscErrorCode HostMatrixGenerate(const char name[], HostMatrix *matrix);
 /* A sequential matrix in PETSc's binary format; its name is that of the file without folder and ending */
 PetscErrorCode HostMatrixLoad(const char path[], HostMatrix *matrix);
 PetscErrorCode HostMatrixDestroy(HostMatrix *matrix);

@@ -1,14 +1,15 @@
 /*
   fold_paper.cu - Tables 4 and 5 of the paper on the Fold method, measured on this machine's GPU
 
-  Flow: command line -> published shapes, generators or readers -> fold_paper_measure (kernels of fold_paper_fold and
+  Flow: command line -> catalog or readers -> fold_paper_measure (kernels of fold_paper_fold and
   fold_paper_rivals) -> JSON, which bench/papers/fold_paper.py makes tables of.
 
   Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by algorithm
   with folding long rows and memory with gather functions.
 */
+#include "catalog.hpp"
 #include "fold_paper.hpp"
-#include "published.hpp"
+#include "gen_published.h"
 #include "readers.hpp"
 #include "trial.hpp"
 
@@ -38,12 +39,12 @@ struct Arguments {
 
 void add_matrix(Arguments &a, const std::string &name)
 {
-  a.sources.push_back({name, [name] { return make_published(name); }});
+  a.sources.push_back({name, [name] { return make_matrix(name); }});
 }
 
 void add_shapes(Arguments &a)
 {
-  for (const auto &name : published_names()) add_matrix(a, name);
+  for (const auto &shape : published_shapes) add_matrix(a, std::string("shape:") + shape.name);
 }
 
 Arguments parse(int argc, const char *const *argv)

@@ -18,7 +18,7 @@
   with folding long rows and memory with gather functions.
 */
 #include "fold/fold.h"
-#include "published_rows.h"
+#include "gen_published.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static int draw_lengths(int shape, Lengths *lengths)
   snprintf(lengths->name, sizeof lengths->name, "%s", s->name);
   lengths->rows    = s->rows;
   lengths->row_ptr = malloc((size_t)(s->rows + 1) * sizeof(int64_t));
-  return lengths->row_ptr && published_row_ptr(shape, lengths->row_ptr);
+  if (lengths->row_ptr) gen_published_lengths(shape, lengths->row_ptr);
+  return lengths->row_ptr != NULL;
 }
 
 static int32_t big_endian(const unsigned char *b)
@@ -195,5 +196,6 @@ int main(int argc, char **argv)
   good = print_sweep(matrix, count);
   if (!good) printf("\nThe automatic choice is more than 3%% from the best of the sweep.\n");
   for (int i = 0; i < count; i++) free(matrix[i].row_ptr);
+  gen_free_kept();
   return !good;
 }
