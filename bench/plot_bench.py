@@ -2,22 +2,26 @@
 """Draws the results of spmv_bench, and writes them as a table.
 
     bench/plot_bench.py results.json [more.json ...] --images docs/img       speed, bytes and roofline as SVG (matplotlib)
-    bench/plot_bench.py results.json --crsv docs/img                         crsv's threads a row and variants as SVG
-    bench/plot_bench.py results.json --table                                 one line a matrix, on standard output
+    bench/plot_bench.py results.json --crsv docs/img                         crsv's threads per row and variants as SVG
+    bench/plot_bench.py results.json --table                                 one line per matrix, on standard output
     bench/plot_bench.py results.json --readme README.md                      the same, put between the markers in a file
-    bench/plot_bench.py results.json --details docs/gpu-tables.md            a table a kernel, put between the markers
+    bench/plot_bench.py results.json --details docs/gpu-tables.md            a table per kernel, put between the markers
 
 Of several files the later one wins where both have a matrix and a kernel. Every number comes from the files; the mean of
---crsv says that it is one. --kernels chooses the kernels of tables and images.
+--crsv says that it is one. --kernels chooses the kernels of tables and images. What a matrix is, is said in the words of
+the catalogue (tests/cases/families.def), of a matrix from a file in those of bench/results/names.json.
 """
 import argparse
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 KERNELS = "rbp:format=packed,fold,crsv,codsell"
+HERE = Path(__file__).resolve().parent
+FAMILY = re.compile(r'SPMV_FAMILY\((\w+),\s*"[^"]*",\s*"([^"]*)"')
 SMALL, LARGE = 60e6, 300e6  # bytes as CSR: a table has the smaller matrices first
 
 
@@ -25,11 +29,21 @@ def fail(message):
     sys.exit(f"plot_bench.py: {message}")
 
 
+def known_names():
+    """What a family or a file is, by its name."""
+    try:
+        names = dict(FAMILY.findall((HERE.parent / "tests" / "cases" / "families.def").read_text()))
+        return names | json.loads((HERE / "results" / "names.json").read_text())
+    except (OSError, ValueError) as error:
+        fail(str(error))
+
+
 class Results:
     """Records by (matrix, kernel), matrices in the order of the files, and the header of the last file."""
 
     def __init__(self, paths):
         self.header, self.matrices, self.records = {}, {}, {}
+        self.names = known_names()
         for path in paths:
             try:
                 content = json.loads(Path(path).read_text())
@@ -42,6 +56,12 @@ class Results:
                 self.matrices[matrix["name"]] = matrix
             for record in content["records"]:
                 self.records[record["matrix"], record["kernel"]] = record
+
+    def what(self, matrix):
+        """The matrix and its memory as CSR in words; the name of one that is not known."""
+        name = matrix["name"]
+        words = self.names.get(name) or self.names.get(name.split(":")[0]) or name
+        return f"{words}, {matrix['csr_bytes'] / 1e6:.0f} MB"
 
     def measured(self, matrix, own):
         """The records of a matrix that have a time, own formats or peers, in the order of the file."""
@@ -99,9 +119,11 @@ def markdown(head, rows):
 
 
 def details(results, kernels):
+    names = markdown(["matrix", "what it is, memory as CSR", "rows", "nonzeros"],
+                     [[f"`{m['name']}`", results.what(m), f"{m['rows']:,}", f"{m['nnz']:,}"] for m in results.matrices.values()])
     head = ["matrix", "µs", "speed", "speed, cache cold", "bytes vs CSR", "of copy bandwidth",
             "conversion, products (device / host CSR)", "refresh, products"]
-    lines = [measured_on(results)]
+    lines = [measured_on(results), ""] + names
     for kernel in kernels:
         lines += ["", f"## {kernel}", ""]
         lines += markdown(head, [detail_row(results, m, kernel) for m in results.matrices.values()])
@@ -119,7 +141,7 @@ def table_row(results, matrix, kernels):
     peer = results.best_peer(matrix["name"])
     records = [results.records.get((matrix["name"], kernel)) for kernel in kernels]
     fastest = min((r["us"] for r in records if r and r.get("ok")), default=None)
-    cells = [f"`{matrix['name']}`", f"{matrix['csr_bytes'] / 1e6:.0f}",
+    cells = [results.what(matrix),
              f"{number(peer['us'], 1)} ({peer['kernel'].removeprefix('cusparse_')})" if peer else "–"]
     for r in records:
         if not r or not r.get("ok"):
@@ -132,7 +154,7 @@ def table_row(results, matrix, kernels):
 
 
 def table(results, kernels):
-    head = ["matrix", "CSR, MB", "best cuSPARSE, µs"] + [k.split(":")[0] for k in kernels]
+    head = ["matrix, memory as CSR", "best cuSPARSE, µs"] + [k.split(":")[0] for k in kernels]
     note = ("Speed against the fastest of all cuSPARSE formats on the same matrix in the same run and, in brackets, bytes "
             "over those of CSR.")
     rows = sorted(results.matrices.values(), key=lambda m: (m["csr_bytes"] >= SMALL) + (m["csr_bytes"] >= LARGE))
@@ -148,12 +170,12 @@ def put_between_markers(path, text):
 
 
 def grouped_bars(results, value, kernels, title, axis_label, mark):
-    """Horizontal bars, one group a matrix and one bar a kernel."""
+    """Horizontal bars, one group per matrix and one bar per kernel."""
     from matplotlib import pyplot
 
     names = list(results.matrices)
     height = 0.8 / max(len(kernels), 1)
-    figure, axes = pyplot.subplots(figsize=(9, 1.5 + len(names) * max(0.35, 0.13 * len(kernels))), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(11, 1.5 + len(names) * max(0.35, 0.13 * len(kernels))), layout="constrained")
     for k, kernel in enumerate(kernels):
         found = [(i, value(results.records[m, kernel])) for i, m in enumerate(names)
                  if results.records.get((m, kernel), {}).get("ok")]
@@ -161,7 +183,7 @@ def grouped_bars(results, value, kernels, title, axis_label, mark):
         axes.barh([i + (k + 0.5) * height - 0.4 for i, _ in found], [v for _, v in found], height, label=kernel)
     axes.axvline(1, color="black", linewidth=1)
     axes.text(1, -0.7, mark, ha="center", va="bottom", fontsize="small")
-    axes.set_yticks(range(len(names)), [f"{m} ({results.matrices[m]['csr_bytes'] / 1e6:.0f} MB)" for m in names])
+    axes.set_yticks(range(len(names)), [results.what(results.matrices[m]) for m in names])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlabel(axis_label)
     axes.set_title(title, pad=18)
