@@ -18,5 +18,5 @@ if(petsc_cuda)
   target_link_libraries(petscpack PUBLIC CUDA::cudart)
   target_include_directories(petscpack SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 endif()
-# A library that registered types and may hold a CUDA module must stay mapped until the process ends
-target_link_options(petscpack PRIVATE LINKER:-z,nodelete LINKER:-z,defs)
+# A library that registered types and may hold a CUDA module must stay mapped until the process ends. initfirst: guard.c
+target_link_options(petscpack PRIVATE LINKER:-z,nodelete LINKER:-z,initfirst LINKER:-z,defs)
