@@ -1,10 +1,7 @@
 # libpetscpack: the PETSc types, a library that PETSc loads by -dll_append or that a program links.
 # PETSc derives the name of the entry point from the file name, so the name never changes (no debug postfix).
-file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mat/*.c ${PROJECT_SOURCE_DIR}/src/ksp/*.c)
-if(NOT plugin_sources)
-  message(STATUS "Plugin: no sources under src/mat")
-  return()
-endif()
+file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
+list(FILTER plugin_sources EXCLUDE REGEX "/src/kernels/")
 
 add_library(petscpack SHARED ${plugin_sources})
 add_library(petscpack::petscpack ALIAS petscpack)
@@ -21,5 +18,5 @@ if(petsc_cuda)
   target_link_libraries(petscpack PUBLIC CUDA::cudart)
   target_include_directories(petscpack SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 endif()
-# A library that registered types and may hold a CUDA module must stay mapped until the process ends
-target_link_options(petscpack PRIVATE LINKER:-z,nodelete LINKER:-z,defs)
+# A library that registered types and may hold a CUDA module must stay mapped until the process ends. initfirst: guard.c
+target_link_options(petscpack PRIVATE LINKER:-z,nodelete LINKER:-z,initfirst LINKER:-z,defs)

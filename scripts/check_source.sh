@@ -41,7 +41,10 @@ check_sizes() {
     if ((lines > 400)) && ! grep -q "^$file " .size-exceptions; then
       fault "$file: $lines lines (at most 400, or a line with the reason in .size-exceptions)"
     fi
-  done < <(tracked '*.c' '*.h' '*.inc' '*.cu' '*.cuh' '*.def' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' '*.md' makefile.petsc)
+  done < <(tracked '*.c' '*.h' '*.inc' '*.cu' '*.cuh' '*.cpp' '*.hpp' '*.def' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' '*.md' makefile.petsc)
+  while read -r file _; do
+    (($(wc -l <"$file") > 400)) || fault ".size-exceptions: $file needs no exception"
+  done < <(grep -v '^#' .size-exceptions)
 }
 
 check_headers() {
@@ -78,7 +81,7 @@ check_format() {
 check_manual_pages() {
   local name
   while read -r name; do
-    grep -rqs "^ *$name - " src/mat src/ksp || fault "include/petscpack.h: $name has no manual page"
+    grep -rqs --exclude-dir=kernels "^ *$name - " src || fault "include/petscpack.h: $name has no manual page"
   done < <(sed -n 's/^PETSC_EXTERN PetscErrorCode *\([A-Za-z0-9]*\)(.*/\1/p' include/petscpack.h)
 }
 
@@ -87,6 +90,17 @@ check_markers() {
   while read -r line; do
     fault "$line"
   done < <(grep -nEI 'TO''DO|FIX''ME|X''XX\b|not (yet )?imple''mented' $(tracked) || true)
+}
+
+# Every link of a document to a file of the repository leads somewhere
+check_links() {
+  local file link
+  while IFS=: read -r file link; do
+    link=${link#*](}
+    link=${link%)}
+    link=${link%%#*}
+    [[ -z $link || $link == *://* || -e $(dirname "$file")/$link ]] || fault "$file: the link to $link leads nowhere"
+  done < <(grep -oE '\]\([^) ]+\)' $(tracked '*.md') /dev/null || true)
 }
 
 check_scripts() {
@@ -101,7 +115,7 @@ check_scripts() {
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-for check in layers formats sizes headers format manual_pages markers scripts; do
+for check in layers formats sizes headers format manual_pages markers links scripts; do
   before=$faults
   "check_$check"
   say "check $check: $((faults - before)) faults"

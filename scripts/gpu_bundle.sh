@@ -144,7 +144,7 @@ link_duplicates() {
 
 rm -rf "$bundle" "$bundle.tar.xz"
 mkdir -p "$bundle/data"
-cp "$root/scripts/gpu_run.sh" "$root/scripts/fuzz.sh" "$root/scripts/fold_sweep.py" "$bundle/"
+cp "$root/scripts/gpu_run.sh" "$root/scripts/fuzz.sh" "$root/bench/papers/fold_sweep.py" "$bundle/"
 # shellcheck disable=SC2086
 [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
 {

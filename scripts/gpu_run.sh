@@ -266,7 +266,7 @@ step_bench() {
   # shellcheck disable=SC2086
   try spmv_bench ${BENCH_ARGS:---set default} --budget $((limit[bench] * 6 / 10)) --commit "$commit" --out "$out/bench.json"
   run_petsc_bench
-  try coo_bench -matrix 27:60 -repeat 3 -types aijcusparse,aijrbp,aijfold,aijcrsv,aijcodsell -json "$out/coo_bench.json" \
+  try coo_bench -matrix stencil27:60 -repeat 3 -types aijcusparse,aijrbp,aijfold,aijcrsv,aijcodsell -json "$out/coo_bench.json" \
     -use_gpu_aware_mpi 0
 }
 

@@ -1,19 +1,13 @@
-/* From a GenSpec to CSR arrays and numbers. The rows themselves come from gen_mesh.c, gen_shapes.c and gen_random.c. */
+/* From a GenSpec to CSR arrays and numbers. The rows themselves come from the other gen_*.c. */
 #include "gen.h"
+#include "parallel.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 uint64_t gen_hash(uint64_t a, uint64_t b)
 {
-  /* the finalizer of splitmix64, over both words */
-  uint64_t h = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
-
-  for (int round = 0; round < 2; round++) {
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
-    h ^= h >> 31;
-  }
-  return h;
+  return gen_scramble(gen_scramble(a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u));
 }
 
 double gen_uniform(uint64_t a, uint64_t b) { return (double)(gen_hash(a, b) >> 11) * 0x1p-53; }
@@ -30,55 +24,83 @@ static void store_index(void *array, SpmvIndex type, int64_t i, int64_t value)
   else ((int32_t *)array)[i] = (int32_t)value;
 }
 
-/* First pass: row pointers and the number of nonzeros; -1 when a count does not fit */
-static int64_t count_rows(const GenSpec *spec, SpmvIndex type, int64_t *row, void *row_ptr)
-{
-  int64_t nnz = 0;
+/* A pattern that several threads lay out: lengths first, then columns */
+typedef struct {
+  const GenSpec *spec;
+  SpmvIndex      type;
+  int64_t       *row_ptr; /* [rows+1] */
+  void          *col;     /* NULL in the first pass */
+  atomic_int     failed;
+} Layout;
 
-  store_index(row_ptr, type, 0, 0);
-  for (int64_t i = 0; i < spec->rows; i++) {
-    nnz += spec->row(spec, i, row);
-    if (type == SPMV_I32 && nnz > INT32_MAX) return -1;
-    store_index(row_ptr, type, i + 1, nnz);
+/* A row may draw more columns than it keeps, so it is not written straight into its place */
+static void layout_rows(void *layout_, int64_t begin, int64_t end)
+{
+  Layout  *l   = layout_;
+  int64_t *row = malloc((size_t)(l->spec->cols + 1) * sizeof *row);
+
+  if (!row) atomic_store(&l->failed, 1);
+  for (int64_t i = begin; row && i < end; i++) {
+    const int64_t length = l->spec->row(l->spec, i, row);
+    if (!l->col) l->row_ptr[i + 1] = length;
+    else
+      for (int64_t k = 0; k < length; k++) store_index(l->col, l->type, l->row_ptr[i] + k, row[k]);
   }
-  return nnz;
+  free(row);
 }
 
-static void fill_rows(const GenSpec *spec, SpmvIndex type, int64_t *row, void *col)
+/* Lengths to pointers; -1 when a count does not fit */
+static int64_t sum_lengths(const Layout *l)
 {
-  int64_t at = 0;
-
-  for (int64_t i = 0; i < spec->rows; i++) {
-    int64_t length = spec->row(spec, i, row);
-    for (int64_t k = 0; k < length; k++) store_index(col, type, at++, row[k]);
+  l->row_ptr[0] = 0;
+  for (int64_t i = 0; i < l->spec->rows; i++) {
+    l->row_ptr[i + 1] += l->row_ptr[i];
+    if (l->type == SPMV_I32 && l->row_ptr[i + 1] > INT32_MAX) return -1;
   }
+  return l->row_ptr[l->spec->rows];
+}
+
+/* Fills col and returns the number of nonzeros */
+static SpmvStatus layout(Layout *l, int64_t *nnz)
+{
+  gen_parallel(l->spec->rows, layout_rows, l);
+  if (atomic_load(&l->failed)) return SPMV_ERR_MEMORY;
+  *nnz = sum_lengths(l);
+  if (*nnz < 0) return SPMV_ERR_OVERFLOW;
+  l->col = malloc(*nnz > 0 ? (size_t)*nnz * (size_t)spmv_index_bytes(l->type) : 1);
+  if (!l->col) return SPMV_ERR_MEMORY;
+  gen_parallel(l->spec->rows, layout_rows, l);
+  return atomic_load(&l->failed) ? SPMV_ERR_MEMORY : SPMV_SUCCESS;
+}
+
+/* The row pointers in the index type of the pattern; the wide ones are freed, or are what is returned */
+static void *row_ptr_of_type(int64_t *wide, SpmvIndex type, int64_t rows)
+{
+  void *narrow;
+
+  if (type == SPMV_I64) return wide;
+  narrow = malloc((size_t)(rows + 1) * sizeof(int32_t));
+  for (int64_t i = 0; narrow && i <= rows; i++) store_index(narrow, type, i, wide[i]);
+  free(wide);
+  return narrow;
 }
 
 SpmvStatus gen_pattern(const GenSpec *spec, SpmvIndex index_type, SpmvPattern *pattern)
 {
-  const size_t size = (size_t)spmv_index_bytes(index_type);
-  int64_t     *row;
-  void        *row_ptr, *col = NULL;
-  int64_t      nnz    = 0;
-  SpmvStatus   status = SPMV_SUCCESS;
+  Layout     l = {.spec = spec, .type = index_type};
+  int64_t    nnz;
+  void      *row_ptr = NULL;
+  SpmvStatus status;
 
   memset(pattern, 0, sizeof *pattern);
   if (index_type == SPMV_I32 && (spec->rows >= INT32_MAX || spec->cols > INT32_MAX)) return SPMV_ERR_OVERFLOW;
-  row     = malloc((size_t)(spec->cols + 1) * sizeof *row);
-  row_ptr = malloc((size_t)(spec->rows + 1) * size);
-  if (!row || !row_ptr) status = SPMV_ERR_MEMORY;
-  if (!status) {
-    nnz = count_rows(spec, index_type, row, row_ptr);
-    if (nnz < 0) status = SPMV_ERR_OVERFLOW;
-  }
-  if (!status) {
-    col = malloc(nnz > 0 ? (size_t)nnz * size : 1);
-    if (!col) status = SPMV_ERR_MEMORY;
-    else fill_rows(spec, index_type, row, col);
-  }
-  free(row);
+  l.row_ptr = malloc((size_t)(spec->rows + 1) * sizeof *l.row_ptr);
+  status    = l.row_ptr ? layout(&l, &nnz) : SPMV_ERR_MEMORY;
+  if (status) free(l.row_ptr);
+  else row_ptr = row_ptr_of_type(l.row_ptr, index_type, spec->rows);
+  if (!status && !row_ptr) status = SPMV_ERR_MEMORY;
   if (status) {
-    free(row_ptr);
+    free(l.col);
     return status;
   }
   pattern->rows       = spec->rows;
@@ -87,7 +109,7 @@ SpmvStatus gen_pattern(const GenSpec *spec, SpmvIndex index_type, SpmvPattern *p
   pattern->index_type = index_type;
   pattern->space      = SPMV_HOST;
   pattern->row_ptr    = row_ptr;
-  pattern->col        = col;
+  pattern->col        = l.col;
   return SPMV_SUCCESS;
 }
 

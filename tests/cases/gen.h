@@ -2,8 +2,9 @@
   gen.h - sparse matrices by formula, for tests and benchmarks: one GenSpec describes a matrix, gen_pattern() lays it
   out as CSR with 32- or 64-bit indices, gen_values() fills in numbers.
 
-  A matrix is a function of its row number: the same spec gives the same matrix on every machine, for any index type and
-  in any order of rows. Sizes are limited by memory alone: the generator itself needs one row at a time.
+  A matrix is a function of its row number: the same spec gives the same matrix on every machine, for any index type, in
+  any order of rows and by any number of threads. Sizes are limited by memory alone. Only unstructured meshes and the
+  shapes of gen_published.h keep something beside the spec: gen_free_kept() frees it.
 */
 #ifndef SPMV_GEN_H
 #define SPMV_GEN_H
@@ -16,7 +17,8 @@ extern "C" {
 
 enum { GEN_CYCLE_MAX = 16 };
 
-typedef struct GenSpec GenSpec;
+typedef struct GenSpec  GenSpec;
+typedef struct GenGraph GenGraph; /* of gen_graph.h */
 
 /* Writes the ascending columns of row i to col (which has room for spec->cols) and returns their number */
 typedef int64_t (*GenRow)(const GenSpec *spec, int64_t i, int64_t *col);
@@ -34,6 +36,9 @@ struct GenSpec {
   double   parameter; /* of a distribution of row lengths: its mean or its exponent */
   uint64_t seed;
   int      zero_percent; /* explicit zeros among the values; exact data has some even at 0 */
+
+  const GenGraph *graph;  /* [nodes[0]] nodes, not owned */
+  const double   *weight; /* of the row lengths 0 .. period, not owned */
 };
 
 /* ---- meshes: node graphs of a grid, a few unknowns a node ---- */
@@ -47,6 +52,16 @@ GenSpec gen_mesh(int points, int64_t nx, int64_t ny, int64_t nz, const char *dof
 /* Scalar stencils, and trilinear hexahedra of elasticity with 3 unknowns a node */
 GenSpec gen_stencil(int points, int64_t nx, int64_t ny, int64_t nz);
 GenSpec gen_elasticity_hex(int64_t nx, int64_t ny, int64_t nz);
+
+/* Tetrahedra with vertices on an n^3 grid, each cell cut at random in a way that fits its neighbours: 14 neighbours a
+   vertex in the mean, 3 to 26 by chance. Nodes are the vertices (linear elements), vertices and edges (quadratic ones),
+   or edges (Nedelec elements of lowest order). Every node has dofs unknowns. */
+typedef enum { GEN_P1, GEN_P2, GEN_EDGES } GenElement;
+typedef enum { GEN_NATURAL, GEN_RCM, GEN_SHUFFLED } GenOrder;
+GenSpec gen_tetrahedra(int64_t n, GenElement element, GenOrder order, int dofs);
+
+/* dofs unknowns for each node of a graph, which must live as long as the spec is used */
+GenSpec gen_on_graph(const GenGraph *graph, int dofs);
 
 /* ---- shapes for corner cases ---- */
 
@@ -84,6 +99,17 @@ GenSpec gen_long_rows(int64_t rows, int64_t cols, int64_t short_length, int64_t 
 /* Patches of one to eight rows with equal columns: runs, single columns and gaps of all lengths, at random */
 GenSpec gen_patchwork(int64_t rows, int64_t cols, uint64_t seed);
 
+/* Lengths by a power law from 4 to 20000; columns fall off from popular nodes, which lie anywhere */
+GenSpec gen_hubs_anywhere(int64_t n);
+
+/* Like a netlist: one to four neighbours within a few cells of the layout, one row in eight with a far one, and eight
+   supply nets that touch every 200th node */
+GenSpec gen_supply_nets(int64_t n);
+
+/* Four rows of long_length nonzeros (at most n) among rows of 5; and as many nonzeros in rows of nearly one length */
+GenSpec gen_four_long_rows(int64_t n, int64_t long_length);
+GenSpec gen_no_long_rows(int64_t n, int64_t long_length);
+
 /* The same matrix with percent of its values explicitly zero */
 GenSpec gen_with_zeros(GenSpec spec, int percent);
 
@@ -92,6 +118,8 @@ GenSpec gen_with_zeros(GenSpec spec, int percent);
 /* Lays the pattern out in host memory. SPMV_ERR_OVERFLOW when it does not fit index_type, SPMV_ERR_MEMORY. */
 SpmvStatus gen_pattern(const GenSpec *spec, SpmvIndex index_type, SpmvPattern *pattern);
 void       gen_pattern_free(SpmvPattern *pattern);
+/* Frees the meshes and distributions that specs refer to; those specs are then no longer valid */
+void gen_free_kept(void);
 
 /* Exact data are small integers, so that every sum of up to 10^5 products is exact even in single precision; random
    data are uniform in [-1, 1] */
@@ -100,10 +128,19 @@ typedef enum { GEN_EXACT, GEN_RANDOM } GenData;
 /* n numbers of scalar_type; zero_percent of them 0 */
 void gen_values(GenData data, uint64_t seed, int zero_percent, SpmvScalar scalar_type, int64_t n, void *values);
 
-/* A well-mixed 64-bit number from two */
+/* One step of mixing, a bijection; 64 well-mixed bits of a number (splitmix64); and the same as a number of [0, 1) */
+static inline uint64_t gen_scramble(uint64_t h)
+{
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
+  return h ^ (h >> 31);
+}
+static inline uint64_t gen_mix(uint64_t a) { return gen_scramble(a + 0x9e3779b97f4a7c15u); }
+static inline double   gen_fraction(uint64_t a) { return (double)(gen_mix(a) >> 11) * 0x1p-53; }
+
+/* A well-mixed 64-bit number from two, and the same as a number of [0, 1) */
 uint64_t gen_hash(uint64_t a, uint64_t b);
-/* Uniform in [0, 1) */
-double gen_uniform(uint64_t a, uint64_t b);
+double   gen_uniform(uint64_t a, uint64_t b);
 
 #ifdef __cplusplus
 }

@@ -11,22 +11,6 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
   return value < low ? low : value > high ? high : value;
 }
 
-static int compare(const void *a, const void *b)
-{
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
-static int64_t sort_unique(int64_t *col, int64_t count)
-{
-  int64_t kept = 0;
-
-  qsort(col, (size_t)count, sizeof *col, compare);
-  for (int64_t k = 0; k < count; k++)
-    if (kept == 0 || col[k] != col[kept - 1]) col[kept++] = col[k];
-  return kept;
-}
-
 /* length columns of 0 .. cols-1, one in each of length equal parts: distinct and ascending by themselves */
 static int64_t spread(const GenSpec *s, int64_t i, int64_t length, int64_t *col)
 {
@@ -91,7 +75,7 @@ static int64_t random_row(const GenSpec *s, int64_t i, int64_t *col)
   const int64_t  length = clamp(poisson(s->parameter, seed), 0, s->cols);
 
   for (int64_t k = 0; k < length; k++) col[k] = (int64_t)(gen_hash(~seed, (uint64_t)k) % (uint64_t)s->cols);
-  return sort_unique(col, length);
+  return gen_sort_unique(col, length);
 }
 
 GenSpec gen_random(int64_t rows, int64_t cols, double mean, uint64_t seed)
@@ -118,7 +102,7 @@ static int64_t power_law_row(const GenSpec *s, int64_t i, int64_t *col)
     const double at = k % 2 ? u * (double)s->cols : exp(u * log((double)s->cols)) - 1;
     col[k]          = clamp((int64_t)at, 0, s->cols - 1);
   }
-  return sort_unique(col, length);
+  return gen_sort_unique(col, length);
 }
 
 GenSpec gen_power_law(int64_t n, int64_t min_length, double exponent, uint64_t seed)
@@ -150,7 +134,7 @@ static int64_t circuit_row(const GenSpec *s, int64_t i, int64_t *col)
     col[count++]       = clamp(near, 0, s->cols - 1);
   }
   if (seed % 5 == 0) col[count++] = (int64_t)(gen_hash(seed, 99) % (uint64_t)s->cols);
-  return sort_unique(col, count);
+  return gen_sort_unique(col, count);
 }
 
 GenSpec gen_circuit(int64_t n, int64_t period, uint64_t seed)
@@ -181,11 +165,12 @@ static int64_t patchwork_row(const GenSpec *s, int64_t i, int64_t *col)
     const uint64_t h = gen_hash(seed, run);
     for (int64_t n = lengths[h % (sizeof lengths / sizeof lengths[0])]; n > 0 && at < s->cols && count < s->cols; n--)
       col[count++] = at++;
-    /* a small gap, or one of any size; a few rows go back to the first columns, which sort_unique() puts in order */
+    /* a small gap, or one of any size; a few rows go back to the first columns, which gen_sort_unique() puts in order
+     */
     at += 1 + (int64_t)(h / 64 % 4 ? h / 256 % 4 : h / 256 % (uint64_t)s->cols);
     if (h / 32 % 8 == 0) at = (int64_t)(h / 4096 % 5);
   }
-  return sort_unique(col, count);
+  return gen_sort_unique(col, count);
 }
 
 GenSpec gen_patchwork(int64_t rows, int64_t cols, uint64_t seed)

@@ -22,7 +22,7 @@ enum { FAILURES_PRINTED = 20, ATTEMPTS_MAX = 10000, EXIT_SKIPPED = 77 };
 
 /* Small matrices that between them fill every array: runs and single nonzeros, groups of rows, empty rows, long rows */
 static const char *const matrix_names[] = {"empty_0x0",       "all_rows_empty",    "elasticity_fixed_dofs",
-                                           "some_rows_empty", "lengths_near_1024", "circuit"};
+                                           "some_rows_empty", "lengths_near_1024", "circuit_rails"};
 
 static int64_t sample = 1;
 static int64_t passed, failed, injected; /* injected: failures of an allocation so far, of one format */

@@ -119,6 +119,66 @@ static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A number comes back as it was typed */
+static PetscErrorCode Numbers(const char *type, const SpmvFormat *format)
+{
+  static const char *const texts[] = {"0.3", "0.1", "2.05", "1e-05", "1234.5678", "0.333333333333333", "7"};
+  Mat                      A;
+  char                     now[64];
+  PetscBool                same;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateBanded(type, NULL, &A));
+  for (const SpmvOptionDesc *o = format->options; o && o->key; o++) {
+    if (o->kind != SPMV_OPTION_REAL) continue;
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(texts); t++) {
+      PetscCall(MatAIJFmtSetOption(A, o->key, texts[t]));
+      PetscCall(MatAIJFmtGetOption(A, o->key, now, sizeof(now)));
+      PetscCall(PetscStrcmp(now, texts[t], &same));
+      PetscCall(Expect(same, type, "a number does not come back as it was typed"));
+    }
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The view of a matrix that was not used says what packs it, and that of a used one does not */
+static PetscErrorCode ViewBefore(const char *type)
+{
+  static const char hint[] = "-mat_aijfmt_eager packs at assembly";
+  Mat               A;
+  PetscMPIInt       rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(CreateBanded(type, NULL, &A));
+  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  for (int used = 0; used < 2; used++) {
+    PetscViewer viewer;
+    FILE       *file = tmpfile();
+    char        line[1024];
+    PetscBool   hinted = PETSC_FALSE;
+
+    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "no temporary file");
+    PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
+    PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+    PetscCall(MatView(A, viewer));
+    PetscCall(PetscViewerPopFormat(viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+    rewind(file);
+    while (fgets(line, sizeof(line), file))
+      if (strstr(line, hint)) hinted = PETSC_TRUE;
+    fclose(file);
+    if (rank == 0)
+      PetscCheck(hinted == (used ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s: the view of a matrix %s says %sthat '%s'", type, used ? "in use" : "not yet used",
+                 hinted ? "" : "not ", hint);
+    PetscCall(Product(A));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* One conversion a block however many products, and memory only after it */
 static PetscErrorCode Counters(const char *type)
 {
@@ -216,6 +276,8 @@ int main(int argc, char **argv)
     PetscCall(PetscSNPrintf(type, sizeof(type), "aij%s", spmv_format_get(f)->name));
     PetscCall(Flags(type));
     PetscCall(FormatOptions(type, spmv_format_get(f)));
+    PetscCall(Numbers(type, spmv_format_get(f)));
+    PetscCall(ViewBefore(type));
     PetscCall(Counters(type));
     PetscCall(OptionsSurvive(type));
     PetscCall(RefusedOptionIsRefusedAgain(type));

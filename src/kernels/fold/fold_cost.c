@@ -1,8 +1,8 @@
 /*
   fold_cost.c - which w: the time of a product as a function of w, from a histogram of the row lengths and of the
   longest rows of the slices. On the host only bytes count. On a device waiting and launches do, too; their constants
-  are fitted to the times of all (q, r) of scripts/fold_sweep.py for 18 matrices on an NVIDIA H200 in double precision
-  (README.md tells how).
+  are fitted to the times of all (q, r) of bench/papers/fold_sweep.py for 18 matrices on an NVIDIA H200 in double
+  precision (README.md tells how).
 */
 #include "fold.h"
 #include <math.h>

@@ -3,21 +3,21 @@
   a program that links the library calls PetscPackInitializePackage().
 */
 #include "../impls/seqaijfmt/seqaijfmt.h"
+#include "guard.h"
 
 static PetscBool  initialized = PETSC_FALSE;
 static PetscInt64 device_keep = -1;
 
-/* The table of operations of a matrix differs between minor versions */
+/* The table of operations of a matrix differs between minor versions. guard.c has refused another PETSc already, where
+   it is a shared library. */
 static PetscErrorCode RefuseOtherPetsc(void)
 {
   PetscInt major, minor, subminor, release;
 
   PetscFunctionBegin;
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
-  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "this libpetscpack was built for PETSc %d.%d and the program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT
-             ": build libpetscpack against the PETSc of the program",
-             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, OTHER_PETSC,
+             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)major, (int)minor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,9 @@
   MatSetFromOptions(), and in MatSetFromOptions(), which also lists them for -help.
 */
 #include "seqaijfmt.h"
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const char *const devices[] = {MATAIJFMT_DEVICE_AUTO, MATAIJFMT_DEVICE_HOST, MATAIJFMT_DEVICE_GPU, NULL};
 
@@ -42,7 +45,12 @@ PetscErrorCode AIJFmtOptionText(const SpmvOptionDesc *desc, double value, char t
   if (desc->kind == SPMV_OPTION_ENUM) PetscCall(PetscStrncpy(text, desc->choices[(int)value], size));
   else if (desc->kind == SPMV_OPTION_BOOL) PetscCall(PetscStrncpy(text, value != 0 ? "true" : "false", size));
   else if (desc->kind == SPMV_OPTION_INT) PetscCall(PetscSNPrintf(text, size, "%lld", (long long)value));
-  else PetscCall(PetscSNPrintf(text, size, "%.17g", value));
+  else { /* the shortest text that reads back to the same number: 0.3 as it was typed, not 0.29999999999999999 */
+    for (int digits = 1; digits <= DBL_DECIMAL_DIG; digits++) {
+      snprintf(text, size, "%.*g", digits, value);
+      if (strtod(text, NULL) == value) break;
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,23 @@
 #include "seqaijfmt.h"
 #include "cuda.h"
 
+/* petscpack.h writes the names out, for its reader's sake: they must be those that formats.def gives. A name that is
+   not defined there is seen as its own text, so this comes before the first use of the names. */
+#define TEXT_OF_MACRO(macro) TEXT(macro)
+#define TEXT(text)           #text
+#define IS_NAME(macro, name) (!__builtin_strcmp(TEXT_OF_MACRO(macro), "\"" name "\""))
+#define SPMV_FORMAT(name, TYPE, summary)                                                                               \
+  _Static_assert(IS_NAME(MATAIJ##TYPE, "aij" #name) && IS_NAME(MATSEQAIJ##TYPE, "seqaij" #name) &&                     \
+                     IS_NAME(MATMPIAIJ##TYPE, "mpiaij" #name),                                                         \
+                 "include/petscpack.h must define MATAIJ" #TYPE " as \"aij" #name "\", MATSEQAIJ" #TYPE                \
+                 " as \"seqaij" #name "\" and MATMPIAIJ" #TYPE " as \"mpiaij" #name                                    \
+                 "\": formats.def has that format");
+#include <formats.def>
+#undef SPMV_FORMAT
+#undef IS_NAME
+#undef TEXT
+#undef TEXT_OF_MACRO
+
 static const AIJFmtRow rows[] = {
 #define SPMV_FORMAT(name, TYPE, summary) {#name, MATSEQAIJ##TYPE, MATMPIAIJ##TYPE, MATAIJ##TYPE},
 #include <formats.def>
@@ -9,14 +26,6 @@ static const AIJFmtRow rows[] = {
 };
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
-
-/* petscpack.h writes the names out, for its reader's sake: they must be those that formats.def gives */
-#define SPMV_FORMAT(name, TYPE, summary)                                                                               \
-  _Static_assert(!__builtin_strcmp(MATAIJ##TYPE, "aij" #name) && !__builtin_strcmp(MATSEQAIJ##TYPE, "seqaij" #name) && \
-                     !__builtin_strcmp(MATMPIAIJ##TYPE, "mpiaij" #name),                                               \
-                 "petscpack.h and formats.def disagree about the type names of format " #name);
-#include <formats.def>
-#undef SPMV_FORMAT
 
 enum {
 #define SPMV_FORMAT(name, TYPE, summary) ROW_##TYPE,

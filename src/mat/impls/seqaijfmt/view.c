@@ -85,7 +85,8 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
           info->values_bytes, info->padding_bytes, info->indices_bytes, info->pointers_bytes,
           info->bytes - info->own_bytes);
     Print(p, "scratch of a product: %.0f bytes", info->work_bytes);
-  } else if (info->blocks_declined == 0) Print(p, "not converted yet");
+  } else if (info->blocks_declined == 0)
+    Print(p, "not packed yet: the first product does it; -mat_aijfmt_eager packs at assembly");
   Print(p, "conversions: %.0f in %.2e s, refreshes of values: %.0f in %.2e s", info->conversions, info->convert_time,
         info->refreshes, info->refresh_time);
   Print(p, "products: %.0f, transposed %.0f; by the parent type: %.0f, transposed %.0f", info->products,

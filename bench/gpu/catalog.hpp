@@ -1,0 +1,34 @@
+/*
+  catalog.hpp - matrices of the one catalogue (tests/cases/families.h), as CSR of the benchmark
+*/
+#ifndef BENCH_CATALOG_HPP
+#define BENCH_CATALOG_HPP
+
+#include "gen_graph.h"
+#include "matrix.hpp"
+
+namespace bench
+{
+
+/* A node graph that frees itself */
+struct FreeGraph {
+  void operator()(GenGraph *graph) const
+  {
+    gen_graph_free(graph);
+    delete graph;
+  }
+};
+using Graph = std::unique_ptr<GenGraph, FreeGraph>;
+inline Graph own(const GenGraph &graph) { return Graph(new GenGraph(graph)); }
+
+/* The names of a set: small, default or large; throws std::runtime_error for an unknown one */
+std::vector<std::string> matrix_set(const std::string &set);
+
+/* The matrix of a name "family", "family:size" or "shape:name"; throws std::runtime_error for an unknown one */
+Csr make_matrix(const std::string &name);
+
+/* What a generator gives, with values that depend on their position only: no format gains from repeated values */
+Csr make_matrix(const GenSpec &);
+
+} // namespace bench
+#endif

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The sweep of format fold over (q, r), measured on a GPU: is the automatic width near the best?
+
+    spmv_bench --set default --formats $(bench/papers/fold_sweep.py --formats) --out sweep.json
+    bench/papers/fold_sweep.py sweep.json [more.json ...]                    one line a matrix
+    bench/papers/fold_sweep.py sweep.json --images docs/img                  and docs/img/fold-sweep.svg (matplotlib)
+
+For each matrix: the fastest (q, r) and its time; the automatic choice and its time over the fastest; the authors' table
+(uniform, q = 1.5); the tables without folding (sliced and uniform); and the fastest of cuSPARSE. Every number comes from
+the files. The exit status is 1 when an automatic choice takes more than 3% longer than the fastest (q, r).
+"""
+import argparse
+import json
+import sys
+from pathlib import Path
+
+Q = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 6)
+R = (0, 1, 2)
+AUTOMATIC, UNFOLDED = "fold", "fold:q=1000000"
+PUBLISHED, ELL = "fold:layout=uniform:q=1.5", "fold:layout=uniform:q=1000000"
+NEAR = 1.03
+
+
+def name_of(q, r):
+    """The name of a setting in spmv_bench; what is 0 is left out."""
+    return "fold" + (f":q={q:g}" if q else "") + (f":r={r:g}" if r else "")
+
+
+def grid():
+    return {name_of(q, r): (q, r) for q in (0,) + Q for r in R if q or r}
+
+
+def read(paths):
+    """Times in microseconds by matrix and kernel, of kernels that gave the right result; and the best peer by matrix."""
+    times, peers = {}, {}
+    for path in paths:
+        try:
+            content = json.loads(Path(path).read_text())
+        except (OSError, ValueError) as error:
+            sys.exit(f"fold_sweep.py: {path}: {error}")
+        if content.get("schema") != 1:
+            sys.exit(f"fold_sweep.py: {path}: not a result file of spmv_bench (schema {content.get('schema')})")
+        for record in content["records"]:
+            if not record.get("ok"):
+                continue
+            matrix, kernel = record["matrix"], record["kernel"]
+            times.setdefault(matrix, {})[kernel] = record["us"]
+            if not record["own"] and record["us"] < peers.get(matrix, (float("inf"), ""))[0]:
+                peers[matrix] = (record["us"], kernel)
+    return times, peers
+
+
+def fastest(by_kernel):
+    """The (q, r) of the sweep that took least, and its time; sliced and unfolded counts too."""
+    swept = {setting: by_kernel[kernel] for kernel, setting in grid().items() if kernel in by_kernel}
+    if UNFOLDED in by_kernel:
+        swept[(1000000, 0)] = by_kernel[UNFOLDED]
+    return min(swept.items(), key=lambda item: item[1]) if swept else (None, None)
+
+
+def cell(value, form="{:.1f}"):
+    return "-" if value is None else form.format(value)
+
+
+def print_table(times, peers):
+    """Prints a line a matrix; returns the matrices whose automatic choice is too slow."""
+    slow = []
+    print(f"{'matrix':24} {'best q':>8} {'r':>5} {'us':>9} {'auto us':>9} {'of best':>8} {'paper us':>9} "
+          f"{'SELL us':>9} {'ELL us':>9} {'best peer us':>13}  peer")
+    for matrix, by_kernel in times.items():
+        setting, best = fastest(by_kernel)
+        automatic = by_kernel.get(AUTOMATIC)
+        if setting is None or automatic is None:
+            continue
+        if automatic > NEAR * best:
+            slow.append(matrix)
+        peer, peer_name = peers.get(matrix, (None, ""))
+        print(f"{matrix:24} {setting[0]:8g} {setting[1]:5g} {best:9.1f} {automatic:9.1f} {automatic / best:8.3f} "
+              f"{cell(by_kernel.get(PUBLISHED)):>9} {cell(by_kernel.get(UNFOLDED)):>9} {cell(by_kernel.get(ELL)):>9} "
+              f"{cell(peer):>13}  {peer_name}")
+    return slow
+
+
+def draw(times, folder):
+    """Time over that of the automatic choice, against q, a line for each r."""
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("fold_sweep.py: --images needs matplotlib")
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    shown = [m for m, by_kernel in times.items() if AUTOMATIC in by_kernel and fastest(by_kernel)[0]]
+    if not shown:
+        sys.exit("fold_sweep.py: no matrix with a sweep")
+    columns = min(3, len(shown))
+    rows = -(-len(shown) // columns)
+    figure, axes = pyplot.subplots(rows, columns, figsize=(4 * columns, 2.6 * rows), squeeze=False)
+    for axis, matrix in zip(axes.flat, shown):
+        by_kernel = times[matrix]
+        for r in R:
+            points = [(q, by_kernel[name_of(q, r)] / by_kernel[AUTOMATIC]) for q in Q if name_of(q, r) in by_kernel]
+            axis.plot([q for q, _ in points], [y for _, y in points], marker=".", label=f"r = {r:g}")
+        axis.axhline(1, color="black", linewidth=0.8)
+        axis.set_title(matrix, fontsize=9)
+        axis.set_xlabel("q", fontsize=8)
+        axis.set_ylabel("time / automatic", fontsize=8)
+        axis.tick_params(labelsize=7)
+    for axis in list(axes.flat)[len(shown):]:
+        axis.axis("off")
+    axes.flat[0].legend(fontsize=7)
+    figure.tight_layout()
+    path = Path(folder) / "fold-sweep.svg"
+    figure.savefig(path, metadata={"Date": None})
+    print(f"wrote {path}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", nargs="*", help="result files of spmv_bench")
+    parser.add_argument("--formats", action="store_true", help="print the list for spmv_bench --formats")
+    parser.add_argument("--images", help="folder for fold-sweep.svg")
+    options = parser.parse_args()
+    if options.formats:
+        print(",".join([AUTOMATIC, UNFOLDED, PUBLISHED, ELL] + list(grid())))
+        return
+    if not options.results:
+        parser.error("result files, or --formats")
+    times, peers = read(options.results)
+    slow = print_table(times, peers)
+    if options.images:
+        draw(times, options.images)
+    if slow:
+        sys.exit("fold_sweep.py: more than 3% from the fastest (q, r): " + ", ".join(slow))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+/*
+  guard.c - a process that runs another minor version of PETSc is refused while this library is being loaded.
+
+  With this library come the PETSc and the MPI that it was linked with, and those of another build may have constructors
+  that call MPI with handles of their own: the calls reach the MPI of the program, which ends the process by chance. The
+  link option -z initfirst lets the constructor below run before theirs. A constructor cannot return an error, so it
+  says what is wrong and ends the process.
+*/
+#ifndef _GNU_SOURCE
+  #define _GNU_SOURCE
+#endif
+#include <link.h>
+#include <petscversion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "guard.h"
+
+/* Major and minor of a loaded libpetsc.so.3.26, libpetsc_real.so.3.18 or libpetsc64_complex.so.3.18; 0 for another
+   library */
+static int VersionOfPetsc(const char *path, int *major, int *minor)
+{
+  static const char prefix[] = "libpetsc";
+  const char       *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *version;
+
+  if (strncmp(name, prefix, sizeof prefix - 1)) return 0;
+  name += sizeof prefix - 1;
+  if (!strncmp(name, "64", 2)) name += 2;
+  version = strstr(name, ".so.");
+  return (*name == '.' || *name == '_') && version && sscanf(version, ".so.%d.%d", major, minor) == 2;
+}
+
+static int RefuseOtherPetsc(struct dl_phdr_info *object, size_t size, void *context)
+{
+  int major, minor;
+
+  (void)size;
+  (void)context;
+  if (!VersionOfPetsc(object->dlpi_name, &major, &minor)) return 0;
+  if (major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR) return 0;
+  fprintf(stderr, OTHER_PETSC " (%s)\n", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor, object->dlpi_name);
+  fflush(stderr);
+  _exit(1);
+}
+
+__attribute__((constructor)) static void CheckPetscOfProcess(void) { (void)dl_iterate_phdr(RefuseOtherPetsc, NULL); }

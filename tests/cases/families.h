@@ -1,0 +1,43 @@
+/*
+  families.h - matrices by name, for the benchmarks: the families of families.def, the shapes of gen_published.h, and
+  the matrices of the tests. matrices.def and families.def together are the one catalogue.
+*/
+#ifndef SPMV_FAMILIES_H
+#define SPMV_FAMILIES_H
+
+#include "gen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  const char *name, *group, *what, *size_means;
+  int64_t     default_size;
+  GenSpec (*spec)(int64_t n);
+} Family;
+
+int           family_count(void);
+const Family *family_get(int i);
+
+/* The names of a set (small, default, large), ended by NULL; NULL for an unknown one */
+const char *const *family_set(const char *set);
+/* The sets themselves, ended by NULL */
+const char *const *family_sets(void);
+
+enum { FAMILY_TEXT = 160 };
+
+typedef struct {
+  char        name[FAMILY_TEXT]; /* with the size: "tet3_rcm:65" */
+  const char *group;             /* class: results are compared within it */
+  GenSpec     spec;
+} NamedMatrix;
+
+/* name is family, family:size, shape:name or a name of matrices.def. 0 when there is no such matrix, and message says
+   why; else 1. */
+int family_find(const char *name, NamedMatrix *matrix, char message[FAMILY_TEXT]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
