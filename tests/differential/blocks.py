@@ -65,7 +65,8 @@ def rename(arguments):
 
 def needs(entry):
     """What a test requires besides the library of its kind of aij, as words of PETSc's; asks:word for what has no renaming."""
-    words = [word for word in entry.get("requires", "").split() if not re.search(BACKEND, word, re.I)]
+    required = entry.get("requires", "").replace("defined(PETSC_HAVE_HYPRE_DEVICE)", "hypre")
+    words = [word for word in required.split() if not re.search(BACKEND, word, re.I)]
     left = re.findall(rf"\S*(?:{BACKEND})\S*", rename(entry["args"]), re.I)
     return words + [f"asks:{word}" for word in left]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import blocks
 
 RTOL, ATOL = 1e-6, 1e-10
-EXPECTATIONS = ("different", "no-product", "not-possible")
+EXPECTATIONS = ("different", "no-product", "not-possible", "tolerance")
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Expectation:
     what: str
     pattern: re.Pattern
     types: list
-    lines: str  # of a difference: regular expression of the lines that it is in, "" for anywhere
+    settings: dict
     reason: str
 
 
@@ -70,7 +70,7 @@ def read_expected(path, petsc):
             raise SystemExit(f"{path.name}:{number}: '{what}' is none of {', '.join(EXPECTATIONS)}")
         if for_this_petsc(settings, petsc):
             types = settings["types"].split(",") if "types" in settings else []
-            expected.append(Expectation(what, re.compile(pattern), types, settings.get("lines", ""), reason))
+            expected.append(Expectation(what, re.compile(pattern), types, settings, reason))
     return expected
 
 
@@ -103,6 +103,8 @@ def collect(candidates, expected, pattern):
         if pattern and not re.search(pattern, case.name()):
             continue
         case.expected = [e for e in expected if e.pattern.search(case.name())]
+        for tolerance in (e.settings for e in case.expected if e.what == "tolerance"):
+            case.rtol, case.atol = float(tolerance.get("rtol", case.rtol)), float(tolerance.get("atol", case.atol))
         cases.setdefault(case.name(), case)
     for index, case in enumerate(cases.values()):
         case.index = index

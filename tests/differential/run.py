@@ -83,10 +83,11 @@ class Runner:
         expectation = case.expectation("different", type_name)
         if expectation and not problem:
             return Verdict(type_name, "failed", f"is equal, but expected.txt says that it differs: {expectation.reason}")
-        if expectation and expectation.lines:
-            without = [drop_lines(text, expectation.lines) for text in (actual, expected)]
+        lines = expectation and expectation.settings.get("lines")
+        if lines:
+            without = [drop_lines(text, lines) for text in (actual, expected)]
             problem = self._difference(case, status, *without)
-        if problem and (not expectation or expectation.lines):
+        if problem and (lines or not expectation):
             return Verdict(type_name, "failed", problem)
         return self._product_verdict(case, type_name, packed, expectation)
 

@@ -97,6 +97,11 @@ class Lists(unittest.TestCase):
         self.assertIsNone(cases[0].expectation("different", "aijrbp"))
         self.assertIsNone(cases[1].expectation("no-product", "aijrbp"))
 
+    def test_tolerances(self):
+        expected = read_expected(written("tolerance ; rtol=1e-3 ; ex1 ; rounding\n"), FakePetsc())
+        cases = collect([Case("ex1", 1, "", "a"), Case("ex2", 1, "", "a")], expected, None)
+        self.assertEqual([(c.rtol, c.atol) for c in cases], [(1e-3, 1e-10), (1e-6, 1e-10)])
+
     def test_unknown_expectations_are_refused(self):
         with self.assertRaises(SystemExit):
             read_expected(written("sometimes ; ; ex1 ; none\n"), FakePetsc())
