@@ -29,6 +29,10 @@ def drop_view_block(text, start="packed format"):
     return "\n".join(kept)
 
 
+def drop_lines(text, pattern):
+    return "\n".join(line for line in text.splitlines() if not re.search(pattern, line))
+
+
 def tokens(text):
     """A list of floats and of the words between them, blanks squeezed."""
     found, end = [], 0
@@ -71,3 +75,8 @@ def essence(text):
     errors = [line for line in text.splitlines() if "PETSC ERROR" in line and "-----" not in line]
     frames = [line for line in errors if re.search(r"ERROR: +#", line)][:4]
     return "\n    ".join(errors[:3] + frames) if errors else text.strip()[-600:]
+
+
+def conversions(trace):
+    """How often a matrix of ours was packed, from -log_trace; packing happens in the first product of a pattern and there alone."""
+    return len(re.findall(r"Event begin: MatPackConvert$", trace, re.M))

@@ -1,70 +1,39 @@
 #!/usr/bin/env python3
 """Runs PETSc's own test programs, unmodified, with a reference matrix type and with others, and compares what they print.
 
-    tests/differential/run.py --plugin build/lib/libpetscpack.so --build build/differential [--quick]
+    tests/differential/run.py --plugin build/lib/libpetscpack.so --build build/differential [--quick | --blocks]
 
-Every line of cases.txt gives a program, numbers of ranks and arguments. A case passes when the program ends in the same
-way with both types, prints the same words and numbers (relative tolerance 1e-6), and -malloc_dump is empty. The PETSc
-under test is the one that pkg-config finds.
+Every line of cases.txt gives a program, numbers of ranks and arguments; with --blocks, PETSc's test blocks give more. A
+case passes when the program ends in the same way with both types, prints the same words and numbers (relative tolerance
+1e-6), -malloc_dump is empty, and -log_trace shows that the type under test did products. What is otherwise for a good reason
+stands in expected.txt, and must be otherwise indeed. The PETSc under test is the one that pkg-config finds.
 """
 import argparse
-import itertools
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from compare import drop_view_block, essence, first_difference, leaks, map_type_names
+from cases import block_cases, collect, listed_cases, read_expected
+from compare import conversions, drop_lines, drop_view_block, essence, first_difference, leaks, map_type_names
 from petsc import Petsc
+from report import write_report
 
 HERE = Path(__file__).resolve().parent
 FORMATS = HERE.parents[1] / "src/kernels/formats.def"
-RTOL, ATOL = 1e-6, 1e-10
-COMMON = "-malloc_dump -options_left no -nox -check_pointer_intensity 0 -use_gpu_aware_mpi 0"
+COMMON = "-malloc_dump -options_left no -nox -check_pointer_intensity 0 -use_gpu_aware_mpi 0 -log_trace log"
 
 
 @dataclass
-class Case:
-    program: str
-    ranks: int
-    arguments: str
-    line: int
-    index: int
-    rtol: float = RTOL
-    atol: float = ATOL
-    tags: set = field(default_factory=set)
-
-    def name(self):
-        return f"{self.program} -n {self.ranks} {self.arguments}"
-
-
-def expand(arguments):
-    """All combinations of {{a b c}} lists, written as in PETSc's own test blocks."""
-    parts = re.split(r"\{\{(.*?)\}\}", arguments)
-    choices = [part.split() if i % 2 else [part] for i, part in enumerate(parts)]
-    return ["".join(choice) for choice in itertools.product(*choices)]
-
-
-def read_cases(path, petsc, quick, pattern):
-    """Cases of a file: program ; ranks ; arguments ; tags, where tags are explained in cases.txt."""
-    cases = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        program, ranks, arguments, tags = (part.strip() for part in line.split(";"))
-        settings = dict(tag.split("=") for tag in tags.split() if "=" in tag)
-        words = {tag for tag in tags.split() if "=" not in tag}
-        too_new = "before" in settings and petsc.newer_or_equal(settings["before"])
-        if quick and "quick" not in words or too_new or not petsc.newer_or_equal(settings.get("since", "3.18")):
-            continue
-        for count, text in itertools.product(ranks.split(","), expand(arguments)):
-            case = Case(program, int(count), text, number, len(cases), float(settings.get("rtol", RTOL)), float(settings.get("atol", ATOL)), words)
-            if not pattern or re.search(pattern, case.name()):
-                cases.append(case)
-    return cases
+class Verdict:
+    type_name: str
+    what: str  # equal, no-product, different, not-possible, or failed
+    reason: str = ""
 
 
 class Runner:
@@ -73,40 +42,80 @@ class Runner:
         self.plugin = ["-dll_append", str(Path(options.plugin).resolve())] if options.plugin else []
 
     def run_one(self, case, type_name):
-        """(exit status, output) of a case with one type; the output has the names of the reference type."""
-        text = case.arguments.replace("@matrices", str(self.petsc.data / "matrices"))
+        """(exit status, output, number of conversions) of a case with one type; the output has the names of the reference type."""
+        text = case.arguments.replace("@data", str(self.petsc.data))
         text = re.sub(r"@(seq|mpi)?aij", lambda m: f"{m.group(1) or ''}{type_name}", text)
         arguments = shlex.split(f"{text} {COMMON}")
         if type_name != self.options.reference:
             arguments += self.plugin + shlex.split(self.options.extra)
-        folder = self.petsc.cache / "run" / type_name / f"{case.line}-{case.index}"
+        folder = self.petsc.cache / "run" / f"{type_name}-{case.index}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
         status, output = self.petsc.run(self.petsc.compile(case.program), case.ranks, arguments, folder)
         output = map_type_names(output, type_name, self.options.reference)
-        return status, drop_view_block(output)
+        logs = (log.read_text(errors="replace") for log in folder.glob("log.*"))
+        return status, drop_view_block(output), sum(map(conversions, logs))
 
     def _types(self, case):
-        """All types; in the quick list one of them, in turn, on more ranks than most machines of CI have cores."""
+        """All types; in the quick list one of them, in turn."""
         types = self.options.types
-        return [types[case.index % len(types)]] if self.options.quick and case.ranks > 2 else types
+        return [types[case.index % len(types)]] if self.options.quick else types
 
     def judge(self, case):
-        """A list of (type, None or what is wrong)."""
-        types = self._types(case)
+        """A verdict for each type."""
+        types, impossible, problem = self._types(case), case.impossible, ""
+        expectation = case.expectation("not-possible", self.options.reference)
+        if impossible or expectation:
+            return [Verdict(t, "not-possible", impossible or expectation.reason) for t in types]
         try:
-            status, expected = self.run_one(case, self.options.reference)
+            status, expected, _ = self.run_one(case, self.options.reference)
+            if status:
+                problem = f"the reference ends with {status}: {essence(expected)}"
         except subprocess.CalledProcessError as error:
-            return [(t, f"does not compile: {error.stderr.strip()[-800:]}") for t in types]
-        if status:
-            return [(t, f"the reference ends with {status}: {essence(expected)}") for t in types]
-        return [(t, self._compare(case, t, expected)) for t in types]
+            problem = f"does not compile: {error.stderr.strip()[-800:]}"
+        if problem:
+            return [Verdict(t, "failed", problem) for t in types]
+        return [self._verdict(case, t, expected) for t in types]
 
-    def _compare(self, case, type_name, expected):
-        status, actual = self.run_one(case, type_name)
+    def _verdict(self, case, type_name, expected):
+        status, actual, packed = self.run_one(case, type_name)
+        problem = self._difference(case, status, actual, expected)
+        expectation = case.expectation("different", type_name)
+        if expectation and not problem:
+            return Verdict(type_name, "failed", f"is equal, but expected.txt says that it differs: {expectation.reason}")
+        lines = expectation and expectation.settings.get("lines")
+        if lines:
+            without = [drop_lines(text, lines) for text in (actual, expected)]
+            problem = self._difference(case, status, *without)
+        if problem and (lines or not expectation):
+            return Verdict(type_name, "failed", problem)
+        return self._product_verdict(case, type_name, packed, expectation)
+
+    def _product_verdict(self, case, type_name, packed, different):
+        """A case proves something when the type did products; PETSc's own types leave no such trace."""
+        without = case.expectation("no-product", type_name)
+        if packed and without:
+            return Verdict(type_name, "failed", f"has products, but expected.txt says that it has none: {without.reason}")
+        if not packed and not without and self.plugin:
+            return Verdict(type_name, "failed", "is equal, but the type did no product: no MatPackConvert in -log_trace")
+        if different:
+            return Verdict(type_name, "different", different.reason)
+        return Verdict(type_name, "no-product", without.reason) if without else Verdict(type_name, "equal")
+
+    def _difference(self, case, status, actual, expected):
         if status:
             return f"ends with {status}: {essence(actual)}"
         if leaks(actual) and not leaks(expected):
             return f"leaks: {actual.strip()[-800:]}"
         return first_difference(expected, actual, case.rtol, case.atol)
+
+
+def alike(verdicts):
+    """(what, reason, types) for the verdicts of one case; the types with the same verdict together."""
+    groups = {}
+    for verdict in verdicts:
+        groups.setdefault((verdict.what, verdict.reason), []).append(verdict.type_name)
+    return [(*key, types) for key, types in groups.items()]
 
 
 def types_of_formats():
@@ -120,15 +129,21 @@ def parse_options():
     parser.add_argument("--reference", default="aij", help="type to compare with (default aij)")
     parser.add_argument("--build", default="build/differential", help="folder of compiled programs and of runs")
     parser.add_argument("--cases", type=Path, default=HERE / "cases.txt", help="list of cases")
+    parser.add_argument("--expected", type=Path, default=HERE / "expected.txt", help="what is not equal, and why")
     parser.add_argument("--petsc-src", help="folder that holds mat/tests, ksp/ksp/tutorials, ... of this PETSc")
     parser.add_argument("--mpiexec", help="mpiexec of the MPI that PETSc uses")
-    parser.add_argument("--extra", default="", help="options added to the runs of the types under test")
+    # A pattern that a format declines is analyzed but not packed, and the parent type does its products
+    parser.add_argument("--extra", default="-mat_aijfmt_decline 0", help="options of the types under test (default: %(default)s)")
     parser.add_argument("--filter", help="run only cases whose name matches this regular expression")
-    parser.add_argument("--quick", action="store_true", help="only the cases tagged quick, on 3 and more ranks with one type each")
+    parser.add_argument("--quick", action="store_true", help="only the cases tagged quick, each with one type in turn")
+    parser.add_argument("--blocks", action="store_true", help="PETSc's test blocks of other kinds of aij, too")
     parser.add_argument("--jobs", type=int, default=2, help="programs run at a time (default 2)")
     parser.add_argument("--verbose", action="store_true", help="print the cases that pass, too")
+    parser.add_argument("--report", type=Path, help="Markdown file whose part about this PETSc is written anew")
     options = parser.parse_args()
     options.types = options.types.split(",") if options.types else types_of_formats()
+    if options.report and (options.quick or options.filter or not options.blocks):
+        parser.error("--report needs --blocks and neither --quick nor --filter: a report is about all cases")
     return options
 
 
@@ -136,20 +151,30 @@ def main():
     options = parse_options()
     petsc = Petsc(options.build, options.petsc_src, options.mpiexec)
     runner = Runner(petsc, options)
-    cases = read_cases(options.cases, petsc, options.quick, options.filter)
+    candidates = chain(listed_cases(options.cases, petsc, options.quick), block_cases(petsc) if options.blocks else [])
+    expected = read_expected(options.expected, petsc)
+    cases = collect(candidates, expected, options.filter)
     programs = {case.program for case in cases}
     print(f"PETSc {petsc.version}, {len(programs)} programs, {len(cases)} cases, types {' '.join(options.types)}")
-    passed = failed = 0
+    results = []
     with ThreadPoolExecutor(options.jobs) as pool:
         for case, verdicts in zip(cases, pool.map(runner.judge, cases)):
-            for type_name, problem in verdicts:
-                passed, failed = passed + (problem is None), failed + (problem is not None)
-                if problem is not None:
-                    print(f"DIFFERENT {type_name}: {case.name()} (cases.txt:{case.line})\n    {problem}", flush=True)
-                elif options.verbose:
-                    print(f"equal {type_name}: {case.name()}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+            results.append((case, verdicts))
+            for what, reason, types in alike(verdicts):
+                if what == "failed" or options.verbose:
+                    print(f"{what} {' '.join(types)}: {case.name()} ({case.origin})", flush=True)
+                    if reason:
+                        print(f"    {reason}", flush=True)
+    if options.report:
+        write_report(options.report, petsc, options.types, results)
+    everything = [verdict for _, verdicts in results for verdict in verdicts]
+    count = lambda *kinds: sum(verdict.what in kinds for verdict in everything)
+    print(f"{count('equal')} equal, {count('no-product')} equal without a product, {count('different')} differ as expected")
+    print(f"{len(everything) - count('failed', 'not-possible')} passed, {count('failed')} failed, {count('not-possible')} not possible")
+    unused = [] if options.filter or not options.blocks else [e for e in expected if not any(e in case.expected for case in cases)]
+    for expectation in unused:
+        print(f"expected.txt: no case matches '{expectation.pattern.pattern}'")
+    return 1 if unused or count("failed") or not count("equal") else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The comparison itself must be able to fail: agreement and disagreement of small texts."""
 import unittest
 
-from compare import drop_view_block, first_difference, leaks, map_type_names
+from compare import conversions, drop_lines, drop_view_block, first_difference, leaks, map_type_names
 
 
 def differ(a, b):
@@ -33,6 +33,14 @@ class Compare(unittest.TestCase):
 
     def test_lines_of_the_view(self):
         self.assertEqual(drop_view_block("rows=3\n  packed format x\n    bytes\n  next\n    more"), "rows=3\n  next\n    more")
+
+    def test_lines_left_out(self):
+        self.assertEqual(drop_lines("a\nTest b\nc", "Test"), "a\nc")
+
+    def test_conversions_in_the_log(self):
+        log = "[0] 1.4 Event begin: MatMult\n  [0] 1.5 Event begin: MatPackConvert\n  [0] 1.6 Event end: MatPackConvert\n"
+        self.assertEqual(conversions(log), 1)
+        self.assertEqual(conversions(log.replace("Convert", "Refresh")), 0)
 
     def test_leaks(self):
         self.assertTrue(leaks("fine\n[0]Total space allocated 32 bytes\n"))
