@@ -264,6 +264,7 @@ void conf_run(ConfRun *run)
   SpmvAnalysis analysis;
   char         why[128];
 
+  report_begin(run->report);
   hooks_init(&run->hooks);
   hooks_exec(&run->hooks, run->space, run->stream, &run->exec);
   if (!supported(run)) {
