@@ -23,13 +23,15 @@
                      Slices hold them as empty rows; the product adds them afterwards.
     long_columns I   [long_nnz]
     long_values S    [long_nnz]
+    pieces           [pieces] CodsellPiece, on a device: long rows are cut into pieces of CODSELL_PIECE nonzeros, each
+                     summed up by one thread block into work; a second kernel adds the sums of a row in their order
 
   S is base.scalar_type; I is base.index_type on the host and 32 bits on a device.
 */
 #ifndef SPMV_CODSELL_H
 #define SPMV_CODSELL_H
 
-#include <spmv_kernels.h>
+#include "core/format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,16 +118,19 @@ typedef struct {
   CodsellLong  *long_rows;
   void         *long_columns, *long_values;
   CodsellPiece *pieces; /* [pieces], on a device */
-  void         *block;  /* on a device: all arrays lie in it */
 } CodsellPlan;
 
 void codsell_memory(const CodsellShape *, SpmvIndex long_index, SpmvScalar, SpmvMemory *);
 void codsell_decide(const CodsellShape *, SpmvAnalysis *);
 /* Allocates all arrays of a plan in its space; what fails is left to the caller to free */
 SpmvStatus codsell_alloc(CodsellPlan *, SpmvIndex long_index, SpmvExec *);
-void       codsell_free_arrays(CodsellPlan *);
+void       codsell_free_arrays(SpmvPlan *);
+/* What the views of both spaces begin with */
+void codsell_print(const SpmvPlan *, SpmvPrint, void *ctx);
 /* The options of an analysis, decoded: log2 of C, sigma (0: automatic), W (0: automatic) */
 void codsell_read_options(const SpmvOptions *, int *log_c, int64_t *sigma, int *word);
+
+extern const SpmvSlots codsell_device_slots;
 
 #ifdef __cplusplus
 }

@@ -12,10 +12,8 @@
 #ifndef SPMV_CODSELL_DEVICE_CUH
 #define SPMV_CODSELL_DEVICE_CUH
 
-#include "../device/transpose.cuh"
 #include "../device/upload.cuh"
 #include "codsell_code.h"
-#include "codsell_device.h"
 
 enum {
   CODSELL_LOG_THREADS = 8,
@@ -23,11 +21,6 @@ enum {
   CODSELL_SUMMERS     = 128,                      /* and of a product: multiples of every C */
   CODSELL_PIECE       = 8 * CODSELL_SUMMERS
 };
-
-typedef struct {
-  CodsellPlan    plan; /* first */
-  SpmvTransposed transposed;
-} CodsellDevicePlan;
 
 /* What the analysis finds out about a slice for its codes */
 typedef struct {
@@ -83,11 +76,14 @@ SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const SpmvPattern
 /* Values from CSR order to their places. The pattern may be NULL; where it is at hand, rows are found faster. */
 SpmvStatus codsell_device_fill(CodsellPlan *, const SpmvPattern *, const void *values, SpmvExec *);
 
-/* The nonzeros of a plan in the order of the CSR that it was built from */
-SpmvStatus codsell_device_list(const CodsellPlan *, const SpmvCoordinates *, SpmvExec *);
+/* Slots */
+SpmvStatus codsell_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
+SpmvStatus codsell_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
+                               void *work, SpmvExec *);
 
-/* A place in the arena to go back to: what was handed out since is free again. When there are more chunks by then, the
-   last one is. Kernels of the stream may still use it, those that come later may overwrite it. */
+/* A position in the arena to go back to: what was handed out since then is free again. If the arena has grown by chunks
+   in between, it goes back to the beginning of the last one only. Kernels that are enqueued already may still use that
+   memory; those that come later in the stream may overwrite it. */
 typedef struct {
   int     chunks;
   char   *next;

@@ -13,9 +13,10 @@ struct List {
 
   __device__ inline void set(int64_t position, int64_t r, int64_t c, S value) const
   {
-    row[position]    = (int32_t)r;
-    col[position]    = (int32_t)c;
     values[position] = value;
+    if (!row) return;
+    row[position] = (int32_t)r;
+    col[position] = (int32_t)c;
   }
 };
 
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
 }
 
 template <typename S>
-SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvNonzeros *to, SpmvExec *exec)
 {
   const CodsellLayout p      = codsell_layout(plan);
   const List<S>       list   = {to->row, to->col, (S *)to->values};
@@ -99,8 +100,8 @@ SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvCoordinates *to, Spm
 }
 } // namespace
 
-SpmvStatus codsell_device_list(const CodsellPlan *plan, const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus codsell_device_list(const SpmvPlan *plan, const SpmvNonzeros *to, SpmvExec *exec)
 {
-  if (plan->base.scalar_type == SPMV_F32) return list_nonzeros<float>(plan, to, exec);
-  return list_nonzeros<double>(plan, to, exec);
+  if (plan->scalar_type == SPMV_F32) return list_nonzeros<float>((const CodsellPlan *)plan, to, exec);
+  return list_nonzeros<double>((const CodsellPlan *)plan, to, exec);
 }

@@ -183,7 +183,6 @@ SpmvStatus mult(const CodsellPlan *plan, const void *alpha, const void *x, const
                            *(const S *)alpha,
                            *(const S *)beta};
 
-  if (p.alpha == S(0)) return spmv_scale(p.y, p.beta, s.rows, exec);
   while (1 << p.log_parts < s.parts) p.log_parts++;
   const int64_t blocks = s.pieces + spmv_blocks((s.slices << s.log_c) << p.log_parts, CODSELL_SUMMERS);
   switch (s.word) {

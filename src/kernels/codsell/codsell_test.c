@@ -269,7 +269,7 @@ UNIT_TEST(codsell_far_columns_go_to_the_long_rows)
   UNIT_EQUAL(1, p->shape.long_rows);
   UNIT_EQUAL(2, p->long_rows[0].row);
   UNIT_EQUAL(2, p->shape.long_nnz);
-  UNIT_EQUAL(SPMV_SUCCESS, p->base.format->mult(b.plan, &one, x, &zero, y, NULL, &b.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(b.plan, &one, x, &zero, y, NULL, &b.exec));
   UNIT_CHECK(y[0] == 21 && y[1] == 9 && y[2] == 508);
   unit_plan_clear(&b);
   munmap(x, bytes);
@@ -292,8 +292,8 @@ static void check_device_refresh(UnitPlan *host, UnitPlan *device, double *value
   const int64_t      bytes = (a->shape.columns << a->shape.log_c) * (int64_t)sizeof *values;
 
   gen_values(GEN_RANDOM, 6, 0, SPMV_F64, a->base.nnz, values);
-  UNIT_EQUAL(SPMV_SUCCESS, a->base.format->update_values(host->plan, values, SPMV_HOST, &host->exec));
-  UNIT_EQUAL(SPMV_SUCCESS, b->base.format->update_values(device->plan, values, SPMV_HOST, &device->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(host->plan, values, SPMV_HOST, &host->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(device->plan, values, SPMV_HOST, &device->exec));
   equal_arrays(a->values, b->values, bytes, &device->exec);
   equal_arrays(a->long_values, b->long_values, a->shape.long_nnz * (int64_t)sizeof *values, &device->exec);
 }

@@ -51,7 +51,7 @@ struct ToValues {
 };
 
 template <typename S>
-struct ToCoordinates {
+struct ToList {
   struct Item {
     int32_t column;
     S       value;
@@ -63,9 +63,10 @@ struct ToCoordinates {
   __device__ Item load(int64_t entry, int64_t) const { return {columns[entry], values[entry]}; }
   __device__ void store(int64_t, int64_t position, int64_t r, Item item) const
   {
+    to[position] = item.value;
+    if (!row) return;
     row[position] = (int32_t)r;
     col[position] = item.column;
-    to[position]  = item.value;
   }
   __device__ void padding(int64_t) const {}
 };
@@ -177,16 +178,16 @@ SpmvStatus fold_device_recover_row_ptr(const FoldTable *table, SpmvArena *arena,
   return SPMV_SUCCESS;
 }
 
-SpmvStatus fold_device_coordinates(const FoldTable *table, SpmvScalar scalar, const int64_t *row_ptr,
-                                   const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus fold_device_list(const FoldTable *table, SpmvScalar scalar, const int64_t *row_ptr, const SpmvNonzeros *to,
+                            SpmvExec *exec)
 {
   const int32_t *columns = (const int32_t *)table->columns;
 
   if (scalar == SPMV_F32)
     return visit_entries<int64_t>(
-        table, row_ptr,
-        ToCoordinates<float>{columns, (const float *)table->values, to->row, to->col, (float *)to->values}, exec);
+        table, row_ptr, ToList<float>{columns, (const float *)table->values, to->row, to->col, (float *)to->values},
+        exec);
   return visit_entries<int64_t>(
-      table, row_ptr,
-      ToCoordinates<double>{columns, (const double *)table->values, to->row, to->col, (double *)to->values}, exec);
+      table, row_ptr, ToList<double>{columns, (const double *)table->values, to->row, to->col, (double *)to->values},
+      exec);
 }

@@ -175,14 +175,3 @@ SpmvStatus fold_device_gather(const void *columns_, int64_t entries, SpmvScalar 
                 (double *)gathered);
   return SPMV_SUCCESS;
 }
-
-SpmvStatus fold_device_scale(int64_t rows, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
-{
-  return scalar == SPMV_F32 ? spmv_scale((float *)y, *(const float *)beta, rows, exec)
-                            : spmv_scale((double *)y, *(const double *)beta, rows, exec);
-}
-
-int fold_is_zero(const void *value, SpmvScalar scalar)
-{
-  return scalar == SPMV_F32 ? *(const float *)value == 0 : *(const double *)value == 0;
-}

@@ -142,18 +142,10 @@ __device__ inline int64_t rbp_block_count(const RbpDeviceAnalysis &a)
   return a.span_sums[a.spans - 1].of[RBP_SPAN_BLOCKS];
 }
 
-/* A bijective mixing of 64 bits with strong diffusion (multiply and xor-shift) */
-__device__ inline uint64_t rbp_mix(uint64_t z)
-{
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
-
 /* Adds 64 bits at a position; the order of the calls does not matter */
 __device__ inline void rbp_print_add(RbpPrint *print, int position, uint64_t bits)
 {
-  const uint64_t z = rbp_mix((uint64_t)position * 0x9e3779b97f4a7c15ull + bits + 1);
+  const uint64_t z = spmv_mix((uint64_t)position * 0x9e3779b97f4a7c15ull + bits + 1);
 
   print->low += z;
   print->high += (z ^ z >> 29) * 0xd6e8feb86659fd93ull;

@@ -1,25 +1,91 @@
 /*
-  rbp_device_packed.cuh - the plan of format packed on the device, and what its conversion, product and refresh share.
+  rbp_device_packed.cuh - the layout of format packed in device memory, its plan, and what its conversion, product and
+  refresh share.
+
+  Rows are collected into groups: at most G consecutive rows with equal columns (the degrees of freedom of a node). The
+  columns of a group are cut into units: at most U adjacent columns, kept by their first one. A block is what one thread
+  block multiplies: some consecutive groups with at most `capacity` units, or a piece of one group that is longer (a
+  long row is cut by position, so that a unit never crosses a piece). G and U are chosen for each matrix by predicted
+  bytes.
+
+  values    block after block. Inside a block there are G*U planes of `stride` values: plane q*U+j holds, unit after
+            unit, the value of row q and column j of the unit. A plane has `units` values, and is padded to a multiple
+  of RBP_ALIGN. Where the unit has no such column, or the group no such row, the value is 0; it is multiplied with a
+  column that the row has.
+
+  pattern   16-bit words, one stream a block. Blocks with equal streams share one. A stream has, one after the other:
+
+            [groups+1]  the first unit of each group
+            [groups+1]  in an uneven block: the first row of each group, relative to the block
+            (a word to make the number of words even)
+            [2*RBP_WINDOWS]  in a windowed block: the first columns of the windows minus base, two words each
+            [units]     the starts of the units: (column - base) / scale; in a windowed block
+                        window << RBP_WINDOW_BITS | (column - base) % 4096; in a wide block two words: column - base
+            [units]     in a ragged block: the number of columns of each unit
+
+  blocks    [blocks] RbpBlock, 64 bytes each
+  pieces    [long_groups] RbpLongGroup: the groups that are cut into pieces, whose partial sums lie in work and are
+  added in their order by a second kernel
 */
 #ifndef SPMV_RBP_DEVICE_PACKED_CUH
 #define SPMV_RBP_DEVICE_PACKED_CUH
 
-#include "../device/transpose.cuh"
-#include "rbp_device.h"
+#include "../device/launch.cuh"
+#include "rbp.h"
 
 enum { RBP_THREADS = 128 /* of a product block */ };
 
-/* What every plan of rbp in device memory begins with */
-typedef struct {
-  SpmvPlan       base; /* first */
-  RbpFormat      format;
-  SpmvTransposed transposed; /* a packed plan, whatever the format */
-} RbpDevicePlan;
+enum { RBP_ALIGN = 4 /* values of a plane: one 32-byte sector of doubles */ };
+
+enum {
+  RBP_BLOCK_WIDE     = 1,  /* 32-bit starts */
+  RBP_BLOCK_UNEVEN   = 2,  /* some group has fewer than G rows: row positions are stored */
+  RBP_BLOCK_RAGGED   = 4,  /* some unit has fewer than U columns: lengths are stored */
+  RBP_BLOCK_PIECE    = 8,  /* a piece of a long group: sums go to work[slot ...] */
+  RBP_BLOCK_SHARED   = 16, /* the stream is another block's */
+  RBP_BLOCK_WINDOWED = 32  /* 16-bit starts in at most RBP_WINDOWS windows of columns */
+};
+
+enum {
+  RBP_WINDOWS     = 16,
+  RBP_WINDOW_BITS = 12 /* 4096 columns */
+};
 
 typedef struct {
-  RbpDevicePlan  plan; /* first */
+  int64_t  value0;   /* first value, in elements */
+  int64_t  pattern0; /* first word of its pattern */
+  int64_t  csr0;     /* first nonzero of its first row in the CSR; of a piece: position of the piece in that row */
+  int32_t  row0;     /* first row */
+  int32_t  base;     /* smallest start column */
+  int32_t  stride;   /* values a plane */
+  int32_t  slot;     /* of a piece: its position in work, in units of G sums */
+  int32_t  groups, units;
+  int32_t  row_length; /* of a piece: nonzeros of the row it belongs to */
+  uint16_t scale;      /* of the starts: 1 or U */
+  uint8_t  lanes;      /* threads that add up one row: a power of 2 */
+  uint8_t  flags;
+  int32_t  rows;  /* rows of all groups */
+  int32_t  words; /* of its stream */
+} RbpBlock;
+
+typedef struct {
+  int32_t row0, rows;  /* of the group */
+  int32_t slot, count; /* its pieces: slots slot .. slot+count-1 */
+} RbpLongGroup;
+
+/* What the analysis of a pattern finds out, all sizes in elements */
+typedef struct {
+  int     group_rows, unit_columns; /* G, U */
+  int     capacity;                 /* units a block */
+  int64_t groups, units, blocks, long_groups, pieces;
+  int64_t value_count, pattern_words;
+  int64_t shared_blocks; /* with the stream of another */
+  int64_t padding;       /* values that hold no nonzero */
+} RbpDeviceShape;
+
+typedef struct {
+  SpmvPlan       base; /* first */
   RbpDeviceShape shape;
-  void          *arrays;  /* the allocation that holds the following */
   void          *values;  /* [value_count] S */
   uint16_t      *pattern; /* [pattern_words] */
   RbpBlock      *blocks;  /* [blocks] */
@@ -65,8 +131,8 @@ SpmvStatus rbp_with_shape(const RbpDeviceShape &s, const Action &action, SpmvExe
 template <typename Action>
 SpmvStatus rbp_with_kernel(const RbpDevicePacked *plan, const Action &action, SpmvExec *exec)
 {
-  return plan->plan.base.scalar_type == SPMV_F32 ? rbp_with_shape<float>(plan->shape, action, exec)
-                                                 : rbp_with_shape<double>(plan->shape, action, exec);
+  return plan->base.scalar_type == SPMV_F32 ? rbp_with_shape<float>(plan->shape, action, exec)
+                                            : rbp_with_shape<double>(plan->shape, action, exec);
 }
 
 /* Offsets inside a block's stream of pattern words */
@@ -97,15 +163,12 @@ __device__ inline int rbp_start(const RbpBlock &b, const uint16_t *starts, int u
          (int)(word & ((1 << RBP_WINDOW_BITS) - 1));
 }
 
-/* Slots that serve format packed only; the dispatch is in rbp_device.cu */
-SpmvStatus rbp_device_packed_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, SpmvAnalysis *);
-SpmvStatus rbp_device_packed_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **);
-SpmvStatus rbp_device_packed_update(RbpDevicePacked *, const void *values, SpmvExec *);
-SpmvStatus rbp_device_packed_mult(const RbpDevicePacked *, const void *alpha, const void *x, const void *beta, void *y,
-                                  void *work, SpmvExec *);
-void       rbp_device_packed_free(RbpDevicePacked *);
+/* Values in CSR order and in device memory to their places; rbp_device_update.cu */
+SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, SpmvExec *);
 
-/* Writes a plan's nonzeros in CSR order; the arrays are there */
-SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *, const SpmvCoordinates *, SpmvExec *);
+/* Slots */
+SpmvStatus rbp_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
+SpmvStatus rbp_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                           SpmvExec *);
 
 #endif

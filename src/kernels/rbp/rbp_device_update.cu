@@ -36,20 +36,21 @@ struct Fill {
   __device__ void put(const Entry &e, S v) const { values[e.place] = v; }
 };
 
-/* Value at its place to the coordinate list in CSR order */
+/* Value at its place to the list of nonzeros */
 template <typename S>
 struct List {
-  typedef S       Value;
-  const S        *values;
-  SpmvCoordinates to;
+  typedef S    Value;
+  const S     *values;
+  SpmvNonzeros to;
 
   __device__ S    take(const Entry &e) const { return e.position < 0 ? S(0) : values[e.place]; }
   __device__ void put(const Entry &e, S v) const
   {
     if (e.position < 0) return;
-    to.row[e.position]           = e.row;
-    to.col[e.position]           = e.column;
     ((S *)to.values)[e.position] = v;
+    if (!to.row) return;
+    to.row[e.position] = e.row;
+    to.col[e.position] = e.column;
   }
 };
 
@@ -186,7 +187,7 @@ struct FillAction {
 
 struct ListAction {
   const RbpDevicePacked *plan;
-  SpmvCoordinates        to;
+  SpmvNonzeros           to;
   SpmvExec              *exec;
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
@@ -196,12 +197,13 @@ struct ListAction {
 };
 } // namespace
 
-SpmvStatus rbp_device_packed_update(RbpDevicePacked *plan, const void *values, SpmvExec *exec)
+SpmvStatus rbp_device_fill(RbpDevicePacked *plan, const void *values, SpmvExec *exec)
 {
   return rbp_with_kernel(plan, FillAction{plan, values, exec}, exec);
 }
 
-SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *plan, const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus rbp_device_list(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec *exec)
 {
+  const RbpDevicePacked *plan = (const RbpDevicePacked *)base;
   return rbp_with_kernel(plan, ListAction{plan, *to, exec}, exec);
 }

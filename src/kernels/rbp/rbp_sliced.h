@@ -53,7 +53,8 @@ typedef struct {
 } RbpSlicedSizes;
 
 typedef struct {
-  RbpPlan        rbp; /* first */
+  SpmvPlan       base; /* first */
+  RbpCounts      counts;
   RbpSlicedSizes sizes;
   void          *slice_head;   /* [head_entries] I */
   uint16_t      *group_row;    /* [groups] */
@@ -77,14 +78,13 @@ int rbp_choose_unit(const RbpGroupCounts *, int64_t min_run);
 SpmvStatus rbp_sliced_measure(const SpmvPattern *, SpmvExec *, RbpSlicedSizes *sizes);
 void       rbp_sliced_memory(const RbpSlicedSizes *, int64_t nnz, SpmvIndex, SpmvScalar, SpmvMemory *);
 
-SpmvStatus rbp_sliced_build(const SpmvCsr *, const SpmvAnalysis *, const RbpCounts *, const RbpSlicedSizes *,
-                            SpmvExec *, SpmvPlan **);
+SpmvStatus rbp_sliced_build(const SpmvCsr *, const RbpCounts *, const RbpSlicedSizes *, RbpSliced *, SpmvExec *);
 void       rbp_sliced_update(RbpSliced *, const void *values);
-void       rbp_sliced_mult(const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
-/* The same by one instruction set, which the processor must have */
+void       rbp_sliced_extract(const RbpSliced *, void *values);
+/* The product by one instruction set, which the processor must have */
 void rbp_sliced_mult_by(SpmvIsa, const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
-void rbp_sliced_multtranspose(const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
+void rbp_sliced_add_transposed(const RbpSliced *, const void *alpha, const void *x, void *y);
 void rbp_sliced_view(const RbpSliced *, SpmvPrint, void *ctx);
-void rbp_sliced_free(RbpSliced *);
+void rbp_sliced_clear(SpmvPlan *);
 
 #endif
