@@ -66,7 +66,7 @@ enum {
   SPMV_CAP_BITWISE      = 1 << 5, /* the same product gives the same bits every time */
   SPMV_CAP_F32          = 1 << 6, /* single precision too */
   SPMV_CAP_I64          = 1 << 7, /* 64-bit CSR indices too */
-  SPMV_CAP_BORROWS      = 1 << 8  /* see SpmvSlots.build */
+  SPMV_CAP_BORROWS      = 1 << 8  /* a plan may point into its CSR, see SpmvSlots.build */
 };
 
 /* Allocation hooks. alloc returns NULL on failure; free accepts NULL. Both may be NULL: then malloc/free or
@@ -214,8 +214,10 @@ SPMV_API void       spmv_analysis_clear(SpmvAnalysis *, SpmvExec *);
 /*
   y = alpha A x + beta y with x of shape [cols], y of shape [rows], both in the plan's space; alpha and beta point to
   scalars of the plan's scalar type on the host. beta == 0 never reads y, alpha == 0 never reads x, and x and y do not
-  overlap. What is no nonzero never reaches y: where x holds NaN or Inf in columns that a row does not have, padding of
-  the format leaves y of that row alone (docs/testing.md: products whose x has such places).
+  overlap.
+
+  Padding must not touch NaN or Inf in x: row i of y depends on those x alone in whose columns row i has nonzeros. So
+  padding may not multiply 0 by an x of its own choice. docs/testing.md tells how that is tested.
 
   On the device it only enqueues on exec->stream: no allocation, no synchronization. work has memory.work_bytes bytes
   (NULL when 0) and may hold anything; two products at a time need two of them.
@@ -229,9 +231,9 @@ SPMV_API SpmvStatus spmv_multtranspose(const SpmvPlan *, const void *alpha, cons
    reports, and wait. A second call finds all done and costs next to nothing. */
 SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
 
-/* New values of shape [nnz], in CSR order, for the pattern that the plan was built from: it comes without a pattern,
-   and nobody looks whether the matrix still has that one. The values of a plan on the device may lie on the host or on
-   the device, those of a plan on the host only there. Also to be called when values that the plan borrows have new
+/* New values of shape [nnz], in CSR order. No pattern comes with them: it must still be the one that the plan was built
+   from, which is not checked. For a plan on the device, values may lie on the host or on the device; for a plan on the
+   host, on the host only. Also to be called when values that the plan borrows have new
    contents: a product reads the matrix as soon as the kernel before it in the stream ends, and waits for that end only
    before it touches x, y and work. */
 SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
@@ -269,44 +271,51 @@ typedef struct {
   void    *values;
 } SpmvNonzeros;
 
-/*
-  What a format does in one space: a constant table. The functions above check arguments, pick the table, and do what is
-  the same for all formats: they allocate and free the structs of analyses and plans, scale y, keep a plan of A^T. Slots
-  marked "must" are never NULL.
-
-  analysis_bytes, plan_bytes   of the structs that the slots get, zeroed: SpmvAnalysis.data, and the plan, which begins
-            with an SpmvPlan.
-  choose    may. The table that serves such options in place of this one: another layout of the format.
-  analyze   must. Looks at the pattern only. Never fails for a valid matrix, of any shape: it may decline (accepted = 0,
-            with a reason). Predicts the bytes exactly, sizes that overflow by a large number.
-  clear_analysis   may. Frees what the data of an analysis points to, also after a failure.
-  build     must. Fills a plan, whose common part is set. A pattern that was declined must be built too, so that a user
-  can insist; where that is not feasible it fails with SPMV_ERR_MEMORY or SPMV_ERR_OVERFLOW. What it has allocated then
-  is left to clear. A format that SPMV_CAP_BORROWS may point into the arrays of the CSR that lie in the plan's space:
-  they must then outlive the plan, and their pattern must stay as it is. All others must copy. update_values   may.
-  Copies values into the plan, which for a plan on the host lie on the host. No pattern comes with them: what tells
-  where a value belongs must be part of the plan. On the device, what it enqueues must be settled (device/overlap.cuh).
-  extract_values   may, a must with update_values unless list_nonzeros is there. The same back, into the plan's space.
-  mult      must. As spmv_mult(), but alpha is not 0 and there are nonzeros.
-  add_transposed   may. y += alpha A^T x, with alpha not 0 and nonzeros; y has been scaled.
-  list_nonzeros    may, on the device. From the list comes the plan of A^T, of the same format and with the same
-  options, where there is no add_transposed. prepare_transpose   may. Replaces the making of that plan. view      must.
-  clear: may. Frees the arrays of a plan, also of one that was not completed.
-*/
+/* What a format does in one space: a constant table. The functions above check arguments, pick the table, and do what
+   is the same for all formats: they allocate and free the structs of analyses and plans, scale y, keep a plan of A^T. A
+   slot is mandatory unless it says "may be NULL". */
 typedef struct SpmvSlots {
+  /* Bytes of SpmvAnalysis.data, and of the plan, which begins with an SpmvPlan. The slots get both structs zeroed. */
   int64_t analysis_bytes, plan_bytes;
+
+  /* May be NULL. The table that serves these options in place of this one: another layout of the format. */
   const struct SpmvSlots *(*choose)(const SpmvOptions *);
+
+  /* Reads the pattern only. It succeeds for every valid matrix, of any shape, but may decline (accepted = 0, with a
+     reason). It predicts the bytes exactly; a size that does not fit int64_t becomes one that no memory has. */
   SpmvStatus (*analyze)(const SpmvPattern *, SpmvAnalysis *, SpmvExec *);
+  /* May be NULL. Frees what the data of an analysis points to, also after a failure. */
   void (*clear_analysis)(void *data, SpmvExec *);
+
+  /* Fills a plan, whose common part is set. A pattern that was declined must be built too, so that a user can insist;
+     where that is not feasible it fails with SPMV_ERR_MEMORY or SPMV_ERR_OVERFLOW. What it has allocated by then is
+     freed by clear.
+
+     A format with SPMV_CAP_BORROWS may keep pointers to those arrays of the CSR that lie in the plan's space: the
+     arrays must then outlive the plan, and the pattern must neither change nor be moved. All other formats copy. */
   SpmvStatus (*build)(const SpmvCsr *, const SpmvAnalysis *, SpmvPlan *, SpmvExec *);
+
+  /* May be NULL. Copies values into the plan; those of a plan on the host lie there. No pattern comes with them: the
+     plan itself must tell where each value belongs. On the device a product may begin before the kernels in front of it
+     have ended: device/overlap.cuh says what must follow the writing of values. */
   SpmvStatus (*update_values)(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
+  /* The same back, into the plan's space. May be NULL without update_values, or with list_nonzeros. */
   SpmvStatus (*extract_values)(const SpmvPlan *, void *values, SpmvExec *);
+
+  /* As spmv_mult(), but alpha is not 0 and there are nonzeros */
   SpmvStatus (*mult)(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                      SpmvExec *);
+  /* May be NULL. y += alpha A^T x, with alpha not 0 and nonzeros; y has been scaled. */
   SpmvStatus (*add_transposed)(const SpmvPlan *, const void *alpha, const void *x, void *y, SpmvExec *);
+  /* May be NULL; on the device. Without add_transposed, a plan of A^T is made from this list, of the same format and
+     with the same options. */
   SpmvStatus (*list_nonzeros)(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
+  /* May be NULL. Makes the plan of A^T in another way. */
   SpmvStatus (*prepare_transpose)(SpmvPlan *, SpmvExec *);
+
+  /* One line a fact, none of which is common to all formats */
   void (*view)(const SpmvPlan *, SpmvPrint, void *ctx);
+  /* May be NULL. Frees the arrays of a plan, also of one whose build failed. */
   void (*clear)(SpmvPlan *);
 } SpmvSlots;
 

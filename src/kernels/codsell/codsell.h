@@ -42,9 +42,9 @@ enum {
   CODSELL_MAX_C      = 64,      /* rows of a slice */
   CODSELL_MAX_SIGMA  = 4096,    /* rows of a window: fits the 16 bits of order and a thread block's shared memory */
   CODSELL_WINDOW     = 256,     /* rows of a window when nothing is sorted; a multiple of every C */
-  CODSELL_SHORTEST   = 128,     /* rows up to here always lie in slices, */
-  CODSELL_LONGEST    = 1024,    /* longer ones never, */
-  CODSELL_MEAN_ROWS  = 4,       /* and between, rows up to so many times the mean row */
+  CODSELL_SHORTEST   = 128,     /* nonzeros: rows of at most so many always lie in slices */
+  CODSELL_LONGEST    = 1024,    /* nonzeros: rows of more than so many never lie in slices */
+  CODSELL_MEAN_ROWS  = 4,       /* rows between these lengths do if they have at most so many times the mean row */
   CODSELL_FAR        = 1 << 29, /* columns so far from the diagonal are left to the long rows */
   CODSELL_DICTIONARY = 1 << 16, /* words at most */
   CODSELL_NO_ID      = 1 << 20  /* a word that is not in the dictionary */

@@ -199,7 +199,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sam
   }
 }
 
-/* A thread a word of the mean row, of the shortest word length, where a thread block has so many */
+/* How many threads share a row: as many as the mean row has words of the shortest length, so that each has one, as far
+   as a thread block has threads. Small samples are divided further, among several thread blocks a slice. */
 Division divide(const CodsellShape *s, int64_t nnz, int word, int64_t slices, int lengths, int64_t *blocks)
 {
   const int64_t mean = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;

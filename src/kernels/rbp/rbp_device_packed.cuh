@@ -8,24 +8,26 @@
   long row is cut by position, so that a unit never crosses a piece). G and U are chosen for each matrix by predicted
   bytes.
 
-  values    block after block. Inside a block there are G*U planes of `stride` values: plane q*U+j holds, unit after
-            unit, the value of row q and column j of the unit. A plane has `units` values, and is padded to a multiple
-  of RBP_ALIGN. Where the unit has no such column, or the group no such row, the value is 0; it is multiplied with a
-  column that the row has.
+  values    block after block. In a block there are G*U planes of `stride` values: plane q*U+j holds, unit after unit,
+            the value of row q and column j of the unit. A plane has `units` values and is padded to a multiple of
+            RBP_ALIGN. If the unit has no such column, or the group no such row, the value is 0. It is multiplied with
+            an x that the row reads anyway.
 
   pattern   16-bit words, one stream a block. Blocks with equal streams share one. A stream has, one after the other:
 
-            [groups+1]  the first unit of each group
-            [groups+1]  in an uneven block: the first row of each group, relative to the block
-            (a word to make the number of words even)
-            [2*RBP_WINDOWS]  in a windowed block: the first columns of the windows minus base, two words each
-            [units]     the starts of the units: (column - base) / scale; in a windowed block
-                        window << RBP_WINDOW_BITS | (column - base) % 4096; in a wide block two words: column - base
-            [units]     in a ragged block: the number of columns of each unit
+            [groups+1]       the first unit of each group
+            [groups+1]       in an uneven block: the first row of each group, relative to the block
+            [0 or 1]         a word that makes the number of words even
+            [2*RBP_WINDOWS]  in a windowed block: the first column of each window minus base, in 32 bits
+            [units]          the start of each unit, as (column - base) / scale
+                             in a windowed block: window << RBP_WINDOW_BITS | (column - base) % 4096
+                             in a wide block: column - base, in 32 bits
+            [units]          in a ragged block: the number of columns of each unit
 
   blocks    [blocks] RbpBlock, 64 bytes each
-  pieces    [long_groups] RbpLongGroup: the groups that are cut into pieces, whose partial sums lie in work and are
-  added in their order by a second kernel
+
+  pieces    [long_groups] RbpLongGroup: groups that are cut into pieces. The partial sums of the pieces lie in work; a
+            second kernel adds them in their order.
 */
 #ifndef SPMV_RBP_DEVICE_PACKED_CUH
 #define SPMV_RBP_DEVICE_PACKED_CUH
