@@ -241,7 +241,7 @@ SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace
    call returns, values on the device follow in the stream. */
 SPMV_API SpmvStatus spmv_extract_values(const SpmvPlan *, void *values, SpmvSpace values_space, SpmvExec *);
 
-/* Prints what is special to a plan, one line a fact */
+/* Prints what is special to a plan, one line per fact */
 SPMV_API void spmv_view(const SpmvPlan *, SpmvPrint, void *ctx);
 /* Frees a plan and sets the pointer to NULL; NULL and a pointer to NULL are accepted */
 SPMV_API void spmv_destroy(SpmvPlan **);
@@ -313,7 +313,7 @@ typedef struct SpmvSlots {
   /* May be NULL. Makes the plan of A^T in another way. */
   SpmvStatus (*prepare_transpose)(SpmvPlan *, SpmvExec *);
 
-  /* One line a fact, none of which is common to all formats */
+  /* One line per fact, none of which is common to all formats */
   void (*view)(const SpmvPlan *, SpmvPrint, void *ctx);
   /* May be NULL. Frees the arrays of a plan, also of one whose build failed. */
   void (*clear)(SpmvPlan *);
@@ -346,7 +346,7 @@ static inline int64_t spmv_scalar_bytes(SpmvScalar t) { return t == SPMV_F32 ? 4
 /* --------------------------------------------------------------------------------------- 3. devices and copies --- */
 
 /* CUDA devices that can be used: 0 when the library was built without CUDA or the machine has none. reason (may be
-   NULL) tells which of the two. Asked once a process. */
+   NULL) tells which of the two. Asked once per process. */
 SPMV_API int spmv_device_count(char reason[SPMV_MESSAGE_MAX]);
 
 /* Free and total bytes of the current device */

@@ -17,7 +17,8 @@
                        lengths u8 [C] if the slice is ragged, u16 if it is wider than 255
                      Word w of lane l is at w * C + l. Each slice is padded with 0 to a multiple of 4 bytes.
     dictionary  i32  [words * stride] W offsets each
-    order       u16  [slices * C] the row in a slot, minus the first row of its window; absent when no row has moved
+    order       u16  [slices * C] the row in a slot, minus the first row of its window; absent when each row lies in the
+                     slot of its own number
     windows     i64  [windows] position of the first nonzero of each window of rows in the CSR
     long_rows        [long_rows + 1] CodsellLong: rows that are too long for a slice or too far from the diagonal.
                      Slices hold them as empty rows; the product adds them afterwards.
@@ -59,14 +60,14 @@ enum { CODSELL_WORDS = 8 };
 
 /* How the positions of a slice are kept */
 typedef enum {
-  CODSELL_UNIFORM = 0,      /* all rows have the same offsets: one id a word */
-  CODSELL_IDS8,             /* one id a word and row, 8 bits */
+  CODSELL_UNIFORM = 0,      /* all rows have the same offsets: one id per word */
+  CODSELL_IDS8,             /* one id per word and row, 8 bits */
   CODSELL_IDS16,            /* 16 bits */
   CODSELL_STARTS16_UNIFORM, /* a start of 16 bits a word and row, the rest of the word the same in all rows */
   CODSELL_STARTS16_IDS8,
   CODSELL_STARTS32_UNIFORM, /* the same with starts of 32 bits */
   CODSELL_STARTS32_IDS8,
-  CODSELL_COLUMNS16, /* no words: a column of 16 bits a nonzero */
+  CODSELL_COLUMNS16, /* no words: a column of 16 bits per nonzero */
   CODSELL_COLUMNS32,
   CODSELL_KINDS
 } CodsellKind;
@@ -75,9 +76,9 @@ typedef struct {
   uint64_t column0 : 44; /* sum of the widths before */
   uint64_t width : 12;
   uint64_t kind : 4;
-  uint64_t ragged : 1; /* some row is shorter than the width */
-  uint64_t moved : 1;  /* some slot does not hold the row of its own number */
-  uint64_t scaled : 1; /* its starts are in units of W columns */
+  uint64_t ragged : 1;   /* some row is shorter than the width */
+  uint64_t permuted : 1; /* some slot does not hold the row of its own number */
+  uint64_t scaled : 1;   /* its starts are in units of W columns */
   uint64_t unused : 1;
   uint64_t code0; /* first byte of its codes */
 } CodsellSlice;

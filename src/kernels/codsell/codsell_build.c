@@ -50,18 +50,18 @@ void codsell_host_slices(const SpmvPattern *p, CodsellAnalysis *a)
 
   for (int64_t i = 0; i < s->slices; i++) {
     CodsellSpan span;
-    int         width, ragged, kind, moved = 0;
+    int         width, ragged, kind, permuted = 0;
 
     codsell_host_span(p, a, i, s->word, 1, &width, &ragged, &span);
     kind = codsell_choose(&span, width, s->word, c, ragged);
-    for (int l = 0; a->order && l < c; l++) moved |= a->order[i * c + l] != (i * c + l) % s->window;
-    a->slices[i] = (CodsellSlice){.column0 = (uint64_t)s->columns,
-                                  .width   = (uint64_t)width,
-                                  .kind    = (uint64_t)kind,
-                                  .ragged  = (uint64_t)ragged,
-                                  .moved   = (uint64_t)moved,
-                                  .scaled  = (uint64_t)codsell_is_scaled(&span, kind),
-                                  .code0   = (uint64_t)s->code_bytes};
+    for (int l = 0; a->order && l < c; l++) permuted |= a->order[i * c + l] != (i * c + l) % s->window;
+    a->slices[i] = (CodsellSlice){.column0  = (uint64_t)s->columns,
+                                  .width    = (uint64_t)width,
+                                  .kind     = (uint64_t)kind,
+                                  .ragged   = (uint64_t)ragged,
+                                  .permuted = (uint64_t)permuted,
+                                  .scaled   = (uint64_t)codsell_is_scaled(&span, kind),
+                                  .code0    = (uint64_t)s->code_bytes};
     s->columns += width;
     s->code_bytes += codsell_parts(kind, width, s->word, c, ragged).end;
     if (width == 0) continue;
@@ -169,9 +169,9 @@ void codsell_view(const CodsellPlan *plan, int64_t slice, CodsellView *v)
   v->ids        = codes + parts.ids;
   v->lengths    = codes + parts.lengths;
   v->dictionary = plan->dictionary;
-  v->row        = at->moved ? v->moved : in_order;
-  if (at->moved)
-    for (int l = 0; l < c; l++) v->moved[l] = plan->order[slot0 + l] - (int32_t)(slot0 % s->window);
+  v->row        = at->permuted ? v->permuted : in_order;
+  if (at->permuted)
+    for (int l = 0; l < c; l++) v->permuted[l] = plan->order[slot0 + l] - (int32_t)(slot0 % s->window);
 }
 
 int codsell_view_length(const CodsellView *v, int lane)

@@ -11,10 +11,10 @@ enum {
   CODSELL_SAMPLE_ALL = 1 << 19, /* words looked at for all word lengths together, about, before one is chosen */
   CODSELL_SAMPLE_ONE = 1 << 19, /* words looked at for the dictionary itself */
   CODSELL_COUNT_MAX  = 0x1ffff, /* a count of a word is cut here, so that it fits a key with its word and position */
-  CODSELL_RARE       = 3        /* occurrences in the sample that earn a place, when most words are distinct */
+  CODSELL_RARE       = 3        /* occurrences in the sample that earn an entry, when most words are distinct */
 };
 
-/* A word of the sample. key 0 is a free entry. first tells where the word occurs first, see codsell_place(). */
+/* A word of the sample. key 0 is a free entry. first tells where the word occurs first, see codsell_locator(). */
 typedef struct {
   uint64_t key, first;
   uint32_t count;
@@ -66,17 +66,17 @@ SPMV_BOTH int codsell_worth(CodsellCounts c, uint32_t count)
   return c.distinct * 8 <= c.words || count >= CODSELL_RARE;
 }
 
-/* The place of word w of a row: 3 bits for the word length, by its position among those in question, then the row, and
+/* Where word w of a row is: 3 bits for the word length, by its position among those in question, then the row, and
    12 bits for the word and whether it is taken from its own start */
-SPMV_BOTH uint64_t codsell_place(int length_index, int64_t row, int w, int relative)
+SPMV_BOTH uint64_t codsell_locator(int length_index, int64_t row, int w, int relative)
 {
   return (uint64_t)length_index << 61 | (uint64_t)row << 12 | (uint64_t)(2 * w + relative);
 }
 
-SPMV_BOTH int     codsell_place_length(uint64_t place) { return (int)(place >> 61); }
-SPMV_BOTH int64_t codsell_place_row(uint64_t place) { return (int64_t)(place << 3 >> 15); }
-SPMV_BOTH int     codsell_place_word(uint64_t place) { return (int)(place & 0xfff) >> 1; }
-SPMV_BOTH int     codsell_place_relative(uint64_t place) { return (int)(place & 1); }
+SPMV_BOTH int     codsell_locator_length(uint64_t locator) { return (int)(locator >> 61); }
+SPMV_BOTH int64_t codsell_locator_row(uint64_t locator) { return (int64_t)(locator << 3 >> 15); }
+SPMV_BOTH int     codsell_locator_word(uint64_t locator) { return (int)(locator & 0xfff) >> 1; }
+SPMV_BOTH int     codsell_locator_relative(uint64_t locator) { return (int)(locator & 1); }
 
 /* A count as it orders the dictionary */
 SPMV_BOTH uint32_t codsell_rank_count(uint32_t count)
@@ -119,7 +119,7 @@ SPMV_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, int r
 
 /* What a slice speaks for or against a word length: its bytes, and one for each position past its width that the last
    word has */
-SPMV_BOTH int codsell_charge(int kind, int width, int word, int c, int ragged)
+SPMV_BOTH int codsell_cost(int kind, int width, int word, int c, int ragged)
 {
   const int past = kind >= CODSELL_COLUMNS16 ? 0 : codsell_words(width, word) * word - width;
   return codsell_parts(kind, width, word, c, ragged).end + past;

@@ -3,7 +3,7 @@
 
     codsell_device_rows        lengths, sigma, order, long rows                        (codsell_device_rows.cu)
     codsell_device_dictionary  W and the dictionary, from samples of the slices   (codsell_device_words.cu, _rank.cu)
-    codsell_device_slices      kind and place of each slice                          (codsell_device_slices.cu)
+    codsell_device_slices      kind and offsets of each slice                        (codsell_device_slices.cu)
 
   and of the build: codsell_device_codes (codsell_device_codes.cu), codsell_device_fill (codsell_device_update.cu). The
   result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: once for
@@ -36,7 +36,7 @@ typedef struct {
   SpmvPattern   pattern;
   uint16_t     *length;    /* [slices * C], by slot */
   uint16_t     *order;     /* [slices * C], or NULL */
-  int          *moved;     /* whether any row has moved */
+  int          *permuted;  /* whether any row is not in the slot of its number */
   CodsellLong  *long_rows; /* [long_rows + 1] */
   int64_t      *pieces;    /* [long_rows] up to and with each of them */
   CodsellSlice *slices;    /* [slices] */
@@ -73,7 +73,7 @@ SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *, const int *wor
                                    const int64_t *number, unsigned long long *bytes, SpmvExec *);
 /* Everything but the values, from the analysis and the pattern */
 SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const SpmvPattern *, CodsellPlan *, SpmvExec *);
-/* Values from CSR order to their places. The pattern may be NULL; where it is at hand, rows are found faster. */
+/* Values from CSR order into the plan. The pattern may be NULL; where it is at hand, rows are found faster. */
 SpmvStatus codsell_device_fill(CodsellPlan *, const SpmvPattern *, const void *values, SpmvExec *);
 
 /* Slots */

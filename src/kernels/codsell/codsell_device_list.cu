@@ -41,7 +41,7 @@ __device__ inline int64_t column_of(const CodsellLayout &p, const CodsellSlice &
   return column + p.dictionary[(int64_t)id * s.stride + k % s.word];
 }
 
-/* `shares` thread blocks a window of at most ROWS rows: each takes every shares-th slice */
+/* `shares` thread blocks per window of at most ROWS rows: each takes every shares-th slice */
 template <int ROWS, typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_list_slices(const CodsellLayout p, int shares, const S *values, const List<S> list)
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
        slice += shares) {
     const CodsellSlice at       = p.slices[slice];
     const int64_t      slot     = (slice << s.log_c) + (threadIdx.x & (c - 1));
-    const int64_t      row      = at.moved ? window.begin + p.order[slot] : slot;
+    const int64_t      row      = at.permuted ? window.begin + p.order[slot] : slot;
     const int64_t      position = codsell_position(p, window, row, before[codsell_padded((int)(row - window.begin))]);
     const int          n        = codsell_length_in_slot(p, at, slot);
 
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* One thread block a piece of a long row */
+/* One thread block per piece of a long row */
 template <typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_list_pieces_of_rows(const CodsellLayout p, const S *long_values, const List<S> list)

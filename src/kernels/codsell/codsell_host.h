@@ -3,7 +3,7 @@
 
     codsell_host_rows        which rows lie in slices, their lengths and order, windows, long rows     (codsell_rows.c)
     codsell_host_dictionary  W and the dictionary, from a sample of the slices                   (codsell_dictionary.c)
-    codsell_host_slices      kind and place of each slice; then everything about the layout is known  (codsell_build.c)
+    codsell_host_slices      kind and offsets of each slice; then everything about the layout is known (codsell_build.c)
     codsell_host_build       the plan                                                                 (codsell_build.c)
 */
 #ifndef SPMV_CODSELL_HOST_H
@@ -55,8 +55,8 @@ typedef struct {
   int32_t        scale; /* columns that a start counts */
   const uint8_t *starts, *ids, *lengths;
   const int32_t *dictionary;
-  const int32_t *row; /* of each lane, minus the first slot; points to moved or to the numbers from 0 on */
-  int32_t        moved[CODSELL_MAX_C];
+  const int32_t *row; /* of each lane, minus the first slot; points to permuted, or to the numbers from 0 on */
+  int32_t        permuted[CODSELL_MAX_C];
 } CodsellView;
 
 void codsell_view(const CodsellPlan *, int64_t slice, CodsellView *);

@@ -53,13 +53,13 @@ static void equal_bytes(const uint8_t *expected, const uint8_t *got, int n)
   equal_i32((const int32_t[]){__VA_ARGS__}, got, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 #define EQUAL_BYTES(got, ...) equal_bytes((const uint8_t[]){__VA_ARGS__}, got, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-static void check_slice(const CodsellSlice *s, int column0, int width, int kind, int ragged, int moved, int code0)
+static void check_slice(const CodsellSlice *s, int column0, int width, int kind, int ragged, int permuted, int code0)
 {
   UNIT_EQUAL(column0, s->column0);
   UNIT_EQUAL(width, s->width);
   UNIT_EQUAL(kind, s->kind);
   UNIT_EQUAL(ragged, s->ragged);
-  UNIT_EQUAL(moved, s->moved);
+  UNIT_EQUAL(permuted, s->permuted);
   UNIT_EQUAL(code0, s->code0);
 }
 

@@ -1,7 +1,7 @@
 /*
   crsv.c - format crsv: y = alpha A x + beta y straight from CSR, no conversion, no copy of the matrix.
 
-  Source: Mukunoki and Takahashi, "CRS-vector" (threads a row by the mean row length). This file has the slots of the
+  Source: Mukunoki and Takahashi, "CRS-vector" (threads per row by the mean row length). This file has the slots of the
   interface; crsv_host.inc has the arithmetic on the host, crsv_device*.cu all of the GPU.
 */
 #include "crsv.h"
@@ -98,12 +98,12 @@ static const SpmvOptionDesc crsv_options[] = {
 
 /*MC
    MATAIJCRSV = "aijcrsv" - A sparse matrix whose product works on the plain CSR arrays that `MATAIJ` holds, with
-   several lanes a row: no conversion, and next to no further memory.
+   several lanes per row: no conversion, and next to no further memory.
 
    Options Database Keys:
 +  -mat_type aijcrsv      - sets the type during a call to `MatSetFromOptions()`
-.  -mat_aijcrsv_nt        - threads a row on a GPU: `auto` (default) streams the matrix in blocks and splits long rows;
-                            `rule` takes the power of two next to the mean row; 1, 2, 4, 8, 16 or 32
+.  -mat_aijcrsv_nt        - threads per row on a GPU: `auto` (default) streams the matrix in blocks and splits long
+rows; `rule` takes the power of two next to the mean row; 1, 2, 4, 8, 16 or 32
 -  -mat_aijcrsv_variant   - `all` (default), or the kernel of a fixed number of threads without the read-only path
                             (`no_readonly`), with a loop over rows (`outer_loop`), or adding up in shared memory
                             (`shared`): what the paper compares

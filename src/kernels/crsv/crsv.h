@@ -15,7 +15,7 @@ extern "C" {
 /* Positions in the table of options */
 enum { CRSV_OPTION_NT, CRSV_OPTION_VARIANT };
 
-/* Choices of nt; 1 to 32 threads a row follow CRSV_NT_1 as powers of two */
+/* Choices of nt; 1 to 32 threads per row follow CRSV_NT_1 as powers of two */
 typedef enum { CRSV_NT_AUTO, CRSV_NT_RULE, CRSV_NT_1 } CrsvNt;
 
 /* Choices of variant: the paper's kernel, and what it is without one of its improvements */

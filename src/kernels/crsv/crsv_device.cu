@@ -5,8 +5,8 @@
 
 namespace
 {
-/* Threads a row for an option nt; 0: the streaming kernel. The rule is the paper's: the next power of two not below the
-   mean row, at most a warp. */
+/* Threads per row for an option nt; 0: the streaming kernel. The rule is the paper's: the next power of two not below
+   the mean row, at most a warp. */
 int lanes_of(const SpmvOptions *options, int64_t rows, int64_t nnz)
 {
   const int nt    = (int)options->value[CRSV_OPTION_NT];
@@ -108,7 +108,7 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   plan->lanes  = lanes_of(&base->options, base->rows, base->nnz);
   plan->counts = *(const CrsvCounts *)analysis->data;
   SPMV_TRY(fill(plan, csr, exec));
-  SPMV_TRY(spmv_settle(exec));
+  SPMV_TRY(spmv_overlap_fence(exec));
   return csr->pattern.space == SPMV_HOST ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* uploads from the caller's arrays */
 }
 
@@ -121,7 +121,7 @@ SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_sp
     spmv_plan_free(base, SPMV_DEVICE, plan->own_values);
     plan->own_values = nullptr;
     plan->values     = values;
-    return spmv_settle(exec); /* the caller may have written them just now */
+    return spmv_overlap_fence(exec); /* the caller may have written them just now */
   }
   if (!plan->own_values) SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, bytes, "values", &plan->own_values));
   plan->values = plan->own_values;

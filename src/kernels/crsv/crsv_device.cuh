@@ -14,7 +14,7 @@
 
 enum {
   CRSV_THREADS     = 128,
-  CRSV_ITEMS       = 4,  /* nonzeros a thread of the streaming kernel: so many let a multiprocessor */
+  CRSV_ITEMS       = 4,  /* nonzeros per thread of the streaming kernel: so many let a multiprocessor */
   CRSV_BLOCKS      = 16, /* have so many blocks, all its threads; a block of more was slower */
   CRSV_BLOCKS_WIDE = 10, /* with 64-bit indices */
   CRSV_CAPACITY    = CRSV_ITEMS * CRSV_THREADS, /* nonzeros of a block */
@@ -66,7 +66,7 @@ typedef struct {
   SpmvPlan     base;                               /* first */
   const void  *row_ptr, *col, *values;             /* on the device */
   void        *own_row_ptr, *own_col, *own_values; /* uploads; NULL when borrowed */
-  int          lanes;                              /* threads a row; 0: the streaming kernel */
+  int          lanes;                              /* threads per row; 0: the streaming kernel */
   CrsvCounts   counts;
   CrsvBlock   *blocks;    /* [counts.blocks] */
   CrsvPiece   *pieces;    /* [counts.pieces] */

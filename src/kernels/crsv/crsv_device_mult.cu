@@ -1,5 +1,5 @@
 /*
-  crsv_device_mult.cu - products of format crsv on the device: the paper's kernel with T threads a row, and what the
+  crsv_device_mult.cu - products of format crsv on the device: the paper's kernel with T threads per row, and what the
   paper adds to it one by one. The streaming kernel is in crsv_device_stream.cu.
 */
 #include "../device/vector.cuh"

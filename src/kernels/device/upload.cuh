@@ -54,7 +54,7 @@ static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *valu
   SPMV_TRY(spmv_on_device(values, space, plan->nnz * spmv_scalar_bytes(plan->scalar_type), "uploaded values",
                           &uploaded.arena, exec, &values));
   SPMV_TRY(fill(values));
-  SPMV_TRY(spmv_settle(exec));
+  SPMV_TRY(spmv_overlap_fence(exec));
   return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS;
 }
 

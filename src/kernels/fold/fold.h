@@ -1,6 +1,6 @@
 /*
   fold.h - the Fold method (Tanabe, Kogou, Ogawa, Takata and Joe): rows longer than a width w are cut into pieces of at
-  most w nonzeros, so that one thread a piece does nearly equal work. What the files of this folder share.
+  most w nonzeros, so that one thread per piece does nearly equal work. What the files of this folder share.
 
   A *table row* is what one thread multiplies. The table has, one after the other,
 

@@ -60,7 +60,7 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   SPMV_TRY(spmv_on_device(csr->values, csr->values_space, p->nnz * spmv_scalar_bytes(csr->scalar_type),
                           "uploaded values", &uploaded.arena, exec, &values));
   SPMV_TRY(fold_device_fill_values(&plan->table, p->index_type, csr->scalar_type, row_ptr, values, exec));
-  SPMV_TRY(spmv_settle(exec));
+  SPMV_TRY(spmv_overlap_fence(exec));
   return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* uploads must be read before they are freed */
 }
 

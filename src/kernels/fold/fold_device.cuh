@@ -1,7 +1,7 @@
 /*
   fold_device.cuh - what the device files of format fold share: the plan, the analysis, and the steps between them.
 
-  On the device columns have 32 bits. A product writes one partial sum a table row beyond N to work, and, for each of
+  On the device columns have 32 bits. A product writes one partial sum per table row beyond N to work, and, for each of
   the cut_up rows, FOLD_SHARES sums of equal shares of its full pieces; a second kernel adds them to y in a fixed order.
 
     work  S  [full_pieces + folded]       partial sums, in the order of the table
@@ -15,7 +15,7 @@
 #include "fold_stream.h"
 
 enum {
-  FOLD_SHARES  = 32, /* shares of a row cut into very many pieces: one a lane of the warp that adds them */
+  FOLD_SHARES  = 32, /* shares of a row cut into very many pieces: one per lane of the warp that adds them */
   FOLD_THREADS = 256
 };
 

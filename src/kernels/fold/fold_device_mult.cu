@@ -1,7 +1,7 @@
 /*
-  fold_device_mult.cu - the product on the device. One thread a table row, a warp a slice: all its threads take the same
-  number of steps. FOLD_BATCH columns and values are on their way before the first of their x is asked for, and all x
-  before the first multiplication.
+  fold_device_mult.cu - the product on the device. One thread per table row, a warp per slice: all its threads take the
+  same number of steps. FOLD_BATCH columns and values are on their way before the first of their x is asked for, and all
+  x before the first multiplication.
 */
 #include "fold_device.cuh"
 #include "../device/overlap.cuh"
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   if (threadIdx.x == 0) shares[blockIdx.x] = sum;
 }
 
-/* First blocks: a warp a row with full pieces. Further blocks: a thread a row with a last piece alone. */
+/* First blocks: a warp per row with full pieces. Further blocks: a thread per row with a last piece alone. */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, FoldLayout layout, int64_t warp_blocks,
                                                                 const S *__restrict__ work, S *__restrict__ y, S alpha)

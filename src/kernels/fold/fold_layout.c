@@ -62,10 +62,10 @@ static void write_layout(const void *row_ptr, SpmvIndex index, const FoldSizes *
   }
   if (index == SPMV_I64) {
     list_owners_i64(row_ptr, s, layout);
-    place_slices_i64(row_ptr, s, layout);
+    position_slices_i64(row_ptr, s, layout);
   } else {
     list_owners_i32(row_ptr, s, layout);
-    place_slices_i32(row_ptr, s, layout);
+    position_slices_i32(row_ptr, s, layout);
   }
 }
 

@@ -125,7 +125,7 @@ const SpmvSlots rbp_packed_slots = {
    The matrix stays `MATAIJ` for everything but its products: it is assembled, factored and multiplied with other
    matrices as one.
 
-   The type pays for matrices of finite elements, above all with several degrees of freedom a node. Where the packed
+   The type pays for matrices of finite elements, above all with several degrees of freedom per node. Where the packed
    layout would not be smaller than the plain one, the products are those of `MATAIJ`, and the view gives the reason.
 
    Source: T. Kawamura, K. Yoneda, T. Iwamura, M. Watanabe and Y. Inoguchi, a compression scheme of sparse matrices for

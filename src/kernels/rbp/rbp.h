@@ -39,7 +39,7 @@ typedef struct {
 } RbpCounts;
 
 /* What sharing of columns can save. A group is a set of at most max_group consecutive rows with equal columns; it is
-   cut as long as possible from the top. Columns are counted once a group. */
+   cut as long as possible from the top. Columns are counted once per group. */
 typedef struct {
   int64_t groups, columns;
   int64_t groups_of[RBP_MAX_GROUP + 1]; /* [g]: groups of g rows; [0] is 0 */

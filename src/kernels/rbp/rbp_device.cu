@@ -65,7 +65,7 @@ SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec 
   SPMV_TRY(rbp_choose_variant(a, scalar, rbp_min_run_of(&analysis->options), exec));
   SPMV_TRY(rbp_make_blocks(a, exec));
   SPMV_TRY(rbp_describe_blocks(a, exec));
-  SPMV_TRY(rbp_place_blocks(a, exec));
+  SPMV_TRY(rbp_position_blocks(a, exec));
   report_memory(&a->shape, scalar, &analysis->memory);
   analysis->accepted = (double)m->total_bytes < WORTHWHILE * (double)m->csr_bytes;
   if (!analysis->accepted)

@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
   }
 }
 
-/* One thread block a long group and row: adds its partial sums in a fixed order */
+/* One thread block per long group and row: adds its partial sums in a fixed order */
 template <typename S, int G>
 __global__ void __launch_bounds__(RBP_THREADS)
     rbp_sum_pieces(const RbpLongGroup *__restrict__ pieces, const S *__restrict__ work, S *__restrict__ y, S alpha,

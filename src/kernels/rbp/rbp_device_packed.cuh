@@ -13,7 +13,7 @@
             RBP_ALIGN. If the unit has no such column, or the group no such row, the value is 0. It is multiplied with
             an x that the row reads anyway.
 
-  pattern   16-bit words, one stream a block. Blocks with equal streams share one. A stream has, one after the other:
+  pattern   16-bit words, one stream per block. Blocks with equal streams share one. A stream has, one after the other:
 
             [groups+1]       the first unit of each group
             [groups+1]       in an uneven block: the first row of each group, relative to the block
@@ -59,7 +59,7 @@ typedef struct {
   int64_t  csr0;     /* first nonzero of its first row in the CSR; of a piece: position of the piece in that row */
   int32_t  row0;     /* first row */
   int32_t  base;     /* smallest start column */
-  int32_t  stride;   /* values a plane */
+  int32_t  stride;   /* values per plane */
   int32_t  slot;     /* of a piece: its position in work, in units of G sums */
   int32_t  groups, units;
   int32_t  row_length; /* of a piece: nonzeros of the row it belongs to */
@@ -78,7 +78,7 @@ typedef struct {
 /* What the analysis of a pattern finds out, all sizes in elements */
 typedef struct {
   int     group_rows, unit_columns; /* G, U */
-  int     capacity;                 /* units a block */
+  int     capacity;                 /* units per block */
   int64_t groups, units, blocks, long_groups, pieces;
   int64_t value_count, pattern_words;
   int64_t shared_blocks; /* with the stream of another */
@@ -94,9 +94,11 @@ typedef struct {
   RbpLongGroup  *pieces;  /* [long_groups] */
 } RbpDevicePacked;
 
-/* Units a thread multiplies, the two choices of capacity / RBP_THREADS for a (G, U): the larger keeps more loads in
-   flight, the smaller fills the device when there are few units. Measured on an H200, like the blocks that must fit a
-   multiprocessor at a time: 32 registers a thread pay wherever the values of a thread's units leave room for them. */
+/* Units that a thread multiplies, the two choices of capacity / RBP_THREADS for a (G, U): the larger keeps more loads
+   in flight, the smaller fills the device when there are few units. Measured on an H200, like the blocks that must fit
+   a multiprocessor at a time: 32 registers per thread pay wherever the values of a thread's units leave enough for
+   them.
+ */
 struct RbpVariant {
   int group_rows, unit_columns, units_small, units_large;
 };
@@ -116,7 +118,7 @@ static constexpr int rbp_resident_blocks(int values)
   return spmv_resident_blocks(RBP_THREADS, values <= 12 ? 16 : 10);
 }
 
-/* action.run<S, G, U, P>() for the scalar type, the variant and the units a thread of a plan */
+/* action.run<S, G, U, P>() for the scalar type, the variant and the units per thread of a plan */
 template <typename S, typename Action>
 SpmvStatus rbp_with_shape(const RbpDeviceShape &s, const Action &action, SpmvExec *exec)
 {
@@ -165,7 +167,7 @@ __device__ inline int rbp_start(const RbpBlock &b, const uint16_t *starts, int u
          (int)(word & ((1 << RBP_WINDOW_BITS) - 1));
 }
 
-/* Values in CSR order and in device memory to their places; rbp_device_update.cu */
+/* Values in device memory, in CSR order, into the planes; rbp_device_update.cu */
 SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, SpmvExec *);
 
 /* Slots */

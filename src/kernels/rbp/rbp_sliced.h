@@ -5,7 +5,7 @@
   its rows share one stream of columns. Each run of a group is cut from the left into *units* of `unit` columns, with
   one start each; the columns left over are *singles*. Rows lie in *windows* of RBP_WINDOW rows; inside a window the
   groups are sorted by rows, units and singles, all descending, and cut into *slices* of RBP_LANES groups of equally
-  many rows. The product takes a slice at a time, one lane a group.
+  many rows. The product takes a slice at a time, one lane per group.
 
   The first full_units units and full_singles singles, which all lanes of a slice have, are its *full steps*. What a
   lane has beyond them is its *tail*, walked by scalar code; a slice with fewer groups than lanes is all tail. So

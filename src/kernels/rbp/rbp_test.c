@@ -264,7 +264,7 @@ static void check_device_view(const GenSpec *spec, const char *expected)
   unit_problem_clear(&p);
 }
 
-/* 512 rows a block in the first one */
+/* 512 rows per block in the first one */
 UNIT_TEST(rbp_blocks_on_a_device_share_equal_patterns)
 {
   const GenSpec equal = gen_diagonal(4096), different = gen_random(4096, 50000, 1.5, 3);

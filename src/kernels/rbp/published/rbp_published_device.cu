@@ -1,5 +1,5 @@
 /*
-  rbp_published_device.cu - the slots of the layouts csr, ell and ellr of the paper on the device: one thread a row
+  rbp_published_device.cu - the slots of the layouts csr, ell and ellr of the paper on the device: one thread per row
   everywhere.
 */
 #include "device/upload.cuh"
