@@ -64,9 +64,9 @@ static SpmvStatus multiply(const SpmvFormat *format, const SpmvCsr *csr, const d
          (long long)analysis.memory.csr_bytes, analysis.accepted ? "" : "; would rather not: ", analysis.reason);
   status = spmv_build(csr, &analysis, exec, &plan);
   if (!status) status = spmv_alloc(exec, SPMV_HOST, analysis.memory.work_bytes, "work", &work);
-  if (!status) status = format->mult(plan, &one, x, &zero, y, work, exec);
+  if (!status) status = spmv_mult(plan, &one, x, &zero, y, work, exec);
   spmv_exec_free(exec, SPMV_HOST, work);
-  format->destroy(&plan);
+  spmv_destroy(&plan);
   spmv_analysis_clear(&analysis, exec);
   return status;
 }

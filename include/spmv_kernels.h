@@ -6,8 +6,9 @@
   The library knows raw pointers, sizes and streams. It never sees PETSc, prints nothing, never exits and keeps no
   global state that a caller can change. Three tiers of this header:
 
-    1. use a format        SpmvExec, SpmvPattern, SpmvCsr, SpmvOptions, spmv_format_find(), the slots of SpmvFormat
-    2. write a format      SpmvPlan, spmv_fail(), spmv_alloc(): see docs/adding-a-format.md
+    1. use a format        SpmvExec, SpmvPattern, SpmvCsr, SpmvOptions, spmv_format_find(), spmv_analyze() to
+  spmv_destroy()
+    2. write a format      SpmvSlots, SpmvPlan, spmv_fail(), spmv_alloc(): see docs/adding-a-format.md
     3. devices and copies  spmv_device_count(), spmv_copy(): what a caller without a CUDA compiler needs
 
   Sizes are counted in elements unless a name ends in _bytes. Index arrays are 0-based. Row i of a CSR matrix owns the
@@ -30,7 +31,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 2
+#define SPMV_ABI 3
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -60,12 +61,12 @@ enum {
   SPMV_CAP_HOST         = 1 << 0, /* plans in host memory */
   SPMV_CAP_DEVICE       = 1 << 1, /* plans in device memory (set only when the library was built with CUDA) */
   SPMV_CAP_DEVICE_BUILD = 1 << 2, /* build reads a CSR that lies on the device */
-  SPMV_CAP_TRANSPOSE    = 1 << 3, /* multtranspose is there */
-  SPMV_CAP_UPDATE       = 1 << 4, /* update_values is there */
+  SPMV_CAP_TRANSPOSE    = 1 << 3, /* transposed products */
+  SPMV_CAP_UPDATE       = 1 << 4, /* new values for a plan, and its values back in CSR order */
   SPMV_CAP_BITWISE      = 1 << 5, /* the same product gives the same bits every time */
   SPMV_CAP_F32          = 1 << 6, /* single precision too */
   SPMV_CAP_I64          = 1 << 7, /* 64-bit CSR indices too */
-  SPMV_CAP_BORROWS      = 1 << 8  /* the plan points into the CSR arrays: they must outlive it */
+  SPMV_CAP_BORROWS      = 1 << 8  /* a plan may point into its CSR, see SpmvSlots.build */
 };
 
 /* Allocation hooks. alloc returns NULL on failure; free accepts NULL. Both may be NULL: then malloc/free or
@@ -94,7 +95,8 @@ typedef struct {
   const void *host_row_ptr, *host_col;
 } SpmvPattern;
 
-/* values has shape [nnz], in the order of pattern.col, and lies in values_space, which may not be pattern.space */
+/* values has shape [nnz], in the order of pattern.col, and lies in values_space. The pattern may lie in another space:
+   a matrix may have its pattern on the host and its values on the device, or the other way round. */
 typedef struct {
   SpmvPattern pattern;
   SpmvScalar  scalar_type;
@@ -115,6 +117,7 @@ typedef struct {
 } SpmvOptionDesc;
 
 struct SpmvFormat;
+struct SpmvSlots;
 
 /* The values of all options of one format, by position in its table. Integers are exact up to 2^53. */
 typedef struct {
@@ -137,21 +140,24 @@ typedef struct {
   int64_t       total_bytes;
   int64_t       padding_bytes; /* bytes inside the value arrays that hold no nonzero */
   int64_t       csr_bytes;     /* the CSR it replaces: nnz values, nnz columns, rows+1 pointers */
-  int64_t       work_bytes;    /* what mult and multtranspose want as work, in the plan's space */
+  int64_t       work_bytes;    /* what a product wants as work, in the plan's space */
   int64_t       host_bytes;    /* of total_bytes, what a plan on the device keeps in host memory */
 } SpmvMemory;
 
-/* The outcome of looking at a pattern. data belongs to the format and is freed by spmv_analysis_clear(). */
-typedef struct SpmvAnalysis {
+/* What an analysis has found out about a pattern. spmv_analyze() sets all but memory and reason before the format
+   begins, with accepted = 1 and memory empty but for csr_bytes. data belongs to the format; spmv_analysis_clear() frees
+   it. */
+typedef struct {
   const struct SpmvFormat *format;
+  const struct SpmvSlots  *slots; /* that will build */
   SpmvOptions              options;
   SpmvScalar               scalar_type;
-  SpmvSpace                space;
+  SpmvSpace                space; /* of the plan */
+  int64_t                  rows, cols, nnz;
   int                      accepted; /* 0: plain CSR is at least as good, and reason says why */
   char                     reason[SPMV_MESSAGE_MAX];
-  SpmvMemory               memory; /* exactly what memory() will report of the plan */
+  SpmvMemory               memory; /* exactly what the plan will have in its field memory */
   void                    *data;
-  void (*destroy_data)(struct SpmvAnalysis *, SpmvExec *);
 } SpmvAnalysis;
 
 typedef struct SpmvPlan SpmvPlan;
@@ -159,40 +165,12 @@ typedef struct SpmvPlan SpmvPlan;
 /* Receives one line of text without its newline */
 typedef void (*SpmvPrint)(void *ctx, const char *line);
 
-/*
-  One sparse-matrix format: a constant object, listed in formats.def. Slots marked "must" are never NULL.
-
-  analyze   must. Looks at the pattern only. Never fails for a valid matrix, of any shape: it may decline (accepted = 0,
-            with a reason), and build must still work then, so that a user can insist. Predicts the bytes exactly.
-  build     must. CSR to plan. The analysis must come from the same pattern, scalar type and space.
-  update_values   may. Same pattern, new values of shape [nnz], in either space. Also to be called when values that the
-            plan borrows have new contents: a product reads the matrix as soon as the kernel before it in the stream
-            ends, and waits for its end only before it touches x, y and work.
-  mult      must. y = alpha A x + beta y with x of shape [cols], y of shape [rows]; alpha and beta point to host
-            scalars of the plan's scalar type. beta == 0 never reads y; alpha == 0 never reads x. x and y do not
-            overlap. On the device it only enqueues on exec->stream: no allocation, no synchronization. work has
-            memory.work_bytes bytes (NULL when 0) and may hold anything; two products at a time need two of them.
-  multtranspose   may. y = alpha A^T x + beta y with x of shape [rows], y of shape [cols]. Enqueues only, like mult.
-  prepare_transpose   may. Must be called between build or update_values and the first multtranspose where it is not
-            NULL: it may allocate, which memory() then reports, and wait. Again is cheap.
-  memory, view, destroy   must. view prints what is special to the format, one line a fact. destroy accepts NULL and
-            a pointer to NULL, and sets the pointer to NULL.
-*/
+/* One sparse-matrix format: a constant object, listed in formats.def */
 typedef struct SpmvFormat {
-  uint32_t              abi, caps;
-  const char           *name, *summary;
-  const SpmvOptionDesc *options;
-  SpmvStatus (*analyze)(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, SpmvAnalysis *);
-  SpmvStatus (*build)(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **);
-  SpmvStatus (*update_values)(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
-  SpmvStatus (*mult)(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
-                     SpmvExec *);
-  SpmvStatus (*multtranspose)(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
-                              SpmvExec *);
-  SpmvStatus (*prepare_transpose)(SpmvPlan *, SpmvExec *);
-  SpmvStatus (*memory)(const SpmvPlan *, SpmvMemory *);
-  SpmvStatus (*view)(const SpmvPlan *, SpmvPrint, void *ctx);
-  void (*destroy)(SpmvPlan **);
+  uint32_t                abi, caps;
+  const char             *name, *summary;
+  const SpmvOptionDesc   *options;
+  const struct SpmvSlots *host, *device; /* what it does in each space; NULL: it has no plans there */
 } SpmvFormat;
 
 /* Number of formats, and the i-th in the order of formats.def (NULL outside 0 .. count-1) */
@@ -200,7 +178,8 @@ SPMV_API int               spmv_format_count(void);
 SPMV_API const SpmvFormat *spmv_format_get(int i);
 /* The format of that name ("rbp"), or NULL */
 SPMV_API const SpmvFormat *spmv_format_find(const char *name);
-/* Checks ABI, mandatory slots, and capabilities against slots, of one format or of all; message gets the fault */
+/* Checks ABI, mandatory slots of both tables, and capabilities against slots, of one format or of all; message gets the
+   fault */
 SPMV_API SpmvStatus spmv_format_check(const SpmvFormat *, char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_registry_check(char message[SPMV_MESSAGE_MAX]);
 
@@ -223,24 +202,122 @@ SPMV_API SpmvStatus spmv_pattern_check(const SpmvPattern *, SpmvExec *);
 /* Bytes of nnz values, nnz columns and rows+1 pointers */
 SPMV_API int64_t spmv_csr_bytes(const SpmvPattern *, SpmvScalar);
 
-/* analyze and build behind one argument check each; the slots may also be called directly with checked arguments */
+/* Looks at a pattern. It may lie on the host for a plan in any space, and on the device for a plan there if the format
+   has SPMV_CAP_DEVICE_BUILD. Options must be of the format. After a failure there is nothing to clear. */
 SPMV_API SpmvStatus spmv_analyze(const SpmvFormat *, const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *,
                                  SpmvAnalysis *);
-SPMV_API SpmvStatus spmv_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **);
+/* CSR to plan. The analysis must come from the same pattern, scalar type and space; it may serve several builds, and
+   one that declined may be built all the same. *plan is NULL after a failure. */
+SPMV_API SpmvStatus spmv_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **plan);
 SPMV_API void       spmv_analysis_clear(SpmvAnalysis *, SpmvExec *);
+
+/*
+  y = alpha A x + beta y with x of shape [cols], y of shape [rows], both in the plan's space; alpha and beta point to
+  scalars of the plan's scalar type on the host. beta == 0 never reads y, alpha == 0 never reads x, and x and y do not
+  overlap.
+
+  Padding must not touch NaN or Inf in x: row i of y depends on those x alone in whose columns row i has nonzeros. So
+  padding may not multiply 0 by an x of its own choice. docs/testing.md tells how that is tested.
+
+  On the device it only enqueues on exec->stream: no allocation, no synchronization. work has memory.work_bytes bytes
+  (NULL when 0) and may hold anything; two products at a time need two of them.
+*/
+SPMV_API SpmvStatus spmv_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                              SpmvExec *);
+/* y = alpha A^T x + beta y with x of shape [rows], y of shape [cols]; the rest as for spmv_mult() */
+SPMV_API SpmvStatus spmv_multtranspose(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
+                                       void *work, SpmvExec *);
+/* Must be called between build or new values and the first transposed product. It may allocate, which plan->memory then
+   reports, and wait. A second call finds all done and costs next to nothing. */
+SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
+
+/* New values of shape [nnz], in CSR order. No pattern comes with them: it must still be the one that the plan was built
+   from, which is not checked. For a plan on the device, values may lie on the host or on the device; for a plan on the
+   host, on the host only. Also to be called when values that the plan borrows have new
+   contents: a product reads the matrix as soon as the kernel before it in the stream ends, and waits for that end only
+   before it touches x, y and work. */
+SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
+/* The other way round: values [nnz] become those of the plan, in CSR order. Values on the host may be read when the
+   call returns, values on the device follow in the stream. */
+SPMV_API SpmvStatus spmv_extract_values(const SpmvPlan *, void *values, SpmvSpace values_space, SpmvExec *);
+
+/* Prints what is special to a plan, one line per fact */
+SPMV_API void spmv_view(const SpmvPlan *, SpmvPrint, void *ctx);
+/* Frees a plan and sets the pointer to NULL; NULL and a pointer to NULL are accepted */
+SPMV_API void spmv_destroy(SpmvPlan **);
 
 /* ------------------------------------------------------------------------------------------- 2. write a format --- */
 
 /* Every private plan begins with this struct, so that the caller can read the sizes and destroy without a format */
 struct SpmvPlan {
-  const SpmvFormat *format;
-  int64_t           rows, cols, nnz;
-  SpmvIndex         index_type;
-  SpmvScalar        scalar_type;
-  SpmvSpace         space;
-  SpmvMemory        memory;
-  SpmvAllocator     host, device; /* hooks that made its arrays, and will free them */
+  const SpmvFormat       *format;
+  const struct SpmvSlots *slots;
+  SpmvOptions             options;
+  int64_t                 rows, cols, nnz;
+  SpmvIndex               index_type;
+  SpmvScalar              scalar_type;
+  SpmvSpace               space;
+  SpmvMemory              memory;
+  SpmvAllocator           host, device;                     /* hooks that made its arrays, and will free them */
+  void                   *arrays;                           /* on a device: the block of all that format.h allocated */
+  SpmvPlan               *transposed;                       /* a plan of A^T, where there is one; for it: */
+  void                   *transposed_work, *transposed_csr; /* work of its product, and the CSR that it borrows */
 };
+
+/* Nonzeros by coordinates in CSR order, in device memory: row [nnz], col [nnz], and values [nnz] of the plan's scalar
+   type. row and col are NULL where values alone are wanted. */
+typedef struct {
+  int32_t *row, *col;
+  void    *values;
+} SpmvNonzeros;
+
+/* What a format does in one space: a constant table. The functions above check arguments, pick the table, and do what
+   is the same for all formats: they allocate and free the structs of analyses and plans, scale y, keep a plan of A^T. A
+   slot is mandatory unless it says "may be NULL". */
+typedef struct SpmvSlots {
+  /* Bytes of SpmvAnalysis.data, and of the plan, which begins with an SpmvPlan. The slots get both structs zeroed. */
+  int64_t analysis_bytes, plan_bytes;
+
+  /* May be NULL. The table that serves these options in place of this one: another layout of the format. */
+  const struct SpmvSlots *(*choose)(const SpmvOptions *);
+
+  /* Reads the pattern only. It succeeds for every valid matrix, of any shape, but may decline (accepted = 0, with a
+     reason). It predicts the bytes exactly; a size that does not fit int64_t becomes one that no memory has. */
+  SpmvStatus (*analyze)(const SpmvPattern *, SpmvAnalysis *, SpmvExec *);
+  /* May be NULL. Frees what the data of an analysis points to, also after a failure. */
+  void (*clear_analysis)(void *data, SpmvExec *);
+
+  /* Fills a plan, whose common part is set. A pattern that was declined must be built too, so that a user can insist;
+     where that is not feasible it fails with SPMV_ERR_MEMORY or SPMV_ERR_OVERFLOW. What it has allocated by then is
+     freed by clear.
+
+     A format with SPMV_CAP_BORROWS may keep pointers to those arrays of the CSR that lie in the plan's space: the
+     arrays must then outlive the plan, and the pattern must neither change nor be moved. All other formats copy. */
+  SpmvStatus (*build)(const SpmvCsr *, const SpmvAnalysis *, SpmvPlan *, SpmvExec *);
+
+  /* May be NULL. Copies values into the plan; those of a plan on the host lie there. No pattern comes with them: the
+     plan itself must tell where each value belongs. On the device a product may begin before the kernels in front of it
+     have ended: device/overlap.cuh says what must follow the writing of values. */
+  SpmvStatus (*update_values)(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
+  /* The same back, into the plan's space. May be NULL without update_values, or with list_nonzeros. */
+  SpmvStatus (*extract_values)(const SpmvPlan *, void *values, SpmvExec *);
+
+  /* As spmv_mult(), but alpha is not 0 and there are nonzeros */
+  SpmvStatus (*mult)(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                     SpmvExec *);
+  /* May be NULL. y += alpha A^T x, with alpha not 0 and nonzeros; y has been scaled. */
+  SpmvStatus (*add_transposed)(const SpmvPlan *, const void *alpha, const void *x, void *y, SpmvExec *);
+  /* May be NULL; on the device. Without add_transposed, a plan of A^T is made from this list, of the same format and
+     with the same options. */
+  SpmvStatus (*list_nonzeros)(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
+  /* May be NULL. Makes the plan of A^T in another way. */
+  SpmvStatus (*prepare_transpose)(SpmvPlan *, SpmvExec *);
+
+  /* One line per fact, none of which is common to all formats */
+  void (*view)(const SpmvPlan *, SpmvPrint, void *ctx);
+  /* May be NULL. Frees the arrays of a plan, also of one whose build failed. */
+  void (*clear)(SpmvPlan *);
+} SpmvSlots;
 
 /* Records a formatted message in exec (which may be NULL) and returns status */
 SPMV_API SpmvStatus spmv_fail(SpmvExec *, SpmvStatus, const char *format, ...)
@@ -257,9 +334,8 @@ SPMV_API SpmvStatus spmv_alloc_arrays(SpmvExec *, int count, const int64_t bytes
                                       void **const array[], void **block);
 SPMV_API void       spmv_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace, void *block);
 SPMV_API void       spmv_exec_free(SpmvExec *, SpmvSpace, void *block);
-
-/* Fills the common part of a plan: sizes and types of csr, hooks of exec, memory of the analysis */
-SPMV_API void spmv_plan_init(SpmvPlan *, const SpmvCsr *, const SpmvAnalysis *, const SpmvExec *);
+/* Frees a block by the hooks of a plan */
+SPMV_API void spmv_plan_free(const SpmvPlan *, SpmvSpace, void *block);
 
 /* Adds an array to a memory report and to its total */
 SPMV_API void spmv_memory_add(SpmvMemory *, const char *name, SpmvArrayKind, int64_t bytes);
@@ -270,7 +346,7 @@ static inline int64_t spmv_scalar_bytes(SpmvScalar t) { return t == SPMV_F32 ? 4
 /* --------------------------------------------------------------------------------------- 3. devices and copies --- */
 
 /* CUDA devices that can be used: 0 when the library was built without CUDA or the machine has none. reason (may be
-   NULL) tells which of the two. Asked once a process. */
+   NULL) tells which of the two. Asked once per process. */
 SPMV_API int spmv_device_count(char reason[SPMV_MESSAGE_MAX]);
 
 /* Free and total bytes of the current device */

@@ -112,8 +112,7 @@ public:
     for (const auto &s : sources)
       if (!convert_once || &s == sources) measure_conversion(p, s.source, s.name, convert_once ? 1 : CONVERSIONS);
     if (!plan_) throw std::runtime_error("no conversion: " + conversions.front().error);
-    SpmvMemory m;
-    check(format_->memory(plan_, &m), "memory");
+    const SpmvMemory &m    = plan_->memory;
     work_                  = DeviceArray<char>(static_cast<std::size_t>(m.work_bytes));
     matrix_bytes           = m.total_bytes;
     facts["padding_bytes"] = m.padding_bytes;
@@ -123,18 +122,15 @@ public:
     for (int i = 0; i < m.count; i++) arrays[m.array[i].name] = m.array[i].bytes;
     facts["arrays"] = std::move(arrays);
   }
-  ~FormatKernel() override
-  {
-    if (plan_) format_->destroy(&plan_);
-  }
+  ~FormatKernel() override { spmv_destroy(&plan_); }
   void mult(double alpha, const double *x, double beta, double *y) override
   {
-    check(format_->mult(plan_, &alpha, x, &beta, y, work_.data(), &exec_), "mult");
+    check(spmv_mult(plan_, &alpha, x, &beta, y, work_.data(), &exec_), "mult");
   }
   bool update_values(const double *values) override
   {
     if (!(format_->caps & SPMV_CAP_UPDATE)) return false;
-    check(format_->update_values(plan_, values, SPMV_DEVICE, &exec_), "update_values");
+    check(spmv_update_values(plan_, values, SPMV_DEVICE, &exec_), "update_values");
     return true;
   }
 
@@ -177,7 +173,7 @@ private:
         }
         c.peak_bytes = memory_.peak();
         if (!plan_) plan_ = plan;
-        else format_->destroy(&plan);
+        else spmv_destroy(&plan);
       }
     } catch (const std::runtime_error &e) {
       c.error = e.what();

@@ -93,12 +93,12 @@ static PetscErrorCode PrepareFormat(const char *text, const HostMatrix *matrix, 
   t[1] = now_ms();
   CallSpmv(&s->exec, spmv_build(&matrix->csr, &s->analysis, &s->exec, &s->plan));
   t[2] = now_ms();
-  if (options.format->update_values)
-    CallSpmv(&s->exec, options.format->update_values(s->plan, matrix->csr.values, SPMV_HOST, &s->exec));
+  if (options.format->caps & SPMV_CAP_UPDATE)
+    CallSpmv(&s->exec, spmv_update_values(s->plan, matrix->csr.values, SPMV_HOST, &s->exec));
   t[3]          = now_ms();
   s->analyze_ms = t[1] - t[0];
   s->build_ms   = t[2] - t[1];
-  s->update_ms  = options.format->update_values ? t[3] - t[2] : 0;
+  s->update_ms  = options.format->caps & SPMV_CAP_UPDATE ? t[3] - t[2] : 0;
   s->bytes      = s->plan->memory.total_bytes;
   CallSpmv(&s->exec, spmv_alloc(&s->exec, SPMV_HOST, s->plan->memory.work_bytes, "work", &s->work));
   PetscFunctionReturn(0);
@@ -122,7 +122,7 @@ static PetscErrorCode FreeSubject(Subject *s)
   PetscFunctionBeginUser;
   PetscCall(MatDestroy(&s->peer));
   spmv_exec_free(&s->exec, SPMV_HOST, s->work);
-  if (s->plan) s->plan->format->destroy(&s->plan);
+  spmv_destroy(&s->plan);
   spmv_analysis_clear(&s->analysis, &s->exec);
   PetscFunctionReturn(0);
 }
@@ -140,8 +140,7 @@ static PetscErrorCode Multiply(Subject *s, Vec x, Vec y, int times)
   }
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArrayWrite(y, &to));
-  for (int i = 0; i < times; i++)
-    CallSpmv(&s->exec, s->plan->format->mult(s->plan, &one, from, &zero, to, s->work, &s->exec));
+  for (int i = 0; i < times; i++) CallSpmv(&s->exec, spmv_mult(s->plan, &one, from, &zero, to, s->work, &s->exec));
   PetscCall(VecRestoreArrayWrite(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(0);

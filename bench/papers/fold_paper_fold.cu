@@ -87,7 +87,6 @@ public:
     const SpmvOptions options = fold_options(settings);
     const SpmvCsr     a       = device_csr(m);
     SpmvAnalysis      analysis;
-    SpmvMemory        memory;
 
     spmv_exec_init(&exec_, SPMV_DEVICE);
     exec_.stream = m.stream;
@@ -97,25 +96,20 @@ public:
     const SpmvStatus status = spmv_build(&a, &analysis, &exec_, &plan_);
     spmv_analysis_clear(&analysis, &exec_);
     check(status, exec_, "build");
-    format_ = options.format;
-    check(format_->memory(plan_, &memory), exec_, "memory");
+    const SpmvMemory &memory  = plan_->memory;
     this->matrix_bytes        = memory.total_bytes;
     this->facts["work_bytes"] = memory.work_bytes;
     work_                     = DeviceArray<char>(static_cast<std::size_t>(memory.work_bytes));
   }
-  ~FoldRival() override
-  {
-    if (plan_) format_->destroy(&plan_);
-  }
+  ~FoldRival() override { spmv_destroy(&plan_); }
   void mult(const T *x, T *y) override
   {
     const T one = 1, zero = 0;
 
-    check(format_->mult(plan_, &one, x, &zero, y, work_.data(), &exec_), exec_, "mult");
+    check(spmv_mult(plan_, &one, x, &zero, y, work_.data(), &exec_), exec_, "mult");
   }
 
 private:
-  const SpmvFormat *format_ = nullptr;
   SpmvExec          exec_;
   SpmvPlan         *plan_ = nullptr;
   DeviceArray<char> work_;

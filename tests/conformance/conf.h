@@ -39,13 +39,20 @@ typedef struct {
 /* Checks one combination from analyze to destroy */
 void conf_run(ConfRun *run);
 
-/* Calls prepare_transpose of run->plan where the format has it, twice, and checks the memory report afterwards. Returns
-   1 when multtranspose may be called. */
+/* Prepares run->plan for transposed products, twice, and checks the memory report afterwards. Returns 1 when they may
+   be asked for. */
 int conf_prepare_transpose(ConfRun *run);
 
 /* Checks products of run->plan, which holds values number value_set. thorough: everything that ops.def says, aligned
    and not, repeated and captured; else a plain and a general product. */
 void conf_products(ConfRun *run, int value_set, int thorough);
+
+/* conf_values.c: the values of run->plan are those of a set, in CSR order */
+void conf_extract(ConfRun *run, int value_set);
+
+/* New values from each space, then their products; the old values are given back afterwards. The buffers live until the
+   caller is done with the plan, which may borrow them. */
+void conf_updates(ConfRun *run, GuardedVector buffer[2][PROBLEM_VALUE_SETS]);
 
 /* y = A x into result [rows] on the host, without checking its numbers */
 SpmvStatus conf_plain_product(ConfRun *run, const SpmvPlan *plan, void *result);

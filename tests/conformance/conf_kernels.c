@@ -182,6 +182,7 @@ int main(int argc, char **argv)
     list(&settings);
     return 0;
   }
+  report_watch_signals();
   if (spmv_device_count(reason) == 0) printf("host only: %s\n", reason);
   for (int i = 0; i < spmv_format_count(); i++)
     if (selected(settings.format, spmv_format_get(i)->name)) run_format(&settings, spmv_format_get(i), &report);

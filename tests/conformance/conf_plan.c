@@ -1,10 +1,12 @@
-/* Checks of a plan's life: analyze, build, memory, view, rebuild, update of values, destroy. */
+/* Checks of a plan's life: analyze, build, memory, view, rebuild, destroy. */
 #include "conf.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRUCT_BYTES = 8192 /* a plan's structs, which a memory report leaves out */ };
+enum { DEVICE_ALIGNMENT = 256 /* of arrays that share a block of device memory */ };
+
+static int64_t aligned(int64_t bytes) { return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT; }
 
 int conf_success(ConfRun *run, SpmvStatus status, const char *what)
 {
@@ -54,23 +56,49 @@ static int same_memory(const SpmvMemory *a, const SpmvMemory *b)
   return 1;
 }
 
-/* The report of a plan equals the prediction, and the bytes that its build allocated in its space are those of the
-   report */
-static void check_memory(ConfRun *run, const SpmvPlan *plan, const SpmvAnalysis *analysis, int64_t allocated)
+/* Bytes of a plan's arrays in its space when they share a block; those in the memory of the host come last */
+static int64_t bytes_in_block(const SpmvMemory *m)
 {
-  Report    *r = run->report;
-  SpmvMemory m;
-  int64_t    most, least; /* what build may, and must, have allocated itself */
+  int64_t left = m->total_bytes - m->host_bytes, all = 0;
 
-  memset(&m, 0xFF, sizeof m);
-  if (!conf_success(run, run->format->memory(plan, &m), "memory")) return;
-  report_check(r, same_memory(&m, &analysis->memory), "memory", "%lld bytes in %d arrays, predicted %lld in %d",
-               (long long)m.total_bytes, m.count, (long long)analysis->memory.total_bytes, analysis->memory.count);
-  check_report_sums(run, &m, "memory");
-  most  = m.total_bytes - m.host_bytes;
-  least = most - (run->format->caps & SPMV_CAP_BORROWS ? m.csr_bytes : 0);
-  report_check(r, allocated >= least && allocated <= most + STRUCT_BYTES, "memory",
-               "reports %lld bytes, but build allocated %lld", (long long)most, (long long)allocated);
+  for (int i = 0; i < m->count && left > 0; left -= m->array[i++].bytes) all += aligned(m->array[i].bytes);
+  return all;
+}
+
+/* Whether so many bytes are those of a plan's arrays, less what it borrows; on a device they may share a block */
+static int is_exact(const SpmvMemory *m, SpmvSpace space, int64_t borrowed, int64_t bytes)
+{
+  return bytes == m->total_bytes - m->host_bytes - borrowed ||
+         (space == SPMV_DEVICE && borrowed == 0 && bytes == bytes_in_block(m));
+}
+
+/* The arrays of a CSR that a plan of a format that borrows does not copy: those in its space */
+static int64_t borrowed_bytes(const ConfRun *run, const SpmvCsr *csr)
+{
+  const int64_t values = csr->pattern.nnz * spmv_scalar_bytes(csr->scalar_type);
+  const int64_t all    = spmv_csr_bytes(&csr->pattern, csr->scalar_type);
+
+  if (!(run->format->caps & SPMV_CAP_BORROWS)) return 0;
+  return (csr->values_space == run->space ? values : 0) + (csr->pattern.space == run->space ? all - values : 0);
+}
+
+/* The report of a plan equals the prediction, and so do the bytes that its build allocated in its space, beside the
+   struct of a plan on the host */
+static void check_memory(ConfRun *run, const CsrCopy *copy, const SpmvPlan *plan, const SpmvAnalysis *analysis,
+                         int64_t allocated)
+{
+  const SpmvMemory *m        = &plan->memory;
+  const int64_t     structs  = run->space == SPMV_HOST ? plan->slots->plan_bytes : 0;
+  const int64_t     borrowed = borrowed_bytes(run, &copy->csr);
+
+  report_check(run->report, same_memory(m, &analysis->memory), "memory",
+               "%lld bytes in %d arrays, predicted %lld in %d", (long long)m->total_bytes, m->count,
+               (long long)analysis->memory.total_bytes, analysis->memory.count);
+  check_report_sums(run, m, "memory");
+  report_check(run->report, is_exact(m, run->space, borrowed, allocated - structs), "memory",
+               "reports %lld bytes, of which %lld are borrowed and %lld on the host, but build allocated %lld",
+               (long long)m->total_bytes, (long long)borrowed, (long long)m->host_bytes,
+               (long long)(allocated - structs));
 }
 
 static void check_common_part(ConfRun *run, const SpmvPlan *plan)
@@ -111,36 +139,47 @@ static SpmvPlan *check_build(ConfRun *run, const CsrCopy *copy, const SpmvAnalys
   if (!conf_success(run, status, "build")) return NULL;
   if (!report_check(run->report, plan != NULL, "build", "success without a plan")) return NULL;
   check_common_part(run, plan);
-  check_memory(run, plan, analysis, counter->live_bytes - before);
+  check_memory(run, copy, plan, analysis, counter->live_bytes - before);
   report_check(run->report, csr_copy_unchanged(copy, &run->exec), "build", "the CSR has changed");
   return plan;
 }
 
-/* By now nothing but the plan is allocated through the hooks */
+/* Bytes on the device that a plan of A^T takes with its work. A format that borrows needs the CSR of A^T too, which is
+   one block. */
+static int transposed_is_exact(const ConfRun *run, const SpmvPlan *t, int64_t bytes)
+{
+  const int64_t index = spmv_index_bytes(t->index_type), value = spmv_scalar_bytes(t->scalar_type);
+  const int64_t csr[]    = {(t->rows + 1) * index, t->nnz * index, t->nnz * value};
+  int64_t       borrowed = 0, block = 0;
+
+  for (int i = 0; i < 3 && (run->format->caps & SPMV_CAP_BORROWS); i++) {
+    borrowed += csr[i];
+    block += aligned(csr[i]);
+  }
+  return is_exact(&t->memory, t->space, borrowed, bytes - block - t->memory.work_bytes);
+}
+
 int conf_prepare_transpose(ConfRun *run)
 {
   const HooksCounter *counter = hooks_counter(&run->hooks, run->space);
-  int64_t             sum     = 0, live;
-  SpmvStatus          status;
-  SpmvMemory          m;
+  const SpmvMemory   *m       = &run->plan->memory;
+  const int           had     = run->plan->transposed != NULL;
+  const int64_t       before  = counter->live_bytes;
+  int64_t             sum     = 0;
 
-  if (!run->format->prepare_transpose) return 1;
-  for (int again = 0; again < 2; again++) {
-    live   = counter->live_bytes;
-    status = run->format->prepare_transpose(run->plan, &run->exec);
-    if (!conf_success(run, status, again ? "prepare_transpose again" : "prepare_transpose")) return 0;
-  }
-  report_check(run->report, counter->live_bytes == live, "prepare_transpose again", "allocates once more");
-  if (!conf_success(run, run->format->memory(run->plan, &m), "memory after prepare_transpose")) return 0;
-  for (int i = 0; i < m.count; i++) sum += m.array[i].bytes;
-  report_check(run->report, sum == m.total_bytes, "memory after prepare_transpose",
-               "total_bytes %lld, arrays sum up to %lld", (long long)m.total_bytes, (long long)sum);
-  if (!(run->format->caps & SPMV_CAP_BORROWS))
-    report_check(run->report,
-                 counter->live_bytes >= sum - m.host_bytes &&
-                     counter->live_bytes <= sum - m.host_bytes + 2 * STRUCT_BYTES,
-                 "memory after prepare_transpose", "reports %lld bytes, but the plan holds %lld",
-                 (long long)(sum - m.host_bytes), (long long)counter->live_bytes);
+  if (!conf_success(run, spmv_prepare_transpose(run->plan, &run->exec), "prepare_transpose")) return 0;
+  const int64_t grown = counter->live_bytes - before;
+  if (run->plan->transposed && !had)
+    report_check(run->report, transposed_is_exact(run, run->plan->transposed, grown), "memory after prepare_transpose",
+                 "reports %lld bytes with %lld of work, but allocated %lld",
+                 (long long)run->plan->transposed->memory.total_bytes,
+                 (long long)run->plan->transposed->memory.work_bytes, (long long)grown);
+  else report_check(run->report, grown == 0, "prepare_transpose", "keeps %lld bytes for nothing", (long long)grown);
+  if (!conf_success(run, spmv_prepare_transpose(run->plan, &run->exec), "prepare_transpose again")) return 0;
+  report_check(run->report, counter->live_bytes == before + grown, "prepare_transpose again", "allocates once more");
+  for (int i = 0; i < m->count; i++) sum += m->array[i].bytes;
+  report_check(run->report, sum == m->total_bytes, "memory after prepare_transpose",
+               "total_bytes %lld, arrays sum up to %lld", (long long)m->total_bytes, (long long)sum);
   return 1;
 }
 
@@ -156,8 +195,8 @@ static void check_view(ConfRun *run)
 {
   int lines = 0;
 
-  if (conf_success(run, run->format->view(run->plan, count_line, &lines), "view"))
-    report_check(run->report, lines > 0, "view", "no line, an empty line, or a line with a newline in it");
+  spmv_view(run->plan, count_line, &lines);
+  report_check(run->report, lines > 0, "view", "no line, an empty line, or a line with a newline in it");
 }
 
 /* Destroys a second plan of the same matrix, after it gave the same product as the first, and leaves the first whole */
@@ -168,7 +207,7 @@ static void check_second_plan(ConfRun *run, SpmvPlan *second)
 
   if (second && y) {
     SpmvStatus status = conf_plain_product(run, second, y_second);
-    run->format->destroy(&second);
+    spmv_destroy(&second);
     if (!status) status = conf_plain_product(run, run->plan, y);
     if (conf_success(run, status, "product of a second plan") && (run->format->caps & SPMV_CAP_BITWISE))
       report_check(run->report, !memcmp(y, y_second, (size_t)bytes), "product of a second plan", "has other bits");
@@ -176,44 +215,15 @@ static void check_second_plan(ConfRun *run, SpmvPlan *second)
   free(y);
 }
 
-/* New values from one space, then the products; the old values are given back afterwards. The buffers live until the
-   caller is done with the plan, which may borrow them. */
-static void check_update(ConfRun *run, GuardedVector buffer[PROBLEM_VALUE_SETS], SpmvSpace space)
-{
-  const Problem *p     = run->problem;
-  const int64_t  bytes = p->pattern[run->index_type].nnz * spmv_scalar_bytes(p->scalar_type);
-
-  for (int set = PROBLEM_VALUE_SETS - 1; set >= 0; set--) {
-    SpmvStatus status = guarded_init(&buffer[set], space, bytes, 0, run->settings->tight, &run->exec);
-    if (!status) status = guarded_put(&buffer[set], p->values[set], &run->exec);
-    if (!status) status = run->format->update_values(run->plan, buffer[set].data, space, &run->exec);
-    if (!status) status = spmv_stream_wait(&run->exec);
-    if (!conf_success(run, status,
-                      space == SPMV_HOST ? "update_values from the host" : "update_values from the device"))
-      return;
-    if (!(run->format->caps & SPMV_CAP_BORROWS)) (void)poison_bytes(buffer[set].data, space, bytes, &run->exec);
-    conf_products(run, set, 0);
-  }
-}
-
-static void check_updates(ConfRun *run, GuardedVector buffer[2][PROBLEM_VALUE_SETS])
-{
-  if (!(run->format->caps & SPMV_CAP_UPDATE)) return;
-  for (SpmvSpace space = SPMV_HOST; space <= run->space; space++) {
-    if ((run->format->caps & SPMV_CAP_BORROWS) && space != run->space) continue;
-    check_update(run, buffer[space], space);
-  }
-}
-
 static void check_destroy(ConfRun *run)
 {
   SpmvPlan *none = NULL;
 
-  run->format->destroy(&run->plan);
+  spmv_destroy(&run->plan);
   report_check(run->report, run->plan == NULL, "destroy", "the pointer is not NULL afterwards");
-  run->format->destroy(&run->plan);
-  run->format->destroy(&none);
-  run->format->destroy(NULL);
+  spmv_destroy(&run->plan);
+  spmv_destroy(&none);
+  spmv_destroy(NULL);
   report_check(run->report, hooks_clean(&run->hooks), "destroy",
                "%d blocks on the host and %d on the device are left, %d were freed twice or by other hooks",
                run->hooks.host.live_blocks, run->hooks.device.live_blocks,
@@ -250,8 +260,9 @@ static void check_life(ConfRun *run, CsrCopy *copy, SpmvAnalysis *analysis)
     if (!(run->format->caps & SPMV_CAP_BORROWS)) conf_ready(run, csr_copy_spoil(copy, &run->exec), "spoiling the CSR");
     check_view(run);
     check_second_plan(run, second);
+    conf_extract(run, 0);
     conf_products(run, 0, run->source == SOURCE_HOST);
-    check_updates(run, buffer);
+    conf_updates(run, buffer);
   }
   check_destroy(run);
   for (int i = 0; i < 2 * PROBLEM_VALUE_SETS; i++)
@@ -264,6 +275,7 @@ void conf_run(ConfRun *run)
   SpmvAnalysis analysis;
   char         why[128];
 
+  report_begin(run->report);
   hooks_init(&run->hooks);
   hooks_exec(&run->hooks, run->space, run->stream, &run->exec);
   if (!supported(run)) {

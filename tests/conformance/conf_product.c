@@ -54,8 +54,8 @@ static SpmvStatus call_product(Stage *s, const SpmvPlan *plan, double alpha, dou
   const void *b      = single ? (const void *)&beta_f32 : (const void *)&beta;
   void       *work   = s->work.bytes > 0 ? s->work.data : NULL;
 
-  if (s->transpose) return run->format->multtranspose(plan, a, s->x.data, b, s->y.data, work, &run->exec);
-  return run->format->mult(plan, a, s->x.data, b, s->y.data, work, &run->exec);
+  if (s->transpose) return spmv_multtranspose(plan, a, s->x.data, b, s->y.data, work, &run->exec);
+  return spmv_mult(plan, a, s->x.data, b, s->y.data, work, &run->exec);
 }
 
 static SpmvStatus put_vectors(Stage *s, const CaseProduct *product)

@@ -1,14 +1,51 @@
 /* Counting and printing of checks. */
 #include "report.h"
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { FAILURES_PRINTED = 20 };
+enum { FAILURES_PRINTED = 20, SIGNALS = 5, PLACE_TEXT = 512 };
+
+static const int        watched[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+static struct sigaction before[SIGNALS];         /* what the signals did until they were watched */
+static char             now_checked[PLACE_TEXT]; /* the combination, ready to be written by a signal handler */
+
+static void place_text(const ReportPlace *p, char *text, size_t size)
+{
+  snprintf(text, size, "format %s (%s), matrix %s, %s %s, %s data, %s, %s", p->format, p->variant, p->matrix,
+           p->index_type == SPMV_I64 ? "i64" : "i32", p->scalar_type == SPMV_F32 ? "f32" : "f64",
+           p->data == GEN_EXACT ? "exact" : "random", p->space == SPMV_HOST ? "host plan" : "device plan", p->source);
+}
+
+static void write_text(const char *text) { (void)!write(STDOUT_FILENO, text, strlen(text)); }
+
+/* What was the handler before gets the signal next: the instruction is run again, and abort() raises it again */
+static void tell_what_is_checked(int number)
+{
+  write_text("FAILED by a signal: ");
+  write_text(now_checked[0] ? now_checked : "before the first combination");
+  write_text("\n");
+  for (int i = 0; i < SIGNALS; i++)
+    if (watched[i] == number) sigaction(number, &before[i], NULL);
+}
+
+void report_watch_signals(void)
+{
+  struct sigaction action;
+
+  memset(&action, 0, sizeof action);
+  action.sa_handler = tell_what_is_checked;
+  for (int i = 0; i < SIGNALS; i++) sigaction(watched[i], &action, &before[i]);
+}
+
+void report_begin(const Report *report) { place_text(&report->place, now_checked, sizeof now_checked); }
 
 int report_check(Report *report, int ok, const char *what, const char *format, ...)
 {
-  const ReportPlace *p = &report->place;
-  va_list            args;
+  char    place[PLACE_TEXT];
+  va_list args;
 
   if (ok) {
     report->passed++;
@@ -16,9 +53,8 @@ int report_check(Report *report, int ok, const char *what, const char *format, .
   }
   report->failed++;
   if (report->all_failed + report->failed > FAILURES_PRINTED) return 0;
-  printf("FAILED %s: format %s (%s), matrix %s, %s %s, %s data, %s, %s: ", what, p->format, p->variant, p->matrix,
-         p->index_type == SPMV_I64 ? "i64" : "i32", p->scalar_type == SPMV_F32 ? "f32" : "f64",
-         p->data == GEN_EXACT ? "exact" : "random", p->space == SPMV_HOST ? "host plan" : "device plan", p->source);
+  place_text(&report->place, place, sizeof place);
+  printf("FAILED %s: %s: ", what, place);
   va_start(args, format);
   vprintf(format, args);
   va_end(args);

@@ -20,6 +20,13 @@ typedef struct {
   int64_t     all_passed, all_failed;
 } Report;
 
+/* From now on, a signal that ends the program (a segmentation fault, abort()) first prints which combination was being
+   checked: what a test of kernels has to say is most needed when it crashes */
+void report_watch_signals(void);
+
+/* A combination begins, that of report->place */
+void report_begin(const Report *report);
+
 /* Counts one check and returns ok. When it failed, what says which operation, and format what was seen. */
 int report_check(Report *report, int ok, const char *what, const char *format, ...)
 #if defined(__GNUC__)

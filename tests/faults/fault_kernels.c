@@ -1,8 +1,8 @@
 /*
   fault_kernels - lets the n-th allocation fail, for n = 1, 2, ... until nothing fails any more, in analyze, build,
-  prepare_transpose and update_values of every format and option setting. A failure must be SPMV_ERR_MEMORY with a
-  message, must leave no block behind and no plan that cannot be destroyed; the attempt after the last failure must give
-  the right product.
+  prepare_transpose, update_values and extract_values of every format and option setting. A failure must be
+  SPMV_ERR_MEMORY with a message, must leave no block behind and no plan that cannot be destroyed; the attempt after the
+  last failure must give the right product.
 
     fault_kernels [--format F] [--space host|device] [--sample N]
 
@@ -89,8 +89,8 @@ static void check_product(Attempt *a, const SpmvPlan *plan, int transpose, int s
   status |= guarded_init(&work, a->space, plan->memory.work_bytes, 0, 0, &a->exec);
   if (!status && result) status = guarded_put(&x, p->x[transpose], &a->exec);
   if (!status)
-    status = (transpose ? a->format->multtranspose : a->format->mult)(plan, &one, x.data, &zero, y.data,
-                                                                      work.bytes ? work.data : NULL, &a->exec);
+    status = (transpose ? spmv_multtranspose : spmv_mult)(plan, &one, x.data, &zero, y.data,
+                                                          work.bytes ? work.data : NULL, &a->exec);
   if (!status && result) status = guarded_get(&y, result, &a->exec);
   check(a,
         !status && result &&
@@ -109,9 +109,21 @@ static int check_products(Attempt *a, SpmvPlan *plan, int set)
 
   check_product(a, plan, 0, set);
   if (!(format->caps & SPMV_CAP_TRANSPOSE)) return 1;
-  if (format->prepare_transpose && !step(a, format->prepare_transpose(plan, &a->exec), "prepare_transpose")) return 0;
+  if (!step(a, spmv_prepare_transpose(plan, &a->exec), "prepare_transpose")) return 0;
   check_product(a, plan, 1, set);
   return 1;
+}
+
+/* extract_values to the host; 0 when it met the fault */
+static int check_extract(Attempt *a, const SpmvPlan *plan, int set)
+{
+  const size_t bytes  = (size_t)(plan->nnz * spmv_scalar_bytes(plan->scalar_type));
+  void        *values = malloc(bytes + 1);
+  const int    done   = step(a, spmv_extract_values(plan, values, SPMV_HOST, &a->exec), "extract_values");
+
+  if (done) check(a, bytes == 0 || !memcmp(values, a->problem->values[set], bytes), "wrong values of set %d", set);
+  free(values);
+  return done;
 }
 
 /* update_values with an own buffer, which must outlive a plan that borrows it: the problem's own values serve on the
@@ -122,9 +134,9 @@ static void update_and_multiply(Attempt *a, SpmvPlan *plan)
   SpmvStatus     status = SPMV_SUCCESS;
 
   if (a->space == SPMV_HOST || !(a->format->caps & SPMV_CAP_BORROWS))
-    status = a->format->update_values(plan, p->values[1], SPMV_HOST, &a->exec);
+    status = spmv_update_values(plan, p->values[1], SPMV_HOST, &a->exec);
   else return;
-  if (step(a, status, "update_values")) check_products(a, plan, 1);
+  if (step(a, status, "update_values") && check_extract(a, plan, 1)) check_products(a, plan, 1);
 }
 
 static void build_and_multiply(Attempt *a, const SpmvAnalysis *analysis)
@@ -136,7 +148,7 @@ static void build_and_multiply(Attempt *a, const SpmvAnalysis *analysis)
     const int prepared = check_products(a, plan, 0);
     if (prepared && (a->format->caps & SPMV_CAP_UPDATE)) update_and_multiply(a, plan);
   } else check(a, plan == NULL, "a failed build leaves a plan");
-  a->format->destroy(&plan);
+  spmv_destroy(&plan);
 }
 
 /* One life of a plan in which allocation number fail_at fails. Returns 0 when that number was not reached. */

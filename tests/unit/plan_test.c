@@ -83,7 +83,7 @@ UNIT_TEST(clearing_an_analysis_twice_frees_its_data_once)
   UNIT_EQUAL(SPMV_SUCCESS, run_analyze(&s));
   spmv_analysis_clear(&s.analysis, &s.exec);
   spmv_analysis_clear(&s.analysis, &s.exec);
-  UNIT_EQUAL(1, sample_calls()->data_destroyed);
+  UNIT_EQUAL(1, sample_calls()->data_cleared);
   UNIT_CHECK(hooks_clean(&s.hooks));
 }
 
@@ -158,6 +158,14 @@ UNIT_TEST(build_without_a_fitting_analysis_is_refused)
   s.csr.scalar_type = SPMV_F64;
   s.exec.space      = SPMV_DEVICE;
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_build(&s.csr, &s.analysis, &s.exec, &plan));
+  s.exec.space      = SPMV_HOST;
+  s.csr.pattern.nnz = 2;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_build(&s.csr, &s.analysis, &s.exec, &plan));
+  UNIT_CONTAINS("the analysis is of 2 x 3 with 3 nonzeros, not of 2 x 3 with 2", s.exec.message);
+  s.csr.pattern.nnz  = 3;
+  s.csr.values_space = SPMV_DEVICE;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_build(&s.csr, &s.analysis, &s.exec, &plan));
+  UNIT_CONTAINS("needs its CSR on the host", s.exec.message);
   UNIT_EQUAL(0, sample_calls()->build);
   spmv_analysis_clear(&s.analysis, &s.exec);
 }
@@ -174,10 +182,85 @@ UNIT_TEST(a_plan_knows_its_matrix_and_its_hooks)
     UNIT_CHECK(plan->index_type == SPMV_I32 && plan->scalar_type == SPMV_F64 && plan->space == SPMV_HOST);
     UNIT_CHECK(plan->host.ctx == &s.hooks.host && plan->device.ctx == &s.hooks.device);
     UNIT_EQUAL(s.analysis.memory.csr_bytes, plan->memory.csr_bytes);
-    s.format.destroy(&plan);
+    spmv_destroy(&plan);
   }
   spmv_analysis_clear(&s.analysis, &s.exec);
   UNIT_CHECK(hooks_clean(&s.hooks));
+}
+
+static SpmvPlan *sample_plan(Setting *s)
+{
+  SpmvPlan *plan = NULL;
+
+  start(s);
+  UNIT_EQUAL(SPMV_SUCCESS, run_analyze(s));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&s->csr, &s->analysis, &s->exec, &plan));
+  spmv_analysis_clear(&s->analysis, &s->exec);
+  return plan;
+}
+
+UNIT_TEST(a_failed_build_leaves_no_plan)
+{
+  Setting   s;
+  SpmvPlan *plan = (SpmvPlan *)&s;
+
+  start(&s);
+  UNIT_EQUAL(SPMV_SUCCESS, run_analyze(&s));
+  sample_calls()->next_status = SPMV_ERR_OVERFLOW;
+  UNIT_EQUAL(SPMV_ERR_OVERFLOW, spmv_build(&s.csr, &s.analysis, &s.exec, &plan));
+  UNIT_CHECK(plan == NULL);
+  spmv_analysis_clear(&s.analysis, &s.exec);
+  UNIT_CHECK(hooks_clean(&s.hooks));
+}
+
+/* What the core does itself never reaches the slots: alpha = 0, matrices without nonzeros, y scaled before A^T x */
+UNIT_TEST(products_scale_y_without_the_format)
+{
+  const double zero = 0, two = 2, x[] = {1, 1, 1};
+  double       y[] = {3, 4, 5};
+  Setting      s;
+  SpmvPlan    *plan = sample_plan(&s);
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(plan, &zero, NULL, &two, y, NULL, &s.exec));
+  UNIT_CHECK(y[0] == 6 && y[1] == 8 && y[2] == 5);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_multtranspose(plan, &zero, NULL, &two, y, NULL, &s.exec));
+  UNIT_CHECK(y[0] == 12 && y[1] == 16 && y[2] == 10);
+  UNIT_EQUAL(0, sample_calls()->mult + sample_calls()->add_transposed);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_prepare_transpose(plan, &s.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_multtranspose(plan, &two, x, &two, y, NULL, &s.exec));
+  UNIT_CHECK(y[0] == 24 && y[1] == 32 && y[2] == 20);
+  UNIT_EQUAL(1, sample_calls()->add_transposed);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(plan, &two, x, &zero, y, NULL, &s.exec));
+  UNIT_EQUAL(1, sample_calls()->mult);
+  plan->nnz = 0;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(plan, &two, NULL, &zero, y, NULL, &s.exec));
+  UNIT_CHECK(y[0] == 0 && y[1] == 0 && y[2] == 20);
+  UNIT_EQUAL(1, sample_calls()->mult);
+  spmv_destroy(&plan);
+}
+
+UNIT_TEST(products_and_values_that_a_format_lacks_are_refused)
+{
+  const double one = 1, x[] = {1, 1};
+  double       y[]   = {1, 2, 3};
+  SpmvSlots    slots = sample_slots();
+  Setting      s;
+  SpmvPlan    *plan = sample_plan(&s);
+
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_update_values(plan, values, SPMV_DEVICE, &s.exec));
+  UNIT_CONTAINS("a host plan of format sample needs its values on the host", s.exec.message);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_extract_values(plan, y, SPMV_DEVICE, &s.exec));
+  slots.add_transposed = NULL;
+  slots.update_values  = NULL;
+  plan->slots          = &slots;
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_prepare_transpose(plan, &s.exec));
+  UNIT_CONTAINS("no transposed product", s.exec.message);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_multtranspose(plan, &one, x, &one, y, NULL, &s.exec));
+  UNIT_CONTAINS("before prepare_transpose", s.exec.message);
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_update_values(plan, values, SPMV_HOST, &s.exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_extract_values(plan, y, SPMV_HOST, &s.exec));
+  UNIT_CHECK(y[0] == 1 && y[1] == 2 && y[2] == 3);
+  spmv_destroy(&plan);
 }
 
 UNIT_TEST(memory_reports_add_up_and_stay_inside_their_table)

@@ -70,61 +70,92 @@ UNIT_TEST(a_missing_name_or_summary_is_refused)
   refused(&f, "no name or summary");
 }
 
+/* The same table may be wrong on the host or on the device */
+static void slots_refused(const SpmvSlots *broken, uint32_t caps_without, const char *part)
+{
+  SpmvFormat f = sample_format();
+
+  f.caps &= ~caps_without;
+  f.host = broken;
+  refused(&f, part);
+  f        = sample_format();
+  f.caps   = (f.caps | SPMV_CAP_DEVICE) & ~(caps_without | SPMV_CAP_HOST);
+  f.host   = NULL;
+  f.device = broken;
+  refused(&f, part);
+}
+
+static void slots_accepted(const SpmvSlots *complete, uint32_t caps_without)
+{
+  SpmvFormat f = sample_format();
+
+  f.caps &= ~caps_without;
+  f.host = complete;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_format_check(&f, message));
+  UNIT_TEXT("", message);
+}
+
 UNIT_TEST(each_mandatory_slot_is_missed)
 {
-  for (int slot = 0; slot < 6; slot++) {
-    SpmvFormat f = sample_format();
-    if (slot == 0) f.analyze = NULL;
-    if (slot == 1) f.build = NULL;
-    if (slot == 2) f.mult = NULL;
-    if (slot == 3) f.memory = NULL;
-    if (slot == 4) f.view = NULL;
-    if (slot == 5) f.destroy = NULL;
-    refused(&f, "a mandatory slot is NULL");
+  for (int slot = 0; slot < 5; slot++) {
+    SpmvSlots s = sample_slots();
+    if (slot == 0) s.analyze = NULL;
+    if (slot == 1) s.build = NULL;
+    if (slot == 2) s.mult = NULL;
+    if (slot == 3) s.view = NULL;
+    if (slot == 4) s.plan_bytes = sizeof(SpmvPlan) - 1;
+    slots_refused(&s, 0, "a mandatory slot is NULL");
   }
 }
 
-UNIT_TEST(a_format_of_no_space_is_refused)
+UNIT_TEST(tables_and_the_capabilities_of_spaces_must_agree)
 {
-  SpmvFormat f = sample_format();
+  const SpmvSlots s = sample_slots();
+  SpmvFormat      f = sample_format();
 
-  f.caps &= ~(uint32_t)(SPMV_CAP_HOST | SPMV_CAP_DEVICE);
+  f.host = NULL;
   refused(&f, "neither host nor device");
+  f.device = &s;
+  refused(&f, "SPMV_CAP_HOST or SPMV_CAP_DEVICE");
+  f.caps = (f.caps | SPMV_CAP_DEVICE) & ~(uint32_t)SPMV_CAP_HOST;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_format_check(&f, message));
+  f.host = &s;
+  refused(&f, "SPMV_CAP_HOST or SPMV_CAP_DEVICE");
 }
 
-UNIT_TEST(capabilities_and_optional_slots_must_agree)
-{
-  SpmvFormat f = sample_format();
-
-  f.caps &= ~(uint32_t)SPMV_CAP_TRANSPOSE;
-  refused(&f, "SPMV_CAP_TRANSPOSE");
-  f.multtranspose = NULL;
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_format_check(&f, message));
-  f.caps |= SPMV_CAP_TRANSPOSE;
-  refused(&f, "SPMV_CAP_TRANSPOSE");
-  f = sample_format();
-  f.caps &= ~(uint32_t)SPMV_CAP_UPDATE;
-  refused(&f, "SPMV_CAP_UPDATE");
-  f.update_values = NULL;
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_format_check(&f, message));
-}
-
-static SpmvStatus prepare_nothing(SpmvPlan *plan, SpmvExec *exec)
+static SpmvStatus list_nothing(const SpmvPlan *plan, const SpmvNonzeros *list, SpmvExec *exec)
 {
   (void)plan;
+  (void)list;
   (void)exec;
   return SPMV_SUCCESS;
 }
 
-UNIT_TEST(preparing_a_transposed_product_needs_one)
+UNIT_TEST(capabilities_and_optional_slots_must_agree)
 {
-  SpmvFormat f = sample_format();
+  SpmvSlots s = sample_slots();
 
-  f.prepare_transpose = prepare_nothing;
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_format_check(&f, message));
-  f.multtranspose = NULL;
-  f.caps &= ~(uint32_t)SPMV_CAP_TRANSPOSE;
-  refused(&f, "prepare_transpose without multtranspose");
+  slots_refused(&s, SPMV_CAP_TRANSPOSE, "SPMV_CAP_TRANSPOSE");
+  s.add_transposed = NULL;
+  slots_accepted(&s, SPMV_CAP_TRANSPOSE);
+  slots_refused(&s, 0, "SPMV_CAP_TRANSPOSE");
+  s.list_nonzeros = list_nothing;
+  slots_accepted(&s, 0);
+  s = sample_slots();
+  slots_refused(&s, SPMV_CAP_UPDATE, "SPMV_CAP_UPDATE");
+  s.update_values = NULL;
+  slots_accepted(&s, SPMV_CAP_UPDATE);
+  slots_refused(&s, 0, "SPMV_CAP_UPDATE");
+}
+
+UNIT_TEST(values_that_go_into_a_plan_must_come_out_again)
+{
+  SpmvSlots s = sample_slots();
+
+  s.extract_values = NULL;
+  slots_refused(&s, 0, "update_values without extract_values");
+  s.list_nonzeros = list_nothing;
+  slots_accepted(&s, 0);
 }
 
 UNIT_TEST(an_option_without_help_or_choices_is_refused)

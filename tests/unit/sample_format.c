@@ -6,40 +6,34 @@ static SampleCalls calls;
 
 SampleCalls *sample_calls(void) { return &calls; }
 
-static void destroy_data(SpmvAnalysis *analysis, SpmvExec *exec)
+static void clear_analysis(void *data, SpmvExec *exec)
 {
-  calls.data_destroyed++;
-  spmv_exec_free(exec, SPMV_HOST, analysis->data);
+  (void)data;
+  (void)exec;
+  calls.data_cleared++;
 }
 
-static SpmvStatus analyze(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
-                          SpmvAnalysis *analysis)
+static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
 {
-  SpmvStatus status;
-
   (void)pattern;
-  (void)scalar;
-  (void)options;
+  (void)analysis;
+  (void)exec;
   calls.analyze++;
-  analysis->destroy_data = destroy_data;
-  status                 = spmv_alloc(exec, SPMV_HOST, 16, "sample", &analysis->data);
-  return status ? status : calls.next_status;
+  return calls.next_status;
 }
 
-static SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **plan)
+static SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *plan, SpmvExec *exec)
 {
-  void      *block;
-  SpmvStatus status = spmv_alloc(exec, SPMV_HOST, sizeof **plan, "plan", &block);
-
+  (void)csr;
+  (void)analysis;
+  (void)plan;
+  (void)exec;
   calls.build++;
-  if (status) return status;
-  *plan = block;
-  spmv_plan_init(*plan, csr, analysis, exec);
-  return SPMV_SUCCESS;
+  return calls.next_status;
 }
 
-static SpmvStatus product(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y, void *work,
-                          SpmvExec *exec)
+static SpmvStatus mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                       SpmvExec *exec)
 {
   (void)plan;
   (void)alpha;
@@ -48,6 +42,18 @@ static SpmvStatus product(const SpmvPlan *plan, const void *alpha, const void *x
   (void)y;
   (void)work;
   (void)exec;
+  calls.mult++;
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus add_transposed(const SpmvPlan *plan, const void *alpha, const void *x, void *y, SpmvExec *exec)
+{
+  (void)plan;
+  (void)alpha;
+  (void)x;
+  (void)y;
+  (void)exec;
+  calls.add_transposed++;
   return SPMV_SUCCESS;
 }
 
@@ -60,25 +66,18 @@ static SpmvStatus update_values(SpmvPlan *plan, const void *values, SpmvSpace sp
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus memory(const SpmvPlan *plan, SpmvMemory *report)
+static SpmvStatus extract_values(const SpmvPlan *plan, void *values, SpmvExec *exec)
 {
-  *report = plan->memory;
+  (void)plan;
+  (void)values;
+  (void)exec;
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus view(const SpmvPlan *plan, SpmvPrint print, void *ctx)
+static void view(const SpmvPlan *plan, SpmvPrint print, void *ctx)
 {
   (void)plan;
   print(ctx, "sample");
-  return SPMV_SUCCESS;
-}
-
-static void destroy(SpmvPlan **plan)
-{
-  if (!plan || !*plan) return;
-  SpmvAllocator host = (*plan)->host, device = (*plan)->device;
-  spmv_free(&host, &device, SPMV_HOST, *plan);
-  *plan = NULL;
 }
 
 static const char *const    shades[]  = {"light", "medium", "dark", NULL};
@@ -90,21 +89,29 @@ static const SpmvOptionDesc options[] = {
     {0},
 };
 
+static const SpmvSlots slots = {
+    .analysis_bytes = 16,
+    .plan_bytes     = sizeof(SpmvPlan),
+    .analyze        = analyze,
+    .clear_analysis = clear_analysis,
+    .build          = build,
+    .update_values  = update_values,
+    .extract_values = extract_values,
+    .mult           = mult,
+    .add_transposed = add_transposed,
+    .view           = view,
+};
+
+SpmvSlots sample_slots(void) { return slots; }
+
 SpmvFormat sample_format(void)
 {
   return (SpmvFormat){
-      .abi           = SPMV_ABI,
-      .caps          = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_F32 | SPMV_CAP_I64,
-      .name          = "sample",
-      .summary       = "does nothing",
-      .options       = options,
-      .analyze       = analyze,
-      .build         = build,
-      .update_values = update_values,
-      .mult          = product,
-      .multtranspose = product,
-      .memory        = memory,
-      .view          = view,
-      .destroy       = destroy,
+      .abi     = SPMV_ABI,
+      .caps    = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_F32 | SPMV_CAP_I64,
+      .name    = "sample",
+      .summary = "does nothing",
+      .options = options,
+      .host    = &slots,
   };
 }

@@ -5,12 +5,13 @@
 
 #include <spmv_kernels.h>
 
-/* A complete format; change the copy to break it */
+/* A complete format, and its table of slots for the host; change the copies to break them */
 SpmvFormat sample_format(void);
+SpmvSlots  sample_slots(void);
 
 /* Calls so far, and what the next analyze or build returns */
 typedef struct {
-  int        analyze, build, data_destroyed;
+  int        analyze, build, data_cleared, mult, add_transposed;
   SpmvStatus next_status;
 } SampleCalls;
 

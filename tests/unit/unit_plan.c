@@ -42,7 +42,7 @@ UnitPlan unit_plan(SpmvSpace space, const char *format, const SpmvCsr *csr, cons
 
 void unit_plan_clear(UnitPlan *u)
 {
-  if (u->plan) u->plan->format->destroy(&u->plan);
+  spmv_destroy(&u->plan);
   spmv_analysis_clear(&u->analysis, &u->exec);
 }
 
@@ -73,7 +73,7 @@ void unit_problem_clear(UnitProblem *p)
 void unit_mult(UnitPlan *u, SpmvIsa isa, const void *alpha, const void *x, const void *beta, void *y)
 {
   (void)isa;
-  UNIT_EQUAL(SPMV_SUCCESS, u->plan->format->mult(u->plan, alpha, x, beta, y, NULL, &u->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(u->plan, alpha, x, beta, y, NULL, &u->exec));
 }
 
 void unit_check_products(UnitProblem *p, UnitPlan *u, UnitMult *mult)
@@ -91,7 +91,7 @@ void unit_check_products(UnitProblem *p, UnitPlan *u, UnitMult *mult)
     UNIT_EQUAL(SPMV_SUCCESS, check_reference(&p->csr.pattern, scalar, p->values, p->x, transpose, &reference));
     for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
       memset(p->y, 0xFF, (size_t)(p->most * spmv_scalar_bytes(scalar))); /* NaN */
-      if (transpose) u->plan->format->multtranspose(u->plan, alpha, p->x, beta, p->y, NULL, &u->exec);
+      if (transpose) spmv_multtranspose(u->plan, alpha, p->x, beta, p->y, NULL, &u->exec);
       else mult(u, (SpmvIsa)isa, alpha, p->x, beta, p->y);
       UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, p->y, &fault));
     }

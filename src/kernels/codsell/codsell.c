@@ -6,9 +6,6 @@
 */
 #include "codsell_host.h"
 #include <stdio.h>
-#if defined(SPMV_HAVE_CUDA)
-  #include "codsell_device.h"
-#endif
 
 static const char *const c_names[]    = {"8", "16", "32", "64", NULL};
 static const char *const word_names[] = {"auto",
@@ -25,73 +22,6 @@ static const SpmvOptionDesc options[] = {
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
-static SpmvStatus codsell_analyze(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *chosen,
-                                  SpmvExec *exec, SpmvAnalysis *analysis)
-{
-#if defined(SPMV_HAVE_CUDA)
-  if (exec->space == SPMV_DEVICE) return codsell_device_analyze(pattern, scalar, chosen, exec, analysis);
-#endif
-  return codsell_host_analyze(pattern, scalar, chosen, exec, analysis);
-}
-
-static SpmvStatus codsell_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **plan)
-{
-#if defined(SPMV_HAVE_CUDA)
-  if (exec->space == SPMV_DEVICE) return codsell_device_build(csr, analysis, exec, plan);
-#endif
-  if (csr->values_space != SPMV_HOST)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format codsell needs its values on the host");
-  return codsell_host_build(csr, analysis, exec, plan);
-}
-
-static SpmvStatus codsell_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
-{
-#if defined(SPMV_HAVE_CUDA)
-  if (base->space == SPMV_DEVICE) return codsell_device_update_values(base, values, values_space, exec);
-#endif
-  if (values_space != SPMV_HOST)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format codsell needs its values on the host");
-  codsell_host_update((CodsellPlan *)base, values);
-  return SPMV_SUCCESS;
-}
-
-static SpmvStatus codsell_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
-                               void *work, SpmvExec *exec)
-{
-#if defined(SPMV_HAVE_CUDA)
-  if (base->space == SPMV_DEVICE) return codsell_device_mult(base, alpha, x, beta, y, work, exec);
-#endif
-  (void)work;
-  (void)exec;
-  codsell_host_mult((const CodsellPlan *)base, alpha, x, beta, y);
-  return SPMV_SUCCESS;
-}
-
-#if defined(SPMV_HAVE_CUDA)
-static SpmvStatus codsell_prepare_transpose(SpmvPlan *base, SpmvExec *exec)
-{
-  return base->space == SPMV_DEVICE ? codsell_device_prepare_transpose(base, exec) : SPMV_SUCCESS;
-}
-#endif
-
-static SpmvStatus codsell_multtranspose(const SpmvPlan *base, const void *alpha, const void *x, const void *beta,
-                                        void *y, void *work, SpmvExec *exec)
-{
-#if defined(SPMV_HAVE_CUDA)
-  if (base->space == SPMV_DEVICE) return codsell_device_multtranspose(base, alpha, x, beta, y, work, exec);
-#endif
-  (void)work;
-  (void)exec;
-  codsell_host_multtranspose((const CodsellPlan *)base, alpha, x, beta, y);
-  return SPMV_SUCCESS;
-}
-
-static SpmvStatus codsell_memory_report(const SpmvPlan *base, SpmvMemory *memory)
-{
-  *memory = base->memory;
-  return SPMV_SUCCESS;
-}
-
 static void view_kinds(const CodsellShape *s, SpmvPrint print, void *ctx)
 {
   static const char *const name[CODSELL_KINDS] = {"uniform",          "ids8",          "ids16",
@@ -106,7 +36,7 @@ static void view_kinds(const CodsellShape *s, SpmvPrint print, void *ctx)
   print(ctx, line);
 }
 
-static SpmvStatus codsell_print(const SpmvPlan *base, SpmvPrint print, void *ctx)
+void codsell_print(const SpmvPlan *base, SpmvPrint print, void *ctx)
 {
   const CodsellShape *s      = &((const CodsellPlan *)base)->shape;
   const int64_t       values = s->columns << s->log_c;
@@ -123,32 +53,21 @@ static SpmvStatus codsell_print(const SpmvPlan *base, SpmvPrint print, void *ctx
   snprintf(line, sizeof line, "long rows: %lld with %lld nonzeros, of more than %d or far from the diagonal",
            (long long)s->long_rows, (long long)s->long_nnz, s->longest);
   print(ctx, line);
-#if defined(SPMV_HAVE_CUDA)
-  if (base->space == SPMV_DEVICE) codsell_device_view(base, print, ctx);
-#endif
-  return SPMV_SUCCESS;
 }
 
-static void codsell_destroy(SpmvPlan **plan)
-{
-  if (!plan || !*plan) return;
-#if defined(SPMV_HAVE_CUDA)
-  if ((*plan)->space == SPMV_DEVICE) {
-    codsell_device_destroy(plan);
-    return;
-  }
-#endif
-  SpmvAllocator host = (*plan)->host, device = (*plan)->device;
-  codsell_free_arrays((CodsellPlan *)*plan);
-  spmv_free(&host, &device, SPMV_HOST, *plan);
-  *plan = NULL;
-}
-
-#if defined(SPMV_HAVE_CUDA)
-  #define CODSELL_DEVICE_CAPS (SPMV_CAP_DEVICE | SPMV_CAP_DEVICE_BUILD)
-#else
-  #define CODSELL_DEVICE_CAPS 0
-#endif
+static const SpmvSlots host_slots = {
+    .analysis_bytes = sizeof(CodsellAnalysis),
+    .plan_bytes     = sizeof(CodsellPlan),
+    .analyze        = codsell_host_analyze,
+    .clear_analysis = codsell_host_clear_analysis,
+    .build          = codsell_host_build,
+    .update_values  = codsell_host_update,
+    .extract_values = codsell_host_extract,
+    .mult           = codsell_host_mult,
+    .add_transposed = codsell_host_add_transposed,
+    .view           = codsell_print,
+    .clear          = codsell_free_arrays,
+};
 
 /*MC
    MATAIJCODSELL = "aijcodsell" - A sparse matrix stored as SELL-C-sigma, slices of rows of about equal length, with the
@@ -181,19 +100,10 @@ M*/
 const SpmvFormat spmv_format_codsell = {
     .abi  = SPMV_ABI,
     .caps = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_BITWISE | SPMV_CAP_F32 | SPMV_CAP_I64 |
-            CODSELL_DEVICE_CAPS,
-    .name          = "codsell",
-    .summary       = "SELL-C-sigma with dictionary-compressed positions",
-    .options       = options,
-    .analyze       = codsell_analyze,
-    .build         = codsell_build,
-    .update_values = codsell_update_values,
-    .mult          = codsell_mult,
-    .multtranspose = codsell_multtranspose,
-#if defined(SPMV_HAVE_CUDA)
-    .prepare_transpose = codsell_prepare_transpose,
-#endif
-    .memory  = codsell_memory_report,
-    .view    = codsell_print,
-    .destroy = codsell_destroy,
+            SPMV_DEVICE_CAPS,
+    .name    = "codsell",
+    .summary = "SELL-C-sigma with dictionary-compressed positions",
+    .options = options,
+    .host    = &host_slots,
+    .device  = SPMV_DEVICE_SLOTS(codsell_device_slots),
 };

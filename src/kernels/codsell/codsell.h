@@ -17,19 +17,22 @@
                        lengths u8 [C] if the slice is ragged, u16 if it is wider than 255
                      Word w of lane l is at w * C + l. Each slice is padded with 0 to a multiple of 4 bytes.
     dictionary  i32  [words * stride] W offsets each
-    order       u16  [slices * C] the row in a slot, minus the first row of its window; absent when no row has moved
+    order       u16  [slices * C] the row in a slot, minus the first row of its window; absent when each row lies in the
+                     slot of its own number
     windows     i64  [windows] position of the first nonzero of each window of rows in the CSR
     long_rows        [long_rows + 1] CodsellLong: rows that are too long for a slice or too far from the diagonal.
                      Slices hold them as empty rows; the product adds them afterwards.
     long_columns I   [long_nnz]
     long_values S    [long_nnz]
+    pieces           [pieces] CodsellPiece, on a device: long rows are cut into pieces of CODSELL_PIECE nonzeros, each
+                     summed up by one thread block into work; a second kernel adds the sums of a row in their order
 
   S is base.scalar_type; I is base.index_type on the host and 32 bits on a device.
 */
 #ifndef SPMV_CODSELL_H
 #define SPMV_CODSELL_H
 
-#include <spmv_kernels.h>
+#include "core/format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,9 +43,9 @@ enum {
   CODSELL_MAX_C      = 64,      /* rows of a slice */
   CODSELL_MAX_SIGMA  = 4096,    /* rows of a window: fits the 16 bits of order and a thread block's shared memory */
   CODSELL_WINDOW     = 256,     /* rows of a window when nothing is sorted; a multiple of every C */
-  CODSELL_SHORTEST   = 128,     /* rows up to here always lie in slices, */
-  CODSELL_LONGEST    = 1024,    /* longer ones never, */
-  CODSELL_MEAN_ROWS  = 4,       /* and between, rows up to so many times the mean row */
+  CODSELL_SHORTEST   = 128,     /* nonzeros: rows of at most so many always lie in slices */
+  CODSELL_LONGEST    = 1024,    /* nonzeros: rows of more than so many never lie in slices */
+  CODSELL_MEAN_ROWS  = 4,       /* rows between these lengths do if they have at most so many times the mean row */
   CODSELL_FAR        = 1 << 29, /* columns so far from the diagonal are left to the long rows */
   CODSELL_DICTIONARY = 1 << 16, /* words at most */
   CODSELL_NO_ID      = 1 << 20  /* a word that is not in the dictionary */
@@ -57,14 +60,14 @@ enum { CODSELL_WORDS = 8 };
 
 /* How the positions of a slice are kept */
 typedef enum {
-  CODSELL_UNIFORM = 0,      /* all rows have the same offsets: one id a word */
-  CODSELL_IDS8,             /* one id a word and row, 8 bits */
+  CODSELL_UNIFORM = 0,      /* all rows have the same offsets: one id per word */
+  CODSELL_IDS8,             /* one id per word and row, 8 bits */
   CODSELL_IDS16,            /* 16 bits */
   CODSELL_STARTS16_UNIFORM, /* a start of 16 bits a word and row, the rest of the word the same in all rows */
   CODSELL_STARTS16_IDS8,
   CODSELL_STARTS32_UNIFORM, /* the same with starts of 32 bits */
   CODSELL_STARTS32_IDS8,
-  CODSELL_COLUMNS16, /* no words: a column of 16 bits a nonzero */
+  CODSELL_COLUMNS16, /* no words: a column of 16 bits per nonzero */
   CODSELL_COLUMNS32,
   CODSELL_KINDS
 } CodsellKind;
@@ -73,9 +76,9 @@ typedef struct {
   uint64_t column0 : 44; /* sum of the widths before */
   uint64_t width : 12;
   uint64_t kind : 4;
-  uint64_t ragged : 1; /* some row is shorter than the width */
-  uint64_t moved : 1;  /* some slot does not hold the row of its own number */
-  uint64_t scaled : 1; /* its starts are in units of W columns */
+  uint64_t ragged : 1;   /* some row is shorter than the width */
+  uint64_t permuted : 1; /* some slot does not hold the row of its own number */
+  uint64_t scaled : 1;   /* its starts are in units of W columns */
   uint64_t unused : 1;
   uint64_t code0; /* first byte of its codes */
 } CodsellSlice;
@@ -116,16 +119,19 @@ typedef struct {
   CodsellLong  *long_rows;
   void         *long_columns, *long_values;
   CodsellPiece *pieces; /* [pieces], on a device */
-  void         *block;  /* on a device: all arrays lie in it */
 } CodsellPlan;
 
 void codsell_memory(const CodsellShape *, SpmvIndex long_index, SpmvScalar, SpmvMemory *);
 void codsell_decide(const CodsellShape *, SpmvAnalysis *);
 /* Allocates all arrays of a plan in its space; what fails is left to the caller to free */
 SpmvStatus codsell_alloc(CodsellPlan *, SpmvIndex long_index, SpmvExec *);
-void       codsell_free_arrays(CodsellPlan *);
+void       codsell_free_arrays(SpmvPlan *);
+/* What the views of both spaces begin with */
+void codsell_print(const SpmvPlan *, SpmvPrint, void *ctx);
 /* The options of an analysis, decoded: log2 of C, sigma (0: automatic), W (0: automatic) */
 void codsell_read_options(const SpmvOptions *, int *log_c, int64_t *sigma, int *word);
+
+extern const SpmvSlots codsell_device_slots;
 
 #ifdef __cplusplus
 }

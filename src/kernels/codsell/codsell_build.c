@@ -5,6 +5,7 @@
 #define SPMV_BODY "codsell/codsell_codes.inc"
 #define SPMV_INDEX_ONLY
 #include "core/instantiate.h"
+
 /* first[row of the window]: position of its first nonzero in the CSR */
 static void find_rows(const CodsellPlan *plan, int64_t window, int64_t *first, const CodsellLong **next_long)
 {
@@ -49,18 +50,18 @@ void codsell_host_slices(const SpmvPattern *p, CodsellAnalysis *a)
 
   for (int64_t i = 0; i < s->slices; i++) {
     CodsellSpan span;
-    int         width, ragged, kind, moved = 0;
+    int         width, ragged, kind, permuted = 0;
 
     codsell_host_span(p, a, i, s->word, 1, &width, &ragged, &span);
     kind = codsell_choose(&span, width, s->word, c, ragged);
-    for (int l = 0; a->order && l < c; l++) moved |= a->order[i * c + l] != (i * c + l) % s->window;
-    a->slices[i] = (CodsellSlice){.column0 = (uint64_t)s->columns,
-                                  .width   = (uint64_t)width,
-                                  .kind    = (uint64_t)kind,
-                                  .ragged  = (uint64_t)ragged,
-                                  .moved   = (uint64_t)moved,
-                                  .scaled  = (uint64_t)codsell_is_scaled(&span, kind),
-                                  .code0   = (uint64_t)s->code_bytes};
+    for (int l = 0; a->order && l < c; l++) permuted |= a->order[i * c + l] != (i * c + l) % s->window;
+    a->slices[i] = (CodsellSlice){.column0  = (uint64_t)s->columns,
+                                  .width    = (uint64_t)width,
+                                  .kind     = (uint64_t)kind,
+                                  .ragged   = (uint64_t)ragged,
+                                  .permuted = (uint64_t)permuted,
+                                  .scaled   = (uint64_t)codsell_is_scaled(&span, kind),
+                                  .code0    = (uint64_t)s->code_bytes};
     s->columns += width;
     s->code_bytes += codsell_parts(kind, width, s->word, c, ragged).end;
     if (width == 0) continue;
@@ -71,35 +72,27 @@ void codsell_host_slices(const SpmvPattern *p, CodsellAnalysis *a)
   s->padding = (s->columns << s->log_c) - (p->nnz - s->long_nnz);
 }
 
-static void free_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
+void codsell_host_clear_analysis(void *data, SpmvExec *exec)
 {
-  CodsellAnalysis *a       = analysis->data;
-  void *const      block[] = {a->length, a->order, a->windows, a->long_rows, a->slices, a->table, a->dictionary, a};
+  CodsellAnalysis *a       = data;
+  void *const      block[] = {a->length, a->order, a->windows, a->long_rows, a->slices, a->table, a->dictionary};
 
   for (size_t i = 0; i < sizeof block / sizeof block[0]; i++) spmv_exec_free(exec, SPMV_HOST, block[i]);
 }
 
-SpmvStatus codsell_host_analyze(const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
-                                SpmvAnalysis *analysis)
+SpmvStatus codsell_host_analyze(const SpmvPattern *p, SpmvAnalysis *analysis, SpmvExec *exec)
 {
-  CodsellAnalysis *a;
+  CodsellAnalysis *a = analysis->data;
   int64_t          sigma;
   int              word;
-  SpmvStatus       status = spmv_alloc(exec, SPMV_HOST, sizeof *a, "analysis", &analysis->data);
 
-  if (status) return status;
-  analysis->destroy_data = free_analysis;
-  a                      = memset(analysis->data, 0, sizeof *a);
-  a->shape.parts         = 1;
-  codsell_read_options(options, &a->shape.log_c, &sigma, &word);
-  status = codsell_host_rows(p, sigma, exec, a);
-  if (!status) status = codsell_host_dictionary(p, word, exec, a);
-  if (!status)
-    status =
-        spmv_alloc(exec, SPMV_HOST, a->shape.slices * (int64_t)sizeof(CodsellSlice), "slices", (void **)&a->slices);
-  if (status) return status;
+  a->shape.parts = 1;
+  codsell_read_options(&analysis->options, &a->shape.log_c, &sigma, &word);
+  SPMV_TRY(codsell_host_rows(p, sigma, exec, a));
+  SPMV_TRY(codsell_host_dictionary(p, word, exec, a));
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, a->shape.slices * (int64_t)sizeof(CodsellSlice), "slices", (void **)&a->slices));
   codsell_host_slices(p, a);
-  codsell_memory(&a->shape, p->index_type, scalar, &analysis->memory);
+  codsell_memory(&a->shape, p->index_type, analysis->scalar_type, &analysis->memory);
   codsell_decide(&a->shape, analysis);
   return SPMV_SUCCESS;
 }
@@ -109,24 +102,14 @@ static void copy_array(void *to, const void *from, int64_t bytes)
   if (bytes > 0) memcpy(to, from, (size_t)bytes);
 }
 
-SpmvStatus codsell_host_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **out)
+SpmvStatus codsell_host_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *base, SpmvExec *exec)
 {
-  const CodsellAnalysis *a = analysis->data;
-  const CodsellShape    *s = &a->shape;
-  CodsellPlan           *plan;
-  void                  *block;
-  SpmvStatus             status = spmv_alloc(exec, SPMV_HOST, sizeof *plan, "plan", &block);
+  const CodsellAnalysis *a    = analysis->data;
+  const CodsellShape    *s    = &a->shape;
+  CodsellPlan           *plan = (CodsellPlan *)base;
 
-  if (status) return status;
-  plan = memset(block, 0, sizeof *plan);
-  spmv_plan_init(&plan->base, csr, analysis, exec);
   plan->shape = *s;
-  status      = codsell_alloc(plan, csr->pattern.index_type, exec);
-  if (status) {
-    codsell_free_arrays(plan);
-    spmv_exec_free(exec, SPMV_HOST, plan);
-    return status;
-  }
+  SPMV_TRY(codsell_alloc(plan, csr->pattern.index_type, exec));
   copy_array(plan->slices, a->slices, s->slices * (int64_t)sizeof(CodsellSlice));
   copy_array(plan->dictionary, a->dictionary, s->words * s->stride * (int64_t)sizeof(int32_t));
   copy_array(plan->windows, a->windows, s->windows * (int64_t)sizeof(int64_t));
@@ -134,16 +117,29 @@ SpmvStatus codsell_host_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, 
   if (s->long_rows > 0) copy_array(plan->long_rows, a->long_rows, (s->long_rows + 1) * (int64_t)sizeof(CodsellLong));
   if (csr->pattern.index_type == SPMV_I64) write_codes_i64(&csr->pattern, a, plan);
   else write_codes_i32(&csr->pattern, a, plan);
-  codsell_host_update(plan, csr->values);
-  *out = &plan->base;
+  return codsell_host_update(base, csr->values, SPMV_HOST, exec);
+}
+
+SpmvStatus codsell_host_update(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  const CodsellPlan *plan = (const CodsellPlan *)base;
+
+  (void)values_space;
+  (void)exec;
+  if (base->nnz == 0) return SPMV_SUCCESS;
+  if (base->scalar_type == SPMV_F32) walk_values_f32(plan, values, NULL);
+  else walk_values_f64(plan, values, NULL);
   return SPMV_SUCCESS;
 }
 
-void codsell_host_update(CodsellPlan *plan, const void *values)
+SpmvStatus codsell_host_extract(const SpmvPlan *base, void *values, SpmvExec *exec)
 {
-  if (plan->base.nnz == 0) return;
-  if (plan->base.scalar_type == SPMV_F32) update_f32(plan, values);
-  else update_f64(plan, values);
+  const CodsellPlan *plan = (const CodsellPlan *)base;
+
+  (void)exec;
+  if (base->scalar_type == SPMV_F32) walk_values_f32(plan, NULL, values);
+  else walk_values_f64(plan, NULL, values);
+  return SPMV_SUCCESS;
 }
 
 #define FOUR(n)    n, n + 1, n + 2, n + 3
@@ -173,9 +169,9 @@ void codsell_view(const CodsellPlan *plan, int64_t slice, CodsellView *v)
   v->ids        = codes + parts.ids;
   v->lengths    = codes + parts.lengths;
   v->dictionary = plan->dictionary;
-  v->row        = at->moved ? v->moved : in_order;
-  if (at->moved)
-    for (int l = 0; l < c; l++) v->moved[l] = plan->order[slot0 + l] - (int32_t)(slot0 % s->window);
+  v->row        = at->permuted ? v->permuted : in_order;
+  if (at->permuted)
+    for (int l = 0; l < c; l++) v->permuted[l] = plan->order[slot0 + l] - (int32_t)(slot0 % s->window);
 }
 
 int codsell_view_length(const CodsellView *v, int lane)

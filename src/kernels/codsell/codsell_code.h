@@ -7,20 +7,14 @@
 
 #include "codsell.h"
 
-#if defined(__CUDACC__)
-  #define CODSELL_BOTH static __host__ __device__ inline
-#else
-  #define CODSELL_BOTH static inline
-#endif
-
 enum {
   CODSELL_SAMPLE_ALL = 1 << 19, /* words looked at for all word lengths together, about, before one is chosen */
   CODSELL_SAMPLE_ONE = 1 << 19, /* words looked at for the dictionary itself */
   CODSELL_COUNT_MAX  = 0x1ffff, /* a count of a word is cut here, so that it fits a key with its word and position */
-  CODSELL_RARE       = 3        /* occurrences in the sample that earn a place, when most words are distinct */
+  CODSELL_RARE       = 3        /* occurrences in the sample that earn an entry, when most words are distinct */
 };
 
-/* A word of the sample. key 0 is a free entry. first tells where the word occurs first, see codsell_place(). */
+/* A word of the sample. key 0 is a free entry. first tells where the word occurs first, see codsell_locator(). */
 typedef struct {
   uint64_t key, first;
   uint32_t count;
@@ -40,28 +34,20 @@ typedef struct {
   int32_t low, high;            /* smallest and largest column minus first slot */
 } CodsellSpan;
 
-CODSELL_BOTH int codsell_stride(int word) { return word <= 2 ? word : word <= 4 ? 4 : 8; }
+SPMV_BOTH int codsell_stride(int word) { return word <= 2 ? word : word <= 4 ? 4 : 8; }
 
-CODSELL_BOTH int codsell_words(int length, int word) { return (length + word - 1) / word; }
-
-/* A bijective mixing of 64 bits (multiply and xor-shift) */
-CODSELL_BOTH uint64_t codsell_mix(uint64_t z)
-{
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
+SPMV_BOTH int codsell_words(int length, int word) { return (length + word - 1) / word; }
 
 /* Slice i of the sample: one of every `stride`, at no regular distance */
-CODSELL_BOTH int64_t codsell_sampled(int64_t i, int64_t stride, int64_t slices)
+SPMV_BOTH int64_t codsell_sampled(int64_t i, int64_t stride, int64_t slices)
 {
-  const int64_t s = i * stride + (int64_t)(codsell_mix((uint64_t)i) % (uint64_t)stride);
+  const int64_t s = i * stride + (int64_t)(spmv_mix((uint64_t)i) % (uint64_t)stride);
   return s < slices ? s : slices - 1;
 }
 
 /* Fingerprints of a word as it is and from its own start: a polynomial in its offsets, so that the second one follows
    from the first. Equal words have equal prints; whoever finds a print compares the words. */
-CODSELL_BOTH void codsell_prints(const int32_t *offset, int word, uint64_t *print, uint64_t *relative)
+SPMV_BOTH void codsell_prints(const int32_t *offset, int word, uint64_t *print, uint64_t *relative)
 {
   uint64_t sum = 0, ones = 0;
 
@@ -69,31 +55,31 @@ CODSELL_BOTH void codsell_prints(const int32_t *offset, int word, uint64_t *prin
     sum  = sum * 0x9e3779b97f4a7c15ull + (uint64_t)(int64_t)offset[j];
     ones = ones * 0x9e3779b97f4a7c15ull + 1;
   }
-  *print    = codsell_mix(sum + (uint64_t)word * 0xd6e8feb86659fd93ull) | 1;
-  *relative = codsell_mix(sum - ones * (uint64_t)(int64_t)offset[0] + (uint64_t)word * 0xd6e8feb86659fd93ull) | 1;
+  *print    = spmv_mix(sum + (uint64_t)word * 0xd6e8feb86659fd93ull) | 1;
+  *relative = spmv_mix(sum - ones * (uint64_t)(int64_t)offset[0] + (uint64_t)word * 0xd6e8feb86659fd93ull) | 1;
 }
 
 /* Whether words that occur so often in a sample belong into the dictionary: all do when the words repeat themselves,
    only frequent ones when most are distinct */
-CODSELL_BOTH int codsell_worth(CodsellCounts c, uint32_t count)
+SPMV_BOTH int codsell_worth(CodsellCounts c, uint32_t count)
 {
   return c.distinct * 8 <= c.words || count >= CODSELL_RARE;
 }
 
-/* The place of word w of a row: 3 bits for the word length, by its position among those in question, then the row, and
+/* Where word w of a row is: 3 bits for the word length, by its position among those in question, then the row, and
    12 bits for the word and whether it is taken from its own start */
-CODSELL_BOTH uint64_t codsell_place(int length_index, int64_t row, int w, int relative)
+SPMV_BOTH uint64_t codsell_locator(int length_index, int64_t row, int w, int relative)
 {
   return (uint64_t)length_index << 61 | (uint64_t)row << 12 | (uint64_t)(2 * w + relative);
 }
 
-CODSELL_BOTH int     codsell_place_length(uint64_t place) { return (int)(place >> 61); }
-CODSELL_BOTH int64_t codsell_place_row(uint64_t place) { return (int64_t)(place << 3 >> 15); }
-CODSELL_BOTH int     codsell_place_word(uint64_t place) { return (int)(place & 0xfff) >> 1; }
-CODSELL_BOTH int     codsell_place_relative(uint64_t place) { return (int)(place & 1); }
+SPMV_BOTH int     codsell_locator_length(uint64_t locator) { return (int)(locator >> 61); }
+SPMV_BOTH int64_t codsell_locator_row(uint64_t locator) { return (int64_t)(locator << 3 >> 15); }
+SPMV_BOTH int     codsell_locator_word(uint64_t locator) { return (int)(locator & 0xfff) >> 1; }
+SPMV_BOTH int     codsell_locator_relative(uint64_t locator) { return (int)(locator & 1); }
 
 /* A count as it orders the dictionary */
-CODSELL_BOTH uint32_t codsell_rank_count(uint32_t count)
+SPMV_BOTH uint32_t codsell_rank_count(uint32_t count)
 {
   return count < CODSELL_COUNT_MAX ? count : (uint32_t)CODSELL_COUNT_MAX;
 }
@@ -103,23 +89,23 @@ typedef struct {
   int starts, ids, lengths, end;
 } CodsellParts;
 
-CODSELL_BOTH int codsell_has_starts(int kind) { return kind >= CODSELL_STARTS16_UNIFORM; }
+SPMV_BOTH int codsell_has_starts(int kind) { return kind >= CODSELL_STARTS16_UNIFORM; }
 
 /* Bytes of a start, 0 where there is none */
-CODSELL_BOTH int codsell_start_bytes(int kind)
+SPMV_BOTH int codsell_start_bytes(int kind)
 {
   if (!codsell_has_starts(kind)) return 0;
   return kind == CODSELL_STARTS16_UNIFORM || kind == CODSELL_STARTS16_IDS8 || kind == CODSELL_COLUMNS16 ? 2 : 4;
 }
 
 /* Bytes of an id of one row, 0 where all rows share one or there is none */
-CODSELL_BOTH int codsell_id_bytes(int kind)
+SPMV_BOTH int codsell_id_bytes(int kind)
 {
   if (kind == CODSELL_IDS16) return 2;
   return kind == CODSELL_IDS8 || kind == CODSELL_STARTS16_IDS8 || kind == CODSELL_STARTS32_IDS8 ? 1 : 0;
 }
 
-CODSELL_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, int ragged)
+SPMV_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, int ragged)
 {
   const int    n = codsell_words(width, word), plain = kind >= CODSELL_COLUMNS16;
   const int    bytes = codsell_start_bytes(kind) * (plain ? width : n) * c, id_bytes = codsell_id_bytes(kind);
@@ -133,16 +119,16 @@ CODSELL_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, in
 
 /* What a slice speaks for or against a word length: its bytes, and one for each position past its width that the last
    word has */
-CODSELL_BOTH int codsell_charge(int kind, int width, int word, int c, int ragged)
+SPMV_BOTH int codsell_cost(int kind, int width, int word, int c, int ragged)
 {
   const int past = kind >= CODSELL_COLUMNS16 ? 0 : codsell_words(width, word) * word - width;
   return codsell_parts(kind, width, word, c, ragged).end + past;
 }
 
-CODSELL_BOTH int codsell_is_narrow(const CodsellSpan *s) { return s->high - s->low <= 0xffff; }
+SPMV_BOTH int codsell_is_narrow(const CodsellSpan *s) { return s->high - s->low <= 0xffff; }
 
 /* Whether the words and columns of a slice allow a kind */
-CODSELL_BOTH int codsell_allows(const CodsellSpan *s, int kind, int word)
+SPMV_BOTH int codsell_allows(const CodsellSpan *s, int kind, int word)
 {
   const int narrow = codsell_is_narrow(s), known = s->max_relative < CODSELL_DICTIONARY;
   const int short_starts = narrow || (s->aligned && (s->high - s->low) / word <= 0xffff);
@@ -170,7 +156,7 @@ CODSELL_BOTH int codsell_allows(const CodsellSpan *s, int kind, int word)
 }
 
 /* The kind of fewest bytes; of equal ones the first */
-CODSELL_BOTH int codsell_choose(const CodsellSpan *s, int width, int word, int c, int ragged)
+SPMV_BOTH int codsell_choose(const CodsellSpan *s, int width, int word, int c, int ragged)
 {
   int best = CODSELL_COLUMNS32, least = codsell_parts(best, width, word, c, ragged).end;
 
@@ -186,31 +172,31 @@ CODSELL_BOTH int codsell_choose(const CodsellSpan *s, int width, int word, int c
 }
 
 /* Whether starts of 16 bits have to count W columns each */
-CODSELL_BOTH int codsell_is_scaled(const CodsellSpan *s, int kind)
+SPMV_BOTH int codsell_is_scaled(const CodsellSpan *s, int kind)
 {
   return (kind == CODSELL_STARTS16_UNIFORM || kind == CODSELL_STARTS16_IDS8) && !codsell_is_narrow(s);
 }
 
 /* 1 + the largest id that a slice of a kind uses */
-CODSELL_BOTH int codsell_ids_used(const CodsellSpan *s, int kind)
+SPMV_BOTH int codsell_ids_used(const CodsellSpan *s, int kind)
 {
   if (kind <= CODSELL_IDS16) return s->max_id + 1;
   return kind < CODSELL_COLUMNS16 ? s->max_relative + 1 : 0;
 }
 
-CODSELL_BOTH int codsell_length(const uint8_t *lengths, int width, int lane)
+SPMV_BOTH int codsell_length(const uint8_t *lengths, int width, int lane)
 {
   return width > 255 ? ((const uint16_t *)lengths)[lane] : lengths[lane];
 }
 
 /* The row in a slot; rows and beyond for the unused slots of the last slice */
-CODSELL_BOTH int64_t codsell_row(const uint16_t *order, int64_t window, int64_t slot)
+SPMV_BOTH int64_t codsell_row(const uint16_t *order, int64_t window, int64_t slot)
 {
   return order ? slot / window * window + order[slot] : slot;
 }
 
 /* Nonzeros of the longest row that may lie in a slice */
-CODSELL_BOTH int codsell_longest(int64_t rows, int64_t nnz)
+SPMV_BOTH int codsell_longest(int64_t rows, int64_t nnz)
 {
   const int64_t wanted = rows > 0 ? CODSELL_MEAN_ROWS * ((nnz + rows - 1) / rows) : 0;
 
@@ -219,8 +205,8 @@ CODSELL_BOTH int codsell_longest(int64_t rows, int64_t nnz)
 }
 
 /* Entries of the hash table of a sample and the distance of sampled slices, for the words of all the given lengths */
-CODSELL_BOTH void codsell_sample_size(const int *word, int count, int64_t wanted, int64_t rows, int64_t nnz,
-                                      int64_t *stride, int64_t *capacity)
+SPMV_BOTH void codsell_sample_size(const int *word, int count, int64_t wanted, int64_t rows, int64_t nnz,
+                                   int64_t *stride, int64_t *capacity)
 {
   int64_t words = 0;
 
@@ -231,7 +217,7 @@ CODSELL_BOTH void codsell_sample_size(const int *word, int count, int64_t wanted
 }
 
 /* The position of the entry with that print, or of the free one where it would go */
-CODSELL_BOTH int64_t codsell_find(const CodsellEntry *table, int64_t capacity, uint64_t print)
+SPMV_BOTH int64_t codsell_find(const CodsellEntry *table, int64_t capacity, uint64_t print)
 {
   int64_t i = (int64_t)(print & (uint64_t)(capacity - 1));
 

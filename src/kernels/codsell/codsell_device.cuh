@@ -3,7 +3,7 @@
 
     codsell_device_rows        lengths, sigma, order, long rows                        (codsell_device_rows.cu)
     codsell_device_dictionary  W and the dictionary, from samples of the slices   (codsell_device_words.cu, _rank.cu)
-    codsell_device_slices      kind and place of each slice                          (codsell_device_slices.cu)
+    codsell_device_slices      kind and offsets of each slice                        (codsell_device_slices.cu)
 
   and of the build: codsell_device_codes (codsell_device_codes.cu), codsell_device_fill (codsell_device_update.cu). The
   result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: once for
@@ -12,10 +12,8 @@
 #ifndef SPMV_CODSELL_DEVICE_CUH
 #define SPMV_CODSELL_DEVICE_CUH
 
-#include "../device/transpose.cuh"
 #include "../device/upload.cuh"
 #include "codsell_code.h"
-#include "codsell_device.h"
 
 enum {
   CODSELL_LOG_THREADS = 8,
@@ -23,11 +21,6 @@ enum {
   CODSELL_SUMMERS     = 128,                      /* and of a product: multiples of every C */
   CODSELL_PIECE       = 8 * CODSELL_SUMMERS
 };
-
-typedef struct {
-  CodsellPlan    plan; /* first */
-  SpmvTransposed transposed;
-} CodsellDevicePlan;
 
 /* What the analysis finds out about a slice for its codes */
 typedef struct {
@@ -43,7 +36,7 @@ typedef struct {
   SpmvPattern   pattern;
   uint16_t     *length;    /* [slices * C], by slot */
   uint16_t     *order;     /* [slices * C], or NULL */
-  int          *moved;     /* whether any row has moved */
+  int          *permuted;  /* whether any row is not in the slot of its number */
   CodsellLong  *long_rows; /* [long_rows + 1] */
   int64_t      *pieces;    /* [long_rows] up to and with each of them */
   CodsellSlice *slices;    /* [slices] */
@@ -80,14 +73,17 @@ SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *, const int *wor
                                    const int64_t *number, unsigned long long *bytes, SpmvExec *);
 /* Everything but the values, from the analysis and the pattern */
 SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const SpmvPattern *, CodsellPlan *, SpmvExec *);
-/* Values from CSR order to their places. The pattern may be NULL; where it is at hand, rows are found faster. */
+/* Values from CSR order into the plan. The pattern may be NULL; where it is at hand, rows are found faster. */
 SpmvStatus codsell_device_fill(CodsellPlan *, const SpmvPattern *, const void *values, SpmvExec *);
 
-/* The nonzeros of a plan in the order of the CSR that it was built from */
-SpmvStatus codsell_device_list(const CodsellPlan *, const SpmvCoordinates *, SpmvExec *);
+/* Slots */
+SpmvStatus codsell_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
+SpmvStatus codsell_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
+                               void *work, SpmvExec *);
 
-/* A place in the arena to go back to: what was handed out since is free again. When there are more chunks by then, the
-   last one is. Kernels of the stream may still use it, those that come later may overwrite it. */
+/* A position in the arena to go back to: what was handed out since then is free again. If the arena has grown by chunks
+   in between, it goes back to the beginning of the last one only. Kernels that are enqueued already may still use that
+   memory; those that come later in the stream may overwrite it. */
 typedef struct {
   int     chunks;
   char   *next;

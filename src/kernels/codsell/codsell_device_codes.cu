@@ -40,7 +40,7 @@ __device__ inline void read_starts(const SourceRow<I> *rows, int k0, unsigned *t
   }
 #pragma unroll
   for (int i = 0; i < POSITIONS; i++)
-    tile[place_in_tile<int>(i * ROWS_AT_A_TIME + thread / POSITIONS, position)] = start[i];
+    tile[index_in_tile<int>(i * ROWS_AT_A_TIME + thread / POSITIONS, position)] = start[i];
 }
 
 /* The id of word w of a row that is in the dictionary */
@@ -66,11 +66,11 @@ __device__ inline void read_ids(const CodsellSource &a, const SourceRow<I> *rows
     const SourceRow<I> &r = rows[slot];
 
     const bool inside                        = w < r.positions && codsell_id_bytes(r.kind);
-    tile[place_in_tile<int>(slot, position)] = inside ? id_of_word<W>(a, r.col, r.n, w, r.row, r.kind) : (uint16_t)0;
+    tile[index_in_tile<int>(slot, position)] = inside ? id_of_word<W>(a, r.col, r.n, w, r.row, r.kind) : (uint16_t)0;
   }
 }
 
-/* Positions of a tile, divided by D, to their places in a slice, for the lane of a thread */
+/* Positions of a tile, divided by D, to where they belong in a slice, for the lane of a thread */
 template <int D, typename T, typename Tile>
 __device__ inline void write_positions(uint8_t *to, const TargetRow &r, int k0, const Tile *tile)
 {
@@ -78,7 +78,7 @@ __device__ inline void write_positions(uint8_t *to, const TargetRow &r, int k0, 
 
 #pragma unroll
   for (int k = 0; k < POSITIONS; k++, lane += r.c)
-    if (k0 + k < r.width) *lane = (T)(tile[place_in_tile<int>(threadIdx.x % 32, k)] / D);
+    if (k0 + k < r.width) *lane = (T)(tile[index_in_tile<int>(threadIdx.x % 32, k)] / D);
 }
 
 template <int W>
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   }
 }
 
-/* Windows, one thread each, and long columns, one thread block a piece */
+/* Windows, one thread each, and long columns, one thread block per piece */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_rest(int64_t windows, int64_t window, const I *row_ptr, const I *col, const CodsellLong *long_rows,

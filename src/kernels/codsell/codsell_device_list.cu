@@ -13,9 +13,10 @@ struct List {
 
   __device__ inline void set(int64_t position, int64_t r, int64_t c, S value) const
   {
-    row[position]    = (int32_t)r;
-    col[position]    = (int32_t)c;
     values[position] = value;
+    if (!row) return;
+    row[position] = (int32_t)r;
+    col[position] = (int32_t)c;
   }
 };
 
@@ -40,7 +41,7 @@ __device__ inline int64_t column_of(const CodsellLayout &p, const CodsellSlice &
   return column + p.dictionary[(int64_t)id * s.stride + k % s.word];
 }
 
-/* `shares` thread blocks a window of at most ROWS rows: each takes every shares-th slice */
+/* `shares` thread blocks per window of at most ROWS rows: each takes every shares-th slice */
 template <int ROWS, typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_list_slices(const CodsellLayout p, int shares, const S *values, const List<S> list)
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
        slice += shares) {
     const CodsellSlice at       = p.slices[slice];
     const int64_t      slot     = (slice << s.log_c) + (threadIdx.x & (c - 1));
-    const int64_t      row      = at.moved ? window.begin + p.order[slot] : slot;
+    const int64_t      row      = at.permuted ? window.begin + p.order[slot] : slot;
     const int64_t      position = codsell_position(p, window, row, before[codsell_padded((int)(row - window.begin))]);
     const int          n        = codsell_length_in_slot(p, at, slot);
 
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* One thread block a piece of a long row */
+/* One thread block per piece of a long row */
 template <typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_list_pieces_of_rows(const CodsellLayout p, const S *long_values, const List<S> list)
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
 }
 
 template <typename S>
-SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvNonzeros *to, SpmvExec *exec)
 {
   const CodsellLayout p      = codsell_layout(plan);
   const List<S>       list   = {to->row, to->col, (S *)to->values};
@@ -99,8 +100,8 @@ SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvCoordinates *to, Spm
 }
 } // namespace
 
-SpmvStatus codsell_device_list(const CodsellPlan *plan, const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus codsell_device_list(const SpmvPlan *plan, const SpmvNonzeros *to, SpmvExec *exec)
 {
-  if (plan->base.scalar_type == SPMV_F32) return list_nonzeros<float>(plan, to, exec);
-  return list_nonzeros<double>(plan, to, exec);
+  if (plan->scalar_type == SPMV_F32) return list_nonzeros<float>((const CodsellPlan *)plan, to, exec);
+  return list_nonzeros<double>((const CodsellPlan *)plan, to, exec);
 }

@@ -1,5 +1,5 @@
 /*
-  codsell_device_mult.cu - the product on the device. A thread takes the row of a lane, or with `parts` threads a row
+  codsell_device_mult.cu - the product on the device. A thread takes the row of a lane, or with `parts` threads per row
   every parts-th step of it; neighbouring threads take neighbouring lanes, so that values and codes are read as they
   lie (codsell_device_lane.cuh). The first thread blocks sum up the pieces of long rows, which a second kernel adds to
   y.
@@ -48,12 +48,12 @@ __device__ inline CodsellSlice load_slice(const CodsellSlice *slice)
   return s;
 }
 
-/* The row in a slot, where sorting may have moved it */
+/* The row in a slot, which sorting may have permuted */
 template <typename S>
 __device__ inline int row_of_slot(const Product<S> &p, const CodsellSlice &at, int64_t slot)
 {
   const int window = (int)p.shape.window, first = (int)slot / window * window;
-  return at.moved ? first + p.order[slot] : (int)slot;
+  return at.permuted ? first + p.order[slot] : (int)slot;
 }
 
 /* The sum of this thread's part of its row */
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) c
   if (part == 0 && row < rows) y[row] = spmv_axpby(p.alpha, sum, p.beta, y + row);
 }
 
-/* One warp a piece: the first piece of each row adds up those of its row, in their order */
+/* One warp per piece: the first piece of each row adds up those of its row, in their order */
 template <typename S>
 __global__ void __launch_bounds__(CODSELL_SUMMERS) codsell_add_long_rows(Product<S> p)
 {
@@ -183,7 +183,6 @@ SpmvStatus mult(const CodsellPlan *plan, const void *alpha, const void *x, const
                            *(const S *)alpha,
                            *(const S *)beta};
 
-  if (p.alpha == S(0)) return spmv_scale(p.y, p.beta, s.rows, exec);
   while (1 << p.log_parts < s.parts) p.log_parts++;
   const int64_t blocks = s.pieces + spmv_blocks((s.slices << s.log_c) << p.log_parts, CODSELL_SUMMERS);
   switch (s.word) {

@@ -11,7 +11,7 @@
 #include <cub/block/block_scan.cuh>
 
 enum {
-  CODSELL_RESIDENT    = 640, /* thread blocks that a large device has room for at a time, about */
+  CODSELL_RESIDENT    = 640, /* thread blocks that a large device holds at a time, about */
   CODSELL_WAVES       = 4,   /* of these: as many hide that the last ones end late */
   CODSELL_SHARE_ROWS  = 512, /* of a window, for one of the thread blocks that share it, */
   CODSELL_SMALL_SHARE = 256  /* and where that makes too few waves */
@@ -162,7 +162,7 @@ __device__ inline int64_t codsell_position_of_row(const CodsellLayout &p, int64_
   for (int64_t slot = window.begin + threadIdx.x; slot < window.end; slot += CODSELL_THREADS) {
     const CodsellSlice at = p.slices[slot >> p.shape.log_c];
 
-    if ((at.moved ? window.begin + p.order[slot] : slot) < row) sum += codsell_length_in_slot(p, at, slot);
+    if ((at.permuted ? window.begin + p.order[slot] : slot) < row) sum += codsell_length_in_slot(p, at, slot);
   }
   sum = spmv_add_block<CODSELL_THREADS>(sum);
   if (threadIdx.x == 0) before = sum;

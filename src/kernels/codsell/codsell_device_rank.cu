@@ -125,13 +125,13 @@ struct Dictionary {
   int      word, stride;
   int32_t *to; /* or NULL */
 
-  __device__ inline void write(int id, uint64_t place) const
+  __device__ inline void write(int id, uint64_t locator) const
   {
-    const int64_t row = codsell_place_row(place), begin = row_ptr[row];
+    const int64_t row = codsell_locator_row(locator), begin = row_ptr[row];
     int32_t       offset[CODSELL_MAX_WORD];
 
-    codsell_read_word(col + begin, (int)(row_ptr[row + 1] - begin), codsell_place_word(place), word, row, offset);
-    const int32_t start = codsell_place_relative(place) ? offset[0] : 0;
+    codsell_read_word(col + begin, (int)(row_ptr[row + 1] - begin), codsell_locator_word(locator), word, row, offset);
+    const int32_t start = codsell_locator_relative(locator) ? offset[0] : 0;
 #pragma unroll
     for (int j = 0; j < CODSELL_MAX_WORD; j++)
       if (j < stride) to[(int64_t)id * stride + j] = j < word ? offset[j] - start : 0;
@@ -159,10 +159,10 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_give_ids(const Codsel
     const uint64_t own    = i < n ? r.key_to[i] : 0;
     const int      rank   = low + count_smaller(r.key_to, low, behind < CODSELL_BUCKETS ? begin[behind] : n, own);
     if (i >= n) continue;
-    const int id = rank - shorter[codsell_place_length(own)];
+    const int id = rank - shorter[codsell_locator_length(own)];
     if (id >= CODSELL_DICTIONARY) continue;
     r.table[r.entry_to[i]].id = (uint32_t)id;
-    if (words.to) words.write(id, codsell_key_place(own));
+    if (words.to) words.write(id, codsell_key_locator(own));
   }
 }
 

@@ -25,7 +25,7 @@ typedef struct {
 } CodsellRanking;
 
 /* Keys that sort the dictionary, all different: word length, then the frequent ones, then the first ones. They are
-   places, which have room for a count between the row, of 32 bits, and the word length. */
+   locators, with a count between the row, of 32 bits, and the word length. */
 enum { CODSELL_COUNT_BIT = 44 };
 static_assert(CODSELL_COUNT_MAX == (1 << (61 - CODSELL_COUNT_BIT)) - 1, "counts of keys");
 
@@ -34,7 +34,7 @@ __device__ inline uint64_t codsell_rank_key(const CodsellEntry &e)
   return e.first | (uint64_t)(CODSELL_COUNT_MAX - codsell_rank_count(e.count)) << CODSELL_COUNT_BIT;
 }
 
-__device__ inline uint64_t codsell_key_place(uint64_t key) { return key & ((1ull << CODSELL_COUNT_BIT) - 1); }
+__device__ inline uint64_t codsell_key_locator(uint64_t key) { return key & ((1ull << CODSELL_COUNT_BIT) - 1); }
 
 /* Gives ids to the words and, where a dictionary of some word length is given, writes them there */
 SpmvStatus codsell_device_rank(const CodsellRanking *, const SpmvPattern *, int word, int32_t *dictionary, SpmvExec *);

@@ -22,7 +22,7 @@ __host__ __device__ constexpr int64_t sigma_of(int choice) { return 256ll << 2 *
 struct RowTotals {
   unsigned long long long_rows, long_nnz, pieces, columns;
   unsigned long long sorted[SIGMA_CHOICES]; /* columns, if rows are sorted in windows of each sigma */
-  int                moved;                 /* whether any row has moved */
+  int                permuted;              /* whether any row is not in the slot of its number */
 };
 
 /* Whether slices of so many columns hold little but their nonzeros */
@@ -131,7 +131,7 @@ struct alignas(SORTED_EACH * sizeof(uint16_t)) Lengths {
 /* Sorts the rows of the windows that fit a thread block. Slots beyond the rows have length 0 and are the last of their
    window: they keep their number. */
 __global__ void __launch_bounds__(SORTERS) codsell_sort_rows(int64_t slots, int window, int longest, const RowBits bits,
-                                                             uint16_t *length, uint16_t *order, int *moved)
+                                                             uint16_t *length, uint16_t *order, int *permuted)
 {
   typedef cub::BlockRadixSort<unsigned, SORTERS, SORTED_EACH> Sort;
   __shared__ typename Sort::TempStorage                       temp;
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(SORTERS) codsell_sort_rows(int64_t slots, int 
     order[begin + slot]  = (uint16_t)row;
     any |= first + row != (unsigned)slot;
   }
-  if (any) *moved = 1;
+  if (any) *permuted = 1;
 }
 
 /* Rows with nonzeros but without a length */
@@ -261,7 +261,7 @@ SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   bits.end    = bits.window + codsell_bits_below(together); /* at most 24: rows and windows together have at most 13 */
   SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
   SPMV_LAUNCH(exec, codsell_sort_rows, spmv_blocks(s->windows, together), SORTERS, 0, slots, (int)s->window, s->longest,
-              bits, a->length, a->order, a->moved);
+              bits, a->length, a->order, a->permuted);
   return SPMV_SUCCESS;
 }
 
@@ -290,7 +290,7 @@ SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *a, int64_t sigma, SpmvExec
   SPMV_TRY(spmv_arena_array(&a->arena, s->slices * c, "lengths", &a->length, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, 1, "totals of rows", &totals, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(totals, 0, sizeof *totals, (cudaStream_t)exec->stream));
-  a->moved = &totals->moved;
+  a->permuted = &totals->permuted;
   SPMV_TRY(wide ? count_rows<int64_t>(a, totals, exec) : count_rows<int32_t>(a, totals, exec));
   if (sigma == 0) SPMV_TRY(try_sigmas(a, totals, exec));
   SPMV_TRY(spmv_fetch(&t, totals, sizeof t, exec));

@@ -1,4 +1,4 @@
-/* codsell_device_slices.cu - kind and place of each slice on the device. */
+/* codsell_device_slices.cu - kind and offsets of each slice on the device. */
 #include "codsell_device_slices.cuh"
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -109,9 +109,9 @@ __device__ inline void estimate(const CodsellSource &a, const CodsellRow<I> &r, 
   find_spans<W, false>(a, r, s);
   if ((int)threadIdx.x >> r.log_slices > 0) return;
   const int width = codsell_width(s.widest[threadIdx.x]), ragged = s.ragged[threadIdx.x];
-  const int kind   = codsell_choose(&s.span[threadIdx.x], width, W, r.c, ragged);
-  const int charge = codsell_charge(kind, width, W, r.c, ragged);
-  if (charge > 0) atomicAdd(bytes, (unsigned long long)charge);
+  const int kind = codsell_choose(&s.span[threadIdx.x], width, W, r.c, ragged);
+  const int cost = codsell_cost(kind, width, W, r.c, ragged);
+  if (cost > 0) atomicAdd(bytes, (unsigned long long)cost);
 }
 
 /* Each thread block has some slices of the sample and one of the word lengths */
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* Everything of a slice but its places */
+/* Everything of a slice but its offsets */
 template <int W, typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_describe(const CodsellSource a, int log_parts, const I *__restrict__ row_ptr, const I *__restrict__ col,
@@ -161,28 +161,28 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   to.width      = (uint64_t)width;
   to.kind       = (uint64_t)kind;
   to.ragged     = (uint64_t)ragged;
-  to.moved      = (uint64_t)s.moved[threadIdx.x];
+  to.permuted   = (uint64_t)s.permuted[threadIdx.x];
   to.scaled     = (uint64_t)codsell_is_scaled(span, kind);
   slices[slice] = to;
   found[slice]  = {span->low, s.row[threadIdx.x], width > 0 ? codsell_ids_used(span, kind) : 0};
 }
 
 /* Of a slice, or of all slices up to and with one */
-struct Places {
+struct Offsets {
   int64_t columns, bytes;
 };
 
-struct AddPlaces {
-  __host__ __device__ Places operator()(const Places &a, const Places &b) const
+struct AddOffsets {
+  __host__ __device__ Offsets operator()(const Offsets &a, const Offsets &b) const
   {
     return {a.columns + b.columns, a.bytes + b.bytes};
   }
 };
 
-struct PlacesOfSlice {
+struct OffsetsOfSlice {
   const CodsellSlice *slices;
   int                 word, c;
-  __device__ Places   operator()(int64_t i) const
+  __device__ Offsets  operator()(int64_t i) const
   {
     const CodsellSlice s = slices[i];
     return {(int64_t)s.width, codsell_parts((int)s.kind, (int)s.width, word, c, (int)s.ragged).end};
@@ -191,14 +191,14 @@ struct PlacesOfSlice {
 
 /* Sums over the slices in device memory */
 struct SliceTotals {
-  Places             all;
+  Offsets            all;
   unsigned long long kinds[CODSELL_KINDS];
-  int                used, moved;
+  int                used, permuted;
 };
 
 __global__ void __launch_bounds__(CODSELL_THREADS)
-    codsell_place_slices(CodsellSlice *slices, const CodsellFound *found, int64_t n, const Places *up_to,
-                         const int *moved, SliceTotals *totals)
+    codsell_position_slices(CodsellSlice *slices, const CodsellFound *found, int64_t n, const Offsets *up_to,
+                            const int *permuted, SliceTotals *totals)
 {
   __shared__ int kinds[CODSELL_KINDS], used;
   const int64_t  i = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x;
@@ -216,8 +216,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     raise(&used, found[i].used);
   }
   if (i == n - 1) {
-    totals->all   = up_to[i];
-    totals->moved = *moved;
+    totals->all      = up_to[i];
+    totals->permuted = *permuted;
   }
   __syncthreads();
   if (threadIdx.x < CODSELL_KINDS && kinds[threadIdx.x] > 0)
@@ -253,21 +253,21 @@ SpmvStatus describe_slices(CodsellDeviceAnalysis *a, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-SpmvStatus place_slices(CodsellDeviceAnalysis *a, SliceTotals *host_totals, SpmvExec *exec)
+SpmvStatus position_slices(CodsellDeviceAnalysis *a, SliceTotals *host_totals, SpmvExec *exec)
 {
   const int64_t n      = a->shape.slices;
   cudaStream_t  stream = (cudaStream_t)exec->stream;
-  Places       *up_to;
+  Offsets      *up_to;
   SliceTotals  *totals;
 
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "places of slices", &up_to, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "offsets of slices", &up_to, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, 1, "totals of slices", &totals, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(totals, 0, sizeof *totals, stream));
-  const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
-                                                      PlacesOfSlice{a->slices, a->shape.word, 1 << a->shape.log_c});
-  SPMV_CUB(exec, &a->arena, cub::DeviceScan::InclusiveScan(scratch, bytes, places, up_to, AddPlaces(), n, stream));
-  SPMV_LAUNCH(exec, codsell_place_slices, spmv_blocks(n, CODSELL_THREADS), CODSELL_THREADS, 0, a->slices, a->found, n,
-              up_to, a->moved, totals);
+  const auto offsets = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
+                                                       OffsetsOfSlice{a->slices, a->shape.word, 1 << a->shape.log_c});
+  SPMV_CUB(exec, &a->arena, cub::DeviceScan::InclusiveScan(scratch, bytes, offsets, up_to, AddOffsets(), n, stream));
+  SPMV_LAUNCH(exec, codsell_position_slices, spmv_blocks(n, CODSELL_THREADS), CODSELL_THREADS, 0, a->slices, a->found,
+              n, up_to, a->permuted, totals);
   return spmv_fetch(host_totals, totals, sizeof *totals, exec);
 }
 } // namespace
@@ -297,11 +297,11 @@ SpmvStatus codsell_device_slices(CodsellDeviceAnalysis *a, SpmvExec *exec)
   SliceTotals   t;
 
   SPMV_TRY(describe_slices(a, exec));
-  SPMV_TRY(place_slices(a, &t, exec));
+  SPMV_TRY(position_slices(a, &t, exec));
   s->columns    = t.all.columns;
   s->code_bytes = t.all.bytes;
   s->words      = t.used;
-  s->sorted     = t.moved;
+  s->sorted     = t.permuted;
   s->padding    = (s->columns << s->log_c) - (a->pattern.nnz - s->long_nnz);
   for (int k = 0; k < CODSELL_KINDS; k++) s->kinds[k] = (int64_t)t.kinds[k];
   return SPMV_SUCCESS;

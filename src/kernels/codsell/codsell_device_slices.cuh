@@ -1,5 +1,5 @@
 /*
-  codsell_device_slices.cuh - how conversion kernels look at slices. Neighbouring threads share a row, so that a warp
+  codsell_device_slices.cuh - how conversion kernels read slices. Neighbouring threads share a row, so that a warp
   reads whole pieces of few rows; what the rows of a slice have in common is found out in shared memory.
 */
 #ifndef SPMV_CODSELL_DEVICE_SLICES_CUH
@@ -14,7 +14,7 @@ enum { CODSELL_SLICES = CODSELL_THREADS / 8 /* of a thread block, at most */ };
 /* The slices of a thread block while it looks at them. Rows are compared with a longest one of their slice. */
 struct CodsellShared {
   int         widest[CODSELL_SLICES]; /* see codsell_widest() */
-  int         ragged[CODSELL_SLICES], moved[CODSELL_SLICES];
+  int         ragged[CODSELL_SLICES], permuted[CODSELL_SLICES];
   int         row[CODSELL_SLICES]; /* the longest row, the first of these, */
   const void *col[CODSELL_SLICES]; /* and its columns */
   CodsellSpan span[CODSELL_SLICES];
@@ -57,9 +57,9 @@ __device__ inline CodsellRow<I> row_in_slot(const CodsellSource &a, int64_t slot
   return r;
 }
 
-/* What the slices of a block are before their words are looked at: widths, ragged, moved, their longest rows, and their
-   smallest and largest columns minus the first slot. words: in the dictionary. All threads of the block must call;
-   known after their next barrier. */
+/* What the slices of a block are before their words are looked at: widths, ragged, permuted, their longest rows, and
+   their smallest and largest columns minus the first slot. words: in the dictionary. All threads of the block must
+   call; known after their next barrier. */
 template <typename I>
 __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellShared &s)
 {
@@ -70,8 +70,8 @@ __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellSha
   if (threadIdx.x < CODSELL_SLICES) {
     const int id = words > 0 ? 0 : (int)CODSELL_NO_ID;
 
-    s.widest[threadIdx.x] = s.ragged[threadIdx.x] = s.moved[threadIdx.x] = 0;
-    s.span[threadIdx.x]                                                  = {id, id, 1, 1, 1, INT32_MAX, INT32_MIN};
+    s.widest[threadIdx.x] = s.ragged[threadIdx.x] = s.permuted[threadIdx.x] = 0;
+    s.span[threadIdx.x]                                                     = {id, id, 1, 1, 1, INT32_MAX, INT32_MIN};
   }
   for (int step = r.parts; step < together; step *= 2) {
     widest = max(widest, __shfl_xor_sync(0xffffffffu, widest, step));
@@ -84,7 +84,7 @@ __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellSha
     atomicMin(&s.span[r.slice].low, low);
     atomicMax(&s.span[r.slice].high, high);
   }
-  if (r.row != r.slot) s.moved[r.slice] = 1;
+  if (r.row != r.slot) s.permuted[r.slice] = 1;
   __syncthreads();
   widest = s.widest[r.slice];
   if (r.n < codsell_width(widest)) s.ragged[r.slice] = 1;

@@ -1,6 +1,6 @@
 /*
   codsell_device_tile.cuh - tiles through which a warp takes what is contiguous along the rows of the CSR to where it is
-  contiguous along the lanes of a slice: 32 slots and 8 positions, read with 8 threads a row, written with a thread a
+  contiguous along the lanes of a slice: 32 slots and 8 positions, read with 8 threads per row, written with a thread a
   row. All loads of a tile are under way before the first one is waited for.
 */
 #ifndef SPMV_CODSELL_DEVICE_TILE_CUH
@@ -19,10 +19,10 @@ enum {
   WARPS          = 1 << LOG_WARPS
 };
 
-/* The place in a tile of T. Positions are exchanged so that neither the threads that write 8 positions of some rows nor
+/* The index in a tile of T. Positions are exchanged so that neither the threads that write 8 positions of some rows nor
    those that read a position of all rows meet bank conflicts. */
 template <typename T>
-__device__ inline int place_in_tile(int slot, int position)
+__device__ inline int index_in_tile(int slot, int position)
 {
   return (slot * POSITIONS + (slot >> (sizeof(T) == 8 ? 1 : 2) & (POSITIONS - 1))) ^ position;
 }

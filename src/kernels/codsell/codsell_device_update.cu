@@ -35,11 +35,11 @@ __device__ inline void fill_tiles(const Lane<S> &at, int log_c, int part, int pa
     }
 #pragma unroll
     for (int i = 0; i < POSITIONS; i++)
-      tile[place_in_tile<S>(i * ROWS_AT_A_TIME + thread / POSITIONS, position)] = value[i];
+      tile[index_in_tile<S>(i * ROWS_AT_A_TIME + thread / POSITIONS, position)] = value[i];
     __syncwarp();
 #pragma unroll
     for (int k = 0; k < POSITIONS; k++)
-      if (k0 + k < at.width) at.to[(int64_t)(k0 + k) << log_c] = tile[place_in_tile<S>(thread, k)];
+      if (k0 + k < at.width) at.to[(int64_t)(k0 + k) << log_c] = tile[index_in_tile<S>(thread, k)];
     __syncwarp();
   }
 }
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   fill_tiles(lane, s.log_c, part, 1 << log_parts, csr, tile[warp]);
 }
 
-/* For a refresh: `shares` thread blocks a window of at most ROWS rows, each takes every shares-th group of 32 slots;
+/* For a refresh: `shares` thread blocks per window of at most ROWS rows, each takes every shares-th group of 32 slots;
    1 << log_parts warps share a group */
 template <int ROWS, typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 5))
@@ -118,7 +118,7 @@ struct FromLengths {
   }
 };
 
-/* One thread block a piece of a long row */
+/* One thread block per piece of a long row */
 template <typename S, typename PositionOf>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_fill_pieces(const CodsellLayout p, const PositionOf position_of, const S *__restrict__ csr, S *long_values)

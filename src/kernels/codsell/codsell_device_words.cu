@@ -81,7 +81,7 @@ __device__ inline int64_t enter(const Sample &s, uint64_t print, int *distinct)
 
 /* Adds a word of each lane: equal ones of a warp by that lane whose word comes first. rank orders the rows of a warp,
    which are of one slice, and has `bits` bits. All lanes must call; active tells who has a word. */
-__device__ inline void add_word(const Sample &s, int active, uint64_t print, uint64_t place, int rank, int bits,
+__device__ inline void add_word(const Sample &s, int active, uint64_t print, uint64_t locator, int rank, int bits,
                                 int *distinct)
 {
   const int      lane  = threadIdx.x & 31;
@@ -98,12 +98,12 @@ __device__ inline void add_word(const Sample &s, int active, uint64_t print, uin
   if (at < 0) return;
   atomicAdd(&s.table[at].count, (uint32_t)__popc(same));
   unsigned long long *there = (unsigned long long *)&s.table[at].first;
-  if (place < *(volatile unsigned long long *)there) atomicMin(there, (unsigned long long)place);
+  if (locator < *(volatile unsigned long long *)there) atomicMin(there, (unsigned long long)locator);
 }
 
 /* How a sample is shared among threads */
 typedef struct {
-  int log_parts; /* threads of a row in a thread block: at least a warp a slice */
+  int log_parts; /* threads of a row in a thread block: at least a warp per slice */
   int shares;    /* thread blocks of a slice */
   int bits;      /* of a row's number in its window */
 } Division;
@@ -145,8 +145,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
       codsell_read_word(first, n, w, word, row, offset);
       codsell_prints(offset, word, &print, &relative);
     }
-    add_word(s, w < count, print, codsell_place(l, row, w, 0), rank, d.bits, &distinct);
-    add_word(s, w < count, relative, codsell_place(l, row, w, 1), rank, d.bits, &distinct);
+    add_word(s, w < count, print, codsell_locator(l, row, w, 0), rank, d.bits, &distinct);
+    add_word(s, w < count, relative, codsell_locator(l, row, w, 1), rank, d.bits, &distinct);
   }
   __syncthreads();
   if (threadIdx.x > 0 || words == 0) return;
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (distinct > 0) atomicAdd(&s.totals->distinct[l], (unsigned long long)distinct);
 }
 
-/* Lists the entries of the table that get a place in the dictionary, in any order, and their keys; none when the table
+/* Lists the entries of the table that get an entry in the dictionary, in any order, and their keys; none when the table
    was too small */
 __global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sample s, int32_t *worth, uint64_t *key)
 {
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sam
   for (int j = 0; j < LISTED_EACH; j++) {
     const int64_t i = begin + j * CODSELL_THREADS;
     if (count[j] == 0) continue;
-    const int length = codsell_place_length(s.table[i].first);
+    const int length = codsell_locator_length(s.table[i].first);
     if (!codsell_worth(counts[length], count[j])) continue;
     here[atomicAdd(&listed, 1)] = (int32_t)i;
     atomicAdd(&number[length], 1);
@@ -199,7 +199,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sam
   }
 }
 
-/* A thread a word of the mean row, of the shortest word length, where a thread block has so many */
+/* How many threads share a row: as many as the mean row has words of the shortest length, so that each has one, as far
+   as a thread block has threads. Small samples are divided further, among several thread blocks per slice. */
 Division divide(const CodsellShape *s, int64_t nnz, int word, int64_t slices, int lengths, int64_t *blocks)
 {
   const int64_t mean = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;
@@ -295,7 +296,7 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
 
   const CodsellMark mark = codsell_mark(&a->arena);
   if (word == 0) SPMV_TRY(choose_word(a, &word, &a->arena, exec));
-  codsell_release(&a->arena, mark); /* the second sample takes the place of the first one */
+  codsell_release(&a->arena, mark); /* the second sample takes the memory of the first one */
   a->shape.word   = word;
   a->shape.stride = codsell_stride(word);
   s.lengths       = 1;

@@ -16,21 +16,21 @@ typedef struct {
 /* Too many distinct words fill at most three quarters; then they repeat too little to be worth a dictionary */
 static int is_full(const Sample *s) { return s->used > s->capacity / 4 * 3; }
 
-static void add_word(Sample *s, uint64_t print, uint64_t place)
+static void add_word(Sample *s, uint64_t print, uint64_t locator)
 {
-  CodsellCounts *counts = &s->counts[codsell_place_length(place)];
+  CodsellCounts *counts = &s->counts[codsell_locator_length(locator)];
   CodsellEntry  *e;
 
   if (is_full(s)) return;
   e = &s->table[codsell_find(s->table, s->capacity, print)];
   counts->words++;
   if (!e->key) {
-    *e = (CodsellEntry){print, place, 0, CODSELL_NO_ID};
+    *e = (CodsellEntry){print, locator, 0, CODSELL_NO_ID};
     counts->distinct++;
     s->used++;
   }
   e->count++;
-  if (place < e->first) e->first = place;
+  if (locator < e->first) e->first = locator;
 }
 
 #define SPMV_BODY "codsell/codsell_words.inc"
@@ -47,7 +47,7 @@ void codsell_host_span(const SpmvPattern *p, const CodsellAnalysis *a, int64_t s
 static int compare_entries(const void *a_, const void *b_)
 {
   const CodsellEntry *a = *(CodsellEntry *const *)a_, *b = *(CodsellEntry *const *)b_;
-  const int           la = codsell_place_length(a->first), lb = codsell_place_length(b->first);
+  const int           la = codsell_locator_length(a->first), lb = codsell_locator_length(b->first);
   const uint32_t      ca = codsell_rank_count(a->count), cb = codsell_rank_count(b->count);
 
   if (la != lb) return la - lb;
@@ -67,11 +67,11 @@ static SpmvStatus rank_words(Sample *s, SpmvExec *exec, CodsellEntry ***ranked, 
   status = spmv_alloc(exec, SPMV_HOST, s->used * (int64_t)sizeof(CodsellEntry *), "ranked words", (void **)ranked);
   if (status || s->used == 0) return status;
   for (int64_t i = 0; i < s->capacity; i++)
-    if (s->table[i].key && codsell_worth(s->counts[codsell_place_length(s->table[i].first)], s->table[i].count))
+    if (s->table[i].key && codsell_worth(s->counts[codsell_locator_length(s->table[i].first)], s->table[i].count))
       (*ranked)[count++] = &s->table[i];
   qsort(*ranked, (size_t)count, sizeof **ranked, compare_entries);
   for (int64_t i = 0; i < count; i++) {
-    int64_t *n = &number[codsell_place_length((*ranked)[i]->first)];
+    int64_t *n = &number[codsell_locator_length((*ranked)[i]->first)];
     if (*n < CODSELL_DICTIONARY) (*ranked)[i]->id = (uint32_t)(*n)++;
   }
   return SPMV_SUCCESS;
@@ -105,7 +105,7 @@ static int64_t estimate_bytes(const SpmvPattern *p, const CodsellAnalysis *a, co
     int         width, ragged;
 
     codsell_host_span(p, a, codsell_sampled(i, s->stride, a->shape.slices), word, 0, &width, &ragged, &span);
-    bytes += codsell_charge(codsell_choose(&span, width, word, c, ragged), width, word, c, ragged);
+    bytes += codsell_cost(codsell_choose(&span, width, word, c, ragged), width, word, c, ragged);
   }
   return bytes * s->stride + words * codsell_stride(word) * (int64_t)sizeof(int32_t);
 }

@@ -3,7 +3,7 @@
 
     codsell_host_rows        which rows lie in slices, their lengths and order, windows, long rows     (codsell_rows.c)
     codsell_host_dictionary  W and the dictionary, from a sample of the slices                   (codsell_dictionary.c)
-    codsell_host_slices      kind and place of each slice; then everything about the layout is known  (codsell_build.c)
+    codsell_host_slices      kind and offsets of each slice; then everything about the layout is known (codsell_build.c)
     codsell_host_build       the plan                                                                 (codsell_build.c)
 */
 #ifndef SPMV_CODSELL_HOST_H
@@ -25,8 +25,16 @@ typedef struct {
   int32_t      *dictionary; /* [shape.words * shape.stride]; words that no slice uses may follow */
 } CodsellAnalysis;
 
-SpmvStatus codsell_host_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, SpmvAnalysis *);
-SpmvStatus codsell_host_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **);
+/* Slots */
+SpmvStatus codsell_host_analyze(const SpmvPattern *, SpmvAnalysis *, SpmvExec *);
+void       codsell_host_clear_analysis(void *data, SpmvExec *);
+SpmvStatus codsell_host_build(const SpmvCsr *, const SpmvAnalysis *, SpmvPlan *, SpmvExec *);
+SpmvStatus codsell_host_update(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
+SpmvStatus codsell_host_extract(const SpmvPlan *, void *values, SpmvExec *);
+SpmvStatus codsell_host_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                             SpmvExec *);
+SpmvStatus codsell_host_add_transposed(const SpmvPlan *, const void *alpha, const void *x, void *y, SpmvExec *);
+
 SpmvStatus codsell_host_rows(const SpmvPattern *, int64_t sigma, SpmvExec *, CodsellAnalysis *);
 SpmvStatus codsell_host_dictionary(const SpmvPattern *, int word, SpmvExec *, CodsellAnalysis *);
 /* Fills slices and the rest of the shape; a plan also gets its codes and long columns */
@@ -37,11 +45,8 @@ void codsell_host_slices(const SpmvPattern *, CodsellAnalysis *);
 void codsell_host_span(const SpmvPattern *, const CodsellAnalysis *, int64_t slice, int word, int verify, int *width,
                        int *ragged, CodsellSpan *);
 
-void codsell_host_update(CodsellPlan *, const void *values);
-void codsell_host_mult(const CodsellPlan *, const void *alpha, const void *x, const void *beta, void *y);
-/* The same by one instruction set, which the processor must have */
+/* The product by one instruction set, which the processor must have */
 void codsell_host_mult_by(SpmvIsa, const CodsellPlan *, const void *alpha, const void *x, const void *beta, void *y);
-void codsell_host_multtranspose(const CodsellPlan *, const void *alpha, const void *x, const void *beta, void *y);
 
 /* A slice of a plan, ready to be read. Columns are relative to the first slot of the slice. */
 typedef struct {
@@ -50,8 +55,8 @@ typedef struct {
   int32_t        scale; /* columns that a start counts */
   const uint8_t *starts, *ids, *lengths;
   const int32_t *dictionary;
-  const int32_t *row; /* of each lane, minus the first slot; points to moved or to the numbers from 0 on */
-  int32_t        moved[CODSELL_MAX_C];
+  const int32_t *row; /* of each lane, minus the first slot; points to permuted, or to the numbers from 0 on */
+  int32_t        permuted[CODSELL_MAX_C];
 } CodsellView;
 
 void codsell_view(const CodsellPlan *, int64_t slice, CodsellView *);

@@ -42,22 +42,12 @@ SPMV_BEGIN_AVX512
 SPMV_END_ISA
 #endif
 
-static int is_zero(const void *value, SpmvScalar scalar)
-{
-  return scalar == SPMV_F32 ? *(const float *)value == 0 : *(const double *)value == 0;
-}
-
 void codsell_host_mult_by(SpmvIsa isa, const CodsellPlan *plan, const void *alpha, const void *x, const void *beta,
                           void *y)
 {
   const SpmvScalar scalar = plan->base.scalar_type;
 
   (void)isa;
-  if (is_zero(alpha, scalar)) {
-    if (scalar == SPMV_F32) scale_i32_f32(plan->base.rows, beta, y);
-    else scale_i32_f64(plan->base.rows, beta, y);
-    return;
-  }
 #if SPMV_HAVE_X86_VARIANTS
   if (isa == SPMV_ISA_AVX512) {
     if (scalar == SPMV_F32) mult_avx512_f32(plan, alpha, x, beta, y);
@@ -73,17 +63,18 @@ void codsell_host_mult_by(SpmvIsa isa, const CodsellPlan *plan, const void *alph
   SPMV_SELECT(add_long_rows, plan->base.index_type, scalar)(plan, alpha, x, y);
 }
 
-void codsell_host_mult(const CodsellPlan *plan, const void *alpha, const void *x, const void *beta, void *y)
+SpmvStatus codsell_host_mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,
+                             void *work, SpmvExec *exec)
 {
-  codsell_host_mult_by(spmv_isa(), plan, alpha, x, beta, y);
+  (void)work;
+  (void)exec;
+  codsell_host_mult_by(spmv_isa(), (const CodsellPlan *)plan, alpha, x, beta, y);
+  return SPMV_SUCCESS;
 }
 
-void codsell_host_multtranspose(const CodsellPlan *plan, const void *alpha, const void *x, const void *beta, void *y)
+SpmvStatus codsell_host_add_transposed(const SpmvPlan *plan, const void *alpha, const void *x, void *y, SpmvExec *exec)
 {
-  const SpmvScalar scalar = plan->base.scalar_type;
-
-  if (scalar == SPMV_F32) scale_i32_f32(plan->base.cols, beta, y);
-  else scale_i32_f64(plan->base.cols, beta, y);
-  if (is_zero(alpha, scalar)) return;
-  SPMV_SELECT(multtranspose, plan->base.index_type, scalar)(plan, alpha, x, y);
+  (void)exec;
+  SPMV_SELECT(add_transposed, plan->index_type, plan->scalar_type)((const CodsellPlan *)plan, alpha, x, y);
+  return SPMV_SUCCESS;
 }

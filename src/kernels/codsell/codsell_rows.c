@@ -57,10 +57,11 @@ static int64_t choose_sigma(const uint16_t *length, int64_t rows, int64_t nnz, i
   return best;
 }
 
-/* Fills order and length of a window from the lengths in the order of the rows; returns whether a row has moved */
+/* Fills order and length of a window from the lengths in the order of the rows; returns whether any row has another
+   slot than that of its number */
 static int sort_window(const uint16_t *row_length, int64_t rows, uint16_t *order, uint16_t *length)
 {
-  int after[CODSELL_LONGEST + 1], moved = 0;
+  int after[CODSELL_LONGEST + 1], permuted = 0;
 
   count_longer(row_length, rows, after);
   for (int64_t i = 0; i < rows; i++) {
@@ -68,9 +69,9 @@ static int sort_window(const uint16_t *row_length, int64_t rows, uint16_t *order
 
     order[slot]  = (uint16_t)i;
     length[slot] = row_length[i];
-    moved |= slot != i;
+    permuted |= slot != i;
   }
-  return moved;
+  return permuted;
 }
 
 static SpmvStatus sort_rows(CodsellAnalysis *a, int64_t slots, SpmvExec *exec)

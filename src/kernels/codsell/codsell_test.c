@@ -53,13 +53,13 @@ static void equal_bytes(const uint8_t *expected, const uint8_t *got, int n)
   equal_i32((const int32_t[]){__VA_ARGS__}, got, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 #define EQUAL_BYTES(got, ...) equal_bytes((const uint8_t[]){__VA_ARGS__}, got, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-static void check_slice(const CodsellSlice *s, int column0, int width, int kind, int ragged, int moved, int code0)
+static void check_slice(const CodsellSlice *s, int column0, int width, int kind, int ragged, int permuted, int code0)
 {
   UNIT_EQUAL(column0, s->column0);
   UNIT_EQUAL(width, s->width);
   UNIT_EQUAL(kind, s->kind);
   UNIT_EQUAL(ragged, s->ragged);
-  UNIT_EQUAL(moved, s->moved);
+  UNIT_EQUAL(permuted, s->permuted);
   UNIT_EQUAL(code0, s->code0);
 }
 
@@ -269,7 +269,7 @@ UNIT_TEST(codsell_far_columns_go_to_the_long_rows)
   UNIT_EQUAL(1, p->shape.long_rows);
   UNIT_EQUAL(2, p->long_rows[0].row);
   UNIT_EQUAL(2, p->shape.long_nnz);
-  UNIT_EQUAL(SPMV_SUCCESS, p->base.format->mult(b.plan, &one, x, &zero, y, NULL, &b.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(b.plan, &one, x, &zero, y, NULL, &b.exec));
   UNIT_CHECK(y[0] == 21 && y[1] == 9 && y[2] == 508);
   unit_plan_clear(&b);
   munmap(x, bytes);
@@ -292,8 +292,8 @@ static void check_device_refresh(UnitPlan *host, UnitPlan *device, double *value
   const int64_t      bytes = (a->shape.columns << a->shape.log_c) * (int64_t)sizeof *values;
 
   gen_values(GEN_RANDOM, 6, 0, SPMV_F64, a->base.nnz, values);
-  UNIT_EQUAL(SPMV_SUCCESS, a->base.format->update_values(host->plan, values, SPMV_HOST, &host->exec));
-  UNIT_EQUAL(SPMV_SUCCESS, b->base.format->update_values(device->plan, values, SPMV_HOST, &device->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(host->plan, values, SPMV_HOST, &host->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(device->plan, values, SPMV_HOST, &device->exec));
   equal_arrays(a->values, b->values, bytes, &device->exec);
   equal_arrays(a->long_values, b->long_values, a->shape.long_nnz * (int64_t)sizeof *values, &device->exec);
 }

@@ -2,7 +2,7 @@
 #ifndef SPMV_CORE_INTERNAL_H
 #define SPMV_CORE_INTERNAL_H
 
-#include <spmv_kernels.h>
+#include "format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,6 +11,12 @@ extern "C" {
 /* Like cudaMalloc and cudaFree, of device/pool.cu; NULL and nothing without CUDA */
 void *spmv_device_alloc_default(int64_t bytes);
 void  spmv_device_free_default(void *block);
+
+/* y = beta y for n numbers in device memory; device/vector.cu */
+SpmvStatus spmv_device_scale(int64_t n, SpmvScalar, const void *beta, void *y, SpmvExec *);
+
+/* Frees the plan of A^T, and takes it out of the memory of A: new values make it stale */
+void spmv_drop_transposed(SpmvPlan *);
 
 #ifdef __cplusplus
 }

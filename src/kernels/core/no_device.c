@@ -17,6 +17,22 @@ void *spmv_device_alloc_default(int64_t bytes)
 
 void spmv_device_free_default(void *block) { (void)block; }
 
+SpmvStatus spmv_device_scale(int64_t n, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
+{
+  (void)n;
+  (void)scalar;
+  (void)beta;
+  (void)y;
+  return no_device(exec);
+}
+
+SpmvStatus spmv_transpose_listed(SpmvPlan *plan, const SpmvOptions *options, SpmvExec *exec)
+{
+  (void)plan;
+  (void)options;
+  return no_device(exec);
+}
+
 int spmv_device_count(char reason[SPMV_MESSAGE_MAX])
 {
   if (reason) snprintf(reason, SPMV_MESSAGE_MAX, "%s", no_cuda);

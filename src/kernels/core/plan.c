@@ -1,5 +1,6 @@
-/* What every format does the same way around its slots: argument checks, the common part of a plan, memory reports. */
-#include <spmv_kernels.h>
+/* The life of a plan around the slots of its format: argument checks, the structs, memory reports. */
+#include "internal.h"
+#include <stdio.h>
 #include <string.h>
 
 int64_t spmv_csr_bytes(const SpmvPattern *p, SpmvScalar scalar)
@@ -19,23 +20,10 @@ void spmv_memory_add(SpmvMemory *memory, const char *name, SpmvArrayKind kind, i
   memory->total_bytes += bytes;
 }
 
-void spmv_plan_init(SpmvPlan *plan, const SpmvCsr *csr, const SpmvAnalysis *analysis, const SpmvExec *exec)
-{
-  plan->format      = analysis->format;
-  plan->rows        = csr->pattern.rows;
-  plan->cols        = csr->pattern.cols;
-  plan->nnz         = csr->pattern.nnz;
-  plan->index_type  = csr->pattern.index_type;
-  plan->scalar_type = csr->scalar_type;
-  plan->space       = exec->space;
-  plan->memory      = analysis->memory;
-  plan->host        = exec->host;
-  plan->device      = exec->device;
-}
-
 static SpmvStatus check_capabilities(const SpmvFormat *format, const SpmvPattern *p, SpmvScalar scalar, SpmvExec *exec)
 {
   const uint32_t caps = format->caps;
+  char           reason[SPMV_MESSAGE_MAX];
 
   if (p->rows < 0 || p->cols < 0 || p->nnz < 0)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "negative size: %lld rows, %lld columns, %lld nonzeros",
@@ -46,49 +34,157 @@ static SpmvStatus check_capabilities(const SpmvFormat *format, const SpmvPattern
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a host plan of format %s needs a pattern on the host", format->name);
   if (exec->space == SPMV_DEVICE && !(caps & SPMV_CAP_DEVICE))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no device plans in this library", format->name);
+  if (p->space == SPMV_DEVICE && !(caps & SPMV_CAP_DEVICE_BUILD))
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s reads a pattern on the host only", format->name);
   if (scalar == SPMV_F32 && !(caps & SPMV_CAP_F32))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no single precision", format->name);
   if (p->index_type == SPMV_I64 && !(caps & SPMV_CAP_I64))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no 64-bit indices", format->name);
+  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
+    return spmv_fail(exec, SPMV_ERR_DEVICE, "%s", reason);
   return SPMV_SUCCESS;
+}
+
+static SpmvStatus alloc_zeroed(SpmvExec *exec, int64_t bytes, const char *name, void **block)
+{
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, bytes, name, block));
+  if (bytes > 0) memset(*block, 0, (size_t)bytes);
+  return SPMV_SUCCESS;
+}
+
+/* The table that serves an analysis */
+static const SpmvSlots *slots_for(const SpmvFormat *format, SpmvSpace space, const SpmvOptions *options)
+{
+  const SpmvSlots *slots = space == SPMV_HOST ? format->host : format->device;
+  return slots->choose ? slots->choose(options) : slots;
 }
 
 SpmvStatus spmv_analyze(const SpmvFormat *format, const SpmvPattern *pattern, SpmvScalar scalar,
                         const SpmvOptions *options, SpmvExec *exec, SpmvAnalysis *analysis)
 {
-  SpmvStatus status;
-
   memset(analysis, 0, sizeof *analysis);
   exec->message[0] = 0;
   if (options->format != format)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the options belong to format %s, not to %s",
                      options->format ? options->format->name : "(none)", format->name);
-  status = check_capabilities(format, pattern, scalar, exec);
-  if (status) return status;
+  SPMV_TRY(check_capabilities(format, pattern, scalar, exec));
   analysis->format           = format;
+  analysis->slots            = slots_for(format, exec->space, options);
   analysis->options          = *options;
   analysis->scalar_type      = scalar;
   analysis->space            = exec->space;
+  analysis->rows             = pattern->rows;
+  analysis->cols             = pattern->cols;
+  analysis->nnz              = pattern->nnz;
   analysis->accepted         = 1;
   analysis->memory.csr_bytes = spmv_csr_bytes(pattern, scalar);
-  status                     = format->analyze(pattern, scalar, options, exec, analysis);
+  SPMV_TRY(alloc_zeroed(exec, analysis->slots->analysis_bytes, "analysis", &analysis->data));
+  const SpmvStatus status = analysis->slots->analyze(pattern, analysis, exec);
   if (status) spmv_analysis_clear(analysis, exec);
   return status;
 }
 
-SpmvStatus spmv_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **plan)
-{
-  *plan            = NULL;
-  exec->message[0] = 0;
-  if (!analysis->format) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "build before analyze");
-  if (analysis->space != exec->space || analysis->scalar_type != csr->scalar_type)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the analysis was made for another space or scalar type");
-  return analysis->format->build(csr, analysis, exec, plan);
-}
-
 void spmv_analysis_clear(SpmvAnalysis *analysis, SpmvExec *exec)
 {
-  if (analysis->destroy_data && analysis->data) analysis->destroy_data(analysis, exec);
-  analysis->data         = NULL;
-  analysis->destroy_data = NULL;
+  if (!analysis->data) return;
+  if (analysis->slots->clear_analysis) analysis->slots->clear_analysis(analysis->data, exec);
+  spmv_exec_free(exec, SPMV_HOST, analysis->data);
+  analysis->data = NULL;
+}
+
+static SpmvStatus check_analysis(const SpmvAnalysis *a, const SpmvCsr *csr, SpmvExec *exec)
+{
+  const SpmvPattern *p = &csr->pattern;
+
+  if (!a->format) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "build before analyze");
+  if (a->space != exec->space || a->scalar_type != csr->scalar_type)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the analysis was made for another space or scalar type");
+  if (a->rows != p->rows || a->cols != p->cols || a->nnz != p->nnz)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "the analysis is of %lld x %lld with %lld nonzeros, not of %lld x %lld with %lld",
+                     (long long)a->rows, (long long)a->cols, (long long)a->nnz, (long long)p->rows, (long long)p->cols,
+                     (long long)p->nnz);
+  if (a->space == SPMV_HOST && (p->space != SPMV_HOST || csr->values_space != SPMV_HOST))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format %s needs its CSR on the host", a->format->name);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **out)
+{
+  void *block;
+
+  *out             = NULL;
+  exec->message[0] = 0;
+  SPMV_TRY(check_analysis(analysis, csr, exec));
+  SPMV_TRY(alloc_zeroed(exec, analysis->slots->plan_bytes, "plan", &block));
+  SpmvPlan *plan    = block;
+  plan->format      = analysis->format;
+  plan->slots       = analysis->slots;
+  plan->options     = analysis->options;
+  plan->rows        = csr->pattern.rows;
+  plan->cols        = csr->pattern.cols;
+  plan->nnz         = csr->pattern.nnz;
+  plan->index_type  = csr->pattern.index_type;
+  plan->scalar_type = csr->scalar_type;
+  plan->space       = exec->space;
+  plan->memory      = analysis->memory;
+  plan->host        = exec->host;
+  plan->device      = exec->device;
+  *out              = plan;
+
+  const SpmvStatus status = plan->slots->build(csr, analysis, plan, exec);
+  if (status) spmv_destroy(out);
+  return status;
+}
+
+void spmv_plan_free(const SpmvPlan *plan, SpmvSpace space, void *block)
+{
+  spmv_free(&plan->host, &plan->device, space, block);
+}
+
+void spmv_destroy(SpmvPlan **plan)
+{
+  if (!plan || !*plan) return;
+  const SpmvAllocator host = (*plan)->host, device = (*plan)->device;
+
+  spmv_drop_transposed(*plan);
+  if ((*plan)->slots->clear) (*plan)->slots->clear(*plan);
+  spmv_free(&host, &device, SPMV_HOST, *plan);
+  *plan = NULL;
+}
+
+void spmv_view(const SpmvPlan *plan, SpmvPrint print, void *ctx)
+{
+  char line[SPMV_MESSAGE_MAX];
+
+  plan->slots->view(plan, print, ctx);
+  if (!plan->transposed) return;
+  snprintf(line, sizeof line, "transposed products keep a plan of the transpose, of %lld bytes more",
+           (long long)plan->transposed->memory.total_bytes);
+  print(ctx, line);
+}
+
+void spmv_arrays_report(const SpmvPlanArray *list, int count, SpmvMemory *memory)
+{
+  for (int i = 0; i < count; i++) spmv_memory_add(memory, list[i].name, list[i].kind, list[i].bytes);
+}
+
+SpmvStatus spmv_arrays_alloc(SpmvPlan *plan, const SpmvPlanArray *list, int count, SpmvExec *exec)
+{
+  int64_t bytes[SPMV_ARRAYS_MAX];
+  void  **array[SPMV_ARRAYS_MAX];
+
+  for (int i = 0; i < count; i++) {
+    bytes[i] = list[i].bytes;
+    array[i] = list[i].array;
+    if (plan->space == SPMV_HOST) SPMV_TRY(spmv_alloc(exec, SPMV_HOST, bytes[i], list[i].name, array[i]));
+  }
+  if (plan->space == SPMV_HOST) return SPMV_SUCCESS;
+  return spmv_alloc_arrays(exec, count, bytes, "values and indices", array, &plan->arrays);
+}
+
+void spmv_arrays_free(const SpmvPlan *plan, const SpmvPlanArray *list, int count)
+{
+  for (int i = 0; plan->space == SPMV_HOST && i < count; i++) spmv_plan_free(plan, SPMV_HOST, *list[i].array);
+  spmv_plan_free(plan, SPMV_DEVICE, plan->arrays);
 }

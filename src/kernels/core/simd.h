@@ -1,17 +1,17 @@
 /*
-  One body of host code for several instruction sets, chosen at run time.
+  One body of host code for several instruction sets, chosen at run time. As in codsell/codsell_mult.c:
 
-    #define SPMV_ISA base
-    #include "rbp_mult.inc"          the portable version
+    #define CODSELL_ISA_NAME(f) f##_base
+    #include "codsell_mult_types.inc"          the portable version, mult_base_f64() and mult_base_f32()
     #if SPMV_HAVE_X86_VARIANTS
-      SPMV_BEGIN_AVX2
-      #define SPMV_ISA avx2
-      #include "rbp_mult.inc"
-      SPMV_END_ISA
-      ...
+    SPMV_BEGIN_AVX2
+      #define CODSELL_ISA_NAME(f) f##_avx2
+      #include "codsell_mult_types.inc"        the same body for AVX2
+    SPMV_END_ISA
+    #endif
 
-  and call through SPMV_ISA_SELECT(f): f_avx512, f_avx2 or f_base, by what the processor that runs it has. Nothing here
-  needs a compiler option, so every build system gets the same code.
+  and the caller takes the function for spmv_isa(), the best set of the processor that it runs on. Nothing here needs a
+  compiler option, so every build system gets the same code.
 */
 #ifndef SPMV_SIMD_H
 #define SPMV_SIMD_H

@@ -11,22 +11,22 @@ typedef struct {
   atomic_int done[SHARES];
   atomic_int other_counts; /* calls with another number of shares than was asked for */
   int        shares;
-} Tally;
+} Counts;
 
-static void count_share(void *tally_, int share, int shares)
+static void count_share(void *counts_, int share, int shares)
 {
-  Tally *tally = tally_;
+  Counts *counts = counts_;
 
-  atomic_fetch_add(&tally->done[share], 1);
-  if (shares != tally->shares) atomic_fetch_add(&tally->other_counts, 1);
+  atomic_fetch_add(&counts->done[share], 1);
+  if (shares != counts->shares) atomic_fetch_add(&counts->other_counts, 1);
 }
 
 /* Shares that were not done once in each of so many rounds */
-static int wrong(const Tally *tally, int rounds)
+static int wrong(const Counts *counts, int rounds)
 {
-  int count = tally->other_counts;
+  int count = counts->other_counts;
 
-  for (int s = 0; s < SHARES; s++) count += tally->done[s] != (s < tally->shares ? rounds : 0);
+  for (int s = 0; s < SHARES; s++) count += counts->done[s] != (s < counts->shares ? rounds : 0);
   return count;
 }
 
@@ -39,11 +39,11 @@ UNIT_TEST(threads_do_each_share_once)
     UNIT_CHECK(spmv_threads_count(&threads) >= 1 && spmv_threads_count(&threads) <= (most > 1 ? most : 1));
     UNIT_CHECK(spmv_threads_count(&threads) <= SPMV_THREADS_MAX);
     for (int shares = 0; shares <= SHARES; shares++) {
-      Tally tally = {.shares = shares};
-      spmv_threads_run(&threads, count_share, &tally, shares);
-      UNIT_EQUAL(0, wrong(&tally, 1));
-      spmv_threads_run(&threads, count_share, &tally, shares);
-      UNIT_EQUAL(0, wrong(&tally, 2));
+      Counts counts = {.shares = shares};
+      spmv_threads_run(&threads, count_share, &counts, shares);
+      UNIT_EQUAL(0, wrong(&counts, 1));
+      spmv_threads_run(&threads, count_share, &counts, shares);
+      UNIT_EQUAL(0, wrong(&counts, 2));
     }
     spmv_threads_stop(&threads);
     spmv_threads_stop(&threads);
@@ -75,7 +75,7 @@ enum { ROUNDS = 300 };
 
 typedef struct {
   SpmvThreads *threads;
-  Tally        tally;
+  Counts       counts;
 } Caller;
 
 static void *call_often(void *caller_)
@@ -83,7 +83,7 @@ static void *call_often(void *caller_)
   Caller *caller = caller_;
 
   for (int round = 0; round < ROUNDS; round++)
-    spmv_threads_run(caller->threads, count_share, &caller->tally, caller->tally.shares);
+    spmv_threads_run(caller->threads, count_share, &caller->counts, caller->counts.shares);
   return NULL;
 }
 
@@ -96,13 +96,13 @@ UNIT_TEST(threads_serve_several_callers)
   memset(caller, 0, sizeof caller);
   spmv_threads_start(&threads, 3);
   for (int i = 0; i < 3; i++) {
-    caller[i].threads      = &threads;
-    caller[i].tally.shares = 2 + 19 * i;
+    caller[i].threads       = &threads;
+    caller[i].counts.shares = 2 + 19 * i;
     UNIT_EQUAL(0, pthread_create(&thread[i], NULL, call_often, &caller[i]));
   }
   for (int i = 0; i < 3; i++) {
     pthread_join(thread[i], NULL);
-    UNIT_EQUAL(0, wrong(&caller[i].tally, ROUNDS));
+    UNIT_EQUAL(0, wrong(&caller[i].counts, ROUNDS));
   }
   spmv_threads_stop(&threads);
 }

@@ -6,18 +6,22 @@
 #ifndef SPMV_CRSV_H
 #define SPMV_CRSV_H
 
-#include <spmv_kernels.h>
+#include "core/format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Positions in the table of options */
 enum { CRSV_OPTION_NT, CRSV_OPTION_VARIANT };
 
-/* Choices of nt; 1 to 32 threads a row follow CRSV_NT_1 as powers of two */
+/* Choices of nt; 1 to 32 threads per row follow CRSV_NT_1 as powers of two */
 typedef enum { CRSV_NT_AUTO, CRSV_NT_RULE, CRSV_NT_1 } CrsvNt;
 
 /* Choices of variant: the paper's kernel, and what it is without one of its improvements */
 typedef enum { CRSV_ALL, CRSV_NO_READONLY, CRSV_OUTER_LOOP, CRSV_SHARED } CrsvVariant;
 
-/* A plan in host memory; crsv_device.h has the other */
+/* A plan in host memory; crsv_device.cuh has the other */
 typedef struct {
   SpmvPlan    base;
   const void *row_ptr; /* [rows+1], base.index_type */
@@ -25,4 +29,12 @@ typedef struct {
   const void *values;  /* [nnz], base.scalar_type */
 } CrsvPlan;
 
+/* Adds the CSR arrays to the report of an analysis */
+void crsv_report_csr(const SpmvPattern *, SpmvAnalysis *);
+
+extern const SpmvSlots crsv_device_slots;
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,13 +1,20 @@
-/* crsv_device.cuh - the plan of format crsv on the device, and the steps of its making. */
+/*
+  crsv_device.cuh - the plan of format crsv on the device, and the steps of its making.
+
+  A plan borrows the arrays of a CSR that lies on the device, and uploads those that do not. For nt = auto it adds a
+  table of blocks: block b of the streaming kernel owns the rows i with row_ptr[i] + i in [b share, (b+1) share), so
+  that both its rows and its nonzeros are few. A row that a block has no capacity for is long: it is cut into pieces
+  instead.
+*/
 #ifndef SPMV_CRSV_DEVICE_CUH
 #define SPMV_CRSV_DEVICE_CUH
 
-#include "../device/transpose.cuh"
-#include "crsv_device.h"
+#include "../device/launch.cuh"
+#include "crsv.h"
 
 enum {
   CRSV_THREADS     = 128,
-  CRSV_ITEMS       = 4,  /* nonzeros a thread of the streaming kernel: so many let a multiprocessor */
+  CRSV_ITEMS       = 4,  /* nonzeros per thread of the streaming kernel: so many let a multiprocessor */
   CRSV_BLOCKS      = 16, /* have so many blocks, all its threads; a block of more was slower */
   CRSV_BLOCKS_WIDE = 10, /* with 64-bit indices */
   CRSV_CAPACITY    = CRSV_ITEMS * CRSV_THREADS, /* nonzeros of a block */
@@ -56,18 +63,14 @@ struct CrsvCounts {
 };
 
 typedef struct {
-  SpmvPlan     base; /* first */
-  SpmvOptions  options;
+  SpmvPlan     base;                               /* first */
   const void  *row_ptr, *col, *values;             /* on the device */
   void        *own_row_ptr, *own_col, *own_values; /* uploads; NULL when borrowed */
-  int          lanes;                              /* threads a row; 0: the streaming kernel */
+  int          lanes;                              /* threads per row; 0: the streaming kernel */
   CrsvCounts   counts;
   CrsvBlock   *blocks;    /* [counts.blocks] */
   CrsvPiece   *pieces;    /* [counts.pieces] */
   CrsvLongRow *long_rows; /* [counts.long_rows] */
-
-  SpmvTransposed transposed;
-  void          *transposed_csr[3]; /* row_ptr, col and values that the plan of A^T borrows */
 } CrsvDevicePlan;
 
 /* Counts blocks and pieces of a pattern that lies on the device */
@@ -75,6 +78,8 @@ SpmvStatus crsv_count(const SpmvPattern *, CrsvCounts *, SpmvExec *);
 /* Fills the tables of a plan, whose row_ptr is set */
 SpmvStatus crsv_fill_tables(CrsvDevicePlan *, SpmvExec *);
 
+SpmvStatus crsv_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                            SpmvExec *);
 /* The product by blocks and pieces */
 template <typename I, typename S>
 SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S> &, void *work, SpmvExec *);

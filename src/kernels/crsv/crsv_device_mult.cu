@@ -1,5 +1,5 @@
 /*
-  crsv_device_mult.cu - products of format crsv on the device: the paper's kernel with T threads a row, and what the
+  crsv_device_mult.cu - products of format crsv on the device: the paper's kernel with T threads per row, and what the
   paper adds to it one by one. The streaming kernel is in crsv_device_stream.cu.
 */
 #include "../device/vector.cuh"
@@ -84,9 +84,8 @@ SpmvStatus multiply(const CrsvDevicePlan *plan, const CrsvCsr<I, S> &a, void *wo
 {
   const int64_t rows = plan->base.rows;
 
-  if (a.alpha == S(0) || plan->base.nnz == 0) return spmv_scale(a.y, a.beta, rows, exec); /* there may be no x */
   if (plan->lanes == 0) return crsv_multiply_stream(plan, a, work, exec);
-  switch ((CrsvVariant)(int)plan->options.value[CRSV_OPTION_VARIANT]) {
+  switch ((CrsvVariant)(int)plan->base.options.value[CRSV_OPTION_VARIANT]) {
   case CRSV_NO_READONLY:
     return by_lanes<I, S, CRSV_NO_READONLY>(plan->lanes, a, rows, exec);
   case CRSV_OUTER_LOOP:

@@ -1,7 +1,7 @@
 /*
   crsv_device_stream.cu - the streaming product of format crsv.
 
-  A thread block takes the nonzeros of its rows in their order, a few a thread: all values and columns are asked for
+  A thread block takes the nonzeros of its rows in their order, a few per thread: all values and columns are asked for
   before the first x, and all x before the first multiplication. The products go to shared memory, where `lanes` threads
   add up each row. The first blocks take the pieces of long rows instead, which a second kernel adds up.
 */

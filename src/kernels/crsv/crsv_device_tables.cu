@@ -53,7 +53,7 @@ __device__ CrsvBlock rows_of_block(const I *row_ptr, int64_t rows, int64_t share
   return {row0, (int64_t)row_ptr[row0], (uint16_t)(end - row0), (uint16_t)(row_ptr[end] - row_ptr[row0]), 0, 0};
 }
 
-/* The most lanes a row with which all rows fit a block of threads; at most a warp */
+/* The most lanes per row with which all rows fit a block of threads; at most a warp */
 __device__ inline uint8_t log_lanes_for(int rows)
 {
   uint8_t log_lanes = 5;

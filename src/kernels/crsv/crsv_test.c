@@ -20,14 +20,13 @@ static UnitPlan build(void)
 
 UNIT_TEST(crsv_reports_the_arrays_of_csr)
 {
-  UnitPlan   b = build();
-  SpmvMemory memory;
+  UnitPlan          b      = build();
+  const SpmvMemory *memory = &b.plan->memory;
 
-  UNIT_EQUAL(SPMV_SUCCESS, b.plan->format->memory(b.plan, &memory));
-  UNIT_EQUAL(3, memory.count);
-  UNIT_EQUAL(4 * 8 + 4 * 4 + 4 * 4, memory.total_bytes);
-  UNIT_EQUAL(memory.csr_bytes, memory.total_bytes);
-  UNIT_EQUAL(0, memory.work_bytes);
+  UNIT_EQUAL(3, memory->count);
+  UNIT_EQUAL(4 * 8 + 4 * 4 + 4 * 4, memory->total_bytes);
+  UNIT_EQUAL(memory->csr_bytes, memory->total_bytes);
+  UNIT_EQUAL(0, memory->work_bytes);
   unit_plan_clear(&b);
 }
 
@@ -37,10 +36,10 @@ UNIT_TEST(crsv_multiplies_with_the_values_it_was_given_last)
   double       y[] = {1, 2, 3};
   UnitPlan     b   = build();
 
-  UNIT_EQUAL(SPMV_SUCCESS, b.plan->format->mult(b.plan, &alpha, x, &beta, y, NULL, &b.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(b.plan, &alpha, x, &beta, y, NULL, &b.exec));
   UNIT_CHECK(y[0] == 4019 && y[1] == -2 && y[2] == 8597);
-  UNIT_EQUAL(SPMV_SUCCESS, b.plan->format->update_values(b.plan, new_values, SPMV_HOST, &b.exec));
-  UNIT_EQUAL(SPMV_SUCCESS, b.plan->format->mult(b.plan, &alpha, x, &beta, y, NULL, &b.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(b.plan, new_values, SPMV_HOST, &b.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(b.plan, &alpha, x, &beta, y, NULL, &b.exec));
   UNIT_CHECK(y[0] == 12100 - 4019 && y[1] == 2 && y[2] == 17400 - 8597);
   unit_plan_clear(&b);
 }
@@ -49,8 +48,8 @@ UNIT_TEST(crsv_refuses_values_from_another_space)
 {
   UnitPlan b = build();
 
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, b.plan->format->update_values(b.plan, new_values, SPMV_DEVICE, &b.exec));
-  UNIT_CONTAINS("space of the plan", b.exec.message);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_update_values(b.plan, new_values, SPMV_DEVICE, &b.exec));
+  UNIT_CONTAINS("values on the host", b.exec.message);
   unit_plan_clear(&b);
 }
 
@@ -74,7 +73,7 @@ static void check_view(const char *nt, const char *expected)
 
   if (!have_device()) return;
   b = build_on_device(nt, "all");
-  b.plan->format->view(b.plan, keep_line, text);
+  spmv_view(b.plan, keep_line, text);
   UNIT_CONTAINS(expected, text);
   unit_plan_clear(&b);
 }
@@ -99,7 +98,7 @@ static void check_device_product(const char *nt, const char *variant)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&b.exec, SPMV_DEVICE, sizeof y, "y", &y_there));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(x_there, SPMV_DEVICE, x, SPMV_HOST, sizeof x, &b.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(y_there, SPMV_DEVICE, y, SPMV_HOST, sizeof y, &b.exec));
-  UNIT_EQUAL(SPMV_SUCCESS, b.plan->format->mult(b.plan, &alpha, x_there, &beta, y_there, NULL, &b.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(b.plan, &alpha, x_there, &beta, y_there, NULL, &b.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(y, SPMV_HOST, y_there, SPMV_DEVICE, sizeof y, &b.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b.exec));
   UNIT_CHECK(y[0] == 4019 && y[1] == -2 && y[2] == 8597);

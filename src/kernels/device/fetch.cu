@@ -9,22 +9,22 @@
 
 namespace
 {
-struct Mailbox {
+struct PinnedBuffer {
   enum { BYTES = 4096 };
   std::mutex busy;
   bool       asked = false;
   void      *block = nullptr; /* NULL: there is no pinned memory */
 };
 
-Mailbox &mailbox()
+PinnedBuffer &pinned_buffer()
 {
-  static auto *box = new Mailbox(); /* plans may be made and destroyed when the process ends */
+  static auto *box = new PinnedBuffer(); /* plans may be made and destroyed when the process ends */
   return *box;
 }
 
-void *block_of(Mailbox &box)
+void *block_of(PinnedBuffer &box)
 {
-  if (!box.asked && cudaHostAlloc(&box.block, Mailbox::BYTES, cudaHostAllocPortable) != cudaSuccess) {
+  if (!box.asked && cudaHostAlloc(&box.block, PinnedBuffer::BYTES, cudaHostAllocPortable) != cudaSuccess) {
     (void)cudaGetLastError();
     box.block = nullptr;
   }
@@ -33,9 +33,9 @@ void *block_of(Mailbox &box)
 }
 } // namespace
 
-extern "C" void spmv_mailbox_release(void)
+extern "C" void spmv_fetch_release(void)
 {
-  Mailbox                          &box = mailbox();
+  PinnedBuffer                     &box = pinned_buffer();
   const std::lock_guard<std::mutex> mine(box.busy);
 
   if (box.block && cudaFreeHost(box.block) != cudaSuccess) (void)cudaGetLastError();
@@ -45,10 +45,10 @@ extern "C" void spmv_mailbox_release(void)
 
 SpmvStatus spmv_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec)
 {
-  std::unique_lock<std::mutex> mine(mailbox().busy, std::defer_lock);
+  std::unique_lock<std::mutex> mine(pinned_buffer().busy, std::defer_lock);
   void                        *there = nullptr;
 
-  if (bytes <= Mailbox::BYTES && mine.try_lock()) there = block_of(mailbox());
+  if (bytes <= PinnedBuffer::BYTES && mine.try_lock()) there = block_of(pinned_buffer());
   if (!there) there = to;
   SPMV_TRY(spmv_copy(there, SPMV_HOST, from, SPMV_DEVICE, bytes, exec));
   SPMV_TRY(spmv_stream_wait(exec));

@@ -7,7 +7,7 @@
 #ifndef SPMV_LAUNCH_CUH
 #define SPMV_LAUNCH_CUH
 
-#include <spmv_kernels.h>
+#include "core/format.h"
 #include <cuda_runtime.h>
 
 static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, const char *what)
@@ -18,15 +18,10 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
                    cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
-/* Returns from the calling function when a CUDA call or a nested SpmvStatus call fails */
+/* Returns from the calling function when a CUDA call fails */
 #define SPMV_CUDA(exec, call)                                                                                          \
   do {                                                                                                                 \
     SpmvStatus status_ = spmv_cuda_status((exec), (call), #call);                                                      \
-    if (status_) return status_;                                                                                       \
-  } while (0)
-#define SPMV_TRY(call)                                                                                                 \
-  do {                                                                                                                 \
-    SpmvStatus status_ = (call);                                                                                       \
     if (status_) return status_;                                                                                       \
   } while (0)
 

@@ -37,7 +37,7 @@ extern "C" int spmv_device_overlaps(void)
   return answer == YES;
 }
 
-SpmvStatus spmv_settle(SpmvExec *exec)
+SpmvStatus spmv_overlap_fence(SpmvExec *exec)
 {
   if (spmv_device_overlaps()) SPMV_LAUNCH(exec, spmv_do_nothing, 1, 1, 0, 0);
   return SPMV_SUCCESS;

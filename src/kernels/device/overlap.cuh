@@ -8,7 +8,7 @@
   - A thread calls spmv_wait_for_previous() before it touches x, y or work, and some thread of every launch does: so the
     end of a kernel tells that all before it have ended, too. x and work are read by __ldca(): loads of the read-only
     path (__ldg, or const and __restrict__) the compiler moves in front of the wait.
-  - The arrays of the matrix are read before that. Who writes them calls spmv_settle() afterwards.
+  - The arrays of the matrix are read before that. Who writes them calls spmv_overlap_fence() afterwards.
 */
 #ifndef SPMV_OVERLAP_CUH
 #define SPMV_OVERLAP_CUH
@@ -20,7 +20,7 @@ extern "C" int spmv_device_overlaps(void);
 
 /* Enqueues a kernel that does nothing, but only after all before it: the overlapped kernel behind it finds the arrays
    of the matrix written. Not needed where the host waits for the stream; nothing where kernels do not overlap. */
-SpmvStatus spmv_settle(SpmvExec *);
+SpmvStatus spmv_overlap_fence(SpmvExec *);
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   #define SPMV_ARCH_OVERLAPS

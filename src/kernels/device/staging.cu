@@ -216,5 +216,5 @@ extern "C" void spmv_staging_release(void)
   const Locked lock;
 
   drop_lanes();
-  spmv_mailbox_release();
+  spmv_fetch_release();
 }

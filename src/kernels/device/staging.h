@@ -28,7 +28,7 @@ int spmv_staging_threads(int64_t bytes);
 int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream);
 
 /* Frees the pinned memory through which sizes come from the device (fetch.cu); a part of spmv_staging_release() */
-void spmv_mailbox_release(void);
+void spmv_fetch_release(void);
 
 /* Pinned bytes that are held for uploads */
 int64_t spmv_staging_bytes(void);

@@ -1,20 +1,17 @@
-/* upload.cuh - a CSR on the device, wherever it came from, and sizes back to the host. */
+/* upload.cuh - a CSR and values on the device, wherever they came from, and sizes back to the host. */
 #ifndef SPMV_UPLOAD_CUH
 #define SPMV_UPLOAD_CUH
 
 #include "arena.cuh"
+#include "overlap.cuh"
 #include <climits>
 
-/* An error where there is no device, or where a matrix has more rows (less `spare`) or columns than 32 bits count */
-static inline SpmvStatus spmv_check_device(const SpmvPattern *p, const char *format, int64_t spare, SpmvExec *exec)
+/* An error where a matrix has more rows (less `spare`) or columns than 32 bits count */
+static inline SpmvStatus spmv_check_counts(const SpmvAnalysis *a, int64_t spare, SpmvExec *exec)
 {
-  char reason[SPMV_MESSAGE_MAX];
-
-  if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_DEVICE, "%s", reason);
-  if (p->rows >= INT_MAX - spare || p->cols >= INT_MAX)
-    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "%s on the device has 32-bit rows and columns, not %lld x %lld", format,
-                     (long long)p->rows, (long long)p->cols);
-  return SPMV_SUCCESS;
+  if (a->rows < INT_MAX - spare && a->cols < INT_MAX - spare) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_OVERFLOW, "%s on the device has less than %lld rows and columns, not %lld x %lld",
+                   a->format->name, (long long)(INT_MAX - spare), (long long)a->rows, (long long)a->cols);
 }
 
 /* An array in device memory: itself, or an upload into the arena */
@@ -43,6 +40,22 @@ static inline SpmvStatus spmv_pattern_on_device(const SpmvPattern *p, SpmvArena 
   SPMV_TRY(
       spmv_on_device(p->row_ptr, p->space, (p->rows + 1) * index_bytes, "uploaded row_ptr", arena, exec, &d->row_ptr));
   return spmv_on_device(p->col, p->space, p->nnz * index_bytes, "uploaded col", arena, exec, &d->col);
+}
+
+/* Calls fill(values on the device), which enqueues kernels that write to a plan: uploads the values before that where
+   they lie on the host, lets products see what was written, and waits where an upload must be read before it is freed
+ */
+template <typename Fill>
+static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
+                                          const Fill &fill)
+{
+  SpmvScopedArena uploaded(exec);
+
+  SPMV_TRY(spmv_on_device(values, space, plan->nnz * spmv_scalar_bytes(plan->scalar_type), "uploaded values",
+                          &uploaded.arena, exec, &values));
+  SPMV_TRY(fill(values));
+  SPMV_TRY(spmv_overlap_fence(exec));
+  return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS;
 }
 
 #endif

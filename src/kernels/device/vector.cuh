@@ -53,19 +53,4 @@ __device__ inline S spmv_add_block(S sum)
   return sum;
 }
 
-template <typename S>
-static __global__ void spmv_scale_rows(S *y, S beta, int64_t rows)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < rows) y[i] = beta == S(0) ? S(0) : beta * y[i];
-}
-
-/* y = beta y: the product for alpha = 0 */
-template <typename S>
-static inline SpmvStatus spmv_scale(S *y, S beta, int64_t rows, SpmvExec *exec)
-{
-  SPMV_LAUNCH(exec, spmv_scale_rows<S>, spmv_blocks(rows, 256), 256, 0, y, beta, rows);
-  return SPMV_SUCCESS;
-}
-
 #endif

@@ -6,10 +6,6 @@
 */
 #include "fold.h"
 #include <stdio.h>
-#include <string.h>
-#if defined(SPMV_HAVE_CUDA)
-  #include "fold_device.h"
-#endif
 
 static const char *const layout_names[] = {"sliced", "uniform", NULL};
 static const char *const gather_names[] = {"cache", "device", "host", NULL};
@@ -36,161 +32,85 @@ typedef struct {
   FoldLayout layout;
 } FoldAnalysis;
 
-static void free_analysis(SpmvAnalysis *analysis, SpmvExec *exec)
+static void clear_analysis(void *data, SpmvExec *exec)
 {
-  FoldAnalysis *data = analysis->data;
-
-  fold_layout_free(&exec->host, &exec->device, SPMV_HOST, &data->layout);
-  spmv_exec_free(exec, SPMV_HOST, data);
+  fold_layout_free(&exec->host, &exec->device, SPMV_HOST, &((FoldAnalysis *)data)->layout);
 }
 
-static SpmvStatus fold_analyze(const SpmvPattern *pattern, SpmvScalar scalar, const SpmvOptions *chosen, SpmvExec *exec,
-                               SpmvAnalysis *analysis)
+static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
 {
-  FoldAnalysis *data;
-  SpmvStatus    status;
+  FoldAnalysis    *data        = analysis->data;
+  const SpmvIndex  column_type = fold_column_type(pattern->cols);
+  const SpmvScalar scalar      = analysis->scalar_type;
 
-#if defined(SPMV_HAVE_CUDA)
-  if (exec->space == SPMV_DEVICE) return fold_device_analyze(pattern, scalar, chosen, exec, analysis);
-#endif
-  status = spmv_alloc(exec, SPMV_HOST, sizeof *data, "analysis", &analysis->data);
-  if (status) return status;
-  analysis->destroy_data = free_analysis;
-  data                   = memset(analysis->data, 0, sizeof *data);
-  status = fold_analyze_rows(pattern->row_ptr, pattern, scalar, SPMV_HOST, chosen, exec, &data->sizes, &data->layout);
-  if (status) return status;
-  fold_memory(&data->sizes, fold_column_type(pattern->cols), scalar, &analysis->memory);
-  fold_decide(&data->sizes, fold_column_type(pattern->cols), analysis);
+  SPMV_TRY(fold_analyze_rows(pattern->row_ptr, pattern, scalar, SPMV_HOST, &analysis->options, exec, &data->sizes,
+                             &data->layout));
+  fold_memory(&data->sizes, column_type, scalar, &analysis->memory);
+  fold_decide(&data->sizes, column_type, analysis);
   return SPMV_SUCCESS;
 }
 
-static void free_host_plan(FoldPlan *plan)
-{
-  const SpmvAllocator host = plan->base.host, device = plan->base.device;
-
-  spmv_free(&host, &device, SPMV_HOST, plan->table.columns);
-  spmv_free(&host, &device, SPMV_HOST, plan->table.values);
-  fold_layout_free(&host, &device, SPMV_HOST, &plan->table.layout);
-  spmv_free(&host, &device, SPMV_HOST, plan);
-}
-
-static SpmvStatus copy_array(const void *from, int64_t bytes, const char *name, SpmvExec *exec, void **to)
-{
-  const SpmvStatus status = spmv_alloc(exec, SPMV_HOST, bytes, name, to);
-
-  if (!status && bytes > 0) memcpy(*to, from, (size_t)bytes);
-  return status;
-}
-
-static SpmvStatus allocate_table(const FoldAnalysis *data, SpmvScalar scalar, SpmvExec *exec, FoldTable *table)
-{
-  const FoldSizes  *s    = &data->sizes;
-  const FoldLayout *from = &data->layout;
-  FoldLayout       *to   = &table->layout;
-  SpmvStatus        status;
-
-  table->sizes = *s;
-  status       = copy_array(from->slice_ptr, fold_slice_ptr_bytes(s), "slice_ptr", exec, (void **)&to->slice_ptr);
-  if (!status) status = copy_array(from->order, fold_order_bytes(s), "order", exec, (void **)&to->order);
-  if (!status) status = copy_array(from->owner, fold_owner_bytes(s), "owner", exec, (void **)&to->owner);
-  if (!status) status = copy_array(from->full_ptr, fold_full_ptr_bytes(s), "full_ptr", exec, (void **)&to->full_ptr);
-  if (!status)
-    status = spmv_alloc(exec, SPMV_HOST, fold_columns_bytes(s, table->column_type), "columns", &table->columns);
-  if (!status) status = spmv_alloc(exec, SPMV_HOST, fold_values_bytes(s, scalar), "values", &table->values);
-  return status;
-}
-
-static SpmvStatus fold_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec, SpmvPlan **out)
+static SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *base, SpmvExec *exec)
 {
   const FoldAnalysis *data = analysis->data;
   const SpmvPattern  *p    = &csr->pattern;
-  FoldPlan           *plan;
-  void               *block;
-  SpmvStatus          status;
+  FoldPlan           *plan = (FoldPlan *)base;
 
-#if defined(SPMV_HAVE_CUDA)
-  if (exec->space == SPMV_DEVICE) return fold_device_build(csr, analysis, exec, out);
-#endif
-  if (csr->values_space != SPMV_HOST)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format fold needs its values on the host");
-  if (p->rows != data->sizes.rows || p->nnz != data->sizes.nnz)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the analysis is of %lld rows and %lld nonzeros, not of %lld and %lld",
-                     (long long)data->sizes.rows, (long long)data->sizes.nnz, (long long)p->rows, (long long)p->nnz);
-  status = spmv_alloc(exec, SPMV_HOST, sizeof *plan, "plan", &block);
-  if (status) return status;
-  plan = memset(block, 0, sizeof *plan);
-  spmv_plan_init(&plan->base, csr, analysis, exec);
-  plan->table.column_type = fold_column_type(p->cols);
-  status                  = allocate_table(data, csr->scalar_type, exec, &plan->table);
-  if (status) {
-    free_host_plan(plan);
-    return status;
-  }
+  SPMV_TRY(fold_make_table(plan, &data->sizes, &data->layout, fold_column_type(p->cols), exec));
   const FoldRange whole = fold_whole(&plan->table);
   fold_fill_columns(&plan->table, &whole, p->index_type, p->row_ptr, p->col);
   fold_fill_values(&plan->table, &whole, p->index_type, csr->scalar_type, p->row_ptr, csr->values);
-  *out = &plan->base;
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus update_host_plan(FoldPlan *plan, const void *values, SpmvExec *exec)
+/* The row_ptr of the CSR, which the caller frees */
+static SpmvStatus recover_row_ptr(const FoldPlan *plan, SpmvExec *exec, void **row_ptr)
 {
   const SpmvIndex index = plan->base.index_type;
-  const FoldRange whole = fold_whole(&plan->table);
-  void           *row_ptr;
-  SpmvStatus status = spmv_alloc(exec, SPMV_HOST, (plan->base.rows + 1) * spmv_index_bytes(index), "row_ptr", &row_ptr);
 
-  if (status) return status;
-  fold_recover_row_ptr(&plan->table, index, row_ptr);
-  fold_fill_values(&plan->table, &whole, index, plan->base.scalar_type, row_ptr, values);
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (plan->base.rows + 1) * spmv_index_bytes(index), "row_ptr", row_ptr));
+  fold_recover_row_ptr(&plan->table, index, *row_ptr);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  const FoldTable *table = &((FoldPlan *)base)->table;
+  const FoldRange  whole = fold_whole(table);
+  void            *row_ptr;
+
+  (void)values_space;
+  SPMV_TRY(recover_row_ptr((FoldPlan *)base, exec, &row_ptr));
+  fold_fill_values(table, &whole, base->index_type, base->scalar_type, row_ptr, values);
   spmv_exec_free(exec, SPMV_HOST, row_ptr);
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus fold_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+static SpmvStatus extract_values(const SpmvPlan *base, void *values, SpmvExec *exec)
 {
-#if defined(SPMV_HAVE_CUDA)
-  if (base->space == SPMV_DEVICE) return fold_device_update_values(base, values, values_space, exec);
-#endif
-  if (values_space != SPMV_HOST)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format fold needs its values on the host");
-  return update_host_plan((FoldPlan *)base, values, exec);
+  const FoldTable *table = &((const FoldPlan *)base)->table;
+  const FoldRange  whole = fold_whole(table);
+  void            *row_ptr;
+
+  SPMV_TRY(recover_row_ptr((const FoldPlan *)base, exec, &row_ptr));
+  fold_unfill(table, &whole, base->index_type, base->scalar_type, row_ptr, NULL, values);
+  spmv_exec_free(exec, SPMV_HOST, row_ptr);
+  return SPMV_SUCCESS;
 }
 
-static SpmvStatus fold_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
-                            void *work, SpmvExec *exec)
+static SpmvStatus mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                       SpmvExec *exec)
 {
-#if defined(SPMV_HAVE_CUDA)
-  if (base->space == SPMV_DEVICE) return fold_device_mult(base, alpha, x, beta, y, work, exec);
-#endif
   (void)work;
   (void)exec;
   fold_host_mult(spmv_isa(), (const FoldPlan *)base, alpha, x, beta, y);
   return SPMV_SUCCESS;
 }
 
-#if defined(SPMV_HAVE_CUDA)
-static SpmvStatus fold_prepare_transpose(SpmvPlan *base, SpmvExec *exec)
+static SpmvStatus add_transposed(const SpmvPlan *base, const void *alpha, const void *x, void *y, SpmvExec *exec)
 {
-  return base->space == SPMV_DEVICE ? fold_device_prepare_transpose(base, exec) : SPMV_SUCCESS;
-}
-#endif
-
-static SpmvStatus fold_multtranspose(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
-                                     void *work, SpmvExec *exec)
-{
-#if defined(SPMV_HAVE_CUDA)
-  if (base->space == SPMV_DEVICE) return fold_device_multtranspose(base, alpha, x, beta, y, work, exec);
-#endif
-  (void)work;
   (void)exec;
-  fold_host_multtranspose((const FoldPlan *)base, alpha, x, beta, y);
-  return SPMV_SUCCESS;
-}
-
-static SpmvStatus fold_memory_report(const SpmvPlan *base, SpmvMemory *memory)
-{
-  *memory = base->memory;
+  fold_host_add_transposed((const FoldPlan *)base, alpha, x, y);
   return SPMV_SUCCESS;
 }
 
@@ -211,33 +131,24 @@ void fold_view_sizes(const FoldSizes *s, SpmvPrint print, void *ctx)
   print(ctx, line);
 }
 
-static SpmvStatus fold_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
+static void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 {
-#if defined(SPMV_HAVE_CUDA)
-  if (base->space == SPMV_DEVICE) return fold_device_view(base, print, ctx);
-#endif
   fold_view_sizes(&((const FoldPlan *)base)->table.sizes, print, ctx);
-  return SPMV_SUCCESS;
 }
 
-static void fold_destroy(SpmvPlan **plan)
-{
-  if (!plan || !*plan) return;
-#if defined(SPMV_HAVE_CUDA)
-  if ((*plan)->space == SPMV_DEVICE) {
-    fold_device_destroy(plan);
-    return;
-  }
-#endif
-  free_host_plan((FoldPlan *)*plan);
-  *plan = NULL;
-}
-
-#if defined(SPMV_HAVE_CUDA)
-  #define FOLD_DEVICE_CAPS (SPMV_CAP_DEVICE | SPMV_CAP_DEVICE_BUILD)
-#else
-  #define FOLD_DEVICE_CAPS 0
-#endif
+static const SpmvSlots host_slots = {
+    .analysis_bytes = sizeof(FoldAnalysis),
+    .plan_bytes     = sizeof(FoldPlan),
+    .analyze        = analyze,
+    .clear_analysis = clear_analysis,
+    .build          = build,
+    .update_values  = update_values,
+    .extract_values = extract_values,
+    .mult           = mult,
+    .add_transposed = add_transposed,
+    .view           = view,
+    .clear          = fold_clear_table,
+};
 
 /*MC
    MATAIJFOLD = "aijfold" - A sparse matrix stored by the Fold method: rows longer than a width are cut into pieces of
@@ -275,19 +186,10 @@ M*/
 const SpmvFormat spmv_format_fold = {
     .abi  = SPMV_ABI,
     .caps = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_BITWISE | SPMV_CAP_F32 | SPMV_CAP_I64 |
-            FOLD_DEVICE_CAPS,
-    .name          = "fold",
-    .summary       = "Fold method: long rows cut into pieces of equal work",
-    .options       = options,
-    .analyze       = fold_analyze,
-    .build         = fold_build,
-    .update_values = fold_update_values,
-    .mult          = fold_mult,
-    .multtranspose = fold_multtranspose,
-#if defined(SPMV_HAVE_CUDA)
-    .prepare_transpose = fold_prepare_transpose,
-#endif
-    .memory  = fold_memory_report,
-    .view    = fold_view,
-    .destroy = fold_destroy,
+            SPMV_DEVICE_CAPS,
+    .name    = "fold",
+    .summary = "Fold method: long rows cut into pieces of equal work",
+    .options = options,
+    .host    = &host_slots,
+    .device  = SPMV_DEVICE_SLOTS(fold_device_slots),
 };

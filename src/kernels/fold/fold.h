@@ -1,6 +1,6 @@
 /*
   fold.h - the Fold method (Tanabe, Kogou, Ogawa, Takata and Joe): rows longer than a width w are cut into pieces of at
-  most w nonzeros, so that one thread a piece does nearly equal work. What the files of this folder share.
+  most w nonzeros, so that one thread per piece does nearly equal work. What the files of this folder share.
 
   A *table row* is what one thread multiplies. The table has, one after the other,
 
@@ -27,7 +27,7 @@
 #ifndef SPMV_FOLD_H
 #define SPMV_FOLD_H
 
-#include <spmv_kernels.h>
+#include "core/format.h"
 #include "core/simd.h"
 
 #ifdef __cplusplus
@@ -98,10 +98,13 @@ typedef struct {
   void      *columns, *values;
 } FoldTable;
 
+/* On the host and on the device */
 typedef struct {
   SpmvPlan  base; /* first */
   FoldTable table;
 } FoldPlan;
+
+extern const SpmvSlots fold_device_slots;
 
 /* ---- fold_cost.c: the choice of w ---- */
 
@@ -132,6 +135,14 @@ void       fold_layout_free(const SpmvAllocator *host, const SpmvAllocator *devi
 SpmvStatus fold_analyze_rows(const void *row_ptr, const SpmvPattern *, SpmvScalar, SpmvSpace, const SpmvOptions *,
                              SpmvExec *, FoldSizes *, FoldLayout *);
 
+/* The table of a plan in its space: sizes, the arrays, and of these a copy of a layout that lies there */
+SpmvStatus fold_make_table(FoldPlan *, const FoldSizes *, const FoldLayout *, SpmvIndex column_type, SpmvExec *);
+void       fold_clear_table(SpmvPlan *);
+/* The arrays of a layout in host memory, empty; what fails is left to fold_layout_free() */
+SpmvStatus fold_layout_alloc(const FoldSizes *, SpmvExec *, FoldLayout *);
+SpmvStatus fold_copy_layout(const FoldSizes *, FoldLayout *to, SpmvSpace to_space, const FoldLayout *from,
+                            SpmvSpace from_space, SpmvExec *);
+
 int64_t fold_slice_ptr_bytes(const FoldSizes *);
 int64_t fold_order_bytes(const FoldSizes *);
 int64_t fold_owner_bytes(const FoldSizes *);
@@ -161,15 +172,15 @@ void      fold_fill_values(const FoldTable *, const FoldRange *, SpmvIndex, Spmv
                            const void *values);
 /* The row_ptr of the CSR, [rows+1], from the table alone */
 void fold_recover_row_ptr(const FoldTable *, SpmvIndex, void *row_ptr);
-/* The other way round: col and values of the CSR from the slices of a range */
+/* The other way round: col and values of the CSR from the slices of a range; col may be NULL */
 void fold_unfill(const FoldTable *, const FoldRange *, SpmvIndex, SpmvScalar, const void *row_ptr, void *col,
                  void *values);
 
 /* ---- fold_mult.c: products on the host ---- */
 
-/* The processor must have the instruction set */
+/* As the slots mult and add_transposed; the processor must have the instruction set */
 void fold_host_mult(SpmvIsa, const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
-void fold_host_multtranspose(const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
+void fold_host_add_transposed(const FoldPlan *, const void *alpha, const void *x, void *y);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 
 typedef struct {
   double bytes_per_us;   /* streamed */
-  double x_bytes;        /* read of x a nonzero, beyond x once */
+  double x_bytes;        /* read of x per nonzero, beyond x once */
   double far_bytes;      /* more for a nonzero, and times those of y, where neighbouring lanes are of distant rows */
   double start_us;       /* launch of the kernel for the table */
   double batch_us;       /* FOLD_BATCH columns of the widest slice: nothing hides the last blocks' way through them */
@@ -33,11 +33,11 @@ static const Machine machines[] = {
 };
 
 /* Multiprocessors of that GPU, and thread blocks of the product's kernel that one of them holds at a time: it takes 48
-   registers a thread in double precision, 32 in single */
+   registers per thread in double precision, 32 in single */
 static const double MULTIPROCESSORS = 132, BLOCKS_HELD[] = {[SPMV_F64] = 5, [SPMV_F32] = 8};
 
 /* cuSPARSE's product with CSR on the same GPU, fitted to the same matrices: launch and preparation, bytes a
-   microsecond, microseconds a row */
+   microsecond, microseconds per row */
 static const double CSR_START_US = 7.7, CSR_BYTES_PER_US = 3.4e6, CSR_ROW_US = 13e-6;
 
 /* Sorting must save this share of the time, or it is left alone */

@@ -1,7 +1,7 @@
 /*
   fold_device.cuh - what the device files of format fold share: the plan, the analysis, and the steps between them.
 
-  On the device columns have 32 bits. A product writes one partial sum a table row beyond N to work, and, for each of
+  On the device columns have 32 bits. A product writes one partial sum per table row beyond N to work, and, for each of
   the cut_up rows, FOLD_SHARES sums of equal shares of its full pieces; a second kernel adds them to y in a fixed order.
 
     work  S  [full_pieces + folded]       partial sums, in the order of the table
@@ -11,35 +11,20 @@
 #ifndef SPMV_FOLD_DEVICE_CUH
 #define SPMV_FOLD_DEVICE_CUH
 
-#include "../device/transpose.cuh"
 #include "../device/upload.cuh"
-#include "fold_device.h"
 #include "fold_stream.h"
 
 enum {
-  FOLD_SHARES  = 32, /* shares of a row cut into very many pieces: one a lane of the warp that adds them */
+  FOLD_SHARES  = 32, /* shares of a row cut into very many pieces: one per lane of the warp that adds them */
   FOLD_THREADS = 256
 };
 
-typedef struct FoldStream FoldStream;
-
+/* What build takes over from analyze. arena holds the arrays of layout, and an uploaded row_ptr. */
 typedef struct {
-  SpmvPlan       base; /* first */
-  SpmvOptions    options;
-  FoldTable      table;  /* in device memory */
-  FoldStream    *stream; /* of a table that is not all on the device, or whose x the host gathers; else NULL */
-  SpmvTransposed transposed;
-} FoldDevicePlan;
-
-/* What build takes over from analyze. arena holds the arrays of layout, which are in device memory, and an uploaded
-   row_ptr. A streamed plan is laid out on the host: then layout is in host memory, and the arena is empty. */
-typedef struct {
-  SpmvArena       arena;
-  FoldSizes       sizes;
-  FoldLayout      layout;
-  const void     *row_ptr; /* in device memory: the upload, or NULL */
-  int             streamed;
-  FoldStreamSizes stream; /* of a streamed plan */
+  SpmvArena   arena;
+  FoldSizes   sizes;
+  FoldLayout  layout;  /* in device memory */
+  const void *row_ptr; /* in device memory: the upload, or NULL */
 } FoldDeviceAnalysis;
 
 /* Sums of shares, and partial sums, that a product keeps in work */
@@ -62,9 +47,7 @@ SpmvStatus fold_device_fill_values(const FoldTable *, SpmvIndex, SpmvScalar, con
                                    SpmvExec *);
 /* row_ptr [rows+1], 64 bits wide; arena lends scratch space */
 SpmvStatus fold_device_recover_row_ptr(const FoldTable *, SpmvArena *, SpmvExec *, int64_t *row_ptr);
-/* The nonzeros in CSR order: row, column and value of each */
-SpmvStatus fold_device_coordinates(const FoldTable *, SpmvScalar, const int64_t *row_ptr, const SpmvCoordinates *,
-                                   SpmvExec *);
+SpmvStatus fold_device_list(const FoldTable *, SpmvScalar, const int64_t *row_ptr, const SpmvNonzeros *, SpmvExec *);
 
 /* ---- fold_device_mult.cu ---- */
 
@@ -87,24 +70,16 @@ SpmvStatus fold_device_finish(const FoldTable *, SpmvScalar, const FoldOperands 
 /* gathered[e] = x[columns[e]], 0 for padding */
 SpmvStatus fold_device_gather(const void *columns, int64_t entries, SpmvScalar, const void *x, void *gathered,
                               SpmvExec *);
-/* y = beta y */
-SpmvStatus fold_device_scale(int64_t rows, SpmvScalar, const void *beta, void *y, SpmvExec *);
-int        fold_is_zero(const void *value, SpmvScalar);
+
+/* ---- fold_device.cu ---- */
+
+/* What the views of all tables on the device begin with */
+void fold_device_view(const SpmvPlan *, SpmvPrint, void *ctx);
 
 /* ---- fold_device_stream.cu: tables of which some part, or x, comes from the host ---- */
 
 /* What the options ask for */
-int        fold_is_streamed(const SpmvOptions *);
-SpmvStatus fold_stream_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, FoldDeviceAnalysis *,
-                               SpmvMemory *);
-SpmvStatus fold_stream_build(const SpmvCsr *, const FoldDeviceAnalysis *, SpmvExec *, FoldDevicePlan *);
-SpmvStatus fold_stream_update(FoldDevicePlan *, const void *values, SpmvSpace values_space, SpmvExec *);
-SpmvStatus fold_stream_mult(const FoldDevicePlan *, const FoldOperands *, SpmvExec *);
-void       fold_stream_view(const FoldDevicePlan *, SpmvPrint, void *ctx);
-void       fold_stream_free(FoldDevicePlan *);
-
-/* The CSR of A^T on the host; its arrays are in the blocks, which the caller frees */
-enum { FOLD_TRANSPOSE_BLOCKS = 5 };
-SpmvStatus fold_stream_transpose(const FoldDevicePlan *, SpmvExec *, SpmvCsr *, void *block[FOLD_TRANSPOSE_BLOCKS]);
+int                    fold_is_streamed(const SpmvOptions *);
+extern const SpmvSlots fold_stream_slots;
 
 #endif

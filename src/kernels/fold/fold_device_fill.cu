@@ -9,24 +9,24 @@
 namespace
 {
 /* Where table row t lies in the CSR and in the table */
-struct Place {
+struct Position {
   int64_t row, from, length; /* position of its first nonzero, and how many it has */
   int64_t entry, width;      /* its first entry, and the width of its slice */
 };
 
 template <typename I>
-__device__ inline Place place_of(const FoldSizes &s, const FoldLayout &layout, const I *row_ptr, int64_t t)
+__device__ inline Position position_of(const FoldSizes &s, const FoldLayout &layout, const I *row_ptr, int64_t t)
 {
   const int64_t slice = t / FOLD_LANES, first = layout.slice_ptr[slice];
-  Place         place = {0, 0, 0, first * FOLD_LANES + t % FOLD_LANES, layout.slice_ptr[slice + 1] - first};
+  Position      position = {0, 0, 0, first * FOLD_LANES + t % FOLD_LANES, layout.slice_ptr[slice + 1] - first};
 
-  if (t >= s.table_rows) return place;
+  if (t >= s.table_rows) return position;
   const FoldPiece piece = fold_piece(&s, &layout, t);
   const int64_t   left  = (int64_t)row_ptr[piece.row + 1] - (int64_t)row_ptr[piece.row] - piece.offset;
-  place.row             = piece.row;
-  place.from            = (int64_t)row_ptr[piece.row] + piece.offset;
-  place.length          = left < piece.length ? left : piece.length;
-  return place;
+  position.row          = piece.row;
+  position.from         = (int64_t)row_ptr[piece.row] + piece.offset;
+  position.length       = left < piece.length ? left : piece.length;
+  return position;
 }
 
 /* What is done with the entries of a table: load() an item of a nonzero, store() it; padding() */
@@ -51,7 +51,7 @@ struct ToValues {
 };
 
 template <typename S>
-struct ToCoordinates {
+struct ToList {
   struct Item {
     int32_t column;
     S       value;
@@ -63,14 +63,16 @@ struct ToCoordinates {
   __device__ Item load(int64_t entry, int64_t) const { return {columns[entry], values[entry]}; }
   __device__ void store(int64_t, int64_t position, int64_t r, Item item) const
   {
+    to[position] = item.value;
+    if (!row) return;
     row[position] = (int32_t)r;
     col[position] = item.column;
-    to[position]  = item.value;
   }
   __device__ void padding(int64_t) const {}
 };
 
-/* One thread a table row. The compiler must assume that a store changes what is loaded next, so loads come in fours. */
+/* One thread per table row. The compiler must assume that a store changes what is loaded next, so loads come in fours.
+ */
 template <typename I, typename Visit>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_visit_entries(FoldSizes s, FoldLayout layout, const I *__restrict__ row_ptr, Visit visit)
@@ -78,7 +80,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   enum { AT_ONCE = 4 };
   const int64_t t = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
   if (t >= s.slices * FOLD_LANES) return;
-  const Place          p = place_of(s, layout, row_ptr, t);
+  const Position       p = position_of(s, layout, row_ptr, t);
   typename Visit::Item item[AT_ONCE];
   int64_t              j = 0;
 
@@ -177,16 +179,16 @@ SpmvStatus fold_device_recover_row_ptr(const FoldTable *table, SpmvArena *arena,
   return SPMV_SUCCESS;
 }
 
-SpmvStatus fold_device_coordinates(const FoldTable *table, SpmvScalar scalar, const int64_t *row_ptr,
-                                   const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus fold_device_list(const FoldTable *table, SpmvScalar scalar, const int64_t *row_ptr, const SpmvNonzeros *to,
+                            SpmvExec *exec)
 {
   const int32_t *columns = (const int32_t *)table->columns;
 
   if (scalar == SPMV_F32)
     return visit_entries<int64_t>(
-        table, row_ptr,
-        ToCoordinates<float>{columns, (const float *)table->values, to->row, to->col, (float *)to->values}, exec);
+        table, row_ptr, ToList<float>{columns, (const float *)table->values, to->row, to->col, (float *)to->values},
+        exec);
   return visit_entries<int64_t>(
-      table, row_ptr,
-      ToCoordinates<double>{columns, (const double *)table->values, to->row, to->col, (double *)to->values}, exec);
+      table, row_ptr, ToList<double>{columns, (const double *)table->values, to->row, to->col, (double *)to->values},
+      exec);
 }

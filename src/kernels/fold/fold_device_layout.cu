@@ -50,7 +50,7 @@ __device__ inline T warp_sum(T v)
   return v;
 }
 
-/* Rows by length and slices by their longest row, a warp a slice; order may be NULL */
+/* Rows by length and slices by their longest row, a warp per slice; order may be NULL */
 template <typename I>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_count_rows(Rows<I> in, int64_t rows, FoldLayout layout, Counter *__restrict__ counters)
@@ -308,7 +308,7 @@ struct SliceWidth {
 };
 
 template <typename I>
-SpmvStatus place_slices(const Fold<I> &fold, FoldDeviceAnalysis *a, SpmvExec *exec)
+SpmvStatus position_slices(const Fold<I> &fold, FoldDeviceAnalysis *a, SpmvExec *exec)
 {
   FoldSizes *s = &a->sizes;
   int64_t   *width;
@@ -335,7 +335,7 @@ SpmvStatus lay_out(const void *row_ptr, const SpmvPattern *p, SpmvScalar scalar,
   const Fold<I> fold = {rows, a->sizes.width};
   SPMV_TRY(count_folded(fold, &a->sizes, &a->arena, exec));
   if (a->sizes.folded > 0) SPMV_TRY(list_owners(fold, a, exec));
-  return place_slices(fold, a, exec);
+  return position_slices(fold, a, exec);
 }
 } // namespace
 

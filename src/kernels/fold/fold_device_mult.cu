@@ -1,7 +1,7 @@
 /*
-  fold_device_mult.cu - the product on the device. One thread a table row, a warp a slice: all its threads take the same
-  number of steps. FOLD_BATCH columns and values are on their way before the first of their x is asked for, and all x
-  before the first multiplication.
+  fold_device_mult.cu - the product on the device. One thread per table row, a warp per slice: all its threads take the
+  same number of steps. FOLD_BATCH columns and values are on their way before the first of their x is asked for, and all
+  x before the first multiplication.
 */
 #include "fold_device.cuh"
 #include "../device/overlap.cuh"
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   if (threadIdx.x == 0) shares[blockIdx.x] = sum;
 }
 
-/* First blocks: a warp a row with full pieces. Further blocks: a thread a row with a last piece alone. */
+/* First blocks: a warp per row with full pieces. Further blocks: a thread per row with a last piece alone. */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, FoldLayout layout, int64_t warp_blocks,
                                                                 const S *__restrict__ work, S *__restrict__ y, S alpha)
@@ -174,15 +174,4 @@ SpmvStatus fold_device_gather(const void *columns_, int64_t entries, SpmvScalar 
     SPMV_LAUNCH(exec, fold_gather_x<double>, blocks, FOLD_THREADS, 0, columns, entries, (const double *)x,
                 (double *)gathered);
   return SPMV_SUCCESS;
-}
-
-SpmvStatus fold_device_scale(int64_t rows, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
-{
-  return scalar == SPMV_F32 ? spmv_scale((float *)y, *(const float *)beta, rows, exec)
-                            : spmv_scale((double *)y, *(const double *)beta, rows, exec);
-}
-
-int fold_is_zero(const void *value, SpmvScalar scalar)
-{
-  return scalar == SPMV_F32 ? *(const float *)value == 0 : *(const double *)value == 0;
 }

@@ -1,6 +1,6 @@
 /*
   fold_device_stream.cu - plans whose table lies in host memory beyond what the device may hold, or whose x the host
-  gathers: analysis, build, refresh, and the way back to a CSR. fold_stream.h tells how the table is cut.
+  gathers: analysis, build and refresh. fold_stream.h tells how the table is cut.
 */
 #include "fold_device_stream.cuh"
 #include <cstdio>
@@ -8,23 +8,9 @@
 
 namespace
 {
-/* A block of host memory that is freed when its scope ends */
-class HostScratch
-{
-  SpmvExec *exec;
-
-public:
-  void *block = nullptr;
-  explicit HostScratch(SpmvExec *e) : exec(e) {}
-  HostScratch(const HostScratch &)            = delete;
-  HostScratch &operator=(const HostScratch &) = delete;
-  ~HostScratch() { spmv_exec_free(exec, SPMV_HOST, block); }
-  SpmvStatus alloc(int64_t bytes, const char *name) { return spmv_alloc(exec, SPMV_HOST, bytes, name, &block); }
-};
-
 /* An array on the host: where it is, its copy there, or a download into scratch */
 SpmvStatus on_host(const void *from, SpmvSpace space, const void *host_copy, int64_t bytes, const char *name,
-                   HostScratch *scratch, SpmvExec *exec, const void **array)
+                   FoldHostScratch *scratch, SpmvExec *exec, const void **array)
 {
   *array = space == SPMV_HOST ? from : host_copy;
   if (*array || bytes == 0) return SPMV_SUCCESS;
@@ -88,21 +74,28 @@ SpmvStatus pinned(int64_t bytes, const char *name, SpmvExec *exec, void **block)
   return status;
 }
 
-SpmvStatus copy_to(SpmvSpace space, const void *from, int64_t bytes, const char *name, SpmvExec *exec, void **to)
+/* Layout and resident part of the table in device memory */
+SpmvStatus make_resident(FoldStreamPlan *stream, const FoldLayout *from, SpmvExec *exec)
 {
-  SPMV_TRY(spmv_alloc(exec, space, bytes, name, to));
-  return spmv_copy(*to, space, from, SPMV_HOST, bytes, exec);
+  FoldTable          *table    = &stream->device.table;
+  const FoldSizes    *s        = &table->sizes;
+  FoldLayout         *to       = &table->layout;
+  const Parts         parts    = parts_of(s, &stream->sizes);
+  const int64_t       S        = spmv_scalar_bytes(stream->device.base.scalar_type);
+  const SpmvPlanArray arrays[] = {
+      {"values", SPMV_ARRAY_VALUES, parts.values * S, &table->values},
+      {"columns", SPMV_ARRAY_INDICES, parts.columns * 4, &table->columns},
+      {"slice_ptr", SPMV_ARRAY_POINTERS, fold_slice_ptr_bytes(s), (void **)&to->slice_ptr},
+      {"order", SPMV_ARRAY_INDICES, fold_order_bytes(s), (void **)&to->order},
+      {"owner", SPMV_ARRAY_POINTERS, fold_owner_bytes(s), (void **)&to->owner},
+      {"full_ptr", SPMV_ARRAY_POINTERS, fold_full_ptr_bytes(s), (void **)&to->full_ptr},
+  };
+
+  SPMV_TRY(spmv_arrays_alloc(&stream->device.base, arrays, 6, exec));
+  return fold_copy_layout(s, to, SPMV_DEVICE, from, SPMV_HOST, exec);
 }
 
-SpmvStatus copy_layout(SpmvSpace space, const FoldSizes *s, const FoldLayout *from, SpmvExec *exec, FoldLayout *to)
-{
-  SPMV_TRY(copy_to(space, from->slice_ptr, fold_slice_ptr_bytes(s), "slice_ptr", exec, (void **)&to->slice_ptr));
-  SPMV_TRY(copy_to(space, from->order, fold_order_bytes(s), "order", exec, (void **)&to->order));
-  SPMV_TRY(copy_to(space, from->owner, fold_owner_bytes(s), "owner", exec, (void **)&to->owner));
-  return copy_to(space, from->full_ptr, fold_full_ptr_bytes(s), "full_ptr", exec, (void **)&to->full_ptr);
-}
-
-SpmvStatus make_streams(FoldStream *stream, SpmvExec *exec)
+SpmvStatus make_streams(FoldStreamPlan *stream, SpmvExec *exec)
 {
   cudaEvent_t *const event[] = {&stream->start,    &stream->fetched, &stream->ready[0],
                                 &stream->ready[1], &stream->done[0], &stream->done[1]};
@@ -113,10 +106,11 @@ SpmvStatus make_streams(FoldStream *stream, SpmvExec *exec)
 }
 
 /* x and its gathered chunks in pinned memory, and what the host does for each chunk */
-SpmvStatus make_gather(FoldStream *stream, int64_t cols, SpmvScalar scalar, SpmvExec *exec)
+SpmvStatus make_gather(FoldStreamPlan *stream, SpmvExec *exec)
 {
-  const FoldStreamSizes *t = &stream->sizes;
-  const int64_t          S = spmv_scalar_bytes(scalar);
+  const FoldStreamSizes *t      = &stream->sizes;
+  const SpmvScalar       scalar = stream->device.base.scalar_type;
+  const int64_t          S = spmv_scalar_bytes(scalar), cols = stream->device.base.cols;
   void                  *jobs;
 
   SPMV_TRY(pinned(cols * S, "host x", exec, &stream->x));
@@ -134,89 +128,147 @@ SpmvStatus make_gather(FoldStream *stream, int64_t cols, SpmvScalar scalar, Spmv
   return SPMV_SUCCESS;
 }
 
-SpmvStatus make_arrays(FoldDevicePlan *plan, const FoldDeviceAnalysis *a, const SpmvPattern *p, SpmvExec *exec)
+SpmvStatus make_arrays(FoldStreamPlan *stream, const FoldStreamAnalysis *a, const SpmvPattern *p, SpmvExec *exec)
 {
-  FoldStream      *stream = plan->stream;
-  const SpmvScalar scalar = plan->base.scalar_type;
-  const int64_t    S      = spmv_scalar_bytes(scalar);
-  const Parts      parts  = parts_of(&a->sizes, &a->stream);
-  void            *chunks;
+  const int64_t S     = spmv_scalar_bytes(stream->device.base.scalar_type);
+  const Parts   parts = parts_of(&a->sizes, &a->stream);
+  FoldTable    *there = &stream->device.table;
+  void         *chunks;
 
   stream->sizes            = a->stream;
   stream->columns_begin    = fold_host_gathers(&a->stream) ? 0 : a->stream.resident_slices;
-  plan->table.sizes        = a->sizes;
-  plan->table.column_type  = SPMV_I32;
+  there->sizes             = a->sizes;
+  there->column_type       = SPMV_I32;
   stream->host.sizes       = a->sizes;
   stream->host.column_type = SPMV_I32;
-  SPMV_TRY(copy_layout(SPMV_DEVICE, &a->sizes, &a->layout, exec, &plan->table.layout));
-  SPMV_TRY(copy_layout(SPMV_HOST, &a->sizes, &a->layout, exec, &stream->host.layout));
-  SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, parts.columns * 4, "columns", &plan->table.columns));
-  SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, parts.values * S, "values", &plan->table.values));
+  SPMV_TRY(make_resident(stream, &a->layout, exec));
+  SPMV_TRY(fold_layout_alloc(&a->sizes, exec, &stream->host.layout));
+  SPMV_TRY(fold_copy_layout(&a->sizes, &stream->host.layout, SPMV_HOST, &a->layout, SPMV_HOST, exec));
   SPMV_TRY(pinned(parts.host_columns * 4, "host columns", exec, &stream->host.columns));
   SPMV_TRY(pinned(parts.host_values * S, "host values", exec, &stream->host.values));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, row_ptr_bytes(p), "row_ptr", &stream->row_ptr));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, a->stream.chunks * (int64_t)sizeof(FoldChunk), "chunks", &chunks));
   stream->chunk = (FoldChunk *)chunks;
   fold_stream_chunks(&a->sizes, a->layout.slice_ptr, &a->stream, stream->chunk);
-  if (fold_host_gathers(&a->stream)) SPMV_TRY(make_gather(stream, p->cols, scalar, exec));
+  if (fold_host_gathers(&a->stream)) SPMV_TRY(make_gather(stream, exec));
   return make_streams(stream, exec);
 }
 
-/* Calls visit(range) for the resident slices, a chunk at a time; staging is room for a chunk */
-template <typename Visit>
-SpmvStatus each_resident_range(const FoldStream *stream, const Visit &visit)
+SpmvStatus write_columns(FoldStreamPlan *stream, const SpmvPattern *p, const void *col, SpmvExec *exec)
 {
-  const FoldStreamSizes *t         = &stream->sizes;
-  const int64_t         *slice_ptr = stream->host.layout.slice_ptr;
-
-  for (int64_t begin = 0, end; begin < t->resident_slices; begin = end) {
-    end = fold_stream_range_end(slice_ptr, t->chunk_steps, begin, t->resident_slices);
-    SPMV_TRY(visit(begin, end, slice_ptr[begin] * FOLD_LANES, (slice_ptr[end] - slice_ptr[begin]) * FOLD_LANES));
-  }
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus write_columns(FoldDevicePlan *plan, const SpmvPattern *p, const void *col, SpmvExec *exec)
-{
-  FoldStream     *stream = plan->stream;
-  const FoldRange rest   = {stream->columns_begin, stream->host.sizes.slices, stream->host.columns, NULL};
-  HostScratch     staging(exec);
+  const FoldRange rest    = {stream->columns_begin, stream->host.sizes.slices, stream->host.columns, NULL};
+  int32_t        *columns = (int32_t *)stream->device.table.columns;
+  FoldHostScratch staging(exec);
 
   fold_fill_columns(&stream->host, &rest, p->index_type, stream->row_ptr, col);
   if (stream->columns_begin == 0) return SPMV_SUCCESS;
   SPMV_TRY(staging.alloc(stream->sizes.chunk_steps * FOLD_LANES * 4, "staged columns"));
-  return each_resident_range(stream, [&](int64_t begin, int64_t end, int64_t first, int64_t entries) {
+  return fold_each_resident_range(stream, [&](int64_t begin, int64_t end, int64_t first, int64_t entries) {
     const FoldRange range = {begin, end, staging.block, NULL};
     fold_fill_columns(&stream->host, &range, p->index_type, stream->row_ptr, col);
-    SPMV_TRY(
-        spmv_copy((int32_t *)plan->table.columns + first, SPMV_DEVICE, staging.block, SPMV_HOST, entries * 4, exec));
+    SPMV_TRY(spmv_copy(columns + first, SPMV_DEVICE, staging.block, SPMV_HOST, entries * 4, exec));
     return spmv_stream_wait(exec);
   });
 }
 
-SpmvStatus write_values(FoldDevicePlan *plan, const void *values, SpmvExec *exec)
+SpmvStatus write_values(FoldStreamPlan *stream, const void *csr_values, SpmvExec *exec)
 {
-  FoldStream      *stream = plan->stream;
-  const SpmvIndex  index  = plan->base.index_type;
-  const SpmvScalar scalar = plan->base.scalar_type;
+  const SpmvIndex  index  = stream->device.base.index_type;
+  const SpmvScalar scalar = stream->device.base.scalar_type;
   const int64_t    S      = spmv_scalar_bytes(scalar);
   const FoldRange  rest   = {stream->sizes.resident_slices, stream->host.sizes.slices, NULL, stream->host.values};
-  HostScratch      staging(exec);
+  char            *values = (char *)stream->device.table.values;
+  FoldHostScratch  staging(exec);
 
-  fold_fill_values(&stream->host, &rest, index, scalar, stream->row_ptr, values);
+  fold_fill_values(&stream->host, &rest, index, scalar, stream->row_ptr, csr_values);
   if (stream->sizes.resident_slices == 0) return SPMV_SUCCESS;
   SPMV_TRY(staging.alloc(stream->sizes.chunk_steps * FOLD_LANES * S, "staged values"));
-  return each_resident_range(stream, [&](int64_t begin, int64_t end, int64_t first, int64_t entries) {
+  return fold_each_resident_range(stream, [&](int64_t begin, int64_t end, int64_t first, int64_t entries) {
     const FoldRange range = {begin, end, NULL, staging.block};
-    fold_fill_values(&stream->host, &range, index, scalar, stream->row_ptr, values);
-    SPMV_TRY(
-        spmv_copy((char *)plan->table.values + first * S, SPMV_DEVICE, staging.block, SPMV_HOST, entries * S, exec));
+    fold_fill_values(&stream->host, &range, index, scalar, stream->row_ptr, csr_values);
+    SPMV_TRY(spmv_copy(values + first * S, SPMV_DEVICE, staging.block, SPMV_HOST, entries * S, exec));
     return spmv_stream_wait(exec);
   });
 }
 
-void destroy_stream(FoldStream *stream, const SpmvAllocator *host, const SpmvAllocator *device)
+/* ---- slots ---- */
+
+SpmvStatus analyze(const SpmvPattern *p, SpmvAnalysis *analysis, SpmvExec *exec)
 {
+  FoldStreamAnalysis *a       = (FoldStreamAnalysis *)analysis->data;
+  const SpmvOptions  *options = &analysis->options;
+  const SpmvScalar    scalar  = analysis->scalar_type;
+  FoldHostScratch     scratch(exec);
+  const void         *row_ptr;
+
+  SPMV_TRY(spmv_check_counts(analysis, 0, exec));
+  SPMV_TRY(on_host(p->row_ptr, p->space, p->host_row_ptr, row_ptr_bytes(p), "row_ptr", &scratch, exec, &row_ptr));
+  SPMV_TRY(fold_analyze_rows(row_ptr, p, scalar, SPMV_DEVICE, options, exec, &a->sizes, &a->layout));
+  a->sizes.device_time = 0; /* what a product waits for are the copies, and a CSR would not fit either */
+  fold_stream_cut(&a->sizes, a->layout.slice_ptr, fold_gather_of(options), scalar,
+                  (int64_t)options->value[FOLD_OPTION_DEVICE_MEMORY], fold_partial_sums(&a->sizes), &a->stream);
+  report_memory(&a->sizes, &a->stream, p, scalar, &analysis->memory);
+  fold_decide(&a->sizes, SPMV_I32, analysis);
+  return SPMV_SUCCESS;
+}
+
+void clear_analysis(void *data, SpmvExec *exec)
+{
+  fold_layout_free(&exec->host, &exec->device, SPMV_HOST, &((FoldStreamAnalysis *)data)->layout);
+}
+
+SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *base, SpmvExec *exec)
+{
+  const FoldStreamAnalysis *a      = (const FoldStreamAnalysis *)analysis->data;
+  FoldStreamPlan           *stream = (FoldStreamPlan *)base;
+  const SpmvPattern        *p      = &csr->pattern;
+  FoldHostScratch           row_ptrs(exec), cols(exec), numbers(exec);
+  const void               *row_ptr, *col, *values;
+
+  (void)pthread_mutex_init(&stream->one_at_a_time, NULL);
+  SPMV_TRY(make_arrays(stream, a, p, exec));
+  SPMV_TRY(on_host(p->row_ptr, p->space, p->host_row_ptr, row_ptr_bytes(p), "row_ptr", &row_ptrs, exec, &row_ptr));
+  memcpy(stream->row_ptr, row_ptr, (size_t)row_ptr_bytes(p));
+  SPMV_TRY(on_host(p->col, p->space, p->host_col, p->nnz * spmv_index_bytes(p->index_type), "col", &cols, exec, &col));
+  SPMV_TRY(write_columns(stream, p, col, exec));
+  SPMV_TRY(on_host(csr->values, csr->values_space, NULL, p->nnz * spmv_scalar_bytes(csr->scalar_type), "values",
+                   &numbers, exec, &values));
+  SPMV_TRY(write_values(stream, values, exec));
+  return spmv_stream_wait(exec); /* the layout of the analysis has been read */
+}
+
+SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  FoldStreamPlan *stream = (FoldStreamPlan *)base;
+  FoldHostScratch numbers(exec);
+  const void     *host_values;
+
+  SPMV_TRY(spmv_stream_wait(exec)); /* products that are enqueued have the old values */
+  for (cudaStream_t copy : stream->copy) SPMV_CUDA(exec, cudaStreamSynchronize(copy));
+  SPMV_TRY(on_host(values, values_space, NULL, base->nnz * spmv_scalar_bytes(base->scalar_type), "values", &numbers,
+                   exec, &host_values));
+  return write_values(stream, host_values, exec);
+}
+
+void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
+{
+  const FoldStreamPlan  *stream = (const FoldStreamPlan *)base;
+  const FoldStreamSizes *t      = &stream->sizes;
+  const int64_t          steps  = stream->host.sizes.steps;
+  char                   line[SPMV_MESSAGE_MAX];
+
+  fold_device_view(base, print, ctx);
+  snprintf(line, sizeof line, "%.1f %% of the table are on the device, %lld bytes of the plan in host memory",
+           steps ? 100.0 * (double)t->resident_steps / (double)steps : 100.0, (long long)base->memory.host_bytes);
+  print(ctx, line);
+  snprintf(line, sizeof line, "a product takes %lld chunks; two buffers of %lld bytes", (long long)t->chunks,
+           (long long)t->buffer_bytes);
+  print(ctx, line);
+}
+
+void clear(SpmvPlan *base)
+{
+  FoldStreamPlan   *stream  = (FoldStreamPlan *)base;
   cudaEvent_t const event[] = {stream->start,    stream->fetched, stream->ready[0],
                                stream->ready[1], stream->done[0], stream->done[1]};
 
@@ -232,12 +284,11 @@ void destroy_stream(FoldStream *stream, const SpmvAllocator *host, const SpmvAll
   spmv_pinned_free(stream->host.values);
   spmv_pinned_free(stream->x);
   for (void *block : stream->gathered) spmv_pinned_free(block);
-  fold_layout_free(host, device, SPMV_HOST, &stream->host.layout);
-  spmv_free(host, device, SPMV_HOST, stream->row_ptr);
-  spmv_free(host, device, SPMV_HOST, stream->chunk);
-  spmv_free(host, device, SPMV_HOST, stream->job);
+  fold_layout_free(&base->host, &base->device, SPMV_HOST, &stream->host.layout);
+  for (void *block : {stream->row_ptr, (void *)stream->chunk, (void *)stream->job})
+    spmv_plan_free(base, SPMV_HOST, block);
   (void)pthread_mutex_destroy(&stream->one_at_a_time);
-  spmv_free(host, device, SPMV_HOST, stream);
+  fold_clear_table(base);
 }
 } // namespace
 
@@ -246,112 +297,19 @@ int fold_is_streamed(const SpmvOptions *options)
   return options->value[FOLD_OPTION_DEVICE_MEMORY] > 0 || fold_gather_of(options) == FOLD_GATHER_HOST;
 }
 
-SpmvStatus fold_stream_analyze(const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options, SpmvExec *exec,
-                               FoldDeviceAnalysis *a, SpmvMemory *memory)
-{
-  HostScratch scratch(exec);
-  const void *row_ptr;
-
-  a->streamed = 1;
-  SPMV_TRY(on_host(p->row_ptr, p->space, p->host_row_ptr, row_ptr_bytes(p), "row_ptr", &scratch, exec, &row_ptr));
-  SPMV_TRY(fold_analyze_rows(row_ptr, p, scalar, SPMV_DEVICE, options, exec, &a->sizes, &a->layout));
-  a->sizes.device_time = 0; /* what a product waits for are the copies, and a CSR would not fit either */
-  fold_stream_cut(&a->sizes, a->layout.slice_ptr, fold_gather_of(options), scalar,
-                  (int64_t)options->value[FOLD_OPTION_DEVICE_MEMORY], fold_partial_sums(&a->sizes), &a->stream);
-  report_memory(&a->sizes, &a->stream, p, scalar, memory);
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus fold_stream_build(const SpmvCsr *csr, const FoldDeviceAnalysis *a, SpmvExec *exec, FoldDevicePlan *plan)
-{
-  const SpmvPattern *p = &csr->pattern;
-  HostScratch        row_ptrs(exec), cols(exec), numbers(exec);
-  const void        *row_ptr, *col, *values;
-  void              *block;
-
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(FoldStream), "stream", &block));
-  plan->stream = (FoldStream *)memset(block, 0, sizeof(FoldStream));
-  (void)pthread_mutex_init(&plan->stream->one_at_a_time, NULL);
-  SPMV_TRY(make_arrays(plan, a, p, exec));
-  SPMV_TRY(on_host(p->row_ptr, p->space, p->host_row_ptr, row_ptr_bytes(p), "row_ptr", &row_ptrs, exec, &row_ptr));
-  memcpy(plan->stream->row_ptr, row_ptr, (size_t)row_ptr_bytes(p));
-  SPMV_TRY(on_host(p->col, p->space, p->host_col, p->nnz * spmv_index_bytes(p->index_type), "col", &cols, exec, &col));
-  SPMV_TRY(write_columns(plan, p, col, exec));
-  SPMV_TRY(on_host(csr->values, csr->values_space, NULL, p->nnz * spmv_scalar_bytes(csr->scalar_type), "values",
-                   &numbers, exec, &values));
-  SPMV_TRY(write_values(plan, values, exec));
-  return spmv_stream_wait(exec); /* the layout of the analysis has been read */
-}
-
-SpmvStatus fold_stream_update(FoldDevicePlan *plan, const void *values, SpmvSpace values_space, SpmvExec *exec)
-{
-  HostScratch numbers(exec);
-  const void *host_values;
-
-  SPMV_TRY(spmv_stream_wait(exec)); /* products that are enqueued have the old values */
-  for (cudaStream_t copy : plan->stream->copy) SPMV_CUDA(exec, cudaStreamSynchronize(copy));
-  SPMV_TRY(on_host(values, values_space, NULL, plan->base.nnz * spmv_scalar_bytes(plan->base.scalar_type), "values",
-                   &numbers, exec, &host_values));
-  return write_values(plan, host_values, exec);
-}
-
-SpmvStatus fold_stream_transpose(const FoldDevicePlan *plan, SpmvExec *exec, SpmvCsr *csr,
-                                 void *block[FOLD_TRANSPOSE_BLOCKS])
-{
-  const FoldStream *stream = plan->stream;
-  const SpmvPlan   *b      = &plan->base;
-  const int64_t     S = spmv_scalar_bytes(b->scalar_type), I = spmv_index_bytes(b->index_type);
-  const int64_t     resident = stream->sizes.resident_slices, room = stream->sizes.chunk_steps * FOLD_LANES;
-  HostScratch       columns(exec), values(exec);
-
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, b->nnz * I, "col", &block[0]));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, b->nnz * S, "values", &block[1]));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (b->cols + 1) * I, "transposed row_ptr", &block[2]));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, b->nnz * I, "transposed col", &block[3]));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, b->nnz * S, "transposed values", &block[4]));
-  SPMV_TRY(columns.alloc(room * 4, "staged columns"));
-  SPMV_TRY(values.alloc(room * S, "staged values"));
-  SPMV_TRY(each_resident_range(stream, [&](int64_t begin, int64_t end, int64_t first, int64_t entries) {
-    FoldRange range = {begin, end, (int32_t *)stream->host.columns + first, values.block};
-    SPMV_TRY(spmv_fetch(values.block, (const char *)plan->table.values + first * S, entries * S, exec));
-    if (plan->table.columns) {
-      range.columns = columns.block;
-      SPMV_TRY(spmv_fetch(columns.block, (const int32_t *)plan->table.columns + first, entries * 4, exec));
-    }
-    fold_unfill(&stream->host, &range, b->index_type, b->scalar_type, stream->row_ptr, block[0], block[1]);
-    return SPMV_SUCCESS;
-  }));
-  const int64_t   skip = (stream->columns_begin < resident ? stream->sizes.resident_steps : 0) * FOLD_LANES;
-  const FoldRange rest = {resident, stream->host.sizes.slices, (int32_t *)stream->host.columns + skip,
-                          stream->host.values};
-  fold_unfill(&stream->host, &rest, b->index_type, b->scalar_type, stream->row_ptr, block[0], block[1]);
-  const SpmvPattern p = {b->rows, b->cols, b->nnz, b->index_type, SPMV_HOST, stream->row_ptr, block[0], NULL, NULL};
-  fold_transpose_csr(&p, b->scalar_type, block[1], block[2], block[3], block[4]);
-  *csr = {{b->cols, b->rows, b->nnz, b->index_type, SPMV_HOST, block[2], block[3], NULL, NULL},
-          b->scalar_type,
-          SPMV_HOST,
-          block[4]};
-  return SPMV_SUCCESS;
-}
-
-void fold_stream_view(const FoldDevicePlan *plan, SpmvPrint print, void *ctx)
-{
-  const FoldStreamSizes *t     = &plan->stream->sizes;
-  const int64_t          steps = plan->table.sizes.steps;
-  char                   line[SPMV_MESSAGE_MAX];
-
-  snprintf(line, sizeof line, "%.1f %% of the table are on the device, %lld bytes of the plan in host memory",
-           steps ? 100.0 * (double)t->resident_steps / (double)steps : 100.0, (long long)plan->base.memory.host_bytes);
-  print(ctx, line);
-  snprintf(line, sizeof line, "a product takes %lld chunks; two buffers of %lld bytes", (long long)t->chunks,
-           (long long)t->buffer_bytes);
-  print(ctx, line);
-}
-
-void fold_stream_free(FoldDevicePlan *plan)
-{
-  const SpmvAllocator host = plan->base.host, device = plan->base.device;
-
-  if (plan->stream) destroy_stream(plan->stream, &host, &device);
-  plan->stream = NULL;
-}
+const SpmvSlots fold_stream_slots = {
+    sizeof(FoldStreamAnalysis),
+    sizeof(FoldStreamPlan),
+    nullptr, /* choose */
+    analyze,
+    clear_analysis,
+    build,
+    update_values,
+    fold_stream_extract,
+    fold_stream_mult,
+    nullptr, /* add_transposed */
+    nullptr, /* list_nonzeros */
+    fold_stream_prepare_transpose,
+    view,
+    clear,
+};

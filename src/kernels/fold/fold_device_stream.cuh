@@ -16,7 +16,15 @@ typedef struct {
   SpmvThreads   *threads;
 } GatherJob;
 
-struct FoldStream {
+/* What build takes over from analyze */
+typedef struct {
+  FoldSizes       sizes;
+  FoldLayout      layout; /* on the host */
+  FoldStreamSizes stream;
+} FoldStreamAnalysis;
+
+typedef struct {
+  FoldPlan        device; /* first; sizes and layout of the whole table, columns and values of its part on the device */
   FoldStreamSizes sizes;
   FoldChunk      *chunk;         /* [chunks] */
   GatherJob      *job;           /* [chunks], gather=host */
@@ -29,9 +37,44 @@ struct FoldStream {
   cudaStream_t    copy[FOLD_BUFFERS];
   cudaEvent_t     start, fetched, ready[FOLD_BUFFERS], done[FOLD_BUFFERS];
   pthread_mutex_t one_at_a_time; /* the events are recorded and waited for in pairs */
-};
+} FoldStreamPlan;
 
 /* 1 when the host gathers x: then no columns are on the device */
 static inline int fold_host_gathers(const FoldStreamSizes *t) { return t->gather == FOLD_GATHER_HOST; }
+
+/* Calls visit(begin, end, first entry, entries) for the resident slices, a chunk at a time */
+template <typename Visit>
+SpmvStatus fold_each_resident_range(const FoldStreamPlan *stream, const Visit &visit)
+{
+  const FoldStreamSizes *t         = &stream->sizes;
+  const int64_t         *slice_ptr = stream->host.layout.slice_ptr;
+
+  for (int64_t begin = 0, end; begin < t->resident_slices; begin = end) {
+    end = fold_stream_range_end(slice_ptr, t->chunk_steps, begin, t->resident_slices);
+    SPMV_TRY(visit(begin, end, slice_ptr[begin] * FOLD_LANES, (slice_ptr[end] - slice_ptr[begin]) * FOLD_LANES));
+  }
+  return SPMV_SUCCESS;
+}
+
+/* A block of host memory that is freed when its scope ends */
+class FoldHostScratch
+{
+  SpmvExec *exec;
+
+public:
+  void *block = nullptr;
+  explicit FoldHostScratch(SpmvExec *e) : exec(e) {}
+  FoldHostScratch(const FoldHostScratch &)            = delete;
+  FoldHostScratch &operator=(const FoldHostScratch &) = delete;
+  ~FoldHostScratch() { spmv_exec_free(exec, SPMV_HOST, block); }
+  SpmvStatus alloc(int64_t bytes, const char *name) { return spmv_alloc(exec, SPMV_HOST, bytes, name, &block); }
+};
+
+/* ---- slots: fold_device_stream_mult.cu, and fold_device_stream_csr.cu for the way back to a CSR ---- */
+
+SpmvStatus fold_stream_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                            SpmvExec *);
+SpmvStatus fold_stream_extract(const SpmvPlan *, void *values, SpmvExec *);
+SpmvStatus fold_stream_prepare_transpose(SpmvPlan *, SpmvExec *);
 
 #endif

@@ -25,19 +25,15 @@ SpmvStatus order(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later, Sp
 
 /* One product: its operands, and what chunk is next in which buffer */
 struct Product {
-  const FoldDevicePlan *plan;
+  const FoldStreamPlan *stream;
   const FoldOperands   *operands;
   SpmvExec             *exec;
   int64_t               sent = 0; /* chunks copied so far */
 
-  const FoldStream *stream() const { return plan->stream; }
-  cudaStream_t      main() const { return (cudaStream_t)exec->stream; }
-  int64_t           scalar_bytes() const { return spmv_scalar_bytes(plan->base.scalar_type); }
-  char             *gathered() const { return (char *)operands->work + stream()->sizes.partial_bytes; }
-  char             *buffer(int64_t b) const
-  {
-    return gathered() + stream()->sizes.gathered_bytes + b * stream()->sizes.buffer_bytes;
-  }
+  cudaStream_t main() const { return (cudaStream_t)exec->stream; }
+  int64_t      scalar_bytes() const { return spmv_scalar_bytes(stream->device.base.scalar_type); }
+  char        *gathered() const { return (char *)operands->work + stream->sizes.partial_bytes; }
+  char *buffer(int64_t b) const { return gathered() + stream->sizes.gathered_bytes + b * stream->sizes.buffer_bytes; }
 
   /* What a chunk reads that is on the device already */
   FoldPart resident_part(const FoldChunk *c) const
@@ -46,23 +42,23 @@ struct Product {
     FoldPart      part  = {c->begin, c->end, c->first_step, NULL, NULL, NULL};
 
     if (!c->resident) return part;
-    part.values = (const char *)plan->table.values + first * scalar_bytes();
-    if (plan->table.columns) part.columns = (const int32_t *)plan->table.columns + first;
+    part.values = (const char *)stream->device.table.values + first * scalar_bytes();
+    if (stream->device.table.columns) part.columns = (const int32_t *)stream->device.table.columns + first;
     return part;
   }
 
   /* Enqueues the copies of a chunk, and the gathering of its x, into the next buffer; main() waits for them */
   SpmvStatus send(int64_t k, FoldPart *part)
   {
-    const FoldStream *s     = stream();
-    const FoldChunk  *c     = &s->chunk[k];
-    const bool        host  = fold_host_gathers(&s->sizes);
-    const int64_t     b     = sent % FOLD_BUFFERS;
-    const int64_t     bytes = c->steps * FOLD_LANES * scalar_bytes();
-    const int64_t     plane = s->sizes.chunk_steps * FOLD_LANES * scalar_bytes();
-    const int64_t     skip  = (c->first_step - s->sizes.resident_steps) * FOLD_LANES; /* into the host's arrays */
-    cudaStream_t      copy  = s->copy[host ? b : 0];
-    char             *to    = buffer(b);
+    const FoldStreamPlan *s     = stream;
+    const FoldChunk      *c     = &s->chunk[k];
+    const bool            host  = fold_host_gathers(&s->sizes);
+    const int64_t         b     = sent % FOLD_BUFFERS;
+    const int64_t         bytes = c->steps * FOLD_LANES * scalar_bytes();
+    const int64_t         plane = s->sizes.chunk_steps * FOLD_LANES * scalar_bytes();
+    const int64_t         skip  = (c->first_step - s->sizes.resident_steps) * FOLD_LANES; /* into the host's arrays */
+    cudaStream_t          copy  = s->copy[host ? b : 0];
+    char                 *to    = buffer(b);
 
     if (sent >= FOLD_BUFFERS) SPMV_CUDA(exec, cudaStreamWaitEvent(copy, s->done[b], 0));
     sent++;
@@ -89,30 +85,30 @@ struct Product {
 
   SpmvStatus multiply(int64_t k)
   {
-    const FoldStream *s     = stream();
-    const FoldChunk  *c     = &s->chunk[k];
-    const bool        comes = fold_host_gathers(&s->sizes) || !c->resident;
-    FoldPart          part  = resident_part(c);
+    const FoldStreamPlan *s     = stream;
+    const FoldChunk      *c     = &s->chunk[k];
+    const bool            comes = fold_host_gathers(&s->sizes) || !c->resident;
+    FoldPart              part  = resident_part(c);
 
     if (comes) SPMV_TRY(send(k, &part));
     if (s->sizes.gather == FOLD_GATHER_DEVICE) {
-      SPMV_TRY(fold_device_gather(part.columns, c->steps * FOLD_LANES, plan->base.scalar_type, operands->x, gathered(),
-                                  exec));
+      SPMV_TRY(fold_device_gather(part.columns, c->steps * FOLD_LANES, stream->device.base.scalar_type, operands->x,
+                                  gathered(), exec));
       part.gathered = gathered();
     }
-    SPMV_TRY(fold_device_multiply_part(&plan->table, plan->base.scalar_type, &part, operands, exec));
+    SPMV_TRY(fold_device_multiply_part(&stream->device.table, stream->device.base.scalar_type, &part, operands, exec));
     if (comes) SPMV_CUDA(exec, cudaEventRecord(s->done[(sent - 1) % FOLD_BUFFERS], main()));
     return SPMV_SUCCESS;
   }
 
   SpmvStatus run()
   {
-    const FoldStream *s    = stream();
-    const bool        host = fold_host_gathers(&s->sizes);
+    const FoldStreamPlan *s    = stream;
+    const bool            host = fold_host_gathers(&s->sizes);
 
     SPMV_TRY(order(main(), s->start, s->copy[0], exec));
     if (host) {
-      SPMV_CUDA(exec, cudaMemcpyAsync(s->x, operands->x, (size_t)(plan->base.cols * scalar_bytes()),
+      SPMV_CUDA(exec, cudaMemcpyAsync(s->x, operands->x, (size_t)(stream->device.base.cols * scalar_bytes()),
                                       cudaMemcpyDeviceToHost, s->copy[0]));
       SPMV_TRY(order(s->copy[0], s->fetched, s->copy[1], exec));
     }
@@ -120,18 +116,21 @@ struct Product {
     /* the next product writes x on the host: it must wait for both streams; and a capture must end where it began */
     if (host) SPMV_TRY(order(s->copy[1], s->fetched, s->copy[0], exec));
     SPMV_TRY(order(s->copy[0], s->start, main(), exec));
-    return fold_device_finish(&plan->table, plan->base.scalar_type, operands, exec);
+    return fold_device_finish(&stream->device.table, stream->device.base.scalar_type, operands, exec);
   }
 };
 
 } // namespace
 
-SpmvStatus fold_stream_mult(const FoldDevicePlan *plan, const FoldOperands *operands, SpmvExec *exec)
+SpmvStatus fold_stream_mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,
+                            void *work, SpmvExec *exec)
 {
-  Product product = {plan, operands, exec};
+  FoldStreamPlan    *stream   = (FoldStreamPlan *)plan; /* of which a product changes the lock */
+  const FoldOperands operands = {alpha, x, beta, y, work};
+  Product            product  = {stream, &operands, exec};
 
-  pthread_mutex_lock(&plan->stream->one_at_a_time);
+  pthread_mutex_lock(&stream->one_at_a_time);
   const SpmvStatus status = product.run();
-  pthread_mutex_unlock(&plan->stream->one_at_a_time);
+  pthread_mutex_unlock(&stream->one_at_a_time);
   return status;
 }

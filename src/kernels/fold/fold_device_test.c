@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(SPMV_HAVE_CUDA)
-  #include "fold_device.h"
-#endif
 
 /* Slices of 3, 2, 1 and 4 steps */
 UNIT_TEST(fold_cuts_a_table_into_chunks)
@@ -146,26 +143,25 @@ static void clear(Device *d)
 /* y = 2 A x, or 2 A^T x, against the reference, exactly; twice, since a product may leave something behind */
 static void check_product(Device *d, int transpose)
 {
-  UnitProblem      *p      = &d->problem;
-  SpmvPlan         *plan   = d->built.plan;
-  SpmvExec         *exec   = &d->built.exec;
-  const SpmvFormat *fold   = plan->format;
-  const SpmvScalar  scalar = p->csr.scalar_type;
-  const double      two = 2, zero = 0;
-  const float       two_f = 2, zero_f = 0;
-  const void       *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
-  const void       *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
-  const int64_t     bytes = p->most * spmv_scalar_bytes(scalar);
-  CheckReference    reference;
-  CheckFault        fault;
+  UnitProblem     *p      = &d->problem;
+  SpmvPlan        *plan   = d->built.plan;
+  SpmvExec        *exec   = &d->built.exec;
+  const SpmvScalar scalar = p->csr.scalar_type;
+  const double     two = 2, zero = 0;
+  const float      two_f = 2, zero_f = 0;
+  const void      *alpha = scalar == SPMV_F32 ? (const void *)&two_f : &two;
+  const void      *beta  = scalar == SPMV_F32 ? (const void *)&zero_f : &zero;
+  const int64_t    bytes = p->most * spmv_scalar_bytes(scalar);
+  CheckReference   reference;
+  CheckFault       fault;
 
   UNIT_EQUAL(SPMV_SUCCESS, check_reference(&p->csr.pattern, scalar, p->values, p->x, transpose, &reference));
-  if (transpose) UNIT_EQUAL(SPMV_SUCCESS, fold->prepare_transpose(plan, exec));
+  if (transpose) UNIT_EQUAL(SPMV_SUCCESS, spmv_prepare_transpose(plan, exec));
   for (int i = 0; i < 2; i++) {
     memset(p->y, 0xFF, (size_t)bytes); /* NaN */
     UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->y, SPMV_DEVICE, p->y, SPMV_HOST, bytes, exec));
     UNIT_EQUAL(SPMV_SUCCESS,
-               (transpose ? fold->multtranspose : fold->mult)(plan, alpha, d->x, beta, d->y, d->work, exec));
+               (transpose ? spmv_multtranspose : spmv_mult)(plan, alpha, d->x, beta, d->y, d->work, exec));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(p->y, SPMV_HOST, d->y, SPMV_DEVICE, bytes, exec));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
     UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, p->y, &fault));
@@ -182,8 +178,7 @@ static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scal
   check_product(&d, 0);
   check_product(&d, 1);
   gen_values(GEN_EXACT, 7, 10, scalar, d.problem.csr.pattern.nnz, d.problem.values);
-  UNIT_EQUAL(SPMV_SUCCESS,
-             d.built.plan->format->update_values(d.built.plan, d.problem.values, SPMV_HOST, &d.built.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(d.built.plan, d.problem.values, SPMV_HOST, &d.built.exec));
   check_product(&d, 0);
   check_product(&d, 1);
   clear(&d);
@@ -262,7 +257,7 @@ UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
     if (status) UNIT_CONTAINS("bytes of pinned host memory for array ", exec.message);
     built += !status;
     failures += status != SPMV_SUCCESS;
-    options.format->destroy(&plan);
+    spmv_destroy(&plan);
     spmv_analysis_clear(&analysis, &exec);
   }
   unsetenv("SPMV_EMULATOR_PINNED_BLOCKS");
@@ -284,7 +279,7 @@ static void check_layout(const GenSpec *spec, double q)
   const FoldTable *table;
 
   if (!build(&d, spec, SPMV_I32, SPMV_F64, q, "cache", 0)) return;
-  table = fold_device_table(d.built.plan);
+  table = &((FoldPlan *)d.built.plan)->table;
   spmv_options_init(&options, d.built.plan->format);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "q", q, message));
   UNIT_EQUAL(SPMV_SUCCESS, fold_analyze_rows(d.problem.csr.pattern.row_ptr, &d.problem.csr.pattern, SPMV_F64,

@@ -62,14 +62,14 @@ static void write_layout(const void *row_ptr, SpmvIndex index, const FoldSizes *
   }
   if (index == SPMV_I64) {
     list_owners_i64(row_ptr, s, layout);
-    place_slices_i64(row_ptr, s, layout);
+    position_slices_i64(row_ptr, s, layout);
   } else {
     list_owners_i32(row_ptr, s, layout);
-    place_slices_i32(row_ptr, s, layout);
+    position_slices_i32(row_ptr, s, layout);
   }
 }
 
-static SpmvStatus allocate(const FoldSizes *s, SpmvExec *exec, FoldLayout *layout)
+SpmvStatus fold_layout_alloc(const FoldSizes *s, SpmvExec *exec, FoldLayout *layout)
 {
   SpmvStatus status = spmv_alloc(exec, SPMV_HOST, fold_slice_ptr_bytes(s), "slice_ptr", (void **)&layout->slice_ptr);
 
@@ -88,7 +88,7 @@ SpmvStatus fold_lay_out(const void *row_ptr, SpmvIndex index, SpmvExec *exec, Fo
   else count_folded_i32(row_ptr, s);
   s->table_rows = s->rows + s->full_pieces + s->folded;
   s->slices     = (s->table_rows + FOLD_LANES - 1) / FOLD_LANES;
-  status        = allocate(s, exec, layout);
+  status        = fold_layout_alloc(s, exec, layout);
   if (status) {
     fold_layout_free(&exec->host, &exec->device, SPMV_HOST, layout);
     return status;
@@ -156,17 +156,64 @@ int64_t fold_values_bytes(const FoldSizes *s, SpmvScalar scalar)
   return saturating(s->steps, FOLD_LANES * spmv_scalar_bytes(scalar));
 }
 
+enum { ARRAYS = 6 };
+
+static void list_arrays(FoldTable *t, SpmvScalar scalar, SpmvPlanArray list[ARRAYS])
+{
+  const FoldSizes    *s              = &t->sizes;
+  FoldLayout         *layout         = &t->layout;
+  const SpmvPlanArray arrays[ARRAYS] = {
+      {"values", SPMV_ARRAY_VALUES, fold_values_bytes(s, scalar), &t->values},
+      {"columns", SPMV_ARRAY_INDICES, fold_columns_bytes(s, t->column_type), &t->columns},
+      {"slice_ptr", SPMV_ARRAY_POINTERS, fold_slice_ptr_bytes(s), (void **)&layout->slice_ptr},
+      {"order", SPMV_ARRAY_INDICES, fold_order_bytes(s), (void **)&layout->order},
+      {"owner", SPMV_ARRAY_POINTERS, fold_owner_bytes(s), (void **)&layout->owner},
+      {"full_ptr", SPMV_ARRAY_POINTERS, fold_full_ptr_bytes(s), (void **)&layout->full_ptr},
+  };
+
+  memcpy(list, arrays, sizeof arrays);
+}
+
 void fold_memory(const FoldSizes *s, SpmvIndex column_type, SpmvScalar scalar, SpmvMemory *m)
 {
-  const int64_t values = fold_values_bytes(s, scalar);
+  FoldTable     table = {.sizes = *s, .column_type = column_type};
+  SpmvPlanArray list[ARRAYS];
 
-  spmv_memory_add(m, "values", SPMV_ARRAY_VALUES, values);
-  spmv_memory_add(m, "columns", SPMV_ARRAY_INDICES, fold_columns_bytes(s, column_type));
-  spmv_memory_add(m, "slice_ptr", SPMV_ARRAY_POINTERS, fold_slice_ptr_bytes(s));
-  spmv_memory_add(m, "order", SPMV_ARRAY_INDICES, fold_order_bytes(s));
-  spmv_memory_add(m, "owner", SPMV_ARRAY_POINTERS, fold_owner_bytes(s));
-  spmv_memory_add(m, "full_ptr", SPMV_ARRAY_POINTERS, fold_full_ptr_bytes(s));
-  m->padding_bytes = values - s->nnz * spmv_scalar_bytes(scalar);
+  list_arrays(&table, scalar, list);
+  spmv_arrays_report(list, ARRAYS, m);
+  m->padding_bytes = fold_values_bytes(s, scalar) - s->nnz * spmv_scalar_bytes(scalar);
+}
+
+SpmvStatus fold_make_table(FoldPlan *plan, const FoldSizes *s, const FoldLayout *from, SpmvIndex column_type,
+                           SpmvExec *exec)
+{
+  const SpmvSpace space = plan->base.space;
+  FoldTable      *table = &plan->table;
+  SpmvPlanArray   list[ARRAYS];
+
+  table->sizes       = *s;
+  table->column_type = column_type;
+  list_arrays(table, plan->base.scalar_type, list);
+  SPMV_TRY(spmv_arrays_alloc(&plan->base, list, ARRAYS, exec));
+  return fold_copy_layout(s, &table->layout, space, from, space, exec);
+}
+
+SpmvStatus fold_copy_layout(const FoldSizes *s, FoldLayout *to, SpmvSpace to_space, const FoldLayout *from,
+                            SpmvSpace from_space, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_copy(to->slice_ptr, to_space, from->slice_ptr, from_space, fold_slice_ptr_bytes(s), exec));
+  SPMV_TRY(spmv_copy(to->order, to_space, from->order, from_space, fold_order_bytes(s), exec));
+  SPMV_TRY(spmv_copy(to->owner, to_space, from->owner, from_space, fold_owner_bytes(s), exec));
+  return spmv_copy(to->full_ptr, to_space, from->full_ptr, from_space, fold_full_ptr_bytes(s), exec);
+}
+
+void fold_clear_table(SpmvPlan *base)
+{
+  FoldPlan     *plan = (FoldPlan *)base;
+  SpmvPlanArray list[ARRAYS];
+
+  list_arrays(&plan->table, base->scalar_type, list);
+  spmv_arrays_free(base, list, ARRAYS);
 }
 
 /* A product of CSR streams its bytes less evenly than that of a table: so much padding is still no loss */

@@ -177,7 +177,7 @@ UNIT_TEST(fold_wide_columns_multiply_alike)
 {
   const SpmvCsr csr = sample();
   const double  x[] = {1, 10, 100, 1000, 1e4, 1e5, 1e6}, one = 1, zero = 0;
-  double        y[6], expected[6], transposed[7], expected_transposed[7];
+  double        y[6], expected[6], transposed[7] = {0}, expected_transposed[7] = {0};
   int64_t       columns[64];
   UnitPlan      b    = build(&csr, 2.0 / 3, 0, "sliced");
   FoldPlan      wide = *(const FoldPlan *)b.plan;
@@ -189,8 +189,8 @@ UNIT_TEST(fold_wide_columns_multiply_alike)
   for (int e = 0; e < 64; e++) UNIT_EQUAL(((const int32_t *)((FoldPlan *)b.plan)->table.columns)[e], columns[e]);
   fold_host_mult(spmv_isa(), (FoldPlan *)b.plan, &one, x, &zero, expected);
   fold_host_mult(spmv_isa(), &wide, &one, x, &zero, y);
-  fold_host_multtranspose((FoldPlan *)b.plan, &one, x, &zero, expected_transposed);
-  fold_host_multtranspose(&wide, &one, x, &zero, transposed);
+  fold_host_add_transposed((FoldPlan *)b.plan, &one, x, expected_transposed);
+  fold_host_add_transposed(&wide, &one, x, transposed);
   UNIT_CHECK(!memcmp(expected, y, sizeof y));
   UNIT_CHECK(!memcmp(expected_transposed, transposed, sizeof transposed));
   UNIT_CHECK(y[1] == 65432 && y[5] == 1600 + 17000 + 1800000);
@@ -207,7 +207,7 @@ UNIT_TEST(fold_view_tells_the_fold)
   UnitPlan      b                           = build(&csr, 2.0 / 3, 0, "sliced");
   char          lines[4 * SPMV_MESSAGE_MAX] = "";
 
-  UNIT_EQUAL(SPMV_SUCCESS, b.plan->format->view(b.plan, append_line, lines));
+  spmv_view(b.plan, append_line, lines);
   UNIT_TEXT("width: 2 (by q and r; 0.67 of the mean row), longest row: 7, mean: 3.00, sigma: 2.38\n"
             "folded rows: 3, table rows: 12 for 6, in the order of the matrix\n"
             "padding: 71.88 % of the table\n",

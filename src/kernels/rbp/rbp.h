@@ -1,15 +1,15 @@
 /*
   rbp.h - Row Block Packing: runs of adjacent columns are kept by their ends (Kawamura, Yoneda, Iwamura, Watanabe and
-  Inoguchi). What the files of this folder share: options, counts of a pattern, and the plan of the published formats.
+  Inoguchi). What all layouts share: options and counts of a pattern.
 
   A run is a maximal set of nonzeros of one row in consecutive columns, with at least min_run of them. Nonzeros outside
-  runs, the singles, lie in a CSR remainder. The product's own layout, `packed`, is described in rbp_sliced.h for the
-  host and in rbp_device.h for devices.
+  runs are the singles. The layouts of the paper, `csr`, `ell` and `ellr`, are described in published/rbp_published.h;
+  ours, `packed`, in rbp_sliced.h for the host and in rbp_device_packed.cuh for devices.
 */
 #ifndef SPMV_RBP_H
 #define SPMV_RBP_H
 
-#include <spmv_kernels.h>
+#include "core/format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +39,7 @@ typedef struct {
 } RbpCounts;
 
 /* What sharing of columns can save. A group is a set of at most max_group consecutive rows with equal columns; it is
-   cut as long as possible from the top. Columns are counted once a group. */
+   cut as long as possible from the top. Columns are counted once per group. */
 typedef struct {
   int64_t groups, columns;
   int64_t groups_of[RBP_MAX_GROUP + 1]; /* [g]: groups of g rows; [0] is 0 */
@@ -53,56 +53,18 @@ typedef struct {
 SpmvStatus rbp_count_runs(const SpmvPattern *, int64_t min_run, RbpCounts *);
 SpmvStatus rbp_count_groups(const SpmvPattern *, int max_group, RbpGroupCounts *);
 
-/* Adds the arrays of a published format to a memory report. A size beyond int64_t saturates, so that the report stays
-   an upper bound and the allocation fails. */
-void rbp_published_memory(RbpFormat, const RbpCounts *, SpmvIndex, SpmvScalar, SpmvMemory *);
-
 /* Sets accepted and reason by comparing analysis->memory with the CSR */
 void rbp_decide(const RbpCounts *, const char *format_name, SpmvAnalysis *);
 
-/* What every plan on the host begins with */
-typedef struct {
-  SpmvPlan  base; /* first */
-  RbpFormat format;
-  int64_t   min_run;
-  RbpCounts counts;
-} RbpPlan;
+/* Print "format: packed, min_run: 2", and how many runs and singles there are */
+void rbp_view_format(const SpmvPlan *, SpmvPrint, void *ctx);
+void rbp_view_counts(const RbpCounts *, SpmvPrint, void *ctx);
 
-/*
-  The plan of formats csr, ell and ellr. Arrays of the names and contents of the paper; I is base.index_type, S is
-  base.scalar_type; an array that a format lacks is NULL.
+static inline RbpFormat rbp_format_of(const SpmvOptions *o) { return (RbpFormat)(int)o->value[RBP_OPTION_FORMAT]; }
+static inline int64_t   rbp_min_run_of(const SpmvOptions *o) { return (int64_t)o->value[RBP_OPTION_MIN_RUN]; }
 
-  csr   val_ptr[i] .. val_ptr[i+1]-1 are the positions of row i in comp_values, col_ptr likewise in comp_columns, where
-        each run has two entries: its first and its last column. Both ascend within a row.
-  ell   value v of row i is comp_values[v * rows + i], the ends of run r are comp_columns[2r * rows + i] and
-        comp_columns[(2r+1) * rows + i]. An unused value is 0; an unused run has the ends 0 and -1, so it is empty.
-  ellr  ell with row_length[i], the number of runs of row i.
-  all   row_ptr, columns and values are the CSR remainder of the singles.
-*/
-typedef struct {
-  RbpPlan rbp;               /* first */
-  void   *val_ptr, *col_ptr; /* [rows+1] I, csr */
-  void   *row_length;        /* [rows] I, ellr */
-  void   *comp_values;       /* csr [run_values] S; ell, ellr [max_run_values * rows] S */
-  void   *comp_columns;      /* csr [2 * runs] I; ell, ellr [max_run_columns * rows] I */
-  void   *row_ptr;           /* [rows+1] I */
-  void   *columns;           /* [singles] I */
-  void   *values;            /* [singles] S */
-} RbpPublished;
-
-/* y = beta y for a y of shape [n]; beta == 0 does not read y. What both layouts do with alpha == 0. */
-void rbp_scale(int64_t n, SpmvScalar, const void *beta, void *y);
-int  rbp_is_zero(const void *scalar, SpmvScalar);
-
-/* Fills the common part of a plan on the host */
-void rbp_plan_init(RbpPlan *, const SpmvCsr *, const SpmvAnalysis *, const RbpCounts *, const SpmvExec *);
-
-/* Slots of the published formats on the host; rbp.c chooses between them and those of rbp_sliced.h */
-SpmvStatus rbp_published_build(const SpmvCsr *, const SpmvAnalysis *, const RbpCounts *, SpmvExec *, SpmvPlan **);
-void       rbp_published_update(RbpPublished *, const void *values);
-void       rbp_published_mult(const RbpPublished *, const void *alpha, const void *x, const void *beta, void *y);
-void rbp_published_multtranspose(const RbpPublished *, const void *alpha, const void *x, const void *beta, void *y);
-void rbp_published_free(RbpPublished *);
+/* The tables of the layouts in each space; those of `packed` choose */
+extern const SpmvSlots rbp_packed_slots, rbp_published_slots, rbp_device_slots, rbp_published_device_slots;
 
 #ifdef __cplusplus
 }

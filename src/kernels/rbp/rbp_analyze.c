@@ -1,6 +1,6 @@
 /*
-  rbp_analyze.c - what a pattern holds for Row Block Packing: runs, groups of rows, and the bytes of the published
-  formats. It reads no values and allocates nothing.
+  rbp_analyze.c - what a pattern holds for Row Block Packing: runs and groups of rows; the decision and the lines of a
+  view that come from them. It reads no values and allocates nothing.
 */
 #include "rbp.h"
 #include <stdio.h>
@@ -56,38 +56,6 @@ SpmvStatus rbp_count_groups(const SpmvPattern *p, int max_group, RbpGroupCounts 
   return SPMV_SUCCESS;
 }
 
-/* a * b * c for counts >= 0, or a bound that keeps the sum over all arrays of a plan inside int64_t */
-static int64_t saturating_bytes(int64_t a, int64_t b, int64_t c)
-{
-  const int64_t limit = INT64_MAX / (2 * SPMV_ARRAYS_MAX);
-  int64_t       product;
-
-  if (__builtin_mul_overflow(a, b, &product) || __builtin_mul_overflow(product, c, &product)) return limit;
-  return product < limit ? product : limit;
-}
-
-void rbp_published_memory(RbpFormat format, const RbpCounts *c, SpmvIndex index, SpmvScalar scalar, SpmvMemory *memory)
-{
-  const int64_t ib = spmv_index_bytes(index), sb = spmv_scalar_bytes(scalar), pointers = (c->rows + 1) * ib;
-
-  if (format == RBP_CSR) {
-    spmv_memory_add(memory, "val_ptr", SPMV_ARRAY_POINTERS, pointers);
-    spmv_memory_add(memory, "col_ptr", SPMV_ARRAY_POINTERS, pointers);
-    spmv_memory_add(memory, "comp_values", SPMV_ARRAY_VALUES, c->run_values * sb);
-    spmv_memory_add(memory, "comp_columns", SPMV_ARRAY_INDICES, 2 * c->runs * ib);
-  } else {
-    const int64_t padded = saturating_bytes(c->rows, c->max_run_values, sb);
-
-    spmv_memory_add(memory, "comp_values", SPMV_ARRAY_VALUES, padded);
-    spmv_memory_add(memory, "comp_columns", SPMV_ARRAY_INDICES, saturating_bytes(c->rows, c->max_run_columns, ib));
-    if (format == RBP_ELLR) spmv_memory_add(memory, "row_length", SPMV_ARRAY_POINTERS, c->rows * ib);
-    memory->padding_bytes = padded - c->run_values * sb;
-  }
-  spmv_memory_add(memory, "row_ptr", SPMV_ARRAY_POINTERS, pointers);
-  spmv_memory_add(memory, "values", SPMV_ARRAY_VALUES, c->singles * sb);
-  spmv_memory_add(memory, "columns", SPMV_ARRAY_INDICES, c->singles * ib);
-}
-
 void rbp_decide(const RbpCounts *c, const char *format_name, SpmvAnalysis *analysis)
 {
   const SpmvMemory *m = &analysis->memory;
@@ -98,4 +66,23 @@ void rbp_decide(const RbpCounts *c, const char *format_name, SpmvAnalysis *analy
            "rbp %s would take %lld bytes, not less than the %lld of CSR: %lld of %lld nonzeros lie in runs",
            format_name, (long long)m->total_bytes, (long long)m->csr_bytes, (long long)c->run_values,
            (long long)c->nnz);
+}
+
+void rbp_view_format(const SpmvPlan *plan, SpmvPrint print, void *ctx)
+{
+  const char *name = plan->format->options[RBP_OPTION_FORMAT].choices[rbp_format_of(&plan->options)];
+  char        line[SPMV_MESSAGE_MAX];
+
+  if (plan->space == SPMV_DEVICE) snprintf(line, sizeof line, "format: %s, on the device", name);
+  else snprintf(line, sizeof line, "format: %s, min_run: %lld", name, (long long)rbp_min_run_of(&plan->options));
+  print(ctx, line);
+}
+
+void rbp_view_counts(const RbpCounts *c, SpmvPrint print, void *ctx)
+{
+  char line[SPMV_MESSAGE_MAX];
+
+  snprintf(line, sizeof line, "runs: %lld, mean run: %.2f, longest run: %lld, singles: %lld", (long long)c->runs,
+           c->runs ? (double)c->run_values / (double)c->runs : 0.0, (long long)c->longest_run, (long long)c->singles);
+  print(ctx, line);
 }

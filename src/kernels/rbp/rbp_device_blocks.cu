@@ -9,24 +9,24 @@ namespace
 {
 enum {
   LONG_GROUP    = 1 << 15, /* a bit of next[] that no position in a span needs */
-  SCRATCH_BLOCK = 200      /* bytes a block, at most, beside its stream */
+  SCRATCH_BLOCK = 200      /* bytes per block, at most, beside its stream */
 };
 static_assert((int)RBP_SPAN < (int)LONG_GROUP, "positions in a span and the bit LONG_GROUP share 16 bits");
 
 /* What the kernels share of an analysis */
 template <typename I>
 struct Packing {
-  const I    *row_ptr;
-  RbpRowLook *look; /* of a span, where its entries go when nobody reads them any more */
-  int64_t     rows;
-  int32_t    *group_row; /* NULL: each row is a group */
-  uint32_t   *group_unit;
-  int         span_rows, group_rows, unit_columns, capacity;
+  const I       *row_ptr;
+  RbpRowSummary *summary; /* of a span, where its entries go when nobody reads them any more */
+  int64_t        rows;
+  int32_t       *group_row; /* NULL: each row is a group */
+  uint32_t      *group_unit;
+  int            span_rows, group_rows, unit_columns, capacity;
 };
 
-/* Where the groups of a span are kept */
+/* The entry of the first group of a span */
 template <typename I>
-__device__ inline int64_t place_of(const Packing<I> &p, int64_t span)
+__device__ inline int64_t first_entry(const Packing<I> &p, int64_t span)
 {
   return span * (p.span_rows + 1);
 }
@@ -35,7 +35,7 @@ __device__ inline int64_t place_of(const Packing<I> &p, int64_t span)
 template <typename I>
 __device__ inline int32_t row_of(const Packing<I> &p, int64_t span, int group)
 {
-  return p.group_row ? p.group_row[place_of(p, span) + group] : (int32_t)(span * p.span_rows) + group;
+  return p.group_row ? p.group_row[first_entry(p, span) + group] : (int32_t)(span * p.span_rows) + group;
 }
 
 /* Nonzeros of one row of a group */
@@ -49,7 +49,7 @@ __device__ inline int64_t row_length(const I *row_ptr, int32_t row)
 template <typename I>
 __device__ inline uint16_t *entries_of(const Packing<I> &p, int64_t span)
 {
-  return (uint16_t *)(p.look + span * p.span_rows);
+  return (uint16_t *)(p.summary + span * p.span_rows);
 }
 
 /* Pieces of a long group, one row of which is given */
@@ -102,7 +102,7 @@ __device__ inline int make_groups(const Packing<I> &p, int64_t span, int n, Chai
   __shared__ GroupRanks ranks;
   const int64_t         first = span * p.span_rows;
 
-  mark_distinct(p.look + first, n, rows);
+  mark_distinct(p.summary + first, n, rows);
 #pragma unroll
   for (int j = 0; j < SPAN_EACH; j++) {
     const int      i      = j * SPAN_THREADS + threadIdx.x;
@@ -113,25 +113,25 @@ __device__ inline int make_groups(const Packing<I> &p, int64_t span, int n, Chai
   if (threadIdx.x < 32) ranks.add_up();
   __syncthreads();
   for (int i0 = threadIdx.x; i0 < n; i0 += SPAN_LOADS * SPAN_THREADS) {
-    I          length[SPAN_LOADS];
-    RbpRowLook known[SPAN_LOADS];
-    load_rows<I>(p.row_ptr, p.look, first, i0, n, length, known);
+    I             length[SPAN_LOADS];
+    RbpRowSummary known[SPAN_LOADS];
+    load_rows<I>(p.row_ptr, p.summary, first, i0, n, length, known);
 #pragma unroll
     for (int j = 0; j < SPAN_LOADS; j++) {
       const int i = i0 + j * SPAN_THREADS;
       if (i >= n || !(ranks.starts[i / 32] >> i % 32 & 1)) continue;
       const int group   = ranks.of(i);
       chain.unit[group] = (uint32_t)min(rbp_row_units(known[j], length[j], p.unit_columns), (int64_t)p.capacity + 1);
-      if (p.group_row) p.group_row[place_of(p, span) + group] = (int32_t)(first + i);
+      if (p.group_row) p.group_row[first_entry(p, span) + group] = (int32_t)(first + i);
     }
   }
   const int groups = ranks.groups;
-  if (p.group_row && threadIdx.x == 0) p.group_row[place_of(p, span) + groups] = (int32_t)(first + n);
+  if (p.group_row && threadIdx.x == 0) p.group_row[first_entry(p, span) + groups] = (int32_t)(first + n);
   __syncthreads();
   return groups;
 }
 
-/* Units of each group to units before it, also to where the later steps look for them */
+/* Units of each group to units before it, also for the later steps */
 __device__ inline void add_up_units(int groups, Chain &chain, uint32_t *group_unit)
 {
   typedef cub::BlockScan<int, SPAN_THREADS> Scan;
@@ -191,7 +191,7 @@ __device__ inline void walk_chain(int groups, Chain &chain)
   chain.long_groups = long_groups;
 }
 
-/* Rows of each span into groups, groups into blocks, one thread block a span; and how many there are up to and with
+/* Rows of each span into groups, groups into blocks, one thread block per span; and how many there are up to and with
    each span */
 template <typename I>
 __global__ void __launch_bounds__(SPAN_THREADS) rbp_pack_spans(const Packing<I> p, RbpSpanSums *sums, unsigned *arrived)
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) rbp_pack_spans(const Packing<I> 
   const int64_t                 span = blockIdx.x, first = span * p.span_rows;
   const int                     groups = make_groups(p, span, (int)min((int64_t)p.span_rows, p.rows - first), chain);
 
-  add_up_units(groups, chain, p.group_unit + place_of(p, span));
+  add_up_units(groups, chain, p.group_unit + first_entry(p, span));
   find_ends(groups, p.capacity, chain);
   if (threadIdx.x == 0) {
     walk_chain(groups, chain);
@@ -247,7 +247,7 @@ __device__ void write_pieces(const Packing<I> &p, int64_t span, int g, const Rbp
     b.row_length              = (int32_t)length;
     b.flags                   = RBP_BLOCK_PIECE;
     to.blocks[block + i]      = b;
-    to.block_group[block + i] = place_of(p, span) + g;
+    to.block_group[block + i] = first_entry(p, span) + g;
   }
 }
 
@@ -264,10 +264,10 @@ __device__ inline void write_block(const Packing<I> &p, int64_t span, int group,
   b.groups              = next - group;
   b.rows                = row_of(p, span, next) - row0;
   to.blocks[block]      = b;
-  to.block_group[block] = place_of(p, span) + group;
+  to.block_group[block] = first_entry(p, span) + group;
 }
 
-/* Blocks and pieces of each span, one thread block a span. sums: up to and with each. */
+/* Blocks and pieces of each span, one thread block per span. sums: up to and with each. */
 template <typename I>
 __global__ void __launch_bounds__(SPAN_THREADS)
     rbp_write_blocks(const Packing<I> p, const RbpSpanSums *__restrict__ sums, const Blocks to)
@@ -278,23 +278,23 @@ __global__ void __launch_bounds__(SPAN_THREADS)
 
   if (span > 0) at = sums[span - 1];
   for (int i = 0; i < RBP_SPAN_NUMBERS; i++) here.of[i] -= at.of[i];
-  const int  count  = (int)(here.of[RBP_SPAN_BLOCKS] - here.of[RBP_SPAN_PIECES] + here.of[RBP_SPAN_LONG]);
-  const int  groups = (int)here.of[RBP_SPAN_GROUPS];
-  const auto place  = [&](int i) { return i < count ? mine[i] & (LONG_GROUP - 1) : groups; };
+  const int  count    = (int)(here.of[RBP_SPAN_BLOCKS] - here.of[RBP_SPAN_PIECES] + here.of[RBP_SPAN_LONG]);
+  const int  groups   = (int)here.of[RBP_SPAN_GROUPS];
+  const auto group_at = [&](int i) { return i < count ? mine[i] & (LONG_GROUP - 1) : groups; };
 
   if (here.of[RBP_SPAN_LONG] == 0) {
     for (int i = threadIdx.x; i < count; i += SPAN_THREADS)
-      write_block(p, span, place(i), place(i + 1), at.of[RBP_SPAN_BLOCKS] + i, to);
+      write_block(p, span, group_at(i), group_at(i + 1), at.of[RBP_SPAN_BLOCKS] + i, to);
     return;
   }
   for (int i = 0; i < count; i++) { /* one after the other */
     if (mine[i] < LONG_GROUP) {
-      if (threadIdx.x == 0) write_block(p, span, place(i), place(i + 1), at.of[RBP_SPAN_BLOCKS], to);
+      if (threadIdx.x == 0) write_block(p, span, group_at(i), group_at(i + 1), at.of[RBP_SPAN_BLOCKS], to);
       at.of[RBP_SPAN_BLOCKS]++;
       continue;
     }
-    const int64_t n = pieces_of(p, row_of(p, span, place(i)));
-    write_pieces(p, span, place(i), at, to);
+    const int64_t n = pieces_of(p, row_of(p, span, group_at(i)));
+    write_pieces(p, span, group_at(i), at, to);
     at.of[RBP_SPAN_BLOCKS] += n;
     at.of[RBP_SPAN_PIECES] += n;
     at.of[RBP_SPAN_LONG]++;
@@ -318,14 +318,14 @@ SpmvStatus count_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 template <typename I>
 SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  const RbpDeviceShape *s      = &a->shape;
-  const int64_t         places = a->spans * (a->span_rows + 1);
+  const RbpDeviceShape *s       = &a->shape;
+  const int64_t         entries = a->spans * (a->span_rows + 1);
 
-  if (s->group_rows > 1) SPMV_TRY(spmv_arena_array(&a->arena, places, "group rows", &a->group_row, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, places, "group units", &a->group_unit, exec));
+  if (s->group_rows > 1) SPMV_TRY(spmv_arena_array(&a->arena, entries, "group rows", &a->group_row, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, entries, "group units", &a->group_unit, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, a->spans, "spans", &a->span_sums, exec));
   const Packing<I> p = {(const I *)a->pattern.row_ptr,
-                        a->look,
+                        a->summary,
                         a->pattern.rows,
                         a->group_row,
                         a->group_unit,
@@ -333,10 +333,10 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
                         s->group_rows,
                         s->unit_columns,
                         s->capacity};
-  SPMV_LAUNCH(exec, rbp_pack_spans<I>, a->spans, SPAN_THREADS, 0, p, a->span_sums, &a->tally->arrived[0]);
+  SPMV_LAUNCH(exec, rbp_pack_spans<I>, a->spans, SPAN_THREADS, 0, p, a->span_sums, &a->totals->arrived[0]);
   SPMV_TRY(count_blocks(a, exec));
   a->arena.chunk_bytes =
-      8 * rbp_expected_room(a) + SCRATCH_BLOCK * a->blocks_most + (1 << 16); /* of all that follows */
+      8 * rbp_expected_buffer(a) + SCRATCH_BLOCK * a->blocks_most + (1 << 16); /* of all that follows */
   SPMV_TRY(spmv_arena_array(&a->arena, a->blocks_most, "blocks", &a->blocks, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, a->blocks_most, "block groups", &a->block_group, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, s->long_groups, "pieces", &a->pieces, exec));

@@ -1,5 +1,5 @@
 /*
-  rbp_device_mult.cu - the product and the refresh of values of format packed on the device.
+  rbp_device_mult.cu - the product of format packed on the device.
 
   A thread block streams its units: a thread takes one start, G*U values and U entries of x, and leaves G sums in shared
   memory; then the sums of each row are added by `lanes` threads in a fixed order. All loads of a thread's units are
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
   }
 }
 
-/* One thread block a long group and row: adds its partial sums in a fixed order */
+/* One thread block per long group and row: adds its partial sums in a fixed order */
 template <typename S, int G>
 __global__ void __launch_bounds__(RBP_THREADS)
     rbp_sum_pieces(const RbpLongGroup *__restrict__ pieces, const S *__restrict__ work, S *__restrict__ y, S alpha,
@@ -169,7 +169,7 @@ struct MultAction {
   {
     const RbpDeviceShape &s = plan->shape;
 
-    return G * U == 1 && 10 * s.shared_blocks < s.blocks && plan->plan.base.memory.total_bytes > CACHE_BYTES
+    return G * U == 1 && 10 * s.shared_blocks < s.blocks && plan->base.memory.total_bytes > CACHE_BYTES
                ? run_with<S, G, U, P, G * U == 1>()
                : run_with<S, G, U, P, false>();
   }
@@ -179,7 +179,6 @@ struct MultAction {
     const S               a = *(const S *)alpha, b = *(const S *)beta;
     const RbpDeviceShape &s = plan->shape;
 
-    if (a == S(0)) return spmv_scale((S *)y, b, plan->plan.base.rows, exec);
     SPMV_LAUNCH_OVERLAPPED(exec, (rbp_block_of_units<S, G, U, P, ONCE>), s.blocks, RBP_THREADS, 0, plan->blocks,
                            plan->pattern, (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
     SPMV_LAUNCH_OVERLAPPED(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces,
@@ -189,8 +188,9 @@ struct MultAction {
 };
 } // namespace
 
-SpmvStatus rbp_device_packed_mult(const RbpDevicePacked *plan, const void *alpha, const void *x, const void *beta,
-                                  void *y, void *work, SpmvExec *exec)
+SpmvStatus rbp_device_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
+                           void *work, SpmvExec *exec)
 {
+  const RbpDevicePacked *plan = (const RbpDevicePacked *)base;
   return rbp_with_kernel(plan, MultAction{plan, alpha, x, beta, y, work, exec}, exec);
 }

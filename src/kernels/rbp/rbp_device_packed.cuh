@@ -1,34 +1,104 @@
 /*
-  rbp_device_packed.cuh - the plan of format packed on the device, and what its conversion, product and refresh share.
+  rbp_device_packed.cuh - the layout of format packed in device memory, its plan, and what its conversion, product and
+  refresh share.
+
+  Rows are collected into groups: at most G consecutive rows with equal columns (the degrees of freedom of a node). The
+  columns of a group are cut into units: at most U adjacent columns, kept by their first one. A block is what one thread
+  block multiplies: some consecutive groups with at most `capacity` units, or a piece of one group that is longer (a
+  long row is cut by position, so that a unit never crosses a piece). G and U are chosen for each matrix by predicted
+  bytes.
+
+  values    block after block. In a block there are G*U planes of `stride` values: plane q*U+j holds, unit after unit,
+            the value of row q and column j of the unit. A plane has `units` values and is padded to a multiple of
+            RBP_ALIGN. If the unit has no such column, or the group no such row, the value is 0. It is multiplied with
+            an x that the row reads anyway.
+
+  pattern   16-bit words, one stream per block. Blocks with equal streams share one. A stream has, one after the other:
+
+            [groups+1]       the first unit of each group
+            [groups+1]       in an uneven block: the first row of each group, relative to the block
+            [0 or 1]         a word that makes the number of words even
+            [2*RBP_WINDOWS]  in a windowed block: the first column of each window minus base, in 32 bits
+            [units]          the start of each unit, as (column - base) / scale
+                             in a windowed block: window << RBP_WINDOW_BITS | (column - base) % 4096
+                             in a wide block: column - base, in 32 bits
+            [units]          in a ragged block: the number of columns of each unit
+
+  blocks    [blocks] RbpBlock, 64 bytes each
+
+  pieces    [long_groups] RbpLongGroup: groups that are cut into pieces. The partial sums of the pieces lie in work; a
+            second kernel adds them in their order.
 */
 #ifndef SPMV_RBP_DEVICE_PACKED_CUH
 #define SPMV_RBP_DEVICE_PACKED_CUH
 
-#include "../device/transpose.cuh"
-#include "rbp_device.h"
+#include "../device/launch.cuh"
+#include "rbp.h"
 
 enum { RBP_THREADS = 128 /* of a product block */ };
 
-/* What every plan of rbp in device memory begins with */
-typedef struct {
-  SpmvPlan       base; /* first */
-  RbpFormat      format;
-  SpmvTransposed transposed; /* a packed plan, whatever the format */
-} RbpDevicePlan;
+enum { RBP_ALIGN = 4 /* values of a plane: one 32-byte sector of doubles */ };
+
+enum {
+  RBP_BLOCK_WIDE     = 1,  /* 32-bit starts */
+  RBP_BLOCK_UNEVEN   = 2,  /* some group has fewer than G rows: row positions are stored */
+  RBP_BLOCK_RAGGED   = 4,  /* some unit has fewer than U columns: lengths are stored */
+  RBP_BLOCK_PIECE    = 8,  /* a piece of a long group: sums go to work[slot ...] */
+  RBP_BLOCK_SHARED   = 16, /* the stream is another block's */
+  RBP_BLOCK_WINDOWED = 32  /* 16-bit starts in at most RBP_WINDOWS windows of columns */
+};
+
+enum {
+  RBP_WINDOWS     = 16,
+  RBP_WINDOW_BITS = 12 /* 4096 columns */
+};
 
 typedef struct {
-  RbpDevicePlan  plan; /* first */
+  int64_t  value0;   /* first value, in elements */
+  int64_t  pattern0; /* first word of its pattern */
+  int64_t  csr0;     /* first nonzero of its first row in the CSR; of a piece: position of the piece in that row */
+  int32_t  row0;     /* first row */
+  int32_t  base;     /* smallest start column */
+  int32_t  stride;   /* values per plane */
+  int32_t  slot;     /* of a piece: its position in work, in units of G sums */
+  int32_t  groups, units;
+  int32_t  row_length; /* of a piece: nonzeros of the row it belongs to */
+  uint16_t scale;      /* of the starts: 1 or U */
+  uint8_t  lanes;      /* threads that add up one row: a power of 2 */
+  uint8_t  flags;
+  int32_t  rows;  /* rows of all groups */
+  int32_t  words; /* of its stream */
+} RbpBlock;
+
+typedef struct {
+  int32_t row0, rows;  /* of the group */
+  int32_t slot, count; /* its pieces: slots slot .. slot+count-1 */
+} RbpLongGroup;
+
+/* What the analysis of a pattern finds out, all sizes in elements */
+typedef struct {
+  int     group_rows, unit_columns; /* G, U */
+  int     capacity;                 /* units per block */
+  int64_t groups, units, blocks, long_groups, pieces;
+  int64_t value_count, pattern_words;
+  int64_t shared_blocks; /* with the stream of another */
+  int64_t padding;       /* values that hold no nonzero */
+} RbpDeviceShape;
+
+typedef struct {
+  SpmvPlan       base; /* first */
   RbpDeviceShape shape;
-  void          *arrays;  /* the allocation that holds the following */
   void          *values;  /* [value_count] S */
   uint16_t      *pattern; /* [pattern_words] */
   RbpBlock      *blocks;  /* [blocks] */
   RbpLongGroup  *pieces;  /* [long_groups] */
 } RbpDevicePacked;
 
-/* Units a thread multiplies, the two choices of capacity / RBP_THREADS for a (G, U): the larger keeps more loads in
-   flight, the smaller fills the device when there are few units. Measured on an H200, like the blocks that must fit a
-   multiprocessor at a time: 32 registers a thread pay wherever the values of a thread's units leave room for them. */
+/* Units that a thread multiplies, the two choices of capacity / RBP_THREADS for a (G, U): the larger keeps more loads
+   in flight, the smaller fills the device when there are few units. Measured on an H200, like the blocks that must fit
+   a multiprocessor at a time: 32 registers per thread pay wherever the values of a thread's units leave enough for
+   them.
+ */
 struct RbpVariant {
   int group_rows, unit_columns, units_small, units_large;
 };
@@ -48,7 +118,7 @@ static constexpr int rbp_resident_blocks(int values)
   return spmv_resident_blocks(RBP_THREADS, values <= 12 ? 16 : 10);
 }
 
-/* action.run<S, G, U, P>() for the scalar type, the variant and the units a thread of a plan */
+/* action.run<S, G, U, P>() for the scalar type, the variant and the units per thread of a plan */
 template <typename S, typename Action>
 SpmvStatus rbp_with_shape(const RbpDeviceShape &s, const Action &action, SpmvExec *exec)
 {
@@ -65,8 +135,8 @@ SpmvStatus rbp_with_shape(const RbpDeviceShape &s, const Action &action, SpmvExe
 template <typename Action>
 SpmvStatus rbp_with_kernel(const RbpDevicePacked *plan, const Action &action, SpmvExec *exec)
 {
-  return plan->plan.base.scalar_type == SPMV_F32 ? rbp_with_shape<float>(plan->shape, action, exec)
-                                                 : rbp_with_shape<double>(plan->shape, action, exec);
+  return plan->base.scalar_type == SPMV_F32 ? rbp_with_shape<float>(plan->shape, action, exec)
+                                            : rbp_with_shape<double>(plan->shape, action, exec);
 }
 
 /* Offsets inside a block's stream of pattern words */
@@ -97,15 +167,12 @@ __device__ inline int rbp_start(const RbpBlock &b, const uint16_t *starts, int u
          (int)(word & ((1 << RBP_WINDOW_BITS) - 1));
 }
 
-/* Slots that serve format packed only; the dispatch is in rbp_device.cu */
-SpmvStatus rbp_device_packed_analyze(const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *, SpmvAnalysis *);
-SpmvStatus rbp_device_packed_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **);
-SpmvStatus rbp_device_packed_update(RbpDevicePacked *, const void *values, SpmvExec *);
-SpmvStatus rbp_device_packed_mult(const RbpDevicePacked *, const void *alpha, const void *x, const void *beta, void *y,
-                                  void *work, SpmvExec *);
-void       rbp_device_packed_free(RbpDevicePacked *);
+/* Values in device memory, in CSR order, into the planes; rbp_device_update.cu */
+SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, SpmvExec *);
 
-/* Writes a plan's nonzeros in CSR order; the arrays are there */
-SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *, const SpmvCoordinates *, SpmvExec *);
+/* Slots */
+SpmvStatus rbp_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
+SpmvStatus rbp_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                           SpmvExec *);
 
 #endif

@@ -9,8 +9,8 @@ namespace
 constexpr int COUNTERS = RBP_MAX_G * (RBP_MAX_U + 1);
 
 /* What the threads of a block have counted, and the longest row of each */
-__device__ inline void add_to_tally(const unsigned long long (&count)[COUNTERS], unsigned long long most,
-                                    RbpTally *tally)
+__device__ inline void add_to_totals(const unsigned long long (&count)[COUNTERS], unsigned long long most,
+                                     RbpTotals *totals)
 {
   __shared__ unsigned long long sum[SPAN_THREADS / 32][COUNTERS + 1]; /* of each warp; at last its longest row */
   const int                     warp = threadIdx.x / 32;
@@ -26,34 +26,35 @@ __device__ inline void add_to_tally(const unsigned long long (&count)[COUNTERS],
   unsigned long long all = 0;
   for (int w = 0; w < SPAN_THREADS / 32; w++)
     all = threadIdx.x < COUNTERS ? all + sum[w][threadIdx.x] : max(all, sum[w][COUNTERS]);
-  if (threadIdx.x < COUNTERS) atomicAdd(&tally->count[0][0] + threadIdx.x, all);
-  else atomicMax(&tally->longest, all);
+  if (threadIdx.x < COUNTERS) atomicAdd(&totals->count[0][0] + threadIdx.x, all);
+  else atomicMax(&totals->longest, all);
 }
 
-/* One thread block a span. Adds to tally what the groups and units would be for each G and U, and the longest row. */
+/* One thread block per span. Adds to totals what the groups and units would be for each G and U, and the longest row.
+ */
 template <typename I>
 __global__ void __launch_bounds__(SPAN_THREADS)
-    rbp_count_units(const I *__restrict__ row_ptr, const RbpRowLook *__restrict__ look, int64_t rows, int span_rows,
-                    RbpTally *tally)
+    rbp_count_units(const I *__restrict__ row_ptr, const RbpRowSummary *__restrict__ summary, int64_t rows,
+                    int span_rows, RbpTotals *totals)
 {
   __shared__ SpanRows span;
   const int64_t       first           = blockIdx.x * (int64_t)span_rows;
   const int           n               = (int)min((int64_t)span_rows, rows - first);
   unsigned long long  count[COUNTERS] = {0}, most = 0;
 
-  mark_distinct(look + first, n, span);
+  mark_distinct(summary + first, n, span);
   for (int i0 = threadIdx.x; i0 < n; i0 += SPAN_LOADS * SPAN_THREADS) {
-    I          length[SPAN_LOADS];
-    RbpRowLook known[SPAN_LOADS];
-    load_rows(row_ptr, look, first, i0, n, length, known);
+    I             length[SPAN_LOADS];
+    RbpRowSummary known[SPAN_LOADS];
+    load_rows(row_ptr, summary, first, i0, n, length, known);
 #pragma unroll
     for (int j = 0; j < SPAN_LOADS; j++) {
       if (i0 + j * SPAN_THREADS >= n) break;
-      const int place = equals_before(span, i0 + j * SPAN_THREADS);
-      most            = max(most, (unsigned long long)length[j]);
+      const int number = equals_before(span, i0 + j * SPAN_THREADS);
+      most             = max(most, (unsigned long long)length[j]);
 #pragma unroll
       for (int G = 1; G <= RBP_MAX_G; G++) {
-        if (place % G) continue;
+        if (number % G) continue;
         count[(G - 1) * (RBP_MAX_U + 1)]++;
 #pragma unroll
         for (int U = 1; U <= RBP_MAX_U; U++)
@@ -61,12 +62,12 @@ __global__ void __launch_bounds__(SPAN_THREADS)
       }
     }
   }
-  add_to_tally(count, most, tally);
+  add_to_totals(count, most, totals);
 }
 
 /* Bytes that a product moves, and what adding up sums and gathering x cost beside them, in bytes of the same time
    (measured: a unit costs about 2, a sum in shared memory about 1) */
-double predicted_bytes(const RbpVariant *v, const RbpTally *t, int64_t scalar_bytes)
+double predicted_bytes(const RbpVariant *v, const RbpTotals *t, int64_t scalar_bytes)
 {
   const double units = (double)t->count[v->group_rows - 1][v->unit_columns];
   return units * (double)(v->group_rows * v->unit_columns * scalar_bytes + 2 + 2 + v->group_rows);
@@ -85,28 +86,28 @@ SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *a, SpmvScalar scalar, int64_t m
   const SpmvPattern *p    = &a->pattern;
   const int64_t      wide = spmv_scalar_bytes(scalar);
   const RbpVariant  *best = &rbp_variants[0];
-  RbpTally           tally;
+  RbpTotals          totals;
 
   if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, rbp_count_units<int64_t>, a->spans, SPAN_THREADS, 0, (const int64_t *)p->row_ptr, a->look,
-                p->rows, a->span_rows, a->tally);
+    SPMV_LAUNCH(exec, rbp_count_units<int64_t>, a->spans, SPAN_THREADS, 0, (const int64_t *)p->row_ptr, a->summary,
+                p->rows, a->span_rows, a->totals);
   else
-    SPMV_LAUNCH(exec, rbp_count_units<int32_t>, a->spans, SPAN_THREADS, 0, (const int32_t *)p->row_ptr, a->look,
-                p->rows, a->span_rows, a->tally);
-  SPMV_TRY(spmv_fetch(&tally, a->tally, sizeof tally, exec));
+    SPMV_LAUNCH(exec, rbp_count_units<int32_t>, a->spans, SPAN_THREADS, 0, (const int32_t *)p->row_ptr, a->summary,
+                p->rows, a->span_rows, a->totals);
+  SPMV_TRY(spmv_fetch(&totals, a->totals, sizeof totals, exec));
 
   for (const RbpVariant &v : rbp_variants) {
     if (v.unit_columns > 1 && v.unit_columns < min_run) continue;
-    if (predicted_bytes(&v, &tally, wide) < predicted_bytes(best, &tally, wide)) best = &v;
+    if (predicted_bytes(&v, &totals, wide) < predicted_bytes(best, &totals, wide)) best = &v;
   }
   RbpDeviceShape *s      = &a->shape;
   const int64_t   enough = 3000 * (int64_t)RBP_THREADS * best->units_large; /* units; fewer leave the GPU partly idle */
   s->group_rows          = best->group_rows;
   s->unit_columns        = best->unit_columns;
-  s->groups              = (int64_t)tally.count[s->group_rows - 1][0];
-  s->units               = (int64_t)tally.count[s->group_rows - 1][s->unit_columns];
+  s->groups              = (int64_t)totals.count[s->group_rows - 1][0];
+  s->units               = (int64_t)totals.count[s->group_rows - 1][s->unit_columns];
   s->capacity            = RBP_THREADS * (s->units < enough ? best->units_small : best->units_large);
   a->blocks_most =
-      p->nnz < RBP_FEW_NONZEROS && (int64_t)tally.longest <= s->capacity ? bound_of_blocks(s, a->spans) : -1;
+      p->nnz < RBP_FEW_NONZEROS && (int64_t)totals.longest <= s->capacity ? bound_of_blocks(s, a->spans) : -1;
   return SPMV_SUCCESS;
 }

@@ -3,7 +3,7 @@
   with the row above, and how many units of 2 and of 3 columns the runs of each row make.
 
   A thread block takes some consecutive rows. Their columns are contiguous in the CSR: they are loaded into shared
-  memory whole, with many loads in flight, and become one bit a nonzero, whether a run starts there, from which units
+  memory whole, with many loads in flight, and become one bit per nonzero, whether a run starts there, from which units
   are counted 64 nonzeros at a time.
 */
 #include "../device/vector.cuh"
@@ -46,7 +46,7 @@ template <typename I>
 __device__ inline void load_columns(const I *col, int n, Tile &tile)
 {
   constexpr int LOADS = 64 / (int)sizeof(I);
-  static_assert(SCAN_COLUMNS % (SCAN_THREADS * LOADS) == 0, "the tile has room for what is loaded behind its end");
+  static_assert(SCAN_COLUMNS % (SCAN_THREADS * LOADS) == 0, "the tile holds what is loaded behind its end");
 
   for (int k0 = 0; k0 < n; k0 += SCAN_THREADS * LOADS) {
     const I  *from = col + k0 + threadIdx.x;
@@ -96,8 +96,9 @@ __device__ inline bool equals_above(const Tile &tile, int row, int lane, int lan
 }
 
 /* The rows of a tile by 2^n threads each, as many as there are. same: of the first row, whose upper neighbour lies
-   outside. place: of the first row in its span. */
-__device__ inline void look_at_rows(const Tile &tile, int rows, bool same, int place, int span_rows, RbpRowLook *look)
+   outside. offset: of the first row in its span. */
+__device__ inline void summarize_rows(const Tile &tile, int rows, bool same, int offset, int span_rows,
+                                      RbpRowSummary *summary)
 {
   int lanes = 1;
   while (lanes < 32 && 2 * lanes * rows <= SCAN_THREADS) lanes *= 2;
@@ -120,15 +121,15 @@ __device__ inline void look_at_rows(const Tile &tile, int rows, bool same, int p
     n2     = spmv_add_lanes(n2, lanes);
     n3     = spmv_add_lanes(n3, lanes);
     differ = spmv_add_lanes(differ, lanes);
-    if (inside && lane == 0) look[row] = rbp_row_look(n2, n3, !differ && (place + row) % span_rows);
+    if (inside && lane == 0) summary[row] = rbp_row_summary(n2, n3, !differ && (offset + row) % span_rows);
   }
 }
 
 /* Some rows that fit the tile, whose offsets are there. begin, above: where the first of them and the row above it
-   begin, -1 when there is none. place, span_rows: see look_at_rows(). */
+   begin, -1 when there is none. offset, span_rows: see summarize_rows(). */
 template <typename I>
-__device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int rows, int place, int span_rows,
-                                 Tile &tile, RbpRowLook *look)
+__device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int rows, int offset, int span_rows,
+                                 Tile &tile, RbpRowSummary *summary)
 {
   const int  n = tile.offset[rows], length = tile.offset[1];
   const bool comparable = above >= 0 && begin - above == length;
@@ -140,13 +141,13 @@ __device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int
   for (int k = threadIdx.x + SCAN_THREADS; k < length && !differ; k += SCAN_THREADS)
     differ = tile.column[k + 1] != (int)col[above + k];
   differ = __syncthreads_or(differ);
-  look_at_rows(tile, rows, !differ, place, span_rows, look);
+  summarize_rows(tile, rows, !differ, offset, span_rows, summary);
 }
 
 template <typename I>
 __global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREADS, 6))
     rbp_scan_rows(const I *__restrict__ row_ptr, const I *__restrict__ col, int64_t rows, int block_rows, int span_rows,
-                  RbpRowLook *__restrict__ look)
+                  RbpRowSummary *__restrict__ summary)
 {
   __shared__ Tile tile;
   int64_t         first = (int64_t)blockIdx.x * block_rows;
@@ -155,15 +156,15 @@ __global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREAD
   while (first < end) {
     const int64_t begin = row_ptr[first], above = first ? (int64_t)row_ptr[first - 1] : -1;
     const int     fit = load_offsets(row_ptr, first, begin, (int)(end - first), tile);
-    if (fit) scan_tile(col, begin, above, fit, (int)(first % span_rows), span_rows, tile, look + first);
-    else if (threadIdx.x == 0) look[first] = RBP_LOOK_LONG;
+    if (fit) scan_tile(col, begin, above, fit, (int)(first % span_rows), span_rows, tile, summary + first);
+    else if (threadIdx.x == 0) summary[first] = RBP_SUMMARY_LONG;
     first += max(fit, 1);
     __syncthreads(); /* the tile is used again */
   }
 }
 
 template <typename I>
-SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowLook *look, SpmvExec *exec)
+SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowSummary *summary, SpmvExec *exec)
 {
   const int64_t mean = p->nnz / p->rows + 1, most = SCAN_ROWS, filled = SCAN_AIM / mean, busy = SCAN_THREADS / mean;
   int64_t       rows = p->rows / SCAN_BLOCKS + 1;
@@ -172,7 +173,7 @@ SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowLook *look, SpmvExec 
   if (rows > filled) rows = filled < 1 ? 1 : filled;
   if (rows > most) rows = most;
   SPMV_LAUNCH(exec, rbp_scan_rows<I>, spmv_blocks(p->rows, rows), SCAN_THREADS, 0, (const I *)p->row_ptr,
-              (const I *)p->col, p->rows, (int)rows, span_rows, look);
+              (const I *)p->col, p->rows, (int)rows, span_rows, summary);
   return SPMV_SUCCESS;
 }
 
@@ -190,12 +191,12 @@ int rows_of_span(const SpmvPattern *p)
 
 SpmvStatus rbp_scan_pattern(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  SPMV_TRY(spmv_arena_array(&a->arena, 1, "tally", &a->tally, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, a->pattern.rows, "row looks", &a->look, exec));
-  SPMV_CUDA(exec, cudaMemsetAsync(a->tally, 0, sizeof *a->tally, (cudaStream_t)exec->stream));
+  SPMV_TRY(spmv_arena_array(&a->arena, 1, "totals", &a->totals, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, a->pattern.rows, "row summaries", &a->summary, exec));
+  SPMV_CUDA(exec, cudaMemsetAsync(a->totals, 0, sizeof *a->totals, (cudaStream_t)exec->stream));
   a->span_rows = rows_of_span(&a->pattern);
   a->spans     = spmv_blocks(a->pattern.rows, a->span_rows);
   if (a->pattern.rows == 0) return SPMV_SUCCESS;
-  return a->pattern.index_type == SPMV_I64 ? scan<int64_t>(&a->pattern, a->span_rows, a->look, exec)
-                                           : scan<int32_t>(&a->pattern, a->span_rows, a->look, exec);
+  return a->pattern.index_type == SPMV_I64 ? scan<int64_t>(&a->pattern, a->span_rows, a->summary, exec)
+                                           : scan<int32_t>(&a->pattern, a->span_rows, a->summary, exec);
 }

@@ -1,6 +1,6 @@
 /*
   rbp_device_span.cuh - the rows of a span, and which of them begin groups: a row that differs from the one above it,
-  and every G-th equal row behind it. For the kernels that look at a span with one thread block.
+  and every G-th equal row behind it. For the kernels in which a thread block works on a span.
 */
 #ifndef SPMV_RBP_DEVICE_SPAN_CUH
 #define SPMV_RBP_DEVICE_SPAN_CUH
@@ -24,12 +24,12 @@ struct SpanRows {
 };
 
 /* By all threads; n rows, at least one */
-__device__ inline void mark_distinct(const RbpRowLook *look, int n, SpanRows &s)
+__device__ inline void mark_distinct(const RbpRowSummary *summary, int n, SpanRows &s)
 {
 #pragma unroll
   for (int j = 0; j < SPAN_EACH; j++) {
     const int      i        = j * SPAN_THREADS + threadIdx.x;
-    const unsigned distinct = __ballot_sync(0xffffffffu, i < n && !rbp_is_same(look[i]));
+    const unsigned distinct = __ballot_sync(0xffffffffu, i < n && !rbp_is_same(summary[i]));
     if (i % 32 == 0) s.distinct[i / 32] = distinct;
   }
   __syncthreads();
@@ -48,17 +48,17 @@ __device__ inline int equals_before(const SpanRows &s, int i)
   return here ? i % 32 - (31 - __clz((int)here)) : i - s.last[i / 32];
 }
 
-/* Lengths and looks of the rows i0, i0 + SPAN_THREADS, ... of n rows, behind the last one those of the last; all loads
-   are under way together */
+/* Lengths and summaries of the rows i0, i0 + SPAN_THREADS, ... of n rows, behind the last one those of the last; all
+   loads are under way together */
 template <typename I>
-__device__ inline void load_rows(const I *row_ptr, const RbpRowLook *look, int64_t first, int i0, int n,
-                                 I (&length)[SPAN_LOADS], RbpRowLook (&known)[SPAN_LOADS])
+__device__ inline void load_rows(const I *row_ptr, const RbpRowSummary *summary, int64_t first, int i0, int n,
+                                 I (&length)[SPAN_LOADS], RbpRowSummary (&known)[SPAN_LOADS])
 {
 #pragma unroll
   for (int j = 0; j < SPAN_LOADS; j++) {
     const int64_t row = first + min(i0 + j * SPAN_THREADS, n - 1);
     length[j]         = row_ptr[row + 1] - row_ptr[row];
-    known[j]          = look[row];
+    known[j]          = summary[row];
   }
 }
 } // namespace

@@ -28,7 +28,7 @@ struct AddPrints {
 
 /* What a thread's units add to c */
 template <int G, int U, int P>
-__device__ inline void look_at_units(const int (&start)[P], int units, const Units<G, U, P> &u, Common &c)
+__device__ inline void reduce_units(const int (&start)[P], int units, const Units<G, U, P> &u, Common &c)
 {
 #pragma unroll
   for (int i = 0; i < P; i++) {
@@ -117,14 +117,15 @@ __device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock
   b.words = rbp_pattern_words(b.groups, b.units, b.flags);
 }
 
-/* Keeps the description of a block; returns the room for its stream, or NULL. By one thread. */
+/* Keeps the description of a block; returns where its stream goes in the buffer, or NULL if that is full. By one
+ * thread. */
 __device__ inline uint64_t *keep(const RbpDeviceAnalysis &a, int64_t block, const RbpBlock &b)
 {
-  const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(&a.tally->room_used, (unsigned long long)quads);
-  uint64_t     *room = at + quads <= a.room_size ? a.room + at : nullptr;
-  RbpBlock     &to   = a.blocks[block];
+  const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(&a.totals->buffer_used, (unsigned long long)quads);
+  uint64_t     *to_stream = at + quads <= a.buffer_size ? a.buffer + at : nullptr;
+  RbpBlock     &to        = a.blocks[block];
 
-  a.stream[block] = room;
+  a.stream[block] = to_stream;
   to.base         = b.base;
   to.stride       = b.stride;
   to.units        = b.units;
@@ -132,10 +133,10 @@ __device__ inline uint64_t *keep(const RbpDeviceAnalysis &a, int64_t block, cons
   to.lanes        = b.lanes;
   to.flags        = b.flags;
   to.words        = b.words;
-  return room;
+  return to_stream;
 }
 
-/* The stream to `to`, where there is room; its fingerprint, right in thread 0 */
+/* The stream to `to`, unless that is NULL; its fingerprint, right in thread 0 */
 template <int G, int U, int P>
 __device__ inline RbpPrint store(const RbpBlock &b, const Units<G, U, P> &u, uint64_t *to)
 {
@@ -168,7 +169,7 @@ __device__ inline void insert_print(const RbpDeviceAnalysis &a, int64_t block, c
   if (table.first[slot] > (unsigned)block) atomicMin(&table.first[slot], (unsigned)block); /* most find a smaller one */
 }
 
-/* again: only the streams that are needed and found no room before */
+/* again: only the streams that are needed and did not fit the buffer before */
 template <typename I, int G, int U, int P>
 __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 16))
     rbp_describe(RbpDeviceAnalysis a, const I *__restrict__ row_ptr, const I *__restrict__ col, bool again)
@@ -177,24 +178,24 @@ __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS,
   __shared__ Units<G, U, P>               u;
   __shared__ typename Reduce::TempStorage temp;
   __shared__ Common                       common;
-  __shared__ uint64_t                    *room;
+  __shared__ uint64_t                    *to_stream;
   const int64_t                           block = blockIdx.x;
   Common                                  c     = {INT_MAX, 0, 0, 0};
   int                                     start[P];
 
   if (block >= rbp_block_count(a)) return;
-  if (again && (a.places.owner[block] != block || a.stream[block])) return;
+  if (again && (a.positions.owner[block] != block || a.stream[block])) return;
   RbpBlock b = a.blocks[block];
   b.units    = walk_block(b, a, row_ptr, col, a.block_group[block], u, start, c);
-  look_at_units(start, b.units, u, c);
+  reduce_units(start, b.units, u, c);
   c = Reduce(temp).Reduce(c, Join());
   if (threadIdx.x == 0) common = c;
   __syncthreads();
   describe(common, start, b, u);
-  if (threadIdx.x == 0) room = keep(a, block, b);
+  if (threadIdx.x == 0) to_stream = keep(a, block, b);
   encode(b, start, u);
   __syncthreads();
-  const RbpPrint print = store(b, u, room);
+  const RbpPrint print = store(b, u, to_stream);
   if (threadIdx.x == 0 && !again) insert_print(a, block, print);
 }
 
@@ -212,17 +213,17 @@ struct Describe {
   }
 };
 
-/* Streams and the blocks that have them to their places, one thread block each. The loads of a thread are under way
+/* Streams and the blocks that have them to where they stay, one thread block each. The loads of a thread are under way
    together. */
 __global__ void __launch_bounds__(RBP_THREADS) rbp_copy(RbpDeviceAnalysis a, RbpBlock *blocks, uint16_t *pattern)
 {
   constexpr int   LOADS = 4;
-  const int64_t   block = blockIdx.x, owner = a.places.owner[block];
+  const int64_t   block = blockIdx.x, owner = a.positions.owner[block];
   RbpBlock        b    = a.blocks[block];
   const unsigned *from = (const unsigned *)a.stream[block];
-  b.value0             = rbp_place_before(a.places, block, RBP_PLACE_VALUES);
-  b.pattern0           = rbp_place_before(a.places, owner, RBP_PLACE_WORDS);
-  unsigned *to         = (unsigned *)(pattern + b.pattern0); /* streams have even places and lengths */
+  b.value0             = rbp_position_before(a.positions, block, RBP_POSITION_VALUES);
+  b.pattern0           = rbp_position_before(a.positions, owner, RBP_POSITION_WORDS);
+  unsigned *to         = (unsigned *)(pattern + b.pattern0); /* streams have even positions and lengths */
 
   if (owner != block) b.flags |= RBP_BLOCK_SHARED;
   if (threadIdx.x == 0) blocks[block] = b;
@@ -237,16 +238,16 @@ __global__ void __launch_bounds__(RBP_THREADS) rbp_copy(RbpDeviceAnalysis a, Rbp
   }
 }
 
-SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t room, bool again, SpmvExec *exec)
+SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t buffer_size, bool again, SpmvExec *exec)
 {
-  a->room_size = room;
-  SPMV_TRY(spmv_arena_array(&a->arena, room, "streams", &a->room, exec));
+  a->buffer_size = buffer_size;
+  SPMV_TRY(spmv_arena_array(&a->arena, buffer_size, "streams", &a->buffer, exec));
   return a->pattern.index_type == SPMV_I64 ? rbp_with_shape<int64_t>(a->shape, Describe{a, again, exec}, exec)
                                            : rbp_with_shape<int32_t>(a->shape, Describe{a, again, exec}, exec);
 }
 } // namespace
 
-int64_t rbp_expected_room(const RbpDeviceAnalysis *a)
+int64_t rbp_expected_buffer(const RbpDeviceAnalysis *a)
 {
   const RbpDeviceShape *s       = &a->shape;
   const int64_t         heads   = s->groups + 2 * a->blocks_most; /* a piece has part of a group */
@@ -271,14 +272,15 @@ SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   SPMV_CUDA(exec, cudaMemsetAsync(table.key, 0xff, (size_t)bytes, (cudaStream_t)exec->stream));
   SPMV_TRY(spmv_arena_array(&a->arena, n, "prints", &a->prints, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, n, "streams", &a->stream, exec));
-  return describe_into(a, rbp_expected_room(a), false, exec);
+  return describe_into(a, rbp_expected_buffer(a), false, exec);
 }
 
-SpmvStatus rbp_describe_again(RbpDeviceAnalysis *a, int64_t room, SpmvExec *exec)
+SpmvStatus rbp_describe_again(RbpDeviceAnalysis *a, int64_t buffer_size, SpmvExec *exec)
 {
   a->arena.chunk_bytes = 0; /* no more than that */
-  SPMV_CUDA(exec, cudaMemsetAsync(&a->tally->room_used, 0, sizeof a->tally->room_used, (cudaStream_t)exec->stream));
-  return describe_into(a, room, true, exec);
+  SPMV_CUDA(exec,
+            cudaMemsetAsync(&a->totals->buffer_used, 0, sizeof a->totals->buffer_used, (cudaStream_t)exec->stream));
+  return describe_into(a, buffer_size, true, exec);
 }
 
 SpmvStatus rbp_copy_streams(const RbpDeviceAnalysis *a, RbpBlock *blocks, uint16_t *pattern, SpmvExec *exec)

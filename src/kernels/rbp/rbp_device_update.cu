@@ -18,38 +18,39 @@ struct UnitSource {
   int     start;  /* column of the matrix */
 };
 
-/* One value of a unit: its place in the plan, and what it is in the CSR; position < 0 for padding */
+/* One value of a unit: its positions in the plan and in the CSR; the latter is below 0 for padding */
 struct Entry {
-  int64_t place, position;
+  int64_t in_plan, in_csr;
   int     row, column;
 };
 
-/* CSR value to its place. All values of a thread are taken before the first is put: loads wait for stores before them
-   that might change what they read. */
+/* CSR value into the plan. All values of a thread are loaded before the first is stored: loads wait for stores before
+   them that might change what they read. */
 template <typename S>
 struct Fill {
   typedef S Value;
   const S  *csr;
   S        *values;
 
-  __device__ S    take(const Entry &e) const { return e.position < 0 ? S(0) : csr[e.position]; }
-  __device__ void put(const Entry &e, S v) const { values[e.place] = v; }
+  __device__ S    load(const Entry &e) const { return e.in_csr < 0 ? S(0) : csr[e.in_csr]; }
+  __device__ void store(const Entry &e, S v) const { values[e.in_plan] = v; }
 };
 
-/* Value at its place to the coordinate list in CSR order */
+/* Value of the plan to the list of nonzeros */
 template <typename S>
 struct List {
-  typedef S       Value;
-  const S        *values;
-  SpmvCoordinates to;
+  typedef S    Value;
+  const S     *values;
+  SpmvNonzeros to;
 
-  __device__ S    take(const Entry &e) const { return e.position < 0 ? S(0) : values[e.place]; }
-  __device__ void put(const Entry &e, S v) const
+  __device__ S    load(const Entry &e) const { return e.in_csr < 0 ? S(0) : values[e.in_plan]; }
+  __device__ void store(const Entry &e, S v) const
   {
-    if (e.position < 0) return;
-    to.row[e.position]           = e.row;
-    to.col[e.position]           = e.column;
-    ((S *)to.values)[e.position] = v;
+    if (e.in_csr < 0) return;
+    ((S *)to.values)[e.in_csr] = v;
+    if (!to.row) return;
+    to.row[e.in_csr] = e.row;
+    to.col[e.in_csr] = e.column;
   }
 };
 
@@ -145,22 +146,22 @@ __global__ void __launch_bounds__(RBP_THREADS)
     typename Visit::Value value[AT_ONCE][G * U];
 
     const auto entry = [&](int i, int q, int j) {
-      const UnitSource &s     = from[i];
-      const int64_t     place = b.value0 + (int64_t)(q * U + j) * b.stride + u0 + i * RBP_THREADS;
-      if (q >= s.rows || j >= s.valid) return Entry{place, -1, 0, 0};
-      return Entry{place, s.first + (int64_t)q * s.length + s.column + j, s.row + q, s.start + j};
+      const UnitSource &s       = from[i];
+      const int64_t     in_plan = b.value0 + (int64_t)(q * U + j) * b.stride + u0 + i * RBP_THREADS;
+      if (q >= s.rows || j >= s.valid) return Entry{in_plan, -1, 0, 0};
+      return Entry{in_plan, s.first + (int64_t)q * s.length + s.column + j, s.row + q, s.start + j};
     };
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++) from[i] = source_of<P>(b, t, starts, u0 + i * RBP_THREADS);
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++)
 #pragma unroll
-      for (int k = 0; k < G * U; k++) value[i][k] = visit.take(entry(i, k / U, k % U));
+      for (int k = 0; k < G * U; k++) value[i][k] = visit.load(entry(i, k / U, k % U));
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++) {
       if (u0 + i * RBP_THREADS >= b.stride) break;
 #pragma unroll
-      for (int k = 0; k < G * U; k++) visit.put(entry(i, k / U, k % U), value[i][k]);
+      for (int k = 0; k < G * U; k++) visit.store(entry(i, k / U, k % U), value[i][k]);
     }
   }
 }
@@ -186,7 +187,7 @@ struct FillAction {
 
 struct ListAction {
   const RbpDevicePacked *plan;
-  SpmvCoordinates        to;
+  SpmvNonzeros           to;
   SpmvExec              *exec;
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
@@ -196,12 +197,13 @@ struct ListAction {
 };
 } // namespace
 
-SpmvStatus rbp_device_packed_update(RbpDevicePacked *plan, const void *values, SpmvExec *exec)
+SpmvStatus rbp_device_fill(RbpDevicePacked *plan, const void *values, SpmvExec *exec)
 {
   return rbp_with_kernel(plan, FillAction{plan, values, exec}, exec);
 }
 
-SpmvStatus rbp_device_packed_coordinates(const RbpDevicePacked *plan, const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus rbp_device_list(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec *exec)
 {
+  const RbpDevicePacked *plan = (const RbpDevicePacked *)base;
   return rbp_with_kernel(plan, ListAction{plan, *to, exec}, exec);
 }

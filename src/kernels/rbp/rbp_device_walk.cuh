@@ -76,7 +76,7 @@ __device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a,
   for (int g0 = 0; g0 < b.groups; g0 += RBP_THREADS) {
     const int  g      = g0 + threadIdx.x;
     const bool inside = g < b.groups;
-    int        place = 0, length = 0, before = 0, all = 0;
+    int        offset = 0, length = 0, before = 0, all = 0;
 
     if (inside) {
       const int first = (int)(unit[g] - unit0), row = G > 1 ? a.group_row[group0 + g] : b.row0 + g;
@@ -87,18 +87,18 @@ __device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a,
         if (a.group_row[group0 + g + 1] - row != G) c.flags |= RBP_BLOCK_UNEVEN;
       }
       if (G * U > 1) {
-        place  = (int)(row_ptr[row] - b.csr0);
+        offset = (int)(row_ptr[row] - b.csr0);
         length = (int)(row_ptr[row + 1] - row_ptr[row]);
       }
     }
     if (G > 1) {
       Scan(u.temp).ExclusiveSum(length | (length > 0) << 16, before, all);
       before += sum;
-      if (length) u.skipped[before >> 16] = (uint16_t)(place - (before & 0xffff));
+      if (length) u.skipped[before >> 16] = (uint16_t)(offset - (before & 0xffff));
       mark_row(u, before & 0xffff, length, before >> 16);
       sum += all;
       __syncthreads(); /* temp */
-    } else if (U > 1) mark_row(u, place, length, 0);
+    } else if (U > 1) mark_row(u, offset, length, 0);
   }
   if (G > 1) return sum & 0xffff;
   return U > 1 ? (int)(row_ptr[b.row0 + b.groups] - b.csr0) : (int)(unit[b.groups] - unit0);

@@ -5,7 +5,7 @@
   its rows share one stream of columns. Each run of a group is cut from the left into *units* of `unit` columns, with
   one start each; the columns left over are *singles*. Rows lie in *windows* of RBP_WINDOW rows; inside a window the
   groups are sorted by rows, units and singles, all descending, and cut into *slices* of RBP_LANES groups of equally
-  many rows. The product takes a slice at a time, one lane a group.
+  many rows. The product takes a slice at a time, one lane per group.
 
   The first full_units units and full_singles singles, which all lanes of a slice have, are its *full steps*. What a
   lane has beyond them is its *tail*, walked by scalar code; a slice with fewer groups than lanes is all tail. So
@@ -53,7 +53,8 @@ typedef struct {
 } RbpSlicedSizes;
 
 typedef struct {
-  RbpPlan        rbp; /* first */
+  SpmvPlan       base; /* first */
+  RbpCounts      counts;
   RbpSlicedSizes sizes;
   void          *slice_head;   /* [head_entries] I */
   uint16_t      *group_row;    /* [groups] */
@@ -77,14 +78,13 @@ int rbp_choose_unit(const RbpGroupCounts *, int64_t min_run);
 SpmvStatus rbp_sliced_measure(const SpmvPattern *, SpmvExec *, RbpSlicedSizes *sizes);
 void       rbp_sliced_memory(const RbpSlicedSizes *, int64_t nnz, SpmvIndex, SpmvScalar, SpmvMemory *);
 
-SpmvStatus rbp_sliced_build(const SpmvCsr *, const SpmvAnalysis *, const RbpCounts *, const RbpSlicedSizes *,
-                            SpmvExec *, SpmvPlan **);
+SpmvStatus rbp_sliced_build(const SpmvCsr *, const RbpCounts *, const RbpSlicedSizes *, RbpSliced *, SpmvExec *);
 void       rbp_sliced_update(RbpSliced *, const void *values);
-void       rbp_sliced_mult(const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
-/* The same by one instruction set, which the processor must have */
+void       rbp_sliced_extract(const RbpSliced *, void *values);
+/* The product by one instruction set, which the processor must have */
 void rbp_sliced_mult_by(SpmvIsa, const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
-void rbp_sliced_multtranspose(const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
+void rbp_sliced_add_transposed(const RbpSliced *, const void *alpha, const void *x, void *y);
 void rbp_sliced_view(const RbpSliced *, SpmvPrint, void *ctx);
-void rbp_sliced_free(RbpSliced *);
+void rbp_sliced_clear(SpmvPlan *);
 
 #endif

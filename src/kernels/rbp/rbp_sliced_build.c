@@ -62,9 +62,8 @@ static SpmvStatus layout(const SpmvPattern *p, SpmvExec *exec, RbpSlicedSizes *s
 {
   const int64_t window = p->rows < RBP_WINDOW ? p->rows : RBP_WINDOW;
   void         *groups;
-  SpmvStatus    status = spmv_alloc(exec, SPMV_HOST, window * (int64_t)sizeof(RbpGroup), "groups of a window", &groups);
 
-  if (status) return status;
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, window * (int64_t)sizeof(RbpGroup), "groups of a window", &groups));
   if (p->index_type == SPMV_I64) layout_i64(p, groups, sizes, plan);
   else layout_i32(p, groups, sizes, plan);
   spmv_exec_free(exec, SPMV_HOST, groups);
@@ -77,77 +76,64 @@ SpmvStatus rbp_sliced_measure(const SpmvPattern *p, SpmvExec *exec, RbpSlicedSiz
   return layout(p, exec, sizes, NULL);
 }
 
-void rbp_sliced_memory(const RbpSlicedSizes *s, int64_t nnz, SpmvIndex index, SpmvScalar scalar, SpmvMemory *memory)
-{
-  const int64_t ib = spmv_index_bytes(index);
+enum { ARRAYS = 6 };
 
-  spmv_memory_add(memory, "values", SPMV_ARRAY_VALUES, nnz * spmv_scalar_bytes(scalar));
-  spmv_memory_add(memory, "narrow", SPMV_ARRAY_INDICES, s->narrow_entries * (int64_t)sizeof(uint16_t));
-  spmv_memory_add(memory, "wide", SPMV_ARRAY_INDICES, s->wide_entries * ib);
-  spmv_memory_add(memory, "tail_columns", SPMV_ARRAY_INDICES, s->tail_entries * ib);
-  spmv_memory_add(memory, "group_row", SPMV_ARRAY_INDICES, s->groups * (int64_t)sizeof(uint16_t));
-  spmv_memory_add(memory, "slice_head", SPMV_ARRAY_POINTERS, s->head_entries * ib);
-}
-
-static SpmvStatus alloc_arrays(RbpSliced *plan, SpmvExec *exec)
+static void list_arrays(RbpSliced *p, int64_t nnz, SpmvIndex index, SpmvScalar scalar, SpmvPlanArray list[ARRAYS])
 {
-  const RbpSlicedSizes *s  = &plan->sizes;
-  const int64_t         ib = spmv_index_bytes(plan->rbp.base.index_type);
-  const struct {
-    void      **array;
-    int64_t     bytes;
-    const char *name;
-  } want[] = {
-      {&plan->slice_head, s->head_entries * ib, "slice_head"},
-      {(void **)&plan->group_row, s->groups * (int64_t)sizeof(uint16_t), "group_row"},
-      {(void **)&plan->narrow, s->narrow_entries * (int64_t)sizeof(uint16_t), "narrow"},
-      {&plan->wide, s->wide_entries * ib, "wide"},
-      {&plan->tail_columns, s->tail_entries * ib, "tail_columns"},
-      {&plan->values, plan->rbp.base.nnz * spmv_scalar_bytes(plan->rbp.base.scalar_type), "values"},
+  const RbpSlicedSizes *s              = &p->sizes;
+  const int64_t         ib             = spmv_index_bytes(index);
+  const SpmvPlanArray   arrays[ARRAYS] = {
+        {"values", SPMV_ARRAY_VALUES, nnz * spmv_scalar_bytes(scalar), &p->values},
+        {"narrow", SPMV_ARRAY_INDICES, s->narrow_entries * (int64_t)sizeof *p->narrow, (void **)&p->narrow},
+        {"wide", SPMV_ARRAY_INDICES, s->wide_entries * ib, &p->wide},
+        {"tail_columns", SPMV_ARRAY_INDICES, s->tail_entries * ib, &p->tail_columns},
+        {"group_row", SPMV_ARRAY_INDICES, s->groups * (int64_t)sizeof *p->group_row, (void **)&p->group_row},
+        {"slice_head", SPMV_ARRAY_POINTERS, s->head_entries * ib, &p->slice_head},
   };
 
-  for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
-    const SpmvStatus status = spmv_alloc(exec, SPMV_HOST, want[i].bytes, want[i].name, want[i].array);
-    if (status) return status;
-  }
-  return SPMV_SUCCESS;
+  memcpy(list, arrays, sizeof arrays);
 }
 
-SpmvStatus rbp_sliced_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, const RbpCounts *counts,
-                            const RbpSlicedSizes *sizes, SpmvExec *exec, SpmvPlan **out)
+void rbp_sliced_memory(const RbpSlicedSizes *s, int64_t nnz, SpmvIndex index, SpmvScalar scalar, SpmvMemory *memory)
+{
+  RbpSliced     plan = {.sizes = *s};
+  SpmvPlanArray list[ARRAYS];
+
+  list_arrays(&plan, nnz, index, scalar, list);
+  spmv_arrays_report(list, ARRAYS, memory);
+}
+
+SpmvStatus rbp_sliced_build(const SpmvCsr *csr, const RbpCounts *counts, const RbpSlicedSizes *sizes, RbpSliced *plan,
+                            SpmvExec *exec)
 {
   RbpSlicedSizes written = {.unit = sizes->unit};
-  RbpSliced     *plan;
-  void          *block;
-  SpmvStatus     status = spmv_alloc(exec, SPMV_HOST, sizeof *plan, "plan", &block);
+  SpmvPlanArray  list[ARRAYS];
 
-  if (status) return status;
-  plan = memset(block, 0, sizeof *plan);
-  rbp_plan_init(&plan->rbp, csr, analysis, counts, exec);
-  plan->sizes = *sizes;
-  status      = alloc_arrays(plan, exec);
-  if (!status) status = layout(&csr->pattern, exec, &written, plan);
-  if (status) {
-    rbp_sliced_free(plan);
-    return status;
-  }
+  plan->counts = *counts;
+  plan->sizes  = *sizes;
+  list_arrays(plan, plan->base.nnz, plan->base.index_type, plan->base.scalar_type, list);
+  SPMV_TRY(spmv_arrays_alloc(&plan->base, list, ARRAYS, exec));
+  SPMV_TRY(layout(&csr->pattern, exec, &written, plan));
   rbp_sliced_update(plan, csr->values);
-  *out = &plan->rbp.base;
   return SPMV_SUCCESS;
 }
 
 void rbp_sliced_update(RbpSliced *plan, const void *values)
 {
-  if (plan->rbp.base.nnz > 0) SPMV_SELECT(update, plan->rbp.base.index_type, plan->rbp.base.scalar_type)(plan, values);
+  if (plan->base.nnz > 0) SPMV_SELECT(update, plan->base.index_type, plan->base.scalar_type)(plan, values);
 }
 
-void rbp_sliced_free(RbpSliced *plan)
+void rbp_sliced_extract(const RbpSliced *plan, void *values)
 {
-  void *const         blocks[] = {plan->slice_head,   plan->group_row, plan->narrow, plan->wide,
-                                  plan->tail_columns, plan->values,    plan};
-  const SpmvAllocator host = plan->rbp.base.host, device = plan->rbp.base.device;
+  SPMV_SELECT(extract, plan->base.index_type, plan->base.scalar_type)(plan, values);
+}
 
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) spmv_free(&host, &device, SPMV_HOST, blocks[i]);
+void rbp_sliced_clear(SpmvPlan *base)
+{
+  SpmvPlanArray list[ARRAYS];
+
+  list_arrays((RbpSliced *)base, base->nnz, base->index_type, base->scalar_type, list);
+  spmv_arrays_free(base, list, ARRAYS);
 }
 
 void rbp_sliced_view(const RbpSliced *plan, SpmvPrint print, void *ctx)
@@ -156,7 +142,7 @@ void rbp_sliced_view(const RbpSliced *plan, SpmvPrint print, void *ctx)
   char                  line[SPMV_MESSAGE_MAX];
 
   snprintf(line, sizeof line, "groups of rows with equal columns: %lld, mean rows: %.2f", (long long)s->groups,
-           s->groups ? (double)plan->rbp.base.rows / (double)s->groups : 0.0);
+           s->groups ? (double)plan->base.rows / (double)s->groups : 0.0);
   print(ctx, line);
   snprintf(line, sizeof line, "columns a unit: %d, slices of %d groups: %lld", s->unit, RBP_LANES,
            (long long)s->slices);

@@ -59,14 +59,10 @@ SPMV_END_ISA
 
 void rbp_sliced_mult_by(SpmvIsa isa, const RbpSliced *plan, const void *alpha, const void *x, const void *beta, void *y)
 {
-  const SpmvIndex  index  = plan->rbp.base.index_type;
-  const SpmvScalar scalar = plan->rbp.base.scalar_type;
+  const SpmvIndex  index  = plan->base.index_type;
+  const SpmvScalar scalar = plan->base.scalar_type;
 
   (void)isa;
-  if (rbp_is_zero(alpha, scalar)) {
-    rbp_scale(plan->rbp.base.rows, scalar, beta, y);
-    return;
-  }
 #if SPMV_HAVE_X86_VARIANTS
   if (isa == SPMV_ISA_AVX512) {
     SPMV_SELECT(mult_avx512, index, scalar)(plan, alpha, x, beta, y);
@@ -80,16 +76,7 @@ void rbp_sliced_mult_by(SpmvIsa isa, const RbpSliced *plan, const void *alpha, c
   SPMV_SELECT(mult_base, index, scalar)(plan, alpha, x, beta, y);
 }
 
-void rbp_sliced_mult(const RbpSliced *plan, const void *alpha, const void *x, const void *beta, void *y)
+void rbp_sliced_add_transposed(const RbpSliced *plan, const void *alpha, const void *x, void *y)
 {
-  rbp_sliced_mult_by(spmv_isa(), plan, alpha, x, beta, y);
-}
-
-void rbp_sliced_multtranspose(const RbpSliced *plan, const void *alpha, const void *x, const void *beta, void *y)
-{
-  const SpmvScalar scalar = plan->rbp.base.scalar_type;
-
-  rbp_scale(plan->rbp.base.cols, scalar, beta, y);
-  if (rbp_is_zero(alpha, scalar)) return;
-  SPMV_SELECT(multtranspose, plan->rbp.base.index_type, scalar)(plan, alpha, x, y);
+  SPMV_SELECT(add_transposed, plan->base.index_type, plan->base.scalar_type)(plan, alpha, x, y);
 }

@@ -3,6 +3,7 @@
 #include "unit.h"
 #include "unit_plan.h"
 #include "rbp_sliced.h"
+#include "published/rbp_published.h"
 #include <string.h>
 
 /* A matrix like that of the paper's figure: 6 x 8, eight runs, three nonzeros outside runs. Values are 1, 2, ... */
@@ -257,13 +258,13 @@ static void check_device_view(const GenSpec *spec, const char *expected)
   UnitPlan    b                          = unit_plan(SPMV_DEVICE, "rbp", &p.csr, "format=packed");
   char        text[4 * SPMV_MESSAGE_MAX] = "";
 
-  b.plan->format->view(b.plan, keep_line, text);
+  spmv_view(b.plan, keep_line, text);
   UNIT_CONTAINS(expected, text);
   unit_plan_clear(&b);
   unit_problem_clear(&p);
 }
 
-/* 512 rows a block in the first one */
+/* 512 rows per block in the first one */
 UNIT_TEST(rbp_blocks_on_a_device_share_equal_patterns)
 {
   const GenSpec equal = gen_diagonal(4096), different = gen_random(4096, 50000, 1.5, 3);

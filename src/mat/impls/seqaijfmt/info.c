@@ -1,23 +1,10 @@
 /* Counters and memory: MatAIJFmtGetInfo(), and the memory that MatGetInfo() reports. */
 #include "seqaijfmt.h"
 
-/* Asked for each time: preparing the transposed product may have added arrays */
-PetscErrorCode AIJFmtPlanMemory(const SpmvPlan *plan, SpmvMemory *memory)
+static void AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
 {
-  const SpmvStatus status = plan->format->memory(plan, memory);
+  const SpmvMemory memory = plan->memory;
 
-  PetscFunctionBegin;
-  PetscCheck(!status, PETSC_COMM_SELF, AIJFmtErrorCode(status), "memory of format %s: %s", plan->format->name,
-             spmv_status_text(status));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
-{
-  SpmvMemory memory;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtPlanMemory(plan, &memory));
   for (int i = 0; i < memory.count; i++) {
     const PetscLogDouble bytes = (PetscLogDouble)memory.array[i].bytes;
     if (memory.array[i].kind == SPMV_ARRAY_VALUES) info->values_bytes += bytes;
@@ -32,12 +19,10 @@ static PetscErrorCode AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
   info->csr_bytes += (PetscLogDouble)memory.csr_bytes;
   info->blocks_converted++;
   info->blocks_on_gpu += plan->space == SPMV_DEVICE;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, const Mat_AIJFmt *s)
+static void Accumulate(MatAIJFmtInfo *sum, const Mat_AIJFmt *s)
 {
-  PetscFunctionBegin;
   sum->blocks++;
   sum->conversions += s->info.conversions;
   sum->convert_time += s->info.convert_time;
@@ -48,8 +33,7 @@ static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, const Mat_AIJFmt *s)
   sum->fallbacks += s->info.fallbacks;
   sum->fallbacks_transposed += s->info.fallbacks_transposed;
   sum->blocks_declined += s->reason[0] != 0;
-  if (s->plan) PetscCall(AddMemory(sum, s->plan));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->plan) AddMemory(sum, s->plan);
 }
 
 /* The blocks of this process */
@@ -62,7 +46,7 @@ PetscErrorCode AIJFmtInfoLocal(Mat A, MatAIJFmtInfo *info)
   PetscCall(PetscMemzero(info, sizeof *info));
   PetscCall(AIJFmtStateRequire(A, "MatAIJFmtGetInfo()", &s));
   if (!s->parallel) {
-    PetscCall(Accumulate(info, s));
+    Accumulate(info, s);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AIJFmtBlocksGet(A, blocks));
@@ -70,7 +54,7 @@ PetscErrorCode AIJFmtInfoLocal(Mat A, MatAIJFmtInfo *info)
     Mat_AIJFmt *inner = NULL;
 
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (inner) PetscCall(Accumulate(info, inner));
+    if (inner) Accumulate(info, inner);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

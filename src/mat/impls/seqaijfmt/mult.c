@@ -58,7 +58,6 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
 /* y = op(A) x, or y = op(A) x + y when add */
 static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscBool add, Vec y)
 {
-  const SpmvFormat    *format = s->plan->format;
   const PetscBool      device = s->plan->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
   const PetscLogDouble flops  = 2.0 * (PetscLogDouble)s->key.nnz - (add ? 0 : s->nonzero_rows);
   const PetscScalar    one = 1, beta = add ? 1 : 0;
@@ -69,8 +68,8 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
   PetscCall(AIJFmtOperandGet(s, x, &s->buffer_x, PETSC_FALSE, PETSC_FALSE, &from));
   PetscCall(AIJFmtOperandGet(s, y, &s->buffer_y, PETSC_TRUE, add, &to));
   if (device) PetscCall(PetscLogGpuTimeBegin());
-  AIJFmtCallSpmv(&s->exec, (kind == PRODUCT ? format->mult : format->multtranspose)(s->plan, &one, from.data, &beta,
-                                                                                    to.data, s->work, &s->exec));
+  AIJFmtCallSpmv(&s->exec, (kind == PRODUCT ? spmv_mult : spmv_multtranspose)(s->plan, &one, from.data, &beta, to.data,
+                                                                              s->work, &s->exec));
   if (device) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtOperandRestore(s, &to));
   PetscCall(AIJFmtOperandRestore(s, &from));
@@ -83,7 +82,7 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
 static PetscErrorCode CanMultiply(Mat A, Mat_AIJFmt *s, ProductKind kind, PetscBool *can)
 {
   PetscFunctionBegin;
-  *can = s->plan && (kind == PRODUCT || s->plan->format->multtranspose) ? PETSC_TRUE : PETSC_FALSE;
+  *can = s->plan && (kind == PRODUCT || (s->plan->format->caps & SPMV_CAP_TRANSPOSE)) ? PETSC_TRUE : PETSC_FALSE;
   if (s->plan && !*can && !s->transpose_reason[0]) {
     PetscCall(PetscSNPrintf(s->transpose_reason, sizeof s->transpose_reason, "format %s has no transposed product",
                             s->row->format));

@@ -183,7 +183,6 @@ PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat, MatAssemblyType);
 
 /* info.c */
-PETSC_INTERN PetscErrorCode AIJFmtPlanMemory(const SpmvPlan *, SpmvMemory *);
 PETSC_INTERN PetscErrorCode AIJFmtInfoLocal(Mat, MatAIJFmtInfo *);
 PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
 

@@ -60,7 +60,7 @@ PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *s)
   PetscFunctionBegin;
   if (s->plan) {
     spmv_exec_free(&s->exec, s->plan->space, s->work);
-    s->plan->format->destroy(&s->plan);
+    spmv_destroy(&s->plan);
   }
   s->work            = NULL;
   s->plan            = NULL;

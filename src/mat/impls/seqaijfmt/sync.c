@@ -130,7 +130,7 @@ static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBoo
   s->built_from = csr.pattern;
   *status       = AnalyzeAndBuild(s, &csr, may_decline, reason);
   PetscCall(RestoreCsr(A, &values));
-  if (*status && s->plan) s->plan->format->destroy(&s->plan);
+  if (*status) spmv_destroy(&s->plan);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,8 +179,7 @@ static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, P
                    (csr.pattern.row_ptr != s->built_from.row_ptr || csr.pattern.col != s->built_from.col)
                ? PETSC_TRUE
                : PETSC_FALSE;
-  if (!*moved)
-    AIJFmtCallSpmv(&s->exec, s->plan->format->update_values(s->plan, csr.values, csr.values_space, &s->exec));
+  if (!*moved) AIJFmtCallSpmv(&s->exec, spmv_update_values(s->plan, csr.values, csr.values_space, &s->exec));
   PetscCall(RestoreCsr(A, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,7 +188,7 @@ static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, P
    such a format is rare and an analysis can be large. */
 static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 {
-  PetscBool      rebuild = s->plan->format->update_values ? PETSC_FALSE : PETSC_TRUE;
+  PetscBool      rebuild = s->plan->format->caps & SPMV_CAP_UPDATE ? PETSC_FALSE : PETSC_TRUE;
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
@@ -202,7 +201,7 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 
     spmv_exec_free(&s->exec, s->plan->space, s->work);
     s->work = NULL;
-    s->plan->format->destroy(&s->plan);
+    spmv_destroy(&s->plan);
     PetscCall(Build(A, s, key, PETSC_FALSE, unused, &status));
     AIJFmtCallSpmv(&s->exec, status);
   }
@@ -276,14 +275,13 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, PetscObjectState value_state)
 /* What a plan needs before its first transposed product after a conversion or a refresh; it counts as conversion */
 PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s)
 {
-  const SpmvFormat *format = s->plan->format;
-  PetscLogDouble    start, end;
+  PetscLogDouble start, end;
 
   PetscFunctionBegin;
-  if (s->transpose_ready || !format->prepare_transpose) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->transpose_ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  AIJFmtCallSpmv(&s->exec, format->prepare_transpose(s->plan, &s->exec));
+  AIJFmtCallSpmv(&s->exec, spmv_prepare_transpose(s->plan, &s->exec));
   PetscCall(PetscTime(&end));
   s->info.convert_time += end - start;
   PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));

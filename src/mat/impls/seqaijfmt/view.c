@@ -36,17 +36,11 @@ static void Print(LinePrinter *p, const char *format, ...)
 
 static PetscErrorCode PrintPlan(const Mat_AIJFmt *s, LinePrinter *p)
 {
-  SpmvMemory memory;
-  SpmvStatus status;
-
   PetscFunctionBegin;
   if (!s->plan) PetscFunctionReturn(PETSC_SUCCESS);
-  status = s->plan->format->view(s->plan, PrintLine, p);
-  PetscCheck(!status, PETSC_COMM_SELF, AIJFmtErrorCode(status), "view of format %s: %s", s->row->format,
-             spmv_status_text(status));
-  PetscCall(AIJFmtPlanMemory(s->plan, &memory));
-  for (int i = 0; i < memory.count; i++)
-    Print(p, "array %s: %lld bytes", memory.array[i].name, (long long)memory.array[i].bytes);
+  spmv_view(s->plan, PrintLine, p);
+  for (int i = 0; i < s->plan->memory.count; i++)
+    Print(p, "array %s: %lld bytes", s->plan->memory.array[i].name, (long long)s->plan->memory.array[i].bytes);
   PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

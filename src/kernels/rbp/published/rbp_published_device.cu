@@ -1,13 +1,11 @@
 /*
-  rbp_device_published.cu - formats csr, ell and ellr as the paper has them, on the device: one thread a row everywhere.
-
-  They are the reproduction, kept as simple as published; format packed (rbp_device_mult.cu) is the product to use.
+  rbp_published_device.cu - the slots of the layouts csr, ell and ellr of the paper on the device: one thread per row
+  everywhere.
 */
-#include "../device/vector.cuh"
-#include "rbp_device_analyze.cuh"
-#include "rbp_device_published.cuh"
+#include "device/upload.cuh"
+#include "device/vector.cuh"
+#include "rbp_published.h"
 #include <cub/device/device_scan.cuh>
-#include <cstring>
 
 namespace
 {
@@ -37,11 +35,11 @@ struct Arrays {
 };
 
 template <typename I, typename S>
-Arrays<I, S> arrays_of(const RbpDevicePublished *p)
+Arrays<I, S> arrays_of(const RbpPublished *p)
 {
   return {(const I *)p->val_ptr, (const I *)p->col_ptr,         (const I *)p->row_length, (const I *)p->comp_columns,
           (const I *)p->row_ptr, (const I *)p->columns,         (S *)p->comp_values,      (S *)p->values,
-          p->plan.base.rows,     p->counts.max_run_columns / 2, p->plan.format == RBP_CSR};
+          p->base.rows,          p->counts.max_run_columns / 2, p->format == RBP_CSR};
 }
 
 /* One past the run of adjacent columns that begins at position k */
@@ -52,7 +50,9 @@ __device__ inline int64_t run_end(const I *col, int64_t k, int64_t end)
   return k;
 }
 
-/* totals: runs, run values, singles, longest row, Kv, Kc, longest run */
+/* What is counted over all rows: sums and maxima, named as in RbpCounts */
+enum { RUNS, RUN_VALUES, SINGLES, MAX_ROW, MAX_RUN_VALUES, MAX_RUN_COLUMNS, LONGEST_RUN, TOTALS };
+
 template <typename I>
 __global__ void rbp_count_rows(const I *row_ptr, const I *col, int64_t rows, int64_t min_run, RowCounts<I> counts,
                                unsigned long long *totals)
@@ -72,13 +72,13 @@ __global__ void rbp_count_rows(const I *row_ptr, const I *col, int64_t rows, int
         values += len;
       }
     }
-    atomicAdd(&totals[0], runs);
-    atomicAdd(&totals[1], values);
-    atomicAdd(&totals[2], singles);
-    atomicMax(&totals[3], values + singles);
-    atomicMax(&totals[4], values);
-    atomicMax(&totals[5], 2 * runs);
-    atomicMax(&totals[6], longest);
+    atomicAdd(&totals[RUNS], runs);
+    atomicAdd(&totals[RUN_VALUES], values);
+    atomicAdd(&totals[SINGLES], singles);
+    atomicMax(&totals[MAX_ROW], values + singles);
+    atomicMax(&totals[MAX_RUN_VALUES], values);
+    atomicMax(&totals[MAX_RUN_COLUMNS], 2 * runs);
+    atomicMax(&totals[LONGEST_RUN], longest);
   }
   if (!counts.values) return;
   counts.values[i]  = (I)values;
@@ -148,14 +148,15 @@ __global__ void rbp_refill(Arrays<I, S> a, const int64_t *csr_row, const S *csr)
 }
 
 template <typename I, typename S>
-__global__ void rbp_list_coordinates(Arrays<I, S> a, const int64_t *csr_row, SpmvCoordinates to)
+__global__ void rbp_list_nonzeros(Arrays<I, S> a, const int64_t *csr_row, SpmvNonzeros to)
 {
   const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
   if (i >= a.rows) return;
   for_row(a, i, csr_row[i], [&](int64_t k, I column, S *value) {
-    to.row[k]           = (int32_t)i;
-    to.col[k]           = (int32_t)column;
     ((S *)to.values)[k] = *value;
+    if (!to.row) return;
+    to.row[k] = (int32_t)i;
+    to.col[k] = (int32_t)column;
   });
 }
 
@@ -165,10 +166,9 @@ __global__ void rbp_row_per_thread(Arrays<I, S> a, S alpha, const S *__restrict_
 {
   const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
   if (i >= a.rows) return;
-  const int64_t stride = a.stride(), runs = alpha == S(0) ? 0 : a.runs(i),
-                end = alpha == S(0) ? 0 : (int64_t)a.row_ptr[i + 1];
-  int64_t at = a.column0(i), value = a.value0(i);
-  S       sum = 0;
+  const int64_t stride = a.stride(), runs = a.runs(i), end = a.row_ptr[i + 1];
+  int64_t       at = a.column0(i), value = a.value0(i);
+  S             sum = 0;
 
   for (int64_t r = 0; r < runs; r++, at += 2 * stride) {
     const I last = a.comp_columns[at + stride];
@@ -181,21 +181,25 @@ __global__ void rbp_row_per_thread(Arrays<I, S> a, S alpha, const S *__restrict_
 template <typename I>
 SpmvStatus count(const SpmvPattern *p, int64_t min_run, RowCounts<I> rows, RbpCounts *c, SpmvExec *exec)
 {
-  unsigned long long  total[7] = {0};
+  unsigned long long  total[TOTALS] = {0};
   SpmvScopedArena     scratch(exec);
   unsigned long long *totals;
 
-  SPMV_TRY(scratch.array(7, "totals", &totals));
+  SPMV_TRY(scratch.array((int64_t)TOTALS, "totals", &totals));
   SPMV_CUDA(exec, cudaMemsetAsync(totals, 0, sizeof total, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, rbp_count_rows<I>, spmv_blocks(p->rows + 1, ROW_THREADS), ROW_THREADS, 0, (const I *)p->row_ptr,
               (const I *)p->col, p->rows, min_run, rows, totals);
   if (!c) return SPMV_SUCCESS;
   SPMV_TRY(spmv_fetch(total, totals, sizeof total, exec));
-  *c = {p->rows,           p->nnz,
-        (int64_t)total[0], (int64_t)total[1],
-        (int64_t)total[2], (int64_t)total[3],
-        (int64_t)total[4], (int64_t)total[5],
-        (int64_t)total[6]};
+  *c = {p->rows,
+        p->nnz,
+        (int64_t)total[RUNS],
+        (int64_t)total[RUN_VALUES],
+        (int64_t)total[SINGLES],
+        (int64_t)total[MAX_ROW],
+        (int64_t)total[MAX_RUN_VALUES],
+        (int64_t)total[MAX_RUN_COLUMNS],
+        (int64_t)total[LONGEST_RUN]};
   return SPMV_SUCCESS;
 }
 
@@ -207,7 +211,7 @@ SpmvStatus sum_up(const I *counts, I *pointers, int64_t n, SpmvArena *arena, Spm
 }
 
 template <typename I>
-SpmvStatus fill_indices(RbpDevicePublished *plan, const SpmvPattern *p, SpmvExec *exec)
+SpmvStatus fill_indices(RbpPublished *plan, const SpmvPattern *p, SpmvExec *exec)
 {
   const int64_t   n = p->rows + 1;
   SpmvScopedArena scratch(exec);
@@ -221,7 +225,7 @@ SpmvStatus fill_indices(RbpDevicePublished *plan, const SpmvPattern *p, SpmvExec
   if (plan->col_ptr) SPMV_TRY(sum_up(row.columns, (I *)plan->col_ptr, n, &scratch.arena, exec));
   SPMV_TRY(sum_up(row.singles, (I *)plan->row_ptr, n, &scratch.arena, exec));
   SPMV_LAUNCH(exec, rbp_fill_columns<I>, spmv_blocks(p->rows, ROW_THREADS), ROW_THREADS, 0, (const I *)p->row_ptr,
-              (const I *)p->col, p->rows, plan->min_run, plan->plan.format == RBP_CSR, plan->counts.max_run_columns / 2,
+              (const I *)p->col, p->rows, plan->min_run, plan->format == RBP_CSR, plan->counts.max_run_columns / 2,
               (const I *)plan->col_ptr, (I *)plan->row_length, (I *)plan->comp_columns, (const I *)plan->row_ptr,
               (I *)plan->columns);
   return SPMV_SUCCESS;
@@ -229,9 +233,9 @@ SpmvStatus fill_indices(RbpDevicePublished *plan, const SpmvPattern *p, SpmvExec
 
 /* Where each row begins in the CSR, found again from the plan */
 template <typename I, typename S>
-SpmvStatus csr_rows(const RbpDevicePublished *plan, SpmvScopedArena *scratch, int64_t **rows, SpmvExec *exec)
+SpmvStatus csr_rows(const RbpPublished *plan, SpmvScopedArena *scratch, int64_t **rows, SpmvExec *exec)
 {
-  const int64_t n = plan->plan.base.rows + 1;
+  const int64_t n = plan->base.rows + 1;
   int64_t      *length;
 
   SPMV_TRY(scratch->array(n, "row lengths", &length));
@@ -242,127 +246,118 @@ SpmvStatus csr_rows(const RbpDevicePublished *plan, SpmvScopedArena *scratch, in
 }
 
 template <typename I, typename S>
-SpmvStatus refill(RbpDevicePublished *plan, const void *csr, SpmvExec *exec)
+SpmvStatus refill(const RbpPublished *plan, const void *csr, SpmvExec *exec)
 {
   SpmvScopedArena scratch(exec);
   int64_t        *rows;
-  const int64_t   n = plan->plan.base.rows, padded = plan->plan.format == RBP_CSR ? 0 : n * plan->counts.max_run_values;
+  const int64_t   n = plan->base.rows, padded = plan->format == RBP_CSR ? 0 : n * plan->counts.max_run_values;
 
   if (padded)
     SPMV_CUDA(exec, cudaMemsetAsync(plan->comp_values, 0, (size_t)padded * sizeof(S), (cudaStream_t)exec->stream));
   SPMV_TRY((csr_rows<I, S>(plan, &scratch, &rows, exec)));
   SPMV_LAUNCH(exec, (rbp_refill<I, S>), spmv_blocks(n, ROW_THREADS), ROW_THREADS, 0, (arrays_of<I, S>(plan)), rows,
               (const S *)csr);
-  return SPMV_SUCCESS;
+  return spmv_stream_wait(exec); /* rows leaves scope */
 }
 
 template <typename I, typename S>
-SpmvStatus list(const RbpDevicePublished *plan, const SpmvCoordinates *to, SpmvExec *exec)
+SpmvStatus list(const RbpPublished *plan, const SpmvNonzeros *to, SpmvExec *exec)
 {
   SpmvScopedArena scratch(exec);
   int64_t        *rows;
 
   SPMV_TRY((csr_rows<I, S>(plan, &scratch, &rows, exec)));
-  SPMV_LAUNCH(exec, (rbp_list_coordinates<I, S>), spmv_blocks(plan->plan.base.rows, ROW_THREADS), ROW_THREADS, 0,
+  SPMV_LAUNCH(exec, (rbp_list_nonzeros<I, S>), spmv_blocks(plan->base.rows, ROW_THREADS), ROW_THREADS, 0,
               (arrays_of<I, S>(plan)), rows, *to);
-  return SPMV_SUCCESS;
+  return spmv_stream_wait(exec); /* rows leaves scope */
 }
 
 template <typename I, typename S>
-SpmvStatus mult(const RbpDevicePublished *plan, const void *alpha, const void *x, const void *beta, void *y,
-                SpmvExec *exec)
+SpmvStatus multiply(const RbpPublished *plan, const void *alpha, const void *x, const void *beta, void *y,
+                    SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, (rbp_row_per_thread<I, S>), spmv_blocks(plan->plan.base.rows, ROW_THREADS), ROW_THREADS, 0,
+  SPMV_LAUNCH(exec, (rbp_row_per_thread<I, S>), spmv_blocks(plan->base.rows, ROW_THREADS), ROW_THREADS, 0,
               (arrays_of<I, S>(plan)), *(const S *)alpha, (const S *)x, *(const S *)beta, (S *)y);
   return SPMV_SUCCESS;
 }
 
-void free_counts(SpmvAnalysis *analysis, SpmvExec *exec) { spmv_exec_free(exec, SPMV_HOST, analysis->data); }
+/* f<I, S>(...) by the types of a plan */
+#define BY_TYPES(f, p, ...)                                                                                            \
+  ((p)->scalar_type == SPMV_F32                                                                                        \
+       ? ((p)->index_type == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))               \
+       : ((p)->index_type == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
 
-SpmvStatus alloc_arrays(RbpDevicePublished *p, SpmvExec *exec)
+SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
 {
-  const struct {
-    const char *name;
-    void      **array;
-  } arrays[] = {{"val_ptr", &p->val_ptr},         {"col_ptr", &p->col_ptr},
-                {"comp_values", &p->comp_values}, {"comp_columns", &p->comp_columns},
-                {"row_length", &p->row_length},   {"row_ptr", &p->row_ptr},
-                {"values", &p->values},           {"columns", &p->columns}};
+  const int64_t   min_run = rbp_min_run_of(&analysis->options);
+  RbpCounts      *c       = (RbpCounts *)analysis->data;
+  SpmvScopedArena scratch(exec);
+  SpmvPattern     p;
 
-  for (int i = 0; i < p->plan.base.memory.count; i++)
-    for (const auto &a : arrays) {
-      const SpmvArrayInfo *info = &p->plan.base.memory.array[i];
-      if (!strcmp(a.name, info->name)) SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, info->bytes, info->name, a.array));
-    }
+  SPMV_TRY(spmv_check_counts(analysis, 0, exec));
+  SPMV_TRY(spmv_pattern_on_device(pattern, &scratch.arena, exec, &p));
+  if (p.index_type == SPMV_I64) SPMV_TRY(count<int64_t>(&p, min_run, {}, c, exec));
+  else SPMV_TRY(count<int32_t>(&p, min_run, {}, c, exec));
+  rbp_published_decide(p.index_type, analysis);
   return SPMV_SUCCESS;
+}
+
+SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  const RbpPublished *plan = (const RbpPublished *)base;
+
+  return spmv_fill_values(base, values, values_space, exec,
+                          [&](const void *there) { return BY_TYPES(refill, base, plan, there, exec); });
+}
+
+SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *base, SpmvExec *exec)
+{
+  RbpPublished   *plan = (RbpPublished *)base;
+  SpmvScopedArena scratch(exec);
+  SpmvPattern     p;
+
+  SPMV_TRY(spmv_pattern_on_device(&csr->pattern, &scratch.arena, exec, &p));
+  SPMV_TRY(rbp_published_init(plan, analysis, exec));
+  SPMV_TRY(p.index_type == SPMV_I64 ? fill_indices<int64_t>(plan, &p, exec) : fill_indices<int32_t>(plan, &p, exec));
+  SPMV_TRY(update_values(base, csr->values, csr->values_space, exec));
+  return spmv_stream_wait(exec); /* the uploaded pattern leaves scope */
+}
+
+SpmvStatus mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                SpmvExec *exec)
+{
+  (void)work;
+  return BY_TYPES(multiply, base, (const RbpPublished *)base, alpha, x, beta, y, exec);
+}
+
+SpmvStatus list_nonzeros(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec *exec)
+{
+  return BY_TYPES(list, base, (const RbpPublished *)base, to, exec);
+}
+
+/* A^T is packed, whatever the layout of A: ell of a matrix with a long column would not fit */
+SpmvStatus prepare_transpose(SpmvPlan *base, SpmvExec *exec)
+{
+  SpmvOptions options;
+
+  spmv_options_init(&options, base->format);
+  return spmv_transpose_listed(base, &options, exec);
 }
 } // namespace
 
-/* f<I, S>(...) by the types of a plan */
-#define RBP_BY_TYPES(f, p, ...)                                                                                        \
-  ((p)->plan.base.scalar_type == SPMV_F32                                                                              \
-       ? ((p)->plan.base.index_type == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))     \
-       : ((p)->plan.base.index_type == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
-
-SpmvStatus rbp_device_published_analyze(const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options,
-                                        SpmvExec *exec, SpmvAnalysis *analysis)
-{
-  const RbpFormat format  = (RbpFormat)(int)options->value[RBP_OPTION_FORMAT];
-  const int64_t   min_run = (int64_t)options->value[RBP_OPTION_MIN_RUN];
-  RbpCounts      *c;
-
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof *c, "analysis", &analysis->data));
-  analysis->destroy_data = free_counts;
-  c                      = (RbpCounts *)analysis->data;
-  if (p->index_type == SPMV_I64) SPMV_TRY(count<int64_t>(p, min_run, {}, c, exec));
-  else SPMV_TRY(count<int32_t>(p, min_run, {}, c, exec));
-  rbp_published_memory(format, c, p->index_type, scalar, &analysis->memory);
-  rbp_decide(c, options->format->options[RBP_OPTION_FORMAT].choices[format], analysis);
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus rbp_device_published_build(const SpmvPattern *p, const SpmvCsr *csr, const SpmvAnalysis *analysis,
-                                      SpmvExec *exec, SpmvPlan **out)
-{
-  void *block;
-
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(RbpDevicePublished), "plan", &block));
-  RbpDevicePublished *plan = (RbpDevicePublished *)memset(block, 0, sizeof(RbpDevicePublished));
-  spmv_plan_init(&plan->plan.base, csr, analysis, exec);
-  plan->plan.format = (RbpFormat)(int)analysis->options.value[RBP_OPTION_FORMAT];
-  plan->min_run     = (int64_t)analysis->options.value[RBP_OPTION_MIN_RUN];
-  plan->counts      = *(const RbpCounts *)analysis->data;
-  SpmvStatus status = alloc_arrays(plan, exec);
-  if (!status)
-    status = p->index_type == SPMV_I64 ? fill_indices<int64_t>(plan, p, exec) : fill_indices<int32_t>(plan, p, exec);
-  if (!status) status = rbp_device_update_values(&plan->plan.base, csr->values, csr->values_space, exec);
-  if (status) rbp_device_published_free(plan);
-  else *out = &plan->plan.base;
-  return status;
-}
-
-SpmvStatus rbp_device_published_update(RbpDevicePublished *plan, const void *values, SpmvExec *exec)
-{
-  return RBP_BY_TYPES(refill, plan, plan, values, exec);
-}
-
-SpmvStatus rbp_device_published_mult(const RbpDevicePublished *plan, const void *alpha, const void *x, const void *beta,
-                                     void *y, SpmvExec *exec)
-{
-  return RBP_BY_TYPES(mult, plan, plan, alpha, x, beta, y, exec);
-}
-
-SpmvStatus rbp_device_published_coordinates(const RbpDevicePublished *plan, const SpmvCoordinates *to, SpmvExec *exec)
-{
-  return RBP_BY_TYPES(list, plan, plan, to, exec);
-}
-
-void rbp_device_published_free(RbpDevicePublished *plan)
-{
-  const SpmvAllocator host = plan->plan.base.host, device = plan->plan.base.device;
-  void *const         arrays[] = {plan->val_ptr,      plan->col_ptr, plan->row_length, plan->comp_values,
-                                  plan->comp_columns, plan->row_ptr, plan->columns,    plan->values};
-
-  for (void *array : arrays) spmv_free(&host, &device, SPMV_DEVICE, array);
-  spmv_free(&host, &device, SPMV_HOST, plan);
-}
+const SpmvSlots rbp_published_device_slots = {
+    sizeof(RbpCounts),
+    sizeof(RbpPublished),
+    nullptr, /* choose */
+    analyze,
+    nullptr, /* clear_analysis */
+    build,
+    update_values,
+    nullptr, /* extract_values: by list_nonzeros */
+    mult,
+    nullptr, /* add_transposed */
+    list_nonzeros,
+    prepare_transpose,
+    rbp_published_view,
+    rbp_published_clear,
+};

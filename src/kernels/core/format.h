@@ -1,0 +1,64 @@
+/* format.h - what formats and the files of device/ share, in C and in CUDA, and what they may ask of the core. */
+#ifndef SPMV_CORE_FORMAT_H
+#define SPMV_CORE_FORMAT_H
+
+#include <spmv_kernels.h>
+
+/* The one place where a format learns whether the library has GPU code */
+#if defined(SPMV_HAVE_CUDA)
+  #define SPMV_DEVICE_SLOTS(table) (&(table))
+  #define SPMV_DEVICE_CAPS         (SPMV_CAP_DEVICE | SPMV_CAP_DEVICE_BUILD)
+#else
+  #define SPMV_DEVICE_SLOTS(table) NULL
+  #define SPMV_DEVICE_CAPS         0
+#endif
+
+/* Begins a function that host and device have in common */
+#if defined(__CUDACC__)
+  #define SPMV_BOTH static inline __host__ __device__
+#else
+  #define SPMV_BOTH static inline
+#endif
+
+/* Returns from the calling function when a call fails */
+#define SPMV_TRY(call)                                                                                                 \
+  do {                                                                                                                 \
+    const SpmvStatus status_ = (call);                                                                                 \
+    if (status_) return status_;                                                                                       \
+  } while (0)
+
+/* A bijective mixing of 64 bits with strong diffusion (multiply and xor-shift) */
+SPMV_BOTH uint64_t spmv_mix(uint64_t z)
+{
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An array of a plan and its size: what is reported, allocated and freed from one list. Empty ones are NULL. */
+typedef struct {
+  const char   *name;
+  SpmvArrayKind kind;
+  int64_t       bytes;
+  void        **array; /* of the plan */
+} SpmvPlanArray;
+
+/* Adds all of a list to a report */
+void spmv_arrays_report(const SpmvPlanArray *, int count, SpmvMemory *);
+/* Allocates all in the space of a plan, on a device in one block. After a failure they are left to be freed. */
+SpmvStatus spmv_arrays_alloc(SpmvPlan *, const SpmvPlanArray *, int count, SpmvExec *);
+void       spmv_arrays_free(const SpmvPlan *, const SpmvPlanArray *, int count);
+
+/* Builds the plan of A^T from its CSR by the format of A, and adds it to the memory of A. The CSR may be freed then. */
+SpmvStatus spmv_build_transposed(SpmvPlan *, const SpmvCsr *transposed, const SpmvOptions *, SpmvExec *);
+/* The same from the list of nonzeros; device/transpose.cu */
+SpmvStatus spmv_transpose_listed(SpmvPlan *, const SpmvOptions *, SpmvExec *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,135 @@
+/* Products and values of a plan: what is the same for all formats, around their slots. */
+#include "internal.h"
+
+static int is_zero(const void *value, SpmvScalar scalar)
+{
+  return scalar == SPMV_F32 ? *(const float *)value == 0 : *(const double *)value == 0;
+}
+
+/* y = beta y; beta == 0 does not read y */
+static SpmvStatus scale(const SpmvPlan *plan, int64_t n, const void *beta, void *y, SpmvExec *exec)
+{
+  if (plan->space == SPMV_DEVICE) return spmv_device_scale(n, plan->scalar_type, beta, y, exec);
+  if (plan->scalar_type == SPMV_F32) {
+    const float b = *(const float *)beta;
+    for (int64_t i = 0; i < n; i++) ((float *)y)[i] = b == 0 ? 0 : b * ((float *)y)[i];
+  } else {
+    const double b = *(const double *)beta;
+    for (int64_t i = 0; i < n; i++) ((double *)y)[i] = b == 0 ? 0 : b * ((double *)y)[i];
+  }
+  return SPMV_SUCCESS;
+}
+
+/* Without nonzeros there may be no x */
+static int reads_x(const SpmvPlan *plan, const void *alpha)
+{
+  return plan->nnz > 0 && !is_zero(alpha, plan->scalar_type);
+}
+
+SpmvStatus spmv_mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                     SpmvExec *exec)
+{
+  if (!reads_x(plan, alpha)) return scale(plan, plan->rows, beta, y, exec);
+  return plan->slots->mult(plan, alpha, x, beta, y, work, exec);
+}
+
+SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,
+                              void *work, SpmvExec *exec)
+{
+  (void)work; /* a plan of A^T has its own */
+  if (!reads_x(plan, alpha)) return scale(plan, plan->cols, beta, y, exec);
+  if (plan->transposed) return spmv_mult(plan->transposed, alpha, x, beta, y, plan->transposed_work, exec);
+  if (!plan->slots->add_transposed)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
+  SPMV_TRY(scale(plan, plan->cols, beta, y, exec));
+  return plan->slots->add_transposed(plan, alpha, x, y, exec);
+}
+
+/* ---- the plan of A^T ---- */
+
+SpmvStatus spmv_prepare_transpose(SpmvPlan *plan, SpmvExec *exec)
+{
+  const SpmvSlots *slots = plan->slots;
+
+  if (plan->transposed || slots->add_transposed) return SPMV_SUCCESS;
+  if (slots->prepare_transpose) return slots->prepare_transpose(plan, exec);
+  if (slots->list_nonzeros) return spmv_transpose_listed(plan, &plan->options, exec);
+  return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no transposed product", plan->format->name);
+}
+
+SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvOptions *options, SpmvExec *exec)
+{
+  SpmvAnalysis analysis;
+  SpmvPlan    *t    = NULL;
+  void        *work = NULL;
+
+  SPMV_TRY(spmv_analyze(plan->format, &csr->pattern, csr->scalar_type, options, exec, &analysis));
+  SpmvStatus status = spmv_build(csr, &analysis, exec, &t);
+  spmv_analysis_clear(&analysis, exec);
+  if (!status) status = spmv_alloc(exec, plan->space, t->memory.work_bytes, "work of A^T", &work);
+  if (!status) status = spmv_stream_wait(exec); /* the CSR may be freed now */
+  if (status) {
+    spmv_exec_free(exec, plan->space, work);
+    spmv_destroy(&t);
+    return status;
+  }
+  plan->transposed      = t;
+  plan->transposed_work = work;
+  spmv_memory_add(&plan->memory, "transpose", SPMV_ARRAY_VALUES, t->memory.total_bytes + t->memory.work_bytes);
+  plan->memory.host_bytes += t->memory.host_bytes;
+  return SPMV_SUCCESS;
+}
+
+void spmv_drop_transposed(SpmvPlan *plan)
+{
+  if (!plan->transposed) return;
+  plan->memory.total_bytes -= plan->memory.array[--plan->memory.count].bytes; /* the last that was added */
+  plan->memory.host_bytes -= plan->transposed->memory.host_bytes;
+  spmv_destroy(&plan->transposed);
+  spmv_plan_free(plan, plan->space, plan->transposed_work);
+  spmv_plan_free(plan, plan->space, plan->transposed_csr);
+  plan->transposed_work = plan->transposed_csr = NULL;
+}
+
+/* ---- values ---- */
+
+static SpmvStatus check_values(const SpmvPlan *plan, SpmvSpace values_space, SpmvExec *exec)
+{
+  if (!plan->slots->update_values)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s takes no new values", plan->format->name);
+  if (plan->space == SPMV_HOST && values_space != SPMV_HOST)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format %s needs its values on the host",
+                     plan->format->name);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_update_values(SpmvPlan *plan, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  SPMV_TRY(check_values(plan, values_space, exec));
+  spmv_drop_transposed(plan);
+  return plan->slots->update_values(plan, values, values_space, exec);
+}
+
+static SpmvStatus extract(const SpmvPlan *plan, void *values, SpmvExec *exec)
+{
+  const SpmvNonzeros values_alone = {NULL, NULL, values};
+
+  if (plan->slots->extract_values) return plan->slots->extract_values(plan, values, exec);
+  return plan->slots->list_nonzeros(plan, &values_alone, exec);
+}
+
+SpmvStatus spmv_extract_values(const SpmvPlan *plan, void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  const int64_t bytes = plan->nnz * spmv_scalar_bytes(plan->scalar_type);
+  void         *there;
+
+  SPMV_TRY(check_values(plan, values_space, exec));
+  if (bytes == 0) return SPMV_SUCCESS;
+  if (values_space == plan->space) return extract(plan, values, exec);
+  SPMV_TRY(spmv_alloc(exec, plan->space, bytes, "values in CSR order", &there));
+  SpmvStatus status = extract(plan, there, exec);
+  if (!status) status = spmv_copy(values, values_space, there, plan->space, bytes, exec);
+  if (!status) status = spmv_stream_wait(exec);
+  spmv_exec_free(exec, plan->space, there);
+  return status;
+}

@@ -1,0 +1,51 @@
+/*
+  rbp_published.h - the layouts csr, ell and ellr as the paper has them: the plan, the same on the host and on a device,
+  and what both share. They are the reproduction, kept as simple as published; `packed` is the product to use.
+
+  Arrays have the names and contents of the paper; I is base.index_type, S is base.scalar_type. An array that a layout
+  lacks is NULL.
+
+  csr   val_ptr[i] .. val_ptr[i+1]-1 are the positions of row i in comp_values, col_ptr likewise in comp_columns, where
+        each run has two entries: its first and its last column. Both ascend within a row.
+  ell   value v of row i is comp_values[v * rows + i], the ends of run r are comp_columns[2r * rows + i] and
+        comp_columns[(2r+1) * rows + i]. An unused value is 0; an unused run has the ends 0 and -1, so it is empty.
+  ellr  ell with row_length[i], the number of runs of row i.
+  all   row_ptr, columns and values are the CSR remainder of the singles.
+*/
+#ifndef SPMV_RBP_PUBLISHED_H
+#define SPMV_RBP_PUBLISHED_H
+
+#include "../rbp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  SpmvPlan  base; /* first */
+  RbpFormat format;
+  int64_t   min_run;
+  RbpCounts counts;
+  void     *val_ptr, *col_ptr; /* [rows+1] I, csr */
+  void     *row_length;        /* [rows] I, ellr */
+  void     *comp_values;       /* csr [run_values] S; ell, ellr [max_run_values * rows] S */
+  void     *comp_columns;      /* csr [2 * runs] I; ell, ellr [max_run_columns * rows] I */
+  void     *row_ptr;           /* [rows+1] I */
+  void     *columns;           /* [singles] I */
+  void     *values;            /* [singles] S */
+} RbpPublished;
+
+/* Adds the arrays of a layout to a memory report. A size beyond int64_t saturates, so that the report stays an upper
+   bound and the allocation fails. */
+void rbp_published_memory(RbpFormat, const RbpCounts *, SpmvIndex, SpmvScalar, SpmvMemory *);
+/* The report and the decision of an analysis whose data are counts */
+void rbp_published_decide(SpmvIndex, SpmvAnalysis *);
+/* Sets what the analysis knows, and allocates the arrays */
+SpmvStatus rbp_published_init(RbpPublished *, const SpmvAnalysis *, SpmvExec *);
+void       rbp_published_view(const SpmvPlan *, SpmvPrint, void *ctx);
+void       rbp_published_clear(SpmvPlan *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
