@@ -5,6 +5,7 @@ import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 HEADING = """# PETSc's own test programs with our types
 
 Written by `tests/differential/run.py --report`; [testing.md](testing.md#petscs-own-test-programs) says how. A run is a program with
@@ -14,9 +15,10 @@ the tolerance, no leak, and products by our type, which the log shows. `=` in a 
 
 
 def commit():
-    """The commit of the plugin, and whether files differ from it."""
-    git = lambda *words: subprocess.run(["git", *words], cwd=Path(__file__).parent, capture_output=True, text=True).stdout.strip()
-    return git("rev-parse", "--short=10", "HEAD") + (" with changes" if git("status", "--porcelain", "--", "../../src") else "")
+    """The last commit that changed the plugin, and whether its files differ from that."""
+    git = lambda *words: subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    sources = ["--", "src", "include"]
+    return git("log", "-1", "--format=%h", *sources) + (" with changes" if git("status", "--porcelain", *sources) else "")
 
 
 def cell(counts):
