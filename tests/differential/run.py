@@ -53,8 +53,11 @@ class Runner:
         folder.mkdir(parents=True)
         status, output = self.petsc.run(self.petsc.compile(case.program), case.ranks, arguments, folder)
         output = map_type_names(output, type_name, self.options.reference)
-        logs = (log.read_text(errors="replace") for log in folder.glob("log.*"))
-        return status, drop_view_block(output), sum(map(conversions, logs))
+        logs = list(folder.glob("log.*"))
+        packed = sum(conversions(log.read_text(errors="replace")) for log in logs)
+        for log in logs:  # one has a line for each event, which are many megabytes for all cases
+            log.unlink()
+        return status, drop_view_block(output), packed
 
     def _types(self, case):
         """All types; in the quick list one of them, in turn."""
@@ -97,7 +100,7 @@ class Runner:
         if packed and without:
             return Verdict(type_name, "failed", f"has products, but expected.txt says that it has none: {without.reason}")
         if not packed and not without and self.plugin:
-            return Verdict(type_name, "failed", "is equal, but the type did no product: no MatPackConvert in -log_trace")
+            return Verdict(type_name, "failed", "the type did no product: no MatPackConvert in -log_trace")
         if different:
             return Verdict(type_name, "different", different.reason)
         return Verdict(type_name, "no-product", without.reason) if without else Verdict(type_name, "equal")
