@@ -157,7 +157,7 @@ static PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse,
 {
   const AIJFmtRow *row;
   const char      *parent = MATAIJ;
-  PetscBool        direct;
+  PetscBool        direct = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
   PetscCall(AIJFmtRowFind(type, &row));
