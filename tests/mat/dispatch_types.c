@@ -52,9 +52,10 @@ PetscErrorCode DispatchPairDestroy(DispatchPair *pair)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Types that cannot be tried, because PETSc crashes with plain AIJ as well: MATPYTHON wants an interpreter, MATKAIJ and
-   MATBLOCKMAT another way to be made, MATFFTW more dimensions. Neither can types for another number of processes. */
-static const char *const left_out_types[] = {MATPYTHON, MATKAIJ, MATSEQKAIJ, MATMPIKAIJ, MATBLOCKMAT, MATFFTW};
+/* Types that cannot be tried, because PETSc crashes with plain AIJ as well: MATPYTHON wants an interpreter, MATKAIJ,
+   MATLRC and MATBLOCKMAT another way to be made, MATFFTW more dimensions. Neither can types for another number of
+   processes. */
+static const char *const left_out_types[] = {MATPYTHON, MATLRC, MATKAIJ, MATSEQKAIJ, MATMPIKAIJ, MATBLOCKMAT, MATFFTW};
 
 /* An error on one of several processes leaves them out of step, so there only these are tried, where there is none */
 static const char *const parallel_types[] = {MATAIJ, MATDENSE, MATBAIJ, MATSBAIJ, MATSELL, MATIS};
