@@ -62,6 +62,7 @@ if [[ -z $program ]]; then
   allow_open_mpi_anywhere
 fi
 mpiexec=${mpiexec:-mpiexec}
+program=$(realpath -m "$program")
 [[ -x $program ]] || { say "$program is not there: cmake --build build --target fuzz_mat"; exit 2; }
 export OMP_NUM_THREADS=1
 scratch=$(mktemp -d)
@@ -170,7 +171,7 @@ find_silent_failure() {
 
 # Seeds from..to of a type on so many processes until the time is up; the counts of this combination go to $scratch/table
 run_seeds() {
-  local type=$1 ranks=$2 seed=$3 end=$4 deadline=$5 n status line done_here=0 before=$((failed + petsc_own)) plain_before=$plain
+  local type=$1 ranks=$2 seed=$3 end=$4 deadline=$5 n status line done_here=0 before_these before=$((failed + petsc_own)) plain_before=$plain
   : >"$scratch/log"
   while ((seed < end && SECONDS < deadline)); do
     n=$((end - seed < 100 ? end - seed : 100)) status=0
@@ -191,7 +192,13 @@ run_seeds() {
       fi
     elif [[ -n $last ]]; then done_now=$((last + 1 - seed))
     else
+      before_these=$((failed + petsc_own))
       find_silent_failure "$type" "$ranks" "$seed" "$n"
+      if ((failed + petsc_own == before_these)); then
+        say "FAILED $type on $ranks process(es): fuzz_mat ended without its count, and no sequence alone does"
+        tail -n 5 "$scratch/chunk"
+        failed=$((failed + 1))
+      fi
       done_now=$n
     fi
     ((done_now)) || break
@@ -234,6 +241,7 @@ write_report() {
   per_operation
 }
 
+fuzz 1 120 -fuzz_list_types || { cat "$scratch/out"; say "$program does not run"; exit 2; }
 [[ -n $types ]] || types=$("$program" -fuzz_list_types | grep '^aij' | paste -sd' ')
 read -r -a type_list <<<"$types"
 read -r -a rank_list <<<"$ranks_list"
