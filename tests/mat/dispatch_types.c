@@ -148,27 +148,21 @@ static PetscErrorCode MakeLarge(Mat A, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakeTransposed(Mat A, Mat *B)
+/* A type that wraps one matrix */
+static PetscErrorCode Wrap(Mat A, PetscErrorCode (*create)(Mat, Mat *), Mat *B)
 {
   Mat large;
 
   PetscFunctionBeginUser;
   PetscCall(MakeLarge(A, &large));
-  PetscCall(MatCreateTranspose(large, B));
+  PetscCall(create(large, B));
   PetscCall(MatDestroy(&large));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakeNormal(Mat A, Mat *B)
-{
-  Mat large;
+static PetscErrorCode MakeTransposed(Mat A, Mat *B) { return Wrap(A, MatCreateTranspose, B); }
 
-  PetscFunctionBeginUser;
-  PetscCall(MakeLarge(A, &large));
-  PetscCall(MatCreateNormal(large, B));
-  PetscCall(MatDestroy(&large));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode MakeNormal(Mat A, Mat *B) { return Wrap(A, MatCreateNormal, B); }
 
 static PetscErrorCode MakeComposite(Mat A, Mat *B)
 {
