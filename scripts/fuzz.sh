@@ -8,6 +8,7 @@
 #   --count N         sequences in all, shared by types and numbers of processes (10000)
 #   --seconds N       the most that all may take, without what shrinking takes (1800)
 #   --types LIST      the types under test (all formats); aij compares plain with plain
+#   --plain TYPE      type of the plain twin (aij); on a GPU aijcusparse, the parent that our types have there
 #   --ranks LIST      numbers of processes ("1 2 3")
 #   --seed N          the first seed of every type and number of processes (1)
 #   --program FILE    fuzz_mat (bin/fuzz_mat of the build folder)
@@ -25,12 +26,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 say() { printf '%s\n' "$*"; }
 usage() {
-  sed -n 's/^# \{0,1\}//; 2,25p' "${BASH_SOURCE[0]}" >&2
+  sed -n 's/^# \{0,1\}//; 2,26p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
 count=10000 seconds=1800 types='' ranks_list='1 2 3' first_seed=1 program='' build='' mpiexec='' limit=30 shrink=5 where=host
-report='' checker=() extra=()
+report='' plain_type=aij checker=() extra=()
 while (($#)); do
   case $1 in
     --valgrind) checker=(valgrind -q --error-exitcode=9 --num-callers=25) ;;
@@ -39,12 +40,13 @@ while (($#)); do
       extra=("$@")
       break
       ;;
-    --count | --seconds | --types | --ranks | --seed | --program | --build | --mpiexec | --shrink | --limit | --where | --report)
+    --count | --seconds | --types | --plain | --ranks | --seed | --program | --build | --mpiexec | --shrink | --limit | --where | --report)
       (($# >= 2)) || usage
       case $1 in
         --types) types=$2 ;;
         --ranks) ranks_list=$2 ;;
         --seed) first_seed=$2 ;;
+        --plain) plain_type=$2 ;;
         *) printf -v "${1#--}" %s "$2" ;;
       esac
       shift
@@ -53,6 +55,8 @@ while (($#)); do
   esac
   shift
 done
+
+[[ $plain_type == aij ]] || extra+=(-fuzz_plain "$plain_type")
 
 if [[ -z $program ]]; then
   # shellcheck source=scripts/common.sh
@@ -118,7 +122,7 @@ shrink() {
   shortest=${shortest:-none}
 }
 
-# Shrinks a sequence, and asks whether plain aij against plain aij fails alike: then it is PETSc's
+# Shrinks a sequence, and asks whether plain against plain fails alike: then it is PETSc's
 report_failure() {
   local type=$1 ranks=$2 seed=$3 steps=$4 command text begin=$SECONDS
   cp "$scratch/out" "$scratch/whole.out"
@@ -137,10 +141,10 @@ report_failure() {
   fi
   command="mpiexec -n $ranks fuzz_mat -fuzz_type $type -fuzz_seed $seed -fuzz_steps $shortest${extra[*]:+ ${extra[*]}}"
   text=$(grep -vE '^(operation|products|sequences|FAILED|PETSc version|MPI_ABORT|with errorcode|NOTE|You may|exactly when|Primary|a non-zero|mpiexec|the job|-----|[0-9]+ passed|$)' "$scratch/shortest.out" | head -n 8)
-  if [[ $type != aij ]] && fails aij "$ranks" "$seed" "$shortest"; then
+  if [[ $type != "$plain_type" ]] && fails "$plain_type" "$ranks" "$seed" "$shortest"; then
     petsc_own=$((petsc_own + 1))
     say "PETSC $command"
-    say "  plain aij against plain aij fails as well"
+    say "  $plain_type against $plain_type fails as well"
   else
     failed=$((failed + 1))
     say "FAILED $command"
@@ -225,8 +229,8 @@ write_report() {
   say "$(date -u +%Y-%m-%d), PETSc $petsc, commit $(git -C "$here" describe --always --dirty 2>/dev/null || sed -n 's/^commit //p' \
     "$here/MANIFEST" 2>/dev/null), products on: $where. Made by \`scripts/fuzz.sh\`; [testing.md](testing.md) says what a sequence is."
   say ""
-  say "Seeds from $first_seed on. $total sequences in $SECONDS s: $failed failed, $petsc_own failed with plain aij as its own"
-  say "twin as well, $plain ended because plain aij crashed or hung.${extra[*]:+ Options: \`${extra[*]}\`.}"
+  say "Seeds from $first_seed on. $total sequences in $SECONDS s: $failed failed, $petsc_own failed with $plain_type as its own"
+  say "twin as well, $plain ended because $plain_type crashed or hung.${extra[*]:+ Options: \`${extra[*]}\`.}"
   say ""
   say "$heading"
   cat "$scratch/table"
@@ -261,5 +265,6 @@ for type in "${type_list[@]}"; do
 done
 [[ -z $report ]] || write_report >"$scratch/report"
 [[ -z $report ]] || (cd "$OLDPWD" && cp "$scratch/report" "$report")
+((total >= share * combinations)) || say "time was up after $total of $((share * combinations)) sequences"
 say "$((total - failed)) passed, $failed failed"
 ((failed == 0))

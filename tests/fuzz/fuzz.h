@@ -1,5 +1,5 @@
 /*
-  fuzz.h - random sequences of operations on a matrix of plain AIJ and on its twin of a type under test.
+  fuzz.h - random sequences of operations on a plain matrix of PETSc's and on its twin of a type under test.
 
   A step is one operation. It runs once for each twin, with the same random numbers, and writes what it sees to a record
   (tests/mat/conf.h); the two records must agree. Operations know no type: they ask f->type and work on f->A.
@@ -72,6 +72,9 @@ typedef struct {
 extern const FuzzOperation fuzz_values[], fuzz_arrays[], fuzz_sums[], fuzz_renewals[], fuzz_convert[], fuzz_structure[],
     fuzz_parts[], fuzz_queries[], fuzz_products[], fuzz_solve[], fuzz_options[];
 
+/* Whether the twin in turn is of a type of ours */
+PetscBool FuzzIsPacked(const Fuzz *f);
+
 /* ---- draw.c: random numbers, shapes and matrices ---- */
 
 /* Collective: every process draws the same */
@@ -98,7 +101,7 @@ PetscErrorCode FuzzAllowNewNonzeros(Mat A);
 PetscErrorCode FuzzSubset(Fuzz *f, MPI_Comm comm, PetscInt low, PetscInt high, PetscInt percent, IS *is);
 /* A copy of A with a heavy diagonal, symmetric on request: every factorization exists */
 PetscErrorCode FuzzDominant(Fuzz *f, PetscBool symmetric, Mat *B);
-/* The type under test (own), plain AIJ, or another format; for the plain twin always plain AIJ */
+/* The type under test (own), AIJ, or another format; for the plain twin always AIJ or its own type */
 PetscErrorCode FuzzDrawType(Fuzz *f, char type[CONF_TYPE_MAX], PetscBool *own);
 /* Sees numbers and texts of an index set */
 PetscErrorCode FuzzSeeIS(Fuzz *f, const char *what, IS is);

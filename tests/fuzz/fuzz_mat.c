@@ -31,6 +31,8 @@ static PetscErrorCode ReadOptions(FuzzRun *run, Settings *s)
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Random sequences of operations", NULL);
   PetscCall(PetscOptionsString("-fuzz_type", "type of the tested twin; aij compares plain with plain", NULL, run->type,
                                run->type, sizeof(run->type), NULL));
+  PetscCall(PetscOptionsString("-fuzz_plain", "type of the plain twin: that of the tested one's parent", NULL, run->plain,
+                               run->plain, sizeof(run->plain), NULL));
   PetscCall(PetscOptionsInt("-fuzz_seed", "first seed", NULL, run->seed, &run->seed, NULL));
   PetscCall(PetscOptionsInt("-fuzz_count", "number of seeds", NULL, s->count, &s->count, NULL));
   PetscCall(PetscOptionsReal("-fuzz_seconds", "begin no sequence after so many seconds; 0: no limit", NULL, s->seconds,
@@ -52,6 +54,8 @@ static PetscErrorCode ReadOptions(FuzzRun *run, Settings *s)
   PetscOptionsEnd();
   PetscCheck(!strncmp(run->type, "aij", 3), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
              "-fuzz_type %s: must be aij or aij with the name of a format", run->type);
+  PetscCheck(!strncmp(run->plain, "aij", 3), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+             "-fuzz_plain %s: must be aij or one of its subclasses", run->plain);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,7 +188,7 @@ static PetscErrorCode RunAll(FuzzRun *run, Settings *s)
       s->refused++;
       s->any_refused = PETSC_TRUE;
     }
-    if (!run->sequence_packed && run->type[3]) s->unpacked++;
+    if (!run->sequence_packed && spmv_format_find(run->type + strlen("aij"))) s->unpacked++;
     if (s->every && k % s->every == s->every - 1) PetscCall(PrintCounts(run, s));
     if (outcome == FUZZ_ERROR) break; /* PETSc may be in any state */
     PetscCall(TimeIsUp(s, begin, &up));
@@ -201,7 +205,7 @@ static PetscErrorCode RunAll(FuzzRun *run, Settings *s)
 
 int main(int argc, char **argv)
 {
-  FuzzRun  run = {.seed = 1};
+  FuzzRun  run = {.seed = 1, .plain = "aij"};
   Settings s = {.count = 20, .limit = 30, .skip = "local_mat_condensed,any_local_mat"}; /* README's limits name them */
   int      process;
 

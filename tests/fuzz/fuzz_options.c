@@ -74,7 +74,7 @@ static PetscErrorCode SetOption(Fuzz *f)
   PetscFunctionBeginUser;
   PetscCall(PetscStrncpy(f->option, keys[key], sizeof(f->option)));
   PetscCall(PetscStrncpy(f->value, value ? "true" : "false", sizeof(f->value)));
-  if (f->c.format[0]) PetscCall(MatAIJFmtSetOption(f->A, f->option, f->value));
+  if (FuzzIsPacked(f)) PetscCall(MatAIJFmtSetOption(f->A, f->option, f->value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -138,13 +138,17 @@ static PetscErrorCode SeqStructure(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One copy of the matrix for every process, or one for all */
+/* One copy of the matrix for every process, or one for all. PETSc divides the columns into blocks of the rows' size, and
+   makes a matrix with too few columns where that does not divide them (docs/notebook). */
 static PetscErrorCode Redundant(Fuzz *f)
 {
-  const PetscInt parts = FuzzChance(f, 70) ? f->c.size : 1;
-  Mat            R;
+  PetscInt parts = FuzzChance(f, 70) ? f->c.size : 1, block_size, columns;
+  Mat      R;
 
   PetscFunctionBeginUser;
+  PetscCall(MatGetBlockSize(f->A, &block_size));
+  PetscCall(MatGetSize(f->A, NULL, &columns));
+  if (columns % block_size) parts = 1;
   PetscCall(MatCreateRedundantMatrix(f->A, parts, MPI_COMM_NULL, MAT_INITIAL_MATRIX, &R));
   PetscCall(ConfSeeMat(&f->c, "redundant", R));
   PetscCall(MatScale(f->A, FuzzFactor(f)));

@@ -22,6 +22,11 @@ const FuzzOperation *FuzzOperationGet(PetscInt i)
   return NULL;
 }
 
+PetscBool FuzzIsPacked(const Fuzz *f)
+{
+  return spmv_format_find(f->c.format) ? PETSC_TRUE : PETSC_FALSE;
+}
+
 PetscInt FuzzOperationFind(const char *name)
 {
   const FuzzOperation *o;
@@ -107,7 +112,7 @@ static PetscErrorCode CountProducts(const Fuzz *f, PetscLogDouble *packed, Petsc
 
   PetscFunctionBeginUser;
   *packed = *fallbacks = 0;
-  if (!f->c.format[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!FuzzIsPacked(f)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJFmtGetInfo(f->A, &info));
   *packed    = info.products + info.products_transposed;
   *fallbacks = info.fallbacks + info.fallbacks_transposed;
@@ -122,7 +127,7 @@ static PetscErrorCode SeeOption(Fuzz *f, const FuzzOperation *o)
   PetscFunctionBeginUser;
   if (!f->option[0] || (o->where & FUZZ_RENEWS)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(text, f->value, sizeof(text)));
-  if (f->c.format[0]) PetscCall(MatAIJFmtGetOption(f->A, f->option, text, sizeof(text)));
+  if (FuzzIsPacked(f)) PetscCall(MatAIJFmtGetOption(f->A, f->option, text, sizeof(text)));
   PetscCall(ConfSeeText(&f->c, f->option, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,8 +158,8 @@ static PetscErrorCode TakeTurn(FuzzRun *run, Fuzz *f, const FuzzStep *step, int 
   PetscFunctionBeginUser;
   f->now        = &f->twin[twin];
   f->A          = f->now->A;
-  f->type       = twin == FUZZ_PLAIN ? "aij" : run->type;
-  f->c.format   = twin == FUZZ_PLAIN ? "" : run->type + strlen("aij");
+  f->type       = twin == FUZZ_PLAIN ? run->plain : run->type;
+  f->c.format   = f->type + strlen("aij");
   f->draw.seed  = gen_hash(gen_hash((uint64_t)run->seed, 2), (uint64_t)step->index + 1);
   f->draw.count = 0;
   FuzzWatchStep(command, name, f->type, twin);
@@ -188,12 +193,12 @@ static PetscErrorCode RunStep(FuzzRun *run, Fuzz *f, const FuzzStep *step, const
     PetscCall(TakeTurn(run, f, step, twin, command, name, codes[twin]));
   }
   if (codes[0][0] != codes[1][0] || codes[0][1] != codes[1][1]) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %lld with aij, %lld with %s\n", name, (long long)codes[0][0],
-                          (long long)codes[1][0], run->type));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %lld with %s, %lld with %s\n", name, (long long)codes[0][0],
+                          run->plain, (long long)codes[1][0], run->type));
     for (int twin = 0; twin < FUZZ_TWINS; twin++)
       if (f->twin[twin].message[0])
         PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "  process %d, %s: %s\n", run->rank,
-                               twin == FUZZ_PLAIN ? "aij" : run->type, f->twin[twin].message));
+                               twin == FUZZ_PLAIN ? run->plain : run->type, f->twin[twin].message));
     *outcome = FUZZ_ERROR;
   } else if (codes[0][0] || codes[0][1]) *outcome = FUZZ_REFUSED;
   else {

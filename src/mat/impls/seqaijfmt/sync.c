@@ -53,11 +53,12 @@ static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reasons of a pattern or of the types of this PETSc, as opposed to failures */
-static PetscBool IsUnsuitable(SpmvStatus status)
+/* Reasons of a pattern or of the types of this PETSc, as opposed to failures. Rows that are not ascending no format can
+   hold and aij can: PETSc itself makes such matrices (MatGetSeqNonzeroStructure()), so nobody can insist there. */
+static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
 {
-  return status == SPMV_ERR_MATRIX || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ? PETSC_TRUE
-                                                                                                    : PETSC_FALSE;
+  if (status == SPMV_ERR_MATRIX) return PETSC_TRUE;
+  return may_decline && (status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED) ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* The CSR arrays on the host, as key describes them, without values */
@@ -155,7 +156,7 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
     s->exec.space = SPMV_HOST;
     PetscCall(Build(A, s, key, may_decline, reason, &status));
   }
-  if (status && may_decline && IsUnsuitable(status)) PetscCall(PetscStrncpy(reason, s->exec.message, sizeof reason));
+  if (IsUnsuitable(status, may_decline)) PetscCall(PetscStrncpy(reason, s->exec.message, sizeof reason));
   else AIJFmtCallSpmv(&s->exec, status);
   if (reason[0]) PetscCall(Decline(A, s, reason));
   else s->info.conversions++;
