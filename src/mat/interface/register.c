@@ -2,7 +2,7 @@
   register.c - the entry of the plugin: PETSc calls PetscDLLibraryRegister_petscpack() for -dll_append libpetscpack.so,
   a program that links the library calls PetscPackInitializePackage().
 */
-#include "../impls/seqaijfmt/seqaijfmt.h"
+#include "../impls/seqaijfmt/cuda.h"
 #include "guard.h"
 
 static PetscBool  initialized = PETSC_FALSE;
@@ -131,7 +131,9 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(RefuseOtherPetsc());
   PetscCheck(!spmv_registry_check(message), PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libspmvpack is not the one that libpetscpack was built with: %s", message);
-  PetscCall(AIJFmtRowsRegister());
+  PetscCall(AIJFmtTypesRegister());
+  PetscCall(AIJFmtNamesRegister());
+  PetscCall(AIJFmtCudaRegister());
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));

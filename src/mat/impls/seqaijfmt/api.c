@@ -267,8 +267,8 @@ PetscErrorCode MatAIJFmtGetEager(Mat A, PetscBool *eager)
   Level: intermediate
 
   Note:
-  The analysis of a pattern declines when plain CSR is at least as good. When it insists, a pattern that is too large for
-  the format is an error. Columns out of order, which `MATAIJ` allows, are left to the parent type in any case.
+  The analysis of a pattern declines when plain CSR is at least as good. When it insists, a pattern that is too large
+for the format is an error. Columns out of order, which `MATAIJ` allows, are left to the parent type in any case.
 
 .seealso: `MatAIJFmtGetDecline()`, `MatAIJFmtSetOption()`, `MatAIJFmtGetInfo()`
 @*/

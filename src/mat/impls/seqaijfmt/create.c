@@ -1,6 +1,10 @@
 /*
   create.c - makes a matrix of a parent type one of ours, and back: the operations that differ, the composed functions,
   the type name. Nothing is converted here; see sync.c.
+
+  A parallel matrix of ours is a MATMPIAIJ whose diagonal and off-diagonal blocks are of our sequential type. The parent
+  makes new blocks in many places (preallocation, hash insertion, new nonzeros after assembly, COO), so the blocks
+  become ours at the one point that every path reaches: the end of a final assembly.
 */
 #include "seqaijfmt.h"
 #include "cuda.h"
@@ -59,6 +63,50 @@ static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode InstallBlocks(Mat A, Mat_AIJFmt *outer)
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++)
+    if (blocks[b]) PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtBlocksStrip(Mat A)
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++)
+    if (blocks[b]) PetscCall(AIJFmtStrip(blocks[b]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
+{
+  const AIJFmtParent *parent;
+  Mat_AIJFmt         *s;
+  Mat                 blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(parent->mpi.assemblyend(A, type));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(InstallBlocks(A, s));
+  if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) {
+    Mat_AIJFmt *inner;
+    PetscCall(AIJFmtStateRequire(blocks[b], "MatAssemblyEnd()", &inner));
+    PetscCall(AIJFmtSync(blocks[b], inner, ((PetscObject)blocks[b])->state));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The parent writes the values on the host and tells nobody: PETSc 3.18 does not raise the state, and no version marks
    the device's copy as old */
 static PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat A)
@@ -94,6 +142,8 @@ PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
   A->ops->duplicate      = MatDuplicate_AIJFmt;
   A->ops->setfromoptions = MatSetFromOptions_AIJFmt;
   A->ops->view           = MatView_AIJFmt;
+  A->ops->convert        = MatConvert_AIJFmt_Any;
+  A->ops->convertfrom    = MatConvertFrom_AIJFmt;
   if (s->parallel) A->ops->assemblyend = MatAssemblyEnd_MPIAIJFmt;
   else {
     A->ops->assemblyend       = MatAssemblyEnd_SeqAIJFmt;
@@ -118,6 +168,8 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
   A->ops->duplicate                 = from->duplicate;
   A->ops->setfromoptions            = from->setfromoptions;
   A->ops->view                      = from->view;
+  A->ops->convert                   = from->convert;
+  A->ops->convertfrom               = from->convertfrom;
   A->ops->assemblyend               = from->assemblyend;
   A->ops->getinfo                   = from->getinfo;
   A->ops->transposesymbolic         = from->transposesymbolic;
@@ -166,6 +218,34 @@ static PetscErrorCode BecomeParent(Mat A, const AIJFmtRow *row, PetscBool parall
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The defaults, and then the options database. A refused option leaves the state without a format, so that the next
+   MatSetType() asks again. */
+static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, Mat_AIJFmt *s)
+{
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  s->row = row;
+  PetscCall(AIJFmtOptionsInit(s));
+  error = AIJFmtOptionsRead(A, s, NULL);
+  if (error) s->row = NULL;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A state without a plan. Its options start anew unless it was of this format before. */
+static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool parallel, Mat_AIJFmt **state)
+{
+  PetscBool fresh;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateCompose(A, state, &fresh));
+  if (fresh) PetscCall(AIJFmtMergeWatch(A));
+  (*state)->parallel = parallel;
+  if ((*state)->row != row) PetscCall(FirstOptions(A, row, *state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes A ours. Idempotent: creators, converters, duplicates and each final assembly of a parallel matrix call it. A
    block takes its options from the parallel matrix around it, outer, or NULL. */
 PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *outer)
@@ -183,7 +263,7 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
                type);
     if (s) PetscCall(AIJFmtStrip(A));
     PetscCall(BecomeParent(A, row, parallel));
-    PetscCall(AIJFmtStateCreate(A, row, parallel, &s));
+    PetscCall(CreateState(A, row, parallel, &s));
     if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
     PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &s->parent));
     PetscCall(AIJFmtCudaAdopt(A, s, outer));
@@ -191,7 +271,7 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
                ((PetscObject)A)->type_name);
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
     PetscCall(AIJFmtOperationsInstall(A, s));
-    if (parallel && A->assembled) PetscCall(AIJFmtBlocksInstall(A, s));
+    if (parallel && A->assembled) PetscCall(InstallBlocks(A, s));
   } else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
   s->inner = outer ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -19,43 +19,6 @@ typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
 /* The parent's composed functions that are wrapped here, by [parallel]; cast to the types above when called */
 static AIJFmtFunction parent_preallocate[2], parent_set_values[2], parent_merge;
 
-PetscErrorCode AIJFmtIsCudaParent(const Mat_AIJFmt *s, PetscBool *is)
-{
-  const AIJFmtParent *cuda;
-
-  PetscFunctionBegin;
-  *is = PETSC_FALSE;
-  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  *is = s && s->parent == cuda ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtNameGuardBegin(Mat A, const Mat_AIJFmt *s, AIJFmtNameGuard *guard)
-{
-  PetscBool cuda;
-  char     *name;
-
-  PetscFunctionBegin;
-  guard->saved = NULL;
-  PetscCall(AIJFmtIsCudaParent(s, &cuda));
-  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrallocpy(s->parallel ? s->parent->mpi_type : s->parent->seq_type, &name));
-  guard->saved                = ((PetscObject)A)->type_name;
-  ((PetscObject)A)->type_name = name;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
-{
-  PetscFunctionBegin;
-  if (!guard->saved) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree(((PetscObject)A)->type_name));
-  ((PetscObject)A)->type_name = guard->saved;
-  guard->saved                = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The guards of the blocks of a parallel matrix */
 static PetscErrorCode BlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
 {
@@ -333,16 +296,6 @@ PetscErrorCode AIJFmtCudaRegister(void)
     for (PetscInt i = 0; factor && i < AIJFmtRowCount(); i++)
       PetscCall(MatSolverTypeRegister(MATSOLVERCUSPARSE, AIJFmtRowGet(i)->seq, factors[f], factor));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  exec->stream = (void *)stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,14 +1,12 @@
 /*
-  dispatch.c - operations that PETSc finds by the names of types.
+  dispatch.c - products of matrices, which PETSc finds by the names of types.
 
-  MatConvert() and the products of matrices look for functions composed under names such as MatConvert_seqaij_seqdense_C
-  or MatProductSetFromOptions_seqaij_seqmaij_C. A list of such names would miss those that another package or the next
-  PETSc brings. So our matrices give the three general functions that PETSc falls back to, and each of them asks again
-  with the name of the parent type in place of ours: what AIJ can do is found, whoever brought it.
-
-    MatConvert() from ours      the operation convert
-    MatConvert() to ours        the operation convertfrom
-    products                    the composed function MatProductSetFromOptions_anytype_C
+  MatProductSetFromOptions() and MatConvert() look for functions composed under names such as
+  MatProductSetFromOptions_seqaij_seqmaij_C or MatConvert_seqaij_seqdense_C. A list of such names would miss those that
+  another package or the next PETSc brings. So our matrices give the general functions that PETSc falls back to, and
+  each of them asks again with the name of the parent type in place of ours: what AIJ can do is found, whoever brought
+  it. The one for products is the composed function MatProductSetFromOptions_anytype_C; convert.c has those for
+  MatConvert().
 */
 #include "seqaijfmt.h"
 
@@ -123,100 +121,10 @@ static PetscErrorCode ComposeTripleProducts(Mat A, const Mat_AIJFmt *s, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent type with the same prefix as a type of ours: aijrbp gives aij, seqaijrbp gives seqaij */
-static PetscErrorCode ParentName(MatType type, const AIJFmtRow *row, const char **parent)
-{
-  PetscBool seq, mpi;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrcmp(type, row->seq, &seq));
-  PetscCall(PetscStrcmp(type, row->mpi, &mpi));
-  *parent = seq ? MATSEQAIJ : mpi ? MATMPIAIJ : MATAIJ;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether A is of a parent type, or of ours, and of the kind that `parent` (seqaij, mpiaij or aij) names. Another
-   subclass is not: its own converter undoes what it did. */
-static PetscErrorCode IsOurKind(Mat A, const char parent[], PetscBool *is)
-{
-  const AIJFmtParent *found;
-  Mat_AIJFmt         *s;
-  PetscBool           any;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &found));
-  PetscCall(PetscStrcmp(parent, MATAIJ, &any));
-  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, parent, is));
-  *is = (s || found) && (*is || any) ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Any type -> ours, by way of the parent type unless it is that already */
-static PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
-{
-  const AIJFmtRow *row;
-  const char      *parent = MATAIJ;
-  PetscBool        direct = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtRowFind(type, &row));
-  PetscCheck(row, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE, "%s is not a type of petscpack", type);
-  PetscCall(ParentName(type, row, &parent));
-  PetscCall(IsOurKind(A, parent, &direct));
-  if (direct) PetscCall(MatConvert_AIJ_AIJFmt(A, type, reuse, B));
-  else if (reuse == MAT_REUSE_MATRIX) {
-    Mat plain;
-
-    PetscCall(MatConvert(A, parent, MAT_INITIAL_MATRIX, &plain));
-    PetscCall(MatCopy(plain, *B, DIFFERENT_NONZERO_PATTERN));
-    PetscCall(MatDestroy(&plain));
-  } else {
-    PetscCall(MatConvert(A, parent, reuse, B));
-    PetscCall(MatConvert_AIJ_AIJFmt(*B, type, MAT_INPLACE_MATRIX, B));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ours -> a type that is no AIJ type. MatConvert() once more, which takes A for its parent this time. */
-static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *B)
-{
-  PetscErrorCode (*const convert)(Mat, MatType, MatReuse, Mat *) = A->ops->convert;
-  const PetscObjectId id                                         = ((PetscObject)A)->id;
-  AIJFmtAlias         alias;
-  PetscErrorCode      error;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtAliasBegin(A, &alias));
-  A->ops->convert = NULL;
-  error           = MatConvert(A, type, reuse, B);
-  if (((PetscObject)A)->id == id) A->ops->convert = convert;
-  PetscCall(AIJFmtAliasEnd(A, &alias));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatConvert_AIJFmt_Any(Mat A, MatType type, MatReuse reuse, Mat *B)
-{
-  Mat_AIJFmt *s;
-  PetscBool   root, seq, mpi;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(PetscStrbeginswith(type, MATAIJ, &root));
-  PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &seq));
-  PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &mpi));
-  if (s && (root || seq || mpi)) PetscCall(MatConvert_AIJFmt_AIJ(A, type, reuse, B));
-  else PetscCall(ConvertAsParent(A, type, reuse, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A has its type name already */
 PetscErrorCode AIJFmtDispatchInstall(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
-  A->ops->convert     = MatConvert_AIJFmt_Any;
-  A->ops->convertfrom = MatConvertFrom_AIJFmt;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, anytype, MatProductSetFromOptions_AIJFmt));
   PetscCall(ComposeTripleProducts(A, s, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -225,8 +133,6 @@ PetscErrorCode AIJFmtDispatchInstall(Mat A, const Mat_AIJFmt *s)
 PetscErrorCode AIJFmtDispatchRemove(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
-  A->ops->convert     = NULL;
-  A->ops->convertfrom = NULL;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, anytype, NULL));
   PetscCall(ComposeTripleProducts(A, s, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);

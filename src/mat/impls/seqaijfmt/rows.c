@@ -1,6 +1,5 @@
-/* The table of types: formats.def as PETSc names, with the function that MatSetType() calls for each. */
+/* The table of types: formats.def as PETSc names. */
 #include "seqaijfmt.h"
-#include "cuda.h"
 
 /* petscpack.h writes the names out, for its reader's sake: they must be those that formats.def gives. A name that is
    not defined there is seen as its own text, so this comes before the first use of the names. */
@@ -27,24 +26,6 @@ static const AIJFmtRow rows[] = {
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
-enum {
-#define SPMV_FORMAT(name, TYPE, summary) ROW_##TYPE,
-#include <formats.def>
-#undef SPMV_FORMAT
-};
-
-#define SPMV_FORMAT(name, TYPE, summary)                                                                               \
-  static PetscErrorCode MatCreate_SeqAIJ##TYPE(Mat A) { return AIJFmtCreate(A, &rows[ROW_##TYPE], PETSC_FALSE); }      \
-  static PetscErrorCode MatCreate_MPIAIJ##TYPE(Mat A) { return AIJFmtCreate(A, &rows[ROW_##TYPE], PETSC_TRUE); }
-#include <formats.def>
-#undef SPMV_FORMAT
-
-static PetscErrorCode (*const creators[][2])(Mat) = {
-#define SPMV_FORMAT(name, TYPE, summary) {MatCreate_SeqAIJ##TYPE, MatCreate_MPIAIJ##TYPE},
-#include <formats.def>
-#undef SPMV_FORMAT
-};
-
 PetscInt AIJFmtRowCount(void) { return ROW_COUNT; }
 
 const AIJFmtRow *AIJFmtRowGet(PetscInt i) { return &rows[i]; }
@@ -62,20 +43,5 @@ PetscErrorCode AIJFmtRowFind(const char *type, const AIJFmtRow **row)
       if (same) *row = &rows[i];
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* MatRegister() comes first: it initializes the Mat package, which MatRegisterRootName() does not */
-PetscErrorCode AIJFmtRowsRegister(void)
-{
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < ROW_COUNT; i++) {
-    PetscCall(MatRegister(rows[i].seq, creators[i][0]));
-    PetscCall(MatRegister(rows[i].mpi, creators[i][1]));
-    PetscCall(MatRegisterRootName(rows[i].root, rows[i].seq, rows[i].mpi));
-    PetscCall(MatSeqAIJRegister(rows[i].seq, MatConvert_AIJ_AIJFmt));
-  }
-  PetscCall(AIJFmtNamesRegister());
-  PetscCall(AIJFmtCudaRegister());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -105,7 +105,9 @@ PETSC_INTERN PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 PETSC_INTERN PetscInt         AIJFmtRowCount(void);
 PETSC_INTERN const AIJFmtRow *AIJFmtRowGet(PetscInt);
 PETSC_INTERN PetscErrorCode   AIJFmtRowFind(const char *, const AIJFmtRow **);
-PETSC_INTERN PetscErrorCode   AIJFmtRowsRegister(void);
+
+/* types.c */
+PETSC_INTERN PetscErrorCode AIJFmtTypesRegister(void);
 
 /* parent.c */
 PETSC_INTERN PetscErrorCode AIJFmtParentGet(AIJFmtParentKind, const AIJFmtParent **);
@@ -133,7 +135,7 @@ PETSC_INTERN PetscErrorCode AIJFmtMergeWatch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtStateGet(Mat, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode AIJFmtStateOfAnyType(Mat, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode AIJFmtStateRequire(Mat, const char *, Mat_AIJFmt **);
-PETSC_INTERN PetscErrorCode AIJFmtStateCreate(Mat, const AIJFmtRow *, PetscBool, Mat_AIJFmt **);
+PETSC_INTERN PetscErrorCode AIJFmtStateCompose(Mat, Mat_AIJFmt **, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *, Mat_AIJFmt *);
 
@@ -142,10 +144,12 @@ PETSC_INTERN PetscErrorCode AIJFmtCreate(Mat, const AIJFmtRow *, PetscBool);
 PETSC_INTERN PetscErrorCode AIJFmtInstall(Mat, const AIJFmtRow *, PetscBool, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtOperationsInstall(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtStrip(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksStrip(Mat);
 
 /* convert.c */
 PETSC_INTERN PetscErrorCode MatConvert_AIJ_AIJFmt(Mat, MatType, MatReuse, Mat *);
-PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_AIJ(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_Any(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvertFrom_AIJFmt(Mat, MatType, MatReuse, Mat *);
 
 /* options.c */
 PETSC_INTERN PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *);
@@ -175,12 +179,9 @@ PETSC_INTERN PetscErrorCode AIJFmtMultInstall(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCheckBegin(Mat, PetscBool, Vec, Vec, AIJFmtCheck *);
 PETSC_INTERN PetscErrorCode AIJFmtCheckEnd(Mat, Vec, AIJFmtCheck *);
 
-/* mpi.c */
+/* blocks.c */
 PETSC_INTERN PetscErrorCode AIJFmtBlocksGet(Mat, Mat[2]);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksInstall(Mat, Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksStrip(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat, MatAssemblyType);
 
 /* info.c */
 PETSC_INTERN PetscErrorCode AIJFmtInfoLocal(Mat, MatAIJFmtInfo *);

@@ -126,30 +126,15 @@ PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **stat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The defaults, and then the options database. A refused option leaves the state without a format, so that the next
-   MatSetType() asks again. */
-static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, Mat_AIJFmt *s)
-{
-  PetscErrorCode error;
-
-  PetscFunctionBegin;
-  s->row = row;
-  PetscCall(AIJFmtOptionsInit(s));
-  error = AIJFmtOptionsRead(A, s, NULL);
-  if (error) s->row = NULL;
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A new state, or the one that is there without its plan. Its options start anew unless it was of this format before.
- */
-PetscErrorCode AIJFmtStateCreate(Mat A, const AIJFmtRow *row, PetscBool parallel, Mat_AIJFmt **state)
+/* The state that A has, without its plan, or a new one. fresh: it is new */
+PetscErrorCode AIJFmtStateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
 {
   PetscContainer container;
   Mat_AIJFmt    *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
+  *fresh = s ? PETSC_FALSE : PETSC_TRUE;
   if (s) PetscCall(AIJFmtStateForget(s));
   else {
     PetscCall(PetscNew(&s));
@@ -161,10 +146,7 @@ PetscErrorCode AIJFmtStateCreate(Mat A, const AIJFmtRow *row, PetscBool parallel
     PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
     PetscCall(PetscObjectCompose((PetscObject)A, container_name, (PetscObject)container));
     PetscCall(PetscContainerDestroy(&container));
-    PetscCall(AIJFmtMergeWatch(A));
   }
-  s->parallel = parallel;
-  if (s->row != row) PetscCall(FirstOptions(A, row, s));
   *state = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

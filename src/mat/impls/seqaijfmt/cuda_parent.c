@@ -1,11 +1,60 @@
 /*
-  cuda_values.c - the two copies of a matrix that the CUDA parent keeps, on the host and on the device, and which of
-  them is current. offloadmask tells, as far as PETSc's functions tell it.
+  cuda_parent.c - what products and conversions ask of the CUDA parent: its name, its stream, and the two copies of a
+  matrix that it keeps, on the host and on the device. offloadmask tells which of them is current, as far as PETSc's
+  functions tell it.
 */
 #include "cuda.h"
 #include <petsc/private/vecimpl.h>
 
 #if defined(AIJFMT_HAVE_CUDA_PARENT)
+  #include <petscdevice_cuda.h>
+
+PetscErrorCode AIJFmtIsCudaParent(const Mat_AIJFmt *s, PetscBool *is)
+{
+  const AIJFmtParent *cuda;
+
+  PetscFunctionBegin;
+  *is = PETSC_FALSE;
+  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  *is = s && s->parent == cuda ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtNameGuardBegin(Mat A, const Mat_AIJFmt *s, AIJFmtNameGuard *guard)
+{
+  PetscBool cuda;
+  char     *name;
+
+  PetscFunctionBegin;
+  guard->saved = NULL;
+  PetscCall(AIJFmtIsCudaParent(s, &cuda));
+  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrallocpy(s->parallel ? s->parent->mpi_type : s->parent->seq_type, &name));
+  guard->saved                = ((PetscObject)A)->type_name;
+  ((PetscObject)A)->type_name = name;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
+{
+  PetscFunctionBegin;
+  if (!guard->saved) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(((PetscObject)A)->type_name));
+  ((PetscObject)A)->type_name = guard->saved;
+  guard->saved                = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  exec->stream = (void *)stream;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* The values on the host were written by a function that did not say so */
 PetscErrorCode AIJFmtCudaHostWritten(Mat A)
