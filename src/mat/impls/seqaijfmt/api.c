@@ -74,8 +74,8 @@ static PetscErrorCode RequireSame(Mat A, const char *function, const char key[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From text, or from number where text is NULL. A refused value leaves the option as it was. */
-PetscErrorCode AIJFmtOptionSet(Mat A, const char *function, const char key[], const char text[], double number)
+/* From number, or from text where number is NULL. A refused value leaves the option as it was. */
+PetscErrorCode AIJFmtOptionSet(Mat A, const char *function, const char key[], const char text[], const double *number)
 {
   Mat_AIJFmt            changed, *s;
   SpmvOptions          *options;
@@ -90,8 +90,10 @@ PetscErrorCode AIJFmtOptionSet(Mat A, const char *function, const char key[], co
   changed.format_options = s->format_options;
   changed.class_options  = s->class_options;
   PetscCall(Find(&changed, key, &options, &desc, &position));
-  if (text) PetscCall(AIJFmtTableSetText(options, desc, text));
-  else PetscCall(AIJFmtTableSetNumber(options, desc, number));
+  PetscCheck(number || text, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s: option %s needs a text, not NULL", function,
+             key);
+  if (number) PetscCall(AIJFmtTableSetNumber(options, desc, *number));
+  else PetscCall(AIJFmtTableSetText(options, desc, text));
   if (PetscDefined(USE_DEBUG)) PetscCall(RequireSame(A, function, key, &changed));
   PetscCall(AIJFmtStateCopyOptions(&changed, s));
   if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));
@@ -153,7 +155,7 @@ PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 {
   PetscFunctionBegin;
   PetscAssertPointer(value, 3);
-  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, key, value, 0));
+  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, key, value, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,7 +221,7 @@ PetscErrorCode MatAIJFmtGetOption(Mat A, const char key[], char value[], size_t 
 PetscErrorCode MatAIJFmtSetOptionNumber(Mat A, const char key[], double value)
 {
   PetscFunctionBegin;
-  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, key, NULL, value));
+  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, key, NULL, &value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

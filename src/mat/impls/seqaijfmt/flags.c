@@ -1,6 +1,15 @@
 /* The options that all formats share, with a function each. */
 #include "seqaijfmt.h"
 
+static PetscErrorCode SetFlag(Mat A, const char *function, const char key[], PetscBool flag)
+{
+  const double number = flag;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtOptionSet(A, function, key, NULL, &number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GetFlag(Mat A, const char *function, const char key[], PetscBool *flag)
 {
   const SpmvOptionDesc *desc;
@@ -33,10 +42,7 @@ static PetscErrorCode GetFlag(Mat A, const char *function, const char key[], Pet
 
 .seealso: `MatAIJFmtGetCheck()`, `MatAIJFmtSetOption()`
 @*/
-PetscErrorCode MatAIJFmtSetCheck(Mat A, PetscBool check)
-{
-  return AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, "check", NULL, check);
-}
+PetscErrorCode MatAIJFmtSetCheck(Mat A, PetscBool check) { return SetFlag(A, PETSC_FUNCTION_NAME, "check", check); }
 
 /*@
   MatAIJFmtGetCheck - Gets whether every product is compared with that of the parent type
@@ -71,10 +77,7 @@ PetscErrorCode MatAIJFmtGetCheck(Mat A, PetscBool *check) { return GetFlag(A, PE
 
 .seealso: `MatAIJFmtGetEager()`, `MatAIJFmtSetOption()`
 @*/
-PetscErrorCode MatAIJFmtSetEager(Mat A, PetscBool eager)
-{
-  return AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, "eager", NULL, eager);
-}
+PetscErrorCode MatAIJFmtSetEager(Mat A, PetscBool eager) { return SetFlag(A, PETSC_FUNCTION_NAME, "eager", eager); }
 
 /*@
   MatAIJFmtGetEager - Gets whether a matrix of a packed type is converted at assembly
@@ -115,7 +118,7 @@ PetscErrorCode MatAIJFmtGetEager(Mat A, PetscBool *eager) { return GetFlag(A, PE
 @*/
 PetscErrorCode MatAIJFmtSetDecline(Mat A, PetscBool decline)
 {
-  return AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, "decline", NULL, decline);
+  return SetFlag(A, PETSC_FUNCTION_NAME, "decline", decline);
 }
 
 /*@
@@ -161,7 +164,7 @@ PetscErrorCode MatAIJFmtSetDevice(Mat A, MatAIJFmtDevice device)
 {
   PetscFunctionBegin;
   PetscAssertPointer(device, 2);
-  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, "device", device, 0));
+  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, "device", device, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

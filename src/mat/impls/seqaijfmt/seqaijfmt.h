@@ -153,7 +153,7 @@ PETSC_INTERN PetscErrorCode AIJFmtTableSetText(SpmvOptions *, const SpmvOptionDe
 PETSC_INTERN PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *, const SpmvOptionDesc *, double);
 
 /* api.c */
-PETSC_INTERN PetscErrorCode AIJFmtOptionSet(Mat, const char *, const char[], const char[], double);
+PETSC_INTERN PetscErrorCode AIJFmtOptionSet(Mat, const char *, const char[], const char[], const double *);
 PETSC_INTERN PetscErrorCode AIJFmtOptionGet(Mat, const char *, const char[], const SpmvOptionDesc **, double *);
 
 /* sync.c */
