@@ -4,7 +4,7 @@ static char help[] = "Poisson's equation on a square, solved with AIJ and with a
 
 /*
   What a program that links petscpack does differently from one that does not: it calls PetscPackInitializePackage(),
-  after which the types are there without -dll_append, and it may use the setters and getters of petscpack.h.
+  after which the types are there without -dll_append, and it may set options by the functions of petscpack.h.
 */
 #include <petscksp.h>
 #include <petscpack.h>

@@ -2,7 +2,7 @@
   petscpack.h - packed sparse-matrix types for PETSc
 
   The types are ordinary values of MatType: pass them to MatSetType(), MatConvert() or -mat_type. A program needs this
-  header only for the names, for PetscPackInitializePackage(), and for the setters and getters below.
+  header only for the names, for PetscPackInitializePackage(), and for what sets and gets options below.
 */
 #pragma once
 
@@ -23,38 +23,6 @@
 #define MATAIJCODSELL    "aijcodsell"
 #define MATSEQAIJCODSELL "seqaijcodsell"
 #define MATMPIAIJCODSELL "mpiaijcodsell"
-
-/* Layouts of MATAIJRBP for MatAIJRBPSetFormat() */
-typedef const char *MatAIJRBPFormat;
-#define MATAIJRBP_PACKED "packed"
-#define MATAIJRBP_CSR    "csr"
-#define MATAIJRBP_ELL    "ell"
-#define MATAIJRBP_ELLR   "ellr"
-
-/* Layouts of MATAIJFOLD for MatAIJFoldSetLayout(), and ways to read x on a GPU for MatAIJFoldSetGather() */
-typedef const char *MatAIJFoldLayout;
-#define MATAIJFOLD_LAYOUT_SLICED  "sliced"
-#define MATAIJFOLD_LAYOUT_UNIFORM "uniform"
-typedef const char *MatAIJFoldGather;
-#define MATAIJFOLD_GATHER_CACHE  "cache"
-#define MATAIJFOLD_GATHER_DEVICE "device"
-#define MATAIJFOLD_GATHER_HOST   "host"
-
-/* Threads a row of MATAIJCRSV for MatAIJCRSVSetThreads(), and its kernels for MatAIJCRSVSetVariant() */
-typedef const char *MatAIJCRSVThreads;
-#define MATAIJCRSV_THREADS_AUTO "auto"
-#define MATAIJCRSV_THREADS_RULE "rule"
-#define MATAIJCRSV_THREADS_1    "1"
-#define MATAIJCRSV_THREADS_2    "2"
-#define MATAIJCRSV_THREADS_4    "4"
-#define MATAIJCRSV_THREADS_8    "8"
-#define MATAIJCRSV_THREADS_16   "16"
-#define MATAIJCRSV_THREADS_32   "32"
-typedef const char *MatAIJCRSVVariant;
-#define MATAIJCRSV_VARIANT_ALL         "all"
-#define MATAIJCRSV_VARIANT_NO_READONLY "no_readonly"
-#define MATAIJCRSV_VARIANT_OUTER_LOOP  "outer_loop"
-#define MATAIJCRSV_VARIANT_SHARED      "shared"
 
 /* Where the packed arrays may lie, for MatAIJFmtSetDevice() */
 typedef const char *MatAIJFmtDevice;
@@ -93,6 +61,8 @@ PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
 
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);
+PETSC_EXTERN PetscErrorCode MatAIJFmtSetOptionNumber(Mat, const char[], double);
+PETSC_EXTERN PetscErrorCode MatAIJFmtGetOptionNumber(Mat, const char[], double *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetCheck(Mat, PetscBool);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetCheck(Mat, PetscBool *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetEager(Mat, PetscBool);
@@ -102,27 +72,3 @@ PETSC_EXTERN PetscErrorCode MatAIJFmtGetDecline(Mat, PetscBool *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetDevice(Mat, MatAIJFmtDevice);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetDevice(Mat, MatAIJFmtDevice *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
-
-PETSC_EXTERN PetscErrorCode MatAIJRBPSetFormat(Mat, MatAIJRBPFormat);
-PETSC_EXTERN PetscErrorCode MatAIJRBPGetFormat(Mat, MatAIJRBPFormat *);
-PETSC_EXTERN PetscErrorCode MatAIJRBPSetMinRun(Mat, PetscInt);
-PETSC_EXTERN PetscErrorCode MatAIJRBPGetMinRun(Mat, PetscInt *);
-
-PETSC_EXTERN PetscErrorCode MatAIJFoldSetWidth(Mat, PetscReal, PetscReal);
-PETSC_EXTERN PetscErrorCode MatAIJFoldGetWidth(Mat, PetscReal *, PetscReal *);
-PETSC_EXTERN PetscErrorCode MatAIJFoldSetLayout(Mat, MatAIJFoldLayout);
-PETSC_EXTERN PetscErrorCode MatAIJFoldGetLayout(Mat, MatAIJFoldLayout *);
-PETSC_EXTERN PetscErrorCode MatAIJFoldSetGather(Mat, MatAIJFoldGather);
-PETSC_EXTERN PetscErrorCode MatAIJFoldGetGather(Mat, MatAIJFoldGather *);
-PETSC_EXTERN PetscErrorCode MatAIJFoldSetDeviceMemory(Mat, PetscInt64);
-PETSC_EXTERN PetscErrorCode MatAIJFoldGetDeviceMemory(Mat, PetscInt64 *);
-
-PETSC_EXTERN PetscErrorCode MatAIJCRSVSetThreads(Mat, MatAIJCRSVThreads);
-PETSC_EXTERN PetscErrorCode MatAIJCRSVGetThreads(Mat, MatAIJCRSVThreads *);
-PETSC_EXTERN PetscErrorCode MatAIJCRSVSetVariant(Mat, MatAIJCRSVVariant);
-PETSC_EXTERN PetscErrorCode MatAIJCRSVGetVariant(Mat, MatAIJCRSVVariant *);
-
-PETSC_EXTERN PetscErrorCode MatAIJCoDSELLSetSlice(Mat, PetscInt, PetscInt);
-PETSC_EXTERN PetscErrorCode MatAIJCoDSELLGetSlice(Mat, PetscInt *, PetscInt *);
-PETSC_EXTERN PetscErrorCode MatAIJCoDSELLSetWord(Mat, PetscInt);
-PETSC_EXTERN PetscErrorCode MatAIJCoDSELLGetWord(Mat, PetscInt *);

@@ -195,6 +195,10 @@ SPMV_API SpmvStatus spmv_options_set_text(SpmvOptions *, const char *key, const 
                                           char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_options_get(const SpmvOptions *, const char *key, double *value,
                                      char message[SPMV_MESSAGE_MAX]);
+/* A value of an option, one inside its range, as a user types it; and what the option may be: "0 to 4096", "one of csr
+   ell", "true or false". Both end within size. */
+SPMV_API void spmv_option_text(const SpmvOptionDesc *, double value, char *text, size_t size);
+SPMV_API void spmv_option_range(const SpmvOptionDesc *, char *text, size_t size);
 
 /* Checks the invariants of a CSR pattern on the host: monotone row_ptr from 0 to nnz, columns in range and ascending */
 SPMV_API SpmvStatus spmv_pattern_check(const SpmvPattern *, SpmvExec *);

@@ -91,17 +91,14 @@ int case_variant_count(const SpmvFormat *format, CaseTier tier)
 static void describe(const SpmvOptions *options, char text[CASE_VARIANT_TEXT])
 {
   size_t used = 0;
+  char   value[64];
 
   text[0] = 0;
   for (int i = 0; options->format->options && options->format->options[i].key; i++) {
     const SpmvOptionDesc *d = &options->format->options[i];
     if (options->value[i] == d->default_value || used >= CASE_VARIANT_TEXT) continue;
-    if (d->kind == SPMV_OPTION_ENUM)
-      used += (size_t)snprintf(text + used, CASE_VARIANT_TEXT - used, "%s%s=%s", used ? " " : "", d->key,
-                               d->choices[(int)options->value[i]]);
-    else
-      used += (size_t)snprintf(text + used, CASE_VARIANT_TEXT - used, "%s%s=%g", used ? " " : "", d->key,
-                               options->value[i]);
+    spmv_option_text(d, options->value[i], value, sizeof value);
+    used += (size_t)snprintf(text + used, CASE_VARIANT_TEXT - used, "%s%s=%s", used ? " " : "", d->key, value);
   }
   if (used == 0) snprintf(text, CASE_VARIANT_TEXT, "defaults");
 }

@@ -1,8 +1,8 @@
 /*
-  mat_options.c - what the table of conf_mat.c cannot say: options and their prefixes, setters and getters, options of
-  duplicates, counters, and the run-time check of products
+  mat_options.c - what the table of conf_mat.c cannot say: options and their prefixes, options of duplicates, counters,
+  and the run-time check of products
 */
-static const char help[] = "Options, setters, getters and the check of products of the packed types.\n";
+static const char help[] = "Options of the packed types, and the check of their products.\n";
 
 #include "mat_options.h"
 
@@ -116,29 +116,6 @@ static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
     PetscCall(MatDestroy(&A));
     PetscCall(MatDestroy(&B));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A number comes back as it was typed */
-static PetscErrorCode Numbers(const char *type, const SpmvFormat *format)
-{
-  static const char *const texts[] = {"0.3", "0.1", "2.05", "1e-05", "1234.5678", "0.333333333333333", "7"};
-  Mat                      A;
-  char                     now[64];
-  PetscBool                same;
-
-  PetscFunctionBeginUser;
-  PetscCall(CreateBanded(type, NULL, &A));
-  for (const SpmvOptionDesc *o = format->options; o && o->key; o++) {
-    if (o->kind != SPMV_OPTION_REAL) continue;
-    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(texts); t++) {
-      PetscCall(MatAIJFmtSetOption(A, o->key, texts[t]));
-      PetscCall(MatAIJFmtGetOption(A, o->key, now, sizeof(now)));
-      PetscCall(PetscStrcmp(now, texts[t], &same));
-      PetscCall(Expect(same, type, "a number does not come back as it was typed"));
-    }
-  }
-  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,7 +253,7 @@ int main(int argc, char **argv)
     PetscCall(PetscSNPrintf(type, sizeof(type), "aij%s", spmv_format_get(f)->name));
     PetscCall(Flags(type));
     PetscCall(FormatOptions(type, spmv_format_get(f)));
-    PetscCall(Numbers(type, spmv_format_get(f)));
+    PetscCall(Tables(type, spmv_format_get(f)));
     PetscCall(ViewBefore(type));
     PetscCall(Counters(type));
     PetscCall(OptionsSurvive(type));
@@ -284,7 +261,6 @@ int main(int argc, char **argv)
     PetscCall(SubclassOfOurs(type));
     if (size == 1) PetscCall(CheckFindsFault(type));
   }
-  PetscCall(TypedSetters());
   PetscCall(DeviceKeep());
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failed\n", failed));
   PetscCall(PetscFinalize());

@@ -1,4 +1,4 @@
-/* What mat_options.c and mat_survive.c, all formats alike, and mat_setters.c, the setters of single types, share. */
+/* What mat_options.c, mat_survive.c and mat_tables.c share. */
 #pragma once
 
 #include "conf.h"
@@ -14,5 +14,5 @@ PetscErrorCode OptionsSurvive(const char *type);
 PetscErrorCode RefusedOptionIsRefusedAgain(const char *type);
 PetscErrorCode SubclassOfOurs(const char *type);
 
-/* mat_setters.c */
-PetscErrorCode TypedSetters(void);
+/* mat_tables.c */
+PetscErrorCode Tables(const char *type, const SpmvFormat *format);

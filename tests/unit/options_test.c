@@ -1,4 +1,4 @@
-/* Options: defaults, changes by number and by text, ranges, and what the messages say. */
+/* Options: defaults, changes by number and by text, ranges, their texts, and what the messages say. */
 #include "sample_format.h"
 #include "unit.h"
 #include <math.h>
@@ -107,6 +107,66 @@ UNIT_TEST(text_that_makes_no_sense_is_refused)
   text_refused("width", "7.5", "option width: 7.5 is not an integer");
   text_refused("shade", "purple", "option shade: purple is not one of light medium dark");
   text_refused("sorted", "maybe", "option sorted: maybe is neither true nor false");
+}
+
+UNIT_TEST(messages_have_numbers_as_they_are_typed)
+{
+  static const SpmvOptionDesc bytes[] = {{"bytes", SPMV_OPTION_INT, 0, 0, 1e15, NULL, "memory"}, {0}};
+
+  start();
+  format.options = bytes;
+  spmv_options_init(&options, &format);
+  set_refused("bytes", 1000000000000001.0, "option bytes: 1000000000000001 is outside its range 0 to 1000000000000000");
+  set_refused("bytes", 6442450945.5, "option bytes: 6442450945.5 is not an integer");
+  text_refused("bytes", "-6442450945", "option bytes: -6442450945 is outside its range 0 to 1000000000000000");
+}
+
+UNIT_TEST(values_have_the_text_that_a_user_types)
+{
+  static const struct {
+    double      value;
+    const char *text;
+  } numbers[] = {{0, "0"},
+                 {20, "20"},
+                 {1e6, "1000000"},
+                 {6442450945.0, "6442450945"},
+                 {0.1, "0.1"},
+                 {0.3, "0.3"},
+                 {1e-5, "1e-05"},
+                 {-2.5, "-2.5"},
+                 {1234.5678, "1234.5678"},
+                 {1e300, "1e+300"},
+                 {1e15, "1000000000000000"},
+                 {0.1 + 0.2, "0.30000000000000004"}};
+  char text[64];
+
+  start();
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    spmv_option_text(&format.options[1], numbers[i].value, text, sizeof text);
+    UNIT_TEXT(numbers[i].text, text);
+  }
+  spmv_option_text(&format.options[0], 64, text, sizeof text);
+  UNIT_TEXT("64", text);
+  spmv_option_text(&format.options[2], 2, text, sizeof text);
+  UNIT_TEXT("dark", text);
+  spmv_option_text(&format.options[3], 0, text, sizeof text);
+  UNIT_TEXT("false", text);
+  spmv_option_text(&format.options[3], 1, text, 4);
+  UNIT_TEXT("tru", text);
+}
+
+UNIT_TEST(ranges_say_what_is_possible)
+{
+  static const char *const expected[] = {"1 to 1024", "0 to 10", "one of light medium dark", "true or false"};
+  char                     text[64];
+
+  start();
+  for (int i = 0; i < 4; i++) {
+    spmv_option_range(&format.options[i], text, sizeof text);
+    UNIT_TEXT(expected[i], text);
+  }
+  spmv_option_range(&format.options[2], text, 10);
+  UNIT_TEXT("one of li", text);
 }
 
 UNIT_TEST(an_unknown_key_names_the_known_ones)

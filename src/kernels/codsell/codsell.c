@@ -15,10 +15,12 @@ static const char *const word_names[] = {"auto",
                                              NULL};
 
 static const SpmvOptionDesc options[] = {
-    [CODSELL_OPTION_C]     = {"c", SPMV_OPTION_ENUM, 2, 0, 0, c_names, "rows of a slice"},
-    [CODSELL_OPTION_SIGMA] = {"sigma", SPMV_OPTION_INT, 0, 0, CODSELL_MAX_SIGMA, NULL,
-                              "rows of a window that is sorted by length; 1: not sorted, 0: by the padding"},
-    [CODSELL_OPTION_WORD]  = {"word", SPMV_OPTION_ENUM, 0, 0, 0, word_names, "positions of a word of the dictionary"},
+    [CODSELL_OPTION_C] = {"c", SPMV_OPTION_ENUM, 2, 0, 0, c_names, "rows of a slice"},
+    [CODSELL_OPTION_SIGMA] =
+        {"sigma", SPMV_OPTION_INT, 0, 0, CODSELL_MAX_SIGMA, NULL,
+         "rows of a window that is sorted by length; 1: not sorted, 0: only where that saves padding"},
+    [CODSELL_OPTION_WORD] = {"word", SPMV_OPTION_ENUM, 0, 0, 0, word_names,
+                             "positions of a word of the dictionary; auto: the number that needs fewest bytes"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
@@ -75,15 +77,15 @@ static const SpmvSlots host_slots = {
 
    Options Database Keys:
 +  -mat_type aijcodsell - sets the type during a call to `MatSetFromOptions()`
-.  -mat_aijcodsell_c <8,16,32,64> - rows of a slice (32)
-.  -mat_aijcodsell_sigma <0> - rows of a window that is sorted by length: 1 sorts nothing, 0 (default) only where that
-   saves padding
--  -mat_aijcodsell_word <auto,1,...,8> - positions of a word of the dictionary; `auto` (default) takes the number that
-   needs fewest bytes
+.  -mat_aijcodsell_c - rows of a slice
+.  -mat_aijcodsell_sigma - rows of a window that is sorted by length
+-  -mat_aijcodsell_word - positions of a word of the dictionary
 
    Level: beginner
 
    Notes:
+   The page docs/options/aijcodsell.md has the values and the defaults of the options.
+
    The matrix stays `MATAIJ` for everything but its products: it is assembled, factored and multiplied with other
    matrices as one.
 
@@ -95,7 +97,7 @@ static const SpmvSlots host_slots = {
    Source: S. Murakami, a storage format with dictionary compression of nonzero positions for sparse matrix-vector
    products on GPUs.
 
-.seealso: `MatAIJCoDSELLSetSlice()`, `MatAIJCoDSELLSetWord()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_codsell = {
     .abi  = SPMV_ABI,

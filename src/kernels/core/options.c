@@ -1,6 +1,7 @@
-/* Option values of a format: defaults, changes by key with range checks, and parsing of what a user types. */
+/* Option values of a format: defaults, changes by key with range checks, parsing of what a user types, and its text. */
 #include <spmv_kernels.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,12 +43,64 @@ static int choice_count(const SpmvOptionDesc *desc)
   return n;
 }
 
+/* As a user types it: 6442450945, not 6.44245e+09, and 0.3, not 0.29999999999999999 */
+static void number_text(double value, char *text, size_t size)
+{
+  const double exact = 9007199254740992.0; /* 2^53: integers up to here have a double each */
+
+  if (value == floor(value) && fabs(value) <= exact) {
+    snprintf(text, size, "%lld", (long long)value);
+    return;
+  }
+  for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) { /* the first text that reads back to the number */
+    snprintf(text, size, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+}
+
+void spmv_option_text(const SpmvOptionDesc *desc, double value, char *text, size_t size)
+{
+  if (desc->kind == SPMV_OPTION_ENUM) snprintf(text, size, "%s", desc->choices[(int)value]);
+  else if (desc->kind == SPMV_OPTION_BOOL) snprintf(text, size, "%s", value != 0 ? "true" : "false");
+  else number_text(value, text, size);
+}
+
+void spmv_option_range(const SpmvOptionDesc *desc, char *text, size_t size)
+{
+  char min[32], max[32];
+
+  if (desc->kind == SPMV_OPTION_ENUM) {
+    size_t used = (size_t)snprintf(text, size, "one of");
+    for (int i = 0; desc->choices[i] && used < size; i++)
+      used += (size_t)snprintf(text + used, size - used, " %s", desc->choices[i]);
+  } else if (desc->kind == SPMV_OPTION_BOOL) snprintf(text, size, "true or false");
+  else {
+    number_text(desc->min, min, sizeof min);
+    number_text(desc->max, max, sizeof max);
+    snprintf(text, size, "%s to %s", min, max);
+  }
+}
+
 static SpmvStatus bad_choice(const SpmvOptionDesc *desc, const char *text, char *message)
 {
-  size_t used = (size_t)snprintf(message, SPMV_MESSAGE_MAX, "option %s: %s is not one of", desc->key, text);
+  const int used = snprintf(message, SPMV_MESSAGE_MAX, "option %s: %s is not ", desc->key, text);
 
-  for (int i = 0; desc->choices[i] && used < SPMV_MESSAGE_MAX; i++)
-    used += (size_t)snprintf(message + used, SPMV_MESSAGE_MAX - used, " %s", desc->choices[i]);
+  if (used < SPMV_MESSAGE_MAX) spmv_option_range(desc, message + used, (size_t)(SPMV_MESSAGE_MAX - used));
+  return SPMV_ERR_OPTION;
+}
+
+static SpmvStatus bad_number(const SpmvOptionDesc *desc, double value, double min, double max, char *message)
+{
+  char text[3][32];
+
+  number_text(value, text[0], sizeof text[0]);
+  number_text(min, text[1], sizeof text[1]);
+  number_text(max, text[2], sizeof text[2]);
+  if (value >= min && value <= max)
+    snprintf(message, SPMV_MESSAGE_MAX, "option %s: %s is not an integer", desc->key, text[0]);
+  else
+    snprintf(message, SPMV_MESSAGE_MAX, "option %s: %s is outside its range %s to %s", desc->key, text[0], text[1],
+             text[2]);
   return SPMV_ERR_OPTION;
 }
 
@@ -61,14 +114,8 @@ SpmvStatus spmv_options_set(SpmvOptions *options, const char *key, double value,
   desc = &options->format->options[i];
   min  = desc->kind == SPMV_OPTION_ENUM || desc->kind == SPMV_OPTION_BOOL ? 0 : desc->min;
   max  = desc->kind == SPMV_OPTION_ENUM ? choice_count(desc) - 1 : desc->kind == SPMV_OPTION_BOOL ? 1 : desc->max;
-  if (!(value >= min && value <= max)) {
-    snprintf(message, SPMV_MESSAGE_MAX, "option %s: %g is outside its range %g to %g", key, value, min, max);
-    return SPMV_ERR_OPTION;
-  }
-  if (desc->kind != SPMV_OPTION_REAL && value != floor(value)) {
-    snprintf(message, SPMV_MESSAGE_MAX, "option %s: %g is not an integer", key, value);
-    return SPMV_ERR_OPTION;
-  }
+  if (!(value >= min && value <= max) || (desc->kind != SPMV_OPTION_REAL && value != floor(value)))
+    return bad_number(desc, value, min, max, message);
   options->value[i] = value;
   return SPMV_SUCCESS;
 }

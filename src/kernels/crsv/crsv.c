@@ -90,9 +90,11 @@ static const char *const variant_choices[] = {"all", "no_readonly", "outer_loop"
 
 static const SpmvOptionDesc crsv_options[] = {
     {"nt", SPMV_OPTION_ENUM, CRSV_NT_AUTO, 0, 0, nt_choices,
-     "threads a row on a GPU: auto streams the matrix and splits long rows, rule is the paper's"},
+     "threads a row on a GPU: auto streams the matrix and splits long rows, rule is the paper's, the "
+     "power of two next to the mean row length"},
     {"variant", SPMV_OPTION_ENUM, CRSV_ALL, 0, 0, variant_choices,
-     "with nt other than auto: the paper's kernel without one of its improvements, to compare"},
+     "with nt other than auto: the paper's kernel without one of its improvements, to compare: without the read-only "
+     "path, with a loop over rows, or adding up in shared memory"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
@@ -102,22 +104,21 @@ static const SpmvOptionDesc crsv_options[] = {
 
    Options Database Keys:
 +  -mat_type aijcrsv      - sets the type during a call to `MatSetFromOptions()`
-.  -mat_aijcrsv_nt        - threads per row on a GPU: `auto` (default) streams the matrix in blocks and splits long
-rows; `rule` takes the power of two next to the mean row; 1, 2, 4, 8, 16 or 32
--  -mat_aijcrsv_variant   - `all` (default), or the kernel of a fixed number of threads without the read-only path
-                            (`no_readonly`), with a loop over rows (`outer_loop`), or adding up in shared memory
-                            (`shared`): what the paper compares
+.  -mat_aijcrsv_nt        - threads per row on a GPU
+-  -mat_aijcrsv_variant   - which of its improvements the published kernel does without: what the paper compares
 
    Level: beginner
 
    Notes:
-   The options concern products on a GPU; on the host a row is one loop. With a PETSc that has CUDA the product works on
-   the device arrays of `MATAIJCUSPARSE`, without a copy. A fixed number of threads, and `rule`, do not split rows:
-   a few very long ones then take most of the time.
+   The page docs/options/aijcrsv.md has the values and the defaults of the options. They concern products on a GPU; on
+   the host a row is one loop. A fixed number of threads, and `rule`, do not split rows: a few very long ones then take
+   most of the time.
+
+   With a PETSc that has CUDA the product works on the device arrays of `MATAIJCUSPARSE`, without a copy.
 
    Source: D. Mukunoki and D. Takahashi, CRS-vector.
 
-.seealso: `MatAIJCRSVSetThreads()`, `MatAIJCRSVSetVariant()`, `MATAIJRBP`, `MATAIJ`
+.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_crsv = {
     .abi  = SPMV_ABI,

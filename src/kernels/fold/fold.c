@@ -156,19 +156,17 @@ static const SpmvSlots host_slots = {
 
    Options Database Keys:
 +  -mat_type aijfold - sets the type during a call to `MatSetFromOptions()`
-.  -mat_aijfold_q <0> - rows longer than q times the mean row length plus r times its standard deviation are folded;
-   q = r = 0, the default, chooses the width by predicted cost; the authors use q = 1.5
-.  -mat_aijfold_r <0> - see q
-.  -mat_aijfold_layout <sliced,uniform> - `sliced`: every 32 rows of the table have a width of their own, up to that of
-   the fold; `uniform`: all have the same, as published
-.  -mat_aijfold_gather <cache,device,host> - how a product on a GPU reads the vector: through the caches, from a copy in
-   the order of the table that the device makes first, or from one that the host makes and sends in pieces
--  -mat_aijfold_device_memory <0> - bytes that the matrix may take on a GPU, 0 for no limit; the rest lies in the memory
-   of the host and is sent in pieces during each product
+.  -mat_aijfold_q - factor of the mean row length in the width at which rows are folded
+.  -mat_aijfold_r - factor of the standard deviation in that width
+.  -mat_aijfold_layout - the layout of the table
+.  -mat_aijfold_gather - how a product on a GPU reads the vector
+-  -mat_aijfold_device_memory - bytes that the matrix may take on a GPU
 
    Level: beginner
 
    Notes:
+   The page docs/options/aijfold.md has the values and the defaults of the options.
+
    The matrix stays `MATAIJ` for everything but its products: it is assembled, factored and multiplied with other
    matrices as one.
 
@@ -180,8 +178,7 @@ static const SpmvSlots host_slots = {
    algorithm that folds long rows and memory with gather functions. Slices, the sorting of rows, the choice of the
    width, and the addition of the pieces on the device are not part of it.
 
-.seealso: `MatAIJFoldSetWidth()`, `MatAIJFoldSetLayout()`, `MatAIJFoldSetGather()`, `MatAIJFoldSetDeviceMemory()`,
-          `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_fold = {
     .abi  = SPMV_ABI,

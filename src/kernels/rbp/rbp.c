@@ -115,13 +115,16 @@ const SpmvSlots rbp_packed_slots = {
 
    Options Database Keys:
 +  -mat_type aijrbp - sets the type during a call to `MatSetFromOptions()`
-.  -mat_aijrbp_format <packed,csr,ell,ellr> - the layout: `packed` (default) or one of the three published ones
--  -mat_aijrbp_min_run <2> - the shortest run of adjacent columns that is packed; nonzeros of shorter runs go to the CSR
-   remainder of the published layouts, and `packed` cuts runs into pieces of at least so many columns
+.  -mat_aijrbp_format - the layout of the arrays
+-  -mat_aijrbp_min_run - the shortest run of adjacent columns that is packed
 
    Level: beginner
 
    Notes:
+   The page docs/options/aijrbp.md has the values and the defaults of the options. Nonzeros of runs shorter than
+   `min_run` go to the CSR remainder of the published layouts; the layout `packed` cuts runs into pieces of at least so
+   many columns.
+
    The matrix stays `MATAIJ` for everything but its products: it is assembled, factored and multiplied with other
    matrices as one.
 
@@ -131,7 +134,7 @@ const SpmvSlots rbp_packed_slots = {
    Source: T. Kawamura, K. Yoneda, T. Iwamura, M. Watanabe and Y. Inoguchi, a compression scheme of sparse matrices for
    high-precision numerical simulations on site by GPUs. The layout `packed` is not part of it.
 
-.seealso: `MatAIJRBPSetFormat()`, `MatAIJRBPSetMinRun()`, `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_rbp = {
     .abi  = SPMV_ABI,

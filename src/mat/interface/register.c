@@ -27,7 +27,7 @@ static PetscErrorCode RefuseOtherPetsc(void)
   Not Collective
 
   Input Parameter:
-. bytes - for each device that the process uses; -1 for a 64th of its memory, 0 to give back all at once
+. bytes - for each device that the process uses, at most 10^15; -1 for a 64th of its memory, 0 to give back all at once
 
   Options Database Key:
 . -petscpack_device_keep <bytes> - the same, read by `PetscPackInitializePackage()`; -1 by default
@@ -42,10 +42,11 @@ static PetscErrorCode RefuseOtherPetsc(void)
 @*/
 PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes)
 {
+  SpmvOptions process;
+
   PetscFunctionBegin;
-  PetscCheck(bytes >= -1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "Cannot keep %" PetscInt64_FMT " bytes of device memory: give a number of bytes, or -1 for the default",
-             bytes);
+  spmv_options_init(&process, &AIJFmtProcessTable);
+  PetscCall(AIJFmtTableSetNumber(&process, AIJFmtProcessTable.options, (double)bytes));
   device_keep = bytes;
   spmv_device_keep(bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -72,15 +73,15 @@ PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes)
 
 static PetscErrorCode SetFromOptions(void)
 {
-  PetscReal bytes = (PetscReal)device_keep;
-  PetscBool given;
+  SpmvOptions process;
 
   PetscFunctionBegin;
+  spmv_options_init(&process, &AIJFmtProcessTable);
+  process.value[0] = (double)device_keep;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack", NULL);
-  PetscCall(PetscOptionsReal("-petscpack_device_keep", "Bytes of freed device memory to keep, -1: a 64th of it",
-                             "PetscPackSetDeviceKeep", bytes, &bytes, &given));
+  PetscCall(AIJFmtTableRead(NULL, &process, "PetscPackSetDeviceKeep", PetscOptionsObject));
   PetscOptionsEnd();
-  if (given) PetscCall(PetscPackSetDeviceKeep((PetscInt64)bytes));
+  PetscCall(PetscPackSetDeviceKeep((PetscInt64)process.value[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

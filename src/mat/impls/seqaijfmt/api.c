@@ -1,6 +1,7 @@
-/* The setters and getters of petscpack.h. They work on sequential and parallel matrices, before and after assembly; a
-   change that a plan depends on takes effect at the next product. */
+/* Options of a matrix by their keys. The functions work on sequential and parallel matrices, before and after assembly;
+   a change that a plan depends on takes effect at the next product. */
 #include "seqaijfmt.h"
+#include <stdlib.h>
 
 static PetscErrorCode FindDesc(const SpmvOptions *options, const char key[], const SpmvOptionDesc **found,
                                int *position)
@@ -33,8 +34,8 @@ static PetscErrorCode AppendKeys(const SpmvOptions *options, char text[], size_t
 }
 
 /* The table that has key, its row and position: the format's own comes first */
-PetscErrorCode AIJFmtOptionFind(Mat_AIJFmt *s, const char key[], SpmvOptions **options, const SpmvOptionDesc **desc,
-                                int *position)
+static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **options, const SpmvOptionDesc **desc,
+                           int *position)
 {
   char keys[SPMV_MESSAGE_MAX] = "";
 
@@ -50,24 +51,69 @@ PetscErrorCode AIJFmtOptionFind(Mat_AIJFmt *s, const char key[], SpmvOptions **o
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "type %s has no option %s: it has%s", s->row->root, key, keys);
 }
 
-/* Changes a copy first: one refused value leaves all as they were */
-PetscErrorCode AIJFmtOptionsSet(Mat A, Mat_AIJFmt *s, int count, const char *const keys[], const char *const values[])
+/* In a debugging build, as PETSc does: options that differ between processes would make them pack differently */
+static PetscErrorCode RequireSame(Mat A, const char *function, const char key[], const Mat_AIJFmt *changed)
 {
-  Mat_AIJFmt            changed;
+  enum { N = SPMV_OPTIONS_MAX };
+  double    most[4 * N]; /* all values, and the same with the other sign */
+  PetscBool same = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < N; i++) {
+    most[i]         = changed->format_options.value[i];
+    most[N + i]     = changed->class_options.value[i];
+    most[2 * N + i] = -most[i];
+    most[3 * N + i] = -most[N + i];
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4 * N, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  for (int i = 0; i < 2 * N; i++)
+    if (most[i] != -most[2 * N + i]) same = PETSC_FALSE;
+  PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "%s: the processes do not give option %s the same value: give all of them the same key and value",
+             function, key);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From number, or from text where number is NULL. A refused value leaves the option as it was. */
+PetscErrorCode AIJFmtOptionSet(Mat A, const char *function, const char key[], const char text[], const double *number)
+{
+  Mat_AIJFmt            changed, *s;
   SpmvOptions          *options;
   const SpmvOptionDesc *desc;
   int                   position;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscAssertPointer(key, 2);
+  PetscCall(AIJFmtStateRequire(A, function, &s));
   changed.row            = s->row;
   changed.format_options = s->format_options;
   changed.class_options  = s->class_options;
-  for (int i = 0; i < count; i++) {
-    PetscCall(AIJFmtOptionFind(&changed, keys[i], &options, &desc, &position));
-    PetscCall(AIJFmtOptionSetText(options, desc, values[i]));
-  }
+  PetscCall(Find(&changed, key, &options, &desc, &position));
+  PetscCheck(number || text, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s: option %s needs a text, not NULL", function,
+             key);
+  if (number) PetscCall(AIJFmtTableSetNumber(options, desc, *number));
+  else PetscCall(AIJFmtTableSetText(options, desc, text));
+  if (PetscDefined(USE_DEBUG)) PetscCall(RequireSame(A, function, key, &changed));
   PetscCall(AIJFmtStateCopyOptions(&changed, s));
   if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtOptionGet(Mat A, const char *function, const char key[], const SpmvOptionDesc **desc,
+                               double *value)
+{
+  Mat_AIJFmt  *s;
+  SpmvOptions *options;
+  int          position;
+
+  PetscFunctionBegin;
+  *value = 0; /* gcc does not see that callers stop at an error */
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscAssertPointer(key, 2);
+  PetscCall(AIJFmtStateRequire(A, function, &s));
+  PetscCall(Find(s, key, &options, desc, &position));
+  *value = options->value[position];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,33 +129,33 @@ PetscErrorCode AIJFmtOptionsSet(Mat A, Mat_AIJFmt *s, int count, const char *con
 - value - a number, one of the choices of the option, or `true` or `false`
 
   Options Database Keys:
-+ -mat_aij<format>_<key> - the options of a format, listed by `-help`
-. -mat_aijfmt_check   - compare every product with that of the parent type
-. -mat_aijfmt_eager   - convert at assembly, not at the first product
-. -mat_aijfmt_decline - let the analysis of a pattern leave the products to the parent type
-- -mat_aijfmt_device  - `auto`, `host` or `gpu`
++ -mat_aij<format>_<key> - the options of a format
+- -mat_aijfmt_<key>      - the options of all formats
 
   Level: intermediate
 
   Notes:
+  The folder docs/options has a page for each table of options, with their values and defaults; `-help` lists them too.
+
   May be called before or after assembly. When packed arrays are there already and depend on the option, the next
-  product converts the matrix again.
+  product converts the matrix again; so several options that are set one after the other cost one conversion. The range
+  of an option does not depend on the value of another, so their order does not matter.
 
-  An unknown key, or a value out of its range, is an error that lists what is possible.
+  An unknown key, or a value out of its range, is an error that lists what is possible, and leaves all options as they
+  were.
 
-.seealso: `MatAIJFmtGetOption()`, `MatAIJRBPSetFormat()`, `MatAIJFoldSetWidth()`, `MatAIJCRSVSetThreads()`,
-          `MatAIJCoDSELLSetSlice()`, `MatAIJFmtSetCheck()`
+  Example Usage:
+.vb
+  MatAIJFmtSetOption(A, "layout", "uniform"); // of MATAIJFOLD, as -mat_aijfold_layout uniform
+.ve
+
+.seealso: `MatAIJFmtGetOption()`, `MatAIJFmtSetOptionNumber()`, `MatAIJFmtSetCheck()`, `MatAIJFmtSetDevice()`
 @*/
 PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 {
-  Mat_AIJFmt *s;
-
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscAssertPointer(key, 2);
   PetscAssertPointer(value, 3);
-  PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
-  PetscCall(AIJFmtOptionsSet(A, s, 1, &key, &value));
+  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, key, value, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,230 +174,92 @@ PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 
   Level: intermediate
 
-.seealso: `MatAIJFmtSetOption()`
+.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtGetOptionNumber()`
 @*/
 PetscErrorCode MatAIJFmtGetOption(Mat A, const char key[], char value[], size_t size)
 {
-  Mat_AIJFmt           *s;
-  SpmvOptions          *options;
   const SpmvOptionDesc *desc;
-  int                   position;
+  double                number;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscAssertPointer(key, 2);
   PetscAssertPointer(value, 3);
-  PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
-  PetscCall(AIJFmtOptionFind(s, key, &options, &desc, &position));
-  PetscCall(AIJFmtOptionText(desc, options->value[position], value, size));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetFlag(Mat A, const char *function, const char key[], PetscBool flag)
-{
-  const char *const text = flag ? "true" : "false";
-  Mat_AIJFmt       *s;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscValidLogicalCollectiveBool(A, flag, 2);
-  PetscCall(AIJFmtStateRequire(A, function, &s));
-  PetscCall(AIJFmtOptionsSet(A, s, 1, &key, &text));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode GetFlag(Mat A, const char *function, int option, PetscBool *flag)
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscAssertPointer(flag, 2);
-  PetscCall(AIJFmtStateRequire(A, function, &s));
-  *flag = AIJFmtClassFlag(s, option);
+  PetscCall(AIJFmtOptionGet(A, PETSC_FUNCTION_NAME, key, &desc, &number));
+  spmv_option_text(desc, number, value, size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  MatAIJFmtSetCheck - Sets whether every product of a matrix of a packed type is compared with that of its parent type
+  MatAIJFmtSetOptionNumber - Sets an option of a matrix of a packed type from a number
 
   Logically Collective
 
   Input Parameters:
 + A     - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-- check - `PETSC_TRUE` to compare; the default is `PETSC_FALSE`
-
-  Options Database Key:
-. -mat_aijfmt_check <bool> - compare every product
+. key   - the name of the option without its prefix, as for `MatAIJFmtSetOption()`
+- value - the number, in the unit of the option (memory is in bytes); 0 or 1 for an option that is false or true
 
   Level: intermediate
 
-  Note:
-  A difference beyond the bound of rounding, 2 (k + 2) eps (|A| |x| + |z|) for a row of k nonzeros, is an error that
-  names the row, both values and the bound. Each product then costs several of the parent's.
+  Notes:
+  The number is stored as it is, without a way through text. It is a `double` whatever the precision and the indices of
+  PETSc are, so that every integer up to 2^53 is exact: bytes of memory pass where a `PetscInt` or a `PetscReal` would
+  be too short.
 
-.seealso: `MatAIJFmtGetCheck()`, `MatAIJFmtSetOption()`
+  An option with choices takes the choice whose text is the number, such as 32 of `8`, `16`, `32` and `64`; use
+  `MatAIJFmtSetOption()` for the others.
+
+  A number out of the range of the option, or a fraction for an integer, is an error that names the range, and leaves
+  the option as it was.
+
+  Example Usage:
+.vb
+  MatAIJFmtSetOptionNumber(A, "device_memory", 6.0 * 1024 * 1024 * 1024); // of MATAIJFOLD: 6 GiB
+.ve
+
+.seealso: `MatAIJFmtGetOptionNumber()`, `MatAIJFmtSetOption()`
 @*/
-PetscErrorCode MatAIJFmtSetCheck(Mat A, PetscBool check) { return SetFlag(A, PETSC_FUNCTION_NAME, "check", check); }
-
-/*@
-  MatAIJFmtGetCheck - Gets whether every product is compared with that of the parent type
-
-  Not Collective
-
-  Input Parameter:
-. A - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-
-  Output Parameter:
-. check - `PETSC_TRUE` if so
-
-  Level: intermediate
-
-.seealso: `MatAIJFmtSetCheck()`
-@*/
-PetscErrorCode MatAIJFmtGetCheck(Mat A, PetscBool *check)
+PetscErrorCode MatAIJFmtSetOptionNumber(Mat A, const char key[], double value)
 {
-  return GetFlag(A, PETSC_FUNCTION_NAME, AIJFMT_CHECK, check);
-}
-
-/*@
-  MatAIJFmtSetEager - Sets whether a matrix of a packed type is converted at assembly
-
-  Logically Collective
-
-  Input Parameters:
-+ A     - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-- eager - `PETSC_TRUE` to convert in `MatAssemblyEnd()`; the default, `PETSC_FALSE`, waits for the first product
-
-  Options Database Key:
-. -mat_aijfmt_eager <bool> - convert at assembly
-
-  Level: intermediate
-
-.seealso: `MatAIJFmtGetEager()`, `MatAIJFmtSetOption()`
-@*/
-PetscErrorCode MatAIJFmtSetEager(Mat A, PetscBool eager) { return SetFlag(A, PETSC_FUNCTION_NAME, "eager", eager); }
-
-/*@
-  MatAIJFmtGetEager - Gets whether a matrix of a packed type is converted at assembly
-
-  Not Collective
-
-  Input Parameter:
-. A - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-
-  Output Parameter:
-. eager - `PETSC_TRUE` if so
-
-  Level: intermediate
-
-.seealso: `MatAIJFmtSetEager()`
-@*/
-PetscErrorCode MatAIJFmtGetEager(Mat A, PetscBool *eager)
-{
-  return GetFlag(A, PETSC_FUNCTION_NAME, AIJFMT_EAGER, eager);
-}
-
-/*@
-  MatAIJFmtSetDecline - Sets whether a packed format may leave the products to the parent type
-
-  Logically Collective
-
-  Input Parameters:
-+ A       - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-- decline - `PETSC_FALSE` to insist on the format; the default is `PETSC_TRUE`
-
-  Options Database Key:
-. -mat_aijfmt_decline <bool> - may decline
-
-  Level: intermediate
-
-  Note:
-  The analysis of a pattern declines when plain CSR is at least as good. When it insists, a pattern that is too large
-for the format is an error. Columns out of order, which `MATAIJ` allows, are left to the parent type in any case.
-
-.seealso: `MatAIJFmtGetDecline()`, `MatAIJFmtSetOption()`, `MatAIJFmtGetInfo()`
-@*/
-PetscErrorCode MatAIJFmtSetDecline(Mat A, PetscBool decline)
-{
-  return SetFlag(A, PETSC_FUNCTION_NAME, "decline", decline);
-}
-
-/*@
-  MatAIJFmtGetDecline - Gets whether a packed format may leave the products to the parent type
-
-  Not Collective
-
-  Input Parameter:
-. A - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-
-  Output Parameter:
-. decline - `PETSC_TRUE` if so
-
-  Level: intermediate
-
-.seealso: `MatAIJFmtSetDecline()`
-@*/
-PetscErrorCode MatAIJFmtGetDecline(Mat A, PetscBool *decline)
-{
-  return GetFlag(A, PETSC_FUNCTION_NAME, AIJFMT_DECLINE, decline);
-}
-
-/*@
-  MatAIJFmtSetDevice - Sets where the packed arrays of a matrix lie
-
-  Logically Collective
-
-  Input Parameters:
-+ A      - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-- device - `MATAIJFMT_DEVICE_AUTO` for the GPU where there is one, `MATAIJFMT_DEVICE_HOST`, or `MATAIJFMT_DEVICE_GPU`
-
-  Options Database Key:
-. -mat_aijfmt_device <auto|host|gpu> - where the packed arrays lie
-
-  Level: intermediate
-
-  Note:
-  `MATAIJFMT_DEVICE_GPU` without a usable GPU is no error: the matrix stays on the host, and `MatView()` tells why.
-
-.seealso: `MatAIJFmtGetDevice()`, `MatAIJFmtSetOption()`
-@*/
-PetscErrorCode MatAIJFmtSetDevice(Mat A, MatAIJFmtDevice device)
-{
-  const char *const key = "device";
-  Mat_AIJFmt       *s;
-
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscAssertPointer(device, 2);
-  PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
-  PetscCall(AIJFmtOptionsSet(A, s, 1, &key, &device));
+  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, key, NULL, &value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  MatAIJFmtGetDevice - Gets where the packed arrays of a matrix may lie
+  MatAIJFmtGetOptionNumber - Gets an option of a matrix of a packed type as a number
 
   Not Collective
 
-  Input Parameter:
-. A - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
+  Input Parameters:
++ A   - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
+- key - the name of the option without its prefix, as for `MatAIJFmtSetOption()`
 
   Output Parameter:
-. device - what `MatAIJFmtSetDevice()` or `-mat_aijfmt_device` set
+. value - the number that `MatAIJFmtSetOptionNumber()` would take
 
   Level: intermediate
 
-.seealso: `MatAIJFmtSetDevice()`, `MatAIJFmtGetInfo()`
+  Note:
+  A choice that is no number, such as `auto`, is an error: `MatAIJFmtGetOption()` gives its text.
+
+.seealso: `MatAIJFmtSetOptionNumber()`, `MatAIJFmtGetOption()`
 @*/
-PetscErrorCode MatAIJFmtGetDevice(Mat A, MatAIJFmtDevice *device)
+PetscErrorCode MatAIJFmtGetOptionNumber(Mat A, const char key[], double *value)
 {
-  Mat_AIJFmt *s;
+  const SpmvOptionDesc *desc;
+  double                number;
+  char                 *end;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscAssertPointer(device, 2);
-  PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
-  *device = s->class_options.format->options[AIJFMT_DEVICE].choices[(int)s->class_options.value[AIJFMT_DEVICE]];
+  PetscAssertPointer(value, 3);
+  PetscCall(AIJFmtOptionGet(A, PETSC_FUNCTION_NAME, key, &desc, &number));
+  if (desc->kind == SPMV_OPTION_ENUM) {
+    const char *choice = desc->choices[(int)number];
+
+    number = strtod(choice, &end);
+    PetscCheck(end != choice && !*end, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+               "option %s is %s, which is no number: MatAIJFmtGetOption() gives it as text", key, choice);
+  }
+  *value = number;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

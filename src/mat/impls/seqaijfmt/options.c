@@ -1,30 +1,14 @@
 /*
   options.c - the options of a matrix: -mat_aij<format>_<key> from the format's own table, and -mat_aijfmt_<key> for all
-  formats. Both are tables of SpmvOptionDesc, so one code reads, checks, prints and sets them.
+  formats from tables.c. All are tables of SpmvOptionDesc, so one code reads, checks, prints and sets them.
 
   They are read twice: when a matrix gets its type, because a program that hard-codes AIJ may never call
   MatSetFromOptions(), and in MatSetFromOptions(), which also lists them for -help.
 */
 #include "seqaijfmt.h"
-#include <float.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-static const char *const devices[] = {MATAIJFMT_DEVICE_AUTO, MATAIJFMT_DEVICE_HOST, MATAIJFMT_DEVICE_GPU, NULL};
-
-static const SpmvOptionDesc class_table[] = {
-    [AIJFMT_CHECK] = {"check", SPMV_OPTION_BOOL, 0, 0, 1, NULL,
-                      "compare every product with that of the parent type, and stop where they differ"},
-    [AIJFMT_EAGER] = {"eager", SPMV_OPTION_BOOL, 0, 0, 1, NULL, "convert at assembly, not at the first product"},
-    [AIJFMT_DECLINE] =
-        {"decline", SPMV_OPTION_BOOL, 1, 0, 1, NULL,
-         "let the analysis of a pattern leave the products to the parent type; false insists on the format"},
-    [AIJFMT_DEVICE] = {"device", SPMV_OPTION_ENUM, AIJFMT_DEVICE_IS_AUTO, 0, 0, devices, "where the packed arrays lie"},
-    {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
-};
-
-/* Not a format: it lends its name and table to spmv_options_*() */
-static const SpmvFormat class_options = {.abi = SPMV_ABI, .name = "fmt", .options = class_table};
+enum { AIJFMT_NAME_MAX = 128 /* bytes of -mat_aij<format>_<key> */ };
 
 PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *s)
 {
@@ -34,49 +18,23 @@ PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *s)
   PetscCheck(format, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "libspmvpack has no format %s: libpetscpack and libspmvpack are of different versions", s->row->format);
   spmv_options_init(&s->format_options, format);
-  spmv_options_init(&s->class_options, &class_options);
+  spmv_options_init(&s->class_options, &AIJFmtClassTable);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The value of an option as a user types it */
-PetscErrorCode AIJFmtOptionText(const SpmvOptionDesc *desc, double value, char text[], size_t size)
+static PetscErrorCode CheckSet(const SpmvOptions *options, const SpmvOptionDesc *desc, SpmvStatus status,
+                               const char message[])
 {
-  PetscFunctionBegin;
-  if (desc->kind == SPMV_OPTION_ENUM) PetscCall(PetscStrncpy(text, desc->choices[(int)value], size));
-  else if (desc->kind == SPMV_OPTION_BOOL) PetscCall(PetscStrncpy(text, value != 0 ? "true" : "false", size));
-  else if (desc->kind == SPMV_OPTION_INT) PetscCall(PetscSNPrintf(text, size, "%lld", (long long)value));
-  else { /* the shortest text that reads back to the same number: 0.3 as it was typed, not 0.29999999999999999 */
-    for (int digits = 1; digits <= DBL_DECIMAL_DIG; digits++) {
-      snprintf(text, size, "%.*g", digits, value);
-      if (strtod(text, NULL) == value) break;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The help of an option with what it may be */
-static PetscErrorCode HelpText(const SpmvOptionDesc *desc, char text[], size_t size)
-{
-  char range[128];
+  char name[AIJFMT_NAME_MAX];
 
   PetscFunctionBegin;
-  PetscCall(PetscStrncpy(text, desc->help, size));
-  if (desc->kind == SPMV_OPTION_ENUM) {
-    PetscCall(PetscStrlcat(text, "; one of", size));
-    for (int i = 0; desc->choices[i]; i++) {
-      PetscCall(PetscStrlcat(text, " ", size));
-      PetscCall(PetscStrlcat(text, desc->choices[i], size));
-    }
-  } else if (desc->kind == SPMV_OPTION_BOOL) PetscCall(PetscStrlcat(text, "; true or false", size));
-  else {
-    PetscCall(PetscSNPrintf(range, sizeof range, "; %.10g to %.10g", desc->min, desc->max));
-    PetscCall(PetscStrlcat(text, range, size));
-  }
+  AIJFmtOptionName(options->format, desc->key, name, sizeof name);
+  PetscCheck(!status, PETSC_COMM_SELF, AIJFmtErrorCode(status), "%s: %s", name, message);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets one option from text. A truth value is true without a text, as in -flag, and its case does not matter. */
-PetscErrorCode AIJFmtOptionSetText(SpmvOptions *options, const SpmvOptionDesc *desc, const char value[])
+PetscErrorCode AIJFmtTableSetText(SpmvOptions *options, const SpmvOptionDesc *desc, const char value[])
 {
   char       message[SPMV_MESSAGE_MAX] = "", text[SPMV_MESSAGE_MAX];
   SpmvStatus status;
@@ -88,31 +46,53 @@ PetscErrorCode AIJFmtOptionSetText(SpmvOptions *options, const SpmvOptionDesc *d
     if (!text[0]) PetscCall(PetscStrncpy(text, "true", sizeof text));
   }
   status = spmv_options_set_text(options, desc->key, text, message);
-  PetscCheck(!status, PETSC_COMM_SELF, AIJFmtErrorCode(status), "-mat_aij%s_%s: %s", options->format->name, desc->key,
-             message);
+  PetscCall(CheckSet(options, desc, status, message));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads one table from the options database; PetscOptionsObject is NULL outside of an options block */
-static PetscErrorCode ReadTable(Mat A, SpmvOptions *options, AIJFmtOptionItems PetscOptionsObject)
+/* Sets one option from a number: of choices, the one whose text is that number */
+PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *options, const SpmvOptionDesc *desc, double number)
+{
+  char message[SPMV_MESSAGE_MAX] = "";
+
+  PetscFunctionBegin;
+  if (desc->kind == SPMV_OPTION_ENUM) {
+    const SpmvOptionDesc plain = {.kind = SPMV_OPTION_REAL};
+    char                 range[SPMV_MESSAGE_MAX], text[64], *end;
+    int                  i = 0;
+
+    while (desc->choices[i] && (strtod(desc->choices[i], &end) != number || *end)) i++;
+    spmv_option_range(desc, range, sizeof range);
+    spmv_option_text(&plain, number, text, sizeof text);
+    PetscCheck(desc->choices[i], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "option %s: the number %s is not %s; MatAIJFmtSetOption() sets a choice that is no number", desc->key,
+               text, range);
+    number = i;
+  }
+  PetscCall(CheckSet(options, desc, spmv_options_set(options, desc->key, number, message), message));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads one table from the options database, with the prefix of object. PetscOptionsObject is NULL outside of an
+   options block; in one, -help names the function that does the same. */
+PetscErrorCode AIJFmtTableRead(PetscObject object, SpmvOptions *options, const char *function,
+                               AIJFmtOptionItems PetscOptionsObject)
 {
   const SpmvOptionDesc *desc = options->format->options;
 
   PetscFunctionBegin;
   for (int i = 0; desc && desc[i].key; i++) {
-    char      name[128], text[256], now[256], help[512];
+    char      name[AIJFMT_NAME_MAX], text[256], now[256], range[256], help[512];
     PetscBool set;
 
-    PetscCall(PetscSNPrintf(name, sizeof name, "-mat_aij%s_%s", options->format->name, desc[i].key));
+    AIJFmtOptionName(options->format, desc[i].key, name, sizeof name);
     if (PetscOptionsObject) {
-      PetscCall(AIJFmtOptionText(&desc[i], options->value[i], now, sizeof now));
-      PetscCall(HelpText(&desc[i], help, sizeof help));
-      PetscCall(PetscOptionsString(name, help, "MatAIJFmtSetOption", now, text, sizeof text, &set));
-    } else {
-      PetscObject object = (PetscObject)A;
-      PetscCall(PetscOptionsGetString(object->options, object->prefix, name, text, sizeof text, &set));
-    }
-    if (set) PetscCall(AIJFmtOptionSetText(options, &desc[i], text));
+      spmv_option_text(&desc[i], options->value[i], now, sizeof now);
+      spmv_option_range(&desc[i], range, sizeof range);
+      PetscCall(PetscSNPrintf(help, sizeof help, "%s; %s", desc[i].help, range));
+      PetscCall(PetscOptionsString(name, help, function, now, text, sizeof text, &set));
+    } else PetscCall(PetscOptionsGetString(object->options, object->prefix, name, text, sizeof text, &set));
+    if (set) PetscCall(AIJFmtTableSetText(options, &desc[i], text));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,8 +104,8 @@ PetscErrorCode AIJFmtOptionsRead(Mat A, Mat_AIJFmt *s, AIJFmtOptionItems PetscOp
   PetscFunctionBegin;
   now.format_options = s->format_options;
   now.class_options  = s->class_options;
-  PetscCall(ReadTable(A, &now.format_options, PetscOptionsObject));
-  PetscCall(ReadTable(A, &now.class_options, PetscOptionsObject));
+  PetscCall(AIJFmtTableRead((PetscObject)A, &now.format_options, "MatAIJFmtSetOption", PetscOptionsObject));
+  PetscCall(AIJFmtTableRead((PetscObject)A, &now.class_options, "MatAIJFmtSetOption", PetscOptionsObject));
   PetscCall(AIJFmtStateCopyOptions(&now, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

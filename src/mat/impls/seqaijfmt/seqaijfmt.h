@@ -15,6 +15,7 @@
 #include <petscpack.h>
 #include <spmv_kernels.h>
 #include "compat.h"
+#include "tables.h"
 
 /* One row of formats.def as PETSc types */
 typedef struct {
@@ -32,10 +33,6 @@ typedef struct {
   PetscErrorCode (*retrieve_values)(Mat); /* composed functions of the sequential one; NULL where it has none */
   AIJFmtFunction kron;
 } AIJFmtParent;
-
-/* Positions in the table of options that all formats share, -mat_aijfmt_* */
-enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE };
-enum { AIJFMT_DEVICE_IS_AUTO, AIJFMT_DEVICE_IS_HOST, AIJFMT_DEVICE_IS_GPU };
 
 /* What a plan was made from. Structure and values are compared apart: see decision 0003. */
 typedef struct {
@@ -155,13 +152,13 @@ PETSC_INTERN PetscErrorCode MatConvertFrom_AIJFmt(Mat, MatType, MatReuse, Mat *)
 PETSC_INTERN PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtOptionsRead(Mat, Mat_AIJFmt *, AIJFmtOptionItems);
 PETSC_INTERN PetscErrorCode MatSetFromOptions_AIJFmt(Mat, AIJFmtOptionItems);
-PETSC_INTERN PetscErrorCode AIJFmtOptionSetText(SpmvOptions *, const SpmvOptionDesc *, const char[]);
-PETSC_INTERN PetscErrorCode AIJFmtOptionText(const SpmvOptionDesc *, double, char[], size_t);
+PETSC_INTERN PetscErrorCode AIJFmtTableRead(PetscObject, SpmvOptions *, const char *, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode AIJFmtTableSetText(SpmvOptions *, const SpmvOptionDesc *, const char[]);
+PETSC_INTERN PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *, const SpmvOptionDesc *, double);
 
 /* api.c */
-PETSC_INTERN PetscErrorCode AIJFmtOptionFind(Mat_AIJFmt *, const char[], SpmvOptions **, const SpmvOptionDesc **,
-                                             int *);
-PETSC_INTERN PetscErrorCode AIJFmtOptionsSet(Mat, Mat_AIJFmt *, int, const char *const[], const char *const[]);
+PETSC_INTERN PetscErrorCode AIJFmtOptionSet(Mat, const char *, const char[], const char[], const double *);
+PETSC_INTERN PetscErrorCode AIJFmtOptionGet(Mat, const char *, const char[], const SpmvOptionDesc **, double *);
 
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, PetscObjectState);

@@ -54,7 +54,7 @@ static PetscErrorCode PrintHeading(const Mat_AIJFmt *s, const MatAIJFmtInfo *inf
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(line, sizeof line, "packed format %s", s->row->format));
   for (int i = 0; desc && desc[i].key; i++) {
-    PetscCall(AIJFmtOptionText(&desc[i], s->format_options.value[i], value, sizeof value));
+    spmv_option_text(&desc[i], s->format_options.value[i], value, sizeof value);
     PetscCall(PetscSNPrintf(part, sizeof part, "%s %s %s", i ? "," : ":", desc[i].key, value));
     PetscCall(PetscStrlcat(line, part, sizeof line));
   }

@@ -1,0 +1,19 @@
+/*
+  tables.h - the tables of options that belong to no format, and the names of all options in PETSc's database
+
+  It knows no PETSc, so that the program that writes docs/options reads them too.
+*/
+#pragma once
+
+#include <spmv_kernels.h>
+
+/* Positions in the table of options that all formats share, -mat_aijfmt_* */
+enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE };
+enum { AIJFMT_DEVICE_IS_AUTO, AIJFMT_DEVICE_IS_HOST, AIJFMT_DEVICE_IS_GPU };
+
+/* Not formats: they lend their names and tables to spmv_options_*() */
+extern const SpmvFormat AIJFmtClassTable;   /* of a matrix of any packed type */
+extern const SpmvFormat AIJFmtProcessTable; /* of the process, -petscpack_* */
+
+/* "-mat_aijrbp_min_run" */
+void AIJFmtOptionName(const SpmvFormat *, const char key[], char name[], size_t size);

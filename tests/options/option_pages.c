@@ -1,0 +1,205 @@
+/*
+  option_pages.c - writes the pages of docs/options from the tables of options, one for each table and one that lists
+  them; with --check, compares the pages that are there with what it would write.
+
+    option_pages [--check] FOLDER
+*/
+#include "../../src/mat/impls/seqaijfmt/tables.h"
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char note[] = "<!-- Made from the table of options. After a change of the table:\n"
+                           "     cmake --build build --target renew_option_pages -->\n";
+
+static void title_of(const SpmvFormat *table, char *title, size_t size)
+{
+  snprintf(title, size, "%s%s", table == &AIJFmtProcessTable ? "" : "aij", table->name);
+}
+
+static void print_values(FILE *page, const SpmvOptionDesc *o)
+{
+  char range[SPMV_MESSAGE_MAX];
+
+  if (o->kind == SPMV_OPTION_ENUM) {
+    for (int i = 0; o->choices[i]; i++) fprintf(page, "%s`%s`", i ? ", " : "", o->choices[i]);
+    return;
+  }
+  spmv_option_range(o, range, sizeof range);
+  fprintf(page, "%s", range);
+}
+
+static void print_table(FILE *page, const SpmvFormat *table)
+{
+  static const char *const kinds[] = {
+      [SPMV_OPTION_INT]  = "integer",
+      [SPMV_OPTION_REAL] = "real",
+      [SPMV_OPTION_ENUM] = "choice",
+      [SPMV_OPTION_BOOL] = "truth value",
+  };
+  char name[128], text[64];
+
+  fprintf(page, "| option | type | values | default | meaning |\n|---|---|---|---|---|\n");
+  for (const SpmvOptionDesc *o = table->options; o && o->key; o++) {
+    AIJFmtOptionName(table, o->key, name, sizeof name);
+    fprintf(page, "| `%s` | %s | ", name, kinds[o->kind]);
+    print_values(page, o);
+    spmv_option_text(o, o->default_value, text, sizeof text);
+    fprintf(page, " | `%s` | %s |\n", text, o->help);
+  }
+}
+
+/* A value that is not the default, for an example */
+static double other_value(const SpmvOptionDesc *o)
+{
+  if (o->kind == SPMV_OPTION_ENUM) return o->choices[1] && o->default_value == 0 ? 1 : 0;
+  if (o->kind == SPMV_OPTION_BOOL) return o->default_value == 0;
+  return o->default_value == o->max ? o->min : o->max;
+}
+
+static void print_calls(FILE *page, const SpmvFormat *table)
+{
+  char  text[64];
+  char *end;
+
+  fprintf(page, "\nFrom C, for a matrix `A`, with values other than the defaults:\n\n```c\n");
+  for (const SpmvOptionDesc *o = table->options; o && o->key; o++) {
+    spmv_option_text(o, other_value(o), text, sizeof text);
+    fprintf(page, "PetscCall(MatAIJFmtSetOption(A, \"%s\", \"%s\"));\n", o->key, text);
+    strtod(text, &end);
+    if (!*end) fprintf(page, "PetscCall(MatAIJFmtSetOptionNumber(A, \"%s\", %s));\n", o->key, text);
+  }
+  fprintf(page, "```\n");
+}
+
+static void write_page(FILE *page, const SpmvFormat *table)
+{
+  char title[64];
+
+  title_of(table, title, sizeof title);
+  fprintf(page, "# Options of `%s`\n\n%s\n%s.\n\n", title, note, table->summary);
+  print_table(page, table);
+  if (table == &AIJFmtProcessTable)
+    fprintf(page, "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
+                  " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n");
+  else print_calls(page, table);
+  if (table == &AIJFmtClassTable)
+    fprintf(page, "\nEach of these has functions of its own too: `MatAIJFmtSetCheck()`, `MatAIJFmtSetEager()`,"
+                  " `MatAIJFmtSetDecline()` and\n`MatAIJFmtSetDevice()`.\n");
+  fprintf(page, "\n[How options are set](README.md)\n");
+}
+
+static const SpmvFormat *table_at(int i)
+{
+  const int formats = spmv_format_count();
+
+  return i < formats        ? spmv_format_get(i)
+         : i == formats     ? &AIJFmtClassTable
+         : i == formats + 1 ? &AIJFmtProcessTable
+                            : NULL;
+}
+
+static void write_list(FILE *page)
+{
+  const SpmvFormat *table;
+  char              title[64];
+
+  fprintf(page, "# Options\n\n%s\n| page | whose options |\n|---|---|\n", note);
+  for (int i = 0; (table = table_at(i)); i++) {
+    title_of(table, title, sizeof title);
+    fprintf(page, "| [%s](%s.md) | %s |\n", title, title, table->summary);
+  }
+  fprintf(
+      page,
+      "\nAn option is set on the command line or in `PETSC_OPTIONS`, after the prefix of the matrix if it has one:\n"
+      "`-mine_mat_aijrbp_min_run 4`. PETSc reads it when the matrix gets its type and in `MatSetFromOptions()`.\n\n"
+      "From C, the key is the name without `-mat_aij<format>_`:\n\n"
+      "- `MatAIJFmtSetOption()` takes a text, the one of the command line. `MatAIJFmtGetOption()` gives it back.\n"
+      "- `MatAIJFmtSetOptionNumber()` takes a number, 0 or 1 for a truth value, and of choices the one whose text is\n"
+      "  that number. Integers up to 2^53 are exact. `MatAIJFmtGetOptionNumber()` gives it back.\n\n"
+      "A wrong key or value is an error that says what is possible, and changes nothing. The range of an option does\n"
+      "not depend on the value of another, and a matrix is packed at its next product, not while options are set: to\n"
+      "set several, set one after the other, in any order.\n");
+}
+
+/* 0 if the file at path holds this text */
+static int compare(const char *path, const char *text, size_t length)
+{
+  FILE  *file = fopen(path, "r");
+  char  *there;
+  size_t got;
+
+  if (!file) {
+    fprintf(stderr, "%s: is not there\n", path);
+    return 1;
+  }
+  there = malloc(length + 1);
+  got   = there ? fread(there, 1, length + 1, file) : 0;
+  fclose(file);
+  if (there && got == length && !memcmp(there, text, length)) {
+    free(there);
+    return 0;
+  }
+  free(there);
+  fprintf(stderr, "%s: differs from the table; renew it: cmake --build build --target renew_option_pages\n", path);
+  return 1;
+}
+
+static int replace(const char *path, const char *text, size_t length)
+{
+  FILE *file = fopen(path, "w");
+
+  if (file && fwrite(text, 1, length, file) == length && !fclose(file)) return 0;
+  perror(path);
+  return 1;
+}
+
+/* The page of a table, or the list of all for NULL */
+static int make_page(const char *folder, const SpmvFormat *table, int check)
+{
+  char   path[1024], title[64] = "README", *text = NULL;
+  size_t length = 0;
+  FILE  *page   = open_memstream(&text, &length);
+  int    failed;
+
+  if (!page) return 1;
+  if (table) {
+    title_of(table, title, sizeof title);
+    write_page(page, table);
+  } else write_list(page);
+  fclose(page);
+  snprintf(path, sizeof path, "%s/%s.md", folder, title);
+  failed = check ? compare(path, text, length) : replace(path, text, length);
+  free(text);
+  return failed;
+}
+
+/* A page that no table has made: that of a format which is gone */
+static int find_others(const char *folder, size_t pages)
+{
+  char   pattern[1024];
+  glob_t found;
+  int    failed;
+
+  snprintf(pattern, sizeof pattern, "%s/*.md", folder);
+  failed = glob(pattern, 0, NULL, &found) || found.gl_pathc != pages;
+  if (failed) fprintf(stderr, "%s: not %zu pages; remove those that belong to no table\n", folder, pages);
+  globfree(&found);
+  return failed;
+}
+
+int main(int argc, char **argv)
+{
+  const int check  = argc == 3 && !strcmp(argv[1], "--check");
+  int       tables = 0, failed = 0;
+
+  if (argc != 2 + check) {
+    fprintf(stderr, "usage: option_pages [--check] FOLDER\n");
+    return 2;
+  }
+  failed += make_page(argv[1 + check], NULL, check);
+  for (; table_at(tables); tables++) failed += make_page(argv[1 + check], table_at(tables), check);
+  failed += find_others(argv[1 + check], (size_t)tables + 1);
+  return failed != 0;
+}
