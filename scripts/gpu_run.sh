@@ -5,7 +5,7 @@
 #
 #   conformance   every format against the host on all data
 #   mat           the Mat types in PETSc: operations against plain AIJ, memory taken on the device, solvers
-#   fuzz          random sequences of operations on every type and on twins of aijcusparse, matrices on the GPU
+#   fuzz          random sequences of operations on every type and on twins of plain aij, matrices on the GPU
 #   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
 #   bench         spmv_bench against cuSPARSE, then petsc_bench and coo_bench against PETSc's types through MatMult
@@ -193,12 +193,12 @@ step_mat() {
 }
 
 # Small matrices are on the GPU too; vectors are those that the matrix makes
-# run_fuzz <seconds> <folder> <report> <type of the plain twin>
+# run_fuzz <seconds> <folder> <report> <PETSc's type beneath ours>
 run_fuzz() {
   single=$1
   # shellcheck disable=SC2086
   try "$here/fuzz.sh" --program "$2/bin/fuzz_mat" --mpiexec "$2/bin/mpiexec" --where GPU --seconds $((single * 6 / 10)) \
-    --plain "$4" --report "$out/$3" ${FUZZ_ARGS:---count 1000 --ranks 1} -- -mat_aijfmt_device gpu "$no_inodes" ${FUZZ_SKIP:+-fuzz_skip $FUZZ_SKIP}
+    --parent "$4" --report "$out/$3" ${FUZZ_ARGS:---count 1000 --ranks 1} -- -mat_aijfmt_device gpu "$no_inodes" ${FUZZ_SKIP:+-fuzz_skip $FUZZ_SKIP}
 }
 step_fuzz() { run_fuzz $((limit[fuzz] - 5)) "$here" fuzz.md aijcusparse; }
 

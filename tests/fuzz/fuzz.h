@@ -1,5 +1,5 @@
 /*
-  fuzz.h - random sequences of operations on a plain matrix of PETSc's and on its twin of a type under test.
+  fuzz.h - random sequences of operations on a matrix of plain AIJ and on its twin of a type under test.
 
   A step is one operation. It runs once for each twin, with the same random numbers, and writes what it sees to a record
   (tests/mat/conf.h); the two records must agree. Operations know no type: they ask f->type and work on f->A.

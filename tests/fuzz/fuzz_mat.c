@@ -4,9 +4,9 @@
     fuzz_mat -fuzz_type aijrbp -fuzz_seed 1 -fuzz_count 100              seeds 1 to 100
     fuzz_mat -fuzz_type aijrbp -fuzz_seed 17 -fuzz_steps 0:scale,3:axpy  these steps of seed 17
 
-  Runs on any number of processes. A sequence that fails is printed as a command that repeats it; scripts/fuzz.sh finds
-  its shortest form. With -fuzz_type aij both twins are plain: what fails then is not ours. The last line counts what
-  passed and what failed; the status is 1 if anything failed.
+  Runs on any number of processes. A sequence that fails is printed as a command that repeats it; scripts/fuzz.sh finds its
+  shortest form. With -fuzz_type aij both twins are plain, and with aijcusparse the tested one is PETSc's own for GPUs: what
+  fails then is not ours. The last line counts what passed and what failed; the status is 1 if anything failed.
 */
 static const char help[] =
     "Random sequences of operations on a matrix of plain AIJ and on its twin of a packed type.\n";
@@ -31,8 +31,6 @@ static PetscErrorCode ReadOptions(FuzzRun *run, Settings *s)
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Random sequences of operations", NULL);
   PetscCall(PetscOptionsString("-fuzz_type", "type of the tested twin; aij compares plain with plain", NULL, run->type,
                                run->type, sizeof(run->type), NULL));
-  PetscCall(PetscOptionsString("-fuzz_plain", "type of the plain twin: that of the tested one's parent", NULL, run->plain,
-                               run->plain, sizeof(run->plain), NULL));
   PetscCall(PetscOptionsInt("-fuzz_seed", "first seed", NULL, run->seed, &run->seed, NULL));
   PetscCall(PetscOptionsInt("-fuzz_count", "number of seeds", NULL, s->count, &s->count, NULL));
   PetscCall(PetscOptionsReal("-fuzz_seconds", "begin no sequence after so many seconds; 0: no limit", NULL, s->seconds,
@@ -54,8 +52,6 @@ static PetscErrorCode ReadOptions(FuzzRun *run, Settings *s)
   PetscOptionsEnd();
   PetscCheck(!strncmp(run->type, "aij", 3), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
              "-fuzz_type %s: must be aij or aij with the name of a format", run->type);
-  PetscCheck(!strncmp(run->plain, "aij", 3), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
-             "-fuzz_plain %s: must be aij or one of its subclasses", run->plain);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +201,7 @@ static PetscErrorCode RunAll(FuzzRun *run, Settings *s)
 
 int main(int argc, char **argv)
 {
-  FuzzRun  run = {.seed = 1, .plain = "aij"};
+  FuzzRun  run = {.seed = 1};
   Settings s = {.count = 20, .limit = 30, .skip = "local_mat_condensed,any_local_mat"}; /* README's limits name them */
   int      process;
 

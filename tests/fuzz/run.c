@@ -22,10 +22,7 @@ const FuzzOperation *FuzzOperationGet(PetscInt i)
   return NULL;
 }
 
-PetscBool FuzzIsPacked(const Fuzz *f)
-{
-  return spmv_format_find(f->c.format) ? PETSC_TRUE : PETSC_FALSE;
-}
+PetscBool FuzzIsPacked(const Fuzz *f) { return spmv_format_find(f->c.format) ? PETSC_TRUE : PETSC_FALSE; }
 
 PetscInt FuzzOperationFind(const char *name)
 {
@@ -158,7 +155,7 @@ static PetscErrorCode TakeTurn(FuzzRun *run, Fuzz *f, const FuzzStep *step, int 
   PetscFunctionBeginUser;
   f->now        = &f->twin[twin];
   f->A          = f->now->A;
-  f->type       = twin == FUZZ_PLAIN ? run->plain : run->type;
+  f->type       = twin == FUZZ_PLAIN ? "aij" : run->type;
   f->c.format   = f->type + strlen("aij");
   f->draw.seed  = gen_hash(gen_hash((uint64_t)run->seed, 2), (uint64_t)step->index + 1);
   f->draw.count = 0;
@@ -193,12 +190,12 @@ static PetscErrorCode RunStep(FuzzRun *run, Fuzz *f, const FuzzStep *step, const
     PetscCall(TakeTurn(run, f, step, twin, command, name, codes[twin]));
   }
   if (codes[0][0] != codes[1][0] || codes[0][1] != codes[1][1]) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %lld with %s, %lld with %s\n", name, (long long)codes[0][0],
-                          run->plain, (long long)codes[1][0], run->type));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %lld with aij, %lld with %s\n", name, (long long)codes[0][0],
+                          (long long)codes[1][0], run->type));
     for (int twin = 0; twin < FUZZ_TWINS; twin++)
       if (f->twin[twin].message[0])
         PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "  process %d, %s: %s\n", run->rank,
-                               twin == FUZZ_PLAIN ? run->plain : run->type, f->twin[twin].message));
+                               twin == FUZZ_PLAIN ? "aij" : run->type, f->twin[twin].message));
     *outcome = FUZZ_ERROR;
   } else if (codes[0][0] || codes[0][1]) *outcome = FUZZ_REFUSED;
   else {

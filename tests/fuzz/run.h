@@ -17,7 +17,7 @@ typedef struct {
 typedef enum { FUZZ_PASSED, FUZZ_REFUSED, FUZZ_DIFFERS, FUZZ_ERROR } FuzzOutcome;
 
 typedef struct {
-  char           type[CONF_TYPE_MAX], plain[CONF_TYPE_MAX], file[FUZZ_FILE_MAX]; /* types of the twins */
+  char           type[CONF_TYPE_MAX], file[FUZZ_FILE_MAX];
   PetscMPIInt    rank, size;
   PetscInt       seed, step_count, operation_count;
   FuzzStep       step[FUZZ_STEPS_MAX];

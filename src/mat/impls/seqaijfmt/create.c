@@ -182,6 +182,7 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
   A->ops->scale                     = from->scale;
   A->ops->diagonalscale             = from->diagonalscale;
   A->ops->axpy                      = from->axpy;
+  A->ops->zeroentries               = from->zeroentries;
   A->ops->getdiagonal               = from->getdiagonal;
   A->ops->productsetfromoptions     = from->productsetfromoptions;
   A->ops->bindtocpu                 = from->bindtocpu;

@@ -109,17 +109,52 @@ static PetscErrorCode OnDevice(Vec v, PetscBool *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent's function wants a vector on the device when its values are there */
+static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
+{
+  const PetscInt *row_ptr;
+  PetscInt        rows;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  *has = PETSC_FALSE;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, NULL, &done));
+  for (PetscInt i = 0; done && i < rows && !*has; i++) *has = row_ptr[i] == row_ptr[i + 1] ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, NULL, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent's function wants a vector on the device when its values are there. It is wrong where most rows are empty:
+   the device has the others alone then, and it takes the k-th of these for row k. */
 static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec diagonal)
 {
   const AIJFmtParent *parent;
-  PetscBool           device;
+  PetscBool           device, empty = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(OnDevice(diagonal, &device));
-  if (device && !AIJFmtBoundToCPU(A)) PetscCall(AIJFmtParentOf(A, &parent));
+  if (device) PetscCall(HasEmptyRow(A, &empty));
+  if (device && !empty && !AIJFmtBoundToCPU(A)) PetscCall(AIJFmtParentOf(A, &parent));
   else PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
   PetscCall(parent->seq.getdiagonal(A, diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent zeroes the values on the device whenever there are any, and takes these for current then. After new
+   nonzeros on the host they are those of another pattern, so the host's values are zeroed unless the device is current.
+ */
+static PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
+{
+  const AIJFmtParent *parent;
+
+  PetscFunctionBegin;
+  if (A->offloadmask == PETSC_OFFLOAD_GPU) {
+    PetscCall(AIJFmtParentOf(A, &parent));
+    PetscCall(parent->seq.zeroentries(A));
+  } else {
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
+    PetscCall(parent->seq.zeroentries(A));
+    PetscCall(AIJFmtCudaHostWritten(A));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,6 +270,7 @@ PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
   A->ops->productsetfromoptions = host->seq.productsetfromoptions;
   A->ops->getdiagonal           = MatGetDiagonal_SeqAIJFmt;
   A->ops->bindtocpu             = MatBindToCPU_SeqAIJFmt;
+  if (!AIJFmtBoundToCPU(A)) A->ops->zeroentries = MatZeroEntries_SeqAIJFmt; /* AIJFmtCudaRebind() goes by it */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
