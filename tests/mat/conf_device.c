@@ -156,5 +156,54 @@ static PetscErrorCode DeviceCOO(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const ConfOperation conf_device[] = {
-    {"mixed_vectors", MixedVectors, 0}, {"bind_to_cpu", BindToCPU, 0}, {"device_coo", DeviceCOO, 0}, {NULL, NULL, 0}};
+/* An entry in every row that leaves `rest` when divided by three, or in all rows when that is negative */
+static PetscErrorCode SetThirds(Conf *c, Mat A, PetscInt rest, PetscInt shift, PetscScalar value)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = c->row_start; i < c->row_start + c->m && c->N; i++) {
+    if (rest < 0 || i % 3 == rest) PetscCall(MatSetValue(A, i, (i + shift) % c->N, value, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Most rows are empty, so the CSR of aijcusparse on the device has the others alone; then all get nonzeros on the host,
+   and the values are zeroed before anything has looked at the new pattern on the device */
+static PetscErrorCode EmptyRows(Conf *c)
+{
+  Mat       A;
+  Vec       diagonal;
+  PetscBool square;
+  char      type[CONF_TYPE_MAX];
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfName(c, c->base, type));
+  PetscCall(ConfCreateEmpty(c, &A));
+  PetscCall(MatSetType(A, type));
+  PetscCall(MatSetUp(A));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(SetThirds(c, A, 1, 1, 5));
+  PetscCall(SetThirds(c, A, 1, 0, 3));
+  PetscCall(SeeProductsOn(c, "a third of the rows", A, 7));
+  PetscCall(MatHasCongruentLayouts(A, &square));
+  if (square) {
+    PetscCall(CreateVecOn(c, PETSC_TRUE, A, PETSC_TRUE, 15, &diagonal));
+    PetscCall(MatGetDiagonal(A, diagonal));
+    PetscCall(ConfSeeVec(c, "diagonal of a third of the rows", diagonal));
+    PetscCall(VecDestroy(&diagonal));
+  }
+  PetscCall(SetThirds(c, A, -1, 2, 7));
+  PetscCall(MatZeroEntries(A));
+  PetscCall(SetThirds(c, A, -1, 2, 4));
+  PetscCall(SeeProductsOn(c, "all rows", A, 7));
+  PetscCall(ConfSeeMat(c, "all rows", A));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const ConfOperation conf_device[] = {{"mixed_vectors", MixedVectors, 0},
+                                     {"bind_to_cpu", BindToCPU, 0},
+                                     {"device_coo", DeviceCOO, 0},
+                                     {"empty_rows", EmptyRows, 0},
+                                     {NULL, NULL, 0}};
