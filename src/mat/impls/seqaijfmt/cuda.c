@@ -102,13 +102,6 @@ static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDevice(Vec v, PetscBool *device)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, device, VECSEQCUDA, VECMPICUDA, ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
 {
   const PetscInt *row_ptr;
@@ -131,7 +124,7 @@ static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec diagonal)
   PetscBool           device, empty = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(OnDevice(diagonal, &device));
+  PetscCall(AIJFmtCudaIsVec(diagonal, &device));
   if (device) PetscCall(HasEmptyRow(A, &empty));
   if (device && !empty && !AIJFmtBoundToCPU(A)) PetscCall(AIJFmtParentOf(A, &parent));
   else PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));

@@ -26,6 +26,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaHostWritten(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaValuesChanged(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaCsr(Mat, const Mat_AIJFmt *, SpmvCsr *, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaIsVec(Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaMultiplies(Mat, const Mat_AIJFmt *, Vec, Vec, Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, const Mat_AIJFmt *, AIJFmtNameGuard *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
@@ -73,6 +74,20 @@ static inline PetscErrorCode AIJFmtCudaValuesChanged(Mat A, const Mat_AIJFmt *s)
 {
   (void)A;
   (void)s;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtIsCudaParent(const Mat_AIJFmt *s, PetscBool *is)
+{
+  (void)s;
+  *is = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode AIJFmtCudaIsVec(Vec v, PetscBool *is)
+{
+  (void)v;
+  *is = PETSC_FALSE;
   return PETSC_SUCCESS;
 }
 

@@ -77,6 +77,15 @@ PetscErrorCode AIJFmtCudaValuesChanged(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether a vector is one of the device, and may be used there */
+PetscErrorCode AIJFmtCudaIsVec(Vec v, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, is, VECSEQCUDA, VECMPICUDA, ""));
+  if (v->boundtocpu) *is = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Whether the CUDA parent's own product serves a matrix without a plan, on its CSR on the device. It takes vectors of
    the device alone. AIJFmtCudaValuesChanged() has seen to it that the CSR there is not an old one. */
 PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
@@ -87,9 +96,7 @@ PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Ve
   PetscCall(AIJFmtIsCudaParent(s, device));
   if (s->exec.space != SPMV_DEVICE || AIJFmtBoundToCPU(A) || A->structure_only) *device = PETSC_FALSE;
   for (int v = 0; *device && v < 3; v++) {
-    if (!vector[v]) continue;
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)vector[v], device, VECSEQCUDA, VECMPICUDA, ""));
-    if (vector[v]->boundtocpu) *device = PETSC_FALSE;
+    if (vector[v]) PetscCall(AIJFmtCudaIsVec(vector[v], device));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

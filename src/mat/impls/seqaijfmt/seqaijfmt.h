@@ -59,6 +59,7 @@ typedef struct {
   AIJFmtKey     key;
   PetscBool     key_valid;
   SpmvExec      exec;
+  PetscBool     device_vectors;                     /* of the last product, or expected for the first: a GPU's own */
   SpmvPlan     *plan;                               /* NULL: not converted yet, or left to the parent type */
   SpmvPattern   built_from;                         /* where the pattern lay when the plan was built */
   void         *work;                               /* scratch of a product, in the plan's space */

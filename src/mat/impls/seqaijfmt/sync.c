@@ -15,7 +15,8 @@
 
 PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
-/* Below it a product on the GPU is all launch: the host has it done by then */
+/* Below it a product with vectors of the host takes the GPU nothing but launches and copies: the host has it done by
+   then. Vectors of the GPU would have to be copied to the host, so that there any matrix stays on the GPU. */
 #define DEVICE_MIN_NONZEROS 50000
 
 /* The one place that decides where a plan lies, and says why it is not where the user wants it */
@@ -31,10 +32,11 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, SpmvSpace *space)
   if (wanted == AIJFMT_DEVICE_IS_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "MatBindToCPU() bound the matrix to the host", sizeof why));
   else if (spmv_device_count(why) > 0) {
-    if (wanted == AIJFMT_DEVICE_IS_AUTO && s->key.nnz < DEVICE_MIN_NONZEROS) {
-      PetscCall(PetscSNPrintf(s->space_reason, sizeof s->space_reason,
-                              "%" PetscInt_FMT " nonzeros are too few for the GPU; -mat_aijfmt_device gpu insists",
-                              s->key.nnz));
+    if (wanted == AIJFMT_DEVICE_IS_AUTO && !s->device_vectors && s->key.nnz < DEVICE_MIN_NONZEROS) {
+      PetscCall(PetscSNPrintf(
+          s->space_reason, sizeof s->space_reason,
+          "%" PetscInt_FMT " nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
+          s->key.nnz));
     } else if (format->caps & SPMV_CAP_DEVICE) *space = SPMV_DEVICE;
     else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
   }
