@@ -230,7 +230,7 @@ def main_figures(results, kernels):
 
 
 def crsv_figure(results):
-    """Each number of threads a row and each variant of format crsv over the better CSR algorithm of cuSPARSE."""
+    """Each number of threads per row and each variant of format crsv over the better CSR algorithm of cuSPARSE."""
     kernels = [k for k in results.own_kernels() if k.split(":")[0] == "crsv"]
     figure = grouped_bars(results, results.speed_over_csr, kernels, f"Format crsv on {results.header['gpu']}",
                           "speed, cache warm (longer is faster)", "better CSR algorithm of cuSPARSE")

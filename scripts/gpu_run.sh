@@ -10,7 +10,7 @@
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
 #   bench         spmv_bench against cuSPARSE, then petsc_bench and coo_bench against PETSc's types through MatMult
 #                 and MatSetValuesCOO
-#   sweep         spmv_bench of crsv with every number of threads a row and every variant, of fold over (q, r), and of fold
+#   sweep         spmv_bench of crsv with every number of threads per row and every variant, of fold over (q, r), and of fold
 #                 with a matrix ten times the device memory that it may take
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host

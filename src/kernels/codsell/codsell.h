@@ -40,7 +40,7 @@ extern "C" {
 
 enum {
   CODSELL_MAX_WORD   = 8,       /* positions of a word */
-  CODSELL_MAX_C      = 64,      /* rows of a slice */
+  CODSELL_MAX_C      = 64,      /* rows per slice */
   CODSELL_MAX_SIGMA  = 4096,    /* rows of a window: fits the 16 bits of order and a thread block's shared memory */
   CODSELL_WINDOW     = 256,     /* rows of a window when nothing is sorted; a multiple of every C */
   CODSELL_SHORTEST   = 128,     /* nonzeros: rows of at most so many always lie in slices */

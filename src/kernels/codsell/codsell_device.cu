@@ -130,7 +130,7 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   char                line[SPMV_MESSAGE_MAX];
 
   codsell_print(base, print, ctx);
-  snprintf(line, sizeof line, "threads a row: %d, pieces of long rows: %lld", s->parts, (long long)s->pieces);
+  snprintf(line, sizeof line, "threads per row: %d, pieces of long rows: %lld", s->parts, (long long)s->pieces);
   print(ctx, line);
 }
 } // namespace
