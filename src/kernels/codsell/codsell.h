@@ -39,14 +39,14 @@ extern "C" {
 #endif
 
 enum {
-  CODSELL_MAX_WORD   = 8,       /* positions of a word */
+  CODSELL_MAX_WORD   = 8,       /* positions per word */
   CODSELL_MAX_C      = 64,      /* rows per slice */
-  CODSELL_MAX_SIGMA  = 4096,    /* rows of a window: fits the 16 bits of order and a thread block's shared memory */
-  CODSELL_WINDOW     = 256,     /* rows of a window when nothing is sorted; a multiple of every C */
-  CODSELL_SHORTEST   = 128,     /* nonzeros: rows of at most so many always lie in slices */
-  CODSELL_LONGEST    = 1024,    /* nonzeros: rows of more than so many never lie in slices */
-  CODSELL_MEAN_ROWS  = 4,       /* rows between these lengths do if they have at most so many times the mean row */
-  CODSELL_FAR        = 1 << 29, /* columns so far from the diagonal are left to the long rows */
+  CODSELL_MAX_SIGMA  = 4096,    /* rows per window: fits the 16 bits of order and the shared memory of a thread block */
+  CODSELL_WINDOW     = 256,     /* rows per window when nothing is sorted; a multiple of every C */
+  CODSELL_SHORTEST   = 128,     /* a row of at most so many nonzeros always lies in a slice */
+  CODSELL_LONGEST    = 1024,    /* a row of more nonzeros never lies in a slice */
+  CODSELL_MEAN_ROWS  = 4,       /* a row between these lengths does if it has at most so many times the mean row */
+  CODSELL_FAR        = 1 << 29, /* a row with a column so far from the diagonal is treated as a long row */
   CODSELL_DICTIONARY = 1 << 16, /* words at most */
   CODSELL_NO_ID      = 1 << 20  /* a word that is not in the dictionary */
 };
@@ -62,13 +62,14 @@ enum { CODSELL_WORDS = 8 };
 typedef enum {
   CODSELL_UNIFORM = 0,      /* all rows have the same offsets: one id per word */
   CODSELL_IDS8,             /* one id per word and row, 8 bits */
-  CODSELL_IDS16,            /* 16 bits */
-  CODSELL_STARTS16_UNIFORM, /* a start of 16 bits a word and row, the rest of the word the same in all rows */
-  CODSELL_STARTS16_IDS8,
-  CODSELL_STARTS32_UNIFORM, /* the same with starts of 32 bits */
-  CODSELL_STARTS32_IDS8,
-  CODSELL_COLUMNS16, /* no words: a column of 16 bits per nonzero */
-  CODSELL_COLUMNS32,
+  CODSELL_IDS16,            /* one id per word and row, 16 bits */
+  CODSELL_STARTS16_UNIFORM, /* one start per word and row, 16 bits; one id per word: the rest of the word is the same in
+                               all rows */
+  CODSELL_STARTS16_IDS8,    /* one start per word and row, 16 bits; one id per word and row, 8 bits */
+  CODSELL_STARTS32_UNIFORM, /* as STARTS16_UNIFORM, with starts of 32 bits */
+  CODSELL_STARTS32_IDS8,    /* as STARTS16_IDS8, with starts of 32 bits */
+  CODSELL_COLUMNS16,        /* no words: one column per nonzero, 16 bits */
+  CODSELL_COLUMNS32,        /* no words: one column per nonzero, 32 bits */
   CODSELL_KINDS
 } CodsellKind;
 
