@@ -47,8 +47,8 @@ __device__ inline void look_up_longest(const CodsellSource &a, const CodsellRow<
 }
 
 /* Compares the words of a row with those of the longest one, and looks up those that differ. It stops when the slice
-   has a word that is not in the dictionary, both as it is and from its own start: the kind of the slice is known then.
- */
+   has a word that is not in the dictionary, both as it is and from its own start: then only kinds without words are
+   possible. */
 template <int W, bool VERIFY, typename I>
 __device__ inline void compare(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
 {

@@ -19,7 +19,7 @@ enum {
   FOLD_THREADS = 256
 };
 
-/* What build takes over from analyze. arena holds the arrays of layout, and an uploaded row_ptr. */
+/* The data of an analysis, which build takes over. arena holds the arrays of layout, and an uploaded row_ptr. */
 typedef struct {
   SpmvArena   arena;
   FoldSizes   sizes;
