@@ -14,9 +14,9 @@
 
 enum {
   CRSV_THREADS     = 128,
-  CRSV_ITEMS       = 4,  /* nonzeros per thread of the streaming kernel: so many let a multiprocessor */
-  CRSV_BLOCKS      = 16, /* have so many blocks, all its threads; a block of more was slower */
-  CRSV_BLOCKS_WIDE = 10, /* with 64-bit indices */
+  CRSV_ITEMS       = 4,                         /* nonzeros per thread of the streaming kernel; more were slower */
+  CRSV_BLOCKS      = 16,                        /* thread blocks per multiprocessor, which use all its threads */
+  CRSV_BLOCKS_WIDE = 10,                        /* the same with 64-bit indices */
   CRSV_CAPACITY    = CRSV_ITEMS * CRSV_THREADS, /* nonzeros of a block */
   CRSV_ROWS        = CRSV_CAPACITY * 5 / 4,     /* rows of a block, at most */
   CRSV_WARP_ROW    = 64,                        /* nonzeros */

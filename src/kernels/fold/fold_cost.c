@@ -134,8 +134,8 @@ static double main_steps(const FoldHistogram *h, FoldOrder order, const Sums *s,
 }
 
 /* Entries of the table rows beyond N. Full pieces have no padding. Last pieces are sorted in windows, so that the
-   padding of a slice is the difference of its longest and its shortest piece. The first and the last slice may be
-   partly filled. */
+   lengths in a slice differ only by the step from one slice to the next. The first and the last slice may be partly
+   filled. */
 static double extra_entries(const Cut *c, int64_t w)
 {
   if (c->folded == 0) return 0;

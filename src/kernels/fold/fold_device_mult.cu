@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   to[e]           = c >= 0 ? __ldg(x + c) : S(0);
 }
 
-/* One thread block per share: work[share sums] = the sum of every FOLD_SHARES-th full piece of a row */
+/* One thread block per share: the sum over one of FOLD_SHARES equal shares of the full pieces of a row */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_sum_shares(const int64_t *__restrict__ full_ptr, const S *__restrict__ work, S *__restrict__ shares)
