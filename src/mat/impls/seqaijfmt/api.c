@@ -33,7 +33,7 @@ static PetscErrorCode AppendKeys(const SpmvOptions *options, char text[], size_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The table that has key, its row and position: the format's own comes first */
+/* Finds the table that has key, and its row there. The format's own table is searched first. */
 static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **options, const SpmvOptionDesc **desc,
                            int *position)
 {
@@ -74,7 +74,7 @@ static PetscErrorCode RequireSame(Mat A, const char *function, const char key[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From number, or from text where number is NULL. A refused value leaves the option as it was. */
+/* Sets an option from number, or from text where number is NULL. A refused value leaves the option as it was. */
 PetscErrorCode AIJFmtOptionSet(Mat A, const char *function, const char key[], const char text[], const double *number)
 {
   Mat_AIJFmt            changed, *s;

@@ -9,7 +9,7 @@
 #include "seqaijfmt.h"
 #include <petsc/private/pcimpl.h>
 
-/* The values that functions of the parent read without asking where they are */
+/* Brings the values to the host, where functions of the parent read them without a check */
 static PetscErrorCode UpdateHostValues(Mat A, const Mat_AIJFmt *s)
 {
   Mat blocks[2] = {A, NULL};
@@ -162,7 +162,7 @@ static struct {
                ((PetscObject)(object))->type_name);                                                                    \
   } while (0)
 
-/* Takes the creators of a table out of PETSc's list, and registers `ours` in their place, unless it is there already */
+/* Saves the creators of a table from PETSc's list, and registers `ours` instead, unless it is registered already */
 #define WrapCreators(table, list, Register, Object, ours)                                                              \
   do {                                                                                                                 \
     for (size_t r_ = 0; r_ < PETSC_STATIC_ARRAY_LENGTH(table); r_++) {                                                 \
@@ -224,7 +224,7 @@ static PetscErrorCode MatCoarsenCreate_AIJFmt(MatCoarsen coarsen)
 }
 
 /* PCILU changes a shift of kind nonzero, and classical PCGAMG stops, for a GPU's AIJ as well: a matrix over it behaves
-   as its parent does. The others look at the host's arrays alone. */
+   as its parent does. The others read the host's arrays only. */
 static PetscErrorCode NeedsAlias(PC pc, PetscBool *needs)
 {
   MatFactorShiftType  shift;

@@ -84,7 +84,7 @@ static PetscErrorCode StateFree(void *ctx)
 
 AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
 
-/* The state that A has or had: a former life may have left a container behind */
+/* The state that A has, or had when it was of a type of ours: the container stays when the type changes */
 PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
 {
   PetscContainer container;

@@ -15,10 +15,10 @@
 
 PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
-/* Below it a product on the GPU is all launch: the host has it done by then */
+/* With fewer nonzeros, the launch on a GPU takes as long as the whole product on the host */
 #define DEVICE_MIN_NONZEROS 50000
 
-/* The one place that decides where a plan lies, and says why it is not where the user wants it */
+/* Decides where a plan lies, and says why if that is not where the user wants it */
 static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, SpmvSpace *space)
 {
   const SpmvFormat *format                = s->format_options.format;
@@ -53,8 +53,9 @@ static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reasons of a pattern or of the types of this PETSc, as opposed to failures. Rows that are not ascending no format can
-   hold and aij can: PETSc itself makes such matrices (MatGetSeqNonzeroStructure()), so nobody can insist there. */
+/* Whether a status means that the format does not suit the pattern or the types of this PETSc, and is not a failure.
+   Rows whose columns are not ascending fit no format, but fit aij, and PETSc itself makes such matrices
+   (MatGetSeqNonzeroStructure()): so they are unsuitable even where the format may not decline. */
 static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
 {
   if (status == SPMV_ERR_MATRIX) return PETSC_TRUE;
@@ -229,7 +230,7 @@ static void CountNonzeroRows(Mat_AIJFmt *s)
     s->nonzero_rows += s->key.row_ptr[i + 1] > s->key.row_ptr[i];
 }
 
-/* The arrays changed in some way: finds out how, and acts */
+/* Finds out how the arrays have changed, and converts or refreshes */
 static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, const AIJFmtKey *now)
 {
   const PetscBool same = s->key_valid ? SameStructure(&s->key, now) : PETSC_FALSE;

@@ -89,7 +89,7 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why something is not as the type's name promises */
+/* Prints the reasons why the products are not those of the format, or not on the GPU */
 static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
 {
   PetscFunctionBegin;
