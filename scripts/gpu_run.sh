@@ -21,7 +21,7 @@
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
 #                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 500)
-# CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
+# CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
 #                     where the driver's server that lets processes share a GPU, MPS, is not there)
@@ -245,7 +245,7 @@ step_petsc() {
   done
 }
 
-# petsc_bench writes one JSON object a run; together they are an array
+# petsc_bench writes one JSON object per run; together they are an array
 run_petsc_bench() {
   local matrix ranks separator='[' json=$out/petsc_bench.json
   : >"$json"
