@@ -31,8 +31,8 @@ static PetscErrorCode ReadOptions(FuzzRun *run, Settings *s)
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Random sequences of operations", NULL);
   PetscCall(PetscOptionsString("-fuzz_type", "type of the tested twin; aij compares plain with plain", NULL, run->type,
                                run->type, sizeof(run->type), NULL));
-  PetscCall(PetscOptionsString("-fuzz_plain", "type of the plain twin: that of the tested one's parent", NULL, run->plain,
-                               run->plain, sizeof(run->plain), NULL));
+  PetscCall(PetscOptionsString("-fuzz_plain", "type of the plain twin: that of the tested one's parent", NULL,
+                               run->plain, run->plain, sizeof(run->plain), NULL));
   PetscCall(PetscOptionsInt("-fuzz_seed", "first seed", NULL, run->seed, &run->seed, NULL));
   PetscCall(PetscOptionsInt("-fuzz_count", "number of seeds", NULL, s->count, &s->count, NULL));
   PetscCall(PetscOptionsReal("-fuzz_seconds", "begin no sequence after so many seconds; 0: no limit", NULL, s->seconds,

@@ -138,8 +138,8 @@ static PetscErrorCode SeqStructure(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One copy of the matrix for every process, or one for all. PETSc divides the columns into blocks of the rows' size, and
-   makes a matrix with too few columns where that does not divide them (docs/notebook). */
+/* One copy of the matrix for every process, or one for all. PETSc divides the columns into blocks of the rows' size,
+   and makes a matrix with too few columns where that does not divide them (docs/notebook). */
 static PetscErrorCode Redundant(Fuzz *f)
 {
   PetscInt parts = FuzzChance(f, 70) ? f->c.size : 1, block_size, columns;

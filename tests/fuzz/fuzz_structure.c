@@ -108,8 +108,8 @@ static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Not MATCOLORINGID, which writes before its arrays where columns are empty; and SL and LF, which go through the columns
-   by inodes, read what follows an empty row as if it were the row's (docs/notebook) */
+/* Not MATCOLORINGID, which writes before its arrays where columns are empty; and SL and LF, which go through the
+   columns by inodes, read what follows an empty row as if it were the row's (docs/notebook) */
 static PetscErrorCode Coloring(Fuzz *f)
 {
   const MatColoringType types[] = {MATCOLORINGNATURAL, MATCOLORINGGREEDY, MATCOLORINGSL, MATCOLORINGLF};
