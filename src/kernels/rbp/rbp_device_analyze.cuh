@@ -67,7 +67,7 @@ typedef struct {
 typedef struct {
   unsigned long long count[RBP_MAX_G][RBP_MAX_U + 1]; /* for at most G rows per group: groups, and units of U columns */
   unsigned long long longest;                         /* nonzeros of a row */
-  unsigned long long buffer_used;                     /* by all that asked for some; may be more than there is */
+  unsigned long long buffer_used;                     /* sum of all requests; may exceed buffer_size */
   unsigned           arrived[2];                      /* see spmv_sum_up() */
 } RbpTotals;
 

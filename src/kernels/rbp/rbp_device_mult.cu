@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
 
   spmv_let_next_begin();
   spmv_wait_for_previous(x, y, work);
-  const int early = (int)threadIdx.x <= b.groups ? encoding[threadIdx.x] : 0; /* on its way with the values */
+  const int early = (int)threadIdx.x <= b.groups ? encoding[threadIdx.x] : 0; /* in flight with the values */
 
   if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
   } else if (b.flags & RBP_BLOCK_WIDE)

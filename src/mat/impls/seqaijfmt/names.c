@@ -1,10 +1,11 @@
 /*
-  names.c - where PETSc asks for exactly seqaij or mpiaij, and takes a subclass for something else.
+  names.c - functions of PETSc that take exactly seqaij or mpiaij, and do not recognize a subclass.
 
-  Most of PETSc asks whether a type name begins with seqaij or mpiaij. Some places compare the whole name, and then do
-  something else, or nothing. Those that can be reached through a table of PETSc run here with the parent's name on the
-  matrix, so that they do what they do for AIJ: orderings, colorings, HEM coarsening, PCCP, PCTFS, PCILU with shift
-  nonzero, classical PCGAMG, MatSeqAIJKron(). docs/petsc-names.md lists all places, and says which cannot be reached.
+  Most of PETSc tests whether a type name begins with seqaij or mpiaij. Some functions compare the whole name, and do
+  something else, or nothing, for a subclass. Those that can be reached through a table of PETSc are called here while
+  the matrix has the name of its parent type, so that they do what they do for AIJ: orderings, colorings, HEM
+  coarsening, PCCP, PCTFS, PCILU with shift nonzero, classical PCGAMG, MatSeqAIJKron(). docs/petsc-names.md lists all of
+  them, and says which cannot be reached.
 */
 #include "seqaijfmt.h"
 #include <petsc/private/pcimpl.h>
