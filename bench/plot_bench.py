@@ -164,7 +164,7 @@ def table(results, kernels):
 def put_between_markers(path, text):
     content = Path(path).read_text()
     if content.count(BEGIN) != 1 or content.count(END) != 1 or content.index(BEGIN) > content.index(END):
-        fail(f"{path}: wants one line {BEGIN} and after it one line {END}")
+        fail(f"{path}: needs one line {BEGIN} and after it one line {END}")
     before, after = content.split(BEGIN)[0], content.split(END)[1]
     Path(path).write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 

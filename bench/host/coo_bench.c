@@ -177,7 +177,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof json, NULL));
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-types", chosen, &count, &has_types));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
-  PetscCheck(repeat >= 1, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-repeat wants at least 1");
+  PetscCheck(repeat >= 1, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-repeat needs at least 1");
   if (!has_types) {
     const char *const defaults[] = {MATAIJ, MATAIJRBP, MATAIJFOLD, MATAIJCRSV, MATAIJCODSELL};
     count                        = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(defaults);

@@ -50,7 +50,7 @@ typedef struct {
   char        file[FUZZ_FILE_MAX]; /* to save matrices in */
 } Fuzz;
 
-/* Where an operation makes sense. SQUARE also wants equal layouts of rows and columns; RARE ones are drawn less often;
+/* Where an operation makes sense. SQUARE also needs equal layouts of rows and columns; RARE ones are drawn less often;
    after one that RENEWS the matrix the options that a program has set on it may be gone. */
 enum {
   FUZZ_SQUARE     = 1,

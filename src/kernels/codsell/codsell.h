@@ -89,12 +89,12 @@ typedef struct {
   int64_t first; /* position in long_columns and long_values */
 } CodsellLong;
 
-/* On a device: piece `number` of a long row */
+/* Piece `number` of a long row, on a device */
 typedef struct {
   int32_t long_row, number;
 } CodsellPiece;
 
-/* What an analysis finds out about a pattern */
+/* The sizes and choices that an analysis makes for a pattern */
 typedef struct {
   int     log_c, word, stride; /* C = 1 << log_c; W; entries of a dictionary word, a power of 2 */
   int     parts;               /* device: threads that share a row */
@@ -107,7 +107,7 @@ typedef struct {
   int64_t kinds[CODSELL_KINDS];        /* slices of each kind, those of width 0 left out */
 } CodsellShape;
 
-/* What every plan begins with; the arrays lie in the space of the plan */
+/* A plan in either space; its arrays lie in that space */
 typedef struct {
   SpmvPlan      base; /* first */
   CodsellShape  shape;
@@ -127,7 +127,7 @@ void codsell_decide(const CodsellShape *, SpmvAnalysis *);
 /* Allocates all arrays of a plan in its space; what fails is left to the caller to free */
 SpmvStatus codsell_alloc(CodsellPlan *, SpmvIndex long_index, SpmvExec *);
 void       codsell_free_arrays(SpmvPlan *);
-/* What the views of both spaces begin with */
+/* Prints the first lines of a view, which are the same in both spaces */
 void codsell_print(const SpmvPlan *, SpmvPrint, void *ctx);
 /* The options of an analysis, decoded: log2 of C, sigma (0: automatic), W (0: automatic) */
 void codsell_read_options(const SpmvOptions *, int *log_c, int64_t *sigma, int *word);

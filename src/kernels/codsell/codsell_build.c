@@ -6,7 +6,7 @@
 #define SPMV_INDEX_ONLY
 #include "core/instantiate.h"
 
-/* first[row of the window]: position of its first nonzero in the CSR */
+/* Finds the rows of a window in the CSR: first[row of the window] is the position of its first nonzero */
 static void find_rows(const CodsellPlan *plan, int64_t window, int64_t *first, const CodsellLong **next_long)
 {
   const CodsellShape *s     = &plan->shape;

@@ -55,7 +55,7 @@ void       spmv_arrays_free(const SpmvPlan *, const SpmvPlanArray *, int count);
 
 /* Builds the plan of A^T from its CSR by the format of A, and adds it to the memory of A. The CSR may be freed then. */
 SpmvStatus spmv_build_transposed(SpmvPlan *, const SpmvCsr *transposed, const SpmvOptions *, SpmvExec *);
-/* The same from the list of nonzeros; device/transpose.cu */
+/* Builds the plan of A^T from the list of nonzeros; device/transpose.cu */
 SpmvStatus spmv_transpose_listed(SpmvPlan *, const SpmvOptions *, SpmvExec *);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* What overlapped launches need on the host; overlap.cuh has their rules. */
+/* overlap.cu - the host side of overlapped launches; overlap.cuh has their rules. */
 #include "overlap.cuh"
 #include <atomic>
 

@@ -98,7 +98,7 @@ typedef struct {
   void      *columns, *values;
 } FoldTable;
 
-/* On the host and on the device */
+/* A plan in either space, unless its table is streamed */
 typedef struct {
   SpmvPlan  base; /* first */
   FoldTable table;
@@ -178,7 +178,7 @@ void fold_unfill(const FoldTable *, const FoldRange *, SpmvIndex, SpmvScalar, co
 
 /* ---- fold_mult.c: products on the host ---- */
 
-/* As the slots mult and add_transposed; the processor must have the instruction set */
+/* The products of the slots mult and add_transposed by one instruction set, which the processor must have */
 void fold_host_mult(SpmvIsa, const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
 void fold_host_add_transposed(const FoldPlan *, const void *alpha, const void *x, void *y);
 

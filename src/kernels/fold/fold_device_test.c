@@ -267,7 +267,7 @@ UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
   gen_pattern_free(&csr.pattern);
 }
 
-/* What the device makes of a row_ptr is what the host makes of it */
+/* Device and host make the same layout from a row_ptr */
 static void check_layout(const GenSpec *spec, double q)
 {
   Device           d;

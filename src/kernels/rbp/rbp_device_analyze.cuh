@@ -31,8 +31,8 @@ enum {
    kernels of its analysis. */
 static constexpr int64_t RBP_FEW_NONZEROS = 1 << 24;
 
-/* What is known of a row: bits 0 .. 13 its units of 2 columns, 14 .. 27 those of 3 columns, 28 whether it has the
-   columns of the row above and lies in its span. The units of a long row are its nonzeros. */
+/* What the scan finds out about a row: bits 0 .. 13 its units of 2 columns, 14 .. 27 those of 3 columns, 28 whether it
+   has the columns of the row above and lies in its span. The units of a long row are its nonzeros. */
 typedef uint32_t RbpRowSummary;
 enum : uint32_t { RBP_SUMMARY_LONG = 0x0fffffff };
 

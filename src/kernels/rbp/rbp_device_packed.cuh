@@ -75,7 +75,7 @@ typedef struct {
   int32_t slot, count; /* its pieces: slots slot .. slot+count-1 */
 } RbpLongGroup;
 
-/* What the analysis of a pattern finds out, all sizes in elements */
+/* The choices and sizes of a plan, which the analysis finds; all sizes are in elements */
 typedef struct {
   int     group_rows, unit_columns; /* G, U */
   int     capacity;                 /* units per block */

@@ -23,7 +23,7 @@ struct SpanRows {
   uint16_t last[SPAN_WORDS]; /* the last such row before the word */
 };
 
-/* By all threads; n rows, at least one */
+/* Marks the rows that differ from the row above. All threads must call; n rows, at least one. */
 __device__ inline void mark_distinct(const RbpRowSummary *summary, int n, SpanRows &s)
 {
 #pragma unroll

@@ -104,7 +104,7 @@ __device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a,
   return U > 1 ? (int)(row_ptr[b.row0 + b.groups] - b.csr0) : (int)(unit[b.groups] - unit0);
 }
 
-/* The same for a piece, which is part of one row */
+/* Writes the head for a piece, which is part of one row */
 template <typename I, int G, int U, int P>
 __device__ inline int load_piece(const RbpBlock &b, int capacity, const I *row_ptr, Units<G, U, P> &u, Common &c)
 {

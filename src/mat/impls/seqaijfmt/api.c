@@ -51,7 +51,7 @@ static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **option
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "type %s has no option %s: it has%s", s->row->root, key, keys);
 }
 
-/* In a debugging build, as PETSc does: options that differ between processes would make them pack differently */
+/* Checks, in a debugging build, that all processes pass the same key and value: else they would pack differently */
 static PetscErrorCode RequireSame(Mat A, const char *function, const char key[], const Mat_AIJFmt *changed)
 {
   enum { N = SPMV_OPTIONS_MAX };

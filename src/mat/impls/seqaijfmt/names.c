@@ -66,7 +66,8 @@ PetscErrorCode AIJFmtAliasEnd(Mat A, AIJFmtAlias *alias)
 
 typedef PetscErrorCode Ordering(Mat, MatOrderingType, IS *, IS *);
 
-/* Those that PETSc has. The table outlives PetscPackFinalizePackage(), because PETSc's list then still leads here. */
+/* PETSc's own orderings. The table outlives PetscPackFinalizePackage(), because PETSc's list still has our functions
+ * then. */
 static struct {
   char      name[64];
   Ordering *order;

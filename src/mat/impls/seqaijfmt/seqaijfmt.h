@@ -34,7 +34,8 @@ typedef struct {
   AIJFmtFunction kron;
 } AIJFmtParent;
 
-/* What a plan was made from. Structure and values are compared apart: see decision 0003. */
+/* The key of a plan: the matrix that it was made from. Structure and values are compared separately: see decision 0003.
+ */
 typedef struct {
   PetscObjectId    id;
   PetscObjectState nonzero_state, value_state;

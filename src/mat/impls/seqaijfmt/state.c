@@ -114,7 +114,7 @@ PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As AIJFmtStateGet(), for functions that make sense for our types alone */
+/* The state of A, or an error when A is not of our types; for functions that work on our types only */
 PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **state)
 {
   PetscFunctionBegin;

@@ -119,7 +119,7 @@ static SpmvStatus AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool m
   return spmv_alloc(&s->exec, s->exec.space, s->plan->memory.work_bytes, "work", &s->work);
 }
 
-/* In s->exec.space; a plan whose work space was refused is dropped again */
+/* Builds a plan in s->exec.space. If its work space cannot be allocated, the plan is destroyed again. */
 static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                             char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
