@@ -164,7 +164,7 @@ def table(results, kernels):
 def put_between_markers(path, text):
     content = Path(path).read_text()
     if content.count(BEGIN) != 1 or content.count(END) != 1 or content.index(BEGIN) > content.index(END):
-        fail(f"{path}: wants one line {BEGIN} and after it one line {END}")
+        fail(f"{path}: needs one line {BEGIN} and after it one line {END}")
     before, after = content.split(BEGIN)[0], content.split(END)[1]
     Path(path).write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 
@@ -230,7 +230,7 @@ def main_figures(results, kernels):
 
 
 def crsv_figure(results):
-    """Each number of threads a row and each variant of format crsv over the better CSR algorithm of cuSPARSE."""
+    """Each number of threads per row and each variant of format crsv over the better CSR algorithm of cuSPARSE."""
     kernels = [k for k in results.own_kernels() if k.split(":")[0] == "crsv"]
     figure = grouped_bars(results, results.speed_over_csr, kernels, f"Format crsv on {results.header['gpu']}",
                           "speed, cache warm (longer is faster)", "better CSR algorithm of cuSPARSE")

@@ -10,7 +10,7 @@
 
 enum { POINTS = 1000, DOFS = 3, ROWS = POINTS * DOFS, MAX_NNZ = ROWS * 3 * DOFS };
 
-/* A chain of points with three unknowns each, coupled to both neighbours: nine adjacent columns a row */
+/* A chain of points with three unknowns each, coupled to both neighbours: nine adjacent columns per row */
 static SpmvCsr chain(int32_t *row_ptr, int32_t *col, double *values)
 {
   int32_t nnz = 0;

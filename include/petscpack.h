@@ -8,7 +8,7 @@
 
 #include <petscmat.h>
 
-/* One group a format: the name for any communicator, for one process, and for several. They follow the rows of
+/* Three names per format: for any communicator, for one process, and for several. They follow the rows of
    src/kernels/formats.def, which the plugin checks when it is compiled. */
 #define MATAIJCRSV    "aijcrsv"
 #define MATSEQAIJCRSV "seqaijcrsv"

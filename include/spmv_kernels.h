@@ -140,16 +140,16 @@ typedef struct {
   int64_t       total_bytes;
   int64_t       padding_bytes; /* bytes inside the value arrays that hold no nonzero */
   int64_t       csr_bytes;     /* the CSR it replaces: nnz values, nnz columns, rows+1 pointers */
-  int64_t       work_bytes;    /* what a product wants as work, in the plan's space */
+  int64_t       work_bytes;    /* size of the work of a product, in the plan's space */
   int64_t       host_bytes;    /* of total_bytes, what a plan on the device keeps in host memory */
 } SpmvMemory;
 
-/* What an analysis has found out about a pattern. spmv_analyze() sets all but memory and reason before the format
-   begins, with accepted = 1 and memory empty but for csr_bytes. data belongs to the format; spmv_analysis_clear() frees
+/* The result of an analysis of a pattern. spmv_analyze() sets all fields but memory and reason before it calls the
+   format, with accepted = 1 and memory empty but for csr_bytes. data belongs to the format; spmv_analysis_clear() frees
    it. */
 typedef struct {
   const struct SpmvFormat *format;
-  const struct SpmvSlots  *slots; /* that will build */
+  const struct SpmvSlots  *slots; /* the table whose build serves this analysis */
   SpmvOptions              options;
   SpmvScalar               scalar_type;
   SpmvSpace                space; /* of the plan */
@@ -178,8 +178,8 @@ SPMV_API int               spmv_format_count(void);
 SPMV_API const SpmvFormat *spmv_format_get(int i);
 /* The format of that name ("rbp"), or NULL */
 SPMV_API const SpmvFormat *spmv_format_find(const char *name);
-/* Checks ABI, mandatory slots of both tables, and capabilities against slots, of one format or of all; message gets the
-   fault */
+/* Checks the ABI, the mandatory slots of both tables, and the capabilities against the slots, of one format or of all.
+   message gets the fault. */
 SPMV_API SpmvStatus spmv_format_check(const SpmvFormat *, char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_registry_check(char message[SPMV_MESSAGE_MAX]);
 
@@ -195,8 +195,8 @@ SPMV_API SpmvStatus spmv_options_set_text(SpmvOptions *, const char *key, const 
                                           char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_options_get(const SpmvOptions *, const char *key, double *value,
                                      char message[SPMV_MESSAGE_MAX]);
-/* A value of an option, one inside its range, as a user types it; and what the option may be: "0 to 4096", "one of csr
-   ell", "true or false". Both end within size. */
+/* The text of a value of an option, as a user types it, and the text of its range: "0 to 4096", "one of csr ell", "true
+   or false". The value must be in the range. Both texts end within size. */
 SPMV_API void spmv_option_text(const SpmvOptionDesc *, double value, char *text, size_t size);
 SPMV_API void spmv_option_range(const SpmvOptionDesc *, char *text, size_t size);
 
@@ -206,12 +206,12 @@ SPMV_API SpmvStatus spmv_pattern_check(const SpmvPattern *, SpmvExec *);
 /* Bytes of nnz values, nnz columns and rows+1 pointers */
 SPMV_API int64_t spmv_csr_bytes(const SpmvPattern *, SpmvScalar);
 
-/* Looks at a pattern. It may lie on the host for a plan in any space, and on the device for a plan there if the format
+/* Analyses a pattern. It may lie on the host for a plan in any space, and on the device for a plan there if the format
    has SPMV_CAP_DEVICE_BUILD. Options must be of the format. After a failure there is nothing to clear. */
 SPMV_API SpmvStatus spmv_analyze(const SpmvFormat *, const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *,
                                  SpmvAnalysis *);
-/* CSR to plan. The analysis must come from the same pattern, scalar type and space; it may serve several builds, and
-   one that declined may be built all the same. *plan is NULL after a failure. */
+/* Makes a plan from a CSR. The analysis must come from the same pattern, scalar type and space; it may serve several
+   builds, also if it declined. *plan is NULL after a failure. */
 SPMV_API SpmvStatus spmv_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **plan);
 SPMV_API void       spmv_analysis_clear(SpmvAnalysis *, SpmvExec *);
 
@@ -232,7 +232,7 @@ SPMV_API SpmvStatus spmv_mult(const SpmvPlan *, const void *alpha, const void *x
 SPMV_API SpmvStatus spmv_multtranspose(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
                                        void *work, SpmvExec *);
 /* Must be called between build or new values and the first transposed product. It may allocate, which plan->memory then
-   reports, and wait. A second call finds all done and costs next to nothing. */
+   reports, and wait. A second call does nothing. */
 SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
 
 /* New values of shape [nnz], in CSR order. No pattern comes with them: it must still be the one that the plan was built
@@ -241,8 +241,8 @@ SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
    contents: a product reads the matrix as soon as the kernel before it in the stream ends, and waits for that end only
    before it touches x, y and work. */
 SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
-/* The other way round: values [nnz] become those of the plan, in CSR order. Values on the host may be read when the
-   call returns, values on the device follow in the stream. */
+/* Copies the values of the plan to values [nnz], in CSR order. Values on the host may be read when the call returns,
+   values on the device later in the stream. */
 SPMV_API SpmvStatus spmv_extract_values(const SpmvPlan *, void *values, SpmvSpace values_space, SpmvExec *);
 
 /* Prints what is special to a plan, one line per fact */
@@ -262,10 +262,10 @@ struct SpmvPlan {
   SpmvScalar              scalar_type;
   SpmvSpace               space;
   SpmvMemory              memory;
-  SpmvAllocator           host, device;                     /* hooks that made its arrays, and will free them */
-  void                   *arrays;                           /* on a device: the block of all that format.h allocated */
-  SpmvPlan               *transposed;                       /* a plan of A^T, where there is one; for it: */
-  void                   *transposed_work, *transposed_csr; /* work of its product, and the CSR that it borrows */
+  SpmvAllocator           host, device;   /* hooks that made its arrays, and will free them */
+  void                   *arrays;         /* on a device: one block of memory with all arrays that format.h allocated */
+  SpmvPlan               *transposed;     /* a plan of A^T, or NULL */
+  void *transposed_work, *transposed_csr; /* for the plan of A^T: work of its product, and the CSR that it borrows */
 };
 
 /* Nonzeros by coordinates in CSR order, in device memory: row [nnz], col [nnz], and values [nnz] of the plan's scalar
@@ -275,9 +275,9 @@ typedef struct {
   void    *values;
 } SpmvNonzeros;
 
-/* What a format does in one space: a constant table. The functions above check arguments, pick the table, and do what
-   is the same for all formats: they allocate and free the structs of analyses and plans, scale y, keep a plan of A^T. A
-   slot is mandatory unless it says "may be NULL". */
+/* The functions of a format for one space: a constant table. The functions above check arguments, choose the table, and
+   do what is the same for all formats: they allocate and free the structs of analyses and plans, scale y, keep a plan
+   of A^T. A slot is mandatory unless it says "may be NULL". */
 typedef struct SpmvSlots {
   /* Bytes of SpmvAnalysis.data, and of the plan, which begins with an SpmvPlan. The slots get both structs zeroed. */
   int64_t analysis_bytes, plan_bytes;
@@ -303,7 +303,7 @@ typedef struct SpmvSlots {
      plan itself must tell where each value belongs. On the device a product may begin before the kernels in front of it
      have ended: device/overlap.cuh says what must follow the writing of values. */
   SpmvStatus (*update_values)(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
-  /* The same back, into the plan's space. May be NULL without update_values, or with list_nonzeros. */
+  /* Copies the values back, into the plan's space. May be NULL without update_values, or with list_nonzeros. */
   SpmvStatus (*extract_values)(const SpmvPlan *, void *values, SpmvExec *);
 
   /* As spmv_mult(), but alpha is not 0 and there are nonzeros */
@@ -317,7 +317,7 @@ typedef struct SpmvSlots {
   /* May be NULL. Makes the plan of A^T in another way. */
   SpmvStatus (*prepare_transpose)(SpmvPlan *, SpmvExec *);
 
-  /* One line per fact, none of which is common to all formats */
+  /* Prints one line per fact about a plan that is not common to all formats */
   void (*view)(const SpmvPlan *, SpmvPrint, void *ctx);
   /* May be NULL. Frees the arrays of a plan, also of one whose build failed. */
   void (*clear)(SpmvPlan *);

@@ -10,7 +10,7 @@
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
 #   bench         spmv_bench against cuSPARSE, then petsc_bench and coo_bench against PETSc's types through MatMult
 #                 and MatSetValuesCOO
-#   sweep         spmv_bench of crsv with every number of threads a row and every variant, of fold over (q, r), and of fold
+#   sweep         spmv_bench of crsv with every number of threads per row and every variant, of fold over (q, r), and of fold
 #                 with a matrix ten times the device memory that it may take
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
@@ -21,7 +21,7 @@
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper, LIMIT_distro
 #                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 500)
-# CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes a format (5)
+# CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
 #                     where the driver's server that lets processes share a GPU, MPS, is not there)
@@ -245,7 +245,7 @@ step_petsc() {
   done
 }
 
-# petsc_bench writes one JSON object a run; together they are an array
+# petsc_bench writes one JSON object per run; together they are an array
 run_petsc_bench() {
   local matrix ranks separator='[' json=$out/petsc_bench.json
   : >"$json"

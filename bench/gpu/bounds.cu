@@ -11,7 +11,8 @@ namespace
 
 constexpr int THREADS = 256, ROWS = 32 /* of a slice */;
 
-/* ITEMS nonzeros a thread, all loads before the first use; `never` keeps the compiler from leaving them out */
+/* ITEMS nonzeros per thread, all loads before the first use. The comparison with `never` keeps the compiler from
+   removing the loads. */
 template <int ITEMS, bool VALUES>
 __global__ void __launch_bounds__(THREADS)
     gather_only(const int *__restrict__ col, const double *__restrict__ values, const double *__restrict__ x,

@@ -34,7 +34,7 @@ double number(const std::string &option, const std::string &text, double least)
     used = 0;
   }
   if (used == 0 || used != text.size() || !(v >= least))
-    throw std::runtime_error(option + " wants a number of at least " + std::to_string(least) + ", not '" + text + "'");
+    throw std::runtime_error(option + " needs a number of at least " + std::to_string(least) + ", not '" + text + "'");
   return v;
 }
 
@@ -126,7 +126,7 @@ CommandLine parse_command_line(int argc, const char *const *argv)
     if (order != "keep" && order != "rcm" && order != "random")
       throw std::runtime_error("unknown order '" + order + "'");
   if (c.matrices.empty() && c.files.empty() && c.graphs.empty()) c.matrices = matrix_set("default");
-  if (!c.write.empty() && matrix_sources(c).size() != 1) throw std::runtime_error("--write wants exactly one matrix");
+  if (!c.write.empty() && matrix_sources(c).size() != 1) throw std::runtime_error("--write needs exactly one matrix");
   return c;
 }
 

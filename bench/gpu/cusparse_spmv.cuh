@@ -101,7 +101,7 @@ private:
   cusparseDnVecDescr_t x_ = nullptr, y_ = nullptr;
   cusparseSpMVAlg_t    algorithm_;
   DeviceArray<char>    buffer_;
-  DeviceArray<T>       dummy_; /* descriptors want an address before there is a vector */
+  DeviceArray<T>       dummy_; /* descriptors need an address before there is a vector */
 };
 
 /* cuSPARSE takes pointers to data that a product only reads without const */
@@ -123,7 +123,7 @@ cusparseSpMatDescr_t csr_descriptor(const Csr &host, const DeviceArray<std::int3
   return r;
 }
 
-/* One thread a row, its slice column by column; columns of padding are -1 as cuSPARSE wants them */
+/* One thread per row writes its slice column by column; columns of padding are -1, as cuSPARSE requires */
 template <class T>
 __global__ void fill_slices(std::int64_t rows, const std::int32_t *row_ptr, const std::int32_t *col, const T *values,
                             const std::int32_t *slice_ptr, std::int32_t *slice_col, T *slice_values)

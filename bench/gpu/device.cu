@@ -110,7 +110,7 @@ Json machine_facts()
 
 namespace
 {
-/* Bytes a second of copies of a block, the first two left out */
+/* Bytes per second of copies of a block of memory, the first two left out */
 double copied_bytes_per_second(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
   EventTimer          timer;

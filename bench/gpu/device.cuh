@@ -16,7 +16,7 @@
 namespace bench
 {
 
-/* The error is taken off the runtime, so that the next launch is not blamed for it */
+/* The error is cleared in the runtime, so that the next launch does not return it */
 inline void cuda_check(cudaError_t error, const char *what)
 {
   if (error == cudaSuccess) return;
@@ -104,7 +104,7 @@ Json machine_facts();
 
 /* Bytes read and written each second by a copy of a block of that size on the device; the median of several */
 double copy_bandwidth(std::size_t block_bytes, cudaStream_t);
-/* Bytes a second from pinned memory of the host to the device, likewise */
+/* Bytes per second from pinned memory of the host to the device, likewise */
 double upload_bandwidth(std::size_t block_bytes, cudaStream_t);
 
 /* The header of the results: the machine, the date, the commit, and the bandwidth of a copy of 2 GiB */

@@ -28,7 +28,7 @@ public:
   /* The member of an object, made null when it is not there */
   Json &operator[](const std::string &key);
   void  push(Json v) { items_.emplace_back(std::string(), std::move(v)); }
-  /* One line an element for arrays and objects of the two outer levels, the rest on one line */
+  /* One line per element for arrays and objects of the two outer levels, the rest on one line */
   std::string text(int broken_levels = 2, int indent = 0) const;
 
 private:

@@ -1,7 +1,7 @@
 /*
   matrix.hpp - the CSR matrices of the benchmark, on the host
 
-  Every generator and reader makes one of these; nothing here knows a device.
+  Every generator and reader makes one of these; nothing here needs a device.
 */
 #ifndef BENCH_MATRIX_HPP
 #define BENCH_MATRIX_HPP

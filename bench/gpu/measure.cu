@@ -228,7 +228,7 @@ MatrixResult measure_matrix(const Csr &a, const std::vector<KernelMaker> &makers
   /* a second time: the first touches the pages of both sides */
   device.reset();
   const double upload = wall_seconds_of([&] { device = std::make_unique<DeviceCsr>(a); });
-  upload_by_library(a, stream); /* its pinned buffers are made once a process */
+  upload_by_library(a, stream); /* its pinned buffers are made once per process */
   const double       staged_upload = wall_seconds_of([&] { upload_by_library(a, stream); });
   const Problem      problem{a, *device, stream};
   const Reference    reference = make_reference(a);

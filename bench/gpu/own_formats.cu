@@ -224,7 +224,7 @@ Choice parse(const std::string &text)
   return choice;
 }
 
-/* Every format with device kernels; one with an option named "format" once a choice of it */
+/* Every format with device kernels; one with an option named "format" once per choice of it */
 std::vector<std::string> all_formats()
 {
   std::vector<std::string> r;

@@ -12,7 +12,7 @@ namespace
 constexpr double MAX_BSR = 1.5; /* stored over nonzeros: beyond it BSR is not built */
 constexpr int    BLOCK   = 256;
 
-/* Row numbers of all nonzeros; 32 threads a row */
+/* Writes the row number of each nonzero; 32 threads per row */
 __global__ void expand_rows(std::int64_t rows, const std::int32_t *row_ptr, std::int32_t *row_of)
 {
   const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / 32;

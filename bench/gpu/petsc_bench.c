@@ -248,7 +248,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-batch", &batch, NULL));
   PetscCheck(has_file, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Say which matrix: -f file");
   PetscCheck(batches >= 1 && batches <= MAX_BATCHES && batch >= 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
-             "-batches wants 1 .. %d, -batch at least 1", MAX_BATCHES);
+             "-batches needs 1 .. %d, -batch at least 1", MAX_BATCHES);
   if (!has_types) {
     const char *const defaults[] = {"aijcusparse", "sellcuda", "aijrbp", "aijfold", "aijcrsv", "aijcodsell"};
     count                        = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(defaults);

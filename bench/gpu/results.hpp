@@ -12,7 +12,7 @@ namespace bench
 
 struct MatrixResult {
   Json              matrix;  /* one object: name, sizes, and what else the program says of it */
-  std::vector<Json> records; /* one object a kernel */
+  std::vector<Json> records; /* one object per kernel */
   int               faults = 0;
 };
 

@@ -23,10 +23,10 @@ inline Spread spread_of(std::vector<double> v)
   if (v.empty()) return r;
   std::sort(v.begin(), v.end());
   const auto at = [&v](double part) {
-    const double place = part * static_cast<double>(v.size() - 1);
-    const auto   low   = static_cast<std::size_t>(place);
-    const auto   high  = std::min(low + 1, v.size() - 1);
-    return v[low] + (place - static_cast<double>(low)) * (v[high] - v[low]);
+    const double rank = part * static_cast<double>(v.size() - 1);
+    const auto   low  = static_cast<std::size_t>(rank);
+    const auto   high = std::min(low + 1, v.size() - 1);
+    return v[low] + (rank - static_cast<double>(low)) * (v[high] - v[low]);
   };
   r.median = at(0.5);
   r.lower  = at(0.25);

@@ -14,7 +14,7 @@ namespace bench
 /* How often things are done; products of a batch run back to back between two events */
 constexpr int WARM_UPS = 20, BATCHES = 15, BATCH = 10, GENERAL_BATCHES = 5, LEAD_IN = 2, COLD = 15, REPEATS = 20,
               REFRESHES = 10;
-/* A kernel whose product takes more seconds than SLOW is told by so many rounds, without warming up */
+/* A kernel whose product takes more seconds than SLOW is timed in so many rounds, without warming up */
 constexpr double SLOW        = 0.02;
 constexpr int    SLOW_ROUNDS = 2;
 /* The general pair; y = A x is the other */
@@ -54,7 +54,7 @@ void verify(Entry &, const Problem &, const Reference &, Vectors &, const Device
 /* Times all usable entries in turns: y = A x warm and cold, and the general pair */
 void time_in_turns(std::vector<Entry> &, const Problem &, Vectors &);
 
-/* One more product of each usable entry against the reference: nobody wrote over another's memory */
+/* Compares one more product of each usable entry with the reference, to find a kernel that wrote to the memory of another */
 void verify_again(std::vector<Entry> &, const Problem &, const Reference &, Vectors &);
 
 } // namespace bench

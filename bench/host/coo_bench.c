@@ -5,9 +5,9 @@
     coo_bench [-matrix family[:size]] [-types aij,aijcodsell,...] [-repeat 5] [-json out.json]
 
   For each type: MatSetPreallocationCOO(), MatSetValuesCOO() and the first product, less a later product. That is the
-  list sorted and added up, and where the type has arrays of its own, their making. Then the same with new values alone.
-  The entries come in no order. The first type is what the others are compared with: aij, or aijcusparse on a GPU. Each
-  result is compared with the first type's. Reported is the least of the repeats.
+  time to sort and add up the list and, where the type has arrays of its own, to convert. Then the same with new values
+  only. The entries come in no order. The first type is what the others are compared with: aij, or aijcusparse on a GPU.
+  Each result is compared with the first type's. Reported is the least of the repeats.
 */
 #include "host_matrix.h"
 #include <petscpack.h>
@@ -133,7 +133,7 @@ static PetscErrorCode WriteJson(const char path[], const HostMatrix *m, const Re
   PetscFunctionReturn(0);
 }
 
-/* Types take turns, so that what else the machine does meets all of them alike. *wrong: how many differ from the first
+/* Types take turns, so that other load on the machine affects all of them alike. *wrong: how many differ from the first
  */
 static PetscErrorCode MeasureAll(const Entries *e, PetscInt repeat, Result r[], PetscInt count, PetscInt *wrong)
 {
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof json, NULL));
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-types", chosen, &count, &has_types));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
-  PetscCheck(repeat >= 1, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-repeat wants at least 1");
+  PetscCheck(repeat >= 1, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-repeat needs at least 1");
   if (!has_types) {
     const char *const defaults[] = {MATAIJ, MATAIJRBP, MATAIJFOLD, MATAIJCRSV, MATAIJCODSELL};
     count                        = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(defaults);

@@ -5,9 +5,9 @@
                [--repeat 15] [--json out.json] [--commit text] [--list]
 
   Peers are aij as PETSc runs it (with inodes), aij without inodes, and aijperm. Every product is compared with one in
-  extended precision before it is timed. The products take turns, one of each a round, so that what else the machine
-  does meets all of them alike; a round of a small matrix repeats each product until it takes milliseconds. Reported are
-  the minimum and the median over the rounds. GB/s counts the bytes of the format, x once and y once.
+  extended precision before it is timed. The products take turns, one of each per round, so that other load on the
+  machine affects all of them alike; a round of a small matrix repeats each product until it takes milliseconds.
+  Reported are the minimum and the median over the rounds. GB/s counts the bytes of the format, x once and y once.
 */
 #include "host_matrix.h"
 #include "check.h"

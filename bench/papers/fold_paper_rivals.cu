@@ -13,8 +13,9 @@ namespace
 constexpr int    BLOCK         = 256;
 constexpr double MAX_SELL_FILL = 16; /* the rows of some shapes are very uneven, and they are small */
 
-/* One thread a row, the longest rows first. Plays the JDS kernel that the paper compares with: neighbouring threads
-   read neighbouring values and columns, x through the read-only cache, and write y in the order of the matrix. */
+/* One thread per row, the longest rows first. It stands for the JDS kernel that the paper compares with: neighbouring
+   threads read neighbouring values and columns, x through the read-only cache, and write y in the order of the matrix.
+ */
 template <class T>
 __global__ void jagged_product(std::int64_t rows, std::int32_t diagonals, const std::int32_t *__restrict__ start,
                                const std::int32_t *__restrict__ col, const T *__restrict__ values,

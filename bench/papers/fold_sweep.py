@@ -2,7 +2,7 @@
 """The sweep of format fold over (q, r), measured on a GPU: is the automatic width near the best?
 
     spmv_bench --set default --formats $(bench/papers/fold_sweep.py --formats) --out sweep.json
-    bench/papers/fold_sweep.py sweep.json [more.json ...]                    one line a matrix
+    bench/papers/fold_sweep.py sweep.json [more.json ...]                    one line per matrix
     bench/papers/fold_sweep.py sweep.json --images docs/img                  and docs/img/fold-sweep.svg (matplotlib)
 
 For each matrix: the fastest (q, r) and its time; the automatic choice and its time over the fastest; the authors' table
@@ -63,7 +63,7 @@ def cell(value, form="{:.1f}"):
 
 
 def print_table(times, peers):
-    """Prints a line a matrix; returns the matrices whose automatic choice is too slow."""
+    """Prints a line per matrix; returns the matrices whose automatic choice is too slow."""
     slow = []
     print(f"{'matrix':24} {'best q':>8} {'r':>5} {'us':>9} {'auto us':>9} {'of best':>8} {'paper us':>9} "
           f"{'SELL us':>9} {'ELL us':>9} {'best peer us':>13}  peer")

@@ -1,5 +1,5 @@
 /*
-  csr_copy.h - a private copy of a problem's CSR arrays, in the space that a test wants them in. The copy can be spoiled
+  csr_copy.h - a private copy of a problem's CSR arrays, in the space that a test needs. The copy can be overwritten
   after a build, to prove that a plan does not borrow what it should own.
 */
 #ifndef SPMV_TEST_CSR_COPY_H

@@ -33,7 +33,7 @@ typedef struct {
   atomic_int     failed;
 } Layout;
 
-/* A row may draw more columns than it keeps, so it is not written straight into its place */
+/* A row may draw more columns than it keeps, so it is written to a buffer first and then copied to col */
 static void layout_rows(void *layout_, int64_t begin, int64_t end)
 {
   Layout  *l   = layout_;

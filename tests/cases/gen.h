@@ -20,7 +20,7 @@ enum { GEN_CYCLE_MAX = 16 };
 typedef struct GenSpec  GenSpec;
 typedef struct GenGraph GenGraph; /* of gen_graph.h */
 
-/* Writes the ascending columns of row i to col (which has room for spec->cols) and returns their number */
+/* Writes the ascending columns of row i to col (which has space for spec->cols) and returns their number */
 typedef int64_t (*GenRow)(const GenSpec *spec, int64_t i, int64_t *col);
 
 /* What the fields between row and seed mean is said at the constructor that fills them in */
@@ -41,7 +41,7 @@ struct GenSpec {
   const double   *weight; /* of the row lengths 0 .. period, not owned */
 };
 
-/* ---- meshes: node graphs of a grid, a few unknowns a node ---- */
+/* ---- meshes: node graphs of a grid, a few unknowns per node ---- */
 
 /* A stencil of 3, 5, 7 (star, in 1, 2, 3 dimensions), 9 or 27 points (box, in 2 or 3 dimensions) on nx x ny x nz nodes,
    in natural order. dofs says how many unknowns the nodes have, one digit each, and repeats: "1" is a scalar problem,
@@ -49,11 +49,11 @@ struct GenSpec {
    coupled. */
 GenSpec gen_mesh(int points, int64_t nx, int64_t ny, int64_t nz, const char *dofs);
 
-/* Scalar stencils, and trilinear hexahedra of elasticity with 3 unknowns a node */
+/* Scalar stencils, and trilinear hexahedra of elasticity with 3 unknowns per node */
 GenSpec gen_stencil(int points, int64_t nx, int64_t ny, int64_t nz);
 GenSpec gen_elasticity_hex(int64_t nx, int64_t ny, int64_t nz);
 
-/* Tetrahedra with vertices on an n^3 grid, each cell cut at random in a way that fits its neighbours: 14 neighbours a
+/* Tetrahedra with vertices on an n^3 grid, each cell cut at random in a way that fits its neighbours: 14 neighbours per
    vertex in the mean, 3 to 26 by chance. Nodes are the vertices (linear elements), vertices and edges (quadratic ones),
    or edges (Nedelec elements of lowest order). Every node has dofs unknowns. */
 typedef enum { GEN_P1, GEN_P2, GEN_EDGES } GenElement;

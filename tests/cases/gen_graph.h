@@ -33,7 +33,7 @@ GenElements gen_elements_edges(const GenElements *tetrahedra, const GenGraph *ve
 /* Two nodes are neighbours when an element has both */
 GenGraph gen_graph_of(const GenElements *elements);
 
-/* Orders have shape [nodes]: place i of the new order holds node order[i] of the old one. GEN_NATURAL gives a copy. */
+/* Orders have shape [nodes]: node i of the new graph is node order[i] of the old one. GEN_NATURAL gives a copy. */
 GenGraph gen_graph_ordered(const GenGraph *graph, GenOrder order);
 int32_t *gen_reverse_cuthill_mckee(const GenGraph *graph);
 int32_t *gen_shuffled(int64_t nodes);

@@ -1,4 +1,4 @@
-/* Matrices of grids: stencils on nx x ny x nz nodes with a repeating number of unknowns a node. */
+/* Matrices of grids: stencils on nx x ny x nz nodes with a repeating number of unknowns per node. */
 #include "gen.h"
 #include <string.h>
 

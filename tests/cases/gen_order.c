@@ -31,7 +31,7 @@ static void visit(Search *s, int32_t node)
   for (int64_t k = 0; k < count; k++) s->order[s->count++] = (int32_t)(s->key[k] & INT32_MAX);
 }
 
-/* Appends the component of start to the order; returns the place where its last level begins */
+/* Appends the component of start to the order; returns the index at which its last level begins */
 static int64_t search(Search *s, int32_t start)
 {
   int64_t next = s->count, level = s->count, last_level = s->count;
@@ -118,7 +118,7 @@ int32_t *gen_shuffled(int64_t nodes)
 
 typedef struct {
   const GenGraph *from;
-  const int32_t  *order, *place; /* place is the inverse of order */
+  const int32_t  *order, *position; /* position is the inverse of order */
   GenGraph        to;
 } Permutation;
 
@@ -132,7 +132,7 @@ static void permute_nodes(void *permutation_, int64_t begin, int64_t end)
   for (int64_t i = begin; i < end; i++) {
     const int32_t *adj   = p->from->adj + p->from->ptr[p->order[i]];
     const int64_t  count = degree(&p->to, i);
-    for (int64_t k = 0; k < count; k++) list[k] = p->place[adj[k]];
+    for (int64_t k = 0; k < count; k++) list[k] = p->position[adj[k]];
     gen_sort(list, count);
     for (int64_t k = 0; k < count; k++) p->to.adj[p->to.ptr[i] + k] = (int32_t)list[k];
   }
@@ -141,21 +141,21 @@ static void permute_nodes(void *permutation_, int64_t begin, int64_t end)
 
 GenGraph gen_graph_ordered(const GenGraph *graph, GenOrder order)
 {
-  int32_t    *list  = order == GEN_RCM        ? gen_reverse_cuthill_mckee(graph)
-                      : order == GEN_SHUFFLED ? gen_shuffled(graph->nodes)
-                                              : natural_order(graph->nodes);
-  int32_t    *place = gen_alloc(graph->nodes, sizeof *place);
-  Permutation p     = {.from = graph, .order = list, .place = place, .to = {.nodes = graph->nodes}};
+  int32_t    *list     = order == GEN_RCM        ? gen_reverse_cuthill_mckee(graph)
+                         : order == GEN_SHUFFLED ? gen_shuffled(graph->nodes)
+                                                 : natural_order(graph->nodes);
+  int32_t    *position = gen_alloc(graph->nodes, sizeof *position);
+  Permutation p        = {.from = graph, .order = list, .position = position, .to = {.nodes = graph->nodes}};
 
   p.to.ptr    = gen_alloc(graph->nodes + 1, sizeof *p.to.ptr);
   p.to.adj    = gen_alloc(graph->ptr[graph->nodes], sizeof *p.to.adj);
   p.to.ptr[0] = 0;
   for (int64_t i = 0; i < graph->nodes; i++) {
-    place[list[i]]  = (int32_t)i;
-    p.to.ptr[i + 1] = p.to.ptr[i] + degree(graph, list[i]);
+    position[list[i]] = (int32_t)i;
+    p.to.ptr[i + 1]   = p.to.ptr[i] + degree(graph, list[i]);
   }
   gen_parallel(graph->nodes, permute_nodes, &p);
   free(list);
-  free(place);
+  free(position);
   return p.to;
 }

@@ -12,7 +12,7 @@ void gen_sort(int64_t *number, int64_t count);
 /* Sorts and drops what occurs twice; returns how many are left */
 int64_t gen_sort_unique(int64_t *number, int64_t count);
 
-/* Memory or the end of the program: a mesh that does not fit is a mistake of who asked for it */
+/* Allocates memory, or ends the program if there is none: a mesh that does not fit is a mistake of the caller */
 void *gen_alloc(int64_t count, size_t size);
 
 /* What gen_free_kept() frees, by file */

@@ -18,10 +18,10 @@ void gen_sort(int64_t *number, int64_t count)
     return;
   }
   for (int64_t k = 1; k < count; k++) {
-    const int64_t moved = number[k];
-    int64_t       at    = k;
-    for (; at > 0 && number[at - 1] > moved; at--) number[at] = number[at - 1];
-    number[at] = moved;
+    const int64_t inserted = number[k];
+    int64_t       at       = k;
+    for (; at > 0 && number[at - 1] > inserted; at--) number[at] = number[at - 1];
+    number[at] = inserted;
   }
 }
 

@@ -152,7 +152,7 @@ static void find_elements_around(Neighbours *n)
   const GenElements *e       = n->elements;
   const int64_t      entries = e->count * e->nodes_each;
 
-  /* the place for node i is around_ptr[i+1] while filling, and has moved to the end of i when all is filled */
+  /* while filling, around_ptr[i+1] is the next free entry of node i; when all is filled it is the end of node i */
   n->around_ptr = gen_alloc(e->nodes + 2, sizeof *n->around_ptr);
   n->around     = gen_alloc(entries, sizeof *n->around);
   memset(n->around_ptr, 0, (size_t)(e->nodes + 2) * sizeof *n->around_ptr);

@@ -40,7 +40,7 @@ typedef struct {
 void conf_run(ConfRun *run);
 
 /* Prepares run->plan for transposed products, twice, and checks the memory report afterwards. Returns 1 when they may
-   be asked for. */
+   be called. */
 int conf_prepare_transpose(ConfRun *run);
 
 /* Checks products of run->plan, which holds values number value_set. thorough: everything that ops.def says, aligned

@@ -27,16 +27,16 @@ static void run_sources(ConfRun *run)
 
   for (int source = 0; source < sources; source++) {
     if (!case_in_sample(run->settings->sample, run->settings->offset)) continue;
-    run->source               = (CsrSource)source;
-    run->report->place.source = csr_source_name(run->source);
+    run->source                     = (CsrSource)source;
+    run->report->combination.source = csr_source_name(run->source);
     conf_run(run);
   }
 }
 
 static void run_spaces(ConfRun *run)
 {
-  const uint32_t caps = run->format->caps;
-  ReportPlace   *at   = &run->report->place;
+  const uint32_t     caps = run->format->caps;
+  ReportCombination *at   = &run->report->combination;
 
   if ((caps & SPMV_CAP_HOST) && selected(run->settings->space, "host")) {
     run->space = at->space = SPMV_HOST;
@@ -65,8 +65,8 @@ static void run_variants(const ConfSettings *settings, const SpmvFormat *format,
       run.format     = format;
       run.problem    = problem;
       run.report     = report;
-      run.index_type = report->place.index_type = index;
-      case_variant(format, settings->tier, v, &run.options, report->place.variant);
+      run.index_type = report->combination.index_type = index;
+      case_variant(format, settings->tier, v, &run.options, report->combination.variant);
       run_spaces(&run);
     }
 }
@@ -77,10 +77,10 @@ static void run_problem(const ConfSettings *settings, const SpmvFormat *format, 
   Problem    problem;
   SpmvStatus status;
 
-  report->place.matrix      = matrix->name;
-  report->place.scalar_type = scalar;
-  report->place.data        = data;
-  status                    = problem_init(&problem, matrix, scalar, data, seed);
+  report->combination.matrix      = matrix->name;
+  report->combination.scalar_type = scalar;
+  report->combination.data        = data;
+  status                          = problem_init(&problem, matrix, scalar, data, seed);
   if (status) report_check(report, 0, "making the matrix", "%s", spmv_status_text(status));
   else run_variants(settings, format, &problem, report);
   problem_free(&problem);
@@ -90,7 +90,7 @@ static void run_format(const ConfSettings *settings, const SpmvFormat *format, R
 {
   const int seeds = settings->tier == CASE_FULL ? SEEDS_FULL : SEEDS_QUICK;
 
-  report->place.format = format->name;
+  report->combination.format = format->name;
   for (int m = 0; m < case_matrix_count(); m++) {
     const CaseMatrix *matrix = case_matrix(m);
     if (!selected(settings->matrix, matrix->name)) continue;
@@ -187,6 +187,7 @@ int main(int argc, char **argv)
   for (int i = 0; i < spmv_format_count(); i++)
     if (selected(settings.format, spmv_format_get(i)->name)) run_format(&settings, spmv_format_get(i), &report);
   printf("%lld passed, %lld failed\n", (long long)report.all_passed, (long long)report.all_failed);
-  if (settings.space && !strcmp(settings.space, "device") && report.place.space != SPMV_DEVICE) return EXIT_SKIPPED;
+  if (settings.space && !strcmp(settings.space, "device") && report.combination.space != SPMV_DEVICE)
+    return EXIT_SKIPPED;
   return report.all_failed == 0 && report.all_passed > 0 ? 0 : 1;
 }

@@ -9,7 +9,7 @@ typedef struct {
   ConfRun      *run;
   int           transpose, value_set;
   GuardedVector x, y, work;
-  void         *result, *copy; /* on the host, room for the longer of x and y */
+  void         *result, *copy; /* on the host, as long as the longer of x and y */
 } Stage;
 
 static int64_t scalars(const ConfRun *run, int64_t n) { return n * spmv_scalar_bytes(run->problem->scalar_type); }

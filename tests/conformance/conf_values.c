@@ -18,7 +18,7 @@ static void check_extract(ConfRun *run, int set, SpmvSpace space)
   plain.stream      = run->stream;
   SpmvStatus status = guarded_init(&to, space, bytes, 0, run->settings->tight, &plain);
   if (!status) status = poison_bytes(to.data, space, bytes, &plain);
-  if (conf_ready(run, status, "making room for values") &&
+  if (conf_ready(run, status, "allocating values") &&
       conf_success(run, spmv_extract_values(run->plan, to.data, space, &run->exec), what)) {
     report_check(run->report, counter->live_bytes == live, what, "keeps memory");
     if (conf_ready(run, guarded_get(&to, got, &plain), what))

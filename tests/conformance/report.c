@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FAILURES_PRINTED = 20, SIGNALS = 5, PLACE_TEXT = 512 };
+enum { FAILURES_PRINTED = 20, SIGNALS = 5, COMBINATION_TEXT = 512 };
 
 static const int        watched[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-static struct sigaction before[SIGNALS];         /* what the signals did until they were watched */
-static char             now_checked[PLACE_TEXT]; /* the combination, ready to be written by a signal handler */
+static struct sigaction before[SIGNALS];               /* what the signals did until they were watched */
+static char             now_checked[COMBINATION_TEXT]; /* the combination, ready to be written by a signal handler */
 
-static void place_text(const ReportPlace *p, char *text, size_t size)
+static void combination_text(const ReportCombination *p, char *text, size_t size)
 {
   snprintf(text, size, "format %s (%s), matrix %s, %s %s, %s data, %s, %s", p->format, p->variant, p->matrix,
            p->index_type == SPMV_I64 ? "i64" : "i32", p->scalar_type == SPMV_F32 ? "f32" : "f64",
@@ -21,7 +21,8 @@ static void place_text(const ReportPlace *p, char *text, size_t size)
 
 static void write_text(const char *text) { (void)!write(STDOUT_FILENO, text, strlen(text)); }
 
-/* What was the handler before gets the signal next: the instruction is run again, and abort() raises it again */
+/* Prints the combination and restores the handler that was set before, which gets the signal next: the faulting
+   instruction runs again, and abort() raises its signal again */
 static void tell_what_is_checked(int number)
 {
   write_text("FAILED by a signal: ");
@@ -40,11 +41,11 @@ void report_watch_signals(void)
   for (int i = 0; i < SIGNALS; i++) sigaction(watched[i], &action, &before[i]);
 }
 
-void report_begin(const Report *report) { place_text(&report->place, now_checked, sizeof now_checked); }
+void report_begin(const Report *report) { combination_text(&report->combination, now_checked, sizeof now_checked); }
 
 int report_check(Report *report, int ok, const char *what, const char *format, ...)
 {
-  char    place[PLACE_TEXT];
+  char    combination[COMBINATION_TEXT];
   va_list args;
 
   if (ok) {
@@ -53,8 +54,8 @@ int report_check(Report *report, int ok, const char *what, const char *format, .
   }
   report->failed++;
   if (report->all_failed + report->failed > FAILURES_PRINTED) return 0;
-  place_text(&report->place, place, sizeof place);
-  printf("FAILED %s: %s: ", what, place);
+  combination_text(&report->combination, combination, sizeof combination);
+  printf("FAILED %s: %s: ", what, combination);
   va_start(args, format);
   vprintf(format, args);
   va_end(args);
@@ -66,7 +67,7 @@ int report_check(Report *report, int ok, const char *what, const char *format, .
 
 void report_skip(Report *report, const char *why)
 {
-  const ReportPlace *p = &report->place;
+  const ReportCombination *p = &report->combination;
 
   report->skipped++;
   if (p->index_type == SPMV_I32 && p->scalar_type == SPMV_F64 && p->data == GEN_EXACT)

@@ -12,19 +12,19 @@ typedef struct {
   SpmvScalar  scalar_type;
   SpmvSpace   space;
   GenData     data;
-} ReportPlace;
+} ReportCombination;
 
 typedef struct {
-  ReportPlace place;
-  int64_t     passed, failed, skipped; /* of the format */
-  int64_t     all_passed, all_failed;
+  ReportCombination combination;
+  int64_t           passed, failed, skipped; /* of the format */
+  int64_t           all_passed, all_failed;
 } Report;
 
 /* From now on, a signal that ends the program (a segmentation fault, abort()) first prints which combination was being
-   checked: what a test of kernels has to say is most needed when it crashes */
+   checked */
 void report_watch_signals(void);
 
-/* A combination begins, that of report->place */
+/* A combination begins, that of report->combination */
 void report_begin(const Report *report);
 
 /* Counts one check and returns ok. When it failed, what says which operation, and format what was seen. */

@@ -170,7 +170,7 @@ void run_block(const std::vector<int> &order)
       resume(b, t);
       progress = true;
     }
-    if (!progress) fault("deadlock: threads of a block wait at different places");
+    if (!progress) fault("deadlock: threads of a block wait at different barriers");
   }
 }
 } // namespace

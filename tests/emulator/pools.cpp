@@ -9,7 +9,7 @@ using namespace spmv_emulator;
 
 struct CUmemPool_st {
   int  device;
-  long used; /* blocks; who asks wants to know whether there are any */
+  long used; /* blocks of memory; callers only test whether there are any */
 };
 
 /* Of each block that is in use */

@@ -2,7 +2,7 @@
   The CUDA runtime of the emulator: devices, errors, memory and copies. streams.cpp has streams, events and graphs.
 
   A device block ends at a page that nobody may touch, and can be read only while work of a stream runs: an access
-  beyond its end, or by host code, is a segmentation fault at the place where it happens. New memory is full of 0xff:
+  beyond its end, or by host code, is a segmentation fault at that instruction. New memory is full of 0xff:
   not-a-number in floating point, -1 in integers.
 
   Work is done at once, but copies from pinned memory to the device wait until something else has to happen: who writes
@@ -161,7 +161,7 @@ using namespace spmv_emulator;
 extern "C" {
 cudaError_t cudaGetDeviceCount(int *count)
 {
-  /* what a machine without a GPU says can be asked for, and a second one that shares the memory of the first */
+  /* a test may request no device, or a second one that shares the memory of the first */
   const char *devices = getenv("SPMV_EMULATOR_DEVICES");
 
   *count = getenv("SPMV_EMULATOR_NO_DEVICE") ? 0 : devices ? atoi(devices) : 1;

@@ -2,7 +2,7 @@
   fuzz.h - random sequences of operations on a matrix of plain AIJ and on its twin of a type under test.
 
   A step is one operation. It runs once for each twin, with the same random numbers, and writes what it sees to a record
-  (tests/mat/conf.h); the two records must agree. Operations know no type: they ask f->type and work on f->A.
+  (tests/mat/conf.h); the two records must agree. Operations name no type: they read f->type and work on f->A.
 */
 #pragma once
 
@@ -50,7 +50,7 @@ typedef struct {
   char        file[FUZZ_FILE_MAX]; /* to save matrices in */
 } Fuzz;
 
-/* Where an operation makes sense. SQUARE also wants equal layouts of rows and columns; RARE ones are drawn less often;
+/* Where an operation makes sense. SQUARE also needs equal layouts of rows and columns; RARE ones are drawn less often;
    after one that RENEWS the matrix the options that a program has set on it may be gone. */
 enum {
   FUZZ_SQUARE     = 1,
@@ -68,7 +68,7 @@ typedef struct {
   int where;
 } FuzzOperation;
 
-/* One table a file; each ends with name == NULL */
+/* One table per file; each ends with name == NULL */
 extern const FuzzOperation fuzz_values[], fuzz_arrays[], fuzz_sums[], fuzz_renewals[], fuzz_convert[], fuzz_structure[],
     fuzz_parts[], fuzz_queries[], fuzz_products[], fuzz_solve[], fuzz_options[];
 
@@ -108,7 +108,7 @@ PetscErrorCode FuzzSeeIS(Fuzz *f, const char *what, IS is);
 PetscErrorCode FuzzSeeReals(Fuzz *f, const char *what, PetscInt n, const PetscReal *value);
 /* Puts an option into PETSc's database for the rest of the turn; none if name is NULL */
 PetscErrorCode FuzzStepOption(Fuzz *f, const char *name, const char *value);
-/* Hands a matrix to the sequence, which looks at it again at its end; A is replaced by B */
+/* Replaces A by B; the sequence keeps the old matrix and compares it once more at its end */
 PetscErrorCode FuzzReplace(Fuzz *f, Mat B);
 PetscErrorCode FuzzKeep(Fuzz *f, Mat B);
 

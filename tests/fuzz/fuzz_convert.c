@@ -71,7 +71,7 @@ static PetscErrorCode ToAIJSELL(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The conversion of a parallel matrix to MATIS wants entries in the off-diagonal block of every process */
+/* The conversion of a parallel matrix to MATIS needs entries in the off-diagonal block of every process */
 static PetscErrorCode CanBecomeIS(Fuzz *f, PetscBool *can)
 {
   Mat      off_diagonal;

@@ -4,9 +4,10 @@
     fuzz_mat -fuzz_type aijrbp -fuzz_seed 1 -fuzz_count 100              seeds 1 to 100
     fuzz_mat -fuzz_type aijrbp -fuzz_seed 17 -fuzz_steps 0:scale,3:axpy  these steps of seed 17
 
-  Runs on any number of processes. A sequence that fails is printed as a command that repeats it; scripts/fuzz.sh finds its
-  shortest form. With -fuzz_type aij both twins are plain, and with aijcusparse the tested one is PETSc's own for GPUs: what
-  fails then is not ours. The last line counts what passed and what failed; the status is 1 if anything failed.
+  Runs on any number of processes. A sequence that fails is printed as a command that repeats it; scripts/fuzz.sh finds
+  its shortest form. With -fuzz_type aij both twins are plain, and with aijcusparse the tested one is PETSc's own for
+  GPUs: what fails then is not ours. The last line counts what passed and what failed; the status is 1 if anything
+  failed.
 */
 static const char help[] =
     "Random sequences of operations on a matrix of plain AIJ and on its twin of a packed type.\n";

@@ -156,7 +156,7 @@ static PetscErrorCode ThreeFactors(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Galerkin's product with several unknowns a node: the interpolation of one unknown serves them all */
+/* Galerkin's product with several unknowns per node: the interpolation of one unknown serves them all */
 static PetscErrorCode PtAPOfBlocks(Fuzz *f)
 {
   const PetscInt unknowns = 2 + FuzzBelow(f, 2);

@@ -16,16 +16,16 @@ static struct {
   const char  *step, *type;
   int          twin;
   unsigned int seconds;
-} place;
+} watched;
 
 /* snprintf() is not made for signal handlers, so the line is ready before the step begins */
 static void OnSignal(int number)
 {
   const char *cause = number == SIGALRM ? "hangs: " : "crashes: ";
 
-  if (write(STDOUT_FILENO, cause, strlen(cause)) < 0 || write(STDOUT_FILENO, place.line, strlen(place.line)) < 0)
+  if (write(STDOUT_FILENO, cause, strlen(cause)) < 0 || write(STDOUT_FILENO, watched.line, strlen(watched.line)) < 0)
     _exit(STATUS_FAILED);
-  _exit(place.twin == FUZZ_PLAIN ? STATUS_PLAIN : STATUS_FAILED);
+  _exit(watched.twin == FUZZ_PLAIN ? STATUS_PLAIN : STATUS_FAILED);
 }
 
 void FuzzWatchStart(PetscInt seconds)
@@ -36,28 +36,28 @@ void FuzzWatchStart(PetscInt seconds)
   memset(&action, 0, sizeof(action));
   action.sa_handler = OnSignal;
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) sigaction(numbers[i], &action, NULL);
-  place.seconds = (unsigned int)seconds;
+  watched.seconds = (unsigned int)seconds;
 }
 
 void FuzzWatchStep(const char *command, const char *step, const char *type, int twin)
 {
-  place.twin       = twin;
-  place.message[0] = 0;
-  snprintf(place.line, sizeof(place.line), "%s in step %s\n%s %s\n", type, step,
+  watched.twin       = twin;
+  watched.message[0] = 0;
+  snprintf(watched.line, sizeof(watched.line), "%s in step %s\n%s %s\n", type, step,
            twin == FUZZ_PLAIN ? "PLAIN" : "FAILED", command);
-  alarm(place.seconds);
+  alarm(watched.seconds);
 }
 
 void FuzzWatchEnd(void) { alarm(0); }
 
-const char *FuzzWatchMessage(void) { return place.message; }
+const char *FuzzWatchMessage(void) { return watched.message; }
 
 PetscErrorCode FuzzWatchError(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
                               PetscErrorType type, const char *message, void *ctx)
 {
   (void)comm;
   (void)ctx;
-  if (type == PETSC_ERROR_INITIAL && !place.message[0])
-    snprintf(place.message, sizeof(place.message), "%s (%s, %s:%d)", message ? message : "", function, file, line);
+  if (type == PETSC_ERROR_INITIAL && !watched.message[0])
+    snprintf(watched.message, sizeof(watched.message), "%s (%s, %s:%d)", message ? message : "", function, file, line);
   return code;
 }

@@ -1,6 +1,6 @@
 /*
   conf.h - conformance of the Mat types: every operation runs once with plain AIJ and once with a type under test, and
-  writes what it sees to a record; the two records must agree. Operations know no type: they ask ConfType().
+  writes what it sees to a record; the two records must agree. Operations name no type: they call ConfType().
 */
 #pragma once
 
@@ -61,7 +61,7 @@ typedef struct {
   int          where;
 } ConfOperation;
 
-/* One table a file; each ends with name == NULL */
+/* One table per file; each ends with name == NULL */
 extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_values[], conf_rows[], conf_structure[],
     conf_products[], conf_factors[], conf_names[], conf_device[];
 
@@ -92,7 +92,7 @@ PetscErrorCode ConfRecordDestroy(ConfRecord *r);
 PetscErrorCode ConfSeeReal(Conf *c, const char *what, PetscReal value);
 PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text);
 PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x);
-/* Type, sizes, rows and products of a matrix that has rows to look at */
+/* Records type, sizes, rows and products of a matrix whose rows can be read */
 PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A);
 /* Only y = A x, y += A x and their transposes, with both forms of the sum */
 PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A);

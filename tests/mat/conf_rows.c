@@ -1,5 +1,5 @@
 /*
-  conf_rows.c - rows: zeroing them, looking at them, norms
+  conf_rows.c - rows: zeroing them, reading them, norms
 */
 #include "conf.h"
 
@@ -13,7 +13,7 @@ static PetscErrorCode SomeRows(Conf *c, PetscInt *count, PetscInt **rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc wants the diagonal entries of the rows to be there when they get a value */
+/* MatZeroRows() requires that the diagonal entries exist if they get a value */
 static PetscErrorCode ZeroRowsWith(Conf *c, PetscBool keep, PetscScalar diagonal,
                                    PetscErrorCode (*zero)(Mat, PetscInt, const PetscInt[], PetscScalar, Vec, Vec),
                                    const char *what)
@@ -48,7 +48,7 @@ static PetscErrorCode ZeroRows(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc wants the diagonal entries to be there already */
+/* MatZeroRowsColumns() requires that the diagonal entries exist */
 static PetscErrorCode ZeroRowsColumns(Conf *c)
 {
   Mat      A;

@@ -52,7 +52,7 @@ PetscErrorCode DispatchPairDestroy(DispatchPair *pair)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Types that cannot be tried, because PETSc crashes with plain AIJ as well: MATPYTHON wants an interpreter, MATKAIJ,
+/* Types that cannot be tried, because PETSc crashes with plain AIJ as well: MATPYTHON needs an interpreter, MATKAIJ,
    MATLRC and MATBLOCKMAT another way to be made, MATFFTW more dimensions. Neither can types for another number of
    processes. */
 static const char *const left_out_types[] = {MATPYTHON, MATLRC, MATKAIJ, MATSEQKAIJ, MATMPIKAIJ, MATBLOCKMAT, MATFFTW};

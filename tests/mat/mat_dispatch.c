@@ -26,7 +26,7 @@ static PetscErrorCode Quietly(PetscErrorCode (*f)(Trial *), Trial *t)
 
 /* y = C x and its transpose, as two numbers that all entries of y have a part in. MatMult() alone where C has no
    transposed product. */
-static PetscErrorCode Look(Trial *t)
+static PetscErrorCode ApplyBoth(Trial *t)
 {
   Vec         x, y, z;
   PetscScalar sum[2] = {0, 0};
@@ -51,7 +51,7 @@ static PetscErrorCode ConvertTo(Trial *t)
 {
   PetscFunctionBeginUser;
   PetscCall(MatConvert(t->A, t->type, MAT_INITIAL_MATRIX, &t->C));
-  PetscCall(Look(t));
+  PetscCall(ApplyBoth(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,12 +62,12 @@ static PetscErrorCode ConvertAndAssemble(Trial *t)
   PetscCall(MatConvert(t->A, t->type, MAT_INITIAL_MATRIX, &t->C));
   PetscCall(MatAssemblyBegin(t->C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(t->C, MAT_FINAL_ASSEMBLY));
-  PetscCall(Look(t));
+  PetscCall(ApplyBoth(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's general way to multiply three matrices of any type crashes where it cannot, so only the choice is looked at
- */
+/* PETSc's general product of three matrices of any type crashes where it is not possible, so the test compares only
+   which function PETSc chooses */
 static PetscErrorCode Multiply(Trial *t)
 {
   PetscFunctionBeginUser;
@@ -80,7 +80,7 @@ static PetscErrorCode Multiply(Trial *t)
   if (t->product == MATPRODUCT_ABC) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatProductSymbolic(t->C));
   PetscCall(MatProductNumeric(t->C));
-  PetscCall(Look(t));
+  PetscCall(ApplyBoth(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,7 +18,7 @@ static const char help[] = "Looks for pinned memory after PetscFinalize().\n";
 
 enum { SKIPPED = 77, BYTES = 8 << 20 };
 
-/* Whether there are pinned blocks; what is asked of the emulator is taken back */
+/* Whether there are pinned blocks of memory; the limit that the emulator is given is removed again */
 static int anything_is_pinned(void)
 {
   void *block;

@@ -156,7 +156,7 @@ static PetscErrorCode ViewBefore(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One conversion a block however many products, and memory only after it */
+/* One conversion per block however many products, and memory only after it */
 static PetscErrorCode Counters(const char *type)
 {
   Mat           A;
@@ -171,7 +171,7 @@ static PetscErrorCode Counters(const char *type)
   for (int k = 0; k < 5; k++) PetscCall(Product(A));
   PetscCall(MatAIJFmtGetInfo(A, &info));
   PetscCall(Expect(info.conversions == info.blocks_converted && info.blocks_converted > 0 ? PETSC_TRUE : PETSC_FALSE,
-                   type, "not one conversion a block"));
+                   type, "not one conversion per block"));
   PetscCall(Expect(info.products >= 5 && info.fallbacks == 0 && info.refreshes == 0 ? PETSC_TRUE : PETSC_FALSE, type,
                    "products, fallbacks or refreshes are counted wrongly"));
   PetscCall(Expect(info.bytes > 0 && info.bytes == info.values_bytes + info.indices_bytes + info.pointers_bytes

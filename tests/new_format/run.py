@@ -54,10 +54,10 @@ def code_blocks(text):
 def insert_below(path, anchor, code):
     """Inserts code below the only line that contains the anchor"""
     lines = path.read_text().splitlines(keepends=True)
-    places = [i for i, line in enumerate(lines) if anchor in line]
-    if len(places) != 1:
-        raise PageError(f"{len(places)} lines of {path.name} contain '{anchor}'")
-    lines.insert(places[0] + 1, code)
+    matches = [i for i, line in enumerate(lines) if anchor in line]
+    if len(matches) != 1:
+        raise PageError(f"{len(matches)} lines of {path.name} contain '{anchor}'")
+    lines.insert(matches[0] + 1, code)
     path.write_text("".join(lines))
 
 

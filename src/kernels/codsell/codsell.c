@@ -15,12 +15,12 @@ static const char *const word_names[] = {"auto",
                                              NULL};
 
 static const SpmvOptionDesc options[] = {
-    [CODSELL_OPTION_C] = {"c", SPMV_OPTION_ENUM, 2, 0, 0, c_names, "rows of a slice"},
+    [CODSELL_OPTION_C] = {"c", SPMV_OPTION_ENUM, 2, 0, 0, c_names, "rows per slice"},
     [CODSELL_OPTION_SIGMA] =
         {"sigma", SPMV_OPTION_INT, 0, 0, CODSELL_MAX_SIGMA, NULL,
-         "rows of a window that is sorted by length; 1: not sorted, 0: only where that saves padding"},
+         "rows per window, which are sorted by length; 1: not sorted, 0: only where that saves padding"},
     [CODSELL_OPTION_WORD] = {"word", SPMV_OPTION_ENUM, 0, 0, 0, word_names,
-                             "positions of a word of the dictionary; auto: the number that needs fewest bytes"},
+                             "positions per word of the dictionary; auto: the number that needs fewest bytes"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
@@ -45,7 +45,7 @@ void codsell_print(const SpmvPlan *base, SpmvPrint print, void *ctx)
   char                line[SPMV_MESSAGE_MAX];
 
   snprintf(line, sizeof line, "c: %d, sigma: %lld%s, slices: %lld, padding: %.2f %%", 1 << s->log_c,
-           s->sorted ? (long long)s->window : 1LL, s->sorted ? "" : " (no row moved)", (long long)s->slices,
+           s->sorted ? (long long)s->window : 1LL, s->sorted ? "" : " (not permuted)", (long long)s->slices,
            values ? 100.0 * (double)s->padding / (double)values : 0.0);
   print(ctx, line);
   snprintf(line, sizeof line, "word: %d, words in the dictionary: %lld, codes: %lld bytes", s->word,
@@ -77,9 +77,9 @@ static const SpmvSlots host_slots = {
 
    Options Database Keys:
 +  -mat_type aijcodsell - sets the type during a call to `MatSetFromOptions()`
-.  -mat_aijcodsell_c - rows of a slice
-.  -mat_aijcodsell_sigma - rows of a window that is sorted by length
--  -mat_aijcodsell_word - positions of a word of the dictionary
+.  -mat_aijcodsell_c - rows per slice
+.  -mat_aijcodsell_sigma - rows per window, which are sorted by length
+-  -mat_aijcodsell_word - positions per word of the dictionary
 
    Level: beginner
 

@@ -39,14 +39,14 @@ extern "C" {
 #endif
 
 enum {
-  CODSELL_MAX_WORD   = 8,       /* positions of a word */
-  CODSELL_MAX_C      = 64,      /* rows of a slice */
-  CODSELL_MAX_SIGMA  = 4096,    /* rows of a window: fits the 16 bits of order and a thread block's shared memory */
-  CODSELL_WINDOW     = 256,     /* rows of a window when nothing is sorted; a multiple of every C */
-  CODSELL_SHORTEST   = 128,     /* nonzeros: rows of at most so many always lie in slices */
-  CODSELL_LONGEST    = 1024,    /* nonzeros: rows of more than so many never lie in slices */
-  CODSELL_MEAN_ROWS  = 4,       /* rows between these lengths do if they have at most so many times the mean row */
-  CODSELL_FAR        = 1 << 29, /* columns so far from the diagonal are left to the long rows */
+  CODSELL_MAX_WORD   = 8,       /* positions per word */
+  CODSELL_MAX_C      = 64,      /* rows per slice */
+  CODSELL_MAX_SIGMA  = 4096,    /* rows per window: fits the 16 bits of order and the shared memory of a thread block */
+  CODSELL_WINDOW     = 256,     /* rows per window when nothing is sorted; a multiple of every C */
+  CODSELL_SHORTEST   = 128,     /* a row of at most so many nonzeros always lies in a slice */
+  CODSELL_LONGEST    = 1024,    /* a row of more nonzeros never lies in a slice */
+  CODSELL_MEAN_ROWS  = 4,       /* a row between these lengths does if it has at most so many times the mean row */
+  CODSELL_FAR        = 1 << 29, /* a row with a column so far from the diagonal is treated as a long row */
   CODSELL_DICTIONARY = 1 << 16, /* words at most */
   CODSELL_NO_ID      = 1 << 20  /* a word that is not in the dictionary */
 };
@@ -62,13 +62,14 @@ enum { CODSELL_WORDS = 8 };
 typedef enum {
   CODSELL_UNIFORM = 0,      /* all rows have the same offsets: one id per word */
   CODSELL_IDS8,             /* one id per word and row, 8 bits */
-  CODSELL_IDS16,            /* 16 bits */
-  CODSELL_STARTS16_UNIFORM, /* a start of 16 bits a word and row, the rest of the word the same in all rows */
-  CODSELL_STARTS16_IDS8,
-  CODSELL_STARTS32_UNIFORM, /* the same with starts of 32 bits */
-  CODSELL_STARTS32_IDS8,
-  CODSELL_COLUMNS16, /* no words: a column of 16 bits per nonzero */
-  CODSELL_COLUMNS32,
+  CODSELL_IDS16,            /* one id per word and row, 16 bits */
+  CODSELL_STARTS16_UNIFORM, /* one start per word and row, 16 bits; one id per word: the rest of the word is the same in
+                               all rows */
+  CODSELL_STARTS16_IDS8,    /* one start per word and row, 16 bits; one id per word and row, 8 bits */
+  CODSELL_STARTS32_UNIFORM, /* as STARTS16_UNIFORM, with starts of 32 bits */
+  CODSELL_STARTS32_IDS8,    /* as STARTS16_IDS8, with starts of 32 bits */
+  CODSELL_COLUMNS16,        /* no words: one column per nonzero, 16 bits */
+  CODSELL_COLUMNS32,        /* no words: one column per nonzero, 32 bits */
   CODSELL_KINDS
 } CodsellKind;
 
@@ -88,12 +89,12 @@ typedef struct {
   int64_t first; /* position in long_columns and long_values */
 } CodsellLong;
 
-/* On a device: piece `number` of a long row */
+/* Piece `number` of a long row, on a device */
 typedef struct {
   int32_t long_row, number;
 } CodsellPiece;
 
-/* What an analysis finds out about a pattern */
+/* The sizes and choices that an analysis makes for a pattern */
 typedef struct {
   int     log_c, word, stride; /* C = 1 << log_c; W; entries of a dictionary word, a power of 2 */
   int     parts;               /* device: threads that share a row */
@@ -106,7 +107,7 @@ typedef struct {
   int64_t kinds[CODSELL_KINDS];        /* slices of each kind, those of width 0 left out */
 } CodsellShape;
 
-/* What every plan begins with; the arrays lie in the space of the plan */
+/* A plan in either space; its arrays lie in that space */
 typedef struct {
   SpmvPlan      base; /* first */
   CodsellShape  shape;
@@ -126,7 +127,7 @@ void codsell_decide(const CodsellShape *, SpmvAnalysis *);
 /* Allocates all arrays of a plan in its space; what fails is left to the caller to free */
 SpmvStatus codsell_alloc(CodsellPlan *, SpmvIndex long_index, SpmvExec *);
 void       codsell_free_arrays(SpmvPlan *);
-/* What the views of both spaces begin with */
+/* Prints the first lines of a view, which are the same in both spaces */
 void codsell_print(const SpmvPlan *, SpmvPrint, void *ctx);
 /* The options of an analysis, decoded: log2 of C, sigma (0: automatic), W (0: automatic) */
 void codsell_read_options(const SpmvOptions *, int *log_c, int64_t *sigma, int *word);

@@ -6,7 +6,7 @@
 #define SPMV_INDEX_ONLY
 #include "core/instantiate.h"
 
-/* first[row of the window]: position of its first nonzero in the CSR */
+/* Finds the rows of a window in the CSR: first[row of the window] is the position of its first nonzero */
 static void find_rows(const CodsellPlan *plan, int64_t window, int64_t *first, const CodsellLong **next_long)
 {
   const CodsellShape *s     = &plan->shape;
@@ -49,24 +49,24 @@ void codsell_host_slices(const SpmvPattern *p, CodsellAnalysis *a)
   int64_t       used = 0;
 
   for (int64_t i = 0; i < s->slices; i++) {
-    CodsellSpan span;
-    int         width, ragged, kind, permuted = 0;
+    CodsellSummary summary;
+    int            width, ragged, kind, permuted = 0;
 
-    codsell_host_span(p, a, i, s->word, 1, &width, &ragged, &span);
-    kind = codsell_choose(&span, width, s->word, c, ragged);
+    codsell_host_summarize(p, a, i, s->word, 1, &width, &ragged, &summary);
+    kind = codsell_choose(&summary, width, s->word, c, ragged);
     for (int l = 0; a->order && l < c; l++) permuted |= a->order[i * c + l] != (i * c + l) % s->window;
     a->slices[i] = (CodsellSlice){.column0  = (uint64_t)s->columns,
                                   .width    = (uint64_t)width,
                                   .kind     = (uint64_t)kind,
                                   .ragged   = (uint64_t)ragged,
                                   .permuted = (uint64_t)permuted,
-                                  .scaled   = (uint64_t)codsell_is_scaled(&span, kind),
+                                  .scaled   = (uint64_t)codsell_is_scaled(&summary, kind),
                                   .code0    = (uint64_t)s->code_bytes};
     s->columns += width;
     s->code_bytes += codsell_parts(kind, width, s->word, c, ragged).end;
     if (width == 0) continue;
     s->kinds[kind]++;
-    if (codsell_ids_used(&span, kind) > used) used = codsell_ids_used(&span, kind);
+    if (codsell_ids_used(&summary, kind) > used) used = codsell_ids_used(&summary, kind);
   }
   s->words   = used;
   s->padding = (s->columns << s->log_c) - (p->nnz - s->long_nnz);

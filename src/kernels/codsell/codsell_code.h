@@ -8,31 +8,34 @@
 #include "codsell.h"
 
 enum {
-  CODSELL_SAMPLE_ALL = 1 << 19, /* words looked at for all word lengths together, about, before one is chosen */
-  CODSELL_SAMPLE_ONE = 1 << 19, /* words looked at for the dictionary itself */
-  CODSELL_COUNT_MAX  = 0x1ffff, /* a count of a word is cut here, so that it fits a key with its word and position */
-  CODSELL_RARE       = 3        /* occurrences in the sample that earn an entry, when most words are distinct */
+  CODSELL_SAMPLE_ALL =
+      1 << 19, /* words in the sample from which the word length is chosen, about, all lengths together */
+  CODSELL_SAMPLE_ONE = 1 << 19, /* words in the sample from which the dictionary is made */
+  CODSELL_COUNT_MAX =
+      0x1ffff,     /* a larger count of a word is stored as this one, so that it fits a key with word and position */
+  CODSELL_RARE = 3 /* occurrences in the sample that select a word, when most words are distinct */
 };
 
-/* A word of the sample. key 0 is a free entry. first tells where the word occurs first, see codsell_locator(). */
+/* A word of the sample in a hash table. An entry with key 0 is free. first is where the word occurs first, see
+   codsell_locator(). */
 typedef struct {
   uint64_t key, first;
   uint32_t count;
   uint32_t id; /* in the dictionary of its word length, or CODSELL_NO_ID */
 } CodsellEntry;
 
-/* What is known of the words of one length */
+/* Counts of the words of one length */
 typedef struct {
-  uint64_t words, distinct; /* looked at in the sample */
+  uint64_t words, distinct; /* in the sample */
 } CodsellCounts;
 
-/* What decides about the kind of a slice; reduced over its rows */
+/* What the choice of the kind of a slice depends on: minima, maxima and conditions over its rows */
 typedef struct {
   int32_t max_id, max_relative; /* largest id of its words, and of its words from their own start; CODSELL_NO_ID */
   int32_t same, same_relative;  /* all rows have equal words */
   int32_t aligned;              /* all words start at the same column modulo W */
   int32_t low, high;            /* smallest and largest column minus first slot */
-} CodsellSpan;
+} CodsellSummary;
 
 SPMV_BOTH int codsell_stride(int word) { return word <= 2 ? word : word <= 4 ? 4 : 8; }
 
@@ -46,8 +49,8 @@ SPMV_BOTH int64_t codsell_sampled(int64_t i, int64_t stride, int64_t slices)
 }
 
 /* Fingerprints of a word as it is and from its own start: a polynomial in its offsets, so that the second one follows
-   from the first. Equal words have equal prints; whoever finds a print compares the words. */
-SPMV_BOTH void codsell_prints(const int32_t *offset, int word, uint64_t *print, uint64_t *relative)
+   from the first. Equal words have equal fingerprints. Two words with equal fingerprints must still be compared. */
+SPMV_BOTH void codsell_fingerprints(const int32_t *offset, int word, uint64_t *fingerprint, uint64_t *relative)
 {
   uint64_t sum = 0, ones = 0;
 
@@ -55,19 +58,19 @@ SPMV_BOTH void codsell_prints(const int32_t *offset, int word, uint64_t *print, 
     sum  = sum * 0x9e3779b97f4a7c15ull + (uint64_t)(int64_t)offset[j];
     ones = ones * 0x9e3779b97f4a7c15ull + 1;
   }
-  *print    = spmv_mix(sum + (uint64_t)word * 0xd6e8feb86659fd93ull) | 1;
-  *relative = spmv_mix(sum - ones * (uint64_t)(int64_t)offset[0] + (uint64_t)word * 0xd6e8feb86659fd93ull) | 1;
+  *fingerprint = spmv_mix(sum + (uint64_t)word * 0xd6e8feb86659fd93ull) | 1;
+  *relative    = spmv_mix(sum - ones * (uint64_t)(int64_t)offset[0] + (uint64_t)word * 0xd6e8feb86659fd93ull) | 1;
 }
 
-/* Whether words that occur so often in a sample belong into the dictionary: all do when the words repeat themselves,
-   only frequent ones when most are distinct */
-SPMV_BOTH int codsell_worth(CodsellCounts c, uint32_t count)
+/* Whether words that occur so often in a sample are selected for the dictionary: all are when words repeat, only the
+   frequent ones when most words are distinct */
+SPMV_BOTH int codsell_is_selected(CodsellCounts c, uint32_t count)
 {
   return c.distinct * 8 <= c.words || count >= CODSELL_RARE;
 }
 
-/* Where word w of a row is: 3 bits for the word length, by its position among those in question, then the row, and
-   12 bits for the word and whether it is taken from its own start */
+/* Where a word occurs, as one number: 3 bits for the word length (its index among the lengths of the sample), 49 bits
+   for the row, 12 bits for the number of the word in the row and for whether its offsets count from its own start */
 SPMV_BOTH uint64_t codsell_locator(int length_index, int64_t row, int w, int relative)
 {
   return (uint64_t)length_index << 61 | (uint64_t)row << 12 | (uint64_t)(2 * w + relative);
@@ -78,7 +81,7 @@ SPMV_BOTH int64_t codsell_locator_row(uint64_t locator) { return (int64_t)(locat
 SPMV_BOTH int     codsell_locator_word(uint64_t locator) { return (int)(locator & 0xfff) >> 1; }
 SPMV_BOTH int     codsell_locator_relative(uint64_t locator) { return (int)(locator & 1); }
 
-/* A count as it orders the dictionary */
+/* The count by which a word is ranked */
 SPMV_BOTH uint32_t codsell_rank_count(uint32_t count)
 {
   return count < CODSELL_COUNT_MAX ? count : (uint32_t)CODSELL_COUNT_MAX;
@@ -117,18 +120,17 @@ SPMV_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, int r
   return p;
 }
 
-/* What a slice speaks for or against a word length: its bytes, and one for each position past its width that the last
-   word has */
+/* The cost of a slice for a word length: its bytes, and one for each position of the last word beyond the width */
 SPMV_BOTH int codsell_cost(int kind, int width, int word, int c, int ragged)
 {
   const int past = kind >= CODSELL_COLUMNS16 ? 0 : codsell_words(width, word) * word - width;
   return codsell_parts(kind, width, word, c, ragged).end + past;
 }
 
-SPMV_BOTH int codsell_is_narrow(const CodsellSpan *s) { return s->high - s->low <= 0xffff; }
+SPMV_BOTH int codsell_is_narrow(const CodsellSummary *s) { return s->high - s->low <= 0xffff; }
 
 /* Whether the words and columns of a slice allow a kind */
-SPMV_BOTH int codsell_allows(const CodsellSpan *s, int kind, int word)
+SPMV_BOTH int codsell_allows(const CodsellSummary *s, int kind, int word)
 {
   const int narrow = codsell_is_narrow(s), known = s->max_relative < CODSELL_DICTIONARY;
   const int short_starts = narrow || (s->aligned && (s->high - s->low) / word <= 0xffff);
@@ -155,8 +157,8 @@ SPMV_BOTH int codsell_allows(const CodsellSpan *s, int kind, int word)
   }
 }
 
-/* The kind of fewest bytes; of equal ones the first */
-SPMV_BOTH int codsell_choose(const CodsellSpan *s, int width, int word, int c, int ragged)
+/* The kind that takes fewest bytes; the first of several */
+SPMV_BOTH int codsell_choose(const CodsellSummary *s, int width, int word, int c, int ragged)
 {
   int best = CODSELL_COLUMNS32, least = codsell_parts(best, width, word, c, ragged).end;
 
@@ -172,13 +174,13 @@ SPMV_BOTH int codsell_choose(const CodsellSpan *s, int width, int word, int c, i
 }
 
 /* Whether starts of 16 bits have to count W columns each */
-SPMV_BOTH int codsell_is_scaled(const CodsellSpan *s, int kind)
+SPMV_BOTH int codsell_is_scaled(const CodsellSummary *s, int kind)
 {
   return (kind == CODSELL_STARTS16_UNIFORM || kind == CODSELL_STARTS16_IDS8) && !codsell_is_narrow(s);
 }
 
 /* 1 + the largest id that a slice of a kind uses */
-SPMV_BOTH int codsell_ids_used(const CodsellSpan *s, int kind)
+SPMV_BOTH int codsell_ids_used(const CodsellSummary *s, int kind)
 {
   if (kind <= CODSELL_IDS16) return s->max_id + 1;
   return kind < CODSELL_COLUMNS16 ? s->max_relative + 1 : 0;
@@ -195,7 +197,7 @@ SPMV_BOTH int64_t codsell_row(const uint16_t *order, int64_t window, int64_t slo
   return order ? slot / window * window + order[slot] : slot;
 }
 
-/* Nonzeros of the longest row that may lie in a slice */
+/* The most nonzeros of a row that may lie in a slice */
 SPMV_BOTH int codsell_longest(int64_t rows, int64_t nnz)
 {
   const int64_t wanted = rows > 0 ? CODSELL_MEAN_ROWS * ((nnz + rows - 1) / rows) : 0;
@@ -204,7 +206,8 @@ SPMV_BOTH int codsell_longest(int64_t rows, int64_t nnz)
   return wanted < CODSELL_LONGEST ? (int)wanted : CODSELL_LONGEST;
 }
 
-/* Entries of the hash table of a sample and the distance of sampled slices, for the words of all the given lengths */
+/* Sets *stride, the distance of sampled slices, and *capacity, the entries of the hash table of the sample, for the
+   words of all the given lengths */
 SPMV_BOTH void codsell_sample_size(const int *word, int count, int64_t wanted, int64_t rows, int64_t nnz,
                                    int64_t *stride, int64_t *capacity)
 {
@@ -216,12 +219,12 @@ SPMV_BOTH void codsell_sample_size(const int *word, int count, int64_t wanted, i
   for (*capacity = 64; *capacity < 2 * (words / *stride);) *capacity *= 2;
 }
 
-/* The position of the entry with that print, or of the free one where it would go */
-SPMV_BOTH int64_t codsell_find(const CodsellEntry *table, int64_t capacity, uint64_t print)
+/* The index of the entry with that fingerprint, or of the free entry where it would be inserted */
+SPMV_BOTH int64_t codsell_find(const CodsellEntry *table, int64_t capacity, uint64_t fingerprint)
 {
-  int64_t i = (int64_t)(print & (uint64_t)(capacity - 1));
+  int64_t i = (int64_t)(fingerprint & (uint64_t)(capacity - 1));
 
-  while (table[i].key && table[i].key != print) i = (i + 1) & (capacity - 1);
+  while (table[i].key && table[i].key != fingerprint) i = (i + 1) & (capacity - 1);
   return i;
 }
 

@@ -6,11 +6,11 @@
 
 namespace
 {
-/* Threads that keep a large device busy, and the loads that each should have to issue */
+/* Threads that keep a large device busy, and the nonzeros that each should have */
 constexpr int64_t THREADS_WANTED = 1 << 18, NONZEROS_WANTED = 8;
 
-/* What the steps of an analysis take in all, nearly: lengths, order and slices; a hash table, with 24 bytes more for a
-   word to be ranked, which three quarters of the entries may be; and a dictionary, of at most 2 MB */
+/* An estimate of the scratch memory of an analysis: lengths, order and slices; a hash table, with 24 bytes more per
+   word that is ranked, which three quarters of its entries may be; and a dictionary of at most 2 MB */
 int64_t scratch_bytes(const SpmvPattern *p, int log_c)
 {
   static const int words[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -27,7 +27,7 @@ int choose_parts(const CodsellShape *s)
   const int64_t slots = s->slices << s->log_c;
   int           parts = 1;
 
-  while (2 * parts <= 8 && (2 * parts) << s->log_c <= CODSELL_SUMMERS && slots * parts < THREADS_WANTED &&
+  while (2 * parts <= 8 && (2 * parts) << s->log_c <= CODSELL_PRODUCT_THREADS && slots * parts < THREADS_WANTED &&
          s->slices > 0 && s->columns / s->slices >= 2 * parts * NONZEROS_WANTED)
     parts *= 2;
   return parts;
@@ -54,8 +54,8 @@ SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec 
 
 void clear_analysis(void *data, SpmvExec *exec) { spmv_arena_free(&((CodsellDeviceAnalysis *)data)->arena, exec); }
 
-/* Arrays that a plan has from its analysis, in units of 16 bytes. One kernel copies all of them: most are so small that
-   a copy of each costs more time to begin than to do. */
+/* The arrays that a plan takes over from its analysis, in units of 16 bytes. One kernel copies all of them: most are so
+   small that a copy of their own would take longer to start than to run. */
 constexpr int COPIES = 4, COPY_THREADS = 256;
 struct Copies {
   int4       *to[COPIES];
@@ -90,7 +90,8 @@ SpmvStatus copy_arrays(CodsellPlan *plan, const CodsellDeviceAnalysis *a, SpmvEx
   Copies  c;
   int64_t all = 0;
 
-  for (int i = 0; i < COPIES; i++) { /* arrays begin at multiples of 256 bytes: their last units are there as a whole */
+  for (int i = 0; i < COPIES;
+       i++) { /* arrays begin at multiples of 256 bytes, so the last unit of each is allocated as a whole */
     c.to[i]    = (int4 *)arrays[i].to;
     c.from[i]  = (const int4 *)arrays[i].from;
     c.up_to[i] = all += spmv_blocks(arrays[i].bytes, sizeof(int4));
@@ -105,7 +106,7 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   CodsellPlan                 *plan   = (CodsellPlan *)base;
   SpmvPattern                  source = a->pattern;
 
-  if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may have moved since the analysis */
+  if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may lie at other addresses than at the analysis */
     source.row_ptr = csr->pattern.row_ptr;
     source.col     = csr->pattern.col;
   }
@@ -130,7 +131,7 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   char                line[SPMV_MESSAGE_MAX];
 
   codsell_print(base, print, ctx);
-  snprintf(line, sizeof line, "threads a row: %d, pieces of long rows: %lld", s->parts, (long long)s->pieces);
+  snprintf(line, sizeof line, "threads per row: %d, pieces of long rows: %lld", s->parts, (long long)s->pieces);
   print(ctx, line);
 }
 } // namespace

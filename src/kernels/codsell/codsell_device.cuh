@@ -16,17 +16,17 @@
 #include "codsell_code.h"
 
 enum {
-  CODSELL_LOG_THREADS = 8,
-  CODSELL_THREADS     = 1 << CODSELL_LOG_THREADS, /* of every thread block of a conversion, */
-  CODSELL_SUMMERS     = 128,                      /* and of a product: multiples of every C */
-  CODSELL_PIECE       = 8 * CODSELL_SUMMERS
+  CODSELL_LOG_THREADS     = 8,
+  CODSELL_THREADS         = 1 << CODSELL_LOG_THREADS, /* of every thread block of a conversion */
+  CODSELL_PRODUCT_THREADS = 128,                      /* of every thread block of a product; a multiple of every C */
+  CODSELL_PIECE           = 8 * CODSELL_PRODUCT_THREADS
 };
 
-/* What the analysis finds out about a slice for its codes */
+/* What the analysis finds out about a slice and the build needs for its codes */
 typedef struct {
   int32_t base; /* the smallest column minus the first slot */
   int32_t row;  /* a row as long as the slice is wide */
-  int32_t used; /* ids */
+  int32_t used; /* 1 + the largest id */
 } CodsellFound;
 
 /* The data of an analysis. All arrays are in device memory, in the arena. */
@@ -38,16 +38,16 @@ typedef struct {
   uint16_t     *order;     /* [slices * C], or NULL */
   int          *permuted;  /* whether any row is not in the slot of its number */
   CodsellLong  *long_rows; /* [long_rows + 1] */
-  int64_t      *pieces;    /* [long_rows] up to and with each of them */
+  int64_t      *pieces;    /* [long_rows] running sums */
   CodsellSlice *slices;    /* [slices] */
   CodsellFound *found;     /* [slices] */
   CodsellEntry *table;     /* [capacity] */
   int64_t       capacity;
   int32_t      *dictionary; /* [words * stride] */
-  int64_t      *words;      /* in the dictionary, or more, some of which have no id */
+  int64_t      *words;      /* number of selected words; only the first CODSELL_DICTIONARY of them have an id */
 } CodsellDeviceAnalysis;
 
-/* What kernels read of it */
+/* The parts of it that kernels read */
 typedef struct {
   int64_t             rows, slices, window, capacity;
   int                 log_c, word, stride;
@@ -67,13 +67,13 @@ static inline CodsellSource codsell_source(const CodsellDeviceAnalysis *a)
 SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *, int64_t sigma, SpmvExec *);
 SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *, int word, SpmvExec *);
 SpmvStatus codsell_device_slices(CodsellDeviceAnalysis *, SpmvExec *);
-/* Adds to bytes what the slices of a sample take by each word length, with the number[l] words that table has of it.
+/* Adds to bytes[l] the cost of the slices of a sample with word length word[l], of which the table has number[l] words.
    number and bytes lie in device memory. */
 SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *, const int *word, int lengths, int64_t stride,
                                    const int64_t *number, unsigned long long *bytes, SpmvExec *);
 /* Everything but the values, from the analysis and the pattern */
 SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const SpmvPattern *, CodsellPlan *, SpmvExec *);
-/* Values from CSR order into the plan. The pattern may be NULL; where it is at hand, rows are found faster. */
+/* Values from CSR order into the plan. The pattern may be NULL; with it, rows are found faster. */
 SpmvStatus codsell_device_fill(CodsellPlan *, const SpmvPattern *, const void *values, SpmvExec *);
 
 /* Slots */

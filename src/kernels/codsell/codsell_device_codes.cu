@@ -1,10 +1,11 @@
-/* codsell_device_codes.cu - what a plan on the device has besides its values: codes, windows, long columns, pieces. */
+/* codsell_device_codes.cu - makes the arrays of a plan on the device but for its values: codes, windows, long columns,
+   pieces. */
 #include "codsell_device_tile.cuh"
 #include "codsell_device_words.cuh"
 
 namespace
 {
-/* A row as the threads that read it need it. Its positions are words, or columns in a slice without words. */
+/* A row of the CSR, for the threads that read it. Its positions are words, or columns in a slice without words. */
 template <typename I>
 struct SourceRow {
   const I *col;
@@ -13,7 +14,7 @@ struct SourceRow {
   int      row, n, kind;
 };
 
-/* The codes of a row as the thread that writes them needs them */
+/* The codes of a row, for the thread that writes them */
 struct TargetRow {
   uint8_t *starts, *ids;   /* of the slice */
   int      lane, c, width; /* in positions */
@@ -49,11 +50,11 @@ __device__ inline uint16_t id_of_word(const CodsellSource &a, const I *col, int 
 {
   const int starts = codsell_has_starts(kind);
   int32_t   offset[W];
-  uint64_t  print[2];
+  uint64_t  fingerprint[2];
 
   read_word(col, n, w, row, offset);
-  codsell_prints(offset, W, &print[0], &print[1]);
-  return (uint16_t)id_of<W, false>(a, starts ? print[1] : print[0], offset, starts);
+  codsell_fingerprints(offset, W, &fingerprint[0], &fingerprint[1]);
+  return (uint16_t)id_of<W, false>(a, starts ? fingerprint[1] : fingerprint[0], offset, starts);
 }
 
 /* Ids of the words of a tile, 0 behind the end of a row */
@@ -70,7 +71,7 @@ __device__ inline void read_ids(const CodsellSource &a, const SourceRow<I> *rows
   }
 }
 
-/* Positions of a tile, divided by D, to where they belong in a slice, for the lane of a thread */
+/* Writes the positions of a tile, divided by D, to the lane of this thread in its slice */
 template <int D, typename T, typename Tile>
 __device__ inline void write_positions(uint8_t *to, const TargetRow &r, int k0, const Tile *tile)
 {
@@ -91,7 +92,7 @@ __device__ inline void write_codes(const TargetRow &r, int k0, const unsigned *s
   else if (r.id_bytes == 2) write_positions<1, uint16_t>(r.ids, r, k0, id);
 }
 
-/* What belongs to the whole slice and to no position; by the thread of each row */
+/* Writes the base, lengths and padding of a slice, which belong to no position; the thread of each row calls this */
 __device__ inline void write_ends(uint8_t *to, const CodsellSlice &at, int lengths, int lane, int n, int base)
 {
   if (lane == 0 && codsell_has_starts((int)at.kind)) *(int32_t *)to = base;
@@ -99,7 +100,8 @@ __device__ inline void write_ends(uint8_t *to, const CodsellSlice &at, int lengt
   else if (at.ragged) to[lengths + lane] = (uint8_t)n;
 }
 
-/* Ids that the rows of a slice share, in the slices of a block: those of a row as long as the slice is wide */
+/* Writes the ids that all rows of a slice share, for the slices of a thread block, from a row as long as the slice is
+   wide */
 template <int W, typename I>
 __device__ inline void write_shared_ids(const CodsellSource &a, int64_t slice0, int log_slices, const CodsellSlice *all,
                                         const CodsellFound *found, const I *row_ptr, const I *col, uint8_t *codes)
@@ -116,7 +118,8 @@ __device__ inline void write_shared_ids(const CodsellSource &a, int64_t slice0, 
   uint16_t          *ids = (uint16_t *)(to + parts.ids);
   for (int w = threadIdx.x >> log_slices; w < n; w += CODSELL_THREADS >> log_slices)
     ids[w] = id_of_word<W>(a, col + row_ptr[row], width, w, row, kind);
-  if (threadIdx.x >> log_slices == 0 && n % 2) *(uint16_t *)(to + parts.end - 2) = 0; /* what aligns the next slice */
+  if (threadIdx.x >> log_slices == 0 && n % 2)
+    *(uint16_t *)(to + parts.end - 2) = 0; /* padding that aligns the next slice */
 }
 
 /* The codes of the slices. 1 << log_parts warps share 32 slots: codes of a row go through tiles, shared ids do not. */
@@ -197,7 +200,8 @@ template <int W, typename I>
 SpmvStatus write_slices(const CodsellDeviceAnalysis *a, const SpmvPattern *p, CodsellPlan *plan, SpmvExec *exec)
 {
   const int64_t slices = a->shape.slices, slots = slices << a->shape.log_c;
-  const int log_parts = tile_log_parts(slices > 0 ? a->shape.columns / slices / W : 0, 2); /* 64 slots: whole slices */
+  const int     log_parts =
+      tile_log_parts(slices > 0 ? a->shape.columns / slices / W : 0, 2); /* 64 slots hold whole slices for every C */
 
   SPMV_LAUNCH(exec, (codsell_codes<W, I>), spmv_blocks(slots, CODSELL_THREADS >> log_parts), CODSELL_THREADS, 0,
               codsell_source(a), log_parts, plan->slices, a->found, (const I *)p->row_ptr, (const I *)p->col,

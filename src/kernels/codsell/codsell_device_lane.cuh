@@ -1,9 +1,9 @@
 /*
   codsell_device_lane.cuh - the sum of one thread of the product: its part of the row in a lane of a slice.
 
-  A step is K words of W positions. All its values are asked for before its positions are looked at, and all its x
-  before the first multiplication. Short rows leave little work to share the cost of finding it: what depends on the
-  kind of a slice alone is known when a kernel is compiled, and whole steps have no conditions.
+  A step is K words of W positions. The loads of all its values are issued before its positions are decoded, and those
+  of all its x before the first multiplication. A short row has too little work to hide the time of branches: what
+  depends on the kind of a slice alone is a template parameter, and whole steps have no conditions.
 */
 #ifndef SPMV_CODSELL_DEVICE_LANE_CUH
 #define SPMV_CODSELL_DEVICE_LANE_CUH
@@ -11,7 +11,7 @@
 #include "../device/overlap.cuh"
 #include "codsell_device.cuh"
 
-/* Where a thread finds what it needs of its lane. C: lanes of a slice, 0 when known only at run time. */
+/* Where the values of a lane and the codes of its slice lie. C: lanes per slice, 0 when known only at run time. */
 template <typename S, int C>
 struct CodsellLane {
   const S       *values; /* of its lane */
@@ -28,8 +28,8 @@ struct CodsellLane {
   __device__ inline int c() const { return C ? C : lanes; }
 };
 
-/* Where a thread finds the codes of its lane. START: bytes of a start, 0 for none; ID: bytes of an id of one row, 0
-   where all rows share it, -1 for none. */
+/* Where the codes of a lane lie. START: bytes of a start, 0 for none; ID: bytes of an id per row, 0 where all rows
+   share the ids, -1 for none. */
 template <int W, int START, int ID>
 struct CodsellCodes {
   const uint8_t *codes;
@@ -59,7 +59,7 @@ struct CodsellCodes {
   }
 };
 
-/* Offsets of a word, by loads of 16 bytes where the words of the dictionary lie so */
+/* Loads the offsets of a word, 16 bytes at a time where the words of the dictionary are aligned to that */
 template <int W>
 __device__ inline void codsell_load_word(const int32_t *word, int32_t (&offset)[W])
 {
@@ -80,7 +80,7 @@ __device__ inline void codsell_load_word(const int32_t *word, int32_t (&offset)[
   }
 }
 
-/* The products of K words from w0 on; of their positions the first `left` alone, unless the step is whole */
+/* Adds the products of K words from w0 on: of all their positions if the step is WHOLE, else of the first `left` */
 template <bool WHOLE, typename S, int C, int W, int K, int START, int ID>
 __device__ inline S codsell_add_step(const CodsellLane<S, C> &at, const S *x, const CodsellCodes<W, START, ID> &codes,
                                      int column, int w0, int left, S sum)
@@ -133,12 +133,12 @@ __device__ inline S codsell_sum_lane(const CodsellLane<S, C> &at)
   return sum;
 }
 
-/* Words of a step, and the thread blocks of a product that a multiprocessor has registers for with such steps: more
-   threads are worth more than longer steps */
+/* Words per step, and the thread blocks that a multiprocessor has registers for with such steps. More threads pay more
+   than longer steps do. */
 __host__ __device__ constexpr int codsell_words_at_a_time(int word) { return word > 3 ? 1 : word > 1 ? 6 / word : 4; }
 __host__ __device__ constexpr int codsell_resident_blocks(int word)
 {
-  return spmv_resident_blocks(CODSELL_SUMMERS, word == 8 ? 8 : word > 5 ? 9 : 10);
+  return spmv_resident_blocks(CODSELL_PRODUCT_THREADS, word == 8 ? 8 : word > 5 ? 9 : 10);
 }
 
 template <typename S, int W, int C>

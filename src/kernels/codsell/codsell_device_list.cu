@@ -5,7 +5,7 @@
 
 namespace
 {
-/* Where the list goes */
+/* The arrays of the list */
 template <typename S>
 struct List {
   int32_t *row, *col;

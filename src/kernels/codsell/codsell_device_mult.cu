@@ -11,7 +11,9 @@
 
 namespace
 {
-enum { BLOCKS_AHEAD = 1024 /* slices of a block so much later are asked for; 330 to 2640 were the same */ };
+enum {
+  BLOCKS_AHEAD = 1024 /* each block prefetches the slices of the block so much later; 330 to 2640 gave equal times */
+};
 
 template <typename S>
 struct Product {
@@ -30,7 +32,7 @@ struct Product {
   S                   alpha, beta;
 };
 
-/* Lanes of a slice as a power of two: the usual number C is known at compile time */
+/* log2 of the lanes per slice; C is known at compile time, or 0 */
 template <int C, typename S>
 __device__ inline int log_lanes(const Product<S> &p)
 {
@@ -88,12 +90,12 @@ __device__ inline void sum_piece(Product<S> p, int64_t piece)
   const CodsellPiece at    = p.pieces[piece];
   const int64_t      end   = p.long_rows[at.long_row + 1].first;
   const int64_t      begin = p.long_rows[at.long_row].first + (int64_t)at.number * CODSELL_PIECE + threadIdx.x;
-  S                  sum   = S(0), value[CODSELL_PIECE / CODSELL_SUMMERS];
-  int32_t            column[CODSELL_PIECE / CODSELL_SUMMERS];
+  S                  sum   = S(0), value[CODSELL_PIECE / CODSELL_PRODUCT_THREADS];
+  int32_t            column[CODSELL_PIECE / CODSELL_PRODUCT_THREADS];
 
 #pragma unroll
-  for (int i = 0; i < CODSELL_PIECE / CODSELL_SUMMERS; i++) {
-    const int64_t k = begin + i * CODSELL_SUMMERS;
+  for (int i = 0; i < CODSELL_PIECE / CODSELL_PRODUCT_THREADS; i++) {
+    const int64_t k = begin + i * CODSELL_PRODUCT_THREADS;
 
     column[i] = 0;
     value[i]  = S(0);
@@ -102,19 +104,20 @@ __device__ inline void sum_piece(Product<S> p, int64_t piece)
     value[i]  = __ldcs(p.long_values + k);
   }
 #pragma unroll
-  for (int i = 0; i < CODSELL_PIECE / CODSELL_SUMMERS; i++)
-    if (begin + i * CODSELL_SUMMERS < end) sum += value[i] * __ldca(p.x + column[i]);
-  sum = spmv_add_block<CODSELL_SUMMERS>(sum);
+  for (int i = 0; i < CODSELL_PIECE / CODSELL_PRODUCT_THREADS; i++)
+    if (begin + i * CODSELL_PRODUCT_THREADS < end) sum += value[i] * __ldca(p.x + column[i]);
+  sum = spmv_add_block<CODSELL_PRODUCT_THREADS>(sum);
   if (threadIdx.x == 0) p.work[piece] = sum;
 }
 
 template <typename S, int W, int C>
-__global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) codsell_product(const Product<S> p)
+__global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS, codsell_resident_blocks(W))
+    codsell_product(const Product<S> p)
 {
-  __shared__ S  partial[CODSELL_SUMMERS];
+  __shared__ S  partial[CODSELL_PRODUCT_THREADS];
   const int     log_c = log_lanes<C>(p), log_share = log_c + p.log_parts, c = 1 << log_c;
   const int64_t piece = blockIdx.x, block = piece - p.shape.pieces;
-  const int64_t slice = block * (CODSELL_SUMMERS >> log_share) + (threadIdx.x >> log_share);
+  const int64_t slice = block * (CODSELL_PRODUCT_THREADS >> log_share) + (threadIdx.x >> log_share);
   const int     part  = (threadIdx.x >> log_c) & ((1 << p.log_parts) - 1);
   const int     rows  = (int)p.shape.rows;
   int           row   = rows;
@@ -128,7 +131,7 @@ __global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) c
   }
   if (slice < p.shape.slices) {
     const CodsellSlice at    = load_slice(p.slices + slice);
-    const int64_t      later = slice + ((int64_t)BLOCKS_AHEAD * CODSELL_SUMMERS >> log_share);
+    const int64_t      later = slice + ((int64_t)BLOCKS_AHEAD * CODSELL_PRODUCT_THREADS >> log_share);
     if ((threadIdx.x & (c - 1)) == 0 && part == 0 && later < p.shape.slices) spmv_prefetch(p.slices + later);
     const int64_t slot = (slice << log_c) + (threadIdx.x & (c - 1));
     row                = row_of_slot(p, at, slot);
@@ -143,13 +146,13 @@ __global__ void __launch_bounds__(CODSELL_SUMMERS, codsell_resident_blocks(W)) c
   if (part == 0 && row < rows) y[row] = spmv_axpby(p.alpha, sum, p.beta, y + row);
 }
 
-/* One warp per piece: the first piece of each row adds up those of its row, in their order */
+/* One warp per piece: the warp of the first piece of each row adds up the sums of that row, in their order */
 template <typename S>
-__global__ void __launch_bounds__(CODSELL_SUMMERS) codsell_add_long_rows(Product<S> p)
+__global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS) codsell_add_long_rows(Product<S> p)
 {
   spmv_let_next_begin();
   spmv_wait_for_previous(p.work, p.y);
-  const int64_t piece = blockIdx.x * (int64_t)(CODSELL_SUMMERS / 32) + threadIdx.x / 32;
+  const int64_t piece = blockIdx.x * (int64_t)(CODSELL_PRODUCT_THREADS / 32) + threadIdx.x / 32;
 
   if (piece >= p.shape.pieces || p.pieces[piece].number > 0) return;
   const CodsellLong *row    = p.long_rows + p.pieces[piece].long_row;
@@ -184,18 +187,19 @@ SpmvStatus mult(const CodsellPlan *plan, const void *alpha, const void *x, const
                            *(const S *)beta};
 
   while (1 << p.log_parts < s.parts) p.log_parts++;
-  const int64_t blocks = s.pieces + spmv_blocks((s.slices << s.log_c) << p.log_parts, CODSELL_SUMMERS);
+  const int64_t blocks = s.pieces + spmv_blocks((s.slices << s.log_c) << p.log_parts, CODSELL_PRODUCT_THREADS);
   switch (s.word) {
 #define CASE(W)                                                                                                        \
   case W:                                                                                                              \
-    if (s.log_c == 5) SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, W, 32>), blocks, CODSELL_SUMMERS, 0, p);        \
-    else SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, W, 0>), blocks, CODSELL_SUMMERS, 0, p);                      \
+    if (s.log_c == 5)                                                                                                  \
+      SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, W, 32>), blocks, CODSELL_PRODUCT_THREADS, 0, p);                \
+    else SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, W, 0>), blocks, CODSELL_PRODUCT_THREADS, 0, p);              \
     break;
     CODSELL_WORD_LIST(CASE)
 #undef CASE
   }
-  SPMV_LAUNCH_OVERLAPPED(exec, codsell_add_long_rows<S>, spmv_blocks(s.pieces, CODSELL_SUMMERS / 32), CODSELL_SUMMERS,
-                         0, p);
+  SPMV_LAUNCH_OVERLAPPED(exec, codsell_add_long_rows<S>, spmv_blocks(s.pieces, CODSELL_PRODUCT_THREADS / 32),
+                         CODSELL_PRODUCT_THREADS, 0, p);
   return SPMV_SUCCESS;
 }
 } // namespace

@@ -1,7 +1,7 @@
 /*
-  codsell_device_positions.cuh - where the rows of a plan lie in its CSR. In a window of rows their lengths, which
-  slices and long rows tell, add up to these positions, so neither CSR pointers nor a permutation of the nonzeros are
-  kept. Each thread block adds up for itself.
+  codsell_device_positions.cuh - where the rows of a plan lie in its CSR. The position of a row is that of its window
+  plus the lengths of the rows before it in the window. Slices and long rows have these lengths, so neither CSR pointers
+  nor a permutation of the nonzeros is stored. Each thread block adds up the lengths of its window by itself.
 */
 #ifndef SPMV_CODSELL_DEVICE_POSITIONS_CUH
 #define SPMV_CODSELL_DEVICE_POSITIONS_CUH
@@ -11,13 +11,13 @@
 #include <cub/block/block_scan.cuh>
 
 enum {
-  CODSELL_RESIDENT    = 640, /* thread blocks that a large device holds at a time, about */
-  CODSELL_WAVES       = 4,   /* of these: as many hide that the last ones end late */
-  CODSELL_SHARE_ROWS  = 512, /* of a window, for one of the thread blocks that share it, */
-  CODSELL_SMALL_SHARE = 256  /* and where that makes too few waves */
+  CODSELL_RESIDENT    = 640, /* thread blocks that a large device holds at a time (a wave), about */
+  CODSELL_WAVES       = 4,   /* with so many waves, the time that the last thread blocks take alone is small */
+  CODSELL_SHARE_ROWS  = 512, /* rows of a window per thread block */
+  CODSELL_SMALL_SHARE = 256  /* the same where CODSELL_SHARE_ROWS makes too few waves */
 };
 
-/* What the kernels read of a plan */
+/* The parts of a plan that kernels read */
 typedef struct {
   CodsellShape        shape;
   const uint8_t      *codes;
@@ -37,8 +37,8 @@ static inline CodsellLayout codsell_layout(const CodsellPlan *plan)
           plan->pieces,     plan->long_rows, (const int32_t *)plan->long_columns};
 }
 
-/* Thread blocks of a window, each with at least `least` rows. Each adds up the lengths of the whole window: shares are
-   small only where that makes up for it. */
+/* Thread blocks that share a window, each with at least `least` rows. Each of them adds up the lengths of the whole
+   window, so there are several only where more parallel work saves more time than that takes. */
 static inline int codsell_shares(const CodsellShape *s, int64_t least)
 {
   int64_t shares = s->window > CODSELL_SHARE_ROWS ? s->window / CODSELL_SHARE_ROWS : 1;
@@ -50,7 +50,7 @@ static inline int codsell_shares(const CodsellShape *s, int64_t least)
   return (int)shares;
 }
 
-/* A window of rows while a thread block looks at it */
+/* A window of rows, for the thread block that works on it */
 struct CodsellWindow {
   int64_t begin, end;   /* slots */
   int64_t start;        /* position of its first nonzero in the CSR */
@@ -88,12 +88,13 @@ __device__ inline CodsellWindow codsell_window(const CodsellLayout &p, int64_t w
           codsell_find_long(p, begin + s.window)};
 }
 
-/* Where a row of the window is in shared memory: threads that step through 4, 8 or 16 rows each meet no bank conflicts
- */
+/* The index of a row of the window in shared memory. It is padded, so that threads that walk through 4, 8 or 16 rows
+   each meet no bank conflicts. */
 __host__ __device__ constexpr int codsell_padded(int row) { return row + row / 16; }
 
-/* The lengths of the rows of a window that lie in slices; BATCH slots of a thread are on their way at a time. Behind
-   the end threads take the last slot once more, so that no load waits for a condition. */
+/* Writes the lengths of the rows of a window, as their slices have them, in the order of the rows. The loads of BATCH
+   slots per thread are in flight at a time. Beyond the end threads repeat the last slot, so that no load depends on a
+   condition. */
 template <int BATCH>
 __device__ inline void codsell_spread_lengths(const CodsellLayout &p, const CodsellWindow &window, int *length)
 {
@@ -152,7 +153,7 @@ __device__ inline int64_t codsell_position(const CodsellLayout &p, const Codsell
   return position + p.long_rows[codsell_find_long(p, row)].first - p.long_rows[window.long0].first;
 }
 
-/* The position of one row, without shared memory for all of its window; known to all threads, which must all call */
+/* The position of one row, without shared memory for its whole window. All threads must call; all get the result. */
 __device__ inline int64_t codsell_position_of_row(const CodsellLayout &p, int64_t row)
 {
   __shared__ int      before;

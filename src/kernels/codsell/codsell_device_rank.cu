@@ -1,7 +1,8 @@
 /*
-  codsell_device_rank.cu - ranks of the words of a sample. Keys go to buckets between splitters, and the rank of a key
-  is the beginning of its bucket plus the smaller keys there, which are counted: few launches after each other, where a
-  sort has many, and the counting is cheap as long as buckets are small. Buckets of any size are right.
+  codsell_device_rank.cu - ranks of the words of a sample (a sample sort that computes ranks only). Keys are distributed
+  to buckets between splitters. The rank of a key is the beginning of its bucket plus the number of smaller keys in the
+  bucket, which are counted. That takes few launches, where a sort takes many; counting is cheap while buckets are
+  small, and correct for buckets of any size.
 */
 #include "codsell_device_rank.cuh"
 #include <cub/block/block_scan.cuh>
@@ -9,7 +10,7 @@
 namespace
 {
 constexpr int BUCKET     = 256; /* keys that a bucket should have */
-constexpr int BLOCKS_MAX = 512; /* they keep a large device busy */
+constexpr int BLOCKS_MAX = 512; /* enough to keep a large device busy */
 constexpr int CHUNK      = 2 * CODSELL_THREADS;
 constexpr int UNROLLED   = 8; /* keys that a thread compares at a time */
 
@@ -32,8 +33,8 @@ __device__ inline int at_most(const T *sorted, int n, T value)
   return low;
 }
 
-/* Elements of an array in shared memory that are smaller than `value`. n is rounded up to a multiple of UNROLLED: what
-   is behind the end must be no smaller than any key. */
+/* Counts the elements of an array in shared memory that are smaller than `value`. n is rounded up to a multiple of
+   UNROLLED: elements beyond the end must be no smaller than any key. */
 __device__ inline int smaller_ones(const uint64_t *keys, int n, uint64_t value)
 {
   int smaller = 0;
@@ -61,8 +62,8 @@ __device__ inline void add_up_buckets(const int *count, int *begin)
   __syncthreads();
 }
 
-/* Counts the keys of each bucket. The list is in no order, so some keys at equal distances are a sample: they are the
-   splitters. Each thread block sorts them for itself. */
+/* Counts the keys of each bucket. The list has no order, so keys at equal distances are a random sample of it: they are
+   the splitters. Each thread block sorts the splitters by itself. */
 __global__ void __launch_bounds__(CODSELL_THREADS) codsell_count_buckets(const CodsellRanking r)
 {
   alignas(16) __shared__ uint64_t sample[CODSELL_BUCKETS + UNROLLED];
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_fill_buckets(const Co
   }
 }
 
-/* Keys from `low` to `high` that are smaller than that of the thread. All threads must call. */
+/* Counts the keys from `low` to `high` that are smaller than the key of this thread. All threads must call. */
 __device__ inline int count_smaller(const uint64_t *key, int low, int high, uint64_t own)
 {
   alignas(16) __shared__ uint64_t chunk[CHUNK];
@@ -138,7 +139,8 @@ struct Dictionary {
   }
 };
 
-/* Keys next to each other are of one bucket, or of buckets next to each other: a thread block counts in all of them */
+/* Neighbouring keys belong to one bucket or to neighbouring buckets: a thread block counts in all buckets of its keys
+ */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS) codsell_give_ids(const CodsellRanking r, const Dictionary<I> words)
 {

@@ -1,5 +1,5 @@
-/* codsell_device_rank.cuh - the words of a sample that are worth an id, and their ids by rank. How many there are stays
-   on the device: nobody waits for it. */
+/* codsell_device_rank.cuh - the selected words of a sample, and their ids by rank. Their number stays on the device:
+   the host does not wait for it. */
 #ifndef SPMV_CODSELL_DEVICE_RANK_CUH
 #define SPMV_CODSELL_DEVICE_RANK_CUH
 
@@ -15,17 +15,17 @@ typedef struct {
 
 /* Words to be ranked; all arrays are in device memory */
 typedef struct {
-  int64_t         most;             /* words, */
-  const int      *n;                /* and how many there are, */
-  const int64_t  *number;           /* [CODSELL_WORDS] of each word length */
+  int64_t         most;             /* a bound of the number of words */
+  const int      *n;                /* the number of words */
+  const int64_t  *number;           /* [CODSELL_WORDS] words of each length */
   uint64_t       *key, *key_to;     /* [most] in any order, and by buckets */
   int32_t        *entry, *entry_to; /* [most] of the table, likewise */
   CodsellBuckets *buckets;
   CodsellEntry   *table;
 } CodsellRanking;
 
-/* Keys that sort the dictionary, all different: word length, then the frequent ones, then the first ones. They are
-   locators, with a count between the row, of 32 bits, and the word length. */
+/* The keys that order the dictionary, all different: by word length, then by falling count, then by first occurrence. A
+   key is a locator with the count between the word length and the row, which has 32 bits here. */
 enum { CODSELL_COUNT_BIT = 44 };
 static_assert(CODSELL_COUNT_MAX == (1 << (61 - CODSELL_COUNT_BIT)) - 1, "counts of keys");
 

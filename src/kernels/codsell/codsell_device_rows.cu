@@ -13,9 +13,9 @@ constexpr int    SIGMA_CHOICES    = 3;
 constexpr int    SIGMA_BLOCKS     = 2048; /* thread blocks that try them, at most: they keep a large device busy */
 constexpr double PADDING_ACCEPTED = 0.02;
 
-/* A thread block that sorts takes as many slots as the largest window has, a thread as many as load at once: 16 bytes
-   of lengths. Every C, and so every window, is a multiple of that. */
-constexpr int SORTED_EACH = 8, SORTERS = CODSELL_MAX_SIGMA / SORTED_EACH;
+/* A thread block sorts as many slots as the largest window has, and a thread takes as many as it loads at once: 16
+   bytes of lengths. Every C, and so every window, is a multiple of that. */
+constexpr int SORTED_EACH = 8, SORT_THREADS = CODSELL_MAX_SIGMA / SORTED_EACH;
 
 __host__ __device__ constexpr int64_t sigma_of(int choice) { return 256ll << 2 * choice; }
 
@@ -25,7 +25,7 @@ struct RowTotals {
   int                permuted;              /* whether any row is not in the slot of its number */
 };
 
-/* Whether slices of so many columns hold little but their nonzeros */
+/* Whether slices of so many columns have little padding */
 __host__ __device__ inline bool is_dense(int64_t columns, int log_c, int64_t nnz)
 {
   return (double)(columns << log_c) <= (1 + PADDING_ACCEPTED) * (double)nnz;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (threadIdx.x < 4 && sum[threadIdx.x] > 0) atomicAdd((unsigned long long *)totals + threadIdx.x, sum[threadIdx.x]);
 }
 
-/* Windows up to and with those of each sigma, from the largest to the smallest */
+/* Running sums of the number of windows of each sigma, from the largest sigma to the smallest */
 struct SigmaWindows {
   int64_t up_to[SIGMA_CHOICES];
 };
@@ -81,9 +81,9 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
 {
   typedef cub::BlockScan<int, CODSELL_THREADS> Scan;
   __shared__ typename Scan::TempStorage        temp;
-  __shared__ int                               count[ITEMS * CODSELL_THREADS]; /* at longest - length */
-  __shared__ unsigned long long                sum;
-  int                                          items[ITEMS], total;
+  __shared__ int                count[ITEMS * CODSELL_THREADS]; /* rows of each length, at index longest - length */
+  __shared__ unsigned long long sum;
+  int                           items[ITEMS], total;
 
   if (is_dense((int64_t)totals->columns, log_c, nnz - (int64_t)totals->long_nnz)) return;
   for (int64_t w = blockIdx.x; w < windows.up_to[0]; w += gridDim.x) {
@@ -118,8 +118,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* Where the parts of a key begin that sorts the rows of some windows: window, then length, longest first. The row in
-   its window begins at bit 0 and is no part of the order: the sort is stable. */
+/* The first bits of the parts of a sort key. Rows are sorted by window, then by length, longest first. The number of
+   the row in its window begins at bit 0; it is not compared, because the sort is stable. */
 struct RowBits {
   int length, window, end;
 };
@@ -130,11 +130,12 @@ struct alignas(SORTED_EACH * sizeof(uint16_t)) Lengths {
 
 /* Sorts the rows of the windows that fit a thread block. Slots beyond the rows have length 0 and are the last of their
    window: they keep their number. */
-__global__ void __launch_bounds__(SORTERS) codsell_sort_rows(int64_t slots, int window, int longest, const RowBits bits,
-                                                             uint16_t *length, uint16_t *order, int *permuted)
+__global__ void __launch_bounds__(SORT_THREADS)
+    codsell_sort_rows(int64_t slots, int window, int longest, const RowBits bits, uint16_t *length, uint16_t *order,
+                      int *permuted)
 {
-  typedef cub::BlockRadixSort<unsigned, SORTERS, SORTED_EACH> Sort;
-  __shared__ typename Sort::TempStorage                       temp;
+  typedef cub::BlockRadixSort<unsigned, SORT_THREADS, SORTED_EACH> Sort;
+  __shared__ typename Sort::TempStorage                            temp;
   const int      here = CODSELL_MAX_SIGMA / window * window, at = threadIdx.x * SORTED_EACH;
   const int64_t  begin   = blockIdx.x * (int64_t)here;
   const int      n       = (int)min((int64_t)here, slots - begin);
@@ -149,12 +150,12 @@ __global__ void __launch_bounds__(SORTERS) codsell_sort_rows(int64_t slots, int 
     for (int j = 0; j < SORTED_EACH; j++) key[j] = first + j + ((unsigned)(longest - mine.of[j]) << bits.length);
   } else {
 #pragma unroll
-    for (int j = 0; j < SORTED_EACH; j++) key[j] = ~0u; /* behind all others */
+    for (int j = 0; j < SORTED_EACH; j++) key[j] = ~0u; /* sorts behind all others */
   }
   Sort(temp).SortBlockedToStriped(key, bits.length, bits.end);
 #pragma unroll
   for (int j = 0; j < SORTED_EACH; j++) {
-    const int slot = j * SORTERS + threadIdx.x;
+    const int slot = j * SORT_THREADS + threadIdx.x;
     if (slot >= n) continue;
     const unsigned row = key[j] & ((1u << bits.length) - 1), first = (key[j] >> bits.window) * window;
     length[begin + slot] = (uint16_t)(longest - (int)(key[j] >> bits.length & shorter));
@@ -164,7 +165,7 @@ __global__ void __launch_bounds__(SORTERS) codsell_sort_rows(int64_t slots, int 
   if (any) *permuted = 1;
 }
 
-/* Rows with nonzeros but without a length */
+/* Lists the long rows: those with nonzeros whose length is 0 */
 template <typename I>
 struct IsLong {
   const I               *row_ptr;
@@ -260,8 +261,8 @@ SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   bits.window = bits.length + codsell_bits_below(s->longest + 1);
   bits.end    = bits.window + codsell_bits_below(together); /* at most 24: rows and windows together have at most 13 */
   SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
-  SPMV_LAUNCH(exec, codsell_sort_rows, spmv_blocks(s->windows, together), SORTERS, 0, slots, (int)s->window, s->longest,
-              bits, a->length, a->order, a->permuted);
+  SPMV_LAUNCH(exec, codsell_sort_rows, spmv_blocks(s->windows, together), SORT_THREADS, 0, slots, (int)s->window,
+              s->longest, bits, a->length, a->order, a->permuted);
   return SPMV_SUCCESS;
 }
 

@@ -14,51 +14,53 @@ __device__ inline void raise(int32_t *largest, int32_t id)
   if (id > *(volatile int32_t *)largest) atomicMax(largest, id);
 }
 
-/* Raises the largest ids of a slice by those of a word, if asked for: ids as it is, starts from its own start */
+/* Raises the largest ids of a slice to those of a word: of the word as it is (ids), of the word from its own start
+   (starts) */
 template <int W, bool VERIFY>
 __device__ inline void look_up(const CodsellSource &a, const int32_t (&offset)[W], bool ids, bool starts,
-                               CodsellSpan *span)
+                               CodsellSummary *summary)
 {
-  uint64_t print, relative;
+  uint64_t fingerprint, relative;
 
   if (!ids && !starts) return;
-  codsell_prints(offset, W, &print, &relative);
-  if (ids) raise(&span->max_id, id_of<W, VERIFY>(a, print, offset, 0));
-  if (starts) raise(&span->max_relative, id_of<W, VERIFY>(a, relative, offset, 1));
+  codsell_fingerprints(offset, W, &fingerprint, &relative);
+  if (ids) raise(&summary->max_id, id_of<W, VERIFY>(a, fingerprint, offset, 0));
+  if (starts) raise(&summary->max_relative, id_of<W, VERIFY>(a, relative, offset, 1));
 }
 
-/* The words of the longest rows of all slices of the block, by threads next to each other */
+/* Looks up the words of the longest rows of all slices of the thread block, with neighbouring threads on one row */
 template <int W, bool VERIFY, typename I>
 __device__ inline void look_up_longest(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
 {
-  const int    slice = threadIdx.x & ((1 << r.log_slices) - 1);
-  const int    n     = codsell_width(s.widest[slice]);
-  CodsellSpan *span  = &s.span[slice];
-  int32_t      offset[W];
+  const int       slice   = threadIdx.x & ((1 << r.log_slices) - 1);
+  const int       n       = codsell_width(s.widest[slice]);
+  CodsellSummary *summary = &s.summary[slice];
+  int32_t         offset[W];
 
   for (int w = threadIdx.x >> r.log_slices; w * W < n; w += r.c * r.parts) {
-    const bool ids = is_open(&span->max_id), starts = is_open(&span->max_relative);
+    const bool ids = is_open(&summary->max_id), starts = is_open(&summary->max_relative);
 
     if (!ids && !starts) return;
     read_word((const I *)s.col[slice], n, w, s.row[slice], offset);
-    look_up<W, VERIFY>(a, offset, ids, starts, span);
+    look_up<W, VERIFY>(a, offset, ids, starts, summary);
   }
 }
 
-/* Compares the words of a row with those of the longest one, and looks up those that differ, until no word of the
-   slice can be in the dictionary: what rows have in common does not matter then */
+/* Compares the words of a row with those of the longest one, and looks up those that differ. It stops when the slice
+   has a word that is not in the dictionary, both as it is and from its own start: then only kinds without words are
+   possible. */
 template <int W, bool VERIFY, typename I>
 __device__ inline void compare(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
 {
-  CodsellSpan *span  = &s.span[r.slice];
-  const I     *other = (const I *)s.col[r.slice];
-  const int    width = codsell_width(s.widest[r.slice]), shift = r.row - s.row[r.slice];
-  const bool   narrow = codsell_is_narrow(span);
-  int          same = r.n == width, relative = same, aligned = 1;
-  int32_t      here[W], there[W];
+  CodsellSummary *summary = &s.summary[r.slice];
+  const I        *other   = (const I *)s.col[r.slice];
+  const int       width = codsell_width(s.widest[r.slice]), shift = r.row - s.row[r.slice];
+  const bool      narrow = codsell_is_narrow(summary);
+  int             same = r.n == width, relative = same, aligned = 1;
+  int32_t         here[W], there[W];
 
   for (int w = r.part; w * W < r.n; w += r.parts) {
-    const bool ids = is_open(&span->max_id), starts = is_open(&span->max_relative);
+    const bool ids = is_open(&summary->max_id), starts = is_open(&summary->max_relative);
 
     if (!ids && !starts) return;
     const int left = r.n - 1 - w * W; /* columns behind the first one */
@@ -78,17 +80,17 @@ __device__ inline void compare(const CodsellSource &a, const CodsellRow<I> &r, C
     if (!narrow) aligned &= (here[0] - (int)other[0]) % W == 0;
 #pragma unroll
     for (int j = 0; j < W; j++) here[j] -= r.row;
-    look_up<W, VERIFY>(a, here, ids && !known, starts && !equal, span);
+    look_up<W, VERIFY>(a, here, ids && !known, starts && !equal, summary);
   }
-  if (!same) span->same = 0;
-  if (!relative) span->same_relative = 0;
-  if (!aligned) span->aligned = 0;
+  if (!same) summary->same = 0;
+  if (!relative) summary->same_relative = 0;
+  if (!aligned) summary->aligned = 0;
 }
 
-/* The spans of the slices of a block for a word length. All its threads must call, after measure(); they all know the
-   spans afterwards. */
+/* Completes the summaries of the slices of a thread block for a word length, after measure(). All threads must call;
+   all may read the summaries afterwards. */
 template <int W, bool VERIFY, typename I>
-__device__ inline void find_spans(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
+__device__ inline void summarize_slices(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
 {
   __syncthreads();
   look_up_longest<W, VERIFY>(a, r, s);
@@ -101,20 +103,20 @@ struct Lengths {
   int word[CODSELL_WORDS], count;
 };
 
-/* What the slices of a block speak against a word length */
+/* Adds the cost of the slices of a thread block for a word length */
 template <int W, typename I>
 __device__ inline void estimate(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s,
                                 unsigned long long *bytes)
 {
-  find_spans<W, false>(a, r, s);
+  summarize_slices<W, false>(a, r, s);
   if ((int)threadIdx.x >> r.log_slices > 0) return;
   const int width = codsell_width(s.widest[threadIdx.x]), ragged = s.ragged[threadIdx.x];
-  const int kind = codsell_choose(&s.span[threadIdx.x], width, W, r.c, ragged);
+  const int kind = codsell_choose(&s.summary[threadIdx.x], width, W, r.c, ragged);
   const int cost = codsell_cost(kind, width, W, r.c, ragged);
   if (cost > 0) atomicAdd(bytes, (unsigned long long)cost);
 }
 
-/* Each thread block has some slices of the sample and one of the word lengths */
+/* Each thread block works on some slices of the sample, with one of the word lengths */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_estimate(const CodsellSource a, const Lengths lengths, int log_parts, int64_t stride,
@@ -139,7 +141,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* Everything of a slice but its offsets */
+/* Sets all fields of the slices but their offsets */
 template <int W, typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_describe(const CodsellSource a, int log_parts, const I *__restrict__ row_ptr, const I *__restrict__ col,
@@ -151,23 +153,23 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   const int64_t            slice = (slot0 >> a.log_c) + threadIdx.x;
 
   measure(r, *a.words, s);
-  find_spans<W, true>(a, r, s);
+  summarize_slices<W, true>(a, r, s);
   if ((int)threadIdx.x >> r.log_slices > 0 || slice >= a.slices) return;
-  const CodsellSpan *span  = &s.span[threadIdx.x];
-  const int          width = codsell_width(s.widest[threadIdx.x]), ragged = s.ragged[threadIdx.x];
-  const int          kind = codsell_choose(span, width, W, r.c, ragged);
-  CodsellSlice       to   = {};
+  const CodsellSummary *summary = &s.summary[threadIdx.x];
+  const int             width = codsell_width(s.widest[threadIdx.x]), ragged = s.ragged[threadIdx.x];
+  const int             kind = codsell_choose(summary, width, W, r.c, ragged);
+  CodsellSlice          to   = {};
 
   to.width      = (uint64_t)width;
   to.kind       = (uint64_t)kind;
   to.ragged     = (uint64_t)ragged;
   to.permuted   = (uint64_t)s.permuted[threadIdx.x];
-  to.scaled     = (uint64_t)codsell_is_scaled(span, kind);
+  to.scaled     = (uint64_t)codsell_is_scaled(summary, kind);
   slices[slice] = to;
-  found[slice]  = {span->low, s.row[threadIdx.x], width > 0 ? codsell_ids_used(span, kind) : 0};
+  found[slice]  = {summary->low, s.row[threadIdx.x], width > 0 ? codsell_ids_used(summary, kind) : 0};
 }
 
-/* Of a slice, or of all slices up to and with one */
+/* Columns and bytes of one slice, or their running sums over the slices */
 struct Offsets {
   int64_t columns, bytes;
 };

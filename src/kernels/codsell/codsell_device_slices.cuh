@@ -1,6 +1,6 @@
 /*
-  codsell_device_slices.cuh - how conversion kernels read slices. Neighbouring threads share a row, so that a warp
-  reads whole pieces of few rows; what the rows of a slice have in common is found out in shared memory.
+  codsell_device_slices.cuh - how conversion kernels read slices. Neighbouring threads share a row, so that the loads of
+  a warp are contiguous in a few rows. Shared memory holds what the rows of a slice have in common.
 */
 #ifndef SPMV_CODSELL_DEVICE_SLICES_CUH
 #define SPMV_CODSELL_DEVICE_SLICES_CUH
@@ -11,16 +11,16 @@ namespace
 {
 enum { CODSELL_SLICES = CODSELL_THREADS / 8 /* of a thread block, at most */ };
 
-/* The slices of a thread block while it looks at them. Rows are compared with a longest one of their slice. */
+/* The slices that a thread block works on. Rows are compared with the longest row of their slice. */
 struct CodsellShared {
-  int         widest[CODSELL_SLICES]; /* see codsell_widest() */
-  int         ragged[CODSELL_SLICES], permuted[CODSELL_SLICES];
-  int         row[CODSELL_SLICES]; /* the longest row, the first of these, */
-  const void *col[CODSELL_SLICES]; /* and its columns */
-  CodsellSpan span[CODSELL_SLICES];
+  int            widest[CODSELL_SLICES]; /* see codsell_widest() */
+  int            ragged[CODSELL_SLICES], permuted[CODSELL_SLICES];
+  int            row[CODSELL_SLICES]; /* the longest row; the first of several */
+  const void    *col[CODSELL_SLICES]; /* the columns of that row */
+  CodsellSummary summary[CODSELL_SLICES];
 };
 
-/* Orders rows by their length, of equal ones the first lane highest */
+/* A number whose maximum is the longest row; the one in the first lane of several */
 __device__ inline int codsell_widest(int n, int lane) { return n * CODSELL_MAX_C + CODSELL_MAX_C - 1 - lane; }
 __device__ inline int codsell_width(int widest) { return widest / CODSELL_MAX_C; }
 
@@ -57,9 +57,9 @@ __device__ inline CodsellRow<I> row_in_slot(const CodsellSource &a, int64_t slot
   return r;
 }
 
-/* What the slices of a block are before their words are looked at: widths, ragged, permuted, their longest rows, and
-   their smallest and largest columns minus the first slot. words: in the dictionary. All threads of the block must
-   call; known after their next barrier. */
+/* Finds what does not depend on the words of the slices of a thread block: widths, ragged, permuted, longest rows, and
+   the smallest and the largest column minus the first slot. words: those in the dictionary. All threads must call; all
+   may read the result after their next barrier. */
 template <typename I>
 __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellShared &s)
 {
@@ -71,7 +71,7 @@ __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellSha
     const int id = words > 0 ? 0 : (int)CODSELL_NO_ID;
 
     s.widest[threadIdx.x] = s.ragged[threadIdx.x] = s.permuted[threadIdx.x] = 0;
-    s.span[threadIdx.x]                                                     = {id, id, 1, 1, 1, INT32_MAX, INT32_MIN};
+    s.summary[threadIdx.x]                                                  = {id, id, 1, 1, 1, INT32_MAX, INT32_MIN};
   }
   for (int step = r.parts; step < together; step *= 2) {
     widest = max(widest, __shfl_xor_sync(0xffffffffu, widest, step));
@@ -81,8 +81,8 @@ __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellSha
   __syncthreads();
   if (threadIdx.x % together == 0) {
     atomicMax(&s.widest[r.slice], widest);
-    atomicMin(&s.span[r.slice].low, low);
-    atomicMax(&s.span[r.slice].high, high);
+    atomicMin(&s.summary[r.slice].low, low);
+    atomicMax(&s.summary[r.slice].high, high);
   }
   if (r.row != r.slot) s.permuted[r.slice] = 1;
   __syncthreads();
@@ -94,7 +94,8 @@ __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellSha
   }
 }
 
-/* Threads that share a row, as a power of two: each keeps three words of the mean row, at most 8 do, or fill a block */
+/* log2 of the threads that share a row: each has at least three words of the mean row, and there are at most 8, or as
+   many as fill a thread block */
 inline int codsell_log_parts(const CodsellShape *s, int64_t nnz, int word)
 {
   const int64_t words = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;

@@ -1,7 +1,7 @@
 /*
-  codsell_device_tile.cuh - tiles through which a warp takes what is contiguous along the rows of the CSR to where it is
-  contiguous along the lanes of a slice: 32 slots and 8 positions, read with 8 threads per row, written with a thread a
-  row. All loads of a tile are under way before the first one is waited for.
+  codsell_device_tile.cuh - tiles in shared memory by which a warp transposes data that is contiguous along the rows of
+  the CSR and along the lanes of a slice: 32 slots and 8 positions, read with 8 threads per row, written with one thread
+  per row. All loads of a tile are issued before the first result is used.
 */
 #ifndef SPMV_CODSELL_DEVICE_TILE_CUH
 #define SPMV_CODSELL_DEVICE_TILE_CUH
@@ -19,15 +19,15 @@ enum {
   WARPS          = 1 << LOG_WARPS
 };
 
-/* The index in a tile of T. Positions are exchanged so that neither the threads that write 8 positions of some rows nor
-   those that read a position of all rows meet bank conflicts. */
+/* The index in a tile of T. Positions are swizzled, so that neither the threads that write 8 positions of some rows nor
+   those that read one position of all rows meet bank conflicts. */
 template <typename T>
 __device__ inline int index_in_tile(int slot, int position)
 {
   return (slot * POSITIONS + (slot >> (sizeof(T) == 8 ? 1 : 2) & (POSITIONS - 1))) ^ position;
 }
 
-/* Warps that share 32 slots, as a power of two: as many as have two tiles each in the mean slice, of `positions` */
+/* log2 of the warps that share 32 slots: each has at least two tiles of the mean slice, which has so many positions */
 inline int tile_log_parts(int64_t positions, int most)
 {
   int log = 0;

@@ -1,14 +1,15 @@
 /*
-  codsell_device_update.cu - values from the CSR, in its order, to the slices and long rows of a plan on the device.
+  codsell_device_update.cu - copies values from the CSR, in its order, to the slices and long rows of a plan on the
+  device.
 
-  A row is contiguous in the CSR, a position of all rows of a slice is contiguous in the plan: values go through tiles.
+  A row is contiguous in the CSR, and position k of all rows of a slice is contiguous in the plan. Tiles transpose.
 */
 #include "codsell_device_positions.cuh"
 #include "codsell_device_tile.cuh"
 
 namespace
 {
-/* The row of a thread: where it is in the CSR, and its lane in the plan */
+/* The row of a thread: its position in the CSR, and its lane in the plan */
 template <typename S>
 struct Lane {
   int64_t position;
@@ -16,7 +17,7 @@ struct Lane {
   S      *to;
 };
 
-/* The tiles part, part + parts, ... of the slots of a warp. All its threads must call. */
+/* Copies the tiles part, part + parts, ... of the 32 slots of a warp. All its threads must call. */
 template <typename S>
 __device__ inline void fill_tiles(const Lane<S> &at, int log_c, int part, int parts, const S *__restrict__ csr, S *tile)
 {
@@ -44,7 +45,7 @@ __device__ inline void fill_tiles(const Lane<S> &at, int log_c, int part, int pa
   }
 }
 
-/* The values of the slot of a thread, whose row lies at `position` of the CSR */
+/* The lane of a slot, whose row begins at `position` of the CSR */
 template <typename S>
 __device__ inline Lane<S> lane_of(const CodsellLayout &p, int64_t slot, int64_t position, S *values)
 {
@@ -55,7 +56,8 @@ __device__ inline Lane<S> lane_of(const CodsellLayout &p, int64_t slot, int64_t 
           values + (int64_t)at.column0 * c + (slot & (c - 1))};
 }
 
-/* While the pointers of the CSR are there: 1 << log_parts warps have 32 slots, whatever windows these are of */
+/* Copies values with the help of the CSR's pointers: 1 << log_parts warps share 32 slots, which may belong to several
+   windows */
 template <typename I, typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 5))
     codsell_fill_slots(const CodsellLayout p, int log_parts, const I *__restrict__ row_ptr, const S *__restrict__ csr,
@@ -76,8 +78,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   fill_tiles(lane, s.log_c, part, 1 << log_parts, csr, tile[warp]);
 }
 
-/* For a refresh: `shares` thread blocks per window of at most ROWS rows, each takes every shares-th group of 32 slots;
-   1 << log_parts warps share a group */
+/* Copies values without the CSR's pointers: `shares` thread blocks share a window of at most ROWS rows, and each takes
+   every shares-th set of 32 slots, which 1 << log_parts warps share */
 template <int ROWS, typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 5))
     codsell_fill_windows(const CodsellLayout p, int shares, int log_parts, const S *__restrict__ csr, S *values)
@@ -103,14 +105,14 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   }
 }
 
-/* Where a row lies in the CSR: from its pointers, */
+/* The position of a row, from the CSR's pointers */
 template <typename I>
 struct FromPointers {
   const I                  *row_ptr;
   __device__ inline int64_t operator()(const CodsellLayout &, int64_t row) const { return row_ptr[row]; }
 };
 
-/* and without them; all threads must call */
+/* The position of a row, from the lengths of the rows before it; all threads must call */
 struct FromLengths {
   __device__ inline int64_t operator()(const CodsellLayout &p, int64_t row) const
   {

@@ -5,27 +5,28 @@
 
 namespace
 {
-/* At a load of three quarters no search comes close to so many steps; one that does shows a table with more words */
+/* The most steps of a search in the hash table. A table that is three quarters full needs far fewer, so a search that
+   gets here means that the table has more words. */
 constexpr int PROBES_MAX = 4096;
 
-/* Numbers of 64 bits in the table that a thread block clears */
+/* 64-bit numbers of the table that a thread block clears */
 constexpr int CLEARED = 4 * CODSELL_THREADS;
 
-/* Entries of the table that a thread block looks at for its worthy ones */
+/* Entries of the table among which a thread block selects words */
 constexpr int LISTED_EACH = 4, LISTED = LISTED_EACH * CODSELL_THREADS;
 
-/* Thread blocks that keep a large device busy */
+/* Enough thread blocks to keep a large device busy */
 constexpr int64_t BLOCKS_WANTED = 512;
 
-/* What is known of a sample, in device memory: by word length, words, distinct ones, those worth an id, and the bytes
-   of the slices; whether its table is full, and how many words are worth an id in all */
+/* Counts of a sample, in device memory. By word length: words, distinct words, the bytes of the slices, and the number
+   of selected words. Of all lengths: whether the table is full, and the number of selected words. */
 struct Totals {
   unsigned long long words[CODSELL_WORDS], distinct[CODSELL_WORDS], bytes[CODSELL_WORDS];
   int64_t            number[CODSELL_WORDS];
-  int                full, worth;
+  int                full, selected;
 };
 
-/* What is 0 before a sample is taken */
+/* The counters that are 0 before a sample is taken */
 struct Sums {
   Totals         totals; /* first */
   CodsellBuckets buckets;
@@ -40,10 +41,10 @@ struct Sample {
   CodsellBuckets *buckets;
 };
 
-/* Words that the table of a sample takes: where it is fuller, none is used */
+/* The most words that a table may have: of a fuller one no word is used */
 __host__ __device__ inline int64_t most_words(int64_t capacity) { return capacity / 4 * 3; }
 
-/* Free entries, written as numbers side by side: key; first; count below id. And all sums. */
+/* Makes all entries free and all sums 0. An entry is written as three numbers: key; first; id and count. */
 __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity, Sums *sums)
 {
   static_assert(sizeof(CodsellEntry) == 3 * sizeof(uint64_t), "an entry is three numbers");
@@ -59,57 +60,58 @@ __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity, Sums 
   for (int i = threadIdx.x; i < (int)(sizeof(Sums) / sizeof(uint64_t)); i += CODSELL_THREADS) ((uint64_t *)sums)[i] = 0;
 }
 
-/* The position of a print, which is entered and counted if it is new; -1 when the table is full */
-__device__ inline int64_t enter(const Sample &s, uint64_t print, int *distinct)
+/* The index of the entry of a fingerprint, which is inserted and counted if it is new; -1 when the table is full */
+__device__ inline int64_t enter(const Sample &s, uint64_t fingerprint, int *distinct)
 {
-  int64_t i = (int64_t)(print & (uint64_t)(s.capacity - 1));
+  int64_t i = (int64_t)(fingerprint & (uint64_t)(s.capacity - 1));
 
   for (int probe = 0; probe < PROBES_MAX; probe++) {
     unsigned long long *key = (unsigned long long *)&s.table[i].key;
     unsigned long long  old = *(volatile unsigned long long *)key;
 
     if (old == 0) {
-      old = atomicCAS(key, 0ull, (unsigned long long)print);
+      old = atomicCAS(key, 0ull, (unsigned long long)fingerprint);
       if (old == 0) atomicAdd(distinct, 1);
     }
-    if (old == 0 || old == print) return i;
+    if (old == 0 || old == fingerprint) return i;
     i = (i + 1) & (s.capacity - 1);
   }
   s.totals->full = 1;
   return -1;
 }
 
-/* Adds a word of each lane: equal ones of a warp by that lane whose word comes first. rank orders the rows of a warp,
-   which are of one slice, and has `bits` bits. All lanes must call; active tells who has a word. */
-__device__ inline void add_word(const Sample &s, int active, uint64_t print, uint64_t locator, int rank, int bits,
+/* Adds a word per lane to the table. Of the lanes of a warp with equal words, the one whose word occurs first adds them
+   all. rank is the order of the rows of a warp, which are of one slice, and has `bits` bits. All lanes must call;
+   active tells whether a lane has a word. */
+__device__ inline void add_word(const Sample &s, int active, uint64_t fingerprint, uint64_t locator, int rank, int bits,
                                 int *distinct)
 {
   const int      lane  = threadIdx.x & 31;
   const unsigned here  = __ballot_sync(0xffffffffu, active);
-  const unsigned same  = __match_any_sync(0xffffffffu, active ? (unsigned long long)print : 0ull) & here;
-  unsigned       first = same; /* of those the ones of least rank, and of these the lowest lane */
+  const unsigned same  = __match_any_sync(0xffffffffu, active ? (unsigned long long)fingerprint : 0ull) & here;
+  unsigned       first = same; /* the lanes of least rank among these; the lowest lane of them adds */
 
   for (int bit = bits - 1; bit >= 0; bit--) {
     const unsigned zero = __ballot_sync(0xffffffffu, !(rank >> bit & 1));
     if (first & zero) first &= zero;
   }
   if (!active || lane != __ffs(first) - 1) return;
-  const int64_t at = enter(s, print, distinct);
+  const int64_t at = enter(s, fingerprint, distinct);
   if (at < 0) return;
   atomicAdd(&s.table[at].count, (uint32_t)__popc(same));
   unsigned long long *there = (unsigned long long *)&s.table[at].first;
   if (locator < *(volatile unsigned long long *)there) atomicMin(there, (unsigned long long)locator);
 }
 
-/* How a sample is shared among threads */
+/* How a sample is divided among threads */
 typedef struct {
-  int log_parts; /* threads of a row in a thread block: at least a warp per slice */
-  int shares;    /* thread blocks of a slice */
-  int bits;      /* of a row's number in its window */
+  int log_parts; /* log2 of the threads per row in a thread block: at least a warp per slice */
+  int shares;    /* thread blocks per slice */
+  int bits;      /* bits of the number of a row in its window */
 } Division;
 
-/* A thread block has some slices, one word length and a share of the words of each row. Lanes next to each other have
-   rows next to each other: their words are often the same. */
+/* Adds the words of a sample to the table. A thread block has some slices, one word length and a share of the words of
+   each row. Neighbouring lanes have neighbouring rows, whose words are often equal. */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_add_words(const Sample s, const CodsellSource a, const Division d, const I *__restrict__ row_ptr,
@@ -124,7 +126,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   const int part  = (threadIdx.x >> a.log_c & ((1 << d.log_parts) - 1)) + (share << d.log_parts);
   const int parts = d.shares << d.log_parts;
   int32_t   offset[CODSELL_MAX_WORD];
-  uint64_t  print = 0, relative = 0;
+  uint64_t  fingerprint = 0, relative = 0;
   int64_t   row   = 0;
   const I  *first = col;
   int       n     = 0;
@@ -143,9 +145,9 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   for (int w = part; __any_sync(0xffffffffu, w < count); w += parts) {
     if (w < count) {
       codsell_read_word(first, n, w, word, row, offset);
-      codsell_prints(offset, word, &print, &relative);
+      codsell_fingerprints(offset, word, &fingerprint, &relative);
     }
-    add_word(s, w < count, print, codsell_locator(l, row, w, 0), rank, d.bits, &distinct);
+    add_word(s, w < count, fingerprint, codsell_locator(l, row, w, 0), rank, d.bits, &distinct);
     add_word(s, w < count, relative, codsell_locator(l, row, w, 1), rank, d.bits, &distinct);
   }
   __syncthreads();
@@ -154,9 +156,9 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (distinct > 0) atomicAdd(&s.totals->distinct[l], (unsigned long long)distinct);
 }
 
-/* Lists the entries of the table that get an entry in the dictionary, in any order, and their keys; none when the table
-   was too small */
-__global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sample s, int32_t *worth, uint64_t *key)
+/* Lists the selected entries of the table, in any order, and their keys; none when the table was too small */
+__global__ void __launch_bounds__(CODSELL_THREADS)
+    codsell_list_selected(const Sample s, int32_t *selected, uint64_t *key)
 {
   __shared__ CodsellCounts      counts[CODSELL_WORDS];
   __shared__ unsigned long long used;
@@ -184,23 +186,23 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_list_worthy(const Sam
     const int64_t i = begin + j * CODSELL_THREADS;
     if (count[j] == 0) continue;
     const int length = codsell_locator_length(s.table[i].first);
-    if (!codsell_worth(counts[length], count[j])) continue;
+    if (!codsell_is_selected(counts[length], count[j])) continue;
     here[atomicAdd(&listed, 1)] = (int32_t)i;
     atomicAdd(&number[length], 1);
   }
   __syncthreads();
-  if (threadIdx.x == 0 && listed > 0) before = atomicAdd(&s.totals->worth, listed);
+  if (threadIdx.x == 0 && listed > 0) before = atomicAdd(&s.totals->selected, listed);
   if (threadIdx.x < CODSELL_WORDS && number[threadIdx.x] > 0)
     atomicAdd((unsigned long long *)&s.totals->number[threadIdx.x], (unsigned long long)number[threadIdx.x]);
   __syncthreads();
   for (int i = threadIdx.x; i < listed; i += CODSELL_THREADS) {
-    worth[before + i] = here[i];
-    key[before + i]   = codsell_rank_key(s.table[here[i]]);
+    selected[before + i] = here[i];
+    key[before + i]      = codsell_rank_key(s.table[here[i]]);
   }
 }
 
-/* How many threads share a row: as many as the mean row has words of the shortest length, so that each has one, as far
-   as a thread block has threads. Small samples are divided further, among several thread blocks per slice. */
+/* Chooses how many threads share a row: as many as the mean row has words of the shortest length, if a thread block has
+   that many. Small samples are divided further, among several thread blocks per slice. */
 Division divide(const CodsellShape *s, int64_t nnz, int word, int64_t slices, int lengths, int64_t *blocks)
 {
   const int64_t mean = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;
@@ -238,14 +240,14 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
   return SPMV_SUCCESS;
 }
 
-/* Gives ids to the words of the sample that are worth it, and writes them to a dictionary, if there is one */
+/* Gives ids to the selected words of the sample, and writes these to a dictionary, unless that is NULL */
 SpmvStatus rank_words(const CodsellDeviceAnalysis *a, const Sample *s, int32_t *dictionary, SpmvArena *arena,
                       SpmvExec *exec)
 {
   CodsellRanking r = {};
 
   r.most    = most_words(s->capacity);
-  r.n       = &s->totals->worth;
+  r.n       = &s->totals->selected;
   r.number  = s->totals->number;
   r.buckets = s->buckets;
   r.table   = s->table;
@@ -253,11 +255,11 @@ SpmvStatus rank_words(const CodsellDeviceAnalysis *a, const Sample *s, int32_t *
   SPMV_TRY(spmv_arena_array(arena, r.most, "keys in buckets", &r.key_to, exec));
   SPMV_TRY(spmv_arena_array(arena, r.most, "ranked words", &r.entry, exec));
   SPMV_TRY(spmv_arena_array(arena, r.most, "words in buckets", &r.entry_to, exec));
-  SPMV_LAUNCH(exec, codsell_list_worthy, spmv_blocks(s->capacity, LISTED), CODSELL_THREADS, 0, *s, r.entry, r.key);
+  SPMV_LAUNCH(exec, codsell_list_selected, spmv_blocks(s->capacity, LISTED), CODSELL_THREADS, 0, *s, r.entry, r.key);
   return codsell_device_rank(&r, &a->pattern, s->word[0], dictionary, exec);
 }
 
-/* The word length of fewest bytes for a sample, of equal ones the longest */
+/* The word length with which the matrix takes fewest bytes, by a sample; the longest of several */
 SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, SpmvExec *exec)
 {
   static const int choices[CODSELL_WORDS] = {

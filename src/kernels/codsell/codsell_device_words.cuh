@@ -22,11 +22,11 @@ __device__ inline void read_word(const I *col, int n, int w, int row, int32_t (&
   }
 }
 
-/* The id of a print, or CODSELL_NO_ID; VERIFY: only if the word of the dictionary is the same */
+/* The id of a fingerprint, or CODSELL_NO_ID; VERIFY: only if the word of the dictionary is the same */
 template <int W, bool VERIFY>
-__device__ inline int32_t id_of(const CodsellSource &a, uint64_t print, const int32_t (&offset)[W], int relative)
+__device__ inline int32_t id_of(const CodsellSource &a, uint64_t fingerprint, const int32_t (&offset)[W], int relative)
 {
-  const CodsellEntry *e = a.table + codsell_find(a.table, a.capacity, print);
+  const CodsellEntry *e = a.table + codsell_find(a.table, a.capacity, fingerprint);
 
   if (!e->key || e->id == CODSELL_NO_ID) return CODSELL_NO_ID;
   if (!VERIFY) return (int32_t)e->id;

@@ -13,19 +13,19 @@ typedef struct {
   CodsellCounts counts[CODSELL_WORDS];
 } Sample;
 
-/* Too many distinct words fill at most three quarters; then they repeat too little to be worth a dictionary */
+/* The table is full at three quarters. A sample with more distinct words repeats too few of them for a dictionary. */
 static int is_full(const Sample *s) { return s->used > s->capacity / 4 * 3; }
 
-static void add_word(Sample *s, uint64_t print, uint64_t locator)
+static void add_word(Sample *s, uint64_t fingerprint, uint64_t locator)
 {
   CodsellCounts *counts = &s->counts[codsell_locator_length(locator)];
   CodsellEntry  *e;
 
   if (is_full(s)) return;
-  e = &s->table[codsell_find(s->table, s->capacity, print)];
+  e = &s->table[codsell_find(s->table, s->capacity, fingerprint)];
   counts->words++;
   if (!e->key) {
-    *e = (CodsellEntry){print, locator, 0, CODSELL_NO_ID};
+    *e = (CodsellEntry){fingerprint, locator, 0, CODSELL_NO_ID};
     counts->distinct++;
     s->used++;
   }
@@ -37,11 +37,11 @@ static void add_word(Sample *s, uint64_t print, uint64_t locator)
 #define SPMV_INDEX_ONLY
 #include "core/instantiate.h"
 
-void codsell_host_span(const SpmvPattern *p, const CodsellAnalysis *a, int64_t slice, int word, int verify, int *width,
-                       int *ragged, CodsellSpan *span)
+void codsell_host_summarize(const SpmvPattern *p, const CodsellAnalysis *a, int64_t slice, int word, int verify,
+                            int *width, int *ragged, CodsellSummary *summary)
 {
-  if (p->index_type == SPMV_I64) span_of_slice_i64(p, a, slice, word, verify, width, ragged, span);
-  else span_of_slice_i32(p, a, slice, word, verify, width, ragged, span);
+  if (p->index_type == SPMV_I64) summarize_slice_i64(p, a, slice, word, verify, width, ragged, summary);
+  else summarize_slice_i32(p, a, slice, word, verify, width, ragged, summary);
 }
 
 static int compare_entries(const void *a_, const void *b_)
@@ -55,7 +55,7 @@ static int compare_entries(const void *a_, const void *b_)
   return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Gives the words that are worth it their ids; number[l] of them for each length, in ranked[] */
+/* Gives ids to the selected words: number[l] of each length, in ranked[] */
 static SpmvStatus rank_words(Sample *s, SpmvExec *exec, CodsellEntry ***ranked, int64_t *number)
 {
   int64_t    count = 0;
@@ -67,7 +67,7 @@ static SpmvStatus rank_words(Sample *s, SpmvExec *exec, CodsellEntry ***ranked, 
   status = spmv_alloc(exec, SPMV_HOST, s->used * (int64_t)sizeof(CodsellEntry *), "ranked words", (void **)ranked);
   if (status || s->used == 0) return status;
   for (int64_t i = 0; i < s->capacity; i++)
-    if (s->table[i].key && codsell_worth(s->counts[codsell_locator_length(s->table[i].first)], s->table[i].count))
+    if (s->table[i].key && codsell_is_selected(s->counts[codsell_locator_length(s->table[i].first)], s->table[i].count))
       (*ranked)[count++] = &s->table[i];
   qsort(*ranked, (size_t)count, sizeof **ranked, compare_entries);
   for (int64_t i = 0; i < count; i++) {
@@ -94,18 +94,18 @@ static SpmvStatus take_sample(const SpmvPattern *p, const CodsellAnalysis *a, in
   return SPMV_SUCCESS;
 }
 
-/* The bytes of the sampled slices, as many as the whole matrix would have, and of the dictionary */
+/* The bytes of the whole matrix, estimated from the sampled slices, and of the dictionary */
 static int64_t estimate_bytes(const SpmvPattern *p, const CodsellAnalysis *a, const Sample *s, int word, int64_t words)
 {
   const int c     = 1 << a->shape.log_c;
   int64_t   bytes = 0;
 
   for (int64_t i = 0; i * s->stride < a->shape.slices; i++) {
-    CodsellSpan span;
-    int         width, ragged;
+    CodsellSummary summary;
+    int            width, ragged;
 
-    codsell_host_span(p, a, codsell_sampled(i, s->stride, a->shape.slices), word, 0, &width, &ragged, &span);
-    bytes += codsell_cost(codsell_choose(&span, width, word, c, ragged), width, word, c, ragged);
+    codsell_host_summarize(p, a, codsell_sampled(i, s->stride, a->shape.slices), word, 0, &width, &ragged, &summary);
+    bytes += codsell_cost(codsell_choose(&summary, width, word, c, ragged), width, word, c, ragged);
   }
   return bytes * s->stride + words * codsell_stride(word) * (int64_t)sizeof(int32_t);
 }
@@ -116,7 +116,7 @@ static const int word_choices[CODSELL_WORDS] = {
 #undef WORD
 };
 
-/* The word length of fewest bytes for a sample, of equal ones the longest */
+/* The word length with which the matrix takes fewest bytes, by a sample; the longest of several */
 static SpmvStatus choose_word(const SpmvPattern *p, SpmvExec *exec, CodsellAnalysis *a, int *word)
 {
   Sample         s = {.word = word_choices, .lengths = CODSELL_WORDS};
@@ -124,7 +124,7 @@ static SpmvStatus choose_word(const SpmvPattern *p, SpmvExec *exec, CodsellAnaly
   int64_t        number[CODSELL_WORDS], least = INT64_MAX;
   SpmvStatus     status = take_sample(p, a, CODSELL_SAMPLE_ALL, exec, &s);
 
-  a->table    = s.table; /* where codsell_host_span looks */
+  a->table    = s.table; /* which codsell_host_summarize() reads */
   a->capacity = s.capacity;
   if (!status) {
     status = rank_words(&s, exec, &ranked, number);

@@ -40,10 +40,10 @@ SpmvStatus codsell_host_dictionary(const SpmvPattern *, int word, SpmvExec *, Co
 /* Fills slices and the rest of the shape; a plan also gets its codes and long columns */
 void codsell_host_slices(const SpmvPattern *, CodsellAnalysis *);
 
-/* What the words and columns of a slice allow, with the words of the table of that length; verify: compare the words
-   with those of the dictionary, not only their prints */
-void codsell_host_span(const SpmvPattern *, const CodsellAnalysis *, int64_t slice, int word, int verify, int *width,
-                       int *ragged, CodsellSpan *);
+/* Summarizes the words and columns of a slice for codsell_choose(), with the words of the table of that length. verify:
+   words are compared with those of the dictionary, not only by their fingerprints. */
+void codsell_host_summarize(const SpmvPattern *, const CodsellAnalysis *, int64_t slice, int word, int verify,
+                            int *width, int *ragged, CodsellSummary *);
 
 /* The product by one instruction set, which the processor must have */
 void codsell_host_mult_by(SpmvIsa, const CodsellPlan *, const void *alpha, const void *x, const void *beta, void *y);

@@ -5,8 +5,8 @@
   #include <immintrin.h>
 #endif
 
-/* How far ahead of their use values are fetched: one core with hardware prefetching alone does not fill its share of
-   the memory bandwidth (docs/host-performance.md) */
+/* Values are prefetched so many bytes ahead of their use: with hardware prefetching alone, one core does not reach its
+   share of the memory bandwidth (docs/host-performance.md) */
 enum { CODSELL_PREFETCH_BYTES = 2048 };
 
 #if SPMV_HAVE_X86_VARIANTS

@@ -128,7 +128,7 @@ UNIT_TEST(codsell_declines_what_csr_stores_as_well)
   unit_plan_clear(&b);
 }
 
-/* Rows of three triples of columns: near the diagonal, and at two places all over the matrix */
+/* Rows of three triples of columns: near the diagonal, and at two columns anywhere */
 static int64_t triples_row(const GenSpec *spec, int64_t i, int64_t *col)
 {
   const int64_t node = i / 3, nodes = spec->cols / 3;

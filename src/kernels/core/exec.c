@@ -5,7 +5,7 @@
 
 enum {
   HOST_ALIGNMENT   = 64, /* one cache line, one AVX-512 register */
-  DEVICE_ALIGNMENT = 256 /* what cudaMalloc gives */
+  DEVICE_ALIGNMENT = 256 /* as cudaMalloc() aligns */
 };
 
 void spmv_exec_init(SpmvExec *exec, SpmvSpace space)

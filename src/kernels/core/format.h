@@ -4,7 +4,7 @@
 
 #include <spmv_kernels.h>
 
-/* The one place where a format learns whether the library has GPU code */
+/* Tells a format at compile time whether the library has GPU code; nothing else does */
 #if defined(SPMV_HAVE_CUDA)
   #define SPMV_DEVICE_SLOTS(table) (&(table))
   #define SPMV_DEVICE_CAPS         (SPMV_CAP_DEVICE | SPMV_CAP_DEVICE_BUILD)
@@ -39,7 +39,7 @@ SPMV_BOTH uint64_t spmv_mix(uint64_t z)
 extern "C" {
 #endif
 
-/* An array of a plan and its size: what is reported, allocated and freed from one list. Empty ones are NULL. */
+/* An array of a plan and its size. The same list of these is reported, allocated and freed. Empty arrays are NULL. */
 typedef struct {
   const char   *name;
   SpmvArrayKind kind;
@@ -55,7 +55,7 @@ void       spmv_arrays_free(const SpmvPlan *, const SpmvPlanArray *, int count);
 
 /* Builds the plan of A^T from its CSR by the format of A, and adds it to the memory of A. The CSR may be freed then. */
 SpmvStatus spmv_build_transposed(SpmvPlan *, const SpmvCsr *transposed, const SpmvOptions *, SpmvExec *);
-/* The same from the list of nonzeros; device/transpose.cu */
+/* Builds the plan of A^T from the list of nonzeros; device/transpose.cu */
 SpmvStatus spmv_transpose_listed(SpmvPlan *, const SpmvOptions *, SpmvExec *);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* What the files of core/ and device/ share and no format needs. */
+/* Declarations that the files of core/ and device/ share and that no format needs. */
 #ifndef SPMV_CORE_INTERNAL_H
 #define SPMV_CORE_INTERNAL_H
 

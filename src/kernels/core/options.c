@@ -43,7 +43,7 @@ static int choice_count(const SpmvOptionDesc *desc)
   return n;
 }
 
-/* As a user types it: 6442450945, not 6.44245e+09, and 0.3, not 0.29999999999999999 */
+/* Writes a number as a user types it: 6442450945, not 6.44245e+09, and 0.3, not 0.29999999999999999 */
 static void number_text(double value, char *text, size_t size)
 {
   const double exact = 9007199254740992.0; /* 2^53: integers up to here have a double each */

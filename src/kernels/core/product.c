@@ -20,7 +20,7 @@ static SpmvStatus scale(const SpmvPlan *plan, int64_t n, const void *beta, void 
   return SPMV_SUCCESS;
 }
 
-/* Without nonzeros there may be no x */
+/* Whether a product reads x, which may be NULL if the matrix has no nonzeros */
 static int reads_x(const SpmvPlan *plan, const void *alpha)
 {
   return plan->nnz > 0 && !is_zero(alpha, plan->scalar_type);
@@ -36,7 +36,7 @@ SpmvStatus spmv_mult(const SpmvPlan *plan, const void *alpha, const void *x, con
 SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,
                               void *work, SpmvExec *exec)
 {
-  (void)work; /* a plan of A^T has its own */
+  (void)work; /* a plan of A^T has work of its own */
   if (!reads_x(plan, alpha)) return scale(plan, plan->cols, beta, y, exec);
   if (plan->transposed) return spmv_mult(plan->transposed, alpha, x, beta, y, plan->transposed_work, exec);
   if (!plan->slots->add_transposed)

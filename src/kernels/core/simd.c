@@ -1,4 +1,4 @@
-/* Which instruction set the host products use; asked once. */
+/* Which instruction set the host products use; the processor is queried once. */
 #include "simd.h"
 #include <stdlib.h>
 #include <string.h>

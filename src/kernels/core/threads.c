@@ -20,7 +20,7 @@ int spmv_threads_available(void)
   return processors < SPMV_THREADS_MAX ? (int)processors : SPMV_THREADS_MAX;
 }
 
-/* Thread `number` of so many does every threads-th share */
+/* Thread `number` does every threads-th share */
 static void do_shares(SpmvShare share, void *context, int shares, int number, int threads)
 {
   for (int s = number; s < shares; s += threads) share(context, s, shares);

@@ -19,10 +19,10 @@ typedef struct {
   pthread_t           thread;
 } SpmvWorker;
 
-/* Belongs to one owner and stays where it is while started. All zero is one that was not started, which may be stopped.
-   It allocates nothing. */
+/* A set of threads. It has one owner, and must not be copied or moved while started. A set that is all zero was not
+   started; it may be stopped. It allocates nothing. */
 typedef struct SpmvThreads {
-  pthread_mutex_t one_at_a_time, lock; /* of callers; of all that follows */
+  pthread_mutex_t one_at_a_time, lock; /* for callers; for all fields that follow */
   pthread_cond_t  begin, end;
   int             started, workers, busy, stop;
   unsigned        round; /* of the work */
@@ -32,13 +32,13 @@ typedef struct SpmvThreads {
   SpmvWorker      worker[SPMV_THREADS_MAX - 1];
 } SpmvThreads;
 
-/* Processors that the calling thread may run on: one where a process is bound to one */
+/* The number of processors that the calling thread may run on: 1 where the process is bound to one */
 int spmv_threads_available(void);
 
-/* Starts `most` threads, the caller's included; fewer, or none beside it, where they cannot be had */
+/* Starts threads, so that there are `most` with the caller's; fewer where they cannot be had */
 void spmv_threads_start(SpmvThreads *, int most);
 
-/* Threads there are, the caller's included: more shares than these are done one after the other */
+/* The number of threads, the caller's included. Each does one share at a time. */
 int spmv_threads_count(const SpmvThreads *);
 
 /* Does all shares, each once, and returns when they are done. Calls from several threads come one after the other. */

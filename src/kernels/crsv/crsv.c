@@ -90,7 +90,7 @@ static const char *const variant_choices[] = {"all", "no_readonly", "outer_loop"
 
 static const SpmvOptionDesc crsv_options[] = {
     {"nt", SPMV_OPTION_ENUM, CRSV_NT_AUTO, 0, 0, nt_choices,
-     "threads a row on a GPU: auto streams the matrix and splits long rows, rule is the paper's, the "
+     "threads per row on a GPU: auto streams the matrix and splits long rows, rule is the paper's, the "
      "power of two next to the mean row length"},
     {"variant", SPMV_OPTION_ENUM, CRSV_ALL, 0, 0, variant_choices,
      "with nt other than auto: the paper's kernel without one of its improvements, to compare: without the read-only "
@@ -125,7 +125,7 @@ const SpmvFormat spmv_format_crsv = {
     .caps = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_BITWISE | SPMV_CAP_F32 | SPMV_CAP_I64 |
             SPMV_CAP_BORROWS | SPMV_DEVICE_CAPS,
     .name    = "crsv",
-    .summary = "CRS-vector: plain CSR, several lanes a row",
+    .summary = "CRS-vector: plain CSR, several lanes per row",
     .options = crsv_options,
     .host    = &host_slots,
     .device  = SPMV_DEVICE_SLOTS(crsv_device_slots),

@@ -138,7 +138,7 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   print(ctx, plan->own_values || plan->own_col ? "keeps a copy of CSR arrays on the device"
                                                : "uses the CSR arrays in place, on the device");
   if (plan->lanes)
-    snprintf(line, sizeof line, "threads a row: %d, variant: %s", plan->lanes,
+    snprintf(line, sizeof line, "threads per row: %d, variant: %s", plan->lanes,
              base->format->options[CRSV_OPTION_VARIANT].choices[(int)base->options.value[CRSV_OPTION_VARIANT]]);
   else
     snprintf(line, sizeof line, "streams in %lld blocks of %lld rows and nonzeros, long rows in %lld pieces",

@@ -1,5 +1,5 @@
 /*
-  crsv_device.cuh - the plan of format crsv on the device, and the steps of its making.
+  crsv_device.cuh - the plan of format crsv on the device, and the steps that make it.
 
   A plan borrows the arrays of a CSR that lies on the device, and uploads those that do not. For nt = auto it adds a
   table of blocks: block b of the streaming kernel owns the rows i with row_ptr[i] + i in [b share, (b+1) share), so
@@ -14,9 +14,9 @@
 
 enum {
   CRSV_THREADS     = 128,
-  CRSV_ITEMS       = 4,  /* nonzeros per thread of the streaming kernel: so many let a multiprocessor */
-  CRSV_BLOCKS      = 16, /* have so many blocks, all its threads; a block of more was slower */
-  CRSV_BLOCKS_WIDE = 10, /* with 64-bit indices */
+  CRSV_ITEMS       = 4,                         /* nonzeros per thread of the streaming kernel; more were slower */
+  CRSV_BLOCKS      = 16,                        /* thread blocks per multiprocessor, which use all its threads */
+  CRSV_BLOCKS_WIDE = 10,                        /* the same with 64-bit indices */
   CRSV_CAPACITY    = CRSV_ITEMS * CRSV_THREADS, /* nonzeros of a block */
   CRSV_ROWS        = CRSV_CAPACITY * 5 / 4,     /* rows of a block, at most */
   CRSV_WARP_ROW    = 64,                        /* nonzeros */
@@ -34,8 +34,9 @@ struct CrsvCsr {
   S  alpha, beta;
 };
 
-/* A block of the streaming kernel: rows row0 .. row0+rows-1, nonzeros begin .. begin+count-1; long rows left out. All
-   that its threads need not find out for themselves: the kernel waits for instructions nearly as much as for memory. */
+/* A block of the streaming kernel: rows row0 .. row0+rows-1, nonzeros begin .. begin+count-1, without long rows. The
+   conversion stores what threads would otherwise compute in each product: the kernel is bound by instructions nearly as
+   much as by memory. */
 struct CrsvBlock {
   int64_t  row0, begin;
   uint16_t rows, count;
@@ -58,7 +59,7 @@ struct CrsvLongRow {
 
 /* Counts that size the arrays of a plan; all 0 unless nt = auto */
 struct CrsvCounts {
-  int64_t share; /* a row i belongs to block (row_ptr[i] + i) / share: neither many nonzeros nor empty rows crowd one */
+  int64_t share; /* row i belongs to block (row_ptr[i] + i) / share, so that no block has too many nonzeros or rows */
   int64_t blocks, pieces, slots, long_rows;
 };
 

@@ -1,6 +1,6 @@
 /*
-  crsv_device_mult.cu - products of format crsv on the device: the paper's kernel with T threads per row, and what the
-  paper adds to it one by one. The streaming kernel is in crsv_device_stream.cu.
+  crsv_device_mult.cu - products of format crsv on the device: the paper's kernel with T threads per row, and its
+  variants without one of the paper's improvements. The streaming kernel is in crsv_device_stream.cu.
 */
 #include "../device/vector.cuh"
 #include "crsv_device.cuh"
@@ -53,7 +53,8 @@ __global__ void __launch_bounds__(CRSV_THREADS) crsv_rows(CrsvCsr<I, S> a, int64
 template <typename I, typename S, int T, int VARIANT>
 SpmvStatus launch_rows(const CrsvCsr<I, S> &a, int64_t rows, SpmvExec *exec)
 {
-  const int64_t all = spmv_blocks(rows * T, CRSV_THREADS), most = 65535; /* what a grid could have before the paper */
+  const int64_t all  = spmv_blocks(rows * T, CRSV_THREADS),
+                most = 65535; /* the largest grid of the GPUs before those of the paper */
 
   SPMV_LAUNCH(exec, (crsv_rows<I, S, T, VARIANT>), VARIANT == CRSV_OUTER_LOOP && all > most ? most : all, CRSV_THREADS,
               0, a, rows);

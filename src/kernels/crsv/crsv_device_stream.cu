@@ -1,9 +1,10 @@
 /*
   crsv_device_stream.cu - the streaming product of format crsv.
 
-  A thread block takes the nonzeros of its rows in their order, a few per thread: all values and columns are asked for
-  before the first x, and all x before the first multiplication. The products go to shared memory, where `lanes` threads
-  add up each row. The first blocks take the pieces of long rows instead, which a second kernel adds up.
+  A thread block multiplies the nonzeros of its rows in their order, a few per thread. The loads of all values and
+  columns are issued before the first load of x, and those of all x before the first multiplication. The products go to
+  shared memory, where `lanes` threads add up each row. The first thread blocks work on the pieces of long rows instead,
+  whose sums a second kernel adds up.
 */
 #include "../device/overlap.cuh"
 #include "../device/vector.cuh"
@@ -19,7 +20,7 @@ struct Products {
   const uint16_t *ends;
 };
 
-/* The sum of every lanes-th product from k on and before end, two on their way at a time */
+/* The sum of every lanes-th product from k on and before end, with two loads in flight at a time */
 template <typename S>
 __device__ inline S add_products(const S *value, int k, int end, int lanes)
 {
@@ -34,7 +35,7 @@ __device__ inline S add_products(const S *value, int k, int end, int lanes)
   return sum;
 }
 
-/* y of all rows, without those for a warp where some are uneven */
+/* Writes y of all rows; in an uneven block, of those that are not longer than CRSV_WARP_ROW */
 template <typename S>
 __device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, S alpha, S beta, S *y)
 {
@@ -48,7 +49,7 @@ __device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, S alph
   }
 }
 
-/* y of the rows that are longer than CRSV_WARP_ROW, a warp each */
+/* Writes y of the rows that are longer than CRSV_WARP_ROW, one warp per row */
 template <typename S>
 __device__ inline void add_longer_rows(const Products<S> &p, int rows, S alpha, S beta, S *y)
 {
@@ -60,7 +61,8 @@ __device__ inline void add_longer_rows(const Products<S> &p, int rows, S alpha, 
   }
 }
 
-/* A thread's nonzeros of a block. Without a sign or a condition the address of an x takes one instruction. */
+/* The nonzeros of one thread. Columns are unsigned, and loads of x have no condition, so that the address of an entry
+   of x takes one instruction. */
 template <typename I, typename S>
 struct Share {
   typename std::make_unsigned<I>::type col[CRSV_ITEMS]; /* 0 where there is no nonzero: that x is read, but not used */
@@ -91,7 +93,7 @@ struct Share {
   }
 };
 
-/* The ends of a block's rows */
+/* Computes where the products of each row of a block end */
 template <typename I>
 __device__ inline void find_ends(const I *row_ptr, const CrsvBlock &b, uint16_t *ends)
 {
@@ -105,7 +107,7 @@ constexpr int crsv_resident_blocks()
   return spmv_resident_blocks(CRSV_THREADS, sizeof(I) == 8 ? CRSV_BLOCKS_WIDE : CRSV_BLOCKS);
 }
 
-/* A piece of a long row: its sum to y, or where there are several, to the work space */
+/* Sums up a piece of a long row, to y or, if the row has several pieces, to the work space */
 template <typename I, typename S>
 __device__ inline void sum_piece(CrsvCsr<I, S> &a, const CrsvPiece &p, S *work)
 {
@@ -144,7 +146,7 @@ __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
   const CrsvBlock b = blocks[(int)blockIdx.x - piece_count];
 
   mine.load(a, b);
-  find_ends(a.row_ptr + b.row0, b, ends); /* while the nonzeros are on their way */
+  find_ends(a.row_ptr + b.row0, b, ends); /* while the loads of the nonzeros are in flight */
   spmv_wait_for_previous(a.x, a.y);
   mine.multiply(a.x, b, product);
   __syncthreads();

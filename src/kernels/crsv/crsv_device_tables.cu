@@ -11,7 +11,7 @@ namespace
 {
 enum { THREADS = 256, LONGEST_BLOCKS = 1024 };
 
-/* Of one block, or summed over the blocks before it */
+/* Counts of one block, or their sums over the blocks before it */
 struct LongCounts {
   int64_t pieces, slots, rows; /* rows: long ones of several pieces */
 };
@@ -40,8 +40,8 @@ __host__ __device__ int64_t first_row(const I *row_ptr, int64_t rows, int64_t ke
   return low;
 }
 
-/* The rows that begin in block b, but for the last of them if it ends beyond the block's capacity: then that row is cut
-   into pieces */
+/* The rows that begin in block b. If the last of them ends beyond the capacity of the block, it is left out and *cut is
+   true: that row is cut into pieces. */
 template <typename I>
 __device__ CrsvBlock rows_of_block(const I *row_ptr, int64_t rows, int64_t share, int64_t b, bool *cut)
 {
@@ -76,7 +76,7 @@ __device__ inline bool is_uneven(const I *row_ptr, const CrsvBlock &b)
   return uneven;
 }
 
-/* Of the row that is cut in a block */
+/* Counts of the row that is cut in a block */
 template <typename I>
 struct CountBlock {
   const I              *row_ptr;
@@ -135,8 +135,8 @@ __global__ void crsv_make_blocks(const I *row_ptr, int64_t rows, int64_t share, 
   blocks[b]       = block;
 }
 
-/* Rows and nonzeros that begin in a block, so that the last row that does has its end there too, nearly always. Rows of
-   one length fill a block to their last; others leave room for one of twice the mean. */
+/* How many rows and nonzeros together begin in a block. The number is so small that the last of these rows nearly
+   always ends in the block, too: rows of one length fit exactly, others leave space for a row of twice the mean. */
 int64_t share_of(int64_t rows, int64_t nnz, int64_t longest)
 {
   const double mean = rows ? (double)nnz / (double)rows : 0;

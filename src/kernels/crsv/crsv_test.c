@@ -80,8 +80,8 @@ static void check_view(const char *nt, const char *expected)
 
 UNIT_TEST(crsv_takes_the_threads_a_row_that_the_rule_gives)
 {
-  check_view("rule", "threads a row: 2,"); /* 4 nonzeros in 3 rows: the next power of two is 2 */
-  check_view("16", "threads a row: 16,");
+  check_view("rule", "threads per row: 2,"); /* 4 nonzeros in 3 rows: the next power of two is 2 */
+  check_view("16", "threads per row: 16,");
   check_view("auto", "streams in 1 blocks of 510");
 }
 

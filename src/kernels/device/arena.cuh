@@ -9,8 +9,8 @@
 
 enum { SPMV_ARENA_CHUNKS = 24, SPMV_ARENA_ALIGN = 256 };
 
-/* All zero is an empty arena; chunk_bytes may be set, at any time, to what will be needed from then on, for the next
-   chunk if there will be one */
+/* All zero is an empty arena. chunk_bytes may be set at any time to the bytes that will be needed from then on: it is
+   the size of the next chunk. */
 typedef struct {
   void   *chunk[SPMV_ARENA_CHUNKS];
   int     chunks;

@@ -46,7 +46,7 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
     }                                                                                                                  \
   } while (0)
 
-/* Threads that a multiprocessor of the architecture being compiled can hold */
+/* The most threads that a multiprocessor of the compiled architecture holds at a time */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 enum { SPMV_RESIDENT_THREADS = 1024 };
 #elif defined(__CUDA_ARCH__) &&                                                                                        \
@@ -56,7 +56,7 @@ enum { SPMV_RESIDENT_THREADS = 1536 };
 enum { SPMV_RESIDENT_THREADS = 2048 };
 #endif
 
-/* Thread blocks that a launch bound may ask for, where a larger multiprocessor would have `wanted` */
+/* Thread blocks per multiprocessor for a launch bound: `wanted`, or fewer where a multiprocessor holds fewer threads */
 __host__ __device__ constexpr int spmv_resident_blocks(int threads, int wanted)
 {
   return wanted * threads > SPMV_RESIDENT_THREADS ? SPMV_RESIDENT_THREADS / threads : wanted;

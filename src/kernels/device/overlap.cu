@@ -1,4 +1,4 @@
-/* What overlapped launches need on the host; overlap.cuh has their rules. */
+/* overlap.cu - the host side of overlapped launches; overlap.cuh has their rules. */
 #include "overlap.cuh"
 #include <atomic>
 
@@ -8,8 +8,8 @@ __global__ void spmv_do_nothing(int) {}
 
 enum { UNKNOWN = 0, NO = 1, YES = 2 };
 
-/* The instructions need the architecture on both sides: a device of today may run code that was made for an old one,
-   in which the kernels do not wait */
+/* Both the device and the code must have the instructions. A new device may run code that was compiled for an old
+   architecture, in which kernels do not wait. */
 int find_out(int device)
 {
   int                major = 0;

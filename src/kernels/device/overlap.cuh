@@ -1,14 +1,14 @@
 /*
   overlap.cuh - products that begin while the kernel before them ends (programmatic dependent launch).
 
-  The start of a kernel and its first loads of the matrix wait for nothing that the kernel before it in the stream
-  computes. So a product is launched by SPMV_LAUNCH_OVERLAPPED: its blocks may begin as soon as there is room for them,
-  once all blocks of the kernel before have called spmv_let_next_begin(), or ended. Two rules make that safe:
+  The start of a kernel and its first loads of the matrix do not depend on what the kernel before it in the stream
+  computes. So a product is launched by SPMV_LAUNCH_OVERLAPPED: its blocks may begin as soon as a multiprocessor can
+  hold them and all blocks of the kernel before have called spmv_let_next_begin() or ended. Two rules make that safe:
 
-  - A thread calls spmv_wait_for_previous() before it touches x, y or work, and some thread of every launch does: so the
-    end of a kernel tells that all before it have ended, too. x and work are read by __ldca(): loads of the read-only
-    path (__ldg, or const and __restrict__) the compiler moves in front of the wait.
-  - The arrays of the matrix are read before that. Who writes them calls spmv_overlap_fence() afterwards.
+  - A thread calls spmv_wait_for_previous() before it touches x, y or work. Some thread of every launch calls it, so
+  that a kernel never ends before those in front of it. x and work are read by __ldca(), because the compiler may move
+  loads of the read-only path (__ldg, or const and __restrict__) in front of the wait.
+  - The arrays of the matrix are read before that wait. Code that writes them calls spmv_overlap_fence() afterwards.
 */
 #ifndef SPMV_OVERLAP_CUH
 #define SPMV_OVERLAP_CUH
@@ -18,15 +18,16 @@
 /* Whether the current device, and the code made for it, can overlap kernels: compute capability 9.0 and newer */
 extern "C" int spmv_device_overlaps(void);
 
-/* Enqueues a kernel that does nothing, but only after all before it: the overlapped kernel behind it finds the arrays
-   of the matrix written. Not needed where the host waits for the stream; nothing where kernels do not overlap. */
+/* Enqueues an empty kernel that begins when all kernels before it have ended, so that an overlapped kernel behind it
+   reads what they wrote to the arrays of the matrix. Not needed where the host waits for the stream; does nothing where
+   kernels do not overlap. */
 SpmvStatus spmv_overlap_fence(SpmvExec *);
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   #define SPMV_ARCH_OVERLAPS
 #endif
 
-/* This thread does not mind if the next kernel in the stream begins */
+/* Allows the next kernel in the stream to begin, as far as this thread is concerned */
 __device__ inline void spmv_let_next_begin()
 {
 #ifdef SPMV_ARCH_OVERLAPS
@@ -34,8 +35,9 @@ __device__ inline void spmv_let_next_begin()
 #endif
 }
 
-/* Waits for the kernels before this one in the stream. The pointer goes through the instruction, so that the compiler
-   moves no access by it in front, whatever it knows of __restrict__. To wait again costs next to nothing. */
+/* Waits for the kernels before this one in the stream. The pointer is an operand of the instruction, so that the
+   compiler moves no access through it in front of the wait, in spite of __restrict__. A second wait costs next to
+   nothing. */
 template <typename Pointer>
 __device__ inline void spmv_wait_for_previous(Pointer &p)
 {

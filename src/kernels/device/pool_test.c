@@ -51,7 +51,7 @@ UNIT_TEST(a_pool_keeps_no_more_than_it_may)
 
   if (spmv_device_count(NULL) == 0) return;
   spmv_exec_init(&exec, SPMV_DEVICE);
-  spmv_exec_free(&exec, SPMV_DEVICE, take(&exec, MIB)); /* what comes with a first use is there */
+  spmv_exec_free(&exec, SPMV_DEVICE, take(&exec, MIB)); /* the first use also allocates memory of the CUDA runtime */
   for (int i = 0; i < 3; i++) {
     spmv_device_keep(keep[i]);
     const int64_t before = free_bytes(&exec);
@@ -128,7 +128,7 @@ UNIT_TEST(blocks_are_of_the_current_device_and_freed_from_any)
   unsetenv("SPMV_EMULATOR_DEVICES");
 }
 
-/* A real device has them all the same */
+/* A real device has pools, and passes as well */
 UNIT_TEST(a_device_without_pools_serves_as_well)
 {
   SpmvExec exec;

@@ -1,7 +1,6 @@
 /*
-  running_sums.cuh - what all thread blocks of a launch have found, added up to and with each of them, by the launch
-  itself: the block that is done last adds up. A scan of its own would be two launches more, which cost a small matrix
-  as much as the work.
+  running_sums.cuh - an inclusive scan over the thread blocks of a launch, done by the launch itself: the block that
+  ends last adds up. A separate scan would take two more launches, which take as long as the work on a small matrix.
 */
 #ifndef SPMV_RUNNING_SUMS_CUH
 #define SPMV_RUNNING_SUMS_CUH
@@ -25,9 +24,9 @@ struct SpmvAddNumbers {
   }
 };
 
-/* sums[b] becomes what the thread blocks 0 .. b have found: `found`, as the first thread of each has it. All threads of
-   all blocks, THREADS each, must call; arrived is 0 before the launch. True in all threads of the block that was last,
-   which alone may read sums before the launch is done. */
+/* sums[b] becomes the sum of `found` over the thread blocks 0 .. b, where the first thread of each block passes it. All
+   threads of all blocks, THREADS each, must call; arrived is 0 before the launch. Returns true in all threads of the
+   block that ended last, which alone may read sums before the launch is done. */
 template <int THREADS, int N>
 __device__ inline bool spmv_sum_up(const SpmvNumbers<N> &found, SpmvNumbers<N> *sums, unsigned *arrived)
 {

@@ -11,16 +11,17 @@ namespace
 {
 const int64_t PIECE = SPMV_STAGING_PIECE;
 
-/* What one thread fills in turn. A buffer may be filled when its event has come: then the device has read it. */
-struct Lane {
+/* The two buffers that one thread fills in turn. A buffer may be filled again when its event has occurred: then the
+   device has read it. */
+struct DoubleBuffer {
   char       *buffers; /* pinned, [SPMV_STAGING_BUFFERS * PIECE] */
   cudaEvent_t read[SPMV_STAGING_BUFFERS];
   int         device; /* of the events; the buffers serve every device */
 };
 
-/* All that outlives an upload. A lane is made when an upload first has that many threads. */
+/* What is kept between uploads. A double buffer is made when an upload first has that many threads. */
 pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-Lane            lane[SPMV_STAGING_THREADS];
+DoubleBuffer    double_buffer[SPMV_STAGING_THREADS];
 
 class Locked
 {
@@ -31,8 +32,8 @@ public:
   ~Locked() { pthread_mutex_unlock(&one_at_a_time); }
 };
 
-/* While a stream is being captured, waiting for an event and pinning memory would be errors for its thread or for all,
-   although the upload is on another stream: not for a thread in relaxed mode. */
+/* While any stream is being captured, it is an error to wait for an event or to pin memory, also for an upload on
+   another stream. It is allowed to a thread whose capture mode is relaxed. */
 class BesideCaptures
 {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
@@ -44,9 +45,9 @@ public:
   ~BesideCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode); }
 };
 
-/* ---- the lanes ---- */
+/* ---- the buffers ---- */
 
-void drop_events(Lane *l)
+void drop_events(DoubleBuffer *l)
 {
   for (cudaEvent_t &e : l->read) {
     if (!e) continue;
@@ -56,15 +57,15 @@ void drop_events(Lane *l)
   }
 }
 
-void drop_lane(Lane *l)
+void drop_double_buffer(DoubleBuffer *l)
 {
   drop_events(l);
   if (l->buffers) (void)cudaFreeHost(l->buffers);
   l->buffers = nullptr;
 }
 
-/* The buffers, and events of a device */
-bool have_lane(Lane *l, int device)
+/* Makes the buffers, and the events on a device, unless they are there; false where they cannot be had */
+bool make_double_buffer(DoubleBuffer *l, int device)
 {
   if (l->buffers && l->device == device) return true;
   drop_events(l);
@@ -76,21 +77,21 @@ bool have_lane(Lane *l, int device)
   for (cudaEvent_t &e : l->read)
     complete = complete && cudaEventCreateWithFlags(&e, cudaEventDisableTiming) == cudaSuccess;
   if (complete) return true;
-  drop_lane(l);
+  drop_double_buffer(l);
   (void)cudaGetLastError();
   return false;
 }
 
-void drop_lanes()
+void drop_double_buffers()
 {
-  for (Lane &l : lane) drop_lane(&l);
+  for (DoubleBuffer &l : double_buffer) drop_double_buffer(&l);
 }
 
-int have_lanes(int wanted, int device)
+int make_double_buffers(int wanted, int device)
 {
   int count = 0;
 
-  while (count < wanted && have_lane(&lane[count], device)) count++;
+  while (count < wanted && make_double_buffer(&double_buffer[count], device)) count++;
   return count;
 }
 
@@ -102,14 +103,15 @@ struct Upload {
   int64_t              bytes;
   int                  device;
   cudaStream_t         stream;
-  std::atomic<int64_t> next; /* byte that nobody has taken */
+  std::atomic<int64_t> next; /* first byte that no thread has taken */
   std::atomic<bool>    failed;
 };
 
 cudaError_t send_piece(const Upload *u, int64_t begin, char *buffer, cudaEvent_t read)
 {
   const size_t bytes = (size_t)std::min(PIECE, u->bytes - begin);
-  cudaError_t  error = cudaEventSynchronize(read); /* of the piece before, perhaps of another upload */
+  cudaError_t  error =
+      cudaEventSynchronize(read); /* of the piece that was in the buffer before, perhaps of another upload */
 
   if (error) return error;
   memcpy(buffer, u->from + begin, bytes);
@@ -117,7 +119,8 @@ cudaError_t send_piece(const Upload *u, int64_t begin, char *buffer, cudaEvent_t
   return error ? error : cudaEventRecord(read, u->stream);
 }
 
-/* A thread begins with the first device. A caller's own context must stay: nothing is set that is right already. */
+/* Sets the device of a thread, which is device 0 in a new one. Nothing is set if it is right already: the context that
+   a caller has chosen must stay. */
 cudaError_t use_device(int device)
 {
   int               current = 0;
@@ -126,13 +129,13 @@ cudaError_t use_device(int device)
   return error || current == device ? error : cudaSetDevice(device);
 }
 
-/* What thread number `share` does: it takes pieces until there are none */
+/* The work of thread number `share`: it sends pieces until none is left */
 void send_pieces(void *upload, int share, int)
 {
   Upload              *u     = (Upload *)upload;
-  const Lane          *l     = &lane[share];
+  const DoubleBuffer  *l     = &double_buffer[share];
   cudaError_t          error = use_device(u->device);
-  const BesideCaptures relaxed; /* with the device set: it might make a context on the first one */
+  const BesideCaptures relaxed; /* after use_device(), because it makes a context on the current device */
 
   for (int turn = 0; !error && !u->failed; turn = (turn + 1) % SPMV_STAGING_BUFFERS) {
     const int64_t begin = u->next.fetch_add(PIECE);
@@ -144,7 +147,7 @@ void send_pieces(void *upload, int share, int)
   (void)cudaGetLastError(); /* of this thread */
 }
 
-/* The driver says of plain memory that it is unregistered; before CUDA 11 that it knows no such pointer */
+/* For pageable memory, CUDA answers that it is not registered; before CUDA 11 it returned an error */
 bool is_pageable(const void *from)
 {
   cudaPointerAttributes about;
@@ -154,7 +157,7 @@ bool is_pageable(const void *from)
   return true;
 }
 
-/* Other threads have another stream behind the handle of a thread's own stream */
+/* Whether other threads can enqueue on a stream: cudaStreamPerThread is another stream in each thread */
 bool is_open_to_threads(cudaStream_t stream)
 {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -172,14 +175,14 @@ bool upload(Upload *u, int threads)
   SpmvThreads          pool;
 
   if (cudaGetDevice(&u->device) != cudaSuccess) return false;
-  const int lanes = have_lanes(std::min(threads, (int)SPMV_STAGING_THREADS), u->device);
-  if (lanes == 0) return false;
-  spmv_threads_start(&pool, lanes);
-  spmv_threads_run(&pool, send_pieces, u, lanes);
+  const int ready = make_double_buffers(std::min(threads, (int)SPMV_STAGING_THREADS), u->device);
+  if (ready == 0) return false;
+  spmv_threads_start(&pool, ready);
+  spmv_threads_run(&pool, send_pieces, u, ready);
   spmv_threads_stop(&pool);
   if (!u->failed) return true;
-  (void)cudaStreamSynchronize(u->stream); /* a buffer may be on its way without its event */
-  drop_lanes();
+  (void)cudaStreamSynchronize(u->stream); /* the copy of a buffer may be enqueued without its event */
+  drop_double_buffers();
   return false;
 }
 } // namespace
@@ -207,7 +210,7 @@ extern "C" int64_t spmv_staging_bytes(void)
   const Locked lock;
   int64_t      bytes = 0;
 
-  for (const Lane &l : lane) bytes += l.buffers ? SPMV_STAGING_BUFFERS * PIECE : 0;
+  for (const DoubleBuffer &l : double_buffer) bytes += l.buffers ? SPMV_STAGING_BUFFERS * PIECE : 0;
   return bytes;
 }
 
@@ -215,6 +218,6 @@ extern "C" void spmv_staging_release(void)
 {
   const Locked lock;
 
-  drop_lanes();
+  drop_double_buffers();
   spmv_fetch_release();
 }

@@ -19,12 +19,14 @@ enum {
   SPMV_STAGING_PIECE   = 1 << 20 /* bytes of a buffer */
 };
 
-/* Threads that pay for an upload of so many bytes and may run; below 2 the driver's copy is as good */
+/* The number of threads that pays for an upload of so many bytes, at most those that may run; below 2 the driver's copy
+   is as fast */
 int spmv_staging_threads(int64_t bytes);
 
-/* Enqueues the copy of a block of the host, in any order of its pieces, by so many threads. 1: done, and the block may
-   be reused, as after cudaMemcpyAsync() from pageable memory. 0: it has to be copied otherwise, since it is pinned, the
-   stream is being captured, or pinned memory or an event could not be had; no CUDA error is left behind. */
+/* Enqueues the copy of a block of host memory, in any order of its pieces, by so many threads. Returns 1 when that is
+   done: the block may then be reused, as after cudaMemcpyAsync() from pageable memory. Returns 0 when the caller has to
+   copy it otherwise, because it is pinned, the stream is being captured, or pinned memory or an event could not be had;
+   no CUDA error is left behind. */
 int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream);
 
 /* Frees the pinned memory through which sizes come from the device (fetch.cu); a part of spmv_staging_release() */

@@ -1,4 +1,4 @@
-/* Tests of staging.h: every byte of an upload comes where it belongs, whatever its size, alignment, threads and
+/* Tests of staging.h: every byte of an upload arrives at the right address, whatever its size, alignment, threads and
    neighbours. They pass where there is no device, and where the library was built without CUDA. */
 #include "unit.h"
 #include <spmv_kernels.h>
@@ -18,7 +18,7 @@ enum {
   GUARD     = 64
 };
 
-/* A block of the host, its copy on the device with guards around it, and room for what comes back */
+/* A block of host memory, its copy on the device with guards around it, and space for what is copied back */
 typedef struct {
   SpmvExec       exec;
   unsigned char *source, *back;
@@ -51,7 +51,7 @@ static void bench_clear(Bench *b)
   UNIT_EQUAL(0, spmv_staging_bytes());
 }
 
-/* Other bytes for another seed, and no piece like another */
+/* Fills a block with bytes that differ for each seed and in each piece */
 static void fill(unsigned char *to, int64_t bytes, unsigned seed)
 {
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
@@ -118,7 +118,8 @@ UNIT_TEST(staging_copies_every_byte)
   bench_clear(&b);
 }
 
-/* Through spmv_copy(), which chooses; two at a time on their way, of which the second overwrites the first's end */
+/* Uploads by spmv_copy(), which chooses the way; two in flight at a time, of which the second overwrites the end of the
+   first */
 UNIT_TEST(staging_serves_copies_that_follow_each_other)
 {
   Bench b;
@@ -131,7 +132,7 @@ UNIT_TEST(staging_serves_copies_that_follow_each_other)
     fill(b.source, sizes[s], 2);
     UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there + GUARD, SPMV_DEVICE, b.source, SPMV_HOST, sizes[s], &b.exec));
     memset(b.source, 0x5A, MOST + GUARD);
-    if (s % 2) spmv_staging_release(); /* while they may be on their way */
+    if (s % 2) spmv_staging_release(); /* while they may be in flight */
     UNIT_CHECK(arrived(&b, sizes[s], 2));
   }
   bench_clear(&b);

@@ -49,7 +49,7 @@ SpmvStatus alloc_list(const SpmvPlan *plan, SpmvArena *arena, SpmvNonzeros *list
   return spmv_arena_alloc(arena, plan->nnz * spmv_scalar_bytes(plan->scalar_type), "values", &list->values, exec);
 }
 
-/* The list to the CSR of A^T, whose arrays are there */
+/* Sorts the list into the CSR of A^T, whose arrays are allocated */
 template <typename I>
 SpmvStatus sort_list(const SpmvPlan *plan, const SpmvNonzeros *list, SpmvArena *arena, I *row_ptr, I *col, void *values,
                      SpmvExec *exec)

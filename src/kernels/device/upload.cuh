@@ -1,4 +1,4 @@
-/* upload.cuh - a CSR and values on the device, wherever they came from, and sizes back to the host. */
+/* upload.cuh - brings a CSR and values to the device, wherever they lie, and sizes back to the host. */
 #ifndef SPMV_UPLOAD_CUH
 #define SPMV_UPLOAD_CUH
 
@@ -27,7 +27,7 @@ static inline SpmvStatus spmv_on_device(const void *from, SpmvSpace space, int64
   return spmv_copy(block, SPMV_DEVICE, from, SPMV_HOST, bytes, exec);
 }
 
-/* A few bytes to the host; waits for them */
+/* Copies a few bytes to the host, and waits for them */
 SpmvStatus spmv_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec);
 
 /* A pattern whose arrays lie in device memory */

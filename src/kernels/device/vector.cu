@@ -1,4 +1,4 @@
-/* vector.cu - y = beta y in device memory: what is left of a product with alpha = 0. */
+/* vector.cu - y = beta y in device memory, which is a product with alpha = 0. */
 #include "../core/internal.h"
 #include "launch.cuh"
 

@@ -1,10 +1,10 @@
-/* vector.cuh - what the products of all formats do with their sums. */
+/* vector.cuh - sums over lanes and thread blocks, and y = alpha sum + beta y, for the products of all formats. */
 #ifndef SPMV_VECTOR_CUH
 #define SPMV_VECTOR_CUH
 
 #include "launch.cuh"
 
-/* Asks the second-level cache for what a later block will begin with */
+/* Prefetches into the second-level cache what a later thread block will read first */
 __device__ inline void spmv_prefetch(const void *p)
 {
 #ifdef __CUDA_ARCH__
@@ -29,7 +29,7 @@ __device__ inline S spmv_add_lanes(S sum, int lanes)
   return sum;
 }
 
-/* The sum over the lanes of a warp up to and with the own one */
+/* The sum over the lanes of a warp up to this one (inclusive scan) */
 __device__ inline int spmv_add_up_to_lane(int sum)
 {
   for (int by = 1; by < 32; by *= 2) {
@@ -39,7 +39,7 @@ __device__ inline int spmv_add_up_to_lane(int sum)
   return sum;
 }
 
-/* The sum over a block of THREADS threads in a fixed order, right in thread 0 */
+/* The sum over a thread block of THREADS threads in a fixed order; valid in thread 0 only */
 template <int THREADS, typename S>
 __device__ inline S spmv_add_block(S sum)
 {

@@ -26,7 +26,7 @@ static const SpmvOptionDesc options[] = {
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
-/* What build takes over from analyze on the host */
+/* The data of an analysis on the host, which build takes over */
 typedef struct {
   FoldSizes  sizes;
   FoldLayout layout;

@@ -1,8 +1,8 @@
 /*
   fold.h - the Fold method (Tanabe, Kogou, Ogawa, Takata and Joe): rows longer than a width w are cut into pieces of at
-  most w nonzeros, so that one thread per piece does nearly equal work. What the files of this folder share.
+  most w nonzeros. One thread works on each piece, so that threads do nearly equal work. Declarations of this folder.
 
-  A *table row* is what one thread multiplies. The table has, one after the other,
+  A *table row* is the work of one thread. The table has, one after the other,
 
     rows 0 .. N-1            the first piece of each row of the matrix: its first min(length, w) nonzeros
     N .. N+full_pieces-1     further pieces of exactly w nonzeros, those of one row next to each other
@@ -38,10 +38,10 @@ enum {
   FOLD_LANES    = 32,
   FOLD_WINDOW   = 256,  /* rows that are sorted together; order has 8 bits */
   FOLD_OWNERS   = 1024, /* owners that are sorted together */
-  FOLD_MANY     = 256,  /* full pieces of a row that one warp adds up */
+  FOLD_MANY     = 256,  /* a row with more full pieces is added up by several thread blocks, else by one warp */
   FOLD_BATCH    = 8,    /* columns that a thread of the device loads before it multiplies the first one */
-  FOLD_LONG     = 1024, /* lengths from here on are not told apart in the histogram, */
-  FOLD_UNSORTED = 511   /* and from here on not when rows are sorted: a key has 9 bits for them */
+  FOLD_LONG     = 1024, /* the histogram counts all rows of at least this length together */
+  FOLD_UNSORTED = 511   /* rows of at least this length are equal when sorted: a sort key has 9 bits for the length */
 };
 
 /* Positions in the table of options, and the choices of `layout` and `gather` */
@@ -53,7 +53,7 @@ enum { FOLD_GATHER_CACHE = 0, FOLD_GATHER_DEVICE, FOLD_GATHER_HOST };
    paper's table, rows in the order of the matrix and every slice w wide. */
 typedef enum { FOLD_NATURAL = 0, FOLD_SORTED, FOLD_UNIFORM } FoldOrder;
 
-/* What the choice of w needs to know about a pattern. Entry FOLD_LONG of an array stands for all larger lengths. */
+/* Statistics of a pattern for the choice of w. Entry FOLD_LONG of an array counts that length and all larger ones. */
 typedef struct {
   int64_t rows, nnz, longest;
   double  sum_squares;             /* of the row lengths */
@@ -62,12 +62,12 @@ typedef struct {
   int64_t long_slice_sum[2];       /* sum of those lengths over the slices of entry FOLD_LONG */
 } FoldHistogram;
 
-/* What a product with a given w would take */
+/* The predicted cost of a product with a given w */
 typedef struct {
   int64_t entries;            /* of the table, with padding */
   int64_t folded, extra_rows; /* rows that are cut, table rows beyond N */
-  double  bytes, time;        /* read and written by a product; predicted microseconds, */
-  double  add_time;           /* and how many of them for adding partial sums, beyond their bytes */
+  double  bytes, time;        /* read and written by a product; predicted microseconds */
+  double  add_time;           /* microseconds of these for adding partial sums, beyond their bytes */
 } FoldPrediction;
 
 typedef struct {
@@ -98,7 +98,7 @@ typedef struct {
   void      *columns, *values;
 } FoldTable;
 
-/* On the host and on the device */
+/* A plan in either space, unless its table is streamed */
 typedef struct {
   SpmvPlan  base; /* first */
   FoldTable table;
@@ -116,7 +116,7 @@ int64_t fold_width(const FoldHistogram *, double q, double r);
 FoldPrediction fold_predict(const FoldHistogram *, FoldOrder, int64_t width, SpmvScalar, SpmvSpace);
 /* The best w for an order */
 int64_t fold_best_width(const FoldHistogram *, FoldOrder, SpmvScalar, SpmvSpace, FoldPrediction *);
-/* 1 when sorting could save more than it costs: the order in which rows come pads so much */
+/* 1 when sorting could save more than it costs, because slices in the natural order have much padding */
 int fold_sorting_may_pay(const FoldHistogram *, SpmvScalar, SpmvSpace, const SpmvOptions *);
 /* width, order, automatic, device_time and the statistics of sizes, from the options; histogram.slice[FOLD_SORTED]
    counts when sorted_known */
@@ -178,7 +178,7 @@ void fold_unfill(const FoldTable *, const FoldRange *, SpmvIndex, SpmvScalar, co
 
 /* ---- fold_mult.c: products on the host ---- */
 
-/* As the slots mult and add_transposed; the processor must have the instruction set */
+/* The products of the slots mult and add_transposed by one instruction set, which the processor must have */
 void fold_host_mult(SpmvIsa, const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
 void fold_host_add_transposed(const FoldPlan *, const void *alpha, const void *x, void *y);
 

@@ -1,6 +1,6 @@
 /*
   fold_cost.c - which w: the time of a product as a function of w, from a histogram of the row lengths and of the
-  longest rows of the slices. On the host only bytes count. On a device waiting and launches do, too; their constants
+  longest rows of the slices. On the host only bytes count. On a device latency and launches count, too; their constants
   are fitted to the times of all (q, r) of bench/papers/fold_sweep.py for 18 matrices on an NVIDIA H200 in double
   precision (README.md tells how).
 */
@@ -8,15 +8,17 @@
 #include <math.h>
 
 typedef struct {
-  double bytes_per_us;   /* streamed */
-  double x_bytes;        /* read of x per nonzero, beyond x once */
-  double far_bytes;      /* more for a nonzero, and times those of y, where neighbouring lanes are of distant rows */
-  double start_us;       /* launch of the kernel for the table */
-  double batch_us;       /* FOLD_BATCH columns of the widest slice: nothing hides the last blocks' way through them */
+  double bytes_per_us; /* streamed */
+  double x_bytes;      /* read of x per nonzero, beyond x once */
+  double far_bytes; /* further bytes per nonzero, and a factor of the bytes of y, where neighbouring lanes have distant
+                       rows */
+  double start_us;  /* launch of the kernel for the table */
+  double batch_us;  /* FOLD_BATCH columns of the widest slice: no other block hides the latency of the last ones */
   double second_wave_us; /* when the last blocks can only begin after others have ended */
-  double add_us;         /* launch of the kernel that adds partial sums, */
-  double folded_us;      /* a row to it: its reads and writes of y are scattered, */
-  double cut_often_us;   /* and more for a row of more than two pieces: it takes a warp, where others take a thread */
+  double add_us;         /* launch of the kernel that adds partial sums */
+  double folded_us;      /* per row in that kernel: its reads and writes of y are scattered */
+  double cut_often_us;   /* in addition per row of more than two pieces: a warp adds it up, where a thread does with
+                            others */
 } Machine;
 
 /* far_bytes is an estimate on the host; on the device the measurements show none */
@@ -36,11 +38,11 @@ static const Machine machines[] = {
    registers per thread in double precision, 32 in single */
 static const double MULTIPROCESSORS = 132, BLOCKS_HELD[] = {[SPMV_F64] = 5, [SPMV_F32] = 8};
 
-/* cuSPARSE's product with CSR on the same GPU, fitted to the same matrices: launch and preparation, bytes a
+/* cuSPARSE's product with CSR on the same GPU, fitted to the same matrices: launch and preparation, bytes per
    microsecond, microseconds per row */
 static const double CSR_START_US = 7.7, CSR_BYTES_PER_US = 3.4e6, CSR_ROW_US = 13e-6;
 
-/* Sorting must save this share of the time, or it is left alone */
+/* Rows are sorted only where that saves this fraction of the time */
 static const double SORTING_GAIN = 0.01;
 
 double fold_mean(const FoldHistogram *h) { return h->rows ? (double)h->nnz / (double)h->rows : 0; }
@@ -62,7 +64,7 @@ int64_t fold_width(const FoldHistogram *h, double q, double r)
   return w > 1 ? (int64_t)w : 1;
 }
 
-/* Sums over the rows of length 1 .. FOLD_LONG-1, and over the longer ones apart: lengths there are known in sum only */
+/* Sums over the rows of length 1 .. FOLD_LONG-1, and separate sums over longer rows, of which only the sum is known */
 typedef struct {
   int64_t at_least[FOLD_LONG + 2]; /* rows of at least l nonzeros */
   int64_t nonzeros[FOLD_LONG + 2]; /* their nonzeros */
@@ -93,8 +95,8 @@ typedef struct {
   double folded, often, extra_rows, extra_nonzeros;
 } Cut;
 
-/* Rows of more than l nonzeros. Those of at least FOLD_LONG are taken to be of their mean length, or one of them to be
-   the longest where that is less than l. */
+/* Rows of more than l nonzeros. Rows of at least FOLD_LONG are assumed to have their mean length; where that is less
+   than l, one of them is assumed to be the longest row. */
 static double longer_than(const FoldHistogram *h, const Sums *s, int64_t l)
 {
   const double rows = (double)s->at_least[FOLD_LONG];
@@ -131,21 +133,22 @@ static double main_steps(const FoldHistogram *h, FoldOrder order, const Sums *s,
   return (double)s->steps[FOLD_LONG - 1] - (double)(FOLD_LONG - 1) * (double)s->slices[FOLD_LONG] + in_long;
 }
 
-/* Entries of the table rows beyond N: full pieces are not padded; last pieces, sorted in windows, are by the step from
-   one slice to the next; and a slice may begin or end in the middle */
+/* Entries of the table rows beyond N. Full pieces have no padding. Last pieces are sorted in windows, so that the
+   lengths in a slice differ only by the step from one slice to the next. The first and the last slice may be partly
+   filled. */
 static double extra_entries(const Cut *c, int64_t w)
 {
   if (c->folded == 0) return 0;
   return c->extra_nonzeros + c->folded * (double)w * FOLD_LANES / (2.0 * FOLD_OWNERS) + (double)w * FOLD_LANES / 2;
 }
 
-/* Microseconds of the kernel that reads so many bytes, with a table of so many rows. All blocks begin at once as long
-   as the GPU holds them, and the fewer they are the more of the time that a slice waits for its columns and for x is
-   that of the bytes; further blocks begin late. */
+/* Microseconds of the kernel that reads so many bytes, with a table of so many rows. All blocks run at once as long as
+   the GPU holds them; the fewer they are, the more of the latency of a slice is hidden behind the time for the bytes.
+   Further blocks begin late. */
 static double table_time(const Machine *m, SpmvScalar scalar, double bytes, double table_rows, double widest)
 {
   const double blocks = ceil(table_rows / FOLD_WINDOW), held = MULTIPROCESSORS * BLOCKS_HELD[scalar];
-  const double late    = fmax(0, fmin(1, (blocks - held) / MULTIPROCESSORS)); /* 1: one on each multiprocessor */
+  const double late    = fmax(0, fmin(1, (blocks - held) / MULTIPROCESSORS)); /* 1: one more on each multiprocessor */
   const double waiting = m->batch_us * ceil(widest / FOLD_BATCH);
   const double time    = bytes / m->bytes_per_us + waiting * fmin(1, blocks / held) + m->second_wave_us * late;
 

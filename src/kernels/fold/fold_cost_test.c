@@ -89,7 +89,7 @@ UNIT_TEST(fold_predicts_the_table_exactly_when_nothing_is_folded)
   gen_pattern_free(&p);
 }
 
-/* Rows of 9 nonzeros: what adding partial sums costs a device depends on into how many pieces they are cut */
+/* Rows of 9 nonzeros: the time for adding partial sums on a device depends on the number of pieces per row */
 UNIT_TEST(fold_predicts_what_partial_sums_cost_a_device)
 {
   const int64_t        length = 9;
@@ -132,8 +132,8 @@ static FoldSizes device_sizes(const GenSpec *spec, double q, int64_t *csr_bytes)
   return sizes;
 }
 
-/* Rows of up to twice the mean are cheaper to sort than to cut there; rows of hundreds of times the mean are cut, so
-   short that no thread is long at work with a piece */
+/* Rows of up to twice the mean are cheaper to sort than to cut on a device; rows of hundreds of times the mean are cut
+   into pieces that take no thread long */
 UNIT_TEST(fold_cuts_for_a_device_where_that_pays)
 {
   const GenSpec even = gen_random(300000, 300000, 11, 15), far = gen_long_rows(300000, 300000, 5, 9000, 90000, 12);

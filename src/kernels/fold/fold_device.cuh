@@ -19,7 +19,7 @@ enum {
   FOLD_THREADS = 256
 };
 
-/* What build takes over from analyze. arena holds the arrays of layout, and an uploaded row_ptr. */
+/* The data of an analysis, which build takes over. arena holds the arrays of layout, and an uploaded row_ptr. */
 typedef struct {
   SpmvArena   arena;
   FoldSizes   sizes;
@@ -73,12 +73,12 @@ SpmvStatus fold_device_gather(const void *columns, int64_t entries, SpmvScalar, 
 
 /* ---- fold_device.cu ---- */
 
-/* What the views of all tables on the device begin with */
+/* Prints the first lines of a view, which all tables on the device have */
 void fold_device_view(const SpmvPlan *, SpmvPrint, void *ctx);
 
 /* ---- fold_device_stream.cu: tables of which some part, or x, comes from the host ---- */
 
-/* What the options ask for */
+/* 1 when the options select a table in two memories, or an x that the host gathers */
 int                    fold_is_streamed(const SpmvOptions *);
 extern const SpmvSlots fold_stream_slots;
 

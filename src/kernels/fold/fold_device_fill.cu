@@ -1,6 +1,6 @@
 /*
-  fold_device_fill.cu - between a CSR and a table, both in device memory. As on the host, a table tells the lengths of
-  its rows itself, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
+  fold_device_fill.cu - copies between a CSR and a table, both in device memory. As on the host, the lengths of the rows
+  follow from the padding of the table, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
 */
 #include "fold_device.cuh"
 #include "fold_rows.h"
@@ -29,7 +29,7 @@ __device__ inline Position position_of(const FoldSizes &s, const FoldLayout &lay
   return position;
 }
 
-/* What is done with the entries of a table: load() an item of a nonzero, store() it; padding() */
+/* A visitor of the entries of a table: load() and store() for each nonzero, padding() for each other entry */
 template <typename I>
 struct ToColumns {
   typedef I       Item;

@@ -1,7 +1,7 @@
 /*
   fold_device_mult.cu - the product on the device. One thread per table row, a warp per slice: all its threads take the
-  same number of steps. FOLD_BATCH columns and values are on their way before the first of their x is asked for, and all
-  x before the first multiplication.
+  same number of steps. A thread issues the loads of FOLD_BATCH columns and values before the first load of x, and those
+  of all x before the first multiplication.
 */
 #include "fold_device.cuh"
 #include "../device/overlap.cuh"
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   const S       *gathered = GATHERED ? (const S *)part.gathered + e : nullptr;
   const int32_t *columns  = GATHERED ? nullptr : (const int32_t *)part.columns + e;
   S             *target   = t < s.rows ? y + fold_row(&layout, t) : nullptr;
-  const S        before   = target && beta != S(0) ? *target : S(0); /* on its way with the first batch */
+  const S        before   = target && beta != S(0) ? *target : S(0); /* in flight with the first batch */
   S              sum      = S(0);
 
   int64_t j = 0;
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   to[e]           = c >= 0 ? __ldg(x + c) : S(0);
 }
 
-/* A block a share: work[share sums] = the sum of every FOLD_SHARES-th part of the full pieces of a row */
+/* One thread block per share: the sum over one of FOLD_SHARES equal shares of the full pieces of a row */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_sum_shares(const int64_t *__restrict__ full_ptr, const S *__restrict__ work, S *__restrict__ shares)
@@ -94,7 +94,8 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   if (threadIdx.x == 0) shares[blockIdx.x] = sum;
 }
 
-/* First blocks: a warp per row with full pieces. Further blocks: a thread per row with a last piece alone. */
+/* Adds partial sums to y. The first blocks have one warp per row with full pieces, further blocks one thread per row
+   with a last piece only. */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, FoldLayout layout, int64_t warp_blocks,
                                                                 const S *__restrict__ work, S *__restrict__ y, S alpha)

@@ -16,7 +16,7 @@ typedef struct {
   SpmvThreads   *threads;
 } GatherJob;
 
-/* What build takes over from analyze */
+/* The data of an analysis, which build takes over */
 typedef struct {
   FoldSizes       sizes;
   FoldLayout      layout; /* on the host */

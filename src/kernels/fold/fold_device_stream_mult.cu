@@ -35,7 +35,7 @@ struct Product {
   char        *gathered() const { return (char *)operands->work + stream->sizes.partial_bytes; }
   char *buffer(int64_t b) const { return gathered() + stream->sizes.gathered_bytes + b * stream->sizes.buffer_bytes; }
 
-  /* What a chunk reads that is on the device already */
+  /* The part of a chunk that lies on the device already */
   FoldPart resident_part(const FoldChunk *c) const
   {
     const int64_t first = c->first_step * FOLD_LANES;
@@ -56,9 +56,9 @@ struct Product {
     const int64_t         b     = sent % FOLD_BUFFERS;
     const int64_t         bytes = c->steps * FOLD_LANES * scalar_bytes();
     const int64_t         plane = s->sizes.chunk_steps * FOLD_LANES * scalar_bytes();
-    const int64_t         skip  = (c->first_step - s->sizes.resident_steps) * FOLD_LANES; /* into the host's arrays */
-    cudaStream_t          copy  = s->copy[host ? b : 0];
-    char                 *to    = buffer(b);
+    const int64_t skip = (c->first_step - s->sizes.resident_steps) * FOLD_LANES; /* an index of the host's arrays */
+    cudaStream_t  copy = s->copy[host ? b : 0];
+    char         *to   = buffer(b);
 
     if (sent >= FOLD_BUFFERS) SPMV_CUDA(exec, cudaStreamWaitEvent(copy, s->done[b], 0));
     sent++;

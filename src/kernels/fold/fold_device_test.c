@@ -100,7 +100,7 @@ UNIT_TEST(fold_gathers_by_several_threads)
 
   UNIT_EQUAL(1, fold_gather_threads(100));
   UNIT_EQUAL(spmv_threads_available(), fold_gather_threads(300001));
-  spmv_threads_start(&threads, 5); /* whatever this machine has */
+  spmv_threads_start(&threads, 5); /* however many processors this machine has */
   UNIT_EQUAL(0, pthread_create(&other, NULL, gather_lists, &g[1]));
   gather_lists(&g[0]);
   pthread_join(other, NULL);
@@ -140,7 +140,7 @@ static void clear(Device *d)
   unit_problem_clear(&d->problem);
 }
 
-/* y = 2 A x, or 2 A^T x, against the reference, exactly; twice, since a product may leave something behind */
+/* y = 2 A x, or 2 A^T x, against the reference, exactly; twice, since a product might change its plan */
 static void check_product(Device *d, int transpose)
 {
   UnitProblem     *p      = &d->problem;
@@ -267,7 +267,7 @@ UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
   gen_pattern_free(&csr.pattern);
 }
 
-/* What the device makes of a row_ptr is what the host makes of it */
+/* Device and host make the same layout from a row_ptr */
 static void check_layout(const GenSpec *spec, double q)
 {
   Device           d;

@@ -1,6 +1,6 @@
 /*
-  fold_fill.c - between CSR and a table on the host. A table tells the length of each of its rows (their columns end
-  where padding begins), so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
+  fold_fill.c - copies between CSR and a table on the host. The length of a table row follows from where its padding
+  begins, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
 */
 #include "fold_rows.h"
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* The threads that pay for `most` entries at a time, of those that may run */
+/* The number of threads that pays for `most` entries at a time, at most those that may run */
 int fold_gather_threads(int64_t most);
 
 /* to[e] = x[columns[e]] for n entries, 0 for padding (a negative column). Returns when all are there; calls from

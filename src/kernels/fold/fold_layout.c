@@ -5,7 +5,7 @@
 
 static int smaller(int64_t a, int64_t b) { return (int)(a < b ? a : b); }
 
-/* A length as the histogram, and as the sort, knows it */
+/* A length as it is counted in the histogram, and as it is compared in the sort */
 static int capped(int64_t length) { return smaller(length, FOLD_LONG); }
 
 static int sort_length(int64_t length) { return smaller(length, FOLD_UNSORTED); }
@@ -216,7 +216,7 @@ void fold_clear_table(SpmvPlan *base)
   spmv_arrays_free(base, list, ARRAYS);
 }
 
-/* A product of CSR streams its bytes less evenly than that of a table: so much padding is still no loss */
+/* A table with so many times the bytes of CSR is still as fast, because its product reads memory more evenly */
 static const double WORTHWHILE = 1.25;
 
 void fold_decide(const FoldSizes *s, SpmvIndex column_type, SpmvAnalysis *analysis)

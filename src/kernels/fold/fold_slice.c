@@ -12,7 +12,7 @@
 #include "core/instantiate.h"
 
 #if SPMV_HAVE_X86_VARIANTS
-/* Bytes ahead of their use at which the table is fetched: what the processor's own prefetching leaves uncovered */
+/* The table is prefetched so many bytes ahead of its use: hardware prefetching alone does not reach the bandwidth */
 enum { PREFETCH_BYTES = 2048 };
 
   #define PREFETCH(address) _mm_prefetch((const char *)(address) + PREFETCH_BYTES, _MM_HINT_T0)

@@ -40,7 +40,7 @@ static int64_t widest_slice(const FoldSizes *s, const int64_t *slice_ptr)
   return widest;
 }
 
-/* As many steps as `bytes` pay for, within what makes sense for a chunk */
+/* The number of steps that fit `bytes`, limited to what is useful for a chunk */
 static int64_t chunk_steps(const FoldSizes *s, int64_t widest, int64_t bytes, int64_t bytes_per_step)
 {
   const int64_t large = LARGE_CHUNK_BYTES / bytes_per_step, wanted = s->steps / CHUNKS_WANTED;

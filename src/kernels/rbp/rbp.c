@@ -17,7 +17,7 @@ static const SpmvOptionDesc options[] = {
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
-/* What build takes over from analyze */
+/* The data of an analysis, which build takes over */
 typedef struct {
   RbpCounts      counts;
   RbpSlicedSizes sizes;

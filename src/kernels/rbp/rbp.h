@@ -22,7 +22,7 @@ typedef enum { RBP_PACKED = 0, RBP_CSR, RBP_ELL, RBP_ELLR } RbpFormat;
 enum { RBP_OPTION_FORMAT = 0, RBP_OPTION_MIN_RUN };
 
 enum {
-  RBP_MAX_GROUP = 6, /* rows that share one stream of columns: the degrees of freedom of a node */
+  RBP_MAX_GROUP = 6, /* rows that share one list of columns: the degrees of freedom of a node */
   RBP_MAX_UNIT  = 8  /* columns that share one start */
 };
 
@@ -38,8 +38,8 @@ typedef struct {
   int64_t longest_run;     /* nonzeros */
 } RbpCounts;
 
-/* What sharing of columns can save. A group is a set of at most max_group consecutive rows with equal columns; it is
-   cut as long as possible from the top. Columns are counted once per group. */
+/* Counts for the choice of group and unit sizes. A group is a set of at most max_group consecutive rows with equal
+   columns; groups are formed from the first row on, each as large as possible. Columns are counted once per group. */
 typedef struct {
   int64_t groups, columns;
   int64_t groups_of[RBP_MAX_GROUP + 1]; /* [g]: groups of g rows; [0] is 0 */

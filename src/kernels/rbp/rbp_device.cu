@@ -5,8 +5,8 @@
 
 namespace
 {
-/* The share of CSR's bytes below which packed is also faster: above it the columns are far apart everywhere, and what a
-   product waits for is x */
+/* Packed is faster than CSR where its bytes are below this fraction of the bytes of CSR. Above it the columns are far
+   apart everywhere, and loads of x take the time of a product. */
 constexpr double WORTHWHILE = 0.975;
 
 const SpmvSlots *choose(const SpmvOptions *options)
@@ -14,9 +14,9 @@ const SpmvSlots *choose(const SpmvOptions *options)
   return rbp_format_of(options) == RBP_PACKED ? &rbp_device_slots : &rbp_published_device_slots;
 }
 
-/* What the steps of an analysis take, at most nearly. Each nonzero may be a unit: so it is assumed of short rows, while
-   that is little beside CSR and plan. Long rows rather have units of many nonzeros. Where the rest is more, it is a
-   second allocation, whose size is known by then (rbp_make_blocks). */
+/* An estimate, nearly a bound, of the scratch memory of an analysis. Each nonzero may be a unit. That is assumed where
+   rows are short, since the memory is small beside CSR and plan then; long rows tend to have units of many nonzeros.
+   Where more is needed, there is a second allocation, whose size is known by then (rbp_make_blocks). */
 int64_t scratch_bytes(const SpmvPattern *p, SpmvScalar scalar)
 {
   const int64_t index = spmv_index_bytes(p->index_type), value = spmv_scalar_bytes(scalar);
@@ -94,7 +94,7 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   SPMV_TRY(spmv_arrays_alloc(base, list, ARRAYS, exec));
   SPMV_TRY(spmv_copy(plan->pieces, SPMV_DEVICE, a->pieces, SPMV_DEVICE,
                      a->shape.long_groups * (int64_t)sizeof(RbpLongGroup), exec));
-  SPMV_TRY(rbp_copy_streams(a, plan->blocks, plan->pattern, exec));
+  SPMV_TRY(rbp_copy_encodings(a, plan->blocks, plan->pattern, exec));
   return update_values(base, csr->values, csr->values_space, exec);
 }
 

@@ -9,11 +9,11 @@ namespace
 {
 enum {
   LONG_GROUP    = 1 << 15, /* a bit of next[] that no position in a span needs */
-  SCRATCH_BLOCK = 200      /* bytes per block, at most, beside its stream */
+  SCRATCH_BLOCK = 200      /* bytes per block, at most, beside its encoding */
 };
 static_assert((int)RBP_SPAN < (int)LONG_GROUP, "positions in a span and the bit LONG_GROUP share 16 bits");
 
-/* What the kernels share of an analysis */
+/* The parts of an analysis that these kernels use */
 template <typename I>
 struct Packing {
   const I       *row_ptr;
@@ -175,7 +175,7 @@ __device__ inline void find_ends(int groups, int capacity, Chain &chain)
   __syncthreads();
 }
 
-/* By one thread: nothing but the next position is waited for */
+/* Lists the blocks of a span from first to last. One thread calls this; each step waits for one load only. */
 __device__ inline void walk_chain(int groups, Chain &chain)
 {
   int entries = 0, long_groups = 0;
@@ -191,8 +191,7 @@ __device__ inline void walk_chain(int groups, Chain &chain)
   chain.long_groups = long_groups;
 }
 
-/* Rows of each span into groups, groups into blocks, one thread block per span; and how many there are up to and with
-   each span */
+/* Makes the groups and blocks of each span, one thread block per span, and the running sums of their numbers */
 template <typename I>
 __global__ void __launch_bounds__(SPAN_THREADS) rbp_pack_spans(const Packing<I> p, RbpSpanSums *sums, unsigned *arrived)
 {
@@ -267,7 +266,7 @@ __device__ inline void write_block(const Packing<I> &p, int64_t span, int group,
   to.block_group[block] = first_entry(p, span) + group;
 }
 
-/* Blocks and pieces of each span, one thread block per span. sums: up to and with each. */
+/* Writes the blocks and pieces of each span, one thread block per span. sums: running sums over the spans. */
 template <typename I>
 __global__ void __launch_bounds__(SPAN_THREADS)
     rbp_write_blocks(const Packing<I> p, const RbpSpanSums *__restrict__ sums, const Blocks to)
@@ -301,7 +300,7 @@ __global__ void __launch_bounds__(SPAN_THREADS)
   }
 }
 
-/* How many blocks there are, or may be, and long groups */
+/* The number of long groups and of blocks, or a bound of the latter */
 SpmvStatus count_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
   RbpSpanSums sum = {{a->blocks_most}};

@@ -14,16 +14,16 @@ namespace
 enum { CACHE_BYTES = 128 << 20 /* more than any second-level cache of today */ };
 
 /* How the starts of a block are kept */
-enum StartKind { NARROW, WINDOWED, WIDE };
+enum StartKind { NARROW, SEGMENTED, WIDE };
 
-/* A word that no other block reads leaves the cache to x */
+/* Loads a word; one that no other block reads bypasses the cache, which is left to x */
 template <bool ONCE, typename T>
 __device__ inline unsigned load_word(const T *word)
 {
   return ONCE ? __ldcs(word) : __ldg(word);
 }
 
-/* The words of this thread's units, not looked at yet; 0 past the end */
+/* Loads the words of this thread's units; 0 past the end */
 template <int P, StartKind KIND, bool ONCE>
 __device__ inline void load_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
 {
@@ -40,23 +40,23 @@ __device__ inline void load_words(const RbpBlock &b, const uint16_t *starts, uns
 template <int P, StartKind KIND>
 __device__ inline void decode_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
 {
-  const unsigned *window = (const unsigned *)starts - RBP_WINDOWS;
+  const unsigned *segment = (const unsigned *)starts - RBP_SEGMENTS;
 
 #pragma unroll
   for (int i = 0; i < P; i++) {
     if (KIND == NARROW) word[i] *= b.scale;
-    if (KIND == WINDOWED)
-      word[i] = __ldg(window + (word[i] >> RBP_WINDOW_BITS)) + (word[i] & ((1 << RBP_WINDOW_BITS) - 1));
+    if (KIND == SEGMENTED)
+      word[i] = __ldg(segment + (word[i] >> RBP_SEGMENT_BITS)) + (word[i] & ((1 << RBP_SEGMENT_BITS) - 1));
   }
 }
 
-/* sum[q][u] = the share of unit u in row q of its group. All loads that wait for nothing come first, then those of x:
-   the processor stops at the first use of a value that has not arrived. */
+/* sum[q][u] = the part of row q of the group that unit u contributes. The loads that depend on no other load are issued
+   first, then those of x: a thread stalls at the first use of a value that has not arrived. */
 template <typename S, int G, int U, int P, bool ONCE, StartKind KIND>
-__device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream, const S *values, const S *x,
+__device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encoding, const S *values, const S *x,
                                       S (&sum)[G][RBP_THREADS * P])
 {
-  const uint16_t *starts = stream + rbp_starts_offset(b.groups, b.flags);
+  const uint16_t *starts = encoding + rbp_starts_offset(b.groups, b.flags);
   const bool      ragged = U > 1 && (b.flags & RBP_BLOCK_RAGGED);
   unsigned        word[P];
   int             columns[P]; /* of a unit */
@@ -67,7 +67,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *stream,
   for (int i = 0; i < P; i++) {
     const int u = threadIdx.x + i * RBP_THREADS;
     columns[i]  = U;
-    if (ragged && u < b.units) columns[i] = __ldg(stream + rbp_lengths_offset(b.groups, b.units, b.flags) + u);
+    if (ragged && u < b.units) columns[i] = __ldg(encoding + rbp_lengths_offset(b.groups, b.units, b.flags) + u);
 #pragma unroll
     for (int k = 0; k < G * U; k++) {
       w[i][k] = S(0);
@@ -100,23 +100,23 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
 {
   __shared__ S        sum[G][RBP_THREADS * P];
   __shared__ uint16_t first_unit[RBP_THREADS * P + 1], first_row[G > 1 ? RBP_THREADS * P + 1 : 1];
-  const RbpBlock      b      = blocks[blockIdx.x];
-  const uint16_t     *stream = pattern + b.pattern0;
-  const bool          uneven = G > 1 && (b.flags & RBP_BLOCK_UNEVEN);
+  const RbpBlock      b        = blocks[blockIdx.x];
+  const uint16_t     *encoding = pattern + b.pattern0;
+  const bool          uneven   = G > 1 && (b.flags & RBP_BLOCK_UNEVEN);
 
   spmv_let_next_begin();
   spmv_wait_for_previous(x, y, work);
-  const int early = (int)threadIdx.x <= b.groups ? stream[threadIdx.x] : 0; /* on its way with the values */
+  const int early = (int)threadIdx.x <= b.groups ? encoding[threadIdx.x] : 0; /* in flight with the values */
 
   if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
   } else if (b.flags & RBP_BLOCK_WIDE)
-    multiply_units<S, G, U, P, ONCE, WIDE>(b, stream, values + b.value0, x + b.base, sum);
-  else if (b.flags & RBP_BLOCK_WINDOWED)
-    multiply_units<S, G, U, P, ONCE, WINDOWED>(b, stream, values + b.value0, x + b.base, sum);
-  else multiply_units<S, G, U, P, ONCE, NARROW>(b, stream, values + b.value0, x + b.base, sum);
+    multiply_units<S, G, U, P, ONCE, WIDE>(b, encoding, values + b.value0, x + b.base, sum);
+  else if (b.flags & RBP_BLOCK_SEGMENTED)
+    multiply_units<S, G, U, P, ONCE, SEGMENTED>(b, encoding, values + b.value0, x + b.base, sum);
+  else multiply_units<S, G, U, P, ONCE, NARROW>(b, encoding, values + b.value0, x + b.base, sum);
   for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
-    first_unit[g] = g < RBP_THREADS ? early : stream[g];
-    if (uneven) first_row[g] = stream[b.groups + 1 + g];
+    first_unit[g] = g < RBP_THREADS ? early : encoding[g];
+    if (uneven) first_row[g] = encoding[b.groups + 1 + g];
   }
   __syncthreads();
 
@@ -162,8 +162,8 @@ struct MultAction {
   void                  *y, *work;
   SpmvExec              *exec;
 
-  /* Where every nonzero is a unit, words are a fifth of what is read, and worth a kernel for those of one reader,
-     unless the next product finds them in the cache */
+  /* Where every nonzero is a unit, words are a fifth of the bytes that are read. Then a kernel of its own pays, which
+     keeps words that only one block reads out of the cache, unless the next product would find them there. */
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
   {

@@ -13,14 +13,14 @@
             RBP_ALIGN. If the unit has no such column, or the group no such row, the value is 0. It is multiplied with
             an x that the row reads anyway.
 
-  pattern   16-bit words, one stream per block. Blocks with equal streams share one. A stream has, one after the other:
+  pattern   16-bit words: one encoding per block. Blocks with equal encodings share one. An encoding consists of:
 
             [groups+1]       the first unit of each group
             [groups+1]       in an uneven block: the first row of each group, relative to the block
             [0 or 1]         a word that makes the number of words even
-            [2*RBP_WINDOWS]  in a windowed block: the first column of each window minus base, in 32 bits
+            [2*RBP_SEGMENTS] in a segmented block: the first column of each segment minus base, in 32 bits
             [units]          the start of each unit, as (column - base) / scale
-                             in a windowed block: window << RBP_WINDOW_BITS | (column - base) % 4096
+                             in a segmented block: segment << RBP_SEGMENT_BITS | (column - base) % 4096
                              in a wide block: column - base, in 32 bits
             [units]          in a ragged block: the number of columns of each unit
 
@@ -40,17 +40,17 @@ enum { RBP_THREADS = 128 /* of a product block */ };
 enum { RBP_ALIGN = 4 /* values of a plane: one 32-byte sector of doubles */ };
 
 enum {
-  RBP_BLOCK_WIDE     = 1,  /* 32-bit starts */
-  RBP_BLOCK_UNEVEN   = 2,  /* some group has fewer than G rows: row positions are stored */
-  RBP_BLOCK_RAGGED   = 4,  /* some unit has fewer than U columns: lengths are stored */
-  RBP_BLOCK_PIECE    = 8,  /* a piece of a long group: sums go to work[slot ...] */
-  RBP_BLOCK_SHARED   = 16, /* the stream is another block's */
-  RBP_BLOCK_WINDOWED = 32  /* 16-bit starts in at most RBP_WINDOWS windows of columns */
+  RBP_BLOCK_WIDE      = 1,  /* 32-bit starts */
+  RBP_BLOCK_UNEVEN    = 2,  /* some group has fewer than G rows: row positions are stored */
+  RBP_BLOCK_RAGGED    = 4,  /* some unit has fewer than U columns: lengths are stored */
+  RBP_BLOCK_PIECE     = 8,  /* a piece of a long group: sums go to work[slot ...] */
+  RBP_BLOCK_SHARED    = 16, /* the encoding is another block's */
+  RBP_BLOCK_SEGMENTED = 32  /* 16-bit starts in at most RBP_SEGMENTS segments of columns */
 };
 
 enum {
-  RBP_WINDOWS     = 16,
-  RBP_WINDOW_BITS = 12 /* 4096 columns */
+  RBP_SEGMENTS     = 16,
+  RBP_SEGMENT_BITS = 12 /* 4096 columns */
 };
 
 typedef struct {
@@ -67,7 +67,7 @@ typedef struct {
   uint8_t  lanes;      /* threads that add up one row: a power of 2 */
   uint8_t  flags;
   int32_t  rows;  /* rows of all groups */
-  int32_t  words; /* of its stream */
+  int32_t  words; /* of its encoding */
 } RbpBlock;
 
 typedef struct {
@@ -75,13 +75,13 @@ typedef struct {
   int32_t slot, count; /* its pieces: slots slot .. slot+count-1 */
 } RbpLongGroup;
 
-/* What the analysis of a pattern finds out, all sizes in elements */
+/* The choices and sizes of a plan, which the analysis finds; all sizes are in elements */
 typedef struct {
   int     group_rows, unit_columns; /* G, U */
   int     capacity;                 /* units per block */
   int64_t groups, units, blocks, long_groups, pieces;
   int64_t value_count, pattern_words;
-  int64_t shared_blocks; /* with the stream of another */
+  int64_t shared_blocks; /* blocks that use the encoding of another one */
   int64_t padding;       /* values that hold no nonzero */
 } RbpDeviceShape;
 
@@ -94,11 +94,10 @@ typedef struct {
   RbpLongGroup  *pieces;  /* [long_groups] */
 } RbpDevicePacked;
 
-/* Units that a thread multiplies, the two choices of capacity / RBP_THREADS for a (G, U): the larger keeps more loads
-   in flight, the smaller fills the device when there are few units. Measured on an H200, like the blocks that must fit
-   a multiprocessor at a time: 32 registers per thread pay wherever the values of a thread's units leave enough for
-   them.
- */
+/* The two choices of units per thread (capacity / RBP_THREADS) for a (G, U). The larger one keeps more loads in flight,
+   the smaller one fills the device when there are few units. Both were measured on an H200, as was the number of blocks
+   that must fit a multiprocessor at a time: 32 registers per thread pay wherever that is enough for the values of a
+   thread's units. */
 struct RbpVariant {
   int group_rows, unit_columns, units_small, units_large;
 };
@@ -139,11 +138,11 @@ SpmvStatus rbp_with_kernel(const RbpDevicePacked *plan, const Action &action, Sp
                                             : rbp_with_shape<double>(plan->shape, action, exec);
 }
 
-/* Offsets inside a block's stream of pattern words */
+/* Offsets inside the encoding of a block, in words */
 __host__ __device__ inline int rbp_starts_offset(int groups, int flags)
 {
   return (((groups + 1) * (flags & RBP_BLOCK_UNEVEN ? 2 : 1) + 1) & ~1) +
-         (flags & RBP_BLOCK_WINDOWED ? 2 * RBP_WINDOWS : 0);
+         (flags & RBP_BLOCK_SEGMENTED ? 2 * RBP_SEGMENTS : 0);
 }
 
 __host__ __device__ inline int rbp_lengths_offset(int groups, int units, int flags)
@@ -151,7 +150,7 @@ __host__ __device__ inline int rbp_lengths_offset(int groups, int units, int fla
   return rbp_starts_offset(groups, flags) + units * (flags & RBP_BLOCK_WIDE ? 2 : 1);
 }
 
-/* Words of a stream, even so that the next one begins at 4 bytes */
+/* Words of an encoding. Their number is even, so that the next encoding is aligned to 4 bytes. */
 __host__ __device__ inline int rbp_pattern_words(int groups, int units, int flags)
 {
   return (rbp_lengths_offset(groups, units, flags) + (flags & RBP_BLOCK_RAGGED ? units : 0) + 1) & ~1;
@@ -162,9 +161,9 @@ __device__ inline int rbp_start(const RbpBlock &b, const uint16_t *starts, int u
 {
   if (b.flags & RBP_BLOCK_WIDE) return (int)__ldg((const unsigned *)starts + u);
   const unsigned word = __ldg(starts + u);
-  if (!(b.flags & RBP_BLOCK_WINDOWED)) return (int)word * b.scale;
-  return (int)__ldg((const unsigned *)starts - RBP_WINDOWS + (word >> RBP_WINDOW_BITS)) +
-         (int)(word & ((1 << RBP_WINDOW_BITS) - 1));
+  if (!(b.flags & RBP_BLOCK_SEGMENTED)) return (int)word * b.scale;
+  return (int)__ldg((const unsigned *)starts - RBP_SEGMENTS + (word >> RBP_SEGMENT_BITS)) +
+         (int)(word & ((1 << RBP_SEGMENT_BITS) - 1));
 }
 
 /* Values in device memory, in CSR order, into the planes; rbp_device_update.cu */

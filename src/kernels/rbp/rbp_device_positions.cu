@@ -1,25 +1,25 @@
 /*
-  rbp_device_positions.cu - which blocks of format packed share the stream of another, and where the values and the
-  stream of each block will be.
+  rbp_device_positions.cu - which blocks of format packed share the encoding of another, and where the values and the
+  encoding of each block will be.
 */
 #include "rbp_device_analyze.cuh"
 
 namespace
 {
-/* The block whose stream serves: the smallest one with the same print */
+/* The block whose encoding a block uses: the first one with the same fingerprint */
 __device__ inline int64_t find_owner(const RbpDeviceAnalysis &a, int64_t block)
 {
-  const RbpPrint           print = a.prints[block];
-  const unsigned long long key   = rbp_print_key(print);
-  int64_t                  slot  = rbp_print_slot(a.table, key);
+  const RbpFingerprint     fingerprint = a.fingerprints[block];
+  const unsigned long long key         = rbp_fingerprint_key(fingerprint);
+  int64_t                  slot        = rbp_fingerprint_slot(a.table, key);
 
   while (a.table.key[slot] != key) slot = (slot + 1) & (a.table.slots - 1);
-  const int64_t  first = a.table.first[slot];
-  const RbpPrint other = a.prints[first];
-  return print.low == other.low && print.high == other.high ? first : block;
+  const int64_t        first = a.table.first[slot];
+  const RbpFingerprint other = a.fingerprints[first];
+  return fingerprint.low == other.low && fingerprint.high == other.high ? first : block;
 }
 
-/* Owners, and the sums of positions, of a tile of blocks each */
+/* Finds the owners of a tile of blocks, and their running sums; one thread block per tile */
 __global__ void __launch_bounds__(RBP_TILE) rbp_find_positions(const RbpDeviceAnalysis a, int planes)
 {
   typedef cub::BlockScan<RbpPositions, RBP_TILE> Scan;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(RBP_TILE) rbp_find_positions(const RbpDeviceAn
     const int64_t owner      = find_owner(a, block);
     const int64_t words      = owner == block ? a.blocks[block].words : 0;
     a.positions.owner[block] = (int32_t)owner;
-    here = {{(int64_t)a.blocks[block].stride * planes, words, owner != block, a.stream[block] ? 0 : (words + 3) / 4}};
+    here = {{(int64_t)a.blocks[block].stride * planes, words, owner != block, a.encoding[block] ? 0 : (words + 3) / 4}};
   }
   Scan(temp).InclusiveScan(here, here, SpmvAddNumbers<RBP_POSITION_NUMBERS>(), all);
   if (block < a.blocks_most) a.positions.in_tile[block] = here;
@@ -52,7 +52,7 @@ SpmvStatus rbp_position_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   if (n == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(&a->arena, n, "positions of blocks", &a->positions.in_tile, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, tiles, "positions of blocks", &a->positions.tiles, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "owners of streams", &a->positions.owner, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "owners of encodings", &a->positions.owner, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, 1, "sizes", &a->sizes, exec));
   SPMV_LAUNCH(exec, rbp_find_positions, tiles, RBP_TILE, 0, *a, s->group_rows * s->unit_columns);
   SPMV_TRY(spmv_fetch(&sizes, a->sizes, sizeof sizes, exec));

@@ -8,7 +8,7 @@ namespace
 {
 constexpr int COUNTERS = RBP_MAX_G * (RBP_MAX_U + 1);
 
-/* What the threads of a block have counted, and the longest row of each */
+/* Adds what the threads of a block have counted to the totals, and the longest row of each */
 __device__ inline void add_to_totals(const unsigned long long (&count)[COUNTERS], unsigned long long most,
                                      RbpTotals *totals)
 {
@@ -65,16 +65,16 @@ __global__ void __launch_bounds__(SPAN_THREADS)
   add_to_totals(count, most, totals);
 }
 
-/* Bytes that a product moves, and what adding up sums and gathering x cost beside them, in bytes of the same time
-   (measured: a unit costs about 2, a sum in shared memory about 1) */
+/* Bytes that a product reads and writes. The time to gather x and to add up sums is included as the bytes that would
+   take as long (measured: a unit costs about 2 bytes, a sum in shared memory about 1). */
 double predicted_bytes(const RbpVariant *v, const RbpTotals *t, int64_t scalar_bytes)
 {
   const double units = (double)t->count[v->group_rows - 1][v->unit_columns];
   return units * (double)(v->group_rows * v->unit_columns * scalar_bytes + 2 + 2 + v->group_rows);
 }
 
-/* Blocks of which none is a piece of a long group, at most: of two neighbours in a span the units are more than one of
-   them may have, or the groups of the first are as many as that */
+/* A bound of the number of blocks that are no pieces of long groups. Two neighbours in a span have together more units
+   than one block may have, or the first one has as many groups as it may have. */
 int64_t bound_of_blocks(const RbpDeviceShape *s, int64_t spans)
 {
   return 2 * s->units / s->capacity + s->groups / s->capacity + spans;

@@ -14,9 +14,9 @@ namespace
 enum {
   SCAN_THREADS = 256,
   SCAN_ROWS    = 1024,         /* at most in a block */
-  SCAN_COLUMNS = RBP_LONG_ROW, /* of a tile: any row that is looked at fits */
+  SCAN_COLUMNS = RBP_LONG_ROW, /* of a tile: any row that is not long fits */
   SCAN_AIM     = 7900,         /* mean columns of the rows of a block: most fill a tile nearly */
-  SCAN_BLOCKS  = 792           /* smaller matrices are cut into at least as many blocks: 6 a multiprocessor */
+  SCAN_BLOCKS  = 792           /* smaller matrices are cut into at least as many blocks: 6 per multiprocessor */
 };
 
 /* Consecutive rows and their columns */
@@ -75,8 +75,8 @@ __device__ inline uint64_t bits_from(const unsigned *words, int k)
   return skip ? low >> skip | (uint64_t)w[2] << (64 - skip) : low;
 }
 
-/* Whether a row's columns are those of the row above, which lies in the tile too; one of `lanes` threads looks. Loads
-   of several columns are under way together. */
+/* Whether a row has the columns of the row above, which lies in the tile too; `lanes` threads share the comparison.
+   Loads of several columns are in flight together. */
 __device__ inline bool equals_above(const Tile &tile, int row, int lane, int lanes)
 {
   constexpr int LOADS = 4;
@@ -85,7 +85,7 @@ __device__ inline bool equals_above(const Tile &tile, int row, int lane, int lan
   int           differ = 0;
 
   if (begin - tile.offset[row - 1] != length) return false;
-  if (length && column[begin] != column[begin - length]) return false; /* so do most */
+  if (length && column[begin] != column[begin - length]) return false; /* most different rows differ here */
   for (int k = begin + lane; k < end && !differ; k += LOADS * lanes)
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
@@ -133,7 +133,7 @@ __device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int
 {
   const int  n = tile.offset[rows], length = tile.offset[1];
   const bool comparable = above >= 0 && begin - above == length;
-  /* the row above the first one lies in no tile; its loads are under way with the others */
+  /* the row above the first one lies in no tile; its loads are in flight with the others */
   const I neighbour = comparable && (int)threadIdx.x < length ? col[above + threadIdx.x] : I(0);
 
   load_columns(col + begin, n, tile);
@@ -177,8 +177,8 @@ SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowSummary *summary, Spm
   return SPMV_SUCCESS;
 }
 
-/* As many as give each multiprocessor of a large device a span, but with enough nonzeros each: the blocks at the ends
-   of spans are not full. A multiple of all group heights. */
+/* The rows of a span: few enough that each multiprocessor of a large device gets a span, but enough nonzeros, because
+   the last block of a span is not full. The number is a multiple of all group heights. */
 int rows_of_span(const SpmvPattern *p)
 {
   constexpr int64_t STEP = 96, SPANS = 128, NONZEROS = 4096;

@@ -13,7 +13,7 @@ enum {
   SPAN_THREADS = 256,
   SPAN_EACH    = RBP_SPAN / SPAN_THREADS, /* rows of a thread, SPAN_THREADS apart */
   SPAN_WORDS   = RBP_SPAN / 32,
-  SPAN_LOADS   = 4 /* rows of a thread whose loads are under way together */
+  SPAN_LOADS   = 4 /* rows of a thread whose loads are in flight together */
 };
 static_assert(SPAN_EACH % SPAN_LOADS == 0 && SPAN_WORDS <= SPAN_THREADS, "the threads of a span");
 
@@ -23,7 +23,7 @@ struct SpanRows {
   uint16_t last[SPAN_WORDS]; /* the last such row before the word */
 };
 
-/* By all threads; n rows, at least one */
+/* Marks the rows that differ from the row above. All threads must call; n rows, at least one. */
 __device__ inline void mark_distinct(const RbpRowSummary *summary, int n, SpanRows &s)
 {
 #pragma unroll
@@ -49,7 +49,7 @@ __device__ inline int equals_before(const SpanRows &s, int i)
 }
 
 /* Lengths and summaries of the rows i0, i0 + SPAN_THREADS, ... of n rows, behind the last one those of the last; all
-   loads are under way together */
+   loads are in flight together */
 template <typename I>
 __device__ inline void load_rows(const I *row_ptr, const RbpRowSummary *summary, int64_t first, int i0, int n,
                                  I (&length)[SPAN_LOADS], RbpRowSummary (&known)[SPAN_LOADS])

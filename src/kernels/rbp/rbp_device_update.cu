@@ -1,6 +1,6 @@
 /*
-  rbp_device_update.cu - values between a CSR, in its order, and the planes of format packed. The block's own pattern
-  tells where each unit's values lie in the CSR, so neither CSR indices nor a permutation are kept.
+  rbp_device_update.cu - copies values between a CSR, in its order, and the planes of format packed. The encoding of a
+  block tells where the values of each unit lie in the CSR, so neither CSR indices nor a permutation is kept.
 */
 #include "rbp_device_packed.cuh"
 #include <cub/block/block_scan.cuh>
@@ -83,7 +83,7 @@ __device__ inline void sum_before(int *sums, int n, Count count)
 
 #pragma unroll
   for (int i = 0; i < P; i++) items[i] = (int)threadIdx.x * P + i < n ? count(threadIdx.x * P + i) : 0;
-  __syncthreads(); /* temp may still serve the scan before */
+  __syncthreads(); /* the scan before may still use temp */
   Scan(temp).ExclusiveSum(items, items, total);
 #pragma unroll
   for (int i = 0; i < P; i++)
@@ -93,15 +93,15 @@ __device__ inline void sum_before(int *sums, int n, Count count)
 }
 
 template <int G, int U, int P>
-__device__ void make_tables(const RbpBlock &b, const uint16_t *stream, Tables<P> &t)
+__device__ void make_tables(const RbpBlock &b, const uint16_t *encoding, Tables<P> &t)
 {
-  const uint16_t *length = stream + rbp_lengths_offset(b.groups, b.units, b.flags);
+  const uint16_t *length = encoding + rbp_lengths_offset(b.groups, b.units, b.flags);
   const bool      uneven = b.flags & RBP_BLOCK_UNEVEN, ragged = b.flags & RBP_BLOCK_RAGGED;
 
   for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
-    t.first_unit[g] = stream[g];
-    t.first_row[g]  = uneven ? stream[b.groups + 1 + g] : (uint16_t)(g * G);
-    if (!uneven && !ragged) t.first_value[g] = stream[g] * (G * U);
+    t.first_unit[g] = encoding[g];
+    t.first_row[g]  = uneven ? encoding[b.groups + 1 + g] : (uint16_t)(g * G);
+    if (!uneven && !ragged) t.first_value[g] = encoding[g] * (G * U);
   }
   if (!ragged)
     for (int u = threadIdx.x; u <= b.units; u += RBP_THREADS) t.first_column[u] = u * U;
@@ -128,7 +128,7 @@ __device__ UnitSource source_of(const RbpBlock &b, const Tables<P> &t, const uin
           b.base + rbp_start(b, starts, u)};
 }
 
-/* Units of a thread whose values are under way together */
+/* Units of a thread whose values are in flight together */
 enum { AT_ONCE = 2 };
 
 template <int G, int U, int P, typename Visit>
@@ -136,11 +136,11 @@ __global__ void __launch_bounds__(RBP_THREADS)
     rbp_visit_values(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern, Visit visit)
 {
   __shared__ Tables<P> t;
-  const RbpBlock       b      = blocks[blockIdx.x];
-  const uint16_t      *stream = pattern + b.pattern0;
-  const uint16_t      *starts = stream + rbp_starts_offset(b.groups, b.flags);
+  const RbpBlock       b        = blocks[blockIdx.x];
+  const uint16_t      *encoding = pattern + b.pattern0;
+  const uint16_t      *starts   = encoding + rbp_starts_offset(b.groups, b.flags);
 
-  make_tables<G, U, P>(b, stream, t);
+  make_tables<G, U, P>(b, encoding, t);
   for (int u0 = threadIdx.x; u0 < b.stride; u0 += AT_ONCE * RBP_THREADS) {
     UnitSource            from[AT_ONCE];
     typename Visit::Value value[AT_ONCE][G * U];

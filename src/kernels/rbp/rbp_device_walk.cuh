@@ -22,12 +22,12 @@ struct Units {
     UNITS   = RBP_THREADS * P,
     COLUMNS = UNITS * U,
     MASKS   = COLUMNS / 32,
-    HEAD    = (UNITS + 1) * (G > 1 ? 2 : 1) + 1 + 2 * RBP_WINDOWS,
+    HEAD    = (UNITS + 1) * (G > 1 ? 2 : 1) + 1 + 2 * RBP_SEGMENTS,
     QUADS   = (HEAD + UNITS * (U > 1 ? 3 : 2) + 4) / 4
   };
   static_assert(MASKS <= 64, "a warp finds the units of a block");
 
-  uint64_t stream[QUADS]; /* 4 words each: the pattern stream */
+  uint64_t encoding[QUADS]; /* 4 words each */
   /* Bits: bit k % 32 of word k / 32 is column k. A row starts there, then a run or a row; behind the last column all
      are set */
   unsigned                   starts[MASKS + 1];
@@ -39,15 +39,15 @@ struct Units {
   int                        start[U > 1 ? UNITS : 1];        /* of each unit */
   uint8_t                    length[U > 1 ? UNITS : 1];       /* columns of each unit */
   int                        units;
-  unsigned                   window[RBP_THREADS];         /* bit w % 32 of word w / 32: some start lies in window w */
-  uint16_t                   windows_before[RBP_THREADS]; /* this word of bits */
-  typename Scan::TempStorage temp;                        /* free after a barrier */
+  unsigned                   segment[RBP_THREADS];         /* bit w % 32 of word w / 32: some start lies in segment w */
+  uint16_t                   segments_before[RBP_THREADS]; /* segments before this word of bits */
+  typename Scan::TempStorage temp;                         /* free after a barrier */
 };
 
 template <int G, int U, int P>
 __device__ inline uint16_t *words_of(Units<G, U, P> &u)
 {
-  return (uint16_t *)u.stream;
+  return (uint16_t *)u.encoding;
 }
 
 /* What all units and groups of a block have in common */
@@ -55,7 +55,7 @@ struct Common {
   int min, max, flags, longest; /* start, start, RBP_BLOCK_UNEVEN and _RAGGED, units of a group */
 };
 
-/* Notes that the next group with columns begins at column `first` of the block */
+/* Records that the next group with columns begins at column `first` of the block */
 template <int G, int U, int P>
 __device__ inline void mark_row(Units<G, U, P> &u, int first, int length, int group)
 {
@@ -65,7 +65,7 @@ __device__ inline void mark_row(Units<G, U, P> &u, int first, int length, int gr
     for (int w = (first + 31) / 32; 32 * w < first + length; w++) u.group_at[w] = (uint16_t)group;
 }
 
-/* Head of the stream, but for what is behind the last group, and where the rows begin; returns the columns of all */
+/* Head of the encoding, but for what is behind the last group, and where the rows begin; returns the columns of all */
 template <typename I, int G, int U, int P>
 __device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a, const I *row_ptr, int64_t group0,
                                   Units<G, U, P> &u, Common &c)
@@ -104,7 +104,7 @@ __device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a,
   return U > 1 ? (int)(row_ptr[b.row0 + b.groups] - b.csr0) : (int)(unit[b.groups] - unit0);
 }
 
-/* The same for a piece, which is part of one row */
+/* Writes the head for a piece, which is part of one row */
 template <typename I, int G, int U, int P>
 __device__ inline int load_piece(const RbpBlock &b, int capacity, const I *row_ptr, Units<G, U, P> &u, Common &c)
 {
@@ -119,7 +119,8 @@ __device__ inline int load_piece(const RbpBlock &b, int capacity, const I *row_p
   return n;
 }
 
-/* Columns of the block from the CSR, 0 behind the last one. No branch holds up a load: all are under way together. */
+/* Loads the columns of the block from the CSR, 0 behind the last one. No branch delays a load: all are in flight
+   together. */
 template <typename I, int G, int U, int P>
 __device__ inline void load_columns(const I *col, unsigned n, const Units<G, U, P> &u, int (&column)[P * U])
 {
@@ -138,7 +139,7 @@ __device__ inline void load_columns(const I *col, unsigned n, const Units<G, U, 
   for (int j = 0; j < P * U; j++) column[j] = threadIdx.x + j * RBP_THREADS < n ? (int)col[at[j]] : 0;
 }
 
-/* Run starts, beside the row starts that are there */
+/* Sets the bits of run starts; those of row starts are set already */
 template <int G, int U, int P>
 __device__ inline void find_starts(unsigned n, const int (&column)[P * U], Units<G, U, P> &u)
 {
@@ -204,7 +205,7 @@ __device__ inline int find_units(int n, const int (&column)[P * U], Units<G, U, 
   return u.units;
 }
 
-/* Finds the units of a block, and the head of its stream; returns how many units. group0: the first group. */
+/* Finds the units of a block, and the head of its encoding; returns how many units. group0: the first group. */
 template <typename I, int G, int U, int P>
 __device__ int walk_block(const RbpBlock &b, const RbpDeviceAnalysis &a, const I *row_ptr, const I *col, int64_t group0,
                           Units<G, U, P> &u, int (&start)[P], Common &c)

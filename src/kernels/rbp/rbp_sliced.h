@@ -2,7 +2,7 @@
   rbp_sliced.h - the layout of format "packed" on the host: sliced, jagged, without padding.
 
   A *group* is a set of at most RBP_MAX_GROUP consecutive rows with equal columns (the degrees of freedom of a node);
-  its rows share one stream of columns. Each run of a group is cut from the left into *units* of `unit` columns, with
+  its rows share one list of columns. Each run of a group is cut from the left into *units* of `unit` columns, with
   one start each; the columns left over are *singles*. Rows lie in *windows* of RBP_WINDOW rows; inside a window the
   groups are sorted by rows, units and singles, all descending, and cut into *slices* of RBP_LANES groups of equally
   many rows. The product takes a slice at a time, one lane per group.

@@ -144,7 +144,7 @@ void rbp_sliced_view(const RbpSliced *plan, SpmvPrint print, void *ctx)
   snprintf(line, sizeof line, "groups of rows with equal columns: %lld, mean rows: %.2f", (long long)s->groups,
            s->groups ? (double)plan->base.rows / (double)s->groups : 0.0);
   print(ctx, line);
-  snprintf(line, sizeof line, "columns a unit: %d, slices of %d groups: %lld", s->unit, RBP_LANES,
+  snprintf(line, sizeof line, "columns per unit: %d, slices of %d groups: %lld", s->unit, RBP_LANES,
            (long long)s->slices);
   print(ctx, line);
   snprintf(line, sizeof line, "starts: %lld in 16 bits, %lld in full, %lld in tails", (long long)s->narrow_entries,

@@ -1,10 +1,10 @@
 /*
   guard.c - a process that runs another minor version of PETSc is refused while this library is being loaded.
 
-  With this library come the PETSc and the MPI that it was linked with, and those of another build may have constructors
-  that call MPI with handles of their own: the calls reach the MPI of the program, which ends the process by chance. The
-  link option -z initfirst lets the constructor below run before theirs. A constructor cannot return an error, so it
-  says what is wrong and ends the process.
+  The loader also loads the PETSc and the MPI that this library was linked with. These may have constructors that call
+  MPI with their own handles; if the program has another MPI, it receives the calls and crashes. The link option -z
+  initfirst lets the constructor below run before theirs. A constructor cannot return an error, so it prints a message
+  and ends the process.
 */
 #ifndef _GNU_SOURCE
   #define _GNU_SOURCE

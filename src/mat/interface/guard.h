@@ -1,4 +1,4 @@
-/* What both refusals of another PETSc say: guard.c, before that PETSc can be harmed, and register.c. */
+/* The message of both refusals of another PETSc: in guard.c, when the library is loaded, and in register.c. */
 #pragma once
 
 /* Arguments: major and minor of the PETSc of this library, then those of the program's */

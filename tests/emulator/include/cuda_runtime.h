@@ -1,7 +1,7 @@
 /*
   cuda_runtime.h of the emulator - CUDA C++ as far as petscpack's kernels use it, for an ordinary C++ compiler.
 
-  A kernel is a function that is called once a thread; emulator.h says how threads meet. Shared variables are static:
+  A kernel is a function that is called once per thread; emulator.h says how threads meet. Shared variables are static:
   blocks run one after the other.
 */
 #ifndef SPMV_EMULATED_CUDA_RUNTIME_H

@@ -33,7 +33,7 @@ static PetscErrorCode AppendKeys(const SpmvOptions *options, char text[], size_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The table that has key, its row and position: the format's own comes first */
+/* Finds the table that has key, and its row there. The format's own table is searched first. */
 static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **options, const SpmvOptionDesc **desc,
                            int *position)
 {
@@ -51,7 +51,7 @@ static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **option
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "type %s has no option %s: it has%s", s->row->root, key, keys);
 }
 
-/* In a debugging build, as PETSc does: options that differ between processes would make them pack differently */
+/* Checks, in a debugging build, that all processes pass the same key and value: else they would pack differently */
 static PetscErrorCode RequireSame(Mat A, const char *function, const char key[], const Mat_AIJFmt *changed)
 {
   enum { N = SPMV_OPTIONS_MAX };
@@ -74,7 +74,7 @@ static PetscErrorCode RequireSame(Mat A, const char *function, const char key[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From number, or from text where number is NULL. A refused value leaves the option as it was. */
+/* Sets an option from number, or from text where number is NULL. A refused value leaves the option as it was. */
 PetscErrorCode AIJFmtOptionSet(Mat A, const char *function, const char key[], const char text[], const double *number)
 {
   Mat_AIJFmt            changed, *s;

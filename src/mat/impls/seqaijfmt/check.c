@@ -38,8 +38,8 @@ static PetscErrorCode ComputeBound(Mat A, PetscBool transposed, Vec x, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent's result for the same arguments, in a sequential vector: y may be parallel, and its other processes need
-   not come here */
+/* Computes the parent's result for the same arguments, in a sequential vector: y may be parallel, and the other
+   processes need not call this */
 PetscErrorCode AIJFmtCheckBegin(Mat A, PetscBool transposed, Vec x, Vec z, AIJFmtCheck *check)
 {
   const AIJFmtParent *parent;

@@ -1,5 +1,5 @@
-/* What changed in PETSc between 3.18 and 3.26 and matters here: one name for both, so that no other file asks for a
-   version. The minor that brought a change stands beside it. */
+/* Differences between PETSc 3.18 and 3.26: one name for both, so that no other file tests the version of PETSc. The
+   minor version that brought a change stands beside it. */
 #pragma once
 
 #include <petscsys.h>
@@ -46,14 +46,14 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtHashActive(A) ((A)->hash_active)
 #endif
 
-/* MatBindToCPU() leaves its mark only in a PETSc that knows devices */
+/* A matrix has the field boundtocpu only in a PETSc with devices */
 #if defined(PETSC_HAVE_DEVICE)
   #define AIJFmtBoundToCPU(A) ((A)->boundtocpu)
 #else
   #define AIJFmtBoundToCPU(A) PETSC_FALSE
 #endif
 
-/* The count of flops on a device exists only in a PETSc that knows devices */
+/* Flops on a device are counted only in a PETSc with devices */
 #if defined(PETSC_HAVE_DEVICE)
   #define AIJFmtLogGpuFlops(flops) PetscLogGpuFlops(flops)
 #else

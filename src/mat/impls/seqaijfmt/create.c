@@ -280,7 +280,7 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a matrix of ours one of the parent type again. The container stays behind without a plan; it goes with A. */
+/* Makes a matrix of ours one of the parent type again. The container stays, without a plan, until A is destroyed. */
 PetscErrorCode AIJFmtStrip(Mat A)
 {
   Mat_AIJFmt *s;

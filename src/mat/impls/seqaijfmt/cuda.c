@@ -151,8 +151,9 @@ static PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatNorm_MPIAIJ() of 3.26 adds up columns in new vectors that it takes for zero. Those on the device are not, on the
-   host's side, where it adds; vectors of the host are. */
+/* MatNorm_MPIAIJ() of 3.26 adds up columns in new vectors, and assumes that they are zero. It adds to the host copy of
+   the vector, which is zero in a vector of the host but not in one of the device: so the matrix makes host vectors
+   here. */
 static PetscErrorCode MatNorm_MPIAIJFmt(Mat A, NormType type, PetscReal *norm)
 {
   static char         host_type[] = VECSTANDARD;
@@ -188,8 +189,8 @@ static PetscErrorCode FollowVecType(Mat A, PetscBool to_cpu)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent puts its own operations in place, for the host or the device; ours go over them again. While MatSetUp()'s
-   hash table takes the entries, its operations must stay: AIJFmtCudaRebind() comes back when they are gone. */
+/* The parent sets its own operations, for the host or the device, and ours replace them again. While MatSetUp()'s hash
+   table takes the entries, its operations must stay; AIJFmtCudaRebind() then sets ours when they are gone. */
 static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
 {
   const struct _MatOps operations = *A->ops;

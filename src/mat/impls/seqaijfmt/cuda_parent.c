@@ -64,9 +64,9 @@ PetscErrorCode AIJFmtCudaHostWritten(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values changed since a product last looked at them. Where both copies pass as current, the host's is: functions
-   of PETSc that write on the device say so, while some that write on the host do not, as those behind
-   MatMatTransposeMult(). The parent then copies them to the device anew, when it is asked for them. */
+/* Called when the values have changed since the last product. Where both copies are marked as current, the host's one
+   is: functions of PETSc that write on the device mark it, while some that write on the host do not, as those behind
+   MatMatTransposeMult(). The parent then copies the values to the device again when it needs them. */
 PetscErrorCode AIJFmtCudaValuesChanged(Mat A, const Mat_AIJFmt *s)
 {
   PetscBool cuda;
@@ -86,8 +86,8 @@ PetscErrorCode AIJFmtCudaIsVec(Vec v, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the CUDA parent's own product serves a matrix without a plan, on its CSR on the device. It takes vectors of
-   the device alone. AIJFmtCudaValuesChanged() has seen to it that the CSR there is not an old one. */
+/* Whether the CUDA parent's own product, with its CSR on the device, serves a matrix without a plan. It takes vectors
+   on the device only. AIJFmtCudaValuesChanged() has made sure that the CSR there is current. */
 PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
 {
   const Vec vector[] = {x, y, z};

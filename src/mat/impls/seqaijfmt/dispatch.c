@@ -3,10 +3,9 @@
 
   MatProductSetFromOptions() and MatConvert() look for functions composed under names such as
   MatProductSetFromOptions_seqaij_seqmaij_C or MatConvert_seqaij_seqdense_C. A list of such names would miss those that
-  another package or the next PETSc brings. So our matrices give the general functions that PETSc falls back to, and
-  each of them asks again with the name of the parent type in place of ours: what AIJ can do is found, whoever brought
-  it. The one for products is the composed function MatProductSetFromOptions_anytype_C; convert.c has those for
-  MatConvert().
+  another package or the next PETSc brings. So our matrices compose the general functions that PETSc falls back to, and
+  each of them searches again with the name of the parent type in place of ours. That finds all that AIJ can do. The one
+  for products is the composed function MatProductSetFromOptions_anytype_C; convert.c has those for MatConvert().
 */
 #include "seqaijfmt.h"
 

@@ -10,14 +10,14 @@
 */
 #include "seqaijfmt.h"
 
-/* What the first occasion leaves for the second */
+/* What the operation destroy of A records for the destructor of the header of C */
 static struct {
   Mat         A;
   PetscBool   have_options; /* false where A keeps its state */
   SpmvOptions format_options, class_options;
 } merging;
 
-/* Nothing to read: MatSetFromOptions_AIJFmt() does that. A handler cannot be without this function. */
+/* Reads nothing, because MatSetFromOptions_AIJFmt() does that. PETSc requires this function of a handler. */
 static PetscErrorCode HandleNothing(PetscObject object, AIJFmtOptionItems items, void *ctx)
 {
   (void)object;
@@ -73,7 +73,8 @@ static PetscErrorCode MatDestroy_MPIHost(Mat A) { return Destroy(A, AIJFMT_PAREN
 static PetscErrorCode MatDestroy_SeqCuda(Mat A) { return Destroy(A, AIJFMT_PARENT_CUDA, PETSC_FALSE); }
 static PetscErrorCode MatDestroy_MPICuda(Mat A) { return Destroy(A, AIJFMT_PARENT_CUDA, PETSC_TRUE); }
 
-/* By [parent][parallel]: the state may be out of reach while the operation runs */
+/* The parent's operations destroy, by [parent][parallel]. They are kept here because the state may be gone when the
+   operation runs. */
 static PetscErrorCode (*const destroy[AIJFMT_PARENT_COUNT][2])(Mat) = {
     [AIJFMT_PARENT_HOST] = {MatDestroy_SeqHost, MatDestroy_MPIHost},
     [AIJFMT_PARENT_CUDA] = {MatDestroy_SeqCuda, MatDestroy_MPICuda},
@@ -97,7 +98,7 @@ PetscErrorCode AIJFmtMergeRemove(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Once in the life of a header */
+/* Adds the options handler to the header of a matrix, once */
 PetscErrorCode AIJFmtMergeWatch(Mat A)
 {
   PetscFunctionBegin;

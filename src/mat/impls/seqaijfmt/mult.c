@@ -32,8 +32,9 @@ static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The product of the parent type with the same arguments; z == NULL stands for none. The CUDA parent does it where the
-   plan would have been on the device and the vectors are; else the host parent, which takes vectors of every kind. */
+/* The product of the parent type with the same arguments; z == NULL means that nothing is added. The CUDA parent
+   computes it where the plan would have been on the device and the vectors are there; else the host parent, which takes
+   vectors of every kind. */
 static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind, Vec x, Vec z, Vec y)
 {
   AIJFmtNameGuard guard;
@@ -78,7 +79,8 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A plan without this product is known only at the product itself: told once a plan */
+/* Whether the plan has this product. That a format lacks it is found at the first such product, and reported once per
+   plan. */
 static PetscErrorCode CanMultiply(Mat A, Mat_AIJFmt *s, ProductKind kind, PetscBool *can)
 {
   PetscFunctionBegin;
@@ -91,8 +93,8 @@ static PetscErrorCode CanMultiply(Mat A, Mat_AIJFmt *s, ProductKind kind, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Without nonzeros a sum leaves z, and without local entries nothing is left to write. Off-diagonal blocks are often
-   so; their conversion would be work for nothing. */
+/* Products without a conversion: where there are no nonzeros y is z, or zero, and where there are no local entries
+   nothing is written. Off-diagonal blocks are often empty. */
 static PetscErrorCode EmptyProduct(Mat A, ProductKind kind, Vec z, Vec y, PetscBool *empty)
 {
   const PetscInt length = kind == PRODUCT ? A->rmap->n : A->cmap->n;

@@ -1,15 +1,16 @@
 /*
-  names.c - where PETSc asks for exactly seqaij or mpiaij, and takes a subclass for something else.
+  names.c - functions of PETSc that take exactly seqaij or mpiaij, and do not recognize a subclass.
 
-  Most of PETSc asks whether a type name begins with seqaij or mpiaij. Some places compare the whole name, and then do
-  something else, or nothing. Those that can be reached through a table of PETSc run here with the parent's name on the
-  matrix, so that they do what they do for AIJ: orderings, colorings, HEM coarsening, PCCP, PCTFS, PCILU with shift
-  nonzero, classical PCGAMG, MatSeqAIJKron(). docs/petsc-names.md lists all places, and says which cannot be reached.
+  Most of PETSc tests whether a type name begins with seqaij or mpiaij. Some functions compare the whole name, and do
+  something else, or nothing, for a subclass. Those that can be reached through a table of PETSc are called here while
+  the matrix has the name of its parent type, so that they do what they do for AIJ: orderings, colorings, HEM
+  coarsening, PCCP, PCTFS, PCILU with shift nonzero, classical PCGAMG, MatSeqAIJKron(). docs/petsc-names.md lists all of
+  them, and says which cannot be reached.
 */
 #include "seqaijfmt.h"
 #include <petsc/private/pcimpl.h>
 
-/* The values that functions of the parent read without asking where they are */
+/* Brings the values to the host, where functions of the parent read them without a check */
 static PetscErrorCode UpdateHostValues(Mat A, const Mat_AIJFmt *s)
 {
   Mat blocks[2] = {A, NULL};
@@ -65,7 +66,8 @@ PetscErrorCode AIJFmtAliasEnd(Mat A, AIJFmtAlias *alias)
 
 typedef PetscErrorCode Ordering(Mat, MatOrderingType, IS *, IS *);
 
-/* Those that PETSc has. The table outlives PetscPackFinalizePackage(), because PETSc's list then still leads here. */
+/* PETSc's own orderings. The table outlives PetscPackFinalizePackage(), because PETSc's list still has our functions
+ * then. */
 static struct {
   char      name[64];
   Ordering *order;
@@ -162,7 +164,7 @@ static struct {
                ((PetscObject)(object))->type_name);                                                                    \
   } while (0)
 
-/* Takes the creators of a table out of PETSc's list, and registers `ours` in their place, unless it is there already */
+/* Saves the creators of a table from PETSc's list, and registers `ours` instead, unless it is registered already */
 #define WrapCreators(table, list, Register, Object, ours)                                                              \
   do {                                                                                                                 \
     for (size_t r_ = 0; r_ < PETSC_STATIC_ARRAY_LENGTH(table); r_++) {                                                 \
@@ -224,7 +226,7 @@ static PetscErrorCode MatCoarsenCreate_AIJFmt(MatCoarsen coarsen)
 }
 
 /* PCILU changes a shift of kind nonzero, and classical PCGAMG stops, for a GPU's AIJ as well: a matrix over it behaves
-   as its parent does. The others look at the host's arrays alone. */
+   as its parent does. The others read the host's arrays only. */
 static PetscErrorCode NeedsAlias(PC pc, PetscBool *needs)
 {
   MatFactorShiftType  shift;

@@ -12,8 +12,8 @@ static AIJFmtParent parents[AIJFMT_PARENT_COUNT] = {
 };
 static PetscBool have_operations[AIJFMT_PARENT_COUNT];
 
-/* A matrix of exactly that type. Its options database is empty: -mat_seqaij_type stays away from it, and -help does not
-   print its options. */
+/* Creates a matrix of exactly that type. Its options database is empty, so that -mat_seqaij_type does not change its
+   type and -help does not print its options. */
 static PetscErrorCode CreateTemplate(MatType type, PetscOptions none, Mat *template)
 {
   PetscFunctionBegin;
@@ -67,9 +67,8 @@ PetscErrorCode AIJFmtParentFind(MatType type, const AIJFmtParent **parent)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent of a matrix of ours. There may be operations of ours without a state: between the two halves of
-   MatHeaderMerge(), and in a subclass that PETSc made of a matrix of ours behind our back, as -mat_seqaij_type makes it
-   do. Then the host parent serves. */
+/* The parent of a matrix of ours. A matrix may have operations of ours without a state: during MatHeaderMerge(), and in
+   a subclass that PETSc made of a matrix of ours, as it does with -mat_seqaij_type. Then it is the host parent. */
 PetscErrorCode AIJFmtParentOf(Mat A, const AIJFmtParent **parent)
 {
   Mat_AIJFmt *s;

@@ -34,7 +34,8 @@ typedef struct {
   AIJFmtFunction kron;
 } AIJFmtParent;
 
-/* What a plan was made from. Structure and values are compared apart: see decision 0003. */
+/* The key of a plan: the matrix that it was made from. Structure and values are compared separately: see decision 0003.
+ */
 typedef struct {
   PetscObjectId    id;
   PetscObjectState nonzero_state, value_state;
@@ -42,7 +43,7 @@ typedef struct {
   const PetscInt  *row_ptr, *col;
 } AIJFmtKey;
 
-/* Copies of a vector in the memory of a plan that lies elsewhere: page-locked on the host, and on the device */
+/* Copies of a vector for a plan in another space than the vector: one in page-locked memory, one on the device */
 typedef struct {
   size_t bytes;
   void  *pinned, *device;
@@ -90,7 +91,7 @@ typedef struct {
   char         *own_name;
 } AIJFmtAlias;
 
-/* What a product should give, row by row, and by how much it may differ */
+/* The expected result of a product, and the bound of the difference for each row */
 typedef struct {
   PetscInt   n;
   Vec        reference;
@@ -196,8 +197,8 @@ static inline PetscBool AIJFmtClassFlag(const Mat_AIJFmt *s, int option)
   return s->class_options.value[option] != 0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* The scalar and index types of this PETSc as the kernel layer calls them. A PETSc with any other scalar type is
-   refused when a matrix is created. */
+/* The scalar and index types of this PETSc, as types of the kernel layer. With any other scalar type the creation of a
+   matrix is an error. */
 #if defined(PETSC_USE_REAL_SINGLE)
   #define AIJFMT_SCALAR SPMV_F32
 #else

@@ -84,7 +84,7 @@ static PetscErrorCode StateFree(void *ctx)
 
 AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
 
-/* The state that A has or had: a former life may have left a container behind */
+/* The state that A has, or had when it was of a type of ours: the container stays when the type changes */
 PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
 {
   PetscContainer container;
@@ -114,7 +114,7 @@ PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As AIJFmtStateGet(), for functions that make sense for our types alone */
+/* The state of A, or an error when A is not of our types; for functions that work on our types only */
 PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **state)
 {
   PetscFunctionBegin;

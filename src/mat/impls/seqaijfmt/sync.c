@@ -15,11 +15,11 @@
 
 PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
-/* Below it a product with vectors of the host takes the GPU nothing but launches and copies: the host has it done by
-   then. Vectors of the GPU would have to be copied to the host, so that there any matrix stays on the GPU. */
+/* With fewer nonzeros and vectors of the host, the copies and the launch on a GPU take as long as the whole product on
+   the host. Vectors on the GPU would have to be copied to the host: with these a matrix of any size lies on the GPU. */
 #define DEVICE_MIN_NONZEROS 50000
 
-/* The one place that decides where a plan lies, and says why it is not where the user wants it */
+/* Decides where a plan lies, and says why if that is not where the user wants it */
 static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, SpmvSpace *space)
 {
   const SpmvFormat *format                = s->format_options.format;
@@ -55,8 +55,9 @@ static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reasons of a pattern or of the types of this PETSc, as opposed to failures. Rows that are not ascending no format can
-   hold and aij can: PETSc itself makes such matrices (MatGetSeqNonzeroStructure()), so nobody can insist there. */
+/* Whether a status means that the format does not suit the pattern or the types of this PETSc, and is not a failure.
+   Rows whose columns are not ascending fit no format, but fit aij, and PETSc itself makes such matrices
+   (MatGetSeqNonzeroStructure()): so they are unsuitable even where the format may not decline. */
 static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
 {
   if (status == SPMV_ERR_MATRIX) return PETSC_TRUE;
@@ -120,7 +121,7 @@ static SpmvStatus AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool m
   return spmv_alloc(&s->exec, s->exec.space, s->plan->memory.work_bytes, "work", &s->work);
 }
 
-/* In s->exec.space; a plan whose work space was refused is dropped again */
+/* Builds a plan in s->exec.space. If its work space cannot be allocated, the plan is destroyed again. */
 static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                             char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
@@ -231,7 +232,7 @@ static void CountNonzeroRows(Mat_AIJFmt *s)
     s->nonzero_rows += s->key.row_ptr[i + 1] > s->key.row_ptr[i];
 }
 
-/* The arrays changed in some way: finds out how, and acts */
+/* Finds out how the arrays have changed, and converts or refreshes */
 static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, const AIJFmtKey *now)
 {
   const PetscBool same = s->key_valid ? SameStructure(&s->key, now) : PETSC_FALSE;

@@ -72,7 +72,7 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
 {
   PetscFunctionBegin;
   if (info->blocks_converted > 0) {
-    Print(p, "memory: %.0f bytes, %.1f%% of the %.0f bytes of CSR, %.2f bytes a nonzero", info->bytes,
+    Print(p, "memory: %.0f bytes, %.1f%% of the %.0f bytes of CSR, %.2f bytes per nonzero", info->bytes,
           info->csr_bytes > 0 ? 100 * info->bytes / info->csr_bytes : 100, info->csr_bytes,
           info->nonzeros > 0 ? info->bytes / info->nonzeros : 0);
     Print(p, "of that: values %.0f (padding %.0f), indices %.0f, pointers %.0f; borrowed from CSR %.0f",
@@ -89,7 +89,7 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why something is not as the type's name promises */
+/* Prints the reasons why the products are not those of the format, or not on the GPU */
 static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
 {
   PetscFunctionBegin;

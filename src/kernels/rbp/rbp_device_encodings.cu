@@ -1,5 +1,5 @@
 /*
-  rbp_device_streams.cu - the pattern stream of each block of format packed: made in shared memory to describe the block
+  rbp_device_encodings.cu - the encoding of each block of format packed: made in shared memory to describe the block
   and to take its fingerprint, and kept in any order until it is known which blocks share one and where it goes.
 */
 #include "rbp_device_walk.cuh"
@@ -19,14 +19,14 @@ struct Join {
   }
 };
 
-struct AddPrints {
-  __device__ RbpPrint operator()(const RbpPrint &a, const RbpPrint &b) const
+struct AddFingerprints {
+  __device__ RbpFingerprint operator()(const RbpFingerprint &a, const RbpFingerprint &b) const
   {
     return {a.low + b.low, a.high + b.high};
   }
 };
 
-/* What a thread's units add to c */
+/* Adds the units of this thread to what the block has in common */
 template <int G, int U, int P>
 __device__ inline void reduce_units(const int (&start)[P], int units, const Units<G, U, P> &u, Common &c)
 {
@@ -41,43 +41,43 @@ __device__ inline void reduce_units(const int (&start)[P], int units, const Unit
   }
 }
 
-/* Whether the starts, base .. base + span, lie in few enough windows; writes the table of windows if so. Needs all
+/* Whether the starts, base .. base + span, lie in few enough segments; writes the table of segments if so. Needs all
    threads. */
 template <int G, int U, int P>
-__device__ bool find_windows(const int (&start)[P], int units, int base, int span, unsigned *table, Units<G, U, P> &u)
+__device__ bool find_segments(const int (&start)[P], int units, int base, int span, unsigned *table, Units<G, U, P> &u)
 {
   int before, count;
 
-  if (span >> RBP_WINDOW_BITS >= 32 * RBP_THREADS) return false;
-  u.window[threadIdx.x] = 0;
-  if (threadIdx.x < RBP_WINDOWS) table[threadIdx.x] = 0;
+  if (span >> RBP_SEGMENT_BITS >= 32 * RBP_THREADS) return false;
+  u.segment[threadIdx.x] = 0;
+  if (threadIdx.x < RBP_SEGMENTS) table[threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < P; i++) {
     if ((int)threadIdx.x + i * RBP_THREADS >= units) break;
-    const int      w   = (start[i] - base) >> RBP_WINDOW_BITS;
+    const int      w   = (start[i] - base) >> RBP_SEGMENT_BITS;
     const unsigned bit = 1u << w % 32;
-    if (!(u.window[w / 32] & bit)) atomicOr(&u.window[w / 32], bit); /* few find a new one */
+    if (!(u.segment[w / 32] & bit)) atomicOr(&u.segment[w / 32], bit); /* most bits are set already */
   }
   __syncthreads();
-  Scan(u.temp).ExclusiveSum(__popc(u.window[threadIdx.x]), before, count);
-  u.windows_before[threadIdx.x] = (uint16_t)before;
-  if (count > RBP_WINDOWS) return false;
-  for (unsigned bits = u.window[threadIdx.x]; bits; bits &= bits - 1)
-    table[before++] = (32 * threadIdx.x + __ffs((int)bits) - 1) << RBP_WINDOW_BITS;
+  Scan(u.temp).ExclusiveSum(__popc(u.segment[threadIdx.x]), before, count);
+  u.segments_before[threadIdx.x] = (uint16_t)before;
+  if (count > RBP_SEGMENTS) return false;
+  for (unsigned bits = u.segment[threadIdx.x]; bits; bits &= bits - 1)
+    table[before++] = (32 * threadIdx.x + __ffs((int)bits) - 1) << RBP_SEGMENT_BITS;
   __syncthreads();
   return true;
 }
 
 template <int G, int U, int P>
-__device__ inline uint16_t windowed_start(const Units<G, U, P> &u, int offset)
+__device__ inline uint16_t segmented_start(const Units<G, U, P> &u, int offset)
 {
-  const int w  = offset >> RBP_WINDOW_BITS;
-  const int id = u.windows_before[w / 32] + __popc(u.window[w / 32] & ((1u << w % 32) - 1));
-  return (uint16_t)(id << RBP_WINDOW_BITS | (offset & ((1 << RBP_WINDOW_BITS) - 1)));
+  const int w  = offset >> RBP_SEGMENT_BITS;
+  const int id = u.segments_before[w / 32] + __popc(u.segment[w / 32] & ((1u << w % 32) - 1));
+  return (uint16_t)(id << RBP_SEGMENT_BITS | (offset & ((1 << RBP_SEGMENT_BITS) - 1)));
 }
 
-/* The stream behind its head, to a multiple of 4 words */
+/* Writes the encoding behind its head, and pads it to a multiple of 4 words */
 template <int G, int U, int P>
 __device__ inline void encode(const RbpBlock &b, const int (&start)[P], Units<G, U, P> &u)
 {
@@ -91,7 +91,7 @@ __device__ inline void encode(const RbpBlock &b, const int (&start)[P], Units<G,
     const int unit = threadIdx.x + i * RBP_THREADS, offset = start[i] - b.base;
     if (unit >= b.units) break;
     if (b.flags & RBP_BLOCK_WIDE) ((unsigned *)(word + starts))[unit] = (unsigned)offset;
-    else if (b.flags & RBP_BLOCK_WINDOWED) word[starts + unit] = windowed_start(u, offset);
+    else if (b.flags & RBP_BLOCK_SEGMENTED) word[starts + unit] = segmented_start(u, offset);
     else word[starts + unit] = (uint16_t)(b.scale == 1 ? offset : offset / U);
     if (b.flags & RBP_BLOCK_RAGGED) word[lengths + unit] = (uint16_t)u.length[unit];
   }
@@ -99,7 +99,7 @@ __device__ inline void encode(const RbpBlock &b, const int (&start)[P], Units<G,
   if (threadIdx.x < 4 && end < (b.words + 3) / 4 * 4) word[end] = 0;
 }
 
-/* base, units, stride, scale, lanes, flags and words from what all threads have found */
+/* Sets base, units, stride, scale, lanes, flags and words of a block from what its threads have found */
 template <int G, int U, int P>
 __device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock &b, Units<G, U, P> &u)
 {
@@ -112,64 +112,66 @@ __device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock
   if (b.units && (c.max - c.min) / (b.scale == 1 ? 1 : U) > 65535) {
     unsigned *table = (unsigned *)(words_of(u) + rbp_starts_offset(b.groups, b.flags));
     b.scale         = 1;
-    b.flags |= find_windows(start, b.units, b.base, c.max - c.min, table, u) ? RBP_BLOCK_WINDOWED : RBP_BLOCK_WIDE;
+    b.flags |= find_segments(start, b.units, b.base, c.max - c.min, table, u) ? RBP_BLOCK_SEGMENTED : RBP_BLOCK_WIDE;
   }
   b.words = rbp_pattern_words(b.groups, b.units, b.flags);
 }
 
-/* Keeps the description of a block; returns where its stream goes in the buffer, or NULL if that is full. By one
+/* Keeps the description of a block; returns where its encoding goes in the buffer, or NULL if that is full. By one
  * thread. */
 __device__ inline uint64_t *keep(const RbpDeviceAnalysis &a, int64_t block, const RbpBlock &b)
 {
   const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(&a.totals->buffer_used, (unsigned long long)quads);
-  uint64_t     *to_stream = at + quads <= a.buffer_size ? a.buffer + at : nullptr;
-  RbpBlock     &to        = a.blocks[block];
+  uint64_t     *to_encoding = at + quads <= a.buffer_size ? a.buffer + at : nullptr;
+  RbpBlock     &to          = a.blocks[block];
 
-  a.stream[block] = to_stream;
-  to.base         = b.base;
-  to.stride       = b.stride;
-  to.units        = b.units;
-  to.scale        = b.scale;
-  to.lanes        = b.lanes;
-  to.flags        = b.flags;
-  to.words        = b.words;
-  return to_stream;
+  a.encoding[block] = to_encoding;
+  to.base           = b.base;
+  to.stride         = b.stride;
+  to.units          = b.units;
+  to.scale          = b.scale;
+  to.lanes          = b.lanes;
+  to.flags          = b.flags;
+  to.words          = b.words;
+  return to_encoding;
 }
 
-/* The stream to `to`, unless that is NULL; its fingerprint, right in thread 0 */
+/* Copies the encoding to `to`, unless that is NULL. Returns its fingerprint, which is valid in thread 0 only. */
 template <int G, int U, int P>
-__device__ inline RbpPrint store(const RbpBlock &b, const Units<G, U, P> &u, uint64_t *to)
+__device__ inline RbpFingerprint store(const RbpBlock &b, const Units<G, U, P> &u, uint64_t *to)
 {
-  typedef cub::BlockReduce<RbpPrint, RBP_THREADS> Reduce;
-  __shared__ typename Reduce::TempStorage         temp;
-  RbpPrint                                        print = {0, 0};
+  typedef cub::BlockReduce<RbpFingerprint, RBP_THREADS> Reduce;
+  __shared__ typename Reduce::TempStorage               temp;
+  RbpFingerprint                                        fingerprint = {0, 0};
 
-  if (threadIdx.x == 0) rbp_print_add(&print, -1, (uint64_t)b.groups << 32 | (uint64_t)b.units << 8 | b.flags);
+  if (threadIdx.x == 0)
+    rbp_fingerprint_add(&fingerprint, -1, (uint64_t)b.groups << 32 | (uint64_t)b.units << 8 | b.flags);
 #pragma unroll 1
   for (int i = threadIdx.x; i < (b.words + 3) / 4; i += RBP_THREADS) {
-    rbp_print_add(&print, i, u.stream[i]);
-    if (to) to[i] = u.stream[i];
+    rbp_fingerprint_add(&fingerprint, i, u.encoding[i]);
+    if (to) to[i] = u.encoding[i];
   }
-  return Reduce(temp).Reduce(print, AddPrints());
+  return Reduce(temp).Reduce(fingerprint, AddFingerprints());
 }
 
-/* Keeps the print of a block, and the smallest block that has it. By one thread. */
-__device__ inline void insert_print(const RbpDeviceAnalysis &a, int64_t block, const RbpPrint &print)
+/* Stores the fingerprint of a block, and enters the first block that has it into the table. One thread calls this. */
+__device__ inline void insert_fingerprint(const RbpDeviceAnalysis &a, int64_t block, const RbpFingerprint &fingerprint)
 {
-  const RbpPrintTable     &table = a.table;
-  const unsigned long long key   = rbp_print_key(print);
-  int64_t                  slot  = rbp_print_slot(table, key);
+  const RbpFingerprintTable &table = a.table;
+  const unsigned long long   key   = rbp_fingerprint_key(fingerprint);
+  int64_t                    slot  = rbp_fingerprint_slot(table, key);
 
-  a.prints[block] = print;
+  a.fingerprints[block] = fingerprint;
   for (;; slot = (slot + 1) & (table.slots - 1)) {
     unsigned long long there = table.key[slot];
     if (there == ~0ull) there = atomicCAS(&table.key[slot], ~0ull, key);
     if (there == ~0ull || there == key) break;
   }
-  if (table.first[slot] > (unsigned)block) atomicMin(&table.first[slot], (unsigned)block); /* most find a smaller one */
+  if (table.first[slot] > (unsigned)block)
+    atomicMin(&table.first[slot], (unsigned)block); /* most find a smaller block already */
 }
 
-/* again: only the streams that are needed and did not fit the buffer before */
+/* again: only the encodings that are needed and did not fit the buffer before */
 template <typename I, int G, int U, int P>
 __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 16))
     rbp_describe(RbpDeviceAnalysis a, const I *__restrict__ row_ptr, const I *__restrict__ col, bool again)
@@ -178,13 +180,13 @@ __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS,
   __shared__ Units<G, U, P>               u;
   __shared__ typename Reduce::TempStorage temp;
   __shared__ Common                       common;
-  __shared__ uint64_t                    *to_stream;
+  __shared__ uint64_t                    *to_encoding;
   const int64_t                           block = blockIdx.x;
   Common                                  c     = {INT_MAX, 0, 0, 0};
   int                                     start[P];
 
   if (block >= rbp_block_count(a)) return;
-  if (again && (a.positions.owner[block] != block || a.stream[block])) return;
+  if (again && (a.positions.owner[block] != block || a.encoding[block])) return;
   RbpBlock b = a.blocks[block];
   b.units    = walk_block(b, a, row_ptr, col, a.block_group[block], u, start, c);
   reduce_units(start, b.units, u, c);
@@ -192,11 +194,11 @@ __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS,
   if (threadIdx.x == 0) common = c;
   __syncthreads();
   describe(common, start, b, u);
-  if (threadIdx.x == 0) to_stream = keep(a, block, b);
+  if (threadIdx.x == 0) to_encoding = keep(a, block, b);
   encode(b, start, u);
   __syncthreads();
-  const RbpPrint print = store(b, u, to_stream);
-  if (threadIdx.x == 0 && !again) insert_print(a, block, print);
+  const RbpFingerprint fingerprint = store(b, u, to_encoding);
+  if (threadIdx.x == 0 && !again) insert_fingerprint(a, block, fingerprint);
 }
 
 struct Describe {
@@ -213,17 +215,17 @@ struct Describe {
   }
 };
 
-/* Streams and the blocks that have them to where they stay, one thread block each. The loads of a thread are under way
+/* Copies the blocks and their encodings to the plan, one thread block per block. The loads of a thread are in flight
    together. */
 __global__ void __launch_bounds__(RBP_THREADS) rbp_copy(RbpDeviceAnalysis a, RbpBlock *blocks, uint16_t *pattern)
 {
   constexpr int   LOADS = 4;
   const int64_t   block = blockIdx.x, owner = a.positions.owner[block];
   RbpBlock        b    = a.blocks[block];
-  const unsigned *from = (const unsigned *)a.stream[block];
+  const unsigned *from = (const unsigned *)a.encoding[block];
   b.value0             = rbp_position_before(a.positions, block, RBP_POSITION_VALUES);
   b.pattern0           = rbp_position_before(a.positions, owner, RBP_POSITION_WORDS);
-  unsigned *to         = (unsigned *)(pattern + b.pattern0); /* streams have even positions and lengths */
+  unsigned *to         = (unsigned *)(pattern + b.pattern0); /* encodings have even positions and lengths */
 
   if (owner != block) b.flags |= RBP_BLOCK_SHARED;
   if (threadIdx.x == 0) blocks[block] = b;
@@ -241,7 +243,7 @@ __global__ void __launch_bounds__(RBP_THREADS) rbp_copy(RbpDeviceAnalysis a, Rbp
 SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t buffer_size, bool again, SpmvExec *exec)
 {
   a->buffer_size = buffer_size;
-  SPMV_TRY(spmv_arena_array(&a->arena, buffer_size, "streams", &a->buffer, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, buffer_size, "encodings", &a->buffer, exec));
   return a->pattern.index_type == SPMV_I64 ? rbp_with_shape<int64_t>(a->shape, Describe{a, again, exec}, exec)
                                            : rbp_with_shape<int32_t>(a->shape, Describe{a, again, exec}, exec);
 }
@@ -249,29 +251,29 @@ SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t buffer_size, bool again, 
 
 int64_t rbp_expected_buffer(const RbpDeviceAnalysis *a)
 {
-  const RbpDeviceShape *s       = &a->shape;
-  const int64_t         heads   = s->groups + 2 * a->blocks_most; /* a piece has part of a group */
-  const int             windows = a->pattern.cols > 65536 ? 2 * RBP_WINDOWS : 0;
+  const RbpDeviceShape *s        = &a->shape;
+  const int64_t         heads    = s->groups + 2 * a->blocks_most; /* a piece is a part of a group */
+  const int             segments = a->pattern.cols > 65536 ? 2 * RBP_SEGMENTS : 0;
 
   return (heads * (s->group_rows > 1 ? 2 : 1) + s->units * (s->unit_columns > 1 ? 2 : 1) +
-          a->blocks_most * (windows + 6)) /
+          a->blocks_most * (segments + 6)) /
          4;
 }
 
 SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
-  const int64_t n     = a->blocks_most;
-  RbpPrintTable table = {NULL, NULL, 64};
+  const int64_t       n     = a->blocks_most;
+  RbpFingerprintTable table = {NULL, NULL, 64};
 
   if (n == 0) return SPMV_SUCCESS;
   while (table.slots < 2 * n) table.slots *= 2;
   const int64_t bytes = table.slots * (int64_t)(sizeof *table.key + sizeof *table.first);
-  SPMV_TRY(spmv_arena_alloc(&a->arena, bytes, "table of prints", (void **)&table.key, exec));
+  SPMV_TRY(spmv_arena_alloc(&a->arena, bytes, "table of fingerprints", (void **)&table.key, exec));
   table.first = (unsigned *)(table.key + table.slots);
   a->table    = table;
   SPMV_CUDA(exec, cudaMemsetAsync(table.key, 0xff, (size_t)bytes, (cudaStream_t)exec->stream));
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "prints", &a->prints, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "streams", &a->stream, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "fingerprints", &a->fingerprints, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n, "encodings", &a->encoding, exec));
   return describe_into(a, rbp_expected_buffer(a), false, exec);
 }
 
@@ -283,7 +285,7 @@ SpmvStatus rbp_describe_again(RbpDeviceAnalysis *a, int64_t buffer_size, SpmvExe
   return describe_into(a, buffer_size, true, exec);
 }
 
-SpmvStatus rbp_copy_streams(const RbpDeviceAnalysis *a, RbpBlock *blocks, uint16_t *pattern, SpmvExec *exec)
+SpmvStatus rbp_copy_encodings(const RbpDeviceAnalysis *a, RbpBlock *blocks, uint16_t *pattern, SpmvExec *exec)
 {
   SPMV_LAUNCH(exec, rbp_copy, a->shape.blocks, RBP_THREADS, 0, *a, blocks, pattern);
   return SPMV_SUCCESS;
