@@ -198,24 +198,24 @@ static PetscErrorCode MeasureAll(const Problem *p, const Settings *s, PetscLogDo
 
   PetscFunctionBeginUser;
   for (PetscInt t = 0; t < s->type_count; t++) {
-    PetscCall(WarmUp(s, s->types[t], &cells[s->type_count * s->solver_count]));
     for (PetscInt i = 0; i < s->solver_count; i++) {
       Cell  *cell = &cells[count++];
       double spent;
       char   verdict[TEXT];
-      cell->type   = s->types[t];
-      cell->solver = s->solvers[i];
+      cell->type    = s->types[t];
+      cell->solver  = s->solvers[i];
+      cell->running = PETSC_TRUE;
+      PetscCall(WriteJson(p, s, cells, count));
+      if (i == 0) PetscCall(WarmUp(s, s->types[t], &cells[s->type_count * s->solver_count]));
       PetscCall(PetscTime(&now));
       spent = (double)(now - begin);
       PetscCallMPI(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, PETSC_COMM_WORLD));
       if (spent > s->budget) {
         PetscCall(PetscSNPrintf(cell->error, TEXT, "left out: the seconds of -budget were spent"));
       } else {
-        cell->running = PETSC_TRUE;
-        PetscCall(WriteJson(p, s, cells, count));
         PetscCall(MeasureCell(p, s, cell));
-        cell->running = PETSC_FALSE;
       }
+      cell->running = PETSC_FALSE;
       PetscCall(WriteJson(p, s, cells, count));
       PetscCall(CellVerdict(s, cell, verdict));
       PetscCall(PrintCell(p, cell, verdict));
