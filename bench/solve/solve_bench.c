@@ -9,6 +9,7 @@
                         known is a prefix of options: -solvers mine -mine_ksp_type bcgs
   -repeat 5             how often the phases of a warm matrix are repeated
   -steps 10             Newton-like steps; 0: none     -loops setvalues,coo_host,coo_device    -loop_seconds 30
+  -loop_solvers         the solvers that have these steps; all without it
   -rtol 1e-8            of the solvers                  -shift 1e-3    of the diagonal of a generated matrix
   -check_symmetric      refuse a matrix that is not, bit by bit
   -budget seconds       a cell that would begin later is left out
@@ -70,11 +71,13 @@ static PetscErrorCode ReadLists(Settings *s)
   };
   static const char *const solvers[] = {"products", "cg_jacobi", "gmres_jacobi", "cg_gamg", NULL};
   static const char *const loops[]   = {"setvalues", "coo_host", "coo_device", NULL};
+  static const char *const none[]    = {NULL};
 
   PetscFunctionBeginUser;
   PetscCall(ReadList("-types", MAX_TYPES, types, s->types, &s->type_count));
   PetscCall(ReadList("-solvers", MAX_SOLVERS, solvers, s->solvers, &s->solver_count));
   PetscCall(ReadList("-loops", MAX_LOOPS, loops, s->loops, &s->loop_count));
+  PetscCall(ReadList("-loop_solvers", MAX_SOLVERS, none, s->loop_solvers, &s->loop_solver_count));
   for (PetscInt i = 0; i < s->loop_count; i++) {
     PetscInt k = 0;
     while (loops[k] && strcmp(loops[k], s->loops[i]) != 0) k++;
@@ -137,6 +140,7 @@ static PetscErrorCode MakeProblem(const Settings *s, Problem *p)
   else PetscCall(ProblemGenerate(name, s->shift, p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check_symmetric", &check, NULL));
   if (check) PetscCall(MatIsSymmetric(p->host, 0, &symmetric));
+  if (check) p->symmetric = symmetric;
   PetscCheck(symmetric, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s is not symmetric, as CG wants it", p->name);
   PetscFunctionReturn(0);
 }
@@ -247,6 +251,7 @@ int main(int argc, char **argv)
   PetscCall(FreeList(settings.types, settings.type_count));
   PetscCall(FreeList(settings.solvers, settings.solver_count));
   PetscCall(FreeList(settings.loops, settings.loop_count));
+  PetscCall(FreeList(settings.loop_solvers, settings.loop_solver_count));
   PetscCall(PetscFinalize());
   return wrong ? 1 : 0;
 }

@@ -20,6 +20,7 @@ typedef struct {
   PetscScalar *value;         /* [row_ptr[rows]]: of A_0 */
   Mat          host;          /* A_0 as MATAIJ */
   Vec          b, diagonal;   /* on the host */
+  PetscBool    symmetric;     /* known to be */
   MatNullSpace near;          /* NULL: nothing but the block size is known */
 } Problem;
 
@@ -73,8 +74,8 @@ typedef struct {
 } Cell;
 
 typedef struct {
-  const char *types[MAX_TYPES], *solvers[MAX_SOLVERS], *loops[MAX_LOOPS];
-  PetscInt    type_count, solver_count, loop_count;
+  const char *types[MAX_TYPES], *solvers[MAX_SOLVERS], *loops[MAX_LOOPS], *loop_solvers[MAX_SOLVERS];
+  PetscInt    type_count, solver_count, loop_count, loop_solver_count; /* no loop_solvers: all */
   PetscInt    repeat, steps;
   double      rtol, limit; /* a true residual above limit is wrong */
   double      shift, budget, loop_seconds;

@@ -67,10 +67,9 @@ static void WriteHeader(FILE *file, const Settings *s, int ranks)
   fprintf(file, ", \"petsc\": \"%d.%d.%d\"", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
   WriteField(file, ", ", "commit", s->commit);
   fprintf(file,
-          ", \"scalar_bytes\": %d, \"index_bytes\": %d, \"ranks\": %d, \"repeat\": %d, \"steps\": %d, \"rtol\": %g, "
+          ", \"scalar_bytes\": %d, \"index_bytes\": %d, \"ranks\": %d, \"repeat\": %d, \"rtol\": %g, "
           "\"residual_limit\": %g, \"diagonal_shift\": %g},\n",
-          (int)sizeof(PetscScalar), (int)sizeof(PetscInt), ranks, (int)s->repeat, (int)s->steps, s->rtol, s->limit,
-          s->shift);
+          (int)sizeof(PetscScalar), (int)sizeof(PetscInt), ranks, (int)s->repeat, s->rtol, s->limit, s->shift);
 }
 
 static void WritePhase(FILE *file, const char separator[], const Phase *p)
@@ -139,6 +138,7 @@ static PetscErrorCode WriteCell(FILE *file, const char separator[], const Proble
   WriteField(file, separator, "matrix", p->name);
   WriteField(file, ", ", "type", c->type);
   WriteField(file, ", ", "solver", c->solver);
+  fprintf(file, ", \"steps\": %d", (int)s->steps);
   if (c->running) WriteField(file, ", ", "error", "the process ended while this was measured");
   else if (c->error[0]) WriteField(file, ", ", "error", c->error);
   if (verdict[0]) WriteField(file, ", ", "wrong", verdict);

@@ -173,6 +173,7 @@ PetscErrorCode ProblemGenerate(const char name[], double shift, Problem *p)
   PetscCheck(family_find(name, &named, message), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s", message);
   PetscCall(PetscStrncpy(p->name, named.name, sizeof p->name));
   p->block_size = !strncmp(named.group, "fem3", 4) ? 3 : 1;
+  p->symmetric  = !strncmp(named.group, "fem", 3) || !strncmp(named.group, "stencil", 7) ? PETSC_TRUE : PETSC_FALSE;
   points        = points_of(&named);
   PetscCheck(!gen_pattern(&named.spec, sizeof(PetscInt) == 8 ? SPMV_I64 : SPMV_I32, &pattern), PETSC_COMM_WORLD,
              PETSC_ERR_MEM, "%s does not fit the memory or PetscInt", named.name);

@@ -50,7 +50,7 @@ PetscErrorCode OpMakeSolver(void *run_)
 
   PetscFunctionBeginUser;
   if (run->p->near) PetscCall(MatSetNearNullSpace(run->A, run->p->near));
-  PetscCall(MatSetOption(run->A, MAT_SYMMETRIC, PETSC_TRUE));
+  if (run->p->symmetric) PetscCall(MatSetOption(run->A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatCreateVecs(run->A, &run->x, &run->b));
   PetscCall(CopyThroughHost(run->p->b, run->b));
   PetscCall(VecNorm(run->b, NORM_2, &norm)); /* brings b to where the type computes */
@@ -141,8 +141,12 @@ PetscErrorCode RunDestroy(Run *run)
 
 static PetscErrorCode MeasureLoops(const Problem *p, const Settings *s, Cell *cell)
 {
+  PetscBool wanted = s->loop_solver_count == 0 ? PETSC_TRUE : PETSC_FALSE;
+
   PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < s->loop_count && !cell->error[0]; i++) {
+  for (PetscInt i = 0; i < s->loop_solver_count; i++)
+    if (!strcmp(s->loop_solvers[i], cell->solver)) wanted = PETSC_TRUE;
+  for (PetscInt i = 0; wanted && i < s->loop_count && !cell->error[0]; i++) {
     NewtonLoop *loop = &cell->loop[cell->loops++];
     loop->by         = s->loops[i];
     PetscCall(MeasureLoop(p, s, cell, loop));

@@ -96,10 +96,10 @@ def loop_of(cell, by):
     return next((loop for loop in (cell or {}).get("loops", []) if loop["by"] == by), None)
 
 
-def complete_total(results, cell, by):
+def complete_total(cell, by):
     """Seconds of assembly and all steps; None when a step is missing."""
     loop = loop_of(cell, by)
-    if not loop or "error" in loop or len(loop["solve"]) < results.header["steps"]:
+    if not loop or "error" in loop or len(loop["solve"]) < cell["steps"]:
         return None
     return loop["total"]
 
@@ -137,7 +137,6 @@ class Table:
     """The rows of one matrix and solver, a column a type."""
 
     def __init__(self, results, matrix, solver, reference):
-        self.results = results
         self.types = [t for t in results.types if (matrix, solver, t) in results.cells]
         self.cells = [results.cells[matrix, solver, t] for t in self.types]
         self.first = self.types.index(reference) if reference in self.types else 0
@@ -161,8 +160,8 @@ class Table:
         self.texts("iterations of a solve", iterations_of, str)
         self.times("one iteration, ms", seconds_per_iteration)
         for by, words in LOOPS.items():
-            steps = self.results.header["steps"]
-            self.times(f"{steps} steps by {words}, ms", lambda cell, by=by: complete_total(self.results, cell, by))
+            steps = max(cell["steps"] for cell in self.cells)
+            self.times(f"{steps} steps by {words}, ms", lambda cell, by=by: complete_total(cell, by))
             self.times(f"a later step by {words}, ms", lambda cell, by=by: seconds_per_step(cell, by))
         self.texts("device memory at most, MB", peak_bytes, lambda v: f"{v / 1e6:,.0f}")
         return markdown([""] + [f"`{t}`" for t in self.types], self.rows) + self.notes()
@@ -180,7 +179,7 @@ class Table:
             for loop in cell["loops"]:
                 if "error" in loop:
                     found.append(f"{name}, steps by {LOOPS[loop['by']]}: {loop['error']}")
-                elif len(loop["solve"]) < self.results.header["steps"]:
+                elif len(loop["solve"]) < cell["steps"]:
                     found.append(f"{name}, steps by {LOOPS[loop['by']]}: {len(loop['solve'])} were made in the time given")
         return [""] + [f"- {text}" for text in found] if found else []
 
