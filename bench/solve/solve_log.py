@@ -11,9 +11,10 @@ import json
 import sys
 from pathlib import Path
 
-EVENTS = ("KSPSetUp", "KSPSolve", "PCSetUp", "PCApply", "MatMult", "MatMultAdd", "MatMultTranspose", "MatPtAPSymbolic",
-          "MatPtAPNumeric", "MatPtAP", "MatAssemblyEnd", "MatConvert", "MatSetPreCOO", "MatSetValCOO", "MatGetDiagonal", "MatLoad",
-          "PCGAMGGraph_AGG", "PCGAMGCoarse_AGG", "PCGAMGProl_AGG", "PCGAMGPOpt_AGG", "GAMG: partLevel")
+EVENTS = ("KSPSetUp", "KSPSolve", "PCSetUp", "PCApply", "PCGAMGCreateG", "GAMG Coarsen", "PCGAMGProl", "PCGAMGOptProl",
+          "PCGAMGCreateL", "GAMG PtAP", "MatMult", "MatMultAdd", "MatMultTranspose", "MatResidual", "MatPtAPSymbolic", "MatPtAPNumeric",
+          "MatMatMultSym", "MatMatMultNum", "MatAssemblyEnd", "MatConvert", "MatPackConvert", "MatPackRefresh", "MatSetPreallCOO",
+          "MatSetValuesCOO", "MatCUSPARSCopyTo", "MatCUSPARSGenT", "MatLoad")
 
 
 def events_of(path):
@@ -23,7 +24,7 @@ def events_of(path):
         for row in csv.DictReader(file):
             row = {(key or "").strip(): (value or "").strip() for key, value in row.items() if isinstance(value, str)}
             key = row.get("Stage Name"), row.get("Event Name")
-            if key[1] not in EVENTS and not (key[1] or "").startswith("MatAIJ"):
+            if key[1] not in EVENTS:
                 continue
             count, seconds = int(float(row["Count"])), float(row["Time"])
             if count:
