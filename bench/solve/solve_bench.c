@@ -193,6 +193,22 @@ static PetscErrorCode PrintCell(const Problem *p, const Cell *cell, const char v
   PetscFunctionReturn(0);
 }
 
+typedef struct {
+  const Problem  *p;
+  const Settings *s;
+  const Cell     *cells;
+  PetscInt        count;
+} Progress;
+
+static PetscErrorCode OpSave(void *progress_)
+{
+  const Progress *progress = progress_;
+
+  PetscFunctionBeginUser;
+  PetscCall(WriteJson(progress->p, progress->s, progress->cells, progress->count));
+  PetscFunctionReturn(0);
+}
+
 /* cells has room for each type with each solver, and one more */
 static PetscErrorCode MeasureAll(const Problem *p, const Settings *s, PetscLogDouble begin, Cell cells[],
                                  PetscInt *wrong)
@@ -203,12 +219,15 @@ static PetscErrorCode MeasureAll(const Problem *p, const Settings *s, PetscLogDo
   PetscFunctionBeginUser;
   for (PetscInt t = 0; t < s->type_count; t++) {
     for (PetscInt i = 0; i < s->solver_count; i++) {
-      Cell  *cell = &cells[count++];
-      double spent;
-      char   verdict[TEXT];
-      cell->type    = s->types[t];
-      cell->solver  = s->solvers[i];
-      cell->running = PETSC_TRUE;
+      Cell    *cell     = &cells[count++];
+      Progress progress = {p, s, cells, count};
+      double   spent;
+      char     verdict[TEXT];
+      cell->type         = s->types[t];
+      cell->solver       = s->solvers[i];
+      cell->running      = PETSC_TRUE;
+      cell->save         = OpSave;
+      cell->save_context = &progress;
       PetscCall(WriteJson(p, s, cells, count));
       if (i == 0) PetscCall(WarmUp(s, s->types[t], &cells[s->type_count * s->solver_count]));
       PetscCall(PetscTime(&now));

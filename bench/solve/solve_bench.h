@@ -63,12 +63,16 @@ typedef struct {
   char        error[TEXT];
 } NewtonLoop;
 
+typedef PetscErrorCode (*Operation)(void *context);
+
 typedef struct {
   const char *type, *solver; /* solver "products": products and what else a matrix does by itself */
   Phase       phase[MAX_PHASES];
   NewtonLoop  loop[MAX_LOOPS];
   PetscInt    phases, loops;
   double      base_bytes;
+  Operation   save; /* writes the file after each phase; NULL: there is none to write */
+  void       *save_context;
   PetscBool   running;     /* the file says that the process ended here, until the cell is done */
   char        error[TEXT]; /* the reason why the rest of the cell was left out */
 } Cell;
@@ -83,8 +87,6 @@ typedef struct {
 } Settings;
 
 /* ---- clock, memory, guard ---- */
-
-typedef PetscErrorCode (*Operation)(void *context);
 
 PetscErrorCode DeviceFind(void); /* once, after PetscInitialize() */
 PetscErrorCode DeviceWait(void);
@@ -133,7 +135,7 @@ PetscErrorCode MeasureProducts(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureLoop(const Problem *p, const Settings *s, Cell *cell, NewtonLoop *loop);
 
-/* The whole file again, after each cell: what was measured outlives a process that ends early */
+/* The whole file again, after each phase: what was measured outlives a process that ends early */
 PetscErrorCode WriteJson(const Problem *p, const Settings *s, const Cell cells[], PetscInt count);
 /* Empty, or what is wrong with a cell's numbers */
 PetscErrorCode CellVerdict(const Settings *s, const Cell *cell, char verdict[TEXT]);

@@ -188,6 +188,7 @@ PetscErrorCode CellTry(Cell *cell, const char name[], PetscInt times, PetscInt b
     if (!p->error[0]) p->count++;
   }
   p->device_bytes = cell->base_bytes < 0 ? -1 : DeviceUsed() - cell->base_bytes;
+  if (cell->save) PetscCall(cell->save(cell->save_context));
   PetscFunctionReturn(0);
 }
 

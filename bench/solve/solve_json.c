@@ -153,13 +153,15 @@ static PetscErrorCode WriteCell(FILE *file, const char separator[], const Proble
 PetscErrorCode WriteJson(const Problem *p, const Settings *s, const Cell cells[], PetscInt count)
 {
   FILE       *file;
+  char        part[PETSC_MAX_PATH_LEN + 8];
   PetscMPIInt rank, ranks;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   if (rank || !s->json[0]) PetscFunctionReturn(0);
-  file = fopen(s->json, "w");
+  snprintf(part, sizeof part, "%s.part", s->json); /* a process that ends while it writes leaves the file before */
+  file = fopen(part, "w");
   PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s cannot be written", s->json);
   WriteHeader(file, s, ranks);
   WriteField(file, "\"matrices\": [{", "name", p->name);
@@ -169,6 +171,7 @@ PetscErrorCode WriteJson(const Problem *p, const Settings *s, const Cell cells[]
           p->near ? "rigid motions" : "constant by unknown of a node");
   for (PetscInt i = 0; i < count; i++) PetscCall(WriteCell(file, i ? ",\n {" : "\n {", p, s, &cells[i]));
   fprintf(file, "\n]}\n");
-  PetscCheck(!fclose(file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s cannot be written", s->json);
+  PetscCheck(!fclose(file) && !rename(part, s->json), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s cannot be written",
+             s->json);
   PetscFunctionReturn(0);
 }

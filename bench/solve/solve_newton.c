@@ -67,6 +67,7 @@ static PetscErrorCode OneStep(Run *run, Operation write, NewtonLoop *loop)
   PetscCall(KSPGetConvergedReason(run->ksp, &reason));
   if (reason < 0) PetscCall(PetscSNPrintf(loop->error, TEXT, "step %d did not converge: %d", (int)i + 1, (int)reason));
   else loop->count++;
+  if (run->cell->save) PetscCall(run->cell->save(run->cell->save_context));
   PetscFunctionReturn(0);
 }
 
@@ -79,7 +80,6 @@ PetscErrorCode MeasureLoop(const Problem *p, const Settings *s, Cell *cell, Newt
   double          spent = 0, longest = 0;
 
   PetscFunctionBeginUser;
-  loop->residual = loop->device_bytes = -1;
   PetscCall(PetscMalloc1(p->row_ptr[p->rows], &run.values));
   if (!set) PetscCall(FillCOO(&run));
   PetscCall(MakeValues(&run, 0, on_device, loop->error));

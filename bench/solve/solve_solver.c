@@ -149,6 +149,7 @@ static PetscErrorCode MeasureLoops(const Problem *p, const Settings *s, Cell *ce
   for (PetscInt i = 0; wanted && i < s->loop_count && !cell->error[0]; i++) {
     NewtonLoop *loop = &cell->loop[cell->loops++];
     loop->by         = s->loops[i];
+    loop->residual = loop->device_bytes = -1;
     PetscCall(MeasureLoop(p, s, cell, loop));
   }
   PetscFunctionReturn(0);
