@@ -34,11 +34,11 @@ left() { echo $((end - SECONDS)); }
 
 # Options that keep the time of a matrix of about 1 million rows, and of 4 million, in bounds. sellcuda has no Galerkin products and no assembly by COO.
 arguments_for() {
-  local size=${1#*:} cells=(-loop_solvers cg_jacobi,cg_gamg -loop_seconds 3)
+  local size=${1#*:} cells=(-loop_solvers 'cg_jacobi,cg_gamg' -loop_seconds 3)
   [[ $size =~ ^[0-9]+$ ]] || size=0
-  if ((size >= 105 && size < 130)) || ((size >= 140)); then cells=(-steps 3 -loop_solvers cg_jacobi -loops setvalues,coo_device -repeat 3)
-  elif ((size >= 60)); then cells=(-loop_solvers cg_jacobi,cg_gamg -loop_seconds 2 -repeat 3); fi
-  [[ $2 != sellcuda ]] || cells+=(-solvers products,cg_jacobi,gmres_jacobi -loops setvalues)
+  if ((size >= 105 && size < 130)) || ((size >= 140)); then cells=(-steps 3 -loop_solvers cg_jacobi -loops 'setvalues,coo_device' -repeat 3)
+  elif ((size >= 60)); then cells=(-loop_solvers 'cg_jacobi,cg_gamg' -loop_seconds 2 -repeat 3); fi
+  [[ $2 != sellcuda ]] || cells+=(-solvers 'products,cg_jacobi,gmres_jacobi' -loops setvalues)
   echo "${cells[*]}"
 }
 

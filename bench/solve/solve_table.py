@@ -251,7 +251,7 @@ def draw(results, path, reference):
         fail("needs matplotlib: pip install matplotlib")
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "solve_bench"  # the same results give the same file
-    from matplotlib import pyplot
+    from matplotlib import patches, pyplot
 
     panels = [("a warm solve", lambda cell: seconds_of(cell, "solve")),
               ("PCSetUp with new values", lambda cell: seconds_of(cell, "setup_new_values_again")),
@@ -261,21 +261,30 @@ def draw(results, path, reference):
     base = reference if reference in results.types else results.types[0]
     others = [t for t in results.types if t != base]
     height = 0.8 / max(len(others), 1)
-    figure, axes = pyplot.subplots(1, len(panels), sharey=True, layout="constrained",
+
+    def speeds(value, name):
+        times = [(i, value(results.cells.get((*key, base))), value(results.cells.get((*key, name))))
+                 for i, key in enumerate(problems)]
+        return [(i, theirs / ours) for i, theirs, ours in times if theirs and ours]
+
+    panels = [(title, value) for title, value in panels if any(speeds(value, name) for name in others)]
+    if not panels:
+        fail(f"no time of {base} and of another type: nothing to draw")
+    figure, axes = pyplot.subplots(1, len(panels), sharey=True, squeeze=False, layout="constrained",
                                    figsize=(4 * len(panels), 1.5 + len(problems) * max(0.4, 0.14 * len(others))))
+    axes = axes[0]
     for axis, (title, value) in zip(axes, panels):
         for k, name in enumerate(others):
-            bars = [(i, value(results.cells.get((*key, base))), value(results.cells.get((*key, name))))
-                    for i, key in enumerate(problems)]
-            bars = [(i, theirs / ours) for i, theirs, ours in bars if theirs and ours]
-            axis.barh([i + (k + 0.5) * height - 0.4 for i, _ in bars], [v for _, v in bars], height, label=name, color=f"C{k}")
+            bars = speeds(value, name)
+            axis.barh([i + (k + 0.5) * height - 0.4 for i, _ in bars], [v for _, v in bars], height, color=f"C{k}")
         axis.axvline(1, color="black", linewidth=1)
         axis.set_title(title)
         axis.set_xlabel(f"times as fast as {base}")
         axis.grid(axis="x", alpha=0.3)
     axes[0].set_yticks(range(len(problems)), [f"{matrix}, {solver}" for matrix, solver in problems])
     axes[0].set_ylim(len(problems) - 0.5, -0.5)
-    axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
+    colors = [patches.Patch(color=f"C{k}", label=name) for k, name in enumerate(others)]
+    axes[-1].legend(handles=colors, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
 
