@@ -21,9 +21,10 @@ bundle=${1:-$root/bundle}
 build=${BUILD_DIR:-$root/build-gpu}
 max_mib=${MAX_MIB:-60}
 parts=${PARTS:-cuda}
-programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex56)
+programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex10
+  ksp/ksp/tutorials/ex56)
 tests=(conf_kernels unit_kernels conf_mat fuzz_mat mat_device_memory ksp_history ksp_refresh spmv_bench petsc_bench
-  coo_bench fold_paper)
+  coo_bench solve_bench fold_paper)
 distro_programs=(ksp/ksp/tutorials/ex2)
 distro_tests=(conf_mat fuzz_mat mat_options ksp_history spmv_bench)
 
@@ -145,6 +146,7 @@ link_duplicates() {
 rm -rf "$bundle" "$bundle.tar.xz"
 mkdir -p "$bundle/data"
 cp "$root/scripts/gpu_run.sh" "$root/scripts/fuzz.sh" "$root/bench/papers/fold_sweep.py" "$bundle/"
+cp "$root"/bench/solve/solve_{run.sh,table.py,log.py} "$bundle/"
 # shellcheck disable=SC2086
 [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
 {

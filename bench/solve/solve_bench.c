@@ -1,0 +1,276 @@
+/*
+  solve_bench - the whole life of a matrix, phase by phase, for several matrix types of PETSc: assembly, products,
+  PCSetUp(), solves, new values, Newton-like steps, and the memory of the device after each.
+
+    solve_bench -matrix tet3_rcm:65 -types aijcusparse,aijrbp -solvers products,cg_jacobi,cg_gamg -json out.json
+
+  -matrix family:size or -f file (PETSc binary, symmetric positive definite for CG; -block_size n)
+  -types, -solvers      lists; each pair is a cell. Solver `products` is the matrix by itself. Another name than those
+                        known is a prefix of options: -solvers mine -mine_ksp_type bcgs
+  -repeat 5             how often the phases of a warm matrix are repeated
+  -steps 10             Newton-like steps; 0: none     -loops setvalues,coo_host,coo_device    -loop_seconds 30
+  -loop_solvers         the solvers that have these steps; all without it
+  -rtol 1e-8            of the solvers                  -shift 1e-3    of the diagonal of a generated matrix
+  -check_symmetric      refuse a matrix that is not, bit by bit
+  -budget seconds       a cell that would begin later is left out
+  -json file, -commit text
+
+  An error ends its cell only, and is in the file with PETSc's message. Every result is compared with MATAIJ on the
+  host. Exit status: 1 when one was wrong.
+*/
+#include "solve_bench.h"
+#include <petscpack.h>
+#include <petsctime.h>
+#include <string.h>
+
+static char help[] = "Times the phases of a solve for several matrix types.\n";
+
+static PetscErrorCode ReadList(const char key[], PetscInt most, const char *const defaults[], const char *list[],
+                               PetscInt *count)
+{
+  PetscBool set;
+  char     *chosen[MAX_TYPES];
+
+  PetscFunctionBeginUser;
+  *count = most;
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, key, chosen, count, &set));
+  for (PetscInt i = 0; set && i < *count; i++) list[i] = chosen[i];
+  if (set) PetscFunctionReturn(0);
+  for (*count = 0; defaults[*count]; (*count)++) {
+    char *copy;
+    PetscCall(PetscStrallocpy(defaults[*count], &copy));
+    list[*count] = copy;
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode FreeList(const char *list[], PetscInt count)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < count; i++) {
+    char *text = (char *)list[i];
+    PetscCall(PetscFree(text));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ReadLists(Settings *s)
+{
+  static const char *const types[] = {
+#if PetscDefined(HAVE_CUDA)
+    "aijcusparse",
+    "sellcuda",
+#else
+    MATAIJ,
+#endif
+    MATAIJRBP,
+    MATAIJFOLD,
+    MATAIJCRSV,
+    MATAIJCODSELL,
+    NULL
+  };
+  static const char *const solvers[] = {"products", "cg_jacobi", "gmres_jacobi", "cg_gamg", NULL};
+  static const char *const loops[]   = {"setvalues", "coo_host", "coo_device", NULL};
+  static const char *const none[]    = {NULL};
+
+  PetscFunctionBeginUser;
+  PetscCall(ReadList("-types", MAX_TYPES, types, s->types, &s->type_count));
+  PetscCall(ReadList("-solvers", MAX_SOLVERS, solvers, s->solvers, &s->solver_count));
+  PetscCall(ReadList("-loops", MAX_LOOPS, loops, s->loops, &s->loop_count));
+  PetscCall(ReadList("-loop_solvers", MAX_SOLVERS, none, s->loop_solvers, &s->loop_solver_count));
+  for (PetscInt i = 0; i < s->loop_count; i++) {
+    PetscInt k = 0;
+    while (loops[k] && strcmp(loops[k], s->loops[i]) != 0) k++;
+    PetscCheck(loops[k], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+               "-loops knows setvalues, coo_host and coo_device, not %s", s->loops[i]);
+  }
+  for (PetscInt i = 0; i < s->solver_count; i++) PetscCall(SolverOptions(s->solvers[i]));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ReadReal(const char key[], double *value)
+{
+  PetscReal real = (PetscReal)*value;
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetReal(NULL, NULL, key, &real, &set));
+  if (set) *value = (double)real;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ReadSettings(Settings *s)
+{
+  PetscFunctionBeginUser;
+  memset(s, 0, sizeof *s);
+  s->repeat       = 5;
+  s->steps        = 10;
+  s->rtol         = sizeof(PetscReal) == 4 ? 1e-4 : 1e-8;
+  s->shift        = 1e-3;
+  s->budget       = 1e30;
+  s->loop_seconds = 30;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &s->repeat, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &s->steps, NULL));
+  PetscCall(ReadReal("-rtol", &s->rtol));
+  PetscCall(ReadReal("-shift", &s->shift));
+  PetscCall(ReadReal("-budget", &s->budget));
+  PetscCall(ReadReal("-loop_seconds", &s->loop_seconds));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-json", s->json, sizeof s->json, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-commit", s->commit, sizeof s->commit, NULL));
+  PetscCheck(s->repeat >= 1 && s->repeat <= MAX_TIMES && s->steps >= 0 && s->steps <= MAX_TIMES, PETSC_COMM_WORLD,
+             PETSC_ERR_USER_INPUT, "-repeat wants 1 .. %d, -steps 0 .. %d", MAX_TIMES, MAX_TIMES);
+  s->limit = 1e3 * s->rtol; /* what is converged is the preconditioned residual */
+  PetscCall(ReadLists(s));
+  if (s->steps == 0) PetscCall(FreeList(s->loops, s->loop_count));
+  if (s->steps == 0) s->loop_count = 0;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakeProblem(const Settings *s, Problem *p)
+{
+  char      name[PETSC_MAX_PATH_LEN] = "stencil7:100", path[PETSC_MAX_PATH_LEN];
+  PetscInt  block_size               = 1;
+  PetscBool from_file, check = PETSC_FALSE, symmetric = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", path, sizeof path, &from_file));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", name, sizeof name, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-block_size", &block_size, NULL));
+  if (from_file) PetscCall(ProblemLoad(path, block_size, p));
+  else PetscCall(ProblemGenerate(name, s->shift, p));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-check_symmetric", &check, NULL));
+  if (check) PetscCall(MatIsSymmetric(p->host, 0, &symmetric));
+  if (check) p->symmetric = symmetric;
+  PetscCheck(symmetric, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s is not symmetric, as CG wants it", p->name);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MeasureCell(const Problem *p, const Settings *s, Cell *cell)
+{
+  PetscFunctionBeginUser;
+  cell->base_bytes = DeviceUsed();
+  if (!strcmp(cell->solver, "products")) PetscCall(MeasureProducts(p, s, cell));
+  else PetscCall(MeasureSolver(p, s, cell));
+  PetscFunctionReturn(0);
+}
+
+/* The same with a small matrix, whose times are thrown away: libraries are loaded and handles made at first use */
+static PetscErrorCode WarmUp(const Settings *s, const char type[], Cell *cell)
+{
+  Problem  tiny;
+  Settings once = *s;
+
+  PetscFunctionBeginUser;
+  once.repeat = 1;
+  once.steps  = 1;
+  PetscCall(ProblemGenerate("stencil7:12", s->shift, &tiny));
+  for (PetscInt i = 0; i < s->solver_count; i++) {
+    memset(cell, 0, sizeof *cell);
+    cell->type   = type;
+    cell->solver = s->solvers[i];
+    PetscCall(MeasureCell(&tiny, &once, cell));
+  }
+  PetscCall(ProblemDestroy(&tiny));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PrintCell(const Problem *p, const Cell *cell, const char verdict[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s %s%s%s%s%s\n", p->name, cell->type, cell->solver,
+                        cell->error[0] ? " ERROR " : "", cell->error, verdict[0] ? " WRONG " : "", verdict));
+  for (PetscInt i = 0; i < cell->phases; i++) {
+    const Phase *q = &cell->phase[i];
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-32s %12.3f ms", q->name, q->count ? 1e3 * q->seconds[0] : 0.0));
+    if (q->device_bytes >= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.0f MB", q->device_bytes / 1e6));
+    if (q->residual >= 0)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %d iterations, residual %.1e", (int)q->iterations, q->residual));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", q->error[0] ? " ERROR " : "", q->error));
+  }
+  for (PetscInt i = 0; i < cell->loops; i++)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %d steps by %s, residual %.1e %s\n", (int)cell->loop[i].count,
+                          cell->loop[i].by, cell->loop[i].residual, cell->loop[i].error));
+  PetscFunctionReturn(0);
+}
+
+typedef struct {
+  const Problem  *p;
+  const Settings *s;
+  const Cell     *cells;
+  PetscInt        count;
+} Progress;
+
+static PetscErrorCode OpSave(void *progress_)
+{
+  const Progress *progress = progress_;
+
+  PetscFunctionBeginUser;
+  PetscCall(WriteJson(progress->p, progress->s, progress->cells, progress->count));
+  PetscFunctionReturn(0);
+}
+
+/* cells has room for each type with each solver, and one more */
+static PetscErrorCode MeasureAll(const Problem *p, const Settings *s, PetscLogDouble begin, Cell cells[],
+                                 PetscInt *wrong)
+{
+  PetscInt       count = 0;
+  PetscLogDouble now;
+
+  PetscFunctionBeginUser;
+  for (PetscInt t = 0; t < s->type_count; t++) {
+    for (PetscInt i = 0; i < s->solver_count; i++) {
+      Cell    *cell     = &cells[count++];
+      Progress progress = {p, s, cells, count};
+      double   spent;
+      char     verdict[TEXT];
+      cell->type         = s->types[t];
+      cell->solver       = s->solvers[i];
+      cell->running      = PETSC_TRUE;
+      cell->save         = OpSave;
+      cell->save_context = &progress;
+      PetscCall(WriteJson(p, s, cells, count));
+      if (i == 0) PetscCall(WarmUp(s, s->types[t], &cells[s->type_count * s->solver_count]));
+      PetscCall(PetscTime(&now));
+      spent = (double)(now - begin);
+      PetscCallMPI(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, PETSC_COMM_WORLD));
+      if (spent > s->budget) {
+        PetscCall(PetscSNPrintf(cell->error, TEXT, "left out: the seconds of -budget were spent"));
+      } else {
+        PetscCall(MeasureCell(p, s, cell));
+      }
+      cell->running = PETSC_FALSE;
+      PetscCall(WriteJson(p, s, cells, count));
+      PetscCall(CellVerdict(s, cell, verdict));
+      PetscCall(PrintCell(p, cell, verdict));
+      *wrong += verdict[0] != 0;
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Settings       settings;
+  Problem        problem;
+  Cell          *cells;
+  PetscInt       wrong = 0;
+  PetscLogDouble begin;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscTime(&begin));
+  PetscCall(DeviceFind());
+  PetscCall(ReadSettings(&settings));
+  PetscCall(MakeProblem(&settings, &problem));
+  PetscCall(PetscCalloc1(settings.type_count * settings.solver_count + 1, &cells));
+  PetscCall(MeasureAll(&problem, &settings, begin, cells, &wrong));
+  PetscCall(PetscFree(cells));
+  PetscCall(ProblemDestroy(&problem));
+  PetscCall(FreeList(settings.types, settings.type_count));
+  PetscCall(FreeList(settings.solvers, settings.solver_count));
+  PetscCall(FreeList(settings.loops, settings.loop_count));
+  PetscCall(FreeList(settings.loop_solvers, settings.loop_solver_count));
+  PetscCall(PetscFinalize());
+  return wrong ? 1 : 0;
+}

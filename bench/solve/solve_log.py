@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Takes events out of -log_view :file:ascii_csv, one program run a file, as JSON.
+
+    bench/solve/solve_log.py log.json run.csv [more.csv ...]
+
+The name of a file tells the run: PROGRAM.TYPE.csv. An event's time is that of the slowest process, summed over stages; on a
+GPU PETSc's clock does not wait for the device, unless the event itself does: KSPSolve does, MatMult does not.
+"""
+import csv
+import json
+import sys
+from pathlib import Path
+
+EVENTS = ("KSPSetUp", "KSPSolve", "PCSetUp", "PCApply", "PCGAMGCreateG", "GAMG Coarsen", "PCGAMGProl", "PCGAMGOptProl",
+          "PCGAMGCreateL", "GAMG PtAP", "MatMult", "MatMultAdd", "MatMultTranspose", "MatResidual", "MatPtAPSymbolic", "MatPtAPNumeric",
+          "MatMatMultSym", "MatMatMultNum", "MatAssemblyEnd", "MatConvert", "MatPackConvert", "MatPackRefresh", "MatSetPreallCOO",
+          "MatSetValuesCOO", "MatCUSPARSCopyTo", "MatCUSPARSGenT", "MatLoad")
+
+
+def events_of(path):
+    """Count and seconds by event: the largest of the processes in each stage, summed over the stages."""
+    largest = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            row = {(key or "").strip(): (value or "").strip() for key, value in row.items() if isinstance(value, str)}
+            key = row.get("Stage Name"), row.get("Event Name")
+            if key[1] not in EVENTS:
+                continue
+            count, seconds = int(float(row["Count"])), float(row["Time"])
+            if count:
+                known = largest.get(key, (0, 0.0))
+                largest[key] = (max(known[0], count), max(known[1], seconds))
+    found = {}
+    for (_, event), (count, seconds) in largest.items():
+        known = found.setdefault(event, {"count": 0, "seconds": 0.0})
+        known["count"] += count
+        known["seconds"] += seconds
+    return found
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit("usage: solve_log.py log.json run.csv [more.csv ...]")
+    runs = []
+    for path in map(Path, sys.argv[2:]):
+        program, _, matrix_type = path.stem.rpartition(".")
+        run = {"program": program, "type": matrix_type, "events": {}}
+        try:
+            run["events"] = events_of(path)
+        except (OSError, KeyError, ValueError, csv.Error) as error:
+            run["error"] = f"{type(error).__name__}: {error}"
+        if not run["events"]:
+            run.setdefault("error", "no event was logged")
+        runs.append(run)
+    Path(sys.argv[1]).write_text(json.dumps({"schema": 1, "header": {"program": "solve_log"}, "runs": runs}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# Runs solve_bench, and PETSc's own programs as they are, within a time. Called by gpu_run.sh; alone it wants the programs
+# in PATH and what they load in LD_LIBRARY_PATH.
+#
+#   solve_run.sh folder seconds plugin.so commit [data folder]
+#
+# folder/solve.json has all of it. Each matrix and type has a process of its own: one that ends early takes no other with it.
+# When the time is short, cells are left out and told as such.
+#
+# SOLVE_SET        matrices: small (0.1 million rows), medium (0.1 and 1 million; the default), large (4 million)
+# SOLVE_MATRICES   these instead             SOLVE_TYPES   only these types
+# SOLVE_ARGS       further arguments for solve_bench
+# SOLVE_PROGRAMS   0: leave PETSc's programs out
+# SOLVE_LAUNCHER   as "mpiexec -n 2"; nothing by default
+set -uo pipefail
+
+out=$1 end=$((SECONDS + $2)) plugin=(-dll_append "$3" -use_gpu_aware_mpi 0) commit=$4 data=${5:-}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+read -r -a types <<<"${SOLVE_TYPES:-aijcusparse aijrbp aijcodsell aijcrsv aijfold sellcuda}"
+read -r -a launcher <<<"${SOLVE_LAUNCHER:-}"
+case ${SOLVE_SET:-medium} in
+  small) matrices=(stencil7:47 tet3_rcm:32) ;;
+  medium) matrices=(stencil7:47 tet3_rcm:32 stencil7:100 tet3_rcm:69) ;;
+  large) matrices=(stencil7:159 tet3_rcm:110) ;;
+  *) echo "SOLVE_SET is small, medium or large, not $SOLVE_SET" >&2; exit 2 ;;
+esac
+[[ -z ${SOLVE_MATRICES:-} ]] || read -r -a matrices <<<"$SOLVE_MATRICES"
+parts=$out/solve-parts
+failed=0
+mkdir -p "$parts"
+rm -f "$parts"/*
+
+left() { echo $((end - SECONDS)); }
+
+# Options that keep the time of a matrix of about 1 million rows, and of 4 million, in bounds. sellcuda has no Galerkin products and no assembly by COO.
+arguments_for() {
+  local size=${1#*:} cells=(-loop_solvers 'cg_jacobi,cg_gamg' -loop_seconds 3)
+  [[ $size =~ ^[0-9]+$ ]] || size=0
+  if ((size >= 105 && size < 130)) || ((size >= 140)); then cells=(-steps 3 -loop_solvers cg_jacobi -loops 'setvalues,coo_device' -repeat 3)
+  elif ((size >= 60)); then cells=(-loop_solvers 'cg_jacobi,cg_gamg' -loop_seconds 2 -repeat 3); fi
+  [[ $2 != sellcuda ]] || cells+=(-solvers 'products,cg_jacobi,gmres_jacobi' -loops setvalues)
+  echo "${cells[*]}"
+}
+
+# One matrix, one type, and how many such runs are still to come: that share of the time and half of it again
+run_one() {
+  local matrix=$1 type=$2 runs=$3 share status=0 name arguments
+  share=$(($(left) * 3 / 2 / runs))
+  ((share >= 10)) || share=10
+  ((share <= $(left))) || share=$(left)
+  if ((share < 8)); then
+    echo "$matrix $type: left out, the time is spent"
+    failed=1
+    return
+  fi
+  name=${matrix//:/-}.$type
+  read -r -a arguments <<<"$(arguments_for "$matrix" "$type")"
+  echo "+ $matrix $type, at most $share s"
+  # shellcheck disable=SC2086
+  timeout --foreground --kill-after=5 "$share" "${launcher[@]}" solve_bench -matrix "$matrix" -types "$type" "${arguments[@]}" \
+    ${SOLVE_ARGS:-} -budget "$((share * 7 / 10))" -commit "$commit" -json "$parts/$name.json" -use_gpu_aware_mpi 0 \
+    -options_left no >"$parts/$name.log" 2>&1 || status=$?
+  grep -E 'ERROR|WRONG' "$parts/$name.log" | cut -c 1-300
+  echo "= status $status, $(left) s left"
+  ((status == 0)) || failed=1
+}
+
+# A program of PETSc with -log_view, whose clock is the only one here that is not ours
+log_program() {
+  local name=$1 type status
+  shift
+  for type in "${types[@]}"; do
+    [[ $type != sellcuda ]] || continue
+    status=0
+    timeout --foreground --kill-after=5 30 "$@" -mat_type "$type" "${plugin[@]}" \
+      -log_view ":$parts/$name.$type.csv:ascii_csv" >"$parts/$name.$type.log" 2>&1 || status=$?
+    echo "$name $type: status $status"
+    ((status == 0)) || failed=1
+  done
+}
+
+log_programs() {
+  local gamg=(-ksp_type cg -pc_type gamg -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi) file
+  log_program ex56 ex56 -ne 39 -alpha 1.e-3 -use_mat_nearnullspace "${gamg[@]}"
+  log_program bench_kspsolve bench_kspsolve -n 100 -ksp_type cg -pc_type jacobi
+  [[ -n $data && -n $(command -v ex10) ]] || return 0
+  for file in "$data"/*.petsc; do
+    [[ ! -e $file ]] || log_program "ex10_$(basename "$file" .petsc)" ex10 -f "$file" -rhs one -ksp_type cg -pc_type jacobi
+  done
+}
+
+# PETSc's programs first: they are the shorter part, and their time is known
+if ((${SOLVE_PROGRAMS:-1})); then log_programs; fi
+runs=$((${#matrices[@]} * ${#types[@]}))
+for matrix in "${matrices[@]}"; do
+  for type in "${types[@]}"; do
+    run_one "$matrix" "$type" "$runs"
+    runs=$((runs - 1))
+  done
+done
+logs=("$parts"/*.csv)
+if [[ -e ${logs[0]} ]]; then python3 "$here/solve_log.py" "$parts/log_view.json" "${logs[@]}" || failed=1; fi
+files=()
+for matrix in "${matrices[@]}"; do # in the order of the runs, which is that of the tables
+  for type in "${types[@]}"; do
+    file=$parts/${matrix//:/-}.$type.json
+    [[ ! -s $file ]] || files+=("$file")
+  done
+done
+[[ ! -s $parts/log_view.json ]] || files+=("$parts/log_view.json")
+((${#files[@]})) || exit 1
+python3 "$here/solve_table.py" "${files[@]}" --merge "$out/solve.json" --details "$out/solve.md" || failed=1
+exit "$failed"

@@ -1,0 +1,180 @@
+/* A cell with a solver: from assembly to the solve with new values. */
+#include "solve_bench.h"
+#include <string.h>
+
+/* Each is set only where the user has not: -cg_gamg_pc_gamg_threshold 0.02 belongs to the solver cg_gamg */
+static const struct {
+  const char *solver, *key, *value;
+} known_options[] = {
+    {"cg_jacobi", "ksp_type", "cg"},
+    {"cg_jacobi", "pc_type", "jacobi"},
+    {"gmres_jacobi", "ksp_type", "gmres"},
+    {"gmres_jacobi", "ksp_gmres_restart", "30"},
+    {"gmres_jacobi", "pc_type", "jacobi"},
+    {"cg_gamg", "ksp_type", "cg"},
+    {"cg_gamg", "pc_type", "gamg"},
+    {"cg_gamg", "pc_gamg_reuse_interpolation", "true"},
+    {"cg_gamg", "mg_levels_ksp_type", "chebyshev"},
+    {"cg_gamg", "mg_levels_pc_type", "jacobi"},
+};
+
+PetscErrorCode SolverOptions(const char solver[])
+{
+  char      name[TEXT];
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(known_options); i++) {
+    if (strcmp(known_options[i].solver, solver) != 0) continue;
+    PetscCall(PetscSNPrintf(name, sizeof name, "-%s_%s", solver, known_options[i].key));
+    PetscCall(PetscOptionsHasName(NULL, NULL, name, &set));
+    if (!set) PetscCall(PetscOptionsSetValue(NULL, name, known_options[i].value));
+  }
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode OpAssemble(void *run_)
+{
+  Run *run = run_;
+
+  PetscFunctionBeginUser;
+  PetscCall(AssembleBySetValues(run->p, run->cell->type, &run->A));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode OpMakeSolver(void *run_)
+{
+  Run      *run = run_;
+  char      prefix[TEXT];
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  if (run->p->near) PetscCall(MatSetNearNullSpace(run->A, run->p->near));
+  if (run->p->symmetric) PetscCall(MatSetOption(run->A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatCreateVecs(run->A, &run->x, &run->b));
+  PetscCall(CopyThroughHost(run->p->b, run->b));
+  PetscCall(VecNorm(run->b, NORM_2, &norm)); /* brings b to where the type computes */
+  PetscCall(PetscSNPrintf(prefix, sizeof prefix, "%s_", run->cell->solver));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &run->ksp));
+  PetscCall(KSPSetOptionsPrefix(run->ksp, prefix));
+  PetscCall(KSPSetTolerances(run->ksp, (PetscReal)run->settings->rtol, PETSC_DEFAULT, PETSC_DEFAULT, 10000));
+  PetscCall(KSPSetOperators(run->ksp, run->A, run->A));
+  PetscCall(KSPSetFromOptions(run->ksp));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode OpSetUp(void *run_)
+{
+  Run *run = run_;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetOperators(run->ksp, run->A, run->A));
+  PetscCall(KSPSetUp(run->ksp));
+  PetscCall(KSPSetUpOnBlocks(run->ksp));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode OpSolve(void *run_)
+{
+  Run *run = run_;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSolve(run->ksp, run->b, run->x));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode OpWriteValues(void *run_)
+{
+  Run *run = run_;
+
+  PetscFunctionBeginUser;
+  PetscCall(WriteBySetValues(run->p, run->values, run->A));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode OpResidual(void *run_)
+{
+  Run *run = run_;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemResidual(run->p, run->step, run->x, &run->residual));
+  PetscFunctionReturn(0);
+}
+
+/* Solves, and writes down how it ended and how near x is to the solution */
+static PetscErrorCode TimeSolve(Run *run, const char name[], PetscInt times)
+{
+  Phase             *phase;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(CellTime(run->cell, name, times, 1, OpSolve, run, &phase));
+  if (!phase || phase->error[0]) PetscFunctionReturn(0);
+  PetscCall(KSPGetIterationNumber(run->ksp, &phase->iterations));
+  PetscCall(KSPGetConvergedReason(run->ksp, &reason));
+  phase->reason = (PetscInt)reason;
+  PetscCall(Guard(OpResidual, run, phase->error));
+  phase->residual = run->residual;
+  PetscFunctionReturn(0);
+}
+
+/* Some members may be left from an operation that failed; what cannot be destroyed is left too */
+static PetscErrorCode OpDestroySolver(void *run) { return KSPDestroy(&((Run *)run)->ksp); }
+static PetscErrorCode OpDestroyB(void *run) { return VecDestroy(&((Run *)run)->b); }
+static PetscErrorCode OpDestroyX(void *run) { return VecDestroy(&((Run *)run)->x); }
+static PetscErrorCode OpDestroyY(void *run) { return VecDestroy(&((Run *)run)->y); }
+static PetscErrorCode OpDestroyMatrix(void *run) { return MatDestroy(&((Run *)run)->A); }
+static PetscErrorCode OpDestroyValues(void *run) { return DeviceFree(&((Run *)run)->device_values); }
+
+PetscErrorCode RunDestroy(Run *run)
+{
+  static const Operation destroy[] = {OpDestroySolver, OpDestroyB,      OpDestroyX,
+                                      OpDestroyY,      OpDestroyMatrix, OpDestroyValues};
+  char                   ignored[TEXT];
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(destroy); i++) PetscCall(Guard(destroy[i], run, ignored));
+  PetscCall(PetscFree2(run->coo_row, run->coo_col));
+  PetscCall(PetscFree(run->values));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MeasureLoops(const Problem *p, const Settings *s, Cell *cell)
+{
+  PetscBool wanted = s->loop_solver_count == 0 ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < s->loop_solver_count; i++)
+    if (!strcmp(s->loop_solvers[i], cell->solver)) wanted = PETSC_TRUE;
+  for (PetscInt i = 0; wanted && i < s->loop_count && !cell->error[0]; i++) {
+    NewtonLoop *loop = &cell->loop[cell->loops++];
+    loop->by         = s->loops[i];
+    loop->residual = loop->device_bytes = -1;
+    PetscCall(MeasureLoop(p, s, cell, loop));
+  }
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
+{
+  Run    run = {.p = p, .settings = s, .cell = cell};
+  Phase *phase;
+
+  PetscFunctionBeginUser;
+  PetscCall(CellTime(cell, "assembly", 1, 1, OpAssemble, &run, &phase));
+  if (!cell->error[0]) PetscCall(Guard(OpMakeSolver, &run, cell->error));
+  PetscCall(CellTime(cell, "setup", 1, 1, OpSetUp, &run, &phase));
+  PetscCall(TimeSolve(&run, "first_solve", 1));
+  PetscCall(TimeSolve(&run, "solve", s->repeat));
+  PetscCall(PetscMalloc1(p->row_ptr[p->rows], &run.values));
+  for (run.step = 1; run.step <= 2; run.step++) {
+    const PetscBool first = run.step == 1 ? PETSC_TRUE : PETSC_FALSE;
+    PetscCall(ProblemValues(p, run.step, run.values));
+    PetscCall(CellTime(cell, first ? "new_values" : "new_values_again", 1, 1, OpWriteValues, &run, &phase));
+    PetscCall(CellTime(cell, first ? "setup_new_values" : "setup_new_values_again", 1, 1, OpSetUp, &run, &phase));
+    PetscCall(TimeSolve(&run, first ? "solve_new_values" : "solve_new_values_again", 1));
+  }
+  PetscCall(RunDestroy(&run));
+  PetscCall(MeasureLoops(p, s, cell));
+  PetscFunctionReturn(0);
+}

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Makes tables and an image of what solve_bench measured.
+
+    bench/solve/solve_table.py solve.json [more.json ...]                      tables as Markdown, on standard output
+    bench/solve/solve_table.py solve.json --details docs/solve-performance.md  the same as a file of its own
+    bench/solve/solve_table.py solve.json --image docs/img/solve.svg           totals as bars (matplotlib)
+    bench/solve/solve_table.py part.json ... --merge solve.json                one file of many
+    bench/solve/solve_table.py solve.json --check                              complete and right, or exit status 1
+
+Of several files the later one wins where both have a matrix, a type and a solver; files of solve_log.py are taken too. A time
+is the median of its repetitions. In brackets stands how many times as fast as the reference it is: --reference,
+aijcusparse, or the first type where that is not there.
+"""
+import argparse
+import json
+import statistics
+import sys
+from pathlib import Path
+
+PHASES = (
+    ("assembly", "assembly by MatSetValues"), ("first_product", "first product"), ("product", "product"),
+    ("first_diagonal", "first MatGetDiagonal"), ("diagonal", "MatGetDiagonal"),
+    ("scale", "MatScale"), ("product_after_scale", "product after it"), ("scale_again", "MatScale again"),
+    ("product_after_scale_again", "product after it"),
+    ("setup", "PCSetUp, cold"), ("first_solve", "first solve"), ("solve", "solve"),
+    ("new_values", "new values by MatSetValues"), ("product_after_new_values", "product after them"),
+    ("setup_new_values", "PCSetUp with new values"), ("solve_new_values", "solve with new values"),
+    ("new_values_again", "new values again"), ("product_after_new_values_again", "product after them"),
+    ("setup_new_values_again", "PCSetUp again"), ("solve_new_values_again", "solve again"),
+    ("new_values_before_transposed", None), ("first_transposed", "first transposed product"), ("transposed", "transposed product"),
+)
+OF_PRODUCTS = {"assembly", "first_product", "product", "first_diagonal", "diagonal", "scale", "product_after_scale", "scale_again",
+               "product_after_scale_again", "new_values", "product_after_new_values", "new_values_again",
+               "product_after_new_values_again", "new_values_before_transposed", "first_transposed", "transposed"}
+OF_SOLVERS = {"assembly", "setup", "first_solve", "solve", "new_values", "setup_new_values", "solve_new_values",
+              "new_values_again", "setup_new_values_again", "solve_new_values_again"}
+LOOPS = {"setvalues": "MatSetValues", "coo_host": "COO on the host", "coo_device": "COO on the device"}
+
+
+def fail(message):
+    sys.exit(f"solve_table.py: {message}")
+
+
+class Results:
+    """Cells by (matrix, solver, type), matrices and types in the order of the files, and the header of the last file."""
+
+    def __init__(self, paths):
+        self.header, self.matrices, self.cells, self.runs, self.types, self.solvers = {}, {}, {}, [], [], []
+        for path in paths:
+            try:
+                content = json.loads(Path(path).read_text())
+            except (OSError, ValueError) as error:
+                fail(f"{path}: {error}")
+            self.take(path, content)
+
+    def take(self, path, content):
+        program = content.get("header", {}).get("program")
+        if content.get("schema") != 1 or program not in ("solve_bench", "solve_log"):
+            fail(f"{path}: not a result file of solve_bench or solve_log.py")
+        self.runs += content.get("runs", [])
+        if program == "solve_log":
+            return
+        self.header = content["header"]
+        self.matrices.update((m["name"], m) for m in content["matrices"])
+        for cell in content["cells"]:
+            self.cells[cell["matrix"], cell["solver"], cell["type"]] = cell
+            for value, known in ((cell["type"], self.types), (cell["solver"], self.solvers)):
+                if value not in known:
+                    known.append(value)
+
+    def as_json(self):
+        everything = {"schema": 1, "header": self.header | {"program": "solve_bench"}, "matrices": list(self.matrices.values()),
+                      "cells": list(self.cells.values()), "runs": self.runs}
+        return json.dumps(everything, indent=1) + "\n"
+
+
+def phase_of(cell, name):
+    return next((p for p in (cell or {}).get("phases", []) if p["name"] == name), None)
+
+
+def seconds_of(cell, name):
+    phase = phase_of(cell, name)
+    return statistics.median(phase["seconds"]) if phase and phase["seconds"] and "error" not in phase else None
+
+
+def iterations_of(cell):
+    return (phase_of(cell, "solve") or {}).get("iterations")
+
+
+def seconds_per_iteration(cell):
+    seconds, iterations = seconds_of(cell, "solve"), iterations_of(cell)
+    return seconds / iterations if seconds is not None and iterations else None
+
+
+def loop_of(cell, by):
+    return next((loop for loop in (cell or {}).get("loops", []) if loop["by"] == by), None)
+
+
+def complete_total(cell, by):
+    """Seconds of assembly and all steps; None when a step is missing."""
+    loop = loop_of(cell, by)
+    if not loop or "error" in loop or len(loop["solve"]) < cell["steps"]:
+        return None
+    return loop["total"]
+
+
+def seconds_per_step(cell, by):
+    """The mean of the steps after the first, which sets the preconditioner up for the first time."""
+    loop = loop_of(cell, by)
+    if not loop or len(loop["solve"]) < 2:
+        return None
+    return statistics.mean(v + u + s for v, u, s in list(zip(loop["values"], loop["setup"], loop["solve"]))[1:])
+
+
+def peak_bytes(cell):
+    values = [p["device_bytes"] for p in cell["phases"] if p.get("device_bytes") is not None] if cell else []
+    return max(values, default=None)
+
+
+def milliseconds(seconds):
+    value = 1e3 * seconds
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def with_ratio(seconds, reference):
+    if seconds is None:
+        return "–"
+    ratio = f" ({reference / seconds:.2f})" if reference is not None and seconds > 0 else ""
+    return milliseconds(seconds) + ratio
+
+
+def markdown(head, rows):
+    return ["| " + " | ".join(head) + " |", "| --- |" + " ---: |" * (len(head) - 1)] + ["| " + " | ".join(r) + " |" for r in rows]
+
+
+class Table:
+    """The rows of one matrix and solver, a column a type."""
+
+    def __init__(self, results, matrix, solver, reference):
+        self.types = [t for t in results.types if (matrix, solver, t) in results.cells]
+        self.cells = [results.cells[matrix, solver, t] for t in self.types]
+        self.first = self.types.index(reference) if reference in self.types else 0
+        self.rows = []
+
+    def times(self, label, value):
+        seconds = [value(cell) for cell in self.cells]
+        if any(s is not None for s in seconds):
+            self.rows.append([label] + [with_ratio(s, seconds[self.first] if i != self.first else None)
+                                        for i, s in enumerate(seconds)])
+
+    def texts(self, label, value, form):
+        values = [value(cell) for cell in self.cells]
+        if any(v is not None for v in values):
+            self.rows.append([label] + ["–" if v is None else form(v) for v in values])
+
+    def make(self):
+        for name, label in PHASES:
+            if label:
+                self.times(f"{label}, ms", lambda cell, name=name: seconds_of(cell, name))
+        self.texts("iterations of a solve", iterations_of, str)
+        self.times("one iteration, ms", seconds_per_iteration)
+        for by, words in LOOPS.items():
+            steps = max(cell["steps"] for cell in self.cells)
+            self.times(f"{steps} steps by {words}, ms", lambda cell, by=by: complete_total(cell, by))
+            self.times(f"a later step by {words}, ms", lambda cell, by=by: seconds_per_step(cell, by))
+        self.texts("device memory at most, MB", peak_bytes, lambda v: f"{v / 1e6:,.0f}")
+        return markdown([""] + [f"`{t}`" for t in self.types], self.rows) + self.notes()
+
+    def notes(self):
+        """What failed, was wrong or is not complete; nothing of it is left to a dash in the table."""
+        found = []
+        for name, cell in zip(self.types, self.cells):
+            if "error" in cell:
+                found.append(f"{name}: {cell['error']}")
+            if "wrong" in cell:
+                found.append(f"{name} is **wrong**: {cell['wrong']}")
+            if "error" not in cell:
+                found += [f"{name}, {p['name']}: {p['error']}" for p in cell["phases"] if "error" in p]
+            for loop in cell["loops"]:
+                if "error" in loop:
+                    found.append(f"{name}, steps by {LOOPS[loop['by']]}: {loop['error']}")
+                elif len(loop["solve"]) < cell["steps"]:
+                    found.append(f"{name}, steps by {LOOPS[loop['by']]}: {len(loop['solve'])} were made in the time given")
+        return [""] + [f"- {text}" for text in found] if found else []
+
+
+def log_tables(results, reference):
+    """Events of PETSc's own programs, a column a type."""
+    lines = []
+    for program in dict.fromkeys(r["program"] for r in results.runs):
+        runs = {r["type"]: r for r in results.runs if r["program"] == program}
+        first = runs.get(reference) or next(iter(runs.values()))
+        rows = []
+        for event in dict.fromkeys(e for r in runs.values() for e in r["events"]):
+            base = first["events"].get(event, {}).get("seconds")
+            cells = [r["events"].get(event) for r in runs.values()]
+            rows.append([event] + ["–" if c is None else with_ratio(c["seconds"], None if r is first else base) + f", {c['count']}"
+                                   for r, c in zip(runs.values(), cells)])
+        lines += ["", f"### `{program}`", ""] + markdown([""] + [f"`{t}`" for t in runs], rows)
+        errors = [f"- {t}: {r['error']}" for t, r in runs.items() if "error" in r]
+        lines += [""] + errors if errors else []
+    if lines:
+        lines = ["", "## PETSc's own programs", "", "Milliseconds of events of `-log_view` and how often they came. PETSc's clock "
+                 "does not wait for the device: `KSPSolve` tells the time of a solve, `MatMult` only that of its launch."] + lines
+    return lines
+
+
+def tables(results, reference):
+    h = results.header
+    lines = ["# What a solve costs", "",
+             "Made by `bench/solve/solve_table.py` from the JSON of `solve_bench`; [how it is measured](benchmarking.md). Milliseconds, "
+             "medians; in brackets: how many times as fast as the first type of the table, or as "
+             f"`{reference}` where it is there."]
+    if h:
+        facts = [h["gpu"] or h["machine"], h["cuda"] and f"CUDA {h['cuda']}", f"PETSc {h['petsc']}",
+                 h["commit"] and f"commit {h['commit']}", h["date"][:10], f"{h['ranks']} process(es)", f"rtol {h['rtol']:g}"]
+        lines += ["", ", ".join(f for f in facts if f) + "."]
+    for name, matrix in results.matrices.items():
+        lines += ["", f"## `{name}`", "", f"{matrix['rows']:,} rows, {matrix['nonzeros']:,} nonzeros, {matrix['block_size']} unknown(s) "
+                  f"a node; near-null space: {matrix['near_null_space']}."]
+        for solver in results.solvers:
+            if any(key[:2] == (name, solver) for key in results.cells):
+                lines += ["", f"### {solver}", ""] + Table(results, name, solver, reference).make()
+    return "\n".join(lines + log_tables(results, reference)) + "\n"
+
+
+def faults(results):
+    """What is missing or wrong, but for types that ended with an error."""
+    found = []
+    for key, cell in results.cells.items():
+        name = " ".join(key)
+        if "wrong" in cell:
+            found.append(f"{name}: {cell['wrong']}")
+        if "error" in cell:
+            found.append(f"{name}: {cell['error']}")
+            continue
+        wanted = OF_PRODUCTS if cell["solver"] == "products" else OF_SOLVERS
+        found += [f"{name}: no {phase}" for phase in sorted(wanted - {p["name"] for p in cell["phases"]})]
+        found += [f"{name}, {p['name']}: {p['error']}" for p in cell["phases"] if "error" in p]
+        found += [f"{name}, {p['name']}: {p['reason']} after {p['iterations']} iterations" for p in cell["phases"]
+                  if p.get("reason", 1) <= 0]
+        found += [f"{name}, {loop['by']}: {loop['error']}" for loop in cell["loops"] if "error" in loop]
+    return found
+
+
+def draw(results, path, reference):
+    """For each matrix and solver the warm solve and the steps, as times as fast as the reference."""
+    try:
+        import matplotlib
+    except ImportError:
+        fail("needs matplotlib: pip install matplotlib")
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "solve_bench"  # the same results give the same file
+    from matplotlib import patches, pyplot
+
+    panels = [("a warm solve", lambda cell: seconds_of(cell, "solve")),
+              ("PCSetUp with new values", lambda cell: seconds_of(cell, "setup_new_values_again")),
+              ("a later step by MatSetValues", lambda cell: seconds_per_step(cell, "setvalues")),
+              ("a later step by COO on the device", lambda cell: seconds_per_step(cell, "coo_device"))]
+    problems = [key for key in dict.fromkeys(key[:2] for key in results.cells) if key[1] != "products"]
+    base = reference if reference in results.types else results.types[0]
+    others = [t for t in results.types if t != base]
+    height = 0.8 / max(len(others), 1)
+
+    def speeds(value, name):
+        times = [(i, value(results.cells.get((*key, base))), value(results.cells.get((*key, name))))
+                 for i, key in enumerate(problems)]
+        return [(i, theirs / ours) for i, theirs, ours in times if theirs and ours]
+
+    panels = [(title, value) for title, value in panels if any(speeds(value, name) for name in others)]
+    if not panels:
+        fail(f"no time of {base} and of another type: nothing to draw")
+    figure, axes = pyplot.subplots(1, len(panels), sharey=True, squeeze=False, layout="constrained",
+                                   figsize=(4 * len(panels), 1.5 + len(problems) * max(0.4, 0.14 * len(others))))
+    axes = axes[0]
+    for axis, (title, value) in zip(axes, panels):
+        for k, name in enumerate(others):
+            bars = speeds(value, name)
+            axis.barh([i + (k + 0.5) * height - 0.4 for i, _ in bars], [v for _, v in bars], height, color=f"C{k}")
+        axis.axvline(1, color="black", linewidth=1)
+        axis.set_title(title)
+        axis.set_xlabel(f"times as fast as {base}")
+        axis.grid(axis="x", alpha=0.3)
+    axes[0].set_yticks(range(len(problems)), [f"{matrix}, {solver}" for matrix, solver in problems])
+    axes[0].set_ylim(len(problems) - 0.5, -0.5)
+    colors = [patches.Patch(color=f"C{k}", label=name) for k, name in enumerate(others)]
+    axes[-1].legend(handles=colors, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+")
+    parser.add_argument("--details", metavar="FILE")
+    parser.add_argument("--image", metavar="FILE")
+    parser.add_argument("--merge", metavar="FILE")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--reference", default="aijcusparse")
+    arguments = parser.parse_args()
+    results = Results(arguments.results)
+    if arguments.merge:
+        Path(arguments.merge).write_text(results.as_json())
+    if arguments.details:
+        Path(arguments.details).write_text(tables(results, arguments.reference))
+    if arguments.image:
+        draw(results, arguments.image, arguments.reference)
+    if arguments.check:
+        found = faults(results)
+        print("\n".join(found) if found else f"{len(results.cells)} cells are complete and right")
+        sys.exit(bool(found))
+    if not (arguments.merge or arguments.details or arguments.image):
+        print(tables(results, arguments.reference), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Runs solve_bench with every type on tiny matrices and checks its JSON: no phase is missing, each solve converged and its
+# residual is right, a type that does not exist fails alone, and the table can be made. No time is looked at.
+#
+#   solve_test.sh solve_bench folder types launcher ...
+#
+# types are separated by commas; the launcher is mpiexec with its arguments, or nothing.
+set -euo pipefail
+
+program=$1 folder=$2 types=$3
+shift 3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+table=$here/solve_table.py
+mkdir -p "$folder"
+rm -f "$folder"/*.json "$folder"/*.md
+
+parts=()
+for matrix in stencil7:8 tet3_rcm:5; do
+  parts+=("$folder/$matrix.json")
+  "$@" "$program" -matrix "$matrix" -types "$types" -repeat 2 -steps 2 -loops setvalues,coo_host -check_symmetric -commit test \
+    -json "$folder/$matrix.json" -malloc_dump -options_left no >"$folder/$matrix.log" 2>&1 || { cat "$folder/$matrix.log"; exit 1; }
+  if grep -E '^\[ *[0-9]+\] *([0-9]+ bytes|Total space)' "$folder/$matrix.log"; then exit 1; fi
+done
+python3 "$table" "${parts[@]}" --merge "$folder/all.json"
+python3 "$table" "$folder/all.json" --check
+python3 "$table" "$folder/all.json" --details "$folder/all.md"
+for row in 'solve, ms' 'PCSetUp with new values, ms' '2 steps by COO on the host, ms' 'first transposed product, ms'; do
+  grep -q -F "$row" "$folder/all.md" || { echo "the table has no row '$row'"; exit 1; }
+done
+if python3 -c 'import matplotlib' 2>/dev/null; then
+  python3 "$table" "$folder/all.json" --image "$folder/all.svg" --reference aij
+  test -s "$folder/all.svg"
+fi
+
+# A type that does not exist costs its own cells alone
+"$@" "$program" -matrix stencil7:8 -types nosuchtype,aij -solvers products,cg_jacobi -repeat 1 -steps 1 -loops setvalues \
+  -json "$folder/broken.json" -options_left no >"$folder/broken.log" 2>&1
+if python3 "$table" "$folder/broken.json" --check >"$folder/broken.txt"; then
+  echo "a broken type was not noticed"
+  exit 1
+fi
+cat "$folder/broken.txt"
+[[ $(grep -c '^stencil7:8 .* nosuchtype: .*nosuchtype' "$folder/broken.txt") == 2 && $(wc -l <"$folder/broken.txt") == 2 ]]
