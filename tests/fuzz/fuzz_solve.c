@@ -136,18 +136,21 @@ static const struct {
                        {PCCHOLESKY, NULL, NULL, PETSC_TRUE, PETSC_TRUE},
                        {PCQR, NULL, NULL, PETSC_TRUE, PETSC_FALSE}};
 
-/* For AIJ on a GPU PCILU turns the shift nonzero, its default, into inblocks (docs/petsc-names.md): there both twins
- * have that */
-static PetscErrorCode ShiftInBlocksOnDevice(PC pc)
+/* A type over aijcusparse gets factors of cuSPARSE where nothing else is asked for, which know no shift, and PCILU
+   turns its default shift, nonzero, into inblocks there (docs/petsc-names.md). So both twins ask for PETSc's and for
+   that. */
+static PetscErrorCode SameFactorsOnDevice(PC pc)
 {
   MatFactorShiftType shift;
-  PetscBool          ilu;
+  PetscBool          ilu, factors;
 
   PetscFunctionBeginUser;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &ilu));
-  if (!ilu || !PetscDefined(HAVE_CUDA) || spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &factors, PCILU, PCLU, PCICC, PCCHOLESKY, ""));
+  if (!factors || !PetscDefined(HAVE_CUDA) || spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
   PetscCall(PCFactorGetShiftType(pc, &shift));
-  if (shift == MAT_SHIFT_NONZERO) PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_INBLOCKS));
+  if (ilu && shift == MAT_SHIFT_NONZERO) PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_INBLOCKS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,7 +173,7 @@ static PetscErrorCode SolveWith(Fuzz *f, Mat B, const char *ksp_type, const char
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, pc_type));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(ShiftInBlocksOnDevice(pc));
+  PetscCall(SameFactorsOnDevice(pc));
   PetscCall(ConfCreateVecs(B, FuzzNext(f), &x, &b));
   for (int k = 0; k < 2; k++) {
     PetscCall(KSPSolve(ksp, b, x));
