@@ -259,6 +259,7 @@ int main(int argc, char **argv)
     PetscCall(OptionsSurvive(type));
     PetscCall(RefusedOptionIsRefusedAgain(type));
     PetscCall(SubclassOfOurs(type));
+    PetscCall(RowsOutOfOrder(type));
     if (size == 1) PetscCall(CheckFindsFault(type));
   }
   PetscCall(DeviceKeep());

@@ -13,6 +13,7 @@ PetscErrorCode Product(Mat A);
 PetscErrorCode OptionsSurvive(const char *type);
 PetscErrorCode RefusedOptionIsRefusedAgain(const char *type);
 PetscErrorCode SubclassOfOurs(const char *type);
+PetscErrorCode RowsOutOfOrder(const char *type);
 
 /* mat_tables.c */
 PetscErrorCode Tables(const char *type, const SpmvFormat *format);

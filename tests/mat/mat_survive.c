@@ -1,6 +1,6 @@
 /*
-  mat_survive.c - options of a matrix in operations that replace its inside, a refused option, and subclasses that PETSc
-  makes of our matrices behind our back
+  mat_survive.c - options of a matrix in operations that replace its inside, a refused option, rows that no format can
+  hold, and subclasses that PETSc makes of our matrices behind our back
 */
 #include "mat_options.h"
 
@@ -96,5 +96,37 @@ PetscErrorCode SubclassOfOurs(const char *type)
   PetscCall(Product(B));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MATAIJ takes rows whose columns are out of order, and PETSc makes such matrices: they are left to it, with a reason,
+   even when the user insists on the format */
+PetscErrorCode RowsOutOfOrder(const char *type)
+{
+  PetscInt       row_ptr[] = {0, 2, 3}, col[] = {1, 0, 1};
+  PetscScalar    value[] = {2, 3, 4};
+  const PetscInt rows[]  = {0, 1};
+  PetscScalar    sum[2];
+  MatAIJFmtInfo  info;
+  Mat            A;
+  Vec            x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 2, 2, row_ptr, col, value, &A));
+  PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSetValue(x, 0, 1, INSERT_VALUES));
+  PetscCall(VecSetValue(x, 1, 10, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(x));
+  PetscCall(VecAssemblyEnd(x));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecGetValues(y, 2, rows, sum));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(Expect((PetscBool)(sum[0] == (PetscScalar)23 && sum[1] == (PetscScalar)40), type, "rows out of order"));
+  PetscCall(Expect((PetscBool)(info.fallbacks == 1), type, "rows out of order are not left to the parent"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
