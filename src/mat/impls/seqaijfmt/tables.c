@@ -12,8 +12,9 @@ static const SpmvOptionDesc class_rows[] = {
     [AIJFMT_DECLINE] =
         {"decline", SPMV_OPTION_BOOL, 1, 0, 1, NULL,
          "let the analysis of a pattern leave the products to the parent type; false insists on the format"},
-    [AIJFMT_DEVICE] = {"device", SPMV_OPTION_ENUM, AIJFMT_DEVICE_IS_AUTO, 0, 0, devices,
-                       "where the packed arrays lie; auto: on the GPU, where there is one; a small matrix, where its vectors are"},
+    [AIJFMT_DEVICE] =
+        {"device", SPMV_OPTION_ENUM, AIJFMT_DEVICE_IS_AUTO, 0, 0, devices,
+         "where the packed arrays lie; auto: on the GPU, where there is one; a small matrix, where its vectors are"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
