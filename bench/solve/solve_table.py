@@ -217,7 +217,7 @@ def tables(results, reference):
         lines += ["", ", ".join(f for f in facts if f) + "."]
     for name, matrix in results.matrices.items():
         lines += ["", f"## `{name}`", "", f"{matrix['rows']:,} rows, {matrix['nonzeros']:,} nonzeros, {matrix['block_size']} unknown(s) "
-                  f"a node; near-null space: {matrix['near_null_space']}."]
+                  f"per node; near-null space: {matrix['near_null_space']}."]
         for solver in results.solvers:
             if any(key[:2] == (name, solver) for key in results.cells):
                 lines += ["", f"### {solver}", ""] + Table(results, name, solver, reference).make()
