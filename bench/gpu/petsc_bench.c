@@ -8,6 +8,7 @@
   of every type is compared with the product of MATAIJ on the host before it is timed. Exit status: 0 when every type
   that this PETSc has was right, 1 when one was wrong or failed, 2 when none was there.
 */
+#include "../copy_vector.h"
 #include <petscmat.h>
 #if PetscDefined(HAVE_DEVICE)
   #include <petscdevice.h>
@@ -43,23 +44,6 @@ static PetscErrorCode WaitForDevice(Mat A)
     PetscCall(PetscDeviceContextSynchronize(context));
   }
 #endif
-  PetscFunctionReturn(0);
-}
-
-/* to = from, whatever memory each of them lives in */
-static PetscErrorCode CopyThroughHost(Vec from, Vec to)
-{
-  const PetscScalar *source;
-  PetscScalar       *target;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(from, &n));
-  PetscCall(VecGetArrayRead(from, &source));
-  PetscCall(VecGetArrayWrite(to, &target));
-  PetscCall(PetscArraycpy(target, source, n));
-  PetscCall(VecRestoreArrayWrite(to, &target));
-  PetscCall(VecRestoreArrayRead(from, &source));
   PetscFunctionReturn(0);
 }
 

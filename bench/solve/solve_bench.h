@@ -5,6 +5,7 @@
 #ifndef SOLVE_BENCH_H
 #define SOLVE_BENCH_H
 
+#include "../copy_vector.h"
 #include <petscksp.h>
 
 enum { MAX_TYPES = 16, MAX_SOLVERS = 8, MAX_PHASES = 32, MAX_TIMES = 64, MAX_LOOPS = 3, BATCH = 20, TEXT = 400 };
@@ -41,7 +42,6 @@ PetscErrorCode ProblemNearNullSpace(Problem *p, const double points[]);
 PetscErrorCode AssembleBySetValues(const Problem *p, const char type[], Mat *A);
 PetscErrorCode AssembleByCOO(const Problem *p, const char type[], PetscInt *coo_row, PetscInt *coo_col, Mat *A);
 PetscErrorCode WriteBySetValues(const Problem *p, const PetscScalar values[], Mat A);
-PetscErrorCode CopyThroughHost(Vec from, Vec to);
 
 /* ---- records ---- */
 

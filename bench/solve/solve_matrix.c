@@ -1,22 +1,6 @@
 /* From the arrays of a problem to an assembled matrix of a type, as applications do it. */
 #include "solve_bench.h"
 
-PetscErrorCode CopyThroughHost(Vec from, Vec to)
-{
-  const PetscScalar *source;
-  PetscScalar       *target;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(from, &n));
-  PetscCall(VecGetArrayRead(from, &source));
-  PetscCall(VecGetArrayWrite(to, &target));
-  PetscCall(PetscArraycpy(target, source, n));
-  PetscCall(VecRestoreArrayWrite(to, &target));
-  PetscCall(VecRestoreArrayRead(from, &source));
-  PetscFunctionReturn(0);
-}
-
 PetscErrorCode WriteBySetValues(const Problem *p, const PetscScalar values[], Mat A)
 {
   PetscFunctionBeginUser;

@@ -59,8 +59,7 @@ static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaRebind(A, s));
   if (type != MAT_FINAL_ASSEMBLY || s->inner || !AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtIsCudaParent(s, &s->device_vectors));
-  PetscCall(AIJFmtSync(A, s, ((PetscObject)A)->state + 1));
+  PetscCall(AIJFmtSync(A, s, NULL, ((PetscObject)A)->state + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,8 +102,7 @@ static PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   for (int b = 0; b < 2; b++) {
     Mat_AIJFmt *inner;
     PetscCall(AIJFmtStateRequire(blocks[b], "MatAssemblyEnd()", &inner));
-    PetscCall(AIJFmtIsCudaParent(inner, &inner->device_vectors));
-    PetscCall(AIJFmtSync(blocks[b], inner, ((PetscObject)blocks[b])->state));
+    PetscCall(AIJFmtSync(blocks[b], inner, NULL, ((PetscObject)blocks[b])->state));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

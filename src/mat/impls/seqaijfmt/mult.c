@@ -132,8 +132,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   }
   PetscCall(EmptyProduct(A, kind, z, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtCudaIsVec(x, &s->device_vectors));
-  PetscCall(AIJFmtSync(A, s, ((PetscObject)A)->state));
+  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   PetscCall(CanMultiply(A, s, kind, &done));
   if (!done) {
     PetscCall(ParentProduct(A, s, kind, x, z, y));

@@ -60,7 +60,6 @@ typedef struct {
   AIJFmtKey     key;
   PetscBool     key_valid;
   SpmvExec      exec;
-  PetscBool     device_vectors;                     /* of the last product, or expected for the first: a GPU's own */
   SpmvPlan     *plan;                               /* NULL: not converted yet, or left to the parent type */
   SpmvPattern   built_from;                         /* where the pattern lay when the plan was built */
   void         *work;                               /* scratch of a product, in the plan's space */
@@ -163,7 +162,7 @@ PETSC_INTERN PetscErrorCode AIJFmtOptionSet(Mat, const char *, const char[], con
 PETSC_INTERN PetscErrorCode AIJFmtOptionGet(Mat, const char *, const char[], const SpmvOptionDesc **, double *);
 
 /* sync.c */
-PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, PetscObjectState);
+PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
 PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *);
 
 /* stage.c */

@@ -20,19 +20,22 @@ PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 #define DEVICE_MIN_NONZEROS 50000
 
 /* Decides where a plan lies, and says why if that is not where the user wants it */
-static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, SpmvSpace *space)
+static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
 {
   const SpmvFormat *format                = s->format_options.format;
   const int         wanted                = (int)s->class_options.value[AIJFMT_DEVICE];
   char              why[SPMV_MESSAGE_MAX] = "";
+  PetscBool         device_vectors;
 
   PetscFunctionBegin;
+  if (x) PetscCall(AIJFmtCudaIsVec(x, &device_vectors));
+  else PetscCall(AIJFmtIsCudaParent(s, &device_vectors)); /* which makes such vectors */
   *space             = SPMV_HOST;
   s->space_reason[0] = 0;
   if (wanted == AIJFMT_DEVICE_IS_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "MatBindToCPU() bound the matrix to the host", sizeof why));
   else if (spmv_device_count(why) > 0) {
-    if (wanted == AIJFMT_DEVICE_IS_AUTO && !s->device_vectors && s->key.nnz < DEVICE_MIN_NONZEROS) {
+    if (wanted == AIJFMT_DEVICE_IS_AUTO && !device_vectors && s->key.nnz < DEVICE_MIN_NONZEROS) {
       PetscCall(PetscSNPrintf(
           s->space_reason, sizeof s->space_reason,
           "%" PetscInt_FMT " nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
@@ -138,7 +141,7 @@ static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
+static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
 {
   const PetscBool   may_decline              = AIJFmtClassFlag(s, AIJFMT_DECLINE);
   const SpmvPattern pattern                  = HostPattern(key);
@@ -149,7 +152,7 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  PetscCall(ChooseSpace(A, s, &s->exec.space));
+  PetscCall(ChooseSpace(A, s, x, &s->exec.space));
   s->exec.message[0] = 0;
   status             = spmv_pattern_check(&pattern, &s->exec);
   if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
@@ -233,7 +236,7 @@ static void CountNonzeroRows(Mat_AIJFmt *s)
 }
 
 /* Finds out how the arrays have changed, and converts or refreshes */
-static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, const AIJFmtKey *now)
+static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
 {
   const PetscBool same = s->key_valid ? SameStructure(&s->key, now) : PETSC_FALSE;
 
@@ -244,15 +247,16 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, const AIJFmtKey *now)
     s->key = *now;
     CountNonzeroRows(s);
     if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
-    else PetscCall(Convert(A, s, now));
+    else PetscCall(Convert(A, s, x, now));
   } else if (s->plan) PetscCall(Refresh(A, s, now));
   s->key       = *now;
   s->key_valid = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes s->plan fit A, or leaves it NULL with a reason. value_state is the state that A has, or is about to have. */
-PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, PetscObjectState value_state)
+/* Makes s->plan fit A, or leaves it NULL with a reason. x is the vector of the product to come, or NULL at assembly,
+   when none is known. value_state is the state that A has, or is about to have. */
+PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_state)
 {
   AIJFmtKey now;
   PetscInt  rows;
@@ -271,7 +275,7 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, PetscObjectState value_state)
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s does not give its row pointers and columns",
              ((PetscObject)A)->type_name);
   now.nnz = now.row_ptr ? now.row_ptr[rows] : 0;
-  PetscCall(Update(A, s, &now));
+  PetscCall(Update(A, s, x, &now));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &now.row_ptr, &now.col, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
