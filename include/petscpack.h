@@ -51,6 +51,8 @@ typedef struct {
   PetscLogDouble own_bytes;  /* part of bytes that is not borrowed from the parent's arrays */
   PetscLogDouble work_bytes; /* scratch space of a product */
   PetscLogDouble csr_bytes;  /* the CSR arrays of the same blocks */
+  PetscLogDouble device_csr_bytes;     /* CSR arrays that the parent type keeps on the GPU besides, of any block */
+  PetscLogDouble blocks_values_on_gpu; /* blocks whose values are current in those arrays */
   PetscLogDouble convert_time, refresh_time;
 } MatAIJFmtInfo;
 

@@ -36,6 +36,14 @@ typedef void *AIJFmtContext;
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetCtxDestroy(container, destroy)
 #endif
 
+/* The destructor of the data of a product of matrices: as that of a container */
+#if PETSC_VERSION_LT(3, 24, 0)
+  #define AIJFMT_PRODUCT_DESTRUCTOR(name, free)                                                                        \
+    static PetscErrorCode name(void *ctx) { return free(ctx); }
+#else
+  #define AIJFMT_PRODUCT_DESTRUCTOR(name, free) AIJFMT_CONTAINER_DESTRUCTOR(name, free)
+#endif
+
 /* A composed function of unknown arguments, as it is stored and looked up */
 typedef void (*AIJFmtFunction)(void);
 

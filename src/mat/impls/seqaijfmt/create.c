@@ -150,12 +150,14 @@ PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
     A->ops->getinfo           = MatGetInfo_SeqAIJFmt;
     A->ops->transposesymbolic = MatTransposeSymbolic_SeqAIJFmt;
     PetscCall(AIJFmtMultInstall(A));
+    PetscCall(AIJFmtValuesInstall(A));
     PetscCall(AIJFmtNamesInstall(A, s));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", MatRetrieveValues_SeqAIJFmt));
   }
   PetscCall(AIJFmtDispatchInstall(A, s));
   PetscCall(AIJFmtMergeInstall(A, s));
   PetscCall(AIJFmtCudaInstall(A, s));
+  if (!s->parallel) PetscCall(AIJFmtProductsInstall(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,7 +183,9 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
   A->ops->multhermitiantransposeadd = from->multhermitiantransposeadd;
   A->ops->scale                     = from->scale;
   A->ops->diagonalscale             = from->diagonalscale;
+  A->ops->shift                     = from->shift;
   A->ops->axpy                      = from->axpy;
+  A->ops->copy                      = from->copy;
   A->ops->zeroentries               = from->zeroentries;
   A->ops->getdiagonal               = from->getdiagonal;
   A->ops->productsetfromoptions     = from->productsetfromoptions;

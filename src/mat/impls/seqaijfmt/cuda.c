@@ -1,9 +1,9 @@
 /*
   cuda.c - a matrix of ours over MATSEQAIJCUSPARSE or MATMPIAIJCUSPARSE, when PETSc has CUDA and the machine a GPU.
 
-  The CUDA parent makes its own CSR on the device only when one of its operations wants it. Products are ours, and the
-  other operations that would want it take the host parent's function, so that a matrix costs no second copy there,
-  unless it is assembled by COO on the device, factored by cuSPARSE, or asked for its device arrays.
+  The CUDA parent makes its own CSR on the device only when one of its operations wants it. Products with vectors are
+  ours, so that a matrix costs no second copy there, unless it is assembled by COO on the device, factored by cuSPARSE,
+  asked for its device arrays, or its values are changed there (cuda_values.c).
 
   Some functions of the parent check for its exact type name. They run within a name guard.
 */
@@ -99,55 +99,6 @@ static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse,
   error = ((MergeLocal *)parent_merge)(A, reuse, rows, local);
   PetscCall(BlockGuardsEnd(blocks, guards));
   PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
-{
-  const PetscInt *row_ptr;
-  PetscInt        rows;
-  PetscBool       done;
-
-  PetscFunctionBegin;
-  *has = PETSC_FALSE;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, NULL, &done));
-  for (PetscInt i = 0; done && i < rows && !*has; i++) *has = row_ptr[i] == row_ptr[i + 1] ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, NULL, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The parent's function wants a vector on the device when its values are there. It is wrong where most rows are empty:
-   the device has the others alone then, and it takes the k-th of these for row k. */
-static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec diagonal)
-{
-  const AIJFmtParent *parent;
-  PetscBool           device, empty = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCudaIsVec(diagonal, &device));
-  if (device) PetscCall(HasEmptyRow(A, &empty));
-  if (device && !empty && !AIJFmtBoundToCPU(A)) PetscCall(AIJFmtParentOf(A, &parent));
-  else PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
-  PetscCall(parent->seq.getdiagonal(A, diagonal));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The parent zeroes the values on the device whenever there are any, and takes these for current then. After new
-   nonzeros on the host they are those of another pattern, so the host's values are zeroed unless the device is current.
- */
-static PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
-{
-  const AIJFmtParent *parent;
-
-  PetscFunctionBegin;
-  if (A->offloadmask == PETSC_OFFLOAD_GPU) {
-    PetscCall(AIJFmtParentOf(A, &parent));
-    PetscCall(parent->seq.zeroentries(A));
-  } else {
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
-    PetscCall(parent->seq.zeroentries(A));
-    PetscCall(AIJFmtCudaHostWritten(A));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,13 +209,8 @@ PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_SeqAIJFmt, &parent_set_values[0]));
-  A->ops->scale                 = host->seq.scale;
-  A->ops->diagonalscale         = host->seq.diagonalscale;
-  A->ops->axpy                  = host->seq.axpy;
-  A->ops->productsetfromoptions = host->seq.productsetfromoptions;
-  A->ops->getdiagonal           = MatGetDiagonal_SeqAIJFmt;
-  A->ops->bindtocpu             = MatBindToCPU_SeqAIJFmt;
-  if (!AIJFmtBoundToCPU(A)) A->ops->zeroentries = MatZeroEntries_SeqAIJFmt; /* AIJFmtCudaRebind() goes by it */
+  A->ops->bindtocpu = MatBindToCPU_SeqAIJFmt;
+  PetscCall(AIJFmtCudaValuesInstall(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -299,7 +245,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
   PetscFunctionBegin;
   if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (outer) PetscCall(AIJFmtIsCudaParent(outer, &wanted));
-  else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_DEVICE_IS_HOST ? PETSC_FALSE : PETSC_TRUE;
+  else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
   if (!wanted || s->parent == cuda) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));

@@ -101,44 +101,27 @@ PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 3.26: indices of the device CSR are PetscInt */
-  #if PETSC_VERSION_LT(3, 26, 0)
-typedef int CusparseIndex;
-  #else
-typedef PetscInt CusparseIndex;
-  #endif
-
-/* Points csr to device arrays of the parent, for a plan on the device: values that are current there alone, or both
-   values and pattern for a format that borrows them, which the parent copies to the device where they are old. done:
-   values are set. The parent may compress its row pointers, so the pattern of all other formats stays on the host. */
-PetscErrorCode AIJFmtCudaCsr(Mat A, const Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
+/* Points csr to device arrays of the parent, for a plan on the device: values that are current there, or that shall lie
+   there (-mat_aijfmt_values gpu), or both values and pattern for a format that borrows them, which the parent copies to
+   the device where they are old. done: values are set. The pattern of formats that do not borrow stays on the host,
+   where it is known to be. */
+PetscErrorCode AIJFmtCudaCsr(Mat A, Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
 {
-  const PetscBool      borrows = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
-  const PetscBool      current = A->offloadmask == PETSC_OFFLOAD_GPU ? PETSC_TRUE : PETSC_FALSE;
-  const CusparseIndex *row_ptr, *col;
-  AIJFmtNameGuard      guard;
-  PetscErrorCode       error;
-  PetscScalar         *values;
-  PetscBool            cuda;
+  const PetscBool borrows = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool wanted  = s->class_options.value[AIJFMT_VALUES] == AIJFMT_ON_GPU ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool       cuda;
+  SpmvCsr         there;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(AIJFmtIsCudaParent(s, &cuda));
-  if (!cuda || AIJFmtBoundToCPU(A) || s->exec.space != SPMV_DEVICE || !(borrows || current))
+  if (!cuda || AIJFmtBoundToCPU(A) || s->exec.space != SPMV_DEVICE ||
+      !(borrows || wanted || A->offloadmask == PETSC_OFFLOAD_GPU))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
-  error = MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &values, NULL);
-  if (!error && borrows) error = MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &row_ptr, &col);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
-  csr->values       = values;
+  PetscCall(AIJFmtCudaArraysGet(A, s, &there));
+  csr->values       = there.values;
   csr->values_space = SPMV_DEVICE;
-  if (borrows) {
-    csr->pattern.space      = SPMV_DEVICE;
-    csr->pattern.index_type = sizeof(CusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
-    csr->pattern.row_ptr    = row_ptr;
-    csr->pattern.col        = col;
-  }
+  if (borrows) csr->pattern = there.pattern;
   *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,6 +40,26 @@ static PetscErrorCode QueryFactors(Mat factor[3], const char name[], SetProduct 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The host parent's function where all factors are of its kind: PETSc asks for a name only where the operations of the
+   factors differ, as they do between one of ours and a MATSEQAIJ when there is a GPU */
+static PetscErrorCode HostProduct(Mat factor[3], SetProduct **set)
+{
+  const AIJFmtParent *host;
+  PetscBool           all = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  for (int f = 0; f < 3 && factor[f] && all; f++) {
+    const char *type = NULL;
+    PetscBool   ours;
+
+    PetscCall(NameForProducts(factor[f], &type, &ours));
+    PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &all));
+  }
+  if (all) *set = host->seq.productsetfromoptions;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat product)
 {
   Mat         factor[3] = {product->product->A, product->product->B, product->product->C};
@@ -59,6 +79,7 @@ static PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat product)
   PetscCall(PetscStrlcat(name, "_C", sizeof name));
   if (ours) {
     PetscCall(QueryFactors(factor, name, NULL, &set));
+    if (!set) PetscCall(HostProduct(factor, &set));
     if (set) PetscCall(set(product));
   }
   if (product->ops->productsymbolic) PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,6 @@
 /* Counters and memory: MatAIJFmtGetInfo(), and the memory that MatGetInfo() reports. */
 #include "seqaijfmt.h"
+#include "cuda.h"
 
 static void AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
 {
@@ -21,8 +22,23 @@ static void AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
   info->blocks_on_gpu += plan->space == SPMV_DEVICE;
 }
 
-static void Accumulate(MatAIJFmtInfo *sum, const Mat_AIJFmt *s)
+/* What the CUDA parent has on the device */
+static PetscErrorCode AddDeviceCsr(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
 {
+  SpmvPattern pattern;
+
+  PetscFunctionBegin;
+  if (!s->device_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  info->blocks_values_on_gpu += AIJFmtCudaIsCurrent(A, s) ? 1 : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
   sum->blocks++;
   sum->conversions += s->info.conversions;
   sum->convert_time += s->info.convert_time;
@@ -34,6 +50,8 @@ static void Accumulate(MatAIJFmtInfo *sum, const Mat_AIJFmt *s)
   sum->fallbacks_transposed += s->info.fallbacks_transposed;
   sum->blocks_declined += s->reason[0] != 0;
   if (s->plan) AddMemory(sum, s->plan);
+  PetscCall(AddDeviceCsr(A, s, sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The blocks of this process */
@@ -46,7 +64,7 @@ PetscErrorCode AIJFmtInfoLocal(Mat A, MatAIJFmtInfo *info)
   PetscCall(PetscMemzero(info, sizeof *info));
   PetscCall(AIJFmtStateRequire(A, "MatAIJFmtGetInfo()", &s));
   if (!s->parallel) {
-    Accumulate(info, s);
+    PetscCall(Accumulate(info, A, s));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AIJFmtBlocksGet(A, blocks));
@@ -54,7 +72,7 @@ PetscErrorCode AIJFmtInfoLocal(Mat A, MatAIJFmtInfo *info)
     Mat_AIJFmt *inner = NULL;
 
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (inner) Accumulate(info, inner);
+    if (inner) PetscCall(Accumulate(info, blocks[b], inner));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,6 +131,6 @@ PetscErrorCode MatGetInfo_SeqAIJFmt(Mat A, MatInfoType type, MatInfo *info)
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtInfoLocal(A, &ours));
-  info->memory += ours.own_bytes + ours.work_bytes;
+  info->memory += ours.own_bytes + ours.work_bytes + ours.device_csr_bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -60,7 +60,7 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
 static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscBool add, Vec y)
 {
   const PetscBool      device = s->plan->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
-  const PetscLogDouble flops  = 2.0 * (PetscLogDouble)s->key.nnz - (add ? 0 : s->nonzero_rows);
+  const PetscLogDouble flops  = 2.0 * (PetscLogDouble)s->key.pattern.nnz - (add ? 0 : s->nonzero_rows);
   const PetscScalar    one = 1, beta = add ? 1 : 0;
   AIJFmtOperand        from, to;
 

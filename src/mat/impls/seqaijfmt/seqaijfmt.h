@@ -39,9 +39,14 @@ typedef struct {
 typedef struct {
   PetscObjectId    id;
   PetscObjectState nonzero_state, value_state;
-  PetscInt         rows, cols, nnz;
-  const PetscInt  *row_ptr, *col;
+  SpmvPattern      pattern; /* on the host; its arrays belong to the matrix */
 } AIJFmtKey;
+
+/* The CSR arrays of a matrix, and what gives them back */
+typedef struct {
+  SpmvCsr            csr;
+  const PetscScalar *host_values; /* NULL: the values lie on the device */
+} AIJFmtCsr;
 
 /* Copies of a vector for a plan in another space than the vector: one in page-locked memory, one on the device */
 typedef struct {
@@ -57,19 +62,23 @@ typedef struct {
   PetscBool           inner;    /* a block of a parallel matrix, which builds it at assembly when eager */
   const char         *alias;    /* the type name that the matrix has for a while, instead of its own; NULL: its own */
 
-  AIJFmtKey     key;
-  PetscBool     key_valid;
-  SpmvExec      exec;
-  SpmvPlan     *plan;                               /* NULL: not converted yet, or left to the parent type */
-  SpmvPattern   built_from;                         /* where the pattern lay when the plan was built */
-  void         *work;                               /* scratch of a product, in the plan's space */
-  PetscBool     transpose_ready;                    /* prepare_transpose was called for the values that the plan has */
-  PetscInt      nonzero_rows;                       /* of the matrix in key, for the count of flops */
-  char          reason[SPMV_MESSAGE_MAX];           /* why the parent type does the products; "" if it does not */
-  char          space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
-  char          transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
-  AIJFmtBuffer  buffer_x, buffer_y;
-  MatAIJFmtInfo info; /* counters and times only; the rest is filled when asked for */
+  AIJFmtKey        key;
+  PetscBool        key_valid;
+  SpmvExec         exec;
+  SpmvPlan        *plan;                           /* NULL: not converted yet, or left to the parent type */
+  SpmvPattern      built_from;                     /* where the pattern lay when the plan was built */
+  void            *work;                           /* scratch of a product, in the plan's space */
+  PetscBool        transpose_ready;                /* prepare_transpose was called for the values that the plan has */
+  PetscInt         nonzero_rows;                   /* of the matrix in key, for the count of flops */
+  char             reason[SPMV_MESSAGE_MAX];       /* why the parent type does the products; "" if it does not */
+  char             space_reason[SPMV_MESSAGE_MAX]; /* why the plan is on the host although the GPU was asked for */
+  char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
+  char             values_reason[SPMV_MESSAGE_MAX]; /* why the values are on the GPU, or are not although asked for */
+  PetscBool        device_csr;                      /* the CUDA parent has made its CSR on the device */
+  PetscBool        diagonal_known, diagonal_full;   /* whether each row has its diagonal entry, in the pattern of ... */
+  PetscObjectState diagonal_state;                  /* ... this nonzero state */
+  AIJFmtBuffer     buffer_x, buffer_y;
+  MatAIJFmtInfo    info; /* counters and times only; the rest is filled when asked for */
 } Mat_AIJFmt;
 
 /* A vector's entries in the memory of the plan */
@@ -164,6 +173,20 @@ PETSC_INTERN PetscErrorCode AIJFmtOptionGet(Mat, const char *, const char[], con
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
 PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
+
+/* csr.c */
+PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
+PETSC_INTERN PetscErrorCode AIJFmtHostPatternRestore(Mat, SpmvPattern *);
+PETSC_INTERN PetscErrorCode AIJFmtCsrGet(Mat, Mat_AIJFmt *, const SpmvPattern *, AIJFmtCsr *);
+PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
+
+/* values.c */
+PETSC_INTERN PetscBool      AIJFmtPlanFollows(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtValuesInstall(Mat);
+
+/* matproduct.c */
+PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat);
 
 /* stage.c */
 PETSC_INTERN PetscErrorCode AIJFmtOperandGet(Mat_AIJFmt *, Vec, AIJFmtBuffer *, PetscBool, PetscBool, AIJFmtOperand *);
@@ -208,6 +231,10 @@ static inline PetscBool AIJFmtClassFlag(const Mat_AIJFmt *s, int option)
 #else
   #define AIJFMT_INDEX SPMV_I32
 #endif
+
+/* With fewer nonzeros and vectors of the host, the copies and the launch on a GPU take as long as the whole product on
+   the host. Vectors on the GPU would have to be copied to the host: with these a matrix of any size lies on the GPU. */
+enum { AIJFMT_DEVICE_MIN_NONZEROS = 50000 };
 
 PETSC_INTERN PetscErrorCode AIJFmtErrorCode(SpmvStatus);
 

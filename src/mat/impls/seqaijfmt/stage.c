@@ -64,11 +64,11 @@ static PetscErrorCode RestoreArray(AIJFmtOperand *o, PetscBool device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries of v for a product by s->plan. write: the product overwrites them; update: it reads them first. */
+/* The entries of v in s->exec.space. write: they are overwritten there; update: they are read before that. */
 PetscErrorCode AIJFmtOperandGet(Mat_AIJFmt *s, Vec v, AIJFmtBuffer *buffer, PetscBool write, PetscBool update,
                                 AIJFmtOperand *o)
 {
-  const PetscBool device = s->plan->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool device = s->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
   size_t          bytes;
 
   PetscFunctionBegin;
@@ -107,6 +107,6 @@ PetscErrorCode AIJFmtOperandRestore(Mat_AIJFmt *s, AIJFmtOperand *o)
       PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
     }
   }
-  PetscCall(RestoreArray(o, s->plan->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(RestoreArray(o, s->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

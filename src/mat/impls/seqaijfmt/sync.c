@@ -15,10 +15,6 @@
 
 PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
-/* With fewer nonzeros and vectors of the host, the copies and the launch on a GPU take as long as the whole product on
-   the host. Vectors on the GPU would have to be copied to the host: with these a matrix of any size lies on the GPU. */
-#define DEVICE_MIN_NONZEROS 50000
-
 /* Decides where a plan lies, and says why if that is not where the user wants it */
 static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
 {
@@ -32,18 +28,18 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
   else PetscCall(AIJFmtIsCudaParent(s, &device_vectors)); /* which makes such vectors */
   *space             = SPMV_HOST;
   s->space_reason[0] = 0;
-  if (wanted == AIJFMT_DEVICE_IS_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (wanted == AIJFMT_ON_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "MatBindToCPU() bound the matrix to the host", sizeof why));
   else if (spmv_device_count(why) > 0) {
-    if (wanted == AIJFMT_DEVICE_IS_AUTO && !device_vectors && s->key.nnz < DEVICE_MIN_NONZEROS) {
-      PetscCall(PetscSNPrintf(
-          s->space_reason, sizeof s->space_reason,
-          "%" PetscInt_FMT " nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
-          s->key.nnz));
+    if (wanted == AIJFMT_AUTO && !device_vectors && s->key.pattern.nnz < AIJFMT_DEVICE_MIN_NONZEROS) {
+      PetscCall(
+          PetscSNPrintf(s->space_reason, sizeof s->space_reason,
+                        "%lld nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
+                        (long long)s->key.pattern.nnz));
     } else if (format->caps & SPMV_CAP_DEVICE) *space = SPMV_DEVICE;
     else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
   }
-  if (*space == SPMV_HOST && wanted == AIJFMT_DEVICE_IS_GPU) {
+  if (*space == SPMV_HOST && wanted == AIJFMT_ON_GPU) {
     PetscCall(PetscStrncpy(s->space_reason, why, sizeof s->space_reason));
     PetscCall(PetscInfo(A, "%s stays on the host: %s\n", ((PetscObject)A)->type_name, why));
   }
@@ -67,46 +63,6 @@ static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
   return may_decline && (status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* The CSR arrays on the host, as key describes them, without values */
-static SpmvPattern HostPattern(const AIJFmtKey *key)
-{
-  static const PetscInt no_rows[1] = {0};
-  SpmvPattern           pattern    = {.rows       = key->rows,
-                                      .cols       = key->cols,
-                                      .nnz        = key->nnz,
-                                      .index_type = AIJFMT_INDEX,
-                                      .space      = SPMV_HOST,
-                                      .row_ptr    = key->row_ptr ? key->row_ptr : no_rows,
-                                      .col        = key->col};
-  pattern.host_row_ptr             = pattern.row_ptr;
-  pattern.host_col                 = pattern.col;
-  return pattern;
-}
-
-/* The arrays for a plan in s->exec.space. values is what RestoreCsr() gives back, NULL when they lie on the device. */
-static PetscErrorCode GetCsr(Mat A, const Mat_AIJFmt *s, const AIJFmtKey *key, SpmvCsr *csr, const PetscScalar **values)
-{
-  PetscBool done;
-
-  PetscFunctionBegin;
-  *values           = NULL;
-  csr->pattern      = HostPattern(key);
-  csr->scalar_type  = AIJFMT_SCALAR;
-  csr->values_space = SPMV_HOST;
-  PetscCall(AIJFmtCudaCsr(A, s, csr, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSeqAIJGetArrayRead(A, values));
-  csr->values = *values;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreCsr(Mat A, const PetscScalar **values)
-{
-  PetscFunctionBegin;
-  if (*values) PetscCall(MatSeqAIJRestoreArrayRead(A, values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Analyzes and builds. Leaves no plan and a reason when the analysis declines and may. */
 static SpmvStatus AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool may_decline,
                                   char reason[SPMV_MESSAGE_MAX])
@@ -128,33 +84,31 @@ static SpmvStatus AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool m
 static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                             char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
-  const PetscScalar *values;
-  SpmvCsr            csr;
+  AIJFmtCsr from;
 
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(GetCsr(A, s, key, &csr, &values));
-  s->built_from = csr.pattern;
-  *status       = AnalyzeAndBuild(s, &csr, may_decline, reason);
-  PetscCall(RestoreCsr(A, &values));
+  PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
+  s->built_from = from.csr.pattern;
+  *status       = AnalyzeAndBuild(s, &from.csr, may_decline, reason);
+  PetscCall(AIJFmtCsrRestore(A, &from));
   if (*status) spmv_destroy(&s->plan);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
 {
-  const PetscBool   may_decline              = AIJFmtClassFlag(s, AIJFMT_DECLINE);
-  const SpmvPattern pattern                  = HostPattern(key);
-  char              reason[SPMV_MESSAGE_MAX] = "";
-  SpmvStatus        status;
-  PetscLogDouble    start, end;
+  const PetscBool may_decline              = AIJFmtClassFlag(s, AIJFMT_DECLINE);
+  char            reason[SPMV_MESSAGE_MAX] = "";
+  SpmvStatus      status;
+  PetscLogDouble  start, end;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
   PetscCall(ChooseSpace(A, s, x, &s->exec.space));
   s->exec.message[0] = 0;
-  status             = spmv_pattern_check(&pattern, &s->exec);
+  status             = spmv_pattern_check(&key->pattern, &s->exec);
   if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
   if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
     PetscCall(PetscStrncpy(s->space_reason, s->exec.message, sizeof s->space_reason));
@@ -176,18 +130,18 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
    CUDA parent makes new arrays when it has not yet seen the last change of the nonzero pattern. */
 static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved)
 {
-  const PetscScalar *values;
-  SpmvCsr            csr = {.values = NULL}; /* gcc does not see that GetCsr() fills it whenever it succeeds */
+  AIJFmtCsr      from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
+  const SpmvCsr *csr  = &from.csr;
 
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(GetCsr(A, s, key, &csr, &values));
-  *moved = csr.pattern.space == SPMV_DEVICE &&
-                   (csr.pattern.row_ptr != s->built_from.row_ptr || csr.pattern.col != s->built_from.col)
+  PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
+  *moved = csr->pattern.space == SPMV_DEVICE &&
+                   (csr->pattern.row_ptr != s->built_from.row_ptr || csr->pattern.col != s->built_from.col)
                ? PETSC_TRUE
                : PETSC_FALSE;
-  if (!*moved) AIJFmtCallSpmv(&s->exec, spmv_update_values(s->plan, csr.values, csr.values_space, &s->exec));
-  PetscCall(RestoreCsr(A, &values));
+  if (!*moved) AIJFmtCallSpmv(&s->exec, spmv_update_values(s->plan, csr->values, csr->values_space, &s->exec));
+  PetscCall(AIJFmtCsrRestore(A, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,17 +176,21 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 
 static PetscBool SameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
 {
-  return a->id == b->id && a->nonzero_state == b->nonzero_state && a->rows == b->rows && a->cols == b->cols &&
-                 a->nnz == b->nnz && a->row_ptr == b->row_ptr && a->col == b->col
+  const SpmvPattern *p = &a->pattern, *q = &b->pattern;
+
+  return a->id == b->id && a->nonzero_state == b->nonzero_state && p->rows == q->rows && p->cols == q->cols &&
+                 p->nnz == q->nnz && p->row_ptr == q->row_ptr && p->col == q->col
              ? PETSC_TRUE
              : PETSC_FALSE;
 }
 
 static void CountNonzeroRows(Mat_AIJFmt *s)
 {
+  const PetscInt *row_ptr = s->key.pattern.row_ptr;
+
   s->nonzero_rows = 0;
-  for (PetscInt i = 0; s->key.row_ptr && i < s->key.rows; i++)
-    s->nonzero_rows += s->key.row_ptr[i + 1] > s->key.row_ptr[i];
+  for (int64_t i = 0; s->key.pattern.nnz > 0 && i < s->key.pattern.rows; i++)
+    s->nonzero_rows += row_ptr[i + 1] > row_ptr[i];
 }
 
 /* Finds out how the arrays have changed, and converts or refreshes */
@@ -259,8 +217,6 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
 PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_state)
 {
   AIJFmtKey now;
-  PetscInt  rows;
-  PetscBool done;
 
   PetscFunctionBegin;
   if (s->key_valid && s->key.id == ((PetscObject)A)->id && s->key.value_state == value_state &&
@@ -269,14 +225,31 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_st
   now.id            = ((PetscObject)A)->id;
   now.nonzero_state = A->nonzerostate;
   now.value_state   = value_state;
-  now.rows          = A->rmap->n;
-  now.cols          = A->cmap->n;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &now.row_ptr, &now.col, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s does not give its row pointers and columns",
-             ((PetscObject)A)->type_name);
-  now.nnz = now.row_ptr ? now.row_ptr[rows] : 0;
+  PetscCall(AIJFmtHostPatternGet(A, &now.pattern));
   PetscCall(Update(A, s, x, &now));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &now.row_ptr, &now.col, &done));
+  PetscCall(AIJFmtHostPatternRestore(A, &now.pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As AIJFmtSync(), but for an operation that gains nothing from a plan on the host: a matrix without a plan stays so
+   unless it would go to the GPU. v is the vector of the operation. */
+PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
+{
+  PetscBool device_vector;
+
+  PetscFunctionBegin;
+  if (!s->key_valid) {
+    MatInfo info;
+
+    PetscCall(AIJFmtCudaIsVec(v, &device_vector));
+    if (spmv_device_count(NULL) == 0 || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A))
+      PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+    if (!device_vector && info.nz_used < AIJFMT_DEVICE_MIN_NONZEROS &&
+        s->class_options.value[AIJFMT_DEVICE] == AIJFMT_AUTO)
+      PetscFunctionReturn(PETSC_SUCCESS);
+  } else if (!s->plan || s->plan->space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtSync(A, s, v, ((PetscObject)A)->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,7 +3,7 @@
 #include <petscpack.h>
 #include <stdio.h>
 
-static const char *const devices[] = {MATAIJFMT_DEVICE_AUTO, MATAIJFMT_DEVICE_HOST, MATAIJFMT_DEVICE_GPU, NULL};
+static const char *const places[] = {MATAIJFMT_DEVICE_AUTO, MATAIJFMT_DEVICE_HOST, MATAIJFMT_DEVICE_GPU, NULL};
 
 static const SpmvOptionDesc class_rows[] = {
     [AIJFMT_CHECK] = {"check", SPMV_OPTION_BOOL, 0, 0, 1, NULL,
@@ -13,8 +13,15 @@ static const SpmvOptionDesc class_rows[] = {
         {"decline", SPMV_OPTION_BOOL, 1, 0, 1, NULL,
          "let the analysis of a pattern leave the products to the parent type; false insists on the format"},
     [AIJFMT_DEVICE] =
-        {"device", SPMV_OPTION_ENUM, AIJFMT_DEVICE_IS_AUTO, 0, 0, devices,
+        {"device", SPMV_OPTION_ENUM, AIJFMT_AUTO, 0, 0, places,
          "where the packed arrays lie; auto: on the GPU, where there is one; a small matrix, where its vectors are"},
+    [AIJFMT_VALUES]   = {"values", SPMV_OPTION_ENUM, AIJFMT_AUTO, 0, 0, places,
+                         "where values are changed, added and multiplied; gpu: in a CSR on the GPU; host: without one; "
+                           "auto: on the host "
+                           "until an operation is faster on the GPU, or values arrive there"},
+    [AIJFMT_PRODUCTS] = {"products", SPMV_OPTION_ENUM, AIJFMT_AUTO, 0, 0, places,
+                         "where products of matrices are computed; auto: on the GPU, where there is one, but small "
+                         "ones where the values are"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 

@@ -8,8 +8,9 @@
 #include <spmv_kernels.h>
 
 /* Positions in the table of options that all formats share, -mat_aijfmt_* */
-enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE };
-enum { AIJFMT_DEVICE_IS_AUTO, AIJFMT_DEVICE_IS_HOST, AIJFMT_DEVICE_IS_GPU };
+enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE, AIJFMT_VALUES, AIJFMT_PRODUCTS };
+/* The choices of the last three */
+enum { AIJFMT_AUTO, AIJFMT_ON_HOST, AIJFMT_ON_GPU };
 
 /* Not formats: they lend their names and tables to spmv_options_*() */
 extern const SpmvFormat AIJFmtClassTable;   /* of a matrix of any packed type */

@@ -79,6 +79,9 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
           info->values_bytes, info->padding_bytes, info->indices_bytes, info->pointers_bytes,
           info->bytes - info->own_bytes);
     Print(p, "scratch of a product: %.0f bytes", info->work_bytes);
+    if (info->device_csr_bytes > 0)
+      Print(p, "CSR on the GPU besides: %.0f bytes, with the values of %.0f blocks", info->device_csr_bytes,
+            info->blocks_values_on_gpu);
   } else if (info->blocks_declined == 0)
     Print(p, "not packed yet: the first product does it; -mat_aijfmt_eager packs at assembly");
   Print(p, "conversions: %.0f in %.2e s, refreshes of values: %.0f in %.2e s", info->conversions, info->convert_time,
@@ -96,6 +99,8 @@ static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
   if (s->reason[0]) Print(p, "products by the parent type: %s", s->reason);
   if (s->transpose_reason[0]) Print(p, "transposed products by the parent type: %s", s->transpose_reason);
   if (s->space_reason[0]) Print(p, "not on the GPU: %s", s->space_reason);
+  if (s->values_reason[0])
+    Print(p, "values changed on the %s: %s", s->device_csr ? "GPU" : "host", s->values_reason);
   PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -122,6 +127,8 @@ static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
     PetscCall(PetscStrncpy(first->transpose_reason, s->transpose_reason, sizeof first->transpose_reason));
   if (!first->space_reason[0])
     PetscCall(PetscStrncpy(first->space_reason, s->space_reason, sizeof first->space_reason));
+  if (!first->values_reason[0])
+    PetscCall(PetscStrncpy(first->values_reason, s->values_reason, sizeof first->values_reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,6 +167,7 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
   PetscCall(ShareReason(comm, reasons.reason));
   PetscCall(ShareReason(comm, reasons.transpose_reason));
   PetscCall(ShareReason(comm, reasons.space_reason));
+  PetscCall(ShareReason(comm, reasons.values_reason));
   PetscCall(PrintReasons(&reasons, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,388 @@
+/*
+  matproduct.c - products of two sequential matrices of ours on the GPU: A B, A^T B, P^T A P and R A R^T by the kernels
+  of src/kernels/spgemm.
+
+  The symbolic phase gives the product its pattern on the host, as every MATSEQAIJ has it. The numeric phase reads the
+  values where they are: in the CSR of the CUDA parent, in a plan on the GPU, or on the host. It leaves them on the GPU
+  where the product has a CSR there (cuda_values.c), else on the host. All that cannot be done here the host's parent
+  does: other types and kinds of products, algorithms that the user chose, a GPU without memory.
+*/
+#include "seqaijfmt.h"
+#include "cuda.h"
+
+/* A factor as it was in the symbolic phase */
+typedef struct {
+  PetscObjectId    id;
+  PetscObjectState nonzero_state;
+} Factor;
+
+/* What a matrix keeps for the numeric phase, as the data of its Mat_Product */
+typedef struct {
+  SpmvExec     exec;
+  SpmvProduct *product;
+  Factor       factor[2];
+} Data;
+
+/* Values of a factor in device memory */
+typedef struct {
+  const void *values;
+  void       *block; /* to be freed, or NULL */
+} DeviceValues;
+
+static PetscErrorCode DataFree(void *ctx)
+{
+  Data *d = (Data *)ctx;
+
+  PetscFunctionBegin;
+  if (d) spmv_product_destroy(&d->product);
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_PRODUCT_DESTRUCTOR(DataDestroy, DataFree)
+
+static PetscErrorCode KindOf(MatProductType type, SpmvProductKind *kind, const char **option, PetscBool *known)
+{
+  PetscFunctionBegin;
+  *known = PETSC_TRUE;
+  switch (type) {
+  case MATPRODUCT_AB:
+    *kind   = SPMV_PRODUCT_AB;
+    *option = "-matmatmult_via";
+    break;
+  case MATPRODUCT_AtB:
+    *kind   = SPMV_PRODUCT_ATB;
+    *option = "-mattransposematmult_via";
+    break;
+  case MATPRODUCT_PtAP:
+    *kind   = SPMV_PRODUCT_PTAP;
+    *option = "-matptap_via";
+    break;
+  case MATPRODUCT_RARt:
+    *kind   = SPMV_PRODUCT_RART;
+    *option = "-matrart_via";
+    break;
+  default:
+    *known = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NonzerosOf(Mat A, int64_t *nonzeros)
+{
+  SpmvPattern pattern;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  *nonzeros += pattern.nnz;
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the GPU shall do the product: `auto` leaves small matrices whose values are on the host to the host */
+static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
+{
+  const Mat       factor[] = {C->product->A, C->product->B};
+  int64_t         nonzeros = 0;
+  PetscBool       current  = PETSC_FALSE, chosen[2], known;
+  const char     *option;
+  SpmvProductKind kind;
+
+  PetscFunctionBegin;
+  PetscCall(KindOf(C->product->type, &kind, &option, wants));
+  PetscCall(PetscStrcmp(C->product->alg, MATPRODUCTALGORITHMDEFAULT, &known));
+  PetscCall(PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, option, &chosen[0]));
+  PetscCall(
+      PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, "-mat_product_algorithm", &chosen[1]));
+  if (!known || chosen[0] || chosen[1]) *wants = PETSC_FALSE;
+  for (int f = 0; f < 2 && *wants; f++) {
+    Mat_AIJFmt *s;
+    int         where;
+
+    PetscCall(AIJFmtStateGet(factor[f], &s));
+    where = s ? (int)s->class_options.value[AIJFMT_PRODUCTS] : AIJFMT_ON_HOST;
+    if (where == AIJFMT_ON_HOST || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ||
+        AIJFmtBoundToCPU(factor[f]) || factor[f]->structure_only || !factor[f]->assembled) {
+      *wants = PETSC_FALSE;
+      break;
+    }
+    if (where == AIJFMT_ON_GPU || AIJFmtCudaIsCurrent(factor[f], s)) current = PETSC_TRUE;
+    PetscCall(NonzerosOf(factor[f], &nonzeros));
+  }
+  if (!current && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS) *wants = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- symbolic ---- */
+
+/* The pattern of a factor on the device, and the blocks that hold it. status: memory may not suffice. */
+static PetscErrorCode UploadPattern(SpmvExec *exec, Mat A, SpmvPattern *there, void *block[2], SpmvStatus *status)
+{
+  const int64_t index_bytes = (int64_t)sizeof(PetscInt);
+  SpmvPattern   here;
+  int64_t       bytes[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &here));
+  *there   = here;
+  bytes[0] = (here.rows + 1) * index_bytes;
+  bytes[1] = here.nnz * index_bytes;
+  *status  = spmv_pattern_check(&here, exec);
+  if (!*status) *status = spmv_alloc(exec, SPMV_DEVICE, bytes[0], "row_ptr", &block[0]);
+  if (!*status) *status = spmv_alloc(exec, SPMV_DEVICE, bytes[1], "col", &block[1]);
+  if (!*status) *status = spmv_copy(block[0], SPMV_DEVICE, here.row_ptr, SPMV_HOST, bytes[0], exec);
+  if (!*status) *status = spmv_copy(block[1], SPMV_DEVICE, here.col, SPMV_HOST, bytes[1], exec);
+  PetscCall(AIJFmtHostPatternRestore(A, &here));
+  if (!*status) PetscCall(PetscLogCpuToGpu((PetscLogDouble)(bytes[0] + bytes[1])));
+  there->space   = SPMV_DEVICE;
+  there->row_ptr = block[0];
+  there->col     = block[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes d->product for the factors as they are now */
+static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
+{
+  const Mat       factor[] = {C->product->A, C->product->B};
+  void           *block[4] = {NULL, NULL, NULL, NULL};
+  SpmvPattern     pattern[2];
+  SpmvProductKind kind = SPMV_PRODUCT_AB;
+  const char     *option;
+  PetscBool       known;
+
+  PetscFunctionBegin;
+  spmv_product_destroy(&d->product);
+  PetscCall(AIJFmtCudaStream(&d->exec));
+  PetscCall(KindOf(C->product->type, &kind, &option, &known));
+  *status = SPMV_SUCCESS;
+  for (int f = 0; f < 2 && !*status; f++) {
+    PetscCall(UploadPattern(&d->exec, factor[f], &pattern[f], block + 2 * f, status));
+    d->factor[f].id            = ((PetscObject)factor[f])->id;
+    d->factor[f].nonzero_state = factor[f]->nonzerostate;
+  }
+  if (!*status) *status = spmv_product_symbolic(kind, &pattern[0], &pattern[1], AIJFMT_SCALAR, &d->exec, &d->product);
+  for (int b = 0; b < 4; b++) spmv_exec_free(&d->exec, SPMV_DEVICE, block[b]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives C its type and its pattern, with zeros */
+static PetscErrorCode SetPattern(Mat C, Data *d)
+{
+  SpmvPattern pattern;
+  PetscInt   *row_ptr, *col;
+
+  PetscFunctionBegin;
+  spmv_product_pattern(d->product, &pattern);
+  PetscCall(PetscMalloc2(pattern.rows + 1, &row_ptr, pattern.nnz, &col));
+  AIJFmtCallSpmv(&d->exec, spmv_copy(row_ptr, SPMV_HOST, pattern.row_ptr, SPMV_DEVICE,
+                                     (pattern.rows + 1) * (int64_t)sizeof(PetscInt), &d->exec));
+  AIJFmtCallSpmv(
+      &d->exec, spmv_copy(col, SPMV_HOST, pattern.col, SPMV_DEVICE, pattern.nnz * (int64_t)sizeof(PetscInt), &d->exec));
+  AIJFmtCallSpmv(&d->exec, spmv_stream_wait(&d->exec));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(pattern.rows + 1 + pattern.nnz) * sizeof(PetscInt)));
+  PetscCall(
+      MatSetSizes(C, (PetscInt)pattern.rows, (PetscInt)pattern.cols, (PetscInt)pattern.rows, (PetscInt)pattern.cols));
+  PetscCall(MatSetType(C, ((PetscObject)C->product->A)->type_name));
+  PetscCall(MatSeqAIJSetPreallocationCSR(C, row_ptr, col, NULL));
+  PetscCall(PetscFree2(row_ptr, col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- numeric ---- */
+
+/* The values of a factor on the device, without a copy where they are there already */
+static PetscErrorCode ValuesGet(Data *d, Mat A, DeviceValues *v, SpmvStatus *status)
+{
+  const PetscScalar *here;
+  Mat_AIJFmt        *s;
+  SpmvCsr            csr;
+  int64_t            bytes = 0;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(A, "MatProductNumeric()", &s));
+  if (AIJFmtCudaIsCurrent(A, s) && !AIJFmtBoundToCPU(A)) {
+    PetscCall(AIJFmtCudaArraysGet(A, s, &csr));
+    v->values = csr.values;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(NonzerosOf(A, &bytes));
+  bytes *= (int64_t)sizeof(PetscScalar);
+  *status   = spmv_alloc(&d->exec, SPMV_DEVICE, bytes, "values of a factor", &v->block);
+  v->values = v->block;
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  if (AIJFmtPlanFollows(A, s)) *status = spmv_extract_values(s->plan, v->block, SPMV_DEVICE, &d->exec);
+  else {
+    PetscCall(MatSeqAIJGetArrayRead(A, &here));
+    *status = spmv_copy(v->block, SPMV_DEVICE, here, SPMV_HOST, bytes, &d->exec);
+    PetscCall(MatSeqAIJRestoreArrayRead(A, &here));
+    PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of C, by way of device memory of our own */
+static PetscErrorCode NumericToHost(Mat C, Data *d, const DeviceValues v[2], SpmvStatus *status)
+{
+  SpmvPattern  pattern;
+  PetscScalar *here;
+  void        *there = NULL;
+  int64_t      bytes;
+
+  PetscFunctionBegin;
+  spmv_product_pattern(d->product, &pattern);
+  bytes   = pattern.nnz * (int64_t)sizeof(PetscScalar);
+  *status = spmv_alloc(&d->exec, SPMV_DEVICE, bytes, "values of the product", &there);
+  if (!*status) *status = spmv_product_numeric(d->product, v[0].values, v[1].values, there, &d->exec);
+  if (!*status) {
+    PetscCall(MatSeqAIJGetArrayWrite(C, &here));
+    *status = spmv_copy(here, SPMV_HOST, there, SPMV_DEVICE, bytes, &d->exec);
+    if (!*status) *status = spmv_stream_wait(&d->exec);
+    PetscCall(MatSeqAIJRestoreArrayWrite(C, &here));
+    PetscCall(PetscObjectStateIncrease((PetscObject)C));
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  }
+  spmv_exec_free(&d->exec, SPMV_DEVICE, there);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NumericToDevice(Mat C, Data *d, const DeviceValues v[2], SpmvStatus *status, PetscBool *done)
+{
+  Mat_AIJFmt  *s;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(C, "MatProductNumeric()", &s));
+  PetscCall(AIJFmtCudaValuesGetWrite(C, s, "a product of matrices", &values, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  *status = spmv_product_numeric(d->product, v[0].values, v[1].values, values, &d->exec);
+  PetscCall(AIJFmtCudaValuesRestore(C, s, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The product by the host's parent, whose values C takes over */
+static PetscErrorCode NumericByHost(Mat C)
+{
+  const AIJFmtParent *host;
+  Mat_Product        *product = C->product;
+  Mat                 D;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(MatProductCreate(product->A, product->B, NULL, &D));
+  PetscCall(MatProductSetType(D, product->type));
+  PetscCall(MatProductSetFill(D, product->fill));
+  PetscCall(host->seq.productsetfromoptions(D));
+  PetscCall(MatProductSymbolic(D));
+  PetscCall(MatProductNumeric(D));
+  PetscCall(MatCopy(D, C, SAME_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the factors are those of the symbolic phase, with the same pattern */
+static PetscBool SameFactors(const Data *d, const Mat factor[2])
+{
+  for (int f = 0; f < 2; f++)
+    if (d->factor[f].id != ((PetscObject)factor[f])->id || d->factor[f].nonzero_state != factor[f]->nonzerostate)
+      return PETSC_FALSE;
+  return PETSC_TRUE;
+}
+
+/* Another factor may have come by MatProductReplaceMats(), and nonzeros may have been inserted anew: with the same
+   pattern, or PETSc's rules are broken */
+static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
+{
+  SpmvPattern pattern;
+  int64_t     nonzeros = 0;
+
+  PetscFunctionBegin;
+  PetscCall(Symbolic(C, d, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(NonzerosOf(C, &nonzeros));
+  spmv_product_pattern(d->product, &pattern);
+  PetscCheck(
+      pattern.nnz == nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+      "the product has %lld nonzeros, and had %lld in the symbolic phase: the pattern of a factor has changed, so "
+      "use MAT_INITIAL_MATRIX",
+      (long long)pattern.nnz, (long long)nonzeros);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
+{
+  Data        *d        = (Data *)C->product->data;
+  const Mat    factor[] = {C->product->A, C->product->B};
+  DeviceValues v[2]     = {{NULL, NULL}, {NULL, NULL}};
+  SpmvStatus   status   = SPMV_SUCCESS;
+  PetscBool    done     = PETSC_FALSE;
+  int64_t      bytes, scratch;
+  double       flops;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaStream(&d->exec));
+  if (!d->product || !SameFactors(d, factor)) PetscCall(Renew(C, d, &status));
+  for (int f = 0; f < 2 && !status; f++) PetscCall(ValuesGet(d, factor[f], &v[f], &status));
+  PetscCall(PetscLogGpuTimeBegin());
+  if (!status) PetscCall(NumericToDevice(C, d, v, &status, &done));
+  if (!status && !done) PetscCall(NumericToHost(C, d, v, &status));
+  PetscCall(PetscLogGpuTimeEnd());
+  for (int f = 0; f < 2; f++) spmv_exec_free(&d->exec, SPMV_DEVICE, v[f].block);
+  if (status == SPMV_ERR_MEMORY) {
+    PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", d->exec.message));
+    PetscCall(NumericByHost(C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  AIJFmtCallSpmv(&d->exec, status);
+  spmv_product_info(d->product, &bytes, &scratch, &flops);
+  PetscCall(AIJFmtLogGpuFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+  SpmvStatus          status;
+  Data               *d;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&d));
+  spmv_exec_init(&d->exec, SPMV_DEVICE);
+  PetscCall(Symbolic(C, d, &status));
+  if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ||
+      status == SPMV_ERR_MATRIX) {
+    PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", d->exec.message));
+    PetscCall(DataFree(d));
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+    PetscCall(host->seq.productsetfromoptions(C));
+    PetscCall((*C->ops->productsymbolic)(C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  AIJFmtCallSpmv(&d->exec, status);
+  PetscCall(SetPattern(C, d));
+  C->product->data       = d;
+  C->product->destroy    = DataDestroy;
+  C->ops->productnumeric = MatProductNumeric_AIJFmt;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called when all factors are of our types, as their common operation productsetfromoptions */
+static PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+  PetscBool           device;
+
+  PetscFunctionBegin;
+  PetscCall(WantsDevice(C, &device));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->seq.productsetfromoptions(C));
+  if (device) C->ops->productsymbolic = MatProductSymbolic_AIJFmt;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without a GPU the operation stays the host's, which a product with a matrix of type MATSEQAIJ shares */
+PetscErrorCode AIJFmtProductsInstall(Mat A)
+{
+  PetscFunctionBegin;
+  if (spmv_device_count(NULL) > 0) A->ops->productsetfromoptions = MatProductSetFromOptions_SeqAIJFmt;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
