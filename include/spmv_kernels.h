@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 3
+#define SPMV_ABI 4
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -232,7 +232,7 @@ SPMV_API SpmvStatus spmv_mult(const SpmvPlan *, const void *alpha, const void *x
 SPMV_API SpmvStatus spmv_multtranspose(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
                                        void *work, SpmvExec *);
 /* Must be called between build or new values and the first transposed product. It may allocate, which plan->memory then
-   reports, and wait. A second call does nothing. */
+   reports, and wait. A second call does nothing, and after new values a plan of A^T gets them in place. */
 SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
 
 /* New values of shape [nnz], in CSR order. No pattern comes with them: it must still be the one that the plan was built
@@ -266,13 +266,17 @@ struct SpmvPlan {
   void                   *arrays;         /* on a device: one block of memory with all arrays that format.h allocated */
   SpmvPlan               *transposed;     /* a plan of A^T, or NULL */
   void *transposed_work, *transposed_csr; /* for the plan of A^T: work of its product, and the CSR that it borrows */
+  void *transposed_values;                /* in that CSR, or NULL */
+  void *transposed_order;  /* where nonzero k of A^T is in A; 32 bits each, 64 if there are 2^31 or more */
+  int   transposed_is_old; /* the plan of A^T has other values than A */
 };
 
 /* Nonzeros by coordinates in CSR order, in device memory: row [nnz], col [nnz], and values [nnz] of the plan's scalar
-   type. row and col are NULL where values alone are wanted. */
+   type. row and col are NULL where values alone are wanted. Where diagonal [rows] is not NULL the others are: wanted
+   are then the values of diagonal entries alone, that of row i at diagonal[i]; no other place of it is written. */
 typedef struct {
   int32_t *row, *col;
-  void    *values;
+  void    *values, *diagonal;
 } SpmvNonzeros;
 
 /* The functions of a format for one space: a constant table. The functions above check arguments, choose the table, and
@@ -312,7 +316,7 @@ typedef struct SpmvSlots {
   /* May be NULL. y += alpha A^T x, with alpha not 0 and nonzeros; y has been scaled. */
   SpmvStatus (*add_transposed)(const SpmvPlan *, const void *alpha, const void *x, void *y, SpmvExec *);
   /* May be NULL; on the device. Without add_transposed, a plan of A^T is made from this list, of the same format and
-     with the same options. */
+     with the same options. For a diagonal it only enqueues. */
   SpmvStatus (*list_nonzeros)(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
   /* May be NULL. Makes the plan of A^T in another way. */
   SpmvStatus (*prepare_transpose)(SpmvPlan *, SpmvExec *);
@@ -357,8 +361,8 @@ SPMV_API int spmv_device_count(char reason[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes, SpmvExec *);
 
 /* Device memory without hooks comes from a pool of each device, which keeps some of what is freed for the next
-   conversion: at most so many bytes; -1, the default: a 64th of the device's memory; 0: nothing, all is given back at
-   once. Memory that is kept serves this library alone. Any thread may call it at any time. */
+   conversion: at most so many bytes; -1, the default: 64 MiB; 0: nothing, all is given back at once. Memory that is
+   kept serves this library alone. Any thread may call it at any time. */
 SPMV_API void spmv_device_keep(int64_t bytes);
 /* Gives back what is kept, and those pools of which no block is in use; a later allocation makes them again. Call it
    when all plans are destroyed, before cudaDeviceReset(), and before the library is unloaded. Does nothing where there
@@ -391,4 +395,5 @@ SPMV_API void       spmv_stream_destroy(void *stream);
 #ifdef __cplusplus
 }
 #endif
+#include "spmv_values.h"
 #endif

@@ -54,6 +54,9 @@ void conf_extract(ConfRun *run, int value_set);
    caller is done with the plan, which may borrow them. */
 void conf_updates(ConfRun *run, GuardedVector buffer[2][PROBLEM_VALUE_SETS]);
 
+/* conf_device_values.c: the calls of spmv_values.h. The plan has other values afterwards. */
+void conf_device_values(ConfRun *run);
+
 /* y = A x into result [rows] on the host, without checking its numbers */
 SpmvStatus conf_plain_product(ConfRun *run, const SpmvPlan *plan, void *result);
 

@@ -144,13 +144,13 @@ static SpmvPlan *check_build(ConfRun *run, const CsrCopy *copy, const SpmvAnalys
   return plan;
 }
 
-/* Bytes on the device that a plan of A^T takes with its work. A format that borrows needs the CSR of A^T too, which is
-   one block. */
+/* Bytes on the device that a plan of A^T takes with its work and, where it gets new values in place, the order of its
+   nonzeros. A format that borrows needs the CSR of A^T too, which is one block. */
 static int transposed_is_exact(const ConfRun *run, const SpmvPlan *t, int64_t bytes)
 {
   const int64_t index = spmv_index_bytes(t->index_type), value = spmv_scalar_bytes(t->scalar_type);
   const int64_t csr[]    = {(t->rows + 1) * index, t->nnz * index, t->nnz * value};
-  int64_t       borrowed = 0, block = 0;
+  int64_t       borrowed = 0, block = run->plan->transposed_order ? t->nnz * 4 : 0;
 
   for (int i = 0; i < 3 && (run->format->caps & SPMV_CAP_BORROWS); i++) {
     borrowed += csr[i];
@@ -263,6 +263,7 @@ static void check_life(ConfRun *run, CsrCopy *copy, SpmvAnalysis *analysis)
     conf_extract(run, 0);
     conf_products(run, 0, run->source == SOURCE_HOST);
     conf_updates(run, buffer);
+    conf_device_values(run);
   }
   check_destroy(run);
   for (int i = 0; i < 2 * PROBLEM_VALUE_SETS; i++)

@@ -52,7 +52,7 @@ static void check_update(ConfRun *run, GuardedVector buffer[PROBLEM_VALUE_SETS],
                       space == SPMV_HOST ? "update_values from the host" : "update_values from the device"))
       return;
     if (!(run->format->caps & SPMV_CAP_BORROWS)) (void)poison_bytes(buffer[set].data, space, bytes, &run->exec);
-    conf_extract(run, set);
+    check_extract(run, set, space);
     conf_products(run, set, 0);
   }
 }

@@ -1,6 +1,7 @@
 /*
   codsell_device_list.cu - the nonzeros of a plan on the device, as a list of coordinates in the order of the CSR.
 */
+#include "../device/search.cuh"
 #include "codsell_device_positions.cuh"
 
 namespace
@@ -80,6 +81,48 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     list.set(position + k, long_row->row, p.long_columns[first + k], long_values[first + k]);
 }
 
+/* One thread per slot. The columns of a row ascend, so few of them are decoded. */
+template <typename S>
+__global__ void __launch_bounds__(CODSELL_THREADS)
+    codsell_list_diagonal(const CodsellLayout p, const S *__restrict__ values, S *__restrict__ diagonal)
+{
+  const CodsellShape &s    = p.shape;
+  const int64_t       slot = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x;
+  if (slot >= s.slices << s.log_c) return;
+  const CodsellSlice at  = p.slices[slot >> s.log_c];
+  const int64_t      row = codsell_row_in_slot(p.order, s.window, (int)slot);
+  const int          n = row < s.rows ? codsell_length_in_slot(p, at, slot) : 0, c = 1 << s.log_c;
+  const int          k = spmv_first_not_below(n, row, [&](int j) { return column_of(p, at, slot, row, j); });
+
+  if (k < n && column_of(p, at, slot, row, k) == row)
+    diagonal[row] = values[((int64_t)(at.column0 + k) << s.log_c) + (slot & (c - 1))];
+}
+
+template <typename S>
+__global__ void __launch_bounds__(CODSELL_THREADS)
+    codsell_list_diagonal_of_long_rows(const CodsellLayout p, const S *__restrict__ long_values,
+                                       S *__restrict__ diagonal)
+{
+  const int64_t r = blockIdx.x * (int64_t)CODSELL_THREADS + threadIdx.x;
+  if (r >= p.shape.long_rows) return;
+  const int64_t first = p.long_rows[r].first, n = p.long_rows[r + 1].first - first, row = p.long_rows[r].row;
+  const int64_t k = spmv_first_not_below(n, row, [&](int64_t j) { return (int64_t)p.long_columns[first + j]; });
+
+  if (k < n && p.long_columns[first + k] == row) diagonal[row] = long_values[first + k];
+}
+
+template <typename S>
+SpmvStatus list_diagonal(const CodsellPlan *plan, void *diagonal, SpmvExec *exec)
+{
+  const CodsellLayout p = codsell_layout(plan);
+
+  SPMV_LAUNCH(exec, codsell_list_diagonal<S>, spmv_blocks(p.shape.slices << p.shape.log_c, CODSELL_THREADS),
+              CODSELL_THREADS, 0, p, (const S *)plan->values, (S *)diagonal);
+  SPMV_LAUNCH(exec, codsell_list_diagonal_of_long_rows<S>, spmv_blocks(p.shape.long_rows, CODSELL_THREADS),
+              CODSELL_THREADS, 0, p, (const S *)plan->long_values, (S *)diagonal);
+  return SPMV_SUCCESS;
+}
+
 template <typename S>
 SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvNonzeros *to, SpmvExec *exec)
 {
@@ -88,6 +131,7 @@ SpmvStatus list_nonzeros(const CodsellPlan *plan, const SpmvNonzeros *to, SpmvEx
   const int           shares = codsell_shares(&p.shape, CODSELL_MAX_C);
   const int64_t       blocks = p.shape.windows * shares;
 
+  if (to->diagonal) return list_diagonal<S>(plan, to->diagonal, exec);
   if (p.shape.window <= CODSELL_WINDOW)
     SPMV_LAUNCH(exec, (codsell_list_slices<CODSELL_WINDOW, S>), blocks, CODSELL_THREADS, 0, p, shares,
                 (const S *)plan->values, list);

@@ -33,6 +33,43 @@ SpmvStatus spmv_transpose_listed(SpmvPlan *plan, const SpmvOptions *options, Spm
   return no_device(exec);
 }
 
+SpmvStatus spmv_refresh_transposed(SpmvPlan *plan, SpmvExec *exec)
+{
+  (void)plan;
+  return no_device(exec);
+}
+
+SpmvStatus spmv_change_values(SpmvPlan *plan, const SpmvChange *change, SpmvExec *exec)
+{
+  (void)plan;
+  (void)change;
+  return no_device(exec);
+}
+
+SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *exec)
+{
+  (void)plan;
+  (void)to;
+  return no_device(exec);
+}
+
+SpmvStatus spmv_csr_diagonal(const SpmvCsr *csr, void *diagonal, SpmvExec *exec)
+{
+  (void)csr;
+  (void)diagonal;
+  return no_device(exec);
+}
+
+SpmvStatus spmv_csr_shift(const SpmvPattern *pattern, SpmvScalar scalar, const void *shift, void *values,
+                          SpmvExec *exec)
+{
+  (void)pattern;
+  (void)scalar;
+  (void)shift;
+  (void)values;
+  return no_device(exec);
+}
+
 int spmv_device_count(char reason[SPMV_MESSAGE_MAX])
 {
   if (reason) snprintf(reason, SPMV_MESSAGE_MAX, "%s", no_cuda);

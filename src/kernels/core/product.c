@@ -1,4 +1,4 @@
-/* Products and values of a plan: what is the same for all formats, around their slots. */
+/* Products of a plan: what is the same for all formats, around their slots. */
 #include "internal.h"
 
 static int is_zero(const void *value, SpmvScalar scalar)
@@ -38,7 +38,8 @@ SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const voi
 {
   (void)work; /* a plan of A^T has work of its own */
   if (!reads_x(plan, alpha)) return scale(plan, plan->cols, beta, y, exec);
-  if (plan->transposed) return spmv_mult(plan->transposed, alpha, x, beta, y, plan->transposed_work, exec);
+  if (plan->transposed && !plan->transposed_is_old)
+    return spmv_mult(plan->transposed, alpha, x, beta, y, plan->transposed_work, exec);
   if (!plan->slots->add_transposed)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
   SPMV_TRY(scale(plan, plan->cols, beta, y, exec));
@@ -51,7 +52,8 @@ SpmvStatus spmv_prepare_transpose(SpmvPlan *plan, SpmvExec *exec)
 {
   const SpmvSlots *slots = plan->slots;
 
-  if (plan->transposed || slots->add_transposed) return SPMV_SUCCESS;
+  if (slots->add_transposed) return SPMV_SUCCESS;
+  if (plan->transposed) return plan->transposed_is_old ? spmv_refresh_transposed(plan, exec) : SPMV_SUCCESS;
   if (slots->prepare_transpose) return slots->prepare_transpose(plan, exec);
   if (slots->list_nonzeros) return spmv_transpose_listed(plan, &plan->options, exec);
   return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no transposed product", plan->format->name);
@@ -77,59 +79,25 @@ SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvO
   plan->transposed_work = work;
   spmv_memory_add(&plan->memory, "transpose", SPMV_ARRAY_VALUES, t->memory.total_bytes + t->memory.work_bytes);
   plan->memory.host_bytes += t->memory.host_bytes;
+  plan->transposed_is_old = 0;
   return SPMV_SUCCESS;
 }
+
+/* Takes the array that was added last out of the memory of a plan */
+static void remove_last_array(SpmvMemory *memory) { memory->total_bytes -= memory->array[--memory->count].bytes; }
 
 void spmv_drop_transposed(SpmvPlan *plan)
 {
+  void **const block[] = {&plan->transposed_work, &plan->transposed_csr, &plan->transposed_order};
+
   if (!plan->transposed) return;
-  plan->memory.total_bytes -= plan->memory.array[--plan->memory.count].bytes; /* the last that was added */
+  if (plan->transposed_order) remove_last_array(&plan->memory);
+  remove_last_array(&plan->memory);
   plan->memory.host_bytes -= plan->transposed->memory.host_bytes;
   spmv_destroy(&plan->transposed);
-  spmv_plan_free(plan, plan->space, plan->transposed_work);
-  spmv_plan_free(plan, plan->space, plan->transposed_csr);
-  plan->transposed_work = plan->transposed_csr = NULL;
-}
-
-/* ---- values ---- */
-
-static SpmvStatus check_values(const SpmvPlan *plan, SpmvSpace values_space, SpmvExec *exec)
-{
-  if (!plan->slots->update_values)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s takes no new values", plan->format->name);
-  if (plan->space == SPMV_HOST && values_space != SPMV_HOST)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format %s needs its values on the host",
-                     plan->format->name);
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus spmv_update_values(SpmvPlan *plan, const void *values, SpmvSpace values_space, SpmvExec *exec)
-{
-  SPMV_TRY(check_values(plan, values_space, exec));
-  spmv_drop_transposed(plan);
-  return plan->slots->update_values(plan, values, values_space, exec);
-}
-
-static SpmvStatus extract(const SpmvPlan *plan, void *values, SpmvExec *exec)
-{
-  const SpmvNonzeros values_alone = {NULL, NULL, values};
-
-  if (plan->slots->extract_values) return plan->slots->extract_values(plan, values, exec);
-  return plan->slots->list_nonzeros(plan, &values_alone, exec);
-}
-
-SpmvStatus spmv_extract_values(const SpmvPlan *plan, void *values, SpmvSpace values_space, SpmvExec *exec)
-{
-  const int64_t bytes = plan->nnz * spmv_scalar_bytes(plan->scalar_type);
-  void         *there;
-
-  SPMV_TRY(check_values(plan, values_space, exec));
-  if (bytes == 0) return SPMV_SUCCESS;
-  if (values_space == plan->space) return extract(plan, values, exec);
-  SPMV_TRY(spmv_alloc(exec, plan->space, bytes, "values in CSR order", &there));
-  SpmvStatus status = extract(plan, there, exec);
-  if (!status) status = spmv_copy(values, values_space, there, plan->space, bytes, exec);
-  if (!status) status = spmv_stream_wait(exec);
-  spmv_exec_free(exec, plan->space, there);
-  return status;
+  for (int i = 0; i < 3; i++) {
+    spmv_plan_free(plan, plan->space, *block[i]);
+    *block[i] = NULL;
+  }
+  plan->transposed_values = NULL;
 }

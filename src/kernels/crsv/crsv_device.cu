@@ -71,11 +71,23 @@ __global__ void crsv_expand_rows(const I *row_ptr, const I *col, int64_t rows, S
   }
 }
 
+SpmvCsr csr_of(const CrsvDevicePlan *plan)
+{
+  const SpmvPlan &b = plan->base;
+
+  return {{b.rows, b.cols, b.nnz, b.index_type, SPMV_DEVICE, plan->row_ptr, plan->col, nullptr, nullptr},
+          b.scalar_type,
+          SPMV_DEVICE,
+          plan->values};
+}
+
 SpmvStatus list_nonzeros(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec *exec)
 {
   const CrsvDevicePlan *plan   = (const CrsvDevicePlan *)base;
+  const SpmvCsr         csr    = csr_of(plan);
   const int64_t         blocks = to->row ? spmv_blocks(base->rows * 32, CRSV_THREADS) : 0;
 
+  if (to->diagonal) return spmv_csr_diagonal(&csr, to->diagonal, exec);
   if (base->index_type == SPMV_I64)
     SPMV_LAUNCH(exec, crsv_expand_rows<int64_t>, blocks, CRSV_THREADS, 0, (const int64_t *)plan->row_ptr,
                 (const int64_t *)plan->col, base->rows, *to);

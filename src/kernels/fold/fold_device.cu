@@ -86,6 +86,7 @@ SpmvStatus list_nonzeros(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec 
   const FoldTable *table = &((const FoldPlan *)base)->table;
   int64_t         *row_ptr;
 
+  if (to->diagonal) return fold_device_list_diagonal(table, base->scalar_type, to->diagonal, exec);
   arena.arena.chunk_bytes = 16 * (base->rows + 1) + (1 << 20);
   SPMV_TRY(arena.array(base->rows + 1, "row_ptr", &row_ptr));
   SPMV_TRY(fold_device_recover_row_ptr(table, &arena.arena, exec, row_ptr));

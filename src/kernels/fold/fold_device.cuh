@@ -48,6 +48,8 @@ SpmvStatus fold_device_fill_values(const FoldTable *, SpmvIndex, SpmvScalar, con
 /* row_ptr [rows+1], 64 bits wide; arena lends scratch space */
 SpmvStatus fold_device_recover_row_ptr(const FoldTable *, SpmvArena *, SpmvExec *, int64_t *row_ptr);
 SpmvStatus fold_device_list(const FoldTable *, SpmvScalar, const int64_t *row_ptr, const SpmvNonzeros *, SpmvExec *);
+/* The entries that the diagonal has; needs no row_ptr */
+SpmvStatus fold_device_list_diagonal(const FoldTable *, SpmvScalar, void *diagonal, SpmvExec *);
 
 /* ---- fold_device_mult.cu ---- */
 

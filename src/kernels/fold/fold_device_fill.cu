@@ -2,6 +2,7 @@
   fold_device_fill.cu - copies between a CSR and a table, both in device memory. As on the host, the lengths of the rows
   follow from the padding of the table, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
 */
+#include "../device/search.cuh"
 #include "fold_device.cuh"
 #include "fold_rows.h"
 #include <cub/device/device_scan.cuh>
@@ -144,6 +145,31 @@ __global__ void __launch_bounds__(FOLD_THREADS)
     length[layout.owner[f]] +=
         fold_full_pieces(&s, &layout, f) * s.width + stored_length(layout, columns, s.rows + s.full_pieces + f);
 }
+/* One thread per table row. Its columns ascend, and padding counts as a column beyond all others. */
+template <typename S>
+__global__ void __launch_bounds__(FOLD_THREADS)
+    fold_list_diagonal(FoldSizes s, FoldLayout layout, const int32_t *__restrict__ columns,
+                       const S *__restrict__ values, S *__restrict__ diagonal)
+{
+  const int64_t t = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
+  if (t >= s.table_rows) return;
+  const int64_t  slice = t / FOLD_LANES, first = layout.slice_ptr[slice], row = fold_piece(&s, &layout, t).row;
+  const int64_t  entry = first * FOLD_LANES + t % FOLD_LANES;
+  const unsigned width = (unsigned)(layout.slice_ptr[slice + 1] - first);
+  const unsigned j     = spmv_first_not_below(
+          width, (unsigned)row, [&](unsigned k) { return (unsigned)columns[entry + (int64_t)k * FOLD_LANES]; });
+
+  if (j < width && columns[entry + (int64_t)j * FOLD_LANES] == row)
+    diagonal[row] = values[entry + (int64_t)j * FOLD_LANES];
+}
+
+template <typename S>
+SpmvStatus list_diagonal(const FoldTable *table, void *diagonal, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, fold_list_diagonal<S>, spmv_blocks(table->sizes.table_rows, FOLD_THREADS), FOLD_THREADS, 0,
+              table->sizes, table->layout, (const int32_t *)table->columns, (const S *)table->values, (S *)diagonal);
+  return SPMV_SUCCESS;
+}
 } // namespace
 
 SpmvStatus fold_device_fill_columns(const FoldTable *table, SpmvIndex index, const void *row_ptr, const void *col,
@@ -191,4 +217,10 @@ SpmvStatus fold_device_list(const FoldTable *table, SpmvScalar scalar, const int
   return visit_entries<int64_t>(
       table, row_ptr, ToList<double>{columns, (const double *)table->values, to->row, to->col, (double *)to->values},
       exec);
+}
+
+SpmvStatus fold_device_list_diagonal(const FoldTable *table, SpmvScalar scalar, void *diagonal, SpmvExec *exec)
+{
+  return scalar == SPMV_F32 ? list_diagonal<float>(table, diagonal, exec)
+                            : list_diagonal<double>(table, diagonal, exec);
 }

@@ -18,7 +18,7 @@ struct UnitSource {
   int     start;  /* column of the matrix */
 };
 
-/* One value of a unit: its positions in the plan and in the CSR; the latter is below 0 for padding */
+/* One value of a unit: its positions in the plan and in the CSR; the latter and the column are below 0 for padding */
 struct Entry {
   int64_t in_plan, in_csr;
   int     row, column;
@@ -51,6 +51,20 @@ struct List {
     if (!to.row) return;
     to.row[e.in_csr] = e.row;
     to.col[e.in_csr] = e.column;
+  }
+};
+
+/* Value of the plan to the diagonal */
+template <typename S>
+struct Diagonal {
+  typedef S Value;
+  const S  *values;
+  S        *to;
+
+  __device__ S    load(const Entry &e) const { return e.row == e.column ? values[e.in_plan] : S(0); }
+  __device__ void store(const Entry &e, S v) const
+  {
+    if (e.row == e.column) to[e.row] = v;
   }
 };
 
@@ -148,7 +162,7 @@ __global__ void __launch_bounds__(RBP_THREADS)
     const auto entry = [&](int i, int q, int j) {
       const UnitSource &s       = from[i];
       const int64_t     in_plan = b.value0 + (int64_t)(q * U + j) * b.stride + u0 + i * RBP_THREADS;
-      if (q >= s.rows || j >= s.valid) return Entry{in_plan, -1, 0, 0};
+      if (q >= s.rows || j >= s.valid) return Entry{in_plan, -1, 0, -1};
       return Entry{in_plan, s.first + (int64_t)q * s.length + s.column + j, s.row + q, s.start + j};
     };
 #pragma unroll
@@ -192,6 +206,7 @@ struct ListAction {
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
   {
+    if (to.diagonal) return visit_blocks<G, U, P>(plan, Diagonal<S>{(const S *)plan->values, (S *)to.diagonal}, exec);
     return visit_blocks<G, U, P>(plan, List<S>{(const S *)plan->values, to}, exec);
   }
 };

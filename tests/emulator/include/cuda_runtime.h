@@ -53,6 +53,20 @@ typedef SpmvVector<int, 2> int2;
 typedef SpmvVector<int, 4> int4;
 
 /* Loads with a cache hint */
+/* Operations that are not fused with others */
+inline double __dmul_rn(double a, double b)
+{
+  const volatile double product = a * b;
+  return product;
+}
+inline float __fmul_rn(float a, float b)
+{
+  const volatile float product = a * b;
+  return product;
+}
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline float  __fadd_rn(float a, float b) { return a + b; }
+
 template <typename T>
 inline T __ldg(const T *p)
 {

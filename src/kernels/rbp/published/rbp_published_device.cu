@@ -160,6 +160,16 @@ __global__ void rbp_list_nonzeros(Arrays<I, S> a, const int64_t *csr_row, SpmvNo
   });
 }
 
+template <typename I, typename S>
+__global__ void rbp_list_diagonal(Arrays<I, S> a, S *diagonal)
+{
+  const int64_t i = blockIdx.x * (int64_t)ROW_THREADS + threadIdx.x;
+  if (i >= a.rows) return;
+  for_row(a, i, 0, [&](int64_t, I column, S *value) {
+    if (column == i) diagonal[i] = *value;
+  });
+}
+
 /* The paper's algorithm: the runs by their ends, then the remainder */
 template <typename I, typename S>
 __global__ void rbp_row_per_thread(Arrays<I, S> a, S alpha, const S *__restrict__ x, S beta, S *__restrict__ y)
@@ -252,9 +262,9 @@ SpmvStatus refill(const RbpPublished *plan, const void *csr, SpmvExec *exec)
   int64_t        *rows;
   const int64_t   n = plan->base.rows, padded = plan->format == RBP_CSR ? 0 : n * plan->counts.max_run_values;
 
+  SPMV_TRY((csr_rows<I, S>(plan, &scratch, &rows, exec)));
   if (padded)
     SPMV_CUDA(exec, cudaMemsetAsync(plan->comp_values, 0, (size_t)padded * sizeof(S), (cudaStream_t)exec->stream));
-  SPMV_TRY((csr_rows<I, S>(plan, &scratch, &rows, exec)));
   SPMV_LAUNCH(exec, (rbp_refill<I, S>), spmv_blocks(n, ROW_THREADS), ROW_THREADS, 0, (arrays_of<I, S>(plan)), rows,
               (const S *)csr);
   return spmv_stream_wait(exec); /* rows leaves scope */
@@ -266,6 +276,11 @@ SpmvStatus list(const RbpPublished *plan, const SpmvNonzeros *to, SpmvExec *exec
   SpmvScopedArena scratch(exec);
   int64_t        *rows;
 
+  if (to->diagonal) {
+    SPMV_LAUNCH(exec, (rbp_list_diagonal<I, S>), spmv_blocks(plan->base.rows, ROW_THREADS), ROW_THREADS, 0,
+                (arrays_of<I, S>(plan)), (S *)to->diagonal);
+    return SPMV_SUCCESS;
+  }
   SPMV_TRY((csr_rows<I, S>(plan, &scratch, &rows, exec)));
   SPMV_LAUNCH(exec, (rbp_list_nonzeros<I, S>), spmv_blocks(plan->base.rows, ROW_THREADS), ROW_THREADS, 0,
               (arrays_of<I, S>(plan)), rows, *to);

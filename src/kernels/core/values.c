@@ -1,0 +1,71 @@
+/* Values of a plan: what is the same for all formats, around their slots. */
+#include "internal.h"
+#include <limits.h>
+
+static SpmvStatus check_values(const SpmvPlan *plan, SpmvSpace values_space, SpmvExec *exec)
+{
+  if (!plan->slots->update_values)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s takes no new values", plan->format->name);
+  if (plan->space == SPMV_HOST && values_space != SPMV_HOST)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format %s needs its values on the host",
+                     plan->format->name);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_update_values(SpmvPlan *plan, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  SPMV_TRY(check_values(plan, values_space, exec));
+  if (plan->transposed_order) plan->transposed_is_old = 1;
+  else spmv_drop_transposed(plan);
+  return plan->slots->update_values(plan, values, values_space, exec);
+}
+
+static SpmvStatus extract(const SpmvPlan *plan, void *values, SpmvExec *exec)
+{
+  const SpmvNonzeros values_alone = {NULL, NULL, values, NULL};
+
+  if (plan->slots->extract_values) return plan->slots->extract_values(plan, values, exec);
+  return plan->slots->list_nonzeros(plan, &values_alone, exec);
+}
+
+SpmvStatus spmv_extract_values(const SpmvPlan *plan, void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  const int64_t bytes = plan->nnz * spmv_scalar_bytes(plan->scalar_type);
+  void         *there;
+
+  SPMV_TRY(check_values(plan, values_space, exec));
+  if (bytes == 0) return SPMV_SUCCESS;
+  if (values_space == plan->space) return extract(plan, values, exec);
+  SPMV_TRY(spmv_alloc(exec, plan->space, bytes, "values in CSR order", &there));
+  SpmvStatus status = extract(plan, there, exec);
+  if (!status) status = spmv_copy(values, values_space, there, plan->space, bytes, exec);
+  if (!status) status = spmv_stream_wait(exec);
+  spmv_exec_free(exec, plan->space, there);
+  return status;
+}
+
+/* ---- on the device, where there may be no CSR ---- */
+
+SpmvStatus spmv_check_listable(const SpmvPlan *plan, SpmvExec *exec)
+{
+  if (plan->space != SPMV_DEVICE)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "the plan of format %s is on the host: ask its CSR",
+                     plan->format->name);
+  if (!plan->slots->list_nonzeros)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "this layout of format %s does not list its nonzeros",
+                     plan->format->name);
+  if (plan->rows >= INT_MAX || plan->cols >= INT_MAX)
+    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "nonzeros are listed of at most %d rows and columns, not of %lld x %lld",
+                     INT_MAX - 1, (long long)plan->rows, (long long)plan->cols);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_get_diagonal(const SpmvPlan *plan, void *diagonal, SpmvExec *exec)
+{
+  const SpmvNonzeros diagonal_alone = {NULL, NULL, NULL, diagonal};
+  const double       zero           = 0; /* in single precision too */
+
+  SPMV_TRY(spmv_check_listable(plan, exec));
+  SPMV_TRY(spmv_device_scale(plan->rows, plan->scalar_type, &zero, diagonal, exec));
+  return plan->nnz > 0 ? plan->slots->list_nonzeros(plan, &diagonal_alone, exec) : SPMV_SUCCESS;
+}

@@ -1,0 +1,129 @@
+/* csr.cu - a CSR in device memory: its diagonal, and the CSR of a plan. */
+#include "../core/internal.h"
+#include "arena.cuh"
+#include "search.cuh"
+
+namespace
+{
+enum { THREADS = 256 };
+
+/* Position of the diagonal entry of row i, or -1. Columns of a row ascend. */
+template <typename I>
+__device__ inline int64_t diagonal_of(const I *row_ptr, const I *col, int64_t i)
+{
+  const int64_t begin = row_ptr[i], n = (int64_t)row_ptr[i + 1] - begin;
+  const int64_t k = spmv_first_not_below(n, i, [&](int64_t j) { return (int64_t)col[begin + j]; });
+
+  return k < n && (int64_t)col[begin + k] == i ? begin + k : -1;
+}
+
+template <typename I, typename S>
+__global__ void spmv_read_diagonal(const I *row_ptr, const I *col, const S *values, int64_t rows, S *diagonal)
+{
+  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (i >= rows) return;
+  const int64_t k = diagonal_of(row_ptr, col, i);
+  diagonal[i]     = k < 0 ? S(0) : values[k];
+}
+
+template <typename I, typename S>
+__global__ void spmv_shift_diagonal(const I *row_ptr, const I *col, int64_t rows, S shift, S *values)
+{
+  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (i >= rows) return;
+  const int64_t k = diagonal_of(row_ptr, col, i);
+  if (k >= 0) values[k] += shift;
+}
+
+template <typename I, typename S>
+SpmvStatus read_diagonal(const SpmvCsr *csr, void *diagonal, SpmvExec *exec)
+{
+  const SpmvPattern *p = &csr->pattern;
+
+  SPMV_LAUNCH(exec, (spmv_read_diagonal<I, S>), spmv_blocks(p->rows, THREADS), THREADS, 0, (const I *)p->row_ptr,
+              (const I *)p->col, (const S *)csr->values, p->rows, (S *)diagonal);
+  return SPMV_SUCCESS;
+}
+
+template <typename I, typename S>
+SpmvStatus shift_diagonal(const SpmvPattern *p, const void *shift, void *values, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, (spmv_shift_diagonal<I, S>), spmv_blocks(p->rows, THREADS), THREADS, 0, (const I *)p->row_ptr,
+              (const I *)p->col, p->rows, *(const S *)shift, (S *)values);
+  return SPMV_SUCCESS;
+}
+
+/* f<I, S>(...) by the types of a CSR */
+#define BY_TYPES(f, index_type, scalar_type, ...)                                                                      \
+  ((scalar_type) == SPMV_F32                                                                                           \
+       ? ((index_type) == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))                  \
+       : ((index_type) == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
+
+SpmvStatus check_on_device(const SpmvPattern *p, SpmvSpace values_space, SpmvExec *exec)
+{
+  if (p->space == SPMV_DEVICE && values_space == SPMV_DEVICE) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s of the CSR lie on the host: this works on the device alone",
+                   p->space == SPMV_DEVICE ? "the values" : "row_ptr and col");
+}
+
+__global__ void spmv_widen(const int32_t *from, int64_t n, int64_t *to)
+{
+  const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (k < n) to[k] = from[k];
+}
+
+SpmvStatus check_target(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *exec)
+{
+  const SpmvPattern *p = &to->pattern;
+
+  SPMV_TRY(spmv_check_listable(plan, exec));
+  SPMV_TRY(check_on_device(p, to->values_space, exec));
+  if (p->rows != plan->rows || p->cols != plan->cols || p->nnz != plan->nnz || to->scalar_type != plan->scalar_type)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "a CSR of %lld x %lld with %lld nonzeros cannot take a plan of %lld x %lld with %lld, or has "
+                     "another scalar type",
+                     (long long)p->rows, (long long)p->cols, (long long)p->nnz, (long long)plan->rows,
+                     (long long)plan->cols, (long long)plan->nnz);
+  if (p->index_type == SPMV_I32 && p->nnz > INT32_MAX)
+    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "%lld nonzeros need a CSR with 64-bit indices", (long long)p->nnz);
+  return SPMV_SUCCESS;
+}
+
+/* The list of a plan, written to a CSR with 32-bit columns directly, else by way of scratch memory */
+SpmvStatus write_csr(const SpmvPlan *plan, const SpmvCsr *to, SpmvArena *arena, SpmvExec *exec)
+{
+  const SpmvPattern *p    = &to->pattern;
+  const bool         wide = p->index_type == SPMV_I64;
+  SpmvNonzeros       list = {nullptr, (int32_t *)p->col, (void *)to->values, nullptr};
+
+  arena->chunk_bytes = p->nnz * (wide ? 8 : 4) + 2 * SPMV_ARENA_ALIGN;
+  SPMV_TRY(spmv_arena_array(arena, p->nnz, "rows", &list.row, exec));
+  if (wide) SPMV_TRY(spmv_arena_array(arena, p->nnz, "columns", &list.col, exec));
+  if (p->nnz > 0) SPMV_TRY(plan->slots->list_nonzeros(plan, &list, exec));
+  if (!wide) return spmv_row_starts(list.row, p->nnz, p->rows, (int32_t *)p->row_ptr, exec);
+  SPMV_LAUNCH(exec, spmv_widen, spmv_blocks(p->nnz, THREADS), THREADS, 0, list.col, p->nnz, (int64_t *)p->col);
+  return spmv_row_starts(list.row, p->nnz, p->rows, (int64_t *)p->row_ptr, exec);
+}
+} // namespace
+
+extern "C" SpmvStatus spmv_csr_diagonal(const SpmvCsr *csr, void *diagonal, SpmvExec *exec)
+{
+  SPMV_TRY(check_on_device(&csr->pattern, csr->values_space, exec));
+  return BY_TYPES(read_diagonal, csr->pattern.index_type, csr->scalar_type, csr, diagonal, exec);
+}
+
+extern "C" SpmvStatus spmv_csr_shift(const SpmvPattern *p, SpmvScalar scalar, const void *shift, void *values,
+                                     SpmvExec *exec)
+{
+  SPMV_TRY(check_on_device(p, SPMV_DEVICE, exec));
+  return BY_TYPES(shift_diagonal, p->index_type, scalar, p, shift, values, exec);
+}
+
+extern "C" SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *exec)
+{
+  SpmvScopedArena scratch(exec);
+
+  SPMV_TRY(check_target(plan, to, exec));
+  SPMV_TRY(write_csr(plan, to, &scratch.arena, exec));
+  return spmv_stream_wait(exec); /* the scratch memory is freed */
+}
