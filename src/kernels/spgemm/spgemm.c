@@ -1,0 +1,203 @@
+/* Products of sparse matrices: arguments, memory, and the sequence of steps. */
+#include "spgemm.h"
+#include <string.h>
+
+enum {
+  ALIGNMENT  = 256,
+  KEPT_BYTES = 4 << 20 /* of values between two multiplications: up to here they stay allocated */
+};
+
+static const char *const kind_names[] = {"A B", "A^T B", "P^T A P", "R A R^T"};
+
+static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+SpmvStatus spmv_product_hold(SpmvProduct *p, SpmvExec *exec, int count, const int64_t bytes[], const char *name,
+                             void **const array[])
+{
+  int64_t all = 0;
+  void   *block;
+
+  for (int i = 0; i < count; i++) all += aligned(bytes[i] + 1); /* at least one byte: never NULL */
+  if (p->blocks == SPMV_PRODUCT_BLOCKS) return spmv_fail(exec, SPMV_ERR_MEMORY, "%s: no block is left", name);
+  SPMV_TRY(spmv_alloc(exec, p->space, all, name, &block));
+  p->block[p->blocks++] = block;
+  p->bytes += all;
+  char *next = (char *)block;
+  for (int i = 0; i < count; i++) {
+    *array[i] = next;
+    next += aligned(bytes[i] + 1);
+  }
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_product_hold_pattern(SpmvProduct *p, SpmvProductPattern *pattern, const char *name, SpmvExec *exec)
+{
+  const int64_t bytes[] = {(pattern->rows + 1) * 4, pattern->nnz * 4};
+  void        **array[] = {(void **)&pattern->row_ptr, (void **)&pattern->col};
+
+  return spmv_product_hold(p, exec, 2, bytes, name, array);
+}
+
+SpmvStatus spmv_product_check_count(int64_t entries, const char *name, SpmvExec *exec)
+{
+  if (entries < INT32_MAX) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_OVERFLOW, "a product of matrices: %s is %lld, and must be below %d", name,
+                   (long long)entries, INT32_MAX);
+}
+
+static SpmvStatus check_pattern(const SpmvPattern *p, SpmvExec *exec)
+{
+  if (p->rows < 0 || p->cols < 0 || p->nnz < 0 || !p->row_ptr || (p->nnz > 0 && !p->col))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a product of matrices: a size is negative, or an array is missing");
+  if (p->space != exec->space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a product of matrices: a pattern lies in another space");
+  SPMV_TRY(spmv_product_check_count(p->rows, "the number of rows", exec));
+  SPMV_TRY(spmv_product_check_count(p->cols, "the number of columns", exec));
+  return spmv_product_check_count(p->nnz, "the number of nonzeros", exec);
+}
+
+static SpmvStatus check_arguments(SpmvProductKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
+{
+  char reason[SPMV_MESSAGE_MAX];
+
+  if ((int)kind < SPMV_PRODUCT_AB || kind > SPMV_PRODUCT_RART)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "there is no product of matrices number %d", (int)kind);
+  SPMV_TRY(check_pattern(a, exec));
+  SPMV_TRY(check_pattern(b, exec));
+  if (a->index_type != b->index_type)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the index types differ", kind_names[kind]);
+  const int64_t a_side = kind == SPMV_PRODUCT_ATB ? a->rows : a->cols;
+  const int64_t b_side = kind == SPMV_PRODUCT_RART ? b->cols : b->rows;
+  const int     square = kind == SPMV_PRODUCT_AB || kind == SPMV_PRODUCT_ATB || a->rows == a->cols;
+  if (a_side != b_side || !square)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: A is %lld x %lld, the other matrix %lld x %lld", kind_names[kind],
+                     (long long)a->rows, (long long)a->cols, (long long)b->rows, (long long)b->cols);
+  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s on the device: %s", kind_names[kind], reason);
+  return SPMV_SUCCESS;
+}
+
+/* Bytes of the values between two multiplications: those of `inner`, then those of R^T */
+static int64_t inner_bytes(const SpmvProduct *p)
+{
+  return aligned(spmv_product_entries(&p->inner) * spmv_scalar_bytes(p->scalar_type));
+}
+static int64_t needed_bytes(const SpmvProduct *p)
+{
+  if (p->kind == SPMV_PRODUCT_AB || p->kind == SPMV_PRODUCT_ATB) return 0;
+  if (p->kind == SPMV_PRODUCT_PTAP) return inner_bytes(p);
+  return inner_bytes(p) + aligned(spmv_product_entries(&p->b) * spmv_scalar_bytes(p->scalar_type));
+}
+
+static SpmvStatus multiply_patterns(SpmvProduct *p, SpmvExec *exec)
+{
+  const SpmvProductSteps *s = p->steps;
+
+  switch (p->kind) {
+  case SPMV_PRODUCT_AB:
+    return s->multiply(p, &p->a, &p->b, &p->c, &p->c_teams, exec);
+  case SPMV_PRODUCT_ATB:
+    SPMV_TRY(s->transpose(p, &p->a, &p->transposed, exec));
+    return s->multiply(p, &p->transposed, &p->b, &p->c, &p->c_teams, exec);
+  case SPMV_PRODUCT_PTAP:
+    SPMV_TRY(s->multiply(p, &p->a, &p->b, &p->inner, &p->inner_teams, exec));
+    SPMV_TRY(s->transpose(p, &p->b, &p->transposed, exec));
+    return s->multiply(p, &p->transposed, &p->inner, &p->c, &p->c_teams, exec);
+  default:
+    SPMV_TRY(s->transpose(p, &p->b, &p->transposed, exec));
+    SPMV_TRY(s->multiply(p, &p->a, &p->transposed, &p->inner, &p->inner_teams, exec));
+    return s->multiply(p, &p->b, &p->inner, &p->c, &p->c_teams, exec);
+  }
+}
+
+static SpmvStatus fill(SpmvProduct *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
+{
+  SPMV_TRY(p->steps->copy(p, a, b, exec));
+  SPMV_TRY(multiply_patterns(p, exec));
+  SPMV_TRY(p->steps->result(p, exec));
+  const int64_t bytes = needed_bytes(p);
+  void        **array = &p->inner_scratch;
+  if (bytes > 0 && bytes <= KEPT_BYTES) SPMV_TRY(spmv_product_hold(p, exec, 1, &bytes, "values of A P", &array));
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_product_symbolic(SpmvProductKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar scalar,
+                                 SpmvExec *exec, SpmvProduct **product)
+{
+  void *block;
+
+  *product         = NULL;
+  exec->message[0] = '\0';
+  SPMV_TRY(check_arguments(kind, a, b, exec));
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **product, "product of matrices", &block));
+  SpmvProduct *p = block;
+  memset(p, 0, sizeof *p);
+  p->steps       = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_product_device_steps) : &spmv_product_host_steps;
+  p->kind        = kind;
+  p->index_type  = a->index_type;
+  p->scalar_type = scalar;
+  p->space       = exec->space;
+  p->host        = exec->host;
+  p->device      = exec->device;
+  const SpmvStatus status = fill(p, a, b, exec);
+  if (status) spmv_product_destroy(&p);
+  *product = p;
+  return status;
+}
+
+void spmv_product_pattern(const SpmvProduct *p, SpmvPattern *c) { *c = p->result; }
+
+/* scratch has needed_bytes() */
+static SpmvStatus multiply_values(const SpmvProduct *p, const void *a, const void *b, char *scratch, void *c,
+                                  SpmvExec *exec)
+{
+  const SpmvProductSteps *s = p->steps;
+  void                   *t = scratch + inner_bytes(p);
+
+  switch (p->kind) {
+  case SPMV_PRODUCT_AB:
+    return s->values(p, &p->a, a, &p->b, b, &p->c, &p->c_teams, c, exec);
+  case SPMV_PRODUCT_ATB:
+    return s->values(p, &p->transposed, a, &p->b, b, &p->c, &p->c_teams, c, exec);
+  case SPMV_PRODUCT_PTAP:
+    SPMV_TRY(s->values(p, &p->a, a, &p->b, b, &p->inner, &p->inner_teams, scratch, exec));
+    return s->values(p, &p->transposed, b, &p->inner, scratch, &p->c, &p->c_teams, c, exec);
+  default:
+    SPMV_TRY(s->reorder(p, &p->transposed, b, t, exec));
+    SPMV_TRY(s->values(p, &p->a, a, &p->transposed, t, &p->inner, &p->inner_teams, scratch, exec));
+    return s->values(p, &p->b, b, &p->inner, scratch, &p->c, &p->c_teams, c, exec);
+  }
+}
+
+SpmvStatus spmv_product_numeric(SpmvProduct *p, const void *a_values, const void *b_values, void *c_values,
+                                SpmvExec *exec)
+{
+  const int64_t bytes   = p->inner_scratch ? 0 : needed_bytes(p);
+  void         *scratch = p->inner_scratch;
+
+  exec->message[0] = '\0';
+  if (exec->space != p->space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the product lies in another space", kind_names[p->kind]);
+  if (bytes > 0) SPMV_TRY(spmv_alloc(exec, p->space, bytes, "values of A P", &scratch));
+  if (bytes > p->scratch_bytes) p->scratch_bytes = bytes;
+  const SpmvStatus status = multiply_values(p, a_values, b_values, scratch, c_values, exec);
+  if (bytes > 0) spmv_exec_free(exec, p->space, scratch);
+  return status;
+}
+
+void spmv_product_info(const SpmvProduct *p, int64_t *bytes, int64_t *scratch_bytes, double *flops)
+{
+  *bytes         = p->bytes;
+  *scratch_bytes = p->scratch_bytes;
+  *flops         = 2 * p->multiplications;
+}
+
+void spmv_product_destroy(SpmvProduct **product)
+{
+  if (!product || !*product) return;
+  SpmvProduct        *p    = *product;
+  const SpmvAllocator host = p->host, device = p->device;
+  for (int i = 0; i < p->blocks; i++) spmv_free(&host, &device, p->space, p->block[i]);
+  spmv_free(&host, &device, SPMV_HOST, p);
+  *product = NULL;
+}

@@ -1,0 +1,275 @@
+/* The cases of spgemm_test.c: see spgemm_test.h */
+#include "gen.h"
+#include "spgemm/spgemm_test.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Full blocks of nodes[0] rows and nodes[1] columns; block row i has one to three neighbouring blocks, at the place
+   that belongs to it among the columns. In row number `period`, when there is such a row, the last entry is missing. */
+static int64_t aggregates_row(const GenSpec *s, int64_t i, int64_t *col)
+{
+  const int64_t node = i / s->nodes[0], nodes = s->rows / s->nodes[0], aggregates = s->cols / s->nodes[1];
+  const int64_t own = node * aggregates / nodes, more = (int64_t)(gen_hash(s->seed, (uint64_t)node) % 3);
+  int64_t       n = 0;
+
+  for (int64_t g = own; g <= own + more && g < aggregates; g++)
+    for (int64_t k = 0; k < s->nodes[1]; k++) col[n++] = g * s->nodes[1] + k;
+  return i == s->period ? n - 1 : n;
+}
+
+static GenSpec aggregates(int64_t rows, int64_t cols, int block_rows, int block_cols, int64_t incomplete_row)
+{
+  GenSpec s = gen_empty(rows, cols);
+
+  s.row      = aggregates_row;
+  s.nodes[0] = block_rows;
+  s.nodes[1] = block_cols;
+  s.period   = incomplete_row;
+  s.seed     = 7;
+  return s;
+}
+
+typedef struct {
+  const char *name;
+  ProductTier tier;
+  int         kinds; /* bits of SpmvProductKind */
+  GenSpec     a, b;
+} Shape;
+
+enum {
+  AB      = 1 << SPMV_PRODUCT_AB,
+  ATB     = 1 << SPMV_PRODUCT_ATB,
+  PTAP    = 1 << SPMV_PRODUCT_PTAP,
+  RART    = 1 << SPMV_PRODUCT_RART,
+  ALL     = AB | ATB | PTAP | RART,
+  KINDS   = 4,
+  SHAPES  = 23,
+  NO_ROW  = -1,
+  SPOILED = 11 /* every so many values */
+};
+
+static void make_shapes(Shape *shape)
+{
+  const Shape made[SHAPES] = {
+      {"empty 0 x 0", PRODUCT_SMALL, ALL, gen_empty(0, 0), gen_empty(0, 0)},
+      {"no columns", PRODUCT_SMALL, AB | PTAP, gen_empty(5, 5), gen_empty(5, 0)},
+      {"nothing between", PRODUCT_SMALL, AB, gen_empty(4, 0), gen_empty(0, 7)},
+      {"no entries", PRODUCT_SMALL, ALL, gen_dense(6, 6), gen_empty(6, 6)},
+      {"1 x 1", PRODUCT_SMALL, ALL, gen_dense(1, 1), gen_dense(1, 1)},
+      {"empty rows", PRODUCT_SMALL, ALL, gen_random(40, 40, 1.2, 3), gen_random(40, 40, 0.8, 4)},
+      {"rectangular", PRODUCT_SMALL, AB, gen_random(30, 50, 4, 1), gen_random(50, 20, 3, 2)},
+      {"rectangular, transposed", PRODUCT_SMALL, ATB, gen_random(50, 30, 4, 1), gen_random(50, 20, 3, 2)},
+      {"dense", PRODUCT_SMALL, ALL, gen_dense(24, 24), gen_dense(24, 24)},
+      {"a dense row", PRODUCT_SMALL, ALL, gen_full_row(70, 70), gen_random(70, 70, 2, 5)},
+      {"a dense column", PRODUCT_SMALL, ALL, gen_full_column(70, 70), gen_random(70, 70, 2, 6)},
+      {"random", PRODUCT_SMALL, ALL, gen_random(60, 60, 6, 8), gen_random(60, 60, 3, 9)},
+      {"3x3 with 3x6", PRODUCT_SMALL, AB | ATB | PTAP, gen_mesh(7, 3, 3, 3, "3"), aggregates(81, 24, 3, 6, NO_ROW)},
+      {"6x3 with 3x3", PRODUCT_SMALL, RART, gen_mesh(7, 3, 3, 3, "3"), aggregates(24, 81, 6, 3, NO_ROW)},
+      {"2x2 with 2x3", PRODUCT_SMALL, AB | ATB | PTAP, gen_mesh(9, 5, 5, 1, "2"), aggregates(50, 12, 2, 3, NO_ROW)},
+      {"almost 3x6", PRODUCT_SMALL, AB | ATB | PTAP, gen_mesh(7, 3, 3, 3, "3"), aggregates(81, 24, 3, 6, 40)},
+      {"6x6 with 6x2", PRODUCT_SMALL, AB | ATB | PTAP, gen_mesh(5, 4, 3, 1, "6"), aggregates(72, 8, 6, 2, NO_ROW)},
+      {"elasticity", PRODUCT_ALL, AB | PTAP, gen_mesh(27, 6, 6, 5, "3"), aggregates(540, 90, 3, 6, NO_ROW)},
+      {"stencil", PRODUCT_ALL, AB | PTAP, gen_stencil(7, 9, 9, 9), aggregates(729, 81, 1, 1, NO_ROW)},
+      {"long rows", PRODUCT_ALL, ALL, gen_long_rows(900, 900, 3, 800, 300, 3), gen_random(900, 900, 4, 2)},
+      {"few aggregates", PRODUCT_ALL, PTAP, gen_mesh(27, 6, 6, 5, "3"), aggregates(540, 12, 3, 6, NO_ROW)},
+      {"wide blocks", PRODUCT_ALL, AB | ATB, gen_full_row(600, 600), aggregates(600, 1200, 3, 6, NO_ROW)},
+      {"very wide", PRODUCT_ALL, AB, gen_full_row(300, 300), gen_long_rows(300, 300000, 5, 70000, 60, 4)}};
+
+  memcpy(shape, made, sizeof made);
+}
+
+int64_t operand_row(const ProductOperand *m, int64_t i)
+{
+  return m->pattern.index_type == SPMV_I64 ? ((const int64_t *)m->pattern.row_ptr)[i]
+                                           : ((const int32_t *)m->pattern.row_ptr)[i];
+}
+
+int64_t operand_col(const ProductOperand *m, int64_t k)
+{
+  return m->pattern.index_type == SPMV_I64 ? ((const int64_t *)m->pattern.col)[k]
+                                           : ((const int32_t *)m->pattern.col)[k];
+}
+
+double operand_value(const ProductOperand *m, int64_t k)
+{
+  return m->scalar == SPMV_F32 ? ((const float *)m->values)[k] : ((const double *)m->values)[k];
+}
+
+static void set_value(ProductOperand *m, int64_t k, double value)
+{
+  if (m->scalar == SPMV_F32) ((float *)m->values)[k] = (float)value;
+  else ((double *)m->values)[k] = value;
+}
+
+static ProductOperand make_operand(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, uint64_t seed)
+{
+  ProductOperand m = {.scalar = scalar};
+
+  if (gen_pattern(spec, index, &m.pattern)) abort();
+  m.values = malloc((size_t)(m.pattern.nnz * spmv_scalar_bytes(scalar)) + 1);
+  gen_values(GEN_RANDOM, seed, 0, scalar, m.pattern.nnz, m.values);
+  return m;
+}
+
+int product_case_count(void) { return SHAPES * KINDS * 2; }
+
+int product_case(int i, ProductTier tier, ProductCase *c)
+{
+  Shape     shape[SHAPES];
+  const int number = i / 2 / KINDS, kind = i / 2 % KINDS;
+
+  memset(c, 0, sizeof *c);
+  make_shapes(shape);
+  if (!(shape[number].kinds >> kind & 1) || shape[number].tier > tier) return 0;
+  const SpmvIndex index = (number + kind + i) % 2 ? SPMV_I64 : SPMV_I32;
+  c->name               = shape[number].name;
+  c->kind               = (SpmvProductKind)kind;
+  c->scalar             = i % 2 ? SPMV_F32 : SPMV_F64;
+  c->a                  = make_operand(&shape[number].a, index, c->scalar, 1);
+  c->b                  = make_operand(&shape[number].b, index, c->scalar, 2);
+  return 1;
+}
+
+static void operand_free(ProductOperand *m)
+{
+  gen_pattern_free(&m->pattern);
+  free(m->values);
+}
+
+void product_case_free(ProductCase *c)
+{
+  operand_free(&c->a);
+  operand_free(&c->b);
+}
+
+static void operand_sizes(ProductOperand *m, int magnitudes)
+{
+  for (int64_t k = 0; k < m->pattern.nnz; k++) set_value(m, k, magnitudes ? fabs(operand_value(m, k)) : 1);
+}
+
+void product_case_sizes(ProductCase *c, int magnitudes)
+{
+  operand_sizes(&c->a, magnitudes);
+  operand_sizes(&c->b, magnitudes);
+}
+
+static void operand_spoil(ProductOperand *m, uint64_t seed)
+{
+  const double bad[] = {INFINITY, -INFINITY, NAN, 0, 0};
+
+  for (int64_t k = 0; k < m->pattern.nnz; k++) {
+    const uint64_t h = gen_hash(seed, (uint64_t)k);
+    set_value(m, k, h % SPOILED ? (double)(h / SPOILED % 7) - 3 : bad[h / SPOILED % 5]);
+  }
+}
+
+void product_case_spoil(ProductCase *c)
+{
+  operand_spoil(&c->a, 1);
+  operand_spoil(&c->b, 2);
+}
+
+/* A copy of bytes in a space; memory without hooks */
+static void *copy_to(SpmvSpace space, const void *from, int64_t bytes)
+{
+  SpmvExec plain;
+  void    *to = NULL;
+
+  spmv_exec_init(&plain, space);
+  if (spmv_alloc(&plain, space, bytes + 1, "test array", &to)) abort();
+  if (from && spmv_copy(to, space, from, SPMV_HOST, bytes, &plain)) abort();
+  if (spmv_stream_wait(&plain)) abort();
+  return to;
+}
+
+static void free_in(SpmvSpace space, void *block)
+{
+  SpmvExec plain;
+
+  spmv_exec_init(&plain, space);
+  spmv_exec_free(&plain, space, block);
+}
+
+static SpmvPattern pattern_to(SpmvSpace space, const SpmvPattern *p)
+{
+  const int64_t bytes = spmv_index_bytes(p->index_type);
+  SpmvPattern   there = *p;
+
+  there.space   = space;
+  there.row_ptr = copy_to(space, p->row_ptr, (p->rows + 1) * bytes);
+  there.col     = copy_to(space, p->col, p->nnz * bytes);
+  return there;
+}
+
+static void pattern_free(SpmvPattern *p)
+{
+  free_in(p->space, (void *)(uintptr_t)p->row_ptr);
+  free_in(p->space, (void *)(uintptr_t)p->col);
+}
+
+/* An array of indices or scalars in a space, as 64-bit numbers on the host */
+static void *fetch(SpmvSpace space, const void *from, int64_t n, int wide, int scalars)
+{
+  SpmvExec plain;
+  char    *raw = malloc((size_t)(n * 8) + 1), *to = malloc((size_t)(n * 8) + 1);
+
+  spmv_exec_init(&plain, space);
+  if (spmv_copy(raw, SPMV_HOST, from, space, n * (wide ? 8 : 4), &plain) || spmv_stream_wait(&plain)) abort();
+  for (int64_t i = 0; i < n; i++) {
+    if (scalars) ((double *)to)[i] = wide ? ((double *)raw)[i] : ((float *)raw)[i];
+    else ((int64_t *)to)[i] = wide ? ((int64_t *)raw)[i] : ((int32_t *)raw)[i];
+  }
+  free(raw);
+  return to;
+}
+
+/* The values of a product, first from other values, then from those of the case */
+static SpmvStatus compute(const ProductCase *c, SpmvProduct *product, SpmvExec *exec, ProductResult *r)
+{
+  const int64_t bytes   = spmv_scalar_bytes(c->scalar);
+  const int64_t a_bytes = c->a.pattern.nnz * bytes, b_bytes = c->b.pattern.nnz * bytes;
+  void         *a = copy_to(exec->space, c->a.values, a_bytes), *b = copy_to(exec->space, NULL, b_bytes);
+  void         *values = copy_to(exec->space, NULL, r->pattern.nnz * bytes);
+  SpmvStatus    status = spmv_product_numeric(product, a, b, values, exec);
+
+  free_in(exec->space, b);
+  b = copy_to(exec->space, c->b.values, b_bytes);
+  if (!status) status = spmv_product_numeric(product, a, b, values, exec);
+  if (!status) r->values = fetch(exec->space, values, r->pattern.nnz, bytes == 8, 1);
+  free_in(exec->space, a);
+  free_in(exec->space, b);
+  free_in(exec->space, values);
+  return status;
+}
+
+ProductResult product_result(const ProductCase *c, SpmvSpace space, Hooks *hooks)
+{
+  SpmvPattern   a = pattern_to(space, &c->a.pattern), b = pattern_to(space, &c->b.pattern);
+  const int     wide    = c->a.pattern.index_type == SPMV_I64;
+  SpmvProduct  *product = NULL;
+  ProductResult r       = {0};
+  SpmvExec      exec;
+  int64_t       bytes, scratch_bytes;
+
+  spmv_exec_init(&exec, space);
+  if (hooks) hooks_exec(hooks, space, NULL, &exec);
+  r.status = spmv_product_symbolic(c->kind, &a, &b, c->scalar, &exec, &product);
+  pattern_free(&a);
+  pattern_free(&b);
+  if (r.status) return r;
+  spmv_product_pattern(product, &r.pattern);
+  spmv_product_info(product, &bytes, &scratch_bytes, &r.flops);
+  r.row_ptr = fetch(space, r.pattern.row_ptr, r.pattern.rows + 1, wide, 0);
+  r.col     = fetch(space, r.pattern.col, r.pattern.nnz, wide, 0);
+  r.status  = compute(c, product, &exec, &r);
+  spmv_product_destroy(&product);
+  return r;
+}
+
+void product_result_free(ProductResult *r)
+{
+  free(r->row_ptr);
+  free(r->col);
+  free(r->values);
+}
