@@ -2,7 +2,7 @@
   spmv_values.h - the values of plans, and of CSR matrices, that lie on the device: read and changed there. It belongs
   to spmv_kernels.h, which includes it.
 
-  All of these work on exec->stream, for arrays and plans in SPMV_DEVICE; for others, and in a library without CUDA,
+  All but the last work on exec->stream, for arrays and plans in SPMV_DEVICE; for others, and in a library without CUDA,
   they return SPMV_ERR_UNSUPPORTED with a message. A diagonal has shape [rows] and the scalar type of the matrix.
 */
 #ifndef SPMV_VALUES_H
@@ -45,6 +45,12 @@ SPMV_API SpmvStatus spmv_csr_diagonal(const SpmvCsr *, void *diagonal, SpmvExec 
 /* Adds shift, a scalar on the host, to the values of those diagonal entries that are there. Only enqueues. A plan that
    borrows the values needs spmv_update_values() afterwards. */
 SPMV_API SpmvStatus spmv_csr_shift(const SpmvPattern *, SpmvScalar, const void *shift, void *values, SpmvExec *);
+
+/* ---- of a CSR on the host ---- */
+
+/* Changes values [nnz], with left and right on the host, by up to 8 threads where there are many: as many as the
+   processors that the calling thread may run on; they end with the call. */
+SPMV_API SpmvStatus spmv_host_change(const SpmvPattern *, SpmvScalar, const SpmvChange *, void *values, SpmvExec *);
 
 #ifdef __cplusplus
 }

@@ -48,7 +48,7 @@ static PetscErrorCode Assemble(MatType type, PetscBool full, PetscReal scale, Ma
     for (int64_t k = 0; k < count; k++) {
       if (!full && i % 7 == 3 && wide[k] == i) continue;
       col[n]     = (PetscInt)wide[k];
-      value[n++] = col[n] == i ? 30 * scale : -scale / (PetscReal)(1 + (i + k) % 7);
+      value[n++] = wide[k] == i ? 30 * scale : -scale / (PetscReal)(1 + (i + k) % 7);
     }
     PetscCall(MatSetValues(*A, 1, &i, n, col, value, INSERT_VALUES));
   }
@@ -80,10 +80,12 @@ static PetscErrorCode Vector(PetscInt n, PetscInt seed, Mat A, Vec *v)
 {
   PetscScalar *a;
   Vec          left;
+  PetscInt     cols;
 
   PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, NULL, &cols));
   PetscCall(MatCreateVecs(A, v, &left));
-  if (n != A->cmap->n) {
+  if (n != cols) {
     PetscCall(VecDestroy(v));
     *v   = left;
     left = NULL;
@@ -132,10 +134,12 @@ static PetscErrorCode Compare(Mat A, Mat twin, PetscBool exact)
   Mat             plain;
   PetscBool       equal;
   PetscReal       difference;
+  PetscInt        rows, cols;
 
   PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &rows, &cols));
   for (int t = 0; t < 2; t++) {
-    const PetscInt n = t ? A->rmap->n : A->cmap->n, m = t ? A->cmap->n : A->rmap->n;
+    const PetscInt n = t ? rows : cols, m = t ? cols : rows;
 
     PetscCall(Vector(n, 1, A, &x));
     PetscCall(Vector(m, 1, A, &y));
@@ -198,8 +202,8 @@ static PetscErrorCode DiagonalScale(Mat A, Mat other)
 
   PetscFunctionBeginUser;
   (void)other;
-  PetscCall(Vector(A->rmap->n, 3, A, &l));
-  PetscCall(Vector(A->cmap->n, 5, A, &r));
+  PetscCall(Vector(side * side * side, 3, A, &l));
+  PetscCall(Vector(side * side * side, 5, A, &r));
   PetscCall(MatDiagonalScale(A, l, NULL));
   PetscCall(MatDiagonalScale(A, l, r));
   PetscCall(MatDiagonalScale(A, NULL, r));
@@ -215,7 +219,7 @@ static PetscErrorCode DiagonalScaleByHostVectors(Mat A, Mat other)
 
   PetscFunctionBeginUser;
   (void)other;
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, A->rmap->n, &l));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, side * side * side, &l));
   PetscCall(VecSet(l, 3));
   PetscCall(MatDiagonalScale(A, l, l));
   PetscCall(VecDestroy(&l));
@@ -234,10 +238,12 @@ static PetscErrorCode Shift(Mat A, Mat other)
 
 static PetscErrorCode NotFinite(Mat A, Mat other)
 {
+  const volatile PetscReal big = PETSC_MAX_REAL; /* so that no compiler computes an infinity and warns */
+
   PetscFunctionBeginUser;
   (void)other;
-  PetscCall(MatSetValue(A, 1, 1, 1e300 * 1e300, INSERT_VALUES));
-  PetscCall(MatSetValue(A, 2, 2, 0.0 / (PetscReal)(A->rmap->n - A->rmap->n), INSERT_VALUES));
+  PetscCall(MatSetValue(A, 1, 1, big * big, INSERT_VALUES));
+  PetscCall(MatSetValue(A, 2, 2, big * big - big * big, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatScale(A, 2));
@@ -325,3 +331,199 @@ static const struct {
     {"zero", Zero, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
     {"mixed", Mixed, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
 };
+
+static PetscErrorCode SetPlace(Mat A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatAIJFmtSetOption(A, "values", place));
+  PetscCall(MatAIJFmtSetOption(A, "device", "gpu"));
+  PetscCall(MatAIJFmtSetOption(A, "products", "gpu"));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunOperation(MatType type, int o)
+{
+  Mat           A, twin, other[2];
+  MatAIJFmtInfo before, after;
+
+  PetscFunctionBeginUser;
+  operation = operations[o].name;
+  PetscCall(Assemble(type, operations[o].full, 1, &A));
+  PetscCall(Assemble(type, operations[o].other_full, 1.5, &other[0]));
+  PetscCall(Assemble(MATSEQAIJ, operations[o].full, 1, &twin));
+  PetscCall(Assemble(MATSEQAIJ, operations[o].other_full, 1.5, &other[1]));
+  PetscCall(SetPlace(A));
+  PetscCall(SetPlace(other[0]));
+  PetscCall(Compare(A, twin, PETSC_TRUE));
+  PetscCall(MatAIJFmtGetInfo(A, &before));
+  PetscCall(Require(before.device_csr_bytes == 0 || before.own_bytes == 0 || place[0] == 'g',
+                    "products and diagonals made a CSR on the device"));
+  PetscCall(operations[o].run(A, other[0]));
+  PetscCall(operations[o].run(twin, other[1]));
+  PetscCall(MatAIJFmtGetInfo(A, &after));
+  if (PetscDefined(HAVE_CUDA) && place[0] != 'h' && operations[o].run == Scale)
+    PetscCall(Require(after.blocks_values_on_gpu == 1 && after.device_csr_bytes >= after.csr_bytes,
+                      "the values are not on the GPU"));
+  PetscCall(Compare(A, twin, operations[o].exact));
+  PetscCall(MatAIJFmtGetInfo(A, &after));
+  if (place[0] == 'h') {
+    PetscCall(Require(after.device_csr_bytes == 0 || after.own_bytes == 0, "there is a CSR on the device"));
+    if (operations[o].run == Scale && after.own_bytes > 0)
+      PetscCall(Require(after.refreshes == before.refreshes, "the values were uploaded"));
+  }
+  if (operations[o].exact) PetscCall(ChangeOnHost(A, twin));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&twin));
+  for (int m = 0; m < 2; m++) PetscCall(MatDestroy(&other[m]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- products of matrices ---- */
+
+static const struct {
+  const char    *name;
+  MatProductType type;
+  PetscBool      transposed; /* the second factor is P^T */
+} products[] = {
+    {"A_P", MATPRODUCT_AB, PETSC_FALSE},
+    {"At_P", MATPRODUCT_AtB, PETSC_FALSE},
+    {"Pt_A_P", MATPRODUCT_PtAP, PETSC_FALSE},
+    {"R_A_Rt", MATPRODUCT_RARt, PETSC_TRUE},
+};
+
+static PetscErrorCode Multiply(int p, Mat A, Mat P, Mat *C)
+{
+  Mat second;
+
+  PetscFunctionBeginUser;
+  if (products[p].transposed) PetscCall(MatTranspose(P, MAT_INITIAL_MATRIX, &second));
+  else {
+    PetscCall(PetscObjectReference((PetscObject)P));
+    second = P;
+  }
+  PetscCall(MatProductCreate(A, second, NULL, C));
+  PetscCall(MatProductSetType(*C, products[p].type));
+  PetscCall(MatProductSetFromOptions(*C));
+  PetscCall(MatProductSymbolic(*C));
+  PetscCall(MatProductNumeric(*C));
+  PetscCall(MatDestroy(&second));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of a product is that of the host; zeros that the host's parent keeps count */
+static PetscErrorCode ComparePattern(Mat C, Mat twin)
+{
+  MatInfo a, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(C, MAT_LOCAL, &a));
+  PetscCall(MatGetInfo(twin, MAT_LOCAL, &b));
+  PetscCall(Require(a.nz_used == b.nz_used, "number of nonzeros"));
+  PetscCall(Compare(C, twin, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunProduct(MatType type, int p)
+{
+  Mat           A[2], P[2], C[2];
+  MatAIJFmtInfo info;
+
+  PetscFunctionBeginUser;
+  operation = products[p].name;
+  for (int m = 0; m < 2; m++) {
+    PetscCall(Assemble(m ? MATSEQAIJ : type, PETSC_FALSE, 1, &A[m]));
+    PetscCall(AssembleP(m ? MATSEQAIJ : type, &P[m]));
+    if (m == 0) {
+      PetscCall(SetPlace(A[m]));
+      PetscCall(SetPlace(P[m]));
+    }
+    PetscCall(Multiply(p, A[m], P[m], &C[m]));
+  }
+  PetscCall(MatAIJFmtGetInfo(C[0], &info));
+  if (PetscDefined(HAVE_CUDA)) PetscCall(Require(info.blocks_values_on_gpu == 1, "the product is not on the GPU"));
+  PetscCall(ComparePattern(C[0], C[1]));
+  for (int m = 0; m < 2; m++) { /* new values: scaled where they are, with a product in between that packs them */
+    PetscCall(MatScale(A[m], 3));
+    PetscCall(MatShift(A[m], 0.25));
+    PetscCall(MatProductNumeric(C[m]));
+  }
+  PetscCall(ComparePattern(C[0], C[1]));
+  for (int m = 0; m < 2; m++) {
+    PetscCall(MatSetValue(P[m], 2, 0, 11, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(P[m], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(P[m], MAT_FINAL_ASSEMBLY));
+    if (!products[p].transposed) PetscCall(MatProductNumeric(C[m]));
+    PetscCall(MatProductClear(C[m]));
+    PetscCall(MatScale(C[m], 2));
+  }
+  PetscCall(ComparePattern(C[0], C[1]));
+  for (int m = 0; m < 2; m++) {
+    PetscCall(MatDestroy(&C[m]));
+    PetscCall(MatDestroy(&P[m]));
+    PetscCall(MatDestroy(&A[m]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Matrices without rows, columns or nonzeros */
+static PetscErrorCode RunEmpty(MatType type)
+{
+  static const PetscInt shape[][3] = {{0, 0, 0}, {3, 0, 2}, {0, 4, 1}, {5, 4, 0}};
+
+  PetscFunctionBeginUser;
+  operation = "empty";
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shape); s++) {
+    Mat      A, B, C;
+    PetscInt rows, cols;
+
+    PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+    PetscCall(MatCreate(PETSC_COMM_SELF, &B));
+    PetscCall(MatSetSizes(A, shape[s][0], shape[s][1], shape[s][0], shape[s][1]));
+    PetscCall(MatSetSizes(B, shape[s][1], shape[s][2], shape[s][1], shape[s][2]));
+    for (int m = 0; m < 2; m++) {
+      Mat M = m ? B : A;
+      PetscCall(MatSetType(M, type));
+      PetscCall(SetPlace(M));
+      PetscCall(MatSetUp(M));
+      PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+    }
+    PetscCall(MatScale(A, 2));
+    PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatMatMult(A, B, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatGetSize(C, &rows, &cols));
+    PetscCall(Require(rows == shape[s][0] && cols == shape[s][2], "size of the product"));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&C));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const places[]              = {"host", "auto", "gpu"};
+  char                     format[CONF_TYPE_MAX] = "rbp", type[CONF_TYPE_MAX];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-side", &side, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-format", format, sizeof format, NULL));
+  PetscCall(PetscSNPrintf(type, sizeof type, "seqaij%s", format));
+  if (spmv_device_count(NULL) == 0) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no GPU\n"));
+    PetscCall(PetscFinalize());
+    return NO_DEVICE;
+  }
+  for (size_t v = 0; v < PETSC_STATIC_ARRAY_LENGTH(places); v++) {
+    place = places[v];
+    for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(operations); o++) PetscCall(RunOperation(type, (int)o));
+    for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(products); p++) PetscCall(RunProduct(type, (int)p));
+    PetscCall(RunEmpty(type));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: values of %s\n", good ? "passed" : "FAILED", type));
+  PetscCall(PetscFinalize());
+  return good ? 0 : 1;
+}

@@ -41,10 +41,13 @@ static PetscErrorCode DataFree(void *ctx)
 
 AIJFMT_PRODUCT_DESTRUCTOR(DataDestroy, DataFree)
 
+/* The kind, and the option by which a user chooses an algorithm of the host; known: there is one on the GPU */
 static PetscErrorCode KindOf(MatProductType type, SpmvProductKind *kind, const char **option, PetscBool *known)
 {
   PetscFunctionBegin;
-  *known = PETSC_TRUE;
+  *known  = PETSC_TRUE;
+  *kind   = SPMV_PRODUCT_AB;
+  *option = NULL;
   switch (type) {
   case MATPRODUCT_AB:
     *kind   = SPMV_PRODUCT_AB;
@@ -85,11 +88,12 @@ static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
   const Mat       factor[] = {C->product->A, C->product->B};
   int64_t         nonzeros = 0;
   PetscBool       current  = PETSC_FALSE, chosen[2], known;
-  const char     *option;
+  const char     *option   = NULL; /* gcc does not see that it is set whenever the call succeeds */
   SpmvProductKind kind;
 
   PetscFunctionBegin;
   PetscCall(KindOf(C->product->type, &kind, &option, wants));
+  if (!*wants) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(C->product->alg, MATPRODUCTALGORITHMDEFAULT, &known));
   PetscCall(PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, option, &chosen[0]));
   PetscCall(
