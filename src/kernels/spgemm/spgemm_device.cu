@@ -1,0 +1,160 @@
+/* Products of sparse matrices on the device: copies of the operands in blocks, and the result in entries. */
+#include "device/upload.cuh"
+#include "spgemm_device.cuh"
+
+namespace
+{
+enum { THREADS = 256, LANES = 8, ROWS_PER_BLOCK = THREADS / LANES };
+
+/* Faults of a pattern as a matrix of blocks: rows that do not come in pairs or triples with equal columns, columns that
+   do not come in full aligned pairs or triples */
+enum { ROW_PAIRS = 1, ROW_TRIPLES = 2, COL_PAIRS = 4, COL_TRIPLES = 8, ALL_FAULTS = 15 };
+
+template <typename I>
+__global__ void spmv_product_find_faults(const I *row_ptr, const I *col, int64_t rows, unsigned *faults)
+{
+  const int64_t row  = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
+  unsigned      mine = 0;
+
+  if (row >= rows || *(volatile unsigned *)faults == ALL_FAULTS) return;
+  const I   *own = col + row_ptr[row], *before = row > 0 ? col + row_ptr[row - 1] : own;
+  const int  n        = (int)(row_ptr[row + 1] - row_ptr[row]);
+  const bool compared = row % 2 || row % 3;
+  bool       differs  = compared && row_ptr[row] - row_ptr[row - 1] != n;
+  if (n % 2) mine |= COL_PAIRS;
+  if (n % 3) mine |= COL_TRIPLES;
+  for (int k = threadIdx.x % LANES; k < n; k += LANES) {
+    const int  c       = (int)own[k];
+    const bool follows = k > 0 && (int)own[k - 1] == c - 1;
+    if (c % 2 != k % 2 || (k % 2 && !follows)) mine |= COL_PAIRS;
+    if (c % 3 != k % 3 || (k % 3 && !follows)) mine |= COL_TRIPLES;
+    if (compared && !differs) differs = (int)before[k] != c;
+  }
+  if (differs) mine |= (row % 2 ? ROW_PAIRS : 0) | (row % 3 ? ROW_TRIPLES : 0);
+  if (mine & ~*(volatile unsigned *)faults) atomicOr(faults, mine);
+}
+
+template <typename I>
+__global__ void spmv_product_compress(const I *row_ptr, const I *col, SpmvProductPattern to)
+{
+  const int64_t row = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
+
+  if (row > to.rows) return;
+  const int64_t begin = (int64_t)row_ptr[row * to.block_rows], first = begin / (to.block_rows * to.block_cols);
+  if (threadIdx.x % LANES == 0) to.row_ptr[row] = (int32_t)first;
+  if (row == to.rows) return;
+  const int n = (int)(row_ptr[row * to.block_rows + 1] - begin) / to.block_cols;
+  for (int k = threadIdx.x % LANES; k < n; k += LANES)
+    to.col[first + k] = (int32_t)col[begin + (int64_t)k * to.block_cols] / to.block_cols;
+}
+
+template <typename I>
+__global__ void spmv_product_expand(SpmvProductPattern from, I *row_ptr, I *col)
+{
+  const int64_t row  = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
+  const int64_t node = row / from.block_rows, rows = from.rows * from.block_rows;
+
+  if (row > rows) return;
+  const int     first = from.row_ptr[node], n = row < rows ? from.row_ptr[node + 1] - first : 0;
+  const int64_t begin = ((int64_t)first * from.block_rows + row % from.block_rows * n) * from.block_cols;
+  if (threadIdx.x % LANES == 0) row_ptr[row] = (I)begin;
+  for (int k = threadIdx.x % LANES; k < n * from.block_cols; k += LANES)
+    col[begin + k] = (I)from.col[first + k / from.block_cols] * from.block_cols + k % from.block_cols;
+}
+
+SpmvStatus find_faults(const SpmvPattern *p, unsigned *faults, SpmvExec *exec)
+{
+  const int64_t blocks = spmv_blocks(p->rows, ROWS_PER_BLOCK);
+
+  if (p->index_type == SPMV_I64)
+    SPMV_LAUNCH(exec, spmv_product_find_faults<int64_t>, blocks, THREADS, 0, (const int64_t *)p->row_ptr,
+                (const int64_t *)p->col, p->rows, faults);
+  else
+    SPMV_LAUNCH(exec, spmv_product_find_faults<int32_t>, blocks, THREADS, 0, (const int32_t *)p->row_ptr,
+                (const int32_t *)p->col, p->rows, faults);
+  return SPMV_SUCCESS;
+}
+
+/* The faults of both operands; a number of rows or columns that does not divide is one, too */
+SpmvStatus fetch_faults(const SpmvPattern *a, const SpmvPattern *b, unsigned faults[2], SpmvExec *exec)
+{
+  const SpmvPattern *operand[] = {a, b};
+  SpmvScopedArena    scratch(exec);
+  unsigned          *found;
+
+  SPMV_TRY(scratch.array(2, "faults of blocks", &found));
+  SPMV_CUDA(exec, cudaMemsetAsync(found, 0, 2 * sizeof *found, (cudaStream_t)exec->stream));
+  for (int i = 0; i < 2; i++) SPMV_TRY(find_faults(operand[i], found + i, exec));
+  SPMV_TRY(spmv_fetch(faults, found, 2 * sizeof *found, exec));
+  for (int i = 0; i < 2; i++)
+    faults[i] |= (operand[i]->rows % 2 ? ROW_PAIRS : 0) | (operand[i]->rows % 3 ? ROW_TRIPLES : 0) |
+                 (operand[i]->cols % 2 ? COL_PAIRS : 0) | (operand[i]->cols % 3 ? COL_TRIPLES : 0);
+  return SPMV_SUCCESS;
+}
+
+/* The largest size of blocks with these faults of rows */
+int block_size(unsigned row_faults) { return (row_faults & ROW_PAIRS ? 1 : 2) * (row_faults & ROW_TRIPLES ? 1 : 3); }
+
+/* Sets the blocks of both operands: the sizes over which is summed must agree */
+void choose_blocks(SpmvProductKind kind, const unsigned faults[2], SpmvProductPattern *a, SpmvProductPattern *b)
+{
+  const unsigned a_rows = faults[0] & 3, a_cols = faults[0] >> 2, b_rows = faults[1] & 3, b_cols = faults[1] >> 2;
+
+  a->block_rows = block_size(a_rows);
+  a->block_cols = block_size(a_cols);
+  b->block_rows = block_size(b_rows);
+  b->block_cols = block_size(b_cols);
+  if (kind == SPMV_PRODUCT_AB) a->block_cols = b->block_rows = block_size(a_cols | b_rows);
+  if (kind == SPMV_PRODUCT_ATB) a->block_rows = b->block_rows = block_size(a_rows | b_rows);
+  if (kind == SPMV_PRODUCT_PTAP) a->block_rows = a->block_cols = b->block_rows = block_size(a_rows | a_cols | b_rows);
+  if (kind == SPMV_PRODUCT_RART) a->block_rows = a->block_cols = b->block_cols = block_size(a_rows | a_cols | b_cols);
+}
+
+SpmvStatus compress(SpmvProduct *p, const SpmvPattern *from, SpmvProductPattern *to, SpmvExec *exec)
+{
+  to->rows             = from->rows / to->block_rows;
+  to->cols             = from->cols / to->block_cols;
+  to->nnz              = from->nnz / (to->block_rows * to->block_cols);
+  const int64_t blocks = spmv_blocks(to->rows + 1, ROWS_PER_BLOCK);
+  SPMV_TRY(spmv_product_hold_pattern(p, to, "copy of a pattern", exec));
+  if (from->index_type == SPMV_I64)
+    SPMV_LAUNCH(exec, spmv_product_compress<int64_t>, blocks, THREADS, 0, (const int64_t *)from->row_ptr,
+                (const int64_t *)from->col, *to);
+  else
+    SPMV_LAUNCH(exec, spmv_product_compress<int32_t>, blocks, THREADS, 0, (const int32_t *)from->row_ptr,
+                (const int32_t *)from->col, *to);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus copy(SpmvProduct *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
+{
+  unsigned faults[2];
+
+  SPMV_TRY(fetch_faults(a, b, faults, exec));
+  choose_blocks(p->kind, faults, &p->a, &p->b);
+  SPMV_TRY(compress(p, a, &p->a, exec));
+  return compress(p, b, &p->b, exec);
+}
+
+SpmvStatus result(SpmvProduct *p, SpmvExec *exec)
+{
+  const SpmvProductPattern *c    = &p->c;
+  const int64_t             rows = c->rows * c->block_rows, nnz = spmv_product_entries(c);
+  const int64_t index_bytes = spmv_index_bytes(p->index_type), bytes[] = {(rows + 1) * index_bytes, nnz * index_bytes};
+  void *row_ptr, *col, **const array[] = {&row_ptr, &col};
+  const int64_t blocks = spmv_blocks(rows + 1, ROWS_PER_BLOCK);
+
+  p->result = {rows, c->cols * c->block_cols, nnz, p->index_type, SPMV_DEVICE, c->row_ptr, c->col, nullptr, nullptr};
+  if (p->index_type == SPMV_I32 && c->block_rows * c->block_cols == 1) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_product_hold(p, exec, 2, bytes, "pattern of a product", array));
+  if (p->index_type == SPMV_I64)
+    SPMV_LAUNCH(exec, spmv_product_expand<int64_t>, blocks, THREADS, 0, *c, (int64_t *)row_ptr, (int64_t *)col);
+  else SPMV_LAUNCH(exec, spmv_product_expand<int32_t>, blocks, THREADS, 0, *c, (int32_t *)row_ptr, (int32_t *)col);
+  p->result.row_ptr = row_ptr;
+  p->result.col     = col;
+  return SPMV_SUCCESS;
+}
+} // namespace
+
+extern "C" const SpmvProductSteps spmv_product_device_steps = {copy,   spmv_product_transpose, spmv_product_multiply,
+                                                               result, spmv_product_reorder,   spmv_product_values};

@@ -1,0 +1,49 @@
+/* spgemm_device.cuh - what the files of the products on the device share: the steps of spgemm.h, and sizes of teams. */
+#ifndef SPMV_SPGEMM_DEVICE_CUH
+#define SPMV_SPGEMM_DEVICE_CUH
+
+#include "device/arena.cuh"
+#include "spgemm.h"
+
+/* A team of lanes computes a piece of a block row of the result: some of its blocks, and some rows of each, whose sums
+   it holds in shared memory. These are the most sums, and the most blocks, for the three sizes of teams. */
+enum {
+  SPMV_SMALL_LANES   = 8, /* for single entries only */
+  SPMV_SMALL_SUMS    = 64,
+  SPMV_SMALL_BLOCKS  = 64,
+  SPMV_MEDIUM_LANES  = 32,
+  SPMV_MEDIUM_SUMS   = 384,
+  SPMV_MEDIUM_BLOCKS = 256,
+  SPMV_WIDE_SUMS     = 1024, /* by 32 lanes too */
+  SPMV_WIDE_BLOCKS   = 512
+};
+
+/* Rows of a block that a team computes: blocks of 6 rows are for two teams */
+SPMV_BOTH int spmv_team_rows(int block_rows) { return block_rows > 3 ? block_rows / 2 : block_rows; }
+
+/* The first of col[low .. high-1] that is not below key, or high */
+__device__ inline int spmv_lower_bound(const int32_t *col, int low, int high, int key)
+{
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (col[middle] < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/* spgemm_device_symbolic.cu */
+SpmvStatus spmv_product_multiply(SpmvProduct *, const SpmvProductPattern *left, const SpmvProductPattern *right,
+                                 SpmvProductPattern *result, SpmvProductTeams *, SpmvExec *);
+/* spgemm_device_numeric.cu */
+SpmvStatus spmv_product_values(const SpmvProduct *, const SpmvProductPattern *left, const void *left_values,
+                               const SpmvProductPattern *right, const void *right_values,
+                               const SpmvProductPattern *result, const SpmvProductTeams *, void *result_values,
+                               SpmvExec *);
+/* spgemm_device_transpose.cu */
+SpmvStatus spmv_product_transpose(SpmvProduct *, const SpmvProductPattern *, SpmvProductPattern *transposed,
+                                  SpmvExec *);
+SpmvStatus spmv_product_reorder(const SpmvProduct *, const SpmvProductPattern *transposed, const void *values, void *to,
+                                SpmvExec *);
+
+#endif

@@ -1,0 +1,244 @@
+/*
+  The values of a product on the device. A team of lanes holds a piece of a block row of the result in shared memory and
+  goes along the row of the left matrix; for each block there, its lanes share the entries of the row of the right
+  matrix and add to different sums. So each sum is added up in the order of the left row, as on the host.
+*/
+#include "spgemm_device.cuh"
+
+namespace
+{
+enum { THREADS = 256, WIDE_THREADS = 128, MOST_ROWS = 3, MOST_INNER = 6 };
+
+/* R rows of a block of the left matrix times a block of INNER x COLS of the right one; zeros: as the patterns say */
+template <int R, int INNER, int COLS>
+struct Shape {
+  enum {
+    SINGLE    = R == 1 && INNER == 1 && COLS == 1,
+    R_MAX     = R ? R : MOST_ROWS,
+    INNER_MAX = INNER ? INNER : MOST_INNER
+  };
+  int run_rows, run_inner, run_cols;
+
+  __device__ int rows() const { return R ? R : run_rows; }
+  __device__ int inner() const { return INNER ? INNER : run_inner; }
+  __device__ int cols() const { return COLS ? COLS : run_cols; }
+};
+
+template <typename S>
+struct Operands {
+  SpmvProductPattern left, right, result;
+  SpmvProductTeams   teams;
+  int                splits; /* teams for the rows of a block */
+  const S           *left_values, *right_values;
+  S                 *values;
+};
+
+/* What a team computes: of `count` blocks from block `first` of a block row on, the rows from first_row on */
+struct Piece {
+  int row, first_row, begin, length, first, count; /* begin, length: of the block row in the result */
+};
+
+/* A block of the left matrix: where its values begin and their distance, and the row of the right matrix, with the part
+   of it that falls into the piece */
+struct LeftBlock {
+  int values, stride, begin, length, first, end;
+};
+
+template <int LANES>
+struct Team {
+  unsigned mask;
+  int      lane;
+
+  __device__ Team()
+      : mask(LANES == 32 ? 0xffffffffu : ((1u << LANES % 32) - 1) << threadIdx.x % 32 / LANES * LANES),
+        lane(threadIdx.x % LANES)
+  {
+  }
+  template <typename T>
+  __device__ T from(T mine, int other) const
+  {
+    return __shfl_sync(mask, mine, other, LANES);
+  }
+};
+
+template <bool WIDE, typename S>
+__device__ inline bool find_piece(const Operands<S> &m, int rows, int64_t item, Piece *piece)
+{
+  const int64_t number = item / m.splits;
+
+  if (number >= (WIDE ? m.teams.wide : m.result.rows)) return false;
+  piece->row       = WIDE ? m.teams.wide_row[number] : (int)number;
+  piece->first_row = (int)(item % m.splits) * rows;
+  piece->begin     = m.result.row_ptr[piece->row];
+  piece->length    = m.result.row_ptr[piece->row + 1] - piece->begin;
+  piece->first     = WIDE ? m.teams.wide_first[number] : 0;
+  piece->count     = WIDE ? min(m.teams.wide_cols, piece->length - piece->first) : piece->length;
+  return piece->count > 0 && (WIDE || piece->count <= m.teams.narrow_cols);
+}
+
+/* Block k of the left matrix, in block row `row` */
+template <bool WIDE, typename S>
+__device__ inline LeftBlock load_left(const Operands<S> &m, const Piece &piece, int k, const int *columns)
+{
+  const SpmvProductPattern &left = m.left;
+  const int                 area = left.block_rows * left.block_cols, from = left.col[k];
+  LeftBlock                 b;
+
+  if (left.order) { /* the block lies transposed in row `from` of the original */
+    const int begin = left.origin_ptr[from];
+    b.stride        = (left.origin_ptr[from + 1] - begin) * left.block_rows;
+    b.values        = begin * area + (left.order[k] - begin) * left.block_rows;
+  } else {
+    const int begin = left.row_ptr[piece.row];
+    b.stride        = (left.row_ptr[piece.row + 1] - begin) * left.block_cols;
+    b.values        = begin * area + (k - begin) * left.block_cols;
+  }
+  b.begin  = m.right.row_ptr[from];
+  b.length = m.right.row_ptr[from + 1] - b.begin;
+  b.first  = b.begin;
+  b.end    = b.begin + b.length;
+  if (WIDE && piece.count < piece.length) {
+    b.first = spmv_lower_bound(m.right.col, b.first, b.end, columns[0]);
+    b.end   = spmv_lower_bound(m.right.col, b.first, b.end, columns[piece.count - 1] + 1);
+  }
+  return b;
+}
+
+/* The block that another lane has loaded */
+template <int LANES>
+__device__ inline LeftBlock take_left(const Team<LANES> &team, const LeftBlock &mine, int lane)
+{
+  LeftBlock b;
+
+  b.values = team.from(mine.values, lane);
+  b.stride = team.from(mine.stride, lane);
+  b.begin  = team.from(mine.begin, lane);
+  b.length = team.from(mine.length, lane);
+  b.first  = team.from(mine.first, lane);
+  b.end    = team.from(mine.end, lane);
+  return b;
+}
+
+/* The rows of a left block that the team computes; what a shape does not have is left out */
+template <typename Shape, typename S>
+__device__ inline void load_factors(const Operands<S> &m, const Shape &shape, const Piece &piece, const LeftBlock &b,
+                                    S factor[Shape::R_MAX][Shape::INNER_MAX])
+{
+  const int row_step = m.left.order ? 1 : b.stride, inner_step = m.left.order ? b.stride : 1;
+
+#pragma unroll
+  for (int r = 0; r < Shape::R_MAX; r++)
+#pragma unroll
+    for (int l = 0; l < Shape::INNER_MAX; l++)
+      if (r < shape.rows() && l < shape.inner())
+        factor[r][l] = m.left_values[b.values + (piece.first_row + r) * row_step + l * inner_step];
+}
+
+/* Adds the products of one left block to the sums. Lanes look up the places of blocks first, and then share entries. */
+template <typename Shape, int LANES, typename S>
+__device__ inline void add_block(const Operands<S> &m, const Shape &shape, const Team<LANES> &team, const Piece &piece,
+                                 const LeftBlock &b, const int *columns, S *sums)
+{
+  const int cols = shape.cols(), width = piece.count * cols, step = b.length * cols;
+  const S  *right = m.right_values + (int64_t)b.begin * shape.inner() * cols;
+  S         factor[Shape::R_MAX][Shape::INNER_MAX];
+
+  load_factors(m, shape, piece, b, factor);
+  for (int j0 = b.first; j0 < b.end; j0 += LANES) {
+    const int j = j0 + team.lane, entries = min(LANES, b.end - j0) * cols;
+    const int found = j < b.end ? spmv_lower_bound(columns, 0, piece.count, m.right.col[j]) : 0;
+    for (int e0 = 0; e0 < entries; e0 += LANES) {
+      const int e = e0 + team.lane, place = Shape::SINGLE ? found : team.from(found, min(e / cols, LANES - 1));
+      if (e >= entries) continue;
+      const S *value = right + (j0 - b.begin) * cols + e;
+      S       *sum   = sums + place * cols + e % cols;
+      S        other[Shape::INNER_MAX];
+#pragma unroll
+      for (int l = 0; l < Shape::INNER_MAX; l++)
+        if (l < shape.inner()) other[l] = value[l * step];
+#pragma unroll
+      for (int r = 0; r < Shape::R_MAX; r++)
+        if (r < shape.rows()) {
+          S all = sum[r * width];
+#pragma unroll
+          for (int l = 0; l < Shape::INNER_MAX; l++)
+            if (l < shape.inner()) all += factor[r][l] * other[l];
+          sum[r * width] = all;
+        }
+    }
+  }
+}
+
+template <typename S, typename Shape, int LANES, int SUMS, int BLOCKS, bool WIDE>
+__global__ void __launch_bounds__(WIDE ? WIDE_THREADS : THREADS) spmv_product_sum(Operands<S> m, Shape shape)
+{
+  enum { TEAMS = (WIDE ? WIDE_THREADS : THREADS) / LANES };
+  __shared__ S      all_sums[TEAMS][SUMS];
+  __shared__ int    all_columns[TEAMS][BLOCKS];
+  const Team<LANES> team;
+  S                *sums    = all_sums[threadIdx.x / LANES];
+  int              *columns = all_columns[threadIdx.x / LANES];
+  Piece             piece;
+
+  if (!find_piece<WIDE>(m, shape.rows(), blockIdx.x * (int64_t)TEAMS + threadIdx.x / LANES, &piece)) return;
+  const int width = piece.count * shape.cols(), end = m.left.row_ptr[piece.row + 1];
+  for (int q = team.lane; q < piece.count; q += LANES) columns[q] = m.result.col[piece.begin + piece.first + q];
+  for (int q = team.lane; q < shape.rows() * width; q += LANES) sums[q] = 0;
+  __syncwarp(team.mask);
+  for (int k0 = m.left.row_ptr[piece.row]; k0 < end; k0 += LANES) {
+    const LeftBlock mine = load_left<WIDE>(m, piece, min(k0 + team.lane, end - 1), columns);
+    for (int k = 0; k < LANES && k0 + k < end; k++) {
+      add_block(m, shape, team, piece, take_left(team, mine, k), columns, sums);
+      __syncwarp(team.mask);
+    }
+  }
+  const int64_t first = (int64_t)piece.begin * m.result.block_rows * shape.cols();
+  for (int r = 0; r < shape.rows(); r++)
+    for (int q = team.lane; q < width; q += LANES)
+      m.values[first + ((int64_t)(piece.first_row + r) * piece.length + piece.first) * shape.cols() + q] =
+          sums[r * width + q];
+}
+
+template <typename S, typename Shape>
+SpmvStatus launch(const Operands<S> &m, const Shape &shape, SpmvExec *exec)
+{
+  const int64_t rows = m.result.rows * m.splits, pieces = m.teams.wide * m.splits;
+
+  if constexpr (Shape::SINGLE)
+    if (m.teams.narrow_lanes == SPMV_SMALL_LANES)
+      SPMV_LAUNCH(exec, (spmv_product_sum<S, Shape, SPMV_SMALL_LANES, SPMV_SMALL_SUMS, SPMV_SMALL_BLOCKS, false>),
+                  spmv_blocks(rows, THREADS / SPMV_SMALL_LANES), THREADS, 0, m, shape);
+  if (m.teams.narrow_lanes == SPMV_MEDIUM_LANES)
+    SPMV_LAUNCH(exec, (spmv_product_sum<S, Shape, SPMV_MEDIUM_LANES, SPMV_MEDIUM_SUMS, SPMV_MEDIUM_BLOCKS, false>),
+                spmv_blocks(rows, THREADS / SPMV_MEDIUM_LANES), THREADS, 0, m, shape);
+  SPMV_LAUNCH(exec, (spmv_product_sum<S, Shape, 32, SPMV_WIDE_SUMS, SPMV_WIDE_BLOCKS, true>),
+              spmv_blocks(pieces, WIDE_THREADS / 32), WIDE_THREADS, 0, m, shape);
+  return SPMV_SUCCESS;
+}
+
+template <typename S>
+SpmvStatus multiply(const Operands<S> &m, SpmvExec *exec)
+{
+  const int rows = spmv_team_rows(m.left.block_rows), inner = m.left.block_cols, cols = m.right.block_cols;
+
+  if (rows == 1 && inner == 1 && cols == 1) return launch(m, Shape<1, 1, 1>{rows, inner, cols}, exec);
+  if (rows == 3 && inner == 3 && cols == 3) return launch(m, Shape<3, 3, 3>{rows, inner, cols}, exec);
+  if (rows == 3 && inner == 3 && cols == 6) return launch(m, Shape<3, 3, 6>{rows, inner, cols}, exec);
+  return launch(m, Shape<0, 0, 0>{rows, inner, cols}, exec);
+}
+} // namespace
+
+SpmvStatus spmv_product_values(const SpmvProduct *p, const SpmvProductPattern *left, const void *left_values,
+                               const SpmvProductPattern *right, const void *right_values, const SpmvProductPattern *c,
+                               const SpmvProductTeams *teams, void *values, SpmvExec *exec)
+{
+  const int splits = left->block_rows / spmv_team_rows(left->block_rows);
+
+  if (p->scalar_type == SPMV_F32)
+    return multiply(Operands<float>{*left, *right, *c, *teams, splits, (const float *)left_values,
+                                    (const float *)right_values, (float *)values},
+                    exec);
+  return multiply(Operands<double>{*left, *right, *c, *teams, splits, (const double *)left_values,
+                                   (const double *)right_values, (double *)values},
+                  exec);
+}

@@ -1,0 +1,318 @@
+/*
+  The pattern of a product on the device. Rows are counted and then filled, each time by three kernels: hash tables for
+  short rows, larger ones for those that do not fit, and for the rest a bit for each column. A kernel leaves the rows
+  that are too long for it in a list for the next one, so that the host need not wait to know them.
+*/
+#include "device/upload.cuh"
+#include "device/vector.cuh"
+#include "spgemm_device.cuh"
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_scan.cuh>
+
+namespace
+{
+enum {
+  HASH_THREADS = 128,
+  THREADS      = 256,
+  EMPTY        = -1,
+  SHORT_SLOTS  = 128,
+  LONG_SLOTS   = 1024,
+  FEW_LANES    = 8,
+  BIT_WORDS    = 8192, /* of 32 columns each, at a time */
+  GRID         = 1024, /* thread blocks for the rows of a list, whose length the host does not know */
+  BIT_GRID     = 256
+};
+
+/* The most columns in a table of so many slots; what all lanes add at once beyond it still fits */
+__host__ __device__ constexpr int limit_of(int slots) { return slots * 5 / 8; }
+
+/* Sums over a multiplication. wide[s]: pieces of rows that are too long for teams of size s, see choose_teams() */
+struct Totals {
+  unsigned long long terms, wide[3];
+  int64_t            blocks;
+  unsigned           listed[2], placed;
+};
+
+struct Multiplication {
+  SpmvProductPattern left, right, result;
+  int64_t           *count; /* [rows+1] of the result */
+  int32_t           *list[2];
+  Totals            *totals;
+};
+
+template <int SLOTS>
+__device__ inline void insert(int *table, unsigned *found, int key)
+{
+  unsigned slot = ((unsigned)key * 2654435769u >> 15) % SLOTS;
+
+  for (;;) {
+    if (((volatile int *)table)[slot] == key) return;
+    const int old = atomicCAS(&table[slot], (int)EMPTY, key);
+    if (old == EMPTY) atomicAdd(found, 1u);
+    if (old == EMPTY || old == key) return;
+    slot = (slot + 1) % SLOTS;
+  }
+}
+
+/* Puts the columns of a row into a table, or more than the limit of them and not all */
+template <int LANES, int SLOTS>
+__device__ inline void insert_row(const Multiplication &m, int64_t row, int *table, unsigned *found)
+{
+  for (int k = m.left.row_ptr[row]; k < m.left.row_ptr[row + 1]; k++) {
+    const int from = m.left.col[k], end = m.right.row_ptr[from + 1];
+    for (int j = m.right.row_ptr[from] + threadIdx.x % LANES; j < end; j += LANES) {
+      if (*(volatile unsigned *)found > limit_of(SLOTS)) return;
+      insert<SLOTS>(table, found, m.right.col[j]);
+    }
+  }
+}
+
+/* Writes the n columns of a table in order: the place of each is the number of smaller ones */
+template <int LANES, int SLOTS>
+__device__ inline void write_row(const int *table, int *list, unsigned *listed, int n, unsigned mask, int32_t *col)
+{
+  const int lane = threadIdx.x % LANES;
+
+  for (int slot = lane; slot < SLOTS; slot += LANES)
+    if (table[slot] != EMPTY) list[atomicAdd(listed, 1u)] = table[slot];
+  __syncwarp(mask);
+  for (int e = lane; e < n; e += LANES) {
+    int place = 0;
+    for (int other = 0; other < n; other++) place += list[other] < list[e];
+    col[place] = list[e];
+  }
+}
+
+/* Counts (or fills in) the columns of the rows that are short enough for a table; level 0 takes all rows, level 1 those
+   of its list. Each team has a row. */
+template <int LANES, int SLOTS, int LEVEL, bool FILL>
+__global__ void __launch_bounds__(HASH_THREADS) spmv_product_hash(Multiplication m)
+{
+  enum { TEAMS = HASH_THREADS / LANES };
+  __shared__ int      table[TEAMS][SLOTS], list[TEAMS][FILL ? SLOTS : 1];
+  __shared__ unsigned found[TEAMS];
+  const int           team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+  const unsigned      mask  = LANES == 32 ? 0xffffffffu : ((1u << LANES % 32) - 1) << threadIdx.x % 32 / LANES * LANES;
+  const int64_t       items = LEVEL ? (int64_t)m.totals->listed[0] : m.left.rows;
+
+  for (int64_t i = blockIdx.x * (int64_t)TEAMS + team; i < items; i += (int64_t)gridDim.x * TEAMS) {
+    const int64_t row = LEVEL ? m.list[0][i] : i;
+    const int     n   = FILL ? m.result.row_ptr[row + 1] - m.result.row_ptr[row] : 0;
+    if (n > limit_of(SLOTS)) continue;
+    for (int slot = lane; slot < SLOTS; slot += LANES) table[team][slot] = EMPTY;
+    if (lane == 0) found[team] = 0;
+    __syncwarp(mask);
+    insert_row<LANES, SLOTS>(m, row, table[team], &found[team]);
+    __syncwarp(mask);
+    if (FILL) {
+      if (lane == 0) found[team] = 0;
+      __syncwarp(mask);
+      write_row<LANES, SLOTS>(table[team], list[team], &found[team], n, mask, m.result.col + m.result.row_ptr[row]);
+    } else if (lane == 0) {
+      if (found[team] <= limit_of(SLOTS)) m.count[row] = found[team];
+      else m.list[LEVEL][atomicAdd(&m.totals->listed[LEVEL], 1u)] = (int32_t)row;
+    }
+    __syncwarp(mask);
+  }
+}
+
+/* Sets the bits of the columns first .. first + 32 BIT_WORDS - 1 of a row, by all threads of a block */
+__device__ inline void set_bits(const Multiplication &m, int row, int first, unsigned *bits)
+{
+  const int64_t stop = (int64_t)first + 32 * BIT_WORDS;
+
+  for (int k = m.left.row_ptr[row] + threadIdx.x / 32; k < m.left.row_ptr[row + 1]; k += THREADS / 32) {
+    const int from = m.left.col[k], end = m.right.row_ptr[from + 1];
+    int       j = first > 0 ? spmv_lower_bound(m.right.col, m.right.row_ptr[from], end, first) : m.right.row_ptr[from];
+    for (j += threadIdx.x % 32; j < end && m.right.col[j] < stop; j += 32) {
+      const int bit = m.right.col[j] - first;
+      atomicOr(&bits[bit / 32], 1u << bit % 32);
+    }
+  }
+}
+
+/* Counts (or fills in) the columns of the rows of list 1. Each thread block has a row. */
+template <bool FILL>
+__global__ void __launch_bounds__(THREADS) spmv_product_bits(Multiplication m)
+{
+  typedef cub::BlockScan<int, THREADS>  Scan;
+  __shared__ typename Scan::TempStorage temp;
+  __shared__ unsigned                   bits[BIT_WORDS];
+
+  for (int64_t i = blockIdx.x; i < (int64_t)m.totals->listed[1]; i += gridDim.x) {
+    const int row = m.list[1][i];
+    int       n   = 0;
+    for (int64_t first = 0; first < m.right.cols; first += 32 * BIT_WORDS) {
+      const int words  = (int)min((int64_t)BIT_WORDS, (m.right.cols - first + 31) / 32);
+      const int each   = (words + THREADS - 1) / THREADS;
+      unsigned *own    = bits + each * threadIdx.x;
+      int       number = 0, before, all;
+      for (int w = 0; w < each; w++) bits[w * THREADS + threadIdx.x] = 0;
+      __syncthreads();
+      set_bits(m, row, (int)first, bits);
+      __syncthreads();
+      for (int w = 0; w < each; w++) number += __popc(own[w]);
+      Scan(temp).ExclusiveSum(number, before, all);
+      if (FILL) {
+        int32_t *col = m.result.col + m.result.row_ptr[row] + n + before;
+        for (int w = 0; w < each; w++)
+          for (unsigned left = own[w]; left; left &= left - 1)
+            *col++ = (int32_t)first + 32 * (each * (int)threadIdx.x + w) + __ffs((int)left) - 1;
+      }
+      n += all;
+      __syncthreads(); /* bits and temp */
+    }
+    if (!FILL && threadIdx.x == 0) m.count[row] = n;
+  }
+}
+
+/* Blocks of a row that a team of each size takes; the last size is none */
+struct TeamSizes {
+  int narrow[3], wide;
+};
+
+__device__ inline void add_total(unsigned long long mine, unsigned long long *total)
+{
+  const unsigned long long all = spmv_add_block<THREADS>(mine);
+
+  if (threadIdx.x == 0 && all > 0) atomicAdd(total, all);
+  __syncthreads();
+}
+
+__global__ void __launch_bounds__(THREADS) spmv_product_totals(Multiplication m, TeamSizes sizes)
+{
+  const int64_t      begin = blockIdx.x * (int64_t)THREADS + threadIdx.x, step = (int64_t)gridDim.x * THREADS;
+  unsigned long long terms = 0, wide[3] = {0, 0, 0};
+
+  for (int64_t k = begin; k < m.left.nnz; k += step)
+    terms += (unsigned)(m.right.row_ptr[m.left.col[k] + 1] - m.right.row_ptr[m.left.col[k]]);
+  for (int64_t row = begin; row < m.left.rows; row += step)
+    for (int s = 0; s < 3; s++)
+      if (m.count[row] > sizes.narrow[s]) wide[s] += (unsigned)((m.count[row] + sizes.wide - 1) / sizes.wide);
+  add_total(terms, &m.totals->terms);
+  for (int s = 0; s < 3; s++) add_total(wide[s], &m.totals->wide[s]);
+}
+
+/* row_ptr of the result from 64-bit sums, and their total */
+__global__ void spmv_product_row_ptr(Multiplication m)
+{
+  const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+
+  if (row > m.left.rows) return;
+  m.result.row_ptr[row] = (int32_t)m.count[row];
+  if (row == m.left.rows) m.totals->blocks = m.count[row];
+}
+
+__global__ void spmv_product_pieces(Multiplication m, SpmvProductTeams teams)
+{
+  const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+
+  if (row >= m.left.rows) return;
+  const int n = m.result.row_ptr[row + 1] - m.result.row_ptr[row], pieces = (n + teams.wide_cols - 1) / teams.wide_cols;
+  if (n <= teams.narrow_cols) return;
+  const unsigned at = atomicAdd(&m.totals->placed, (unsigned)pieces);
+  for (int i = 0; i < pieces; i++) {
+    teams.wide_row[at + i]   = (int32_t)row;
+    teams.wide_first[at + i] = i * teams.wide_cols;
+  }
+}
+
+/* No row has more than right.cols columns, so that a few columns need no lists */
+template <bool FILL>
+SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
+{
+  const int64_t rows = m.left.rows;
+
+  if (m.right.nnz <= FEW_LANES * m.right.rows)
+    SPMV_LAUNCH(exec, (spmv_product_hash<FEW_LANES, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / FEW_LANES),
+                HASH_THREADS, 0, m);
+  else
+    SPMV_LAUNCH(exec, (spmv_product_hash<32, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / 32), HASH_THREADS,
+                0, m);
+  if (m.right.cols > limit_of(SHORT_SLOTS))
+    SPMV_LAUNCH(exec, (spmv_product_hash<32, LONG_SLOTS, 1, FILL>),
+                min(spmv_blocks(rows, HASH_THREADS / 32), (int64_t)GRID), HASH_THREADS, 0, m);
+  if (m.right.cols > limit_of(LONG_SLOTS))
+    SPMV_LAUNCH(exec, spmv_product_bits<FILL>, min(rows, (int64_t)BIT_GRID), THREADS, 0, m);
+  return SPMV_SUCCESS;
+}
+
+TeamSizes team_sizes(const Multiplication &m)
+{
+  const int sums   = spmv_team_rows(m.left.block_rows) * m.right.block_cols;
+  const int single = sums * m.right.block_rows == 1;
+
+  return {{single ? (int)SPMV_SMALL_BLOCKS : 0, min((int)SPMV_MEDIUM_BLOCKS, SPMV_MEDIUM_SUMS / sums), 0},
+          min((int)SPMV_WIDE_BLOCKS, SPMV_WIDE_SUMS / sums)};
+}
+
+/* Small teams where rows of the right matrix are short, medium ones where most rows fit, else wide ones alone */
+void choose_teams(const Multiplication &m, const Totals &totals, const TeamSizes &sizes, SpmvProductTeams *teams)
+{
+  const int64_t rows = m.left.rows, right_rows = m.right.rows;
+  int           size = 2;
+
+  if (totals.blocks <= rows * sizes.narrow[1]) size = 1;
+  if (totals.blocks <= rows * (sizes.narrow[0] * 3 / 4) && m.right.nnz <= SPMV_SMALL_LANES * right_rows) size = 0;
+  teams->narrow_lanes = size == 2 ? 0 : size == 1 ? SPMV_MEDIUM_LANES : SPMV_SMALL_LANES;
+  teams->narrow_cols  = sizes.narrow[size];
+  teams->wide_cols    = sizes.wide;
+  teams->wide         = (int64_t)totals.wide[size];
+}
+
+/* Counts the columns of all rows, sets row_ptr, and brings the totals to the host */
+SpmvStatus count(const Multiplication &m, const TeamSizes &sizes, SpmvArena *arena, Totals *totals, SpmvExec *exec)
+{
+  const int64_t      rows = m.left.rows, work = rows > m.left.nnz ? rows : m.left.nnz;
+  const cudaStream_t stream = (cudaStream_t)exec->stream;
+
+  SPMV_CUDA(exec, cudaMemsetAsync(m.totals, 0, sizeof *m.totals, stream));
+  SPMV_CUDA(exec, cudaMemsetAsync(m.count + rows, 0, sizeof *m.count, stream));
+  SPMV_TRY(find_columns<false>(m, exec));
+  SPMV_LAUNCH(exec, spmv_product_totals, min(spmv_blocks(work, THREADS), (int64_t)GRID), THREADS, 0, m, sizes);
+  SPMV_CUB(exec, arena, cub::DeviceScan::ExclusiveSum(scratch, bytes, m.count, m.count, rows + 1, stream));
+  SPMV_LAUNCH(exec, spmv_product_row_ptr, spmv_blocks(rows + 1, THREADS), THREADS, 0, m);
+  return spmv_fetch(totals, m.totals, sizeof *totals, exec);
+}
+
+SpmvStatus alloc_multiplication(SpmvProduct *p, Multiplication *m, SpmvScopedArena *scratch, SpmvExec *exec)
+{
+  const int64_t rows = m->left.rows, bytes = (rows + 1) * 4;
+  void **const  array[] = {(void **)&m->result.row_ptr};
+
+  scratch->arena.chunk_bytes = 17 * rows + (1 << 16);
+  SPMV_TRY(spmv_product_hold(p, exec, 1, &bytes, "row_ptr of a product", array));
+  SPMV_TRY(scratch->array(rows + 1, "lengths of rows", &m->count));
+  SPMV_TRY(scratch->array(rows, "long rows", &m->list[0]));
+  SPMV_TRY(scratch->array(rows, "longer rows", &m->list[1]));
+  return scratch->array(1, "totals", &m->totals);
+}
+} // namespace
+
+SpmvStatus spmv_product_multiply(SpmvProduct *p, const SpmvProductPattern *left, const SpmvProductPattern *right,
+                                 SpmvProductPattern *c, SpmvProductTeams *teams, SpmvExec *exec)
+{
+  const int       area = left->block_rows * right->block_cols;
+  SpmvScopedArena scratch(exec);
+  Multiplication  m = {*left, *right, {}, nullptr, {nullptr, nullptr}, nullptr};
+  Totals          totals;
+
+  m.result.rows       = left->rows;
+  m.result.cols       = right->cols;
+  m.result.block_rows = left->block_rows;
+  m.result.block_cols = right->block_cols;
+  SPMV_TRY(alloc_multiplication(p, &m, &scratch, exec));
+  const TeamSizes sizes = team_sizes(m);
+  SPMV_TRY(count(m, sizes, &scratch.arena, &totals, exec));
+  SPMV_TRY(spmv_product_check_count(totals.blocks * area, "the number of nonzeros of a result", exec));
+  m.result.nnz = totals.blocks;
+  p->multiplications += (double)totals.terms * area * right->block_rows;
+  choose_teams(m, totals, sizes, teams);
+  const int64_t bytes[] = {m.result.nnz * 4, teams->wide * 4, teams->wide * 4};
+  void **const  array[] = {(void **)&m.result.col, (void **)&teams->wide_row, (void **)&teams->wide_first};
+  SPMV_TRY(spmv_product_hold(p, exec, 3, bytes, "columns of a product", array));
+  SPMV_TRY(find_columns<true>(m, exec));
+  if (teams->wide > 0) SPMV_LAUNCH(exec, spmv_product_pieces, spmv_blocks(left->rows, THREADS), THREADS, 0, m, *teams);
+  *c = m.result;
+  return SPMV_SUCCESS;
+}
