@@ -432,7 +432,7 @@ static PetscErrorCode RunProduct(MatType type, int p)
   PetscFunctionBeginUser;
   operation = products[p].name;
   for (int m = 0; m < 2; m++) {
-    PetscCall(Assemble(m ? MATSEQAIJ : type, PETSC_FALSE, 1, &A[m]));
+    PetscCall(Assemble(m ? MATSEQAIJ : type, PETSC_TRUE, 1, &A[m]));
     PetscCall(AssembleP(m ? MATSEQAIJ : type, &P[m]));
     if (m == 0) {
       PetscCall(SetPlace(A[m]));
