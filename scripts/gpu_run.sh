@@ -182,6 +182,7 @@ step_mat() {
   read -r -a formats < <(manifest formats)
   for format in "${formats[@]}"; do try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0; done # alone
   start_sharing
+  for format in "${formats[@]}"; do try_aside mat_values -format "$format" "${common[@]}" -malloc_dump; done
   for format in "${formats[@]}"; do
     for ranks in 1 2; do
       try_aside mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.$ranks" \
