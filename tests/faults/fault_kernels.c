@@ -1,8 +1,8 @@
 /*
   fault_kernels - lets the n-th allocation fail, for n = 1, 2, ... until nothing fails any more, in analyze, build,
-  prepare_transpose, update_values and extract_values of every format and option setting. A failure must be
-  SPMV_ERR_MEMORY with a message, must leave no block behind and no plan that cannot be destroyed; the attempt after the
-  last failure must give the right product.
+  prepare_transpose, csr_of_plan, update_values, extract_values and change_values of every format and option setting. A
+  failure must be SPMV_ERR_MEMORY with a message, must leave no block behind and no plan that cannot be destroyed; the
+  attempt after the last failure must give the right product.
 
     fault_kernels [--format F] [--space host|device] [--sample N]
 
@@ -109,9 +109,30 @@ static int check_products(Attempt *a, SpmvPlan *plan, int set)
 
   check_product(a, plan, 0, set);
   if (!(format->caps & SPMV_CAP_TRANSPOSE)) return 1;
-  if (!step(a, spmv_prepare_transpose(plan, &a->exec), "prepare_transpose")) return 0;
+  if (step(a, spmv_prepare_transpose(plan, &a->exec), "prepare_transpose")) {
+    check_product(a, plan, 1, set);
+    return 1;
+  }
+  check(a, !spmv_prepare_transpose(plan, &a->exec), "prepare_transpose after a failure: %s", a->exec.message);
   check_product(a, plan, 1, set);
-  return 1;
+  return 0;
+}
+
+/* Where the plan can tell its CSR: into arrays of the test, which hold the same CSR afterwards */
+static int check_csr_of_plan(Attempt *a, const SpmvPlan *plan)
+{
+  CsrCopy  to;
+  SpmvExec plain;
+  int      done;
+
+  if (a->space == SPMV_HOST || !plan->slots->list_nonzeros) return 1;
+  spmv_exec_init(&plain, a->space);
+  check(a, !csr_copy_init(&to, a->problem, plan->index_type, 0, SOURCE_DEVICE, &plain) && !csr_copy_spoil(&to, &plain),
+        "copying the CSR: %s", plain.message);
+  done = step(a, spmv_csr_of_plan(plan, &to.csr, &a->exec), "csr_of_plan");
+  if (done) check(a, csr_copy_unchanged(&to, &plain), "csr_of_plan writes another CSR");
+  csr_copy_free(&to);
+  return done;
 }
 
 /* extract_values to the host; 0 when it met the fault */
@@ -126,6 +147,25 @@ static int check_extract(Attempt *a, const SpmvPlan *plan, int set)
   return done;
 }
 
+/* Twice the values and back again, which is exact. A failure leaves them as they were, for a second try. */
+static int change_and_back(Attempt *a, SpmvPlan *plan, int set)
+{
+  static const double factor[] = {2, 0.5};
+  int                 done     = 1;
+
+  if (a->space == SPMV_HOST || !plan->slots->list_nonzeros) return 1;
+  for (int i = 0; i < 2; i++) {
+    const SpmvChange change = {&factor[i], NULL, NULL, NULL};
+
+    if (done) done = step(a, spmv_change_values(plan, &change, &a->exec), "change_values");
+    if (!done)
+      check(a, !spmv_change_values(plan, &change, &a->exec), "change_values after a failure: %s", a->exec.message);
+  }
+  if (done) return check_extract(a, plan, set);
+  check_product(a, plan, 0, set);
+  return 0;
+}
+
 /* update_values with an own buffer, which must outlive a plan that borrows it: the problem's own values serve on the
    host, the copy on the device */
 static void update_and_multiply(Attempt *a, SpmvPlan *plan)
@@ -136,7 +176,9 @@ static void update_and_multiply(Attempt *a, SpmvPlan *plan)
   if (a->space == SPMV_HOST || !(a->format->caps & SPMV_CAP_BORROWS))
     status = spmv_update_values(plan, p->values[1], SPMV_HOST, &a->exec);
   else return;
-  if (step(a, status, "update_values") && check_extract(a, plan, 1)) check_products(a, plan, 1);
+  if (step(a, status, "update_values") && check_extract(a, plan, 1) && check_products(a, plan, 1) &&
+      change_and_back(a, plan, 1))
+    check_products(a, plan, 1);
 }
 
 static void build_and_multiply(Attempt *a, const SpmvAnalysis *analysis)
@@ -145,7 +187,7 @@ static void build_and_multiply(Attempt *a, const SpmvAnalysis *analysis)
   SpmvStatus status = spmv_build(&a->copy.csr, analysis, &a->exec, &plan);
 
   if (step(a, status, "build")) {
-    const int prepared = check_products(a, plan, 0);
+    const int prepared = check_products(a, plan, 0) && check_csr_of_plan(a, plan);
     if (prepared && (a->format->caps & SPMV_CAP_UPDATE)) update_and_multiply(a, plan);
   } else check(a, plan == NULL, "a failed build leaves a plan");
   spmv_destroy(&plan);

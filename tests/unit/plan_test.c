@@ -199,6 +199,25 @@ static SpmvPlan *sample_plan(Setting *s)
   return plan;
 }
 
+/* What spmv_values.h has is for the device: nothing on the host is read or written */
+UNIT_TEST(calls_for_values_on_the_device_refuse_the_host)
+{
+  const double     one    = 1;
+  double           none[] = {7, 7};
+  const SpmvChange change = {&one, NULL, NULL, NULL};
+  Setting          s;
+  SpmvPlan        *plan = sample_plan(&s);
+
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_get_diagonal(plan, none, &s.exec));
+  UNIT_CONTAINS("the plan of format sample is on the host", s.exec.message);
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_change_values(plan, &change, &s.exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_of_plan(plan, &s.csr, &s.exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_diagonal(&s.csr, none, &s.exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_shift(&s.csr.pattern, SPMV_F64, &one, none, &s.exec));
+  UNIT_CHECK(none[0] == 7 && none[1] == 7);
+  spmv_destroy(&plan);
+}
+
 UNIT_TEST(a_failed_build_leaves_no_plan)
 {
   Setting   s;

@@ -12,7 +12,8 @@
 
 namespace
 {
-enum { KEPT_PART = 64 /* of a device's memory, unless somebody says otherwise */ };
+/* Bytes that a pool keeps unless somebody says otherwise. Little: what it keeps is not there for PETSc's own arrays. */
+constexpr uint64_t KEPT = 64 << 20;
 
 struct Pool {
   bool          asked, there;
@@ -46,11 +47,9 @@ void set_threshold(const Pool &p)
 /* What the pool of the current device is to keep */
 void set_keep(Pool *p)
 {
-  const int64_t keep     = pools().keep;
-  size_t        free_now = 0, total = 0;
+  const int64_t keep = pools().keep;
 
-  p->keep = keep < 0 ? 0 : (uint64_t)keep;
-  if (keep < 0 && cudaMemGetInfo(&free_now, &total) == cudaSuccess) p->keep = total / KEPT_PART;
+  p->keep = keep < 0 ? KEPT : (uint64_t)keep;
   set_threshold(*p);
   (void)cudaStreamSynchronize(p->stream);
 }

@@ -187,6 +187,8 @@ bool upload(Upload *u, int threads)
 }
 } // namespace
 
+int64_t spmv_upload_piece_bytes = 64 << 20;
+
 extern "C" int spmv_staging_threads(int64_t bytes)
 {
   const int64_t paying = bytes / (SPMV_STAGING_BUFFERS * PIECE);

@@ -29,6 +29,11 @@ int spmv_staging_threads(int64_t bytes);
    no CUDA error is left behind. */
 int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream);
 
+/* Values of a format that takes them in pieces (upload.cuh) come in pieces of at least so many bytes. Tests make it
+ * less.
+ */
+extern int64_t spmv_upload_piece_bytes;
+
 /* Frees the pinned memory through which sizes come from the device (fetch.cu); a part of spmv_staging_release() */
 void spmv_fetch_release(void);
 

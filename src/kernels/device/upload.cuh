@@ -4,6 +4,7 @@
 
 #include "arena.cuh"
 #include "overlap.cuh"
+#include "staging.h"
 #include <climits>
 
 /* An error where a matrix has more rows (less `spare`) or columns than 32 bits count */
@@ -42,6 +43,8 @@ static inline SpmvStatus spmv_pattern_on_device(const SpmvPattern *p, SpmvArena 
   return spmv_on_device(p->col, p->space, p->nnz * index_bytes, "uploaded col", arena, exec, &d->col);
 }
 
+enum { SPMV_UPLOAD_PIECES = 16 /* of values, at most: each takes a pass over the pattern */ };
+
 /* Calls fill(values on the device), which enqueues kernels that write to a plan: uploads the values before that where
    they lie on the host, lets products see what was written, and waits where an upload must be read before it is freed
  */
@@ -56,6 +59,31 @@ static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *valu
   SPMV_TRY(fill(values));
   SPMV_TRY(spmv_overlap_fence(exec));
   return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS;
+}
+
+/* The same for fill(values on the device, first, count), which writes what comes from positions first .. first+count-1
+   of the CSR alone: values on the host never lie on the device all at once, unless they are few. Each piece takes the
+   place of the one before it, which the stream has read by then. */
+template <typename Fill>
+static inline SpmvStatus spmv_fill_in_pieces(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
+                                             const Fill &fill)
+{
+  const int64_t   S = spmv_scalar_bytes(plan->scalar_type), n = plan->nnz;
+  const int64_t   part = (n + SPMV_UPLOAD_PIECES - 1) / SPMV_UPLOAD_PIECES, least = spmv_upload_piece_bytes / S;
+  const int64_t   most = part > least ? part : least;
+  SpmvScopedArena uploaded(exec);
+  void           *piece;
+
+  if (space == SPMV_DEVICE || n <= most)
+    return spmv_fill_values(plan, values, space, exec, [&](const void *there) { return fill(there, (int64_t)0, n); });
+  SPMV_TRY(spmv_arena_alloc(&uploaded.arena, most * S, "uploaded values", &piece, exec));
+  for (int64_t first = 0; first < n; first += most) {
+    const int64_t count = n - first < most ? n - first : most;
+
+    SPMV_TRY(spmv_copy(piece, SPMV_DEVICE, (const char *)values + first * S, SPMV_HOST, count * S, exec));
+    SPMV_TRY(fill(piece, first, count));
+  }
+  return spmv_stream_wait(exec);
 }
 
 #endif

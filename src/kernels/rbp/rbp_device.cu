@@ -79,8 +79,9 @@ void clear_analysis(void *data, SpmvExec *exec) { spmv_arena_free(&((RbpDeviceAn
 
 SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
 {
-  return spmv_fill_values(base, values, values_space, exec,
-                          [&](const void *there) { return rbp_device_fill((RbpDevicePacked *)base, there, exec); });
+  return spmv_fill_in_pieces(base, values, values_space, exec, [&](const void *there, int64_t first, int64_t count) {
+    return rbp_device_fill((RbpDevicePacked *)base, there, first, count, exec);
+  });
 }
 
 SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *base, SpmvExec *exec)

@@ -166,8 +166,8 @@ __device__ inline int rbp_start(const RbpBlock &b, const uint16_t *starts, int u
          (int)(word & ((1 << RBP_SEGMENT_BITS) - 1));
 }
 
-/* Values in device memory, in CSR order, into the planes; rbp_device_update.cu */
-SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, SpmvExec *);
+/* Values first .. first+count-1 of the CSR, which lie in device memory, into the planes; rbp_device_update.cu */
+SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, int64_t first, int64_t count, SpmvExec *);
 
 /* Slots */
 SpmvStatus rbp_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);

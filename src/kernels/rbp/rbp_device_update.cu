@@ -24,25 +24,54 @@ struct Entry {
   int     row, column;
 };
 
+/* What most visitors want to see */
+struct EachBlock {
+  __device__ bool wants(const RbpBlock &, int) const { return true; }
+};
+
 /* CSR value into the plan. All values of a thread are loaded before the first is stored: loads wait for stores before
    them that might change what they read. */
 template <typename S>
-struct Fill {
+struct Fill : EachBlock {
   typedef S Value;
   const S  *csr;
   S        *values;
 
+  Fill(const S *from, S *to) : csr(from), values(to) {}
   __device__ S    load(const Entry &e) const { return e.in_csr < 0 ? S(0) : csr[e.in_csr]; }
   __device__ void store(const Entry &e, S v) const { values[e.in_plan] = v; }
 };
 
+/* The same for values first .. first+count-1 of the CSR; others stay. Padding is written along with any of them. */
+template <typename S>
+struct FillPart {
+  typedef S Value;
+  const S  *csr; /* begins with value `first` */
+  S        *values;
+  int64_t   first, count;
+
+  /* Whether a block, of units of at most `size` values, may have some of them. Rows of a piece lie row_length apart. */
+  __device__ bool wants(const RbpBlock &b, int size) const
+  {
+    const int64_t apart = b.flags & RBP_BLOCK_PIECE ? (int64_t)b.rows * b.row_length : 0;
+    return b.csr0 < first + count && b.csr0 + apart + (int64_t)b.units * size > first;
+  }
+  __device__ bool has(const Entry &e) const { return e.in_csr >= first && e.in_csr < first + count; }
+  __device__ S    load(const Entry &e) const { return has(e) ? csr[e.in_csr - first] : S(0); }
+  __device__ void store(const Entry &e, S v) const
+  {
+    if (e.in_csr < 0 || has(e)) values[e.in_plan] = v;
+  }
+};
+
 /* Value of the plan to the list of nonzeros */
 template <typename S>
-struct List {
+struct List : EachBlock {
   typedef S    Value;
   const S     *values;
   SpmvNonzeros to;
 
+  List(const S *from, const SpmvNonzeros &list) : values(from), to(list) {}
   __device__ S    load(const Entry &e) const { return e.in_csr < 0 ? S(0) : values[e.in_plan]; }
   __device__ void store(const Entry &e, S v) const
   {
@@ -56,11 +85,12 @@ struct List {
 
 /* Value of the plan to the diagonal */
 template <typename S>
-struct Diagonal {
+struct Diagonal : EachBlock {
   typedef S Value;
   const S  *values;
   S        *to;
 
+  Diagonal(const S *from, S *diagonal) : values(from), to(diagonal) {}
   __device__ S    load(const Entry &e) const { return e.row == e.column ? values[e.in_plan] : S(0); }
   __device__ void store(const Entry &e, S v) const
   {
@@ -154,6 +184,7 @@ __global__ void __launch_bounds__(RBP_THREADS)
   const uint16_t      *encoding = pattern + b.pattern0;
   const uint16_t      *starts   = encoding + rbp_starts_offset(b.groups, b.flags);
 
+  if (!visit.wants(b, G * U)) return;
   make_tables<G, U, P>(b, encoding, t);
   for (int u0 = threadIdx.x; u0 < b.stride; u0 += AT_ONCE * RBP_THREADS) {
     UnitSource            from[AT_ONCE];
@@ -191,10 +222,13 @@ SpmvStatus visit_blocks(const RbpDevicePacked *plan, Visit visit, SpmvExec *exec
 struct FillAction {
   RbpDevicePacked *plan;
   const void      *csr;
+  int64_t          first, count;
   SpmvExec        *exec;
   template <typename S, int G, int U, int P>
   SpmvStatus run() const
   {
+    if (count < plan->base.nnz)
+      return visit_blocks<G, U, P>(plan, FillPart<S>{(const S *)csr, (S *)plan->values, first, count}, exec);
     return visit_blocks<G, U, P>(plan, Fill<S>{(const S *)csr, (S *)plan->values}, exec);
   }
 };
@@ -212,9 +246,9 @@ struct ListAction {
 };
 } // namespace
 
-SpmvStatus rbp_device_fill(RbpDevicePacked *plan, const void *values, SpmvExec *exec)
+SpmvStatus rbp_device_fill(RbpDevicePacked *plan, const void *values, int64_t first, int64_t count, SpmvExec *exec)
 {
-  return rbp_with_kernel(plan, FillAction{plan, values, exec}, exec);
+  return rbp_with_kernel(plan, FillAction{plan, values, first, count, exec}, exec);
 }
 
 SpmvStatus rbp_device_list(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec *exec)

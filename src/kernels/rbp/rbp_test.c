@@ -2,9 +2,14 @@
  */
 #include "unit.h"
 #include "unit_plan.h"
+#include "cases.h"
 #include "rbp_sliced.h"
 #include "published/rbp_published.h"
+#include <stdlib.h>
 #include <string.h>
+#if defined(SPMV_HAVE_CUDA)
+  #include "device/staging.h"
+#endif
 
 /* A matrix like that of the paper's figure: 6 x 8, eight runs, three nonzeros outside runs. Values are 1, 2, ... */
 static const int32_t figure_row_ptr[] = {0, 6, 12, 17, 20, 21, 25};
@@ -273,3 +278,58 @@ UNIT_TEST(rbp_blocks_on_a_device_share_equal_patterns)
   check_device_view(&equal, "blocks: 8 of at most 512 units, 7 with the pattern of another;");
   check_device_view(&different, " 0 with the pattern of another;");
 }
+
+#if defined(SPMV_HAVE_CUDA)
+/* The values of a plan on the device with their padding: the first array of its block */
+static void *device_values(UnitPlan *b)
+{
+  const int64_t bytes  = b->plan->memory.array[0].bytes;
+  void         *values = malloc((size_t)bytes);
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(values, SPMV_HOST, b->plan->arrays, SPMV_DEVICE, bytes, &b->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b->exec));
+  return values;
+}
+
+/* Blocks of many rows, pieces of long rows, and padding: the plan is the same whether values come at once or not */
+static void check_pieces(const GenSpec *spec, int64_t piece_bytes)
+{
+  const int64_t usual = spmv_upload_piece_bytes;
+  UnitProblem   p     = unit_problem(spec, SPMV_I32, SPMV_F64);
+  UnitPlan      whole = unit_plan(SPMV_DEVICE, "rbp", &p.csr, "%s", "");
+  void         *expected, *got;
+
+  spmv_upload_piece_bytes = piece_bytes;
+  UnitPlan parts          = unit_plan(SPMV_DEVICE, "rbp", &p.csr, "%s", "");
+  for (int renewed = 0; renewed < 2; renewed++) {
+    expected = device_values(&whole);
+    got      = device_values(&parts);
+    UNIT_CHECK(!memcmp(expected, got, (size_t)whole.plan->memory.array[0].bytes));
+    free(expected);
+    free(got);
+    for (int64_t k = 0; k < p.csr.pattern.nnz; k++) ((double *)p.values)[k] = (double)k + 0.5;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(parts.plan, p.values, SPMV_HOST, &parts.exec));
+    spmv_upload_piece_bytes = usual;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(whole.plan, p.values, SPMV_HOST, &whole.exec));
+    spmv_upload_piece_bytes = piece_bytes;
+  }
+  spmv_upload_piece_bytes = usual;
+  unit_plan_clear(&parts);
+  unit_plan_clear(&whole);
+  unit_problem_clear(&p);
+}
+
+UNIT_TEST(rbp_values_may_come_in_pieces)
+{
+  static const char *const names[] = {"elasticity_fixed_dofs", "lengths_near_1024", "circuit_rails"};
+
+  if (spmv_device_count(NULL) == 0) return;
+  for (int m = 0; m < case_matrix_count(); m++)
+    for (int n = 0; n < 3; n++) {
+      if (strcmp(case_matrix(m)->name, names[n])) continue;
+      const GenSpec spec = case_matrix(m)->spec();
+      check_pieces(&spec, 8);
+      check_pieces(&spec, 8 * 1000);
+    }
+}
+#endif

@@ -27,7 +27,7 @@ static const SpmvOptionDesc class_rows[] = {
 
 static const SpmvOptionDesc process_rows[] = {
     {"device_keep", SPMV_OPTION_INT, -1, -1, 1e15, NULL,
-     "bytes of freed memory of each device that are kept for the next matrix; -1: a 64th of the device's memory"},
+     "bytes of freed memory of each device that are kept for the next matrix; -1: 64 MiB"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
