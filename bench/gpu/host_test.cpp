@@ -7,6 +7,7 @@
 #include "jagged.hpp"
 #include "readers.hpp"
 #include "results.hpp"
+#include "spgemm_case.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -230,6 +231,19 @@ void test_json()
   EXPECT(all.text(0) == "{\"x\": 1e+301, \"n\": null, \"l\": [1, \"a \\\"b\\\"\\\\\\u000a\"], \"t\": true}");
 }
 
+/* Full blocks of 3 x 6; the transposed of the transposed is the same */
+void test_prolongator()
+{
+  const bench::Csr a = bench::make_matrix("hex3:6"), p = bench::make_prolongator(a);
+  const bench::Csr q = bench::make_prolongator(bench::make_matrix("stencil7:6"));
+
+  bench::check_csr(p);
+  bench::check_csr(q);
+  EXPECT(p.rows == a.rows && p.cols % 6 == 0 && p.cols > 0 && p.cols < p.rows && p.nnz % 18 == 0);
+  EXPECT(q.cols < q.rows && q.nnz >= q.rows);
+  EXPECT(same(p, bench::transposed(bench::transposed(p))));
+}
+
 void test_command_line()
 {
   const auto parse = [](std::vector<const char *> words) {
@@ -261,6 +275,7 @@ int main(int argc, char **argv)
   test_jagged();
   test_results(argc > 1 ? argv[1] : ".");
   test_json();
+  test_prolongator();
   test_command_line();
   std::printf("%s\n", failures ? "FAILED" : "all host parts of the benchmark behave");
   return failures ? 1 : 0;

@@ -13,6 +13,7 @@ enum { THREADS = 256, WIDE_THREADS = 128, MOST_ROWS = 3, MOST_INNER = 6 };
 template <int R, int INNER, int COLS>
 struct Shape {
   enum {
+    FIXED     = R > 0,
     SINGLE    = R == 1 && INNER == 1 && COLS == 1,
     R_MAX     = R ? R : MOST_ROWS,
     INNER_MAX = INNER ? INNER : MOST_INNER
@@ -131,7 +132,7 @@ __device__ inline void load_factors(const Operands<S> &m, const Shape &shape, co
 #pragma unroll
     for (int l = 0; l < Shape::INNER_MAX; l++)
       if (r < shape.rows() && l < shape.inner())
-        factor[r][l] = m.left_values[b.values + (piece.first_row + r) * row_step + l * inner_step];
+        factor[r][l] = __ldg(m.left_values + b.values + (piece.first_row + r) * row_step + l * inner_step);
 }
 
 /* Adds the products of one left block to the sums. Lanes look up the places of blocks first, and then share entries. */
@@ -145,8 +146,8 @@ __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const
 
   load_factors(m, shape, piece, b, factor);
   for (int j0 = b.first; j0 < b.end; j0 += LANES) {
-    const int j = j0 + team.lane, entries = min(LANES, b.end - j0) * cols;
-    const int found = j < b.end ? spmv_lower_bound(columns, 0, piece.count, m.right.col[j]) : 0;
+    const int j = min(j0 + team.lane, b.end - 1), entries = min(LANES, b.end - j0) * cols;
+    const int found = spmv_lower_bound(columns, 0, piece.count, __ldg(m.right.col + j));
     for (int e0 = 0; e0 < entries; e0 += LANES) {
       const int e = e0 + team.lane, place = Shape::SINGLE ? found : team.from(found, min(e / cols, LANES - 1));
       if (e >= entries) continue;
@@ -155,7 +156,7 @@ __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const
       S        other[Shape::INNER_MAX];
 #pragma unroll
       for (int l = 0; l < Shape::INNER_MAX; l++)
-        if (l < shape.inner()) other[l] = value[l * step];
+        if (l < shape.inner()) other[l] = __ldg(value + l * step);
 #pragma unroll
       for (int r = 0; r < Shape::R_MAX; r++)
         if (r < shape.rows()) {
@@ -169,8 +170,16 @@ __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const
   }
 }
 
+/* Thread blocks per multiprocessor: as many as their shared memory allows, where the registers of a shape do */
+template <typename Shape, bool WIDE>
+constexpr int resident()
+{
+  return WIDE ? 5 : spmv_resident_blocks(THREADS, Shape::SINGLE ? 6 : Shape::FIXED ? 4 : 2);
+}
+
 template <typename S, typename Shape, int LANES, int SUMS, int BLOCKS, bool WIDE>
-__global__ void __launch_bounds__(WIDE ? WIDE_THREADS : THREADS) spmv_product_sum(Operands<S> m, Shape shape)
+__global__ void __launch_bounds__(WIDE ? WIDE_THREADS : THREADS, resident<Shape, WIDE>())
+    spmv_product_sum(Operands<S> m, Shape shape)
 {
   enum { TEAMS = (WIDE ? WIDE_THREADS : THREADS) / LANES };
   __shared__ S      all_sums[TEAMS][SUMS];

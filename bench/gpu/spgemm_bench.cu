@@ -1,0 +1,246 @@
+/*
+  spgemm_bench.cu - spgemm_bench: products A P and P^T A P of the library against cuSPARSE, for matrices of the
+  catalogue and prolongators of smoothed aggregation (spgemm_case.hpp)
+
+    spgemm_bench [--matrix family:size]... [--out file] [--commit text] [--no-peers] [--budget seconds]
+
+  For each: seconds of the first symbolic phase, of a later one, and of the values again; bytes held and scratch, and
+  what cudaMemGetInfo() misses after the symbolic phase. The transposed P that cuSPARSE needs is given to it.
+*/
+#include "results.hpp"
+#include "spgemm_case.hpp"
+#include "spgemm_peer.cuh"
+#include "timing.cuh"
+
+#include <spmv_kernels.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+
+namespace bench
+{
+namespace
+{
+
+constexpr int    SYMBOLIC_RUNS = 5, NUMERIC_RUNS = 20;
+constexpr double TOLERANCE = 1e-12; /* of the largest magnitude of the result, for each of its values */
+
+const char *const DEFAULT_MATRICES[] = {"tet3_natural:68", "tet3_rcm:68",    "hex3:60",      "tet3_natural:16",
+                                        "stencil7:120",    "p1_natural:100", "stencil27:80", "stencil7:16"};
+
+std::int64_t free_bytes()
+{
+  std::size_t free_now = 0, total = 0;
+
+  BENCH_CUDA(cudaDeviceSynchronize());
+  BENCH_CUDA(cudaMemGetInfo(&free_now, &total));
+  return static_cast<std::int64_t>(free_now);
+}
+
+void check(SpmvStatus status, const SpmvExec &exec)
+{
+  if (status) throw std::runtime_error(exec.message);
+}
+
+double median_seconds(int runs, const std::function<void()> &work)
+{
+  std::vector<double> seconds;
+
+  for (int i = 0; i < runs; i++) seconds.push_back(wall_seconds_of(work));
+  return spread_of(seconds).median;
+}
+
+/* A result on the host */
+struct Product {
+  Array<std::int32_t> row_ptr, col;
+  Array<double>       values;
+};
+
+/* Equal patterns, and values that differ by rounding only; says what is wrong, or nothing */
+std::string compare(const Product &own, const Product &peer)
+{
+  double largest = 0, worst = 0;
+
+  if (own.row_ptr.bytes() != peer.row_ptr.bytes() || own.col.bytes() != peer.col.bytes() ||
+      std::memcmp(own.row_ptr.data(), peer.row_ptr.data(), own.row_ptr.bytes()) != 0 ||
+      std::memcmp(own.col.data(), peer.col.data(), own.col.bytes()) != 0)
+    return "patterns differ";
+  for (std::size_t k = 0; k < own.values.size(); k++) {
+    largest = std::fmax(largest, std::fabs(peer.values[k]));
+    worst   = std::fmax(worst, std::fabs(own.values[k] - peer.values[k]));
+    if (std::isnan(own.values[k])) return "a value is not a number";
+  }
+  return worst <= TOLERANCE * largest ? "" : "values differ by " + std::to_string(worst);
+}
+
+SpmvPattern device_pattern(const Csr &host, const DeviceCsr &m)
+{
+  return {host.rows, host.cols, host.nnz, SPMV_I32, SPMV_DEVICE, m.row_ptr.data(), m.col.data(), nullptr, nullptr};
+}
+
+Json measure_own(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t stream, Product &result, int &faults)
+{
+  const DeviceCsr   there_a(a), there_p(p);
+  const SpmvPattern pattern_a = device_pattern(a, there_a), pattern_p = device_pattern(p, there_p);
+  ::SpmvProduct    *product = nullptr;
+  SpmvExec          exec;
+  SpmvPattern       c;
+  Json              r = Json::object();
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  exec.stream         = stream;
+  const auto symbolic = [&] {
+    spmv_product_destroy(&product);
+    check(spmv_product_symbolic(kind, &pattern_a, &pattern_p, SPMV_F64, &exec, &product), exec);
+  };
+  const std::int64_t before = free_bytes();
+  r["kernel"]               = "spmvpack";
+  r["symbolic_first_s"]     = wall_seconds_of(symbolic);
+  r["device_bytes"]         = before - free_bytes();
+  r["symbolic_s"]           = median_seconds(SYMBOLIC_RUNS, symbolic);
+  spmv_product_pattern(product, &c);
+  DeviceArray<double> values(static_cast<std::size_t>(c.nnz)), again(static_cast<std::size_t>(c.nnz));
+  const auto          numeric = [&](DeviceArray<double> &to) {
+    check(spmv_product_numeric(product, there_a.values.data(), there_p.values.data(), to.data(), &exec), exec);
+  };
+  numeric(again);
+  r["numeric_s"] = median_seconds(NUMERIC_RUNS, [&] { numeric(values); });
+  std::int64_t bytes, scratch;
+  double       flops;
+  spmv_product_info(product, &bytes, &scratch, &flops);
+  r["held_bytes"]     = bytes;
+  r["scratch_bytes"]  = scratch;
+  r["flops"]          = flops;
+  r["nnz"]            = c.nnz;
+  const bool the_same = differing(values.data(), again.data(), c.nnz, stream) == 0;
+  r["repeatable"]     = the_same;
+  faults += !the_same;
+  result.row_ptr = Array<std::int32_t>(static_cast<std::size_t>(c.rows) + 1);
+  result.col     = Array<std::int32_t>(static_cast<std::size_t>(c.nnz));
+  result.values  = values.on_host();
+  BENCH_CUDA(cudaMemcpy(result.row_ptr.data(), c.row_ptr, result.row_ptr.bytes(), cudaMemcpyDeviceToHost));
+  BENCH_CUDA(cudaMemcpy(result.col.data(), c.col, result.col.bytes(), cudaMemcpyDeviceToHost));
+  spmv_product_destroy(&product);
+  return r;
+}
+
+/* All that cuSPARSE needs for A P, or P^T (A P) */
+struct Peer {
+  PeerMatrix                   a, p, pt, ap, c;
+  std::unique_ptr<PeerProduct> first, second;
+
+  Peer(const Csr &a_, const Csr &p_, const Csr &pt_) : a(a_), p(p_), pt(pt_), ap(a_.rows, p_.cols), c(p_.cols, p_.cols)
+  {
+  }
+  void symbolic(SpmvProductKind kind, cudaStream_t stream)
+  {
+    first = std::make_unique<PeerProduct>(stream, a, p, ap);
+    first->symbolic();
+    if (kind == SPMV_PRODUCT_AB) return;
+    second = std::make_unique<PeerProduct>(stream, pt, ap, c);
+    second->symbolic();
+  }
+  void numeric()
+  {
+    first->numeric();
+    if (second) second->numeric();
+  }
+};
+
+Json measure_peer(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t stream, const Product &own,
+                  int &faults)
+{
+  const Csr pt = transposed(p);
+  Peer      peer(a, p, pt);
+  Json      r = Json::object();
+
+  const std::int64_t before = free_bytes();
+  r["kernel"]               = "cusparse";
+  r["symbolic_first_s"]     = wall_seconds_of([&] { peer.symbolic(kind, stream); });
+  r["device_bytes"]         = before - free_bytes();
+  peer.numeric();
+  r["numeric_s"]      = median_seconds(NUMERIC_RUNS, [&] { peer.numeric(); });
+  const PeerMatrix &c = kind == SPMV_PRODUCT_AB ? peer.ap : peer.c;
+  r["nnz"]            = c.nnz;
+  const Product other = {c.row_ptr.on_host(), c.col.on_host(), c.values.on_host()};
+  r["fault"]          = compare(own, other);
+  faults += !compare(own, other).empty();
+  return r;
+}
+
+/* A peer that runs out of memory is no fault of ours */
+Json measure_peer_or_say(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t stream, const Product &own,
+                         int &faults)
+{
+  try {
+    return measure_peer(kind, a, p, stream, own, faults);
+  } catch (const std::exception &e) {
+    Json r      = Json::object();
+    r["kernel"] = "cusparse";
+    r["reason"] = e.what();
+    return r;
+  }
+}
+
+MatrixResult measure(const Csr &a, bool peers, cudaStream_t stream)
+{
+  const Csr    p = make_prolongator(a);
+  MatrixResult m;
+
+  m.matrix           = Json::object();
+  m.matrix["name"]   = a.name;
+  m.matrix["rows"]   = a.rows;
+  m.matrix["nnz"]    = a.nnz;
+  m.matrix["p_cols"] = p.cols;
+  m.matrix["p_nnz"]  = p.nnz;
+  for (const auto kind : {SPMV_PRODUCT_PTAP, SPMV_PRODUCT_AB}) {
+    Product    own;
+    const auto add = [&](Json r) {
+      r["matrix"]  = a.name;
+      r["product"] = kind == SPMV_PRODUCT_AB ? "A P" : "P^T A P";
+      std::fprintf(stderr, "  %s\n", r.text(0).c_str());
+      m.records.push_back(std::move(r));
+    };
+    add(measure_own(kind, a, p, stream, own, m.faults));
+    if (peers) add(measure_peer_or_say(kind, a, p, stream, own, m.faults));
+  }
+  return m;
+}
+
+int run(const CommandLine &c)
+{
+  cudaStream_t stream;
+
+  BENCH_CUDA(cudaStreamCreate(&stream));
+  Results   results(c.out, run_header(c.commit, stream));
+  const int faults =
+      measure_all(matrix_sources(c), c.budget, results, [&](const Csr &a) { return measure(a, c.peers, stream); });
+  if (c.out.empty()) std::cout << results.text();
+  BENCH_CUDA(cudaStreamDestroy(stream));
+  return faults ? 1 : 0;
+}
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char **argv)
+{
+  std::string reason;
+
+  try {
+    bench::CommandLine c     = bench::parse_command_line(argc, argv);
+    bool               named = false;
+    for (int i = 1; i < argc; i++) named = named || !std::strcmp(argv[i], "--matrix") || !std::strcmp(argv[i], "--set");
+    if (!named) c.matrices.assign(std::begin(bench::DEFAULT_MATRICES), std::end(bench::DEFAULT_MATRICES));
+    if (bench::usable_devices(reason) == 0) {
+      std::fprintf(stderr, "spgemm_bench: no usable CUDA device: %s\n", reason.c_str());
+      return bench::NO_DEVICE;
+    }
+    return bench::run(c);
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "spgemm_bench: %s\n", e.what());
+    return 1;
+  }
+}
