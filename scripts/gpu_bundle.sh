@@ -24,7 +24,7 @@ parts=${PARTS:-cuda}
 programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex10
   ksp/ksp/tutorials/ex56)
 tests=(conf_kernels unit_kernels conf_mat fuzz_mat mat_device_memory mat_values ksp_history ksp_refresh spmv_bench petsc_bench
-  coo_bench solve_bench fold_paper)
+  coo_bench solve_bench spgemm_bench fold_paper)
 distro_programs=(ksp/ksp/tutorials/ex2)
 distro_tests=(conf_mat fuzz_mat mat_options ksp_history spmv_bench)
 
