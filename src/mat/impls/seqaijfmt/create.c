@@ -189,6 +189,7 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
   A->ops->copy                      = from->copy;
   A->ops->zeroentries               = from->zeroentries;
   A->ops->getcolumnreductions       = from->getcolumnreductions;
+  A->ops->load                      = from->load;
   A->ops->getdiagonal               = from->getdiagonal;
   A->ops->productsetfromoptions     = from->productsetfromoptions;
   A->ops->bindtocpu                 = from->bindtocpu;

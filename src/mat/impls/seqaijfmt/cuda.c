@@ -219,6 +219,7 @@ PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
   PetscCall(Wrap(A, "MatStoreValues_C", (AIJFmtFunction)MatStoreValues_SeqAIJFmt, &parent_store));
   A->ops->bindtocpu = MatBindToCPU_SeqAIJFmt;
   PetscCall(AIJFmtCudaValuesInstall(A));
+  PetscCall(AIJFmtCudaHostCopyInstall(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,6 +237,7 @@ PetscErrorCode AIJFmtCudaRemove(Mat A, const Mat_AIJFmt *s)
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatMPIAIJGetLocalMatMerge_C", parent_merge));
   } else {
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStoreValues_C", parent_store));
+    A->ops->eliminatezeros = s->parent->seq.eliminatezeros;
     PetscCall(s->parent->seq.bindtocpu(A, AIJFmtBoundToCPU(A)));
     if (AIJFmtBoundToCPU(A)) PetscCall(FollowVecType(A, PETSC_FALSE));
   }

@@ -258,33 +258,6 @@ PetscErrorCode AIJFmtCudaDiagonal(Mat A, Mat_AIJFmt *s, void *diagonal, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent zeroes the values on the device whenever there are any, and takes these for current then. After new
-   nonzeros on the host they are those of another pattern. And where the host's values are current, they were written
-   there, and what comes after the zeros will be too: to fetch them from the device would take longer than to write
-   them. So the device's are zeroed only where they alone are current. */
-static PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
-{
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s && A->offloadmask == PETSC_OFFLOAD_GPU && !s->keeps_host) {
-    AIJFmtNameGuard guard;
-    PetscErrorCode  error;
-
-    PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
-    error = s->parent->seq.zeroentries(A);
-    PetscCall(AIJFmtNameGuardEnd(A, &guard));
-    PetscCall(error);
-  } else {
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
-    PetscCall(parent->seq.zeroentries(A));
-    PetscCall(AIJFmtCudaHostWritten(A));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Whether both have the same pattern; the caller knows that their sizes are equal */
 static PetscErrorCode SamePattern(Mat A, Mat B, PetscBool *same)
 {
@@ -394,49 +367,11 @@ static PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Functions of PETSc that read the host's values without asking for them get current ones */
-PetscErrorCode AIJFmtCudaFetch(Mat A)
-{
-  const PetscScalar *values;
-
-  PetscFunctionBegin;
-  if (A->offloadmask != PETSC_OFFLOAD_GPU) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSeqAIJGetArrayRead(A, &values));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, PetscReal *reductions)
-{
-  const AIJFmtParent *host;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCudaFetch(A));
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(host->seq.getcolumnreductions(A, type, reductions));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat A, PetscBool keep)
-{
-  const AIJFmtParent *host;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCudaFetch(A));
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(host->seq.eliminatezeros(A, keep));
-  PetscCall(AIJFmtCudaHostWritten(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode AIJFmtCudaValuesInstall(Mat A)
 {
   PetscFunctionBegin;
-  A->ops->axpy                = MatAXPY_SeqAIJFmt;
-  A->ops->copy                = MatCopy_SeqAIJFmt;
-  A->ops->getcolumnreductions = MatGetColumnReductions_SeqAIJFmt;
-  A->ops->eliminatezeros      = MatEliminateZeros_SeqAIJFmt;
-  if (!AIJFmtBoundToCPU(A)) A->ops->zeroentries = MatZeroEntries_SeqAIJFmt; /* AIJFmtCudaRebind() goes by it */
+  A->ops->axpy = MatAXPY_SeqAIJFmt;
+  A->ops->copy = MatCopy_SeqAIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,6 +8,7 @@
   for products is the composed function MatProductSetFromOptions_anytype_C; convert.c has those for MatConvert().
 */
 #include "seqaijfmt.h"
+#include "cuda.h"
 
 typedef PetscErrorCode SetProduct(Mat);
 
@@ -36,6 +37,32 @@ static PetscErrorCode QueryFactors(Mat factor[3], const char name[], SetProduct 
   for (int f = 0; f < 3 && factor[f] && !*found; f++) {
     PetscCall(PetscObjectQueryFunction((PetscObject)factor[f], name, found));
     if (*found == except) *found = NULL;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A product that is computed on the host may read a factor's values there without asking for them, each time that its
+   numeric phase runs: as those of A B^T and of A^T with a dense matrix do. From now on they are always current there.
+ */
+PetscErrorCode AIJFmtProductKeepHost(Mat C)
+{
+  const Mat factor[] = {C->product->A, C->product->B, C->product->C};
+
+  PetscFunctionBegin;
+  for (int f = 0; f < 3; f++) {
+    Mat_AIJFmt *s        = NULL;
+    Mat         block[2] = {factor[f], NULL};
+
+    if (factor[f]) PetscCall(AIJFmtStateGet(factor[f], &s));
+    if (s && s->parallel) PetscCall(AIJFmtBlocksGet(factor[f], block));
+    for (int b = 0; s && b < 2; b++) {
+      Mat_AIJFmt *inner = NULL;
+
+      if (block[b]) PetscCall(AIJFmtStateGet(block[b], &inner));
+      if (!inner) continue;
+      inner->keeps_host = PETSC_TRUE;
+      PetscCall(AIJFmtCudaFetch(block[b]));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

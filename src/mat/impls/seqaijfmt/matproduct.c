@@ -371,32 +371,6 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A product that is computed on the host may read a factor's values there without asking for them, each time that its
-   numeric phase runs: as those of A B^T and of A^T with a dense matrix do. From now on they are always current there.
- */
-PetscErrorCode AIJFmtProductKeepHost(Mat C)
-{
-  const Mat factor[] = {C->product->A, C->product->B, C->product->C};
-
-  PetscFunctionBegin;
-  for (int f = 0; f < 3; f++) {
-    Mat_AIJFmt *s        = NULL;
-    Mat         block[2] = {factor[f], NULL};
-
-    if (factor[f]) PetscCall(AIJFmtStateGet(factor[f], &s));
-    if (s && s->parallel) PetscCall(AIJFmtBlocksGet(factor[f], block));
-    for (int b = 0; s && b < 2; b++) {
-      Mat_AIJFmt *inner = NULL;
-
-      if (block[b]) PetscCall(AIJFmtStateGet(block[b], &inner));
-      if (!inner) continue;
-      inner->keeps_host = PETSC_TRUE;
-      PetscCall(AIJFmtCudaFetch(block[b]));
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Whether A is a product that is computed on the host, into arrays of which the device is not told */
 PetscBool AIJFmtIsHostProduct(Mat A)
 {

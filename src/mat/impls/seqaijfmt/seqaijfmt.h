@@ -127,6 +127,7 @@ PETSC_INTERN PetscErrorCode AIJFmtParentsReset(void);
 /* dispatch.c */
 PETSC_INTERN PetscErrorCode AIJFmtDispatchInstall(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtDispatchRemove(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtProductKeepHost(Mat);
 
 /* names.c */
 PETSC_INTERN PetscErrorCode AIJFmtAliasBegin(Mat, AIJFmtAlias *);
@@ -188,7 +189,6 @@ PETSC_INTERN PetscBool      AIJFmtPlanFollows(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtValuesInstall(Mat);
 
 /* matproduct.c */
-PETSC_INTERN PetscErrorCode AIJFmtProductKeepHost(Mat);
 PETSC_INTERN PetscBool      AIJFmtIsHostProduct(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat, PetscBool);
 
