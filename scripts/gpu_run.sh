@@ -14,6 +14,7 @@
 #                 with a matrix ten times the device memory that it may take
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
+#   mpi           GPU-aware MPI on two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
 #
 # Without a step: all, in this order. A step that fails does not keep the next from running; one whose part the bundle has
@@ -21,15 +22,15 @@
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_solve, LIMIT_distro
-#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 480, 500)
+# LIMIT_solve, LIMIT_mpi, LIMIT_distro
+#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 480, 300, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
 #                     where the driver's server that lets processes share a GPU, MPS, is not there)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
-# SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh
+# SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1), FUZZ_SKIP operations to leave out
 # CUDA_HOME           where the CUDA libraries are (/usr/local/cuda)
@@ -37,10 +38,10 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper solve distro)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper solve mpi distro)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
-  [solve]=${LIMIT_solve:-480} [distro]=${LIMIT_distro:-500})
+  [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 
 say() { printf '%s\n' "$*"; }
@@ -65,7 +66,7 @@ folder_of() {
 library_path() {
   local part=$1 name folder path
   path=$part/lib:$part/lib/mpich:$cuda/lib64:$cuda/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  for name in $(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' \
+  for name in $(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' -not -path '*/lib/ucx/*' \
     -exec env LD_LIBRARY_PATH="$path" ldd {} + 2>/dev/null |
     awk '/not found/ { print $1 }' | sort -u); do
     if [[ -e $part/lib/compiler/$name ]]; then folder=$part/lib/compiler; else folder=$(folder_of "$name"); fi
@@ -309,6 +310,8 @@ step_solve() {
   try "$here/solve_run.sh" "$out" $((single - 15)) "$here/lib/libpetscpack.so" "$(manifest commit)" "$here/data"
 }
 
+step_mpi() { "$here/mpi_run.sh" "$out" $((limit[mpi] - 20)) "$here/lib/libpetscpack.so" "$(manifest commit)" || failed=$?; }
+
 # The plan of a matrix on the GPU, its vectors in PETSc on the host: a program of PETSc as it is, then every format
 step_distro() {
   local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_decline 0)
@@ -350,6 +353,10 @@ run_step() {
   timeout --kill-after=10 "${limit[$step]}" "$here/gpu_run.sh" --only "$out" "$step" >"$out/$step.log" 2>&1 || status=$?
   case $status in
     0) say "$step: passed in $((SECONDS - begin)) s" ;;
+    77)
+      say "$step: skipped, $(tail -n 1 "$out/$step.log")"
+      return 0
+      ;;
     124 | 137) say "$step: FAILED, stopped at its limit of ${limit[$step]} s" ;;
     *) say "$step: FAILED in $((SECONDS - begin)) s" ;;
   esac
