@@ -85,7 +85,7 @@ build_petsc_programs() {
 
 strip_all() { find "$1/bin" "$1/lib" -type f -exec strip --strip-unneeded {} +; }
 
-# glibc and CUDA are those of the machine; MPI is copied as a whole; the compiler's libraries are a last resort
+# glibc and CUDA are those of the machine; MPI is copied as a whole; the compiler's libraries, and CUPTI, are a last resort
 from_the_machine='^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util)\.|libcu(da|blas|fft|pti|rand|solver|sparse)|libnv)'
 from_the_compiler='^(libstdc\+\+|libgcc_s)\.'
 

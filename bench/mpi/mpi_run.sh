@@ -96,7 +96,7 @@ log_kspsolve() {
     for type in "${types[@]}"; do
       run 40 "$setup" bench_kspsolve -n "$n" -ksp_type cg -pc_type jacobi -mat_type "$type" -dll_append "$plugin" \
         -log_view ":$parts/$setup/bench_kspsolve.$type.csv:ascii_csv" >"$parts/$setup/$type.log" 2>&1 || failed=1
-      tail -n 1 "$parts/$setup/$type.log"
+      say "${title[$setup]}: bench_kspsolve -n $n, $type: $(tail -n 1 "$parts/$setup/$type.log")"
     done
     python3 "$here/solve_log.py" "$parts/$setup/log.json" "$parts/$setup"/*.csv || failed=1
   done

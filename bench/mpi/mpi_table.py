@@ -4,6 +4,7 @@
     bench/mpi/mpi_table.py mpi.json --take "1 GPU=solve.json" --take "2 GPUs=other.json" ...   makes mpi.json
     bench/mpi/mpi_table.py mpi.json                     tables as Markdown, on standard output
     bench/mpi/mpi_table.py mpi.json --details mpi.md    the same into a file
+    bench/mpi/mpi_table.py mpi.json --document docs/gpu-aware-mpi.md    between the marks mpi:begin and mpi:end of a document
 
 What is taken comes from solve_bench (or solve_table.py --merge) and solve_log.py; files with the same title belong together.
 In brackets stands how many times as fast as the first title it is, with the same type.
@@ -18,6 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "solve")]  # in a bundle all script
 import solve_table  # noqa: E402
 
 EVENTS = ("KSPSolve", "MatMult", "VecScatterBegin", "VecScatterEnd", "SFPack", "SFUnpack", "PCApply")
+SOLVERS = {"cg_jacobi": "CG + Jacobi", "cg_gamg": "CG + GAMG"}
 ROWS = (
     ("products", "product", lambda cell: solve_table.seconds_of(cell, "product")),
     ("products", "transposed product", lambda cell: solve_table.seconds_of(cell, "transposed")),
@@ -65,8 +67,16 @@ def row_of(label, seconds):
     return [[label] + [solve_table.with_ratio(s, seconds[0] if i else None) for i, s in enumerate(seconds)]]
 
 
+def iterations_row(solver, kind, cells):
+    """GAMG has other aggregates on other numbers of processes, hence other iterations."""
+    iterations = [solve_table.iterations_of(cell) for cell in cells]
+    if all(i is None for i in iterations):
+        return []
+    return [[f"{SOLVERS[solver]}, iterations, `{kind}`"] + ["–" if i is None else str(i) for i in iterations]]
+
+
 def notes_of(setups, matrix):
-    """What failed or was wrong, and other iterations than those of the first setup, which make solves no equals."""
+    """What failed or was wrong; nothing of it is left to a dash in the table."""
     found = []
     for title, results in setups.items():
         for (name, solver, kind), cell in results.cells.items():
@@ -74,20 +84,21 @@ def notes_of(setups, matrix):
                 continue
             found += [f"{title}, `{kind}`, {solver}: {cell[key]}" for key in ("error", "wrong") if key in cell]
             found += [f"{title}, `{kind}`, {solver}, {p['name']}: {p['error']}" for p in cell["phases"] if "error" in p]
-            iterations = solve_table.iterations_of(cell)
-            if iterations is not None:
-                found.append(f"{title}, `{kind}`, {solver}: {iterations} iterations")
     return found
 
 
 def tables_of_matrices(setups):
     lines = []
+    kinds = dict.fromkeys(t for r in setups.values() for t in r.types)
     for name, matrix in {k: m for r in setups.values() for k, m in r.matrices.items()}.items():
         rows = []
         for solver, label, value in ROWS:
-            for kind in dict.fromkeys(t for r in setups.values() for t in r.types):
+            for kind in kinds:
                 cells = [r.cells.get((name, solver, kind)) for r in setups.values()]
                 rows += row_of(f"{label}, `{kind}`", [value(cell) if cell else None for cell in cells])
+        for solver in SOLVERS:
+            for kind in kinds:
+                rows += iterations_row(solver, kind, [r.cells.get((name, solver, kind)) for r in setups.values()])
         lines += ["", f"## `{name}`", "", f"{matrix['rows']:,} rows, {matrix['nonzeros']:,} nonzeros.", ""]
         lines += solve_table.markdown([""] + list(setups), rows)
         notes = notes_of(setups, name)
@@ -123,11 +134,23 @@ def tables(setups):
     return "\n".join(lines + tables_of_matrices(setups) + tables_of_programs(setups)) + "\n"
 
 
+def fill_document(path, text):
+    """The title stays behind, and headings go one level down."""
+    begin, end = "<!-- mpi:begin -->\n", "<!-- mpi:end -->"
+    before, found, rest = Path(path).read_text().partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        sys.exit(f"mpi_table.py: {path} has no marks {begin.strip()} and {end}")
+    body = text.partition("\n\n")[2].replace("\n## ", "\n### ")
+    Path(path).write_text(before + begin + body + end + after)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results")
     parser.add_argument("--take", action="append", metavar="TITLE=FILE")
     parser.add_argument("--details", metavar="FILE")
+    parser.add_argument("--document", metavar="FILE")
     arguments = parser.parse_args()
     if arguments.take:
         setups = gather(arguments.take)
@@ -137,7 +160,9 @@ def main():
     text = tables(setups)
     if arguments.details:
         Path(arguments.details).write_text(text)
-    elif not arguments.take:
+    if arguments.document:
+        fill_document(arguments.document, text)
+    if not (arguments.take or arguments.details or arguments.document):
         print(text, end="")
 
 

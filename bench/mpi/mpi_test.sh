@@ -39,3 +39,7 @@ grep -q '"ranks": 2,.*"launcher": "mpiexec -n 2", "gpu_aware_mpi": false' "$fold
 python3 "$here/mpi_table.py" "$folder/mpi.json" --take "one=$folder/one.json" --take "two=$folder/two.json" --details "$folder/mpi.md"
 python3 "$here/mpi_table.py" "$folder/mpi.json" | cmp - "$folder/mpi.md"
 grep -qE '^\| product, .aijrbp. \| [0-9.]+ \| [0-9.]+ \([0-9.]+\) \|$' "$folder/mpi.md"
+printf '# Title\n\n<!-- mpi:begin -->\nold\n<!-- mpi:end -->\n\nThe end.\n' >"$folder/document.md"
+python3 "$here/mpi_table.py" "$folder/mpi.json" --document "$folder/document.md"
+grep -q '^### .stencil7:8.$' "$folder/document.md" && grep -q '^The end.$' "$folder/document.md"
+if grep -q '^old$' "$folder/document.md"; then exit 1; fi

@@ -92,7 +92,7 @@ def bars_of(process):
     """(lane, name, interval) of the last product, lanes 0 host, 1 message, 2 kernels, 3 copies."""
     intervals = products_of(process)[-1]
     message = message_of(intervals)
-    bars = [(0, i["name"], i) for i in intervals if i["row"] in ("product", "mpi")]
+    bars = [(0, i["name"], i) for row in ("product", "mpi") for i in intervals if i["row"] == row]  # the calls lie upon it
     bars += [(1, "message", message)] if message else []
     bars += [(2, name, i) for name, i in name_kernels(intervals)]
     return bars + [(3, "copy", i) for i in intervals if i["row"] == "copy"]
