@@ -62,6 +62,7 @@ run_one() {
     ${SOLVE_ARGS:-} -budget "$((share * 7 / 10))" -commit "$commit" -json "$parts/$name.json" "${aware[@]}" \
     -launcher "${launcher[*]##*/}" -options_left no >"$parts/$name.log" 2>&1 || status=$?
   grep -E 'ERROR|WRONG' "$parts/$name.log" | cut -c 1-300
+  ((status == 0)) || tail -n 2 "$parts/$name.log" | cut -c 1-200
   echo "= status $status, $(left) s left"
   ((status == 0)) || failed=1
 }

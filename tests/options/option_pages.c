@@ -85,7 +85,7 @@ static void write_page(FILE *page, const SpmvFormat *table)
                   " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n");
   else print_calls(page, table);
   if (table == &AIJFmtClassTable)
-    fprintf(page, "\nEach of these has functions of its own too: `MatAIJFmtSetCheck()`, `MatAIJFmtSetEager()`,"
+    fprintf(page, "\nThe first four have functions of their own too: `MatAIJFmtSetCheck()`, `MatAIJFmtSetEager()`,"
                   " `MatAIJFmtSetDecline()` and\n`MatAIJFmtSetDevice()`.\n");
   fprintf(page, "\n[How options are set](README.md)\n");
 }

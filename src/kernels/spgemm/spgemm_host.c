@@ -93,8 +93,8 @@ static SpmvStatus multiply(SpmvProduct *p, const SpmvProductPattern *left, const
 
   (void)teams;
   *c = (SpmvProductPattern){.rows = left->rows, .cols = right->cols, .block_rows = 1, .block_cols = 1};
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, right->cols * 4, "columns seen", &seen));
-  if (seen) memset(seen, 0xFF, (size_t)right->cols * 4);
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (right->cols + 1) * 4, "columns seen", &seen)); /* never NULL */
+  memset(seen, 0xFF, (size_t)right->cols * 4);
   const SpmvStatus status = multiply_marked(p, left, right, c, seen, exec);
   spmv_exec_free(exec, SPMV_HOST, seen);
   return status;

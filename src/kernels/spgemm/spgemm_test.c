@@ -169,6 +169,29 @@ UNIT_TEST(products_add_what_is_not_a_number)
     }
 }
 
+static int64_t held_bytes(const char *name)
+{
+  for (int i = 0; i < product_case_count(); i++) {
+    ProductCase c;
+    if (!product_case(i, PRODUCT_SMALL, &c)) continue;
+    const int     found = !strcmp(c.name, name) && c.kind == SPMV_PRODUCT_PTAP && c.a.pattern.index_type == SPMV_I64;
+    ProductResult r     = {0};
+    if (found) r = product_result(&c, SPMV_DEVICE, NULL);
+    product_result_free(&r);
+    product_case_free(&c);
+    if (found) return r.bytes;
+  }
+  return 0;
+}
+
+/* The matrices differ in one entry of P, which alone keeps it from having blocks; C takes most of the memory */
+UNIT_TEST(products_on_the_device_find_blocks)
+{
+  if (spmv_device_count(NULL) == 0) return;
+  const int64_t blocks = held_bytes("3x3 with 3x6"), entries = held_bytes("almost 3x6");
+  UNIT_CHECK(blocks > 0 && 3 * blocks < 2 * entries);
+}
+
 /* Lets allocation number 1, 2, ... fail until none fails any more */
 static void fail_each_allocation(ProductCase *c, SpmvSpace space, SpmvSpace fault_space)
 {

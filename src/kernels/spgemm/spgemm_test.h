@@ -23,8 +23,8 @@ typedef struct {
 /* On the host, whatever the types and the space of the product */
 typedef struct {
   SpmvStatus  status;
-  SpmvPattern pattern; /* sizes; its arrays are not to be used */
-  int64_t    *row_ptr, *col;
+  SpmvPattern pattern;              /* sizes; its arrays are not to be used */
+  int64_t    *row_ptr, *col, bytes; /* bytes: that the product holds */
   double     *values, flops;
 } ProductResult;
 

@@ -27,7 +27,7 @@ static PetscErrorCode RefuseOtherPetsc(void)
   Not Collective
 
   Input Parameter:
-. bytes - for each device that the process uses, at most 10^15; -1 for a 64th of its memory, 0 to give back all at once
+. bytes - for each device that the process uses, at most 10^15; -1 for 64 MiB, 0 to give back all at once
 
   Options Database Key:
 . -petscpack_device_keep <bytes> - the same, read by `PetscPackInitializePackage()`; -1 by default

@@ -4,6 +4,7 @@
   and those in place work on unassembled matrices too, because creators use them.
 */
 #include "seqaijfmt.h"
+#include "cuda.h"
 
 static PetscErrorCode IsParallel(Mat A, PetscBool *parallel)
 {
@@ -114,8 +115,11 @@ static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *
   const PetscObjectId id                                         = ((PetscObject)A)->id;
   AIJFmtAlias         alias;
   PetscErrorCode      error;
+  Mat_AIJFmt         *s;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && !s->parallel) PetscCall(AIJFmtCudaFetch(A)); /* some converters read the host's values as they are */
   PetscCall(AIJFmtAliasBegin(A, &alias));
   A->ops->convert = NULL;
   error           = MatConvert(A, type, reuse, B);

@@ -114,6 +114,7 @@ static PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat A)
   const AIJFmtParent *parent;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtCudaFetch(A)); /* else the device is taken for current */
   PetscCall(AIJFmtParentOf(A, &parent));
   PetscCall(parent->retrieve_values(A));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
@@ -157,7 +158,7 @@ PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
   PetscCall(AIJFmtDispatchInstall(A, s));
   PetscCall(AIJFmtMergeInstall(A, s));
   PetscCall(AIJFmtCudaInstall(A, s));
-  if (!s->parallel) PetscCall(AIJFmtProductsInstall(A));
+  PetscCall(AIJFmtProductsInstall(A, s->parallel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,6 +188,7 @@ static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
   A->ops->axpy                      = from->axpy;
   A->ops->copy                      = from->copy;
   A->ops->zeroentries               = from->zeroentries;
+  A->ops->getcolumnreductions       = from->getcolumnreductions;
   A->ops->getdiagonal               = from->getdiagonal;
   A->ops->productsetfromoptions     = from->productsetfromoptions;
   A->ops->bindtocpu                 = from->bindtocpu;

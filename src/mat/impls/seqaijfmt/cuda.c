@@ -14,10 +14,11 @@
 
 typedef PetscErrorCode PreallocateCOO(Mat, PetscCount, PetscInt[], PetscInt[]);
 typedef PetscErrorCode SetValuesCOO(Mat, const PetscScalar[], InsertMode);
+typedef PetscErrorCode StoreValues(Mat);
 typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
 
 /* The parent's composed functions that are wrapped here, by [parallel]; cast to the types above when called */
-static AIJFmtFunction parent_preallocate[2], parent_set_values[2], parent_merge;
+static AIJFmtFunction parent_preallocate[2], parent_set_values[2], parent_merge, parent_store;
 
 /* The guards of the blocks of a parallel matrix */
 static PetscErrorCode BlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
@@ -99,6 +100,15 @@ static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse,
   error = ((MergeLocal *)parent_merge)(A, reuse, rows, local);
   PetscCall(BlockGuardsEnd(blocks, guards));
   PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent copies the host's values whether they are current or not */
+static PetscErrorCode MatStoreValues_SeqAIJFmt(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaFetch(A));
+  PetscCall(((StoreValues *)parent_store)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,24 +201,22 @@ static PetscErrorCode Wrap(Mat A, const char *name, AIJFmtFunction ours, AIJFmtF
 
 PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
 {
-  const AIJFmtParent *host;
-  PetscBool           cuda;
+  PetscBool cuda;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtIsCudaParent(s, &cuda));
   if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(Wrap(A, "MatSetPreallocationCOO_C", (AIJFmtFunction)MatSetPreallocationCOO_AIJFmt,
                  &parent_preallocate[s->parallel]));
   if (s->parallel) {
-    A->ops->norm                  = MatNorm_MPIAIJFmt;
-    A->ops->productsetfromoptions = host->mpi.productsetfromoptions;
+    A->ops->norm = MatNorm_MPIAIJFmt;
     PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_MPIAIJFmt, &parent_set_values[1]));
     PetscCall(
         Wrap(A, "MatMPIAIJGetLocalMatMerge_C", (AIJFmtFunction)MatMPIAIJGetLocalMatMerge_MPIAIJFmt, &parent_merge));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_SeqAIJFmt, &parent_set_values[0]));
+  PetscCall(Wrap(A, "MatStoreValues_C", (AIJFmtFunction)MatStoreValues_SeqAIJFmt, &parent_store));
   A->ops->bindtocpu = MatBindToCPU_SeqAIJFmt;
   PetscCall(AIJFmtCudaValuesInstall(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -227,6 +235,7 @@ PetscErrorCode AIJFmtCudaRemove(Mat A, const Mat_AIJFmt *s)
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", parent_set_values[1]));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatMPIAIJGetLocalMatMerge_C", parent_merge));
   } else {
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStoreValues_C", parent_store));
     PetscCall(s->parent->seq.bindtocpu(A, AIJFmtBoundToCPU(A)));
     if (AIJFmtBoundToCPU(A)) PetscCall(FollowVecType(A, PETSC_FALSE));
   }

@@ -45,9 +45,24 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether an operation shall be done on the values on the device. force: it shall unless the user wants the host. When
-   it is true, the parent brings the values there, where they are not. */
-static PetscErrorCode OnDevice(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool force, PetscBool *device)
+/* How much an operation wants the values on the device, where they are not there yet */
+typedef enum {
+  WANTS_FROM_SECOND, /* the host can change the plan as well: the first time that is less than to bring a CSR there */
+  WANTS_WITH_PLAN,   /* where the plan is there */
+  WANTS              /* in any case */
+} Wish;
+
+/* Whether `auto` brings values to the device that are not there */
+static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, Wish wish)
+{
+  if (wish == WANTS) return PETSC_TRUE;
+  if (!s->plan || s->plan->space != SPMV_DEVICE) return PETSC_FALSE;
+  return wish == WANTS_FROM_SECOND && s->host_changes == 0 && AIJFmtPlanFollows(A, s) ? PETSC_FALSE : PETSC_TRUE;
+}
+
+/* Whether an operation shall be done on the values on the device. When it is true, the parent brings the values there,
+   where they are not. */
+static PetscErrorCode OnDevice(Mat A, Mat_AIJFmt *s, const char operation[], Wish wish, PetscBool *device)
 {
   const int wanted = (int)s->class_options.value[AIJFMT_VALUES];
   PetscBool has;
@@ -56,12 +71,11 @@ static PetscErrorCode OnDevice(Mat A, Mat_AIJFmt *s, const char operation[], Pet
   PetscCall(AIJFmtIsCudaParent(s, device));
   if (!*device) PetscFunctionReturn(PETSC_SUCCESS);
   *device = PETSC_FALSE;
-  if (wanted == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) || A->structure_only || A->factortype || AIJFmtHashActive(A) ||
-      !A->assembled)
+  if (wanted == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) || A->structure_only || A->factortype ||
+      AIJFmtHashActive(A) || !A->assembled || AIJFmtIsHostProduct(A))
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!AIJFmtCudaIsCurrent(A, s)) {
-    if (wanted == AIJFMT_AUTO && !force && !(s->plan && s->plan->space == SPMV_DEVICE))
-      PetscFunctionReturn(PETSC_SUCCESS);
+    if (wanted == AIJFMT_AUTO && !GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(HasMemory(A, s, operation, &has));
     if (!has) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s\n", operation));
@@ -79,7 +93,7 @@ PetscErrorCode AIJFmtCudaScale(Mat A, Mat_AIJFmt *s, PetscScalar a, PetscBool *d
   PetscErrorCode  error;
 
   PetscFunctionBegin;
-  PetscCall(OnDevice(A, s, "MatScale()", PETSC_FALSE, done));
+  PetscCall(OnDevice(A, s, "MatScale()", WANTS_FROM_SECOND, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
   error = s->parent->seq.scale(A, a);
@@ -119,7 +133,7 @@ PetscErrorCode AIJFmtCudaDiagonalScale(Mat A, Mat_AIJFmt *s, Vec l, Vec r, Petsc
   Vec             left, right, copy[2];
 
   PetscFunctionBegin;
-  PetscCall(OnDevice(A, s, "MatDiagonalScale()", PETSC_FALSE, done));
+  PetscCall(OnDevice(A, s, "MatDiagonalScale()", WANTS_FROM_SECOND, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceVec(A, PETSC_TRUE, l, &left, &copy[0]));
   PetscCall(DeviceVec(A, PETSC_FALSE, r, &right, &copy[1]));
@@ -179,7 +193,7 @@ PetscErrorCode AIJFmtCudaValuesGetWrite(Mat A, Mat_AIJFmt *s, const char operati
                                         PetscBool *done)
 {
   PetscFunctionBegin;
-  PetscCall(OnDevice(A, s, operation, PETSC_TRUE, done));
+  PetscCall(OnDevice(A, s, operation, WANTS, done));
   if (*done) PetscCall(ValuesGet(A, s, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,7 +229,7 @@ PetscErrorCode AIJFmtCudaShift(Mat A, Mat_AIJFmt *s, PetscScalar a, PetscBool *d
   SpmvExec     exec;
 
   PetscFunctionBegin;
-  PetscCall(OnDevice(A, s, "MatShift()", PETSC_FALSE, done));
+  PetscCall(OnDevice(A, s, "MatShift()", WANTS_FROM_SECOND, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceExec(s, &exec));
   PetscCall(AIJFmtCudaArraysGet(A, s, &csr));
@@ -245,8 +259,9 @@ PetscErrorCode AIJFmtCudaDiagonal(Mat A, Mat_AIJFmt *s, void *diagonal, PetscBoo
 }
 
 /* The parent zeroes the values on the device whenever there are any, and takes these for current then. After new
-   nonzeros on the host they are those of another pattern, so the host's values are zeroed unless the device is current.
- */
+   nonzeros on the host they are those of another pattern. And where the host's values are current, they were written
+   there, and what comes after the zeros will be too: to fetch them from the device would take longer than to write
+   them. So the device's are zeroed only where they alone are current. */
 static PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
 {
   const AIJFmtParent *parent;
@@ -254,7 +269,7 @@ static PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && AIJFmtCudaIsCurrent(A, s)) {
+  if (s && A->offloadmask == PETSC_OFFLOAD_GPU && !s->keeps_host) {
     AIJFmtNameGuard guard;
     PetscErrorCode  error;
 
@@ -331,9 +346,9 @@ static PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructur
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(Y, &to));
   PetscCall(AIJFmtStateGet(X, &from));
-  if (to && from && X->ops->axpy == Y->ops->axpy) PetscCall(OnDevice(Y, to, "MatAXPY()", PETSC_FALSE, &device));
+  if (to && from && X->ops->axpy == Y->ops->axpy) PetscCall(OnDevice(Y, to, "MatAXPY()", WANTS_WITH_PLAN, &device));
   if (device) PetscCall(AddsOnDevice(Y, X, &known, &device));
-  if (device) PetscCall(OnDevice(X, from, "MatAXPY()", PETSC_TRUE, &device));
+  if (device) PetscCall(OnDevice(X, from, "MatAXPY()", WANTS, &device));
   if (!device) {
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
     PetscCall(host->seq.axpy(Y, a, X, structure));
@@ -364,7 +379,7 @@ static PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
   PetscCall(AIJFmtStateGet(B, &to));
   if (from && to && structure == SAME_NONZERO_PATTERN && A->ops->copy == B->ops->copy && AIJFmtCudaIsCurrent(A, from))
     PetscCall(SamePattern(A, B, &device));
-  if (device) PetscCall(OnDevice(B, to, "MatCopy()", PETSC_TRUE, &device));
+  if (device) PetscCall(OnDevice(B, to, "MatCopy()", WANTS, &device));
   if (!device) {
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
     PetscCall(host->seq.copy(A, B, structure));
@@ -379,11 +394,48 @@ static PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Functions of PETSc that read the host's values without asking for them get current ones */
+PetscErrorCode AIJFmtCudaFetch(Mat A)
+{
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  if (A->offloadmask != PETSC_OFFLOAD_GPU) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJGetArrayRead(A, &values));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, PetscReal *reductions)
+{
+  const AIJFmtParent *host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaFetch(A));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->seq.getcolumnreductions(A, type, reductions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat A, PetscBool keep)
+{
+  const AIJFmtParent *host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaFetch(A));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->seq.eliminatezeros(A, keep));
+  PetscCall(AIJFmtCudaHostWritten(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AIJFmtCudaValuesInstall(Mat A)
 {
   PetscFunctionBegin;
-  A->ops->axpy = MatAXPY_SeqAIJFmt;
-  A->ops->copy = MatCopy_SeqAIJFmt;
+  A->ops->axpy                = MatAXPY_SeqAIJFmt;
+  A->ops->copy                = MatCopy_SeqAIJFmt;
+  A->ops->getcolumnreductions = MatGetColumnReductions_SeqAIJFmt;
+  A->ops->eliminatezeros      = MatEliminateZeros_SeqAIJFmt;
   if (!AIJFmtBoundToCPU(A)) A->ops->zeroentries = MatZeroEntries_SeqAIJFmt; /* AIJFmtCudaRebind() goes by it */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

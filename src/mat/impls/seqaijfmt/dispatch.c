@@ -41,22 +41,24 @@ static PetscErrorCode QueryFactors(Mat factor[3], const char name[], SetProduct 
 }
 
 /* The host parent's function where all factors are of its kind: PETSc asks for a name only where the operations of the
-   factors differ, as they do between one of ours and a MATSEQAIJ when there is a GPU */
+   factors differ, as they do between one of ours and a MATSEQAIJ or MATMPIAIJ when there is a GPU */
 static PetscErrorCode HostProduct(Mat factor[3], SetProduct **set)
 {
   const AIJFmtParent *host;
-  PetscBool           all = PETSC_TRUE;
+  PetscBool           sequential = PETSC_TRUE, parallel = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  for (int f = 0; f < 3 && factor[f] && all; f++) {
+  for (int f = 0; f < 3 && factor[f]; f++) {
     const char *type = NULL;
     PetscBool   ours;
 
     PetscCall(NameForProducts(factor[f], &type, &ours));
-    PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &all));
+    if (sequential) PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &sequential));
+    if (parallel) PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &parallel));
   }
-  if (all) *set = host->seq.productsetfromoptions;
+  if (sequential) *set = host->seq.productsetfromoptions;
+  if (parallel) *set = host->mpi.productsetfromoptions;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,6 +82,7 @@ static PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat product)
   if (ours) {
     PetscCall(QueryFactors(factor, name, NULL, &set));
     if (!set) PetscCall(HostProduct(factor, &set));
+    PetscCall(AIJFmtProductKeepHost(product));
     if (set) PetscCall(set(product));
   }
   if (product->ops->productsymbolic) PetscFunctionReturn(PETSC_SUCCESS);

@@ -276,6 +276,7 @@ static PetscErrorCode NumericByHost(Mat C)
   PetscCall(MatProductSetType(D, product->type));
   PetscCall(MatProductSetFill(D, product->fill));
   PetscCall(host->seq.productsetfromoptions(D));
+  PetscCall(AIJFmtProductKeepHost(D));
   PetscCall(MatProductSymbolic(D));
   PetscCall(MatProductNumeric(D));
   PetscCall(MatCopy(D, C, SAME_NONZERO_PATTERN));
@@ -358,6 +359,7 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
     PetscCall(DataFree(d));
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
     PetscCall(host->seq.productsetfromoptions(C));
+    PetscCall(AIJFmtProductKeepHost(C));
     PetscCall((*C->ops->productsymbolic)(C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -367,6 +369,39 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
   C->product->destroy    = DataDestroy;
   C->ops->productnumeric = MatProductNumeric_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A product that is computed on the host may read a factor's values there without asking for them, each time that its
+   numeric phase runs: as those of A B^T and of A^T with a dense matrix do. From now on they are always current there.
+ */
+PetscErrorCode AIJFmtProductKeepHost(Mat C)
+{
+  const Mat factor[] = {C->product->A, C->product->B, C->product->C};
+
+  PetscFunctionBegin;
+  for (int f = 0; f < 3; f++) {
+    Mat_AIJFmt *s        = NULL;
+    Mat         block[2] = {factor[f], NULL};
+
+    if (factor[f]) PetscCall(AIJFmtStateGet(factor[f], &s));
+    if (s && s->parallel) PetscCall(AIJFmtBlocksGet(factor[f], block));
+    for (int b = 0; s && b < 2; b++) {
+      Mat_AIJFmt *inner = NULL;
+
+      if (block[b]) PetscCall(AIJFmtStateGet(block[b], &inner));
+      if (!inner) continue;
+      inner->keeps_host = PETSC_TRUE;
+      PetscCall(AIJFmtCudaFetch(block[b]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether A is a product that is computed on the host, into arrays of which the device is not told */
+PetscBool AIJFmtIsHostProduct(Mat A)
+{
+  return A->product && A->ops->productnumeric && A->ops->productnumeric != MatProductNumeric_AIJFmt ? PETSC_TRUE
+                                                                                                    : PETSC_FALSE;
 }
 
 /* Called when all factors are of our types, as their common operation productsetfromoptions */
@@ -380,13 +415,27 @@ static PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(host->seq.productsetfromoptions(C));
   if (device) C->ops->productsymbolic = MatProductSymbolic_AIJFmt;
+  else PetscCall(AIJFmtProductKeepHost(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Products of parallel matrices are the host's */
+static PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtProductKeepHost(C));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->mpi.productsetfromoptions(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Without a GPU the operation stays the host's, which a product with a matrix of type MATSEQAIJ shares */
-PetscErrorCode AIJFmtProductsInstall(Mat A)
+PetscErrorCode AIJFmtProductsInstall(Mat A, PetscBool parallel)
 {
   PetscFunctionBegin;
-  if (spmv_device_count(NULL) > 0) A->ops->productsetfromoptions = MatProductSetFromOptions_SeqAIJFmt;
+  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  A->ops->productsetfromoptions = parallel ? MatProductSetFromOptions_MPIAIJFmt : MatProductSetFromOptions_SeqAIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -62,21 +62,23 @@ typedef struct {
   PetscBool           inner;    /* a block of a parallel matrix, which builds it at assembly when eager */
   const char         *alias;    /* the type name that the matrix has for a while, instead of its own; NULL: its own */
 
-  AIJFmtKey        key;
-  PetscBool        key_valid;
-  SpmvExec         exec;
-  SpmvPlan        *plan;                           /* NULL: not converted yet, or left to the parent type */
-  SpmvPattern      built_from;                     /* where the pattern lay when the plan was built */
-  void            *work;                           /* scratch of a product, in the plan's space */
-  PetscBool        transpose_ready;                /* prepare_transpose was called for the values that the plan has */
-  PetscInt         nonzero_rows;                   /* of the matrix in key, for the count of flops */
-  char             reason[SPMV_MESSAGE_MAX];       /* why the parent type does the products; "" if it does not */
-  char             space_reason[SPMV_MESSAGE_MAX]; /* why the plan is on the host although the GPU was asked for */
-  char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
-  char             values_reason[SPMV_MESSAGE_MAX]; /* why the values are on the GPU, or are not although asked for */
-  PetscBool        device_csr;                      /* the CUDA parent has made its CSR on the device */
-  PetscBool        diagonal_known, diagonal_full;   /* whether each row has its diagonal entry, in the pattern of ... */
-  PetscObjectState diagonal_state;                  /* ... this nonzero state */
+  AIJFmtKey   key;
+  PetscBool   key_valid;
+  SpmvExec    exec;
+  SpmvPlan   *plan;                               /* NULL: not converted yet, or left to the parent type */
+  SpmvPattern built_from;                         /* where the pattern lay when the plan was built */
+  void       *work;                               /* scratch of a product, in the plan's space */
+  PetscBool   transpose_ready;                    /* prepare_transpose was called for the values that the plan has */
+  PetscInt    nonzero_rows;                       /* of the matrix in key, for the count of flops */
+  char        reason[SPMV_MESSAGE_MAX];           /* why the parent type does the products; "" if it does not */
+  char        space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
+  char        transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
+  char        values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or are not although asked for */
+  PetscBool   keeps_host;   /* PETSc reads values on the host without asking for them: they are always current there */
+  PetscInt    host_changes; /* changes of the plan that followed those of the host, since the values were packed */
+  PetscBool   device_csr;   /* the CUDA parent has made its CSR on the device */
+  PetscBool   diagonal_known, diagonal_full; /* whether each row has its diagonal entry, in the pattern of ... */
+  PetscObjectState diagonal_state;           /* ... this nonzero state */
   AIJFmtBuffer     buffer_x, buffer_y;
   MatAIJFmtInfo    info; /* counters and times only; the rest is filled when asked for */
 } Mat_AIJFmt;
@@ -186,7 +188,9 @@ PETSC_INTERN PetscBool      AIJFmtPlanFollows(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtValuesInstall(Mat);
 
 /* matproduct.c */
-PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtProductKeepHost(Mat);
+PETSC_INTERN PetscBool      AIJFmtIsHostProduct(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat, PetscBool);
 
 /* stage.c */
 PETSC_INTERN PetscErrorCode AIJFmtOperandGet(Mat_AIJFmt *, Vec, AIJFmtBuffer *, PetscBool, PetscBool, AIJFmtOperand *);

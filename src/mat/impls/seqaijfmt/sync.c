@@ -207,8 +207,9 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
     if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
     else PetscCall(Convert(A, s, x, now));
   } else if (s->plan) PetscCall(Refresh(A, s, now));
-  s->key       = *now;
-  s->key_valid = PETSC_TRUE;
+  s->key          = *now;
+  s->key_valid    = PETSC_TRUE;
+  s->host_changes = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -39,6 +39,7 @@ static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, Vec l, Vec r,
   AIJFmtCallSpmv(&s->exec, status);
   s->key.value_state = value_state;
   s->transpose_ready = PETSC_FALSE;
+  s->host_changes++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

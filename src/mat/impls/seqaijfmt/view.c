@@ -99,8 +99,7 @@ static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
   if (s->reason[0]) Print(p, "products by the parent type: %s", s->reason);
   if (s->transpose_reason[0]) Print(p, "transposed products by the parent type: %s", s->transpose_reason);
   if (s->space_reason[0]) Print(p, "not on the GPU: %s", s->space_reason);
-  if (s->values_reason[0])
-    Print(p, "values changed on the %s: %s", s->device_csr ? "GPU" : "host", s->values_reason);
+  if (s->values_reason[0]) Print(p, "values changed on the %s: %s", s->device_csr ? "GPU" : "host", s->values_reason);
   PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
