@@ -8,10 +8,14 @@
 # A second part, in folder/distro, is the plugin with GPU code on the PETSc of the distribution, which has none, with that
 # PETSc, its Open MPI and all libraries that the loader asks for.
 #
+# The first part has lib/ucx too: a UCX with CUDA in place of MPICH's own, for messages between two GPUs (bench/mpi).
+#
 # PARTS        what to pack: cuda, distro or both in quotes (cuda); each works without the other
 # BUILD_DIR    where to build (build-gpu; the second part in build-gpu-distro)
 # CMAKE_ARGS   further arguments for CMake
 # DATA         files to take along, in folder/data (matrices, node graphs)
+# UCX          1: with lib/ucx, from the wheel libucx-cu13 of PyPI; 0: without (1)
+# UCX_VERSION  of that wheel (1.20.1)
 # MAX_MIB      largest folder.tar.xz (60)            JOBS         compilers at a time (all cores)
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -21,10 +25,12 @@ bundle=${1:-$root/bundle}
 build=${BUILD_DIR:-$root/build-gpu}
 max_mib=${MAX_MIB:-60}
 parts=${PARTS:-cuda}
+ucx_version=${UCX_VERSION:-1.20.1}
+deps=${PETSCPACK_DEPS:-${XDG_CACHE_HOME:-$HOME/.cache}/petscpack}
 programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex10
   ksp/ksp/tutorials/ex56)
 tests=(conf_kernels unit_kernels conf_mat fuzz_mat mat_device_memory mat_values ksp_history ksp_refresh spmv_bench petsc_bench
-  coo_bench solve_bench spgemm_bench fold_paper)
+  coo_bench solve_bench spgemm_bench fold_paper mult_timeline)
 distro_programs=(ksp/ksp/tutorials/ex2)
 distro_tests=(conf_mat fuzz_mat mat_options ksp_history spmv_bench)
 
@@ -79,8 +85,8 @@ build_petsc_programs() {
 
 strip_all() { find "$1/bin" "$1/lib" -type f -exec strip --strip-unneeded {} +; }
 
-# glibc and CUDA are those of the machine; MPI is copied as a whole; the compiler's libraries are a last resort
-from_the_machine='^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util)\.|libcu(da|blas|fft|rand|solver|sparse)|libnv)'
+# glibc and CUDA are those of the machine; MPI is copied as a whole; the compiler's libraries, and CUPTI, are a last resort
+from_the_machine='^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util)\.|libcu(da|blas|fft|pti|rand|solver|sparse)|libnv)'
 from_the_compiler='^(libstdc\+\+|libgcc_s)\.'
 
 # What the files of a part need and the part has not. MPICH's own folder has parts for networks, which need more.
@@ -95,15 +101,55 @@ copy_needed_libraries() {
     else
       cp -L "$path" "$part/lib/$name"
     fi
-  done < <(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' \
+  done < <(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' -not -path '*/lib/ucx/*' \
     -exec env LD_LIBRARY_PATH="$part/lib:$part/lib/mpich" ldd {} + 2>/dev/null |
     awk '$2 == "=>" { print $1, $3 }' | sort -u)
+}
+
+# The wheel with its links as files of their own holds each library three times: one of each is taken, by the name that
+# others ask for. They keep their symbols: these files were changed after they had been linked, and strip breaks them.
+# pip is that of the virtual environment in which MPICH is.
+fill_ucx() {
+  local wheel=$deps/ucx-$ucx_version to=$bundle/lib/ucx name
+  if [[ ! -d $wheel/libucx/lib ]]; then
+    mkdir -p "$wheel"
+    "$mpi/bin/pip" download --quiet --no-deps --only-binary=:all: -d "$wheel" "libucx-cu13==$ucx_version"
+    python3 -m zipfile -e "$wheel"/libucx_cu13-*.whl "$wheel"
+  fi
+  mkdir -p "$to/ucx"
+  for name in libucp libuct libucs libucm; do cp -L "$wheel/libucx/lib/$name.so.0" "$to/"; done
+  for name in libuct_cuda libucm_cuda libuct_cma; do cp -L "$wheel/libucx/lib/ucx/$name.so.0" "$to/ucx/"; done
+  cp -L "$wheel"/libucx_cu13.libs/libcudart-*.so.* "$to/"
+  check_ucx "$to"
+  say "ucx $ucx_version" >>"$bundle/MANIFEST"
+}
+
+# Whatever these libraries ask for lies beside them, or comes with the machine
+check_ucx() {
+  local to=$1 file needs name path
+  while read -r file; do
+    needs=$(LD_LIBRARY_PATH=$to ldd "$file") || die "$file is not a library that can be loaded"
+    while read -r name path; do
+      [[ $path == "$to"/* || $name =~ $from_the_machine ]] || die "lib/ucx needs $name, which is not in it"
+    done < <(awk '$2 == "=>" { print $1, $3 }' <<<"$needs")
+  done < <(find "$to" -type f)
+}
+
+# CUPTI, which mult_timeline records with, is a part of the toolkit that machines without compilers may lack
+copy_cupti() {
+  local library
+  library=$(find -L "${CUDA_HOME:-/usr/local/cuda}" -name 'libcupti.so.1?' -print -quit 2>/dev/null)
+  [[ -n $library ]] || return 0
+  mkdir -p "$bundle/lib/compiler"
+  cp -L "$library" "$bundle/lib/compiler/"
 }
 
 fill_cuda() {
   local library
   use_cuda_petsc
   build_project "$build" "$bundle" "${tests[@]}"
+  cmake --build "$build" -j "$jobs" --target stage_allreduce
+  cp "$build/lib/libstage_allreduce.so" "$bundle/lib/"
   library=$(readlink -f "$PETSC_DIR"/lib/libpetsc.so)
   cp -L "$library" "$bundle/lib/$(basename "$library" | cut -d. -f1-4)"
   build_petsc_programs "$bundle" "${programs[@]}"
@@ -111,7 +157,9 @@ fill_cuda() {
   cp -L "$mpi"/lib/libmpi.so.* "$bundle/lib/"
   cp -rL "$mpi/lib/mpich" "$bundle/lib/"
   cp -L "$mpi"/bin/{mpiexec,hydra_pmi_proxy} "$bundle/bin/"
+  copy_cupti
   copy_needed_libraries "$bundle"
+  if ((${UCX:-1})); then fill_ucx; fi
   say "petsc $(petsc_config --modversion)" >>"$bundle/MANIFEST"
   say "cuda $(sed -n 's/^CUDA_VERSION = //p' "$PETSC_DIR/lib/petsc/conf/petscvariables")" >>"$bundle/MANIFEST"
 }
@@ -145,8 +193,8 @@ link_duplicates() {
 
 rm -rf "$bundle" "$bundle.tar.xz"
 mkdir -p "$bundle/data"
-cp "$root/scripts/gpu_run.sh" "$root/scripts/fuzz.sh" "$root/bench/papers/fold_sweep.py" "$bundle/"
-cp "$root"/bench/solve/solve_{run.sh,table.py,log.py} "$bundle/"
+cp "$root"/scripts/{gpu_run,gpu_part,fuzz}.sh "$root/bench/papers/fold_sweep.py" "$bundle/"
+cp "$root"/bench/solve/solve_{run.sh,table.py,log.py} "$root"/bench/mpi/{mpi_run.sh,mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
 # shellcheck disable=SC2086
 [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
 {

@@ -15,6 +15,7 @@
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   spgemm        spgemm_bench: products of matrices against cuSPARSE
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
+#   mpi           GPU-aware MPI on two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
 #
 # Without a step: all, in this order. A step that fails does not keep the next from running; one whose part the bundle has
@@ -22,8 +23,8 @@
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_spgemm, LIMIT_solve, LIMIT_distro
-#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 480, 500)
+# LIMIT_spgemm, LIMIT_solve, LIMIT_mpi, LIMIT_distro
+#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 480, 300, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
@@ -31,7 +32,7 @@
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
 # SPGEMM_ARGS         arguments for spgemm_bench (none: its default set)
-# SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh
+# SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1), FUZZ_SKIP operations to leave out
 # CUDA_HOME           where the CUDA libraries are (/usr/local/cuda)
@@ -39,11 +40,13 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm solve distro)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm solve mpi distro)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
-  [spgemm]=${LIMIT_spgemm:-120} [solve]=${LIMIT_solve:-480} [distro]=${LIMIT_distro:-500})
+  [spgemm]=${LIMIT_spgemm:-120} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
+# shellcheck source=scripts/gpu_part.sh
+source "$here/gpu_part.sh"
 
 say() { printf '%s\n' "$*"; }
 
@@ -53,44 +56,6 @@ manifest() { sed -n "s/^$1 //p" "$here/MANIFEST"; }
 usage() {
   say "usage: gpu_run.sh output-folder [step ...]; steps: ${all_steps[*]}" >&2
   exit 2
-}
-
-# The folder of a library that the loader does not find by itself, or nothing
-folder_of() {
-  local found
-  found=$(find "$cuda" /usr/local /usr/lib /opt -name "$1" -not -path '*/stubs/*' -print -quit 2>/dev/null)
-  [[ -z $found ]] || dirname "$found"
-}
-
-# The LD_LIBRARY_PATH for the programs of a part. The machine's own copies of the compiler's libraries come first: its other
-# programs may want newer ones.
-library_path() {
-  local part=$1 name folder path
-  path=$part/lib:$part/lib/mpich:$cuda/lib64:$cuda/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  for name in $(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' \
-    -exec env LD_LIBRARY_PATH="$path" ldd {} + 2>/dev/null |
-    awk '/not found/ { print $1 }' | sort -u); do
-    if [[ -e $part/lib/compiler/$name ]]; then folder=$part/lib/compiler; else folder=$(folder_of "$name"); fi
-    if [[ -n $folder ]]; then path+=:$folder; else say "library $name is not on this machine" >&2; fi
-  done
-  say "$path"
-}
-
-# The environment of a step. Open MPI asks to be told where it lies now, that it may run as root and more ranks than cores,
-# that there is one machine and nothing but its memory between the ranks, and to tie no rank to a core, which a container
-# may forbid.
-use_part() {
-  local part=$1
-  LD_LIBRARY_PATH=$(library_path "$part")
-  PATH=$part/bin:$PATH:$cuda/bin
-  export LD_LIBRARY_PATH PATH
-  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # host BLAS threads of several ranks would stand in each other's way
-  if [[ -d $part/lib/openmpi3 ]]; then
-    export OPAL_PREFIX=$part OPAL_LIBDIR=$part/lib OPAL_SYSCONFDIR=$part/etc
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_plm=isolated OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
-    export OMPI_MCA_hwloc_base_binding_policy=none PMIX_MCA_pcompress_base_silence_warning=1
-  fi
 }
 
 # Runs a command for at most so many seconds and reports it; the step goes on, its status remembers the failure. In the
@@ -318,6 +283,8 @@ step_solve() {
   try "$here/solve_run.sh" "$out" $((single - 15)) "$here/lib/libpetscpack.so" "$(manifest commit)" "$here/data"
 }
 
+step_mpi() { "$here/mpi_run.sh" "$out" $((limit[mpi] - 20)) "$here/lib/libpetscpack.so" "$(manifest commit)" || failed=$?; }
+
 # The plan of a matrix on the GPU, its vectors in PETSc on the host: a program of PETSc as it is, then every format
 step_distro() {
   local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_decline 0)
@@ -359,6 +326,10 @@ run_step() {
   timeout --kill-after=10 "${limit[$step]}" "$here/gpu_run.sh" --only "$out" "$step" >"$out/$step.log" 2>&1 || status=$?
   case $status in
     0) say "$step: passed in $((SECONDS - begin)) s" ;;
+    77)
+      say "$step: skipped, $(tail -n 1 "$out/$step.log")"
+      return 0
+      ;;
     124 | 137) say "$step: FAILED, stopped at its limit of ${limit[$step]} s" ;;
     *) say "$step: FAILED in $((SECONDS - begin)) s" ;;
   esac

@@ -13,7 +13,8 @@
   -rtol 1e-8            of the solvers                  -shift 1e-3    of the diagonal of a generated matrix
   -check_symmetric      refuse a matrix that is not, bit by bit
   -budget seconds       a cell that would begin later is left out
-  -json file, -commit text
+  -changes 2            how often a solver gets new values, at most twice
+  -json file, -commit text, -launcher text
 
   An error ends its cell only, and is in the file with PETSc's message. Every result is compared with MATAIJ on the
   host. Exit status: 1 when one was wrong.
@@ -109,6 +110,8 @@ static PetscErrorCode ReadSettings(Settings *s)
   s->shift        = 1e-3;
   s->budget       = 1e30;
   s->loop_seconds = 30;
+  s->changes      = 2;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-changes", &s->changes, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &s->repeat, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &s->steps, NULL));
   PetscCall(ReadReal("-rtol", &s->rtol));
@@ -117,12 +120,29 @@ static PetscErrorCode ReadSettings(Settings *s)
   PetscCall(ReadReal("-loop_seconds", &s->loop_seconds));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", s->json, sizeof s->json, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-commit", s->commit, sizeof s->commit, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-launcher", s->launcher, sizeof s->launcher, NULL));
   PetscCheck(s->repeat >= 1 && s->repeat <= MAX_TIMES && s->steps >= 0 && s->steps <= MAX_TIMES, PETSC_COMM_WORLD,
              PETSC_ERR_USER_INPUT, "-repeat wants 1 .. %d, -steps 0 .. %d", MAX_TIMES, MAX_TIMES);
   s->limit = 1e3 * s->rtol; /* what is converged is the preconditioned residual */
   PetscCall(ReadLists(s));
   if (s->steps == 0) PetscCall(FreeList(s->loops, s->loop_count));
   if (s->steps == 0) s->loop_count = 0;
+  PetscFunctionReturn(0);
+}
+
+/* Which GPU each process has, and whether MPI is given addresses there, which is PETSc's default */
+static PetscErrorCode ReadDevices(Settings *s)
+{
+  PetscMPIInt size;
+  PetscBool   aware = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(DevicesOfAll(&s->devices));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-use_gpu_aware_mpi", &aware, NULL));
+  s->gpu_aware_mpi = s->devices && aware ? PETSC_TRUE : PETSC_FALSE;
+  for (PetscMPIInt i = 0; s->devices && i < size; i++)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "process %d: GPU %s\n", i, s->devices + (size_t)i * TEXT));
   PetscFunctionReturn(0);
 }
 
@@ -262,11 +282,13 @@ int main(int argc, char **argv)
   PetscCall(PetscTime(&begin));
   PetscCall(DeviceFind());
   PetscCall(ReadSettings(&settings));
+  PetscCall(ReadDevices(&settings));
   PetscCall(MakeProblem(&settings, &problem));
   PetscCall(PetscCalloc1(settings.type_count * settings.solver_count + 1, &cells));
   PetscCall(MeasureAll(&problem, &settings, begin, cells, &wrong));
   PetscCall(PetscFree(cells));
   PetscCall(ProblemDestroy(&problem));
+  PetscCall(PetscFree(settings.devices));
   PetscCall(FreeList(settings.types, settings.type_count));
   PetscCall(FreeList(settings.solvers, settings.solver_count));
   PetscCall(FreeList(settings.loops, settings.loop_count));

@@ -83,7 +83,10 @@ typedef struct {
   PetscInt    repeat, steps;
   double      rtol, limit; /* a true residual above limit is wrong */
   double      shift, budget, loop_seconds;
-  char        json[PETSC_MAX_PATH_LEN], commit[64];
+  PetscInt    changes; /* how often a solver gets new values */
+  char        json[PETSC_MAX_PATH_LEN], commit[64], launcher[TEXT];
+  PetscBool   gpu_aware_mpi; /* PETSc gives MPI addresses of the device */
+  char       *devices;       /* DevicesOfAll() */
 } Settings;
 
 /* ---- clock, memory, guard ---- */
@@ -95,6 +98,9 @@ PetscErrorCode DeviceCopyValues(const PetscScalar values[], PetscInt n,
                                 PetscScalar **on_device); /* allocates at NULL */
 PetscErrorCode DeviceFree(PetscScalar **on_device);
 void           DeviceName(char gpu[TEXT], char cuda[TEXT]);
+/* The bus addresses of the devices of all processes, in the order of ranks; lines of TEXT, *texts NULL without a device
+ */
+PetscErrorCode DevicesOfAll(char **texts);
 
 /* Runs an operation; what PETSc says of an error goes to error, which stays empty when no process had one */
 PetscErrorCode Guard(Operation operation, void *context, char error[TEXT]);

@@ -5,6 +5,7 @@
 #include <string.h>
 #ifdef SOLVE_BENCH_CUDA
   #include <cuda_runtime.h>
+  #include <petscdevice.h>
 #endif
 
 #ifdef SOLVE_BENCH_CUDA
@@ -26,6 +27,9 @@ PetscErrorCode DeviceFind(void)
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) (void)cudaGetLastError();
   has_device = count > 0 ? PETSC_TRUE : PETSC_FALSE;
+  #if PetscDefined(HAVE_CUDA)
+  if (has_device) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA)); /* PETSc chooses the device of this process */
+  #endif
 #endif
   PetscFunctionReturn(0);
 }
@@ -88,6 +92,25 @@ void DeviceName(char gpu[TEXT], char cuda[TEXT])
   snprintf(cuda, TEXT, "%d.%d, driver for %d.%d", runtime / 1000, runtime % 1000 / 10, driver / 1000,
            driver % 1000 / 10);
 #endif
+}
+
+PetscErrorCode DevicesOfAll(char **texts)
+{
+  PetscFunctionBeginUser;
+  *texts = NULL;
+#ifdef SOLVE_BENCH_CUDA
+  PetscMPIInt size;
+  int         device, mine = has_device ? 1 : 0, all;
+  char        bus[TEXT] = "";
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  if (!all) PetscFunctionReturn(0);
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMalloc1((size_t)size * TEXT, texts));
+  PetscCall(CheckCuda(cudaGetDevice(&device)));
+  PetscCall(CheckCuda(cudaDeviceGetPCIBusId(bus, sizeof bus, device)));
+  PetscCallMPI(MPI_Allgather(bus, TEXT, MPI_CHAR, *texts, TEXT, MPI_CHAR, PETSC_COMM_WORLD));
+#endif
+  PetscFunctionReturn(0);
 }
 
 /* An error handler of PETSc: the first message is the one that tells the reason */

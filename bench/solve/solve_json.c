@@ -68,8 +68,15 @@ static void WriteHeader(FILE *file, const Settings *s, int ranks)
   WriteField(file, ", ", "commit", s->commit);
   fprintf(file,
           ", \"scalar_bytes\": %d, \"index_bytes\": %d, \"ranks\": %d, \"repeat\": %d, \"rtol\": %g, "
-          "\"residual_limit\": %g, \"diagonal_shift\": %g},\n",
+          "\"residual_limit\": %g, \"diagonal_shift\": %g",
           (int)sizeof(PetscScalar), (int)sizeof(PetscInt), ranks, (int)s->repeat, s->rtol, s->limit, s->shift);
+  WriteField(file, ", ", "launcher", s->launcher);
+  fprintf(file, ", \"gpu_aware_mpi\": %s, \"devices\": [", s->gpu_aware_mpi ? "true" : "false");
+  for (int i = 0; s->devices && i < ranks; i++) {
+    if (i) fprintf(file, ", ");
+    WriteText(file, s->devices + (size_t)i * TEXT);
+  }
+  fprintf(file, "]},\n");
 }
 
 static void WritePhase(FILE *file, const char separator[], const Phase *p)

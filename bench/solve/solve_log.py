@@ -14,7 +14,8 @@ from pathlib import Path
 EVENTS = ("KSPSetUp", "KSPSolve", "PCSetUp", "PCApply", "PCGAMGCreateG", "GAMG Coarsen", "PCGAMGProl", "PCGAMGOptProl",
           "PCGAMGCreateL", "GAMG PtAP", "MatMult", "MatMultAdd", "MatMultTranspose", "MatResidual", "MatPtAPSymbolic", "MatPtAPNumeric",
           "MatMatMultSym", "MatMatMultNum", "MatAssemblyEnd", "MatConvert", "MatPackConvert", "MatPackRefresh", "MatSetPreallCOO",
-          "MatSetValuesCOO", "MatCUSPARSCopyTo", "MatCUSPARSGenT", "MatLoad")
+          "MatSetValuesCOO", "MatCUSPARSCopyTo", "MatCUSPARSGenT", "MatLoad", "VecScatterBegin", "VecScatterEnd", "SFPack",
+          "SFUnpack")
 
 
 def events_of(path):

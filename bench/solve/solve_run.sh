@@ -12,9 +12,10 @@
 # SOLVE_ARGS       further arguments for solve_bench
 # SOLVE_PROGRAMS   0: leave PETSc's programs out
 # SOLVE_LAUNCHER   as "mpiexec -n 2"; nothing by default
+# SOLVE_GPU_AWARE  1: PETSc may give MPI addresses of the GPU (0)
 set -uo pipefail
 
-out=$1 end=$((SECONDS + $2)) plugin=(-dll_append "$3" -use_gpu_aware_mpi 0) commit=$4 data=${5:-}
+out=$1 end=$((SECONDS + $2)) aware=(-use_gpu_aware_mpi "${SOLVE_GPU_AWARE:-0}") plugin=(-dll_append "$3" "${aware[@]}") commit=$4 data=${5:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 read -r -a types <<<"${SOLVE_TYPES:-aijcusparse aijrbp aijcodsell aijcrsv aijfold sellcuda}"
 read -r -a launcher <<<"${SOLVE_LAUNCHER:-}"
@@ -58,8 +59,8 @@ run_one() {
   echo "+ $matrix $type, at most $share s"
   # shellcheck disable=SC2086
   timeout --foreground --kill-after=5 "$share" "${launcher[@]}" solve_bench -matrix "$matrix" -types "$type" "${arguments[@]}" \
-    ${SOLVE_ARGS:-} -budget "$((share * 7 / 10))" -commit "$commit" -json "$parts/$name.json" -use_gpu_aware_mpi 0 \
-    -options_left no >"$parts/$name.log" 2>&1 || status=$?
+    ${SOLVE_ARGS:-} -budget "$((share * 7 / 10))" -commit "$commit" -json "$parts/$name.json" "${aware[@]}" \
+    -launcher "${launcher[*]##*/}" -options_left no >"$parts/$name.log" 2>&1 || status=$?
   grep -E 'ERROR|WRONG' "$parts/$name.log" | cut -c 1-300
   ((status == 0)) || tail -n 2 "$parts/$name.log" | cut -c 1-200
   echo "= status $status, $(left) s left"

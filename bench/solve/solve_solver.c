@@ -167,7 +167,7 @@ PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
   PetscCall(TimeSolve(&run, "first_solve", 1));
   PetscCall(TimeSolve(&run, "solve", s->repeat));
   PetscCall(PetscMalloc1(p->row_ptr[p->rows], &run.values));
-  for (run.step = 1; run.step <= 2; run.step++) {
+  for (run.step = 1; run.step <= s->changes; run.step++) {
     const PetscBool first = run.step == 1 ? PETSC_TRUE : PETSC_FALSE;
     PetscCall(ProblemValues(p, run.step, run.values));
     PetscCall(CellTime(cell, first ? "new_values" : "new_values_again", 1, 1, OpWriteValues, &run, &phase));

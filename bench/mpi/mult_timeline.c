@@ -1,0 +1,189 @@
+/*
+  mult_timeline - what happens when in a few products of a parallel matrix: the calls of MPI on the host, kernels and
+  copies on the GPU, as JSON. timeline.py draws it.
+
+    mpiexec -n 2 mult_timeline -n 159 -mat_type aijrbp -dll_append libpetscpack.so -json timeline.json
+
+  -n 159                unknowns in each direction of a 7-point stencil
+  -products 4           products that are recorded, after 20 that are not
+  -json file            where to write
+
+  A message travels from the MPI_Startall() that begins it to the end of the MPI_Waitall() that waits for it. Both are
+  recorded by mpi_intervals.c.
+*/
+#include "timeline.h"
+#include <petscmat.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#ifdef TIMELINE_CUPTI
+  #include <cuda_runtime.h>
+#endif
+
+enum { MOST = 100000, WARM = 20 };
+static Interval interval[MOST];
+static int      intervals;
+
+uint64_t TimelineNow(void)
+{
+  struct timespec now;
+
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Buffers of CUPTI come from a thread of its own */
+void TimelineAdd(const char row[], const char name[], uint64_t begin, uint64_t end)
+{
+  const int i = __atomic_fetch_add(&intervals, 1, __ATOMIC_SEQ_CST);
+
+  if (i < MOST) interval[i] = (Interval){row, strdup(name ? name : ""), begin, end};
+}
+
+/* The 7-point stencil on n x n x n points, divided among the processes by slabs */
+static PetscErrorCode MakeMatrix(PetscInt n, Mat *A)
+{
+  const PetscInt step[] = {-n * n, -n, -1, 1, n, n * n};
+  PetscInt       first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n * n * n, n * n * n));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 7, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 7, NULL, 3, NULL));
+  PetscCall(MatGetOwnershipRange(*A, &first, &last));
+  for (PetscInt row = first; row < last; row++) {
+    const PetscInt place[] = {row % n, row / n % n, row / n / n};
+    for (PetscInt k = 0; k < 6; k++) {
+      const PetscInt along = place[k < 3 ? 2 - k : k - 3] + (k < 3 ? -1 : 1);
+      if (along >= 0 && along < n) PetscCall(MatSetValue(*A, row, row + step[k], -1, INSERT_VALUES));
+    }
+    PetscCall(MatSetValue(*A, row, row, 6, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static const char *WaitForDevice(void)
+{
+#ifdef TIMELINE_CUPTI
+  if (cudaDeviceSynchronize() != cudaSuccess) return "the device has failed";
+#endif
+  return NULL;
+}
+
+/* The processes begin each product together, and with a device that has nothing left to do */
+static PetscErrorCode Multiply(Mat A, PetscInt products, const char **trouble)
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1));
+  for (PetscInt i = 0; i < WARM + products; i++) {
+    uint64_t begin;
+    if (WaitForDevice()) *trouble = WaitForDevice();
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+    begin = TimelineNow();
+    PetscCall(MatMult(A, x, y));
+    if (i >= WARM) TimelineAdd("product", "MatMult", begin, TimelineNow());
+  }
+  if (!*trouble) *trouble = DeviceIntervalsEnd();
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(0);
+}
+
+static void DeviceText(char text[], size_t length)
+{
+  text[0] = 0;
+#ifdef TIMELINE_CUPTI
+  int                   device;
+  char                  bus[32] = "";
+  struct cudaDeviceProp properties;
+  if (cudaGetDevice(&device) || cudaGetDeviceProperties(&properties, device)) return;
+  (void)cudaDeviceGetPCIBusId(bus, sizeof bus, device);
+  snprintf(text, length, "%s %s", properties.name, bus);
+#else
+  (void)length;
+#endif
+}
+
+/* One object per process in the order of ranks; microseconds from the first recorded product of process 0 */
+static PetscErrorCode WriteProcess(FILE *file, PetscMPIInt rank, const char trouble[], uint64_t zero)
+{
+  const int   count     = intervals < MOST ? intervals : MOST;
+  const char *separator = "";
+  uint64_t    first     = UINT64_MAX;
+  char        device[300];
+
+  PetscFunctionBeginUser;
+  DeviceText(device, sizeof device);
+  for (int i = 0; i < count; i++)
+    if (!strcmp(interval[i].row, "product") && interval[i].begin < first) first = interval[i].begin;
+  PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file,
+                                     "%s\n{\"rank\": %d, \"device\": \"%s\", \"trouble\": \"%s\", \"intervals\": [",
+                                     rank ? "," : "", rank, device, trouble ? trouble : ""));
+  for (int i = 0; i < count; i++) {
+    const Interval *p = &interval[i];
+    if (p->begin < first) continue; /* of the products before */
+    PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file,
+                                       "%s\n {\"row\": \"%s\", \"name\": \"%.200s\", \"begin\": %.3f, \"end\": %.3f}",
+                                       separator, p->row, p->name, 1e-3 * (double)(int64_t)(p->begin - zero),
+                                       1e-3 * (double)(int64_t)(p->end - zero)));
+    separator = ",";
+  }
+  PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file, "]}"));
+  PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, file));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode WriteAll(const char path[], Mat A, PetscInt n, PetscBool aware, const char trouble[])
+{
+  PetscMPIInt rank, size;
+  MatType     type;
+  uint64_t    zero = UINT64_MAX;
+  FILE       *file;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(MatGetType(A, &type));
+  for (int i = 0; i < intervals && i < MOST; i++)
+    if (!strcmp(interval[i].row, "product") && interval[i].begin < zero) zero = interval[i].begin;
+  PetscCallMPI(MPI_Bcast(&zero, 1, MPI_UINT64_T, 0, PETSC_COMM_WORLD));
+  PetscCall(PetscFOpen(PETSC_COMM_WORLD, path, "w", &file));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
+                         "{\"schema\": 1, \"program\": \"mult_timeline\", \"type\": \"%s\", \"n\": %d, \"ranks\": %d, "
+                         "\"gpu_aware_mpi\": %s, \"processes\": [",
+                         type, (int)n, size, aware ? "true" : "false"));
+  PetscCall(WriteProcess(file, rank, trouble, zero));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "\n]}\n"));
+  PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Mat         A;
+  PetscInt    n = 159, products = 4;
+  PetscBool   aware                    = PETSC_TRUE;
+  char        path[PETSC_MAX_PATH_LEN] = "timeline.json";
+  const char *trouble                  = DeviceIntervalsBegin();
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, "Records products of a parallel matrix.\n"));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-products", &products, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-use_gpu_aware_mpi", &aware, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-json", path, sizeof path, NULL));
+  PetscCheck(n > 1 && products > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-n wants 2 or more, -products 1 or more");
+  PetscCall(MakeMatrix(n, &A));
+  PetscCall(Multiply(A, products, &trouble));
+  PetscCall(WriteAll(path, A, n, aware, trouble));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}

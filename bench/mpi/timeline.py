@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Shows whether ghost values travel while the diagonal block is multiplied, from what mult_timeline recorded.
+
+    bench/mpi/timeline.py timeline.json [more.json ...]                              numbers, on standard output
+    bench/mpi/timeline.py timeline.json [more.json ...] --image docs/img/overlap.svg  one product of each file (matplotlib)
+
+A message travels from the MPI_Startall() that begins it until the host knows, at the end of MPI_Waitall(), that it has
+come. The longest kernel of a product is taken for that of the diagonal block, and what begins after it for the block of
+ghost values, but for kernels of PETSc that pack and unpack messages.
+"""
+import argparse
+import json
+import statistics
+import sys
+from pathlib import Path
+
+PACKING = ("Pack", "Scatter", "Fetch", "Unpack")
+COLORS = {"MatMult": "0.85", "MPI_Startall": "C3", "MPI_Waitall": "C1", "message": "C8", "packing": "C4",
+          "diagonal block": "C0", "block of ghost values": "C9", "copy": "C2"}
+
+
+def read(path):
+    try:
+        content = json.loads(Path(path).read_text())
+    except (OSError, ValueError) as error:
+        sys.exit(f"timeline.py: {path}: {error}")
+    if content.get("program") != "mult_timeline":
+        sys.exit(f"timeline.py: {path}: not a file of mult_timeline")
+    return content
+
+
+def title_of(content):
+    way = "GPU-aware MPI" if content["gpu_aware_mpi"] else "messages through the host"
+    return f"{content['type']}, {content['n']}³ unknowns, {content['ranks']} processes, {way}"
+
+
+def products_of(process):
+    """For each product its intervals; what a product left on the device may end after its call has returned."""
+    calls = sorted((i for i in process["intervals"] if i["row"] == "product"), key=lambda i: i["begin"])
+    ends = [call["begin"] for call in calls[1:]] + [float("inf")]
+    return [[i for i in process["intervals"] if call["begin"] <= i["begin"] < end] for call, end in zip(calls, ends)]
+
+
+def name_kernels(intervals):
+    """(name, interval) of each kernel of one product."""
+    kernels = [i for i in intervals if i["row"] == "kernel"]
+    computing = [i for i in kernels if not any(word in i["name"] for word in PACKING)]
+    longest = max(computing, key=lambda i: i["end"] - i["begin"], default=None)
+    named = []
+    for kernel in kernels:
+        if kernel not in computing:
+            named.append(("packing", kernel))
+        else:
+            named.append(("diagonal block" if kernel["begin"] <= longest["begin"] else "block of ghost values", kernel))
+    return named
+
+
+def message_of(intervals):
+    """From the first MPI_Startall to the end of the last MPI_Waitall of one product, or None."""
+    starts = [i["begin"] for i in intervals if i["name"] == "MPI_Startall"]
+    waits = [i["end"] for i in intervals if i["name"] == "MPI_Waitall"]
+    return {"begin": min(starts), "end": max(waits)} if starts and waits else None
+
+
+def numbers_of(process):
+    """Medians over the products: length of the product's call, message, diagonal block, and the time of both at once."""
+    rows = []
+    for intervals in products_of(process):
+        message = message_of(intervals)
+        blocks = [i for name, i in name_kernels(intervals) if name == "diagonal block"]
+        both = sum(max(0.0, min(b["end"], message["end"]) - max(b["begin"], message["begin"])) for b in blocks) if message else 0.0
+        call = next(i for i in intervals if i["row"] == "product")
+        rows.append((max(i["end"] for i in intervals) - call["begin"], message["end"] - message["begin"] if message else 0.0,
+                     sum(b["end"] - b["begin"] for b in blocks), both))
+    return [statistics.median(column) for column in zip(*rows)]
+
+
+def print_numbers(contents):
+    print("| run | process | product, µs | message, µs | diagonal block, µs | both at once, µs |")
+    print("| --- | --- | ---: | ---: | ---: | ---: |")
+    for content in contents:
+        for process in content["processes"]:
+            numbers = " | ".join(f"{number:.1f}" for number in numbers_of(process))
+            print(f"| {title_of(content)} | {process['rank']} on {process['device'] or 'the host'} | {numbers} |")
+    for content in contents:
+        for process in content["processes"]:
+            if process["trouble"]:
+                print(f"\n{title_of(content)}, process {process['rank']}: no kernels and copies: {process['trouble']}")
+
+
+def bars_of(process):
+    """(lane, name, interval) of the last product, lanes 0 host, 1 message, 2 kernels, 3 copies."""
+    intervals = products_of(process)[-1]
+    message = message_of(intervals)
+    bars = [(0, i["name"], i) for row in ("product", "mpi") for i in intervals if i["row"] == row]  # the calls lie upon it
+    bars += [(1, "message", message)] if message else []
+    bars += [(2, name, i) for name, i in name_kernels(intervals)]
+    return bars + [(3, "copy", i) for i in intervals if i["row"] == "copy"]
+
+
+def draw(contents, path):
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("timeline.py: needs matplotlib: pip install matplotlib")
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "mult_timeline"  # the same results give the same file
+    from matplotlib import patches, pyplot
+
+    lanes = ("host", "message", "kernels", "copies")
+    figure, axes = pyplot.subplots(len(contents), 1, sharex=True, squeeze=False, layout="constrained",
+                                   figsize=(10, 0.6 + 2.2 * len(contents)))
+    used = {}
+    for axis, content in zip(axes[:, 0], contents):
+        zero = min(i["begin"] for process in content["processes"] for i in products_of(process)[-1])
+        labels = []
+        for k, process in enumerate(content["processes"]):
+            labels += [f"process {process['rank']}: {lane}" for lane in lanes]
+            for lane, name, i in bars_of(process):
+                axis.barh(k * len(lanes) + lane, i["end"] - i["begin"], 0.8, i["begin"] - zero, color=COLORS[name])
+                used[name] = COLORS[name]
+        axis.set_yticks(range(len(labels)), labels, fontsize="small")
+        axis.invert_yaxis()
+        axis.set_title(title_of(content), fontsize="medium")
+        axis.grid(axis="x", alpha=0.3)
+    axes[-1, 0].set_xlabel("µs")
+    figure.legend(handles=[patches.Patch(color=color, label=name) for name, color in used.items()], loc="outside right upper",
+                  fontsize="small")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--image", metavar="FILE")
+    arguments = parser.parse_args()
+    contents = [read(path) for path in arguments.files]
+    print_numbers(contents)
+    if arguments.image:
+        draw(contents, arguments.image)
+
+
+if __name__ == "__main__":
+    main()
