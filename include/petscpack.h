@@ -48,9 +48,9 @@ typedef struct {
   PetscLogDouble bytes;                /* all packed arrays */
   PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
   PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */
-  PetscLogDouble own_bytes;  /* part of bytes that is not borrowed from the parent's arrays */
-  PetscLogDouble work_bytes; /* scratch space of a product */
-  PetscLogDouble csr_bytes;  /* the CSR arrays of the same blocks */
+  PetscLogDouble own_bytes;            /* part of bytes that is not borrowed from the parent's arrays */
+  PetscLogDouble work_bytes;           /* scratch space of a product */
+  PetscLogDouble csr_bytes;            /* the CSR arrays of the same blocks */
   PetscLogDouble device_csr_bytes;     /* CSR arrays that the parent type keeps on the GPU besides, of any block */
   PetscLogDouble blocks_values_on_gpu; /* blocks whose values are current in those arrays */
   PetscLogDouble convert_time, refresh_time;

@@ -9,13 +9,13 @@
 */
 static const char help[] = "Compares changes of values and products of matrices on a GPU with plain AIJ.\n";
 
-#include "conf.h"
+#include "mat_values.h"
 #include <spmv_kernels.h>
 
 enum { NO_DEVICE = 77 };
 
-static PetscInt    side = 12;
-static PetscBool   good = PETSC_TRUE;
+PetscInt           values_side = 12;
+static PetscBool   good        = PETSC_TRUE;
 static const char *place, *operation;
 
 static PetscErrorCode Require(PetscBool yes, const char what[])
@@ -31,7 +31,7 @@ static PetscErrorCode Require(PetscBool yes, const char what[])
 /* Rows of a 27-point stencil, of which every seventh lacks its diagonal entry if that is wanted */
 static PetscErrorCode Assemble(MatType type, PetscBool full, PetscReal scale, Mat *A)
 {
-  const GenSpec spec = gen_stencil(27, side, side, side);
+  const GenSpec spec = gen_stencil(27, values_side, values_side, values_side);
   int64_t       wide[27];
   PetscInt      col[27];
   PetscScalar   value[27];
@@ -60,7 +60,7 @@ static PetscErrorCode Assemble(MatType type, PetscBool full, PetscReal scale, Ma
 /* Groups of eight rows to one column, and every fifth row to the next one too */
 static PetscErrorCode AssembleP(MatType type, Mat *P)
 {
-  const PetscInt rows = side * side * side, cols = (rows + 7) / 8;
+  const PetscInt rows = values_side * values_side * values_side, cols = (rows + 7) / 8;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_SELF, P));
@@ -73,27 +73,6 @@ static PetscErrorCode AssembleP(MatType type, Mat *P)
   }
   PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Vector(PetscInt n, PetscInt seed, Mat A, Vec *v)
-{
-  PetscScalar *a;
-  Vec          left;
-  PetscInt     cols;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetSize(A, NULL, &cols));
-  PetscCall(MatCreateVecs(A, v, &left));
-  if (n != cols) {
-    PetscCall(VecDestroy(v));
-    *v   = left;
-    left = NULL;
-  }
-  PetscCall(VecDestroy(&left));
-  PetscCall(VecGetArrayWrite(*v, &a));
-  for (PetscInt i = 0; i < n; i++) a[i] = 0.5 + 0.25 * (PetscReal)((i * 7 + seed) % 9);
-  PetscCall(VecRestoreArrayWrite(*v, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,10 +120,10 @@ static PetscErrorCode Compare(Mat A, Mat twin, PetscBool exact)
   for (int t = 0; t < 2; t++) {
     const PetscInt n = t ? rows : cols, m = t ? cols : rows;
 
-    PetscCall(Vector(n, 1, A, &x));
-    PetscCall(Vector(m, 1, A, &y));
-    PetscCall(Vector(n, 1, twin, &u));
-    PetscCall(Vector(m, 1, twin, &v));
+    PetscCall(ValuesVector(n, 1, A, &x));
+    PetscCall(ValuesVector(m, 1, A, &y));
+    PetscCall(ValuesVector(n, 1, twin, &u));
+    PetscCall(ValuesVector(m, 1, twin, &v));
     PetscCall((t ? MatMultTranspose : MatMult)(A, x, y));
     PetscCall((t ? MatMultTranspose : MatMult)(twin, u, v));
     PetscCall(Difference(y, v, &difference));
@@ -183,155 +162,6 @@ static PetscErrorCode ChangeOnHost(Mat A, Mat twin)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- operations: each is done to A and to its twin; other is a matrix of the same type as the first ---- */
-
-typedef PetscErrorCode Operation(Mat A, Mat other);
-
-static PetscErrorCode Scale(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  (void)other;
-  PetscCall(MatScale(A, 1.0 / 3));
-  PetscCall(MatScale(A, 7));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DiagonalScale(Mat A, Mat other)
-{
-  Vec l, r;
-
-  PetscFunctionBeginUser;
-  (void)other;
-  PetscCall(Vector(side * side * side, 3, A, &l));
-  PetscCall(Vector(side * side * side, 5, A, &r));
-  PetscCall(MatDiagonalScale(A, l, NULL));
-  PetscCall(MatDiagonalScale(A, l, r));
-  PetscCall(MatDiagonalScale(A, NULL, r));
-  PetscCall(VecDestroy(&l));
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The vectors are not those of the matrix: on the host where it makes CUDA vectors */
-static PetscErrorCode DiagonalScaleByHostVectors(Mat A, Mat other)
-{
-  Vec l;
-
-  PetscFunctionBeginUser;
-  (void)other;
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, side * side * side, &l));
-  PetscCall(VecSet(l, 3));
-  PetscCall(MatDiagonalScale(A, l, l));
-  PetscCall(VecDestroy(&l));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Shift(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  (void)other;
-  PetscCall(MatShift(A, 1.0 / 7));
-  PetscCall(MatScale(A, 3));
-  PetscCall(MatShift(A, -2));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode NotFinite(Mat A, Mat other)
-{
-  const volatile PetscReal big = PETSC_MAX_REAL; /* so that no compiler computes an infinity and warns */
-
-  PetscFunctionBeginUser;
-  (void)other;
-  PetscCall(MatSetValue(A, 1, 1, big * big, INSERT_VALUES));
-  PetscCall(MatSetValue(A, 2, 2, big * big - big * big, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatScale(A, 2));
-  PetscCall(MatShift(A, 1));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AddSame(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatAXPY(A, 2, other, SAME_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The other has fewer nonzeros where its diagonal is not full */
-static PetscErrorCode AddSubset(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatAXPY(A, 2, other, SUBSET_NONZERO_PATTERN));
-  PetscCall(MatAYPX(A, 0.5, other, SUBSET_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AddDifferent(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatAXPY(A, 2, other, DIFFERENT_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Copy(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatScale(other, 5));
-  PetscCall(MatCopy(other, A, SAME_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Zero(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatScale(A, 5));
-  PetscCall(MatZeroEntries(A));
-  PetscCall(MatShift(A, 2));
-  PetscCall(MatAXPY(A, 1, other, SAME_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What one does after another: a read on the host in between */
-static PetscErrorCode Mixed(Mat A, Mat other)
-{
-  const PetscScalar *values;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatScale(A, 3));
-  PetscCall(MatSeqAIJGetArrayRead(A, &values));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
-  PetscCall(MatScale(A, 0.5));
-  PetscCall(MatAXPY(A, 4, other, SAME_NONZERO_PATTERN));
-  PetscCall(MatSetValue(A, 1, 1, 5, ADD_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatShift(A, 3));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static const struct {
-  const char *name;
-  Operation  *run;
-  PetscBool   full, other_full; /* diagonals */
-  PetscBool   exact;            /* the operation rounds in the same way everywhere */
-} operations[] = {
-    {"scale", Scale, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
-    {"diagonal_scale", DiagonalScale, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
-    {"diagonal_scale_host_vectors", DiagonalScaleByHostVectors, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
-    {"shift", Shift, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
-    {"shift_missing_diagonal", Shift, PETSC_FALSE, PETSC_TRUE, PETSC_TRUE},
-    {"scale_missing_diagonal", Scale, PETSC_FALSE, PETSC_TRUE, PETSC_TRUE},
-    {"not_finite", NotFinite, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
-    {"add_same", AddSame, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
-    {"add_subset", AddSubset, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE},
-    {"add_different", AddDifferent, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
-    {"add_different_same", AddDifferent, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
-    {"copy", Copy, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
-    {"zero", Zero, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
-    {"mixed", Mixed, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
-};
-
 static PetscErrorCode SetPlace(Mat A)
 {
   PetscFunctionBeginUser;
@@ -348,31 +178,31 @@ static PetscErrorCode RunOperation(MatType type, int o)
   MatAIJFmtInfo before, after;
 
   PetscFunctionBeginUser;
-  operation = operations[o].name;
-  PetscCall(Assemble(type, operations[o].full, 1, &A));
-  PetscCall(Assemble(type, operations[o].other_full, 1.5, &other[0]));
-  PetscCall(Assemble(MATSEQAIJ, operations[o].full, 1, &twin));
-  PetscCall(Assemble(MATSEQAIJ, operations[o].other_full, 1.5, &other[1]));
+  operation = values_operations[o].name;
+  PetscCall(Assemble(type, values_operations[o].full, 1, &A));
+  PetscCall(Assemble(type, values_operations[o].other_full, 1.5, &other[0]));
+  PetscCall(Assemble(MATSEQAIJ, values_operations[o].full, 1, &twin));
+  PetscCall(Assemble(MATSEQAIJ, values_operations[o].other_full, 1.5, &other[1]));
   PetscCall(SetPlace(A));
   PetscCall(SetPlace(other[0]));
   PetscCall(Compare(A, twin, PETSC_TRUE));
   PetscCall(MatAIJFmtGetInfo(A, &before));
   PetscCall(Require(before.device_csr_bytes == 0 || before.own_bytes == 0 || place[0] == 'g',
                     "products and diagonals made a CSR on the device"));
-  PetscCall(operations[o].run(A, other[0]));
-  PetscCall(operations[o].run(twin, other[1]));
+  PetscCall(values_operations[o].run(A, other[0]));
+  PetscCall(values_operations[o].run(twin, other[1]));
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  if (PetscDefined(HAVE_CUDA) && place[0] != 'h' && operations[o].run == Scale)
+  if (PetscDefined(HAVE_CUDA) && place[0] != 'h' && values_operations[o].run == ValuesScale)
     PetscCall(Require(after.blocks_values_on_gpu == 1 && after.device_csr_bytes >= after.csr_bytes,
                       "the values are not on the GPU"));
-  PetscCall(Compare(A, twin, operations[o].exact));
+  PetscCall(Compare(A, twin, values_operations[o].exact));
   PetscCall(MatAIJFmtGetInfo(A, &after));
   if (place[0] == 'h') {
     PetscCall(Require(after.device_csr_bytes == 0 || after.own_bytes == 0, "there is a CSR on the device"));
-    if (operations[o].run == Scale && after.own_bytes > 0)
+    if (values_operations[o].run == ValuesScale && after.own_bytes > 0)
       PetscCall(Require(after.refreshes == before.refreshes, "the values were uploaded"));
   }
-  if (operations[o].exact) PetscCall(ChangeOnHost(A, twin));
+  if (values_operations[o].exact) PetscCall(ChangeOnHost(A, twin));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&twin));
   for (int m = 0; m < 2; m++) PetscCall(MatDestroy(&other[m]));
@@ -509,7 +339,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-side", &side, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-side", &values_side, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-format", format, sizeof format, NULL));
   PetscCall(PetscSNPrintf(type, sizeof type, "seqaij%s", format));
   if (spmv_device_count(NULL) == 0) {
@@ -519,7 +349,7 @@ int main(int argc, char **argv)
   }
   for (size_t v = 0; v < PETSC_STATIC_ARRAY_LENGTH(places); v++) {
     place = places[v];
-    for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(operations); o++) PetscCall(RunOperation(type, (int)o));
+    for (int o = 0; values_operations[o].name; o++) PetscCall(RunOperation(type, o));
     for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(products); p++) PetscCall(RunProduct(type, (int)p));
     PetscCall(RunEmpty(type));
   }

@@ -188,9 +188,14 @@ PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
 PETSC_INTERN PetscBool      AIJFmtPlanFollows(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtValuesInstall(Mat);
 
-/* matproduct.c */
-PETSC_INTERN PetscBool      AIJFmtIsHostProduct(Mat);
+/* product_choice.c */
+PETSC_INTERN PetscErrorCode AIJFmtProductKind(MatProductType, SpmvProductKind *, const char **, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
 PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat, PetscBool);
+
+/* matproduct.c */
+PETSC_INTERN PetscErrorCode MatProductSymbolic_AIJFmt(Mat);
+PETSC_INTERN PetscBool      AIJFmtIsHostProduct(Mat);
 
 /* stage.c */
 PETSC_INTERN PetscErrorCode AIJFmtOperandGet(Mat_AIJFmt *, Vec, AIJFmtBuffer *, PetscBool, PetscBool, AIJFmtOperand *);

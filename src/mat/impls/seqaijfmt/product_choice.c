@@ -1,0 +1,116 @@
+/* product_choice.c - which products of matrices run on the GPU, by matproduct.c. */
+#include "seqaijfmt.h"
+#include "cuda.h"
+
+/* The kind, and the option by which a user chooses an algorithm of the host; known: there is one on the GPU */
+PetscErrorCode AIJFmtProductKind(MatProductType type, SpmvProductKind *kind, const char **option, PetscBool *known)
+{
+  PetscFunctionBegin;
+  *known  = PETSC_TRUE;
+  *kind   = SPMV_PRODUCT_AB;
+  *option = NULL;
+  switch (type) {
+  case MATPRODUCT_AB:
+    *kind   = SPMV_PRODUCT_AB;
+    *option = "-matmatmult_via";
+    break;
+  case MATPRODUCT_AtB:
+    *kind   = SPMV_PRODUCT_ATB;
+    *option = "-mattransposematmult_via";
+    break;
+  case MATPRODUCT_PtAP:
+    *kind   = SPMV_PRODUCT_PTAP;
+    *option = "-matptap_via";
+    break;
+  case MATPRODUCT_RARt:
+    *kind   = SPMV_PRODUCT_RART;
+    *option = "-matrart_via";
+    break;
+  default:
+    *known = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the nonzeros of A */
+PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
+{
+  SpmvPattern pattern;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  *nonzeros += pattern.nnz;
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the GPU shall do the product: `auto` leaves small matrices whose values are on the host to the host */
+static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
+{
+  const Mat       factor[] = {C->product->A, C->product->B};
+  int64_t         nonzeros = 0;
+  PetscBool       current  = PETSC_FALSE, chosen[2], known;
+  const char     *option   = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvProductKind kind;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtProductKind(C->product->type, &kind, &option, wants));
+  if (!*wants) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(C->product->alg, MATPRODUCTALGORITHMDEFAULT, &known));
+  PetscCall(PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, option, &chosen[0]));
+  PetscCall(
+      PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, "-mat_product_algorithm", &chosen[1]));
+  if (!known || chosen[0] || chosen[1]) *wants = PETSC_FALSE;
+  for (int f = 0; f < 2 && *wants; f++) {
+    Mat_AIJFmt *s;
+    int         where;
+
+    PetscCall(AIJFmtStateGet(factor[f], &s));
+    where = s ? (int)s->class_options.value[AIJFMT_PRODUCTS] : AIJFMT_ON_HOST;
+    if (where == AIJFMT_ON_HOST || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ||
+        AIJFmtBoundToCPU(factor[f]) || factor[f]->structure_only || !factor[f]->assembled) {
+      *wants = PETSC_FALSE;
+      break;
+    }
+    if (where == AIJFMT_ON_GPU || AIJFmtCudaIsCurrent(factor[f], s)) current = PETSC_TRUE;
+    PetscCall(AIJFmtNonzeros(factor[f], &nonzeros));
+  }
+  if (!current && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS) *wants = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called when all factors are of our types, as their common operation productsetfromoptions */
+static PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+  PetscBool           device;
+
+  PetscFunctionBegin;
+  PetscCall(WantsDevice(C, &device));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->seq.productsetfromoptions(C));
+  if (device) C->ops->productsymbolic = MatProductSymbolic_AIJFmt;
+  else PetscCall(AIJFmtProductKeepHost(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Products of parallel matrices are the host's */
+static PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtProductKeepHost(C));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->mpi.productsetfromoptions(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without a GPU the operation stays the host's, which a product with a matrix of type MATSEQAIJ shares */
+PetscErrorCode AIJFmtProductsInstall(Mat A, PetscBool parallel)
+{
+  PetscFunctionBegin;
+  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  A->ops->productsetfromoptions = parallel ? MatProductSetFromOptions_MPIAIJFmt : MatProductSetFromOptions_SeqAIJFmt;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
