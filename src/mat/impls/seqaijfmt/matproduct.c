@@ -93,26 +93,76 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives C its type and its pattern, with zeros */
-static PetscErrorCode SetPattern(Mat C, Data *d)
+/* The arrays of a matrix that PETSc does not free with it */
+typedef struct {
+  PetscInt    *row_ptr, *col;
+  PetscScalar *values;
+} Arrays;
+
+static PetscErrorCode ArraysFree(void *ctx)
 {
-  SpmvPattern pattern;
-  PetscInt   *row_ptr, *col;
+  Arrays *a = (Arrays *)ctx;
 
   PetscFunctionBegin;
-  spmv_product_pattern(d->product, &pattern);
-  PetscCall(PetscMalloc2(pattern.rows + 1, &row_ptr, pattern.nnz, &col));
-  AIJFmtCallSpmv(&d->exec, spmv_copy(row_ptr, SPMV_HOST, pattern.row_ptr, SPMV_DEVICE,
-                                     (pattern.rows + 1) * (int64_t)sizeof(PetscInt), &d->exec));
-  AIJFmtCallSpmv(
-      &d->exec, spmv_copy(col, SPMV_HOST, pattern.col, SPMV_DEVICE, pattern.nnz * (int64_t)sizeof(PetscInt), &d->exec));
+  PetscCall(PetscFree(a->row_ptr));
+  PetscCall(PetscFree(a->col));
+  PetscCall(PetscFree(a->values));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_CONTAINER_DESTRUCTOR(ArraysDestroy, ArraysFree)
+
+/* A MATSEQAIJ with the pattern of the product and values that are not set yet. To insert the rows of such a large
+   matrix one by one would take as long as all else in the symbolic phase, so the arrays are handed over. They live in a
+   container, which goes where the inside of the matrix goes: into another header, or away with this one. */
+static PetscErrorCode CreateFromArrays(Data *d, Mat *A)
+{
+  PetscContainer container;
+  SpmvPattern    p;
+  Arrays        *a;
+
+  PetscFunctionBegin;
+  spmv_product_pattern(d->product, &p);
+  PetscCall(PetscNew(&a));
+  PetscCall(PetscMalloc1(p.rows + 1, &a->row_ptr));
+  PetscCall(PetscMalloc1(p.nnz, &a->col));
+  PetscCall(PetscMalloc1(p.nnz, &a->values));
+  AIJFmtCallSpmv(&d->exec, spmv_copy(a->row_ptr, SPMV_HOST, p.row_ptr, SPMV_DEVICE,
+                                     (p.rows + 1) * (int64_t)sizeof(PetscInt), &d->exec));
+  AIJFmtCallSpmv(&d->exec,
+                 spmv_copy(a->col, SPMV_HOST, p.col, SPMV_DEVICE, p.nnz * (int64_t)sizeof(PetscInt), &d->exec));
   AIJFmtCallSpmv(&d->exec, spmv_stream_wait(&d->exec));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(pattern.rows + 1 + pattern.nnz) * sizeof(PetscInt)));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(p.rows + 1 + p.nnz) * sizeof(PetscInt)));
   PetscCall(
-      MatSetSizes(C, (PetscInt)pattern.rows, (PetscInt)pattern.cols, (PetscInt)pattern.rows, (PetscInt)pattern.cols));
-  PetscCall(MatSetType(C, ((PetscObject)C->product->A)->type_name));
-  PetscCall(MatSeqAIJSetPreallocationCSR(C, row_ptr, col, NULL));
-  PetscCall(PetscFree2(row_ptr, col));
+      MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, (PetscInt)p.rows, (PetscInt)p.cols, a->row_ptr, a->col, a->values, A));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, a));
+  PetscCall(AIJFmtContainerSetDestroy(container, ArraysDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)*A, "MatAIJFmtArrays", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives C its pattern and the type of the first factor. It is not assembled before the numeric phase. */
+static PetscErrorCode SetPattern(Mat C, Data *d)
+{
+  Mat_Product *product = C->product;
+  Mat_AIJFmt  *first;
+  Mat          inside;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(product->A, "MatProductSymbolic()", &first));
+  PetscCall(CreateFromArrays(d, &inside));
+  PetscCall(PetscObjectSetOptions((PetscObject)inside, ((PetscObject)C)->options));
+  PetscCall(MatSetOptionsPrefix(inside, ((PetscObject)C)->prefix));
+  if (((PetscObject)C)->name) PetscCall(PetscObjectSetName((PetscObject)inside, ((PetscObject)C)->name));
+  PetscCall(PetscObjectListDuplicate(((PetscObject)C)->olist, &((PetscObject)inside)->olist));
+  PetscCall(AIJFmtInstall(inside, first->row, PETSC_FALSE, NULL));
+  C->product = NULL; /* it stays, while all else of the old header is destroyed */
+  PetscCall(MatHeaderReplace(C, &inside));
+  C->product   = product;
+  C->assembled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -248,6 +298,7 @@ static PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   double       flops;
 
   PetscFunctionBegin;
+  C->assembled = C->was_assembled = PETSC_TRUE;
   PetscCall(AIJFmtCudaStream(&d->exec));
   if (!d->product || !SameFactors(d, factor)) PetscCall(Renew(C, d, &status));
   for (int f = 0; f < 2 && !status; f++) PetscCall(ValuesGet(d, factor[f], &v[f], &status));
