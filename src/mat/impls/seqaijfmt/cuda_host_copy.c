@@ -29,13 +29,15 @@ static PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host's function writes the host's values and does not mark them as the current ones */
+/* The host's function writes the host's values and does not mark them as the current ones: neither before its assembly,
+   at which the matrix may be converted, nor after it */
 static PetscErrorCode MatLoad_SeqAIJFmt(Mat A, PetscViewer viewer)
 {
   const AIJFmtParent *parent;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(AIJFmtCudaHostWritten(A));
   PetscCall(parent->seq.load(A, viewer));
   PetscCall(AIJFmtCudaHostWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);

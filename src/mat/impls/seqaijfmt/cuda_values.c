@@ -47,7 +47,7 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
 
 /* How much an operation wants the values on the device, where they are not there yet */
 typedef enum {
-  WANTS_FROM_SECOND, /* the host can change the plan as well: the first time that is less than to bring a CSR there */
+  WANTS_FROM_SECOND, /* the first time it takes less to change the host's values, and a plan that has these alike */
   WANTS_WITH_PLAN,   /* where the plan is there */
   WANTS              /* in any case */
 } Wish;
@@ -57,7 +57,7 @@ static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, Wish wish)
 {
   if (wish == WANTS) return PETSC_TRUE;
   if (!s->plan || s->plan->space != SPMV_DEVICE) return PETSC_FALSE;
-  return wish == WANTS_FROM_SECOND && s->host_changes == 0 && AIJFmtPlanFollows(A, s) ? PETSC_FALSE : PETSC_TRUE;
+  return wish == WANTS_WITH_PLAN || (s->host_changes > 0 && AIJFmtPlanFollows(A, s)) ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* Whether an operation shall be done on the values on the device. When it is true, the parent brings the values there,

@@ -93,76 +93,45 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of a matrix that PETSc does not free with it */
-typedef struct {
-  PetscInt    *row_ptr, *col;
-  PetscScalar *values;
-} Arrays;
-
-static PetscErrorCode ArraysFree(void *ctx)
+/* The pattern of the product on the host; *row_ptr and *col are the caller's to free */
+static PetscErrorCode FetchPattern(Data *d, SpmvPattern *p, PetscInt **row_ptr, PetscInt **col)
 {
-  Arrays *a = (Arrays *)ctx;
+  const int64_t index_bytes = (int64_t)sizeof(PetscInt);
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(a->row_ptr));
-  PetscCall(PetscFree(a->col));
-  PetscCall(PetscFree(a->values));
-  PetscCall(PetscFree(a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-AIJFMT_CONTAINER_DESTRUCTOR(ArraysDestroy, ArraysFree)
-
-/* A MATSEQAIJ with the pattern of the product and values that are not set yet. To insert the rows of such a large
-   matrix one by one would take as long as all else in the symbolic phase, so the arrays are handed over. They live in a
-   container, which goes where the inside of the matrix goes: into another header, or away with this one. */
-static PetscErrorCode CreateFromArrays(Data *d, Mat *A)
-{
-  PetscContainer container;
-  SpmvPattern    p;
-  Arrays        *a;
-
-  PetscFunctionBegin;
-  spmv_product_pattern(d->product, &p);
-  PetscCall(PetscNew(&a));
-  PetscCall(PetscMalloc1(p.rows + 1, &a->row_ptr));
-  PetscCall(PetscMalloc1(p.nnz, &a->col));
-  PetscCall(PetscMalloc1(p.nnz, &a->values));
-  AIJFmtCallSpmv(&d->exec, spmv_copy(a->row_ptr, SPMV_HOST, p.row_ptr, SPMV_DEVICE,
-                                     (p.rows + 1) * (int64_t)sizeof(PetscInt), &d->exec));
+  spmv_product_pattern(d->product, p);
+  PetscCall(PetscMalloc1(p->rows + 1, row_ptr));
+  PetscCall(PetscMalloc1(p->nnz + 1, col)); /* never NULL: a PETSc for debugging refuses that */
   AIJFmtCallSpmv(&d->exec,
-                 spmv_copy(a->col, SPMV_HOST, p.col, SPMV_DEVICE, p.nnz * (int64_t)sizeof(PetscInt), &d->exec));
+                 spmv_copy(*row_ptr, SPMV_HOST, p->row_ptr, SPMV_DEVICE, (p->rows + 1) * index_bytes, &d->exec));
+  AIJFmtCallSpmv(&d->exec, spmv_copy(*col, SPMV_HOST, p->col, SPMV_DEVICE, p->nnz * index_bytes, &d->exec));
   AIJFmtCallSpmv(&d->exec, spmv_stream_wait(&d->exec));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(p.rows + 1 + p.nnz) * sizeof(PetscInt)));
-  PetscCall(
-      MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, (PetscInt)p.rows, (PetscInt)p.cols, a->row_ptr, a->col, a->values, A));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, a));
-  PetscCall(AIJFmtContainerSetDestroy(container, ArraysDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)*A, "MatAIJFmtArrays", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(p->rows + 1 + p->nnz) * sizeof(PetscInt)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives C its pattern and the type of the first factor. It is not assembled before the numeric phase. */
+/* Gives C its pattern and the type of the first factor. All columns are set at once: to insert the rows one by one
+   would take as long as all else in the symbolic phase. C is not assembled before the numeric phase. */
 static PetscErrorCode SetPattern(Mat C, Data *d)
 {
-  Mat_Product *product = C->product;
-  Mat_AIJFmt  *first;
-  Mat          inside;
+  SpmvPattern p;
+  PetscInt   *row_ptr, *col, *length;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(product->A, "MatProductSymbolic()", &first));
-  PetscCall(CreateFromArrays(d, &inside));
-  PetscCall(PetscObjectSetOptions((PetscObject)inside, ((PetscObject)C)->options));
-  PetscCall(MatSetOptionsPrefix(inside, ((PetscObject)C)->prefix));
-  if (((PetscObject)C)->name) PetscCall(PetscObjectSetName((PetscObject)inside, ((PetscObject)C)->name));
-  PetscCall(PetscObjectListDuplicate(((PetscObject)C)->olist, &((PetscObject)inside)->olist));
-  PetscCall(AIJFmtInstall(inside, first->row, PETSC_FALSE, NULL));
-  C->product = NULL; /* it stays, while all else of the old header is destroyed */
-  PetscCall(MatHeaderReplace(C, &inside));
-  C->product   = product;
+  PetscCall(FetchPattern(d, &p, &row_ptr, &col));
+  PetscCall(MatSetSizes(C, (PetscInt)p.rows, (PetscInt)p.cols, (PetscInt)p.rows, (PetscInt)p.cols));
+  PetscCall(MatSetType(C, ((PetscObject)C->product->A)->type_name));
+  PetscCall(PetscMalloc1(p.rows, &length));
+  for (int64_t i = 0; i < p.rows; i++) length[i] = row_ptr[i + 1] - row_ptr[i];
+  PetscCall(MatSeqAIJSetPreallocation(C, 0, length));
+  PetscCall(MatSeqAIJSetColumnIndices(C, col));
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   C->assembled = PETSC_FALSE;
+  PetscCall(PetscFree(length));
+  PetscCall(PetscFree(col));
+  PetscCall(PetscFree(row_ptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
