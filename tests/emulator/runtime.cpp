@@ -21,7 +21,13 @@ namespace spmv_emulator
 namespace
 {
 enum { BLOCK_ALIGN = 16, CANARY = 0xc5 };
-const size_t DEVICE_BYTES = size_t(8) << 30; /* what cudaMemGetInfo() says the device has */
+
+/* The memory of the device: 8 GiB, or SPMV_EMULATOR_BYTES, so that a test can let it run out */
+size_t device_bytes()
+{
+  const char *text = getenv("SPMV_EMULATOR_BYTES");
+  return text ? (size_t)atoll(text) : size_t(8) << 30;
+}
 
 thread_local cudaError_t last_error = cudaSuccess;
 
@@ -184,8 +190,8 @@ cudaError_t cudaSetDevice(int device_)
 }
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
-  *free_bytes  = DEVICE_BYTES - machine().used;
-  *total_bytes = DEVICE_BYTES;
+  *total_bytes = device_bytes();
+  *free_bytes  = machine().used < *total_bytes ? *total_bytes - machine().used : 0;
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError(void)
@@ -229,7 +235,7 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
   const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
   const size_t page = page_bytes(), padded = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
   const size_t map_bytes = (padded + page - 1) / page * page;
-  if (m.used + bytes > DEVICE_BYTES) return result(cudaErrorMemoryAllocation);
+  if (m.used + bytes > device_bytes()) return result(cudaErrorMemoryAllocation);
   void *map = mmap(nullptr, map_bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return result(cudaErrorMemoryAllocation);
   const DeviceBlock b = {(char *)map, map_bytes, bytes};
