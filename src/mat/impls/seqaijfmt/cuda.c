@@ -58,6 +58,17 @@ static PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat A, PetscCount n, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values that have come to the device go to the host, too, where a product of matrices reads them there */
+static PetscErrorCode FollowOnHost(Mat A)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && s->keeps_host) PetscCall(AIJFmtCudaFetch(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
 {
   AIJFmtNameGuard guard;
@@ -70,6 +81,7 @@ static PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[
   error = ((SetValuesCOO *)parent_set_values[0])(A, values, mode);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
+  PetscCall(FollowOnHost(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,6 +97,8 @@ static PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[
   error = ((SetValuesCOO *)parent_set_values[1])(A, values, mode);
   PetscCall(BlockGuardsEnd(blocks, guards));
   PetscCall(error);
+  for (int b = 0; b < 2; b++)
+    if (blocks[b]) PetscCall(FollowOnHost(blocks[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
