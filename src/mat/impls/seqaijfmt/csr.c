@@ -38,6 +38,18 @@ PetscErrorCode AIJFmtHostPatternRestore(Mat A, SpmvPattern *pattern)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Adds the nonzeros of A */
+PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
+{
+  SpmvPattern pattern = {.nnz = 0}; /* gcc does not see that it is filled whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  *nonzeros += pattern.nnz;
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The arrays from which a plan in s->exec.space takes its values: of the device where the parent has current ones
    there, else of the host */
 PetscErrorCode AIJFmtCsrGet(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtCsr *from)

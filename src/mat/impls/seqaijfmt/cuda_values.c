@@ -17,10 +17,7 @@ enum { SPARE_BYTES = 64 << 20 /* of the device's memory, which a CSR may not tak
 PetscBool AIJFmtCudaIsCurrent(Mat A, const Mat_AIJFmt *s)
 {
   if (A->offloadmask == PETSC_OFFLOAD_GPU) return PETSC_TRUE;
-  return A->offloadmask == PETSC_OFFLOAD_BOTH && s->key_valid && s->key.id == ((PetscObject)A)->id &&
-                 s->key.value_state == ((PetscObject)A)->state && s->key.nonzero_state == A->nonzerostate
-             ? PETSC_TRUE
-             : PETSC_FALSE;
+  return A->offloadmask == PETSC_OFFLOAD_BOTH ? AIJFmtKeyHolds(A, s, ((PetscObject)A)->state) : PETSC_FALSE;
 }
 
 /* Whether a CSR of A fits into what is free on the device, with a reason where it does not */

@@ -32,18 +32,6 @@ PetscErrorCode AIJFmtProductKind(MatProductType type, SpmvProductKind *kind, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the nonzeros of A */
-PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
-{
-  SpmvPattern pattern;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtHostPatternGet(A, &pattern));
-  *nonzeros += pattern.nnz;
-  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Whether the GPU shall do the product: `auto` leaves small matrices whose values are on the host to the host */
 static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
 {

@@ -181,6 +181,7 @@ PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
 /* csr.c */
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternRestore(Mat, SpmvPattern *);
+PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
 PETSC_INTERN PetscErrorCode AIJFmtCsrGet(Mat, Mat_AIJFmt *, const SpmvPattern *, AIJFmtCsr *);
 PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
 
@@ -190,7 +191,6 @@ PETSC_INTERN PetscErrorCode AIJFmtValuesInstall(Mat);
 
 /* product_choice.c */
 PETSC_INTERN PetscErrorCode AIJFmtProductKind(MatProductType, SpmvProductKind *, const char **, PetscBool *);
-PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
 PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat, PetscBool);
 
 /* matproduct.c */
@@ -219,6 +219,15 @@ PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
 
 /* view.c */
 PETSC_INTERN PetscErrorCode MatView_AIJFmt(Mat, PetscViewer);
+
+/* Whether A still is what s->key describes, or is about to be, with that state of its values */
+static inline PetscBool AIJFmtKeyHolds(Mat A, const Mat_AIJFmt *s, PetscObjectState value_state)
+{
+  return s->key_valid && s->key.id == ((PetscObject)A)->id && s->key.value_state == value_state &&
+                 s->key.nonzero_state == A->nonzerostate
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
 
 /* The type without a GPU that the matrix is a subclass of */
 static inline MatType AIJFmtHostType(const Mat_AIJFmt *s) { return s->parallel ? MATMPIAIJ : MATSEQAIJ; }

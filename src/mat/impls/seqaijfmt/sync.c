@@ -220,9 +220,7 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_st
   AIJFmtKey now;
 
   PetscFunctionBegin;
-  if (s->key_valid && s->key.id == ((PetscObject)A)->id && s->key.value_state == value_state &&
-      s->key.nonzero_state == A->nonzerostate)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (AIJFmtKeyHolds(A, s, value_state)) PetscFunctionReturn(PETSC_SUCCESS);
   now.id            = ((PetscObject)A)->id;
   now.nonzero_state = A->nonzerostate;
   now.value_state   = value_state;
@@ -240,14 +238,13 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
 
   PetscFunctionBegin;
   if (!s->key_valid) {
-    MatInfo info;
+    int64_t nonzeros = 0;
 
     PetscCall(AIJFmtCudaIsVec(v, &device_vector));
     if (spmv_device_count(NULL) == 0 || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A))
       PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-    if (!device_vector && info.nz_used < AIJFMT_DEVICE_MIN_NONZEROS &&
-        s->class_options.value[AIJFMT_DEVICE] == AIJFMT_AUTO)
+    PetscCall(AIJFmtNonzeros(A, &nonzeros));
+    if (!device_vector && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS && s->class_options.value[AIJFMT_DEVICE] == AIJFMT_AUTO)
       PetscFunctionReturn(PETSC_SUCCESS);
   } else if (!s->plan || s->plan->space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, v, ((PetscObject)A)->state));

@@ -13,10 +13,7 @@
 PetscBool AIJFmtPlanFollows(Mat A, const Mat_AIJFmt *s)
 {
   if (!s->plan || s->plan->space != SPMV_DEVICE || (s->plan->format->caps & SPMV_CAP_BORROWS)) return PETSC_FALSE;
-  return s->key_valid && s->key.id == ((PetscObject)A)->id && s->key.value_state == ((PetscObject)A)->state &&
-                 s->key.nonzero_state == A->nonzerostate && (s->plan->format->caps & SPMV_CAP_UPDATE)
-             ? PETSC_TRUE
-             : PETSC_FALSE;
+  return (s->plan->format->caps & SPMV_CAP_UPDATE) ? AIJFmtKeyHolds(A, s, ((PetscObject)A)->state) : PETSC_FALSE;
 }
 
 /* Changes the plan as the CSR of the host was changed. value_state is the state that A will have when PETSc's function
@@ -59,13 +56,6 @@ static PetscErrorCode ChangeHost(Mat A, Mat_AIJFmt *s, const SpmvChange *change,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HostParent(const AIJFmtParent **host)
-{
-  PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, host));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* MatScale() raises the state once after this function */
 static PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
 {
@@ -75,7 +65,7 @@ static PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
   PetscBool           done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(HostParent(&host));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
   if (s) PetscCall(AIJFmtCudaScale(A, s, a, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,7 +90,7 @@ static PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
   SpmvChange          change;
 
   PetscFunctionBegin;
-  PetscCall(HostParent(&host));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
   if (l) PetscCall(VecGetLocalSize(l, &rows));
   if (r) PetscCall(VecGetLocalSize(r, &cols));
@@ -166,7 +156,7 @@ static PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
   PetscBool           full = PETSC_FALSE, done = PETSC_FALSE, follows;
 
   PetscFunctionBegin;
-  PetscCall(HostParent(&host));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && A->assembled && !A->structure_only) PetscCall(DiagonalIsFull(A, s, &full));
   if (full) PetscCall(AIJFmtCudaShift(A, s, a, &done));
@@ -212,7 +202,7 @@ static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec d)
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && !A->factortype) PetscCall(DeviceDiagonal(A, s, d, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HostParent(&host));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(host->seq.getdiagonal(A, d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
