@@ -16,9 +16,10 @@ typedef PetscErrorCode PreallocateCOO(Mat, PetscCount, PetscInt[], PetscInt[]);
 typedef PetscErrorCode SetValuesCOO(Mat, const PetscScalar[], InsertMode);
 typedef PetscErrorCode StoreValues(Mat);
 typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
+typedef PetscErrorCode CopySubArray(Mat, PetscInt, const PetscInt[], PetscScalar[]);
 
 /* The parent's composed functions that are wrapped here, by [parallel]; cast to the types above when called */
-static AIJFmtFunction parent_preallocate[2], parent_set_values[2], parent_merge, parent_store;
+static AIJFmtFunction parent_preallocate[2], parent_set_values[2], parent_merge, parent_store, parent_copy_sub_array;
 
 /* The guards of the blocks of a parallel matrix */
 static PetscErrorCode BlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
@@ -102,17 +103,42 @@ static PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *rows, Mat *local)
+/* The parent's own type becomes ours: the local matrix is a factor of the products that a product of parallel matrices
+   is made of, and those are ours where both factors are */
+static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *columns, Mat *local)
 {
-  AIJFmtNameGuard guards[2];
+  AIJFmtNameGuard guards[2], whole = {NULL};
   Mat             blocks[2];
+  Mat_AIJFmt     *s = NULL, *outer;
   PetscErrorCode  error;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(A, "MatMPIAIJGetLocalMatMerge()", &outer));
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(AIJFmtStateGet(*local, &s));
+    PetscCall(AIJFmtNameGuardBegin(*local, s, &whole));
+  }
   PetscCall(AIJFmtBlocksGet(A, blocks));
   PetscCall(BlockGuardsBegin(blocks, guards));
-  error = ((MergeLocal *)parent_merge)(A, reuse, rows, local);
+  error = ((MergeLocal *)parent_merge)(A, reuse, columns, local);
   PetscCall(BlockGuardsEnd(blocks, guards));
+  if (reuse == MAT_REUSE_MATRIX) PetscCall(AIJFmtNameGuardEnd(*local, &whole));
+  PetscCall(error);
+  PetscCall(AIJFmtInstall(*local, outer->row, PETSC_FALSE, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat A, PetscInt n, const PetscInt index[], PetscScalar values[])
+{
+  AIJFmtNameGuard guard;
+  Mat_AIJFmt     *s;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
+  error = ((CopySubArray *)parent_copy_sub_array)(A, n, index, values);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,6 +257,8 @@ PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
   }
   PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_SeqAIJFmt, &parent_set_values[0]));
   PetscCall(Wrap(A, "MatStoreValues_C", (AIJFmtFunction)MatStoreValues_SeqAIJFmt, &parent_store));
+  PetscCall(
+      Wrap(A, "MatSeqAIJCopySubArray_C", (AIJFmtFunction)MatSeqAIJCopySubArray_SeqAIJFmt, &parent_copy_sub_array));
   A->ops->bindtocpu = MatBindToCPU_SeqAIJFmt;
   PetscCall(AIJFmtCudaValuesInstall(A));
   PetscCall(AIJFmtCudaHostCopyInstall(A));

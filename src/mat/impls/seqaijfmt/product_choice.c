@@ -32,23 +32,39 @@ PetscErrorCode AIJFmtProductKind(MatProductType type, SpmvProductKind *kind, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the GPU shall do the product: `auto` leaves small matrices whose values are on the host to the host */
-static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
+/* Whether there is a product of that type on the GPU, and the user has chosen no algorithm of the host */
+static PetscErrorCode MayChoose(Mat C, PetscBool *may)
 {
-  const Mat       factor[] = {C->product->A, C->product->B};
-  int64_t         nonzeros = 0;
-  PetscBool       current  = PETSC_FALSE, chosen[2], known;
-  const char     *option   = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  const char     *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
   SpmvProductKind kind;
+  PetscBool       chosen[2], standard;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtProductKind(C->product->type, &kind, &option, wants));
-  if (!*wants) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrcmp(C->product->alg, MATPRODUCTALGORITHMDEFAULT, &known));
+  PetscCall(AIJFmtProductKind(C->product->type, &kind, &option, may));
+  if (!*may) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(C->product->alg, MATPRODUCTALGORITHMDEFAULT, &standard));
   PetscCall(PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, option, &chosen[0]));
   PetscCall(
       PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, "-mat_product_algorithm", &chosen[1]));
-  if (!known || chosen[0] || chosen[1]) *wants = PETSC_FALSE;
+  if (!standard || chosen[0] || chosen[1]) *may = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether A has its pattern. A product has it from the symbolic phase on, before it is assembled. */
+static PetscBool HasPattern(Mat A)
+{
+  return A->assembled || (A->product && A->preallocated) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Whether the GPU shall do the product: `auto` leaves small matrices whose values are on the host to the host */
+static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
+{
+  const Mat factor[] = {C->product->A, C->product->B};
+  int64_t   nonzeros = 0;
+  PetscBool current  = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MayChoose(C, wants));
   for (int f = 0; f < 2 && *wants; f++) {
     Mat_AIJFmt *s;
     int         where;
@@ -56,7 +72,7 @@ static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
     PetscCall(AIJFmtStateGet(factor[f], &s));
     where = s ? (int)s->class_options.value[AIJFMT_PRODUCTS] : AIJFMT_ON_HOST;
     if (where == AIJFMT_ON_HOST || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ||
-        AIJFmtBoundToCPU(factor[f]) || factor[f]->structure_only || !factor[f]->assembled) {
+        AIJFmtBoundToCPU(factor[f]) || factor[f]->structure_only || !HasPattern(factor[f])) {
       *wants = PETSC_FALSE;
       break;
     }
@@ -82,12 +98,16 @@ static PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products of parallel matrices are the host's */
+/* The CUDA parent can split a product of parallel matrices into sequential ones, but R A R^T */
 static PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
 {
   const AIJFmtParent *host;
+  PetscBool           may, chosen = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(MayChoose(C, &may));
+  if (may && C->product->type != MATPRODUCT_RARt) PetscCall(AIJFmtCudaProductChoose(C, &chosen));
+  if (chosen) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtProductKeepHost(C));
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(host->mpi.productsetfromoptions(C));
