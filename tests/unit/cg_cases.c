@@ -307,6 +307,7 @@ static double begin(CgEngine *e, SpmvCgTest *test)
   const int      n = (int)e->matrix->pattern.rows;
   double        *m = preconditioner_of(e->matrix, u->block), *z = calloc((size_t)n + 1, sizeof *z), norm;
 
+  if (u->m) memcpy(m, u->m, (size_t)n * sizeof *m);
   release(e, e->x);
   release(e, e->r);
   release(e, e->m);
