@@ -56,8 +56,9 @@ typedef enum {
   SPMV_CG_INDEFINITE_MATRIX     = -5  /* (p, A p) is 0 or changed its sign; x is that of the iteration before */
 } SpmvCgReason;
 
-/* Enqueues w = A p on exec->stream, for p and w of shape [rows] in the space of exec; it must not wait or allocate. On
-   the device it is called again for each iteration, or once for each iteration of a graph while that is captured. */
+/* Enqueues w = A p on exec->stream, for p and w of shape [rows] in the space of exec; it must not wait or allocate.
+   exec may be a copy with another stream than the caller's. On the device it is called again for each iteration, or
+   once for each iteration of a graph while that is captured. */
 typedef SpmvStatus (*SpmvCgProduct)(void *ctx, const void *p, void *w, SpmvExec *exec);
 
 /* Replaces n sums in the space of exec by their sums over all processes, in stream order; for matrices that are

@@ -20,7 +20,7 @@ struct SpmvCgQueue {
 
 namespace
 {
-enum { RECORD_BYTES = 64, CHUNK_MAX = 64 };
+enum { RECORD_BYTES = 64, GROWN_CHUNK = 16 /* the record of longer chunks costs next to nothing */ };
 static_assert(sizeof(SpmvCgRecord) <= RECORD_BYTES, "a record must fit");
 
 /* Iterations that take about 50 us: 5 us each, and the time of 40 words a row at 4 TB/s. Shorter chunks may let the
@@ -74,8 +74,14 @@ SpmvStatus record_event(SpmvCgQueue *q, int i, SpmvExec *exec)
 
 SpmvStatus start(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
 {
+  SpmvCgQueue *q = cg->queue;
+
+  /* what the last solve left in another stream still uses p, w and the state */
+  for (int i = 0; i < 2; i++)
+    if (q->recorded[i]) SPMV_CUDA(exec, cudaStreamWaitEvent((cudaStream_t)exec->stream, q->event[i], 0));
+  q->chunk = chunk_for(cg->options);
   SPMV_TRY(spmv_cg_enqueue_first(cg, begin, exec));
-  return record_event(cg->queue, 0, exec);
+  return record_event(q, 0, exec);
 }
 
 SpmvStatus enqueue_iterations(SpmvCg *cg, int64_t count, SpmvExec *exec)
@@ -132,13 +138,17 @@ SpmvStatus wait_for_record(SpmvCg *cg, int i, SpmvCgRecord *record, SpmvExec *ex
 }
 
 /* Plain launches: when a chunk is done before the next one is enqueued, the device waits for the host, and chunks
-   become longer. Not where several processes must enqueue the same. */
-void grow(SpmvCg *cg, int before)
+   become longer, up to a 16th of the iterations so far: up to two of them are needless in the end. Not where several
+   processes must enqueue the same. */
+void grow(SpmvCg *cg, int before, int64_t iterations)
 {
   SpmvCgQueue *q = cg->queue;
 
-  if (cg->options.mode != SPMV_CG_CHUNK || cg->options.chunk > 0 || cg->options.reduce || q->chunk >= CHUNK_MAX) return;
-  if (cudaEventQuery(q->event[before]) == cudaSuccess) q->chunk = 2 * q->chunk < CHUNK_MAX ? 2 * q->chunk : CHUNK_MAX;
+  if (cg->options.mode != SPMV_CG_CHUNK || cg->options.chunk > 0 || cg->options.reduce || q->chunk >= GROWN_CHUNK ||
+      32 * (int64_t)q->chunk > iterations)
+    return;
+  if (cudaEventQuery(q->event[before]) == cudaSuccess)
+    q->chunk = 2 * q->chunk < GROWN_CHUNK ? 2 * q->chunk : GROWN_CHUNK;
   else (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
 }
 
@@ -152,7 +162,7 @@ SpmvStatus run_chunks(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, Spmv
     SPMV_TRY(enqueue_record(cg, i, exec));
     left -= count;
     if (before) {
-      grow(cg, !i);
+      grow(cg, !i, cg->last.completed + iterations - left);
       SPMV_TRY(wait_for_record(cg, !i, record, exec));
       if (record->reason != SPMV_CG_ITERATING) return SPMV_SUCCESS;
     }
