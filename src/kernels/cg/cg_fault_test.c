@@ -88,6 +88,39 @@ UNIT_TEST(cg_passes_on_that_a_product_fails)
   cg_matrix_free(&a);
 }
 
+static SpmvStatus no_product(void *ctx, const void *p, void *w, SpmvExec *exec)
+{
+  (void)ctx;
+  (void)p;
+  (void)w;
+  (void)exec;
+  return SPMV_SUCCESS;
+}
+
+UNIT_TEST(cg_of_no_rows_ends_at_once)
+{
+  const SpmvCgTest test = {.norm = SPMV_CG_PRECONDITIONED, .max_iterations = 10};
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
+    SpmvCgOptions o;
+    SpmvCgResult  result;
+    SpmvExec      exec;
+    SpmvCg       *cg;
+    spmv_exec_init(&exec, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+    spmv_cg_options_init(&o);
+    o.mode    = (SpmvCgMode)mode;
+    o.product = no_product;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, &test, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec));
+    UNIT_EQUAL(SPMV_CG_BREAKDOWN, result.reason);
+    UNIT_EQUAL(0, result.completed);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec)); /* it says the same again */
+    UNIT_EQUAL(1, result.iterations);
+    spmv_cg_destroy(&cg);
+  }
+}
+
 static SpmvStatus no_reduction(void *ctx, double *sums, int n, SpmvExec *exec)
 {
   (void)ctx;
