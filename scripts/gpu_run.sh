@@ -14,6 +14,7 @@
 #                 with a matrix ten times the device memory that it may take
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   spgemm        spgemm_bench: products of matrices against cuSPARSE
+#   cg            cg_bench: iterations of conjugate gradients in every mode, beside the product alone
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
 #   mpi           GPU-aware MPI on two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
@@ -23,15 +24,15 @@
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_spgemm, LIMIT_solve, LIMIT_mpi, LIMIT_distro
-#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 480, 300, 500)
+# LIMIT_spgemm, LIMIT_cg, LIMIT_solve, LIMIT_mpi, LIMIT_distro
+#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 480, 300, 500)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
 #                     where the driver's server that lets processes share a GPU, MPS, is not there)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
-# SPGEMM_ARGS         arguments for spgemm_bench (none: its default set)
+# SPGEMM_ARGS         arguments for spgemm_bench (none: its default set); CG_ARGS for cg_bench
 # SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1), FUZZ_SKIP operations to leave out
@@ -40,10 +41,10 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm solve mpi distro)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg solve mpi distro)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
-  [spgemm]=${LIMIT_spgemm:-120} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500})
+  [spgemm]=${LIMIT_spgemm:-120} [cg]=${LIMIT_cg:-180} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 # shellcheck source=scripts/gpu_part.sh
 source "$here/gpu_part.sh"
@@ -276,6 +277,13 @@ step_spgemm() {
   try unit_kernels spgemm_test.c
   # shellcheck disable=SC2086
   try spgemm_bench ${SPGEMM_ARGS:-} --commit "$(manifest commit)" --out "$out/spgemm.json"
+}
+
+step_cg() {
+  single=$((limit[cg] - 5))
+  try unit_kernels cg_test.c cg_fault_test.c
+  # shellcheck disable=SC2086
+  try cg_bench ${CG_ARGS:-} --budget $((limit[cg] * 6 / 10)) --commit "$(manifest commit)" --out "$out/cg.json"
 }
 
 step_solve() {

@@ -19,7 +19,7 @@ Position position;
 namespace
 {
 enum { WARP = 32, MAX_THREADS = 1024, STACK_BYTES = 256 * 1024 };
-enum class State { READY, AT_BARRIER, IN_WARP, DONE };
+enum class State { READY, AT_BARRIER, AT_GRID, IN_WARP, DONE };
 
 struct Thread {
   context::fiber fiber; /* kept from block to block: it waits for its next body */
@@ -41,15 +41,22 @@ struct Block {
   Warp                         warp[MAX_THREADS / WARP];
   context::fiber               scheduler;
   const std::function<void()> *body = nullptr;
-  int                          size = 0, current = 0, live = 0, at_barrier = 0, sum = 0, barrier_sum = 0;
+  int                          size = 0, current = 0, live = 0, at_barrier = 0, at_grid = 0, sum = 0, barrier_sum = 0;
 };
 
-/* One kernel at a time: host threads that launch at once wait for each other in runtime.cpp */
-Block &block()
+/* Block i of those that are under way at a time: one, or all of a cooperative grid */
+Block &block_number(size_t i)
 {
-  static auto *b = new Block; /* never freed: its fibers must not be unwound when the process ends */
-  return *b;
+  static auto *all = new std::vector<Block *>; /* never freed: fibers must not be unwound when the process ends */
+  while (all->size() <= i) all->push_back(new Block);
+  return *(*all)[i];
 }
+
+/* One kernel at a time: host threads that launch at once wait for each other in runtime.cpp */
+Block *running    = nullptr;
+bool   cooperates = false; /* whether the blocks of the kernel may wait for each other */
+
+Block &block() { return *running; }
 
 [[noreturn]] void fault(const char *what)
 {
@@ -156,14 +163,20 @@ public:
   }
 };
 
-void run_block(const std::vector<int> &order)
+void begin_block(Block &b, int size, const std::function<void()> *body)
 {
-  Block &b = block();
-
-  b.live = b.size;
+  b.body = body;
+  b.size = b.live = size;
   for (int t = 0; t < b.size; t++) b.thread[t].state = State::READY;
   for (int w = 0; w * WARP < b.size; w++) b.warp[w] = {0, b.size - w * WARP < WARP ? ~0u << (b.size - w * WARP) : 0};
-  while (b.live > 0) {
+}
+
+/* Until all threads of the block have ended or wait for the grid */
+void run_block(Block &b, unsigned number, const std::vector<int> &order)
+{
+  running          = &b;
+  position.block.x = number;
+  while (b.at_grid < b.live) {
     bool progress = false;
     for (const int t : order) {
       if (b.thread[t].state != State::READY) continue;
@@ -171,6 +184,60 @@ void run_block(const std::vector<int> &order)
       progress = true;
     }
     if (!progress) fault("deadlock: threads of a block wait at different barriers");
+  }
+}
+
+/* All threads of the blocks wait for the grid: they may go on */
+void release_grid(size_t blocks)
+{
+  for (size_t i = 0; i < blocks; i++) {
+    Block &b = block_number(i);
+    if (b.at_grid < b.size) fault("deadlock: a thread ended, and others wait for the grid");
+    for (int t = 0; t < b.size; t++) b.thread[t].state = State::READY;
+    b.at_grid = 0;
+  }
+}
+
+/* The order of the blocks and of the threads of each; it goes on from kernel to kernel */
+struct Turns {
+  Order            order;
+  std::vector<int> blocks, threads;
+};
+Turns &turns()
+{
+  static Turns t;
+  return t;
+}
+
+void run_one_after_the_other(unsigned blocks, int size, const std::function<void()> &body)
+{
+  Turns &t = turns();
+
+  cooperates = false;
+  t.order.fill(t.blocks, (int)blocks);
+  for (const int i : t.blocks) {
+    t.order.fill(t.threads, size);
+    begin_block(block_number(0), size, &body);
+    run_block(block_number(0), (unsigned)i, t.threads);
+  }
+}
+
+void run_together(unsigned blocks, int size, const std::function<void()> &body)
+{
+  Turns &t    = turns();
+  int    live = 1;
+
+  cooperates = true;
+  for (unsigned i = 0; i < blocks; i++) begin_block(block_number(i), size, &body);
+  while (live > 0) {
+    live = 0;
+    t.order.fill(t.blocks, (int)blocks);
+    for (const int i : t.blocks) {
+      t.order.fill(t.threads, size);
+      run_block(block_number((size_t)i), (unsigned)i, t.threads);
+      live += block_number((size_t)i).live;
+    }
+    if (live > 0) release_grid(blocks);
   }
 }
 } // namespace
@@ -185,6 +252,16 @@ int block_barrier(int v)
   release_barrier(b);
   wait_turn();
   return b.barrier_sum;
+}
+
+void grid_barrier()
+{
+  Block &b = block();
+
+  if (!cooperates) fault("a kernel waits for its grid, and was not launched as a cooperative one");
+  b.thread[b.current].state = State::AT_GRID;
+  b.at_grid++;
+  wait_turn();
 }
 
 void warp_meet(unsigned mask, const void *value, int from, void *result, size_t bytes)
@@ -215,27 +292,27 @@ unsigned warp_ballot(unsigned mask, bool v)
   return block().thread[block().current].ballot;
 }
 
-void run_grid(dim3 blocks, dim3 threads, size_t, cudaStream_t stream, std::function<void()> body)
+static void enqueue_grid(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> body,
+                         void (*run)(unsigned, int, const std::function<void()> &))
 {
   if (blocks.x == 0 || threads.x == 0 || threads.x > MAX_THREADS || blocks.y * blocks.z * threads.y * threads.z != 1) {
     set_last_error(cudaErrorInvalidConfiguration); /* petscpack uses one dimension only */
     return;
   }
   const cudaError_t error = enqueue(stream, [=] {
-    static Order            turns;
-    static std::vector<int> block_order, thread_order;
-    Block                  &b = block();
-
-    b.body   = &body;
-    b.size   = (int)threads.x;
     position = {{0, 0, 0}, {0, 0, 0}, {threads.x, 1, 1}, {blocks.x, 1, 1}};
-    turns.fill(block_order, (int)blocks.x);
-    for (const int i : block_order) {
-      position.block.x = (unsigned)i;
-      turns.fill(thread_order, b.size);
-      run_block(thread_order);
-    }
+    run(blocks.x, (int)threads.x, body);
   });
   if (error) set_last_error(error);
+}
+
+void run_grid(dim3 blocks, dim3 threads, size_t, cudaStream_t stream, std::function<void()> body)
+{
+  enqueue_grid(blocks, threads, stream, std::move(body), run_one_after_the_other);
+}
+
+void run_cooperative_grid(dim3 blocks, dim3 threads, size_t, cudaStream_t stream, std::function<void()> body)
+{
+  enqueue_grid(blocks, threads, stream, std::move(body), run_together);
 }
 } // namespace spmv_emulator

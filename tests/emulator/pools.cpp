@@ -16,10 +16,12 @@ struct CUmemPool_st {
 static std::map<void *, cudaMemPool_t> pool_of;
 
 extern "C" {
-/* SPMV_EMULATOR_NO_POOLS is a device without pools */
+/* SPMV_EMULATOR_NO_POOLS is a device without pools, SPMV_EMULATOR_NO_COOPERATIVE one without cooperative launches */
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-  *value = attribute == cudaDevAttrMemoryPoolsSupported ? !getenv("SPMV_EMULATOR_NO_POOLS") : 8;
+  if (attribute == cudaDevAttrMemoryPoolsSupported) *value = !getenv("SPMV_EMULATOR_NO_POOLS");
+  else if (attribute == cudaDevAttrCooperativeLaunch) *value = !getenv("SPMV_EMULATOR_NO_COOPERATIVE");
+  else *value = 8; /* of a kind: the compute capability, multiprocessors */
   return cudaSuccess;
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *about, const void *)

@@ -217,6 +217,8 @@ const char *cudaGetErrorName(cudaError_t error)
     return "cudaErrorInvalidDevice";
   case cudaErrorInvalidResourceHandle:
     return "cudaErrorInvalidResourceHandle";
+  case cudaErrorNotReady:
+    return "cudaErrorNotReady";
   case cudaErrorStreamCaptureUnsupported:
     return "cudaErrorStreamCaptureUnsupported";
   }

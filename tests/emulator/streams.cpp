@@ -114,6 +114,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
   event->copies   = machine().put_off;
   return cudaSuccess;
 }
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+  if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  return result(machine().put_off - (long)machine().late.size() < event->copies ? cudaErrorNotReady : cudaSuccess);
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);

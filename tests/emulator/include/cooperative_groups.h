@@ -1,4 +1,4 @@
-/* Cooperative groups of the emulator: tiles of a warp */
+/* Cooperative groups of the emulator: tiles of a warp, and the grid */
 #ifndef SPMV_EMULATED_COOPERATIVE_GROUPS_H
 #define SPMV_EMULATED_COOPERATIVE_GROUPS_H
 
@@ -10,6 +10,11 @@ struct thread_block {
   static void sync() { __syncthreads(); }
 };
 inline thread_block this_thread_block() { return {}; }
+
+struct grid_group {
+  static void sync() { spmv_emulator::grid_barrier(); }
+};
+inline grid_group this_grid() { return {}; }
 
 template <int T>
 class thread_block_tile

@@ -29,6 +29,8 @@
   #define SPMV_KERNEL_CALL(kernel, blocks, threads, shared, stream, ...)                                               \
     spmv_emulator::launch((blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
   #define SPMV_KERNEL_CALL_OVERLAPPED SPMV_KERNEL_CALL
+  #define SPMV_KERNEL_CALL_COOPERATIVE(kernel, blocks, threads, shared, stream, ...)                                   \
+    spmv_emulator::launch_cooperative((blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
 
   #define threadIdx (spmv_emulator::position.thread)
   #define blockIdx  (spmv_emulator::position.block)
@@ -170,6 +172,12 @@ inline T atomicCAS(T *p, C compare, V value)
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 
+template <typename Kernel>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int, size_t)
+{
+  *blocks = 1;
+  return cudaSuccess;
+}
 template <typename T>
 inline cudaError_t cudaMalloc(T **block, size_t bytes)
 {

@@ -24,6 +24,7 @@ typedef enum cudaError {
   cudaErrorNoDevice                 = 100,
   cudaErrorInvalidDevice            = 101,
   cudaErrorInvalidResourceHandle    = 400,
+  cudaErrorNotReady                 = 600,
   cudaErrorStreamCaptureUnsupported = 900
 } cudaError_t;
 
@@ -64,7 +65,9 @@ enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, c
 enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
 
 typedef enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount    = 16,
   cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrCooperativeLaunch      = 95,
   cudaDevAttrMemoryPoolsSupported   = 115
 } cudaDeviceAttr;
 
@@ -131,6 +134,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t, void *data);
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
+cudaError_t cudaEventQuery(cudaEvent_t);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
 cudaError_t cudaEventDestroy(cudaEvent_t);
 

@@ -41,6 +41,20 @@ void launch(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, void 
   run_grid(blocks, threads, shared, stream, [=] { std::apply(kernel, values); });
 }
 
+/* The same for a grid whose blocks may wait for each other */
+void run_cooperative_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body);
+
+template <typename... P, typename... A>
+void launch_cooperative(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, void (*kernel)(P...),
+                        const A &...args)
+{
+  const std::tuple<std::decay_t<P>...> values(args...);
+  run_cooperative_grid(blocks, threads, shared, stream, [=] { std::apply(kernel, values); });
+}
+
+/* Waits for all threads of a cooperative grid. Blocks go on one after the other, with one shared memory for all. */
+void grid_barrier();
+
 /* Waits for all threads of the block that have not ended; the sum of their v */
 int block_barrier(int v);
 

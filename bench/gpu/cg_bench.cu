@@ -1,0 +1,310 @@
+/*
+  cg_bench.cu - cg_bench: microseconds of an iteration of conjugate gradients, for each mode and format, beside those of
+  the product alone
+
+    cg_bench [--matrix family:size]... [--formats a,b] [--out file] [--commit text] [--budget seconds]
+
+  Patterns are those of the catalogue; values are made symmetric and positive definite here. The preconditioner is the
+  diagonal, the norm PETSc's default. For each: seconds of an iteration, of 200 without a test that could end them; and
+  of a whole solve to 1e-8 with its number of iterations. The persistent kernel has its own product, and is measured
+  where the matrix is at most 128 MB.
+*/
+#include "results.hpp"
+#include "timing.cuh"
+
+#include "gen.h"
+#include <spmv_cg.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+
+namespace bench
+{
+namespace
+{
+
+constexpr int          RUNS = 7, ITERATIONS = 200, MOST_ITERATIONS = 20000;
+constexpr double       RTOL             = 1e-8;
+constexpr std::int64_t PERSISTENT_BYTES = 128 << 20;
+
+/* About 10^3, 10^4, 10^5, 250 000, 10^6 and 4 10^6 rows of either family */
+const char *const DEFAULT_MATRICES[] = {"stencil7:10",  "tet3_rcm:7",  "stencil7:22",  "tet3_rcm:15",
+                                        "stencil7:46",  "tet3_rcm:32", "stencil7:63",  "tet3_rcm:44",
+                                        "stencil7:100", "tet3_rcm:70", "stencil7:159", "tet3_rcm:110"};
+
+void check(SpmvStatus status, const SpmvExec &exec)
+{
+  if (status) throw std::runtime_error(exec.message);
+}
+
+/* A weighted Laplacian of the pattern, which is symmetric, plus a small multiple of the identity */
+Csr made_definite(const Csr &a)
+{
+  Csr r;
+
+  r.name   = a.name;
+  r.rows   = a.rows;
+  r.cols   = a.cols;
+  r.nnz    = a.nnz;
+  r.values = Array<double>(static_cast<std::size_t>(a.nnz));
+  for (std::int64_t i = 0; i < a.rows; i++) {
+    double       sum = 1e-3;
+    std::int64_t at  = -1;
+    for (std::int64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++) {
+      const std::int64_t j = a.col[k];
+      if (j == i) at = k;
+      else
+        sum -= r.values[k] =
+            -0.5 - gen_uniform(static_cast<std::uint64_t>(std::min(i, j)), static_cast<std::uint64_t>(std::max(i, j)));
+    }
+    if (at < 0) throw std::runtime_error("a diagonal entry is missing");
+    r.values[at] = sum;
+  }
+  return r;
+}
+
+/* What all engines of one matrix share: the matrix, the vectors and the inverse of its diagonal on the device */
+struct Problem {
+  const Csr          &pattern;
+  Csr                 spd;
+  DeviceArray<int>    row_ptr, col;
+  DeviceArray<double> values, b, m, x, r;
+  double              norm = 0; /* of M b, at iteration 0 */
+  SpmvExec            exec;
+
+  Problem(const Csr &a, cudaStream_t stream)
+      : pattern(a), spd(made_definite(a)), row_ptr(DeviceArray<int>::copy_of(a.row_ptr)),
+        col(DeviceArray<int>::copy_of(a.col)), values(DeviceArray<double>::copy_of(spd.values)),
+        x(static_cast<std::size_t>(a.rows)), r(static_cast<std::size_t>(a.rows))
+  {
+    Array<double> right(static_cast<std::size_t>(a.rows)), inverse(static_cast<std::size_t>(a.rows));
+
+    for (std::int64_t i = 0; i < a.rows; i++) {
+      for (std::int64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++)
+        if (a.col[k] == i) inverse[i] = 1 / spd.values[k];
+      right[i] = 1 + std::sin(0.7 * static_cast<double>(i));
+      norm += right[i] * inverse[i] * right[i] * inverse[i];
+    }
+    norm = std::sqrt(norm);
+    b    = DeviceArray<double>::copy_of(right);
+    m    = DeviceArray<double>::copy_of(inverse);
+    spmv_exec_init(&exec, SPMV_DEVICE);
+    exec.stream = stream;
+  }
+  SpmvCsr csr()
+  {
+    SpmvCsr c{};
+
+    c.pattern      = {pattern.rows, pattern.cols,           pattern.nnz,       SPMV_I32, SPMV_DEVICE, row_ptr.data(),
+                      col.data(),   pattern.row_ptr.data(), pattern.col.data()};
+    c.scalar_type  = SPMV_F64;
+    c.values_space = SPMV_DEVICE;
+    c.values       = values.data();
+    return c;
+  }
+  /* x = 0 and r = b */
+  void reset()
+  {
+    const std::size_t bytes  = static_cast<std::size_t>(pattern.rows) * sizeof(double);
+    const auto        stream = static_cast<cudaStream_t>(exec.stream);
+
+    BENCH_CUDA(cudaMemsetAsync(x.data(), 0, bytes, stream));
+    BENCH_CUDA(cudaMemcpyAsync(r.data(), b.data(), bytes, cudaMemcpyDeviceToDevice, stream));
+  }
+};
+
+/* The plan of a format, and its product */
+class Plan
+{
+public:
+  Plan(Problem &p, const std::string &name) : exec_(p.exec)
+  {
+    const SpmvFormat *format = spmv_format_find(name.c_str());
+    const SpmvCsr     csr    = p.csr();
+    SpmvAnalysis      analysis;
+    SpmvOptions       options;
+
+    if (!format) throw std::runtime_error("there is no format " + name);
+    spmv_options_init(&options, format);
+    check(spmv_analyze(format, &csr.pattern, SPMV_F64, &options, &exec_, &analysis), exec_);
+    const SpmvStatus status = spmv_build(&csr, &analysis, &exec_, &plan_);
+    spmv_analysis_clear(&analysis, &exec_);
+    check(status, exec_);
+    work_    = DeviceArray<char>(static_cast<std::size_t>(plan_->memory.work_bytes));
+    product_ = {plan_, work_.data()};
+  }
+  ~Plan() { spmv_destroy(&plan_); }
+  Plan(const Plan &)            = delete;
+  Plan &operator=(const Plan &) = delete;
+
+  double product_seconds(Problem &p)
+  {
+    EventTimer          timer;
+    std::vector<double> seconds;
+    const auto          work = [&] {
+      for (int i = 0; i < ITERATIONS; i++)
+        check(spmv_cg_plan_product(&product_, p.b.data(), p.r.data(), &exec_), exec_);
+    };
+    for (int i = 0; i < RUNS; i++)
+      seconds.push_back(timer.seconds(static_cast<cudaStream_t>(exec_.stream), work) / ITERATIONS);
+    return spread_of(seconds).median;
+  }
+
+  void *product_ctx() { return &product_; }
+
+private:
+  SpmvExec          exec_;
+  SpmvPlan         *plan_ = nullptr;
+  SpmvCgPlan        product_{};
+  DeviceArray<char> work_;
+};
+
+class Engine
+{
+public:
+  Engine(Problem &p, SpmvCgMode mode, Plan *plan) : p_(p)
+  {
+    const SpmvCsr csr = p.csr();
+    SpmvCgOptions o;
+
+    spmv_cg_options_init(&o);
+    o.rows           = p.pattern.rows;
+    o.mode           = mode;
+    o.preconditioner = SPMV_CG_DIAGONAL;
+    o.product        = spmv_cg_plan_product;
+    o.product_ctx    = plan ? plan->product_ctx() : nullptr;
+    o.matrix         = &csr;
+    check(spmv_cg_create(&o, &p_.exec, &cg_), p_.exec);
+  }
+  ~Engine() { spmv_cg_destroy(&cg_); }
+  Engine(const Engine &)            = delete;
+  Engine &operator=(const Engine &) = delete;
+
+  /* Seconds of a solve, until all that it has enqueued is done; a negative tolerance never ends it */
+  double solve(double tolerance, std::int64_t most, SpmvCgResult &result)
+  {
+    const SpmvCgTest test = {SPMV_CG_PRECONDITIONED, tolerance, 0, INFINITY, 0, most, -1, 0};
+
+    p_.reset();
+    check(spmv_cg_start(cg_, p_.x.data(), p_.r.data(), p_.m.data(), &test, &p_.exec), p_.exec);
+    return wall_seconds_of([&] { check(spmv_cg_run(cg_, INT64_MAX, &result, &p_.exec), p_.exec); });
+  }
+  SpmvCgInfo info() const
+  {
+    SpmvCgInfo i;
+
+    spmv_cg_info(cg_, &i);
+    return i;
+  }
+
+private:
+  Problem &p_;
+  SpmvCg  *cg_ = nullptr;
+};
+
+/* Says what is wrong, or nothing */
+std::string measure_engine(Problem &p, Engine &engine, Json &r)
+{
+  std::vector<double> iteration, whole;
+  SpmvCgResult        result, first{}, solved{};
+  std::string         fault;
+
+  for (int i = 0; i <= RUNS; i++) {
+    const double seconds = engine.solve(-1, ITERATIONS, result);
+    if (i == 0) first = result; /* graphs and caches are made now */
+    else iteration.push_back(seconds / ITERATIONS);
+    if (result.completed != ITERATIONS) fault = "it ended early";
+    if (std::memcmp(&result.norm, &first.norm, sizeof result.norm) != 0) fault = "norms differ from run to run";
+  }
+  for (int i = 0; i < 3; i++) whole.push_back(engine.solve(RTOL * p.norm, MOST_ITERATIONS, solved));
+  if (solved.reason != SPMV_CG_RTOL) fault = "no convergence";
+  const Spread     s    = spread_of(iteration);
+  const SpmvCgInfo info = engine.info();
+  r["iteration_s"]      = s.median;
+  r["lower_s"]          = s.lower;
+  r["upper_s"]          = s.upper;
+  r["solve_s"]          = spread_of(whole).median;
+  r["iterations"]       = solved.iterations;
+  r["held_bytes"]       = info.bytes;
+  r["vector_bytes"]     = info.traffic_bytes;
+  r["blocks"]           = info.blocks;
+  r["lanes"]            = info.lanes;
+  r["fault"]            = fault;
+  return fault;
+}
+
+const char *const MODE_NAMES[] = {"host", "chunk", "graph", "persistent"};
+
+MatrixResult measure(const Csr &a, const std::vector<std::string> &formats, cudaStream_t stream)
+{
+  Problem      p(a, stream);
+  MatrixResult result;
+  const auto   add = [&](const std::string &format, SpmvCgMode mode, Plan *plan, double product_seconds) {
+    Json r      = Json::object();
+    r["matrix"] = a.name;
+    r["format"] = format;
+    r["mode"]   = MODE_NAMES[mode];
+    if (plan) r["product_s"] = product_seconds;
+    try {
+      Engine engine(p, mode, plan);
+      result.faults += !measure_engine(p, engine, r).empty();
+    } catch (const std::exception &e) {
+      r["fault"] = e.what();
+      result.faults++;
+    }
+    std::fprintf(stderr, "  %s\n", r.text(0).c_str());
+    result.records.push_back(std::move(r));
+  };
+
+  result.matrix         = Json::object();
+  result.matrix["name"] = a.name;
+  result.matrix["rows"] = a.rows;
+  result.matrix["nnz"]  = a.nnz;
+  for (const auto &format : formats) {
+    Plan         plan(p, format);
+    const double product_seconds = plan.product_seconds(p);
+    add(format, SPMV_CG_CHUNK, &plan, product_seconds);
+    add(format, SPMV_CG_GRAPH, &plan, product_seconds);
+  }
+  if (csr_bytes(a) <= PERSISTENT_BYTES) add("csr", SPMV_CG_PERSISTENT, nullptr, 0);
+  return result;
+}
+
+int run(const CommandLine &c)
+{
+  cudaStream_t stream;
+
+  BENCH_CUDA(cudaStreamCreate(&stream));
+  Results   results(c.out, run_header(c.commit, stream));
+  const int faults =
+      measure_all(matrix_sources(c), c.budget, results, [&](const Csr &a) { return measure(a, c.formats, stream); });
+  if (c.out.empty()) std::cout << results.text();
+  BENCH_CUDA(cudaStreamDestroy(stream));
+  return faults ? 1 : 0;
+}
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char **argv)
+{
+  std::string reason;
+
+  try {
+    bench::CommandLine c     = bench::parse_command_line(argc, argv);
+    bool               named = false;
+    for (int i = 1; i < argc; i++) named = named || !std::strcmp(argv[i], "--matrix") || !std::strcmp(argv[i], "--set");
+    if (!named) c.matrices.assign(std::begin(bench::DEFAULT_MATRICES), std::end(bench::DEFAULT_MATRICES));
+    if (c.formats.empty()) c.formats = {"crsv", "rbp"};
+    if (bench::usable_devices(reason) == 0) {
+      std::fprintf(stderr, "cg_bench: no usable CUDA device: %s\n", reason.c_str());
+      return bench::NO_DEVICE;
+    }
+    return bench::run(c);
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "cg_bench: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,153 @@
+/*
+  spmv_cg.h - the preconditioned method of conjugate gradients for A x = b, on the host or on one GPU.
+
+  A is symmetric and positive definite; where (p, A p) or (r, M r) shows that A or the preconditioner M is not, the
+  solve ends with a reason. On the GPU the host waits for nothing within an iteration: sums, the test of convergence and
+  the history of norms stay on the device. Method: Hestenes and Stiefel (1952); order of the operations, counting of
+  iterations and tests are those of PETSc 3.26: KSPSolve_CG() and KSPConvergedDefault().
+
+    spmv_cg_options_init(&options);  options.rows = ...;
+    spmv_cg_create(&options, &exec, &cg);
+    spmv_cg_start(cg, x, r, m, &test, &exec);          r = b - A x on entry
+    spmv_cg_run(cg, INT64_MAX, &result, &exec);        x is the solution when result.reason > 0
+    spmv_cg_destroy(&cg);
+
+  All calls for one object come from one thread at a time, with the same current device, and with execs of the space and
+  the allocation hooks that it was made with; the stream may be another one from start to start.
+  src/kernels/cg/README.md says what each kernel reads and writes.
+*/
+#ifndef SPMV_CG_H
+#define SPMV_CG_H
+
+#include "spmv_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the iterations are done. SPMV_CG_HOST belongs to SPMV_HOST, the others to SPMV_DEVICE. */
+typedef enum {
+  SPMV_CG_HOST,      /* one thread of the host */
+  SPMV_CG_CHUNK,     /* plain launches; some iterations are enqueued ahead of the host's look at the norm */
+  SPMV_CG_GRAPH,     /* some iterations are captured in a CUDA graph once, and launched again and again */
+  SPMV_CG_PERSISTENT /* one cooperative kernel for all iterations, with a product of its own: for small matrices */
+} SpmvCgMode;
+
+/* The norm that is tested and recorded: none (all are 0), of z = M r, of r, or sqrt(|(r, z)|) */
+typedef enum { SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED, SPMV_CG_NATURAL } SpmvCgNorm;
+
+/* The preconditioner M: the identity, a diagonal of shape [rows], or dense blocks of shape
+   [rows/block_size][block_size][block_size] along the diagonal, each stored by columns as PETSc's PCPBJACOBI does.
+   Values are those of M, which approximates the inverse of A. */
+typedef enum { SPMV_CG_IDENTITY, SPMV_CG_DIAGONAL, SPMV_CG_BLOCKS } SpmvCgPreconditioner;
+enum { SPMV_CG_BLOCK_MAX = 8 }; /* rows of a block, at least 2 */
+
+/* Why iterations ended: positive numbers mean that x is the solution */
+typedef enum {
+  SPMV_CG_ITERATING             = 0,  /* they did not: the call was for fewer */
+  SPMV_CG_RTOL                  = 1,  /* norm <= tolerance */
+  SPMV_CG_ATOL                  = 2,  /* norm <= tolerance and norm < absolute */
+  SPMV_CG_ITERATIONS            = 3,  /* max_iterations are done, and the test counts that as success */
+  SPMV_CG_BREAKDOWN             = 4,  /* (r, M r) is 0: PETSc's CONVERGED_ATOL "due to beta = 0" */
+  SPMV_CG_DIVERGED_ITERATIONS   = -1, /* max_iterations are done */
+  SPMV_CG_DIVERGED_TOLERANCE    = -2, /* norm >= divergence */
+  SPMV_CG_DIVERGED_NOT_A_NUMBER = -3, /* a sum or a norm is NaN or infinite */
+  SPMV_CG_INDEFINITE_PC         = -4, /* (r, M r) changed its sign */
+  SPMV_CG_INDEFINITE_MATRIX     = -5  /* (p, A p) is 0 or changed its sign; x is that of the iteration before */
+} SpmvCgReason;
+
+/* Enqueues w = A p on exec->stream, for p and w of shape [rows] in the space of exec; it must not wait or allocate.
+   exec may be a copy with another stream than the caller's. On the device it is called again for each iteration, or
+   once for each iteration of a graph while that is captured. */
+typedef SpmvStatus (*SpmvCgProduct)(void *ctx, const void *p, void *w, SpmvExec *exec);
+
+/* Replaces n sums in the space of exec by their sums over all processes, in stream order; for matrices that are
+   distributed by rows. Every process calls it equally often. Values of sums that no longer matter pass through it, too,
+   and may be anything. */
+typedef SpmvStatus (*SpmvCgReduce)(void *ctx, double *sums, int n, SpmvExec *exec);
+
+typedef struct {
+  int64_t              rows;        /* of this process */
+  SpmvScalar           scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
+  SpmvCgMode           mode;
+  SpmvCgPreconditioner preconditioner;
+  int                  block_size; /* of SPMV_CG_BLOCKS; divides rows */
+  SpmvCgProduct        product;    /* not called in mode SPMV_CG_PERSISTENT */
+  void                *product_ctx;
+  /* For SPMV_CG_PERSISTENT: the matrix on the device with 32-bit indices. The struct is copied, its arrays are
+     borrowed: they outlive the object, values may change between solves. */
+  const SpmvCsr *matrix;
+  SpmvCgReduce   reduce; /* NULL for one process; otherwise the mode is SPMV_CG_HOST or SPMV_CG_CHUNK */
+  void          *reduce_ctx;
+  int64_t        history; /* the last so many norms are kept for spmv_cg_history(): 8 bytes each; 0: none */
+  int            chunk;   /* iterations that are enqueued together, 1 to 64; 0: by the number of rows */
+} SpmvCgOptions;
+
+/* Zeros, with double precision, SPMV_CG_HOST, no preconditioner */
+SPMV_API void spmv_cg_options_init(SpmvCgOptions *);
+
+/* When to end. Iteration 0, which computes r, its norm and the first test, belongs to the caller. */
+typedef struct {
+  SpmvCgNorm norm;
+  double     tolerance;                      /* PETSc's ttol: max(rtol ||.||, abstol); negative: never */
+  double     absolute;                       /* abstol, which only tells ATOL from RTOL */
+  double     divergence;                     /* divtol times the norm at the beginning; infinite: never */
+  int64_t    min_iterations, max_iterations; /* the latter at least 1 */
+  int64_t    check_after;                    /* PETSc's check_norm_iteration: up to here no test; -1: from the first */
+  int        max_is_success;                 /* max_iterations end with SPMV_CG_ITERATIONS, before any other test */
+} SpmvCgTest;
+
+typedef struct {
+  SpmvCgReason reason;
+  int64_t      iterations; /* as KSPGetIterationNumber() counts: an iteration that ended early is one, too */
+  int64_t      completed;  /* iterations that ended with a norm, which is that of x; the history has as many */
+  double       norm;       /* of the last of them; NaN where that is the reason; 0 before the first */
+} SpmvCgResult;
+
+typedef struct SpmvCg SpmvCg;
+
+/* Makes an engine for matrices of one size. Options are copied. *cg is NULL after a failure. SPMV_ERR_UNSUPPORTED: no
+   device, or no cooperative launch for SPMV_CG_PERSISTENT. It may wait. */
+SPMV_API SpmvStatus spmv_cg_create(const SpmvCgOptions *, SpmvExec *, SpmvCg **cg);
+
+/* Begins a solve: z = M r, p = z. x and r have shape [rows], m is NULL or the values of M. The three belong to the
+   caller, lie in the space of exec, need not be those of the solve before, and must stay until the solve ends, r and m
+   unchanged by others. Both x and r are updated in place. Only enqueues. */
+SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, const SpmvCgTest *, SpmvExec *);
+
+/* Does up to so many further iterations, until there is a reason to end; then x and r are those of the last completed
+   iteration. May be called again while the reason is SPMV_CG_ITERATING; the caller may look at x and r, and change x,
+   between the calls. When it returns, kernels that no longer change x or r may still be in the stream. After a failure
+   x and r are those of some iteration, once the stream has been waited for; the engine must be started again. */
+SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, SpmvExec *);
+
+/* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits.
+   SPMV_ERR_ARGUMENT where one is not completed or no longer kept. */
+SPMV_API SpmvStatus spmv_cg_history(SpmvCg *, int64_t first, int64_t count, double *norms, SpmvExec *);
+
+typedef struct {
+  int64_t bytes, pinned_bytes; /* that the object holds: in its space, and in page-locked host memory */
+  int     graphs;              /* that were captured since it was made */
+  int     blocks, lanes;       /* thread blocks of the persistent kernel, and lanes for each of its rows; 0 otherwise */
+  /* Of one iteration without its product: additions and multiplications, vector elements that are read or written, and
+     the bytes of these and of M */
+  double flops, words, traffic_bytes;
+} SpmvCgInfo;
+SPMV_API void spmv_cg_info(const SpmvCg *, SpmvCgInfo *);
+
+/* Waits for what is in the stream of the last run, frees the object and sets the pointer to NULL; NULL and a pointer to
+   NULL are accepted */
+SPMV_API void spmv_cg_destroy(SpmvCg **);
+
+/* A product by a plan: spmv_cg_plan_product is the function, a pointer to this struct its context. plan, and work of
+   plan->memory.work_bytes bytes, belong to the caller. */
+typedef struct {
+  const SpmvPlan *plan;
+  void           *work;
+} SpmvCgPlan;
+SPMV_API SpmvStatus spmv_cg_plan_product(void *plan, const void *p, void *w, SpmvExec *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

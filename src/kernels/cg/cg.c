@@ -1,0 +1,195 @@
+/* Conjugate gradients: arguments, memory, and what the host and the device have in common. */
+#include "cg.h"
+#include <string.h>
+
+enum { ALIGNMENT = 256, CHUNK_MAX = 64 };
+
+void spmv_cg_options_init(SpmvCgOptions *o) { memset(o, 0, sizeof *o); }
+
+static SpmvStatus check_matrix(const SpmvCgOptions *o, SpmvExec *exec)
+{
+  const SpmvCsr *a = o->matrix;
+
+  if (!a || a->pattern.rows != o->rows || a->pattern.cols != o->rows || a->scalar_type != o->scalar_type)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "persistent conjugate gradients: the matrix is missing, or its sizes or "
+                     "its scalar type differ from those of the options");
+  if (a->pattern.space != SPMV_DEVICE || a->values_space != SPMV_DEVICE || a->pattern.index_type != SPMV_I32)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
+                     "persistent conjugate gradients need a matrix on the device, with 32-bit indices");
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
+{
+  char reason[SPMV_MESSAGE_MAX];
+
+  if (o->rows < 0 || o->history < 0 || o->chunk < 0 || o->chunk > CHUNK_MAX)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: %lld rows, %lld norms to keep, chunks of %d",
+                     (long long)o->rows, (long long)o->history, o->chunk);
+  if ((int)o->mode < SPMV_CG_HOST || o->mode > SPMV_CG_PERSISTENT || (int)o->preconditioner < SPMV_CG_IDENTITY ||
+      o->preconditioner > SPMV_CG_BLOCKS || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such mode, preconditioner or scalar type");
+  if ((o->mode == SPMV_CG_HOST) != (exec->space == SPMV_HOST))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the mode belongs to another space");
+  if (o->preconditioner == SPMV_CG_BLOCKS &&
+      (o->block_size < 2 || o->block_size > SPMV_CG_BLOCK_MAX || o->rows % o->block_size))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: %lld rows in blocks of %d, which must be 2 to %d",
+                     (long long)o->rows, o->block_size, SPMV_CG_BLOCK_MAX);
+  if (o->reduce && (o->mode == SPMV_CG_GRAPH || o->mode == SPMV_CG_PERSISTENT))
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients of several processes run in chunks only");
+  if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
+  else if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no product");
+  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients on the device: %s", reason);
+  return SPMV_SUCCESS;
+}
+
+static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
+{
+  const int64_t vector  = cg->options.rows * spmv_scalar_bytes(cg->options.scalar_type);
+  const int64_t bytes[] = {vector, vector, sizeof(SpmvCgState), 4 * SPMV_CG_GRID_MAX * (int64_t)sizeof(double),
+                           cg->options.history * (int64_t)sizeof(double)};
+  void        **array[] = {&cg->p, &cg->w, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history};
+
+  for (int i = 0; i < 5; i++) cg->bytes += aligned(bytes[i]);
+  SPMV_TRY(spmv_alloc(exec, cg->space, cg->bytes, "vectors of conjugate gradients", &cg->block));
+  char *next = cg->block;
+  for (int i = 0; i < 5; i++) {
+    *array[i] = bytes[i] > 0 ? next : NULL;
+    next += aligned(bytes[i]);
+  }
+  return SPMV_SUCCESS;
+}
+
+/* Reads p, w; p, w, x, r, M, writes x, r; reads r, p, M, writes p */
+static void describe(SpmvCg *cg)
+{
+  const int    block = spmv_cg_block_size(&cg->options);
+  const double rows  = (double)cg->options.rows;
+
+  cg->info.bytes         = cg->bytes;
+  cg->info.words         = rows * (11 + 2 * block);
+  cg->info.traffic_bytes = cg->info.words * (double)spmv_scalar_bytes(cg->options.scalar_type);
+  cg->info.flops         = rows * (12 + (block ? 2 * block - 1 : 0));
+}
+
+SpmvStatus spmv_cg_create(const SpmvCgOptions *options, SpmvExec *exec, SpmvCg **out)
+{
+  void *memory;
+
+  *out             = NULL;
+  exec->message[0] = '\0';
+  SPMV_TRY(check_options(options, exec));
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **out, "conjugate gradients", &memory));
+  SpmvCg *cg = memory;
+  memset(cg, 0, sizeof *cg);
+  cg->steps   = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_cg_device_steps) : &spmv_cg_host_steps;
+  cg->options = *options;
+  if (options->mode == SPMV_CG_PERSISTENT) cg->matrix = *options->matrix;
+  cg->options.matrix = &cg->matrix;
+  cg->space          = exec->space;
+  cg->host           = exec->host;
+  cg->device         = exec->device;
+  SpmvStatus status  = allocate(cg, exec);
+  if (!status) describe(cg);
+  if (!status && cg->steps->prepare) status = cg->steps->prepare(cg, exec);
+  if (status) spmv_cg_destroy(&cg);
+  *out = cg;
+  return status;
+}
+
+SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const SpmvCgTest *test, SpmvExec *exec)
+{
+  SpmvCgState begin;
+
+  exec->message[0] = '\0';
+  cg->started      = 0;
+  if (exec->space != cg->space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the engine lies in another space");
+  if (cg->options.rows > 0 && (!x || !r || !m != (cg->options.preconditioner == SPMV_CG_IDENTITY)))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "conjugate gradients: x, r or the preconditioner is missing, or there is "
+                     "a preconditioner that was not announced");
+  if ((int)test->norm < SPMV_CG_NORM_NONE || test->norm > SPMV_CG_NATURAL || test->max_iterations < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such norm, or at most %lld iterations",
+                     (long long)test->max_iterations);
+  memset(&begin, 0, sizeof begin);
+  begin.x       = x;
+  begin.r       = r;
+  begin.m       = m;
+  begin.history = cg->history;
+  begin.kept    = cg->options.history;
+  begin.test    = *test;
+  memset(&cg->last, 0, sizeof cg->last);
+  cg->most = test->max_iterations;
+  SPMV_TRY(cg->steps->start(cg, &begin, exec));
+  cg->started = 1;
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_cg_run(SpmvCg *cg, int64_t iterations, SpmvCgResult *result, SpmvExec *exec)
+{
+  SpmvCgRecord record;
+
+  exec->message[0] = '\0';
+  memset(result, 0, sizeof *result);
+  if (exec->space != cg->space || !cg->started || iterations < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "conjugate gradients: not started, in another space, or asked for %lld iterations",
+                     (long long)iterations);
+  if (cg->last.reason == SPMV_CG_ITERATING) {
+    const SpmvStatus status = cg->steps->run(cg, iterations, &record, exec);
+    if (status) {
+      cg->started = 0;
+      return status;
+    }
+    cg->last = (SpmvCgResult){(SpmvCgReason)record.reason, record.iterations, record.completed, record.norm};
+  }
+  *result = cg->last;
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_cg_history(SpmvCg *cg, int64_t first, int64_t count, double *norms, SpmvExec *exec)
+{
+  const int64_t kept = cg->options.history, last = first + count - 1;
+
+  exec->message[0] = '\0';
+  if (exec->space != cg->space || first < 1 || count < 0 || last > cg->last.completed ||
+      (count > 0 && first <= cg->last.completed - kept))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "conjugate gradients: norms %lld to %lld of %lld iterations, of which the last %lld are kept",
+                     (long long)first, (long long)last, (long long)cg->last.completed, (long long)kept);
+  for (int64_t i = first; i <= last;) {
+    const int64_t at = (i - 1) % kept, n = last - i + 1 < kept - at ? last - i + 1 : kept - at;
+    SPMV_TRY(spmv_copy(norms + (i - first), SPMV_HOST, cg->history + at, cg->space, n * (int64_t)sizeof *norms, exec));
+    i += n;
+  }
+  return cg->space == SPMV_DEVICE ? spmv_stream_wait(exec) : SPMV_SUCCESS;
+}
+
+void spmv_cg_info(const SpmvCg *cg, SpmvCgInfo *info) { *info = cg->info; }
+
+void spmv_cg_destroy(SpmvCg **out)
+{
+  if (!out || !*out) return;
+  SpmvCg             *cg   = *out;
+  const SpmvAllocator host = cg->host, device = cg->device;
+
+  if (cg->steps->clear) cg->steps->clear(cg);
+  spmv_free(&host, &device, cg->space, cg->block);
+  spmv_free(&host, &device, SPMV_HOST, cg);
+  *out = NULL;
+}
+
+SpmvStatus spmv_cg_plan_product(void *ctx, const void *p, void *w, SpmvExec *exec)
+{
+  const SpmvCgPlan *c   = ctx;
+  const double      one = 1, zero = 0;
+  const float       one_f = 1, zero_f = 0;
+
+  if (c->plan->scalar_type == SPMV_F32) return spmv_mult(c->plan, &one_f, p, &zero_f, w, c->work, exec);
+  return spmv_mult(c->plan, &one, p, &zero, w, c->work, exec);
+}

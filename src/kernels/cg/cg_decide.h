@@ -1,0 +1,119 @@
+/*
+  cg_decide.h - the scalars of a solve, and what follows from each sum: one set of functions for the host, for the
+  thread block that adds the last partial sums, and for all threads of the persistent kernel.
+
+  The order of the tests is that of KSPSolve_CG() and KSPConvergedDefault() of PETSc 3.26.
+*/
+#ifndef SPMV_CG_DECIDE_H
+#define SPMV_CG_DECIDE_H
+
+#include "core/format.h"
+#include <math.h>
+#include <spmv_cg.h>
+
+/* What the host reads while iterations go on */
+typedef struct {
+  double  norm;
+  int64_t iterations, completed;
+  int32_t reason;
+} SpmvCgRecord;
+
+typedef struct {
+  SpmvCgRecord record;
+  /* Whether the iteration that the stream is at goes on: kernels behind the last one do nothing. An iteration that
+     begins sets it. */
+  int32_t     active;
+  unsigned    arrived;           /* thread blocks that have written their partial sums */
+  int64_t     stop_at;           /* completed iterations after which the call of spmv_cg_run() ends */
+  double      beta, beta_before; /* (r, z) */
+  double      curvature;         /* (p, w) */
+  double      alpha, scale;      /* of p in x; of the old p in the new one */
+  double      sums[2];           /* where they lie between kernels: (p, w), or (r, z) and the norm's */
+  void       *x, *r;             /* of the caller, so that a graph serves any of them */
+  const void *m;
+  double     *history; /* a ring of `kept` norms: iteration i is at (i - 1) mod kept */
+  int64_t     kept;
+  SpmvCgTest  test;
+} SpmvCgState;
+
+/* Neither NaN nor infinite */
+SPMV_BOTH int spmv_cg_finite(double v) { return v - v == 0; }
+
+SPMV_BOTH int spmv_cg_sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
+
+/* Whether no iteration begins now: there is a reason, or the call has done what it was asked for */
+SPMV_BOTH int spmv_cg_stopped(const SpmvCgState *s)
+{
+  return s->record.reason != SPMV_CG_ITERATING || s->record.completed >= s->stop_at;
+}
+
+/* The tests of (r, z) before a direction is made of it */
+SPMV_BOTH void spmv_cg_check_beta(SpmvCgState *s)
+{
+  if (s->beta == 0) s->record.reason = SPMV_CG_BREAKDOWN;
+  else if (s->record.completed > 0 && s->beta * s->beta_before < 0) s->record.reason = SPMV_CG_INDEFINITE_PC;
+  if (s->record.reason != SPMV_CG_ITERATING) s->record.iterations = s->record.completed + 1;
+}
+
+/* After the first (r, z) */
+SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta)
+{
+  s->beta = beta;
+  if (spmv_cg_finite(beta)) spmv_cg_check_beta(s);
+  else s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+}
+
+/* After (p, w) of an iteration */
+SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
+{
+  const double before = s->curvature;
+
+  s->record.iterations = s->record.completed + 1;
+  s->curvature         = curvature;
+  s->beta_before       = s->beta;
+  if (!spmv_cg_finite(curvature)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  else if (curvature == 0 || (s->record.completed > 0 && spmv_cg_sign(curvature) * spmv_cg_sign(before) < 0))
+    s->record.reason = SPMV_CG_INDEFINITE_MATRIX;
+  else s->alpha = s->beta / curvature;
+  s->active = s->record.reason == SPMV_CG_ITERATING;
+}
+
+/* KSPConvergedDefault() for iteration n */
+SPMV_BOTH int32_t spmv_cg_test(const SpmvCgTest *t, int64_t n, double norm)
+{
+  if (t->max_is_success && n >= t->max_iterations) return SPMV_CG_ITERATIONS;
+  if (t->norm == SPMV_CG_NORM_NONE || n <= t->check_after || n < t->min_iterations) return SPMV_CG_ITERATING;
+  if (norm <= t->tolerance) return norm < t->absolute ? SPMV_CG_ATOL : SPMV_CG_RTOL;
+  return norm >= t->divergence ? SPMV_CG_DIVERGED_TOLERANCE : SPMV_CG_ITERATING;
+}
+
+/* The norm of iteration n from (r, z) and the sum of squares; 0 where none is wanted */
+SPMV_BOTH double spmv_cg_norm(const SpmvCgTest *t, int64_t n, double beta, double squares)
+{
+  if (t->norm == SPMV_CG_NATURAL) return sqrt(fabs(beta));
+  return t->norm == SPMV_CG_NORM_NONE || n < t->check_after ? 0 : sqrt(squares);
+}
+
+/* After (r, z) and the sum of squares of an iteration */
+SPMV_BOTH void spmv_cg_take_residual(SpmvCgState *s, double beta, double squares)
+{
+  const int64_t n = s->record.completed + 1;
+
+  s->beta        = beta;
+  s->scale       = beta / s->beta_before;
+  s->record.norm = spmv_cg_norm(&s->test, n, beta, squares);
+  if (!spmv_cg_finite(s->record.norm)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  else {
+    s->record.completed = n;
+    if (s->history) s->history[(n - 1) % s->kept] = s->record.norm;
+    s->record.reason = spmv_cg_test(&s->test, n, s->record.norm);
+    if (s->record.reason == SPMV_CG_ITERATING) {
+      if (!spmv_cg_finite(beta)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+      else if (n >= s->test.max_iterations) s->record.reason = SPMV_CG_DIVERGED_ITERATIONS;
+      else spmv_cg_check_beta(s);
+    }
+  }
+  s->active = s->record.reason == SPMV_CG_ITERATING;
+}
+
+#endif

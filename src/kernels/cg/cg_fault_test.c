@@ -1,0 +1,195 @@
+/* Tests of conjugate gradients that fail: no memory, a product that gives up, arguments that make no sense. */
+#include "cg_test.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+
+static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_PERSISTENT : SPMV_CG_HOST; }
+
+/* Lets allocation number 1, 2, ... fail until none fails any more */
+static void fail_each_allocation(const CgMatrix *a, const CgSetup *u, SpmvSpace fault)
+{
+  int64_t fail_at = 0, calls;
+
+  do {
+    Hooks    hooks;
+    CgEngine e;
+    hooks_init(&hooks);
+    hooks_counter(&hooks, fault)->fail_at = ++fail_at;
+    cg_engine_open(&e, a, u, &hooks);
+    CgOutcome o = cg_engine_solve(&e);
+    calls       = hooks_counter(&hooks, fault)->calls;
+    UNIT_EQUAL(calls >= fail_at ? SPMV_ERR_MEMORY : SPMV_SUCCESS, o.status);
+    UNIT_CHECK((e.cg == NULL) == (calls >= fail_at));
+    UNIT_CHECK(calls < fail_at || e.exec.message[0]);
+    cg_engine_close(&e);
+    UNIT_CHECK(hooks_clean(&hooks));
+    cg_outcome_free(&o);
+    hooks_drop(&hooks);
+  } while (calls >= fail_at && fail_at < 50);
+  UNIT_CHECK(fail_at > 1 && fail_at < 50);
+}
+
+UNIT_TEST(cg_without_memory_leaves_nothing)
+{
+  CgMatrix a = cg_matrix(4);
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+    const CgSetup u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 1);
+    for (int fault = SPMV_HOST; fault <= (mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE); fault++)
+      fail_each_allocation(&a, &u, (SpmvSpace)fault);
+  }
+  cg_matrix_free(&a);
+}
+
+/* A product that fails in its n-th call */
+typedef struct {
+  SpmvCgPlan *plan;
+  int         calls, fail_at;
+} FailingProduct;
+
+static SpmvStatus failing_product(void *ctx, const void *p, void *w, SpmvExec *exec)
+{
+  FailingProduct *f = ctx;
+
+  if (++f->calls == f->fail_at) return spmv_fail(exec, SPMV_ERR_DEVICE, "the product fails on purpose");
+  return spmv_cg_plan_product(f->plan, p, w, exec);
+}
+
+UNIT_TEST(cg_passes_on_that_a_product_fails)
+{
+  CgMatrix a = cg_matrix(0);
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
+    CgSetup       u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 0);
+    SpmvCgOptions o;
+    CgEngine      e;
+    cg_engine_open(&e, &a, &u, NULL);
+    FailingProduct f = {&e.product, 0, 3};
+    spmv_cg_destroy(&e.cg);
+    spmv_cg_options_init(&o);
+    o.rows        = a.pattern.rows;
+    o.mode        = (SpmvCgMode)mode;
+    o.product     = failing_product;
+    o.product_ctx = &f;
+    o.history     = CG_HISTORY;
+    o.chunk       = 5;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &e.exec, &e.cg));
+    CgOutcome got = cg_engine_solve(&e);
+    UNIT_EQUAL(SPMV_ERR_DEVICE, got.status);
+    UNIT_CONTAINS("on purpose", e.exec.message);
+    for (int64_t i = 0; i < a.pattern.rows; i++) UNIT_CHECK(isfinite(got.x[i]));
+    cg_outcome_free(&got);
+    got = cg_engine_solve(&e); /* the product works again, and a graph is captured anew */
+    UNIT_EQUAL(SPMV_CG_RTOL, got.result.reason);
+    cg_outcome_free(&got);
+    cg_engine_close(&e);
+  }
+  cg_matrix_free(&a);
+}
+
+static SpmvStatus no_product(void *ctx, const void *p, void *w, SpmvExec *exec)
+{
+  (void)ctx;
+  (void)p;
+  (void)w;
+  (void)exec;
+  return SPMV_SUCCESS;
+}
+
+UNIT_TEST(cg_of_no_rows_ends_at_once)
+{
+  const SpmvCgTest test = {.norm = SPMV_CG_PRECONDITIONED, .max_iterations = 10};
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
+    SpmvCgOptions o;
+    SpmvCgResult  result;
+    SpmvExec      exec;
+    SpmvCg       *cg;
+    spmv_exec_init(&exec, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+    spmv_cg_options_init(&o);
+    o.mode    = (SpmvCgMode)mode;
+    o.product = no_product;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, &test, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec));
+    UNIT_EQUAL(SPMV_CG_BREAKDOWN, result.reason);
+    UNIT_EQUAL(0, result.completed);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec)); /* it says the same again */
+    UNIT_EQUAL(1, result.iterations);
+    spmv_cg_destroy(&cg);
+  }
+}
+
+static SpmvStatus no_reduction(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  (void)ctx;
+  (void)sums;
+  (void)n;
+  (void)exec;
+  return SPMV_SUCCESS;
+}
+
+UNIT_TEST(cg_refuses_what_makes_no_sense)
+{
+  SpmvCgOptions o;
+  SpmvCgResult  result;
+  SpmvCgTest    test = {.norm = SPMV_CG_NATURAL, .max_iterations = 3};
+  SpmvExec      exec;
+  SpmvCg       *cg;
+  double        x[4] = {0}, r[4] = {0};
+
+  spmv_exec_init(&exec, SPMV_HOST);
+  spmv_cg_options_init(&o);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
+  UNIT_CONTAINS("no product", exec.message);
+  UNIT_CHECK(cg == NULL);
+  o.product = spmv_cg_plan_product;
+  o.rows    = 4;
+  o.mode    = SPMV_CG_CHUNK;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
+  o.mode           = SPMV_CG_HOST;
+  o.preconditioner = SPMV_CG_BLOCKS;
+  o.block_size     = 3;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
+  UNIT_CONTAINS("blocks of 3", exec.message);
+  o.preconditioner = SPMV_CG_IDENTITY;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_run(cg, 1, &result, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, r, &test, &exec));
+  test.max_iterations = 0;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, NULL, &test, &exec));
+  spmv_cg_destroy(&cg);
+  spmv_cg_destroy(&cg);
+  spmv_cg_destroy(NULL);
+  exec.space = SPMV_DEVICE;
+  o.mode     = SPMV_CG_GRAPH;
+  if (spmv_device_count(NULL) == 0) UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
+  o.reduce = no_reduction;
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
+  UNIT_CONTAINS("chunks only", exec.message);
+}
+
+/* What only the emulated device can be asked for: no pinned memory, and no cooperative launches */
+UNIT_TEST(cg_on_a_device_that_lacks_something)
+{
+  static const char *const lacks[] = {"SPMV_EMULATOR_PINNED_BLOCKS", "SPMV_EMULATOR_NO_COOPERATIVE"};
+  CgMatrix                 a       = cg_matrix(4);
+
+  for (int i = 0; i < 2 && spmv_device_count(NULL); i++) {
+    const CgSetup u = cg_setup(SPMV_CG_PERSISTENT, SPMV_CG_PRECONDITIONED, 0);
+    CgEngine      e;
+    Hooks         hooks;
+    setenv(lacks[i], "0", 1);
+    hooks_init(&hooks);
+    cg_engine_open(&e, &a, &u, &hooks);
+    unsetenv(lacks[i]);
+    if (e.status) {
+      UNIT_EQUAL(i ? SPMV_ERR_UNSUPPORTED : SPMV_ERR_MEMORY, e.status);
+      UNIT_CHECK(e.cg == NULL && e.exec.message[0]);
+    } /* a real device has both */
+    cg_engine_close(&e);
+    UNIT_CHECK(hooks_clean(&hooks));
+  }
+  cg_matrix_free(&a);
+}

@@ -1,0 +1,298 @@
+/* Tests of conjugate gradients: the host against a textbook, the device against the host. Device tests pass where there
+   is no device. */
+#include "cg_test.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const SpmvCgNorm norms[] = {SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED,
+                                   SPMV_CG_NATURAL};
+
+/* Modes to test on this machine: all, or that of the host alone */
+static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_PERSISTENT : SPMV_CG_HOST; }
+
+static int64_t distance(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
+
+/* The same iterations within one, and norms and x within rounding errors, which grow in the course of a solve */
+static void check_alike(const CgMatrix *a, const CgOutcome *got, const CgOutcome *expected, double tolerance)
+{
+  const int64_t n =
+      got->result.completed < expected->result.completed ? got->result.completed : expected->result.completed;
+  double largest = 0;
+
+  unit_check(got->status == SPMV_SUCCESS, a->name, __LINE__, "the solve fails");
+  unit_check(distance(got->result.completed, expected->result.completed) <= 1, a->name, __LINE__,
+             "the number of iterations differs");
+  for (int64_t i = 0; i <= n; i++)
+    if (!unit_check(fabs(got->norms[i] - expected->norms[i]) <= tolerance * (expected->norms[i] + 0.1 * got->norms[0]),
+                    a->name, __LINE__, "a norm differs"))
+      break;
+  for (int64_t i = 0; i < a->pattern.rows; i++) largest = fmax(largest, fabs(expected->x[i]));
+  for (int64_t i = 0; i < a->pattern.rows; i++)
+    if (!unit_check(fabs(got->x[i] - expected->x[i]) <= tolerance * largest, a->name, __LINE__, "x differs")) break;
+}
+
+static void check_against_textbook(const CgMatrix *a, const CgSetup *u)
+{
+  CgOutcome expected = cg_textbook(a, u), got = cg_solve(a, u);
+
+  check_alike(a, &got, &expected, 1e-5);
+  if (u->norm == SPMV_CG_NORM_NONE) UNIT_EQUAL(SPMV_CG_DIVERGED_ITERATIONS, got.result.reason);
+  else unit_check(got.result.reason == SPMV_CG_RTOL, a->name, __LINE__, "it does not converge");
+  UNIT_EQUAL(got.result.completed, got.result.iterations);
+  cg_outcome_free(&expected);
+  cg_outcome_free(&got);
+}
+
+UNIT_TEST(cg_of_all_modes_norms_and_preconditioners_is_that_of_books)
+{
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++)
+    for (int i = 0; i < CG_MATRICES - 2; i++) {
+      CgMatrix a = cg_matrix(i);
+      for (int k = 0; k < 4; k++)
+        for (int block = 0; block <= SPMV_CG_BLOCK_MAX; block++) {
+          if (block && a.pattern.rows % block) continue;
+          if (mode != SPMV_CG_HOST && (i + k + block) % 3) continue; /* a sample: the emulated device is slow */
+          CgSetup u = cg_setup((SpmvCgMode)mode, norms[k], block);
+          if (norms[k] == SPMV_CG_NORM_NONE) u.max_iterations = a.pattern.rows < 9 ? 3 : 9;
+          u.own_stream = mode != SPMV_CG_HOST && block % 2;
+          check_against_textbook(&a, &u);
+        }
+      cg_matrix_free(&a);
+    }
+}
+
+UNIT_TEST(cg_of_several_thread_blocks)
+{
+  CgMatrix a = cg_matrix(CG_MATRICES - 1);
+
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++)
+    for (int block = 0; block <= 3; block += 1 + block) {
+      CgSetup u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, block);
+      u.rtol    = 1e-5;
+      check_against_textbook(&a, &u);
+    }
+  cg_matrix_free(&a);
+}
+
+UNIT_TEST(cg_in_single_precision)
+{
+  CgMatrix a = cg_matrix(2);
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+    CgSetup u          = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 3);
+    u.rtol             = 1e-3;
+    CgOutcome expected = cg_textbook(&a, &u);
+    u.scalar           = SPMV_F32;
+    CgOutcome got      = cg_solve(&a, &u);
+    check_alike(&a, &got, &expected, 2e-2);
+    cg_outcome_free(&got);
+    cg_outcome_free(&expected);
+  }
+  cg_matrix_free(&a);
+}
+
+/* One solve per mode, and what it must end with */
+static void check_end(const CgMatrix *a, CgSetup u, SpmvCgReason reason, int64_t iterations, int64_t completed)
+{
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+    u.mode      = (SpmvCgMode)mode;
+    CgOutcome o = cg_solve(a, &u);
+    UNIT_EQUAL(SPMV_SUCCESS, o.status);
+    if (o.result.reason != reason) unit_check(0, a->name, mode, "the reason differs");
+    UNIT_EQUAL(reason, o.result.reason);
+    UNIT_EQUAL(iterations, o.result.iterations);
+    UNIT_EQUAL(completed, o.result.completed);
+    for (int64_t i = 0; i < a->pattern.rows && reason > 0; i++) UNIT_CHECK(isfinite(o.x[i]));
+    cg_outcome_free(&o);
+  }
+}
+
+UNIT_TEST(cg_ends_as_petsc_does)
+{
+  CgMatrix a = cg_matrix(0);
+  CgSetup  u = cg_setup(SPMV_CG_HOST, SPMV_CG_PRECONDITIONED, 1);
+
+  u.max_iterations = 4;
+  check_end(&a, u, SPMV_CG_DIVERGED_ITERATIONS, 4, 4);
+  u.max_is_success = 1;
+  check_end(&a, u, SPMV_CG_ITERATIONS, 4, 4);
+  u      = cg_setup(SPMV_CG_HOST, SPMV_CG_UNPRECONDITIONED, 1);
+  u.rtol = 1e3; /* it would end at once */
+  check_end(&a, u, SPMV_CG_RTOL, 1, 1);
+  u.min_iterations = 5;
+  check_end(&a, u, SPMV_CG_RTOL, 5, 5);
+  u.min_iterations = 0;
+  u.check_after    = 6;
+  check_end(&a, u, SPMV_CG_RTOL, 7, 7);
+  u        = cg_setup(SPMV_CG_HOST, SPMV_CG_NATURAL, 0);
+  u.divtol = 1e-3; /* of the first norm: any norm is more */
+  check_end(&a, u, SPMV_CG_DIVERGED_TOLERANCE, 1, 1);
+  cg_matrix_free(&a);
+}
+
+UNIT_TEST(cg_breaks_down_as_petsc_does)
+{
+  CgMatrix a = cg_matrix(4);
+  CgSetup  u = cg_setup(SPMV_CG_HOST, SPMV_CG_PRECONDITIONED, 0);
+
+  memset(a.b, 0, (size_t)a.pattern.rows * sizeof *a.b);
+  check_end(&a, u, SPMV_CG_BREAKDOWN, 1, 0);
+  a.b[2] = NAN;
+  check_end(&a, u, SPMV_CG_DIVERGED_NOT_A_NUMBER, 0, 0);
+  cg_matrix_free(&a);
+
+  a           = cg_matrix(4);
+  a.values[4] = NAN;
+  check_end(&a, u, SPMV_CG_DIVERGED_NOT_A_NUMBER, 1, 0);
+  cg_matrix_free(&a);
+
+  a      = cg_matrix(5); /* one row: the first step is the solution, unless rounding left something */
+  u.norm = SPMV_CG_NORM_NONE;
+  a.b[0] = *cg_diagonal(&a, 0) = 2;
+  check_end(&a, u, SPMV_CG_BREAKDOWN, 2, 1);
+  cg_matrix_free(&a);
+}
+
+/* A = diag(a), b and M = diag(m) with two unknowns that are not 0 */
+static void check_two(double a0, double a1, double b0, double b1, const double *m, SpmvCgReason reason, int64_t its)
+{
+  CgMatrix a = cg_matrix(4);
+  CgSetup  u = cg_setup(SPMV_CG_HOST, SPMV_CG_NORM_NONE, m != NULL);
+
+  for (int64_t k = 0; k < a.pattern.nnz; k++) a.values[k] = 0;
+  for (int i = 0; i < 7; i++) {
+    *cg_diagonal(&a, i) = i == 0 ? a0 : i == 1 ? a1 : 1;
+    a.b[i]              = i == 0 ? b0 : i == 1 ? b1 : 0;
+  }
+  u.m = m;
+  check_end(&a, u, reason, its, its - 1);
+  cg_matrix_free(&a);
+}
+
+UNIT_TEST(cg_finds_what_is_indefinite)
+{
+  const double m[7] = {1, -0.1, 1, 1, 1, 1, 1};
+
+  check_two(0, 0, 1, 1, NULL, SPMV_CG_INDEFINITE_MATRIX, 1);    /* (p, A p) is 0 */
+  check_two(1, -0.5, 1, 1, NULL, SPMV_CG_INDEFINITE_MATRIX, 2); /* it is 0.5, then negative */
+  check_two(1, 2, 1, 1, m, SPMV_CG_INDEFINITE_PC, 2);           /* (r, z) is 0.9, then -0.12 */
+}
+
+/* Each iteration by itself, in threes, and in one call: the same bits; a second solve too */
+UNIT_TEST(cg_in_steps_and_repeated_gives_the_same_bits)
+{
+  CgMatrix      a       = cg_matrix(3);
+  const int64_t steps[] = {INT64_MAX, 1, 3, INT64_MAX};
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+    CgOutcome first = {0};
+    for (int i = 0; i < 4; i++) {
+      CgSetup u   = cg_setup((SpmvCgMode)mode, SPMV_CG_NATURAL, 3);
+      u.step      = steps[i];
+      u.chunk     = i == 3 ? 7 : i;
+      CgOutcome o = cg_solve(&a, &u);
+      if (i == 0) {
+        first = o;
+        continue;
+      }
+      UNIT_CHECK(!memcmp(first.x, o.x, (size_t)a.pattern.rows * sizeof *o.x));
+      UNIT_CHECK(!memcmp(first.norms, o.norms, CG_HISTORY * sizeof *o.norms));
+      UNIT_EQUAL(first.result.iterations, o.result.iterations);
+      cg_outcome_free(&o);
+    }
+    cg_outcome_free(&first);
+  }
+  cg_matrix_free(&a);
+}
+
+UNIT_TEST(cg_solves_again_with_other_values_and_the_same_graph)
+{
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+    CgMatrix a = cg_matrix(2);
+    CgSetup  u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 1);
+    CgEngine e;
+    u.chunk = 4;
+    cg_engine_open(&e, &a, &u, NULL);
+    for (int i = 0; i < 3; i++) {
+      CgOutcome expected = cg_textbook(&a, &u), got = cg_engine_solve(&e);
+      check_alike(&a, &got, &expected, 1e-6);
+      UNIT_EQUAL(mode == SPMV_CG_GRAPH, got.info.graphs);
+      cg_outcome_free(&expected);
+      cg_outcome_free(&got);
+      for (int row = 0; row < a.pattern.rows; row++) *cg_diagonal(&a, row) *= 1.3;
+      cg_engine_renew(&e);
+    }
+    cg_engine_close(&e);
+    cg_matrix_free(&a);
+  }
+}
+
+/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms */
+static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  double here[2] = {0, 0};
+
+  (void)ctx;
+  SpmvStatus status = spmv_copy(here, SPMV_HOST, sums, exec->space, n * (int64_t)sizeof *sums, exec);
+  status |= spmv_stream_wait(exec);
+  for (int i = 0; i < n; i++) here[i] *= 2;
+  status |= spmv_copy(sums, exec->space, here, SPMV_HOST, n * (int64_t)sizeof *sums, exec);
+  return status ? status : spmv_stream_wait(exec);
+}
+
+UNIT_TEST(cg_lets_its_caller_reduce_the_sums)
+{
+  CgMatrix a = cg_matrix(0);
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode <= SPMV_CG_CHUNK; mode++) {
+    CgSetup   u      = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
+    CgOutcome single = cg_solve(&a, &u);
+    u.reduce         = twice;
+    u.rtol *= sqrt(2); /* the caller's first norm is that of one process */
+    CgOutcome both = cg_solve(&a, &u);
+    UNIT_EQUAL(single.result.reason, both.result.reason);
+    UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
+    for (int i = 1; i < both.result.completed && i < single.result.completed; i++)
+      UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-12 * both.norms[0]);
+    cg_outcome_free(&single);
+    cg_outcome_free(&both);
+  }
+  cg_matrix_free(&a);
+}
+
+/* The last norms are kept, in order; others are refused */
+UNIT_TEST(cg_keeps_the_last_norms)
+{
+  CgMatrix      a   = cg_matrix(0);
+  CgSetup       u   = cg_setup(SPMV_CG_HOST, SPMV_CG_PRECONDITIONED, 0);
+  CgOutcome     all = cg_solve(&a, &u);
+  const int64_t n   = all.result.completed;
+  SpmvCgOptions o;
+  CgEngine      e;
+  double        kept[8];
+
+  cg_engine_open(&e, &a, &u, NULL);
+  CgOutcome again = cg_engine_solve(&e); /* has x, r and M in place */
+  spmv_cg_destroy(&e.cg);
+  spmv_cg_options_init(&o);
+  o.rows        = a.pattern.rows;
+  o.product     = spmv_cg_plan_product;
+  o.product_ctx = &e.product;
+  o.history     = 5;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &e.exec, &e.cg));
+  cg_outcome_free(&again);
+  again = cg_engine_solve(&e);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, again.status); /* it asks for all */
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_history(e.cg, n - 4, 5, kept, &e.exec));
+  UNIT_CHECK(!memcmp(kept, all.norms + n - 4, 5 * sizeof *kept));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_history(e.cg, n - 2, 2, kept, &e.exec));
+  UNIT_CHECK(!memcmp(kept, all.norms + n - 2, 2 * sizeof *kept));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_history(e.cg, n - 5, 2, kept, &e.exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_history(e.cg, n, 2, kept, &e.exec));
+  cg_engine_close(&e);
+  cg_outcome_free(&again);
+  cg_outcome_free(&all);
+  cg_matrix_free(&a);
+}

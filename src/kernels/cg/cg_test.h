@@ -1,0 +1,73 @@
+/* cg_test.h - matrices for the tests of conjugate gradients, a textbook solver for them, and the engine around them. */
+#ifndef SPMV_CG_TEST_H
+#define SPMV_CG_TEST_H
+
+#include "gen.h"
+#include "hooks.h"
+#include <spmv_cg.h>
+
+enum { CG_MATRICES = 7, CG_HISTORY = 4000 };
+
+/* A symmetric matrix on the host, and a right-hand side [rows] */
+typedef struct {
+  const char *name;
+  SpmvPattern pattern;
+  double     *values, *b;
+} CgMatrix;
+
+/* Positive definite: off-diagonal entries are negative, and the diagonal outweighs them; unknowns are scaled unequally
+ */
+CgMatrix cg_matrix(int i);
+void     cg_matrix_free(CgMatrix *);
+double  *cg_diagonal(const CgMatrix *, int row); /* pointer to the diagonal entry of a row */
+
+/* How a matrix is solved. block: rows of a block of the preconditioner, 0: none, 1: diagonal. */
+typedef struct {
+  SpmvCgMode    mode;
+  SpmvScalar    scalar;
+  SpmvCgNorm    norm;
+  int           block;
+  double        rtol, divtol;
+  int64_t       min_iterations, max_iterations, check_after;
+  int64_t       step; /* iterations for each call */
+  int           max_is_success, chunk, own_stream;
+  SpmvCgReduce  reduce;
+  const double *m; /* of a diagonal preconditioner, in place of the inverse of the diagonal */
+} CgSetup;
+/* 1e-9, no divergence, at most 1000 iterations, in one call */
+CgSetup cg_setup(SpmvCgMode, SpmvCgNorm, int block);
+
+/* What came of a solve; norms [CG_HISTORY] from iteration 0 */
+typedef struct {
+  SpmvStatus   status;
+  SpmvCgResult result;
+  double      *x, *norms;
+  SpmvCgInfo   info;
+} CgOutcome;
+void cg_outcome_free(CgOutcome *);
+
+/* The method as books and KSPSolve_CG() have it, in double precision */
+CgOutcome cg_textbook(const CgMatrix *, const CgSetup *);
+
+/* An engine with all that it needs in its space; hooks serve the engine alone, and may be NULL */
+typedef struct {
+  const CgMatrix *matrix;
+  CgSetup         setup;
+  SpmvExec        plain, exec;
+  SpmvPlan       *plan;
+  void           *work, *x, *r, *m, *row_ptr, *col, *values;
+  SpmvCgPlan      product;
+  SpmvCsr         csr;
+  SpmvCg         *cg;
+  SpmvStatus      status; /* of making it */
+} CgEngine;
+void cg_engine_open(CgEngine *, const CgMatrix *, const CgSetup *, Hooks *);
+void cg_engine_close(CgEngine *);
+/* The values of the matrix have changed */
+void      cg_engine_renew(CgEngine *);
+CgOutcome cg_engine_solve(CgEngine *);
+
+/* All three */
+CgOutcome cg_solve(const CgMatrix *, const CgSetup *);
+
+#endif

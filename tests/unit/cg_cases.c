@@ -1,0 +1,359 @@
+/* Matrices for the tests of conjugate gradients, and the engine around them; cg_test.h says what for. */
+#include "cg/cg_test.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static GenSpec spec_of(int i, const char **name)
+{
+  static const char *const names[CG_MATRICES] = {"stencil7",   "stencil5", "hexahedra",     "tetrahedra",
+                                                 "seven_rows", "one_row",  "several_blocks"};
+
+  *name = names[i];
+  switch (i) {
+  case 0:
+    return gen_stencil(7, 7, 5, 4);
+  case 1:
+    return gen_stencil(5, 16, 15, 1);
+  case 2:
+    return gen_elasticity_hex(4, 4, 3);
+  case 3:
+    return gen_tetrahedra(4, GEN_P1, GEN_NATURAL, 3);
+  case 4:
+    return gen_stencil(3, 7, 1, 1);
+  case 5:
+    return gen_diagonal(1);
+  default:
+    return gen_stencil(7, 14, 12, 10);
+  }
+}
+
+static const int32_t *row_ptr_of(const CgMatrix *a) { return a->pattern.row_ptr; }
+static const int32_t *col_of(const CgMatrix *a) { return a->pattern.col; }
+
+double *cg_diagonal(const CgMatrix *a, int row)
+{
+  int32_t k = row_ptr_of(a)[row];
+
+  while (col_of(a)[k] != row) k++;
+  return a->values + k;
+}
+
+CgMatrix cg_matrix(int i)
+{
+  CgMatrix      a;
+  const GenSpec spec = spec_of(i, &a.name);
+
+  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &a.pattern));
+  const int n = (int)a.pattern.rows;
+  a.values    = calloc((size_t)a.pattern.nnz + 1, sizeof *a.values);
+  a.b         = calloc((size_t)n + 1, sizeof *a.b);
+  for (int r = 0; r < n; r++) {
+    double sum = 1;
+    for (int32_t k = row_ptr_of(&a)[r]; k < row_ptr_of(&a)[r + 1]; k++) {
+      const int c = col_of(&a)[k];
+      if (c != r) sum -= a.values[k] = -0.1 - gen_uniform((uint64_t)(r < c ? r : c), (uint64_t)(r < c ? c : r));
+    }
+    *cg_diagonal(&a, r) = sum;
+    a.b[r]              = 1 + sin(0.7 * r);
+  }
+  for (int r = 0; r < n; r++)
+    for (int32_t k = row_ptr_of(&a)[r]; k < row_ptr_of(&a)[r + 1]; k++)
+      a.values[k] *= (1 + 0.3 * (r % 5)) * (1 + 0.3 * (col_of(&a)[k] % 5));
+  return a;
+}
+
+void cg_matrix_free(CgMatrix *a)
+{
+  gen_pattern_free(&a->pattern);
+  free(a->values);
+  free(a->b);
+}
+
+CgSetup cg_setup(SpmvCgMode mode, SpmvCgNorm norm, int block)
+{
+  return (CgSetup){.mode           = mode,
+                   .norm           = norm,
+                   .block          = block,
+                   .rtol           = 1e-9,
+                   .divtol         = INFINITY,
+                   .max_iterations = 1000,
+                   .check_after    = -1,
+                   .step           = INT64_MAX};
+}
+
+void cg_outcome_free(CgOutcome *o)
+{
+  free(o->x);
+  free(o->norms);
+}
+
+/* The inverse of a block of n rows that begins at a row, by columns; by elimination without exchanges */
+static void invert_block(const CgMatrix *a, int first, int n, double *inverse)
+{
+  double b[SPMV_CG_BLOCK_MAX][2 * SPMV_CG_BLOCK_MAX] = {{0}};
+
+  for (int i = 0; i < n; i++) {
+    for (int32_t k = row_ptr_of(a)[first + i]; k < row_ptr_of(a)[first + i + 1]; k++)
+      if (col_of(a)[k] >= first && col_of(a)[k] < first + n) b[i][col_of(a)[k] - first] = a->values[k];
+    b[i][n + i] = 1;
+  }
+  for (int p = 0; p < n; p++) {
+    const double pivot = b[p][p];
+    for (int j = 0; j < 2 * n; j++) b[p][j] /= pivot;
+    for (int i = 0; i < n; i++) {
+      const double factor = b[i][p];
+      for (int j = 0; j < 2 * n && i != p; j++) b[i][j] -= factor * b[p][j];
+    }
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) inverse[j * n + i] = b[i][n + j];
+}
+
+static double *preconditioner_of(const CgMatrix *a, int block)
+{
+  const int n = (int)a->pattern.rows;
+  double   *m = calloc((size_t)n * (size_t)(block + 1) + 1, sizeof *m);
+
+  for (int i = 0; block && i < n; i += block) invert_block(a, i, block, m + (size_t)i * (size_t)block);
+  return m;
+}
+
+static void apply(const double *m, int block, int n, const double *r, double *z)
+{
+  for (int i = 0; i < n; i++) {
+    const int first = block ? i - i % block : 0;
+    z[i]            = block ? 0 : r[i];
+    for (int j = 0; j < block; j++) z[i] += m[first * block + j * block + i - first] * r[first + j];
+  }
+}
+
+static double dot(int n, const double *x, const double *y)
+{
+  double sum = 0;
+
+  for (int i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+static double norm_of(SpmvCgNorm norm, int n, const double *r, const double *z)
+{
+  switch (norm) {
+  case SPMV_CG_PRECONDITIONED:
+    return sqrt(dot(n, z, z));
+  case SPMV_CG_UNPRECONDITIONED:
+    return sqrt(dot(n, r, r));
+  case SPMV_CG_NATURAL:
+    return sqrt(fabs(dot(n, r, z)));
+  default:
+    return 0;
+  }
+}
+
+static void multiply(const CgMatrix *a, const double *p, double *w)
+{
+  for (int i = 0; i < a->pattern.rows; i++) {
+    w[i] = 0;
+    for (int32_t k = row_ptr_of(a)[i]; k < row_ptr_of(a)[i + 1]; k++) w[i] += a->values[k] * p[col_of(a)[k]];
+  }
+}
+
+CgOutcome cg_textbook(const CgMatrix *a, const CgSetup *u)
+{
+  const int n = (int)a->pattern.rows;
+  double   *v = calloc(4 * (size_t)n + 1, sizeof *v), *r = v, *z = v + n, *p = z + n, *w = p + n;
+  double   *m = preconditioner_of(a, u->block), beta_before = 1;
+  CgOutcome o = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
+
+  memcpy(r, a->b, (size_t)n * sizeof *r);
+  apply(m, u->block, n, r, z);
+  o.norms[0]         = norm_of(u->norm, n, r, z);
+  const double limit = u->rtol * o.norms[0];
+  double       beta  = dot(n, r, z);
+  while (o.result.completed < u->max_iterations) {
+    for (int i = 0; i < n; i++) p[i] = o.result.completed ? z[i] + beta / beta_before * p[i] : z[i];
+    multiply(a, p, w);
+    const double alpha = beta / dot(n, p, w);
+    for (int i = 0; i < n; i++) {
+      o.x[i] += alpha * p[i];
+      r[i] -= alpha * w[i];
+    }
+    apply(m, u->block, n, r, z);
+    beta_before                   = beta;
+    beta                          = dot(n, r, z);
+    o.norms[++o.result.completed] = norm_of(u->norm, n, r, z);
+    o.result.norm                 = o.norms[o.result.completed];
+    if (u->norm != SPMV_CG_NORM_NONE && o.result.norm <= limit) break;
+  }
+  free(v);
+  free(m);
+  return o;
+}
+
+static void *put(CgEngine *e, const void *from, int64_t bytes)
+{
+  void *to = NULL;
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&e->plain, e->plain.space, bytes + 1, "a test", &to));
+  if (from) UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(to, e->plain.space, from, SPMV_HOST, bytes, &e->plain));
+  return to;
+}
+
+/* Numbers in the scalar type of the engine */
+static void *put_numbers(CgEngine *e, const double *from, int64_t n)
+{
+  float *single = calloc((size_t)n + 1, sizeof *single);
+
+  for (int64_t i = 0; i < n; i++) single[i] = (float)from[i];
+  void *to = e->setup.scalar == SPMV_F32 ? put(e, single, n * 4) : put(e, from, n * 8);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
+  free(single);
+  return to;
+}
+
+static void get_numbers(CgEngine *e, const void *from, double *to, int64_t n)
+{
+  float *single = calloc((size_t)n + 1, sizeof *single);
+  void  *there  = e->setup.scalar == SPMV_F32 ? (void *)single : (void *)to;
+
+  UNIT_EQUAL(SPMV_SUCCESS,
+             spmv_copy(there, SPMV_HOST, from, e->plain.space, n * spmv_scalar_bytes(e->setup.scalar), &e->plain));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
+  for (int64_t i = 0; i < n && e->setup.scalar == SPMV_F32; i++) to[i] = single[i];
+  free(single);
+}
+
+static void release(CgEngine *e, void *block) { spmv_exec_free(&e->plain, e->plain.space, block); }
+
+static void open_matrix(CgEngine *e)
+{
+  const SpmvPattern *p      = &e->matrix->pattern;
+  const SpmvFormat  *format = spmv_format_find("crsv");
+  SpmvAnalysis       analysis;
+  SpmvOptions        options;
+
+  e->row_ptr             = put(e, p->row_ptr, (p->rows + 1) * 4);
+  e->col                 = put(e, p->col, p->nnz * 4);
+  e->values              = put_numbers(e, e->matrix->values, p->nnz);
+  e->csr.pattern         = *p;
+  e->csr.pattern.space   = e->plain.space;
+  e->csr.pattern.row_ptr = e->row_ptr;
+  e->csr.pattern.col     = e->col;
+  e->csr.scalar_type     = e->setup.scalar;
+  e->csr.values_space    = e->plain.space;
+  e->csr.values          = e->values;
+  spmv_options_init(&options, format);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(format, &e->csr.pattern, e->setup.scalar, &options, &e->plain, &analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&e->csr, &analysis, &e->plain, &e->plan));
+  spmv_analysis_clear(&analysis, &e->plain);
+  e->work    = e->plan->memory.work_bytes ? put(e, NULL, e->plan->memory.work_bytes) : NULL;
+  e->product = (SpmvCgPlan){e->plan, e->work};
+}
+
+void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hooks)
+{
+  SpmvCgOptions o;
+
+  memset(e, 0, sizeof *e);
+  e->matrix = a;
+  e->setup  = *u;
+  spmv_exec_init(&e->plain, u->mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+  if (u->own_stream) UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_create(&e->plain, &e->plain.stream));
+  e->exec = e->plain;
+  if (hooks) hooks_exec(hooks, e->plain.space, e->plain.stream, &e->exec);
+  open_matrix(e);
+  spmv_cg_options_init(&o);
+  o.rows           = a->pattern.rows;
+  o.scalar_type    = u->scalar;
+  o.mode           = u->mode;
+  o.preconditioner = u->block > 1 ? SPMV_CG_BLOCKS : u->block ? SPMV_CG_DIAGONAL : SPMV_CG_IDENTITY;
+  o.block_size     = u->block;
+  o.product        = spmv_cg_plan_product;
+  o.product_ctx    = &e->product;
+  o.matrix         = &e->csr;
+  o.reduce         = u->reduce;
+  o.history        = CG_HISTORY;
+  o.chunk          = u->chunk;
+  e->status        = spmv_cg_create(&o, &e->exec, &e->cg);
+}
+
+void cg_engine_renew(CgEngine *e)
+{
+  const int64_t nnz    = e->matrix->pattern.nnz;
+  void         *values = put_numbers(e, e->matrix->values, nnz);
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(e->values, e->plain.space, values, e->plain.space,
+                                     nnz * spmv_scalar_bytes(e->setup.scalar), &e->plain));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(e->plan, e->values, e->plain.space, &e->plain));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
+  release(e, values);
+}
+
+void cg_engine_close(CgEngine *e)
+{
+  void *const blocks[] = {e->work, e->x, e->r, e->m, e->row_ptr, e->col, e->values};
+
+  spmv_cg_destroy(&e->cg);
+  spmv_destroy(&e->plan);
+  for (int i = 0; i < 7; i++) release(e, blocks[i]);
+  spmv_stream_destroy(e->plain.stream);
+}
+
+/* x = 0, r = b and M, in new memory */
+static double begin(CgEngine *e, SpmvCgTest *test)
+{
+  const CgSetup *u = &e->setup;
+  const int      n = (int)e->matrix->pattern.rows;
+  double        *m = preconditioner_of(e->matrix, u->block), *z = calloc((size_t)n + 1, sizeof *z), norm;
+
+  if (u->m) memcpy(m, u->m, (size_t)n * sizeof *m);
+  release(e, e->x);
+  release(e, e->r);
+  release(e, e->m);
+  e->x = put_numbers(e, z, n);
+  e->r = put_numbers(e, e->matrix->b, n);
+  e->m = u->block ? put_numbers(e, m, (int64_t)n * u->block) : NULL;
+  apply(m, u->block, n, e->matrix->b, z);
+  norm  = norm_of(u->norm, n, e->matrix->b, z);
+  *test = (SpmvCgTest){u->norm,        u->rtol * norm,   0, u->divtol * norm, u->min_iterations, u->max_iterations,
+                       u->check_after, u->max_is_success};
+  free(m);
+  free(z);
+  return norm;
+}
+
+CgOutcome cg_engine_solve(CgEngine *e)
+{
+  const int64_t n = e->matrix->pattern.rows;
+  SpmvCgTest    test;
+  CgOutcome     o = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
+
+  o.status   = e->status;
+  o.norms[0] = begin(e, &test);
+  if (!o.status) o.status = spmv_cg_start(e->cg, e->x, e->r, e->m, &test, &e->exec);
+  for (int64_t before = 0; !o.status;) {
+    o.status = spmv_cg_run(e->cg, e->setup.step, &o.result, &e->exec);
+    if (o.status || o.result.reason != SPMV_CG_ITERATING) break;
+    UNIT_EQUAL(before + e->setup.step, o.result.completed);
+    before = o.result.completed;
+  }
+  if (!o.status) {
+    o.status = spmv_cg_history(e->cg, 1, o.result.completed, o.norms + 1, &e->exec);
+    spmv_cg_info(e->cg, &o.info);
+  }
+  get_numbers(e, e->x, o.x, n);
+  return o;
+}
+
+CgOutcome cg_solve(const CgMatrix *a, const CgSetup *u)
+{
+  CgEngine  e;
+  CgOutcome o;
+
+  cg_engine_open(&e, a, u, NULL);
+  o = cg_engine_solve(&e);
+  if (o.status) unit_check(0, a->name, __LINE__, e.exec.message);
+  cg_engine_close(&e);
+  return o;
+}
