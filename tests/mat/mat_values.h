@@ -49,6 +49,8 @@ PetscErrorCode ValuesVector(PetscInt n, PetscInt seed, Mat A, Vec *v);
 PetscErrorCode ValuesRequire(PetscBool yes, const char what[]);
 /* The same for a requirement on where values lie, which does not count with little memory */
 PetscErrorCode ValuesRequirePlace(PetscBool yes, const char what[]);
+/* The largest difference of two vectors with different types, relative to the largest entry of the second */
+PetscErrorCode ValuesDifference(Vec a, Vec b, PetscReal *difference);
 /* Compares products of A, transposed ones too, its diagonal and then its values with those of the twin. With exact, the
    values must have the same bits. */
 PetscErrorCode ValuesCompare(Mat A, Mat twin, PetscBool exact);

@@ -141,8 +141,7 @@ PetscErrorCode ValuesRequirePlace(PetscBool yes, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The largest difference of two vectors with different types, relative to the largest entry of the second */
-static PetscErrorCode Difference(Vec a, Vec b, PetscReal *difference)
+PetscErrorCode ValuesDifference(Vec a, Vec b, PetscReal *difference)
 {
   const PetscScalar *x, *y;
   PetscReal          most[2] = {0, 0}; /* the difference, and the entry */
@@ -185,13 +184,13 @@ static PetscErrorCode CompareProduct(Mat A, Mat twin, PetscBool transposed)
   PetscCall(ValuesVector(transposed ? cols : rows, 1, twin, &v));
   PetscCall((transposed ? MatMultTranspose : MatMult)(A, x, y));
   PetscCall((transposed ? MatMultTranspose : MatMult)(twin, u, v));
-  PetscCall(Difference(y, v, &difference));
+  PetscCall(ValuesDifference(y, v, &difference));
   PetscCall(
       ValuesRequire(difference <= bound ? PETSC_TRUE : PETSC_FALSE, transposed ? "transposed product" : "product"));
   if (rows == cols) {
     PetscCall(MatGetDiagonal(A, y));
     PetscCall(MatGetDiagonal(twin, v));
-    PetscCall(Difference(y, v, &difference));
+    PetscCall(ValuesDifference(y, v, &difference));
     PetscCall(ValuesRequire(difference <= bound ? PETSC_TRUE : PETSC_FALSE, "diagonal"));
   }
   PetscCall(VecDestroy(&x));
