@@ -152,6 +152,7 @@ static PetscErrorCode Attempt(const InterruptedAction *action, PetscInt n, Petsc
   InterruptedCase c[2];
   PetscErrorCode  error;
   PetscInt        count;
+  MatAIJFmtInfo   info;
 
   PetscFunctionBeginUser;
   PetscCall(CaseCreate(action, c));
@@ -168,6 +169,9 @@ static PetscErrorCode Attempt(const InterruptedAction *action, PetscInt n, Petsc
   } else PetscCall(Recover(action, c));
   PetscCall(ValuesCompare(c[0].A, c[1].A, PETSC_TRUE));
   PetscCall(ValuesChangeOnHost(c[0].A, c[1].A));
+  PetscCall(MatAIJFmtGetInfo(c[0].A, &info));
+  PetscCall(ValuesRequire(info.blocks_converted == 1 && info.fallbacks == 0 ? PETSC_TRUE : PETSC_FALSE,
+                          "the matrix is left to the parent type"));
   PetscCall(CaseDestroy(c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

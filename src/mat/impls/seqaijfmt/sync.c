@@ -164,6 +164,7 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
     s->work = NULL;
     spmv_destroy(&s->plan);
     PetscCall(Build(A, s, key, PETSC_FALSE, unused, &status));
+    if (status) PetscCall(AIJFmtStateForget(s)); /* else the parent would serve from now on, without a reason */
     AIJFmtCallSpmv(&s->exec, status);
   }
   PetscCall(PetscTime(&end));
