@@ -9,6 +9,7 @@
   that memory too early sends the wrong bytes.
 */
 #include "runtime.h"
+#include "spmv_emulator.h"
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -84,6 +85,17 @@ void explain_fault(int, siginfo_t *info, void *)
     if (write(2, text, (size_t)n) < 0) abort();
   }
   signal(SIGSEGV, SIG_DFL);
+}
+
+/* Whether a test lets this allocation fail */
+bool is_refused()
+{
+  Machine &m = machine();
+
+  if (m.allowed > 0) m.allowed--;
+  else if (m.allowed == 0) m.refused++;
+  else return false;
+  return m.refused > 0;
 }
 
 void explain_faults_once()
@@ -165,6 +177,16 @@ bool capturing()
 using namespace spmv_emulator;
 
 extern "C" {
+long spmv_emulator_allow(long allocations)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  const long                                  refused = machine().refused;
+
+  machine().allowed = allocations;
+  machine().refused = 0;
+  return refused;
+}
+
 cudaError_t cudaGetDeviceCount(int *count)
 {
   /* a test may request no device, or a second one that shares the memory of the first */
@@ -237,7 +259,7 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
   const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
   const size_t page = page_bytes(), padded = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
   const size_t map_bytes = (padded + page - 1) / page * page;
-  if (m.used + bytes > device_bytes()) return result(cudaErrorMemoryAllocation);
+  if (is_refused() || m.used + bytes > device_bytes()) return result(cudaErrorMemoryAllocation);
   void *map = mmap(nullptr, map_bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return result(cudaErrorMemoryAllocation);
   const DeviceBlock b = {(char *)map, map_bytes, bytes};
@@ -284,6 +306,7 @@ cudaError_t cudaMallocHost(void **block, size_t bytes)
 
   *block = nullptr;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  if (bytes && is_refused()) return result(cudaErrorMemoryAllocation);
   if (bytes && (!most || (int)machine().pinned.size() < atoi(most))) *block = malloc(bytes);
   if (*block) machine().pinned[(const char *)*block] = bytes;
   return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);

@@ -36,12 +36,13 @@ struct DeviceBlock {
 struct Machine {
   std::recursive_mutex              one_at_a_time;
   std::map<char *, DeviceBlock>     device;
-  size_t                            used  = 0;
-  int                               depth = 0;   /* nested work */
-  std::map<const char *, size_t>    pinned;      /* blocks and their bytes */
-  std::set<CUgraph_st *>            captures;    /* that have not ended */
-  std::deque<std::function<void()>> late;        /* copies from pinned memory */
-  long                              put_off = 0; /* copies that ever were late */
+  size_t                            used    = 0;
+  long                              allowed = -1, refused = 0; /* allocations: see spmv_emulator.h */
+  int                               depth = 0;                 /* nested work */
+  std::map<const char *, size_t>    pinned;                    /* blocks and their bytes */
+  std::set<CUgraph_st *>            captures;                  /* that have not ended */
+  std::deque<std::function<void()>> late;                      /* copies from pinned memory */
+  long                              put_off = 0;               /* copies that ever were late */
   CUstream_st                       default_stream;
 };
 

@@ -1,27 +1,6 @@
 /* values_operations.c - changes of the values of a matrix, for mat_values.c. */
 #include "mat_values.h"
 
-PetscErrorCode ValuesVector(PetscInt n, PetscInt seed, Mat A, Vec *v)
-{
-  PetscScalar *a;
-  Vec          left;
-  PetscInt     cols;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetSize(A, NULL, &cols));
-  PetscCall(MatCreateVecs(A, v, &left));
-  if (n != cols) {
-    PetscCall(VecDestroy(v));
-    *v   = left;
-    left = NULL;
-  }
-  PetscCall(VecDestroy(&left));
-  PetscCall(VecGetArrayWrite(*v, &a));
-  for (PetscInt i = 0; i < n; i++) a[i] = 0.5 + 0.25 * (PetscReal)((i * 7 + seed) % 9);
-  PetscCall(VecRestoreArrayWrite(*v, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---- operations: each is done to A and to its twin; other is a matrix of the same type as the first ---- */
 
 PetscErrorCode ValuesScale(Mat A, Mat other)
@@ -35,12 +14,14 @@ PetscErrorCode ValuesScale(Mat A, Mat other)
 
 static PetscErrorCode DiagonalScale(Mat A, Mat other)
 {
-  Vec l, r;
+  Vec      l, r;
+  PetscInt rows;
 
   PetscFunctionBeginUser;
   (void)other;
-  PetscCall(ValuesVector(values_side * values_side * values_side, 3, A, &l));
-  PetscCall(ValuesVector(values_side * values_side * values_side, 5, A, &r));
+  PetscCall(MatGetSize(A, &rows, NULL));
+  PetscCall(ValuesVector(rows, 3, A, &l));
+  PetscCall(ValuesVector(rows, 5, A, &r));
   PetscCall(MatDiagonalScale(A, l, NULL));
   PetscCall(MatDiagonalScale(A, l, r));
   PetscCall(MatDiagonalScale(A, NULL, r));
@@ -52,11 +33,15 @@ static PetscErrorCode DiagonalScale(Mat A, Mat other)
 /* The vectors are not those of the matrix: on the host where it makes CUDA vectors */
 static PetscErrorCode DiagonalScaleByHostVectors(Mat A, Mat other)
 {
-  Vec l;
+  Vec      l;
+  PetscInt rows;
 
   PetscFunctionBeginUser;
   (void)other;
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, values_side * values_side * values_side, &l));
+  PetscCall(MatGetLocalSize(A, &rows, NULL));
+  PetscCall(VecCreate(values_test.comm, &l));
+  PetscCall(VecSetSizes(l, rows, PETSC_DETERMINE));
+  PetscCall(VecSetType(l, VECSTANDARD));
   PetscCall(VecSet(l, 3));
   PetscCall(MatDiagonalScale(A, l, l));
   PetscCall(VecDestroy(&l));
@@ -129,15 +114,42 @@ static PetscErrorCode Zero(Mat A, Mat other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What one does after another: a read on the host in between */
+/* Each process adds to entries of rows of the next one, of which some lie in off-diagonal blocks there */
+static PetscErrorCode AddToOthers(Mat A, Mat other)
+{
+  const PetscInt layer = values_test.side * values_test.side, rows = layer * values_test.side;
+  PetscInt       end;
+
+  PetscFunctionBeginUser;
+  (void)other;
+  PetscCall(MatScale(A, 3));
+  PetscCall(MatGetOwnershipRange(A, NULL, &end));
+  for (PetscInt k = 0; k < layer; k++) {
+    const PetscInt    i        = (end + k) % rows;
+    const PetscInt    col[]    = {i, i < layer ? i + layer : i - layer};
+    const PetscScalar value[2] = {1 + (PetscReal)k / 7, -2};
+
+    PetscCall(MatSetValues(A, 1, &i, 2, col, value, ADD_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatScale(A, 0.5));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What one does after another: a read on the host in between, of each block of a parallel matrix */
 static PetscErrorCode Mixed(Mat A, Mat other)
 {
+  Mat                blocks[2] = {A, NULL};
   const PetscScalar *values;
 
   PetscFunctionBeginUser;
   PetscCall(MatScale(A, 3));
-  PetscCall(MatSeqAIJGetArrayRead(A, &values));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  if (values_test.size > 1) PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
+  for (int b = 0; b < 2 && blocks[b]; b++) {
+    PetscCall(MatSeqAIJGetArrayRead(blocks[b], &values));
+    PetscCall(MatSeqAIJRestoreArrayRead(blocks[b], &values));
+  }
   PetscCall(MatScale(A, 0.5));
   PetscCall(MatAXPY(A, 4, other, SAME_NONZERO_PATTERN));
   PetscCall(MatSetValue(A, 1, 1, 5, ADD_VALUES));
@@ -161,6 +173,7 @@ const ValuesOperation values_operations[] = {
     {"add_different_same", AddDifferent, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
     {"copy", Copy, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
     {"zero", Zero, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+    {"add_to_others", AddToOthers, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
     {"mixed", Mixed, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
     {NULL, NULL, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
 };

@@ -226,23 +226,25 @@ static PetscErrorCode BecomeParent(Mat A, const AIJFmtRow *row, PetscBool parall
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The defaults, and then the options database. A refused option leaves the state without a format, so that the next
-   MatSetType() asks again. */
-static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, Mat_AIJFmt *s)
+/* The defaults, and then the options database, but for a block, which gets all options of the matrix around it. A
+   refused option leaves the state without a format, so that the next MatSetType() asks again. */
+static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, const Mat_AIJFmt *outer, Mat_AIJFmt *s)
 {
-  PetscErrorCode error;
+  PetscErrorCode error = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   s->row = row;
   PetscCall(AIJFmtOptionsInit(s));
-  error = AIJFmtOptionsRead(A, s, NULL);
+  if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
+  else error = AIJFmtOptionsRead(A, s, NULL);
   if (error) s->row = NULL;
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A state without a plan. Its options start anew unless it was of this format before. */
-static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool parallel, Mat_AIJFmt **state)
+static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *outer,
+                                  Mat_AIJFmt **state)
 {
   PetscBool fresh;
 
@@ -250,7 +252,8 @@ static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool paralle
   PetscCall(AIJFmtStateCompose(A, state, &fresh));
   if (fresh) PetscCall(AIJFmtMergeWatch(A));
   (*state)->parallel = parallel;
-  if ((*state)->row != row) PetscCall(FirstOptions(A, row, *state));
+  if ((*state)->row != row) PetscCall(FirstOptions(A, row, outer, *state));
+  else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, *state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,8 +274,7 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
                type);
     if (s) PetscCall(AIJFmtStrip(A));
     PetscCall(BecomeParent(A, row, parallel));
-    PetscCall(CreateState(A, row, parallel, &s));
-    if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
+    PetscCall(CreateState(A, row, parallel, outer, &s));
     PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &s->parent));
     PetscCall(AIJFmtCudaAdopt(A, s, outer));
     PetscCheck(s->parent, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "no parent type for %s",

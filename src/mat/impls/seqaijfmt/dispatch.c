@@ -143,22 +143,23 @@ static PetscErrorCode ComposeTripleProducts(Mat A, const Mat_AIJFmt *s, PetscBoo
     CHOICES = 3
   }; /* MatProductSetFromOptions, three types, C; one, the other, or both of two are ours */
   const char **names = NULL;
+  char         parents[MAX_NAME];
   int          count = 0;
 
   PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(parents, sizeof parents, "_%s_%s_C", AIJFmtHostType(s), AIJFmtHostType(s)));
   PetscCall(PetscFunctionListGet(((PetscObject)A)->qlist, &names, &count));
   for (int i = 0; i < count && names[i]; i++) { /* PETSc 3.18 counts the NULL at the end, too */
     SetProduct *set;
-    char      **word, name[MAX_NAME], parents[MAX_NAME];
+    char      **word, name[MAX_NAME];
     int         words;
-    PetscBool   product, triple;
+    PetscBool   triple;
 
-    PetscCall(PetscStrbeginswith(names[i], "MatProductSetFromOptions_", &product));
-    if (!product) continue;
-    PetscCall(PetscSNPrintf(parents, sizeof parents, "_%s_%s_C", AIJFmtHostType(s), AIJFmtHostType(s)));
-    PetscCall(PetscStrendswith(names[i], parents, &triple));
+    PetscCall(PetscStrbeginswith(names[i], "MatProductSetFromOptions_", &triple));
+    if (triple) PetscCall(PetscStrendswith(names[i], parents, &triple));
+    if (!triple) continue; /* most names: each of the many matrices of a multigrid set-up comes through here */
     PetscCall(PetscStrToArray(names[i], '_', &words, &word));
-    if (triple && words == WORDS) {
+    if (words == WORDS) {
       PetscCall(PetscObjectQueryFunction((PetscObject)A, names[i], &set));
       for (int choice = 1; choice <= CHOICES; choice++) {
         PetscCall(Substitute(A, s, words, word, choice, name));

@@ -134,13 +134,17 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   PetscCall(CanMultiply(A, s, kind, &done));
+  if (!done) PetscCall(ParentProduct(A, s, kind, x, z, y));
+  else if (transposed) {
+    PetscCall(AIJFmtSyncTranspose(A, s, &done));
+    if (!done)
+      PetscCall(HostParentProduct(A, kind, x, z, y)); /* the parent's on the GPU would need memory there, too */
+  }
   if (!done) {
-    PetscCall(ParentProduct(A, s, kind, x, z, y));
     if (transposed) s->info.fallbacks_transposed++;
     else s->info.fallbacks++;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (transposed) PetscCall(AIJFmtSyncTranspose(A, s));
   check = AIJFmtClassFlag(s, AIJFMT_CHECK);
   if (check) PetscCall(AIJFmtCheckBegin(A, transposed, x, z, &reference));
   if (z && z != y) PetscCall(VecCopy(z, y));

@@ -164,6 +164,7 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
     s->work = NULL;
     spmv_destroy(&s->plan);
     PetscCall(Build(A, s, key, PETSC_FALSE, unused, &status));
+    if (status) PetscCall(AIJFmtStateForget(s)); /* else the parent would serve from now on, without a reason */
     AIJFmtCallSpmv(&s->exec, status);
   }
   PetscCall(PetscTime(&end));
@@ -251,19 +252,30 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a plan needs before its first transposed product after a conversion or a refresh; it counts as conversion */
-PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s)
+/* What a plan needs before its first transposed product after a conversion or a refresh; it counts as conversion.
+   ready: false where the memory of the GPU does not suffice. The next such product tries again. */
+PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s, PetscBool *ready)
 {
+  SpmvStatus     status;
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
+  *ready = PETSC_TRUE;
   if (s->transpose_ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  AIJFmtCallSpmv(&s->exec, spmv_prepare_transpose(s->plan, &s->exec));
+  status = spmv_prepare_transpose(s->plan, &s->exec);
   PetscCall(PetscTime(&end));
   s->info.convert_time += end - start;
   PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));
-  s->transpose_ready = PETSC_TRUE;
+  if (status == SPMV_ERR_MEMORY && s->plan->space == SPMV_DEVICE) {
+    *ready = PETSC_FALSE;
+    PetscCall(PetscStrncpy(s->transpose_reason, s->exec.message, sizeof s->transpose_reason));
+    PetscCall(PetscInfo(A, "transposed products by the parent type: %s\n", s->transpose_reason));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  AIJFmtCallSpmv(&s->exec, status);
+  s->transpose_reason[0] = 0;
+  s->transpose_ready     = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,119 @@
+/* interrupted_actions.c - what mat_interrupted.c interrupts. */
+#include "mat_interrupted.h"
+
+static PetscErrorCode Mult(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatMult(c->A, c->x, c->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MultTranspose(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatMultTranspose(c->A, c->x, c->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Diagonal(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatGetDiagonal(c->A, c->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A plan for both products, and then values that it does not have */
+static PetscErrorCode NewValues(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Mult(c));
+  PetscCall(MultTranspose(c));
+  PetscCall(MatSetValue(c->A, 1, 1, 44, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(c->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(c->A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- changes of values, with a plan that follows them on a GPU ---- */
+
+static PetscErrorCode Scale(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatScale(c->A, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DiagonalScale(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDiagonalScale(c->A, c->x, c->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Shift(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatShift(c->A, 0.5));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Copy(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCopy(c->other, c->A, SAME_NONZERO_PATTERN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- products of matrices ---- */
+
+/* Their symbolic phase makes a matrix of our type in the midst of PETSc's own work, which loses memory when that fails:
+   so only memory of the GPU is let fail there. Once more where it was interrupted: PETSc's half-made product cannot be
+   used */
+static PetscErrorCode MatrixProduct(InterruptedCase *c, MatProductType type)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&c->result));
+  PetscCall(MatProductCreate(c->A, c->P, NULL, &c->result));
+  PetscCall(MatProductSetType(c->result, type));
+  PetscCall(MatProductSetFromOptions(c->result));
+  PetscCall(MatProductSymbolic(c->result));
+  PetscCall(MatProductNumeric(c->result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProductAB(InterruptedCase *c) { return MatrixProduct(c, MATPRODUCT_AB); }
+static PetscErrorCode ProductAtB(InterruptedCase *c) { return MatrixProduct(c, MATPRODUCT_AtB); }
+static PetscErrorCode ProductPtAP(InterruptedCase *c) { return MatrixProduct(c, MATPRODUCT_PtAP); }
+
+static PetscErrorCode ProductOfOldValues(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ProductPtAP(c));
+  PetscCall(NewValues(c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProductNumeric(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatProductNumeric(c->result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const InterruptedAction interrupted_actions[] = {
+    {"MatMult()", NULL, Mult, PETSC_FALSE, FAULT_HOST},
+    {"MatMult() with new values", NewValues, Mult, PETSC_FALSE, FAULT_HOST},
+    {"MatMultTranspose()", NULL, MultTranspose, PETSC_FALSE, FAULT_HOST},
+    {"MatMultTranspose() after MatMult()", Mult, MultTranspose, PETSC_FALSE, FAULT_HOST},
+    {"MatMultTranspose() with new values", NewValues, MultTranspose, PETSC_FALSE, FAULT_HOST},
+    {"MatGetDiagonal()", NULL, Diagonal, PETSC_FALSE, FAULT_HOST},
+    {"MatScale()", Mult, Scale, PETSC_TRUE, FAULT_HOST},
+    {"MatDiagonalScale()", Mult, DiagonalScale, PETSC_TRUE, FAULT_HOST},
+    {"MatShift()", Mult, Shift, PETSC_TRUE, FAULT_HOST},
+    {"MatCopy()", Mult, Copy, PETSC_TRUE, FAULT_HOST},
+    {"MatMatMult()", NULL, ProductAB, PETSC_FALSE, FAULT_GPU},
+    {"MatTransposeMatMult()", NULL, ProductAtB, PETSC_FALSE, FAULT_GPU},
+    {"MatPtAP()", NULL, ProductPtAP, PETSC_FALSE, FAULT_GPU},
+    {"MatProductNumeric() with new values", ProductOfOldValues, ProductNumeric, PETSC_FALSE, FAULT_HOST},
+    {NULL, NULL, NULL, PETSC_FALSE, FAULT_GPU},
+};

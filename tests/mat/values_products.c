@@ -1,0 +1,137 @@
+/* values_products.c - products of matrices on a GPU against those of plain AIJ, for mat_values.c. */
+#include "mat_values.h"
+
+static const struct {
+  const char    *name;
+  MatProductType type;
+  PetscBool      transposed; /* the second factor is P^T */
+} products[] = {
+    {"A_P", MATPRODUCT_AB, PETSC_FALSE},
+    {"At_P", MATPRODUCT_AtB, PETSC_FALSE},
+    {"Pt_A_P", MATPRODUCT_PtAP, PETSC_FALSE},
+    {"R_A_Rt", MATPRODUCT_RARt, PETSC_TRUE},
+};
+
+static PetscErrorCode Multiply(int p, Mat A, Mat P, Mat *C)
+{
+  Mat second;
+
+  PetscFunctionBeginUser;
+  if (products[p].transposed) PetscCall(MatTranspose(P, MAT_INITIAL_MATRIX, &second));
+  else {
+    PetscCall(PetscObjectReference((PetscObject)P));
+    second = P;
+  }
+  PetscCall(MatProductCreate(A, second, NULL, C));
+  PetscCall(MatProductSetType(*C, products[p].type));
+  PetscCall(MatProductSetFromOptions(*C));
+  PetscCall(MatProductSymbolic(*C));
+  PetscCall(MatProductNumeric(*C));
+  PetscCall(MatDestroy(&second));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of a product is that of the host; zeros that the host's parent keeps count */
+static PetscErrorCode ComparePattern(Mat C, Mat twin)
+{
+  MatInfo a, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(C, MAT_GLOBAL_SUM, &a));
+  PetscCall(MatGetInfo(twin, MAT_GLOBAL_SUM, &b));
+  PetscCall(ValuesRequire(a.nz_used == b.nz_used ? PETSC_TRUE : PETSC_FALSE, "number of nonzeros"));
+  PetscCall(ValuesCompare(C, twin, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A parallel product has values on the GPU in some of its blocks, those that a kernel has written: others are empty.
+   With `host` its factors fetch theirs, and where it goes itself is not laid down. */
+static PetscErrorCode RequireOnGpu(Mat C)
+{
+  MatAIJFmtInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatAIJFmtGetInfo(C, &info));
+  if (!PetscDefined(HAVE_CUDA) || (values_test.size > 1 && values_test.place[0] == 'h'))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      ValuesRequirePlace(info.blocks_values_on_gpu >= 1 ? PETSC_TRUE : PETSC_FALSE, "the product is not on the GPU"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int ValuesProductCount(void) { return (int)PETSC_STATIC_ARRAY_LENGTH(products); }
+
+PetscErrorCode ValuesRunProduct(int p)
+{
+  Mat A[2], P[2], C[2];
+
+  PetscFunctionBeginUser;
+  values_test.operation = products[p].name;
+  for (int m = 0; m < 2; m++) {
+    PetscCall(ValuesAssemble(m ? values_test.plain : values_test.type, PETSC_TRUE, 1, &A[m]));
+    PetscCall(ValuesAssembleP(m ? values_test.plain : values_test.type, &P[m]));
+    if (m == 0) {
+      PetscCall(ValuesSetPlace(A[m]));
+      PetscCall(ValuesSetPlace(P[m]));
+    }
+    PetscCall(Multiply(p, A[m], P[m], &C[m]));
+  }
+  PetscCall(RequireOnGpu(C[0]));
+  PetscCall(ComparePattern(C[0], C[1]));
+  for (int m = 0; m < 2; m++) { /* new values: scaled where they are, with a product in between that packs them */
+    PetscCall(MatScale(A[m], 3));
+    PetscCall(MatShift(A[m], 0.25));
+    PetscCall(MatProductNumeric(C[m]));
+  }
+  PetscCall(ComparePattern(C[0], C[1]));
+  for (int m = 0; m < 2; m++) { /* one row has this entry, and processes that do not have the row send it */
+    PetscCall(MatSetValue(P[m], 2, 0, 11, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(P[m], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(P[m], MAT_FINAL_ASSEMBLY));
+    if (!products[p].transposed) PetscCall(MatProductNumeric(C[m]));
+    PetscCall(MatProductClear(C[m]));
+    PetscCall(MatScale(C[m], 2));
+  }
+  PetscCall(ComparePattern(C[0], C[1]));
+  for (int m = 0; m < 2; m++) {
+    PetscCall(MatDestroy(&C[m]));
+    PetscCall(MatDestroy(&P[m]));
+    PetscCall(MatDestroy(&A[m]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ValuesRunEmpty(void)
+{
+  static const PetscInt shape[][3] = {{0, 0, 0}, {3, 0, 2}, {0, 4, 1}, {5, 4, 0}};
+
+  PetscFunctionBeginUser;
+  values_test.operation = "empty";
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shape); s++) {
+    Mat      A, B, C;
+    PetscInt rows, cols;
+
+    PetscCall(MatCreate(values_test.comm, &A));
+    PetscCall(MatCreate(values_test.comm, &B));
+    PetscCall(ValuesSetSizes(A, shape[s][0], shape[s][1]));
+    PetscCall(ValuesSetSizes(B, shape[s][1], shape[s][2]));
+    for (int m = 0; m < 2; m++) {
+      Mat M = m ? B : A;
+      PetscCall(MatSetType(M, values_test.type));
+      PetscCall(ValuesSetPlace(M));
+      PetscCall(MatSetUp(M));
+      PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+    }
+    PetscCall(MatScale(A, 2));
+    PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatMatMult(A, B, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatGetSize(C, &rows, &cols));
+    PetscCall(
+        ValuesRequire(rows == shape[s][0] && cols == shape[s][2] ? PETSC_TRUE : PETSC_FALSE, "size of the product"));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&C));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
