@@ -146,20 +146,23 @@ no_inodes=-mat_no_inode
 
 step_mat() {
   local format formats program ranks common=(-mat_aijfmt_device gpu -mat_aijfmt_products gpu -use_gpu_aware_mpi 0 "$no_inodes")
+  local insist=(-mat_aijfmt_decline 0 -conf_mat_aijfmt_decline 0) # one operation has a prefix
   single=$((limit[mat] * 2 / 3))
   read -r -a formats < <(manifest formats)
   for format in "${formats[@]}"; do try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0; done # alone
   start_sharing
-  for format in "${formats[@]}"; do try_aside mat_values -format "$format" "${common[@]}" -malloc_dump; done
+  for format in "${formats[@]}"; do
+    for ranks in 1 2; do try_aside mpiexec -n "$ranks" mat_values -format "$format" "${common[@]}" -malloc_dump; done
+  done
   for format in "${formats[@]}"; do
     for ranks in 1 2; do
       try_aside mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.$ranks" \
-        -mat_aijfmt_decline 0 "${common[@]}" -malloc_dump
+        "${insist[@]}" "${common[@]}" -malloc_dump
     done
     try_aside conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.declines" "${common[@]}" -malloc_dump
   done
   collect
-  for program in ksp_history ksp_refresh; do try mpiexec -n 2 "$program" -mat_aijfmt_decline 0 "${common[@]}"; done
+  for program in ksp_history ksp_refresh; do try mpiexec -n 2 "$program" "${insist[@]}" "${common[@]}"; done
   try mpiexec -n 2 bench_kspsolve -n 100 -ksp_type cg -pc_type jacobi -mat_type aijfold \
     -mat_aijfold_device_memory 20000000 -ksp_converged_reason -ksp_error_if_not_converged "${plugin[@]}"
 }

@@ -111,9 +111,9 @@ const InterruptedAction interrupted_actions[] = {
     {"MatDiagonalScale()", Mult, DiagonalScale, PETSC_TRUE, FAULT_HOST},
     {"MatShift()", Mult, Shift, PETSC_TRUE, FAULT_HOST},
     {"MatCopy()", Mult, Copy, PETSC_TRUE, FAULT_HOST},
-    {"MatMatMult()", NULL, ProductAB, PETSC_FALSE, FAULT_GPU},
-    {"MatTransposeMatMult()", NULL, ProductAtB, PETSC_FALSE, FAULT_GPU},
-    {"MatPtAP()", NULL, ProductPtAP, PETSC_FALSE, FAULT_GPU},
+    {"MatMatMult()", NULL, ProductAB, PETSC_FALSE, FAULT_HOST_BESIDE_GPU},
+    {"MatTransposeMatMult()", NULL, ProductAtB, PETSC_FALSE, FAULT_HOST_BESIDE_GPU},
+    {"MatPtAP()", NULL, ProductPtAP, PETSC_FALSE, FAULT_HOST_BESIDE_GPU},
     {"MatProductNumeric() with new values", ProductOfOldValues, ProductNumeric, PETSC_FALSE, FAULT_HOST},
     {NULL, NULL, NULL, PETSC_FALSE, FAULT_GPU},
 };

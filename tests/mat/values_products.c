@@ -1,6 +1,8 @@
 /* values_products.c - products of matrices on a GPU against those of plain AIJ, for mat_values.c. */
 #include "mat_values.h"
 
+#include <petsc/private/matimpl.h> /* before 3.19 the algorithm of a product has no getter */
+
 static const struct {
   const char    *name;
   MatProductType type;
@@ -44,16 +46,30 @@ static PetscErrorCode ComparePattern(Mat C, Mat twin)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A parallel product has values on the GPU in some of its blocks, those that a kernel has written: others are empty.
-   With `host` its factors fetch theirs, and where it goes itself is not laid down. */
-static PetscErrorCode RequireOnGpu(Mat C)
+/* A parallel product is split into products of sequential matrices, which PETSc calls the algorithm `backend` */
+static PetscErrorCode RequireSplit(Mat C)
+{
+  PetscBool split;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(C->product->alg, "backend", &split));
+  PetscCall(ValuesRequire(split, "the parallel product is the host's"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With CUDA in PETSc a parallel product has values on the GPU in some of its blocks, those that a kernel has written:
+   others are empty. With `host` parallel products are the host's there, because the parent would bring a CSR to the
+   GPU. */
+static PetscErrorCode RequireOnGpu(int p, Mat C)
 {
   MatAIJFmtInfo info;
 
   PetscFunctionBeginUser;
-  PetscCall(MatAIJFmtGetInfo(C, &info));
-  if (!PetscDefined(HAVE_CUDA) || (values_test.size > 1 && values_test.place[0] == 'h'))
+  if (!PetscDefined(HAVE_CUDA) && values_test.size > 1 && !products[p].transposed) PetscCall(RequireSplit(C));
+  if (!PetscDefined(HAVE_CUDA) || (values_test.size > 1 && values_test.place[0] == 'h') ||
+      (values_test.size > 1 && products[p].transposed))
     PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJFmtGetInfo(C, &info));
   PetscCall(
       ValuesRequirePlace(info.blocks_values_on_gpu >= 1 ? PETSC_TRUE : PETSC_FALSE, "the product is not on the GPU"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,7 +92,7 @@ PetscErrorCode ValuesRunProduct(int p)
     }
     PetscCall(Multiply(p, A[m], P[m], &C[m]));
   }
-  PetscCall(RequireOnGpu(C[0]));
+  PetscCall(RequireOnGpu(p, C[0]));
   PetscCall(ComparePattern(C[0], C[1]));
   for (int m = 0; m < 2; m++) { /* new values: scaled where they are, with a product in between that packs them */
     PetscCall(MatScale(A[m], 3));

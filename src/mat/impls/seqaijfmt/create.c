@@ -158,7 +158,7 @@ PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
   PetscCall(AIJFmtDispatchInstall(A, s));
   PetscCall(AIJFmtMergeInstall(A, s));
   PetscCall(AIJFmtCudaInstall(A, s));
-  PetscCall(AIJFmtProductsInstall(A, s->parallel));
+  PetscCall(AIJFmtProductsInstall(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -45,7 +45,6 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaValuesInstall(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaFetch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaHostCopyInstall(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaIsVec(Vec, PetscBool *);
-PETSC_INTERN PetscErrorCode AIJFmtCudaProductChoose(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaMultiplies(Mat, const Mat_AIJFmt *, Vec, Vec, Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, const Mat_AIJFmt *, AIJFmtNameGuard *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
@@ -199,13 +198,6 @@ static inline PetscErrorCode AIJFmtCudaValuesRestore(Mat A, Mat_AIJFmt *s, Petsc
 static inline PetscErrorCode AIJFmtCudaFetch(Mat A)
 {
   (void)A;
-  return PETSC_SUCCESS;
-}
-
-static inline PetscErrorCode AIJFmtCudaProductChoose(Mat C, PetscBool *chosen)
-{
-  (void)C;
-  *chosen = PETSC_FALSE;
   return PETSC_SUCCESS;
 }
 

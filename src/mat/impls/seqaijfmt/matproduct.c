@@ -93,45 +93,60 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the product on the host; *row_ptr and *col are the caller's to free */
-static PetscErrorCode FetchPattern(Data *d, SpmvPattern *p, PetscInt **row_ptr, PetscInt **col)
+/* Arrays of the pattern of a product on the host, NULL or to be freed */
+typedef struct {
+  PetscInt *row_ptr, *col, *length;
+} HostPattern;
+
+static PetscErrorCode FetchPattern(Data *d, SpmvPattern *p, HostPattern *here)
 {
   const int64_t index_bytes = (int64_t)sizeof(PetscInt);
 
   PetscFunctionBegin;
   spmv_product_pattern(d->product, p);
-  PetscCall(PetscMalloc1(p->rows + 1, row_ptr));
-  PetscCall(PetscMalloc1(p->nnz + 1, col)); /* never NULL: a PETSc for debugging refuses that */
+  PetscCall(PetscMalloc1(p->rows + 1, &here->row_ptr));
+  PetscCall(PetscMalloc1(p->nnz + 1, &here->col)); /* never NULL: a PETSc for debugging refuses that */
   AIJFmtCallSpmv(&d->exec,
-                 spmv_copy(*row_ptr, SPMV_HOST, p->row_ptr, SPMV_DEVICE, (p->rows + 1) * index_bytes, &d->exec));
-  AIJFmtCallSpmv(&d->exec, spmv_copy(*col, SPMV_HOST, p->col, SPMV_DEVICE, p->nnz * index_bytes, &d->exec));
+                 spmv_copy(here->row_ptr, SPMV_HOST, p->row_ptr, SPMV_DEVICE, (p->rows + 1) * index_bytes, &d->exec));
+  AIJFmtCallSpmv(&d->exec, spmv_copy(here->col, SPMV_HOST, p->col, SPMV_DEVICE, p->nnz * index_bytes, &d->exec));
   AIJFmtCallSpmv(&d->exec, spmv_stream_wait(&d->exec));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)(p->rows + 1 + p->nnz) * sizeof(PetscInt)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives C its pattern and the type of the first factor. All columns are set at once: to insert the rows one by one
-   would take as long as all else in the symbolic phase. C is not assembled before the numeric phase. */
-static PetscErrorCode SetPattern(Mat C, Data *d)
+/* All columns are set at once: to insert the rows one by one would take as long as all else in the symbolic phase. C is
+   not assembled before the numeric phase. */
+static PetscErrorCode FillPattern(Mat C, Data *d, HostPattern *here)
 {
   SpmvPattern p;
-  PetscInt   *row_ptr, *col, *length;
 
   PetscFunctionBegin;
-  PetscCall(FetchPattern(d, &p, &row_ptr, &col));
+  PetscCall(FetchPattern(d, &p, here));
   PetscCall(MatSetSizes(C, (PetscInt)p.rows, (PetscInt)p.cols, (PetscInt)p.rows, (PetscInt)p.cols));
   PetscCall(MatSetType(C, ((PetscObject)C->product->A)->type_name));
-  PetscCall(PetscMalloc1(p.rows, &length));
-  for (int64_t i = 0; i < p.rows; i++) length[i] = row_ptr[i + 1] - row_ptr[i];
-  PetscCall(MatSeqAIJSetPreallocation(C, 0, length));
-  PetscCall(MatSeqAIJSetColumnIndices(C, col));
+  PetscCall(PetscMalloc1(p.rows, &here->length));
+  for (int64_t i = 0; i < p.rows; i++) here->length[i] = here->row_ptr[i + 1] - here->row_ptr[i];
+  PetscCall(MatSeqAIJSetPreallocation(C, 0, here->length));
+  PetscCall(MatSeqAIJSetColumnIndices(C, here->col));
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   C->assembled = PETSC_FALSE;
-  PetscCall(PetscFree(length));
-  PetscCall(PetscFree(col));
-  PetscCall(PetscFree(row_ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives C its pattern and the type of the first factor */
+static PetscErrorCode SetPattern(Mat C, Data *d)
+{
+  HostPattern    here = {NULL, NULL, NULL};
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  error = FillPattern(C, d, &here);
+  PetscCall(PetscFree(here.length));
+  PetscCall(PetscFree(here.col));
+  PetscCall(PetscFree(here.row_ptr));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -295,11 +310,15 @@ PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&d));
+  C->product->data    = d; /* from here on it is freed with C, whatever fails */
+  C->product->destroy = DataDestroy;
   spmv_exec_init(&d->exec, SPMV_DEVICE);
   PetscCall(Symbolic(C, d, &status));
   if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ||
       status == SPMV_ERR_MATRIX) {
     PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", d->exec.message));
+    C->product->data    = NULL;
+    C->product->destroy = NULL;
     PetscCall(DataFree(d));
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
     PetscCall(host->seq.productsetfromoptions(C));
@@ -309,8 +328,6 @@ PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
   }
   AIJFmtCallSpmv(&d->exec, status);
   PetscCall(SetPattern(C, d));
-  C->product->data       = d;
-  C->product->destroy    = DataDestroy;
   C->ops->productnumeric = MatProductNumeric_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

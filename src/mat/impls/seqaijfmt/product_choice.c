@@ -98,7 +98,7 @@ static PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The CUDA parent can split a product of parallel matrices into sequential ones, but R A R^T */
+/* PETSc can split a product of parallel matrices into sequential ones, but for R A R^T */
 static PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
 {
   const AIJFmtParent *host;
@@ -106,7 +106,7 @@ static PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
 
   PetscFunctionBegin;
   PetscCall(MayChoose(C, &may));
-  if (may && C->product->type != MATPRODUCT_RARt) PetscCall(AIJFmtCudaProductChoose(C, &chosen));
+  if (may && C->product->type != MATPRODUCT_RARt) PetscCall(AIJFmtParallelProductChoose(C, &chosen));
   if (chosen) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtProductKeepHost(C));
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
@@ -114,11 +114,15 @@ static PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Without a GPU the operation stays the host's, which a product with a matrix of type MATSEQAIJ shares */
-PetscErrorCode AIJFmtProductsInstall(Mat A, PetscBool parallel)
+/* Without a GPU the operation stays the host's, which a product with a matrix of type MATSEQAIJ shares. Products of
+   parallel matrices are agreed upon by all processes, also those that see no GPU. */
+PetscErrorCode AIJFmtProductsInstall(Mat A, const Mat_AIJFmt *s)
 {
+  const SpmvFormat *format = s->format_options.format;
+
   PetscFunctionBegin;
-  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  A->ops->productsetfromoptions = parallel ? MatProductSetFromOptions_MPIAIJFmt : MatProductSetFromOptions_SeqAIJFmt;
+  if (s->parallel) {
+    if (format->caps & SPMV_CAP_DEVICE) A->ops->productsetfromoptions = MatProductSetFromOptions_MPIAIJFmt;
+  } else if (spmv_device_count(NULL) > 0) A->ops->productsetfromoptions = MatProductSetFromOptions_SeqAIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -191,7 +191,8 @@ PETSC_INTERN PetscErrorCode AIJFmtValuesInstall(Mat);
 
 /* product_choice.c */
 PETSC_INTERN PetscErrorCode AIJFmtProductKind(MatProductType, SpmvProductKind *, const char **, PetscBool *);
-PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat, PetscBool);
+PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtParallelProductChoose(Mat, PetscBool *);
 
 /* matproduct.c */
 PETSC_INTERN PetscErrorCode MatProductSymbolic_AIJFmt(Mat);
