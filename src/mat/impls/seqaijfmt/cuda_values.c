@@ -255,19 +255,42 @@ PetscErrorCode AIJFmtCudaDiagonal(Mat A, Mat_AIJFmt *s, void *diagonal, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether both have the same pattern; the caller knows that their sizes are equal */
-static PetscErrorCode SamePattern(Mat A, Mat B, PetscBool *same)
+static PetscErrorCode PatternKey(Mat A, AIJFmtKey *key)
 {
-  SpmvPattern a, b;
+  PetscFunctionBegin;
+  *key = (AIJFmtKey){.id = ((PetscObject)A)->id, .nonzero_state = A->nonzerostate};
+  PetscCall(AIJFmtHostPatternGet(A, &key->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComparePatterns(const SpmvPattern *a, const SpmvPattern *b, PetscBool *same)
+{
+  PetscFunctionBegin;
+  *same = a->nnz == b->nnz ? PETSC_TRUE : PETSC_FALSE;
+  if (*same) PetscCall(PetscMemcmp(a->row_ptr, b->row_ptr, (size_t)(a->rows + 1) * sizeof(PetscInt), same));
+  if (*same) PetscCall(PetscMemcmp(a->col, b->col, (size_t)a->nnz * sizeof(PetscInt), same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether both have the same pattern; the caller knows that their sizes are equal. The answer is kept: to compare
+   again in each step of a loop would take as long as all else that is done on the device. */
+static PetscErrorCode SamePattern(Mat A, Mat_AIJFmt *s, Mat B, PetscBool *same)
+{
+  AIJFmtKey key, other;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtHostPatternGet(A, &a));
-  PetscCall(AIJFmtHostPatternGet(B, &b));
-  *same = a.nnz == b.nnz ? PETSC_TRUE : PETSC_FALSE;
-  if (*same) PetscCall(PetscMemcmp(a.row_ptr, b.row_ptr, (size_t)(a.rows + 1) * sizeof(PetscInt), same));
-  if (*same) PetscCall(PetscMemcmp(a.col, b.col, (size_t)a.nnz * sizeof(PetscInt), same));
-  PetscCall(AIJFmtHostPatternRestore(B, &b));
-  PetscCall(AIJFmtHostPatternRestore(A, &a));
+  PetscCall(PatternKey(A, &key));
+  PetscCall(PatternKey(B, &other));
+  if (!s->compared.known || !AIJFmtSameStructure(&s->compared.key, &key) ||
+      !AIJFmtSameStructure(&s->compared.other, &other)) {
+    PetscCall(ComparePatterns(&key.pattern, &other.pattern, &s->compared.same));
+    s->compared.key   = key;
+    s->compared.other = other;
+    s->compared.known = PETSC_TRUE;
+  }
+  *same = s->compared.same;
+  PetscCall(AIJFmtHostPatternRestore(B, &other.pattern));
+  PetscCall(AIJFmtHostPatternRestore(A, &key.pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -287,12 +310,12 @@ static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
 
 /* Whether the parent adds matrices with these patterns on the device, and rightly: it passes the shorter row pointers
    of a matrix with many empty rows to cuSPARSE as if they were whole, and a new pattern would get the parent's type. */
-static PetscErrorCode AddsOnDevice(Mat Y, Mat X, MatStructure *structure, PetscBool *adds)
+static PetscErrorCode AddsOnDevice(Mat Y, Mat_AIJFmt *s, Mat X, MatStructure *structure, PetscBool *adds)
 {
   PetscBool same = PETSC_FALSE, empty = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (*structure != SAME_NONZERO_PATTERN) PetscCall(SamePattern(Y, X, &same));
+  if (*structure != SAME_NONZERO_PATTERN) PetscCall(SamePattern(Y, s, X, &same));
   if (same) *structure = SAME_NONZERO_PATTERN;
   *adds = *structure == SAME_NONZERO_PATTERN ? PETSC_TRUE : PETSC_FALSE;
   if (*adds || *structure != SUBSET_NONZERO_PATTERN || PetscDefined(USE_64BIT_INDICES) || Y->cmap->n == 1)
@@ -317,7 +340,7 @@ static PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructur
   PetscCall(AIJFmtStateGet(Y, &to));
   PetscCall(AIJFmtStateGet(X, &from));
   if (to && from && X->ops->axpy == Y->ops->axpy) PetscCall(OnDevice(Y, to, "MatAXPY()", WANTS_WITH_PLAN, &device));
-  if (device) PetscCall(AddsOnDevice(Y, X, &known, &device));
+  if (device) PetscCall(AddsOnDevice(Y, to, X, &known, &device));
   if (device) PetscCall(OnDevice(X, from, "MatAXPY()", WANTS, &device));
   if (!device) {
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
@@ -348,7 +371,7 @@ static PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
   PetscCall(AIJFmtStateGet(A, &from));
   PetscCall(AIJFmtStateGet(B, &to));
   if (from && to && structure == SAME_NONZERO_PATTERN && A->ops->copy == B->ops->copy && AIJFmtCudaIsCurrent(A, from))
-    PetscCall(SamePattern(A, B, &device));
+    PetscCall(SamePattern(A, from, B, &device));
   if (device) PetscCall(OnDevice(B, to, "MatCopy()", WANTS, &device));
   if (!device) {
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));

@@ -79,8 +79,13 @@ typedef struct {
   PetscBool   device_csr;   /* the CUDA parent has made its CSR on the device */
   PetscBool   diagonal_known, diagonal_full; /* whether each row has its diagonal entry, in the pattern of ... */
   PetscObjectState diagonal_state;           /* ... this nonzero state */
-  AIJFmtBuffer     buffer_x, buffer_y;
-  MatAIJFmtInfo    info; /* counters and times only; the rest is filled when asked for */
+  /* Whether this pattern and another one are equal, as found last; of the matrices in key and other */
+  struct {
+    AIJFmtKey key, other;
+    PetscBool known, same;
+  } compared;
+  AIJFmtBuffer  buffer_x, buffer_y;
+  MatAIJFmtInfo info; /* counters and times only; the rest is filled when asked for */
 } Mat_AIJFmt;
 
 /* A vector's entries in the memory of the plan */
@@ -177,6 +182,7 @@ PETSC_INTERN PetscErrorCode AIJFmtOptionGet(Mat, const char *, const char[], con
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
 PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
+PETSC_INTERN PetscBool      AIJFmtSameStructure(const AIJFmtKey *, const AIJFmtKey *);
 
 /* csr.c */
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);

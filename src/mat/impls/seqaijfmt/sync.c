@@ -175,7 +175,8 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool SameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
+/* Whether two keys are of one matrix with one pattern; the values may differ */
+PetscBool AIJFmtSameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
 {
   const SpmvPattern *p = &a->pattern, *q = &b->pattern;
 
@@ -197,7 +198,7 @@ static void CountNonzeroRows(Mat_AIJFmt *s)
 /* Finds out how the arrays have changed, and converts or refreshes */
 static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
 {
-  const PetscBool same = s->key_valid ? SameStructure(&s->key, now) : PETSC_FALSE;
+  const PetscBool same = s->key_valid ? AIJFmtSameStructure(&s->key, now) : PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaValuesChanged(A, s));
