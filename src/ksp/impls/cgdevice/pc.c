@@ -121,7 +121,10 @@ PetscErrorCode CGDevPCGet(KSP ksp, KSP_CGDevice *s)
   int64_t     bytes;
 
   PetscFunctionBegin;
+  /* KSPSetUp() returns early where the operators were not set again; then new values reach the PC at its next use */
+  PetscCall(PCSetUp(ksp->pc));
   PetscCall(Describe(ksp->pc, &now, &why));
+  if (ksp->pc->failedreason) why = "the set-up of the preconditioner failed";
   if (why) {
     PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
     PetscFunctionReturn(PETSC_SUCCESS);
