@@ -1,6 +1,6 @@
 /*
   sync.c - brings the plan of a matrix up to date with its CSR arrays; the only caller of analyze, build and
-  update_values.
+  update_values for it.
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: update_values, or a new build when the format has none
