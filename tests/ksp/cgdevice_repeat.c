@@ -6,7 +6,7 @@ static const char help[] = "Repeated solves by KSPCGDEVICE.\n";
 
 #include "cgdevice_test.h"
 
-enum { STEPS = 4 };
+enum { STEPS = 3 };
 
 /* A solve by a solver that is kept, against KSPCG with the same entries in a plain matrix */
 static PetscErrorCode Step(const char name[], KSP ksp, Mat plain, const CGDevSetup *setup, CGDevOutcome *got)

@@ -191,10 +191,11 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, const Watch *watch, Spmv
   PetscCall(CGDevVectorEnd(&s->r));
   PetscCall(CGDevVectorEnd(&s->x));
   if (status) result->completed = before;
-  /* a refusal before the first iteration leaves a solution on the host as it was */
-  if (before == 0 && s->x.staged) CGDevTry(s, status);
-  AIJFmtCallSpmv(&s->exec, status);
   spmv_cg_info(s->engine, &info);
+  /* A refusal before the first iteration leaves the solution as it was where that is on the host, or where the graph
+     could not be made; then KSPCG can begin anew. */
+  if (before == 0 && (s->x.staged || (s->used == KSP_CGDEVICE_GRAPH && info.graphs == 0))) CGDevTry(s, status);
+  AIJFmtCallSpmv(&s->exec, status);
   PetscCall(AIJFmtLogGpuFlops((double)(result->completed - before) * (2.0 * s->product.nonzeros + info.flops)));
   s->residual_away = s->r.staged;
   if (watch->sees_x || result->reason != SPMV_CG_ITERATING) PetscCall(CGDevVectorFetch(s, &s->x));
