@@ -1,12 +1,13 @@
 /*
-  petscpack.h - packed sparse-matrix types for PETSc
+  petscpack.h - packed sparse-matrix types for PETSc, and a solver on the GPU
 
-  The types are ordinary values of MatType: pass them to MatSetType(), MatConvert() or -mat_type. A program needs this
-  header only for the names, for PetscPackInitializePackage(), and for what sets and gets options below.
+  The types are ordinary values of MatType and KSPType: pass them to MatSetType(), MatConvert() or KSPSetType(), or name
+  them by -mat_type and -ksp_type. A program needs this header only for the names, for PetscPackInitializePackage(), and
+  for what sets and gets options below.
 */
 #pragma once
 
-#include <petscmat.h>
+#include <petscksp.h>
 
 /* Three names per format: for any communicator, for one process, and for several. They follow the rows of
    src/kernels/formats.def, which the plugin checks when it is compiled. */
@@ -29,6 +30,30 @@ typedef const char *MatAIJFmtDevice;
 #define MATAIJFMT_DEVICE_AUTO "auto"
 #define MATAIJFMT_DEVICE_HOST "host"
 #define MATAIJFMT_DEVICE_GPU  "gpu"
+
+/* Conjugate gradients whose iterations run on one GPU */
+#define KSPCGDEVICE "cgdevice"
+
+/* How its iterations run, for KSPCGDeviceSetMode() */
+typedef enum {
+  KSP_CGDEVICE_AUTO,
+  KSP_CGDEVICE_HOST,      /* the solve of KSPCG */
+  KSP_CGDEVICE_CHUNK,     /* plain launches of kernels, some iterations ahead */
+  KSP_CGDEVICE_GRAPH,     /* a CUDA graph of some iterations */
+  KSP_CGDEVICE_PERSISTENT /* one kernel for all iterations */
+} KSPCGDeviceMode;
+PETSC_EXTERN const char *const KSPCGDeviceModes[];
+
+/* What KSPCGDeviceGetInfo() tells */
+typedef struct {
+  KSPCGDeviceMode used;   /* by the last solve; KSP_CGDEVICE_AUTO before the first */
+  const char     *reason; /* why that was KSP_CGDEVICE_HOST; "" if it was not */
+  PetscInt        solves_device, solves_host;
+  PetscInt        graphs;      /* CUDA graphs that were made */
+  PetscInt        conversions; /* plans or CSRs that the solver made of matrices that have none on the device */
+  PetscInt        refreshes;   /* of their values */
+  PetscLogDouble  bytes;       /* that the solver holds on the device */
+} KSPCGDeviceInfo;
 
 /* What MatAIJFmtGetInfo() tells. Every field is a sum over the sequential blocks of the matrix: one for a sequential
    matrix, the diagonal and the off-diagonal block of every process for a parallel one. Bytes and nonzeros count the
@@ -74,3 +99,12 @@ PETSC_EXTERN PetscErrorCode MatAIJFmtGetDecline(Mat, PetscBool *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetDevice(Mat, MatAIJFmtDevice);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetDevice(Mat, MatAIJFmtDevice *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
+
+PETSC_EXTERN PetscErrorCode KSPCGDeviceSetMode(KSP, KSPCGDeviceMode);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceGetMode(KSP, KSPCGDeviceMode *);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceSetChunk(KSP, PetscInt);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceGetChunk(KSP, PetscInt *);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceSetFormat(KSP, const char[]);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceGetFormat(KSP, const char *[]);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceGetInfo(KSP, KSPCGDeviceInfo *);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);

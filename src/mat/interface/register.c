@@ -3,6 +3,7 @@
   a program that links the library calls PetscPackInitializePackage().
 */
 #include "../impls/seqaijfmt/cuda.h"
+#include "ksp/impls/cgdevice/cgdevice.h"
 #include "guard.h"
 
 static PetscBool  initialized = PETSC_FALSE;
@@ -109,7 +110,7 @@ PetscErrorCode PetscPackFinalizePackage(void)
 }
 
 /*@C
-  PetscPackInitializePackage - Registers the matrix types of petscpack: `MATAIJRBP`, `MATAIJCRSV`, and the others
+  PetscPackInitializePackage - Registers the types of petscpack: `MATAIJRBP`, `MATAIJCRSV` and the others, `KSPCGDEVICE`
 
   Collective
 
@@ -137,6 +138,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(AIJFmtCudaRegister());
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
+  PetscCall(CGDevRegister());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());
   initialized = PETSC_TRUE;

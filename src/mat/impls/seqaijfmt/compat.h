@@ -67,3 +67,15 @@ typedef void (*AIJFmtFunction)(void);
 #else
   #define AIJFmtLogGpuFlops(flops) PetscLogFlops(flops)
 #endif
+
+/* 3.19: an option of a solver that makes negative curvature a success; 3.20: a least number of iterations */
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define AIJFmtKSPIndefinite(ksp) KSP_DIVERGED_INDEFINITE_MAT
+#else
+  #define AIJFmtKSPIndefinite(ksp) ((ksp)->converged_neg_curve ? KSP_CONVERGED_NEG_CURVE : KSP_DIVERGED_INDEFINITE_MAT)
+#endif
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define AIJFmtKSPMinimum(ksp) 0
+#else
+  #define AIJFmtKSPMinimum(ksp) ((ksp)->min_it)
+#endif

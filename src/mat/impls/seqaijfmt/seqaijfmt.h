@@ -67,6 +67,8 @@ typedef struct {
   SpmvExec    exec;
   SpmvPlan   *plan;                               /* NULL: not converted yet, or left to the parent type */
   SpmvPattern built_from;                         /* where the pattern lay when the plan was built */
+  const void *borrowed_values;                    /* on the device, in the place of values of a plan that borrows */
+  PetscInt64  serial;                             /* another plan, or other arrays in it, have another number */
   void       *work;                               /* scratch of a product, in the plan's space */
   PetscBool   transpose_ready;                    /* prepare_transpose was called for the values that the plan has */
   PetscInt    nonzero_rows;                       /* of the matrix in key, for the count of flops */
@@ -87,6 +89,14 @@ typedef struct {
   AIJFmtBuffer  buffer_x, buffer_y;
   MatAIJFmtInfo info; /* counters and times only; the rest is filled when asked for */
 } Mat_AIJFmt;
+
+/* The plan of a matrix for a solver that multiplies by itself */
+typedef struct {
+  const SpmvPlan *plan; /* NULL: none on the device */
+  void           *work;
+  PetscInt64      serial;   /* while it stays, so do all addresses in the plan, for graphs that hold them */
+  const char     *why_host; /* the user wants the products where MatMult() does them; NULL: no such wish */
+} AIJFmtPlanOnDevice;
 
 /* A vector's entries in the memory of the plan */
 typedef struct {
@@ -183,6 +193,7 @@ PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState)
 PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscBool      AIJFmtSameStructure(const AIJFmtKey *, const AIJFmtKey *);
+PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
 
 /* csr.c */
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);

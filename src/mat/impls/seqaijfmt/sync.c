@@ -1,6 +1,6 @@
 /*
   sync.c - brings the plan of a matrix up to date with its CSR arrays; the only caller of analyze, build and
-  update_values.
+  update_values for it.
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: update_values, or a new build when the format has none
@@ -44,6 +44,17 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
     PetscCall(PetscInfo(A, "%s stays on the host: %s\n", ((PetscObject)A)->type_name, why));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives the plan another number when it is new, or when its product reads values at another address than before */
+static void Number(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool fresh)
+{
+  static PetscInt64 last   = 0;
+  const PetscBool   moves  = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
+  const void       *values = moves && csr->values_space == SPMV_DEVICE ? csr->values : NULL;
+
+  if (fresh || values != s->borrowed_values) s->serial = ++last;
+  s->borrowed_values = values;
 }
 
 static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
@@ -91,6 +102,7 @@ static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBoo
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
   s->built_from = from.csr.pattern;
   *status       = AnalyzeAndBuild(s, &from.csr, may_decline, reason);
+  Number(s, &from.csr, PETSC_TRUE);
   PetscCall(AIJFmtCsrRestore(A, &from));
   if (*status) spmv_destroy(&s->plan);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,6 +153,7 @@ static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, P
                ? PETSC_TRUE
                : PETSC_FALSE;
   if (!*moved) AIJFmtCallSpmv(&s->exec, spmv_update_values(s->plan, csr->values, csr->values_space, &s->exec));
+  Number(s, csr, PETSC_FALSE);
   PetscCall(AIJFmtCsrRestore(A, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -250,6 +263,27 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
       PetscFunctionReturn(PETSC_SUCCESS);
   } else if (!s->plan || s->plan->space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, v, ((PetscObject)A)->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The plan of A, up to date as for a product with x, where it is on the device. A may be of any type. */
+PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  *found = (AIJFmtPlanOnDevice){.plan = NULL};
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s || s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (AIJFmtBoundToCPU(A)) found->why_host = "MatBindToCPU() bound the matrix to the host";
+  else if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST) found->why_host = "-mat_aijfmt_device host";
+  else if (AIJFmtClassFlag(s, AIJFMT_CHECK)) found->why_host = "-mat_aijfmt_check compares every product";
+  if (found->why_host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
+  if (!s->plan || s->plan->space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  found->plan   = s->plan;
+  found->work   = s->work;
+  found->serial = s->serial;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

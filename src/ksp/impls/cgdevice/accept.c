@@ -1,0 +1,57 @@
+/* Whether the engine may serve a solve: everything that can be said before anything is computed. */
+#include "cgdevice.h"
+
+/* What the engine does not do, of all that can be asked of a KSPCG */
+static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  if (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL___FLOAT128) || PetscDefined(USE_REAL___FP16))
+    *why = "scalars are neither real double nor real single";
+  else if (s->mode == KSP_CGDEVICE_HOST) *why = "-ksp_cgdevice_mode host";
+  else if (size > 1) *why = "several processes";
+  else if (ksp->transpose_solve) *why = "a transposed solve";
+  else if (ksp->calc_sings) *why = "eigenvalues or singular values are estimated";
+  else if (s->single_reduction) *why = "-ksp_cg_single_reduction";
+  else if (s->radius != 0) *why = "a trust region";
+  else if (s->objective < 0) *why = "a target of the objective function";
+  else if (ksp->max_it < 1) *why = "no iterations are allowed";
+  else if (ksp->pc_side != PC_LEFT) *why = "the preconditioner is not on the left";
+  else if (ksp->reason == KSP_DIVERGED_PC_FAILED) *why = "the set-up of the preconditioner failed";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WhyMatrix(Mat A, const char **why)
+{
+  PetscBool    aij, cusparse;
+  MatNullSpace null_space;
+  PetscInt     rows, cols;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
+  PetscCall(MatGetNullSpace(A, &null_space));
+  PetscCall(MatGetLocalSize(A, &rows, &cols));
+  if (null_space) *why = "the matrix has a null space";
+  else if (!aij) *why = "the matrix is not of type seqaij or one that is derived from it";
+  else if (rows != cols || rows == 0 || A->structure_only) *why = "the matrix is not square, is empty or has no values";
+  else if (cusparse && AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
+{
+  const char *why = NULL;
+  Mat         A;
+
+  PetscFunctionBegin;
+  PetscCall(WhySolver(ksp, s, &why));
+  if (!why && spmv_device_count(s->reason) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  s->reason[0] = 0;
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  if (!why) PetscCall(WhyMatrix(A, &why));
+  if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

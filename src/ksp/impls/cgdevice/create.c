@@ -1,0 +1,172 @@
+/* create.c - the class KSPCGDEVICE: its registration, and the state of a solver from creation to destruction. */
+#include "cgdevice.h"
+
+static const char container_name[] = "KSPCGDevice";
+
+/* PETSc's creator of KSPCG, which is hidden in its library: found by its name before anything may have replaced it */
+static PetscErrorCode (*create_parent)(KSP) = NULL;
+
+PetscErrorCode CGDevStateGet(KSP ksp, KSP_CGDevice **state)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *state = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)ksp, container_name, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees what a solver has on the device; options and counters stay */
+PetscErrorCode CGDevForget(KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  PetscCall(CGDevEngineForget(s));
+  PetscCall(CGDevProductForget(s));
+  PetscCall(CGDevPCForget(s));
+  PetscCall(CGDevVectorForget(s, &s->x));
+  PetscCall(CGDevVectorForget(s, &s->r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StateFree(void *ctx)
+{
+  PetscFunctionBegin;
+  PetscCall(CGDevForget((KSP_CGDevice *)ctx));
+  PetscCall(PetscFree(ctx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
+
+static PetscErrorCode StateCompose(KSP ksp, KSP_CGDevice **state)
+{
+  PetscContainer container;
+  KSP_CGDevice  *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&s));
+  spmv_exec_init(&s->exec, SPMV_DEVICE);
+  PetscCall(PetscStrncpy(s->format, "crsv", sizeof s->format));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, s));
+  PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)ksp, container_name, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  *state = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPReset_CGDevice(KSP ksp)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  PetscCall(CGDevForget(s));
+  s->residual_away = s->value_unknown = PETSC_FALSE;
+  if (s->parent.reset) PetscCall(s->parent.reset(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
+{
+  KSP_CGDevice *s;
+  PetscErrorCode (*destroy)(KSP);
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  destroy = s->parent.destroy;
+  PetscCall(PetscObjectCompose((PetscObject)ksp, container_name, NULL));
+  PetscCall(destroy(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   KSPCGDEVICE = "cgdevice" - The preconditioned conjugate gradient method, whose iterations run on one GPU without
+   waiting for the host
+
+   Options Database Keys:
++  -ksp_cgdevice_mode <auto> - how iterations run: auto, host, chunk, graph, persistent; see `KSPCGDeviceSetMode()`
+.  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, see `KSPCGDeviceSetChunk()`
+.  -ksp_cgdevice_format <crsv> - packed format for matrices that are not of a type of petscpack, see
+   `KSPCGDeviceSetFormat()`
+-  -ksp_cgdevice_replace_cg - lets `KSPCG` mean this type, see `KSPCGDeviceReplaceCG()`; read when petscpack is loaded
+
+   Level: beginner
+
+   Notes:
+   The method, its iterations, norms, tests and reasons are those of `KSPCG`, but for the rounding of sums. This type
+   inherits from `KSPCG`: all of its options and functions are accepted.
+
+   The device does the iterations for one process, real numbers, a matrix of type `MATSEQAIJ` or one derived from it,
+and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`. Vectors may be on the host, or CUDA vectors. All else is
+   solved by `KSPCG`; `-ksp_view` and `-info` say why.
+
+   A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
+
+.seealso: `KSPCG`, `KSPCGDeviceSetMode()`, `KSPCGDeviceGetInfo()`, `MATAIJRBP`, `PetscPackInitializePackage()`
+M*/
+
+static PetscErrorCode KSPCreate_CGDevice(KSP ksp)
+{
+  KSP_CGDevice *s = NULL; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(create_parent(ksp));
+  PetscCall(StateCompose(ksp, &s));
+  s->parent                = *ksp->ops;
+  ksp->ops->solve          = KSPSolve_CGDevice;
+  ksp->ops->setfromoptions = KSPSetFromOptions_CGDevice;
+  ksp->ops->view           = KSPView_CGDevice;
+  ksp->ops->buildresidual  = KSPBuildResidual_CGDevice;
+  ksp->ops->reset          = KSPReset_CGDevice;
+  ksp->ops->destroy        = KSPDestroy_CGDevice;
+  PetscCall(CGDevParentInstall(ksp, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceReplaceCG - Lets the type name `KSPCG` mean `KSPCGDEVICE`, for programs that set it in their code
+
+  Not Collective
+
+  Input Parameter:
+. replace - `PETSC_FALSE` gives the name back to PETSc's own type
+
+  Options Database Key:
+. -ksp_cgdevice_replace_cg - the same, read by `PetscPackInitializePackage()`
+
+  Level: intermediate
+
+  Note:
+  Solvers that have their type already keep it. The name of the type stays `KSPCG`.
+
+.seealso: `KSPCGDEVICE`, `KSPCG`, `PetscPackInitializePackage()`
+@*/
+PetscErrorCode KSPCGDeviceReplaceCG(PetscBool replace)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(KSPRegister(KSPCG, replace ? KSPCreate_CGDevice : create_parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CGDevRegister(void)
+{
+  PetscBool replace = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(KSPInitializePackage());
+  PetscCall(PetscFunctionListFind(KSPList, KSPCG, &create_parent));
+  PetscCheck(create_parent, PETSC_COMM_SELF, PETSC_ERR_LIB, "This PETSc has no KSP type %s", KSPCG);
+  PetscCall(KSPRegister(KSPCGDEVICE, KSPCreate_CGDevice));
+  PetscCall(PetscLogEventRegister("CGDevSetUp", KSP_CLASSID, &KSP_CGDeviceSetUp));
+  PetscCall(PetscLogEventRegister("CGDevLoop", KSP_CLASSID, &KSP_CGDeviceLoop));
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of cgdevice for the whole process", "KSP");
+  PetscCall(PetscOptionsBool("-ksp_cgdevice_replace_cg", "Let KSP type cg mean cgdevice", "KSPCGDeviceReplaceCG",
+                             replace, &replace, NULL));
+  PetscOptionsEnd();
+  if (replace) PetscCall(KSPRegister(KSPCG, KSPCreate_CGDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

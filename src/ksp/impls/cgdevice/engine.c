@@ -1,0 +1,104 @@
+/*
+  engine.c - the engine of a solver, and which mode it has. It is made again only when the plan of the matrix is another
+  one or an option changed: new values, vectors and right-hand sides leave it and its graph as they are.
+*/
+#include "cgdevice.h"
+
+/* Bytes that stay in the second-level cache of the GPUs that have the smallest one of those in use (A100: 40 MB). That
+   the persistent kernel is the fastest below and the graph above is a guess, which awaits measurements. */
+static const double persistent_bytes = 40e6;
+
+PetscErrorCode CGDevEngineForget(KSP_CGDevice *s)
+{
+  SpmvCgInfo info;
+
+  PetscFunctionBegin;
+  if (s->engine) {
+    spmv_cg_info(s->engine, &info);
+    s->graphs += info.graphs;
+  }
+  spmv_cg_destroy(&s->engine);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SpmvCgMode EngineMode(KSPCGDeviceMode mode)
+{
+  if (mode == KSP_CGDEVICE_CHUNK) return SPMV_CG_CHUNK;
+  return mode == KSP_CGDEVICE_GRAPH ? SPMV_CG_GRAPH : SPMV_CG_PERSISTENT;
+}
+
+static PetscErrorCode ChooseMode(const KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
+{
+  int64_t nonzeros = 0;
+  double  bytes;
+
+  PetscFunctionBegin;
+  *mode = s->mode;
+  if (s->mode != KSP_CGDEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtNonzeros(A, &nonzeros));
+  bytes = (double)nonzeros * (sizeof(int32_t) + sizeof(PetscScalar)) +
+          (double)A->rmap->n * (sizeof(int32_t) + 5 * sizeof(PetscScalar));
+  *mode = bytes <= persistent_bytes && !s->no_persistent ? KSP_CGDEVICE_PERSISTENT : KSP_CGDEVICE_GRAPH;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Make(KSP_CGDevice *s, const SpmvCgOptions *wanted)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemcmp(wanted, &s->engine_options, sizeof *wanted, &same));
+  if (s->engine && same && s->engine_serial == s->product.serial) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CGDevEngineForget(s));
+  CGDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
+  s->engine_options = *wanted;
+  s->engine_serial  = s->product.serial;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The engine of one mode; s->used becomes that mode, or plain chunks where the product cannot be part of a graph: that
+   of a plan which streams from the host */
+static PetscErrorCode MakeForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMode mode)
+{
+  SpmvCgOptions wanted;
+
+  PetscFunctionBegin;
+  if (mode == KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevProductCsr(ksp, s, A));
+  else PetscCall(CGDevProductPlan(ksp, s, A));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mode == KSP_CGDEVICE_GRAPH && s->product.call.plan->memory.host_bytes > 0) mode = KSP_CGDEVICE_CHUNK;
+  spmv_cg_options_init(&wanted);
+  wanted.rows           = A->rmap->n;
+  wanted.scalar_type    = AIJFMT_SCALAR;
+  wanted.mode           = EngineMode(mode);
+  wanted.preconditioner = s->pc.kind;
+  wanted.block_size     = (int)s->pc.block;
+  wanted.history        = CGDEV_HISTORY;
+  wanted.chunk          = (int)s->chunk;
+  if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->product.csr;
+  else {
+    wanted.product     = spmv_cg_plan_product;
+    wanted.product_ctx = &s->product.call;
+  }
+  PetscCall(Make(s, &wanted));
+  s->used = mode;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CGDevEngineGet(KSP ksp, KSP_CGDevice *s)
+{
+  KSPCGDeviceMode mode;
+  Mat             A;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(ChooseMode(s, A, &mode));
+  PetscCall(MakeForMode(ksp, s, A, mode));
+  if (!s->reason[0] || s->mode != KSP_CGDEVICE_AUTO || mode != KSP_CGDEVICE_PERSISTENT)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(ksp, "no persistent kernel: %s\n", s->reason));
+  s->no_persistent = PETSC_TRUE;
+  s->reason[0]     = 0;
+  PetscCall(MakeForMode(ksp, s, A, KSP_CGDEVICE_GRAPH));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,267 @@
+/* options.c - the options of a solver, from the database and from C. */
+#include "cgdevice.h"
+
+const char *const KSPCGDeviceModes[] = {"auto",          "host", "chunk", "graph", "persistent", "KSPCGDeviceMode",
+                                        "KSP_CGDEVICE_", NULL};
+
+enum { CHUNK_MAX = 64 /* of the engine */, FORMATS_MAX = 16 };
+
+PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOptionsObject)
+{
+  const int       formats = PetscMin(spmv_format_count(), FORMATS_MAX);
+  const char     *names[FORMATS_MAX];
+  KSP_CGDevice   *s;
+  KSPCGDeviceMode mode;
+  PetscInt        chunk, format;
+  PetscBool       set;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (s->parent.setfromoptions) PetscCall(s->parent.setfromoptions(ksp, PetscOptionsObject));
+  for (int i = 0; i < formats; i++) names[i] = spmv_format_get(i)->name;
+  PetscOptionsHeadBegin(PetscOptionsObject, "KSP CGDEVICE options");
+  PetscCall(PetscOptionsEnum("-ksp_cgdevice_mode", "How iterations run", "KSPCGDeviceSetMode", KSPCGDeviceModes,
+                             (PetscEnum)s->mode, (PetscEnum *)&mode, &set));
+  if (set) PetscCall(KSPCGDeviceSetMode(ksp, mode));
+  PetscCall(PetscOptionsInt("-ksp_cgdevice_chunk", "Iterations that are enqueued together, at most 64; 0: by the size",
+                            "KSPCGDeviceSetChunk", s->chunk, &chunk, &set));
+  if (set) PetscCall(KSPCGDeviceSetChunk(ksp, chunk));
+  PetscCall(PetscOptionsEList("-ksp_cgdevice_format", "Format for matrices that are not packed", "KSPCGDeviceSetFormat",
+                              names, formats, s->format, &format, &set));
+  if (set) PetscCall(KSPCGDeviceSetFormat(ksp, names[format]));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state for a getter, which has no answer for another type */
+static PetscErrorCode Require(KSP ksp, KSP_CGDevice **s)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCall(CGDevStateGet(ksp, s));
+  PetscCheck(*s, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG, "The solver is not of type %s", KSPCGDEVICE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceSetMode - Sets how the iterations of a `KSPCGDEVICE` run
+
+  Logically Collective
+
+  Input Parameters:
++ ksp  - the solver; nothing happens when it is of another type
+- mode - `KSP_CGDEVICE_AUTO`, `KSP_CGDEVICE_HOST`, `KSP_CGDEVICE_CHUNK`, `KSP_CGDEVICE_GRAPH` or
+         `KSP_CGDEVICE_PERSISTENT`
+
+  Options Database Key:
+. -ksp_cgdevice_mode <auto> - auto, host, chunk, graph or persistent
+
+  Level: intermediate
+
+  Notes:
+  host is the solve of `KSPCG`, chunk plain launches of kernels some iterations ahead, graph a CUDA graph of some
+  iterations that serves until the nonzero pattern changes, persistent one kernel for all iterations of a small matrix.
+
+  auto is persistent where the matrix as CSR and five vectors take at most 40 MB and the device can run such a kernel,
+  else graph.
+
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceGetMode()`, `KSPCGDeviceGetInfo()`
+@*/
+PetscErrorCode KSPCGDeviceSetMode(KSP ksp, KSPCGDeviceMode mode)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(ksp, mode, 2);
+  PetscCheck((int)mode >= KSP_CGDEVICE_AUTO && mode <= KSP_CGDEVICE_PERSISTENT, PetscObjectComm((PetscObject)ksp),
+             PETSC_ERR_ARG_OUTOFRANGE, "There is no mode %d of %s", (int)mode, KSPCGDEVICE);
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (s) s->mode = mode;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceGetMode - Gets how the iterations of a `KSPCGDEVICE` are to run
+
+  Not Collective
+
+  Input Parameter:
+. ksp - the solver
+
+  Output Parameter:
+. mode - what `KSPCGDeviceSetMode()` or the option set; `KSPCGDeviceGetInfo()` tells what the last solve did
+
+  Level: intermediate
+
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceSetMode()`, `KSPCGDeviceGetInfo()`
+@*/
+PetscErrorCode KSPCGDeviceGetMode(KSP ksp, KSPCGDeviceMode *mode)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscAssertPointer(mode, 2);
+  PetscCall(Require(ksp, &s));
+  *mode = s->mode;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceSetChunk - Sets how many iterations of a `KSPCGDEVICE` are enqueued together
+
+  Logically Collective
+
+  Input Parameters:
++ ksp   - the solver; nothing happens when it is of another type
+- chunk - 1 to 64 iterations, or 0, the default, for a number by the size of the matrix
+
+  Options Database Key:
+. -ksp_cgdevice_chunk <0> - the same
+
+  Level: advanced
+
+  Note:
+  A solve may enqueue up to two chunks more than it needs; iterations do not change by that.
+
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceGetChunk()`, `KSPCGDeviceSetMode()`
+@*/
+PetscErrorCode KSPCGDeviceSetChunk(KSP ksp, PetscInt chunk)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(ksp, chunk, 2);
+  PetscCheck(chunk >= 0 && chunk <= CHUNK_MAX, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "A chunk of %" PetscInt_FMT " iterations is not 0 to %d", chunk, (int)CHUNK_MAX);
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (s) s->chunk = chunk;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceGetChunk - Gets how many iterations of a `KSPCGDEVICE` are enqueued together
+
+  Not Collective
+
+  Input Parameter:
+. ksp - the solver
+
+  Output Parameter:
+. chunk - what `KSPCGDeviceSetChunk()` or the option set; 0 by default
+
+  Level: advanced
+
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceSetChunk()`
+@*/
+PetscErrorCode KSPCGDeviceGetChunk(KSP ksp, PetscInt *chunk)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscAssertPointer(chunk, 2);
+  PetscCall(Require(ksp, &s));
+  *chunk = s->chunk;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceSetFormat - Sets the packed format of a `KSPCGDEVICE` for matrices that have none on the device
+
+  Logically Collective
+
+  Input Parameters:
++ ksp    - the solver; nothing happens when it is of another type
+- format - crsv, rbp, fold or codsell
+
+  Options Database Key:
+. -ksp_cgdevice_format <crsv> - the same
+
+  Level: intermediate
+
+  Notes:
+  A matrix of a type of petscpack that is on the device is used as it is. One that such a format would decline is stored
+  as crsv, which is CSR. The mode persistent multiplies by a CSR whatever the format.
+
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceGetFormat()`, `MATAIJRBP`
+@*/
+PetscErrorCode KSPCGDeviceSetFormat(KSP ksp, const char format[])
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscAssertPointer(format, 2);
+  PetscCheck(spmv_format_find(format), PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "There is no format %s; %s is one", format, spmv_format_get(0)->name);
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (s) PetscCall(PetscStrncpy(s->format, format, sizeof s->format));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceGetFormat - Gets the packed format of a `KSPCGDEVICE` for matrices that have none on the device
+
+  Not Collective
+
+  Input Parameter:
+. ksp - the solver
+
+  Output Parameter:
+. format - what `KSPCGDeviceSetFormat()` or the option set; crsv by default
+
+  Level: intermediate
+
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceSetFormat()`
+@*/
+PetscErrorCode KSPCGDeviceGetFormat(KSP ksp, const char *format[])
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscAssertPointer(format, 2);
+  PetscCall(Require(ksp, &s));
+  *format = s->format;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceGetInfo - Gets what a `KSPCGDEVICE` has done
+
+  Not Collective
+
+  Input Parameter:
+. ksp - the solver
+
+  Output Parameter:
+. info - the mode of the last solve, and counts since the solver was created
+
+  Level: intermediate
+
+  Note:
+  `info.reason` belongs to the solver, and changes with its next solve.
+
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceInfo`, `KSPCGDeviceSetMode()`
+@*/
+PetscErrorCode KSPCGDeviceGetInfo(KSP ksp, KSPCGDeviceInfo *info)
+{
+  KSP_CGDevice *s;
+  SpmvCgInfo    engine = {.graphs = 0};
+
+  PetscFunctionBegin;
+  PetscAssertPointer(info, 2);
+  PetscCall(Require(ksp, &s));
+  if (s->engine) spmv_cg_info(s->engine, &engine);
+  info->used          = s->used;
+  info->reason        = s->reason;
+  info->solves_device = s->solves_device;
+  info->solves_host   = s->solves_host;
+  info->graphs        = s->graphs + engine.graphs;
+  info->conversions   = s->product.plans;
+  info->refreshes     = s->product.refreshes;
+  info->bytes         = (PetscLogDouble)(engine.bytes + s->pc.bytes + s->x.bytes + s->r.bytes);
+  if (s->product.own) info->bytes += (PetscLogDouble)s->product.own->memory.total_bytes;
+  if (s->product.csr.values) info->bytes += (PetscLogDouble)spmv_csr_bytes(&s->product.csr.pattern, AIJFMT_SCALAR);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,112 @@
+/*
+  parent.c - what others ask of a KSPCG through functions that it composed, and through its residual: taken note of, and
+  passed on. The engine knows no trust region, no target of the objective function and no single reduction; solves with
+  these are KSPCG's.
+*/
+#include "cgdevice.h"
+
+/* KSPCG exchanges its solve for this variant, and takes back or composes its function for the objective function */
+static PetscErrorCode ValueInstall(KSP, KSP_CGDevice *);
+
+static PetscErrorCode UseSingleReduction(KSP ksp, PetscBool use)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  PetscCall(s->parent_single_reduction(ksp, use));
+  s->single_reduction = use;
+  if (ksp->ops->solve != KSPSolve_CGDevice) s->parent.solve = ksp->ops->solve;
+  ksp->ops->solve = KSPSolve_CGDevice;
+  PetscCall(ValueInstall(ksp, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetRadius(KSP ksp, PetscReal radius)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  s->radius = radius;
+  PetscCall(s->parent_radius(ksp, radius));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetObjectiveTarget(KSP ksp, PetscReal target)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  s->objective = target;
+  PetscCall(s->parent_objective(ksp, target));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x^T A x / 2 - x^T b. KSPCG adds it up in the course of a solve; after one by the engine it is computed. */
+static PetscErrorCode GetObjective(KSP ksp, PetscReal *value)
+{
+  KSP_CGDevice *s;
+  PetscScalar   energy, work;
+  Mat           A;
+  Vec           w;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (!s->value_unknown) {
+    PetscCall(s->parent_value(ksp, value));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(VecDuplicate(ksp->vec_sol, &w));
+  PetscCall(MatMult(A, ksp->vec_sol, w));
+  PetscCall(VecDot(w, ksp->vec_sol, &energy));
+  PetscCall(VecDot(ksp->vec_rhs, ksp->vec_sol, &work));
+  PetscCall(VecDestroy(&w));
+  *value = PetscRealPart(energy) / 2 - PetscRealPart(work);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ValueInstall(KSP ksp, KSP_CGDevice *s)
+{
+  PetscErrorCode (*found)(KSP, PetscReal *);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGGetObjFcn_C", &found));
+  if (!found || found == GetObjective) PetscFunctionReturn(PETSC_SUCCESS);
+  s->parent_value = found;
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGGetObjFcn_C", GetObjective));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts our functions over those that this version of PETSc has; KSPCG removes them when it is destroyed */
+PetscErrorCode CGDevParentInstall(KSP ksp, KSP_CGDevice *s)
+{
+  const PetscObject object = (PetscObject)ksp;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction(object, "KSPCGUseSingleReduction_C", &s->parent_single_reduction));
+  PetscCall(PetscObjectQueryFunction(object, "KSPCGSetRadius_C", &s->parent_radius));
+  PetscCall(PetscObjectQueryFunction(object, "KSPCGSetObjectiveTarget_C", &s->parent_objective));
+  if (s->parent_single_reduction)
+    PetscCall(PetscObjectComposeFunction(object, "KSPCGUseSingleReduction_C", UseSingleReduction));
+  if (s->parent_radius) PetscCall(PetscObjectComposeFunction(object, "KSPCGSetRadius_C", SetRadius));
+  if (s->parent_objective)
+    PetscCall(PetscObjectComposeFunction(object, "KSPCGSetObjectiveTarget_C", SetObjectiveTarget));
+  PetscCall(ValueInstall(ksp, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSPCG takes the residual from ksp->work[0]; there it must be brought first */
+PetscErrorCode KSPBuildResidual_CGDevice(KSP ksp, Vec t, Vec v, Vec *V)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (s->residual_away) PetscCall(CGDevVectorFetch(s, &s->r));
+  s->residual_away = PETSC_FALSE;
+  PetscCall(s->parent.buildresidual(ksp, t, v, V));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,148 @@
+/*
+  pc.c - the preconditioner as numbers on the device.
+
+  They are taken from what the PC does to vectors, so that every variant and option of it counts: a diagonal is what it
+  makes of ones; column j of all blocks together is what it makes of the vector that is 1 in row j of each block and 0
+  elsewhere. All products are by 0 or 1, and so exact.
+*/
+#include "cgdevice.h"
+
+PetscErrorCode CGDevPCForget(KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(&s->exec, SPMV_DEVICE, s->pc.values);
+  s->pc.values = NULL;
+  s->pc.bytes  = 0;
+  s->pc.id     = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The kind of the preconditioner, its block size, and a number for those options of PCJACOBI that change what it does
+ */
+static PetscErrorCode Describe(PC pc, CGDevPC *now, const char **why)
+{
+  PetscBool    none, jacobi, blocks, absolute, fix;
+  PCJacobiType type;
+  PetscInt     rows;
+  Mat          P;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCNONE, &none));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCPBJACOBI, &blocks));
+  now->block   = 1;
+  now->variant = 0;
+  now->kind    = none ? SPMV_CG_IDENTITY : SPMV_CG_DIAGONAL;
+  if (!none && !jacobi && !blocks) *why = "the preconditioner is not none, jacobi or pbjacobi";
+  if (jacobi) {
+    PetscCall(PCJacobiGetType(pc, &type));
+    PetscCall(PCJacobiGetUseAbs(pc, &absolute));
+    PetscCall(PCJacobiGetFixDiagonal(pc, &fix));
+    now->variant = 4 * (PetscInt)type + 2 * (absolute ? 1 : 0) + (fix ? 1 : 0);
+  }
+  if (blocks) {
+    PetscCall(PCGetOperators(pc, NULL, &P));
+    PetscCall(MatGetBlockSize(P, &now->block));
+    PetscCall(MatGetLocalSize(P, &rows, NULL));
+    if (now->block > 1) now->kind = SPMV_CG_BLOCKS;
+    if (now->block > SPMV_CG_BLOCK_MAX || rows % now->block)
+      *why = "the blocks of the preconditioner have more than 8 rows";
+  }
+  now->id = ((PetscObject)pc)->id;
+  PetscCall(PetscStrncpy(now->type, ((PetscObject)pc)->type_name, sizeof now->type));
+  memcpy(now->matrix_state, &pc->matstate, sizeof now->matrix_state);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode IsCurrent(const CGDevPC *have, const CGDevPC *now, int64_t bytes, PetscBool *current)
+{
+  PetscBool type, state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(have->type, now->type, &type));
+  PetscCall(PetscMemcmp(have->matrix_state, now->matrix_state, sizeof now->matrix_state, &state));
+  *current = have->id == now->id && have->bytes == bytes && have->variant == now->variant && type && state
+                 ? PETSC_TRUE
+                 : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A diagonal, from where the PC leaves its result */
+static PetscErrorCode SendDiagonal(PC pc, KSP_CGDevice *s, Vec ones, Vec result)
+{
+  const PetscScalar *array;
+  PetscMemType       memtype;
+  SpmvSpace          space;
+
+  PetscFunctionBegin;
+  PetscCall(VecSet(ones, 1));
+  PetscCall(PCApply(pc, ones, result));
+  PetscCall(VecGetArrayReadAndMemType(result, &array, &memtype));
+  space = PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE;
+  AIJFmtCallSpmv(&s->exec, spmv_copy(s->pc.values, SPMV_DEVICE, array, space, s->pc.bytes, &s->exec));
+  PetscCall(VecRestoreArrayReadAndMemType(result, &array));
+  if (space == SPMV_HOST) PetscCall(PetscLogCpuToGpu((PetscLogDouble)s->pc.bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of shape [block][block], each by columns */
+static PetscErrorCode SendBlocks(PC pc, KSP_CGDevice *s, Vec unit, Vec result)
+{
+  const PetscInt     block = s->pc.block;
+  const PetscScalar *column;
+  PetscScalar       *values, *array;
+  PetscInt           rows;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(unit, &rows));
+  PetscCall(PetscMalloc1((size_t)rows * block, &values));
+  for (PetscInt j = 0; j < block; j++) {
+    PetscCall(VecGetArrayWrite(unit, &array));
+    for (PetscInt i = 0; i < rows; i++) array[i] = i % block == j ? 1 : 0;
+    PetscCall(VecRestoreArrayWrite(unit, &array));
+    PetscCall(PCApply(pc, unit, result));
+    PetscCall(VecGetArrayRead(result, &column));
+    for (PetscInt i = 0; i < rows; i++) values[((size_t)(i / block) * block + j) * block + i % block] = column[i];
+    PetscCall(VecRestoreArrayRead(result, &column));
+  }
+  AIJFmtCallSpmv(&s->exec, spmv_copy(s->pc.values, SPMV_DEVICE, values, SPMV_HOST, s->pc.bytes, &s->exec));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)s->pc.bytes));
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Uses the work vectors of KSPCG, which hold nothing before iteration 0 */
+PetscErrorCode CGDevPCGet(KSP ksp, KSP_CGDevice *s)
+{
+  const char *why = NULL;
+  CGDevPC     now;
+  PetscBool   current = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  PetscInt    rows;
+  int64_t     bytes;
+
+  PetscFunctionBegin;
+  /* KSPSetUp() returns early where the operators were not set again; then new values reach the PC at its next use */
+  PetscCall(PCSetUp(ksp->pc));
+  PetscCall(Describe(ksp->pc, &now, &why));
+  if (ksp->pc->failedreason) why = "the set-up of the preconditioner failed";
+  if (why) {
+    PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(ksp->work[0], &rows));
+  bytes = now.kind == SPMV_CG_IDENTITY ? 0 : (int64_t)rows * now.block * (int64_t)sizeof(PetscScalar);
+  PetscCall(IsCurrent(&s->pc, &now, bytes, &current));
+  if (current) PetscFunctionReturn(PETSC_SUCCESS);
+  if (bytes == s->pc.bytes) now.values = s->pc.values;
+  else {
+    PetscCall(CGDevPCForget(s));
+    CGDevTry(s, spmv_alloc(&s->exec, SPMV_DEVICE, bytes, "preconditioner", &now.values));
+  }
+  now.bytes = bytes;
+  s->pc     = now;
+  s->pc.id  = 0; /* not current until the values are there */
+  if (now.kind == SPMV_CG_DIAGONAL) PetscCall(SendDiagonal(ksp->pc, s, ksp->work[2], ksp->work[1]));
+  else if (now.kind == SPMV_CG_BLOCKS) PetscCall(SendBlocks(ksp->pc, s, ksp->work[2], ksp->work[1]));
+  s->pc.id = now.id;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,64 @@
+/* solve.c - a solve: by the engine where it may serve and has what it needs, else by KSPCG. */
+#include "cgdevice.h"
+#include "mat/impls/seqaijfmt/cuda.h"
+
+PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
+
+/* A refusal becomes the reason to solve on the host, a failure an error: see CGDevTry() */
+PetscErrorCode CGDevRefuse(KSP_CGDevice *s, SpmvStatus status)
+{
+  PetscFunctionBegin;
+  if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED || status == SPMV_ERR_OVERFLOW ||
+      status == SPMV_ERR_MATRIX)
+    PetscCall(PetscStrncpy(s->reason, s->exec.message, sizeof s->reason));
+  else AIJFmtCallSpmv(&s->exec, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  s->exec.space = SPMV_DEVICE;
+  PetscCall(AIJFmtCudaStream(&s->exec));
+  PetscCall(CGDevPCGet(ksp, s));
+  if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
+  if (!s->reason[0]) PetscCall(CGDevVectorPrepare(s, &s->x, ksp->vec_sol));
+  if (!s->reason[0]) PetscCall(CGDevVectorPrepare(s, &s->r, ksp->work[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What lies on the device is freed: one that is full has other uses for it */
+static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(ksp, "solved by KSPCG: %s\n", s->reason));
+  PetscCall(CGDevForget(s));
+  s->used          = KSP_CGDEVICE_HOST;
+  s->residual_away = s->value_unknown = PETSC_FALSE;
+  s->solves_host++;
+  PetscCall(s->parent.solve(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPSolve_CGDevice(KSP ksp)
+{
+  KSP_CGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  s->reason[0] = 0;
+  PetscCall(CGDevAccept(ksp, s));
+  if (!s->reason[0]) {
+    PetscCall(PetscLogEventBegin(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
+    PetscCall(Prepare(ksp, s));
+    PetscCall(PetscLogEventEnd(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
+  }
+  if (!s->reason[0]) {
+    s->residual_away = PETSC_FALSE;
+    s->value_unknown = PETSC_TRUE;
+    PetscCall(CGDevIterate(ksp, s));
+  }
+  if (s->reason[0]) PetscCall(SolveOnHost(ksp, s));
+  else s->solves_device++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,44 @@
+/* view.c - what -ksp_view says about a solver: the options, where the last solve was done, and why. */
+#include "cgdevice.h"
+
+static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
+{
+  const SpmvPlan *plan = s->product.call.plan;
+
+  PetscFunctionBegin;
+  if (s->used == KSP_CGDEVICE_PERSISTENT) PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a CSR on the device\n"));
+  else if (s->product.own)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", plan->format->name));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: its own plan on the device\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPView_CGDevice(KSP ksp, PetscViewer viewer)
+{
+  KSP_CGDevice   *s;
+  KSPCGDeviceInfo info;
+  PetscBool       ascii;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (s->parent.view) PetscCall(s->parent.view(ksp, viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mode %s, chunk %" PetscInt_FMT ", format %s\n", KSPCGDeviceModes[s->mode],
+                                   s->chunk, s->format));
+  if (s->used == KSP_CGDEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPCGDeviceGetInfo(ksp, &info));
+  if (s->used == KSP_CGDEVICE_HOST) PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve by KSPCG: %s\n", s->reason));
+  else {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve on the device: %s\n", KSPCGDeviceModes[s->used]));
+    /* after KSPReset() there is no plan to speak of */
+    if (s->engine) PetscCall(ViewMatrix(s, viewer));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  solves on the device %" PetscInt_FMT ", by KSPCG %" PetscInt_FMT "\n",
+                                   info.solves_device, info.solves_host));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  graphs made %" PetscInt_FMT ", conversions %" PetscInt_FMT
+                                   ", refreshes %" PetscInt_FMT ", bytes on the device %.0f\n",
+                                   info.graphs, info.conversions, info.refreshes, info.bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

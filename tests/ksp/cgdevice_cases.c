@@ -1,0 +1,342 @@
+/*
+  cgdevice_cases.c - KSPCGDEVICE against KSPCG where it is special: initial guesses, histories, monitors, tests of
+  convergence, ends of all kinds, and what is left to KSPCG. On several processes, and without a device, all is left to
+  it.
+*/
+static const char help[] = "Special cases of KSPCGDEVICE.\n";
+
+#include "cgdevice_test.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* ---- how solvers are configured ---- */
+
+static PetscErrorCode ShortHistory(KSP ksp) { return KSPSetResidualHistory(ksp, NULL, 5, PETSC_TRUE); }
+static PetscErrorCode NoHistory(KSP ksp) { return KSPSetResidualHistory(ksp, NULL, 1, PETSC_TRUE); }
+static PetscErrorCode MaxIsSuccess(KSP ksp) { return KSPConvergedDefaultSetConvergedMaxits(ksp, PETSC_TRUE); }
+static PetscErrorCode InitialNorm(KSP ksp) { return KSPConvergedDefaultSetUIRNorm(ksp); }
+static PetscErrorCode CheckLate(KSP ksp) { return KSPSetCheckNormIteration(ksp, 6); }
+static PetscErrorCode LongChunk(KSP ksp) { return KSPCGDeviceSetChunk(ksp, 17); }
+static PetscErrorCode Eigenvalues(KSP ksp) { return KSPSetComputeEigenvalues(ksp, PETSC_TRUE); }
+static PetscErrorCode SingleReduction(KSP ksp) { return KSPCGUseSingleReduction(ksp, PETSC_TRUE); }
+static PetscErrorCode Single(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPCGUseSingleReduction(ksp, PETSC_TRUE));
+  PetscCall(KSPCGUseSingleReduction(ksp, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The end after seven iterations, by a test that the engine does not know, and which looks at the solution */
+static PetscErrorCode SevenIterations(KSP ksp, PetscInt it, PetscReal norm, KSPConvergedReason *reason, void *ctx)
+{
+  PetscReal length;
+  Vec       x;
+
+  PetscFunctionBeginUser;
+  (void)ctx;
+  PetscCall(KSPGetSolution(ksp, &x));
+  PetscCall(VecNorm(x, NORM_2, &length));
+  *reason = it >= 7 && length > 0 && norm > 0 ? KSP_CONVERGED_ATOL : KSP_CONVERGED_ITERATING;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OwnTest(KSP ksp) { return KSPSetConvergenceTest(ksp, SevenIterations, NULL, NULL); }
+
+/* ---- monitors ---- */
+
+typedef struct {
+  PetscInt  calls, wrong;
+  PetscReal largest; /* difference between the norm of b - A x, or of the residual, and the one that was told */
+} Seen;
+
+static Seen seen;
+
+/* The iterations must come in order, with a solution and a residual that belong to the norm */
+static PetscErrorCode Look(KSP ksp, PetscInt it, PetscReal norm, void *ctx)
+{
+  PetscReal length;
+  Mat       A;
+  Vec       x, b, w, r;
+
+  PetscFunctionBeginUser;
+  (void)ctx;
+  if (it != seen.calls++) seen.wrong++;
+  PetscCall(KSPGetSolution(ksp, &x));
+  PetscCall(KSPGetRhs(ksp, &b));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(VecDuplicate(b, &w));
+  PetscCall(MatMult(A, x, w));
+  PetscCall(VecAYPX(w, -1, b));
+  PetscCall(VecNorm(w, NORM_2, &length));
+  seen.largest = PetscMax(seen.largest, PetscAbsReal(length - norm));
+  PetscCall(KSPBuildResidual(ksp, NULL, w, &r));
+  PetscCall(VecNorm(r, NORM_2, &length));
+  seen.largest = PetscMax(seen.largest, PetscAbsReal(length - norm));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Watched(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(&seen, sizeof seen));
+  PetscCall(KSPMonitorSet(ksp, Look, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Compare(const char name[], Mat A, Mat plain, CGDevSetup setup, PetscErrorCode (*configure)(KSP),
+                              const char host[])
+{
+  static const KSPCGDeviceMode modes[] = {KSP_CGDEVICE_CHUNK, KSP_CGDEVICE_GRAPH, KSP_CGDEVICE_PERSISTENT};
+  char                         text[128];
+
+  PetscFunctionBeginUser;
+  setup.configure = configure;
+  for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+    setup.mode = modes[m];
+    PetscCall(PetscSNPrintf(text, sizeof text, "%s, mode %s", name, KSPCGDeviceModes[setup.mode]));
+    PetscCall(CGDevTestCompare(text, plain, A, NULL, &setup, host));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends, guesses and histories */
+static PetscErrorCode Ends(Mat A, Mat plain)
+{
+  const CGDevSetup usual = CGDevTestSetup();
+  CGDevSetup       few = usual, loose = usual, guess = usual, skip = usual;
+
+  PetscFunctionBeginUser;
+  few.max_it   = 5;
+  loose.divtol = (PetscReal)1.01; /* this norm grows at first without a preconditioner */
+  loose.norm   = KSP_NORM_UNPRECONDITIONED;
+  loose.pc     = PCNONE;
+  guess.guess  = PETSC_TRUE;
+  skip.norm    = KSP_NORM_NONE;
+  skip.max_it  = 6;
+  PetscCall(Compare("history of five", A, plain, usual, ShortHistory, NULL));
+  PetscCall(Compare("history of one", A, plain, usual, NoHistory, NULL));
+  PetscCall(Compare("nonzero guess", A, plain, guess, NULL, NULL));
+  PetscCall(Compare("tolerance of the initial norm", A, plain, guess, InitialNorm, NULL));
+  PetscCall(Compare("maximum of iterations", A, plain, few, NULL, NULL));
+  PetscCall(Compare("maximum of iterations as success", A, plain, few, MaxIsSuccess, NULL));
+  PetscCall(Compare("no norms", A, plain, skip, NULL, NULL));
+  PetscCall(Compare("divergence", A, plain, loose, NULL, NULL));
+  PetscCall(Compare("no test of the first norms", A, plain, usual, CheckLate, NULL));
+  PetscCall(Compare("chunks of 17", A, plain, usual, LongChunk, NULL));
+  PetscCall(Compare("own test", A, plain, usual, OwnTest, NULL));
+  PetscCall(Compare("own test and few iterations", A, plain, few, OwnTest, NULL));
+  PetscCall(Compare("single reduction on and off", A, plain, usual, Single, NULL));
+  PetscCall(Compare("eigenvalues", A, plain, usual, Eigenvalues, "eigenvalues"));
+  PetscCall(Compare("single reduction", A, plain, usual, SingleReduction, "single_reduction"));
+  few.max_it = 0;
+  PetscCall(Compare("no iterations", A, plain, few, NULL, "no iterations"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Monitors(Mat A, Mat plain)
+{
+  CGDevSetup setup = CGDevTestSetup();
+
+  PetscFunctionBeginUser;
+  setup.norm = KSP_NORM_UNPRECONDITIONED;
+  setup.rtol = (PetscReal)1e-4;
+  PetscCall(Compare("monitor", A, plain, setup, Watched, NULL));
+  PetscCall(CGDevTestCheck((PetscBool)(seen.calls > 3 && !seen.wrong), "monitor", "iterations out of order"));
+  PetscCall(CGDevTestCheck((PetscBool)(seen.largest < (sizeof(PetscReal) < 8 ? 1e-2 : 1e-8)), "monitor",
+                           "the solution or the residual is not that of the norm"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What -ksp_monitor writes to a file, as numbers */
+static PetscErrorCode Lines(KSPType type, Mat A, PetscReal norms[], int most, int *count)
+{
+  CGDevSetup            setup = CGDevTestSetup();
+  static CGDevOutcome   o;
+  PetscViewerAndFormat *vf;
+  PetscViewer           viewer;
+  char                  file[64];
+  double                norm;
+  FILE                 *f;
+  KSP                   ksp;
+  int                   it;
+
+  PetscFunctionBeginUser;
+  *count = 0;
+  PetscCall(PetscSNPrintf(file, sizeof file, "cgdevice_cases_%d.txt", (int)getpid()));
+  PetscCall(CGDevTestCreate(type, A, A, &setup, &ksp));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file, &viewer));
+  PetscCall(PetscViewerAndFormatCreate(viewer, PETSC_VIEWER_DEFAULT, &vf));
+  PetscCall(KSPMonitorSet(ksp, (PetscErrorCode(*)(KSP, PetscInt, PetscReal, void *))KSPMonitorResidual, vf,
+                          (PetscErrorCode(*)(void **))PetscViewerAndFormatDestroy));
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscViewerDestroy(&viewer));
+  f = fopen(file, "r");
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "no file of the monitor");
+  while (*count < most && fscanf(f, "%d KSP Residual norm %lf", &it, &norm) == 2 && it == *count)
+    norms[(*count)++] = (PetscReal)norm;
+  PetscCheck(!fclose(f) && !remove(file), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "the file of the monitor");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On one process: several would read one file */
+static PetscErrorCode MonitorOfNorms(Mat A, Mat plain)
+{
+  PetscReal   expected[500], got[500], largest = 0;
+  PetscMPIInt size;
+  int         n, m;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Lines(KSPCG, plain, expected, 500, &n));
+  PetscCall(Lines(KSPCGDEVICE, A, got, 500, &m));
+  for (int i = 0; i < PetscMin(n, m); i++)
+    largest = PetscMax(largest, PetscAbsReal(expected[i] - got[i]) / expected[0]);
+  PetscCall(CGDevTestCheck((PetscBool)(n > 3 && PetscAbsInt(n - m) <= 1 && largest < 1e-3), "-ksp_monitor",
+                           "lines differ from those of KSPCG"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- right-hand sides, matrices and preconditioners that are no good ---- */
+
+static PetscErrorCode RightHandSides(Mat A, Mat plain)
+{
+  CGDevSetup setup = CGDevTestSetup();
+  Vec        b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(plain, NULL, &b));
+  for (int norm = KSP_NORM_PRECONDITIONED; norm <= KSP_NORM_NATURAL; norm++) {
+    setup.norm = (KSPNormType)norm;
+    PetscCall(VecSet(b, 0));
+    PetscCall(CGDevTestCompare("zero right-hand side", plain, A, b, &setup, NULL));
+    setup.guess = PETSC_TRUE;
+    PetscCall(CGDevTestCompare("zero right-hand side and a guess", plain, A, b, &setup, NULL));
+    setup.guess = PETSC_FALSE;
+    PetscCall(VecSet(b, (PetscScalar)NAN));
+    PetscCall(CGDevTestCompare("right-hand side that is not a number", plain, A, b, &setup, NULL));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A diagonal entry in the middle becomes value in both */
+static PetscErrorCode SetDiagonal(Mat A, Mat plain, PetscScalar value)
+{
+  const Mat matrix[] = {A, plain};
+  PetscInt  n, row;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &n, NULL));
+  row = n / 2;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(MatSetValues(matrix[i], 1, &row, 1, &row, &value, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(matrix[i], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(matrix[i], MAT_FINAL_ASSEMBLY));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSPCGDEVICE with A and P, KSPCG with the plain ones */
+static PetscErrorCode IndefinitePreconditioner(Mat A, Mat plain)
+{
+  static CGDevOutcome expected, got;
+  CGDevSetup          setup = CGDevTestSetup();
+  KSP                 ksp;
+  Mat                 P;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(plain, MAT_COPY_VALUES, &P));
+  PetscCall(SetDiagonal(P, P, -1));
+  PetscCall(CGDevTestCreate(KSPCG, plain, P, &setup, &ksp));
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(CGDevTestCheck((PetscBool)(expected.reason == KSP_DIVERGED_INDEFINITE_PC), "indefinite preconditioner",
+                           "KSPCG does not mind"));
+  for (int mode = KSP_CGDEVICE_CHUNK; mode <= KSP_CGDEVICE_PERSISTENT; mode++) {
+    setup.mode = (KSPCGDeviceMode)mode;
+    PetscCall(CGDevTestCreate(KSPCGDEVICE, A, P, &setup, &ksp));
+    PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
+    PetscCall(CGDevTestAlike("indefinite preconditioner", &expected, &got));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&got.x));
+  }
+  PetscCall(VecDestroy(&expected.x));
+  PetscCall(MatDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BadMatrices(Mat A, Mat plain)
+{
+  CGDevSetup setup = CGDevTestSetup();
+
+  PetscFunctionBeginUser;
+  setup.pc = PCNONE;
+  PetscCall(SetDiagonal(A, plain, -30));
+  PetscCall(Compare("indefinite matrix", A, plain, setup, NULL, NULL));
+  PetscCall(SetDiagonal(A, plain, (PetscScalar)NAN));
+  PetscCall(Compare("matrix with an entry that is not a number", A, plain, setup, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the engine does not know is left to KSPCG */
+static PetscErrorCode LeftToParent(Mat A, Mat plain)
+{
+  CGDevSetup   setup = CGDevTestSetup();
+  MatNullSpace null_space;
+  PetscMPIInt  size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  setup.pc = size > 1 ? PCBJACOBI : PCICC;
+  PetscCall(Compare("other preconditioner", A, plain, setup, NULL, "preconditioner"));
+  setup.pc = PCJACOBI;
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &null_space));
+  PetscCall(MatSetNullSpace(A, null_space));
+  PetscCall(MatSetNullSpace(plain, null_space));
+  setup.max_it = 10;
+  PetscCall(Compare("null space", A, plain, setup, NULL, "null space"));
+  PetscCall(MatSetNullSpace(A, NULL));
+  PetscCall(MatSetNullSpace(plain, NULL));
+  PetscCall(MatNullSpaceDestroy(&null_space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode All(MatType type)
+{
+  Mat A, plain;
+
+  PetscFunctionBeginUser;
+  PetscCall(CGDevTestMatrix(1, type, &A));
+  PetscCall(CGDevTestMatrix(1, MATAIJ, &plain));
+  PetscCall(Ends(A, plain));
+  PetscCall(Monitors(A, plain));
+  PetscCall(MonitorOfNorms(A, plain));
+  PetscCall(RightHandSides(A, plain));
+  PetscCall(IndefinitePreconditioner(A, plain));
+  PetscCall(LeftToParent(A, plain));
+  PetscCall(BadMatrices(A, plain));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char type[32] = MATAIJ;
+  int  status;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
+  PetscCall(All(type));
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}

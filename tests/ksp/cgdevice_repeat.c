@@ -1,0 +1,224 @@
+/*
+  cgdevice_repeat.c - one KSPCGDEVICE for many solves: new values keep the graph, a new pattern makes another; and the
+  life of a solver: options, types, resets
+*/
+static const char help[] = "Repeated solves by KSPCGDEVICE.\n";
+
+#include "cgdevice_test.h"
+
+enum { STEPS = 3 };
+
+/* A solve by a solver that is kept, against KSPCG with the same entries in a plain matrix */
+static PetscErrorCode Step(const char name[], KSP ksp, Mat plain, const CGDevSetup *setup, CGDevOutcome *got)
+{
+  static CGDevOutcome expected;
+  PetscBool           reuse;
+  PC                  pc;
+  KSP                 reference;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetReusePreconditioner(ksp, &reuse));
+  PetscCall(CGDevTestSolve(ksp, NULL, setup, got));
+  PetscCall(CGDevTestCheck((PetscBool)((got->info.used != KSP_CGDEVICE_HOST) == CGDevTestOnDevice()), name, got->why));
+  if (reuse) PetscFunctionReturn(PETSC_SUCCESS); /* no other solver has that preconditioner */
+  PetscCall(CGDevTestCreate(KSPCG, plain, plain, setup, &reference));
+  PetscCall(KSPGetPC(reference, &pc));
+  PetscCall(CGDevTestSolve(reference, NULL, setup, &expected));
+  PetscCall(CGDevTestAlike(name, &expected, got));
+  PetscCall(KSPDestroy(&reference));
+  PetscCall(VecDestroy(&expected.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NewEntries(Mat A)
+{
+  PetscInt          n;
+  const PetscScalar small = (PetscScalar)-0.01;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetValue(A, 0, n - 1, small, INSERT_VALUES));
+  PetscCall(MatSetValue(A, n - 1, 0, small, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values, the same system once more, a new pattern: as in a loop of time steps */
+static PetscErrorCode Loop(MatType type, KSPCGDeviceMode mode, const char pc[])
+{
+  static CGDevOutcome o;
+  CGDevSetup          setup  = CGDevTestSetup();
+  const PetscInt      graphs = mode == KSP_CGDEVICE_GRAPH && CGDevTestOnDevice() ? 1 : 0;
+  char                name[96];
+  Mat                 A, plain;
+  KSP                 ksp;
+
+  PetscFunctionBeginUser;
+  setup.mode = mode;
+  setup.pc   = pc;
+  PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s, %s", type, KSPCGDeviceModes[mode], pc));
+  PetscCall(CGDevTestMatrix(3, type, &A));
+  PetscCall(CGDevTestMatrix(3, MATAIJ, &plain));
+  PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
+  for (int step = 0; step < STEPS; step++) {
+    PetscCall(Step(name, ksp, plain, &setup, &o));
+    PetscCall(VecDestroy(&o.x));
+    PetscCall(Step(name, ksp, plain, &setup, &o));
+    PetscCall(VecDestroy(&o.x));
+    PetscCall(CGDevTestCheck((PetscBool)(o.info.graphs == graphs), name, "another graph after new values"));
+    PetscCall(CGDevTestCheck((PetscBool)(o.info.conversions <= 1), name, "another conversion after new values"));
+    PetscCall(CGDevTestFill(A, (PetscReal)(1 + 0.1 * (step + 1))));
+    PetscCall(CGDevTestFill(plain, (PetscReal)(1 + 0.1 * (step + 1))));
+  }
+  PetscCall(NewEntries(A));
+  PetscCall(NewEntries(plain));
+  PetscCall(Step(name, ksp, plain, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(CGDevTestCheck((PetscBool)(o.info.graphs == 2 * graphs), name, "graphs after a new pattern"));
+  if (CGDevTestOnDevice())
+    PetscCall(CGDevTestCheck((PetscBool)(o.info.solves_device == 2 * STEPS + 1), name, "solves on the device"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The preconditioner that is in use is that of the PC, not that of the matrix: reuse it, and let it be made again */
+static PetscErrorCode Reuse(void)
+{
+  static CGDevOutcome o;
+  const CGDevSetup    setup = CGDevTestSetup();
+  PetscInt            first;
+  Mat                 A, plain;
+  KSP                 ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(CGDevTestMatrix(1, MATAIJ, &A));
+  PetscCall(CGDevTestMatrix(1, MATAIJ, &plain));
+  PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
+  PetscCall(Step("before a reuse", ksp, plain, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  first = o.iterations;
+  PetscCall(MatScale(A, 1e4));
+  PetscCall(MatScale(plain, 1e4));
+  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  PetscCall(Step("reuse", ksp, plain, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  /* the norm of z = M r is that of an M of the old matrix */
+  PetscCall(CGDevTestCheck((PetscBool)(PetscAbsInt(o.iterations - first) <= 1), "reuse", "iterations"));
+  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
+  PetscCall(Step("after a reuse", ksp, plain, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Options(KSP ksp)
+{
+  KSPCGDeviceMode mode;
+  const char     *format;
+  PetscBool       same;
+  PetscInt        chunk;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_cgdevice_mode", "chunk"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_cgdevice_chunk", "3"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_cgdevice_format", "rbp"));
+  PetscCall(KSPSetOptionsPrefix(ksp, "mine_"));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPCGDeviceGetMode(ksp, &mode));
+  PetscCall(KSPCGDeviceGetChunk(ksp, &chunk));
+  PetscCall(KSPCGDeviceGetFormat(ksp, &format));
+  PetscCall(PetscStrcmp(format, "rbp", &same));
+  PetscCall(CGDevTestCheck((PetscBool)(mode == KSP_CGDEVICE_CHUNK && chunk == 3 && same), "options", "not as set"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Options, other types, resets: a solver may be used again after all of these */
+static PetscErrorCode Life(void)
+{
+  static CGDevOutcome o;
+  const CGDevSetup    setup = CGDevTestSetup();
+  KSPCGDeviceInfo     info;
+  Mat                 A, plain;
+  KSP                 ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(CGDevTestMatrix(2, MATAIJ, &A));
+  PetscCall(CGDevTestMatrix(2, MATAIJ, &plain));
+  PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
+  PetscCall(Options(ksp));
+  PetscCall(Step("chunk", ksp, plain, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(KSPView(ksp, NULL));
+  PetscCall(KSPReset(ksp));
+  PetscCall(KSPCGDeviceGetInfo(ksp, &info));
+  PetscCall(CGDevTestCheck((PetscBool)(info.bytes == 0), "reset", "memory is held"));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(Step("after a reset", ksp, plain, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(KSPSetType(ksp, KSPGMRES));
+  PetscCall(KSPCGDeviceSetMode(ksp, KSP_CGDEVICE_GRAPH)); /* for another type it does nothing */
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(KSPSetType(ksp, KSPCGDEVICE));
+  PetscCall(Step("after another type", ksp, plain, &setup, &o));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HasMode(PetscBool *has)
+{
+  PetscObject state;
+  KSP         ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(PetscObjectQuery((PetscObject)ksp, "KSPCGDevice", &state));
+  *has = state ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Replace(void)
+{
+  PetscBool has;
+
+  PetscFunctionBeginUser;
+  PetscCall(HasMode(&has));
+  PetscCall(CGDevTestCheck((PetscBool)!has, "replace", "cg is cgdevice without being told"));
+  PetscCall(KSPCGDeviceReplaceCG(PETSC_TRUE));
+  PetscCall(HasMode(&has));
+  PetscCall(CGDevTestCheck(has, "replace", "cg is not cgdevice"));
+  PetscCall(KSPCGDeviceReplaceCG(PETSC_FALSE));
+  PetscCall(HasMode(&has));
+  PetscCall(CGDevTestCheck((PetscBool)!has, "replace", "cg stays cgdevice"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const types[] = {MATAIJ, MATAIJRBP, MATAIJCRSV};
+  int                      status;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (int mode = KSP_CGDEVICE_CHUNK; mode <= KSP_CGDEVICE_PERSISTENT; mode++)
+      PetscCall(Loop(types[t], (KSPCGDeviceMode)mode, mode == KSP_CGDEVICE_CHUNK ? PCPBJACOBI : PCJACOBI));
+  PetscCall(Reuse());
+  PetscCall(Life());
+  PetscCall(Replace());
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}

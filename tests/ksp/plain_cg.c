@@ -1,0 +1,32 @@
+/* plain_cg.c - a program that knows nothing of petscpack, and has its type of solver in its code */
+#include <petscksp.h>
+
+int main(int argc, char **argv)
+{
+  enum { N = 60 };
+  Mat A;
+  Vec x, b;
+  KSP ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, N, N, 3, NULL, &A));
+  for (PetscInt i = 0; i < N; i++)
+    for (PetscInt j = PetscMax(i - 1, 0); j <= PetscMin(i + 1, N - 1); j++)
+      PetscCall(MatSetValue(A, i, j, i == j ? 2.5 : -1, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
