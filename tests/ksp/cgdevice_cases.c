@@ -170,7 +170,7 @@ static PetscErrorCode Lines(KSPType type, Mat A, PetscReal norms[], int most, in
   PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file, &viewer));
   PetscCall(PetscViewerAndFormatCreate(viewer, PETSC_VIEWER_DEFAULT, &vf));
   PetscCall(KSPMonitorSet(ksp, (PetscErrorCode(*)(KSP, PetscInt, PetscReal, void *))KSPMonitorResidual, vf,
-                          (PetscErrorCode(*)(void **))PetscViewerAndFormatDestroy));
+                          (PetscCtxDestroyFn *)PetscViewerAndFormatDestroy));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPDestroy(&ksp));

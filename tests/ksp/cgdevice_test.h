@@ -7,6 +7,11 @@
 #include <petscksp.h>
 #include <petscpack.h>
 
+/* 3.23 named the type of destructors of contexts */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscErrorCode PetscCtxDestroyFn(void **);
+#endif
+
 #if PETSC_VERSION_LT(3, 19, 0)
   #define PETSC_SUCCESS 0
 #endif
