@@ -41,3 +41,8 @@ else()
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/petscpack.pc.in ${CMAKE_BINARY_DIR}/petscpack.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/petscpack.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The release tarball, of the current commit
+if(EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  add_custom_target(dist COMMAND ${PROJECT_SOURCE_DIR}/scripts/dist.sh ${CMAKE_BINARY_DIR} VERBATIM)
+endif()
