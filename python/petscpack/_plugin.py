@@ -5,6 +5,7 @@ import ctypes
 import importlib
 import os
 import re
+import sys
 from pathlib import Path
 
 from . import _build_info
@@ -52,10 +53,10 @@ def _petsc_libraries() -> list[str]:
     found = []
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
         for line in maps:
-            path = line.rstrip("\n").partition("/")
-            name = path[1] + path[2]
-            if _loader_name(name) and name not in found:
-                found.append(name)
+            _, slash, rest = line.rstrip("\n").partition("/")
+            path = slash + rest
+            if _loader_name(path) and path not in found:
+                found.append(path)
     return found
 
 
@@ -112,6 +113,13 @@ def _register(petsc: str) -> None:
         raise LoadError(f"{plugin()} does not load: {error}") from error
     code = library.PetscPackInitializePackage()
     if code:
-        text = ctypes.c_char_p()
-        ctypes.CDLL(petsc).PetscErrorMessage(code, ctypes.byref(text), None)
-        raise LoadError(f"PetscPackInitializePackage() returned {code}: {(text.value or b'unknown error').decode()}")
+        raise LoadError(f"PetscPackInitializePackage() returned an error: {_error_text(petsc, code)}")
+
+
+def _error_text(petsc: str, code: int) -> str:
+    petsc4py = sys.modules.get("petsc4py.PETSc")
+    if petsc4py:  # its handler of errors has kept the message, which otherwise PETSc has printed
+        return str(petsc4py.Error(code))
+    text = ctypes.c_char_p()
+    ctypes.CDLL(petsc).PetscErrorMessage(code, ctypes.byref(text), None)
+    return f"{code} ({(text.value or b'unknown').decode()})"

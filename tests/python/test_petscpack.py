@@ -64,6 +64,12 @@ class Load(unittest.TestCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("MatSetType", result.stderr)
 
+    def test_error_of_petsc_is_an_exception(self):
+        program = "from petsc4py import PETSc\ntry:\n    petscpack.load()\nexcept petscpack.LoadError as error:\n    print(error)"
+        result = run(program, PETSC_OPTIONS="-petscpack_device_keep -7")
+        self.assert_prints("PetscPackInitializePackage() returned an error", result)
+        self.assertIn("-petscpack_device_keep", result.stdout)
+
     def test_joins_other_plugins_in_the_options(self):
         program = "import os\npetscpack.load()\npetscpack.load()\nprint(os.environ['PETSC_OPTIONS'])"
         self.assert_prints("-log_view -dll_append /a/libother.so," + plugin() + " -x 1\n",
