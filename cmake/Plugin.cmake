@@ -25,4 +25,6 @@ if(petsc_cuda)
   target_include_directories(petscpack SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 # A library that registered types and may hold a CUDA module must stay mapped until the process ends. initfirst: guard.c
+# explains it. With it, our GPU code registers itself before the constructors of libcudart have run, which libcudart allows:
+# it makes its state when it is first called.
 target_link_options(petscpack PRIVATE LINKER:-z,nodelete LINKER:-z,initfirst LINKER:-z,defs)
