@@ -1,7 +1,8 @@
 # libspmvpack: the formats of formats.def and their kernels. Nothing here knows PETSc.
 #
-# Sources are compiled once (spmvpack_objects) and used twice: in the shared library, which exports only its public
-# functions, and in the static library spmvpack_internal, through which unit tests reach private ones.
+# Sources are compiled once (spmvpack_objects) and used three times: in the shared library, which exports only its public
+# functions, in the plugin libpetscpack, and in the static library spmvpack_internal, through which unit tests reach
+# private functions.
 set(kernels ${PROJECT_SOURCE_DIR}/src/kernels)
 
 file(STRINGS ${kernels}/formats.def format_lines REGEX "^SPMV_FORMAT")

@@ -1,14 +1,20 @@
 # libpetscpack: the PETSc types, a library that PETSc loads by -dll_append or that a program links.
 # PETSc derives the name of the entry point from the file name, so the name never changes (no debug postfix).
+#
+# The library holds the kernels too, so that it can be copied as one file. Its own calls of them stay inside of it, also in
+# a process that has loaded another libspmvpack. It exports them: what links petscpack shares their state with the plugin.
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 list(FILTER plugin_sources EXCLUDE REGEX "/src/kernels/")
 
 add_library(petscpack SHARED ${plugin_sources})
 add_library(petscpack::petscpack ALIAS petscpack)
 set_target_properties(petscpack PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                                           C_VISIBILITY_PRESET hidden DEBUG_POSTFIX "")
-target_include_directories(petscpack PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(petscpack PUBLIC spmvpack PkgConfig::PETSC PRIVATE petscpack_options m)
+                                           C_VISIBILITY_PRESET hidden DEBUG_POSTFIX "" LINKER_LANGUAGE C)
+target_include_directories(petscpack PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+                                     PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(petscpack PUBLIC PkgConfig::PETSC PRIVATE spmvpack_objects m)
+target_link_options(petscpack PRIVATE LINKER:-Bsymbolic-functions)
 if(TARGET MPI::MPI_C)
   target_link_libraries(petscpack PUBLIC MPI::MPI_C)
 endif()
@@ -19,4 +25,6 @@ if(petsc_cuda)
   target_include_directories(petscpack SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 # A library that registered types and may hold a CUDA module must stay mapped until the process ends. initfirst: guard.c
+# explains it. With it, our GPU code registers itself before the constructors of libcudart have run, which libcudart allows:
+# it makes its state when it is first called.
 target_link_options(petscpack PRIVATE LINKER:-z,nodelete LINKER:-z,initfirst LINKER:-z,defs)

@@ -37,14 +37,23 @@ foreign=$(nm -D --defined-only "$libdir/libspmvpack.so" |
   awk '$2 ~ /[TDBR]/ && $3 !~ /^spmv_/ {print $3}' | grep -vxE "$linker" || true)
 [[ -z $foreign ]] || die "libspmvpack exports more than spmv_*: $foreign"
 foreign=$(nm -D --defined-only "$plugin" |
-  awk '$2 ~ /[TDBR]/ && $3 !~ /^(Mat|PetscPack|PetscDLLibraryRegister_petscpack)/ {print $3}' | grep -vxE "$linker" || true)
+  awk '$2 ~ /[TDBR]/ && $3 !~ /^(spmv_|Mat|PetscPack|PetscDLLibraryRegister_petscpack)/ {print $3}' | grep -vxE "$linker" || true)
 [[ -z $foreign ]] || die "libpetscpack exports more than its interface: $foreign"
+
+# The plugin holds the kernels: a copy of this one file, away from the rest, serves a program that knows nothing of it
+say "As one file"
+# shellcheck disable=SC2046
+"$(petsc_config --variable=ccompiler)" -o "$work/unaware" "$root/tests/golden/golden_driver.c" \
+  $(petsc_config --cflags --libs) "-Wl,-rpath,$(petsc_config --variable=libdir)"
+"$root/tests/plugin/single_file.sh" "$plugin" "$work/unaware"
 
 say "By pkg-config"
 # shellcheck disable=SC2046
 "$(petsc_config --variable=ccompiler)" -o "$work/ex1" "$root/examples/ex1_poisson.c" \
   $(pkg-config --cflags --libs petscpack) "-Wl,-rpath,$libdir" "-Wl,-rpath,$(petsc_config --variable=libdir)" -lm
 "$work/ex1" -n 30 -use_gpu_aware_mpi 0
+# Two copies of the kernels in one process would each have their own pool of device memory
+! ldd "$work/ex1" | grep libspmvpack || die "a program that links petscpack must take the kernels from it alone"
 cc -o "$work/ex3" "$root/examples/ex3_kernels_only.c" "-I$prefix/include" "-L$libdir" -lspmvpack "-Wl,-rpath,$libdir"
 "$work/ex3"
 

@@ -5,7 +5,7 @@
 #
 # Groups: build     compiler, CMake, MPI and PETSc (PETSc and MPI only if PETSC_DIR is not set): the default
 #         examples  the sources of PETSc's example programs
-#         python    petsc4py
+#         python    petsc4py, and what makes environments for pip
 #         check     clang, clang-format 14, ccache, and Boost.Context for the emulator, for CI
 #         variants  PETSc with 64-bit indices, with complex scalars, and for debugging
 #         dolfinx   DOLFINx and its demo programs (about 400 MB)
@@ -15,7 +15,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # Entries are a package, or command=package where any program of that name serves; %v is PETSc's version, as 3.18
 declare -A packages=(
   [build]="cc=gcc c++=g++ make=make cmake=cmake pkg-config=pkg-config python3=python3"
-  [python]="python3-petsc4py python3-petsc4py-real"
+  [python]="python3-petsc4py python3-petsc4py-real python3-venv"
   [check]="clang=clang clang-format-14=clang-format-14 ccache=ccache libboost-context-dev"
   [variants]="libpetsc64-real-dev libpetsc-complex-dev libpetsc-real%v-dbg"
   [dolfinx]="python3-dolfinx dolfinx-doc"

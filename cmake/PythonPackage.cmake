@@ -1,0 +1,24 @@
+# What pip adds to the build, which it starts through scikit-build-core: the plugin goes into the package petscpack, with
+# a module that says what it was built for. A wheel holds no links, so the plugin has no version in its file name there.
+set_target_properties(petscpack PROPERTIES VERSION "" SOVERSION "" NO_SONAME ON)
+install(TARGETS petscpack LIBRARY DESTINATION petscpack COMPONENT python)
+
+# The name under which the loader knows the PETSc, as libpetsc_real.so.3.18
+set(petsc_library ${PETSC_LINK_LIBRARIES})
+list(FILTER petsc_library INCLUDE REGEX "/libpetsc[^/]*\\.so$")
+if(NOT petsc_library)
+  message(FATAL_ERROR "The PETSc in ${PETSC_INCLUDE_DIRS} is not a shared library: Python programs cannot use it")
+endif()
+list(GET petsc_library 0 petsc_library)
+get_filename_component(petsc_library ${petsc_library} REALPATH)
+get_filename_component(petsc_library ${petsc_library} NAME)
+string(REGEX MATCH "^.*\\.so\\.[0-9]+\\.[0-9]+" PETSC_LIBRARY_NAME ${petsc_library})
+if(NOT PETSC_LIBRARY_NAME)
+  message(FATAL_ERROR "The file ${petsc_library} of PETSc has no version in its name, as libpetsc.so.3.18 has")
+endif()
+set(HAS_CUDA False)
+if(SPMV_CUDA_ENABLED)
+  set(HAS_CUDA True)
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/_build_info.py.in ${CMAKE_BINARY_DIR}/_build_info.py @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/_build_info.py DESTINATION petscpack COMPONENT python)

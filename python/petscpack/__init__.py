@@ -1,0 +1,16 @@
+"""Packed sparse-matrix types for PETSc.
+
+    import petscpack
+    petscpack.load()
+    from petsc4py import PETSc
+    matrix = PETSc.Mat().create()
+    matrix.setType("aijrbp")
+
+load() may also come after PETSc has started.
+"""
+from ._build_info import CUDA as has_cuda
+from ._build_info import PETSC_VERSION as petsc_version
+from ._build_info import VERSION as __version__
+from ._plugin import LoadError, load, plugin, types
+
+__all__ = ["LoadError", "__version__", "has_cuda", "load", "petsc_version", "plugin", "types"]

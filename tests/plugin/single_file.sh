@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Copies the plugin alone into an empty folder, and loads it from there into a program that links PETSc alone.
+#
+#   single_file.sh <libpetscpack.so> <golden_driver>
+#
+# A complex PETSc loads the plugin too, and must get its refusal.
+set -euo pipefail
+
+plugin=$1
+program=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cp -L "$plugin" "$folder/libpetscpack.so"
+
+status=0
+said=$(cd "$folder" && env -u LD_LIBRARY_PATH -u PETSC_OPTIONS "$program" -dll_append "$folder/libpetscpack.so" \
+  -mat_type aijrbp -mat_view ::ascii_info -use_gpu_aware_mpi 0 2>&1) || status=$?
+printf '%s\n' "$said"
+if grep -q 'complex' <<<"$said"; then
+  echo "refused, as it should be"
+elif ((status)); then
+  echo "the program ended with status $status"
+  exit 1
+else
+  grep -q 'type: seqaijrbp' <<<"$said"
+fi

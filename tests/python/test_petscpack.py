@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Tests of the Python package, as installed. Each case starts PETSc in a process of its own, since it starts once only.
+
+    test_petscpack.py [unittest options]        needs petscpack and petsc4py
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+# A tridiagonal matrix whose product is known: the sum of each row is 0 but in the first and the last, where it is 1
+CHECK_TYPES = """
+from petsc4py import PETSc
+assert petscpack.types(), "no types"
+for name in petscpack.types():
+    matrix = PETSc.Mat().create()
+    matrix.setSizes([100, 100])
+    matrix.setType(name)
+    matrix.setUp()
+    for row in range(*matrix.getOwnershipRange()):
+        for column, value in (row - 1, -1.0), (row, 2.0), (row + 1, -1.0):
+            if 0 <= column < 100:
+                matrix.setValue(row, column, value)
+    matrix.assemble()
+    assert matrix.getType() == "seq" + name, matrix.getType()
+    x, y = matrix.createVecs()
+    x.set(1.0)
+    matrix.mult(x, y)
+    expected = [1.0] + [0.0] * 98 + [1.0]
+    assert y.getArray().tolist() == expected, name
+print("types checked")
+"""
+
+
+def run(program, **environment):
+    variables = {name: value for name, value in os.environ.items() if name != "PETSC_OPTIONS"}
+    with tempfile.TemporaryDirectory() as folder:  # not the source tree, whose folders could be taken for packages
+        return subprocess.run([sys.executable, "-c", "import petscpack\n" + program], cwd=folder,
+                              env={**variables, **environment}, capture_output=True, text=True, timeout=120, check=False)
+
+
+class Load(unittest.TestCase):
+    def assert_prints(self, expected, result):
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn(expected, result.stdout)
+
+    def test_before_petsc_starts(self):
+        self.assert_prints("types checked", run("petscpack.load()" + CHECK_TYPES))
+
+    def test_between_import_of_petsc4py_and_start(self):
+        self.assert_prints("types checked", run("import petsc4py\npetscpack.load()\npetsc4py.init()" + CHECK_TYPES))
+
+    def test_after_petsc_has_started(self):
+        self.assert_prints("types checked", run("from petsc4py import PETSc\npetscpack.load()" + CHECK_TYPES))
+
+    def test_twice(self):
+        program = "petscpack.load()\npetscpack.load()\nfrom petsc4py import PETSc\npetscpack.load()\npetscpack.load()"
+        self.assert_prints("types checked", run(program + CHECK_TYPES))
+
+    def test_without_load_there_are_no_types(self):
+        result = run(CHECK_TYPES)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("MatSetType", result.stderr)
+
+    def test_error_of_petsc_is_an_exception(self):
+        program = "from petsc4py import PETSc\ntry:\n    petscpack.load()\nexcept petscpack.LoadError as error:\n    print(error)"
+        result = run(program, PETSC_OPTIONS="-petscpack_device_keep -7")
+        self.assert_prints("PetscPackInitializePackage() returned an error", result)
+        self.assertIn("-petscpack_device_keep", result.stdout)
+
+    def test_joins_other_plugins_in_the_options(self):
+        program = "import os\npetscpack.load()\npetscpack.load()\nprint(os.environ['PETSC_OPTIONS'])"
+        self.assert_prints("-log_view -dll_append /a/libother.so," + plugin() + " -x 1\n",
+                           run(program, PETSC_OPTIONS="-log_view -dll_append /a/libother.so -x 1"))
+
+    def test_path_of_the_plugin(self):
+        shown = subprocess.run([sys.executable, "-m", "petscpack"], cwd="/", capture_output=True, text=True, check=True)
+        self.assertEqual(shown.stdout, plugin() + "\n")
+        self.assertTrue(Path(plugin()).is_file())
+        self.assertEqual(Path(plugin()).name, "libpetscpack.so")
+
+
+class OtherPetsc(unittest.TestCase):
+    """The package pretends to be built for another PETSc than the one that is here."""
+
+    PRETEND = """
+import petscpack._build_info as info
+info.PETSC_VERSION, info.PETSC_LIBRARY = "3.17.4", "libpetsc.so.3.17"
+"""
+    REPORT = """
+try:
+    petscpack.load()
+except petscpack.LoadError as error:
+    print("refused:", error)
+"""
+
+    def assert_refused(self, program, *found):
+        result = run(self.PRETEND + program + self.REPORT)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for text in ("refused: this petscpack was built for PETSc 3.17.4 (libpetsc.so.3.17)", "PETSC_DIR", *found):
+            self.assertIn(text, result.stdout)
+
+    def test_before_petsc_starts(self):
+        self.assert_refused("", "has petsc4py ")
+
+    def test_after_petsc_has_started(self):
+        self.assert_refused("from petsc4py import PETSc\n", "has loaded /", "libpetsc")
+
+
+def plugin():
+    import petscpack
+
+    return petscpack.plugin()
+
+
+if __name__ == "__main__":
+    unittest.main()
