@@ -104,7 +104,7 @@ static PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[
 }
 
 /* The parent's own type becomes ours: the local matrix is a factor of the products that a product of parallel matrices
-   is made of, and those are ours where both factors are */
+   is made of, and those are ours where both factors are. A may have the parent's name meanwhile. */
 static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *columns, Mat *local)
 {
   AIJFmtNameGuard guards[2], whole = {NULL};
@@ -113,7 +113,7 @@ static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse,
   PetscErrorCode  error;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(A, "MatMPIAIJGetLocalMatMerge()", &outer));
+  PetscCall(AIJFmtStateOfAnyType(A, &outer));
   if (reuse == MAT_REUSE_MATRIX) {
     PetscCall(AIJFmtStateGet(*local, &s));
     PetscCall(AIJFmtNameGuardBegin(*local, s, &whole));

@@ -28,7 +28,8 @@ static PetscErrorCode AddDeviceCsr(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *in
   SpmvPattern pattern;
 
   PetscFunctionBegin;
-  if (!s->device_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  /* values that came by coordinates while the block was still the parent's are there, too */
+  if (!s->device_csr && !AIJFmtCudaIsCurrent(A, s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtHostPatternGet(A, &pattern));
   info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
   PetscCall(AIJFmtHostPatternRestore(A, &pattern));
