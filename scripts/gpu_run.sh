@@ -14,7 +14,7 @@
 #                 with a matrix ten times the device memory that it may take
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   spgemm        spgemm_bench: products of matrices against cuSPARSE
-#   cg            cg_bench: iterations of conjugate gradients in every mode, beside the product alone
+#   cg            KSPCGDEVICE against KSPCG; cg_bench: iterations of its engine in every mode, beside the product alone
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
 #   mpi           GPU-aware MPI on two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
@@ -150,6 +150,11 @@ step_mat() {
   single=$((limit[mat] * 2 / 3))
   read -r -a formats < <(manifest formats)
   for format in "${formats[@]}"; do try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0; done # alone
+  # what a format declines cuSPARSE multiplies, which is not always right where processes share a GPU through MPS
+  for format in "${formats[@]}"; do
+    try_aside conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.declines" "${common[@]}" -sample 3 -malloc_dump
+  done
+  collect
   start_sharing
   for format in "${formats[@]}"; do
     for ranks in 1 2; do try_aside mpiexec -n "$ranks" mat_values -format "$format" "${common[@]}" -malloc_dump; done
@@ -159,7 +164,6 @@ step_mat() {
       try_aside mpiexec -n "$ranks" conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.$ranks" \
         "${insist[@]}" "${common[@]}" -malloc_dump
     done
-    try_aside conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.declines" "${common[@]}" -malloc_dump
   done
   collect
   for program in ksp_history ksp_refresh; do try mpiexec -n 2 "$program" "${insist[@]}" "${common[@]}"; done
@@ -283,8 +287,11 @@ step_spgemm() {
 }
 
 step_cg() {
+  local mode program
   single=$((limit[cg] - 5))
   try unit_kernels cg_test.c cg_fault_test.c
+  for mode in auto chunk graph persistent; do try cgdevice_compare -mode "$mode" -use_gpu_aware_mpi 0; done
+  for program in cgdevice_cases cgdevice_repeat; do try "$program" -use_gpu_aware_mpi 0; done
   # shellcheck disable=SC2086
   try cg_bench ${CG_ARGS:-} --budget $((limit[cg] * 6 / 10)) --commit "$(manifest commit)" --out "$out/cg.json"
 }

@@ -45,12 +45,14 @@ static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a factor allows the product on the GPU, and whether it asks for it. `auto` does not: that this is faster has
-   not been measured. Without CUDA in PETSc all values travel there and back for each product. */
+/* Whether a factor allows the product on the GPU, and whether it asks for it. `auto` asks where values are on the GPU
+   or many; without CUDA in PETSc it never does, because all values would travel there and back for each product. */
 static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPIInt *cuda)
 {
   Mat_AIJFmt *s;
+  Mat         blocks[2];
   PetscBool   cuda_parent;
+  int64_t     nonzeros = 0;
   int         where;
 
   PetscFunctionBegin;
@@ -63,8 +65,20 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPII
   }
   if (where == AIJFMT_ON_GPU) *asks = 1;
   PetscCall(AIJFmtIsCudaParent(s, &cuda_parent));
-  if (!cuda_parent) *cuda = 0;
-  else if (s->class_options.value[AIJFMT_VALUES] == AIJFMT_ON_HOST) *may = 0; /* that parent needs a CSR on the GPU */
+  if (!cuda_parent) {
+    *cuda = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (s->class_options.value[AIJFMT_VALUES] == AIJFMT_ON_HOST) *may = 0; /* that parent needs a CSR on the GPU */
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) {
+    Mat_AIJFmt *inner;
+
+    PetscCall(AIJFmtStateGet(blocks[b], &inner));
+    if (inner && AIJFmtCudaIsCurrent(blocks[b], inner)) *asks = 1;
+    PetscCall(AIJFmtNonzeros(blocks[b], &nonzeros));
+  }
+  if (nonzeros >= AIJFMT_DEVICE_MIN_NONZEROS) *asks = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

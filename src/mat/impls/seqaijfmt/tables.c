@@ -21,7 +21,7 @@ static const SpmvOptionDesc class_rows[] = {
                            "until an operation is faster on the GPU, or values arrive there"},
     [AIJFMT_PRODUCTS] = {"products", SPMV_OPTION_ENUM, AIJFMT_AUTO, 0, 0, places,
                          "where products of matrices are computed; auto: on the GPU, where there is one, but small "
-                         "ones where the values are, and those of parallel matrices on the host"},
+                         "ones where the values are"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
