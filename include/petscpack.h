@@ -9,8 +9,8 @@
 
 #include <petscksp.h>
 
-/* Three names per format: for any communicator, for one process, and for several. They follow the rows of
-   src/kernels/formats.def, which the plugin checks when it is compiled. */
+/* Three names per type: for any communicator, for one process, and for several. They follow the rows of
+   src/mat/impls/seqaijfmt/types.def, which the plugin checks when it is compiled. */
 #define MATAIJCRSV    "aijcrsv"
 #define MATSEQAIJCRSV "seqaijcrsv"
 #define MATMPIAIJCRSV "mpiaijcrsv"
@@ -24,6 +24,11 @@
 #define MATAIJCODSELL    "aijcodsell"
 #define MATSEQAIJCODSELL "seqaijcodsell"
 #define MATMPIAIJCODSELL "mpiaijcodsell"
+
+/* The best of all formats, and of the parent type, for each sequential block */
+#define MATAIJAUTO    "aijauto"
+#define MATSEQAIJAUTO "seqaijauto"
+#define MATMPIAIJAUTO "mpiaijauto"
 
 /* Where the packed arrays may lie, for MatAIJFmtSetDevice() */
 typedef const char *MatAIJFmtDevice;
@@ -81,10 +86,20 @@ typedef struct {
   PetscLogDouble convert_time, refresh_time;
 } MatAIJFmtInfo;
 
+/* The numbers of the machine by which MATAIJAUTO predicts times; each is 0 where it shall be measured */
+typedef struct {
+  PetscLogDouble host_bandwidth; /* bytes per second that one core reads from memory */
+  PetscLogDouble host_rate;      /* nonzeros per second that one core multiplies as plain CSR in its cache */
+  PetscLogDouble gpu_bandwidth;  /* bytes per second that the GPU reads and writes when it copies */
+  PetscLogDouble gpu_launch;     /* seconds from one launch of a kernel to the next */
+} PetscPackMachine;
+
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
 PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
+PETSC_EXTERN PetscErrorCode PetscPackSetMachine(const PetscPackMachine *);
+PETSC_EXTERN PetscErrorCode PetscPackGetMachine(PetscPackMachine *);
 
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);
@@ -99,6 +114,7 @@ PETSC_EXTERN PetscErrorCode MatAIJFmtGetDecline(Mat, PetscBool *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetDevice(Mat, MatAIJFmtDevice);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetDevice(Mat, MatAIJFmtDevice *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
+PETSC_EXTERN PetscErrorCode MatAIJAutoGetFormat(Mat, const char *[]);
 
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetMode(KSP, KSPCGDeviceMode);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetMode(KSP, KSPCGDeviceMode *);

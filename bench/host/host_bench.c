@@ -13,6 +13,7 @@
 #include "check.h"
 #include "core/simd.h"
 #include "families.h"
+#include <spmv_predict.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +203,9 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
   const SpmvPattern *p         = &matrix->csr.pattern;
   const int64_t      csr_bytes = spmv_csr_bytes(p, matrix->csr.scalar_type);
   const int64_t      vectors   = (p->rows + p->cols) * spmv_scalar_bytes(matrix->csr.scalar_type);
+  SpmvPatternFacts   facts;
 
+  spmv_pattern_facts(p, &facts);
   printf("\n%s: %lld rows, %lld columns, %lld nonzeros, CSR %.1f MB\n", matrix->name, (long long)p->rows,
          (long long)p->cols, (long long)p->nnz, 1e-6 * (double)csr_bytes);
   printf("  %-28s %9s %9s %7s %7s %8s %9s %9s\n", "", "min ms", "median ms", "bytes", "GB/s", "x aij", "x no inode",
@@ -210,9 +213,10 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
   if (json)
     fprintf(json,
             "%s\n  {\"matrix\": \"%s\", \"rows\": %lld, \"cols\": %lld, \"nnz\": %lld, \"csr_bytes\": %lld, "
-            "\"kernels\": [",
+            "\"repeated\": %lld, \"loose\": %lld, \"uneven\": %lld, \"far\": %lld, \"kernels\": [",
             first ? "" : ",", matrix->name, (long long)p->rows, (long long)p->cols, (long long)p->nnz,
-            (long long)csr_bytes);
+            (long long)csr_bytes, (long long)facts.repeated, (long long)facts.loose, (long long)facts.uneven,
+            (long long)facts.far);
   for (int i = 0; i < count; i++) {
     const Subject *s   = &subject[i];
     const double   min = s->ms[0], median = s->ms[rounds / 2];
@@ -226,9 +230,10 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
       fprintf(json,
               "%s\n    {\"name\": \"%s\", \"own\": %s, \"accepted\": %s, \"bytes\": %lld, \"min_ms\": %.4f, "
               "\"median_ms\": %.4f, \"gb_per_s\": %.3f, \"speed_vs_aij\": %.3f, \"speed_vs_aij_no_inodes\": %.3f, "
-              "\"analyze_ms\": %.2f, \"build_ms\": %.2f, \"update_ms\": %.2f}",
+              "\"work_bytes\": %lld, \"analyze_ms\": %.2f, \"build_ms\": %.2f, \"update_ms\": %.2f}",
               i ? "," : "", s->name, s->plan ? "true" : "false", !s->plan || s->analysis.accepted ? "true" : "false",
-              (long long)s->bytes, min, median, gb_s, of_aij, of_plain, s->analyze_ms, s->build_ms, s->update_ms);
+              (long long)s->bytes, min, median, gb_s, of_aij, of_plain,
+              (long long)(s->plan ? s->plan->memory.work_bytes : 0), s->analyze_ms, s->build_ms, s->update_ms);
   }
   if (json) fprintf(json, "]}");
   fflush(stdout);
@@ -284,15 +289,22 @@ static FILE *open_json(const Request *request)
   const time_t             today = time(NULL);
   char                     date[32], cpu[256];
   FILE                    *json = fopen(request->json, "w");
+  SpmvMachine              machine;
+  SpmvExec                 exec;
 
   if (!json) return NULL;
+  spmv_exec_init(&exec, SPMV_HOST);
+  (void)spmv_machine_measure(&machine, &exec); /* all zeros where there is no memory for it */
   strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&today));
   processor_name(cpu, sizeof cpu);
   fprintf(json,
           "{\"program\": \"host_bench\", \"date\": \"%s\", \"cpu\": \"%s\", \"isa\": \"%s\", \"compiler\": \"%s\",\n"
-          " \"petsc\": \"%d.%d.%d\", \"commit\": \"%s\", \"rounds\": %d, \"clock\": \"thread\",\n \"results\": [",
+          " \"petsc\": \"%d.%d.%d\", \"commit\": \"%s\", \"rounds\": %d, \"clock\": \"thread\",\n"
+          " \"machine\": {\"bandwidth\": %.4g, \"cache_bandwidth\": %.4g, \"cache_bytes\": %.0f, \"rate\": %.4g},\n"
+          " \"results\": [",
           date, cpu, isa[spmv_isa()], __VERSION__, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
-          request->commit, request->rounds);
+          request->commit, request->rounds, machine.bandwidth, machine.cache_bandwidth, machine.cache_bytes,
+          machine.rate);
   return json;
 }
 

@@ -299,6 +299,7 @@ static void enqueue_grid(dim3 blocks, dim3 threads, cudaStream_t stream, std::fu
     set_last_error(cudaErrorInvalidConfiguration); /* petscpack uses one dimension only */
     return;
   }
+  if (call_fails()) return;
   const cudaError_t error = enqueue(stream, [=] {
     position = {{0, 0, 0}, {0, 0, 0}, {threads.x, 1, 1}, {blocks.x, 1, 1}};
     run(blocks.x, (int)threads.x, body);

@@ -147,6 +147,17 @@ void catch_up(long copies)
 
 void catch_up() { catch_up(LONG_MAX); }
 
+bool call_fails()
+{
+  Machine                                    &m = machine();
+  const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
+
+  if (m.calls < 0 || m.calls-- > 0) return false;
+  m.call_failed = true;
+  set_last_error(cudaErrorLaunchOutOfResources);
+  return true;
+}
+
 void set_last_error(cudaError_t error) { last_error = error; }
 
 cudaError_t result(cudaError_t error)
@@ -185,6 +196,16 @@ long spmv_emulator_allow(long allocations)
   machine().allowed = allocations;
   machine().refused = 0;
   return refused;
+}
+
+int spmv_emulator_fail_after(long calls)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  const bool                                  failed = machine().call_failed;
+
+  machine().calls       = calls;
+  machine().call_failed = false;
+  return failed;
 }
 
 cudaError_t cudaGetDeviceCount(int *count)
@@ -241,6 +262,8 @@ const char *cudaGetErrorName(cudaError_t error)
     return "cudaErrorInvalidResourceHandle";
   case cudaErrorNotReady:
     return "cudaErrorNotReady";
+  case cudaErrorLaunchOutOfResources:
+    return "cudaErrorLaunchOutOfResources";
   case cudaErrorStreamCaptureUnsupported:
     return "cudaErrorStreamCaptureUnsupported";
   }
@@ -333,6 +356,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *about, const void *p
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
   if (bytes == 0) return cudaSuccess;
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   if (kind != cudaMemcpyDefault) {
     const bool to_device   = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
@@ -348,6 +372,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t stream)
 {
   if (bytes && !fits(block, bytes, true)) return result(cudaErrorInvalidValue);
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   return enqueue(stream, [=] { memset(block, value, bytes); });
 }
 }

@@ -38,11 +38,13 @@ struct Machine {
   std::map<char *, DeviceBlock>     device;
   size_t                            used    = 0;
   long                              allowed = -1, refused = 0; /* allocations: see spmv_emulator.h */
-  int                               depth = 0;                 /* nested work */
-  std::map<const char *, size_t>    pinned;                    /* blocks and their bytes */
-  std::set<CUgraph_st *>            captures;                  /* that have not ended */
-  std::deque<std::function<void()>> late;                      /* copies from pinned memory */
-  long                              put_off = 0;               /* copies that ever were late */
+  long                              calls       = -1;          /* that succeed before one fails: see there */
+  bool                              call_failed = false;
+  int                               depth       = 0; /* nested work */
+  std::map<const char *, size_t>    pinned;          /* blocks and their bytes */
+  std::set<CUgraph_st *>            captures;        /* that have not ended */
+  std::deque<std::function<void()>> late;            /* copies from pinned memory */
+  long                              put_off = 0;     /* copies that ever were late */
   CUstream_st                       default_stream;
 };
 
@@ -69,6 +71,9 @@ void catch_up(long copies);
 
 /* Whether what is forbidden during a capture is forbidden to this thread */
 bool capturing();
+
+/* Whether a test lets this call fail; then its error has been remembered, and the call must do nothing */
+bool call_fails();
 
 void set_last_error(cudaError_t);
 

@@ -9,6 +9,7 @@ using namespace spmv_emulator;
 extern "C" {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   *stream           = new CUstream_st;
   (*stream)->device = current_device;
   return cudaSuccess;
@@ -21,6 +22,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
   catch_up();
   return cudaSuccess;
@@ -31,6 +33,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigne
 {
   CUstream_st *stream = stream_of(stream_);
 
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   if (event->captured == stream->captured) return cudaSuccess;
   if (!event->captured || stream->captured || !machine().captures.count(event->captured))
     return result(cudaErrorStreamCaptureUnsupported);
@@ -40,6 +43,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigne
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
   else {
     catch_up();
@@ -50,6 +54,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   if (!stream || stream->captured) return result(cudaErrorStreamCaptureUnsupported);
   stream->captured = new CUgraph_st;
   stream->captured->streams.push_back(stream);
@@ -62,7 +67,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
   *graph = stream->captured;
   for (CUstream_st *joined : (*graph)->streams) joined->captured = nullptr;
   machine().captures.erase(*graph);
-  return cudaSuccess;
+  if (!call_fails()) return cudaSuccess;
+  delete *graph; /* the capture has ended nevertheless */
+  *graph = nullptr;
+  return cudaErrorLaunchOutOfResources;
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
 {
@@ -76,12 +84,14 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode)
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   *exec         = new CUgraphExec_st;
   (*exec)->work = graph->work;
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   for (const auto &work : exec->work) {
     const cudaError_t error = enqueue(stream, work);
     if (error) return error;
@@ -101,12 +111,14 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   *event           = new CUevent_st;
   (*event)->device = current_device;
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
 
   if (event->device != (stream ? stream->device : current_device)) return result(cudaErrorInvalidResourceHandle);
@@ -122,6 +134,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+  if (call_fails()) return cudaErrorLaunchOutOfResources;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
   catch_up(event->copies);
   return cudaSuccess;

@@ -20,6 +20,10 @@ static PetscErrorCode CheckLate(KSP ksp) { return KSPSetCheckNormIteration(ksp, 
 static PetscErrorCode LongChunk(KSP ksp) { return KSPCGDeviceSetChunk(ksp, 17); }
 static PetscErrorCode Eigenvalues(KSP ksp) { return KSPSetComputeEigenvalues(ksp, PETSC_TRUE); }
 static PetscErrorCode SingleReduction(KSP ksp) { return KSPCGUseSingleReduction(ksp, PETSC_TRUE); }
+#if PETSC_VERSION_GE(3, 20, 0)
+static PetscErrorCode AtLeastThirty(KSP ksp) { return KSPSetMinimumIterations(ksp, 30); }
+static PetscErrorCode AtLeastFour(KSP ksp) { return KSPSetMinimumIterations(ksp, 4); }
+#endif
 static PetscErrorCode Single(KSP ksp)
 {
   PetscFunctionBeginUser;
@@ -135,6 +139,26 @@ static PetscErrorCode Ends(Mat A, Mat plain)
   PetscCall(Compare("no iterations", A, plain, few, NULL, "no iterations"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if PETSC_VERSION_GE(3, 20, 0)
+/* A minimum of iterations above and below the number that the tolerance needs, and above the maximum */
+static PetscErrorCode Minimum(Mat A, Mat plain)
+{
+  CGDevSetup setup = CGDevTestSetup();
+
+  PetscFunctionBeginUser;
+  for (int norm = KSP_NORM_PRECONDITIONED; norm <= KSP_NORM_NATURAL; norm++) {
+    setup.norm = (KSPNormType)norm;
+    setup.rtol = (PetscReal)1e-1;
+    PetscCall(Compare("more iterations than the tolerance needs", A, plain, setup, AtLeastThirty, NULL));
+    setup.rtol = (PetscReal)1e-4;
+    PetscCall(Compare("a minimum below what the tolerance needs", A, plain, setup, AtLeastFour, NULL));
+  }
+  setup.max_it = 5;
+  PetscCall(Compare("a minimum above the maximum", A, plain, setup, AtLeastThirty, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 static PetscErrorCode Monitors(Mat A, Mat plain)
 {
@@ -315,6 +339,9 @@ static PetscErrorCode All(MatType type)
   PetscCall(CGDevTestMatrix(1, type, &A));
   PetscCall(CGDevTestMatrix(1, MATAIJ, &plain));
   PetscCall(Ends(A, plain));
+#if PETSC_VERSION_GE(3, 20, 0)
+  PetscCall(Minimum(A, plain));
+#endif
   PetscCall(Monitors(A, plain));
   PetscCall(MonitorOfNorms(A, plain));
   PetscCall(RightHandSides(A, plain));

@@ -9,6 +9,8 @@ static const char help[] = "Compares KSPCGDEVICE with KSPCG.\n";
 
 #include <spmv_kernels.h>
 
+enum { FORMATS_MAX = 16 };
+
 static const char *const pcs[] = {PCNONE, PCJACOBI, PCPBJACOBI};
 
 /* format: that of the matrix for KSPCGDEVICE, or NULL for a plain one */
@@ -32,29 +34,49 @@ static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How many combinations there must have been. They are numbers, so that a table that loses entries is noticed; formats
+   that are added only add to them. */
+static PetscErrorCode CheckCounts(int plain, const int packed[], int every)
+{
+  enum { PLAIN = 72 /* 6 matrices, 4 norms, 3 preconditioners */, FORMATS = 4 };
+  const int fewest = PLAIN / every - 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(CGDevTestCheck((PetscBool)(plain == PLAIN), "plain matrices", "not all combinations"));
+  PetscCall(CGDevTestCheck((PetscBool)(spmv_format_count() >= FORMATS), "packed matrices", "not all formats"));
+  for (int i = 0; i < spmv_format_count(); i++)
+    PetscCall(CGDevTestCheck((PetscBool)(packed[i] >= fewest), spmv_format_get(i)->name, "too few combinations"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   KSPCGDeviceMode mode  = KSP_CGDEVICE_GRAPH;
-  int             count = 0, every, status;
+  int             count = 0, plain_count = 0, packed[FORMATS_MAX] = {0}, every, status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-mode", KSPCGDeviceModes, (PetscEnum *)&mode, NULL));
-  every = mode == KSP_CGDEVICE_AUTO || mode == KSP_CGDEVICE_PERSISTENT ? 12 : 3;
+  PetscCheck(spmv_format_count() <= FORMATS_MAX, PETSC_COMM_WORLD, PETSC_ERR_SUP, "more formats than counters");
+  every =
+      mode == KSP_CGDEVICE_AUTO || mode == KSP_CGDEVICE_PERSISTENT ? 13 : 3; /* no factor of the number of formats */
   for (int i = 0; i < CGDEV_MATRICES; i++) {
     Mat plain;
 
     PetscCall(CGDevTestMatrix(i, MATAIJ, &plain));
     for (int norm = KSP_NORM_NONE; norm <= KSP_NORM_NATURAL; norm++)
       for (size_t p = 0; p < sizeof pcs / sizeof *pcs; p++)
-        /* The plain matrix and every third format, or every twelfth where the product is that of a CSR anyway: more
+        /* The plain matrix and every third format, or every thirteenth where the product is that of a CSR anyway: more
            takes the emulated GPU too long */
         for (int format = -1; format < spmv_format_count(); format++)
-          if (format < 0 || (count++ % every) == 0)
+          if (format < 0 || (count++ % every) == 0) {
             PetscCall(Compare(i, plain, (KSPNormType)norm, pcs[p], mode, format < 0 ? NULL : spmv_format_get(format)));
+            (*(format < 0 ? &plain_count : &packed[format]))++;
+          }
     PetscCall(MatDestroy(&plain));
   }
+  PetscCall(CheckCounts(plain_count, packed, every));
   status = CGDevTestEnd();
   PetscCall(PetscFinalize());
   return status;

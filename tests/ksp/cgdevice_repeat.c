@@ -174,6 +174,78 @@ static PetscErrorCode Life(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How iterations are enqueued: of one length, and lengths that divide the number of iterations or do not */
+static const struct {
+  KSPCGDeviceMode mode;
+  PetscInt        chunk;
+} schedules[] = {{KSP_CGDEVICE_GRAPH, 0},      {KSP_CGDEVICE_GRAPH, 1},      {KSP_CGDEVICE_GRAPH, 3},
+                 {KSP_CGDEVICE_GRAPH, 17},     {KSP_CGDEVICE_GRAPH, 64},     {KSP_CGDEVICE_CHUNK, 0},
+                 {KSP_CGDEVICE_CHUNK, 1},      {KSP_CGDEVICE_CHUNK, 7},      {KSP_CGDEVICE_CHUNK, 64},
+                 {KSP_CGDEVICE_PERSISTENT, 0}, {KSP_CGDEVICE_PERSISTENT, 5}, {KSP_CGDEVICE_HOST, 0}};
+
+static PetscErrorCode SameBits(const CGDevOutcome *a, const CGDevOutcome *b, PetscBool *same)
+{
+  const PetscScalar *x, *y;
+  PetscInt           n;
+  PetscBool          solution;
+
+  PetscFunctionBeginUser;
+  *same = PETSC_FALSE;
+  if (a->iterations != b->iterations || a->count != b->count) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMemcmp(a->norms, b->norms, a->count * sizeof *a->norms, same));
+  PetscCall(VecGetLocalSize(a->x, &n));
+  PetscCall(VecGetArrayRead(a->x, &x));
+  PetscCall(VecGetArrayRead(b->x, &y));
+  PetscCall(PetscMemcmp(x, y, n * sizeof *x, &solution));
+  PetscCall(VecRestoreArrayRead(a->x, &x));
+  PetscCall(VecRestoreArrayRead(b->x, &y));
+  if (!solution) *same = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solution and all norms have the same bits in every solve of a mode, and in the modes graph and chunk, whatever
+   the length of a chunk, with one solver or with several */
+static PetscErrorCode Bits(MatType type, int matrix, const char pc[])
+{
+  static CGDevOutcome first, o;
+  CGDevSetup          setup = CGDevTestSetup();
+  char                name[96];
+  PetscBool           same;
+  Mat                 A;
+  KSP                 ksp;
+
+  PetscFunctionBeginUser;
+  setup.pc = pc;
+  PetscCall(CGDevTestMatrix(matrix, type, &A));
+  for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+    const PetscBool fresh =
+        i == 0 || (schedules[i].mode != schedules[i - 1].mode && schedules[i].mode != KSP_CGDEVICE_CHUNK) ? PETSC_TRUE
+                                                                                                          : PETSC_FALSE;
+
+    setup.mode = schedules[i].mode;
+    PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
+    PetscCall(KSPCGDeviceSetChunk(ksp, schedules[i].chunk));
+    for (int again = 0; again < 2; again++) {
+      PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
+      if (fresh && !again) {
+        PetscCall(VecDestroy(&first.x));
+        first = o;
+        continue;
+      }
+      PetscCall(SameBits(&first, &o, &same));
+      PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s, mode %s, chunks of %" PetscInt_FMT, type, pc,
+                              KSPCGDeviceModes[setup.mode], schedules[i].chunk));
+      PetscCall(CGDevTestCheck((PetscBool)(o.iterations > 4), name, "too few iterations to see a difference"));
+      PetscCall(CGDevTestCheck(same, name, "other bits"));
+      PetscCall(VecDestroy(&o.x));
+    }
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(VecDestroy(&first.x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HasMode(PetscBool *has)
 {
   PetscObject state;
@@ -215,6 +287,9 @@ int main(int argc, char **argv)
   for (size_t t = 0; t < sizeof types / sizeof *types; t++)
     for (int mode = KSP_CGDEVICE_CHUNK; mode <= KSP_CGDEVICE_PERSISTENT; mode++)
       PetscCall(Loop(types[t], (KSPCGDeviceMode)mode, mode == KSP_CGDEVICE_CHUNK ? PCPBJACOBI : PCJACOBI));
+  PetscCall(Bits(MATAIJ, 1, PCJACOBI));
+  PetscCall(Bits(MATAIJRBP, 3, PCPBJACOBI));
+  PetscCall(Bits(MATAIJFOLD, 3, PCNONE));
   PetscCall(Reuse());
   PetscCall(Life());
   PetscCall(Replace());

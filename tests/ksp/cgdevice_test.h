@@ -33,7 +33,7 @@ typedef struct {
   PetscBool       guess; /* begin with a vector that is not zero */
   PetscErrorCode (*configure)(KSP);
 } CGDevSetup;
-/* Jacobi, its norm, graph, 1e-8, no limit of divergence, 1000 iterations, from zero */
+/* Jacobi, its norm, graph, 1e-8 (1e-4 in single precision), no limit of divergence, 1000 iterations, from zero */
 CGDevSetup CGDevTestSetup(void);
 
 typedef struct {
@@ -47,6 +47,8 @@ typedef struct {
 
 /* A solver of that type for A, preconditioned by P */
 PetscErrorCode CGDevTestCreate(KSPType type, Mat A, Mat P, const CGDevSetup *setup, KSP *ksp);
+/* The smooth right-hand side of solves that have no other */
+PetscErrorCode CGDevTestRightHandSide(Vec b);
 /* A solve; b may be NULL for a smooth right-hand side. Destroy outcome->x. */
 PetscErrorCode CGDevTestSolve(KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutcome *outcome);
 

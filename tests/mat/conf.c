@@ -2,6 +2,7 @@
   conf.c - matrices and vectors for the operations of the conformance test
 */
 #include "conf.h"
+#include <spmv_kernels.h>
 
 enum { VALUE_SEED = 7 };
 
@@ -16,6 +17,11 @@ static PetscInt LocalSize(const Conf *c, PetscInt global, ConfLayout layout)
     index--;
   }
   return global / share + (index < global % share);
+}
+
+const char *ConfFormat(int f)
+{
+  return f < spmv_format_count() ? spmv_format_get(f)->name : f == spmv_format_count() ? "auto" : NULL;
 }
 
 PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout)

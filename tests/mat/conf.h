@@ -67,6 +67,9 @@ extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_value
 
 /* ---- conf.c: matrices and vectors for operations ---- */
 
+/* The types under test, by what follows "aij" in their names: all formats, and "auto"; NULL beyond the last */
+const char *ConfFormat(int f);
+
 PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout);
 /* base with the format appended: "seqaij" gives "seqaijrbp". text holds CONF_TYPE_MAX characters. */
 PetscErrorCode ConfName(const Conf *c, const char *base, char *text);

@@ -98,8 +98,8 @@ static PetscErrorCode RunOperation(ConfRun *run, const ConfOperation *o)
     spec = matrix->spec();
     PetscCall(MeasureMatrix(&spec, &nonzeros, &work));
     if (nonzeros > nonzeros_max || !MakesSense(o, &spec, run->sequential, work)) continue;
-    for (int f = 0; f < spmv_format_count(); f++) {
-      const char *format = spmv_format_get(f)->name;
+    for (int f = 0; ConfFormat(f); f++) {
+      const char *format = ConfFormat(f);
 
       if (run->format[0]) PetscCall(PetscStrcmp(run->format, format, &chosen));
       for (int layout = 0; layout < (run->size > 1 ? CONF_LAYOUT_COUNT : 1) && chosen; layout++) {

@@ -228,9 +228,9 @@ int main(int argc, char **argv)
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-format", only, sizeof only, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-verbose", &verbose, NULL));
-  for (int f = 0; f < spmv_format_count(); f++) {
-    if (only[0]) PetscCall(PetscStrcmp(only, spmv_format_get(f)->name, &chosen));
-    if (chosen) PetscCall(TryFormat(spmv_format_get(f)->name));
+  for (int f = 0; ConfFormat(f); f++) {
+    if (only[0]) PetscCall(PetscStrcmp(only, ConfFormat(f), &chosen));
+    if (chosen) PetscCall(TryFormat(ConfFormat(f)));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " passed, %" PetscInt_FMT " failed\n", passed, failed));
   PetscCall(PetscFinalize());

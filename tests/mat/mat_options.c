@@ -5,6 +5,7 @@
 static const char help[] = "Options of the packed types, and the check of their products.\n";
 
 #include "mat_options.h"
+#include "../../src/mat/impls/seqaijfmt/tables.h"
 
 static PetscInt failed;
 
@@ -249,11 +250,13 @@ int main(int argc, char **argv)
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscPackInitializePackage()); /* a second call changes nothing */
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  for (int f = 0; f < spmv_format_count(); f++) {
-    PetscCall(PetscSNPrintf(type, sizeof(type), "aij%s", spmv_format_get(f)->name));
+  for (int f = 0; ConfFormat(f); f++) {
+    const SpmvFormat *table = f < spmv_format_count() ? spmv_format_get(f) : &AIJFmtAutoTable;
+
+    PetscCall(PetscSNPrintf(type, sizeof(type), "aij%s", ConfFormat(f)));
     PetscCall(Flags(type));
-    PetscCall(FormatOptions(type, spmv_format_get(f)));
-    PetscCall(Tables(type, spmv_format_get(f)));
+    PetscCall(FormatOptions(type, table));
+    PetscCall(Tables(type, table));
     PetscCall(ViewBefore(type));
     PetscCall(Counters(type));
     PetscCall(OptionsSurvive(type));

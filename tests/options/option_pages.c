@@ -81,8 +81,10 @@ static void write_page(FILE *page, const SpmvFormat *table)
   fprintf(page, "# Options of `%s`\n\n%s\n%s.\n\n", title, note, table->summary);
   print_table(page, table);
   if (table == &AIJFmtProcessTable)
-    fprintf(page, "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
-                  " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n");
+    fprintf(
+        page,
+        "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
+        " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()` and\n`PetscPackSetMachine()`.\n");
   else print_calls(page, table);
   if (table == &AIJFmtClassTable)
     fprintf(page, "\nThe first four have functions of their own too: `MatAIJFmtSetCheck()`, `MatAIJFmtSetEager()`,"
@@ -95,8 +97,9 @@ static const SpmvFormat *table_at(int i)
   const int formats = spmv_format_count();
 
   return i < formats        ? spmv_format_get(i)
-         : i == formats     ? &AIJFmtClassTable
-         : i == formats + 1 ? &AIJFmtProcessTable
+         : i == formats     ? &AIJFmtAutoTable
+         : i == formats + 1 ? &AIJFmtClassTable
+         : i == formats + 2 ? &AIJFmtProcessTable
                             : NULL;
 }
 

@@ -74,15 +74,26 @@ PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes)
 
 static PetscErrorCode SetFromOptions(void)
 {
-  SpmvOptions process;
+  SpmvOptions      process;
+  PetscPackMachine machine;
 
   PetscFunctionBegin;
   spmv_options_init(&process, &AIJFmtProcessTable);
-  process.value[0] = (double)device_keep;
+  PetscCall(PetscPackGetMachine(&machine));
+  process.value[PETSCPACK_DEVICE_KEEP]    = (double)device_keep;
+  process.value[PETSCPACK_HOST_BANDWIDTH] = machine.host_bandwidth;
+  process.value[PETSCPACK_HOST_RATE]      = machine.host_rate;
+  process.value[PETSCPACK_GPU_BANDWIDTH]  = machine.gpu_bandwidth;
+  process.value[PETSCPACK_GPU_LAUNCH]     = machine.gpu_launch;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack", NULL);
-  PetscCall(AIJFmtTableRead(NULL, &process, "PetscPackSetDeviceKeep", PetscOptionsObject));
+  PetscCall(AIJFmtTableRead(NULL, &process, "PetscPackSetMachine", PetscOptionsObject));
   PetscOptionsEnd();
-  PetscCall(PetscPackSetDeviceKeep((PetscInt64)process.value[0]));
+  machine = (PetscPackMachine){.host_bandwidth = process.value[PETSCPACK_HOST_BANDWIDTH],
+                               .host_rate      = process.value[PETSCPACK_HOST_RATE],
+                               .gpu_bandwidth  = process.value[PETSCPACK_GPU_BANDWIDTH],
+                               .gpu_launch     = process.value[PETSCPACK_GPU_LAUNCH]};
+  PetscCall(PetscPackSetDeviceKeep((PetscInt64)process.value[PETSCPACK_DEVICE_KEEP]));
+  PetscCall(PetscPackSetMachine(&machine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,11 +111,14 @@ static PetscErrorCode SetFromOptions(void)
 @*/
 PetscErrorCode PetscPackFinalizePackage(void)
 {
+  const PetscPackMachine measured = {.host_bandwidth = 0};
+
   PetscFunctionBegin;
   PetscCall(AIJFmtParentsReset());
   spmv_staging_release();
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));
+  PetscCall(PetscPackSetMachine(&measured));
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,6 +25,7 @@ typedef enum cudaError {
   cudaErrorInvalidDevice            = 101,
   cudaErrorInvalidResourceHandle    = 400,
   cudaErrorNotReady                 = 600,
+  cudaErrorLaunchOutOfResources     = 701,
   cudaErrorStreamCaptureUnsupported = 900
 } cudaError_t;
 

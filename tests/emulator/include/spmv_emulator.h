@@ -10,6 +10,11 @@ extern "C" {
    Returns how many have failed since the last call. */
 long spmv_emulator_allow(long allocations);
 
+/* From now on so many calls that give a stream work, make a stream, an event or a graph, or wait for one succeed, and
+   the next one fails with cudaErrorLaunchOutOfResources; negative: none fails. Returns whether one has failed since the
+   last call. */
+int spmv_emulator_fail_after(long calls);
+
 #ifdef __cplusplus
 }
 #endif

@@ -107,7 +107,7 @@ PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Ve
    where it is known to be. */
 PetscErrorCode AIJFmtCudaCsr(Mat A, Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
 {
-  const PetscBool borrows = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool borrows = AIJFmtPlanOptions(s)->format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
   const PetscBool wanted  = s->class_options.value[AIJFMT_VALUES] == AIJFMT_ON_GPU ? PETSC_TRUE : PETSC_FALSE;
   PetscBool       cuda;
   SpmvCsr         there;

@@ -87,7 +87,7 @@ static PetscErrorCode CanMultiply(Mat A, Mat_AIJFmt *s, ProductKind kind, PetscB
   *can = s->plan && (kind == PRODUCT || (s->plan->format->caps & SPMV_CAP_TRANSPOSE)) ? PETSC_TRUE : PETSC_FALSE;
   if (s->plan && !*can && !s->transpose_reason[0]) {
     PetscCall(PetscSNPrintf(s->transpose_reason, sizeof s->transpose_reason, "format %s has no transposed product",
-                            s->row->format));
+                            s->plan->format->name));
     PetscCall(PetscInfo(A, "transposed products by the parent type: %s\n", s->transpose_reason));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,6 +133,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   PetscCall(EmptyProduct(A, kind, z, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
+  if (!transposed) PetscCall(AIJFmtTrialBegin(A, s, x));
   PetscCall(CanMultiply(A, s, kind, &done));
   if (!done) PetscCall(ParentProduct(A, s, kind, x, z, y));
   else if (transposed) {
@@ -143,12 +144,14 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   if (!done) {
     if (transposed) s->info.fallbacks_transposed++;
     else s->info.fallbacks++;
+    if (!transposed) PetscCall(AIJFmtTrialEnd(s));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   check = AIJFmtClassFlag(s, AIJFMT_CHECK);
   if (check) PetscCall(AIJFmtCheckBegin(A, transposed, x, z, &reference));
   if (z && z != y) PetscCall(VecCopy(z, y));
   PetscCall(PlanProduct(s, kind, x, z ? PETSC_TRUE : PETSC_FALSE, y));
+  if (!transposed) PetscCall(AIJFmtTrialEnd(s));
   if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
   if (transposed) s->info.products_transposed++;
   else s->info.products++;

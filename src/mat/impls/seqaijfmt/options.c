@@ -7,6 +7,7 @@
 */
 #include "seqaijfmt.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { AIJFMT_NAME_MAX = 128 /* bytes of -mat_aij<format>_<key> */ };
 
@@ -15,6 +16,7 @@ PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *s)
   const SpmvFormat *format = spmv_format_find(s->row->format);
 
   PetscFunctionBegin;
+  if (!strcmp(s->row->format, AIJFmtAutoTable.name)) format = &AIJFmtAutoTable;
   PetscCheck(format, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "libspmvpack has no format %s: libpetscpack and libspmvpack are of different versions", s->row->format);
   spmv_options_init(&s->format_options, format);

@@ -1,7 +1,7 @@
-/* The table of types: formats.def as PETSc names. */
+/* The table of types: types.def as PETSc names. */
 #include "seqaijfmt.h"
 
-/* petscpack.h writes the names out, for its reader's sake: they must be those that formats.def gives. A name that is
+/* petscpack.h writes the names out, for its reader's sake: they must be those that types.def gives. A name that is
    not defined there is seen as its own text, so this comes before the first use of the names. */
 #define TEXT_OF_MACRO(macro) TEXT(macro)
 #define TEXT(text)           #text
@@ -10,9 +10,8 @@
   _Static_assert(IS_NAME(MATAIJ##TYPE, "aij" #name) && IS_NAME(MATSEQAIJ##TYPE, "seqaij" #name) &&                     \
                      IS_NAME(MATMPIAIJ##TYPE, "mpiaij" #name),                                                         \
                  "include/petscpack.h must define MATAIJ" #TYPE " as \"aij" #name "\", MATSEQAIJ" #TYPE                \
-                 " as \"seqaij" #name "\" and MATMPIAIJ" #TYPE " as \"mpiaij" #name                                    \
-                 "\": formats.def has that format");
-#include <formats.def>
+                 " as \"seqaij" #name "\" and MATMPIAIJ" #TYPE " as \"mpiaij" #name "\": types.def has that type");
+#include "types.def"
 #undef SPMV_FORMAT
 #undef IS_NAME
 #undef TEXT
@@ -20,7 +19,7 @@
 
 static const AIJFmtRow rows[] = {
 #define SPMV_FORMAT(name, TYPE, summary) {#name, MATSEQAIJ##TYPE, MATMPIAIJ##TYPE, MATAIJ##TYPE},
-#include <formats.def>
+#include "types.def"
 #undef SPMV_FORMAT
 };
 

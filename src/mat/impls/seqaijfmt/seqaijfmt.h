@@ -14,12 +14,13 @@
 #include <petsc/private/matimpl.h>
 #include <petscpack.h>
 #include <spmv_kernels.h>
+#include <spmv_predict.h>
 #include "compat.h"
 #include "tables.h"
 
-/* One row of formats.def as PETSc types */
+/* One row of types.def as PETSc types */
 typedef struct {
-  const char *format;         /* "rbp" */
+  const char *format;         /* "rbp", or "auto" */
   MatType     seq, mpi, root; /* "seqaijrbp", "mpiaijrbp", "aijrbp" */
 } AIJFmtRow;
 
@@ -54,6 +55,35 @@ typedef struct {
   void  *pinned, *device;
 } AIJFmtBuffer;
 
+enum { AIJFMT_CANDIDATES_MAX = 16, AIJFMT_TRIALS_MAX = 3 };
+
+/* What may serve the products of a matrix of type aijauto, with its times in seconds */
+typedef struct {
+  const SpmvFormat *format;   /* NULL: the parent type */
+  PetscBool         possible; /* else reason says why not */
+  PetscBool         known;    /* the model has constants for it */
+  SpmvPrediction    predicted;
+  double            cost;     /* predicted, of the conversion and all expected products, with the margin */
+  PetscLogDouble    measured; /* the least time of a product; 0: none was measured */
+  char              reason[SPMV_MESSAGE_MAX];
+} AIJFmtCandidate;
+
+/* The choice for one pattern */
+typedef struct {
+  AIJFmtKey       key;
+  PetscBool       valid;
+  SpmvSpace       space;
+  PetscLogDouble  expected;        /* products */
+  PetscLogDouble  products_before; /* of the matrix, when the choice was made */
+  int             count, chosen;
+  AIJFmtCandidate candidate[AIJFMT_CANDIDATES_MAX];
+  SpmvOptions     options; /* of the format chosen */
+  /* -mat_aijauto_trial: the candidates that take turns, the most promising last, so that it can stay */
+  int            trials, trial[AIJFMT_TRIALS_MAX]; /* trials is 0 when none goes on */
+  int            current, runs;                    /* position in trial, and products that it has done */
+  PetscLogDouble start;
+} AIJFmtChoice;
+
 typedef struct {
   const AIJFmtRow    *row;
   const AIJFmtParent *parent; /* what the matrix is beneath our operations */
@@ -87,7 +117,8 @@ typedef struct {
     PetscBool known, same;
   } compared;
   AIJFmtBuffer  buffer_x, buffer_y;
-  MatAIJFmtInfo info; /* counters and times only; the rest is filled when asked for */
+  AIJFmtChoice *choice; /* of a matrix of type aijauto; NULL before the first */
+  MatAIJFmtInfo info;   /* counters and times only; the rest is filled when asked for */
 } Mat_AIJFmt;
 
 /* The plan of a matrix for a solver that multiplies by itself */
@@ -194,6 +225,24 @@ PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscBool      AIJFmtSameStructure(const AIJFmtKey *, const AIJFmtKey *);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
+
+PETSC_INTERN PetscErrorCode AIJFmtReconvert(Mat, Mat_AIJFmt *, Vec);
+
+/* auto.c */
+PETSC_INTERN PetscBool          AIJFmtIsAuto(const Mat_AIJFmt *);
+PETSC_INTERN const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtChoose(Mat, Mat_AIJFmt *, const AIJFmtKey *, char[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode     AIJFmtChooseCandidate(AIJFmtChoice *, int);
+PETSC_INTERN PetscErrorCode     AIJFmtCandidateText(const AIJFmtChoice *, int, char[], size_t);
+
+/* trial.c */
+PETSC_INTERN PetscErrorCode AIJFmtTrialStart(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtTrialBegin(Mat, Mat_AIJFmt *, Vec);
+PETSC_INTERN PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtTrialSettle(Mat, Mat_AIJFmt *, Vec);
+
+/* machine.c */
+PETSC_INTERN PetscErrorCode AIJFmtMachineGet(Mat, SpmvExec *, SpmvMachine *);
 
 /* csr.c */
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);

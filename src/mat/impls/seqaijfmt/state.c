@@ -78,6 +78,7 @@ static PetscErrorCode StateFree(void *ctx)
   PetscCall(AIJFmtStateForget(s));
   PetscCall(AIJFmtBufferFree(s, &s->buffer_x));
   PetscCall(AIJFmtBufferFree(s, &s->buffer_y));
+  PetscCall(PetscFree(s->choice));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,6 +162,7 @@ PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *from, Mat_AIJFmt *to)
   PetscCall(PetscMemcmp(&from->format_options, &to->format_options, sizeof from->format_options, &same));
   if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE] || a[AIJFMT_DEVICE] != b[AIJFMT_DEVICE])
     PetscCall(AIJFmtStateForget(to));
+  if (to->choice && (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE])) to->choice->valid = PETSC_FALSE;
   to->format_options = from->format_options;
   to->class_options  = from->class_options;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -50,7 +50,7 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
 static void Number(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool fresh)
 {
   static PetscInt64 last   = 0;
-  const PetscBool   moves  = s->format_options.format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool   moves  = AIJFmtPlanOptions(s)->format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
   const void       *values = moves && csr->values_space == SPMV_DEVICE ? csr->values : NULL;
 
   if (fresh || values != s->borrowed_values) s->serial = ++last;
@@ -78,11 +78,11 @@ static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
 static SpmvStatus AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool may_decline,
                                   char reason[SPMV_MESSAGE_MAX])
 {
-  SpmvAnalysis analysis;
-  SpmvStatus   status;
+  const SpmvOptions *options = AIJFmtPlanOptions(s);
+  SpmvAnalysis       analysis;
+  SpmvStatus         status;
 
-  status =
-      spmv_analyze(s->format_options.format, &csr->pattern, AIJFMT_SCALAR, &s->format_options, &s->exec, &analysis);
+  status = spmv_analyze(options->format, &csr->pattern, AIJFMT_SCALAR, options, &s->exec, &analysis);
   if (status) return status;
   if (!analysis.accepted && may_decline) memcpy(reason, analysis.reason, SPMV_MESSAGE_MAX);
   else status = spmv_build(csr, &analysis, &s->exec, &s->plan);
@@ -121,7 +121,8 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
   PetscCall(ChooseSpace(A, s, x, &s->exec.space));
   s->exec.message[0] = 0;
   status             = spmv_pattern_check(&key->pattern, &s->exec);
-  if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
+  if (!status) PetscCall(AIJFmtChoose(A, s, key, reason));
+  if (!status && !reason[0]) PetscCall(Build(A, s, key, may_decline, reason, &status));
   if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
     PetscCall(PetscStrncpy(s->space_reason, s->exec.message, sizeof s->space_reason));
     PetscCall(PetscInfo(A, "%s goes to the host: %s\n", ((PetscObject)A)->type_name, s->exec.message));
@@ -245,6 +246,15 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A plan of the format that is chosen now, in place of the one that A has */
+PetscErrorCode AIJFmtReconvert(Mat A, Mat_AIJFmt *s, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateForget(s));
+  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* As AIJFmtSync(), but for an operation that gains nothing from a plan on the host: a matrix without a plan stays so
    unless it would go to the GPU. v is the vector of the operation. */
 PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
@@ -280,6 +290,7 @@ PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
   else if (AIJFmtClassFlag(s, AIJFMT_CHECK)) found->why_host = "-mat_aijfmt_check compares every product";
   if (found->why_host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
+  PetscCall(AIJFmtTrialSettle(A, s, x));
   if (!s->plan || s->plan->space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   found->plan   = s->plan;
   found->work   = s->work;

@@ -25,14 +25,44 @@ static const SpmvOptionDesc class_rows[] = {
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
+static const SpmvOptionDesc auto_rows[] = {
+    [AIJAUTO_EXPECTED] =
+        {"expected", SPMV_OPTION_INT, 0, 0, 1e15, NULL,
+         "products for which a conversion must pay; 0: as many as the pattern before had, at first 500"},
+    [AIJAUTO_TRIAL] = {"trial", SPMV_OPTION_INT, 0, 0, 1000, NULL,
+                       "products that each of the three best formats does before one of them is chosen by its time; "
+                       "0: none, the choice follows the prediction"},
+    {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
+};
+
 static const SpmvOptionDesc process_rows[] = {
     {"device_keep", SPMV_OPTION_INT, -1, -1, 1e15, NULL,
      "bytes of freed memory of each device that are kept for the next matrix; -1: 64 MiB"},
+    {"host_bandwidth", SPMV_OPTION_REAL, 0, 0, 1e18, NULL,
+     "bytes per second that one core reads from memory, for predictions; 0: measured once, and kept in a file"},
+    {"host_rate", SPMV_OPTION_REAL, 0, 0, 1e18, NULL,
+     "nonzeros per second that one core multiplies as plain CSR in its cache; 0: measured once, and kept in a file"},
+    {"gpu_bandwidth", SPMV_OPTION_REAL, 0, 0, 1e18, NULL,
+     "bytes per second that the GPU reads and writes when it copies; 0: measured once, and kept in a file"},
+    {"gpu_launch", SPMV_OPTION_REAL, 0, 0, 1, NULL,
+     "seconds from one launch of a kernel to the next; 0: measured once, and kept in a file"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 
 const SpmvFormat AIJFmtClassTable = {
     .abi = SPMV_ABI, .name = "fmt", .summary = "What matrices of all packed types have", .options = class_rows};
+/* Of what formats can do, what is asked before one of them is chosen: whether a plan may lie on the GPU */
+#if defined(SPMV_HAVE_CUDA)
+enum { AUTO_CAPS = SPMV_CAP_DEVICE };
+#else
+enum { AUTO_CAPS = 0 };
+#endif
+
+const SpmvFormat AIJFmtAutoTable    = {.abi     = SPMV_ABI,
+                                       .caps    = AUTO_CAPS,
+                                       .name    = "auto",
+                                       .summary = "The choice among the formats",
+                                       .options = auto_rows};
 const SpmvFormat AIJFmtProcessTable = {
     .abi = SPMV_ABI, .name = "petscpack", .summary = "What holds for the whole process", .options = process_rows};
 

@@ -12,8 +12,20 @@ enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE, AIJFMT_VALUES,
 /* The choices of the last three */
 enum { AIJFMT_AUTO, AIJFMT_ON_HOST, AIJFMT_ON_GPU };
 
+/* Positions in the table of options of aijauto, -mat_aijauto_* */
+enum { AIJAUTO_EXPECTED, AIJAUTO_TRIAL };
+/* Positions in the table of options of the process that describe the machine: 0 where it is measured */
+enum {
+  PETSCPACK_DEVICE_KEEP,
+  PETSCPACK_HOST_BANDWIDTH,
+  PETSCPACK_HOST_RATE,
+  PETSCPACK_GPU_BANDWIDTH,
+  PETSCPACK_GPU_LAUNCH
+};
+
 /* Not formats: they lend their names and tables to spmv_options_*() */
 extern const SpmvFormat AIJFmtClassTable;   /* of a matrix of any packed type */
+extern const SpmvFormat AIJFmtAutoTable;    /* of a matrix of type aijauto, in the place of a format */
 extern const SpmvFormat AIJFmtProcessTable; /* of the process, -petscpack_* */
 
 /* "-mat_aijrbp_min_run" */

@@ -3,7 +3,7 @@
 
 enum {
 #define SPMV_FORMAT(name, TYPE, summary) ROW_##TYPE,
-#include <formats.def>
+#include "types.def"
 #undef SPMV_FORMAT
 };
 
@@ -13,12 +13,12 @@ enum {
     return AIJFmtCreate(A, AIJFmtRowGet(ROW_##TYPE), PETSC_FALSE);                                                     \
   }                                                                                                                    \
   static PetscErrorCode MatCreate_MPIAIJ##TYPE(Mat A) { return AIJFmtCreate(A, AIJFmtRowGet(ROW_##TYPE), PETSC_TRUE); }
-#include <formats.def>
+#include "types.def"
 #undef SPMV_FORMAT
 
 static PetscErrorCode (*const creators[][2])(Mat) = {
 #define SPMV_FORMAT(name, TYPE, summary) {MatCreate_SeqAIJ##TYPE, MatCreate_MPIAIJ##TYPE},
-#include <formats.def>
+#include "types.def"
 #undef SPMV_FORMAT
 };
 

@@ -34,9 +34,26 @@ static void Print(LinePrinter *p, const char *format, ...)
   PrintLine(p, line);
 }
 
+/* All candidates of a matrix of type aijauto, with their times */
+static PetscErrorCode PrintChoice(const Mat_AIJFmt *s, LinePrinter *p)
+{
+  char line[2 * SPMV_MESSAGE_MAX];
+
+  PetscFunctionBegin;
+  if (!AIJFmtIsAuto(s) || !s->choice || !s->choice->valid) PetscFunctionReturn(PETSC_SUCCESS);
+  Print(p, "%g products expected%s", s->choice->expected, s->choice->trials ? ", trial goes on" : "");
+  for (int i = 0; i < s->choice->count; i++) {
+    PetscCall(AIJFmtCandidateText(s->choice, i, line, sizeof line));
+    PrintLine(p, line);
+  }
+  PetscCall(p->error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PrintPlan(const Mat_AIJFmt *s, LinePrinter *p)
 {
   PetscFunctionBegin;
+  PetscCall(PrintChoice(s, p));
   if (!s->plan) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_view(s->plan, PrintLine, p);
   for (int i = 0; i < s->plan->memory.count; i++)
@@ -154,7 +171,7 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &s));
     if (!s) continue;
     PetscCall(FirstReasons(s, &reasons));
-    if (!s->plan || !(all || (rank == 0 && b == 0))) continue;
+    if (!(s->plan || AIJFmtIsAuto(s)) || !(all || (rank == 0 && b == 0))) continue;
     Print(p, "process %d, %s block:", (int)rank, names[b]);
     p->indent = "      ";
     PetscCall(PrintPlan(s, p));

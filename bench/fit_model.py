@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Fits the constants of the model of products (src/kernels/predict) to committed measurements.
+
+    bench/fit_model.py            prints the regret of each matrix when its family is left out of the fit
+    bench/fit_model.py --write    also writes constants.inc and measured.inc in src/kernels/predict, and the tables
+                                  between the marks of docs/choosing.md
+
+A product's time is a sum of terms with constants that are not negative, one set for each format and space. The fit
+minimizes the sum of squared relative errors. Regret is the time of the format that the model chooses, over that of the
+fastest, minus 1. It needs nothing but Python.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+from statistics import mean
+
+HERE = pathlib.Path(__file__).resolve().parent
+PREDICT = HERE.parent / "src/kernels/predict"
+CHOOSING = HERE.parent / "docs/choosing.md"
+FORMATS = ["csr", "rbp", "fold", "crsv", "codsell"]
+MARGIN = float(re.search(r"SPMV_PREDICT_MARGIN ([0-9.]+)", (HERE.parent / "include/spmv_predict.h").read_text())[1])
+FACTS = ["repeated", "loose", "uneven", "far"]  # of a pattern, in the order of SpmvPatternFacts
+
+GPU_FILES = ["h200-spmv", "h200-spmv-longrows", "h200-shapes"]
+GPU_KERNELS = {"cusparse_csr_alg1": "csr", "rbp:format=packed": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
+GPU_LAUNCH = 2.5e-6  # of an H200: no file has it, so the constants of launches are in units of this
+
+# The newest file has what the probe measured, best of its runs on a shared machine. Of the older ones, the EPYC's bandwidth
+# is what its fastest product reads, the Xeon's what plain CSR reads; the rate is the probe's on the EPYC for both.
+EPYC = {"bandwidth": 26.6e9, "cache_bandwidth": 87e9, "cache_bytes": 2**25, "rate": 1.86e9}
+XEON = {"bandwidth": 11.5e9, "cache_bandwidth": 60e9, "cache_bytes": 2**25, "rate": 1.86e9}
+HOST_FILES = {
+    "host-epyc-families": None,
+    "host-epyc-avx512": EPYC,
+    "host-epyc-avx2": EPYC,
+    "host-xeon-avx512": XEON,
+    "host-xeon-avx2": XEON,
+}
+HOST_KERNELS = {"aij": "csr", "rbp": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
+# The older files lack the facts of the patterns: they are those of a matrix of the same family, for each nonzero
+SAME_FAMILY = {"27:80:3": "hex3:60", "27:130": "stencil27:100", "9:2000": "stencil9:1500", "7:190": "stencil7:150",
+               "5:2500": "stencil5:2500", "tets3": "tet3_rcm:50", "tet_p1": "p1_rcm:114"}
+GROUPS = {"stencil5": "stencils of the plane", "stencil9": "stencils of the plane", "stencil7": "stencils of space",
+          "stencil27": "stencils of space", "hex3": "elasticity, hexahedra", "tet3": "elasticity, tetrahedra",
+          "p2tet3": "elasticity, quadratic tetrahedra", "p1": "diffusion", "p2": "diffusion, quadratic", "edge": "edge elements"}
+
+# The terms: each a name of a field of the constants, and its value for a workload w on a machine m
+TERMS = {
+    "launches": lambda w, m: m["launch"],
+    "sums": lambda w, m: m["launch"] * (w["work_bytes"] > 0),
+    "bytes": lambda w, m: read_all(w, m),
+    "work": lambda w, m: w["work_bytes"] / m["bandwidth"],
+    "rows": lambda w, m: w["rows"] / m["rate"],
+    "uneven": lambda w, m: w["uneven"] / m["rate"],
+    "nonzeros": lambda w, m: w["nnz"] / m["rate"],
+    "repeated": lambda w, m: w["repeated"] / m["rate"],
+    "loose": lambda w, m: w["loose"] / m["rate"],
+    "far": lambda w, m: 64 * w["far"] / m["bandwidth"],
+}
+USED = {"SPMV_DEVICE": ["launches", "sums", "bytes", "work", "rows"], "SPMV_HOST": ["bytes", "rows", "uneven", "nonzeros", "repeated", "loose", "far"]}
+
+
+def read_all(w, m):
+    total = w["bytes"] + 8 * (w["rows"] + w["cols"])
+    return total / (m["cache_bandwidth"] if total <= m["cache_bytes"] else m["bandwidth"])
+
+
+def read(name):
+    return json.loads((HERE / "results" / f"{name}.json").read_text())
+
+
+def group_of(matrix):
+    family = re.split(r"[:_]", matrix)[0]
+    return GROUPS.get(family, family)
+
+
+def case(source, group, matrix, machine, rows, cols, nnz):
+    return {"source": source, "group": group, "matrix": matrix, "machine": machine, "rows": rows, "cols": cols, "nnz": nnz,
+            "formats": {}}
+
+
+def gpu_cases():
+    cases = []
+    for name in GPU_FILES:
+        data = read(name)
+        bandwidth = data["header"]["copy_bytes_per_s"]
+        machine = {"bandwidth": bandwidth, "cache_bandwidth": bandwidth, "cache_bytes": 0, "rate": bandwidth / 8, "launch": GPU_LAUNCH}
+        found = {m["name"]: case(name, m["group"], m["name"], machine, m["rows"], m["cols"], m["nnz"]) | {"csr_bytes": m["csr_bytes"]}
+                 for m in data["matrices"]}
+        for r in data["records"]:
+            if r["kernel"] not in GPU_KERNELS or not r.get("ok"):
+                continue
+            c, facts, conversion = found[r["matrix"]], r.get("facts", {}), r.get("conversion", {}).get("device")
+            c["formats"][GPU_KERNELS[r["kernel"]]] = {
+                "seconds": 1e-6 * r["us"], "accepted": r.get("accepted", True), "bytes": facts.get("predicted_bytes", c["csr_bytes"]),
+                "work_bytes": facts.get("work_bytes", 0), "facts": dict.fromkeys(FACTS, 0),
+                "convert": 1e-6 * conversion["us"] if conversion else None,
+                "refresh": 1e-6 * r["refresh_us"]["median"] if "refresh_us" in r else None}
+        cases += [c for c in found.values() if c["formats"]]
+    return cases
+
+
+def host_cases():
+    cases, facts = [], {}
+    for name, machine in HOST_FILES.items():
+        data = read(name)
+        machine = (machine or data["machine"]) | {"launch": 0}
+        for m in data["results"]:
+            if "far" in m:
+                facts[m["matrix"]] = {fact: m[fact] / m["nnz"] for fact in FACTS}
+            known = SAME_FAMILY.get(m["matrix"], m["matrix"])
+            c = case(name, group_of(known), m["matrix"], machine, m["rows"], m["cols"], m["nnz"])
+            for k in m["kernels"]:
+                if k["name"] in HOST_KERNELS:
+                    c["formats"][HOST_KERNELS[k["name"]]] = {
+                        "seconds": 1e-3 * k["min_ms"], "accepted": k["accepted"], "bytes": k["bytes"], "work_bytes": k.get("work_bytes", 0),
+                        "facts": {fact: round(facts[known][fact] * m["nnz"]) for fact in FACTS},
+                        "convert": 1e-3 * (k["analyze_ms"] + k["build_ms"]) or None, "refresh": 1e-3 * k["update_ms"] or None}
+            cases.append(c)
+    return cases
+
+
+def workload(c, f):
+    return {k: c[k] for k in ("rows", "cols", "nnz")} | {k: f[k] for k in ("bytes", "work_bytes")} | f["facts"]
+
+
+def least_squares(rows, sweeps=20000):
+    """The x >= 0 that makes all rows . x as near to 1 as possible, by coordinate descent"""
+    n = len(rows[0])
+    a = [[sum(r[i] * r[j] for r in rows) for j in range(n)] for i in range(n)]
+    b = [sum(r[i] for r in rows) for i in range(n)]
+    x = [0.0] * n
+    for _ in range(sweeps):
+        change = 0
+        for i in range(n):
+            if a[i][i] > 0:
+                new = max(0.0, x[i] + (b[i] - sum(a[i][j] * x[j] for j in range(n))) / a[i][i])
+                change, x[i] = max(change, abs(new - x[i])), new
+        if change < 1e-12:
+            break
+    return x
+
+
+def fit(cases, space):
+    """The constants of every format"""
+    constants = {}
+    for name in FORMATS:
+        with_it = [(c, c["formats"][name]) for c in cases if name in c["formats"]]
+        if not with_it:
+            continue
+        rows = [[TERMS[t](workload(c, f), c["machine"]) / f["seconds"] for t in USED[space]] for c, f in with_it]
+        constants[name] = dict.fromkeys(TERMS, 0.0) | dict(zip(USED[space], least_squares(rows)))
+        for what in ("convert", "refresh"):
+            rows = [[c["machine"]["launch"] / f[what], c["nnz"] / c["machine"]["rate"] / f[what]] for c, f in with_it if f[what]]
+            constants[name][what + "_launches"], constants[name][what] = least_squares(rows) if rows else (0.0, 0.0)
+    return constants
+
+
+def predicted(c, name, constants):
+    return sum(constants[name][t] * TERMS[t](workload(c, c["formats"][name]), c["machine"]) for t in TERMS)
+
+
+def choose(c, constants):
+    """The format that the model chooses among those that do not decline, the fastest of them, the regret, and how much
+    longer the choice takes than CSR by others"""
+    possible = {n: f["seconds"] for n, f in c["formats"].items() if f["accepted"] and n in constants}
+    margin = {n: 1 if n == "csr" else MARGIN for n in possible}
+    chosen, best = min(possible, key=lambda n: margin[n] * predicted(c, n, constants)), min(possible, key=possible.get)
+    return chosen, best, possible[chosen] / possible[best] - 1, possible[chosen] / possible["csr"] - 1
+
+
+def leave_one_out(cases, space):
+    result = []
+    for group in sorted({c["group"] for c in cases}):
+        constants = fit([c for c in cases if c["group"] != group], space)
+        result += [(c, *choose(c, constants)) for c in cases if c["group"] == group]
+    return result
+
+
+def table(cases, space):
+    """Markdown: for each family the regret when it is left out of the fit"""
+    result, constants = leave_one_out(cases, space), fit(cases, space)
+    lines = ["| family | matrices | mean regret | largest | where, and what was chosen in place of what | all in the fit: mean | largest |"
+             " most against CSR |", "|---|---:|---:|---:|---|---:|---:|---:|"]
+    for group in sorted({c["group"] for c in cases}) + [None]:
+        of_it = [r for r in result if group in (None, r[0]["group"])]
+        worst = max(of_it, key=lambda r: r[3])
+        where = f"{worst[0]['matrix']} ({worst[0]['source']}): {worst[1]} for {worst[2]}" if worst[3] > 0 else ""
+        inside = [choose(r[0], constants)[2:] for r in of_it]
+        lines.append(f"| {group or '**all**'} | {len(of_it)} | {mean(r[3] for r in of_it):.1%} | {worst[3]:.1%} | {where} | "
+                     f"{mean(i[0] for i in inside):.1%} | {max(i[0] for i in inside):.1%} | {max(i[1] for i in inside):+.1%} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_constants(sets):
+    """Rows of the table of predict.c, in the order of its fields"""
+    fields = [*TERMS, "convert_launches", "convert", "refresh_launches", "refresh"]
+    lines = ["/* clang-format off */", "/* Written by bench/fit_model.py from bench/results: do not edit. Space, format, and", "   " + ", ".join(fields) + " */"]
+    for space, constants in sets.items():
+        for name, c in constants.items():
+            lines.append(f'{{{space}, "{name}", ' + ", ".join(f"{c[f]:.4g}" for f in fields) + "},")
+    (PREDICT / "constants.inc").write_text("\n".join(lines) + "\n")
+
+
+def write_measured(cases_of):
+    """Rows of the table of predict_test.c: a format of a matrix in each, those of a matrix one after the other"""
+    lines = ["/* clang-format off */", "/* Written by bench/fit_model.py from bench/results: do not edit. space, matrix, machine, rows, cols, nnz; format, accepted,",
+             "   bytes, work_bytes, facts, seconds */"]
+    for space, cases in cases_of.items():
+        for c in cases:
+            m = c["machine"]
+            machine = ", ".join(f"{m[k]:.6g}" for k in ("bandwidth", "cache_bandwidth", "cache_bytes", "rate", "launch"))
+            for name, f in c["formats"].items():
+                lines.append(f'{{{space}, "{c["source"]} {c["matrix"]}", {{{machine}}}, {c["rows"]}, {c["cols"]}, {c["nnz"]}, "{name}", '
+                             f'{int(f["accepted"])}, {f["bytes"]}, {f["work_bytes"]}, {{{", ".join(str(f["facts"][k]) for k in FACTS)}}}, {f["seconds"]:.6g}}},')
+    (PREDICT / "measured.inc").write_text("\n".join(lines) + "\n")
+
+
+def write_tables(tables):
+    text = CHOOSING.read_text()
+    for mark, lines in tables.items():
+        begin, end = f"<!-- {mark}:begin -->\n", f"<!-- {mark}:end -->"
+        text = text[: text.index(begin) + len(begin)] + lines + text[text.index(end) :]
+    CHOOSING.write_text(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--write", action="store_true", help="write the constants, the table of the unit test and the document")
+    arguments = parser.parse_args()
+    cases_of = {"SPMV_HOST": host_cases(), "SPMV_DEVICE": gpu_cases()}
+    tables = {"gpu": table(cases_of["SPMV_DEVICE"], "SPMV_DEVICE"), "host": table(cases_of["SPMV_HOST"], "SPMV_HOST")}
+    for space, cases in cases_of.items():
+        for c, chosen, best, regret, loss in leave_one_out(cases, space):
+            print(f"{c['source']:20} {c['matrix']:22} {chosen:8} best {best:8} {regret:6.1%} {loss:+7.1%} against CSR")
+    print("\n".join(tables.values()))
+    if arguments.write:
+        write_constants({space: fit(cases, space) for space, cases in cases_of.items()})
+        write_measured(cases_of)
+        write_tables(tables)
+
+
+if __name__ == "__main__":
+    main()
