@@ -92,6 +92,7 @@ static PetscErrorCode SendBlocks(PC pc, KSP_CGDevice *s, Vec unit, Vec result)
   const PetscScalar *column;
   PetscScalar       *values, *array;
   PetscInt           rows;
+  SpmvStatus         sent;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(unit, &rows));
@@ -105,9 +106,10 @@ static PetscErrorCode SendBlocks(PC pc, KSP_CGDevice *s, Vec unit, Vec result)
     for (PetscInt i = 0; i < rows; i++) values[((size_t)(i / block) * block + j) * block + i % block] = column[i];
     PetscCall(VecRestoreArrayRead(result, &column));
   }
-  AIJFmtCallSpmv(&s->exec, spmv_copy(s->pc.values, SPMV_DEVICE, values, SPMV_HOST, s->pc.bytes, &s->exec));
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)s->pc.bytes));
+  sent = spmv_copy(s->pc.values, SPMV_DEVICE, values, SPMV_HOST, s->pc.bytes, &s->exec);
   PetscCall(PetscFree(values));
+  AIJFmtCallSpmv(&s->exec, sent); /* after the array is freed, which a caller that goes on after an error keeps else */
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)s->pc.bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
