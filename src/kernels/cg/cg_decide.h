@@ -25,6 +25,7 @@ typedef struct {
   int32_t     active;
   unsigned    arrived;           /* thread blocks that have written their partial sums */
   int64_t     stop_at;           /* completed iterations after which the call of spmv_cg_run() ends */
+  int64_t     chunks;            /* of this call that have given the host their record */
   double      beta, beta_before; /* (r, z) */
   double      curvature;         /* (p, w) */
   double      alpha, scale;      /* of p in x; of the old p in the new one */

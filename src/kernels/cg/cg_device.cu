@@ -10,8 +10,8 @@
 
 /* What the host needs to follow a solve */
 struct SpmvCgQueue {
-  char           *records;     /* pinned: the record of every other chunk at 0, the others' at RECORD_BYTES */
-  cudaEvent_t     event[2];    /* behind the copies of the records */
+  SpmvCgRecord   *records;     /* [2], page-locked: of every other chunk of a call, from its first on, and of the others */
+  cudaEvent_t     event[2];    /* behind the kernels that write the records */
   bool            recorded[2]; /* whether the event is in a stream, or was */
   cudaStream_t    stream;      /* on which graphs are captured: the caller's may be the default stream */
   cudaGraphExec_t graph;
@@ -20,15 +20,15 @@ struct SpmvCgQueue {
 
 namespace
 {
-enum { RECORD_BYTES = 64, GROWN_CHUNK = 16 /* the record of longer chunks costs next to nothing */ };
-static_assert(sizeof(SpmvCgRecord) <= RECORD_BYTES, "a record must fit");
+enum { GROWN_CHUNK = 16 /* looking at longer chunks costs next to nothing */ };
+constexpr int64_t RECORDS_BYTES = 2 * sizeof(SpmvCgRecord);
 
-/* Iterations that take about 50 us: 5 us each, and the time of 40 words a row at 4 TB/s. Shorter chunks may let the
+/* Iterations that take about 100 us: 5 us each, and the time of 40 words a row at 4 TB/s. Shorter chunks may let the
    device wait for the host; longer ones end later than they could. */
 int chunk_for(const SpmvCgOptions &o)
 {
   const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(o.scalar_type);
-  const double most  = 50e-6 / (5e-6 + bytes / 4e12);
+  const double most  = 100e-6 / (5e-6 + bytes / 4e12);
 
   if (o.chunk > 0) return o.chunk;
   return most < 1 ? 1 : (int)most;
@@ -43,8 +43,8 @@ SpmvStatus prepare(SpmvCg *cg, SpmvExec *exec)
   SpmvCgQueue *q = (SpmvCgQueue *)memory;
   cg->queue      = q;
   q->chunk       = chunk_for(cg->options);
-  SPMV_TRY(spmv_pinned_alloc(exec, 2 * RECORD_BYTES, (void **)&q->records));
-  cg->info.pinned_bytes = 2 * RECORD_BYTES;
+  SPMV_TRY(spmv_pinned_alloc(exec, RECORDS_BYTES, (void **)&q->records));
+  cg->info.pinned_bytes = RECORDS_BYTES;
   for (cudaEvent_t &event : q->event) SPMV_CUDA(exec, cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   if (cg->options.mode == SPMV_CG_GRAPH) SPMV_CUDA(exec, cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
   return cg->options.mode == SPMV_CG_PERSISTENT ? spmv_cg_persistent_prepare(cg, exec) : SPMV_SUCCESS;
@@ -84,9 +84,11 @@ SpmvStatus start(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
   return record_event(q, 0, exec);
 }
 
+/* The iterations of a chunk; the last one writes its record */
 SpmvStatus enqueue_iterations(SpmvCg *cg, int64_t count, SpmvExec *exec)
 {
-  for (int64_t i = 0; i < count; i++) SPMV_TRY(spmv_cg_enqueue_iteration(cg, exec));
+  for (int64_t i = 0; i < count; i++)
+    SPMV_TRY(spmv_cg_enqueue_iteration(cg, i < count - 1 ? nullptr : cg->queue->records, exec));
   return SPMV_SUCCESS;
 }
 
@@ -123,17 +125,10 @@ SpmvStatus enqueue_chunk(SpmvCg *cg, int64_t count, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-SpmvStatus enqueue_record(SpmvCg *cg, int i, SpmvExec *exec)
-{
-  SPMV_CUDA(exec, cudaMemcpyAsync(cg->queue->records + i * RECORD_BYTES, &cg->state->record, sizeof(SpmvCgRecord),
-                                  cudaMemcpyDeviceToHost, (cudaStream_t)exec->stream));
-  return record_event(cg->queue, i, exec);
-}
-
 SpmvStatus wait_for_record(SpmvCg *cg, int i, SpmvCgRecord *record, SpmvExec *exec)
 {
   SPMV_CUDA(exec, cudaEventSynchronize(cg->queue->event[i]));
-  memcpy(record, cg->queue->records + i * RECORD_BYTES, sizeof *record);
+  *record = cg->queue->records[i];
   return SPMV_SUCCESS;
 }
 
@@ -159,7 +154,7 @@ SpmvStatus run_chunks(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, Spmv
   for (int64_t left = iterations, before = 0; left > 0; i = !i) {
     const int64_t count = left < cg->queue->chunk ? left : cg->queue->chunk;
     SPMV_TRY(enqueue_chunk(cg, count, exec));
-    SPMV_TRY(enqueue_record(cg, i, exec));
+    SPMV_TRY(record_event(cg->queue, i, exec));
     left -= count;
     if (before) {
       grow(cg, !i, cg->last.completed + iterations - left);
@@ -179,7 +174,9 @@ SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, SpmvExec *e
   SPMV_TRY(spmv_cg_enqueue_stop(cg, done + now, exec));
   if (cg->options.mode != SPMV_CG_PERSISTENT) return run_chunks(cg, now, record, exec);
   SPMV_TRY(spmv_cg_enqueue_persistent(cg, exec));
-  SPMV_TRY(enqueue_record(cg, 0, exec));
+  SPMV_CUDA(exec, cudaMemcpyAsync(cg->queue->records, &cg->state->record, sizeof(SpmvCgRecord), cudaMemcpyDeviceToHost,
+                                  (cudaStream_t)exec->stream));
+  SPMV_TRY(record_event(cg->queue, 0, exec));
   return wait_for_record(cg, 0, record, exec);
 }
 } // namespace

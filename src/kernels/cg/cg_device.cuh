@@ -7,14 +7,17 @@
 #include "device/vector.cuh"
 #include <type_traits>
 
-enum { SPMV_CG_THREADS = 256, SPMV_CG_WARPS = SPMV_CG_THREADS / 32 };
+/* Thread blocks of a kernel fill the multiprocessors: with fewer, those of the next kernel that begin early would take
+   the free places of some multiprocessors, and leave others with too few */
+enum { SPMV_CG_THREADS = 256, SPMV_CG_WARPS = SPMV_CG_THREADS / 32, SPMV_CG_RESIDENT = 8 };
 
 /* x, r and M are set, and r, z and p of the first iteration; cg_device_vector.cu */
 SpmvStatus spmv_cg_enqueue_first(SpmvCg *, const SpmvCgState *begin, SpmvExec *);
 /* Iterations of this call end after so many */
 SpmvStatus spmv_cg_enqueue_stop(SpmvCg *, int64_t stop_at, SpmvExec *);
-/* One iteration, with its product */
-SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *, SpmvExec *);
+/* One iteration, with its product. The last one of a chunk gets two records in page-locked memory of the host: chunks of
+   a call take turns in writing there how far they are. */
+SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *, SpmvCgRecord *records, SpmvExec *);
 
 /* The grid of the persistent kernel, which must be possible, and its launch; cg_device_persistent.cu */
 SpmvStatus spmv_cg_persistent_prepare(SpmvCg *, SpmvExec *);
