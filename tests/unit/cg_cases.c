@@ -200,16 +200,23 @@ static void *put(CgEngine *e, const void *from, int64_t bytes)
   return to;
 }
 
-/* Numbers in the scalar type of the engine */
-static void *put_numbers(CgEngine *e, const double *from, int64_t n)
+static SpmvScalar matrix_scalar(const CgEngine *e) { return e->setup.single_product ? SPMV_F32 : e->setup.scalar; }
+
+static void *put_scalars(CgEngine *e, SpmvScalar scalar, const double *from, int64_t n)
 {
   float *single = calloc((size_t)n + 1, sizeof *single);
 
   for (int64_t i = 0; i < n; i++) single[i] = (float)from[i];
-  void *to = e->setup.scalar == SPMV_F32 ? put(e, single, n * 4) : put(e, from, n * 8);
+  void *to = scalar == SPMV_F32 ? put(e, single, n * 4) : put(e, from, n * 8);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
   free(single);
   return to;
+}
+
+/* Numbers in the scalar type of the engine */
+static void *put_numbers(CgEngine *e, const double *from, int64_t n)
+{
+  return put_scalars(e, e->setup.scalar, from, n);
 }
 
 static void get_numbers(CgEngine *e, const void *from, double *to, int64_t n)
@@ -235,16 +242,16 @@ static void open_matrix(CgEngine *e)
 
   e->row_ptr             = put(e, p->row_ptr, (p->rows + 1) * 4);
   e->col                 = put(e, p->col, p->nnz * 4);
-  e->values              = put_numbers(e, e->matrix->values, p->nnz);
+  e->values              = put_scalars(e, matrix_scalar(e), e->matrix->values, p->nnz);
   e->csr.pattern         = *p;
   e->csr.pattern.space   = e->plain.space;
   e->csr.pattern.row_ptr = e->row_ptr;
   e->csr.pattern.col     = e->col;
-  e->csr.scalar_type     = e->setup.scalar;
+  e->csr.scalar_type     = matrix_scalar(e);
   e->csr.values_space    = e->plain.space;
   e->csr.values          = e->values;
   spmv_options_init(&options, format);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(format, &e->csr.pattern, e->setup.scalar, &options, &e->plain, &analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(format, &e->csr.pattern, matrix_scalar(e), &options, &e->plain, &analysis));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&e->csr, &analysis, &e->plain, &e->plan));
   spmv_analysis_clear(&analysis, &e->plain);
   e->work    = e->plan->memory.work_bytes ? put(e, NULL, e->plan->memory.work_bytes) : NULL;
@@ -266,6 +273,7 @@ void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hoo
   spmv_cg_options_init(&o);
   o.rows           = a->pattern.rows;
   o.scalar_type    = u->scalar;
+  o.single_product = u->single_product;
   o.mode           = u->mode;
   o.preconditioner = u->block > 1 ? SPMV_CG_BLOCKS : u->block ? SPMV_CG_DIAGONAL : SPMV_CG_IDENTITY;
   o.block_size     = u->block;
@@ -281,10 +289,10 @@ void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hoo
 void cg_engine_renew(CgEngine *e)
 {
   const int64_t nnz    = e->matrix->pattern.nnz;
-  void         *values = put_numbers(e, e->matrix->values, nnz);
+  void         *values = put_scalars(e, matrix_scalar(e), e->matrix->values, nnz);
 
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(e->values, e->plain.space, values, e->plain.space,
-                                     nnz * spmv_scalar_bytes(e->setup.scalar), &e->plain));
+                                     nnz * spmv_scalar_bytes(matrix_scalar(e)), &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(e->plan, e->values, e->plain.space, &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
   release(e, values);
@@ -321,6 +329,53 @@ static double begin(CgEngine *e, SpmvCgTest *test)
   free(m);
   free(z);
   return norm;
+}
+
+/* r = b - A x in double precision; returns its norm */
+static double true_residual(CgEngine *e)
+{
+  const CgSetup *u     = &e->setup;
+  const int      n     = (int)e->matrix->pattern.rows;
+  const double  *b     = e->matrix->b;
+  double        *m     = preconditioner_of(e->matrix, u->block), *x = calloc(3 * (size_t)n + 1, sizeof *x);
+  double        *r     = x + n, *z = r + n, norm;
+
+  get_numbers(e, e->x, x, n);
+  multiply(e->matrix, x, r);
+  for (int i = 0; i < n; i++) r[i] = b[i] - r[i];
+  UNIT_EQUAL(SPMV_SUCCESS,
+             spmv_copy(e->r, e->plain.space, r, SPMV_HOST, n * (int64_t)sizeof *r, &e->plain));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
+  apply(m, u->block, n, r, z);
+  norm = norm_of(u->norm, n, r, z);
+  free(x);
+  free(m);
+  return norm;
+}
+
+CgOutcome cg_engine_refine(CgEngine *e, double drop, int restart, int *corrections)
+{
+  const int64_t n = e->matrix->pattern.rows;
+  SpmvCgTest    test;
+  CgOutcome     o = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
+  double        norm = begin(e, &test), limit = test.tolerance;
+
+  test.tolerance = fmax(limit, drop * norm);
+  *corrections   = 0;
+  o.status       = spmv_cg_start(e->cg, e->x, e->r, e->m, &test, &e->exec);
+  while (!o.status) {
+    o.status = spmv_cg_run(e->cg, e->setup.step, &o.result, &e->exec);
+    if (o.status || o.result.reason < 0) break;
+    if (o.result.reason == SPMV_CG_ITERATING) continue;
+    norm = true_residual(e);
+    if (norm <= limit || drop == 0) break;
+    test.tolerance = fmax(limit, drop * norm);
+    o.status       = spmv_cg_correct(e->cg, &test, restart, &e->exec);
+    ++*corrections;
+  }
+  o.norms[0] = norm;
+  get_numbers(e, e->x, o.x, n);
+  return o;
 }
 
 CgOutcome cg_engine_solve(CgEngine *e)

@@ -38,6 +38,10 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
                      (long long)o->rows, o->block_size, SPMV_CG_BLOCK_MAX);
   if (o->reduce && (o->mode == SPMV_CG_GRAPH || o->mode == SPMV_CG_PERSISTENT))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients of several processes run in chunks only");
+  if (o->single_product && (o->mode == SPMV_CG_PERSISTENT || o->scalar_type != SPMV_F64))
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
+                     "conjugate gradients with products in single precision have vectors in double precision, and are "
+                     "not of the persistent mode");
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
   else if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no product");
   if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
@@ -49,7 +53,7 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNME
 
 static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 {
-  const int64_t vector  = cg->options.rows * spmv_scalar_bytes(cg->options.scalar_type);
+  const int64_t vector  = cg->options.rows * spmv_scalar_bytes(spmv_cg_product_type(&cg->options));
   const int64_t bytes[] = {vector, vector, sizeof(SpmvCgState), 4 * SPMV_CG_GRID_MAX * (int64_t)sizeof(double),
                            cg->options.history * (int64_t)sizeof(double)};
   void        **array[] = {&cg->p, &cg->w, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history};
@@ -70,9 +74,12 @@ static void describe(SpmvCg *cg)
   const int    block = spmv_cg_block_size(&cg->options);
   const double rows  = (double)cg->options.rows;
 
+  const double of_p  = 6; /* words of p and w */
+
   cg->info.bytes         = cg->bytes;
   cg->info.words         = rows * (11 + 2 * block);
-  cg->info.traffic_bytes = cg->info.words * (double)spmv_scalar_bytes(cg->options.scalar_type);
+  cg->info.traffic_bytes = (cg->info.words - rows * of_p) * (double)spmv_scalar_bytes(cg->options.scalar_type) +
+                           rows * of_p * (double)spmv_scalar_bytes(spmv_cg_product_type(&cg->options));
   cg->info.flops         = rows * (12 + (block ? 2 * block - 1 : 0));
 }
 
@@ -101,6 +108,14 @@ SpmvStatus spmv_cg_create(const SpmvCgOptions *options, SpmvExec *exec, SpmvCg *
   return status;
 }
 
+static SpmvStatus check_test(const SpmvCgTest *test, SpmvExec *exec)
+{
+  if ((int)test->norm < SPMV_CG_NORM_NONE || test->norm > SPMV_CG_NATURAL || test->max_iterations < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such norm, or at most %lld iterations",
+                     (long long)test->max_iterations);
+  return SPMV_SUCCESS;
+}
+
 SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const SpmvCgTest *test, SpmvExec *exec)
 {
   SpmvCgState begin;
@@ -113,9 +128,7 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const Spmv
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "conjugate gradients: x, r or the preconditioner is missing, or there is "
                      "a preconditioner that was not announced");
-  if ((int)test->norm < SPMV_CG_NORM_NONE || test->norm > SPMV_CG_NATURAL || test->max_iterations < 1)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such norm, or at most %lld iterations",
-                     (long long)test->max_iterations);
+  SPMV_TRY(check_test(test, exec));
   memset(&begin, 0, sizeof begin);
   begin.x       = x;
   begin.r       = r;
@@ -128,6 +141,20 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const Spmv
   SPMV_TRY(cg->steps->start(cg, &begin, exec));
   cg->started = 1;
   return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_cg_correct(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *exec)
+{
+  exec->message[0] = '\0';
+  if (exec->space != cg->space || !cg->started || (cg->last.reason != SPMV_CG_RTOL && cg->last.reason != SPMV_CG_ATOL))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "conjugate gradients: not started, in another space, or at an end that no other residual mends");
+  SPMV_TRY(check_test(test, exec));
+  cg->last.reason = SPMV_CG_ITERATING;
+  cg->most        = test->max_iterations;
+  const SpmvStatus status = cg->steps->correct(cg, test, restart, exec);
+  if (status) cg->started = 0;
+  return status;
 }
 
 SpmvStatus spmv_cg_run(SpmvCg *cg, int64_t iterations, SpmvCgResult *result, SpmvExec *exec)

@@ -35,6 +35,7 @@ typedef struct {
   double     *history; /* a ring of `kept` norms: iteration i is at (i - 1) mod kept */
   int64_t     kept;
   SpmvCgTest  test;
+  int32_t     restart; /* of spmv_cg_correct() */
 } SpmvCgState;
 
 /* Neither NaN nor infinite */
@@ -62,6 +63,22 @@ SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta)
   s->beta = beta;
   if (spmv_cg_finite(beta)) spmv_cg_check_beta(s);
   else s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+}
+
+/* The residual is another one: the solve goes on by another test */
+SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, const SpmvCgTest *test, int restart)
+{
+  s->test          = *test;
+  s->restart       = restart;
+  s->record.reason = SPMV_CG_ITERATING;
+}
+
+/* After its (r, z), before the direction that is made of it */
+SPMV_BOTH void spmv_cg_take_corrected(SpmvCgState *s, double beta)
+{
+  s->scale = s->restart ? 0 : beta / s->beta_before;
+  spmv_cg_take_first(s, beta);
+  s->active = s->record.reason == SPMV_CG_ITERATING;
 }
 
 /* After (p, w) of an iteration */

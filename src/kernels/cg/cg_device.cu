@@ -27,7 +27,7 @@ constexpr int64_t RECORDS_BYTES = 2 * sizeof(SpmvCgRecord);
    device wait for the host; longer ones end later than they could. */
 int chunk_for(const SpmvCgOptions &o)
 {
-  const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(o.scalar_type);
+  const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(spmv_cg_product_type(&o));
   const double most  = 100e-6 / (5e-6 + bytes / 4e12);
 
   if (o.chunk > 0) return o.chunk;
@@ -82,6 +82,12 @@ SpmvStatus start(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
   q->chunk = chunk_for(cg->options);
   SPMV_TRY(spmv_cg_enqueue_first(cg, begin, exec));
   return record_event(q, 0, exec);
+}
+
+SpmvStatus correct(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_cg_enqueue_correction(cg, test, restart, exec));
+  return record_event(cg->queue, 0, exec);
 }
 
 /* The iterations of a chunk; the last one writes its record */
@@ -182,4 +188,4 @@ SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, SpmvExec *e
 } // namespace
 
 extern "C" const SpmvCgSteps spmv_cg_device_steps;
-const SpmvCgSteps            spmv_cg_device_steps = {prepare, start, run, clear};
+const SpmvCgSteps            spmv_cg_device_steps = {prepare, start, correct, run, clear};

@@ -13,6 +13,8 @@ enum { SPMV_CG_THREADS = 256, SPMV_CG_WARPS = SPMV_CG_THREADS / 32, SPMV_CG_RESI
 
 /* x, r and M are set, and r, z and p of the first iteration; cg_device_vector.cu */
 SpmvStatus spmv_cg_enqueue_first(SpmvCg *, const SpmvCgState *begin, SpmvExec *);
+/* Another residual, and the direction made of it */
+SpmvStatus spmv_cg_enqueue_correction(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
 /* Iterations of this call end after so many */
 SpmvStatus spmv_cg_enqueue_stop(SpmvCg *, int64_t stop_at, SpmvExec *);
 /* One iteration, with its product. The last one of a chunk gets two records in page-locked memory of the host: chunks of
@@ -26,39 +28,42 @@ SpmvStatus spmv_cg_enqueue_persistent(SpmvCg *, SpmvExec *);
 template <int N>
 using SpmvCgNumber = std::integral_constant<int, N>;
 
-/* call(S(), SpmvCgNumber<B>()) for the scalar type and the rows of a block of the preconditioner */
-template <typename S, typename Call>
+/* call(SpmvCgNumber<B>()) for the rows of a block of the preconditioner */
+template <typename Call>
 static SpmvStatus spmv_cg_with_block(int block, Call call)
 {
   switch (block) {
   case 0:
-    return call(S(), SpmvCgNumber<0>());
+    return call(SpmvCgNumber<0>());
   case 1:
-    return call(S(), SpmvCgNumber<1>());
+    return call(SpmvCgNumber<1>());
   case 2:
-    return call(S(), SpmvCgNumber<2>());
+    return call(SpmvCgNumber<2>());
   case 3:
-    return call(S(), SpmvCgNumber<3>());
+    return call(SpmvCgNumber<3>());
   case 4:
-    return call(S(), SpmvCgNumber<4>());
+    return call(SpmvCgNumber<4>());
   case 5:
-    return call(S(), SpmvCgNumber<5>());
+    return call(SpmvCgNumber<5>());
   case 6:
-    return call(S(), SpmvCgNumber<6>());
+    return call(SpmvCgNumber<6>());
   case 7:
-    return call(S(), SpmvCgNumber<7>());
+    return call(SpmvCgNumber<7>());
   default:
-    return call(S(), SpmvCgNumber<8>());
+    return call(SpmvCgNumber<8>());
   }
 }
 
+/* The same for an engine: call(S(), T(), SpmvCgNumber<B>()), where T is the type of p and w */
 template <typename Call>
 static SpmvStatus spmv_cg_with_kernel(const SpmvCg *cg, Call call)
 {
-  const int block = spmv_cg_block_size(&cg->options);
+  const auto with_types = [&](auto s, auto t) {
+    return spmv_cg_with_block(spmv_cg_block_size(&cg->options), [&](auto block) { return call(s, t, block); });
+  };
 
-  return cg->options.scalar_type == SPMV_F32 ? spmv_cg_with_block<float>(block, call)
-                                             : spmv_cg_with_block<double>(block, call);
+  if (cg->options.single_product) return with_types(double(), float());
+  return cg->options.scalar_type == SPMV_F32 ? with_types(float(), float()) : with_types(double(), double());
 }
 
 /* Rows that a warp takes at a time, one per lane: whole blocks of the preconditioner */

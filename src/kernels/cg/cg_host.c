@@ -1,8 +1,23 @@
 /* Conjugate gradients on the host: the steps of the device, one after the other. */
 #include "cg.h"
 
+/* Vector operations for one pair of types */
+typedef struct {
+  double (*first)(const SpmvCg *);     /* p = z and (r, z) */
+  double (*corrected)(const SpmvCg *); /* (r, z) alone */
+  double (*curvature)(const SpmvCg *);
+  void (*residual)(const SpmvCg *);
+  void (*direction)(const SpmvCg *);
+} Kind;
+
 #define S       double
+#define T       double
 #define NAME(x) x##_f64
+#include "cg_host.inc"
+#undef T
+#undef NAME
+#define T       float
+#define NAME(x) x##_mixed
 #include "cg_host.inc"
 #undef S
 #undef NAME
@@ -10,40 +25,54 @@
 #define NAME(x) x##_f32
 #include "cg_host.inc"
 
+static const Kind *kind_of(const SpmvCg *cg)
+{
+  if (cg->options.single_product) return &kind_mixed;
+  return cg->options.scalar_type == SPMV_F32 ? &kind_f32 : &kind_f64;
+}
+
 static SpmvStatus reduce(SpmvCg *cg, double *sums, int n, SpmvExec *exec)
 {
   return cg->options.reduce ? cg->options.reduce(cg->options.reduce_ctx, sums, n, exec) : SPMV_SUCCESS;
 }
-
-static int is_single(const SpmvCg *cg) { return cg->options.scalar_type == SPMV_F32; }
 
 static SpmvStatus start(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
 {
   SpmvCgState *s = cg->state;
 
   *s         = *begin;
-  s->sums[0] = is_single(cg) ? begin_f32(cg) : begin_f64(cg);
+  s->sums[0] = kind_of(cg)->first(cg);
   SPMV_TRY(reduce(cg, s->sums, 1, exec));
   spmv_cg_take_first(s, s->sums[0]);
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus iterate(SpmvCg *cg, SpmvExec *exec)
+static SpmvStatus correct(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *exec)
 {
   SpmvCgState *s = cg->state;
 
+  spmv_cg_begin_correction(s, test, restart);
+  s->sums[0] = kind_of(cg)->corrected(cg);
+  SPMV_TRY(reduce(cg, s->sums, 1, exec));
+  spmv_cg_take_corrected(s, s->sums[0]);
+  if (s->active) kind_of(cg)->direction(cg);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus iterate(SpmvCg *cg, SpmvExec *exec)
+{
+  const Kind  *kind = kind_of(cg);
+  SpmvCgState *s    = cg->state;
+
   SPMV_TRY(cg->options.product(cg->options.product_ctx, cg->p, cg->w, exec));
-  s->sums[0] = is_single(cg) ? curvature_f32(cg) : curvature_f64(cg);
+  s->sums[0] = kind->curvature(cg);
   SPMV_TRY(reduce(cg, s->sums, 1, exec));
   spmv_cg_take_curvature(s, s->sums[0]);
   if (!s->active) return SPMV_SUCCESS;
-  if (is_single(cg)) residual_f32(cg);
-  else residual_f64(cg);
+  kind->residual(cg);
   SPMV_TRY(reduce(cg, s->sums, 2, exec));
   spmv_cg_take_residual(s, s->sums[0], s->sums[1]);
-  if (!s->active) return SPMV_SUCCESS;
-  if (is_single(cg)) direction_f32(cg);
-  else direction_f64(cg);
+  if (s->active) kind->direction(cg);
   return SPMV_SUCCESS;
 }
 
@@ -58,4 +87,4 @@ static SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, Spmv
   return SPMV_SUCCESS;
 }
 
-const SpmvCgSteps spmv_cg_host_steps = {.start = start, .run = run};
+const SpmvCgSteps spmv_cg_host_steps = {.start = start, .correct = correct, .run = run};

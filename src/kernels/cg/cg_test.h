@@ -25,6 +25,7 @@ double  *cg_diagonal(const CgMatrix *, int row); /* pointer to the diagonal entr
 typedef struct {
   SpmvCgMode    mode;
   SpmvScalar    scalar;
+  int           single_product;
   SpmvCgNorm    norm;
   int           block;
   double        rtol, divtol;
@@ -67,7 +68,11 @@ void cg_engine_close(CgEngine *);
 void      cg_engine_renew(CgEngine *);
 CgOutcome cg_engine_solve(CgEngine *);
 
-/* All three */
+/* The same where products are in single precision: whenever the norm has fallen by `drop` (0: never), b - A x takes the
+   place of r. Ends when its norm, which is norms[0] then, is small enough. */
+CgOutcome cg_engine_refine(CgEngine *, double drop, int restart, int *corrections);
+
+/* Opens, solves and closes */
 CgOutcome cg_solve(const CgMatrix *, const CgSetup *);
 
 #endif

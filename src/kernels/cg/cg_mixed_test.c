@@ -1,0 +1,134 @@
+/* Tests of conjugate gradients with products in single precision. */
+#include "cg_test.h"
+#include "unit.h"
+#include <math.h>
+#include <string.h>
+
+static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_GRAPH : SPMV_CG_HOST; }
+
+static CgOutcome refine(const CgMatrix *a, const CgSetup *u, double drop, int restart, int *corrections)
+{
+  CgEngine e;
+
+  cg_engine_open(&e, a, u, NULL);
+  if (e.status) unit_check(0, a->name, __LINE__, e.exec.message);
+  CgOutcome o = cg_engine_refine(&e, drop, restart, corrections);
+  cg_engine_close(&e);
+  return o;
+}
+
+/* As accurate as double precision, in hardly more iterations; a restart costs some */
+static void check_refined(const CgMatrix *a, const CgSetup *u, double drop, int restart)
+{
+  CgSetup plain = *u;
+  int     corrections;
+  double  largest = 0;
+
+  plain.single_product = 0;
+  CgOutcome     expected = cg_textbook(a, &plain), got = refine(a, u, drop, restart, &corrections);
+  const int64_t most = expected.result.completed * (restart ? 20 : 12) / 10 + 2 + corrections;
+  unit_check(got.status == SPMV_SUCCESS && got.result.reason == SPMV_CG_RTOL, a->name, __LINE__, "no convergence");
+  unit_check(got.norms[0] <= 1e-12 * expected.norms[0], a->name, __LINE__, "the true residual is large");
+  unit_check(got.result.completed <= most, a->name, __LINE__, "many more iterations");
+  for (int64_t i = 0; i < a->pattern.rows; i++) largest = fmax(largest, fabs(expected.x[i]));
+  for (int64_t i = 0; i < a->pattern.rows; i++)
+    if (!unit_check(fabs(got.x[i] - expected.x[i]) <= 1e-9 * largest, a->name, __LINE__, "x differs")) break;
+  cg_outcome_free(&expected);
+  cg_outcome_free(&got);
+}
+
+UNIT_TEST(cg_with_single_products_is_as_accurate_as_with_double_ones)
+{
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++)
+    for (int i = 0; i < 4; i++) { /* smaller ones end when the space is exhausted, which takes exact products */
+      CgMatrix a = cg_matrix(i);
+      for (int restart = 0; restart < 2; restart++)
+        for (int block = 0; block <= 3; block += 1 + block) {
+          if (block && a.pattern.rows % block) continue;
+          if (mode != SPMV_CG_HOST && (i + block + restart) % 2) continue;
+          CgSetup u        = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED - (block > 1), block);
+          u.rtol           = 1e-12;
+          u.single_product = 1;
+          check_refined(&a, &u, 1e-3, restart);
+        }
+      cg_matrix_free(&a);
+    }
+}
+
+/* Without corrections the residual of the recurrence is small, and that of x is not */
+UNIT_TEST(cg_with_single_products_needs_corrections)
+{
+  CgMatrix a = cg_matrix(0);
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+    CgSetup u        = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
+    int     corrections;
+    u.rtol           = 1e-12;
+    u.single_product = 1;
+    CgOutcome o      = refine(&a, &u, 0, 0, &corrections);
+    UNIT_EQUAL(SPMV_CG_RTOL, o.result.reason);
+    UNIT_CHECK(o.norms[0] > 1e-9 && o.norms[0] < 1e-2);
+    cg_outcome_free(&o);
+  }
+  cg_matrix_free(&a);
+}
+
+/* Whatever the chunks and steps */
+UNIT_TEST(cg_with_single_products_gives_the_same_bits_again)
+{
+  CgMatrix  a     = cg_matrix(3);
+  CgOutcome first = {0};
+  int       corrections;
+
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++)
+    for (int chunk = 1; chunk < 8; chunk += 3) {
+      CgSetup u        = cg_setup((SpmvCgMode)mode, SPMV_CG_NATURAL, 3);
+      u.single_product = 1;
+      u.chunk          = chunk;
+      u.step           = chunk == 4 ? 5 : INT64_MAX;
+      CgOutcome o      = refine(&a, &u, 1e-2, 0, &corrections);
+      UNIT_EQUAL(SPMV_CG_RTOL, o.result.reason);
+      UNIT_CHECK(corrections > 2);
+      if (!first.x) {
+        first = o;
+        continue;
+      }
+      UNIT_CHECK(!memcmp(first.x, o.x, (size_t)a.pattern.rows * sizeof *o.x));
+      UNIT_EQUAL(first.result.completed, o.result.completed);
+      cg_outcome_free(&o);
+    }
+  cg_outcome_free(&first);
+  cg_matrix_free(&a);
+}
+
+UNIT_TEST(cg_refuses_corrections_that_make_no_sense)
+{
+  CgMatrix         a    = cg_matrix(4);
+  CgSetup          u    = cg_setup(SPMV_CG_HOST, SPMV_CG_UNPRECONDITIONED, 0);
+  const SpmvCgTest test = {SPMV_CG_UNPRECONDITIONED, 1e-9, 0, INFINITY, 0, 100, -1, 0}, no_iterations = {0};
+  SpmvCgOptions    o;
+  SpmvCg          *cg;
+  CgEngine         e;
+
+  u.single_product = 1;
+  cg_engine_open(&e, &a, &u, NULL);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &test, 0, &e.exec)); /* not started */
+  CgOutcome out = cg_engine_solve(&e);
+  UNIT_EQUAL(SPMV_CG_RTOL, out.result.reason);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &no_iterations, 0, &e.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_correct(e.cg, &test, 0, &e.exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &test, 0, &e.exec)); /* it is under way */
+  UNIT_CHECK(e.exec.message[0]);
+  cg_outcome_free(&out);
+
+  spmv_cg_options_init(&o);
+  o.rows           = a.pattern.rows;
+  o.scalar_type    = SPMV_F32;
+  o.single_product = 1;
+  o.product        = spmv_cg_plan_product;
+  o.product_ctx    = &e.product;
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &e.exec, &cg));
+  UNIT_CHECK(!cg);
+  cg_engine_close(&e);
+  cg_matrix_free(&a);
+}
