@@ -6,7 +6,8 @@
 
   Patterns are those of the catalogue; values are made symmetric and positive definite here. The preconditioner is the
   diagonal, the norm PETSc's default. For each: seconds of an iteration, of 200 without a test that could end them; and
-  of a whole solve to 1e-8 with its number of iterations. The persistent kernel has its own product, and is measured
+  of a whole solve to 1e-8 with its number of iterations; by products in single precision too, whose solves would need
+  corrections to be as accurate, and here have none. The persistent kernel has its own product, and is measured
   where the matrix is at most 128 MB.
 */
 #include "results.hpp"
@@ -71,6 +72,7 @@ struct Problem {
   Csr                 spd;
   DeviceArray<int>    row_ptr, col;
   DeviceArray<double> values, b, m, x, r;
+  DeviceArray<float>  rounded; /* values in single precision */
   double              norm = 0; /* of M b, at iteration 0 */
   SpmvExec            exec;
 
@@ -88,20 +90,23 @@ struct Problem {
       norm += right[i] * inverse[i] * right[i] * inverse[i];
     }
     norm = std::sqrt(norm);
-    b    = DeviceArray<double>::copy_of(right);
-    m    = DeviceArray<double>::copy_of(inverse);
+    Array<float> values_f32(static_cast<std::size_t>(a.nnz));
+    for (std::int64_t k = 0; k < a.nnz; k++) values_f32[k] = static_cast<float>(spd.values[k]);
+    rounded = DeviceArray<float>::copy_of(values_f32);
+    b       = DeviceArray<double>::copy_of(right);
+    m       = DeviceArray<double>::copy_of(inverse);
     spmv_exec_init(&exec, SPMV_DEVICE);
     exec.stream = stream;
   }
-  SpmvCsr csr()
+  SpmvCsr csr(SpmvScalar scalar = SPMV_F64)
   {
     SpmvCsr c{};
 
     c.pattern      = {pattern.rows, pattern.cols,           pattern.nnz,       SPMV_I32, SPMV_DEVICE, row_ptr.data(),
                       col.data(),   pattern.row_ptr.data(), pattern.col.data()};
-    c.scalar_type  = SPMV_F64;
+    c.scalar_type  = scalar;
     c.values_space = SPMV_DEVICE;
-    c.values       = values.data();
+    c.values       = scalar == SPMV_F32 ? static_cast<const void *>(rounded.data()) : values.data();
     return c;
   }
   /* x = 0 and r = b */
@@ -119,16 +124,16 @@ struct Problem {
 class Plan
 {
 public:
-  Plan(Problem &p, const std::string &name) : exec_(p.exec)
+  Plan(Problem &p, const std::string &name, SpmvScalar scalar) : exec_(p.exec), scalar_(scalar)
   {
     const SpmvFormat *format = spmv_format_find(name.c_str());
-    const SpmvCsr     csr    = p.csr();
+    const SpmvCsr     csr    = p.csr(scalar);
     SpmvAnalysis      analysis;
     SpmvOptions       options;
 
     if (!format) throw std::runtime_error("there is no format " + name);
     spmv_options_init(&options, format);
-    check(spmv_analyze(format, &csr.pattern, SPMV_F64, &options, &exec_, &analysis), exec_);
+    check(spmv_analyze(format, &csr.pattern, scalar, &options, &exec_, &analysis), exec_);
     const SpmvStatus status = spmv_build(&csr, &analysis, &exec_, &plan_);
     spmv_analysis_clear(&analysis, &exec_);
     check(status, exec_);
@@ -153,9 +158,11 @@ public:
   }
 
   void *product_ctx() { return &product_; }
+  bool  single() const { return scalar_ == SPMV_F32; }
 
 private:
   SpmvExec          exec_;
+  SpmvScalar        scalar_;
   SpmvPlan         *plan_ = nullptr;
   SpmvCgPlan        product_{};
   DeviceArray<char> work_;
@@ -174,6 +181,7 @@ public:
     o.mode           = mode;
     o.preconditioner = SPMV_CG_DIAGONAL;
     o.product        = spmv_cg_plan_product;
+    o.single_product = plan && plan->single();
     o.product_ctx    = plan ? plan->product_ctx() : nullptr;
     o.matrix         = &csr;
     check(spmv_cg_create(&o, &p_.exec, &cg_), p_.exec);
@@ -247,6 +255,7 @@ MatrixResult measure(const Csr &a, const std::vector<std::string> &formats, cuda
     r["format"] = format;
     r["mode"]   = MODE_NAMES[mode];
     if (plan) r["product_s"] = product_seconds;
+    if (plan) r["product"] = plan->single() ? "single" : "double";
     try {
       Engine engine(p, mode, plan);
       result.faults += !measure_engine(p, engine, r).empty();
@@ -263,10 +272,11 @@ MatrixResult measure(const Csr &a, const std::vector<std::string> &formats, cuda
   result.matrix["rows"] = a.rows;
   result.matrix["nnz"]  = a.nnz;
   for (const auto &format : formats) {
-    Plan         plan(p, format);
+    Plan         plan(p, format, SPMV_F64), single(p, format, SPMV_F32);
     const double product_seconds = plan.product_seconds(p);
     add(format, SPMV_CG_CHUNK, &plan, product_seconds);
     add(format, SPMV_CG_GRAPH, &plan, product_seconds);
+    add(format, SPMV_CG_GRAPH, &single, single.product_seconds(p));
   }
   if (csr_bytes(a) <= PERSISTENT_BYTES) add("csr", SPMV_CG_PERSISTENT, nullptr, 0);
   return result;

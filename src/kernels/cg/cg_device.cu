@@ -23,12 +23,12 @@ namespace
 enum { GROWN_CHUNK = 16 /* looking at longer chunks costs next to nothing */ };
 constexpr int64_t RECORDS_BYTES = 2 * sizeof(SpmvCgRecord);
 
-/* Iterations that take about 100 us: 5 us each, and the time of 40 words a row at 4 TB/s. Shorter chunks may let the
+/* Iterations that take about 200 us: 5 us each, and the time of 40 words a row at 4 TB/s. Shorter chunks may let the
    device wait for the host; longer ones end later than they could. */
 int chunk_for(const SpmvCgOptions &o)
 {
   const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(spmv_cg_product_type(&o));
-  const double most  = 100e-6 / (5e-6 + bytes / 4e12);
+  const double most  = 200e-6 / (5e-6 + bytes / 4e12);
 
   if (o.chunk > 0) return o.chunk;
   return most < 1 ? 1 : (int)most;
