@@ -56,6 +56,7 @@ typedef struct {
 } AIJFmtBuffer;
 
 enum { AIJFMT_CANDIDATES_MAX = 16, AIJFMT_TRIALS_MAX = 3 };
+enum { AIJFMT_EXPECTED_AT_FIRST = 500 /* products: two or three solves by a Krylov method */ };
 
 /* What may serve the products of a matrix of type aijauto, with its times in seconds */
 typedef struct {
