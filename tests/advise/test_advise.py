@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Tests petscpack-advise: what it tells of small matrices is compared with what Python counts.
 
-    test_advise.py --program build/bin/petscpack-advise --types aijrbp aijcrsv ... [--mpiexec mpiexec] [--numbers=--int64]
+    test_advise.py --program build/bin/petscpack-advise --driver build/bin/golden_driver --plugin build/lib/libpetscpack.so
+                   --types aijrbp aijcrsv ... [--mpiexec mpiexec] [--numbers=--int64]
 """
 import argparse
 import collections
@@ -52,9 +53,9 @@ def write_binary(source, target):
     converter.write_petsc(target, rows, cols, entries, False, *codes)
 
 
-def run(*words, ranks=1):
+def run(*words, ranks=1, program=None):
     launch = [arguments.mpiexec, "-n", str(ranks)] if ranks > 1 else []
-    command = launch + [arguments.program] + [str(w) for w in words]
+    command = launch + [program or arguments.program] + [str(w) for w in words]
     return subprocess.run(command, capture_output=True, text=True, timeout=100)
 
 
@@ -198,6 +199,35 @@ class Advise(unittest.TestCase):
                 self.assertIn("bad.mtx" + message, found.stdout + found.stderr)
         self.assertIn("cannot be opened", run(self.folder / "nothing.mtx").stderr)
 
+    def test_page(self):
+        path = self.matrix()[0]
+        found = run(path, "--html", self.folder / "page.html", *MACHINE)
+        self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+        self.assertIn("Options for 500 products", found.stdout)
+        if subprocess.run(["/usr/bin/env", "python3", "-c", "import matplotlib"], capture_output=True).returncode:
+            self.assertIn("page.html is not written: this Python (", found.stderr)
+            self.assertFalse((self.folder / "page.html").exists())
+            self.skipTest("python3 has no matplotlib")
+        page = (self.folder / "page.html").read_text()
+        self.assertEqual(page.count('src="data:image/png;base64,'), 3)
+        for text in ["Matrix grid.mtx", "432 × 432", "-mat_type aij", "3 (blocks of that size are 100% full)", *arguments.types]:
+            self.assertIn(text, page)
+        self.assertNotIn("http", page)
+
+    def test_option_of_any_program(self):
+        """golden_driver knows nothing of petscpack; on two processes the plugin makes one advice on the whole matrix."""
+        for ranks in (1, 2) if arguments.mpiexec else (1,):
+            words = ["-dll_append", arguments.plugin, "-mat_type", arguments.types[0], *MACHINE, "-malloc_dump"]
+            words += ["-petscpack_advise", self.folder / f"{ranks}.json", "-petscpack_advise_measure"]
+            found = run(*words, ranks=ranks, program=arguments.driver)
+            self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+            self.assertNotRegex(found.stdout, r"\[ *\d+\] *(\d+ bytes|Total space)")
+            advice = json.loads((self.folder / f"{ranks}.json").read_text())
+            self.assertEqual((advice["processes"], advice["rows"], advice["measured"]), (ranks, 12, True))
+        shown = run("-dll_append", arguments.plugin, "-mat_type", arguments.types[0], "-petscpack_advise", *MACHINE,
+                    program=arguments.driver)
+        self.assertEqual(shown.stdout.count("Matrix without a name: 12 rows"), 1, shown.stdout)
+
     def test_use(self):
         self.assertEqual(run().returncode, 2)
         self.assertEqual(run("a.mtx", "--json").returncode, 2)
@@ -209,6 +239,8 @@ class Advise(unittest.TestCase):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True)
+    parser.add_argument("--driver", required=True, help="a program that links PETSc alone")
+    parser.add_argument("--plugin", required=True)
     parser.add_argument("--types", nargs="+", required=True)
     parser.add_argument("--mpiexec", default="")
     parser.add_argument("--numbers", default="")

@@ -8,6 +8,7 @@
     times.c       bytes and predicted times of every type; the best one
     measure.c     measured times
     text.c, json.c, write.c    views
+    option.c      -petscpack_advise
 
   Numbers that processes add up or compare are doubles, so that one reduction serves them all.
 */
