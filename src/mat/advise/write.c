@@ -6,7 +6,6 @@
 #include "advise.h"
 #include <dlfcn.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,16 +69,14 @@ static PetscErrorCode RunScript(const char json[], const char page[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The script reads the advice from a file beside the page */
 static PetscErrorCode WritePage(MatAIJFmtAdvice advice, const char page[])
 {
-  const char *folder = getenv("TMPDIR");
-  char        json[PETSC_MAX_PATH_LEN];
-  int         file;
+  char json[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(json, sizeof json, "%s/petscpack-advice-XXXXXX", folder && folder[0] ? folder : "/tmp"));
-  file = mkstemp(json);
-  PetscCall(WriteJSON(advice, file < 0 ? NULL : fdopen(file, "w"), json));
+  PetscCall(PetscSNPrintf(json, sizeof json, "%s.%ld.json", page, (long)getpid()));
+  PetscCall(WriteJSON(advice, fopen(json, "wx"), json));
   PetscCall(RunScript(json, page));
   (void)remove(json);
   PetscFunctionReturn(PETSC_SUCCESS);
