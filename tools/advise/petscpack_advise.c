@@ -8,11 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 3.18 has no name for success */
-#if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
-
 enum { BAD_USE = 2 };
 
 static const char usage[] =
@@ -77,7 +72,7 @@ static PetscErrorCode LookAtFile(const char path[], PetscBool *text)
   }
   PetscCallMPI(MPI_Bcast(&first, 1, MPI_INT, 0, PETSC_COMM_WORLD));
   *text = first == '%' ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* The entries of the file in the types of this PETSc. The first process has them all. */
@@ -96,7 +91,7 @@ static PetscErrorCode SetEntries(Mat A, const MtxEntries *e)
   PetscCall(MatSetPreallocationCOO(A, (PetscCount)e->count, row, col));
   PetscCall(MatSetValuesCOO(A, value, INSERT_VALUES));
   PetscCall(PetscFree3(row, col, value));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode ReadMatrixMarket(const char path[], Mat A)
@@ -122,7 +117,7 @@ static PetscErrorCode ReadMatrixMarket(const char path[], Mat A)
   PetscCall(MatSetType(A, MATAIJ));
   PetscCall(SetEntries(A, &e));
   mtx_free(&e);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode ReadMatrix(const char path[], Mat *A)
@@ -149,7 +144,7 @@ static PetscErrorCode ReadMatrix(const char path[], Mat *A)
     PetscCall(failure);
     PetscCall(PetscViewerDestroy(&viewer));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Advise(const Arguments *a)
@@ -166,7 +161,7 @@ static PetscErrorCode Advise(const Arguments *a)
   if (a->html) PetscCall(MatAIJFmtAdviceWrite(advice, MAT_AIJFMT_ADVICE_HTML, a->html));
   PetscCall(MatAIJFmtAdviceDestroy(&advice));
   PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)

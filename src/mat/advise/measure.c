@@ -73,7 +73,7 @@ static PetscErrorCode MeasureOnHost(Mat block, MatType type, PetscBool packed, A
 }
 
 /* Analysis and build; x is filled with zeros, as no format looks at its values */
-static SpmvStatus MakePlan(const SpmvFormat *format, const SpmvCsr *csr, Product *p, PetscBool *declined)
+static SpmvStatus MakePlan(const SpmvFormat *format, const SpmvCsr *csr, Product *p)
 {
   const int64_t size = spmv_scalar_bytes(csr->scalar_type), x_bytes = size * csr->pattern.cols;
   SpmvOptions   options;
@@ -84,10 +84,9 @@ static SpmvStatus MakePlan(const SpmvFormat *format, const SpmvCsr *csr, Product
   spmv_options_init(&options, format);
   status = spmv_analyze(format, &csr->pattern, csr->scalar_type, &options, &p->exec, &analysis);
   if (status) return status;
-  *declined = analysis.accepted ? PETSC_FALSE : PETSC_TRUE;
-  if (!*declined) status = spmv_build(csr, &analysis, &p->exec, &p->plan);
+  status = spmv_build(csr, &analysis, &p->exec, &p->plan);
   spmv_analysis_clear(&analysis, &p->exec);
-  if (status || *declined) return status;
+  if (status) return status;
   status = spmv_alloc(&p->exec, p->exec.space, x_bytes, "x", &p->memory[0]);
   if (!status) status = spmv_alloc(&p->exec, p->exec.space, size * csr->pattern.rows, "y", &p->memory[1]);
   if (!status) status = spmv_alloc(&p->exec, p->exec.space, p->plan->memory.work_bytes, "work", &p->memory[2]);
@@ -103,19 +102,18 @@ static SpmvStatus MakePlan(const SpmvFormat *format, const SpmvCsr *csr, Product
  */
 static PetscErrorCode MeasureOnGpu(const SpmvFormat *format, const AdviceMatrix *m, int b, AdviceCost *cost)
 {
-  Product        p        = {.matrix = NULL};
-  PetscBool      declined = PETSC_FALSE;
-  SpmvCsr        csr      = {.pattern = m->pattern[b], .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
+  Product        p   = {.matrix = NULL};
+  SpmvCsr        csr = {.pattern = m->pattern[b], .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
   spmv_exec_init(&p.exec, SPMV_DEVICE);
   PetscCall(MatSeqAIJGetArrayRead(m->block[b], (const PetscScalar **)&csr.values));
   PetscCall(PetscTime(&start));
-  AIJFmtCallSpmv(&p.exec, MakePlan(format, &csr, &p, &declined));
+  AIJFmtCallSpmv(&p.exec, MakePlan(format, &csr, &p));
   PetscCall(PetscTime(&end));
   cost->measured_convert += end - start;
-  if (!declined) PetscCall(Repeat(&p, &cost->measured));
+  PetscCall(Repeat(&p, &cost->measured));
   for (int i = 0; i < 3; i++) spmv_exec_free(&p.exec, SPMV_DEVICE, p.memory[i]);
   spmv_destroy(&p.plan);
   PetscCall(MatSeqAIJRestoreArrayRead(m->block[b], (const PetscScalar **)&csr.values));
@@ -151,6 +149,16 @@ static PetscErrorCode MeasureType(const AdviceMatrix *m, const AdviceRow *row, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A type that declines everything is the parent type. On the GPU no block of that can be measured. */
+static PetscBool IsMeasured(const AdviceRow *row, AdvicePlace place)
+{
+  const AdviceCost *cost = &row->at[place];
+
+  if (!row->format) return place == ADVICE_HOST ? PETSC_TRUE : PETSC_FALSE;
+  if (place == ADVICE_GPU && cost->declined > 0) return PETSC_FALSE;
+  return cost->declined < cost->blocks ? PETSC_TRUE : PETSC_FALSE;
+}
+
 /* Collective */
 PetscErrorCode AdviceMeasure(const AdviceMatrix *m, MatAIJFmtAdvice advice)
 {
@@ -159,8 +167,7 @@ PetscErrorCode AdviceMeasure(const AdviceMatrix *m, MatAIJFmtAdvice advice)
     for (int i = 0; advice->place[place].present && i < advice->count; i++) {
       AdviceCost *cost = &advice->row[i].at[place];
 
-      /* A type that declines everything is the parent type */
-      if (i > 0 ? cost->declined == cost->blocks : place == ADVICE_GPU) continue;
+      if (!IsMeasured(&advice->row[i], (AdvicePlace)place)) continue;
       PetscCallMPI(MPI_Barrier(advice->comm));
       PetscCall(MeasureType(m, &advice->row[i], place, cost));
     }
