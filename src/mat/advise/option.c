@@ -53,6 +53,17 @@ static PetscErrorCode Write(MatAIJFmtAdvice advice, const char path[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode AdviseAndWrite(Mat A, PetscBool measure, const char path[])
+{
+  MatAIJFmtAdvice advice;
+
+  PetscFunctionBegin;
+  PetscCall(MatAIJFmtAdvise(A, measure, &advice));
+  PetscCall(Write(advice, path));
+  PetscCall(MatAIJFmtAdviceDestroy(&advice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Of matrices of one process in a run of several, those of the first process: the others would write the same files */
 static PetscErrorCode IsReported(Mat A, PetscBool *reported)
 {
@@ -73,7 +84,7 @@ PetscErrorCode AIJFmtAdviseFromOptions(Mat A, Mat_AIJFmt *s)
   const PetscBool assembled = A->assembled;
   char            path[PETSC_MAX_PATH_LEN];
   PetscBool       wanted, reported = PETSC_FALSE, measure = PETSC_FALSE;
-  MatAIJFmtAdvice advice;
+  PetscErrorCode  error;
 
   PetscFunctionBegin;
   if (busy || s->advised || s->inner || A->structure_only) PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,11 +96,10 @@ PetscErrorCode AIJFmtAdviseFromOptions(Mat A, Mat_AIJFmt *s)
   PetscCall(PetscOptionsGetBool(options, prefix, "-petscpack_advise_measure", &measure, NULL));
   busy         = PETSC_TRUE;
   A->assembled = PETSC_TRUE;
-  PetscCall(MatAIJFmtAdvise(A, measure, &advice));
-  PetscCall(Write(advice, path));
-  PetscCall(MatAIJFmtAdviceDestroy(&advice));
-  A->assembled = assembled;
+  error        = AdviseAndWrite(A, measure, path);
+  A->assembled = assembled; /* after an error too, as the program may go on */
   busy         = PETSC_FALSE;
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
