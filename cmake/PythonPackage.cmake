@@ -22,3 +22,6 @@ if(SPMV_CUDA_ENABLED)
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/_build_info.py.in ${CMAKE_BINARY_DIR}/_build_info.py @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/_build_info.py DESTINATION petscpack COMPONENT python)
+
+# The plugin finds the script that draws pages of advice beside itself
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/advise/petscpack-advise-html DESTINATION petscpack COMPONENT python)

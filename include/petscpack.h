@@ -94,6 +94,16 @@ typedef struct {
   PetscLogDouble gpu_launch;     /* seconds from one launch of a kernel to the next */
 } PetscPackMachine;
 
+/* What a matrix looks like, and what each type would cost for it */
+typedef struct _n_MatAIJFmtAdvice *MatAIJFmtAdvice;
+
+/* How MatAIJFmtAdviceWrite() writes it */
+typedef enum {
+  MAT_AIJFMT_ADVICE_TEXT,
+  MAT_AIJFMT_ADVICE_JSON,
+  MAT_AIJFMT_ADVICE_HTML /* one page with pictures; needs Python with matplotlib */
+} MatAIJFmtAdviceFormat;
+
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
@@ -115,6 +125,12 @@ PETSC_EXTERN PetscErrorCode MatAIJFmtSetDevice(Mat, MatAIJFmtDevice);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetDevice(Mat, MatAIJFmtDevice *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
 PETSC_EXTERN PetscErrorCode MatAIJAutoGetFormat(Mat, const char *[]);
+
+PETSC_EXTERN PetscErrorCode MatAIJFmtAdvise(Mat, PetscBool, MatAIJFmtAdvice *);
+PETSC_EXTERN PetscErrorCode MatAIJFmtAdviceView(MatAIJFmtAdvice, PetscViewer);
+PETSC_EXTERN PetscErrorCode MatAIJFmtAdviceWrite(MatAIJFmtAdvice, MatAIJFmtAdviceFormat, const char[]);
+PETSC_EXTERN PetscErrorCode MatAIJFmtAdviceGetJSON(MatAIJFmtAdvice, const char *[]);
+PETSC_EXTERN PetscErrorCode MatAIJFmtAdviceDestroy(MatAIJFmtAdvice *);
 
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetMode(KSP, KSPCGDeviceMode);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetMode(KSP, KSPCGDeviceMode *);

@@ -68,6 +68,9 @@ SPMV_API int spmv_predict(const SpmvWorkload *, const SpmvMachine *, SpmvPredict
    for as long as it takes */
 SPMV_API SpmvStatus spmv_machine_measure(SpmvMachine *, SpmvExec *);
 
+/* The NVIDIA H200 that the constants of the GPU come from, for predictions on a machine without one */
+SPMV_API void spmv_machine_h200(SpmvMachine *);
+
 #ifdef __cplusplus
 }
 #endif

@@ -47,6 +47,11 @@ say "As one file"
   $(petsc_config --cflags --libs) "-Wl,-rpath,$(petsc_config --variable=libdir)"
 "$root/tests/plugin/single_file.sh" "$plugin" "$work/unaware"
 
+say "petscpack-advise, which finds the libraries where the tree is now"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 4\n2 2 4\n' >"$work/diagonal.mtx"
+"$prefix/bin/petscpack-advise" "$work/diagonal.mtx" --json "$work/diagonal.json" | grep "2 rows, 2 columns, 2 nonzeros"
+[[ -s $work/diagonal.json && -x $prefix/bin/petscpack-advise-html ]] || die "petscpack-advise is not complete"
+
 say "By pkg-config"
 # shellcheck disable=SC2046
 "$(petsc_config --variable=ccompiler)" -o "$work/ex1" "$root/examples/ex1_poisson.c" \

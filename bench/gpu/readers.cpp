@@ -3,12 +3,11 @@
 */
 #include "readers.hpp"
 #include "parallel.hpp"
+#include "matrix_market.h"
 
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
 #include <tuple>
 
@@ -135,29 +134,19 @@ Csr csr_of(const Entries &e, std::int64_t rows, std::int64_t cols)
 
 Csr read_matrix_market(const std::string &path)
 {
-  std::ifstream file(path);
-  std::string   line, banner, object, layout, field, symmetry;
-  std::int64_t  rows = 0, cols = 0, stored = 0;
-  Entries       e;
+  MtxEntries file;
+  char       message[MTX_MESSAGE];
+  Entries    e;
 
-  if (!file) fault(path, "cannot be opened");
-  std::getline(file, line);
-  std::istringstream(line) >> banner >> object >> layout >> field >> symmetry;
-  if (banner != "%%MatrixMarket" || layout != "coordinate") fault(path, "is no Matrix Market file in coordinate form");
-  if (field != "real" && field != "integer" && field != "pattern") fault(path, "has the field '" + field + "'");
-  if (symmetry != "general" && symmetry != "symmetric") fault(path, "has the symmetry '" + symmetry + "'");
-  while (std::getline(file, line) && (line.empty() || line[0] == '%')) continue;
-  if (!(std::istringstream(line) >> rows >> cols >> stored)) fault(path, "has no line of sizes");
-  if (rows > INT32_MAX || cols > INT32_MAX) fault(path, "is too large for 32-bit indices");
-  for (std::int64_t k = 0; k < stored; k++) {
-    std::int64_t i, j;
-    double       v = 0;
-    if (!(file >> i >> j) || (field != "pattern" && !(file >> v))) fault(path, "ends too early");
-    if (i < 1 || i > rows || j < 1 || j > cols) fault(path, "has an entry outside the matrix");
-    if (field == "pattern") v = signed_uniform(static_cast<std::uint64_t>(std::max(i, j) * cols + std::min(i, j)));
-    e.add(i - 1, j - 1, v);
-    if (symmetry == "symmetric" && i != j) e.add(j - 1, i - 1, v);
+  if (mtx_read(path.c_str(), &file, message)) throw std::runtime_error(message);
+  const std::int64_t rows = file.rows, cols = file.cols;
+  for (std::int64_t k = 0; k < file.count && rows <= INT32_MAX && cols <= INT32_MAX; k++) {
+    const std::int64_t i = file.row[k] + 1, j = file.col[k] + 1;
+    const auto         of_both = static_cast<std::uint64_t>(std::max(i, j) * cols + std::min(i, j));
+    e.add(i - 1, j - 1, file.pattern ? signed_uniform(of_both) : file.value[k]);
   }
+  mtx_free(&file);
+  if (rows > INT32_MAX || cols > INT32_MAX) fault(path, "is too large for 32-bit indices");
   return csr_of(e, rows, cols);
 }
 

@@ -9,8 +9,8 @@
 namespace bench
 {
 
-/* By extension: .mtx is Matrix Market (coordinate; real, integer or pattern; general or symmetric), anything else PETSc
-   binary as MatView() writes it with 32-bit indices. Throws std::runtime_error with the file's name. */
+/* By extension: .mtx is Matrix Market, as ../../tools/matrix_market.h says; anything else PETSc binary as MatView()
+   writes it with 32-bit indices. Throws std::runtime_error with the file's name. */
 Csr read_matrix(const std::string &path);
 
 /* A node graph: int32 nodes, entries, pointers of shape [nodes+1], neighbours of shape [entries]; native byte order.

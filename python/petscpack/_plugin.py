@@ -42,7 +42,7 @@ def load() -> None:
     if libraries and not fitting:
         raise _other_petsc(f"has loaded {libraries[0]}")
     if fitting and _has_started(fitting[0]):
-        _register(fitting[0])
+        _register()
     else:
         _check_petsc4py()
         _append_option()
@@ -105,7 +105,7 @@ def _append_option() -> None:
     os.environ["PETSC_OPTIONS"] = " ".join(words)
 
 
-def _register(petsc: str) -> None:
+def _register() -> None:
     """Calls what PETSc would have called for -dll_append."""
     try:
         library = ctypes.CDLL(plugin())
@@ -113,13 +113,14 @@ def _register(petsc: str) -> None:
         raise LoadError(f"{plugin()} does not load: {error}") from error
     code = library.PetscPackInitializePackage()
     if code:
-        raise LoadError(f"PetscPackInitializePackage() returned an error: {_error_text(petsc, code)}")
+        raise LoadError(f"PetscPackInitializePackage() returned an error: {error_text(code)}")
 
 
-def _error_text(petsc: str, code: int) -> str:
+def error_text(code: int) -> str:
+    """What PETSc says about an error of one of its functions or of ours."""
     petsc4py = sys.modules.get("petsc4py.PETSc")
     if petsc4py:  # its handler of errors has kept the message, which otherwise PETSc has printed
         return str(petsc4py.Error(code))
     text = ctypes.c_char_p()
-    ctypes.CDLL(petsc).PetscErrorMessage(code, ctypes.byref(text), None)
+    ctypes.CDLL(_petsc_libraries()[0]).PetscErrorMessage(code, ctypes.byref(text), None)
     return f"{code} ({(text.value or b'unknown').decode()})"

@@ -84,7 +84,9 @@ static void write_page(FILE *page, const SpmvFormat *table)
     fprintf(
         page,
         "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
-        " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()` and\n`PetscPackSetMachine()`.\n");
+        " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()` and\n`PetscPackSetMachine()`.\n"
+        "\nNot in the table, because each matrix reads it with its own prefix: `-petscpack_advise [file]`, with\n"
+        "`-petscpack_advise_measure`, is explained in [docs/advise.md](../advise.md).\n");
   else print_calls(page, table);
   if (table == &AIJFmtClassTable)
     fprintf(page, "\nThe first four have functions of their own too: `MatAIJFmtSetCheck()`, `MatAIJFmtSetEager()`,"

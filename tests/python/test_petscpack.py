@@ -82,6 +82,41 @@ class Load(unittest.TestCase):
         self.assertEqual(Path(plugin()).name, "libpetscpack.so")
 
 
+# The matrix of a line with two unknowns per node
+ADVISE = """
+from petsc4py import PETSc
+matrix = PETSc.Mat().createAIJ([200, 200], nnz=6)
+for node in range(100):
+    for other in range(max(0, node - 1), min(100, node + 2)):
+        matrix.setValues([2 * node, 2 * node + 1], [2 * other, 2 * other + 1], [3.0, 1.0, 1.0, 3.0])
+matrix.assemble()
+advice = petscpack.advise(matrix%s)
+"""
+
+
+class Advise(unittest.TestCase):
+    def advise(self, program, arguments=""):
+        result = run(ADVISE % arguments + program)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result.stdout
+
+    def test_facts_and_costs(self):
+        shown = self.advise("print(advice['nonzeros'], advice['block'], advice['row_lengths']['histogram'])\n"
+                            "host = advice['places'][0]\nprint([t['type'] for t in host['types']], host['options'])")
+        facts, types = shown.splitlines()
+        self.assertEqual(facts, "1192 {'size': 2, 'fill': 1} [{'from': 3, 'to': 4, 'rows': 4}, {'from': 5, 'to': 8, 'rows': 196}]")
+        for name in ("aij", "aijrbp", "-mat_type aij"):
+            self.assertIn(name, types)
+
+    def test_measured(self):
+        shown = self.advise("print(advice['measured'], advice['places'][0]['types'][0]['measured_product'] > 0)", ", measure=True")
+        self.assertEqual(shown, "True True\n")
+
+    def test_error_of_petsc_is_an_exception(self):
+        program = "dense = PETSc.Mat().createDense([3, 3])\ndense.setUp()\ndense.assemble()\ntry:\n    petscpack.advise(dense)\nexcept RuntimeError as error:\n    print(error)"
+        self.assertIn("seqdense", self.advise(program))
+
+
 class OtherPetsc(unittest.TestCase):
     """The package pretends to be built for another PETSc than the one that is here."""
 

@@ -87,6 +87,7 @@ static PetscErrorCode SetFromOptions(void)
   process.value[PETSCPACK_GPU_LAUNCH]     = machine.gpu_launch;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack", NULL);
   PetscCall(AIJFmtTableRead(NULL, &process, "PetscPackSetMachine", PetscOptionsObject));
+  PetscCall(AIJFmtAdviseHelp(PetscOptionsObject));
   PetscOptionsEnd();
   machine = (PetscPackMachine){.host_bandwidth = process.value[PETSCPACK_HOST_BANDWIDTH],
                                .host_rate      = process.value[PETSCPACK_HOST_RATE],
@@ -115,6 +116,7 @@ PetscErrorCode PetscPackFinalizePackage(void)
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentsReset());
+  AIJFmtAdviseReset();
   spmv_staging_release();
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));

@@ -6,8 +6,6 @@
 #include "seqaijfmt.h"
 #include "cuda.h"
 
-enum { EXPECTED_AT_FIRST = 500 /* products: two or three solves by a Krylov method */ };
-
 PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
 {
   return s->format_options.format == &AIJFmtAutoTable ? PETSC_TRUE : PETSC_FALSE;
@@ -46,7 +44,7 @@ static PetscErrorCode Expect(const Mat_AIJFmt *s, AIJFmtChoice *choice)
   const PetscLogDouble wanted = s->format_options.value[AIJAUTO_EXPECTED];
 
   PetscFunctionBegin;
-  choice->expected        = wanted > 0 ? wanted : last > 0 ? last : EXPECTED_AT_FIRST;
+  choice->expected        = wanted > 0 ? wanted : last > 0 ? last : AIJFMT_EXPECTED_AT_FIRST;
   choice->products_before = all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

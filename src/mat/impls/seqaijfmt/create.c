@@ -58,7 +58,9 @@ static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaRebind(A, s));
-  if (type != MAT_FINAL_ASSEMBLY || s->inner || !AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (type != MAT_FINAL_ASSEMBLY || s->inner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtAdviseFromOptions(A, s));
+  if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, NULL, ((PetscObject)A)->state + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,6 +99,7 @@ static PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(InstallBlocks(A, s));
+  PetscCall(AIJFmtAdviseFromOptions(A, s));
   if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {

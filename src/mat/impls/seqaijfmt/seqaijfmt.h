@@ -56,6 +56,7 @@ typedef struct {
 } AIJFmtBuffer;
 
 enum { AIJFMT_CANDIDATES_MAX = 16, AIJFMT_TRIALS_MAX = 3 };
+enum { AIJFMT_EXPECTED_AT_FIRST = 500 /* products: two or three solves by a Krylov method */ };
 
 /* What may serve the products of a matrix of type aijauto, with its times in seconds */
 typedef struct {
@@ -89,6 +90,7 @@ typedef struct {
   const AIJFmtParent *parent; /* what the matrix is beneath our operations */
   SpmvOptions         format_options, class_options;
   PetscBool           parallel; /* the state of an mpiaij<format>: only the options above are in use */
+  PetscBool           advised;  /* -petscpack_advise has had its turn */
   PetscBool           inner;    /* a block of a parallel matrix, which builds it at assembly when eager */
   const char         *alias;    /* the type name that the matrix has for a while, instead of its own; NULL: its own */
 
@@ -283,6 +285,11 @@ PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
 /* info.c */
 PETSC_INTERN PetscErrorCode AIJFmtInfoLocal(Mat, MatAIJFmtInfo *);
 PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
+
+/* src/mat/advise/option.c */
+PETSC_INTERN PetscErrorCode AIJFmtAdviseFromOptions(Mat, Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtAdviseHelp(AIJFmtOptionItems);
+PETSC_INTERN void           AIJFmtAdviseReset(void);
 
 /* view.c */
 PETSC_INTERN PetscErrorCode MatView_AIJFmt(Mat, PetscViewer);

@@ -1,0 +1,125 @@
+"""What a matrix looks like and what each type would cost: the plugin finds it out, and hands it over as JSON."""
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Optional, Protocol, TypedDict, cast
+
+from . import _plugin
+
+
+class Matrix(Protocol):
+    """A petsc4py.PETSc.Mat, of which the address of the Mat in PETSc is needed."""
+
+    @property
+    def handle(self) -> int: ...
+
+
+# Rows that have `from` to `to` nonzeros; made by a call because `from` is a keyword of Python
+LengthClass = TypedDict("LengthClass", {"from": int, "to": int, "rows": int})
+
+
+class RowLengths(TypedDict):
+    min: int
+    mean: float
+    max: int
+    empty_rows: int
+    histogram: list[LengthClass]
+
+
+class Block(TypedDict):
+    size: int
+    fill: float
+
+
+class Bandwidth(TypedDict):
+    lower: int
+    upper: int
+
+
+class Symmetry(TypedDict):
+    structure: str
+    values: str
+
+
+class Pattern(TypedDict):
+    """A coarse picture: the nonzeros in each of rows x cols cells."""
+
+    rows: int
+    cols: int
+    nonzeros: list[list[int]]
+
+
+class Machine(TypedDict):
+    bandwidth: float
+    cache_bandwidth: float
+    cache_bytes: float
+    rate: float
+    launch: float
+
+
+class Cost(TypedDict):
+    """What a type costs in one place, in bytes and seconds; None is what is not known, was not measured or never comes."""
+
+    type: str
+    bytes: int
+    product: Optional[float]
+    conversion: Optional[float]
+    measured_product: Optional[float]
+    measured_conversion: Optional[float]
+    pays_after: Optional[int]
+    blocks: int
+    declined: int
+    reason: Optional[str]
+
+
+class Place(TypedDict):
+    name: str
+    title: str
+    note: str
+    machine: Machine
+    best: str
+    options: str
+    types: list[Cost]
+
+
+class Advice(TypedDict):
+    version: int
+    name: str
+    processes: int
+    measured: bool
+    rows: int
+    cols: int
+    nonzeros: int
+    row_lengths: RowLengths
+    block: Block
+    bandwidth: Bandwidth
+    symmetry: Symmetry
+    pattern: Pattern
+    places: list[Place]
+
+
+def advise(matrix: Matrix, measure: bool = False) -> Advice:
+    """Finds out what an assembled matrix of an AIJ type looks like, and what each type of petscpack would cost for it.
+
+    matrix is a petsc4py.PETSc.Mat and stays as it is; every process of its communicator must call this. With measure,
+    conversions and products are measured too. docs/advise.md explains the keys. The option to use on this host is
+    advise(matrix)["places"][0]["options"].
+
+    Raises RuntimeError with the message of PETSc, as for a matrix that is not assembled or of another type.
+    """
+    _plugin.load()
+    library = ctypes.CDLL(_plugin.plugin())
+    advice = ctypes.c_void_p()
+    text = ctypes.c_char_p()
+    _check(library.MatAIJFmtAdvise(ctypes.c_void_p(matrix.handle), ctypes.c_int(measure), ctypes.byref(advice)))
+    try:
+        _check(library.MatAIJFmtAdviceGetJSON(advice, ctypes.byref(text)))
+        return cast(Advice, json.loads((text.value or b"").decode(errors="replace")))
+    finally:
+        _check(library.MatAIJFmtAdviceDestroy(ctypes.byref(advice)))
+
+
+def _check(code: int) -> None:
+    if code:
+        raise RuntimeError(_plugin.error_text(code))

@@ -1,0 +1,32 @@
+/*
+  matrix_market.h - reads a Matrix Market file in coordinate form: real, integer or pattern; general, symmetric or
+  skew-symmetric. It knows no PETSc; petscpack-advise and the GPU benchmark use it.
+*/
+#ifndef MATRIX_MARKET_H
+#define MATRIX_MARKET_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MTX_MESSAGE = 1024 };
+
+/* The entries of a matrix, 0-based, in the order of the file; an entry that stands for two because of symmetry is
+   followed by the other one. A place may have several entries, whose sum counts. */
+typedef struct {
+  int64_t  rows, cols, count;
+  int64_t *row, *col; /* shape [count] */
+  double  *value;     /* shape [count]; all are 1 when the file has only a pattern */
+  int      pattern;
+} MtxEntries;
+
+/* 0, or 1 with a message that names the file and the line; then there is nothing to free */
+int  mtx_read(const char *path, MtxEntries *, char message[MTX_MESSAGE]);
+void mtx_free(MtxEntries *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
