@@ -8,6 +8,7 @@
 #         python    petsc4py, and what makes environments for pip
 #         check     clang, clang-format 14, ccache, and Boost.Context for the emulator, for CI
 #         variants  PETSc with 64-bit indices, with complex scalars, and for debugging
+#         debian    what builds and checks Debian packages
 #         dolfinx   DOLFINx and its demo programs (about 400 MB)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -18,6 +19,7 @@ declare -A packages=(
   [python]="python3-petsc4py python3-petsc4py-real python3-venv"
   [check]="clang=clang clang-format-14=clang-format-14 ccache=ccache libboost-context-dev"
   [variants]="libpetsc64-real-dev libpetsc-complex-dev libpetsc-real%v-dbg"
+  [debian]="debhelper fakeroot lintian"
   [dolfinx]="python3-dolfinx dolfinx-doc"
   [examples]="libpetsc%v-dev-examples"
 )
