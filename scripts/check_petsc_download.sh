@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# PETSc's configure with --download-petscpack, PETSc's build, and its check of petscpack: ten minutes on two cores.
+# PETSc's configure with --download-petscpack, PETSc's build, and its check of petscpack: ten minutes of processor time.
 #
 #   scripts/check_petsc_download.sh <PETSc's source tree> [argument for configure ...]
 #
