@@ -4,7 +4,7 @@
     bench/plot_bench.py results.json [more.json ...] --images docs/img       speed, bytes and roofline as SVG (matplotlib)
     bench/plot_bench.py results.json --crsv docs/img                         crsv's threads per row and variants as SVG
     bench/plot_bench.py results.json --table                                 one line per matrix, on standard output
-    bench/plot_bench.py results.json --readme README.md                      the same, put between the markers in a file
+    bench/plot_bench.py results.json --document docs/gpu-performance.md      the same, put between the markers in a file
     bench/plot_bench.py results.json --details docs/gpu-tables.md            a table per kernel, put between the markers
 
 Of several files the later one wins where both have a matrix and a kernel. Every number comes from the files; the mean of
@@ -263,18 +263,18 @@ def main():
     parser.add_argument("--images", metavar="FOLDER")
     parser.add_argument("--crsv", metavar="FOLDER")
     parser.add_argument("--table", action="store_true")
-    parser.add_argument("--readme", metavar="FILE")
+    parser.add_argument("--document", metavar="FILE")
     parser.add_argument("--details", metavar="FILE")
     parser.add_argument("--kernels", default=KERNELS)
     arguments = parser.parse_args()
     results = Results(arguments.results)
     kernels = results.own_kernels(arguments.kernels.split(","))
-    if not (arguments.images or arguments.crsv or arguments.table or arguments.readme or arguments.details):
-        fail("say what to make: --images, --crsv, --table, --readme or --details")
+    if not (arguments.images or arguments.crsv or arguments.table or arguments.document or arguments.details):
+        fail("say what to make: --images, --crsv, --table, --document or --details")
     if arguments.table:
         print(table(results, kernels))
-    if arguments.readme:
-        put_between_markers(arguments.readme, table(results, kernels))
+    if arguments.document:
+        put_between_markers(arguments.document, table(results, kernels))
     if arguments.details:
         put_between_markers(arguments.details, details(results, kernels))
     if arguments.images:

@@ -3,26 +3,31 @@
 #
 #   scripts/install-deps.sh [group ...]
 #
-# Groups: build     compiler, CMake, MPI and PETSc (PETSc and MPI only if PETSC_DIR is not set): the default
+# Groups: compile   compiler and CMake: enough for the kernel library
+#         build     compiler, CMake, MPI and PETSc (PETSc and MPI only if PETSC_DIR is not set): the default
 #         examples  the sources of PETSc's example programs
 #         python    petsc4py, and what makes environments for pip
 #         check     clang, clang-format 14, ccache, and Boost.Context for the emulator, for CI
 #         variants  PETSc with 64-bit indices, with complex scalars, and for debugging
+#         debian    what builds and checks Debian packages
 #         dolfinx   DOLFINx and its demo programs (about 400 MB)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Entries are a package, or command=package where any program of that name serves; %v is PETSc's version, as 3.18
 declare -A packages=(
+  [compile]="cc=gcc make=make cmake=cmake pkg-config=pkg-config python3=python3"
   [build]="cc=gcc c++=g++ make=make cmake=cmake pkg-config=pkg-config python3=python3"
   [python]="python3-petsc4py python3-petsc4py-real python3-venv"
   [check]="clang=clang clang-format-14=clang-format-14 ccache=ccache libboost-context-dev"
   [variants]="libpetsc64-real-dev libpetsc-complex-dev libpetsc-real%v-dbg"
+  [debian]="debhelper lintian"
   [dolfinx]="python3-dolfinx dolfinx-doc"
   [examples]="libpetsc%v-dev-examples"
 )
 if [[ -z ${PETSC_DIR:-} ]]; then
   packages[build]+=" libpetsc-real-dev mpi-default-dev mpi-default-bin libc6-dev"
+  packages[compile]+=" libc6-dev"
 fi
 
 have_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }

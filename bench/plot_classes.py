@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Draws the README's plot: speed against the best rival for each class of matrix, one panel for each machine and rival.
+
+    bench/plot_classes.py --images docs/img                           from the committed files below
+    bench/plot_classes.py --images docs/img more.json                 with further files, such as of solve_bench on many processes
+
+A dot is a matrix: the time of the fastest rival in the same run over that of the fastest type of petscpack that does not
+decline it. The kind of a file decides its panel: spmv_bench compares with cuSPARSE, petsc_bench and solve_bench with the
+types of PETSc, on a GPU or on as many processes as the file says, host_bench with aij on one process. Results of several
+GPUs are left out, for docs/gpu-aware-mpi.md has them, and so are matrices of no class, such as the control longrows_even.
+"""
+import argparse
+import json
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+
+from fit_model import SAME_FAMILY
+from plot_bench import draw, fail, known_names
+
+RESULTS = Path(__file__).resolve().parent / "results"
+COMMITTED = ["h200-spmv.json", "h200-petsc.json", "h200-solve.json", "h200-mpi.json",
+             "host-epyc-families.json", "host-epyc-avx512.json", "host-xeon-avx512.json"]
+# A class is what all of the words say, in the words of the catalogue; the first that fits
+CLASSES = {
+    "elasticity,\ntetrahedra": ("elasticity", "tetrahedra"),
+    "elasticity,\nhexahedra": ("elasticity", "hexahedra"),
+    "diffusion,\ntetrahedra": ("diffusion",),
+    "edge elements": ("edge elements",),
+    "stencils": ("stencil",),
+    "circuit": ("circuit",),
+    "few very\nlong rows": ("rows of a million",),
+    "graph with hubs": ("graph",),
+}
+COLOURS = {"rbp": "tab:blue", "fold": "tab:orange", "crsv": "tab:green", "codsell": "tab:red", "auto": "tab:purple"}
+MARKERS = "osD^"
+HOST_CACHE = 2**25  # bytes of the last cache that one core has there: a product of a smaller matrix reads it from there
+
+
+@dataclass(frozen=True)
+class Dot:
+    panel: str
+    machine: str
+    matrix: str
+    type: str
+    speed: float
+
+
+def dot(panel, machine, matrix, rivals, ours):
+    """From the times of the rivals and of our types; nothing where one side has none."""
+    if not rivals or not ours:
+        return []
+    fastest = min(ours, key=ours.get)
+    return [Dot(panel, machine, matrix, fastest, min(rivals.values()) / ours[fastest])]
+
+
+def dots_of_spmv_bench(content):
+    """Kernels against those of cuSPARSE. A format with several settings counts with its default one, as in the tables."""
+    header, kinds = content["header"], {"rbp:format=packed": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
+    found = []
+    for matrix in content["matrices"]:
+        records = [r for r in content["records"] if r["matrix"] == matrix["name"] and r.get("ok")]
+        rivals = {r["kernel"]: r["us"] for r in records if not r["own"]}
+        ours = {kinds[r["kernel"]]: r["us"] for r in records if r["kernel"] in kinds and r["accepted"]}
+        found += dot("one GPU,\nagainst all of cuSPARSE", header["gpu"], matrix["name"], rivals, ours)
+    return found
+
+
+def split(times):
+    """Times by type of PETSc, as those of rivals and those of our formats."""
+    ours = {t.removeprefix("aij"): s for t, s in times.items() if t.removeprefix("aij") in COLOURS}
+    return {t: s for t, s in times.items() if t.removeprefix("aij") not in ours}, ours
+
+
+def panel_of(gpu, ranks):
+    where = "one GPU" if gpu else f"host, {ranks} process{'es' if ranks > 1 else ''}"
+    return f"{where},\nagainst the types of PETSc"
+
+
+def dots_of_petsc_bench(content):
+    found = []
+    for run in content["runs"]:
+        if run["ranks"] == 1:
+            times = {r["type"]: r["us"] for r in run["records"] if r["ok"]}
+            found += dot(panel_of(True, 1), content["header"]["gpu"], run["matrix"], *split(times))
+    return found
+
+
+def dots_of_solve_bench(content):
+    header, found = content["header"], []
+    if header["gpu"] and header["ranks"] > 1:
+        return []
+    for matrix in content["matrices"]:
+        times = {c["type"]: statistics.median(p["seconds"]) for c in content["cells"]
+                 if c["matrix"] == matrix["name"] and c["solver"] == "products"
+                 for p in c["phases"] if p["name"] == "product"}
+        found += dot(panel_of(header["gpu"], header["ranks"]), header["gpu"] or header["machine"], matrix["name"], *split(times))
+    return found
+
+
+def dots_of_host_bench(content):
+    found, cache = [], content.get("machine", {}).get("cache_bytes", HOST_CACHE)
+    for result in content["results"]:
+        if result["csr_bytes"] <= cache:
+            continue
+        rivals = {k["name"]: k["min_ms"] for k in result["kernels"] if not k["own"]}
+        ours = {k["name"]: k["min_ms"] for k in result["kernels"] if k["name"] in COLOURS and k["accepted"]}
+        found += dot(panel_of(None, 1), content["cpu"], result["matrix"], rivals, ours)
+    return found
+
+
+def dots_of(path):
+    try:
+        content = json.loads(Path(path).read_text())
+    except (OSError, ValueError) as error:
+        fail(f"{path}: {error}")
+    if content.get("program") == "host_bench":
+        return dots_of_host_bench(content)
+    if "setups" in content:
+        return [d for setup in content["setups"] for d in dots_of_solve_bench(setup["results"])]
+    if "cells" in content:
+        return dots_of_solve_bench(content)
+    if "runs" in content:
+        return dots_of_petsc_bench(content)
+    if "cusparse" in content.get("header", {}) and "records" in content:
+        return dots_of_spmv_bench(content)
+    return fail(f"{path}: not a file of spmv_bench, petsc_bench, solve_bench or host_bench")
+
+
+def class_of(matrix, names):
+    matrix = SAME_FAMILY.get(matrix, matrix)
+    words = names.get(matrix) or names.get(matrix.split(":")[0]) or fail(f"{matrix}: no family of the catalogue")
+    return next((c for c, wanted in CLASSES.items() if all(w in words for w in wanted)), None)
+
+
+def figure_of(dots):
+    from matplotlib import pyplot
+    from matplotlib.lines import Line2D
+
+    names, rows = known_names(), list(CLASSES)
+    panels = sorted({d.panel for d in dots}, key=lambda p: ("host" in p, "PETSc" in p, len(p), p))
+    figure, all_axes = pyplot.subplots(1, len(panels), figsize=(3.4 * len(panels) + 1, 4.6), sharey=True, layout="constrained")
+    for axes, panel in zip(all_axes if len(panels) > 1 else [all_axes], panels):
+        here = [d for d in dots if d.panel == panel]
+        machines = sorted({d.machine for d in here})
+        for row, name in enumerate(rows):
+            group = sorted((d for d in here if class_of(d.matrix, names) == name), key=lambda d: d.speed)
+            for i, d in enumerate(group):  # side by side, so that equal ones are seen
+                axes.scatter(d.speed, row + 0.5 * (i - (len(group) - 1) / 2) / max(len(group), 3), s=30, alpha=0.9,
+                             color=COLOURS[d.type], marker=MARKERS[machines.index(d.machine)])
+        axes.axvline(1, color="black", linewidth=1)
+        axes.set_xlim(left=0, right=max(2.2, 1.08 * max(d.speed for d in here)))
+        axes.set_title(panel, fontsize="medium")
+        axes.set_xlabel("speed (1: the best rival)\n" + "\n".join(
+            f"{'●■◆▲'[i]} {m}" for i, m in enumerate(machines)), fontsize="small")
+        axes.grid(alpha=0.3)
+        axes.set_yticks(range(len(rows)), rows, fontsize="small")
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+    shown = [t for t in COLOURS if any(d.type == t for d in dots)]
+    figure.legend(handles=[Line2D([], [], marker="o", linestyle="", color=COLOURS[t], label=f"aij{t}") for t in shown],
+                  loc="outside upper center", ncols=len(shown), fontsize="small", title="fastest type", title_fontsize="small")
+    return figure
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("more", nargs="*", metavar="JSON")
+    parser.add_argument("--images", metavar="FOLDER", required=True)
+    arguments = parser.parse_args()
+    names = known_names()
+    dots = [d for path in [RESULTS / name for name in COMMITTED] + arguments.more for d in dots_of(path)
+            if class_of(d.matrix, names)]
+    for d in sorted(dots, key=lambda d: (d.panel, class_of(d.matrix, names), d.speed)):
+        print(f"{d.panel.replace(chr(10), ' ')}; {class_of(d.matrix, names).replace(chr(10), ' ')}; {d.matrix}; "
+              f"aij{d.type} {d.speed:.2f}; {d.machine}")
+    draw(arguments.images, lambda: {"classes": figure_of(dots)})
+
+
+if __name__ == "__main__":
+    main()
