@@ -67,8 +67,8 @@ typedef SpmvStatus (*SpmvCgProduct)(void *ctx, const void *p, void *w, SpmvExec 
 typedef SpmvStatus (*SpmvCgReduce)(void *ctx, double *sums, int n, SpmvExec *exec);
 
 typedef struct {
-  int64_t              rows;        /* of this process */
-  SpmvScalar           scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
+  int64_t    rows;        /* of this process */
+  SpmvScalar scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
   /* p, w and the product are in single precision though scalar_type is double: x and r follow a matrix that is rounded,
      so that r drifts from b - A x, and spmv_cg_correct() must bring it back. Not with SPMV_CG_PERSISTENT. */
   int                  single_product;
@@ -124,11 +124,11 @@ SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, con
    x and r are those of some iteration, once the stream has been waited for; the engine must be started again. */
 SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, SpmvExec *);
 
-/* Goes on with a new test after a run that ended with SPMV_CG_RTOL or SPMV_CG_ATOL, and after the caller has put b - A x,
-   computed with the matrix in double precision, into r. The direction becomes p = z + scale p with scale from the new
-   (r, z) and the one before it (reliable updates: Sleijpen and van der Vorst, 1996), or p = z with restart, which makes
-   the iterations between two corrections the inner solver of an iterative refinement. Counts of iterations go on. Only
-   enqueues. */
+/* Goes on with a new test after a run that ended with SPMV_CG_RTOL or SPMV_CG_ATOL, and after the caller has put b - A
+   x, computed with the matrix in double precision, into r. The direction becomes p = z + scale p with scale from the
+   new (r, z) and the one before it (reliable updates: Sleijpen and van der Vorst, 1996), or p = z with restart, which
+   makes the iterations between two corrections the inner solver of an iterative refinement. Counts of iterations go on.
+   Only enqueues. */
 SPMV_API SpmvStatus spmv_cg_correct(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
 
 /* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits.

@@ -72,7 +72,7 @@ struct Problem {
   Csr                 spd;
   DeviceArray<int>    row_ptr, col;
   DeviceArray<double> values, b, m, x, r;
-  DeviceArray<float>  rounded; /* values in single precision */
+  DeviceArray<float>  rounded;  /* values in single precision */
   double              norm = 0; /* of M b, at iteration 0 */
   SpmvExec            exec;
 

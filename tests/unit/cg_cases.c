@@ -1,75 +1,12 @@
-/* Matrices for the tests of conjugate gradients, and the engine around them; cg_test.h says what for. */
+/* How the tests of conjugate gradients solve: a textbook's method, and the engine around matrices; see cg_test.h. */
 #include "cg/cg_test.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static GenSpec spec_of(int i, const char **name)
-{
-  static const char *const names[CG_MATRICES] = {"stencil7",   "stencil5", "hexahedra",     "tetrahedra",
-                                                 "seven_rows", "one_row",  "several_blocks"};
-
-  *name = names[i];
-  switch (i) {
-  case 0:
-    return gen_stencil(7, 7, 5, 4);
-  case 1:
-    return gen_stencil(5, 16, 15, 1);
-  case 2:
-    return gen_elasticity_hex(4, 4, 3);
-  case 3:
-    return gen_tetrahedra(4, GEN_P1, GEN_NATURAL, 3);
-  case 4:
-    return gen_stencil(3, 7, 1, 1);
-  case 5:
-    return gen_diagonal(1);
-  default:
-    return gen_stencil(7, 14, 12, 10);
-  }
-}
-
 static const int32_t *row_ptr_of(const CgMatrix *a) { return a->pattern.row_ptr; }
 static const int32_t *col_of(const CgMatrix *a) { return a->pattern.col; }
-
-double *cg_diagonal(const CgMatrix *a, int row)
-{
-  int32_t k = row_ptr_of(a)[row];
-
-  while (col_of(a)[k] != row) k++;
-  return a->values + k;
-}
-
-CgMatrix cg_matrix(int i)
-{
-  CgMatrix      a;
-  const GenSpec spec = spec_of(i, &a.name);
-
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &a.pattern));
-  const int n = (int)a.pattern.rows;
-  a.values    = calloc((size_t)a.pattern.nnz + 1, sizeof *a.values);
-  a.b         = calloc((size_t)n + 1, sizeof *a.b);
-  for (int r = 0; r < n; r++) {
-    double sum = 1;
-    for (int32_t k = row_ptr_of(&a)[r]; k < row_ptr_of(&a)[r + 1]; k++) {
-      const int c = col_of(&a)[k];
-      if (c != r) sum -= a.values[k] = -0.1 - gen_uniform((uint64_t)(r < c ? r : c), (uint64_t)(r < c ? c : r));
-    }
-    *cg_diagonal(&a, r) = sum;
-    a.b[r]              = 1 + sin(0.7 * r);
-  }
-  for (int r = 0; r < n; r++)
-    for (int32_t k = row_ptr_of(&a)[r]; k < row_ptr_of(&a)[r + 1]; k++)
-      a.values[k] *= (1 + 0.3 * (r % 5)) * (1 + 0.3 * (col_of(&a)[k] % 5));
-  return a;
-}
-
-void cg_matrix_free(CgMatrix *a)
-{
-  gen_pattern_free(&a->pattern);
-  free(a->values);
-  free(a->b);
-}
 
 CgSetup cg_setup(SpmvCgMode mode, SpmvCgNorm norm, int block)
 {
@@ -334,17 +271,16 @@ static double begin(CgEngine *e, SpmvCgTest *test)
 /* r = b - A x in double precision; returns its norm */
 static double true_residual(CgEngine *e)
 {
-  const CgSetup *u     = &e->setup;
-  const int      n     = (int)e->matrix->pattern.rows;
-  const double  *b     = e->matrix->b;
-  double        *m     = preconditioner_of(e->matrix, u->block), *x = calloc(3 * (size_t)n + 1, sizeof *x);
-  double        *r     = x + n, *z = r + n, norm;
+  const CgSetup *u = &e->setup;
+  const int      n = (int)e->matrix->pattern.rows;
+  const double  *b = e->matrix->b;
+  double        *m = preconditioner_of(e->matrix, u->block), *x = calloc(3 * (size_t)n + 1, sizeof *x);
+  double        *r = x + n, *z = r + n, norm;
 
   get_numbers(e, e->x, x, n);
   multiply(e->matrix, x, r);
   for (int i = 0; i < n; i++) r[i] = b[i] - r[i];
-  UNIT_EQUAL(SPMV_SUCCESS,
-             spmv_copy(e->r, e->plain.space, r, SPMV_HOST, n * (int64_t)sizeof *r, &e->plain));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(e->r, e->plain.space, r, SPMV_HOST, n * (int64_t)sizeof *r, &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
   apply(m, u->block, n, r, z);
   norm = norm_of(u->norm, n, r, z);
@@ -357,7 +293,7 @@ CgOutcome cg_engine_refine(CgEngine *e, double drop, int restart, int *correctio
 {
   const int64_t n = e->matrix->pattern.rows;
   SpmvCgTest    test;
-  CgOutcome     o = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
+  CgOutcome     o    = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
   double        norm = begin(e, &test), limit = test.tolerance;
 
   test.tolerance = fmax(limit, drop * norm);

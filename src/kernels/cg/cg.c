@@ -74,13 +74,13 @@ static void describe(SpmvCg *cg)
   const int    block = spmv_cg_block_size(&cg->options);
   const double rows  = (double)cg->options.rows;
 
-  const double of_p  = 6; /* words of p and w */
+  const double of_p = 6; /* words of p and w */
 
   cg->info.bytes         = cg->bytes;
   cg->info.words         = rows * (11 + 2 * block);
   cg->info.traffic_bytes = (cg->info.words - rows * of_p) * (double)spmv_scalar_bytes(cg->options.scalar_type) +
                            rows * of_p * (double)spmv_scalar_bytes(spmv_cg_product_type(&cg->options));
-  cg->info.flops         = rows * (12 + (block ? 2 * block - 1 : 0));
+  cg->info.flops = rows * (12 + (block ? 2 * block - 1 : 0));
 }
 
 SpmvStatus spmv_cg_create(const SpmvCgOptions *options, SpmvExec *exec, SpmvCg **out)
@@ -150,8 +150,8 @@ SpmvStatus spmv_cg_correct(SpmvCg *cg, const SpmvCgTest *test, int restart, Spmv
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "conjugate gradients: not started, in another space, or at an end that no other residual mends");
   SPMV_TRY(check_test(test, exec));
-  cg->last.reason = SPMV_CG_ITERATING;
-  cg->most        = test->max_iterations;
+  cg->last.reason         = SPMV_CG_ITERATING;
+  cg->most                = test->max_iterations;
   const SpmvStatus status = cg->steps->correct(cg, test, restart, exec);
   if (status) cg->started = 0;
   return status;

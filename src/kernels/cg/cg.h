@@ -30,8 +30,8 @@ struct SpmvCg {
   SpmvCgInfo                info;
 };
 
-/* Thread blocks of a kernel, each with its partial sums: eight for each multiprocessor of an H100 or H200, and no more on
-   a larger GPU, so that the order of additions is the same on all */
+/* Thread blocks of a kernel, each with its partial sums: eight for each multiprocessor of an H100 or H200, and no more
+   on a larger GPU, so that the order of additions is the same on all */
 enum { SPMV_CG_GRID_MAX = 1056 };
 
 /* What is done on the host or on the device */

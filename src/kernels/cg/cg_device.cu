@@ -10,8 +10,8 @@
 
 /* What the host needs to follow a solve */
 struct SpmvCgQueue {
-  SpmvCgRecord   *records;     /* [2], page-locked: of every other chunk of a call, from its first on, and of the others */
-  cudaEvent_t     event[2];    /* behind the kernels that write the records */
+  SpmvCgRecord   *records;  /* [2], page-locked: of every other chunk of a call, from its first on, and of the others */
+  cudaEvent_t     event[2]; /* behind the kernels that write the records */
   bool            recorded[2]; /* whether the event is in a stream, or was */
   cudaStream_t    stream;      /* on which graphs are captured: the caller's may be the default stream */
   cudaGraphExec_t graph;

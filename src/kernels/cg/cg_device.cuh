@@ -17,8 +17,8 @@ SpmvStatus spmv_cg_enqueue_first(SpmvCg *, const SpmvCgState *begin, SpmvExec *)
 SpmvStatus spmv_cg_enqueue_correction(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
 /* Iterations of this call end after so many */
 SpmvStatus spmv_cg_enqueue_stop(SpmvCg *, int64_t stop_at, SpmvExec *);
-/* One iteration, with its product. The last one of a chunk gets two records in page-locked memory of the host: chunks of
-   a call take turns in writing there how far they are. */
+/* One iteration, with its product. The last one of a chunk gets two records in page-locked memory of the host: chunks
+   of a call take turns in writing there how far they are. */
 SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *, SpmvCgRecord *records, SpmvExec *);
 
 /* The grid of the persistent kernel, which must be possible, and its launch; cg_device_persistent.cu */

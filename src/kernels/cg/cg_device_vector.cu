@@ -75,7 +75,8 @@ __global__ void spmv_cg_decide_residual(SpmvCgState *s, int)
   if (s->active) spmv_cg_take_residual(s, s->sums[0], s->sums[1]);
 }
 
-/* (r, z), and p = z unless this is a correction, which makes p of it later; x, r and M are of type S, p and w of type T */
+/* (r, z), and p = z unless this is a correction, which makes p of it later; x, r and M are of type S, p and w of type T
+ */
 template <typename S, typename T, int BLOCK>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
     spmv_cg_first(int64_t rows, T *p, double *partial, SpmvCgState *s, bool decide, bool correction)

@@ -24,7 +24,7 @@ static void check_refined(const CgMatrix *a, const CgSetup *u, double drop, int 
   int     corrections;
   double  largest = 0;
 
-  plain.single_product = 0;
+  plain.single_product   = 0;
   CgOutcome     expected = cg_textbook(a, &plain), got = refine(a, u, drop, restart, &corrections);
   const int64_t most = expected.result.completed * (restart ? 20 : 12) / 10 + 2 + corrections;
   unit_check(got.status == SPMV_SUCCESS && got.result.reason == SPMV_CG_RTOL, a->name, __LINE__, "no convergence");
@@ -61,7 +61,7 @@ UNIT_TEST(cg_with_single_products_needs_corrections)
   CgMatrix a = cg_matrix(0);
 
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
-    CgSetup u        = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
+    CgSetup u = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
     int     corrections;
     u.rtol           = 1e-12;
     u.single_product = 1;
