@@ -39,6 +39,6 @@ lintian --allow-root --fail-on error,warning "$work"/*.changes
 say "Installing, and testing what is installed"
 installed=1
 "${sudo[@]}" dpkg -i "$work"/*.deb >/dev/null
-(cd "$tree" && debian/tests/solve)
+(cd "$tree" && debian/tests/solve && debian/tests/advise)
 [[ -z ${1:-} ]] || { mkdir -p "$1" && cp "$work"/*.deb "$1"; }
 say "Packages of version $version: built, clean, tested"

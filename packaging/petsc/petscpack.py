@@ -1,6 +1,7 @@
 # petscpack for PETSc's configure: copy this file to $PETSC_DIR/config/BuildSystem/config/packages, and configure with
 #   --download-petscpack=/path/petscpack-0.1.0.tar.gz       or the path of an unpacked source tree
-# The plugin is compiled by its makefile.petsc after PETSc, with GPU code if PETSc has CUDA, and installed beside PETSc.
+# The plugin is compiled by its makefile.petsc after PETSc, with GPU code if PETSc has CUDA, and installed beside PETSc,
+# with the programs petscpack-advise and petscpack-advise-html in the folder bin.
 import os
 import config.package
 

@@ -18,6 +18,8 @@ class Petscpack(CMakePackage, CudaPackage):
 
     version("0.1.0")
 
+    variant("pages", default=False, description="Python and matplotlib, for petscpack-advise --html")
+
     depends_on("c", type="build")
     depends_on("cxx", type="build", when="+cuda")
     depends_on("cmake@3.22:", type="build")
@@ -26,6 +28,8 @@ class Petscpack(CMakePackage, CudaPackage):
     depends_on("petsc+cuda", when="+cuda")
     depends_on("mpi")
     depends_on("cuda@12.4:", when="+cuda")
+    depends_on("python@3.9:", type="run", when="+pages")
+    depends_on("py-matplotlib@3.5:", type="run", when="+pages")
 
     conflicts("cuda_arch=none", when="+cuda", msg="petscpack compiles for named GPUs: say cuda_arch=90")
 
