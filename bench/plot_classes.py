@@ -20,7 +20,7 @@ from plot_bench import draw, fail, known_names
 
 RESULTS = Path(__file__).resolve().parent / "results"
 COMMITTED = ["h200-spmv.json", "h200-petsc.json", "h200-solve.json", "h200-mpi.json",
-             "host-epyc-families.json", "host-epyc-avx512.json", "host-xeon-avx512.json"]
+             "host-epyc-families.json", "host-epyc-avx512.json", "host-xeon-avx512.json", "host-xeon-16.json"]
 # A class is what all of the words say, in the words of the catalogue; the first that fits
 CLASSES = {
     "elasticity,\ntetrahedra": ("elasticity", "tetrahedra"),
