@@ -5,9 +5,9 @@
 #include "cgdevice.h"
 
 /* When the persistent kernel is faster than a graph, measured on an H200 (bench/results/h200-cg.json): it begins an
-   iteration 4.4 us earlier and saves 67 ps for each row, but its product takes 9.2 ps longer for each nonzero. Beyond
+   iteration 3.9 us earlier and saves 47 ps for each row, but its product takes 9.5 ps longer for each nonzero. Beyond
    the second-level cache it is slower for every matrix; that of the smallest GPU in use, an A100, has 40 MB. */
-static const double persistent_bytes = 40e6, persistent_nonzeros = 4.4e-6 / 9.2e-12, persistent_per_row = 67 / 9.2;
+static const double persistent_bytes = 40e6, persistent_nonzeros = 3.9e-6 / 9.5e-12, persistent_per_row = 47 / 9.5;
 
 PetscErrorCode CGDevEngineForget(KSP_CGDevice *s)
 {
