@@ -115,7 +115,7 @@ run_slepc() {
   compile "$folder/ex4.c" "$work/slepc_ex4" SLEPc PETSc
   compile "$examples/ksp/ksp/tutorials/ex56.c" "$work/petsc_ex56" PETSc
   # Eigenvalues in an interval by a polynomial filter, as in SLEPc's own test of ex2; the elastic body has the largest
-  local grid=(-n 45 -m 46 -eps_interval 4.54,4.57 -eps_ncv 24 -st_type filter -st_filter_degree 200) edge=5
+  local grid=(-n 45 -m 46 -eps_interval '4.54,4.57' -eps_ncv 24 -st_type filter -st_filter_degree 200) edge=5
   $check || { grid=(-n 1000 -m 1000 -eps_nev 1 -eps_tol 1e-3); edge=30; }
   local matrix=$work/elasticity.$edge.petsc lines='^ +(-?[0-9.]+(, *)?)+$|eigenvalues|iterations'
   # The solve of ex56 is only there to write its matrix
@@ -126,7 +126,7 @@ run_slepc() {
 
 # deal.II's programs have a CMakeLists.txt each and no options; Release, as a user would measure
 run_dealii() {
-  local folder=/usr/share/doc/libdeal.ii-doc/examples library step steps=(17) solution='' lines='Cycle|Number of|converged in'
+  local folder=/usr/share/doc/libdeal.ii-doc/examples library step steps=(17) solution lines='Cycle|Number of|converged in'
   library=$(compgen -G '/usr/lib/*/libdeal.ii.so' | head -n 1) || true
   [[ -n $library ]] || missing dealii deal.II || return 0
   [[ -f $folder/step-18/step-18.cc ]] || missing dealii "the source of deal.II's tutorial" || return 0
@@ -136,7 +136,8 @@ run_dealii() {
     say "Compiling $folder/step-$step, unchanged"
     { cmake -S "$folder/step-$step" -B "$work/step-$step" -DCMAKE_BUILD_TYPE=Release && cmake --build "$work/step-$step"; } \
       >"$work/step-$step.log" 2>&1 || { cat "$work/step-$step.log" >&2; die "step-$step did not compile"; }
-    [[ $step == 17 ]] && solution=solution-7.vtk || solution=''
+    solution=''
+    [[ $step != 17 ]] || solution='solution-7.vtk'
     compare "dealii_step$step" seqaij_type KSPSolve "$lines" "$work/step-$step/step-$step"
   done
 }

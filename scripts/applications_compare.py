@@ -5,7 +5,7 @@
 
 Reads <type>.<run>.out, .csv (-log_view) and .seconds in the current folder, and the file --solution in <type>.1. The chosen lines must be the same: words
 exactly, iterations within one, other numbers to the accuracy that programs print. A named type must have packed a matrix,
-and aij must not. Prints medians over the runs.
+and aij must not. Prints medians over the runs: in brackets how many times as fast as aij; MatMult includes the conversion.
 """
 import argparse
 import csv
@@ -64,6 +64,7 @@ class Runs:
         self.products = event(profiles[0], "MatMult")[0]
         self.product = self.median(event(p, "MatMult")[1] for p in profiles)
         self.packed = event(profiles[0], "MatPackConvert")[0]
+        self.conversion = self.median(event(p, "MatPackConvert")[1] for p in profiles)
 
     @staticmethod
     def median(numbers):
@@ -88,9 +89,9 @@ class Runs:
 
 def print_table(name, solver, all_runs):
     reference = all_runs[0]
-    line = "{:<10} {:>8} {:>9} {:>18} {:>18} {:>18}".format
+    line = "{:<10} {:>7} {:>11} {:>9} {:>18} {:>18} {:>18}".format
     print(f"\n{name}: iterations {', '.join(map(str, iterations(reference.results[0]))) or 'not printed'}")
-    print(line("type", "packed", "products", "MatMult", solver, "program"))
+    print(line("type", "packed", "conversion", "products", "MatMult", solver, "program"))
     for runs in all_runs:
         cells = [
             f"{seconds:.3f} s ({old / seconds:.2f})" if seconds else "-"
@@ -100,7 +101,7 @@ def print_table(name, solver, all_runs):
                 (runs.program, reference.program),
             )
         ]
-        print(line(runs.type_name, runs.packed, runs.products, *cells))
+        print(line(runs.type_name, runs.packed, f"{runs.conversion:.3f} s", runs.products, *cells))
 
 
 def main():
