@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/differential"))
 import compare  # noqa: E402
 
-ITERATIONS = re.compile(r"((?:\biterations:? +)|(?:\bin +))(\d+)((?: +iterations)?)")
+ITERATIONS = re.compile(r"(\biterations(?: of the method)?:? +|\bin +)(\d+)((?: +iterations)?)")
 TIME_OF_DAY = r"\d+:\d+:\d+"
 RELATIVE, ABSOLUTE = 2e-5, 1e-12
 # Entries of a solution that are nearly zero carry the error of the solver, 1e-8 of the largest residual

@@ -17,6 +17,8 @@ class Results(unittest.TestCase):
         self.assertIsNone(applications.difference("converged in 172 iterations.", "converged in 173 iterations."))
         self.assertIn("172", applications.difference("converged in 172 iterations.", "converged in 174 iterations."))
         self.assertIsNone(applications.difference("CONVERGED_RTOL iterations 9", "CONVERGED_RTOL iterations 10"))
+        self.assertIsNone(applications.difference("Number of iterations of the method: 65", "Number of iterations of the method: 66"))
+        self.assertIn("65", applications.difference("iterations of the method: 65", "iterations of the method: 67"))
 
     def test_a_solve_too_few_differs(self):
         self.assertIsNotNone(applications.difference("iterations 9\niterations 9", "iterations 9"))
