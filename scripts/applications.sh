@@ -126,7 +126,7 @@ run_slepc() {
 
 # deal.II's programs have a CMakeLists.txt each and no options; Release, as a user would measure
 run_dealii() {
-  local folder=/usr/share/doc/libdeal.ii-doc/examples library step steps=(17) solution lines='Cycle|Number of|converged in'
+  local folder=/usr/share/doc/libdeal.ii-doc/examples library mpiexec step steps=(17) solution lines='Cycle|Number of|converged in'
   library=$(compgen -G '/usr/lib/*/libdeal.ii.so' | head -n 1) || true
   [[ -n $library ]] || missing dealii deal.II || return 0
   [[ -f $folder/step-18/step-18.cc ]] || missing dealii "the source of deal.II's tutorial" || return 0
@@ -140,6 +140,12 @@ run_dealii() {
     [[ $step != 17 ]] || solution='solution-7.vtk'
     compare "dealii_step$step" seqaij_type KSPSolve "$lines" "$work/step-$step/step-$step"
   done
+  # The program is a parallel one; blocks within and beside the diagonal are packed
+  mpiexec=$(dirname "$(command -v "$(petsc_config --variable=ccompiler)")")/mpiexec
+  solution='solution-7.vtk'
+  if $check && [[ -x $mpiexec ]]; then
+    types=aijrbp compare dealii_step17_two_processes seqaij_type KSPSolve "$lines" "$mpiexec" -n 2 "$work/step-17/step-17"
+  fi
 }
 
 # python_petsc <application> <module>: sets $library, the module of petsc4py, if Python of the distribution has both

@@ -42,9 +42,9 @@ def difference(expected, actual):
 
 
 def event(path, name):
-    """(times called, seconds) of an event, over all stages of a profile of one process."""
+    """(times called, seconds) of an event on the first process, over all stages of a profile."""
     with open(path, newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["Event Name"] == name]
+        rows = [row for row in csv.DictReader(lines) if row["Event Name"] == name and row["Rank"] == "0"]
     return sum(int(float(row["Count"])) for row in rows), sum(float(row["Time"]) for row in rows)
 
 
