@@ -11,6 +11,10 @@
 #         variants  PETSc with 64-bit indices, with complex scalars, and for debugging
 #         debian    what builds and checks Debian packages
 #         dolfinx   DOLFINx and its demo programs (about 400 MB)
+#         slepc     SLEPc and its examples, and PETSc's examples (about 20 MB)
+#         dealii    deal.II and its tutorial programs (about 2 GB)
+#         petsc4py  petsc4py and its demos
+#         applications   the four above: what scripts/applications.sh runs
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -24,7 +28,11 @@ declare -A packages=(
   [debian]="debhelper lintian"
   [dolfinx]="python3-dolfinx dolfinx-doc"
   [examples]="libpetsc%v-dev-examples"
+  [slepc]="libslepc-real-dev libslepc%v-dev-examples libpetsc%v-dev-examples"
+  [dealii]="libdeal.ii-dev libdeal.ii-doc"
+  [petsc4py]="python3-petsc4py python3-petsc4py-real python-petsc4py-doc"
 )
+packages[applications]="${packages[slepc]} ${packages[dealii]} ${packages[dolfinx]} ${packages[petsc4py]}"
 if [[ -z ${PETSC_DIR:-} ]]; then
   packages[build]+=" libpetsc-real-dev mpi-default-dev mpi-default-bin libc6-dev"
   packages[compile]+=" libc6-dev"
