@@ -25,6 +25,10 @@
 #define MATSEQAIJCODSELL "seqaijcodsell"
 #define MATMPIAIJCODSELL "mpiaijcodsell"
 
+#define MATAIJCLUSTER    "aijcluster"
+#define MATSEQAIJCLUSTER "seqaijcluster"
+#define MATMPIAIJCLUSTER "mpiaijcluster"
+
 /* The best of all formats, and of the parent type, for each sequential block */
 #define MATAIJAUTO    "aijauto"
 #define MATSEQAIJAUTO "seqaijauto"
@@ -49,15 +53,40 @@ typedef enum {
 } KSPCGDeviceMode;
 PETSC_EXTERN const char *const KSPCGDeviceModes[];
 
+/* The precision of its products, for KSPCGDeviceSetPrecision() */
+typedef enum {
+  KSP_CGDEVICE_DOUBLE, /* that of PetscScalar */
+  KSP_CGDEVICE_MIXED   /* of a matrix that is rounded to single precision, with corrections by the true residual */
+} KSPCGDevicePrecision;
+PETSC_EXTERN const char *const KSPCGDevicePrecisions[];
+
+/* How a solve goes on after such a correction, for KSPCGDeviceSetRefine() */
+typedef enum {
+  KSP_CGDEVICE_RELIABLE, /* reliable updates: the directions go on */
+  KSP_CGDEVICE_DEFECT    /* iterative refinement: conjugate gradients begin anew for the defect */
+} KSPCGDeviceRefine;
+PETSC_EXTERN const char *const KSPCGDeviceRefines[];
+
+/* How several processes add sums, for KSPCGDeviceSetReduce() */
+typedef enum {
+  KSP_CGDEVICE_REDUCE_AUTO,
+  KSP_CGDEVICE_REDUCE_MPI,   /* MPI_Allreduce(), for which the host waits */
+  KSP_CGDEVICE_REDUCE_SHARED /* the GPUs, in memory that the processes of one host share */
+} KSPCGDeviceReduce;
+PETSC_EXTERN const char *const KSPCGDeviceReduces[];
+
 /* What KSPCGDeviceGetInfo() tells */
 typedef struct {
-  KSPCGDeviceMode used;   /* by the last solve; KSP_CGDEVICE_AUTO before the first */
-  const char     *reason; /* why that was KSP_CGDEVICE_HOST; "" if it was not */
-  PetscInt        solves_device, solves_host;
-  PetscInt        graphs;      /* CUDA graphs that were made */
-  PetscInt        conversions; /* plans or CSRs that the solver made of matrices that have none on the device */
-  PetscInt        refreshes;   /* of their values */
-  PetscLogDouble  bytes;       /* that the solver holds on the device */
+  KSPCGDeviceMode      used;   /* by the last solve; KSP_CGDEVICE_AUTO before the first */
+  const char          *reason; /* why that was KSP_CGDEVICE_HOST; "" if it was not */
+  PetscInt             solves_device, solves_host;
+  PetscInt             graphs;      /* CUDA graphs that were made */
+  PetscInt             conversions; /* plans or CSRs that the solver made of matrices that have none on the device */
+  PetscInt             refreshes;   /* of their values */
+  KSPCGDeviceReduce    reduce;      /* of the last solve; KSP_CGDEVICE_REDUCE_AUTO: one process */
+  KSPCGDevicePrecision precision;   /* of the last solve, at its end */
+  PetscInt             corrections; /* of its residual, in mixed precision */
+  PetscLogDouble       bytes;       /* that the solver holds on the device */
 } KSPCGDeviceInfo;
 
 /* What MatAIJFmtGetInfo() tells. Every field is a sum over the sequential blocks of the matrix: one for a sequential
@@ -86,7 +115,7 @@ typedef struct {
   PetscLogDouble convert_time, refresh_time;
 } MatAIJFmtInfo;
 
-/* The numbers of the machine by which MATAIJAUTO predicts times; each is 0 where it shall be measured */
+/* The numbers of the machine by which times of products are predicted; each is 0 where it shall be measured */
 typedef struct {
   PetscLogDouble host_bandwidth; /* bytes per second that one core reads from memory */
   PetscLogDouble host_rate;      /* nonzeros per second that one core multiplies as plain CSR in its cache */
@@ -138,5 +167,11 @@ PETSC_EXTERN PetscErrorCode KSPCGDeviceSetChunk(KSP, PetscInt);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetChunk(KSP, PetscInt *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetFormat(KSP, const char[]);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetFormat(KSP, const char *[]);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceSetPrecision(KSP, KSPCGDevicePrecision);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceGetPrecision(KSP, KSPCGDevicePrecision *);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceSetRefine(KSP, KSPCGDeviceRefine);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceGetRefine(KSP, KSPCGDeviceRefine *);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceSetReduce(KSP, KSPCGDeviceReduce);
+PETSC_EXTERN PetscErrorCode KSPCGDeviceGetReduce(KSP, KSPCGDeviceReduce *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetInfo(KSP, KSPCGDeviceInfo *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);

@@ -67,16 +67,14 @@ typedef SpmvStatus (*SpmvCgProduct)(void *ctx, const void *p, void *w, SpmvExec 
 typedef SpmvStatus (*SpmvCgReduce)(void *ctx, double *sums, int n, SpmvExec *exec);
 
 typedef struct {
-  int64_t    rows;        /* of this process */
-  SpmvScalar scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
-  /* p, w and the product are in single precision though scalar_type is double: x and r follow a matrix that is rounded,
-     so that r drifts from b - A x, and spmv_cg_correct() must bring it back. Not with SPMV_CG_PERSISTENT. */
-  int                  single_product;
+  int64_t              rows;        /* of this process */
+  SpmvScalar           scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
   SpmvCgMode           mode;
   SpmvCgPreconditioner preconditioner;
   int                  block_size; /* of SPMV_CG_BLOCKS; divides rows */
   SpmvCgProduct        product;    /* not called in mode SPMV_CG_PERSISTENT */
   void                *product_ctx;
+  void                *p, *w; /* NULL, or arrays [rows] of the caller that serve as p and w */
   /* For SPMV_CG_PERSISTENT: the matrix on the device with 32-bit indices. The struct is copied, its arrays are
      borrowed: they outlive the object, values may change between solves. */
   const SpmvCsr *matrix;
@@ -125,10 +123,10 @@ SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, con
 SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, SpmvExec *);
 
 /* Goes on with a new test after a run that ended with SPMV_CG_RTOL or SPMV_CG_ATOL, and after the caller has put b - A
-   x, computed with the matrix in double precision, into r. The direction becomes p = z + scale p with scale from the
-   new (r, z) and the one before it (reliable updates: Sleijpen and van der Vorst, 1996), or p = z with restart, which
-   makes the iterations between two corrections the inner solver of an iterative refinement. Counts of iterations go on.
-   Only enqueues. */
+   x into r, where the product is that of another matrix than A, a rounded one. The direction becomes p = z + scale p
+   with scale from the new (r, z) and the one before it (reliable updates: Sleijpen and van der Vorst, 1996), or p = z
+   with restart, which makes the iterations between two corrections the inner solver of an iterative refinement. Counts
+   of iterations go on; where none is left, the reason becomes SPMV_CG_DIVERGED_ITERATIONS. Only enqueues. */
 SPMV_API SpmvStatus spmv_cg_correct(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
 
 /* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits.
@@ -149,13 +147,38 @@ SPMV_API void spmv_cg_info(const SpmvCg *, SpmvCgInfo *);
    NULL are accepted */
 SPMV_API void spmv_cg_destroy(SpmvCg **);
 
-/* A product by a plan: spmv_cg_plan_product is the function, a pointer to this struct its context. plan, and work of
-   plan->memory.work_bytes bytes, belong to the caller. */
+/* A product by a plan: spmv_cg_plan_product is the function, a pointer to this struct its context. plan, work of
+   plan->memory.work_bytes bytes, and rounded belong to the caller. With rounded, which spmv_round_values() wrote, x and
+   r follow the rounded matrix, so that r drifts from b - A x, and spmv_cg_correct() must bring it back. */
 typedef struct {
   const SpmvPlan *plan;
   void           *work;
+  const void     *rounded; /* or NULL */
 } SpmvCgPlan;
 SPMV_API SpmvStatus spmv_cg_plan_product(void *plan, const void *p, void *w, SpmvExec *);
+
+/* ---- sums over processes ---- */
+
+/* Sums over the processes of one host in memory that they share. spmv_cg_shared_reduce is an SpmvCgReduce, a pointer to
+   this struct its context; it only enqueues a kernel that waits for the other processes, each of which must have a GPU,
+   or a share of one, that works at the same time. A process that ends lets the others wait for ever, as with MPI.
+   Sums have the same bits in all processes. */
+typedef struct {
+  void    *memory; /* of spmv_cg_shared_bytes(), shared by the processes, all zero before any of them opens it */
+  int      rank, processes;
+  uint64_t calls;  /* private: so far */
+  void    *mapped; /* private: as the device sees the memory */
+} SpmvCgShared;
+
+SPMV_API int64_t spmv_cg_shared_bytes(int processes);
+/* memory, rank and processes are given; SPMV_ERR_DEVICE or SPMV_ERR_MEMORY where the memory cannot be mapped */
+SPMV_API SpmvStatus spmv_cg_shared_open(SpmvCgShared *, SpmvExec *);
+/* No kernel may use the memory any more; it belongs to the caller. Accepts one that was never opened and is zeroed. */
+SPMV_API void       spmv_cg_shared_close(SpmvCgShared *);
+SPMV_API SpmvStatus spmv_cg_shared_reduce(void *shared, double *sums, int n, SpmvExec *);
+
+/* A number that is another one for each device of the host, or -1 where it is not known */
+SPMV_API int64_t spmv_device_place(void);
 
 #ifdef __cplusplus
 }

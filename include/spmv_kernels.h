@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 4
+#define SPMV_ABI 5
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -108,7 +108,8 @@ typedef struct {
 typedef enum { SPMV_OPTION_INT, SPMV_OPTION_REAL, SPMV_OPTION_ENUM, SPMV_OPTION_BOOL } SpmvOptionKind;
 
 /* One option of a format. key becomes -mat_aij<format>_<key>. An INT or REAL lies in [min, max]; an ENUM is an index
-   into choices (ended by NULL); a BOOL is 0 or 1. A table of options ends with key == NULL. */
+   into choices (ended by NULL); a BOOL is 0 or 1. Where a choice is `false`, truth values are texts too: true and its
+   synonyms mean the default. A table of options ends with key == NULL. */
 typedef struct {
   const char        *key;
   SpmvOptionKind     kind;
@@ -140,6 +141,7 @@ typedef struct {
   SpmvArrayInfo array[SPMV_ARRAYS_MAX];
   int64_t       total_bytes;
   int64_t       padding_bytes; /* bytes inside the value arrays that hold no nonzero */
+  int64_t       omitted_bytes; /* of nonzeros that have no value of their own: they equal others by declaration */
   int64_t       csr_bytes;     /* the CSR it replaces: nnz values, nnz columns, rows+1 pointers */
   int64_t       work_bytes;    /* size of the work of a product, in the plan's space */
   int64_t       host_bytes;    /* of total_bytes, what a plan on the device keeps in host memory */
@@ -280,6 +282,17 @@ typedef struct {
   void    *values, *diagonal;
 } SpmvNonzeros;
 
+/* Products with rounded values, of plans in double precision on a device; all three are there */
+typedef struct {
+  /* How many values the product reads; 0 where this plan has no such product */
+  int64_t (*count)(const SpmvPlan *);
+  /* Writes them to rounded [count] */
+  SpmvStatus (*round)(const SpmvPlan *, float *rounded, SpmvExec *);
+  /* As mult of SpmvSlots with rounded in place of the values of the plan; x, y, work and sums are double */
+  SpmvStatus (*mult)(const SpmvPlan *, const float *rounded, const void *alpha, const void *x, const void *beta,
+                     void *y, void *work, SpmvExec *);
+} SpmvRoundedSlots;
+
 /* The functions of a format for one space: a constant table. The functions above check arguments, choose the table, and
    do what is the same for all formats: they allocate and free the structs of analyses and plans, scale y, keep a plan
    of A^T. A slot is mandatory unless it says "may be NULL". */
@@ -326,6 +339,8 @@ typedef struct SpmvSlots {
   void (*view)(const SpmvPlan *, SpmvPrint, void *ctx);
   /* May be NULL. Frees the arrays of a plan, also of one whose build failed. */
   void (*clear)(SpmvPlan *);
+  /* May be NULL */
+  const SpmvRoundedSlots *rounded;
 } SpmvSlots;
 
 /* Records a formatted message in exec (which may be NULL) and returns status */

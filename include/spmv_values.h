@@ -38,6 +38,17 @@ SPMV_API SpmvStatus spmv_change_values(SpmvPlan *, const SpmvChange *, SpmvExec 
    and scalar type are those of the plan, the index type is chosen by the caller. It may allocate, and waits. */
 SPMV_API SpmvStatus spmv_csr_of_plan(const SpmvPlan *, const SpmvCsr *to, SpmvExec *);
 
+/* ---- of a plan in double precision: products that read half the bytes ---- */
+
+/* Bytes of the plan's values in single precision; 0 where its layout has no product with them, as on the host */
+SPMV_API int64_t spmv_rounded_bytes(const SpmvPlan *);
+/* Writes these values to rounded, an array of the caller in the plan's space, to be done again after new values. One
+   that is too large becomes infinite, one that is too small 0. Only enqueues. */
+SPMV_API SpmvStatus spmv_round_values(const SpmvPlan *, void *rounded, SpmvExec *);
+/* As spmv_mult() with the rounded matrix: each value is made double again, all else is double */
+SPMV_API SpmvStatus spmv_mult_rounded(const SpmvPlan *, const void *rounded, const void *alpha, const void *x,
+                                      const void *beta, void *y, void *work, SpmvExec *);
+
 /* ---- of a CSR ---- */
 
 /* Writes the diagonal to diagonal, 0 where there is no entry. Only enqueues. */

@@ -291,7 +291,7 @@ step_cg() {
   single=$((limit[cg] - 5))
   try unit_kernels cg_test.c cg_fault_test.c
   for mode in auto chunk graph persistent; do try cgdevice_compare -mode "$mode" -use_gpu_aware_mpi 0; done
-  for program in cgdevice_cases cgdevice_repeat; do try "$program" -use_gpu_aware_mpi 0; done
+  for program in cgdevice_cases cgdevice_repeat cgdevice_mixed; do try "$program" -use_gpu_aware_mpi 0; done
   # shellcheck disable=SC2086
   try cg_bench ${CG_ARGS:-} --budget $((limit[cg] * 6 / 10)) --commit "$(manifest commit)" --out "$out/cg.json"
 }

@@ -15,6 +15,7 @@
 
 #include "gen.h"
 #include <spmv_cg.h>
+#include <spmv_values.h>
 
 #include <cmath>
 #include <cstdio>
@@ -72,7 +73,6 @@ struct Problem {
   Csr                 spd;
   DeviceArray<int>    row_ptr, col;
   DeviceArray<double> values, b, m, x, r;
-  DeviceArray<float>  rounded;  /* values in single precision */
   double              norm = 0; /* of M b, at iteration 0 */
   SpmvExec            exec;
 
@@ -90,23 +90,20 @@ struct Problem {
       norm += right[i] * inverse[i] * right[i] * inverse[i];
     }
     norm = std::sqrt(norm);
-    Array<float> values_f32(static_cast<std::size_t>(a.nnz));
-    for (std::int64_t k = 0; k < a.nnz; k++) values_f32[k] = static_cast<float>(spd.values[k]);
-    rounded = DeviceArray<float>::copy_of(values_f32);
-    b       = DeviceArray<double>::copy_of(right);
-    m       = DeviceArray<double>::copy_of(inverse);
+    b    = DeviceArray<double>::copy_of(right);
+    m    = DeviceArray<double>::copy_of(inverse);
     spmv_exec_init(&exec, SPMV_DEVICE);
     exec.stream = stream;
   }
-  SpmvCsr csr(SpmvScalar scalar = SPMV_F64)
+  SpmvCsr csr()
   {
     SpmvCsr c{};
 
     c.pattern      = {pattern.rows, pattern.cols,           pattern.nnz,       SPMV_I32, SPMV_DEVICE, row_ptr.data(),
                       col.data(),   pattern.row_ptr.data(), pattern.col.data()};
-    c.scalar_type  = scalar;
+    c.scalar_type  = SPMV_F64;
     c.values_space = SPMV_DEVICE;
-    c.values       = scalar == SPMV_F32 ? static_cast<const void *>(rounded.data()) : values.data();
+    c.values       = values.data();
     return c;
   }
   /* x = 0 and r = b */
@@ -124,21 +121,25 @@ struct Problem {
 class Plan
 {
 public:
-  Plan(Problem &p, const std::string &name, SpmvScalar scalar) : exec_(p.exec), scalar_(scalar)
+  Plan(Problem &p, const std::string &name, bool round) : exec_(p.exec)
   {
     const SpmvFormat *format = spmv_format_find(name.c_str());
-    const SpmvCsr     csr    = p.csr(scalar);
+    const SpmvCsr     csr    = p.csr();
     SpmvAnalysis      analysis;
     SpmvOptions       options;
 
     if (!format) throw std::runtime_error("there is no format " + name);
     spmv_options_init(&options, format);
-    check(spmv_analyze(format, &csr.pattern, scalar, &options, &exec_, &analysis), exec_);
+    check(spmv_analyze(format, &csr.pattern, SPMV_F64, &options, &exec_, &analysis), exec_);
     const SpmvStatus status = spmv_build(&csr, &analysis, &exec_, &plan_);
     spmv_analysis_clear(&analysis, &exec_);
     check(status, exec_);
     work_    = DeviceArray<char>(static_cast<std::size_t>(plan_->memory.work_bytes));
-    product_ = {plan_, work_.data()};
+    product_ = {plan_, work_.data(), nullptr};
+    if (!round) return;
+    rounded_ = DeviceArray<char>(static_cast<std::size_t>(spmv_rounded_bytes(plan_)));
+    check(spmv_round_values(plan_, rounded_.data(), &exec_), exec_);
+    product_.rounded = rounded_.data();
   }
   ~Plan() { spmv_destroy(&plan_); }
   Plan(const Plan &)            = delete;
@@ -157,15 +158,14 @@ public:
     return spread_of(seconds).median;
   }
 
-  void *product_ctx() { return &product_; }
-  bool  single() const { return scalar_ == SPMV_F32; }
+  void       *product_ctx() { return &product_; }
+  const char *kind() const { return product_.rounded ? "rounded" : "double"; }
 
 private:
   SpmvExec          exec_;
-  SpmvScalar        scalar_;
   SpmvPlan         *plan_ = nullptr;
   SpmvCgPlan        product_{};
-  DeviceArray<char> work_;
+  DeviceArray<char> work_, rounded_;
 };
 
 class Engine
@@ -181,7 +181,6 @@ public:
     o.mode           = mode;
     o.preconditioner = SPMV_CG_DIAGONAL;
     o.product        = spmv_cg_plan_product;
-    o.single_product = plan && plan->single();
     o.product_ctx    = plan ? plan->product_ctx() : nullptr;
     o.matrix         = &csr;
     check(spmv_cg_create(&o, &p_.exec, &cg_), p_.exec);
@@ -255,7 +254,7 @@ MatrixResult measure(const Csr &a, const std::vector<std::string> &formats, cuda
     r["format"] = format;
     r["mode"]   = MODE_NAMES[mode];
     if (plan) r["product_s"] = product_seconds;
-    if (plan) r["product"] = plan->single() ? "single" : "double";
+    if (plan) r["product"] = plan->kind();
     try {
       Engine engine(p, mode, plan);
       result.faults += !measure_engine(p, engine, r).empty();
@@ -272,11 +271,11 @@ MatrixResult measure(const Csr &a, const std::vector<std::string> &formats, cuda
   result.matrix["rows"] = a.rows;
   result.matrix["nnz"]  = a.nnz;
   for (const auto &format : formats) {
-    Plan         plan(p, format, SPMV_F64), single(p, format, SPMV_F32);
+    Plan         plan(p, format, false), rounded(p, format, true);
     const double product_seconds = plan.product_seconds(p);
     add(format, SPMV_CG_CHUNK, &plan, product_seconds);
     add(format, SPMV_CG_GRAPH, &plan, product_seconds);
-    add(format, SPMV_CG_GRAPH, &single, single.product_seconds(p));
+    add(format, SPMV_CG_GRAPH, &rounded, rounded.product_seconds(p));
   }
   if (csr_bytes(a) <= PERSISTENT_BYTES) add("csr", SPMV_CG_PERSISTENT, nullptr, 0);
   return result;

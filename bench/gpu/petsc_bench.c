@@ -219,7 +219,7 @@ int main(int argc, char **argv)
   char     *chosen[MAX_TYPES];
   Record    records[MAX_TYPES] = {{0}};
   PetscInt  count = MAX_TYPES, batches = 15, batch = 50, present = 0, wrong = 0;
-  PetscBool has_file, has_types;
+  PetscBool has_file, has_types, decides;
   Mat       A;
   Vec       x, expected;
 
@@ -238,6 +238,9 @@ int main(int argc, char **argv)
     count                        = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(defaults);
     for (PetscInt i = 0; i < count; i++) PetscCall(PetscStrallocpy(defaults[i], &chosen[i]));
   }
+  /* a format is timed also where it would leave its products to the parent type */
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_aijfmt_decline", &decides));
+  if (!decides) PetscCall(PetscOptionsSetValue(NULL, "-mat_aijfmt_decline", "bytes"));
   PetscCall(LoadProblem(path, &A, &x, &expected));
   for (PetscInt i = 0; i < count; i++) {
     records[i].type = chosen[i];

@@ -54,6 +54,9 @@ void conf_extract(ConfRun *run, int value_set);
    caller is done with the plan, which may borrow them. */
 void conf_updates(ConfRun *run, GuardedVector buffer[2][PROBLEM_VALUE_SETS]);
 
+/* conf_rounded.c: products with rounded values. The plan has other values afterwards. */
+void conf_rounded(ConfRun *run);
+
 /* conf_device_values.c: the calls of spmv_values.h. The plan has other values afterwards. */
 void conf_device_values(ConfRun *run);
 

@@ -33,9 +33,9 @@ static void check_report_sums(ConfRun *run, const SpmvMemory *m, const char *wha
   }
   report_check(r, sum == m->total_bytes, what, "total_bytes %lld, arrays sum up to %lld", (long long)m->total_bytes,
                (long long)sum);
-  report_check(r, values - m->padding_bytes == p->nnz * value, what,
-               "%lld bytes of values less %lld of padding are not the %lld nonzeros", (long long)values,
-               (long long)m->padding_bytes, (long long)p->nnz);
+  report_check(r, values - m->padding_bytes + m->omitted_bytes == p->nnz * value, what,
+               "%lld bytes of values less %lld of padding, and %lld that are omitted, are not the %lld nonzeros",
+               (long long)values, (long long)m->padding_bytes, (long long)m->omitted_bytes, (long long)p->nnz);
   report_check(r, m->csr_bytes == spmv_csr_bytes(p, run->problem->scalar_type), what, "csr_bytes %lld",
                (long long)m->csr_bytes);
   report_check(r, m->work_bytes >= 0, what, "work_bytes %lld", (long long)m->work_bytes);
@@ -47,7 +47,8 @@ static void check_report_sums(ConfRun *run, const SpmvMemory *m, const char *wha
 static int same_memory(const SpmvMemory *a, const SpmvMemory *b)
 {
   if (a->count != b->count || a->total_bytes != b->total_bytes || a->padding_bytes != b->padding_bytes ||
-      a->csr_bytes != b->csr_bytes || a->work_bytes != b->work_bytes || a->host_bytes != b->host_bytes)
+      a->omitted_bytes != b->omitted_bytes || a->csr_bytes != b->csr_bytes || a->work_bytes != b->work_bytes ||
+      a->host_bytes != b->host_bytes)
     return 0;
   for (int i = 0; i < a->count; i++)
     if (strcmp(a->array[i].name, b->array[i].name) || a->array[i].kind != b->array[i].kind ||
@@ -263,6 +264,7 @@ static void check_life(ConfRun *run, CsrCopy *copy, SpmvAnalysis *analysis)
     conf_extract(run, 0);
     conf_products(run, 0, run->source == SOURCE_HOST);
     conf_updates(run, buffer);
+    conf_rounded(run);
     conf_device_values(run);
   }
   check_destroy(run);

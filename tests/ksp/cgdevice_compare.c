@@ -2,6 +2,7 @@
   cgdevice_compare.c - KSPCGDEVICE against KSPCG: matrices, norms, preconditioners, types of matrices, in one mode
 
     cgdevice_compare -mode graph
+    mpiexec -n 2 cgdevice_compare -mode chunk -reduce shared
 */
 static const char help[] = "Compares KSPCGDEVICE with KSPCG.\n";
 
@@ -13,6 +14,10 @@ enum { FORMATS_MAX = 16 };
 
 static const char *const pcs[] = {PCNONE, PCJACOBI, PCPBJACOBI};
 
+static KSPCGDeviceReduce reduce = KSP_CGDEVICE_REDUCE_AUTO;
+
+static PetscErrorCode SetReduce(KSP ksp) { return KSPCGDeviceSetReduce(ksp, reduce); }
+
 /* format: that of the matrix for KSPCGDEVICE, or NULL for a plain one */
 static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[], KSPCGDeviceMode mode,
                               const SpmvFormat *format)
@@ -22,9 +27,10 @@ static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[
   Mat        A;
 
   PetscFunctionBeginUser;
-  setup.pc   = pc;
-  setup.norm = norm;
-  setup.mode = mode;
+  setup.pc        = pc;
+  setup.norm      = norm;
+  setup.mode      = mode;
+  setup.configure = SetReduce;
   if (norm == KSP_NORM_NONE) setup.max_it = i == CGDEV_MATRICES - 1 ? 1 : 9;
   if (format) PetscCall(PetscSNPrintf(type, sizeof type, "aij%s", format->name));
   PetscCall(PetscSNPrintf(name, sizeof name, "matrix %d, %s, norm %d, %s", i, type, (int)norm, pc));
@@ -58,17 +64,19 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-mode", KSPCGDeviceModes, (PetscEnum *)&mode, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-reduce", KSPCGDeviceReduces, (PetscEnum *)&reduce, NULL));
   PetscCheck(spmv_format_count() <= FORMATS_MAX, PETSC_COMM_WORLD, PETSC_ERR_SUP, "more formats than counters");
-  every =
-      mode == KSP_CGDEVICE_AUTO || mode == KSP_CGDEVICE_PERSISTENT ? 13 : 3; /* no factor of the number of formats */
+  every = mode == KSP_CGDEVICE_AUTO || mode == KSP_CGDEVICE_PERSISTENT
+              ? 13
+              : 7; /* no factor of the combinations of formats and preconditioners */
   for (int i = 0; i < CGDEV_MATRICES; i++) {
     Mat plain;
 
     PetscCall(CGDevTestMatrix(i, MATAIJ, &plain));
     for (int norm = KSP_NORM_NONE; norm <= KSP_NORM_NATURAL; norm++)
       for (size_t p = 0; p < sizeof pcs / sizeof *pcs; p++)
-        /* The plain matrix and every third format, or every thirteenth where the product is that of a CSR anyway: more
-           takes the emulated GPU too long */
+        /* The plain matrix and every seventh format, or every thirteenth where the product is that of a CSR anyway:
+           more takes the emulated GPU too long */
         for (int format = -1; format < spmv_format_count(); format++)
           if (format < 0 || (count++ % every) == 0) {
             PetscCall(Compare(i, plain, (KSPNormType)norm, pcs[p], mode, format < 0 ? NULL : spmv_format_get(format)));

@@ -166,13 +166,7 @@ PetscErrorCode CGDevTestSolve(KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscBool CGDevTestOnDevice(void)
-{
-  PetscMPIInt size;
-
-  (void)MPI_Comm_size(PETSC_COMM_WORLD, &size);
-  return size == 1 && spmv_device_count(NULL) > 0 ? PETSC_TRUE : PETSC_FALSE;
-}
+PetscBool CGDevTestOnDevice(void) { return spmv_device_count(NULL) > 0 ? PETSC_TRUE : PETSC_FALSE; }
 
 PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char what[])
 {
@@ -218,6 +212,24 @@ PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sums were added as it was asked for; auto may be either */
+static PetscErrorCode CheckReduce(KSP ksp, const char name[], const KSPCGDeviceInfo *info)
+{
+  KSPCGDeviceReduce reduce;
+  PetscMPIInt       size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCall(KSPCGDeviceGetReduce(ksp, &reduce));
+  if (info->used != KSP_CGDEVICE_HOST && size > 1)
+    PetscCall(CGDevTestCheck((PetscBool)(info->reduce != KSP_CGDEVICE_REDUCE_AUTO &&
+                                         (reduce == KSP_CGDEVICE_REDUCE_AUTO || info->reduce == reduce)),
+                             name, "sums over the processes were added in another way"));
+  else
+    PetscCall(CGDevTestCheck((PetscBool)(info->reduce == KSP_CGDEVICE_REDUCE_AUTO || size > 1), name, "one process"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, const CGDevSetup *setup, const char host[])
 {
   static CGDevOutcome expected, got;
@@ -239,6 +251,7 @@ PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, cons
     PetscCall(CGDevTestCheck((PetscBool)(found != NULL), name, text));
   }
   PetscCall(CGDevTestAlike(name, &expected, &got));
+  PetscCall(CheckReduce(ksp, name, &got.info));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&expected.x));
   PetscCall(VecDestroy(&got.x));

@@ -4,21 +4,23 @@
 int main(int argc, char **argv)
 {
   enum { N = 60 };
-  Mat A;
-  Vec x, b;
-  KSP ksp;
+  Mat      A;
+  Vec      x, b;
+  KSP      ksp;
+  PetscInt low, high;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, N, N, 3, NULL, &A));
-  for (PetscInt i = 0; i < N; i++)
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, N, N, 3, NULL, 1, NULL, &A));
+  PetscCall(MatGetOwnershipRange(A, &low, &high));
+  for (PetscInt i = low; i < high; i++)
     for (PetscInt j = PetscMax(i - 1, 0); j <= PetscMin(i + 1, N - 1); j++)
       PetscCall(MatSetValue(A, i, j, i == j ? 2.5 : -1, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetFromOptions(ksp));

@@ -137,23 +137,27 @@ static void *put(CgEngine *e, const void *from, int64_t bytes)
   return to;
 }
 
-static SpmvScalar matrix_scalar(const CgEngine *e) { return e->setup.single_product ? SPMV_F32 : e->setup.scalar; }
-
-static void *put_scalars(CgEngine *e, SpmvScalar scalar, const double *from, int64_t n)
+/* Numbers in the scalar type of the engine */
+static void *put_numbers(CgEngine *e, const double *from, int64_t n)
 {
   float *single = calloc((size_t)n + 1, sizeof *single);
 
   for (int64_t i = 0; i < n; i++) single[i] = (float)from[i];
-  void *to = scalar == SPMV_F32 ? put(e, single, n * 4) : put(e, from, n * 8);
+  void *to = e->setup.scalar == SPMV_F32 ? put(e, single, n * 4) : put(e, from, n * 8);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
   free(single);
   return to;
 }
 
-/* Numbers in the scalar type of the engine */
-static void *put_numbers(CgEngine *e, const double *from, int64_t n)
+static void *put_values(CgEngine *e)
 {
-  return put_scalars(e, e->setup.scalar, from, n);
+  const int64_t nnz     = e->matrix->pattern.nnz;
+  double       *rounded = calloc((size_t)nnz + 1, sizeof *rounded);
+
+  for (int64_t k = 0; k < nnz; k++) rounded[k] = (double)(float)e->matrix->values[k];
+  void *to = put_numbers(e, e->setup.rounded ? rounded : e->matrix->values, nnz);
+  free(rounded);
+  return to;
 }
 
 static void get_numbers(CgEngine *e, const void *from, double *to, int64_t n)
@@ -179,20 +183,20 @@ static void open_matrix(CgEngine *e)
 
   e->row_ptr             = put(e, p->row_ptr, (p->rows + 1) * 4);
   e->col                 = put(e, p->col, p->nnz * 4);
-  e->values              = put_scalars(e, matrix_scalar(e), e->matrix->values, p->nnz);
+  e->values              = put_values(e);
   e->csr.pattern         = *p;
   e->csr.pattern.space   = e->plain.space;
   e->csr.pattern.row_ptr = e->row_ptr;
   e->csr.pattern.col     = e->col;
-  e->csr.scalar_type     = matrix_scalar(e);
+  e->csr.scalar_type     = e->setup.scalar;
   e->csr.values_space    = e->plain.space;
   e->csr.values          = e->values;
   spmv_options_init(&options, format);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(format, &e->csr.pattern, matrix_scalar(e), &options, &e->plain, &analysis));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(format, &e->csr.pattern, e->setup.scalar, &options, &e->plain, &analysis));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&e->csr, &analysis, &e->plain, &e->plan));
   spmv_analysis_clear(&analysis, &e->plain);
   e->work    = e->plan->memory.work_bytes ? put(e, NULL, e->plan->memory.work_bytes) : NULL;
-  e->product = (SpmvCgPlan){e->plan, e->work};
+  e->product = (SpmvCgPlan){.plan = e->plan, .work = e->work};
 }
 
 void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hooks)
@@ -210,7 +214,6 @@ void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hoo
   spmv_cg_options_init(&o);
   o.rows           = a->pattern.rows;
   o.scalar_type    = u->scalar;
-  o.single_product = u->single_product;
   o.mode           = u->mode;
   o.preconditioner = u->block > 1 ? SPMV_CG_BLOCKS : u->block ? SPMV_CG_DIAGONAL : SPMV_CG_IDENTITY;
   o.block_size     = u->block;
@@ -226,10 +229,10 @@ void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hoo
 void cg_engine_renew(CgEngine *e)
 {
   const int64_t nnz    = e->matrix->pattern.nnz;
-  void         *values = put_scalars(e, matrix_scalar(e), e->matrix->values, nnz);
+  void         *values = put_values(e);
 
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(e->values, e->plain.space, values, e->plain.space,
-                                     nnz * spmv_scalar_bytes(matrix_scalar(e)), &e->plain));
+                                     nnz * spmv_scalar_bytes(e->setup.scalar), &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(e->plan, e->values, e->plain.space, &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
   release(e, values);

@@ -98,3 +98,13 @@ void unit_check_products(UnitProblem *p, UnitPlan *u, UnitMult *mult)
     check_reference_free(&reference);
   }
 }
+
+void unit_check_extracted(const UnitProblem *p, UnitPlan *u)
+{
+  const size_t bytes = (size_t)(p->csr.pattern.nnz * spmv_scalar_bytes(p->csr.scalar_type));
+  void        *back  = malloc(bytes);
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_extract_values(u->plan, back, SPMV_HOST, &u->exec));
+  UNIT_CHECK(!memcmp(back, p->values, bytes));
+  free(back);
+}

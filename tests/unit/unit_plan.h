@@ -40,4 +40,7 @@ UnitMult unit_mult;
 /* 2 A x by every instruction set of this machine and 2 A^T x, exactly. What y has before is not a number. */
 void unit_check_products(UnitProblem *, UnitPlan *, UnitMult *);
 
+/* The values of a plan are those of the matrix, to the last bit */
+void unit_check_extracted(const UnitProblem *, UnitPlan *);
+
 #endif

@@ -1,5 +1,6 @@
 /* Conjugate gradients: arguments, memory, and what the host and the device have in common. */
 #include "cg.h"
+#include <spmv_values.h>
 #include <string.h>
 
 enum { ALIGNMENT = 256, CHUNK_MAX = 64 };
@@ -38,10 +39,6 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
                      (long long)o->rows, o->block_size, SPMV_CG_BLOCK_MAX);
   if (o->reduce && (o->mode == SPMV_CG_GRAPH || o->mode == SPMV_CG_PERSISTENT))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients of several processes run in chunks only");
-  if (o->single_product && (o->mode == SPMV_CG_PERSISTENT || o->scalar_type != SPMV_F64))
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
-                     "conjugate gradients with products in single precision have vectors in double precision, and are "
-                     "not of the persistent mode");
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
   else if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no product");
   if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
@@ -53,10 +50,12 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNME
 
 static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 {
-  const int64_t vector  = cg->options.rows * spmv_scalar_bytes(spmv_cg_product_type(&cg->options));
-  const int64_t bytes[] = {vector, vector, sizeof(SpmvCgState), 4 * SPMV_CG_GRID_MAX * (int64_t)sizeof(double),
+  const SpmvCgOptions *o       = &cg->options;
+  const int64_t        vector  = o->rows * spmv_scalar_bytes(o->scalar_type);
+  const int64_t        bytes[] = {o->p ? 0 : vector, o->w ? 0 : vector, sizeof(SpmvCgState),
+                           4 * SPMV_CG_GRID_MAX * (int64_t)sizeof(double),
                            cg->options.history * (int64_t)sizeof(double)};
-  void        **array[] = {&cg->p, &cg->w, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history};
+  void               **array[] = {&cg->p, &cg->w, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history};
 
   for (int i = 0; i < 5; i++) cg->bytes += aligned(bytes[i]);
   SPMV_TRY(spmv_alloc(exec, cg->space, cg->bytes, "vectors of conjugate gradients", &cg->block));
@@ -65,6 +64,8 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
     *array[i] = bytes[i] > 0 ? next : NULL;
     next += aligned(bytes[i]);
   }
+  if (o->p) cg->p = o->p;
+  if (o->w) cg->w = o->w;
   return SPMV_SUCCESS;
 }
 
@@ -74,13 +75,10 @@ static void describe(SpmvCg *cg)
   const int    block = spmv_cg_block_size(&cg->options);
   const double rows  = (double)cg->options.rows;
 
-  const double of_p = 6; /* words of p and w */
-
   cg->info.bytes         = cg->bytes;
   cg->info.words         = rows * (11 + 2 * block);
-  cg->info.traffic_bytes = (cg->info.words - rows * of_p) * (double)spmv_scalar_bytes(cg->options.scalar_type) +
-                           rows * of_p * (double)spmv_scalar_bytes(spmv_cg_product_type(&cg->options));
-  cg->info.flops = rows * (12 + (block ? 2 * block - 1 : 0));
+  cg->info.traffic_bytes = cg->info.words * (double)spmv_scalar_bytes(cg->options.scalar_type);
+  cg->info.flops         = rows * (12 + (block ? 2 * block - 1 : 0));
 }
 
 SpmvStatus spmv_cg_create(const SpmvCgOptions *options, SpmvExec *exec, SpmvCg **out)
@@ -150,8 +148,12 @@ SpmvStatus spmv_cg_correct(SpmvCg *cg, const SpmvCgTest *test, int restart, Spmv
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "conjugate gradients: not started, in another space, or at an end that no other residual mends");
   SPMV_TRY(check_test(test, exec));
+  cg->most = test->max_iterations;
+  if (cg->last.completed >= cg->most) {
+    cg->last.reason = SPMV_CG_DIVERGED_ITERATIONS;
+    return SPMV_SUCCESS;
+  }
   cg->last.reason         = SPMV_CG_ITERATING;
-  cg->most                = test->max_iterations;
   const SpmvStatus status = cg->steps->correct(cg, test, restart, exec);
   if (status) cg->started = 0;
   return status;
@@ -217,6 +219,7 @@ SpmvStatus spmv_cg_plan_product(void *ctx, const void *p, void *w, SpmvExec *exe
   const double      one = 1, zero = 0;
   const float       one_f = 1, zero_f = 0;
 
+  if (c->rounded) return spmv_mult_rounded(c->plan, c->rounded, &one, p, &zero, w, c->work, exec);
   if (c->plan->scalar_type == SPMV_F32) return spmv_mult(c->plan, &one_f, p, &zero_f, w, c->work, exec);
   return spmv_mult(c->plan, &one, p, &zero, w, c->work, exec);
 }

@@ -18,7 +18,7 @@ struct SpmvCg {
   SpmvSpace                 space;
   SpmvAllocator             host, device; /* hooks that made its memory, and will free it */
   void                     *block;        /* one block of memory in its space, with the arrays that follow */
-  void                     *p, *w;        /* [rows], of spmv_cg_product_type() */
+  void                     *p, *w;        /* [rows] */
   SpmvCgState              *state;        /* one */
   double                   *partial;      /* [4][SPMV_CG_GRID_MAX]: partial sums of (p, w), then of the two others */
   double                   *history;      /* [options.history] */
@@ -49,11 +49,6 @@ typedef struct SpmvCgSteps {
 } SpmvCgSteps;
 
 extern const SpmvCgSteps spmv_cg_host_steps, spmv_cg_device_steps;
-
-static inline SpmvScalar spmv_cg_product_type(const SpmvCgOptions *o)
-{
-  return o->single_product ? SPMV_F32 : o->scalar_type;
-}
 
 /* Rows of a block of the preconditioner: 0 for the identity, 1 for a diagonal */
 static inline int spmv_cg_block_size(const SpmvCgOptions *o)

@@ -27,7 +27,7 @@ constexpr int64_t RECORDS_BYTES = 2 * sizeof(SpmvCgRecord);
    device wait for the host; longer ones end later than they could. */
 int chunk_for(const SpmvCgOptions &o)
 {
-  const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(spmv_cg_product_type(&o));
+  const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(o.scalar_type);
   const double most  = 200e-6 / (5e-6 + bytes / 4e12);
 
   if (o.chunk > 0) return o.chunk;

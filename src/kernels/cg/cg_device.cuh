@@ -54,16 +54,15 @@ static SpmvStatus spmv_cg_with_block(int block, Call call)
   }
 }
 
-/* The same for an engine: call(S(), T(), SpmvCgNumber<B>()), where T is the type of p and w */
+/* The same for an engine: call(S(), SpmvCgNumber<B>()) */
 template <typename Call>
 static SpmvStatus spmv_cg_with_kernel(const SpmvCg *cg, Call call)
 {
-  const auto with_types = [&](auto s, auto t) {
-    return spmv_cg_with_block(spmv_cg_block_size(&cg->options), [&](auto block) { return call(s, t, block); });
+  const auto with_type = [&](auto s) {
+    return spmv_cg_with_block(spmv_cg_block_size(&cg->options), [&](auto block) { return call(s, block); });
   };
 
-  if (cg->options.single_product) return with_types(double(), float());
-  return cg->options.scalar_type == SPMV_F32 ? with_types(float(), float()) : with_types(double(), double());
+  return cg->options.scalar_type == SPMV_F32 ? with_type(float()) : with_type(double());
 }
 
 /* Rows that a warp takes at a time, one per lane: whole blocks of the preconditioner */

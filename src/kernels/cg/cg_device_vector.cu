@@ -75,11 +75,10 @@ __global__ void spmv_cg_decide_residual(SpmvCgState *s, int)
   if (s->active) spmv_cg_take_residual(s, s->sums[0], s->sums[1]);
 }
 
-/* (r, z), and p = z unless this is a correction, which makes p of it later; x, r and M are of type S, p and w of type T
- */
-template <typename S, typename T, int BLOCK>
+/* (r, z), and p = z unless this is a correction, which makes p of it later */
+template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
-    spmv_cg_first(int64_t rows, T *p, double *partial, SpmvCgState *s, bool decide, bool correction)
+    spmv_cg_first(int64_t rows, S *p, double *partial, SpmvCgState *s, bool decide, bool correction)
 {
   constexpr int ROWS = spmv_cg_rows_of_warp<BLOCK>();
   const int     lane = threadIdx.x % 32;
@@ -93,7 +92,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
     const bool    there = lane < ROWS && row < rows;
     const S       r_row = there ? r[row] : S(0);
     const S       z     = spmv_cg_precondition<BLOCK>(m, row, there, r_row);
-    if (there && !correction) p[row] = (T)z;
+    if (there && !correction) p[row] = z;
     if (there) v[0] += (double)r_row * (double)z;
   }
   if (!add_grid(v, partial, s) || !decide) return;
@@ -102,9 +101,9 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
 }
 
 /* (p, w), and from it alpha */
-template <typename T>
+template <typename S>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
-    spmv_cg_curvature(int64_t rows, const T *p, const T *w, double *partial, SpmvCgState *s, bool decide)
+    spmv_cg_curvature(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool decide)
 {
   double v[1] = {0};
 
@@ -124,9 +123,9 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
 }
 
 /* x += alpha p, r -= alpha w; the sums of (r, z) and of the norm, with z in registers */
-template <typename S, typename T, int BLOCK>
+template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
-    spmv_cg_residual(int64_t rows, const T *p, const T *w, double *partial, SpmvCgState *s, bool decide)
+    spmv_cg_residual(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool decide)
 {
   constexpr int ROWS = spmv_cg_rows_of_warp<BLOCK>();
   const int     lane = threadIdx.x % 32;
@@ -144,8 +143,8 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
     const bool    there = lane < ROWS && row < rows;
     S             r_row = 0;
     if (there) { /* all loads before the first store */
-      const S x_row = x[row] + alpha * (S)p[row];
-      r_row         = r[row] - alpha * (S)w[row];
+      const S x_row = x[row] + alpha * p[row];
+      r_row         = r[row] - alpha * w[row];
       r[row]        = r_row;
       x[row]        = x_row;
     }
@@ -167,9 +166,9 @@ __device__ void put_record(SpmvCgRecord *records, SpmvCgState *s)
 }
 
 /* p = M r + scale p; the last kernel of a chunk has records */
-template <typename S, typename T, int BLOCK>
+template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
-    spmv_cg_direction(int64_t rows, T *p, SpmvCgState *s, SpmvCgRecord *records)
+    spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, SpmvCgRecord *records)
 {
   constexpr int ROWS = spmv_cg_rows_of_warp<BLOCK>();
   const int     lane = threadIdx.x % 32;
@@ -184,7 +183,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
     const S       z     = spmv_cg_precondition<BLOCK>(m, row, there, there ? r[row] : S(0));
-    if (there) p[row] = (T)(z + scale * (S)p[row]);
+    if (there) p[row] = z + scale * p[row];
   }
 }
 
@@ -201,48 +200,48 @@ SpmvStatus reduce(SpmvCg *cg, int sums, SpmvExec *exec)
   return cg->options.reduce(cg->options.reduce_ctx, cg->state->sums, sums, exec);
 }
 
-template <typename T>
+template <typename S>
 SpmvStatus enqueue_curvature(SpmvCg *cg, bool decide, SpmvExec *exec)
 {
-  SPMV_LAUNCH_OVERLAPPED(exec, spmv_cg_curvature<T>, grid_of(cg->options.rows, 32), SPMV_CG_THREADS, 0,
-                         cg->options.rows, (const T *)cg->p, (const T *)cg->w, cg->partial, cg->state, decide);
+  SPMV_LAUNCH_OVERLAPPED(exec, spmv_cg_curvature<S>, grid_of(cg->options.rows, 32), SPMV_CG_THREADS, 0,
+                         cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, decide);
   return SPMV_SUCCESS;
 }
 
-template <typename S, typename T, int BLOCK>
+template <typename S, int BLOCK>
 SpmvStatus enqueue_residual(SpmvCg *cg, bool decide, SpmvExec *exec)
 {
-  const auto cg_residual = spmv_cg_residual<S, T, BLOCK>;
+  const auto cg_residual = spmv_cg_residual<S, BLOCK>;
 
   SPMV_LAUNCH_OVERLAPPED(exec, cg_residual, grid_of(cg->options.rows, spmv_cg_rows_of_warp<BLOCK>()), SPMV_CG_THREADS,
-                         0, cg->options.rows, (const T *)cg->p, (const T *)cg->w, cg->partial, cg->state, decide);
+                         0, cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, decide);
   return SPMV_SUCCESS;
 }
 
-template <typename S, typename T, int BLOCK>
+template <typename S, int BLOCK>
 SpmvStatus enqueue_direction(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
 {
-  const auto cg_direction = spmv_cg_direction<S, T, BLOCK>;
+  const auto cg_direction = spmv_cg_direction<S, BLOCK>;
 
   SPMV_LAUNCH_OVERLAPPED(exec, cg_direction, grid_of(cg->options.rows, spmv_cg_rows_of_warp<BLOCK>()), SPMV_CG_THREADS,
-                         0, cg->options.rows, (T *)cg->p, cg->state, records);
+                         0, cg->options.rows, (S *)cg->p, cg->state, records);
   return SPMV_SUCCESS;
 }
 
-template <typename S, typename T, int BLOCK>
+template <typename S, int BLOCK>
 SpmvStatus enqueue_first(SpmvCg *cg, bool decide, bool correction, SpmvExec *exec)
 {
-  const auto cg_first = spmv_cg_first<S, T, BLOCK>;
+  const auto cg_first = spmv_cg_first<S, BLOCK>;
 
   SPMV_LAUNCH_OVERLAPPED(exec, cg_first, grid_of(cg->options.rows, spmv_cg_rows_of_warp<BLOCK>()), SPMV_CG_THREADS, 0,
-                         cg->options.rows, (T *)cg->p, cg->partial, cg->state, decide, correction);
+                         cg->options.rows, (S *)cg->p, cg->partial, cg->state, decide, correction);
   return SPMV_SUCCESS;
 }
 
 SpmvStatus enqueue_new_direction(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
 {
-  return spmv_cg_with_kernel(cg, [&](auto s, auto t, auto block) {
-    return enqueue_direction<decltype(s), decltype(t), decltype(block)::value>(cg, records, exec);
+  return spmv_cg_with_kernel(cg, [&](auto s, auto block) {
+    return enqueue_direction<decltype(s), decltype(block)::value>(cg, records, exec);
   });
 }
 } // namespace
@@ -252,8 +251,8 @@ SpmvStatus spmv_cg_enqueue_first(SpmvCg *cg, const SpmvCgState *begin, SpmvExec 
   const bool alone = !cg->options.reduce;
 
   SPMV_LAUNCH(exec, spmv_cg_set_state, 1, 1, 0, cg->state, *begin);
-  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto s, auto t, auto block) {
-    return enqueue_first<decltype(s), decltype(t), decltype(block)::value>(cg, alone, false, exec);
+  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto s, auto block) {
+    return enqueue_first<decltype(s), decltype(block)::value>(cg, alone, false, exec);
   }));
   if (alone) return SPMV_SUCCESS;
   SPMV_TRY(reduce(cg, 1, exec));
@@ -266,8 +265,8 @@ SpmvStatus spmv_cg_enqueue_correction(SpmvCg *cg, const SpmvCgTest *test, int re
   const bool alone = !cg->options.reduce;
 
   SPMV_LAUNCH(exec, spmv_cg_set_correction, 1, 1, 0, cg->state, *test, restart);
-  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto s, auto t, auto block) {
-    return enqueue_first<decltype(s), decltype(t), decltype(block)::value>(cg, alone, true, exec);
+  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto s, auto block) {
+    return enqueue_first<decltype(s), decltype(block)::value>(cg, alone, true, exec);
   }));
   if (!alone) {
     SPMV_TRY(reduce(cg, 1, exec));
@@ -287,15 +286,14 @@ SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *cg, SpmvCgRecord *records, SpmvExec
   const bool alone = !cg->options.reduce;
 
   SPMV_TRY(cg->options.product(cg->options.product_ctx, cg->p, cg->w, exec));
-  SPMV_TRY(spmv_cg_product_type(&cg->options) == SPMV_F32 ? enqueue_curvature<float>(cg, alone, exec)
-                                                          : enqueue_curvature<double>(cg, alone, exec));
+  SPMV_TRY(cg->options.scalar_type == SPMV_F32 ? enqueue_curvature<float>(cg, alone, exec)
+                                               : enqueue_curvature<double>(cg, alone, exec));
   if (!alone) {
     SPMV_TRY(reduce(cg, 1, exec));
     SPMV_LAUNCH(exec, spmv_cg_decide_curvature, 1, 1, 0, cg->state, 0);
   }
-  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto s, auto t, auto block) {
-    return enqueue_residual<decltype(s), decltype(t), decltype(block)::value>(cg, alone, exec);
-  }));
+  SPMV_TRY(spmv_cg_with_kernel(
+      cg, [&](auto s, auto block) { return enqueue_residual<decltype(s), decltype(block)::value>(cg, alone, exec); }));
   if (!alone) {
     SPMV_TRY(reduce(cg, 2, exec));
     SPMV_LAUNCH(exec, spmv_cg_decide_residual, 1, 1, 0, cg->state, 0);

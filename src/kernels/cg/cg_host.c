@@ -1,7 +1,7 @@
 /* Conjugate gradients on the host: the steps of the device, one after the other. */
 #include "cg.h"
 
-/* Vector operations for one pair of types */
+/* Vector operations for one type */
 typedef struct {
   double (*first)(const SpmvCg *);     /* p = z and (r, z) */
   double (*corrected)(const SpmvCg *); /* (r, z) alone */
@@ -11,13 +11,7 @@ typedef struct {
 } Kind;
 
 #define S       double
-#define T       double
 #define NAME(x) x##_f64
-#include "cg_host.inc"
-#undef T
-#undef NAME
-#define T       float
-#define NAME(x) x##_mixed
 #include "cg_host.inc"
 #undef S
 #undef NAME
@@ -25,11 +19,7 @@ typedef struct {
 #define NAME(x) x##_f32
 #include "cg_host.inc"
 
-static const Kind *kind_of(const SpmvCg *cg)
-{
-  if (cg->options.single_product) return &kind_mixed;
-  return cg->options.scalar_type == SPMV_F32 ? &kind_f32 : &kind_f64;
-}
+static const Kind *kind_of(const SpmvCg *cg) { return cg->options.scalar_type == SPMV_F32 ? &kind_f32 : &kind_f64; }
 
 static SpmvStatus reduce(SpmvCg *cg, double *sums, int n, SpmvExec *exec)
 {

@@ -1,4 +1,4 @@
-/* Tests of conjugate gradients with products in single precision. */
+/* Tests of conjugate gradients with a matrix that is rounded to single precision. */
 #include "cg_test.h"
 #include "unit.h"
 #include <math.h>
@@ -24,7 +24,7 @@ static void check_refined(const CgMatrix *a, const CgSetup *u, double drop, int 
   int     corrections;
   double  largest = 0;
 
-  plain.single_product   = 0;
+  plain.rounded          = 0;
   CgOutcome     expected = cg_textbook(a, &plain), got = refine(a, u, drop, restart, &corrections);
   const int64_t most = expected.result.completed * (restart ? 20 : 12) / 10 + 2 + corrections;
   unit_check(got.status == SPMV_SUCCESS && got.result.reason == SPMV_CG_RTOL, a->name, __LINE__, "no convergence");
@@ -37,7 +37,7 @@ static void check_refined(const CgMatrix *a, const CgSetup *u, double drop, int 
   cg_outcome_free(&got);
 }
 
-UNIT_TEST(cg_with_single_products_is_as_accurate_as_with_double_ones)
+UNIT_TEST(cg_with_a_rounded_matrix_is_as_accurate_as_with_the_matrix)
 {
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++)
     for (int i = 0; i < 4; i++) { /* smaller ones end when the space is exhausted, which takes exact products */
@@ -46,9 +46,9 @@ UNIT_TEST(cg_with_single_products_is_as_accurate_as_with_double_ones)
         for (int block = 0; block <= 3; block += 1 + block) {
           if (block && a.pattern.rows % block) continue;
           if (mode != SPMV_CG_HOST && (i + block + restart) % 2) continue;
-          CgSetup u        = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED - (block > 1), block);
-          u.rtol           = 1e-12;
-          u.single_product = 1;
+          CgSetup u = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED - (block > 1), block);
+          u.rtol    = 1e-12;
+          u.rounded = 1;
           check_refined(&a, &u, 1e-3, restart);
         }
       cg_matrix_free(&a);
@@ -56,16 +56,16 @@ UNIT_TEST(cg_with_single_products_is_as_accurate_as_with_double_ones)
 }
 
 /* Without corrections the residual of the recurrence is small, and that of x is not */
-UNIT_TEST(cg_with_single_products_needs_corrections)
+UNIT_TEST(cg_with_a_rounded_matrix_needs_corrections)
 {
   CgMatrix a = cg_matrix(0);
 
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
     CgSetup u = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
     int     corrections;
-    u.rtol           = 1e-12;
-    u.single_product = 1;
-    CgOutcome o      = refine(&a, &u, 0, 0, &corrections);
+    u.rtol      = 1e-12;
+    u.rounded   = 1;
+    CgOutcome o = refine(&a, &u, 0, 0, &corrections);
     UNIT_EQUAL(SPMV_CG_RTOL, o.result.reason);
     UNIT_CHECK(o.norms[0] > 1e-9 && o.norms[0] < 1e-2);
     cg_outcome_free(&o);
@@ -74,7 +74,7 @@ UNIT_TEST(cg_with_single_products_needs_corrections)
 }
 
 /* Whatever the chunks and steps */
-UNIT_TEST(cg_with_single_products_gives_the_same_bits_again)
+UNIT_TEST(cg_with_a_rounded_matrix_gives_the_same_bits_again)
 {
   CgMatrix  a     = cg_matrix(3);
   CgOutcome first = {0};
@@ -82,11 +82,11 @@ UNIT_TEST(cg_with_single_products_gives_the_same_bits_again)
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++)
     for (int chunk = 1; chunk < 8; chunk += 3) {
-      CgSetup u        = cg_setup((SpmvCgMode)mode, SPMV_CG_NATURAL, 3);
-      u.single_product = 1;
-      u.chunk          = chunk;
-      u.step           = chunk == 4 ? 5 : INT64_MAX;
-      CgOutcome o      = refine(&a, &u, 1e-2, 0, &corrections);
+      CgSetup u   = cg_setup((SpmvCgMode)mode, SPMV_CG_NATURAL, 3);
+      u.rounded   = 1;
+      u.chunk     = chunk;
+      u.step      = chunk == 4 ? 5 : INT64_MAX;
+      CgOutcome o = refine(&a, &u, 1e-2, 0, &corrections);
       UNIT_EQUAL(SPMV_CG_RTOL, o.result.reason);
       UNIT_CHECK(corrections > 2);
       if (!first.x) {
@@ -106,11 +106,9 @@ UNIT_TEST(cg_refuses_corrections_that_make_no_sense)
   CgMatrix         a    = cg_matrix(4);
   CgSetup          u    = cg_setup(SPMV_CG_HOST, SPMV_CG_UNPRECONDITIONED, 0);
   const SpmvCgTest test = {SPMV_CG_UNPRECONDITIONED, 1e-9, 0, INFINITY, 0, 100, -1, 0}, no_iterations = {0};
-  SpmvCgOptions    o;
-  SpmvCg          *cg;
   CgEngine         e;
 
-  u.single_product = 1;
+  u.rounded = 1;
   cg_engine_open(&e, &a, &u, NULL);
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &test, 0, &e.exec)); /* not started */
   CgOutcome out = cg_engine_solve(&e);
@@ -120,15 +118,32 @@ UNIT_TEST(cg_refuses_corrections_that_make_no_sense)
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &test, 0, &e.exec)); /* it is under way */
   UNIT_CHECK(e.exec.message[0]);
   cg_outcome_free(&out);
-
-  spmv_cg_options_init(&o);
-  o.rows           = a.pattern.rows;
-  o.scalar_type    = SPMV_F32;
-  o.single_product = 1;
-  o.product        = spmv_cg_plan_product;
-  o.product_ctx    = &e.product;
-  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &e.exec, &cg));
-  UNIT_CHECK(!cg);
   cg_engine_close(&e);
+  cg_matrix_free(&a);
+}
+
+/* A correction after the last iteration that is allowed */
+UNIT_TEST(cg_with_a_rounded_matrix_ends_at_the_last_iteration)
+{
+  CgMatrix a = cg_matrix(0);
+
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+    CgSetup      u = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
+    SpmvCgResult result;
+    SpmvCgTest   test = {SPMV_CG_UNPRECONDITIONED, 1e-3, 0, INFINITY, 0, 1000, -1, 0};
+    CgEngine     e;
+
+    u.rounded = 1;
+    u.rtol    = 1e-2;
+    cg_engine_open(&e, &a, &u, NULL);
+    CgOutcome out       = cg_engine_solve(&e);
+    test.max_iterations = out.result.completed;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_correct(e.cg, &test, 0, &e.exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(e.cg, INT64_MAX, &result, &e.exec));
+    UNIT_EQUAL(SPMV_CG_DIVERGED_ITERATIONS, result.reason);
+    UNIT_EQUAL(test.max_iterations, result.completed);
+    cg_outcome_free(&out);
+    cg_engine_close(&e);
+  }
   cg_matrix_free(&a);
 }

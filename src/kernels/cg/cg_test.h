@@ -25,7 +25,7 @@ double  *cg_diagonal(const CgMatrix *, int row); /* pointer to the diagonal entr
 typedef struct {
   SpmvCgMode    mode;
   SpmvScalar    scalar;
-  int           single_product;
+  int           rounded; /* the values of the matrix are rounded to single precision */
   SpmvCgNorm    norm;
   int           block;
   double        rtol, divtol;
@@ -68,7 +68,7 @@ void cg_engine_close(CgEngine *);
 void      cg_engine_renew(CgEngine *);
 CgOutcome cg_engine_solve(CgEngine *);
 
-/* The same where products are in single precision: whenever the norm has fallen by `drop` (0: never), b - A x takes the
+/* The same where the matrix is rounded: whenever the norm has fallen by `drop` (0: never), b - A x takes the
    place of r. Ends when its norm, which is norms[0] then, is small enough. */
 CgOutcome cg_engine_refine(CgEngine *, double drop, int restart, int *corrections);
 

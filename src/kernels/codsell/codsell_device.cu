@@ -134,6 +134,23 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   snprintf(line, sizeof line, "threads per row: %d, pieces of long rows: %lld", s->parts, (long long)s->pieces);
   print(ctx, line);
 }
+
+int64_t rounded_count(const SpmvPlan *base)
+{
+  const CodsellPlan *plan = (const CodsellPlan *)base;
+  return codsell_slice_values(plan) + plan->shape.long_nnz;
+}
+
+SpmvStatus round_values(const SpmvPlan *base, float *rounded, SpmvExec *exec)
+{
+  const CodsellPlan *plan   = (const CodsellPlan *)base;
+  const int64_t      slices = codsell_slice_values(plan);
+
+  SPMV_TRY(spmv_device_round((const double *)plan->values, rounded, slices, exec));
+  return spmv_device_round((const double *)plan->long_values, rounded + slices, plan->shape.long_nnz, exec);
+}
+
+const SpmvRoundedSlots rounded_slots = {rounded_count, round_values, codsell_device_mult_rounded};
 } // namespace
 
 const SpmvSlots codsell_device_slots = {
@@ -151,4 +168,5 @@ const SpmvSlots codsell_device_slots = {
     nullptr, /* prepare_transpose */
     view,
     codsell_free_arrays,
+    &rounded_slots,
 };

@@ -80,6 +80,8 @@ SpmvStatus codsell_device_fill(CodsellPlan *, const SpmvPattern *, const void *v
 SpmvStatus codsell_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
 SpmvStatus codsell_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
                                void *work, SpmvExec *);
+SpmvStatus codsell_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
+                                       const void *beta, void *y, void *work, SpmvExec *);
 
 /* A position in the arena to go back to: what was handed out since then is free again. If the arena has grown by chunks
    in between, it goes back to the beginning of the last one only. Kernels that are enqueued already may still use that

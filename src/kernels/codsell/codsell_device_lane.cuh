@@ -11,10 +11,11 @@
 #include "../device/overlap.cuh"
 #include "codsell_device.cuh"
 
-/* Where the values of a lane and the codes of its slice lie. C: lanes per slice, 0 when known only at run time. */
-template <typename S, int C>
+/* Where the values of a lane, of type V, and the codes of its slice lie. C: lanes per slice, 0 when known only at run
+   time. */
+template <typename S, typename V, int C>
 struct CodsellLane {
-  const S       *values; /* of its lane */
+  const V       *values; /* of its lane */
   const uint8_t *codes;  /* of the slice */
   const int32_t *dictionary;
   const S       *x;
@@ -35,22 +36,22 @@ struct CodsellCodes {
   const uint8_t *codes;
   int            starts, ids; /* bytes behind codes */
 
-  template <typename S, int C>
-  __device__ inline CodsellCodes(const CodsellLane<S, C> &at)
+  template <typename S, typename V, int C>
+  __device__ inline CodsellCodes(const CodsellLane<S, V, C> &at)
       : codes(at.codes), starts(4 + at.lane * START),
         ids(START == 0 ? 0 : 4 + START * (ID < 0 ? at.width : codsell_words(at.width, W)) * at.c())
   {
   }
   /* Column 0 of word w, minus that which the lane counts from */
-  template <typename S, int C>
-  __device__ inline int32_t start(const CodsellLane<S, C> &at, int w) const
+  template <typename S, typename V, int C>
+  __device__ inline int32_t start(const CodsellLane<S, V, C> &at, int w) const
   {
     if (START == 2) return (ID < 0 ? 1 : at.scale) * (int32_t)__ldcs((const uint16_t *)(codes + starts) + w * at.c());
     if (START == 4) return __ldcs((const int32_t *)(codes + starts) + w * at.c());
     return 0;
   }
-  template <typename S, int C>
-  __device__ inline int id(const CodsellLane<S, C> &at, int w) const
+  template <typename S, typename V, int C>
+  __device__ inline int id(const CodsellLane<S, V, C> &at, int w) const
   {
     if (ID == 0) return __ldg((const uint16_t *)(codes + ids) + w);
     if (ID == 1) return __ldcs(codes + ids + w * at.c() + at.lane);
@@ -81,12 +82,13 @@ __device__ inline void codsell_load_word(const int32_t *word, int32_t (&offset)[
 }
 
 /* Adds the products of K words from w0 on: of all their positions if the step is WHOLE, else of the first `left` */
-template <bool WHOLE, typename S, int C, int W, int K, int START, int ID>
-__device__ inline S codsell_add_step(const CodsellLane<S, C> &at, const S *x, const CodsellCodes<W, START, ID> &codes,
-                                     int column, int w0, int left, S sum)
+template <bool WHOLE, typename S, typename V, int C, int W, int K, int START, int ID>
+__device__ inline S codsell_add_step(const CodsellLane<S, V, C> &at, const S *x,
+                                     const CodsellCodes<W, START, ID> &codes, int column, int w0, int left, S sum)
 {
-  const S *values = at.values + (int64_t)(w0 * W) * at.c();
-  S        value[K * W], gathered[K * W];
+  const V *values = at.values + (int64_t)(w0 * W) * at.c();
+  V        value[K * W];
+  S        gathered[K * W];
   int32_t  start[K], id[K];
 
 #pragma unroll
@@ -111,13 +113,13 @@ __device__ inline S codsell_add_step(const CodsellLane<S, C> &at, const S *x, co
   }
 #pragma unroll
   for (int k = 0; k < K * W; k++)
-    if (WHOLE || k < left) sum += value[k] * gathered[k];
+    if (WHOLE || k < left) sum += (S)value[k] * gathered[k];
   return sum;
 }
 
 /* The sum of the lane's part of its row */
-template <typename S, int C, int W, int K, int START, int ID>
-__device__ inline S codsell_sum_lane(const CodsellLane<S, C> &at)
+template <typename S, typename V, int C, int W, int K, int START, int ID>
+__device__ inline S codsell_sum_lane(const CodsellLane<S, V, C> &at)
 {
   const CodsellCodes<W, START, ID> codes(at);
   const int                        column = START ? at.column + *(const int32_t *)at.codes : at.column;
@@ -127,8 +129,8 @@ __device__ inline S codsell_sum_lane(const CodsellLane<S, C> &at)
   spmv_wait_for_previous(x);
   for (int w0 = at.first * K; w0 * W < at.length; w0 += at.step * K) {
     const int left = at.length - w0 * W;
-    sum            = left >= K * W ? codsell_add_step<true, S, C, W, K, START, ID>(at, x, codes, column, w0, left, sum)
-                                   : codsell_add_step<false, S, C, W, K, START, ID>(at, x, codes, column, w0, left, sum);
+    sum = left >= K * W ? codsell_add_step<true, S, V, C, W, K, START, ID>(at, x, codes, column, w0, left, sum)
+                        : codsell_add_step<false, S, V, C, W, K, START, ID>(at, x, codes, column, w0, left, sum);
   }
   return sum;
 }
@@ -141,30 +143,30 @@ __host__ __device__ constexpr int codsell_resident_blocks(int word)
   return spmv_resident_blocks(CODSELL_PRODUCT_THREADS, word == 8 ? 8 : word > 5 ? 9 : 10);
 }
 
-template <typename S, int W, int C>
-__device__ inline S codsell_sum_by_kind(int kind, const CodsellLane<S, C> &at)
+template <typename S, typename V, int W, int C>
+__device__ inline S codsell_sum_by_kind(int kind, const CodsellLane<S, V, C> &at)
 {
   constexpr int K = codsell_words_at_a_time(W), COLUMNS = K * W > 6 ? 8 : 6;
 
   switch (kind) {
   case CODSELL_UNIFORM:
-    return codsell_sum_lane<S, C, W, K, 0, 0>(at);
+    return codsell_sum_lane<S, V, C, W, K, 0, 0>(at);
   case CODSELL_IDS8:
-    return codsell_sum_lane<S, C, W, K, 0, 1>(at);
+    return codsell_sum_lane<S, V, C, W, K, 0, 1>(at);
   case CODSELL_IDS16:
-    return codsell_sum_lane<S, C, W, K, 0, 2>(at);
+    return codsell_sum_lane<S, V, C, W, K, 0, 2>(at);
   case CODSELL_STARTS16_UNIFORM:
-    return codsell_sum_lane<S, C, W, K, 2, 0>(at);
+    return codsell_sum_lane<S, V, C, W, K, 2, 0>(at);
   case CODSELL_STARTS16_IDS8:
-    return codsell_sum_lane<S, C, W, K, 2, 1>(at);
+    return codsell_sum_lane<S, V, C, W, K, 2, 1>(at);
   case CODSELL_STARTS32_UNIFORM:
-    return codsell_sum_lane<S, C, W, K, 4, 0>(at);
+    return codsell_sum_lane<S, V, C, W, K, 4, 0>(at);
   case CODSELL_STARTS32_IDS8:
-    return codsell_sum_lane<S, C, W, K, 4, 1>(at);
+    return codsell_sum_lane<S, V, C, W, K, 4, 1>(at);
   case CODSELL_COLUMNS16:
-    return codsell_sum_lane<S, C, 1, COLUMNS, 2, -1>(at);
+    return codsell_sum_lane<S, V, C, 1, COLUMNS, 2, -1>(at);
   default:
-    return codsell_sum_lane<S, C, 1, COLUMNS, 4, -1>(at);
+    return codsell_sum_lane<S, V, C, 1, COLUMNS, 4, -1>(at);
   }
 }
 

@@ -15,11 +15,12 @@ enum {
   BLOCKS_AHEAD = 1024 /* each block prefetches the slices of the block so much later; 330 to 2640 gave equal times */
 };
 
-template <typename S>
+/* Values are of type V, which is S, or float for rounded values */
+template <typename S, typename V>
 struct Product {
   CodsellShape        shape;
   int                 log_parts;
-  const S            *values;
+  const V            *values;
   const uint8_t      *codes;
   const CodsellSlice *slices;
   const int32_t      *dictionary;
@@ -27,14 +28,15 @@ struct Product {
   const CodsellLong  *long_rows;
   const CodsellPiece *pieces;
   const int32_t      *long_columns;
-  const S            *long_values, *x;
+  const V            *long_values;
+  const S            *x;
   S                  *y, *work;
   S                   alpha, beta;
 };
 
 /* log2 of the lanes per slice; C is known at compile time, or 0 */
-template <int C, typename S>
-__device__ inline int log_lanes(const Product<S> &p)
+template <int C, typename S, typename V>
+__device__ inline int log_lanes(const Product<S, V> &p)
 {
   static_assert(C == 0 || C == 32, "the other numbers of lanes are known at run time");
   return C ? 5 : p.shape.log_c;
@@ -51,21 +53,21 @@ __device__ inline CodsellSlice load_slice(const CodsellSlice *slice)
 }
 
 /* The row in a slot, which sorting may have permuted */
-template <typename S>
-__device__ inline int row_of_slot(const Product<S> &p, const CodsellSlice &at, int64_t slot)
+template <typename S, typename V>
+__device__ inline int row_of_slot(const Product<S, V> &p, const CodsellSlice &at, int64_t slot)
 {
   const int window = (int)p.shape.window, first = (int)slot / window * window;
   return at.permuted ? first + p.order[slot] : (int)slot;
 }
 
 /* The sum of this thread's part of its row */
-template <typename S, int W, int C>
-__device__ inline S sum_of_thread(const Product<S> &p, const CodsellSlice &at, int64_t slot, int row, int part)
+template <typename S, typename V, int W, int C>
+__device__ inline S sum_of_thread(const Product<S, V> &p, const CodsellSlice &at, int64_t slot, int row, int part)
 {
-  const int         log_c = log_lanes<C>(p), c = 1 << log_c, lane = (int)slot & (c - 1), width = (int)at.width;
-  const int         kind  = (int)at.kind;
-  const uint8_t    *codes = p.codes + at.code0;
-  CodsellLane<S, C> mine;
+  const int            log_c = log_lanes<C>(p), c = 1 << log_c, lane = (int)slot & (c - 1), width = (int)at.width;
+  const int            kind  = (int)at.kind;
+  const uint8_t       *codes = p.codes + at.code0;
+  CodsellLane<S, V, C> mine;
 
   mine.values     = p.values + ((int64_t)at.column0 << log_c) + lane;
   mine.codes      = codes;
@@ -80,17 +82,18 @@ __device__ inline S sum_of_thread(const Product<S> &p, const CodsellSlice &at, i
   mine.first      = part;
   mine.step       = 1 << p.log_parts;
   if (at.ragged) mine.length = codsell_length(codes + codsell_parts(kind, width, W, c, 1).lengths, width, lane);
-  return codsell_sum_by_kind<S, W, C>(kind, mine);
+  return codsell_sum_by_kind<S, V, W, C>(kind, mine);
 }
 
-template <typename S>
-__device__ inline void sum_piece(Product<S> p, int64_t piece)
+template <typename S, typename V>
+__device__ inline void sum_piece(Product<S, V> p, int64_t piece)
 {
   spmv_wait_for_previous(p.x, p.work);
   const CodsellPiece at    = p.pieces[piece];
   const int64_t      end   = p.long_rows[at.long_row + 1].first;
   const int64_t      begin = p.long_rows[at.long_row].first + (int64_t)at.number * CODSELL_PIECE + threadIdx.x;
-  S                  sum   = S(0), value[CODSELL_PIECE / CODSELL_PRODUCT_THREADS];
+  S                  sum   = S(0);
+  V                  value[CODSELL_PIECE / CODSELL_PRODUCT_THREADS];
   int32_t            column[CODSELL_PIECE / CODSELL_PRODUCT_THREADS];
 
 #pragma unroll
@@ -98,21 +101,21 @@ __device__ inline void sum_piece(Product<S> p, int64_t piece)
     const int64_t k = begin + i * CODSELL_PRODUCT_THREADS;
 
     column[i] = 0;
-    value[i]  = S(0);
+    value[i]  = V(0);
     if (k >= end) continue;
     column[i] = __ldcs(p.long_columns + k);
     value[i]  = __ldcs(p.long_values + k);
   }
 #pragma unroll
   for (int i = 0; i < CODSELL_PIECE / CODSELL_PRODUCT_THREADS; i++)
-    if (begin + i * CODSELL_PRODUCT_THREADS < end) sum += value[i] * __ldca(p.x + column[i]);
+    if (begin + i * CODSELL_PRODUCT_THREADS < end) sum += (S)value[i] * __ldca(p.x + column[i]);
   sum = spmv_add_block<CODSELL_PRODUCT_THREADS>(sum);
   if (threadIdx.x == 0) p.work[piece] = sum;
 }
 
-template <typename S, int W, int C>
+template <typename S, typename V, int W, int C>
 __global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS, codsell_resident_blocks(W))
-    codsell_product(const Product<S> p)
+    codsell_product(const Product<S, V> p)
 {
   __shared__ S  partial[CODSELL_PRODUCT_THREADS];
   const int     log_c = log_lanes<C>(p), log_share = log_c + p.log_parts, c = 1 << log_c;
@@ -135,7 +138,7 @@ __global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS, codsell_resident_bloc
     if ((threadIdx.x & (c - 1)) == 0 && part == 0 && later < p.shape.slices) spmv_prefetch(p.slices + later);
     const int64_t slot = (slice << log_c) + (threadIdx.x & (c - 1));
     row                = row_of_slot(p, at, slot);
-    if (row < rows) sum = sum_of_thread<S, W, C>(p, at, slot, row, part);
+    if (row < rows) sum = sum_of_thread<S, V, W, C>(p, at, slot, row, part);
   }
   if (p.log_parts > 0) {
     partial[threadIdx.x] = sum;
@@ -147,8 +150,8 @@ __global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS, codsell_resident_bloc
 }
 
 /* One warp per piece: the warp of the first piece of each row adds up the sums of that row, in their order */
-template <typename S>
-__global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS) codsell_add_long_rows(Product<S> p)
+template <typename S, typename V>
+__global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS) codsell_add_long_rows(Product<S, V> p)
 {
   spmv_let_next_begin();
   spmv_wait_for_previous(p.work, p.y);
@@ -164,14 +167,14 @@ __global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS) codsell_add_long_rows
   if (threadIdx.x % 32 == 0) p.y[row->row] += p.alpha * sum;
 }
 
-template <typename S>
-SpmvStatus mult(const CodsellPlan *plan, const void *alpha, const void *x, const void *beta, void *y, void *work,
-                SpmvExec *exec)
+template <typename S, typename V>
+SpmvStatus mult(const CodsellPlan *plan, const V *values, const V *long_values, const void *alpha, const void *x,
+                const void *beta, void *y, void *work, SpmvExec *exec)
 {
   const CodsellShape &s = plan->shape;
-  Product<S>          p = {s,
+  Product<S, V>       p = {s,
                            0,
-                           (const S *)plan->values,
+                           values,
                            plan->codes,
                            plan->slices,
                            plan->dictionary,
@@ -179,7 +182,7 @@ SpmvStatus mult(const CodsellPlan *plan, const void *alpha, const void *x, const
                            plan->long_rows,
                            plan->pieces,
                            (const int32_t *)plan->long_columns,
-                           (const S *)plan->long_values,
+                           long_values,
                            (const S *)x,
                            (S *)y,
                            (S *)work,
@@ -192,13 +195,13 @@ SpmvStatus mult(const CodsellPlan *plan, const void *alpha, const void *x, const
 #define CASE(W)                                                                                                        \
   case W:                                                                                                              \
     if (s.log_c == 5)                                                                                                  \
-      SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, W, 32>), blocks, CODSELL_PRODUCT_THREADS, 0, p);                \
-    else SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, W, 0>), blocks, CODSELL_PRODUCT_THREADS, 0, p);              \
+      SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, V, W, 32>), blocks, CODSELL_PRODUCT_THREADS, 0, p);             \
+    else SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, V, W, 0>), blocks, CODSELL_PRODUCT_THREADS, 0, p);           \
     break;
     CODSELL_WORD_LIST(CASE)
 #undef CASE
   }
-  SPMV_LAUNCH_OVERLAPPED(exec, codsell_add_long_rows<S>, spmv_blocks(s.pieces, CODSELL_PRODUCT_THREADS / 32),
+  SPMV_LAUNCH_OVERLAPPED(exec, (codsell_add_long_rows<S, V>), spmv_blocks(s.pieces, CODSELL_PRODUCT_THREADS / 32),
                          CODSELL_PRODUCT_THREADS, 0, p);
   return SPMV_SUCCESS;
 }
@@ -209,6 +212,17 @@ SpmvStatus codsell_device_mult(const SpmvPlan *base, const void *alpha, const vo
 {
   const CodsellPlan *plan = (const CodsellPlan *)base;
 
-  return base->scalar_type == SPMV_F32 ? mult<float>(plan, alpha, x, beta, y, work, exec)
-                                       : mult<double>(plan, alpha, x, beta, y, work, exec);
+  return base->scalar_type == SPMV_F32 ? mult<float>(plan, (const float *)plan->values,
+                                                     (const float *)plan->long_values, alpha, x, beta, y, work, exec)
+                                       : mult<double>(plan, (const double *)plan->values,
+                                                      (const double *)plan->long_values, alpha, x, beta, y, work, exec);
+}
+
+/* Those of the slices, and behind them those of the long rows */
+SpmvStatus codsell_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,
+                                       const void *beta, void *y, void *work, SpmvExec *exec)
+{
+  const CodsellPlan *plan = (const CodsellPlan *)base;
+
+  return mult<double>(plan, rounded, rounded + codsell_slice_values(plan), alpha, x, beta, y, work, exec);
 }

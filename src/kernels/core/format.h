@@ -53,6 +53,9 @@ void spmv_arrays_report(const SpmvPlanArray *, int count, SpmvMemory *);
 SpmvStatus spmv_arrays_alloc(SpmvPlan *, const SpmvPlanArray *, int count, SpmvExec *);
 void       spmv_arrays_free(const SpmvPlan *, const SpmvPlanArray *, int count);
 
+/* Rounds n values of a matrix, in device memory; device/vector.cu */
+SpmvStatus spmv_device_round(const double *, float *rounded, int64_t n, SpmvExec *);
+
 /* Builds the plan of A^T from its CSR by the format of A, and adds it to the memory of A. The CSR may be freed then. */
 SpmvStatus spmv_build_transposed(SpmvPlan *, const SpmvCsr *transposed, const SpmvOptions *, SpmvExec *);
 /* Builds the plan of A^T from the list of nonzeros; device/transpose.cu */

@@ -1,5 +1,6 @@
 /* The device calls of a library built without CUDA: no device, and a message that says why. */
 #include "internal.h"
+#include <spmv_cg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,6 +117,30 @@ SpmvStatus spmv_stream_create(SpmvExec *exec, void **stream)
 }
 
 void spmv_stream_destroy(void *stream) { (void)stream; }
+
+int64_t spmv_cg_shared_bytes(int processes)
+{
+  (void)processes;
+  return 0;
+}
+
+SpmvStatus spmv_cg_shared_open(SpmvCgShared *s, SpmvExec *exec)
+{
+  (void)s;
+  return no_device(exec);
+}
+
+void spmv_cg_shared_close(SpmvCgShared *s) { (void)s; }
+
+SpmvStatus spmv_cg_shared_reduce(void *shared, double *sums, int n, SpmvExec *exec)
+{
+  (void)shared;
+  (void)sums;
+  (void)n;
+  return no_device(exec);
+}
+
+int64_t spmv_device_place(void) { return -1; }
 
 #else
 typedef int spmv_translation_unit_is_not_empty;

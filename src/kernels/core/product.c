@@ -1,5 +1,6 @@
 /* Products of a plan: what is the same for all formats, around their slots. */
 #include "internal.h"
+#include <spmv_values.h>
 
 static int is_zero(const void *value, SpmvScalar scalar)
 {
@@ -31,6 +32,14 @@ SpmvStatus spmv_mult(const SpmvPlan *plan, const void *alpha, const void *x, con
 {
   if (!reads_x(plan, alpha)) return scale(plan, plan->rows, beta, y, exec);
   return plan->slots->mult(plan, alpha, x, beta, y, work, exec);
+}
+
+SpmvStatus spmv_mult_rounded(const SpmvPlan *plan, const void *rounded, const void *alpha, const void *x,
+                             const void *beta, void *y, void *work, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_check_rounded(plan, exec));
+  if (!reads_x(plan, alpha)) return scale(plan, plan->rows, beta, y, exec);
+  return plan->slots->rounded->mult(plan, rounded, alpha, x, beta, y, work, exec);
 }
 
 SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,

@@ -1,6 +1,7 @@
 /* Values of a plan: what is the same for all formats, around their slots. */
 #include "internal.h"
 #include <limits.h>
+#include <spmv_values.h>
 
 static SpmvStatus check_values(const SpmvPlan *plan, SpmvSpace values_space, SpmvExec *exec)
 {
@@ -68,4 +69,27 @@ SpmvStatus spmv_get_diagonal(const SpmvPlan *plan, void *diagonal, SpmvExec *exe
   SPMV_TRY(spmv_check_listable(plan, exec));
   SPMV_TRY(spmv_device_scale(plan->rows, plan->scalar_type, &zero, diagonal, exec));
   return plan->nnz > 0 ? plan->slots->list_nonzeros(plan, &diagonal_alone, exec) : SPMV_SUCCESS;
+}
+
+/* ---- in single precision ---- */
+
+static int64_t rounded_count(const SpmvPlan *plan)
+{
+  return plan->slots->rounded && plan->scalar_type == SPMV_F64 ? plan->slots->rounded->count(plan) : 0;
+}
+
+int64_t spmv_rounded_bytes(const SpmvPlan *plan) { return rounded_count(plan) * (int64_t)sizeof(float); }
+
+SpmvStatus spmv_check_rounded(const SpmvPlan *plan, SpmvExec *exec)
+{
+  if (plan->nnz == 0 || rounded_count(plan) > 0) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "this plan of format %s has no product with rounded values",
+                   plan->format->name);
+}
+
+SpmvStatus spmv_round_values(const SpmvPlan *plan, void *rounded, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_check_rounded(plan, exec));
+  if (plan->nnz == 0) return SPMV_SUCCESS;
+  return plan->slots->rounded->round(plan, rounded, exec);
 }

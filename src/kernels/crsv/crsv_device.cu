@@ -166,6 +166,16 @@ void clear(SpmvPlan *base)
 
   for (void *block : blocks) spmv_plan_free(base, SPMV_DEVICE, block);
 }
+
+/* The kernels of the paper have none */
+int64_t rounded_count(const SpmvPlan *base) { return ((const CrsvDevicePlan *)base)->lanes ? 0 : base->nnz; }
+
+SpmvStatus round_values(const SpmvPlan *base, float *rounded, SpmvExec *exec)
+{
+  return spmv_device_round((const double *)((const CrsvDevicePlan *)base)->values, rounded, base->nnz, exec);
+}
+
+const SpmvRoundedSlots rounded_slots = {rounded_count, round_values, crsv_device_mult_rounded};
 } // namespace
 
 const SpmvSlots crsv_device_slots = {
@@ -183,4 +193,5 @@ const SpmvSlots crsv_device_slots = {
     nullptr, /* prepare_transpose */
     view,
     clear,
+    &rounded_slots,
 };

@@ -23,12 +23,12 @@ enum {
   CRSV_PIECE       = 2048                       /* nonzeros of a piece of a long row */
 };
 
-/* The operands of a product */
-template <typename I, typename S>
+/* The operands of a product; values are of type V, which is S, or float for rounded values */
+template <typename I, typename S, typename V>
 struct CrsvCsr {
   const I *__restrict__ row_ptr;
   const I *__restrict__ col;
-  const S *__restrict__ values;
+  const V *__restrict__ values;
   const S *__restrict__ x;
   S *y;
   S  alpha, beta;
@@ -81,8 +81,11 @@ SpmvStatus crsv_fill_tables(CrsvDevicePlan *, SpmvExec *);
 
 SpmvStatus crsv_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                             SpmvExec *);
+/* By the streaming kernel alone */
+SpmvStatus crsv_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
+                                    const void *beta, void *y, void *work, SpmvExec *);
 /* The product by blocks and pieces */
-template <typename I, typename S>
-SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S> &, void *work, SpmvExec *);
+template <typename I, typename S, typename V>
+SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V> &, void *work, SpmvExec *);
 
 #endif

@@ -29,7 +29,7 @@ __device__ inline S add_row(S sum, S *shared)
 }
 
 template <typename I, typename S, int T, int VARIANT>
-__global__ void __launch_bounds__(CRSV_THREADS) crsv_rows(CrsvCsr<I, S> a, int64_t rows)
+__global__ void __launch_bounds__(CRSV_THREADS) crsv_rows(CrsvCsr<I, S, S> a, int64_t rows)
 {
   __shared__ S  shared[VARIANT == CRSV_SHARED ? CRSV_THREADS : 1];
   const int     warp_rows = 32 / T, lane = threadIdx.x % T;
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(CRSV_THREADS) crsv_rows(CrsvCsr<I, S> a, int64
 }
 
 template <typename I, typename S, int T, int VARIANT>
-SpmvStatus launch_rows(const CrsvCsr<I, S> &a, int64_t rows, SpmvExec *exec)
+SpmvStatus launch_rows(const CrsvCsr<I, S, S> &a, int64_t rows, SpmvExec *exec)
 {
   const int64_t all  = spmv_blocks(rows * T, CRSV_THREADS),
                 most = 65535; /* the largest grid of the GPUs before those of the paper */
@@ -62,7 +62,7 @@ SpmvStatus launch_rows(const CrsvCsr<I, S> &a, int64_t rows, SpmvExec *exec)
 }
 
 template <typename I, typename S, int VARIANT>
-SpmvStatus by_lanes(int lanes, const CrsvCsr<I, S> &a, int64_t rows, SpmvExec *exec)
+SpmvStatus by_lanes(int lanes, const CrsvCsr<I, S, S> &a, int64_t rows, SpmvExec *exec)
 {
   switch (lanes) {
   case 1:
@@ -81,7 +81,7 @@ SpmvStatus by_lanes(int lanes, const CrsvCsr<I, S> &a, int64_t rows, SpmvExec *e
 }
 
 template <typename I, typename S>
-SpmvStatus multiply(const CrsvDevicePlan *plan, const CrsvCsr<I, S> &a, void *work, SpmvExec *exec)
+SpmvStatus multiply(const CrsvDevicePlan *plan, const CrsvCsr<I, S, S> &a, void *work, SpmvExec *exec)
 {
   const int64_t rows = plan->base.rows;
 
@@ -98,11 +98,21 @@ SpmvStatus multiply(const CrsvDevicePlan *plan, const CrsvCsr<I, S> &a, void *wo
   }
 }
 
+template <typename I>
+SpmvStatus multiply_rounded(const CrsvDevicePlan *plan, const float *rounded, const void *alpha, const void *x,
+                            const void *beta, void *y, void *work, SpmvExec *exec)
+{
+  const CrsvCsr<I, double, float> a = {(const I *)plan->row_ptr, (const I *)plan->col, rounded,
+                                       (const double *)x,        (double *)y,          *(const double *)alpha,
+                                       *(const double *)beta};
+  return crsv_multiply_stream(plan, a, work, exec);
+}
+
 template <typename I, typename S>
 SpmvStatus multiply_types(const CrsvDevicePlan *plan, const void *alpha, const void *x, const void *beta, void *y,
                           void *work, SpmvExec *exec)
 {
-  const CrsvCsr<I, S> a = {
+  const CrsvCsr<I, S, S> a = {
       (const I *)plan->row_ptr, (const I *)plan->col, (const S *)plan->values, (const S *)x, (S *)y,
       *(const S *)alpha,        *(const S *)beta};
   return multiply(plan, a, work, exec);
@@ -119,4 +129,13 @@ SpmvStatus crsv_device_mult(const SpmvPlan *base, const void *alpha, const void 
                                          : multiply_types<int64_t, double>(plan, alpha, x, beta, y, work, exec);
   return base->scalar_type == SPMV_F32 ? multiply_types<int32_t, float>(plan, alpha, x, beta, y, work, exec)
                                        : multiply_types<int32_t, double>(plan, alpha, x, beta, y, work, exec);
+}
+
+SpmvStatus crsv_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,
+                                    const void *beta, void *y, void *work, SpmvExec *exec)
+{
+  const CrsvDevicePlan *plan = (const CrsvDevicePlan *)base;
+
+  return base->index_type == SPMV_I64 ? multiply_rounded<int64_t>(plan, rounded, alpha, x, beta, y, work, exec)
+                                      : multiply_rounded<int32_t>(plan, rounded, alpha, x, beta, y, work, exec);
 }

@@ -63,14 +63,14 @@ __device__ inline void add_longer_rows(const Products<S> &p, int rows, S alpha, 
 
 /* The nonzeros of one thread. Columns are unsigned, and loads of x have no condition, so that the address of an entry
    of x takes one instruction. */
-template <typename I, typename S>
+template <typename I, typename S, typename V>
 struct Share {
   typename std::make_unsigned<I>::type col[CRSV_ITEMS]; /* 0 where there is no nonzero: that x is read, but not used */
-  S                                    value[CRSV_ITEMS];
+  V                                    value[CRSV_ITEMS];
 
   static __device__ inline bool has(const CrsvBlock &b, int i) { return (int)threadIdx.x + i * CRSV_THREADS < b.count; }
 
-  __device__ inline void load(const CrsvCsr<I, S> &a, const CrsvBlock &b)
+  __device__ inline void load(const CrsvCsr<I, S, V> &a, const CrsvBlock &b)
   {
 #pragma unroll
     for (int i = 0; i < CRSV_ITEMS; i++) {
@@ -89,7 +89,7 @@ struct Share {
     for (int i = 0; i < CRSV_ITEMS; i++) v[i] = __ldca(x + col[i]);
 #pragma unroll
     for (int i = 0; i < CRSV_ITEMS; i++)
-      if (has(b, i)) product[threadIdx.x + i * CRSV_THREADS] = value[i] * v[i];
+      if (has(b, i)) product[threadIdx.x + i * CRSV_THREADS] = (S)value[i] * v[i];
   }
 };
 
@@ -108,8 +108,8 @@ constexpr int crsv_resident_blocks()
 }
 
 /* Sums up a piece of a long row, to y or, if the row has several pieces, to the work space */
-template <typename I, typename S>
-__device__ inline void sum_piece(CrsvCsr<I, S> &a, const CrsvPiece &p, S *work)
+template <typename I, typename S, typename V>
+__device__ inline void sum_piece(CrsvCsr<I, S, V> &a, const CrsvPiece &p, S *work)
 {
   constexpr int BATCH = 8;
   S             sum   = 0;
@@ -121,7 +121,7 @@ __device__ inline void sum_piece(CrsvCsr<I, S> &a, const CrsvPiece &p, S *work)
     for (int i = 0; i < BATCH; i++) {
       const bool    inside = from + i * CRSV_THREADS < p.count;
       const int64_t k      = p.begin + from + i * CRSV_THREADS;
-      v[i]                 = inside ? __ldcs(a.values + k) * __ldca(a.x + __ldcs(a.col + k)) : S(0);
+      v[i]                 = inside ? (S)__ldcs(a.values + k) * __ldca(a.x + __ldcs(a.col + k)) : S(0);
     }
 #pragma unroll
     for (int i = 0; i < BATCH; i++) sum += v[i];
@@ -132,14 +132,14 @@ __device__ inline void sum_piece(CrsvCsr<I, S> &a, const CrsvPiece &p, S *work)
   else a.y[p.row] = spmv_axpby(a.alpha, sum, a.beta, a.y + p.row);
 }
 
-template <typename I, typename S>
+template <typename I, typename S, typename V>
 __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
-    crsv_stream(CrsvCsr<I, S> a, const CrsvBlock *__restrict__ blocks, const CrsvPiece *__restrict__ pieces,
+    crsv_stream(CrsvCsr<I, S, V> a, const CrsvBlock *__restrict__ blocks, const CrsvPiece *__restrict__ pieces,
                 int piece_count, S *work)
 {
   __shared__ S        product[CRSV_CAPACITY];
   __shared__ uint16_t ends[CRSV_ROWS + 1];
-  Share<I, S>         mine;
+  Share<I, S, V>      mine;
 
   spmv_let_next_begin();
   if ((int)blockIdx.x < piece_count) return sum_piece(a, pieces[blockIdx.x], work);
@@ -171,21 +171,23 @@ __global__ void __launch_bounds__(CRSV_THREADS)
 }
 } // namespace
 
-template <typename I, typename S>
-SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *plan, const CrsvCsr<I, S> &a, void *work, SpmvExec *exec)
+template <typename I, typename S, typename V>
+SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *plan, const CrsvCsr<I, S, V> &a, void *work, SpmvExec *exec)
 {
   const CrsvCounts &c = plan->counts;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, (crsv_stream<I, S>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks, plan->pieces,
-                         (int)c.pieces, (S *)work);
+  SPMV_LAUNCH_OVERLAPPED(exec, (crsv_stream<I, S, V>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks,
+                         plan->pieces, (int)c.pieces, (S *)work);
   SPMV_LAUNCH_OVERLAPPED(exec, crsv_sum_pieces<S>, c.long_rows, CRSV_THREADS, 0, plan->long_rows, (const S *)work,
                          a.alpha, a.beta, a.y);
   return SPMV_SUCCESS;
 }
 
-#define STREAM(I, S)                                                                                                   \
-  template SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S> &, void *, SpmvExec *)
-STREAM(int32_t, float);
-STREAM(int32_t, double);
-STREAM(int64_t, float);
-STREAM(int64_t, double);
+#define STREAM(I, S, V)                                                                                                \
+  template SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V> &, void *, SpmvExec *)
+STREAM(int32_t, float, float);
+STREAM(int32_t, double, double);
+STREAM(int32_t, double, float);
+STREAM(int64_t, float, float);
+STREAM(int64_t, double, double);
+STREAM(int64_t, double, float);

@@ -31,6 +31,11 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
     kernel<<<(blocks), (threads), (shared), (stream)>>>(__VA_ARGS__)
 #endif
 
+/* Shared memory whose size a launch gives, as an array of bytes of that name */
+#ifndef SPMV_DYNAMIC_SHARED
+  #define SPMV_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
+#endif
+
 /* Launches kernel<<<blocks, threads, shared, exec->stream>>>(...); blocks is an int64_t and at most 2^31-1 */
 #define SPMV_LAUNCH(exec, kernel, blocks, threads, shared, ...)                                                        \
   SPMV_LAUNCH_BY(SPMV_KERNEL_CALL, exec, kernel, blocks, threads, shared, __VA_ARGS__)

@@ -1,6 +1,6 @@
-/* vector.cu - y = beta y in device memory, which is a product with alpha = 0. */
+/* vector.cu - y = beta y in device memory, which is a product with alpha = 0, and numbers in single precision. */
 #include "../core/internal.h"
-#include "launch.cuh"
+#include "overlap.cuh"
 
 namespace
 {
@@ -19,7 +19,19 @@ SpmvStatus scale(int64_t n, const void *beta, void *y, SpmvExec *exec)
   SPMV_LAUNCH(exec, spmv_scale_rows<S>, spmv_blocks(n, THREADS), THREADS, 0, (S *)y, *(const S *)beta, n);
   return SPMV_SUCCESS;
 }
+
+__global__ void spmv_round(const double *v, float *rounded, int64_t n)
+{
+  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (i < n) rounded[i] = (float)v[i];
+}
 } // namespace
+
+extern "C" SpmvStatus spmv_device_round(const double *v, float *rounded, int64_t n, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, spmv_round, spmv_blocks(n, THREADS), THREADS, 0, v, rounded, n);
+  return spmv_overlap_fence(exec); /* products read them as values of a matrix */
+}
 
 extern "C" SpmvStatus spmv_device_scale(int64_t n, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
 {

@@ -312,4 +312,5 @@ const SpmvSlots fold_stream_slots = {
     fold_stream_prepare_transpose,
     view,
     clear,
+    nullptr, /* rounded */
 };

@@ -117,6 +117,15 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 }
 
 void clear(SpmvPlan *base) { spmv_arrays_free(base, nullptr, 0); }
+
+int64_t rounded_count(const SpmvPlan *base) { return ((const RbpDevicePacked *)base)->shape.value_count; }
+
+SpmvStatus round_values(const SpmvPlan *base, float *rounded, SpmvExec *exec)
+{
+  return spmv_device_round((const double *)((const RbpDevicePacked *)base)->values, rounded, rounded_count(base), exec);
+}
+
+const SpmvRoundedSlots rounded_slots = {rounded_count, round_values, rbp_device_mult_rounded};
 } // namespace
 
 const SpmvSlots rbp_device_slots = {
@@ -134,4 +143,5 @@ const SpmvSlots rbp_device_slots = {
     nullptr, /* prepare_transpose */
     view,
     clear,
+    &rounded_slots,
 };

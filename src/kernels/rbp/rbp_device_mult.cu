@@ -8,6 +8,7 @@
 #include "../device/overlap.cuh"
 #include "../device/vector.cuh"
 #include "rbp_device_packed.cuh"
+#include <type_traits>
 
 namespace
 {
@@ -51,16 +52,17 @@ __device__ inline void decode_words(const RbpBlock &b, const uint16_t *starts, u
 }
 
 /* sum[q][u] = the part of row q of the group that unit u contributes. The loads that depend on no other load are issued
-   first, then those of x: a thread stalls at the first use of a value that has not arrived. */
-template <typename S, int G, int U, int P, bool ONCE, StartKind KIND>
-__device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encoding, const S *values, const S *x,
+   first, then those of x: a thread stalls at the first use of a value that has not arrived. Values are of type V. */
+template <typename S, typename V, int G, int U, int P, bool ONCE, StartKind KIND>
+__device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encoding, const V *values, const S *x,
                                       S (&sum)[G][RBP_THREADS * P])
 {
   const uint16_t *starts = encoding + rbp_starts_offset(b.groups, b.flags);
   const bool      ragged = U > 1 && (b.flags & RBP_BLOCK_RAGGED);
   unsigned        word[P];
   int             columns[P]; /* of a unit */
-  S               w[P][G * U], xu[P][U];
+  V               w[P][G * U];
+  S               xu[P][U];
 
   load_words<P, KIND, ONCE>(b, starts, word);
 #pragma unroll
@@ -70,7 +72,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encodin
     if (ragged && u < b.units) columns[i] = __ldg(encoding + rbp_lengths_offset(b.groups, b.units, b.flags) + u);
 #pragma unroll
     for (int k = 0; k < G * U; k++) {
-      w[i][k] = S(0);
+      w[i][k] = V(0);
       if (u < b.units) w[i][k] = __ldcs(values + (int64_t)k * b.stride + u);
     }
   }
@@ -84,18 +86,18 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encodin
     const int u = threadIdx.x + i * RBP_THREADS;
 #pragma unroll
     for (int q = 0; q < G; q++) {
-      S s = w[i][q * U] * xu[i][0];
+      S s = (S)w[i][q * U] * xu[i][0];
 #pragma unroll
-      for (int j = 1; j < U; j++) s += w[i][q * U + j] * xu[i][j];
+      for (int j = 1; j < U; j++) s += (S)w[i][q * U + j] * xu[i][j];
       if (u < b.units) sum[q][u] = s;
     }
   }
 }
 
-template <typename S, int G, int U, int P, bool ONCE>
+template <typename S, typename V, int G, int U, int P, bool ONCE>
 __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
     rbp_block_of_units(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern,
-                       const S *__restrict__ values, const S *__restrict__ x, S *__restrict__ y, S *__restrict__ work,
+                       const V *__restrict__ values, const S *__restrict__ x, S *__restrict__ y, S *__restrict__ work,
                        S alpha, S beta)
 {
   __shared__ S        sum[G][RBP_THREADS * P];
@@ -110,10 +112,10 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
 
   if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
   } else if (b.flags & RBP_BLOCK_WIDE)
-    multiply_units<S, G, U, P, ONCE, WIDE>(b, encoding, values + b.value0, x + b.base, sum);
+    multiply_units<S, V, G, U, P, ONCE, WIDE>(b, encoding, values + b.value0, x + b.base, sum);
   else if (b.flags & RBP_BLOCK_SEGMENTED)
-    multiply_units<S, G, U, P, ONCE, SEGMENTED>(b, encoding, values + b.value0, x + b.base, sum);
-  else multiply_units<S, G, U, P, ONCE, NARROW>(b, encoding, values + b.value0, x + b.base, sum);
+    multiply_units<S, V, G, U, P, ONCE, SEGMENTED>(b, encoding, values + b.value0, x + b.base, sum);
+  else multiply_units<S, V, G, U, P, ONCE, NARROW>(b, encoding, values + b.value0, x + b.base, sum);
   for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
     first_unit[g] = g < RBP_THREADS ? early : encoding[g];
     if (uneven) first_row[g] = encoding[b.groups + 1 + g];
@@ -156,9 +158,11 @@ __global__ void __launch_bounds__(RBP_THREADS)
   if (threadIdx.x == 0) y[p.row0 + q] = spmv_axpby(alpha, s, beta, y + p.row0 + q);
 }
 
+/* With ROUNDED, values are in single precision whatever the type of x and y */
+template <bool ROUNDED>
 struct MultAction {
   const RbpDevicePacked *plan;
-  const void            *alpha, *x, *beta;
+  const void            *values, *alpha, *x, *beta;
   void                  *y, *work;
   SpmvExec              *exec;
 
@@ -176,11 +180,12 @@ struct MultAction {
   template <typename S, int G, int U, int P, bool ONCE>
   SpmvStatus run_with() const
   {
-    const S               a = *(const S *)alpha, b = *(const S *)beta;
-    const RbpDeviceShape &s = plan->shape;
+    typedef std::conditional_t<ROUNDED, float, S> V;
+    const S                                       a = *(const S *)alpha, b = *(const S *)beta;
+    const RbpDeviceShape                         &s = plan->shape;
 
-    SPMV_LAUNCH_OVERLAPPED(exec, (rbp_block_of_units<S, G, U, P, ONCE>), s.blocks, RBP_THREADS, 0, plan->blocks,
-                           plan->pattern, (const S *)plan->values, (const S *)x, (S *)y, (S *)work, a, b);
+    SPMV_LAUNCH_OVERLAPPED(exec, (rbp_block_of_units<S, V, G, U, P, ONCE>), s.blocks, RBP_THREADS, 0, plan->blocks,
+                           plan->pattern, (const V *)values, (const S *)x, (S *)y, (S *)work, a, b);
     SPMV_LAUNCH_OVERLAPPED(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces,
                            (const S *)work, (S *)y, a, b);
     return SPMV_SUCCESS;
@@ -192,5 +197,12 @@ SpmvStatus rbp_device_mult(const SpmvPlan *base, const void *alpha, const void *
                            void *work, SpmvExec *exec)
 {
   const RbpDevicePacked *plan = (const RbpDevicePacked *)base;
-  return rbp_with_kernel(plan, MultAction{plan, alpha, x, beta, y, work, exec}, exec);
+  return rbp_with_kernel(plan, MultAction<false>{plan, plan->values, alpha, x, beta, y, work, exec}, exec);
+}
+
+SpmvStatus rbp_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,
+                                   const void *beta, void *y, void *work, SpmvExec *exec)
+{
+  const RbpDevicePacked *plan = (const RbpDevicePacked *)base;
+  return rbp_with_shape<double>(plan->shape, MultAction<true>{plan, rounded, alpha, x, beta, y, work, exec}, exec);
 }

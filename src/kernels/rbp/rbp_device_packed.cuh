@@ -173,5 +173,7 @@ SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, int64_t first,
 SpmvStatus rbp_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
 SpmvStatus rbp_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                            SpmvExec *);
+SpmvStatus rbp_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
+                                   const void *beta, void *y, void *work, SpmvExec *);
 
 #endif

@@ -1,17 +1,14 @@
 /* Whether the engine may serve a solve: everything that can be said before anything is computed. */
 #include "cgdevice.h"
+#include "mat/impls/seqaijfmt/cuda.h"
 
 /* What the engine does not do, of all that can be asked of a KSPCG */
 static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why)
 {
-  PetscMPIInt size;
-
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   if (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL___FLOAT128) || PetscDefined(USE_REAL___FP16))
     *why = "scalars are neither real double nor real single";
   else if (s->mode == KSP_CGDEVICE_HOST) *why = "-ksp_cgdevice_mode host";
-  else if (size > 1) *why = "several processes";
   else if (ksp->transpose_solve) *why = "a transposed solve";
   else if (ksp->calc_sings) *why = "eigenvalues or singular values are estimated";
   else if (s->single_reduction) *why = "-ksp_cg_single_reduction";
@@ -20,6 +17,26 @@ static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why
   else if (ksp->max_it < 1) *why = "no iterations are allowed";
   else if (ksp->pc_side != PC_LEFT) *why = "the preconditioner is not on the left";
   else if (ksp->reason == KSP_DIVERGED_PC_FAILED) *why = "the set-up of the preconditioner failed";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Several processes multiply by MatMult(), with p and w in the vectors of PETSc: both should be on the device. With
+   vectors on the host, or a type that multiplies there, each product copies p and w; whoever names a mode gets that. */
+static PetscErrorCode WhyParallelMatrix(KSP ksp, const KSP_CGDevice *s, Mat A, const char **why)
+{
+  PetscBool    aij, on_device;
+  MatNullSpace null_space;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &aij));
+  PetscCall(MatGetNullSpace(A, &null_space));
+  PetscCall(AIJFmtCudaIsVec(ksp->work[0], &on_device));
+  if (null_space) *why = "the matrix has a null space";
+  else if (!aij) *why = "the matrix is not of type mpiaij or one that is derived from it";
+  else if (A->rmap->N != A->cmap->N || A->rmap->n != A->cmap->n || A->rmap->N == 0 || A->structure_only)
+    *why = "the matrix is not square, is empty or has no values";
+  else if ((!on_device || AIJFmtBoundToCPU(A)) && s->mode == KSP_CGDEVICE_AUTO)
+    *why = "several processes with vectors or products on the host; -ksp_cgdevice_mode chunk insists";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,14 +61,17 @@ static PetscErrorCode WhyMatrix(Mat A, const char **why)
 PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
 {
   const char *why = NULL;
+  PetscMPIInt size;
   Mat         A;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  s->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(WhySolver(ksp, s, &why));
   if (!why && spmv_device_count(s->reason) == 0) PetscFunctionReturn(PETSC_SUCCESS);
   s->reason[0] = 0;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (!why) PetscCall(WhyMatrix(A, &why));
+  if (!why) PetscCall(s->several ? WhyParallelMatrix(ksp, s, A, &why) : WhyMatrix(A, &why));
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

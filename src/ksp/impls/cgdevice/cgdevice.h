@@ -6,6 +6,7 @@
     create.c -> options.c
     KSPSolve(): solve.c -> accept.c (may the engine serve?) -> matrix.c, pc.c, vector.c, engine.c (what it needs)
                         -> iterate.c (iteration 0, the engine's iterations, what PETSc is told about them)
+                        -> mixed.c (in mixed precision: when the recurrence says that the solve is done)
 
   Whatever the engine does not do is left to the solve of KSPCG, with a reason. The state lies in a container composed
   on the KSP, because ksp->data belongs to KSPCG.
@@ -16,6 +17,7 @@
 #include <petsc/private/pcimpl.h>
 #include <petscpack.h>
 #include <spmv_cg.h>
+#include <spmv_values.h>
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
 
 enum {
@@ -42,6 +44,15 @@ typedef struct {
   PetscInt         nonzeros, plans, refreshes;
 } CGDevProduct;
 
+/* The values of the plan in single precision, for solves in mixed precision */
+typedef struct {
+  void            *values;
+  int64_t          bytes;
+  PetscInt64       serial; /* of the plan that they were taken from ... */
+  PetscObjectId    id;     /* ... which is that of this matrix ... */
+  PetscObjectState state;  /* ... in this state; id is 0 where there are none */
+} CGDevRounded;
+
 /* The preconditioner on the device, and what it was taken from */
 typedef struct {
   SpmvCgPreconditioner kind;
@@ -63,11 +74,36 @@ typedef struct {
   int64_t      bytes;         /* of buffer */
 } CGDevVector;
 
+/* What the engine needs on several processes; comm is MPI_COMM_NULL before the first such solve */
 typedef struct {
-  struct _KSPOps  parent; /* the operations of KSPCG, for this solver */
-  KSPCGDeviceMode mode;
-  PetscInt        chunk;
-  char            format[CGDEV_FORMAT_MAX];
+  Mat               A;
+  CGDevVector       p, w;
+  MPI_Comm          comm;
+  double           *sums;         /* [2], page-locked */
+  SpmvCgShared      shared;       /* sums by the GPUs */
+  KSPCGDeviceReduce chosen, used; /* the option, and what it came to */
+#if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
+  MPI_Win window;
+#endif
+} CGDevParallel;
+
+/* Mixed precision: what a solve does, and what the last one did */
+typedef struct {
+  PetscBool        on;                    /* products are with the rounded matrix */
+  PetscInt         corrections;           /* of the last solve */
+  char             why[SPMV_MESSAGE_MAX]; /* why it was, or ended, in double precision although mixed was asked for */
+  PetscObjectId    failed_id;             /* a matrix for which it was not enough, with ... */
+  PetscObjectState failed_nonzero;        /* ... this nonzero state: not tried again */
+} CGDevMixed;
+
+typedef struct {
+  struct _KSPOps       parent; /* the operations of KSPCG, for this solver */
+  KSPCGDeviceMode      mode;
+  KSPCGDevicePrecision precision;
+  KSPCGDeviceRefine    refine;
+  KSPCGDeviceReduce    reduce;
+  PetscInt             chunk;
+  char                 format[CGDEV_FORMAT_MAX];
 
   /* What was asked of KSPCG that the engine does not do; the functions that KSPCG composed for that */
   PetscBool single_reduction;
@@ -78,12 +114,17 @@ typedef struct {
   PetscErrorCode (*parent_value)(KSP, PetscReal *);
 
   SpmvExec      exec;
+  PetscBool     several; /* processes solve the system */
   CGDevProduct  product;
+  CGDevRounded  rounded;
+  CGDevParallel parallel;
+  CGDevMixed    mixed;
   CGDevPC       pc;
   CGDevVector   x, r;
   SpmvCg       *engine;
   SpmvCgOptions engine_options; /* that it was made with ... */
-  PetscInt64    engine_serial;  /* ... for this product */
+  PetscInt64    engine_serial;  /* ... for this product ... */
+  const void   *engine_rounded; /* ... with these rounded values, or NULL */
   PetscInt      graphs;         /* of engines that are gone */
   PetscBool     no_persistent;  /* the device cannot run the persistent kernel */
   PetscBool     residual_away;  /* the residual of the last solve is in r.buffer, not in ksp->work[0] */
@@ -107,6 +148,16 @@ PETSC_INTERN PetscErrorCode KSPBuildResidual_CGDevice(KSP, Vec, Vec, Vec *);
 
 /* options.c */
 PETSC_INTERN PetscErrorCode KSPSetFromOptions_CGDevice(KSP, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode CGDevRequire(KSP, KSP_CGDevice **);
+
+/* parallel.c */
+PETSC_INTERN void           CGDevParallelInit(KSP_CGDevice *);
+PETSC_INTERN PetscErrorCode CGDevAgree(KSP, KSP_CGDevice *);
+PETSC_INTERN PetscErrorCode CGDevParallelOptions(KSP, KSP_CGDevice *, Mat, SpmvCgOptions *);
+PETSC_INTERN PetscErrorCode CGDevParallelForget(KSP_CGDevice *);
+
+/* precision.c */
+PETSC_INTERN PetscErrorCode CGDevPrecisionFromOptions(KSP, const KSP_CGDevice *, AIJFmtOptionItems);
 
 /* view.c */
 PETSC_INTERN PetscErrorCode KSPView_CGDevice(KSP, PetscViewer);
@@ -139,8 +190,39 @@ PETSC_INTERN PetscErrorCode CGDevIterate(KSP, KSP_CGDevice *);
 
 PETSC_INTERN PetscErrorCode CGDevRefuse(KSP_CGDevice *, SpmvStatus);
 
+/* A solve under way */
+typedef struct {
+  PetscBool    own_test; /* a convergence test that the engine does not know: PETSc calls it after each iteration */
+  PetscBool    sees_x;   /* a monitor or test may look at the solution or the residual in each iteration */
+  PetscBool    norms;    /* somebody wants every norm */
+  int64_t      step;     /* iterations that are done at a time */
+  int64_t      offset;   /* iterations of an engine before this one */
+  SpmvCgResult result;   /* of this engine */
+  PetscReal    checked;  /* mixed precision: the norm of the last true residual, and ... */
+  PetscReal    drop;     /* ... the part of it at which the next one is due */
+  int64_t      stage;    /* iterations of this engine up to the last true residual, ... */
+  int64_t      first;    /* ... up to the first one, and ... */
+  int64_t      limit;    /* ... those by which the next one must have come */
+} CGDevRun;
+
+/* iterate.c, for mixed.c */
+PETSC_INTERN PetscErrorCode CGDevStart(KSP, KSP_CGDevice *, const CGDevRun *, PetscReal tolerance);
+PETSC_INTERN SpmvCgTest     CGDevTest(KSP, const CGDevRun *, PetscReal tolerance);
+PETSC_INTERN PetscErrorCode CGDevTellNorm(KSP, PetscInt iteration, PetscReal norm);
+PETSC_INTERN PetscErrorCode CGDevNorm(KSP, Vec R, Vec Z, PetscReal *norm);
+
+/* mixed.c */
+PETSC_INTERN PetscErrorCode CGDevMixedBegin(KSP, KSP_CGDevice *);
+PETSC_INTERN PetscErrorCode CGDevMixedDecline(KSP, KSP_CGDevice *, const char why[]);
+PETSC_INTERN PetscErrorCode CGDevRoundedGet(KSP, KSP_CGDevice *, Mat);
+PETSC_INTERN PetscErrorCode CGDevRoundedForget(KSP_CGDevice *);
+PETSC_INTERN PetscErrorCode CGDevMixedCheck(KSP, KSP_CGDevice *, CGDevRun *, int64_t before);
+PETSC_INTERN void           CGDevMixedRun(KSP, const KSP_CGDevice *, CGDevRun *);
+PETSC_INTERN PetscReal      CGDevMixedTolerance(KSP, const CGDevRun *);
+
 /* Goes on after success; a refusal of the library, such as too little memory on the device, becomes the reason to
-   solve on the host, and the function returns; a failure becomes an error. */
+   solve on the host, and the function returns; a failure becomes an error. With several processes CGDevAgree() must
+   follow before the next collective call. */
 #define CGDevTry(s, call)                                                                                              \
   do {                                                                                                                 \
     PetscCall(CGDevRefuse(s, (call)));                                                                                 \

@@ -23,9 +23,11 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
   PetscFunctionBegin;
   PetscCall(CGDevEngineForget(s));
   PetscCall(CGDevProductForget(s));
+  PetscCall(CGDevRoundedForget(s));
   PetscCall(CGDevPCForget(s));
   PetscCall(CGDevVectorForget(s, &s->x));
   PetscCall(CGDevVectorForget(s, &s->r));
+  PetscCall(CGDevParallelForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,6 +49,7 @@ static PetscErrorCode StateCompose(KSP ksp, KSP_CGDevice **state)
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   spmv_exec_init(&s->exec, SPMV_DEVICE);
+  CGDevParallelInit(s);
   PetscCall(PetscStrncpy(s->format, "crsv", sizeof s->format));
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, s));
@@ -89,6 +92,9 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
    Options Database Keys:
 +  -ksp_cgdevice_mode <auto> - how iterations run: auto, host, chunk, graph, persistent; see `KSPCGDeviceSetMode()`
 .  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, see `KSPCGDeviceSetChunk()`
+.  -ksp_cgdevice_precision <double> - double or mixed, see `KSPCGDeviceSetPrecision()`
+.  -ksp_cgdevice_refine <reliable> - how mixed precision is corrected: reliable or defect, see `KSPCGDeviceSetRefine()`
+.  -ksp_cgdevice_reduce <auto> - how several processes add sums: auto, mpi, shared, see `KSPCGDeviceSetReduce()`
 .  -ksp_cgdevice_format <crsv> - packed format for matrices that are not of a type of petscpack, see
    `KSPCGDeviceSetFormat()`
 -  -ksp_cgdevice_replace_cg - lets `KSPCG` mean this type, see `KSPCGDeviceReplaceCG()`; read when petscpack is loaded
@@ -99,9 +105,9 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
    The method, its iterations, norms, tests and reasons are those of `KSPCG`, but for the rounding of sums. This type
    inherits from `KSPCG`: all of its options and functions are accepted.
 
-   The device does the iterations for one process, real numbers, a matrix of type `MATSEQAIJ` or one derived from it,
-and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`. Vectors may be on the host, or CUDA vectors. All else is
-   solved by `KSPCG`; `-ksp_view` and `-info` say why.
+   The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or one derived from
+them, and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`. Vectors may be on the host, or CUDA vectors; with
+several processes these alone, unless a mode is named. All else is solved by `KSPCG`; `-ksp_view` and `-info` say why.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
 

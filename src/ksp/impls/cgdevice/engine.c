@@ -52,11 +52,37 @@ static PetscErrorCode Make(KSP_CGDevice *s, const SpmvCgOptions *wanted)
 
   PetscFunctionBegin;
   PetscCall(PetscMemcmp(wanted, &s->engine_options, sizeof *wanted, &same));
-  if (s->engine && same && s->engine_serial == s->product.serial) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->engine && same && s->engine_serial == s->product.serial && s->engine_rounded == s->product.call.rounded)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevEngineForget(s));
   CGDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
   s->engine_options = *wanted;
   s->engine_serial  = s->product.serial;
+  s->engine_rounded = s->product.call.rounded;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted)
+{
+  spmv_cg_options_init(wanted);
+  wanted->rows           = A->rmap->n;
+  wanted->scalar_type    = AIJFMT_SCALAR;
+  wanted->preconditioner = s->pc.kind;
+  wanted->block_size     = (int)s->pc.block;
+  wanted->history        = CGDEV_HISTORY;
+  wanted->chunk          = (int)s->chunk;
+}
+
+static PetscErrorCode MakeParallel(KSP ksp, KSP_CGDevice *s, Mat A)
+{
+  SpmvCgOptions wanted;
+
+  PetscFunctionBegin;
+  if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "several processes"));
+  Common(s, A, &wanted);
+  PetscCall(CGDevParallelOptions(ksp, s, A, &wanted));
+  if (!s->reason[0]) PetscCall(Make(s, &wanted));
+  s->used = KSP_CGDEVICE_CHUNK;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,15 +96,11 @@ static PetscErrorCode MakeForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMo
   if (mode == KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevProductCsr(ksp, s, A));
   else PetscCall(CGDevProductPlan(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
+  else if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "the persistent kernel multiplies by the matrix itself"));
   if (mode == KSP_CGDEVICE_GRAPH && s->product.call.plan->memory.host_bytes > 0) mode = KSP_CGDEVICE_CHUNK;
-  spmv_cg_options_init(&wanted);
-  wanted.rows           = A->rmap->n;
-  wanted.scalar_type    = AIJFMT_SCALAR;
-  wanted.mode           = EngineMode(mode);
-  wanted.preconditioner = s->pc.kind;
-  wanted.block_size     = (int)s->pc.block;
-  wanted.history        = CGDEV_HISTORY;
-  wanted.chunk          = (int)s->chunk;
+  Common(s, A, &wanted);
+  wanted.mode = EngineMode(mode);
   if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->product.csr;
   else {
     wanted.product     = spmv_cg_plan_product;
@@ -96,6 +118,10 @@ PetscErrorCode CGDevEngineGet(KSP ksp, KSP_CGDevice *s)
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  if (s->several) {
+    PetscCall(MakeParallel(ksp, s, A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(ChooseMode(s, A, &mode));
   PetscCall(MakeForMode(ksp, s, A, mode));
   if (!s->reason[0] || s->mode != KSP_CGDEVICE_AUTO || mode != KSP_CGDEVICE_PERSISTENT)

@@ -7,14 +7,7 @@
 #include <math.h>
 
 /* Who looks at iterations */
-typedef struct {
-  PetscBool own_test; /* a convergence test that the engine does not know: PETSc calls it after each iteration */
-  PetscBool sees_x;   /* a monitor or test may look at the solution or the residual in each iteration */
-  PetscBool norms;    /* somebody wants every norm */
-  int64_t   step;     /* iterations that are done at a time */
-} Watch;
-
-static PetscErrorCode WatchGet(KSP ksp, Watch *watch)
+static PetscErrorCode Watch(KSP ksp, CGDevRun *watch)
 {
   PetscFunctionBegin;
   watch->own_test =
@@ -33,9 +26,9 @@ static PetscErrorCode WatchGet(KSP ksp, Watch *watch)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first norm. Where it, or the scalar product that it is made of, is not a number, the macros set a reason and
-   return. */
-static PetscErrorCode FirstNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
+/* The norm of the residual R. Where it, or the scalar product that it is made of, is not a number, the macros set a
+   reason and return. */
+PetscErrorCode CGDevNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
 {
   PetscScalar beta;
 
@@ -70,7 +63,7 @@ static PetscErrorCode FirstIteration(KSP ksp)
     PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, R));
     PetscCall(VecAYPX(R, -1, ksp->vec_rhs));
   } else PetscCall(VecCopy(ksp->vec_rhs, R));
-  PetscCall(FirstNorm(ksp, R, Z, &norm));
+  PetscCall(CGDevNorm(ksp, R, Z, &norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPLogResidualHistory(ksp, norm));
   PetscCall(KSPMonitor(ksp, 0, norm));
@@ -80,7 +73,7 @@ static PetscErrorCode FirstIteration(KSP ksp)
 }
 
 /* A test of the caller, and KSPConvergedSkip(), never end the engine by a norm */
-static SpmvCgTest TestOf(KSP ksp)
+SpmvCgTest CGDevTest(KSP ksp, const CGDevRun *run, PetscReal tolerance)
 {
   static const SpmvCgNorm norms[] = {[KSP_NORM_NONE]             = SPMV_CG_NORM_NONE,
                                      [KSP_NORM_PRECONDITIONED]   = SPMV_CG_PRECONDITIONED,
@@ -89,12 +82,12 @@ static SpmvCgTest TestOf(KSP ksp)
   const PetscBool         engine  = ksp->converged == KSPConvergedDefault ? PETSC_TRUE : PETSC_FALSE;
 
   return (SpmvCgTest){.norm           = norms[ksp->normtype],
-                      .tolerance      = engine ? (double)ksp->ttol : -1,
+                      .tolerance      = engine ? (double)tolerance : -1,
                       .absolute       = (double)ksp->abstol,
                       .divergence     = engine ? (double)(ksp->divtol * ksp->rnorm0) : INFINITY,
-                      .min_iterations = AIJFmtKSPMinimum(ksp),
-                      .max_iterations = ksp->max_it,
-                      .check_after    = ksp->chknorm,
+                      .min_iterations = AIJFmtKSPMinimum(ksp) - run->offset,
+                      .max_iterations = PetscMin(ksp->max_it - run->offset, run->limit),
+                      .check_after    = ksp->chknorm - run->offset,
                       .max_is_success = ksp->converged == KSPConvergedSkip};
 }
 
@@ -108,10 +101,12 @@ static PetscErrorCode NotANumber(KSP ksp, double norm)
 }
 
 /* The end of a solve for a reason that PETSc's test of the last norm has not given */
-static PetscErrorCode End(KSP ksp, const SpmvCgResult *result)
+static PetscErrorCode End(KSP ksp, const CGDevRun *run)
 {
+  const SpmvCgResult *result = &run->result;
+
   PetscFunctionBegin;
-  ksp->its = (PetscInt)result->iterations;
+  ksp->its = (PetscInt)(run->offset + result->iterations);
   switch (result->reason) {
   case SPMV_CG_ITERATING:
     break;
@@ -147,38 +142,65 @@ static PetscErrorCode End(KSP ksp, const SpmvCgResult *result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tells PETSc the norms of iterations first .. result->completed, and asks its test about the last: the engine's test
-   is the same, but PETSc's says more in -info, and counts a maximum of iterations as success where it was told to */
-static PetscErrorCode Tell(KSP ksp, KSP_CGDevice *s, const Watch *watch, int64_t first, const SpmvCgResult *result)
+PetscErrorCode CGDevTellNorm(KSP ksp, PetscInt iteration, PetscReal norm)
 {
-  const int64_t count = result->completed - first + 1;
-  double        norms[CGDEV_MONITOR_STEP];
+  PetscFunctionBegin;
+  ksp->its   = iteration;
+  ksp->rnorm = norm;
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, iteration, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tells PETSc the norms of the engine's iterations first .. last */
+static PetscErrorCode TellNorms(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, int64_t first, int64_t last)
+{
+  double norms[CGDEV_MONITOR_STEP];
 
   PetscFunctionBegin;
-  if (count < 1) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int64_t done = 0; watch->norms && done < count;) {
-    const int64_t n = PetscMin(count - done, CGDEV_MONITOR_STEP);
+  while (run->norms && first <= last) {
+    const int64_t n = PetscMin(last - first + 1, CGDEV_MONITOR_STEP);
 
-    AIJFmtCallSpmv(&s->exec, spmv_cg_history(s->engine, first + done, n, norms, &s->exec));
-    for (int64_t i = 0; i < n; i++) {
-      ksp->its   = (PetscInt)(first + done + i);
-      ksp->rnorm = (PetscReal)norms[i];
-      PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
-      PetscCall(KSPMonitor(ksp, ksp->its, ksp->rnorm));
-    }
-    done += n;
+    AIJFmtCallSpmv(&s->exec, spmv_cg_history(s->engine, first, n, norms, &s->exec));
+    for (int64_t i = 0; i < n; i++)
+      PetscCall(CGDevTellNorm(ksp, (PetscInt)(run->offset + first + i), (PetscReal)norms[i]));
+    first += n;
   }
-  ksp->its = (PetscInt)result->completed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Asks PETSc's test about the last iteration: the engine's test is the same, but PETSc's says more in -info, and counts
+   a maximum of iterations as success where it was told to */
+static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
+{
+  const SpmvCgResult *result = &run->result;
+
+  PetscFunctionBegin;
+  ksp->its = (PetscInt)(run->offset + result->completed);
   if (isfinite(result->norm)) ksp->rnorm = (PetscReal)result->norm;
-  if (watch->own_test || (result->reason != SPMV_CG_ITERATING && result->iterations == result->completed))
+  if (run->own_test || (result->reason != SPMV_CG_ITERATING && result->iterations == result->completed))
     PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One call of the engine; what it did is in result */
-static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, const Watch *watch, SpmvCgResult *result)
+/* What follows from a call of the engine, which had done so many iterations before it */
+static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
 {
-  const int64_t before = result->completed;
+  const SpmvCgResult *result = &run->result;
+  const PetscBool     check  = s->mixed.on && result->reason != SPMV_CG_ITERATING ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(TellNorms(ksp, s, run, before + 1, result->completed - (check ? 1 : 0)));
+  if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
+  else if (result->completed > before) PetscCall(TestLast(ksp, run));
+  if (!ksp->reason) PetscCall(End(ksp, run));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One call of the engine; what it did is in run->result */
+static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
+{
+  const int64_t before = run->result.completed;
   SpmvStatus    status;
   SpmvCgInfo    info;
 
@@ -186,27 +208,29 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, const Watch *watch, Spmv
   PetscCall(CGDevVectorBegin(&s->x));
   PetscCall(CGDevVectorBegin(&s->r));
   PetscCall(PetscLogGpuTimeBegin());
-  status = spmv_cg_run(s->engine, watch->step, result, &s->exec);
+  status = spmv_cg_run(s->engine, run->step, &run->result, &s->exec);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(CGDevVectorEnd(&s->r));
   PetscCall(CGDevVectorEnd(&s->x));
-  if (status) result->completed = before;
+  if (status) run->result.completed = before;
   spmv_cg_info(s->engine, &info);
   /* A refusal before the first iteration leaves the solution as it was where that is on the host, or where the graph
      could not be made; then KSPCG can begin anew. */
-  if (before == 0 && (s->x.staged || (s->used == KSP_CGDEVICE_GRAPH && info.graphs == 0))) CGDevTry(s, status);
+  if (before + run->offset == 0 && !s->several && (s->x.staged || (s->used == KSP_CGDEVICE_GRAPH && info.graphs == 0)))
+    CGDevTry(s, status);
   AIJFmtCallSpmv(&s->exec, status);
-  PetscCall(AIJFmtLogGpuFlops((double)(result->completed - before) * (2.0 * s->product.nonzeros + info.flops)));
+  PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->product.nonzeros + info.flops)));
   s->residual_away = s->r.staged;
-  if (watch->sees_x || result->reason != SPMV_CG_ITERATING) PetscCall(CGDevVectorFetch(s, &s->x));
-  PetscCall(Tell(ksp, s, watch, before + 1, result));
-  if (!ksp->reason) PetscCall(End(ksp, result));
+  if (run->sees_x) PetscCall(CGDevVectorFetch(s, &s->x));
+  PetscCall(Conclude(ksp, s, run, before));
+  if (!run->sees_x && ksp->reason) PetscCall(CGDevVectorFetch(s, &s->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Start(KSP ksp, KSP_CGDevice *s)
+/* x and r are those of PETSc's vectors */
+PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscReal tolerance)
 {
-  const SpmvCgTest test = TestOf(ksp);
+  const SpmvCgTest test = CGDevTest(ksp, run, tolerance);
   SpmvStatus       status;
 
   PetscFunctionBegin;
@@ -217,6 +241,7 @@ static PetscErrorCode Start(KSP ksp, KSP_CGDevice *s)
   status = spmv_cg_start(s->engine, s->x.data, s->r.data, s->pc.values, &test, &s->exec);
   PetscCall(CGDevVectorEnd(&s->r));
   PetscCall(CGDevVectorEnd(&s->x));
+  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun */
   CGDevTry(s, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,17 +249,17 @@ static PetscErrorCode Start(KSP ksp, KSP_CGDevice *s)
 /* Leaves a reason in s->reason, and the solution and the residual history as they were, where the engine refused */
 PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
 {
-  SpmvCgResult result        = {.completed = 0};
   const size_t history_begin = (size_t)ksp->res_hist_len;
-  Watch        watch;
+  CGDevRun     run           = {.limit = INT64_MAX};
 
   PetscFunctionBegin;
-  PetscCall(WatchGet(ksp, &watch));
+  PetscCall(Watch(ksp, &run));
   PetscCall(FirstIteration(ksp));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Start(ksp, s));
+  CGDevMixedRun(ksp, s, &run);
+  PetscCall(CGDevStart(ksp, s, &run, s->mixed.on ? CGDevMixedTolerance(ksp, &run) : ksp->ttol));
   PetscCall(PetscLogEventBegin(KSP_CGDeviceLoop, ksp, 0, 0, 0));
-  while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &watch, &result));
+  while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &run));
   PetscCall(PetscLogEventEnd(KSP_CGDeviceLoop, ksp, 0, 0, 0));
   if (s->reason[0]) ksp->res_hist_len = history_begin;
   PetscFunctionReturn(PETSC_SUCCESS);

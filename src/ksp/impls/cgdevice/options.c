@@ -8,12 +8,13 @@ enum { CHUNK_MAX = 64 /* of the engine */, FORMATS_MAX = 16 };
 
 PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOptionsObject)
 {
-  const int       formats = PetscMin(spmv_format_count(), FORMATS_MAX);
-  const char     *names[FORMATS_MAX];
-  KSP_CGDevice   *s;
-  KSPCGDeviceMode mode;
-  PetscInt        chunk, format;
-  PetscBool       set;
+  const int         formats = PetscMin(spmv_format_count(), FORMATS_MAX);
+  const char       *names[FORMATS_MAX];
+  KSP_CGDevice     *s;
+  KSPCGDeviceMode   mode;
+  KSPCGDeviceReduce reduce;
+  PetscInt          chunk, format;
+  PetscBool         set;
 
   PetscFunctionBegin;
   PetscCall(CGDevStateGet(ksp, &s));
@@ -29,12 +30,16 @@ PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOption
   PetscCall(PetscOptionsEList("-ksp_cgdevice_format", "Format for matrices that are not packed", "KSPCGDeviceSetFormat",
                               names, formats, s->format, &format, &set));
   if (set) PetscCall(KSPCGDeviceSetFormat(ksp, names[format]));
+  PetscCall(PetscOptionsEnum("-ksp_cgdevice_reduce", "How several processes add sums", "KSPCGDeviceSetReduce",
+                             KSPCGDeviceReduces, (PetscEnum)s->reduce, (PetscEnum *)&reduce, &set));
+  if (set) PetscCall(KSPCGDeviceSetReduce(ksp, reduce));
+  PetscCall(CGDevPrecisionFromOptions(ksp, s, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The state for a getter, which has no answer for another type */
-static PetscErrorCode Require(KSP ksp, KSP_CGDevice **s)
+PetscErrorCode CGDevRequire(KSP ksp, KSP_CGDevice **s)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
@@ -102,7 +107,7 @@ PetscErrorCode KSPCGDeviceGetMode(KSP ksp, KSPCGDeviceMode *mode)
 
   PetscFunctionBegin;
   PetscAssertPointer(mode, 2);
-  PetscCall(Require(ksp, &s));
+  PetscCall(CGDevRequire(ksp, &s));
   *mode = s->mode;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,7 +166,7 @@ PetscErrorCode KSPCGDeviceGetChunk(KSP ksp, PetscInt *chunk)
 
   PetscFunctionBegin;
   PetscAssertPointer(chunk, 2);
-  PetscCall(Require(ksp, &s));
+  PetscCall(CGDevRequire(ksp, &s));
   *chunk = s->chunk;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -173,7 +178,7 @@ PetscErrorCode KSPCGDeviceGetChunk(KSP ksp, PetscInt *chunk)
 
   Input Parameters:
 + ksp    - the solver; nothing happens when it is of another type
-- format - crsv, rbp, fold or codsell
+- format - crsv, rbp, fold, codsell or cluster
 
   Options Database Key:
 . -ksp_cgdevice_format <crsv> - the same
@@ -221,7 +226,7 @@ PetscErrorCode KSPCGDeviceGetFormat(KSP ksp, const char *format[])
 
   PetscFunctionBegin;
   PetscAssertPointer(format, 2);
-  PetscCall(Require(ksp, &s));
+  PetscCall(CGDevRequire(ksp, &s));
   *format = s->format;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -251,7 +256,7 @@ PetscErrorCode KSPCGDeviceGetInfo(KSP ksp, KSPCGDeviceInfo *info)
 
   PetscFunctionBegin;
   PetscAssertPointer(info, 2);
-  PetscCall(Require(ksp, &s));
+  PetscCall(CGDevRequire(ksp, &s));
   if (s->engine) spmv_cg_info(s->engine, &engine);
   info->used          = s->used;
   info->reason        = s->reason;
@@ -260,7 +265,10 @@ PetscErrorCode KSPCGDeviceGetInfo(KSP ksp, KSPCGDeviceInfo *info)
   info->graphs        = s->graphs + engine.graphs;
   info->conversions   = s->product.plans;
   info->refreshes     = s->product.refreshes;
-  info->bytes         = (PetscLogDouble)(engine.bytes + s->pc.bytes + s->x.bytes + s->r.bytes);
+  info->reduce        = s->several ? s->parallel.used : KSP_CGDEVICE_REDUCE_AUTO;
+  info->precision     = s->mixed.on ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE;
+  info->corrections   = s->mixed.corrections;
+  info->bytes         = (PetscLogDouble)(engine.bytes + s->pc.bytes + s->x.bytes + s->r.bytes + s->rounded.bytes);
   if (s->product.own) info->bytes += (PetscLogDouble)s->product.own->memory.total_bytes;
   if (s->product.csr.values) info->bytes += (PetscLogDouble)spmv_csr_bytes(&s->product.csr.pattern, AIJFMT_SCALAR);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -113,36 +113,42 @@ static PetscErrorCode SendBlocks(PC pc, KSP_CGDevice *s, Vec unit, Vec result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Memory for the preconditioner that is `now`, unless it is current; values are still to come */
+static PetscErrorCode Renew(KSP ksp, KSP_CGDevice *s, CGDevPC *now, PetscBool *current)
+{
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(ksp->work[0], &rows));
+  now->bytes = now->kind == SPMV_CG_IDENTITY ? 0 : (int64_t)rows * now->block * (int64_t)sizeof(PetscScalar);
+  PetscCall(IsCurrent(&s->pc, now, now->bytes, current));
+  if (*current) PetscFunctionReturn(PETSC_SUCCESS);
+  if (now->bytes == s->pc.bytes) now->values = s->pc.values;
+  else {
+    PetscCall(CGDevPCForget(s));
+    CGDevTry(s, spmv_alloc(&s->exec, SPMV_DEVICE, now->bytes, "preconditioner", &now->values));
+  }
+  s->pc    = *now;
+  s->pc.id = 0; /* not current until the values are there */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Uses the work vectors of KSPCG, which hold nothing before iteration 0 */
 PetscErrorCode CGDevPCGet(KSP ksp, KSP_CGDevice *s)
 {
   const char *why = NULL;
   CGDevPC     now;
-  PetscBool   current = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
-  PetscInt    rows;
-  int64_t     bytes;
+  PetscBool   current = PETSC_FALSE;
 
   PetscFunctionBegin;
   /* KSPSetUp() returns early where the operators were not set again; then new values reach the PC at its next use */
   PetscCall(PCSetUp(ksp->pc));
   PetscCall(Describe(ksp->pc, &now, &why));
   if (ksp->pc->failedreason) why = "the set-up of the preconditioner failed";
-  if (why) {
-    PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetLocalSize(ksp->work[0], &rows));
-  bytes = now.kind == SPMV_CG_IDENTITY ? 0 : (int64_t)rows * now.block * (int64_t)sizeof(PetscScalar);
-  PetscCall(IsCurrent(&s->pc, &now, bytes, &current));
-  if (current) PetscFunctionReturn(PETSC_SUCCESS);
-  if (bytes == s->pc.bytes) now.values = s->pc.values;
-  else {
-    PetscCall(CGDevPCForget(s));
-    CGDevTry(s, spmv_alloc(&s->exec, SPMV_DEVICE, bytes, "preconditioner", &now.values));
-  }
-  now.bytes = bytes;
-  s->pc     = now;
-  s->pc.id  = 0; /* not current until the values are there */
+  if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
+  else PetscCall(Renew(ksp, s, &now, &current));
+  PetscCall(CGDevAgree(ksp, s)); /* PCApply() is collective */
+  if (s->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
   if (now.kind == SPMV_CG_DIAGONAL) PetscCall(SendDiagonal(ksp->pc, s, ksp->work[2], ksp->work[1]));
   else if (now.kind == SPMV_CG_BLOCKS) PetscCall(SendBlocks(ksp->pc, s, ksp->work[2], ksp->work[1]));
   s->pc.id = now.id;

@@ -21,9 +21,11 @@ static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
   s->exec.space = SPMV_DEVICE;
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(CGDevPCGet(ksp, s));
+  PetscCall(CGDevMixedBegin(ksp, s));
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
   if (!s->reason[0]) PetscCall(CGDevVectorPrepare(s, &s->x, ksp->vec_sol));
   if (!s->reason[0]) PetscCall(CGDevVectorPrepare(s, &s->r, ksp->work[0]));
+  PetscCall(CGDevAgree(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,6 +50,7 @@ PetscErrorCode KSPSolve_CGDevice(KSP ksp)
   PetscCall(CGDevStateGet(ksp, &s));
   s->reason[0] = 0;
   PetscCall(CGDevAccept(ksp, s));
+  PetscCall(CGDevAgree(ksp, s));
   if (!s->reason[0]) {
     PetscCall(PetscLogEventBegin(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
     PetscCall(Prepare(ksp, s));

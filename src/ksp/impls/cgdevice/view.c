@@ -6,10 +6,23 @@ static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
   const SpmvPlan *plan = s->product.call.plan;
 
   PetscFunctionBegin;
-  if (s->used == KSP_CGDEVICE_PERSISTENT) PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a CSR on the device\n"));
+  if (s->several)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: MatMult(), sums over the processes: %s\n",
+                                     KSPCGDeviceReduces[s->parallel.used]));
+  else if (s->used == KSP_CGDEVICE_PERSISTENT)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a CSR on the device\n"));
   else if (s->product.own)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", plan->format->name));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: its own plan on the device\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewMixed(const KSP_CGDevice *s, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mixed precision: %s, corrections %" PetscInt_FMT "\n",
+                                   KSPCGDeviceRefines[s->refine], s->mixed.corrections));
+  if (!s->mixed.on) PetscCall(PetscViewerASCIIPrintf(viewer, "    double precision instead: %s\n", s->mixed.why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -24,8 +37,9 @@ PetscErrorCode KSPView_CGDevice(KSP ksp, PetscViewer viewer)
   if (s->parent.view) PetscCall(s->parent.view(ksp, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  mode %s, chunk %" PetscInt_FMT ", format %s\n", KSPCGDeviceModes[s->mode],
-                                   s->chunk, s->format));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mode %s, chunk %" PetscInt_FMT ", format %s, precision %s\n",
+                                   KSPCGDeviceModes[s->mode], s->chunk, s->format,
+                                   KSPCGDevicePrecisions[s->precision]));
   if (s->used == KSP_CGDEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPCGDeviceGetInfo(ksp, &info));
   if (s->used == KSP_CGDEVICE_HOST) PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve by KSPCG: %s\n", s->reason));
@@ -33,6 +47,7 @@ PetscErrorCode KSPView_CGDevice(KSP ksp, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve on the device: %s\n", KSPCGDeviceModes[s->used]));
     /* after KSPReset() there is no plan to speak of */
     if (s->engine) PetscCall(ViewMatrix(s, viewer));
+    if (s->precision == KSP_CGDEVICE_MIXED) PetscCall(ViewMixed(s, viewer));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  solves on the device %" PetscInt_FMT ", by KSPCG %" PetscInt_FMT "\n",
                                    info.solves_device, info.solves_host));

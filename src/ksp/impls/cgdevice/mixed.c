@@ -1,0 +1,220 @@
+/*
+  mixed.c - solves in mixed precision: products with the matrix rounded to single precision, all else in double.
+
+  The residual of the recurrence follows the rounded matrix, and drifts from b - A x. So whenever it has fallen to a
+  hundredth, or to the tolerance, b - A x is computed with the matrix itself, on the device, and takes its place
+  (reliable updates: Sleijpen and van der Vorst, 1996). PETSc's test sees these norms only. The more the matrix is
+  ill-conditioned, the larger is the drift: the true residual then falls less than that of the recurrence, and there is
+  no use in letting the latter fall further. Where the true one hardly falls at all, or the rounded matrix is not
+  positive definite, the solve goes on in double precision.
+*/
+#include "cgdevice.h"
+
+enum {
+  DRIFTED_PERCENT = 120, /* of the norm of the recurrence: beyond it the directions are those of another residual */
+  /* Iterations from one true residual to the next: at most so many times those to the first one, and some more */
+  STAGE_TIMES = 4,
+  STAGE_MORE  = 50
+};
+
+/* By how much the norm of the recurrence falls between two corrections, by more where each costs the directions, and
+   the true norm has to */
+static const PetscReal drops[] = {[KSP_CGDEVICE_RELIABLE] = (PetscReal)1e-2, [KSP_CGDEVICE_DEFECT] = (PetscReal)1e-4};
+static const PetscReal least_drop = (PetscReal)0.5;
+
+void CGDevMixedRun(KSP ksp, const KSP_CGDevice *s, CGDevRun *run)
+{
+  run->checked = ksp->rnorm;
+  run->drop    = drops[s->refine];
+}
+
+PetscReal CGDevMixedTolerance(KSP ksp, const CGDevRun *run) { return PetscMax(ksp->ttol, run->drop * run->checked); }
+
+PetscErrorCode CGDevRoundedForget(KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(&s->exec, SPMV_DEVICE, s->rounded.values);
+  PetscCall(PetscMemzero(&s->rounded, sizeof s->rounded));
+  s->product.call.rounded = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* This solve is, or goes on, in double precision */
+PetscErrorCode CGDevMixedDecline(KSP ksp, KSP_CGDevice *s, const char why[])
+{
+  PetscFunctionBegin;
+  s->mixed.on             = PETSC_FALSE;
+  s->product.call.rounded = NULL;
+  PetscCall(PetscStrncpy(s->mixed.why, why, sizeof s->mixed.why));
+  PetscCall(
+      PetscInfo(ksp, "double precision in place of mixed from iteration %" PetscInt_FMT " on: %s\n", ksp->its, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether this solve may begin in mixed precision */
+PetscErrorCode CGDevMixedBegin(KSP ksp, KSP_CGDevice *s)
+{
+  CGDevMixed *m = &s->mixed;
+  Mat         A;
+
+  PetscFunctionBegin;
+  m->corrections          = 0;
+  m->why[0]               = 0;
+  m->on                   = s->precision == KSP_CGDEVICE_MIXED ? PETSC_TRUE : PETSC_FALSE;
+  s->product.call.rounded = NULL;
+  if (!m->on) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  if (ksp->converged != KSPConvergedDefault || ksp->normtype == KSP_NORM_NONE)
+    PetscCall(CGDevMixedDecline(ksp, s, "it needs PETSc's default test of a norm"));
+  else if (m->failed_id == ((PetscObject)A)->id && m->failed_nonzero == A->nonzerostate)
+    PetscCall(CGDevMixedDecline(ksp, s, "it was not enough for an earlier solve with this matrix"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* s->product.call.rounded becomes the values of the plan in single precision, where the solve is in mixed precision and
+   they can be had */
+PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
+{
+  const SpmvPlan *plan  = s->product.call.plan;
+  const int64_t   bytes = s->mixed.on ? spmv_rounded_bytes(plan) : 0;
+  CGDevRounded   *r     = &s->rounded;
+  SpmvStatus      status;
+
+  PetscFunctionBegin;
+  s->product.call.rounded = NULL;
+  if (!s->mixed.on) PetscFunctionReturn(PETSC_SUCCESS);
+  if (bytes == 0) {
+    PetscCall(CGDevMixedDecline(ksp, s, "the format has no product with rounded values"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (bytes != r->bytes) {
+    PetscCall(CGDevRoundedForget(s));
+    status = spmv_alloc(&s->exec, SPMV_DEVICE, bytes, "rounded values", &r->values);
+    if (status == SPMV_ERR_MEMORY) {
+      PetscCall(CGDevMixedDecline(ksp, s, s->exec.message));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    AIJFmtCallSpmv(&s->exec, status);
+    r->bytes = bytes;
+  }
+  if (r->id != ((PetscObject)A)->id || r->serial != s->product.serial || r->state != ((PetscObject)A)->state) {
+    r->id = 0;
+    AIJFmtCallSpmv(&s->exec, spmv_round_values(plan, r->values, &s->exec));
+    r->id     = ((PetscObject)A)->id;
+    r->serial = s->product.serial;
+    r->state  = ((PetscObject)A)->state;
+  }
+  s->product.call.rounded = r->values;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r = b - A x on the device */
+static SpmvStatus Subtract(KSP_CGDevice *s, const PetscScalar b[], SpmvSpace space, PetscInt rows)
+{
+  const SpmvCgPlan *product   = &s->product.call;
+  const PetscScalar minus_one = -1, one = 1;
+  SpmvStatus        status;
+
+  status = spmv_copy(s->r.data, SPMV_DEVICE, b, space, (int64_t)rows * (int64_t)sizeof *b, &s->exec);
+  if (status) return status;
+  return spmv_mult(product->plan, &minus_one, s->x.data, &one, s->r.data, product->work, &s->exec);
+}
+
+/* b - A x where the engine takes it and in ksp->work[0], and its norm. Where that is not a number, ksp->reason says so.
+ */
+static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
+{
+  const PetscScalar *b;
+  PetscMemType       memtype;
+  PetscInt           rows;
+  SpmvStatus         status;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(ksp->vec_rhs, &rows));
+  PetscCall(VecGetArrayReadAndMemType(ksp->vec_rhs, &b, &memtype));
+  PetscCall(CGDevVectorBegin(&s->x));
+  PetscCall(CGDevVectorBegin(&s->r));
+  status = Subtract(s, b, PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE, rows);
+  PetscCall(CGDevVectorEnd(&s->r));
+  PetscCall(CGDevVectorEnd(&s->x));
+  PetscCall(VecRestoreArrayReadAndMemType(ksp->vec_rhs, &b));
+  AIJFmtCallSpmv(&s->exec, status);
+  PetscCall(AIJFmtLogGpuFlops(2.0 * s->product.nonzeros));
+  if (PetscMemTypeHost(memtype)) PetscCall(PetscLogCpuToGpu((PetscLogDouble)rows * sizeof *b));
+  PetscCall(CGDevVectorFetch(s, &s->r));
+  s->residual_away = PETSC_FALSE;
+  PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Correct(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal norm)
+{
+  const PetscReal drifted = (PetscReal)(run->result.norm * DRIFTED_PERCENT / 100);
+  const int       restart = s->refine == KSP_CGDEVICE_DEFECT || norm > drifted;
+  SpmvCgTest      test;
+  SpmvStatus      status;
+
+  PetscFunctionBegin;
+  if (norm > drifted) run->drop = PetscMax(run->drop, norm / run->checked);
+  if (run->stage == 0) run->first = run->result.completed;
+  run->stage   = run->result.completed;
+  run->limit   = run->stage + STAGE_TIMES * run->first + STAGE_MORE;
+  run->checked = norm;
+  test         = CGDevTest(ksp, run, CGDevMixedTolerance(ksp, run));
+  PetscCall(CGDevVectorBegin(&s->r));
+  status = spmv_cg_correct(s->engine, &test, restart, &s->exec);
+  PetscCall(CGDevVectorEnd(&s->r));
+  AIJFmtCallSpmv(&s->exec, status);
+  run->result.reason = SPMV_CG_ITERATING;
+  s->mixed.corrections++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another engine goes on in double precision, from the solution so far */
+static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, const char why[])
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevVectorFetch(s, &s->x));
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(CGDevMixedDecline(ksp, s, why));
+  s->mixed.failed_id      = ((PetscObject)A)->id;
+  s->mixed.failed_nonzero = A->nonzerostate;
+  run->offset += run->result.completed;
+  run->limit  = INT64_MAX;
+  run->result = (SpmvCgResult){.completed = 0};
+  PetscCall(CGDevEngineGet(ksp, s));
+  if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
+  /* the solution has changed, so that KSPCG cannot begin anew */
+  PetscCheck(!s->reason[0], PetscObjectComm((PetscObject)ksp), PETSC_ERR_MEM,
+             "A solve in mixed precision cannot go on in double precision: %s", s->reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The engine has ended for some reason. Computes the true residual, tells its norm in place of that of the recurrence,
+   and has PETSc test it; then the solve has ended, or goes on. */
+PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
+{
+  const SpmvCgReason reason = run->result.reason;
+  PetscReal          norm;
+
+  PetscFunctionBegin;
+  ksp->its = (PetscInt)(run->offset + run->result.completed);
+  PetscCall(TrueResidual(ksp, s, &norm));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  if (run->result.completed > before) {
+    PetscCall(CGDevTellNorm(ksp, ksp->its, norm));
+    PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+    if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
+    if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (reason == SPMV_CG_DIVERGED_ITERATIONS)
+    PetscCall(GoOnInDouble(ksp, s, run, "the residual of the recurrence hardly fell"));
+  else if (reason != SPMV_CG_RTOL && reason != SPMV_CG_ATOL)
+    PetscCall(GoOnInDouble(ksp, s, run, "conjugate gradients with the rounded matrix broke down"));
+  else if (norm > least_drop * run->checked)
+    PetscCall(GoOnInDouble(ksp, s, run, "the true residual hardly fell between two corrections"));
+  else PetscCall(Correct(ksp, s, run, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,246 @@
+/*
+  parallel.c - solves on several processes: each runs the engine on its rows, on its GPU. A product is MatMult(), which
+  sends ghost values while the diagonal block is multiplied; sums are added over the processes by MPI, for which the
+  host waits, or by the GPUs themselves in memory that the processes of a host share. p and w are work vectors of KSPCG.
+*/
+#include "cgdevice.h"
+
+/* ---- sums ---- */
+
+static SpmvStatus Reduce(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  CGDevParallel *d      = (CGDevParallel *)ctx;
+  const int64_t  bytes  = n * (int64_t)sizeof(double);
+  SpmvStatus     status = spmv_copy(d->sums, SPMV_HOST, sums, SPMV_DEVICE, bytes, exec);
+
+  if (!status) status = spmv_stream_wait(exec);
+  if (status) return status;
+  if (MPI_Allreduce(MPI_IN_PLACE, d->sums, n, MPI_DOUBLE, MPI_SUM, d->comm))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "MPI_Allreduce() failed");
+  return spmv_copy(sums, SPMV_DEVICE, d->sums, SPMV_HOST, bytes, exec);
+}
+
+/* Whether each process has a GPU of its own, all on one host: then their kernels may wait for each other */
+static PetscErrorCode OwnDevices(MPI_Comm comm, PetscMPIInt size, PetscBool *own)
+{
+  const int64_t mine = spmv_device_place();
+  int64_t      *place;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)size, &place));
+  PetscCallMPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, place, sizeof mine, MPI_BYTE, comm));
+  *own = PETSC_TRUE;
+  for (PetscMPIInt i = 0; i < size; i++) {
+    if (place[i] < 0) *own = PETSC_FALSE;
+    for (PetscMPIInt j = 0; j < i; j++)
+      if (place[i] == place[j]) *own = PETSC_FALSE;
+  }
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same answer on all processes */
+static PetscErrorCode All(MPI_Comm comm, PetscBool *yes)
+{
+  int all = *yes ? 1 : 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
+  *yes = all ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
+static PetscErrorCode SharedClose(CGDevParallel *d)
+{
+  PetscFunctionBegin;
+  spmv_cg_shared_close(&d->shared);
+  if (d->window != MPI_WIN_NULL) PetscCallMPI(MPI_Win_free(&d->window));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory that all processes share, open on each GPU */
+static PetscErrorCode SharedOpen(KSP_CGDevice *s, PetscMPIInt rank, PetscMPIInt size, PetscBool *open)
+{
+  CGDevParallel *d     = &s->parallel;
+  const MPI_Aint bytes = (MPI_Aint)(rank == 0 ? spmv_cg_shared_bytes(size) : 0);
+  MPI_Aint       there;
+  void          *memory;
+  int            unit;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, d->comm, &memory, &d->window));
+  PetscCallMPI(MPI_Win_shared_query(d->window, 0, &there, &unit, &memory));
+  if (rank == 0) PetscCall(PetscMemzero(memory, (size_t)bytes));
+  PetscCallMPI(MPI_Barrier(d->comm));
+  d->shared = (SpmvCgShared){.memory = memory, .rank = rank, .processes = size};
+  *open     = spmv_cg_shared_open(&d->shared, &s->exec) ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(All(d->comm, open));
+  if (!*open) PetscCall(SharedClose(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OneHost(MPI_Comm comm, PetscMPIInt size, PetscBool *one)
+{
+  PetscMPIInt here;
+  MPI_Comm    host;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  PetscCallMPI(MPI_Comm_size(host, &here));
+  PetscCallMPI(MPI_Comm_free(&host));
+  *one = here == size ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(All(comm, one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sums by the GPUs where they can be had and are wanted */
+static PetscErrorCode ChooseReduce(KSP_CGDevice *s, PetscMPIInt rank, PetscMPIInt size, PetscBool *shared)
+{
+  CGDevParallel *d   = &s->parallel;
+  PetscBool      own = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  *shared = PETSC_FALSE;
+  if (s->reduce == KSP_CGDEVICE_REDUCE_MPI) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OneHost(d->comm, size, shared));
+  if (!*shared) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OwnDevices(d->comm, size, &own));
+  if (own || s->reduce == KSP_CGDEVICE_REDUCE_SHARED) PetscCall(SharedOpen(s, rank, size, shared));
+  else *shared = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+static PetscErrorCode SharedClose(CGDevParallel *d)
+{
+  (void)d;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode ChooseReduce(KSP_CGDevice *s, PetscMPIInt rank, PetscMPIInt size, PetscBool *shared)
+{
+  (void)s;
+  (void)rank;
+  (void)size;
+  *shared = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+#endif
+
+/* ---- products ---- */
+
+/* w = A p by PETSc, in the vectors that p and w are the entries of */
+static PetscErrorCode Multiply(KSP_CGDevice *s)
+{
+  CGDevParallel *d = &s->parallel;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevVectorBegin(&d->p)); /* the engine has changed it */
+  PetscCall(CGDevVectorEnd(&d->p));
+  PetscCall(CGDevVectorFetch(s, &d->p));
+  PetscCall(MatMult(d->A, d->p.vec, d->w.vec));
+  PetscCall(CGDevVectorSend(s, &d->w));
+  PetscCall(CGDevVectorBegin(&d->w)); /* the engine will read it there */
+  PetscCall(CGDevVectorEnd(&d->w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SpmvStatus Product(void *ctx, const void *p, void *w, SpmvExec *exec)
+{
+  (void)p;
+  (void)w;
+  return Multiply((KSP_CGDevice *)ctx) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "MatMult() failed") : SPMV_SUCCESS;
+}
+
+/* ---- the engine of several processes ---- */
+
+/* All processes go on, or all have a reason not to; after CGDevAccept() */
+PetscErrorCode CGDevAgree(KSP ksp, KSP_CGDevice *s)
+{
+  PetscBool all = s->reason[0] ? PETSC_FALSE : PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (!s->several) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(All(PetscObjectComm((PetscObject)ksp), &all));
+  if (!all && !s->reason[0]) PetscCall(PetscStrncpy(s->reason, "another process cannot", sizeof s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void CGDevParallelInit(KSP_CGDevice *s)
+{
+  s->parallel.comm = MPI_COMM_NULL;
+#if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
+  s->parallel.window = MPI_WIN_NULL;
+#endif
+}
+
+/* Collective where there are several processes */
+PetscErrorCode CGDevParallelForget(KSP_CGDevice *s)
+{
+  CGDevParallel *d = &s->parallel;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevVectorForget(s, &d->p));
+  PetscCall(CGDevVectorForget(s, &d->w));
+  if (d->comm != MPI_COMM_NULL) {
+    spmv_pinned_free(d->sums);
+    PetscCall(SharedClose(d));
+    PetscCallMPI(MPI_Comm_free(&d->comm));
+  }
+  d->sums = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Once for each solver: a communicator of its own, so that its messages do not mix with others, and the sums */
+static PetscErrorCode Open(KSP ksp, KSP_CGDevice *s)
+{
+  CGDevParallel *d = &s->parallel;
+  PetscMPIInt    rank, size;
+  PetscBool      shared;
+
+  PetscFunctionBegin;
+  if (d->comm != MPI_COMM_NULL && d->chosen == s->reduce) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CGDevParallelForget(s));
+  PetscCallMPI(MPI_Comm_dup(PetscObjectComm((PetscObject)ksp), &d->comm));
+  PetscCallMPI(MPI_Comm_rank(d->comm, &rank));
+  PetscCallMPI(MPI_Comm_size(d->comm, &size));
+  PetscCall(ChooseReduce(s, rank, size, &shared));
+  d->used   = shared ? KSP_CGDEVICE_REDUCE_SHARED : KSP_CGDEVICE_REDUCE_MPI;
+  d->chosen = s->reduce;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where p or w lies */
+static PetscErrorCode Place(KSP_CGDevice *s, CGDevVector *v, Vec vec)
+{
+  PetscFunctionBegin;
+  PetscCall(CGDevVectorPrepare(s, v, vec));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CGDevVectorBegin(v));
+  PetscCall(CGDevVectorEnd(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the engine needs beyond that of one process */
+PetscErrorCode CGDevParallelOptions(KSP ksp, KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted)
+{
+  CGDevParallel *d = &s->parallel;
+
+  PetscFunctionBegin;
+  PetscCall(Open(ksp, s));
+  d->A = A;
+  if (!d->sums) CGDevTry(s, spmv_pinned_alloc(&s->exec, 2 * (int64_t)sizeof(double), (void **)&d->sums));
+  PetscCall(Place(s, &d->p, ksp->work[2]));
+  if (!s->reason[0]) PetscCall(Place(s, &d->w, ksp->work[1]));
+  s->product.nonzeros = 0; /* MatMult() logs its own operations */
+  wanted->mode        = SPMV_CG_CHUNK;
+  wanted->p           = d->p.data;
+  wanted->w           = d->w.data;
+  wanted->product     = Product;
+  wanted->product_ctx = s;
+  wanted->reduce      = d->used == KSP_CGDEVICE_REDUCE_SHARED ? spmv_cg_shared_reduce : Reduce;
+  wanted->reduce_ctx  = d->used == KSP_CGDEVICE_REDUCE_SHARED ? (void *)&d->shared : (void *)d;
+  /* the host is never more than one iteration ahead when it waits for sums or ghost values: no use in longer chunks */
+  if (wanted->chunk == 0) wanted->chunk = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
