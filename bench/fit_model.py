@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fits the constants of the model of products (src/kernels/predict) to committed measurements.
 
-    bench/fit_model.py            prints the regret of each matrix when its family is left out of the fit
+    bench/fit_model.py            prints the regret of each matrix when its family is left out of the fit, and what types that
+                                  a user names would leave to the parent type
     bench/fit_model.py --write    also writes constants.inc and measured.inc in src/kernels/predict, and the tables
                                   between the marks of docs/choosing.md
 
@@ -20,19 +21,25 @@ HERE = pathlib.Path(__file__).resolve().parent
 PREDICT = HERE.parent / "src/kernels/predict"
 CHOOSING = HERE.parent / "docs/choosing.md"
 FORMATS = ["csr", "rbp", "fold", "crsv", "codsell"]
-MARGIN = float(re.search(r"SPMV_PREDICT_MARGIN ([0-9.]+)", (HERE.parent / "include/spmv_predict.h").read_text())[1])
+PREDICT_H = (HERE.parent / "include/spmv_predict.h").read_text()
+MARGIN, DECLINE_HOST, DECLINE_GPU = (float(re.search(rf"SPMV_{name} +([0-9.]+)", PREDICT_H)[1])
+                                     for name in ("PREDICT_MARGIN", "DECLINE_HOST", "DECLINE_GPU"))
+DECLINE = {"SPMV_HOST": DECLINE_HOST, "SPMV_DEVICE": DECLINE_GPU}
+TOLERANCE = 0.03  # a product counts as slower or faster than the parent's beyond this
 FACTS = ["repeated", "loose", "uneven", "far"]  # of a pattern, in the order of SpmvPatternFacts
 
 GPU_FILES = ["h200-spmv", "h200-spmv-longrows", "h200-shapes"]
 GPU_KERNELS = {"cusparse_csr_alg1": "csr", "rbp:format=packed": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
 GPU_LAUNCH = 2.5e-6  # of an H200: no file has it, so the constants of launches are in units of this
 
-# The newest file has what the probe measured, best of its runs on a shared machine. Of the older ones, the EPYC's bandwidth
+# The files of families have what the probe measured, the best of its runs on a shared machine, for the Xeon that of the run
+# in which it agreed with what plain CSR reads. Of the older ones, the EPYC's bandwidth
 # is what its fastest product reads, the Xeon's what plain CSR reads; the rate is the probe's on the EPYC for both.
 EPYC = {"bandwidth": 26.6e9, "cache_bandwidth": 87e9, "cache_bytes": 2**25, "rate": 1.86e9}
 XEON = {"bandwidth": 11.5e9, "cache_bandwidth": 60e9, "cache_bytes": 2**25, "rate": 1.86e9}
 HOST_FILES = {
     "host-epyc-families": None,
+    "host-xeon-families": None,
     "host-epyc-avx512": EPYC,
     "host-epyc-avx2": EPYC,
     "host-xeon-avx512": XEON,
@@ -45,6 +52,21 @@ SAME_FAMILY = {"27:80:3": "hex3:60", "27:130": "stencil27:100", "9:2000": "stenc
 GROUPS = {"stencil5": "stencils of the plane", "stencil9": "stencils of the plane", "stencil7": "stencils of space",
           "stencil27": "stencils of space", "hex3": "elasticity, hexahedra", "tet3": "elasticity, tetrahedra",
           "p2tet3": "elasticity, quadratic tetrahedra", "p1": "diffusion", "p2": "diffusion, quadratic", "edge": "edge elements"}
+
+OTHER, AMD, INTEL = "SPMV_PROCESSOR_OTHER", "SPMV_PROCESSOR_AMD", "SPMV_PROCESSOR_INTEL"
+# Whose measurements the constants of each maker of processors come from. The older files of the Xeon, which have rbp and aij
+# alone, beyond the caches, also keep AMD's constants from following single machines.
+PROCESSORS = {
+    "SPMV_HOST": {AMD: lambda c: c["source"] != "host-xeon-families", INTEL: lambda c: c["machine"]["processor"] == INTEL},
+    "SPMV_DEVICE": {OTHER: lambda c: True},
+}
+
+
+# Of spmv_machine_reference()
+def reference(processor):
+    if processor == OTHER:
+        return {"bandwidth": 4.235e12, "cache_bandwidth": 4.235e12, "cache_bytes": 0, "rate": 4.235e12 / 8, "launch": GPU_LAUNCH, "processor": OTHER}
+    return read("host-epyc-families" if processor == AMD else "host-xeon-families")["machine"] | {"launch": 0, "processor": processor}
 
 # The terms: each a name of a field of the constants, and its value for a workload w on a machine m
 TERMS = {
@@ -59,6 +81,19 @@ TERMS = {
     "loose": lambda w, m: w["loose"] / m["rate"],
     "far": lambda w, m: 64 * w["far"] / m["bandwidth"],
 }
+# Those of conversions and refreshes, and the fields of the constants: a conversion on the host has a start, such as a
+# dictionary to be emptied, which small matrices pay as well
+COSTS = {
+    "launches": lambda c, m: m["launch"],
+    "start": lambda c, m: 1 / m["rate"],
+    "rows": lambda c, m: c["rows"] / m["rate"],
+    "nonzeros": lambda c, m: c["nnz"] / m["rate"],
+}
+CONVERSIONS = {
+    "SPMV_DEVICE": {"convert": {"launches": "convert_launches", "nonzeros": "convert"}, "refresh": {"launches": "refresh_launches", "nonzeros": "refresh"}},
+    "SPMV_HOST": {"convert": {"start": "convert_start", "rows": "convert_rows", "nonzeros": "convert"}, "refresh": {"nonzeros": "refresh"}},
+}
+CONVERSION_FIELDS = ["convert_launches", "convert_start", "convert_rows", "convert", "refresh_launches", "refresh"]
 USED = {"SPMV_DEVICE": ["launches", "sums", "bytes", "work", "rows"], "SPMV_HOST": ["bytes", "rows", "uneven", "nonzeros", "repeated", "loose", "far"]}
 
 
@@ -86,7 +121,8 @@ def gpu_cases():
     for name in GPU_FILES:
         data = read(name)
         bandwidth = data["header"]["copy_bytes_per_s"]
-        machine = {"bandwidth": bandwidth, "cache_bandwidth": bandwidth, "cache_bytes": 0, "rate": bandwidth / 8, "launch": GPU_LAUNCH}
+        machine = {"bandwidth": bandwidth, "cache_bandwidth": bandwidth, "cache_bytes": 0, "rate": bandwidth / 8, "launch": GPU_LAUNCH,
+                   "processor": OTHER}
         found = {m["name"]: case(name, m["group"], m["name"], machine, m["rows"], m["cols"], m["nnz"]) | {"csr_bytes": m["csr_bytes"]}
                  for m in data["matrices"]}
         for r in data["records"]:
@@ -102,11 +138,15 @@ def gpu_cases():
     return cases
 
 
+def maker_of(data):
+    return AMD if "AMD" in data["cpu"] else INTEL
+
+
 def host_cases():
     cases, facts = [], {}
     for name, machine in HOST_FILES.items():
         data = read(name)
-        machine = (machine or data["machine"]) | {"launch": 0}
+        machine = (machine or data["machine"]) | {"launch": 0, "processor": maker_of(data)}
         for m in data["results"]:
             if "far" in m:
                 facts[m["matrix"]] = {fact: m[fact] / m["nnz"] for fact in FACTS}
@@ -144,28 +184,33 @@ def least_squares(rows, sweeps=20000):
 
 
 def fit(cases, space):
-    """The constants of every format"""
+    """The constants of every format, for each maker of processors"""
+    return {processor: fit_processor([c for c in cases if belongs(c)], space) for processor, belongs in PROCESSORS[space].items()}
+
+
+def fit_processor(cases, space):
     constants = {}
     for name in FORMATS:
         with_it = [(c, c["formats"][name]) for c in cases if name in c["formats"]]
         if not with_it:
             continue
         rows = [[TERMS[t](workload(c, f), c["machine"]) / f["seconds"] for t in USED[space]] for c, f in with_it]
-        constants[name] = dict.fromkeys(TERMS, 0.0) | dict(zip(USED[space], least_squares(rows)))
-        for what in ("convert", "refresh"):
-            rows = [[c["machine"]["launch"] / f[what], c["nnz"] / c["machine"]["rate"] / f[what]] for c, f in with_it if f[what]]
-            constants[name][what + "_launches"], constants[name][what] = least_squares(rows) if rows else (0.0, 0.0)
+        constants[name] = dict.fromkeys([*TERMS, *CONVERSION_FIELDS], 0.0) | dict(zip(USED[space], least_squares(rows)))
+        for what, terms in CONVERSIONS[space].items():
+            rows = [[COSTS[t](c, c["machine"]) / f[what] for t in terms] for c, f in with_it if f[what]]
+            constants[name] |= dict(zip(terms.values(), least_squares(rows) if rows else [0.0] * len(terms)))
     return constants
 
 
 def predicted(c, name, constants):
-    return sum(constants[name][t] * TERMS[t](workload(c, c["formats"][name]), c["machine"]) for t in TERMS)
+    own = constants[c["machine"]["processor"]]
+    return sum(own[name][t] * TERMS[t](workload(c, c["formats"][name]), c["machine"]) for t in TERMS)
 
 
 def choose(c, constants):
     """The format that the model chooses among those that do not decline, the fastest of them, the regret, and how much
     longer the choice takes than CSR by others"""
-    possible = {n: f["seconds"] for n, f in c["formats"].items() if f["accepted"] and n in constants}
+    possible = {n: f["seconds"] for n, f in c["formats"].items() if f["accepted"] and n in constants[c["machine"]["processor"]]}
     margin = {n: 1 if n == "csr" else MARGIN for n in possible}
     chosen, best = min(possible, key=lambda n: margin[n] * predicted(c, n, constants)), min(possible, key=possible.get)
     return chosen, best, possible[chosen] / possible[best] - 1, possible[chosen] / possible["csr"] - 1
@@ -194,13 +239,48 @@ def table(cases, space):
     return "\n".join(lines) + "\n"
 
 
+def verdicts(cases, space, processor, everything_fitted):
+    """For every format that accepts a matrix: predicted and measured time over CSR's. The machine is the reference machine,
+    as for types that a user names; the family of the matrix is left out of the fit unless everything_fitted"""
+    machine, result = reference(processor), []
+    for group in sorted({c["group"] for c in cases}):
+        constants = fit([c for c in cases if everything_fitted or c["group"] != group], space)
+        for c in cases:
+            if c["group"] != group or c["machine"]["processor"] != processor or "csr" not in c["formats"]:
+                continue
+            here = c | {"machine": machine}
+            for name, f in c["formats"].items():
+                if name != "csr" and name in constants[processor] and f["accepted"]:
+                    result.append((predicted(here, name, constants) / predicted(here, "csr", constants),
+                                   f["seconds"] / c["formats"]["csr"]["seconds"]))
+    return result
+
+
+def verdict_table(cases_of):
+    """Markdown: what several margins would decline"""
+    lines = ["| where | margin | slower, declined | slower, kept | faster, declined | faster, kept | mean loss | largest | mean gain |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for space, processor, where in (("SPMV_HOST", AMD, "EPYC"), ("SPMV_HOST", INTEL, "Xeon"), ("SPMV_DEVICE", OTHER, "H200")):
+        for everything_fitted in (False, True):
+            all_of_it = verdicts(cases_of[space], space, processor, everything_fitted)
+            for margin in (float("inf"), 1.0, 1.1, 1.2, 1.3) if not everything_fitted else (DECLINE[space],):
+                declined, kept = [t for p, t in all_of_it if p > margin], [t for p, t in all_of_it if p <= margin]
+                slower, faster = (lambda ts: sum(t > 1 + TOLERANCE for t in ts)), (lambda ts: sum(t < 1 - TOLERANCE for t in ts))
+                mark = "**" if margin == DECLINE[space] else ""
+                name = "bytes alone" if margin == float("inf") else f"{mark}{margin:.1f}{mark}{', all in the fit' if everything_fitted else ''}"
+                lines.append(f"| {where} | {name} | {slower(declined)} | {slower(kept)} | {faster(declined)} | {faster(kept)} | "
+                             f"{sum(max(0, t - 1) for t in kept) / len(all_of_it):.1%} | {max(t for t in kept) - 1:.0%} | "
+                             f"{sum(max(0, 1 - t) for t in kept) / len(all_of_it):.1%} |")
+    return "\n".join(lines) + "\n"
+
+
 def write_constants(sets):
     """Rows of the table of predict.c, in the order of its fields"""
-    fields = [*TERMS, "convert_launches", "convert", "refresh_launches", "refresh"]
-    lines = ["/* clang-format off */", "/* Written by bench/fit_model.py from bench/results: do not edit. Space, format, and", "   " + ", ".join(fields) + " */"]
-    for space, constants in sets.items():
+    fields = [*TERMS, *CONVERSION_FIELDS]
+    lines = ["/* clang-format off */", "/* Written by bench/fit_model.py from bench/results: do not edit. Space, processor, format, and", "   " + ", ".join(fields) + " */"]
+    for space, processor, constants in ((s, p, c) for s, of_all in sets.items() for p, c in of_all.items()):
         for name, c in constants.items():
-            lines.append(f'{{{space}, "{name}", ' + ", ".join(f"{c[f]:.4g}" for f in fields) + "},")
+            lines.append(f'{{{space}, {processor}, "{name}", ' + ", ".join(f"{c[f]:.4g}" for f in fields) + "},")
     (PREDICT / "constants.inc").write_text("\n".join(lines) + "\n")
 
 
@@ -211,7 +291,7 @@ def write_measured(cases_of):
     for space, cases in cases_of.items():
         for c in cases:
             m = c["machine"]
-            machine = ", ".join(f"{m[k]:.6g}" for k in ("bandwidth", "cache_bandwidth", "cache_bytes", "rate", "launch"))
+            machine = ", ".join(f"{m[k]:.6g}" for k in ("bandwidth", "cache_bandwidth", "cache_bytes", "rate", "launch")) + f', {m["processor"]}'
             for name, f in c["formats"].items():
                 lines.append(f'{{{space}, "{c["source"]} {c["matrix"]}", {{{machine}}}, {c["rows"]}, {c["cols"]}, {c["nnz"]}, "{name}", '
                              f'{int(f["accepted"])}, {f["bytes"]}, {f["work_bytes"]}, {{{", ".join(str(f["facts"][k]) for k in FACTS)}}}, {f["seconds"]:.6g}}},')
@@ -231,7 +311,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the constants, the table of the unit test and the document")
     arguments = parser.parse_args()
     cases_of = {"SPMV_HOST": host_cases(), "SPMV_DEVICE": gpu_cases()}
-    tables = {"gpu": table(cases_of["SPMV_DEVICE"], "SPMV_DEVICE"), "host": table(cases_of["SPMV_HOST"], "SPMV_HOST")}
+    tables = {"declined": verdict_table(cases_of), "gpu": table(cases_of["SPMV_DEVICE"], "SPMV_DEVICE"), "host": table(cases_of["SPMV_HOST"], "SPMV_HOST")}
     for space, cases in cases_of.items():
         for c, chosen, best, regret, loss in leave_one_out(cases, space):
             print(f"{c['source']:20} {c['matrix']:22} {chosen:8} best {best:8} {regret:6.1%} {loss:+7.1%} against CSR")

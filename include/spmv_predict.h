@@ -17,13 +17,18 @@
 extern "C" {
 #endif
 
+/* Makers of processors differ in what a product costs besides memory, such as gathers: each has constants of its own.
+   Those of AMD stand for OTHER, as a guess. */
+typedef enum { SPMV_PROCESSOR_OTHER, SPMV_PROCESSOR_AMD, SPMV_PROCESSOR_INTEL } SpmvProcessor;
+
 /* The machine as one product sees it: one core of the host, or the GPU */
 typedef struct {
-  double bandwidth;       /* bytes per second from memory */
-  double cache_bandwidth; /* from the caches of the core; on the GPU that of memory */
-  double cache_bytes;     /* of the last cache; 0 on the GPU */
-  double rate;            /* nonzeros per second of plain CSR in the cache; on the GPU, values that bandwidth brings */
-  double launch;          /* seconds from one launch of an empty kernel to the next; 0 on the host */
+  double        bandwidth;       /* bytes per second from memory */
+  double        cache_bandwidth; /* from the caches of the core; on the GPU that of memory */
+  double        cache_bytes;     /* of the last cache; 0 on the GPU */
+  double        rate;      /* nonzeros per second of plain CSR in the cache; on the GPU, values that bandwidth brings */
+  double        launch;    /* seconds from one launch of an empty kernel to the next; 0 on the host */
+  SpmvProcessor processor; /* of the host */
 } SpmvMachine;
 
 typedef struct {
@@ -55,10 +60,19 @@ SPMV_API void spmv_pattern_facts(const SpmvPattern *, SpmvPatternFacts *);
 /* The workload of a plan that the analysis would have, and of CSR */
 SPMV_API void spmv_workload(const SpmvAnalysis *, const SpmvPatternFacts *, SpmvWorkload *);
 SPMV_API void spmv_workload_csr(const SpmvPattern *, SpmvScalar, SpmvSpace, const SpmvPatternFacts *, SpmvWorkload *);
+/* The least workload that a plan of the format can have: its values are all of its arrays. A prediction from it is not
+   above that from the analysis; of the conversion it is the same. */
+SPMV_API void spmv_workload_least(const SpmvFormat *, const SpmvPattern *, SpmvScalar, SpmvSpace,
+                                  const SpmvPatternFacts *, SpmvWorkload *);
 
 /* A format should be predicted to be faster than CSR by others by this factor before it is taken, as predictions err by
    so much */
 #define SPMV_PREDICT_MARGIN 1.15
+
+/* A format that somebody has asked for by name should be left for CSR by others where it is predicted to be slower by
+   more than this factor: on the host, on the GPU */
+#define SPMV_DECLINE_HOST 1.1
+#define SPMV_DECLINE_GPU  1.2
 
 /* Predicts a product. 0 when there are no constants for the format: then prediction is what its bytes alone take, which
    no product can beat, and nothing is known about conversions. */
@@ -70,6 +84,13 @@ SPMV_API SpmvStatus spmv_machine_measure(SpmvMachine *, SpmvExec *);
 
 /* The NVIDIA H200 that the constants of the GPU come from, for predictions on a machine without one */
 SPMV_API void spmv_machine_h200(SpmvMachine *);
+
+/* The maker of the processor that this process runs on */
+SPMV_API SpmvProcessor spmv_processor(void);
+
+/* A machine for predictions that must not depend on a clock: a core of the EPYC or of the Xeon that the constants of
+   the host come from, or the H200 */
+SPMV_API void spmv_machine_reference(SpmvMachine *, SpmvSpace, SpmvProcessor);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,9 @@
   host_bench - times the host products of the formats of libspmvpack against PETSc's own on one core, in one process.
 
     host_bench [--matrix family[:size]]... [--file matrix.petsc]... [--format name[:key=value]...]...
-               [--repeat 15] [--json out.json] [--commit text] [--list]
+               [--ulps n] [--repeat 15] [--json out.json] [--commit text] [--list]
+
+  With --ulps the values of generated matrices are symmetric but for so many ulps, as those of finite elements are.
 
   Peers are aij as PETSc runs it (with inodes), aij without inodes, and aijperm. Every product is compared with one in
   extended precision before it is timed. The products take turns, one of each per round, so that other load on the
@@ -37,7 +39,7 @@ typedef struct {
 
 typedef struct {
   const char *generated[MAX_INPUTS], *file[MAX_INPUTS], *format[MAX_INPUTS];
-  int         generated_count, file_count, format_count, rounds;
+  int         generated_count, file_count, format_count, rounds, ulps;
   const char *json, *commit;
 } Request;
 
@@ -340,6 +342,7 @@ static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_
     else if (!strcmp(key, "--file")) r->file[r->file_count++] = value;
     else if (!strcmp(key, "--format")) r->format[r->format_count++] = value;
     else if (!strcmp(key, "--repeat")) r->rounds = atoi(value);
+    else if (!strcmp(key, "--ulps")) r->ulps = atoi(value);
     else if (!strcmp(key, "--json")) r->json = value;
     else if (!strcmp(key, "--commit")) r->commit = value;
     else SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "unknown argument %s", key);
@@ -355,7 +358,7 @@ static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_
 
 int main(int argc, char **argv)
 {
-  Request    request = {.rounds = 15, .commit = "unknown"};
+  Request    request = {.rounds = 15, .ulps = HOST_UNRELATED, .commit = "unknown"};
   HostMatrix matrix;
   FILE      *json         = NULL;
   char      *no_options[] = {argv[0], NULL}, **own_argv = no_options; /* the arguments are not PETSc's */
@@ -369,7 +372,7 @@ int main(int argc, char **argv)
     PetscCheck(json, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "cannot write %s", request.json);
   }
   for (int i = 0; go_on && i < request.generated_count + request.file_count; i++) {
-    if (i < request.generated_count) PetscCall(HostMatrixGenerate(request.generated[i], &matrix));
+    if (i < request.generated_count) PetscCall(HostMatrixGenerate(request.generated[i], request.ulps, &matrix));
     else PetscCall(HostMatrixLoad(request.file[i - request.generated_count], &matrix));
     PetscCall(Measure(&request, &matrix, json, i == 0));
   }

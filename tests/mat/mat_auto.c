@@ -1,22 +1,18 @@
 /*
   mat_auto.c - MATAIJAUTO: what it chooses with given numbers of the machine, when it chooses again and when not,
-  trials, empty matrices. Every product is compared with that of aij. On a GPU without a parent type there, choices
-  differ, and are not compared.
+  trials, empty matrices; mat_decline.c has the types that name a format. Every product is compared with that of aij. On
+  a GPU without a parent type there, choices differ, and are not compared.
 */
-#include "conf.h"
+#include "mat_auto.h"
 
 static char help[] = "Tests the choice among the formats.\n\n";
 
-/* Three unknowns per node, which are neighbours of those of the eight nearest nodes; or columns without any structure
- */
-typedef enum { BLOCKS, SCATTERED, NONE } Kind;
-
-enum { ROWS = 600, ROW_MAX = 27, PATIENT = 1000000 /* products for which any conversion pays */ };
+enum { ROWS = 600, PATIENT = 1000000 /* products for which any conversion pays */ };
 
 static PetscInt  failed = 0;
 static PetscBool on_host, on_gpu;
 
-static PetscErrorCode Expect(PetscBool right, const char *what)
+PetscErrorCode AutoExpect(PetscBool right, const char *what)
 {
   PetscMPIInt everywhere = right ? 1 : 0;
 
@@ -38,7 +34,7 @@ static PetscInt RowOf(Kind kind, PetscInt n, PetscInt i, PetscInt col[ROW_MAX])
   return count;
 }
 
-static PetscErrorCode Create(MatType type, Kind kind, PetscInt n, Mat *A)
+PetscErrorCode AutoCreate(MatType type, Kind kind, PetscInt n, Mat *A)
 {
   PetscInt low, high, col[ROW_MAX];
 
@@ -60,7 +56,7 @@ static PetscErrorCode Create(MatType type, Kind kind, PetscInt n, Mat *A)
 }
 
 /* A x as a plain matrix with the same entries has it. The entries are small integers, so the sums are exact. */
-static PetscErrorCode Product(Mat A, const char *what)
+PetscErrorCode AutoProduct(Mat A, const char *what)
 {
   Vec       x, y, z;
   Mat       plain;
@@ -79,7 +75,7 @@ static PetscErrorCode Product(Mat A, const char *what)
   PetscCall(MatMult(plain, x, z));
   PetscCall(VecAXPY(z, -1, y));
   PetscCall(VecNorm(z, NORM_INFINITY, &difference));
-  PetscCall(Expect((PetscBool)(difference == 0), what));
+  PetscCall(AutoExpect((PetscBool)(difference == 0), what));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
@@ -97,7 +93,7 @@ static PetscErrorCode ExpectCheap(Mat A, const char *what)
   PetscFunctionBeginUser;
   PetscCall(MatAIJAutoGetFormat(A, &format));
   if (format) PetscCall(PetscStrcmp(format, "rbp", &packed));
-  PetscCall(Expect((PetscBool)(!packed || !on_host), what));
+  PetscCall(AutoExpect((PetscBool)(!packed || !on_host), what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,12 +107,12 @@ static PetscErrorCode ExpectFormat(Mat A, const char *wanted, const char *what)
   if (format && wanted) PetscCall(PetscStrcmp(format, wanted, &same));
   if (!wanted) same = format ? PETSC_FALSE : PETSC_TRUE;
   if (!on_host && format && wanted) same = PETSC_TRUE;
-  PetscCall(Expect(same, what));
+  PetscCall(AutoExpect(same, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Another pattern, by an entry in each diagonal block */
-static PetscErrorCode AddEntry(Mat A)
+PetscErrorCode AutoAddEntry(Mat A)
 {
   PetscInt low, high;
 
@@ -135,34 +131,35 @@ static PetscErrorCode Choices(void)
   Mat           A;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
+  PetscCall(AutoCreate(MATAIJAUTO, BLOCKS, ROWS, &A));
   PetscCall(MatAIJFmtSetOptionNumber(A, "expected", PATIENT));
   PetscCall(ExpectFormat(A, NULL, "something is chosen before the first product"));
-  PetscCall(Product(A, "product of blocks"));
+  PetscCall(AutoProduct(A, "product of blocks"));
   PetscCall(ExpectFormat(A, "rbp", "blocks are not packed by rbp"));
 
   PetscCall(MatAIJFmtGetInfo(A, &before));
-  if (on_gpu) PetscCall(Expect((PetscBool)(before.blocks_on_gpu == before.blocks), "a block is not on the GPU"));
+  if (on_gpu) PetscCall(AutoExpect((PetscBool)(before.blocks_on_gpu == before.blocks), "a block is not on the GPU"));
   PetscCall(MatScale(A, 2));
-  PetscCall(Product(A, "product with new values"));
+  PetscCall(AutoProduct(A, "product with new values"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
   PetscCall(ExpectFormat(A, "rbp", "new values change the choice"));
-  PetscCall(Expect((PetscBool)(after.conversions == before.conversions), "new values are converted, not refreshed"));
+  PetscCall(
+      AutoExpect((PetscBool)(after.conversions == before.conversions), "new values are converted, not refreshed"));
 
-  PetscCall(AddEntry(A));
-  PetscCall(Product(A, "product with a new pattern"));
+  PetscCall(AutoAddEntry(A));
+  PetscCall(AutoProduct(A, "product with a new pattern"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  PetscCall(Expect((PetscBool)(after.conversions > before.conversions), "a new pattern is not converted"));
+  PetscCall(AutoExpect((PetscBool)(after.conversions > before.conversions), "a new pattern is not converted"));
   PetscCall(MatDestroy(&A));
 
-  PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
+  PetscCall(AutoCreate(MATAIJAUTO, BLOCKS, ROWS, &A));
   PetscCall(MatAIJFmtSetOption(A, "expected", "1"));
-  PetscCall(Product(A, "a single product"));
+  PetscCall(AutoProduct(A, "a single product"));
   PetscCall(ExpectCheap(A, "a conversion for a single product"));
   PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
-  PetscCall(Product(A, "product without the parent type"));
+  PetscCall(AutoProduct(A, "product without the parent type"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  PetscCall(Expect((PetscBool)(after.blocks_declined == 0), "the parent type is chosen where it may not be"));
+  PetscCall(AutoExpect((PetscBool)(after.blocks_declined == 0), "the parent type is chosen where it may not be"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -173,10 +170,10 @@ static PetscErrorCode Learns(void)
   Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
-  PetscCall(Product(A, "product of the first pattern"));
-  PetscCall(AddEntry(A));
-  PetscCall(Product(A, "product of the second pattern"));
+  PetscCall(AutoCreate(MATAIJAUTO, BLOCKS, ROWS, &A));
+  PetscCall(AutoProduct(A, "product of the first pattern"));
+  PetscCall(AutoAddEntry(A));
+  PetscCall(AutoProduct(A, "product of the second pattern"));
   PetscCall(ExpectCheap(A, "the few products of the first pattern are forgotten"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,18 +190,19 @@ static PetscErrorCode Trial(Kind kind)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(Create(MATAIJAUTO, kind, ROWS, &A));
+  PetscCall(AutoCreate(MATAIJAUTO, kind, ROWS, &A));
   PetscCall(MatAIJFmtSetOptionNumber(A, "trial", RUNS));
   for (int p = 0; p < PRODUCTS; p++) {
-    PetscCall(Product(A, "product of a trial"));
+    PetscCall(AutoProduct(A, "product of a trial"));
     if (p == 2) PetscCall(MatScale(A, 2));
     if (p == RUNS * TRIED) PetscCall(MatAIJAutoGetFormat(A, &format));
   }
   PetscCall(MatAIJAutoGetFormat(A, &later));
-  PetscCall(Expect((PetscBool)(format && format == later), "the choice changes after the trial"));
+  PetscCall(AutoExpect((PetscBool)(format && format == later), "the choice changes after the trial"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  if (size == 1) PetscCall(Expect((PetscBool)(info.products + info.fallbacks == PRODUCTS), "a product is done twice"));
-  PetscCall(Expect((PetscBool)(info.conversions <= (TRIED + 1) * info.blocks), "too many conversions"));
+  if (size == 1)
+    PetscCall(AutoExpect((PetscBool)(info.products + info.fallbacks == PRODUCTS), "a product is done twice"));
+  PetscCall(AutoExpect((PetscBool)(info.conversions <= (TRIED + 1) * info.blocks), "too many conversions"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,11 +223,12 @@ int main(int argc, char **argv)
   if (on_host) PetscCall(Learns());
   PetscCall(Trial(BLOCKS));
   PetscCall(Trial(SCATTERED));
+  PetscCall(AutoDeclines(on_host));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(sizes); i++) {
     for (int kind = BLOCKS; kind <= NONE; kind++) {
-      PetscCall(Create(MATAIJAUTO, (Kind)kind, sizes[i], &A));
+      PetscCall(AutoCreate(MATAIJAUTO, (Kind)kind, sizes[i], &A));
       if (i % 2) PetscCall(MatAIJFmtSetOption(A, "trial", "1"));
-      for (int p = 0; p < 4; p++) PetscCall(Product(A, "product of a small matrix"));
+      for (int p = 0; p < 4; p++) PetscCall(AutoProduct(A, "product of a small matrix"));
       PetscCall(MatDestroy(&A));
     }
   }

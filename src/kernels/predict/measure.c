@@ -104,6 +104,7 @@ static SpmvStatus measure_host(SpmvMachine *m, SpmvExec *exec)
   m->rate        = rate_of_products((double *)word, &product);
   m->cache_bytes = (double)(cache > 0 && cache < MOST_CACHE ? cache : MOST_CACHE);
   m->launch      = 0;
+  m->processor   = spmv_processor();
   spmv_exec_free(exec, SPMV_HOST, word);
   return SPMV_SUCCESS;
 }
@@ -158,4 +159,33 @@ void spmv_machine_h200(SpmvMachine *machine)
                            .cache_bytes     = 0,
                            .rate            = 4.235e12 / (double)sizeof(double),
                            .launch          = 2.5e-6};
+}
+
+SpmvProcessor spmv_processor(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_is("amd")) return SPMV_PROCESSOR_AMD;
+  if (__builtin_cpu_is("intel")) return SPMV_PROCESSOR_INTEL;
+#endif
+  return SPMV_PROCESSOR_OTHER;
+}
+
+/* The numbers of bench/results/host-epyc-families.json and host-xeon-families.json */
+void spmv_machine_reference(SpmvMachine *machine, SpmvSpace space, SpmvProcessor processor)
+{
+  if (space == SPMV_DEVICE) {
+    spmv_machine_h200(machine);
+    return;
+  }
+  *machine = (SpmvMachine){.bandwidth       = 1.572e10,
+                           .cache_bandwidth = 9.332e10,
+                           .cache_bytes     = 32 << 20,
+                           .rate            = 1.862e9,
+                           .processor       = processor};
+  if (processor == SPMV_PROCESSOR_INTEL) {
+    machine->bandwidth       = 1.236e10;
+    machine->cache_bandwidth = 8.389e10;
+    machine->rate            = 2.186e9;
+  }
 }

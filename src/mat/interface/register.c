@@ -95,6 +95,7 @@ static PetscErrorCode SetFromOptions(void)
                                .gpu_launch     = process.value[PETSCPACK_GPU_LAUNCH]};
   PetscCall(PetscPackSetDeviceKeep((PetscInt64)process.value[PETSCPACK_DEVICE_KEEP]));
   PetscCall(PetscPackSetMachine(&machine));
+  AIJFmtMachineSet(process.value[PETSCPACK_PROBE_DAYS], (int)process.value[PETSCPACK_HOST_PROCESSOR]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,6 +122,7 @@ PetscErrorCode PetscPackFinalizePackage(void)
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));
   PetscCall(PetscPackSetMachine(&measured));
+  AIJFmtMachineReset();
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,10 +1,13 @@
 /*
-  auto.c - MATAIJAUTO: which format serves a pattern. Every format analyzes it, which tells its bytes; the model of
+  auto.c - MATAIJAUTO: which format serves a pattern. The formats analyze it, which tells their bytes; the model of
   spmv_predict.h turns them into times; the candidate with the least time for the conversion and all products that are
-  expected is chosen. Where that is the parent type, the matrix declines. sync.c builds what is chosen.
+  expected is chosen. A format that would not be even with the fewest bytes possible is spared the analysis. Where that
+  is the parent type, the matrix declines. sync.c builds what is chosen.
+
+  A matrix of another type has a choice as well when -mat_aijfmt_decline is measured: between its format and the parent
+  type, by a trial.
 */
 #include "seqaijfmt.h"
-#include "cuda.h"
 
 PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
 {
@@ -15,6 +18,12 @@ PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
 const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *s)
 {
   return AIJFmtIsAuto(s) && s->choice && s->choice->options.format ? &s->choice->options : &s->format_options;
+}
+
+/* Whether the matrix has made a choice that holds */
+PetscBool AIJFmtHasChoice(const Mat_AIJFmt *s)
+{
+  return s->choice && s->choice->valid && (AIJFmtIsAuto(s) || AIJFmtIsMeasured(s)) ? PETSC_TRUE : PETSC_FALSE;
 }
 
 static const char *Name(const AIJFmtCandidate *c) { return c->format ? c->format->name : "the parent type"; }
@@ -41,7 +50,7 @@ PetscErrorCode AIJFmtCandidateText(const AIJFmtChoice *choice, int i, char text[
 static PetscErrorCode Expect(const Mat_AIJFmt *s, AIJFmtChoice *choice)
 {
   const PetscLogDouble all = s->info.products + s->info.fallbacks, last = all - choice->products_before;
-  const PetscLogDouble wanted = s->format_options.value[AIJAUTO_EXPECTED];
+  const PetscLogDouble wanted = AIJFmtIsAuto(s) ? s->format_options.value[AIJAUTO_EXPECTED] : 0;
 
   PetscFunctionBegin;
   choice->expected        = wanted > 0 ? wanted : last > 0 ? last : AIJFMT_EXPECTED_AT_FIRST;
@@ -49,19 +58,18 @@ static PetscErrorCode Expect(const Mat_AIJFmt *s, AIJFmtChoice *choice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products by the parent type need no conversion. Beside plans on the GPU they count where the parent is there too. */
+/* Products by the parent type need no conversion */
 static PetscErrorCode PredictParent(const Mat_AIJFmt *s, const SpmvPattern *pattern, const SpmvPatternFacts *facts,
                                     const SpmvMachine *machine, AIJFmtCandidate *c)
 {
-  PetscBool    cuda;
+  PetscBool    competes;
   SpmvWorkload work;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtIsCudaParent(s, &cuda));
+  PetscCall(AIJFmtParentCompetes(s, &competes));
   if (!AIJFmtClassFlag(s, AIJFMT_DECLINE))
     PetscCall(PetscStrncpy(c->reason, "-mat_aijfmt_decline false", sizeof c->reason));
-  else if (s->exec.space == SPMV_DEVICE && !cuda)
-    PetscCall(PetscStrncpy(c->reason, "its products are on the host", sizeof c->reason));
+  else if (!competes) PetscCall(PetscStrncpy(c->reason, "its products are on the host", sizeof c->reason));
   else {
     spmv_workload_csr(pattern, AIJFMT_SCALAR, s->exec.space, facts, &work);
     c->known    = spmv_predict(&work, machine, &c->predicted) ? PETSC_TRUE : PETSC_FALSE;
@@ -73,12 +81,12 @@ static PetscErrorCode PredictParent(const Mat_AIJFmt *s, const SpmvPattern *patt
 static PetscErrorCode PredictFormat(Mat_AIJFmt *s, const SpmvPattern *pattern, const SpmvPatternFacts *facts,
                                     const SpmvMachine *machine, AIJFmtCandidate *c)
 {
-  SpmvOptions  options;
+  SpmvOptions  options = s->format_options;
   SpmvAnalysis analysis;
   SpmvWorkload work;
 
   PetscFunctionBegin;
-  spmv_options_init(&options, c->format);
+  if (AIJFmtIsAuto(s)) spmv_options_init(&options, c->format);
   if (spmv_analyze(c->format, pattern, AIJFMT_SCALAR, &options, &s->exec, &analysis)) {
     PetscCall(PetscStrncpy(c->reason, s->exec.message, sizeof c->reason));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,25 +102,88 @@ static PetscErrorCode PredictFormat(Mat_AIJFmt *s, const SpmvPattern *pattern, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Analyzes the pattern for all candidates. The first is the parent type. */
+/* Predicts the most that a format can promise before it has analyzed the pattern */
+static PetscErrorCode PredictBestCase(const Mat_AIJFmt *s, const SpmvPattern *pattern, const SpmvPatternFacts *facts,
+                                      const SpmvMachine *machine, AIJFmtCandidate *c)
+{
+  SpmvWorkload work;
+
+  PetscFunctionBegin;
+  spmv_workload_least(c->format, pattern, AIJFMT_SCALAR, s->exec.space, facts, &work);
+  c->known = spmv_predict(&work, machine, &c->predicted) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the user has named the format, the cost tells who is tried last, and a conversion has to be paid in any case */
+static void SetCost(const Mat_AIJFmt *s, AIJFmtCandidate *c)
+{
+  if (!AIJFmtIsAuto(s)) c->cost = c->predicted.product;
+  else
+    c->cost = c->predicted.convert + s->choice->expected * c->predicted.product * (c->format ? SPMV_PREDICT_MARGIN : 1);
+}
+
+/* Whether the analysis of a format cannot change the choice, for lack of constants or because even the best case costs
+   more than what is known of another candidate. In a trial anything may turn out to be the fastest. */
+static PetscErrorCode SkipsAnalysis(const Mat_AIJFmt *s, double least, AIJFmtCandidate *c, PetscBool *skips)
+{
+  PetscFunctionBegin;
+  *skips = AIJFmtIsAuto(s) && s->format_options.value[AIJAUTO_TRIAL] == 0 && !(c->known && c->cost < least)
+               ? PETSC_TRUE
+               : PETSC_FALSE;
+  if (!*skips) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->known)
+    PetscCall(PetscSNPrintf(c->reason, sizeof c->reason, "not analyzed: a product in %.2e s at best, conversion %.2e s",
+                            c->predicted.product, c->predicted.convert));
+  else PetscCall(PetscStrncpy(c->reason, "not analyzed: the model has no constants for it", sizeof c->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Analyzes the pattern for the formats, beginning with the cheapest in the best case */
+static PetscErrorCode PredictFormats(Mat_AIJFmt *s, const SpmvPattern *pattern, const SpmvPatternFacts *facts,
+                                     const SpmvMachine *machine, AIJFmtChoice *choice)
+{
+  const AIJFmtCandidate *parent = &choice->candidate[0];
+  double                 least  = parent->possible && parent->known ? parent->cost : PETSC_MAX_REAL;
+  PetscBool              done[AIJFMT_CANDIDATES_MAX] = {PETSC_TRUE}, skips;
+
+  PetscFunctionBegin;
+  for (int i = 1; i < choice->count; i++) {
+    PetscCall(PredictBestCase(s, pattern, facts, machine, &choice->candidate[i]));
+    SetCost(s, &choice->candidate[i]);
+  }
+  for (int turn = 1; turn < choice->count; turn++) {
+    AIJFmtCandidate *c = NULL;
+
+    for (int i = 1; i < choice->count; i++)
+      if (!done[i] && (!c || choice->candidate[i].cost < c->cost)) c = &choice->candidate[i];
+    done[c - choice->candidate] = PETSC_TRUE;
+    PetscCall(SkipsAnalysis(s, least, c, &skips));
+    if (skips) continue;
+    PetscCall(PredictFormat(s, pattern, facts, machine, c));
+    SetCost(s, c);
+    if (c->possible && c->known) least = PetscMin(least, c->cost);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Predicts all candidates. The first is the parent type. */
 static PetscErrorCode PredictAll(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtChoice *choice)
 {
   SpmvPatternFacts facts = {.repeated = 0};
   SpmvMachine      machine;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtMachineGet(A, &s->exec, &machine));
+  if (AIJFmtIsAuto(s)) PetscCall(AIJFmtMachineGet(A, &s->exec, &machine));
+  else PetscCall(AIJFmtMachineReference(s->exec.space, &machine)); /* for the order in which they take turns */
   if (s->exec.space == SPMV_HOST) spmv_pattern_facts(pattern, &facts);
-  choice->count = PetscMin(spmv_format_count() + 1, AIJFMT_CANDIDATES_MAX);
+  choice->count = AIJFmtIsAuto(s) ? PetscMin(spmv_format_count() + 1, AIJFMT_CANDIDATES_MAX) : 2;
   for (int i = 0; i < choice->count; i++) {
-    AIJFmtCandidate *c = &choice->candidate[i];
-
-    PetscCall(PetscMemzero(c, sizeof *c));
-    c->format = i > 0 ? spmv_format_get(i - 1) : NULL;
-    if (c->format) PetscCall(PredictFormat(s, pattern, &facts, &machine, c));
-    else PetscCall(PredictParent(s, pattern, &facts, &machine, c));
-    c->cost = c->predicted.convert + choice->expected * c->predicted.product * (c->format ? SPMV_PREDICT_MARGIN : 1);
+    PetscCall(PetscMemzero(&choice->candidate[i], sizeof choice->candidate[i]));
+    choice->candidate[i].format = i == 0 ? NULL : AIJFmtIsAuto(s) ? spmv_format_get(i - 1) : s->format_options.format;
   }
+  PetscCall(PredictParent(s, pattern, &facts, &machine, &choice->candidate[0]));
+  SetCost(s, &choice->candidate[0]);
+  PetscCall(PredictFormats(s, pattern, &facts, &machine, choice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,23 +197,32 @@ PetscErrorCode AIJFmtChooseCandidate(AIJFmtChoice *choice, int i)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The candidate with the least cost. A format that the user has named is left by a trial alone. */
+static int Best(const Mat_AIJFmt *s)
+{
+  const AIJFmtCandidate *candidate = s->choice->candidate;
+  int                    best      = 0;
+
+  if (!AIJFmtIsAuto(s)) return candidate[1].possible ? 1 : 0;
+  for (int i = 1; i < s->choice->count; i++) {
+    const AIJFmtCandidate *c = &candidate[i], *b = &candidate[best];
+
+    if (c->possible && c->known && (!(b->possible && b->known) || c->cost < b->cost)) best = i;
+  }
+  return best;
+}
+
 static PetscErrorCode Choose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 {
   AIJFmtChoice *choice = s->choice;
-  int           best   = 0;
 
   PetscFunctionBegin;
   choice->key   = *key;
   choice->space = s->exec.space;
   PetscCall(Expect(s, choice));
   PetscCall(PredictAll(A, s, &key->pattern, choice));
-  for (int i = 1; i < choice->count; i++) {
-    const AIJFmtCandidate *c = &choice->candidate[i], *b = &choice->candidate[best];
-
-    if (c->possible && c->known && (!(b->possible && b->known) || c->cost < b->cost)) best = i;
-  }
-  PetscCall(AIJFmtChooseCandidate(choice, best));
-  PetscCall(AIJFmtTrialStart(s));
+  PetscCall(AIJFmtChooseCandidate(choice, Best(s)));
+  PetscCall(AIJFmtTrialStart(s, AIJFmtIsAuto(s) ? (int)s->format_options.value[AIJAUTO_TRIAL] : AIJFMT_MEASURED_RUNS));
   choice->valid = PETSC_TRUE;
   for (int i = 0; i < choice->count; i++) {
     char text[2 * SPMV_MESSAGE_MAX];
@@ -153,21 +233,16 @@ static PetscErrorCode Choose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Chooses for a new pattern of a matrix of type aijauto, in s->exec.space; a choice for this pattern stays. reason is
-   set when the parent type is chosen. */
+/* Chooses for a new pattern, in s->exec.space, where the matrix has a choice; one for this pattern stays. reason is set
+   when the parent type is chosen. */
 PetscErrorCode AIJFmtChoose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, char reason[SPMV_MESSAGE_MAX])
 {
-  const AIJFmtCandidate *c;
-
   PetscFunctionBegin;
-  if (!AIJFmtIsAuto(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AIJFmtIsAuto(s) && !AIJFmtIsMeasured(s)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!s->choice) PetscCall(PetscNew(&s->choice));
   if (!s->choice->valid || s->choice->space != s->exec.space || !AIJFmtSameStructure(&s->choice->key, key))
     PetscCall(Choose(A, s, key));
-  c = &s->choice->candidate[s->choice->chosen];
-  if (!c->format)
-    PetscCall(PetscStrncpy(reason, c->possible ? "no format is expected to be faster" : "no format takes this pattern",
-                           SPMV_MESSAGE_MAX));
+  if (!s->choice->candidate[s->choice->chosen].format) PetscCall(AIJFmtParentReason(s, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,9 +296,10 @@ products are expected to take the least time, or none: then it works as `MATAIJ`
    Level: beginner
 
    Notes:
-   At the first product every format analyzes the pattern, and a model predicts the time of a product from the bytes
-that a plan would take and a few numbers of the machine. These are measured once, in a fraction of a second, and kept in
-   the folder petscpack of `XDG_CACHE_HOME` or ~/.cache; `-petscpack_host_bandwidth`, `-petscpack_host_rate`,
+   At the first product every format that could be the fastest analyzes the pattern, and a model predicts the time of a
+   product from the bytes that a plan would take and a few numbers of the machine. These are measured once, in a
+fraction of a second, and kept in the folder petscpack of `XDG_CACHE_HOME` or ~/.cache; `-petscpack_host_bandwidth`,
+`-petscpack_host_rate`,
    `-petscpack_gpu_bandwidth` and `-petscpack_gpu_launch` give them. `-mat_view ::ascii_info` and `-info` list all
    candidates with their times.
 

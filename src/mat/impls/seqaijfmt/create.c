@@ -73,6 +73,7 @@ static PetscErrorCode InstallBlocks(Mat A, Mat_AIJFmt *outer)
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++)
     if (blocks[b]) PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
+  if (blocks[0]) PetscCall(AIJFmtTellSymmetry(A, blocks[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,6 +100,7 @@ static PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(InstallBlocks(A, s));
+  PetscCall(AIJFmtBlocksSetSizes(A));
   PetscCall(AIJFmtAdviseFromOptions(A, s));
   if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtBlocksGet(A, blocks));

@@ -103,16 +103,22 @@ PetscErrorCode MatAIJFmtGetEager(Mat A, PetscBool *eager) { return GetFlag(A, PE
 
   Input Parameters:
 + A       - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-- decline - `PETSC_FALSE` to insist on the format; the default is `PETSC_TRUE`
+- decline - `PETSC_FALSE` to insist on the format; `PETSC_TRUE` for the default, `predicted`
 
   Options Database Key:
-. -mat_aijfmt_decline <bool> - may decline
+. -mat_aijfmt_decline <false|bytes|predicted|measured> - when; true is the default
 
   Level: intermediate
 
-  Note:
-  The analysis of a pattern declines when plain CSR is at least as good. When it insists, a pattern that is too large is
-  an error. Columns out of order, which `MATAIJ` allows, are left to the parent type in any case.
+  Notes:
+  With `bytes` the analysis of a pattern declines when plain CSR needs no more memory. With `predicted` the format
+  declines besides where a model expects a product to take more than 1.1 times that of the parent type, on a GPU 1.2
+  times. The verdict depends on the pattern, the maker of the processor and numbers given to `PetscPackSetMachine()`,
+  not on a clock. With `measured` the first products, four of each, are done by both in turn and the faster stays:
+  results may then differ in the last bits from one run to the next. `MatAIJFmtSetOption()` sets these.
+
+  When the format insists, a pattern that is too large is an error. Columns out of order, which `MATAIJ` allows, are
+  left to the parent type in any case.
 
 .seealso: `MatAIJFmtGetDecline()`, `MatAIJFmtSetOption()`, `MatAIJFmtGetInfo()`
 @*/

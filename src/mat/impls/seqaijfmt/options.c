@@ -35,15 +35,27 @@ static PetscErrorCode CheckSet(const SpmvOptions *options, const SpmvOptionDesc 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether true and false are values of an option: of a truth value, and of choices of which one is `false` */
+static PetscErrorCode TakesTruth(const SpmvOptionDesc *desc, PetscBool *takes)
+{
+  PetscFunctionBegin;
+  *takes = desc->kind == SPMV_OPTION_BOOL ? PETSC_TRUE : PETSC_FALSE;
+  for (int i = 0; desc->kind == SPMV_OPTION_ENUM && desc->choices[i] && !*takes; i++)
+    PetscCall(PetscStrcmp(desc->choices[i], "false", takes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets one option from text. A truth value is true without a text, as in -flag, and its case does not matter. */
 PetscErrorCode AIJFmtTableSetText(SpmvOptions *options, const SpmvOptionDesc *desc, const char value[])
 {
   char       message[SPMV_MESSAGE_MAX] = "", text[SPMV_MESSAGE_MAX];
   SpmvStatus status;
+  PetscBool  truth;
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(text, value, sizeof text));
-  if (desc->kind == SPMV_OPTION_BOOL) {
+  PetscCall(TakesTruth(desc, &truth));
+  if (truth) {
     PetscCall(PetscStrtolower(text));
     if (!text[0]) PetscCall(PetscStrncpy(text, "true", sizeof text));
   }
@@ -52,12 +64,18 @@ PetscErrorCode AIJFmtTableSetText(SpmvOptions *options, const SpmvOptionDesc *de
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets one option from a number: of choices, the one whose text is that number */
+/* Sets one option from a number: of choices, the one whose text is that number, or 0 and 1 as truth values */
 PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *options, const SpmvOptionDesc *desc, double number)
 {
-  char message[SPMV_MESSAGE_MAX] = "";
+  char      message[SPMV_MESSAGE_MAX] = "";
+  PetscBool truth;
 
   PetscFunctionBegin;
+  PetscCall(TakesTruth(desc, &truth));
+  if (truth && desc->kind == SPMV_OPTION_ENUM && (number == 0 || number == 1)) {
+    PetscCall(AIJFmtTableSetText(options, desc, number == 0 ? "false" : "true"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (desc->kind == SPMV_OPTION_ENUM) {
     const SpmvOptionDesc plain = {.kind = SPMV_OPTION_REAL};
     char                 range[SPMV_MESSAGE_MAX], text[64], *end;

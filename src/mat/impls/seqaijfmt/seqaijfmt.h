@@ -57,8 +57,9 @@ typedef struct {
 
 enum { AIJFMT_CANDIDATES_MAX = 16, AIJFMT_TRIALS_MAX = 3 };
 enum { AIJFMT_EXPECTED_AT_FIRST = 500 /* products: two or three solves by a Krylov method */ };
+enum { AIJFMT_MEASURED_RUNS = 4 /* products of each of two, the least time counts: -mat_aijfmt_decline measured */ };
 
-/* What may serve the products of a matrix of type aijauto, with its times in seconds */
+/* What may serve the products of a matrix with a choice, with its times in seconds */
 typedef struct {
   const SpmvFormat *format;   /* NULL: the parent type */
   PetscBool         possible; /* else reason says why not */
@@ -69,7 +70,8 @@ typedef struct {
   char              reason[SPMV_MESSAGE_MAX];
 } AIJFmtCandidate;
 
-/* The choice for one pattern */
+/* The choice for one pattern, of a matrix of type aijauto, or of another one with -mat_aijfmt_decline measured: then
+   the parent type and the format are all candidates */
 typedef struct {
   AIJFmtKey       key;
   PetscBool       valid;
@@ -78,10 +80,10 @@ typedef struct {
   PetscLogDouble  products_before; /* of the matrix, when the choice was made */
   int             count, chosen;
   AIJFmtCandidate candidate[AIJFMT_CANDIDATES_MAX];
-  SpmvOptions     options; /* of the format chosen */
-  /* -mat_aijauto_trial: the candidates that take turns, the most promising last, so that it can stay */
+  SpmvOptions     options; /* of the format chosen, for aijauto */
+  /* A trial: the candidates that take turns, the most promising last, so that it can stay */
   int            trials, trial[AIJFMT_TRIALS_MAX]; /* trials is 0 when none goes on */
-  int            current, runs;                    /* position in trial, and products that it has done */
+  int            current, runs, wanted; /* position in trial, products that it has done, and those that each shall do */
   PetscLogDouble start;
 } AIJFmtChoice;
 
@@ -107,6 +109,7 @@ typedef struct {
   char        reason[SPMV_MESSAGE_MAX];           /* why the parent type does the products; "" if it does not */
   char        space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
   char        transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
+  char        symmetry_reason[SPMV_MESSAGE_MAX];  /* why values that were declared symmetric are not taken to be */
   char        values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or are not although asked for */
   PetscBool   keeps_host;   /* PETSc reads values on the host without asking for them: they are always current there */
   PetscInt    host_changes; /* changes of the plan that followed those of the host, since the values were packed */
@@ -119,9 +122,16 @@ typedef struct {
     PetscBool known, same;
   } compared;
   AIJFmtBuffer  buffer_x, buffer_y;
-  AIJFmtChoice *choice; /* of a matrix of type aijauto; NULL before the first */
+  AIJFmtChoice *choice; /* NULL before the first */
   MatAIJFmtInfo info;   /* counters and times only; the rest is filled when asked for */
 } Mat_AIJFmt;
+
+/* What a product may take before a format that the user has named leaves it to the parent type, by predictions */
+typedef struct {
+  SpmvPatternFacts facts;
+  SpmvMachine      machine;
+  double           parent, product; /* seconds that the parent type takes, and the limit; PETSC_MAX_REAL: none */
+} AIJFmtTimeLimit;
 
 /* The plan of a matrix for a solver that multiplies by itself */
 typedef struct {
@@ -233,18 +243,35 @@ PETSC_INTERN PetscErrorCode AIJFmtReconvert(Mat, Mat_AIJFmt *, Vec);
 /* auto.c */
 PETSC_INTERN PetscBool          AIJFmtIsAuto(const Mat_AIJFmt *);
 PETSC_INTERN const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *);
+PETSC_INTERN PetscBool          AIJFmtHasChoice(const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode     AIJFmtChoose(Mat, Mat_AIJFmt *, const AIJFmtKey *, char[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode     AIJFmtChooseCandidate(AIJFmtChoice *, int);
 PETSC_INTERN PetscErrorCode     AIJFmtCandidateText(const AIJFmtChoice *, int, char[], size_t);
 
+/* decline.c */
+PETSC_INTERN PetscBool      AIJFmtIsMeasured(const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtParentCompetes(const Mat_AIJFmt *, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtTimeLimitGet(const Mat_AIJFmt *, const SpmvPattern *, AIJFmtTimeLimit *);
+PETSC_INTERN PetscErrorCode AIJFmtTimeLimitCheck(const Mat_AIJFmt *, const AIJFmtTimeLimit *, const SpmvPattern *,
+                                                 const SpmvAnalysis *, char[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AIJFmtParentReason(const Mat_AIJFmt *, char[SPMV_MESSAGE_MAX]);
+
+/* symmetry.c */
+PETSC_INTERN PetscErrorCode AIJFmtTrustedOptions(Mat, Mat_AIJFmt *, SpmvOptions *);
+PETSC_INTERN PetscErrorCode AIJFmtTrustHasChanged(Mat, Mat_AIJFmt *, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtTellSymmetry(Mat, Mat diagonal);
+
 /* trial.c */
-PETSC_INTERN PetscErrorCode AIJFmtTrialStart(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtTrialStart(Mat_AIJFmt *, int);
 PETSC_INTERN PetscErrorCode AIJFmtTrialBegin(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtTrialSettle(Mat, Mat_AIJFmt *, Vec);
 
 /* machine.c */
 PETSC_INTERN PetscErrorCode AIJFmtMachineGet(Mat, SpmvExec *, SpmvMachine *);
+PETSC_INTERN PetscErrorCode AIJFmtMachineReference(SpmvSpace, SpmvMachine *);
+PETSC_INTERN void           AIJFmtMachineSet(double, int);
+PETSC_INTERN void           AIJFmtMachineReset(void);
 
 /* csr.c */
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
@@ -280,6 +307,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCheckEnd(Mat, Vec, AIJFmtCheck *);
 
 /* blocks.c */
 PETSC_INTERN PetscErrorCode AIJFmtBlocksGet(Mat, Mat[2]);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksSetSizes(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
 
 /* info.c */

@@ -74,34 +74,43 @@ static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
   return may_decline && (status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Analyzes and builds. Leaves no plan and a reason when the analysis declines and may. */
-static SpmvStatus AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool may_decline,
-                                  char reason[SPMV_MESSAGE_MAX])
+/* Analyzes and builds. Leaves no plan and a reason when the analysis or its times let the format decline, and it may.
+   The pattern of csr may lie on the device, `pattern` is the same on the host. */
+static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, const SpmvPattern *pattern,
+                                      const SpmvOptions *options, PetscBool may_decline, char reason[SPMV_MESSAGE_MAX],
+                                      SpmvStatus *status)
 {
-  const SpmvOptions *options = AIJFmtPlanOptions(s);
-  SpmvAnalysis       analysis;
-  SpmvStatus         status;
+  SpmvAnalysis    analysis;
+  AIJFmtTimeLimit limit = {.product = PETSC_MAX_REAL};
 
-  status = spmv_analyze(options->format, &csr->pattern, AIJFMT_SCALAR, options, &s->exec, &analysis);
-  if (status) return status;
-  if (!analysis.accepted && may_decline) memcpy(reason, analysis.reason, SPMV_MESSAGE_MAX);
-  else status = spmv_build(csr, &analysis, &s->exec, &s->plan);
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  if (may_decline) PetscCall(AIJFmtTimeLimitGet(s, pattern, &limit));
+  PetscCall(AIJFmtTimeLimitCheck(s, &limit, pattern, NULL, reason));
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  *status = spmv_analyze(options->format, &csr->pattern, AIJFMT_SCALAR, options, &s->exec, &analysis);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!analysis.accepted && may_decline) PetscCall(PetscStrncpy(reason, analysis.reason, SPMV_MESSAGE_MAX));
+  else PetscCall(AIJFmtTimeLimitCheck(s, &limit, pattern, &analysis, reason));
+  if (!reason[0]) *status = spmv_build(csr, &analysis, &s->exec, &s->plan);
   spmv_analysis_clear(&analysis, &s->exec);
-  if (status || !s->plan) return status;
-  return spmv_alloc(&s->exec, s->exec.space, s->plan->memory.work_bytes, "work", &s->work);
+  if (!*status && s->plan) *status = spmv_alloc(&s->exec, s->exec.space, s->plan->memory.work_bytes, "work", &s->work);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Builds a plan in s->exec.space. If its work space cannot be allocated, the plan is destroyed again. */
 static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                             char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
-  AIJFmtCsr from;
+  SpmvOptions options;
+  AIJFmtCsr   from;
 
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
+  PetscCall(AIJFmtTrustedOptions(A, s, &options));
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
   s->built_from = from.csr.pattern;
-  *status       = AnalyzeAndBuild(s, &from.csr, may_decline, reason);
+  PetscCall(AnalyzeAndBuild(s, &from.csr, &key->pattern, &options, may_decline, reason, status));
   Number(s, &from.csr, PETSC_TRUE);
   PetscCall(AIJFmtCsrRestore(A, &from));
   if (*status) spmv_destroy(&s->plan);
@@ -163,12 +172,14 @@ static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, P
    such a format is rare and an analysis can be large. */
 static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 {
-  PetscBool      rebuild = s->plan->format->caps & SPMV_CAP_UPDATE ? PETSC_FALSE : PETSC_TRUE;
+  PetscBool      rebuild;
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_AIJFmtRefresh, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
+  PetscCall(AIJFmtTrustHasChanged(A, s, &rebuild));
+  if (!(s->plan->format->caps & SPMV_CAP_UPDATE)) rebuild = PETSC_TRUE;
   if (!rebuild) PetscCall(UpdateValues(A, s, key, &rebuild));
   if (rebuild) {
     char       unused[SPMV_MESSAGE_MAX] = "";

@@ -3,15 +3,19 @@
 #include <petscpack.h>
 #include <stdio.h>
 
-static const char *const places[] = {MATAIJFMT_DEVICE_AUTO, MATAIJFMT_DEVICE_HOST, MATAIJFMT_DEVICE_GPU, NULL};
+static const char *const places[]   = {MATAIJFMT_DEVICE_AUTO, MATAIJFMT_DEVICE_HOST, MATAIJFMT_DEVICE_GPU, NULL};
+static const char *const declines[] = {"false", "bytes", "predicted", "measured", NULL};
+
+static const char *const processors[] = {"auto", "amd", "intel", "other", NULL};
 
 static const SpmvOptionDesc class_rows[] = {
     [AIJFMT_CHECK] = {"check", SPMV_OPTION_BOOL, 0, 0, 1, NULL,
                       "compare every product with that of the parent type, and stop where they differ"},
     [AIJFMT_EAGER] = {"eager", SPMV_OPTION_BOOL, 0, 0, 1, NULL, "convert at assembly, not at the first product"},
     [AIJFMT_DECLINE] =
-        {"decline", SPMV_OPTION_BOOL, 1, 0, 1, NULL,
-         "let the analysis of a pattern leave the products to the parent type; false insists on the format"},
+        {"decline", SPMV_OPTION_ENUM, AIJFMT_BY_PREDICTION, 0, 0, declines,
+         "when the parent type does the products; bytes: where the format needs more of them; predicted, or true: also "
+         "where its products are expected to be slower; measured: where the first products were slower; false: never"},
     [AIJFMT_DEVICE] =
         {"device", SPMV_OPTION_ENUM, AIJFMT_AUTO, 0, 0, places,
          "where the packed arrays lie; auto: on the GPU, where there is one; a small matrix, where its vectors are"},
@@ -46,6 +50,10 @@ static const SpmvOptionDesc process_rows[] = {
      "bytes per second that the GPU reads and writes when it copies; 0: measured once, and kept in a file"},
     {"gpu_launch", SPMV_OPTION_REAL, 0, 0, 1, NULL,
      "seconds from one launch of a kernel to the next; 0: measured once, and kept in a file"},
+    {"probe_days", SPMV_OPTION_REAL, 30, 0, 1e6, NULL,
+     "days after which measured numbers of the machine are measured again; 0: never"},
+    {"host_processor", SPMV_OPTION_ENUM, PETSCPACK_PROCESSOR_AUTO, 0, 0, processors,
+     "the maker of the processor, for predictions: what products cost besides memory; auto: of the one that is there"},
     {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
 };
 

@@ -1,7 +1,7 @@
 /*
-  trial.c - -mat_aijauto_trial: the first products of a matrix are measured, by one candidate after the other. No
-  product is done twice: each is one that the program has asked for. The fastest candidate stays; it is the one that was
-  tried last more often than not, so that it need not be converted again.
+  trial.c - -mat_aijauto_trial and -mat_aijfmt_decline measured: the first products of a matrix are measured, by one
+  candidate after the other. No product is done twice: each is one that the program has asked for. The fastest candidate
+  stays; it is the one that was tried last more often than not, so that it need not be converted again.
 */
 #include "seqaijfmt.h"
 #include "cuda.h"
@@ -13,15 +13,16 @@ static PetscBool IsDearer(const AIJFmtChoice *choice, int i, int j)
   return choice->candidate[i].cost > choice->candidate[j].cost ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Makes the best candidates by prediction take turns, if the user wants a trial */
-PetscErrorCode AIJFmtTrialStart(Mat_AIJFmt *s)
+/* Makes the best candidates by prediction take turns of so many products; 0: no trial */
+PetscErrorCode AIJFmtTrialStart(Mat_AIJFmt *s, int products)
 {
   AIJFmtChoice *c = s->choice;
   int           t;
 
   PetscFunctionBegin;
   c->trials = c->current = c->runs = 0;
-  if (s->format_options.value[AIJAUTO_TRIAL] == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  c->wanted                        = products;
+  if (products == 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < c->count; i++) {
     if (!c->candidate[i].possible) continue;
     if (c->trials == AIJFMT_TRIALS_MAX) { /* the dearest of those before makes room, or i stays out */
@@ -64,7 +65,7 @@ PetscErrorCode AIJFmtTrialSettle(Mat A, Mat_AIJFmt *s, Vec x)
   int           best;
 
   PetscFunctionBegin;
-  if (!AIJFmtIsAuto(s) || !c || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AIJFmtHasChoice(s) || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
   best      = Fastest(c, s->exec.space);
   c->trials = 0;
   PetscCall(PetscInfo(A, "trial: %s stays\n", best ? c->candidate[best].format->name : "the parent type"));
@@ -89,8 +90,8 @@ PetscErrorCode AIJFmtTrialBegin(Mat A, Mat_AIJFmt *s, Vec x)
   AIJFmtChoice *c = s->choice;
 
   PetscFunctionBegin;
-  if (!AIJFmtIsAuto(s) || !c || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (c->runs >= (int)s->format_options.value[AIJAUTO_TRIAL]) {
+  if (!AIJFmtHasChoice(s) || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->runs >= c->wanted) {
     c->runs = 0;
     if (++c->current == c->trials) {
       PetscCall(AIJFmtTrialSettle(A, s, x));
@@ -111,7 +112,7 @@ PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *s)
   PetscLogDouble   end;
 
   PetscFunctionBegin;
-  if (!AIJFmtIsAuto(s) || !c || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AIJFmtHasChoice(s) || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Wait(s));
   PetscCall(PetscTime(&end));
   now           = &c->candidate[c->chosen];
