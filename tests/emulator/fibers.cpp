@@ -19,6 +19,7 @@ Position position;
 namespace
 {
 enum { WARP = 32, MAX_THREADS = 1024, STACK_BYTES = 256 * 1024 };
+enum : size_t { MAX_SHARED = 227 << 10, DYNAMIC_ALIGN = 128 };
 enum class State { READY, AT_BARRIER, AT_GRID, IN_WARP, DONE };
 
 struct Thread {
@@ -292,28 +293,38 @@ unsigned warp_ballot(unsigned mask, bool v)
   return block().thread[block().current].ballot;
 }
 
-static void enqueue_grid(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> body,
+/* Shared memory whose size the launch gives, full of 0xff at the beginning */
+static std::vector<unsigned char> dynamic_memory;
+
+void *dynamic_shared()
+{
+  return (void *)(((uintptr_t)dynamic_memory.data() + DYNAMIC_ALIGN - 1) / DYNAMIC_ALIGN * DYNAMIC_ALIGN);
+}
+
+static void enqueue_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body,
                          void (*run)(unsigned, int, const std::function<void()> &))
 {
-  if (blocks.x == 0 || threads.x == 0 || threads.x > MAX_THREADS || blocks.y * blocks.z * threads.y * threads.z != 1) {
+  if (blocks.x == 0 || threads.x == 0 || threads.x > MAX_THREADS || shared > MAX_SHARED ||
+      blocks.y * blocks.z * threads.y * threads.z != 1) {
     set_last_error(cudaErrorInvalidConfiguration); /* petscpack uses one dimension only */
     return;
   }
   if (call_fails()) return;
   const cudaError_t error = enqueue(stream, [=] {
     position = {{0, 0, 0}, {0, 0, 0}, {threads.x, 1, 1}, {blocks.x, 1, 1}};
+    dynamic_memory.assign(shared + DYNAMIC_ALIGN, 0xff);
     run(blocks.x, (int)threads.x, body);
   });
   if (error) set_last_error(error);
 }
 
-void run_grid(dim3 blocks, dim3 threads, size_t, cudaStream_t stream, std::function<void()> body)
+void run_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body)
 {
-  enqueue_grid(blocks, threads, stream, std::move(body), run_one_after_the_other);
+  enqueue_grid(blocks, threads, shared, stream, std::move(body), run_one_after_the_other);
 }
 
-void run_cooperative_grid(dim3 blocks, dim3 threads, size_t, cudaStream_t stream, std::function<void()> body)
+void run_cooperative_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body)
 {
-  enqueue_grid(blocks, threads, stream, std::move(body), run_together);
+  enqueue_grid(blocks, threads, shared, stream, std::move(body), run_together);
 }
 } // namespace spmv_emulator

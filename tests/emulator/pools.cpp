@@ -21,6 +21,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
   if (attribute == cudaDevAttrMemoryPoolsSupported) *value = !getenv("SPMV_EMULATOR_NO_POOLS");
   else if (attribute == cudaDevAttrCooperativeLaunch) *value = !getenv("SPMV_EMULATOR_NO_COOPERATIVE");
+  else if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) *value = 227 << 10;
   else *value = 8; /* of a kind: the compute capability, multiprocessors */
   return cudaSuccess;
 }

@@ -335,6 +335,17 @@ cudaError_t cudaMallocHost(void **block, size_t bytes)
   return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned) { return cudaMallocHost(block, bytes); }
+/* Memory of the caller, which kernels may use anyway */
+cudaError_t cudaHostRegister(void *, size_t, unsigned)
+{
+  return is_refused() ? result(cudaErrorMemoryAllocation) : cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned)
+{
+  *device = host;
+  return cudaSuccess;
+}
 cudaError_t cudaFreeHost(void *block)
 {
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);

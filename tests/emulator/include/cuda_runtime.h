@@ -32,6 +32,8 @@
   #define SPMV_KERNEL_CALL_COOPERATIVE(kernel, blocks, threads, shared, stream, ...)                                   \
     spmv_emulator::launch_cooperative((blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
 
+  #define SPMV_DYNAMIC_SHARED(name) unsigned char *const name = (unsigned char *)spmv_emulator::dynamic_shared()
+
   #define threadIdx (spmv_emulator::position.thread)
   #define blockIdx  (spmv_emulator::position.block)
   #define blockDim  (spmv_emulator::position.block_size)
@@ -89,12 +91,24 @@ inline T __ldcs(const T *p)
 {
   return *p;
 }
-inline int __popc(unsigned v) { return __builtin_popcount(v); }
-inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
-inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
-inline int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
-inline int __ffs(int v) { return __builtin_ffs(v); }
-inline int __ffsll(long long v) { return __builtin_ffsll(v); }
+template <typename To, typename From>
+inline To spmv_emulated_bits(From v)
+{
+  To bits;
+  static_assert(sizeof bits == sizeof v, "the same bits");
+  memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+inline long long __double_as_longlong(double v) { return spmv_emulated_bits<long long>(v); }
+inline double    __longlong_as_double(long long v) { return spmv_emulated_bits<double>(v); }
+inline int       __float_as_int(float v) { return spmv_emulated_bits<int>(v); }
+inline float     __int_as_float(int v) { return spmv_emulated_bits<float>(v); }
+inline int       __popc(unsigned v) { return __builtin_popcount(v); }
+inline int       __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+inline int       __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
+inline int       __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
+inline int       __ffs(int v) { return __builtin_ffs(v); }
+inline int       __ffsll(long long v) { return __builtin_ffsll(v); }
 
 /* Block */
 inline void __syncthreads() { (void)spmv_emulator::block_barrier(0); }
@@ -170,12 +184,18 @@ inline T atomicCAS(T *p, C compare, V value)
   return old;
 }
 inline void __threadfence() {}
+inline void __threadfence_system() { __sync_synchronize(); }
 inline void __threadfence_block() {}
 
 template <typename Kernel>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int, size_t)
 {
   *blocks = 1;
+  return cudaSuccess;
+}
+template <typename Kernel>
+inline cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int)
+{
   return cudaSuccess;
 }
 template <typename T>

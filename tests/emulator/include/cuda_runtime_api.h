@@ -63,14 +63,20 @@ typedef struct cudaPointerAttributes {
 } cudaPointerAttributes;
 
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2 };
-enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
+enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostRegisterMapped = 2 };
 
 typedef enum cudaDeviceAttr {
-  cudaDevAttrMultiProcessorCount    = 16,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrCooperativeLaunch      = 95,
-  cudaDevAttrMemoryPoolsSupported   = 115
+  cudaDevAttrMultiProcessorCount          = 16,
+  cudaDevAttrPciBusId                     = 33,
+  cudaDevAttrPciDeviceId                  = 34,
+  cudaDevAttrPciDomainId                  = 50,
+  cudaDevAttrComputeCapabilityMajor       = 75,
+  cudaDevAttrCooperativeLaunch            = 95,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrMemoryPoolsSupported         = 115
 } cudaDeviceAttr;
+
+typedef enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
 
 typedef struct cudaFuncAttributes {
   int ptxVersion;
@@ -118,6 +124,9 @@ cudaError_t cudaMalloc(void **block, size_t bytes);
 cudaError_t cudaFree(void *block);
 cudaError_t cudaMallocHost(void **block, size_t bytes);
 cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned flags);
+cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *memory);
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
 cudaError_t cudaFreeHost(void *block);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *, const void *);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t);

@@ -41,6 +41,9 @@ void launch(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, void 
   run_grid(blocks, threads, shared, stream, [=] { std::apply(kernel, values); });
 }
 
+/* The shared memory whose size a launch gives */
+void *dynamic_shared();
+
 /* The same for a grid whose blocks may wait for each other */
 void run_cooperative_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body);
 

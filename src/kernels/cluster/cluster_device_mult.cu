@@ -1,0 +1,389 @@
+/*
+  cluster_device_mult.cu - the product on the device.
+
+  As many thread blocks as the multiprocessors hold go through the clusters. While a block multiplies one of them, what
+  it needs first of the next ones is on its way to shared memory: the x and the columns of the next cluster, the nodes
+  and slices of the one after that, the head of the third. Values go straight to registers, some steps ahead, also
+  across the end of a cluster. A warp takes a slice, or one of the parts that its steps are divided into.
+*/
+#include "../device/async.cuh"
+#include "../device/overlap.cuh"
+#include "../device/vector.cuh"
+#include "cluster_device_block.cuh"
+
+namespace
+{
+enum { ALIGN = 16, HEADS = 4, LISTS = 3 };
+
+constexpr int aligned(int64_t bytes) { return (int)((bytes + ALIGN - 1) / ALIGN * ALIGN); }
+
+/* Warps that share the steps of a slice */
+__host__ __device__ constexpr int parts_of(int block) { return block == 1 ? 1 : 2; }
+
+/* The most threads of a block, and the blocks that a multiprocessor shall hold */
+constexpr int most_threads(int block) { return block == 1 ? 256 : 320; }
+constexpr int resident(int block) { return block == 1 ? 3 : block == 6 ? 1 : 2; }
+
+/* What a thread block has in shared memory; n counts the clusters that it has begun */
+template <typename S>
+struct Stage {
+  unsigned char *memory;
+  ClusterStage   at;
+
+  __device__ S            *x(int n) const { return (S *)(memory + at.x + n % 2 * at.x_bytes); }
+  __device__ S            *products() const { return (S *)(memory + at.products); }
+  __device__ S            *sums() const { return (S *)(memory + at.sums); }
+  __device__ ClusterHead  *head(int n) const { return (ClusterHead *)(memory + at.heads) + n % HEADS * 2; }
+  __device__ ClusterSlice *slices(int n) const
+  {
+    return (ClusterSlice *)(memory + at.slices + n % LISTS * at.slice_bytes);
+  }
+  __device__ int32_t  *nodes(int n) const { return (int32_t *)(memory + at.nodes + n % LISTS * at.node_bytes); }
+  __device__ uint16_t *columns(int n) const { return (uint16_t *)(memory + at.columns + n % 2 * at.column_bytes); }
+  __device__ uint16_t *collect(int n) const { return (uint16_t *)(memory + at.collect + n % LISTS * at.collect_bytes); }
+};
+
+/* The threads of a block copy `count` T */
+template <typename T>
+__device__ inline void copy_all(T *to, const T *from, int count)
+{
+  for (int i = threadIdx.x; i < count; i += blockDim.x) spmv_async_copy(to + i, from + i);
+}
+
+/* The head of a cluster and the one behind it, which says where it ends */
+template <typename S>
+__device__ inline void fetch_head(const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n)
+{
+  if (cluster < a.shape.clusters)
+    copy_all((int4 *)stage.head(n), (const int4 *)(a.clusters + cluster),
+             2 * (int)(sizeof(ClusterHead) / sizeof(int4)));
+}
+
+template <typename S>
+__device__ inline void fetch_lists(const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n)
+{
+  if (cluster >= a.shape.clusters) return;
+  const ClusterHead *h = stage.head(n);
+
+  copy_all((int *)stage.slices(n), (const int *)(a.slices + h->slice), h->slices * (int)(sizeof(ClusterSlice) / 4));
+  copy_all((int *)stage.nodes(n), a.nodes + h->node, h->own + h->halo);
+  copy_all((int4 *)stage.collect(n), (const int4 *)(a.collect + h->collect_step * 8),
+           (int)(h[1].collect_step - h->collect_step));
+}
+
+/* The x of a cluster, with zeros behind it, and its columns */
+template <typename S, int D>
+__device__ inline void fetch_x(const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n, const S *x)
+{
+  if (cluster >= a.shape.clusters) return;
+  const ClusterHead *h     = stage.head(n);
+  const int32_t     *nodes = stage.nodes(n) + (a.shape.square ? 0 : h->own);
+  const int          count = (h->halo + (a.shape.square ? h->own : 0)) * D;
+  S                 *to    = stage.x(n);
+
+  for (int i = threadIdx.x; i < count; i += blockDim.x) spmv_async_copy(to + i, x + (int64_t)nodes[i / D] * D + i % D);
+  if (threadIdx.x < D) to[count + threadIdx.x] = S(0);
+  copy_all((int4 *)stage.columns(n), (const int4 *)(a.columns + h->step * 32), (int)(h[1].step - h->step) * 4);
+}
+
+/* The steps of a slice that a warp takes, and their first values */
+struct Share {
+  int first, end;
+  int slice;
+};
+
+template <typename S, int D>
+__device__ inline Share share_of(const Stage<S> &stage, int n, int item)
+{
+  constexpr int       parts = parts_of(D);
+  const int           slice = item / parts, part = item % parts;
+  const ClusterSlice &s = stage.slices(n)[slice];
+
+  return {s.steps * part / parts, s.steps * (part + 1) / parts, slice};
+}
+
+/* The blocks of the next steps of a thread */
+template <typename S, int D, ClusterMirrors ARE>
+struct Flight {
+  Block<S, D, ARE> block[AHEAD<D, ARE>];
+};
+
+/* Begins the first loads of a share, as many as a thread keeps in flight */
+template <typename S, int D, ClusterMirrors ARE>
+__device__ inline void begin_share(const ClusterArrays &a, const Stage<S> &stage, int n, int item,
+                                   Flight<S, D, ARE> &flight)
+{
+  const ClusterHead *h = stage.head(n);
+  if (item >= h->slices * parts_of(D)) return;
+  const Share           share     = share_of<S, D>(stage, n, item);
+  const ClusterSlice    s         = stage.slices(n)[share.slice];
+  const int64_t         pair_step = h->pair_step + s.pair_steps_before;
+  const ClusterSteps<D> steps(*h, stage.collect(n) + s.steps_before);
+
+#pragma unroll
+  for (int u = 0; u < AHEAD<D, ARE>; u++) {
+    const int k = share.first + u;
+    if (k < share.end) flight.block[u].load(a, steps.at(k), pair_step + k, k < s.pair_steps, threadIdx.x % 32);
+  }
+}
+
+/* sum += the block times the x of its column */
+template <typename S, int D>
+__device__ inline void add_product(const S (&v)[D * D], const S *x, S (&sum)[D])
+{
+#pragma unroll
+  for (int c = 0; c < D; c++) {
+    const S xc = x[c];
+#pragma unroll
+    for (int r = 0; r < D; r++) sum[r] += v[r * D + c] * xc;
+  }
+}
+
+/* Leaves the transposed product of a pair where the other end finds it */
+template <typename S, int D, ClusterMirrors ARE>
+__device__ inline void leave_product(const ClusterArrays &a, const Block<S, D, ARE> &block, int64_t pair_step, int lane,
+                                     const S (&own)[D], S *to, int plane)
+{
+#pragma unroll
+  for (int c = 0; c < D; c++) {
+    S product = block.mirror(a, pair_step, lane, c) * own[0];
+#pragma unroll
+    for (int r = 1; r < D; r++) product += block.mirror(a, pair_step, lane, r * D + c) * own[r];
+    to[c * plane] = product;
+  }
+}
+
+/* Multiplies a share, whose first loads have begun */
+template <typename S, int D, ClusterMirrors ARE>
+__device__ inline void multiply_share(const ClusterArrays &a, const Stage<S> &stage, int n, int item,
+                                      Flight<S, D, ARE> &flight)
+{
+  constexpr int         A     = AHEAD<D, ARE>;
+  const Share           share = share_of<S, D>(stage, n, item);
+  const ClusterSlice    s     = stage.slices(n)[share.slice];
+  const int             lane = threadIdx.x % 32, node = min(share.slice * 32 + lane, stage.head(n)->own - 1);
+  const ClusterHead    *h         = stage.head(n);
+  const int64_t         pair_step = h->pair_step + s.pair_steps_before;
+  const ClusterSteps<D> steps(*h, stage.collect(n) + s.steps_before);
+  const uint16_t       *columns  = stage.columns(n) + s.steps_before * 32 + lane;
+  const S              *x        = stage.x(n);
+  S                    *products = stage.products() + s.pair_steps_before * 32 + lane;
+  S                     sum[D], own[D];
+
+#pragma unroll
+  for (int r = 0; r < D; r++) {
+    sum[r] = S(0);
+    own[r] = s.pair_steps > 0 ? x[node * D + r] : S(0);
+  }
+  for (int k0 = share.first; k0 < share.end; k0 += A) {
+#pragma unroll
+    for (int u = 0; u < A; u++) {
+      const int k = k0 + u;
+      if (k >= share.end) break;
+      add_product<S, D>(flight.block[u].v, x + columns[k * 32] * D, sum);
+      if (k < s.pair_steps)
+        leave_product<S, D, ARE>(a, flight.block[u], pair_step + k, lane, own, products + k * 32, stage.at.plane);
+      if (k + A < share.end) flight.block[u].load(a, steps.at(k + A), pair_step + k + A, k + A < s.pair_steps, lane);
+    }
+  }
+  S *to = stage.sums() + item % parts_of(D) * stage.at.sum_part + (share.slice * 32 + lane) * D;
+#pragma unroll
+  for (int r = 0; r < D; r++) to[r] = sum[r];
+}
+
+/* Adds up the parts of the rows of a cluster and what other nodes keep for them, and writes y */
+template <typename S, int D>
+__device__ inline void write_rows(const Stage<S> &stage, int n, S alpha, S beta, S *y)
+{
+  const ClusterHead *h    = stage.head(n);
+  const S           *sums = stage.sums(), *products = stage.products();
+  const ClusterLists at     = cluster_lists(h[1].step - h->step, h->own, h->pairs);
+  const uint16_t    *begins = stage.collect(n) + at.begins, *lists = stage.collect(n) + at.lists;
+
+  for (int i = threadIdx.x; i < h->own * D; i += blockDim.x) {
+    const int node = i / D, r = i % D, end = begins[node + 1];
+    S         sum = sums[i];
+
+#pragma unroll
+    for (int p = 1; p < parts_of(D); p++) sum += sums[p * stage.at.sum_part + i];
+#pragma unroll 4
+    for (int q = begins[node]; q < end; q++) sum += products[lists[q] + r * stage.at.plane];
+    S *to = y + (int64_t)stage.nodes(n)[node] * D + r;
+    *to   = spmv_axpby(alpha, sum, beta, to);
+  }
+}
+
+template <typename S, int D, ClusterMirrors ARE>
+__global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_threads(D), resident(D)))
+    cluster_mult(const ClusterArrays a, const ClusterStage at, const S *x, S *y, S alpha, S beta)
+{
+  SPMV_DYNAMIC_SHARED(memory);
+  const Stage<S>    stage{memory, at};
+  const int         warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const int64_t     every = gridDim.x;
+  int               n     = 0;
+  Flight<S, D, ARE> flight;
+
+  spmv_let_next_begin();
+  for (int i = 0; i < HEADS - 1; i++) fetch_head(a, stage, blockIdx.x + i * every, i);
+  spmv_async_wait();
+  __syncthreads();
+  for (int i = 0; i < LISTS - 1; i++) fetch_lists(a, stage, blockIdx.x + i * every, i);
+  spmv_async_wait();
+  __syncthreads();
+  begin_share(a, stage, 0, warp, flight);
+  spmv_wait_for_previous(x, y);
+  fetch_x<S, D>(a, stage, blockIdx.x, 0, x);
+  for (int64_t c = blockIdx.x; c < a.shape.clusters; c += every, n++) {
+    const int items = stage.head(n)->slices * parts_of(D);
+
+    spmv_async_wait();
+    __syncthreads(); /* all that was fetched is there, and nobody uses what was there before it */
+    fetch_x<S, D>(a, stage, c + every, n + 1, x);
+    fetch_lists(a, stage, c + 2 * every, n + 2);
+    fetch_head(a, stage, c + 3 * every, n + 3);
+    if (warp < items) multiply_share(a, stage, n, warp, flight);
+    for (int item = warp + warps; item < items; item += warps) {
+      begin_share(a, stage, n, item, flight);
+      multiply_share(a, stage, n, item, flight);
+    }
+    if (c + every < a.shape.clusters) begin_share(a, stage, n + 1, warp, flight);
+    __syncthreads(); /* sums and products are there */
+    write_rows<S, D>(stage, n, alpha, beta, y);
+  }
+}
+
+enum { LONG_THREADS = 256 };
+
+/* One thread block for each long row */
+template <typename S>
+__global__ void __launch_bounds__(LONG_THREADS)
+    cluster_mult_long(const ClusterArrays a, const S *x, S *y, S alpha, S beta)
+{
+  const int64_t begin = a.long_begin[blockIdx.x], end = a.long_begin[blockIdx.x + 1];
+  const int32_t row = a.long_columns[a.shape.long_nnz + blockIdx.x];
+  S             sum = 0;
+
+  spmv_let_next_begin();
+  spmv_wait_for_previous(x, y);
+  for (int64_t k = begin + threadIdx.x; k < end; k += LONG_THREADS)
+    sum += __ldcs((const S *)a.long_values + k) * __ldca(x + a.long_columns[k]);
+  sum = spmv_add_block<LONG_THREADS>(sum);
+  if (threadIdx.x == 0) y[row] = spmv_axpby(alpha, sum, beta, y + row);
+}
+
+/* Lets a kernel have as much shared memory as the device has, and counts the blocks that are resident with `bytes` */
+template <typename Kernel>
+SpmvStatus count_blocks(Kernel kernel, int threads, int bytes, int *blocks, SpmvExec *exec)
+{
+  int device = 0, most = 0, multiprocessors = 0, each = 0;
+
+  SPMV_CUDA(exec, cudaGetDevice(&device));
+  SPMV_CUDA(exec, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  SPMV_CUDA(exec, cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  SPMV_CUDA(exec, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  SPMV_CUDA(exec, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, (size_t)bytes));
+  *blocks = multiprocessors * (each > 0 ? each : 1);
+  return SPMV_SUCCESS;
+}
+
+struct Prepare {
+  ClusterPlan *plan;
+  SpmvExec    *exec;
+
+  template <typename S, int D>
+  SpmvStatus run() const
+  {
+    const int threads = cluster_threads(&plan->shape),
+              bytes   = cluster_stage(&plan->shape, plan->base.scalar_type).bytes;
+    int *blocks       = plan->blocks;
+
+    SPMV_TRY(count_blocks(cluster_mult<S, D, CLUSTER_EQUAL>, threads, bytes, &blocks[CLUSTER_EQUAL], exec));
+    SPMV_TRY(count_blocks(cluster_mult<S, D, CLUSTER_CORRECTED>, threads, bytes, &blocks[CLUSTER_CORRECTED], exec));
+    return count_blocks(cluster_mult<S, D, CLUSTER_FULL>, threads, bytes, &blocks[CLUSTER_FULL], exec);
+  }
+};
+
+struct Mult {
+  const ClusterPlan *plan;
+  const void        *alpha, *x, *beta;
+  void              *y;
+  SpmvExec          *exec;
+
+  template <typename S, int D>
+  SpmvStatus run() const
+  {
+    const ClusterArrays a = cluster_arrays(plan);
+
+    if (plan->mirrors_are == CLUSTER_EQUAL) SPMV_TRY((launch<S, D, CLUSTER_EQUAL>(a)));
+    else if (plan->mirrors_are == CLUSTER_FULL) SPMV_TRY((launch<S, D, CLUSTER_FULL>(a)));
+    else SPMV_TRY((launch<S, D, CLUSTER_CORRECTED>(a)));
+    SPMV_LAUNCH_OVERLAPPED(exec, cluster_mult_long<S>, a.shape.long_rows, LONG_THREADS, 0, a, (const S *)x, (S *)y,
+                           *(const S *)alpha, *(const S *)beta);
+    return SPMV_SUCCESS;
+  }
+  template <typename S, int D, ClusterMirrors ARE>
+  SpmvStatus launch(const ClusterArrays &a) const
+  {
+    const ClusterStage at     = cluster_stage(&a.shape, plan->base.scalar_type);
+    const int64_t      blocks = min((int64_t)plan->blocks[ARE], a.shape.clusters);
+
+    SPMV_LAUNCH_OVERLAPPED(exec, (cluster_mult<S, D, ARE>), blocks, cluster_threads(&a.shape), (size_t)at.bytes, a, at,
+                           (const S *)x, (S *)y, *(const S *)alpha, *(const S *)beta);
+    return SPMV_SUCCESS;
+  }
+};
+} // namespace
+
+int cluster_parts(const ClusterShape *s) { return parts_of(s->block); }
+
+int cluster_threads(const ClusterShape *s)
+{
+  const int64_t threads = s->most_slices * cluster_parts(s) * 32;
+  const int64_t most    = most_threads(s->block);
+  return (int)(threads > most ? most : threads < 32 ? 32 : threads);
+}
+
+ClusterStage cluster_stage(const ClusterShape *s, SpmvScalar scalar)
+{
+  const int64_t S = spmv_scalar_bytes(scalar), D = s->block;
+  ClusterStage  at;
+  int64_t       next = 0;
+  const auto    take = [&next](int copies, int bytes) {
+    const int64_t place = next;
+    next += (int64_t)copies * bytes;
+    return (int)(place < INT32_MAX / 2 ? place : INT32_MAX / 2);
+  };
+
+  at.plane         = (int)(s->most_products > 0 ? s->most_products : 1);
+  at.sum_part      = (int)(s->most_slices * 32 * D);
+  at.x_bytes       = aligned((s->most_x + 1) * D * S);
+  at.slice_bytes   = aligned(s->most_slices * (int64_t)sizeof(ClusterSlice));
+  at.node_bytes    = aligned(s->most_listed * 4);
+  at.column_bytes  = aligned(s->most_steps * 64);
+  at.collect_bytes = aligned(s->most_collect_steps * 16);
+  at.x             = take(2, at.x_bytes);
+  at.products      = take(1, aligned(at.plane * D * S));
+  at.sums          = take(cluster_parts(s), aligned(at.sum_part * S));
+  at.heads         = take(HEADS, 2 * (int)sizeof(ClusterHead));
+  at.slices        = take(LISTS, at.slice_bytes);
+  at.nodes         = take(LISTS, at.node_bytes);
+  at.columns       = take(2, at.column_bytes);
+  at.collect       = take(LISTS, at.collect_bytes);
+  at.bytes         = next < INT32_MAX / 2 ? (int)next : INT32_MAX / 2;
+  return at;
+}
+
+SpmvStatus cluster_device_prepare(ClusterPlan *plan, SpmvExec *exec)
+{
+  return cluster_with_types(plan, Prepare{plan, exec});
+}
+
+SpmvStatus cluster_device_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
+                               void *work, SpmvExec *exec)
+{
+  const ClusterPlan *plan = (const ClusterPlan *)base;
+
+  (void)work;
+  return cluster_with_types(plan, Mult{plan, alpha, x, beta, y, exec});
+}

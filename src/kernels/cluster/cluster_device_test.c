@@ -1,0 +1,116 @@
+/* Tests of format cluster on a device: pairs whose values are equal, a few ulps apart or unrelated, which the matrices
+   of the conformance tests are not. They pass where there is no device, and where the library was built without CUDA.
+ */
+#include "unit.h"
+#include "unit_plan.h"
+#include "check.h"
+#include "cluster.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A copy of an array on the device */
+static void *to_device(UnitPlan *u, const void *from, int64_t bytes)
+{
+  void *block = NULL;
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&u->exec, SPMV_DEVICE, bytes, "copy", &block));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(block, SPMV_DEVICE, from, SPMV_HOST, bytes, &u->exec));
+  return block;
+}
+
+/* y = 2 A x - 3 y on the device, compared with the sums in extended precision. `tolerated`: with rounding errors */
+static void check_product(UnitProblem *p, UnitPlan *u, GenData tolerated)
+{
+  const SpmvScalar scalar = p->csr.scalar_type;
+  const int64_t    rows = p->csr.pattern.rows, S = spmv_scalar_bytes(scalar);
+  const double     two = 2, minus = -3;
+  const float      two_f = 2, minus_f = -3;
+  void            *start = malloc((size_t)(rows * S));
+  CheckReference   reference;
+  CheckFault       fault;
+
+  gen_values(tolerated, 9, 0, scalar, rows, start);
+  void *x = to_device(u, p->x, rows * S), *y = to_device(u, start, rows * S);
+  UNIT_EQUAL(SPMV_SUCCESS, check_reference(&p->csr.pattern, scalar, p->values, p->x, 0, &reference));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(u->plan, scalar == SPMV_F32 ? (const void *)&two_f : &two, x,
+                                     scalar == SPMV_F32 ? (const void *)&minus_f : &minus, y, NULL, &u->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(p->y, SPMV_HOST, y, SPMV_DEVICE, rows * S, &u->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&u->exec));
+  UNIT_CHECK(check_vector(&reference, scalar, tolerated, 2, -3, start, p->y, &fault));
+  check_reference_free(&reference);
+  spmv_exec_free(&u->exec, SPMV_DEVICE, x);
+  spmv_exec_free(&u->exec, SPMV_DEVICE, y);
+  free(start);
+}
+
+/* Values of a few ulps, of none, unrelated ones, and again, in one plan: they come in by build and by refreshes */
+static void check_refreshes(UnitProblem *p, const char *options)
+{
+  static const int     ulps[] = {3, 0, -1, 3};
+  const ClusterMirrors are[]  = {CLUSTER_CORRECTED, CLUSTER_EQUAL, CLUSTER_FULL, CLUSTER_CORRECTED};
+  UnitPlan             u      = {.plan = NULL};
+
+  gen_values(GEN_RANDOM, 8, 0, p->csr.scalar_type, p->csr.pattern.rows, p->x);
+  for (int i = 0; i < 4; i++) {
+    if (ulps[i] < 0) gen_values(GEN_RANDOM, 7, 0, p->csr.scalar_type, p->csr.pattern.nnz, p->values);
+    else gen_symmetric_values(&p->csr.pattern, 3, ulps[i], p->csr.scalar_type, p->values);
+    if (i == 0) u = unit_plan(SPMV_DEVICE, "cluster", &p->csr, "%s", options);
+    else UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(u.plan, p->values, SPMV_HOST, &u.exec));
+    UNIT_EQUAL(are[i], ((const ClusterPlan *)u.plan)->mirrors_are);
+    UNIT_CHECK(ulps[i] != 3 || ((const ClusterPlan *)u.plan)->far > 0);
+    check_product(p, &u, GEN_RANDOM);
+    unit_check_extracted(p, &u);
+  }
+  unit_plan_clear(&u);
+}
+
+UNIT_TEST(cluster_on_a_device_reads_mirrors_as_they_are)
+{
+  static const char *const dofs[] = {"1", "2", "3", "6"}, *const options[] = {"size=0", "size=40 symmetry=exact"};
+
+  if (spmv_device_count(NULL) == 0) return;
+  for (int d = 0; d < 4; d++)
+    for (int scalar = 0; scalar < 2; scalar++)
+      for (int o = 0; o < 2; o++) {
+        const GenSpec spec = d == 0 ? gen_mesh(27, 9, 8, 7, "1") : gen_mesh(27, 6, 5, 4, dofs[d]);
+        UnitProblem   p    = unit_problem(&spec, SPMV_I32, (SpmvScalar)scalar);
+
+        check_refreshes(&p, options[o]);
+        unit_problem_clear(&p);
+      }
+}
+
+UNIT_TEST(cluster_on_a_device_takes_declared_pairs_as_equal)
+{
+  if (spmv_device_count(NULL) == 0) return;
+  const GenSpec spec = gen_mesh(27, 6, 5, 4, "3");
+  UnitProblem   p    = unit_problem(&spec, SPMV_I64, SPMV_F64);
+
+  gen_symmetric_values(&p.csr.pattern, 3, 0, SPMV_F64, p.values);
+  UnitPlan u = unit_plan(SPMV_DEVICE, "cluster", &p.csr, "symmetry=declared");
+  UNIT_CHECK(u.plan->memory.omitted_bytes > 0);
+  UNIT_EQUAL(0, ((const ClusterPlan *)u.plan)->unequal);
+  check_product(&p, &u, GEN_RANDOM);
+  unit_check_extracted(&p, &u);
+  gen_symmetric_values(&p.csr.pattern, 3, 2, SPMV_F64, p.values);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(u.plan, p.values, SPMV_HOST, &u.exec));
+  UNIT_EQUAL(CLUSTER_EQUAL, ((const ClusterPlan *)u.plan)->mirrors_are);
+  UNIT_CHECK(((const ClusterPlan *)u.plan)->unequal > 0);
+  unit_plan_clear(&u);
+  unit_problem_clear(&p);
+}
+
+/* Clusters become smaller where a thread block could not stage them */
+UNIT_TEST(cluster_on_a_device_fits_the_shared_memory)
+{
+  if (spmv_device_count(NULL) == 0) return;
+  const GenSpec spec = gen_mesh(27, 9, 9, 9, "6");
+  UnitProblem   p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
+  UnitPlan      u    = unit_plan(SPMV_DEVICE, "cluster", &p.csr, "size=729");
+
+  UNIT_CHECK(((const ClusterPlan *)u.plan)->shape.clusters > 1);
+  check_product(&p, &u, GEN_EXACT);
+  unit_plan_clear(&u);
+  unit_problem_clear(&p);
+}

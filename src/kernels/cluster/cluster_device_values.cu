@@ -1,0 +1,304 @@
+/*
+  cluster_device_values.cu - values of plans on the device: filling, what mirrors are, and the list of nonzeros. A warp
+  takes a slice; the plan itself tells where each value lies in the CSR.
+*/
+#include "../device/upload.cuh"
+#include "../device/vector.cuh"
+#include "cluster_device.cuh"
+
+namespace
+{
+enum { THREADS = 256, WARPS = THREADS / 32, LONG_THREADS = 256 };
+
+/* What a refresh counts: ClusterPlan.unequal, far and most_ulps */
+struct Counts {
+  unsigned long long unequal, far, most_ulps;
+};
+
+__device__ inline int place_of(const ClusterArrays &a, int64_t at)
+{
+  if (a.shape.place_bytes == 1) {
+    const int place = ((const uint8_t *)a.places)[at];
+    return place == (CLUSTER_NO_PLACE & 0xff) ? -1 : place;
+  }
+  const int place = ((const uint16_t *)a.places)[at];
+  return place == CLUSTER_NO_PLACE ? -1 : place;
+}
+
+/* The mirror of a pair by its step, counted from the first of all */
+__device__ inline int mirror_place_of(const ClusterArrays &a, int64_t pair_step, int lane)
+{
+  return place_of(a, (a.shape.steps + pair_step) * 32 + lane);
+}
+
+/* An own node: its number, where its first row lies in the CSR and how long its rows are */
+struct Node {
+  int64_t begin, length;
+  int     number;
+};
+
+template <int D>
+__device__ inline Node node_of(const ClusterArrays &a, const ClusterHead &h, int own)
+{
+  return {a.row_begin[h.own_node + own], (int64_t)a.row_entries[h.own_node + own] * D, a.nodes[h.node + own]};
+}
+
+/* Position in the CSR of scalar k of the entry of a node, and of its mirror, whose rows are those of the other end */
+template <int D>
+__device__ inline int64_t position(const Node &n, int place, int k)
+{
+  return n.begin + k / D * n.length + (int64_t)place * D + k % D;
+}
+template <int D>
+__device__ inline int64_t mirror_position(const Node &n, int place, int k)
+{
+  return n.begin + k % D * n.length + (int64_t)place * D + k / D;
+}
+
+template <typename S>
+struct Bits;
+template <>
+struct Bits<double> {
+  typedef long long Type;
+};
+template <>
+struct Bits<float> {
+  typedef int Type;
+};
+
+template <typename S>
+__device__ inline typename Bits<S>::Type bits_of(S v)
+{
+  typename Bits<S>::Type bits;
+  memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+
+/* The correction of a mirror; counts it */
+template <typename S>
+__device__ inline int correct(S value, S mirror, Counts &c)
+{
+  const long long          v = bits_of(value), m = bits_of(mirror);
+  const unsigned long long ulps =
+      m < v ? (unsigned long long)v - (unsigned long long)m : (unsigned long long)m - (unsigned long long)v;
+  const bool far = ulps >= (unsigned long long)-CLUSTER_FAR;
+
+  c.unequal += ulps > 0;
+  c.far += far;
+  c.most_ulps = max(c.most_ulps, ulps);
+  return far ? (int)CLUSTER_FAR : (int)(m - v);
+}
+
+/* Adds up the counts of a thread block; they are integers, so the order does not matter */
+__device__ inline void add_counts(const Counts &mine, Counts *all)
+{
+  __shared__ Counts block;
+
+  if (threadIdx.x == 0) block = {0, 0, 0};
+  __syncthreads();
+  if (mine.unequal) {
+    atomicAdd(&block.unequal, mine.unequal);
+    atomicAdd(&block.far, mine.far);
+    atomicMax(&block.most_ulps, mine.most_ulps);
+  }
+  __syncthreads();
+  if (threadIdx.x > 0 || block.unequal == 0) return;
+  atomicAdd(&all->unequal, block.unequal);
+  atomicAdd(&all->far, block.far);
+  atomicMax(&all->most_ulps, block.most_ulps);
+}
+
+/* One pair in one lane: its mirror, and the corrections */
+template <typename S, int D>
+__device__ inline void fill_mirror(const ClusterArrays &a, const ClusterHead &h, int64_t step, int64_t pair_step,
+                                   int lane, const S *csr, const S (&value)[D * D], Counts &counts)
+{
+  const int  place = mirror_place_of(a, pair_step, lane);
+  const Node other = node_of<D>(a, h, place < 0 ? 0 : a.columns[step * 32 + lane]);
+  unsigned   word  = 0;
+
+#pragma unroll
+  for (int k = 0; k < D * D; k++) {
+    const S   mirror     = place < 0 ? value[k] : csr[mirror_position<D>(other, place, k)];
+    const int correction = correct(value[k], mirror, counts);
+
+    if (!a.mirrors) continue;
+    ((S *)a.mirrors)[pair_step * 32 * D * D + cluster_at<D>(k, lane, 32)] = mirror;
+    if (D == 1) a.corrections[pair_step * 32 + lane] = (int8_t)correction;
+    word |= (unsigned)(correction & 0xff) << (k % 4 * 8);
+    if (D > 1 && (k % 4 == 3 || k == D * D - 1)) {
+      int8_t *to = a.corrections + pair_step * CLUSTER_CORRECTION_STEP<D> + cluster_correction_at<D>(k / 4 * 4, lane);
+
+      *(unsigned *)to = word;
+      word            = 0;
+    }
+  }
+}
+
+template <typename S, int D>
+__global__ void __launch_bounds__(THREADS) cluster_fill(ClusterArrays a, const S *csr, Counts *all)
+{
+  const ClusterHead h      = a.clusters[blockIdx.x];
+  const int         lane   = threadIdx.x % 32;
+  const uint16_t   *starts = a.collect + h.collect_step * 8;
+  Counts            counts{0, 0, 0};
+
+  for (int s = threadIdx.x / 32; s < h.slices; s += WARPS) {
+    const ClusterSlice slice = a.slices[h.slice + s];
+    const Node         node  = node_of<D>(a, h, min(s * 32 + lane, h.own - 1));
+
+    for (int k0 = 0; k0 < slice.steps; k0++) {
+      const int64_t step  = h.step + slice.steps_before + k0;
+      const int     place = place_of(a, step * 32 + lane);
+      S             value[D * D];
+
+#pragma unroll
+      for (int k = 0; k < D * D; k++) value[k] = place < 0 ? S(0) : csr[position<D>(node, place, k)];
+      const ClusterStep at = cluster_step<D>(h.value, starts, slice.steps_before + k0);
+#pragma unroll
+      for (int k = 0; lane < at.lanes && k < D * D; k++)
+        ((S *)a.values)[at.first + cluster_at<D>(k, lane, at.lanes)] = value[k];
+      if (k0 < slice.pair_steps)
+        fill_mirror<S, D>(a, h, step, h.pair_step + slice.pair_steps_before + k0, lane, csr, value, counts);
+    }
+  }
+  add_counts(counts, all);
+}
+
+/* One thread block for each long row: from the CSR to the plan, or the other way round */
+template <typename S>
+__global__ void __launch_bounds__(LONG_THREADS) cluster_fill_long(ClusterArrays a, const S *csr)
+{
+  const int64_t begin = a.long_begin[blockIdx.x], end = a.long_begin[blockIdx.x + 1];
+  const S      *from = csr + a.long_begin[a.shape.long_rows + 1 + blockIdx.x];
+
+  for (int64_t k = begin + threadIdx.x; k < end; k += LONG_THREADS) ((S *)a.long_values)[k] = from[k - begin];
+}
+
+template <typename S>
+__global__ void __launch_bounds__(LONG_THREADS) cluster_list_long(ClusterArrays a, SpmvNonzeros to)
+{
+  const int64_t begin = a.long_begin[blockIdx.x], end = a.long_begin[blockIdx.x + 1];
+  const int64_t first = a.long_begin[a.shape.long_rows + 1 + blockIdx.x];
+  const int32_t row   = a.long_columns[a.shape.long_nnz + blockIdx.x];
+
+  for (int64_t k = begin + threadIdx.x; k < end; k += LONG_THREADS) {
+    const S       value = ((const S *)a.long_values)[k];
+    const int32_t col   = a.long_columns[k];
+
+    if (to.diagonal) {
+      if (row == col) ((S *)to.diagonal)[row] = value;
+      continue;
+    }
+    ((S *)to.values)[first + k - begin] = value;
+    if (!to.row) continue;
+    to.row[first + k - begin] = row;
+    to.col[first + k - begin] = col;
+  }
+}
+
+template <typename S>
+__device__ inline void put(const SpmvNonzeros &to, int64_t at, int row, int col, S value)
+{
+  ((S *)to.values)[at] = value;
+  if (!to.row) return;
+  to.row[at] = row;
+  to.col[at] = col;
+}
+
+template <typename S, int D>
+__global__ void __launch_bounds__(THREADS) cluster_list(ClusterArrays a, SpmvNonzeros to)
+{
+  const ClusterHead h    = a.clusters[blockIdx.x];
+  const int         lane = threadIdx.x % 32, halo = a.shape.square ? 0 : h.own;
+  const uint16_t   *starts = a.collect + h.collect_step * 8;
+
+  for (int s = threadIdx.x / 32; s < h.slices; s += WARPS) {
+    const ClusterSlice slice = a.slices[h.slice + s];
+    const Node         node  = node_of<D>(a, h, min(s * 32 + lane, h.own - 1));
+
+    for (int k0 = 0; k0 < slice.steps; k0++) {
+      const int64_t step = h.step + slice.steps_before + k0, pair = h.pair_step + slice.pair_steps_before + k0;
+      const int     place = place_of(a, step * 32 + lane), local = a.columns[step * 32 + lane];
+
+      if (place < 0) continue;
+      const int         other = a.nodes[h.node + halo + local];
+      const ClusterStep at    = cluster_step<D>(h.value, starts, slice.steps_before + k0);
+      const S          *value = (const S *)a.values + at.first;
+
+      if (to.diagonal) {
+        for (int d = 0; other == node.number && d < D; d++)
+          ((S *)to.diagonal)[node.number * D + d] = value[cluster_at<D>(d * D + d, lane, at.lanes)];
+        continue;
+      }
+      for (int k = 0; k < D * D; k++)
+        put(to, position<D>(node, place, k), node.number * D + k / D, other * D + k % D,
+            value[cluster_at<D>(k, lane, at.lanes)]);
+      const int mirror_place = k0 < slice.pair_steps ? mirror_place_of(a, pair, lane) : -1;
+      if (mirror_place < 0) continue;
+      const Node end    = node_of<D>(a, h, local);
+      const S   *mirror = a.mirrors ? (const S *)a.mirrors + pair * 32 * D * D : value;
+      const int  lanes  = a.mirrors ? 32 : at.lanes;
+
+      for (int k = 0; k < D * D; k++)
+        put(to, mirror_position<D>(end, mirror_place, k), other * D + k % D, node.number * D + k / D,
+            mirror[cluster_at<D>(k, lane, lanes)]);
+    }
+  }
+}
+
+struct Fill {
+  const ClusterPlan *plan;
+  const void        *csr;
+  Counts            *counts;
+  SpmvExec          *exec;
+  template <typename S, int D>
+  SpmvStatus run() const
+  {
+    const ClusterArrays a = cluster_arrays(plan);
+
+    SPMV_LAUNCH(exec, (cluster_fill<S, D>), a.shape.clusters, THREADS, 0, a, (const S *)csr, counts);
+    SPMV_LAUNCH(exec, cluster_fill_long<S>, a.shape.long_rows, LONG_THREADS, 0, a, (const S *)csr);
+    return SPMV_SUCCESS;
+  }
+};
+
+struct List {
+  const ClusterPlan *plan;
+  SpmvNonzeros       to;
+  SpmvExec          *exec;
+  template <typename S, int D>
+  SpmvStatus run() const
+  {
+    const ClusterArrays a = cluster_arrays(plan);
+
+    SPMV_LAUNCH(exec, (cluster_list<S, D>), a.shape.clusters, THREADS, 0, a, to);
+    SPMV_LAUNCH(exec, cluster_list_long<S>, a.shape.long_rows, LONG_THREADS, 0, a, to);
+    return SPMV_SUCCESS;
+  }
+};
+} // namespace
+
+SpmvStatus cluster_device_fill(ClusterPlan *plan, const void *values, SpmvExec *exec)
+{
+  SpmvScopedArena scratch(exec);
+  Counts         *counts = nullptr, found{0, 0, 0};
+
+  if (plan->shape.pairs > 0) {
+    SPMV_TRY(scratch.array(1, "counts of mirrors", &counts));
+    SPMV_CUDA(exec, cudaMemsetAsync(counts, 0, sizeof found, (cudaStream_t)exec->stream));
+  }
+  SPMV_TRY(cluster_with_types(plan, Fill{plan, values, counts, exec}));
+  if (plan->shape.pairs > 0) SPMV_TRY(spmv_fetch(&found, counts, sizeof found, exec));
+  plan->unequal   = (int64_t)found.unequal;
+  plan->far       = (int64_t)found.far;
+  plan->most_ulps = found.most_ulps;
+  cluster_decide_mirrors(plan);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus cluster_device_list(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec *exec)
+{
+  const ClusterPlan *plan = (const ClusterPlan *)base;
+  return cluster_with_types(plan, List{plan, *to, exec});
+}

@@ -1,0 +1,68 @@
+/* cluster_layout.h - from the pattern of a matrix to the arrays of a plan: on the host, whatever the plan's space. */
+#ifndef SPMV_CLUSTER_LAYOUT_H
+#define SPMV_CLUSTER_LAYOUT_H
+
+#include "cluster.h"
+#include "core/threads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The nodes of a matrix: node i has the entries adjacent[begin[i]] .. adjacent[begin[i+1]-1], which ascend */
+typedef struct {
+  int      block, square;
+  int64_t  nodes, col_nodes;
+  int64_t *begin;    /* [nodes + 1] */
+  int32_t *adjacent; /* [begin[nodes]] */
+} ClusterGraph;
+
+/* Cluster c has the nodes members[begin[c]] .. members[begin[c+1]-1]; long nodes come behind the last cluster */
+typedef struct {
+  int64_t  clusters, members_in_clusters;
+  int64_t *begin;      /* [clusters + 1] */
+  int32_t *members;    /* [nodes] */
+  int32_t *cluster_of; /* [nodes] cluster, or -1 for long nodes */
+} ClusterParts;
+
+/* The data of an analysis, which build takes over. All is in memory of the host. */
+typedef struct {
+  ClusterGraph graph;
+  ClusterParts parts;
+  ClusterShape shape;
+  ClusterHead *heads; /* [clusters + 1] */
+} ClusterAnalysis;
+
+/* The nodes of a pattern on the host. SPMV_ERR_OVERFLOW where there are 2^31 nodes or more. */
+SpmvStatus cluster_make_graph(const SpmvPattern *, ClusterGraph *, SpmvExec *);
+
+/* Clusters of at most `size` nodes whose local x has at most `most_x` nodes, unless it is one node */
+SpmvStatus cluster_partition(const ClusterGraph *, ClusterPartition, int64_t size, int64_t most_x, ClusterParts *,
+                             SpmvExec *);
+
+/* Sizes of all clusters: fills heads and the sizes of shape, whose first line is set before. paired: there are pairs,
+   except in clusters that would stage more than most_products transposed products. */
+SpmvStatus cluster_measure(ClusterAnalysis *, int paired, int64_t most_products, SpmvExec *);
+
+/* The arrays of a plan that the pattern determines; returns their number */
+int cluster_index_arrays(ClusterPlan *, SpmvPlanArray list[SPMV_ARRAYS_MAX]);
+
+/* Fills the index arrays of a plan, all in memory of the host */
+SpmvStatus cluster_write(const ClusterAnalysis *, ClusterPlan *, SpmvExec *);
+
+/* What a product may stage: clusters become smaller until they do not stage more, or are single nodes */
+typedef struct {
+  int64_t bytes;
+  int64_t (*staged)(const ClusterShape *, SpmvScalar);
+} ClusterLimit;
+
+/* Scratch memory and the graph on the host are from the hooks of exec for the host, whatever its space. The limit may
+   be NULL. */
+SpmvStatus cluster_analyze(const SpmvPattern *on_host, int lanes, const ClusterLimit *limit, SpmvAnalysis *,
+                           SpmvExec *);
+void       cluster_clear_analysis(void *data, SpmvExec *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

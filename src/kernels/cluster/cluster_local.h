@@ -1,0 +1,52 @@
+/* cluster_local.h - one cluster while it is laid out: local numbers of its nodes, its pairs, the order of its lanes. */
+#ifndef SPMV_CLUSTER_LOCAL_H
+#define SPMV_CLUSTER_LOCAL_H
+
+#include "cluster_layout.h"
+
+/* An entry of the hash table that numbers the nodes of a cluster; all bits set where it is empty */
+typedef struct {
+  int32_t node, local;
+} ClusterKey;
+
+/* Both ends are own nodes, counted in ascending order. keeper is the end that has the pair among its steps. */
+typedef struct {
+  uint16_t end[2];
+  uint16_t place[2]; /* of the entry (end[0],end[1]) in its row, and of its mirror */
+  uint16_t keeper;   /* 0 or 1 */
+} ClusterPair;
+
+/* An own node */
+typedef struct {
+  int32_t node, number; /* in the matrix; among the own nodes, ascending */
+  int32_t kept, others; /* pairs that it keeps, entries without a pair */
+  int32_t collected;    /* pairs that another node keeps */
+} ClusterNode;
+
+/* Scratch memory of one thread, as large as the largest cluster needs */
+typedef struct {
+  ClusterKey  *keys;
+  int64_t      key_count; /* in use for this cluster, a power of two */
+  int32_t     *halo;
+  ClusterPair *pairs;
+  ClusterNode *nodes;             /* in ascending order, then in the order of the lanes */
+  int32_t     *lane;              /* of each own node, by its number */
+  int32_t     *first;             /* [own] the first entry of each, in is_paired */
+  uint8_t     *is_paired;         /* [entries] by own nodes, ascending, and columns */
+  int32_t     *filled, *gathered; /* steps and collected products of each own node, while they are written */
+  int64_t      own, halo_count, pair_count, entries, inside;
+} ClusterLocal;
+
+int64_t cluster_local_bytes(int64_t most_own, int64_t most_entries);
+/* Divides a block of that size */
+void cluster_local_divide(void *block, int64_t most_own, int64_t most_entries, ClusterLocal *);
+
+/* Numbers, pairs and sorts the nodes of cluster c. Without `paired` every entry is one without a pair. */
+void cluster_local_make(const ClusterGraph *, const ClusterParts *, int64_t c, int paired, ClusterLocal *);
+
+/* The local number of a column: among own nodes, or own + its place in the halo */
+int32_t cluster_local_number(const ClusterLocal *, int32_t node);
+
+static inline int32_t cluster_steps(const ClusterNode *n) { return n->kept + n->others; }
+
+#endif
