@@ -8,7 +8,6 @@ import argparse
 import collections
 import importlib.util
 import json
-import math
 import pathlib
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Given numbers of the machine: predictions are then the same in every run
-MACHINE = ["-petscpack_host_bandwidth", "1.5e10", "-petscpack_host_rate", "1.8e9",
+MACHINE = ["-petscpack_host_processor", "amd", "-petscpack_host_bandwidth", "1.5e10", "-petscpack_host_rate", "1.8e9",
            "-petscpack_gpu_bandwidth", "4e12", "-petscpack_gpu_launch", "2.5e-6"]
 arguments = argparse.Namespace()
 
@@ -135,14 +134,18 @@ class Advise(unittest.TestCase):
         parent = host["types"][0]
         for t in host["types"]:
             self.assertGreater(t["bytes"], 0)
-            self.assertGreater(t["product"], 0)
+            if t["product"] is not None:  # the model has constants for the format
+                self.assertGreater(t["product"], 0)
             measured = t["declined"] < t["blocks"] or t is parent
             self.assertEqual(t["measured_product"] is not None, measured)
             if not measured:
                 continue
             gain = parent["measured_product"] - t["measured_product"]
-            pays = max(1, math.ceil(t["measured_conversion"] / gain - 1e-9)) if gain > 0 else None
-            self.assertEqual(t["pays_after"], pays)
+            if gain <= 1e-6 * parent["measured_product"] or t["product"] is None:
+                self.assertIsNone(t["pays_after"])
+            else:  # numbers of JSON have 15 digits
+                pays = t["measured_conversion"] / gain
+                self.assertTrue(max(1, pays * (1 - 1e-6)) <= t["pays_after"] <= max(1, pays * (1 + 1e-6) + 1), (pays, t))
         self.assertEqual(host["options"], "-mat_type " + host["best"])
 
     def test_binary_and_matrix_market_agree(self):
@@ -164,7 +167,9 @@ class Advise(unittest.TestCase):
         self.assertEqual(facts(one), facts(two))
         self.assertEqual((two["processes"], text.count("Matrix grid.mtx")), (2, 1))
         for here, there in zip(one["places"][0]["types"], two["places"][0]["types"]):
-            self.assertGreater(here["product"], there["product"])
+            self.assertEqual(here["product"] is None, there["product"] is None)
+            if here["product"] is not None:
+                self.assertGreater(here["product"], there["product"])
             self.assertLess(abs(here["bytes"] - there["bytes"]), 0.3 * here["bytes"])
 
     def test_symmetric_skew_and_pattern_files(self):

@@ -23,12 +23,16 @@ static double Conversion(const AdviceCost *cost, const AdviceCost *parent)
   return cost->measured > 0 && parent->measured > 0 ? cost->measured_convert : cost->convert;
 }
 
+/* A smaller part of a product is no gain: times that the clock cannot tell apart differ by rounding */
+#define LEAST_GAIN 1e-6
+
 /* Products after which a conversion has paid; 0: never */
 double AdvicePaysAfter(const AdviceCost *cost, const AdviceCost *parent)
 {
-  const double gain = AdviceProduct(parent, cost) - AdviceProduct(cost, parent);
+  const double before = AdviceProduct(parent, cost), gain = before - AdviceProduct(cost, parent);
 
-  return gain > 0 && cost->known && parent->known ? PetscMax(1, PetscCeilReal(Conversion(cost, parent) / gain)) : 0;
+  if (!cost->known || !parent->known || gain <= LEAST_GAIN * before) return 0;
+  return PetscMax(1, PetscCeilReal(Conversion(cost, parent) / gain));
 }
 
 static void Add(AdviceCost *cost, const SpmvWorkload *work, const SpmvMachine *machine)
