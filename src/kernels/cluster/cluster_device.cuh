@@ -27,24 +27,6 @@ __device__ inline ClusterStep cluster_step(int64_t value, const uint16_t *starts
   return {(value + start * CLUSTER_GRAIN) * (D * D), (starts[step + 1] - start) * CLUSTER_GRAIN};
 }
 
-/* The same for the steps of a slice one after the other. Where a block is one value all lanes have one, so that the
-   next step is 32 values behind. */
-template <int D>
-struct ClusterSteps {
-  int64_t         value; /* lanes before the cluster; D == 1: before the slice */
-  const uint16_t *starts;
-
-  __device__ ClusterSteps(const ClusterHead &h, const uint16_t *of_slice)
-      : value(h.value + (D == 1 ? of_slice[0] * CLUSTER_GRAIN : 0)), starts(of_slice)
-  {
-  }
-  __device__ ClusterStep at(int step) const
-  {
-    if (D == 1) return {value + step * CLUSTER_DEVICE_LANES, CLUSTER_DEVICE_LANES};
-    return cluster_step<D>(value, starts, step);
-  }
-};
-
 /* The same for a correction, in bytes: four of a lane are a word */
 template <int D>
 __device__ inline int cluster_correction_at(int k, int lane)

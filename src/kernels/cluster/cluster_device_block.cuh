@@ -12,6 +12,9 @@ constexpr int AHEAD = D == 1                          ? 8
                       : D == 2                        ? 4
                       : D == 3 && ARE != CLUSTER_FULL ? 2
                                                       : 1;
+/* and how many of them it multiplies side by side */
+template <int D>
+constexpr int TOGETHER = D == 1 ? 4 : 1;
 
 /* Two values that lie side by side, which no cache needs to keep */
 __device__ inline void load_two(const double *from, double &x, double &y)
@@ -33,12 +36,14 @@ __device__ inline void load_two(const float *from, float &x, float &y)
 #endif
 }
 
+/* A block of a lane; `from` is its first value, and its pairs of values are 2 * lanes apart: cluster_at() by additions
+ */
 template <typename S, int D>
-__device__ inline void load_scalars(const S *step, int lane, int lanes, S (&v)[D * D])
+__device__ inline void load_scalars(const S *from, int lane, int lanes, S (&v)[D * D])
 {
 #pragma unroll
-  for (int k = 0; k + 1 < D * D; k += 2) load_two(step + cluster_at<D>(k, lane, lanes), v[k], v[k + 1]);
-  if (D * D % 2) v[D * D - 1] = __ldcs(step + cluster_at<D>(D * D - 1, lane, lanes));
+  for (int k = 0; k + 1 < D * D; k += 2) load_two(from + k * lanes, v[k], v[k + 1]);
+  if (D * D % 2) v[D * D - 1] = __ldcs(from + ((D * D - 1) * lanes - (D > 1 ? lane : 0)));
 }
 
 /* By unsigned integers, whose sums may pass the end */
@@ -51,40 +56,108 @@ __device__ inline float corrected(float v, int by)
   return __int_as_float((int)((unsigned)__float_as_int(v) + (unsigned)by));
 }
 
+/* Keeps a number in a register: the compiler would rather compute it anew for each use */
+__device__ inline int in_register(int number)
+{
+#ifdef __CUDA_ARCH__
+  asm("" : "+r"(number));
+#endif
+  return number;
+}
+
+/* Whether one of the four corrections of a word says that its mirror is far */
+__device__ inline bool one_is_far(unsigned word)
+{
+  const unsigned rest = word ^ 0x80808080u;
+  static_assert(CLUSTER_FAR == -0x80, "the byte that is looked for");
+  return ((rest - 0x01010101u) & ~rest & 0x80808080u) != 0;
+}
+
+/* Where a thread finds the values of the steps of its share. Where a block is one value all lanes of a step have one,
+   so that the next step is 32 values behind; else a step says where it ends, and they are gone through one after the
+   other. */
+template <typename S, int D, ClusterMirrors ARE>
+struct Source {
+  const S        *values;      /* of this lane; D == 1: in the first step of the slice, else in the next one */
+  const S        *mirrors;     /* of this lane in the first step of the slice; where they are read in full */
+  const int8_t   *corrections; /* of the first step of the slice; where they are read */
+  const uint16_t *starts;      /* D > 1: that of the step behind the next one */
+  int             start;
+
+  __device__ void begin(const ClusterArrays &a, const ClusterHead &h, const uint16_t *of_slice, int64_t pair_step,
+                        int step, int lane)
+  {
+    const int offset = D == 1 ? lane : 2 * lane;
+
+    starts = of_slice + step + 1;
+    start  = of_slice[D == 1 ? 0 : step];
+    values = (const S *)a.values + (h.value + start * CLUSTER_GRAIN) * (D * D) + offset;
+    if (ARE == CLUSTER_FULL) mirrors = (const S *)a.mirrors + pair_step * 32 * D * D + offset;
+    if (ARE == CLUSTER_CORRECTED) corrections = a.corrections + pair_step * CLUSTER_CORRECTION_STEP<D>;
+  }
+  /* The lanes that have values in the next step */
+  __device__ int next_lanes()
+  {
+    const int end = *starts++, count = (end - start) * CLUSTER_GRAIN;
+
+    start = end;
+    return count;
+  }
+};
+
 /* The block of one lane in one step, with its mirrors: the values themselves, or by their corrections, or in full */
 template <typename S, int D, ClusterMirrors ARE>
 struct Block {
   enum { WORDS = (D * D + 3) / 4 };
   S        v[D * D], full[ARE == CLUSTER_FULL ? D * D : 1];
   unsigned word[ARE == CLUSTER_CORRECTED ? WORDS : 1];
+  bool     has_value;
 
-  __device__ void load(const ClusterArrays &a, const ClusterStep &step, int64_t pair_step, bool keeps, int lane)
+  /* The lane has a value in the step */
+  __device__ bool is_there() const { return D == 1 || has_value; }
+
+  /* Step `from + ahead` of the slice, which is the next one; `ahead` is known to the compiler */
+  __device__ void load(Source<S, D, ARE> &source, int from, int ahead, bool keeps, int lane)
   {
-    if (D == 1 || lane < step.lanes) load_scalars<S, D>((const S *)a.values + step.first, lane, step.lanes, v);
+    const int step = from + ahead;
+
+    if constexpr (D == 1) v[0] = __ldcs(source.values + from * CLUSTER_DEVICE_LANES + ahead * CLUSTER_DEVICE_LANES);
     else {
-#pragma unroll
-      for (int k = 0; k < D * D; k++) v[k] = S(0);
+      const int lanes = source.next_lanes();
+
+      has_value = lane < lanes;
+      if (has_value) load_scalars<S, D>(source.values, lane, lanes, v);
+      source.values += lanes * (D * D);
     }
     if (!keeps || ARE == CLUSTER_EQUAL) return;
-    if constexpr (ARE == CLUSTER_FULL)
-      load_scalars<S, D>((const S *)a.mirrors + pair_step * 32 * D * D, lane, 32, full);
+    if constexpr (ARE == CLUSTER_FULL) load_scalars<S, D>(source.mirrors + step * 32 * D * D, lane, 32, full);
     if constexpr (ARE == CLUSTER_CORRECTED) {
-      const int8_t *from = a.corrections + pair_step * CLUSTER_CORRECTION_STEP<D>;
+      const int8_t *word_of = source.corrections + step * CLUSTER_CORRECTION_STEP<D>;
 
       /* without a sign: widening it would wait for the load */
-      if (D == 1) word[0] = __ldcs((const unsigned char *)from + lane);
+      if (D == 1) word[0] = __ldcs((const unsigned char *)word_of + lane);
 #pragma unroll
-      for (int w = 0; D > 1 && w < WORDS; w++) word[w] = __ldcs((const unsigned *)from + w * 32 + lane);
+      for (int w = 0; D > 1 && w < WORDS; w++) word[w] = __ldcs((const unsigned *)word_of + w * 32 + lane);
     }
   }
-  /* The mirror of scalar k */
-  __device__ S mirror(const ClusterArrays &a, int64_t pair_step, int lane, int k) const
+  __device__ bool has_far_mirror() const
+  {
+    if (ARE != CLUSTER_CORRECTED) return false;
+    if (D == 1) return word[0] == (unsigned char)CLUSTER_FAR;
+    bool far = false;
+#pragma unroll
+    for (int w = 0; w < WORDS; w++) far = far || one_is_far(word[w]);
+    return far;
+  }
+  /* The mirror of scalar k. `far` is that of the lane's first one in a.mirrors, for a block that has a far mirror, or
+     NULL. */
+  __device__ S mirror(const S *far, int k, int lane) const
   {
     if constexpr (ARE == CLUSTER_FULL) return full[k];
     if constexpr (ARE == CLUSTER_CORRECTED) {
       const int by = (signed char)(word[k / 4] >> (k % 4 * 8));
 
-      if (by == CLUSTER_FAR) return ((const S *)a.mirrors)[pair_step * 32 * D * D + cluster_at<D>(k, lane, 32)];
+      if (far && by == CLUSTER_FAR) return far[cluster_at<D>(k, lane, 32)];
       return corrected(v[k], by);
     }
     return v[k];
