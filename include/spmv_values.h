@@ -43,7 +43,8 @@ SPMV_API SpmvStatus spmv_csr_of_plan(const SpmvPlan *, const SpmvCsr *to, SpmvEx
 /* Bytes of the plan's values in single precision; 0 where its layout has no product with them, as on the host */
 SPMV_API int64_t spmv_rounded_bytes(const SpmvPlan *);
 /* Writes these values to rounded, an array of the caller in the plan's space, to be done again after new values. One
-   that is too large becomes infinite, one that is too small 0. Only enqueues. */
+   that is too large becomes infinite, one that is too small 0. Of two that differ by less than a thousandth of what
+   rounding may move them, a format may store one for both. Only enqueues. */
 SPMV_API SpmvStatus spmv_round_values(const SpmvPlan *, void *rounded, SpmvExec *);
 /* As spmv_mult() with the rounded matrix: each value is made double again, all else is double */
 SPMV_API SpmvStatus spmv_mult_rounded(const SpmvPlan *, const void *rounded, const void *alpha, const void *x,

@@ -124,7 +124,7 @@ typedef struct {
   int64_t       *row_begin;
   ClusterSlice  *slices;
   ClusterHead   *clusters;
-  int            blocks[3];    /* on a device: thread blocks of a product, by what the mirrors are */
+  int            blocks[3], blocks_rounded[3]; /* on a device: thread blocks of a product, by what the mirrors are */
   int64_t       *long_begin;   /* [2 long_rows + 1] where long rows begin in long_columns, then where in the CSR */
   int32_t       *long_columns; /* [long_nnz + long_rows] columns of long rows, then the rows */
   void          *long_values;  /* [long_nnz] S */

@@ -122,6 +122,8 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
            cluster_threads(&plan->shape), (long long)staged(&plan->shape, base->scalar_type));
   print(ctx, line);
 }
+
+const SpmvRoundedSlots rounded_slots = {cluster_rounded_count, cluster_device_round, cluster_device_mult_rounded};
 } // namespace
 
 const SpmvSlots cluster_device_slots = {
@@ -139,5 +141,5 @@ const SpmvSlots cluster_device_slots = {
     nullptr, /* prepare_transpose */
     view,
     cluster_free_arrays,
-    nullptr, /* rounded */
+    &rounded_slots,
 };

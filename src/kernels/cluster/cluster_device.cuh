@@ -78,6 +78,10 @@ ClusterStage cluster_stage(const ClusterShape *, SpmvScalar);
 SpmvStatus cluster_device_prepare(ClusterPlan *, SpmvExec *);
 SpmvStatus cluster_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
                                void *work, SpmvExec *);
+int64_t    cluster_rounded_count(const SpmvPlan *);
+SpmvStatus cluster_device_round(const SpmvPlan *, float *rounded, SpmvExec *);
+SpmvStatus cluster_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
+                                       const void *beta, void *y, void *work, SpmvExec *);
 SpmvStatus cluster_device_fill(ClusterPlan *, const void *values, SpmvExec *);
 SpmvStatus cluster_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
 

@@ -6,12 +6,12 @@
 
 namespace
 {
-/* Steps whose values a thread has in flight */
-template <int D, ClusterMirrors ARE>
-constexpr int AHEAD = D == 1                          ? 8
-                      : D == 2                        ? 4
-                      : D == 3 && ARE != CLUSTER_FULL ? 2
-                                                      : 1;
+/* Steps whose values, of type V, a thread has in flight */
+template <typename V, int D, ClusterMirrors ARE>
+constexpr int AHEAD = D == 1   ? 8
+                      : D == 2 ? (ARE == CLUSTER_FULL ? 2 : 4)
+                      : D == 3 ? (ARE == CLUSTER_FULL ? 1 : 2) * (int)(sizeof(double) / sizeof(V))
+                               : 1;
 /* and how many of them it multiplies side by side */
 template <int D>
 constexpr int TOGETHER = D == 1 ? 4 : 1;
@@ -38,8 +38,8 @@ __device__ inline void load_two(const float *from, float &x, float &y)
 
 /* A block of a lane; `from` is its first value, and its pairs of values are 2 * lanes apart: cluster_at() by additions
  */
-template <typename S, int D>
-__device__ inline void load_scalars(const S *from, int lane, int lanes, S (&v)[D * D])
+template <typename V, int D>
+__device__ inline void load_scalars(const V *from, int lane, int lanes, V (&v)[D * D])
 {
 #pragma unroll
   for (int k = 0; k + 1 < D * D; k += 2) load_two(from + k * lanes, v[k], v[k + 1]);
@@ -76,10 +76,10 @@ __device__ inline bool one_is_far(unsigned word)
 /* Where a thread finds the values of the steps of its share. Where a block is one value all lanes of a step have one,
    so that the next step is 32 values behind; else a step says where it ends, and they are gone through one after the
    other. */
-template <typename S, int D, ClusterMirrors ARE>
+template <typename V, int D, ClusterMirrors ARE>
 struct Source {
-  const S        *values;      /* of this lane; D == 1: in the first step of the slice, else in the next one */
-  const S        *mirrors;     /* of this lane in the first step of the slice; where they are read in full */
+  const V        *values;      /* of this lane; D == 1: in the first step of the slice, else in the next one */
+  const V        *mirrors;     /* of this lane in the first step of the slice; where they are read in full */
   const int8_t   *corrections; /* of the first step of the slice; where they are read */
   const uint16_t *starts;      /* D > 1: that of the step behind the next one */
   int             start;
@@ -91,8 +91,8 @@ struct Source {
 
     starts = of_slice + step + 1;
     start  = of_slice[D == 1 ? 0 : step];
-    values = (const S *)a.values + (h.value + start * CLUSTER_GRAIN) * (D * D) + offset;
-    if (ARE == CLUSTER_FULL) mirrors = (const S *)a.mirrors + pair_step * 32 * D * D + offset;
+    values = (const V *)a.values + (h.value + start * CLUSTER_GRAIN) * (D * D) + offset;
+    if (ARE == CLUSTER_FULL) mirrors = (const V *)a.mirrors + pair_step * 32 * D * D + offset;
     if (ARE == CLUSTER_CORRECTED) corrections = a.corrections + pair_step * CLUSTER_CORRECTION_STEP<D>;
   }
   /* The lanes that have values in the next step */
@@ -105,11 +105,12 @@ struct Source {
   }
 };
 
-/* The block of one lane in one step, with its mirrors: the values themselves, or by their corrections, or in full */
-template <typename S, int D, ClusterMirrors ARE>
+/* The block of one lane in one step, with its mirrors: the values themselves, or by their corrections, or in full.
+   Values are of type V; corrections are of those that are not rounded. */
+template <typename V, int D, ClusterMirrors ARE>
 struct Block {
   enum { WORDS = (D * D + 3) / 4 };
-  S        v[D * D], full[ARE == CLUSTER_FULL ? D * D : 1];
+  V        v[D * D], full[ARE == CLUSTER_FULL ? D * D : 1];
   unsigned word[ARE == CLUSTER_CORRECTED ? WORDS : 1];
   bool     has_value;
 
@@ -117,7 +118,7 @@ struct Block {
   __device__ bool is_there() const { return D == 1 || has_value; }
 
   /* Step `from + ahead` of the slice, which is the next one; `ahead` is known to the compiler */
-  __device__ void load(Source<S, D, ARE> &source, int from, int ahead, bool keeps, int lane)
+  __device__ void load(Source<V, D, ARE> &source, int from, int ahead, bool keeps, int lane)
   {
     const int step = from + ahead;
 
@@ -126,11 +127,11 @@ struct Block {
       const int lanes = source.next_lanes();
 
       has_value = lane < lanes;
-      if (has_value) load_scalars<S, D>(source.values, lane, lanes, v);
+      if (has_value) load_scalars<V, D>(source.values, lane, lanes, v);
       source.values += lanes * (D * D);
     }
     if (!keeps || ARE == CLUSTER_EQUAL) return;
-    if constexpr (ARE == CLUSTER_FULL) load_scalars<S, D>(source.mirrors + step * 32 * D * D, lane, 32, full);
+    if constexpr (ARE == CLUSTER_FULL) load_scalars<V, D>(source.mirrors + step * 32 * D * D, lane, 32, full);
     if constexpr (ARE == CLUSTER_CORRECTED) {
       const int8_t *word_of = source.corrections + step * CLUSTER_CORRECTION_STEP<D>;
 
@@ -151,7 +152,7 @@ struct Block {
   }
   /* The mirror of scalar k. `far` is that of the lane's first one in a.mirrors, for a block that has a far mirror, or
      NULL. */
-  __device__ S mirror(const S *far, int k, int lane) const
+  __device__ V mirror(const V *far, int k, int lane) const
   {
     if constexpr (ARE == CLUSTER_FULL) return full[k];
     if constexpr (ARE == CLUSTER_CORRECTED) {

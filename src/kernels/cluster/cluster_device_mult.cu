@@ -9,6 +9,7 @@
 #include "../device/overlap.cuh"
 #include "../device/vector.cuh"
 #include "cluster_device_share.cuh"
+#include <type_traits>
 
 namespace
 {
@@ -38,7 +39,8 @@ __device__ inline void write_rows(const Stage<S> &stage, int n, S alpha, S beta,
   }
 }
 
-template <typename S, int D, ClusterMirrors ARE>
+/* Values are of type V, which is S, or float for rounded values */
+template <typename S, typename V, int D, ClusterMirrors ARE>
 __global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_threads(D), resident(D)))
     cluster_mult(const ClusterArrays a, const ClusterStage at, const S *x, S *y, S alpha, S beta)
 {
@@ -47,7 +49,7 @@ __global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_thr
   const int         warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const int64_t     every = gridDim.x;
   int               n     = 0;
-  Flight<S, D, ARE> flight;
+  Flight<V, D, ARE> flight;
 
   spmv_let_next_begin();
   for (int i = 0; i < HEADS - 1; i++) fetch_head(a, stage, blockIdx.x + i * every, i);
@@ -56,7 +58,7 @@ __global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_thr
   for (int i = 0; i < LISTS - 1; i++) fetch_lists(a, stage, blockIdx.x + i * every, i);
   spmv_async_wait();
   __syncthreads();
-  begin_share(a, stage, 0, warp, flight);
+  begin_share<S, V, D>(a, stage, 0, warp, flight);
   spmv_wait_for_previous(x, y);
   fetch_x<S, D>(a, stage, blockIdx.x, 0, x);
   for (int64_t c = blockIdx.x; c < a.shape.clusters; c += every, n++) {
@@ -67,12 +69,12 @@ __global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_thr
     fetch_x<S, D>(a, stage, c + every, n + 1, x);
     fetch_lists(a, stage, c + 2 * every, n + 2);
     fetch_head(a, stage, c + 3 * every, n + 3);
-    if (warp < items) multiply_share(a, stage, n, warp, flight);
+    if (warp < items) multiply_share<S, V, D>(a, stage, n, warp, flight);
     for (int item = warp + warps; item < items; item += warps) {
-      begin_share(a, stage, n, item, flight);
-      multiply_share(a, stage, n, item, flight);
+      begin_share<S, V, D>(a, stage, n, item, flight);
+      multiply_share<S, V, D>(a, stage, n, item, flight);
     }
-    if (c + every < a.shape.clusters) begin_share(a, stage, n + 1, warp, flight);
+    if (c + every < a.shape.clusters) begin_share<S, V, D>(a, stage, n + 1, warp, flight);
     __syncthreads(); /* sums and products are there */
     write_rows<S, D>(stage, n, alpha, beta, y);
   }
@@ -81,7 +83,7 @@ __global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_thr
 enum { LONG_THREADS = 256 };
 
 /* One thread block for each long row */
-template <typename S>
+template <typename S, typename V>
 __global__ void __launch_bounds__(LONG_THREADS)
     cluster_mult_long(const ClusterArrays a, const S *x, S *y, S alpha, S beta)
 {
@@ -92,7 +94,7 @@ __global__ void __launch_bounds__(LONG_THREADS)
   spmv_let_next_begin();
   spmv_wait_for_previous(x, y);
   for (int64_t k = begin + threadIdx.x; k < end; k += LONG_THREADS)
-    sum += __ldcs((const S *)a.long_values + k) * __ldca(x + a.long_columns[k]);
+    sum += (S)__ldcs((const V *)a.long_values + k) * __ldca(x + a.long_columns[k]);
   sum = spmv_add_block<LONG_THREADS>(sum);
   if (threadIdx.x == 0) y[row] = spmv_axpby(alpha, sum, beta, y + row);
 }
@@ -112,6 +114,7 @@ SpmvStatus count_blocks(Kernel kernel, int threads, int bytes, int *blocks, Spmv
   return SPMV_SUCCESS;
 }
 
+/* Counts the blocks of all products of a plan */
 struct Prepare {
   ClusterPlan *plan;
   SpmvExec    *exec;
@@ -119,43 +122,77 @@ struct Prepare {
   template <typename S, int D>
   SpmvStatus run() const
   {
-    const int threads = cluster_threads(&plan->shape),
-              bytes   = cluster_stage(&plan->shape, plan->base.scalar_type).bytes;
-    int *blocks       = plan->blocks;
-
-    SPMV_TRY(count_blocks(cluster_mult<S, D, CLUSTER_EQUAL>, threads, bytes, &blocks[CLUSTER_EQUAL], exec));
-    SPMV_TRY(count_blocks(cluster_mult<S, D, CLUSTER_CORRECTED>, threads, bytes, &blocks[CLUSTER_CORRECTED], exec));
-    return count_blocks(cluster_mult<S, D, CLUSTER_FULL>, threads, bytes, &blocks[CLUSTER_FULL], exec);
+    SPMV_TRY((count<S, S, D, CLUSTER_EQUAL>(plan->blocks)));
+    SPMV_TRY((count<S, S, D, CLUSTER_CORRECTED>(plan->blocks)));
+    SPMV_TRY((count<S, S, D, CLUSTER_FULL>(plan->blocks)));
+    if (plan->base.scalar_type == SPMV_F32) return SPMV_SUCCESS;
+    SPMV_TRY((count<S, float, D, CLUSTER_EQUAL>(plan->blocks_rounded)));
+    return count<S, float, D, CLUSTER_FULL>(plan->blocks_rounded);
+  }
+  template <typename S, typename V, int D, ClusterMirrors ARE>
+  SpmvStatus count(int *blocks) const
+  {
+    return count_blocks(cluster_mult<S, V, D, ARE>, cluster_threads(&plan->shape),
+                        cluster_stage(&plan->shape, plan->base.scalar_type).bytes, &blocks[ARE], exec);
   }
 };
 
 struct Mult {
-  const ClusterPlan *plan;
-  const void        *alpha, *x, *beta;
-  void              *y;
-  SpmvExec          *exec;
+  const ClusterPlan  *plan;
+  const ClusterArrays a; /* of the plan, or with rounded values */
+  ClusterMirrors      are;
+  const int          *blocks;
+  const void         *alpha, *x, *beta;
+  void               *y;
+  SpmvExec           *exec;
 
   template <typename S, int D>
   SpmvStatus run() const
   {
-    const ClusterArrays a = cluster_arrays(plan);
-
-    if (plan->mirrors_are == CLUSTER_EQUAL) SPMV_TRY((launch<S, D, CLUSTER_EQUAL>(a)));
-    else if (plan->mirrors_are == CLUSTER_FULL) SPMV_TRY((launch<S, D, CLUSTER_FULL>(a)));
-    else SPMV_TRY((launch<S, D, CLUSTER_CORRECTED>(a)));
-    SPMV_LAUNCH_OVERLAPPED(exec, cluster_mult_long<S>, a.shape.long_rows, LONG_THREADS, 0, a, (const S *)x, (S *)y,
+    return run_with<S, S, D>();
+  }
+  template <typename S, typename V, int D>
+  SpmvStatus run_with() const
+  {
+    if (are == CLUSTER_EQUAL) SPMV_TRY((launch<S, V, D, CLUSTER_EQUAL>()));
+    else if (are == CLUSTER_FULL) SPMV_TRY((launch<S, V, D, CLUSTER_FULL>()));
+    else if constexpr (std::is_same_v<S, V>) SPMV_TRY((launch<S, V, D, CLUSTER_CORRECTED>()));
+    SPMV_LAUNCH_OVERLAPPED(exec, (cluster_mult_long<S, V>), a.shape.long_rows, LONG_THREADS, 0, a, (const S *)x, (S *)y,
                            *(const S *)alpha, *(const S *)beta);
     return SPMV_SUCCESS;
   }
-  template <typename S, int D, ClusterMirrors ARE>
-  SpmvStatus launch(const ClusterArrays &a) const
+  template <typename S, typename V, int D, ClusterMirrors ARE>
+  SpmvStatus launch() const
   {
-    const ClusterStage at     = cluster_stage(&a.shape, plan->base.scalar_type);
-    const int64_t      blocks = min((int64_t)plan->blocks[ARE], a.shape.clusters);
+    const ClusterStage at    = cluster_stage(&a.shape, plan->base.scalar_type);
+    const int64_t      count = min((int64_t)blocks[ARE], a.shape.clusters);
 
-    SPMV_LAUNCH_OVERLAPPED(exec, (cluster_mult<S, D, ARE>), blocks, cluster_threads(&a.shape), (size_t)at.bytes, a, at,
-                           (const S *)x, (S *)y, *(const S *)alpha, *(const S *)beta);
+    SPMV_LAUNCH_OVERLAPPED(exec, (cluster_mult<S, V, D, ARE>), count, cluster_threads(&a.shape), (size_t)at.bytes, a,
+                           at, (const S *)x, (S *)y, *(const S *)alpha, *(const S *)beta);
     return SPMV_SUCCESS;
+  }
+};
+
+/* Rounded values are in single precision whatever the type of x and y */
+struct MultRounded : Mult {
+  template <typename S, int D>
+  SpmvStatus run() const
+  {
+    return run_with<S, float, D>();
+  }
+};
+
+/* How many rounded values there are of each kind, in the order in which they lie. One value stands for both of a pair
+   where a correction would have told them apart: they are closer to each other than rounding moves them. */
+struct RoundedParts {
+  int64_t values, long_values, mirrors;
+
+  RoundedParts(const ClusterPlan *p)
+      : values(p->shape.value_lanes * p->shape.block * p->shape.block), long_values((p->shape.long_nnz + 3) / 4 * 4),
+        mirrors(p->far > 0 && !p->shape.declared
+                    ? p->shape.pair_steps * p->shape.lanes * p->shape.block * p->shape.block
+                    : 0)
+  {
   }
 };
 } // namespace
@@ -207,8 +244,39 @@ SpmvStatus cluster_device_prepare(ClusterPlan *plan, SpmvExec *exec)
 SpmvStatus cluster_device_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
                                void *work, SpmvExec *exec)
 {
-  const ClusterPlan *plan = (const ClusterPlan *)base;
+  const ClusterPlan *p = (const ClusterPlan *)base;
 
   (void)work;
-  return cluster_with_types(plan, Mult{plan, alpha, x, beta, y, exec});
+  return cluster_with_types(p, Mult{p, cluster_arrays(p), p->mirrors_are, p->blocks, alpha, x, beta, y, exec});
+}
+
+int64_t cluster_rounded_count(const SpmvPlan *base)
+{
+  const RoundedParts parts((const ClusterPlan *)base);
+  return parts.values + parts.long_values + parts.mirrors;
+}
+
+SpmvStatus cluster_device_round(const SpmvPlan *base, float *rounded, SpmvExec *exec)
+{
+  const ClusterPlan *p = (const ClusterPlan *)base;
+  const RoundedParts parts(p);
+
+  SPMV_TRY(spmv_device_round((const double *)p->values, rounded, parts.values, exec));
+  SPMV_TRY(spmv_device_round((const double *)p->long_values, rounded + parts.values, p->shape.long_nnz, exec));
+  return spmv_device_round((const double *)p->mirrors, rounded + parts.values + parts.long_values, parts.mirrors, exec);
+}
+
+SpmvStatus cluster_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,
+                                       const void *beta, void *y, void *work, SpmvExec *exec)
+{
+  const ClusterPlan   *p = (const ClusterPlan *)base;
+  const RoundedParts   parts(p);
+  const ClusterMirrors are = parts.mirrors > 0 ? CLUSTER_FULL : CLUSTER_EQUAL;
+  ClusterArrays        a   = cluster_arrays(p);
+
+  (void)work;
+  a.values      = (void *)rounded;
+  a.long_values = (void *)(rounded + parts.values);
+  a.mirrors     = (void *)(rounded + parts.values + parts.long_values);
+  return cluster_with_block<double>(p, MultRounded{{p, a, are, p->blocks_rounded, alpha, x, beta, y, exec}});
 }

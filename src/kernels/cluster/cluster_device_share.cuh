@@ -24,16 +24,16 @@ __device__ inline Share share_of(const Stage<S> &stage, int n, int item)
 }
 
 /* The blocks of the next steps of a thread, and what it loads behind them */
-template <typename S, int D, ClusterMirrors ARE>
+template <typename V, int D, ClusterMirrors ARE>
 struct Flight {
-  Block<S, D, ARE>  block[AHEAD<D, ARE> / TOGETHER<D>][TOGETHER<D>];
-  Source<S, D, ARE> source;
+  Block<V, D, ARE>  block[AHEAD<V, D, ARE> / TOGETHER<D>][TOGETHER<D>];
+  Source<V, D, ARE> source;
 };
 
 /* Begins the first loads of a share, as many as a thread keeps in flight */
-template <typename S, int D, ClusterMirrors ARE>
+template <typename S, typename V, int D, ClusterMirrors ARE>
 __device__ inline void begin_share(const ClusterArrays &a, const Stage<S> &stage, int n, int item,
-                                   Flight<S, D, ARE> &flight)
+                                   Flight<V, D, ARE> &flight)
 {
   const ClusterHead *h = stage.head(n);
   if (item >= h->slices * parts_of(D)) return;
@@ -43,7 +43,7 @@ __device__ inline void begin_share(const ClusterArrays &a, const Stage<S> &stage
 
   flight.source.begin(a, *h, stage.collect(n) + s.steps_before, h->pair_step + s.pair_steps_before, share.first, lane);
 #pragma unroll
-  for (int u = 0; u < AHEAD<D, ARE>; u++) {
+  for (int u = 0; u < AHEAD<V, D, ARE>; u++) {
     const int k = share.first + u;
     if (k < share.end)
       flight.block[u / TOGETHER<D>][u % TOGETHER<D>].load(flight.source, share.first, u, k < s.pair_steps, lane);
@@ -51,27 +51,27 @@ __device__ inline void begin_share(const ClusterArrays &a, const Stage<S> &stage
 }
 
 /* sum += the block times the x of its column */
-template <typename S, int D>
-__device__ inline void add_product(const S (&v)[D * D], const S *x, S (&sum)[D])
+template <typename S, typename V, int D>
+__device__ inline void add_product(const V (&v)[D * D], const S *x, S (&sum)[D])
 {
 #pragma unroll
   for (int c = 0; c < D; c++) {
     const S xc = x[c];
 #pragma unroll
-    for (int r = 0; r < D; r++) sum[r] += v[r * D + c] * xc;
+    for (int r = 0; r < D; r++) sum[r] += (S)v[r * D + c] * xc;
   }
 }
 
 /* Leaves the transposed product of a pair where the other end finds it; far: Block::mirror() */
-template <typename S, int D, ClusterMirrors ARE>
-__device__ inline void leave_product(const Block<S, D, ARE> &block, const S *far, int lane, const S (&own)[D], S *to,
+template <typename S, typename V, int D, ClusterMirrors ARE>
+__device__ inline void leave_product(const Block<V, D, ARE> &block, const V *far, int lane, const S (&own)[D], S *to,
                                      int plane)
 {
 #pragma unroll
   for (int c = 0; c < D; c++) {
-    S product = block.mirror(far, c, lane) * own[0];
+    S product = (S)block.mirror(far, c, lane) * own[0];
 #pragma unroll
-    for (int r = 1; r < D; r++) product += block.mirror(far, r * D + c, lane) * own[r];
+    for (int r = 1; r < D; r++) product += (S)block.mirror(far, r * D + c, lane) * own[r];
     to[c * plane] = product;
   }
 }
@@ -89,9 +89,9 @@ struct Steps {
 
 /* Multiplies COUNT steps from step k on, as far as the share goes, and loads as many behind those in flight. What
    several steps read from shared memory is on its way at the same time. */
-template <int COUNT, typename S, int D, ClusterMirrors ARE>
-__device__ inline void multiply_steps(const ClusterArrays &a, Steps<S, D> &s, int k, Block<S, D, ARE> (&block)[COUNT],
-                                      Source<S, D, ARE> &source)
+template <int COUNT, typename S, typename V, int D, ClusterMirrors ARE>
+__device__ inline void multiply_steps(const ClusterArrays &a, Steps<S, D> &s, int k, Block<V, D, ARE> (&block)[COUNT],
+                                      Source<V, D, ARE> &source)
 {
   int column[COUNT];
 
@@ -99,28 +99,28 @@ __device__ inline void multiply_steps(const ClusterArrays &a, Steps<S, D> &s, in
   for (int i = 0; i < COUNT; i++) column[i] = k + i < s.end ? s.columns[(k + i) * 32] * D : 0;
 #pragma unroll
   for (int i = 0; i < COUNT; i++)
-    if (k + i < s.end && block[i].is_there()) add_product<S, D>(block[i].v, s.x + column[i], s.sum);
+    if (k + i < s.end && block[i].is_there()) add_product<S, V, D>(block[i].v, s.x + column[i], s.sum);
 #pragma unroll
   for (int i = 0; i < COUNT; i++) {
     S *to = s.products + (k + i) * 32;
 
     if (k + i >= s.pairs_end || !block[i].is_there()) continue;
     if (block[i].has_far_mirror()) {
-      const S *far = (const S *)a.mirrors + (s.pair_step + k + i) * 32 * D * D;
-      leave_product<S, D, ARE>(block[i], far, s.lane, s.own, to, s.plane);
-    } else leave_product<S, D, ARE>(block[i], nullptr, s.lane, s.own, to, s.plane);
+      const V *far = (const V *)a.mirrors + (s.pair_step + k + i) * 32 * D * D;
+      leave_product<S, V, D, ARE>(block[i], far, s.lane, s.own, to, s.plane);
+    } else leave_product<S, V, D, ARE>(block[i], nullptr, s.lane, s.own, to, s.plane);
   }
 #pragma unroll
   for (int i = 0; i < COUNT; i++) {
-    const int later = k + i + AHEAD<D, ARE>;
-    if (later < s.end) block[i].load(source, k, i + AHEAD<D, ARE>, later < s.pairs_end, s.lane);
+    const int later = k + i + AHEAD<V, D, ARE>;
+    if (later < s.end) block[i].load(source, k, i + AHEAD<V, D, ARE>, later < s.pairs_end, s.lane);
   }
 }
 
 /* Multiplies a share, whose first loads have begun */
-template <typename S, int D, ClusterMirrors ARE>
+template <typename S, typename V, int D, ClusterMirrors ARE>
 __device__ inline void multiply_share(const ClusterArrays &a, const Stage<S> &stage, int n, int item,
-                                      Flight<S, D, ARE> &flight)
+                                      Flight<V, D, ARE> &flight)
 {
   const Share        share = share_of<S, D>(stage, n, item);
   const ClusterSlice slice = stage.slices(n)[share.slice];
@@ -140,9 +140,9 @@ __device__ inline void multiply_share(const ClusterArrays &a, const Stage<S> &st
     s.sum[r] = S(0);
     s.own[r] = slice.pair_steps > 0 ? s.x[node * D + r] : S(0);
   }
-  for (int k = share.first; k < share.end; k += AHEAD<D, ARE>) {
+  for (int k = share.first; k < share.end; k += AHEAD<V, D, ARE>) {
 #pragma unroll
-    for (int g = 0; g < AHEAD<D, ARE> / TOGETHER<D>; g++)
+    for (int g = 0; g < AHEAD<V, D, ARE> / TOGETHER<D>; g++)
       multiply_steps(a, s, k + g * TOGETHER<D>, flight.block[g], flight.source);
   }
   S *to = stage.sums() + item % parts_of(D) * stage.at.sum_part + (share.slice * 32 + lane) * D;

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "cluster.h"
 #include <math.h>
+#include <spmv_values.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,4 +114,79 @@ UNIT_TEST(cluster_on_a_device_fits_the_shared_memory)
   check_product(&p, &u, GEN_EXACT);
   unit_plan_clear(&u);
   unit_problem_clear(&p);
+}
+
+/* y = A x with values rounded to single precision: by the plan's rounded values, or by the plan itself */
+static void multiply(UnitProblem *p, UnitPlan *u, int rounded, double *y)
+{
+  const int64_t bytes = p->csr.pattern.rows * (int64_t)sizeof(double);
+  const double  one = 1, zero = 0;
+  void         *values = NULL, *result = NULL, *x = to_device(u, p->x, bytes);
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&u->exec, SPMV_DEVICE, bytes, "y", &result));
+  if (rounded) {
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&u->exec, SPMV_DEVICE, spmv_rounded_bytes(u->plan), "rounded values", &values));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_round_values(u->plan, values, &u->exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_mult_rounded(u->plan, values, &one, x, &zero, result, NULL, &u->exec));
+  } else UNIT_EQUAL(SPMV_SUCCESS, spmv_mult(u->plan, &one, x, &zero, result, NULL, &u->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(y, SPMV_HOST, result, SPMV_DEVICE, bytes, &u->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&u->exec));
+  spmv_exec_free(&u->exec, SPMV_DEVICE, x);
+  spmv_exec_free(&u->exec, SPMV_DEVICE, result);
+  spmv_exec_free(&u->exec, SPMV_DEVICE, values);
+}
+
+/* Moves mirrors away from equal values: every 40th to twice the value, or all by one ulp */
+static void move_mirrors(const SpmvPattern *pattern, int far, double *values)
+{
+  const int32_t *row_ptr = pattern->row_ptr, *col = pattern->col;
+
+  for (int32_t i = 0; i < pattern->rows; i++)
+    for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) {
+      if (col[k] >= i) continue;
+      if (!far) values[k] = nextafter(values[k], 1000);
+      else if (k % 40 == 0) values[k] *= 2;
+    }
+}
+
+/* With mirrors that are equal or far, the product with rounded values is that of a plan which has these values, bit by
+   bit. One rounded value stands for two that are a correction apart: it may be next to the rounded mirror. */
+UNIT_TEST(cluster_on_a_device_multiplies_rounded_values)
+{
+  static const char *const dofs[] = {"1", "2", "3", "6"};
+
+  if (spmv_device_count(NULL) == 0) return;
+  for (int d = 0; d < 4; d++)
+    for (int mirrors = 0; mirrors < 3; mirrors++) { /* equal, some of them far, all near */
+      const GenSpec  spec = gen_mesh(27, 6, 5, 4, dofs[d]);
+      UnitProblem    p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
+      const int64_t  rows = p.csr.pattern.rows, nnz = p.csr.pattern.nnz;
+      const int32_t *row_ptr = p.csr.pattern.row_ptr, *col = p.csr.pattern.col;
+      double        *values = p.values, *x = p.x, *first = malloc((size_t)rows * sizeof *first),
+             *second = malloc((size_t)rows * sizeof *second);
+
+      gen_values(GEN_RANDOM, 8, 0, SPMV_F64, rows, p.x);
+      gen_symmetric_values(&p.csr.pattern, 3, 0, SPMV_F64, p.values);
+      if (mirrors > 0) move_mirrors(&p.csr.pattern, mirrors == 1, p.values);
+      UnitPlan           u    = unit_plan(SPMV_DEVICE, "cluster", &p.csr, "symmetry=exact");
+      const ClusterPlan *plan = (const ClusterPlan *)u.plan;
+
+      UNIT_EQUAL(mirrors == 0 ? CLUSTER_EQUAL : CLUSTER_CORRECTED, plan->mirrors_are);
+      UNIT_EQUAL(mirrors == 1, plan->far > 0);
+      multiply(&p, &u, 1, first);
+      for (int64_t k = 0; k < nnz; k++) values[k] = (double)(float)values[k];
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(u.plan, p.values, SPMV_HOST, &u.exec));
+      multiply(&p, &u, 0, second);
+      if (mirrors < 2) UNIT_CHECK(!memcmp(first, second, (size_t)rows * sizeof *first));
+      for (int64_t i = 0; i < rows; i++) {
+        double sum = 0;
+
+        for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum += fabs(values[k] * x[col[k]]);
+        UNIT_CHECK(fabs(first[i] - second[i]) <= ldexp(sum, -23));
+      }
+      unit_plan_clear(&u);
+      unit_problem_clear(&p);
+      free(first);
+      free(second);
+    }
 }
