@@ -84,13 +84,14 @@ static PetscErrorCode Compare(const char name[], Mat plain, Mat A, CGDevSetup se
 
 static PetscErrorCode TestMatrices(void)
 {
-  char name[64];
-  Mat  A, plain;
+  static const MatType types[] = {MATAIJ, MATAIJRBP, MATAIJCLUSTER};
+  char                 name[64];
+  Mat                  A, plain;
 
   PetscFunctionBeginUser;
   for (int i = 0; i < CGDEV_MATRICES - 1; i++) { /* the last one is solved in one iteration */
     PetscCall(CGDevTestMatrix(i, MATAIJ, &plain));
-    PetscCall(CGDevTestMatrix(i, i % 2 ? MATAIJRBP : MATAIJ, &A));
+    PetscCall(CGDevTestMatrix(i, types[i % 3], &A));
     for (int norm = KSP_NORM_PRECONDITIONED; norm <= KSP_NORM_NATURAL; norm++) {
       CGDevSetup setup = CGDevTestSetup();
 

@@ -48,8 +48,8 @@ more on the device.
   so do later ones with the same nonzero pattern; `-ksp_view` and `-info` say so.
 
   It needs `KSPConvergedDefault()` and a norm, a real `PetscScalar` of double precision, and a matrix whose packed
-format has such products: rbp, crsv, codsell, cluster. Small matrices, for which the mode auto takes the persistent kernel, are
-solved in double precision.
+format has such products: rbp, crsv, codsell, cluster. Small matrices, for which the mode auto takes the persistent
+kernel, are solved in double precision.
 
 .seealso: `KSPCGDEVICE`, `KSPCGDeviceGetPrecision()`, `KSPCGDeviceSetRefine()`, `KSPCGDeviceGetInfo()`
 @*/
