@@ -1,4 +1,5 @@
-/* unit_kernels [FILE ...] runs the unit tests of these files, or all: "N passed, M failed" counts tests. */
+/* unit_kernels [FILE or TEST ...] runs the unit tests of these files or names, or all: "N passed, M failed" counts
+ * tests. */
 #include "unit.h"
 #include <stdio.h>
 #include <string.h>
@@ -66,10 +67,10 @@ int unit_contains(const char *part, const char *got, const char *file, int line)
   return 0;
 }
 
-static int selected(const char *file, int argc, char **argv)
+static int selected(const char *file, const char *name, int argc, char **argv)
 {
   for (int i = 1; i < argc; i++)
-    if (!strcmp(argv[i], file)) return 1;
+    if (!strcmp(argv[i], file) || !strcmp(argv[i], name)) return 1;
   return argc == 1;
 }
 
@@ -83,7 +84,7 @@ int main(int argc, char **argv)
   }
   setvbuf(stdout, NULL, _IOLBF, 0); /* what was found before a crash must be seen */
   for (int i = 0; i < test_count; i++) {
-    if (!selected(tests[i].file, argc, argv)) continue;
+    if (!selected(tests[i].file, tests[i].name, argc, argv)) continue;
     failed_checks = 0;
     tests[i].test();
     if (failed_checks) printf("FAILED %s (%s)\n", tests[i].name, tests[i].file);

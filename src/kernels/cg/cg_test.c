@@ -76,6 +76,26 @@ UNIT_TEST(cg_of_several_thread_blocks)
   cg_matrix_free(&a);
 }
 
+/* Short enough for tools that watch each access to memory: scripts/gpu_run.sh */
+UNIT_TEST(cg_of_a_few_iterations)
+{
+  CgMatrix a = cg_matrix(CG_MATRICES - 1);
+
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
+    CgSetup u          = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 1);
+    u.max_iterations   = 3;
+    u.chunk            = 2;
+    CgOutcome expected = cg_textbook(&a, &u), got = cg_solve(&a, &u);
+
+    check_alike(&a, &got, &expected, 1e-5);
+    UNIT_EQUAL(SPMV_CG_DIVERGED_ITERATIONS, got.result.reason);
+    UNIT_EQUAL(3, got.result.completed);
+    cg_outcome_free(&expected);
+    cg_outcome_free(&got);
+  }
+  cg_matrix_free(&a);
+}
+
 UNIT_TEST(cg_in_single_precision)
 {
   CgMatrix a = cg_matrix(2);
