@@ -22,15 +22,6 @@ public:
   ~HostBlock() { spmv_exec_free(exec, SPMV_HOST, data); }
 };
 
-SpmvStatus most_shared(int *bytes, SpmvExec *exec)
-{
-  int device = 0;
-
-  SPMV_CUDA(exec, cudaGetDevice(&device));
-  SPMV_CUDA(exec, cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return SPMV_SUCCESS;
-}
-
 int64_t staged(const ClusterShape *s, SpmvScalar scalar) { return cluster_stage(s, scalar).bytes; }
 
 /* Fetches an array of a pattern, unless it has a copy on the host */
@@ -53,7 +44,7 @@ SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec 
   int           shared = 0;
 
   SPMV_TRY(spmv_check_counts(analysis, 0, exec));
-  SPMV_TRY(most_shared(&shared, exec));
+  SPMV_TRY(cluster_most_shared(&shared, exec));
   limit.bytes = shared / 2; /* two thread blocks hide each other's waits */
   if (pattern->space == SPMV_DEVICE) {
     host.space = SPMV_HOST;
@@ -101,7 +92,7 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   ClusterPlan           *plan   = (ClusterPlan *)base;
   int                    shared = 0;
 
-  SPMV_TRY(most_shared(&shared, exec));
+  SPMV_TRY(cluster_most_shared(&shared, exec));
   if (staged(&a->shape, base->scalar_type) > shared)
     return spmv_fail(exec, SPMV_ERR_OVERFLOW, "a product in clusters needs %lld bytes of shared memory, of %d",
                      (long long)staged(&a->shape, base->scalar_type), shared);
@@ -125,6 +116,15 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 
 const SpmvRoundedSlots rounded_slots = {cluster_rounded_count, cluster_device_round, cluster_device_mult_rounded};
 } // namespace
+
+SpmvStatus cluster_most_shared(int *bytes, SpmvExec *exec)
+{
+  int device = 0;
+
+  SPMV_CUDA(exec, cudaGetDevice(&device));
+  SPMV_CUDA(exec, cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return SPMV_SUCCESS;
+}
 
 const SpmvSlots cluster_device_slots = {
     sizeof(ClusterAnalysis),

@@ -74,6 +74,9 @@ int          cluster_parts(const ClusterShape *);
 int          cluster_threads(const ClusterShape *);
 ClusterStage cluster_stage(const ClusterShape *, SpmvScalar);
 
+/* Bytes of shared memory that a thread block may have on this device */
+SpmvStatus cluster_most_shared(int *bytes, SpmvExec *);
+
 /* Counts the thread blocks of products, of which the device must hold all at a time to be busy to the end */
 SpmvStatus cluster_device_prepare(ClusterPlan *, SpmvExec *);
 SpmvStatus cluster_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,

@@ -1,14 +1,18 @@
 /*
-  cluster_device_values.cu - values of plans on the device: filling, what mirrors are, and the list of nonzeros. A warp
-  takes a slice; the plan itself tells where each value lies in the CSR.
+  cluster_device_values.cu - values of plans on the device: filling, what mirrors are, and the list of nonzeros. The
+  plan itself tells where each value lies in the CSR.
+
+  Lanes of a step have values of different rows, and mirrors are anywhere in the cluster. So a thread block that fills
+  first copies the rows of its cluster to shared memory, one behind the other, where the rows do fit.
 */
+#include "../device/async.cuh"
 #include "../device/upload.cuh"
 #include "../device/vector.cuh"
 #include "cluster_device.cuh"
 
 namespace
 {
-enum { THREADS = 256, WARPS = THREADS / 32, LONG_THREADS = 256 };
+enum { THREADS = 256, WARPS = THREADS / 32, LONG_THREADS = 256, FILL_THREADS = 512, FILL_WARPS = FILL_THREADS / 32 };
 
 /* What a refresh counts: ClusterPlan.unequal, far and most_ulps */
 struct Counts {
@@ -31,16 +35,15 @@ __device__ inline int mirror_place_of(const ClusterArrays &a, int64_t pair_step,
   return place_of(a, (a.shape.steps + pair_step) * 32 + lane);
 }
 
-/* An own node: its number, where its first row lies in the CSR and how long its rows are */
+/* Where the first row of an own node lies, in the CSR or in a copy, and how long its rows are */
 struct Node {
   int64_t begin, length;
-  int     number;
 };
 
 template <int D>
 __device__ inline Node node_of(const ClusterArrays &a, const ClusterHead &h, int own)
 {
-  return {a.row_begin[h.own_node + own], (int64_t)a.row_entries[h.own_node + own] * D, a.nodes[h.node + own]};
+  return {a.row_begin[h.own_node + own], (int64_t)a.row_entries[h.own_node + own] * D};
 }
 
 /* Position in the CSR of scalar k of the entry of a node, and of its mirror, whose rows are those of the other end */
@@ -108,18 +111,79 @@ __device__ inline void add_counts(const Counts &mine, Counts *all)
   atomicMax(&all->most_ulps, block.most_ulps);
 }
 
+/* The values of a cluster: in the CSR, or copied to shared memory, where row i of the cluster is `begins[i]` behind the
+   first */
+template <typename S>
+struct Rows {
+  const S   *values;
+  const int *begins; /* NULL: in the CSR */
+
+  template <int D>
+  __device__ Node of_node(const ClusterArrays &a, const ClusterHead &h, int own) const
+  {
+    const int64_t length = (int64_t)a.row_entries[h.own_node + own] * D;
+    return {begins ? begins[own] : a.row_begin[h.own_node + own], length};
+  }
+};
+
+/* Where the rows of each own node begin when they are copied, and behind them how many scalars that takes: an odd
+   number for each node, so that the same entry of 32 nodes lies in as many banks as there are */
+template <int D>
+__device__ inline void place_rows(const ClusterArrays &a, const ClusterHead &h, int *begins)
+{
+  const int lane = threadIdx.x;
+  int       sum  = 0;
+
+  if (lane >= 32) return;
+  for (int first = 0; first < h.own; first += 32) {
+    const int count = first + lane < h.own ? a.row_entries[h.own_node + first + lane] * (D * D) | 1 : 0;
+    int       upto  = count;
+
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const int before = __shfl_up_sync(0xffffffffu, upto, step);
+      if (lane >= step) upto += before;
+    }
+    if (first + lane < h.own) begins[first + lane] = sum + upto - count;
+    sum += __shfl_sync(0xffffffffu, upto, 31);
+  }
+  if (lane == 0) begins[h.own] = sum;
+}
+
+/* Copies the rows of a cluster where `capacity` scalars suffice; all threads of the block take part */
+template <typename S, int D>
+__device__ inline Rows<S> copy_rows(const ClusterArrays &a, const ClusterHead &h, const S *csr, int capacity,
+                                    unsigned char *memory)
+{
+  int *begins = (int *)memory;
+  S   *to     = (S *)(memory + (h.own + 2) / 2 * 8);
+
+  if (capacity == 0) return {csr, nullptr};
+  place_rows<D>(a, h, begins);
+  __syncthreads();
+  if (begins[h.own] > capacity) return {csr, nullptr};
+  for (int i = threadIdx.x / 32; i < h.own; i += FILL_WARPS) {
+    const S  *from  = csr + a.row_begin[h.own_node + i];
+    const int count = a.row_entries[h.own_node + i] * (D * D);
+    for (int k = threadIdx.x % 32; k < count; k += 32) spmv_async_copy(to + begins[i] + k, from + k);
+  }
+  spmv_async_wait();
+  __syncthreads();
+  return {to, begins};
+}
+
 /* One pair in one lane: its mirror, and the corrections */
 template <typename S, int D>
 __device__ inline void fill_mirror(const ClusterArrays &a, const ClusterHead &h, int64_t step, int64_t pair_step,
-                                   int lane, const S *csr, const S (&value)[D * D], Counts &counts)
+                                   int lane, const Rows<S> &rows, const S (&value)[D * D], Counts &counts)
 {
   const int  place = mirror_place_of(a, pair_step, lane);
-  const Node other = node_of<D>(a, h, place < 0 ? 0 : a.columns[step * 32 + lane]);
+  const Node other = rows.template of_node<D>(a, h, place < 0 ? 0 : a.columns[step * 32 + lane]);
   unsigned   word  = 0;
 
 #pragma unroll
   for (int k = 0; k < D * D; k++) {
-    const S   mirror     = place < 0 ? value[k] : csr[mirror_position<D>(other, place, k)];
+    const S   mirror     = place < 0 ? value[k] : rows.values[mirror_position<D>(other, place, k)];
     const int correction = correct(value[k], mirror, counts);
 
     if (!a.mirrors) continue;
@@ -135,31 +199,34 @@ __device__ inline void fill_mirror(const ClusterArrays &a, const ClusterHead &h,
   }
 }
 
+/* A warp takes one of FILL_WARPS steps of each slice */
 template <typename S, int D>
-__global__ void __launch_bounds__(THREADS) cluster_fill(ClusterArrays a, const S *csr, Counts *all)
+__global__ void __launch_bounds__(FILL_THREADS) cluster_fill(ClusterArrays a, const S *csr, int capacity, Counts *all)
 {
+  SPMV_DYNAMIC_SHARED(memory);
   const ClusterHead h      = a.clusters[blockIdx.x];
   const int         lane   = threadIdx.x % 32;
   const uint16_t   *starts = a.collect + h.collect_step * 8;
+  const Rows<S>     rows   = copy_rows<S, D>(a, h, csr, capacity, memory);
   Counts            counts{0, 0, 0};
 
-  for (int s = threadIdx.x / 32; s < h.slices; s += WARPS) {
+  for (int s = 0; s < h.slices; s++) {
     const ClusterSlice slice = a.slices[h.slice + s];
-    const Node         node  = node_of<D>(a, h, min(s * 32 + lane, h.own - 1));
+    const Node         node  = rows.template of_node<D>(a, h, min(s * 32 + lane, h.own - 1));
 
-    for (int k0 = 0; k0 < slice.steps; k0++) {
+    for (int k0 = threadIdx.x / 32; k0 < slice.steps; k0 += FILL_WARPS) {
       const int64_t step  = h.step + slice.steps_before + k0;
       const int     place = place_of(a, step * 32 + lane);
       S             value[D * D];
 
 #pragma unroll
-      for (int k = 0; k < D * D; k++) value[k] = place < 0 ? S(0) : csr[position<D>(node, place, k)];
+      for (int k = 0; k < D * D; k++) value[k] = place < 0 ? S(0) : rows.values[position<D>(node, place, k)];
       const ClusterStep at = cluster_step<D>(h.value, starts, slice.steps_before + k0);
 #pragma unroll
       for (int k = 0; lane < at.lanes && k < D * D; k++)
         ((S *)a.values)[at.first + cluster_at<D>(k, lane, at.lanes)] = value[k];
       if (k0 < slice.pair_steps)
-        fill_mirror<S, D>(a, h, step, h.pair_step + slice.pair_steps_before + k0, lane, csr, value, counts);
+        fill_mirror<S, D>(a, h, step, h.pair_step + slice.pair_steps_before + k0, lane, rows, value, counts);
     }
   }
   add_counts(counts, all);
@@ -215,7 +282,8 @@ __global__ void __launch_bounds__(THREADS) cluster_list(ClusterArrays a, SpmvNon
 
   for (int s = threadIdx.x / 32; s < h.slices; s += WARPS) {
     const ClusterSlice slice = a.slices[h.slice + s];
-    const Node         node  = node_of<D>(a, h, min(s * 32 + lane, h.own - 1));
+    const int          own = min(s * 32 + lane, h.own - 1), number = a.nodes[h.node + own];
+    const Node         node = node_of<D>(a, h, own);
 
     for (int k0 = 0; k0 < slice.steps; k0++) {
       const int64_t step = h.step + slice.steps_before + k0, pair = h.pair_step + slice.pair_steps_before + k0;
@@ -227,12 +295,12 @@ __global__ void __launch_bounds__(THREADS) cluster_list(ClusterArrays a, SpmvNon
       const S          *value = (const S *)a.values + at.first;
 
       if (to.diagonal) {
-        for (int d = 0; other == node.number && d < D; d++)
-          ((S *)to.diagonal)[node.number * D + d] = value[cluster_at<D>(d * D + d, lane, at.lanes)];
+        for (int d = 0; other == number && d < D; d++)
+          ((S *)to.diagonal)[number * D + d] = value[cluster_at<D>(d * D + d, lane, at.lanes)];
         continue;
       }
       for (int k = 0; k < D * D; k++)
-        put(to, position<D>(node, place, k), node.number * D + k / D, other * D + k % D,
+        put(to, position<D>(node, place, k), number * D + k / D, other * D + k % D,
             value[cluster_at<D>(k, lane, at.lanes)]);
       const int mirror_place = k0 < slice.pair_steps ? mirror_place_of(a, pair, lane) : -1;
       if (mirror_place < 0) continue;
@@ -241,10 +309,23 @@ __global__ void __launch_bounds__(THREADS) cluster_list(ClusterArrays a, SpmvNon
       const int  lanes  = a.mirrors ? 32 : at.lanes;
 
       for (int k = 0; k < D * D; k++)
-        put(to, mirror_position<D>(end, mirror_place, k), other * D + k % D, node.number * D + k / D,
+        put(to, mirror_position<D>(end, mirror_place, k), other * D + k % D, number * D + k / D,
             mirror[cluster_at<D>(k, lane, lanes)]);
     }
   }
+}
+
+/* The scalars that the rows of a cluster may take in shared memory, a quarter more than those of the mean: where a
+   cluster has more, and where so many do not fit, rows are read where they are */
+int64_t capacity_of(const ClusterPlan *plan, int64_t shared)
+{
+  const ClusterShape *s      = &plan->shape;
+  const int64_t       begins = (s->most_own + 2) / 2 * 8, each = spmv_scalar_bytes(plan->base.scalar_type);
+  const int64_t       mean   = s->clusters > 0 ? s->entries / s->clusters + 1 : 0;
+  const int64_t       wanted = (mean * s->block * s->block + s->own / (s->clusters > 0 ? s->clusters : 1)) * 5 / 4;
+  const int64_t       there  = (shared - begins) / each;
+
+  return wanted * 4 / 5 <= there ? (wanted < there ? wanted : there) : 0;
 }
 
 struct Fill {
@@ -255,9 +336,15 @@ struct Fill {
   template <typename S, int D>
   SpmvStatus run() const
   {
-    const ClusterArrays a = cluster_arrays(plan);
+    const ClusterArrays a      = cluster_arrays(plan);
+    int                 shared = 0;
 
-    SPMV_LAUNCH(exec, (cluster_fill<S, D>), a.shape.clusters, THREADS, 0, a, (const S *)csr, counts);
+    SPMV_TRY(cluster_most_shared(&shared, exec));
+    const int64_t capacity = capacity_of(plan, shared - (int)sizeof(Counts));
+    const int64_t bytes    = capacity > 0 ? (a.shape.most_own + 2) / 2 * 8 + capacity * (int64_t)sizeof(S) : 0;
+    SPMV_CUDA(exec, cudaFuncSetAttribute(cluster_fill<S, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    SPMV_LAUNCH(exec, (cluster_fill<S, D>), a.shape.clusters, FILL_THREADS, (size_t)bytes, a, (const S *)csr,
+                (int)capacity, counts);
     SPMV_LAUNCH(exec, cluster_fill_long<S>, a.shape.long_rows, LONG_THREADS, 0, a, (const S *)csr);
     return SPMV_SUCCESS;
   }
