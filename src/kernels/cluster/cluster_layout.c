@@ -14,7 +14,7 @@ typedef struct {
   int              paired;
   int64_t          most_products, local_bytes;
   char            *scratch;
-  _Atomic int64_t  taken; /* clusters */
+  _Atomic int64_t  taken;                  /* clusters */
   ClusterShape     part[SPMV_THREADS_MAX]; /* what each share has counted */
 } Layout;
 
@@ -133,14 +133,14 @@ static void write_pairs(const ClusterPlan *plan, ClusterLocal *l, const ClusterH
 
   for (int64_t p = 0; p < l->pair_count; p++) {
     const ClusterPair *pair = &l->pairs[p];
-    const int32_t      lane = l->lane[pair->end[pair->keeper]], other = l->lane[pair->end[!pair->keeper]];
+    const int32_t      lane = l->lane[pair->keeper], other = l->lane[pair->other];
     const int64_t      step = l->filled[lane]++, at = step_at(slices, lanes, lane, step);
     const int64_t      ready   = l->gathered[other]++;
     const int64_t      product = (slices[lane / lanes].pair_steps_before + step) * lanes + lane % lanes;
 
     columns[at] = (uint16_t)other;
-    set_place(plan, h->step * lanes + at, pair->place[pair->keeper]);
-    set_place(plan, mirrors + h->pair_step * lanes + product, pair->place[!pair->keeper]);
+    set_place(plan, h->step * lanes + at, pair->place[0]);
+    set_place(plan, mirrors + h->pair_step * lanes + product, pair->place[1]);
     if (lanes == CLUSTER_DEVICE_LANES) collect[lists.lists + collect[lists.begins + other] + ready] = (uint16_t)product;
     else collect[(slices[other / lanes].collect_steps_before + ready) * lanes + other % lanes] = (uint16_t)product;
   }

@@ -13,8 +13,8 @@ extern "C" {
 typedef struct {
   int      block, square;
   int64_t  nodes, col_nodes, longest; /* longest: entries of a node that is not long */
-  int64_t *begin;    /* [nodes + 1] */
-  int32_t *adjacent; /* [begin[nodes]] */
+  int64_t *begin;                     /* [nodes + 1] */
+  int32_t *adjacent;                  /* [begin[nodes]] */
 } ClusterGraph;
 
 /* Cluster c has the nodes members[begin[c]] .. members[begin[c+1]-1], which ascend; long nodes come behind the last

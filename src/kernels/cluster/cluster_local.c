@@ -34,6 +34,10 @@ static int64_t divide(char *block, const ClusterParts *p, ClusterLocal *l)
                   {(void **)&l->lane, own * i32},
                   {(void **)&l->first, (own + 1) * i32},
                   {(void **)&l->local, entries * (int64_t)sizeof *l->local},
+                  {(void **)&l->inside_entry, (entries + 1) * (int64_t)sizeof *l->inside_entry},
+                  {(void **)&l->inside_first, (own + 1) * i32},
+                  {(void **)&l->next, own * i32},
+                  {(void **)&l->steps, own * i32},
                   {(void **)&l->is_paired, entries},
                   {(void **)&l->filled, own * i32},
                   {(void **)&l->gathered, own * i32}};
@@ -64,10 +68,11 @@ static int64_t entries_of(const ClusterGraph *g, int32_t node) { return g->begin
 /* The number of the first node of the halo */
 static int32_t first_of_halo(const ClusterGraph *g, const ClusterLocal *l) { return g->square ? (int32_t)l->own : 0; }
 
-/* Where a node is in the table, or belongs */
+/* Where a node is in the table, or belongs. Eight nodes in a row share a line of the cache, since columns come in rows.
+ */
 static ClusterKey *find(const ClusterLocal *l, int32_t node)
 {
-  uint64_t at = ((uint64_t)(uint32_t)node * 0x9e3779b97f4a7c15ull) >> 32;
+  uint64_t at = ((uint64_t)(uint32_t)(node >> 3) * 0x9e3779b97f4a7c15ull) >> 32 << 3 | (node & 7);
 
   for (;; at++) {
     ClusterKey *key = &l->keys[at & (uint64_t)(l->key_count - 1)];
@@ -93,31 +98,40 @@ static void number_own(const ClusterGraph *g, const ClusterParts *parts, int64_t
   for (int64_t i = 0; i < l->own && g->square; i++) *find(l, members[i]) = (ClusterKey){members[i], (int32_t)i};
 }
 
-/* All other columns, as they come */
+/* All columns, as they come, and a list of those that are own nodes */
 static void number_columns(const ClusterGraph *g, ClusterLocal *l)
 {
   const int32_t first = first_of_halo(g, l);
-  uint16_t     *local = l->local;
+  const int64_t own   = g->square ? l->own : 0;
+  int64_t       at = 0, inside = 0;
 
   l->halo_count = 0;
-  for (int64_t i = 0; i < l->own; i++)
-    for (int64_t k = g->begin[l->nodes[i].node]; k < g->begin[l->nodes[i].node + 1]; k++) {
-      const int32_t column = g->adjacent[k];
-      ClusterKey   *key    = find(l, column);
+  for (int64_t i = 0; i < l->own; i++) {
+    const int32_t *column = g->adjacent + g->begin[l->nodes[i].node];
+    const int32_t  count  = l->first[i + 1] - l->first[i];
+
+    l->inside_first[i] = l->next[i] = (int32_t)inside;
+    for (int32_t k = 0; k < count; k++) {
+      ClusterKey *key = find(l, column[k]);
 
       if (key->node < 0) {
-        *key                     = (ClusterKey){column, first + (int32_t)l->halo_count};
-        l->halo[l->halo_count++] = column;
+        *key                     = (ClusterKey){column[k], first + (int32_t)l->halo_count};
+        l->halo[l->halo_count++] = column[k];
       }
-      *local++ = (uint16_t)key->local;
+      l->local[at++]          = (uint16_t)key->local;
+      l->inside_entry[inside] = (ClusterInside){(uint16_t)key->local, (uint16_t)k};
+      inside += key->local < own;
     }
+  }
+  l->inside_first[l->own] = (int32_t)inside;
+  l->inside               = inside;
 }
 
 void cluster_local_sort_halo(const ClusterGraph *g, ClusterLocal *l)
 {
-  const int32_t  first = first_of_halo(g, l);
-  const int64_t  own   = g->square ? l->own : 0;
-  uint16_t      *local = l->local;
+  const int32_t first = first_of_halo(g, l);
+  const int64_t own   = g->square ? l->own : 0;
+  uint16_t     *local = l->local;
 
   cluster_sort(l->halo, l->rank, l->halo_count);
   for (int64_t h = 0; h < l->halo_count; h++) l->rank[find(l, l->halo[h])->local - first] = (int32_t)h;
@@ -125,76 +139,78 @@ void cluster_local_sort_halo(const ClusterGraph *g, ClusterLocal *l)
     if (local[k] >= own) local[k] = (uint16_t)(first + l->rank[local[k] - first]);
 }
 
-/* The place of column `number` in row `row`, both own nodes, or -1. Calls for a row have ascending numbers, so each
-   goes on from where the last one ended: *from. */
-static int32_t place_of(const ClusterLocal *l, int64_t row, int64_t number, int32_t *from)
+/* Steps over the entries of an own node whose columns come before `number`. Calls for a node have ascending numbers, so
+   that each goes on from where the last one ended. Returns whether the entry reached has that column. */
+static int go_to(const ClusterLocal *l, int64_t i, int64_t number)
 {
-  const uint16_t *local = l->local + l->first[row];
-  const int32_t   count = l->first[row + 1] - l->first[row];
-  int32_t         k     = *from;
+  const int32_t end = l->inside_first[i + 1];
+  int32_t       k   = l->next[i];
 
-  while (k < count && (local[k] < number || local[k] >= l->own)) k++;
-  *from = k;
-  return k < count && local[k] == number ? k : -1;
+  while (k < end && l->inside_entry[k].local < number) k++;
+  l->next[i] = k;
+  return k < end && l->inside_entry[k].local == number;
 }
 
-/* The pairs of own node i with those behind it; `others` counts all entries of a node that are in no pair yet */
+/* The pairs of own node i with those behind it */
 static void find_pairs_of(ClusterLocal *l, int64_t i)
 {
-  const int32_t begin = l->first[i], end = l->first[i + 1];
+  const int own_column = go_to(l, i, i);
 
-  for (int32_t k = begin; k < end; k++) {
-    const int64_t j = l->local[k];
+  for (int32_t k = l->next[i] + own_column; k < l->inside_first[i + 1]; k++) {
+    const ClusterInside entry = l->inside_entry[k];
+    const int64_t       j     = entry.local;
 
-    if (j <= i || j >= l->own) continue;
-    const int32_t place = place_of(l, j, i, &l->filled[j]);
+    if (j <= i || !go_to(l, j, i)) continue;
+    const uint16_t place = l->inside_entry[l->next[j]++].place;
 
-    if (place < 0) continue;
-    l->pairs[l->pair_count++] =
-        (ClusterPair){.end = {(uint16_t)i, (uint16_t)j}, .place = {(uint16_t)(k - begin), (uint16_t)place}};
-    l->is_paired[k] = l->is_paired[l->first[j] + place] = 1;
-    l->nodes[i].others--;
-    l->nodes[j].others--;
+    l->pairs[l->pair_count++]               = (ClusterPair){(uint16_t)i, (uint16_t)j, {entry.place, place}};
+    l->is_paired[l->first[i] + entry.place] = l->is_paired[l->first[j] + place] = 1;
+    l->steps[i]--;
+    l->steps[j]--;
   }
 }
 
+/* Finds the pairs, and the steps that nodes have without them */
 static void find_pairs(const ClusterGraph *g, int paired, ClusterLocal *l)
 {
-  l->pair_count = l->inside = 0;
+  l->pair_count = 0;
   memset(l->is_paired, 0, (size_t)l->entries);
-  memset(l->filled, 0, (size_t)l->own * sizeof *l->filled);
-  for (int64_t i = 0; i < l->own; i++) l->nodes[i].others = l->first[i + 1] - l->first[i];
-  for (int64_t k = 0; k < l->entries && g->square; k++) l->inside += l->local[k] < l->own;
+  for (int64_t i = 0; i < l->own; i++) l->steps[i] = l->first[i + 1] - l->first[i];
   for (int64_t i = 0; i < l->own && g->square && paired; i++) find_pairs_of(l, i);
+  for (int64_t i = 0; i < l->own; i++) l->nodes[i].others = l->steps[i];
 }
 
 /* Gives each pair to the end with fewer steps, so that the lanes of a slice become equally long */
 static void give_pairs(ClusterLocal *l)
 {
-  int32_t *steps = l->filled, moved = 1;
+  int32_t *steps = l->steps, moved = 1;
 
-  for (int64_t i = 0; i < l->own; i++) steps[i] = l->nodes[i].others;
   for (int64_t p = 0; p < l->pair_count; p++) {
-    ClusterPair *pair = &l->pairs[p];
+    ClusterPair   *pair = &l->pairs[p];
+    const int32_t  a = pair->keeper, b = pair->other, swap = steps[a] > steps[b];
+    const uint16_t place = pair->place[0];
 
-    pair->keeper = steps[pair->end[0]] > steps[pair->end[1]];
-    steps[pair->end[pair->keeper]]++;
+    pair->keeper   = (uint16_t)(swap ? b : a);
+    pair->other    = (uint16_t)(swap ? a : b);
+    pair->place[0] = swap ? pair->place[1] : place;
+    pair->place[1] = swap ? place : pair->place[1];
+    steps[a] += !swap;
+    steps[b] += swap;
   }
   for (int pass = 0; pass < BALANCE_PASSES && moved; pass++) {
     moved = 0;
     for (int64_t p = 0; p < l->pair_count; p++) {
-      ClusterPair *pair   = &l->pairs[p];
-      const int    keeper = pair->end[pair->keeper], other = pair->end[!pair->keeper];
+      const ClusterPair pair = l->pairs[p];
 
-      if (steps[keeper] <= steps[other] + 1) continue;
-      steps[keeper]--;
-      steps[other]++;
-      pair->keeper = !pair->keeper;
-      moved        = 1;
+      if (steps[pair.keeper] <= steps[pair.other] + 1) continue;
+      steps[pair.keeper]--;
+      steps[pair.other]++;
+      l->pairs[p] = (ClusterPair){pair.other, pair.keeper, {pair.place[1], pair.place[0]}};
+      moved       = 1;
     }
   }
   for (int64_t i = 0; i < l->own; i++) l->nodes[i].kept = steps[i] - l->nodes[i].others;
-  for (int64_t p = 0; p < l->pair_count; p++) l->nodes[l->pairs[p].end[!l->pairs[p].keeper]].collected++;
+  for (int64_t p = 0; p < l->pair_count; p++) l->nodes[l->pairs[p].other].collected++;
 }
 
 /* Sorts nodes by steps, or by the pairs that they keep, most first; equal ones stay in order */

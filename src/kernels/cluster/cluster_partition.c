@@ -249,8 +249,8 @@ static void cut_ranges(Growth *w, int32_t *seen_by)
 /* The clusters of all regions one after the other, and the long nodes behind them */
 static SpmvStatus number_clusters(const Growth *w, SpmvExec *exec)
 {
-  ClusterParts         *parts = w->parts;
-  const ClusterRegions *r     = &w->regions;
+  ClusterParts         *parts       = w->parts;
+  const ClusterRegions *r           = &w->regions;
   const int64_t         in_clusters = r->begin[r->count], longs = w->graph->nodes - in_clusters;
 
   for (int region = 0; region < r->count; region++) {

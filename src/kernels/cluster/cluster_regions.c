@@ -177,8 +177,8 @@ static void sow(Spreading *w, int regions)
 typedef struct {
   const ClusterGraph    *graph;
   ClusterRegions        *regions;
-  const _Atomic int32_t *mark; /* NULL: there is one region */
-  int32_t              (*at)[CLUSTER_MOST_REGIONS + 1]; /* [RANGES] nodes of each region, then where they go */
+  const _Atomic int32_t *mark;             /* NULL: there is one region */
+  int32_t (*at)[CLUSTER_MOST_REGIONS + 1]; /* [RANGES] nodes of each region, then where they go */
 } Sorting;
 
 static int64_t range_begin(const ClusterGraph *g, int range) { return g->nodes * range / RANGES; }
