@@ -100,20 +100,6 @@ static void decide(const ClusterShape *s, SpmvAnalysis *analysis)
         (long long)bytes, WORTHWHILE, (long long)csr, (long long)s->inside, (long long)s->entries);
 }
 
-/* Clusters of at most `size` nodes, and their sizes */
-static SpmvStatus cut(ClusterAnalysis *a, int64_t size, int lanes, const SpmvAnalysis *analysis, SpmvThreads *threads,
-                      SpmvExec *exec)
-{
-  const ClusterPartition how = choose_partition(&analysis->options, &a->graph);
-
-  SPMV_TRY(cluster_partition(&a->graph, how, size, most_x(size), &a->parts, threads, exec));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (a->parts.clusters + 1) * (int64_t)sizeof *a->heads, "heads of clusters",
-                      (void **)&a->heads));
-  describe(a, lanes);
-  a->shape.partition = how;
-  return measure(a, analysis, threads, exec);
-}
-
 static void forget_clusters(ClusterAnalysis *a, SpmvExec *exec)
 {
   spmv_exec_free(exec, SPMV_HOST, a->parts.begin);
@@ -121,6 +107,41 @@ static void forget_clusters(ClusterAnalysis *a, SpmvExec *exec)
   spmv_exec_free(exec, SPMV_HOST, a->heads);
   a->parts = (ClusterParts){.clusters = 0};
   a->heads = NULL;
+}
+
+/* The sizes of the clusters */
+static SpmvStatus measure_anew(ClusterAnalysis *a, const SpmvAnalysis *analysis, SpmvThreads *threads, SpmvExec *exec)
+{
+  spmv_exec_free(exec, SPMV_HOST, a->heads);
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (a->parts.clusters + 1) * (int64_t)sizeof *a->heads, "heads of clusters",
+                      (void **)&a->heads));
+  return measure(a, analysis, threads, exec);
+}
+
+/* Clusters of at most `size` nodes, and their sizes. Those that pass the limit are split, if they are few. */
+static SpmvStatus cut(ClusterAnalysis *a, int64_t size, int lanes, const ClusterLimit *limit,
+                      const SpmvAnalysis *analysis, SpmvThreads *threads, SpmvExec *exec)
+{
+  const ClusterPartition how   = choose_partition(&analysis->options, &a->graph);
+  int64_t                split = limit != NULL;
+
+  forget_clusters(a, exec);
+  SPMV_TRY(cluster_partition(&a->graph, how, size, most_x(size), &a->parts, threads, exec));
+  describe(a, lanes);
+  a->shape.partition = how;
+  SPMV_TRY(measure_anew(a, analysis, threads, exec));
+  while (split > 0) {
+    SPMV_TRY(cluster_split_large(a, limit, analysis->scalar_type, &split, exec));
+    if (split > 0) SPMV_TRY(measure_anew(a, analysis, threads, exec));
+  }
+  return SPMV_SUCCESS;
+}
+
+/* The next size to try where clusters stage too much: whole slices, and not less than half as large */
+static int64_t smaller(int64_t size, int64_t lanes, int64_t bytes, int64_t staged)
+{
+  const int64_t fitting = size * bytes / staged / lanes * lanes;
+  return size <= lanes || fitting < size / 2 ? size / 2 : fitting;
 }
 
 static SpmvStatus analyze(const SpmvPattern *on_host, int lanes, const ClusterLimit *limit, SpmvAnalysis *analysis,
@@ -131,11 +152,10 @@ static SpmvStatus analyze(const SpmvPattern *on_host, int lanes, const ClusterLi
   SPMV_TRY(cluster_make_graph(on_host, &a->graph, threads, exec));
   int64_t size = choose_size((int64_t)analysis->options.value[CLUSTER_OPTION_SIZE], &a->graph, analysis->space);
 
-  SPMV_TRY(cut(a, size, lanes, analysis, threads, exec));
+  SPMV_TRY(cut(a, size, lanes, limit, analysis, threads, exec));
   while (limit && size > 1 && limit->staged(&a->shape, analysis->scalar_type) > limit->bytes) {
-    size /= 2;
-    forget_clusters(a, exec);
-    SPMV_TRY(cut(a, size, lanes, analysis, threads, exec));
+    size = smaller(size, lanes, limit->bytes, limit->staged(&a->shape, analysis->scalar_type));
+    SPMV_TRY(cut(a, size, lanes, limit, analysis, threads, exec));
   }
   cluster_memory(&a->shape, analysis->scalar_type, &analysis->memory);
   decide(&a->shape, analysis);

@@ -62,6 +62,10 @@ typedef struct {
   int64_t (*staged)(const ClusterShape *, SpmvScalar);
 } ClusterLimit;
 
+/* Halves the clusters because of which a matrix passes the limit, where they are few, after which the clusters must be
+   measured again. count: how many */
+SpmvStatus cluster_split_large(ClusterAnalysis *, const ClusterLimit *, SpmvScalar, int64_t *count, SpmvExec *);
+
 /* Scratch memory and the graph on the host are from the hooks of exec for the host, whatever its space. The limit may
    be NULL. */
 SpmvStatus cluster_analyze(const SpmvPattern *on_host, int lanes, const ClusterLimit *limit, SpmvAnalysis *,
