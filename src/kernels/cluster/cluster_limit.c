@@ -67,8 +67,8 @@ SpmvStatus cluster_split_large(ClusterAnalysis *a, const ClusterLimit *limit, Sp
 
   *count = 0;
   if (limit->staged(&a->shape, scalar) <= limit->bytes) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (2 * a->parts.clusters + 1) * (int64_t)sizeof *begin, "clusters",
-                      (void **)&begin));
+  SPMV_TRY(
+      spmv_alloc(exec, SPMV_HOST, (2 * a->parts.clusters + 1) * (int64_t)sizeof *begin, "clusters", (void **)&begin));
   for (int step = 0; step < STEPS; step++) {
     *count = halve(a, limit, scalar, limit->bytes / STEPS * (STEPS - step), begin, &rest);
     if (*count * FEW > a->parts.clusters || limit->staged(&rest, scalar) <= limit->bytes) break;
