@@ -41,6 +41,7 @@ typedef struct {
   Node               *nodes;
   int32_t            *ends; /* [nodes] where clusters end in members: those of a region from its first node on */
   Cut                 cut[CLUSTER_MOST_REGIONS];
+  uint8_t             turn[CLUSTER_MOST_REGIONS]; /* the regions, largest first, so that none is begun late */
 } Growth;
 
 /* Free neighbours of a growing cluster by score, the first that came first */
@@ -194,14 +195,15 @@ static void close_cluster(Cut *cut, const Cluster *c)
   if (c->local > cut->most_x) cut->most_x = c->local;
 }
 
-static void grow_region(void *growth, int region, int regions)
+static void grow_region(void *growth, int turn, int turns)
 {
-  Growth       *w     = growth;
+  Growth       *w      = growth;
+  const int     region = w->turn[turn];
   const int64_t begin = w->regions.begin[region], end = w->regions.begin[region + 1];
   int64_t       free_from = begin, member = begin;
   Cluster       c = {.region = region};
 
-  (void)regions;
+  (void)turns;
   for (int64_t i = begin; i < end; i++) w->nodes[w->regions.order[i]] = (Node){.seen = NEVER};
   for (; member < end; c.number++) {
     c.own = c.local = c.entries = 0;
@@ -272,6 +274,20 @@ static SpmvStatus number_clusters(const Growth *w, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
+static void choose_turns(Growth *w)
+{
+  const int64_t *begin = w->regions.begin;
+
+  for (int region = 0; region < w->regions.count; region++) {
+    const int64_t nodes = begin[region + 1] - begin[region];
+    int           turn  = region;
+
+    for (; turn > 0 && begin[w->turn[turn - 1] + 1] - begin[w->turn[turn - 1]] < nodes; turn--)
+      w->turn[turn] = w->turn[turn - 1];
+    w->turn[turn] = (uint8_t)region;
+  }
+}
+
 static SpmvStatus cut_greedily(Growth *w, SpmvThreads *threads, SpmvExec *exec)
 {
   const ClusterGraph *g = w->graph;
@@ -279,6 +295,7 @@ static SpmvStatus cut_greedily(Growth *w, SpmvThreads *threads, SpmvExec *exec)
   w->outside = g->begin[g->nodes] >= FEW_ENTRIES * g->nodes;
   SPMV_TRY(cluster_find_regions(g, w->size, &w->regions, threads, exec));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, g->nodes * (int64_t)sizeof *w->nodes, "growing clusters", (void **)&w->nodes));
+  choose_turns(w);
   cluster_share(threads, grow_region, w, w->regions.count);
   return number_clusters(w, exec);
 }
