@@ -53,7 +53,7 @@ static ClusterPartition choose_partition(const SpmvOptions *options, const Clust
 }
 
 /* Pairs, as far as the option wants them and they pay */
-static SpmvStatus measure(ClusterAnalysis *a, const SpmvAnalysis *analysis, SpmvExec *exec)
+static SpmvStatus measure(ClusterAnalysis *a, const SpmvAnalysis *analysis, SpmvThreads *threads, SpmvExec *exec)
 {
   const ClusterSymmetry wanted = (ClusterSymmetry)analysis->options.value[CLUSTER_OPTION_SYMMETRY];
   const int64_t         most =
@@ -61,34 +61,29 @@ static SpmvStatus measure(ClusterAnalysis *a, const SpmvAnalysis *analysis, Spmv
   const int paired = wanted != CLUSTER_NONE && a->graph.square;
 
   a->shape.declared = wanted == CLUSTER_DECLARED;
-  SPMV_TRY(cluster_measure(a, paired, most, exec));
+  SPMV_TRY(cluster_measure(a, paired, most, threads, exec));
   if (wanted == CLUSTER_SYMMETRY_AUTO && a->shape.pairs > 0 &&
       2 * (double)a->shape.pairs < ENOUGH_IN_PAIRS * (double)a->shape.entries)
-    SPMV_TRY(cluster_measure(a, 0, most, exec));
+    SPMV_TRY(cluster_measure(a, 0, most, threads, exec));
   return SPMV_SUCCESS;
 }
 
-static void describe(ClusterAnalysis *a, const SpmvAnalysis *analysis, int lanes)
+static void describe(ClusterAnalysis *a, int lanes)
 {
-  const ClusterGraph *g       = &a->graph;
-  ClusterShape       *s       = &a->shape;
-  int64_t             longest = 0;
+  const ClusterGraph *g = &a->graph;
+  ClusterShape       *s = &a->shape;
 
-  s->block     = g->block;
-  s->lanes     = lanes;
-  s->square    = g->square;
-  s->row_nodes = g->nodes;
-  s->col_nodes = g->col_nodes;
-  for (int64_t m = 0; m < a->parts.members_in_clusters; m++) {
-    const int32_t node = a->parts.members[m];
-    if (g->begin[node + 1] - g->begin[node] > longest) longest = g->begin[node + 1] - g->begin[node];
-  }
-  s->place_bytes = longest < 0xff ? 1 : 2;
+  s->block       = g->block;
+  s->lanes       = lanes;
+  s->square      = g->square;
+  s->row_nodes   = g->nodes;
+  s->col_nodes   = g->col_nodes;
+  s->place_bytes = g->longest < 0xff ? 1 : 2;
   s->long_rows   = (g->nodes - a->parts.members_in_clusters) * g->block;
-  s->long_nnz    = analysis->nnz;
-  for (int64_t m = 0; m < a->parts.members_in_clusters; m++) {
+  s->long_nnz    = 0;
+  for (int64_t m = a->parts.members_in_clusters; m < g->nodes; m++) {
     const int32_t node = a->parts.members[m];
-    s->long_nnz -= (g->begin[node + 1] - g->begin[node]) * g->block * g->block;
+    s->long_nnz += (g->begin[node + 1] - g->begin[node]) * g->block * g->block;
   }
 }
 
@@ -105,46 +100,77 @@ static void decide(const ClusterShape *s, SpmvAnalysis *analysis)
         (long long)bytes, WORTHWHILE, (long long)csr, (long long)s->inside, (long long)s->entries);
 }
 
-/* Clusters of at most `size` nodes, and their sizes */
-static SpmvStatus cut(ClusterAnalysis *a, int64_t size, int lanes, const SpmvAnalysis *analysis, SpmvExec *exec)
-{
-  const ClusterPartition how = choose_partition(&analysis->options, &a->graph);
-
-  SPMV_TRY(cluster_partition(&a->graph, how, size, most_x(size), &a->parts, exec));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (a->parts.clusters + 1) * (int64_t)sizeof *a->heads, "heads of clusters",
-                      (void **)&a->heads));
-  describe(a, analysis, lanes);
-  a->shape.partition = how;
-  return measure(a, analysis, exec);
-}
-
 static void forget_clusters(ClusterAnalysis *a, SpmvExec *exec)
 {
   spmv_exec_free(exec, SPMV_HOST, a->parts.begin);
   spmv_exec_free(exec, SPMV_HOST, a->parts.members);
-  spmv_exec_free(exec, SPMV_HOST, a->parts.cluster_of);
   spmv_exec_free(exec, SPMV_HOST, a->heads);
   a->parts = (ClusterParts){.clusters = 0};
   a->heads = NULL;
 }
 
-SpmvStatus cluster_analyze(const SpmvPattern *on_host, int lanes, const ClusterLimit *limit, SpmvAnalysis *analysis,
-                           SpmvExec *exec)
+/* The sizes of the clusters */
+static SpmvStatus measure_anew(ClusterAnalysis *a, const SpmvAnalysis *analysis, SpmvThreads *threads, SpmvExec *exec)
+{
+  spmv_exec_free(exec, SPMV_HOST, a->heads);
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (a->parts.clusters + 1) * (int64_t)sizeof *a->heads, "heads of clusters",
+                      (void **)&a->heads));
+  return measure(a, analysis, threads, exec);
+}
+
+/* Clusters of at most `size` nodes, and their sizes. Those that pass the limit are split, if they are few. */
+static SpmvStatus cut(ClusterAnalysis *a, int64_t size, int lanes, const ClusterLimit *limit,
+                      const SpmvAnalysis *analysis, SpmvThreads *threads, SpmvExec *exec)
+{
+  const ClusterPartition how   = choose_partition(&analysis->options, &a->graph);
+  int64_t                split = limit != NULL;
+
+  forget_clusters(a, exec);
+  SPMV_TRY(cluster_partition(&a->graph, how, size, most_x(size), &a->parts, threads, exec));
+  describe(a, lanes);
+  a->shape.partition = how;
+  SPMV_TRY(measure_anew(a, analysis, threads, exec));
+  while (split > 0) {
+    SPMV_TRY(cluster_split_large(a, limit, analysis->scalar_type, &split, exec));
+    if (split > 0) SPMV_TRY(measure_anew(a, analysis, threads, exec));
+  }
+  return SPMV_SUCCESS;
+}
+
+/* The next size to try where clusters stage too much: whole slices, and not less than half as large */
+static int64_t smaller(int64_t size, int64_t lanes, int64_t bytes, int64_t staged)
+{
+  const int64_t fitting = size * bytes / staged / lanes * lanes;
+  return size <= lanes || fitting < size / 2 ? size / 2 : fitting;
+}
+
+static SpmvStatus analyze(const SpmvPattern *on_host, int lanes, const ClusterLimit *limit, SpmvAnalysis *analysis,
+                          SpmvThreads *threads, SpmvExec *exec)
 {
   ClusterAnalysis *a = analysis->data;
 
-  SPMV_TRY(cluster_make_graph(on_host, &a->graph, exec));
+  SPMV_TRY(cluster_make_graph(on_host, &a->graph, threads, exec));
   int64_t size = choose_size((int64_t)analysis->options.value[CLUSTER_OPTION_SIZE], &a->graph, analysis->space);
 
-  SPMV_TRY(cut(a, size, lanes, analysis, exec));
+  SPMV_TRY(cut(a, size, lanes, limit, analysis, threads, exec));
   while (limit && size > 1 && limit->staged(&a->shape, analysis->scalar_type) > limit->bytes) {
-    size /= 2;
-    forget_clusters(a, exec);
-    SPMV_TRY(cut(a, size, lanes, analysis, exec));
+    size = smaller(size, lanes, limit->bytes, limit->staged(&a->shape, analysis->scalar_type));
+    SPMV_TRY(cut(a, size, lanes, limit, analysis, threads, exec));
   }
   cluster_memory(&a->shape, analysis->scalar_type, &analysis->memory);
   decide(&a->shape, analysis);
   return SPMV_SUCCESS;
+}
+
+SpmvStatus cluster_analyze(const SpmvPattern *on_host, int lanes, const ClusterLimit *limit, SpmvAnalysis *analysis,
+                           SpmvExec *exec)
+{
+  SpmvThreads threads;
+
+  cluster_threads_start(&threads, on_host->nnz);
+  const SpmvStatus status = analyze(on_host, lanes, limit, analysis, &threads, exec);
+  spmv_threads_stop(&threads);
+  return status;
 }
 
 void cluster_clear_analysis(void *data, SpmvExec *exec)

@@ -2,17 +2,19 @@
  * clusters.
  */
 #include "cluster_local.h"
+#include <stdatomic.h>
 #include <string.h>
 
-enum { CLUSTERS_OF_THREAD = 32 /* fewer are done before another thread has begun */ };
+enum { TAKEN_AT_ONCE = 8 /* clusters by a thread */ };
 
 /* What the threads share */
 typedef struct {
   ClusterAnalysis *analysis;
   ClusterPlan     *plan; /* NULL while sizes are measured */
   int              paired;
-  int64_t          most_products, most_own, most_entries, local_bytes;
+  int64_t          most_products, local_bytes;
   char            *scratch;
+  _Atomic int64_t  taken;                  /* clusters */
   ClusterShape     part[SPMV_THREADS_MAX]; /* what each share has counted */
 } Layout;
 
@@ -37,14 +39,19 @@ static ClusterSlice measure_slice(const ClusterLocal *l, int64_t first, int lane
 }
 
 /* The lanes of a step of a slice that have values: on the host all, on a device those that have such a step; all where
-   a block is one value, for then a product would spend its time on finding the places of values */
-static int lanes_of_step(const ClusterLocal *l, int block, int64_t first, int lanes, int step)
+   a block is one value, for then a product would spend its time on finding the places of values. `active` has those of
+   the step before. */
+static int lanes_of_step(const ClusterLocal *l, int block, int64_t first, int lanes, int step, int *active)
 {
-  int active = 0;
-
   if (lanes == CLUSTER_HOST_LANES || block == 1) return lanes;
-  while (active < lanes && first + active < l->own && cluster_steps(&l->nodes[first + active]) > step) active++;
-  return (active + CLUSTER_GRAIN - 1) / CLUSTER_GRAIN * CLUSTER_GRAIN;
+  while (*active > 0 && cluster_steps(&l->nodes[first + *active - 1]) <= step) --*active;
+  return (*active + CLUSTER_GRAIN - 1) / CLUSTER_GRAIN * CLUSTER_GRAIN;
+}
+
+/* The own nodes of a slice */
+static int lanes_of_slice(const ClusterLocal *l, int64_t first, int lanes)
+{
+  return l->own - first < lanes ? (int)(l->own - first) : lanes;
 }
 
 /* The sizes of a cluster, which number_heads() makes positions. Returns the transposed products that it stages. */
@@ -52,13 +59,14 @@ static int64_t measure_cluster(const ClusterLocal *l, int block, int lanes, Clus
 {
   *h = (ClusterHead){.own = (int32_t)l->own, .halo = (int32_t)l->halo_count};
   for (int64_t i = 0; i < l->own; i += lanes) {
-    const ClusterSlice s = measure_slice(l, i, lanes, &(ClusterSlice){0});
+    const ClusterSlice s      = measure_slice(l, i, lanes, &(ClusterSlice){0});
+    int                active = lanes_of_slice(l, i, lanes);
 
     h->slice++;
     h->step += s.steps;
     h->pair_step += s.pair_steps;
     h->collect_step += s.collect_steps;
-    for (int step = 0; step < s.steps; step++) h->value += lanes_of_step(l, block, i, lanes, step);
+    for (int step = 0; step < s.steps; step++) h->value += lanes_of_step(l, block, i, lanes, step, &active);
   }
   h->pairs = l->pair_count;
   if (lanes == CLUSTER_DEVICE_LANES) h->collect_step = (cluster_lists(h->step, l->own, h->pairs).count + 7) / 8;
@@ -103,13 +111,6 @@ static void count(ClusterShape *s, const ClusterLocal *l, const ClusterHead *h)
                            .most_slices        = h->slices});
 }
 
-/* Local number of a column among what a cluster stages: own nodes lie in the order of the lanes */
-static uint16_t staged_at(const ClusterLocal *l, int square, int32_t column)
-{
-  const int32_t number = cluster_local_number(l, column);
-  return (uint16_t)(square && number < l->own ? l->lane[number] : number);
-}
-
 static void set_place(const ClusterPlan *plan, int64_t at, int place)
 {
   if (plan->shape.place_bytes == 1) ((uint8_t *)plan->places)[at] = (uint8_t)place;
@@ -132,14 +133,14 @@ static void write_pairs(const ClusterPlan *plan, ClusterLocal *l, const ClusterH
 
   for (int64_t p = 0; p < l->pair_count; p++) {
     const ClusterPair *pair = &l->pairs[p];
-    const int32_t      lane = l->lane[pair->end[pair->keeper]], other = l->lane[pair->end[!pair->keeper]];
+    const int32_t      lane = l->lane[pair->keeper], other = l->lane[pair->other];
     const int64_t      step = l->filled[lane]++, at = step_at(slices, lanes, lane, step);
     const int64_t      ready   = l->gathered[other]++;
     const int64_t      product = (slices[lane / lanes].pair_steps_before + step) * lanes + lane % lanes;
 
     columns[at] = (uint16_t)other;
-    set_place(plan, h->step * lanes + at, pair->place[pair->keeper]);
-    set_place(plan, mirrors + h->pair_step * lanes + product, pair->place[!pair->keeper]);
+    set_place(plan, h->step * lanes + at, pair->place[0]);
+    set_place(plan, mirrors + h->pair_step * lanes + product, pair->place[1]);
     if (lanes == CLUSTER_DEVICE_LANES) collect[lists.lists + collect[lists.begins + other] + ready] = (uint16_t)product;
     else collect[(slices[other / lanes].collect_steps_before + ready) * lanes + other % lanes] = (uint16_t)product;
   }
@@ -152,15 +153,15 @@ static void write_others(const ClusterGraph *g, const ClusterPlan *plan, Cluster
   const int lanes = plan->shape.lanes;
 
   for (int64_t lane = 0; lane < l->own; lane++) {
-    const int32_t  node      = l->nodes[lane].node;
-    const uint8_t *is_paired = l->is_paired + l->first[l->nodes[lane].number];
+    const int32_t number = l->nodes[lane].number;
 
-    for (int64_t k = g->begin[node]; k < g->begin[node + 1]; k++) {
-      if (is_paired[k - g->begin[node]]) continue;
-      const int64_t at = h->step * lanes + step_at(slices, lanes, lane, l->filled[lane]++);
+    for (int32_t k = l->first[number]; k < l->first[number + 1]; k++) {
+      if (l->is_paired[k]) continue;
+      const int64_t  at     = h->step * lanes + step_at(slices, lanes, lane, l->filled[lane]++);
+      const uint16_t column = l->local[k]; /* own nodes lie in the order of the lanes */
 
-      plan->columns[at] = staged_at(l, g->square, g->adjacent[k]);
-      set_place(plan, at, (int)(k - g->begin[node]));
+      plan->columns[at] = g->square && column < l->own ? (uint16_t)l->lane[column] : column;
+      set_place(plan, at, k - l->first[number]);
     }
   }
 }
@@ -173,11 +174,15 @@ static void write_lists(const ClusterPlan *plan, const ClusterLocal *l, const Cl
   uint16_t          *starts = plan->collect + h->collect_step * 8, *begins = starts + lists.begins;
   int                start = 0, begin = 0;
 
-  for (int64_t s = 0; s < h->slices; s++)
+  for (int64_t s = 0; s < h->slices; s++) {
+    const int64_t first  = s * plan->shape.lanes;
+    int           active = lanes_of_slice(l, first, plan->shape.lanes);
+
     for (int step = 0; step < slices[s].steps; step++) {
       *starts++ = (uint16_t)start;
-      start += lanes_of_step(l, plan->shape.block, s * plan->shape.lanes, plan->shape.lanes, step) / CLUSTER_GRAIN;
+      start += lanes_of_step(l, plan->shape.block, first, plan->shape.lanes, step, &active) / CLUSTER_GRAIN;
     }
+  }
   *starts = (uint16_t)start;
   for (int64_t lane = 0; lane < l->own; lane++) {
     *begins++ = (uint16_t)begin;
@@ -232,7 +237,7 @@ static void write_cluster(const ClusterGraph *g, const ClusterPlan *plan, Cluste
   write_others(g, plan, l, h, slices);
 }
 
-static void measure_share(Layout *w, ClusterLocal *l, int64_t c, ClusterShape *part)
+static void measure_one(Layout *w, ClusterLocal *l, int64_t c, ClusterShape *part)
 {
   const ClusterAnalysis *a     = w->analysis;
   const int              lanes = a->shape.lanes;
@@ -247,49 +252,45 @@ static void measure_share(Layout *w, ClusterLocal *l, int64_t c, ClusterShape *p
   count(part, l, &a->heads[c]);
 }
 
+static void do_cluster(Layout *w, ClusterLocal *l, int64_t c, int share)
+{
+  const ClusterAnalysis *a = w->analysis;
+  const ClusterHead     *h = &a->heads[c];
+
+  if (!w->plan) {
+    measure_one(w, l, c, &w->part[share]);
+    return;
+  }
+  cluster_local_make(&a->graph, &a->parts, c, h[1].pair_step > h->pair_step, l);
+  cluster_local_sort_halo(&a->graph, l);
+  write_cluster(&a->graph, w->plan, l, h);
+}
+
+/* Each thread has one share: the clusters that it takes */
 static void do_share(void *layout, int share, int shares)
 {
-  Layout                *w     = layout;
-  const ClusterAnalysis *a     = w->analysis;
-  const int64_t          begin = a->parts.clusters * share / shares, end = a->parts.clusters * (share + 1) / shares;
-  ClusterLocal           local;
+  Layout             *w     = layout;
+  const ClusterParts *parts = &w->analysis->parts;
+  ClusterLocal        local;
 
-  cluster_local_divide(w->scratch + share * w->local_bytes, w->most_own, w->most_entries, &local);
-  for (int64_t c = begin; c < end; c++) {
-    const ClusterHead *h = &a->heads[c];
+  (void)shares;
+  cluster_local_divide(w->scratch + share * w->local_bytes, parts, &local);
+  for (;;) {
+    const int64_t first = atomic_fetch_add(&w->taken, TAKEN_AT_ONCE);
 
-    if (!w->plan) {
-      measure_share(w, &local, c, &w->part[share]);
-      continue;
-    }
-    cluster_local_make(&a->graph, &a->parts, c, h[1].pair_step > h->pair_step, &local);
-    write_cluster(&a->graph, w->plan, &local, h);
+    if (first >= parts->clusters) return;
+    for (int64_t c = first; c < parts->clusters && c < first + TAKEN_AT_ONCE; c++) do_cluster(w, &local, c, share);
   }
 }
 
-static SpmvStatus share_out(Layout *w, SpmvExec *exec)
+static SpmvStatus share_out(Layout *w, SpmvThreads *threads, SpmvExec *exec)
 {
-  const ClusterAnalysis *a       = w->analysis;
-  const int64_t          useful  = a->parts.clusters / CLUSTERS_OF_THREAD + 1;
-  SpmvThreads            threads = {.started = 0};
-  int                    shares  = spmv_threads_available();
+  const int shares = spmv_threads_count(threads);
 
-  if (a->parts.clusters == 0) return SPMV_SUCCESS;
-  for (int64_t c = 0; c < a->parts.clusters; c++) {
-    int64_t entries = 0;
-
-    for (int64_t m = a->parts.begin[c]; m < a->parts.begin[c + 1]; m++)
-      entries += a->graph.begin[a->parts.members[m] + 1] - a->graph.begin[a->parts.members[m]];
-    if (entries > w->most_entries) w->most_entries = entries;
-    if (a->parts.begin[c + 1] - a->parts.begin[c] > w->most_own)
-      w->most_own = a->parts.begin[c + 1] - a->parts.begin[c];
-  }
-  if (shares > useful) shares = (int)useful;
-  w->local_bytes = cluster_local_bytes(w->most_own, w->most_entries);
+  if (w->analysis->parts.clusters == 0) return SPMV_SUCCESS;
+  w->local_bytes = cluster_local_bytes(&w->analysis->parts);
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, shares * w->local_bytes, "layout of clusters", (void **)&w->scratch));
-  spmv_threads_start(&threads, shares);
-  spmv_threads_run(&threads, do_share, w, shares);
-  spmv_threads_stop(&threads);
+  spmv_threads_run(threads, do_share, w, shares);
   spmv_exec_free(exec, SPMV_HOST, w->scratch);
   return SPMV_SUCCESS;
 }
@@ -328,12 +329,12 @@ static void number_heads(ClusterAnalysis *a)
   a->shape.slices             = at.slice;
 }
 
-SpmvStatus cluster_measure(ClusterAnalysis *a, int paired, int64_t most_products, SpmvExec *exec)
+SpmvStatus cluster_measure(ClusterAnalysis *a, int paired, int64_t most_products, SpmvThreads *threads, SpmvExec *exec)
 {
   Layout w = {.analysis = a, .paired = paired, .most_products = most_products};
 
   for (int i = 0; i < SPMV_THREADS_MAX; i++) w.part[i].square = a->shape.square;
-  SPMV_TRY(share_out(&w, exec));
+  SPMV_TRY(share_out(&w, threads, exec));
   a->shape.entries = a->shape.pairs = a->shape.inside = 0;
   a->shape.most_x = a->shape.most_own = a->shape.most_products = a->shape.most_listed = 0;
   a->shape.most_steps = a->shape.most_collect_steps = a->shape.most_slices = 0;
@@ -366,9 +367,13 @@ static void write_long(const ClusterAnalysis *a, ClusterPlan *plan)
 
 SpmvStatus cluster_write(const ClusterAnalysis *a, ClusterPlan *plan, SpmvExec *exec)
 {
-  Layout w = {.analysis = (ClusterAnalysis *)a, .plan = plan};
+  Layout      w = {.analysis = (ClusterAnalysis *)a, .plan = plan};
+  SpmvThreads threads;
 
-  SPMV_TRY(share_out(&w, exec));
+  cluster_threads_start(&threads, a->graph.begin[a->graph.nodes]);
+  const SpmvStatus status = share_out(&w, &threads, exec);
+  spmv_threads_stop(&threads);
+  SPMV_TRY(status);
   memcpy(plan->clusters, a->heads, (size_t)(a->shape.clusters + 1) * sizeof *plan->clusters);
   write_long(a, plan);
   return SPMV_SUCCESS;

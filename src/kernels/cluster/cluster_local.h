@@ -9,12 +9,16 @@ typedef struct {
   int32_t node, local;
 } ClusterKey;
 
-/* Both ends are own nodes, counted in ascending order. keeper is the end that has the pair among its steps. */
+/* Both ends are own nodes, counted in ascending order. The keeper has the pair among its steps. */
 typedef struct {
-  uint16_t end[2];
-  uint16_t place[2]; /* of the entry (end[0],end[1]) in its row, and of its mirror */
-  uint16_t keeper;   /* 0 or 1 */
+  uint16_t keeper, other;
+  uint16_t place[2]; /* of the entry (keeper,other) in its row, and of its mirror */
 } ClusterPair;
+
+/* An entry whose column is an own node: that node, and its place among all entries of the row */
+typedef struct {
+  uint16_t local, place;
+} ClusterInside;
 
 /* An own node */
 typedef struct {
@@ -26,26 +30,33 @@ typedef struct {
 /* Scratch memory of one thread, as large as the largest cluster needs */
 typedef struct {
   ClusterKey  *keys;
-  int64_t      key_count; /* in use for this cluster, a power of two */
-  int32_t     *halo;
+  int64_t      key_count; /* a power of two */
+  int32_t     *halo;      /* as rows name them; ascending after cluster_local_sort_halo() */
+  int32_t     *rank;      /* [halo] scratch: where each is after that */
   ClusterPair *pairs;
-  ClusterNode *nodes;             /* in ascending order, then in the order of the lanes */
-  int32_t     *lane;              /* of each own node, by its number */
-  int32_t     *first;             /* [own] the first entry of each, in is_paired */
-  uint8_t     *is_paired;         /* [entries] by own nodes, ascending, and columns */
-  int32_t     *filled, *gathered; /* steps and collected products of each own node, while they are written */
-  int64_t      own, halo_count, pair_count, entries, inside;
+  ClusterNode *nodes;          /* in ascending order, then in the order of the lanes */
+  ClusterNode *sorted;         /* scratch */
+  int32_t     *lane;           /* of each own node, by its number */
+  int32_t     *first;          /* [own] the first entry of each, in local and is_paired */
+  uint16_t    *local;          /* [entries] by own nodes, ascending: the columns, numbered as own nodes are, then as
+                                  the halo is */
+  ClusterInside *inside_entry; /* by own nodes, with one that may be written to behind the last */
+  int32_t       *inside_first; /* [own + 1] the first of each own node */
+  int32_t       *next, *steps; /* of each own node: scratch of the search for pairs, and steps so far */
+  uint8_t       *is_paired;    /* [entries] */
+  int32_t       *filled, *gathered; /* steps and collected products of each own node, while they are written */
+  int64_t        own, halo_count, pair_count, entries, inside;
 } ClusterLocal;
 
-int64_t cluster_local_bytes(int64_t most_own, int64_t most_entries);
+int64_t cluster_local_bytes(const ClusterParts *);
 /* Divides a block of that size */
-void cluster_local_divide(void *block, int64_t most_own, int64_t most_entries, ClusterLocal *);
+void cluster_local_divide(void *block, const ClusterParts *, ClusterLocal *);
 
 /* Numbers, pairs and sorts the nodes of cluster c. Without `paired` every entry is one without a pair. */
 void cluster_local_make(const ClusterGraph *, const ClusterParts *, int64_t c, int paired, ClusterLocal *);
 
-/* The local number of a column: among own nodes, or own + its place in the halo */
-int32_t cluster_local_number(const ClusterLocal *, int32_t node);
+/* Puts the halo in ascending order and numbers the columns by it */
+void cluster_local_sort_halo(const ClusterGraph *, ClusterLocal *);
 
 static inline int32_t cluster_steps(const ClusterNode *n) { return n->kept + n->others; }
 

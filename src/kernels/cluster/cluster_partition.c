@@ -3,34 +3,45 @@
 
   Greedy: a cluster begins at the first free node and takes, one by one, the free neighbour with the highest score: 4
   for each neighbour in the cluster and 1 for each in another one, so that no gaps are left behind. Where the matrix is
-  large, it is first cut into compact parts, which threads then cut into clusters; the parts depend on the matrix
+  large, it is first cut into compact regions, which threads then cut into clusters; the regions depend on the matrix
   alone, and so do the clusters.
 */
-#include "cluster_layout.h"
+#include "cluster_regions.h"
+#include "cluster_sort.h"
 #include <string.h>
 
 enum {
-  MOST_PARTS    = 64,
-  NODES_OF_PART = 1 << 15,
-  SCORES        = 512, /* higher ones count as the highest */
-  INSIDE        = 4,   /* the score of a neighbour in the cluster */
-  FEW_ENTRIES   = 10,  /* of a node, in the mean */
-  FREE          = -1,  /* in cluster_of */
-  NO_PART       = -1,
-  NOBODY        = -1
+  SCORES      = 512,    /* higher ones count as the highest */
+  INSIDE      = 4,      /* the score of a neighbour in the cluster */
+  FEW_ENTRIES = 10,     /* of a node, in the mean */
+  NEVER       = -1,     /* in seen */
+  IN_CLUSTER  = 0xffff, /* in score */
+  NOBODY      = -1
 };
 
-/* What all parts share; each writes to its own nodes alone */
+/* A node while its region is cut */
+typedef struct {
+  int32_t  next, before; /* of those with the same score */
+  int32_t  seen;         /* the last cluster that it is in or next to */
+  uint16_t score, outside;
+} Node;
+
+/* What has been cut from a region */
+typedef struct {
+  int64_t clusters, most_own, most_entries, most_x;
+} Cut;
+
+/* What all regions share; each writes to its own nodes alone */
 typedef struct {
   const ClusterGraph *graph;
   ClusterParts       *parts;
+  ClusterRegions      regions;
   int64_t             size, most_x;
-  int                 part_count, outside;        /* outside: the score of a neighbour in another cluster */
-  int64_t             part_begin[MOST_PARTS + 1]; /* in members */
-  int32_t            *part_of;                    /* NO_PART for long nodes */
-  int32_t            *order;                      /* nodes by part, ascending in each */
-  int32_t            *score, *next, *before, *seen_by;
-  uint8_t            *is_last; /* [nodes] of members: the last one of its cluster */
+  int                 outside; /* the score of a neighbour in another cluster */
+  Node               *nodes;
+  int32_t            *ends; /* [nodes] where clusters end in members: those of a region from its first node on */
+  Cut                 cut[CLUSTER_MOST_REGIONS];
+  uint8_t             turn[CLUSTER_MOST_REGIONS]; /* the regions, largest first, so that none is begun late */
 } Growth;
 
 /* Free neighbours of a growing cluster by score, the first that came first */
@@ -39,90 +50,105 @@ typedef struct {
   int     top;
 } Ranks;
 
+/* The cluster that grows */
+typedef struct {
+  int     region;
+  int32_t number; /* in its region */
+  int64_t own, local, entries;
+} Cluster;
+
 static int64_t entries_of(const ClusterGraph *g, int64_t i) { return g->begin[i + 1] - g->begin[i]; }
-static int     is_long(const ClusterGraph *g, int64_t i) { return entries_of(g, i) > CLUSTER_LONG; }
 
-static void take_out(Growth *w, Ranks *ranks, int32_t node)
+static void take_out(Node *nodes, Ranks *ranks, const Node *n)
 {
-  const int32_t before = w->before[node], next = w->next[node], score = w->score[node];
-
-  if (before == NOBODY) ranks->first[score] = next;
-  else w->next[before] = next;
-  if (next == NOBODY) ranks->last[score] = before;
-  else w->before[next] = before;
+  if (n->before == NOBODY) ranks->first[n->score] = n->next;
+  else nodes[n->before].next = n->next;
+  if (n->next == NOBODY) ranks->last[n->score] = n->before;
+  else nodes[n->next].before = n->before;
 }
 
-static void put_in(Growth *w, Ranks *ranks, int32_t node, int score)
+static void put_in(Node *nodes, Ranks *ranks, int32_t node, int score)
 {
+  Node *n = &nodes[node];
+
   if (score >= SCORES) score = SCORES - 1;
-  w->score[node]  = score;
-  w->next[node]   = NOBODY;
-  w->before[node] = ranks->last[score];
-  if (ranks->last[score] == NOBODY) ranks->first[score] = node;
-  else w->next[ranks->last[score]] = node;
+  n->score  = (uint16_t)score;
+  n->next   = NOBODY;
+  n->before = ranks->last[score];
+  if (n->before == NOBODY) ranks->first[score] = node;
+  else nodes[n->before].next = node;
   ranks->last[score] = node;
   if (score > ranks->top) ranks->top = score;
 }
 
-/* The score of a node that has just become a neighbour of the growing cluster: nodes of other parts will be in others
- */
-static int first_score(const Growth *w, int32_t node, int32_t part)
+/* Neighbours in other regions: they will be in other clusters */
+static int neighbours_elsewhere(const Growth *w, int32_t node, int region)
 {
   const ClusterGraph *g     = w->graph;
-  int                 score = INSIDE;
+  int                 count = 0;
 
-  if (w->outside == 0) return score;
-  for (int64_t k = g->begin[node]; k < g->begin[node + 1]; k++) {
-    const int32_t other = g->adjacent[k];
-    if (w->part_of[other] != part || w->parts->cluster_of[other] != FREE) score += w->outside;
-  }
-  return score;
+  for (int64_t k = g->begin[node]; k < g->begin[node + 1]; k++) count += w->regions.of[g->adjacent[k]] != region;
+  return count;
 }
 
-/* The state of the cluster that grows */
-typedef struct {
-  int32_t part, stamp;
-  int64_t own, local, entries;
-} Cluster;
-
-/* Whether a cluster must fetch the x of a node in addition. Nodes of other parts belong to other threads: they are not
-   marked, and count each time. */
+/* Whether a cluster must fetch the x of a node in addition. Nodes of other regions belong to other threads: they are
+   not marked, and count each time. */
 static int is_fresh(const Growth *w, const Cluster *c, int32_t node)
 {
-  return w->part_of[node] != c->part || w->seen_by[node] != c->stamp;
+  return w->regions.of[node] != c->region || w->nodes[node].seen != c->number;
 }
 
 /* Whether a node still fits into a cluster that is not empty */
 static int fits(const Growth *w, const Cluster *c, int32_t node)
 {
-  const ClusterGraph *g     = w->graph;
-  int64_t             local = c->local + is_fresh(w, c, node);
+  const ClusterGraph *g       = w->graph;
+  const int64_t       entries = entries_of(g, node);
+  int64_t             local   = c->local + is_fresh(w, c, node);
 
-  if (c->entries + entries_of(g, node) > CLUSTER_MOST_ENTRIES) return 0;
+  if (c->entries + entries > CLUSTER_MOST_ENTRIES) return 0;
+  if (local + entries <= w->most_x) return 1;
   for (int64_t k = g->begin[node]; k < g->begin[node + 1] && local <= w->most_x; k++)
     local += g->adjacent[k] != node && is_fresh(w, c, g->adjacent[k]);
   return local <= w->most_x;
 }
 
-static void add_node(Growth *w, Ranks *ranks, Cluster *c, int32_t node)
+/* A free node of the region has one more neighbour in the cluster */
+static void come_closer(const Growth *w, Ranks *ranks, const Cluster *c, int32_t node, int is_new)
+{
+  Node *n     = &w->nodes[node];
+  int   score = INSIDE;
+
+  if (is_new) {
+    if (w->outside > 0 && n->seen == NEVER && w->regions.count > 1)
+      n->outside = (uint16_t)neighbours_elsewhere(w, node, c->region);
+    n->outside = (uint16_t)(n->outside + w->outside);
+    n->seen    = c->number;
+    score += n->outside;
+  } else {
+    take_out(w->nodes, ranks, n);
+    n->outside = (uint16_t)(n->outside + w->outside);
+    score += n->score;
+  }
+  put_in(w->nodes, ranks, node, score);
+}
+
+static void add_node(const Growth *w, Ranks *ranks, Cluster *c, int32_t node)
 {
   const ClusterGraph *g = w->graph;
 
   c->own++;
   c->entries += entries_of(g, node);
   c->local += is_fresh(w, c, node);
-  w->seen_by[node]           = c->stamp;
-  w->parts->cluster_of[node] = c->stamp;
+  w->nodes[node].seen  = c->number;
+  w->nodes[node].score = IN_CLUSTER;
   for (int64_t k = g->begin[node]; k < g->begin[node + 1]; k++) {
-    const int32_t other    = g->adjacent[k];
-    const int     is_new   = is_fresh(w, c, other);
-    const int     is_ready = w->part_of[other] == c->part && w->parts->cluster_of[other] == FREE;
+    const int32_t other  = g->adjacent[k];
+    const int     is_new = is_fresh(w, c, other);
 
     c->local += is_new;
-    if (w->part_of[other] == c->part) w->seen_by[other] = c->stamp;
-    if (!is_ready) continue;
-    if (!is_new) take_out(w, ranks, other);
-    put_in(w, ranks, other, is_new ? first_score(w, other, c->part) : w->score[other] + INSIDE);
+    if (w->regions.of[other] != c->region) continue;
+    if (w->nodes[other].score != IN_CLUSTER) come_closer(w, ranks, c, other, is_new);
+    else w->nodes[other].seen = c->number;
   }
 }
 
@@ -133,11 +159,13 @@ static int32_t best_neighbour(Ranks *ranks)
   return ranks->top < 0 ? NOBODY : ranks->first[ranks->top];
 }
 
-/* One cluster, from the first free node of its part on; *member is the next place in members, *free_from in order */
-static void grow_cluster(Growth *w, Cluster *c, int64_t *member, int64_t *free_from)
+/* One cluster, from the first free node of its region on; *member is the next place in members, *free_from in order */
+static void grow_cluster(const Growth *w, Cluster *c, int64_t *member, int64_t *free_from)
 {
-  const int64_t end = w->part_begin[c->part + 1];
-  Ranks         ranks;
+  const int64_t  begin = *member, end = w->regions.begin[c->region + 1];
+  const int32_t *order = w->regions.order;
+  int32_t       *own   = w->parts->members + begin, scratch[CLUSTER_MOST_NODES];
+  Ranks          ranks;
 
   memset(ranks.first, 0xff, sizeof ranks.first); /* NOBODY */
   memset(ranks.last, 0xff, sizeof ranks.last);
@@ -146,187 +174,159 @@ static void grow_cluster(Growth *w, Cluster *c, int64_t *member, int64_t *free_f
     int32_t node = best_neighbour(&ranks);
 
     if (node == NOBODY) {
-      while (*free_from < end && w->parts->cluster_of[w->order[*free_from]] != FREE) ++*free_from;
+      while (*free_from < end && w->nodes[order[*free_from]].score == IN_CLUSTER) ++*free_from;
       if (*free_from == end) break;
-      node = w->order[*free_from];
+      node = order[*free_from];
     }
     if (c->own > 0 && !fits(w, c, node)) break;
-    if (ranks.top >= 0) take_out(w, &ranks, node);
+    if (ranks.top >= 0) take_out(w->nodes, &ranks, &w->nodes[node]);
+    own[c->own] = node; /* add_node() counts it */
     add_node(w, &ranks, c, node);
-    w->parts->members[(*member)++] = node;
   }
-  w->is_last[*member - 1] = 1;
+  *member = begin + c->own;
+  cluster_sort(own, scratch, c->own);
 }
 
-static void grow_part(void *growth, int share, int shares)
+static void close_cluster(Cut *cut, const Cluster *c)
 {
-  Growth *w         = growth;
-  int64_t free_from = w->part_begin[share], member = free_from;
-  Cluster c = {.part = share};
+  cut->clusters++;
+  if (c->own > cut->most_own) cut->most_own = c->own;
+  if (c->entries > cut->most_entries) cut->most_entries = c->entries;
+  if (c->local > cut->most_x) cut->most_x = c->local;
+}
 
-  (void)shares;
-  for (c.stamp = 0; member < w->part_begin[share + 1]; c.stamp++) {
+static void grow_region(void *growth, int turn, int turns)
+{
+  Growth       *w      = growth;
+  const int     region = w->turn[turn];
+  const int64_t begin = w->regions.begin[region], end = w->regions.begin[region + 1];
+  int64_t       free_from = begin, member = begin;
+  Cluster       c = {.region = region};
+
+  (void)turns;
+  for (int64_t i = begin; i < end; i++) w->nodes[w->regions.order[i]] = (Node){.seen = NEVER};
+  for (; member < end; c.number++) {
     c.own = c.local = c.entries = 0;
     grow_cluster(w, &c, &member, &free_from);
+    w->ends[begin + c.number] = (int32_t)member;
+    close_cluster(&w->cut[region], &c);
   }
 }
 
 /* Consecutive nodes; columns are marked where the matrix is not square */
-static void cut_ranges(Growth *w)
+static void cut_ranges(Growth *w, int32_t *seen_by)
 {
   const ClusterGraph *g     = w->graph;
-  const int64_t       count = w->part_begin[1];
-  Cluster             c     = {.part = 0};
+  const int64_t       count = w->regions.begin[1];
+  Cluster             c     = {.number = 0};
 
   for (int64_t m = 0; m < count; m++) {
-    const int32_t node  = w->order[m];
-    int64_t       local = c.local + (g->square && w->seen_by[node] != c.stamp);
+    const int32_t node  = w->regions.order[m];
+    int64_t       local = c.local + (g->square && seen_by[node] != c.number);
 
     for (int64_t k = g->begin[node]; k < g->begin[node + 1]; k++)
-      local += (g->adjacent[k] != node || !g->square) && w->seen_by[g->adjacent[k]] != c.stamp;
+      local += (g->adjacent[k] != node || !g->square) && seen_by[g->adjacent[k]] != c.number;
     if (c.own > 0 &&
         (c.own == w->size || local > w->most_x || c.entries + entries_of(g, node) > CLUSTER_MOST_ENTRIES)) {
-      w->is_last[m - 1] = 1;
+      w->ends[c.number++] = (int32_t)m;
+      close_cluster(&w->cut[0], &c);
       c.own = c.local = c.entries = 0;
-      c.stamp++;
     }
     for (int64_t k = g->begin[node]; k < g->begin[node + 1]; k++) {
-      c.local += w->seen_by[g->adjacent[k]] != c.stamp;
-      w->seen_by[g->adjacent[k]] = c.stamp;
+      c.local += seen_by[g->adjacent[k]] != c.number;
+      seen_by[g->adjacent[k]] = c.number;
     }
     if (g->square) {
-      c.local += w->seen_by[node] != c.stamp;
-      w->seen_by[node] = c.stamp;
+      c.local += seen_by[node] != c.number;
+      seen_by[node] = c.number;
     }
     c.own++;
     c.entries += entries_of(g, node);
     w->parts->members[m] = node;
   }
-  if (count > 0) w->is_last[count - 1] = 1;
+  w->ends[c.number] = (int32_t)count;
+  if (count > 0) close_cluster(&w->cut[0], &c);
 }
 
-/* Spreads parts from seeds at equal distances in the order of the nodes, all at the same pace; `queue` has as many
-   entries as there are nodes */
-static void spread_parts(Growth *w, int32_t *queue)
-{
-  const ClusterGraph *g    = w->graph;
-  int64_t             head = 0, tail = 0, free_from = 0;
-
-  for (int part = 0; part < w->part_count; part++) {
-    int64_t seed = g->nodes / w->part_count * part;
-
-    while (seed < g->nodes && (is_long(g, seed) || w->part_of[seed] != NO_PART)) seed++;
-    if (seed == g->nodes) continue;
-    w->part_of[seed] = part;
-    queue[tail++]    = (int32_t)seed;
-  }
-  for (;;) {
-    while (head < tail) {
-      const int32_t node = queue[head++];
-
-      for (int64_t k = g->begin[node]; k < g->begin[node + 1]; k++) {
-        const int32_t other = g->adjacent[k];
-
-        if (w->part_of[other] != NO_PART || is_long(g, other)) continue;
-        w->part_of[other] = w->part_of[node];
-        queue[tail++]     = other;
-      }
-    }
-    while (free_from < g->nodes && (w->part_of[free_from] != NO_PART || is_long(g, free_from))) free_from++;
-    if (free_from == g->nodes) return;
-    w->part_of[free_from] = (int32_t)(free_from * w->part_count / g->nodes); /* nothing leads here from a seed */
-    queue[tail++]         = (int32_t)free_from;
-  }
-}
-
-/* Fills order by part, and members behind the last part with the long nodes */
-static void sort_by_part(Growth *w)
-{
-  const int64_t nodes                = w->graph->nodes;
-  int64_t       next[MOST_PARTS + 1] = {0};
-
-  for (int64_t i = 0; i < nodes; i++)
-    if (w->part_of[i] != NO_PART) next[w->part_of[i] + 1]++;
-  for (int p = 0; p < w->part_count; p++) next[p + 1] += next[p];
-  memcpy(w->part_begin, next, sizeof next);
-  int64_t long_next = w->parts->members_in_clusters = next[w->part_count];
-  for (int64_t i = 0; i < nodes; i++) {
-    if (w->part_of[i] == NO_PART) w->parts->members[long_next++] = (int32_t)i;
-    else w->order[next[w->part_of[i]]++] = (int32_t)i;
-  }
-}
-
-static void make_parts(Growth *w)
-{
-  const int64_t nodes = w->graph->nodes, wanted = nodes / NODES_OF_PART;
-
-  w->part_count = wanted > MOST_PARTS ? MOST_PARTS : wanted < 1 ? 1 : (int)wanted;
-  memset(w->part_of, 0xff, (size_t)nodes * sizeof *w->part_of); /* NO_PART */
-  if (w->part_count > 1) spread_parts(w, w->next);
-  else
-    for (int64_t i = 0; i < nodes; i++)
-      if (!is_long(w->graph, i)) w->part_of[i] = 0;
-}
-
-/* Numbers the clusters in the order of members */
+/* The clusters of all regions one after the other, and the long nodes behind them */
 static SpmvStatus number_clusters(const Growth *w, SpmvExec *exec)
 {
-  ClusterParts *parts = w->parts;
+  ClusterParts         *parts       = w->parts;
+  const ClusterRegions *r           = &w->regions;
+  const int64_t         in_clusters = r->begin[r->count], longs = w->graph->nodes - in_clusters;
 
-  for (int64_t m = 0; m < parts->members_in_clusters; m++) parts->clusters += w->is_last[m];
+  for (int region = 0; region < r->count; region++) {
+    const Cut *cut = &w->cut[region];
+
+    parts->clusters += cut->clusters;
+    if (cut->most_own > parts->most_own) parts->most_own = cut->most_own;
+    if (cut->most_entries > parts->most_entries) parts->most_entries = cut->most_entries;
+    if (cut->most_x > parts->most_x) parts->most_x = cut->most_x;
+  }
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (parts->clusters + 1) * (int64_t)sizeof *parts->begin, "clusters",
                       (void **)&parts->begin));
   int64_t c       = 0;
   parts->begin[0] = 0;
-  for (int64_t m = 0; m < parts->members_in_clusters; m++) {
-    parts->cluster_of[parts->members[m]] = (int32_t)c;
-    if (w->is_last[m]) parts->begin[++c] = m + 1;
-  }
+  for (int region = 0; region < r->count; region++)
+    for (int64_t i = 0; i < w->cut[region].clusters; i++) parts->begin[++c] = w->ends[r->begin[region] + i];
+  parts->members_in_clusters = in_clusters;
+  if (longs > 0) memcpy(parts->members + in_clusters, r->order + in_clusters, (size_t)longs * sizeof *parts->members);
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus cut(Growth *w, ClusterPartition how, SpmvExec *exec)
+static void choose_turns(Growth *w)
+{
+  const int64_t *begin = w->regions.begin;
+
+  for (int region = 0; region < w->regions.count; region++) {
+    const int64_t nodes = begin[region + 1] - begin[region];
+    int           turn  = region;
+
+    for (; turn > 0 && begin[w->turn[turn - 1] + 1] - begin[w->turn[turn - 1]] < nodes; turn--)
+      w->turn[turn] = w->turn[turn - 1];
+    w->turn[turn] = (uint8_t)region;
+  }
+}
+
+static SpmvStatus cut_greedily(Growth *w, SpmvThreads *threads, SpmvExec *exec)
+{
+  const ClusterGraph *g = w->graph;
+
+  w->outside = g->begin[g->nodes] >= FEW_ENTRIES * g->nodes;
+  SPMV_TRY(cluster_find_regions(g, w->size, &w->regions, threads, exec));
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, g->nodes * (int64_t)sizeof *w->nodes, "growing clusters", (void **)&w->nodes));
+  choose_turns(w);
+  cluster_share(threads, grow_region, w, w->regions.count);
+  return number_clusters(w, exec);
+}
+
+static SpmvStatus cut_in_order(Growth *w, SpmvThreads *threads, SpmvExec *exec)
 {
   const ClusterGraph *g       = w->graph;
-  const int64_t       seen    = g->nodes > g->col_nodes ? g->nodes : g->col_nodes;
-  SpmvThreads         threads = {.started = 0};
+  const int64_t       seen    = (g->nodes > g->col_nodes ? g->nodes : g->col_nodes) * (int64_t)sizeof(int32_t);
+  int32_t            *seen_by = NULL;
 
-  memset(w->is_last, 0, (size_t)g->nodes);
-  memset(w->seen_by, 0xff, (size_t)seen * sizeof *w->seen_by);
-  memset(w->parts->cluster_of, 0xff, (size_t)g->nodes * sizeof *w->parts->cluster_of); /* FREE */
-  if (how == CLUSTER_RANGES) {
-    w->part_count = 1;
-    for (int64_t i = 0; i < g->nodes; i++) w->part_of[i] = is_long(g, i) ? NO_PART : 0;
-    sort_by_part(w);
-    cut_ranges(w);
-    return number_clusters(w, exec);
-  }
-  w->outside = g->begin[g->nodes] >= FEW_ENTRIES * g->nodes;
-  make_parts(w);
-  sort_by_part(w);
-  spmv_threads_start(&threads, w->part_count < spmv_threads_available() ? w->part_count : spmv_threads_available());
-  spmv_threads_run(&threads, grow_part, w, w->part_count);
-  spmv_threads_stop(&threads);
+  SPMV_TRY(cluster_find_regions(g, g->nodes, &w->regions, threads, exec));
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, seen, "marks of nodes", (void **)&seen_by));
+  memset(seen_by, 0xff, (size_t)seen); /* no cluster */
+  cut_ranges(w, seen_by);
+  spmv_exec_free(exec, SPMV_HOST, seen_by);
   return number_clusters(w, exec);
 }
 
 SpmvStatus cluster_partition(const ClusterGraph *g, ClusterPartition how, int64_t size, int64_t most_x,
-                             ClusterParts *parts, SpmvExec *exec)
+                             ClusterParts *parts, SpmvThreads *threads, SpmvExec *exec)
 {
-  Growth          w       = {.graph = g, .parts = parts, .size = size, .most_x = most_x};
-  const int64_t   each    = g->nodes * (int64_t)sizeof(int32_t);
-  const int64_t   seen    = (g->nodes > g->col_nodes ? g->nodes : g->col_nodes) * (int64_t)sizeof(int32_t);
-  int32_t **const array[] = {&parts->members, &parts->cluster_of, &w.part_of, &w.order, &w.score, &w.next, &w.before};
-  SpmvStatus      status  = spmv_alloc(exec, SPMV_HOST, seen, "marks of nodes", (void **)&w.seen_by);
+  const int64_t each   = g->nodes * (int64_t)sizeof(int32_t);
+  Growth        w      = {.graph = g, .parts = parts, .size = size, .most_x = most_x};
+  SpmvStatus    status = spmv_alloc(exec, SPMV_HOST, each, "nodes of clusters", (void **)&parts->members);
 
-  if (!status) status = spmv_alloc(exec, SPMV_HOST, g->nodes, "ends of clusters", (void **)&w.is_last);
-  for (int i = 0; i < 7 && !status; i++) status = spmv_alloc(exec, SPMV_HOST, each, "nodes", (void **)array[i]);
-  if (!status && g->nodes > 0) status = cut(&w, how, exec);
-  if (!status && g->nodes == 0)
-    status = spmv_alloc(exec, SPMV_HOST, (int64_t)sizeof *parts->begin, "clusters", (void **)&parts->begin);
-  if (!status && g->nodes == 0) parts->begin[0] = 0;
-  for (int i = 2; i < 7; i++) spmv_exec_free(exec, SPMV_HOST, *array[i]);
-  spmv_exec_free(exec, SPMV_HOST, w.seen_by);
-  spmv_exec_free(exec, SPMV_HOST, w.is_last);
+  if (!status) status = spmv_alloc(exec, SPMV_HOST, each, "ends of clusters", (void **)&w.ends);
+  if (!status && g->nodes > 0)
+    status = how == CLUSTER_RANGES ? cut_in_order(&w, threads, exec) : cut_greedily(&w, threads, exec);
+  if (!status && g->nodes == 0) status = number_clusters(&w, exec);
+  cluster_free_regions(&w.regions, exec);
+  spmv_exec_free(exec, SPMV_HOST, w.nodes);
+  spmv_exec_free(exec, SPMV_HOST, w.ends);
   return status;
 }

@@ -33,6 +33,12 @@ CLUSTER_INLINE int64_t cluster_mirror_place(const ClusterPlan *plan, int64_t mir
   return place_at(plan, plan->shape.steps * plan->shape.lanes + mirror);
 }
 
+/* What a refresh finds out about the mirrors: ClusterPlan */
+typedef struct {
+  int64_t  unequal, far;
+  uint64_t most_ulps;
+} ClusterCounts;
+
 #define SPMV_NAME(f) f##_f64
 #define SPMV_SCALAR  double
 #define CLUSTER_BITS int64_t
@@ -47,8 +53,6 @@ CLUSTER_INLINE int64_t cluster_mirror_place(const ClusterPlan *plan, int64_t mir
 
 void cluster_host_fill(ClusterPlan *plan, const void *values)
 {
-  plan->unequal = plan->far = 0;
-  plan->most_ulps           = 0;
   if (plan->base.scalar_type == SPMV_F32) fill_f32(plan, values);
   else fill_f64(plan, values);
   cluster_decide_mirrors(plan);
