@@ -63,14 +63,13 @@ static inline ClusterArrays cluster_arrays(const ClusterPlan *p)
 
 /* How a thread block of the product divides its shared memory: places in bytes */
 struct ClusterStage {
-  int x, products, sums, heads, slices, nodes, columns, collect;     /* the first place of each */
-  int x_bytes, slice_bytes, node_bytes, column_bytes, collect_bytes; /* of one of its copies */
-  int plane, sum_part; /* scalars: of the products of one row of a block, of the sums of one part */
+  int x, products, sums, warps, heads, slices, nodes, columns, collect; /* the first place of each */
+  int x_bytes, slice_bytes, node_bytes, column_bytes, collect_bytes;    /* of one of its copies */
+  int plane, sum; /* scalars: of the products of one row of a block, of the sums of a slice by one warp */
   int bytes;
 };
 
-/* Threads that share the steps of a node, and threads of a block */
-int          cluster_parts(const ClusterShape *);
+/* Threads of a block */
 int          cluster_threads(const ClusterShape *);
 ClusterStage cluster_stage(const ClusterShape *, SpmvScalar);
 

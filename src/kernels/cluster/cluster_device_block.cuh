@@ -73,26 +73,52 @@ __device__ inline bool one_is_far(unsigned word)
   return ((rest - 0x01010101u) & ~rest & 0x80808080u) != 0;
 }
 
-/* Where a thread finds the values of the steps of its share. Where a block is one value all lanes of a step have one,
-   so that the next step is 32 values behind; else a step says where it ends, and they are gone through one after the
-   other. */
+/* The slice of a step, where both are counted in a cluster. Steps are gone through one after the other. */
+struct SliceCursor {
+  int slice, end, pairs_end; /* the steps where it ends, and where those with pairs do */
+
+  __device__ void set(const ClusterSlice *slices, int number)
+  {
+    const ClusterSlice s = slices[number];
+
+    slice     = number;
+    end       = s.steps_before + s.steps;
+    pairs_end = s.steps_before + s.pair_steps;
+  }
+  __device__ void move_to(const ClusterSlice *slices, int step)
+  {
+    while (step >= end) set(slices, slice + 1);
+  }
+};
+
+/* The steps with pairs that a cluster has before a step of this slice */
+__device__ inline int pair_steps_before(const ClusterSlice &s, int step)
+{
+  return s.pair_steps_before + min(step - s.steps_before, (int)s.pair_steps);
+}
+
+/* Where a thread finds the values of the steps of its share, which are gone through one after the other. Where a block
+   is one value all lanes of a step have one, so that the next step is 32 values behind; else a step says where it ends.
+ */
 template <typename V, int D, ClusterMirrors ARE>
 struct Source {
-  const V        *values;      /* of this lane; D == 1: in the first step of the slice, else in the next one */
-  const V        *mirrors;     /* of this lane in the first step of the slice; where they are read in full */
-  const int8_t   *corrections; /* of the first step of the slice; where they are read */
+  const V        *values;      /* of this lane; D == 1: in the first step of the cluster, else in the next one */
+  const V        *mirrors;     /* of this lane in the next step with pairs; where they are read in full */
+  const int8_t   *corrections; /* of the next step with pairs; where they are read */
   const uint16_t *starts;      /* D > 1: that of the step behind the next one */
   int             start;
+  SliceCursor     at; /* the slice of the step whose mirrors are read next */
 
-  __device__ void begin(const ClusterArrays &a, const ClusterHead &h, const uint16_t *of_slice, int64_t pair_step,
-                        int step, int lane)
+  __device__ void begin(const ClusterArrays &a, const ClusterHead &h, const uint16_t *of_cluster, int step, int lane)
   {
-    const int offset = D == 1 ? lane : 2 * lane;
-
-    starts = of_slice + step + 1;
-    start  = of_slice[D == 1 ? 0 : step];
-    values = (const V *)a.values + (h.value + start * CLUSTER_GRAIN) * (D * D) + offset;
-    if (ARE == CLUSTER_FULL) mirrors = (const V *)a.mirrors + pair_step * 32 * D * D + offset;
+    start  = D == 1 ? 0 : of_cluster[step];
+    starts = of_cluster + step + 1;
+    values = (const V *)a.values + (h.value + start * CLUSTER_GRAIN) * (D * D) + (D == 1 ? lane : 2 * lane);
+  }
+  __device__ void begin_mirrors(const ClusterArrays &a, int64_t pair_step, const SliceCursor &first, int lane)
+  {
+    at = first;
+    if (ARE == CLUSTER_FULL) mirrors = (const V *)a.mirrors + pair_step * 32 * D * D + (D == 1 ? lane : 2 * lane);
     if (ARE == CLUSTER_CORRECTED) corrections = a.corrections + pair_step * CLUSTER_CORRECTION_STEP<D>;
   }
   /* The lanes that have values in the next step */
@@ -117,11 +143,9 @@ struct Block {
   /* The lane has a value in the step */
   __device__ bool is_there() const { return D == 1 || has_value; }
 
-  /* Step `from + ahead` of the slice, which is the next one; `ahead` is known to the compiler */
-  __device__ void load(Source<V, D, ARE> &source, int from, int ahead, bool keeps, int lane)
+  /* Step `from + ahead` of the cluster, which is the next one; `ahead` is known to the compiler */
+  __device__ void load(Source<V, D, ARE> &source, const ClusterSlice *slices, int from, int ahead, int lane)
   {
-    const int step = from + ahead;
-
     if constexpr (D == 1) v[0] = __ldcs(source.values + from * CLUSTER_DEVICE_LANES + ahead * CLUSTER_DEVICE_LANES);
     else {
       const int lanes = source.next_lanes();
@@ -130,15 +154,24 @@ struct Block {
       if (has_value) load_scalars<V, D>(source.values, lane, lanes, v);
       source.values += lanes * (D * D);
     }
-    if (!keeps || ARE == CLUSTER_EQUAL) return;
-    if constexpr (ARE == CLUSTER_FULL) load_scalars<V, D>(source.mirrors + step * 32 * D * D, lane, 32, full);
+    if constexpr (ARE != CLUSTER_EQUAL) {
+      source.at.move_to(slices, from + ahead);
+      if (from + ahead < source.at.pairs_end) load_mirrors(source, lane);
+    }
+  }
+  /* Of the next step with pairs */
+  __device__ void load_mirrors(Source<V, D, ARE> &source, int lane)
+  {
+    if constexpr (ARE == CLUSTER_FULL) {
+      load_scalars<V, D>(source.mirrors, lane, 32, full);
+      source.mirrors += 32 * D * D;
+    }
     if constexpr (ARE == CLUSTER_CORRECTED) {
-      const int8_t *word_of = source.corrections + step * CLUSTER_CORRECTION_STEP<D>;
-
       /* without a sign: widening it would wait for the load */
-      if (D == 1) word[0] = __ldcs((const unsigned char *)word_of + lane);
+      if (D == 1) word[0] = __ldcs((const unsigned char *)source.corrections + lane);
 #pragma unroll
-      for (int w = 0; D > 1 && w < WORDS; w++) word[w] = __ldcs((const unsigned *)word_of + w * 32 + lane);
+      for (int w = 0; D > 1 && w < WORDS; w++) word[w] = __ldcs((const unsigned *)source.corrections + w * 32 + lane);
+      source.corrections += CLUSTER_CORRECTION_STEP<D>;
     }
   }
   __device__ bool has_far_mirror() const

@@ -4,7 +4,7 @@
   As many thread blocks as the multiprocessors hold go through the clusters. While a block multiplies one of them, what
   it needs first of the next ones is on its way to shared memory: the x and the columns of the next cluster, the nodes
   and slices of the one after that, the head of the third. Values go straight to registers, some steps ahead, also
-  across the end of a cluster. A warp takes a slice, or one of the parts that its steps are divided into.
+  across the end of a cluster. Each warp takes as many steps of a cluster as any other, of one slice or several.
 */
 #include "../device/overlap.cuh"
 #include "../device/vector.cuh"
@@ -17,21 +17,22 @@ namespace
 constexpr int most_threads(int block) { return block == 1 ? 256 : 320; }
 constexpr int resident(int block) { return block == 1 ? 3 : block == 6 ? 1 : 2; }
 
-/* Adds up the parts of the rows of a cluster and what other nodes keep for them, and writes y */
+/* Adds up what the warps and other nodes have for the rows of a cluster, and writes y */
 template <typename S, int D>
 __device__ inline void write_rows(const Stage<S> &stage, int n, S alpha, S beta, S *y)
 {
-  const ClusterHead *h    = stage.head(n);
-  const S           *sums = stage.sums(), *products = stage.products();
-  const ClusterLists at     = cluster_lists(h[1].step - h->step, h->own, h->pairs);
+  const ClusterHead *h        = stage.head(n);
+  const S           *products = stage.products();
+  const ClusterLists at       = cluster_lists(h[1].step - h->step, h->own, h->pairs);
   const uint16_t    *begins = stage.collect(n) + at.begins, *lists = stage.collect(n) + at.lists;
 
   for (int i = threadIdx.x; i < h->own * D; i += blockDim.x) {
-    const int node = i / D, r = i % D, end = begins[node + 1];
-    S         sum = sums[i];
+    const int        node = i / D, r = i % D, end = begins[node + 1], slice = node / 32;
+    const SliceWarps warps = stage.warps()[slice];
+    const bool       empty = stage.slices(n)[slice].steps == 0;
+    S                sum   = S(0);
 
-#pragma unroll
-    for (int p = 1; p < parts_of(D); p++) sum += sums[p * stage.at.sum_part + i];
+    for (int w = warps.first; !empty && w <= warps.last; w++) sum += stage.sums(slice, w)[i - slice * 32 * D];
 #pragma unroll 4
     for (int q = begins[node]; q < end; q++) sum += products[lists[q] + r * stage.at.plane];
     S *to = y + (int64_t)stage.nodes(n)[node] * D + r;
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_thr
 {
   SPMV_DYNAMIC_SHARED(memory);
   const Stage<S>    stage{memory, at};
-  const int         warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const Part        part{(int)threadIdx.x / 32, (int)blockDim.x / 32};
   const int64_t     every = gridDim.x;
   int               n     = 0;
   Flight<V, D, ARE> flight;
@@ -58,23 +59,17 @@ __global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_thr
   for (int i = 0; i < LISTS - 1; i++) fetch_lists(a, stage, blockIdx.x + i * every, i);
   spmv_async_wait();
   __syncthreads();
-  begin_share<S, V, D>(a, stage, 0, warp, flight);
+  begin_share<S, V, D>(a, stage, 0, part, flight);
   spmv_wait_for_previous(x, y);
   fetch_x<S, D>(a, stage, blockIdx.x, 0, x);
   for (int64_t c = blockIdx.x; c < a.shape.clusters; c += every, n++) {
-    const int items = stage.head(n)->slices * parts_of(D);
-
     spmv_async_wait();
     __syncthreads(); /* all that was fetched is there, and nobody uses what was there before it */
     fetch_x<S, D>(a, stage, c + every, n + 1, x);
     fetch_lists(a, stage, c + 2 * every, n + 2);
     fetch_head(a, stage, c + 3 * every, n + 3);
-    if (warp < items) multiply_share<S, V, D>(a, stage, n, warp, flight);
-    for (int item = warp + warps; item < items; item += warps) {
-      begin_share<S, V, D>(a, stage, n, item, flight);
-      multiply_share<S, V, D>(a, stage, n, item, flight);
-    }
-    if (c + every < a.shape.clusters) begin_share<S, V, D>(a, stage, n + 1, warp, flight);
+    multiply_share<S, V, D>(a, stage, n, part, flight);
+    if (c + every < a.shape.clusters) begin_share<S, V, D>(a, stage, n + 1, part, flight);
     __syncthreads(); /* sums and products are there */
     write_rows<S, D>(stage, n, alpha, beta, y);
   }
@@ -197,11 +192,9 @@ struct RoundedParts {
 };
 } // namespace
 
-int cluster_parts(const ClusterShape *s) { return parts_of(s->block); }
-
 int cluster_threads(const ClusterShape *s)
 {
-  const int64_t threads = s->most_slices * cluster_parts(s) * 32;
+  const int64_t threads = s->most_slices * (s->block == 1 ? 32 : 64);
   const int64_t most    = most_threads(s->block);
   return (int)(threads > most ? most : threads < 32 ? 32 : threads);
 }
@@ -218,7 +211,7 @@ ClusterStage cluster_stage(const ClusterShape *s, SpmvScalar scalar)
   };
 
   at.plane         = (int)(s->most_products > 0 ? s->most_products : 1);
-  at.sum_part      = (int)(s->most_slices * 32 * D);
+  at.sum           = (int)(32 * D);
   at.x_bytes       = aligned((s->most_x + 1) * D * S);
   at.slice_bytes   = aligned(s->most_slices * (int64_t)sizeof(ClusterSlice));
   at.node_bytes    = aligned(s->most_listed * 4);
@@ -226,7 +219,8 @@ ClusterStage cluster_stage(const ClusterShape *s, SpmvScalar scalar)
   at.collect_bytes = aligned(s->most_collect_steps * 16);
   at.x             = take(2, at.x_bytes);
   at.products      = take(1, aligned(at.plane * D * S));
-  at.sums          = take(cluster_parts(s), aligned(at.sum_part * S));
+  at.sums          = take((int)(s->most_slices + cluster_threads(s) / 32 - 1), aligned(at.sum * S));
+  at.warps         = take(1, aligned(s->most_slices * (int64_t)sizeof(SliceWarps)));
   at.heads         = take(HEADS, 2 * (int)sizeof(ClusterHead));
   at.slices        = take(LISTS, at.slice_bytes);
   at.nodes         = take(LISTS, at.node_bytes);

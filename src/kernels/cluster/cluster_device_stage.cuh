@@ -11,8 +11,10 @@ enum { ALIGN = 16, HEADS = 4, LISTS = 3, SIDE_BY_SIDE = 3 };
 
 constexpr int aligned(int64_t bytes) { return (int)((bytes + ALIGN - 1) / ALIGN * ALIGN); }
 
-/* Warps that share the steps of a slice */
-__host__ __device__ constexpr int parts_of(int block) { return block == 1 ? 1 : 2; }
+/* The warps that multiply steps of a slice, from the first to the last one */
+struct SliceWarps {
+  unsigned char first, last;
+};
 
 /* What a thread block has in shared memory; n counts the clusters that it has begun */
 template <typename S>
@@ -20,9 +22,11 @@ struct Stage {
   unsigned char *memory;
   ClusterStage   at;
 
-  __device__ S            *x(int n) const { return (S *)(memory + at.x + n % 2 * at.x_bytes); }
-  __device__ S            *products() const { return (S *)(memory + at.products); }
-  __device__ S            *sums() const { return (S *)(memory + at.sums); }
+  __device__ S *x(int n) const { return (S *)(memory + at.x + n % 2 * at.x_bytes); }
+  __device__ S *products() const { return (S *)(memory + at.products); }
+  /* of a slice, by one warp: going through the steps, either number rises, so that no two have the same sum */
+  __device__ S            *sums(int slice, int warp) const { return (S *)(memory + at.sums) + (slice + warp) * at.sum; }
+  __device__ SliceWarps   *warps() const { return (SliceWarps *)(memory + at.warps); }
   __device__ ClusterHead  *head(int n) const { return (ClusterHead *)(memory + at.heads) + n % HEADS * 2; }
   __device__ ClusterSlice *slices(int n) const
   {

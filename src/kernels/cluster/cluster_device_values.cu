@@ -336,11 +336,14 @@ struct Fill {
   template <typename S, int D>
   SpmvStatus run() const
   {
-    const ClusterArrays a      = cluster_arrays(plan);
-    int                 shared = 0;
+    const ClusterArrays a                                       = cluster_arrays(plan);
+    void (*const fill)(ClusterArrays, const S *, int, Counts *) = cluster_fill<S, D>;
+    cudaFuncAttributes kernel;
+    int                shared = 0;
 
     SPMV_TRY(cluster_most_shared(&shared, exec));
-    const int64_t capacity = capacity_of(plan, shared - (int)sizeof(Counts));
+    SPMV_CUDA(exec, cudaFuncGetAttributes(&kernel, (const void *)fill));
+    const int64_t capacity = capacity_of(plan, shared - (int64_t)kernel.sharedSizeBytes);
     const int64_t bytes    = capacity > 0 ? (a.shape.most_own + 2) / 2 * 8 + capacity * (int64_t)sizeof(S) : 0;
     SPMV_CUDA(exec, cudaFuncSetAttribute(cluster_fill<S, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     SPMV_LAUNCH(exec, (cluster_fill<S, D>), a.shape.clusters, FILL_THREADS, (size_t)bytes, a, (const S *)csr,

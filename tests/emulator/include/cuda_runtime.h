@@ -194,9 +194,12 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Ke
   return cudaSuccess;
 }
 template <typename Kernel>
-inline cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int)
+inline cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int bytes)
 {
-  return cudaSuccess;
+  int most = 0;
+
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+  return bytes <= most ? cudaSuccess : cudaErrorInvalidValue;
 }
 template <typename T>
 inline cudaError_t cudaMalloc(T **block, size_t bytes)

@@ -79,7 +79,8 @@ typedef enum cudaDeviceAttr {
 typedef enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
 
 typedef struct cudaFuncAttributes {
-  int ptxVersion;
+  int    ptxVersion;
+  size_t sharedSizeBytes;
 } cudaFuncAttributes;
 
 enum { cudaMemAllocationTypePinned = 1, cudaMemLocationTypeDevice = 1 };
