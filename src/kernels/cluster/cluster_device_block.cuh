@@ -10,11 +10,8 @@ namespace
 template <typename V, int D, ClusterMirrors ARE>
 constexpr int AHEAD = D == 1   ? 8
                       : D == 2 ? (ARE == CLUSTER_FULL ? 2 : 4)
-                      : D == 3 ? (ARE == CLUSTER_FULL ? 1 : 2) * (int)(sizeof(double) / sizeof(V))
+                      : D == 3 ? (ARE == CLUSTER_FULL ? 1 : 2) + (int)(sizeof(double) / sizeof(V)) - 1
                                : 1;
-/* and how many of them it multiplies side by side */
-template <int D>
-constexpr int TOGETHER = D == 1 ? 4 : 1;
 
 /* Two values that lie side by side, which no cache needs to keep */
 __device__ inline void load_two(const double *from, double &x, double &y)
@@ -144,7 +141,7 @@ struct Block {
   __device__ bool is_there() const { return D == 1 || has_value; }
 
   /* Step `from + ahead` of the cluster, which is the next one; `ahead` is known to the compiler */
-  __device__ void load(Source<V, D, ARE> &source, const ClusterSlice *slices, int from, int ahead, int lane)
+  __device__ void load(Source<V, D, ARE> &source, int from, int ahead, int lane)
   {
     if constexpr (D == 1) v[0] = __ldcs(source.values + from * CLUSTER_DEVICE_LANES + ahead * CLUSTER_DEVICE_LANES);
     else {
@@ -154,14 +151,12 @@ struct Block {
       if (has_value) load_scalars<V, D>(source.values, lane, lanes, v);
       source.values += lanes * (D * D);
     }
-    if constexpr (ARE != CLUSTER_EQUAL) {
-      source.at.move_to(slices, from + ahead);
-      if (from + ahead < source.at.pairs_end) load_mirrors(source, lane);
-    }
   }
-  /* Of the next step with pairs */
-  __device__ void load_mirrors(Source<V, D, ARE> &source, int lane)
+  /* The mirrors of this step */
+  __device__ void load_mirrors(Source<V, D, ARE> &source, const ClusterSlice *slices, int step, int lane)
   {
+    source.at.move_to(slices, step);
+    if (step >= source.at.pairs_end) return;
     if constexpr (ARE == CLUSTER_FULL) {
       load_scalars<V, D>(source.mirrors, lane, 32, full);
       source.mirrors += 32 * D * D;
@@ -173,6 +168,16 @@ struct Block {
       for (int w = 0; D > 1 && w < WORDS; w++) word[w] = __ldcs((const unsigned *)source.corrections + w * 32 + lane);
       source.corrections += CLUSTER_CORRECTION_STEP<D>;
     }
+  }
+  /* Reads the corrections in a way that the compiler cannot leave out, and spoils them. They are used under conditions;
+     where it cannot prove that one of them was, it has the thread wait for it before the next one is loaded, and so for
+     all that is on its way. */
+  __device__ void settle()
+  {
+#ifdef __CUDA_ARCH__
+  #pragma unroll
+    for (int w = 0; ARE == CLUSTER_CORRECTED && w < WORDS; w++) asm volatile("not.b32 %0, %0;" : "+r"(word[w]));
+#endif
   }
   __device__ bool has_far_mirror() const
   {

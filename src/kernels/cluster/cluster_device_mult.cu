@@ -13,8 +13,12 @@
 
 namespace
 {
-/* The most threads of a block, and the blocks that a multiprocessor shall hold */
+/* The most threads of a block, and the blocks that a multiprocessor shall hold. Corrections take registers. */
 constexpr int most_threads(int block) { return block == 1 ? 256 : 320; }
+constexpr int most_threads(int block, ClusterMirrors are)
+{
+  return block == 3 && are == CLUSTER_CORRECTED ? 256 : most_threads(block);
+}
 constexpr int resident(int block) { return block == 1 ? 3 : block == 6 ? 1 : 2; }
 
 /* Adds up what the warps and other nodes have for the rows of a cluster, and writes y */
@@ -42,7 +46,7 @@ __device__ inline void write_rows(const Stage<S> &stage, int n, S alpha, S beta,
 
 /* Values are of type V, which is S, or float for rounded values */
 template <typename S, typename V, int D, ClusterMirrors ARE>
-__global__ void __launch_bounds__(most_threads(D), spmv_resident_blocks(most_threads(D), resident(D)))
+__global__ void __launch_bounds__(most_threads(D, ARE), spmv_resident_blocks(most_threads(D, ARE), resident(D)))
     cluster_mult(const ClusterArrays a, const ClusterStage at, const S *x, S *y, S alpha, S beta)
 {
   SPMV_DYNAMIC_SHARED(memory);
@@ -127,7 +131,7 @@ struct Prepare {
   template <typename S, typename V, int D, ClusterMirrors ARE>
   SpmvStatus count(int *blocks) const
   {
-    return count_blocks(cluster_mult<S, V, D, ARE>, cluster_threads(&plan->shape),
+    return count_blocks(cluster_mult<S, V, D, ARE>, min(cluster_threads(&plan->shape), most_threads(D, ARE)),
                         cluster_stage(&plan->shape, plan->base.scalar_type).bytes, &blocks[ARE], exec);
   }
 };
@@ -159,11 +163,12 @@ struct Mult {
   template <typename S, typename V, int D, ClusterMirrors ARE>
   SpmvStatus launch() const
   {
-    const ClusterStage at    = cluster_stage(&a.shape, plan->base.scalar_type);
-    const int64_t      count = min((int64_t)blocks[ARE], a.shape.clusters);
+    const ClusterStage at      = cluster_stage(&a.shape, plan->base.scalar_type);
+    const int64_t      count   = min((int64_t)blocks[ARE], a.shape.clusters);
+    const int          threads = min(cluster_threads(&a.shape), most_threads(D, ARE));
 
-    SPMV_LAUNCH_OVERLAPPED(exec, (cluster_mult<S, V, D, ARE>), count, cluster_threads(&a.shape), (size_t)at.bytes, a,
-                           at, (const S *)x, (S *)y, *(const S *)alpha, *(const S *)beta);
+    SPMV_LAUNCH_OVERLAPPED(exec, (cluster_mult<S, V, D, ARE>), count, threads, (size_t)at.bytes, a, at, (const S *)x,
+                           (S *)y, *(const S *)alpha, *(const S *)beta);
     return SPMV_SUCCESS;
   }
 };

@@ -44,9 +44,29 @@ __device__ inline SliceCursor slice_of(const ClusterSlice *slices, int count, in
 /* The blocks of the next steps of a thread, and what it loads behind them */
 template <typename V, int D, ClusterMirrors ARE>
 struct Flight {
-  Block<V, D, ARE>  block[AHEAD<V, D, ARE> / TOGETHER<D>][TOGETHER<D>];
+  Block<V, D, ARE>  block[AHEAD<V, D, ARE>];
   Source<V, D, ARE> source;
 };
+
+/* Loads the next steps, from step k on, as far as the share goes. All loads of a thread count down one counter, so
+   that a wait for one of them is a wait for those behind it too. Therefore a thread multiplies all that it has loaded
+   before it loads anew; and values come first, where the compiler has it wait until nothing is on its way. */
+template <typename V, int D, ClusterMirrors ARE>
+__device__ inline void load_steps(Flight<V, D, ARE> &flight, const ClusterSlice *slices, int k, int end, int lane)
+{
+#pragma unroll
+  for (int i = 0; i < AHEAD<V, D, ARE>; i++) flight.block[i].settle();
+#pragma unroll
+  for (int i = 0; i < AHEAD<V, D, ARE>; i++) {
+    if (k + i >= end) break;
+    flight.block[i].load(flight.source, k, i, lane);
+  }
+#pragma unroll
+  for (int i = 0; ARE != CLUSTER_EQUAL && i < AHEAD<V, D, ARE>; i++) {
+    if (k + i >= end) break;
+    flight.block[i].load_mirrors(flight.source, slices, k + i, lane);
+  }
+}
 
 /* Begins the first loads of a share, as many as a thread keeps in flight */
 template <typename S, typename V, int D, ClusterMirrors ARE>
@@ -64,11 +84,7 @@ __device__ inline void begin_share(const ClusterArrays &a, const Stage<S> &stage
     const SliceCursor at = slice_of(slices, h->slices, share.first);
     flight.source.begin_mirrors(a, h->pair_step + pair_steps_before(slices[at.slice], share.first), at, lane);
   }
-#pragma unroll
-  for (int u = 0; u < AHEAD<V, D, ARE>; u++) {
-    if (share.first + u < share.end)
-      flight.block[u / TOGETHER<D>][u % TOGETHER<D>].load(flight.source, slices, share.first, u, lane);
-  }
+  load_steps(flight, slices, share.first, share.end, lane);
 }
 
 /* sum += the block times the x of its column */
@@ -111,14 +127,15 @@ struct Steps {
   /* The warp has come to its first step of a slice */
   __device__ void enter_slice(const Stage<S> &stage, int step)
   {
-    const int node = min(at.slice * 32 + lane, last_own);
+    const int  node  = min(at.slice * 32 + lane, last_own);
+    const bool pairs = slices[at.slice].pair_steps > 0; /* otherwise the x of own nodes may be elsewhere */
 
     if (lane == 0 && (step > share.first || step == slices[at.slice].steps_before))
       stage.warps()[at.slice].first = (unsigned char)(threadIdx.x / 32);
 #pragma unroll
     for (int r = 0; r < D; r++) {
       sum[r] = S(0);
-      own[r] = x[node * D + r];
+      own[r] = pairs ? x[node * D + r] : S(0);
     }
   }
   /* ... and is done with it, or with its share, before another step */
@@ -132,46 +149,49 @@ struct Steps {
   }
 };
 
-/* Multiplies COUNT steps from step k on, as far as the share goes, and loads as many behind those in flight. What
-   several steps read from shared memory is on its way at the same time. */
-template <int COUNT, typename S, typename V, int D, ClusterMirrors ARE>
-__device__ inline void multiply_steps(const ClusterArrays &a, const Stage<S> &stage, int n, Steps<S, D> &s, int k,
-                                      Block<V, D, ARE> (&block)[COUNT], Source<V, D, ARE> &source)
+/* Multiplies the block of a step with the x of its column */
+template <typename S, typename V, int D, ClusterMirrors ARE>
+__device__ inline void multiply_step(const ClusterArrays &a, const Stage<S> &stage, int n, Steps<S, D> &s, int step,
+                                     const Block<V, D, ARE> &block, const S (&x)[D])
 {
-  int column[COUNT];
-  S   x[COUNT][D];
+  if (step >= s.at.end) {
+    s.leave_slice(stage, step);
+    s.at.move_to(s.slices, step);
+    s.enter_slice(stage, step);
+  }
+  const bool keeps = step < s.at.pairs_end;
+  S         *to    = s.products + s.pair_step * 32;
+
+  s.pair_step += keeps;
+  if (!block.is_there()) return;
+  add_product<S, V, D>(block.v, x, s.sum);
+  if (!keeps) return;
+  const V *far = block.has_far_mirror()
+                     ? (const V *)a.mirrors + (stage.head(n)->pair_step + s.pair_step - 1) * 32 * D * D
+                     : nullptr;
+  if (far) leave_product<S, V, D, ARE>(block, far, s.lane, s.own, to, s.plane);
+  else leave_product<S, V, D, ARE>(block, nullptr, s.lane, s.own, to, s.plane);
+}
+
+/* Multiplies the steps in flight, from step k on, as far as the share goes, and loads as many behind them. Where a
+   block is one value, what the steps read from shared memory is on its way at the same time. */
+template <typename S, typename V, int D, ClusterMirrors ARE>
+__device__ inline void multiply_steps(const ClusterArrays &a, const Stage<S> &stage, int n, Steps<S, D> &s, int k,
+                                      Flight<V, D, ARE> &flight)
+{
+  constexpr int COUNT = AHEAD<V, D, ARE>, EARLY = D == 1 ? COUNT : 1;
+  S             x[EARLY][D];
 
 #pragma unroll
-  for (int i = 0; i < COUNT; i++) column[i] = k + i < s.share.end ? s.columns[(k + i) * 32] * D : 0;
+  for (int i = 0; D == 1 && i < EARLY; i++) x[i][0] = s.x[k + i < s.share.end ? s.columns[(k + i) * 32] : 0];
 #pragma unroll
   for (int i = 0; i < COUNT; i++) {
+    if (k + i >= s.share.end) break;
 #pragma unroll
-    for (int c = 0; c < D; c++) x[i][c] = s.x[column[i] + c];
+    for (int c = 0; D > 1 && c < D; c++) x[0][c] = s.x[s.columns[(k + i) * 32] * D + c];
+    multiply_step(a, stage, n, s, k + i, flight.block[i], x[D == 1 ? i : 0]);
   }
-#pragma unroll
-  for (int i = 0; i < COUNT; i++) {
-    if (k + i >= s.share.end) continue;
-    if (k + i >= s.at.end) {
-      s.leave_slice(stage, k + i);
-      s.at.move_to(s.slices, k + i);
-      s.enter_slice(stage, k + i);
-    }
-    const bool keeps = k + i < s.at.pairs_end;
-    S         *to    = s.products + s.pair_step * 32;
-
-    s.pair_step += keeps;
-    if (!block[i].is_there()) continue;
-    add_product<S, V, D>(block[i].v, x[i], s.sum);
-    if (!keeps) continue;
-    if (block[i].has_far_mirror()) {
-      const V *far = (const V *)a.mirrors + (stage.head(n)->pair_step + s.pair_step - 1) * 32 * D * D;
-      leave_product<S, V, D, ARE>(block[i], far, s.lane, s.own, to, s.plane);
-    } else leave_product<S, V, D, ARE>(block[i], nullptr, s.lane, s.own, to, s.plane);
-  }
-#pragma unroll
-  for (int i = 0; i < COUNT; i++) {
-    if (k + i + AHEAD<V, D, ARE> < s.share.end) block[i].load(source, s.slices, k, i + AHEAD<V, D, ARE>, s.lane);
-  }
+  load_steps(flight, s.slices, k + COUNT, s.share.end, s.lane);
 }
 
 /* A warp without a step, because the cluster has fewer steps than warps, may be between those of a slice */
@@ -207,11 +227,7 @@ __device__ inline void multiply_share(const ClusterArrays &a, const Stage<S> &st
                             at};
 
   s.enter_slice(stage, share.first);
-  for (int k = share.first; k < share.end; k += AHEAD<V, D, ARE>) {
-#pragma unroll
-    for (int g = 0; g < AHEAD<V, D, ARE> / TOGETHER<D>; g++)
-      multiply_steps(a, stage, n, s, k + g * TOGETHER<D>, flight.block[g], flight.source);
-  }
+  for (int k = share.first; k < share.end; k += AHEAD<V, D, ARE>) multiply_steps(a, stage, n, s, k, flight);
   s.leave_slice(stage, share.end);
 }
 
