@@ -3,16 +3,15 @@
   plan itself tells where each value lies in the CSR.
 
   Lanes of a step have values of different rows, and mirrors are anywhere in the cluster. So a thread block that fills
-  first copies the rows of its cluster to shared memory, one behind the other, where the rows do fit.
+  first copies the rows of its cluster to shared memory (cluster_device_rows.cuh).
 */
-#include "../device/async.cuh"
 #include "../device/upload.cuh"
 #include "../device/vector.cuh"
-#include "cluster_device.cuh"
+#include "cluster_device_rows.cuh"
 
 namespace
 {
-enum { THREADS = 256, WARPS = THREADS / 32, LONG_THREADS = 256, FILL_THREADS = 512, FILL_WARPS = FILL_THREADS / 32 };
+enum { THREADS = 256, WARPS = THREADS / 32, LONG_THREADS = 256 };
 
 /* What a refresh counts: ClusterPlan.unequal, far and most_ulps */
 struct Counts {
@@ -33,17 +32,6 @@ __device__ inline int place_of(const ClusterArrays &a, int64_t at)
 __device__ inline int mirror_place_of(const ClusterArrays &a, int64_t pair_step, int lane)
 {
   return place_of(a, (a.shape.steps + pair_step) * 32 + lane);
-}
-
-/* Where the first row of an own node lies, in the CSR or in a copy, and how long its rows are */
-struct Node {
-  int64_t begin, length;
-};
-
-template <int D>
-__device__ inline Node node_of(const ClusterArrays &a, const ClusterHead &h, int own)
-{
-  return {a.row_begin[h.own_node + own], (int64_t)a.row_entries[h.own_node + own] * D};
 }
 
 /* Position in the CSR of scalar k of the entry of a node, and of its mirror, whose rows are those of the other end */
@@ -92,14 +80,21 @@ __device__ inline int correct(S value, S mirror, Counts &c)
   return far ? (int)CLUSTER_FAR : (int)(m - v);
 }
 
-/* Adds up the counts of a thread block; they are integers, so the order does not matter */
-__device__ inline void add_counts(const Counts &mine, Counts *all)
+/* Adds up the counts of a thread block; they are integers, so the order does not matter. Warps add up theirs first:
+   threads that add to one number do so one after the other. */
+__device__ inline void add_counts(Counts mine, Counts *all)
 {
   __shared__ Counts block;
 
   if (threadIdx.x == 0) block = {0, 0, 0};
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    mine.unequal += __shfl_down_sync(0xffffffffu, mine.unequal, step);
+    mine.far += __shfl_down_sync(0xffffffffu, mine.far, step);
+    mine.most_ulps = max(mine.most_ulps, __shfl_down_sync(0xffffffffu, mine.most_ulps, step));
+  }
   __syncthreads();
-  if (mine.unequal) {
+  if (threadIdx.x % 32 == 0 && mine.unequal) {
     atomicAdd(&block.unequal, mine.unequal);
     atomicAdd(&block.far, mine.far);
     atomicMax(&block.most_ulps, mine.most_ulps);
@@ -109,67 +104,6 @@ __device__ inline void add_counts(const Counts &mine, Counts *all)
   atomicAdd(&all->unequal, block.unequal);
   atomicAdd(&all->far, block.far);
   atomicMax(&all->most_ulps, block.most_ulps);
-}
-
-/* The values of a cluster: in the CSR, or copied to shared memory, where row i of the cluster is `begins[i]` behind the
-   first */
-template <typename S>
-struct Rows {
-  const S   *values;
-  const int *begins; /* NULL: in the CSR */
-
-  template <int D>
-  __device__ Node of_node(const ClusterArrays &a, const ClusterHead &h, int own) const
-  {
-    const int64_t length = (int64_t)a.row_entries[h.own_node + own] * D;
-    return {begins ? begins[own] : a.row_begin[h.own_node + own], length};
-  }
-};
-
-/* Where the rows of each own node begin when they are copied, and behind them how many scalars that takes: an odd
-   number for each node, so that the same entry of 32 nodes lies in as many banks as there are */
-template <int D>
-__device__ inline void place_rows(const ClusterArrays &a, const ClusterHead &h, int *begins)
-{
-  const int lane = threadIdx.x;
-  int       sum  = 0;
-
-  if (lane >= 32) return;
-  for (int first = 0; first < h.own; first += 32) {
-    const int count = first + lane < h.own ? a.row_entries[h.own_node + first + lane] * (D * D) | 1 : 0;
-    int       upto  = count;
-
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(0xffffffffu, upto, step);
-      if (lane >= step) upto += before;
-    }
-    if (first + lane < h.own) begins[first + lane] = sum + upto - count;
-    sum += __shfl_sync(0xffffffffu, upto, 31);
-  }
-  if (lane == 0) begins[h.own] = sum;
-}
-
-/* Copies the rows of a cluster where `capacity` scalars suffice; all threads of the block take part */
-template <typename S, int D>
-__device__ inline Rows<S> copy_rows(const ClusterArrays &a, const ClusterHead &h, const S *csr, int capacity,
-                                    unsigned char *memory)
-{
-  int *begins = (int *)memory;
-  S   *to     = (S *)(memory + (h.own + 2) / 2 * 8);
-
-  if (capacity == 0) return {csr, nullptr};
-  place_rows<D>(a, h, begins);
-  __syncthreads();
-  if (begins[h.own] > capacity) return {csr, nullptr};
-  for (int i = threadIdx.x / 32; i < h.own; i += FILL_WARPS) {
-    const S  *from  = csr + a.row_begin[h.own_node + i];
-    const int count = a.row_entries[h.own_node + i] * (D * D);
-    for (int k = threadIdx.x % 32; k < count; k += 32) spmv_async_copy(to + begins[i] + k, from + k);
-  }
-  spmv_async_wait();
-  __syncthreads();
-  return {to, begins};
 }
 
 /* One pair in one lane: its mirror, and the corrections */
@@ -229,7 +163,7 @@ __global__ void __launch_bounds__(FILL_THREADS) cluster_fill(ClusterArrays a, co
         fill_mirror<S, D>(a, h, step, h.pair_step + slice.pair_steps_before + k0, lane, rows, value, counts);
     }
   }
-  add_counts(counts, all);
+  if (all) add_counts(counts, all);
 }
 
 /* One thread block for each long row: from the CSR to the plan, or the other way round */
@@ -315,19 +249,6 @@ __global__ void __launch_bounds__(THREADS) cluster_list(ClusterArrays a, SpmvNon
   }
 }
 
-/* The scalars that the rows of a cluster may take in shared memory, a quarter more than those of the mean: where a
-   cluster has more, and where so many do not fit, rows are read where they are */
-int64_t capacity_of(const ClusterPlan *plan, int64_t shared)
-{
-  const ClusterShape *s      = &plan->shape;
-  const int64_t       begins = (s->most_own + 2) / 2 * 8, each = spmv_scalar_bytes(plan->base.scalar_type);
-  const int64_t       mean   = s->clusters > 0 ? s->entries / s->clusters + 1 : 0;
-  const int64_t       wanted = (mean * s->block * s->block + s->own / (s->clusters > 0 ? s->clusters : 1)) * 5 / 4;
-  const int64_t       there  = (shared - begins) / each;
-
-  return wanted * 4 / 5 <= there ? (wanted < there ? wanted : there) : 0;
-}
-
 struct Fill {
   const ClusterPlan *plan;
   const void        *csr;
@@ -344,7 +265,7 @@ struct Fill {
     SPMV_TRY(cluster_most_shared(&shared, exec));
     SPMV_CUDA(exec, cudaFuncGetAttributes(&kernel, (const void *)fill));
     const int64_t capacity = capacity_of(plan, shared - (int64_t)kernel.sharedSizeBytes);
-    const int64_t bytes    = capacity > 0 ? (a.shape.most_own + 2) / 2 * 8 + capacity * (int64_t)sizeof(S) : 0;
+    const int64_t bytes    = capacity > 0 ? bytes_beside_rows(a.shape.most_own) + capacity * (int64_t)sizeof(S) : 0;
     SPMV_CUDA(exec, cudaFuncSetAttribute(cluster_fill<S, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     SPMV_LAUNCH(exec, (cluster_fill<S, D>), a.shape.clusters, FILL_THREADS, (size_t)bytes, a, (const S *)csr,
                 (int)capacity, counts);
