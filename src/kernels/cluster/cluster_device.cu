@@ -110,7 +110,7 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 
   cluster_print(base, print, ctx);
   snprintf(line, sizeof line, "thread blocks of %d threads with %lld bytes of shared memory",
-           cluster_threads(&plan->shape), (long long)staged(&plan->shape, base->scalar_type));
+           cluster_threads(&plan->shape, plan->mirrors_are), (long long)staged(&plan->shape, base->scalar_type));
   print(ctx, line);
 }
 

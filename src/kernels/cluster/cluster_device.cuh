@@ -69,8 +69,8 @@ struct ClusterStage {
   int bytes;
 };
 
-/* Threads of a block */
-int          cluster_threads(const ClusterShape *);
+/* Threads of a block, by what mirrors are; most where they are equal */
+int          cluster_threads(const ClusterShape *, ClusterMirrors);
 ClusterStage cluster_stage(const ClusterShape *, SpmvScalar);
 
 /* Bytes of shared memory that a thread block may have on this device */

@@ -14,10 +14,9 @@
 namespace
 {
 /* The most threads of a block, and the blocks that a multiprocessor shall hold. Corrections take registers. */
-constexpr int most_threads(int block) { return block == 1 ? 256 : 320; }
 constexpr int most_threads(int block, ClusterMirrors are)
 {
-  return block == 3 && are == CLUSTER_CORRECTED ? 256 : most_threads(block);
+  return block == 1 || (block == 3 && are == CLUSTER_CORRECTED) ? 256 : 320;
 }
 constexpr int resident(int block) { return block == 1 ? 3 : block == 6 ? 1 : 2; }
 
@@ -131,7 +130,7 @@ struct Prepare {
   template <typename S, typename V, int D, ClusterMirrors ARE>
   SpmvStatus count(int *blocks) const
   {
-    return count_blocks(cluster_mult<S, V, D, ARE>, min(cluster_threads(&plan->shape), most_threads(D, ARE)),
+    return count_blocks(cluster_mult<S, V, D, ARE>, cluster_threads(&plan->shape, ARE),
                         cluster_stage(&plan->shape, plan->base.scalar_type).bytes, &blocks[ARE], exec);
   }
 };
@@ -165,7 +164,7 @@ struct Mult {
   {
     const ClusterStage at      = cluster_stage(&a.shape, plan->base.scalar_type);
     const int64_t      count   = min((int64_t)blocks[ARE], a.shape.clusters);
-    const int          threads = min(cluster_threads(&a.shape), most_threads(D, ARE));
+    const int          threads = cluster_threads(&a.shape, ARE);
 
     SPMV_LAUNCH_OVERLAPPED(exec, (cluster_mult<S, V, D, ARE>), count, threads, (size_t)at.bytes, a, at, (const S *)x,
                            (S *)y, *(const S *)alpha, *(const S *)beta);
@@ -197,10 +196,10 @@ struct RoundedParts {
 };
 } // namespace
 
-int cluster_threads(const ClusterShape *s)
+int cluster_threads(const ClusterShape *s, ClusterMirrors are)
 {
   const int64_t threads = s->most_slices * (s->block == 1 ? 32 : 64);
-  const int64_t most    = most_threads(s->block);
+  const int64_t most    = most_threads(s->block, are);
   return (int)(threads > most ? most : threads < 32 ? 32 : threads);
 }
 
@@ -224,7 +223,7 @@ ClusterStage cluster_stage(const ClusterShape *s, SpmvScalar scalar)
   at.collect_bytes = aligned(s->most_collect_steps * 16);
   at.x             = take(2, at.x_bytes);
   at.products      = take(1, aligned(at.plane * D * S));
-  at.sums          = take((int)(s->most_slices + cluster_threads(s) / 32 - 1), aligned(at.sum * S));
+  at.sums          = take((int)(s->most_slices + cluster_threads(s, CLUSTER_EQUAL) / 32 - 1), aligned(at.sum * S));
   at.warps         = take(1, aligned(s->most_slices * (int64_t)sizeof(SliceWarps)));
   at.heads         = take(HEADS, 2 * (int)sizeof(ClusterHead));
   at.slices        = take(LISTS, at.slice_bytes);
