@@ -22,6 +22,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
   if (attribute == cudaDevAttrMemoryPoolsSupported) *value = !getenv("SPMV_EMULATOR_NO_POOLS");
   else if (attribute == cudaDevAttrCooperativeLaunch) *value = !getenv("SPMV_EMULATOR_NO_COOPERATIVE");
   else if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) *value = 227 << 10;
+  else if (attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor) *value = 228 << 10;
+  else if (attribute == cudaDevAttrReservedSharedMemoryPerBlock) *value = 1 << 10;
   else *value = 8; /* of a kind: the compute capability, multiprocessors */
   return cudaSuccess;
 }

@@ -98,7 +98,7 @@ void cluster_print(const SpmvPlan *base, SpmvPrint print, void *ctx)
            s->clusters > 0 ? nodes / (double)s->clusters : 0.0, s->block);
   print(ctx, line);
   snprintf(line, sizeof line, "entries inside: %.1f %%, halo: %.2f nodes for each own one, padding: %.2f %%",
-           100 * (double)s->inside / entries, (double)(s->listed - s->own) / nodes,
+           100 * (double)s->inside / entries, (double)s->halo / nodes,
            100 * (double)(s->value_lanes - s->entries + s->pairs) / entries);
   print(ctx, line);
   snprintf(line, sizeof line, "pairs: %lld, %.1f %% of the entries; long rows: %lld with %lld nonzeros",

@@ -21,10 +21,11 @@
                       mirrors has A(j,i). Lanes without a pair repeat the value. Absent where symmetry is declared.
     corrections  i8   [pair_steps * lanes * cluster_corrections()] the bit pattern of the mirror minus that of the
                       value, CLUSTER_FAR if that does not fit. Absent where symmetry is declared.
-    columns      u16  [steps * lanes] local number of the node whose x the entry multiplies; padding: the zeros
-    collect      u16  [collect_steps * 8] host: where the transposed products of other nodes are, one per step and
-                      lane; padding: one that is 0. Device, for each cluster: ClusterLists
-    places       u8 or u16  [steps * lanes] which of its node's entries in the CSR an entry is; behind them
+    index        u16  for each cluster its columns, one per step and lane: local number of the node whose x the entry
+                      multiplies; padding: the zeros. Behind them, where the transposed products of other nodes are.
+  Host: one per lane and step of its list; padding: one that is 0. Device: ClusterLists order        u16  device: for
+  each cluster what a product needs of it before the rest: ClusterLists. Clusters whose index and order are equal share
+  them. places       u8 or u16  [steps * lanes] which of its node's entries in the CSR an entry is; behind them
                       [pair_steps * lanes] the same for mirrors, CLUSTER_NO_PLACE in lanes without a pair
     nodes        i32  [own and halo] the nodes of a cluster, own ones in the order of the lanes, then its halo
     row_begin    i64  [own] for each own node, in that order, the position of its first row in the CSR
@@ -53,6 +54,8 @@ enum {
   CLUSTER_HOST_LANES   = 8,
   CLUSTER_DEVICE_LANES = 32,
   CLUSTER_GRAIN        = 4,     /* lanes: values of a step on a device fill sectors of 32 bytes */
+  CLUSTER_UNIT         = 8,     /* numbers of 16 bits: lists are copied 16 bytes at a time */
+  CLUSTER_NODES_UNIT   = 4,     /* and so are nodes on a device, in which each cluster begins a multiple of these */
   CLUSTER_MOST_NODES   = 1024,  /* of a cluster */
   CLUSTER_LONG         = 512,   /* a node with more entries is long */
   CLUSTER_MOST_ENTRIES = 24576, /* of a cluster, so that 16 bits count its steps and what it stages */
@@ -73,26 +76,28 @@ typedef struct {
   uint16_t steps_before, pair_steps_before, collect_steps_before;
 } ClusterSlice;
 
-/* What `collect` has for a cluster on a device, all counted in numbers of 16 bits: of each step, in order, where its
-   values begin, in units of CLUSTER_GRAIN lanes, and where the last ends; of each own node, where its transposed
-   products are listed, and where the last list ends; the lists */
+/* Where a cluster on a device has its lists, all counted in numbers of 16 bits. In `index`, behind the columns: of each
+   own node, where its transposed products are listed, and where the last list ends; the lists. In `order`: of each
+   step, where its values begin, in units of CLUSTER_GRAIN lanes, and where the last ends (not with D == 1, where all
+   lanes have values); the own nodes in ascending order, by their place among the lanes. */
 typedef struct {
-  int begins, lists, count; /* starts begin at 0 */
+  int begins, lists, index_count, ascending, order_count; /* starts begin at 0 of order */
 } ClusterLists;
 
-SPMV_BOTH ClusterLists cluster_lists(int64_t steps, int64_t own, int64_t pairs)
+SPMV_BOTH ClusterLists cluster_lists(int block, int64_t steps, int64_t own, int64_t pairs)
 {
-  const ClusterLists at = {(int)steps + 1, (int)(steps + own) + 2, (int)(steps + own + pairs) + 2};
+  const int          begins = (int)steps * CLUSTER_DEVICE_LANES, starts = block == 1 ? 0 : (int)steps + 1;
+  const ClusterLists at = {begins, begins + (int)own + 1, begins + (int)(own + pairs) + 1, starts, starts + (int)own};
   return at;
 }
 
 /* One cluster, in 80 bytes; what follows the last one is in the head behind it */
 typedef struct {
-  int64_t step, pair_step, collect_step; /* its first ones of all; on a device, units of 8 numbers of collect */
-  int64_t value;                         /* lanes of steps that have values, before it */
-  int64_t node, own_node, slice;         /* its first in nodes, in row_begin, and in slices */
-  int32_t own, halo, slices, products;   /* products: lanes of its pair steps */
-  int64_t pairs;
+  int64_t step, pair_step;       /* its first ones of all */
+  int64_t index, order;          /* its own, or those of an equal cluster, in units of CLUSTER_UNIT numbers */
+  int64_t value;                 /* lanes of steps that have values, before it */
+  int64_t node, own_node, slice; /* its first in nodes, in row_begin, and in slices */
+  int32_t own, halo, slices, pairs;
 } ClusterHead;
 
 /* The sizes of a layout and what the view tells */
@@ -101,11 +106,13 @@ typedef struct {
   int     place_bytes;          /* 1 or 2 */
   int     declared;             /* mirrors are not stored */
   int     partition;            /* ClusterPartition that was used */
-  int64_t row_nodes, col_nodes, clusters, slices, steps, pair_steps, collect_steps, own, listed; /* listed: in nodes */
-  int64_t value_lanes;                                                                           /* of all steps */
+  int64_t row_nodes, col_nodes, clusters, slices, steps, pair_steps, own, halo;
+  int64_t index, order, listed;   /* the units of index and order, and the nodes, that are stored */
+  int64_t sharing;                /* clusters whose index and order are those of another */
+  int64_t value_lanes;            /* of all steps */
   int64_t entries, pairs, inside; /* of all clusters, a pair counted twice in entries; entries whose column is own */
   int64_t most_x, most_products, most_own; /* of a cluster: x staged, transposed products, own nodes */
-  int64_t most_listed, most_steps, most_collect_steps, most_slices;
+  int64_t most_listed, most_index, most_order, most_slices;
   int64_t long_rows, long_nnz;
 } ClusterShape;
 
@@ -118,7 +125,7 @@ typedef struct {
   int64_t        unequal, far; /* scalars of pairs whose mirrors differ; and by more than a correction holds */
   void          *values, *mirrors;
   int8_t        *corrections;
-  uint16_t      *columns, *collect;
+  uint16_t      *index, *order;
   void          *places;
   int32_t       *nodes, *row_entries;
   int64_t       *row_begin;
@@ -129,6 +136,12 @@ typedef struct {
   int32_t       *long_columns; /* [long_nnz + long_rows] columns of long rows, then the rows */
   void          *long_values;  /* [long_nnz] S */
 } ClusterPlan;
+
+/* The index of a cluster: its columns by step and lane, counted from its first step, and what lies behind them */
+static inline uint16_t *cluster_index(const ClusterPlan *p, const ClusterHead *h)
+{
+  return p->index + h->index * CLUSTER_UNIT;
+}
 
 /* Bytes of the corrections of the pair in one lane of a step: on a device whole words, unless blocks are scalars */
 SPMV_BOTH int64_t cluster_corrections(const ClusterShape *s)

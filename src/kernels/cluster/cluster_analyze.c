@@ -105,8 +105,10 @@ static void forget_clusters(ClusterAnalysis *a, SpmvExec *exec)
   spmv_exec_free(exec, SPMV_HOST, a->parts.begin);
   spmv_exec_free(exec, SPMV_HOST, a->parts.members);
   spmv_exec_free(exec, SPMV_HOST, a->heads);
-  a->parts = (ClusterParts){.clusters = 0};
-  a->heads = NULL;
+  spmv_exec_free(exec, SPMV_HOST, a->equal_to);
+  a->parts    = (ClusterParts){.clusters = 0};
+  a->heads    = NULL;
+  a->equal_to = NULL;
 }
 
 /* The sizes of the clusters */
@@ -153,10 +155,11 @@ static SpmvStatus analyze(const SpmvPattern *on_host, int lanes, const ClusterLi
   int64_t size = choose_size((int64_t)analysis->options.value[CLUSTER_OPTION_SIZE], &a->graph, analysis->space);
 
   SPMV_TRY(cut(a, size, lanes, limit, analysis, threads, exec));
-  while (limit && size > 1 && limit->staged(&a->shape, analysis->scalar_type) > limit->bytes) {
-    size = smaller(size, lanes, limit->bytes, limit->staged(&a->shape, analysis->scalar_type));
+  while (limit && size > 1 && limit->staged(&a->shape, analysis->scalar_type) > cluster_limit_bytes(limit, &a->shape)) {
+    size = smaller(size, lanes, cluster_limit_bytes(limit, &a->shape), limit->staged(&a->shape, analysis->scalar_type));
     SPMV_TRY(cut(a, size, lanes, limit, analysis, threads, exec));
   }
+  SPMV_TRY(cluster_find_equal(a, threads, exec));
   cluster_memory(&a->shape, analysis->scalar_type, &analysis->memory);
   decide(&a->shape, analysis);
   return SPMV_SUCCESS;
@@ -184,7 +187,7 @@ void cluster_clear_analysis(void *data, SpmvExec *exec)
 
 /* ---- arrays ---- */
 
-enum { ARRAYS = 14 };
+enum { ARRAYS = 14, UNIT_BYTES = CLUSTER_UNIT * (int)sizeof(uint16_t) };
 
 static void list_arrays(ClusterPlan *p, SpmvScalar scalar, SpmvPlanArray list[ARRAYS])
 {
@@ -196,8 +199,8 @@ static void list_arrays(ClusterPlan *p, SpmvScalar scalar, SpmvPlanArray list[AR
       {"values", SPMV_ARRAY_VALUES, s->value_lanes * block * S, &p->values},
       {"mirrors", SPMV_ARRAY_VALUES, kept * S, &p->mirrors},
       {"corrections", SPMV_ARRAY_INDICES, s->declared ? 0 : mirrors * cluster_corrections(s), (void **)&p->corrections},
-      {"columns", SPMV_ARRAY_INDICES, entries * (int64_t)sizeof *p->columns, (void **)&p->columns},
-      {"collect", SPMV_ARRAY_INDICES, s->collect_steps * 8 * (int64_t)sizeof *p->collect, (void **)&p->collect},
+      {"index", SPMV_ARRAY_INDICES, s->index * UNIT_BYTES, (void **)&p->index},
+      {"order", SPMV_ARRAY_INDICES, s->order * UNIT_BYTES, (void **)&p->order},
       {"places", SPMV_ARRAY_INDICES, (entries + mirrors) * s->place_bytes, &p->places},
       {"nodes", SPMV_ARRAY_INDICES, s->listed * i32, (void **)&p->nodes},
       {"row_begin", SPMV_ARRAY_POINTERS, s->own * i64, (void **)&p->row_begin},
@@ -228,9 +231,9 @@ void cluster_memory(const ClusterShape *s, SpmvScalar scalar, SpmvMemory *memory
 /* Bytes that a product reads, with so many for the mirrors of one lane of a pair step */
 static int64_t bytes_read(const ClusterShape *s, SpmvScalar scalar, int64_t mirror_bytes)
 {
-  const int64_t S = spmv_scalar_bytes(scalar), entries = s->steps * s->lanes, block = s->block * s->block;
+  const int64_t S = spmv_scalar_bytes(scalar), block = s->block * s->block;
 
-  return s->value_lanes * block * S + entries * 2 + s->pair_steps * s->lanes * mirror_bytes + s->collect_steps * 8 * 2 +
+  return s->value_lanes * block * S + s->pair_steps * s->lanes * mirror_bytes + (s->index + s->order) * UNIT_BYTES +
          s->listed * 4 + s->slices * (int64_t)sizeof(ClusterSlice) + s->clusters * (int64_t)sizeof(ClusterHead) +
          s->long_nnz * (S + 4);
 }

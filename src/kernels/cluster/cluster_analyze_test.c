@@ -67,7 +67,7 @@ static int64_t most_x_of(const ClusterShape *s, SpmvScalar scalar)
 /* The shape of a plan in whose clusters x has at most so many nodes */
 static ClusterShape limited_shape(const SpmvCsr *csr, int64_t most)
 {
-  const ClusterLimit limit    = {most, most_x_of};
+  const ClusterLimit limit    = {{most, most}, most_x_of};
   ClusterAnalysis    data     = {.heads = NULL};
   SpmvAnalysis       analysis = {.format = spmv_format_find("cluster"), .data = &data, .nnz = csr->pattern.nnz};
   SpmvExec           exec;

@@ -38,14 +38,13 @@ SpmvStatus on_host(const void *device, const void *host, int64_t bytes, HostBloc
 SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
 {
   const int64_t index = spmv_index_bytes(pattern->index_type);
-  ClusterLimit  limit = {0, staged};
+  ClusterLimit  limit = {{0, 0}, staged};
   SpmvPattern   host  = *pattern;
   HostBlock     rows(exec), cols(exec);
-  int           shared = 0;
 
   SPMV_TRY(spmv_check_counts(analysis, 0, exec));
-  SPMV_TRY(cluster_most_shared(&shared, exec));
-  limit.bytes = shared / 2; /* two thread blocks hide each other's waits */
+  for (int several = 0; several < 2; several++) /* two or three thread blocks hide each other's waits */
+    SPMV_TRY(cluster_share_of_shared(several ? 2 : 3, &limit.bytes[several], exec));
   if (pattern->space == SPMV_DEVICE) {
     host.space = SPMV_HOST;
     SPMV_TRY(on_host(pattern->row_ptr, pattern->host_row_ptr, (pattern->rows + 1) * index, &rows, exec, &host.row_ptr));
@@ -123,6 +122,18 @@ SpmvStatus cluster_most_shared(int *bytes, SpmvExec *exec)
 
   SPMV_CUDA(exec, cudaGetDevice(&device));
   SPMV_CUDA(exec, cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus cluster_share_of_shared(int blocks, int64_t *bytes, SpmvExec *exec)
+{
+  int device = 0, all = 0, reserved = 0, most = 0;
+
+  SPMV_CUDA(exec, cudaGetDevice(&device));
+  SPMV_CUDA(exec, cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  SPMV_CUDA(exec, cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device));
+  SPMV_TRY(cluster_most_shared(&most, exec));
+  *bytes = all / blocks - reserved < most ? all / blocks - reserved : most;
   return SPMV_SUCCESS;
 }
 

@@ -14,8 +14,8 @@ __device__ inline int cluster_at(int k, int lane, int lanes)
   return k < pairs ? k / 2 * (2 * lanes) + lane * 2 + k % 2 : k * lanes + lane;
 }
 
-/* The values of a step: the first one, in values, and the lanes that have some; starts are those of the cluster, value
-   is that of its head */
+/* The values of a step of a cluster: the first one, in values, and the lanes that have some; starts are those of the
+   cluster, value is that of its head */
 struct ClusterStep {
   int64_t first;
   int     lanes;
@@ -23,6 +23,7 @@ struct ClusterStep {
 template <int D>
 __device__ inline ClusterStep cluster_step(int64_t value, const uint16_t *starts, int step)
 {
+  if (D == 1) return {value + step * CLUSTER_DEVICE_LANES, CLUSTER_DEVICE_LANES};
   const int start = starts[step];
   return {(value + start * CLUSTER_GRAIN) * (D * D), (starts[step + 1] - start) * CLUSTER_GRAIN};
 }
@@ -42,7 +43,7 @@ constexpr int CLUSTER_CORRECTION_STEP = D == 1 ? 32 : (D *D + 3) / 4 * 4 * 32;
 struct ClusterArrays {
   void               *values, *mirrors;
   int8_t             *corrections;
-  const uint16_t     *columns, *collect;
+  const uint16_t     *index, *order;
   const void         *places;
   const int32_t      *nodes, *row_entries;
   const int64_t      *row_begin;
@@ -56,15 +57,25 @@ struct ClusterArrays {
 
 static inline ClusterArrays cluster_arrays(const ClusterPlan *p)
 {
-  return {p->values,   p->mirrors,    p->corrections,  p->columns,     p->collect,
+  return {p->values,   p->mirrors,    p->corrections,  p->index,       p->order,
           p->places,   p->nodes,      p->row_entries,  p->row_begin,   p->slices,
           p->clusters, p->long_begin, p->long_columns, p->long_values, p->shape};
 }
 
+/* The lists of a cluster; those of its steps are counted from its first one */
+__device__ inline const uint16_t *cluster_index(const ClusterArrays &a, const ClusterHead &h)
+{
+  return a.index + h.index * CLUSTER_UNIT;
+}
+__device__ inline const uint16_t *cluster_order(const ClusterArrays &a, const ClusterHead &h)
+{
+  return a.order + h.order * CLUSTER_UNIT;
+}
+
 /* How a thread block of the product divides its shared memory: places in bytes */
 struct ClusterStage {
-  int x, products, sums, warps, heads, slices, nodes, columns, collect; /* the first place of each */
-  int x_bytes, slice_bytes, node_bytes, column_bytes, collect_bytes;    /* of one of its copies */
+  int x, products, sums, warps, heads, slices, nodes, order, index; /* the first place of each */
+  int x_bytes, slice_bytes, node_bytes, order_bytes, index_bytes;   /* of one of its copies */
   int plane, sum; /* scalars: of the products of one row of a block, of the sums of a slice by one warp */
   int bytes;
 };
@@ -75,6 +86,8 @@ ClusterStage cluster_stage(const ClusterShape *, SpmvScalar);
 
 /* Bytes of shared memory that a thread block may have on this device */
 SpmvStatus cluster_most_shared(int *bytes, SpmvExec *);
+/* and where so many thread blocks shall be on one multiprocessor */
+SpmvStatus cluster_share_of_shared(int blocks, int64_t *bytes, SpmvExec *);
 
 /* Counts the thread blocks of products, of which the device must hold all at a time to be busy to the end */
 SpmvStatus cluster_device_prepare(ClusterPlan *, SpmvExec *);

@@ -20,25 +20,26 @@ constexpr int most_threads(int block, ClusterMirrors are)
 }
 constexpr int resident(int block) { return block == 1 ? 3 : block == 6 ? 1 : 2; }
 
-/* Adds up what the warps and other nodes have for the rows of a cluster, and writes y */
+/* Adds up what the warps and other nodes have for the rows of a cluster, and writes y in ascending order */
 template <typename S, int D>
 __device__ inline void write_rows(const Stage<S> &stage, int n, S alpha, S beta, S *y)
 {
   const ClusterHead *h        = stage.head(n);
   const S           *products = stage.products();
-  const ClusterLists at       = cluster_lists(h[1].step - h->step, h->own, h->pairs);
-  const uint16_t    *begins = stage.collect(n) + at.begins, *lists = stage.collect(n) + at.lists;
+  const ClusterLists at       = lists_of<D>(h);
+  const uint16_t    *begins = stage.index(n) + at.begins, *lists = stage.index(n) + at.lists;
+  const uint16_t    *ascending = stage.order(n) + at.ascending;
 
   for (int i = threadIdx.x; i < h->own * D; i += blockDim.x) {
-    const int        node = i / D, r = i % D, end = begins[node + 1], slice = node / 32;
-    const SliceWarps warps = stage.warps()[slice];
-    const bool       empty = stage.slices(n)[slice].steps == 0;
-    S                sum   = S(0);
+    const int        lane = ascending[i / D], r = i % D, end = begins[lane + 1];
+    const SliceWarps warps = stage.warps()[lane / 32];
+    const S         *part  = stage.sums(lane / 32, warps.first) + lane % 32 * D + r;
+    S                sum   = *part;
 
-    for (int w = warps.first; !empty && w <= warps.last; w++) sum += stage.sums(slice, w)[i - slice * 32 * D];
+    for (int w = warps.first; w < warps.last; w++) sum += *(part += stage.at.sum);
 #pragma unroll 4
-    for (int q = begins[node]; q < end; q++) sum += products[lists[q] + r * stage.at.plane];
-    S *to = y + (int64_t)stage.nodes(n)[node] * D + r;
+    for (int q = begins[lane]; q < end; q++) sum += products[lists[q] + r * stage.at.plane];
+    S *to = y + (int64_t)stage.nodes(n)[lane] * D + r;
     *to   = spmv_axpby(alpha, sum, beta, to);
   }
 }
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(most_threads(D, ARE), spmv_resident_blocks(mos
   for (int i = 0; i < HEADS - 1; i++) fetch_head(a, stage, blockIdx.x + i * every, i);
   spmv_async_wait();
   __syncthreads();
-  for (int i = 0; i < LISTS - 1; i++) fetch_lists(a, stage, blockIdx.x + i * every, i);
+  for (int i = 0; i < LISTS - 1; i++) fetch_lists<S, D>(a, stage, blockIdx.x + i * every, i);
   spmv_async_wait();
   __syncthreads();
   begin_share<S, V, D>(a, stage, 0, part, flight);
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(most_threads(D, ARE), spmv_resident_blocks(mos
     spmv_async_wait();
     __syncthreads(); /* all that was fetched is there, and nobody uses what was there before it */
     fetch_x<S, D>(a, stage, c + every, n + 1, x);
-    fetch_lists(a, stage, c + 2 * every, n + 2);
+    fetch_lists<S, D>(a, stage, c + 2 * every, n + 2);
     fetch_head(a, stage, c + 3 * every, n + 3);
     multiply_share<S, V, D>(a, stage, n, part, flight);
     if (c + every < a.shape.clusters) begin_share<S, V, D>(a, stage, n + 1, part, flight);
@@ -214,23 +215,23 @@ ClusterStage cluster_stage(const ClusterShape *s, SpmvScalar scalar)
     return (int)(place < INT32_MAX / 2 ? place : INT32_MAX / 2);
   };
 
-  at.plane         = (int)(s->most_products > 0 ? s->most_products : 1);
-  at.sum           = (int)(32 * D);
-  at.x_bytes       = aligned((s->most_x + 1) * D * S);
-  at.slice_bytes   = aligned(s->most_slices * (int64_t)sizeof(ClusterSlice));
-  at.node_bytes    = aligned(s->most_listed * 4);
-  at.column_bytes  = aligned(s->most_steps * 64);
-  at.collect_bytes = aligned(s->most_collect_steps * 16);
-  at.x             = take(2, at.x_bytes);
-  at.products      = take(1, aligned(at.plane * D * S));
-  at.sums          = take((int)(s->most_slices + cluster_threads(s, CLUSTER_EQUAL) / 32 - 1), aligned(at.sum * S));
-  at.warps         = take(1, aligned(s->most_slices * (int64_t)sizeof(SliceWarps)));
-  at.heads         = take(HEADS, 2 * (int)sizeof(ClusterHead));
-  at.slices        = take(LISTS, at.slice_bytes);
-  at.nodes         = take(LISTS, at.node_bytes);
-  at.columns       = take(2, at.column_bytes);
-  at.collect       = take(LISTS, at.collect_bytes);
-  at.bytes         = next < INT32_MAX / 2 ? (int)next : INT32_MAX / 2;
+  at.plane       = (int)(s->most_products > 0 ? s->most_products : 1);
+  at.sum         = (int)(32 * D);
+  at.x_bytes     = aligned((s->most_x + 1) * D * S);
+  at.slice_bytes = aligned(s->most_slices * (int64_t)sizeof(ClusterSlice));
+  at.node_bytes  = aligned(s->most_listed * 4);
+  at.order_bytes = aligned(s->most_order * CLUSTER_UNIT * (int)sizeof(uint16_t));
+  at.index_bytes = aligned(s->most_index * CLUSTER_UNIT * (int)sizeof(uint16_t));
+  at.x           = take(2, at.x_bytes);
+  at.products    = take(1, aligned(at.plane * D * S));
+  at.sums        = take((int)(s->most_slices + cluster_threads(s, CLUSTER_EQUAL) / 32 - 1), aligned(at.sum * S));
+  at.warps       = take(1, aligned(s->most_slices * (int64_t)sizeof(SliceWarps)));
+  at.heads       = take(HEADS, 2 * (int)sizeof(ClusterHead));
+  at.slices      = take(LISTS, at.slice_bytes);
+  at.nodes       = take(LISTS, at.node_bytes);
+  at.order       = take(LISTS, at.order_bytes);
+  at.index       = take(2, at.index_bytes);
+  at.bytes       = next < INT32_MAX / 2 ? (int)next : INT32_MAX / 2;
   return at;
 }
 

@@ -79,7 +79,7 @@ __device__ inline void begin_share(const ClusterArrays &a, const Stage<S> &stage
   const int           lane   = threadIdx.x % 32;
 
   if (share.first == share.end) return;
-  flight.source.begin(a, *h, stage.collect(n), share.first, lane);
+  flight.source.begin(a, *h, stage.order(n), share.first, lane);
   if (ARE != CLUSTER_EQUAL) {
     const SliceCursor at = slice_of(slices, h->slices, share.first);
     flight.source.begin_mirrors(a, h->pair_step + pair_steps_before(slices[at.slice], share.first), at, lane);
@@ -220,7 +220,7 @@ __device__ inline void multiply_share(const ClusterArrays &a, const Stage<S> &st
                             stage.at.plane,
                             h->own - 1,
                             pair_steps_before(stage.slices(n)[at.slice], share.first),
-                            stage.columns(n) + lane,
+                            stage.index(n) + lane,
                             (const S *)(stage.memory + in_register(stage.at.x + n % 2 * stage.at.x_bytes)),
                             stage.products() + lane,
                             stage.slices(n),

@@ -7,7 +7,7 @@
 
 namespace
 {
-enum { ALIGN = 16, HEADS = 4, LISTS = 3, SIDE_BY_SIDE = 3 };
+enum { ALIGN = 16, HEADS = 4, LISTS = 3 };
 
 constexpr int aligned(int64_t bytes) { return (int)((bytes + ALIGN - 1) / ALIGN * ALIGN); }
 
@@ -33,8 +33,8 @@ struct Stage {
     return (ClusterSlice *)(memory + at.slices + n % LISTS * at.slice_bytes);
   }
   __device__ int32_t  *nodes(int n) const { return (int32_t *)(memory + at.nodes + n % LISTS * at.node_bytes); }
-  __device__ uint16_t *columns(int n) const { return (uint16_t *)(memory + at.columns + n % 2 * at.column_bytes); }
-  __device__ uint16_t *collect(int n) const { return (uint16_t *)(memory + at.collect + n % LISTS * at.collect_bytes); }
+  __device__ uint16_t *order(int n) const { return (uint16_t *)(memory + at.order + n % LISTS * at.order_bytes); }
+  __device__ uint16_t *index(int n) const { return (uint16_t *)(memory + at.index + n % 2 * at.index_bytes); }
 };
 
 /* The threads of a block copy `count` T */
@@ -43,6 +43,16 @@ __device__ inline void copy_all(T *to, const T *from, int count)
 {
   for (int i = threadIdx.x; i < count; i += blockDim.x) spmv_async_copy(to + i, from + i);
 }
+
+/* Where the lists of a cluster are; h[1] is the head behind it */
+template <int D>
+__device__ inline ClusterLists lists_of(const ClusterHead *h)
+{
+  return cluster_lists(D, h[1].step - h->step, h->own, h->pairs);
+}
+
+/* As many copies of 16 bytes as so many numbers of 16 bits take */
+__device__ inline int units(int numbers) { return (numbers + CLUSTER_UNIT - 1) / CLUSTER_UNIT; }
 
 /* The head of a cluster and the one behind it, which says where it ends */
 template <typename S>
@@ -53,41 +63,60 @@ __device__ inline void fetch_head(const ClusterArrays &a, const Stage<S> &stage,
              2 * (int)(sizeof(ClusterHead) / sizeof(int4)));
 }
 
-template <typename S>
+/* What a cluster needs before its x can be fetched and its first values be asked for */
+template <typename S, int D>
 __device__ inline void fetch_lists(const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n)
 {
   if (cluster >= a.shape.clusters) return;
   const ClusterHead *h = stage.head(n);
 
   copy_all((int *)stage.slices(n), (const int *)(a.slices + h->slice), h->slices * (int)(sizeof(ClusterSlice) / 4));
-  copy_all((int *)stage.nodes(n), a.nodes + h->node, h->own + h->halo);
-  copy_all((int4 *)stage.collect(n), (const int4 *)(a.collect + h->collect_step * 8),
-           (int)(h[1].collect_step - h->collect_step));
+  copy_all((int4 *)stage.nodes(n), (const int4 *)(a.nodes + h->node), (int)(h[1].node - h->node) / CLUSTER_NODES_UNIT);
+  copy_all((int4 *)stage.order(n), (const int4 *)cluster_order(a, *h), units(lists_of<D>(h).order_count));
 }
 
-/* The x of a cluster, with zeros behind it, and its columns */
+/* Copies the x of `count` nodes to `to`, that of the i-th one being x[node(i) * D]. So many copies of a thread begin
+   one behind the other: their nodes are read before, since no read passes the beginning of a copy. */
+template <typename S, int D, int SIDE_BY_SIDE, typename Node, typename Place>
+__device__ inline void copy_x(S *to, const S *x, int count, const Node &node, const Place &place)
+{
+  for (int i = threadIdx.x; i < count * D; i += SIDE_BY_SIDE * blockDim.x) {
+    int from[SIDE_BY_SIDE], at[SIDE_BY_SIDE];
+
+#pragma unroll
+    for (int u = 0; u < SIDE_BY_SIDE; u++) {
+      const int k = i + u * blockDim.x;
+      if (k >= count * D) continue;
+      at[u]   = place(k / D);
+      from[u] = node(at[u]);
+    }
+#pragma unroll
+    for (int u = 0; u < SIDE_BY_SIDE; u++) {
+      const int k = i + u * blockDim.x;
+      if (k < count * D) spmv_async_copy(to + at[u] * D + k % D, x + (int64_t)from[u] * D + k % D);
+    }
+  }
+}
+
+/* The x of a cluster, with zeros behind it, and its index. That of own nodes is read in ascending order, so that a warp
+   touches few sectors, and goes to the places of the lanes. */
 template <typename S, int D>
 __device__ inline void fetch_x(const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n, const S *x)
 {
   if (cluster >= a.shape.clusters) return;
   const ClusterHead *h     = stage.head(n);
-  const int32_t     *nodes = stage.nodes(n) + (a.shape.square ? 0 : h->own);
-  const int          count = (h->halo + (a.shape.square ? h->own : 0)) * D;
-  S                 *to    = stage.x(n);
+  const ClusterLists lists = lists_of<D>(h);
+  const int32_t     *nodes = stage.nodes(n), *halo = nodes + h->own;
+  const uint16_t    *ascending = stage.order(n) + lists.ascending;
+  const int          own       = a.shape.square ? h->own : 0;
+  S                 *to        = stage.x(n);
 
-  for (int i = threadIdx.x; i < count; i += SIDE_BY_SIDE * blockDim.x) {
-    int node[SIDE_BY_SIDE]; /* read before the first copy begins, which no read may pass */
-
-#pragma unroll
-    for (int u = 0; u < SIDE_BY_SIDE; u++) node[u] = nodes[min(i + u * (int)blockDim.x, count - 1) / D];
-#pragma unroll
-    for (int u = 0; u < SIDE_BY_SIDE; u++) {
-      const int at = i + u * blockDim.x;
-      if (at < count) spmv_async_copy(to + at, x + (int64_t)node[u] * D + at % D);
-    }
-  }
-  if (threadIdx.x < D) to[count + threadIdx.x] = S(0);
-  copy_all((int4 *)stage.columns(n), (const int4 *)(a.columns + h->step * 32), (int)(h[1].step - h->step) * 4);
+  copy_x<S, D, 1>(
+      to, x, own, [&](int lane) { return nodes[lane]; }, [&](int k) { return ascending[k]; });
+  copy_x<S, D, D == 1 ? 2 : 3>(
+      to + own * D, x, h->halo, [&](int k) { return halo[k]; }, [&](int k) { return k; });
+  if (threadIdx.x < D) to[(own + h->halo) * D + threadIdx.x] = S(0);
+  copy_all((int4 *)stage.index(n), (const int4 *)cluster_index(a, *h), units(lists.index_count));
 }
 
 } // namespace

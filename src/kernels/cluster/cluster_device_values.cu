@@ -106,13 +106,13 @@ __device__ inline void add_counts(Counts mine, Counts *all)
   atomicMax(&all->most_ulps, block.most_ulps);
 }
 
-/* One pair in one lane: its mirror, and the corrections */
+/* One pair in one lane, whose other end is own node `column`: its mirror, and the corrections */
 template <typename S, int D>
-__device__ inline void fill_mirror(const ClusterArrays &a, const ClusterHead &h, int64_t step, int64_t pair_step,
+__device__ inline void fill_mirror(const ClusterArrays &a, const ClusterHead &h, int column, int64_t pair_step,
                                    int lane, const Rows<S> &rows, const S (&value)[D * D], Counts &counts)
 {
   const int  place = mirror_place_of(a, pair_step, lane);
-  const Node other = rows.template of_node<D>(a, h, place < 0 ? 0 : a.columns[step * 32 + lane]);
+  const Node other = rows.template of_node<D>(a, h, place < 0 ? 0 : column);
   unsigned   word  = 0;
 
 #pragma unroll
@@ -140,8 +140,8 @@ __global__ void __launch_bounds__(FILL_THREADS) cluster_fill(ClusterArrays a, co
   SPMV_DYNAMIC_SHARED(memory);
   const ClusterHead h      = a.clusters[blockIdx.x];
   const int         lane   = threadIdx.x % 32;
-  const uint16_t   *starts = a.collect + h.collect_step * 8;
-  const Rows<S>     rows   = copy_rows<S, D>(a, h, csr, capacity, memory);
+  const uint16_t   *starts = cluster_order(a, h), *columns = cluster_index(a, h) + lane;
+  const Rows<S>     rows = copy_rows<S, D>(a, h, csr, capacity, memory);
   Counts            counts{0, 0, 0};
 
   for (int s = 0; s < h.slices; s++) {
@@ -160,7 +160,8 @@ __global__ void __launch_bounds__(FILL_THREADS) cluster_fill(ClusterArrays a, co
       for (int k = 0; lane < at.lanes && k < D * D; k++)
         ((S *)a.values)[at.first + cluster_at<D>(k, lane, at.lanes)] = value[k];
       if (k0 < slice.pair_steps)
-        fill_mirror<S, D>(a, h, step, h.pair_step + slice.pair_steps_before + k0, lane, rows, value, counts);
+        fill_mirror<S, D>(a, h, columns[(slice.steps_before + k0) * 32], h.pair_step + slice.pair_steps_before + k0,
+                          lane, rows, value, counts);
     }
   }
   if (all) add_counts(counts, all);
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(THREADS) cluster_list(ClusterArrays a, SpmvNon
 {
   const ClusterHead h    = a.clusters[blockIdx.x];
   const int         lane = threadIdx.x % 32, halo = a.shape.square ? 0 : h.own;
-  const uint16_t   *starts = a.collect + h.collect_step * 8;
+  const uint16_t   *starts = cluster_order(a, h), *columns = cluster_index(a, h) + lane;
 
   for (int s = threadIdx.x / 32; s < h.slices; s += WARPS) {
     const ClusterSlice slice = a.slices[h.slice + s];
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(THREADS) cluster_list(ClusterArrays a, SpmvNon
 
     for (int k0 = 0; k0 < slice.steps; k0++) {
       const int64_t step = h.step + slice.steps_before + k0, pair = h.pair_step + slice.pair_steps_before + k0;
-      const int     place = place_of(a, step * 32 + lane), local = a.columns[step * 32 + lane];
+      const int     place = place_of(a, step * 32 + lane), local = columns[(slice.steps_before + k0) * 32];
 
       if (place < 0) continue;
       const int         other = a.nodes[h.node + halo + local];

@@ -31,7 +31,8 @@ typedef struct {
   ClusterGraph graph;
   ClusterParts parts;
   ClusterShape shape;
-  ClusterHead *heads; /* [clusters + 1] */
+  ClusterHead *heads;    /* [clusters + 1] */
+  int64_t     *equal_to; /* [clusters] the first cluster with the same index and order; NULL: none is shared */
 } ClusterAnalysis;
 
 /* As many threads as pay for so many entries and as the processors that the caller may run on */
@@ -50,6 +51,9 @@ SpmvStatus cluster_partition(const ClusterGraph *, ClusterPartition, int64_t siz
    except in clusters that would stage more than most_products transposed products. */
 SpmvStatus cluster_measure(ClusterAnalysis *, int paired, int64_t most_products, SpmvThreads *, SpmvExec *);
 
+/* Finds clusters whose index and order are equal, as structured meshes have them, and has them share one copy */
+SpmvStatus cluster_find_equal(ClusterAnalysis *, SpmvThreads *, SpmvExec *);
+
 /* The arrays of a plan that the pattern determines; returns their number */
 int cluster_index_arrays(ClusterPlan *, SpmvPlanArray list[SPMV_ARRAYS_MAX]);
 
@@ -58,9 +62,14 @@ SpmvStatus cluster_write(const ClusterAnalysis *, ClusterPlan *, SpmvExec *);
 
 /* What a product may stage: clusters become smaller until they do not stage more, or are single nodes */
 typedef struct {
-  int64_t bytes;
+  int64_t bytes[2]; /* where a node has one unknown; where it has several */
   int64_t (*staged)(const ClusterShape *, SpmvScalar);
 } ClusterLimit;
+
+static inline int64_t cluster_limit_bytes(const ClusterLimit *limit, const ClusterShape *s)
+{
+  return limit->bytes[s->block > 1];
+}
 
 /* Halves the clusters because of which a matrix passes the limit, where they are few, after which the clusters must be
    measured again. count: how many */

@@ -17,11 +17,11 @@ static void add_cluster(const ClusterAnalysis *a, int64_t c, ClusterShape *s)
   const ClusterHead *h = &a->heads[c];
 
   raise_to(&s->most_x, h->halo + (s->square ? h->own : 0));
-  raise_to(&s->most_products, h->products);
+  raise_to(&s->most_products, (h[1].pair_step - h->pair_step) * s->lanes);
   raise_to(&s->most_own, h->own);
-  raise_to(&s->most_listed, h->own + h->halo);
-  raise_to(&s->most_steps, h[1].step - h->step);
-  raise_to(&s->most_collect_steps, h[1].collect_step - h->collect_step);
+  raise_to(&s->most_listed, h[1].node - h->node);
+  raise_to(&s->most_index, h[1].index - h->index);
+  raise_to(&s->most_order, h[1].order - h->order);
   raise_to(&s->most_slices, h->slices);
 }
 
@@ -29,8 +29,7 @@ static ClusterShape no_clusters(const ClusterAnalysis *a)
 {
   ClusterShape s = a->shape;
 
-  s.most_x = s.most_products = s.most_own = s.most_listed = 0;
-  s.most_steps = s.most_collect_steps = s.most_slices = 0;
+  s.most_x = s.most_products = s.most_own = s.most_listed = s.most_index = s.most_order = s.most_slices = 0;
   return s;
 }
 
@@ -62,16 +61,17 @@ static int64_t halve(const ClusterAnalysis *a, const ClusterLimit *limit, SpmvSc
 SpmvStatus cluster_split_large(ClusterAnalysis *a, const ClusterLimit *limit, SpmvScalar scalar, int64_t *count,
                                SpmvExec *exec)
 {
-  int64_t     *begin = NULL;
-  ClusterShape rest;
+  const int64_t most  = cluster_limit_bytes(limit, &a->shape);
+  int64_t      *begin = NULL;
+  ClusterShape  rest;
 
   *count = 0;
-  if (limit->staged(&a->shape, scalar) <= limit->bytes) return SPMV_SUCCESS;
+  if (limit->staged(&a->shape, scalar) <= most) return SPMV_SUCCESS;
   SPMV_TRY(
       spmv_alloc(exec, SPMV_HOST, (2 * a->parts.clusters + 1) * (int64_t)sizeof *begin, "clusters", (void **)&begin));
   for (int step = 0; step < STEPS; step++) {
-    *count = halve(a, limit, scalar, limit->bytes / STEPS * (STEPS - step), begin, &rest);
-    if (*count * FEW > a->parts.clusters || limit->staged(&rest, scalar) <= limit->bytes) break;
+    *count = halve(a, limit, scalar, most / STEPS * (STEPS - step), begin, &rest);
+    if (*count * FEW > a->parts.clusters || limit->staged(&rest, scalar) <= most) break;
   }
   if (*count == 0 || *count * FEW > a->parts.clusters) {
     *count = 0;

@@ -55,6 +55,35 @@ void cluster_local_divide(void *block, const ClusterParts *, ClusterLocal *);
 /* Numbers, pairs and sorts the nodes of cluster c. Without `paired` every entry is one without a pair. */
 void cluster_local_make(const ClusterGraph *, const ClusterParts *, int64_t c, int paired, ClusterLocal *);
 
+/* The sizes of a cluster, in the fields that number_heads() makes positions of */
+void cluster_measure_one(const ClusterLocal *, int block, int lanes, ClusterHead *);
+
+/* Where the lists of one cluster go */
+typedef struct {
+  const ClusterPlan *plan; /* for its other arrays; NULL: they are not wanted */
+  int                block, lanes, square;
+  uint16_t          *index, *order; /* as many numbers as the cluster needs */
+  ClusterSlice      *slices;
+} ClusterTarget;
+
+/* Writes a cluster that was made, with its halo sorted; what follows it begins at h[1] */
+void cluster_write_one(const ClusterGraph *, const ClusterTarget *, ClusterLocal *, const ClusterHead *h);
+
+/* What says that clusters are equal: two numbers of 64 bits, drawn from all that they could share. Unequal clusters
+   have the same ones with a probability of 2^-128. */
+typedef struct {
+  uint64_t key[2];
+  int64_t  cluster;
+  int      wanted; /* its sizes are those of another one */
+} ClusterEqual;
+
+/* The clusters that may be equal; NULL where too few are for it to matter. The caller frees them. */
+SpmvStatus cluster_equal_candidates(const ClusterAnalysis *, ClusterEqual **, SpmvExec *);
+/* Sets the key of a cluster that was written */
+void cluster_equal_key(const ClusterTarget *, const ClusterLocal *, ClusterEqual *);
+/* Joins the clusters with equal keys; sorts them */
+SpmvStatus cluster_equal_join(ClusterAnalysis *, ClusterEqual *, SpmvExec *);
+
 /* Puts the halo in ascending order and numbers the columns by it */
 void cluster_local_sort_halo(const ClusterGraph *, ClusterLocal *);
 

@@ -48,11 +48,11 @@ UNIT_TEST(cluster_arrays_by_hand)
   const int mirrors[3] = {3, 4, 0}, collect[3] = {8, 0, 8};
   for (int lane = 0; lane < 3; lane++) {
     for (int step = 0; step < 2; step++) {
-      UNIT_EQUAL(columns[step][lane], p->columns[step * 8 + lane]);
+      UNIT_EQUAL(columns[step][lane], p->index[step * 8 + lane]);
       UNIT_CHECK(((const double *)p->values)[step * 8 + lane] == entries[step][lane]);
     }
     UNIT_CHECK(((const double *)p->mirrors)[lane] == mirrors[lane]);
-    UNIT_EQUAL(collect[lane], p->collect[lane]);
+    UNIT_EQUAL(collect[lane], p->index[2 * 8 + lane]); /* behind the columns */
   }
   UNIT_EQUAL(5, s->steps);
   UNIT_EQUAL((5 + 2) * 64 - 11 * 8, u.plan->memory.padding_bytes);

@@ -66,14 +66,16 @@ enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, c
 enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostRegisterMapped = 2 };
 
 typedef enum cudaDeviceAttr {
-  cudaDevAttrMultiProcessorCount          = 16,
-  cudaDevAttrPciBusId                     = 33,
-  cudaDevAttrPciDeviceId                  = 34,
-  cudaDevAttrPciDomainId                  = 50,
-  cudaDevAttrComputeCapabilityMajor       = 75,
-  cudaDevAttrCooperativeLaunch            = 95,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMemoryPoolsSupported         = 115
+  cudaDevAttrMultiProcessorCount              = 16,
+  cudaDevAttrPciBusId                         = 33,
+  cudaDevAttrPciDeviceId                      = 34,
+  cudaDevAttrPciDomainId                      = 50,
+  cudaDevAttrComputeCapabilityMajor           = 75,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrCooperativeLaunch                = 95,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin     = 97,
+  cudaDevAttrReservedSharedMemoryPerBlock     = 111,
+  cudaDevAttrMemoryPoolsSupported             = 115
 } cudaDeviceAttr;
 
 typedef enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
