@@ -1,10 +1,11 @@
 /*
   cluster_device_mult.cu - the product on the device.
 
-  As many thread blocks as the multiprocessors hold go through the clusters. While a block multiplies one of them, what
-  it needs first of the next ones is on its way to shared memory: the x and the columns of the next cluster, the nodes
+  As many thread blocks as the multiprocessors hold go through the clusters. While a block multiplies one of them, its
+  last warp fetches what is needed of the next ones to shared memory: the x and the index of the next cluster, the nodes
   and slices of the one after that, the head of the third. Values go straight to registers, some steps ahead, also
-  across the end of a cluster. Each warp takes as many steps of a cluster as any other, of one slice or several.
+  across the end of a cluster. Each of the other warps takes as many steps of a cluster as any other, of one slice or
+  several.
 */
 #include "../device/overlap.cuh"
 #include "../device/vector.cuh"
@@ -16,9 +17,12 @@ namespace
 /* The most threads of a block, and the blocks that a multiprocessor shall hold. Corrections take registers. */
 constexpr int most_threads(int block, ClusterMirrors are)
 {
-  return block == 1 || (block == 3 && are == CLUSTER_CORRECTED) ? 256 : 320;
+  return block == 1 ? 288 : block == 3 && are == CLUSTER_CORRECTED ? 256 : 320;
 }
-constexpr int resident(int block) { return block == 1 ? 3 : block == 6 ? 1 : 2; }
+constexpr int resident(int block, ClusterMirrors are)
+{
+  return block == 1 && are == CLUSTER_EQUAL ? 3 : block == 6 ? 1 : 2;
+}
 
 /* Adds up what the warps and other nodes have for the rows of a cluster, and writes y in ascending order */
 template <typename S, int D>
@@ -46,34 +50,39 @@ __device__ inline void write_rows(const Stage<S> &stage, int n, S alpha, S beta,
 
 /* Values are of type V, which is S, or float for rounded values */
 template <typename S, typename V, int D, ClusterMirrors ARE>
-__global__ void __launch_bounds__(most_threads(D, ARE), spmv_resident_blocks(most_threads(D, ARE), resident(D)))
+__global__ void __launch_bounds__(most_threads(D, ARE), spmv_resident_blocks(most_threads(D, ARE), resident(D, ARE)))
     cluster_mult(const ClusterArrays a, const ClusterStage at, const S *x, S *y, S alpha, S beta)
 {
   SPMV_DYNAMIC_SHARED(memory);
   const Stage<S>    stage{memory, at};
-  const Part        part{(int)threadIdx.x / 32, (int)blockDim.x / 32};
+  const int         warp = threadIdx.x / 32, multiply = blockDim.x / 32 - 1; /* as many warps do */
+  const Crew        all{(int)threadIdx.x, (int)blockDim.x}, last_warp{(int)threadIdx.x % 32, 32};
+  const Part        part{warp, multiply};
   const int64_t     every = gridDim.x;
   int               n     = 0;
   Flight<V, D, ARE> flight;
 
   spmv_let_next_begin();
-  for (int i = 0; i < HEADS - 1; i++) fetch_head(a, stage, blockIdx.x + i * every, i);
+  for (int i = 0; i < HEADS - 1; i++) fetch_head(all, a, stage, blockIdx.x + i * every, i);
   spmv_async_wait();
   __syncthreads();
-  for (int i = 0; i < LISTS - 1; i++) fetch_lists<S, D>(a, stage, blockIdx.x + i * every, i);
+  for (int i = 0; i < LISTS - 1; i++) fetch_lists<S, D>(all, a, stage, blockIdx.x + i * every, i);
   spmv_async_wait();
   __syncthreads();
-  begin_share<S, V, D>(a, stage, 0, part, flight);
+  if (warp < multiply) begin_share<S, V, D>(a, stage, 0, part, flight);
   spmv_wait_for_previous(x, y);
-  fetch_x<S, D>(a, stage, blockIdx.x, 0, x);
+  fetch_x<S, D>(all, a, stage, blockIdx.x, 0, x);
   for (int64_t c = blockIdx.x; c < a.shape.clusters; c += every, n++) {
     spmv_async_wait();
     __syncthreads(); /* all that was fetched is there, and nobody uses what was there before it */
-    fetch_x<S, D>(a, stage, c + every, n + 1, x);
-    fetch_lists<S, D>(a, stage, c + 2 * every, n + 2);
-    fetch_head(a, stage, c + 3 * every, n + 3);
-    multiply_share<S, V, D>(a, stage, n, part, flight);
-    if (c + every < a.shape.clusters) begin_share<S, V, D>(a, stage, n + 1, part, flight);
+    if (warp == multiply) {
+      fetch_x<S, D>(last_warp, a, stage, c + every, n + 1, x);
+      fetch_lists<S, D>(last_warp, a, stage, c + 2 * every, n + 2);
+      fetch_head(last_warp, a, stage, c + 3 * every, n + 3);
+    } else {
+      multiply_share<S, V, D>(a, stage, n, part, flight);
+      if (c + every < a.shape.clusters) begin_share<S, V, D>(a, stage, n + 1, part, flight);
+    }
     __syncthreads(); /* sums and products are there */
     write_rows<S, D>(stage, n, alpha, beta, y);
   }
@@ -199,9 +208,9 @@ struct RoundedParts {
 
 int cluster_threads(const ClusterShape *s, ClusterMirrors are)
 {
-  const int64_t threads = s->most_slices * (s->block == 1 ? 32 : 64);
+  const int64_t threads = s->most_slices * (s->block == 1 ? 32 : 64) + 32; /* one warp fetches */
   const int64_t most    = most_threads(s->block, are);
-  return (int)(threads > most ? most : threads < 32 ? 32 : threads);
+  return (int)(threads > most ? most : threads < 64 ? 64 : threads);
 }
 
 ClusterStage cluster_stage(const ClusterShape *s, SpmvScalar scalar)
@@ -224,7 +233,7 @@ ClusterStage cluster_stage(const ClusterShape *s, SpmvScalar scalar)
   at.index_bytes = aligned(s->most_index * CLUSTER_UNIT * (int)sizeof(uint16_t));
   at.x           = take(2, at.x_bytes);
   at.products    = take(1, aligned(at.plane * D * S));
-  at.sums        = take((int)(s->most_slices + cluster_threads(s, CLUSTER_EQUAL) / 32 - 1), aligned(at.sum * S));
+  at.sums        = take((int)(s->most_slices + cluster_threads(s, CLUSTER_EQUAL) / 32 - 2), aligned(at.sum * S));
   at.warps       = take(1, aligned(s->most_slices * (int64_t)sizeof(SliceWarps)));
   at.heads       = take(HEADS, 2 * (int)sizeof(ClusterHead));
   at.slices      = take(LISTS, at.slice_bytes);

@@ -7,7 +7,7 @@
 
 namespace
 {
-enum { ALIGN = 16, HEADS = 4, LISTS = 3 };
+enum { ALIGN = 16, HEADS = 4, LISTS = 3, SIDE_BY_SIDE = 4 };
 
 constexpr int aligned(int64_t bytes) { return (int)((bytes + ALIGN - 1) / ALIGN * ALIGN); }
 
@@ -37,11 +37,17 @@ struct Stage {
   __device__ uint16_t *index(int n) const { return (uint16_t *)(memory + at.index + n % 2 * at.index_bytes); }
 };
 
-/* The threads of a block copy `count` T */
+/* The threads that fetch together, and which of them this one is */
+struct Crew {
+  int thread, threads;
+};
+
+/* A crew copies `count` T */
 template <typename T>
-__device__ inline void copy_all(T *to, const T *from, int count)
+__device__ inline void copy_all(const Crew &crew, T *to, const T *from, int count)
 {
-  for (int i = threadIdx.x; i < count; i += blockDim.x) spmv_async_copy(to + i, from + i);
+#pragma unroll 4
+  for (int i = crew.thread; i < count; i += crew.threads) spmv_async_copy(to + i, from + i);
 }
 
 /* Where the lists of a cluster are; h[1] is the head behind it */
@@ -56,43 +62,47 @@ __device__ inline int units(int numbers) { return (numbers + CLUSTER_UNIT - 1) /
 
 /* The head of a cluster and the one behind it, which says where it ends */
 template <typename S>
-__device__ inline void fetch_head(const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n)
+__device__ inline void fetch_head(const Crew &crew, const ClusterArrays &a, const Stage<S> &stage, int64_t cluster,
+                                  int n)
 {
   if (cluster < a.shape.clusters)
-    copy_all((int4 *)stage.head(n), (const int4 *)(a.clusters + cluster),
+    copy_all(crew, (int4 *)stage.head(n), (const int4 *)(a.clusters + cluster),
              2 * (int)(sizeof(ClusterHead) / sizeof(int4)));
 }
 
 /* What a cluster needs before its x can be fetched and its first values be asked for */
 template <typename S, int D>
-__device__ inline void fetch_lists(const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n)
+__device__ inline void fetch_lists(const Crew &crew, const ClusterArrays &a, const Stage<S> &stage, int64_t cluster,
+                                   int n)
 {
   if (cluster >= a.shape.clusters) return;
   const ClusterHead *h = stage.head(n);
 
-  copy_all((int *)stage.slices(n), (const int *)(a.slices + h->slice), h->slices * (int)(sizeof(ClusterSlice) / 4));
-  copy_all((int4 *)stage.nodes(n), (const int4 *)(a.nodes + h->node), (int)(h[1].node - h->node) / CLUSTER_NODES_UNIT);
-  copy_all((int4 *)stage.order(n), (const int4 *)cluster_order(a, *h), units(lists_of<D>(h).order_count));
+  copy_all(crew, (int *)stage.slices(n), (const int *)(a.slices + h->slice),
+           h->slices * (int)(sizeof(ClusterSlice) / 4));
+  copy_all(crew, (int4 *)stage.nodes(n), (const int4 *)(a.nodes + h->node),
+           (int)(h[1].node - h->node) / CLUSTER_NODES_UNIT);
+  copy_all(crew, (int4 *)stage.order(n), (const int4 *)cluster_order(a, *h), units(lists_of<D>(h).order_count));
 }
 
 /* Copies the x of `count` nodes to `to`, that of the i-th one being x[node(i) * D]. So many copies of a thread begin
    one behind the other: their nodes are read before, since no read passes the beginning of a copy. */
-template <typename S, int D, int SIDE_BY_SIDE, typename Node, typename Place>
-__device__ inline void copy_x(S *to, const S *x, int count, const Node &node, const Place &place)
+template <typename S, int D, typename Node, typename Place>
+__device__ inline void copy_x(const Crew &crew, S *to, const S *x, int count, const Node &node, const Place &place)
 {
-  for (int i = threadIdx.x; i < count * D; i += SIDE_BY_SIDE * blockDim.x) {
+  for (int i = crew.thread; i < count * D; i += SIDE_BY_SIDE * crew.threads) {
     int from[SIDE_BY_SIDE], at[SIDE_BY_SIDE];
 
 #pragma unroll
     for (int u = 0; u < SIDE_BY_SIDE; u++) {
-      const int k = i + u * blockDim.x;
+      const int k = i + u * crew.threads;
       if (k >= count * D) continue;
       at[u]   = place(k / D);
       from[u] = node(at[u]);
     }
 #pragma unroll
     for (int u = 0; u < SIDE_BY_SIDE; u++) {
-      const int k = i + u * blockDim.x;
+      const int k = i + u * crew.threads;
       if (k < count * D) spmv_async_copy(to + at[u] * D + k % D, x + (int64_t)from[u] * D + k % D);
     }
   }
@@ -101,7 +111,8 @@ __device__ inline void copy_x(S *to, const S *x, int count, const Node &node, co
 /* The x of a cluster, with zeros behind it, and its index. That of own nodes is read in ascending order, so that a warp
    touches few sectors, and goes to the places of the lanes. */
 template <typename S, int D>
-__device__ inline void fetch_x(const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n, const S *x)
+__device__ inline void fetch_x(const Crew &crew, const ClusterArrays &a, const Stage<S> &stage, int64_t cluster, int n,
+                               const S *x)
 {
   if (cluster >= a.shape.clusters) return;
   const ClusterHead *h     = stage.head(n);
@@ -111,12 +122,12 @@ __device__ inline void fetch_x(const ClusterArrays &a, const Stage<S> &stage, in
   const int          own       = a.shape.square ? h->own : 0;
   S                 *to        = stage.x(n);
 
-  copy_x<S, D, 1>(
-      to, x, own, [&](int lane) { return nodes[lane]; }, [&](int k) { return ascending[k]; });
-  copy_x<S, D, D == 1 ? 2 : 3>(
-      to + own * D, x, h->halo, [&](int k) { return halo[k]; }, [&](int k) { return k; });
-  if (threadIdx.x < D) to[(own + h->halo) * D + threadIdx.x] = S(0);
-  copy_all((int4 *)stage.index(n), (const int4 *)cluster_index(a, *h), units(lists.index_count));
+  copy_x<S, D>(
+      crew, to, x, own, [&](int lane) { return nodes[lane]; }, [&](int k) { return ascending[k]; });
+  copy_x<S, D>(
+      crew, to + own * D, x, h->halo, [&](int k) { return halo[k]; }, [&](int k) { return k; });
+  if (crew.thread < D) to[(own + h->halo) * D + crew.thread] = S(0);
+  copy_all(crew, (int4 *)stage.index(n), (const int4 *)cluster_index(a, *h), units(lists.index_count));
 }
 
 } // namespace
