@@ -150,7 +150,8 @@ static void move_mirrors(const SpmvPattern *pattern, int far, double *values)
 }
 
 /* With mirrors that are equal or far, the product with rounded values is that of a plan which has these values, bit by
-   bit. One rounded value stands for two that are a correction apart: it may be next to the rounded mirror. */
+   bit: the matrix is small enough for both to share its steps among as many warps. One rounded value stands for two that
+   are a correction apart: it may be next to the rounded mirror. */
 UNIT_TEST(cluster_on_a_device_multiplies_rounded_values)
 {
   static const char *const dofs[] = {"1", "2", "3", "6"};
@@ -158,7 +159,7 @@ UNIT_TEST(cluster_on_a_device_multiplies_rounded_values)
   if (spmv_device_count(NULL) == 0) return;
   for (int d = 0; d < 4; d++)
     for (int mirrors = 0; mirrors < 3; mirrors++) { /* equal, some of them far, all near */
-      const GenSpec  spec = gen_mesh(27, 6, 5, 4, dofs[d]);
+      const GenSpec  spec = gen_mesh(27, 6, 4, 4, dofs[d]);
       UnitProblem    p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
       const int64_t  rows = p.csr.pattern.rows, nnz = p.csr.pattern.nnz;
       const int32_t *row_ptr = p.csr.pattern.row_ptr, *col = p.csr.pattern.col;
