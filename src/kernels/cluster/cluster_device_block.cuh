@@ -73,14 +73,16 @@ __device__ inline bool one_is_far(unsigned word)
 /* The slice of a step, where both are counted in a cluster. Steps are gone through one after the other. */
 struct SliceCursor {
   int slice, end, pairs_end; /* the steps where it ends, and where those with pairs do */
+  int pairs_from_steps;      /* a step with pairs is this far behind among those with pairs */
 
   __device__ void set(const ClusterSlice *slices, int number)
   {
     const ClusterSlice s = slices[number];
 
-    slice     = number;
-    end       = s.steps_before + s.steps;
-    pairs_end = s.steps_before + s.pair_steps;
+    slice            = number;
+    end              = s.steps_before + s.steps;
+    pairs_end        = s.steps_before + s.pair_steps;
+    pairs_from_steps = s.pair_steps_before - s.steps_before;
   }
   __device__ void move_to(const ClusterSlice *slices, int step)
   {

@@ -116,8 +116,8 @@ __device__ inline void leave_product(const Block<V, D, ARE> &block, const V *far
 template <typename S, int D>
 struct Steps {
   Share               share;
-  int                 lane, plane, last_own, pair_step; /* the next one with pairs, of the cluster */
-  const uint16_t     *columns;                          /* of this lane in the first step of the cluster, as products */
+  int                 lane, plane, last_own;
+  const uint16_t     *columns; /* of this lane in the first step of the cluster, as products */
   const S            *x;
   S                  *products;
   const ClusterSlice *slices;
@@ -159,16 +159,13 @@ __device__ inline void multiply_step(const ClusterArrays &a, const Stage<S> &sta
     s.at.move_to(s.slices, step);
     s.enter_slice(stage, step);
   }
-  const bool keeps = step < s.at.pairs_end;
-  S         *to    = s.products + s.pair_step * 32;
-
-  s.pair_step += keeps;
   if (!block.is_there()) return;
   add_product<S, V, D>(block.v, x, s.sum);
-  if (!keeps) return;
-  const V *far = block.has_far_mirror()
-                     ? (const V *)a.mirrors + (stage.head(n)->pair_step + s.pair_step - 1) * 32 * D * D
-                     : nullptr;
+  if (step >= s.at.pairs_end) return;
+  const int pair_step = step + s.at.pairs_from_steps;
+  S        *to        = s.products + pair_step * 32;
+  const V  *far =
+      block.has_far_mirror() ? (const V *)a.mirrors + (stage.head(n)->pair_step + pair_step) * 32 * D * D : nullptr;
   if (far) leave_product<S, V, D, ARE>(block, far, s.lane, s.own, to, s.plane);
   else leave_product<S, V, D, ARE>(block, nullptr, s.lane, s.own, to, s.plane);
 }
@@ -219,7 +216,6 @@ __device__ inline void multiply_share(const ClusterArrays &a, const Stage<S> &st
                             lane,
                             stage.at.plane,
                             h->own - 1,
-                            pair_steps_before(stage.slices(n)[at.slice], share.first),
                             stage.index(n) + lane,
                             (const S *)(stage.memory + in_register(stage.at.x + n % 2 * stage.at.x_bytes)),
                             stage.products() + lane,
