@@ -105,6 +105,11 @@ void cluster_print(const SpmvPlan *base, SpmvPrint print, void *ctx)
            (long long)s->pairs, 200 * (double)s->pairs / entries, (long long)s->long_rows, (long long)s->long_nnz);
   print(ctx, line);
   print_mirrors(p, print, ctx);
+  if (s->sharing > 0) {
+    snprintf(line, sizeof line, "index: %lld of %lld clusters share that of another", (long long)s->sharing,
+             (long long)s->clusters);
+    print(ctx, line);
+  }
   snprintf(line, sizeof line, "a product reads %.2f bytes per nonzero, x and y left out",
            base->nnz > 0 ? (double)cluster_bytes_read(p) / (double)base->nnz : 0.0);
   print(ctx, line);

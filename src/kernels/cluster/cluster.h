@@ -77,17 +77,18 @@ typedef struct {
 } ClusterSlice;
 
 /* Where a cluster on a device has its lists, all counted in numbers of 16 bits. In `index`, behind the columns: of each
-   own node, where its transposed products are listed, and where the last list ends; the lists. In `order`: of each
-   step, where its values begin, in units of CLUSTER_GRAIN lanes, and where the last ends (not with D == 1, where all
-   lanes have values); the own nodes in ascending order, by their place among the lanes. */
+   own node, where its transposed products are listed, and where the last list ends, if there are pairs; the lists. In
+   `order`: of each step, where its values begin, in units of CLUSTER_GRAIN lanes, and where the last ends (not with D
+   == 1, where all lanes have values); the own nodes in ascending order, by their place among the lanes. */
 typedef struct {
   int begins, lists, index_count, ascending, order_count; /* starts begin at 0 of order */
 } ClusterLists;
 
 SPMV_BOTH ClusterLists cluster_lists(int block, int64_t steps, int64_t own, int64_t pairs)
 {
-  const int          begins = (int)steps * CLUSTER_DEVICE_LANES, starts = block == 1 ? 0 : (int)steps + 1;
-  const ClusterLists at = {begins, begins + (int)own + 1, begins + (int)(own + pairs) + 1, starts, starts + (int)own};
+  const int          begins = (int)steps * CLUSTER_DEVICE_LANES, lists = pairs > 0 ? begins + (int)own + 1 : begins;
+  const int          starts = block == 1 ? 0 : (int)steps + 1;
+  const ClusterLists at     = {begins, lists, lists + (int)pairs, starts, starts + (int)own};
   return at;
 }
 

@@ -33,16 +33,17 @@ __device__ inline void write_rows(const Stage<S> &stage, int n, S alpha, S beta,
   const ClusterLists at       = lists_of<D>(h);
   const uint16_t    *begins = stage.index(n) + at.begins, *lists = stage.index(n) + at.lists;
   const uint16_t    *ascending = stage.order(n) + at.ascending;
+  const bool         has_pairs = h->pairs > 0;
 
   for (int i = threadIdx.x; i < h->own * D; i += blockDim.x) {
-    const int        lane = ascending[i / D], r = i % D, end = begins[lane + 1];
+    const int        lane = ascending[i / D], r = i % D, end = has_pairs ? begins[lane + 1] : 0;
     const SliceWarps warps = stage.warps()[lane / 32];
     const S         *part  = stage.sums(lane / 32, warps.first) + lane % 32 * D + r;
     S                sum   = *part;
 
     for (int w = warps.first; w < warps.last; w++) sum += *(part += stage.at.sum);
 #pragma unroll 4
-    for (int q = begins[lane]; q < end; q++) sum += products[lists[q] + r * stage.at.plane];
+    for (int q = has_pairs ? begins[lane] : 0; q < end; q++) sum += products[lists[q] + r * stage.at.plane];
     S *to = y + (int64_t)stage.nodes(n)[lane] * D + r;
     *to   = spmv_axpby(alpha, sum, beta, to);
   }

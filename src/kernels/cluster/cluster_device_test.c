@@ -68,7 +68,8 @@ static void check_refreshes(UnitProblem *p, const char *options)
 
 UNIT_TEST(cluster_on_a_device_reads_mirrors_as_they_are)
 {
-  static const char *const dofs[] = {"1", "2", "3", "6"}, *const options[] = {"size=0", "size=40 symmetry=exact"};
+  static const char *const dofs[] = {"1", "2", "3", "6"}, *const options[] = {"symmetry=exact",
+                                                                              "size=40 symmetry=exact"};
 
   if (spmv_device_count(NULL) == 0) return;
   for (int d = 0; d < 4; d++)
@@ -150,8 +151,8 @@ static void move_mirrors(const SpmvPattern *pattern, int far, double *values)
 }
 
 /* With mirrors that are equal or far, the product with rounded values is that of a plan which has these values, bit by
-   bit: the matrix is small enough for both to share its steps among as many warps. One rounded value stands for two that
-   are a correction apart: it may be next to the rounded mirror. */
+   bit: the matrix is small enough for both to share its steps among as many warps. One rounded value stands for two
+   that are a correction apart: it may be next to the rounded mirror. */
 UNIT_TEST(cluster_on_a_device_multiplies_rounded_values)
 {
   static const char *const dofs[] = {"1", "2", "3", "6"};
@@ -190,4 +191,42 @@ UNIT_TEST(cluster_on_a_device_multiplies_rounded_values)
       free(first);
       free(second);
     }
+}
+
+/* What pays on a device: pairs of blocks, where most entries are in one */
+UNIT_TEST(cluster_on_a_device_chooses_pairs_where_they_pay)
+{
+  static const char *const dofs[] = {"1", "3"};
+
+  if (spmv_device_count(NULL) == 0) return;
+  for (int d = 0; d < 2; d++) {
+    const GenSpec spec = gen_mesh(27, 6, 5, 4, dofs[d]);
+    UnitProblem   p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
+    UnitPlan      u    = unit_plan(SPMV_DEVICE, "cluster", &p.csr, "symmetry=auto");
+
+    UNIT_EQUAL(d, ((const ClusterPlan *)u.plan)->shape.pairs > 0);
+    check_product(&p, &u, GEN_EXACT);
+    unit_plan_clear(&u);
+    unit_problem_clear(&p);
+  }
+}
+
+/* The clusters of a stencil are one another, shifted */
+UNIT_TEST(cluster_on_a_device_shares_equal_lists)
+{
+  if (spmv_device_count(NULL) == 0) return;
+  for (int symmetric = 0; symmetric < 2; symmetric++) {
+    const GenSpec spec = gen_stencil(5, 48, 32, 1);
+    UnitProblem   p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
+    UnitPlan      u =
+        unit_plan(SPMV_DEVICE, "cluster", &p.csr, "size=48 partition=ranges symmetry=%s", symmetric ? "exact" : "none");
+    const ClusterShape *s = &((const ClusterPlan *)u.plan)->shape;
+
+    UNIT_EQUAL(32, s->clusters);
+    UNIT_EQUAL(29, s->sharing); /* all but the first, the last, and one between them */
+    check_product(&p, &u, GEN_EXACT);
+    unit_check_extracted(&p, &u);
+    unit_plan_clear(&u);
+    unit_problem_clear(&p);
+  }
 }

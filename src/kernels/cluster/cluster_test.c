@@ -313,3 +313,24 @@ UNIT_TEST(cluster_takes_pairs_where_there_are_many)
     unit_problem_clear(&p);
   }
 }
+
+/* Clusters of a stencil are one another, shifted, and share their lists; those of an unstructured mesh are not */
+UNIT_TEST(cluster_shares_equal_lists)
+{
+  const GenSpec specs[] = {gen_stencil(5, 48, 32, 1), gen_tetrahedra(8, GEN_P1, GEN_RCM, 1)};
+
+  for (int i = 0; i < 2; i++) {
+    UnitProblem         p    = unit_problem(&specs[i], SPMV_I32, SPMV_F64);
+    UnitPlan            u    = unit_plan(SPMV_HOST, "cluster", &p.csr, "size=48 partition=ranges symmetry=exact");
+    const ClusterPlan  *plan = plan_of(&u);
+    const ClusterShape *s    = &plan->shape;
+
+    UNIT_EQUAL(i == 0 ? 29 : 0, s->sharing); /* all but the first, the last, and one between them */
+    for (int64_t c = 2; i == 0 && c < s->clusters - 1; c++)
+      UNIT_EQUAL(plan->clusters[1].index, plan->clusters[c].index);
+    unit_check_products(&p, &u, mult_by);
+    unit_check_extracted(&p, &u);
+    unit_plan_clear(&u);
+    unit_problem_clear(&p);
+  }
+}

@@ -145,11 +145,11 @@ static void write_lists(const ClusterTarget *to, const ClusterLocal *l, const Cl
     }
   }
   if (to->block > 1) *starts = (uint16_t)start;
-  for (int64_t lane = 0; lane < l->own; lane++) {
+  for (int64_t lane = 0; lane < l->own && h->pairs > 0; lane++) {
     *begins++ = (uint16_t)begin;
     begin += l->nodes[lane].collected;
   }
-  *begins = (uint16_t)begin;
+  if (h->pairs > 0) *begins = (uint16_t)begin;
   for (int64_t number = 0; number < l->own; number++) to->order[lists.ascending + number] = (uint16_t)l->lane[number];
 }
 
