@@ -11,7 +11,7 @@ typedef struct {
   int64_t          rows, cols, nnz;
   const char      *format;
   int              accepted;
-  int64_t          bytes, work_bytes;
+  int64_t          bytes, work_bytes, pairs, corrected;
   SpmvPatternFacts facts;
   double           seconds;
 } Measured;
@@ -24,7 +24,8 @@ enum { COUNT = sizeof measured / sizeof measured[0] };
 
 static SpmvWorkload workload_of(const Measured *m)
 {
-  return (SpmvWorkload){m->space, m->format, m->rows, m->cols, m->nnz, m->bytes, m->work_bytes, m->facts};
+  return (SpmvWorkload){m->space,      m->format, m->rows,      m->cols, m->nnz, m->bytes,
+                        m->work_bytes, m->pairs,  m->corrected, m->facts};
 }
 
 UNIT_TEST(predictions_grow_with_every_number)
@@ -96,12 +97,13 @@ UNIT_TEST(the_least_workload_is_a_bound)
     const SpmvPattern  pattern = {.rows = m->rows, .cols = m->cols, .nnz = m->nnz, .index_type = SPMV_I32};
     const SpmvFormat  *format  = spmv_format_find(m->format);
     const SpmvWorkload w       = workload_of(m);
-    SpmvWorkload       least;
+    SpmvOptions        options;
     SpmvPrediction     p, q;
 
     if (!format) continue; /* CSR by others */
-    spmv_workload_least(format, &pattern, SPMV_F64, m->space, &m->facts, &least);
-    UNIT_CHECK(spmv_predict(&least, &m->machine, &p) && spmv_predict(&w, &m->machine, &q));
+    spmv_options_init(&options, format);
+    UNIT_CHECK(spmv_predict_least(&options, &pattern, SPMV_F64, m->space, &m->facts, &m->machine, &p));
+    UNIT_CHECK(spmv_predict(&w, &m->machine, &q));
     UNIT_CHECK(p.product <= q.product && p.convert == q.convert);
   }
 }

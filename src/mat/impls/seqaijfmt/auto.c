@@ -81,13 +81,11 @@ static PetscErrorCode PredictParent(const Mat_AIJFmt *s, const SpmvPattern *patt
 static PetscErrorCode PredictFormat(Mat_AIJFmt *s, const SpmvPattern *pattern, const SpmvPatternFacts *facts,
                                     const SpmvMachine *machine, AIJFmtCandidate *c)
 {
-  SpmvOptions  options = s->format_options;
   SpmvAnalysis analysis;
   SpmvWorkload work;
 
   PetscFunctionBegin;
-  if (AIJFmtIsAuto(s)) spmv_options_init(&options, c->format);
-  if (spmv_analyze(c->format, pattern, AIJFMT_SCALAR, &options, &s->exec, &analysis)) {
+  if (spmv_analyze(c->format, pattern, AIJFMT_SCALAR, &c->options, &s->exec, &analysis)) {
     PetscCall(PetscStrncpy(c->reason, s->exec.message, sizeof c->reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -106,11 +104,10 @@ static PetscErrorCode PredictFormat(Mat_AIJFmt *s, const SpmvPattern *pattern, c
 static PetscErrorCode PredictBestCase(const Mat_AIJFmt *s, const SpmvPattern *pattern, const SpmvPatternFacts *facts,
                                       const SpmvMachine *machine, AIJFmtCandidate *c)
 {
-  SpmvWorkload work;
-
   PetscFunctionBegin;
-  spmv_workload_least(c->format, pattern, AIJFMT_SCALAR, s->exec.space, facts, &work);
-  c->known = spmv_predict(&work, machine, &c->predicted) ? PETSC_TRUE : PETSC_FALSE;
+  c->known = spmv_predict_least(&c->options, pattern, AIJFMT_SCALAR, s->exec.space, facts, machine, &c->predicted)
+                 ? PETSC_TRUE
+                 : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
