@@ -233,10 +233,11 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
       fprintf(json,
               "%s\n    {\"name\": \"%s\", \"own\": %s, \"accepted\": %s, \"bytes\": %lld, \"min_ms\": %.4f, "
               "\"median_ms\": %.4f, \"gb_per_s\": %.3f, \"speed_vs_aij\": %.3f, \"speed_vs_aij_no_inodes\": %.3f, "
-              "\"read_bytes\": %lld, \"pairs\": %lld, \"corrected\": %lld, \"work_bytes\": %lld, \"analyze_ms\": %.2f, \"build_ms\": %.2f, \"update_ms\": %.2f}",
+              "\"read_bytes\": %lld, \"pairs\": %lld, \"corrected\": %lld, \"work_bytes\": %lld, \"analyze_ms\": %.2f, "
+              "\"build_ms\": %.2f, \"update_ms\": %.2f}",
               i ? "," : "", s->name, s->plan ? "true" : "false", !s->plan || s->analysis.accepted ? "true" : "false",
-              (long long)s->bytes, min, median, gb_s, of_aij, of_plain,
-              (long long)s->read_bytes, (long long)s->analysis.memory.pairs, (long long)s->analysis.memory.corrected,
+              (long long)s->bytes, min, median, gb_s, of_aij, of_plain, (long long)s->read_bytes,
+              (long long)s->analysis.memory.pairs, (long long)s->analysis.memory.corrected,
               (long long)(s->plan ? s->plan->memory.work_bytes : 0), s->analyze_ms, s->build_ms, s->update_ms);
   }
   if (json) fprintf(json, "]}");

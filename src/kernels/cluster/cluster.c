@@ -76,7 +76,7 @@ static void least(const SpmvOptions *wanted, const SpmvPattern *pattern, SpmvSca
 {
   const ClusterSymmetry symmetry = (ClusterSymmetry)wanted->value[CLUSTER_OPTION_SYMMETRY];
   const int64_t         block = cluster_likely_block(pattern), blocks = pattern->nnz / (block * block);
-  const int64_t         pairs = paired && symmetry != CLUSTER_NONE ? blocks / 2 : 0;
+  const int64_t         pairs      = paired && symmetry != CLUSTER_NONE ? blocks / 2 : 0;
   const int64_t         correction = symmetry == CLUSTER_DECLARED ? 0 : block * block;
 
   memory->pairs       = pairs;

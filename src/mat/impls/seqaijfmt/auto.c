@@ -175,8 +175,12 @@ static PetscErrorCode PredictAll(Mat A, Mat_AIJFmt *s, const SpmvPattern *patter
   if (s->exec.space == SPMV_HOST) spmv_pattern_facts(pattern, &facts);
   choice->count = AIJFmtIsAuto(s) ? PetscMin(spmv_format_count() + 1, AIJFMT_CANDIDATES_MAX) : 2;
   for (int i = 0; i < choice->count; i++) {
-    PetscCall(PetscMemzero(&choice->candidate[i], sizeof choice->candidate[i]));
-    choice->candidate[i].format = i == 0 ? NULL : AIJFmtIsAuto(s) ? spmv_format_get(i - 1) : s->format_options.format;
+    AIJFmtCandidate *c = &choice->candidate[i];
+
+    PetscCall(PetscMemzero(c, sizeof *c));
+    if (i > 0 && AIJFmtIsAuto(s)) PetscCall(AIJFmtDefaultOptions(A, spmv_format_get(i - 1), &c->options));
+    else if (i > 0) c->options = s->format_options;
+    c->format = c->options.format;
   }
   PetscCall(PredictParent(s, pattern, &facts, &machine, &choice->candidate[0]));
   SetCost(s, &choice->candidate[0]);
@@ -188,9 +192,8 @@ static PetscErrorCode PredictAll(Mat A, Mat_AIJFmt *s, const SpmvPattern *patter
 PetscErrorCode AIJFmtChooseCandidate(AIJFmtChoice *choice, int i)
 {
   PetscFunctionBegin;
-  choice->chosen         = i;
-  choice->options.format = NULL;
-  if (choice->candidate[i].format) spmv_options_init(&choice->options, choice->candidate[i].format);
+  choice->chosen  = i;
+  choice->options = choice->candidate[i].options;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,7 +308,9 @@ fraction of a second, and kept in the folder petscpack of `XDG_CACHE_HOME` or ~/
    measured times.
 
    The choice holds until the pattern changes; new values change nothing. The formats have their default options; name
-   the type to set others. The pages docs/choosing.md and docs/options/aijauto.md say more.
+   the type to set others. `MATAIJCLUSTER` takes symmetric pairs of entries only where PETSc knows the matrix to be
+   symmetric, see `MatSetOption()` with `MAT_SYMMETRIC` or `MAT_SPD`. The pages docs/choosing.md and
+docs/options/aijauto.md say more.
 
 .seealso: `MatAIJFmtSetOption()`, `MatAIJAutoGetFormat()`, `PetscPackSetMachine()`, `MATAIJRBP`, `MATAIJ`
 M*/

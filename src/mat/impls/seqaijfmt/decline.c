@@ -73,7 +73,8 @@ PetscErrorCode AIJFmtTimeLimitCheck(const Mat_AIJFmt *s, const AIJFmtTimeLimit *
   PetscCall(PetscSNPrintf(reason, SPMV_MESSAGE_MAX,
                           "format %s: a product in %.2e s%s predicted, %.2e s by the parent type; "
                           "-mat_aijfmt_decline measured tries both, bytes packs, -mat_type aijauto chooses",
-                          s->format_options.format->name, predicted.product, analysis ? "" : " or more", limit->parent));
+                          s->format_options.format->name, predicted.product, analysis ? "" : " or more",
+                          limit->parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
