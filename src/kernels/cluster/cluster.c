@@ -162,6 +162,9 @@ static const SpmvSlots host_slots = {
 where there are enough pairs, products and values are those of the matrix to the last bit of every entry. With
 `declared` a pair has one value, also where rounding errors of the assembly have made the two differ.
 
+   A conversion takes as long as hundreds of products or more. `-mat_view ::ascii_info` says after how many it has paid
+   against `MATAIJRBP`, as predicted for a reference machine; it is silent on processors that were not measured.
+
    `declared` is for matrices that are known to be symmetric, see `MatSetOption()` with `MAT_SYMMETRIC` or `MAT_SPD`;
    for others it is taken as `exact`.
 

@@ -166,6 +166,7 @@ static PetscErrorCode PredictFormats(Mat_AIJFmt *s, const SpmvPattern *pattern, 
 /* Predicts all candidates. The first is the parent type. */
 static PetscErrorCode PredictAll(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtChoice *choice)
 {
+  const PetscBool  tries = AIJFmtIsAuto(s) && s->format_options.value[AIJAUTO_TRIAL] > 0 ? PETSC_TRUE : PETSC_FALSE;
   SpmvPatternFacts facts = {.repeated = 0};
   SpmvMachine      machine;
 
@@ -178,7 +179,7 @@ static PetscErrorCode PredictAll(Mat A, Mat_AIJFmt *s, const SpmvPattern *patter
     AIJFmtCandidate *c = &choice->candidate[i];
 
     PetscCall(PetscMemzero(c, sizeof *c));
-    if (i > 0 && AIJFmtIsAuto(s)) PetscCall(AIJFmtDefaultOptions(A, spmv_format_get(i - 1), &c->options));
+    if (i > 0 && AIJFmtIsAuto(s)) PetscCall(AIJFmtDefaultOptions(A, spmv_format_get(i - 1), tries, &c->options));
     else if (i > 0) c->options = s->format_options;
     c->format = c->options.format;
   }

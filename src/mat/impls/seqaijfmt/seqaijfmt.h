@@ -262,7 +262,7 @@ PETSC_INTERN PetscErrorCode AIJFmtPaysText(Mat, const Mat_AIJFmt *, char[], size
 
 /* symmetry.c */
 PETSC_INTERN PetscErrorCode AIJFmtTrustedOptions(Mat, Mat_AIJFmt *, SpmvOptions *);
-PETSC_INTERN PetscErrorCode AIJFmtDefaultOptions(Mat, const SpmvFormat *, SpmvOptions *);
+PETSC_INTERN PetscErrorCode AIJFmtDefaultOptions(Mat, const SpmvFormat *, PetscBool, SpmvOptions *);
 PETSC_INTERN PetscErrorCode AIJFmtTrustHasChanged(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtTellSymmetry(Mat, Mat diagonal);
 

@@ -57,8 +57,8 @@ PetscErrorCode AIJFmtTrustedOptions(Mat A, Mat_AIJFmt *s, SpmvOptions *options)
 }
 
 /* The options that aijauto gives to a format: the defaults. Predictions of pairs expect values that are nearly
-   symmetric, so there are none where nothing is known of the values. */
-PetscErrorCode AIJFmtDefaultOptions(Mat A, const SpmvFormat *format, SpmvOptions *options)
+   symmetric, so there are none where nothing is known of the values and no product will be measured. */
+PetscErrorCode AIJFmtDefaultOptions(Mat A, const SpmvFormat *format, PetscBool is_measured, SpmvOptions *options)
 {
   char      message[SPMV_MESSAGE_MAX];
   PetscBool known;
@@ -67,7 +67,7 @@ PetscErrorCode AIJFmtDefaultOptions(Mat A, const SpmvFormat *format, SpmvOptions
   spmv_options_init(options, format);
   PetscCall(IsKnownSymmetric(A, &known));
   /* Formats without the option refuse it, and stay as they are */
-  if (!known) (void)spmv_options_set_text(options, key_of_symmetry, unpaired, message);
+  if (!known && !is_measured) (void)spmv_options_set_text(options, key_of_symmetry, unpaired, message);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
