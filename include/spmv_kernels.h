@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 5
+#define SPMV_ABI 6
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -135,7 +135,8 @@ typedef struct {
   int64_t       bytes;
 } SpmvArrayInfo;
 
-/* The memory of a plan. total_bytes is the sum over arrays; borrowed arrays count, structs of a few bytes do not. */
+/* The memory of a plan, and what a product makes of it. total_bytes is the sum over arrays; borrowed arrays count,
+   structs of a few bytes do not. unread_bytes and corrected may depend on values: an analysis estimates them. */
 typedef struct {
   int           count;
   SpmvArrayInfo array[SPMV_ARRAYS_MAX];
@@ -145,6 +146,9 @@ typedef struct {
   int64_t       csr_bytes;     /* the CSR it replaces: nnz values, nnz columns, rows+1 pointers */
   int64_t       work_bytes;    /* size of the work of a product, in the plan's space */
   int64_t       host_bytes;    /* of total_bytes, what a plan on the device keeps in host memory */
+  int64_t       unread_bytes;  /* of total_bytes, what a product leaves alone */
+  int64_t       pairs;         /* lanes that a product takes for symmetric pairs of blocks, of which it reads one */
+  int64_t       corrected;     /* of these, those whose other block is the one read and a correction */
 } SpmvMemory;
 
 /* The result of an analysis of a pattern. spmv_analyze() sets all fields but memory and reason before it calls the
@@ -159,7 +163,7 @@ typedef struct {
   int64_t                  rows, cols, nnz;
   int                      accepted; /* 0: plain CSR is at least as good, and reason says why */
   char                     reason[SPMV_MESSAGE_MAX];
-  SpmvMemory               memory; /* exactly what the plan will have in its field memory */
+  SpmvMemory               memory; /* what the plan will have in its field memory, exactly but for estimates */
   void                    *data;
 } SpmvAnalysis;
 
@@ -174,6 +178,10 @@ typedef struct SpmvFormat {
   const char             *name, *summary;
   const SpmvOptionDesc   *options;
   const struct SpmvSlots *host, *device; /* what it does in each space; NULL: it has no plans there */
+  /* May be NULL: then a plan has all values. Sets total_bytes, pairs and corrected of an empty memory to the least that
+     a product may read, without an analysis: with no pairs at all, or with all that are possible (paired). A pattern
+     may lie on the device, or have no arrays. */
+  void (*least)(const SpmvOptions *, const SpmvPattern *, SpmvScalar, int paired, SpmvMemory *);
 } SpmvFormat;
 
 /* Number of formats, and the i-th in the order of formats.def (NULL outside 0 .. count-1) */

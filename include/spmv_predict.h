@@ -43,7 +43,8 @@ typedef struct {
   SpmvSpace        space;
   const char      *format; /* of libspmvpack, or SPMV_PARENT_CSR */
   int64_t          rows, cols, nnz;
-  int64_t          bytes, work_bytes; /* of the arrays, and of the work of a product */
+  int64_t          bytes, work_bytes; /* that the product reads of the arrays, and of its work */
+  int64_t          pairs, corrected;  /* of SpmvMemory */
   SpmvPatternFacts facts;             /* the host's model alone reads them */
 } SpmvWorkload;
 
@@ -57,14 +58,10 @@ typedef struct {
 /* Reads a pattern that lies on the host */
 SPMV_API void spmv_pattern_facts(const SpmvPattern *, SpmvPatternFacts *);
 
-/* The workload of a plan that the analysis would have, and of CSR */
+/* The workload of a plan that the analysis would have, of a plan, and of CSR */
 SPMV_API void spmv_workload(const SpmvAnalysis *, const SpmvPatternFacts *, SpmvWorkload *);
+SPMV_API void spmv_workload_plan(const SpmvPlan *, const SpmvPatternFacts *, SpmvWorkload *);
 SPMV_API void spmv_workload_csr(const SpmvPattern *, SpmvScalar, SpmvSpace, const SpmvPatternFacts *, SpmvWorkload *);
-/* The least workload that a plan of the format can have: its values are all of its arrays. A prediction from it is not
-   above that from the analysis; of the conversion it is the same. */
-SPMV_API void spmv_workload_least(const SpmvFormat *, const SpmvPattern *, SpmvScalar, SpmvSpace,
-                                  const SpmvPatternFacts *, SpmvWorkload *);
-
 /* A format should be predicted to be faster than CSR by others by this factor before it is taken, as predictions err by
    so much */
 #define SPMV_PREDICT_MARGIN 1.15
@@ -77,6 +74,10 @@ SPMV_API void spmv_workload_least(const SpmvFormat *, const SpmvPattern *, SpmvS
 /* Predicts a product. 0 when there are no constants for the format: then prediction is what its bytes alone take, which
    no product can beat, and nothing is known about conversions. */
 SPMV_API int spmv_predict(const SpmvWorkload *, const SpmvMachine *, SpmvPrediction *);
+/* The same without an analysis, for the least that a plan with these options may read, which is its values, of some
+   formats not even all of them. The product is not above that of the analysis; the conversion is the same. */
+SPMV_API int spmv_predict_least(const SpmvOptions *, const SpmvPattern *, SpmvScalar, SpmvSpace,
+                                const SpmvPatternFacts *, const SpmvMachine *, SpmvPrediction *);
 
 /* Measures the machine for plans in exec->space: a tenth of a second on the host, less on the GPU, and 64 MiB there,
    for as long as it takes */

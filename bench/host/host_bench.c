@@ -32,7 +32,7 @@ typedef struct {
   SpmvPlan    *plan;
   void        *work;
   Mat          peer;
-  int64_t      bytes;
+  int64_t      bytes, read_bytes; /* of all arrays, and of what a product reads of them, as the analysis expects */
   double       analyze_ms, build_ms, update_ms;
   double       ms[MAX_ROUNDS];
 } Subject;
@@ -103,6 +103,7 @@ static PetscErrorCode PrepareFormat(const char *text, const HostMatrix *matrix, 
   s->build_ms   = t[2] - t[1];
   s->update_ms  = options.format->caps & SPMV_CAP_UPDATE ? t[3] - t[2] : 0;
   s->bytes      = s->plan->memory.total_bytes;
+  s->read_bytes = s->bytes - s->analysis.memory.unread_bytes;
   CallSpmv(&s->exec, spmv_alloc(&s->exec, SPMV_HOST, s->plan->memory.work_bytes, "work", &s->work));
   PetscFunctionReturn(0);
 }
@@ -116,7 +117,7 @@ static PetscErrorCode PreparePeer(const char *name, const HostMatrix *matrix, Su
   PetscCall(MatAssemblyBegin(s->peer, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(s->peer, MAT_FINAL_ASSEMBLY));
   if (!strcmp(name, "aijperm")) PetscCall(MatConvert(s->peer, MATSEQAIJPERM, MAT_INPLACE_MATRIX, &s->peer));
-  s->bytes = spmv_csr_bytes(&matrix->csr.pattern, matrix->csr.scalar_type);
+  s->bytes = s->read_bytes = spmv_csr_bytes(&matrix->csr.pattern, matrix->csr.scalar_type);
   PetscFunctionReturn(0);
 }
 
@@ -232,9 +233,11 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
       fprintf(json,
               "%s\n    {\"name\": \"%s\", \"own\": %s, \"accepted\": %s, \"bytes\": %lld, \"min_ms\": %.4f, "
               "\"median_ms\": %.4f, \"gb_per_s\": %.3f, \"speed_vs_aij\": %.3f, \"speed_vs_aij_no_inodes\": %.3f, "
-              "\"work_bytes\": %lld, \"analyze_ms\": %.2f, \"build_ms\": %.2f, \"update_ms\": %.2f}",
+              "\"read_bytes\": %lld, \"pairs\": %lld, \"corrected\": %lld, \"work_bytes\": %lld, \"analyze_ms\": %.2f, "
+              "\"build_ms\": %.2f, \"update_ms\": %.2f}",
               i ? "," : "", s->name, s->plan ? "true" : "false", !s->plan || s->analysis.accepted ? "true" : "false",
-              (long long)s->bytes, min, median, gb_s, of_aij, of_plain,
+              (long long)s->bytes, min, median, gb_s, of_aij, of_plain, (long long)s->read_bytes,
+              (long long)s->analysis.memory.pairs, (long long)s->analysis.memory.corrected,
               (long long)(s->plan ? s->plan->memory.work_bytes : 0), s->analyze_ms, s->build_ms, s->update_ms);
   }
   if (json) fprintf(json, "]}");

@@ -42,6 +42,8 @@ static void check_report_sums(ConfRun *run, const SpmvMemory *m, const char *wha
   report_check(r,
                m->host_bytes >= 0 && m->host_bytes <= m->total_bytes && (!m->host_bytes || run->space == SPMV_DEVICE),
                what, "host_bytes %lld", (long long)m->host_bytes);
+  report_check(r, m->unread_bytes >= 0 && m->unread_bytes <= m->total_bytes, what, "unread_bytes %lld",
+               (long long)m->unread_bytes);
 }
 
 static int same_memory(const SpmvMemory *a, const SpmvMemory *b)

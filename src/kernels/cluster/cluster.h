@@ -159,6 +159,8 @@ int64_t    cluster_bytes_read(const ClusterPlan *);
 SpmvStatus cluster_alloc(ClusterPlan *, SpmvExec *);
 void       cluster_free_arrays(SpmvPlan *);
 void       cluster_print(const SpmvPlan *, SpmvPrint print, void *ctx);
+/* Unknowns of a node as the first rows tell them, at most 6; 6 where a pattern cannot be read on the host */
+int cluster_likely_block(const SpmvPattern *);
 /* Decides what the mirrors of a plan are, from its counts of differing scalars */
 void cluster_decide_mirrors(ClusterPlan *);
 

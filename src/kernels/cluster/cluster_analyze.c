@@ -231,6 +231,9 @@ void cluster_memory(const ClusterShape *s, SpmvScalar scalar, SpmvMemory *memory
   memory->padding_bytes = (s->value_lanes - (s->entries - s->pairs)) * block * S;
   if (s->declared) memory->omitted_bytes = s->pairs * block * S;
   else memory->padding_bytes += (s->pair_steps * s->lanes - s->pairs) * block * S;
+  memory->unread_bytes = memory->total_bytes - cluster_product_bytes(s, scalar);
+  memory->pairs        = s->pair_steps * s->lanes;
+  memory->corrected    = s->declared ? 0 : memory->pairs;
 }
 
 /* Bytes that a product reads, with so many for the mirrors of one lane of a pair step */

@@ -38,19 +38,36 @@ static void fill_range(void *reading, int range, int ranges)
   else w->longest[range] = fill_graph_i32(w->pattern, w->graph, begin, end);
 }
 
+enum { COUNT = 3 };
+static const int BLOCKS[COUNT] = {6, 3, 2};
+
 /* The largest block that the whole matrix consists of. A wrong size shows in the first rows, as a rule. */
 static int find_block(Reading *w, SpmvThreads *threads)
 {
-  static const int   sizes[] = {6, 3, 2};
-  const SpmvPattern *p       = w->pattern;
+  const SpmvPattern *p = w->pattern;
 
-  for (int i = 0; i < 3 && p->nnz > 0; i++) {
-    w->block = sizes[i];
+  for (int i = 0; i < COUNT && p->nnz > 0; i++) {
+    w->block = BLOCKS[i];
     if (p->rows % w->block || p->cols % w->block) continue;
     w->differs = 0;
     check_range(w, 0, RANGES);
     if (!w->differs) cluster_share(threads, check_range, w, RANGES);
     if (!w->differs) return w->block;
+  }
+  return 1;
+}
+
+int cluster_likely_block(const SpmvPattern *p)
+{
+  Reading w = {.pattern = p};
+
+  if (p->nnz > 0 && (p->space != SPMV_HOST || !p->row_ptr)) return BLOCKS[0];
+  for (int i = 0; i < COUNT && p->nnz > 0; i++) {
+    w.block = BLOCKS[i];
+    if (p->rows % w.block || p->cols % w.block) continue;
+    w.differs = 0;
+    check_range(&w, 0, RANGES);
+    if (!w.differs) return w.block;
   }
   return 1;
 }

@@ -13,6 +13,8 @@ void cluster_decide_mirrors(ClusterPlan *plan)
 
   if (plan->shape.declared || plan->unequal == 0) plan->mirrors_are = CLUSTER_EQUAL;
   else plan->mirrors_are = plan->far * MOST_FAR > scalars ? CLUSTER_FULL : CLUSTER_CORRECTED;
+  plan->base.memory.unread_bytes = plan->base.memory.total_bytes - cluster_bytes_read(plan);
+  plan->base.memory.corrected    = plan->mirrors_are == CLUSTER_CORRECTED ? plan->base.memory.pairs : 0;
 }
 
 /* Which of its node's entries an entry is, or -1 for padding: entry `at` of places */

@@ -20,6 +20,12 @@ void spmv_memory_add(SpmvMemory *memory, const char *name, SpmvArrayKind kind, i
   memory->total_bytes += bytes;
 }
 
+void spmv_memory_add_unread(SpmvMemory *memory, const char *name, SpmvArrayKind kind, int64_t bytes)
+{
+  spmv_memory_add(memory, name, kind, bytes);
+  memory->unread_bytes += bytes;
+}
+
 static SpmvStatus check_capabilities(const SpmvFormat *format, const SpmvPattern *p, SpmvScalar scalar, SpmvExec *exec)
 {
   const uint32_t caps = format->caps;

@@ -14,6 +14,7 @@ typedef struct {
   double        rows, uneven; /* rows at the rate of the machine */
   double        nonzeros, repeated, loose;                              /* and nonzeros */
   double        far;                                                    /* cache lines of x from memory */
+  double        pairs, corrected;                                       /* lanes of symmetric pairs */
   double        convert_launches, convert_start, convert_rows, convert; /* of a conversion: start is in nonzeros */
   double        refresh_launches, refresh;                              /* of a refresh; per nonzero */
 } Constants;
@@ -36,16 +37,35 @@ static const Constants *constants_of(const SpmvWorkload *w, SpmvProcessor proces
   return NULL;
 }
 
+/* What memory tells of a product; sizes and facts are set */
+static void add_memory(const SpmvMemory *memory, SpmvWorkload *w)
+{
+  w->bytes      = memory->total_bytes - memory->unread_bytes;
+  w->work_bytes = memory->work_bytes;
+  w->pairs      = memory->pairs;
+  w->corrected  = memory->corrected;
+}
+
 void spmv_workload(const SpmvAnalysis *analysis, const SpmvPatternFacts *facts, SpmvWorkload *w)
 {
-  *w = (SpmvWorkload){.space      = analysis->space,
-                      .format     = analysis->format->name,
-                      .rows       = analysis->rows,
-                      .cols       = analysis->cols,
-                      .nnz        = analysis->nnz,
-                      .bytes      = analysis->memory.total_bytes,
-                      .work_bytes = analysis->memory.work_bytes,
-                      .facts      = *facts};
+  *w = (SpmvWorkload){.space  = analysis->space,
+                      .format = analysis->format->name,
+                      .rows   = analysis->rows,
+                      .cols   = analysis->cols,
+                      .nnz    = analysis->nnz,
+                      .facts  = *facts};
+  add_memory(&analysis->memory, w);
+}
+
+void spmv_workload_plan(const SpmvPlan *plan, const SpmvPatternFacts *facts, SpmvWorkload *w)
+{
+  *w = (SpmvWorkload){.space  = plan->space,
+                      .format = plan->format->name,
+                      .rows   = plan->rows,
+                      .cols   = plan->cols,
+                      .nnz    = plan->nnz,
+                      .facts  = *facts};
+  add_memory(&plan->memory, w);
 }
 
 void spmv_workload_csr(const SpmvPattern *pattern, SpmvScalar scalar, SpmvSpace space, const SpmvPatternFacts *facts,
@@ -58,14 +78,6 @@ void spmv_workload_csr(const SpmvPattern *pattern, SpmvScalar scalar, SpmvSpace 
                       .nnz    = pattern->nnz,
                       .bytes  = spmv_csr_bytes(pattern, scalar),
                       .facts  = *facts};
-}
-
-void spmv_workload_least(const SpmvFormat *format, const SpmvPattern *pattern, SpmvScalar scalar, SpmvSpace space,
-                         const SpmvPatternFacts *facts, SpmvWorkload *w)
-{
-  spmv_workload_csr(pattern, scalar, space, facts, w);
-  w->format = format->name;
-  w->bytes  = pattern->nnz * (int64_t)(scalar == SPMV_F64 ? sizeof(double) : sizeof(float));
 }
 
 /* Seconds to read all arrays and x, and to write y */
@@ -86,10 +98,33 @@ int spmv_predict(const SpmvWorkload *w, const SpmvMachine *m, SpmvPrediction *p)
   p->product = m->launch * (c->launches + (w->work_bytes > 0 ? c->sums : 0)) + c->bytes * read_all(w, m) +
                (c->work * (double)w->work_bytes + c->far * CACHE_LINE * (double)f->far) / m->bandwidth +
                (c->rows * (double)w->rows + c->uneven * (double)f->uneven + c->nonzeros * (double)w->nnz +
-                c->repeated * (double)f->repeated + c->loose * (double)f->loose) /
+                c->repeated * (double)f->repeated + c->loose * (double)f->loose + c->pairs * (double)w->pairs +
+                c->corrected * (double)w->corrected) /
                    m->rate;
   p->convert = m->launch * c->convert_launches +
                (c->convert_start + c->convert_rows * (double)w->rows + c->convert * (double)w->nnz) / m->rate;
   p->refresh = m->launch * c->refresh_launches + c->refresh * (double)w->nnz / m->rate;
   return 1;
+}
+
+int spmv_predict_least(const SpmvOptions *options, const SpmvPattern *pattern, SpmvScalar scalar, SpmvSpace space,
+                       const SpmvPatternFacts *facts, const SpmvMachine *machine, SpmvPrediction *p)
+{
+  const SpmvFormat *format = options->format;
+  SpmvWorkload      w;
+  SpmvPrediction    paired;
+
+  spmv_workload_csr(pattern, scalar, space, facts, &w);
+  w.format = format->name;
+  w.bytes  = pattern->nnz * spmv_scalar_bytes(scalar);
+  if (!format->least) return spmv_predict(&w, machine, p);
+
+  SpmvMemory least[2] = {{.count = 0}, {.count = 0}};
+  for (int all = 0; all < 2; all++) format->least(options, pattern, scalar, all, &least[all]);
+  add_memory(&least[1], &w);
+  (void)spmv_predict(&w, machine, &paired);
+  add_memory(&least[0], &w);
+  const int known = spmv_predict(&w, machine, p);
+  if (paired.product < p->product) p->product = paired.product; /* pairs may cost more than they save */
+  return known;
 }

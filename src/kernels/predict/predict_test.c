@@ -1,5 +1,6 @@
 /* The model: predictions grow with bytes, choices of measured matrices, facts of patterns, and a probe that answers. */
 #include "unit.h"
+#include "unit_plan.h"
 #include <spmv_predict.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ typedef struct {
   int64_t          rows, cols, nnz;
   const char      *format;
   int              accepted;
-  int64_t          bytes, work_bytes;
+  int64_t          bytes, work_bytes, pairs, corrected;
   SpmvPatternFacts facts;
   double           seconds;
 } Measured;
@@ -24,7 +25,8 @@ enum { COUNT = sizeof measured / sizeof measured[0] };
 
 static SpmvWorkload workload_of(const Measured *m)
 {
-  return (SpmvWorkload){m->space, m->format, m->rows, m->cols, m->nnz, m->bytes, m->work_bytes, m->facts};
+  return (SpmvWorkload){m->space, m->format,     m->rows,  m->cols,      m->nnz,
+                        m->bytes, m->work_bytes, m->pairs, m->corrected, m->facts};
 }
 
 UNIT_TEST(predictions_grow_with_every_number)
@@ -42,6 +44,8 @@ UNIT_TEST(predictions_grow_with_every_number)
     more.rows++;
     more.nnz++;
     more.work_bytes++;
+    more.pairs++;
+    more.corrected++;
     more.facts = (SpmvPatternFacts){w.facts.repeated + 1, w.facts.loose + 1, w.facts.uneven + 1, w.facts.far + 1};
     p          = q;
     UNIT_CHECK(spmv_predict(&more, &measured[i].machine, &q) && q.product > p.product && q.convert >= p.convert);
@@ -96,14 +100,58 @@ UNIT_TEST(the_least_workload_is_a_bound)
     const SpmvPattern  pattern = {.rows = m->rows, .cols = m->cols, .nnz = m->nnz, .index_type = SPMV_I32};
     const SpmvFormat  *format  = spmv_format_find(m->format);
     const SpmvWorkload w       = workload_of(m);
-    SpmvWorkload       least;
+    SpmvOptions        options;
     SpmvPrediction     p, q;
 
     if (!format) continue; /* CSR by others */
-    spmv_workload_least(format, &pattern, SPMV_F64, m->space, &m->facts, &least);
-    UNIT_CHECK(spmv_predict(&least, &m->machine, &p) && spmv_predict(&w, &m->machine, &q));
+    spmv_options_init(&options, format);
+    UNIT_CHECK(spmv_predict_least(&options, &pattern, SPMV_F64, m->space, &m->facts, &m->machine, &p));
+    UNIT_CHECK(spmv_predict(&w, &m->machine, &q));
     UNIT_CHECK(p.product <= q.product && p.convert == q.convert);
   }
+}
+
+/* Cluster, with three unknowns per node, by what is made of its pairs and by what the values turn out to be */
+UNIT_TEST(pairs_are_predicted_by_what_a_product_reads)
+{
+  static const char *const symmetry[] = {"declared", "exact", "none"};
+  static const int         ulps[]     = {0, 3, -1}; /* equal, corrected, read in full */
+  const GenSpec            spec       = gen_mesh(27, 6, 6, 6, "3");
+  const SpmvPatternFacts   facts      = {.loose = 0};
+  UnitProblem              p          = unit_problem(&spec, SPMV_I32, SPMV_F64);
+  int64_t                  expected[3], of_plan[3];
+  SpmvWorkload             w;
+  SpmvMachine              machine;
+  SpmvPrediction           least, predicted;
+
+  spmv_machine_reference(&machine, SPMV_HOST, SPMV_PROCESSOR_AMD);
+  for (int i = 0; i < 3; i++) {
+    UnitPlan u = unit_plan(SPMV_HOST, "cluster", &p.csr, "symmetry=%s", symmetry[i]);
+
+    spmv_workload(&u.analysis, &facts, &w);
+    expected[i] = w.bytes;
+    UNIT_CHECK(w.bytes < u.analysis.memory.total_bytes && (w.pairs > 0) == (i < 2));
+    UNIT_EQUAL(i == 1 ? w.pairs : 0, w.corrected);
+    UNIT_CHECK(spmv_predict(&w, &machine, &predicted));
+    UNIT_CHECK(spmv_predict_least(&u.analysis.options, &p.csr.pattern, SPMV_F64, SPMV_HOST, &facts, &machine, &least));
+    UNIT_CHECK(least.product > 0 && least.product <= predicted.product && least.convert == predicted.convert);
+    unit_plan_clear(&u);
+  }
+  UNIT_CHECK(expected[0] < expected[1] && expected[1] < expected[2]);
+  UnitPlan u = unit_plan(SPMV_HOST, "cluster", &p.csr, "symmetry=exact");
+  for (int i = 0; i < 3; i++) {
+    if (ulps[i] < 0) gen_values(GEN_RANDOM, 7, 0, SPMV_F64, p.csr.pattern.nnz, p.values);
+    else gen_symmetric_values(&p.csr.pattern, 3, ulps[i], SPMV_F64, p.values);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(u.plan, p.values, SPMV_HOST, &u.exec));
+    spmv_workload_plan(u.plan, &facts, &w);
+    of_plan[i] = w.bytes;
+    UNIT_EQUAL(i == 1 ? w.pairs : 0, w.corrected);
+  }
+  UNIT_EQUAL(expected[0], of_plan[0]);
+  UNIT_EQUAL(expected[1], of_plan[1]);
+  UNIT_CHECK(of_plan[2] > expected[2]);
+  unit_plan_clear(&u);
+  unit_problem_clear(&p);
 }
 
 /* The parent's product with the matrix of a row of the table, or NULL */

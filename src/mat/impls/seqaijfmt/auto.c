@@ -81,13 +81,11 @@ static PetscErrorCode PredictParent(const Mat_AIJFmt *s, const SpmvPattern *patt
 static PetscErrorCode PredictFormat(Mat_AIJFmt *s, const SpmvPattern *pattern, const SpmvPatternFacts *facts,
                                     const SpmvMachine *machine, AIJFmtCandidate *c)
 {
-  SpmvOptions  options = s->format_options;
   SpmvAnalysis analysis;
   SpmvWorkload work;
 
   PetscFunctionBegin;
-  if (AIJFmtIsAuto(s)) spmv_options_init(&options, c->format);
-  if (spmv_analyze(c->format, pattern, AIJFMT_SCALAR, &options, &s->exec, &analysis)) {
+  if (spmv_analyze(c->format, pattern, AIJFMT_SCALAR, &c->options, &s->exec, &analysis)) {
     PetscCall(PetscStrncpy(c->reason, s->exec.message, sizeof c->reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -106,11 +104,10 @@ static PetscErrorCode PredictFormat(Mat_AIJFmt *s, const SpmvPattern *pattern, c
 static PetscErrorCode PredictBestCase(const Mat_AIJFmt *s, const SpmvPattern *pattern, const SpmvPatternFacts *facts,
                                       const SpmvMachine *machine, AIJFmtCandidate *c)
 {
-  SpmvWorkload work;
-
   PetscFunctionBegin;
-  spmv_workload_least(c->format, pattern, AIJFMT_SCALAR, s->exec.space, facts, &work);
-  c->known = spmv_predict(&work, machine, &c->predicted) ? PETSC_TRUE : PETSC_FALSE;
+  c->known = spmv_predict_least(&c->options, pattern, AIJFMT_SCALAR, s->exec.space, facts, machine, &c->predicted)
+                 ? PETSC_TRUE
+                 : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,6 +166,7 @@ static PetscErrorCode PredictFormats(Mat_AIJFmt *s, const SpmvPattern *pattern, 
 /* Predicts all candidates. The first is the parent type. */
 static PetscErrorCode PredictAll(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtChoice *choice)
 {
+  const PetscBool  tries = AIJFmtIsAuto(s) && s->format_options.value[AIJAUTO_TRIAL] > 0 ? PETSC_TRUE : PETSC_FALSE;
   SpmvPatternFacts facts = {.repeated = 0};
   SpmvMachine      machine;
 
@@ -178,8 +176,12 @@ static PetscErrorCode PredictAll(Mat A, Mat_AIJFmt *s, const SpmvPattern *patter
   if (s->exec.space == SPMV_HOST) spmv_pattern_facts(pattern, &facts);
   choice->count = AIJFmtIsAuto(s) ? PetscMin(spmv_format_count() + 1, AIJFMT_CANDIDATES_MAX) : 2;
   for (int i = 0; i < choice->count; i++) {
-    PetscCall(PetscMemzero(&choice->candidate[i], sizeof choice->candidate[i]));
-    choice->candidate[i].format = i == 0 ? NULL : AIJFmtIsAuto(s) ? spmv_format_get(i - 1) : s->format_options.format;
+    AIJFmtCandidate *c = &choice->candidate[i];
+
+    PetscCall(PetscMemzero(c, sizeof *c));
+    if (i > 0 && AIJFmtIsAuto(s)) PetscCall(AIJFmtDefaultOptions(A, spmv_format_get(i - 1), tries, &c->options));
+    else if (i > 0) c->options = s->format_options;
+    c->format = c->options.format;
   }
   PetscCall(PredictParent(s, pattern, &facts, &machine, &choice->candidate[0]));
   SetCost(s, &choice->candidate[0]);
@@ -191,9 +193,8 @@ static PetscErrorCode PredictAll(Mat A, Mat_AIJFmt *s, const SpmvPattern *patter
 PetscErrorCode AIJFmtChooseCandidate(AIJFmtChoice *choice, int i)
 {
   PetscFunctionBegin;
-  choice->chosen         = i;
-  choice->options.format = NULL;
-  if (choice->candidate[i].format) spmv_options_init(&choice->options, choice->candidate[i].format);
+  choice->chosen  = i;
+  choice->options = choice->candidate[i].options;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,7 +309,9 @@ fraction of a second, and kept in the folder petscpack of `XDG_CACHE_HOME` or ~/
    measured times.
 
    The choice holds until the pattern changes; new values change nothing. The formats have their default options; name
-   the type to set others. The pages docs/choosing.md and docs/options/aijauto.md say more.
+   the type to set others. `MATAIJCLUSTER` takes symmetric pairs of entries only where PETSc knows the matrix to be
+   symmetric, see `MatSetOption()` with `MAT_SYMMETRIC` or `MAT_SPD`. The pages docs/choosing.md and
+docs/options/aijauto.md say more.
 
 .seealso: `MatAIJFmtSetOption()`, `MatAIJAutoGetFormat()`, `PetscPackSetMachine()`, `MATAIJRBP`, `MATAIJ`
 M*/

@@ -57,20 +57,24 @@ PetscErrorCode AIJFmtTimeLimitGet(const Mat_AIJFmt *s, const SpmvPattern *patter
 PetscErrorCode AIJFmtTimeLimitCheck(const Mat_AIJFmt *s, const AIJFmtTimeLimit *limit, const SpmvPattern *pattern,
                                     const SpmvAnalysis *analysis, char reason[SPMV_MESSAGE_MAX])
 {
-  const SpmvFormat *format = s->format_options.format;
-  SpmvWorkload      work;
-  SpmvPrediction    predicted;
+  SpmvWorkload   work;
+  SpmvPrediction predicted;
+  int            known;
 
   PetscFunctionBegin;
   if (limit->product == PETSC_MAX_REAL) PetscFunctionReturn(PETSC_SUCCESS);
-  if (analysis) spmv_workload(analysis, &limit->facts, &work);
-  else spmv_workload_least(format, pattern, AIJFMT_SCALAR, s->exec.space, &limit->facts, &work);
-  if (!spmv_predict(&work, &limit->machine, &predicted) || predicted.product <= limit->product)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (analysis) {
+    spmv_workload(analysis, &limit->facts, &work);
+    known = spmv_predict(&work, &limit->machine, &predicted);
+  } else
+    known = spmv_predict_least(&s->format_options, pattern, AIJFMT_SCALAR, s->exec.space, &limit->facts,
+                               &limit->machine, &predicted);
+  if (!known || predicted.product <= limit->product) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(reason, SPMV_MESSAGE_MAX,
                           "format %s: a product in %.2e s%s predicted, %.2e s by the parent type; "
                           "-mat_aijfmt_decline measured tries both, bytes packs, -mat_type aijauto chooses",
-                          format->name, predicted.product, analysis ? "" : " or more", limit->parent));
+                          s->format_options.format->name, predicted.product, analysis ? "" : " or more",
+                          limit->parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

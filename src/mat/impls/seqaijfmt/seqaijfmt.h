@@ -62,6 +62,7 @@ enum { AIJFMT_MEASURED_RUNS = 4 /* products of each of two, the least time count
 /* What may serve the products of a matrix with a choice, with its times in seconds */
 typedef struct {
   const SpmvFormat *format;   /* NULL: the parent type */
+  SpmvOptions       options;  /* of the format */
   PetscBool         possible; /* else reason says why not */
   PetscBool         known;    /* the model has constants for it */
   SpmvPrediction    predicted;
@@ -256,8 +257,12 @@ PETSC_INTERN PetscErrorCode AIJFmtTimeLimitCheck(const Mat_AIJFmt *, const AIJFm
                                                  const SpmvAnalysis *, char[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtParentReason(const Mat_AIJFmt *, char[SPMV_MESSAGE_MAX]);
 
+/* pays.c */
+PETSC_INTERN PetscErrorCode AIJFmtPaysText(Mat, const Mat_AIJFmt *, char[], size_t);
+
 /* symmetry.c */
 PETSC_INTERN PetscErrorCode AIJFmtTrustedOptions(Mat, Mat_AIJFmt *, SpmvOptions *);
+PETSC_INTERN PetscErrorCode AIJFmtDefaultOptions(Mat, const SpmvFormat *, PetscBool, SpmvOptions *);
 PETSC_INTERN PetscErrorCode AIJFmtTrustHasChanged(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtTellSymmetry(Mat, Mat diagonal);
 

@@ -1,10 +1,11 @@
 /*
   symmetry.c - options that promise symmetric values count only where PETSc knows the matrix to be symmetric. A promise
-  that is not kept gives the products of another matrix; `exact` reads nearly as little and never does.
+  that is not kept gives the products of another matrix; `exact` reads nearly as little and never does. aijauto expects
+  symmetric values nowhere else.
 */
 #include "seqaijfmt.h"
 
-static const char key_of_symmetry[] = "symmetry", promise[] = "declared", lossless[] = "exact";
+static const char key_of_symmetry[] = "symmetry", promise[] = "declared", lossless[] = "exact", unpaired[] = "none";
 
 /* Whether options promise symmetric values */
 static PetscBool Promises(const SpmvOptions *options)
@@ -52,6 +53,21 @@ PetscErrorCode AIJFmtTrustedOptions(Mat A, Mat_AIJFmt *s, SpmvOptions *options)
                           "MAT_SYMMETRIC and MAT_SYMMETRY_ETERNAL of MatSetOption()",
                           promise, lossless));
   PetscCall(PetscInfo(A, "%s: %s\n", ((PetscObject)A)->type_name, s->symmetry_reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The options that aijauto gives to a format: the defaults. Predictions of pairs expect values that are nearly
+   symmetric, so there are none where nothing is known of the values and no product will be measured. */
+PetscErrorCode AIJFmtDefaultOptions(Mat A, const SpmvFormat *format, PetscBool is_measured, SpmvOptions *options)
+{
+  char      message[SPMV_MESSAGE_MAX];
+  PetscBool known;
+
+  PetscFunctionBegin;
+  spmv_options_init(options, format);
+  PetscCall(IsKnownSymmetric(A, &known));
+  /* Formats without the option refuse it, and stay as they are */
+  if (!known && !is_measured) (void)spmv_options_set_text(options, key_of_symmetry, unpaired, message);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

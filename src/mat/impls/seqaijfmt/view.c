@@ -52,12 +52,16 @@ static PetscErrorCode PrintChoice(const Mat_AIJFmt *s, LinePrinter *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PrintPlan(const Mat_AIJFmt *s, LinePrinter *p)
+static PetscErrorCode PrintPlan(Mat A, const Mat_AIJFmt *s, LinePrinter *p)
 {
+  char line[SPMV_MESSAGE_MAX];
+
   PetscFunctionBegin;
   PetscCall(PrintChoice(s, p));
   if (!s->plan) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_view(s->plan, PrintLine, p);
+  PetscCall(AIJFmtPaysText(A, s, line, sizeof line));
+  if (line[0]) PrintLine(p, line);
   for (int i = 0; i < s->plan->memory.count; i++)
     Print(p, "array %s: %lld bytes", s->plan->memory.array[i].name, (long long)s->plan->memory.array[i].bytes);
   PetscCall(p->error);
@@ -179,7 +183,7 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
     if (!(s->plan || AIJFmtIsAuto(s) || AIJFmtHasChoice(s)) || !(all || (rank == 0 && b == 0))) continue;
     Print(p, "process %d, %s block:", (int)rank, names[b]);
     p->indent = "      ";
-    PetscCall(PrintPlan(s, p));
+    PetscCall(PrintPlan(blocks[b], s, p));
     p->indent = "    ";
   }
   PetscCall(PetscViewerFlush(p->viewer));
@@ -218,7 +222,7 @@ PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
   PetscCall(PrintTotals(&info, &printer));
   if (s->parallel) PetscCall(PrintBlocks(A, detail, &printer));
   else {
-    PetscCall(PrintPlan(s, &printer));
+    PetscCall(PrintPlan(A, s, &printer));
     PetscCall(PrintReasons(s, &printer));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
