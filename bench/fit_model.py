@@ -143,13 +143,19 @@ def add(c, kernels, kernel, measured):
 
 
 def pairs_of(kernel, arrays):
-    """Lanes of symmetric pairs, and of those with corrections: there is a place, of 1 byte, for each column, of 2 bytes,
-    and for each such lane"""
+    """Lanes of symmetric pairs, and of those with corrections. On the host, whose file is older, there is a place, of 1
+    byte, for each column, of 2 bytes, and for each such lane. On a GPU each lane has mirrors of 8 bytes and corrections:
+    8 for each byte where a block is one value, 72 for 12 bytes where it is one of 3 x 3."""
     if not kernel.startswith("cluster"):
         return {"pairs": 0, "corrected": 0}
-    pairs = arrays["places"] - arrays["columns"] // 2
-    assert arrays["mirrors"] % (8 * pairs or 1) == 0, "places of 2 bytes"
-    return {"pairs": pairs, "corrected": pairs if arrays["corrections"] > 0 else 0}
+    mirrors, corrections = arrays["mirrors"], arrays["corrections"]
+    if "columns" in arrays:
+        pairs = arrays["places"] - arrays["columns"] // 2
+        assert mirrors % (8 * pairs or 1) == 0, "places of 2 bytes"
+    else:
+        assert corrections == 0 or mirrors in (6 * corrections, 8 * corrections), "blocks of 1 or 3 unknowns"
+        pairs = mirrors // 72 if mirrors == 6 * corrections else mirrors // 8
+    return {"pairs": pairs, "corrected": pairs if corrections > 0 else 0}
 
 
 def gpu_record(r, csr_bytes):
