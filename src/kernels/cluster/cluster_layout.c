@@ -96,7 +96,7 @@ static void do_cluster(Layout *w, ClusterLocal *l, int64_t c, int share)
     to.slices = w->plan->slices + h->slice;
     if (!a->equal_to || a->equal_to[c] == c) {
       to.index = cluster_index(w->plan, h);
-      to.order = w->plan->order + h->order * CLUSTER_UNIT;
+      if (w->plan->order) to.order = w->plan->order + h->order * CLUSTER_UNIT;
     }
   }
   cluster_local_make(&a->graph, &a->parts, c, h[1].pair_step > h->pair_step, l);
@@ -198,8 +198,8 @@ SpmvStatus cluster_find_equal(ClusterAnalysis *a, SpmvThreads *threads, SpmvExec
 
   SPMV_TRY(cluster_equal_candidates(a, &w.keys, exec));
   if (!w.keys) return SPMV_SUCCESS;
-  SPMV_TRY(share_out(&w, threads, exec));
-  const SpmvStatus status = cluster_equal_join(a, w.keys, exec);
+  SpmvStatus status = share_out(&w, threads, exec);
+  if (!status) status = cluster_equal_join(a, w.keys, exec);
   spmv_exec_free(exec, SPMV_HOST, w.keys);
   return status;
 }
