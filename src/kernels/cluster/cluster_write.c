@@ -168,8 +168,9 @@ static void write_padding(const ClusterTarget *to, const ClusterLocal *l, const 
   if (!to->plan) return;
   const int64_t bytes = to->plan->shape.place_bytes, mirrors = to->plan->shape.steps * lanes;
 
-  memset((char *)to->plan->places + h->step * lanes * bytes, 0xff, (size_t)(steps * bytes));
-  memset((char *)to->plan->places + (mirrors + h->pair_step * lanes) * bytes, 0xff, (size_t)(products * bytes));
+  if (steps > 0) memset((char *)to->plan->places + h->step * lanes * bytes, 0xff, (size_t)(steps * bytes));
+  if (products > 0)
+    memset((char *)to->plan->places + (mirrors + h->pair_step * lanes) * bytes, 0xff, (size_t)(products * bytes));
 }
 
 static void write_nodes(const ClusterGraph *g, const ClusterPlan *plan, const ClusterLocal *l, const ClusterHead *h)
