@@ -17,7 +17,6 @@ endif()
 # tests that load the plugin into one (golden, differential, example) fail in such a build.
 if(SPMV_SANITIZE)
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  # -O2 would have gcc work on cluster_mult.c for five minutes
   target_compile_options(petscpack_options INTERFACE $<$<COMPILE_LANGUAGE:C>:${sanitizers};-O1>)
   target_link_options(petscpack_options INTERFACE ${sanitizers})
 endif()

@@ -25,20 +25,10 @@
 #define MATSEQAIJCODSELL "seqaijcodsell"
 #define MATMPIAIJCODSELL "mpiaijcodsell"
 
-#define MATAIJCLUSTER    "aijcluster"
-#define MATSEQAIJCLUSTER "seqaijcluster"
-#define MATMPIAIJCLUSTER "mpiaijcluster"
-
 /* The best of all formats, and of the parent type, for each sequential block */
 #define MATAIJAUTO    "aijauto"
 #define MATSEQAIJAUTO "seqaijauto"
 #define MATMPIAIJAUTO "mpiaijauto"
-
-/* Where the packed arrays may lie, for MatAIJFmtSetDevice() */
-typedef const char *MatAIJFmtDevice;
-#define MATAIJFMT_DEVICE_AUTO "auto"
-#define MATAIJFMT_DEVICE_HOST "host"
-#define MATAIJFMT_DEVICE_GPU  "gpu"
 
 /* Conjugate gradients whose iterations run on one GPU */
 #define KSPCGDEVICE "cgdevice"
@@ -59,13 +49,6 @@ typedef enum {
   KSP_CGDEVICE_MIXED   /* of a matrix that is rounded to single precision, with corrections by the true residual */
 } KSPCGDevicePrecision;
 PETSC_EXTERN const char *const KSPCGDevicePrecisions[];
-
-/* How a solve goes on after such a correction, for KSPCGDeviceSetRefine() */
-typedef enum {
-  KSP_CGDEVICE_RELIABLE, /* reliable updates: the directions go on */
-  KSP_CGDEVICE_DEFECT    /* iterative refinement: conjugate gradients begin anew for the defect */
-} KSPCGDeviceRefine;
-PETSC_EXTERN const char *const KSPCGDeviceRefines[];
 
 /* How several processes add sums, for KSPCGDeviceSetReduce() */
 typedef enum {
@@ -115,51 +98,17 @@ typedef struct {
   PetscLogDouble convert_time, refresh_time;
 } MatAIJFmtInfo;
 
-/* The numbers of the machine by which times of products are predicted; each is 0 where it shall be measured */
-typedef struct {
-  PetscLogDouble host_bandwidth; /* bytes per second that one core reads from memory */
-  PetscLogDouble host_rate;      /* nonzeros per second that one core multiplies as plain CSR in its cache */
-  PetscLogDouble gpu_bandwidth;  /* bytes per second that the GPU reads and writes when it copies */
-  PetscLogDouble gpu_launch;     /* seconds from one launch of a kernel to the next */
-} PetscPackMachine;
-
-/* What a matrix looks like, and what each type would cost for it */
-typedef struct _n_MatAIJFmtAdvice *MatAIJFmtAdvice;
-
-/* How MatAIJFmtAdviceWrite() writes it */
-typedef enum {
-  MAT_AIJFMT_ADVICE_TEXT,
-  MAT_AIJFMT_ADVICE_JSON,
-  MAT_AIJFMT_ADVICE_HTML /* one page with pictures; needs Python with matplotlib */
-} MatAIJFmtAdviceFormat;
-
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
 PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
-PETSC_EXTERN PetscErrorCode PetscPackSetMachine(const PetscPackMachine *);
-PETSC_EXTERN PetscErrorCode PetscPackGetMachine(PetscPackMachine *);
 
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetOptionNumber(Mat, const char[], double);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOptionNumber(Mat, const char[], double *);
-PETSC_EXTERN PetscErrorCode MatAIJFmtSetCheck(Mat, PetscBool);
-PETSC_EXTERN PetscErrorCode MatAIJFmtGetCheck(Mat, PetscBool *);
-PETSC_EXTERN PetscErrorCode MatAIJFmtSetEager(Mat, PetscBool);
-PETSC_EXTERN PetscErrorCode MatAIJFmtGetEager(Mat, PetscBool *);
-PETSC_EXTERN PetscErrorCode MatAIJFmtSetDecline(Mat, PetscBool);
-PETSC_EXTERN PetscErrorCode MatAIJFmtGetDecline(Mat, PetscBool *);
-PETSC_EXTERN PetscErrorCode MatAIJFmtSetDevice(Mat, MatAIJFmtDevice);
-PETSC_EXTERN PetscErrorCode MatAIJFmtGetDevice(Mat, MatAIJFmtDevice *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
 PETSC_EXTERN PetscErrorCode MatAIJAutoGetFormat(Mat, const char *[]);
-
-PETSC_EXTERN PetscErrorCode MatAIJFmtAdvise(Mat, PetscBool, MatAIJFmtAdvice *);
-PETSC_EXTERN PetscErrorCode MatAIJFmtAdviceView(MatAIJFmtAdvice, PetscViewer);
-PETSC_EXTERN PetscErrorCode MatAIJFmtAdviceWrite(MatAIJFmtAdvice, MatAIJFmtAdviceFormat, const char[]);
-PETSC_EXTERN PetscErrorCode MatAIJFmtAdviceGetJSON(MatAIJFmtAdvice, const char *[]);
-PETSC_EXTERN PetscErrorCode MatAIJFmtAdviceDestroy(MatAIJFmtAdvice *);
 
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetMode(KSP, KSPCGDeviceMode);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetMode(KSP, KSPCGDeviceMode *);
@@ -169,8 +118,6 @@ PETSC_EXTERN PetscErrorCode KSPCGDeviceSetFormat(KSP, const char[]);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetFormat(KSP, const char *[]);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetPrecision(KSP, KSPCGDevicePrecision);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetPrecision(KSP, KSPCGDevicePrecision *);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceSetRefine(KSP, KSPCGDeviceRefine);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceGetRefine(KSP, KSPCGDeviceRefine *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetReduce(KSP, KSPCGDeviceReduce);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetReduce(KSP, KSPCGDeviceReduce *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetInfo(KSP, KSPCGDeviceInfo *);

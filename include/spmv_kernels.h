@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 6
+#define SPMV_ABI 7
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -108,14 +108,14 @@ typedef struct {
 typedef enum { SPMV_OPTION_INT, SPMV_OPTION_REAL, SPMV_OPTION_ENUM, SPMV_OPTION_BOOL } SpmvOptionKind;
 
 /* One option of a format. key becomes -mat_aij<format>_<key>. An INT or REAL lies in [min, max]; an ENUM is an index
-   into choices (ended by NULL); a BOOL is 0 or 1. Where a choice is `false`, truth values are texts too: true and its
-   synonyms mean the default. A table of options ends with key == NULL. */
+   into choices (ended by NULL); a BOOL is 0 or 1. help fits one line of PETSc's -help, detail (may be NULL) is for
+   manual pages. A table of options ends with key == NULL. */
 typedef struct {
   const char        *key;
   SpmvOptionKind     kind;
   double             default_value, min, max;
   const char *const *choices;
-  const char        *help;
+  const char        *help, *detail;
 } SpmvOptionDesc;
 
 struct SpmvFormat;
@@ -135,24 +135,19 @@ typedef struct {
   int64_t       bytes;
 } SpmvArrayInfo;
 
-/* The memory of a plan, and what a product makes of it. total_bytes is the sum over arrays; borrowed arrays count,
-   structs of a few bytes do not. unread_bytes and corrected may depend on values: an analysis estimates them. */
+/* The memory of a plan. total_bytes is the sum over arrays; borrowed arrays count, structs of a few bytes do not. */
 typedef struct {
   int           count;
   SpmvArrayInfo array[SPMV_ARRAYS_MAX];
   int64_t       total_bytes;
   int64_t       padding_bytes; /* bytes inside the value arrays that hold no nonzero */
-  int64_t       omitted_bytes; /* of nonzeros that have no value of their own: they equal others by declaration */
   int64_t       csr_bytes;     /* the CSR it replaces: nnz values, nnz columns, rows+1 pointers */
   int64_t       work_bytes;    /* size of the work of a product, in the plan's space */
   int64_t       host_bytes;    /* of total_bytes, what a plan on the device keeps in host memory */
-  int64_t       unread_bytes;  /* of total_bytes, what a product leaves alone */
-  int64_t       pairs;         /* lanes that a product takes for symmetric pairs of blocks, of which it reads one */
-  int64_t       corrected;     /* of these, those whose other block is the one read and a correction */
 } SpmvMemory;
 
-/* The result of an analysis of a pattern. spmv_analyze() sets all fields but memory and reason before it calls the
-   format, with accepted = 1 and memory empty but for csr_bytes. data belongs to the format; spmv_analysis_clear() frees
+/* The result of an analysis of a pattern. spmv_analyze() sets the fields above memory, and csr_bytes in it, before it
+   calls the format; accepted and reason follow from memory. data belongs to the format; spmv_analysis_clear() frees
    it. */
 typedef struct {
   const struct SpmvFormat *format;
@@ -161,10 +156,10 @@ typedef struct {
   SpmvScalar               scalar_type;
   SpmvSpace                space; /* of the plan */
   int64_t                  rows, cols, nnz;
-  int                      accepted; /* 0: plain CSR is at least as good, and reason says why */
-  char                     reason[SPMV_MESSAGE_MAX];
-  SpmvMemory               memory; /* what the plan will have in its field memory, exactly but for estimates */
+  SpmvMemory               memory; /* exactly what the plan will have in its field memory */
   void                    *data;
+  int                      accepted; /* 0: there is nothing to pack, or CSR takes fewer bytes; reason says which */
+  char                     reason[SPMV_MESSAGE_MAX];
 } SpmvAnalysis;
 
 typedef struct SpmvPlan SpmvPlan;
@@ -178,10 +173,7 @@ typedef struct SpmvFormat {
   const char             *name, *summary;
   const SpmvOptionDesc   *options;
   const struct SpmvSlots *host, *device; /* what it does in each space; NULL: it has no plans there */
-  /* May be NULL: then a plan has all values. Sets total_bytes, pairs and corrected of an empty memory to the least that
-     a product may read, without an analysis: with no pairs at all, or with all that are possible (paired). A pattern
-     may lie on the device, or have no arrays. */
-  void (*least)(const SpmvOptions *, const SpmvPattern *, SpmvScalar, int paired, SpmvMemory *);
+  double padding_factor; /* of a format that pads on purpose: accepted up to this multiple of the bytes of CSR; 0: 1 */
 } SpmvFormat;
 
 /* Number of formats, and the i-th in the order of formats.def (NULL outside 0 .. count-1) */
@@ -311,8 +303,8 @@ typedef struct SpmvSlots {
   /* May be NULL. The table that serves these options in place of this one: another layout of the format. */
   const struct SpmvSlots *(*choose)(const SpmvOptions *);
 
-  /* Reads the pattern only. It succeeds for every valid matrix, of any shape, but may decline (accepted = 0, with a
-     reason). It predicts the bytes exactly; a size that does not fit int64_t becomes one that no memory has. */
+  /* Reads the pattern only. It succeeds for every valid matrix, of any shape. It sets memory to the exact bytes of the
+     plan; a size that does not fit int64_t becomes one that no memory has. */
   SpmvStatus (*analyze)(const SpmvPattern *, SpmvAnalysis *, SpmvExec *);
   /* May be NULL. Frees what the data of an analysis points to, also after a failure. */
   void (*clear_analysis)(void *data, SpmvExec *);

@@ -6,8 +6,8 @@
 #   conformance   every format against the host on all data
 #   mat           the Mat types in PETSc: operations against plain AIJ, memory taken on the device, solvers
 #   fuzz          random sequences of operations on every type and on twins of plain aij, matrices on the GPU
-#   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance, a few iterations of the engine of
-#                 KSPCGDEVICE, and pairs of clusters
+#   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance, and a few iterations of the engine of
+#                 KSPCGDEVICE
 #   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
 #   bench         spmv_bench against cuSPARSE, then petsc_bench and coo_bench against PETSc's types through MatMult
 #                 and MatSetValuesCOO
@@ -192,8 +192,7 @@ step_sanitizer() {
     return
   fi
   for tool in memcheck racecheck; do # which takes ten times as long
-    try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$here/bin/unit_kernels" cg_of_a_few_iterations \
-      cluster_device_test.c
+    try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$here/bin/unit_kernels" cg_of_a_few_iterations
     try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
       "$here/bin/conf_kernels" --space device --tier quick --sample "$([[ $tool == memcheck ]] && say 1999 || say 14983)"
   done

@@ -42,7 +42,7 @@ std::vector<std::string> matrix_set(const std::string &set)
   return r;
 }
 
-Csr make_matrix(const GenSpec &spec, int ulps)
+Csr make_matrix(const GenSpec &spec)
 {
   SpmvPattern      p;
   Csr              a;
@@ -55,21 +55,17 @@ Csr make_matrix(const GenSpec &spec, int ulps)
   a.nnz     = p.nnz;
   a.row_ptr = taken(p.row_ptr, p.rows + 1);
   a.col     = taken(p.col, p.nnz);
-  if (ulps < 0 || a.rows != a.cols) a.values = values_by_position(a.nnz);
-  else {
-    a.values = Array<double>(static_cast<std::size_t>(a.nnz));
-    gen_symmetric_values(&p, 1, ulps, SPMV_F64, a.values.data());
-  }
+  a.values  = values_by_position(a.nnz);
   return a;
 }
 
-Csr make_matrix(const std::string &name, int ulps)
+Csr make_matrix(const std::string &name)
 {
   NamedMatrix named;
   char        message[FAMILY_TEXT];
 
   if (!family_find(name.c_str(), &named, message)) throw std::runtime_error(message);
-  Csr a   = make_matrix(named.spec, ulps);
+  Csr a   = make_matrix(named.spec);
   a.name  = named.name;
   a.group = named.group;
   gen_free_kept();

@@ -54,7 +54,6 @@ bool take_value(CommandLine &c, const std::string &option, const std::string &va
   else if (option == "--out") c.out = value;
   else if (option == "--commit") c.commit = value;
   else if (option == "--budget") c.budget = number(option, value, 0);
-  else if (option == "--ulps") c.ulps = static_cast<int>(number(option, value, 0));
   else if (option == "--write") c.write = value;
   else return false;
   return true;
@@ -73,14 +72,14 @@ bool take_flag(CommandLine &c, const std::string &option)
   return true;
 }
 
-Csr graph_matrix(const std::string &path, const std::string &order, int dofs, int ulps)
+Csr graph_matrix(const std::string &path, const std::string &order, int dofs)
 {
   Graph      g     = read_graph(path);
   const auto slash = path.find_last_of('/');
 
   if (order == "rcm") g = own(gen_graph_ordered(g.get(), GEN_RCM));
   if (order == "random") g = own(gen_graph_ordered(g.get(), GEN_SHUFFLED));
-  Csr a   = make_matrix(gen_on_graph(g.get(), dofs), ulps);
+  Csr a   = make_matrix(gen_on_graph(g.get(), dofs));
   a.name  = (slash == std::string::npos ? path : path.substr(slash + 1)) + ":" + order + ":" + std::to_string(dofs);
   a.group = dofs == 1 ? "fem1" : "fem3-unstructured";
   if (order == "random") a.group = dofs == 1 ? "fem1-random-order" : "fem3-random-order";
@@ -100,7 +99,6 @@ std::string usage()
          "  --order keep,rcm,random     orders in which a graph is measured (keep)\n"
          "  --dof 1,3                   dofs per node of a graph (3)\n"
          "  --formats a:option=v,b      formats of the library (all with device kernels)\n"
-         "  --ulps n                    generated values are symmetric but for n ulps, as those of finite elements are\n"
          "  --no-peers                  without cuSPARSE\n"
          "  --convert-once              one conversion, from the device, for sweeps over many options\n"
          "  --bounds                    also how long it takes to read values and columns and gather x, and no more\n"
@@ -139,8 +137,8 @@ std::vector<MatrixSource> matrix_sources(const CommandLine &c)
   for (const auto &path : c.files) r.push_back({path, [path] { return read_matrix(path); }});
   for (const auto &path : c.graphs)
     for (const auto &order : c.orders)
-      for (const int dofs : c.dofs) r.push_back({path + " " + order, [=, ulps = c.ulps] { return graph_matrix(path, order, dofs, ulps); }});
-  for (const auto &name : c.matrices) r.push_back({name, [name, ulps = c.ulps] { return make_matrix(name, ulps); }});
+      for (const int dofs : c.dofs) r.push_back({path + " " + order, [=] { return graph_matrix(path, order, dofs); }});
+  for (const auto &name : c.matrices) r.push_back({name, [name] { return make_matrix(name); }});
   return r;
 }
 

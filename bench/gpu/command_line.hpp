@@ -16,7 +16,6 @@ struct CommandLine {
   std::vector<int>         dofs{3};
   std::string              out, commit = "unknown", write;
   double                   budget = 0;  /* seconds; 0: no end */
-  int                      ulps   = -1; /* of make_matrix() */
   bool peers = true, convert_once = false, bounds = false, list = false, probe = false, statistics = false,
        help = false;
 };

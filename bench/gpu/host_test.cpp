@@ -250,9 +250,9 @@ void test_command_line()
     words.insert(words.begin(), "spmv_bench");
     return bench::parse_command_line(static_cast<int>(words.size()), words.data());
   };
-  const auto c = parse({"--matrix", "hex3:4", "--formats", "rbp:format=csr,crsv", "--budget", "10", "--dof", "1,3",
+  const auto c = parse({"--matrix", "hex3:4", "--formats", "rbp:layout=csr,crsv", "--budget", "10", "--dof", "1,3",
                         "--no-peers", "--convert-once"});
-  EXPECT(c.matrices == std::vector<std::string>{"hex3:4"} && c.formats.size() == 2 && c.formats[0] == "rbp:format=csr");
+  EXPECT(c.matrices == std::vector<std::string>{"hex3:4"} && c.formats.size() == 2 && c.formats[0] == "rbp:layout=csr");
   EXPECT(c.budget == 10 && c.dofs == (std::vector<int>{1, 3}) && !c.peers && c.convert_once);
   EXPECT(parse({}).matrices == bench::matrix_set("default"));
   EXPECT(bench::matrix_sources(parse({"--graph", "g", "--order", "keep,random", "--dof", "1,3"})).size() == 4);

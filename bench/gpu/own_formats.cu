@@ -224,27 +224,13 @@ Choice parse(const std::string &text)
   return choice;
 }
 
-/* Every format with device kernels; one with an option named "format" or "symmetry" once per choice of it, without
-   choices that are promises about the values */
+/* Every format with device kernels */
 std::vector<std::string> all_formats()
 {
   std::vector<std::string> r;
-  const auto               is_listed = [](const SpmvOptionDesc *o) {
-    return o->kind == SPMV_OPTION_ENUM && (std::strcmp(o->key, "format") == 0 || std::strcmp(o->key, "symmetry") == 0);
-  };
 
-  for (int i = 0; i < spmv_format_count(); i++) {
-    const SpmvFormat     *format = spmv_format_get(i);
-    const SpmvOptionDesc *option = format->options;
-    if (!(format->caps & SPMV_CAP_DEVICE)) continue;
-    while (option && option->key && !is_listed(option)) option++;
-    if (!option || !option->key) {
-      r.push_back(format->name);
-      continue;
-    }
-    for (auto c = option->choices; *c; c++)
-      if (std::strcmp(*c, "declared") != 0) r.push_back(std::string(format->name) + ":" + option->key + "=" + *c);
-  }
+  for (int i = 0; i < spmv_format_count(); i++)
+    if (spmv_format_get(i)->caps & SPMV_CAP_DEVICE) r.push_back(spmv_format_get(i)->name);
   return r;
 }
 

@@ -2,9 +2,7 @@
   host_bench - times the host products of the formats of libspmvpack against PETSc's own on one core, in one process.
 
     host_bench [--matrix family[:size]]... [--file matrix.petsc]... [--format name[:key=value]...]...
-               [--ulps n] [--repeat 15] [--json out.json] [--commit text] [--list]
-
-  With --ulps the values of generated matrices are symmetric but for so many ulps, as those of finite elements are.
+               [--repeat 15] [--json out.json] [--commit text] [--list]
 
   Peers are aij as PETSc runs it (with inodes), aij without inodes, and aijperm. Every product is compared with one in
   extended precision before it is timed. The products take turns, one of each per round, so that other load on the
@@ -32,14 +30,14 @@ typedef struct {
   SpmvPlan    *plan;
   void        *work;
   Mat          peer;
-  int64_t      bytes, read_bytes; /* of all arrays, and of what a product reads of them, as the analysis expects */
+  int64_t      bytes; /* of all arrays */
   double       analyze_ms, build_ms, update_ms;
   double       ms[MAX_ROUNDS];
 } Subject;
 
 typedef struct {
   const char *generated[MAX_INPUTS], *file[MAX_INPUTS], *format[MAX_INPUTS];
-  int         generated_count, file_count, format_count, rounds, ulps;
+  int         generated_count, file_count, format_count, rounds;
   const char *json, *commit;
 } Request;
 
@@ -103,7 +101,6 @@ static PetscErrorCode PrepareFormat(const char *text, const HostMatrix *matrix, 
   s->build_ms   = t[2] - t[1];
   s->update_ms  = options.format->caps & SPMV_CAP_UPDATE ? t[3] - t[2] : 0;
   s->bytes      = s->plan->memory.total_bytes;
-  s->read_bytes = s->bytes - s->analysis.memory.unread_bytes;
   CallSpmv(&s->exec, spmv_alloc(&s->exec, SPMV_HOST, s->plan->memory.work_bytes, "work", &s->work));
   PetscFunctionReturn(0);
 }
@@ -117,7 +114,7 @@ static PetscErrorCode PreparePeer(const char *name, const HostMatrix *matrix, Su
   PetscCall(MatAssemblyBegin(s->peer, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(s->peer, MAT_FINAL_ASSEMBLY));
   if (!strcmp(name, "aijperm")) PetscCall(MatConvert(s->peer, MATSEQAIJPERM, MAT_INPLACE_MATRIX, &s->peer));
-  s->bytes = s->read_bytes = spmv_csr_bytes(&matrix->csr.pattern, matrix->csr.scalar_type);
+  s->bytes = spmv_csr_bytes(&matrix->csr.pattern, matrix->csr.scalar_type);
   PetscFunctionReturn(0);
 }
 
@@ -345,7 +342,6 @@ static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_
     else if (!strcmp(key, "--file")) r->file[r->file_count++] = value;
     else if (!strcmp(key, "--format")) r->format[r->format_count++] = value;
     else if (!strcmp(key, "--repeat")) r->rounds = atoi(value);
-    else if (!strcmp(key, "--ulps")) r->ulps = atoi(value);
     else if (!strcmp(key, "--json")) r->json = value;
     else if (!strcmp(key, "--commit")) r->commit = value;
     else SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "unknown argument %s", key);
@@ -361,7 +357,7 @@ static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_
 
 int main(int argc, char **argv)
 {
-  Request    request = {.rounds = 15, .ulps = HOST_UNRELATED, .commit = "unknown"};
+  Request    request = {.rounds = 15, .commit = "unknown"};
   HostMatrix matrix;
   FILE      *json         = NULL;
   char      *no_options[] = {argv[0], NULL}, **own_argv = no_options; /* the arguments are not PETSc's */
@@ -375,7 +371,7 @@ int main(int argc, char **argv)
     PetscCheck(json, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "cannot write %s", request.json);
   }
   for (int i = 0; go_on && i < request.generated_count + request.file_count; i++) {
-    if (i < request.generated_count) PetscCall(HostMatrixGenerate(request.generated[i], request.ulps, &matrix));
+    if (i < request.generated_count) PetscCall(HostMatrixGenerate(request.generated[i], &matrix));
     else PetscCall(HostMatrixLoad(request.file[i - request.generated_count], &matrix));
     PetscCall(Measure(&request, &matrix, json, i == 0));
   }

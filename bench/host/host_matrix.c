@@ -8,7 +8,7 @@
 static const SpmvIndex  index_type  = sizeof(PetscInt) == 8 ? SPMV_I64 : SPMV_I32;
 static const SpmvScalar scalar_type = sizeof(PetscScalar) == 4 ? SPMV_F32 : SPMV_F64;
 
-PetscErrorCode HostMatrixGenerate(const char name[], int ulps, HostMatrix *matrix)
+PetscErrorCode HostMatrixGenerate(const char name[], HostMatrix *matrix)
 {
   NamedMatrix named;
   char        message[FAMILY_TEXT];
@@ -23,9 +23,7 @@ PetscErrorCode HostMatrixGenerate(const char name[], int ulps, HostMatrix *matri
   gen_free_kept();
   values = malloc((size_t)(matrix->csr.pattern.nnz + 1) * sizeof(PetscScalar));
   PetscCheck(values, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s does not fit the memory", named.name);
-  if (ulps >= 0 && matrix->csr.pattern.rows == matrix->csr.pattern.cols)
-    gen_symmetric_values(&matrix->csr.pattern, 1, ulps, scalar_type, values);
-  else gen_values(GEN_RANDOM, 1, 0, scalar_type, matrix->csr.pattern.nnz, values);
+  gen_values(GEN_RANDOM, 1, 0, scalar_type, matrix->csr.pattern.nnz, values);
   matrix->csr.scalar_type  = scalar_type;
   matrix->csr.values_space = SPMV_HOST;
   matrix->csr.values       = values;

@@ -106,7 +106,7 @@ class Library:
         text = ctypes.create_string_buffer(MESSAGE_MAX)
         self.lib.spmv_exec_init(ctypes.byref(run), HOST)
         self.lib.spmv_options_init(ctypes.byref(options), self.rbp)
-        self.check(self.lib.spmv_options_set_text(ctypes.byref(options), b"format", layout.encode(), text), text.value)
+        self.check(self.lib.spmv_options_set_text(ctypes.byref(options), b"layout", layout.encode(), text), text.value)
         self.check(self.lib.spmv_pattern_check(ctypes.byref(pattern), ctypes.byref(run)), run.message)
         status = self.lib.spmv_analyze(self.rbp, ctypes.byref(pattern), F64, ctypes.byref(options), ctypes.byref(run),
                                        ctypes.byref(analysis))

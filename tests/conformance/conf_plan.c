@@ -33,23 +33,21 @@ static void check_report_sums(ConfRun *run, const SpmvMemory *m, const char *wha
   }
   report_check(r, sum == m->total_bytes, what, "total_bytes %lld, arrays sum up to %lld", (long long)m->total_bytes,
                (long long)sum);
-  report_check(r, values - m->padding_bytes + m->omitted_bytes == p->nnz * value, what,
-               "%lld bytes of values less %lld of padding, and %lld that are omitted, are not the %lld nonzeros",
-               (long long)values, (long long)m->padding_bytes, (long long)m->omitted_bytes, (long long)p->nnz);
+  report_check(r, values - m->padding_bytes == p->nnz * value, what,
+               "%lld bytes of values less %lld of padding are not the %lld nonzeros", (long long)values,
+               (long long)m->padding_bytes, (long long)p->nnz);
   report_check(r, m->csr_bytes == spmv_csr_bytes(p, run->problem->scalar_type), what, "csr_bytes %lld",
                (long long)m->csr_bytes);
   report_check(r, m->work_bytes >= 0, what, "work_bytes %lld", (long long)m->work_bytes);
   report_check(r,
                m->host_bytes >= 0 && m->host_bytes <= m->total_bytes && (!m->host_bytes || run->space == SPMV_DEVICE),
                what, "host_bytes %lld", (long long)m->host_bytes);
-  report_check(r, m->unread_bytes >= 0 && m->unread_bytes <= m->total_bytes, what, "unread_bytes %lld",
-               (long long)m->unread_bytes);
 }
 
 static int same_memory(const SpmvMemory *a, const SpmvMemory *b)
 {
   if (a->count != b->count || a->total_bytes != b->total_bytes || a->padding_bytes != b->padding_bytes ||
-      a->omitted_bytes != b->omitted_bytes || a->csr_bytes != b->csr_bytes || a->work_bytes != b->work_bytes ||
+      a->csr_bytes != b->csr_bytes || a->work_bytes != b->work_bytes ||
       a->host_bytes != b->host_bytes)
     return 0;
   for (int i = 0; i < a->count; i++)

@@ -8,13 +8,11 @@ static const char help[] = "Tests KSPCGDEVICE in mixed precision.\n";
 
 enum { DENSE_ROWS = 24 };
 
-static KSPCGDeviceRefine refine; /* of the solves that follow */
 
 static PetscErrorCode Mixed(KSP ksp)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPCGDeviceSetPrecision(ksp, KSP_CGDEVICE_MIXED));
-  PetscCall(KSPCGDeviceSetRefine(ksp, refine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,7 +82,7 @@ static PetscErrorCode Compare(const char name[], Mat plain, Mat A, CGDevSetup se
 
 static PetscErrorCode TestMatrices(void)
 {
-  static const MatType types[] = {MATAIJ, MATAIJRBP, MATAIJCLUSTER};
+  static const MatType types[] = {MATAIJ, MATAIJRBP, MATAIJCODSELL};
   char                 name[64];
   Mat                  A, plain;
 
@@ -98,8 +96,7 @@ static PetscErrorCode TestMatrices(void)
       setup.norm = (KSPNormType)norm;
       setup.pc   = norm == KSP_NORM_NATURAL ? PCPBJACOBI : PCJACOBI;
       setup.rtol = (PetscReal)1e-13;
-      refine     = (i + norm) % 2 ? KSP_CGDEVICE_RELIABLE : KSP_CGDEVICE_DEFECT;
-      PetscCall(PetscSNPrintf(name, sizeof name, "matrix %d, norm %d, %s", i, norm, KSPCGDeviceRefines[refine]));
+      PetscCall(PetscSNPrintf(name, sizeof name, "matrix %d, norm %d", i, norm));
       PetscCall(Compare(name, plain, A, setup, KSP_CGDEVICE_MIXED, 2, 0, NULL));
     }
     PetscCall(MatDestroy(&A));
@@ -139,21 +136,19 @@ static PetscErrorCode TestConditions(void)
   Mat  A;
 
   PetscFunctionBeginUser;
-  for (PetscInt exponent = 2; exponent <= 12; exponent += 2)
-    for (int r = KSP_CGDEVICE_RELIABLE; r <= KSP_CGDEVICE_DEFECT; r++) {
-      CGDevSetup setup = CGDevTestSetup();
+  for (PetscInt exponent = 2; exponent <= 12; exponent += 2) {
+    CGDevSetup setup = CGDevTestSetup();
 
-      setup.pc     = PCNONE;
-      setup.norm   = KSP_NORM_UNPRECONDITIONED;
-      setup.rtol   = (PetscReal)1e-13;
-      setup.max_it = CGDEV_NORMS - 1;
-      refine       = (KSPCGDeviceRefine)r;
-      PetscCall(PetscSNPrintf(name, sizeof name, "condition 1e%d, %s", (int)exponent, KSPCGDeviceRefines[r]));
-      PetscCall(DenseMatrix(exponent, &A));
-      PetscCall(Compare(name, A, A, setup, exponent == 2 ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE, 12,
-                        PetscPowReal(10, (PetscReal)exponent - 16), NULL));
-      PetscCall(MatDestroy(&A));
-    }
+    setup.pc     = PCNONE;
+    setup.norm   = KSP_NORM_UNPRECONDITIONED;
+    setup.rtol   = (PetscReal)1e-13;
+    setup.max_it = CGDEV_NORMS - 1;
+    PetscCall(PetscSNPrintf(name, sizeof name, "condition 1e%d", (int)exponent));
+    PetscCall(DenseMatrix(exponent, &A));
+    PetscCall(Compare(name, A, A, setup, exponent == 2 ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE, 12,
+                      PetscPowReal(10, (PetscReal)exponent - 16), NULL));
+    PetscCall(MatDestroy(&A));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,7 +165,6 @@ static PetscErrorCode TestLaterSolves(void)
   setup.pc   = PCNONE;
   setup.norm = KSP_NORM_UNPRECONDITIONED;
   setup.rtol = (PetscReal)1e-12;
-  refine     = KSP_CGDEVICE_RELIABLE;
   PetscCall(DenseMatrix(10, &bad));
   PetscCall(CGDevTestMatrix(0, MATAIJ, &good));
   PetscCall(Compare("a bad matrix", bad, bad, setup, KSP_CGDEVICE_DOUBLE, 12, (PetscReal)1e-6, &ksp));
@@ -201,7 +195,6 @@ static PetscErrorCode TestNewValues(void)
   Mat                 A;
 
   PetscFunctionBeginUser;
-  refine          = KSP_CGDEVICE_RELIABLE;
   setup.norm      = KSP_NORM_UNPRECONDITIONED;
   setup.rtol      = (PetscReal)1e-12;
   setup.configure = Mixed;

@@ -116,7 +116,7 @@ int main(int argc, char **argv)
     PetscCall(PetscSNPrintf(type, sizeof(type), "aij%s", spmv_format_get(f)->name));
     PetscCall(KspProblemCreate(PETSC_COMM_WORLD, type, NX, NY, &A));
     PetscCall(KspProblemCreate(PETSC_COMM_WORLD, MATAIJ, NX, NY, &plain));
-    PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+    PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
     PetscCall(Loop(type, A, plain, &failed));
     PetscCall(NewPattern(type, A, plain, &failed));
     PetscCall(MatDestroy(&A));

@@ -156,7 +156,7 @@ static PetscErrorCode Choices(void)
   PetscCall(MatAIJFmtSetOption(A, "expected", "1"));
   PetscCall(AutoProduct(A, "a single product"));
   PetscCall(ExpectCheap(A, "a conversion for a single product"));
-  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscCall(AutoProduct(A, "product without the parent type"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
   PetscCall(AutoExpect((PetscBool)(after.blocks_declined == 0), "the parent type is chosen where it may not be"));

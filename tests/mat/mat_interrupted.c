@@ -73,7 +73,7 @@ static PetscErrorCode SetDevice(Mat A)
 {
   PetscFunctionBeginUser;
   PetscCall(ValuesSetPlace(A));
-  if (fault == FAULT_HOST) PetscCall(MatAIJFmtSetDevice(A, MATAIJFMT_DEVICE_HOST));
+  if (fault == FAULT_HOST) PetscCall(MatAIJFmtSetOption(A, "device", "host"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

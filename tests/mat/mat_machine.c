@@ -44,7 +44,7 @@ static PetscErrorCode NewProcess(const char days[])
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
   PetscCall(MatSetSizes(A, 2, 2, 2, 2));
   PetscCall(MatSetType(A, MATAIJAUTO));
-  PetscCall(MatAIJFmtSetDevice(A, MATAIJFMT_DEVICE_HOST));
+  PetscCall(MatAIJFmtSetOption(A, "device", "host"));
   PetscCall(MatSeqAIJSetPreallocation(A, 1, NULL));
   PetscCall(MatSetValue(A, 0, 1, 1, INSERT_VALUES));
   PetscCall(MatSetValue(A, 1, 0, 1, INSERT_VALUES));

@@ -71,9 +71,9 @@ static PetscErrorCode Flags(const char *type)
   PetscCall(MatAIJFmtGetCheck(B, &value));
   PetscCall(Expect(value ? PETSC_FALSE : PETSC_TRUE, type, "the option of another prefix is read"));
   PetscCall(MatDestroy(&B));
-  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
-  PetscCall(MatAIJFmtSetEager(A, PETSC_TRUE));
-  PetscCall(MatAIJFmtSetDevice(A, MATAIJFMT_DEVICE_HOST));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
+  PetscCall(MatAIJFmtSetOption(A, "eager", "true"));
+  PetscCall(MatAIJFmtSetOption(A, "device", "host"));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatDestroy(&A));
   PetscCall(MatAIJFmtGetCheck(B, &value));
@@ -130,7 +130,7 @@ static PetscErrorCode ViewBefore(const char *type)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(CreateBanded(type, NULL, &A));
-  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   for (int used = 0; used < 2; used++) {
     PetscViewer viewer;
     FILE       *file = tmpfile();
@@ -165,7 +165,7 @@ static PetscErrorCode Counters(const char *type)
 
   PetscFunctionBeginUser;
   PetscCall(CreateBanded(type, NULL, &A));
-  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
   PetscCall(Expect(info.conversions == 0 && info.bytes == 0 ? PETSC_TRUE : PETSC_FALSE, type,
                    "converted before the first product"));
@@ -195,8 +195,8 @@ static PetscErrorCode CheckFindsFault(const char *type)
 
   PetscFunctionBeginUser;
   PetscCall(CreateBanded(type, NULL, &A));
-  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
-  PetscCall(MatAIJFmtSetCheck(A, PETSC_TRUE));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
+  PetscCall(MatAIJFmtSetOption(A, "check", "true"));
   PetscCall(ConfCreateVecs(A, 1, &x, &y));
   PetscCall(VecSet(x, 1));
   PetscCall(MatSeqAIJGetArray(A, &value));

@@ -31,7 +31,7 @@ PetscErrorCode OptionsSurvive(const char *type)
 
   PetscFunctionBeginUser;
   PetscCall(CreateBanded(type, "mine_", &A));
-  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscCall(Product(A));
   PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
   PetscCall(ExpectOptions(A, type, "MatTranspose() in place forgets options"));
@@ -114,7 +114,7 @@ PetscErrorCode RowsOutOfOrder(const char *type)
   PetscFunctionBeginUser;
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 2, 2, row_ptr, col, value, &A));
   PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
-  PetscCall(MatAIJFmtSetDecline(A, PETSC_FALSE));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSetValue(x, 0, 1, INSERT_VALUES));
   PetscCall(VecSetValue(x, 1, 10, INSERT_VALUES));

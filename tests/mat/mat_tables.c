@@ -47,8 +47,8 @@ static PetscErrorCode CreateCase(const char *type, const SpmvOptionDesc *o, Pets
   PetscFunctionBeginUser;
   *c = (Case){.type = type, .o = o, .packs = packs};
   PetscCall(CreateBanded(type, NULL, &c->A));
-  PetscCall(MatAIJFmtSetDecline(c->A, PETSC_FALSE));
-  PetscCall(MatAIJFmtSetCheck(c->A, PETSC_TRUE));
+  PetscCall(MatAIJFmtSetOption(c->A, "decline", "false"));
+  PetscCall(MatAIJFmtSetOption(c->A, "check", "true"));
   PetscCall(Product(c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,8 +191,8 @@ static PetscErrorCode EveryOption(const char *type, const SpmvFormat *table, Pet
   for (const SpmvOptionDesc *o = table->options; o && o->key; o++) {
     PetscCall(CreateCase(type, o, packs, &c));
     if (!packs) { /* what CreateCase() has set, as the table has it */
-      PetscCall(MatAIJFmtSetDecline(c.A, PETSC_TRUE));
-      PetscCall(MatAIJFmtSetCheck(c.A, PETSC_FALSE));
+      PetscCall(MatAIJFmtSetOption(c.A, "decline", "true"));
+      PetscCall(MatAIJFmtSetOption(c.A, "check", "false"));
     }
     PetscCall(EveryValue(&c));
     PetscCall(Refusals(&c));
@@ -224,7 +224,7 @@ static PetscErrorCode WrongKeyAndType(const char *type)
                  "MatConvert()", type);
   EXPECT_REFUSED(MatAIJFmtGetOptionNumber(plain, "check", &number), PETSC_ERR_ARG_WRONG, "MatAIJFmtGetOptionNumber",
                  "MatConvert()", type);
-  EXPECT_REFUSED(MatAIJFmtSetEager(plain, PETSC_TRUE), PETSC_ERR_ARG_WRONG, "MatAIJFmtSetEager", "MatConvert()", type);
+  EXPECT_REFUSED(MatAIJFmtSetOption(plain, "eager", "true"), PETSC_ERR_ARG_WRONG, "MatAIJFmtSetEager", "MatConvert()", type);
   EXPECT_REFUSED(MatAIJFmtSetOption(A, "eager", NULL), PETSC_ERR_ARG_NULL, "", "", type);
   PetscCall(MatDestroy(&plain));
   PetscCall(MatDestroy(&A));

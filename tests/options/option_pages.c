@@ -46,7 +46,7 @@ static void print_table(FILE *page, const SpmvFormat *table)
     fprintf(page, "| `%s` | %s | ", name, kinds[o->kind]);
     print_values(page, o);
     spmv_option_text(o, o->default_value, text, sizeof text);
-    fprintf(page, " | `%s` | %s |\n", text, o->help);
+    fprintf(page, " | `%s` | %s |\n", text, o->detail ? o->detail : o->help);
   }
 }
 
@@ -84,13 +84,8 @@ static void write_page(FILE *page, const SpmvFormat *table)
     fprintf(
         page,
         "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
-        " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()` and\n`PetscPackSetMachine()`.\n"
-        "\nNot in the table, because each matrix reads it with its own prefix: `-petscpack_advise [file]`, with\n"
-        "`-petscpack_advise_measure`, is explained in [docs/advise.md](../advise.md).\n");
+        " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n");
   else print_calls(page, table);
-  if (table == &AIJFmtClassTable)
-    fprintf(page, "\nThe first four have functions of their own too: `MatAIJFmtSetCheck()`, `MatAIJFmtSetEager()`,"
-                  " `MatAIJFmtSetDecline()` and\n`MatAIJFmtSetDevice()`.\n");
   fprintf(page, "\n[How options are set](README.md)\n");
 }
 

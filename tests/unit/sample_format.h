@@ -13,6 +13,7 @@ SpmvSlots  sample_slots(void);
 typedef struct {
   int        analyze, build, data_cleared, mult, add_transposed;
   SpmvStatus next_status;
+  int64_t    total_bytes; /* that an analysis reports */
 } SampleCalls;
 
 SampleCalls *sample_calls(void);

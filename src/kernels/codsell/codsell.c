@@ -15,13 +15,13 @@ static const char *const word_names[] = {"auto",
                                              NULL};
 
 static const SpmvOptionDesc options[] = {
-    [CODSELL_OPTION_C] = {"c", SPMV_OPTION_ENUM, 2, 0, 0, c_names, "rows per slice"},
+    [CODSELL_OPTION_C] = {"c", SPMV_OPTION_ENUM, 2, 0, 0, c_names, "rows per slice", NULL},
     [CODSELL_OPTION_SIGMA] =
-        {"sigma", SPMV_OPTION_INT, 0, 0, CODSELL_MAX_SIGMA, NULL,
+        {"sigma", SPMV_OPTION_INT, 0, 0, CODSELL_MAX_SIGMA, NULL, "rows per sorted window; 1: unsorted; 0: choose",
          "rows per window, which are sorted by length; 1: not sorted, 0: only where that saves padding"},
-    [CODSELL_OPTION_WORD] = {"word", SPMV_OPTION_ENUM, 0, 0, 0, word_names,
+    [CODSELL_OPTION_WORD] = {"word", SPMV_OPTION_ENUM, 0, 0, 0, word_names, "positions per word",
                              "positions per word of the dictionary; auto: the number that needs fewest bytes"},
-    {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 static void view_kinds(const CodsellShape *s, SpmvPrint print, void *ctx)

@@ -125,7 +125,6 @@ typedef struct {
 static inline int64_t codsell_slice_values(const CodsellPlan *plan) { return plan->shape.columns << plan->shape.log_c; }
 
 void codsell_memory(const CodsellShape *, SpmvIndex long_index, SpmvScalar, SpmvMemory *);
-void codsell_decide(const CodsellShape *, SpmvAnalysis *);
 /* Allocates all arrays of a plan in its space; what fails is left to the caller to free */
 SpmvStatus codsell_alloc(CodsellPlan *, SpmvIndex long_index, SpmvExec *);
 void       codsell_free_arrays(SpmvPlan *);

@@ -93,7 +93,6 @@ SpmvStatus codsell_host_analyze(const SpmvPattern *p, SpmvAnalysis *analysis, Sp
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, a->shape.slices * (int64_t)sizeof(CodsellSlice), "slices", (void **)&a->slices));
   codsell_host_slices(p, a);
   codsell_memory(&a->shape, p->index_type, analysis->scalar_type, &analysis->memory);
-  codsell_decide(&a->shape, analysis);
   return SPMV_SUCCESS;
 }
 

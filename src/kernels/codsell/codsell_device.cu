@@ -48,7 +48,6 @@ SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec 
   SPMV_TRY(codsell_device_slices(a, exec));
   a->shape.parts = choose_parts(&a->shape);
   codsell_memory(&a->shape, SPMV_I32, analysis->scalar_type, &analysis->memory);
-  codsell_decide(&a->shape, analysis);
   return SPMV_SUCCESS;
 }
 

@@ -48,17 +48,6 @@ void codsell_memory(const CodsellShape *s, SpmvIndex long_index, SpmvScalar scal
   memory->work_bytes    = s->pieces * spmv_scalar_bytes(scalar);
 }
 
-void codsell_decide(const CodsellShape *s, SpmvAnalysis *analysis)
-{
-  const SpmvMemory *m = &analysis->memory;
-
-  analysis->accepted = m->total_bytes < m->csr_bytes;
-  if (!analysis->accepted)
-    snprintf(analysis->reason, sizeof analysis->reason,
-             "codsell would take %lld bytes, not less than the %lld of CSR: %lld of padding, %lld of codes",
-             (long long)m->total_bytes, (long long)m->csr_bytes, (long long)m->padding_bytes, (long long)s->code_bytes);
-}
-
 SpmvStatus codsell_alloc(CodsellPlan *plan, SpmvIndex long_index, SpmvExec *exec)
 {
   SpmvPlanArray list[ARRAYS];

@@ -116,18 +116,6 @@ UNIT_TEST(codsell_sorts_where_that_saves_padding)
   unit_plan_clear(&b);
 }
 
-UNIT_TEST(codsell_declines_what_csr_stores_as_well)
-{
-  Tridiagonal   t;
-  const SpmvCsr csr = tridiagonal(&t);
-  UnitPlan      b   = build(&csr, "8", 1, "4");
-
-  UNIT_CHECK(!b.analysis.accepted);
-  UNIT_TEXT("codsell would take 524 bytes, not less than the 380 of CSR: 160 of padding, 52 of codes",
-            b.analysis.reason);
-  unit_plan_clear(&b);
-}
-
 /* Rows of three triples of columns: near the diagonal, and at two columns anywhere */
 static int64_t triples_row(const GenSpec *spec, int64_t i, int64_t *col)
 {

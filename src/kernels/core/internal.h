@@ -15,9 +15,6 @@ void  spmv_device_free_default(void *block);
 /* y = beta y for n numbers in device memory; device/vector.cu */
 SpmvStatus spmv_device_scale(int64_t n, SpmvScalar, const void *beta, void *y, SpmvExec *);
 
-/* As spmv_memory_add(), for an array that a product does not read */
-void spmv_memory_add_unread(SpmvMemory *, const char *name, SpmvArrayKind, int64_t bytes);
-
 /* Frees the plan of A^T, and takes it out of the memory of A */
 void spmv_drop_transposed(SpmvPlan *);
 /* Gives the plan of A^T the values of A, by the order that is kept; device/transpose.cu */

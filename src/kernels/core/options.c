@@ -81,14 +81,6 @@ void spmv_option_range(const SpmvOptionDesc *desc, char *text, size_t size)
   }
 }
 
-/* The choice that a truth value means where one of the choices is `false`: that one, or the default for true */
-static int choice_of_truth(const SpmvOptionDesc *desc, int truth)
-{
-  for (int c = 0; desc->choices[c]; c++)
-    if (!strcmp(desc->choices[c], "false")) return truth > 0 ? (int)desc->default_value : c;
-  return -1;
-}
-
 static SpmvStatus bad_choice(const SpmvOptionDesc *desc, const char *text, char *message)
 {
   const int used = snprintf(message, SPMV_MESSAGE_MAX, "option %s: %s is not ", desc->key, text);
@@ -152,8 +144,6 @@ SpmvStatus spmv_options_set_text(SpmvOptions *options, const char *key, const ch
   if (desc->kind == SPMV_OPTION_ENUM) {
     for (int c = 0; desc->choices[c]; c++)
       if (!strcmp(desc->choices[c], text)) return spmv_options_set(options, key, c, message);
-    const int truth = parse_bool(text), choice = truth < 0 ? -1 : choice_of_truth(desc, truth);
-    if (choice >= 0) return spmv_options_set(options, key, choice, message);
     return bad_choice(desc, text, message);
   }
   if (desc->kind == SPMV_OPTION_BOOL) {

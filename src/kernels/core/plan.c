@@ -20,12 +20,6 @@ void spmv_memory_add(SpmvMemory *memory, const char *name, SpmvArrayKind kind, i
   memory->total_bytes += bytes;
 }
 
-void spmv_memory_add_unread(SpmvMemory *memory, const char *name, SpmvArrayKind kind, int64_t bytes)
-{
-  spmv_memory_add(memory, name, kind, bytes);
-  memory->unread_bytes += bytes;
-}
-
 static SpmvStatus check_capabilities(const SpmvFormat *format, const SpmvPattern *p, SpmvScalar scalar, SpmvExec *exec)
 {
   const uint32_t caps = format->caps;
@@ -65,6 +59,21 @@ static const SpmvSlots *slots_for(const SpmvFormat *format, SpmvSpace space, con
   return slots->choose ? slots->choose(options) : slots;
 }
 
+/* The one rule for all formats: there is something to pack, and CSR would not take fewer bytes. A format that pads on
+   purpose says by how much. */
+static void decide(SpmvAnalysis *a)
+{
+  const SpmvMemory *m      = &a->memory;
+  const double      factor = a->format->padding_factor > 1 ? a->format->padding_factor : 1;
+
+  a->accepted = a->nnz > 0 && (double)m->total_bytes <= factor * (double)m->csr_bytes;
+  if (a->accepted) return;
+  if (a->nnz == 0) snprintf(a->reason, sizeof a->reason, "there is nothing to pack");
+  else
+    snprintf(a->reason, sizeof a->reason, "format %s would take %lld bytes, more than %.4g times the %lld of CSR",
+             a->format->name, (long long)m->total_bytes, factor, (long long)m->csr_bytes);
+}
+
 SpmvStatus spmv_analyze(const SpmvFormat *format, const SpmvPattern *pattern, SpmvScalar scalar,
                         const SpmvOptions *options, SpmvExec *exec, SpmvAnalysis *analysis)
 {
@@ -82,11 +91,11 @@ SpmvStatus spmv_analyze(const SpmvFormat *format, const SpmvPattern *pattern, Sp
   analysis->rows             = pattern->rows;
   analysis->cols             = pattern->cols;
   analysis->nnz              = pattern->nnz;
-  analysis->accepted         = 1;
   analysis->memory.csr_bytes = spmv_csr_bytes(pattern, scalar);
   SPMV_TRY(alloc_zeroed(exec, analysis->slots->analysis_bytes, "analysis", &analysis->data));
   const SpmvStatus status = analysis->slots->analyze(pattern, analysis, exec);
   if (status) spmv_analysis_clear(analysis, exec);
+  else decide(analysis);
   return status;
 }
 

@@ -86,7 +86,7 @@ SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvO
   }
   plan->transposed      = t;
   plan->transposed_work = work;
-  spmv_memory_add_unread(&plan->memory, "transpose", SPMV_ARRAY_VALUES, t->memory.total_bytes + t->memory.work_bytes);
+  spmv_memory_add(&plan->memory, "transpose", SPMV_ARRAY_VALUES, t->memory.total_bytes + t->memory.work_bytes);
   plan->memory.host_bytes += t->memory.host_bytes;
   plan->transposed_is_old = 0;
   return SPMV_SUCCESS;
@@ -95,10 +95,7 @@ SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvO
 /* Takes the array that was added last, for transposed products, out of the memory of a plan */
 static void remove_last_array(SpmvMemory *memory)
 {
-  const int64_t bytes = memory->array[--memory->count].bytes;
-
-  memory->total_bytes -= bytes;
-  memory->unread_bytes -= bytes;
+  memory->total_bytes -= memory->array[--memory->count].bytes;
 }
 
 void spmv_drop_transposed(SpmvPlan *plan)

@@ -89,13 +89,13 @@ static const char *const nt_choices[]      = {"auto", "rule", "1", "2", "4", "8"
 static const char *const variant_choices[] = {"all", "no_readonly", "outer_loop", "shared", NULL};
 
 static const SpmvOptionDesc crsv_options[] = {
-    {"nt", SPMV_OPTION_ENUM, CRSV_NT_AUTO, 0, 0, nt_choices,
+    {"nt", SPMV_OPTION_ENUM, CRSV_NT_AUTO, 0, 0, nt_choices, "threads per row on a GPU",
      "threads per row on a GPU: auto streams the matrix and splits long rows, rule is the paper's, the "
      "power of two next to the mean row length"},
-    {"variant", SPMV_OPTION_ENUM, CRSV_ALL, 0, 0, variant_choices,
+    {"variant", SPMV_OPTION_ENUM, CRSV_ALL, 0, 0, variant_choices, "for comparison",
      "with nt other than auto: the paper's kernel without one of its improvements, to compare: without the read-only "
      "path, with a loop over rows, or adding up in shared memory"},
-    {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 /*MC

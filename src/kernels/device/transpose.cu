@@ -143,7 +143,7 @@ extern "C" SpmvStatus spmv_transpose_listed(SpmvPlan *plan, const SpmvOptions *o
   if (!status) status = spmv_build_transposed(plan, &t.csr, options, exec);
   if (!status) {
     plan->transposed_order = t.order;
-    spmv_memory_add_unread(&plan->memory, "order of the transpose", SPMV_ARRAY_INDICES, plan->nnz * order_bytes(plan));
+    spmv_memory_add(&plan->memory, "order of the transpose", SPMV_ARRAY_INDICES, plan->nnz * order_bytes(plan));
   } else spmv_exec_free(exec, SPMV_DEVICE, t.order);
   if (!status && borrows) {
     plan->transposed_csr    = t.block;

@@ -12,18 +12,22 @@ static const char *const gather_names[] = {"cache", "device", "host", NULL};
 
 static const SpmvOptionDesc options[] = {
     [FOLD_OPTION_Q]             = {"q", SPMV_OPTION_REAL, 0, 0, 1e6, NULL,
+                                   "for comparison: fold rows above q*mean + r*sigma",
                                    "rows longer than q * mean + r * sigma are folded; q = r = 0 chooses by predicted cost, the "
                                                "paper has q = 1.5"},
-    [FOLD_OPTION_R]             = {"r", SPMV_OPTION_REAL, 0, 0, 1e6, NULL, "see q; sigma is that of the row lengths"},
-    [FOLD_OPTION_LAYOUT]        = {"layout", SPMV_OPTION_ENUM, FOLD_LAYOUT_SLICED, 0, 0, layout_names,
+    [FOLD_OPTION_R]             = {"r", SPMV_OPTION_REAL, 0, 0, 1e6, NULL,
+                                   "for comparison: see q; sigma of the row lengths", NULL},
+    [FOLD_OPTION_LAYOUT]        = {"layout", SPMV_OPTION_ENUM, FOLD_LAYOUT_SLICED, 0, 0, layout_names, "for comparison",
                                    "sliced: every 32 rows have their own width; uniform: one width, as published"},
     [FOLD_OPTION_GATHER]        = {"gather", SPMV_OPTION_ENUM, FOLD_GATHER_CACHE, 0, 0, gather_names,
+                                   "source of x, for comparison",
                                    "on a GPU, x is read through its caches, written in table order by the device first, or "
                                           "gathered by the host and sent in pieces"},
     [FOLD_OPTION_DEVICE_MEMORY] = {"device_memory", SPMV_OPTION_INT, 0, 0, 1e15, NULL,
+                                   "most bytes on a GPU, the rest streams; 0: all",
                                    "bytes that the matrix may take on a GPU; the rest is sent in pieces in each "
                                    "product; 0: no limit"},
-    {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 /* The data of an analysis on the host, which build takes over */
@@ -46,7 +50,6 @@ static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, Sp
   SPMV_TRY(fold_analyze_rows(pattern->row_ptr, pattern, scalar, SPMV_HOST, &analysis->options, exec, &data->sizes,
                              &data->layout));
   fold_memory(&data->sizes, column_type, scalar, &analysis->memory);
-  fold_decide(&data->sizes, column_type, analysis);
   return SPMV_SUCCESS;
 }
 
@@ -187,6 +190,7 @@ const SpmvFormat spmv_format_fold = {
     .name    = "fold",
     .summary = "Fold method: long rows cut into pieces of equal work",
     .options = options,
+    .padding_factor = 1.25, /* its product reads memory more evenly than that of CSR, which makes up for padding */
     .host    = &host_slots,
     .device  = SPMV_DEVICE_SLOTS(fold_device_slots),
 };

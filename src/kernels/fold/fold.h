@@ -77,7 +77,6 @@ typedef struct {
   int       automatic; /* w was chosen by the cost model */
   int64_t   longest;
   double    mean, sigma; /* of the row lengths */
-  double    device_time; /* predicted microseconds of a product on a device; 0 where nothing is predicted */
   int64_t   folded;      /* rows of more than one piece */
   int64_t   cut_often;   /* of more than two */
   int64_t   cut_up;      /* of more than FOLD_MANY + 2 */
@@ -118,11 +117,9 @@ FoldPrediction fold_predict(const FoldHistogram *, FoldOrder, int64_t width, Spm
 int64_t fold_best_width(const FoldHistogram *, FoldOrder, SpmvScalar, SpmvSpace, FoldPrediction *);
 /* 1 when sorting could save more than it costs, because slices in the natural order have much padding */
 int fold_sorting_may_pay(const FoldHistogram *, SpmvScalar, SpmvSpace, const SpmvOptions *);
-/* width, order, automatic, device_time and the statistics of sizes, from the options; histogram.slice[FOLD_SORTED]
+/* width, order, automatic and the statistics of sizes, from the options; histogram.slice[FOLD_SORTED]
    counts when sorted_known */
 void fold_choose(const FoldHistogram *, int sorted_known, SpmvScalar, SpmvSpace, const SpmvOptions *, FoldSizes *);
-/* Predicted microseconds of cuSPARSE's product with a CSR of so many bytes */
-double fold_csr_time(int64_t csr_bytes, int64_t rows);
 
 /* ---- fold_layout.c: rows to table rows, on the host ---- */
 
@@ -155,8 +152,6 @@ SpmvIndex fold_column_type(int64_t cols);
 void fold_memory(const FoldSizes *, SpmvIndex column_type, SpmvScalar, SpmvMemory *);
 /* Prints the lines of a view that tell about a table */
 void fold_view_sizes(const FoldSizes *, SpmvPrint, void *ctx);
-/* Sets accepted and reason, by the bytes of the table and, where there is a prediction, by its time */
-void fold_decide(const FoldSizes *, SpmvIndex column_type, SpmvAnalysis *);
 
 /* ---- fold_fill.c: between CSR and a table on the host ---- */
 

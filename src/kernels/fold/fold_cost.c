@@ -38,10 +38,6 @@ static const Machine machines[] = {
    registers per thread in double precision, 32 in single */
 static const double MULTIPROCESSORS = 132, BLOCKS_HELD[] = {[SPMV_F64] = 5, [SPMV_F32] = 8};
 
-/* cuSPARSE's product with CSR on the same GPU, fitted to the same matrices: launch and preparation, bytes per
-   microsecond, microseconds per row */
-static const double CSR_START_US = 7.7, CSR_BYTES_PER_US = 3.4e6, CSR_ROW_US = 13e-6;
-
 /* Rows are sorted only where that saves this fraction of the time */
 static const double SORTING_GAIN = 0.01;
 
@@ -247,13 +243,6 @@ void fold_choose(const FoldHistogram *h, int sorted_known, SpmvScalar scalar, Sp
     if (sorted.time <= (1 - SORTING_GAIN) * p.time) {
       sizes->order = FOLD_SORTED;
       sizes->width = w;
-      p            = sorted;
     }
   }
-  sizes->device_time = space == SPMV_DEVICE ? p.time : 0;
-}
-
-double fold_csr_time(int64_t csr_bytes, int64_t rows)
-{
-  return CSR_START_US + (double)csr_bytes / CSR_BYTES_PER_US + CSR_ROW_US * (double)rows;
 }

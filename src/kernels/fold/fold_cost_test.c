@@ -111,7 +111,7 @@ UNIT_TEST(fold_predicts_what_partial_sums_cost_a_device)
 }
 
 /* The sizes of the table of a device */
-static FoldSizes device_sizes(const GenSpec *spec, double q, int64_t *csr_bytes)
+static FoldSizes device_sizes(const GenSpec *spec)
 {
   const SpmvFormat *fold = spmv_format_find("fold");
   SpmvAllocator     none = {0};
@@ -123,11 +123,9 @@ static FoldSizes device_sizes(const GenSpec *spec, double q, int64_t *csr_bytes)
 
   spmv_exec_init(&exec, SPMV_HOST);
   spmv_options_init(&options, fold);
-  options.value[FOLD_OPTION_Q] = q;
   UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, SPMV_I32, &p));
   UNIT_EQUAL(SPMV_SUCCESS, fold_analyze_rows(p.row_ptr, &p, SPMV_F64, SPMV_DEVICE, &options, &exec, &sizes, &layout));
   fold_layout_free(&none, &none, SPMV_HOST, &layout);
-  *csr_bytes = 12 * p.nnz + 4 * (p.rows + 1);
   gen_pattern_free(&p);
   return sizes;
 }
@@ -137,28 +135,10 @@ static FoldSizes device_sizes(const GenSpec *spec, double q, int64_t *csr_bytes)
 UNIT_TEST(fold_cuts_for_a_device_where_that_pays)
 {
   const GenSpec even = gen_random(300000, 300000, 11, 15), far = gen_long_rows(300000, 300000, 5, 9000, 90000, 12);
-  int64_t       ignored;
-  FoldSizes     s = device_sizes(&even, 0, &ignored);
+  FoldSizes     s = device_sizes(&even);
 
   UNIT_EQUAL(s.longest, s.width);
   UNIT_EQUAL(FOLD_SORTED, s.order);
-  s = device_sizes(&far, 0, &ignored);
+  s = device_sizes(&far);
   UNIT_CHECK(s.folded > 0 && s.width >= 5 && s.width <= 64);
-}
-
-UNIT_TEST(fold_declines_a_table_that_a_device_would_be_slower_with)
-{
-  const GenSpec spec     = gen_random(100000, 100000, 11, 15);
-  SpmvAnalysis  analysis = {.scalar_type = SPMV_F64};
-  FoldSizes     s        = device_sizes(&spec, 0.1, &analysis.memory.csr_bytes);
-
-  fold_decide(&s, SPMV_I32, &analysis);
-  UNIT_CHECK(!analysis.accepted);
-  UNIT_CHECK(strstr(analysis.reason, "a product folded at 1 nonzeros is predicted to take "));
-  s.device_time = 0; /* as of a plan on the host */
-  fold_decide(&s, SPMV_I32, &analysis);
-  UNIT_CHECK(analysis.accepted);
-  s = device_sizes(&spec, 0, &analysis.memory.csr_bytes);
-  fold_decide(&s, SPMV_I32, &analysis);
-  UNIT_CHECK(s.device_time > 0 && analysis.accepted);
 }

@@ -37,7 +37,6 @@ SpmvStatus analyze(const SpmvPattern *p, SpmvAnalysis *analysis, SpmvExec *exec)
   SPMV_TRY(fold_device_lay_out(row_ptr, p->index_type, p, scalar, options, exec, a));
   fold_memory(&a->sizes, SPMV_I32, scalar, &analysis->memory);
   analysis->memory.work_bytes = work_bytes(&a->sizes, options, scalar);
-  fold_decide(&a->sizes, SPMV_I32, analysis);
   return SPMV_SUCCESS;
 }
 

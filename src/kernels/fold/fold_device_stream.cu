@@ -204,11 +204,9 @@ SpmvStatus analyze(const SpmvPattern *p, SpmvAnalysis *analysis, SpmvExec *exec)
   SPMV_TRY(spmv_check_counts(analysis, 0, exec));
   SPMV_TRY(on_host(p->row_ptr, p->space, p->host_row_ptr, row_ptr_bytes(p), "row_ptr", &scratch, exec, &row_ptr));
   SPMV_TRY(fold_analyze_rows(row_ptr, p, scalar, SPMV_DEVICE, options, exec, &a->sizes, &a->layout));
-  a->sizes.device_time = 0; /* copies take the time of a product, and a CSR would not fit either */
   fold_stream_cut(&a->sizes, a->layout.slice_ptr, fold_gather_of(options), scalar,
                   (int64_t)options->value[FOLD_OPTION_DEVICE_MEMORY], fold_partial_sums(&a->sizes), &a->stream);
   report_memory(&a->sizes, &a->stream, p, scalar, &analysis->memory);
-  fold_decide(&a->sizes, SPMV_I32, analysis);
   return SPMV_SUCCESS;
 }
 

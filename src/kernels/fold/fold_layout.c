@@ -215,28 +215,3 @@ void fold_clear_table(SpmvPlan *base)
   list_arrays(&plan->table, base->scalar_type, list);
   spmv_arrays_free(base, list, ARRAYS);
 }
-
-/* A table with so many times the bytes of CSR is still as fast, because its product reads memory more evenly */
-static const double WORTHWHILE = 1.25;
-
-void fold_decide(const FoldSizes *s, SpmvIndex column_type, SpmvAnalysis *analysis)
-{
-  SpmvMemory        table = {.csr_bytes = analysis->memory.csr_bytes};
-  SpmvMemory *const m     = &table;
-
-  fold_memory(s, column_type, analysis->scalar_type, m);
-
-  const double csr_time = fold_csr_time(m->csr_bytes, s->rows);
-  const int    small = (double)m->total_bytes <= WORTHWHILE * (double)m->csr_bytes, fast = s->device_time <= csr_time;
-  analysis->accepted = s->nnz > 0 && small && fast;
-  if (analysis->accepted) return;
-  if (s->nnz == 0) snprintf(analysis->reason, sizeof analysis->reason, "there is nothing to multiply");
-  else if (!small)
-    snprintf(analysis->reason, sizeof analysis->reason,
-             "folding at %lld nonzeros would take %lld bytes, more than %g of the %lld of CSR", (long long)s->width,
-             (long long)m->total_bytes, WORTHWHILE, (long long)m->csr_bytes);
-  else
-    snprintf(analysis->reason, sizeof analysis->reason,
-             "a product folded at %lld nonzeros is predicted to take %.0f microseconds, one with CSR %.0f",
-             (long long)s->width, s->device_time, csr_time);
-}

@@ -7,14 +7,14 @@
 #include "rbp_sliced.h"
 #include <stdio.h>
 
-static const char *const format_names[] = {"packed", "csr", "ell", "ellr", NULL};
+static const char *const layout_names[] = {"packed", "csr", "ell", "ellr", NULL};
 
 static const SpmvOptionDesc options[] = {
-    [RBP_OPTION_FORMAT]  = {"format", SPMV_OPTION_ENUM, RBP_PACKED, 0, 0, format_names,
-                            "layout: packed, or one of the published csr, ell, ellr"},
+    [RBP_OPTION_LAYOUT]  = {"layout", SPMV_OPTION_ENUM, RBP_PACKED, 0, 0, layout_names, "for comparison",
+                            "packed, or one of the published csr, ell, ellr for comparison with the paper"},
     [RBP_OPTION_MIN_RUN] = {"min_run", SPMV_OPTION_INT, 2, 2, 1000000, NULL,
-                            "shortest run of adjacent columns that is packed"},
-    {NULL, SPMV_OPTION_INT, 0, 0, 0, NULL, NULL},
+                            "shortest run of columns that is packed", NULL},
+    {.key = NULL},
 };
 
 /* The data of an analysis, which build takes over */
@@ -25,7 +25,7 @@ typedef struct {
 
 static const SpmvSlots *choose(const SpmvOptions *chosen)
 {
-  return rbp_format_of(chosen) == RBP_PACKED ? &rbp_packed_slots : &rbp_published_slots;
+  return rbp_layout_of(chosen) == RBP_PACKED ? &rbp_packed_slots : &rbp_published_slots;
 }
 
 static SpmvStatus measure_packed(const SpmvPattern *pattern, int64_t min_run, SpmvExec *exec, RbpSlicedSizes *sizes)
@@ -45,7 +45,6 @@ static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, Sp
   SPMV_TRY(rbp_count_runs(pattern, min_run, &data->counts));
   SPMV_TRY(measure_packed(pattern, min_run, exec, &data->sizes));
   rbp_sliced_memory(&data->sizes, pattern->nnz, pattern->index_type, analysis->scalar_type, &analysis->memory);
-  rbp_decide(&data->counts, "packed", analysis);
   return SPMV_SUCCESS;
 }
 
@@ -115,7 +114,7 @@ const SpmvSlots rbp_packed_slots = {
 
    Options Database Keys:
 +  -mat_type aijrbp - sets the type during a call to `MatSetFromOptions()`
-.  -mat_aijrbp_format - the layout of the arrays
+.  -mat_aijrbp_layout - the layout of the arrays
 -  -mat_aijrbp_min_run - the shortest run of adjacent columns that is packed
 
    Level: beginner

@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-/* Choices of option "format", in the order of its table */
-typedef enum { RBP_PACKED = 0, RBP_CSR, RBP_ELL, RBP_ELLR } RbpFormat;
+/* Choices of option "layout", in the order of its table */
+typedef enum { RBP_PACKED = 0, RBP_CSR, RBP_ELL, RBP_ELLR } RbpLayout;
 
 /* Positions in the table of options */
-enum { RBP_OPTION_FORMAT = 0, RBP_OPTION_MIN_RUN };
+enum { RBP_OPTION_LAYOUT = 0, RBP_OPTION_MIN_RUN };
 
 enum {
   RBP_MAX_GROUP = 6, /* rows that share one list of columns: the degrees of freedom of a node */
@@ -53,14 +53,11 @@ typedef struct {
 SpmvStatus rbp_count_runs(const SpmvPattern *, int64_t min_run, RbpCounts *);
 SpmvStatus rbp_count_groups(const SpmvPattern *, int max_group, RbpGroupCounts *);
 
-/* Sets accepted and reason by comparing analysis->memory with the CSR */
-void rbp_decide(const RbpCounts *, const char *format_name, SpmvAnalysis *);
-
 /* Print "format: packed, min_run: 2", and how many runs and singles there are */
 void rbp_view_format(const SpmvPlan *, SpmvPrint, void *ctx);
 void rbp_view_counts(const RbpCounts *, SpmvPrint, void *ctx);
 
-static inline RbpFormat rbp_format_of(const SpmvOptions *o) { return (RbpFormat)(int)o->value[RBP_OPTION_FORMAT]; }
+static inline RbpLayout rbp_layout_of(const SpmvOptions *o) { return (RbpLayout)(int)o->value[RBP_OPTION_LAYOUT]; }
 static inline int64_t   rbp_min_run_of(const SpmvOptions *o) { return (int64_t)o->value[RBP_OPTION_MIN_RUN]; }
 
 /* The tables of the layouts in each space; those of `packed` choose */

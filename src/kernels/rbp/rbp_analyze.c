@@ -56,21 +56,9 @@ SpmvStatus rbp_count_groups(const SpmvPattern *p, int max_group, RbpGroupCounts 
   return SPMV_SUCCESS;
 }
 
-void rbp_decide(const RbpCounts *c, const char *format_name, SpmvAnalysis *analysis)
-{
-  const SpmvMemory *m = &analysis->memory;
-
-  analysis->accepted = m->total_bytes < m->csr_bytes;
-  if (analysis->accepted) return;
-  snprintf(analysis->reason, sizeof analysis->reason,
-           "rbp %s would take %lld bytes, not less than the %lld of CSR: %lld of %lld nonzeros lie in runs",
-           format_name, (long long)m->total_bytes, (long long)m->csr_bytes, (long long)c->run_values,
-           (long long)c->nnz);
-}
-
 void rbp_view_format(const SpmvPlan *plan, SpmvPrint print, void *ctx)
 {
-  const char *name = plan->format->options[RBP_OPTION_FORMAT].choices[rbp_format_of(&plan->options)];
+  const char *name = plan->format->options[RBP_OPTION_LAYOUT].choices[rbp_layout_of(&plan->options)];
   char        line[SPMV_MESSAGE_MAX];
 
   if (plan->space == SPMV_DEVICE) snprintf(line, sizeof line, "format: %s, on the device", name);

@@ -5,13 +5,9 @@
 
 namespace
 {
-/* Packed is faster than CSR where its bytes are below this fraction of the bytes of CSR. Above it the columns are far
-   apart everywhere, and loads of x take the time of a product. */
-constexpr double WORTHWHILE = 0.975;
-
 const SpmvSlots *choose(const SpmvOptions *options)
 {
-  return rbp_format_of(options) == RBP_PACKED ? &rbp_device_slots : &rbp_published_device_slots;
+  return rbp_layout_of(options) == RBP_PACKED ? &rbp_device_slots : &rbp_published_device_slots;
 }
 
 /* An estimate, nearly a bound, of the scratch memory of an analysis. Each nonzero may be a unit. That is assumed where
@@ -56,7 +52,6 @@ SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec 
 {
   RbpDeviceAnalysis *a      = (RbpDeviceAnalysis *)analysis->data;
   const SpmvScalar   scalar = analysis->scalar_type;
-  const SpmvMemory  *m      = &analysis->memory;
 
   SPMV_TRY(spmv_check_counts(analysis, 0, exec));
   a->arena.chunk_bytes = scratch_bytes(pattern, scalar);
@@ -67,11 +62,6 @@ SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec 
   SPMV_TRY(rbp_describe_blocks(a, exec));
   SPMV_TRY(rbp_position_blocks(a, exec));
   report_memory(&a->shape, scalar, &analysis->memory);
-  analysis->accepted = (double)m->total_bytes < WORTHWHILE * (double)m->csr_bytes;
-  if (!analysis->accepted)
-    snprintf(analysis->reason, sizeof analysis->reason,
-             "packed would take %lld bytes on the device, not less than %g of the %lld of CSR",
-             (long long)m->total_bytes, WORTHWHILE, (long long)m->csr_bytes);
   return SPMV_SUCCESS;
 }
 

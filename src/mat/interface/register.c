@@ -74,28 +74,15 @@ PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes)
 
 static PetscErrorCode SetFromOptions(void)
 {
-  SpmvOptions      process;
-  PetscPackMachine machine;
+  SpmvOptions process;
 
   PetscFunctionBegin;
   spmv_options_init(&process, &AIJFmtProcessTable);
-  PetscCall(PetscPackGetMachine(&machine));
-  process.value[PETSCPACK_DEVICE_KEEP]    = (double)device_keep;
-  process.value[PETSCPACK_HOST_BANDWIDTH] = machine.host_bandwidth;
-  process.value[PETSCPACK_HOST_RATE]      = machine.host_rate;
-  process.value[PETSCPACK_GPU_BANDWIDTH]  = machine.gpu_bandwidth;
-  process.value[PETSCPACK_GPU_LAUNCH]     = machine.gpu_launch;
+  process.value[PETSCPACK_DEVICE_KEEP] = (double)device_keep;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack", NULL);
-  PetscCall(AIJFmtTableRead(NULL, &process, "PetscPackSetMachine", PetscOptionsObject));
-  PetscCall(AIJFmtAdviseHelp(PetscOptionsObject));
+  PetscCall(AIJFmtTableRead(NULL, &process, "PetscPackSetDeviceKeep", PetscOptionsObject));
   PetscOptionsEnd();
-  machine = (PetscPackMachine){.host_bandwidth = process.value[PETSCPACK_HOST_BANDWIDTH],
-                               .host_rate      = process.value[PETSCPACK_HOST_RATE],
-                               .gpu_bandwidth  = process.value[PETSCPACK_GPU_BANDWIDTH],
-                               .gpu_launch     = process.value[PETSCPACK_GPU_LAUNCH]};
   PetscCall(PetscPackSetDeviceKeep((PetscInt64)process.value[PETSCPACK_DEVICE_KEEP]));
-  PetscCall(PetscPackSetMachine(&machine));
-  AIJFmtMachineSet(process.value[PETSCPACK_PROBE_DAYS], (int)process.value[PETSCPACK_HOST_PROCESSOR]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,16 +100,11 @@ static PetscErrorCode SetFromOptions(void)
 @*/
 PetscErrorCode PetscPackFinalizePackage(void)
 {
-  const PetscPackMachine measured = {.host_bandwidth = 0};
-
   PetscFunctionBegin;
   PetscCall(AIJFmtParentsReset());
-  AIJFmtAdviseReset();
   spmv_staging_release();
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));
-  PetscCall(PetscPackSetMachine(&measured));
-  AIJFmtMachineReset();
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

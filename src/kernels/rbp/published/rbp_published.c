@@ -11,7 +11,7 @@ static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, Sp
 {
   (void)exec;
   SPMV_TRY(rbp_count_runs(pattern, rbp_min_run_of(&analysis->options), analysis->data));
-  rbp_published_decide(pattern->index_type, analysis);
+  rbp_published_report(pattern->index_type, analysis);
   return SPMV_SUCCESS;
 }
 

@@ -23,7 +23,7 @@ extern "C" {
 
 typedef struct {
   SpmvPlan  base; /* first */
-  RbpFormat format;
+  RbpLayout format;
   int64_t   min_run;
   RbpCounts counts;
   void     *val_ptr, *col_ptr; /* [rows+1] I, csr */
@@ -37,9 +37,9 @@ typedef struct {
 
 /* Adds the arrays of a layout to a memory report. A size beyond int64_t saturates, so that the report stays an upper
    bound and the allocation fails. */
-void rbp_published_memory(RbpFormat, const RbpCounts *, SpmvIndex, SpmvScalar, SpmvMemory *);
-/* The report and the decision of an analysis whose data are counts */
-void rbp_published_decide(SpmvIndex, SpmvAnalysis *);
+void rbp_published_memory(RbpLayout, const RbpCounts *, SpmvIndex, SpmvScalar, SpmvMemory *);
+/* The report of an analysis whose data are counts */
+void rbp_published_report(SpmvIndex, SpmvAnalysis *);
 /* Sets what the analysis knows, and allocates the arrays */
 SpmvStatus rbp_published_init(RbpPublished *, const SpmvAnalysis *, SpmvExec *);
 void       rbp_published_view(const SpmvPlan *, SpmvPrint, void *ctx);

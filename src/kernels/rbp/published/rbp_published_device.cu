@@ -313,7 +313,7 @@ SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec 
   SPMV_TRY(spmv_pattern_on_device(pattern, &scratch.arena, exec, &p));
   if (p.index_type == SPMV_I64) SPMV_TRY(count<int64_t>(&p, min_run, {}, c, exec));
   else SPMV_TRY(count<int32_t>(&p, min_run, {}, c, exec));
-  rbp_published_decide(p.index_type, analysis);
+  rbp_published_report(p.index_type, analysis);
   return SPMV_SUCCESS;
 }
 

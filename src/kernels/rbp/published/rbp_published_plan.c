@@ -38,7 +38,7 @@ static int list_arrays(RbpPublished *p, SpmvIndex index, SpmvScalar scalar, Spmv
   return n;
 }
 
-void rbp_published_memory(RbpFormat format, const RbpCounts *c, SpmvIndex index, SpmvScalar scalar, SpmvMemory *memory)
+void rbp_published_memory(RbpLayout format, const RbpCounts *c, SpmvIndex index, SpmvScalar scalar, SpmvMemory *memory)
 {
   RbpPublished  plan = {.format = format, .counts = *c};
   const int64_t sb   = spmv_scalar_bytes(scalar);
@@ -48,20 +48,17 @@ void rbp_published_memory(RbpFormat format, const RbpCounts *c, SpmvIndex index,
   if (format != RBP_CSR) memory->padding_bytes = saturating_bytes(c->rows, c->max_run_values, sb) - c->run_values * sb;
 }
 
-void rbp_published_decide(SpmvIndex index, SpmvAnalysis *analysis)
+void rbp_published_report(SpmvIndex index, SpmvAnalysis *analysis)
 {
-  const RbpFormat  format = rbp_format_of(&analysis->options);
-  const RbpCounts *counts = analysis->data;
-
-  rbp_published_memory(format, counts, index, analysis->scalar_type, &analysis->memory);
-  rbp_decide(counts, analysis->format->options[RBP_OPTION_FORMAT].choices[format], analysis);
+  rbp_published_memory(rbp_layout_of(&analysis->options), analysis->data, index, analysis->scalar_type,
+                       &analysis->memory);
 }
 
 SpmvStatus rbp_published_init(RbpPublished *plan, const SpmvAnalysis *analysis, SpmvExec *exec)
 {
   SpmvPlanArray list[ARRAYS];
 
-  plan->format  = rbp_format_of(&analysis->options);
+  plan->format  = rbp_layout_of(&analysis->options);
   plan->min_run = rbp_min_run_of(&analysis->options);
   plan->counts  = *(const RbpCounts *)analysis->data;
   return spmv_arrays_alloc(&plan->base, list, list_arrays(plan, plan->base.index_type, plan->base.scalar_type, list),

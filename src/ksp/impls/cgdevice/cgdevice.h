@@ -100,7 +100,6 @@ typedef struct {
   struct _KSPOps       parent; /* the operations of KSPCG, for this solver */
   KSPCGDeviceMode      mode;
   KSPCGDevicePrecision precision;
-  KSPCGDeviceRefine    refine;
   KSPCGDeviceReduce    reduce;
   PetscInt             chunk;
   char                 format[CGDEV_FORMAT_MAX];
@@ -217,7 +216,7 @@ PETSC_INTERN PetscErrorCode CGDevMixedDecline(KSP, KSP_CGDevice *, const char wh
 PETSC_INTERN PetscErrorCode CGDevRoundedGet(KSP, KSP_CGDevice *, Mat);
 PETSC_INTERN PetscErrorCode CGDevRoundedForget(KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevMixedCheck(KSP, KSP_CGDevice *, CGDevRun *, int64_t before);
-PETSC_INTERN void           CGDevMixedRun(KSP, const KSP_CGDevice *, CGDevRun *);
+PETSC_INTERN void           CGDevMixedRun(KSP, CGDevRun *);
 PETSC_INTERN PetscReal      CGDevMixedTolerance(KSP, const CGDevRun *);
 
 /* Goes on after success; a refusal of the library, such as too little memory on the device, becomes the reason to

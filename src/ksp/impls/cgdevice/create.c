@@ -93,7 +93,6 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
 +  -ksp_cgdevice_mode <auto> - how iterations run: auto, host, chunk, graph, persistent; see `KSPCGDeviceSetMode()`
 .  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, see `KSPCGDeviceSetChunk()`
 .  -ksp_cgdevice_precision <double> - double or mixed, see `KSPCGDeviceSetPrecision()`
-.  -ksp_cgdevice_refine <reliable> - how mixed precision is corrected: reliable or defect, see `KSPCGDeviceSetRefine()`
 .  -ksp_cgdevice_reduce <auto> - how several processes add sums: auto, mpi, shared, see `KSPCGDeviceSetReduce()`
 .  -ksp_cgdevice_format <crsv> - packed format for matrices that are not of a type of petscpack, see
    `KSPCGDeviceSetFormat()`

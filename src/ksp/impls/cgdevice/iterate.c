@@ -256,7 +256,7 @@ PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
   PetscCall(Watch(ksp, &run));
   PetscCall(FirstIteration(ksp));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  CGDevMixedRun(ksp, s, &run);
+  CGDevMixedRun(ksp, &run);
   PetscCall(CGDevStart(ksp, s, &run, s->mixed.on ? CGDevMixedTolerance(ksp, &run) : ksp->ttol));
   PetscCall(PetscLogEventBegin(KSP_CGDeviceLoop, ksp, 0, 0, 0));
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &run));

@@ -17,15 +17,13 @@ enum {
   STAGE_MORE  = 50
 };
 
-/* By how much the norm of the recurrence falls between two corrections, by more where each costs the directions, and
-   the true norm has to */
-static const PetscReal drops[] = {[KSP_CGDEVICE_RELIABLE] = (PetscReal)1e-2, [KSP_CGDEVICE_DEFECT] = (PetscReal)1e-4};
-static const PetscReal least_drop = (PetscReal)0.5;
+/* By how much the norm of the recurrence falls between two corrections, and the true norm has to */
+static const PetscReal first_drop = (PetscReal)1e-2, least_drop = (PetscReal)0.5;
 
-void CGDevMixedRun(KSP ksp, const KSP_CGDevice *s, CGDevRun *run)
+void CGDevMixedRun(KSP ksp, CGDevRun *run)
 {
   run->checked = ksp->rnorm;
-  run->drop    = drops[s->refine];
+  run->drop    = first_drop;
 }
 
 PetscReal CGDevMixedTolerance(KSP ksp, const CGDevRun *run) { return PetscMax(ksp->ttol, run->drop * run->checked); }
@@ -150,7 +148,7 @@ static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
 static PetscErrorCode Correct(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal norm)
 {
   const PetscReal drifted = (PetscReal)(run->result.norm * DRIFTED_PERCENT / 100);
-  const int       restart = s->refine == KSP_CGDEVICE_DEFECT || norm > drifted;
+  const int       restart = norm > drifted;
   SpmvCgTest      test;
   SpmvStatus      status;
 

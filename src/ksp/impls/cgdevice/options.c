@@ -178,7 +178,7 @@ PetscErrorCode KSPCGDeviceGetChunk(KSP ksp, PetscInt *chunk)
 
   Input Parameters:
 + ksp    - the solver; nothing happens when it is of another type
-- format - crsv, rbp, fold, codsell or cluster
+- format - crsv, rbp, fold or codsell
 
   Options Database Key:
 . -ksp_cgdevice_format <crsv> - the same

@@ -2,23 +2,17 @@
 #include "cgdevice.h"
 
 const char *const KSPCGDevicePrecisions[] = {"double", "mixed", "KSPCGDevicePrecision", "KSP_CGDEVICE_", NULL};
-const char *const KSPCGDeviceRefines[]    = {"reliable", "defect", "KSPCGDeviceRefine", "KSP_CGDEVICE_", NULL};
 
 /* Part of KSPSetFromOptions_CGDevice() */
 PetscErrorCode CGDevPrecisionFromOptions(KSP ksp, const KSP_CGDevice *s, AIJFmtOptionItems PetscOptionsObject)
 {
   KSPCGDevicePrecision precision;
-  KSPCGDeviceRefine    refine;
   PetscBool            set;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsEnum("-ksp_cgdevice_precision", "Precision of the products", "KSPCGDeviceSetPrecision",
                              KSPCGDevicePrecisions, (PetscEnum)s->precision, (PetscEnum *)&precision, &set));
   if (set) PetscCall(KSPCGDeviceSetPrecision(ksp, precision));
-  PetscCall(PetscOptionsEnum("-ksp_cgdevice_refine", "How mixed precision goes on after a correction",
-                             "KSPCGDeviceSetRefine", KSPCGDeviceRefines, (PetscEnum)s->refine, (PetscEnum *)&refine,
-                             &set));
-  if (set) PetscCall(KSPCGDeviceSetRefine(ksp, refine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,19 +33,19 @@ PetscErrorCode CGDevPrecisionFromOptions(KSP ksp, const KSP_CGDevice *s, AIJFmtO
   Notes:
   In mixed precision the values of the matrix are rounded to single precision for the products, which halves what these
   read; vectors, sums and the preconditioner are double. A solve ends when the true residual, b - A x with the matrix
-  itself, fulfils the tolerance. It is computed each time that the residual of the recurrence has fallen to a hundredth
-(a ten thousandth with refinement by defects), and takes its place. The rounded values take 4 bytes for each nonzero
-more on the device.
+  itself, fulfils the tolerance. It is computed each time that the residual of the recurrence has fallen to a hundredth,
+  and takes its place: reliable updates (Sleijpen and van der Vorst, 1996). The rounded values take 4 bytes more for
+  each nonzero on the device.
 
   Iterations differ a little from those of double precision. Where the true residual does not follow, as for condition
   numbers beyond some 1e8, or the rounded matrix is not positive definite, the solve goes on in double precision, and
   so do later ones with the same nonzero pattern; `-ksp_view` and `-info` say so.
 
   It needs `KSPConvergedDefault()` and a norm, a real `PetscScalar` of double precision, and a matrix whose packed
-format has such products: rbp, crsv, codsell, cluster. Small matrices, for which the mode auto takes the persistent
-kernel, are solved in double precision.
+  format has such products: rbp, crsv, codsell. Small matrices, for which the mode auto takes the persistent kernel, are
+  solved in double precision.
 
-.seealso: `KSPCGDEVICE`, `KSPCGDeviceGetPrecision()`, `KSPCGDeviceSetRefine()`, `KSPCGDeviceGetInfo()`
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceGetPrecision()`, `KSPCGDeviceGetInfo()`
 @*/
 PetscErrorCode KSPCGDeviceSetPrecision(KSP ksp, KSPCGDevicePrecision precision)
 {
@@ -91,66 +85,5 @@ PetscErrorCode KSPCGDeviceGetPrecision(KSP ksp, KSPCGDevicePrecision *precision)
   PetscAssertPointer(precision, 2);
   PetscCall(CGDevRequire(ksp, &s));
   *precision = s->precision;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  KSPCGDeviceSetRefine - Sets how a `KSPCGDEVICE` in mixed precision goes on after a correction of its residual
-
-  Logically Collective
-
-  Input Parameters:
-+ ksp    - the solver; nothing happens when it is of another type
-- refine - `KSP_CGDEVICE_RELIABLE`, the default, or `KSP_CGDEVICE_DEFECT`
-
-  Options Database Key:
-. -ksp_cgdevice_refine <reliable> - reliable or defect
-
-  Level: advanced
-
-  Note:
-  reliable keeps the directions: the next one is made of the new residual and the one before it (reliable updates).
-  defect begins anew with the new residual, which is the classical iterative refinement with conjugate gradients as its
-  inner solver; it takes more iterations.
-
-.seealso: `KSPCGDEVICE`, `KSPCGDeviceGetRefine()`, `KSPCGDeviceSetPrecision()`
-@*/
-PetscErrorCode KSPCGDeviceSetRefine(KSP ksp, KSPCGDeviceRefine refine)
-{
-  KSP_CGDevice *s;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(ksp, refine, 2);
-  PetscCheck((int)refine >= KSP_CGDEVICE_RELIABLE && refine <= KSP_CGDEVICE_DEFECT, PetscObjectComm((PetscObject)ksp),
-             PETSC_ERR_ARG_OUTOFRANGE, "There is no refinement %d of %s", (int)refine, KSPCGDEVICE);
-  PetscCall(CGDevStateGet(ksp, &s));
-  if (s) s->refine = refine;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  KSPCGDeviceGetRefine - Gets how a `KSPCGDEVICE` in mixed precision goes on after a correction of its residual
-
-  Not Collective
-
-  Input Parameter:
-. ksp - the solver
-
-  Output Parameter:
-. refine - what `KSPCGDeviceSetRefine()` or the option set
-
-  Level: advanced
-
-.seealso: `KSPCGDEVICE`, `KSPCGDeviceSetRefine()`
-@*/
-PetscErrorCode KSPCGDeviceGetRefine(KSP ksp, KSPCGDeviceRefine *refine)
-{
-  KSP_CGDevice *s;
-
-  PetscFunctionBegin;
-  PetscAssertPointer(refine, 2);
-  PetscCall(CGDevRequire(ksp, &s));
-  *refine = s->refine;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -149,7 +149,7 @@ PetscErrorCode AIJFmtOptionGet(Mat A, const char *function, const char key[], co
   MatAIJFmtSetOption(A, "layout", "uniform"); // of MATAIJFOLD, as -mat_aijfold_layout uniform
 .ve
 
-.seealso: `MatAIJFmtGetOption()`, `MatAIJFmtSetOptionNumber()`, `MatAIJFmtSetCheck()`, `MatAIJFmtSetDevice()`
+.seealso: `MatAIJFmtGetOption()`, `MatAIJFmtSetOptionNumber()`
 @*/
 PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 {

@@ -59,7 +59,6 @@ static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaRebind(A, s));
   if (type != MAT_FINAL_ASSEMBLY || s->inner) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtAdviseFromOptions(A, s));
   if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, NULL, ((PetscObject)A)->state + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,7 +72,6 @@ static PetscErrorCode InstallBlocks(Mat A, Mat_AIJFmt *outer)
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++)
     if (blocks[b]) PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
-  if (blocks[0]) PetscCall(AIJFmtTellSymmetry(A, blocks[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,7 +99,6 @@ static PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   if (!s || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(InstallBlocks(A, s));
   PetscCall(AIJFmtBlocksSetSizes(A));
-  PetscCall(AIJFmtAdviseFromOptions(A, s));
   if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {

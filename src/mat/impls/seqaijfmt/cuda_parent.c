@@ -101,14 +101,12 @@ PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points csr to device arrays of the parent, for a plan on the device: values that are current there, or that shall lie
-   there (-mat_aijfmt_values gpu), or both values and pattern for a format that borrows them, which the parent copies to
-   the device where they are old. done: values are set. The pattern of formats that do not borrow stays on the host,
-   where it is known to be. */
+/* Points csr to device arrays of the parent, for a plan on the device: values that are current there, or both values and
+   pattern for a format that borrows them, which the parent copies to the device where they are old. done: values are
+   set. The pattern of formats that do not borrow stays on the host, where it is known to be. */
 PetscErrorCode AIJFmtCudaCsr(Mat A, Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
 {
   const PetscBool borrows = AIJFmtPlanOptions(s)->format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
-  const PetscBool wanted  = s->class_options.value[AIJFMT_VALUES] == AIJFMT_ON_GPU ? PETSC_TRUE : PETSC_FALSE;
   PetscBool       cuda;
   SpmvCsr         there;
 
@@ -116,7 +114,7 @@ PetscErrorCode AIJFmtCudaCsr(Mat A, Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done
   *done = PETSC_FALSE;
   PetscCall(AIJFmtIsCudaParent(s, &cuda));
   if (!cuda || AIJFmtBoundToCPU(A) || s->exec.space != SPMV_DEVICE ||
-      !(borrows || wanted || A->offloadmask == PETSC_OFFLOAD_GPU))
+      !(borrows || A->offloadmask == PETSC_OFFLOAD_GPU))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaArraysGet(A, s, &there));
   csr->values       = there.values;

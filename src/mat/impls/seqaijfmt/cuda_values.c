@@ -1,10 +1,9 @@
 /*
-  cuda_values.c - operations on values that lie in the CSR of the CUDA parent, on the device (-mat_aijfmt_values).
+  cuda_values.c - operations on values that lie in the CSR of the CUDA parent, on the device.
 
-  offloadmask tells which copy of the values is current: the host's, the device's, or both. With `host` nothing here is
-  done. With `gpu` the values are brought to the device, with `auto` when the plan is there already, or when they have
-  come there by themselves: by COO, or as the result of a product of matrices. Where the memory of the device does not
-  suffice, the host does the operation.
+  offloadmask tells which copy of the values is current: the host's, the device's, or both. Values go to the device when
+  the plan is there already, or when they have come there by themselves: by COO, or as the result of a product of
+  matrices. Where the memory of the device does not suffice, the host does the operation.
 */
 #include "cuda.h"
 
@@ -49,7 +48,7 @@ typedef enum {
   WANTS              /* in any case */
 } Wish;
 
-/* Whether `auto` brings values to the device that are not there */
+/* Whether values that are not on the device are brought there */
 static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, Wish wish)
 {
   if (wish == WANTS) return PETSC_TRUE;
@@ -61,18 +60,17 @@ static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, Wish wish)
    where they are not. */
 static PetscErrorCode OnDevice(Mat A, Mat_AIJFmt *s, const char operation[], Wish wish, PetscBool *device)
 {
-  const int wanted = (int)s->class_options.value[AIJFMT_VALUES];
   PetscBool has;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtIsCudaParent(s, device));
   if (!*device) PetscFunctionReturn(PETSC_SUCCESS);
   *device = PETSC_FALSE;
-  if (wanted == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) || A->structure_only || A->factortype ||
+  if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) || A->structure_only || A->factortype ||
       AIJFmtHashActive(A) || !A->assembled || AIJFmtIsHostProduct(A))
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!AIJFmtCudaIsCurrent(A, s)) {
-    if (wanted == AIJFMT_AUTO && !GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(HasMemory(A, s, operation, &has));
     if (!has) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s\n", operation));

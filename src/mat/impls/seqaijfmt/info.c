@@ -97,7 +97,7 @@ PetscErrorCode AIJFmtInfoLocal(Mat A, MatAIJFmtInfo *info)
 
   Conversion happens at the first product unless `-mat_aijfmt_eager` is set; until then all bytes are zero.
 
-.seealso: `MatGetInfo()`, `MatAIJFmtSetOption()`, `MatAIJFmtSetEager()`
+.seealso: `MatGetInfo()`, `MatAIJFmtSetOption()`
 @*/
 PetscErrorCode MatAIJFmtGetInfo(Mat A, MatAIJFmtInfo *info)
 {

@@ -35,27 +35,15 @@ static PetscErrorCode CheckSet(const SpmvOptions *options, const SpmvOptionDesc 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether true and false are values of an option: of a truth value, and of choices of which one is `false` */
-static PetscErrorCode TakesTruth(const SpmvOptionDesc *desc, PetscBool *takes)
-{
-  PetscFunctionBegin;
-  *takes = desc->kind == SPMV_OPTION_BOOL ? PETSC_TRUE : PETSC_FALSE;
-  for (int i = 0; desc->kind == SPMV_OPTION_ENUM && desc->choices[i] && !*takes; i++)
-    PetscCall(PetscStrcmp(desc->choices[i], "false", takes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets one option from text. A truth value is true without a text, as in -flag, and its case does not matter. */
 PetscErrorCode AIJFmtTableSetText(SpmvOptions *options, const SpmvOptionDesc *desc, const char value[])
 {
   char       message[SPMV_MESSAGE_MAX] = "", text[SPMV_MESSAGE_MAX];
   SpmvStatus status;
-  PetscBool  truth;
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(text, value, sizeof text));
-  PetscCall(TakesTruth(desc, &truth));
-  if (truth) {
+  if (desc->kind == SPMV_OPTION_BOOL) {
     PetscCall(PetscStrtolower(text));
     if (!text[0]) PetscCall(PetscStrncpy(text, "true", sizeof text));
   }
@@ -64,18 +52,12 @@ PetscErrorCode AIJFmtTableSetText(SpmvOptions *options, const SpmvOptionDesc *de
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets one option from a number: of choices, the one whose text is that number, or 0 and 1 as truth values */
+/* Sets one option from a number: of choices, the one whose text is that number */
 PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *options, const SpmvOptionDesc *desc, double number)
 {
-  char      message[SPMV_MESSAGE_MAX] = "";
-  PetscBool truth;
+  char message[SPMV_MESSAGE_MAX] = "";
 
   PetscFunctionBegin;
-  PetscCall(TakesTruth(desc, &truth));
-  if (truth && desc->kind == SPMV_OPTION_ENUM && (number == 0 || number == 1)) {
-    PetscCall(AIJFmtTableSetText(options, desc, number == 0 ? "false" : "true"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   if (desc->kind == SPMV_OPTION_ENUM) {
     const SpmvOptionDesc plain = {.kind = SPMV_OPTION_REAL};
     char                 range[SPMV_MESSAGE_MAX], text[64], *end;
@@ -93,6 +75,18 @@ PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *options, const SpmvOptionDesc *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One line of -help: the text of the table, and the choices */
+static PetscErrorCode HelpText(const SpmvOptionDesc *desc, char text[], size_t size)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(text, desc->help, size));
+  for (int i = 0; desc->kind == SPMV_OPTION_ENUM && desc->choices[i]; i++) {
+    PetscCall(PetscStrlcat(text, i ? "|" : ": ", size));
+    PetscCall(PetscStrlcat(text, desc->choices[i], size));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Reads one table from the options database, with the prefix of object. PetscOptionsObject is NULL outside of an
    options block; in one, -help names the function that does the same. */
 PetscErrorCode AIJFmtTableRead(PetscObject object, SpmvOptions *options, const char *function,
@@ -102,14 +96,13 @@ PetscErrorCode AIJFmtTableRead(PetscObject object, SpmvOptions *options, const c
 
   PetscFunctionBegin;
   for (int i = 0; desc && desc[i].key; i++) {
-    char      name[AIJFMT_NAME_MAX], text[256], now[256], range[256], help[512];
+    char      name[AIJFMT_NAME_MAX], text[256], now[256], help[256];
     PetscBool set;
 
     AIJFmtOptionName(options->format, desc[i].key, name, sizeof name);
     if (PetscOptionsObject) {
       spmv_option_text(&desc[i], options->value[i], now, sizeof now);
-      spmv_option_range(&desc[i], range, sizeof range);
-      PetscCall(PetscSNPrintf(help, sizeof help, "%s; %s", desc[i].help, range));
+      PetscCall(HelpText(&desc[i], help, sizeof help));
       PetscCall(PetscOptionsString(name, help, function, now, text, sizeof text, &set));
     } else PetscCall(PetscOptionsGetString(object->options, object->prefix, name, text, sizeof text, &set));
     if (set) PetscCall(AIJFmtTableSetText(options, &desc[i], text));

@@ -57,9 +57,8 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPII
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  where = s ? (int)s->class_options.value[AIJFMT_PRODUCTS] : AIJFMT_ON_HOST;
-  if (where == AIJFMT_ON_HOST || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) ||
-      A->structure_only || !A->assembled || spmv_device_count(NULL) == 0) {
+  where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
+  if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) || A->structure_only || !A->assembled || spmv_device_count(NULL) == 0) {
     *may = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -69,7 +68,7 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPII
     *cuda = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->class_options.value[AIJFMT_VALUES] == AIJFMT_ON_HOST) *may = 0; /* that parent needs a CSR on the GPU */
+  if (s->keeps_host) *may = 0; /* that parent needs a CSR on the GPU */
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
     Mat_AIJFmt *inner;

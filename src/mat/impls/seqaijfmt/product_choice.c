@@ -70,9 +70,8 @@ static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
     int         where;
 
     PetscCall(AIJFmtStateGet(factor[f], &s));
-    where = s ? (int)s->class_options.value[AIJFMT_PRODUCTS] : AIJFMT_ON_HOST;
-    if (where == AIJFMT_ON_HOST || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ||
-        AIJFmtBoundToCPU(factor[f]) || factor[f]->structure_only || !HasPattern(factor[f])) {
+    where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
+    if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(factor[f]) || factor[f]->structure_only || !HasPattern(factor[f])) {
       *wants = PETSC_FALSE;
       break;
     }

@@ -55,45 +55,64 @@ typedef struct {
   void  *pinned, *device;
 } AIJFmtBuffer;
 
-enum { AIJFMT_CANDIDATES_MAX = 16, AIJFMT_TRIALS_MAX = 3 };
+enum { AIJFMT_CANDIDATES_MAX = 16 };
 enum { AIJFMT_EXPECTED_AT_FIRST = 500 /* products: two or three solves by a Krylov method */ };
-enum { AIJFMT_MEASURED_RUNS = 4 /* products of each of two, the least time counts: -mat_aijfmt_decline measured */ };
 
-/* What may serve the products of a matrix with a choice, with its times in seconds */
+/* What is known of the times of a candidate */
+typedef enum {
+  AIJFMT_BOUND,     /* a lower bound */
+  AIJFMT_ANALYZED,  /* the prediction from an analysis, or of the parent type */
+  AIJFMT_IMPOSSIBLE /* reason says why */
+} AIJFmtCandidateState;
+
+/* What may serve the products of a matrix of type aijauto, with its times in seconds */
 typedef struct {
-  const SpmvFormat *format;   /* NULL: the parent type */
-  SpmvOptions       options;  /* of the format */
-  PetscBool         possible; /* else reason says why not */
-  PetscBool         known;    /* the model has constants for it */
-  SpmvPrediction    predicted;
-  double            cost;     /* predicted, of the conversion and all expected products, with the margin */
-  PetscLogDouble    measured; /* the least time of a product; 0: none was measured */
-  char              reason[SPMV_MESSAGE_MAX];
+  const SpmvFormat    *format; /* NULL: the parent type */
+  AIJFmtCandidateState state;
+  PetscBool            known; /* the model has coefficients for it */
+  SpmvPrediction       predicted;
+  PetscLogDouble       measured; /* the least time of a product; 0: none was measured */
+  char                 reason[SPMV_MESSAGE_MAX];
 } AIJFmtCandidate;
 
-/* The choice for one pattern, of a matrix of type aijauto, or of another one with -mat_aijfmt_decline measured: then
-   the parent type and the format are all candidates */
+/* The plan of a candidate that may get its place back when a trial ends */
 typedef struct {
-  AIJFmtKey       key;
-  PetscBool       valid;
-  SpmvSpace       space;
-  PetscLogDouble  expected;        /* products */
-  PetscLogDouble  products_before; /* of the matrix, when the choice was made */
-  int             count, chosen;
-  AIJFmtCandidate candidate[AIJFMT_CANDIDATES_MAX];
-  SpmvOptions     options; /* of the format chosen, for aijauto */
-  /* A trial: the candidates that take turns, the most promising last, so that it can stay */
-  int            trials, trial[AIJFMT_TRIALS_MAX]; /* trials is 0 when none goes on */
-  int            current, runs, wanted; /* position in trial, products that it has done, and those that each shall do */
-  PetscLogDouble start;
+  int         candidate;
+  AIJFmtKey   key;
+  SpmvPlan   *plan; /* NULL: none */
+  SpmvPattern built_from;
+  const void *borrowed_values;
+  PetscInt64  serial;
+  void       *work;
+} AIJFmtAside;
+
+/* The choice of a matrix of type aijauto for one pattern */
+typedef struct {
+  AIJFmtKey        key;
+  PetscBool        valid;
+  SpmvSpace        space;
+  SpmvPatternFacts facts;
+  PetscLogDouble   expected;        /* products */
+  PetscLogDouble   products_before; /* of the matrix, when the choice was made */
+  int              count, chosen;
+  AIJFmtCandidate  candidate[AIJFMT_CANDIDATES_MAX];
+  SpmvOptions      options;  /* of the format chosen */
+  int              analyzed; /* the candidate whose analysis is kept for its conversion; 0: none */
+  SpmvAnalysis     analysis;
+  PetscBool        trial; /* goes on */
+  int              conversions, runs; /* in the trial; products of the candidate that has its turn ... */
+  PetscLogDouble   done, start;       /* ... and of all; when the last one began */
+  AIJFmtAside      aside;
 } AIJFmtChoice;
+
+/* Whether a conversion may be worth it, and the seconds for it and all products to come */
+typedef PetscBool (*AIJFmtWorth)(const AIJFmtChoice *, int candidate, double *cost);
 
 typedef struct {
   const AIJFmtRow    *row;
   const AIJFmtParent *parent; /* what the matrix is beneath our operations */
   SpmvOptions         format_options, class_options;
   PetscBool           parallel; /* the state of an mpiaij<format>: only the options above are in use */
-  PetscBool           advised;  /* -petscpack_advise has had its turn */
   PetscBool           inner;    /* a block of a parallel matrix, which builds it at assembly when eager */
   const char         *alias;    /* the type name that the matrix has for a while, instead of its own; NULL: its own */
 
@@ -110,7 +129,6 @@ typedef struct {
   char        reason[SPMV_MESSAGE_MAX];           /* why the parent type does the products; "" if it does not */
   char        space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
   char        transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
-  char        symmetry_reason[SPMV_MESSAGE_MAX];  /* why values that were declared symmetric are not taken to be */
   char        values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or are not although asked for */
   PetscBool   keeps_host;   /* PETSc reads values on the host without asking for them: they are always current there */
   PetscInt    host_changes; /* changes of the plan that followed those of the host, since the values were packed */
@@ -126,13 +144,6 @@ typedef struct {
   AIJFmtChoice *choice; /* NULL before the first */
   MatAIJFmtInfo info;   /* counters and times only; the rest is filled when asked for */
 } Mat_AIJFmt;
-
-/* What a product may take before a format that the user has named leaves it to the parent type, by predictions */
-typedef struct {
-  SpmvPatternFacts facts;
-  SpmvMachine      machine;
-  double           parent, product; /* seconds that the parent type takes, and the limit; PETSC_MAX_REAL: none */
-} AIJFmtTimeLimit;
 
 /* The plan of a matrix for a solver that multiplies by itself */
 typedef struct {
@@ -239,44 +250,24 @@ PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscBool      AIJFmtSameStructure(const AIJFmtKey *, const AIJFmtKey *);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
 
-PETSC_INTERN PetscErrorCode AIJFmtReconvert(Mat, Mat_AIJFmt *, Vec);
-
-/* auto.c */
+/* choose.c */
 PETSC_INTERN PetscBool          AIJFmtIsAuto(const Mat_AIJFmt *);
 PETSC_INTERN const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *);
-PETSC_INTERN PetscBool          AIJFmtHasChoice(const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode     AIJFmtChoose(Mat, Mat_AIJFmt *, const AIJFmtKey *, char[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode     AIJFmtChooseCandidate(AIJFmtChoice *, int);
+PETSC_INTERN PetscErrorCode     AIJFmtChoiceForget(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtChoiceSearch(Mat_AIJFmt *, const SpmvPattern *, AIJFmtWorth, int *);
+PETSC_INTERN PetscErrorCode     AIJFmtChoiceAnalysisClear(Mat_AIJFmt *);
+PETSC_INTERN PetscBool          AIJFmtWorthByPrediction(const AIJFmtChoice *, int, double *);
+PETSC_INTERN void               AIJFmtChooseCandidate(AIJFmtChoice *, int);
 PETSC_INTERN PetscErrorCode     AIJFmtCandidateText(const AIJFmtChoice *, int, char[], size_t);
 
-/* decline.c */
-PETSC_INTERN PetscBool      AIJFmtIsMeasured(const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtParentCompetes(const Mat_AIJFmt *, PetscBool *);
-PETSC_INTERN PetscErrorCode AIJFmtTimeLimitGet(const Mat_AIJFmt *, const SpmvPattern *, AIJFmtTimeLimit *);
-PETSC_INTERN PetscErrorCode AIJFmtTimeLimitCheck(const Mat_AIJFmt *, const AIJFmtTimeLimit *, const SpmvPattern *,
-                                                 const SpmvAnalysis *, char[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode AIJFmtParentReason(const Mat_AIJFmt *, char[SPMV_MESSAGE_MAX]);
-
-/* pays.c */
-PETSC_INTERN PetscErrorCode AIJFmtPaysText(Mat, const Mat_AIJFmt *, char[], size_t);
-
-/* symmetry.c */
-PETSC_INTERN PetscErrorCode AIJFmtTrustedOptions(Mat, Mat_AIJFmt *, SpmvOptions *);
-PETSC_INTERN PetscErrorCode AIJFmtDefaultOptions(Mat, const SpmvFormat *, PetscBool, SpmvOptions *);
-PETSC_INTERN PetscErrorCode AIJFmtTrustHasChanged(Mat, Mat_AIJFmt *, PetscBool *);
-PETSC_INTERN PetscErrorCode AIJFmtTellSymmetry(Mat, Mat diagonal);
-
 /* trial.c */
-PETSC_INTERN PetscErrorCode AIJFmtTrialStart(Mat_AIJFmt *, int);
+PETSC_INTERN PetscBool      AIJFmtHasTrial(const Mat_AIJFmt *);
+PETSC_INTERN void           AIJFmtTrialStart(Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtTrialBegin(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtTrialSettle(Mat, Mat_AIJFmt *, Vec);
-
-/* machine.c */
-PETSC_INTERN PetscErrorCode AIJFmtMachineGet(Mat, SpmvExec *, SpmvMachine *);
-PETSC_INTERN PetscErrorCode AIJFmtMachineReference(SpmvSpace, SpmvMachine *);
-PETSC_INTERN void           AIJFmtMachineSet(double, int);
-PETSC_INTERN void           AIJFmtMachineReset(void);
+PETSC_INTERN PetscBool      AIJFmtTrialAsideFree(Mat_AIJFmt *);
 
 /* csr.c */
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
@@ -318,11 +309,6 @@ PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
 /* info.c */
 PETSC_INTERN PetscErrorCode AIJFmtInfoLocal(Mat, MatAIJFmtInfo *);
 PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
-
-/* src/mat/advise/option.c */
-PETSC_INTERN PetscErrorCode AIJFmtAdviseFromOptions(Mat, Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtAdviseHelp(AIJFmtOptionItems);
-PETSC_INTERN void           AIJFmtAdviseReset(void);
 
 /* view.c */
 PETSC_INTERN PetscErrorCode MatView_AIJFmt(Mat, PetscViewer);

@@ -66,7 +66,7 @@ PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *s)
   s->plan            = NULL;
   s->key_valid       = PETSC_FALSE;
   s->transpose_ready = PETSC_FALSE;
-  s->reason[0] = s->space_reason[0] = s->transpose_reason[0] = s->symmetry_reason[0] = 0;
+  s->reason[0] = s->space_reason[0] = s->transpose_reason[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,6 +78,7 @@ static PetscErrorCode StateFree(void *ctx)
   PetscCall(AIJFmtStateForget(s));
   PetscCall(AIJFmtBufferFree(s, &s->buffer_x));
   PetscCall(AIJFmtBufferFree(s, &s->buffer_y));
+  PetscCall(AIJFmtChoiceForget(s));
   PetscCall(PetscFree(s->choice));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -138,7 +139,7 @@ PetscErrorCode AIJFmtStateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
   *fresh = s ? PETSC_FALSE : PETSC_TRUE;
   if (s) {
     PetscCall(AIJFmtStateForget(s));
-    PetscCall(PetscFree(s->choice)); /* it has the candidates of another type */
+    PetscCall(AIJFmtChoiceForget(s));
   } else {
     PetscCall(PetscNew(&s));
     spmv_exec_init(&s->exec, SPMV_HOST);
@@ -164,10 +165,7 @@ PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *from, Mat_AIJFmt *to)
   PetscCall(PetscMemcmp(&from->format_options, &to->format_options, sizeof from->format_options, &same));
   if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE] || a[AIJFMT_DEVICE] != b[AIJFMT_DEVICE])
     PetscCall(AIJFmtStateForget(to));
-  if (to->choice && (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE])) {
-    to->choice->valid  = PETSC_FALSE;
-    to->choice->trials = 0;
-  }
+  if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE]) PetscCall(AIJFmtChoiceForget(to));
   to->format_options = from->format_options;
   to->class_options  = from->class_options;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -74,43 +74,47 @@ static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
   return may_decline && (status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Analyzes and builds. Leaves no plan and a reason when the analysis or its times let the format decline, and it may.
-   The pattern of csr may lie on the device, `pattern` is the same on the host. */
-static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, const SpmvPattern *pattern,
-                                      const SpmvOptions *options, PetscBool may_decline, char reason[SPMV_MESSAGE_MAX],
-                                      SpmvStatus *status)
+/* Builds from the analysis that the choice of aijauto has left, else from a new one. Leaves no plan and a reason when the
+   format declines, and may. */
+static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool may_decline,
+                                      char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
-  SpmvAnalysis    analysis;
-  AIJFmtTimeLimit limit = {.product = PETSC_MAX_REAL};
+  const SpmvOptions  *options = AIJFmtPlanOptions(s);
+  const AIJFmtChoice *choice  = AIJFmtIsAuto(s) ? s->choice : NULL;
+  const PetscBool     kept    = choice && choice->analyzed && choice->analyzed == choice->chosen &&
+                                 csr->pattern.row_ptr == choice->key.pattern.row_ptr
+                                    ? PETSC_TRUE
+                                    : PETSC_FALSE;
+  SpmvAnalysis        made;
+  const SpmvAnalysis *analysis = kept ? &choice->analysis : &made;
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
-  if (may_decline) PetscCall(AIJFmtTimeLimitGet(s, pattern, &limit));
-  PetscCall(AIJFmtTimeLimitCheck(s, &limit, pattern, NULL, reason));
-  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  *status = spmv_analyze(options->format, &csr->pattern, AIJFMT_SCALAR, options, &s->exec, &analysis);
+  if (!kept) *status = spmv_analyze(options->format, &csr->pattern, AIJFMT_SCALAR, options, &s->exec, &made);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!analysis.accepted && may_decline) PetscCall(PetscStrncpy(reason, analysis.reason, SPMV_MESSAGE_MAX));
-  else PetscCall(AIJFmtTimeLimitCheck(s, &limit, pattern, &analysis, reason));
-  if (!reason[0]) *status = spmv_build(csr, &analysis, &s->exec, &s->plan);
-  spmv_analysis_clear(&analysis, &s->exec);
+  if (!analysis->accepted && may_decline) PetscCall(PetscStrncpy(reason, analysis->reason, SPMV_MESSAGE_MAX));
+  else *status = spmv_build(csr, analysis, &s->exec, &s->plan);
+  if (!kept) spmv_analysis_clear(&made, &s->exec);
   if (!*status && s->plan) *status = spmv_alloc(&s->exec, s->exec.space, s->plan->memory.work_bytes, "work", &s->work);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Builds a plan in s->exec.space. If its work space cannot be allocated, the plan is destroyed again. */
+/* Chooses a format, where that is to be done, and builds a plan in s->exec.space. If its work space cannot be allocated,
+   the plan is destroyed again. */
 static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                             char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
-  SpmvOptions options;
-  AIJFmtCsr   from;
+  AIJFmtCsr from;
 
   PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtTrustedOptions(A, s, &options));
+  PetscCall(AIJFmtChoose(A, s, key, reason));
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
   s->built_from = from.csr.pattern;
-  PetscCall(AnalyzeAndBuild(s, &from.csr, &key->pattern, &options, may_decline, reason, status));
+  PetscCall(AnalyzeAndBuild(s, &from.csr, may_decline, reason, status));
+  PetscCall(AIJFmtChoiceAnalysisClear(s));
   Number(s, &from.csr, PETSC_TRUE);
   PetscCall(AIJFmtCsrRestore(A, &from));
   if (*status) spmv_destroy(&s->plan);
@@ -130,8 +134,9 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
   PetscCall(ChooseSpace(A, s, x, &s->exec.space));
   s->exec.message[0] = 0;
   status             = spmv_pattern_check(&key->pattern, &s->exec);
-  if (!status) PetscCall(AIJFmtChoose(A, s, key, reason));
-  if (!status && !reason[0]) PetscCall(Build(A, s, key, may_decline, reason, &status));
+  if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
+  if (status == SPMV_ERR_MEMORY && s->choice && AIJFmtTrialAsideFree(s))
+    PetscCall(Build(A, s, key, may_decline, reason, &status));
   if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
     PetscCall(PetscStrncpy(s->space_reason, s->exec.message, sizeof s->space_reason));
     PetscCall(PetscInfo(A, "%s goes to the host: %s\n", ((PetscObject)A)->type_name, s->exec.message));
@@ -178,8 +183,7 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_AIJFmtRefresh, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  PetscCall(AIJFmtTrustHasChanged(A, s, &rebuild));
-  if (!(s->plan->format->caps & SPMV_CAP_UPDATE)) rebuild = PETSC_TRUE;
+  rebuild = s->plan->format->caps & SPMV_CAP_UPDATE ? PETSC_FALSE : PETSC_TRUE;
   if (!rebuild) PetscCall(UpdateValues(A, s, key, &rebuild));
   if (rebuild) {
     char       unused[SPMV_MESSAGE_MAX] = "";
@@ -254,15 +258,6 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_st
   PetscCall(AIJFmtHostPatternGet(A, &now.pattern));
   PetscCall(Update(A, s, x, &now));
   PetscCall(AIJFmtHostPatternRestore(A, &now.pattern));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A plan of the format that is chosen now, in place of the one that A has */
-PetscErrorCode AIJFmtReconvert(Mat A, Mat_AIJFmt *s, Vec x)
-{
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateForget(s));
-  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

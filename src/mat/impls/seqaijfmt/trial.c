@@ -1,77 +1,169 @@
 /*
-  trial.c - -mat_aijauto_trial and -mat_aijfmt_decline measured: the first products of a matrix are measured, by one
-  candidate after the other. No product is done twice: each is one that the program has asked for. The fastest candidate
-  stays; it is the one that was tried last more often than not, so that it need not be converted again.
+  trial.c - -mat_aijauto_trial n: the first products of a matrix are measured. The parent type does n of them, then each
+  of at most two formats, and the fastest stays. No product is done twice: each is one that the program has asked for.
+
+  A format is tried only if its conversion can pay within the products expected. The plan of the first format is kept
+  while the second one is tried, so that the winner is never converted twice.
 */
 #include "seqaijfmt.h"
 #include "cuda.h"
 #include <petsctime.h>
 
-/* Whether candidate i is to be tried before j: the dearer first */
-static PetscBool IsDearer(const AIJFmtChoice *choice, int i, int j)
+enum { MOST_CONVERSIONS = 2 };
+
+/* A conversion is worth its cost if the predicted gain is twice as much; or if it is so small a part of all products
+   that the model may be wrong: then a format is tried that is faster if its prediction is a quarter too high. */
+static const double GAIN = 2, CHEAP = 0.015, OPTIMISM = 0.75;
+
+/* Waits for the GPU differ by so much between products: candidates that lie closer together are not told apart */
+static const double DEVICE_CLOCK = 2e-6;
+
+PetscBool AIJFmtHasTrial(const Mat_AIJFmt *s)
 {
-  return choice->candidate[i].cost > choice->candidate[j].cost ? PETSC_TRUE : PETSC_FALSE;
+  return AIJFmtIsAuto(s) && s->choice && s->choice->valid && s->choice->trial &&
+                 AIJFmtSameStructure(&s->choice->key, &s->key)
+             ? PETSC_TRUE
+             : PETSC_FALSE;
 }
 
-/* Makes the best candidates by prediction take turns of so many products; 0: no trial */
-PetscErrorCode AIJFmtTrialStart(Mat_AIJFmt *s, int products)
+/* Begins a trial if the user wants one. parent_first: the parent type is to do the first products */
+void AIJFmtTrialStart(Mat_AIJFmt *s, PetscBool *parent_first)
 {
   AIJFmtChoice *c = s->choice;
-  int           t;
 
-  PetscFunctionBegin;
-  c->trials = c->current = c->runs = 0;
-  c->wanted                        = products;
-  if (products == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < c->count; i++) {
-    if (!c->candidate[i].possible) continue;
-    if (c->trials == AIJFMT_TRIALS_MAX) { /* the dearest of those before makes room, or i stays out */
-      if (IsDearer(c, i, c->trial[0])) continue;
-      for (t = 1; t < c->trials; t++) c->trial[t - 1] = c->trial[t];
-      c->trials--;
-    }
-    for (t = c->trials++; t > 0 && IsDearer(c, i, c->trial[t - 1]); t--) c->trial[t] = c->trial[t - 1];
-    c->trial[t] = i;
-  }
-  if (c->trials < 2) c->trials = 0;
-  else PetscCall(AIJFmtChooseCandidate(c, c->trial[0]));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  c->trial = s->format_options.value[AIJAUTO_TRIAL] > 0 ? PETSC_TRUE : PETSC_FALSE;
+  c->runs = c->done = 0;
+  *parent_first                      = c->trial && c->candidate[0].state != AIJFMT_IMPOSSIBLE ? PETSC_TRUE : PETSC_FALSE;
+  c->conversions = *parent_first ? 0 : 1;
 }
 
-/* The waits around a product on a GPU differ by so much from one to the next: candidates that lie closer together are
-   not told apart by the clock */
-static const double clock_of_device = 2e-6;
-
-/* The candidate that is fastest so far, beginning with the best one by prediction; one that was not measured counts as
-   predicted */
-static int Fastest(const AIJFmtChoice *c, SpmvSpace space)
+/* The candidate that is fastest so far: the one that is predicted to be, unless another one is measurably faster */
+static int Fastest(const AIJFmtChoice *c)
 {
-  const double clock = space == SPMV_DEVICE ? clock_of_device : 0;
-  int          best  = c->trial[c->trials - 1];
+  const double clock = c->space == SPMV_DEVICE ? DEVICE_CLOCK : 0;
+  int          best  = -1;
 
-  for (int t = 0; t < c->trials; t++) {
-    const AIJFmtCandidate *one = &c->candidate[c->trial[t]], *other = &c->candidate[best];
-
-    if (one->measured > 0 && one->measured + clock < (other->measured > 0 ? other->measured : other->predicted.product))
-      best = c->trial[t];
-  }
+  for (int i = 0; i < c->count; i++)
+    if (c->candidate[i].measured > 0 &&
+        (best < 0 || c->candidate[i].predicted.product < c->candidate[best].predicted.product))
+      best = i;
+  for (int i = 0; i < c->count; i++)
+    if (c->candidate[i].measured > 0 && c->candidate[i].measured + clock < c->candidate[best].measured) best = i;
   return best;
 }
 
-/* Ends the trial, and converts once more if the winner is not the one that ran last */
+/* By what has been measured: whether the conversion of a candidate can pay in the products that are left */
+static PetscBool WorthByTrial(const AIJFmtChoice *c, int i, double *cost)
+{
+  const AIJFmtCandidate *one = &c->candidate[i], *best = &c->candidate[Fastest(c)];
+  const double           scale   = best->measured / best->predicted.product; /* this machine against the model's */
+  const double           left    = PetscMax(c->expected - c->done, 0);
+  const double           convert = scale * one->predicted.convert, product = scale * one->predicted.product;
+
+  *cost = convert + left * product;
+  if (one->measured > 0) return PETSC_FALSE;
+  if (GAIN * convert < left * (best->measured - product)) return PETSC_TRUE;
+  return convert < CHEAP * left * best->measured && OPTIMISM * product < best->measured ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Frees the plan that was put aside; whether there was one */
+PetscBool AIJFmtTrialAsideFree(Mat_AIJFmt *s)
+{
+  AIJFmtAside *aside = &s->choice->aside;
+
+  if (!aside->plan) return PETSC_FALSE;
+  spmv_exec_free(&s->exec, aside->plan->space, aside->work);
+  spmv_destroy(&aside->plan);
+  return PETSC_TRUE;
+}
+
+static void PutAside(Mat_AIJFmt *s)
+{
+  s->choice->aside = (AIJFmtAside){s->choice->chosen, s->key, s->plan, s->built_from, s->borrowed_values, s->serial, s->work};
+  s->plan          = NULL;
+  s->work          = NULL;
+}
+
+/* Puts the plan that was aside in the place of the one that A has. New values reach it as they do any plan. */
+static PetscErrorCode TakeBack(Mat_AIJFmt *s)
+{
+  AIJFmtAside *aside = &s->choice->aside;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateForget(s));
+  s->key             = aside->key;
+  s->key_valid       = PETSC_TRUE;
+  s->plan            = aside->plan;
+  s->built_from      = aside->built_from;
+  s->borrowed_values = aside->borrowed_values;
+  s->serial          = aside->serial;
+  s->work            = aside->work;
+  aside->plan        = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes candidate i the one that multiplies from now on */
+static PetscErrorCode Change(Mat A, Mat_AIJFmt *s, Vec x, int i)
+{
+  AIJFmtChoice *c = s->choice;
+
+  PetscFunctionBegin;
+  if (i == c->chosen) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->trial && s->plan) PutAside(s);
+  AIJFmtChooseCandidate(c, i);
+  if (c->aside.plan && c->aside.candidate == i) PetscCall(TakeBack(s));
+  else PetscCall(AIJFmtStateForget(s));
+  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Search(Mat A, Mat_AIJFmt *s, AIJFmtWorth worth, int *best)
+{
+  SpmvPattern pattern;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  PetscCall(AIJFmtChoiceSearch(s, &pattern, worth, best));
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends the trial: the fastest candidate stays. One that ends before a format was tried takes the best by what is known. */
 PetscErrorCode AIJFmtTrialSettle(Mat A, Mat_AIJFmt *s, Vec x)
 {
   AIJFmtChoice *c = s->choice;
-  int           best;
+  int           best, untried = 0;
 
   PetscFunctionBegin;
-  if (!AIJFmtHasChoice(s) || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  best      = Fastest(c, s->exec.space);
-  c->trials = 0;
+  if (!AIJFmtHasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  best = Fastest(c);
+  if (c->conversions == 0) PetscCall(Search(A, s, best < 0 ? AIJFmtWorthByPrediction : WorthByTrial, &untried));
+  if (untried || best < 0) best = untried ? untried : c->chosen;
+  c->trial = PETSC_FALSE;
   PetscCall(PetscInfo(A, "trial: %s stays\n", best ? c->candidate[best].format->name : "the parent type"));
-  if (best == c->chosen) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtChooseCandidate(c, best));
-  PetscCall(AIJFmtReconvert(A, s, x));
+  PetscCall(Change(A, s, x, best));
+  (void)AIJFmtTrialAsideFree(s);
+  PetscCall(AIJFmtChoiceAnalysisClear(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next format has its turn; without one that is worth it, the trial ends */
+static PetscErrorCode Next(Mat A, Mat_AIJFmt *s, Vec x)
+{
+  AIJFmtChoice *c    = s->choice;
+  int           next = 0;
+
+  PetscFunctionBegin;
+  if (c->conversions < MOST_CONVERSIONS) PetscCall(Search(A, s, WorthByTrial, &next));
+  if (next) {
+    c->runs = 0;
+    c->conversions++;
+    PetscCall(Change(A, s, x, next));
+    if (s->plan) PetscFunctionReturn(PETSC_SUCCESS);
+    c->candidate[next].state = AIJFMT_IMPOSSIBLE;
+    PetscCall(PetscStrncpy(c->candidate[next].reason, s->reason, SPMV_MESSAGE_MAX));
+  }
+  PetscCall(AIJFmtTrialSettle(A, s, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,24 +176,14 @@ static PetscErrorCode Wait(Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a product: makes the next candidate ready when this one has had its turn, and looks at the clock */
+/* Before a product: makes the next candidate ready when this one has had its turn, and reads the clock */
 PetscErrorCode AIJFmtTrialBegin(Mat A, Mat_AIJFmt *s, Vec x)
 {
-  AIJFmtChoice *c = s->choice;
-
   PetscFunctionBegin;
-  if (!AIJFmtHasChoice(s) || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (c->runs >= c->wanted) {
-    c->runs = 0;
-    if (++c->current == c->trials) {
-      PetscCall(AIJFmtTrialSettle(A, s, x));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCall(AIJFmtChooseCandidate(c, c->trial[c->current]));
-    PetscCall(AIJFmtReconvert(A, s, x));
-  }
+  if (!AIJFmtHasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->choice->runs >= s->format_options.value[AIJAUTO_TRIAL]) PetscCall(Next(A, s, x));
   PetscCall(Wait(s));
-  PetscCall(PetscTime(&c->start));
+  PetscCall(PetscTime(&s->choice->start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,11 +194,12 @@ PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *s)
   PetscLogDouble   end;
 
   PetscFunctionBegin;
-  if (!AIJFmtHasChoice(s) || c->trials == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AIJFmtHasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Wait(s));
   PetscCall(PetscTime(&end));
   now           = &c->candidate[c->chosen];
   now->measured = now->measured > 0 ? PetscMin(now->measured, end - c->start) : end - c->start;
   c->runs++;
+  c->done++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

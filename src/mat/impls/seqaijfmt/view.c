@@ -34,16 +34,14 @@ static void Print(LinePrinter *p, const char *format, ...)
   PrintLine(p, line);
 }
 
-/* All candidates of a matrix with a choice, with their times */
+/* All candidates of a matrix of type aijauto, with their times */
 static PetscErrorCode PrintChoice(const Mat_AIJFmt *s, LinePrinter *p)
 {
   char line[2 * SPMV_MESSAGE_MAX];
 
   PetscFunctionBegin;
-  if (!AIJFmtHasChoice(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtIsAuto(s))
-    Print(p, "%g products expected%s", s->choice->expected, s->choice->trials ? ", trial goes on" : "");
-  else Print(p, "the first products decide%s", s->choice->trials ? ", trial goes on" : "");
+  if (!AIJFmtIsAuto(s) || !s->choice || !s->choice->valid) PetscFunctionReturn(PETSC_SUCCESS);
+  Print(p, "%g products expected%s", s->choice->expected, s->choice->trial ? ", trial goes on" : "");
   for (int i = 0; i < s->choice->count; i++) {
     PetscCall(AIJFmtCandidateText(s->choice, i, line, sizeof line));
     PrintLine(p, line);
@@ -52,16 +50,12 @@ static PetscErrorCode PrintChoice(const Mat_AIJFmt *s, LinePrinter *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PrintPlan(Mat A, const Mat_AIJFmt *s, LinePrinter *p)
+static PetscErrorCode PrintPlan(const Mat_AIJFmt *s, LinePrinter *p)
 {
-  char line[SPMV_MESSAGE_MAX];
-
   PetscFunctionBegin;
   PetscCall(PrintChoice(s, p));
   if (!s->plan) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_view(s->plan, PrintLine, p);
-  PetscCall(AIJFmtPaysText(A, s, line, sizeof line));
-  if (line[0]) PrintLine(p, line);
   for (int i = 0; i < s->plan->memory.count; i++)
     Print(p, "array %s: %lld bytes", s->plan->memory.array[i].name, (long long)s->plan->memory.array[i].bytes);
   PetscCall(p->error);
@@ -122,7 +116,6 @@ static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
   if (s->reason[0]) Print(p, "products by the parent type: %s", s->reason);
   if (s->transpose_reason[0]) Print(p, "transposed products by the parent type: %s", s->transpose_reason);
   if (s->space_reason[0]) Print(p, "not on the GPU: %s", s->space_reason);
-  if (s->symmetry_reason[0]) Print(p, "%s", s->symmetry_reason);
   if (s->values_reason[0]) Print(p, "values changed on the %s: %s", s->device_csr ? "GPU" : "host", s->values_reason);
   PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -150,8 +143,6 @@ static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
     PetscCall(PetscStrncpy(first->transpose_reason, s->transpose_reason, sizeof first->transpose_reason));
   if (!first->space_reason[0])
     PetscCall(PetscStrncpy(first->space_reason, s->space_reason, sizeof first->space_reason));
-  if (!first->symmetry_reason[0])
-    PetscCall(PetscStrncpy(first->symmetry_reason, s->symmetry_reason, sizeof first->symmetry_reason));
   if (!first->values_reason[0])
     PetscCall(PetscStrncpy(first->values_reason, s->values_reason, sizeof first->values_reason));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,10 +171,10 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &s));
     if (!s) continue;
     PetscCall(FirstReasons(s, &reasons));
-    if (!(s->plan || AIJFmtIsAuto(s) || AIJFmtHasChoice(s)) || !(all || (rank == 0 && b == 0))) continue;
+    if (!(s->plan || AIJFmtIsAuto(s)) || !(all || (rank == 0 && b == 0))) continue;
     Print(p, "process %d, %s block:", (int)rank, names[b]);
     p->indent = "      ";
-    PetscCall(PrintPlan(blocks[b], s, p));
+    PetscCall(PrintPlan(s, p));
     p->indent = "    ";
   }
   PetscCall(PetscViewerFlush(p->viewer));
@@ -192,7 +183,6 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
   PetscCall(ShareReason(comm, reasons.reason));
   PetscCall(ShareReason(comm, reasons.transpose_reason));
   PetscCall(ShareReason(comm, reasons.space_reason));
-  PetscCall(ShareReason(comm, reasons.symmetry_reason));
   PetscCall(ShareReason(comm, reasons.values_reason));
   PetscCall(PrintReasons(&reasons, p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -222,7 +212,7 @@ PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
   PetscCall(PrintTotals(&info, &printer));
   if (s->parallel) PetscCall(PrintBlocks(A, detail, &printer));
   else {
-    PetscCall(PrintPlan(A, s, &printer));
+    PetscCall(PrintPlan(s, &printer));
     PetscCall(PrintReasons(s, &printer));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
