@@ -146,7 +146,7 @@ step_conformance() {
 no_inodes=-mat_no_inode
 
 step_mat() {
-  local format formats program ranks common=(-mat_aijfmt_device gpu -mat_aijfmt_products gpu -use_gpu_aware_mpi 0 "$no_inodes")
+  local format formats program ranks common=(-mat_aijfmt_device gpu -use_gpu_aware_mpi 0 "$no_inodes")
   local insist=(-mat_aijfmt_decline 0 -conf_mat_aijfmt_decline 0) # one operation has a prefix
   single=$((limit[mat] * 2 / 3))
   read -r -a formats < <(manifest formats)
@@ -178,7 +178,7 @@ run_fuzz() {
   single=$1
   # shellcheck disable=SC2086
   try "$here/fuzz.sh" --program "$2/bin/fuzz_mat" --mpiexec "$2/bin/mpiexec" --where GPU --seconds $((single * 6 / 10)) \
-    --parent "$4" --report "$out/$3" ${FUZZ_ARGS:---count 1000 --ranks 1} -- -mat_aijfmt_device gpu -mat_aijfmt_products gpu "$no_inodes" ${FUZZ_SKIP:+-fuzz_skip $FUZZ_SKIP}
+    --parent "$4" --report "$out/$3" ${FUZZ_ARGS:---count 1000 --ranks 1} -- -mat_aijfmt_device gpu "$no_inodes" ${FUZZ_SKIP:+-fuzz_skip $FUZZ_SKIP}
 }
 step_fuzz() { run_fuzz $((limit[fuzz] - 5)) "$here" fuzz.md aijcusparse; }
 
@@ -307,7 +307,7 @@ step_mpi() { "$here/mpi_run.sh" "$out" $((limit[mpi] - 20)) "$here/lib/libpetscp
 
 # The plan of a matrix on the GPU, its vectors in PETSc on the host: a program of PETSc as it is, then every format
 step_distro() {
-  local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_products gpu -mat_aijfmt_decline 0)
+  local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_decline 0)
   read -r -a formats < <(manifest formats)
   single=$((limit[distro] * 2 / 3))
   plugin=(-dll_append "$here/distro/lib/libpetscpack.so" -mat_aijfmt_device gpu -ksp_view_mat ::ascii_info)

@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     for (PetscInt i = 0; i < count; i++) PetscCall(PetscStrallocpy(defaults[i], &chosen[i]));
   }
   for (PetscInt i = 0; i < count; i++) results[i].type = chosen[i];
-  PetscCall(HostMatrixGenerate(name, HOST_UNRELATED, &matrix));
+  PetscCall(HostMatrixGenerate(name, &matrix));
   PetscCall(MakeEntries(&matrix, &entries));
   PetscCall(MeasureAll(&entries, repeat, results, count, &wrong));
   if (json[0]) PetscCall(WriteJson(json, &matrix, results, count, repeat));

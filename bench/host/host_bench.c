@@ -228,13 +228,11 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
            s->plan && !s->analysis.accepted ? "  (would decline)" : "");
     if (json)
       fprintf(json,
-              "%s\n    {\"name\": \"%s\", \"own\": %s, \"accepted\": %s, \"bytes\": %lld, \"min_ms\": %.4f, "
-              "\"median_ms\": %.4f, \"gb_per_s\": %.3f, \"speed_vs_aij\": %.3f, \"speed_vs_aij_no_inodes\": %.3f, "
-              "\"read_bytes\": %lld, \"pairs\": %lld, \"corrected\": %lld, \"work_bytes\": %lld, \"analyze_ms\": %.2f, "
-              "\"build_ms\": %.2f, \"update_ms\": %.2f}",
+              "%s\n    {\"name\": \"%s\", \"own\": %s, \"accepted\": %s, \"bytes\": %lld, \"min_ms\": %.5g, "
+              "\"median_ms\": %.5g, \"gb_per_s\": %.3f, \"speed_vs_aij\": %.3f, \"speed_vs_aij_no_inodes\": %.3f, "
+              "\"work_bytes\": %lld, \"analyze_ms\": %.4g, \"build_ms\": %.4g, \"update_ms\": %.4g}",
               i ? "," : "", s->name, s->plan ? "true" : "false", !s->plan || s->analysis.accepted ? "true" : "false",
-              (long long)s->bytes, min, median, gb_s, of_aij, of_plain, (long long)s->read_bytes,
-              (long long)s->analysis.memory.pairs, (long long)s->analysis.memory.corrected,
+              (long long)s->bytes, min, median, gb_s, of_aij, of_plain,
               (long long)(s->plan ? s->plan->memory.work_bytes : 0), s->analyze_ms, s->build_ms, s->update_ms);
   }
   if (json) fprintf(json, "]}");
@@ -291,22 +289,16 @@ static FILE *open_json(const Request *request)
   const time_t             today = time(NULL);
   char                     date[32], cpu[256];
   FILE                    *json = fopen(request->json, "w");
-  SpmvMachine              machine;
-  SpmvExec                 exec;
 
   if (!json) return NULL;
-  spmv_exec_init(&exec, SPMV_HOST);
-  (void)spmv_machine_measure(&machine, &exec); /* all zeros where there is no memory for it */
   strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&today));
   processor_name(cpu, sizeof cpu);
   fprintf(json,
           "{\"program\": \"host_bench\", \"date\": \"%s\", \"cpu\": \"%s\", \"isa\": \"%s\", \"compiler\": \"%s\",\n"
           " \"petsc\": \"%d.%d.%d\", \"commit\": \"%s\", \"rounds\": %d, \"clock\": \"thread\",\n"
-          " \"machine\": {\"bandwidth\": %.4g, \"cache_bandwidth\": %.4g, \"cache_bytes\": %.0f, \"rate\": %.4g},\n"
           " \"results\": [",
           date, cpu, isa[spmv_isa()], __VERSION__, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
-          request->commit, request->rounds, machine.bandwidth, machine.cache_bandwidth, machine.cache_bytes,
-          machine.rate);
+          request->commit, request->rounds);
   return json;
 }
 

@@ -12,7 +12,7 @@
   #error "host_bench compares real matrices"
 #endif
 
-enum { HOST_MATRIX_NAME = 128, HOST_UNRELATED = -1 };
+enum { HOST_MATRIX_NAME = 128 };
 
 typedef struct {
   char    name[HOST_MATRIX_NAME];
@@ -20,9 +20,8 @@ typedef struct {
   Mat     file; /* owner of the arrays of a matrix from a file, else NULL */
 } HostMatrix;
 
-/* A matrix of the catalogue by its name ("hex3:60"), with random values: unrelated ones, or symmetric but for so many
-   ulps */
-PetscErrorCode HostMatrixGenerate(const char name[], int ulps, HostMatrix *matrix);
+/* A matrix of the catalogue by its name ("hex3:60"), with random values */
+PetscErrorCode HostMatrixGenerate(const char name[], HostMatrix *matrix);
 /* A sequential matrix in PETSc's binary format; its name is that of the file without folder and ending */
 PetscErrorCode HostMatrixLoad(const char path[], HostMatrix *matrix);
 PetscErrorCode HostMatrixDestroy(HostMatrix *matrix);

@@ -1,18 +1,20 @@
 /*
-  mat_auto.c - MATAIJAUTO: what it chooses with given numbers of the machine, when it chooses again and when not,
-  trials, empty matrices; mat_decline.c has the types that name a format. Every product is compared with that of aij. On
-  a GPU without a parent type there, choices differ, and are not compared.
+  mat_auto.c - MATAIJAUTO: what it chooses, when it chooses again and when not, trials, empty matrices; and when a type
+  that names a format declines. Every product is compared with that of aij. On a GPU without a parent type there, choices
+  differ, and are not compared.
 */
-#include "mat_auto.h"
-
 static char help[] = "Tests the choice among the formats.\n\n";
 
-enum { ROWS = 600, PATIENT = 1000000 /* products for which any conversion pays */ };
+#include "conf.h"
+
+enum { ROWS = 600, ROW_MAX = 27, PATIENT = 1000000 /* products for which any conversion pays */ };
+
+typedef enum { BLOCKS, SCATTERED, NONE } Kind;
 
 static PetscInt  failed = 0;
 static PetscBool on_host, on_gpu;
 
-PetscErrorCode AutoExpect(PetscBool right, const char *what)
+static PetscErrorCode Expect(PetscBool right, const char *what)
 {
   PetscMPIInt everywhere = right ? 1 : 0;
 
@@ -34,7 +36,7 @@ static PetscInt RowOf(Kind kind, PetscInt n, PetscInt i, PetscInt col[ROW_MAX])
   return count;
 }
 
-PetscErrorCode AutoCreate(MatType type, Kind kind, PetscInt n, Mat *A)
+static PetscErrorCode Create(MatType type, Kind kind, PetscInt n, Mat *A)
 {
   PetscInt low, high, col[ROW_MAX];
 
@@ -56,7 +58,7 @@ PetscErrorCode AutoCreate(MatType type, Kind kind, PetscInt n, Mat *A)
 }
 
 /* A x as a plain matrix with the same entries has it. The entries are small integers, so the sums are exact. */
-PetscErrorCode AutoProduct(Mat A, const char *what)
+static PetscErrorCode Product(Mat A, const char *what)
 {
   Vec       x, y, z;
   Mat       plain;
@@ -75,7 +77,7 @@ PetscErrorCode AutoProduct(Mat A, const char *what)
   PetscCall(MatMult(plain, x, z));
   PetscCall(VecAXPY(z, -1, y));
   PetscCall(VecNorm(z, NORM_INFINITY, &difference));
-  PetscCall(AutoExpect((PetscBool)(difference == 0), what));
+  PetscCall(Expect((PetscBool)(difference == 0), what));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
@@ -93,7 +95,7 @@ static PetscErrorCode ExpectCheap(Mat A, const char *what)
   PetscFunctionBeginUser;
   PetscCall(MatAIJAutoGetFormat(A, &format));
   if (format) PetscCall(PetscStrcmp(format, "rbp", &packed));
-  PetscCall(AutoExpect((PetscBool)(!packed || !on_host), what));
+  PetscCall(Expect((PetscBool)(!packed || !on_host), what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,12 +109,12 @@ static PetscErrorCode ExpectFormat(Mat A, const char *wanted, const char *what)
   if (format && wanted) PetscCall(PetscStrcmp(format, wanted, &same));
   if (!wanted) same = format ? PETSC_FALSE : PETSC_TRUE;
   if (!on_host && format && wanted) same = PETSC_TRUE;
-  PetscCall(AutoExpect(same, what));
+  PetscCall(Expect(same, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Another pattern, by an entry in each diagonal block */
-PetscErrorCode AutoAddEntry(Mat A)
+static PetscErrorCode AddEntry(Mat A)
 {
   PetscInt low, high;
 
@@ -131,35 +133,35 @@ static PetscErrorCode Choices(void)
   Mat           A;
 
   PetscFunctionBeginUser;
-  PetscCall(AutoCreate(MATAIJAUTO, BLOCKS, ROWS, &A));
+  PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
   PetscCall(MatAIJFmtSetOptionNumber(A, "expected", PATIENT));
   PetscCall(ExpectFormat(A, NULL, "something is chosen before the first product"));
-  PetscCall(AutoProduct(A, "product of blocks"));
+  PetscCall(Product(A, "product of blocks"));
   PetscCall(ExpectFormat(A, "rbp", "blocks are not packed by rbp"));
 
   PetscCall(MatAIJFmtGetInfo(A, &before));
-  if (on_gpu) PetscCall(AutoExpect((PetscBool)(before.blocks_on_gpu == before.blocks), "a block is not on the GPU"));
+  if (on_gpu) PetscCall(Expect((PetscBool)(before.blocks_on_gpu == before.blocks), "a block is not on the GPU"));
   PetscCall(MatScale(A, 2));
-  PetscCall(AutoProduct(A, "product with new values"));
+  PetscCall(Product(A, "product with new values"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
   PetscCall(ExpectFormat(A, "rbp", "new values change the choice"));
   PetscCall(
-      AutoExpect((PetscBool)(after.conversions == before.conversions), "new values are converted, not refreshed"));
+      Expect((PetscBool)(after.conversions == before.conversions), "new values are converted, not refreshed"));
 
-  PetscCall(AutoAddEntry(A));
-  PetscCall(AutoProduct(A, "product with a new pattern"));
+  PetscCall(AddEntry(A));
+  PetscCall(Product(A, "product with a new pattern"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  PetscCall(AutoExpect((PetscBool)(after.conversions > before.conversions), "a new pattern is not converted"));
+  PetscCall(Expect((PetscBool)(after.conversions > before.conversions), "a new pattern is not converted"));
   PetscCall(MatDestroy(&A));
 
-  PetscCall(AutoCreate(MATAIJAUTO, BLOCKS, ROWS, &A));
+  PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
   PetscCall(MatAIJFmtSetOption(A, "expected", "1"));
-  PetscCall(AutoProduct(A, "a single product"));
+  PetscCall(Product(A, "a single product"));
   PetscCall(ExpectCheap(A, "a conversion for a single product"));
   PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
-  PetscCall(AutoProduct(A, "product without the parent type"));
+  PetscCall(Product(A, "product without the parent type"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  PetscCall(AutoExpect((PetscBool)(after.blocks_declined == 0), "the parent type is chosen where it may not be"));
+  PetscCall(Expect((PetscBool)(after.blocks_declined == 0), "the parent type is chosen where it may not be"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,39 +172,91 @@ static PetscErrorCode Learns(void)
   Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(AutoCreate(MATAIJAUTO, BLOCKS, ROWS, &A));
-  PetscCall(AutoProduct(A, "product of the first pattern"));
-  PetscCall(AutoAddEntry(A));
-  PetscCall(AutoProduct(A, "product of the second pattern"));
+  PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
+  PetscCall(Product(A, "product of the first pattern"));
+  PetscCall(AddEntry(A));
+  PetscCall(Product(A, "product of the second pattern"));
   PetscCall(ExpectCheap(A, "the few products of the first pattern are forgotten"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In a trial three candidates do two products each; values change in between, and then pattern and all */
+/* In a trial the parent type and at most two formats do two products each; values change in between */
 static PetscErrorCode Trial(Kind kind)
 {
   enum { RUNS = 2, TRIED = 3, PRODUCTS = 10 };
-  const char   *format = NULL, *later = NULL;
-  MatAIJFmtInfo info;
-  PetscMPIInt   size;
-  Mat           A;
+  const char     *format = NULL, *later = NULL;
+  const PetscBool parent = on_host || PetscDefined(HAVE_CUDA) ? PETSC_TRUE : PETSC_FALSE;
+  MatAIJFmtInfo   info, last;
+  PetscMPIInt     size;
+  Mat             A;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(AutoCreate(MATAIJAUTO, kind, ROWS, &A));
+  PetscCall(Create(MATAIJAUTO, kind, ROWS, &A));
   PetscCall(MatAIJFmtSetOptionNumber(A, "trial", RUNS));
+  PetscCall(MatAIJFmtSetOptionNumber(A, "expected", PATIENT));
   for (int p = 0; p < PRODUCTS; p++) {
-    PetscCall(AutoProduct(A, "product of a trial"));
+    PetscCall(Product(A, "product of a trial"));
     if (p == 2) PetscCall(MatScale(A, 2));
     if (p == RUNS * TRIED) PetscCall(MatAIJAutoGetFormat(A, &format));
   }
   PetscCall(MatAIJAutoGetFormat(A, &later));
-  PetscCall(AutoExpect((PetscBool)(format && format == later), "the choice changes after the trial"));
+  PetscCall(Expect((PetscBool)(format && format == later), "the choice changes after the trial"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  if (size == 1)
-    PetscCall(AutoExpect((PetscBool)(info.products + info.fallbacks == PRODUCTS), "a product is done twice"));
-  PetscCall(AutoExpect((PetscBool)(info.conversions <= (TRIED + 1) * info.blocks), "too many conversions"));
+  if (size == 1) PetscCall(Expect((PetscBool)(info.products + info.fallbacks == PRODUCTS), "a product is done twice"));
+  if (kind == BLOCKS) PetscCall(Expect((PetscBool)(info.products >= RUNS), "no format was tried"));
+  if (parent) PetscCall(Expect((PetscBool)(info.fallbacks >= RUNS), "the parent type was not measured"));
+  PetscCall(Expect((PetscBool)(info.conversions <= 2 * info.blocks), "more than two conversions"));
+  PetscCall(Expect((PetscBool)((info.bytes > 0) == (info.blocks_converted > 0)), "the loser keeps its memory"));
+  PetscCall(AddEntry(A));
+  for (int p = 0; p < PRODUCTS; p++) PetscCall(Product(A, "product of a second trial"));
+  PetscCall(MatAIJFmtGetInfo(A, &last));
+  if (kind == BLOCKS)
+    PetscCall(Expect((PetscBool)(last.conversions > info.conversions), "a new pattern has no trial"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nothing is converted that cannot pay for its conversion in the products expected */
+static PetscErrorCode TrialOfFew(void)
+{
+  MatAIJFmtInfo info;
+  Mat           A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
+  PetscCall(MatAIJFmtSetOption(A, "trial", "1"));
+  PetscCall(MatAIJFmtSetOption(A, "expected", "2"));
+  for (int p = 0; p < 4; p++) PetscCall(Product(A, "product of a short trial"));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(Expect((PetscBool)(info.own_bytes == 0), "a conversion that cannot pay"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A type that names a format packs, unless CSR takes fewer bytes or there is nothing to pack; then the view and the
+   counters say so, and a changed option has its effect at the next product */
+static PetscErrorCode Declines(void)
+{
+  MatAIJFmtInfo info;
+  Mat           A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create("aijcodsell", BLOCKS, ROWS, &A));
+  PetscCall(Product(A, "product of a named type"));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(Expect((PetscBool)(info.products > 0 && info.blocks_converted > 0), "a named type does not pack"));
+  PetscCall(MatDestroy(&A));
+
+  PetscCall(Create("aijcodsell", SCATTERED, 12, &A));
+  PetscCall(Product(A, "product of more bytes than CSR"));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(Expect((PetscBool)(info.products == 0 && info.blocks_declined == info.blocks), "more bytes than CSR"));
+  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
+  PetscCall(Product(A, "product of a type that insists"));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(Expect((PetscBool)(info.products > 0 && info.blocks_declined == 0), "decline false has no effect"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,12 +277,13 @@ int main(int argc, char **argv)
   if (on_host) PetscCall(Learns());
   PetscCall(Trial(BLOCKS));
   PetscCall(Trial(SCATTERED));
-  PetscCall(AutoDeclines(on_host));
+  if (on_host) PetscCall(TrialOfFew());
+  PetscCall(Declines());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(sizes); i++) {
     for (int kind = BLOCKS; kind <= NONE; kind++) {
-      PetscCall(AutoCreate(MATAIJAUTO, (Kind)kind, sizes[i], &A));
+      PetscCall(Create(MATAIJAUTO, (Kind)kind, sizes[i], &A));
       if (i % 2) PetscCall(MatAIJFmtSetOption(A, "trial", "1"));
-      for (int p = 0; p < 4; p++) PetscCall(AutoProduct(A, "product of a small matrix"));
+      for (int p = 0; p < 4; p++) PetscCall(Product(A, "product of a small matrix"));
       PetscCall(MatDestroy(&A));
     }
   }

@@ -54,37 +54,32 @@ PetscErrorCode Product(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Class options: default, by the options database with a prefix, by the setter, and in a duplicate */
+/* Class options: default, by the options database with a prefix, set by key, and in a duplicate */
 static PetscErrorCode Flags(const char *type)
 {
-  Mat             A, B;
-  PetscBool       value;
-  MatAIJFmtDevice device;
+  static const char *const set[][2] = {{"decline", "false"}, {"eager", "true"}, {"device", "host"}};
+  Mat                      A, B;
+  char                     text[16];
+  PetscBool                same;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-mine_mat_aijfmt_check", "1"));
   PetscCall(CreateBanded(type, "mine_", &A));
   PetscCall(CreateBanded(type, "other_", &B));
   PetscCall(PetscOptionsClearValue(NULL, "-mine_mat_aijfmt_check"));
-  PetscCall(MatAIJFmtGetCheck(A, &value));
-  PetscCall(Expect(value, type, "the option with the prefix of the matrix is not read"));
-  PetscCall(MatAIJFmtGetCheck(B, &value));
-  PetscCall(Expect(value ? PETSC_FALSE : PETSC_TRUE, type, "the option of another prefix is read"));
+  PetscCall(MatAIJFmtGetOption(A, "check", text, sizeof text));
+  PetscCall(Expect((PetscBool)(text[0] == 't'), type, "the option with the prefix of the matrix is not read"));
+  PetscCall(MatAIJFmtGetOption(B, "check", text, sizeof text));
+  PetscCall(Expect((PetscBool)(text[0] == 'f'), type, "the option of another prefix is read"));
   PetscCall(MatDestroy(&B));
-  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
-  PetscCall(MatAIJFmtSetOption(A, "eager", "true"));
-  PetscCall(MatAIJFmtSetOption(A, "device", "host"));
+  for (int i = 0; i < 3; i++) PetscCall(MatAIJFmtSetOption(A, set[i][0], set[i][1]));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatDestroy(&A));
-  PetscCall(MatAIJFmtGetCheck(B, &value));
-  PetscCall(Expect(value, type, "a duplicate forgets check"));
-  PetscCall(MatAIJFmtGetEager(B, &value));
-  PetscCall(Expect(value, type, "a duplicate forgets eager"));
-  PetscCall(MatAIJFmtGetDecline(B, &value));
-  PetscCall(Expect(value ? PETSC_FALSE : PETSC_TRUE, type, "a duplicate forgets decline"));
-  PetscCall(MatAIJFmtGetDevice(B, &device));
-  PetscCall(PetscStrcmp(device, MATAIJFMT_DEVICE_HOST, &value));
-  PetscCall(Expect(value, type, "a duplicate forgets device"));
+  for (int i = 0; i < 3; i++) {
+    PetscCall(MatAIJFmtGetOption(B, set[i][0], text, sizeof text));
+    PetscCall(PetscStrcmp(text, set[i][1], &same));
+    PetscCall(Expect(same, type, "a duplicate forgets an option of all types"));
+  }
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -239,10 +239,16 @@ PetscErrorCode ValuesChangeOnHost(Mat A, Mat twin)
 
 PetscErrorCode ValuesSetPlace(Mat A)
 {
+  PetscBool assembled;
+  Mat       reader;
+
   PetscFunctionBeginUser;
-  PetscCall(MatAIJFmtSetOption(A, "values", values_test.place));
+  PetscCall(MatAssembled(A, &assembled));
+  if (assembled && values_test.place[0] == 'h') {
+    PetscCall(MatCreateMAIJ(A, 2, &reader));
+    PetscCall(MatDestroy(&reader));
+  }
   PetscCall(MatAIJFmtSetOption(A, "device", "gpu"));
-  PetscCall(MatAIJFmtSetOption(A, "products", "gpu"));
   PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

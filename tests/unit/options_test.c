@@ -111,7 +111,7 @@ UNIT_TEST(text_that_makes_no_sense_is_refused)
 
 UNIT_TEST(messages_have_numbers_as_they_are_typed)
 {
-  static const SpmvOptionDesc bytes[] = {{"bytes", SPMV_OPTION_INT, 0, 0, 1e15, NULL, "memory"}, {0}};
+  static const SpmvOptionDesc bytes[] = {{"bytes", SPMV_OPTION_INT, 0, 0, 1e15, NULL, "memory", NULL}, {0}};
 
   start();
   format.options = bytes;
@@ -119,25 +119,6 @@ UNIT_TEST(messages_have_numbers_as_they_are_typed)
   set_refused("bytes", 1000000000000001.0, "option bytes: 1000000000000001 is outside its range 0 to 1000000000000000");
   set_refused("bytes", 6442450945.5, "option bytes: 6442450945.5 is not an integer");
   text_refused("bytes", "-6442450945", "option bytes: -6442450945 is outside its range 0 to 1000000000000000");
-}
-
-/* Where `false` is a choice, truth values are texts too: true means the default */
-UNIT_TEST(choices_with_false_take_truth_values)
-{
-  static const char *const    ways[]   = {"false", "some", "all", NULL};
-  static const SpmvOptionDesc choice[] = {{"pack", SPMV_OPTION_ENUM, 2, 0, 0, ways, "what is packed"}, {0}};
-
-  start();
-  text_refused("shade", "true", "option shade: true is not one of light medium dark");
-  format.options = choice;
-  spmv_options_init(&options, &format);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "pack", "off", message));
-  UNIT_CHECK(value_of("pack") == 0);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "pack", "yes", message));
-  UNIT_CHECK(value_of("pack") == 2);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "pack", "some", message));
-  UNIT_CHECK(value_of("pack") == 1);
-  text_refused("pack", "perhaps", "option pack: perhaps is not one of false some all");
 }
 
 UNIT_TEST(values_have_the_text_that_a_user_types)

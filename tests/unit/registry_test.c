@@ -165,9 +165,9 @@ UNIT_TEST(an_option_without_help_or_choices_is_refused)
 
   memset(table, 0, sizeof table);
   f.options = table;
-  table[0]  = (SpmvOptionDesc){"width", SPMV_OPTION_INT, 1, 0, 2, NULL, NULL};
+  table[0]  = (SpmvOptionDesc){"width", SPMV_OPTION_INT, 1, 0, 2, NULL, NULL, NULL};
   refused(&f, "help or choices");
-  table[0] = (SpmvOptionDesc){"shade", SPMV_OPTION_ENUM, 0, 0, 0, NULL, "help"};
+  table[0] = (SpmvOptionDesc){"shade", SPMV_OPTION_ENUM, 0, 0, 0, NULL, "help", NULL};
   refused(&f, "help or choices");
 }
 
@@ -177,7 +177,7 @@ UNIT_TEST(too_many_options_are_refused)
   SpmvFormat     f = sample_format();
 
   memset(table, 0, sizeof table);
-  for (int i = 0; i <= SPMV_OPTIONS_MAX; i++) table[i] = (SpmvOptionDesc){"o", SPMV_OPTION_INT, 1, 0, 2, NULL, "help"};
+  for (int i = 0; i <= SPMV_OPTIONS_MAX; i++) table[i] = (SpmvOptionDesc){"o", SPMV_OPTION_INT, 1, 0, 2, NULL, "help", NULL};
   f.options = table;
   refused(&f, "SPMV_OPTIONS_MAX");
   table[SPMV_OPTIONS_MAX].key = NULL;

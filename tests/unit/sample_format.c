@@ -82,10 +82,10 @@ static void view(const SpmvPlan *plan, SpmvPrint print, void *ctx)
 
 static const char *const    shades[]  = {"light", "medium", "dark", NULL};
 static const SpmvOptionDesc options[] = {
-    {"width", SPMV_OPTION_INT, 32, 1, 1024, NULL, "columns per step"},
-    {"ratio", SPMV_OPTION_REAL, 1.5, 0, 10, NULL, "a real number"},
-    {"shade", SPMV_OPTION_ENUM, 1, 0, 0, shades, "one of three"},
-    {"sorted", SPMV_OPTION_BOOL, 1, 0, 0, NULL, "a switch"},
+    {"width", SPMV_OPTION_INT, 32, 1, 1024, NULL, "columns per step", NULL},
+    {"ratio", SPMV_OPTION_REAL, 1.5, 0, 10, NULL, "a real number", NULL},
+    {"shade", SPMV_OPTION_ENUM, 1, 0, 0, shades, "one of three", NULL},
+    {"sorted", SPMV_OPTION_BOOL, 1, 0, 0, NULL, "a switch", NULL},
     {0},
 };
 

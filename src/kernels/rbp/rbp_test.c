@@ -25,7 +25,7 @@ static SpmvCsr figure(void)
 
 static UnitPlan build(const SpmvCsr *csr, const char *format, int min_run)
 {
-  return unit_plan(SPMV_HOST, "rbp", csr, "format=%s min_run=%d", format, min_run);
+  return unit_plan(SPMV_HOST, "rbp", csr, "layout=%s min_run=%d", format, min_run);
 }
 
 static void equal_i32(const int32_t *expected, const void *got, int n)

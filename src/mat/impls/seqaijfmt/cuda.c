@@ -317,7 +317,9 @@ PetscErrorCode AIJFmtCudaRegister(void)
   static const MatFactorType factors[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
 
   PetscFunctionBegin;
-  if (PetscDefined(USE_DEBUG) || spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtCudaMAIJRegister());
+  if (PetscDefined(USE_DEBUG)) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(factors); f++) {
     PetscErrorCode (*factor)(Mat, MatFactorType, Mat *);
 

@@ -44,6 +44,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaValuesRestore(Mat, Mat_AIJFmt *, PetscScal
 PETSC_INTERN PetscErrorCode AIJFmtCudaValuesInstall(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaFetch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaHostCopyInstall(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtCudaMAIJRegister(void);
 PETSC_INTERN PetscErrorCode AIJFmtCudaIsVec(Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaMultiplies(Mat, const Mat_AIJFmt *, Vec, Vec, Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, const Mat_AIJFmt *, AIJFmtNameGuard *);

@@ -41,6 +41,26 @@ static PetscErrorCode QueryFactors(Mat factor[3], const char name[], SetProduct 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The values of A, which may be of any type, are current on the host from now on */
+PetscErrorCode AIJFmtKeepHost(Mat A)
+{
+  Mat         block[2] = {A, NULL};
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, block));
+  for (int b = 0; s && b < 2; b++) {
+    Mat_AIJFmt *inner = NULL;
+
+    if (block[b]) PetscCall(AIJFmtStateGet(block[b], &inner));
+    if (!inner) continue;
+    inner->keeps_host = PETSC_TRUE;
+    PetscCall(AIJFmtCudaFetch(block[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A product that is computed on the host may read a factor's values there without asking for them, each time that its
    numeric phase runs: as those of A B^T and of A^T with a dense matrix do. From now on they are always current there.
  */
@@ -49,21 +69,8 @@ PetscErrorCode AIJFmtProductKeepHost(Mat C)
   const Mat factor[] = {C->product->A, C->product->B, C->product->C};
 
   PetscFunctionBegin;
-  for (int f = 0; f < 3; f++) {
-    Mat_AIJFmt *s        = NULL;
-    Mat         block[2] = {factor[f], NULL};
-
-    if (factor[f]) PetscCall(AIJFmtStateGet(factor[f], &s));
-    if (s && s->parallel) PetscCall(AIJFmtBlocksGet(factor[f], block));
-    for (int b = 0; s && b < 2; b++) {
-      Mat_AIJFmt *inner = NULL;
-
-      if (block[b]) PetscCall(AIJFmtStateGet(block[b], &inner));
-      if (!inner) continue;
-      inner->keeps_host = PETSC_TRUE;
-      PetscCall(AIJFmtCudaFetch(block[b]));
-    }
-  }
+  for (int f = 0; f < 3; f++)
+    if (factor[f]) PetscCall(AIJFmtKeepHost(factor[f]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

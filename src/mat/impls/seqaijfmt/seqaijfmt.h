@@ -197,6 +197,7 @@ PETSC_INTERN PetscErrorCode AIJFmtParentsReset(void);
 /* dispatch.c */
 PETSC_INTERN PetscErrorCode AIJFmtDispatchInstall(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtDispatchRemove(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtKeepHost(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtProductKeepHost(Mat);
 
 /* names.c */
