@@ -14,7 +14,7 @@ from pathlib import Path
 from plot_bench import draw, fail
 
 RESULTS = Path(__file__).resolve().parent / "results"
-LAUNCH = 2.5e-6  # seconds from one launch of an empty kernel to the next, as in spmv_machine_h200()
+LAUNCH = 2.5e-6  # seconds from one launch of an empty kernel to the next of an H200
 WORDS = 13       # of an iteration, for each row
 PANELS = {"scalar, 7-point stencils": "stencil7", "3 unknowns, tetrahedra": "tet3_rcm"}
 MODES = {"chunk": ("plain launches", "tab:orange"), "graph": ("CUDA graph", "tab:blue"), "persistent": ("one kernel", "tab:green")}

@@ -15,7 +15,7 @@ struct CommandLine {
   std::vector<std::string> matrices, files, graphs, orders{"keep"}, formats;
   std::vector<int>         dofs{3};
   std::string              out, commit = "unknown", write;
-  double                   budget = 0;  /* seconds; 0: no end */
+  double                   budget = 0; /* seconds; 0: no end */
   bool peers = true, convert_once = false, bounds = false, list = false, probe = false, statistics = false,
        help = false;
 };

@@ -128,7 +128,6 @@ typedef enum { GEN_EXACT, GEN_RANDOM } GenData;
 /* n numbers of scalar_type; zero_percent of them 0 */
 void gen_values(GenData data, uint64_t seed, int zero_percent, SpmvScalar scalar_type, int64_t n, void *values);
 
-
 /* One step of mixing, a bijection; 64 well-mixed bits of a number (splitmix64); and the same as a number of [0, 1) */
 static inline uint64_t gen_scramble(uint64_t h)
 {

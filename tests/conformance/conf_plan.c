@@ -47,8 +47,7 @@ static void check_report_sums(ConfRun *run, const SpmvMemory *m, const char *wha
 static int same_memory(const SpmvMemory *a, const SpmvMemory *b)
 {
   if (a->count != b->count || a->total_bytes != b->total_bytes || a->padding_bytes != b->padding_bytes ||
-      a->csr_bytes != b->csr_bytes || a->work_bytes != b->work_bytes ||
-      a->host_bytes != b->host_bytes)
+      a->csr_bytes != b->csr_bytes || a->work_bytes != b->work_bytes || a->host_bytes != b->host_bytes)
     return 0;
   for (int i = 0; i < a->count; i++)
     if (strcmp(a->array[i].name, b->array[i].name) || a->array[i].kind != b->array[i].kind ||

@@ -49,19 +49,15 @@ static PetscErrorCode PutVariant(Fuzz *f, const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const char *const declines[] = {"false", "bytes", "predicted", "measured"};
-enum { DECLINES = sizeof declines / sizeof declines[0] };
-
 static PetscErrorCode Options(Fuzz *f)
 {
   const SpmvFormat *format  = spmv_format_find(f->base_format);
   const PetscBool   decline = FuzzChance(f, 30), eager = FuzzChance(f, 30), check = FuzzChance(f, 20);
   const PetscBool   variant = FuzzChance(f, 70);
-  const char *const how     = declines[decline ? 1 + FuzzBelow(f, DECLINES - 1) : 0];
 
   PetscFunctionBeginUser;
   if (format && variant) PetscCall(PutVariant(f, format));
-  PetscCall(PutOption(f, "-mat_aijfmt_decline", how));
+  PetscCall(PutOption(f, "-mat_aijfmt_decline", decline ? "true" : "false"));
   PetscCall(PutOption(f, "-mat_aijfmt_eager", eager ? "true" : "false"));
   PetscCall(PutOption(f, "-mat_aijfmt_check", check ? "true" : "false"));
   PetscCall(MatSetFromOptions(f->A));
@@ -74,11 +70,10 @@ static PetscErrorCode SetOption(Fuzz *f)
   const char *const keys[] = {"decline", "eager", "check"};
   const PetscInt    key    = FuzzBelow(f, 3);
   const PetscBool   value  = FuzzChance(f, 50);
-  const char *const how    = key == 0 && value ? declines[1 + FuzzBelow(f, DECLINES - 1)] : value ? "true" : "false";
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrncpy(f->option, keys[key], sizeof(f->option)));
-  PetscCall(PetscStrncpy(f->value, how, sizeof(f->value)));
+  PetscCall(PetscStrncpy(f->value, value ? "true" : "false", sizeof(f->value)));
   if (FuzzIsPacked(f)) PetscCall(MatAIJFmtSetOption(f->A, f->option, f->value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

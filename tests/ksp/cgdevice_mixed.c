@@ -8,7 +8,6 @@ static const char help[] = "Tests KSPCGDEVICE in mixed precision.\n";
 
 enum { DENSE_ROWS = 24 };
 
-
 static PetscErrorCode Mixed(KSP ksp)
 {
   PetscFunctionBeginUser;

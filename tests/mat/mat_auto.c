@@ -145,8 +145,7 @@ static PetscErrorCode Choices(void)
   PetscCall(Product(A, "product with new values"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
   PetscCall(ExpectFormat(A, "rbp", "new values change the choice"));
-  PetscCall(
-      Expect((PetscBool)(after.conversions == before.conversions), "new values are converted, not refreshed"));
+  PetscCall(Expect((PetscBool)(after.conversions == before.conversions), "new values are converted, not refreshed"));
 
   PetscCall(AddEntry(A));
   PetscCall(Product(A, "product with a new pattern"));
@@ -212,8 +211,7 @@ static PetscErrorCode Trial(Kind kind)
   PetscCall(AddEntry(A));
   for (int p = 0; p < PRODUCTS; p++) PetscCall(Product(A, "product of a second trial"));
   PetscCall(MatAIJFmtGetInfo(A, &last));
-  if (kind == BLOCKS)
-    PetscCall(Expect((PetscBool)(last.conversions > info.conversions), "a new pattern has no trial"));
+  if (kind == BLOCKS) PetscCall(Expect((PetscBool)(last.conversions > info.conversions), "a new pattern has no trial"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -64,7 +64,7 @@ static PetscErrorCode Assemble(PetscInt side, Mat *A)
 }
 
 /* What a solver does with a matrix, apart from its transpose; at the end a change of the values, which brings them to a
-   CSR on the device where PETSc has CUDA and -mat_aijfmt_values lets it */
+   CSR on the device where PETSc has CUDA */
 static PetscErrorCode Use(Mat A, Vec x, Vec y)
 {
   MatAIJFmtInfo info;

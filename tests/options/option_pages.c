@@ -81,10 +81,8 @@ static void write_page(FILE *page, const SpmvFormat *table)
   fprintf(page, "# Options of `%s`\n\n%s\n%s.\n\n", title, note, table->summary);
   print_table(page, table);
   if (table == &AIJFmtProcessTable)
-    fprintf(
-        page,
-        "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
-        " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n");
+    fprintf(page, "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
+                  " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n");
   else print_calls(page, table);
   fprintf(page, "\n[How options are set](README.md)\n");
 }

@@ -87,12 +87,11 @@ UNIT_TEST(a_format_declines_what_csr_stores_in_less_and_says_so)
   spmv_analysis_clear(&s.analysis, &s.exec);
   s.csr.pattern.nnz = 3;
   for (int64_t bytes = 59; bytes <= 61; bytes++) { /* 1.25 times the 48 of CSR is 60 */
-    s.format.padding_factor    = 1.25;
+    s.format.padding_factor     = 1.25;
     sample_calls()->total_bytes = bytes;
     UNIT_EQUAL(SPMV_SUCCESS, run_analyze(&s));
     UNIT_EQUAL(bytes <= 60, s.analysis.accepted);
-    if (bytes > 60)
-      UNIT_CONTAINS("would take 61 bytes, more than 1.25 times the 48 of CSR", s.analysis.reason);
+    if (bytes > 60) UNIT_CONTAINS("would take 61 bytes, more than 1.25 times the 48 of CSR", s.analysis.reason);
     spmv_analysis_clear(&s.analysis, &s.exec);
   }
 }

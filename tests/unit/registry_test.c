@@ -177,7 +177,8 @@ UNIT_TEST(too_many_options_are_refused)
   SpmvFormat     f = sample_format();
 
   memset(table, 0, sizeof table);
-  for (int i = 0; i <= SPMV_OPTIONS_MAX; i++) table[i] = (SpmvOptionDesc){"o", SPMV_OPTION_INT, 1, 0, 2, NULL, "help", NULL};
+  for (int i = 0; i <= SPMV_OPTIONS_MAX; i++)
+    table[i] = (SpmvOptionDesc){"o", SPMV_OPTION_INT, 1, 0, 2, NULL, "help", NULL};
   f.options = table;
   refused(&f, "SPMV_OPTIONS_MAX");
   table[SPMV_OPTIONS_MAX].key = NULL;

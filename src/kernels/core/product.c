@@ -93,10 +93,7 @@ SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvO
 }
 
 /* Takes the array that was added last, for transposed products, out of the memory of a plan */
-static void remove_last_array(SpmvMemory *memory)
-{
-  memory->total_bytes -= memory->array[--memory->count].bytes;
-}
+static void remove_last_array(SpmvMemory *memory) { memory->total_bytes -= memory->array[--memory->count].bytes; }
 
 void spmv_drop_transposed(SpmvPlan *plan)
 {

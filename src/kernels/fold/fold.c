@@ -11,12 +11,10 @@ static const char *const layout_names[] = {"sliced", "uniform", NULL};
 static const char *const gather_names[] = {"cache", "device", "host", NULL};
 
 static const SpmvOptionDesc options[] = {
-    [FOLD_OPTION_Q]             = {"q", SPMV_OPTION_REAL, 0, 0, 1e6, NULL,
-                                   "for comparison: fold rows above q*mean + r*sigma",
-                                   "rows longer than q * mean + r * sigma are folded; q = r = 0 chooses by predicted cost, the "
-                                               "paper has q = 1.5"},
-    [FOLD_OPTION_R]             = {"r", SPMV_OPTION_REAL, 0, 0, 1e6, NULL,
-                                   "for comparison: see q; sigma of the row lengths", NULL},
+    [FOLD_OPTION_Q] = {"q", SPMV_OPTION_REAL, 0, 0, 1e6, NULL, "for comparison: fold rows above q*mean + r*sigma",
+                       "rows longer than q * mean + r * sigma are folded; q = r = 0 chooses by predicted cost, the "
+                       "paper has q = 1.5"},
+    [FOLD_OPTION_R] = {"r", SPMV_OPTION_REAL, 0, 0, 1e6, NULL, "for comparison: see q; sigma of the row lengths", NULL},
     [FOLD_OPTION_LAYOUT]        = {"layout", SPMV_OPTION_ENUM, FOLD_LAYOUT_SLICED, 0, 0, layout_names, "for comparison",
                                    "sliced: every 32 rows have their own width; uniform: one width, as published"},
     [FOLD_OPTION_GATHER]        = {"gather", SPMV_OPTION_ENUM, FOLD_GATHER_CACHE, 0, 0, gather_names,
@@ -187,10 +185,10 @@ const SpmvFormat spmv_format_fold = {
     .abi  = SPMV_ABI,
     .caps = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_BITWISE | SPMV_CAP_F32 | SPMV_CAP_I64 |
             SPMV_DEVICE_CAPS,
-    .name    = "fold",
-    .summary = "Fold method: long rows cut into pieces of equal work",
-    .options = options,
+    .name           = "fold",
+    .summary        = "Fold method: long rows cut into pieces of equal work",
+    .options        = options,
     .padding_factor = 1.25, /* its product reads memory more evenly than that of CSR, which makes up for padding */
-    .host    = &host_slots,
-    .device  = SPMV_DEVICE_SLOTS(fold_device_slots),
+    .host           = &host_slots,
+    .device         = SPMV_DEVICE_SLOTS(fold_device_slots),
 };

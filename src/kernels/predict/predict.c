@@ -87,7 +87,7 @@ int spmv_predict(const SpmvWorkload *w, SpmvPrediction *p)
                PICO * (c->bytes * read_all(w) + c->work * (double)w->work_bytes + c->rows * (double)w->rows +
                        c->uneven * (double)f->uneven + c->nonzeros * (double)w->nnz +
                        c->repeated * (double)f->repeated + c->loose * (double)f->loose + c->far * (double)f->far);
-  p->convert = MICRO * c->convert_start +
-               PICO * (c->convert_rows * (double)w->rows + c->convert_nonzeros * (double)w->nnz);
+  p->convert =
+      MICRO * c->convert_start + PICO * (c->convert_rows * (double)w->rows + c->convert_nonzeros * (double)w->nnz);
   return 1;
 }

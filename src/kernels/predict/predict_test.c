@@ -11,8 +11,8 @@ UNIT_TEST(predictions_grow_with_every_number)
 {
   for (int space = SPMV_HOST; space <= SPMV_DEVICE; space++)
     for (int i = 0; i < NAMES; i++) {
-      SpmvWorkload w = {(SpmvSpace)space, names[i], 1000, 1000, 27000, 200000, 800, {9000, 9000, 100, 500}};
-      SpmvWorkload more = {w.space, names[i], 1001, 1000, 27001, 200000, 801, {9001, 9001, 101, 501}};
+      SpmvWorkload   w    = {(SpmvSpace)space, names[i], 1000, 1000, 27000, 200000, 800, {9000, 9000, 100, 500}};
+      SpmvWorkload   more = {w.space, names[i], 1001, 1000, 27001, 200000, 801, {9001, 9001, 101, 501}};
       SpmvPrediction p, q;
 
       UNIT_CHECK(spmv_predict(&w, &p) && p.product > 0 && p.convert >= 0);

@@ -12,8 +12,8 @@ static const char *const layout_names[] = {"packed", "csr", "ell", "ellr", NULL}
 static const SpmvOptionDesc options[] = {
     [RBP_OPTION_LAYOUT]  = {"layout", SPMV_OPTION_ENUM, RBP_PACKED, 0, 0, layout_names, "for comparison",
                             "packed, or one of the published csr, ell, ellr for comparison with the paper"},
-    [RBP_OPTION_MIN_RUN] = {"min_run", SPMV_OPTION_INT, 2, 2, 1000000, NULL,
-                            "shortest run of columns that is packed", NULL},
+    [RBP_OPTION_MIN_RUN] = {"min_run", SPMV_OPTION_INT, 2, 2, 1000000, NULL, "shortest run of columns that is packed",
+                            NULL},
     {.key = NULL},
 };
 

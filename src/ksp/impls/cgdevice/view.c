@@ -20,8 +20,7 @@ static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
 static PetscErrorCode ViewMixed(const KSP_CGDevice *s, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  mixed precision: corrections %" PetscInt_FMT "\n",
-                                   s->mixed.corrections));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mixed precision: corrections %" PetscInt_FMT "\n", s->mixed.corrections));
   if (!s->mixed.on) PetscCall(PetscViewerASCIIPrintf(viewer, "    double precision instead: %s\n", s->mixed.why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

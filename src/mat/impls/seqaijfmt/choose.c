@@ -33,10 +33,10 @@ PetscErrorCode AIJFmtCandidateText(const AIJFmtChoice *choice, int i, char text[
 
   PetscFunctionBegin;
   if (c->measured > 0) PetscCall(PetscSNPrintf(measured, sizeof measured, ", %.2e s measured", c->measured));
-  if (c->state == AIJFMT_IMPOSSIBLE)
-    PetscCall(PetscSNPrintf(text, size, "candidate %s: no, %s", Name(c), c->reason));
+  if (c->state == AIJFMT_IMPOSSIBLE) PetscCall(PetscSNPrintf(text, size, "candidate %s: no, %s", Name(c), c->reason));
   else if (!c->known)
-    PetscCall(PetscSNPrintf(text, size, "candidate %s: the model has no coefficients for it%s%s", Name(c), measured, note));
+    PetscCall(
+        PetscSNPrintf(text, size, "candidate %s: the model has no coefficients for it%s%s", Name(c), measured, note));
   else
     PetscCall(PetscSNPrintf(text, size, "candidate %s: a product in %.2e s %s%s, conversion %.2e s%s", Name(c),
                             c->predicted.product, c->state == AIJFMT_BOUND ? "at best, not analyzed" : "predicted",
@@ -148,7 +148,7 @@ PetscBool AIJFmtWorthByPrediction(const AIJFmtChoice *choice, int i, double *cos
   *cost = c->predicted.convert + choice->expected * c->predicted.product * AIJAUTO_MARGIN;
   if (!c->known) return PETSC_FALSE;
   return parent->state == AIJFMT_IMPOSSIBLE || *cost < choice->expected * parent->predicted.product ? PETSC_TRUE
-                                                                                                      : PETSC_FALSE;
+                                                                                                    : PETSC_FALSE;
 }
 
 /* Makes candidate i the one whose plan is built next */
@@ -169,8 +169,9 @@ static PetscErrorCode Choose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   int                  best = 0;
 
   PetscFunctionBegin;
-  choice->expected        = wanted > 0 ? wanted : all > choice->products_before ? all - choice->products_before
-                                                                                : AIJFMT_EXPECTED_AT_FIRST;
+  choice->expected        = wanted > 0                      ? wanted
+                            : all > choice->products_before ? all - choice->products_before
+                                                            : AIJFMT_EXPECTED_AT_FIRST;
   choice->products_before = all;
   choice->key             = *key;
   choice->space           = s->exec.space;
@@ -202,9 +203,9 @@ PetscErrorCode AIJFmtChoose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, char rea
     PetscCall(Choose(A, s, key));
   }
   if (s->choice->options.format) PetscFunctionReturn(PETSC_SUCCESS);
-  why = s->choice->trial                                        ? "it is measured in a trial"
+  why = s->choice->trial                                     ? "it is measured in a trial"
         : s->choice->candidate[0].state == AIJFMT_IMPOSSIBLE ? "no format takes this pattern"
-                                                               : "no format is expected to be faster";
+                                                             : "no format is expected to be faster";
   PetscCall(PetscStrncpy(reason, why, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -113,8 +113,7 @@ PetscErrorCode AIJFmtCudaCsr(Mat A, Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(AIJFmtIsCudaParent(s, &cuda));
-  if (!cuda || AIJFmtBoundToCPU(A) || s->exec.space != SPMV_DEVICE ||
-      !(borrows || A->offloadmask == PETSC_OFFLOAD_GPU))
+  if (!cuda || AIJFmtBoundToCPU(A) || s->exec.space != SPMV_DEVICE || !(borrows || A->offloadmask == PETSC_OFFLOAD_GPU))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaArraysGet(A, s, &there));
   csr->values       = there.values;

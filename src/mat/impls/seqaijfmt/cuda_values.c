@@ -66,8 +66,8 @@ static PetscErrorCode OnDevice(Mat A, Mat_AIJFmt *s, const char operation[], Wis
   PetscCall(AIJFmtIsCudaParent(s, device));
   if (!*device) PetscFunctionReturn(PETSC_SUCCESS);
   *device = PETSC_FALSE;
-  if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) || A->structure_only || A->factortype ||
-      AIJFmtHashActive(A) || !A->assembled || AIJFmtIsHostProduct(A))
+  if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) ||
+      A->structure_only || A->factortype || AIJFmtHashActive(A) || !A->assembled || AIJFmtIsHostProduct(A))
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!AIJFmtCudaIsCurrent(A, s)) {
     if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);

@@ -58,7 +58,8 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPII
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
-  if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) || A->structure_only || !A->assembled || spmv_device_count(NULL) == 0) {
+  if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) || A->structure_only || !A->assembled ||
+      spmv_device_count(NULL) == 0) {
     *may = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -99,7 +99,7 @@ typedef struct {
   SpmvOptions      options;  /* of the format chosen */
   int              analyzed; /* the candidate whose analysis is kept for its conversion; 0: none */
   SpmvAnalysis     analysis;
-  PetscBool        trial; /* goes on */
+  PetscBool        trial;             /* goes on */
   int              conversions, runs; /* in the trial; products of the candidate that has its turn ... */
   PetscLogDouble   done, start;       /* ... and of all; when the last one began */
   AIJFmtAside      aside;

@@ -13,7 +13,7 @@ static const SpmvOptionDesc class_rows[] = {
                         "if no format takes the pattern; false: such a pattern is packed, or is an error"},
     [AIJFMT_DEVICE]  = {"device", SPMV_OPTION_ENUM, AIJFMT_AUTO, 0, 0, places, "where to store and compute",
                         "where packed arrays lie, and where products and values are computed; auto: on the GPU, "
-                        "where there is one, but small matrices where their vectors are; gpu: small ones too"},
+                         "where there is one, but small matrices where their vectors are; gpu: small ones too"},
     {.key = NULL},
 };
 
@@ -24,7 +24,7 @@ static const SpmvOptionDesc auto_rows[] = {
     [AIJAUTO_TRIAL]    = {"trial", SPMV_OPTION_INT, 0, 0, 1000, NULL,
                           "products measured per type; results may vary by run",
                           "products that the parent type, and then at most two formats, do before the fastest stays; "
-                          "results may then differ between runs in the last bits; 0: the choice follows predictions"},
+                             "results may then differ between runs in the last bits; 0: the choice follows predictions"},
     {.key = NULL},
 };
 

@@ -33,8 +33,8 @@ void AIJFmtTrialStart(Mat_AIJFmt *s, PetscBool *parent_first)
 
   c->trial = s->format_options.value[AIJAUTO_TRIAL] > 0 ? PETSC_TRUE : PETSC_FALSE;
   c->runs = c->done = 0;
-  *parent_first                      = c->trial && c->candidate[0].state != AIJFMT_IMPOSSIBLE ? PETSC_TRUE : PETSC_FALSE;
-  c->conversions = *parent_first ? 0 : 1;
+  *parent_first     = c->trial && c->candidate[0].state != AIJFMT_IMPOSSIBLE ? PETSC_TRUE : PETSC_FALSE;
+  c->conversions    = *parent_first ? 0 : 1;
 }
 
 /* The candidate that is fastest so far: the one that is predicted to be, unless another one is measurably faster */
@@ -79,9 +79,10 @@ PetscBool AIJFmtTrialAsideFree(Mat_AIJFmt *s)
 
 static void PutAside(Mat_AIJFmt *s)
 {
-  s->choice->aside = (AIJFmtAside){s->choice->chosen, s->key, s->plan, s->built_from, s->borrowed_values, s->serial, s->work};
-  s->plan          = NULL;
-  s->work          = NULL;
+  s->choice->aside =
+      (AIJFmtAside){s->choice->chosen, s->key, s->plan, s->built_from, s->borrowed_values, s->serial, s->work};
+  s->plan = NULL;
+  s->work = NULL;
 }
 
 /* Puts the plan that was aside in the place of the one that A has. New values reach it as they do any plan. */
