@@ -7,7 +7,7 @@
 #
 #   --count N         sequences in all, shared by types and numbers of processes (10000)
 #   --seconds N       the most that all may take, without what shrinking takes (1800)
-#   --types LIST      the types under test (all formats); aij compares plain with plain
+#   --types LIST      the types under test (all formats, and aijauto); aij compares plain with plain
 #   --parent TYPE     PETSc's own type beneath ours (aij); on a GPU aijcusparse. A sequence that fails in the same way with
 #                     it as the type under test, in one of three runs, is counted as PETSc's
 #   --ranks LIST      numbers of processes ("1 2 3")
