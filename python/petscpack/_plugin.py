@@ -21,11 +21,11 @@ def plugin() -> str:
 
 
 def types() -> tuple[str, ...]:
-    """The names of the matrix types, for Mat.setType() and -mat_type.
+    """The names of the matrix types, for Mat.setType() and -mat_type: one for each format, and aijauto, which chooses.
 
     Each has a sequential and a parallel form, as seqaijrbp and mpiaijrbp, between which PETSc chooses.
     """
-    return tuple("aij" + name for name in _build_info.FORMATS)
+    return tuple("aij" + name for name in (*_build_info.FORMATS, "auto"))
 
 
 def load() -> None:

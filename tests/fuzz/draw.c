@@ -239,13 +239,13 @@ PetscErrorCode FuzzDominant(Fuzz *f, PetscBool symmetric, Mat *B)
 
 PetscErrorCode FuzzDrawType(Fuzz *f, char type[CONF_TYPE_MAX], PetscBool *own)
 {
-  const PetscInt way = FuzzBelow(f, 3), other = FuzzBelow(f, spmv_format_count());
+  const PetscInt way = FuzzBelow(f, 3), other = FuzzBelow(f, spmv_format_count() + 1);
 
   PetscFunctionBeginUser;
   if (own) *own = way == 2 ? PETSC_TRUE : PETSC_FALSE;
   if (way == 0) PetscCall(PetscStrncpy(type, f->c.base, CONF_TYPE_MAX));
   else if (way == 1 && f->now == &f->twin[FUZZ_TESTED])
-    PetscCall(PetscSNPrintf(type, CONF_TYPE_MAX, "aij%s", spmv_format_get((int)other)->name));
+    PetscCall(PetscSNPrintf(type, CONF_TYPE_MAX, "aij%s", ConfFormat((int)other)));
   else PetscCall(PetscStrncpy(type, f->type, CONF_TYPE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

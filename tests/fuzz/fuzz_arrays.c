@@ -45,9 +45,14 @@ static PetscErrorCode Arrays(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of a copy: PETSc stores values into the array of the first time, and behind its end when there are more by then */
 static PetscErrorCode StoreValues(Fuzz *f)
 {
+  Mat B;
+
   PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(f->A, MAT_COPY_VALUES, &B));
+  PetscCall(FuzzReplace(f, B));
   PetscCall(MatSetOption(f->A, MAT_NEW_NONZERO_LOCATIONS, PETSC_FALSE));
   PetscCall(MatStoreValues(f->A));
   PetscCall(MatScale(f->A, FuzzFactor(f)));

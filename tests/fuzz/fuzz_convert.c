@@ -3,6 +3,18 @@
 */
 #include "fuzz.h"
 
+/* A block size that nobody has set is -1, by which conversions to and from BAIJ and SBAIJ of PETSc 3.18 divide: they
+   read lengths of rows that they have not set, and write behind arrays */
+static PetscErrorCode SetBlockSizes(Mat A)
+{
+  PetscInt rows, cols;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetBlockSizes(A, &rows, &cols));
+  PetscCall(MatSetBlockSizes(A, rows, cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* There and back in place */
 static PetscErrorCode Visit(Fuzz *f, MatType there)
 {
@@ -31,6 +43,7 @@ static PetscErrorCode VisitNew(Fuzz *f, MatType there)
 static PetscErrorCode Tour(Fuzz *f, MatType there)
 {
   PetscFunctionBeginUser;
+  PetscCall(SetBlockSizes(f->A));
   if (FuzzChance(f, 50)) PetscCall(Visit(f, there));
   else PetscCall(VisitNew(f, there));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,6 +132,7 @@ static PetscErrorCode ToSBAIJ(Fuzz *f)
 
   PetscFunctionBeginUser;
   PetscCall(FuzzDominant(f, PETSC_TRUE, &B));
+  PetscCall(SetBlockSizes(B));
   PetscCall(MatConvert(B, MATSBAIJ, MAT_INITIAL_MATRIX, &S));
   PetscCall(ConfSeeProducts(&f->c, MATSBAIJ, S));
   PetscCall(MatConvert(S, f->type, MAT_INITIAL_MATRIX, &C));

@@ -49,15 +49,21 @@ static PetscErrorCode PutVariant(Fuzz *f, const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Products that a candidate of aijauto does before the next has its turn: a few, so that turns end in later steps */
+static const char *const trials[] = {"0", "1", "2", "5"};
+enum { TRIALS = sizeof trials / sizeof trials[0] };
+
 static PetscErrorCode Options(Fuzz *f)
 {
   const SpmvFormat *format  = spmv_format_find(f->base_format);
   const PetscBool   decline = FuzzChance(f, 30), eager = FuzzChance(f, 30), check = FuzzChance(f, 20);
   const PetscBool   variant = FuzzChance(f, 70);
+  const char *const trial   = trials[FuzzBelow(f, TRIALS)];
 
   PetscFunctionBeginUser;
   if (format && variant) PetscCall(PutVariant(f, format));
   PetscCall(PutOption(f, "-mat_aijfmt_decline", decline ? "true" : "false"));
+  PetscCall(PutOption(f, "-mat_aijauto_trial", trial));
   PetscCall(PutOption(f, "-mat_aijfmt_eager", eager ? "true" : "false"));
   PetscCall(PutOption(f, "-mat_aijfmt_check", check ? "true" : "false"));
   PetscCall(MatSetFromOptions(f->A));

@@ -22,7 +22,7 @@ const FuzzOperation *FuzzOperationGet(PetscInt i)
   return NULL;
 }
 
-PetscBool FuzzIsPacked(const Fuzz *f) { return spmv_format_find(f->c.format) ? PETSC_TRUE : PETSC_FALSE; }
+PetscBool FuzzIsPacked(const Fuzz *f) { return ConfIsOurs(f->c.format); }
 
 PetscInt FuzzOperationFind(const char *name)
 {

@@ -24,6 +24,14 @@ const char *ConfFormat(int f)
   return f < spmv_format_count() ? spmv_format_get(f)->name : f == spmv_format_count() ? "auto" : NULL;
 }
 
+PetscBool ConfIsOurs(const char *format)
+{
+  int f = 0;
+
+  while (ConfFormat(f) && strcmp(ConfFormat(f), format)) f++;
+  return ConfFormat(f) ? PETSC_TRUE : PETSC_FALSE;
+}
+
 PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout)
 {
   PetscInt ends[2], sizes[2];

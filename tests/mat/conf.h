@@ -69,6 +69,8 @@ extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_value
 
 /* The types under test, by what follows "aij" in their names: all formats, and "auto"; NULL beyond the last */
 const char *ConfFormat(int f);
+/* Whether a type with that name after "aij" is one of ours, neither plain nor a subclass of PETSc's */
+PetscBool ConfIsOurs(const char *format);
 
 PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout);
 /* base with the format appended: "seqaij" gives "seqaijrbp". text holds CONF_TYPE_MAX characters. */

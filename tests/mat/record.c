@@ -103,7 +103,7 @@ static PetscErrorCode PlainTypeName(const Conf *c, Mat A, char *name, PetscBool 
     PetscCall(PetscStrcmp(type, full, ours));
     if (*ours) PetscCall(PetscStrncpy(name, bases[b], CONF_TYPE_MAX));
   }
-  if (!spmv_format_find(c->format)) *ours = PETSC_FALSE; /* a subclass of AIJ that is PETSc's, such as aijcusparse */
+  if (!ConfIsOurs(c->format)) *ours = PETSC_FALSE; /* a subclass of AIJ that is PETSc's, such as aijcusparse */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 # A tridiagonal matrix whose product is known: the sum of each row is 0 but in the first and the last, where it is 1
 CHECK_TYPES = """
 from petsc4py import PETSc
-assert petscpack.types(), "no types"
+assert {"aijrbp", "aijauto"} <= set(petscpack.types()), petscpack.types()
 for name in petscpack.types():
     matrix = PETSc.Mat().create()
     matrix.setSizes([100, 100])
