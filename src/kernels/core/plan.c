@@ -60,13 +60,14 @@ static const SpmvSlots *slots_for(const SpmvFormat *format, SpmvSpace space, con
 }
 
 /* The one rule for all formats: there is something to pack, and CSR would not take fewer bytes. A format that pads on
-   purpose says by how much. */
+   purpose says by how much; one that borrows the arrays of CSR takes no others. */
 static void decide(SpmvAnalysis *a)
 {
   const SpmvMemory *m      = &a->memory;
   const double      factor = a->format->padding_factor > 1 ? a->format->padding_factor : 1;
 
-  a->accepted = a->nnz > 0 && (double)m->total_bytes <= factor * (double)m->csr_bytes;
+  a->accepted =
+      a->nnz > 0 && (a->format->caps & SPMV_CAP_BORROWS || (double)m->total_bytes <= factor * (double)m->csr_bytes);
   if (a->accepted) return;
   if (a->nnz == 0) snprintf(a->reason, sizeof a->reason, "there is nothing to pack");
   else

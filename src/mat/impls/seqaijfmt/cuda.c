@@ -300,6 +300,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
   if (outer) PetscCall(AIJFmtIsCudaParent(outer, &wanted));
   else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  if (wanted && s->parent == cuda) AIJFmtCudaList(A, s);
   if (!wanted || s->parent == cuda) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
   name = s->parallel ? "MatConvert_mpiaij_mpiaijcusparse_C" : "MatConvert_seqaij_seqaijcusparse_C";
@@ -308,6 +309,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
              ((PetscObject)A)->type_name);
   PetscCall(convert(A, s->parallel ? cuda->mpi_type : cuda->seq_type, MAT_INPLACE_MATRIX, &A));
   s->parent = cuda;
+  AIJFmtCudaList(A, s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

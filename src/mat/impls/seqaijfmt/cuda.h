@@ -45,12 +45,19 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaValuesInstall(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaFetch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaHostCopyInstall(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCudaMAIJRegister(void);
+PETSC_INTERN void           AIJFmtCudaList(Mat, Mat_AIJFmt *);
+PETSC_INTERN void           AIJFmtCudaUnlist(Mat_AIJFmt *);
+PETSC_INTERN void           AIJFmtCudaHeaderFreed(PetscObject);
 PETSC_INTERN PetscErrorCode AIJFmtCudaIsVec(Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaMultiplies(Mat, const Mat_AIJFmt *, Vec, Vec, Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, const Mat_AIJFmt *, AIJFmtNameGuard *);
 PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
 
 #else
+
+static inline void AIJFmtCudaUnlist(Mat_AIJFmt *s) { (void)s; }
+
+static inline void AIJFmtCudaHeaderFreed(PetscObject header) { (void)header; }
 
 static inline PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
 {

@@ -82,42 +82,6 @@ static PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A MATMAIJ reads the host's values of the matrix that it was made from, in every product. MatCreateMAIJ() sets options
-   last: there a MATSEQMAIJ knows that matrix. */
-static PetscErrorCode MatSetFromOptions_SeqMAIJ(Mat B, AIJFmtOptionItems PetscOptionsObject)
-{
-  Mat A;
-
-  PetscFunctionBegin;
-  (void)PetscOptionsObject;
-  PetscCall(MatMAIJGetAIJ(B, &A));
-  if (A) PetscCall(AIJFmtKeepHost(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode (*create_maij)(Mat); /* PETSc's own */
-
-static PetscErrorCode MatCreate_SeqMAIJ(Mat B)
-{
-  PetscFunctionBegin;
-  PetscCall(create_maij(B));
-  B->ops->setfromoptions = MatSetFromOptions_SeqMAIJ;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The blocks of a parallel MATMAIJ are of this type too */
-PetscErrorCode AIJFmtCudaMAIJRegister(void)
-{
-  PetscErrorCode (*create)(Mat);
-
-  PetscFunctionBegin;
-  PetscCall(PetscFunctionListFind(MatList, MATSEQMAIJ, &create));
-  if (!create || create == MatCreate_SeqMAIJ) PetscFunctionReturn(PETSC_SUCCESS);
-  create_maij = create;
-  PetscCall(MatRegister(MATSEQMAIJ, MatCreate_SeqMAIJ));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode AIJFmtCudaHostCopyInstall(Mat A)
 {
   PetscFunctionBegin;

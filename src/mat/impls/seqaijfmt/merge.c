@@ -9,6 +9,7 @@
     the header of C is destroyed  the destructor of an options handler runs when A is whole again
 */
 #include "seqaijfmt.h"
+#include "cuda.h"
 
 /* What the operation destroy of A records for the destructor of the header of C */
 static struct {
@@ -34,6 +35,7 @@ static PetscErrorCode HeaderDestroyed(PetscObject object, void *ctx)
 
   PetscFunctionBegin;
   (void)ctx;
+  AIJFmtCudaHeaderFreed(object);
   if (!A || object->olist) PetscFunctionReturn(PETSC_SUCCESS);
   merging.A = NULL;
   PetscCall(AIJFmtStateGet(A, &s));

@@ -108,7 +108,9 @@ typedef struct {
 /* Whether a conversion may be worth it, and the seconds for it and all products to come */
 typedef PetscBool (*AIJFmtWorth)(const AIJFmtChoice *, int candidate, double *cost);
 
-typedef struct {
+typedef struct Mat_AIJFmt Mat_AIJFmt;
+
+struct Mat_AIJFmt {
   const AIJFmtRow    *row;
   const AIJFmtParent *parent; /* what the matrix is beneath our operations */
   SpmvOptions         format_options, class_options;
@@ -143,7 +145,10 @@ typedef struct {
   AIJFmtBuffer  buffer_x, buffer_y;
   AIJFmtChoice *choice; /* NULL before the first */
   MatAIJFmtInfo info;   /* counters and times only; the rest is filled when asked for */
-} Mat_AIJFmt;
+  Mat           self;   /* whose state this is, as seen last; NULL: not known */
+  PetscBool     listed; /* in the list of cuda_maij.c, between these two */
+  Mat_AIJFmt   *before, *after;
+};
 
 /* The plan of a matrix for a solver that multiplies by itself */
 typedef struct {

@@ -1,5 +1,6 @@
 /* The state of a matrix of ours: made once, kept in a container composed on the Mat, freed with the Mat's header. */
 #include "seqaijfmt.h"
+#include "cuda.h"
 
 static const char container_name[] = "MatAIJFmt";
 
@@ -75,6 +76,7 @@ static PetscErrorCode StateFree(void *ctx)
   Mat_AIJFmt *s = (Mat_AIJFmt *)ctx;
 
   PetscFunctionBegin;
+  AIJFmtCudaUnlist(s);
   PetscCall(AIJFmtStateForget(s));
   PetscCall(AIJFmtBufferFree(s, &s->buffer_x));
   PetscCall(AIJFmtBufferFree(s, &s->buffer_y));
@@ -95,6 +97,7 @@ PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
   *state = NULL;
   PetscCall(PetscObjectQuery((PetscObject)A, container_name, (PetscObject *)&container));
   if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  if (*state) (*state)->self = A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
