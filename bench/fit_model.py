@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CONSTANTS = HERE.parent / "src/kernels/predict/constants.inc"
 CHOOSING = HERE.parent / "docs/choosing.md"
 FORMATS = ["csr", "rbp", "fold", "crsv", "codsell"]
-MARGIN = float(re.search(r"AIJAUTO_MARGIN += *([0-9.]+)", (HERE.parent / "src/mat/impls/seqaijfmt/choose.c").read_text())[1])
+MARGIN = float(re.search(r"SPMV_PREDICT_MARGIN +([0-9.]+)", (HERE.parent / "include/spmv_predict.h").read_text())[1])
 FACTS = ["repeated", "loose", "uneven", "far"]  # of a pattern, in the order of SpmvPatternFacts
 HOST, DEVICE = "SPMV_HOST", "SPMV_DEVICE"
 CACHE_LINE = 64

@@ -1,6 +1,8 @@
 # What pip adds to the build, which it starts through scikit-build-core: the plugin goes into the package petscpack, with
-# a module that says what it was built for. A wheel holds no links, so the plugin has no version in its file name there.
-set_target_properties(petscpack PROPERTIES VERSION "" SOVERSION "" NO_SONAME ON)
+# a module that says what it was built for, and the library of tools/advise beside it. A wheel holds no links, so the plugin
+# has no version in its file name there.
+set_property(TARGET petscpack PROPERTY VERSION)
+set_property(TARGET petscpack PROPERTY SOVERSION)
 install(TARGETS petscpack LIBRARY DESTINATION petscpack COMPONENT python)
 
 # The name under which the loader knows the PETSc, as libpetsc_real.so.3.18
@@ -22,6 +24,3 @@ if(SPMV_CUDA_ENABLED)
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/_build_info.py.in ${CMAKE_BINARY_DIR}/_build_info.py @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/_build_info.py DESTINATION petscpack COMPONENT python)
-
-# The plugin finds the script that draws pages of advice beside itself
-install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/advise/petscpack-advise-html DESTINATION petscpack COMPONENT python)

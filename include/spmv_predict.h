@@ -27,6 +27,10 @@ typedef struct {
   int64_t far;      /* nonzeros whose x is not in a cache of 256 KiB when the rows are read from first to last */
 } SpmvPatternFacts;
 
+/* Predictions err by some percent: a format is worth its conversion if it is faster than the baseline by this factor.
+   bench/fit_model.py reads it here. */
+#define SPMV_PREDICT_MARGIN 1.05
+
 /* The baseline: PETSc's aij on the host, CSR of cuSPARSE on the GPU */
 #define SPMV_BASELINE_CSR "csr"
 

@@ -32,15 +32,16 @@ static int fault(const Reader *r, const char *format, ...)
   return 1;
 }
 
-/* The next line that is neither empty nor a comment; `missing` says what the file should have had there */
-static int next_line(Reader *r, const char *missing)
+/* The next line that is neither empty nor a comment; *ended: there is none, and r->line is the last one of the file */
+static int next_line(Reader *r, int *ended)
 {
-  do {
+  for (;;) {
+    *ended = !fgets(r->text, LINE, r->file);
+    if (*ended) return 0;
     r->line++;
-    if (!fgets(r->text, LINE, r->file)) return fault(r, "the file ends before %s", missing);
     if (!strchr(r->text, '\n') && !feof(r->file)) return fault(r, "a line of more than %d characters", LINE - 1);
-  } while (r->text[strspn(r->text, " \t\r\n")] == 0 || r->text[0] == '%');
-  return 0;
+    if (r->text[strspn(r->text, " \t\r\n")] && r->text[0] != '%') return 0;
+  }
 }
 
 /* Reads a whole number and moves on; 1 if there is none */
@@ -80,8 +81,10 @@ static int read_banner(Reader *r, int *pattern, int *sign)
 static int read_sizes(Reader *r, int symmetric, MtxEntries *e, int64_t *stored)
 {
   char *at = r->text;
+  int   ended;
 
-  if (next_line(r, "the line of sizes")) return 1;
+  if (next_line(r, &ended)) return 1;
+  if (ended) return fault(r, "the file ends before the line of sizes");
   if (whole(&at, &e->rows) || whole(&at, &e->cols) || whole(&at, stored) || !is_end(at) || e->rows < 0 || e->cols < 0 ||
       *stored < 0)
     return fault(r, "rows, columns and entries are expected, three numbers that are not negative");
@@ -119,6 +122,32 @@ static int read_entry(Reader *r, int sign, MtxEntries *e)
   return 0;
 }
 
+/* The line at hand is an entry beyond those that are declared: the error tells how many there are in all */
+static int fault_of_surplus(Reader *r, int64_t declared)
+{
+  const int64_t line  = r->line;
+  int64_t       count = declared;
+  int           ended = 0;
+
+  for (; !ended; count++)
+    if (next_line(r, &ended)) return 1;
+  r->line = line;
+  return fault(r, "%" PRId64 " entries are declared, and the file has %" PRId64, declared, count);
+}
+
+static int read_entries(Reader *r, int sign, int64_t declared, MtxEntries *e)
+{
+  int ended;
+
+  for (int64_t k = 0; k < declared; k++) {
+    if (next_line(r, &ended)) return 1;
+    if (ended) return fault(r, "%" PRId64 " entries are declared, and the file ends after %" PRId64, declared, k);
+    if (read_entry(r, sign, e)) return 1;
+  }
+  if (next_line(r, &ended)) return 1;
+  return ended ? 0 : fault_of_surplus(r, declared);
+}
+
 static int read_all(Reader *r, MtxEntries *e)
 {
   int64_t stored = 0, most; /* gcc does not see that it is set whenever read_sizes() succeeds */
@@ -130,9 +159,7 @@ static int read_all(Reader *r, MtxEntries *e)
   e->col   = malloc((size_t)(most + 1) * sizeof *e->col);
   e->value = malloc((size_t)(most + 1) * sizeof *e->value);
   if (!e->row || !e->col || !e->value) return fault(r, "no memory for %" PRId64 " entries", most);
-  for (int64_t k = 0; k < stored; k++)
-    if (next_line(r, "its last entry") || read_entry(r, sign, e)) return 1;
-  return 0;
+  return read_entries(r, sign, stored, e);
 }
 
 int mtx_read(const char *path, MtxEntries *e, char message[MTX_MESSAGE])

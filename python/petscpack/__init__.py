@@ -6,12 +6,13 @@
     matrix = PETSc.Mat().create()
     matrix.setType("aijrbp")
 
-load() may also come after PETSc has started. advise(matrix) tells which type suits a matrix.
+load() may also come after PETSc has started. advise(matrix) tells which type suits a matrix, and write_page(advice, path)
+draws it.
 """
-from ._advise import Advice, advise
+from ._advise import Advice, advise, write_page
 from ._build_info import CUDA as has_cuda
 from ._build_info import PETSC_VERSION as petsc_version
 from ._build_info import VERSION as __version__
 from ._plugin import LoadError, load, plugin, types
 
-__all__ = ["Advice", "LoadError", "__version__", "advise", "has_cuda", "load", "petsc_version", "plugin", "types"]
+__all__ = ["Advice", "LoadError", "__version__", "advise", "has_cuda", "load", "petsc_version", "plugin", "types", "write_page"]

@@ -1,11 +1,16 @@
-"""What a matrix looks like and what each type would cost: the plugin finds it out, and hands it over as JSON."""
+"""What a matrix looks like and what each type would cost: a library finds it out, and hands it over as JSON."""
 from __future__ import annotations
 
 import ctypes
 import json
-from typing import Optional, Protocol, TypedDict, cast
+import os
+import runpy
+from pathlib import Path
+from typing import Optional, Protocol, TypedDict, Union, cast
 
 from . import _plugin
+
+_FOLDER = Path(__file__).resolve().parent
 
 
 class Matrix(Protocol):
@@ -50,16 +55,11 @@ class Pattern(TypedDict):
     nonzeros: list[list[int]]
 
 
-class Machine(TypedDict):
-    bandwidth: float
-    cache_bandwidth: float
-    cache_bytes: float
-    rate: float
-    launch: float
-
-
 class Cost(TypedDict):
-    """What a type costs in one place, in bytes and seconds; None is what is not known, was not measured or never comes."""
+    """What a type costs in one place, in bytes and seconds; None is what is not known, was not measured or never comes.
+
+    A type that declines has no seconds, and the bytes of the parent type.
+    """
 
     type: str
     bytes: int
@@ -77,7 +77,7 @@ class Place(TypedDict):
     name: str
     title: str
     note: str
-    machine: Machine
+    machine: str
     best: str
     options: str
     types: list[Cost]
@@ -109,17 +109,20 @@ def advise(matrix: Matrix, measure: bool = False) -> Advice:
     Raises RuntimeError with the message of PETSc, as for a matrix that is not assembled or of another type.
     """
     _plugin.load()
-    library = ctypes.CDLL(_plugin.plugin())
-    advice = ctypes.c_void_p()
+    library = ctypes.CDLL(str(_FOLDER / "libpetscpack_advise.so"))
     text = ctypes.c_char_p()
-    _check(library.MatAIJFmtAdvise(ctypes.c_void_p(matrix.handle), ctypes.c_int(measure), ctypes.byref(advice)))
-    try:
-        _check(library.MatAIJFmtAdviceGetJSON(advice, ctypes.byref(text)))
-        return cast(Advice, json.loads((text.value or b"").decode(errors="replace")))
-    finally:
-        _check(library.MatAIJFmtAdviceDestroy(ctypes.byref(advice)))
-
-
-def _check(code: int) -> None:
+    code = library.PetscPackAdvise(ctypes.c_void_p(matrix.handle), ctypes.c_int(measure), ctypes.byref(text))
     if code:
         raise RuntimeError(_plugin.error_text(code))
+    try:
+        return cast(Advice, json.loads((text.value or b"").decode(errors="replace")))
+    finally:
+        library.PetscPackAdviseFree(text)
+
+
+def write_page(advice: Advice, path: Union[str, os.PathLike[str]]) -> None:
+    """Draws what advise() returned as a page: one file of HTML with pictures and tables.
+
+    One process calls this. Raises ImportError without matplotlib.
+    """
+    runpy.run_path(str(_FOLDER / "petscpack-advise-html"))["write_page"](advice, path)

@@ -61,6 +61,7 @@ static void read_entries(void)
   expect_entries(BANNER "real skew-symmetric\n2 2 1\n2 1 3\n", 2, 2, 2, (const double[][3]){{1, 0, 3}, {0, 1, -3}});
   expect_entries(BANNER "pattern general\n2 2 1\n1 2", 2, 2, 1, (const double[][3]){{0, 1, 1}});
   expect_entries(BANNER "real general\n0 0 0\n", 0, 0, 0, NULL);
+  expect_entries(BANNER "pattern general\n2 2 1\n1 2\n\n% the end\n", 2, 2, 1, (const double[][3]){{0, 1, 1}});
 }
 
 static void read_errors(void)
@@ -72,7 +73,7 @@ static void read_errors(void)
   expect_error(BANNER "complex general\n", ":1: the field 'complex' cannot be read, only real, integer and pattern");
   expect_error(BANNER "real hermitian\n",
                ":1: the symmetry 'hermitian' cannot be read, only general, symmetric and skew-symmetric");
-  expect_error(BANNER "real general\n% only\n", ":3: the file ends before the line of sizes");
+  expect_error(BANNER "real general\n% only\n", ":2: the file ends before the line of sizes");
   expect_error(BANNER "real general\n4 4\n",
                ":2: rows, columns and entries are expected, three numbers that are not negative");
   expect_error(BANNER "real general\n4 -4 1\n",
@@ -80,7 +81,11 @@ static void read_errors(void)
   expect_error(BANNER "real symmetric\n3 4 0\n", ":2: a symmetric matrix is square, and this one is 3 x 4");
   expect_error(BANNER "real general\n4 4 2\n1 1 2\n5 1 3\n", ":4: entry (5, 1) lies outside of 4 x 4");
   expect_error(BANNER "real general\n4 4 2\n1 0 2\n", ":3: entry (1, 0) lies outside of 4 x 4");
-  expect_error(BANNER "real general\n4 4 2\n1 1 2\n", ":4: the file ends before its last entry");
+  expect_error(BANNER "real general\n4 4 2\n1 1 2\n", ":3: 2 entries are declared, and the file ends after 1");
+  expect_error(BANNER "real general\n4 4 2\n% none\n\n", ":4: 2 entries are declared, and the file ends after 0");
+  expect_error(BANNER "real general\n4 4 2\n1 1 2\n\n2 2 3\n% more\n3 3 4\n\n4 4 5\n\n",
+               ":7: 2 entries are declared, and the file has 4");
+  expect_error(BANNER "pattern symmetric\n4 4 0\n1 1", ":3: 0 entries are declared, and the file has 1");
   expect_error(BANNER "real general\n4 4 1\n1 1\n", ":3: entry (1, 1) has no value");
   expect_error(BANNER "real general\n4 4 1\n1 1 1 1\n", ":3: there is more on the line than an entry");
   expect_error(BANNER "real general\n4 4 1\n1.5 1 1\n", ":3: a row and a column are expected");

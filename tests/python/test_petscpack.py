@@ -112,6 +112,12 @@ class Advise(unittest.TestCase):
         shown = self.advise("print(advice['measured'], advice['places'][0]['types'][0]['measured_product'] > 0)", ", measure=True")
         self.assertEqual(shown, "True True\n")
 
+    def test_page(self):
+        shown = self.advise("try:\n    petscpack.write_page(advice, 'page.html')\n"
+                            "    print('drawn', open('page.html').read().count('data:image/png'))\n"
+                            "except ImportError as error:\n    print('not drawn', error)")
+        self.assertRegex(shown, "drawn 3\n|not drawn No module named 'matplotlib'")
+
     def test_error_of_petsc_is_an_exception(self):
         program = "dense = PETSc.Mat().createDense([3, 3])\ndense.setUp()\ndense.assemble()\ntry:\n    petscpack.advise(dense)\nexcept RuntimeError as error:\n    print(error)"
         self.assertIn("seqdense", self.advise(program))

@@ -1,177 +1,113 @@
 /*
-  measure.c - the times of conversions and products, measured: of the parent type on the host by MatMult(), of the
-  formats by the functions of libspmvpack, on the host and on the GPU where there is one. Processes measure the same
-  type at the same time, because they share the memory. The parent type of the GPU belongs to PETSc and is not measured.
+  measure.c - the times of conversions and products, measured: MatMult() of a matrix of each type, with its
+  communication, on the host and on the GPU where there is one. MatAIJFmtGetInfo() tells whether a matrix was packed,
+  and where.
 */
 #include "advise.h"
+#include <math.h>
+#include <petscdevice.h>
 #include <petsctime.h>
 
 /* The least of several times counts, until so much time is spent */
 #define SECONDS_OF_A_TYPE 0.1
 enum { PRODUCTS_AT_LEAST = 5, PRODUCTS_AT_MOST = 1000, PRODUCTS_IN_A_ROW = 10 /* on a GPU, between two waits */ };
 
-/* A product to be repeated: of a matrix on the host, or of a plan on the GPU */
-typedef struct {
-  Mat       matrix; /* NULL: plan serves */
-  Vec       x, y;
-  SpmvPlan *plan;
-  void     *memory[3]; /* x, y and work of the plan */
-  SpmvExec  exec;
-} Product;
+#if defined(PETSC_HAVE_CUDA)
+enum { VECTORS_ON_GPU = 1 };
+#else
+enum { VECTORS_ON_GPU = 0 }; /* a packed matrix may be on a GPU, but its vectors are on the host */
+#endif
 
-static PetscErrorCode Multiply(Product *p)
+/* Another matrix of a type. On a GPU it has the parent type of the GPU beneath, so that its vectors are there too. */
+static PetscErrorCode Convert(Mat A, PetscBool parallel, const AdviceCost *cost, SpmvSpace space, Mat *B)
 {
-  const PetscScalar one = 1, zero = 0;
+  const char *kind = parallel ? "mpi" : "seq", *parent = space == SPMV_DEVICE && VECTORS_ON_GPU ? "cusparse" : "";
+  char        type[2 * ADVICE_TYPE_MAX];
 
   PetscFunctionBegin;
-  if (p->matrix) PetscCall(MatMult(p->matrix, p->x, p->y));
-  else AIJFmtCallSpmv(&p->exec, spmv_mult(p->plan, &one, p->memory[0], &zero, p->memory[1], p->memory[2], &p->exec));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(type, sizeof type, "%saij%s", kind, parent));
+  PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, B));
+  if (!cost->format) PetscFunctionReturn(0);
+  PetscCall(PetscSNPrintf(type, sizeof type, "%s%s", kind, cost->type));
+  PetscCall(MatConvert(*B, type, MAT_INPLACE_MATRIX, B));
+  PetscCall(MatAIJFmtSetOption(*B, "device", space == SPMV_DEVICE ? "gpu" : "host"));
+  PetscCall(MatAIJFmtSetOption(*B, "decline", "true"));
+  PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Repeat(Product *p, double *seconds)
+static PetscErrorCode Multiply(Mat B, Vec x, Vec y, int products)
 {
-  const int      in_a_row = p->exec.space == SPMV_DEVICE ? PRODUCTS_IN_A_ROW : 1;
+  PetscFunctionBegin;
+  for (int i = 0; i < products; i++) PetscCall(MatMult(B, x, y));
+  if (VECTORS_ON_GPU && products > 1) {
+    PetscDeviceContext context;
+
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Seconds of a product, on the process that takes longest. All processes do equally many. */
+static PetscErrorCode MeasureProduct(Mat B, SpmvSpace space, double *seconds)
+{
+  const int      in_a_row = space == SPMV_DEVICE ? PRODUCTS_IN_A_ROW : 1;
+  MPI_Comm       comm     = PetscObjectComm((PetscObject)B);
   PetscLogDouble start, end;
-  double         least = 0, spent = 0;
+  Vec            x, y;
+  double         spent = 0, elapsed;
 
   PetscFunctionBegin;
+  PetscCall(MatCreateVecs(B, &x, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCall(Multiply(B, x, y, in_a_row)); /* converts */
   for (int run = 0; run < PRODUCTS_AT_LEAST || (spent < SECONDS_OF_A_TYPE && run < PRODUCTS_AT_MOST); run++) {
+    PetscCallMPI(MPI_Barrier(comm));
     PetscCall(PetscTime(&start));
-    for (int i = 0; i < in_a_row; i++) PetscCall(Multiply(p));
-    if (in_a_row > 1) AIJFmtCallSpmv(&p->exec, spmv_stream_wait(&p->exec));
+    PetscCall(Multiply(B, x, y, in_a_row));
     PetscCall(PetscTime(&end));
-    least = run > 0 ? PetscMin(least, end - start) : end - start;
-    spent += end - start;
+    elapsed = end - start;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &elapsed, 1, MPI_DOUBLE, MPI_MAX, comm));
+    *seconds = run ? PetscMin(*seconds, elapsed / in_a_row) : elapsed / in_a_row;
+    spent += elapsed;
   }
-  *seconds += least / in_a_row;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
 }
 
-/* A block on the host, in another matrix of that type. Where it declines, that is a product of the parent type. */
-static PetscErrorCode MeasureOnHost(Mat block, MatType type, PetscBool packed, AdviceCost *cost)
+static PetscErrorCode MeasureType(Mat A, PetscBool parallel, AdviceCost *cost, SpmvSpace space)
 {
-  Product       p = {.matrix = NULL};
-  MatAIJFmtInfo info;
+  Mat           B;
+  MatAIJFmtInfo info    = {.convert_time = 0};
+  double        seconds = NAN;
 
   PetscFunctionBegin;
-  spmv_exec_init(&p.exec, SPMV_HOST);
-  PetscCall(MatConvert(block, type, MAT_INITIAL_MATRIX, &p.matrix));
-  if (packed) PetscCall(MatAIJFmtSetDevice(p.matrix, MATAIJFMT_DEVICE_HOST));
-  PetscCall(MatCreateVecs(p.matrix, &p.x, &p.y));
-  PetscCall(VecSet(p.x, 1));
-  PetscCall(Multiply(&p)); /* which converts */
-  PetscCall(Repeat(&p, &cost->measured));
-  if (packed) {
-    PetscCall(MatAIJFmtGetInfo(p.matrix, &info));
-    cost->measured_convert += info.convert_time;
+  PetscCall(Convert(A, parallel, cost, space, &B));
+  PetscCall(MeasureProduct(B, space, &seconds));
+  if (cost->format) PetscCall(MatAIJFmtGetInfo(B, &info));
+  PetscCall(MatDestroy(&B));
+  if (cost->format && info.blocks_converted == 0) { /* the prediction knew nothing of it */
+    cost->declined = cost->blocks;
+    cost->product = cost->convert = NAN;
+    PetscCall(PetscStrncpy(cost->reason, "its products were left to the parent type", sizeof cost->reason));
+  } else if (space == SPMV_HOST || !cost->format || info.blocks_on_gpu == info.blocks_converted) {
+    cost->measured         = seconds;
+    cost->measured_convert = info.convert_time;
   }
-  PetscCall(VecDestroy(&p.y));
-  PetscCall(VecDestroy(&p.x));
-  PetscCall(MatDestroy(&p.matrix));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Analysis and build; x is filled with zeros, as no format looks at its values */
-static SpmvStatus MakePlan(const SpmvFormat *format, const SpmvCsr *csr, Product *p)
-{
-  const int64_t size = spmv_scalar_bytes(csr->scalar_type), x_bytes = size * csr->pattern.cols;
-  SpmvOptions   options;
-  SpmvAnalysis  analysis;
-  SpmvStatus    status;
-  void         *zeros = NULL;
-
-  spmv_options_init(&options, format);
-  status = spmv_analyze(format, &csr->pattern, csr->scalar_type, &options, &p->exec, &analysis);
-  if (status) return status;
-  status = spmv_build(csr, &analysis, &p->exec, &p->plan);
-  spmv_analysis_clear(&analysis, &p->exec);
-  if (status) return status;
-  status = spmv_alloc(&p->exec, p->exec.space, x_bytes, "x", &p->memory[0]);
-  if (!status) status = spmv_alloc(&p->exec, p->exec.space, size * csr->pattern.rows, "y", &p->memory[1]);
-  if (!status) status = spmv_alloc(&p->exec, p->exec.space, p->plan->memory.work_bytes, "work", &p->memory[2]);
-  if (!status) status = spmv_alloc(&p->exec, SPMV_HOST, x_bytes, "zeros", &zeros);
-  if (!status && zeros) memset(zeros, 0, (size_t)x_bytes);
-  if (!status && zeros) status = spmv_copy(p->memory[0], p->exec.space, zeros, SPMV_HOST, x_bytes, &p->exec);
-  if (!status && p->exec.space == SPMV_DEVICE) status = spmv_stream_wait(&p->exec);
-  spmv_exec_free(&p->exec, SPMV_HOST, zeros);
-  return status;
-}
-
-/* A block on the GPU. One that is declined takes the time of the parent type, which is not measured: it adds nothing.
- */
-static PetscErrorCode MeasureOnGpu(const SpmvFormat *format, const AdviceMatrix *m, int b, AdviceCost *cost)
-{
-  Product        p   = {.matrix = NULL};
-  SpmvCsr        csr = {.pattern = m->pattern[b], .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
-  PetscLogDouble start, end;
-
-  PetscFunctionBegin;
-  spmv_exec_init(&p.exec, SPMV_DEVICE);
-  PetscCall(MatSeqAIJGetArrayRead(m->block[b], (const PetscScalar **)&csr.values));
-  PetscCall(PetscTime(&start));
-  AIJFmtCallSpmv(&p.exec, MakePlan(format, &csr, &p));
-  PetscCall(PetscTime(&end));
-  cost->measured_convert += end - start;
-  PetscCall(Repeat(&p, &cost->measured));
-  for (int i = 0; i < 3; i++) spmv_exec_free(&p.exec, SPMV_DEVICE, p.memory[i]);
-  spmv_destroy(&p.plan);
-  PetscCall(MatSeqAIJRestoreArrayRead(m->block[b], (const PetscScalar **)&csr.values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The sequential form of a type, as blocks have it */
-static PetscErrorCode SequentialType(const AdviceRow *row, MatType *type)
-{
-  const AIJFmtRow *ours;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtRowFind(row->type, &ours));
-  *type = ours ? ours->seq : MATSEQAIJ;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MeasureType(const AdviceMatrix *m, const AdviceRow *row, int place, AdviceCost *cost)
-{
-  MatType type = MATSEQAIJ; /* gcc does not see that it is set whenever the call succeeds */
-  double  most[2];
-
-  PetscFunctionBegin;
-  PetscCall(SequentialType(row, &type));
-  for (int b = 0; b < m->count; b++)
-    if (place == ADVICE_HOST) PetscCall(MeasureOnHost(m->block[b], type, row->format ? PETSC_TRUE : PETSC_FALSE, cost));
-    else PetscCall(MeasureOnGpu(row->format, m, b, cost));
-  most[0] = cost->measured;
-  most[1] = cost->measured_convert;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)m->whole)));
-  cost->measured         = most[0];
-  cost->measured_convert = most[1];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A type that declines everything is the parent type. On the GPU no block of that can be measured. */
-static PetscBool IsMeasured(const AdviceRow *row, AdvicePlace place)
-{
-  const AdviceCost *cost = &row->at[place];
-
-  if (!row->format) return place == ADVICE_HOST ? PETSC_TRUE : PETSC_FALSE;
-  if (place == ADVICE_GPU && cost->declined > 0) return PETSC_FALSE;
-  return cost->declined < cost->blocks ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(0);
 }
 
 /* Collective */
-PetscErrorCode AdviceMeasure(const AdviceMatrix *m, MatAIJFmtAdvice advice)
+PetscErrorCode AdviceMeasure(Mat A, Advice *advice)
 {
   PetscFunctionBegin;
-  for (int place = ADVICE_HOST; place <= ADVICE_GPU; place++) {
-    for (int i = 0; advice->place[place].present && i < advice->count; i++) {
-      AdviceCost *cost = &advice->row[i].at[place];
+  for (int p = 0; p < ADVICE_PLACES; p++) {
+    AdvicePlace *place = &advice->place[p];
 
-      if (!IsMeasured(&advice->row[i], (AdvicePlace)place)) continue;
-      PetscCallMPI(MPI_Barrier(advice->comm));
-      PetscCall(MeasureType(m, &advice->row[i], place, cost));
-    }
+    for (int i = 0; place->available && i < advice->count; i++)
+      if (!AdviceDeclines(&place->row[i]) && (i || p == ADVICE_HOST || VECTORS_ON_GPU))
+        PetscCall(MeasureType(A, advice->parallel, &place->row[i], place->space));
   }
-  advice->measured = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }

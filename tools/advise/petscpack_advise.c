@@ -4,9 +4,11 @@
   See docs/advise.md. Its own arguments are taken out first; what is left goes to PETSc.
 */
 #include "../matrix_market.h"
-#include <petscpack.h>
-#include <stdio.h>
+#include "advise.h"
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { BAD_USE = 2 };
 
@@ -16,62 +18,88 @@ static const char usage[] =
     "  MATRIX        a file of MatView() in PETSc's binary format, or a Matrix Market file\n"
     "  --measure     measure conversions and products too\n"
     "  --json FILE   write what is found for other programs\n"
-    "  --html FILE   write a page with pictures; needs Python with matplotlib\n"
+    "  --html FILE   write a page with pictures; needs Python with matplotlib, and without it the exit status is 3\n"
     "\n"
-    "The text goes to the standard output. Of PETSc's options, -petscpack_host_bandwidth and those like it give "
-    "numbers\n"
-    "of the machine, see docs/choosing.md. With mpiexec, the matrix is distributed as MatLoad() does it.\n";
+    "The text goes to the standard output. Options of PETSc begin with one dash. With mpiexec, the matrix is "
+    "distributed\n"
+    "as MatLoad() does it.\n";
 
 typedef struct {
   const char *matrix, *json, *html;
   PetscBool   measure, help;
 } Arguments;
 
-static PetscBool Is(const char *word, const char *name)
-{
-  return !strcmp(word + (word[0] == '-' && word[1] == '-'), name) ? PETSC_TRUE : PETSC_FALSE;
-}
-
-/* Takes our arguments out of argv, whose rest is for PETSc; 0, or what is wrong with them */
-static const char *TakeArguments(int *argc, char **argv, Arguments *a)
+/* Takes our arguments out of argv, whose rest is for PETSc; 0, or BAD_USE with a message */
+static int TakeArguments(int *argc, char **argv, Arguments *a)
 {
   int kept = 1, words = *argc;
 
   for (int i = 1; i < words; i++) {
-    const char **file = Is(argv[i], "-json") ? &a->json : Is(argv[i], "-html") ? &a->html : NULL;
+    const char  *word = argv[i];
+    const char **file = !strcmp(word, "--json") ? &a->json : !strcmp(word, "--html") ? &a->html : NULL;
 
-    if (file && i + 1 == words) return "--json and --html need the name of a file";
+    if (file && i + 1 == words) return fprintf(stderr, "%s needs the name of a file\n\n%s", word, usage), BAD_USE;
     if (file) *file = argv[++i];
-    else if (Is(argv[i], "-measure")) a->measure = PETSC_TRUE;
-    else if (!strcmp(argv[i], "--help")) a->help = PETSC_TRUE;
-    else if (argv[i][0] != '-' && !a->matrix && kept == 1) a->matrix = argv[i];
-    else argv[kept++] = argv[i];
+    else if (!strcmp(word, "--measure")) a->measure = PETSC_TRUE;
+    else if (!strcmp(word, "--help")) a->help = PETSC_TRUE;
+    else if (!strncmp(word, "--", 2)) return fprintf(stderr, "there is no option %s\n\n%s", word, usage), BAD_USE;
+    else if (word[0] == '-' || kept > 1) argv[kept++] = argv[i];
+    else if (a->matrix) return fprintf(stderr, "%s is a second matrix\n\n%s", word, usage), BAD_USE;
+    else a->matrix = word;
   }
   *argc      = kept;
   argv[kept] = NULL;
-  return a->matrix || a->help ? NULL : "no matrix is given; it comes before the options of PETSc";
+  if (a->matrix || a->help) return 0;
+  return fprintf(stderr, "no matrix is given; it comes before the options of PETSc\n\n%s", usage), BAD_USE;
+}
+
+/* What a file is that begins with these bytes, and how to unpack it; NULL: nothing that is known */
+static const char *Packed(const char begin[], size_t length)
+{
+  static const struct {
+    const char *magic, *what;
+  } known[] = {
+      {"\x1f\x8b", "is compressed by gzip: unpack it first, by gunzip, or an archive by tar -xf"},
+      {"\xfd"
+       "7zXZ",
+       "is compressed by xz: unpack it first, by unxz, or an archive by tar -xf"},
+      {"BZh", "is compressed by bzip2: unpack it first, by bunzip2, or an archive by tar -xf"},
+      {"\x28\xb5\x2f\xfd", "is compressed by zstd: unpack it first, by unzstd, or an archive by tar -xf"},
+      {"PK\x03\x04", "is a zip archive: unpack it first, by unzip"},
+  };
+
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (length >= strlen(known[i].magic) && !memcmp(begin, known[i].magic, strlen(known[i].magic)))
+      return known[i].what;
+  return NULL;
 }
 
 /* Whether the file is a Matrix Market file, by its first byte; all processes learn it from the first */
 static PetscErrorCode LookAtFile(const char path[], PetscBool *text)
 {
+  char        begin[8] = {0};
   PetscMPIInt rank;
-  int         first = 0;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (rank == 0) {
-    FILE *file = fopen(path, "rb");
+    FILE       *file = fopen(path, "rb");
+    struct stat status;
+    size_t      length;
 
-    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: cannot be opened", path);
-    first = fgetc(file);
+    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: cannot be opened: %s", path, strerror(errno));
+    PetscCheck(fstat(fileno(file), &status) || !S_ISDIR(status.st_mode), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+               "%s: is a folder: name a file in it", path);
+    length = fread(begin, 1, sizeof begin, file);
     fclose(file);
-    PetscCheck(first == '%' || first == 0, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+    PetscCheck(!Packed(begin, length), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s: %s", path,
+               Packed(begin, length));
+    PetscCheck(length && (begin[0] == '%' || begin[0] == 0), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
                "%s: neither a Matrix Market file, which begins with %%%%MatrixMarket, nor one of PETSc's binary format",
                path);
   }
-  PetscCallMPI(MPI_Bcast(&first, 1, MPI_INT, 0, PETSC_COMM_WORLD));
-  *text = first == '%' ? PETSC_TRUE : PETSC_FALSE;
+  PetscCallMPI(MPI_Bcast(begin, 1, MPI_CHAR, 0, PETSC_COMM_WORLD));
+  *text = begin[0] == '%' ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(0);
 }
 
@@ -147,34 +175,78 @@ static PetscErrorCode ReadMatrix(const char path[], Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Advise(const Arguments *a)
+/* Writes the text and the JSON. A page is made from the JSON when PETSc has ended: *page has it then. */
+static PetscErrorCode Write(const Advice *advice, const Arguments *a, FILE **page)
 {
-  MatAIJFmtAdvice advice;
-  Mat             A;
+  PetscFunctionBeginUser;
+  AdviceText(advice, stdout);
+  if (a->json) {
+    FILE *out = fopen(a->json, "w");
+
+    PetscCheck(out, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: cannot be written: %s", a->json, strerror(errno));
+    AdviceJSON(advice, out);
+    PetscCheck(!fclose(out), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: cannot be written: %s", a->json,
+               strerror(errno));
+  }
+  if (a->html) {
+    *page = tmpfile();
+    PetscCheck(*page, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: no temporary file for its data: %s", a->html,
+               strerror(errno));
+    AdviceJSON(advice, *page);
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Advise(const Arguments *a, FILE **page)
+{
+  Advice     *advice;
+  PetscMPIInt rank;
+  Mat         A;
 
   PetscFunctionBeginUser;
   PetscCall(PetscPackInitializePackage());
   PetscCall(ReadMatrix(a->matrix, &A));
-  PetscCall(MatAIJFmtAdvise(A, a->measure, &advice));
-  PetscCall(MatAIJFmtAdviceView(advice, PETSC_VIEWER_STDOUT_WORLD));
-  if (a->json) PetscCall(MatAIJFmtAdviceWrite(advice, MAT_AIJFMT_ADVICE_JSON, a->json));
-  if (a->html) PetscCall(MatAIJFmtAdviceWrite(advice, MAT_AIJFMT_ADVICE_HTML, a->html));
-  PetscCall(MatAIJFmtAdviceDestroy(&advice));
+  PetscCall(PetscNew(&advice));
+  PetscCall(AdviceMake(A, a->measure, advice));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (rank == 0) PetscCall(Write(advice, a, page));
+  PetscCall(PetscFree(advice));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
 
+/* Becomes the script that draws pages, of the folder of this program, else of PATH; it reads the JSON as its input. The
+   exit status is that of the script. */
+static int DrawPage(FILE *json, const char page[])
+{
+  static const char script[] = "petscpack-advise-html";
+  char              path[PETSC_MAX_PATH_LEN];
+  const ssize_t     length = readlink("/proc/self/exe", path, sizeof path - sizeof script);
+  char             *slash  = NULL;
+
+  if (length > 0) {
+    path[length] = 0;
+    slash        = strrchr(path, '/');
+  }
+  strcpy(slash ? slash + 1 : path, script);
+  if (!fflush(NULL) && !lseek(fileno(json), 0, SEEK_SET) && dup2(fileno(json), STDIN_FILENO) == STDIN_FILENO) {
+    if (slash) execl(path, script, "-", page, (char *)NULL);
+    execlp(script, script, "-", page, (char *)NULL);
+  }
+  fprintf(stderr, "petscpack-advise: %s is not written: %s does not run: %s\n", page, script, strerror(errno));
+  return 1;
+}
+
 int main(int argc, char **argv)
 {
-  Arguments   a     = {.matrix = NULL};
-  const char *wrong = TakeArguments(&argc, argv, &a);
+  Arguments a     = {.matrix = NULL};
+  FILE     *page  = NULL;
+  const int wrong = TakeArguments(&argc, argv, &a);
 
-  if (wrong || a.help) {
-    fprintf(wrong ? stderr : stdout, "%s%s%s", wrong ? wrong : "", wrong ? "\n\n" : "", usage);
-    return wrong ? BAD_USE : 0;
-  }
+  if (wrong) return wrong;
+  if (a.help) return fputs(usage, stdout) < 0;
   PetscCall(PetscInitialize(&argc, &argv, NULL, usage));
-  PetscCall(Advise(&a));
+  PetscCall(Advise(&a, &page));
   PetscCall(PetscFinalize());
-  return 0;
+  return page ? DrawPage(page, a.html) : 0;
 }

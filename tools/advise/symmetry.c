@@ -39,7 +39,7 @@ static PetscErrorCode CompareWithTranspose(Mat A, Mat T, Symmetry *found)
     PetscCall(MatRestoreRow(T, i, &m, &other, &b));
     PetscCall(MatRestoreRow(A, i, &n, &col, &a));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 PetscErrorCode AdviceSymmetryFind(Mat A, AdviceFacts *f)
@@ -50,11 +50,11 @@ PetscErrorCode AdviceSymmetryFind(Mat A, AdviceFacts *f)
 
   PetscFunctionBegin;
   f->structure = f->values = "not symmetric";
-  if (A->rmap->N != A->cmap->N) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f->rows != f->cols) PetscFunctionReturn(0);
   PetscCall(MatHasCongruentLayouts(A, &congruent));
   if (!congruent) { /* rows and columns of a process have other numbers, so that no process can compare its own rows */
     f->structure = f->values = "not known: rows and columns are distributed differently";
-    PetscFunctionReturn(PETSC_SUCCESS);
+    PetscFunctionReturn(0);
   }
   PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &T));
   PetscCall(CompareWithTranspose(A, T, &found));
@@ -63,5 +63,5 @@ PetscErrorCode AdviceSymmetryFind(Mat A, AdviceFacts *f)
   if (found.structure) f->structure = "symmetric";
   if (found.structure && found.symmetric) f->values = "symmetric";
   else if (found.structure && found.skew) f->values = "skew-symmetric";
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }

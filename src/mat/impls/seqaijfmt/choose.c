@@ -7,10 +7,6 @@
 #include "seqaijfmt.h"
 #include "cuda.h"
 
-/* Predictions err by some percent: a format must be faster than the parent type by this factor. bench/fit_model.py
-   reads it here. */
-static const double AIJAUTO_MARGIN = 1.05;
-
 PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
 {
   return s->format_options.format == &AIJFmtAutoTable ? PETSC_TRUE : PETSC_FALSE;
@@ -145,7 +141,7 @@ PetscBool AIJFmtWorthByPrediction(const AIJFmtChoice *choice, int i, double *cos
 {
   const AIJFmtCandidate *c = &choice->candidate[i], *parent = &choice->candidate[0];
 
-  *cost = c->predicted.convert + choice->expected * c->predicted.product * AIJAUTO_MARGIN;
+  *cost = c->predicted.convert + choice->expected * c->predicted.product * SPMV_PREDICT_MARGIN;
   if (!c->known) return PETSC_FALSE;
   return parent->state == AIJFMT_IMPOSSIBLE || *cost < choice->expected * parent->predicted.product ? PETSC_TRUE
                                                                                                     : PETSC_FALSE;
