@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 7
+#define SPMV_ABI 8
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -56,19 +56,6 @@ typedef enum {
 typedef enum { SPMV_I32 = 0, SPMV_I64 = 1 } SpmvIndex;
 typedef enum { SPMV_F64 = 0, SPMV_F32 = 1 } SpmvScalar;
 typedef enum { SPMV_HOST = 0, SPMV_DEVICE = 1 } SpmvSpace;
-
-/* What a format can do; the registry checks the bits against the slots */
-enum {
-  SPMV_CAP_HOST         = 1 << 0, /* plans in host memory */
-  SPMV_CAP_DEVICE       = 1 << 1, /* plans in device memory (set only when the library was built with CUDA) */
-  SPMV_CAP_DEVICE_BUILD = 1 << 2, /* build reads a CSR that lies on the device */
-  SPMV_CAP_TRANSPOSE    = 1 << 3, /* transposed products */
-  SPMV_CAP_UPDATE       = 1 << 4, /* new values for a plan, and its values back in CSR order */
-  SPMV_CAP_BITWISE      = 1 << 5, /* the same product gives the same bits every time */
-  SPMV_CAP_F32          = 1 << 6, /* single precision too */
-  SPMV_CAP_I64          = 1 << 7, /* 64-bit CSR indices too */
-  SPMV_CAP_BORROWS      = 1 << 8  /* a plan may point into its CSR, see SpmvSlots.build */
-};
 
 /* Allocation hooks. alloc returns NULL on failure; free accepts NULL. Both may be NULL: then malloc/free or
    cudaMalloc/cudaFree serve. Blocks are aligned to at least 64 bytes only when they come from the default hooks. */
@@ -169,10 +156,11 @@ typedef void (*SpmvPrint)(void *ctx, const char *line);
 
 /* One sparse-matrix format: a constant object, listed in formats.def */
 typedef struct SpmvFormat {
-  uint32_t                abi, caps;
+  uint32_t                abi;
   const char             *name, *summary;
   const SpmvOptionDesc   *options;
   const struct SpmvSlots *host, *device; /* what it does in each space; NULL: it has no plans there */
+  int                     borrows;       /* 1: a plan may point into its CSR, see SpmvSlots.build */
   double padding_factor; /* of a format that pads on purpose: accepted up to this multiple of the bytes of CSR; 0: 1 */
 } SpmvFormat;
 
@@ -181,7 +169,7 @@ SPMV_API int               spmv_format_count(void);
 SPMV_API const SpmvFormat *spmv_format_get(int i);
 /* The format of that name ("rbp"), or NULL */
 SPMV_API const SpmvFormat *spmv_format_find(const char *name);
-/* Checks the ABI, the mandatory slots of both tables, and the capabilities against the slots, of one format or of all.
+/* Checks the ABI, and the mandatory slots of both tables, of one format or of all.
    message gets the fault. */
 SPMV_API SpmvStatus spmv_format_check(const SpmvFormat *, char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_registry_check(char message[SPMV_MESSAGE_MAX]);
@@ -209,8 +197,8 @@ SPMV_API SpmvStatus spmv_pattern_check(const SpmvPattern *, SpmvExec *);
 /* Bytes of nnz values, nnz columns and rows+1 pointers */
 SPMV_API int64_t spmv_csr_bytes(const SpmvPattern *, SpmvScalar);
 
-/* Analyses a pattern. It may lie on the host for a plan in any space, and on the device for a plan there if the format
-   has SPMV_CAP_DEVICE_BUILD. Options must be of the format. After a failure there is nothing to clear. */
+/* Analyses a pattern. It may lie on the host for a plan in any space, and on the device for a plan there. Options must
+   be of the format. After a failure there is nothing to clear. */
 SPMV_API SpmvStatus spmv_analyze(const SpmvFormat *, const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *,
                                  SpmvAnalysis *);
 /* Makes a plan from a CSR. The analysis must come from the same pattern, scalar type and space; it may serve several
@@ -313,15 +301,15 @@ typedef struct SpmvSlots {
      where that is not feasible it fails with SPMV_ERR_MEMORY or SPMV_ERR_OVERFLOW. What it has allocated by then is
      freed by clear.
 
-     A format with SPMV_CAP_BORROWS may keep pointers to those arrays of the CSR that lie in the plan's space: the
+     A format that borrows may keep pointers to those arrays of the CSR that lie in the plan's space: the
      arrays must then outlive the plan, and the pattern must neither change nor be moved. All other formats copy. */
   SpmvStatus (*build)(const SpmvCsr *, const SpmvAnalysis *, SpmvPlan *, SpmvExec *);
 
-  /* May be NULL. Copies values into the plan; those of a plan on the host lie there. No pattern comes with them: the
+  /* Copies values into the plan; those of a plan on the host lie there. No pattern comes with them: the
      plan itself must tell where each value belongs. On the device a product may begin before the kernels in front of it
      have ended: device/overlap.cuh says what must follow the writing of values. */
   SpmvStatus (*update_values)(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
-  /* Copies the values back, into the plan's space. May be NULL without update_values, or with list_nonzeros. */
+  /* Copies the values back, into the plan's space. May be NULL with list_nonzeros. */
   SpmvStatus (*extract_values)(const SpmvPlan *, void *values, SpmvExec *);
 
   /* As spmv_mult(), but alpha is not 0 and there are nonzeros */

@@ -31,7 +31,7 @@ typedef struct {
  */
 SPMV_API SpmvStatus spmv_get_diagonal(const SpmvPlan *, void *diagonal, SpmvExec *);
 /* Changes the values of a plan, which are new values then, as after spmv_update_values(). It may allocate, and waits.
-   After SPMV_ERR_MEMORY the values are the old ones. SPMV_ERR_UNSUPPORTED where the format borrows (SPMV_CAP_BORROWS):
+   After SPMV_ERR_MEMORY the values are the old ones. SPMV_ERR_UNSUPPORTED where the format borrows:
    change the CSR, and renew the plan by spmv_update_values(). */
 SPMV_API SpmvStatus spmv_change_values(SpmvPlan *, const SpmvChange *, SpmvExec *);
 /* Writes row_ptr, col and values of a plan to the arrays of a CSR, which are const for those who read them only. Sizes

@@ -10,7 +10,7 @@
   corrections to be as accurate, and here have none. The persistent kernel has its own product, and is measured
   where the matrix is at most 128 MB.
 */
-#include "results.hpp"
+#include "run_matrices.cuh"
 #include "timing.cuh"
 
 #include "gen.h"
@@ -20,7 +20,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 
 namespace bench
 {
@@ -244,8 +243,9 @@ std::string measure_engine(Problem &p, Engine &engine, Json &r)
 
 const char *const MODE_NAMES[] = {"host", "chunk", "graph", "persistent"};
 
-MatrixResult measure(const Csr &a, const std::vector<std::string> &formats, cudaStream_t stream)
+MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
 {
+  const auto   formats = c.formats.empty() ? std::vector<std::string>{"crsv", "rbp"} : c.formats;
   Problem      p(a, stream);
   MatrixResult result;
   const auto   add = [&](const std::string &format, SpmvCgMode mode, Plan *plan, double product_seconds) {
@@ -281,39 +281,11 @@ MatrixResult measure(const Csr &a, const std::vector<std::string> &formats, cuda
   return result;
 }
 
-int run(const CommandLine &c)
-{
-  cudaStream_t stream;
-
-  BENCH_CUDA(cudaStreamCreate(&stream));
-  Results   results(c.out, run_header(c.commit, stream));
-  const int faults =
-      measure_all(matrix_sources(c), c.budget, results, [&](const Csr &a) { return measure(a, c.formats, stream); });
-  if (c.out.empty()) std::cout << results.text();
-  BENCH_CUDA(cudaStreamDestroy(stream));
-  return faults ? 1 : 0;
-}
-
 } // namespace
 } // namespace bench
 
 int main(int argc, char **argv)
 {
-  std::string reason;
-
-  try {
-    bench::CommandLine c     = bench::parse_command_line(argc, argv);
-    bool               named = false;
-    for (int i = 1; i < argc; i++) named = named || !std::strcmp(argv[i], "--matrix") || !std::strcmp(argv[i], "--set");
-    if (!named) c.matrices.assign(std::begin(bench::DEFAULT_MATRICES), std::end(bench::DEFAULT_MATRICES));
-    if (c.formats.empty()) c.formats = {"crsv", "rbp"};
-    if (bench::usable_devices(reason) == 0) {
-      std::fprintf(stderr, "cg_bench: no usable CUDA device: %s\n", reason.c_str());
-      return bench::NO_DEVICE;
-    }
-    return bench::run(c);
-  } catch (const std::exception &e) {
-    std::fprintf(stderr, "cg_bench: %s\n", e.what());
-    return 1;
-  }
+  return bench::run_matrices("cg_bench", argc, argv,
+                             {std::begin(bench::DEFAULT_MATRICES), std::end(bench::DEFAULT_MATRICES)}, bench::measure);
 }

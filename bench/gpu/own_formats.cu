@@ -105,7 +105,7 @@ public:
   {
     name       = choice.name;
     own        = true;
-    repeatable = (format_->caps & SPMV_CAP_BITWISE) != 0;
+    repeatable = true;
     spmv_exec_init(&exec_, SPMV_DEVICE);
     exec_.stream = p.stream;
     exec_.device = memory_.hooks();
@@ -129,7 +129,6 @@ public:
   }
   bool update_values(const double *values) override
   {
-    if (!(format_->caps & SPMV_CAP_UPDATE)) return false;
     check(spmv_update_values(plan_, values, SPMV_DEVICE, &exec_), "update_values");
     return true;
   }
@@ -209,8 +208,7 @@ Choice parse(const std::string &text)
   Choice            choice;
 
   if (!format) throw std::runtime_error("unknown format '" + parts[0] + "'");
-  if (!(format->caps & SPMV_CAP_DEVICE))
-    throw std::runtime_error("format '" + parts[0] + "' has no device kernels here");
+  if (!format->device) throw std::runtime_error("format '" + parts[0] + "' has no device kernels here");
   choice.name = text;
   spmv_options_init(&choice.options, format);
   for (std::size_t i = 1; i < parts.size(); i++) {
@@ -230,7 +228,7 @@ std::vector<std::string> all_formats()
   std::vector<std::string> r;
 
   for (int i = 0; i < spmv_format_count(); i++)
-    if (spmv_format_get(i)->caps & SPMV_CAP_DEVICE) r.push_back(spmv_format_get(i)->name);
+    if (spmv_format_get(i)->device) r.push_back(spmv_format_get(i)->name);
   return r;
 }
 

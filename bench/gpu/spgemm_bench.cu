@@ -7,7 +7,7 @@
   For each: seconds of the first symbolic phase, of a later one, and of the values again; bytes held and scratch, and
   what cudaMemGetInfo() misses after the symbolic phase. The transposed P that cuSPARSE needs is given to it.
 */
-#include "results.hpp"
+#include "run_matrices.cuh"
 #include "spgemm_case.hpp"
 #include "spgemm_peer.cuh"
 #include "timing.cuh"
@@ -17,7 +17,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 
 namespace bench
 {
@@ -184,7 +183,7 @@ Json measure_peer_or_say(SpmvProductKind kind, const Csr &a, const Csr &p, cudaS
   }
 }
 
-MatrixResult measure(const Csr &a, bool peers, cudaStream_t stream)
+MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
 {
   const Csr    p = make_prolongator(a);
   MatrixResult m;
@@ -204,22 +203,9 @@ MatrixResult measure(const Csr &a, bool peers, cudaStream_t stream)
       m.records.push_back(std::move(r));
     };
     add(measure_own(kind, a, p, stream, own, m.faults));
-    if (peers) add(measure_peer_or_say(kind, a, p, stream, own, m.faults));
+    if (c.peers) add(measure_peer_or_say(kind, a, p, stream, own, m.faults));
   }
   return m;
-}
-
-int run(const CommandLine &c)
-{
-  cudaStream_t stream;
-
-  BENCH_CUDA(cudaStreamCreate(&stream));
-  Results   results(c.out, run_header(c.commit, stream));
-  const int faults =
-      measure_all(matrix_sources(c), c.budget, results, [&](const Csr &a) { return measure(a, c.peers, stream); });
-  if (c.out.empty()) std::cout << results.text();
-  BENCH_CUDA(cudaStreamDestroy(stream));
-  return faults ? 1 : 0;
 }
 
 } // namespace
@@ -227,20 +213,6 @@ int run(const CommandLine &c)
 
 int main(int argc, char **argv)
 {
-  std::string reason;
-
-  try {
-    bench::CommandLine c     = bench::parse_command_line(argc, argv);
-    bool               named = false;
-    for (int i = 1; i < argc; i++) named = named || !std::strcmp(argv[i], "--matrix") || !std::strcmp(argv[i], "--set");
-    if (!named) c.matrices.assign(std::begin(bench::DEFAULT_MATRICES), std::end(bench::DEFAULT_MATRICES));
-    if (bench::usable_devices(reason) == 0) {
-      std::fprintf(stderr, "spgemm_bench: no usable CUDA device: %s\n", reason.c_str());
-      return bench::NO_DEVICE;
-    }
-    return bench::run(c);
-  } catch (const std::exception &e) {
-    std::fprintf(stderr, "spgemm_bench: %s\n", e.what());
-    return 1;
-  }
+  return bench::run_matrices("spgemm_bench", argc, argv,
+                             {std::begin(bench::DEFAULT_MATRICES), std::end(bench::DEFAULT_MATRICES)}, bench::measure);
 }

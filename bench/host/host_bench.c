@@ -94,12 +94,11 @@ static PetscErrorCode PrepareFormat(const char *text, const HostMatrix *matrix, 
   t[1] = now_ms();
   CallSpmv(&s->exec, spmv_build(&matrix->csr, &s->analysis, &s->exec, &s->plan));
   t[2] = now_ms();
-  if (options.format->caps & SPMV_CAP_UPDATE)
-    CallSpmv(&s->exec, spmv_update_values(s->plan, matrix->csr.values, SPMV_HOST, &s->exec));
+  CallSpmv(&s->exec, spmv_update_values(s->plan, matrix->csr.values, SPMV_HOST, &s->exec));
   t[3]          = now_ms();
   s->analyze_ms = t[1] - t[0];
   s->build_ms   = t[2] - t[1];
-  s->update_ms  = options.format->caps & SPMV_CAP_UPDATE ? t[3] - t[2] : 0;
+  s->update_ms  = t[3] - t[2];
   s->bytes      = s->plan->memory.total_bytes;
   CallSpmv(&s->exec, spmv_alloc(&s->exec, SPMV_HOST, s->plan->memory.work_bytes, "work", &s->work));
   PetscFunctionReturn(0);

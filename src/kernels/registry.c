@@ -33,14 +33,13 @@ static SpmvStatus fault(const SpmvFormat *f, const char *what, char *message)
 }
 
 /* What is wrong with a table of slots, or NULL */
-static const char *slots_fault(const SpmvSlots *s, uint32_t caps)
+static const char *slots_fault(const SpmvSlots *s)
 {
-  if (!s->analyze || !s->build || !s->mult || !s->view || s->plan_bytes < (int64_t)sizeof(SpmvPlan))
+  if (!s->analyze || !s->build || !s->update_values || !s->mult || !s->view ||
+      s->plan_bytes < (int64_t)sizeof(SpmvPlan))
     return "a mandatory slot is NULL";
-  if (!(caps & SPMV_CAP_TRANSPOSE) != !(s->add_transposed || s->list_nonzeros || s->prepare_transpose))
-    return "SPMV_CAP_TRANSPOSE and the slots of transposed products disagree";
-  if (!(caps & SPMV_CAP_UPDATE) != !s->update_values) return "SPMV_CAP_UPDATE and the slot update_values disagree";
-  if (s->update_values && !s->extract_values && !s->list_nonzeros) return "update_values without extract_values";
+  if (!s->add_transposed && !s->list_nonzeros && !s->prepare_transpose) return "no slot for transposed products";
+  if (!s->extract_values && !s->list_nonzeros) return "update_values without extract_values";
   return NULL;
 }
 
@@ -53,10 +52,8 @@ SpmvStatus spmv_format_check(const SpmvFormat *f, char message[SPMV_MESSAGE_MAX]
   if (f->abi != SPMV_ABI) return fault(f, "built for another SPMV_ABI", message);
   if (!f->name || !f->summary) return fault(f, "no name or summary", message);
   if (!f->host && !f->device) return fault(f, "neither host nor device plans", message);
-  if (!(f->caps & SPMV_CAP_HOST) != !f->host || !(f->caps & SPMV_CAP_DEVICE) != !f->device)
-    return fault(f, "SPMV_CAP_HOST or SPMV_CAP_DEVICE and the tables of slots disagree", message);
   for (int i = 0; i < 2; i++) {
-    const char *what = tables[i] ? slots_fault(tables[i], f->caps) : NULL;
+    const char *what = tables[i] ? slots_fault(tables[i]) : NULL;
     if (what) return fault(f, what, message);
   }
   for (; f->options && f->options[options].key; options++) {

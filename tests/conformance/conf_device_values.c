@@ -139,7 +139,7 @@ static void check_change(Values *v, const void *alpha, const void *shift, const 
   const int64_t       live    = counter->live_bytes;
   SpmvStatus          status  = spmv_change_values(run->plan, &change, &run->exec);
 
-  if (run->format->caps & SPMV_CAP_BORROWS) {
+  if (run->format->borrows) {
     report_check(run->report, status == SPMV_ERR_UNSUPPORTED && run->exec.message[0], "change_values",
                  "changes borrowed values: %s", spmv_status_text(status));
     return;

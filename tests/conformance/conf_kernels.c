@@ -23,7 +23,7 @@ static int selected(const char *only, const char *name) { return !only || !strcm
 
 static void run_sources(ConfRun *run)
 {
-  const int sources = run->space == SPMV_DEVICE && (run->format->caps & SPMV_CAP_DEVICE_BUILD) ? SOURCE_COUNT : 1;
+  const int sources = run->space == SPMV_DEVICE ? SOURCE_COUNT : 1;
 
   for (int source = 0; source < sources; source++) {
     if (!case_in_sample(run->settings->sample, run->settings->offset)) continue;
@@ -35,14 +35,13 @@ static void run_sources(ConfRun *run)
 
 static void run_spaces(ConfRun *run)
 {
-  const uint32_t     caps = run->format->caps;
-  ReportCombination *at   = &run->report->combination;
+  ReportCombination *at = &run->report->combination;
 
-  if ((caps & SPMV_CAP_HOST) && selected(run->settings->space, "host")) {
+  if (run->format->host && selected(run->settings->space, "host")) {
     run->space = at->space = SPMV_HOST;
     run_sources(run);
   }
-  if ((caps & SPMV_CAP_DEVICE) && spmv_device_count(NULL) > 0 && selected(run->settings->space, "device")) {
+  if (run->format->device && spmv_device_count(NULL) > 0 && selected(run->settings->space, "device")) {
     SpmvExec exec;
     spmv_exec_init(&exec, SPMV_DEVICE);
     run->space = at->space = SPMV_DEVICE;

@@ -78,7 +78,7 @@ static int64_t borrowed_bytes(const ConfRun *run, const SpmvCsr *csr)
   const int64_t values = csr->pattern.nnz * spmv_scalar_bytes(csr->scalar_type);
   const int64_t all    = spmv_csr_bytes(&csr->pattern, csr->scalar_type);
 
-  if (!(run->format->caps & SPMV_CAP_BORROWS)) return 0;
+  if (!run->format->borrows) return 0;
   return (csr->values_space == run->space ? values : 0) + (csr->pattern.space == run->space ? all - values : 0);
 }
 
@@ -152,7 +152,7 @@ static int transposed_is_exact(const ConfRun *run, const SpmvPlan *t, int64_t by
   const int64_t csr[]    = {(t->rows + 1) * index, t->nnz * index, t->nnz * value};
   int64_t       borrowed = 0, block = run->plan->transposed_order ? t->nnz * 4 : 0;
 
-  for (int i = 0; i < 3 && (run->format->caps & SPMV_CAP_BORROWS); i++) {
+  for (int i = 0; i < 3 && run->format->borrows; i++) {
     borrowed += csr[i];
     block += aligned(csr[i]);
   }
@@ -209,7 +209,7 @@ static void check_second_plan(ConfRun *run, SpmvPlan *second)
     SpmvStatus status = conf_plain_product(run, second, y_second);
     spmv_destroy(&second);
     if (!status) status = conf_plain_product(run, run->plan, y);
-    if (conf_success(run, status, "product of a second plan") && (run->format->caps & SPMV_CAP_BITWISE))
+    if (conf_success(run, status, "product of a second plan"))
       report_check(run->report, !memcmp(y, y_second, (size_t)bytes), "product of a second plan", "has other bits");
   }
   free(y);
@@ -230,23 +230,6 @@ static void check_destroy(ConfRun *run)
                run->hooks.host.foreign_frees + run->hooks.device.foreign_frees);
 }
 
-/* A type that a format lacks is refused with a message */
-static void check_refusal(ConfRun *run)
-{
-  SpmvAnalysis analysis;
-  SpmvStatus   status = spmv_analyze(run->format, &run->problem->pattern[run->index_type], run->problem->scalar_type,
-                                     &run->options, &run->exec, &analysis);
-
-  report_check(run->report, status == SPMV_ERR_UNSUPPORTED && run->exec.message[0], "analyze of a type without support",
-               "status %s, message \"%s\"", spmv_status_text(status), run->exec.message);
-}
-
-static int supported(const ConfRun *run)
-{
-  if (run->problem->scalar_type == SPMV_F32 && !(run->format->caps & SPMV_CAP_F32)) return 0;
-  return run->index_type == SPMV_I32 || (run->format->caps & SPMV_CAP_I64);
-}
-
 static void check_life(ConfRun *run, CsrCopy *copy, SpmvAnalysis *analysis)
 {
   GuardedVector buffer[2][PROBLEM_VALUE_SETS];
@@ -257,7 +240,7 @@ static void check_life(ConfRun *run, CsrCopy *copy, SpmvAnalysis *analysis)
   second    = run->plan ? check_build(run, copy, analysis) : NULL;
   spmv_analysis_clear(analysis, &run->exec);
   if (run->plan) {
-    if (!(run->format->caps & SPMV_CAP_BORROWS)) conf_ready(run, csr_copy_spoil(copy, &run->exec), "spoiling the CSR");
+    if (!run->format->borrows) conf_ready(run, csr_copy_spoil(copy, &run->exec), "spoiling the CSR");
     check_view(run);
     check_second_plan(run, second);
     conf_extract(run, 0);
@@ -280,10 +263,6 @@ void conf_run(ConfRun *run)
   report_begin(run->report);
   hooks_init(&run->hooks);
   hooks_exec(&run->hooks, run->space, run->stream, &run->exec);
-  if (!supported(run)) {
-    check_refusal(run);
-    return;
-  }
   if (conf_ready(run, csr_copy_init(&copy, run->problem, run->index_type, 0, run->source, &run->exec),
                  "copying the CSR") &&
       check_analyze(run, &copy, &analysis)) {

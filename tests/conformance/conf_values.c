@@ -32,7 +32,6 @@ static void check_extract(ConfRun *run, int set, SpmvSpace space)
 
 void conf_extract(ConfRun *run, int set)
 {
-  if (!(run->format->caps & SPMV_CAP_UPDATE)) return;
   for (SpmvSpace space = SPMV_HOST; space <= run->space; space++) check_extract(run, set, space);
 }
 
@@ -51,7 +50,7 @@ static void check_update(ConfRun *run, GuardedVector buffer[PROBLEM_VALUE_SETS],
     if (!conf_success(run, status,
                       space == SPMV_HOST ? "update_values from the host" : "update_values from the device"))
       return;
-    if (!(run->format->caps & SPMV_CAP_BORROWS)) (void)poison_bytes(buffer[set].data, space, bytes, &run->exec);
+    if (!run->format->borrows) (void)poison_bytes(buffer[set].data, space, bytes, &run->exec);
     check_extract(run, set, space);
     conf_products(run, set, 0);
   }
@@ -59,9 +58,8 @@ static void check_update(ConfRun *run, GuardedVector buffer[PROBLEM_VALUE_SETS],
 
 void conf_updates(ConfRun *run, GuardedVector buffer[2][PROBLEM_VALUE_SETS])
 {
-  if (!(run->format->caps & SPMV_CAP_UPDATE)) return;
   for (SpmvSpace space = SPMV_HOST; space <= run->space; space++) {
-    if ((run->format->caps & SPMV_CAP_BORROWS) && space != run->space) continue;
+    if (run->format->borrows && space != run->space) continue;
     check_update(run, buffer[space], space);
   }
 }

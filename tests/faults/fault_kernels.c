@@ -105,10 +105,7 @@ static void check_product(Attempt *a, const SpmvPlan *plan, int transpose, int s
 /* Both directions; 0 when the preparation of the second one met the fault */
 static int check_products(Attempt *a, SpmvPlan *plan, int set)
 {
-  const SpmvFormat *format = a->format;
-
   check_product(a, plan, 0, set);
-  if (!(format->caps & SPMV_CAP_TRANSPOSE)) return 1;
   if (step(a, spmv_prepare_transpose(plan, &a->exec), "prepare_transpose")) {
     check_product(a, plan, 1, set);
     return 1;
@@ -173,7 +170,7 @@ static void update_and_multiply(Attempt *a, SpmvPlan *plan)
   const Problem *p      = a->problem;
   SpmvStatus     status = SPMV_SUCCESS;
 
-  if (a->space == SPMV_HOST || !(a->format->caps & SPMV_CAP_BORROWS))
+  if (a->space == SPMV_HOST || !a->format->borrows)
     status = spmv_update_values(plan, p->values[1], SPMV_HOST, &a->exec);
   else return;
   if (step(a, status, "update_values") && check_extract(a, plan, 1) && check_products(a, plan, 1) &&
@@ -188,7 +185,7 @@ static void build_and_multiply(Attempt *a, const SpmvAnalysis *analysis)
 
   if (step(a, status, "build")) {
     const int prepared = check_products(a, plan, 0) && check_csr_of_plan(a, plan);
-    if (prepared && (a->format->caps & SPMV_CAP_UPDATE)) update_and_multiply(a, plan);
+    if (prepared) update_and_multiply(a, plan);
   } else check(a, plan == NULL, "a failed build leaves a plan");
   spmv_destroy(&plan);
 }
@@ -232,7 +229,7 @@ static void fail_each_allocation(Attempt *a, SpmvIndex index)
 
 static void run_problem(const SpmvFormat *format, const Problem *problem, SpmvSpace space)
 {
-  const int sources = space == SPMV_DEVICE && (format->caps & SPMV_CAP_DEVICE_BUILD) ? SOURCE_COUNT : 1;
+  const int sources = space == SPMV_DEVICE ? SOURCE_COUNT : 1;
 
   for (int v = 0; v < case_variant_count(format, CASE_QUICK); v++)
     for (int source = 0; source < sources; source++) {
@@ -245,7 +242,7 @@ static void run_problem(const SpmvFormat *format, const Problem *problem, SpmvSp
       a.source  = (CsrSource)source;
       case_variant(format, CASE_QUICK, v, &a.options, a.variant);
       fail_each_allocation(&a, SPMV_I32);
-      if (format->caps & SPMV_CAP_I64) fail_each_allocation(&a, SPMV_I64);
+      fail_each_allocation(&a, SPMV_I64);
     }
 }
 
@@ -282,8 +279,8 @@ int main(int argc, char **argv)
   for (int i = 0; i < spmv_format_count(); i++) {
     const SpmvFormat *format = spmv_format_get(i);
     if (only_format && strcmp(only_format, format->name)) continue;
-    if ((format->caps & SPMV_CAP_HOST) && (!only_space || !strcmp(only_space, "host"))) run_format(format, SPMV_HOST);
-    if ((format->caps & SPMV_CAP_DEVICE) && devices > 0 && (!only_space || !strcmp(only_space, "device")))
+    if (format->host && (!only_space || !strcmp(only_space, "host"))) run_format(format, SPMV_HOST);
+    if (format->device && devices > 0 && (!only_space || !strcmp(only_space, "device")))
       run_format(format, SPMV_DEVICE);
   }
   printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);

@@ -108,7 +108,6 @@ SpmvFormat sample_format(void)
 {
   return (SpmvFormat){
       .abi     = SPMV_ABI,
-      .caps    = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_F32 | SPMV_CAP_I64,
       .name    = "sample",
       .summary = "does nothing",
       .options = options,

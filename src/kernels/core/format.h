@@ -7,10 +7,8 @@
 /* Tells a format at compile time whether the library has GPU code; nothing else does */
 #if defined(SPMV_HAVE_CUDA)
   #define SPMV_DEVICE_SLOTS(table) (&(table))
-  #define SPMV_DEVICE_CAPS         (SPMV_CAP_DEVICE | SPMV_CAP_DEVICE_BUILD)
 #else
   #define SPMV_DEVICE_SLOTS(table) NULL
-  #define SPMV_DEVICE_CAPS         0
 #endif
 
 /* Begins a function that host and device have in common */

@@ -20,26 +20,19 @@ void spmv_memory_add(SpmvMemory *memory, const char *name, SpmvArrayKind kind, i
   memory->total_bytes += bytes;
 }
 
-static SpmvStatus check_capabilities(const SpmvFormat *format, const SpmvPattern *p, SpmvScalar scalar, SpmvExec *exec)
+static SpmvStatus check_pattern(const SpmvFormat *format, const SpmvPattern *p, SpmvExec *exec)
 {
-  const uint32_t caps = format->caps;
-  char           reason[SPMV_MESSAGE_MAX];
+  char reason[SPMV_MESSAGE_MAX];
 
   if (p->rows < 0 || p->cols < 0 || p->nnz < 0)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "negative size: %lld rows, %lld columns, %lld nonzeros",
                      (long long)p->rows, (long long)p->cols, (long long)p->nnz);
-  if (exec->space == SPMV_HOST && !(caps & SPMV_CAP_HOST))
+  if (exec->space == SPMV_HOST && !format->host)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no host plans", format->name);
   if (exec->space == SPMV_HOST && p->space != SPMV_HOST)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a host plan of format %s needs a pattern on the host", format->name);
-  if (exec->space == SPMV_DEVICE && !(caps & SPMV_CAP_DEVICE))
+  if (exec->space == SPMV_DEVICE && !format->device)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no device plans in this library", format->name);
-  if (p->space == SPMV_DEVICE && !(caps & SPMV_CAP_DEVICE_BUILD))
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s reads a pattern on the host only", format->name);
-  if (scalar == SPMV_F32 && !(caps & SPMV_CAP_F32))
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no single precision", format->name);
-  if (p->index_type == SPMV_I64 && !(caps & SPMV_CAP_I64))
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no 64-bit indices", format->name);
   if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
     return spmv_fail(exec, SPMV_ERR_DEVICE, "%s", reason);
   return SPMV_SUCCESS;
@@ -66,8 +59,7 @@ static void decide(SpmvAnalysis *a)
   const SpmvMemory *m      = &a->memory;
   const double      factor = a->format->padding_factor > 1 ? a->format->padding_factor : 1;
 
-  a->accepted =
-      a->nnz > 0 && (a->format->caps & SPMV_CAP_BORROWS || (double)m->total_bytes <= factor * (double)m->csr_bytes);
+  a->accepted = a->nnz > 0 && (a->format->borrows || (double)m->total_bytes <= factor * (double)m->csr_bytes);
   if (a->accepted) return;
   if (a->nnz == 0) snprintf(a->reason, sizeof a->reason, "there is nothing to pack");
   else
@@ -83,7 +75,7 @@ SpmvStatus spmv_analyze(const SpmvFormat *format, const SpmvPattern *pattern, Sp
   if (options->format != format)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the options belong to format %s, not to %s",
                      options->format ? options->format->name : "(none)", format->name);
-  SPMV_TRY(check_capabilities(format, pattern, scalar, exec));
+  SPMV_TRY(check_pattern(format, pattern, exec));
   analysis->format           = format;
   analysis->slots            = slots_for(format, exec->space, options);
   analysis->options          = *options;

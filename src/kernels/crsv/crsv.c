@@ -121,9 +121,8 @@ static const SpmvOptionDesc crsv_options[] = {
 .seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_crsv = {
-    .abi  = SPMV_ABI,
-    .caps = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_BITWISE | SPMV_CAP_F32 | SPMV_CAP_I64 |
-            SPMV_CAP_BORROWS | SPMV_DEVICE_CAPS,
+    .abi     = SPMV_ABI,
+    .borrows = 1,
     .name    = "crsv",
     .summary = "CRS-vector: plain CSR, several lanes per row",
     .options = crsv_options,

@@ -76,7 +76,7 @@ extern "C" SpmvStatus spmv_change_values(SpmvPlan *plan, const SpmvChange *chang
   void           *values;
 
   SPMV_TRY(spmv_check_listable(plan, exec));
-  if (!plan->slots->update_values || (plan->format->caps & SPMV_CAP_BORROWS))
+  if (plan->format->borrows)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "plans of format %s %s", plan->format->name,
                      plan->slots->update_values ? "may use the values of a CSR in place: change those"
                                                 : "take no new values");

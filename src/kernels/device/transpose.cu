@@ -132,7 +132,7 @@ SpmvStatus transpose(const SpmvPlan *plan, Transpose *t, SpmvExec *exec)
 
 extern "C" SpmvStatus spmv_transpose_listed(SpmvPlan *plan, const SpmvOptions *options, SpmvExec *exec)
 {
-  const bool borrows = plan->format->caps & SPMV_CAP_BORROWS;
+  const bool borrows = plan->format->borrows;
   Transpose  t       = {};
 
   if (plan->rows >= INT_MAX || plan->cols >= INT_MAX)

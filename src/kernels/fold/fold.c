@@ -182,9 +182,7 @@ static const SpmvSlots host_slots = {
 .seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_fold = {
-    .abi  = SPMV_ABI,
-    .caps = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_BITWISE | SPMV_CAP_F32 | SPMV_CAP_I64 |
-            SPMV_DEVICE_CAPS,
+    .abi            = SPMV_ABI,
     .name           = "fold",
     .summary        = "Fold method: long rows cut into pieces of equal work",
     .options        = options,

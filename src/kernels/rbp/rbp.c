@@ -136,9 +136,7 @@ const SpmvSlots rbp_packed_slots = {
 .seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_rbp = {
-    .abi  = SPMV_ABI,
-    .caps = SPMV_CAP_HOST | SPMV_CAP_TRANSPOSE | SPMV_CAP_UPDATE | SPMV_CAP_BITWISE | SPMV_CAP_F32 | SPMV_CAP_I64 |
-            SPMV_DEVICE_CAPS,
+    .abi     = SPMV_ABI,
     .name    = "rbp",
     .summary = "Row Block Packing: runs of adjacent columns",
     .options = options,

@@ -101,7 +101,7 @@ static PetscErrorCode OwnPlan(KSP_CGDevice *s, Mat A)
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(p->format, s->format, &same));
-  same = p->own && same && (p->own->format->caps & SPMV_CAP_UPDATE) ? SamePattern(p, A) : PETSC_FALSE;
+  same = p->own && same ? SamePattern(p, A) : PETSC_FALSE;
   if (!same || p->values != ((PetscObject)A)->state) {
     if (!same) PetscCall(CGDevProductForget(s));
     PetscCall(AIJFmtHostPatternGet(A, &csr.pattern));

@@ -106,7 +106,7 @@ PetscErrorCode AIJFmtCudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Ve
    set. The pattern of formats that do not borrow stays on the host, where it is known to be. */
 PetscErrorCode AIJFmtCudaCsr(Mat A, Mat_AIJFmt *s, SpmvCsr *csr, PetscBool *done)
 {
-  const PetscBool borrows = AIJFmtPlanOptions(s)->format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool borrows = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;
   PetscBool       cuda;
   SpmvCsr         there;
 

@@ -14,7 +14,7 @@ static void AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
   }
   info->nonzeros += (PetscLogDouble)plan->nnz;
   info->bytes += (PetscLogDouble)memory.total_bytes;
-  info->own_bytes += plan->format->caps & SPMV_CAP_BORROWS ? 0 : (PetscLogDouble)memory.total_bytes;
+  info->own_bytes += plan->format->borrows ? 0 : (PetscLogDouble)memory.total_bytes;
   info->padding_bytes += (PetscLogDouble)memory.padding_bytes;
   info->work_bytes += (PetscLogDouble)memory.work_bytes;
   info->csr_bytes += (PetscLogDouble)memory.csr_bytes;

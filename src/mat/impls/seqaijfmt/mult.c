@@ -79,20 +79,6 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the plan has this product. That a format lacks it is found at the first such product, and reported once per
-   plan. */
-static PetscErrorCode CanMultiply(Mat A, Mat_AIJFmt *s, ProductKind kind, PetscBool *can)
-{
-  PetscFunctionBegin;
-  *can = s->plan && (kind == PRODUCT || (s->plan->format->caps & SPMV_CAP_TRANSPOSE)) ? PETSC_TRUE : PETSC_FALSE;
-  if (s->plan && !*can && !s->transpose_reason[0]) {
-    PetscCall(PetscSNPrintf(s->transpose_reason, sizeof s->transpose_reason, "format %s has no transposed product",
-                            s->plan->format->name));
-    PetscCall(PetscInfo(A, "transposed products by the parent type: %s\n", s->transpose_reason));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Products without a conversion: where there are no nonzeros y is z, or zero, and where there are no local entries
    nothing is written. Off-diagonal blocks are often empty. */
 static PetscErrorCode EmptyProduct(Mat A, ProductKind kind, Vec z, Vec y, PetscBool *empty)
@@ -134,7 +120,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   if (!transposed) PetscCall(AIJFmtTrialBegin(A, s, x));
-  PetscCall(CanMultiply(A, s, kind, &done));
+  done = s->plan ? PETSC_TRUE : PETSC_FALSE;
   if (!done) PetscCall(ParentProduct(A, s, kind, x, z, y));
   else if (transposed) {
     PetscCall(AIJFmtSyncTranspose(A, s, &done));

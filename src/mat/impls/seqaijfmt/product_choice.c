@@ -117,11 +117,10 @@ static PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
    parallel matrices are agreed upon by all processes, also those that see no GPU. */
 PetscErrorCode AIJFmtProductsInstall(Mat A, const Mat_AIJFmt *s)
 {
-  const SpmvFormat *format = s->format_options.format;
-
   PetscFunctionBegin;
   if (s->parallel) {
-    if (format->caps & SPMV_CAP_DEVICE) A->ops->productsetfromoptions = MatProductSetFromOptions_MPIAIJFmt;
+    if (s->format_options.format->device || AIJFmtIsAuto(s))
+      A->ops->productsetfromoptions = MatProductSetFromOptions_MPIAIJFmt;
   } else if (spmv_device_count(NULL) > 0) A->ops->productsetfromoptions = MatProductSetFromOptions_SeqAIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

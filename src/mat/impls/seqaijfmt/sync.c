@@ -3,7 +3,7 @@
   update_values for it.
 
     nothing changed                    the plan serves as it is
-    values changed, structure did not  refresh: update_values, or a new build when the format has none
+    values changed, structure did not  refresh: update_values
     structure changed                  conversion: check of the pattern, analyze, build
 
   A format that cannot or need not serve a pattern leaves the matrix without a plan and with a reason; the parent type
@@ -36,7 +36,7 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
           PetscSNPrintf(s->space_reason, sizeof s->space_reason,
                         "%lld nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
                         (long long)s->key.pattern.nnz));
-    } else if (format->caps & SPMV_CAP_DEVICE) *space = SPMV_DEVICE;
+    } else if (format->device || AIJFmtIsAuto(s)) *space = SPMV_DEVICE;
     else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
   }
   if (*space == SPMV_HOST && wanted == AIJFMT_ON_GPU) {
@@ -50,7 +50,7 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
 static void Number(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool fresh)
 {
   static PetscInt64 last   = 0;
-  const PetscBool   moves  = AIJFmtPlanOptions(s)->format->caps & SPMV_CAP_BORROWS ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool   moves  = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;
   const void       *values = moves && csr->values_space == SPMV_DEVICE ? csr->values : NULL;
 
   if (fresh || values != s->borrowed_values) s->serial = ++last;
@@ -173,18 +173,16 @@ static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values in the same structure. A format without update_values is built again: its analysis is not kept, because
-   such a format is rare and an analysis can be large. */
+/* New values in the same structure */
 static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 {
-  PetscBool      rebuild;
+  PetscBool      rebuild = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_AIJFmtRefresh, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  rebuild = s->plan->format->caps & SPMV_CAP_UPDATE ? PETSC_FALSE : PETSC_TRUE;
-  if (!rebuild) PetscCall(UpdateValues(A, s, key, &rebuild));
+  PetscCall(UpdateValues(A, s, key, &rebuild));
   if (rebuild) {
     char       unused[SPMV_MESSAGE_MAX] = "";
     SpmvStatus status;

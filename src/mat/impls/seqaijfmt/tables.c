@@ -37,18 +37,8 @@ static const SpmvOptionDesc process_rows[] = {
 
 const SpmvFormat AIJFmtClassTable = {
     .abi = SPMV_ABI, .name = "fmt", .summary = "What matrices of all packed types have", .options = class_rows};
-/* Of what formats can do, what is asked before one of them is chosen: whether a plan may lie on the GPU */
-#if defined(SPMV_HAVE_CUDA)
-enum { AUTO_CAPS = SPMV_CAP_DEVICE };
-#else
-enum { AUTO_CAPS = 0 };
-#endif
-
-const SpmvFormat AIJFmtAutoTable    = {.abi     = SPMV_ABI,
-                                       .caps    = AUTO_CAPS,
-                                       .name    = "auto",
-                                       .summary = "The choice among the formats",
-                                       .options = auto_rows};
+const SpmvFormat AIJFmtAutoTable = {
+    .abi = SPMV_ABI, .name = "auto", .summary = "The choice among the formats", .options = auto_rows};
 const SpmvFormat AIJFmtProcessTable = {
     .abi = SPMV_ABI, .name = "petscpack", .summary = "What holds for the whole process", .options = process_rows};
 

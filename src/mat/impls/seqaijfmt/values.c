@@ -12,8 +12,8 @@
 /* Whether the plan is on the GPU, has the values that A has now, and may be changed by itself */
 PetscBool AIJFmtPlanFollows(Mat A, const Mat_AIJFmt *s)
 {
-  if (!s->plan || s->plan->space != SPMV_DEVICE || (s->plan->format->caps & SPMV_CAP_BORROWS)) return PETSC_FALSE;
-  return (s->plan->format->caps & SPMV_CAP_UPDATE) ? AIJFmtKeyHolds(A, s, ((PetscObject)A)->state) : PETSC_FALSE;
+  if (!s->plan || s->plan->space != SPMV_DEVICE || s->plan->format->borrows) return PETSC_FALSE;
+  return AIJFmtKeyHolds(A, s, ((PetscObject)A)->state);
 }
 
 /* Changes the plan as the CSR of the host was changed. value_state is the state that A will have when PETSc's function
