@@ -80,6 +80,27 @@ static PetscErrorCode ListCandidates(const Mat_AIJFmt *s, const SpmvPattern *pat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Several analyses on the GPU read one copy of the pattern there. Without memory for it each makes its own. */
+static PetscErrorCode UploadPattern(Mat_AIJFmt *s, const SpmvPattern *pattern)
+{
+  AIJFmtChoice *choice   = s->choice;
+  const int64_t index    = spmv_index_bytes(pattern->index_type);
+  const int64_t bytes[]  = {(pattern->rows + 1) * index, pattern->nnz * index};
+  void         *there[2] = {NULL, NULL};
+  void **const  arrays[] = {&there[0], &there[1]};
+
+  PetscFunctionBegin;
+  choice->pattern = *pattern;
+  if (choice->space != SPMV_DEVICE || pattern->nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (spmv_alloc_arrays(&s->exec, 2, bytes, "pattern", arrays, &choice->on_gpu)) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(&s->exec, spmv_copy(there[0], SPMV_DEVICE, pattern->row_ptr, SPMV_HOST, bytes[0], &s->exec));
+  AIJFmtCallSpmv(&s->exec, spmv_copy(there[1], SPMV_DEVICE, pattern->col, SPMV_HOST, bytes[1], &s->exec));
+  choice->pattern.space   = SPMV_DEVICE;
+  choice->pattern.row_ptr = there[0];
+  choice->pattern.col     = there[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Replaces the lower bound of a candidate by what its analysis tells, or notes why it is impossible. The analysis stays
    in the choice unless that of a cheaper candidate is there. */
 static PetscErrorCode Analyze(Mat_AIJFmt *s, const SpmvPattern *pattern, int i)
@@ -92,8 +113,9 @@ static PetscErrorCode Analyze(Mat_AIJFmt *s, const SpmvPattern *pattern, int i)
 
   PetscFunctionBegin;
   c->state = AIJFMT_IMPOSSIBLE;
+  if (!choice->pattern.row_ptr) PetscCall(UploadPattern(s, pattern));
   spmv_options_init(&options, c->format);
-  if (spmv_analyze(c->format, pattern, AIJFMT_SCALAR, &options, &s->exec, &analysis)) {
+  if (spmv_analyze(c->format, &choice->pattern, AIJFMT_SCALAR, &options, &s->exec, &analysis)) {
     PetscCall(PetscStrncpy(c->reason, s->exec.message, sizeof c->reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -143,8 +165,8 @@ PetscBool AIJFmtWorthByPrediction(const AIJFmtChoice *choice, int i, double *cos
 
   *cost = c->predicted.convert + choice->expected * c->predicted.product * SPMV_PREDICT_MARGIN;
   if (!c->known) return PETSC_FALSE;
-  return parent->state == AIJFMT_IMPOSSIBLE || *cost < choice->expected * parent->predicted.product ? PETSC_TRUE
-                                                                                                    : PETSC_FALSE;
+  if (parent->state == AIJFMT_IMPOSSIBLE) return PETSC_TRUE;
+  return *cost < parent->predicted.convert + choice->expected * parent->predicted.product ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* Makes candidate i the one whose plan is built next */
@@ -220,9 +242,12 @@ PetscErrorCode AIJFmtChoiceForget(Mat_AIJFmt *s)
 PetscErrorCode AIJFmtChoiceAnalysisClear(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
-  if (!s->choice || !s->choice->analyzed) PetscFunctionReturn(PETSC_SUCCESS);
-  spmv_analysis_clear(&s->choice->analysis, &s->exec);
-  s->choice->analyzed = 0;
+  if (!s->choice) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->choice->analyzed) spmv_analysis_clear(&s->choice->analysis, &s->exec);
+  spmv_exec_free(&s->exec, SPMV_DEVICE, s->choice->on_gpu);
+  s->choice->analyzed        = 0;
+  s->choice->on_gpu          = NULL;
+  s->choice->pattern.row_ptr = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

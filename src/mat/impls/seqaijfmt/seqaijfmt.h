@@ -99,6 +99,8 @@ typedef struct {
   SpmvOptions      options;  /* of the format chosen */
   int              analyzed; /* the candidate whose analysis is kept for its conversion; 0: none */
   SpmvAnalysis     analysis;
+  SpmvPattern      pattern;           /* that analyses read: on the GPU, where these are done there */
+  void            *on_gpu;            /* its arrays, in one block; NULL: it is that of the host */
   PetscBool        trial;             /* goes on */
   int              conversions, runs; /* in the trial; products of the candidate that has its turn ... */
   PetscLogDouble   done, start;       /* ... and of all; when the last one began */

@@ -76,25 +76,25 @@ static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
 
 /* Builds from the analysis that the choice of aijauto has left, else from a new one. Leaves no plan and a reason when the
    format declines, and may. */
-static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool may_decline,
-                                      char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
+static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_decline, char reason[SPMV_MESSAGE_MAX],
+                                      SpmvStatus *status)
 {
   const SpmvOptions  *options = AIJFmtPlanOptions(s);
   const AIJFmtChoice *choice  = AIJFmtIsAuto(s) ? s->choice : NULL;
-  const PetscBool     kept    = choice && choice->analyzed && choice->analyzed == choice->chosen &&
-                                 csr->pattern.row_ptr == choice->key.pattern.row_ptr
-                                    ? PETSC_TRUE
-                                    : PETSC_FALSE;
   SpmvAnalysis        made;
-  const SpmvAnalysis *analysis = kept ? &choice->analysis : &made;
+  const SpmvAnalysis *analysis = &made;
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
-  if (!kept) *status = spmv_analyze(options->format, &csr->pattern, AIJFMT_SCALAR, options, &s->exec, &made);
+  if (choice && choice->analyzed && choice->analyzed == choice->chosen && !options->format->borrows) {
+    analysis    = &choice->analysis;
+    csr.pattern = choice->pattern; /* where the analysis has read it */
+  }
+  if (analysis == &made) *status = spmv_analyze(options->format, &csr.pattern, AIJFMT_SCALAR, options, &s->exec, &made);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   if (!analysis->accepted && may_decline) PetscCall(PetscStrncpy(reason, analysis->reason, SPMV_MESSAGE_MAX));
-  else *status = spmv_build(csr, analysis, &s->exec, &s->plan);
-  if (!kept) spmv_analysis_clear(&made, &s->exec);
+  else *status = spmv_build(&csr, analysis, &s->exec, &s->plan);
+  if (analysis == &made) spmv_analysis_clear(&made, &s->exec);
   if (!*status && s->plan) *status = spmv_alloc(&s->exec, s->exec.space, s->plan->memory.work_bytes, "work", &s->work);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,7 +113,7 @@ static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBoo
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
   s->built_from = from.csr.pattern;
-  PetscCall(AnalyzeAndBuild(s, &from.csr, may_decline, reason, status));
+  PetscCall(AnalyzeAndBuild(s, from.csr, may_decline, reason, status));
   PetscCall(AIJFmtChoiceAnalysisClear(s));
   Number(s, &from.csr, PETSC_TRUE);
   PetscCall(AIJFmtCsrRestore(A, &from));
