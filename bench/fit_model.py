@@ -30,6 +30,7 @@ HOST, DEVICE = "SPMV_HOST", "SPMV_DEVICE"
 CACHE_LINE = 64
 
 GPU_FILES = ["h200-spmv", "h200-spmv-longrows", "h200-shapes"]
+GPU_CONVERSIONS = "h200-auto"  # of a matrix that lies on the host, by the first products of PETSc's types and ours
 GPU_KERNELS = {"cusparse_csr_alg1": "csr", "rbp:format=packed": "rbp", "rbp": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
 
 # The speed of each machine, by which its measurements become comparable: bytes per second from memory and from the caches, and
@@ -92,9 +93,8 @@ def case(source, group, matrix, machine, sizes):
 
 def gpu_record(r, csr_bytes):
     facts = r.get("facts", {})
-    conversion = r.get("conversion", {}).get("device_with_host_pattern")  # PETSc keeps a copy of the pattern on the host
     return {"seconds": 1e-6 * r["us"], "accepted": r.get("accepted", True), "bytes": facts.get("predicted_bytes", csr_bytes),
-            "work_bytes": facts.get("work_bytes", 0), "facts": dict.fromkeys(FACTS, 0), "convert": 1e-6 * conversion["us"] if conversion else None}
+            "work_bytes": facts.get("work_bytes", 0), "facts": dict.fromkeys(FACTS, 0)}
 
 
 def gpu_cases():
@@ -111,6 +111,15 @@ def gpu_cases():
                 c["formats"][GPU_KERNELS[r["kernel"]]] = gpu_record(r, c["csr_bytes"])
         cases += [c for c in found.values() if c["formats"]]
     return cases
+
+
+def gpu_conversions():
+    """Format, sizes and seconds. The first products of a file include the conversion."""
+    for m in read(GPU_CONVERSIONS)["matrices"]:
+        named = m["named"]
+        for r in named["records"]:
+            sizes = {"rows": named["rows"], "nnz": named["nnz"]}
+            yield {"aijcusparse": "csr"}.get(r["type"], r["type"].removeprefix("aij")), sizes, 1e-6 * (r["first_us"] - named["first"] * r["us"])
 
 
 def group_of(matrix):
@@ -183,11 +192,15 @@ def fit(cases, space):
     """The coefficients of every format, in multiples of the speed of a machine"""
     result = {}
     for name in FORMATS:
-        with_it = [(c, f) for c in cases for n, f in c["formats"].items() if n == name]
+        with_it = [(workload(c, f), c["machine"], f) for c in cases for n, f in c["formats"].items() if n == name]
+        products = [(w, m, f["seconds"]) for w, m, f in with_it]
+        conversions = [(w, m, f["convert"]) for w, m, f in with_it if f.get("convert")]
+        if space == DEVICE:
+            conversions = [(w, REFERENCE[DEVICE], seconds) for n, w, seconds in gpu_conversions() if n == name]
         result[name] = dict.fromkeys([*TERMS, *CONVERSION], 0.0)
-        for terms, seconds in ((TERMS, "seconds"), (CONVERSION, "convert")):
+        for terms, measured in ((TERMS, products), (CONVERSION, conversions)):
             used = [t for t in terms if t in USED[space]]
-            rows = [[terms[t][1](workload(c, f), c["machine"]) / f[seconds] for t in used] for c, f in with_it if f.get(seconds)]
+            rows = [[terms[t][1](w, m) / seconds for t in used] for w, m, seconds in measured]
             result[name] |= dict(zip(used, least_squares(rows) if rows else [0.0] * len(used)))
     return result
 

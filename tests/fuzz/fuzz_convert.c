@@ -49,40 +49,11 @@ static PetscErrorCode Tour(Fuzz *f, MatType there)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ToDense(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Tour(f, MATDENSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ToBAIJ(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Tour(f, MATBAIJ));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ToSELL(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Tour(f, MATSELL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ToPerm(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Tour(f, MATAIJPERM));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ToAIJSELL(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Tour(f, MATAIJSELL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode ToDense(Fuzz *f) { return Tour(f, MATDENSE); }
+static PetscErrorCode ToBAIJ(Fuzz *f) { return Tour(f, MATBAIJ); }
+static PetscErrorCode ToSELL(Fuzz *f) { return Tour(f, MATSELL); }
+static PetscErrorCode ToPerm(Fuzz *f) { return Tour(f, MATAIJPERM); }
+static PetscErrorCode ToAIJSELL(Fuzz *f) { return Tour(f, MATAIJSELL); }
 
 /* The conversion of a parallel matrix to MATIS needs entries in the off-diagonal block of every process */
 static PetscErrorCode CanBecomeIS(Fuzz *f, PetscBool *can)

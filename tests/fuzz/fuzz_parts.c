@@ -82,33 +82,26 @@ static PetscErrorCode DiagonalBlock(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LocalMat(Fuzz *f)
+/* With all columns, or with those alone that have entries */
+static PetscErrorCode GetLocalMat(Fuzz *f, PetscBool condensed)
 {
   Mat L;
 
   PetscFunctionBeginUser;
-  PetscCall(MatMPIAIJGetLocalMat(f->A, MAT_INITIAL_MATRIX, &L));
-  PetscCall(ConfSeeMat(&f->c, "local matrix", L));
-  PetscCall(MatScale(f->A, FuzzFactor(f)));
-  PetscCall(MatMPIAIJGetLocalMat(f->A, MAT_REUSE_MATRIX, &L));
-  PetscCall(ConfSeeMat(&f->c, "local matrix again", L));
+  for (int k = 0; k < 2; k++) {
+    const MatReuse reuse = k ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
+
+    if (condensed) PetscCall(MatMPIAIJGetLocalMatCondensed(f->A, reuse, NULL, NULL, &L));
+    else PetscCall(MatMPIAIJGetLocalMat(f->A, reuse, &L));
+    PetscCall(ConfSeeMat(&f->c, k ? "local matrix again" : "local matrix", L));
+    if (!k) PetscCall(MatScale(f->A, FuzzFactor(f)));
+  }
   PetscCall(MatDestroy(&L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LocalMatCondensed(Fuzz *f)
-{
-  Mat L;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatMPIAIJGetLocalMatCondensed(f->A, MAT_INITIAL_MATRIX, NULL, NULL, &L));
-  PetscCall(ConfSeeMat(&f->c, "condensed", L));
-  PetscCall(MatScale(f->A, FuzzFactor(f)));
-  PetscCall(MatMPIAIJGetLocalMatCondensed(f->A, MAT_REUSE_MATRIX, NULL, NULL, &L));
-  PetscCall(ConfSeeMat(&f->c, "condensed again", L));
-  PetscCall(MatDestroy(&L));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode LocalMat(Fuzz *f) { return GetLocalMat(f, PETSC_FALSE); }
+static PetscErrorCode LocalMatCondensed(Fuzz *f) { return GetLocalMat(f, PETSC_TRUE); }
 
 static PetscErrorCode AnyLocalMat(Fuzz *f)
 {

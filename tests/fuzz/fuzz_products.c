@@ -54,26 +54,9 @@ static PetscErrorCode TimesNarrow(Fuzz *f, const char *what, Product product, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMat(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(TimesNarrow(f, "A B", MatMatMult, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TransposeMat(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(TimesNarrow(f, "A^T B", MatTransposeMatMult, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PtAP(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(TimesNarrow(f, "P^T A P", MatPtAP, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode MatMat(Fuzz *f) { return TimesNarrow(f, "A B", MatMatMult, PETSC_FALSE); }
+static PetscErrorCode TransposeMat(Fuzz *f) { return TimesNarrow(f, "A^T B", MatTransposeMatMult, PETSC_TRUE); }
+static PetscErrorCode PtAP(Fuzz *f) { return TimesNarrow(f, "P^T A P", MatPtAP, PETSC_FALSE); }
 
 /* The second factor transposed: A B^T and R A R^T */
 static PetscErrorCode TimesTransposed(Fuzz *f, const char *what, Product product)
@@ -90,19 +73,8 @@ static PetscErrorCode TimesTransposed(Fuzz *f, const char *what, Product product
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatTransposed(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(TimesTransposed(f, "A B^T", MatMatTransposeMult));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RARt(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(TimesTransposed(f, "R A R^T", MatRARt));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode MatTransposed(Fuzz *f) { return TimesTransposed(f, "A B^T", MatMatTransposeMult); }
+static PetscErrorCode RARt(Fuzz *f) { return TimesTransposed(f, "R A R^T", MatRARt); }
 
 static PetscErrorCode TimesDense(Fuzz *f, const char *what, Product product, PetscBool fits_rows)
 {
@@ -116,19 +88,8 @@ static PetscErrorCode TimesDense(Fuzz *f, const char *what, Product product, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatDense(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(TimesDense(f, "A D", MatMatMult, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TransposeDense(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(TimesDense(f, "A^T D", MatTransposeMatMult, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode MatDense(Fuzz *f) { return TimesDense(f, "A D", MatMatMult, PETSC_FALSE); }
+static PetscErrorCode TransposeDense(Fuzz *f) { return TimesDense(f, "A^T D", MatTransposeMatMult, PETSC_TRUE); }
 
 static PetscErrorCode Square(Fuzz *f)
 {

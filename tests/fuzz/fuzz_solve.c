@@ -80,33 +80,10 @@ static PetscErrorCode Factor(Fuzz *f, MatFactorType how)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LU(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Factor(f, MAT_FACTOR_LU));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ILU(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Factor(f, MAT_FACTOR_ILU));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Cholesky(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Factor(f, MAT_FACTOR_CHOLESKY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ICC(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(Factor(f, MAT_FACTOR_ICC));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode LU(Fuzz *f) { return Factor(f, MAT_FACTOR_LU); }
+static PetscErrorCode ILU(Fuzz *f) { return Factor(f, MAT_FACTOR_ILU); }
+static PetscErrorCode Cholesky(Fuzz *f) { return Factor(f, MAT_FACTOR_CHOLESKY); }
+static PetscErrorCode ICC(Fuzz *f) { return Factor(f, MAT_FACTOR_ICC); }
 
 /* Settings of a preconditioner, beginning with its name. Those marked work on one process only. */
 static const struct {

@@ -3,12 +3,7 @@
 */
 #include "fuzz.h"
 
-static PetscErrorCode TransposeInPlace(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatTranspose(f->A, MAT_INPLACE_MATRIX, &f->A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode TransposeInPlace(Fuzz *f) { return MatTranspose(f->A, MAT_INPLACE_MATRIX, &f->A); }
 
 static PetscErrorCode TransposeReuse(Fuzz *f)
 {

@@ -3,19 +3,8 @@
 */
 #include "fuzz.h"
 
-static PetscErrorCode Scale(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatScale(f->A, FuzzFactor(f)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Shift(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatShift(f->A, 1.5 * FuzzFactor(f)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode Scale(Fuzz *f) { return MatScale(f->A, FuzzFactor(f)); }
+static PetscErrorCode Shift(Fuzz *f) { return MatShift(f->A, 1.5 * FuzzFactor(f)); }
 
 static PetscErrorCode DiagonalScale(Fuzz *f)
 {
@@ -30,12 +19,7 @@ static PetscErrorCode DiagonalScale(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ZeroEntries(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatZeroEntries(f->A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode ZeroEntries(Fuzz *f) { return MatZeroEntries(f->A); }
 
 /* A few short runs of columns. Rows of other processes take part only in sums, which do not depend on the order. */
 static PetscErrorCode SetValues(Fuzz *f)
@@ -101,12 +85,7 @@ static PetscErrorCode Assemble(Fuzz *f)
 }
 
 /* Other values for all of a random pattern, which has new nonzeros */
-static PetscErrorCode Fill(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(FuzzFill(f, f->A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode Fill(Fuzz *f) { return FuzzFill(f, f->A); }
 
 static PetscErrorCode SetBlocked(Fuzz *f)
 {
@@ -197,19 +176,8 @@ static PetscErrorCode ZeroSome(Fuzz *f, PetscBool columns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ZeroRows(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(ZeroSome(f, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ZeroRowsColumns(Fuzz *f)
-{
-  PetscFunctionBeginUser;
-  PetscCall(ZeroSome(f, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode ZeroRows(Fuzz *f) { return ZeroSome(f, PETSC_FALSE); }
+static PetscErrorCode ZeroRowsColumns(Fuzz *f) { return ZeroSome(f, PETSC_TRUE); }
 
 static PetscErrorCode RealPart(Fuzz *f)
 {

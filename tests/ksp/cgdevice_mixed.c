@@ -8,12 +8,7 @@ static const char help[] = "Tests KSPCGDEVICE in mixed precision.\n";
 
 enum { DENSE_ROWS = 24 };
 
-static PetscErrorCode Mixed(KSP ksp)
-{
-  PetscFunctionBeginUser;
-  PetscCall(KSPCGDeviceSetPrecision(ksp, KSP_CGDEVICE_MIXED));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode Mixed(KSP ksp) { return KSPCGDeviceSetPrecision(ksp, KSP_CGDEVICE_MIXED); }
 
 /* |b - A x| / |b| */
 static PetscErrorCode TrueResidual(Mat A, Vec x, PetscReal *relative)

@@ -84,6 +84,9 @@ PetscErrorCode ConfCreatePlain(Conf *c, Mat *A);
 PetscErrorCode ConfSetValues(Conf *c, Mat A, uint64_t seed);
 /* Row i: its number of columns, in buffers of N entries */
 PetscErrorCode ConfRow(Conf *c, PetscInt i, uint64_t seed, PetscInt *count, PetscInt *col, PetscScalar *value);
+/* The entries of this process's rows, each twice; every fifth copy is switched off by a negative row. Entries of the
+   next process's first row come along, so that there is something to send. The caller frees by PetscFree2(). */
+PetscErrorCode ConfCoordinates(Conf *c, PetscCount *count, PetscInt **rows, PetscInt **cols);
 /* A vector of small integers that depend on the global position and on seed */
 PetscErrorCode ConfSetVec(Vec x, uint64_t seed);
 /* x with the layout of A's columns, y with that of its rows; either may be NULL */

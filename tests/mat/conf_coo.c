@@ -3,9 +3,7 @@
 */
 #include "conf.h"
 
-/* The entries of this process's rows, each twice; every fifth copy is switched off by a negative row. Entries of the
-   next process's first row come along, so that there is something to send. */
-static PetscErrorCode Coordinates(Conf *c, PetscCount *count, PetscInt **rows, PetscInt **cols)
+PetscErrorCode ConfCoordinates(Conf *c, PetscCount *count, PetscInt **rows, PetscInt **cols)
 {
   PetscInt    *col, found, last = PetscMin(c->row_start + c->m + 1, c->M);
   PetscScalar *value;
@@ -54,7 +52,7 @@ static PetscErrorCode FromCOO(Conf *c)
   PetscCall(ConfName(c, c->base, type));
   PetscCall(ConfCreateEmpty(c, &A));
   PetscCall(MatSetType(A, type));
-  PetscCall(Coordinates(c, &count, &rows, &cols));
+  PetscCall(ConfCoordinates(c, &count, &rows, &cols));
   PetscCall(MatSetPreallocationCOO(A, count, rows, cols));
   PetscCall(PetscFree2(rows, cols));
   PetscCall(SetCOO(A, count, 1, INSERT_VALUES));
@@ -78,7 +76,7 @@ static PetscErrorCode COOAfterSetValues(Conf *c)
 
   PetscFunctionBeginUser;
   PetscCall(ConfCreate(c, &A));
-  PetscCall(Coordinates(c, &count, &rows, &cols));
+  PetscCall(ConfCoordinates(c, &count, &rows, &cols));
   PetscCall(MatSetPreallocationCOO(A, count, rows, cols));
   PetscCall(PetscFree2(rows, cols));
   PetscCall(SetCOO(A, count, 4, INSERT_VALUES));

@@ -113,30 +113,16 @@ static PetscErrorCode SetCOOFromDevice(Conf *c, Mat A, PetscCount count, uint64_
 
 static PetscErrorCode DeviceCOO(Conf *c)
 {
-  Mat          A, B;
-  PetscCount   count = 0;
-  PetscInt    *rows, *cols, *col, found;
-  PetscScalar *value;
-  char         type[CONF_TYPE_MAX];
+  Mat        A, B;
+  PetscCount count;
+  PetscInt  *rows, *cols;
+  char       type[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc2(c->N, &col, c->N, &value));
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass) PetscCall(PetscMalloc2(count, &rows, count, &cols));
-    count = 0;
-    for (PetscInt i = c->row_start; i < c->row_start + c->m; i++) {
-      PetscCall(ConfRow(c, i, 0, &found, col, value));
-      for (PetscInt k = 0; k < found; k++, count++) {
-        if (!pass) continue;
-        rows[count] = i;
-        cols[count] = col[found - 1 - k];
-      }
-    }
-  }
-  PetscCall(PetscFree2(col, value));
   PetscCall(ConfName(c, c->base, type));
   PetscCall(ConfCreateEmpty(c, &A));
   PetscCall(MatSetType(A, type));
+  PetscCall(ConfCoordinates(c, &count, &rows, &cols));
   PetscCall(MatSetPreallocationCOO(A, count, rows, cols));
   PetscCall(PetscFree2(rows, cols));
   PetscCall(SetCOOFromDevice(c, A, count, 31, INSERT_VALUES));

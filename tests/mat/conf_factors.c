@@ -69,33 +69,10 @@ static PetscErrorCode FactorAndSolve(Conf *c, MatFactorType how, const char *wha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LU(Conf *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(FactorAndSolve(c, MAT_FACTOR_LU, "LU"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ILU(Conf *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(FactorAndSolve(c, MAT_FACTOR_ILU, "ILU"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Cholesky(Conf *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(FactorAndSolve(c, MAT_FACTOR_CHOLESKY, "Cholesky"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ICC(Conf *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(FactorAndSolve(c, MAT_FACTOR_ICC, "ICC"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode LU(Conf *c) { return FactorAndSolve(c, MAT_FACTOR_LU, "LU"); }
+static PetscErrorCode ILU(Conf *c) { return FactorAndSolve(c, MAT_FACTOR_ILU, "ILU"); }
+static PetscErrorCode Cholesky(Conf *c) { return FactorAndSolve(c, MAT_FACTOR_CHOLESKY, "Cholesky"); }
+static PetscErrorCode ICC(Conf *c) { return FactorAndSolve(c, MAT_FACTOR_ICC, "ICC"); }
 
 /* The factor takes the matrix's own header */
 static PetscErrorCode LUInPlace(Conf *c)

@@ -120,12 +120,7 @@ const char *DispatchOutcome(const Trial *t)
   return text;
 }
 
-static PetscErrorCode MakeMaij(Mat A, Mat *B)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateMAIJ(A, 2, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode MakeMaij(Mat A, Mat *B) { return MatCreateMAIJ(A, 2, B); }
 
 /* The n x n matrix that has A twice on its diagonal */
 static PetscErrorCode MakeNest(Mat A, Mat *B)
@@ -161,7 +156,6 @@ static PetscErrorCode Wrap(Mat A, PetscErrorCode (*create)(Mat, Mat *), Mat *B)
 }
 
 static PetscErrorCode MakeTransposed(Mat A, Mat *B) { return Wrap(A, MatCreateTranspose, B); }
-
 static PetscErrorCode MakeNormal(Mat A, Mat *B) { return Wrap(A, MatCreateNormal, B); }
 
 static PetscErrorCode MakeComposite(Mat A, Mat *B)

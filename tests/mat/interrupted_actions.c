@@ -1,26 +1,9 @@
 /* interrupted_actions.c - what mat_interrupted.c interrupts. */
 #include "mat_interrupted.h"
 
-static PetscErrorCode Mult(InterruptedCase *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatMult(c->A, c->x, c->y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MultTranspose(InterruptedCase *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatMultTranspose(c->A, c->x, c->y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Diagonal(InterruptedCase *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatGetDiagonal(c->A, c->y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode Mult(InterruptedCase *c) { return MatMult(c->A, c->x, c->y); }
+static PetscErrorCode MultTranspose(InterruptedCase *c) { return MatMultTranspose(c->A, c->x, c->y); }
+static PetscErrorCode Diagonal(InterruptedCase *c) { return MatGetDiagonal(c->A, c->y); }
 
 /* A plan for both products, and then values that it does not have */
 static PetscErrorCode NewValues(InterruptedCase *c)
@@ -36,33 +19,10 @@ static PetscErrorCode NewValues(InterruptedCase *c)
 
 /* ---- changes of values, with a plan that follows them on a GPU ---- */
 
-static PetscErrorCode Scale(InterruptedCase *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatScale(c->A, 3));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DiagonalScale(InterruptedCase *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatDiagonalScale(c->A, c->x, c->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Shift(InterruptedCase *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatShift(c->A, 0.5));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Copy(InterruptedCase *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCopy(c->other, c->A, SAME_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode Scale(InterruptedCase *c) { return MatScale(c->A, 3); }
+static PetscErrorCode DiagonalScale(InterruptedCase *c) { return MatDiagonalScale(c->A, c->x, c->x); }
+static PetscErrorCode Shift(InterruptedCase *c) { return MatShift(c->A, 0.5); }
+static PetscErrorCode Copy(InterruptedCase *c) { return MatCopy(c->other, c->A, SAME_NONZERO_PATTERN); }
 
 /* ---- products of matrices ---- */
 
@@ -93,12 +53,7 @@ static PetscErrorCode ProductOfOldValues(InterruptedCase *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ProductNumeric(InterruptedCase *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatProductNumeric(c->result));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode ProductNumeric(InterruptedCase *c) { return MatProductNumeric(c->result); }
 
 const InterruptedAction interrupted_actions[] = {
     {"MatMult()", NULL, Mult, PETSC_FALSE, FAULT_HOST},

@@ -73,12 +73,7 @@ static PetscErrorCode NotFinite(Mat A, Mat other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddSame(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatAXPY(A, 2, other, SAME_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode AddSame(Mat A, Mat other) { return MatAXPY(A, 2, other, SAME_NONZERO_PATTERN); }
 
 /* The other has fewer nonzeros where its diagonal is not full */
 static PetscErrorCode AddSubset(Mat A, Mat other)
@@ -89,12 +84,7 @@ static PetscErrorCode AddSubset(Mat A, Mat other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddDifferent(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatAXPY(A, 2, other, DIFFERENT_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode AddDifferent(Mat A, Mat other) { return MatAXPY(A, 2, other, DIFFERENT_NONZERO_PATTERN); }
 
 static PetscErrorCode Copy(Mat A, Mat other)
 {
