@@ -30,7 +30,7 @@ HOST, DEVICE = "SPMV_HOST", "SPMV_DEVICE"
 CACHE_LINE = 64
 
 GPU_FILES = ["h200-spmv", "h200-spmv-longrows", "h200-shapes"]
-GPU_CONVERSIONS = "h200-auto"  # of a matrix that lies on the host, by the first products of PETSc's types and ours
+GPU_UPLOADS = "h200-auto"
 GPU_KERNELS = {"cusparse_csr_alg1": "csr", "rbp:format=packed": "rbp", "rbp": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
 
 # The speed of each machine, by which its measurements become comparable: bytes per second from memory and from the caches, and
@@ -93,8 +93,9 @@ def case(source, group, matrix, machine, sizes):
 
 def gpu_record(r, csr_bytes):
     facts = r.get("facts", {})
+    conversion = r.get("conversion", {}).get("device_with_host_pattern")  # PETSc keeps a copy of the pattern on the host
     return {"seconds": 1e-6 * r["us"], "accepted": r.get("accepted", True), "bytes": facts.get("predicted_bytes", csr_bytes),
-            "work_bytes": facts.get("work_bytes", 0), "facts": dict.fromkeys(FACTS, 0)}
+            "work_bytes": facts.get("work_bytes", 0), "facts": dict.fromkeys(FACTS, 0), "convert": 1e-6 * conversion["us"] if conversion else 0}
 
 
 def gpu_cases():
@@ -113,13 +114,14 @@ def gpu_cases():
     return cases
 
 
-def gpu_conversions():
-    """Format, sizes and seconds. The first products of a file include the conversion."""
-    for m in read(GPU_CONVERSIONS)["matrices"]:
+def gpu_upload():
+    """Seconds that a byte of a pattern takes from the host to the GPU, by the first products of PETSc's CSR there: each product less"""
+    first = []
+    for m in read(GPU_UPLOADS)["matrices"]:
         named = m["named"]
-        for r in named["records"]:
-            sizes = {"rows": named["rows"], "nnz": named["nnz"]}
-            yield {"aijcusparse": "csr"}.get(r["type"], r["type"].removeprefix("aij")), sizes, 1e-6 * (r["first_us"] - named["first"] * r["us"])
+        csr = next(r for r in named["records"] if r["type"] == "aijcusparse")
+        first.append((12 * named["nnz"] + 4 * named["rows"], 1e-6 * (csr["first_us"] - named["first"] * csr["us"])))
+    return least_squares([[1 / seconds, size / seconds] for size, seconds in first])[1]
 
 
 def group_of(matrix):
@@ -191,12 +193,11 @@ def least_squares(rows, sweeps=20000):
 def fit(cases, space):
     """The coefficients of every format, in multiples of the speed of a machine"""
     result = {}
+    per_byte = gpu_upload() if space == DEVICE else 0.0  # a conversion on a GPU begins with a copy of the pattern
     for name in FORMATS:
         with_it = [(workload(c, f), c["machine"], f) for c in cases for n, f in c["formats"].items() if n == name]
         products = [(w, m, f["seconds"]) for w, m, f in with_it]
-        conversions = [(w, m, f["convert"]) for w, m, f in with_it if f.get("convert")]
-        if space == DEVICE:
-            conversions = [(w, REFERENCE[DEVICE], seconds) for n, w, seconds in gpu_conversions() if n == name]
+        conversions = [(w, m, f["convert"] + per_byte * 4 * (w["rows"] + w["nnz"])) for w, m, f in with_it if f.get("convert") or per_byte]
         result[name] = dict.fromkeys([*TERMS, *CONVERSION], 0.0)
         for terms, measured in ((TERMS, products), (CONVERSION, conversions)):
             used = [t for t in terms if t in USED[space]]
