@@ -40,6 +40,18 @@ PetscErrorCode AIJFmtCandidateText(const AIJFmtChoice *choice, int i, char text[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode AIJFmtChoiceInfo(Mat A, const AIJFmtChoice *choice)
+{
+  char text[2 * SPMV_MESSAGE_MAX];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < choice->count; i++) {
+    PetscCall(AIJFmtCandidateText(choice, i, text, sizeof text));
+    PetscCall(PetscInfo(A, "%s\n", text));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Products of the parent type are an alternative to a plan on the GPU only if they run there too */
 static PetscErrorCode ParentReason(const Mat_AIJFmt *s, char reason[SPMV_MESSAGE_MAX])
 {
@@ -198,12 +210,7 @@ static PetscErrorCode Choose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   if (!parent_first) PetscCall(AIJFmtChoiceSearch(s, &key->pattern, AIJFmtWorthByPrediction, &best));
   AIJFmtChooseCandidate(choice, best);
   choice->valid = PETSC_TRUE;
-  for (int i = 0; i < choice->count; i++) {
-    char text[2 * SPMV_MESSAGE_MAX];
-
-    PetscCall(AIJFmtCandidateText(choice, i, text, sizeof text));
-    PetscCall(PetscInfo(A, "%s\n", text));
-  }
+  PetscCall(AIJFmtChoiceInfo(A, choice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,19 +240,21 @@ PetscErrorCode AIJFmtChoiceForget(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   if (!s->choice) PetscFunctionReturn(PETSC_SUCCESS);
+  s->choice->valid = s->choice->trial = PETSC_FALSE;
   PetscCall(AIJFmtChoiceAnalysisClear(s));
   (void)AIJFmtTrialAsideFree(s);
-  s->choice->valid = s->choice->trial = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Frees the analysis, and the pattern on the GPU unless a trial goes on */
 PetscErrorCode AIJFmtChoiceAnalysisClear(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   if (!s->choice) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->choice->analyzed) spmv_analysis_clear(&s->choice->analysis, &s->exec);
+  s->choice->analyzed = 0;
+  if (s->choice->trial) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_exec_free(&s->exec, SPMV_DEVICE, s->choice->on_gpu);
-  s->choice->analyzed        = 0;
   s->choice->on_gpu          = NULL;
   s->choice->pattern.row_ptr = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -268,6 +268,7 @@ PETSC_INTERN PetscErrorCode     AIJFmtChoiceAnalysisClear(Mat_AIJFmt *);
 PETSC_INTERN PetscBool          AIJFmtWorthByPrediction(const AIJFmtChoice *, int, double *);
 PETSC_INTERN void               AIJFmtChooseCandidate(AIJFmtChoice *, int);
 PETSC_INTERN PetscErrorCode     AIJFmtCandidateText(const AIJFmtChoice *, int, char[], size_t);
+PETSC_INTERN PetscErrorCode     AIJFmtChoiceInfo(Mat, const AIJFmtChoice *);
 
 /* trial.c */
 PETSC_INTERN PetscBool      AIJFmtHasTrial(const Mat_AIJFmt *);

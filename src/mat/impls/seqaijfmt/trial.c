@@ -37,7 +37,8 @@ void AIJFmtTrialStart(Mat_AIJFmt *s, PetscBool *parent_first)
   c->conversions    = *parent_first ? 0 : 1;
 }
 
-/* The candidate that is fastest so far: the one that is predicted to be, unless another one is measurably faster */
+/* The candidate that is fastest so far: the one that is predicted to be, unless another one is measurably faster. No
+   format that has been slower than the parent type, by however little. */
 static int Fastest(const AIJFmtChoice *c)
 {
   const double clock = c->space == SPMV_DEVICE ? DEVICE_CLOCK : 0;
@@ -48,7 +49,9 @@ static int Fastest(const AIJFmtChoice *c)
         (best < 0 || c->candidate[i].predicted.product < c->candidate[best].predicted.product))
       best = i;
   for (int i = 0; i < c->count; i++)
-    if (c->candidate[i].measured > 0 && c->candidate[i].measured + clock < c->candidate[best].measured) best = i;
+    if (c->candidate[i].measured > 0 &&
+        c->candidate[i].measured + (i == 0 || best == 0 ? 0 : clock) < c->candidate[best].measured)
+      best = i;
   return best;
 }
 
@@ -141,8 +144,9 @@ PetscErrorCode AIJFmtTrialSettle(Mat A, Mat_AIJFmt *s, Vec x)
   if (c->conversions == 0) PetscCall(Search(A, s, best < 0 ? AIJFmtWorthByPrediction : WorthByTrial, &untried));
   if (untried || best < 0) best = untried ? untried : c->chosen;
   c->trial = PETSC_FALSE;
-  PetscCall(PetscInfo(A, "trial: %s stays\n", best ? c->candidate[best].format->name : "the parent type"));
   PetscCall(Change(A, s, x, best));
+  PetscCall(PetscInfo(A, "trial: %s stays\n", best ? c->candidate[best].format->name : "the parent type"));
+  PetscCall(AIJFmtChoiceInfo(A, c));
   (void)AIJFmtTrialAsideFree(s);
   PetscCall(AIJFmtChoiceAnalysisClear(s));
   PetscFunctionReturn(PETSC_SUCCESS);
