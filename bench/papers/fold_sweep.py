@@ -3,7 +3,6 @@
 
     spmv_bench --set default --formats $(bench/papers/fold_sweep.py --formats) --out sweep.json
     bench/papers/fold_sweep.py sweep.json [more.json ...]                    one line per matrix
-    bench/papers/fold_sweep.py sweep.json --images docs/img                  and docs/img/fold-sweep.svg (matplotlib)
 
 For each matrix: the fastest (q, r) and its time; the automatic choice and its time over the fastest; the authors' table
 (uniform, q = 1.5); the tables without folding (sliced and uniform); and the fastest of cuSPARSE. Every number comes from
@@ -81,45 +80,10 @@ def print_table(times, peers):
     return slow
 
 
-def draw(times, folder):
-    """Time over that of the automatic choice, against q, a line for each r."""
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("fold_sweep.py: --images needs matplotlib")
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    shown = [m for m, by_kernel in times.items() if AUTOMATIC in by_kernel and fastest(by_kernel)[0]]
-    if not shown:
-        sys.exit("fold_sweep.py: no matrix with a sweep")
-    columns = min(3, len(shown))
-    rows = -(-len(shown) // columns)
-    figure, axes = pyplot.subplots(rows, columns, figsize=(4 * columns, 2.6 * rows), squeeze=False)
-    for axis, matrix in zip(axes.flat, shown):
-        by_kernel = times[matrix]
-        for r in R:
-            points = [(q, by_kernel[name_of(q, r)] / by_kernel[AUTOMATIC]) for q in Q if name_of(q, r) in by_kernel]
-            axis.plot([q for q, _ in points], [y for _, y in points], marker=".", label=f"r = {r:g}")
-        axis.axhline(1, color="black", linewidth=0.8)
-        axis.set_title(matrix, fontsize=9)
-        axis.set_xlabel("q", fontsize=8)
-        axis.set_ylabel("time / automatic", fontsize=8)
-        axis.tick_params(labelsize=7)
-    for axis in list(axes.flat)[len(shown):]:
-        axis.axis("off")
-    axes.flat[0].legend(fontsize=7)
-    figure.tight_layout()
-    path = Path(folder) / "fold-sweep.svg"
-    figure.savefig(path, metadata={"Date": None})
-    print(f"wrote {path}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="*", help="result files of spmv_bench")
     parser.add_argument("--formats", action="store_true", help="print the list for spmv_bench --formats")
-    parser.add_argument("--images", help="folder for fold-sweep.svg")
     options = parser.parse_args()
     if options.formats:
         print(",".join([AUTOMATIC, UNFOLDED, PUBLISHED, ELL] + list(grid())))
@@ -128,8 +92,6 @@ def main():
         parser.error("result files, or --formats")
     times, peers = read(options.results)
     slow = print_table(times, peers)
-    if options.images:
-        draw(times, options.images)
     if slow:
         sys.exit("fold_sweep.py: more than 3% from the fastest (q, r): " + ", ".join(slow))
 
