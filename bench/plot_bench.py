@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
-KERNELS = "rbp:format=packed,fold,crsv,codsell"
+KERNELS = "rbp,fold,crsv,codsell"
 HERE = Path(__file__).resolve().parent
 FAMILY = re.compile(r'SPMV_FAMILY\((\w+),\s*"[^"]*",\s*"([^"]*)"')
 SMALL, LARGE = 60e6, 300e6  # bytes as CSR: a table has the smaller matrices first
@@ -46,7 +46,7 @@ class Results:
         self.names = known_names()
         for path in paths:
             try:
-                content = json.loads(Path(path).read_text())
+                content = json.loads(Path(path).read_text().replace("rbp:format=packed", "rbp"))  # older files have that name
             except (OSError, ValueError) as error:
                 fail(f"{path}: {error}")
             if content.get("schema") != 1:

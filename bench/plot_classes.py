@@ -56,7 +56,7 @@ def dot(panel, machine, matrix, rivals, ours):
 
 def dots_of_spmv_bench(content):
     """Kernels against those of cuSPARSE. A format with several settings counts with its default one, as in the tables."""
-    header, kinds = content["header"], {"rbp:format=packed": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
+    header, kinds = content["header"], {"rbp": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
     found = []
     for matrix in content["matrices"]:
         records = [r for r in content["records"] if r["matrix"] == matrix["name"] and r.get("ok")]
@@ -111,7 +111,7 @@ def dots_of_host_bench(content):
 
 def dots_of(path):
     try:
-        content = json.loads(Path(path).read_text())
+        content = json.loads(Path(path).read_text().replace("rbp:format=packed", "rbp"))  # older files have that name
     except (OSError, ValueError) as error:
         fail(f"{path}: {error}")
     if content.get("program") == "host_bench":

@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 
   PetscCall(AssemblePoisson(PETSC_COMM_WORLD, n, MATAIJ, &A));
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &P));
-  PetscCall(MatAIJFmtSetOption(P, "decline", "false")); /* pack even if the analysis says that it does not pay */
+  PetscCall(MatAIJFmtSetOption(P, "decline", "false")); /* pack even if CSR would take fewer bytes */
   PetscCall(Solve(A, &iterations[0], &error[0]));
   PetscCall(Solve(P, &iterations[1], &error[1]));
   PetscCall(MatAIJFmtGetInfo(P, &info));

@@ -56,8 +56,8 @@ struct KernelMaker {
 
 std::vector<KernelMaker> cusparse_peers();
 
-/* Formats of the registry: each text is name[:option=value...]; none means all with device capability and every choice
-   of an option named "format". convert_once: one conversion, from the device, instead of several from each source.
+/* Formats of the registry: each text is name[:option=value...]; none means all of them.
+   convert_once: one conversion, from the device, instead of several from each source.
    Throws std::runtime_error for an unknown name or option. */
 std::vector<KernelMaker> own_formats(const std::vector<std::string> &texts, bool convert_once);
 

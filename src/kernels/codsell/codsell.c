@@ -91,7 +91,7 @@ static const SpmvSlots host_slots = {
 
    The type pays where rows have the same pattern again and again, relative to their own index: stencils, and finite
    elements on structured meshes. Each slice of the matrix has its positions in the form that takes fewest bytes, so it
-   works for every matrix. Where the layout would not be smaller than the plain one, the products are those of `MATAIJ`,
+   works for every matrix. Where the layout would be larger than the plain one, the products are those of `MATAIJ`,
    and the view gives the reason.
 
    Source: S. Murakami, a storage format with dictionary compression of nonzero positions for sparse matrix-vector

@@ -128,7 +128,7 @@ const SpmvSlots rbp_packed_slots = {
    matrices as one.
 
    The type pays for matrices of finite elements, above all with several degrees of freedom per node. Where the packed
-   layout would not be smaller than the plain one, the products are those of `MATAIJ`, and the view gives the reason.
+   layout would be larger than the plain one, the products are those of `MATAIJ`, and the view gives the reason.
 
    Source: T. Kawamura, K. Yoneda, T. Iwamura, M. Watanabe and Y. Inoguchi, a compression scheme of sparse matrices for
    high-precision numerical simulations on site by GPUs. The layout `packed` is not part of it.

@@ -53,7 +53,7 @@ typedef struct {
 SpmvStatus rbp_count_runs(const SpmvPattern *, int64_t min_run, RbpCounts *);
 SpmvStatus rbp_count_groups(const SpmvPattern *, int max_group, RbpGroupCounts *);
 
-/* Print "format: packed, min_run: 2", and how many runs and singles there are */
+/* Print "layout: packed, min_run: 2", and how many runs and singles there are */
 void rbp_view_format(const SpmvPlan *, SpmvPrint, void *ctx);
 void rbp_view_counts(const RbpCounts *, SpmvPrint, void *ctx);
 

@@ -1,6 +1,6 @@
 /*
-  rbp_analyze.c - what a pattern holds for Row Block Packing: runs and groups of rows; the decision and the lines of a
-  view that come from them. It reads no values and allocates nothing.
+  rbp_analyze.c - what a pattern holds for Row Block Packing: runs and groups of rows; and the lines of a view that
+  come from them. It reads no values and allocates nothing.
 */
 #include "rbp.h"
 #include <stdio.h>
@@ -61,8 +61,8 @@ void rbp_view_format(const SpmvPlan *plan, SpmvPrint print, void *ctx)
   const char *name = plan->format->options[RBP_OPTION_LAYOUT].choices[rbp_layout_of(&plan->options)];
   char        line[SPMV_MESSAGE_MAX];
 
-  if (plan->space == SPMV_DEVICE) snprintf(line, sizeof line, "format: %s, on the device", name);
-  else snprintf(line, sizeof line, "format: %s, min_run: %lld", name, (long long)rbp_min_run_of(&plan->options));
+  if (plan->space == SPMV_DEVICE) snprintf(line, sizeof line, "layout: %s, on the device", name);
+  else snprintf(line, sizeof line, "layout: %s, min_run: %lld", name, (long long)rbp_min_run_of(&plan->options));
   print(ctx, line);
 }
 

@@ -1,5 +1,5 @@
-/* Tests of format rbp: its arrays by hand, its counts and decisions, and products over windows, tails and wide slices.
- */
+/* Tests of format rbp: its arrays by hand, its counts, absurd padding, and products over windows, tails and wide
+   slices. */
 #include "unit.h"
 #include "unit_plan.h"
 #include "cases.h"

@@ -315,9 +315,9 @@ PetscErrorCode MatAIJAutoGetFormat(Mat A, const char *format[])
    and on whether products run on the host or on the GPU: it is the same in every run and on every machine.
    `-mat_view ::ascii_info` and `-info` list all candidates with their times.
 
-   With `-mat_aijauto_trial` the parent type does the first products, and then each format that can pay for its
-   conversion; the fastest stays. Since the choice then depends on measured times, results may differ in the last bits
-   from one run to the next.
+   With `-mat_aijauto_trial` the parent type does the first products, and then each of at most two formats that can pay
+   for their conversion; the fastest stays. Since the choice then depends on measured times, results may differ in the
+   last bits from one run to the next.
 
    The choice holds until the pattern changes; new values change nothing. The formats have their default options; name
    the type to set others. The pages docs/choosing.md and docs/options/aijauto.md say more.

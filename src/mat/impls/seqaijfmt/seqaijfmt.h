@@ -5,7 +5,7 @@
   MATMPIAIJ whose two blocks are of type seqaij<format>. All else is the parent type. The flow:
 
     register.c -> create.c (parent made, state composed, products replaced) -> options.c
-    first product: mult.c -> sync.c (the only caller of analyze, build and update_values) -> stage.c -> slot mult
+    first product: mult.c -> sync.c (the only caller of build and update_values) -> stage.c -> slot mult
 
   The state lies in a container composed on the Mat: A->data and A->spptr belong to the parent type.
 */
@@ -133,7 +133,7 @@ struct Mat_AIJFmt {
   char        reason[SPMV_MESSAGE_MAX];           /* why the parent type does the products; "" if it does not */
   char        space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
   char        transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
-  char        values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or are not although asked for */
+  char        values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or have no room there */
   PetscBool   keeps_host;   /* PETSc reads values on the host without asking for them: they are always current there */
   PetscInt    host_changes; /* changes of the plan that followed those of the host, since the values were packed */
   PetscBool   device_csr;   /* the CUDA parent has made its CSR on the device */

@@ -1,6 +1,6 @@
 /*
-  sync.c - brings the plan of a matrix up to date with its CSR arrays; the only caller of analyze, build and
-  update_values for it.
+  sync.c - brings the plan of a matrix up to date with its CSR arrays; the only caller of build and update_values for
+  it. choose.c calls analyze, too.
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: update_values
