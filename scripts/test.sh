@@ -19,7 +19,7 @@ if [[ ${1:-} == --full ]]; then
   shift
 fi
 [[ -n ${PETSC_DIR:-} ]] || groups+=(python)
-say "What is missing is installed, everything is built, and the tests that need no GPU run: all of it 13 minutes with two cores."
+say "What is missing is installed, everything is built, and the tests that need no GPU run: all of it 10 minutes with two cores."
 "$root/scripts/install-deps.sh" "${groups[@]}"
 allow_open_mpi_anywhere
 
