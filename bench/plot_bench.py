@@ -38,6 +38,14 @@ def known_names():
         fail(str(error))
 
 
+def read_results(path):
+    """A file of results. In older ones the name of rbp is longer."""
+    try:
+        return json.loads(Path(path).read_text().replace("rbp:format=packed", "rbp"))
+    except (OSError, ValueError) as error:
+        fail(f"{path}: {error}")
+
+
 class Results:
     """Records by (matrix, kernel), matrices in the order of the files, and the header of the last file."""
 
@@ -45,10 +53,7 @@ class Results:
         self.header, self.matrices, self.records = {}, {}, {}
         self.names = known_names()
         for path in paths:
-            try:
-                content = json.loads(Path(path).read_text().replace("rbp:format=packed", "rbp"))  # older files have that name
-            except (OSError, ValueError) as error:
-                fail(f"{path}: {error}")
+            content = read_results(path)
             if content.get("schema") != 1:
                 fail(f"{path}: not a result file of spmv_bench (schema {content.get('schema')})")
             self.header = content["header"]

@@ -10,13 +10,12 @@ types of PETSc, on a GPU or on as many processes as the file says, host_bench wi
 GPUs are left out, for docs/gpu-aware-mpi.md has them, and so are matrices of no class, such as the control longrows_even.
 """
 import argparse
-import json
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
 from fit_model import SAME_FAMILY
-from plot_bench import draw, fail, known_names
+from plot_bench import draw, fail, known_names, read_results
 
 RESULTS = Path(__file__).resolve().parent / "results"
 COMMITTED = ["h200-spmv.json", "h200-petsc.json", "h200-solve.json", "h200-mpi.json",
@@ -110,10 +109,7 @@ def dots_of_host_bench(content):
 
 
 def dots_of(path):
-    try:
-        content = json.loads(Path(path).read_text().replace("rbp:format=packed", "rbp"))  # older files have that name
-    except (OSError, ValueError) as error:
-        fail(f"{path}: {error}")
+    content = read_results(path)
     if content.get("program") == "host_bench":
         return dots_of_host_bench(content)
     if "setups" in content:

@@ -31,6 +31,9 @@ typedef struct {
    bench/fit_model.py reads it here. */
 #define SPMV_PREDICT_MARGIN 1.05
 
+/* Products for which a conversion must pay where nothing else is known: two or three solves by a Krylov method */
+#define SPMV_PREDICT_PRODUCTS 500
+
 /* The baseline: PETSc's aij on the host, CSR of cuSPARSE on the GPU */
 #define SPMV_BASELINE_CSR "csr"
 

@@ -19,12 +19,11 @@
 #include <stdio.h>
 
 enum {
-  ADVICE_BLOCK_MAX = 8,   /* the largest block size that is looked for */
-  ADVICE_LENGTHS   = 66,  /* classes of row lengths: 0, 1, 2, 3 to 4, 5 to 8, and so on */
-  ADVICE_CELLS     = 64,  /* along a side of the picture */
-  ADVICE_ROWS_MAX  = 16,  /* types in a table */
-  ADVICE_PRODUCTS  = 500, /* for which a conversion must pay, as for aijauto at first */
-  ADVICE_TYPE_MAX  = 32   /* bytes of the name of a type */
+  ADVICE_BLOCK_MAX = 8,  /* the largest block size that is looked for */
+  ADVICE_LENGTHS   = 66, /* classes of row lengths: 0, 1, 2, 3 to 4, 5 to 8, and so on */
+  ADVICE_CELLS     = 64, /* along a side of the picture */
+  ADVICE_ROWS_MAX  = 16, /* types in a table */
+  ADVICE_TYPE_MAX  = 32  /* bytes of the name of a type */
 };
 
 /* Where products may be done */

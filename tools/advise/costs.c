@@ -54,15 +54,14 @@ static PetscErrorCode Analyze(AdviceCost *cost, const SpmvPattern *pattern, cons
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode AddBlock(AdviceCost *cost, const SpmvPattern *pattern, const AdvicePlace *place)
+static PetscErrorCode AddBlock(AdviceCost *cost, const SpmvPattern *pattern, const AdvicePlace *place,
+                               const SpmvPatternFacts *facts)
 {
-  SpmvPatternFacts facts = {0};
-  SpmvPrediction   predicted;
-  SpmvWorkload     work;
+  SpmvPrediction predicted;
+  SpmvWorkload   work;
 
   PetscFunctionBegin;
-  if (place->space == SPMV_HOST) spmv_pattern_facts(pattern, &facts);
-  PetscCall(Analyze(cost, pattern, place, &facts, &work));
+  PetscCall(Analyze(cost, pattern, place, facts, &work));
   if (!spmv_predict(&work, &predicted)) predicted.product = INFINITY; /* not known; a sum or a maximum keeps it */
   cost->blocks++;
   cost->bytes += (double)work.bytes;
@@ -131,17 +130,21 @@ static PetscErrorCode PatternRestore(Mat block, SpmvPattern *pattern)
 /* Collective. The blocks of a parallel matrix that have no nonzeros are left out. */
 PetscErrorCode AdvicePredict(Mat A, Advice *advice)
 {
-  MPI_Comm    comm     = PetscObjectComm((PetscObject)A);
-  Mat         block[2] = {A, NULL};
-  const int   blocks   = advice->parallel ? 2 : 1;
-  SpmvPattern pattern[2];
-  int         devices = spmv_device_count(NULL) > 0;
+  MPI_Comm         comm     = PetscObjectComm((PetscObject)A);
+  Mat              block[2] = {A, NULL};
+  const int        blocks   = advice->parallel ? 2 : 1;
+  SpmvPattern      pattern[2];
+  SpmvPatternFacts facts[2];
+  int              devices = spmv_device_count(NULL) > 0;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &devices, 1, MPI_INT, MPI_MIN, comm));
   advice->count = PetscMin(spmv_format_count() + 1, ADVICE_ROWS_MAX);
   if (advice->parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
-  for (int b = 0; b < blocks; b++) PetscCall(PatternGet(block[b], &pattern[b]));
+  for (int b = 0; b < blocks; b++) {
+    PetscCall(PatternGet(block[b], &pattern[b]));
+    spmv_pattern_facts(&pattern[b], &facts[b]); /* the model uses them on the host alone */
+  }
   for (int p = 0; p < ADVICE_PLACES; p++) {
     AdvicePlace *place = &advice->place[p];
 
@@ -153,7 +156,7 @@ PetscErrorCode AdvicePredict(Mat A, Advice *advice)
       *cost = (AdviceCost){.format = i ? spmv_format_get(i - 1) : NULL, .measured = NAN, .measured_convert = NAN};
       PetscCall(PetscSNPrintf(cost->type, sizeof cost->type, "aij%s", i ? cost->format->name : place->parent));
       for (int b = 0; b < blocks; b++)
-        if (pattern[b].nnz > 0 || !advice->parallel) PetscCall(AddBlock(cost, &pattern[b], place));
+        if (pattern[b].nnz > 0 || !advice->parallel) PetscCall(AddBlock(cost, &pattern[b], place, &facts[b]));
       PetscCall(Reduce(comm, cost));
     }
   }
@@ -191,13 +194,13 @@ void AdviceChooseBest(Advice *advice)
 {
   for (int p = 0; p < ADVICE_PLACES; p++) {
     AdvicePlace *place  = &advice->place[p];
-    double       lowest = ADVICE_PRODUCTS, product, convert, before;
+    double       lowest = SPMV_PREDICT_PRODUCTS, product, convert, before;
 
     for (int i = 1; i < advice->count; i++) {
       double cost;
 
       Compared(&place->row[i], &place->row[0], &product, &convert, &before);
-      cost = (convert + ADVICE_PRODUCTS * SPMV_PREDICT_MARGIN * product) / before;
+      cost = (convert + SPMV_PREDICT_PRODUCTS * SPMV_PREDICT_MARGIN * product) / before;
       if (!(cost < lowest)) continue; /* also where a time is not known */
       lowest      = cost;
       place->best = i;

@@ -83,7 +83,7 @@ void AdviceText(const Advice *advice, FILE *out)
 
   Facts(out, advice);
   for (int p = 0; p < ADVICE_PLACES; p++) Place(out, advice, &advice->place[p]);
-  fprintf(out, "Options for %d products or more:\n", ADVICE_PRODUCTS);
+  fprintf(out, "Options for %d products or more:\n", SPMV_PREDICT_PRODUCTS);
   for (int p = 0; p < ADVICE_PLACES; p++) {
     const AdvicePlace *place = &advice->place[p];
 

@@ -75,7 +75,7 @@ static PetscErrorCode RequireSame(Mat A, const char *function, const char key[],
 }
 
 /* Sets an option from number, or from text where number is NULL. A refused value leaves the option as it was. */
-PetscErrorCode AIJFmtOptionSet(Mat A, const char *function, const char key[], const char text[], const double *number)
+static PetscErrorCode OptionSet(Mat A, const char *function, const char key[], const char text[], const double *number)
 {
   Mat_AIJFmt            changed, *s;
   SpmvOptions          *options;
@@ -100,8 +100,8 @@ PetscErrorCode AIJFmtOptionSet(Mat A, const char *function, const char key[], co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AIJFmtOptionGet(Mat A, const char *function, const char key[], const SpmvOptionDesc **desc,
-                               double *value)
+static PetscErrorCode OptionGet(Mat A, const char *function, const char key[], const SpmvOptionDesc **desc,
+                                double *value)
 {
   Mat_AIJFmt  *s;
   SpmvOptions *options;
@@ -155,7 +155,7 @@ PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 {
   PetscFunctionBegin;
   PetscAssertPointer(value, 3);
-  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, key, value, NULL));
+  PetscCall(OptionSet(A, PETSC_FUNCTION_NAME, key, value, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,7 +183,7 @@ PetscErrorCode MatAIJFmtGetOption(Mat A, const char key[], char value[], size_t 
 
   PetscFunctionBegin;
   PetscAssertPointer(value, 3);
-  PetscCall(AIJFmtOptionGet(A, PETSC_FUNCTION_NAME, key, &desc, &number));
+  PetscCall(OptionGet(A, PETSC_FUNCTION_NAME, key, &desc, &number));
   spmv_option_text(desc, number, value, size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -221,7 +221,7 @@ PetscErrorCode MatAIJFmtGetOption(Mat A, const char key[], char value[], size_t 
 PetscErrorCode MatAIJFmtSetOptionNumber(Mat A, const char key[], double value)
 {
   PetscFunctionBegin;
-  PetscCall(AIJFmtOptionSet(A, PETSC_FUNCTION_NAME, key, NULL, &value));
+  PetscCall(OptionSet(A, PETSC_FUNCTION_NAME, key, NULL, &value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,7 +252,7 @@ PetscErrorCode MatAIJFmtGetOptionNumber(Mat A, const char key[], double *value)
 
   PetscFunctionBegin;
   PetscAssertPointer(value, 3);
-  PetscCall(AIJFmtOptionGet(A, PETSC_FUNCTION_NAME, key, &desc, &number));
+  PetscCall(OptionGet(A, PETSC_FUNCTION_NAME, key, &desc, &number));
   if (desc->kind == SPMV_OPTION_ENUM) {
     const char *choice = desc->choices[(int)number];
 

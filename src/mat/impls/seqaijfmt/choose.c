@@ -12,6 +12,12 @@ PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
   return s->format_options.format == &AIJFmtAutoTable ? PETSC_TRUE : PETSC_FALSE;
 }
 
+/* Whether there are kernels for the GPU: of its format, or of one of those that aijauto chooses from */
+PetscBool AIJFmtHasKernels(const Mat_AIJFmt *s)
+{
+  return s->format_options.format->device || AIJFmtIsAuto(s) ? PETSC_TRUE : PETSC_FALSE;
+}
+
 /* The format of a plan of this matrix, with its options; of aijauto that of the choice */
 const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *s)
 {
@@ -201,7 +207,7 @@ static PetscErrorCode Choose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionBegin;
   choice->expected        = wanted > 0                      ? wanted
                             : all > choice->products_before ? all - choice->products_before
-                                                            : AIJFMT_EXPECTED_AT_FIRST;
+                                                            : SPMV_PREDICT_PRODUCTS;
   choice->products_before = all;
   choice->key             = *key;
   choice->space           = s->exec.space;

@@ -119,8 +119,7 @@ PetscErrorCode AIJFmtProductsInstall(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   if (s->parallel) {
-    if (s->format_options.format->device || AIJFmtIsAuto(s))
-      A->ops->productsetfromoptions = MatProductSetFromOptions_MPIAIJFmt;
+    if (AIJFmtHasKernels(s)) A->ops->productsetfromoptions = MatProductSetFromOptions_MPIAIJFmt;
   } else if (spmv_device_count(NULL) > 0) A->ops->productsetfromoptions = MatProductSetFromOptions_SeqAIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -56,7 +56,6 @@ typedef struct {
 } AIJFmtBuffer;
 
 enum { AIJFMT_CANDIDATES_MAX = 16 };
-enum { AIJFMT_EXPECTED_AT_FIRST = 500 /* products: two or three solves by a Krylov method */ };
 
 /* What is known of the times of a candidate */
 typedef enum {
@@ -248,8 +247,6 @@ PETSC_INTERN PetscErrorCode AIJFmtTableSetText(SpmvOptions *, const SpmvOptionDe
 PETSC_INTERN PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *, const SpmvOptionDesc *, double);
 
 /* api.c */
-PETSC_INTERN PetscErrorCode AIJFmtOptionSet(Mat, const char *, const char[], const char[], const double *);
-PETSC_INTERN PetscErrorCode AIJFmtOptionGet(Mat, const char *, const char[], const SpmvOptionDesc **, double *);
 
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
@@ -260,6 +257,7 @@ PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
 
 /* choose.c */
 PETSC_INTERN PetscBool          AIJFmtIsAuto(const Mat_AIJFmt *);
+PETSC_INTERN PetscBool          AIJFmtHasKernels(const Mat_AIJFmt *);
 PETSC_INTERN const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode     AIJFmtChoose(Mat, Mat_AIJFmt *, const AIJFmtKey *, char[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode     AIJFmtChoiceForget(Mat_AIJFmt *);
@@ -271,7 +269,6 @@ PETSC_INTERN PetscErrorCode     AIJFmtCandidateText(const AIJFmtChoice *, int, c
 PETSC_INTERN PetscErrorCode     AIJFmtChoiceInfo(Mat, const AIJFmtChoice *);
 
 /* trial.c */
-PETSC_INTERN PetscBool      AIJFmtHasTrial(const Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtTrialStart(Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtTrialBegin(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *);

@@ -36,7 +36,7 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
           PetscSNPrintf(s->space_reason, sizeof s->space_reason,
                         "%lld nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
                         (long long)s->key.pattern.nnz));
-    } else if (format->device || AIJFmtIsAuto(s)) *space = SPMV_DEVICE;
+    } else if (AIJFmtHasKernels(s)) *space = SPMV_DEVICE;
     else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
   }
   if (*space == SPMV_HOST && wanted == AIJFMT_ON_GPU) {

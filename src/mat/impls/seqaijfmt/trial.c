@@ -18,7 +18,7 @@ static const double GAIN[] = {[SPMV_HOST] = 2, [SPMV_DEVICE] = 1.25}, CHEAP = 0.
 /* Waits for the GPU differ by so much between products: candidates that lie closer together are not told apart */
 static const double DEVICE_CLOCK = 2e-6;
 
-PetscBool AIJFmtHasTrial(const Mat_AIJFmt *s)
+static PetscBool HasTrial(const Mat_AIJFmt *s)
 {
   return AIJFmtIsAuto(s) && s->choice && s->choice->valid && s->choice->trial &&
                  AIJFmtSameStructure(&s->choice->key, &s->key)
@@ -139,7 +139,7 @@ PetscErrorCode AIJFmtTrialSettle(Mat A, Mat_AIJFmt *s, Vec x)
   int           best, untried = 0;
 
   PetscFunctionBegin;
-  if (!AIJFmtHasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!HasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
   best = Fastest(c);
   if (c->conversions == 0) PetscCall(Search(A, s, best < 0 ? AIJFmtWorthByPrediction : WorthByTrial, &untried));
   if (untried || best < 0) best = untried ? untried : c->chosen;
@@ -185,7 +185,7 @@ static PetscErrorCode Wait(Mat_AIJFmt *s)
 PetscErrorCode AIJFmtTrialBegin(Mat A, Mat_AIJFmt *s, Vec x)
 {
   PetscFunctionBegin;
-  if (!AIJFmtHasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!HasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->choice->runs >= s->format_options.value[AIJAUTO_TRIAL]) PetscCall(Next(A, s, x));
   PetscCall(Wait(s));
   PetscCall(PetscTime(&s->choice->start));
@@ -199,7 +199,7 @@ PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *s)
   PetscLogDouble   end;
 
   PetscFunctionBegin;
-  if (!AIJFmtHasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!HasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Wait(s));
   PetscCall(PetscTime(&end));
   now           = &c->candidate[c->chosen];
