@@ -1,6 +1,5 @@
 /* Whether the engine may serve a solve: everything that can be said before anything is computed. */
 #include "cgdevice.h"
-#include "mat/impls/seqaijfmt/cuda.h"
 
 /* What the engine does not do, of all that can be asked of a KSPCG */
 static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why)
@@ -30,7 +29,7 @@ static PetscErrorCode WhyParallelMatrix(KSP ksp, const KSP_CGDevice *s, Mat A, c
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &aij));
   PetscCall(MatGetNullSpace(A, &null_space));
-  PetscCall(AIJFmtCudaIsVec(ksp->work[0], &on_device));
+  PetscCall(AIJFmtVecIsOnDevice(ksp->work[0], &on_device));
   if (null_space) *why = "the matrix has a null space";
   else if (!aij) *why = "the matrix is not of type mpiaij or one that is derived from it";
   else if (A->rmap->N != A->cmap->N || A->rmap->n != A->cmap->n || A->rmap->N == 0 || A->structure_only)

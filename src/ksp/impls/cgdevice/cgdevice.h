@@ -4,7 +4,7 @@
   A solver of this type is a KSPCG, made by PETSc's own creator, whose solve is ours:
 
     create.c -> options.c
-    KSPSolve(): solve.c -> accept.c (may the engine serve?) -> matrix.c, pc.c, vector.c, engine.c (what it needs)
+    KSPSolve(): solve.c -> accept.c (may the engine serve?) -> matrix.c, pc.c, engine.c (what it needs)
                         -> iterate.c (iteration 0, the engine's iterations, what PETSc is told about them)
                         -> mixed.c (in mixed precision: when the recurrence says that the solve is done)
 
@@ -18,7 +18,7 @@
 #include <petscpack.h>
 #include <spmv_cg.h>
 #include <spmv_values.h>
-#include "mat/impls/seqaijfmt/seqaijfmt.h"
+#include "mat/impls/seqaijfmt/plan.h"
 
 enum {
   /* Norms that the device keeps: so many iterations may be done before PETSc is told about them */
@@ -28,21 +28,17 @@ enum {
   CGDEV_FORMAT_MAX   = 32 /* bytes of a format's name */
 };
 
-/* The product on the device: the plan of the matrix, or a plan or a CSR that this solver made of a matrix without one
- */
+/* The matrix on the device: its plan, or a plan or a CSR that this solver made of a matrix without one */
 typedef struct {
-  SpmvCgPlan       call; /* the context of spmv_cg_plan_product(); its address is part of graphs */
-  SpmvPlan        *own;  /* a plan of this solver, or NULL; then `work` belongs to it */
-  void            *work;
-  SpmvCsr          csr;     /* on the device, with 32-bit indices; csr.values is NULL when there is none */
-  PetscObjectId    id;      /* the matrix that own or csr was made of ... */
-  PetscObjectState nonzero; /* ... its nonzero state ... */
-  PetscObjectState values;  /* ... and the state of the values that they have */
-  char             format[CGDEV_FORMAT_MAX]; /* of own */
-  PetscInt64       serial;                   /* of the plan or CSR in use: another one has another number */
-  PetscInt64       serials;                  /* that were given to own plans and CSRs, as negative numbers */
-  PetscInt         nonzeros, plans, refreshes;
-} CGDevProduct;
+  SpmvCgPlan      call;       /* the context of spmv_cg_plan_product(); its address is part of graphs */
+  AIJFmtPlanCache own;        /* a plan of this solver, or none */
+  SpmvCsr         csr;        /* on the device, with 32-bit indices; valid where ... */
+  void           *csr_arrays; /* ... its arrays are there, in one block */
+  AIJFmtKey       csr_key;    /* what csr was made from */
+  PetscInt64      serial;     /* of the plan or CSR in use: another one has another number */
+  PetscInt        nonzeros;
+  PetscInt        conversions, refreshes; /* of own and csr */
+} CGDevMatrix;
 
 /* The values of the plan in single precision, for solves in mixed precision */
 typedef struct {
@@ -65,19 +61,10 @@ typedef struct {
   unsigned char        matrix_state[sizeof(((struct _p_PC *)NULL)->matstate)];
 } CGDevPC;
 
-/* The entries of a vector on the device: its own, or a copy in a buffer that stays from solve to solve */
-typedef struct {
-  Vec          vec;
-  PetscScalar *array; /* what the vector gave last */
-  PetscBool    staged;
-  void        *buffer, *data; /* data: what the engine gets */
-  int64_t      bytes;         /* of buffer */
-} CGDevVector;
-
 /* What the engine needs on several processes; comm is MPI_COMM_NULL before the first such solve */
 typedef struct {
   Mat               A;
-  CGDevVector       p, w;
+  AIJFmtVector      p, w;
   MPI_Comm          comm;
   double           *sums;         /* [2], page-locked */
   SpmvCgShared      shared;       /* sums by the GPUs */
@@ -114,12 +101,12 @@ typedef struct {
 
   SpmvExec      exec;
   PetscBool     several; /* processes solve the system */
-  CGDevProduct  product;
+  CGDevMatrix   matrix;
   CGDevRounded  rounded;
   CGDevParallel parallel;
   CGDevMixed    mixed;
   CGDevPC       pc;
-  CGDevVector   x, r;
+  AIJFmtVector  x, r;
   SpmvCg       *engine;
   SpmvCgOptions engine_options; /* that it was made with ... */
   PetscInt64    engine_serial;  /* ... for this product ... */
@@ -138,6 +125,7 @@ PETSC_INTERN PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
 
 /* create.c */
 PETSC_INTERN PetscErrorCode CGDevRegister(void);
+PETSC_INTERN PetscErrorCode CGDevReplaceCG(PetscBool);
 PETSC_INTERN PetscErrorCode CGDevForget(KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevStateGet(KSP, KSP_CGDevice **);
 
@@ -167,22 +155,18 @@ PETSC_INTERN PetscErrorCode KSPSolve_CGDevice(KSP);
 /* accept.c: leaves a reason in s->reason where the engine must not serve */
 PETSC_INTERN PetscErrorCode CGDevAccept(KSP, KSP_CGDevice *);
 
-/* matrix.c, pc.c, vector.c, engine.c: prepare a solve, or leave a reason in s->reason */
-PETSC_INTERN PetscErrorCode CGDevProductPlan(KSP, KSP_CGDevice *, Mat);
-PETSC_INTERN PetscErrorCode CGDevProductCsr(KSP, KSP_CGDevice *, Mat);
-PETSC_INTERN PetscErrorCode CGDevProductForget(KSP_CGDevice *);
+/* matrix.c, pc.c, engine.c: prepare a solve, or leave a reason in s->reason */
+PETSC_INTERN PetscErrorCode CGDevMatrixPlan(KSP, KSP_CGDevice *, Mat);
+PETSC_INTERN PetscErrorCode CGDevMatrixCsr(KSP_CGDevice *, Mat);
+PETSC_INTERN PetscErrorCode CGDevMatrixForget(KSP_CGDevice *);
+PETSC_INTERN PetscErrorCode CGDevMixedBegin(KSP, KSP_CGDevice *);
+PETSC_INTERN PetscErrorCode CGDevMixedDecline(KSP, KSP_CGDevice *, const char why[]);
+PETSC_INTERN PetscErrorCode CGDevRoundedGet(KSP, KSP_CGDevice *, Mat);
+PETSC_INTERN PetscErrorCode CGDevRoundedForget(KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevPCGet(KSP, KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevPCForget(KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevVectorPrepare(KSP_CGDevice *, CGDevVector *, Vec);
-PETSC_INTERN PetscErrorCode CGDevVectorForget(KSP_CGDevice *, CGDevVector *);
 PETSC_INTERN PetscErrorCode CGDevEngineGet(KSP, KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevEngineForget(KSP_CGDevice *);
-
-/* vector.c */
-PETSC_INTERN PetscErrorCode CGDevVectorBegin(CGDevVector *);
-PETSC_INTERN PetscErrorCode CGDevVectorEnd(CGDevVector *);
-PETSC_INTERN PetscErrorCode CGDevVectorSend(KSP_CGDevice *, CGDevVector *);
-PETSC_INTERN PetscErrorCode CGDevVectorFetch(KSP_CGDevice *, CGDevVector *);
 
 /* iterate.c */
 PETSC_INTERN PetscErrorCode CGDevIterate(KSP, KSP_CGDevice *);
@@ -211,10 +195,6 @@ PETSC_INTERN PetscErrorCode CGDevTellNorm(KSP, PetscInt iteration, PetscReal nor
 PETSC_INTERN PetscErrorCode CGDevNorm(KSP, Vec R, Vec Z, PetscReal *norm);
 
 /* mixed.c */
-PETSC_INTERN PetscErrorCode CGDevMixedBegin(KSP, KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevMixedDecline(KSP, KSP_CGDevice *, const char why[]);
-PETSC_INTERN PetscErrorCode CGDevRoundedGet(KSP, KSP_CGDevice *, Mat);
-PETSC_INTERN PetscErrorCode CGDevRoundedForget(KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevMixedCheck(KSP, KSP_CGDevice *, CGDevRun *, int64_t before);
 PETSC_INTERN void           CGDevMixedRun(KSP, CGDevRun *);
 PETSC_INTERN PetscReal      CGDevMixedTolerance(KSP, const CGDevRun *);

@@ -22,11 +22,11 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
 {
   PetscFunctionBegin;
   PetscCall(CGDevEngineForget(s));
-  PetscCall(CGDevProductForget(s));
+  PetscCall(CGDevMatrixForget(s));
   PetscCall(CGDevRoundedForget(s));
   PetscCall(CGDevPCForget(s));
-  PetscCall(CGDevVectorForget(s, &s->x));
-  PetscCall(CGDevVectorForget(s, &s->r));
+  AIJFmtVectorFree(&s->exec, &s->x);
+  AIJFmtVectorFree(&s->exec, &s->r);
   PetscCall(CGDevParallelForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,8 +105,9 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
    inherits from `KSPCG`: all of its options and functions are accepted.
 
    The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or one derived from
-them, and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`. Vectors may be on the host, or CUDA vectors; with
-several processes these alone, unless a mode is named. All else is solved by `KSPCG`; `-ksp_view` and `-info` say why.
+   them, and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`. Vectors may be on the host, or CUDA vectors;
+   with several processes these alone, unless a mode is named. All else is solved by `KSPCG`; `-ksp_view` and `-info`
+   say why.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
 
@@ -131,28 +132,10 @@ static PetscErrorCode KSPCreate_CGDevice(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*@
-  KSPCGDeviceReplaceCG - Lets the type name `KSPCG` mean `KSPCGDEVICE`, for programs that set it in their code
-
-  Not Collective
-
-  Input Parameter:
-. replace - `PETSC_FALSE` gives the name back to PETSc's own type
-
-  Options Database Key:
-. -ksp_cgdevice_replace_cg - the same, read by `PetscPackInitializePackage()`
-
-  Level: intermediate
-
-  Note:
-  Solvers that have their type already keep it. The name of the type stays `KSPCG`.
-
-.seealso: `KSPCGDEVICE`, `KSPCG`, `PetscPackInitializePackage()`
-@*/
-PetscErrorCode KSPCGDeviceReplaceCG(PetscBool replace)
+/* Solvers that have their type already keep it */
+PetscErrorCode CGDevReplaceCG(PetscBool replace)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPackInitializePackage());
   PetscCall(KSPRegister(KSPCG, replace ? KSPCreate_CGDevice : create_parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,6 +155,6 @@ PetscErrorCode CGDevRegister(void)
   PetscCall(PetscOptionsBool("-ksp_cgdevice_replace_cg", "Let KSP type cg mean cgdevice", "KSPCGDeviceReplaceCG",
                              replace, &replace, NULL));
   PetscOptionsEnd();
-  if (replace) PetscCall(KSPRegister(KSPCG, KSPCreate_CGDevice));
+  if (replace) PetscCall(CGDevReplaceCG(replace));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,13 +52,13 @@ static PetscErrorCode Make(KSP_CGDevice *s, const SpmvCgOptions *wanted)
 
   PetscFunctionBegin;
   PetscCall(PetscMemcmp(wanted, &s->engine_options, sizeof *wanted, &same));
-  if (s->engine && same && s->engine_serial == s->product.serial && s->engine_rounded == s->product.call.rounded)
+  if (s->engine && same && s->engine_serial == s->matrix.serial && s->engine_rounded == s->matrix.call.rounded)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevEngineForget(s));
   CGDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
   s->engine_options = *wanted;
-  s->engine_serial  = s->product.serial;
-  s->engine_rounded = s->product.call.rounded;
+  s->engine_serial  = s->matrix.serial;
+  s->engine_rounded = s->matrix.call.rounded;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,18 +93,18 @@ static PetscErrorCode MakeForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMo
   SpmvCgOptions wanted;
 
   PetscFunctionBegin;
-  if (mode == KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevProductCsr(ksp, s, A));
-  else PetscCall(CGDevProductPlan(ksp, s, A));
+  if (mode == KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevMatrixCsr(s, A));
+  else PetscCall(CGDevMatrixPlan(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
   else if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "the persistent kernel multiplies by the matrix itself"));
-  if (mode == KSP_CGDEVICE_GRAPH && s->product.call.plan->memory.host_bytes > 0) mode = KSP_CGDEVICE_CHUNK;
+  if (mode == KSP_CGDEVICE_GRAPH && s->matrix.call.plan->memory.host_bytes > 0) mode = KSP_CGDEVICE_CHUNK;
   Common(s, A, &wanted);
   wanted.mode = EngineMode(mode);
-  if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->product.csr;
+  if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
   else {
     wanted.product     = spmv_cg_plan_product;
-    wanted.product_ctx = &s->product.call;
+    wanted.product_ctx = &s->matrix.call;
   }
   PetscCall(Make(s, &wanted));
   s->used = mode;

@@ -205,13 +205,13 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   SpmvCgInfo    info;
 
   PetscFunctionBegin;
-  PetscCall(CGDevVectorBegin(&s->x));
-  PetscCall(CGDevVectorBegin(&s->r));
+  PetscCall(AIJFmtVectorBegin(&s->x));
+  PetscCall(AIJFmtVectorBegin(&s->r));
   PetscCall(PetscLogGpuTimeBegin());
   status = spmv_cg_run(s->engine, run->step, &run->result, &s->exec);
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(CGDevVectorEnd(&s->r));
-  PetscCall(CGDevVectorEnd(&s->x));
+  PetscCall(AIJFmtVectorEnd(&s->r));
+  PetscCall(AIJFmtVectorEnd(&s->x));
   if (status) run->result.completed = before;
   spmv_cg_info(s->engine, &info);
   /* A refusal before the first iteration leaves the solution as it was where that is on the host, or where the graph
@@ -219,11 +219,11 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   if (before + run->offset == 0 && !s->several && (s->x.staged || (s->used == KSP_CGDEVICE_GRAPH && info.graphs == 0)))
     CGDevTry(s, status);
   AIJFmtCallSpmv(&s->exec, status);
-  PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->product.nonzeros + info.flops)));
+  PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
   s->residual_away = s->r.staged;
-  if (run->sees_x) PetscCall(CGDevVectorFetch(s, &s->x));
+  if (run->sees_x) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(Conclude(ksp, s, run, before));
-  if (!run->sees_x && ksp->reason) PetscCall(CGDevVectorFetch(s, &s->x));
+  if (!run->sees_x && ksp->reason) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,13 +234,13 @@ PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscRe
   SpmvStatus       status;
 
   PetscFunctionBegin;
-  PetscCall(CGDevVectorSend(s, &s->x));
-  PetscCall(CGDevVectorSend(s, &s->r));
-  PetscCall(CGDevVectorBegin(&s->x));
-  PetscCall(CGDevVectorBegin(&s->r));
+  PetscCall(AIJFmtVectorSend(&s->exec, &s->x));
+  PetscCall(AIJFmtVectorSend(&s->exec, &s->r));
+  PetscCall(AIJFmtVectorBegin(&s->x));
+  PetscCall(AIJFmtVectorBegin(&s->r));
   status = spmv_cg_start(s->engine, s->x.data, s->r.data, s->pc.values, &test, &s->exec);
-  PetscCall(CGDevVectorEnd(&s->r));
-  PetscCall(CGDevVectorEnd(&s->x));
+  PetscCall(AIJFmtVectorEnd(&s->r));
+  PetscCall(AIJFmtVectorEnd(&s->x));
   if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun */
   CGDevTry(s, status);
   PetscFunctionReturn(PETSC_SUCCESS);

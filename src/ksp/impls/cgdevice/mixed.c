@@ -28,88 +28,10 @@ void CGDevMixedRun(KSP ksp, CGDevRun *run)
 
 PetscReal CGDevMixedTolerance(KSP ksp, const CGDevRun *run) { return PetscMax(ksp->ttol, run->drop * run->checked); }
 
-PetscErrorCode CGDevRoundedForget(KSP_CGDevice *s)
-{
-  PetscFunctionBegin;
-  spmv_exec_free(&s->exec, SPMV_DEVICE, s->rounded.values);
-  PetscCall(PetscMemzero(&s->rounded, sizeof s->rounded));
-  s->product.call.rounded = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* This solve is, or goes on, in double precision */
-PetscErrorCode CGDevMixedDecline(KSP ksp, KSP_CGDevice *s, const char why[])
-{
-  PetscFunctionBegin;
-  s->mixed.on             = PETSC_FALSE;
-  s->product.call.rounded = NULL;
-  PetscCall(PetscStrncpy(s->mixed.why, why, sizeof s->mixed.why));
-  PetscCall(
-      PetscInfo(ksp, "double precision in place of mixed from iteration %" PetscInt_FMT " on: %s\n", ksp->its, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether this solve may begin in mixed precision */
-PetscErrorCode CGDevMixedBegin(KSP ksp, KSP_CGDevice *s)
-{
-  CGDevMixed *m = &s->mixed;
-  Mat         A;
-
-  PetscFunctionBegin;
-  m->corrections          = 0;
-  m->why[0]               = 0;
-  m->on                   = s->precision == KSP_CGDEVICE_MIXED ? PETSC_TRUE : PETSC_FALSE;
-  s->product.call.rounded = NULL;
-  if (!m->on) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (ksp->converged != KSPConvergedDefault || ksp->normtype == KSP_NORM_NONE)
-    PetscCall(CGDevMixedDecline(ksp, s, "it needs PETSc's default test of a norm"));
-  else if (m->failed_id == ((PetscObject)A)->id && m->failed_nonzero == A->nonzerostate)
-    PetscCall(CGDevMixedDecline(ksp, s, "it was not enough for an earlier solve with this matrix"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* s->product.call.rounded becomes the values of the plan in single precision, where the solve is in mixed precision and
-   they can be had */
-PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
-{
-  const SpmvPlan *plan  = s->product.call.plan;
-  const int64_t   bytes = s->mixed.on ? spmv_rounded_bytes(plan) : 0;
-  CGDevRounded   *r     = &s->rounded;
-  SpmvStatus      status;
-
-  PetscFunctionBegin;
-  s->product.call.rounded = NULL;
-  if (!s->mixed.on) PetscFunctionReturn(PETSC_SUCCESS);
-  if (bytes == 0) {
-    PetscCall(CGDevMixedDecline(ksp, s, "the format has no product with rounded values"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (bytes != r->bytes) {
-    PetscCall(CGDevRoundedForget(s));
-    status = spmv_alloc(&s->exec, SPMV_DEVICE, bytes, "rounded values", &r->values);
-    if (status == SPMV_ERR_MEMORY) {
-      PetscCall(CGDevMixedDecline(ksp, s, s->exec.message));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    AIJFmtCallSpmv(&s->exec, status);
-    r->bytes = bytes;
-  }
-  if (r->id != ((PetscObject)A)->id || r->serial != s->product.serial || r->state != ((PetscObject)A)->state) {
-    r->id = 0;
-    AIJFmtCallSpmv(&s->exec, spmv_round_values(plan, r->values, &s->exec));
-    r->id     = ((PetscObject)A)->id;
-    r->serial = s->product.serial;
-    r->state  = ((PetscObject)A)->state;
-  }
-  s->product.call.rounded = r->values;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* r = b - A x on the device */
 static SpmvStatus Subtract(KSP_CGDevice *s, const PetscScalar b[], SpmvSpace space, PetscInt rows)
 {
-  const SpmvCgPlan *product   = &s->product.call;
+  const SpmvCgPlan *product   = &s->matrix.call;
   const PetscScalar minus_one = -1, one = 1;
   SpmvStatus        status;
 
@@ -130,16 +52,16 @@ static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(ksp->vec_rhs, &rows));
   PetscCall(VecGetArrayReadAndMemType(ksp->vec_rhs, &b, &memtype));
-  PetscCall(CGDevVectorBegin(&s->x));
-  PetscCall(CGDevVectorBegin(&s->r));
+  PetscCall(AIJFmtVectorBegin(&s->x));
+  PetscCall(AIJFmtVectorBegin(&s->r));
   status = Subtract(s, b, PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE, rows);
-  PetscCall(CGDevVectorEnd(&s->r));
-  PetscCall(CGDevVectorEnd(&s->x));
+  PetscCall(AIJFmtVectorEnd(&s->r));
+  PetscCall(AIJFmtVectorEnd(&s->x));
   PetscCall(VecRestoreArrayReadAndMemType(ksp->vec_rhs, &b));
   AIJFmtCallSpmv(&s->exec, status);
-  PetscCall(AIJFmtLogGpuFlops(2.0 * s->product.nonzeros));
+  PetscCall(AIJFmtLogGpuFlops(2.0 * s->matrix.nonzeros));
   if (PetscMemTypeHost(memtype)) PetscCall(PetscLogCpuToGpu((PetscLogDouble)rows * sizeof *b));
-  PetscCall(CGDevVectorFetch(s, &s->r));
+  PetscCall(AIJFmtVectorFetch(&s->exec, &s->r));
   s->residual_away = PETSC_FALSE;
   PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], norm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -159,9 +81,9 @@ static PetscErrorCode Correct(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal
   run->limit   = run->stage + STAGE_TIMES * run->first + STAGE_MORE;
   run->checked = norm;
   test         = CGDevTest(ksp, run, CGDevMixedTolerance(ksp, run));
-  PetscCall(CGDevVectorBegin(&s->r));
+  PetscCall(AIJFmtVectorBegin(&s->r));
   status = spmv_cg_correct(s->engine, &test, restart, &s->exec);
-  PetscCall(CGDevVectorEnd(&s->r));
+  PetscCall(AIJFmtVectorEnd(&s->r));
   AIJFmtCallSpmv(&s->exec, status);
   run->result.reason = SPMV_CG_ITERATING;
   s->mixed.corrections++;
@@ -174,7 +96,7 @@ static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, cons
   Mat A;
 
   PetscFunctionBegin;
-  PetscCall(CGDevVectorFetch(s, &s->x));
+  PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(CGDevMixedDecline(ksp, s, why));
   s->mixed.failed_id      = ((PetscObject)A)->id;

@@ -194,6 +194,7 @@ PetscErrorCode KSPCGDeviceGetChunk(KSP ksp, PetscInt *chunk)
 PetscErrorCode KSPCGDeviceSetFormat(KSP ksp, const char format[])
 {
   KSP_CGDevice *s;
+  PetscBool     same;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
@@ -201,7 +202,10 @@ PetscErrorCode KSPCGDeviceSetFormat(KSP ksp, const char format[])
   PetscCheck(spmv_format_find(format), PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
              "There is no format %s; %s is one", format, spmv_format_get(0)->name);
   PetscCall(CGDevStateGet(ksp, &s));
-  if (s) PetscCall(PetscStrncpy(s->format, format, sizeof s->format));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(format, s->format, &same));
+  if (!same) AIJFmtPlanDrop(&s->matrix.own, &s->exec); /* the next solve makes another one */
+  PetscCall(PetscStrncpy(s->format, format, sizeof s->format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,13 +267,13 @@ PetscErrorCode KSPCGDeviceGetInfo(KSP ksp, KSPCGDeviceInfo *info)
   info->solves_device = s->solves_device;
   info->solves_host   = s->solves_host;
   info->graphs        = s->graphs + engine.graphs;
-  info->conversions   = s->product.plans;
-  info->refreshes     = s->product.refreshes;
+  info->conversions   = s->matrix.conversions;
+  info->refreshes     = s->matrix.refreshes;
   info->reduce        = s->several ? s->parallel.used : KSP_CGDEVICE_REDUCE_AUTO;
   info->precision     = s->mixed.on ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE;
   info->corrections   = s->mixed.corrections;
   info->bytes         = (PetscLogDouble)(engine.bytes + s->pc.bytes + s->x.bytes + s->r.bytes + s->rounded.bytes);
-  if (s->product.own) info->bytes += (PetscLogDouble)s->product.own->memory.total_bytes;
-  if (s->product.csr.values) info->bytes += (PetscLogDouble)spmv_csr_bytes(&s->product.csr.pattern, AIJFMT_SCALAR);
+  if (s->matrix.own.plan) info->bytes += (PetscLogDouble)s->matrix.own.plan->memory.total_bytes;
+  if (s->matrix.csr_arrays) info->bytes += (PetscLogDouble)spmv_csr_bytes(&s->matrix.csr.pattern, AIJFMT_SCALAR);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

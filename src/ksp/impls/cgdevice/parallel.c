@@ -135,13 +135,13 @@ static PetscErrorCode Multiply(KSP_CGDevice *s)
   CGDevParallel *d = &s->parallel;
 
   PetscFunctionBegin;
-  PetscCall(CGDevVectorBegin(&d->p)); /* the engine has changed it */
-  PetscCall(CGDevVectorEnd(&d->p));
-  PetscCall(CGDevVectorFetch(s, &d->p));
+  PetscCall(AIJFmtVectorBegin(&d->p)); /* the engine has changed it */
+  PetscCall(AIJFmtVectorEnd(&d->p));
+  PetscCall(AIJFmtVectorFetch(&s->exec, &d->p));
   PetscCall(MatMult(d->A, d->p.vec, d->w.vec));
-  PetscCall(CGDevVectorSend(s, &d->w));
-  PetscCall(CGDevVectorBegin(&d->w)); /* the engine will read it there */
-  PetscCall(CGDevVectorEnd(&d->w));
+  PetscCall(AIJFmtVectorSend(&s->exec, &d->w));
+  PetscCall(AIJFmtVectorBegin(&d->w)); /* the engine will read it there */
+  PetscCall(AIJFmtVectorEnd(&d->w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,8 +180,8 @@ PetscErrorCode CGDevParallelForget(KSP_CGDevice *s)
   CGDevParallel *d = &s->parallel;
 
   PetscFunctionBegin;
-  PetscCall(CGDevVectorForget(s, &d->p));
-  PetscCall(CGDevVectorForget(s, &d->w));
+  AIJFmtVectorFree(&s->exec, &d->p);
+  AIJFmtVectorFree(&s->exec, &d->w);
   if (d->comm != MPI_COMM_NULL) {
     spmv_pinned_free(d->sums);
     PetscCall(SharedClose(d));
@@ -211,13 +211,15 @@ static PetscErrorCode Open(KSP ksp, KSP_CGDevice *s)
 }
 
 /* Where p or w lies */
-static PetscErrorCode Place(KSP_CGDevice *s, CGDevVector *v, Vec vec)
+static PetscErrorCode Place(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
 {
+  SpmvStatus status;
+
   PetscFunctionBegin;
-  PetscCall(CGDevVectorPrepare(s, v, vec));
-  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CGDevVectorBegin(v));
-  PetscCall(CGDevVectorEnd(v));
+  PetscCall(AIJFmtVectorPlace(&s->exec, v, vec, &status));
+  CGDevTry(s, status);
+  PetscCall(AIJFmtVectorBegin(v));
+  PetscCall(AIJFmtVectorEnd(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,7 +234,7 @@ PetscErrorCode CGDevParallelOptions(KSP ksp, KSP_CGDevice *s, Mat A, SpmvCgOptio
   if (!d->sums) CGDevTry(s, spmv_pinned_alloc(&s->exec, 2 * (int64_t)sizeof(double), (void **)&d->sums));
   PetscCall(Place(s, &d->p, ksp->work[2]));
   if (!s->reason[0]) PetscCall(Place(s, &d->w, ksp->work[1]));
-  s->product.nonzeros = 0; /* MatMult() logs its own operations */
+  s->matrix.nonzeros  = 0; /* MatMult() logs its own operations */
   wanted->mode        = SPMV_CG_CHUNK;
   wanted->p           = d->p.data;
   wanted->w           = d->w.data;

@@ -105,7 +105,7 @@ PetscErrorCode KSPBuildResidual_CGDevice(KSP ksp, Vec t, Vec v, Vec *V)
 
   PetscFunctionBegin;
   PetscCall(CGDevStateGet(ksp, &s));
-  if (s->residual_away) PetscCall(CGDevVectorFetch(s, &s->r));
+  if (s->residual_away) PetscCall(AIJFmtVectorFetch(&s->exec, &s->r));
   s->residual_away = PETSC_FALSE;
   PetscCall(s->parent.buildresidual(ksp, t, v, V));
   PetscFunctionReturn(PETSC_SUCCESS);

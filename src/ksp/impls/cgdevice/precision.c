@@ -1,4 +1,5 @@
-/* precision.c - the options of a solver that are about mixed precision, from the database and from C. */
+/* precision.c - mixed precision: the options, whether a solve is in it, and the values of the matrix in single precision.
+   mixed.c has the solve. */
 #include "cgdevice.h"
 
 const char *const KSPCGDevicePrecisions[] = {"double", "mixed", "KSPCGDevicePrecision", "KSP_CGDEVICE_", NULL};
@@ -13,6 +14,84 @@ PetscErrorCode CGDevPrecisionFromOptions(KSP ksp, const KSP_CGDevice *s, AIJFmtO
   PetscCall(PetscOptionsEnum("-ksp_cgdevice_precision", "Precision of the products", "KSPCGDeviceSetPrecision",
                              KSPCGDevicePrecisions, (PetscEnum)s->precision, (PetscEnum *)&precision, &set));
   if (set) PetscCall(KSPCGDeviceSetPrecision(ksp, precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CGDevRoundedForget(KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(&s->exec, SPMV_DEVICE, s->rounded.values);
+  PetscCall(PetscMemzero(&s->rounded, sizeof s->rounded));
+  s->matrix.call.rounded = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* This solve is, or goes on, in double precision */
+PetscErrorCode CGDevMixedDecline(KSP ksp, KSP_CGDevice *s, const char why[])
+{
+  PetscFunctionBegin;
+  s->mixed.on            = PETSC_FALSE;
+  s->matrix.call.rounded = NULL;
+  PetscCall(PetscStrncpy(s->mixed.why, why, sizeof s->mixed.why));
+  PetscCall(
+      PetscInfo(ksp, "double precision in place of mixed from iteration %" PetscInt_FMT " on: %s\n", ksp->its, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether this solve may begin in mixed precision */
+PetscErrorCode CGDevMixedBegin(KSP ksp, KSP_CGDevice *s)
+{
+  CGDevMixed *m = &s->mixed;
+  Mat         A;
+
+  PetscFunctionBegin;
+  m->corrections         = 0;
+  m->why[0]              = 0;
+  m->on                  = s->precision == KSP_CGDEVICE_MIXED ? PETSC_TRUE : PETSC_FALSE;
+  s->matrix.call.rounded = NULL;
+  if (!m->on) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  if (ksp->converged != KSPConvergedDefault || ksp->normtype == KSP_NORM_NONE)
+    PetscCall(CGDevMixedDecline(ksp, s, "it needs PETSc's default test of a norm"));
+  else if (m->failed_id == ((PetscObject)A)->id && m->failed_nonzero == A->nonzerostate)
+    PetscCall(CGDevMixedDecline(ksp, s, "it was not enough for an earlier solve with this matrix"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* s->matrix.call.rounded becomes the values of the plan in single precision, where the solve is in mixed precision and
+   they can be had */
+PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
+{
+  const SpmvPlan *plan  = s->matrix.call.plan;
+  const int64_t   bytes = s->mixed.on ? spmv_rounded_bytes(plan) : 0;
+  CGDevRounded   *r     = &s->rounded;
+  SpmvStatus      status;
+
+  PetscFunctionBegin;
+  s->matrix.call.rounded = NULL;
+  if (!s->mixed.on) PetscFunctionReturn(PETSC_SUCCESS);
+  if (bytes == 0) {
+    PetscCall(CGDevMixedDecline(ksp, s, "the format has no product with rounded values"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (bytes != r->bytes) {
+    PetscCall(CGDevRoundedForget(s));
+    status = spmv_alloc(&s->exec, SPMV_DEVICE, bytes, "rounded values", &r->values);
+    if (status == SPMV_ERR_MEMORY) {
+      PetscCall(CGDevMixedDecline(ksp, s, s->exec.message));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    AIJFmtCallSpmv(&s->exec, status);
+    r->bytes = bytes;
+  }
+  if (r->id != ((PetscObject)A)->id || r->serial != s->matrix.serial || r->state != ((PetscObject)A)->state) {
+    r->id = 0;
+    AIJFmtCallSpmv(&s->exec, spmv_round_values(plan, r->values, &s->exec));
+    r->id     = ((PetscObject)A)->id;
+    r->serial = s->matrix.serial;
+    r->state  = ((PetscObject)A)->state;
+  }
+  s->matrix.call.rounded = r->values;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,5 @@
 /* solve.c - a solve: by the engine where it may serve and has what it needs, else by KSPCG. */
 #include "cgdevice.h"
-#include "mat/impls/seqaijfmt/cuda.h"
 
 PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
 
@@ -15,6 +14,17 @@ PetscErrorCode CGDevRefuse(KSP_CGDevice *s, SpmvStatus status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the entries of a vector are */
+static PetscErrorCode Place(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
+{
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorPlace(&s->exec, v, vec, &status));
+  CGDevTry(s, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
@@ -23,8 +33,8 @@ static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
   PetscCall(CGDevPCGet(ksp, s));
   PetscCall(CGDevMixedBegin(ksp, s));
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
-  if (!s->reason[0]) PetscCall(CGDevVectorPrepare(s, &s->x, ksp->vec_sol));
-  if (!s->reason[0]) PetscCall(CGDevVectorPrepare(s, &s->r, ksp->work[0]));
+  if (!s->reason[0]) PetscCall(Place(s, &s->x, ksp->vec_sol));
+  if (!s->reason[0]) PetscCall(Place(s, &s->r, ksp->work[0]));
   PetscCall(CGDevAgree(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

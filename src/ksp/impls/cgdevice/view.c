@@ -3,7 +3,7 @@
 
 static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
 {
-  const SpmvPlan *plan = s->product.call.plan;
+  const SpmvPlan *plan = s->matrix.call.plan;
 
   PetscFunctionBegin;
   if (s->several)
@@ -11,7 +11,7 @@ static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
                                      KSPCGDeviceReduces[s->parallel.used]));
   else if (s->used == KSP_CGDEVICE_PERSISTENT)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a CSR on the device\n"));
-  else if (s->product.own)
+  else if (s->matrix.own.plan)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", plan->format->name));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: its own plan on the device\n"));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,10 +2,9 @@
   choose.c - MATAIJAUTO: which format serves a pattern. A format analyzes the pattern, which tells its bytes; the cost
   model of spmv_predict.h turns them into seconds; the candidate with the lowest cost, of its conversion and of all
   products expected, is chosen. If that is the parent type, the matrix declines. A format that cannot win even at its
-  lower bound is not analyzed. sync.c builds what is chosen, from the analysis that was made for the choice.
+  lower bound is not analyzed. plan.c builds what is chosen, from the analysis that was made for the choice.
 */
 #include "seqaijfmt.h"
-#include "cuda.h"
 
 PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
 {
@@ -61,14 +60,11 @@ PetscErrorCode AIJFmtChoiceInfo(Mat A, const AIJFmtChoice *choice)
 /* Products of the parent type are an alternative to a plan on the GPU only if they run there too */
 static PetscErrorCode ParentReason(const Mat_AIJFmt *s, char reason[SPMV_MESSAGE_MAX])
 {
-  PetscBool cuda;
-
   PetscFunctionBegin;
-  PetscCall(AIJFmtIsCudaParent(s, &cuda));
   reason[0] = 0;
   if (!AIJFmtClassFlag(s, AIJFMT_DECLINE))
     PetscCall(PetscStrncpy(reason, "-mat_aijfmt_decline false", SPMV_MESSAGE_MAX));
-  else if (s->exec.space == SPMV_DEVICE && !cuda)
+  else if (s->exec.space == SPMV_DEVICE && !AIJFmtIsOverCuda(s))
     PetscCall(PetscStrncpy(reason, "its products are on the host", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,23 +95,19 @@ static PetscErrorCode ListCandidates(const Mat_AIJFmt *s, const SpmvPattern *pat
 }
 
 /* Several analyses on the GPU read one copy of the pattern there. Without memory for it each makes its own. */
-static PetscErrorCode UploadPattern(Mat_AIJFmt *s, const SpmvPattern *pattern)
+static PetscErrorCode PlacePattern(Mat_AIJFmt *s, const SpmvPattern *pattern)
 {
-  AIJFmtChoice *choice   = s->choice;
-  const int64_t index    = spmv_index_bytes(pattern->index_type);
-  const int64_t bytes[]  = {(pattern->rows + 1) * index, pattern->nnz * index};
-  void         *there[2] = {NULL, NULL};
-  void **const  arrays[] = {&there[0], &there[1]};
+  AIJFmtChoice *choice = s->choice;
+  SpmvCsr       there;
+  SpmvStatus    status;
 
   PetscFunctionBegin;
   choice->pattern = *pattern;
   if (choice->space != SPMV_DEVICE || pattern->nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (spmv_alloc_arrays(&s->exec, 2, bytes, "pattern", arrays, &choice->on_gpu)) PetscFunctionReturn(PETSC_SUCCESS);
-  AIJFmtCallSpmv(&s->exec, spmv_copy(there[0], SPMV_DEVICE, pattern->row_ptr, SPMV_HOST, bytes[0], &s->exec));
-  AIJFmtCallSpmv(&s->exec, spmv_copy(there[1], SPMV_DEVICE, pattern->col, SPMV_HOST, bytes[1], &s->exec));
-  choice->pattern.space   = SPMV_DEVICE;
-  choice->pattern.row_ptr = there[0];
-  choice->pattern.col     = there[1];
+  PetscCall(AIJFmtUpload(&s->exec, pattern, NULL, AIJFMT_INDEX, &there, &choice->on_gpu, &status));
+  if (status == SPMV_ERR_MEMORY) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(&s->exec, status);
+  choice->pattern = there.pattern;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +123,7 @@ static PetscErrorCode Analyze(Mat_AIJFmt *s, const SpmvPattern *pattern, int i)
 
   PetscFunctionBegin;
   c->state = AIJFMT_IMPOSSIBLE;
-  if (!choice->pattern.row_ptr) PetscCall(UploadPattern(s, pattern));
+  if (!choice->pattern.row_ptr) PetscCall(PlacePattern(s, pattern));
   spmv_options_init(&options, c->format);
   if (spmv_analyze(c->format, &choice->pattern, AIJFMT_SCALAR, &options, &s->exec, &analysis)) {
     PetscCall(PetscStrncpy(c->reason, s->exec.message, sizeof c->reason));

@@ -1,8 +1,35 @@
-/* Differences between PETSc 3.18 and 3.26: one name for both, so that no other file tests the version of PETSc. The
-   minor version that brought a change stands beside it. */
+/* Differences between PETSc 3.18 and 3.26, and between one with CUDA and one without: one name for both, so that no other
+   file tests the version of PETSc. The minor version that brought a change stands beside it. */
 #pragma once
 
 #include <petscsys.h>
+
+/* Parents MATSEQAIJCUSPARSE and MATMPIAIJCUSPARSE can be used. 3.20: the current stream has a public getter */
+#if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
+  #define AIJFMT_HAVE_CUDA_PARENT 1
+#else
+  #define AIJFMT_HAVE_CUDA_PARENT 0
+#endif
+
+/* PETSc's functions for the CSR of that parent on the device; without them nothing calls these */
+#if AIJFMT_HAVE_CUDA_PARENT
+  #define AIJFmtCusparseGetArray(A, values)     MatSeqAIJCUSPARSEGetArray(A, values)
+  #define AIJFmtCusparseRestoreArray(A, values) MatSeqAIJCUSPARSERestoreArray(A, values)
+  #define AIJFmtCusparseGetValues(A, values)    MatSeqAIJGetCSRAndMemType(A, NULL, NULL, values, NULL)
+  #define AIJFmtCusparseGetIJ(A, i, j)          MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j)
+#else
+  #define AIJFmtCusparseGetArray(A, values)     (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
+  #define AIJFmtCusparseRestoreArray(A, values) (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
+  #define AIJFmtCusparseGetValues(A, values)    (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
+  #define AIJFmtCusparseGetIJ(A, i, j)          (*(i) = *(j) = NULL, (void)(A), PETSC_ERR_SUP)
+#endif
+
+/* 3.26: indices of the device CSR are PetscInt */
+#if PETSC_VERSION_LT(3, 26, 0)
+typedef int AIJFmtCusparseIndex;
+#else
+typedef PetscInt         AIJFmtCusparseIndex;
+#endif
 
 #if PETSC_VERSION_LT(3, 19, 0)
   #define PETSC_SUCCESS 0
@@ -54,11 +81,15 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtHashActive(A) ((A)->hash_active)
 #endif
 
-/* A matrix has the field boundtocpu only in a PETSc with devices */
+/* A matrix has these fields only in a PETSc with devices. AIJFmtOffload() is for truth.c alone. */
 #if defined(PETSC_HAVE_DEVICE)
-  #define AIJFmtBoundToCPU(A) ((A)->boundtocpu)
+  #define AIJFmtBoundToCPU(A)        ((A)->boundtocpu)
+  #define AIJFmtOffload(A)           ((A)->offloadmask)
+  #define AIJFmtOffloadSet(A, where) ((A)->offloadmask = (where))
 #else
-  #define AIJFmtBoundToCPU(A) PETSC_FALSE
+  #define AIJFmtBoundToCPU(A)        ((void)(A), PETSC_FALSE)
+  #define AIJFmtOffload(A)           ((void)(A), PETSC_OFFLOAD_CPU)
+  #define AIJFmtOffloadSet(A, where) ((void)(A), (void)(where))
 #endif
 
 /* Flops on a device are counted only in a PETSc with devices */

@@ -1,13 +1,181 @@
 /*
-  create.c - makes a matrix of a parent type one of ours, and back: the operations that differ, the composed functions,
-  the type name. Nothing is converted here; see sync.c.
+  create.c - makes a matrix of a parent type one of ours, and back; and its state, which is made once, kept in a container
+  composed on the Mat, and freed with the Mat's header. Nothing is converted here; see plan.c.
 
   A parallel matrix of ours is a MATMPIAIJ whose diagonal and off-diagonal blocks are of our sequential type. The parent
   makes new blocks in many places (preallocation, hash insertion, new nonzeros after assembly, COO), so the blocks
   become ours at the one point that every path reaches: the end of a final assembly.
 */
 #include "seqaijfmt.h"
-#include "cuda.h"
+
+/* ---- the state ---- */
+
+static const char container_name[] = "MatAIJFmt";
+
+enum { ALIGNMENT = 64 /* one cache line, one AVX-512 register */ };
+
+/* Packed arrays come from PetscMalloc(), so that -malloc_dump, -malloc_view and -malloc_debug see them. The pointer
+   that PetscMalloc() gave lies just before the aligned block. */
+static void *HostAlloc(void *ctx, size_t bytes)
+{
+  char  *block;
+  void **aligned;
+
+  (void)ctx;
+  if (PetscMalloc1(bytes + ALIGNMENT + sizeof(void *), &block)) return NULL;
+  aligned     = (void **)(((size_t)block + sizeof(void *) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  aligned[-1] = block;
+  return aligned;
+}
+
+/* The interface of the hook returns nothing: a heap that PetscFree() finds damaged is reported and the run ends */
+static void HostFree(void *ctx, void *aligned)
+{
+  void *block;
+
+  (void)ctx;
+  if (!aligned) return;
+  block = ((void **)aligned)[-1]; /* PetscFree() clears its argument, which must not lie in the block itself */
+  PetscCallAbort(PETSC_COMM_SELF, PetscFree(block));
+}
+
+PetscErrorCode AIJFmtErrorCode(SpmvStatus status)
+{
+  switch (status) {
+  case SPMV_SUCCESS:
+    return PETSC_SUCCESS;
+  case SPMV_ERR_ARGUMENT:
+    return PETSC_ERR_ARG_WRONG;
+  case SPMV_ERR_OPTION:
+    return PETSC_ERR_ARG_OUTOFRANGE;
+  case SPMV_ERR_MATRIX:
+    return PETSC_ERR_ARG_WRONGSTATE;
+  case SPMV_ERR_MEMORY:
+    return PETSC_ERR_MEM;
+  case SPMV_ERR_OVERFLOW:
+    return PETSC_ERR_SUP;
+  case SPMV_ERR_UNSUPPORTED:
+    return PETSC_ERR_SUP;
+  case SPMV_ERR_DEVICE:
+    return PETSC_ERR_GPU;
+  default:
+    return PETSC_ERR_PLIB;
+  }
+}
+
+/* Drops the plan and all that belongs to it; options and counters stay */
+PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  AIJFmtPlanDrop(&s->cache, &s->exec);
+  s->reason[0] = s->space_reason[0] = s->transpose_reason[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StateFree(void *ctx)
+{
+  Mat_AIJFmt *s = (Mat_AIJFmt *)ctx;
+
+  PetscFunctionBegin;
+  AIJFmtListRemove(s);
+  PetscCall(AIJFmtStateForget(s));
+  AIJFmtVectorFree(&s->exec, &s->x);
+  AIJFmtVectorFree(&s->exec, &s->y);
+  PetscCall(AIJFmtChoiceForget(s));
+  PetscCall(PetscFree(s->choice));
+  PetscCall(PetscFree(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
+
+/* The state that A has, or had when it was of a type of ours: the container stays when the type changes */
+PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *state = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)A, container_name, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  if (*state) (*state)->self = A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state of A, or NULL when A is not of our types now */
+PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
+{
+  Mat_AIJFmt *s;
+  PetscBool   same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (s && s->row)
+    PetscCall(PetscStrcmp(((PetscObject)A)->type_name,
+                          s->alias      ? s->alias
+                          : s->parallel ? s->row->mpi
+                                        : s->row->seq,
+                          &same));
+  *state = same ? s : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state of A, or an error when A is not of our types; for functions that work on our types only */
+PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **state)
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, state));
+  PetscCheck(*state, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "%s needs a matrix of a type of petscpack, such as %s; this one is of type %s: call MatSetType() or "
+             "MatConvert() first",
+             function, AIJFmtRowGet(0)->root, ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "(not set)");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state that A has, without its plan, or a new one. fresh: it is new */
+static PetscErrorCode StateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
+{
+  PetscContainer container;
+  Mat_AIJFmt    *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  *fresh = s ? PETSC_FALSE : PETSC_TRUE;
+  if (s) {
+    PetscCall(AIJFmtStateForget(s));
+    PetscCall(AIJFmtChoiceForget(s));
+  } else {
+    PetscCall(PetscNew(&s));
+    spmv_exec_init(&s->exec, SPMV_HOST);
+    s->exec.host.alloc = HostAlloc;
+    s->exec.host.free  = HostFree;
+    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+    PetscCall(PetscContainerSetPointer(container, s));
+    PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
+    PetscCall(PetscObjectCompose((PetscObject)A, container_name, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
+  }
+  *state = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives `to` the options of `from`, which is of the same format. A plan stays when they would not have changed it. */
+PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *from, Mat_AIJFmt *to)
+{
+  const double *a = from->class_options.value, *b = to->class_options.value;
+  PetscBool     same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemcmp(&from->format_options, &to->format_options, sizeof from->format_options, &same));
+  if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE] || a[AIJFMT_DEVICE] != b[AIJFMT_DEVICE])
+    PetscCall(AIJFmtStateForget(to));
+  if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE]) PetscCall(AIJFmtChoiceForget(to));
+  to->format_options = from->format_options;
+  to->class_options  = from->class_options;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- types ---- */
 
 static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
 {
@@ -24,7 +192,7 @@ static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
 
 /* The parent's MatDuplicate() makes a matrix of our type by its name; what was set on A by options or calls is ours to
    hand on. The CUDA parent gives its own type back, so the copy is made ours once more. */
-static PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
+PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 {
   const AIJFmtParent *host;
   Mat_AIJFmt         *from, *to;
@@ -46,8 +214,9 @@ static PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat 
 }
 
 /* -mat_aijfmt_eager. MatAssemblyEnd() increases the state once more after this function, and that is the state of the
-   values packed here. A block of a parallel matrix waits for the assembly of the whole, which renumbers its columns. */
-static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
+   values packed here. A block of a parallel matrix waits for the assembly of the whole, which renumbers its columns.
+   While A has the name of its parent, a function of the parent assembles it, and values are still to come. */
+PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
 {
   const AIJFmtParent *parent;
   Mat_AIJFmt         *s;
@@ -56,7 +225,7 @@ static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscCall(AIJFmtParentOf(A, &parent));
   PetscCall(parent->seq.assemblyend(A, type));
   PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s || s->alias || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaRebind(A, s));
   if (type != MAT_FINAL_ASSEMBLY || s->inner) PetscFunctionReturn(PETSC_SUCCESS);
   if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -64,29 +233,7 @@ static PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode InstallBlocks(Mat A, Mat_AIJFmt *outer)
-{
-  Mat blocks[2];
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++)
-    if (blocks[b]) PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtBlocksStrip(Mat A)
-{
-  Mat blocks[2];
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++)
-    if (blocks[b]) PetscCall(AIJFmtStrip(blocks[b]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
+PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
 {
   const AIJFmtParent *parent;
   Mat_AIJFmt         *s;
@@ -96,8 +243,8 @@ static PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   PetscCall(AIJFmtParentOf(A, &parent));
   PetscCall(parent->mpi.assemblyend(A, type));
   PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(InstallBlocks(A, s));
+  if (!s || s->alias || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtBlocksInstall(A, s));
   PetscCall(AIJFmtBlocksSetSizes(A));
   if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtBlocksGet(A, blocks));
@@ -109,24 +256,9 @@ static PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent writes the values on the host and tells nobody: PETSc 3.18 does not raise the state, and no version marks
-   the device's copy as old */
-static PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat A)
-{
-  const AIJFmtParent *parent;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCudaFetch(A)); /* else the device is taken for current */
-  PetscCall(AIJFmtParentOf(A, &parent));
-  PetscCall(parent->retrieve_values(A));
-  PetscCall(PetscObjectStateIncrease((PetscObject)A));
-  PetscCall(AIJFmtCudaHostWritten(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* MatMatTransposeMult() of PETSc gives the transposed pattern the type of the other factor by MatSetType(), which would
    wipe a matrix of ours out. It takes the host parent's type, from which every AIJ type can follow. */
-static PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
+PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
 {
   const AIJFmtParent *parent;
 
@@ -135,74 +267,6 @@ static PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
   PetscCall(parent->seq.transposesymbolic(A, B));
   PetscCall(AIJFmtStrip(*B));
   PetscCall(MatConvert(*B, MATSEQAIJ, MAT_INPLACE_MATRIX, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Puts our operations over those of the parent */
-PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
-{
-  PetscFunctionBegin;
-  A->ops->duplicate      = MatDuplicate_AIJFmt;
-  A->ops->setfromoptions = MatSetFromOptions_AIJFmt;
-  A->ops->view           = MatView_AIJFmt;
-  A->ops->convert        = MatConvert_AIJFmt_Any;
-  A->ops->convertfrom    = MatConvertFrom_AIJFmt;
-  if (s->parallel) A->ops->assemblyend = MatAssemblyEnd_MPIAIJFmt;
-  else {
-    A->ops->assemblyend       = MatAssemblyEnd_SeqAIJFmt;
-    A->ops->getinfo           = MatGetInfo_SeqAIJFmt;
-    A->ops->transposesymbolic = MatTransposeSymbolic_SeqAIJFmt;
-    PetscCall(AIJFmtMultInstall(A));
-    PetscCall(AIJFmtValuesInstall(A));
-    PetscCall(AIJFmtNamesInstall(A, s));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", MatRetrieveValues_SeqAIJFmt));
-  }
-  PetscCall(AIJFmtDispatchInstall(A, s));
-  PetscCall(AIJFmtMergeInstall(A, s));
-  PetscCall(AIJFmtCudaInstall(A, s));
-  PetscCall(AIJFmtProductsInstall(A, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gives back every operation that AIJFmtOperationsInstall() replaces for any parent */
-static PetscErrorCode RestoreOperations(Mat A, const Mat_AIJFmt *s)
-{
-  const struct _MatOps *from = s->parallel ? &s->parent->mpi : &s->parent->seq;
-
-  PetscFunctionBegin;
-  A->ops->duplicate                 = from->duplicate;
-  A->ops->setfromoptions            = from->setfromoptions;
-  A->ops->view                      = from->view;
-  A->ops->convert                   = from->convert;
-  A->ops->convertfrom               = from->convertfrom;
-  A->ops->assemblyend               = from->assemblyend;
-  A->ops->getinfo                   = from->getinfo;
-  A->ops->transposesymbolic         = from->transposesymbolic;
-  A->ops->mult                      = from->mult;
-  A->ops->multadd                   = from->multadd;
-  A->ops->multtranspose             = from->multtranspose;
-  A->ops->multtransposeadd          = from->multtransposeadd;
-  A->ops->multhermitiantranspose    = from->multhermitiantranspose;
-  A->ops->multhermitiantransposeadd = from->multhermitiantransposeadd;
-  A->ops->scale                     = from->scale;
-  A->ops->diagonalscale             = from->diagonalscale;
-  A->ops->shift                     = from->shift;
-  A->ops->axpy                      = from->axpy;
-  A->ops->copy                      = from->copy;
-  A->ops->zeroentries               = from->zeroentries;
-  A->ops->getcolumnreductions       = from->getcolumnreductions;
-  A->ops->load                      = from->load;
-  A->ops->getdiagonal               = from->getdiagonal;
-  A->ops->productsetfromoptions     = from->productsetfromoptions;
-  A->ops->bindtocpu                 = from->bindtocpu;
-  A->ops->norm                      = from->norm;
-  if (!s->parallel) {
-    PetscCall(AIJFmtNamesRemove(A, s));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", s->parent->retrieve_values));
-  }
-  PetscCall(AIJFmtDispatchRemove(A, s));
-  PetscCall(AIJFmtMergeRemove(A, s));
-  PetscCall(AIJFmtCudaRemove(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -248,10 +312,10 @@ static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, const Mat_AIJFmt
 static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *outer,
                                   Mat_AIJFmt **state)
 {
-  PetscBool fresh;
+  PetscBool fresh = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateCompose(A, state, &fresh));
+  PetscCall(StateCompose(A, state, &fresh));
   if (fresh) PetscCall(AIJFmtMergeWatch(A));
   (*state)->parallel = parallel;
   if ((*state)->row != row) PetscCall(FirstOptions(A, row, outer, *state));
@@ -283,7 +347,7 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
                ((PetscObject)A)->type_name);
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
     PetscCall(AIJFmtOperationsInstall(A, s));
-    if (parallel && A->assembled) PetscCall(InstallBlocks(A, s));
+    if (parallel && A->assembled) PetscCall(AIJFmtBlocksInstall(A, s));
   } else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
   s->inner = outer ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -297,7 +361,8 @@ PetscErrorCode AIJFmtStrip(Mat A)
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(RestoreOperations(A, s));
+  PetscCall(AIJFmtOperationsRemove(A, s));
+  PetscCall(AIJFmtCudaRelease(A, s));
   PetscCall(AIJFmtStateForget(s));
   if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, s->parallel ? s->parent->mpi_type : s->parent->seq_type));

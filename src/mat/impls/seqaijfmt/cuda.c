@@ -3,34 +3,107 @@
 
   The CUDA parent makes its own CSR on the device only when one of its operations wants it. Products with vectors are
   ours, so that a matrix costs no second copy there, unless it is assembled by COO on the device, factored by cuSPARSE,
-  asked for its device arrays, or its values are changed there (cuda_values.c).
+  asked for its device arrays, or its values are changed there (values.c).
 
-  Some functions of the parent check for its exact type name. They run within a name guard.
+  Some functions of the parent check for its exact type name. They run within a guard of names. In a PETSc without CUDA no
+  matrix has this parent, and what calls PETSc's functions for CUDA is empty.
 */
-#include "cuda.h"
-
-#if defined(AIJFMT_HAVE_CUDA_PARENT)
+#include "seqaijfmt.h"
+#if AIJFMT_HAVE_CUDA_PARENT
   #include <petscdevice_cuda.h>
+#endif
+
+PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
+{
+  PetscFunctionBegin;
+#if AIJFMT_HAVE_CUDA_PARENT
+  cudaStream_t stream;
+
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  exec->stream = (void *)stream;
+#else
+  (void)exec;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the CSR on the device ---- */
+
+static PetscErrorCode ArraysGet(Mat A, SpmvCsr *csr)
+{
+  const AIJFmtCusparseIndex *row_ptr, *col;
+  PetscScalar               *values;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCusparseGetValues(A, &values));
+  PetscCall(AIJFmtCusparseGetIJ(A, &row_ptr, &col));
+  csr->values          = values;
+  csr->pattern.row_ptr = row_ptr;
+  csr->pattern.col     = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent's arrays on the device, which it makes, or brings up to date, from those of the host where it must */
+PetscErrorCode AIJFmtCudaCsrGet(Mat A, Mat_AIJFmt *s, SpmvCsr *csr)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+  SpmvPattern     host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &host));
+  *csr = (SpmvCsr){.pattern = host, .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_DEVICE};
+  PetscCall(AIJFmtHostPatternRestore(A, &host));
+  csr->pattern.space      = SPMV_DEVICE;
+  csr->pattern.index_type = sizeof(AIJFmtCusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = ArraysGet(A, csr);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  s->device_csr = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values on the device, to be changed there. AIJFmtCudaValuesRestore() marks them as the current ones. */
+PetscErrorCode AIJFmtCudaValuesGet(Mat A, PetscScalar **values)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  *values = NULL;
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = AIJFmtCusparseGetArray(A, values);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtCudaValuesRestore(Mat A, PetscScalar **values)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = AIJFmtCusparseRestoreArray(A, values);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- COO, and other functions that the parent composes ---- */
 
 typedef PetscErrorCode PreallocateCOO(Mat, PetscCount, PetscInt[], PetscInt[]);
 typedef PetscErrorCode SetValuesCOO(Mat, const PetscScalar[], InsertMode);
-typedef PetscErrorCode StoreValues(Mat);
 typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
 typedef PetscErrorCode CopySubArray(Mat, PetscInt, const PetscInt[], PetscScalar[]);
-
-/* The parent's composed functions that are wrapped here, by [parallel]; cast to the types above when called */
-static AIJFmtFunction parent_preallocate[2], parent_set_values[2], parent_merge, parent_store, parent_copy_sub_array;
 
 /* The guards of the blocks of a parallel matrix */
 static PetscErrorCode BlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
 {
   PetscFunctionBegin;
-  for (int b = 0; b < 2; b++) {
-    Mat_AIJFmt *s = NULL;
-
-    if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &s));
-    PetscCall(AIJFmtNameGuardBegin(blocks[b], s, &guards[b]));
-  }
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtNameGuardBegin(blocks[b], AIJFMT_PARENT_CUDA, &guards[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -42,18 +115,18 @@ static PetscErrorCode BlockGuardsEnd(Mat blocks[2], AIJFmtNameGuard guards[2])
 }
 
 /* The parent makes new blocks of its own type here; they become ours at assembly */
-static PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
+PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
 {
-  AIJFmtNameGuard guard;
-  Mat_AIJFmt     *s;
-  PetscBool       parallel;
-  PetscErrorCode  error;
+  AIJFmtNameGuard     guard;
+  const AIJFmtParent *cuda;
+  PetscBool           parallel;
+  PetscErrorCode      error;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
-  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
-  error = ((PreallocateCOO *)parent_preallocate[parallel])(A, n, i, j);
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = ((PreallocateCOO *)cuda->composed[AIJFMT_PREALLOCATE_COO][parallel])(A, n, i, j);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,36 +139,38 @@ static PetscErrorCode FollowOnHost(Mat A)
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && s->keeps_host) PetscCall(AIJFmtCudaFetch(A));
+  if (s && s->keeps_host) PetscCall(AIJFmtHostFetch(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
 {
-  AIJFmtNameGuard guard;
-  Mat_AIJFmt     *s;
-  PetscErrorCode  error;
+  AIJFmtNameGuard     guard;
+  const AIJFmtParent *cuda;
+  PetscErrorCode      error;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
-  error = ((SetValuesCOO *)parent_set_values[0])(A, values, mode);
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = ((SetValuesCOO *)cuda->composed[AIJFMT_SET_VALUES_COO][0])(A, values, mode);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
   PetscCall(FollowOnHost(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
 {
-  AIJFmtNameGuard guards[2];
-  Mat             blocks[2];
-  PetscErrorCode  error;
+  AIJFmtNameGuard     guards[2];
+  const AIJFmtParent *cuda;
+  Mat                 blocks[2];
+  PetscErrorCode      error;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
   PetscCall(AIJFmtBlocksGet(A, blocks));
   PetscCall(BlockGuardsBegin(blocks, guards));
-  error = ((SetValuesCOO *)parent_set_values[1])(A, values, mode);
+  error = ((SetValuesCOO *)cuda->composed[AIJFMT_SET_VALUES_COO][1])(A, values, mode);
   PetscCall(BlockGuardsEnd(blocks, guards));
   PetscCall(error);
   for (int b = 0; b < 2; b++)
@@ -104,58 +179,89 @@ static PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[
 }
 
 /* The parent's own type becomes ours: the local matrix is a factor of the products that a product of parallel matrices
-   is made of, and those are ours where both factors are. A may have the parent's name meanwhile. */
-static PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *columns, Mat *local)
+   is made of, and those are ours where both factors are */
+PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *columns, Mat *local)
 {
-  AIJFmtNameGuard guards[2], whole = {NULL};
-  Mat             blocks[2];
-  Mat_AIJFmt     *s = NULL, *outer;
-  PetscErrorCode  error;
+  AIJFmtNameGuard     guards[2], whole = {NULL};
+  const AIJFmtParent *cuda;
+  Mat                 blocks[2];
+  Mat_AIJFmt         *outer;
+  PetscErrorCode      error;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &outer));
-  if (reuse == MAT_REUSE_MATRIX) {
-    PetscCall(AIJFmtStateGet(*local, &s));
-    PetscCall(AIJFmtNameGuardBegin(*local, s, &whole));
-  }
+  PetscCall(AIJFmtStateRequire(A, "MatMPIAIJGetLocalMatMerge()", &outer));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  if (reuse == MAT_REUSE_MATRIX) PetscCall(AIJFmtNameGuardBegin(*local, AIJFMT_PARENT_CUDA, &whole));
   PetscCall(AIJFmtBlocksGet(A, blocks));
   PetscCall(BlockGuardsBegin(blocks, guards));
-  error = ((MergeLocal *)parent_merge)(A, reuse, columns, local);
+  error = ((MergeLocal *)cuda->composed[AIJFMT_MERGE_LOCAL][1])(A, reuse, columns, local);
   PetscCall(BlockGuardsEnd(blocks, guards));
-  if (reuse == MAT_REUSE_MATRIX) PetscCall(AIJFmtNameGuardEnd(*local, &whole));
+  PetscCall(AIJFmtNameGuardEnd(*local, &whole));
   PetscCall(error);
   PetscCall(AIJFmtInstall(*local, outer->row, PETSC_FALSE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat A, PetscInt n, const PetscInt index[], PetscScalar values[])
+PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat A, PetscInt n, const PetscInt index[], PetscScalar values[])
 {
-  AIJFmtNameGuard guard;
-  Mat_AIJFmt     *s;
-  PetscErrorCode  error;
+  AIJFmtNameGuard     guard;
+  const AIJFmtParent *cuda;
+  PetscErrorCode      error;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
-  error = ((CopySubArray *)parent_copy_sub_array)(A, n, index, values);
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = ((CopySubArray *)cuda->composed[AIJFMT_COPY_SUB_ARRAY][0])(A, n, index, values);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent copies the host's values whether they are current or not */
-static PetscErrorCode MatStoreValues_SeqAIJFmt(Mat A)
+/* ---- operations that read or write the host's values without asking for them, or without saying so ---- */
+
+PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, PetscReal *reductions)
 {
+  const AIJFmtParent *host;
+
   PetscFunctionBegin;
-  PetscCall(AIJFmtCudaFetch(A));
-  PetscCall(((StoreValues *)parent_store)(A));
+  PetscCall(AIJFmtHostFetch(A));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->seq.getcolumnreductions(A, type, reductions));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* The host's function writes the host's values and does not mark them as the current ones: neither before its assembly,
+   at which the matrix may be converted, nor after it */
+PetscErrorCode MatLoad_SeqAIJFmt(Mat A, PetscViewer viewer)
+{
+  const AIJFmtParent *parent;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(AIJFmtHostWritten(A));
+  PetscCall(parent->seq.load(A, viewer));
+  PetscCall(AIJFmtHostWritten(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if AIJFMT_HAVE_CUDA_PARENT
+PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat A, PetscBool keep)
+{
+  const AIJFmtParent *host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostFetch(A));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->seq.eliminatezeros(A, keep));
+  PetscCall(AIJFmtHostWritten(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 /* MatNorm_MPIAIJ() of 3.26 adds up columns in new vectors, and assumes that they are zero. It adds to the host copy of
    the vector, which is zero in a vector of the host but not in one of the device: so the matrix makes host vectors
    here. */
-static PetscErrorCode MatNorm_MPIAIJFmt(Mat A, NormType type, PetscReal *norm)
+PetscErrorCode MatNorm_MPIAIJFmt(Mat A, NormType type, PetscReal *norm)
 {
   static char         host_type[] = VECSTANDARD;
   const AIJFmtParent *parent;
@@ -192,7 +298,7 @@ static PetscErrorCode FollowVecType(Mat A, PetscBool to_cpu)
 
 /* The parent sets its own operations, for the host or the device, and ours replace them again. While MatSetUp()'s hash
    table takes the entries, its operations must stay; AIJFmtCudaRebind() then sets ours when they are gone. */
-static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
+PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
 {
   const struct _MatOps operations = *A->ops;
   const AIJFmtParent  *cuda;
@@ -206,7 +312,8 @@ static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
   PetscCall(FollowVecType(A, to_cpu));
   PetscCall(AIJFmtOperationsInstall(A, s));
   if (AIJFmtHashActive(A)) *A->ops = operations;
-  if (!s->plan || (s->plan->space == SPMV_DEVICE) == (to_cpu == PETSC_TRUE)) PetscCall(AIJFmtStateForget(s));
+  if (!s->cache.plan || (s->cache.plan->space == SPMV_DEVICE) == (to_cpu == PETSC_TRUE))
+    PetscCall(AIJFmtStateForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,74 +322,23 @@ static PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
 PetscErrorCode AIJFmtCudaRebind(Mat A, const Mat_AIJFmt *s)
 {
   const AIJFmtParent *host;
-  PetscBool           cuda, bound;
+  PetscBool           bound;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtIsCudaParent(s, &cuda));
-  if (!cuda || s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AIJFmtIsOverCuda(s) || s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   bound = A->ops->zeroentries == host->seq.zeroentries ? PETSC_TRUE : PETSC_FALSE;
   if (bound != AIJFmtBoundToCPU(A)) PetscCall(MatBindToCPU_SeqAIJFmt(A, AIJFmtBoundToCPU(A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Keeps the parent's function of that name, and puts ours in its place; a matrix bound to the host has none */
-static PetscErrorCode Wrap(Mat A, const char *name, AIJFmtFunction ours, AIJFmtFunction *parents)
-{
-  AIJFmtFunction now;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &now));
-  if (!now || now == ours) PetscFunctionReturn(PETSC_SUCCESS);
-  *parents = now;
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, ours));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtCudaInstall(Mat A, const Mat_AIJFmt *s)
-{
-  PetscBool cuda;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtIsCudaParent(s, &cuda));
-  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Wrap(A, "MatSetPreallocationCOO_C", (AIJFmtFunction)MatSetPreallocationCOO_AIJFmt,
-                 &parent_preallocate[s->parallel]));
-  if (s->parallel) {
-    A->ops->norm = MatNorm_MPIAIJFmt;
-    PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_MPIAIJFmt, &parent_set_values[1]));
-    PetscCall(
-        Wrap(A, "MatMPIAIJGetLocalMatMerge_C", (AIJFmtFunction)MatMPIAIJGetLocalMatMerge_MPIAIJFmt, &parent_merge));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(Wrap(A, "MatSetValuesCOO_C", (AIJFmtFunction)MatSetValuesCOO_SeqAIJFmt, &parent_set_values[0]));
-  PetscCall(Wrap(A, "MatStoreValues_C", (AIJFmtFunction)MatStoreValues_SeqAIJFmt, &parent_store));
-  PetscCall(
-      Wrap(A, "MatSeqAIJCopySubArray_C", (AIJFmtFunction)MatSeqAIJCopySubArray_SeqAIJFmt, &parent_copy_sub_array));
-  A->ops->bindtocpu = MatBindToCPU_SeqAIJFmt;
-  PetscCall(AIJFmtCudaValuesInstall(A));
-  PetscCall(AIJFmtCudaHostCopyInstall(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The parent's bindtocpu composes the functions of a sequential matrix anew */
-PetscErrorCode AIJFmtCudaRemove(Mat A, const Mat_AIJFmt *s)
+PetscErrorCode AIJFmtCudaRelease(Mat A, const Mat_AIJFmt *s)
 {
-  PetscBool cuda;
-
   PetscFunctionBegin;
-  PetscCall(AIJFmtIsCudaParent(s, &cuda));
-  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->parallel) {
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", parent_preallocate[1]));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", parent_set_values[1]));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatMPIAIJGetLocalMatMerge_C", parent_merge));
-  } else {
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStoreValues_C", parent_store));
-    A->ops->eliminatezeros = s->parent->seq.eliminatezeros;
-    PetscCall(s->parent->seq.bindtocpu(A, AIJFmtBoundToCPU(A)));
-    if (AIJFmtBoundToCPU(A)) PetscCall(FollowVecType(A, PETSC_FALSE));
-  }
+  if (!AIJFmtIsOverCuda(s) || s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(s->parent->seq.bindtocpu(A, AIJFmtBoundToCPU(A)));
+  if (AIJFmtBoundToCPU(A)) PetscCall(FollowVecType(A, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -296,11 +352,11 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
   PetscBool           wanted;
 
   PetscFunctionBegin;
-  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (outer) PetscCall(AIJFmtIsCudaParent(outer, &wanted));
+  if (!AIJFMT_HAVE_CUDA_PARENT || spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (outer) wanted = AIJFmtIsOverCuda(outer);
   else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  if (wanted && s->parent == cuda) AIJFmtCudaList(A, s);
+  if (wanted && s->parent == cuda) AIJFmtListAdd(A, s);
   if (!wanted || s->parent == cuda) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
   name = s->parallel ? "MatConvert_mpiaij_mpiaijcusparse_C" : "MatConvert_seqaij_seqaijcusparse_C";
@@ -309,7 +365,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
              ((PetscObject)A)->type_name);
   PetscCall(convert(A, s->parallel ? cuda->mpi_type : cuda->seq_type, MAT_INPLACE_MATRIX, &A));
   s->parent = cuda;
-  AIJFmtCudaList(A, s);
+  AIJFmtListAdd(A, s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,8 +375,8 @@ PetscErrorCode AIJFmtCudaRegister(void)
   static const MatFactorType factors[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
 
   PetscFunctionBegin;
-  if (spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtCudaMAIJRegister());
+  if (!AIJFMT_HAVE_CUDA_PARENT || spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtMAIJRegister());
   if (PetscDefined(USE_DEBUG)) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(factors); f++) {
     PetscErrorCode (*factor)(Mat, MatFactorType, Mat *);
@@ -331,5 +387,3 @@ PetscErrorCode AIJFmtCudaRegister(void)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

@@ -5,7 +5,6 @@
   local entries count, and nothing here may be collective.
 */
 #include "seqaijfmt.h"
-#include "cuda.h"
 
 typedef enum { PRODUCT, PRODUCT_TRANSPOSED } ProductKind;
 
@@ -32,8 +31,21 @@ static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The product of the parent type with the same arguments; z == NULL means that nothing is added. The CUDA parent
-   computes it where the plan would have been on the device and the vectors are there; else the host parent, which takes
+/* Whether the CUDA parent's own product, with its CSR on the device, serves a matrix without a plan: where the plan would
+   have been on the device and the vectors are there. AIJFmtTruthSettle() has made sure that the CSR there is current. */
+static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
+{
+  const Vec vector[] = {x, y, z};
+
+  PetscFunctionBegin;
+  *device = AIJFmtIsOverCuda(s);
+  if (s->exec.space != SPMV_DEVICE || AIJFmtBoundToCPU(A) || A->structure_only) *device = PETSC_FALSE;
+  for (int v = 0; *device && v < 3; v++)
+    if (vector[v]) PetscCall(AIJFmtVecIsOnDevice(vector[v], device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The product of the parent type with the same arguments; z == NULL means that nothing is added. The host parent takes
    vectors of every kind. */
 static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind, Vec x, Vec z, Vec y)
 {
@@ -42,14 +54,14 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
   PetscBool       device;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtCudaMultiplies(A, s, x, z, y, &device));
+  PetscCall(CudaMultiplies(A, s, x, z, y, &device));
   if (!device) {
     PetscCall(HostParentProduct(A, kind, x, z, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* MatMultTransposeAdd_SeqAIJCUSPARSE() of 3.26 adds what is in y, even where that is not z */
   if (z && z != y) PetscCall(VecCopy(z, y));
-  PetscCall(AIJFmtNameGuardBegin(A, s, &guard));
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
   error = CallProduct(&s->parent->seq, A, kind, x, z ? y : NULL, y);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
@@ -59,21 +71,20 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
 /* y = op(A) x, or y = op(A) x + y when add */
 static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscBool add, Vec y)
 {
-  const PetscBool      device = s->plan->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
-  const PetscLogDouble flops  = 2.0 * (PetscLogDouble)s->key.pattern.nnz - (add ? 0 : s->nonzero_rows);
+  const PetscBool      device = AIJFmtPlanOnGpu(s) ? PETSC_TRUE : PETSC_FALSE;
+  const PetscLogDouble flops  = 2.0 * (PetscLogDouble)s->cache.key.pattern.nnz - (add ? 0 : s->nonzero_rows);
   const PetscScalar    one = 1, beta = add ? 1 : 0;
-  AIJFmtOperand        from, to;
 
   PetscFunctionBegin;
   if (device) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtOperandGet(s, x, &s->buffer_x, PETSC_FALSE, PETSC_FALSE, &from));
-  PetscCall(AIJFmtOperandGet(s, y, &s->buffer_y, PETSC_TRUE, add, &to));
+  PetscCall(AIJFmtVectorGet(&s->exec, &s->x, x, AIJFMT_READ));
+  PetscCall(AIJFmtVectorGet(&s->exec, &s->y, y, add ? AIJFMT_UPDATE : AIJFMT_WRITE));
   if (device) PetscCall(PetscLogGpuTimeBegin());
-  AIJFmtCallSpmv(&s->exec, (kind == PRODUCT ? spmv_mult : spmv_multtranspose)(s->plan, &one, from.data, &beta, to.data,
-                                                                              s->work, &s->exec));
+  AIJFmtCallSpmv(&s->exec, (kind == PRODUCT ? spmv_mult : spmv_multtranspose)(s->cache.plan, &one, s->x.data, &beta,
+                                                                              s->y.data, s->cache.work, &s->exec));
   if (device) PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(AIJFmtOperandRestore(s, &to));
-  PetscCall(AIJFmtOperandRestore(s, &from));
+  PetscCall(AIJFmtVectorRestore(&s->exec, &s->y));
+  PetscCall(AIJFmtVectorRestore(&s->exec, &s->x));
   if (device) PetscCall(AIJFmtLogGpuFlops(flops));
   else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,11 +114,13 @@ static PetscErrorCode EmptyProduct(Mat A, ProductKind kind, Vec z, Vec y, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The products of a matrix, by its plan or by the parent type; products by the plan are compared where that was asked for
+ */
 static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
 {
   const PetscBool transposed = kind == PRODUCT_TRANSPOSED ? PETSC_TRUE : PETSC_FALSE;
   Mat_AIJFmt     *s;
-  PetscBool       done, check;
+  PetscBool       empty, ready = PETSC_TRUE, check;
   AIJFmtCheck     reference;
 
   PetscFunctionBegin;
@@ -116,57 +129,37 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
     PetscCall(HostParentProduct(A, kind, x, z, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(EmptyProduct(A, kind, z, y, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(EmptyProduct(A, kind, z, y, &empty));
+  if (empty) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   if (!transposed) PetscCall(AIJFmtTrialBegin(A, s, x));
-  done = s->plan ? PETSC_TRUE : PETSC_FALSE;
-  if (!done) PetscCall(ParentProduct(A, s, kind, x, z, y));
-  else if (transposed) {
-    PetscCall(AIJFmtSyncTranspose(A, s, &done));
-    if (!done)
-      PetscCall(HostParentProduct(A, kind, x, z, y)); /* the parent's on the GPU would need memory there, too */
-  }
-  if (!done) {
+  if (s->cache.plan && transposed) PetscCall(AIJFmtSyncTranspose(A, s, &ready));
+  if (s->cache.plan && ready) {
+    check = AIJFmtClassFlag(s, AIJFMT_CHECK);
+    if (check) PetscCall(AIJFmtCheckBegin(A, transposed, x, z, &reference));
+    if (z && z != y) PetscCall(VecCopy(z, y));
+    PetscCall(PlanProduct(s, kind, x, z ? PETSC_TRUE : PETSC_FALSE, y));
+    if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
+    if (transposed) s->info.products_transposed++;
+    else s->info.products++;
+  } else {
+    /* without memory for the transpose of a plan on the GPU, the parent's product there has none either */
+    if (s->cache.plan) PetscCall(HostParentProduct(A, kind, x, z, y));
+    else PetscCall(ParentProduct(A, s, kind, x, z, y));
     if (transposed) s->info.fallbacks_transposed++;
     else s->info.fallbacks++;
-    if (!transposed) PetscCall(AIJFmtTrialEnd(s));
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  check = AIJFmtClassFlag(s, AIJFMT_CHECK);
-  if (check) PetscCall(AIJFmtCheckBegin(A, transposed, x, z, &reference));
-  if (z && z != y) PetscCall(VecCopy(z, y));
-  PetscCall(PlanProduct(s, kind, x, z ? PETSC_TRUE : PETSC_FALSE, y));
   if (!transposed) PetscCall(AIJFmtTrialEnd(s));
-  if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
-  if (transposed) s->info.products_transposed++;
-  else s->info.products++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMult_AIJFmt(Mat A, Vec x, Vec y) { return Product(A, PRODUCT, x, NULL, y); }
+PetscErrorCode MatMult_AIJFmt(Mat A, Vec x, Vec y) { return Product(A, PRODUCT, x, NULL, y); }
 
-static PetscErrorCode MatMultAdd_AIJFmt(Mat A, Vec x, Vec z, Vec y) { return Product(A, PRODUCT, x, z, y); }
+PetscErrorCode MatMultAdd_AIJFmt(Mat A, Vec x, Vec z, Vec y) { return Product(A, PRODUCT, x, z, y); }
 
-static PetscErrorCode MatMultTranspose_AIJFmt(Mat A, Vec x, Vec y)
-{
-  return Product(A, PRODUCT_TRANSPOSED, x, NULL, y);
-}
+PetscErrorCode MatMultTranspose_AIJFmt(Mat A, Vec x, Vec y) { return Product(A, PRODUCT_TRANSPOSED, x, NULL, y); }
 
-static PetscErrorCode MatMultTransposeAdd_AIJFmt(Mat A, Vec x, Vec z, Vec y)
+PetscErrorCode MatMultTransposeAdd_AIJFmt(Mat A, Vec x, Vec z, Vec y)
 {
   return Product(A, PRODUCT_TRANSPOSED, x, z, y);
-}
-
-/* Scalars are real, so the Hermitian transpose is the transpose */
-PetscErrorCode AIJFmtMultInstall(Mat A)
-{
-  PetscFunctionBegin;
-  A->ops->mult                      = MatMult_AIJFmt;
-  A->ops->multadd                   = MatMultAdd_AIJFmt;
-  A->ops->multtranspose             = MatMultTranspose_AIJFmt;
-  A->ops->multtransposeadd          = MatMultTransposeAdd_AIJFmt;
-  A->ops->multhermitiantranspose    = MatMultTranspose_AIJFmt;
-  A->ops->multhermitiantransposeadd = MatMultTransposeAdd_AIJFmt;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,55 +10,47 @@
 #include "seqaijfmt.h"
 #include <petsc/private/pcimpl.h>
 
-/* Brings the values to the host, where functions of the parent read them without a check */
-static PetscErrorCode UpdateHostValues(Mat A, const Mat_AIJFmt *s)
+/* Until AIJFmtNameGuardEnd(), a matrix of ours has the type name of that parent: of the host's, and then its current values
+   are on the host, where functions of the parent read them without a check; or of the CUDA parent, where that is beneath
+   it. All other matrices stay as they are, and so does one that a guard around this one has given the same name. A may be
+   NULL. */
+PetscErrorCode AIJFmtNameGuardBegin(Mat A, AIJFmtParentKind kind, AIJFmtNameGuard *guard)
 {
-  Mat blocks[2] = {A, NULL};
+  const AIJFmtParent *parent;
+  Mat_AIJFmt         *s = NULL;
+  MatType             type;
+  Mat                 blocks[2] = {A, NULL};
+  char               *name;
 
   PetscFunctionBegin;
+  guard->state = NULL;
+  if (A) PetscCall(AIJFmtStateGet(A, &s));
+  if (!s || (kind == AIJFMT_PARENT_CUDA && !AIJFmtIsOverCuda(s))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtParentGet(kind, &parent));
+  type = s->parallel ? parent->mpi_type : parent->seq_type;
+  if (s->alias == type) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++) {
-    const PetscScalar *values;
-
-    if (!blocks[b] || blocks[b]->structure_only) continue;
-    PetscCall(MatSeqAIJGetArrayRead(blocks[b], &values));
-    PetscCall(MatSeqAIJRestoreArrayRead(blocks[b], &values));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Until AIJFmtAliasEnd(), a matrix of ours has the type name of the host parent, and its current values on the host.
-   All other matrices stay as they are. */
-PetscErrorCode AIJFmtAliasBegin(Mat A, AIJFmtAlias *alias)
-{
-  Mat_AIJFmt *s;
-  char       *name;
-
-  PetscFunctionBegin;
-  alias->state = NULL;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || s->alias) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(UpdateHostValues(A, s));
-  PetscCall(PetscStrallocpy(AIJFmtHostType(s), &name));
-  alias->state                = s;
-  alias->id                   = ((PetscObject)A)->id;
-  alias->own_name             = ((PetscObject)A)->type_name;
+  for (int b = 0; kind == AIJFMT_PARENT_HOST && b < 2; b++)
+    if (blocks[b]) PetscCall(AIJFmtHostFetch(blocks[b]));
+  PetscCall(PetscStrallocpy(type, &name));
+  *guard                      = (AIJFmtNameGuard){s, ((PetscObject)A)->id, ((PetscObject)A)->type_name, s->alias};
   ((PetscObject)A)->type_name = name;
-  s->alias                    = AIJFmtHostType(s);
+  s->alias                    = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A conversion in place may have made A another matrix, whose name stays */
-PetscErrorCode AIJFmtAliasEnd(Mat A, AIJFmtAlias *alias)
+PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
 {
   PetscFunctionBegin;
-  if (!alias->state) PetscFunctionReturn(PETSC_SUCCESS);
-  if (((PetscObject)A)->id != alias->id) PetscCall(PetscFree(alias->own_name));
+  if (!guard->state) PetscFunctionReturn(PETSC_SUCCESS);
+  if (((PetscObject)A)->id != guard->id) PetscCall(PetscFree(guard->name));
   else {
     PetscCall(PetscFree(((PetscObject)A)->type_name));
-    ((PetscObject)A)->type_name = alias->own_name;
-    alias->state->alias         = NULL;
+    ((PetscObject)A)->type_name = guard->name;
+    guard->state->alias         = guard->alias;
   }
+  guard->state = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,22 +58,14 @@ PetscErrorCode AIJFmtAliasEnd(Mat A, AIJFmtAlias *alias)
 
 typedef PetscErrorCode Ordering(Mat, MatOrderingType, IS *, IS *);
 
-/* PETSc's own orderings. The table outlives PetscPackFinalizePackage(), because PETSc's list still has our functions
- * then. */
-static struct {
-  char      name[64];
-  Ordering *order;
-} orderings[64];
-static int ordering_count;
-
 /* The slot of an ordering, or the next free one */
 static PetscErrorCode FindOrdering(MatOrderingType type, int *slot)
 {
   PetscBool same = PETSC_FALSE;
 
   PetscFunctionBegin;
-  for (*slot = 0; *slot < ordering_count; ++*slot) {
-    PetscCall(PetscStrcmp(orderings[*slot].name, type, &same));
+  for (*slot = 0; *slot < aijfmt_process.orderings; ++*slot) {
+    PetscCall(PetscStrcmp(aijfmt_process.ordering[*slot].name, type, &same));
     if (same) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,29 +73,30 @@ static PetscErrorCode FindOrdering(MatOrderingType type, int *slot)
 
 static PetscErrorCode MatGetOrdering_AIJFmt(Mat A, MatOrderingType type, IS *rows, IS *cols)
 {
-  Mat_AIJFmt    *s;
-  AIJFmtAlias    alias;
-  PetscErrorCode error;
-  int            slot;
+  Mat_AIJFmt     *s;
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+  int             slot;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && s->parallel && !s->alias) {
-    PetscCall(AIJFmtAliasBegin(A, &alias));
+    PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_HOST, &guard));
     error = MatGetOrdering(A, type, rows, cols);
-    PetscCall(AIJFmtAliasEnd(A, &alias));
+    PetscCall(AIJFmtNameGuardEnd(A, &guard));
     PetscCall(error);
   } else {
     PetscCall(FindOrdering(type, &slot));
-    PetscCheck(slot < ordering_count, PETSC_COMM_SELF, PETSC_ERR_PLIB, "ordering %s is not one that petscpack changed",
-               type);
-    PetscCall(orderings[slot].order(A, type, rows, cols));
+    PetscCheck(slot < aijfmt_process.orderings, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "ordering %s is not one that petscpack changed", type);
+    PetscCall(((Ordering *)aijfmt_process.ordering[slot].order)(A, type, rows, cols));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode WrapOrderings(void)
 {
+  const int    most  = (int)PETSC_STATIC_ARRAY_LENGTH(aijfmt_process.ordering);
   const char **names = NULL;
   int          count = 0;
 
@@ -119,16 +104,16 @@ static PetscErrorCode WrapOrderings(void)
   PetscCall(MatOrderingRegisterAll());
   PetscCall(PetscFunctionListGet(MatOrderingList, &names, &count));
   for (int i = 0; i < count && names[i]; i++) { /* PETSc 3.18 counts the NULL at the end, too */
-    Ordering *order;
-    int       slot;
+    AIJFmtFunction order;
+    int            slot;
 
     PetscCall(PetscFunctionListFind(MatOrderingList, names[i], &order));
     PetscCall(FindOrdering(names[i], &slot));
-    if (order == MatGetOrdering_AIJFmt || slot == (int)PETSC_STATIC_ARRAY_LENGTH(orderings)) continue;
-    PetscCall(PetscStrncpy(orderings[slot].name, names[i], sizeof orderings[slot].name));
-    orderings[slot].order = order;
-    if (slot == ordering_count) ordering_count++;
-    PetscCall(MatOrderingRegister(orderings[slot].name, MatGetOrdering_AIJFmt));
+    if (order == (AIJFmtFunction)MatGetOrdering_AIJFmt || slot == most) continue;
+    PetscCall(PetscStrncpy(aijfmt_process.ordering[slot].name, names[i], sizeof aijfmt_process.ordering[slot].name));
+    aijfmt_process.ordering[slot].order = order;
+    if (slot == aijfmt_process.orderings) aijfmt_process.orderings++;
+    PetscCall(MatOrderingRegister(aijfmt_process.ordering[slot].name, MatGetOrdering_AIJFmt));
   }
   PetscCall(PetscFree(names));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,82 +121,81 @@ static PetscErrorCode WrapOrderings(void)
 
 /* ---- objects that work on a matrix: one of their operations runs with the parent's name on it ---- */
 
-static struct {
-  const char *type;
-  PetscErrorCode (*create)(MatColoring), (*apply)(MatColoring, ISColoring *);
-} colorings[] = {{MATCOLORINGJP, NULL, NULL}, {MATCOLORINGGREEDY, NULL, NULL}};
-
-/* PETSc calls the creator of a MatCoarsen before it sets the name of the type, so there can be one row only */
-static struct {
-  const char *type;
-  PetscErrorCode (*create)(MatCoarsen), (*apply)(MatCoarsen);
-} coarsenings[1] = {{MATCOARSENHEM, NULL, NULL}};
-
-static struct {
-  const char *type;
-  PetscErrorCode (*create)(PC), (*setup)(PC);
-} preconditioners[] = {{PCCP, NULL, NULL}, {PCTFS, NULL, NULL}, {PCILU, NULL, NULL}, {PCGAMG, NULL, NULL}};
+enum {
+  COLORINGS = PETSC_STATIC_ARRAY_LENGTH(aijfmt_process.coloring),
+  PCS       = PETSC_STATIC_ARRAY_LENGTH(aijfmt_process.pc)
+};
 
 /* The row of a table with the type name of an object. Creators and operations are called with the name in place. */
-#define FindRow(table, object, row)                                                                                    \
-  do {                                                                                                                 \
-    PetscBool same_ = PETSC_FALSE;                                                                                     \
-    for (*(row) = 0; *(row) < (int)PETSC_STATIC_ARRAY_LENGTH(table); ++*(row)) {                                       \
-      PetscCall(PetscStrcmp((table)[*(row)].type, ((PetscObject)(object))->type_name, &same_));                        \
-      if (same_) break;                                                                                                \
-    }                                                                                                                  \
-    PetscCheck(same_, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s is not one that petscpack changes",                    \
-               ((PetscObject)(object))->type_name);                                                                    \
-  } while (0)
+static PetscErrorCode FindRow(AIJFmtWrapped table[], int rows, PetscObject object, AIJFmtWrapped **row)
+{
+  PetscBool same = PETSC_FALSE;
 
-/* Saves the creators of a table from PETSc's list, and registers `ours` instead, unless it is registered already */
-#define WrapCreators(table, list, Register, Object, ours)                                                              \
-  do {                                                                                                                 \
-    for (size_t r_ = 0; r_ < PETSC_STATIC_ARRAY_LENGTH(table); r_++) {                                                 \
-      PetscErrorCode (*create_)(Object);                                                                               \
-      PetscCall(PetscFunctionListFind(list, (table)[r_].type, &create_));                                              \
-      if (!create_ || create_ == ours) continue;                                                                       \
-      (table)[r_].create = create_;                                                                                    \
-      PetscCall(Register((table)[r_].type, ours));                                                                     \
-    }                                                                                                                  \
-  } while (0)
+  PetscFunctionBegin;
+  *row = NULL;
+  for (int r = 0; r < rows && !same; r++) {
+    PetscCall(PetscStrcmp(table[r].type, object->type_name, &same));
+    if (same) *row = &table[r];
+  }
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s is not one that petscpack changes", object->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Saves the creators of a table from PETSc's list, and puts `ours` into their place, unless it is there already */
+static PetscErrorCode WrapCreators(AIJFmtWrapped table[], int rows, PetscFunctionList *list, AIJFmtFunction ours)
+{
+  PetscFunctionBegin;
+  for (int r = 0; r < rows; r++) {
+    AIJFmtFunction create;
+
+    PetscCall(PetscFunctionListFind(*list, table[r].type, &create));
+    if (!create || create == ours) continue;
+    table[r].create = create;
+    PetscCall(PetscFunctionListAdd(list, table[r].type, ours));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef PetscErrorCode CreateColoring(MatColoring), ApplyColoring(MatColoring, ISColoring *);
 
 static PetscErrorCode MatColoringApply_AIJFmt(MatColoring coloring, ISColoring *result)
 {
-  AIJFmtAlias    alias;
-  PetscErrorCode error;
-  int            row;
+  AIJFmtWrapped  *row;
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
 
   PetscFunctionBegin;
-  FindRow(colorings, coloring, &row);
-  PetscCall(AIJFmtAliasBegin(coloring->mat, &alias));
-  error = colorings[row].apply(coloring, result);
-  PetscCall(AIJFmtAliasEnd(coloring->mat, &alias));
+  PetscCall(FindRow(aijfmt_process.coloring, COLORINGS, (PetscObject)coloring, &row));
+  PetscCall(AIJFmtNameGuardBegin(coloring->mat, AIJFMT_PARENT_HOST, &guard));
+  error = ((ApplyColoring *)row->operation)(coloring, result);
+  PetscCall(AIJFmtNameGuardEnd(coloring->mat, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatColoringCreate_AIJFmt(MatColoring coloring)
 {
-  int row;
+  AIJFmtWrapped *row;
 
   PetscFunctionBegin;
-  FindRow(colorings, coloring, &row);
-  PetscCall(colorings[row].create(coloring));
-  colorings[row].apply = coloring->ops->apply;
+  PetscCall(FindRow(aijfmt_process.coloring, COLORINGS, (PetscObject)coloring, &row));
+  PetscCall(((CreateColoring *)row->create)(coloring));
+  row->operation       = (AIJFmtFunction)coloring->ops->apply;
   coloring->ops->apply = MatColoringApply_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef PetscErrorCode CoarsenStep(MatCoarsen);
+
 static PetscErrorCode MatCoarsenApply_AIJFmt(MatCoarsen coarsen)
 {
-  AIJFmtAlias    alias;
-  PetscErrorCode error;
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtAliasBegin(coarsen->graph, &alias));
-  error = coarsenings[0].apply(coarsen);
-  PetscCall(AIJFmtAliasEnd(coarsen->graph, &alias));
+  PetscCall(AIJFmtNameGuardBegin(coarsen->graph, AIJFMT_PARENT_HOST, &guard));
+  error = ((CoarsenStep *)aijfmt_process.coarsen[0].operation)(coarsen);
+  PetscCall(AIJFmtNameGuardEnd(coarsen->graph, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,15 +203,17 @@ static PetscErrorCode MatCoarsenApply_AIJFmt(MatCoarsen coarsen)
 static PetscErrorCode MatCoarsenCreate_AIJFmt(MatCoarsen coarsen)
 {
   PetscFunctionBegin;
-  PetscCall(coarsenings[0].create(coarsen));
-  coarsenings[0].apply = coarsen->ops->apply;
-  coarsen->ops->apply  = MatCoarsenApply_AIJFmt;
+  PetscCall(((CoarsenStep *)aijfmt_process.coarsen[0].create)(coarsen));
+  aijfmt_process.coarsen[0].operation = (AIJFmtFunction)coarsen->ops->apply;
+  coarsen->ops->apply                 = MatCoarsenApply_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef PetscErrorCode PCStep(PC);
+
 /* PCILU changes a shift of kind nonzero, and classical PCGAMG stops, for a GPU's AIJ as well: a matrix over it behaves
    as its parent does. The others read the host's arrays only. */
-static PetscErrorCode NeedsAlias(PC pc, PetscBool *needs)
+static PetscErrorCode NeedsHostName(PC pc, PetscBool *needs)
 {
   MatFactorShiftType  shift;
   PCGAMGType          gamg;
@@ -255,30 +241,30 @@ static PetscErrorCode NeedsAlias(PC pc, PetscBool *needs)
 
 static PetscErrorCode PCSetUp_AIJFmt(PC pc)
 {
-  AIJFmtAlias    alias = {.state = NULL};
-  PetscErrorCode error;
-  PetscBool      needs = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
-  int            row;
+  AIJFmtNameGuard guard = {.state = NULL};
+  AIJFmtWrapped  *row;
+  PetscErrorCode  error;
+  PetscBool       needs = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
-  FindRow(preconditioners, pc, &row);
-  PetscCall(NeedsAlias(pc, &needs));
-  if (needs) PetscCall(AIJFmtAliasBegin(pc->pmat, &alias));
-  error = preconditioners[row].setup(pc);
-  PetscCall(AIJFmtAliasEnd(pc->pmat, &alias));
+  PetscCall(FindRow(aijfmt_process.pc, PCS, (PetscObject)pc, &row));
+  PetscCall(NeedsHostName(pc, &needs));
+  if (needs) PetscCall(AIJFmtNameGuardBegin(pc->pmat, AIJFMT_PARENT_HOST, &guard));
+  error = ((PCStep *)row->operation)(pc);
+  PetscCall(AIJFmtNameGuardEnd(pc->pmat, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCCreate_AIJFmt(PC pc)
 {
-  int row;
+  AIJFmtWrapped *row;
 
   PetscFunctionBegin;
-  FindRow(preconditioners, pc, &row);
-  PetscCall(preconditioners[row].create(pc));
-  preconditioners[row].setup = pc->ops->setup;
-  pc->ops->setup             = PCSetUp_AIJFmt;
+  PetscCall(FindRow(aijfmt_process.pc, PCS, (PetscObject)pc, &row));
+  PetscCall(((PCStep *)row->create)(pc));
+  row->operation = (AIJFmtFunction)pc->ops->setup;
+  pc->ops->setup = PCSetUp_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,34 +272,18 @@ static PetscErrorCode PCCreate_AIJFmt(PC pc)
 
 typedef PetscErrorCode Kron(Mat, Mat, MatReuse, Mat *);
 
-static const char kron_name[] = "MatSeqAIJKron_C";
-
-static PetscErrorCode MatSeqAIJKron_AIJFmt(Mat A, Mat B, MatReuse reuse, Mat *C)
+PetscErrorCode MatSeqAIJKron_AIJFmt(Mat A, Mat B, MatReuse reuse, Mat *C)
 {
   const AIJFmtParent *parent;
-  AIJFmtAlias         alias;
+  AIJFmtNameGuard     guard;
   PetscErrorCode      error;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentOf(A, &parent));
-  PetscCall(AIJFmtAliasBegin(B, &alias));
-  error = ((Kron *)parent->kron)(A, B, reuse, C);
-  PetscCall(AIJFmtAliasEnd(B, &alias));
+  PetscCall(AIJFmtNameGuardBegin(B, AIJFMT_PARENT_HOST, &guard));
+  error = ((Kron *)parent->composed[AIJFMT_KRON][0])(A, B, reuse, C);
+  PetscCall(AIJFmtNameGuardEnd(B, &guard));
   PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtNamesInstall(Mat A, const Mat_AIJFmt *s)
-{
-  PetscFunctionBegin;
-  if (s->parent->kron) PetscCall(PetscObjectComposeFunction((PetscObject)A, kron_name, MatSeqAIJKron_AIJFmt));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtNamesRemove(Mat A, const Mat_AIJFmt *s)
-{
-  PetscFunctionBegin;
-  if (s->parent->kron) PetscCall(PetscObjectComposeFunction((PetscObject)A, kron_name, s->parent->kron));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,10 +292,11 @@ PetscErrorCode AIJFmtNamesRegister(void)
   PetscFunctionBegin;
   PetscCall(WrapOrderings());
   PetscCall(MatColoringRegisterAll());
-  WrapCreators(colorings, MatColoringList, MatColoringRegister, MatColoring, MatColoringCreate_AIJFmt);
+  PetscCall(
+      WrapCreators(aijfmt_process.coloring, COLORINGS, &MatColoringList, (AIJFmtFunction)MatColoringCreate_AIJFmt));
   PetscCall(MatCoarsenRegisterAll());
-  WrapCreators(coarsenings, MatCoarsenList, MatCoarsenRegister, MatCoarsen, MatCoarsenCreate_AIJFmt);
+  PetscCall(WrapCreators(aijfmt_process.coarsen, 1, &MatCoarsenList, (AIJFmtFunction)MatCoarsenCreate_AIJFmt));
   PetscCall(PCInitializePackage());
-  WrapCreators(preconditioners, PCList, PCRegister, PC, PCCreate_AIJFmt);
+  PetscCall(WrapCreators(aijfmt_process.pc, PCS, &PCList, (AIJFmtFunction)PCCreate_AIJFmt));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

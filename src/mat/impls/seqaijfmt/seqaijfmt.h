@@ -4,18 +4,16 @@
   A matrix of type seqaij<format> is a MATSEQAIJ whose products go through a plan of libspmvpack; mpiaij<format> is a
   MATMPIAIJ whose two blocks are of type seqaij<format>. All else is the parent type. The flow:
 
-    register.c -> create.c (parent made, state composed, products replaced) -> options.c
-    first product: mult.c -> sync.c (the only caller of build and update_values) -> stage.c -> slot mult
+    types.c -> create.c (parent made, state composed) -> ops.c (operations replaced) -> options.c
+    first product: mult.c -> plan.c (the plan is made, from values that truth.c finds) -> stage.c -> slot mult
+    new values: the state of the matrix has grown -> plan.c (refresh, from values that truth.c finds)
 
   The state lies in a container composed on the Mat: A->data and A->spptr belong to the parent type.
 */
 #pragma once
 
-#include <petsc/private/matimpl.h>
-#include <petscpack.h>
-#include <spmv_kernels.h>
 #include <spmv_predict.h>
-#include "compat.h"
+#include "plan.h"
 #include "tables.h"
 
 /* One row of types.def as PETSc types */
@@ -26,34 +24,26 @@ typedef struct {
 
 typedef enum { AIJFMT_PARENT_HOST, AIJFMT_PARENT_CUDA, AIJFMT_PARENT_COUNT } AIJFmtParentKind;
 
-/* A pair of parent types, with their operations as template matrices have them */
+/* Functions composed on a matrix that ours have other ones for: rows of the table in ops.c */
+typedef enum {
+  AIJFMT_RETRIEVE_VALUES,
+  AIJFMT_STORE_VALUES,
+  AIJFMT_KRON,
+  AIJFMT_PREALLOCATE_COO,
+  AIJFMT_SET_VALUES_COO,
+  AIJFMT_COPY_SUB_ARRAY,
+  AIJFMT_MERGE_LOCAL,
+  AIJFMT_ANY_PRODUCT,
+  AIJFMT_COMPOSED_COUNT
+} AIJFmtComposed;
+
+/* A pair of parent types, with their operations and composed functions as template matrices have them */
 typedef struct {
   AIJFmtParentKind kind;
   MatType          seq_type, mpi_type;
   struct _MatOps   seq, mpi;
-  PetscErrorCode (*retrieve_values)(Mat); /* composed functions of the sequential one; NULL where it has none */
-  AIJFmtFunction kron;
+  AIJFmtFunction   composed[AIJFMT_COMPOSED_COUNT][2]; /* by [..][parallel]; NULL where the parent has none */
 } AIJFmtParent;
-
-/* The key of a plan: the matrix that it was made from. Structure and values are compared separately: see decision 0003.
- */
-typedef struct {
-  PetscObjectId    id;
-  PetscObjectState nonzero_state, value_state;
-  SpmvPattern      pattern; /* on the host; its arrays belong to the matrix */
-} AIJFmtKey;
-
-/* The CSR arrays of a matrix, and what gives them back */
-typedef struct {
-  SpmvCsr            csr;
-  const PetscScalar *host_values; /* NULL: the values lie on the device */
-} AIJFmtCsr;
-
-/* Copies of a vector for a plan in another space than the vector: one in page-locked memory, one on the device */
-typedef struct {
-  size_t bytes;
-  void  *pinned, *device;
-} AIJFmtBuffer;
 
 enum { AIJFMT_CANDIDATES_MAX = 16 };
 
@@ -76,13 +66,8 @@ typedef struct {
 
 /* The plan of a candidate that may get its place back when a trial ends */
 typedef struct {
-  int         candidate;
-  AIJFmtKey   key;
-  SpmvPlan   *plan; /* NULL: none */
-  SpmvPattern built_from;
-  const void *borrowed_values;
-  PetscInt64  serial;
-  void       *work;
+  int             candidate;
+  AIJFmtPlanCache cache; /* cache.plan is NULL: none */
 } AIJFmtAside;
 
 /* The choice of a matrix of type aijauto for one pattern */
@@ -119,63 +104,90 @@ struct Mat_AIJFmt {
   PetscBool           inner;    /* a block of a parallel matrix, which builds it at assembly when eager */
   const char         *alias;    /* the type name that the matrix has for a while, instead of its own; NULL: its own */
 
-  AIJFmtKey   key;
-  PetscBool   key_valid;
-  SpmvExec    exec;
-  SpmvPlan   *plan;                               /* NULL: not converted yet, or left to the parent type */
-  SpmvPattern built_from;                         /* where the pattern lay when the plan was built */
-  const void *borrowed_values;                    /* on the device, in the place of values of a plan that borrows */
-  PetscInt64  serial;                             /* another plan, or other arrays in it, have another number */
-  void       *work;                               /* scratch of a product, in the plan's space */
-  PetscBool   transpose_ready;                    /* prepare_transpose was called for the values that the plan has */
-  PetscInt    nonzero_rows;                       /* of the matrix in key, for the count of flops */
-  char        reason[SPMV_MESSAGE_MAX];           /* why the parent type does the products; "" if it does not */
-  char        space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
-  char        transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
-  char        values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or have no room there */
-  PetscBool   keeps_host;   /* PETSc reads values on the host without asking for them: they are always current there */
-  PetscInt    host_changes; /* changes of the plan that followed those of the host, since the values were packed */
-  PetscBool   device_csr;   /* the CUDA parent has made its CSR on the device */
-  PetscBool   diagonal_known, diagonal_full; /* whether each row has its diagonal entry, in the pattern of ... */
-  PetscObjectState diagonal_state;           /* ... this nonzero state */
+  SpmvExec         exec;
+  AIJFmtPlanCache  cache;                    /* cache.plan is NULL: not converted yet, or left to the parent type */
+  PetscInt         nonzero_rows;             /* of the matrix in cache.key, for the count of flops */
+  char             reason[SPMV_MESSAGE_MAX]; /* why the parent type does the products; "" if it does not */
+  char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
+  char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
+  char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or have no room there */
+  PetscBool        keeps_host;   /* PETSc reads values on the host without asking for them: always current there */
+  PetscInt         host_changes; /* changes of the plan that followed those of the host, since the values were packed */
+  PetscBool        device_csr;   /* the CUDA parent has made its CSR on the device */
+  PetscBool        diagonal_known, diagonal_full; /* whether each row has its diagonal entry, in the pattern of ... */
+  PetscObjectState diagonal_state;                /* ... this nonzero state */
   /* Whether this pattern and another one are equal, as found last; of the matrices in key and other */
   struct {
     AIJFmtKey key, other;
     PetscBool known, same;
   } compared;
-  AIJFmtBuffer  buffer_x, buffer_y;
+  AIJFmtVector  x, y;   /* of a product, with their copies on the device */
   AIJFmtChoice *choice; /* NULL before the first */
   MatAIJFmtInfo info;   /* counters and times only; the rest is filled when asked for */
   Mat           self;   /* whose state this is, as seen last; NULL: not known */
-  PetscBool     listed; /* in the list of cuda_maij.c, between these two */
+  PetscBool     listed; /* in aijfmt_process.listed, between these two */
   Mat_AIJFmt   *before, *after;
 };
 
-/* The plan of a matrix for a solver that multiplies by itself */
+/* An operation of PETSc that runs with the parent's name on a matrix: see names.c */
 typedef struct {
-  const SpmvPlan *plan; /* NULL: none on the device */
-  void           *work;
-  PetscInt64      serial;   /* while it stays, so do all addresses in the plan, for graphs that hold them */
-  const char     *why_host; /* the user wants the products where MatMult() does them; NULL: no such wish */
-} AIJFmtPlanOnDevice;
+  const char    *type;              /* of the object that has it, such as "hem" of a MatCoarsen */
+  AIJFmtFunction create, operation; /* PETSc's own; NULL before they are known */
+} AIJFmtWrapped;
 
-/* A vector's entries in the memory of the plan */
+/* What the class keeps for the process. PetscPackFinalizePackage() forgets what belongs to PetscInitialize(); the rest
+   is PETSc's functions, which lists of PETSc still lead to through ours. */
 typedef struct {
-  Vec           vec;
-  PetscScalar  *array; /* what the vector gave */
-  void         *data;  /* what a product gets: array, or the device copy of buffer */
-  PetscMemType  memtype;
-  AIJFmtBuffer *buffer; /* NULL when data is array */
-  PetscBool     write, update;
-  PetscInt      n;
-} AIJFmtOperand;
+  PetscBool     initialized; /* PetscPackInitializePackage() was called */
+  PetscInt64    device_keep; /* PetscPackSetDeviceKeep() */
+  AIJFmtParent  parent[AIJFMT_PARENT_COUNT];
+  PetscBool     parent_known[AIJFMT_PARENT_COUNT];
+  PetscInt64    serial; /* the last one that a plan was given */
+  AIJFmtWrapped coloring[2], coarsen[1], pc[4];
+  struct {
+    char           name[64];
+    AIJFmtFunction order; /* PETSc's own function */
+  } ordering[64];
+  int orderings;                               /* that are known */
+  PetscErrorCode (*create_maij)(Mat);          /* PETSc's creator of MATSEQMAIJ */
+  PetscErrorCode (*symbolic_cuda)(Mat);        /* symbolic step of a parallel product of the CUDA parent */
+  Mat_AIJFmt *listed;                          /* the states of all sequential matrices over the CUDA parent */
+  struct {                                     /* a MatHeaderMerge() under way: see parallel.c */
+    Mat         A;                             /* NULL: none */
+    PetscBool   have_options;                  /* false where A keeps its state */
+    SpmvOptions format_options, class_options; /* that A had */
+  } merging;
+} AIJFmtProcess;
 
-/* A matrix of ours that has the type name of the host parent for a while */
+PETSC_INTERN AIJFmtProcess aijfmt_process;
+
+/* A matrix of ours that has the type name of a parent for a while; guards of one matrix may be nested */
 typedef struct {
   Mat_AIJFmt   *state; /* NULL: nothing to give back */
   PetscObjectId id;
-  char         *own_name;
-} AIJFmtAlias;
+  char         *name;  /* the one before, ... */
+  const char   *alias; /* ... and what the state had for it */
+} AIJFmtNameGuard;
+
+/* Where the current values of a sequential matrix are: at least in one of these places */
+typedef struct {
+  PetscBool host;       /* the CSR arrays of MATSEQAIJ */
+  PetscBool device_csr; /* those of the CUDA parent on the device */
+  PetscBool plan;       /* the packed arrays */
+} AIJFmtTruth;
+
+/* How much an operation wants the values in the CSR on the device, where they are not there yet */
+typedef enum {
+  AIJFMT_WANTS_FROM_SECOND, /* the first time it takes less to change the host's values, and a plan alike */
+  AIJFMT_WANTS_WITH_PLAN,   /* where the plan is there */
+  AIJFMT_WANTS              /* in any case */
+} AIJFmtWish;
+
+/* The CSR arrays that a plan reads, and what gives them back */
+typedef struct {
+  SpmvCsr            csr;
+  const PetscScalar *host_values; /* NULL: the values lie on the device */
+} AIJFmtCsr;
 
 /* The expected result of a product, and the bound of the difference for each row */
 typedef struct {
@@ -186,57 +198,57 @@ typedef struct {
 
 PETSC_INTERN PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
-/* rows.c */
+/* types.c */
 PETSC_INTERN PetscInt         AIJFmtRowCount(void);
 PETSC_INTERN const AIJFmtRow *AIJFmtRowGet(PetscInt);
 PETSC_INTERN PetscErrorCode   AIJFmtRowFind(const char *, const AIJFmtRow **);
+PETSC_INTERN PetscErrorCode   AIJFmtTypesRegister(void);
 
-/* types.c */
-PETSC_INTERN PetscErrorCode AIJFmtTypesRegister(void);
-
-/* parent.c */
-PETSC_INTERN PetscErrorCode AIJFmtParentGet(AIJFmtParentKind, const AIJFmtParent **);
-PETSC_INTERN PetscErrorCode AIJFmtParentFind(MatType, const AIJFmtParent **);
-PETSC_INTERN PetscErrorCode AIJFmtParentOf(Mat, const AIJFmtParent **);
-PETSC_INTERN PetscErrorCode AIJFmtParentsReset(void);
-
-/* dispatch.c */
-PETSC_INTERN PetscErrorCode AIJFmtDispatchInstall(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtDispatchRemove(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtKeepHost(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtProductKeepHost(Mat);
-
-/* names.c */
-PETSC_INTERN PetscErrorCode AIJFmtAliasBegin(Mat, AIJFmtAlias *);
-PETSC_INTERN PetscErrorCode AIJFmtAliasEnd(Mat, AIJFmtAlias *);
-PETSC_INTERN PetscErrorCode AIJFmtNamesInstall(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtNamesRemove(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtNamesRegister(void);
-
-/* merge.c */
-PETSC_INTERN PetscErrorCode AIJFmtMergeInstall(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtMergeRemove(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtMergeWatch(Mat);
-
-/* state.c */
+/* create.c */
 PETSC_INTERN PetscErrorCode AIJFmtStateGet(Mat, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode AIJFmtStateOfAnyType(Mat, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode AIJFmtStateRequire(Mat, const char *, Mat_AIJFmt **);
-PETSC_INTERN PetscErrorCode AIJFmtStateCompose(Mat, Mat_AIJFmt **, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *, Mat_AIJFmt *);
-
-/* create.c */
 PETSC_INTERN PetscErrorCode AIJFmtCreate(Mat, const AIJFmtRow *, PetscBool);
 PETSC_INTERN PetscErrorCode AIJFmtInstall(Mat, const AIJFmtRow *, PetscBool, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtOperationsInstall(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtStrip(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksStrip(Mat);
+PETSC_INTERN PetscErrorCode MatDuplicate_AIJFmt(Mat, MatDuplicateOption, Mat *);
+PETSC_INTERN PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat, MatAssemblyType);
+PETSC_INTERN PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat, MatAssemblyType);
+PETSC_INTERN PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat, Mat *);
 
-/* convert.c */
+/* ops.c */
+PETSC_INTERN PetscErrorCode AIJFmtOperationsInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtOperationsRemove(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtParentGet(AIJFmtParentKind, const AIJFmtParent **);
+PETSC_INTERN PetscErrorCode AIJFmtParentFind(MatType, const AIJFmtParent **);
+PETSC_INTERN PetscErrorCode AIJFmtParentOf(Mat, const AIJFmtParent **);
+
+/* dispatch.c */
+PETSC_INTERN PetscErrorCode AIJFmtTripleProductsCompose(Mat, const Mat_AIJFmt *, PetscBool remove);
+PETSC_INTERN PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat);
 PETSC_INTERN PetscErrorCode MatConvert_AIJ_AIJFmt(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_Any(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_AIJFmt(Mat, MatType, MatReuse, Mat *);
+
+/* names.c */
+PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, AIJFmtParentKind, AIJFmtNameGuard *);
+PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
+PETSC_INTERN PetscErrorCode AIJFmtNamesRegister(void);
+PETSC_INTERN PetscErrorCode MatSeqAIJKron_AIJFmt(Mat, Mat, MatReuse, Mat *);
+
+/* parallel.c */
+PETSC_INTERN PetscErrorCode AIJFmtBlocksGet(Mat, Mat[2]);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksSetSizes(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksStrip(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtMergeWatch(Mat);
+PETSC_INTERN PetscErrorCode MatDestroy_SeqAIJFmt_Host(Mat);
+PETSC_INTERN PetscErrorCode MatDestroy_MPIAIJFmt_Host(Mat);
+PETSC_INTERN PetscErrorCode MatDestroy_SeqAIJFmt_CUDA(Mat);
+PETSC_INTERN PetscErrorCode MatDestroy_MPIAIJFmt_CUDA(Mat);
 
 /* options.c */
 PETSC_INTERN PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *);
@@ -246,14 +258,26 @@ PETSC_INTERN PetscErrorCode AIJFmtTableRead(PetscObject, SpmvOptions *, const ch
 PETSC_INTERN PetscErrorCode AIJFmtTableSetText(SpmvOptions *, const SpmvOptionDesc *, const char[]);
 PETSC_INTERN PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *, const SpmvOptionDesc *, double);
 
-/* api.c */
-
-/* sync.c */
+/* plan.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
 PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
-PETSC_INTERN PetscBool      AIJFmtSameStructure(const AIJFmtKey *, const AIJFmtKey *);
-PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
+
+/* truth.c */
+PETSC_INTERN AIJFmtTruth    AIJFmtTruthGet(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtTruthSettle(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtHostWritten(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtHostKeep(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtHostKeepFactors(Mat product);
+PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
+PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrBring(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtCsrGet(Mat, Mat_AIJFmt *, const SpmvPattern *, AIJFmtCsr *);
+PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
+PETSC_INTERN void           AIJFmtListAdd(Mat, Mat_AIJFmt *);
+PETSC_INTERN void           AIJFmtListRemove(Mat_AIJFmt *);
+PETSC_INTERN void           AIJFmtListHeaderFreed(PetscObject);
+PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
 
 /* choose.c */
 PETSC_INTERN PetscBool          AIJFmtIsAuto(const Mat_AIJFmt *);
@@ -275,57 +299,67 @@ PETSC_INTERN PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtTrialSettle(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscBool      AIJFmtTrialAsideFree(Mat_AIJFmt *);
 
-/* csr.c */
-PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
-PETSC_INTERN PetscErrorCode AIJFmtHostPatternRestore(Mat, SpmvPattern *);
-PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
-PETSC_INTERN PetscErrorCode AIJFmtCsrGet(Mat, Mat_AIJFmt *, const SpmvPattern *, AIJFmtCsr *);
-PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
-
-/* values.c */
-PETSC_INTERN PetscBool      AIJFmtPlanFollows(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtValuesInstall(Mat);
-
-/* product_choice.c */
-PETSC_INTERN PetscErrorCode AIJFmtProductKind(MatProductType, SpmvProductKind *, const char **, PetscBool *);
-PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtParallelProductChoose(Mat, PetscBool *);
-
-/* matproduct.c */
-PETSC_INTERN PetscErrorCode MatProductSymbolic_AIJFmt(Mat);
-PETSC_INTERN PetscBool      AIJFmtIsHostProduct(Mat);
-
-/* stage.c */
-PETSC_INTERN PetscErrorCode AIJFmtOperandGet(Mat_AIJFmt *, Vec, AIJFmtBuffer *, PetscBool, PetscBool, AIJFmtOperand *);
-PETSC_INTERN PetscErrorCode AIJFmtOperandRestore(Mat_AIJFmt *, AIJFmtOperand *);
-PETSC_INTERN PetscErrorCode AIJFmtBufferFree(Mat_AIJFmt *, AIJFmtBuffer *);
-
 /* mult.c */
-PETSC_INTERN PetscErrorCode AIJFmtMultInstall(Mat);
+PETSC_INTERN PetscErrorCode MatMult_AIJFmt(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatMultAdd_AIJFmt(Mat, Vec, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatMultTranspose_AIJFmt(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatMultTransposeAdd_AIJFmt(Mat, Vec, Vec, Vec);
 
 /* check.c */
 PETSC_INTERN PetscErrorCode AIJFmtCheckBegin(Mat, PetscBool, Vec, Vec, AIJFmtCheck *);
 PETSC_INTERN PetscErrorCode AIJFmtCheckEnd(Mat, Vec, AIJFmtCheck *);
 
-/* blocks.c */
-PETSC_INTERN PetscErrorCode AIJFmtBlocksGet(Mat, Mat[2]);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksSetSizes(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
+/* values.c */
+PETSC_INTERN PetscErrorCode MatScale_SeqAIJFmt(Mat, PetscScalar);
+PETSC_INTERN PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatShift_SeqAIJFmt(Mat, PetscScalar);
+PETSC_INTERN PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat, Vec);
+PETSC_INTERN PetscErrorCode MatAXPY_SeqAIJFmt(Mat, PetscScalar, Mat, MatStructure);
+PETSC_INTERN PetscErrorCode MatCopy_SeqAIJFmt(Mat, Mat, MatStructure);
+PETSC_INTERN PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat);
+PETSC_INTERN PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat);
+PETSC_INTERN PetscErrorCode MatStoreValues_SeqAIJFmt(Mat);
 
-/* info.c */
-PETSC_INTERN PetscErrorCode AIJFmtInfoLocal(Mat, MatAIJFmtInfo *);
-PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
+/* matmat.c */
+PETSC_INTERN PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat);
+PETSC_INTERN PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtParallelMatMatChoose(Mat, PetscBool *);
+PETSC_INTERN PetscBool      AIJFmtIsHostMatMat(Mat);
 
 /* view.c */
+PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
 PETSC_INTERN PetscErrorCode MatView_AIJFmt(Mat, PetscViewer);
 
-/* Whether A still is what s->key describes, or is about to be, with that state of its values */
-static inline PetscBool AIJFmtKeyHolds(Mat A, const Mat_AIJFmt *s, PetscObjectState value_state)
+/* cuda.c */
+PETSC_INTERN PetscErrorCode AIJFmtCudaAdopt(Mat, Mat_AIJFmt *, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaRelease(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaRebind(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaRegister(void);
+PETSC_INTERN PetscErrorCode AIJFmtCudaCsrGet(Mat, Mat_AIJFmt *, SpmvCsr *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaValuesGet(Mat, PetscScalar **);
+PETSC_INTERN PetscErrorCode AIJFmtCudaValuesRestore(Mat, PetscScalar **);
+PETSC_INTERN PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat, PetscBool);
+PETSC_INTERN PetscErrorCode MatNorm_MPIAIJFmt(Mat, NormType, PetscReal *);
+PETSC_INTERN PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat, PetscInt, PetscReal *);
+PETSC_INTERN PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat, PetscBool);
+PETSC_INTERN PetscErrorCode MatLoad_SeqAIJFmt(Mat, PetscViewer);
+PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
+PETSC_INTERN PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat, const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat, const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat, MatReuse, IS *, Mat *);
+PETSC_INTERN PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat, PetscInt, const PetscInt[], PetscScalar[]);
+
+/* Whether the parent is that of the GPU, which a PETSc with CUDA has: then vectors, assembly and factors are there, too.
+   Without it plans on the GPU serve all the same; stage.c brings vectors there. */
+static inline PetscBool AIJFmtIsOverCuda(const Mat_AIJFmt *s)
 {
-  return s->key_valid && s->key.id == ((PetscObject)A)->id && s->key.value_state == value_state &&
-                 s->key.nonzero_state == A->nonzerostate
-             ? PETSC_TRUE
-             : PETSC_FALSE;
+  return AIJFMT_HAVE_CUDA_PARENT && s && s->parent && s->parent->kind == AIJFMT_PARENT_CUDA ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* The plan of A, where it is on the GPU */
+static inline SpmvPlan *AIJFmtPlanOnGpu(const Mat_AIJFmt *s)
+{
+  return s->cache.plan && s->cache.plan->space == SPMV_DEVICE ? s->cache.plan : NULL;
 }
 
 /* The type without a GPU that the matrix is a subclass of */
@@ -336,29 +370,6 @@ static inline PetscBool AIJFmtClassFlag(const Mat_AIJFmt *s, int option)
   return s->class_options.value[option] != 0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* The scalar and index types of this PETSc, as types of the kernel layer. With any other scalar type the creation of a
-   matrix is an error. */
-#if defined(PETSC_USE_REAL_SINGLE)
-  #define AIJFMT_SCALAR SPMV_F32
-#else
-  #define AIJFMT_SCALAR SPMV_F64
-#endif
-#if defined(PETSC_USE_64BIT_INDICES)
-  #define AIJFMT_INDEX SPMV_I64
-#else
-  #define AIJFMT_INDEX SPMV_I32
-#endif
-
 /* With fewer nonzeros and vectors of the host, the copies and the launch on a GPU take as long as the whole product on
    the host. Vectors on the GPU would have to be copied to the host: with these a matrix of any size lies on the GPU. */
 enum { AIJFMT_DEVICE_MIN_NONZEROS = 50000 };
-
-PETSC_INTERN PetscErrorCode AIJFmtErrorCode(SpmvStatus);
-
-/* Turns a status of the kernel layer into a PETSc error with its message */
-#define AIJFmtCallSpmv(exec_pointer, call)                                                                             \
-  do {                                                                                                                 \
-    const SpmvStatus aijfmt_status_ = (call);                                                                          \
-    PetscCheck(!aijfmt_status_, PETSC_COMM_SELF, AIJFmtErrorCode(aijfmt_status_), "%s: %s",                            \
-               spmv_status_text(aijfmt_status_), (exec_pointer)->message);                                             \
-  } while (0)

@@ -2,111 +2,206 @@
   stage.c - the entries of vectors in the memory of a plan.
 
   A plan on the host takes what VecGetArray() gives. A plan on the GPU takes device pointers as they are; entries on the
-  host travel through page-locked memory, which the copy engine reads and writes without the help of the processor.
+  host are copied to and fro. Each product gets its vectors and gives them back; their copies travel through page-locked
+  memory, which the copy engine reads and writes without the help of the processor. A solver has its vectors for a whole
+  solve, and says when copies are made; it needs too few of them to lock memory for.
 */
 #include "seqaijfmt.h"
 
-PetscErrorCode AIJFmtBufferFree(Mat_AIJFmt *s, AIJFmtBuffer *buffer)
+/* Whether a vector is one of the device, and may be used there */
+PetscErrorCode AIJFmtVecIsOnDevice(Vec v, PetscBool *is)
 {
+  PetscBool bound;
+
   PetscFunctionBegin;
-  spmv_pinned_free(buffer->pinned);
-  spmv_exec_free(&s->exec, SPMV_DEVICE, buffer->device);
-  buffer->pinned = buffer->device = NULL;
-  buffer->bytes                   = 0;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, is, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(v, &bound));
+  if (bound) *is = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Reserve(Mat_AIJFmt *s, AIJFmtBuffer *buffer, size_t bytes)
+void AIJFmtVectorFree(SpmvExec *exec, AIJFmtVector *v)
 {
-  PetscFunctionBegin;
-  if (bytes <= buffer->bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtBufferFree(s, buffer));
-  AIJFmtCallSpmv(&s->exec, spmv_pinned_alloc(&s->exec, (int64_t)bytes, &buffer->pinned));
-  AIJFmtCallSpmv(&s->exec, spmv_alloc(&s->exec, SPMV_DEVICE, (int64_t)bytes, "vector", &buffer->device));
-  buffer->bytes = bytes;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_pinned_free(v->pinned);
+  spmv_exec_free(exec, SPMV_DEVICE, v->device);
+  v->pinned = v->device = NULL;
+  v->bytes              = 0;
 }
 
-static PetscErrorCode GetArray(AIJFmtOperand *o, PetscBool device)
+/* Memory for a copy of the entries */
+static SpmvStatus Reserve(SpmvExec *exec, AIJFmtVector *v, PetscBool pinned)
 {
-  const PetscScalar *read;
+  const int64_t bytes  = (int64_t)v->n * (int64_t)sizeof(PetscScalar);
+  SpmvStatus    status = SPMV_SUCCESS;
 
-  PetscFunctionBegin;
-  o->memtype = PETSC_MEMTYPE_HOST;
-  if (!o->write) {
-    if (device) PetscCall(VecGetArrayReadAndMemType(o->vec, &read, &o->memtype));
-    else PetscCall(VecGetArrayRead(o->vec, &read));
-    o->array = (PetscScalar *)read;
-  } else if (o->update) {
-    if (device) PetscCall(VecGetArrayAndMemType(o->vec, &o->array, &o->memtype));
-    else PetscCall(VecGetArray(o->vec, &o->array));
-  } else {
-    if (device) PetscCall(VecGetArrayWriteAndMemType(o->vec, &o->array, &o->memtype));
-    else PetscCall(VecGetArrayWrite(o->vec, &o->array));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (bytes <= v->bytes) return SPMV_SUCCESS;
+  AIJFmtVectorFree(exec, v);
+  if (pinned) status = spmv_pinned_alloc(exec, bytes, &v->pinned);
+  if (!status) status = spmv_alloc(exec, SPMV_DEVICE, bytes, "vector", &v->device);
+  if (!status) v->bytes = bytes;
+  return status;
 }
 
-static PetscErrorCode RestoreArray(AIJFmtOperand *o, PetscBool device)
+static PetscErrorCode CopyToDevice(SpmvExec *exec, AIJFmtVector *v, const PetscScalar array[])
 {
-  PetscFunctionBegin;
-  if (!o->write) {
-    const PetscScalar *read = o->array;
-    if (device) PetscCall(VecRestoreArrayReadAndMemType(o->vec, &read));
-    else PetscCall(VecRestoreArrayRead(o->vec, &read));
-  } else if (o->update) {
-    if (device) PetscCall(VecRestoreArrayAndMemType(o->vec, &o->array));
-    else PetscCall(VecRestoreArray(o->vec, &o->array));
-  } else {
-    if (device) PetscCall(VecRestoreArrayWriteAndMemType(o->vec, &o->array));
-    else PetscCall(VecRestoreArrayWrite(o->vec, &o->array));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The entries of v in s->exec.space. write: they are overwritten there; update: they are read before that. */
-PetscErrorCode AIJFmtOperandGet(Mat_AIJFmt *s, Vec v, AIJFmtBuffer *buffer, PetscBool write, PetscBool update,
-                                AIJFmtOperand *o)
-{
-  const PetscBool device = s->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
-  size_t          bytes;
+  const size_t bytes = (size_t)v->n * sizeof *array;
+  const void  *from  = v->pinned ? v->pinned : array;
 
   PetscFunctionBegin;
-  o->vec    = v;
-  o->write  = write;
-  o->update = update;
-  o->buffer = NULL;
-  PetscCall(VecGetLocalSize(v, &o->n));
-  PetscCall(GetArray(o, device));
-  o->data = o->array;
-  if (!device || !PetscMemTypeHost(o->memtype)) PetscFunctionReturn(PETSC_SUCCESS);
-  bytes = (size_t)o->n * sizeof(PetscScalar);
-  PetscCall(Reserve(s, buffer, bytes));
-  o->buffer = buffer;
-  o->data   = buffer->device;
-  if (write && !update) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMemcpy(buffer->pinned, o->array, bytes));
-  AIJFmtCallSpmv(&s->exec, spmv_copy(buffer->device, SPMV_DEVICE, buffer->pinned, SPMV_HOST, (int64_t)bytes, &s->exec));
+  if (v->pinned) PetscCall(PetscMemcpy(v->pinned, array, bytes));
+  AIJFmtCallSpmv(exec, spmv_copy(v->device, SPMV_DEVICE, from, SPMV_HOST, (int64_t)bytes, exec));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Hands the entries back. A staged vector waits for the stream: its page-locked copy must not be reused before. */
-PetscErrorCode AIJFmtOperandRestore(Mat_AIJFmt *s, AIJFmtOperand *o)
+/* Waits for the stream */
+static PetscErrorCode CopyToHost(SpmvExec *exec, AIJFmtVector *v, PetscScalar array[])
 {
-  const int64_t bytes = (int64_t)o->n * (int64_t)sizeof(PetscScalar);
+  const size_t bytes = (size_t)v->n * sizeof *array;
+  void        *to    = v->pinned ? v->pinned : array;
 
   PetscFunctionBegin;
-  if (o->buffer) {
-    if (o->write)
-      AIJFmtCallSpmv(&s->exec,
-                     spmv_copy(o->buffer->pinned, SPMV_HOST, o->buffer->device, SPMV_DEVICE, bytes, &s->exec));
-    AIJFmtCallSpmv(&s->exec, spmv_stream_wait(&s->exec));
-    if (o->write) {
-      PetscCall(PetscMemcpy(o->array, o->buffer->pinned, (size_t)bytes));
-      PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-    }
+  AIJFmtCallSpmv(exec, spmv_copy(to, SPMV_HOST, v->device, SPMV_DEVICE, (int64_t)bytes, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  if (v->pinned) PetscCall(PetscMemcpy(array, v->pinned, bytes));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- a product ---- */
+
+static PetscErrorCode GetArray(AIJFmtVector *v, PetscBool device)
+{
+  const PetscScalar *read;
+
+  PetscFunctionBegin;
+  v->memtype = PETSC_MEMTYPE_HOST;
+  if (v->access == AIJFMT_READ) {
+    if (device) PetscCall(VecGetArrayReadAndMemType(v->vec, &read, &v->memtype));
+    else PetscCall(VecGetArrayRead(v->vec, &read));
+    v->array = (PetscScalar *)read;
+  } else if (v->access == AIJFMT_UPDATE) {
+    if (device) PetscCall(VecGetArrayAndMemType(v->vec, &v->array, &v->memtype));
+    else PetscCall(VecGetArray(v->vec, &v->array));
+  } else {
+    if (device) PetscCall(VecGetArrayWriteAndMemType(v->vec, &v->array, &v->memtype));
+    else PetscCall(VecGetArrayWrite(v->vec, &v->array));
   }
-  PetscCall(RestoreArray(o, s->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreArray(AIJFmtVector *v, PetscBool device)
+{
+  PetscFunctionBegin;
+  if (v->access == AIJFMT_READ) {
+    const PetscScalar *read = v->array;
+    if (device) PetscCall(VecRestoreArrayReadAndMemType(v->vec, &read));
+    else PetscCall(VecRestoreArrayRead(v->vec, &read));
+  } else if (v->access == AIJFMT_UPDATE) {
+    if (device) PetscCall(VecRestoreArrayAndMemType(v->vec, &v->array));
+    else PetscCall(VecRestoreArray(v->vec, &v->array));
+  } else {
+    if (device) PetscCall(VecRestoreArrayWriteAndMemType(v->vec, &v->array));
+    else PetscCall(VecRestoreArrayWrite(v->vec, &v->array));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v->data becomes the entries of vec in exec->space */
+PetscErrorCode AIJFmtVectorGet(SpmvExec *exec, AIJFmtVector *v, Vec vec, AIJFmtAccess access)
+{
+  const PetscBool device = exec->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  v->vec    = vec;
+  v->access = access;
+  PetscCall(VecGetLocalSize(vec, &v->n));
+  PetscCall(GetArray(v, device));
+  v->staged = device && PetscMemTypeHost(v->memtype) ? PETSC_TRUE : PETSC_FALSE;
+  v->data   = v->array;
+  if (!v->staged) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(exec, Reserve(exec, v, PETSC_TRUE));
+  v->data = v->device;
+  if (access != AIJFMT_WRITE) PetscCall(CopyToDevice(exec, v, v->array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Hands the entries back. A staged vector waits for the stream: its page-locked copy must not be reused before. */
+PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
+{
+  PetscFunctionBegin;
+  if (v->staged && v->access != AIJFMT_READ) PetscCall(CopyToHost(exec, v, v->array));
+  else if (v->staged) AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(RestoreArray(v, exec->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- a solver ---- */
+
+/* Finds out where the entries of vec are, and allocates the copy that they need. status: what the allocation says. */
+PetscErrorCode AIJFmtVectorPlace(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvStatus *status)
+{
+  const PetscScalar *read;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(vec, &v->n));
+  PetscCall(VecGetArrayReadAndMemType(vec, &read, &v->memtype));
+  PetscCall(VecRestoreArrayReadAndMemType(vec, &read));
+  v->vec    = vec;
+  v->array  = NULL;
+  v->staged = PetscMemTypeHost(v->memtype) ? PETSC_TRUE : PETSC_FALSE;
+  *status   = v->staged ? Reserve(exec, v, PETSC_FALSE) : SPMV_SUCCESS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From here to AIJFmtVectorEnd() the solver works on v->data. The caller of PETSc may look at the vector between two
+   such times, but must not move its entries. */
+PetscErrorCode AIJFmtVectorBegin(AIJFmtVector *v)
+{
+  PetscScalar *before = v->array;
+  PetscMemType memtype;
+
+  PetscFunctionBegin;
+  v->data = v->device;
+  if (v->staged) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayAndMemType(v->vec, &v->array, &memtype));
+  PetscCheck(PetscMemTypeDevice(memtype) && (!before || before == v->array), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "A monitor or convergence test moved the solution or the residual of a solve on the device");
+  v->data = v->array;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtVectorEnd(AIJFmtVector *v)
+{
+  PetscScalar *array = v->array;
+
+  PetscFunctionBegin;
+  if (!v->staged) PetscCall(VecRestoreArrayAndMemType(v->vec, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Brings the entries of a vector of the host up to date in its copy */
+PetscErrorCode AIJFmtVectorSend(SpmvExec *exec, AIJFmtVector *v)
+{
+  const PetscScalar *array;
+
+  PetscFunctionBegin;
+  if (!v->staged) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayRead(v->vec, &array));
+  PetscCall(CopyToDevice(exec, v, array));
+  PetscCall(VecRestoreArrayRead(v->vec, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entries of the copy become those of a vector of the host */
+PetscErrorCode AIJFmtVectorFetch(SpmvExec *exec, AIJFmtVector *v)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  if (!v->staged) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayWrite(v->vec, &array));
+  PetscCall(CopyToHost(exec, v, array));
+  PetscCall(VecRestoreArrayWrite(v->vec, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,7 +6,6 @@
   while the second one is tried, so that the winner is never converted twice.
 */
 #include "seqaijfmt.h"
-#include "cuda.h"
 #include <petsctime.h>
 
 enum { MOST_CONVERSIONS = 2 };
@@ -21,7 +20,7 @@ static const double DEVICE_CLOCK = 2e-6;
 static PetscBool HasTrial(const Mat_AIJFmt *s)
 {
   return AIJFmtIsAuto(s) && s->choice && s->choice->valid && s->choice->trial &&
-                 AIJFmtSameStructure(&s->choice->key, &s->key)
+                 AIJFmtSameStructure(&s->choice->key, &s->cache.key)
              ? PETSC_TRUE
              : PETSC_FALSE;
 }
@@ -72,37 +71,25 @@ static PetscBool WorthByTrial(const AIJFmtChoice *c, int i, double *cost)
 /* Frees the plan that was put aside; whether there was one */
 PetscBool AIJFmtTrialAsideFree(Mat_AIJFmt *s)
 {
-  AIJFmtAside *aside = &s->choice->aside;
+  const PetscBool had = s->choice->aside.cache.plan ? PETSC_TRUE : PETSC_FALSE;
 
-  if (!aside->plan) return PETSC_FALSE;
-  spmv_exec_free(&s->exec, aside->plan->space, aside->work);
-  spmv_destroy(&aside->plan);
-  return PETSC_TRUE;
+  AIJFmtPlanDrop(&s->choice->aside.cache, &s->exec);
+  return had;
 }
 
 static void PutAside(Mat_AIJFmt *s)
 {
-  s->choice->aside =
-      (AIJFmtAside){s->choice->chosen, s->key, s->plan, s->built_from, s->borrowed_values, s->serial, s->work};
-  s->plan = NULL;
-  s->work = NULL;
+  s->choice->aside = (AIJFmtAside){s->choice->chosen, s->cache};
+  s->cache         = (AIJFmtPlanCache){.plan = NULL};
 }
 
 /* Puts the plan that was aside in the place of the one that A has. New values reach it as they do any plan. */
 static PetscErrorCode TakeBack(Mat_AIJFmt *s)
 {
-  AIJFmtAside *aside = &s->choice->aside;
-
   PetscFunctionBegin;
   PetscCall(AIJFmtStateForget(s));
-  s->key             = aside->key;
-  s->key_valid       = PETSC_TRUE;
-  s->plan            = aside->plan;
-  s->built_from      = aside->built_from;
-  s->borrowed_values = aside->borrowed_values;
-  s->serial          = aside->serial;
-  s->work            = aside->work;
-  aside->plan        = NULL;
+  s->cache               = s->choice->aside.cache;
+  s->choice->aside.cache = (AIJFmtPlanCache){.plan = NULL};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,9 +100,9 @@ static PetscErrorCode Change(Mat A, Mat_AIJFmt *s, Vec x, int i)
 
   PetscFunctionBegin;
   if (i == c->chosen) PetscFunctionReturn(PETSC_SUCCESS);
-  if (c->trial && s->plan) PutAside(s);
+  if (c->trial && s->cache.plan) PutAside(s);
   AIJFmtChooseCandidate(c, i);
-  if (c->aside.plan && c->aside.candidate == i) PetscCall(TakeBack(s));
+  if (c->aside.cache.plan && c->aside.candidate == i) PetscCall(TakeBack(s));
   else PetscCall(AIJFmtStateForget(s));
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,7 +151,7 @@ static PetscErrorCode Next(Mat A, Mat_AIJFmt *s, Vec x)
     c->runs = 0;
     c->conversions++;
     PetscCall(Change(A, s, x, next));
-    if (s->plan) PetscFunctionReturn(PETSC_SUCCESS);
+    if (s->cache.plan) PetscFunctionReturn(PETSC_SUCCESS);
     c->candidate[next].state = AIJFMT_IMPOSSIBLE;
     PetscCall(PetscStrncpy(c->candidate[next].reason, s->reason, SPMV_MESSAGE_MAX));
   }

@@ -1,42 +1,36 @@
 /*
-  values.c - operations on the values of a sequential matrix, with as little traffic between host and GPU as they need:
-  MatGetDiagonal(), MatScale(), MatDiagonalScale() and MatShift().
+  values.c - operations on the values of a sequential matrix, with as little traffic between host and GPU as they need.
 
-  Where the values lie in the CSR of the CUDA parent, they are changed there (cuda_values.c), and the plan takes them
-  from there at the next product. Else the CSR of the host is changed, and a plan on the GPU in the same way, so that
-  nothing is uploaded: what the plan has afterwards has the same bits as the CSR.
+  Where the values are in the CSR of the CUDA parent, or shall go there (truth.c), they are changed there, and the plan
+  takes them from there at the next product. Else the CSR of the host is changed, and a plan on the GPU in the same way, so
+  that nothing is uploaded: what the plan has afterwards has the same bits as the CSR.
 */
 #include "seqaijfmt.h"
-#include "cuda.h"
 
 /* Whether the plan is on the GPU, has the values that A has now, and may be changed by itself */
-PetscBool AIJFmtPlanFollows(Mat A, const Mat_AIJFmt *s)
+static PetscBool PlanFollows(Mat A, const Mat_AIJFmt *s)
 {
-  if (!s->plan || s->plan->space != SPMV_DEVICE || s->plan->format->borrows) return PETSC_FALSE;
-  return AIJFmtKeyHolds(A, s, ((PetscObject)A)->state);
+  return AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
 }
 
 /* Changes the plan as the CSR of the host was changed. value_state is the state that A will have when PETSc's function
    returns. Where the plan cannot be changed, because the GPU's memory is full, the next product uploads the values. */
 static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, Vec l, Vec r, PetscObjectState value_state)
 {
-  AIJFmtOperand left, right;
-  SpmvStatus    status;
+  SpmvStatus status;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaStream(&s->exec));
-  if (l) PetscCall(AIJFmtOperandGet(s, l, &s->buffer_y, PETSC_FALSE, PETSC_FALSE, &left));
-  if (r) PetscCall(AIJFmtOperandGet(s, r, &s->buffer_x, PETSC_FALSE, PETSC_FALSE, &right));
-  if (l) change.left = left.data;
-  if (r) change.right = right.data;
-  status = spmv_change_values(s->plan, &change, &s->exec);
-  if (r) PetscCall(AIJFmtOperandRestore(s, &right));
-  if (l) PetscCall(AIJFmtOperandRestore(s, &left));
+  if (l) PetscCall(AIJFmtVectorGet(&s->exec, &s->y, l, AIJFMT_READ));
+  if (r) PetscCall(AIJFmtVectorGet(&s->exec, &s->x, r, AIJFMT_READ));
+  if (l) change.left = s->y.data;
+  if (r) change.right = s->x.data;
+  status = spmv_change_values(s->cache.plan, &change, &s->exec);
+  if (r) PetscCall(AIJFmtVectorRestore(&s->exec, &s->x));
+  if (l) PetscCall(AIJFmtVectorRestore(&s->exec, &s->y));
   if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED) PetscFunctionReturn(PETSC_SUCCESS);
   AIJFmtCallSpmv(&s->exec, status);
-  s->key.value_state = value_state;
-  s->transpose_ready = PETSC_FALSE;
-  s->host_changes++;
+  PetscCall(AIJFmtPlanWritten(s, value_state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,51 +50,92 @@ static PetscErrorCode ChangeHost(Mat A, Mat_AIJFmt *s, const SpmvChange *change,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatScale() raises the state once after this function */
-static PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
+/* How the kernels of the library run on the parent's arrays */
+static PetscErrorCode DeviceExec(const Mat_AIJFmt *s, SpmvExec *exec)
 {
-  const SpmvChange    change = {.alpha = &a};
-  const AIJFmtParent *host;
-  Mat_AIJFmt         *s;
-  PetscBool           done = PETSC_FALSE;
-
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtCudaScale(A, s, a, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!s || !AIJFmtPlanFollows(A, s)) {
-    PetscCall(host->seq.scale(A, a));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(ChangeHost(A, s, &change, 1));
-  PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
+  *exec       = s->exec;
+  exec->space = SPMV_DEVICE;
+  PetscCall(AIJFmtCudaStream(exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The local entries alone count, so the vectors may be parallel, as those of MatDiagonalScale_MPIAIJ(): it calls this
-   function of its blocks directly, so that their state is not raised once more as by MatDiagonalScale(). */
-static PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
+/* ---- MatScale(), MatDiagonalScale() and MatShift(): the state rises once after these functions ---- */
+
+PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
 {
-  const PetscScalar  *left = NULL, *right = NULL;
+  const SpmvChange    change = {.alpha = &a};
   const AIJFmtParent *host;
+  AIJFmtNameGuard     guard;
+  PetscErrorCode      error;
   Mat_AIJFmt         *s;
-  PetscInt            rows = A->rmap->n, cols = A->cmap->n;
-  PetscBool           done = PETSC_FALSE;
-  SpmvChange          change;
+  PetscBool           device = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
-  if (l) PetscCall(VecGetLocalSize(l, &rows));
-  if (r) PetscCall(VecGetLocalSize(r, &cols));
-  if (rows != A->rmap->n || cols != A->cmap->n) s = NULL; /* that error is the parent's */
-  if (s) PetscCall(AIJFmtCudaDiagonalScale(A, s, l, r, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!s || !AIJFmtPlanFollows(A, s)) {
-    PetscCall(host->seq.diagonalscale(A, l, r));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (s) PetscCall(AIJFmtDeviceCsrBring(A, s, "MatScale()", AIJFMT_WANTS_FROM_SECOND, &device));
+  if (device) {
+    PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+    error = s->parent->seq.scale(A, a);
+    PetscCall(AIJFmtNameGuardEnd(A, &guard));
+    PetscCall(error);
+  } else if (s && PlanFollows(A, s)) {
+    PetscCall(ChangeHost(A, s, &change, 1));
+    PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
+  } else PetscCall(host->seq.scale(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v, or a copy of its local entries on the device, which the parent wants. *copy: to be destroyed. */
+static PetscErrorCode DeviceVec(Mat A, PetscBool left, Vec v, Vec *there, Vec *copy)
+{
+  const PetscScalar *array;
+  PetscScalar       *to;
+  PetscInt           n;
+  PetscBool          device = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  *copy  = NULL;
+  *there = v;
+  if (v) PetscCall(AIJFmtVecIsOnDevice(v, &device));
+  if (device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(A, left ? NULL : copy, left ? copy : NULL));
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetArrayRead(v, &array));
+  PetscCall(VecGetArrayWrite(*copy, &to));
+  PetscCall(PetscArraycpy(to, array, n));
+  PetscCall(VecRestoreArrayWrite(*copy, &to));
+  PetscCall(VecRestoreArrayRead(v, &array));
+  *there = *copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DiagonalScaleOnDevice(Mat A, const Mat_AIJFmt *s, Vec l, Vec r)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+  Vec             left, right, copy[2];
+
+  PetscFunctionBegin;
+  PetscCall(DeviceVec(A, PETSC_TRUE, l, &left, &copy[0]));
+  PetscCall(DeviceVec(A, PETSC_FALSE, r, &right, &copy[1]));
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = s->parent->seq.diagonalscale(A, left, right);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  for (int v = 0; v < 2; v++) PetscCall(VecDestroy(&copy[v]));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the host, and the plan alike. MatDiagonalScale_MPIAIJ() calls the function of its blocks directly, so that their
+   state is not raised once more as by MatDiagonalScale(). */
+static PetscErrorCode DiagonalScaleBoth(Mat A, Mat_AIJFmt *s, Vec l, Vec r)
+{
+  const PetscScalar *left = NULL, *right = NULL;
+  SpmvChange         change;
+
+  PetscFunctionBegin;
   if (l) PetscCall(VecGetArrayRead(l, &left));
   if (r) PetscCall(VecGetArrayRead(r, &right));
   change = (SpmvChange){.left = left, .right = right};
@@ -109,6 +144,27 @@ static PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
   if (l) PetscCall(VecRestoreArrayRead(l, &left));
   change = (SpmvChange){.left = NULL};
   PetscCall(ChangePlan(s, change, l, r, ((PetscObject)A)->state + (s->inner ? 0 : 1)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The local entries alone count, so the vectors may be parallel, as those of MatDiagonalScale_MPIAIJ() */
+PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
+{
+  const AIJFmtParent *host;
+  Mat_AIJFmt         *s;
+  PetscInt            rows = A->rmap->n, cols = A->cmap->n;
+  PetscBool           device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (l) PetscCall(VecGetLocalSize(l, &rows));
+  if (r) PetscCall(VecGetLocalSize(r, &cols));
+  if (rows != A->rmap->n || cols != A->cmap->n) s = NULL; /* that error is the parent's */
+  if (s) PetscCall(AIJFmtDeviceCsrBring(A, s, "MatDiagonalScale()", AIJFMT_WANTS_FROM_SECOND, &device));
+  if (device) PetscCall(DiagonalScaleOnDevice(A, s, l, r));
+  else if (s && PlanFollows(A, s)) PetscCall(DiagonalScaleBoth(A, s, l, r));
+  else PetscCall(host->seq.diagonalscale(A, l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,53 +202,75 @@ static PetscErrorCode DiagonalIsFull(Mat A, Mat_AIJFmt *s, PetscBool *full)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatShift() raises the state once after this function. Missing diagonal entries are inserted by the parent, which
-   changes the pattern. */
-static PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
+static PetscErrorCode ShiftOnDevice(Mat A, Mat_AIJFmt *s, PetscScalar a)
+{
+  PetscScalar *values;
+  SpmvCsr      csr;
+  SpmvExec     exec;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceExec(s, &exec));
+  PetscCall(AIJFmtCudaCsrGet(A, s, &csr));
+  PetscCall(AIJFmtCudaValuesGet(A, &values));
+  AIJFmtCallSpmv(&exec, spmv_csr_shift(&csr.pattern, csr.scalar_type, &a, values, &exec));
+  PetscCall(AIJFmtCudaValuesRestore(A, &values));
+  PetscCall(AIJFmtLogGpuFlops(PetscMin(A->rmap->n, A->cmap->n)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Missing diagonal entries are inserted by the host's parent, which changes the pattern */
+PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
 {
   const SpmvChange    change = {.shift = &a};
   const AIJFmtParent *host;
   Mat_AIJFmt         *s;
-  PetscBool           full = PETSC_FALSE, done = PETSC_FALSE, follows;
+  PetscBool           full = PETSC_FALSE, device = PETSC_FALSE, follows;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && A->assembled && !A->structure_only) PetscCall(DiagonalIsFull(A, s, &full));
-  if (full) PetscCall(AIJFmtCudaShift(A, s, a, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  follows = full ? AIJFmtPlanFollows(A, s) : PETSC_FALSE;
-  PetscCall(host->seq.shift(A, a));
-  if (follows) PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
+  if (full) PetscCall(AIJFmtDeviceCsrBring(A, s, "MatShift()", AIJFMT_WANTS_FROM_SECOND, &device));
+  if (device) PetscCall(ShiftOnDevice(A, s, a));
+  else {
+    follows = full ? PlanFollows(A, s) : PETSC_FALSE;
+    PetscCall(host->seq.shift(A, a));
+    if (follows) PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the device, without a CSR there; done: false where the matrix has no plan there */
+/* ---- the diagonal ---- */
+
+/* From the device, where the values are in a plan or in a CSR there. The parent's own function is wrong for a CSR most of
+   whose rows are empty: the device has the others alone then, and it takes the k-th of these for row k. done: false where
+   there is neither. */
 static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
 {
-  AIJFmtOperand operand;
-  SpmvStatus    status = SPMV_ERR_UNSUPPORTED;
-  PetscInt      n;
+  SpmvStatus status = SPMV_ERR_UNSUPPORTED;
+  PetscInt   n;
+  SpmvCsr    csr;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(VecGetLocalSize(d, &n));
   if (n != A->rmap->n || n == 0 || A->structure_only) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSyncIfOnDevice(A, s, d));
-  if (s->exec.space != SPMV_DEVICE || !s->key_valid) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->exec.space != SPMV_DEVICE || !s->cache.valid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtOperandGet(s, d, &s->buffer_y, PETSC_TRUE, PETSC_FALSE, &operand));
-  PetscCall(AIJFmtCudaDiagonal(A, s, operand.data, done));
-  if (!*done && s->plan) {
-    status = spmv_get_diagonal(s->plan, operand.data, &s->exec);
-    *done  = status ? PETSC_FALSE : PETSC_TRUE;
-  }
-  PetscCall(AIJFmtOperandRestore(s, &operand));
-  if (status != SPMV_ERR_UNSUPPORTED) AIJFmtCallSpmv(&s->exec, status);
+  PetscCall(AIJFmtVectorGet(&s->exec, &s->y, d, AIJFMT_WRITE));
+  if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtTruthGet(A, s).device_csr) {
+    PetscCall(AIJFmtCudaCsrGet(A, s, &csr));
+    status = spmv_csr_diagonal(&csr, s->y.data, &s->exec);
+  } else if (s->cache.plan) status = spmv_get_diagonal(s->cache.plan, s->y.data, &s->exec);
+  PetscCall(AIJFmtVectorRestore(&s->exec, &s->y));
+  if (status == SPMV_ERR_UNSUPPORTED) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(&s->exec, status);
+  *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec d)
+PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec d)
 {
   const AIJFmtParent *host;
   Mat_AIJFmt         *s;
@@ -207,12 +285,188 @@ static PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AIJFmtValuesInstall(Mat A)
+/* ---- two matrices, and zeros, over the CUDA parent ---- */
+
+static PetscErrorCode ComparePatterns(const SpmvPattern *a, const SpmvPattern *b, PetscBool *same)
 {
   PetscFunctionBegin;
-  A->ops->scale         = MatScale_SeqAIJFmt;
-  A->ops->diagonalscale = MatDiagonalScale_SeqAIJFmt;
-  A->ops->shift         = MatShift_SeqAIJFmt;
-  A->ops->getdiagonal   = MatGetDiagonal_SeqAIJFmt;
+  *same = a->nnz == b->nnz ? PETSC_TRUE : PETSC_FALSE;
+  if (*same) PetscCall(PetscMemcmp(a->row_ptr, b->row_ptr, (size_t)(a->rows + 1) * sizeof(PetscInt), same));
+  if (*same) PetscCall(PetscMemcmp(a->col, b->col, (size_t)a->nnz * sizeof(PetscInt), same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether both have the same pattern; the caller knows that their sizes are equal. The answer is kept: to compare
+   again in each step of a loop would take as long as all else that is done on the device. */
+static PetscErrorCode SamePattern(Mat A, Mat_AIJFmt *s, Mat B, PetscBool *same)
+{
+  AIJFmtKey key, other;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtKeyGet(A, 0, &key));
+  PetscCall(AIJFmtKeyGet(B, 0, &other));
+  if (!s->compared.known || !AIJFmtSameStructure(&s->compared.key, &key) ||
+      !AIJFmtSameStructure(&s->compared.other, &other)) {
+    PetscCall(ComparePatterns(&key.pattern, &other.pattern, &s->compared.same));
+    s->compared.key   = key;
+    s->compared.other = other;
+    s->compared.known = PETSC_TRUE;
+  }
+  *same = s->compared.same;
+  PetscCall(AIJFmtKeyRestore(B, &other));
+  PetscCall(AIJFmtKeyRestore(A, &key));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
+{
+  SpmvPattern pattern;
+
+  PetscFunctionBegin;
+  *has = PETSC_FALSE;
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  const PetscInt *row_ptr = pattern.row_ptr;
+  for (int64_t i = 0; pattern.nnz > 0 && i < pattern.rows && !*has; i++)
+    *has = row_ptr[i] == row_ptr[i + 1] ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the parent adds matrices with these patterns on the device, and rightly: it passes the shorter row pointers
+   of a matrix with many empty rows to cuSPARSE as if they were whole, and a new pattern would get the parent's type. */
+static PetscErrorCode AddsOnDevice(Mat Y, Mat_AIJFmt *s, Mat X, MatStructure *structure, PetscBool *adds)
+{
+  PetscBool same = PETSC_FALSE, empty = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (*structure != SAME_NONZERO_PATTERN) PetscCall(SamePattern(Y, s, X, &same));
+  if (same) *structure = SAME_NONZERO_PATTERN;
+  *adds = *structure == SAME_NONZERO_PATTERN ? PETSC_TRUE : PETSC_FALSE;
+  if (*adds || *structure != SUBSET_NONZERO_PATTERN || PetscDefined(USE_64BIT_INDICES) || Y->cmap->n == 1)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HasEmptyRow(Y, &empty));
+  if (!empty) PetscCall(HasEmptyRow(X, &empty));
+  *adds = empty ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent adds on the device when both matrices have the same function for it */
+PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructure structure)
+{
+  const AIJFmtParent *host;
+  AIJFmtNameGuard     guard[2];
+  PetscErrorCode      error;
+  Mat_AIJFmt         *to, *from;
+  MatStructure        known  = structure;
+  PetscBool           device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(Y, &to));
+  PetscCall(AIJFmtStateGet(X, &from));
+  if (to && from && X->ops->axpy == Y->ops->axpy)
+    PetscCall(AIJFmtDeviceCsrBring(Y, to, "MatAXPY()", AIJFMT_WANTS_WITH_PLAN, &device));
+  if (device) PetscCall(AddsOnDevice(Y, to, X, &known, &device));
+  if (device) PetscCall(AIJFmtDeviceCsrBring(X, from, "MatAXPY()", AIJFMT_WANTS, &device));
+  if (!device) {
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+    PetscCall(host->seq.axpy(Y, a, X, structure));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtNameGuardBegin(Y, AIJFMT_PARENT_CUDA, &guard[0]));
+  PetscCall(AIJFmtNameGuardBegin(X, AIJFMT_PARENT_CUDA, &guard[1]));
+  error = to->parent->seq.axpy(Y, a, X, known);
+  PetscCall(AIJFmtNameGuardEnd(X, &guard[1]));
+  PetscCall(AIJFmtNameGuardEnd(Y, &guard[0]));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies values from device to device where those of A are current there. The host's function compares the operations
+   of both matrices, which are equal in a pair of ours. */
+PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
+{
+  const AIJFmtParent *host;
+  Mat_AIJFmt         *from, *to;
+  PetscScalar        *values;
+  SpmvCsr             csr;
+  SpmvExec            exec;
+  PetscBool           device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &from));
+  PetscCall(AIJFmtStateGet(B, &to));
+  if (from && to && structure == SAME_NONZERO_PATTERN && A->ops->copy == B->ops->copy &&
+      AIJFmtTruthGet(A, from).device_csr)
+    PetscCall(SamePattern(A, from, B, &device));
+  if (device) PetscCall(AIJFmtDeviceCsrBring(B, to, "MatCopy()", AIJFMT_WANTS, &device));
+  if (!device) {
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+    PetscCall(host->seq.copy(A, B, structure));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DeviceExec(to, &exec));
+  PetscCall(AIJFmtCudaCsrGet(A, from, &csr));
+  PetscCall(AIJFmtCudaValuesGet(B, &values));
+  AIJFmtCallSpmv(&exec, spmv_copy(values, SPMV_DEVICE, csr.values, SPMV_DEVICE,
+                                  csr.pattern.nnz * (int64_t)sizeof(PetscScalar), &exec));
+  PetscCall(AIJFmtCudaValuesRestore(B, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent zeroes the values on the device whenever there are any, and takes these for current then. After new
+   nonzeros on the host they are those of another pattern. And where the host's values are current, they were written
+   there, and what comes after the zeros will be too: to fetch them from the device would take longer than to write
+   them. So the device's are zeroed only where they alone are current. */
+PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
+{
+  const AIJFmtParent *parent;
+  Mat_AIJFmt         *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && !AIJFmtTruthGet(A, s).host && !s->keeps_host) {
+    AIJFmtNameGuard guard;
+    PetscErrorCode  error;
+
+    PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+    error = s->parent->seq.zeroentries(A);
+    PetscCall(AIJFmtNameGuardEnd(A, &guard));
+    PetscCall(error);
+  } else {
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
+    PetscCall(parent->seq.zeroentries(A));
+    PetscCall(AIJFmtHostWritten(A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- values that PETSc puts aside ---- */
+
+typedef PetscErrorCode ValuesFunction(Mat);
+
+/* The parent copies the host's values whether they are current or not */
+PetscErrorCode MatStoreValues_SeqAIJFmt(Mat A)
+{
+  const AIJFmtParent *parent;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostFetch(A));
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(((ValuesFunction *)parent->composed[AIJFMT_STORE_VALUES][0])(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent writes the values on the host and tells nobody: PETSc 3.18 does not raise the state, and no version marks
+   the device's copy as old */
+PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat A)
+{
+  const AIJFmtParent *parent;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostFetch(A)); /* else the device is taken for current */
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(((ValuesFunction *)parent->composed[AIJFMT_RETRIEVE_VALUES][0])(A));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscCall(AIJFmtHostWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

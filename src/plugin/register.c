@@ -2,12 +2,9 @@
   register.c - the entry of the plugin: PETSc calls PetscDLLibraryRegister_petscpack() for -dll_append libpetscpack.so,
   a program that links the library calls PetscPackInitializePackage().
 */
-#include "../impls/seqaijfmt/cuda.h"
 #include "ksp/impls/cgdevice/cgdevice.h"
+#include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "guard.h"
-
-static PetscBool  initialized = PETSC_FALSE;
-static PetscInt64 device_keep = -1;
 
 /* The table of operations of a matrix differs between minor versions. guard.c has refused another PETSc already, where
    it is a shared library. */
@@ -48,7 +45,7 @@ PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes)
   PetscFunctionBegin;
   spmv_options_init(&process, &AIJFmtProcessTable);
   PetscCall(AIJFmtTableSetNumber(&process, AIJFmtProcessTable.options, (double)bytes));
-  device_keep = bytes;
+  aijfmt_process.device_keep = bytes;
   spmv_device_keep(bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,7 +65,7 @@ PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes)
 PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes)
 {
   PetscFunctionBegin;
-  *bytes = device_keep;
+  *bytes = aijfmt_process.device_keep;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,7 +75,7 @@ static PetscErrorCode SetFromOptions(void)
 
   PetscFunctionBegin;
   spmv_options_init(&process, &AIJFmtProcessTable);
-  process.value[PETSCPACK_DEVICE_KEEP] = (double)device_keep;
+  process.value[PETSCPACK_DEVICE_KEEP] = (double)aijfmt_process.device_keep;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack", NULL);
   PetscCall(AIJFmtTableRead(NULL, &process, "PetscPackSetDeviceKeep", PetscOptionsObject));
   PetscOptionsEnd();
@@ -101,11 +98,11 @@ static PetscErrorCode SetFromOptions(void)
 PetscErrorCode PetscPackFinalizePackage(void)
 {
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentsReset());
+  for (int kind = 0; kind < AIJFMT_PARENT_COUNT; kind++) aijfmt_process.parent_known[kind] = PETSC_FALSE;
   spmv_staging_release();
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));
-  initialized = PETSC_FALSE;
+  aijfmt_process.initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,7 +126,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   char message[SPMV_MESSAGE_MAX];
 
   PetscFunctionBegin;
-  if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  if (aijfmt_process.initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(RefuseOtherPetsc());
   PetscCheck(!spmv_registry_check(message), PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libspmvpack is not the one that libpetscpack was built with: %s", message);
@@ -141,7 +138,33 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(CGDevRegister());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());
-  initialized = PETSC_TRUE;
+  aijfmt_process.initialized = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  KSPCGDeviceReplaceCG - Lets the type name `KSPCG` mean `KSPCGDEVICE`, for programs that set it in their code
+
+  Not Collective
+
+  Input Parameter:
+. replace - `PETSC_FALSE` gives the name back to PETSc's own type
+
+  Options Database Key:
+. -ksp_cgdevice_replace_cg - the same, read by `PetscPackInitializePackage()`
+
+  Level: intermediate
+
+  Note:
+  Solvers that have their type already keep it. The name of the type stays `KSPCG`.
+
+.seealso: `KSPCGDEVICE`, `KSPCG`, `PetscPackInitializePackage()`
+@*/
+PetscErrorCode KSPCGDeviceReplaceCG(PetscBool replace)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(CGDevReplaceCG(replace));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,14 +1,13 @@
 /*
-  matproduct.c - products of two sequential matrices of ours on the GPU: A B, A^T B, P^T A P and R A R^T by the kernels
-  of src/kernels/spgemm.
+  matmat.c - products of two sequential matrices of ours on the GPU: A B, A^T B, P^T A P and R A R^T by the kernels of
+  src/kernels/spgemm; and which products of matrices run there.
 
   The symbolic phase gives the product its pattern on the host, as every MATSEQAIJ has it. The numeric phase reads the
   values where they are: in the CSR of the CUDA parent, in a plan on the GPU, or on the host. It leaves them on the GPU
-  where the product has a CSR there (cuda_values.c), else on the host. All that cannot be done here the host's parent
+  where the product has a CSR there (truth.c), else on the host. All that cannot be done here the host's parent
   does: other types and kinds of products, algorithms that the user chose, a GPU without memory.
 */
 #include "seqaijfmt.h"
-#include "cuda.h"
 
 /* A factor as it was in the symbolic phase */
 typedef struct {
@@ -43,28 +42,48 @@ AIJFMT_PRODUCT_DESTRUCTOR(DataDestroy, DataFree)
 
 /* ---- symbolic ---- */
 
-/* The pattern of a factor on the device, and the blocks that hold it. status: memory may not suffice. */
-static PetscErrorCode UploadPattern(SpmvExec *exec, Mat A, SpmvPattern *there, void *block[2], SpmvStatus *status)
+/* The kind, and the option by which a user chooses an algorithm of the host; known: there is one on the GPU */
+static PetscErrorCode KindOf(MatProductType type, SpmvProductKind *kind, const char **option, PetscBool *known)
 {
-  const int64_t index_bytes = (int64_t)sizeof(PetscInt);
-  SpmvPattern   here;
-  int64_t       bytes[2];
+  PetscFunctionBegin;
+  *known  = PETSC_TRUE;
+  *kind   = SPMV_PRODUCT_AB;
+  *option = NULL;
+  switch (type) {
+  case MATPRODUCT_AB:
+    *kind   = SPMV_PRODUCT_AB;
+    *option = "-matmatmult_via";
+    break;
+  case MATPRODUCT_AtB:
+    *kind   = SPMV_PRODUCT_ATB;
+    *option = "-mattransposematmult_via";
+    break;
+  case MATPRODUCT_PtAP:
+    *kind   = SPMV_PRODUCT_PTAP;
+    *option = "-matptap_via";
+    break;
+  case MATPRODUCT_RARt:
+    *kind   = SPMV_PRODUCT_RART;
+    *option = "-matrart_via";
+    break;
+  default:
+    *known = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of a factor on the device. status: memory may not suffice. */
+static PetscErrorCode UploadPattern(SpmvExec *exec, Mat A, SpmvPattern *there, void **block, SpmvStatus *status)
+{
+  SpmvPattern here;
+  SpmvCsr     csr = {.values = NULL};
 
   PetscFunctionBegin;
   PetscCall(AIJFmtHostPatternGet(A, &here));
-  *there   = here;
-  bytes[0] = (here.rows + 1) * index_bytes;
-  bytes[1] = here.nnz * index_bytes;
-  *status  = spmv_pattern_check(&here, exec);
-  if (!*status) *status = spmv_alloc(exec, SPMV_DEVICE, bytes[0], "row_ptr", &block[0]);
-  if (!*status) *status = spmv_alloc(exec, SPMV_DEVICE, bytes[1], "col", &block[1]);
-  if (!*status) *status = spmv_copy(block[0], SPMV_DEVICE, here.row_ptr, SPMV_HOST, bytes[0], exec);
-  if (!*status) *status = spmv_copy(block[1], SPMV_DEVICE, here.col, SPMV_HOST, bytes[1], exec);
+  *status = spmv_pattern_check(&here, exec);
+  if (!*status) PetscCall(AIJFmtUpload(exec, &here, NULL, AIJFMT_INDEX, &csr, block, status));
   PetscCall(AIJFmtHostPatternRestore(A, &here));
-  if (!*status) PetscCall(PetscLogCpuToGpu((PetscLogDouble)(bytes[0] + bytes[1])));
-  there->space   = SPMV_DEVICE;
-  there->row_ptr = block[0];
-  there->col     = block[1];
+  *there = csr.pattern;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,7 +91,7 @@ static PetscErrorCode UploadPattern(SpmvExec *exec, Mat A, SpmvPattern *there, v
 static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
 {
   const Mat       factor[] = {C->product->A, C->product->B};
-  void           *block[4] = {NULL, NULL, NULL, NULL};
+  void           *block[2] = {NULL, NULL};
   SpmvPattern     pattern[2];
   SpmvProductKind kind = SPMV_PRODUCT_AB;
   const char     *option;
@@ -81,15 +100,15 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscFunctionBegin;
   spmv_product_destroy(&d->product);
   PetscCall(AIJFmtCudaStream(&d->exec));
-  PetscCall(AIJFmtProductKind(C->product->type, &kind, &option, &known));
+  PetscCall(KindOf(C->product->type, &kind, &option, &known));
   *status = SPMV_SUCCESS;
   for (int f = 0; f < 2 && !*status; f++) {
-    PetscCall(UploadPattern(&d->exec, factor[f], &pattern[f], block + 2 * f, status));
+    PetscCall(UploadPattern(&d->exec, factor[f], &pattern[f], &block[f], status));
     d->factor[f].id            = ((PetscObject)factor[f])->id;
     d->factor[f].nonzero_state = factor[f]->nonzerostate;
   }
   if (!*status) *status = spmv_product_symbolic(kind, &pattern[0], &pattern[1], AIJFMT_SCALAR, &d->exec, &d->product);
-  for (int b = 0; b < 4; b++) spmv_exec_free(&d->exec, SPMV_DEVICE, block[b]);
+  for (int b = 0; b < 2; b++) spmv_exec_free(&d->exec, SPMV_DEVICE, block[b]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,21 +177,22 @@ static PetscErrorCode ValuesGet(Data *d, Mat A, DeviceValues *v, SpmvStatus *sta
   const PetscScalar *here;
   Mat_AIJFmt        *s;
   SpmvCsr            csr;
-  int64_t            bytes = 0;
+  int64_t            nonzeros = 0, bytes;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(A, "MatProductNumeric()", &s));
-  if (AIJFmtCudaIsCurrent(A, s) && !AIJFmtBoundToCPU(A)) {
-    PetscCall(AIJFmtCudaArraysGet(A, s, &csr));
+  if (AIJFmtTruthGet(A, s).device_csr && !AIJFmtBoundToCPU(A)) {
+    PetscCall(AIJFmtCudaCsrGet(A, s, &csr));
     v->values = csr.values;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(AIJFmtNonzeros(A, &bytes));
-  bytes *= (int64_t)sizeof(PetscScalar);
+  PetscCall(AIJFmtNonzeros(A, &nonzeros));
+  bytes     = nonzeros * (int64_t)sizeof(PetscScalar);
   *status   = spmv_alloc(&d->exec, SPMV_DEVICE, bytes, "values of a factor", &v->block);
   v->values = v->block;
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtPlanFollows(A, s)) *status = spmv_extract_values(s->plan, v->block, SPMV_DEVICE, &d->exec);
+  if (AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows && AIJFmtTruthGet(A, s).plan)
+    *status = spmv_extract_values(s->cache.plan, v->block, SPMV_DEVICE, &d->exec);
   else {
     PetscCall(MatSeqAIJGetArrayRead(A, &here));
     *status = spmv_copy(v->block, SPMV_DEVICE, here, SPMV_HOST, bytes, &d->exec);
@@ -214,10 +234,11 @@ static PetscErrorCode NumericToDevice(Mat C, Data *d, const DeviceValues v[2], S
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(C, "MatProductNumeric()", &s));
-  PetscCall(AIJFmtCudaValuesGetWrite(C, s, "a product of matrices", &values, done));
+  PetscCall(AIJFmtDeviceCsrBring(C, s, "a product of matrices", AIJFMT_WANTS, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtCudaValuesGet(C, &values));
   *status = spmv_product_numeric(d->product, v[0].values, v[1].values, values, &d->exec);
-  PetscCall(AIJFmtCudaValuesRestore(C, s, &values));
+  PetscCall(AIJFmtCudaValuesRestore(C, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,7 +255,7 @@ static PetscErrorCode NumericByHost(Mat C)
   PetscCall(MatProductSetType(D, product->type));
   PetscCall(MatProductSetFill(D, product->fill));
   PetscCall(host->seq.productsetfromoptions(D));
-  PetscCall(AIJFmtProductKeepHost(D));
+  PetscCall(AIJFmtHostKeepFactors(D));
   PetscCall(MatProductSymbolic(D));
   PetscCall(MatProductNumeric(D));
   PetscCall(MatCopy(D, C, SAME_NONZERO_PATTERN));
@@ -302,7 +323,7 @@ static PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
+static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
 {
   const AIJFmtParent *host;
   SpmvStatus          status;
@@ -322,7 +343,7 @@ PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
     PetscCall(DataFree(d));
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
     PetscCall(host->seq.productsetfromoptions(C));
-    PetscCall(AIJFmtProductKeepHost(C));
+    PetscCall(AIJFmtHostKeepFactors(C));
     PetscCall((*C->ops->productsymbolic)(C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -333,8 +354,92 @@ PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
 }
 
 /* Whether A is a product that is computed on the host, into arrays of which the device is not told */
-PetscBool AIJFmtIsHostProduct(Mat A)
+PetscBool AIJFmtIsHostMatMat(Mat A)
 {
   return A->product && A->ops->productnumeric && A->ops->productnumeric != MatProductNumeric_AIJFmt ? PETSC_TRUE
                                                                                                     : PETSC_FALSE;
+}
+
+/* ---- which products run here ---- */
+
+/* Whether there is a product of that type on the GPU, and the user has chosen no algorithm of the host */
+static PetscErrorCode MayChoose(Mat C, PetscBool *may)
+{
+  const char     *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvProductKind kind;
+  PetscBool       chosen[2], standard;
+
+  PetscFunctionBegin;
+  PetscCall(KindOf(C->product->type, &kind, &option, may));
+  if (!*may) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(C->product->alg, MATPRODUCTALGORITHMDEFAULT, &standard));
+  PetscCall(PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, option, &chosen[0]));
+  PetscCall(
+      PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, "-mat_product_algorithm", &chosen[1]));
+  if (!standard || chosen[0] || chosen[1]) *may = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether A has its pattern. A product has it from the symbolic phase on, before it is assembled. */
+static PetscBool HasPattern(Mat A)
+{
+  return A->assembled || (A->product && A->preallocated) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Whether the GPU shall do the product: `auto` leaves small matrices whose values are on the host to the host */
+static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
+{
+  const Mat factor[] = {C->product->A, C->product->B};
+  int64_t   nonzeros = 0, all = 0;
+  PetscBool current = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MayChoose(C, wants));
+  for (int f = 0; f < 2 && *wants; f++) {
+    Mat_AIJFmt *s;
+    int         where;
+
+    PetscCall(AIJFmtStateGet(factor[f], &s));
+    where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
+    if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(factor[f]) || factor[f]->structure_only || !HasPattern(factor[f])) {
+      *wants = PETSC_FALSE;
+      break;
+    }
+    if (where == AIJFMT_ON_GPU || AIJFmtTruthGet(factor[f], s).device_csr) current = PETSC_TRUE;
+    PetscCall(AIJFmtNonzeros(factor[f], &nonzeros));
+    all += nonzeros;
+  }
+  if (!current && all < AIJFMT_DEVICE_MIN_NONZEROS) *wants = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called when all factors are of our types, as their common operation productsetfromoptions */
+PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+  PetscBool           device;
+
+  PetscFunctionBegin;
+  PetscCall(WantsDevice(C, &device));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->seq.productsetfromoptions(C));
+  if (device) C->ops->productsymbolic = MatProductSymbolic_AIJFmt;
+  else PetscCall(AIJFmtHostKeepFactors(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc can split a product of parallel matrices into sequential ones, but for R A R^T */
+PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+  PetscBool           may, chosen = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MayChoose(C, &may));
+  if (may && C->product->type != MATPRODUCT_RARt) PetscCall(AIJFmtParallelMatMatChoose(C, &chosen));
+  if (chosen) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtHostKeepFactors(C));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->mpi.productsetfromoptions(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

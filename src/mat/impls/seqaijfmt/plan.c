@@ -1,19 +1,161 @@
 /*
-  sync.c - brings the plan of a matrix up to date with its CSR arrays; the only caller of build and update_values for
-  it. choose.c calls analyze, too.
+  plan.c - plans of matrices, made and kept up to date; the only caller of spmv_build() and spmv_update_values(). choose.c
+  analyzes patterns, too.
 
     nothing changed                    the plan serves as it is
-    values changed, structure did not  refresh: update_values
-    structure changed                  conversion: check of the pattern, analyze, build
+    values changed, structure did not  refresh: spmv_update_values()
+    structure changed                  conversion: check of the pattern, analysis, spmv_build()
 
-  A format that cannot or need not serve a pattern leaves the matrix without a plan and with a reason; the parent type
-  then does the products until the structure changes.
+  A format that cannot or need not serve a pattern leaves a matrix of ours without a plan and with a reason; the parent
+  type then does the products until the structure changes. Solvers get that plan, or one of their own for a matrix of
+  another type.
 */
 #include "seqaijfmt.h"
-#include "cuda.h"
 #include <petsctime.h>
 
 PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
+
+/* ---- the cache ---- */
+
+/* Whether two keys are of one matrix with one pattern; the values may differ */
+PetscBool AIJFmtSameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
+{
+  const SpmvPattern *p = &a->pattern, *q = &b->pattern;
+
+  return a->id == b->id && a->nonzero_state == b->nonzero_state && p->rows == q->rows && p->cols == q->cols &&
+                 p->nnz == q->nnz && p->row_ptr == q->row_ptr && p->col == q->col
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
+/* The key of A when its values have that state. AIJFmtKeyRestore() gives its arrays back. */
+PetscErrorCode AIJFmtKeyGet(Mat A, PetscObjectState value_state, AIJFmtKey *key)
+{
+  PetscFunctionBegin;
+  key->id            = ((PetscObject)A)->id;
+  key->nonzero_state = A->nonzerostate;
+  key->value_state   = value_state;
+  PetscCall(AIJFmtHostPatternGet(A, &key->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtKeyRestore(Mat A, AIJFmtKey *key)
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternRestore(A, &key->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt64 AIJFmtSerialNext(void) { return ++aijfmt_process.serial; }
+
+/* Frees the plan, and forgets what it was made from */
+void AIJFmtPlanDrop(AIJFmtPlanCache *c, SpmvExec *exec)
+{
+  if (c->plan) {
+    spmv_exec_free(exec, c->plan->space, c->work);
+    spmv_destroy(&c->plan);
+  }
+  c->work            = NULL;
+  c->valid           = PETSC_FALSE;
+  c->transpose_ready = PETSC_FALSE;
+}
+
+/* The address of values that the product of a plan will read in each call, or NULL where it has its own */
+static const void *Borrowed(const SpmvFormat *format, const SpmvCsr *csr)
+{
+  return format->borrows && csr->values_space == SPMV_DEVICE ? csr->values : NULL;
+}
+
+/* Makes the plan, with its scratch memory, of an empty cache; without memory for both it stays empty */
+SpmvStatus AIJFmtPlanBuild(AIJFmtPlanCache *c, const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec)
+{
+  SpmvStatus status = spmv_build(csr, analysis, exec, &c->plan);
+
+  if (!status) status = spmv_alloc(exec, exec->space, c->plan->memory.work_bytes, "work", &c->work);
+  if (status) {
+    spmv_destroy(&c->plan);
+    return status;
+  }
+  c->built_from      = csr->pattern;
+  c->borrowed_values = Borrowed(c->plan->format, csr);
+  c->serial          = AIJFmtSerialNext();
+  return SPMV_SUCCESS;
+}
+
+/* New values in the same structure. moved: a pattern that the plan borrows lies elsewhere now, and nothing was done, so it
+   must be built again: the CUDA parent makes new arrays when it has not yet seen the last change of the nonzero pattern.
+ */
+SpmvStatus AIJFmtPlanRefresh(AIJFmtPlanCache *c, const SpmvCsr *csr, SpmvExec *exec, PetscBool *moved)
+{
+  const void *borrowed = Borrowed(c->plan->format, csr);
+  SpmvStatus  status   = SPMV_SUCCESS;
+
+  *moved = csr->pattern.space == SPMV_DEVICE &&
+                   (csr->pattern.row_ptr != c->built_from.row_ptr || csr->pattern.col != c->built_from.col)
+               ? PETSC_TRUE
+               : PETSC_FALSE;
+  if (!*moved) status = spmv_update_values(c->plan, csr->values, csr->values_space, exec);
+  if (borrowed != c->borrowed_values) c->serial = AIJFmtSerialNext();
+  c->borrowed_values = borrowed;
+  c->transpose_ready = PETSC_FALSE;
+  return status;
+}
+
+/* ---- a plan of a matrix of any AIJ type, for a solver ---- */
+
+/* The plan of the format, or of crsv, which is CSR, where that format declines */
+static SpmvStatus BuildFormat(AIJFmtPlanCache *c, const char name[], const SpmvCsr *csr, SpmvExec *exec)
+{
+  const char *const names[] = {name, "crsv"};
+  SpmvStatus        status  = spmv_pattern_check(&csr->pattern, exec);
+  PetscBool         built   = PETSC_FALSE;
+
+  for (int n = 0; n < 2 && !status && !built; n++) {
+    const SpmvFormat *format = spmv_format_find(names[n]);
+    SpmvOptions       options;
+    SpmvAnalysis      analysis;
+
+    spmv_options_init(&options, format);
+    status = spmv_analyze(format, &csr->pattern, AIJFMT_SCALAR, &options, exec, &analysis);
+    if (status) return status;
+    built = analysis.accepted || n == 1 ? PETSC_TRUE : PETSC_FALSE;
+    if (built) status = AIJFmtPlanBuild(c, csr, &analysis, exec);
+    spmv_analysis_clear(&analysis, exec);
+  }
+  return status;
+}
+
+/* Makes or refreshes the plan of a cache, in exec->space, from the values of A on the host. Where status is a failure the
+   plan must not be used, and the next call tries again. */
+PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, const char format[], SpmvExec *exec, SpmvStatus *status)
+{
+  SpmvCsr            csr = {.scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
+  AIJFmtKey          now;
+  const PetscScalar *values;
+  PetscBool          moved;
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  if (AIJFmtKeyHolds(c, A, ((PetscObject)A)->state)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtKeyGet(A, ((PetscObject)A)->state, &now));
+  PetscCall(MatSeqAIJGetArrayRead(A, &values));
+  csr.pattern = now.pattern;
+  csr.values  = values;
+  if (c->valid && AIJFmtSameStructure(&c->key, &now)) *status = AIJFmtPlanRefresh(c, &csr, exec, &moved);
+  else {
+    AIJFmtPlanDrop(c, exec);
+    *status = BuildFormat(c, format, &csr, exec);
+  }
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  if (!*status) {
+    c->key   = now;
+    c->valid = PETSC_TRUE;
+  }
+  PetscCall(AIJFmtKeyRestore(A, &now));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the plan of a matrix of ours ---- */
 
 /* Decides where a plan lies, and says why if that is not where the user wants it */
 static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
@@ -24,18 +166,18 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
   PetscBool         device_vectors;
 
   PetscFunctionBegin;
-  if (x) PetscCall(AIJFmtCudaIsVec(x, &device_vectors));
-  else PetscCall(AIJFmtIsCudaParent(s, &device_vectors)); /* which makes such vectors */
+  if (x) PetscCall(AIJFmtVecIsOnDevice(x, &device_vectors));
+  else device_vectors = AIJFmtIsOverCuda(s); /* which makes such vectors */
   *space             = SPMV_HOST;
   s->space_reason[0] = 0;
   if (wanted == AIJFMT_ON_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "MatBindToCPU() bound the matrix to the host", sizeof why));
   else if (spmv_device_count(why) > 0) {
-    if (wanted == AIJFMT_AUTO && !device_vectors && s->key.pattern.nnz < AIJFMT_DEVICE_MIN_NONZEROS) {
+    if (wanted == AIJFMT_AUTO && !device_vectors && s->cache.key.pattern.nnz < AIJFMT_DEVICE_MIN_NONZEROS) {
       PetscCall(
           PetscSNPrintf(s->space_reason, sizeof s->space_reason,
                         "%lld nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
-                        (long long)s->key.pattern.nnz));
+                        (long long)s->cache.key.pattern.nnz));
     } else if (AIJFmtHasKernels(s)) *space = SPMV_DEVICE;
     else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
   }
@@ -44,17 +186,6 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
     PetscCall(PetscInfo(A, "%s stays on the host: %s\n", ((PetscObject)A)->type_name, why));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gives the plan another number when it is new, or when its product reads values at another address than before */
-static void Number(Mat_AIJFmt *s, const SpmvCsr *csr, PetscBool fresh)
-{
-  static PetscInt64 last   = 0;
-  const PetscBool   moves  = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;
-  const void       *values = moves && csr->values_space == SPMV_DEVICE ? csr->values : NULL;
-
-  if (fresh || values != s->borrowed_values) s->serial = ++last;
-  s->borrowed_values = values;
 }
 
 static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
@@ -93,14 +224,12 @@ static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_
   if (analysis == &made) *status = spmv_analyze(options->format, &csr.pattern, AIJFMT_SCALAR, options, &s->exec, &made);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   if (!analysis->accepted && may_decline) PetscCall(PetscStrncpy(reason, analysis->reason, SPMV_MESSAGE_MAX));
-  else *status = spmv_build(&csr, analysis, &s->exec, &s->plan);
+  else *status = AIJFmtPlanBuild(&s->cache, &csr, analysis, &s->exec);
   if (analysis == &made) spmv_analysis_clear(&made, &s->exec);
-  if (!*status && s->plan) *status = spmv_alloc(&s->exec, s->exec.space, s->plan->memory.work_bytes, "work", &s->work);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Chooses a format, where that is to be done, and builds a plan in s->exec.space. If its work space cannot be allocated,
-   the plan is destroyed again. */
+/* Chooses a format, where that is to be done, and builds a plan in s->exec.space */
 static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                             char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
@@ -112,12 +241,9 @@ static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBoo
   PetscCall(AIJFmtChoose(A, s, key, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
-  s->built_from = from.csr.pattern;
   PetscCall(AnalyzeAndBuild(s, from.csr, may_decline, reason, status));
   PetscCall(AIJFmtChoiceAnalysisClear(s));
-  Number(s, &from.csr, PETSC_TRUE);
   PetscCall(AIJFmtCsrRestore(A, &from));
-  if (*status) spmv_destroy(&s->plan);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,23 +279,18 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format's own refresh. moved: a pattern that the plan borrows lies elsewhere now, so it must be built again: the
-   CUDA parent makes new arrays when it has not yet seen the last change of the nonzero pattern. */
+/* The format's own refresh; moved: see AIJFmtPlanRefresh() */
 static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved)
 {
-  AIJFmtCsr      from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
-  const SpmvCsr *csr  = &from.csr;
+  AIJFmtCsr  from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
+  SpmvStatus status;
 
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
-  *moved = csr->pattern.space == SPMV_DEVICE &&
-                   (csr->pattern.row_ptr != s->built_from.row_ptr || csr->pattern.col != s->built_from.col)
-               ? PETSC_TRUE
-               : PETSC_FALSE;
-  if (!*moved) AIJFmtCallSpmv(&s->exec, spmv_update_values(s->plan, csr->values, csr->values_space, &s->exec));
-  Number(s, csr, PETSC_FALSE);
+  status = AIJFmtPlanRefresh(&s->cache, &from.csr, &s->exec, moved);
   PetscCall(AIJFmtCsrRestore(A, &from));
+  AIJFmtCallSpmv(&s->exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,9 +308,7 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
     char       unused[SPMV_MESSAGE_MAX] = "";
     SpmvStatus status;
 
-    spmv_exec_free(&s->exec, s->plan->space, s->work);
-    s->work = NULL;
-    spmv_destroy(&s->plan);
+    AIJFmtPlanDrop(&s->cache, &s->exec);
     PetscCall(Build(A, s, key, PETSC_FALSE, unused, &status));
     if (status) PetscCall(AIJFmtStateForget(s)); /* else the parent would serve from now on, without a reason */
     AIJFmtCallSpmv(&s->exec, status);
@@ -197,65 +316,50 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscCall(PetscTime(&end));
   s->info.refresh_time += end - start;
   s->info.refreshes++;
-  s->transpose_ready = PETSC_FALSE;
   PetscCall(PetscLogEventEnd(MAT_AIJFmtRefresh, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether two keys are of one matrix with one pattern; the values may differ */
-PetscBool AIJFmtSameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
-{
-  const SpmvPattern *p = &a->pattern, *q = &b->pattern;
-
-  return a->id == b->id && a->nonzero_state == b->nonzero_state && p->rows == q->rows && p->cols == q->cols &&
-                 p->nnz == q->nnz && p->row_ptr == q->row_ptr && p->col == q->col
-             ? PETSC_TRUE
-             : PETSC_FALSE;
-}
-
 static void CountNonzeroRows(Mat_AIJFmt *s)
 {
-  const PetscInt *row_ptr = s->key.pattern.row_ptr;
+  const PetscInt *row_ptr = s->cache.key.pattern.row_ptr;
 
   s->nonzero_rows = 0;
-  for (int64_t i = 0; s->key.pattern.nnz > 0 && i < s->key.pattern.rows; i++)
+  for (int64_t i = 0; s->cache.key.pattern.nnz > 0 && i < s->cache.key.pattern.rows; i++)
     s->nonzero_rows += row_ptr[i + 1] > row_ptr[i];
 }
 
 /* Finds out how the arrays have changed, and converts or refreshes */
 static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
 {
-  const PetscBool same = s->key_valid ? AIJFmtSameStructure(&s->key, now) : PETSC_FALSE;
+  const PetscBool same = s->cache.valid ? AIJFmtSameStructure(&s->cache.key, now) : PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtCudaValuesChanged(A, s));
+  PetscCall(AIJFmtTruthSettle(A, s));
   if (!same) {
     PetscCall(AIJFmtStateForget(s));
-    s->key = *now;
+    s->cache.key = *now;
     CountNonzeroRows(s);
     if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
     else PetscCall(Convert(A, s, x, now));
-  } else if (s->plan) PetscCall(Refresh(A, s, now));
-  s->key          = *now;
-  s->key_valid    = PETSC_TRUE;
+  } else if (s->cache.plan) PetscCall(Refresh(A, s, now));
+  s->cache.key    = *now;
+  s->cache.valid  = PETSC_TRUE;
   s->host_changes = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes s->plan fit A, or leaves it NULL with a reason. x is the vector of the product to come, or NULL at assembly,
+/* Makes s->cache fit A, or leaves it without a plan and with a reason. x is the vector of the product to come, or NULL at assembly,
    when none is known. value_state is the state that A has, or is about to have. */
 PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_state)
 {
   AIJFmtKey now;
 
   PetscFunctionBegin;
-  if (AIJFmtKeyHolds(A, s, value_state)) PetscFunctionReturn(PETSC_SUCCESS);
-  now.id            = ((PetscObject)A)->id;
-  now.nonzero_state = A->nonzerostate;
-  now.value_state   = value_state;
-  PetscCall(AIJFmtHostPatternGet(A, &now.pattern));
+  if (AIJFmtKeyHolds(&s->cache, A, value_state)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtKeyGet(A, value_state, &now));
   PetscCall(Update(A, s, x, &now));
-  PetscCall(AIJFmtHostPatternRestore(A, &now.pattern));
+  PetscCall(AIJFmtKeyRestore(A, &now));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,16 +370,16 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
   PetscBool device_vector;
 
   PetscFunctionBegin;
-  if (!s->key_valid) {
-    int64_t nonzeros = 0;
+  if (!s->cache.valid) {
+    int64_t nonzeros = 0; /* gcc does not see that it is set whenever the call succeeds */
 
-    PetscCall(AIJFmtCudaIsVec(v, &device_vector));
+    PetscCall(AIJFmtVecIsOnDevice(v, &device_vector));
     if (spmv_device_count(NULL) == 0 || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A))
       PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(AIJFmtNonzeros(A, &nonzeros));
     if (!device_vector && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS && s->class_options.value[AIJFMT_DEVICE] == AIJFMT_AUTO)
       PetscFunctionReturn(PETSC_SUCCESS);
-  } else if (!s->plan || s->plan->space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  } else if (!AIJFmtPlanOnGpu(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, v, ((PetscObject)A)->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -295,10 +399,10 @@ PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
   if (found->why_host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   PetscCall(AIJFmtTrialSettle(A, s, x));
-  if (!s->plan || s->plan->space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
-  found->plan   = s->plan;
-  found->work   = s->work;
-  found->serial = s->serial;
+  found->plan = AIJFmtPlanOnGpu(s);
+  if (!found->plan) PetscFunctionReturn(PETSC_SUCCESS);
+  found->work   = s->cache.work;
+  found->serial = s->cache.serial;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -311,21 +415,21 @@ PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s, PetscBool *ready)
 
   PetscFunctionBegin;
   *ready = PETSC_TRUE;
-  if (s->transpose_ready) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->cache.transpose_ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  status = spmv_prepare_transpose(s->plan, &s->exec);
+  status = spmv_prepare_transpose(s->cache.plan, &s->exec);
   PetscCall(PetscTime(&end));
   s->info.convert_time += end - start;
   PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));
-  if (status == SPMV_ERR_MEMORY && s->plan->space == SPMV_DEVICE) {
+  if (status == SPMV_ERR_MEMORY && s->cache.plan->space == SPMV_DEVICE) {
     *ready = PETSC_FALSE;
     PetscCall(PetscStrncpy(s->transpose_reason, s->exec.message, sizeof s->transpose_reason));
     PetscCall(PetscInfo(A, "transposed products by the parent type: %s\n", s->transpose_reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&s->exec, status);
-  s->transpose_reason[0] = 0;
-  s->transpose_ready     = PETSC_TRUE;
+  s->transpose_reason[0]   = 0;
+  s->cache.transpose_ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,370 @@
+/*
+  truth.c - where the current values of a sequential matrix are, and how they get to where they are needed.
+
+  They are on the host, in the CSR arrays of MATSEQAIJ; in the CSR that the CUDA parent keeps on the device, where that is
+  the parent; or in the plan, the packed arrays. AIJFmtTruthGet() answers, and no other file reads or writes PETSc's
+  offloadmask. What is not current is never read. What happens, and who has the current values then ("same": as before):
+
+                                                        host   CSR on the device   plan
+    1 values set on the host, MatLoad(), an operation
+      of PETSc there; another nonzero pattern           yes    no                  no
+    2 COO on the device, an operation on the CSR there,
+      a product of matrices on the GPU                  no     yes                 no
+    3 a product needs a plan: made, or refreshed, from
+      the CSR on the device where that alone is
+      current, else from the host (*)                   same   same                yes
+    4 an operation on host and plan alike, values.c     yes    no                  yes
+    5 something reads the host's values                 yes    same                same
+    6 an operation goes to the CSR on the device, or a
+      format borrows that CSR: filled from the host     same   yes                 same
+    7 MatBindToCPU(), or the plan is dropped            yes    no                  no
+
+  (*) Where both CSR were current and the state of the matrix has grown, the host has written: functions of PETSc that
+  write on the device mark that, while some that write on the host do not, as those behind MatMatTransposeMult().
+
+  PETSc reads the host's values without asking for them in numeric products of matrices and in MATSEQMAIJ: the factors
+  keep them current there from then on (keeps_host), and operations stay on the host.
+*/
+#include "seqaijfmt.h"
+
+enum { SPARE_BYTES = 64 << 20 /* of the device's memory, which a CSR may not take */ };
+
+/* The plan may have been made of values that are old now; offloadmask may say that both CSR are current when only the
+   host's is */
+AIJFmtTruth AIJFmtTruthGet(Mat A, const Mat_AIJFmt *s)
+{
+  const PetscOffloadMask where = AIJFmtOffload(A);
+  const PetscBool        holds = AIJFmtKeyHolds(&s->cache, A, ((PetscObject)A)->state);
+  AIJFmtTruth            truth;
+
+  truth.host       = where != PETSC_OFFLOAD_GPU ? PETSC_TRUE : PETSC_FALSE;
+  truth.device_csr = where == PETSC_OFFLOAD_GPU || (where == PETSC_OFFLOAD_BOTH && holds) ? PETSC_TRUE : PETSC_FALSE;
+  truth.plan       = s->cache.plan && holds ? PETSC_TRUE : PETSC_FALSE;
+  return truth;
+}
+
+/* Transition (*): called when the values have changed since the last product. The parent then copies the values to the
+   device again when it needs them. */
+PetscErrorCode AIJFmtTruthSettle(Mat A, const Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  if (AIJFmtIsOverCuda(s) && AIJFmtOffload(A) == PETSC_OFFLOAD_BOTH) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Transition 1: the values on the host were written by a function that did not say so, or are about to be */
+PetscErrorCode AIJFmtHostWritten(Mat A)
+{
+  PetscFunctionBegin;
+  if (AIJFmtOffload(A) != PETSC_OFFLOAD_UNALLOCATED) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Transition 4: the plan was changed as the values of the host were. value_state is that of the matrix when PETSc's
+   function returns. */
+PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *s, PetscObjectState value_state)
+{
+  PetscFunctionBegin;
+  s->cache.key.value_state = value_state;
+  s->cache.transpose_ready = PETSC_FALSE;
+  s->host_changes++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Transition 5, for functions of PETSc that read the host's values without asking for them */
+PetscErrorCode AIJFmtHostFetch(Mat A)
+{
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  if (AIJFmtOffload(A) != PETSC_OFFLOAD_GPU) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJGetArrayRead(A, &values));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of A, which may be of any type, are current on the host from now on */
+PetscErrorCode AIJFmtHostKeep(Mat A)
+{
+  Mat         block[2] = {A, NULL};
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, block));
+  for (int b = 0; s && b < 2; b++) {
+    Mat_AIJFmt *inner = NULL;
+
+    if (block[b]) PetscCall(AIJFmtStateGet(block[b], &inner));
+    if (!inner) continue;
+    inner->keeps_host = PETSC_TRUE;
+    PetscCall(AIJFmtHostFetch(block[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A product of matrices that is computed on the host may read a factor's values there without asking for them, each time
+   that its numeric phase runs: as those of A B^T and of A^T with a dense matrix do */
+PetscErrorCode AIJFmtHostKeepFactors(Mat C)
+{
+  const Mat factor[] = {C->product->A, C->product->B, C->product->C};
+
+  PetscFunctionBegin;
+  for (int f = 0; f < 3; f++)
+    if (factor[f]) PetscCall(AIJFmtHostKeep(factor[f]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- to the CSR on the device ---- */
+
+/* Whether a CSR of A fits into what is free on the device, with a reason where it does not */
+static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool *has)
+{
+  SpmvPattern pattern;
+  int64_t     free_bytes, total, bytes;
+
+  PetscFunctionBegin;
+  *has = PETSC_TRUE;
+  if (s->device_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  bytes = spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  AIJFmtCallSpmv(&s->exec, spmv_device_memory(&free_bytes, &total, &s->exec));
+  if (bytes + SPARE_BYTES <= free_bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  *has = PETSC_FALSE;
+  PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason,
+                          "%s: a CSR of %lld bytes does not fit into the %lld that are free on the GPU", operation,
+                          (long long)bytes, (long long)free_bytes));
+  PetscCall(PetscInfo(A, "values stay on the host: %s\n", s->values_reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether values that are not in the CSR on the device are brought there */
+static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
+{
+  if (wish == AIJFMT_WANTS) return PETSC_TRUE;
+  if (!AIJFmtPlanOnGpu(s)) return PETSC_FALSE;
+  if (wish == AIJFMT_WANTS_WITH_PLAN) return PETSC_TRUE;
+  return s->host_changes > 0 && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
+}
+
+/* Transition 6, before 2: whether an operation shall be done on the CSR on the device. Where it is true, the parent
+   brings the values there when it is asked for the arrays. */
+PetscErrorCode AIJFmtDeviceCsrBring(Mat A, Mat_AIJFmt *s, const char operation[], AIJFmtWish wish, PetscBool *device)
+{
+  PetscBool has;
+
+  PetscFunctionBegin;
+  *device = PETSC_FALSE;
+  if (!AIJFmtIsOverCuda(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) ||
+      A->structure_only || A->factortype || AIJFmtHashActive(A) || !A->assembled || AIJFmtIsHostMatMat(A))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AIJFmtTruthGet(A, s).device_csr) {
+    if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HasMemory(A, s, operation, &has));
+    if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s\n", operation));
+    PetscCall(AIJFmtHostWritten(A));
+  }
+  PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason, "since %s", operation));
+  s->device_csr = PETSC_TRUE;
+  *device       = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the CSR arrays that a plan reads ---- */
+
+/* Transition 3: for a plan in s->exec.space. Where the CSR of the CUDA parent alone is current it gives the values; a
+   format that borrows takes pattern and values from there in any case, which the parent fills where they are old
+   (transition 6). The pattern of the others stays on the host, where it is known to be. */
+PetscErrorCode AIJFmtCsrGet(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtCsr *from)
+{
+  const PetscBool borrows = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;
+  SpmvCsr         there;
+
+  PetscFunctionBegin;
+  *from = (AIJFmtCsr){.csr = {.pattern = *pattern, .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST}};
+  if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && s->exec.space == SPMV_DEVICE &&
+      (borrows || !AIJFmtTruthGet(A, s).host)) {
+    PetscCall(AIJFmtCudaCsrGet(A, s, &there));
+    from->csr.values       = there.values;
+    from->csr.values_space = SPMV_DEVICE;
+    if (borrows) from->csr.pattern = there.pattern;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSeqAIJGetArrayRead(A, &from->host_values));
+  from->csr.values = from->host_values;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtCsrRestore(Mat A, AIJFmtCsr *from)
+{
+  PetscFunctionBegin;
+  if (from->host_values) PetscCall(MatSeqAIJRestoreArrayRead(A, &from->host_values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the pattern, which is always on the host ---- */
+
+/* The arrays belong to the matrix. AIJFmtHostPatternRestore() gives them back. */
+PetscErrorCode AIJFmtHostPatternGet(Mat A, SpmvPattern *pattern)
+{
+  static const PetscInt no_rows[1] = {0};
+  const PetscInt       *row_ptr, *col;
+  PetscInt              rows;
+  PetscBool             done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s does not give its row pointers and columns",
+             ((PetscObject)A)->type_name);
+  *pattern              = (SpmvPattern){.rows       = A->rmap->n,
+                                        .cols       = A->cmap->n,
+                                        .nnz        = row_ptr ? row_ptr[rows] : 0,
+                                        .index_type = AIJFMT_INDEX,
+                                        .space      = SPMV_HOST,
+                                        .row_ptr    = row_ptr ? row_ptr : no_rows,
+                                        .col        = col};
+  pattern->host_row_ptr = pattern->row_ptr;
+  pattern->host_col     = pattern->col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtHostPatternRestore(Mat A, SpmvPattern *pattern)
+{
+  const PetscInt *row_ptr = pattern->row_ptr, *col = pattern->col;
+  PetscInt        rows;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
+  pattern->row_ptr = pattern->col = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
+{
+  SpmvPattern pattern = {.nnz = 0}; /* gcc does not see that it is filled whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  *nonzeros = pattern.nnz;
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Indices of the host as those of another type, which their values fit. *block is NULL, or to be freed. */
+static PetscErrorCode Narrow(const void *from, int64_t n, SpmvIndex to, const void **narrow, int32_t **block)
+{
+  const PetscInt *index = from;
+
+  PetscFunctionBegin;
+  *narrow = from;
+  *block  = NULL;
+  if (to == AIJFMT_INDEX) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1((size_t)n, block));
+  for (int64_t i = 0; i < n; i++) (*block)[i] = (int32_t)index[i];
+  *narrow = *block;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies a pattern of the host, and values [nnz] unless they are NULL, to arrays on the device in one block, which the
+   caller frees. Where status says that there is no memory, *block is NULL. */
+PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const PetscScalar *values, SpmvIndex index_type,
+                            SpmvCsr *there, void **block, SpmvStatus *status)
+{
+  const int64_t index   = spmv_index_bytes(index_type);
+  const int64_t bytes[] = {(here->rows + 1) * index, here->nnz * index,
+                           values ? here->nnz * (int64_t)sizeof *values : 0};
+  const void   *from[3] = {NULL, NULL, values};
+  void *to[3] = {NULL, NULL, NULL}, **const arrays[] = {&to[0], &to[1], &to[2]};
+  int32_t *narrow[2];
+
+  PetscFunctionBegin;
+  *block  = NULL;
+  *status = spmv_alloc_arrays(exec, 3, bytes, "CSR", arrays, block);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Narrow(here->row_ptr, here->rows + 1, index_type, &from[0], &narrow[0]));
+  PetscCall(Narrow(here->col, here->nnz, index_type, &from[1], &narrow[1]));
+  for (int i = 0; i < 3 && !*status; i++)
+    if (bytes[i] > 0) *status = spmv_copy(to[i], SPMV_DEVICE, from[i], SPMV_HOST, bytes[i], exec);
+  for (int i = 0; i < 2; i++) PetscCall(PetscFree(narrow[i]));
+  if (*status) {
+    spmv_exec_free(exec, SPMV_DEVICE, *block);
+    *block = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *there = (SpmvCsr){.pattern = *here, .scalar_type = AIJFMT_SCALAR, .values = to[2], .values_space = SPMV_DEVICE};
+  there->pattern.space      = SPMV_DEVICE;
+  there->pattern.index_type = index_type;
+  there->pattern.row_ptr    = to[0];
+  there->pattern.col        = to[1];
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)(bytes[0] + bytes[1] + bytes[2])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  ---- MATSEQMAIJ ----
+
+  It reads the host's values of the matrix that it was made from, in every product and without asking. So MatCreateMAIJ()
+  must be noticed: PETSc's creator of the type runs inside of ours. The new matrix does not know yet what it is made from,
+  but that has a reference more by then, and sizes that match. So there is a list of all matrices whose values may be on
+  the device alone.
+*/
+
+void AIJFmtListAdd(Mat A, Mat_AIJFmt *s)
+{
+  s->self = A;
+  if (s->listed || s->parallel) return;
+  s->listed = PETSC_TRUE;
+  s->before = NULL;
+  s->after  = aijfmt_process.listed;
+  if (s->after) s->after->before = s;
+  aijfmt_process.listed = s;
+}
+
+void AIJFmtListRemove(Mat_AIJFmt *s)
+{
+  if (!s->listed) return;
+  if (s->after) s->after->before = s->before;
+  if (s->before) s->before->after = s->after;
+  else aijfmt_process.listed = s->after;
+  s->listed = PETSC_FALSE;
+}
+
+/* A header is freed; a state that has moved to another one will learn of it when it is used next */
+void AIJFmtListHeaderFreed(PetscObject header)
+{
+  for (Mat_AIJFmt *s = aijfmt_process.listed; s; s = s->after)
+    if ((PetscObject)s->self == header) s->self = NULL;
+}
+
+static PetscErrorCode MatCreate_SeqMAIJ_AIJFmt(Mat B)
+{
+  PetscInt dof;
+
+  PetscFunctionBegin;
+  PetscCall(aijfmt_process.create_maij(B));
+  PetscCall(PetscLayoutGetBlockSize(B->rmap, &dof));
+  for (Mat_AIJFmt *s = aijfmt_process.listed; s; s = s->after) {
+    const Mat A = s->self;
+
+    if (A && ((PetscObject)A)->refct > 1 && dof * A->rmap->n == B->rmap->n && dof * A->cmap->n == B->cmap->n)
+      PetscCall(AIJFmtHostKeep(A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks of a parallel MATMAIJ are of this type too */
+PetscErrorCode AIJFmtMAIJRegister(void)
+{
+  PetscErrorCode (*create)(Mat);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(MatList, MATSEQMAIJ, &create));
+  if (!create || create == MatCreate_SeqMAIJ_AIJFmt) PetscFunctionReturn(PETSC_SUCCESS);
+  aijfmt_process.create_maij = create;
+  PetscCall(MatRegister(MATSEQMAIJ, MatCreate_SeqMAIJ_AIJFmt));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
