@@ -94,7 +94,8 @@ typedef struct {
   PetscLogDouble work_bytes;           /* scratch space of a product */
   PetscLogDouble csr_bytes;            /* the CSR arrays of the same blocks */
   PetscLogDouble device_csr_bytes;     /* CSR arrays that the parent type keeps on the GPU besides, of any block */
-  PetscLogDouble blocks_values_on_gpu; /* blocks whose values are current in those arrays */
+  PetscLogDouble blocks_values_on_gpu; /* blocks whose values are current in those arrays, ... */
+  PetscLogDouble blocks_values_on_host, blocks_values_packed; /* ... in the CSR of the host, and in the packed arrays */
   PetscLogDouble convert_time, refresh_time;
 } MatAIJFmtInfo;
 

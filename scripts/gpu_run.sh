@@ -151,6 +151,7 @@ step_mat() {
   single=$((limit[mat] * 2 / 3))
   read -r -a formats < <(manifest formats)
   for format in "${formats[@]}"; do try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0; done # alone
+  for format in "${formats[@]}"; do try mat_truth -format "$format" "${common[@]}" -mat_aijfmt_decline 0 -malloc_dump; done
   # what a format declines cuSPARSE multiplies, which is not always right where processes share a GPU through MPS
   for format in "${formats[@]}"; do
     try_aside conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.declines" "${common[@]}" -sample 3 -malloc_dump

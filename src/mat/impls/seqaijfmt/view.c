@@ -26,19 +26,21 @@ static void AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
   info->blocks_on_gpu += plan->space == SPMV_DEVICE;
 }
 
-/* What the CUDA parent has on the device */
-static PetscErrorCode AddDeviceCsr(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
+/* Where the current values are, and what the CUDA parent has on the device */
+static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
 {
   const AIJFmtTruth truth = AIJFmtTruthGet(A, s);
   SpmvPattern       pattern;
 
   PetscFunctionBegin;
+  info->blocks_values_on_host += truth.host ? 1 : 0;
+  info->blocks_values_on_gpu += truth.device_csr ? 1 : 0;
+  info->blocks_values_packed += truth.plan ? 1 : 0;
   /* values that came by coordinates while the block was still the parent's are there, too */
   if (!s->device_csr && !truth.device_csr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtHostPatternGet(A, &pattern));
   info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
   PetscCall(AIJFmtHostPatternRestore(A, &pattern));
-  info->blocks_values_on_gpu += truth.device_csr ? 1 : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,7 +58,7 @@ static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
   sum->fallbacks_transposed += s->info.fallbacks_transposed;
   sum->blocks_declined += s->reason[0] != 0;
   if (s->cache.plan) AddMemory(sum, s->cache.plan);
-  PetscCall(AddDeviceCsr(A, s, sum));
+  PetscCall(AddPlaces(A, s, sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,282 @@
+/*
+  mat_truth.c - walks through the table at the head of truth.c: after each event the test asks where the current values
+  are, compares that with the table, and compares a product with that of a matrix of type aij to which the same was done.
+
+    mat_truth -format rbp -mat_aijfmt_decline 0 [-mat_aijfmt_device host|gpu]
+
+  The CSR on the device is there with a PETSc that has CUDA. One process: a block of a parallel matrix is such a matrix.
+*/
+static char help[] = "Tests where the current values of a matrix are.\n\n";
+
+#include <petscmat.h>
+#include <petscpack.h>
+
+enum { ROWS = 60, REACH = 3 };
+
+typedef struct {
+  Mat       ours, plain;
+  PetscBool cuda;    /* the CUDA parent is beneath ours */
+  PetscBool on_gpu;  /* the plan is on the GPU */
+  PetscBool borrows; /* and is the CSR of the CUDA parent */
+  PetscBool follows; /* and is changed as the host's values are, which a format that may borrow is not */
+  PetscInt  failed;
+} Walk;
+
+/* The places that the table names */
+enum { HOST = 1, CSR = 2, PLAN = 4 };
+
+static PetscErrorCode Expect(Walk *w, int places, const char what[])
+{
+  MatAIJFmtInfo info;
+  int           found;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatAIJFmtGetInfo(w->ours, &info));
+  found = (info.blocks_values_on_host > 0 ? HOST : 0) + (info.blocks_values_on_gpu > 0 ? CSR : 0) +
+          (info.blocks_values_packed > 0 ? PLAN : 0);
+  if (found != places) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "FAILED %s: current on%s%s%s, expected on%s%s%s\n", what,
+                          found & HOST ? " host" : "", found & CSR ? " CSR on the device" : "",
+                          found & PLAN ? " plan" : "", places & HOST ? " host" : "",
+                          places & CSR ? " CSR on the device" : "", places & PLAN ? " plan" : ""));
+    w->failed++;
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Fill(Mat A, PetscScalar factor)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < ROWS; i++)
+    for (PetscInt j = PetscMax(0, i - REACH); j < PetscMin(ROWS, i + REACH + 1); j++)
+      PetscCall(MatSetValue(A, i, j, factor * (1 + (i * 5 + j) % 7), INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Create(MatType type, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, ROWS, ROWS, ROWS, ROWS));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 2 * REACH + 3, NULL));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(Fill(*A, 1));
+  PetscFunctionReturn(0);
+}
+
+/* Transition 3. All entries are small integers, so that both results are exact. */
+static PetscErrorCode Multiply(Walk *w, const char what[])
+{
+  Vec       x[2], y[2], copy;
+  PetscReal difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(w->ours, &x[0], &y[0]));
+  PetscCall(MatCreateVecs(w->plain, &x[1], &y[1]));
+  for (int m = 0; m < 2; m++) {
+    for (PetscInt i = 0; i < ROWS; i++) PetscCall(VecSetValue(x[m], i, i % 5 - 2, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(x[m]));
+    PetscCall(VecAssemblyEnd(x[m]));
+    PetscCall(MatMult(m ? w->plain : w->ours, x[m], y[m]));
+  }
+  PetscCall(VecDuplicate(y[1], &copy));
+  PetscCall(VecCopy(y[0], copy));
+  PetscCall(VecAXPY(copy, -1, y[1]));
+  PetscCall(VecNorm(copy, NORM_INFINITY, &difference));
+  if (difference != 0) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "FAILED %s: the product differs by %g\n", what, (double)difference));
+    w->failed++;
+  }
+  PetscCall(VecDestroy(&copy));
+  for (int m = 0; m < 2; m++) {
+    PetscCall(VecDestroy(&x[m]));
+    PetscCall(VecDestroy(&y[m]));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Scale(Walk *w, PetscScalar factor)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatScale(w->ours, factor));
+  PetscCall(MatScale(w->plain, factor));
+  PetscFunctionReturn(0);
+}
+
+/* A product was done, of values that were current in the places `before`. Where the host's are, those of the device are
+   not believed, unless nothing has changed since the last product. */
+static int AfterProduct(const Walk *w, int before)
+{
+  if (w->borrows) return before == CSR ? CSR | PLAN : HOST | CSR | PLAN;
+  return before == CSR ? CSR | PLAN : HOST | PLAN;
+}
+
+/* Transitions 1, 3 and 5 of values that the program sets on the host */
+static PetscErrorCode WalkHost(Walk *w)
+{
+  const PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(Expect(w, HOST, "assembled"));
+  PetscCall(Multiply(w, "first product"));
+  PetscCall(Expect(w, AfterProduct(w, HOST), "first product"));
+  PetscCall(Fill(w->ours, 2));
+  PetscCall(Fill(w->plain, 2));
+  PetscCall(Expect(w, HOST, "entries set again"));
+  PetscCall(Multiply(w, "refresh"));
+  PetscCall(Expect(w, AfterProduct(w, HOST), "refresh"));
+  PetscCall(MatSeqAIJGetArrayRead(w->ours, &values));
+  PetscCall(MatSeqAIJRestoreArrayRead(w->ours, &values));
+  PetscCall(Expect(w, AfterProduct(w, HOST), "array read on the host"));
+  for (int m = 0; m < 2; m++) {
+    const Mat A = m ? w->plain : w->ours;
+
+    PetscCall(MatSetValue(A, 0, ROWS - 1, 3, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(Expect(w, HOST, "another pattern"));
+  PetscCall(Multiply(w, "another pattern"));
+  PetscCall(Expect(w, AfterProduct(w, HOST), "product of another pattern"));
+  PetscFunctionReturn(0);
+}
+
+/* Transitions 4, 6 and 2: operations on values, first and second */
+static PetscErrorCode WalkOperations(Walk *w)
+{
+  const PetscScalar *values;
+  const int          alike = w->follows ? HOST | PLAN : w->borrows ? CSR : HOST;
+  const int          again = w->cuda && w->on_gpu ? CSR : alike;
+
+  PetscFunctionBeginUser;
+  PetscCall(Scale(w, 2));
+  PetscCall(Expect(w, alike, "MatScale()"));
+  PetscCall(Scale(w, 2));
+  PetscCall(Expect(w, again, "second MatScale()"));
+  PetscCall(Multiply(w, "product after MatScale()"));
+  PetscCall(Expect(w, again == (HOST | PLAN) ? again : AfterProduct(w, again), "product after MatScale()"));
+  PetscCall(Scale(w, 2));
+  if (w->cuda && w->on_gpu) {
+    PetscCall(Expect(w, CSR, "MatScale() of values on the device"));
+    PetscCall(MatSeqAIJGetArrayRead(w->ours, &values));
+    PetscCall(MatSeqAIJRestoreArrayRead(w->ours, &values));
+    /* the state has grown since the last product: the device is not believed any more, though it has the same values */
+    PetscCall(Expect(w, HOST, "array read on the host of values on the device"));
+  }
+  PetscCall(Multiply(w, "product after a read"));
+  PetscCall(MatZeroEntries(w->ours));
+  PetscCall(MatZeroEntries(w->plain));
+  PetscCall(Expect(w, HOST, "MatZeroEntries()"));
+  PetscCall(Fill(w->ours, 1));
+  PetscCall(Fill(w->plain, 1));
+  PetscCall(Multiply(w, "product after zeros"));
+  PetscCall(Expect(w, AfterProduct(w, HOST), "product after zeros"));
+  PetscFunctionReturn(0);
+}
+
+/* Transition 2 by coordinates, and 7: matrices over the CUDA parent */
+static PetscErrorCode WalkDevice(Walk *w)
+{
+  PetscInt     i[ROWS], j[ROWS];
+  PetscScalar *values, array[ROWS];
+  PetscMemType memtype;
+  Vec          ones;
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < ROWS; k++) {
+    i[k]     = k;
+    j[k]     = (k * 7 + 3) % ROWS;
+    array[k] = 1;
+  }
+  PetscCall(MatSetPreallocationCOO(w->ours, ROWS, i, j));
+  PetscCall(MatSetPreallocationCOO(w->plain, ROWS, i, j));
+  PetscCall(MatCreateVecs(w->ours, &ones, NULL));
+  PetscCall(VecSet(ones, 1));
+  PetscCall(VecGetArrayAndMemType(ones, &values, &memtype));
+  PetscCall(MatSetValuesCOO(w->ours, values, INSERT_VALUES));
+  PetscCall(VecRestoreArrayAndMemType(ones, &values));
+  PetscCall(MatSetValuesCOO(w->plain, array, INSERT_VALUES));
+  PetscCall(VecDestroy(&ones));
+  if (w->cuda) PetscCall(Expect(w, CSR, "MatSetValuesCOO() from the device"));
+  PetscCall(Multiply(w, "product after COO"));
+  PetscCall(Expect(w, AfterProduct(w, w->cuda ? CSR : HOST), "product after COO"));
+  if (w->cuda) {
+    PetscCall(MatBindToCPU(w->ours, PETSC_TRUE));
+    PetscCall(Expect(w, HOST, "MatBindToCPU()"));
+    PetscCall(Multiply(w, "product on the host"));
+    PetscCall(Expect(w, HOST | PLAN, "product on the host"));
+    PetscCall(MatBindToCPU(w->ours, PETSC_FALSE));
+    PetscCall(Multiply(w, "product back on the device"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A matrix of type MATSEQMAIJ reads the host's values: operations stay there from then on */
+static PetscErrorCode WalkKept(Walk *w)
+{
+  Mat maij;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateMAIJ(w->ours, 2, &maij));
+  for (int k = 0; k < 3; k++) {
+    PetscCall(Scale(w, 2));
+    PetscCall(Expect(w, w->follows ? HOST | PLAN : HOST, "MatScale() of a matrix in MATSEQMAIJ"));
+  }
+  PetscCall(Multiply(w, "product of a matrix in MATSEQMAIJ"));
+  PetscCall(MatDestroy(&maij));
+  PetscFunctionReturn(0);
+}
+
+/* Where plans of such a matrix go, and what its parent is */
+static PetscErrorCode Probe(MatType type, Walk *w)
+{
+  MatAIJFmtInfo info;
+  Mat           A;
+  Vec           x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(type, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(PetscObjectTypeCompare((PetscObject)x, VECSEQCUDA, &w->cuda));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCheck(info.blocks_converted > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the matrix was not packed");
+  w->on_gpu = info.blocks_on_gpu > 0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Walk      walk       = {.failed = 0};
+  char      format[32] = "rbp", type[64];
+  PetscBool is_crsv;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-format", format, sizeof format, NULL));
+  PetscCall(PetscSNPrintf(type, sizeof type, "seqaij%s", format));
+  PetscCall(Probe(type, &walk));
+  PetscCall(PetscStrcmp(format, "crsv", &is_crsv));
+  walk.borrows = walk.cuda && walk.on_gpu ? is_crsv : PETSC_FALSE;
+  walk.follows = walk.on_gpu && !is_crsv ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(Create(type, &walk.ours));
+  PetscCall(Create(MATSEQAIJ, &walk.plain));
+  PetscCall(WalkHost(&walk));
+  PetscCall(WalkOperations(&walk));
+  PetscCall(WalkDevice(&walk));
+  PetscCall(WalkKept(&walk));
+  PetscCall(MatDestroy(&walk.ours));
+  PetscCall(MatDestroy(&walk.plain));
+  if (!walk.failed)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "all transitions, plan on the %s%s\n", walk.on_gpu ? "GPU" : "host",
+                          walk.cuda ? ", CUDA parent" : ""));
+  PetscCall(PetscFinalize());
+  return walk.failed ? 1 : 0;
+}
