@@ -123,11 +123,15 @@ typedef struct {
 
 PETSC_INTERN PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
 
+/* state.c */
+PETSC_INTERN const char     CGDevContainerName[];
+PETSC_INTERN PetscErrorCode CGDevStateGet(KSP, KSP_CGDevice **);
+PETSC_INTERN PetscErrorCode CGDevRequire(KSP, KSP_CGDevice **);
+PETSC_INTERN PetscErrorCode CGDevRefuse(KSP_CGDevice *, SpmvStatus);
+
 /* create.c */
 PETSC_INTERN PetscErrorCode CGDevRegister(void);
 PETSC_INTERN PetscErrorCode CGDevReplaceCG(PetscBool);
-PETSC_INTERN PetscErrorCode CGDevForget(KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevStateGet(KSP, KSP_CGDevice **);
 
 /* parent.c */
 PETSC_INTERN PetscErrorCode CGDevParentInstall(KSP, KSP_CGDevice *);
@@ -135,7 +139,6 @@ PETSC_INTERN PetscErrorCode KSPBuildResidual_CGDevice(KSP, Vec, Vec, Vec *);
 
 /* options.c */
 PETSC_INTERN PetscErrorCode KSPSetFromOptions_CGDevice(KSP, AIJFmtOptionItems);
-PETSC_INTERN PetscErrorCode CGDevRequire(KSP, KSP_CGDevice **);
 
 /* parallel.c */
 PETSC_INTERN void           CGDevParallelInit(KSP_CGDevice *);
@@ -144,6 +147,10 @@ PETSC_INTERN PetscErrorCode CGDevParallelOptions(KSP, KSP_CGDevice *, Mat, SpmvC
 PETSC_INTERN PetscErrorCode CGDevParallelForget(KSP_CGDevice *);
 
 /* precision.c */
+PETSC_INTERN PetscErrorCode CGDevMixedBegin(KSP, KSP_CGDevice *);
+PETSC_INTERN PetscErrorCode CGDevMixedDecline(KSP, KSP_CGDevice *, const char why[]);
+PETSC_INTERN PetscErrorCode CGDevRoundedGet(KSP, KSP_CGDevice *, Mat);
+PETSC_INTERN PetscErrorCode CGDevRoundedForget(KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevPrecisionFromOptions(KSP, const KSP_CGDevice *, AIJFmtOptionItems);
 
 /* view.c */
@@ -151,6 +158,7 @@ PETSC_INTERN PetscErrorCode KSPView_CGDevice(KSP, PetscViewer);
 
 /* solve.c */
 PETSC_INTERN PetscErrorCode KSPSolve_CGDevice(KSP);
+PETSC_INTERN PetscErrorCode CGDevForget(KSP_CGDevice *);
 
 /* accept.c: leaves a reason in s->reason where the engine must not serve */
 PETSC_INTERN PetscErrorCode CGDevAccept(KSP, KSP_CGDevice *);
@@ -159,10 +167,6 @@ PETSC_INTERN PetscErrorCode CGDevAccept(KSP, KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevMatrixPlan(KSP, KSP_CGDevice *, Mat);
 PETSC_INTERN PetscErrorCode CGDevMatrixCsr(KSP_CGDevice *, Mat);
 PETSC_INTERN PetscErrorCode CGDevMatrixForget(KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevMixedBegin(KSP, KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevMixedDecline(KSP, KSP_CGDevice *, const char why[]);
-PETSC_INTERN PetscErrorCode CGDevRoundedGet(KSP, KSP_CGDevice *, Mat);
-PETSC_INTERN PetscErrorCode CGDevRoundedForget(KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevPCGet(KSP, KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevPCForget(KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevEngineGet(KSP, KSP_CGDevice *);
@@ -170,8 +174,6 @@ PETSC_INTERN PetscErrorCode CGDevEngineForget(KSP_CGDevice *);
 
 /* iterate.c */
 PETSC_INTERN PetscErrorCode CGDevIterate(KSP, KSP_CGDevice *);
-
-PETSC_INTERN PetscErrorCode CGDevRefuse(KSP_CGDevice *, SpmvStatus);
 
 /* A solve under way */
 typedef struct {

@@ -1,35 +1,8 @@
 /* create.c - the class KSPCGDEVICE: its registration, and the state of a solver from creation to destruction. */
 #include "cgdevice.h"
 
-static const char container_name[] = "KSPCGDevice";
-
 /* PETSc's creator of KSPCG, which is hidden in its library: found by its name before anything may have replaced it */
 static PetscErrorCode (*create_parent)(KSP) = NULL;
-
-PetscErrorCode CGDevStateGet(KSP ksp, KSP_CGDevice **state)
-{
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  *state = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)ksp, container_name, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Frees what a solver has on the device; options and counters stay */
-PetscErrorCode CGDevForget(KSP_CGDevice *s)
-{
-  PetscFunctionBegin;
-  PetscCall(CGDevEngineForget(s));
-  PetscCall(CGDevMatrixForget(s));
-  PetscCall(CGDevRoundedForget(s));
-  PetscCall(CGDevPCForget(s));
-  AIJFmtVectorFree(&s->exec, &s->x);
-  AIJFmtVectorFree(&s->exec, &s->r);
-  PetscCall(CGDevParallelForget(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode StateFree(void *ctx)
 {
@@ -54,7 +27,7 @@ static PetscErrorCode StateCompose(KSP ksp, KSP_CGDevice **state)
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, s));
   PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)ksp, container_name, (PetscObject)container));
+  PetscCall(PetscObjectCompose((PetscObject)ksp, CGDevContainerName, (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
   *state = s;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,7 +53,7 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
   PetscFunctionBegin;
   PetscCall(CGDevStateGet(ksp, &s));
   destroy = s->parent.destroy;
-  PetscCall(PetscObjectCompose((PetscObject)ksp, container_name, NULL));
+  PetscCall(PetscObjectCompose((PetscObject)ksp, CGDevContainerName, NULL));
   PetscCall(destroy(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,16 +38,6 @@ PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOption
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state for a getter, which has no answer for another type */
-PetscErrorCode CGDevRequire(KSP ksp, KSP_CGDevice **s)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCall(CGDevStateGet(ksp, s));
-  PetscCheck(*s, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG, "The solver is not of type %s", KSPCGDEVICE);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   KSPCGDeviceSetMode - Sets how the iterations of a `KSPCGDEVICE` run
 

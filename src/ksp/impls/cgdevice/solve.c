@@ -1,16 +1,17 @@
 /* solve.c - a solve: by the engine where it may serve and has what it needs, else by KSPCG. */
 #include "cgdevice.h"
 
-PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
-
-/* A refusal becomes the reason to solve on the host, a failure an error: see CGDevTry() */
-PetscErrorCode CGDevRefuse(KSP_CGDevice *s, SpmvStatus status)
+/* Frees what a solver has on the device; options and counters stay */
+PetscErrorCode CGDevForget(KSP_CGDevice *s)
 {
   PetscFunctionBegin;
-  if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED || status == SPMV_ERR_OVERFLOW ||
-      status == SPMV_ERR_MATRIX)
-    PetscCall(PetscStrncpy(s->reason, s->exec.message, sizeof s->reason));
-  else AIJFmtCallSpmv(&s->exec, status);
+  PetscCall(CGDevEngineForget(s));
+  PetscCall(CGDevMatrixForget(s));
+  PetscCall(CGDevRoundedForget(s));
+  PetscCall(CGDevPCForget(s));
+  AIJFmtVectorFree(&s->exec, &s->x);
+  AIJFmtVectorFree(&s->exec, &s->r);
+  PetscCall(CGDevParallelForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

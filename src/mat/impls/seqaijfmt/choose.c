@@ -2,26 +2,13 @@
   choose.c - MATAIJAUTO: which format serves a pattern. A format analyzes the pattern, which tells its bytes; the cost
   model of spmv_predict.h turns them into seconds; the candidate with the lowest cost, of its conversion and of all
   products expected, is chosen. If that is the parent type, the matrix declines. A format that cannot win even at its
-  lower bound is not analyzed. plan.c builds what is chosen, from the analysis that was made for the choice.
+  lower bound is not analyzed. sync.c builds what is chosen, from the analysis that was made for the choice.
 */
 #include "seqaijfmt.h"
+#include <petsctime.h>
 
-PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
-{
-  return s->format_options.format == &AIJFmtAutoTable ? PETSC_TRUE : PETSC_FALSE;
-}
-
-/* Whether there are kernels for the GPU: of its format, or of one of those that aijauto chooses from */
-PetscBool AIJFmtHasKernels(const Mat_AIJFmt *s)
-{
-  return s->format_options.format->device || AIJFmtIsAuto(s) ? PETSC_TRUE : PETSC_FALSE;
-}
-
-/* The format of a plan of this matrix, with its options; of aijauto that of the choice */
-const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *s)
-{
-  return AIJFmtIsAuto(s) && s->choice && s->choice->options.format ? &s->choice->options : &s->format_options;
-}
+/* Whether a conversion may be worth it, and the seconds for it and all products to come */
+typedef PetscBool Worth(const AIJFmtChoice *, int candidate, double *cost);
 
 static const char *Name(const AIJFmtCandidate *c) { return c->format ? c->format->name : "the parent type"; }
 
@@ -45,7 +32,7 @@ PetscErrorCode AIJFmtCandidateText(const AIJFmtChoice *choice, int i, char text[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AIJFmtChoiceInfo(Mat A, const AIJFmtChoice *choice)
+static PetscErrorCode ChoiceInfo(Mat A, const AIJFmtChoice *choice)
 {
   char text[2 * SPMV_MESSAGE_MAX];
 
@@ -149,7 +136,7 @@ static PetscErrorCode Analyze(Mat_AIJFmt *s, const SpmvPattern *pattern, int i)
 
 /* Finds the candidate with the lowest cost, and whether it is worth its conversion. Analyzes a format only where its
    lower bound is below all costs that are known. *best: 0 where no format is worth it. */
-PetscErrorCode AIJFmtChoiceSearch(Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtWorth worth, int *best)
+static PetscErrorCode Search(Mat_AIJFmt *s, const SpmvPattern *pattern, Worth *worth, int *best)
 {
   AIJFmtChoice *choice = s->choice;
 
@@ -169,7 +156,7 @@ PetscErrorCode AIJFmtChoiceSearch(Mat_AIJFmt *s, const SpmvPattern *pattern, AIJ
 }
 
 /* By prediction: whether a format costs less than the parent type, of which it must be faster by the margin */
-PetscBool AIJFmtWorthByPrediction(const AIJFmtChoice *choice, int i, double *cost)
+static PetscBool WorthByPrediction(const AIJFmtChoice *choice, int i, double *cost)
 {
   const AIJFmtCandidate *c = &choice->candidate[i], *parent = &choice->candidate[0];
 
@@ -180,11 +167,22 @@ PetscBool AIJFmtWorthByPrediction(const AIJFmtChoice *choice, int i, double *cos
 }
 
 /* Makes candidate i the one whose plan is built next */
-void AIJFmtChooseCandidate(AIJFmtChoice *choice, int i)
+static void ChooseCandidate(AIJFmtChoice *choice, int i)
 {
   choice->chosen         = i;
   choice->options.format = NULL;
   if (choice->candidate[i].format) spmv_options_init(&choice->options, choice->candidate[i].format);
+}
+
+/* Begins a trial if the user wants one. parent_first: the parent type is to do the first products */
+static void TrialStart(Mat_AIJFmt *s, PetscBool *parent_first)
+{
+  AIJFmtChoice *c = s->choice;
+
+  c->trial = s->format_options.value[AIJAUTO_TRIAL] > 0 ? PETSC_TRUE : PETSC_FALSE;
+  c->runs = c->done = 0;
+  *parent_first     = c->trial && c->candidate[0].state != AIJFMT_IMPOSSIBLE ? PETSC_TRUE : PETSC_FALSE;
+  c->conversions    = *parent_first ? 0 : 1;
 }
 
 /* The choice for a new pattern. Products expected: what the user says, or as many as the pattern before had. */
@@ -204,11 +202,11 @@ static PetscErrorCode Choose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   choice->key             = *key;
   choice->space           = s->exec.space;
   PetscCall(ListCandidates(s, &key->pattern, choice));
-  AIJFmtTrialStart(s, &parent_first);
-  if (!parent_first) PetscCall(AIJFmtChoiceSearch(s, &key->pattern, AIJFmtWorthByPrediction, &best));
-  AIJFmtChooseCandidate(choice, best);
+  TrialStart(s, &parent_first);
+  if (!parent_first) PetscCall(Search(s, &key->pattern, WorthByPrediction, &best));
+  ChooseCandidate(choice, best);
   choice->valid = PETSC_TRUE;
-  PetscCall(AIJFmtChoiceInfo(A, choice));
+  PetscCall(ChoiceInfo(A, choice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,30 +231,184 @@ PetscErrorCode AIJFmtChoose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, char rea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what a choice holds besides itself, and makes the next product choose anew */
-PetscErrorCode AIJFmtChoiceForget(Mat_AIJFmt *s)
+/*
+  ---- a trial: -mat_aijauto_trial n ----
+
+  The first products of a matrix are measured. The parent type does n of them, then each of at most two formats, and the
+  fastest stays. No product is done twice: each is one that the program has asked for. A format is tried only if its
+  conversion can pay within the products expected. The plan of the first format is kept while the second one is tried, so
+  that the winner is never converted twice.
+*/
+
+enum { MOST_CONVERSIONS = 2 };
+
+/* A conversion is worth its cost if the predicted gain is so many times as much; or if it is so small a part of all
+   products that the model may be wrong: then a format is tried that is faster if its prediction is a quarter too high. */
+static const double GAIN[] = {[SPMV_HOST] = 2, [SPMV_DEVICE] = 1.25}, CHEAP = 0.015, OPTIMISM = 0.75;
+
+/* Waits for the GPU differ by so much between products: candidates that lie closer together are not told apart */
+static const double DEVICE_CLOCK = 2e-6;
+
+static PetscBool HasTrial(const Mat_AIJFmt *s)
+{
+  return AIJFmtIsAuto(s) && s->choice && s->choice->valid && s->choice->trial &&
+                 AIJFmtSameStructure(&s->choice->key, &s->cache.key)
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
+/* The candidate that is fastest so far: the one that is predicted to be, unless another one is measurably faster. No
+   format that has been slower than the parent type, by however little. */
+static int Fastest(const AIJFmtChoice *c)
+{
+  const double clock = c->space == SPMV_DEVICE ? DEVICE_CLOCK : 0;
+  int          best  = -1;
+
+  for (int i = 0; i < c->count; i++)
+    if (c->candidate[i].measured > 0 &&
+        (best < 0 || c->candidate[i].predicted.product < c->candidate[best].predicted.product))
+      best = i;
+  for (int i = 0; i < c->count; i++)
+    if (c->candidate[i].measured > 0 &&
+        c->candidate[i].measured + (i == 0 || best == 0 ? 0 : clock) < c->candidate[best].measured)
+      best = i;
+  return best;
+}
+
+/* By what has been measured: whether the conversion of a candidate can pay in the products that are left */
+static PetscBool WorthByTrial(const AIJFmtChoice *c, int i, double *cost)
+{
+  const AIJFmtCandidate *one = &c->candidate[i], *best = &c->candidate[Fastest(c)];
+  const double           scale   = best->measured / best->predicted.product; /* this machine against the model's */
+  const double           left    = PetscMax(c->expected - c->done, 0);
+  const double           convert = scale * one->predicted.convert, product = scale * one->predicted.product;
+
+  *cost = convert + left * product;
+  if (one->measured > 0) return PETSC_FALSE;
+  if (GAIN[c->space] * convert < left * (best->measured - product)) return PETSC_TRUE;
+  return convert < CHEAP * left * best->measured && OPTIMISM * product < best->measured ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static void PutAside(Mat_AIJFmt *s)
+{
+  s->choice->aside = (AIJFmtAside){s->choice->chosen, s->cache};
+  s->cache         = (AIJFmtPlanCache){.plan = NULL};
+}
+
+/* Puts the plan that was aside in the place of the one that A has. New values reach it as they do any plan. */
+static PetscErrorCode TakeBack(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
-  if (!s->choice) PetscFunctionReturn(PETSC_SUCCESS);
-  s->choice->valid = s->choice->trial = PETSC_FALSE;
-  PetscCall(AIJFmtChoiceAnalysisClear(s));
-  (void)AIJFmtTrialAsideFree(s);
+  PetscCall(AIJFmtStateForget(s));
+  s->cache               = s->choice->aside.cache;
+  s->choice->aside.cache = (AIJFmtPlanCache){.plan = NULL};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees the analysis, and the pattern on the GPU unless a trial goes on */
-PetscErrorCode AIJFmtChoiceAnalysisClear(Mat_AIJFmt *s)
+/* Makes candidate i the one that multiplies from now on */
+static PetscErrorCode Change(Mat A, Mat_AIJFmt *s, Vec x, int i)
 {
+  AIJFmtChoice *c = s->choice;
+
   PetscFunctionBegin;
-  if (!s->choice) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->choice->analyzed) spmv_analysis_clear(&s->choice->analysis, &s->exec);
-  s->choice->analyzed = 0;
-  if (s->choice->trial) PetscFunctionReturn(PETSC_SUCCESS);
-  spmv_exec_free(&s->exec, SPMV_DEVICE, s->choice->on_gpu);
-  s->choice->on_gpu          = NULL;
-  s->choice->pattern.row_ptr = NULL;
+  if (i == c->chosen) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->trial && s->cache.plan) PutAside(s);
+  ChooseCandidate(c, i);
+  if (c->aside.cache.plan && c->aside.candidate == i) PetscCall(TakeBack(s));
+  else PetscCall(AIJFmtStateForget(s));
+  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode SearchAgain(Mat A, Mat_AIJFmt *s, Worth *worth, int *best)
+{
+  SpmvPattern pattern;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  PetscCall(Search(s, &pattern, worth, best));
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends the trial: the fastest candidate stays. One that ends before a format was tried takes the best by what is known. */
+PetscErrorCode AIJFmtTrialSettle(Mat A, Mat_AIJFmt *s, Vec x)
+{
+  AIJFmtChoice *c = s->choice;
+  int           best, untried = 0;
+
+  PetscFunctionBegin;
+  if (!HasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  best = Fastest(c);
+  if (c->conversions == 0) PetscCall(SearchAgain(A, s, best < 0 ? WorthByPrediction : WorthByTrial, &untried));
+  if (untried || best < 0) best = untried ? untried : c->chosen;
+  c->trial = PETSC_FALSE;
+  PetscCall(Change(A, s, x, best));
+  PetscCall(PetscInfo(A, "trial: %s stays\n", best ? c->candidate[best].format->name : "the parent type"));
+  PetscCall(ChoiceInfo(A, c));
+  (void)AIJFmtTrialAsideFree(s);
+  PetscCall(AIJFmtChoiceAnalysisClear(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next format has its turn; without one that is worth it, the trial ends */
+static PetscErrorCode Next(Mat A, Mat_AIJFmt *s, Vec x)
+{
+  AIJFmtChoice *c    = s->choice;
+  int           next = 0;
+
+  PetscFunctionBegin;
+  if (c->conversions < MOST_CONVERSIONS) PetscCall(SearchAgain(A, s, WorthByTrial, &next));
+  if (next) {
+    c->runs = 0;
+    c->conversions++;
+    PetscCall(Change(A, s, x, next));
+    if (s->cache.plan) PetscFunctionReturn(PETSC_SUCCESS);
+    c->candidate[next].state = AIJFMT_IMPOSSIBLE;
+    PetscCall(PetscStrncpy(c->candidate[next].reason, s->reason, SPMV_MESSAGE_MAX));
+  }
+  PetscCall(AIJFmtTrialSettle(A, s, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Wait(Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  if (s->exec.space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtCudaStream(&s->exec));
+  AIJFmtCallSpmv(&s->exec, spmv_stream_wait(&s->exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before a product: makes the next candidate ready when this one has had its turn, and reads the clock */
+PetscErrorCode AIJFmtTrialBegin(Mat A, Mat_AIJFmt *s, Vec x)
+{
+  PetscFunctionBegin;
+  if (!HasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->choice->runs >= s->format_options.value[AIJAUTO_TRIAL]) PetscCall(Next(A, s, x));
+  PetscCall(Wait(s));
+  PetscCall(PetscTime(&s->choice->start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *s)
+{
+  AIJFmtChoice    *c = s->choice;
+  AIJFmtCandidate *now;
+  PetscLogDouble   end;
+
+  PetscFunctionBegin;
+  if (!HasTrial(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Wait(s));
+  PetscCall(PetscTime(&end));
+  now           = &c->candidate[c->chosen];
+  now->measured = now->measured > 0 ? PetscMin(now->measured, end - c->start) : end - c->start;
+  c->runs++;
+  c->done++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the type ---- */
 
 /*@C
   MatAIJAutoGetFormat - Gets the format that was chosen for a matrix of type `MATAIJAUTO`

@@ -1,181 +1,11 @@
 /*
-  create.c - makes a matrix of a parent type one of ours, and back; and its state, which is made once, kept in a container
-  composed on the Mat, and freed with the Mat's header. Nothing is converted here; see plan.c.
+  create.c - makes a matrix of a parent type one of ours, and back. Nothing is packed here: see sync.c.
 
   A parallel matrix of ours is a MATMPIAIJ whose diagonal and off-diagonal blocks are of our sequential type. The parent
   makes new blocks in many places (preallocation, hash insertion, new nonzeros after assembly, COO), so the blocks
   become ours at the one point that every path reaches: the end of a final assembly.
 */
 #include "seqaijfmt.h"
-
-/* ---- the state ---- */
-
-static const char container_name[] = "MatAIJFmt";
-
-enum { ALIGNMENT = 64 /* one cache line, one AVX-512 register */ };
-
-/* Packed arrays come from PetscMalloc(), so that -malloc_dump, -malloc_view and -malloc_debug see them. The pointer
-   that PetscMalloc() gave lies just before the aligned block. */
-static void *HostAlloc(void *ctx, size_t bytes)
-{
-  char  *block;
-  void **aligned;
-
-  (void)ctx;
-  if (PetscMalloc1(bytes + ALIGNMENT + sizeof(void *), &block)) return NULL;
-  aligned     = (void **)(((size_t)block + sizeof(void *) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-  aligned[-1] = block;
-  return aligned;
-}
-
-/* The interface of the hook returns nothing: a heap that PetscFree() finds damaged is reported and the run ends */
-static void HostFree(void *ctx, void *aligned)
-{
-  void *block;
-
-  (void)ctx;
-  if (!aligned) return;
-  block = ((void **)aligned)[-1]; /* PetscFree() clears its argument, which must not lie in the block itself */
-  PetscCallAbort(PETSC_COMM_SELF, PetscFree(block));
-}
-
-PetscErrorCode AIJFmtErrorCode(SpmvStatus status)
-{
-  switch (status) {
-  case SPMV_SUCCESS:
-    return PETSC_SUCCESS;
-  case SPMV_ERR_ARGUMENT:
-    return PETSC_ERR_ARG_WRONG;
-  case SPMV_ERR_OPTION:
-    return PETSC_ERR_ARG_OUTOFRANGE;
-  case SPMV_ERR_MATRIX:
-    return PETSC_ERR_ARG_WRONGSTATE;
-  case SPMV_ERR_MEMORY:
-    return PETSC_ERR_MEM;
-  case SPMV_ERR_OVERFLOW:
-    return PETSC_ERR_SUP;
-  case SPMV_ERR_UNSUPPORTED:
-    return PETSC_ERR_SUP;
-  case SPMV_ERR_DEVICE:
-    return PETSC_ERR_GPU;
-  default:
-    return PETSC_ERR_PLIB;
-  }
-}
-
-/* Drops the plan and all that belongs to it; options and counters stay */
-PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *s)
-{
-  PetscFunctionBegin;
-  AIJFmtPlanDrop(&s->cache, &s->exec);
-  s->reason[0] = s->space_reason[0] = s->transpose_reason[0] = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode StateFree(void *ctx)
-{
-  Mat_AIJFmt *s = (Mat_AIJFmt *)ctx;
-
-  PetscFunctionBegin;
-  AIJFmtListRemove(s);
-  PetscCall(AIJFmtStateForget(s));
-  AIJFmtVectorFree(&s->exec, &s->x);
-  AIJFmtVectorFree(&s->exec, &s->y);
-  PetscCall(AIJFmtChoiceForget(s));
-  PetscCall(PetscFree(s->choice));
-  PetscCall(PetscFree(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
-
-/* The state that A has, or had when it was of a type of ours: the container stays when the type changes */
-PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
-{
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  *state = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)A, container_name, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
-  if (*state) (*state)->self = A;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The state of A, or NULL when A is not of our types now */
-PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
-{
-  Mat_AIJFmt *s;
-  PetscBool   same = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
-  if (s && s->row)
-    PetscCall(PetscStrcmp(((PetscObject)A)->type_name,
-                          s->alias      ? s->alias
-                          : s->parallel ? s->row->mpi
-                                        : s->row->seq,
-                          &same));
-  *state = same ? s : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The state of A, or an error when A is not of our types; for functions that work on our types only */
-PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **state)
-{
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, state));
-  PetscCheck(*state, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
-             "%s needs a matrix of a type of petscpack, such as %s; this one is of type %s: call MatSetType() or "
-             "MatConvert() first",
-             function, AIJFmtRowGet(0)->root, ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "(not set)");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The state that A has, without its plan, or a new one. fresh: it is new */
-static PetscErrorCode StateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
-{
-  PetscContainer container;
-  Mat_AIJFmt    *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
-  *fresh = s ? PETSC_FALSE : PETSC_TRUE;
-  if (s) {
-    PetscCall(AIJFmtStateForget(s));
-    PetscCall(AIJFmtChoiceForget(s));
-  } else {
-    PetscCall(PetscNew(&s));
-    spmv_exec_init(&s->exec, SPMV_HOST);
-    s->exec.host.alloc = HostAlloc;
-    s->exec.host.free  = HostFree;
-    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-    PetscCall(PetscContainerSetPointer(container, s));
-    PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
-    PetscCall(PetscObjectCompose((PetscObject)A, container_name, (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
-  }
-  *state = s;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gives `to` the options of `from`, which is of the same format. A plan stays when they would not have changed it. */
-PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *from, Mat_AIJFmt *to)
-{
-  const double *a = from->class_options.value, *b = to->class_options.value;
-  PetscBool     same;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemcmp(&from->format_options, &to->format_options, sizeof from->format_options, &same));
-  if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE] || a[AIJFMT_DEVICE] != b[AIJFMT_DEVICE])
-    PetscCall(AIJFmtStateForget(to));
-  if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE]) PetscCall(AIJFmtChoiceForget(to));
-  to->format_options = from->format_options;
-  to->class_options  = from->class_options;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- types ---- */
 
 static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
 {
@@ -233,6 +63,29 @@ PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the blocks ours, with the options of the matrix around them */
+static PetscErrorCode BlocksInstall(Mat A, const Mat_AIJFmt *outer)
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++)
+    if (blocks[b]) PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtBlocksStrip(Mat A)
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++)
+    if (blocks[b]) PetscCall(AIJFmtStrip(blocks[b]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
 {
   const AIJFmtParent *parent;
@@ -244,7 +97,7 @@ PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   PetscCall(parent->mpi.assemblyend(A, type));
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s || s->alias || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtBlocksInstall(A, s));
+  PetscCall(BlocksInstall(A, s));
   PetscCall(AIJFmtBlocksSetSizes(A));
   if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtBlocksGet(A, blocks));
@@ -267,6 +120,132 @@ PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
   PetscCall(parent->seq.transposesymbolic(A, B));
   PetscCall(AIJFmtStrip(*B));
   PetscCall(MatConvert(*B, MATSEQAIJ, MAT_INPLACE_MATRIX, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  ---- options survive MatHeaderMerge() ----
+
+  MatTranspose() in place and MatAXPY() with another pattern make a new matrix C of the same type, and MatHeaderMerge(A,
+  &C) moves its inside into A: the state that came with C, in the matrix and in its blocks, has the options that a new
+  matrix begins with. MatHeaderMerge() gives two occasions to hand on those of A, in this order:
+
+    the operation destroy of A    called without a type name, while A still has its composed objects before PETSc 3.20
+    the header of C is destroyed  the destructor of an options handler runs when A is whole again
+*/
+
+/* Reads nothing, because MatSetFromOptions_AIJFmt() does that. PETSc requires this function of a handler. */
+static PetscErrorCode HandleNothing(PetscObject object, AIJFmtOptionItems items, void *ctx)
+{
+  (void)object;
+  (void)items;
+  (void)ctx;
+  return PETSC_SUCCESS;
+}
+
+/* A header that MatHeaderMerge() emptied has no composed objects; one that is destroyed for good has our container */
+static PetscErrorCode HeaderDestroyed(PetscObject object, void *ctx)
+{
+  Mat         A = aijfmt_process.merging.A;
+  Mat_AIJFmt *s, options;
+
+  PetscFunctionBegin;
+  (void)ctx;
+  AIJFmtListHeaderFreed(object);
+  if (!A || object->olist) PetscFunctionReturn(PETSC_SUCCESS);
+  aijfmt_process.merging.A = NULL;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  if (aijfmt_process.merging.have_options) {
+    options.format_options = aijfmt_process.merging.format_options;
+    options.class_options  = aijfmt_process.merging.class_options;
+    PetscCall(AIJFmtStateCopyOptions(&options, s));
+  }
+  if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(Mat A, AIJFmtParentKind kind, PetscBool parallel)
+{
+  const AIJFmtParent *parent;
+
+  PetscFunctionBegin;
+  if (!((PetscObject)A)->type_name) {
+    Mat_AIJFmt *s;
+
+    PetscCall(AIJFmtStateOfAnyType(A, &s));
+    aijfmt_process.merging.A            = A;
+    aijfmt_process.merging.have_options = s ? PETSC_TRUE : PETSC_FALSE;
+    if (s) {
+      aijfmt_process.merging.format_options = s->format_options;
+      aijfmt_process.merging.class_options  = s->class_options;
+    }
+  }
+  PetscCall(AIJFmtParentGet(kind, &parent));
+  PetscCall((parallel ? &parent->mpi : &parent->seq)->destroy(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state may be gone when these run, so each names its parent */
+PetscErrorCode MatDestroy_SeqAIJFmt_Host(Mat A) { return Destroy(A, AIJFMT_PARENT_HOST, PETSC_FALSE); }
+PetscErrorCode MatDestroy_MPIAIJFmt_Host(Mat A) { return Destroy(A, AIJFMT_PARENT_HOST, PETSC_TRUE); }
+PetscErrorCode MatDestroy_SeqAIJFmt_CUDA(Mat A) { return Destroy(A, AIJFMT_PARENT_CUDA, PETSC_FALSE); }
+PetscErrorCode MatDestroy_MPIAIJFmt_CUDA(Mat A) { return Destroy(A, AIJFMT_PARENT_CUDA, PETSC_TRUE); }
+
+/* Adds the options handler to the header of a matrix, once */
+static PetscErrorCode MergeWatch(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectAddOptionsHandler((PetscObject)A, HandleNothing, HeaderDestroyed, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- types ---- */
+
+/* Puts our operations over those of the parent; A has its type name already */
+PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < aijfmt_process.operations; i++) {
+    const AIJFmtOperation *row = &aijfmt_process.operation[i];
+
+    if (row->ours[s->parallel] && row->when(A, s))
+      memcpy((char *)A->ops + row->offset, &row->ours[s->parallel], sizeof row->ours[0]);
+  }
+  for (int i = 0; i < AIJFMT_COMPOSED_COUNT; i++) {
+    const AIJFmtComposition *row = &aijfmt_process.composition[i];
+    AIJFmtFunction           now = NULL;
+
+    if (!row->ours[s->parallel] || !row->when(A, s)) continue;
+    if (!row->adds) PetscCall(PetscObjectQueryFunction((PetscObject)A, AIJFmtComposedNames[i], &now));
+    if (row->adds || now)
+      PetscCall(PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[i], row->ours[s->parallel]));
+  }
+  PetscCall(AIJFmtTripleProductsCompose(A, s, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives back what is still ours */
+static PetscErrorCode OperationsRemove(Mat A, const Mat_AIJFmt *s)
+{
+  const struct _MatOps *parent = s->parallel ? &s->parent->mpi : &s->parent->seq;
+  AIJFmtFunction        now;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < aijfmt_process.operations; i++) {
+    const AIJFmtOperation *row = &aijfmt_process.operation[i];
+
+    memcpy(&now, (const char *)A->ops + row->offset, sizeof now);
+    if (row->ours[s->parallel] && now == row->ours[s->parallel])
+      memcpy((char *)A->ops + row->offset, (const char *)parent + row->offset, sizeof now);
+  }
+  for (int i = 0; i < AIJFMT_COMPOSED_COUNT; i++) {
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, AIJFmtComposedNames[i], &now));
+    if (now && now == aijfmt_process.composition[i].ours[s->parallel])
+      PetscCall(
+          PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[i], s->parent->composed[i][s->parallel]));
+  }
+  PetscCall(AIJFmtTripleProductsCompose(A, s, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -315,8 +294,8 @@ static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool paralle
   PetscBool fresh = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
-  PetscCall(StateCompose(A, state, &fresh));
-  if (fresh) PetscCall(AIJFmtMergeWatch(A));
+  PetscCall(AIJFmtStateCompose(A, state, &fresh));
+  if (fresh) PetscCall(MergeWatch(A));
   (*state)->parallel = parallel;
   if ((*state)->row != row) PetscCall(FirstOptions(A, row, outer, *state));
   else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, *state));
@@ -347,7 +326,7 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
                ((PetscObject)A)->type_name);
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
     PetscCall(AIJFmtOperationsInstall(A, s));
-    if (parallel && A->assembled) PetscCall(AIJFmtBlocksInstall(A, s));
+    if (parallel && A->assembled) PetscCall(BlocksInstall(A, s));
   } else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
   s->inner = outer ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -361,7 +340,7 @@ PetscErrorCode AIJFmtStrip(Mat A)
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtOperationsRemove(A, s));
+  PetscCall(OperationsRemove(A, s));
   PetscCall(AIJFmtCudaRelease(A, s));
   PetscCall(AIJFmtStateForget(s));
   if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
@@ -377,5 +356,151 @@ PetscErrorCode AIJFmtCreate(Mat A, const AIJFmtRow *row, PetscBool parallel)
   PetscCall(RefuseOtherScalars(A, parallel ? row->mpi : row->seq));
   PetscCall(MatSetType(A, parallel ? MATMPIAIJ : MATSEQAIJ));
   PetscCall(AIJFmtInstall(A, row, parallel, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  ---- conversions ----
+
+  The operations convertfrom and convert, which MatConvert() falls back to where it finds no function for a pair of types,
+  and the converter for -mat_seqaij_type. Converters between AIJ types are idempotent, and those in place work on
+  unassembled matrices too, because creators use them.
+*/
+
+static PetscErrorCode IsParallel(Mat A, PetscBool *parallel)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", parallel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MATSEQAIJ, MATMPIAIJ, or a type of ours of another format -> ours */
+PetscErrorCode MatConvert_AIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  const AIJFmtRow *row;
+  PetscBool        parallel;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtRowFind(type, &row));
+  PetscCheck(row, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE, "%s is not a type of petscpack", type);
+  PetscCall(IsParallel(A, &parallel));
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
+  PetscCall(AIJFmtInstall(*B, row, parallel, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ours -> the parent as it is beneath, of whichever type */
+static PetscErrorCode ToParent(Mat A, MatReuse reuse, Mat *B)
+{
+  PetscFunctionBegin;
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
+  PetscCall(AIJFmtStrip(*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ours -> MATSEQAIJ or MATMPIAIJ, or another subclass of them such as MATSEQAIJPERM */
+static PetscErrorCode MatConvert_AIJFmt_AIJ(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  PetscFunctionBegin;
+  if (reuse == MAT_REUSE_MATRIX) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
+  else {
+    PetscCall(ToParent(A, reuse, B));
+    PetscCall(MatConvert(*B, type, MAT_INPLACE_MATRIX, B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent type with the same prefix as a type of ours: aijrbp gives aij, seqaijrbp gives seqaij */
+static PetscErrorCode ParentName(MatType type, const AIJFmtRow *row, const char **parent)
+{
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(type, row->seq, &seq));
+  PetscCall(PetscStrcmp(type, row->mpi, &mpi));
+  *parent = seq ? MATSEQAIJ : mpi ? MATMPIAIJ : MATAIJ;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether A is of a parent type, or of ours, and of the kind that `parent` (seqaij, mpiaij or aij) names. Another
+   subclass is not: its own converter undoes what it did. */
+static PetscErrorCode IsOurKind(Mat A, const char parent[], PetscBool *is)
+{
+  const AIJFmtParent *found;
+  Mat_AIJFmt         *s;
+  PetscBool           any;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &found));
+  PetscCall(PetscStrcmp(parent, MATAIJ, &any));
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, parent, is));
+  *is = (s || found) && (*is || any) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Any type -> ours, by way of the parent type unless it is that already */
+PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  const AIJFmtRow *row;
+  const char      *parent = MATAIJ;
+  PetscBool        direct = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtRowFind(type, &row));
+  PetscCheck(row, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE, "%s is not a type of petscpack", type);
+  PetscCall(ParentName(type, row, &parent));
+  PetscCall(IsOurKind(A, parent, &direct));
+  if (direct) PetscCall(MatConvert_AIJ_AIJFmt(A, type, reuse, B));
+  else if (reuse == MAT_REUSE_MATRIX) {
+    Mat plain;
+
+    PetscCall(MatConvert(A, parent, MAT_INITIAL_MATRIX, &plain));
+    PetscCall(MatCopy(plain, *B, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&plain));
+  } else {
+    PetscCall(MatConvert(A, parent, reuse, B));
+    PetscCall(MatConvert_AIJ_AIJFmt(*B, type, MAT_INPLACE_MATRIX, B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ours -> a type that is no AIJ type. MatConvert() once more, which takes A for its parent this time. */
+static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  PetscErrorCode (*const convert)(Mat, MatType, MatReuse, Mat *) = A->ops->convert;
+  const PetscObjectId id                                         = ((PetscObject)A)->id;
+  AIJFmtNameGuard     guard;
+  PetscErrorCode      error;
+  Mat_AIJFmt         *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && !s->parallel) PetscCall(AIJFmtHostFetch(A)); /* some converters read the host's values as they are */
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_HOST, &guard));
+  A->ops->convert = NULL;
+  error           = MatConvert(A, type, reuse, B);
+  if (((PetscObject)A)->id == id) A->ops->convert = convert;
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatConvert_AIJFmt_Any(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  Mat_AIJFmt *s;
+  PetscBool   root, seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(PetscStrbeginswith(type, MATAIJ, &root));
+  PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &seq));
+  PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &mpi));
+  if (s && (root || seq || mpi)) PetscCall(MatConvert_AIJFmt_AIJ(A, type, reuse, B));
+  else PetscCall(ConvertAsParent(A, type, reuse, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,50 +10,6 @@
 #include "seqaijfmt.h"
 #include <petsc/private/pcimpl.h>
 
-/* Until AIJFmtNameGuardEnd(), a matrix of ours has the type name of that parent: of the host's, and then its current values
-   are on the host, where functions of the parent read them without a check; or of the CUDA parent, where that is beneath
-   it. All other matrices stay as they are, and so does one that a guard around this one has given the same name. A may be
-   NULL. */
-PetscErrorCode AIJFmtNameGuardBegin(Mat A, AIJFmtParentKind kind, AIJFmtNameGuard *guard)
-{
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *s = NULL;
-  MatType             type;
-  Mat                 blocks[2] = {A, NULL};
-  char               *name;
-
-  PetscFunctionBegin;
-  guard->state = NULL;
-  if (A) PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || (kind == AIJFMT_PARENT_CUDA && !AIJFmtIsOverCuda(s))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtParentGet(kind, &parent));
-  type = s->parallel ? parent->mpi_type : parent->seq_type;
-  if (s->alias == type) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; kind == AIJFMT_PARENT_HOST && b < 2; b++)
-    if (blocks[b]) PetscCall(AIJFmtHostFetch(blocks[b]));
-  PetscCall(PetscStrallocpy(type, &name));
-  *guard                      = (AIJFmtNameGuard){s, ((PetscObject)A)->id, ((PetscObject)A)->type_name, s->alias};
-  ((PetscObject)A)->type_name = name;
-  s->alias                    = type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A conversion in place may have made A another matrix, whose name stays */
-PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
-{
-  PetscFunctionBegin;
-  if (!guard->state) PetscFunctionReturn(PETSC_SUCCESS);
-  if (((PetscObject)A)->id != guard->id) PetscCall(PetscFree(guard->name));
-  else {
-    PetscCall(PetscFree(((PetscObject)A)->type_name));
-    ((PetscObject)A)->type_name = guard->name;
-    guard->state->alias         = guard->alias;
-  }
-  guard->state = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---- orderings: MatGetOrdering() orders the diagonal block of exactly mpiaij ---- */
 
 typedef PetscErrorCode Ordering(Mat, MatOrderingType, IS *, IS *);

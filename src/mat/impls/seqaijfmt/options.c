@@ -36,7 +36,7 @@ static PetscErrorCode CheckSet(const SpmvOptions *options, const SpmvOptionDesc 
 }
 
 /* Sets one option from text. A truth value is true without a text, as in -flag, and its case does not matter. */
-PetscErrorCode AIJFmtTableSetText(SpmvOptions *options, const SpmvOptionDesc *desc, const char value[])
+static PetscErrorCode TableSetText(SpmvOptions *options, const SpmvOptionDesc *desc, const char value[])
 {
   char       message[SPMV_MESSAGE_MAX] = "", text[SPMV_MESSAGE_MAX];
   SpmvStatus status;
@@ -105,7 +105,7 @@ PetscErrorCode AIJFmtTableRead(PetscObject object, SpmvOptions *options, const c
       PetscCall(HelpText(&desc[i], help, sizeof help));
       PetscCall(PetscOptionsString(name, help, function, now, text, sizeof text, &set));
     } else PetscCall(PetscOptionsGetString(object->options, object->prefix, name, text, sizeof text, &set));
-    if (set) PetscCall(AIJFmtTableSetText(options, &desc[i], text));
+    if (set) PetscCall(TableSetText(options, &desc[i], text));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -233,7 +233,7 @@ static PetscErrorCode OptionSet(Mat A, const char *function, const char key[], c
   PetscCheck(number || text, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s: option %s needs a text, not NULL", function,
              key);
   if (number) PetscCall(AIJFmtTableSetNumber(options, desc, *number));
-  else PetscCall(AIJFmtTableSetText(options, desc, text));
+  else PetscCall(TableSetText(options, desc, text));
   if (PetscDefined(USE_DEBUG)) PetscCall(RequireSame(A, function, key, &changed));
   PetscCall(AIJFmtStateCopyOptions(&changed, s));
   if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));

@@ -1,19 +1,155 @@
 /*
-  plan.c - plans of matrices, made and kept up to date; the only caller of spmv_build() and spmv_update_values(). choose.c
-  analyzes patterns, too.
+  plan.c - plans, made and kept up to date; the only caller of spmv_build() and spmv_update_values().
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: spmv_update_values()
     structure changed                  conversion: check of the pattern, analysis, spmv_build()
 
-  A format that cannot or need not serve a pattern leaves a matrix of ours without a plan and with a reason; the parent
-  type then does the products until the structure changes. Solvers get that plan, or one of their own for a matrix of
-  another type.
+  sync.c decides all of this for a matrix of ours; a solver has a plan of its own for a matrix of another type. And what
+  they read: the pattern of a matrix, on the host or copied to the device.
 */
 #include "seqaijfmt.h"
-#include <petsctime.h>
+#if AIJFMT_HAVE_CUDA_PARENT
+  #include <petscdevice_cuda.h>
+#endif
 
-PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
+PetscErrorCode AIJFmtErrorCode(SpmvStatus status)
+{
+  switch (status) {
+  case SPMV_SUCCESS:
+    return PETSC_SUCCESS;
+  case SPMV_ERR_ARGUMENT:
+    return PETSC_ERR_ARG_WRONG;
+  case SPMV_ERR_OPTION:
+    return PETSC_ERR_ARG_OUTOFRANGE;
+  case SPMV_ERR_MATRIX:
+    return PETSC_ERR_ARG_WRONGSTATE;
+  case SPMV_ERR_MEMORY:
+    return PETSC_ERR_MEM;
+  case SPMV_ERR_OVERFLOW:
+    return PETSC_ERR_SUP;
+  case SPMV_ERR_UNSUPPORTED:
+    return PETSC_ERR_SUP;
+  case SPMV_ERR_DEVICE:
+    return PETSC_ERR_GPU;
+  default:
+    return PETSC_ERR_PLIB;
+  }
+}
+
+/* The stream of PETSc, on which all is enqueued */
+PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
+{
+  PetscFunctionBegin;
+#if AIJFMT_HAVE_CUDA_PARENT
+  cudaStream_t stream;
+
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  exec->stream = (void *)stream;
+#else
+  (void)exec;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the pattern of a matrix, which is always on the host ---- */
+
+/* The arrays belong to the matrix. AIJFmtHostPatternRestore() gives them back. */
+PetscErrorCode AIJFmtHostPatternGet(Mat A, SpmvPattern *pattern)
+{
+  static const PetscInt no_rows[1] = {0};
+  const PetscInt       *row_ptr, *col;
+  PetscInt              rows;
+  PetscBool             done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s does not give its row pointers and columns",
+             ((PetscObject)A)->type_name);
+  *pattern              = (SpmvPattern){.rows       = A->rmap->n,
+                                        .cols       = A->cmap->n,
+                                        .nnz        = row_ptr ? row_ptr[rows] : 0,
+                                        .index_type = AIJFMT_INDEX,
+                                        .space      = SPMV_HOST,
+                                        .row_ptr    = row_ptr ? row_ptr : no_rows,
+                                        .col        = col};
+  pattern->host_row_ptr = pattern->row_ptr;
+  pattern->host_col     = pattern->col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtHostPatternRestore(Mat A, SpmvPattern *pattern)
+{
+  const PetscInt *row_ptr = pattern->row_ptr, *col = pattern->col;
+  PetscInt        rows;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
+  pattern->row_ptr = pattern->col = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
+{
+  SpmvPattern pattern = {.nnz = 0}; /* gcc does not see that it is filled whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  *nonzeros = pattern.nnz;
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Indices of the host as those of another type, which their values fit. *block is NULL, or to be freed. */
+static PetscErrorCode Narrow(const void *from, int64_t n, SpmvIndex to, const void **narrow, int32_t **block)
+{
+  const PetscInt *index = from;
+
+  PetscFunctionBegin;
+  *narrow = from;
+  *block  = NULL;
+  if (to == AIJFMT_INDEX) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1((size_t)n, block));
+  for (int64_t i = 0; i < n; i++) (*block)[i] = (int32_t)index[i];
+  *narrow = *block;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies a pattern of the host, and values [nnz] unless they are NULL, to arrays on the device in one block, which the
+   caller frees. Where status says that there is no memory, *block is NULL. */
+PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const PetscScalar *values, SpmvIndex index_type,
+                            SpmvCsr *there, void **block, SpmvStatus *status)
+{
+  const int64_t index   = spmv_index_bytes(index_type);
+  const int64_t bytes[] = {(here->rows + 1) * index, here->nnz * index,
+                           values ? here->nnz * (int64_t)sizeof *values : 0};
+  const void   *from[3] = {NULL, NULL, values};
+  void *to[3] = {NULL, NULL, NULL}, **const arrays[] = {&to[0], &to[1], &to[2]};
+  int32_t *narrow[2];
+
+  PetscFunctionBegin;
+  *block  = NULL;
+  *status = spmv_alloc_arrays(exec, 3, bytes, "CSR", arrays, block);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Narrow(here->row_ptr, here->rows + 1, index_type, &from[0], &narrow[0]));
+  PetscCall(Narrow(here->col, here->nnz, index_type, &from[1], &narrow[1]));
+  for (int i = 0; i < 3 && !*status; i++)
+    if (bytes[i] > 0) *status = spmv_copy(to[i], SPMV_DEVICE, from[i], SPMV_HOST, bytes[i], exec);
+  for (int i = 0; i < 2; i++) PetscCall(PetscFree(narrow[i]));
+  if (*status) {
+    spmv_exec_free(exec, SPMV_DEVICE, *block);
+    *block = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *there = (SpmvCsr){.pattern = *here, .scalar_type = AIJFMT_SCALAR, .values = to[2], .values_space = SPMV_DEVICE};
+  there->pattern.space      = SPMV_DEVICE;
+  there->pattern.index_type = index_type;
+  there->pattern.row_ptr    = to[0];
+  there->pattern.col        = to[1];
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)(bytes[0] + bytes[1] + bytes[2])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* ---- the cache ---- */
 
@@ -152,284 +288,5 @@ PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, const char format[]
     c->valid = PETSC_TRUE;
   }
   PetscCall(AIJFmtKeyRestore(A, &now));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- the plan of a matrix of ours ---- */
-
-/* Decides where a plan lies, and says why if that is not where the user wants it */
-static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
-{
-  const SpmvFormat *format                = s->format_options.format;
-  const int         wanted                = (int)s->class_options.value[AIJFMT_DEVICE];
-  char              why[SPMV_MESSAGE_MAX] = "";
-  PetscBool         device_vectors;
-
-  PetscFunctionBegin;
-  if (x) PetscCall(AIJFmtVecIsOnDevice(x, &device_vectors));
-  else device_vectors = AIJFmtIsOverCuda(s); /* which makes such vectors */
-  *space             = SPMV_HOST;
-  s->space_reason[0] = 0;
-  if (wanted == AIJFMT_ON_HOST) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "MatBindToCPU() bound the matrix to the host", sizeof why));
-  else if (spmv_device_count(why) > 0) {
-    if (wanted == AIJFMT_AUTO && !device_vectors && s->cache.key.pattern.nnz < AIJFMT_DEVICE_MIN_NONZEROS) {
-      PetscCall(
-          PetscSNPrintf(s->space_reason, sizeof s->space_reason,
-                        "%lld nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
-                        (long long)s->cache.key.pattern.nnz));
-    } else if (AIJFmtHasKernels(s)) *space = SPMV_DEVICE;
-    else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
-  }
-  if (*space == SPMV_HOST && wanted == AIJFMT_ON_GPU) {
-    PetscCall(PetscStrncpy(s->space_reason, why, sizeof s->space_reason));
-    PetscCall(PetscInfo(A, "%s stays on the host: %s\n", ((PetscObject)A)->type_name, why));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscStrncpy(s->reason, reason, sizeof s->reason));
-  PetscCall(PetscInfo(A, "%s: products by the parent type: %s\n", ((PetscObject)A)->type_name, reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether a status means that the format does not suit the pattern or the types of this PETSc, and is not a failure.
-   Rows whose columns are not ascending fit no format, but fit aij, and PETSc itself makes such matrices
-   (MatGetSeqNonzeroStructure()): so they are unsuitable even where the format may not decline. */
-static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
-{
-  if (status == SPMV_ERR_MATRIX) return PETSC_TRUE;
-  return may_decline && (status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED) ? PETSC_TRUE : PETSC_FALSE;
-}
-
-/* Builds from the analysis that the choice of aijauto has left, else from a new one. Leaves no plan and a reason when the
-   format declines, and may. */
-static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_decline, char reason[SPMV_MESSAGE_MAX],
-                                      SpmvStatus *status)
-{
-  const SpmvOptions  *options = AIJFmtPlanOptions(s);
-  const AIJFmtChoice *choice  = AIJFmtIsAuto(s) ? s->choice : NULL;
-  SpmvAnalysis        made;
-  const SpmvAnalysis *analysis = &made;
-
-  PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
-  if (choice && choice->analyzed && choice->analyzed == choice->chosen && !options->format->borrows) {
-    analysis    = &choice->analysis;
-    csr.pattern = choice->pattern; /* where the analysis has read it */
-  }
-  if (analysis == &made) *status = spmv_analyze(options->format, &csr.pattern, AIJFMT_SCALAR, options, &s->exec, &made);
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!analysis->accepted && may_decline) PetscCall(PetscStrncpy(reason, analysis->reason, SPMV_MESSAGE_MAX));
-  else *status = AIJFmtPlanBuild(&s->cache, &csr, analysis, &s->exec);
-  if (analysis == &made) spmv_analysis_clear(&made, &s->exec);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Chooses a format, where that is to be done, and builds a plan in s->exec.space */
-static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
-                            char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
-{
-  AIJFmtCsr from;
-
-  PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
-  if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtChoose(A, s, key, reason));
-  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
-  PetscCall(AnalyzeAndBuild(s, from.csr, may_decline, reason, status));
-  PetscCall(AIJFmtChoiceAnalysisClear(s));
-  PetscCall(AIJFmtCsrRestore(A, &from));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
-{
-  const PetscBool may_decline              = AIJFmtClassFlag(s, AIJFMT_DECLINE);
-  char            reason[SPMV_MESSAGE_MAX] = "";
-  SpmvStatus      status;
-  PetscLogDouble  start, end;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
-  PetscCall(PetscTime(&start));
-  PetscCall(ChooseSpace(A, s, x, &s->exec.space));
-  s->exec.message[0] = 0;
-  status             = spmv_pattern_check(&key->pattern, &s->exec);
-  if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
-  if (status == SPMV_ERR_MEMORY && s->choice && AIJFmtTrialAsideFree(s))
-    PetscCall(Build(A, s, key, may_decline, reason, &status));
-  if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
-    PetscCall(PetscStrncpy(s->space_reason, s->exec.message, sizeof s->space_reason));
-    PetscCall(PetscInfo(A, "%s goes to the host: %s\n", ((PetscObject)A)->type_name, s->exec.message));
-    s->exec.space = SPMV_HOST;
-    PetscCall(Build(A, s, key, may_decline, reason, &status));
-  }
-  if (IsUnsuitable(status, may_decline)) PetscCall(PetscStrncpy(reason, s->exec.message, sizeof reason));
-  else AIJFmtCallSpmv(&s->exec, status);
-  if (reason[0]) PetscCall(Decline(A, s, reason));
-  else s->info.conversions++;
-  PetscCall(PetscTime(&end));
-  s->info.convert_time += end - start;
-  PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The format's own refresh; moved: see AIJFmtPlanRefresh() */
-static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved)
-{
-  AIJFmtCsr  from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
-  SpmvStatus status;
-
-  PetscFunctionBegin;
-  if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
-  status = AIJFmtPlanRefresh(&s->cache, &from.csr, &s->exec, moved);
-  PetscCall(AIJFmtCsrRestore(A, &from));
-  AIJFmtCallSpmv(&s->exec, status);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* New values in the same structure */
-static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
-{
-  PetscBool      rebuild = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
-  PetscLogDouble start, end;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(MAT_AIJFmtRefresh, A, 0, 0, 0));
-  PetscCall(PetscTime(&start));
-  PetscCall(UpdateValues(A, s, key, &rebuild));
-  if (rebuild) {
-    char       unused[SPMV_MESSAGE_MAX] = "";
-    SpmvStatus status;
-
-    AIJFmtPlanDrop(&s->cache, &s->exec);
-    PetscCall(Build(A, s, key, PETSC_FALSE, unused, &status));
-    if (status) PetscCall(AIJFmtStateForget(s)); /* else the parent would serve from now on, without a reason */
-    AIJFmtCallSpmv(&s->exec, status);
-  }
-  PetscCall(PetscTime(&end));
-  s->info.refresh_time += end - start;
-  s->info.refreshes++;
-  PetscCall(PetscLogEventEnd(MAT_AIJFmtRefresh, A, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void CountNonzeroRows(Mat_AIJFmt *s)
-{
-  const PetscInt *row_ptr = s->cache.key.pattern.row_ptr;
-
-  s->nonzero_rows = 0;
-  for (int64_t i = 0; s->cache.key.pattern.nnz > 0 && i < s->cache.key.pattern.rows; i++)
-    s->nonzero_rows += row_ptr[i + 1] > row_ptr[i];
-}
-
-/* Finds out how the arrays have changed, and converts or refreshes */
-static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
-{
-  const PetscBool same = s->cache.valid ? AIJFmtSameStructure(&s->cache.key, now) : PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtTruthSettle(A, s));
-  if (!same) {
-    PetscCall(AIJFmtStateForget(s));
-    s->cache.key = *now;
-    CountNonzeroRows(s);
-    if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
-    else PetscCall(Convert(A, s, x, now));
-  } else if (s->cache.plan) PetscCall(Refresh(A, s, now));
-  s->cache.key    = *now;
-  s->cache.valid  = PETSC_TRUE;
-  s->host_changes = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes s->cache fit A, or leaves it without a plan and with a reason. x is the vector of the product to come, or NULL at assembly,
-   when none is known. value_state is the state that A has, or is about to have. */
-PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_state)
-{
-  AIJFmtKey now;
-
-  PetscFunctionBegin;
-  if (AIJFmtKeyHolds(&s->cache, A, value_state)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtKeyGet(A, value_state, &now));
-  PetscCall(Update(A, s, x, &now));
-  PetscCall(AIJFmtKeyRestore(A, &now));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* As AIJFmtSync(), but for an operation that gains nothing from a plan on the host: a matrix without a plan stays so
-   unless it would go to the GPU. v is the vector of the operation. */
-PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
-{
-  PetscBool device_vector;
-
-  PetscFunctionBegin;
-  if (!s->cache.valid) {
-    int64_t nonzeros = 0; /* gcc does not see that it is set whenever the call succeeds */
-
-    PetscCall(AIJFmtVecIsOnDevice(v, &device_vector));
-    if (spmv_device_count(NULL) == 0 || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A))
-      PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(AIJFmtNonzeros(A, &nonzeros));
-    if (!device_vector && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS && s->class_options.value[AIJFMT_DEVICE] == AIJFMT_AUTO)
-      PetscFunctionReturn(PETSC_SUCCESS);
-  } else if (!AIJFmtPlanOnGpu(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtSync(A, s, v, ((PetscObject)A)->state));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The plan of A, up to date as for a product with x, where it is on the device. A may be of any type. */
-PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  *found = (AIJFmtPlanOnDevice){.plan = NULL};
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtBoundToCPU(A)) found->why_host = "MatBindToCPU() bound the matrix to the host";
-  else if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST) found->why_host = "-mat_aijfmt_device host";
-  else if (AIJFmtClassFlag(s, AIJFMT_CHECK)) found->why_host = "-mat_aijfmt_check compares every product";
-  if (found->why_host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
-  PetscCall(AIJFmtTrialSettle(A, s, x));
-  found->plan = AIJFmtPlanOnGpu(s);
-  if (!found->plan) PetscFunctionReturn(PETSC_SUCCESS);
-  found->work   = s->cache.work;
-  found->serial = s->cache.serial;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What a plan needs before its first transposed product after a conversion or a refresh; it counts as conversion.
-   ready: false where the memory of the GPU does not suffice. The next such product tries again. */
-PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s, PetscBool *ready)
-{
-  SpmvStatus     status;
-  PetscLogDouble start, end;
-
-  PetscFunctionBegin;
-  *ready = PETSC_TRUE;
-  if (s->cache.transpose_ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
-  PetscCall(PetscTime(&start));
-  status = spmv_prepare_transpose(s->cache.plan, &s->exec);
-  PetscCall(PetscTime(&end));
-  s->info.convert_time += end - start;
-  PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));
-  if (status == SPMV_ERR_MEMORY && s->cache.plan->space == SPMV_DEVICE) {
-    *ready = PETSC_FALSE;
-    PetscCall(PetscStrncpy(s->transpose_reason, s->exec.message, sizeof s->transpose_reason));
-    PetscCall(PetscInfo(A, "transposed products by the parent type: %s\n", s->transpose_reason));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  AIJFmtCallSpmv(&s->exec, status);
-  s->transpose_reason[0]   = 0;
-  s->cache.transpose_ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -79,8 +79,10 @@ typedef struct {
   void        *device, *pinned;
 } AIJFmtVector;
 
-/* plan.c */
+/* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
+
+/* plan.c */
 PETSC_INTERN PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *, Mat, const char format[], SpmvExec *, SpmvStatus *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanBuild(AIJFmtPlanCache *, const SpmvCsr *, const SpmvAnalysis *, SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanRefresh(AIJFmtPlanCache *, const SpmvCsr *, SpmvExec *, PetscBool *moved);
@@ -89,8 +91,8 @@ PETSC_INTERN PetscInt64     AIJFmtSerialNext(void);
 PETSC_INTERN PetscBool      AIJFmtSameStructure(const AIJFmtKey *, const AIJFmtKey *);
 PETSC_INTERN PetscErrorCode AIJFmtKeyGet(Mat, PetscObjectState value_state, AIJFmtKey *);
 PETSC_INTERN PetscErrorCode AIJFmtKeyRestore(Mat, AIJFmtKey *);
+PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 
-/* truth.c */
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternRestore(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
@@ -107,9 +109,6 @@ PETSC_INTERN PetscErrorCode AIJFmtVectorSend(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorFetch(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN void           AIJFmtVectorFree(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVecIsOnDevice(Vec, PetscBool *);
-
-/* cuda.c */
-PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 
 /* Whether A still is what the key describes, or is about to be, with that state of its values */
 static inline PetscBool AIJFmtKeyHolds(const AIJFmtPlanCache *c, Mat A, PetscObjectState value_state)

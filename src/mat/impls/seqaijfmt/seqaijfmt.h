@@ -4,11 +4,23 @@
   A matrix of type seqaij<format> is a MATSEQAIJ whose products go through a plan of libspmvpack; mpiaij<format> is a
   MATMPIAIJ whose two blocks are of type seqaij<format>. All else is the parent type. The flow:
 
-    types.c -> create.c (parent made, state composed) -> ops.c (operations replaced) -> options.c
-    first product: mult.c -> plan.c (the plan is made, from values that truth.c finds) -> stage.c -> slot mult
-    new values: the state of the matrix has grown -> plan.c (refresh, from values that truth.c finds)
+    a type is set: create.c (parent made, state composed) -> ops.c (operations replaced) -> options.c
+    first product: mult.c -> sync.c (there is no plan) -> truth.c (where are the values?) -> plan.c -> stage.c -> slot mult
+    new values:    the state of the matrix has grown -> sync.c (the plan is old) -> truth.c -> plan.c (refresh)
 
   The state lies in a container composed on the Mat: A->data and A->spptr belong to the parent type.
+
+  From the bottom, where each file stands on those before it:
+
+    types.c, tables.c           types and their parents, tables of options, what is kept for the process
+    plan.c, stage.c             plans and what they read; entries of vectors where a plan is
+    state.c, truth.c            the state of a matrix; where its current values are
+    sync.c, choose.c            the plan of a matrix, kept up to date; the format of MATAIJAUTO
+    check.c, mult.c, values.c   products, operations on values
+    dispatch.c, names.c, options.c, view.c
+                                products by names of types, names of types, options, views
+    matmat.c, cuda.c, create.c  products of matrices, what the CUDA parent adds, creation and conversion
+    ops.c                       the table of operations, which names all the others; nobody names it
 */
 #pragma once
 
@@ -36,6 +48,25 @@ typedef enum {
   AIJFMT_ANY_PRODUCT,
   AIJFMT_COMPOSED_COUNT
 } AIJFmtComposed;
+
+typedef struct Mat_AIJFmt Mat_AIJFmt;
+
+/* When a row of a table counts for a matrix */
+typedef PetscBool AIJFmtWhen(Mat, const Mat_AIJFmt *);
+
+/* An operation in A->ops: its place there, and ours of a sequential and of a parallel matrix; NULL: the parent's stays */
+typedef struct {
+  size_t         offset;
+  AIJFmtFunction ours[2];
+  AIJFmtWhen    *when;
+} AIJFmtOperation;
+
+/* A function composed on a matrix. adds: also where the parent has none */
+typedef struct {
+  AIJFmtFunction ours[2];
+  AIJFmtWhen    *when;
+  PetscBool      adds;
+} AIJFmtComposition;
 
 /* A pair of parent types, with their operations and composed functions as template matrices have them */
 typedef struct {
@@ -91,11 +122,6 @@ typedef struct {
   AIJFmtAside      aside;
 } AIJFmtChoice;
 
-/* Whether a conversion may be worth it, and the seconds for it and all products to come */
-typedef PetscBool (*AIJFmtWorth)(const AIJFmtChoice *, int candidate, double *cost);
-
-typedef struct Mat_AIJFmt Mat_AIJFmt;
-
 struct Mat_AIJFmt {
   const AIJFmtRow    *row;
   const AIJFmtParent *parent; /* what the matrix is beneath our operations */
@@ -138,12 +164,15 @@ typedef struct {
 /* What the class keeps for the process. PetscPackFinalizePackage() forgets what belongs to PetscInitialize(); the rest
    is PETSc's functions, which lists of PETSc still lead to through ours. */
 typedef struct {
-  PetscBool     initialized; /* PetscPackInitializePackage() was called */
-  PetscInt64    device_keep; /* PetscPackSetDeviceKeep() */
-  AIJFmtParent  parent[AIJFMT_PARENT_COUNT];
-  PetscBool     parent_known[AIJFMT_PARENT_COUNT];
-  PetscInt64    serial; /* the last one that a plan was given */
-  AIJFmtWrapped coloring[2], coarsen[1], pc[4];
+  PetscBool                initialized; /* PetscPackInitializePackage() was called */
+  PetscInt64               device_keep; /* PetscPackSetDeviceKeep() */
+  const AIJFmtOperation   *operation;   /* the tables of ops.c, [operations] and [AIJFMT_COMPOSED_COUNT] */
+  int                      operations;
+  const AIJFmtComposition *composition;
+  AIJFmtParent             parent[AIJFMT_PARENT_COUNT];
+  PetscBool                parent_known[AIJFMT_PARENT_COUNT];
+  PetscInt64               serial; /* the last one that a plan was given */
+  AIJFmtWrapped            coloring[2], coarsen[1], pc[4];
   struct {
     char           name[64];
     AIJFmtFunction order; /* PETSc's own function */
@@ -199,69 +228,32 @@ typedef struct {
 PETSC_INTERN PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
 /* types.c */
-PETSC_INTERN PetscInt         AIJFmtRowCount(void);
-PETSC_INTERN const AIJFmtRow *AIJFmtRowGet(PetscInt);
-PETSC_INTERN PetscErrorCode   AIJFmtRowFind(const char *, const AIJFmtRow **);
-PETSC_INTERN PetscErrorCode   AIJFmtTypesRegister(void);
+PETSC_INTERN const char *const AIJFmtComposedNames[AIJFMT_COMPOSED_COUNT];
+PETSC_INTERN PetscInt          AIJFmtRowCount(void);
+PETSC_INTERN const AIJFmtRow  *AIJFmtRowGet(PetscInt);
+PETSC_INTERN PetscErrorCode    AIJFmtRowFind(const char *, const AIJFmtRow **);
+PETSC_INTERN PetscErrorCode    AIJFmtParentGet(AIJFmtParentKind, const AIJFmtParent **);
+PETSC_INTERN PetscErrorCode    AIJFmtParentFind(MatType, const AIJFmtParent **);
 
-/* create.c */
-PETSC_INTERN PetscErrorCode AIJFmtStateGet(Mat, Mat_AIJFmt **);
-PETSC_INTERN PetscErrorCode AIJFmtStateOfAnyType(Mat, Mat_AIJFmt **);
-PETSC_INTERN PetscErrorCode AIJFmtStateRequire(Mat, const char *, Mat_AIJFmt **);
-PETSC_INTERN PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *, Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtCreate(Mat, const AIJFmtRow *, PetscBool);
-PETSC_INTERN PetscErrorCode AIJFmtInstall(Mat, const AIJFmtRow *, PetscBool, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtStrip(Mat);
-PETSC_INTERN PetscErrorCode MatDuplicate_AIJFmt(Mat, MatDuplicateOption, Mat *);
-PETSC_INTERN PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat, MatAssemblyType);
-PETSC_INTERN PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat, MatAssemblyType);
-PETSC_INTERN PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat, Mat *);
-
-/* ops.c */
-PETSC_INTERN PetscErrorCode AIJFmtOperationsInstall(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtOperationsRemove(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtParentGet(AIJFmtParentKind, const AIJFmtParent **);
-PETSC_INTERN PetscErrorCode AIJFmtParentFind(MatType, const AIJFmtParent **);
-PETSC_INTERN PetscErrorCode AIJFmtParentOf(Mat, const AIJFmtParent **);
-
-/* dispatch.c */
-PETSC_INTERN PetscErrorCode AIJFmtTripleProductsCompose(Mat, const Mat_AIJFmt *, PetscBool remove);
-PETSC_INTERN PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat);
-PETSC_INTERN PetscErrorCode MatConvert_AIJ_AIJFmt(Mat, MatType, MatReuse, Mat *);
-PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_Any(Mat, MatType, MatReuse, Mat *);
-PETSC_INTERN PetscErrorCode MatConvertFrom_AIJFmt(Mat, MatType, MatReuse, Mat *);
-
-/* names.c */
-PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, AIJFmtParentKind, AIJFmtNameGuard *);
-PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
-PETSC_INTERN PetscErrorCode AIJFmtNamesRegister(void);
-PETSC_INTERN PetscErrorCode MatSeqAIJKron_AIJFmt(Mat, Mat, MatReuse, Mat *);
-
-/* parallel.c */
-PETSC_INTERN PetscErrorCode AIJFmtBlocksGet(Mat, Mat[2]);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksSetSizes(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksInstall(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtBlocksStrip(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtMergeWatch(Mat);
-PETSC_INTERN PetscErrorCode MatDestroy_SeqAIJFmt_Host(Mat);
-PETSC_INTERN PetscErrorCode MatDestroy_MPIAIJFmt_Host(Mat);
-PETSC_INTERN PetscErrorCode MatDestroy_SeqAIJFmt_CUDA(Mat);
-PETSC_INTERN PetscErrorCode MatDestroy_MPIAIJFmt_CUDA(Mat);
-
-/* options.c */
-PETSC_INTERN PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtOptionsRead(Mat, Mat_AIJFmt *, AIJFmtOptionItems);
-PETSC_INTERN PetscErrorCode MatSetFromOptions_AIJFmt(Mat, AIJFmtOptionItems);
-PETSC_INTERN PetscErrorCode AIJFmtTableRead(PetscObject, SpmvOptions *, const char *, AIJFmtOptionItems);
-PETSC_INTERN PetscErrorCode AIJFmtTableSetText(SpmvOptions *, const SpmvOptionDesc *, const char[]);
-PETSC_INTERN PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *, const SpmvOptionDesc *, double);
-
-/* plan.c */
-PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
-PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
-PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
+/* state.c */
+PETSC_INTERN PetscErrorCode     AIJFmtStateGet(Mat, Mat_AIJFmt **);
+PETSC_INTERN PetscErrorCode     AIJFmtStateOfAnyType(Mat, Mat_AIJFmt **);
+PETSC_INTERN PetscErrorCode     AIJFmtStateRequire(Mat, const char *, Mat_AIJFmt **);
+PETSC_INTERN PetscErrorCode     AIJFmtStateCompose(Mat, Mat_AIJFmt **, PetscBool *);
+PETSC_INTERN PetscErrorCode     AIJFmtStateForget(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtStateCopyOptions(const Mat_AIJFmt *, Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtParentOf(Mat, const AIJFmtParent **);
+PETSC_INTERN PetscBool          AIJFmtIsAuto(const Mat_AIJFmt *);
+PETSC_INTERN PetscBool          AIJFmtHasKernels(const Mat_AIJFmt *);
+PETSC_INTERN const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtChoiceForget(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtChoiceAnalysisClear(Mat_AIJFmt *);
+PETSC_INTERN PetscBool          AIJFmtTrialAsideFree(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtBlocksGet(Mat, Mat[2]);
+PETSC_INTERN PetscErrorCode     AIJFmtBlocksSetSizes(Mat);
+PETSC_INTERN PetscErrorCode     AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtNameGuardBegin(Mat, AIJFmtParentKind, AIJFmtNameGuard *);
+PETSC_INTERN PetscErrorCode     AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
 
 /* truth.c */
 PETSC_INTERN AIJFmtTruth    AIJFmtTruthGet(Mat, const Mat_AIJFmt *);
@@ -272,6 +264,9 @@ PETSC_INTERN PetscErrorCode AIJFmtHostKeep(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeepFactors(Mat product);
 PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrBring(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrGet(Mat, Mat_AIJFmt *, SpmvCsr *);
+PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesGet(Mat, PetscScalar **);
+PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesRestore(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode AIJFmtCsrGet(Mat, Mat_AIJFmt *, const SpmvPattern *, AIJFmtCsr *);
 PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
 PETSC_INTERN void           AIJFmtListAdd(Mat, Mat_AIJFmt *);
@@ -279,35 +274,27 @@ PETSC_INTERN void           AIJFmtListRemove(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListHeaderFreed(PetscObject);
 PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
 
-/* choose.c */
-PETSC_INTERN PetscBool          AIJFmtIsAuto(const Mat_AIJFmt *);
-PETSC_INTERN PetscBool          AIJFmtHasKernels(const Mat_AIJFmt *);
-PETSC_INTERN const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode     AIJFmtChoose(Mat, Mat_AIJFmt *, const AIJFmtKey *, char[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode     AIJFmtChoiceForget(Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode     AIJFmtChoiceSearch(Mat_AIJFmt *, const SpmvPattern *, AIJFmtWorth, int *);
-PETSC_INTERN PetscErrorCode     AIJFmtChoiceAnalysisClear(Mat_AIJFmt *);
-PETSC_INTERN PetscBool          AIJFmtWorthByPrediction(const AIJFmtChoice *, int, double *);
-PETSC_INTERN void               AIJFmtChooseCandidate(AIJFmtChoice *, int);
-PETSC_INTERN PetscErrorCode     AIJFmtCandidateText(const AIJFmtChoice *, int, char[], size_t);
-PETSC_INTERN PetscErrorCode     AIJFmtChoiceInfo(Mat, const AIJFmtChoice *);
+/* sync.c */
+PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
+PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
 
-/* trial.c */
-PETSC_INTERN void           AIJFmtTrialStart(Mat_AIJFmt *, PetscBool *);
+/* choose.c */
+PETSC_INTERN PetscErrorCode AIJFmtChoose(Mat, Mat_AIJFmt *, const AIJFmtKey *, char[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AIJFmtCandidateText(const AIJFmtChoice *, int, char[], size_t);
 PETSC_INTERN PetscErrorCode AIJFmtTrialBegin(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtTrialSettle(Mat, Mat_AIJFmt *, Vec);
-PETSC_INTERN PetscBool      AIJFmtTrialAsideFree(Mat_AIJFmt *);
+
+/* check.c */
+PETSC_INTERN PetscErrorCode AIJFmtCheckBegin(Mat, PetscBool, Vec, Vec, AIJFmtCheck *);
+PETSC_INTERN PetscErrorCode AIJFmtCheckEnd(Mat, Vec, AIJFmtCheck *);
 
 /* mult.c */
 PETSC_INTERN PetscErrorCode MatMult_AIJFmt(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatMultAdd_AIJFmt(Mat, Vec, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatMultTranspose_AIJFmt(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatMultTransposeAdd_AIJFmt(Mat, Vec, Vec, Vec);
-
-/* check.c */
-PETSC_INTERN PetscErrorCode AIJFmtCheckBegin(Mat, PetscBool, Vec, Vec, AIJFmtCheck *);
-PETSC_INTERN PetscErrorCode AIJFmtCheckEnd(Mat, Vec, AIJFmtCheck *);
 
 /* values.c */
 PETSC_INTERN PetscErrorCode MatScale_SeqAIJFmt(Mat, PetscScalar);
@@ -323,8 +310,22 @@ PETSC_INTERN PetscErrorCode MatStoreValues_SeqAIJFmt(Mat);
 /* matmat.c */
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtParallelMatMatChoose(Mat, PetscBool *);
 PETSC_INTERN PetscBool      AIJFmtIsHostMatMat(Mat);
+
+/* dispatch.c */
+PETSC_INTERN PetscErrorCode AIJFmtTripleProductsCompose(Mat, const Mat_AIJFmt *, PetscBool remove);
+PETSC_INTERN PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat);
+
+/* names.c */
+PETSC_INTERN PetscErrorCode AIJFmtNamesRegister(void);
+PETSC_INTERN PetscErrorCode MatSeqAIJKron_AIJFmt(Mat, Mat, MatReuse, Mat *);
+
+/* options.c */
+PETSC_INTERN PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtOptionsRead(Mat, Mat_AIJFmt *, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode MatSetFromOptions_AIJFmt(Mat, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode AIJFmtTableRead(PetscObject, SpmvOptions *, const char *, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *, const SpmvOptionDesc *, double);
 
 /* view.c */
 PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
@@ -335,9 +336,6 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaAdopt(Mat, Mat_AIJFmt *, const Mat_AIJFmt 
 PETSC_INTERN PetscErrorCode AIJFmtCudaRelease(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRebind(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRegister(void);
-PETSC_INTERN PetscErrorCode AIJFmtCudaCsrGet(Mat, Mat_AIJFmt *, SpmvCsr *);
-PETSC_INTERN PetscErrorCode AIJFmtCudaValuesGet(Mat, PetscScalar **);
-PETSC_INTERN PetscErrorCode AIJFmtCudaValuesRestore(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatNorm_MPIAIJFmt(Mat, NormType, PetscReal *);
 PETSC_INTERN PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat, PetscInt, PetscReal *);
@@ -348,6 +346,27 @@ PETSC_INTERN PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat, const PetscScalar[], 
 PETSC_INTERN PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat, const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat, MatReuse, IS *, Mat *);
 PETSC_INTERN PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat, PetscInt, const PetscInt[], PetscScalar[]);
+
+/* create.c */
+PETSC_INTERN PetscErrorCode AIJFmtCreate(Mat, const AIJFmtRow *, PetscBool);
+PETSC_INTERN PetscErrorCode AIJFmtOperationsInstall(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode MatConvert_AIJ_AIJFmt(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_Any(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvertFrom_AIJFmt(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode AIJFmtInstall(Mat, const AIJFmtRow *, PetscBool, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtStrip(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksStrip(Mat);
+PETSC_INTERN PetscErrorCode MatDuplicate_AIJFmt(Mat, MatDuplicateOption, Mat *);
+PETSC_INTERN PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat, MatAssemblyType);
+PETSC_INTERN PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat, MatAssemblyType);
+PETSC_INTERN PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat, Mat *);
+PETSC_INTERN PetscErrorCode MatDestroy_SeqAIJFmt_Host(Mat);
+PETSC_INTERN PetscErrorCode MatDestroy_MPIAIJFmt_Host(Mat);
+PETSC_INTERN PetscErrorCode MatDestroy_SeqAIJFmt_CUDA(Mat);
+PETSC_INTERN PetscErrorCode MatDestroy_MPIAIJFmt_CUDA(Mat);
+
+/* ops.c */
+PETSC_INTERN PetscErrorCode AIJFmtTypesRegister(void);
 
 /* Whether the parent is that of the GPU, which a PETSc with CUDA has: then vectors, assembly and factors are there, too.
    Without it plans on the GPU serve all the same; stage.c brings vectors there. */

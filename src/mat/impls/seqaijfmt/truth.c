@@ -173,6 +173,71 @@ PetscErrorCode AIJFmtDeviceCsrBring(Mat A, Mat_AIJFmt *s, const char operation[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- the CSR on the device ---- */
+
+static PetscErrorCode ArraysGet(Mat A, SpmvCsr *csr)
+{
+  const AIJFmtCusparseIndex *row_ptr, *col;
+  PetscScalar               *values;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCusparseGetValues(A, &values));
+  PetscCall(AIJFmtCusparseGetIJ(A, &row_ptr, &col));
+  csr->values          = values;
+  csr->pattern.row_ptr = row_ptr;
+  csr->pattern.col     = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent's arrays on the device, which it makes, or brings up to date, from those of the host where it must */
+PetscErrorCode AIJFmtDeviceCsrGet(Mat A, Mat_AIJFmt *s, SpmvCsr *csr)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+  SpmvPattern     host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &host));
+  *csr = (SpmvCsr){.pattern = host, .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_DEVICE};
+  PetscCall(AIJFmtHostPatternRestore(A, &host));
+  csr->pattern.space      = SPMV_DEVICE;
+  csr->pattern.index_type = sizeof(AIJFmtCusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = ArraysGet(A, csr);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  s->device_csr = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values on the device, to be changed there. AIJFmtDeviceValuesRestore() marks them as the current ones. */
+PetscErrorCode AIJFmtDeviceValuesGet(Mat A, PetscScalar **values)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  *values = NULL;
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = AIJFmtCusparseGetArray(A, values);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtDeviceValuesRestore(Mat A, PetscScalar **values)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = AIJFmtCusparseRestoreArray(A, values);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- the CSR arrays that a plan reads ---- */
 
 /* Transition 3: for a plan in s->exec.space. Where the CSR of the CUDA parent alone is current it gives the values; a
@@ -187,7 +252,7 @@ PetscErrorCode AIJFmtCsrGet(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AI
   *from = (AIJFmtCsr){.csr = {.pattern = *pattern, .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST}};
   if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && s->exec.space == SPMV_DEVICE &&
       (borrows || !AIJFmtTruthGet(A, s).host)) {
-    PetscCall(AIJFmtCudaCsrGet(A, s, &there));
+    PetscCall(AIJFmtDeviceCsrGet(A, s, &there));
     from->csr.values       = there.values;
     from->csr.values_space = SPMV_DEVICE;
     if (borrows) from->csr.pattern = there.pattern;
@@ -202,105 +267,6 @@ PetscErrorCode AIJFmtCsrRestore(Mat A, AIJFmtCsr *from)
 {
   PetscFunctionBegin;
   if (from->host_values) PetscCall(MatSeqAIJRestoreArrayRead(A, &from->host_values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- the pattern, which is always on the host ---- */
-
-/* The arrays belong to the matrix. AIJFmtHostPatternRestore() gives them back. */
-PetscErrorCode AIJFmtHostPatternGet(Mat A, SpmvPattern *pattern)
-{
-  static const PetscInt no_rows[1] = {0};
-  const PetscInt       *row_ptr, *col;
-  PetscInt              rows;
-  PetscBool             done;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s does not give its row pointers and columns",
-             ((PetscObject)A)->type_name);
-  *pattern              = (SpmvPattern){.rows       = A->rmap->n,
-                                        .cols       = A->cmap->n,
-                                        .nnz        = row_ptr ? row_ptr[rows] : 0,
-                                        .index_type = AIJFMT_INDEX,
-                                        .space      = SPMV_HOST,
-                                        .row_ptr    = row_ptr ? row_ptr : no_rows,
-                                        .col        = col};
-  pattern->host_row_ptr = pattern->row_ptr;
-  pattern->host_col     = pattern->col;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtHostPatternRestore(Mat A, SpmvPattern *pattern)
-{
-  const PetscInt *row_ptr = pattern->row_ptr, *col = pattern->col;
-  PetscInt        rows;
-  PetscBool       done;
-
-  PetscFunctionBegin;
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
-  pattern->row_ptr = pattern->col = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
-{
-  SpmvPattern pattern = {.nnz = 0}; /* gcc does not see that it is filled whenever the call succeeds */
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtHostPatternGet(A, &pattern));
-  *nonzeros = pattern.nnz;
-  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Indices of the host as those of another type, which their values fit. *block is NULL, or to be freed. */
-static PetscErrorCode Narrow(const void *from, int64_t n, SpmvIndex to, const void **narrow, int32_t **block)
-{
-  const PetscInt *index = from;
-
-  PetscFunctionBegin;
-  *narrow = from;
-  *block  = NULL;
-  if (to == AIJFMT_INDEX) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1((size_t)n, block));
-  for (int64_t i = 0; i < n; i++) (*block)[i] = (int32_t)index[i];
-  *narrow = *block;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies a pattern of the host, and values [nnz] unless they are NULL, to arrays on the device in one block, which the
-   caller frees. Where status says that there is no memory, *block is NULL. */
-PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const PetscScalar *values, SpmvIndex index_type,
-                            SpmvCsr *there, void **block, SpmvStatus *status)
-{
-  const int64_t index   = spmv_index_bytes(index_type);
-  const int64_t bytes[] = {(here->rows + 1) * index, here->nnz * index,
-                           values ? here->nnz * (int64_t)sizeof *values : 0};
-  const void   *from[3] = {NULL, NULL, values};
-  void *to[3] = {NULL, NULL, NULL}, **const arrays[] = {&to[0], &to[1], &to[2]};
-  int32_t *narrow[2];
-
-  PetscFunctionBegin;
-  *block  = NULL;
-  *status = spmv_alloc_arrays(exec, 3, bytes, "CSR", arrays, block);
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Narrow(here->row_ptr, here->rows + 1, index_type, &from[0], &narrow[0]));
-  PetscCall(Narrow(here->col, here->nnz, index_type, &from[1], &narrow[1]));
-  for (int i = 0; i < 3 && !*status; i++)
-    if (bytes[i] > 0) *status = spmv_copy(to[i], SPMV_DEVICE, from[i], SPMV_HOST, bytes[i], exec);
-  for (int i = 0; i < 2; i++) PetscCall(PetscFree(narrow[i]));
-  if (*status) {
-    spmv_exec_free(exec, SPMV_DEVICE, *block);
-    *block = NULL;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *there = (SpmvCsr){.pattern = *here, .scalar_type = AIJFMT_SCALAR, .values = to[2], .values_space = SPMV_DEVICE};
-  there->pattern.space      = SPMV_DEVICE;
-  there->pattern.index_type = index_type;
-  there->pattern.row_ptr    = to[0];
-  there->pattern.col        = to[1];
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)(bytes[0] + bytes[1] + bytes[2])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

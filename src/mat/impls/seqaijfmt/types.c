@@ -1,5 +1,10 @@
-/* The table of types, types.def as PETSc names; their registration, with the function that MatSetType() calls for each;
-   and what the class keeps for the process. */
+/*
+  types.c - what all other files stand on: the table of types, the operations of the parent types, which a matrix of ours
+  calls for all that it does not do itself, and what the class keeps for the process.
+
+  PETSc's functions are hidden inside libpetsc. Template matrices of the parent types give the pointers; a matrix at hand
+  does not, because it may already be of our type, or hold the operations of MatSetUp()'s hash table.
+*/
 #include "seqaijfmt.h"
 #include <petscpc.h>
 
@@ -56,38 +61,75 @@ PetscErrorCode AIJFmtRowFind(const char *type, const AIJFmtRow **row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-enum {
-#define SPMV_FORMAT(name, TYPE, summary) ROW_##TYPE,
-#include "types.def"
-#undef SPMV_FORMAT
+/* ---- the parents ---- */
+
+static const struct {
+  MatType seq, mpi;
+} parent_types[AIJFMT_PARENT_COUNT] = {
+    [AIJFMT_PARENT_HOST] = {MATSEQAIJ, MATMPIAIJ},
+    [AIJFMT_PARENT_CUDA] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE},
 };
 
-#define SPMV_FORMAT(name, TYPE, summary)                                                                               \
-  static PetscErrorCode MatCreate_SeqAIJ##TYPE(Mat A)                                                                  \
-  {                                                                                                                    \
-    return AIJFmtCreate(A, AIJFmtRowGet(ROW_##TYPE), PETSC_FALSE);                                                     \
-  }                                                                                                                    \
-  static PetscErrorCode MatCreate_MPIAIJ##TYPE(Mat A) { return AIJFmtCreate(A, AIJFmtRowGet(ROW_##TYPE), PETSC_TRUE); }
-#include "types.def"
-#undef SPMV_FORMAT
-
-static PetscErrorCode (*const creators[][2])(Mat) = {
-#define SPMV_FORMAT(name, TYPE, summary) {MatCreate_SeqAIJ##TYPE, MatCreate_MPIAIJ##TYPE},
-#include "types.def"
-#undef SPMV_FORMAT
+/* Functions that a matrix of a parent type may have composed, and a matrix of ours has others for */
+const char *const AIJFmtComposedNames[AIJFMT_COMPOSED_COUNT] = {
+    [AIJFMT_RETRIEVE_VALUES] = "MatRetrieveValues_C",
+    [AIJFMT_STORE_VALUES]    = "MatStoreValues_C",
+    [AIJFMT_KRON]            = "MatSeqAIJKron_C",
+    [AIJFMT_PREALLOCATE_COO] = "MatSetPreallocationCOO_C",
+    [AIJFMT_SET_VALUES_COO]  = "MatSetValuesCOO_C",
+    [AIJFMT_COPY_SUB_ARRAY]  = "MatSeqAIJCopySubArray_C",
+    [AIJFMT_MERGE_LOCAL]     = "MatMPIAIJGetLocalMatMerge_C",
+    [AIJFMT_ANY_PRODUCT]     = "MatProductSetFromOptions_anytype_C",
 };
 
-/* MatRegister() comes first: it initializes the Mat package, which MatRegisterRootName() does not */
-PetscErrorCode AIJFmtTypesRegister(void)
+/* The operations of a matrix of exactly that type. Its options database is empty, so that -mat_seqaij_type does not
+   change its type and -help does not print its options. */
+static PetscErrorCode TakeOperations(AIJFmtParent *parent, PetscBool parallel, PetscOptions none)
+{
+  struct _MatOps *operation = parallel ? &parent->mpi : &parent->seq;
+  Mat template;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &template));
+  PetscCall(PetscObjectSetOptions((PetscObject) template, none));
+  PetscCall(MatSetSizes(template, 0, 0, 0, 0));
+  PetscCall(MatSetType(template, parallel ? parent->mpi_type : parent->seq_type));
+  *operation = *template->ops;
+  for (int i = 0; i < AIJFMT_COMPOSED_COUNT; i++)
+    PetscCall(PetscObjectQueryFunction((PetscObject) template, AIJFmtComposedNames[i], &parent->composed[i][parallel]));
+  PetscCall(MatDestroy(&template));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtParentGet(AIJFmtParentKind kind, const AIJFmtParent **parent)
+{
+  AIJFmtParent *p = &aijfmt_process.parent[kind];
+  PetscOptions  none;
+
+  PetscFunctionBegin;
+  if (!aijfmt_process.parent_known[kind]) {
+    *p = (AIJFmtParent){.kind = kind, .seq_type = parent_types[kind].seq, .mpi_type = parent_types[kind].mpi};
+    PetscCall(PetscOptionsCreate(&none));
+    PetscCall(TakeOperations(p, PETSC_FALSE, none));
+    PetscCall(TakeOperations(p, PETSC_TRUE, none));
+    PetscCall(PetscOptionsDestroy(&none));
+    aijfmt_process.parent_known[kind] = PETSC_TRUE;
+  }
+  *parent = p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent of that very type name, or NULL */
+PetscErrorCode AIJFmtParentFind(MatType type, const AIJFmtParent **parent)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < AIJFmtRowCount(); i++) {
-    const AIJFmtRow *row = AIJFmtRowGet(i);
+  *parent = NULL;
+  for (int kind = 0; kind < AIJFMT_PARENT_COUNT; kind++) {
+    PetscBool seq, mpi;
 
-    PetscCall(MatRegister(row->seq, creators[i][0]));
-    PetscCall(MatRegister(row->mpi, creators[i][1]));
-    PetscCall(MatRegisterRootName(row->root, row->seq, row->mpi));
-    PetscCall(MatSeqAIJRegister(row->seq, MatConvert_AIJ_AIJFmt));
+    PetscCall(PetscStrcmp(type, parent_types[kind].seq, &seq));
+    PetscCall(PetscStrcmp(type, parent_types[kind].mpi, &mpi));
+    if (seq || mpi) PetscCall(AIJFmtParentGet((AIJFmtParentKind)kind, parent));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

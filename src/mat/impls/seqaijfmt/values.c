@@ -210,10 +210,10 @@ static PetscErrorCode ShiftOnDevice(Mat A, Mat_AIJFmt *s, PetscScalar a)
 
   PetscFunctionBegin;
   PetscCall(DeviceExec(s, &exec));
-  PetscCall(AIJFmtCudaCsrGet(A, s, &csr));
-  PetscCall(AIJFmtCudaValuesGet(A, &values));
+  PetscCall(AIJFmtDeviceCsrGet(A, s, &csr));
+  PetscCall(AIJFmtDeviceValuesGet(A, &values));
   AIJFmtCallSpmv(&exec, spmv_csr_shift(&csr.pattern, csr.scalar_type, &a, values, &exec));
-  PetscCall(AIJFmtCudaValuesRestore(A, &values));
+  PetscCall(AIJFmtDeviceValuesRestore(A, &values));
   PetscCall(AIJFmtLogGpuFlops(PetscMin(A->rmap->n, A->cmap->n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -260,7 +260,7 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtVectorGet(&s->exec, &s->y, d, AIJFMT_WRITE));
   if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtTruthGet(A, s).device_csr) {
-    PetscCall(AIJFmtCudaCsrGet(A, s, &csr));
+    PetscCall(AIJFmtDeviceCsrGet(A, s, &csr));
     status = spmv_csr_diagonal(&csr, s->y.data, &s->exec);
   } else if (s->cache.plan) status = spmv_get_diagonal(s->cache.plan, s->y.data, &s->exec);
   PetscCall(AIJFmtVectorRestore(&s->exec, &s->y));
@@ -405,11 +405,11 @@ PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DeviceExec(to, &exec));
-  PetscCall(AIJFmtCudaCsrGet(A, from, &csr));
-  PetscCall(AIJFmtCudaValuesGet(B, &values));
+  PetscCall(AIJFmtDeviceCsrGet(A, from, &csr));
+  PetscCall(AIJFmtDeviceValuesGet(B, &values));
   AIJFmtCallSpmv(&exec, spmv_copy(values, SPMV_DEVICE, csr.values, SPMV_DEVICE,
                                   csr.pattern.nnz * (int64_t)sizeof(PetscScalar), &exec));
-  PetscCall(AIJFmtCudaValuesRestore(B, &values));
+  PetscCall(AIJFmtDeviceValuesRestore(B, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

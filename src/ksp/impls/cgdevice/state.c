@@ -1,0 +1,39 @@
+/* state.c - the state of a solver, and what all parts of a solve do with a refusal of the kernel library. */
+#include "cgdevice.h"
+
+PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
+
+const char CGDevContainerName[] = "KSPCGDevice";
+
+/* The state, or NULL where the solver is of another type */
+PetscErrorCode CGDevStateGet(KSP ksp, KSP_CGDevice **state)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *state = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)ksp, CGDevContainerName, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state for a getter, which has no answer for another type */
+PetscErrorCode CGDevRequire(KSP ksp, KSP_CGDevice **s)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCall(CGDevStateGet(ksp, s));
+  PetscCheck(*s, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG, "The solver is not of type %s", KSPCGDEVICE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A refusal becomes the reason to solve on the host, a failure an error: see CGDevTry() */
+PetscErrorCode CGDevRefuse(KSP_CGDevice *s, SpmvStatus status)
+{
+  PetscFunctionBegin;
+  if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED || status == SPMV_ERR_OVERFLOW ||
+      status == SPMV_ERR_MATRIX)
+    PetscCall(PetscStrncpy(s->reason, s->exec.message, sizeof s->reason));
+  else AIJFmtCallSpmv(&s->exec, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,305 @@
+/*
+  state.c - the state of a matrix of ours, which is made once, kept in a container composed on the Mat, and freed with the
+  Mat's header; the state's plan, choice and options; the blocks of a parallel matrix; and the guard that gives a matrix the
+  name of a parent for a while.
+*/
+#include "seqaijfmt.h"
+
+static const char container_name[] = "MatAIJFmt";
+
+enum { ALIGNMENT = 64 /* one cache line, one AVX-512 register */ };
+
+/* Packed arrays come from PetscMalloc(), so that -malloc_dump, -malloc_view and -malloc_debug see them. The pointer
+   that PetscMalloc() gave lies just before the aligned block. */
+static void *HostAlloc(void *ctx, size_t bytes)
+{
+  char  *block;
+  void **aligned;
+
+  (void)ctx;
+  if (PetscMalloc1(bytes + ALIGNMENT + sizeof(void *), &block)) return NULL;
+  aligned     = (void **)(((size_t)block + sizeof(void *) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  aligned[-1] = block;
+  return aligned;
+}
+
+/* The interface of the hook returns nothing: a heap that PetscFree() finds damaged is reported and the run ends */
+static void HostFree(void *ctx, void *aligned)
+{
+  void *block;
+
+  (void)ctx;
+  if (!aligned) return;
+  block = ((void **)aligned)[-1]; /* PetscFree() clears its argument, which must not lie in the block itself */
+  PetscCallAbort(PETSC_COMM_SELF, PetscFree(block));
+}
+
+/* Drops the plan and all that belongs to it; options and counters stay */
+PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  AIJFmtPlanDrop(&s->cache, &s->exec);
+  s->reason[0] = s->space_reason[0] = s->transpose_reason[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StateFree(void *ctx)
+{
+  Mat_AIJFmt *s = (Mat_AIJFmt *)ctx;
+
+  PetscFunctionBegin;
+  AIJFmtListRemove(s);
+  PetscCall(AIJFmtStateForget(s));
+  AIJFmtVectorFree(&s->exec, &s->x);
+  AIJFmtVectorFree(&s->exec, &s->y);
+  PetscCall(AIJFmtChoiceForget(s));
+  PetscCall(PetscFree(s->choice));
+  PetscCall(PetscFree(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
+
+/* The state that A has, or had when it was of a type of ours: the container stays when the type changes */
+PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *state = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)A, container_name, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  if (*state) (*state)->self = A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state of A, or NULL when A is not of our types now */
+PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
+{
+  Mat_AIJFmt *s;
+  PetscBool   same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (s && s->row)
+    PetscCall(PetscStrcmp(((PetscObject)A)->type_name,
+                          s->alias      ? s->alias
+                          : s->parallel ? s->row->mpi
+                                        : s->row->seq,
+                          &same));
+  *state = same ? s : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state of A, or an error when A is not of our types; for functions that work on our types only */
+PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **state)
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, state));
+  PetscCheck(*state, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "%s needs a matrix of a type of petscpack, such as %s; this one is of type %s: call MatSetType() or "
+             "MatConvert() first",
+             function, AIJFmtRowGet(0)->root, ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "(not set)");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The state that A has, without its plan, or a new one. fresh: it is new */
+PetscErrorCode AIJFmtStateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
+{
+  PetscContainer container;
+  Mat_AIJFmt    *s = NULL; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  *fresh = s ? PETSC_FALSE : PETSC_TRUE;
+  if (s) {
+    PetscCall(AIJFmtStateForget(s));
+    PetscCall(AIJFmtChoiceForget(s));
+  } else {
+    PetscCall(PetscNew(&s));
+    spmv_exec_init(&s->exec, SPMV_HOST);
+    s->exec.host.alloc = HostAlloc;
+    s->exec.host.free  = HostFree;
+    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+    PetscCall(PetscContainerSetPointer(container, s));
+    PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
+    PetscCall(PetscObjectCompose((PetscObject)A, container_name, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
+  }
+  *state = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives `to` the options of `from`, which is of the same format. A plan stays when they would not have changed it. */
+PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *from, Mat_AIJFmt *to)
+{
+  const double *a = from->class_options.value, *b = to->class_options.value;
+  PetscBool     same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemcmp(&from->format_options, &to->format_options, sizeof from->format_options, &same));
+  if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE] || a[AIJFMT_DEVICE] != b[AIJFMT_DEVICE])
+    PetscCall(AIJFmtStateForget(to));
+  if (!same || a[AIJFMT_DECLINE] != b[AIJFMT_DECLINE]) PetscCall(AIJFmtChoiceForget(to));
+  to->format_options = from->format_options;
+  to->class_options  = from->class_options;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parent of a matrix of ours. A matrix may have operations of ours without a state: during MatHeaderMerge(), and in
+   a subclass that PETSc made of a matrix of ours, as it does with -mat_seqaij_type. Then it is the host parent. */
+PetscErrorCode AIJFmtParentOf(Mat A, const AIJFmtParent **parent)
+{
+  Mat_AIJFmt *s = NULL; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) *parent = s->parent;
+  else PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- what aijauto has chosen ---- */
+
+PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
+{
+  return s->format_options.format == &AIJFmtAutoTable ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Whether there are kernels for the GPU: of its format, or of one of those that aijauto chooses from */
+PetscBool AIJFmtHasKernels(const Mat_AIJFmt *s)
+{
+  return s->format_options.format->device || AIJFmtIsAuto(s) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* The format of a plan of this matrix, with its options; of aijauto that of the choice */
+const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *s)
+{
+  return AIJFmtIsAuto(s) && s->choice && s->choice->options.format ? &s->choice->options : &s->format_options;
+}
+
+/* Frees the plan that was put aside; whether there was one */
+PetscBool AIJFmtTrialAsideFree(Mat_AIJFmt *s)
+{
+  const PetscBool had = s->choice->aside.cache.plan ? PETSC_TRUE : PETSC_FALSE;
+
+  AIJFmtPlanDrop(&s->choice->aside.cache, &s->exec);
+  return had;
+}
+
+/* Frees what a choice holds besides itself, and makes the next product choose anew */
+PetscErrorCode AIJFmtChoiceForget(Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  if (!s->choice) PetscFunctionReturn(PETSC_SUCCESS);
+  s->choice->valid = s->choice->trial = PETSC_FALSE;
+  PetscCall(AIJFmtChoiceAnalysisClear(s));
+  (void)AIJFmtTrialAsideFree(s);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees the analysis, and the pattern on the GPU unless a trial goes on */
+PetscErrorCode AIJFmtChoiceAnalysisClear(Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  if (!s->choice) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->choice->analyzed) spmv_analysis_clear(&s->choice->analysis, &s->exec);
+  s->choice->analyzed = 0;
+  if (s->choice->trial) PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_exec_free(&s->exec, SPMV_DEVICE, s->choice->on_gpu);
+  s->choice->on_gpu          = NULL;
+  s->choice->pattern.row_ptr = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- blocks of a parallel matrix ---- */
+
+/* The diagonal and the off-diagonal block; NULL before preallocation */
+PetscErrorCode AIJFmtBlocksGet(Mat A, Mat blocks[2])
+{
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives the diagonal block the block sizes of the matrix, by which preconditioners invert its point blocks: the
+   preallocation of MATMPIAIJCUSPARSE (3.26) leaves them 1 */
+PetscErrorCode AIJFmtBlocksSetSizes(Mat A)
+{
+  PetscInt rows, cols, rows_there, cols_there;
+  Mat      blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  PetscCall(MatGetBlockSizes(A, &rows, &cols));
+  PetscCall(MatGetBlockSizes(blocks[0], &rows_there, &cols_there));
+  if (rows != rows_there || cols != cols_there) PetscCall(MatSetBlockSizes(blocks[0], rows, cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Hands a change of options on to the blocks that are ours already; the others get them at assembly */
+PetscErrorCode AIJFmtBlocksCopyOptions(Mat A, const Mat_AIJFmt *outer)
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) {
+    Mat_AIJFmt *inner = NULL;
+
+    if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
+    if (inner && inner->row == outer->row) PetscCall(AIJFmtStateCopyOptions(outer, inner));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- names ---- */
+
+/* Until AIJFmtNameGuardEnd(), a matrix of ours has the type name of that parent: of the host's, and then its current values
+   are on the host, where functions of the parent read them without a check; or of the CUDA parent, where that is beneath
+   it. All other matrices stay as they are, and so does one that a guard around this one has given the same name. A may be
+   NULL. */
+PetscErrorCode AIJFmtNameGuardBegin(Mat A, AIJFmtParentKind kind, AIJFmtNameGuard *guard)
+{
+  const AIJFmtParent *parent;
+  Mat_AIJFmt         *s = NULL;
+  MatType             type;
+  Mat                 blocks[2] = {A, NULL};
+  char               *name;
+
+  PetscFunctionBegin;
+  guard->state = NULL;
+  if (A) PetscCall(AIJFmtStateGet(A, &s));
+  if (!s || (kind == AIJFMT_PARENT_CUDA && !AIJFmtIsOverCuda(s))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtParentGet(kind, &parent));
+  type = s->parallel ? parent->mpi_type : parent->seq_type;
+  if (s->alias == type) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; kind == AIJFMT_PARENT_HOST && b < 2; b++) {
+    const PetscScalar *values;
+
+    if (!blocks[b] || blocks[b]->structure_only) continue;
+    PetscCall(MatSeqAIJGetArrayRead(blocks[b], &values));
+    PetscCall(MatSeqAIJRestoreArrayRead(blocks[b], &values));
+  }
+  PetscCall(PetscStrallocpy(type, &name));
+  *guard                      = (AIJFmtNameGuard){s, ((PetscObject)A)->id, ((PetscObject)A)->type_name, s->alias};
+  ((PetscObject)A)->type_name = name;
+  s->alias                    = type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A conversion in place may have made A another matrix, whose name stays */
+PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
+{
+  PetscFunctionBegin;
+  if (!guard->state) PetscFunctionReturn(PETSC_SUCCESS);
+  if (((PetscObject)A)->id != guard->id) PetscCall(PetscFree(guard->name));
+  else {
+    PetscCall(PetscFree(((PetscObject)A)->type_name));
+    ((PetscObject)A)->type_name = guard->name;
+    guard->state->alias         = guard->alias;
+  }
+  guard->state = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
