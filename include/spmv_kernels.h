@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 8
+#define SPMV_ABI 9
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -253,13 +253,15 @@ struct SpmvPlan {
   SpmvScalar              scalar_type;
   SpmvSpace               space;
   SpmvMemory              memory;
-  SpmvAllocator           host, device;   /* hooks that made its arrays, and will free them */
-  void                   *arrays;         /* on a device: one block of memory with all arrays that format.h allocated */
-  SpmvPlan               *transposed;     /* a plan of A^T, or NULL */
-  void *transposed_work, *transposed_csr; /* for the plan of A^T: work of its product, and the CSR that it borrows */
-  void *transposed_values;                /* in that CSR, or NULL */
-  void *transposed_order;  /* where nonzero k of A^T is in A; 32 bits each, 64 if there are 2^31 or more */
-  int   transposed_is_old; /* the plan of A^T has other values than A */
+  SpmvAllocator           host, device; /* hooks that made its arrays, and will free them */
+  void                   *arrays;       /* on a device: one block of memory with all arrays that format.h allocated */
+  struct {                              /* for products with A^T, where the format makes a plan of it */
+    SpmvPlan *plan;                     /* NULL until it is made */
+    void     *work, *csr;               /* of that plan: the work of its product, and the CSR that it borrows */
+    void     *values;                   /* in that CSR, or NULL */
+    void     *order;  /* where nonzero k of A^T is in A; 32 bits each, 64 if there are 2^31 or more; or NULL */
+    int       is_old; /* the plan of A^T has other values than A */
+  } transpose;
 };
 
 /* Nonzeros by coordinates in CSR order, in device memory: row [nnz], col [nnz], and values [nnz] of the plan's scalar

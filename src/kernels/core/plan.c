@@ -164,14 +164,14 @@ void spmv_destroy(SpmvPlan **plan)
 void spmv_view(const SpmvPlan *plan, SpmvPrint print, void *ctx)
 {
   const SpmvMemory *m           = &plan->memory;
-  const int64_t     order_bytes = plan->transposed_order ? m->array[m->count - 1].bytes : 0;
+  const int64_t     order_bytes = plan->transpose.order ? m->array[m->count - 1].bytes : 0;
   char              line[SPMV_MESSAGE_MAX];
 
   plan->slots->view(plan, print, ctx);
-  if (!plan->transposed) return;
+  if (!plan->transpose.plan) return;
   snprintf(line, sizeof line, "transposed products keep a plan of the transpose%s, of %lld bytes more",
-           plan->transposed_order ? " and the order of its nonzeros" : "",
-           (long long)(plan->transposed->memory.total_bytes + order_bytes));
+           plan->transpose.order ? " and the order of its nonzeros" : "",
+           (long long)(plan->transpose.plan->memory.total_bytes + order_bytes));
   print(ctx, line);
 }
 

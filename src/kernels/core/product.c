@@ -47,8 +47,8 @@ SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const voi
 {
   (void)work; /* a plan of A^T has work of its own */
   if (!reads_x(plan, alpha)) return scale(plan, plan->cols, beta, y, exec);
-  if (plan->transposed && !plan->transposed_is_old)
-    return spmv_mult(plan->transposed, alpha, x, beta, y, plan->transposed_work, exec);
+  if (plan->transpose.plan && !plan->transpose.is_old)
+    return spmv_mult(plan->transpose.plan, alpha, x, beta, y, plan->transpose.work, exec);
   if (!plan->slots->add_transposed)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
   SPMV_TRY(scale(plan, plan->cols, beta, y, exec));
@@ -62,7 +62,7 @@ SpmvStatus spmv_prepare_transpose(SpmvPlan *plan, SpmvExec *exec)
   const SpmvSlots *slots = plan->slots;
 
   if (slots->add_transposed) return SPMV_SUCCESS;
-  if (plan->transposed) return plan->transposed_is_old ? spmv_refresh_transposed(plan, exec) : SPMV_SUCCESS;
+  if (plan->transpose.plan) return plan->transpose.is_old ? spmv_refresh_transposed(plan, exec) : SPMV_SUCCESS;
   if (slots->prepare_transpose) return slots->prepare_transpose(plan, exec);
   if (slots->list_nonzeros) return spmv_transpose_listed(plan, &plan->options, exec);
   return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no transposed product", plan->format->name);
@@ -84,11 +84,11 @@ SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvO
     spmv_destroy(&t);
     return status;
   }
-  plan->transposed      = t;
-  plan->transposed_work = work;
+  plan->transpose.plan = t;
+  plan->transpose.work = work;
   spmv_memory_add(&plan->memory, "transpose", SPMV_ARRAY_VALUES, t->memory.total_bytes + t->memory.work_bytes);
   plan->memory.host_bytes += t->memory.host_bytes;
-  plan->transposed_is_old = 0;
+  plan->transpose.is_old = 0;
   return SPMV_SUCCESS;
 }
 
@@ -97,16 +97,16 @@ static void remove_last_array(SpmvMemory *memory) { memory->total_bytes -= memor
 
 void spmv_drop_transposed(SpmvPlan *plan)
 {
-  void **const block[] = {&plan->transposed_work, &plan->transposed_csr, &plan->transposed_order};
+  void **const block[] = {&plan->transpose.work, &plan->transpose.csr, &plan->transpose.order};
 
-  if (!plan->transposed) return;
-  if (plan->transposed_order) remove_last_array(&plan->memory);
+  if (!plan->transpose.plan) return;
+  if (plan->transpose.order) remove_last_array(&plan->memory);
   remove_last_array(&plan->memory);
-  plan->memory.host_bytes -= plan->transposed->memory.host_bytes;
-  spmv_destroy(&plan->transposed);
+  plan->memory.host_bytes -= plan->transpose.plan->memory.host_bytes;
+  spmv_destroy(&plan->transpose.plan);
   for (int i = 0; i < 3; i++) {
     spmv_plan_free(plan, plan->space, *block[i]);
     *block[i] = NULL;
   }
-  plan->transposed_values = NULL;
+  plan->transpose.values = NULL;
 }
