@@ -6,8 +6,8 @@
   The library knows raw pointers, sizes and streams. It never sees PETSc, prints nothing, never exits and keeps no
   global state that a caller can change. Four parts of this header:
 
-    1. use a format        SpmvExec, SpmvPattern, SpmvCsr, SpmvOptions, spmv_format_find(), spmv_analyze() to
-  spmv_destroy()
+    1. use a format        SpmvExec, SpmvPattern, SpmvCsr, SpmvOptions, spmv_format_find(),
+                           spmv_analyze() to spmv_destroy()
     2. write a format      SpmvSlots, SpmvPlan, spmv_fail(), spmv_alloc(): see docs/adding-a-format.md
     3. devices and copies  spmv_device_count(), spmv_copy(): what a caller without a CUDA compiler needs
     4. products            spmv_product_symbolic() and spmv_product_numeric(): A B, A^T B, P^T A P, R A R^T
@@ -228,9 +228,9 @@ SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
 
 /* New values of shape [nnz], in CSR order. No pattern comes with them: it must still be the one that the plan was built
    from, which is not checked. For a plan on the device, values may lie on the host or on the device; for a plan on the
-   host, on the host only. Also to be called when values that the plan borrows have new
-   contents: a product reads the matrix as soon as the kernel before it in the stream ends, and waits for that end only
-   before it touches x, y and work. */
+   host, on the host only. Also to be called when values that the plan borrows have new contents: a product reads the
+   matrix as soon as the kernel before it in the stream ends, and waits for that end only before it touches x, y and
+   work. */
 SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
 /* Copies the values of the plan to values [nnz], in CSR order. Values on the host may be read when the call returns,
    values on the device later in the stream. */

@@ -15,8 +15,7 @@ typedef struct {
   double     *values, *b;
 } CgMatrix;
 
-/* Positive definite: off-diagonal entries are negative, and the diagonal outweighs them; unknowns are scaled unequally
- */
+/* Positive definite: off-diagonal entries are negative, the diagonal outweighs them, unknowns are scaled unequally */
 CgMatrix cg_matrix(int i);
 void     cg_matrix_free(CgMatrix *);
 double  *cg_diagonal(const CgMatrix *, int row); /* pointer to the diagonal entry of a row */

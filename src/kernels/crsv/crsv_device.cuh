@@ -44,8 +44,7 @@ struct CrsvBlock {
   uint8_t  uneven;    /* some row is much longer than the mean: a warp adds up each that is longer than CRSV_WARP_ROW */
 };
 
-/* Nonzeros begin .. begin+count-1 of a long row. slot: where its sum goes in the work space; -1: the row is one piece
- */
+/* Nonzeros begin .. begin+count-1 of a long row. slot: where its sum goes in `work`; -1: the row is one piece */
 struct CrsvPiece {
   int64_t row, begin;
   int32_t count, slot;

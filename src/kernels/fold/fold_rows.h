@@ -40,8 +40,7 @@ FOLD_INLINE int64_t fold_full_pieces(const FoldSizes *s, const FoldLayout *layou
   return f < s->cut_often ? layout->full_ptr[f + 1] - layout->full_ptr[f] : 0;
 }
 
-/* Row and offset of table row t < table_rows; length is that of a whole piece and may reach beyond the end of the row
- */
+/* Row and offset of table row t < table_rows; length is that of a whole piece and may reach beyond the row's end */
 FOLD_INLINE FoldPiece fold_piece(const FoldSizes *s, const FoldLayout *layout, int64_t t)
 {
   FoldPiece piece = {0, 0, s->width};

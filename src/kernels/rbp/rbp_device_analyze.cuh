@@ -123,14 +123,14 @@ typedef struct {
   RbpTotals     *totals;
   RbpRowSummary *summary; /* [rows] */
   /* A span has span_rows + 1 entries for its groups; behind the last one there is one entry more */
-  int32_t        *group_row;    /* first row; NULL when every group is one row */
-  uint32_t       *group_unit;   /* first unit in the span, where a group that is too long for a block counts as one unit
-                           more than fits there */
-  RbpSpanSums    *span_sums;    /* [spans] */
-  int64_t        *block_group;  /* [blocks] entry of its first group */
-  RbpBlock       *blocks;       /* [blocks] */
-  RbpLongGroup   *pieces;       /* [long_groups] */
-  RbpFingerprint *fingerprints; /* [blocks] */
+  int32_t *group_row; /* first row; NULL when every group is one row */
+  /* First unit in the span; a group that is too long for a block counts as one unit more than fits there */
+  uint32_t           *group_unit;
+  RbpSpanSums        *span_sums;    /* [spans] */
+  int64_t            *block_group;  /* [blocks] entry of its first group */
+  RbpBlock           *blocks;       /* [blocks] */
+  RbpLongGroup       *pieces;       /* [long_groups] */
+  RbpFingerprint     *fingerprints; /* [blocks] */
   RbpFingerprintTable table;
   uint64_t           *buffer; /* [buffer_size] holds encodings in any order, 4 words each */
   int64_t             buffer_size;

@@ -73,8 +73,7 @@ typedef struct SpmvProductSteps {
   /* Values of a transposed pattern from those of its original */
   SpmvStatus (*reorder)(const SpmvProduct *, const SpmvProductPattern *transposed, const void *values, void *to,
                         SpmvExec *);
-  /* Values of left right. Those of a transposed left are given in the order of its original, those of right in its own.
-   */
+  /* Values of left right. A transposed left gets them in the order of its original, right in its own. */
   SpmvStatus (*values)(const SpmvProduct *, const SpmvProductPattern *left, const void *left_values,
                        const SpmvProductPattern *right, const void *right_values, const SpmvProductPattern *result,
                        const SpmvProductTeams *, void *result_values, SpmvExec *);

@@ -28,8 +28,7 @@ enum {
   CGDEV_FORMAT_MAX   = 32 /* bytes of a format's name */
 };
 
-/* The product on the device: the plan of the matrix, or a plan or a CSR that this solver made of a matrix without one
- */
+/* The product on the device: the plan of the matrix, or a plan or CSR that this solver made of a matrix without one */
 typedef struct {
   SpmvCgPlan       call; /* the context of spmv_cg_plan_product(); its address is part of graphs */
   SpmvPlan        *own;  /* a plan of this solver, or NULL; then `work` belongs to it */

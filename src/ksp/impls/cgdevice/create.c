@@ -94,8 +94,7 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
 .  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, see `KSPCGDeviceSetChunk()`
 .  -ksp_cgdevice_precision <double> - double or mixed, see `KSPCGDeviceSetPrecision()`
 .  -ksp_cgdevice_reduce <auto> - how several processes add sums: auto, mpi, shared, see `KSPCGDeviceSetReduce()`
-.  -ksp_cgdevice_format <crsv> - packed format for matrices that are not of a type of petscpack, see
-   `KSPCGDeviceSetFormat()`
+.  -ksp_cgdevice_format <crsv> - packed format for matrices of types of PETSc, see `KSPCGDeviceSetFormat()`
 -  -ksp_cgdevice_replace_cg - lets `KSPCG` mean this type, see `KSPCGDeviceReplaceCG()`; read when petscpack is loaded
 
    Level: beginner
@@ -105,8 +104,9 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
    inherits from `KSPCG`: all of its options and functions are accepted.
 
    The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or one derived from
-them, and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`. Vectors may be on the host, or CUDA vectors; with
-several processes these alone, unless a mode is named. All else is solved by `KSPCG`; `-ksp_view` and `-info` say why.
+   them, and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`. Vectors may be on the host, or CUDA vectors;
+   with several processes these alone, unless a mode is named. All else is solved by `KSPCG`; `-ksp_view` and `-info`
+   say why.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
 
