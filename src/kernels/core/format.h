@@ -1,4 +1,4 @@
-/* format.h - what formats and the files of device/ share, in C and in CUDA, and what they may ask of the core. */
+/* format.h - what all formats share, in C and in CUDA, and what they may ask of plan/. */
 #ifndef SPMV_CORE_FORMAT_H
 #define SPMV_CORE_FORMAT_H
 
@@ -56,7 +56,7 @@ SpmvStatus spmv_device_round(const double *, float *rounded, int64_t n, SpmvExec
 
 /* Builds the plan of A^T from its CSR by the format of A, and adds it to the memory of A. The CSR may be freed then. */
 SpmvStatus spmv_build_transposed(SpmvPlan *, const SpmvCsr *transposed, const SpmvOptions *, SpmvExec *);
-/* Builds the plan of A^T from the list of nonzeros; device/transpose.cu */
+/* Builds the plan of A^T from the list of nonzeros; plan/transpose.cu */
 SpmvStatus spmv_transpose_listed(SpmvPlan *, const SpmvOptions *, SpmvExec *);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
   rbp.c - format rbp, Row Block Packing: options, the choice between the layouts, and the slots of `packed` on the host.
 
   Source: Kawamura, Yoneda, Iwamura, Watanabe and Inoguchi, a compression scheme of sparse matrices for simulations on
-  GPUs on site. published/ has the three layouts of the paper, rbp_sliced.h describes `packed`, ours.
+  GPUs on site. rbp_published.h has the three layouts of the paper, rbp_sliced.h describes `packed`, ours.
 */
 #include "rbp_sliced.h"
 #include <stdio.h>

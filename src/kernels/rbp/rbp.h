@@ -3,7 +3,7 @@
   Inoguchi). What all layouts share: options and counts of a pattern.
 
   A run is a maximal set of nonzeros of one row in consecutive columns, with at least min_run of them. Nonzeros outside
-  runs are the singles. The layouts of the paper, `csr`, `ell` and `ellr`, are described in published/rbp_published.h;
+  runs are the singles. The layouts of the paper, `csr`, `ell` and `ellr`, are described in rbp_published.h;
   ours, `packed`, in rbp_sliced.h for the host and in rbp_device_packed.cuh for devices.
 */
 #ifndef SPMV_RBP_H

@@ -4,7 +4,7 @@
 #include "unit_plan.h"
 #include "cases.h"
 #include "rbp_sliced.h"
-#include "published/rbp_published.h"
+#include "rbp_published.h"
 #include <stdlib.h>
 #include <string.h>
 #if defined(SPMV_HAVE_CUDA)

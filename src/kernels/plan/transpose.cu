@@ -3,9 +3,9 @@
   products. A format lists its nonzeros in CSR order; a stable sort by column makes them the CSR of A^T. The order that
   the sort finds is kept, so that new values need no other sort.
 */
-#include "../core/internal.h"
-#include "arena.cuh"
-#include "search.cuh"
+#include "plan.h"
+#include "device/arena.cuh"
+#include "device/search.cuh"
 #include <climits>
 #include <cub/device/device_radix_sort.cuh>
 

@@ -1,7 +1,7 @@
 /* Values of a plan: what is the same for all formats, around their slots. */
-#include "internal.h"
+#include "device/memory.h"
+#include "plan.h"
 #include <limits.h>
-#include <spmv_values.h>
 
 static SpmvStatus check_values(const SpmvPlan *plan, SpmvSpace values_space, SpmvExec *exec)
 {

@@ -15,7 +15,7 @@
 #ifndef SPMV_RBP_PUBLISHED_H
 #define SPMV_RBP_PUBLISHED_H
 
-#include "../rbp.h"
+#include "rbp.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,7 @@
 /* csr.cu - a CSR in device memory: its diagonal, and the CSR of a plan. */
-#include "../core/internal.h"
-#include "arena.cuh"
-#include "search.cuh"
+#include "plan.h"
+#include "device/arena.cuh"
+#include "device/search.cuh"
 
 namespace
 {
