@@ -3,8 +3,8 @@
 
       y = alpha A x + beta y
 
-  The library knows raw pointers, sizes and streams. It never sees PETSc, prints nothing, never exits and keeps no
-  global state that a caller can change. Four parts of this header:
+  The library knows raw pointers, sizes and streams. It never sees PETSc, prints nothing and never exits. What it
+  keeps for the process is listed in docs/architecture.md. Four parts of this header:
 
     1. use a format        SpmvExec, SpmvPattern, SpmvCsr, SpmvOptions, spmv_format_find(),
                            spmv_analyze() to spmv_destroy()
