@@ -1,6 +1,5 @@
 /* cg_test.h - matrices for the tests of conjugate gradients, a textbook solver for them, and the engine around them. */
-#ifndef SPMV_CG_TEST_H
-#define SPMV_CG_TEST_H
+#pragma once
 
 #include "gen.h"
 #include "hooks.h"
@@ -73,5 +72,3 @@ CgOutcome cg_engine_refine(CgEngine *, double drop, int restart, int *correction
 
 /* Opens, solves and closes */
 CgOutcome cg_solve(const CgMatrix *, const CgSetup *);
-
-#endif

@@ -6,8 +6,7 @@
   that both its rows and its nonzeros are few. A row that a block has no capacity for is long: it is cut into pieces
   instead.
 */
-#ifndef SPMV_CRSV_DEVICE_CUH
-#define SPMV_CRSV_DEVICE_CUH
+#pragma once
 
 #include "../device/launch.cuh"
 #include "crsv.h"
@@ -86,5 +85,3 @@ SpmvStatus crsv_device_mult_rounded(const SpmvPlan *, const float *rounded, cons
 /* The product by blocks and pieces */
 template <typename I, typename S, typename V>
 SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V> &, void *work, SpmvExec *);
-
-#endif

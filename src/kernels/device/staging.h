@@ -5,14 +5,11 @@
   Threads of the host copy pieces of the block into pinned buffers, from where the copy engine fetches them while the
   threads fill the next ones. The buffers are one set for the process (decision 0013).
 */
-#ifndef SPMV_DEVICE_STAGING_H
-#define SPMV_DEVICE_STAGING_H
+#pragma once
 
-#include <spmv_kernels.h>
+#include "core/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 enum {
   SPMV_STAGING_THREADS = 8,
@@ -41,7 +38,4 @@ void spmv_fetch_release(void);
 /* Pinned bytes that are held for uploads */
 int64_t spmv_staging_bytes(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

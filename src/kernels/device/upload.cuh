@@ -1,6 +1,5 @@
 /* upload.cuh - brings a CSR and values to the device, wherever they lie, and sizes back to the host. */
-#ifndef SPMV_UPLOAD_CUH
-#define SPMV_UPLOAD_CUH
+#pragma once
 
 #include "arena.cuh"
 #include "overlap.cuh"
@@ -82,5 +81,3 @@ static inline SpmvStatus spmv_fill_in_pieces(const SpmvPlan *plan, const void *v
   }
   return spmv_stream_wait(exec);
 }
-
-#endif

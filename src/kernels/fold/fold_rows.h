@@ -1,6 +1,5 @@
 /* fold_rows.h - where a table row lies in the CSR; on the host and on the device. */
-#ifndef SPMV_FOLD_ROWS_H
-#define SPMV_FOLD_ROWS_H
+#pragma once
 
 #include "fold.h"
 
@@ -55,5 +54,3 @@ FOLD_INLINE FoldPiece fold_piece(const FoldSizes *s, const FoldLayout *layout, i
   piece.offset    = s->width * (1 + (p < s->full_pieces ? p - layout->full_ptr[f] : fold_full_pieces(s, layout, f)));
   return piece;
 }
-
-#endif

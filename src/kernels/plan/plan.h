@@ -1,13 +1,10 @@
 /* plan.h - what the files of plan/ share and no format needs. */
-#ifndef SPMV_PLAN_H
-#define SPMV_PLAN_H
+#pragma once
 
 #include "core/format.h"
 #include <spmv_values.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 /* Frees the plan of A^T, and takes it out of the memory of A */
 void spmv_drop_transposed(SpmvPlan *);
@@ -20,7 +17,4 @@ SpmvStatus spmv_check_rounded(const SpmvPlan *, SpmvExec *);
 /* An error unless a plan lies on the device and lists its nonzeros, with rows and columns in 32 bits */
 SpmvStatus spmv_check_listable(const SpmvPlan *, SpmvExec *);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

@@ -13,8 +13,7 @@
   A launch takes as long as the work on a small matrix, so there are few launches. Rows are analysed in spans: one
   thread block makes the groups and blocks of a span, and no group lies in two spans.
 */
-#ifndef SPMV_RBP_DEVICE_ANALYZE_CUH
-#define SPMV_RBP_DEVICE_ANALYZE_CUH
+#pragma once
 
 #include "../device/running_sums.cuh"
 #include "../device/upload.cuh"
@@ -195,5 +194,3 @@ SpmvStatus rbp_position_blocks(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_describe_again(RbpDeviceAnalysis *, int64_t buffer_size, SpmvExec *);
 /* Blocks and encodings to the plan */
 SpmvStatus rbp_copy_encodings(const RbpDeviceAnalysis *, RbpBlock *blocks, uint16_t *pattern, SpmvExec *);
-
-#endif

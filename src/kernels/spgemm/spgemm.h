@@ -5,14 +5,11 @@
   Patterns are kept in blocks: a matrix whose rows come in groups with equal columns, and whose columns come in aligned
   full groups, is a smaller pattern of blocks. On the host, and where there are no blocks, a block is one entry.
 */
-#ifndef SPMV_SPGEMM_H
-#define SPMV_SPGEMM_H
+#pragma once
 
 #include "core/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 /*
   A pattern of nnz blocks in rows x cols; each block has block_rows x block_cols entries. Values are those of the CSR of
@@ -95,7 +92,4 @@ static inline int64_t spmv_product_entries(const SpmvProductPattern *p)
   return p->nnz * p->block_rows * p->block_cols;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

@@ -1,6 +1,5 @@
 /* spgemm_device.cuh - what the files of the products on the device share: the steps of spgemm.h, and sizes of teams. */
-#ifndef SPMV_SPGEMM_DEVICE_CUH
-#define SPMV_SPGEMM_DEVICE_CUH
+#pragma once
 
 #include "device/arena.cuh"
 #include "spgemm.h"
@@ -45,5 +44,3 @@ SpmvStatus spmv_product_transpose(SpmvProduct *, const SpmvProductPattern *, Spm
                                   SpmvExec *);
 SpmvStatus spmv_product_reorder(const SpmvProduct *, const SpmvProductPattern *transposed, const void *values, void *to,
                                 SpmvExec *);
-
-#endif
