@@ -127,16 +127,6 @@ static void mult(UnitPlan *b, SpmvIsa isa, const void *alpha, const void *x, con
   fold_host_mult(isa, (FoldPlan *)b->plan, alpha, x, beta, y);
 }
 
-static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, double q, const char *layout)
-{
-  UnitProblem p = unit_problem(spec, index, scalar);
-  UnitPlan    b = build(&p.csr, q, 0, layout);
-
-  unit_check_products(&p, &b, mult);
-  unit_plan_clear(&b);
-  unit_problem_clear(&p);
-}
-
 UNIT_TEST(fold_products_over_pieces_and_windows)
 {
   const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8};
@@ -150,7 +140,8 @@ UNIT_TEST(fold_products_over_pieces_and_windows)
   for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++)
     for (int i = 0; i < 5; i++)
       for (int t = 0; t < 4; t++)
-        check_products(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), q[i], t % 3 ? "sliced" : "uniform");
+        unit_check_format(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), mult, "fold", "q=%.17g r=0 layout=%s",
+                          q[i], t % 3 ? "sliced" : "uniform");
 }
 
 /* The wide columns of a matrix with more than 2^31 columns, on a small one */
@@ -180,18 +171,14 @@ UNIT_TEST(fold_wide_columns_multiply_alike)
   unit_plan_clear(&b);
 }
 
-static void append_line(void *lines, const char *line) { strcat(strcat(lines, line), "\n"); }
-
 UNIT_TEST(fold_view_tells_the_fold)
 {
-  const SpmvCsr csr                         = sample();
-  UnitPlan      b                           = build(&csr, 2.0 / 3, 0, "sliced");
-  char          lines[4 * SPMV_MESSAGE_MAX] = "";
+  const SpmvCsr csr = sample();
+  UnitPlan      b   = build(&csr, 2.0 / 3, 0, "sliced");
 
-  spmv_view(b.plan, append_line, lines);
   UNIT_TEXT("width: 2 (by q and r; 0.67 of the mean row), longest row: 7, mean: 3.00, sigma: 2.38\n"
             "folded rows: 3, table rows: 12 for 6, in the order of the matrix\n"
             "padding: 71.88 % of the table\n",
-            lines);
+            unit_view(&b));
   unit_plan_clear(&b);
 }

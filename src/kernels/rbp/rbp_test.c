@@ -162,16 +162,6 @@ static void mult_packed(UnitPlan *b, SpmvIsa isa, const void *alpha, const void 
   rbp_sliced_mult_by(isa, (RbpSliced *)b->plan, alpha, x, beta, y);
 }
 
-static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, const char *format)
-{
-  UnitProblem p = unit_problem(spec, index, scalar);
-  UnitPlan    b = build(&p.csr, format, 2);
-
-  unit_check_products(&p, &b, strcmp(format, "packed") ? unit_mult : mult_packed);
-  unit_plan_clear(&b);
-  unit_problem_clear(&p);
-}
-
 UNIT_TEST(rbp_products_over_windows_and_tails)
 {
   const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8};
@@ -190,7 +180,9 @@ UNIT_TEST(rbp_products_over_windows_and_tails)
 
   for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++)
     for (int f = 0; f < 4; f++)
-      for (int t = 0; t < 4; t++) check_products(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), format[f]);
+      for (int t = 0; t < 4; t++)
+        unit_check_format(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), f ? unit_mult : mult_packed, "rbp",
+                          "layout=%s min_run=2", format[f]);
 }
 
 UNIT_TEST(rbp_wide_slices_keep_far_columns)
@@ -227,16 +219,12 @@ UNIT_TEST(rbp_absurd_padding_saturates)
   UNIT_CHECK(analysis.memory.total_bytes > analysis.memory.array[0].bytes);
 }
 
-static void keep_line(void *text, const char *line) { strncat(text, line, 4 * SPMV_MESSAGE_MAX - 1 - strlen(text)); }
-
 static void check_device_view(const GenSpec *spec, const char *expected)
 {
-  UnitProblem p                          = unit_problem(spec, SPMV_I32, SPMV_F64);
-  UnitPlan    b                          = unit_plan(SPMV_DEVICE, "rbp", &p.csr, "layout=packed");
-  char        text[4 * SPMV_MESSAGE_MAX] = "";
+  UnitProblem p = unit_problem(spec, SPMV_I32, SPMV_F64);
+  UnitPlan    b = unit_plan(SPMV_DEVICE, "rbp", &p.csr, "layout=packed");
 
-  spmv_view(b.plan, keep_line, text);
-  UNIT_CONTAINS(expected, text);
+  UNIT_CONTAINS(expected, unit_view(&b));
   unit_plan_clear(&b);
   unit_problem_clear(&p);
 }
