@@ -10,7 +10,7 @@
                            spmv_analyze() to spmv_destroy()
     2. write a format      SpmvSlots, SpmvPlan, spmv_fail(), spmv_alloc(): see docs/adding-a-format.md
     3. devices and copies  spmv_device_count(), spmv_copy(): what a caller without a CUDA compiler needs
-    4. products            spmv_product_symbolic() and spmv_product_numeric(): A B, A^T B, P^T A P, R A R^T
+    4. products            spmv_spgemm_symbolic() and spmv_spgemm_numeric(): A B, A^T B, P^T A P, R A R^T
 
   Sizes are counted in elements unless a name ends in _bytes. Index arrays are 0-based. Row i of a CSR matrix owns the
   positions row_ptr[i] .. row_ptr[i+1]-1 of col and values; columns of a row ascend strictly.
@@ -401,29 +401,29 @@ SPMV_API void       spmv_stream_destroy(void *stream);
 /* -------------------------------------------------------------------------------------- 4. products of matrices --- */
 
 /* C = A B, A^T B, B^T A B (B is called P then), or B A B^T (B is called R then) */
-typedef enum { SPMV_PRODUCT_AB, SPMV_PRODUCT_ATB, SPMV_PRODUCT_PTAP, SPMV_PRODUCT_RART } SpmvProductKind;
+typedef enum { SPMV_SPGEMM_AB, SPMV_SPGEMM_ATB, SPMV_SPGEMM_PTAP, SPMV_SPGEMM_RART } SpmvSpgemmKind;
 
 /* What a product of two patterns needs to be computed again with other values; serves one numeric call at a time */
-typedef struct SpmvProduct SpmvProduct;
+typedef struct SpmvSpgemm SpmvSpgemm;
 
 /* Finds the pattern of C: an entry is there if some product of an entry of A and one of B belongs to it, whatever their
    values. Both patterns lie in exec->space and have the same index type; columns ascend strictly. Rows, columns and
    nonzeros of A, B, C and of what lies between them must fit 32 bits, else SPMV_ERR_OVERFLOW. The patterns may be freed
    afterwards. *product is NULL after a failure. On the device it waits a few times. */
-SPMV_API SpmvStatus spmv_product_symbolic(SpmvProductKind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar,
-                                          SpmvExec *, SpmvProduct **product);
+SPMV_API SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar,
+                                         SpmvExec *, SpmvSpgemm **product);
 /* The pattern of C, in the space of the product and of the index type of A and B; columns ascend. It belongs to the
    product and lives as long. */
-SPMV_API void spmv_product_pattern(const SpmvProduct *, SpmvPattern *c);
+SPMV_API void spmv_spgemm_pattern(const SpmvSpgemm *, SpmvPattern *c);
 /* The values of C from those of A and B, all in the space of the product and in CSR order. Every sum has a fixed order:
    the same values give the same bits. It may allocate scratch and wait; not for small matrices. */
-SPMV_API SpmvStatus spmv_product_numeric(SpmvProduct *, const void *a_values, const void *b_values, void *c_values,
-                                         SpmvExec *);
+SPMV_API SpmvStatus spmv_spgemm_numeric(SpmvSpgemm *, const void *a_values, const void *b_values, void *c_values,
+                                        SpmvExec *);
 /* Bytes that the product holds, the most that a numeric call has needed beyond that, and the additions and
    multiplications of a numeric call */
-SPMV_API void spmv_product_info(const SpmvProduct *, int64_t *bytes, int64_t *scratch_bytes, double *flops);
+SPMV_API void spmv_spgemm_info(const SpmvSpgemm *, int64_t *bytes, int64_t *scratch_bytes, double *flops);
 /* Frees a product and sets the pointer to NULL; NULL and a pointer to NULL are accepted */
-SPMV_API void spmv_product_destroy(SpmvProduct **);
+SPMV_API void spmv_spgemm_destroy(SpmvSpgemm **);
 
 #ifdef __cplusplus
 }

@@ -13,10 +13,10 @@ typedef struct {
 } ProductOperand;
 
 typedef struct {
-  const char     *name;
-  SpmvProductKind kind;
-  SpmvScalar      scalar;
-  ProductOperand  a, b;
+  const char    *name;
+  SpmvSpgemmKind kind;
+  SpmvScalar     scalar;
+  ProductOperand a, b;
 } ProductCase;
 
 /* On the host, whatever the types and the space of the product */

@@ -18,9 +18,9 @@ typedef struct {
 
 /* What a matrix keeps for the numeric phase, as the data of its Mat_Product */
 typedef struct {
-  SpmvExec     exec;
-  SpmvProduct *product;
-  Factor       factor[2];
+  SpmvExec    exec;
+  SpmvSpgemm *product;
+  Factor      factor[2];
 } Data;
 
 /* Values of a factor in device memory */
@@ -34,7 +34,7 @@ static PetscErrorCode DataFree(void *ctx)
   Data *d = (Data *)ctx;
 
   PetscFunctionBegin;
-  if (d) spmv_product_destroy(&d->product);
+  if (d) spmv_spgemm_destroy(&d->product);
   PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,15 +71,15 @@ static PetscErrorCode UploadPattern(SpmvExec *exec, Mat A, SpmvPattern *there, v
 /* Makes d->product for the factors as they are now */
 static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
 {
-  const Mat       factor[] = {C->product->A, C->product->B};
-  void           *block[4] = {NULL, NULL, NULL, NULL};
-  SpmvPattern     pattern[2];
-  SpmvProductKind kind = SPMV_PRODUCT_AB;
-  const char     *option;
-  PetscBool       known;
+  const Mat      factor[] = {C->product->A, C->product->B};
+  void          *block[4] = {NULL, NULL, NULL, NULL};
+  SpmvPattern    pattern[2];
+  SpmvSpgemmKind kind = SPMV_SPGEMM_AB;
+  const char    *option;
+  PetscBool      known;
 
   PetscFunctionBegin;
-  spmv_product_destroy(&d->product);
+  spmv_spgemm_destroy(&d->product);
   PetscCall(AIJFmtCudaStream(&d->exec));
   PetscCall(AIJFmtProductKind(C->product->type, &kind, &option, &known));
   *status = SPMV_SUCCESS;
@@ -88,7 +88,7 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
     d->factor[f].id            = ((PetscObject)factor[f])->id;
     d->factor[f].nonzero_state = factor[f]->nonzerostate;
   }
-  if (!*status) *status = spmv_product_symbolic(kind, &pattern[0], &pattern[1], AIJFMT_SCALAR, &d->exec, &d->product);
+  if (!*status) *status = spmv_spgemm_symbolic(kind, &pattern[0], &pattern[1], AIJFMT_SCALAR, &d->exec, &d->product);
   for (int b = 0; b < 4; b++) spmv_exec_free(&d->exec, SPMV_DEVICE, block[b]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,7 +103,7 @@ static PetscErrorCode FetchPattern(Data *d, SpmvPattern *p, HostPattern *here)
   const int64_t index_bytes = (int64_t)sizeof(PetscInt);
 
   PetscFunctionBegin;
-  spmv_product_pattern(d->product, p);
+  spmv_spgemm_pattern(d->product, p);
   PetscCall(PetscMalloc1(p->rows + 1, &here->row_ptr));
   PetscCall(PetscMalloc1(p->nnz + 1, &here->col)); /* never NULL: a PETSc for debugging refuses that */
   AIJFmtCallSpmv(&d->exec,
@@ -191,10 +191,10 @@ static PetscErrorCode NumericToHost(Mat C, Data *d, const DeviceValues v[2], Spm
   int64_t      bytes;
 
   PetscFunctionBegin;
-  spmv_product_pattern(d->product, &pattern);
+  spmv_spgemm_pattern(d->product, &pattern);
   bytes   = pattern.nnz * (int64_t)sizeof(PetscScalar);
   *status = spmv_alloc(&d->exec, SPMV_DEVICE, bytes, "values of the product", &there);
-  if (!*status) *status = spmv_product_numeric(d->product, v[0].values, v[1].values, there, &d->exec);
+  if (!*status) *status = spmv_spgemm_numeric(d->product, v[0].values, v[1].values, there, &d->exec);
   if (!*status) {
     PetscCall(MatSeqAIJGetArrayWrite(C, &here));
     *status = spmv_copy(here, SPMV_HOST, there, SPMV_DEVICE, bytes, &d->exec);
@@ -216,7 +216,7 @@ static PetscErrorCode NumericToDevice(Mat C, Data *d, const DeviceValues v[2], S
   PetscCall(AIJFmtStateRequire(C, "MatProductNumeric()", &s));
   PetscCall(AIJFmtCudaValuesGetWrite(C, s, "a product of matrices", &values, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  *status = spmv_product_numeric(d->product, v[0].values, v[1].values, values, &d->exec);
+  *status = spmv_spgemm_numeric(d->product, v[0].values, v[1].values, values, &d->exec);
   PetscCall(AIJFmtCudaValuesRestore(C, s, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,7 +262,7 @@ static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
   PetscCall(Symbolic(C, d, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtNonzeros(C, &nonzeros));
-  spmv_product_pattern(d->product, &pattern);
+  spmv_spgemm_pattern(d->product, &pattern);
   PetscCheck(
       pattern.nnz == nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
       "the product has %lld nonzeros, and had %lld in the symbolic phase: the pattern of a factor has changed, so "
@@ -297,7 +297,7 @@ static PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&d->exec, status);
-  spmv_product_info(d->product, &bytes, &scratch, &flops);
+  spmv_spgemm_info(d->product, &bytes, &scratch, &flops);
   PetscCall(AIJFmtLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,27 +3,27 @@
 #include "cuda.h"
 
 /* The kind, and the option by which a user chooses an algorithm of the host; known: there is one on the GPU */
-PetscErrorCode AIJFmtProductKind(MatProductType type, SpmvProductKind *kind, const char **option, PetscBool *known)
+PetscErrorCode AIJFmtProductKind(MatProductType type, SpmvSpgemmKind *kind, const char **option, PetscBool *known)
 {
   PetscFunctionBegin;
   *known  = PETSC_TRUE;
-  *kind   = SPMV_PRODUCT_AB;
+  *kind   = SPMV_SPGEMM_AB;
   *option = NULL;
   switch (type) {
   case MATPRODUCT_AB:
-    *kind   = SPMV_PRODUCT_AB;
+    *kind   = SPMV_SPGEMM_AB;
     *option = "-matmatmult_via";
     break;
   case MATPRODUCT_AtB:
-    *kind   = SPMV_PRODUCT_ATB;
+    *kind   = SPMV_SPGEMM_ATB;
     *option = "-mattransposematmult_via";
     break;
   case MATPRODUCT_PtAP:
-    *kind   = SPMV_PRODUCT_PTAP;
+    *kind   = SPMV_SPGEMM_PTAP;
     *option = "-matptap_via";
     break;
   case MATPRODUCT_RARt:
-    *kind   = SPMV_PRODUCT_RART;
+    *kind   = SPMV_SPGEMM_RART;
     *option = "-matrart_via";
     break;
   default:
@@ -35,9 +35,9 @@ PetscErrorCode AIJFmtProductKind(MatProductType type, SpmvProductKind *kind, con
 /* Whether there is a product of that type on the GPU, and the user has chosen no algorithm of the host */
 static PetscErrorCode MayChoose(Mat C, PetscBool *may)
 {
-  const char     *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
-  SpmvProductKind kind;
-  PetscBool       chosen[2], standard;
+  const char    *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvSpgemmKind kind;
+  PetscBool      chosen[2], standard;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtProductKind(C->product->type, &kind, &option, may));

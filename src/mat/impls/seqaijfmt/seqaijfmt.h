@@ -287,7 +287,7 @@ PETSC_INTERN PetscBool      AIJFmtPlanFollows(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtValuesInstall(Mat);
 
 /* product_choice.c */
-PETSC_INTERN PetscErrorCode AIJFmtProductKind(MatProductType, SpmvProductKind *, const char **, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtProductKind(MatProductType, SpmvSpgemmKind *, const char **, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtProductsInstall(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtParallelProductChoose(Mat, PetscBool *);
 
