@@ -3,14 +3,14 @@
 
       y = alpha A x + beta y
 
-  The library knows raw pointers, sizes and streams. It never sees PETSc, prints nothing, never exits and keeps no
-  global state that a caller can change. Four parts of this header:
+  The library knows raw pointers, sizes and streams. It never sees PETSc, prints nothing and never exits. What it
+  keeps for the process is listed in docs/architecture.md. Four parts of this header:
 
-    1. use a format        SpmvExec, SpmvPattern, SpmvCsr, SpmvOptions, spmv_format_find(), spmv_analyze() to
-  spmv_destroy()
+    1. use a format        SpmvExec, SpmvPattern, SpmvCsr, SpmvOptions, spmv_format_find(),
+                           spmv_analyze() to spmv_destroy()
     2. write a format      SpmvSlots, SpmvPlan, spmv_fail(), spmv_alloc(): see docs/adding-a-format.md
     3. devices and copies  spmv_device_count(), spmv_copy(): what a caller without a CUDA compiler needs
-    4. products            spmv_product_symbolic() and spmv_product_numeric(): A B, A^T B, P^T A P, R A R^T
+    4. products            spmv_spgemm_symbolic() and spmv_spgemm_numeric(): A B, A^T B, P^T A P, R A R^T
 
   Sizes are counted in elements unless a name ends in _bytes. Index arrays are 0-based. Row i of a CSR matrix owns the
   positions row_ptr[i] .. row_ptr[i+1]-1 of col and values; columns of a row ascend strictly.
@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 8
+#define SPMV_ABI 9
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -228,9 +228,9 @@ SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
 
 /* New values of shape [nnz], in CSR order. No pattern comes with them: it must still be the one that the plan was built
    from, which is not checked. For a plan on the device, values may lie on the host or on the device; for a plan on the
-   host, on the host only. Also to be called when values that the plan borrows have new
-   contents: a product reads the matrix as soon as the kernel before it in the stream ends, and waits for that end only
-   before it touches x, y and work. */
+   host, on the host only. Also to be called when values that the plan borrows have new contents: a product reads the
+   matrix as soon as the kernel before it in the stream ends, and waits for that end only before it touches x, y and
+   work. */
 SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
 /* Copies the values of the plan to values [nnz], in CSR order. Values on the host may be read when the call returns,
    values on the device later in the stream. */
@@ -253,13 +253,15 @@ struct SpmvPlan {
   SpmvScalar              scalar_type;
   SpmvSpace               space;
   SpmvMemory              memory;
-  SpmvAllocator           host, device;   /* hooks that made its arrays, and will free them */
-  void                   *arrays;         /* on a device: one block of memory with all arrays that format.h allocated */
-  SpmvPlan               *transposed;     /* a plan of A^T, or NULL */
-  void *transposed_work, *transposed_csr; /* for the plan of A^T: work of its product, and the CSR that it borrows */
-  void *transposed_values;                /* in that CSR, or NULL */
-  void *transposed_order;  /* where nonzero k of A^T is in A; 32 bits each, 64 if there are 2^31 or more */
-  int   transposed_is_old; /* the plan of A^T has other values than A */
+  SpmvAllocator           host, device; /* hooks that made its arrays, and will free them */
+  void                   *arrays;       /* on a device: one block of memory with all arrays that format.h allocated */
+  struct {                              /* for products with A^T, where the format makes a plan of it */
+    SpmvPlan *plan;                     /* NULL until it is made */
+    void     *work, *csr;               /* of that plan: the work of its product, and the CSR that it borrows */
+    void     *values;                   /* in that CSR, or NULL */
+    void     *order;  /* where nonzero k of A^T is in A; 32 bits each, 64 if there are 2^31 or more; or NULL */
+    int       is_old; /* the plan of A^T has other values than A */
+  } transpose;
 };
 
 /* Nonzeros by coordinates in CSR order, in device memory: row [nnz], col [nnz], and values [nnz] of the plan's scalar
@@ -399,29 +401,29 @@ SPMV_API void       spmv_stream_destroy(void *stream);
 /* -------------------------------------------------------------------------------------- 4. products of matrices --- */
 
 /* C = A B, A^T B, B^T A B (B is called P then), or B A B^T (B is called R then) */
-typedef enum { SPMV_PRODUCT_AB, SPMV_PRODUCT_ATB, SPMV_PRODUCT_PTAP, SPMV_PRODUCT_RART } SpmvProductKind;
+typedef enum { SPMV_SPGEMM_AB, SPMV_SPGEMM_ATB, SPMV_SPGEMM_PTAP, SPMV_SPGEMM_RART } SpmvSpgemmKind;
 
 /* What a product of two patterns needs to be computed again with other values; serves one numeric call at a time */
-typedef struct SpmvProduct SpmvProduct;
+typedef struct SpmvSpgemm SpmvSpgemm;
 
 /* Finds the pattern of C: an entry is there if some product of an entry of A and one of B belongs to it, whatever their
    values. Both patterns lie in exec->space and have the same index type; columns ascend strictly. Rows, columns and
    nonzeros of A, B, C and of what lies between them must fit 32 bits, else SPMV_ERR_OVERFLOW. The patterns may be freed
    afterwards. *product is NULL after a failure. On the device it waits a few times. */
-SPMV_API SpmvStatus spmv_product_symbolic(SpmvProductKind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar,
-                                          SpmvExec *, SpmvProduct **product);
+SPMV_API SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar,
+                                         SpmvExec *, SpmvSpgemm **product);
 /* The pattern of C, in the space of the product and of the index type of A and B; columns ascend. It belongs to the
    product and lives as long. */
-SPMV_API void spmv_product_pattern(const SpmvProduct *, SpmvPattern *c);
+SPMV_API void spmv_spgemm_pattern(const SpmvSpgemm *, SpmvPattern *c);
 /* The values of C from those of A and B, all in the space of the product and in CSR order. Every sum has a fixed order:
    the same values give the same bits. It may allocate scratch and wait; not for small matrices. */
-SPMV_API SpmvStatus spmv_product_numeric(SpmvProduct *, const void *a_values, const void *b_values, void *c_values,
-                                         SpmvExec *);
+SPMV_API SpmvStatus spmv_spgemm_numeric(SpmvSpgemm *, const void *a_values, const void *b_values, void *c_values,
+                                        SpmvExec *);
 /* Bytes that the product holds, the most that a numeric call has needed beyond that, and the additions and
    multiplications of a numeric call */
-SPMV_API void spmv_product_info(const SpmvProduct *, int64_t *bytes, int64_t *scratch_bytes, double *flops);
+SPMV_API void spmv_spgemm_info(const SpmvSpgemm *, int64_t *bytes, int64_t *scratch_bytes, double *flops);
 /* Frees a product and sets the pointer to NULL; NULL and a pointer to NULL are accepted */
-SPMV_API void spmv_product_destroy(SpmvProduct **);
+SPMV_API void spmv_spgemm_destroy(SpmvSpgemm **);
 
 #ifdef __cplusplus
 }

@@ -27,8 +27,7 @@ typedef struct {
 
 /* ---- of a plan whose table of slots has list_nonzeros ---- */
 
-/* Writes the diagonal of a plan to diagonal, 0 where it has no entry. Only enqueues: no allocation, no synchronization.
- */
+/* Writes the diagonal of a plan to diagonal, 0 where it has no entry. Only enqueues: no allocation, no wait. */
 SPMV_API SpmvStatus spmv_get_diagonal(const SpmvPlan *, void *diagonal, SpmvExec *);
 /* Changes the values of a plan, which are new values then, as after spmv_update_values(). It may allocate, and waits.
    After SPMV_ERR_MEMORY the values are the old ones. SPMV_ERR_UNSUPPORTED where the format borrows:

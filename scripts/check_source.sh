@@ -16,11 +16,87 @@ fault() {
 
 tracked() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
-check_layers() {
-  local file
-  while read -r file; do
-    fault "$file: the kernel layer must not include PETSc"
-  done < <(grep -lE '^ *# *include.*petsc' $(tracked 'src/kernels/*' include/spmv_kernels.h include/spmv_values.h include/spmv_cg.h include/spmv_predict.h) || true)
+# forbid RULE PATTERN FILES: a fault for each line of the files whose code has the pattern (of Python's re), not its comments
+forbid() {
+  local found line
+  found=$(python3 - "$@" <<'END'
+import re, sys
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
+rule, pattern = sys.argv[1], re.compile(sys.argv[2])
+for name in sys.argv[3:]:
+    with open(name, encoding="utf-8") as file:
+        code = TOKEN.sub(lambda m: m[0] if m[0][0] in "\"'" else re.sub(r"[^\n]", " ", m[0]), file.read())
+    for number, line in enumerate(code.split("\n"), 1):
+        if pattern.search(line):
+            print(f"{name}:{number}: {rule}: {line.strip()}")
+END
+  ) || fault "scripts/check_source.sh: cannot check that $1"
+  while IFS= read -r line; do
+    [[ -z $line ]] || fault "$line"
+  done <<<"$found"
+}
+
+# The files with code under a folder, without tests; grep's options may leave some out
+code_under() {
+  local folder=$1
+  shift
+  tracked "$folder/*.c" "$folder/*.h" "$folder/*.inc" "$folder/*.cu" "$folder/*.cuh" "$folder/*.def" | grep -v '_test\.' |
+    grep "${@:-.}"
+}
+
+# ---- what docs/architecture.md says under "What is not there, on purpose" ----
+
+# The functions that make plans and give them values, and the files outside of the kernel library that call them
+plan_makers='
+src/mat/impls/seqaijfmt/plan.c    analyze build update_values
+src/mat/impls/seqaijfmt/sync.c    analyze
+src/mat/impls/seqaijfmt/choose.c  analyze'
+# The files that ask for PETSc's version
+version_tests='
+src/mat/impls/seqaijfmt/compat.h'
+
+# shellcheck disable=SC2046 # no file of the repository has a space in its name
+check_absent() {
+  local formats file function
+  formats=$(sed -n 's/^SPMV_FORMAT(\([a-z0-9]*\), *\([A-Z0-9]*\),.*/\1|\2/p' src/kernels/formats.def | paste -sd'|')
+
+  forbid "the kernel library knows no PETSc" '# *include.*petsc|\b(Petsc|PETSC_|MPI_)\w' $(code_under src/kernels) include/spmv_*.h
+  forbid "the kernel library neither prints nor ends the program" \
+    '\b(v?f?printf|f?puts|f?putchar|perror|abort|_?exit|assert) *\(|\b(stdout|stderr|cout|cerr)\b' $(code_under src/kernels)
+  forbid "no name of a format under src/mat" "(?i)(\b|aij)($formats)(_\w+)?\b" $(code_under src/mat)
+  forbid "a product adds to y without atomics" '\batomic[A-Z]' $(code_under src/kernels -E '_(mult|lane|stream)[._]')
+  forbid "nothing adds to y by atomics" '\batomic[A-Z]\w*\( *&?\*?y\b' $(code_under src/kernels)
+  for function in analyze build update_values; do
+    forbid "not among the callers of spmv_$function() that scripts/check_source.sh lists" "\bspmv_$function\(" \
+      $(code_under src/mat -vxF "$(callers_of $function)") $(code_under src/ksp -vxF "$(callers_of $function)")
+  done
+  forbid "no field of PETSc's AIJ, no header of it" '# *include.*(impls/aij|aij\.h)|\bMat_(Seq|MPI)AIJ\b' $(code_under src)
+  forbid "not among the files that scripts/check_source.sh lets test PETSc's version" '\bPETSC_VERSION_[GL][ET]\b' \
+    $(code_under src -vxF "$version_tests")
+  forbid "truth.c alone asks where PETSc's values are" '\boffloadmask\b|\bAIJFmtOffload' \
+    $(code_under src -vE '/seqaijfmt/(truth\.c|compat\.h)$')
+  forbid "a solver includes plan.h of the Mat class and no other header of it" '# *include.*seqaijfmt/(?!plan\.h)' $(code_under src/ksp)
+  forbid "ops.c has the one table of operations" '\bA->ops->\w+ *=[^=]' $(code_under src/mat -vF seqaijfmt/create.c)
+  for file in $(awk '{print $1}' <<<"$plan_makers $version_tests"); do
+    [[ -f $file ]] || fault "scripts/check_source.sh: $file is not there: take it out of its list"
+  done
+}
+
+callers_of() { awk -v f="$1" '{ for (i = 2; i <= NF; i++) if ($i == f) print $1 }' <<<"$plan_makers"; }
+
+# No circles among the folders of the kernel library: each includes these alone, beside itself
+# shellcheck disable=SC2046
+check_folders() {
+  local folder below
+  for folder in $(cd src/kernels && printf '%s\n' */); do
+    case $folder in
+    core/) below='core/' ;;
+    device/) below='core/|device/' ;;
+    *) below="core/|device/|plan/|$folder" ;;
+    esac
+    forbid "$folder includes ${below//|/ } alone" "# *include \"(\.\./)*(?!\.\./|$below)\w+/" $(code_under "src/kernels/${folder%/}")
+  done
 }
 
 check_formats() {
@@ -115,7 +191,7 @@ check_scripts() {
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-for check in layers formats sizes headers format manual_pages markers links scripts; do
+for check in absent folders formats sizes headers format manual_pages markers links scripts; do
   before=$faults
   "check_$check"
   say "check $check: $((faults - before)) faults"

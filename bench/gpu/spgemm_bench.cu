@@ -79,11 +79,11 @@ SpmvPattern device_pattern(const Csr &host, const DeviceCsr &m)
   return {host.rows, host.cols, host.nnz, SPMV_I32, SPMV_DEVICE, m.row_ptr.data(), m.col.data(), nullptr, nullptr};
 }
 
-Json measure_own(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t stream, Product &result, int &faults)
+Json measure_own(SpmvSpgemmKind kind, const Csr &a, const Csr &p, cudaStream_t stream, Product &result, int &faults)
 {
   const DeviceCsr   there_a(a), there_p(p);
   const SpmvPattern pattern_a = device_pattern(a, there_a), pattern_p = device_pattern(p, there_p);
-  ::SpmvProduct    *product = nullptr;
+  ::SpmvSpgemm     *product = nullptr;
   SpmvExec          exec;
   SpmvPattern       c;
   Json              r = Json::object();
@@ -91,24 +91,24 @@ Json measure_own(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t 
   spmv_exec_init(&exec, SPMV_DEVICE);
   exec.stream         = stream;
   const auto symbolic = [&] {
-    spmv_product_destroy(&product);
-    check(spmv_product_symbolic(kind, &pattern_a, &pattern_p, SPMV_F64, &exec, &product), exec);
+    spmv_spgemm_destroy(&product);
+    check(spmv_spgemm_symbolic(kind, &pattern_a, &pattern_p, SPMV_F64, &exec, &product), exec);
   };
   const std::int64_t before = free_bytes();
   r["kernel"]               = "spmvpack";
   r["symbolic_first_s"]     = wall_seconds_of(symbolic);
   r["device_bytes"]         = before - free_bytes();
   r["symbolic_s"]           = median_seconds(SYMBOLIC_RUNS, symbolic);
-  spmv_product_pattern(product, &c);
+  spmv_spgemm_pattern(product, &c);
   DeviceArray<double> values(static_cast<std::size_t>(c.nnz)), again(static_cast<std::size_t>(c.nnz));
   const auto          numeric = [&](DeviceArray<double> &to) {
-    check(spmv_product_numeric(product, there_a.values.data(), there_p.values.data(), to.data(), &exec), exec);
+    check(spmv_spgemm_numeric(product, there_a.values.data(), there_p.values.data(), to.data(), &exec), exec);
   };
   numeric(again);
   r["numeric_s"] = median_seconds(NUMERIC_RUNS, [&] { numeric(values); });
   std::int64_t bytes, scratch;
   double       flops;
-  spmv_product_info(product, &bytes, &scratch, &flops);
+  spmv_spgemm_info(product, &bytes, &scratch, &flops);
   r["held_bytes"]     = bytes;
   r["scratch_bytes"]  = scratch;
   r["flops"]          = flops;
@@ -121,7 +121,7 @@ Json measure_own(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t 
   result.values  = values.on_host();
   BENCH_CUDA(cudaMemcpy(result.row_ptr.data(), c.row_ptr, result.row_ptr.bytes(), cudaMemcpyDeviceToHost));
   BENCH_CUDA(cudaMemcpy(result.col.data(), c.col, result.col.bytes(), cudaMemcpyDeviceToHost));
-  spmv_product_destroy(&product);
+  spmv_spgemm_destroy(&product);
   return r;
 }
 
@@ -133,11 +133,11 @@ struct Peer {
   Peer(const Csr &a_, const Csr &p_, const Csr &pt_) : a(a_), p(p_), pt(pt_), ap(a_.rows, p_.cols), c(p_.cols, p_.cols)
   {
   }
-  void symbolic(SpmvProductKind kind, cudaStream_t stream)
+  void symbolic(SpmvSpgemmKind kind, cudaStream_t stream)
   {
     first = std::make_unique<PeerProduct>(stream, a, p, ap);
     first->symbolic();
-    if (kind == SPMV_PRODUCT_AB) return;
+    if (kind == SPMV_SPGEMM_AB) return;
     second = std::make_unique<PeerProduct>(stream, pt, ap, c);
     second->symbolic();
   }
@@ -148,8 +148,7 @@ struct Peer {
   }
 };
 
-Json measure_peer(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t stream, const Product &own,
-                  int &faults)
+Json measure_peer(SpmvSpgemmKind kind, const Csr &a, const Csr &p, cudaStream_t stream, const Product &own, int &faults)
 {
   const Csr pt = transposed(p);
   Peer      peer(a, p, pt);
@@ -161,7 +160,7 @@ Json measure_peer(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t
   r["device_bytes"]         = before - free_bytes();
   peer.numeric();
   r["numeric_s"]      = median_seconds(NUMERIC_RUNS, [&] { peer.numeric(); });
-  const PeerMatrix &c = kind == SPMV_PRODUCT_AB ? peer.ap : peer.c;
+  const PeerMatrix &c = kind == SPMV_SPGEMM_AB ? peer.ap : peer.c;
   r["nnz"]            = c.nnz;
   const Product other = {c.row_ptr.on_host(), c.col.on_host(), c.values.on_host()};
   r["fault"]          = compare(own, other);
@@ -170,7 +169,7 @@ Json measure_peer(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t
 }
 
 /* A peer that runs out of memory is no fault of ours */
-Json measure_peer_or_say(SpmvProductKind kind, const Csr &a, const Csr &p, cudaStream_t stream, const Product &own,
+Json measure_peer_or_say(SpmvSpgemmKind kind, const Csr &a, const Csr &p, cudaStream_t stream, const Product &own,
                          int &faults)
 {
   try {
@@ -194,11 +193,11 @@ MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
   m.matrix["nnz"]    = a.nnz;
   m.matrix["p_cols"] = p.cols;
   m.matrix["p_nnz"]  = p.nnz;
-  for (const auto kind : {SPMV_PRODUCT_PTAP, SPMV_PRODUCT_AB}) {
+  for (const auto kind : {SPMV_SPGEMM_PTAP, SPMV_SPGEMM_AB}) {
     Product    own;
     const auto add = [&](Json r) {
       r["matrix"]  = a.name;
-      r["product"] = kind == SPMV_PRODUCT_AB ? "A P" : "P^T A P";
+      r["product"] = kind == SPMV_SPGEMM_AB ? "A P" : "P^T A P";
       std::fprintf(stderr, "  %s\n", r.text(0).c_str());
       m.records.push_back(std::move(r));
     };

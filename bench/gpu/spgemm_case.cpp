@@ -102,14 +102,14 @@ Csr make_prolongator(const Csr &a)
 {
   const Csr         p0        = tentative(a, a.group.compare(0, 4, "fem3") == 0 ? 3 : 1);
   const SpmvPattern pattern[] = {pattern_of(a), pattern_of(p0)};
-  ::SpmvProduct    *product   = nullptr;
+  ::SpmvSpgemm     *product   = nullptr;
   SpmvPattern       c;
   SpmvExec          exec;
   Csr               p;
 
   spmv_exec_init(&exec, SPMV_HOST);
-  check(spmv_product_symbolic(SPMV_PRODUCT_AB, &pattern[0], &pattern[1], SPMV_F64, &exec, &product), exec);
-  spmv_product_pattern(product, &c);
+  check(spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &pattern[0], &pattern[1], SPMV_F64, &exec, &product), exec);
+  spmv_spgemm_pattern(product, &c);
   p.rows    = c.rows;
   p.cols    = c.cols;
   p.nnz     = c.nnz;
@@ -118,8 +118,8 @@ Csr make_prolongator(const Csr &a)
   p.values  = Array<double>(c.nnz);
   std::copy_n(static_cast<const std::int32_t *>(c.row_ptr), c.rows + 1, p.row_ptr.data());
   std::copy_n(static_cast<const std::int32_t *>(c.col), c.nnz, p.col.data());
-  const SpmvStatus status = spmv_product_numeric(product, a.values.data(), p0.values.data(), p.values.data(), &exec);
-  spmv_product_destroy(&product);
+  const SpmvStatus status = spmv_spgemm_numeric(product, a.values.data(), p0.values.data(), p.values.data(), &exec);
+  spmv_spgemm_destroy(&product);
   check(status, exec);
   smooth(a, p0, p);
   return p;

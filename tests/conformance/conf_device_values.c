@@ -189,11 +189,11 @@ static void check_refreshed_transpose(Values *v)
     report_check(run->report, status == SPMV_ERR_ARGUMENT, "multtranspose before prepare_transpose", "returns %s",
                  spmv_status_text(status));
   }
-  if (next && wanted && conf_prepare_transpose(run) && run->plan->transposed) {
+  if (next && wanted && conf_prepare_transpose(run) && run->plan->transpose.plan) {
     for (int64_t k = 0; k < v->p->nnz; k++) next[col_of(v, k) + 1]++;
     for (int64_t j = 0; j < v->p->cols; j++) next[j + 1] += next[j];
     for (int64_t k = 0; k < v->p->nnz; k++) set(v, wanted, next[col_of(v, k)]++, get(v, v->values, k));
-    status = spmv_extract_values(run->plan->transposed, v->got, SPMV_HOST, &run->exec);
+    status = spmv_extract_values(run->plan->transpose.plan, v->got, SPMV_HOST, &run->exec);
     if (conf_success(run, status, "values of A^T"))
       report_check(run->report, same_numbers(v, v->got, wanted, v->p->nnz), "values of A^T", "are not those of A");
   }

@@ -150,7 +150,7 @@ static int transposed_is_exact(const ConfRun *run, const SpmvPlan *t, int64_t by
 {
   const int64_t index = spmv_index_bytes(t->index_type), value = spmv_scalar_bytes(t->scalar_type);
   const int64_t csr[]    = {(t->rows + 1) * index, t->nnz * index, t->nnz * value};
-  int64_t       borrowed = 0, block = run->plan->transposed_order ? t->nnz * 4 : 0;
+  int64_t       borrowed = 0, block = run->plan->transpose.order ? t->nnz * 4 : 0;
 
   for (int i = 0; i < 3 && run->format->borrows; i++) {
     borrowed += csr[i];
@@ -163,17 +163,17 @@ int conf_prepare_transpose(ConfRun *run)
 {
   const HooksCounter *counter = hooks_counter(&run->hooks, run->space);
   const SpmvMemory   *m       = &run->plan->memory;
-  const int           had     = run->plan->transposed != NULL;
+  const int           had     = run->plan->transpose.plan != NULL;
   const int64_t       before  = counter->live_bytes;
   int64_t             sum     = 0;
 
   if (!conf_success(run, spmv_prepare_transpose(run->plan, &run->exec), "prepare_transpose")) return 0;
   const int64_t grown = counter->live_bytes - before;
-  if (run->plan->transposed && !had)
-    report_check(run->report, transposed_is_exact(run, run->plan->transposed, grown), "memory after prepare_transpose",
-                 "reports %lld bytes with %lld of work, but allocated %lld",
-                 (long long)run->plan->transposed->memory.total_bytes,
-                 (long long)run->plan->transposed->memory.work_bytes, (long long)grown);
+  if (run->plan->transpose.plan && !had)
+    report_check(run->report, transposed_is_exact(run, run->plan->transpose.plan, grown),
+                 "memory after prepare_transpose", "reports %lld bytes with %lld of work, but allocated %lld",
+                 (long long)run->plan->transpose.plan->memory.total_bytes,
+                 (long long)run->plan->transpose.plan->memory.work_bytes, (long long)grown);
   else report_check(run->report, grown == 0, "prepare_transpose", "keeps %lld bytes for nothing", (long long)grown);
   if (!conf_success(run, spmv_prepare_transpose(run->plan, &run->exec), "prepare_transpose again")) return 0;
   report_check(run->report, counter->live_bytes == before + grown, "prepare_transpose again", "allocates once more");

@@ -33,15 +33,15 @@ static GenSpec aggregates(int64_t rows, int64_t cols, int block_rows, int block_
 typedef struct {
   const char *name;
   ProductTier tier;
-  int         kinds; /* bits of SpmvProductKind */
+  int         kinds; /* bits of SpmvSpgemmKind */
   GenSpec     a, b;
 } Shape;
 
 enum {
-  AB      = 1 << SPMV_PRODUCT_AB,
-  ATB     = 1 << SPMV_PRODUCT_ATB,
-  PTAP    = 1 << SPMV_PRODUCT_PTAP,
-  RART    = 1 << SPMV_PRODUCT_RART,
+  AB      = 1 << SPMV_SPGEMM_AB,
+  ATB     = 1 << SPMV_SPGEMM_ATB,
+  PTAP    = 1 << SPMV_SPGEMM_PTAP,
+  RART    = 1 << SPMV_SPGEMM_RART,
   ALL     = AB | ATB | PTAP | RART,
   KINDS   = 4,
   SHAPES  = 23,
@@ -124,7 +124,7 @@ int product_case(int i, ProductTier tier, ProductCase *c)
   if (!(shape[number].kinds >> kind & 1) || shape[number].tier > tier) return 0;
   const SpmvIndex index = (number + kind + i) % 2 ? SPMV_I64 : SPMV_I32;
   c->name               = shape[number].name;
-  c->kind               = (SpmvProductKind)kind;
+  c->kind               = (SpmvSpgemmKind)kind;
   c->scalar             = i % 2 ? SPMV_F32 : SPMV_F64;
   c->a                  = make_operand(&shape[number].a, index, c->scalar, 1);
   c->b                  = make_operand(&shape[number].b, index, c->scalar, 2);
@@ -225,17 +225,17 @@ static void *fetch(SpmvSpace space, const void *from, int64_t n, int wide, int s
 }
 
 /* The values of a product, first from other values, then from those of the case */
-static SpmvStatus compute(const ProductCase *c, SpmvProduct *product, SpmvExec *exec, ProductResult *r)
+static SpmvStatus compute(const ProductCase *c, SpmvSpgemm *product, SpmvExec *exec, ProductResult *r)
 {
   const int64_t bytes   = spmv_scalar_bytes(c->scalar);
   const int64_t a_bytes = c->a.pattern.nnz * bytes, b_bytes = c->b.pattern.nnz * bytes;
   void         *a = copy_to(exec->space, c->a.values, a_bytes), *b = copy_to(exec->space, NULL, b_bytes);
   void         *values = copy_to(exec->space, NULL, r->pattern.nnz * bytes);
-  SpmvStatus    status = spmv_product_numeric(product, a, b, values, exec);
+  SpmvStatus    status = spmv_spgemm_numeric(product, a, b, values, exec);
 
   free_in(exec->space, b);
   b = copy_to(exec->space, c->b.values, b_bytes);
-  if (!status) status = spmv_product_numeric(product, a, b, values, exec);
+  if (!status) status = spmv_spgemm_numeric(product, a, b, values, exec);
   if (!status) r->values = fetch(exec->space, values, r->pattern.nnz, bytes == 8, 1);
   free_in(exec->space, a);
   free_in(exec->space, b);
@@ -247,23 +247,23 @@ ProductResult product_result(const ProductCase *c, SpmvSpace space, Hooks *hooks
 {
   SpmvPattern   a = pattern_to(space, &c->a.pattern), b = pattern_to(space, &c->b.pattern);
   const int     wide    = c->a.pattern.index_type == SPMV_I64;
-  SpmvProduct  *product = NULL;
+  SpmvSpgemm   *product = NULL;
   ProductResult r       = {0};
   SpmvExec      exec;
   int64_t       scratch_bytes;
 
   spmv_exec_init(&exec, space);
   if (hooks) hooks_exec(hooks, space, NULL, &exec);
-  r.status = spmv_product_symbolic(c->kind, &a, &b, c->scalar, &exec, &product);
+  r.status = spmv_spgemm_symbolic(c->kind, &a, &b, c->scalar, &exec, &product);
   pattern_free(&a);
   pattern_free(&b);
   if (r.status) return r;
-  spmv_product_pattern(product, &r.pattern);
-  spmv_product_info(product, &r.bytes, &scratch_bytes, &r.flops);
+  spmv_spgemm_pattern(product, &r.pattern);
+  spmv_spgemm_info(product, &r.bytes, &scratch_bytes, &r.flops);
   r.row_ptr = fetch(space, r.pattern.row_ptr, r.pattern.rows + 1, wide, 0);
   r.col     = fetch(space, r.pattern.col, r.pattern.nnz, wide, 0);
   r.status  = compute(c, product, &exec, &r);
-  spmv_product_destroy(&product);
+  spmv_spgemm_destroy(&product);
   return r;
 }
 

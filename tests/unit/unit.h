@@ -5,6 +5,7 @@
     {
       UNIT_CHECK(condition);
       UNIT_EQUAL(expected integer, integer);
+      UNIT_ARRAY(type, array, expected integers ...);
       UNIT_TEXT("expected", text);
       UNIT_CONTAINS("part", text);
     }
@@ -15,6 +16,7 @@
 #ifndef SPMV_UNIT_H
 #define SPMV_UNIT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 void unit_add(const char *file, const char *name, void (*test)(void));
@@ -30,7 +32,11 @@ int  unit_contains(const char *part, const char *got, const char *file, int line
 
 #define UNIT_CHECK(condition)     unit_check(!!(condition), __FILE__, __LINE__, #condition)
 #define UNIT_EQUAL(expected, got) unit_equal((int64_t)(expected), (int64_t)(got), __FILE__, __LINE__, #got)
-#define UNIT_TEXT(expected, got)  unit_text(expected, got, __FILE__, __LINE__)
-#define UNIT_CONTAINS(part, got)  unit_contains(part, got, __FILE__, __LINE__)
+/* The integers that an array begins with: UNIT_ARRAY(double, array, 1, 2, 3) */
+#define UNIT_ARRAY(type, got, ...)                                                                                     \
+  for (size_t i_ = 0; i_ < sizeof((const type[]){__VA_ARGS__}) / sizeof(type); i_++)                                   \
+  UNIT_EQUAL(((const type[]){__VA_ARGS__})[i_], ((const type *)(got))[i_])
+#define UNIT_TEXT(expected, got) unit_text(expected, got, __FILE__, __LINE__)
+#define UNIT_CONTAINS(part, got) unit_contains(part, got, __FILE__, __LINE__)
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { VIEW_BYTES = 8 * SPMV_MESSAGE_MAX };
+
 static void set_options(SpmvOptions *options, char *text)
 {
   char message[SPMV_MESSAGE_MAX] = "", *rest = text;
@@ -21,17 +23,15 @@ static void set_options(SpmvOptions *options, char *text)
   }
 }
 
-UnitPlan unit_plan(SpmvSpace space, const char *format, const SpmvCsr *csr, const char *options, ...)
+static UnitPlan make_plan(SpmvSpace space, const char *format, const SpmvCsr *csr, const char *options,
+                          va_list arguments)
 {
   const SpmvFormat *f = spmv_format_find(format);
   UnitPlan          u = {.plan = NULL};
   char              text[SPMV_MESSAGE_MAX];
   SpmvOptions       values;
-  va_list           arguments;
 
-  va_start(arguments, options);
   vsnprintf(text, sizeof text, options, arguments);
-  va_end(arguments);
   spmv_exec_init(&u.exec, space);
   spmv_options_init(&values, f);
   set_options(&values, text);
@@ -40,10 +40,35 @@ UnitPlan unit_plan(SpmvSpace space, const char *format, const SpmvCsr *csr, cons
   return u;
 }
 
+UnitPlan unit_plan(SpmvSpace space, const char *format, const SpmvCsr *csr, const char *options, ...)
+{
+  va_list arguments;
+
+  va_start(arguments, options);
+  const UnitPlan u = make_plan(space, format, csr, options, arguments);
+  va_end(arguments);
+  return u;
+}
+
 void unit_plan_clear(UnitPlan *u)
 {
   spmv_destroy(&u->plan);
   spmv_analysis_clear(&u->analysis, &u->exec);
+}
+
+static void append_line(void *text, const char *line)
+{
+  const size_t used = strlen(text);
+  snprintf((char *)text + used, VIEW_BYTES - used, "%s\n", line);
+}
+
+const char *unit_view(const UnitPlan *u)
+{
+  static char text[VIEW_BYTES];
+
+  text[0] = 0;
+  spmv_view(u->plan, append_line, text);
+  return text;
 }
 
 UnitProblem unit_problem(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar)
@@ -97,6 +122,20 @@ void unit_check_products(UnitProblem *p, UnitPlan *u, UnitMult *mult)
     }
     check_reference_free(&reference);
   }
+}
+
+void unit_check_format(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, UnitMult *mult, const char *format,
+                       const char *options, ...)
+{
+  UnitProblem p = unit_problem(spec, index, scalar);
+  va_list     arguments;
+
+  va_start(arguments, options);
+  UnitPlan u = make_plan(SPMV_HOST, format, &p.csr, options, arguments);
+  va_end(arguments);
+  unit_check_products(&p, &u, mult);
+  unit_plan_clear(&u);
+  unit_problem_clear(&p);
 }
 
 void unit_check_extracted(const UnitProblem *p, UnitPlan *u)

@@ -21,6 +21,9 @@ __attribute__((format(printf, 4, 5))) UnitPlan unit_plan(SpmvSpace space, const 
                                                          const char *options, ...);
 void                                           unit_plan_clear(UnitPlan *);
 
+/* What a plan prints, each line with its newline; until the next call */
+const char *unit_view(const UnitPlan *);
+
 /* x and y have `most` entries: enough for a product and for a transposed one */
 typedef struct {
   SpmvCsr csr;
@@ -39,6 +42,10 @@ UnitMult unit_mult;
 
 /* 2 A x by every instruction set of this machine and 2 A^T x, exactly. What y has before is not a number. */
 void unit_check_products(UnitProblem *, UnitPlan *, UnitMult *);
+
+/* Both for a matrix with exact values and a plan of a format on the host with these options */
+__attribute__((format(printf, 6, 7))) void unit_check_format(const GenSpec *, SpmvIndex, SpmvScalar, UnitMult *,
+                                                             const char *format, const char *options, ...);
 
 /* The values of a plan are those of the matrix, to the last bit */
 void unit_check_extracted(const UnitProblem *, UnitPlan *);

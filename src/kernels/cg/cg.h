@@ -2,14 +2,11 @@
   cg.h - the struct of an engine, and the steps that the host and the device do in their own way. cg.c checks arguments
   and has what is the same for both.
 */
-#ifndef SPMV_CG_PRIVATE_H
-#define SPMV_CG_PRIVATE_H
+#pragma once
 
 #include "cg_decide.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 struct SpmvCg {
   const struct SpmvCgSteps *steps;
@@ -56,7 +53,4 @@ static inline int spmv_cg_block_size(const SpmvCgOptions *o)
   return o->preconditioner == SPMV_CG_BLOCKS ? o->block_size : o->preconditioner == SPMV_CG_DIAGONAL;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

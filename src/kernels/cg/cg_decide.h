@@ -4,8 +4,7 @@
 
   The order of the tests is that of KSPSolve_CG() and KSPConvergedDefault() of PETSc 3.26.
 */
-#ifndef SPMV_CG_DECIDE_H
-#define SPMV_CG_DECIDE_H
+#pragma once
 
 #include "core/format.h"
 #include <math.h>
@@ -133,5 +132,3 @@ SPMV_BOTH void spmv_cg_take_residual(SpmvCgState *s, double beta, double squares
   }
   s->active = s->record.reason == SPMV_CG_ITERATING;
 }
-
-#endif

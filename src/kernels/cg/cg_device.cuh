@@ -1,7 +1,6 @@
 /* cg_device.cuh - what the kernels of conjugate gradients share: sums over the grid, the preconditioner, the choice of
    a kernel, and what the host calls to enqueue them. */
-#ifndef SPMV_CG_DEVICE_CUH
-#define SPMV_CG_DEVICE_CUH
+#pragma once
 
 #include "cg.h"
 #include "device/vector.cuh"
@@ -29,29 +28,12 @@ template <int N>
 using SpmvCgNumber = std::integral_constant<int, N>;
 
 /* call(SpmvCgNumber<B>()) for the rows of a block of the preconditioner */
-template <typename Call>
+template <int B = 0, typename Call>
 static SpmvStatus spmv_cg_with_block(int block, Call call)
 {
-  switch (block) {
-  case 0:
-    return call(SpmvCgNumber<0>());
-  case 1:
-    return call(SpmvCgNumber<1>());
-  case 2:
-    return call(SpmvCgNumber<2>());
-  case 3:
-    return call(SpmvCgNumber<3>());
-  case 4:
-    return call(SpmvCgNumber<4>());
-  case 5:
-    return call(SpmvCgNumber<5>());
-  case 6:
-    return call(SpmvCgNumber<6>());
-  case 7:
-    return call(SpmvCgNumber<7>());
-  default:
-    return call(SpmvCgNumber<8>());
-  }
+  if constexpr (B < SPMV_CG_BLOCK_MAX)
+    if (block > B) return spmv_cg_with_block<B + 1>(block, call);
+  return call(SpmvCgNumber<B>());
 }
 
 /* The same for an engine: call(S(), SpmvCgNumber<B>()) */
@@ -126,5 +108,3 @@ __device__ inline void spmv_cg_add_partial(double (&v)[SUMS], const double *part
   }
   spmv_cg_add_block(v);
 }
-
-#endif

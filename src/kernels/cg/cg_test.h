@@ -1,6 +1,5 @@
 /* cg_test.h - matrices for the tests of conjugate gradients, a textbook solver for them, and the engine around them. */
-#ifndef SPMV_CG_TEST_H
-#define SPMV_CG_TEST_H
+#pragma once
 
 #include "gen.h"
 #include "hooks.h"
@@ -15,8 +14,7 @@ typedef struct {
   double     *values, *b;
 } CgMatrix;
 
-/* Positive definite: off-diagonal entries are negative, and the diagonal outweighs them; unknowns are scaled unequally
- */
+/* Positive definite: off-diagonal entries are negative, the diagonal outweighs them, unknowns are scaled unequally */
 CgMatrix cg_matrix(int i);
 void     cg_matrix_free(CgMatrix *);
 double  *cg_diagonal(const CgMatrix *, int row); /* pointer to the diagonal entry of a row */
@@ -74,5 +72,3 @@ CgOutcome cg_engine_refine(CgEngine *, double drop, int restart, int *correction
 
 /* Opens, solves and closes */
 CgOutcome cg_solve(const CgMatrix *, const CgSetup *);
-
-#endif

@@ -29,14 +29,11 @@
 
   S is base.scalar_type; I is base.index_type on the host and 32 bits on a device.
 */
-#ifndef SPMV_CODSELL_H
-#define SPMV_CODSELL_H
+#pragma once
 
 #include "core/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 enum {
   CODSELL_MAX_WORD   = 8,       /* positions per word */
@@ -135,7 +132,4 @@ void codsell_read_options(const SpmvOptions *, int *log_c, int64_t *sigma, int *
 
 extern const SpmvSlots codsell_device_slots;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

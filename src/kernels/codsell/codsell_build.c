@@ -31,16 +31,9 @@ static void find_rows(const CodsellPlan *plan, int64_t window, int64_t *first, c
   }
 }
 
-#define CODSELL_SCALAR  double
-#define CODSELL_NAME(f) f##_f64
-#include "codsell_update.inc"
-#undef CODSELL_SCALAR
-#undef CODSELL_NAME
-#define CODSELL_SCALAR  float
-#define CODSELL_NAME(f) f##_f32
-#include "codsell_update.inc"
-#undef CODSELL_SCALAR
-#undef CODSELL_NAME
+#define SPMV_BODY "codsell/codsell_update.inc"
+#define SPMV_SCALAR_ONLY
+#include "core/instantiate.h"
 
 void codsell_host_slices(const SpmvPattern *p, CodsellAnalysis *a)
 {
@@ -189,41 +182,20 @@ int codsell_view_has_empty_rows(const CodsellView *v)
 
 void codsell_view_columns(const CodsellView *v, int k, int32_t *column)
 {
-  const int       w = k / v->word, j = k % v->word, c = v->c, ids = w * c;
-  const int       starts   = v->kind >= CODSELL_COLUMNS16 ? k * c : ids;
-  const uint16_t *starts16 = (const uint16_t *)v->starts, *ids16 = (const uint16_t *)v->ids;
+  const int       w = k / v->word, j = k % v->word, c = v->c, plain = v->kind >= CODSELL_COLUMNS16;
+  const int       id_bytes = codsell_id_bytes(v->kind), start_bytes = codsell_start_bytes(v->kind);
+  const uint16_t *ids16 = (const uint16_t *)v->ids;
 
   for (int l = 0; l < c; l++) {
-    int id = -1;
+    const int entry = w * c + l, start = (plain ? k : w) * c + l;
 
-    switch (v->kind) {
-    case CODSELL_UNIFORM:
-    case CODSELL_STARTS16_UNIFORM:
-    case CODSELL_STARTS32_UNIFORM:
-      id = ids16[w];
-      break;
-    case CODSELL_IDS8:
-    case CODSELL_STARTS16_IDS8:
-    case CODSELL_STARTS32_IDS8:
-      id = v->ids[ids + l];
-      break;
-    case CODSELL_IDS16:
-      id = ids16[ids + l];
+    column[l] = v->base;
+    if (!plain) {
+      const int id = id_bytes == 0 ? ids16[w] : id_bytes == 1 ? v->ids[entry] : ids16[entry];
+      column[l] += v->dictionary[id * v->stride + j];
     }
-    column[l] = v->base + (id < 0 ? 0 : v->dictionary[id * v->stride + j]);
-    switch (v->kind) {
-    case CODSELL_STARTS16_UNIFORM:
-    case CODSELL_STARTS16_IDS8:
-    case CODSELL_COLUMNS16:
-      column[l] += starts16[starts + l] * v->scale;
-      break;
-    case CODSELL_STARTS32_UNIFORM:
-    case CODSELL_STARTS32_IDS8:
-    case CODSELL_COLUMNS32:
-      column[l] += ((const int32_t *)v->starts)[starts + l];
-      break;
-    default:
-      column[l] += v->row[l];
-    }
+    if (start_bytes == 0) column[l] += v->row[l];
+    else if (start_bytes == 2) column[l] += ((const uint16_t *)v->starts)[start] * v->scale;
+    else column[l] += ((const int32_t *)v->starts)[start];
   }
 }

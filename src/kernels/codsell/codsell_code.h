@@ -2,8 +2,7 @@
   codsell_code.h - the rules of CoD-SELL that host and device must agree on: which rows are sampled for the dictionary,
   fingerprints of words, bytes of a slice by kind, and where its parts lie. The same source for both compilers.
 */
-#ifndef SPMV_CODSELL_CODE_H
-#define SPMV_CODSELL_CODE_H
+#pragma once
 
 #include "codsell.h"
 
@@ -227,5 +226,3 @@ SPMV_BOTH int64_t codsell_find(const CodsellEntry *table, int64_t capacity, uint
   while (table[i].key && table[i].key != fingerprint) i = (i + 1) & (capacity - 1);
   return i;
 }
-
-#endif

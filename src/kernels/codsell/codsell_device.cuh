@@ -9,8 +9,7 @@
   result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: once for
   the rows, once for W, once for the slices.
 */
-#ifndef SPMV_CODSELL_DEVICE_CUH
-#define SPMV_CODSELL_DEVICE_CUH
+#pragma once
 
 #include "../device/upload.cuh"
 #include "codsell_code.h"
@@ -128,5 +127,3 @@ __device__ inline void codsell_read_word(const I *col, int n, int w, int word, i
   for (int j = 0; j < CODSELL_MAX_WORD; j++)
     if (j < word) offset[j] = (int32_t)((int64_t)col[min(w * word + j, n - 1)] - row);
 }
-
-#endif

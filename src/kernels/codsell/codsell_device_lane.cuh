@@ -5,8 +5,7 @@
   of all its x before the first multiplication. A short row has too little work to hide the time of branches: what
   depends on the kind of a slice alone is a template parameter, and whole steps have no conditions.
 */
-#ifndef SPMV_CODSELL_DEVICE_LANE_CUH
-#define SPMV_CODSELL_DEVICE_LANE_CUH
+#pragma once
 
 #include "../device/overlap.cuh"
 #include "codsell_device.cuh"
@@ -169,5 +168,3 @@ __device__ inline S codsell_sum_by_kind(int kind, const CodsellLane<S, V, C> &at
     return codsell_sum_lane<S, V, C, 1, COLUMNS, 4, -1>(at);
   }
 }
-
-#endif

@@ -3,8 +3,7 @@
   plus the lengths of the rows before it in the window. Slices and long rows have these lengths, so neither CSR pointers
   nor a permutation of the nonzeros is stored. Each thread block adds up the lengths of its window by itself.
 */
-#ifndef SPMV_CODSELL_DEVICE_POSITIONS_CUH
-#define SPMV_CODSELL_DEVICE_POSITIONS_CUH
+#pragma once
 
 #include "../device/vector.cuh"
 #include "codsell_device.cuh"
@@ -170,5 +169,3 @@ __device__ inline int64_t codsell_position_of_row(const CodsellLayout &p, int64_
   __syncthreads();
   return codsell_position(p, window, row, before);
 }
-
-#endif

@@ -139,8 +139,7 @@ struct Dictionary {
   }
 };
 
-/* Neighbouring keys belong to one bucket or to neighbouring buckets: a thread block counts in all buckets of its keys
- */
+/* Neighbouring keys belong to one bucket or to neighbouring ones: a thread block counts in all buckets of its keys */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS) codsell_give_ids(const CodsellRanking r, const Dictionary<I> words)
 {

@@ -1,7 +1,6 @@
 /* codsell_device_rank.cuh - the selected words of a sample, and their ids by rank. Their number stays on the device:
    the host does not wait for it. */
-#ifndef SPMV_CODSELL_DEVICE_RANK_CUH
-#define SPMV_CODSELL_DEVICE_RANK_CUH
+#pragma once
 
 #include "codsell_device.cuh"
 
@@ -38,5 +37,3 @@ __device__ inline uint64_t codsell_key_locator(uint64_t key) { return key & ((1u
 
 /* Gives ids to the words and, where a dictionary of some word length is given, writes them there */
 SpmvStatus codsell_device_rank(const CodsellRanking *, const SpmvPattern *, int word, int32_t *dictionary, SpmvExec *);
-
-#endif

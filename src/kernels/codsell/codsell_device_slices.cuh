@@ -2,8 +2,7 @@
   codsell_device_slices.cuh - how conversion kernels read slices. Neighbouring threads share a row, so that the loads of
   a warp are contiguous in a few rows. Shared memory holds what the rows of a slice have in common.
 */
-#ifndef SPMV_CODSELL_DEVICE_SLICES_CUH
-#define SPMV_CODSELL_DEVICE_SLICES_CUH
+#pragma once
 
 #include "codsell_device_words.cuh"
 
@@ -105,5 +104,3 @@ inline int codsell_log_parts(const CodsellShape *s, int64_t nnz, int word)
   return log;
 }
 } // namespace
-
-#endif

@@ -3,8 +3,7 @@
   the CSR and along the lanes of a slice: 32 slots and 8 positions, read with 8 threads per row, written with one thread
   per row. All loads of a tile are issued before the first result is used.
 */
-#ifndef SPMV_CODSELL_DEVICE_TILE_CUH
-#define SPMV_CODSELL_DEVICE_TILE_CUH
+#pragma once
 
 #include "codsell_device.cuh"
 
@@ -36,5 +35,3 @@ inline int tile_log_parts(int64_t positions, int most)
   return log;
 }
 } // namespace
-
-#endif

@@ -1,6 +1,5 @@
 /* codsell_device_words.cuh - words of rows, and their ids in the dictionary, for conversion kernels. */
-#ifndef SPMV_CODSELL_DEVICE_WORDS_CUH
-#define SPMV_CODSELL_DEVICE_WORDS_CUH
+#pragma once
 
 #include "codsell_device.cuh"
 
@@ -37,5 +36,3 @@ __device__ inline int32_t id_of(const CodsellSource &a, uint64_t fingerprint, co
   return equal ? (int32_t)e->id : (int32_t)CODSELL_NO_ID;
 }
 } // namespace
-
-#endif

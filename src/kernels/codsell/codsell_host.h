@@ -6,8 +6,7 @@
     codsell_host_slices      kind and offsets of each slice; then everything about the layout is known (codsell_build.c)
     codsell_host_build       the plan                                                                 (codsell_build.c)
 */
-#ifndef SPMV_CODSELL_HOST_H
-#define SPMV_CODSELL_HOST_H
+#pragma once
 
 #include "codsell_code.h"
 #include "core/simd.h"
@@ -64,5 +63,3 @@ int  codsell_view_length(const CodsellView *, int lane);
 int  codsell_view_has_empty_rows(const CodsellView *);
 /* column[lane] of nonzero k of each row; unspecified where a row is shorter */
 void codsell_view_columns(const CodsellView *, int k, int32_t *column);
-
-#endif

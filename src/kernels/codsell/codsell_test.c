@@ -39,20 +39,6 @@ static UnitPlan build(const SpmvCsr *csr, const char *c, int sigma, const char *
   return build_in(SPMV_HOST, csr, c, sigma, word);
 }
 
-static void equal_i32(const int32_t *expected, const int32_t *got, int n)
-{
-  for (int i = 0; i < n; i++) UNIT_EQUAL(expected[i], got[i]);
-}
-
-static void equal_bytes(const uint8_t *expected, const uint8_t *got, int n)
-{
-  for (int i = 0; i < n; i++) UNIT_EQUAL(expected[i], got[i]);
-}
-
-#define EQUAL_I32(got, ...)                                                                                            \
-  equal_i32((const int32_t[]){__VA_ARGS__}, got, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
-#define EQUAL_BYTES(got, ...) equal_bytes((const uint8_t[]){__VA_ARGS__}, got, sizeof((const uint8_t[]){__VA_ARGS__}))
-
 static void check_slice(const CodsellSlice *s, int column0, int width, int kind, int ragged, int permuted, int code0)
 {
   UNIT_EQUAL(column0, s->column0);
@@ -74,12 +60,12 @@ UNIT_TEST(codsell_arrays_by_hand)
   const double      *values = p->values;
 
   UNIT_EQUAL(3, p->shape.words);
-  EQUAL_I32(p->dictionary, -1, 0, 1, 1, 0, 1, 2, 2, 0, 1, 1, 1);
+  UNIT_ARRAY(int32_t, p->dictionary, -1, 0, 1, 1, 0, 1, 2, 2, 0, 1, 1, 1);
   check_slice(&p->slices[0], 0, 3, CODSELL_IDS8, 1, 0, 0);
   check_slice(&p->slices[1], 3, 3, CODSELL_STARTS16_IDS8, 1, 0, 16);
-  EQUAL_BYTES(p->codes, 2, 0, 0, 0, 0, 0, 0, 0, 2, 3, 3, 3, 3, 3, 3, 3);
-  EQUAL_BYTES(p->codes + 16, 255, 255, 255, 255, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0,
-              3, 2, 0, 0, 0, 0, 0, 0);
+  UNIT_ARRAY(uint8_t, p->codes, 2, 0, 0, 0, 0, 0, 0, 0, 2, 3, 3, 3, 3, 3, 3, 3);
+  UNIT_ARRAY(uint8_t, p->codes + 16, 255, 255, 255, 255, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0,
+             0, 0, 0, 3, 2, 0, 0, 0, 0, 0, 0);
   UNIT_EQUAL(16 + 36, p->shape.code_bytes);
   for (int k = 0; k < 3; k++)
     for (int i = 0; i < 16; i++) {
@@ -105,9 +91,9 @@ UNIT_TEST(codsell_sorts_where_that_saves_padding)
   for (int i = 0; i < 16; i++) UNIT_EQUAL(i < 8 ? i + 1 : i == 8 ? 0 : i, p->order[i]);
   check_slice(&p->slices[0], 0, 3, CODSELL_UNIFORM, 0, 1, 0);
   check_slice(&p->slices[1], 3, 2, CODSELL_STARTS16_UNIFORM, 1, 1, 4);
-  EQUAL_BYTES(p->codes, 0, 0, 0, 0);
-  EQUAL_BYTES(p->codes + 4, 248, 255, 255, 255, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 2, 0, 0, 0, 0,
-              0, 0, 0, 0);
+  UNIT_ARRAY(uint8_t, p->codes, 0, 0, 0, 0);
+  UNIT_ARRAY(uint8_t, p->codes + 4, 248, 255, 255, 255, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 2, 0,
+             0, 0, 0, 0, 0, 0, 0);
   UNIT_EQUAL(36, p->shape.code_bytes);
   UNIT_EQUAL((40 - 28) * 8, p->base.memory.padding_bytes);
   unit_plan_clear(&b);
@@ -219,20 +205,16 @@ UNIT_TEST(codsell_products_of_every_kind_of_slice)
 /* Triples of columns over 3 x 40000 columns: words of 3, and starts of 16 bits that count 3 columns each */
 UNIT_TEST(codsell_words_follow_the_unknowns_of_a_node)
 {
-  const GenSpec spec = own(triples_row, 600, 150000, 40000);
-  SpmvCsr       csr  = {.scalar_type = SPMV_F64};
+  const GenSpec      spec    = own(triples_row, 600, 150000, 40000);
+  UnitProblem        problem = unit_problem(&spec, SPMV_I32, SPMV_F64);
+  UnitPlan           b       = build(&problem.csr, "32", 0, "auto");
+  const CodsellPlan *p       = (const CodsellPlan *)b.plan;
 
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
-  double *values       = calloc((size_t)csr.pattern.nnz, sizeof *values);
-  csr.values           = values;
-  UnitPlan           b = build(&csr, "32", 0, "auto");
-  const CodsellPlan *p = (const CodsellPlan *)b.plan;
   UNIT_EQUAL(3, p->shape.word);
   UNIT_EQUAL(1, p->slices[1].scaled);
   UNIT_EQUAL(CODSELL_STARTS16_UNIFORM, p->slices[1].kind);
   unit_plan_clear(&b);
-  free(values);
-  gen_pattern_free(&csr.pattern);
+  unit_problem_clear(&problem);
 }
 
 /* Columns 2^29 + 1 and more from the diagonal do not fit the offsets of a slice. The vector is as long as that, but
@@ -289,13 +271,10 @@ static void check_device_refresh(UnitPlan *host, UnitPlan *device, double *value
 /* Builds a matrix on both sides and compares the plans array by array */
 static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, const char *word)
 {
-  SpmvCsr csr = {.scalar_type = SPMV_F64};
+  UnitProblem p = unit_problem(spec, SPMV_I32, SPMV_F64);
 
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, SPMV_I32, &csr.pattern));
-  double *values = malloc((size_t)csr.pattern.nnz * sizeof *values);
-  gen_values(GEN_RANDOM, 5, 0, SPMV_F64, csr.pattern.nnz, values);
-  csr.values           = values;
-  UnitPlan           h = build(&csr, c, sigma, word), d = build_in(SPMV_DEVICE, &csr, c, sigma, word);
+  gen_values(GEN_RANDOM, 5, 0, SPMV_F64, p.csr.pattern.nnz, p.values);
+  UnitPlan           h = build(&p.csr, c, sigma, word), d = build_in(SPMV_DEVICE, &p.csr, c, sigma, word);
   const CodsellPlan *a = (const CodsellPlan *)h.plan, *b = (const CodsellPlan *)d.plan;
   const void        *host[]   = {a->values,  a->codes,     a->slices,       a->dictionary, a->order,
                                  a->windows, a->long_rows, a->long_columns, a->long_values};
@@ -308,11 +287,10 @@ static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, c
     if (a->base.memory.array[i].bytes == b->base.memory.array[i].bytes)
       equal_arrays(host[i], device[i], a->base.memory.array[i].bytes, &d.exec);
   }
-  check_device_refresh(&h, &d, values);
+  check_device_refresh(&h, &d, p.values);
   unit_plan_clear(&h);
   unit_plan_clear(&d);
-  free(values);
-  gen_pattern_free(&csr.pattern);
+  unit_problem_clear(&p);
 }
 
 UNIT_TEST(codsell_device_has_the_arrays_of_the_host)

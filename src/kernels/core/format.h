@@ -1,6 +1,5 @@
-/* format.h - what formats and the files of device/ share, in C and in CUDA, and what they may ask of the core. */
-#ifndef SPMV_CORE_FORMAT_H
-#define SPMV_CORE_FORMAT_H
+/* format.h - what all formats share, in C and in CUDA, and what they may ask of plan/. */
+#pragma once
 
 #include <spmv_kernels.h>
 
@@ -18,6 +17,15 @@
   #define SPMV_BOTH static inline
 #endif
 
+/* Around declarations of C that CUDA reads too */
+#ifdef __cplusplus
+  #define SPMV_C_BEGIN extern "C" {
+  #define SPMV_C_END   }
+#else
+  #define SPMV_C_BEGIN
+  #define SPMV_C_END
+#endif
+
 /* Returns from the calling function when a call fails */
 #define SPMV_TRY(call)                                                                                                 \
   do {                                                                                                                 \
@@ -33,9 +41,7 @@ SPMV_BOTH uint64_t spmv_mix(uint64_t z)
   return z ^ (z >> 31);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 /* An array of a plan and its size. The same list of these is reported, allocated and freed. Empty arrays are NULL. */
 typedef struct {
@@ -56,10 +62,7 @@ SpmvStatus spmv_device_round(const double *, float *rounded, int64_t n, SpmvExec
 
 /* Builds the plan of A^T from its CSR by the format of A, and adds it to the memory of A. The CSR may be freed then. */
 SpmvStatus spmv_build_transposed(SpmvPlan *, const SpmvCsr *transposed, const SpmvOptions *, SpmvExec *);
-/* Builds the plan of A^T from the list of nonzeros; device/transpose.cu */
+/* Builds the plan of A^T from the list of nonzeros; plan/transpose.cu */
 SpmvStatus spmv_transpose_listed(SpmvPlan *, const SpmvOptions *, SpmvExec *);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

@@ -1,6 +1,7 @@
 /* Changes of the values of a CSR on the host, by several threads when there are many values. */
-#include "internal.h"
+#include "format.h"
 #include "row_shares.h"
+#include <spmv_values.h>
 
 #define SPMV_BODY "core/host_change.inc"
 #include "core/instantiate.h"

@@ -1,6 +1,5 @@
 /* row_shares.h - work on the rows of a pattern on the host, shared among threads. */
-#ifndef SPMV_CORE_ROW_SHARES_H
-#define SPMV_CORE_ROW_SHARES_H
+#pragma once
 
 #include <spmv_kernels.h>
 
@@ -12,5 +11,3 @@ typedef void (*SpmvRowWork)(void *context, int share, int64_t begin, int64_t end
 /* Calls work for ranges that have as many nonzeros each and together all rows, by as many threads as there are
    processors that the caller may run on, and returns when all are done. A pattern with few nonzeros is one range. */
 void spmv_share_rows(const SpmvPattern *, SpmvRowWork, void *context);
-
-#endif

@@ -1,20 +1,11 @@
 /*
-  One body of host code for several instruction sets, chosen at run time. As in codsell/codsell_mult.c:
-
-    #define CODSELL_ISA_NAME(f) f##_base
-    #include "codsell_mult_types.inc"          the portable version, mult_base_f64() and mult_base_f32()
-    #if SPMV_HAVE_X86_VARIANTS
-    SPMV_BEGIN_AVX2
-      #define CODSELL_ISA_NAME(f) f##_avx2
-      #include "codsell_mult_types.inc"        the same body for AVX2
-    SPMV_END_ISA
-    #endif
-
-  and the caller takes the function for spmv_isa(), the best set of the processor that it runs on. Nothing here needs a
-  compiler option, so every build system gets the same code.
+  simd.h - instruction sets, chosen at run time. core/instantiate_isas.h compiles one body of host code for each of
+  them, and the caller takes the function for spmv_isa(), the best set of the processor that it runs on. Nothing here
+  needs a compiler option, so every build system gets the same code.
 */
-#ifndef SPMV_SIMD_H
-#define SPMV_SIMD_H
+#pragma once
+
+#include <stdint.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
   #define SPMV_HAVE_X86_VARIANTS 1
@@ -34,11 +25,35 @@
     #define SPMV_END_ISA         SPMV_PRAGMA(GCC pop_options)
   #endif
   #define SPMV_BEGIN_AVX2 SPMV_BEGIN_ISA("avx2,fma")
+
+  /* Numbers that fill a register, or half of one, at any address: what gathers take and give */
+  #define SPMV_UNALIGNED(type, bytes) __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias))
+typedef double SpmvF64x8  SPMV_UNALIGNED(double, 64);
+typedef double SpmvF64x4  SPMV_UNALIGNED(double, 32);
+typedef float SpmvF32x8   SPMV_UNALIGNED(float, 32);
+typedef float SpmvF32x4   SPMV_UNALIGNED(float, 16);
+typedef int64_t SpmvI64x8 SPMV_UNALIGNED(int64_t, 64);
+typedef int64_t SpmvI64x4 SPMV_UNALIGNED(int64_t, 32);
+typedef int32_t SpmvI32x8 SPMV_UNALIGNED(int32_t, 32);
+typedef int32_t SpmvI32x4 SPMV_UNALIGNED(int32_t, 16);
+  #undef SPMV_UNALIGNED
 #endif
+
+/* How far ahead of their use values are fetched: one core with hardware prefetching alone does not fill its share of
+   the memory bandwidth (docs/host-performance.md) */
+enum { SPMV_PREFETCH_BYTES = 2048 };
 
 typedef enum { SPMV_ISA_BASE = 0, SPMV_ISA_AVX2 = 1, SPMV_ISA_AVX512 = 2 } SpmvIsa;
 
 /* The best instruction set of this processor, not above the environment variable SPMV_ISA=base|avx2|avx512, if set */
 SpmvIsa spmv_isa(void);
 
+/* SELECT(f_<set>, ...) for an instruction set; SELECT is SPMV_SELECT or SPMV_SELECT_SCALAR of core/instantiate.h */
+#if SPMV_HAVE_X86_VARIANTS
+  #define SPMV_SELECT_ISA(isa, SELECT, f, ...)                                                                         \
+    ((isa) == SPMV_ISA_AVX512 ? SELECT(f##_avx512, __VA_ARGS__)                                                        \
+     : (isa) == SPMV_ISA_AVX2 ? SELECT(f##_avx2, __VA_ARGS__)                                                          \
+                              : SELECT(f##_base, __VA_ARGS__))
+#else
+  #define SPMV_SELECT_ISA(isa, SELECT, f, ...) ((void)(isa), SELECT(f##_base, __VA_ARGS__))
 #endif

@@ -1,6 +1,5 @@
 /* threads.h - threads of the host that share work. They wait between pieces of work, and end when they are told to. */
-#ifndef SPMV_CORE_THREADS_H
-#define SPMV_CORE_THREADS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -49,5 +48,4 @@ void spmv_threads_stop(SpmvThreads *);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -3,14 +3,11 @@
 
   Invariants: row_ptr [rows+1], col [nnz] and values [nnz] are borrowed from the CSR that the plan was built from.
 */
-#ifndef SPMV_CRSV_H
-#define SPMV_CRSV_H
+#pragma once
 
 #include "core/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 /* Positions in the table of options */
 enum { CRSV_OPTION_NT, CRSV_OPTION_VARIANT };
@@ -34,7 +31,4 @@ void crsv_report_csr(const SpmvPattern *, SpmvAnalysis *);
 
 extern const SpmvSlots crsv_device_slots;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

@@ -6,8 +6,7 @@
   that both its rows and its nonzeros are few. A row that a block has no capacity for is long: it is cut into pieces
   instead.
 */
-#ifndef SPMV_CRSV_DEVICE_CUH
-#define SPMV_CRSV_DEVICE_CUH
+#pragma once
 
 #include "../device/launch.cuh"
 #include "crsv.h"
@@ -44,8 +43,7 @@ struct CrsvBlock {
   uint8_t  uneven;    /* some row is much longer than the mean: a warp adds up each that is longer than CRSV_WARP_ROW */
 };
 
-/* Nonzeros begin .. begin+count-1 of a long row. slot: where its sum goes in the work space; -1: the row is one piece
- */
+/* Nonzeros begin .. begin+count-1 of a long row. slot: where its sum goes in `work`; -1: the row is one piece */
 struct CrsvPiece {
   int64_t row, begin;
   int32_t count, slot;
@@ -87,5 +85,3 @@ SpmvStatus crsv_device_mult_rounded(const SpmvPlan *, const float *rounded, cons
 /* The product by blocks and pieces */
 template <typename I, typename S, typename V>
 SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V> &, void *work, SpmvExec *);
-
-#endif

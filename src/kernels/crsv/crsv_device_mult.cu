@@ -61,23 +61,13 @@ SpmvStatus launch_rows(const CrsvCsr<I, S, S> &a, int64_t rows, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-template <typename I, typename S, int VARIANT>
+/* By 1, 2, 4, 8, 16 or 32 threads per row */
+template <typename I, typename S, int VARIANT, int T = 1>
 SpmvStatus by_lanes(int lanes, const CrsvCsr<I, S, S> &a, int64_t rows, SpmvExec *exec)
 {
-  switch (lanes) {
-  case 1:
-    return launch_rows<I, S, 1, VARIANT>(a, rows, exec);
-  case 2:
-    return launch_rows<I, S, 2, VARIANT>(a, rows, exec);
-  case 4:
-    return launch_rows<I, S, 4, VARIANT>(a, rows, exec);
-  case 8:
-    return launch_rows<I, S, 8, VARIANT>(a, rows, exec);
-  case 16:
-    return launch_rows<I, S, 16, VARIANT>(a, rows, exec);
-  default:
-    return launch_rows<I, S, 32, VARIANT>(a, rows, exec);
-  }
+  if constexpr (T < 32)
+    if (lanes > T) return by_lanes<I, S, VARIANT, 2 * T>(lanes, a, rows, exec);
+  return launch_rows<I, S, T, VARIANT>(a, rows, exec);
 }
 
 template <typename I, typename S>
@@ -124,11 +114,7 @@ SpmvStatus crsv_device_mult(const SpmvPlan *base, const void *alpha, const void 
 {
   const CrsvDevicePlan *plan = (const CrsvDevicePlan *)base;
 
-  if (base->index_type == SPMV_I64)
-    return base->scalar_type == SPMV_F32 ? multiply_types<int64_t, float>(plan, alpha, x, beta, y, work, exec)
-                                         : multiply_types<int64_t, double>(plan, alpha, x, beta, y, work, exec);
-  return base->scalar_type == SPMV_F32 ? multiply_types<int32_t, float>(plan, alpha, x, beta, y, work, exec)
-                                       : multiply_types<int32_t, double>(plan, alpha, x, beta, y, work, exec);
+  return SPMV_BY_TYPES(multiply_types, base->index_type, base->scalar_type, plan, alpha, x, beta, y, work, exec);
 }
 
 SpmvStatus crsv_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,

@@ -2,8 +2,7 @@
   arena.cuh - many short-lived device arrays from few allocations: cudaMalloc and cudaFree cost more than the kernels of
   a conversion. Arrays are handed out one after the other and freed all together.
 */
-#ifndef SPMV_ARENA_CUH
-#define SPMV_ARENA_CUH
+#pragma once
 
 #include "launch.cuh"
 
@@ -80,5 +79,3 @@ public:
     SPMV_TRY(spmv_arena_alloc((arena), (int64_t)bytes, "CUB scratch", &scratch, (exec)));                              \
     SPMV_CUDA(exec, call);                                                                                             \
   } while (0)
-
-#endif

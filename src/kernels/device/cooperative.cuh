@@ -3,31 +3,20 @@
   cooperative_groups::this_grid().sync(). Data in shared memory must not be needed behind such a wait: the emulated GPU
   has one shared memory for all thread blocks.
 */
-#ifndef SPMV_COOPERATIVE_CUH
-#define SPMV_COOPERATIVE_CUH
+#pragma once
 
 #include "launch.cuh"
 #include <cooperative_groups.h>
 
 #ifndef SPMV_KERNEL_CALL_COOPERATIVE /* tests/emulator has its own */
-template <typename... Parameters, typename... Arguments>
-static inline void spmv_launch_cooperative(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                                           size_t shared, cudaStream_t stream, const Arguments &...arguments)
+static inline cudaLaunchAttribute spmv_cooperative()
 {
   cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t  config    = {};
   attribute.id                  = cudaLaunchAttributeCooperative;
   attribute.val.cooperative     = 1;
-  config.gridDim                = dim3(blocks);
-  config.blockDim               = dim3(threads);
-  config.dynamicSmemBytes       = shared;
-  config.stream                 = stream;
-  config.attrs                  = &attribute;
-  config.numAttrs               = 1;
-  (void)cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...); /* cudaGetLastError() tells an error */
+  return attribute;
 }
-  #define SPMV_KERNEL_CALL_COOPERATIVE(kernel, blocks, threads, shared, stream, ...)                                   \
-    spmv_launch_cooperative((kernel), (blocks), (threads), (shared), (stream), __VA_ARGS__)
+  #define SPMV_KERNEL_CALL_COOPERATIVE(...) spmv_launch_with(spmv_cooperative(), 1, __VA_ARGS__)
 #endif
 
 /* SPMV_LAUNCH for such a kernel; at most spmv_cooperative_blocks() */
@@ -48,5 +37,3 @@ static inline SpmvStatus spmv_cooperative_blocks(Kernel kernel, int threads, int
   if (supported) *blocks = multiprocessors * each;
   return SPMV_SUCCESS;
 }
-
-#endif

@@ -4,8 +4,7 @@
   Every launch goes through SPMV_LAUNCH, or that of overlap.cuh: an empty grid is skipped, a failed launch names its
   kernel. Nothing here synchronizes.
 */
-#ifndef SPMV_LAUNCH_CUH
-#define SPMV_LAUNCH_CUH
+#pragma once
 
 #include "core/format.h"
 #include <cuda_runtime.h>
@@ -29,6 +28,22 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
 #ifndef SPMV_KERNEL_CALL
   #define SPMV_KERNEL_CALL(kernel, blocks, threads, shared, stream, ...)                                               \
     kernel<<<(blocks), (threads), (shared), (stream)>>>(__VA_ARGS__)
+
+/* The same with so many attributes, 0 or 1; cudaGetLastError() tells an error */
+template <typename... Parameters, typename... Arguments>
+static inline void spmv_launch_with(cudaLaunchAttribute attribute, int attributes, void (*kernel)(Parameters...),
+                                    unsigned blocks, unsigned threads, size_t shared, cudaStream_t stream,
+                                    const Arguments &...arguments)
+{
+  cudaLaunchConfig_t config = {};
+  config.gridDim            = dim3(blocks);
+  config.blockDim           = dim3(threads);
+  config.dynamicSmemBytes   = shared;
+  config.stream             = stream;
+  config.attrs              = &attribute;
+  config.numAttrs           = (unsigned)attributes;
+  (void)cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
 #endif
 
 /* Shared memory whose size a launch gives, as an array of bytes of that name */
@@ -50,6 +65,12 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
       SPMV_TRY(spmv_cuda_status((exec), cudaGetLastError(), "kernel " #kernel));                                       \
     }                                                                                                                  \
   } while (0)
+
+/* f<I, S>(...) by the types of a plan or CSR */
+#define SPMV_BY_TYPES(f, index_type, scalar_type, ...)                                                                 \
+  ((scalar_type) == SPMV_F32                                                                                           \
+       ? ((index_type) == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))                  \
+       : ((index_type) == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
 
 /* The most threads that a multiprocessor of the compiled architecture holds at a time */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
@@ -78,5 +99,3 @@ static inline int spmv_current_device()
 }
 
 static inline int64_t spmv_blocks(int64_t items, int64_t per_block) { return (items + per_block - 1) / per_block; }
-
-#endif

@@ -10,8 +10,7 @@
   loads of the read-only path (__ldg, or const and __restrict__) in front of the wait.
   - The arrays of the matrix are read before that wait. Code that writes them calls spmv_overlap_fence() afterwards.
 */
-#ifndef SPMV_OVERLAP_CUH
-#define SPMV_OVERLAP_CUH
+#pragma once
 
 #include "launch.cuh"
 
@@ -56,28 +55,16 @@ __device__ inline void spmv_wait_for_previous(Pointer &p, Pointers &...others)
 }
 
 #ifndef SPMV_KERNEL_CALL_OVERLAPPED /* tests/emulator has its own */
-template <typename... Parameters, typename... Arguments>
-static inline void spmv_launch_overlapped(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                                          size_t shared, cudaStream_t stream, const Arguments &...arguments)
+static inline cudaLaunchAttribute spmv_overlapped()
 {
   cudaLaunchAttribute attribute                        = {};
-  cudaLaunchConfig_t  config                           = {};
   attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim                                       = dim3(blocks);
-  config.blockDim                                      = dim3(threads);
-  config.dynamicSmemBytes                              = shared;
-  config.stream                                        = stream;
-  config.attrs                                         = &attribute;
-  config.numAttrs                                      = spmv_device_overlaps() ? 1 : 0;
-  (void)cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...); /* cudaGetLastError() tells an error */
+  return attribute;
 }
-  #define SPMV_KERNEL_CALL_OVERLAPPED(kernel, blocks, threads, shared, stream, ...)                                    \
-    spmv_launch_overlapped((kernel), (blocks), (threads), (shared), (stream), __VA_ARGS__)
+  #define SPMV_KERNEL_CALL_OVERLAPPED(...) spmv_launch_with(spmv_overlapped(), spmv_device_overlaps() != 0, __VA_ARGS__)
 #endif
 
 /* SPMV_LAUNCH for a kernel that keeps the rules above */
 #define SPMV_LAUNCH_OVERLAPPED(exec, kernel, blocks, threads, shared, ...)                                             \
   SPMV_LAUNCH_BY(SPMV_KERNEL_CALL_OVERLAPPED, exec, kernel, blocks, threads, shared, __VA_ARGS__)
-
-#endif

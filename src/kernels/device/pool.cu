@@ -5,8 +5,8 @@
   Blocks are handed out and taken back as by cudaMalloc() and cudaFree(): ready for any stream, and not before the
   device has done all that may use them. A device without pools gets those two.
 */
-#include "../core/internal.h"
 #include "launch.cuh"
+#include "memory.h"
 #include <cstdint>
 #include <mutex>
 

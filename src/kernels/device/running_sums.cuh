@@ -2,8 +2,7 @@
   running_sums.cuh - an inclusive scan over the thread blocks of a launch, done by the launch itself: the block that
   ends last adds up. A separate scan would take two more launches, which take as long as the work on a small matrix.
 */
-#ifndef SPMV_RUNNING_SUMS_CUH
-#define SPMV_RUNNING_SUMS_CUH
+#pragma once
 
 #include "launch.cuh"
 #include <cub/block/block_scan.cuh>
@@ -55,5 +54,3 @@ __device__ inline bool spmv_sum_up(const SpmvNumbers<N> &found, SpmvNumbers<N> *
   }
   return true;
 }
-
-#endif

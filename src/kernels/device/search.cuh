@@ -1,6 +1,5 @@
 /* search.cuh - bisection in ascending numbers: the diagonal entry of a row, the first nonzero of each row. */
-#ifndef SPMV_SEARCH_CUH
-#define SPMV_SEARCH_CUH
+#pragma once
 
 #include "launch.cuh"
 
@@ -39,5 +38,3 @@ inline SpmvStatus spmv_row_starts(const int32_t *sorted, int64_t nnz, int64_t ro
   return SPMV_SUCCESS;
 }
 } // namespace
-
-#endif

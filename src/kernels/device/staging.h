@@ -1,17 +1,15 @@
 /*
-  staging.h - uploads of large pageable blocks, faster than the driver's, which copies them with one thread.
+  staging.h - copies through pinned memory: sizes to the host, and large pageable blocks to the device, faster than the
+  driver's, which copies them with one thread.
 
   Threads of the host copy pieces of the block into pinned buffers, from where the copy engine fetches them while the
   threads fill the next ones. The buffers are one set for the process (decision 0013).
 */
-#ifndef SPMV_DEVICE_STAGING_H
-#define SPMV_DEVICE_STAGING_H
+#pragma once
 
-#include <spmv_kernels.h>
+#include "core/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 enum {
   SPMV_STAGING_THREADS = 8,
@@ -29,18 +27,15 @@ int spmv_staging_threads(int64_t bytes);
    no CUDA error is left behind. */
 int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream);
 
-/* Values of a format that takes them in pieces (upload.cuh) come in pieces of at least so many bytes. Tests make it
- * less.
- */
+/* Values of a format that takes them in pieces (upload.cuh) come in pieces of at least so many bytes; less in tests */
 extern int64_t spmv_upload_piece_bytes;
 
-/* Frees the pinned memory through which sizes come from the device (fetch.cu); a part of spmv_staging_release() */
+/* Copies a few bytes from the device to the host, and waits for them; fetch.cu */
+SpmvStatus spmv_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec);
+/* Frees the pinned memory through which they come; a part of spmv_staging_release() */
 void spmv_fetch_release(void);
 
 /* Pinned bytes that are held for uploads */
 int64_t spmv_staging_bytes(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

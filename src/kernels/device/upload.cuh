@@ -1,6 +1,5 @@
 /* upload.cuh - brings a CSR and values to the device, wherever they lie, and sizes back to the host. */
-#ifndef SPMV_UPLOAD_CUH
-#define SPMV_UPLOAD_CUH
+#pragma once
 
 #include "arena.cuh"
 #include "overlap.cuh"
@@ -28,9 +27,6 @@ static inline SpmvStatus spmv_on_device(const void *from, SpmvSpace space, int64
   return spmv_copy(block, SPMV_DEVICE, from, SPMV_HOST, bytes, exec);
 }
 
-/* Copies a few bytes to the host, and waits for them */
-SpmvStatus spmv_fetch(void *to, const void *from, int64_t bytes, SpmvExec *exec);
-
 /* A pattern whose arrays lie in device memory */
 static inline SpmvStatus spmv_pattern_on_device(const SpmvPattern *p, SpmvArena *arena, SpmvExec *exec, SpmvPattern *d)
 {
@@ -46,8 +42,8 @@ static inline SpmvStatus spmv_pattern_on_device(const SpmvPattern *p, SpmvArena 
 enum { SPMV_UPLOAD_PIECES = 16 /* of values, at most: each takes a pass over the pattern */ };
 
 /* Calls fill(values on the device), which enqueues kernels that write to a plan: uploads the values before that where
-   they lie on the host, lets products see what was written, and waits where an upload must be read before it is freed
- */
+   they lie on the host, lets products see what was written, and waits where an upload must be read before it is
+   freed */
 template <typename Fill>
 static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
                                           const Fill &fill)
@@ -85,5 +81,3 @@ static inline SpmvStatus spmv_fill_in_pieces(const SpmvPlan *plan, const void *v
   }
   return spmv_stream_wait(exec);
 }
-
-#endif

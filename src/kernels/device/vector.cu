@@ -1,5 +1,5 @@
 /* vector.cu - y = beta y in device memory, which is a product with alpha = 0, and numbers in single precision. */
-#include "../core/internal.h"
+#include "memory.h"
 #include "overlap.cuh"
 
 namespace

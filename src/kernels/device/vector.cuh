@@ -1,6 +1,5 @@
 /* vector.cuh - sums over lanes and thread blocks, and y = alpha sum + beta y, for the products of all formats. */
-#ifndef SPMV_VECTOR_CUH
-#define SPMV_VECTOR_CUH
+#pragma once
 
 #include "launch.cuh"
 
@@ -52,5 +51,3 @@ __device__ inline S spmv_add_block(S sum)
     for (int i = 1; i < THREADS / 32; i++) sum += warp_sum[i];
   return sum;
 }
-
-#endif

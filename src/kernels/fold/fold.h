@@ -24,15 +24,12 @@
   one cache. The owners are always sorted, by the length of their last piece, in windows that begin anew with each of
   the three kinds.
 */
-#ifndef SPMV_FOLD_H
-#define SPMV_FOLD_H
+#pragma once
 
 #include "core/format.h"
 #include "core/simd.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 enum {
   FOLD_LANES    = 32,
@@ -177,7 +174,4 @@ void fold_unfill(const FoldTable *, const FoldRange *, SpmvIndex, SpmvScalar, co
 void fold_host_mult(SpmvIsa, const FoldPlan *, const void *alpha, const void *x, const void *beta, void *y);
 void fold_host_add_transposed(const FoldPlan *, const void *alpha, const void *x, void *y);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

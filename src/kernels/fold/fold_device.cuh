@@ -8,8 +8,7 @@
              [cut_up * FOLD_SHARES]       sums of shares
              [entries], gather=device     x in the order of the table
 */
-#ifndef SPMV_FOLD_DEVICE_CUH
-#define SPMV_FOLD_DEVICE_CUH
+#pragma once
 
 #include "../device/upload.cuh"
 #include "fold_stream.h"
@@ -83,5 +82,3 @@ void fold_device_view(const SpmvPlan *, SpmvPrint, void *ctx);
 /* 1 when the options select a table in two memories, or an x that the host gathers */
 int                    fold_is_streamed(const SpmvOptions *);
 extern const SpmvSlots fold_stream_slots;
-
-#endif

@@ -72,8 +72,7 @@ struct ToList {
   __device__ void padding(int64_t) const {}
 };
 
-/* One thread per table row. The compiler must assume that a store changes what is loaded next, so loads come in fours.
- */
+/* One thread per table row. Loads come in fours: for the compiler a store may change what a later load reads. */
 template <typename I, typename Visit>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_visit_entries(FoldSizes s, FoldLayout layout, const I *__restrict__ row_ptr, Visit visit)

@@ -1,6 +1,5 @@
 /* fold_device_stream.cuh - what a plan keeps for a table of which some part, or x, comes from the host. */
-#ifndef SPMV_FOLD_DEVICE_STREAM_CUH
-#define SPMV_FOLD_DEVICE_STREAM_CUH
+#pragma once
 
 #include "fold_device.cuh"
 #include "fold_gather.h"
@@ -76,5 +75,3 @@ SpmvStatus fold_stream_mult(const SpmvPlan *, const void *alpha, const void *x, 
                             SpmvExec *);
 SpmvStatus fold_stream_extract(const SpmvPlan *, void *values, SpmvExec *);
 SpmvStatus fold_stream_prepare_transpose(SpmvPlan *, SpmvExec *);
-
-#endif

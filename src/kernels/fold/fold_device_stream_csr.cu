@@ -33,10 +33,11 @@ SpmvStatus unfill(const FoldStreamPlan *stream, void *col, void *values, SpmvExe
   fold_unfill(&stream->host, &rest, b->index_type, b->scalar_type, stream->row_ptr, col, values);
   return SPMV_SUCCESS;
 }
+} // namespace
 
-SpmvStatus build_transposed(FoldStreamPlan *stream, SpmvExec *exec)
+SpmvStatus fold_stream_prepare_transpose(SpmvPlan *b, SpmvExec *exec)
 {
-  SpmvPlan       *b = &stream->device.base;
+  FoldStreamPlan *stream = (FoldStreamPlan *)b;
   const int64_t   S = spmv_scalar_bytes(b->scalar_type), I = spmv_index_bytes(b->index_type);
   FoldHostScratch col(exec), values(exec), t_row_ptr(exec), t_col(exec), t_values(exec);
 
@@ -54,12 +55,6 @@ SpmvStatus build_transposed(FoldStreamPlan *stream, SpmvExec *exec)
       SPMV_HOST,
       t_values.block};
   return spmv_build_transposed(b, &transposed, &b->options, exec);
-}
-} // namespace
-
-SpmvStatus fold_stream_prepare_transpose(SpmvPlan *base, SpmvExec *exec)
-{
-  return build_transposed((FoldStreamPlan *)base, exec);
 }
 
 SpmvStatus fold_stream_extract(const SpmvPlan *base, void *values, SpmvExec *exec)

@@ -230,13 +230,11 @@ UNIT_TEST(fold_device_keeps_to_its_limit)
 UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
 {
   const GenSpec spec  = gen_random(2000, 3000, 11, 15);
-  SpmvCsr       csr   = {.scalar_type = SPMV_F64};
   int           built = 0, failures = 0;
 
   if (spmv_device_count(NULL) == 0) return;
   spmv_staging_release(); /* what other tests have left */
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
-  csr.values = calloc((size_t)csr.pattern.nnz, sizeof(double));
+  UnitProblem p = unit_problem(&spec, SPMV_I32, SPMV_F64);
   for (int most = 0; most < 20 && built < 3; most++) {
     SpmvOptions  options;
     SpmvAnalysis analysis;
@@ -250,8 +248,8 @@ UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
     spmv_options_init(&options, spmv_format_find("fold"));
     options.value[FOLD_OPTION_GATHER]        = FOLD_GATHER_HOST;
     options.value[FOLD_OPTION_DEVICE_MEMORY] = 100000;
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(options.format, &csr.pattern, SPMV_F64, &options, &exec, &analysis));
-    const SpmvStatus status = spmv_build(&csr, &analysis, &exec, &plan);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(options.format, &p.csr.pattern, SPMV_F64, &options, &exec, &analysis));
+    const SpmvStatus status = spmv_build(&p.csr, &analysis, &exec, &plan);
     UNIT_CHECK(status == SPMV_SUCCESS || status == SPMV_ERR_MEMORY);
     UNIT_CHECK((status == SPMV_SUCCESS) == (plan != NULL));
     if (status) UNIT_CONTAINS("bytes of pinned host memory for array ", exec.message);
@@ -263,8 +261,7 @@ UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
   unsetenv("SPMV_EMULATOR_PINNED_BLOCKS");
   UNIT_EQUAL(3, built);
   UNIT_CHECK(failures == 0 || failures == 5); /* columns, values, x, two buffers */
-  free((void *)csr.values);
-  gen_pattern_free(&csr.pattern);
+  unit_problem_clear(&p);
 }
 
 /* Device and host make the same layout from a row_ptr */

@@ -1,13 +1,10 @@
 /* fold_gather.h - threads of the host gather x for the products of a plan. */
-#ifndef SPMV_FOLD_GATHER_H
-#define SPMV_FOLD_GATHER_H
+#pragma once
 
-#include <spmv_kernels.h>
+#include "core/format.h"
 #include "core/threads.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 /* The number of threads that pays for `most` entries at a time, at most those that may run */
 int fold_gather_threads(int64_t most);
@@ -16,7 +13,4 @@ int fold_gather_threads(int64_t most);
    several threads are allowed. */
 void fold_gather(SpmvThreads *, const int32_t *columns, int64_t n, SpmvScalar, const void *x, void *to);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

@@ -1,6 +1,5 @@
 /* fold_rows.h - where a table row lies in the CSR; on the host and on the device. */
-#ifndef SPMV_FOLD_ROWS_H
-#define SPMV_FOLD_ROWS_H
+#pragma once
 
 #include "fold.h"
 
@@ -40,8 +39,7 @@ FOLD_INLINE int64_t fold_full_pieces(const FoldSizes *s, const FoldLayout *layou
   return f < s->cut_often ? layout->full_ptr[f + 1] - layout->full_ptr[f] : 0;
 }
 
-/* Row and offset of table row t < table_rows; length is that of a whole piece and may reach beyond the end of the row
- */
+/* Row and offset of table row t < table_rows; length is that of a whole piece and may reach beyond the row's end */
 FOLD_INLINE FoldPiece fold_piece(const FoldSizes *s, const FoldLayout *layout, int64_t t)
 {
   FoldPiece piece = {0, 0, s->width};
@@ -56,5 +54,3 @@ FOLD_INLINE FoldPiece fold_piece(const FoldSizes *s, const FoldLayout *layout, i
   piece.offset    = s->width * (1 + (p < s->full_pieces ? p - layout->full_ptr[f] : fold_full_pieces(s, layout, f)));
   return piece;
 }
-
-#endif

@@ -12,10 +12,7 @@
 #include "core/instantiate.h"
 
 #if SPMV_HAVE_X86_VARIANTS
-/* The table is prefetched so many bytes ahead of its use: hardware prefetching alone does not reach the bandwidth */
-enum { PREFETCH_BYTES = 2048 };
-
-  #define PREFETCH(address) _mm_prefetch((const char *)(address) + PREFETCH_BYTES, _MM_HINT_T0)
+  #define PREFETCH(address) _mm_prefetch((const char *)(address) + SPMV_PREFETCH_BYTES, _MM_HINT_T0)
 
 SPMV_BEGIN_AVX2
 static void slice_sums_f64_avx2(const void *columns, const void *values, int64_t width, const void *x, void *out)

@@ -1,6 +1,5 @@
 /* fold_slice.h - the sums of the rows of one slice on the host, for each instruction set. */
-#ifndef SPMV_FOLD_SLICE_H
-#define SPMV_FOLD_SLICE_H
+#pragma once
 
 #include "fold.h"
 
@@ -9,5 +8,3 @@ typedef void (*FoldSliceSums)(const void *columns, const void *values, int64_t w
 
 /* The function for columns and values of these types; the processor must have isa */
 FoldSliceSums fold_slice_sums(SpmvIsa isa, SpmvIndex column_type, SpmvScalar);
-
-#endif

@@ -12,14 +12,11 @@
              2 buffers of        gather=host: x in the order of a chunk; not resident: values, and then, unless the host
                                  gathers, columns
 */
-#ifndef SPMV_FOLD_STREAM_H
-#define SPMV_FOLD_STREAM_H
+#pragma once
 
 #include "fold.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 /* Slices begin .. end-1, which are steps wide together */
 typedef struct {
@@ -51,7 +48,4 @@ int64_t fold_stream_range_end(const int64_t *slice_ptr, int64_t steps, int64_t b
 void fold_transpose_csr(const SpmvPattern *, SpmvScalar, const void *values, void *t_row_ptr, void *t_col,
                         void *t_values);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

@@ -4,7 +4,6 @@
 #include "fold.h"
 #include "fold_slice.h"
 #include "gen.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* Rows of 1, 5, 0, 2, 7 and 3 nonzeros in 7 columns. Values are 1, 2, ... The mean row has 3. */
@@ -71,34 +70,29 @@ UNIT_TEST(fold_arrays_by_hand)
 
 UNIT_TEST(fold_uniform_slices_are_all_as_wide_as_the_fold)
 {
-  const int64_t length[] = {40, 1, 0, 3};
-  const GenSpec spec     = gen_lengths(300, 90, 4, length, 1); /* the mean row has 11 */
-  SpmvCsr       csr      = {.scalar_type = SPMV_F32, .values_space = SPMV_HOST};
+  const int64_t    length[] = {40, 1, 0, 3};
+  const GenSpec    spec     = gen_lengths(300, 90, 4, length, 1); /* the mean row has 11 */
+  UnitProblem      p        = unit_problem(&spec, SPMV_I64, SPMV_F32);
+  UnitPlan         b        = build(&p.csr, 1.5, 0, "uniform");
+  const FoldTable *table    = &((const FoldPlan *)b.plan)->table;
 
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I64, &csr.pattern));
-  csr.values             = calloc((size_t)csr.pattern.nnz, sizeof(float));
-  UnitPlan         b     = build(&csr, 1.5, 0, "uniform");
-  const FoldTable *table = &((const FoldPlan *)b.plan)->table;
   UNIT_EQUAL(17, table->sizes.width);
   UNIT_EQUAL(75, table->sizes.folded); /* 40 = 17 + 17 + 6 */
   UNIT_EQUAL(300 + 2 * 75, table->sizes.table_rows);
   UNIT_EQUAL(15, table->sizes.slices); /* 450 rows, padded to 480 */
   for (int s = 0; s <= 15; s++) UNIT_EQUAL(17 * s, table->layout.slice_ptr[s]);
   unit_plan_clear(&b);
-  free((void *)csr.values);
-  gen_pattern_free(&csr.pattern);
+  unit_problem_clear(&p);
 }
 
 UNIT_TEST(fold_sorts_rows_in_windows_where_that_saves_padding)
 {
-  const int64_t length[] = {9, 1, 2, 8};
-  const GenSpec spec     = gen_lengths(2000, 100, 4, length, 1);
-  SpmvCsr       csr      = {.values_space = SPMV_HOST};
+  const int64_t    length[] = {9, 1, 2, 8};
+  const GenSpec    spec     = gen_lengths(2000, 100, 4, length, 1);
+  UnitProblem      p        = unit_problem(&spec, SPMV_I32, SPMV_F64);
+  UnitPlan         b        = build(&p.csr, 10, 0, "sliced");
+  const FoldTable *table    = &((const FoldPlan *)b.plan)->table;
 
-  UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(&spec, SPMV_I32, &csr.pattern));
-  csr.values             = calloc((size_t)csr.pattern.nnz, sizeof(double));
-  UnitPlan         b     = build(&csr, 10, 0, "sliced");
-  const FoldTable *table = &((const FoldPlan *)b.plan)->table;
   UNIT_EQUAL(FOLD_SORTED, table->sizes.order);
   UNIT_EQUAL(0, table->sizes.folded);
   for (int i = 0; i < 64; i++) { /* 64 rows of each length in a window */
@@ -112,8 +106,7 @@ UNIT_TEST(fold_sorts_rows_in_windows_where_that_saves_padding)
   UNIT_EQUAL(7 * 2 * (9 + 8 + 2 + 1) + 9 + 9 + 8 + 8 + 2 + 1 + 1, table->sizes.steps);
   UNIT_EQUAL(b.plan->memory.total_bytes, b.analysis.memory.total_bytes);
   unit_plan_clear(&b);
-  free((void *)csr.values);
-  gen_pattern_free(&csr.pattern);
+  unit_problem_clear(&p);
 }
 
 UNIT_TEST(fold_absurd_padding_saturates)
@@ -134,16 +127,6 @@ static void mult(UnitPlan *b, SpmvIsa isa, const void *alpha, const void *x, con
   fold_host_mult(isa, (FoldPlan *)b->plan, alpha, x, beta, y);
 }
 
-static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, double q, const char *layout)
-{
-  UnitProblem p = unit_problem(spec, index, scalar);
-  UnitPlan    b = build(&p.csr, q, 0, layout);
-
-  unit_check_products(&p, &b, mult);
-  unit_plan_clear(&b);
-  unit_problem_clear(&p);
-}
-
 UNIT_TEST(fold_products_over_pieces_and_windows)
 {
   const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8};
@@ -157,7 +140,8 @@ UNIT_TEST(fold_products_over_pieces_and_windows)
   for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++)
     for (int i = 0; i < 5; i++)
       for (int t = 0; t < 4; t++)
-        check_products(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), q[i], t % 3 ? "sliced" : "uniform");
+        unit_check_format(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), mult, "fold", "q=%.17g r=0 layout=%s",
+                          q[i], t % 3 ? "sliced" : "uniform");
 }
 
 /* The wide columns of a matrix with more than 2^31 columns, on a small one */
@@ -187,18 +171,14 @@ UNIT_TEST(fold_wide_columns_multiply_alike)
   unit_plan_clear(&b);
 }
 
-static void append_line(void *lines, const char *line) { strcat(strcat(lines, line), "\n"); }
-
 UNIT_TEST(fold_view_tells_the_fold)
 {
-  const SpmvCsr csr                         = sample();
-  UnitPlan      b                           = build(&csr, 2.0 / 3, 0, "sliced");
-  char          lines[4 * SPMV_MESSAGE_MAX] = "";
+  const SpmvCsr csr = sample();
+  UnitPlan      b   = build(&csr, 2.0 / 3, 0, "sliced");
 
-  spmv_view(b.plan, append_line, lines);
   UNIT_TEXT("width: 2 (by q and r; 0.67 of the mean row), longest row: 7, mean: 3.00, sigma: 2.38\n"
             "folded rows: 3, table rows: 12 for 6, in the order of the matrix\n"
             "padding: 71.88 % of the table\n",
-            lines);
+            unit_view(&b));
   unit_plan_clear(&b);
 }

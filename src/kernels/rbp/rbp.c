@@ -2,7 +2,7 @@
   rbp.c - format rbp, Row Block Packing: options, the choice between the layouts, and the slots of `packed` on the host.
 
   Source: Kawamura, Yoneda, Iwamura, Watanabe and Inoguchi, a compression scheme of sparse matrices for simulations on
-  GPUs on site. published/ has the three layouts of the paper, rbp_sliced.h describes `packed`, ours.
+  GPUs on site. rbp_published.h has the three layouts of the paper, rbp_sliced.h describes `packed`, ours.
 */
 #include "rbp_sliced.h"
 #include <stdio.h>
@@ -54,34 +54,12 @@ static SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPl
   return rbp_sliced_build(csr, &data->counts, &data->sizes, (RbpSliced *)plan, exec);
 }
 
-static SpmvStatus update_values(SpmvPlan *plan, const void *values, SpmvSpace values_space, SpmvExec *exec)
-{
-  (void)values_space;
-  (void)exec;
-  rbp_sliced_update((RbpSliced *)plan, values);
-  return SPMV_SUCCESS;
-}
-
-static SpmvStatus extract_values(const SpmvPlan *plan, void *values, SpmvExec *exec)
-{
-  (void)exec;
-  rbp_sliced_extract((const RbpSliced *)plan, values);
-  return SPMV_SUCCESS;
-}
-
 static SpmvStatus mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y, void *work,
                        SpmvExec *exec)
 {
   (void)work;
   (void)exec;
   rbp_sliced_mult_by(spmv_isa(), (const RbpSliced *)plan, alpha, x, beta, y);
-  return SPMV_SUCCESS;
-}
-
-static SpmvStatus add_transposed(const SpmvPlan *plan, const void *alpha, const void *x, void *y, SpmvExec *exec)
-{
-  (void)exec;
-  rbp_sliced_add_transposed((const RbpSliced *)plan, alpha, x, y);
   return SPMV_SUCCESS;
 }
 
@@ -100,10 +78,10 @@ const SpmvSlots rbp_packed_slots = {
     .choose         = choose,
     .analyze        = analyze,
     .build          = build,
-    .update_values  = update_values,
-    .extract_values = extract_values,
+    .update_values  = rbp_sliced_update,
+    .extract_values = rbp_sliced_extract,
     .mult           = mult,
-    .add_transposed = add_transposed,
+    .add_transposed = rbp_sliced_add_transposed,
     .view           = view,
     .clear          = rbp_sliced_clear,
 };

@@ -3,17 +3,14 @@
   Inoguchi). What all layouts share: options and counts of a pattern.
 
   A run is a maximal set of nonzeros of one row in consecutive columns, with at least min_run of them. Nonzeros outside
-  runs are the singles. The layouts of the paper, `csr`, `ell` and `ellr`, are described in published/rbp_published.h;
+  runs are the singles. The layouts of the paper, `csr`, `ell` and `ellr`, are described in rbp_published.h;
   ours, `packed`, in rbp_sliced.h for the host and in rbp_device_packed.cuh for devices.
 */
-#ifndef SPMV_RBP_H
-#define SPMV_RBP_H
+#pragma once
 
 #include "core/format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 /* Choices of option "layout", in the order of its table */
 typedef enum { RBP_PACKED = 0, RBP_CSR, RBP_ELL, RBP_ELLR } RbpLayout;
@@ -63,7 +60,4 @@ static inline int64_t   rbp_min_run_of(const SpmvOptions *o) { return (int64_t)o
 /* The tables of the layouts in each space; those of `packed` choose */
 extern const SpmvSlots rbp_packed_slots, rbp_published_slots, rbp_device_slots, rbp_published_device_slots;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

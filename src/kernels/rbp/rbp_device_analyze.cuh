@@ -13,8 +13,7 @@
   A launch takes as long as the work on a small matrix, so there are few launches. Rows are analysed in spans: one
   thread block makes the groups and blocks of a span, and no group lies in two spans.
 */
-#ifndef SPMV_RBP_DEVICE_ANALYZE_CUH
-#define SPMV_RBP_DEVICE_ANALYZE_CUH
+#pragma once
 
 #include "../device/running_sums.cuh"
 #include "../device/upload.cuh"
@@ -123,14 +122,14 @@ typedef struct {
   RbpTotals     *totals;
   RbpRowSummary *summary; /* [rows] */
   /* A span has span_rows + 1 entries for its groups; behind the last one there is one entry more */
-  int32_t        *group_row;    /* first row; NULL when every group is one row */
-  uint32_t       *group_unit;   /* first unit in the span, where a group that is too long for a block counts as one unit
-                           more than fits there */
-  RbpSpanSums    *span_sums;    /* [spans] */
-  int64_t        *block_group;  /* [blocks] entry of its first group */
-  RbpBlock       *blocks;       /* [blocks] */
-  RbpLongGroup   *pieces;       /* [long_groups] */
-  RbpFingerprint *fingerprints; /* [blocks] */
+  int32_t *group_row; /* first row; NULL when every group is one row */
+  /* First unit in the span; a group that is too long for a block counts as one unit more than fits there */
+  uint32_t           *group_unit;
+  RbpSpanSums        *span_sums;    /* [spans] */
+  int64_t            *block_group;  /* [blocks] entry of its first group */
+  RbpBlock           *blocks;       /* [blocks] */
+  RbpLongGroup       *pieces;       /* [long_groups] */
+  RbpFingerprint     *fingerprints; /* [blocks] */
   RbpFingerprintTable table;
   uint64_t           *buffer; /* [buffer_size] holds encodings in any order, 4 words each */
   int64_t             buffer_size;
@@ -195,5 +194,3 @@ SpmvStatus rbp_position_blocks(RbpDeviceAnalysis *, SpmvExec *);
 SpmvStatus rbp_describe_again(RbpDeviceAnalysis *, int64_t buffer_size, SpmvExec *);
 /* Blocks and encodings to the plan */
 SpmvStatus rbp_copy_encodings(const RbpDeviceAnalysis *, RbpBlock *blocks, uint16_t *pattern, SpmvExec *);
-
-#endif

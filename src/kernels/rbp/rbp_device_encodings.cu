@@ -117,8 +117,8 @@ __device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock
   b.words = rbp_pattern_words(b.groups, b.units, b.flags);
 }
 
-/* Keeps the description of a block; returns where its encoding goes in the buffer, or NULL if that is full. By one
- * thread. */
+/* Keeps the description of a block; returns where its encoding goes in the buffer, or NULL if that is full. By
+   one thread. */
 __device__ inline uint64_t *keep(const RbpDeviceAnalysis &a, int64_t block, const RbpBlock &b)
 {
   const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(&a.totals->buffer_used, (unsigned long long)quads);

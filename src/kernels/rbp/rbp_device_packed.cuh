@@ -29,8 +29,7 @@
   pieces    [long_groups] RbpLongGroup: groups that are cut into pieces. The partial sums of the pieces lie in work; a
             second kernel adds them in their order.
 */
-#ifndef SPMV_RBP_DEVICE_PACKED_CUH
-#define SPMV_RBP_DEVICE_PACKED_CUH
+#pragma once
 
 #include "../device/launch.cuh"
 #include "rbp.h"
@@ -175,5 +174,3 @@ SpmvStatus rbp_device_mult(const SpmvPlan *, const void *alpha, const void *x, c
                            SpmvExec *);
 SpmvStatus rbp_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
                                    const void *beta, void *y, void *work, SpmvExec *);
-
-#endif

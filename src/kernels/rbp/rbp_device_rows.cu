@@ -30,8 +30,7 @@ __device__ inline void add_to_totals(const unsigned long long (&count)[COUNTERS]
   else atomicMax(&totals->longest, all);
 }
 
-/* One thread block per span. Adds to totals what the groups and units would be for each G and U, and the longest row.
- */
+/* One thread block per span. Adds to totals the groups and units of each choice of G and U, and the longest row. */
 template <typename I>
 __global__ void __launch_bounds__(SPAN_THREADS)
     rbp_count_units(const I *__restrict__ row_ptr, const RbpRowSummary *__restrict__ summary, int64_t rows,

@@ -2,8 +2,7 @@
   rbp_device_span.cuh - the rows of a span, and which of them begin groups: a row that differs from the one above it,
   and every G-th equal row behind it. For the kernels in which a thread block works on a span.
 */
-#ifndef SPMV_RBP_DEVICE_SPAN_CUH
-#define SPMV_RBP_DEVICE_SPAN_CUH
+#pragma once
 
 #include "rbp_device_analyze.cuh"
 
@@ -62,5 +61,3 @@ __device__ inline void load_rows(const I *row_ptr, const RbpRowSummary *summary,
   }
 }
 } // namespace
-
-#endif

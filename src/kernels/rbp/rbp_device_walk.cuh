@@ -2,8 +2,7 @@
   rbp_device_walk.cuh - the columns of one block of format packed, and the units that they make. Every thread works on
   columns and units, whatever the row they are in; those of a thread are RBP_THREADS apart.
 */
-#ifndef SPMV_RBP_DEVICE_WALK_CUH
-#define SPMV_RBP_DEVICE_WALK_CUH
+#pragma once
 
 #include "../device/vector.cuh"
 #include "rbp_device_analyze.cuh"
@@ -234,5 +233,3 @@ __device__ int walk_block(const RbpBlock &b, const RbpDeviceAnalysis &a, const I
   return units;
 }
 } // namespace
-
-#endif

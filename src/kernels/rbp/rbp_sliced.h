@@ -23,8 +23,7 @@
 
   I is base.index_type, S is base.scalar_type. Slices are walked from the first to the last, so there are no pointers.
 */
-#ifndef SPMV_RBP_SLICED_H
-#define SPMV_RBP_SLICED_H
+#pragma once
 
 #include "rbp.h"
 #include "core/simd.h"
@@ -79,12 +78,11 @@ SpmvStatus rbp_sliced_measure(const SpmvPattern *, SpmvExec *, RbpSlicedSizes *s
 void       rbp_sliced_memory(const RbpSlicedSizes *, int64_t nnz, SpmvIndex, SpmvScalar, SpmvMemory *);
 
 SpmvStatus rbp_sliced_build(const SpmvCsr *, const RbpCounts *, const RbpSlicedSizes *, RbpSliced *, SpmvExec *);
-void       rbp_sliced_update(RbpSliced *, const void *values);
-void       rbp_sliced_extract(const RbpSliced *, void *values);
 /* The product by one instruction set, which the processor must have */
 void rbp_sliced_mult_by(SpmvIsa, const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
-void rbp_sliced_add_transposed(const RbpSliced *, const void *alpha, const void *x, void *y);
 void rbp_sliced_view(const RbpSliced *, SpmvPrint, void *ctx);
-void rbp_sliced_clear(SpmvPlan *);
-
-#endif
+/* Slots */
+SpmvStatus rbp_sliced_update(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
+SpmvStatus rbp_sliced_extract(const SpmvPlan *, void *values, SpmvExec *);
+SpmvStatus rbp_sliced_add_transposed(const SpmvPlan *, const void *alpha, const void *x, void *y, SpmvExec *);
+void       rbp_sliced_clear(SpmvPlan *);

@@ -114,18 +114,22 @@ SpmvStatus rbp_sliced_build(const SpmvCsr *csr, const RbpCounts *counts, const R
   list_arrays(plan, plan->base.nnz, plan->base.index_type, plan->base.scalar_type, list);
   SPMV_TRY(spmv_arrays_alloc(&plan->base, list, ARRAYS, exec));
   SPMV_TRY(layout(&csr->pattern, exec, &written, plan));
-  rbp_sliced_update(plan, csr->values);
+  return rbp_sliced_update(&plan->base, csr->values, SPMV_HOST, exec);
+}
+
+SpmvStatus rbp_sliced_update(SpmvPlan *plan, const void *values, SpmvSpace values_space, SpmvExec *exec)
+{
+  (void)values_space;
+  (void)exec;
+  if (plan->nnz > 0) SPMV_SELECT(update, plan->index_type, plan->scalar_type)((RbpSliced *)plan, values);
   return SPMV_SUCCESS;
 }
 
-void rbp_sliced_update(RbpSliced *plan, const void *values)
+SpmvStatus rbp_sliced_extract(const SpmvPlan *plan, void *values, SpmvExec *exec)
 {
-  if (plan->base.nnz > 0) SPMV_SELECT(update, plan->base.index_type, plan->base.scalar_type)(plan, values);
-}
-
-void rbp_sliced_extract(const RbpSliced *plan, void *values)
-{
-  SPMV_SELECT(extract, plan->base.index_type, plan->base.scalar_type)(plan, values);
+  (void)exec;
+  SPMV_SELECT(extract, plan->index_type, plan->scalar_type)((const RbpSliced *)plan, values);
+  return SPMV_SUCCESS;
 }
 
 void rbp_sliced_clear(SpmvPlan *base)

@@ -4,7 +4,7 @@
 #include "unit_plan.h"
 #include "cases.h"
 #include "rbp_sliced.h"
-#include "published/rbp_published.h"
+#include "rbp_published.h"
 #include <stdlib.h>
 #include <string.h>
 #if defined(SPMV_HAVE_CUDA)
@@ -27,21 +27,6 @@ static UnitPlan build(const SpmvCsr *csr, const char *format, int min_run)
 {
   return unit_plan(SPMV_HOST, "rbp", csr, "layout=%s min_run=%d", format, min_run);
 }
-
-static void equal_i32(const int32_t *expected, const void *got, int n)
-{
-  for (int i = 0; i < n; i++) UNIT_EQUAL(expected[i], ((const int32_t *)got)[i]);
-}
-
-static void equal_f64(const double *expected, const void *got, int n)
-{
-  for (int i = 0; i < n; i++) UNIT_EQUAL(expected[i], ((const double *)got)[i]);
-}
-
-#define EQUAL_I32(got, ...)                                                                                            \
-  equal_i32((const int32_t[]){__VA_ARGS__}, got, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
-#define EQUAL_F64(got, ...)                                                                                            \
-  equal_f64((const double[]){__VA_ARGS__}, got, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
 UNIT_TEST(rbp_counts_of_the_figure)
 {
@@ -71,13 +56,13 @@ UNIT_TEST(rbp_csr_arrays_of_the_figure)
   UnitPlan            b   = build(&csr, "csr", 2);
   const RbpPublished *p   = (const RbpPublished *)b.plan;
 
-  EQUAL_I32(p->val_ptr, 0, 6, 11, 16, 18, 18, 22);
-  EQUAL_I32(p->col_ptr, 0, 4, 8, 12, 14, 14, 16);
-  EQUAL_I32(p->comp_columns, 0, 3, 6, 7, 0, 1, 5, 7, 1, 3, 5, 6, 2, 3, 3, 6);
-  EQUAL_F64(p->comp_values, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24, 25);
-  EQUAL_I32(p->row_ptr, 0, 0, 1, 1, 2, 3, 3);
-  EQUAL_I32(p->columns, 3, 0, 4);
-  EQUAL_F64(p->values, 9, 18, 21);
+  UNIT_ARRAY(int32_t, p->val_ptr, 0, 6, 11, 16, 18, 18, 22);
+  UNIT_ARRAY(int32_t, p->col_ptr, 0, 4, 8, 12, 14, 14, 16);
+  UNIT_ARRAY(int32_t, p->comp_columns, 0, 3, 6, 7, 0, 1, 5, 7, 1, 3, 5, 6, 2, 3, 3, 6);
+  UNIT_ARRAY(double, p->comp_values, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24, 25);
+  UNIT_ARRAY(int32_t, p->row_ptr, 0, 0, 1, 1, 2, 3, 3);
+  UNIT_ARRAY(int32_t, p->columns, 3, 0, 4);
+  UNIT_ARRAY(double, p->values, 9, 18, 21);
   UNIT_EQUAL(12 * 7 + 4 * 16 + 8 * 22 + 12 * 3, b.plan->memory.total_bytes);
   unit_plan_clear(&b);
 }
@@ -90,13 +75,13 @@ UNIT_TEST(rbp_ell_arrays_of_the_figure)
     UnitPlan            b = build(&csr, r ? "ellr" : "ell", 2);
     const RbpPublished *p = (const RbpPublished *)b.plan;
 
-    EQUAL_I32(p->comp_columns, 0, 0, 1, 2, 0, 3, 3, 1, 3, 3, -1, 6, 6, 5, 5, 0, 0, 0, 7, 7, 6, -1, -1, -1);
-    EQUAL_F64(p->comp_values, 1, 7, 13, 19, 0, 22, 2, 8, 14, 20, 0, 23, 3, 10, 15, 0, 0, 24, 4, 11, 16, 0, 0, 25, 5, 12,
-              17, 0, 0, 0, 6, 0, 0, 0, 0, 0);
-    EQUAL_I32(p->row_ptr, 0, 0, 1, 1, 2, 3, 3);
-    EQUAL_I32(p->columns, 3, 0, 4);
-    EQUAL_F64(p->values, 9, 18, 21);
-    if (r) EQUAL_I32(p->row_length, 2, 2, 2, 1, 0, 1);
+    UNIT_ARRAY(int32_t, p->comp_columns, 0, 0, 1, 2, 0, 3, 3, 1, 3, 3, -1, 6, 6, 5, 5, 0, 0, 0, 7, 7, 6, -1, -1, -1);
+    UNIT_ARRAY(double, p->comp_values, 1, 7, 13, 19, 0, 22, 2, 8, 14, 20, 0, 23, 3, 10, 15, 0, 0, 24, 4, 11, 16, 0, 0,
+               25, 5, 12, 17, 0, 0, 0, 6, 0, 0, 0, 0, 0);
+    UNIT_ARRAY(int32_t, p->row_ptr, 0, 0, 1, 1, 2, 3, 3);
+    UNIT_ARRAY(int32_t, p->columns, 3, 0, 4);
+    UNIT_ARRAY(double, p->values, 9, 18, 21);
+    if (r) UNIT_ARRAY(int32_t, p->row_length, 2, 2, 2, 1, 0, 1);
     else UNIT_CHECK(!p->row_length);
     UNIT_CHECK(!p->val_ptr && !p->col_ptr);
     UNIT_EQUAL(8 * 6 * 6 + 4 * 6 * 4 + 12 * 3 + 4 * 7 + (r ? 4 * 6 : 0), b.plan->memory.total_bytes);
@@ -143,8 +128,8 @@ UNIT_TEST(rbp_packed_arrays_by_hand)
   UNIT_EQUAL(24, p->sizes.narrow_entries);
   UNIT_EQUAL(0, p->sizes.wide_entries);
   UNIT_EQUAL(1, p->sizes.tail_entries);
-  EQUAL_I32(p->slice_head, 0, 2, 1, 2 | 8 << RBP_LANES_SHIFT, 0, 0, 0,
-            1 | 1 << RBP_LANES_SHIFT | RBP_FLAG_TAIL | RBP_FLAG_LAST, 0, 1);
+  UNIT_ARRAY(int32_t, p->slice_head, 0, 2, 1, 2 | 8 << RBP_LANES_SHIFT, 0, 0, 0,
+             1 | 1 << RBP_LANES_SHIFT | RBP_FLAG_TAIL | RBP_FLAG_LAST, 0, 1);
   for (int l = 0; l < 8; l++) {
     UNIT_EQUAL(2 * l, p->group_row[l]);
     UNIT_EQUAL(l, p->narrow[l]);
@@ -152,7 +137,7 @@ UNIT_TEST(rbp_packed_arrays_by_hand)
     UNIT_EQUAL(15, p->narrow[16 + l]);
   }
   UNIT_EQUAL(16, p->group_row[8]);
-  EQUAL_I32(p->tail_columns, 15);
+  UNIT_ARRAY(int32_t, p->tail_columns, 15);
   for (int position = 0; position < 5; position++)
     for (int r = 0; r < 2; r++)
       for (int l = 0; l < 8; l++) UNIT_EQUAL(5 * (2 * l + r) + position + 1, ((const double *)p->values)[at++]);
@@ -177,16 +162,6 @@ static void mult_packed(UnitPlan *b, SpmvIsa isa, const void *alpha, const void 
   rbp_sliced_mult_by(isa, (RbpSliced *)b->plan, alpha, x, beta, y);
 }
 
-static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, const char *format)
-{
-  UnitProblem p = unit_problem(spec, index, scalar);
-  UnitPlan    b = build(&p.csr, format, 2);
-
-  unit_check_products(&p, &b, strcmp(format, "packed") ? unit_mult : mult_packed);
-  unit_plan_clear(&b);
-  unit_problem_clear(&p);
-}
-
 UNIT_TEST(rbp_products_over_windows_and_tails)
 {
   const int64_t lengths[] = {3, 40, 0, 9, 17, 1, 33, 8};
@@ -205,7 +180,9 @@ UNIT_TEST(rbp_products_over_windows_and_tails)
 
   for (size_t m = 0; m < sizeof spec / sizeof spec[0]; m++)
     for (int f = 0; f < 4; f++)
-      for (int t = 0; t < 4; t++) check_products(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), format[f]);
+      for (int t = 0; t < 4; t++)
+        unit_check_format(&spec[m], (SpmvIndex)(t & 1), (SpmvScalar)(t >> 1), f ? unit_mult : mult_packed, "rbp",
+                          "layout=%s min_run=2", format[f]);
 }
 
 UNIT_TEST(rbp_wide_slices_keep_far_columns)
@@ -242,16 +219,12 @@ UNIT_TEST(rbp_absurd_padding_saturates)
   UNIT_CHECK(analysis.memory.total_bytes > analysis.memory.array[0].bytes);
 }
 
-static void keep_line(void *text, const char *line) { strncat(text, line, 4 * SPMV_MESSAGE_MAX - 1 - strlen(text)); }
-
 static void check_device_view(const GenSpec *spec, const char *expected)
 {
-  UnitProblem p                          = unit_problem(spec, SPMV_I32, SPMV_F64);
-  UnitPlan    b                          = unit_plan(SPMV_DEVICE, "rbp", &p.csr, "layout=packed");
-  char        text[4 * SPMV_MESSAGE_MAX] = "";
+  UnitProblem p = unit_problem(spec, SPMV_I32, SPMV_F64);
+  UnitPlan    b = unit_plan(SPMV_DEVICE, "rbp", &p.csr, "layout=packed");
 
-  spmv_view(b.plan, keep_line, text);
-  UNIT_CONTAINS(expected, text);
+  UNIT_CONTAINS(expected, unit_view(&b));
   unit_plan_clear(&b);
   unit_problem_clear(&p);
 }

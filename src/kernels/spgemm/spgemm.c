@@ -11,14 +11,14 @@ static const char *const kind_names[] = {"A B", "A^T B", "P^T A P", "R A R^T"};
 
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-SpmvStatus spmv_product_hold(SpmvProduct *p, SpmvExec *exec, int count, const int64_t bytes[], const char *name,
-                             void **const array[])
+SpmvStatus spmv_spgemm_hold(SpmvSpgemm *p, SpmvExec *exec, int count, const int64_t bytes[], const char *name,
+                            void **const array[])
 {
   int64_t all = 0;
   void   *block;
 
   for (int i = 0; i < count; i++) all += aligned(bytes[i] + 1); /* at least one byte: never NULL */
-  if (p->blocks == SPMV_PRODUCT_BLOCKS) return spmv_fail(exec, SPMV_ERR_MEMORY, "%s: no block is left", name);
+  if (p->blocks == SPMV_SPGEMM_BLOCKS) return spmv_fail(exec, SPMV_ERR_MEMORY, "%s: no block is left", name);
   SPMV_TRY(spmv_alloc(exec, p->space, all, name, &block));
   p->block[p->blocks++] = block;
   p->bytes += all;
@@ -30,15 +30,15 @@ SpmvStatus spmv_product_hold(SpmvProduct *p, SpmvExec *exec, int count, const in
   return SPMV_SUCCESS;
 }
 
-SpmvStatus spmv_product_hold_pattern(SpmvProduct *p, SpmvProductPattern *pattern, const char *name, SpmvExec *exec)
+SpmvStatus spmv_spgemm_hold_pattern(SpmvSpgemm *p, SpmvSpgemmPattern *pattern, const char *name, SpmvExec *exec)
 {
   const int64_t bytes[] = {(pattern->rows + 1) * 4, pattern->nnz * 4};
   void        **array[] = {(void **)&pattern->row_ptr, (void **)&pattern->col};
 
-  return spmv_product_hold(p, exec, 2, bytes, name, array);
+  return spmv_spgemm_hold(p, exec, 2, bytes, name, array);
 }
 
-SpmvStatus spmv_product_check_count(int64_t entries, const char *name, SpmvExec *exec)
+SpmvStatus spmv_spgemm_check_count(int64_t entries, const char *name, SpmvExec *exec)
 {
   if (entries < INT32_MAX) return SPMV_SUCCESS;
   return spmv_fail(exec, SPMV_ERR_OVERFLOW, "a product of matrices: %s is %lld, and must be below %d", name,
@@ -51,24 +51,24 @@ static SpmvStatus check_pattern(const SpmvPattern *p, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a product of matrices: a size is negative, or an array is missing");
   if (p->space != exec->space)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a product of matrices: a pattern lies in another space");
-  SPMV_TRY(spmv_product_check_count(p->rows, "the number of rows", exec));
-  SPMV_TRY(spmv_product_check_count(p->cols, "the number of columns", exec));
-  return spmv_product_check_count(p->nnz, "the number of nonzeros", exec);
+  SPMV_TRY(spmv_spgemm_check_count(p->rows, "the number of rows", exec));
+  SPMV_TRY(spmv_spgemm_check_count(p->cols, "the number of columns", exec));
+  return spmv_spgemm_check_count(p->nnz, "the number of nonzeros", exec);
 }
 
-static SpmvStatus check_arguments(SpmvProductKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
+static SpmvStatus check_arguments(SpmvSpgemmKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
 {
   char reason[SPMV_MESSAGE_MAX];
 
-  if ((int)kind < SPMV_PRODUCT_AB || kind > SPMV_PRODUCT_RART)
+  if ((int)kind < SPMV_SPGEMM_AB || kind > SPMV_SPGEMM_RART)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "there is no product of matrices number %d", (int)kind);
   SPMV_TRY(check_pattern(a, exec));
   SPMV_TRY(check_pattern(b, exec));
   if (a->index_type != b->index_type)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the index types differ", kind_names[kind]);
-  const int64_t a_side = kind == SPMV_PRODUCT_ATB ? a->rows : a->cols;
-  const int64_t b_side = kind == SPMV_PRODUCT_RART ? b->cols : b->rows;
-  const int     square = kind == SPMV_PRODUCT_AB || kind == SPMV_PRODUCT_ATB || a->rows == a->cols;
+  const int64_t a_side = kind == SPMV_SPGEMM_ATB ? a->rows : a->cols;
+  const int64_t b_side = kind == SPMV_SPGEMM_RART ? b->cols : b->rows;
+  const int     square = kind == SPMV_SPGEMM_AB || kind == SPMV_SPGEMM_ATB || a->rows == a->cols;
   if (a_side != b_side || !square)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: A is %lld x %lld, the other matrix %lld x %lld", kind_names[kind],
                      (long long)a->rows, (long long)a->cols, (long long)b->rows, (long long)b->cols);
@@ -78,28 +78,28 @@ static SpmvStatus check_arguments(SpmvProductKind kind, const SpmvPattern *a, co
 }
 
 /* Bytes of the values between two multiplications: those of `inner`, then those of R^T */
-static int64_t inner_bytes(const SpmvProduct *p)
+static int64_t inner_bytes(const SpmvSpgemm *p)
 {
-  return aligned(spmv_product_entries(&p->inner) * spmv_scalar_bytes(p->scalar_type));
+  return aligned(spmv_spgemm_entries(&p->inner) * spmv_scalar_bytes(p->scalar_type));
 }
-static int64_t needed_bytes(const SpmvProduct *p)
+static int64_t needed_bytes(const SpmvSpgemm *p)
 {
-  if (p->kind == SPMV_PRODUCT_AB || p->kind == SPMV_PRODUCT_ATB) return 0;
-  if (p->kind == SPMV_PRODUCT_PTAP) return inner_bytes(p);
-  return inner_bytes(p) + aligned(spmv_product_entries(&p->b) * spmv_scalar_bytes(p->scalar_type));
+  if (p->kind == SPMV_SPGEMM_AB || p->kind == SPMV_SPGEMM_ATB) return 0;
+  if (p->kind == SPMV_SPGEMM_PTAP) return inner_bytes(p);
+  return inner_bytes(p) + aligned(spmv_spgemm_entries(&p->b) * spmv_scalar_bytes(p->scalar_type));
 }
 
-static SpmvStatus multiply_patterns(SpmvProduct *p, SpmvExec *exec)
+static SpmvStatus multiply_patterns(SpmvSpgemm *p, SpmvExec *exec)
 {
-  const SpmvProductSteps *s = p->steps;
+  const SpmvSpgemmSteps *s = p->steps;
 
   switch (p->kind) {
-  case SPMV_PRODUCT_AB:
+  case SPMV_SPGEMM_AB:
     return s->multiply(p, &p->a, &p->b, &p->c, &p->c_teams, exec);
-  case SPMV_PRODUCT_ATB:
+  case SPMV_SPGEMM_ATB:
     SPMV_TRY(s->transpose(p, &p->a, &p->transposed, exec));
     return s->multiply(p, &p->transposed, &p->b, &p->c, &p->c_teams, exec);
-  case SPMV_PRODUCT_PTAP:
+  case SPMV_SPGEMM_PTAP:
     SPMV_TRY(s->multiply(p, &p->a, &p->b, &p->inner, &p->inner_teams, exec));
     SPMV_TRY(s->transpose(p, &p->b, &p->transposed, exec));
     return s->multiply(p, &p->transposed, &p->inner, &p->c, &p->c_teams, exec);
@@ -110,19 +110,19 @@ static SpmvStatus multiply_patterns(SpmvProduct *p, SpmvExec *exec)
   }
 }
 
-static SpmvStatus fill(SpmvProduct *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
+static SpmvStatus fill(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
 {
   SPMV_TRY(p->steps->copy(p, a, b, exec));
   SPMV_TRY(multiply_patterns(p, exec));
   SPMV_TRY(p->steps->result(p, exec));
   const int64_t bytes = needed_bytes(p);
   void        **array = &p->inner_scratch;
-  if (bytes > 0 && bytes <= KEPT_BYTES) SPMV_TRY(spmv_product_hold(p, exec, 1, &bytes, "values of A P", &array));
+  if (bytes > 0 && bytes <= KEPT_BYTES) SPMV_TRY(spmv_spgemm_hold(p, exec, 1, &bytes, "values of A P", &array));
   return SPMV_SUCCESS;
 }
 
-SpmvStatus spmv_product_symbolic(SpmvProductKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar scalar,
-                                 SpmvExec *exec, SpmvProduct **product)
+SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar scalar,
+                                SpmvExec *exec, SpmvSpgemm **product)
 {
   void *block;
 
@@ -130,9 +130,9 @@ SpmvStatus spmv_product_symbolic(SpmvProductKind kind, const SpmvPattern *a, con
   exec->message[0] = '\0';
   SPMV_TRY(check_arguments(kind, a, b, exec));
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **product, "product of matrices", &block));
-  SpmvProduct *p = block;
+  SpmvSpgemm *p = block;
   memset(p, 0, sizeof *p);
-  p->steps       = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_product_device_steps) : &spmv_product_host_steps;
+  p->steps       = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_spgemm_device_steps) : &spmv_spgemm_host_steps;
   p->kind        = kind;
   p->index_type  = a->index_type;
   p->scalar_type = scalar;
@@ -140,26 +140,26 @@ SpmvStatus spmv_product_symbolic(SpmvProductKind kind, const SpmvPattern *a, con
   p->host        = exec->host;
   p->device      = exec->device;
   const SpmvStatus status = fill(p, a, b, exec);
-  if (status) spmv_product_destroy(&p);
+  if (status) spmv_spgemm_destroy(&p);
   *product = p;
   return status;
 }
 
-void spmv_product_pattern(const SpmvProduct *p, SpmvPattern *c) { *c = p->result; }
+void spmv_spgemm_pattern(const SpmvSpgemm *p, SpmvPattern *c) { *c = p->result; }
 
 /* scratch has needed_bytes() */
-static SpmvStatus multiply_values(const SpmvProduct *p, const void *a, const void *b, char *scratch, void *c,
+static SpmvStatus multiply_values(const SpmvSpgemm *p, const void *a, const void *b, char *scratch, void *c,
                                   SpmvExec *exec)
 {
-  const SpmvProductSteps *s = p->steps;
-  void                   *t = scratch + inner_bytes(p);
+  const SpmvSpgemmSteps *s = p->steps;
+  void                  *t = scratch + inner_bytes(p);
 
   switch (p->kind) {
-  case SPMV_PRODUCT_AB:
+  case SPMV_SPGEMM_AB:
     return s->values(p, &p->a, a, &p->b, b, &p->c, &p->c_teams, c, exec);
-  case SPMV_PRODUCT_ATB:
+  case SPMV_SPGEMM_ATB:
     return s->values(p, &p->transposed, a, &p->b, b, &p->c, &p->c_teams, c, exec);
-  case SPMV_PRODUCT_PTAP:
+  case SPMV_SPGEMM_PTAP:
     SPMV_TRY(s->values(p, &p->a, a, &p->b, b, &p->inner, &p->inner_teams, scratch, exec));
     return s->values(p, &p->transposed, b, &p->inner, scratch, &p->c, &p->c_teams, c, exec);
   default:
@@ -169,8 +169,8 @@ static SpmvStatus multiply_values(const SpmvProduct *p, const void *a, const voi
   }
 }
 
-SpmvStatus spmv_product_numeric(SpmvProduct *p, const void *a_values, const void *b_values, void *c_values,
-                                SpmvExec *exec)
+SpmvStatus spmv_spgemm_numeric(SpmvSpgemm *p, const void *a_values, const void *b_values, void *c_values,
+                               SpmvExec *exec)
 {
   const int64_t bytes   = p->inner_scratch ? 0 : needed_bytes(p);
   void         *scratch = p->inner_scratch;
@@ -185,17 +185,17 @@ SpmvStatus spmv_product_numeric(SpmvProduct *p, const void *a_values, const void
   return status;
 }
 
-void spmv_product_info(const SpmvProduct *p, int64_t *bytes, int64_t *scratch_bytes, double *flops)
+void spmv_spgemm_info(const SpmvSpgemm *p, int64_t *bytes, int64_t *scratch_bytes, double *flops)
 {
   *bytes         = p->bytes;
   *scratch_bytes = p->scratch_bytes;
   *flops         = 2 * p->multiplications;
 }
 
-void spmv_product_destroy(SpmvProduct **product)
+void spmv_spgemm_destroy(SpmvSpgemm **product)
 {
   if (!product || !*product) return;
-  SpmvProduct        *p    = *product;
+  SpmvSpgemm         *p    = *product;
   const SpmvAllocator host = p->host, device = p->device;
   for (int i = 0; i < p->blocks; i++) spmv_free(&host, &device, p->space, p->block[i]);
   spmv_free(&host, &device, SPMV_HOST, p);

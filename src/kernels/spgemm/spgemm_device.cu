@@ -11,7 +11,7 @@ enum { THREADS = 256, LANES = 8, ROWS_PER_BLOCK = THREADS / LANES };
 enum { ROW_PAIRS = 1, ROW_TRIPLES = 2, COL_PAIRS = 4, COL_TRIPLES = 8, ALL_FAULTS = 15 };
 
 template <typename I>
-__global__ void spmv_product_find_faults(const I *row_ptr, const I *col, int64_t rows, unsigned *faults)
+__global__ void spmv_spgemm_find_faults(const I *row_ptr, const I *col, int64_t rows, unsigned *faults)
 {
   const int64_t row  = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
   unsigned      mine = 0;
@@ -35,7 +35,7 @@ __global__ void spmv_product_find_faults(const I *row_ptr, const I *col, int64_t
 }
 
 template <typename I>
-__global__ void spmv_product_compress(const I *row_ptr, const I *col, SpmvProductPattern to)
+__global__ void spmv_spgemm_compress(const I *row_ptr, const I *col, SpmvSpgemmPattern to)
 {
   const int64_t row = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
 
@@ -49,7 +49,7 @@ __global__ void spmv_product_compress(const I *row_ptr, const I *col, SpmvProduc
 }
 
 template <typename I>
-__global__ void spmv_product_expand(SpmvProductPattern from, I *row_ptr, I *col)
+__global__ void spmv_spgemm_expand(SpmvSpgemmPattern from, I *row_ptr, I *col)
 {
   const int64_t row  = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
   const int64_t node = row / from.block_rows, rows = from.rows * from.block_rows;
@@ -67,10 +67,10 @@ SpmvStatus find_faults(const SpmvPattern *p, unsigned *faults, SpmvExec *exec)
   const int64_t blocks = spmv_blocks(p->rows, ROWS_PER_BLOCK);
 
   if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, spmv_product_find_faults<int64_t>, blocks, THREADS, 0, (const int64_t *)p->row_ptr,
+    SPMV_LAUNCH(exec, spmv_spgemm_find_faults<int64_t>, blocks, THREADS, 0, (const int64_t *)p->row_ptr,
                 (const int64_t *)p->col, p->rows, faults);
   else
-    SPMV_LAUNCH(exec, spmv_product_find_faults<int32_t>, blocks, THREADS, 0, (const int32_t *)p->row_ptr,
+    SPMV_LAUNCH(exec, spmv_spgemm_find_faults<int32_t>, blocks, THREADS, 0, (const int32_t *)p->row_ptr,
                 (const int32_t *)p->col, p->rows, faults);
   return SPMV_SUCCESS;
 }
@@ -96,7 +96,7 @@ SpmvStatus fetch_faults(const SpmvPattern *a, const SpmvPattern *b, unsigned fau
 int block_size(unsigned row_faults) { return (row_faults & ROW_PAIRS ? 1 : 2) * (row_faults & ROW_TRIPLES ? 1 : 3); }
 
 /* Sets the blocks of both operands: the sizes over which is summed must agree */
-void choose_blocks(SpmvProductKind kind, const unsigned faults[2], SpmvProductPattern *a, SpmvProductPattern *b)
+void choose_blocks(SpmvSpgemmKind kind, const unsigned faults[2], SpmvSpgemmPattern *a, SpmvSpgemmPattern *b)
 {
   const unsigned a_rows = faults[0] & 3, a_cols = faults[0] >> 2, b_rows = faults[1] & 3, b_cols = faults[1] >> 2;
 
@@ -104,29 +104,29 @@ void choose_blocks(SpmvProductKind kind, const unsigned faults[2], SpmvProductPa
   a->block_cols = block_size(a_cols);
   b->block_rows = block_size(b_rows);
   b->block_cols = block_size(b_cols);
-  if (kind == SPMV_PRODUCT_AB) a->block_cols = b->block_rows = block_size(a_cols | b_rows);
-  if (kind == SPMV_PRODUCT_ATB) a->block_rows = b->block_rows = block_size(a_rows | b_rows);
-  if (kind == SPMV_PRODUCT_PTAP) a->block_rows = a->block_cols = b->block_rows = block_size(a_rows | a_cols | b_rows);
-  if (kind == SPMV_PRODUCT_RART) a->block_rows = a->block_cols = b->block_cols = block_size(a_rows | a_cols | b_cols);
+  if (kind == SPMV_SPGEMM_AB) a->block_cols = b->block_rows = block_size(a_cols | b_rows);
+  if (kind == SPMV_SPGEMM_ATB) a->block_rows = b->block_rows = block_size(a_rows | b_rows);
+  if (kind == SPMV_SPGEMM_PTAP) a->block_rows = a->block_cols = b->block_rows = block_size(a_rows | a_cols | b_rows);
+  if (kind == SPMV_SPGEMM_RART) a->block_rows = a->block_cols = b->block_cols = block_size(a_rows | a_cols | b_cols);
 }
 
-SpmvStatus compress(SpmvProduct *p, const SpmvPattern *from, SpmvProductPattern *to, SpmvExec *exec)
+SpmvStatus compress(SpmvSpgemm *p, const SpmvPattern *from, SpmvSpgemmPattern *to, SpmvExec *exec)
 {
   to->rows             = from->rows / to->block_rows;
   to->cols             = from->cols / to->block_cols;
   to->nnz              = from->nnz / (to->block_rows * to->block_cols);
   const int64_t blocks = spmv_blocks(to->rows + 1, ROWS_PER_BLOCK);
-  SPMV_TRY(spmv_product_hold_pattern(p, to, "copy of a pattern", exec));
+  SPMV_TRY(spmv_spgemm_hold_pattern(p, to, "copy of a pattern", exec));
   if (from->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, spmv_product_compress<int64_t>, blocks, THREADS, 0, (const int64_t *)from->row_ptr,
+    SPMV_LAUNCH(exec, spmv_spgemm_compress<int64_t>, blocks, THREADS, 0, (const int64_t *)from->row_ptr,
                 (const int64_t *)from->col, *to);
   else
-    SPMV_LAUNCH(exec, spmv_product_compress<int32_t>, blocks, THREADS, 0, (const int32_t *)from->row_ptr,
+    SPMV_LAUNCH(exec, spmv_spgemm_compress<int32_t>, blocks, THREADS, 0, (const int32_t *)from->row_ptr,
                 (const int32_t *)from->col, *to);
   return SPMV_SUCCESS;
 }
 
-SpmvStatus copy(SpmvProduct *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
+SpmvStatus copy(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
 {
   unsigned faults[2];
 
@@ -136,25 +136,25 @@ SpmvStatus copy(SpmvProduct *p, const SpmvPattern *a, const SpmvPattern *b, Spmv
   return compress(p, b, &p->b, exec);
 }
 
-SpmvStatus result(SpmvProduct *p, SpmvExec *exec)
+SpmvStatus result(SpmvSpgemm *p, SpmvExec *exec)
 {
-  const SpmvProductPattern *c    = &p->c;
-  const int64_t             rows = c->rows * c->block_rows, nnz = spmv_product_entries(c);
+  const SpmvSpgemmPattern *c    = &p->c;
+  const int64_t            rows = c->rows * c->block_rows, nnz = spmv_spgemm_entries(c);
   const int64_t index_bytes = spmv_index_bytes(p->index_type), bytes[] = {(rows + 1) * index_bytes, nnz * index_bytes};
   void *row_ptr, *col, **const array[] = {&row_ptr, &col};
   const int64_t blocks = spmv_blocks(rows + 1, ROWS_PER_BLOCK);
 
   p->result = {rows, c->cols * c->block_cols, nnz, p->index_type, SPMV_DEVICE, c->row_ptr, c->col, nullptr, nullptr};
   if (p->index_type == SPMV_I32 && c->block_rows * c->block_cols == 1) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_product_hold(p, exec, 2, bytes, "pattern of a product", array));
+  SPMV_TRY(spmv_spgemm_hold(p, exec, 2, bytes, "pattern of a product", array));
   if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, spmv_product_expand<int64_t>, blocks, THREADS, 0, *c, (int64_t *)row_ptr, (int64_t *)col);
-  else SPMV_LAUNCH(exec, spmv_product_expand<int32_t>, blocks, THREADS, 0, *c, (int32_t *)row_ptr, (int32_t *)col);
+    SPMV_LAUNCH(exec, spmv_spgemm_expand<int64_t>, blocks, THREADS, 0, *c, (int64_t *)row_ptr, (int64_t *)col);
+  else SPMV_LAUNCH(exec, spmv_spgemm_expand<int32_t>, blocks, THREADS, 0, *c, (int32_t *)row_ptr, (int32_t *)col);
   p->result.row_ptr = row_ptr;
   p->result.col     = col;
   return SPMV_SUCCESS;
 }
 } // namespace
 
-extern "C" const SpmvProductSteps spmv_product_device_steps = {copy,   spmv_product_transpose, spmv_product_multiply,
-                                                               result, spmv_product_reorder,   spmv_product_values};
+extern "C" const SpmvSpgemmSteps spmv_spgemm_device_steps = {copy,   spmv_spgemm_transpose, spmv_spgemm_multiply,
+                                                             result, spmv_spgemm_reorder,   spmv_spgemm_values};

@@ -1,6 +1,5 @@
 /* spgemm_device.cuh - what the files of the products on the device share: the steps of spgemm.h, and sizes of teams. */
-#ifndef SPMV_SPGEMM_DEVICE_CUH
-#define SPMV_SPGEMM_DEVICE_CUH
+#pragma once
 
 #include "device/arena.cuh"
 #include "spgemm.h"
@@ -33,17 +32,13 @@ __device__ inline int spmv_lower_bound(const int32_t *col, int low, int high, in
 }
 
 /* spgemm_device_symbolic.cu */
-SpmvStatus spmv_product_multiply(SpmvProduct *, const SpmvProductPattern *left, const SpmvProductPattern *right,
-                                 SpmvProductPattern *result, SpmvProductTeams *, SpmvExec *);
+SpmvStatus spmv_spgemm_multiply(SpmvSpgemm *, const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right,
+                                SpmvSpgemmPattern *result, SpmvSpgemmTeams *, SpmvExec *);
 /* spgemm_device_numeric.cu */
-SpmvStatus spmv_product_values(const SpmvProduct *, const SpmvProductPattern *left, const void *left_values,
-                               const SpmvProductPattern *right, const void *right_values,
-                               const SpmvProductPattern *result, const SpmvProductTeams *, void *result_values,
-                               SpmvExec *);
+SpmvStatus spmv_spgemm_values(const SpmvSpgemm *, const SpmvSpgemmPattern *left, const void *left_values,
+                              const SpmvSpgemmPattern *right, const void *right_values, const SpmvSpgemmPattern *result,
+                              const SpmvSpgemmTeams *, void *result_values, SpmvExec *);
 /* spgemm_device_transpose.cu */
-SpmvStatus spmv_product_transpose(SpmvProduct *, const SpmvProductPattern *, SpmvProductPattern *transposed,
-                                  SpmvExec *);
-SpmvStatus spmv_product_reorder(const SpmvProduct *, const SpmvProductPattern *transposed, const void *values, void *to,
-                                SpmvExec *);
-
-#endif
+SpmvStatus spmv_spgemm_transpose(SpmvSpgemm *, const SpmvSpgemmPattern *, SpmvSpgemmPattern *transposed, SpmvExec *);
+SpmvStatus spmv_spgemm_reorder(const SpmvSpgemm *, const SpmvSpgemmPattern *transposed, const void *values, void *to,
+                               SpmvExec *);

@@ -27,11 +27,11 @@ struct Shape {
 
 template <typename S>
 struct Operands {
-  SpmvProductPattern left, right, result;
-  SpmvProductTeams   teams;
-  int                splits; /* teams for the rows of a block */
-  const S           *left_values, *right_values;
-  S                 *values;
+  SpmvSpgemmPattern left, right, result;
+  SpmvSpgemmTeams   teams;
+  int               splits; /* teams for the rows of a block */
+  const S          *left_values, *right_values;
+  S                *values;
 };
 
 /* What a team computes: of `count` blocks from block `first` of a block row on, the rows from first_row on */
@@ -81,9 +81,9 @@ __device__ inline bool find_piece(const Operands<S> &m, int rows, int64_t item, 
 template <bool WIDE, typename S>
 __device__ inline LeftBlock load_left(const Operands<S> &m, const Piece &piece, int k, const int *columns)
 {
-  const SpmvProductPattern &left = m.left;
-  const int                 area = left.block_rows * left.block_cols, from = left.col[k];
-  LeftBlock                 b;
+  const SpmvSpgemmPattern &left = m.left;
+  const int                area = left.block_rows * left.block_cols, from = left.col[k];
+  LeftBlock                b;
 
   if (left.order) { /* the block lies transposed in row `from` of the original */
     const int begin = left.origin_ptr[from];
@@ -179,7 +179,7 @@ constexpr int resident()
 
 template <typename S, typename Shape, int LANES, int SUMS, int BLOCKS, bool WIDE>
 __global__ void __launch_bounds__(WIDE ? WIDE_THREADS : THREADS, resident<Shape, WIDE>())
-    spmv_product_sum(Operands<S> m, Shape shape)
+    spmv_spgemm_sum(Operands<S> m, Shape shape)
 {
   enum { TEAMS = (WIDE ? WIDE_THREADS : THREADS) / LANES };
   __shared__ S      all_sums[TEAMS][SUMS];
@@ -215,12 +215,12 @@ SpmvStatus launch(const Operands<S> &m, const Shape &shape, SpmvExec *exec)
 
   if constexpr (Shape::SINGLE)
     if (m.teams.narrow_lanes == SPMV_SMALL_LANES)
-      SPMV_LAUNCH(exec, (spmv_product_sum<S, Shape, SPMV_SMALL_LANES, SPMV_SMALL_SUMS, SPMV_SMALL_BLOCKS, false>),
+      SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, SPMV_SMALL_LANES, SPMV_SMALL_SUMS, SPMV_SMALL_BLOCKS, false>),
                   spmv_blocks(rows, THREADS / SPMV_SMALL_LANES), THREADS, 0, m, shape);
   if (m.teams.narrow_lanes == SPMV_MEDIUM_LANES)
-    SPMV_LAUNCH(exec, (spmv_product_sum<S, Shape, SPMV_MEDIUM_LANES, SPMV_MEDIUM_SUMS, SPMV_MEDIUM_BLOCKS, false>),
+    SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, SPMV_MEDIUM_LANES, SPMV_MEDIUM_SUMS, SPMV_MEDIUM_BLOCKS, false>),
                 spmv_blocks(rows, THREADS / SPMV_MEDIUM_LANES), THREADS, 0, m, shape);
-  SPMV_LAUNCH(exec, (spmv_product_sum<S, Shape, 32, SPMV_WIDE_SUMS, SPMV_WIDE_BLOCKS, true>),
+  SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, 32, SPMV_WIDE_SUMS, SPMV_WIDE_BLOCKS, true>),
               spmv_blocks(pieces, WIDE_THREADS / 32), WIDE_THREADS, 0, m, shape);
   return SPMV_SUCCESS;
 }
@@ -237,9 +237,9 @@ SpmvStatus multiply(const Operands<S> &m, SpmvExec *exec)
 }
 } // namespace
 
-SpmvStatus spmv_product_values(const SpmvProduct *p, const SpmvProductPattern *left, const void *left_values,
-                               const SpmvProductPattern *right, const void *right_values, const SpmvProductPattern *c,
-                               const SpmvProductTeams *teams, void *values, SpmvExec *exec)
+SpmvStatus spmv_spgemm_values(const SpmvSpgemm *p, const SpmvSpgemmPattern *left, const void *left_values,
+                              const SpmvSpgemmPattern *right, const void *right_values, const SpmvSpgemmPattern *c,
+                              const SpmvSpgemmTeams *teams, void *values, SpmvExec *exec)
 {
   const int splits = left->block_rows / spmv_team_rows(left->block_rows);
 

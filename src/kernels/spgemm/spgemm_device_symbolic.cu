@@ -34,10 +34,10 @@ struct Totals {
 };
 
 struct Multiplication {
-  SpmvProductPattern left, right, result;
-  int64_t           *count; /* [rows+1] of the result */
-  int32_t           *list[2];
-  Totals            *totals;
+  SpmvSpgemmPattern left, right, result;
+  int64_t          *count; /* [rows+1] of the result */
+  int32_t          *list[2];
+  Totals           *totals;
 };
 
 template <int SLOTS>
@@ -86,7 +86,7 @@ __device__ inline void write_row(const int *table, int *list, unsigned *listed, 
 /* Counts (or fills in) the columns of the rows that are short enough for a table; level 0 takes all rows, level 1 those
    of its list. Each team has a row. */
 template <int LANES, int SLOTS, int LEVEL, bool FILL>
-__global__ void __launch_bounds__(HASH_THREADS) spmv_product_hash(Multiplication m)
+__global__ void __launch_bounds__(HASH_THREADS) spmv_spgemm_hash(Multiplication m)
 {
   enum { TEAMS = HASH_THREADS / LANES };
   __shared__ int      table[TEAMS][SLOTS], list[TEAMS][FILL ? SLOTS : 1];
@@ -133,7 +133,7 @@ __device__ inline void set_bits(const Multiplication &m, int row, int first, uns
 
 /* Counts (or fills in) the columns of the rows of list 1. Each thread block has a row. */
 template <bool FILL>
-__global__ void __launch_bounds__(THREADS) spmv_product_bits(Multiplication m)
+__global__ void __launch_bounds__(THREADS) spmv_spgemm_bits(Multiplication m)
 {
   typedef cub::BlockScan<int, THREADS>  Scan;
   __shared__ typename Scan::TempStorage temp;
@@ -179,7 +179,7 @@ __device__ inline void add_total(unsigned long long mine, unsigned long long *to
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(THREADS) spmv_product_totals(Multiplication m, TeamSizes sizes)
+__global__ void __launch_bounds__(THREADS) spmv_spgemm_totals(Multiplication m, TeamSizes sizes)
 {
   const int64_t      begin = blockIdx.x * (int64_t)THREADS + threadIdx.x, step = (int64_t)gridDim.x * THREADS;
   unsigned long long terms = 0, wide[3] = {0, 0, 0};
@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(THREADS) spmv_product_totals(Multiplication m,
 }
 
 /* row_ptr of the result from 64-bit sums, and their total */
-__global__ void spmv_product_row_ptr(Multiplication m)
+__global__ void spmv_spgemm_row_ptr(Multiplication m)
 {
   const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x;
 
@@ -203,7 +203,7 @@ __global__ void spmv_product_row_ptr(Multiplication m)
   if (row == m.left.rows) m.totals->blocks = m.count[row];
 }
 
-__global__ void spmv_product_pieces(Multiplication m, SpmvProductTeams teams)
+__global__ void spmv_spgemm_pieces(Multiplication m, SpmvSpgemmTeams teams)
 {
   const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x;
 
@@ -224,16 +224,16 @@ SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
   const int64_t rows = m.left.rows;
 
   if (m.right.nnz <= FEW_LANES * m.right.rows)
-    SPMV_LAUNCH(exec, (spmv_product_hash<FEW_LANES, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / FEW_LANES),
+    SPMV_LAUNCH(exec, (spmv_spgemm_hash<FEW_LANES, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / FEW_LANES),
                 HASH_THREADS, 0, m);
   else
-    SPMV_LAUNCH(exec, (spmv_product_hash<32, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / 32), HASH_THREADS,
+    SPMV_LAUNCH(exec, (spmv_spgemm_hash<32, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / 32), HASH_THREADS,
                 0, m);
   if (m.right.cols > limit_of(SHORT_SLOTS))
-    SPMV_LAUNCH(exec, (spmv_product_hash<32, LONG_SLOTS, 1, FILL>),
+    SPMV_LAUNCH(exec, (spmv_spgemm_hash<32, LONG_SLOTS, 1, FILL>),
                 min(spmv_blocks(rows, HASH_THREADS / 32), (int64_t)GRID), HASH_THREADS, 0, m);
   if (m.right.cols > limit_of(LONG_SLOTS))
-    SPMV_LAUNCH(exec, spmv_product_bits<FILL>, min(rows, (int64_t)BIT_GRID), THREADS, 0, m);
+    SPMV_LAUNCH(exec, spmv_spgemm_bits<FILL>, min(rows, (int64_t)BIT_GRID), THREADS, 0, m);
   return SPMV_SUCCESS;
 }
 
@@ -247,7 +247,7 @@ TeamSizes team_sizes(const Multiplication &m)
 }
 
 /* Small teams where rows of the right matrix are short, medium ones where most rows fit, else wide ones alone */
-void choose_teams(const Multiplication &m, const Totals &totals, const TeamSizes &sizes, SpmvProductTeams *teams)
+void choose_teams(const Multiplication &m, const Totals &totals, const TeamSizes &sizes, SpmvSpgemmTeams *teams)
 {
   const int64_t rows = m.left.rows, right_rows = m.right.rows;
   int           size = 2;
@@ -269,19 +269,19 @@ SpmvStatus count(const Multiplication &m, const TeamSizes &sizes, SpmvArena *are
   SPMV_CUDA(exec, cudaMemsetAsync(m.totals, 0, sizeof *m.totals, stream));
   SPMV_CUDA(exec, cudaMemsetAsync(m.count + rows, 0, sizeof *m.count, stream));
   SPMV_TRY(find_columns<false>(m, exec));
-  SPMV_LAUNCH(exec, spmv_product_totals, min(spmv_blocks(work, THREADS), (int64_t)GRID), THREADS, 0, m, sizes);
+  SPMV_LAUNCH(exec, spmv_spgemm_totals, min(spmv_blocks(work, THREADS), (int64_t)GRID), THREADS, 0, m, sizes);
   SPMV_CUB(exec, arena, cub::DeviceScan::ExclusiveSum(scratch, bytes, m.count, m.count, rows + 1, stream));
-  SPMV_LAUNCH(exec, spmv_product_row_ptr, spmv_blocks(rows + 1, THREADS), THREADS, 0, m);
+  SPMV_LAUNCH(exec, spmv_spgemm_row_ptr, spmv_blocks(rows + 1, THREADS), THREADS, 0, m);
   return spmv_fetch(totals, m.totals, sizeof *totals, exec);
 }
 
-SpmvStatus alloc_multiplication(SpmvProduct *p, Multiplication *m, SpmvScopedArena *scratch, SpmvExec *exec)
+SpmvStatus alloc_multiplication(SpmvSpgemm *p, Multiplication *m, SpmvScopedArena *scratch, SpmvExec *exec)
 {
   const int64_t rows = m->left.rows, bytes = (rows + 1) * 4;
   void **const  array[] = {(void **)&m->result.row_ptr};
 
   scratch->arena.chunk_bytes = 17 * rows + (1 << 16);
-  SPMV_TRY(spmv_product_hold(p, exec, 1, &bytes, "row_ptr of a product", array));
+  SPMV_TRY(spmv_spgemm_hold(p, exec, 1, &bytes, "row_ptr of a product", array));
   SPMV_TRY(scratch->array(rows + 1, "lengths of rows", &m->count));
   SPMV_TRY(scratch->array(rows, "long rows", &m->list[0]));
   SPMV_TRY(scratch->array(rows, "longer rows", &m->list[1]));
@@ -289,8 +289,8 @@ SpmvStatus alloc_multiplication(SpmvProduct *p, Multiplication *m, SpmvScopedAre
 }
 } // namespace
 
-SpmvStatus spmv_product_multiply(SpmvProduct *p, const SpmvProductPattern *left, const SpmvProductPattern *right,
-                                 SpmvProductPattern *c, SpmvProductTeams *teams, SpmvExec *exec)
+SpmvStatus spmv_spgemm_multiply(SpmvSpgemm *p, const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right,
+                                SpmvSpgemmPattern *c, SpmvSpgemmTeams *teams, SpmvExec *exec)
 {
   const int       area = left->block_rows * right->block_cols;
   SpmvScopedArena scratch(exec);
@@ -304,15 +304,15 @@ SpmvStatus spmv_product_multiply(SpmvProduct *p, const SpmvProductPattern *left,
   SPMV_TRY(alloc_multiplication(p, &m, &scratch, exec));
   const TeamSizes sizes = team_sizes(m);
   SPMV_TRY(count(m, sizes, &scratch.arena, &totals, exec));
-  SPMV_TRY(spmv_product_check_count(totals.blocks * area, "the number of nonzeros of a result", exec));
+  SPMV_TRY(spmv_spgemm_check_count(totals.blocks * area, "the number of nonzeros of a result", exec));
   m.result.nnz = totals.blocks;
   p->multiplications += (double)totals.terms * area * right->block_rows;
   choose_teams(m, totals, sizes, teams);
   const int64_t bytes[] = {m.result.nnz * 4, teams->wide * 4, teams->wide * 4};
   void **const  array[] = {(void **)&m.result.col, (void **)&teams->wide_row, (void **)&teams->wide_first};
-  SPMV_TRY(spmv_product_hold(p, exec, 3, bytes, "columns of a product", array));
+  SPMV_TRY(spmv_spgemm_hold(p, exec, 3, bytes, "columns of a product", array));
   SPMV_TRY(find_columns<true>(m, exec));
-  if (teams->wide > 0) SPMV_LAUNCH(exec, spmv_product_pieces, spmv_blocks(left->rows, THREADS), THREADS, 0, m, *teams);
+  if (teams->wide > 0) SPMV_LAUNCH(exec, spmv_spgemm_pieces, spmv_blocks(left->rows, THREADS), THREADS, 0, m, *teams);
   *c = m.result;
   return SPMV_SUCCESS;
 }

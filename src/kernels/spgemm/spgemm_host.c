@@ -8,31 +8,29 @@ static int64_t index_of(const void *array, SpmvIndex type, int64_t i)
   return type == SPMV_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
 }
 
-static SpmvStatus copy_one(SpmvProduct *p, const SpmvPattern *from, SpmvProductPattern *to, SpmvExec *exec)
+static SpmvStatus copy_one(SpmvSpgemm *p, const SpmvPattern *from, SpmvSpgemmPattern *to, SpmvExec *exec)
 {
-  *to =
-      (SpmvProductPattern){.rows = from->rows, .cols = from->cols, .nnz = from->nnz, .block_rows = 1, .block_cols = 1};
-  SPMV_TRY(spmv_product_hold_pattern(p, to, "copy of a pattern", exec));
+  *to = (SpmvSpgemmPattern){.rows = from->rows, .cols = from->cols, .nnz = from->nnz, .block_rows = 1, .block_cols = 1};
+  SPMV_TRY(spmv_spgemm_hold_pattern(p, to, "copy of a pattern", exec));
   for (int64_t i = 0; i <= to->rows; i++) to->row_ptr[i] = (int32_t)index_of(from->row_ptr, from->index_type, i);
   for (int64_t k = 0; k < to->nnz; k++) to->col[k] = (int32_t)index_of(from->col, from->index_type, k);
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus copy(SpmvProduct *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
+static SpmvStatus copy(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
 {
   SPMV_TRY(copy_one(p, a, &p->a, exec));
   return copy_one(p, b, &p->b, exec);
 }
 
-static SpmvStatus transpose(SpmvProduct *p, const SpmvProductPattern *from, SpmvProductPattern *to, SpmvExec *exec)
+static SpmvStatus transpose(SpmvSpgemm *p, const SpmvSpgemmPattern *from, SpmvSpgemmPattern *to, SpmvExec *exec)
 {
-  *to =
-      (SpmvProductPattern){.rows = from->cols, .cols = from->rows, .nnz = from->nnz, .block_rows = 1, .block_cols = 1};
+  *to = (SpmvSpgemmPattern){.rows = from->cols, .cols = from->rows, .nnz = from->nnz, .block_rows = 1, .block_cols = 1};
   to->origin_ptr      = from->row_ptr;
   const int64_t bytes = to->nnz * 4;
   void        **array = (void **)&to->order;
-  SPMV_TRY(spmv_product_hold_pattern(p, to, "transposed pattern", exec));
-  SPMV_TRY(spmv_product_hold(p, exec, 1, &bytes, "order of the transposed values", &array));
+  SPMV_TRY(spmv_spgemm_hold_pattern(p, to, "transposed pattern", exec));
+  SPMV_TRY(spmv_spgemm_hold(p, exec, 1, &bytes, "order of the transposed values", &array));
   memset(to->row_ptr, 0, (size_t)(to->rows + 1) * 4);
   for (int64_t k = 0; k < from->nnz; k++) to->row_ptr[from->col[k] + 1]++;
   for (int64_t i = 0; i < to->rows; i++) to->row_ptr[i + 1] += to->row_ptr[i];
@@ -55,7 +53,7 @@ static int compare_columns(const void *x, const void *y)
 
 /* The columns of row i of left right, ascending, to col unless that is NULL; returns their number. seen[j] == i marks
    column j as found; seen has no i before. */
-static int64_t multiply_row(const SpmvProductPattern *left, const SpmvProductPattern *right, int32_t i, int32_t *seen,
+static int64_t multiply_row(const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right, int32_t i, int32_t *seen,
                             int32_t *col)
 {
   int64_t n = 0;
@@ -71,12 +69,12 @@ static int64_t multiply_row(const SpmvProductPattern *left, const SpmvProductPat
   return n;
 }
 
-static SpmvStatus multiply_marked(SpmvProduct *p, const SpmvProductPattern *left, const SpmvProductPattern *right,
-                                  SpmvProductPattern *c, int32_t *seen, SpmvExec *exec)
+static SpmvStatus multiply_marked(SpmvSpgemm *p, const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right,
+                                  SpmvSpgemmPattern *c, int32_t *seen, SpmvExec *exec)
 {
   for (int32_t i = 0; i < left->rows; i++) c->nnz += multiply_row(left, right, i, seen, NULL);
-  SPMV_TRY(spmv_product_check_count(c->nnz, "the number of nonzeros of a result", exec));
-  SPMV_TRY(spmv_product_hold_pattern(p, c, "pattern of a product", exec));
+  SPMV_TRY(spmv_spgemm_check_count(c->nnz, "the number of nonzeros of a result", exec));
+  SPMV_TRY(spmv_spgemm_hold_pattern(p, c, "pattern of a product", exec));
   memset(seen, 0xFF, (size_t)right->cols * sizeof *seen);
   c->row_ptr[0] = 0;
   for (int32_t i = 0; i < left->rows; i++)
@@ -86,13 +84,13 @@ static SpmvStatus multiply_marked(SpmvProduct *p, const SpmvProductPattern *left
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus multiply(SpmvProduct *p, const SpmvProductPattern *left, const SpmvProductPattern *right,
-                           SpmvProductPattern *c, SpmvProductTeams *teams, SpmvExec *exec)
+static SpmvStatus multiply(SpmvSpgemm *p, const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right,
+                           SpmvSpgemmPattern *c, SpmvSpgemmTeams *teams, SpmvExec *exec)
 {
   void *seen;
 
   (void)teams;
-  *c = (SpmvProductPattern){.rows = left->rows, .cols = right->cols, .block_rows = 1, .block_cols = 1};
+  *c = (SpmvSpgemmPattern){.rows = left->rows, .cols = right->cols, .block_rows = 1, .block_cols = 1};
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (right->cols + 1) * 4, "columns seen", &seen)); /* never NULL */
   memset(seen, 0xFF, (size_t)right->cols * 4);
   const SpmvStatus status = multiply_marked(p, left, right, c, seen, exec);
@@ -100,16 +98,16 @@ static SpmvStatus multiply(SpmvProduct *p, const SpmvProductPattern *left, const
   return status;
 }
 
-static SpmvStatus result(SpmvProduct *p, SpmvExec *exec)
+static SpmvStatus result(SpmvSpgemm *p, SpmvExec *exec)
 {
-  const SpmvProductPattern *c       = &p->c;
-  const int64_t             bytes[] = {(c->rows + 1) * 8, c->nnz * 8};
-  int64_t                  *row_ptr, *col;
-  void                    **array[] = {(void **)&row_ptr, (void **)&col};
+  const SpmvSpgemmPattern *c       = &p->c;
+  const int64_t            bytes[] = {(c->rows + 1) * 8, c->nnz * 8};
+  int64_t                 *row_ptr, *col;
+  void                   **array[] = {(void **)&row_ptr, (void **)&col};
 
   p->result = (SpmvPattern){c->rows, c->cols, c->nnz, p->index_type, SPMV_HOST, c->row_ptr, c->col, NULL, NULL};
   if (p->index_type == SPMV_I32) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_product_hold(p, exec, 2, bytes, "pattern of a product", array));
+  SPMV_TRY(spmv_spgemm_hold(p, exec, 2, bytes, "pattern of a product", array));
   for (int64_t i = 0; i <= c->rows; i++) row_ptr[i] = c->row_ptr[i];
   for (int64_t k = 0; k < c->nnz; k++) col[k] = c->col[k];
   p->result.row_ptr = row_ptr;
@@ -128,8 +126,7 @@ static SpmvStatus result(SpmvProduct *p, SpmvExec *exec)
 #undef S
 #undef NAME
 
-static SpmvStatus reorder(const SpmvProduct *p, const SpmvProductPattern *t, const void *values, void *to,
-                          SpmvExec *exec)
+static SpmvStatus reorder(const SpmvSpgemm *p, const SpmvSpgemmPattern *t, const void *values, void *to, SpmvExec *exec)
 {
   (void)exec;
   if (p->scalar_type == SPMV_F32) reorder_f32(t, values, to);
@@ -137,9 +134,9 @@ static SpmvStatus reorder(const SpmvProduct *p, const SpmvProductPattern *t, con
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus values(const SpmvProduct *p, const SpmvProductPattern *left, const void *left_values,
-                         const SpmvProductPattern *right, const void *right_values, const SpmvProductPattern *c,
-                         const SpmvProductTeams *teams, void *c_values, SpmvExec *exec)
+static SpmvStatus values(const SpmvSpgemm *p, const SpmvSpgemmPattern *left, const void *left_values,
+                         const SpmvSpgemmPattern *right, const void *right_values, const SpmvSpgemmPattern *c,
+                         const SpmvSpgemmTeams *teams, void *c_values, SpmvExec *exec)
 {
   void *place;
 
@@ -151,4 +148,4 @@ static SpmvStatus values(const SpmvProduct *p, const SpmvProductPattern *left, c
   return SPMV_SUCCESS;
 }
 
-const SpmvProductSteps spmv_product_host_steps = {copy, transpose, multiply, result, reorder, values};
+const SpmvSpgemmSteps spmv_spgemm_host_steps = {copy, transpose, multiply, result, reorder, values};

@@ -53,11 +53,11 @@ static Entry *dense_result(const ProductCase *c)
   const SpmvPattern *a = &c->a.pattern, *b = &c->b.pattern;
 
   switch (c->kind) {
-  case SPMV_PRODUCT_AB:
+  case SPMV_SPGEMM_AB:
     return dense_product(dense_of(&c->a, 0), dense_of(&c->b, 0), a->rows, a->cols, b->cols);
-  case SPMV_PRODUCT_ATB:
+  case SPMV_SPGEMM_ATB:
     return dense_product(dense_of(&c->a, 1), dense_of(&c->b, 0), a->cols, a->rows, b->cols);
-  case SPMV_PRODUCT_PTAP:
+  case SPMV_SPGEMM_PTAP:
     return dense_product(dense_of(&c->b, 1),
                          dense_product(dense_of(&c->a, 0), dense_of(&c->b, 0), a->rows, a->cols, b->cols), b->cols,
                          b->rows, b->cols);
@@ -174,7 +174,7 @@ static int64_t held_bytes(const char *name)
   for (int i = 0; i < product_case_count(); i++) {
     ProductCase c;
     if (!product_case(i, PRODUCT_SMALL, &c)) continue;
-    const int     found = !strcmp(c.name, name) && c.kind == SPMV_PRODUCT_PTAP && c.a.pattern.index_type == SPMV_I64;
+    const int     found = !strcmp(c.name, name) && c.kind == SPMV_SPGEMM_PTAP && c.a.pattern.index_type == SPMV_I64;
     ProductResult r     = {0};
     if (found) r = product_result(&c, SPMV_DEVICE, NULL);
     product_result_free(&r);
@@ -228,32 +228,32 @@ UNIT_TEST(products_refuse_what_does_not_fit)
   const int32_t     ptr[3] = {0, 1, 2}, col[2] = {0, 1};
   const SpmvPattern two   = {2, 2, 2, SPMV_I32, SPMV_HOST, ptr, col, NULL, NULL};
   SpmvPattern       other = two;
-  SpmvProduct      *p;
+  SpmvSpgemm       *p;
   SpmvExec          exec;
 
   spmv_exec_init(&exec, SPMV_HOST);
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_product_symbolic((SpmvProductKind)9, &two, &two, SPMV_F64, &exec, &p));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_spgemm_symbolic((SpmvSpgemmKind)9, &two, &two, SPMV_F64, &exec, &p));
   other.index_type = SPMV_I64;
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_product_symbolic(SPMV_PRODUCT_AB, &two, &other, SPMV_F64, &exec, &p));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &two, &other, SPMV_F64, &exec, &p));
   UNIT_CONTAINS("index types", exec.message);
   other      = two;
   other.rows = 1;
   other.nnz  = 1;
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_product_symbolic(SPMV_PRODUCT_PTAP, &two, &other, SPMV_F64, &exec, &p));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_product_symbolic(SPMV_PRODUCT_PTAP, &other, &two, SPMV_F64, &exec, &p));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_spgemm_symbolic(SPMV_SPGEMM_PTAP, &two, &other, SPMV_F64, &exec, &p));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_spgemm_symbolic(SPMV_SPGEMM_PTAP, &other, &two, SPMV_F64, &exec, &p));
   UNIT_CONTAINS("A is 1 x 2", exec.message);
   other      = two;
   other.cols = (int64_t)1 << 33;
-  UNIT_EQUAL(SPMV_ERR_OVERFLOW, spmv_product_symbolic(SPMV_PRODUCT_AB, &two, &other, SPMV_F64, &exec, &p));
+  UNIT_EQUAL(SPMV_ERR_OVERFLOW, spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &two, &other, SPMV_F64, &exec, &p));
   UNIT_CHECK(p == NULL);
   exec.space = SPMV_DEVICE;
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_product_symbolic(SPMV_PRODUCT_AB, &two, &two, SPMV_F64, &exec, &p));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &two, &two, SPMV_F64, &exec, &p));
   if (spmv_device_count(NULL) == 0) {
     other       = two;
     other.space = SPMV_DEVICE;
-    UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_product_symbolic(SPMV_PRODUCT_AB, &other, &other, SPMV_F64, &exec, &p));
+    UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &other, &other, SPMV_F64, &exec, &p));
     UNIT_CHECK(exec.message[0] != '\0');
   }
-  spmv_product_destroy(&p);
-  spmv_product_destroy(NULL);
+  spmv_spgemm_destroy(&p);
+  spmv_spgemm_destroy(NULL);
 }

@@ -1,6 +1,5 @@
 /* spgemm_test.h - the table of products that the tests go through, and a product from beginning to end */
-#ifndef SPMV_SPGEMM_TEST_H
-#define SPMV_SPGEMM_TEST_H
+#pragma once
 
 #include "hooks.h"
 
@@ -14,10 +13,10 @@ typedef struct {
 } ProductOperand;
 
 typedef struct {
-  const char     *name;
-  SpmvProductKind kind;
-  SpmvScalar      scalar;
-  ProductOperand  a, b;
+  const char    *name;
+  SpmvSpgemmKind kind;
+  SpmvScalar     scalar;
+  ProductOperand a, b;
 } ProductCase;
 
 /* On the host, whatever the types and the space of the product */
@@ -45,5 +44,3 @@ void product_case_spoil(ProductCase *);
 /* With hooks, allocations of the product go through them. Values are computed twice, first from others. */
 ProductResult product_result(const ProductCase *, SpmvSpace, Hooks *);
 void          product_result_free(ProductResult *);
-
-#endif

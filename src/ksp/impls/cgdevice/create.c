@@ -67,8 +67,7 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
 .  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, see `KSPCGDeviceSetChunk()`
 .  -ksp_cgdevice_precision <double> - double or mixed, see `KSPCGDeviceSetPrecision()`
 .  -ksp_cgdevice_reduce <auto> - how several processes add sums: auto, mpi, shared, see `KSPCGDeviceSetReduce()`
-.  -ksp_cgdevice_format <crsv> - packed format for matrices that are not of a type of petscpack, see
-   `KSPCGDeviceSetFormat()`
+.  -ksp_cgdevice_format <crsv> - packed format for matrices of types of PETSc, see `KSPCGDeviceSetFormat()`
 -  -ksp_cgdevice_replace_cg - lets `KSPCG` mean this type, see `KSPCGDeviceReplaceCG()`; read when petscpack is loaded
 
    Level: beginner

@@ -20,16 +20,18 @@ PetscErrorCode CGDevMatrixForget(KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* crsv is CSR, and takes every pattern */
 static PetscErrorCode OwnPlan(KSP_CGDevice *s, Mat A)
 {
-  CGDevMatrix           *m      = &s->matrix;
-  const PetscInt64       serial = m->own.serial;
-  const PetscObjectState values = m->own.key.value_state;
+  const char *const      formats[] = {s->format, "crsv"};
+  CGDevMatrix           *m         = &s->matrix;
+  const PetscInt64       serial    = m->own.serial;
+  const PetscObjectState values    = m->own.key.value_state;
   SpmvStatus             status;
 
   PetscFunctionBegin;
   if (!m->own.plan) PetscCall(CGDevMatrixForget(s)); /* a CSR */
-  PetscCall(AIJFmtPlanFromHost(&m->own, A, s->format, &s->exec, &status));
+  PetscCall(AIJFmtPlanFromHost(&m->own, A, 2, formats, &s->exec, &status));
   CGDevTry(s, status);
   if (m->own.serial != serial) m->conversions++;
   else if (m->own.key.value_state != values) m->refreshes++;

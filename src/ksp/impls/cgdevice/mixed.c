@@ -40,8 +40,7 @@ static SpmvStatus Subtract(KSP_CGDevice *s, const PetscScalar b[], SpmvSpace spa
   return spmv_mult(product->plan, &minus_one, s->x.data, &one, s->r.data, product->work, &s->exec);
 }
 
-/* b - A x where the engine takes it and in ksp->work[0], and its norm. Where that is not a number, ksp->reason says so.
- */
+/* b - A x where the engine takes it and in ksp->work[0], and its norm; ksp->reason tells if that is not a number */
 static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
 {
   const PetscScalar *b;

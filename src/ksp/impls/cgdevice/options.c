@@ -58,7 +58,7 @@ PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOption
   iterations that serves until the nonzero pattern changes, persistent one kernel for all iterations of a small matrix.
 
   auto is persistent where the matrix has few nonzeros, fewer than 0.41 million and 4.9 for each row, and as CSR with
-five vectors takes at most 40 MB, and where the device can run such a kernel; else graph.
+  five vectors takes at most 40 MB, and where the device can run such a kernel; else graph.
 
 .seealso: `KSPCGDEVICE`, `KSPCGDeviceGetMode()`, `KSPCGDeviceGetInfo()`
 @*/

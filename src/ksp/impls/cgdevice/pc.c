@@ -17,8 +17,7 @@ PetscErrorCode CGDevPCForget(KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The kind of the preconditioner, its block size, and a number for those options of PCJACOBI that change what it does
- */
+/* The kind of the preconditioner, its block size, and a number for the options of PCJACOBI that change what it does */
 static PetscErrorCode Describe(PC pc, CGDevPC *now, const char **why)
 {
   PetscBool    none, jacobi, blocks, absolute, fix;

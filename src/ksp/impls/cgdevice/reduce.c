@@ -19,8 +19,8 @@ const char *const KSPCGDeviceReduces[] = {"auto", "mpi", "shared", "KSPCGDeviceR
 
   Notes:
   mpi copies the sums of a process to the host, calls `MPI_Allreduce()` and copies them back, so that the host waits
-  twice an iteration. shared lets the GPUs write to and read from memory of the host that all processes map; nobody
-waits but a kernel. It needs all processes on one host, and GPUs that work at the same time; else mpi is used.
+  twice an iteration. shared lets the GPUs write to and read from memory of the host that all processes map; only
+  kernels wait. It needs all processes on one host, and GPUs that work at the same time; else mpi is used.
 
   auto is shared where all processes are on one host and each has a GPU of its own. Processes that share a GPU get mpi:
   without NVIDIA's MPS they run in turns, and each sum would wait for one.

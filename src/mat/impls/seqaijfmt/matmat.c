@@ -17,9 +17,9 @@ typedef struct {
 
 /* What a matrix keeps for the numeric phase, as the data of its Mat_Product */
 typedef struct {
-  SpmvExec     exec;
-  SpmvProduct *product;
-  Factor       factor[2];
+  SpmvExec    exec;
+  SpmvSpgemm *product;
+  Factor      factor[2];
 } Data;
 
 /* Values of a factor in device memory */
@@ -33,7 +33,7 @@ static PetscErrorCode DataFree(void *ctx)
   Data *d = (Data *)ctx;
 
   PetscFunctionBegin;
-  if (d) spmv_product_destroy(&d->product);
+  if (d) spmv_spgemm_destroy(&d->product);
   PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -43,27 +43,27 @@ AIJFMT_PRODUCT_DESTRUCTOR(DataDestroy, DataFree)
 /* ---- symbolic ---- */
 
 /* The kind, and the option by which a user chooses an algorithm of the host; known: there is one on the GPU */
-static PetscErrorCode KindOf(MatProductType type, SpmvProductKind *kind, const char **option, PetscBool *known)
+static PetscErrorCode KindOf(MatProductType type, SpmvSpgemmKind *kind, const char **option, PetscBool *known)
 {
   PetscFunctionBegin;
   *known  = PETSC_TRUE;
-  *kind   = SPMV_PRODUCT_AB;
+  *kind   = SPMV_SPGEMM_AB;
   *option = NULL;
   switch (type) {
   case MATPRODUCT_AB:
-    *kind   = SPMV_PRODUCT_AB;
+    *kind   = SPMV_SPGEMM_AB;
     *option = "-matmatmult_via";
     break;
   case MATPRODUCT_AtB:
-    *kind   = SPMV_PRODUCT_ATB;
+    *kind   = SPMV_SPGEMM_ATB;
     *option = "-mattransposematmult_via";
     break;
   case MATPRODUCT_PtAP:
-    *kind   = SPMV_PRODUCT_PTAP;
+    *kind   = SPMV_SPGEMM_PTAP;
     *option = "-matptap_via";
     break;
   case MATPRODUCT_RARt:
-    *kind   = SPMV_PRODUCT_RART;
+    *kind   = SPMV_SPGEMM_RART;
     *option = "-matrart_via";
     break;
   default:
@@ -90,15 +90,15 @@ static PetscErrorCode UploadPattern(SpmvExec *exec, Mat A, SpmvPattern *there, v
 /* Makes d->product for the factors as they are now */
 static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
 {
-  const Mat       factor[] = {C->product->A, C->product->B};
-  void           *block[2] = {NULL, NULL};
-  SpmvPattern     pattern[2];
-  SpmvProductKind kind = SPMV_PRODUCT_AB;
-  const char     *option;
-  PetscBool       known;
+  const Mat      factor[] = {C->product->A, C->product->B};
+  void          *block[2] = {NULL, NULL};
+  SpmvPattern    pattern[2];
+  SpmvSpgemmKind kind = SPMV_SPGEMM_AB;
+  const char    *option;
+  PetscBool      known;
 
   PetscFunctionBegin;
-  spmv_product_destroy(&d->product);
+  spmv_spgemm_destroy(&d->product);
   PetscCall(AIJFmtCudaStream(&d->exec));
   PetscCall(KindOf(C->product->type, &kind, &option, &known));
   *status = SPMV_SUCCESS;
@@ -107,7 +107,7 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
     d->factor[f].id            = ((PetscObject)factor[f])->id;
     d->factor[f].nonzero_state = factor[f]->nonzerostate;
   }
-  if (!*status) *status = spmv_product_symbolic(kind, &pattern[0], &pattern[1], AIJFMT_SCALAR, &d->exec, &d->product);
+  if (!*status) *status = spmv_spgemm_symbolic(kind, &pattern[0], &pattern[1], AIJFMT_SCALAR, &d->exec, &d->product);
   for (int b = 0; b < 2; b++) spmv_exec_free(&d->exec, SPMV_DEVICE, block[b]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -122,7 +122,7 @@ static PetscErrorCode FetchPattern(Data *d, SpmvPattern *p, HostPattern *here)
   const int64_t index_bytes = (int64_t)sizeof(PetscInt);
 
   PetscFunctionBegin;
-  spmv_product_pattern(d->product, p);
+  spmv_spgemm_pattern(d->product, p);
   PetscCall(PetscMalloc1(p->rows + 1, &here->row_ptr));
   PetscCall(PetscMalloc1(p->nnz + 1, &here->col)); /* never NULL: a PETSc for debugging refuses that */
   AIJFmtCallSpmv(&d->exec,
@@ -211,10 +211,10 @@ static PetscErrorCode NumericToHost(Mat C, Data *d, const DeviceValues v[2], Spm
   int64_t      bytes;
 
   PetscFunctionBegin;
-  spmv_product_pattern(d->product, &pattern);
+  spmv_spgemm_pattern(d->product, &pattern);
   bytes   = pattern.nnz * (int64_t)sizeof(PetscScalar);
   *status = spmv_alloc(&d->exec, SPMV_DEVICE, bytes, "values of the product", &there);
-  if (!*status) *status = spmv_product_numeric(d->product, v[0].values, v[1].values, there, &d->exec);
+  if (!*status) *status = spmv_spgemm_numeric(d->product, v[0].values, v[1].values, there, &d->exec);
   if (!*status) {
     PetscCall(MatSeqAIJGetArrayWrite(C, &here));
     *status = spmv_copy(here, SPMV_HOST, there, SPMV_DEVICE, bytes, &d->exec);
@@ -237,7 +237,7 @@ static PetscErrorCode NumericToDevice(Mat C, Data *d, const DeviceValues v[2], S
   PetscCall(AIJFmtDeviceCsrBring(C, s, "a product of matrices", AIJFMT_WANTS, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtDeviceValuesGet(C, &values));
-  *status = spmv_product_numeric(d->product, v[0].values, v[1].values, values, &d->exec);
+  *status = spmv_spgemm_numeric(d->product, v[0].values, v[1].values, values, &d->exec);
   PetscCall(AIJFmtDeviceValuesRestore(C, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -283,7 +283,7 @@ static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
   PetscCall(Symbolic(C, d, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtNonzeros(C, &nonzeros));
-  spmv_product_pattern(d->product, &pattern);
+  spmv_spgemm_pattern(d->product, &pattern);
   PetscCheck(
       pattern.nnz == nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
       "the product has %lld nonzeros, and had %lld in the symbolic phase: the pattern of a factor has changed, so "
@@ -318,7 +318,7 @@ static PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&d->exec, status);
-  spmv_product_info(d->product, &bytes, &scratch, &flops);
+  spmv_spgemm_info(d->product, &bytes, &scratch, &flops);
   PetscCall(AIJFmtLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -466,9 +466,9 @@ static PetscErrorCode ParallelChoose(Mat C, PetscBool *chosen)
 /* Whether there is a product of that type on the GPU, and the user has chosen no algorithm of the host */
 static PetscErrorCode MayChoose(Mat C, PetscBool *may)
 {
-  const char     *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
-  SpmvProductKind kind;
-  PetscBool       chosen[2], standard;
+  const char    *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvSpgemmKind kind;
+  PetscBool      chosen[2], standard;
 
   PetscFunctionBegin;
   PetscCall(KindOf(C->product->type, &kind, &option, may));

@@ -239,31 +239,33 @@ SpmvStatus AIJFmtPlanRefresh(AIJFmtPlanCache *c, const SpmvCsr *csr, SpmvExec *e
 
 /* ---- a plan of a matrix of any AIJ type, for a solver ---- */
 
-/* The plan of the format, or of crsv, which is CSR, where that format declines */
-static SpmvStatus BuildFormat(AIJFmtPlanCache *c, const char name[], const SpmvCsr *csr, SpmvExec *exec)
+/* The plan of the first format that accepts the pattern; the last one must take it in any case */
+static SpmvStatus BuildFormat(AIJFmtPlanCache *c, int count, const char *const formats[], const SpmvCsr *csr,
+                              SpmvExec *exec)
 {
-  const char *const names[] = {name, "crsv"};
-  SpmvStatus        status  = spmv_pattern_check(&csr->pattern, exec);
-  PetscBool         built   = PETSC_FALSE;
+  SpmvStatus status = spmv_pattern_check(&csr->pattern, exec);
+  PetscBool  built  = PETSC_FALSE;
 
-  for (int n = 0; n < 2 && !status && !built; n++) {
-    const SpmvFormat *format = spmv_format_find(names[n]);
+  for (int n = 0; n < count && !status && !built; n++) {
+    const SpmvFormat *format = spmv_format_find(formats[n]);
     SpmvOptions       options;
     SpmvAnalysis      analysis;
 
     spmv_options_init(&options, format);
     status = spmv_analyze(format, &csr->pattern, AIJFMT_SCALAR, &options, exec, &analysis);
     if (status) return status;
-    built = analysis.accepted || n == 1 ? PETSC_TRUE : PETSC_FALSE;
+    built = analysis.accepted || n == count - 1 ? PETSC_TRUE : PETSC_FALSE;
     if (built) status = AIJFmtPlanBuild(c, csr, &analysis, exec);
     spmv_analysis_clear(&analysis, exec);
   }
   return status;
 }
 
-/* Makes or refreshes the plan of a cache, in exec->space, from the values of A on the host. Where status is a failure the
+/* Makes or refreshes the plan of a cache, in exec->space, from the values of A on the host. formats: names in the order
+   in which they are tried. A caller that wants others drops the plan first. Where status is a failure the
    plan must not be used, and the next call tries again. */
-PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, const char format[], SpmvExec *exec, SpmvStatus *status)
+PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, int count, const char *const formats[], SpmvExec *exec,
+                                  SpmvStatus *status)
 {
   SpmvCsr            csr = {.scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
   AIJFmtKey          now;
@@ -280,7 +282,7 @@ PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, const char format[]
   if (c->valid && AIJFmtSameStructure(&c->key, &now)) *status = AIJFmtPlanRefresh(c, &csr, exec, &moved);
   else {
     AIJFmtPlanDrop(c, exec);
-    *status = BuildFormat(c, format, &csr, exec);
+    *status = BuildFormat(c, count, formats, &csr, exec);
   }
   PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
   if (!*status) {

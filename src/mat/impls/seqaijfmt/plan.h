@@ -83,7 +83,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
 
 /* plan.c */
-PETSC_INTERN PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *, Mat, const char format[], SpmvExec *, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *, Mat, int, const char *const formats[], SpmvExec *,
+                                               SpmvStatus *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanBuild(AIJFmtPlanCache *, const SpmvCsr *, const SpmvAnalysis *, SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanRefresh(AIJFmtPlanCache *, const SpmvCsr *, SpmvExec *, PetscBool *moved);
 PETSC_INTERN void           AIJFmtPlanDrop(AIJFmtPlanCache *, SpmvExec *);

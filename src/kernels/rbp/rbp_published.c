@@ -4,7 +4,7 @@
 
 #define SPMV_BODY "rbp/rbp_runs.inc"
 #include "core/instantiate.h"
-#define SPMV_BODY "rbp/published/rbp_published.inc"
+#define SPMV_BODY "rbp/rbp_published.inc"
 #include "core/instantiate.h"
 
 static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)

@@ -1,5 +1,5 @@
-/* Allocation behind the hooks of an exec. The device defaults are in device/device.cu or core/no_device.c. */
-#include "internal.h"
+/* Allocation behind the hooks of an exec. The device defaults are in pool.cu or no_device.c. */
+#include "memory.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,9 +3,9 @@
   products. A format lists its nonzeros in CSR order; a stable sort by column makes them the CSR of A^T. The order that
   the sort finds is kept, so that new values need no other sort.
 */
-#include "../core/internal.h"
-#include "arena.cuh"
-#include "search.cuh"
+#include "plan.h"
+#include "device/arena.cuh"
+#include "device/search.cuh"
 #include <climits>
 #include <cub/device/device_radix_sort.cuh>
 
@@ -142,12 +142,12 @@ extern "C" SpmvStatus spmv_transpose_listed(SpmvPlan *plan, const SpmvOptions *o
   SpmvStatus status = transpose(plan, &t, exec);
   if (!status) status = spmv_build_transposed(plan, &t.csr, options, exec);
   if (!status) {
-    plan->transposed_order = t.order;
+    plan->transpose.order = t.order;
     spmv_memory_add(&plan->memory, "order of the transpose", SPMV_ARRAY_INDICES, plan->nnz * order_bytes(plan));
   } else spmv_exec_free(exec, SPMV_DEVICE, t.order);
   if (!status && borrows) {
-    plan->transposed_csr    = t.block;
-    plan->transposed_values = t.values;
+    plan->transpose.csr    = t.block;
+    plan->transpose.values = t.values;
   } else spmv_exec_free(exec, SPMV_DEVICE, t.block);
   return status;
 }
@@ -157,15 +157,15 @@ extern "C" SpmvStatus spmv_refresh_transposed(SpmvPlan *plan, SpmvExec *exec)
   const int64_t   bytes = plan->nnz * spmv_scalar_bytes(plan->scalar_type);
   SpmvScopedArena scratch(exec);
   SpmvNonzeros    list = {};
-  void           *to   = plan->transposed_values;
+  void           *to   = plan->transpose.values;
 
   scratch.arena.chunk_bytes = (to ? 1 : 2) * (bytes + SPMV_ARENA_ALIGN);
   SPMV_TRY(spmv_arena_alloc(&scratch.arena, bytes, "values", &list.values, exec));
   if (!to) SPMV_TRY(spmv_arena_alloc(&scratch.arena, bytes, "values of A^T", &to, exec));
   SPMV_TRY(plan->slots->list_nonzeros(plan, &list, exec));
-  SPMV_TRY(gather_values(plan, plan->transposed_order, list.values, to, exec));
-  SPMV_TRY(spmv_update_values(plan->transposed, to, SPMV_DEVICE, exec));
+  SPMV_TRY(gather_values(plan, plan->transpose.order, list.values, to, exec));
+  SPMV_TRY(spmv_update_values(plan->transpose.plan, to, SPMV_DEVICE, exec));
   SPMV_TRY(spmv_stream_wait(exec)); /* the scratch memory is freed */
-  plan->transposed_is_old = 0;
+  plan->transpose.is_old = 0;
   return SPMV_SUCCESS;
 }

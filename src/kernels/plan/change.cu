@@ -1,7 +1,7 @@
 /* change.cu - changes the values of a plan on the device, which keeps no CSR there: they are listed, changed, and given
    back. */
-#include "../core/internal.h"
-#include "arena.cuh"
+#include "plan.h"
+#include "device/arena.cuh"
 
 namespace
 {

@@ -12,14 +12,11 @@
   ellr  ell with row_length[i], the number of runs of row i.
   all   row_ptr, columns and values are the CSR remainder of the singles.
 */
-#ifndef SPMV_RBP_PUBLISHED_H
-#define SPMV_RBP_PUBLISHED_H
+#pragma once
 
-#include "../rbp.h"
+#include "rbp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+SPMV_C_BEGIN
 
 typedef struct {
   SpmvPlan  base; /* first */
@@ -45,7 +42,4 @@ SpmvStatus rbp_published_init(RbpPublished *, const SpmvAnalysis *, SpmvExec *);
 void       rbp_published_view(const SpmvPlan *, SpmvPrint, void *ctx);
 void       rbp_published_clear(SpmvPlan *);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+SPMV_C_END

@@ -1,5 +1,6 @@
-/* The life of a plan around the slots of its format: argument checks, the structs, memory reports. */
-#include "internal.h"
+/* The life of a plan, and of the plan of A^T that it keeps, around the slots of its format: argument checks, the
+   structs, memory reports. */
+#include "plan.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -164,16 +165,63 @@ void spmv_destroy(SpmvPlan **plan)
 void spmv_view(const SpmvPlan *plan, SpmvPrint print, void *ctx)
 {
   const SpmvMemory *m           = &plan->memory;
-  const int64_t     order_bytes = plan->transposed_order ? m->array[m->count - 1].bytes : 0;
+  const int64_t     order_bytes = plan->transpose.order ? m->array[m->count - 1].bytes : 0;
   char              line[SPMV_MESSAGE_MAX];
 
   plan->slots->view(plan, print, ctx);
-  if (!plan->transposed) return;
+  if (!plan->transpose.plan) return;
   snprintf(line, sizeof line, "transposed products keep a plan of the transpose%s, of %lld bytes more",
-           plan->transposed_order ? " and the order of its nonzeros" : "",
-           (long long)(plan->transposed->memory.total_bytes + order_bytes));
+           plan->transpose.order ? " and the order of its nonzeros" : "",
+           (long long)(plan->transpose.plan->memory.total_bytes + order_bytes));
   print(ctx, line);
 }
+
+/* ---- the plan of A^T ---- */
+
+SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvOptions *options, SpmvExec *exec)
+{
+  SpmvAnalysis analysis;
+  SpmvPlan    *t    = NULL;
+  void        *work = NULL;
+
+  SPMV_TRY(spmv_analyze(plan->format, &csr->pattern, csr->scalar_type, options, exec, &analysis));
+  SpmvStatus status = spmv_build(csr, &analysis, exec, &t);
+  spmv_analysis_clear(&analysis, exec);
+  if (!status) status = spmv_alloc(exec, plan->space, t->memory.work_bytes, "work of A^T", &work);
+  if (!status) status = spmv_stream_wait(exec); /* the CSR may be freed now */
+  if (status) {
+    spmv_exec_free(exec, plan->space, work);
+    spmv_destroy(&t);
+    return status;
+  }
+  plan->transpose.plan = t;
+  plan->transpose.work = work;
+  spmv_memory_add(&plan->memory, "transpose", SPMV_ARRAY_VALUES, t->memory.total_bytes + t->memory.work_bytes);
+  plan->memory.host_bytes += t->memory.host_bytes;
+  plan->transpose.is_old = 0;
+  return SPMV_SUCCESS;
+}
+
+/* Takes the array that was added last, for transposed products, out of the memory of a plan */
+static void remove_last_array(SpmvMemory *memory) { memory->total_bytes -= memory->array[--memory->count].bytes; }
+
+void spmv_drop_transposed(SpmvPlan *plan)
+{
+  void **const block[] = {&plan->transpose.work, &plan->transpose.csr, &plan->transpose.order};
+
+  if (!plan->transpose.plan) return;
+  if (plan->transpose.order) remove_last_array(&plan->memory);
+  remove_last_array(&plan->memory);
+  plan->memory.host_bytes -= plan->transpose.plan->memory.host_bytes;
+  spmv_destroy(&plan->transpose.plan);
+  for (int i = 0; i < 3; i++) {
+    spmv_plan_free(plan, plan->space, *block[i]);
+    *block[i] = NULL;
+  }
+  plan->transpose.values = NULL;
+}
+
+/* ---- lists of arrays ---- */
 
 void spmv_arrays_report(const SpmvPlanArray *list, int count, SpmvMemory *memory)
 {

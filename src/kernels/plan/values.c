@@ -1,7 +1,7 @@
 /* Values of a plan: what is the same for all formats, around their slots. */
-#include "internal.h"
+#include "device/memory.h"
+#include "plan.h"
 #include <limits.h>
-#include <spmv_values.h>
 
 static SpmvStatus check_values(const SpmvPlan *plan, SpmvSpace values_space, SpmvExec *exec)
 {
@@ -16,7 +16,7 @@ static SpmvStatus check_values(const SpmvPlan *plan, SpmvSpace values_space, Spm
 SpmvStatus spmv_update_values(SpmvPlan *plan, const void *values, SpmvSpace values_space, SpmvExec *exec)
 {
   SPMV_TRY(check_values(plan, values_space, exec));
-  if (plan->transposed_order) plan->transposed_is_old = 1;
+  if (plan->transpose.order) plan->transpose.is_old = 1;
   else spmv_drop_transposed(plan);
   return plan->slots->update_values(plan, values, values_space, exec);
 }

@@ -296,12 +296,6 @@ SpmvStatus multiply(const RbpPublished *plan, const void *alpha, const void *x, 
   return SPMV_SUCCESS;
 }
 
-/* f<I, S>(...) by the types of a plan */
-#define BY_TYPES(f, p, ...)                                                                                            \
-  ((p)->scalar_type == SPMV_F32                                                                                        \
-       ? ((p)->index_type == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))               \
-       : ((p)->index_type == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
-
 SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
 {
   const int64_t   min_run = rbp_min_run_of(&analysis->options);
@@ -321,8 +315,9 @@ SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_sp
 {
   const RbpPublished *plan = (const RbpPublished *)base;
 
-  return spmv_fill_values(base, values, values_space, exec,
-                          [&](const void *there) { return BY_TYPES(refill, base, plan, there, exec); });
+  return spmv_fill_values(base, values, values_space, exec, [&](const void *there) {
+    return SPMV_BY_TYPES(refill, base->index_type, base->scalar_type, plan, there, exec);
+  });
 }
 
 SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *base, SpmvExec *exec)
@@ -342,12 +337,13 @@ SpmvStatus mult(const SpmvPlan *base, const void *alpha, const void *x, const vo
                 SpmvExec *exec)
 {
   (void)work;
-  return BY_TYPES(multiply, base, (const RbpPublished *)base, alpha, x, beta, y, exec);
+  return SPMV_BY_TYPES(multiply, base->index_type, base->scalar_type, (const RbpPublished *)base, alpha, x, beta, y,
+                       exec);
 }
 
 SpmvStatus list_nonzeros(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec *exec)
 {
-  return BY_TYPES(list, base, (const RbpPublished *)base, to, exec);
+  return SPMV_BY_TYPES(list, base->index_type, base->scalar_type, (const RbpPublished *)base, to, exec);
 }
 
 /* A^T is packed, whatever the layout of A: ell of a matrix with a long column would not fit */

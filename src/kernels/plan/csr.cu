@@ -1,7 +1,7 @@
 /* csr.cu - a CSR in device memory: its diagonal, and the CSR of a plan. */
-#include "../core/internal.h"
-#include "arena.cuh"
-#include "search.cuh"
+#include "plan.h"
+#include "device/arena.cuh"
+#include "device/search.cuh"
 
 namespace
 {
@@ -53,12 +53,6 @@ SpmvStatus shift_diagonal(const SpmvPattern *p, const void *shift, void *values,
   return SPMV_SUCCESS;
 }
 
-/* f<I, S>(...) by the types of a CSR */
-#define BY_TYPES(f, index_type, scalar_type, ...)                                                                      \
-  ((scalar_type) == SPMV_F32                                                                                           \
-       ? ((index_type) == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))                  \
-       : ((index_type) == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
-
 SpmvStatus check_on_device(const SpmvPattern *p, SpmvSpace values_space, SpmvExec *exec)
 {
   if (p->space == SPMV_DEVICE && values_space == SPMV_DEVICE) return SPMV_SUCCESS;
@@ -109,14 +103,14 @@ SpmvStatus write_csr(const SpmvPlan *plan, const SpmvCsr *to, SpmvArena *arena, 
 extern "C" SpmvStatus spmv_csr_diagonal(const SpmvCsr *csr, void *diagonal, SpmvExec *exec)
 {
   SPMV_TRY(check_on_device(&csr->pattern, csr->values_space, exec));
-  return BY_TYPES(read_diagonal, csr->pattern.index_type, csr->scalar_type, csr, diagonal, exec);
+  return SPMV_BY_TYPES(read_diagonal, csr->pattern.index_type, csr->scalar_type, csr, diagonal, exec);
 }
 
 extern "C" SpmvStatus spmv_csr_shift(const SpmvPattern *p, SpmvScalar scalar, const void *shift, void *values,
                                      SpmvExec *exec)
 {
   SPMV_TRY(check_on_device(p, SPMV_DEVICE, exec));
-  return BY_TYPES(shift_diagonal, p->index_type, scalar, p, shift, values, exec);
+  return SPMV_BY_TYPES(shift_diagonal, p->index_type, scalar, p, shift, values, exec);
 }
 
 extern "C" SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *exec)

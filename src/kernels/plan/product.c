@@ -1,6 +1,6 @@
 /* Products of a plan: what is the same for all formats, around their slots. */
-#include "internal.h"
-#include <spmv_values.h>
+#include "device/memory.h"
+#include "plan.h"
 
 static int is_zero(const void *value, SpmvScalar scalar)
 {
@@ -47,66 +47,21 @@ SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const voi
 {
   (void)work; /* a plan of A^T has work of its own */
   if (!reads_x(plan, alpha)) return scale(plan, plan->cols, beta, y, exec);
-  if (plan->transposed && !plan->transposed_is_old)
-    return spmv_mult(plan->transposed, alpha, x, beta, y, plan->transposed_work, exec);
+  if (plan->transpose.plan && !plan->transpose.is_old)
+    return spmv_mult(plan->transpose.plan, alpha, x, beta, y, plan->transpose.work, exec);
   if (!plan->slots->add_transposed)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
   SPMV_TRY(scale(plan, plan->cols, beta, y, exec));
   return plan->slots->add_transposed(plan, alpha, x, y, exec);
 }
 
-/* ---- the plan of A^T ---- */
-
 SpmvStatus spmv_prepare_transpose(SpmvPlan *plan, SpmvExec *exec)
 {
   const SpmvSlots *slots = plan->slots;
 
   if (slots->add_transposed) return SPMV_SUCCESS;
-  if (plan->transposed) return plan->transposed_is_old ? spmv_refresh_transposed(plan, exec) : SPMV_SUCCESS;
+  if (plan->transpose.plan) return plan->transpose.is_old ? spmv_refresh_transposed(plan, exec) : SPMV_SUCCESS;
   if (slots->prepare_transpose) return slots->prepare_transpose(plan, exec);
   if (slots->list_nonzeros) return spmv_transpose_listed(plan, &plan->options, exec);
   return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no transposed product", plan->format->name);
-}
-
-SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvOptions *options, SpmvExec *exec)
-{
-  SpmvAnalysis analysis;
-  SpmvPlan    *t    = NULL;
-  void        *work = NULL;
-
-  SPMV_TRY(spmv_analyze(plan->format, &csr->pattern, csr->scalar_type, options, exec, &analysis));
-  SpmvStatus status = spmv_build(csr, &analysis, exec, &t);
-  spmv_analysis_clear(&analysis, exec);
-  if (!status) status = spmv_alloc(exec, plan->space, t->memory.work_bytes, "work of A^T", &work);
-  if (!status) status = spmv_stream_wait(exec); /* the CSR may be freed now */
-  if (status) {
-    spmv_exec_free(exec, plan->space, work);
-    spmv_destroy(&t);
-    return status;
-  }
-  plan->transposed      = t;
-  plan->transposed_work = work;
-  spmv_memory_add(&plan->memory, "transpose", SPMV_ARRAY_VALUES, t->memory.total_bytes + t->memory.work_bytes);
-  plan->memory.host_bytes += t->memory.host_bytes;
-  plan->transposed_is_old = 0;
-  return SPMV_SUCCESS;
-}
-
-/* Takes the array that was added last, for transposed products, out of the memory of a plan */
-static void remove_last_array(SpmvMemory *memory) { memory->total_bytes -= memory->array[--memory->count].bytes; }
-
-void spmv_drop_transposed(SpmvPlan *plan)
-{
-  void **const block[] = {&plan->transposed_work, &plan->transposed_csr, &plan->transposed_order};
-
-  if (!plan->transposed) return;
-  if (plan->transposed_order) remove_last_array(&plan->memory);
-  remove_last_array(&plan->memory);
-  plan->memory.host_bytes -= plan->transposed->memory.host_bytes;
-  spmv_destroy(&plan->transposed);
-  for (int i = 0; i < 3; i++) {
-    spmv_plan_free(plan, plan->space, *block[i]);
-    *block[i] = NULL;
-  }
-  plan->transposed_values = NULL;
 }

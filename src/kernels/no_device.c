@@ -1,0 +1,95 @@
+/* What a library without CUDA has in place of the functions of .cu files that others call: no device, and a message
+   that says why. */
+#include "device/memory.h"
+#include "plan/plan.h"
+#include <spmv_cg.h>
+#include <stdio.h>
+#include <string.h>
+
+#if !defined(SPMV_HAVE_CUDA)
+  #pragma GCC diagnostic ignored "-Wunused-parameter" /* functions that do nothing read nothing */
+
+static const char *const no_cuda = "libspmvpack was built without CUDA: configure it with the CUDA toolkit for a GPU";
+
+static SpmvStatus no_device(SpmvExec *exec) { return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s", no_cuda); }
+
+void *spmv_device_alloc_default(int64_t bytes) { return NULL; }
+
+void spmv_device_free_default(void *block) {}
+
+SpmvStatus spmv_device_scale(int64_t n, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
+SpmvStatus spmv_transpose_listed(SpmvPlan *plan, const SpmvOptions *options, SpmvExec *exec) { return no_device(exec); }
+
+SpmvStatus spmv_refresh_transposed(SpmvPlan *plan, SpmvExec *exec) { return no_device(exec); }
+
+SpmvStatus spmv_change_values(SpmvPlan *plan, const SpmvChange *change, SpmvExec *exec) { return no_device(exec); }
+
+SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *exec) { return no_device(exec); }
+
+SpmvStatus spmv_csr_diagonal(const SpmvCsr *csr, void *diagonal, SpmvExec *exec) { return no_device(exec); }
+
+SpmvStatus spmv_csr_shift(const SpmvPattern *pattern, SpmvScalar scalar, const void *shift, void *values,
+                          SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
+int spmv_device_count(char reason[SPMV_MESSAGE_MAX])
+{
+  if (reason) snprintf(reason, SPMV_MESSAGE_MAX, "%s", no_cuda);
+  return 0;
+}
+
+SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes, SpmvExec *exec)
+{
+  *free_bytes = *total_bytes = 0;
+  return no_device(exec);
+}
+
+SpmvStatus spmv_pinned_alloc(SpmvExec *exec, int64_t bytes, void **block)
+{
+  *block = NULL;
+  return no_device(exec);
+}
+
+void spmv_pinned_free(void *block) {}
+
+SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
+                     SpmvExec *exec)
+{
+  if (to_space != SPMV_HOST || from_space != SPMV_HOST) return no_device(exec);
+  if (bytes > 0) memcpy(to, from, (size_t)bytes);
+  return SPMV_SUCCESS;
+}
+
+void spmv_staging_release(void) {}
+void spmv_device_keep(int64_t bytes) {}
+void spmv_device_release(void) {}
+
+SpmvStatus spmv_stream_wait(SpmvExec *exec) { return SPMV_SUCCESS; }
+
+SpmvStatus spmv_stream_create(SpmvExec *exec, void **stream)
+{
+  *stream = NULL;
+  return no_device(exec);
+}
+
+void spmv_stream_destroy(void *stream) {}
+
+int64_t spmv_cg_shared_bytes(int processes) { return 0; }
+
+SpmvStatus spmv_cg_shared_open(SpmvCgShared *s, SpmvExec *exec) { return no_device(exec); }
+
+void spmv_cg_shared_close(SpmvCgShared *s) {}
+
+SpmvStatus spmv_cg_shared_reduce(void *shared, double *sums, int n, SpmvExec *exec) { return no_device(exec); }
+
+int64_t spmv_device_place(void) { return -1; }
+
+#else
+typedef int spmv_translation_unit_is_not_empty;
+#endif
