@@ -70,11 +70,12 @@ typedef struct SpmvExec {
   SpmvSpace     space;                     /* memory of plans, vectors and work */
   void         *stream;                    /* a cudaStream_t; NULL is the legacy default stream */
   SpmvAllocator host, device;              /* hooks for each memory */
-  char          message[SPMV_MESSAGE_MAX]; /* what went wrong, with the value and the remedy; "" after success */
+  char          message[SPMV_MESSAGE_MAX]; /* after a failed call: what went wrong, the value, the remedy */
 } SpmvExec;
 
-/* The pattern of a CSR matrix. row_ptr has shape [rows+1], col [nnz]; both are of index_type and lie in space. When a
-   pattern on the device has its host copy too (as PETSc keeps it), host_row_ptr and host_col point there; else NULL. */
+/* The pattern of a CSR matrix. row_ptr has shape [rows+1], col [nnz]; both are of index_type and lie in space.
+   host_row_ptr and host_col are the same arrays on the host (as PETSc keeps them), or NULL where there are none; for a
+   pattern on the host they are row_ptr and col, or NULL. */
 typedef struct {
   int64_t     rows, cols, nnz;
   SpmvIndex   index_type;
@@ -219,7 +220,8 @@ SPMV_API void       spmv_analysis_clear(SpmvAnalysis *, SpmvExec *);
 */
 SPMV_API SpmvStatus spmv_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                               SpmvExec *);
-/* y = alpha A^T x + beta y with x of shape [rows], y of shape [cols]; the rest as for spmv_mult() */
+/* y = alpha A^T x + beta y with x of shape [rows], y of shape [cols]; the rest as for spmv_mult(), but work is not used:
+   one transposed product of a plan at a time */
 SPMV_API SpmvStatus spmv_multtranspose(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
                                        void *work, SpmvExec *);
 /* Must be called between build or new values and the first transposed product. It may allocate, which plan->memory then
@@ -228,9 +230,9 @@ SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
 
 /* New values of shape [nnz], in CSR order. No pattern comes with them: it must still be the one that the plan was built
    from, which is not checked. For a plan on the device, values may lie on the host or on the device; for a plan on the
-   host, on the host only. Also to be called when values that the plan borrows have new contents: a product reads the
-   matrix as soon as the kernel before it in the stream ends, and waits for that end only before it touches x, y and
-   work. */
+   host, on the host only. Also to be called when values that the plan borrows have new contents: on the device a product
+   may read the matrix before the kernel in front of it has ended, and waits for that end only before it touches x, y
+   and work. This call puts the new values and the product in order. */
 SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
 /* Copies the values of the plan to values [nnz], in CSR order. Values on the host may be read when the call returns,
    values on the device later in the stream. */
@@ -265,8 +267,8 @@ struct SpmvPlan {
 };
 
 /* Nonzeros by coordinates in CSR order, in device memory: row [nnz], col [nnz], and values [nnz] of the plan's scalar
-   type. row and col are NULL where values alone are wanted. Where diagonal [rows] is not NULL the others are: wanted
-   are then the values of diagonal entries alone, that of row i at diagonal[i]; no other place of it is written. */
+   type. row and col are NULL where values alone are wanted. Where diagonal [rows] is not NULL, row, col and values are:
+   diagonal[i] becomes the diagonal entry of row i, and stays as it was in a row without one. */
 typedef struct {
   int32_t *row, *col;
   void    *values, *diagonal;
@@ -283,7 +285,7 @@ typedef struct {
                      void *y, void *work, SpmvExec *);
 } SpmvRoundedSlots;
 
-/* The functions of a format for one space: a constant table. The functions above check arguments, choose the table, and
+/* The functions of a format for one space: a constant table. spmv_analyze() to spmv_destroy() check arguments, choose the table, and
    do what is the same for all formats: they allocate and free the structs of analyses and plans, scale y, keep a plan
    of A^T. A slot is mandatory unless it says "may be NULL". */
 typedef struct SpmvSlots {
@@ -311,7 +313,7 @@ typedef struct SpmvSlots {
      plan itself must tell where each value belongs. On the device a product may begin before the kernels in front of it
      have ended: device/overlap.cuh says what must follow the writing of values. */
   SpmvStatus (*update_values)(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
-  /* Copies the values back, into the plan's space. May be NULL with list_nonzeros. */
+  /* Copies the values back, into the plan's space. May be NULL if list_nonzeros is there. */
   SpmvStatus (*extract_values)(const SpmvPlan *, void *values, SpmvExec *);
 
   /* As spmv_mult(), but alpha is not 0 and there are nonzeros */
@@ -319,7 +321,7 @@ typedef struct SpmvSlots {
                      SpmvExec *);
   /* May be NULL. y += alpha A^T x, with alpha not 0 and nonzeros; y has been scaled. */
   SpmvStatus (*add_transposed)(const SpmvPlan *, const void *alpha, const void *x, void *y, SpmvExec *);
-  /* May be NULL; on the device. Without add_transposed, a plan of A^T is made from this list, of the same format and
+  /* In tables for the device; may be NULL. Without add_transposed, a plan of A^T is made from this list, of the same format and
      with the same options. For a diagonal it only enqueues. */
   SpmvStatus (*list_nonzeros)(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
   /* May be NULL. Makes the plan of A^T in another way. */

@@ -57,14 +57,14 @@ static SpmvStatus crsv_mult(const SpmvPlan *plan, const void *alpha, const void 
 {
   (void)work;
   (void)exec;
-  SPMV_SELECT(crsv_mult, plan->index_type, plan->scalar_type)((const CrsvPlan *)plan, alpha, x, beta, y);
+  SPMV_SELECT(crsv_rows, plan->index_type, plan->scalar_type)((const CrsvPlan *)plan, alpha, x, beta, y);
   return SPMV_SUCCESS;
 }
 
 static SpmvStatus crsv_add_transposed(const SpmvPlan *plan, const void *alpha, const void *x, void *y, SpmvExec *exec)
 {
   (void)exec;
-  SPMV_SELECT(crsv_add_transposed, plan->index_type, plan->scalar_type)((const CrsvPlan *)plan, alpha, x, y);
+  SPMV_SELECT(crsv_rows_transposed, plan->index_type, plan->scalar_type)((const CrsvPlan *)plan, alpha, x, y);
   return SPMV_SUCCESS;
 }
 

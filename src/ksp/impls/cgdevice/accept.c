@@ -20,7 +20,7 @@ static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why
 }
 
 /* Several processes multiply by MatMult(), with p and w in the vectors of PETSc: both should be on the device. With
-   vectors on the host, or a type that multiplies there, each product copies p and w; whoever names a mode gets that. */
+   vectors on the host, or a type that multiplies there, each product copies p and w. A mode that the user has set overrides this. */
 static PetscErrorCode WhyParallelMatrix(KSP ksp, const KSP_CGDevice *s, Mat A, const char **why)
 {
   PetscBool    aij, on_device;
@@ -59,6 +59,7 @@ static PetscErrorCode WhyMatrix(Mat A, const char **why)
 
 PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
 {
+  char        no_device[SPMV_MESSAGE_MAX];
   const char *why = NULL;
   PetscMPIInt size;
   Mat         A;
@@ -67,8 +68,7 @@ PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   s->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(WhySolver(ksp, s, &why));
-  if (!why && spmv_device_count(s->reason) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  s->reason[0] = 0;
+  if (!why && spmv_device_count(no_device) == 0) why = no_device;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (!why) PetscCall(s->several ? WhyParallelMatrix(ksp, s, A, &why) : WhyMatrix(A, &why));
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));

@@ -4,7 +4,8 @@
   A solver of this type is a KSPCG, made by PETSc's own creator, whose solve is ours:
 
     create.c -> options.c
-    KSPSolve(): solve.c -> accept.c (may the engine serve?) -> matrix.c, pc.c, engine.c (what it needs)
+    KSPSolve(): solve.c -> accept.c (may the engine serve?)
+                        -> pc.c, precision.c, engine.c -> matrix.c or, on several processes, parallel.c (what it needs)
                         -> iterate.c (iteration 0, the engine's iterations, what PETSc is told about them)
                         -> mixed.c (in mixed precision: when the recurrence says that the solve is done)
 
@@ -21,7 +22,7 @@
 #include "mat/impls/seqaijfmt/plan.h"
 
 enum {
-  /* Norms that the device keeps: so many iterations may be done before PETSc is told about them */
+  /* Norms that the device keeps: at most so many iterations between two reports to PETSc */
   CGDEV_HISTORY = 4096,
   /* Iterations between two looks of a monitor that needs the norms alone: often enough for a reader */
   CGDEV_MONITOR_STEP = 100,
@@ -63,12 +64,13 @@ typedef struct {
 
 /* What the engine needs on several processes; comm is MPI_COMM_NULL before the first such solve */
 typedef struct {
-  Mat               A;
+  Mat               A; /* of the solve, set by CGDevParallelOptions() */
   AIJFmtVector      p, w;
   MPI_Comm          comm;
-  double           *sums;         /* [2], page-locked */
-  SpmvCgShared      shared;       /* sums by the GPUs */
-  KSPCGDeviceReduce chosen, used; /* the option, and what it came to */
+  double           *sums;   /* [2], page-locked */
+  SpmvCgShared      shared; /* sums by the GPUs */
+  KSPCGDeviceReduce chosen; /* the option when comm was opened, ... */
+  KSPCGDeviceReduce used;   /* ... and what it came to: mpi or shared */
 #if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
   MPI_Win window;
 #endif
@@ -78,7 +80,7 @@ typedef struct {
 typedef struct {
   PetscBool        on;                    /* products are with the rounded matrix */
   PetscInt         corrections;           /* of the last solve */
-  char             why[SPMV_MESSAGE_MAX]; /* why it was, or ended, in double precision although mixed was asked for */
+  char             why[SPMV_MESSAGE_MAX]; /* why the solve was not, or not to its end, in mixed precision */
   PetscObjectId    failed_id;             /* a matrix for which it was not enough, with ... */
   PetscObjectState failed_nonzero;        /* ... this nonzero state: not tried again */
 } CGDevMixed;
@@ -113,7 +115,7 @@ typedef struct {
   const void   *engine_rounded; /* ... with these rounded values, or NULL */
   PetscInt      graphs;         /* of engines that are gone */
   PetscBool     no_persistent;  /* the device cannot run the persistent kernel */
-  PetscBool     residual_away;  /* the residual of the last solve is in r.buffer, not in ksp->work[0] */
+  PetscBool     residual_away;  /* the residual of the last solve is in r.device, and ksp->work[0] is old */
   PetscBool     value_unknown;  /* KSPCG does not know its objective function, as the engine did the last solve */
 
   KSPCGDeviceMode used; /* of the last solve: AUTO before the first one */
@@ -175,19 +177,20 @@ PETSC_INTERN PetscErrorCode CGDevEngineForget(KSP_CGDevice *);
 /* iterate.c */
 PETSC_INTERN PetscErrorCode CGDevIterate(KSP, KSP_CGDevice *);
 
-/* A solve under way */
+/* A solve in progress */
 typedef struct {
-  PetscBool    own_test; /* a convergence test that the engine does not know: PETSc calls it after each iteration */
-  PetscBool    sees_x;   /* a monitor or test may look at the solution or the residual in each iteration */
-  PetscBool    norms;    /* somebody wants every norm */
-  int64_t      step;     /* iterations that are done at a time */
-  int64_t      offset;   /* iterations of an engine before this one */
-  SpmvCgResult result;   /* of this engine */
-  PetscReal    checked;  /* mixed precision: the norm of the last true residual, and ... */
-  PetscReal    drop;     /* ... the part of it at which the next one is due */
-  int64_t      stage;    /* iterations of this engine up to the last true residual, ... */
-  int64_t      first;    /* ... up to the first one, and ... */
-  int64_t      limit;    /* ... those by which the next one must have come */
+  PetscBool    user_test;  /* PETSc calls a convergence test after each iteration that the engine does not know */
+  PetscBool    sees_x;     /* a monitor or test may look at the solution or the residual in each iteration */
+  PetscBool    want_norms; /* of each iteration, for monitors, a history or a test */
+  int64_t      step;       /* iterations for each call of the engine */
+  int64_t      offset;     /* iterations by earlier engines of this solve */
+  SpmvCgResult result;     /* of this engine */
+  /* Mixed precision */
+  PetscReal checked; /* the norm of the last true residual */
+  PetscReal drop;    /* the next true residual is due when the norm of the recurrence is below drop * checked, ... */
+  int64_t   limit;   /* ... or after so many iterations of this engine */
+  int64_t   stage;   /* iterations of this engine at the last true residual, ... */
+  int64_t   first;   /* ... and at the first one */
 } CGDevRun;
 
 /* iterate.c, for mixed.c */
@@ -198,7 +201,7 @@ PETSC_INTERN PetscErrorCode CGDevNorm(KSP, Vec R, Vec Z, PetscReal *norm);
 
 /* mixed.c */
 PETSC_INTERN PetscErrorCode CGDevMixedCheck(KSP, KSP_CGDevice *, CGDevRun *, int64_t before);
-PETSC_INTERN void           CGDevMixedRun(KSP, CGDevRun *);
+PETSC_INTERN void           CGDevMixedInit(KSP, CGDevRun *);
 PETSC_INTERN PetscReal      CGDevMixedTolerance(KSP, const CGDevRun *);
 
 /* Goes on after success; a refusal of the library, such as too little memory on the device, becomes the reason to

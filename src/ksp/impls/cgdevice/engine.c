@@ -5,8 +5,8 @@
 #include "cgdevice.h"
 
 /* When the persistent kernel is faster than a graph, measured on an H200 (bench/results/h200-cg.json): it begins an
-   iteration 3.9 us earlier and saves 47 ps for each row, but its product takes 9.5 ps longer for each nonzero. Beyond
-   the second-level cache it is slower for every matrix; that of the smallest GPU in use, an A100, has 40 MB. */
+   iteration 3.9 us earlier and saves 47 ps for each row, but loses 9.5 ps for each nonzero. It is slower for every matrix
+   that is larger than the second-level cache: 40 MB is that of an A100, the smallest GPU in use. */
 static const double persistent_bytes = 40e6, persistent_nonzeros = 3.9e-6 / 9.5e-12, persistent_per_row = 47 / 9.5;
 
 PetscErrorCode CGDevEngineForget(KSP_CGDevice *s)
@@ -46,7 +46,7 @@ static PetscErrorCode ChooseMode(const KSP_CGDevice *s, Mat A, KSPCGDeviceMode *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Make(KSP_CGDevice *s, const SpmvCgOptions *wanted)
+static PetscErrorCode ReuseOrCreate(KSP_CGDevice *s, const SpmvCgOptions *wanted)
 {
   PetscBool same;
 
@@ -73,7 +73,7 @@ static void Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted)
   wanted->chunk          = (int)s->chunk;
 }
 
-static PetscErrorCode MakeParallel(KSP ksp, KSP_CGDevice *s, Mat A)
+static PetscErrorCode EngineForProcesses(KSP ksp, KSP_CGDevice *s, Mat A)
 {
   SpmvCgOptions wanted;
 
@@ -81,14 +81,14 @@ static PetscErrorCode MakeParallel(KSP ksp, KSP_CGDevice *s, Mat A)
   if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "several processes"));
   Common(s, A, &wanted);
   PetscCall(CGDevParallelOptions(ksp, s, A, &wanted));
-  if (!s->reason[0]) PetscCall(Make(s, &wanted));
+  if (!s->reason[0]) PetscCall(ReuseOrCreate(s, &wanted));
   s->used = KSP_CGDEVICE_CHUNK;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The engine of one mode; s->used becomes that mode, or plain chunks where the product cannot be part of a graph: that
    of a plan which streams from the host */
-static PetscErrorCode MakeForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMode mode)
+static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMode mode)
 {
   SpmvCgOptions wanted;
 
@@ -97,7 +97,6 @@ static PetscErrorCode MakeForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMo
   else PetscCall(CGDevMatrixPlan(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
-  else if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "the persistent kernel multiplies by the matrix itself"));
   if (mode == KSP_CGDEVICE_GRAPH && s->matrix.call.plan->memory.host_bytes > 0) mode = KSP_CGDEVICE_CHUNK;
   Common(s, A, &wanted);
   wanted.mode = EngineMode(mode);
@@ -106,7 +105,9 @@ static PetscErrorCode MakeForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMo
     wanted.product     = spmv_cg_plan_product;
     wanted.product_ctx = &s->matrix.call;
   }
-  PetscCall(Make(s, &wanted));
+  PetscCall(ReuseOrCreate(s, &wanted));
+  if (mode == KSP_CGDEVICE_PERSISTENT && s->mixed.on && !s->reason[0])
+    PetscCall(CGDevMixedDecline(ksp, s, "the persistent kernel multiplies by the CSR in double precision"));
   s->used = mode;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,16 +120,16 @@ PetscErrorCode CGDevEngineGet(KSP ksp, KSP_CGDevice *s)
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (s->several) {
-    PetscCall(MakeParallel(ksp, s, A));
+    PetscCall(EngineForProcesses(ksp, s, A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ChooseMode(s, A, &mode));
-  PetscCall(MakeForMode(ksp, s, A, mode));
+  PetscCall(EngineForMode(ksp, s, A, mode));
   if (!s->reason[0] || s->mode != KSP_CGDEVICE_AUTO || mode != KSP_CGDEVICE_PERSISTENT)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(ksp, "no persistent kernel: %s\n", s->reason));
   s->no_persistent = PETSC_TRUE;
   s->reason[0]     = 0;
-  PetscCall(MakeForMode(ksp, s, A, KSP_CGDEVICE_GRAPH));
+  PetscCall(EngineForMode(ksp, s, A, KSP_CGDEVICE_GRAPH));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,28 +1,28 @@
 /*
   iterate.c - a solve by the engine. Iteration 0 is done by PETSc's own calls, in the order of KSPSolve_CG(), so that
-  initial guesses, tolerances relative to whatever norm, and tests of the first norm are PETSc's. Then the engine does
-  as many iterations as nobody has to look at, and PETSc is told their norms in order.
+  initial guesses, tolerances relative to whatever norm, and tests of the first norm are PETSc's. Then the engine runs until
+  a monitor or a convergence test needs the host, and PETSc is told the norms in order.
 */
 #include "cgdevice.h"
 #include <math.h>
 
-/* Who looks at iterations */
+/* Which monitors and tests need the host between iterations, and how often */
 static PetscErrorCode Watch(KSP ksp, CGDevRun *watch)
 {
   PetscFunctionBegin;
-  watch->own_test =
+  watch->user_test =
       ksp->converged != KSPConvergedDefault && ksp->converged != KSPConvergedSkip ? PETSC_TRUE : PETSC_FALSE;
-  watch->sees_x = watch->own_test;
+  watch->sees_x = watch->user_test;
   for (PetscInt i = 0; i < ksp->numbermonitors; i++) {
     const AIJFmtFunction monitor = (AIJFmtFunction)ksp->monitor[i];
     /* These two use the iteration and its norm alone */
     if (monitor != (AIJFmtFunction)KSPMonitorResidual && monitor != (AIJFmtFunction)KSPMonitorResidualDrawLG)
       watch->sees_x = PETSC_TRUE;
   }
-  watch->norms = ksp->numbermonitors || ksp->res_hist || watch->own_test ? PETSC_TRUE : PETSC_FALSE;
+  watch->want_norms = ksp->numbermonitors || ksp->res_hist || watch->user_test ? PETSC_TRUE : PETSC_FALSE;
   if (watch->sees_x) watch->step = 1;
   else if (ksp->numbermonitors) watch->step = CGDEV_MONITOR_STEP;
-  else watch->step = watch->norms ? CGDEV_HISTORY : INT64_MAX;
+  else watch->step = watch->want_norms ? CGDEV_HISTORY : INT64_MAX;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,7 +50,7 @@ PetscErrorCode CGDevNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FirstIteration(KSP ksp)
+static PetscErrorCode IterationZero(KSP ksp)
 {
   Vec       R = ksp->work[0], Z = ksp->work[1];
   PetscReal norm;
@@ -72,7 +72,7 @@ static PetscErrorCode FirstIteration(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A test of the caller, and KSPConvergedSkip(), never end the engine by a norm */
+/* With a user's test or KSPConvergedSkip() the engine tests no norm */
 SpmvCgTest CGDevTest(KSP ksp, const CGDevRun *run, PetscReal tolerance)
 {
   static const SpmvCgNorm norms[] = {[KSP_NORM_NONE]             = SPMV_CG_NORM_NONE,
@@ -100,8 +100,8 @@ static PetscErrorCode NotANumber(KSP ksp, double norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The end of a solve for a reason that PETSc's test of the last norm has not given */
-static PetscErrorCode End(KSP ksp, const CGDevRun *run)
+/* Translates the engine's reason where PETSc's test of the last norm has given none; it may be that the solve goes on */
+static PetscErrorCode SetReason(KSP ksp, const CGDevRun *run)
 {
   const SpmvCgResult *result = &run->result;
 
@@ -158,7 +158,7 @@ static PetscErrorCode TellNorms(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, i
   double norms[CGDEV_MONITOR_STEP];
 
   PetscFunctionBegin;
-  while (run->norms && first <= last) {
+  while (run->want_norms && first <= last) {
     const int64_t n = PetscMin(last - first + 1, CGDEV_MONITOR_STEP);
 
     AIJFmtCallSpmv(&s->exec, spmv_cg_history(s->engine, first, n, norms, &s->exec));
@@ -178,12 +178,12 @@ static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
   PetscFunctionBegin;
   ksp->its = (PetscInt)(run->offset + result->completed);
   if (isfinite(result->norm)) ksp->rnorm = (PetscReal)result->norm;
-  if (run->own_test || (result->reason != SPMV_CG_ITERATING && result->iterations == result->completed))
+  if (run->user_test || (result->reason != SPMV_CG_ITERATING && result->iterations == result->completed))
     PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What follows from a call of the engine, which had done so many iterations before it */
+/* What follows from a call of the engine. before: iterations completed before this call */
 static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
 {
   const SpmvCgResult *result = &run->result;
@@ -193,7 +193,7 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   PetscCall(TellNorms(ksp, s, run, before + 1, result->completed - (check ? 1 : 0)));
   if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
   else if (result->completed > before) PetscCall(TestLast(ksp, run));
-  if (!ksp->reason) PetscCall(End(ksp, run));
+  if (!ksp->reason) PetscCall(SetReason(ksp, run));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +227,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x and r are those of PETSc's vectors */
+/* Starts the engine from the solution in ksp->vec_sol and the residual in ksp->work[0] */
 PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscReal tolerance)
 {
   const SpmvCgTest test = CGDevTest(ksp, run, tolerance);
@@ -254,9 +254,9 @@ PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
 
   PetscFunctionBegin;
   PetscCall(Watch(ksp, &run));
-  PetscCall(FirstIteration(ksp));
+  PetscCall(IterationZero(ksp));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  CGDevMixedRun(ksp, &run);
+  CGDevMixedInit(ksp, &run);
   PetscCall(CGDevStart(ksp, s, &run, s->mixed.on ? CGDevMixedTolerance(ksp, &run) : ksp->ttol));
   PetscCall(PetscLogEventBegin(KSP_CGDeviceLoop, ksp, 0, 0, 0));
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &run));

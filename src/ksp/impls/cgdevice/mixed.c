@@ -11,16 +11,18 @@
 #include "cgdevice.h"
 
 enum {
-  DRIFTED_PERCENT = 120, /* of the norm of the recurrence: beyond it the directions are those of another residual */
+  DRIFTED_PERCENT = 120, /* of the norm of the recurrence: above it the search direction begins anew */
   /* Iterations from one true residual to the next: at most so many times those to the first one, and some more */
   STAGE_TIMES = 4,
   STAGE_MORE  = 50
 };
 
-/* By how much the norm of the recurrence falls between two corrections, and the true norm has to */
+/* A correction is due when the norm of the recurrence has fallen to the first part. Where the true norm is above the second
+   part of the last one, the solve goes on in double precision. */
 static const PetscReal first_drop = (PetscReal)1e-2, least_drop = (PetscReal)0.5;
 
-void CGDevMixedRun(KSP ksp, CGDevRun *run)
+/* Before the first iteration of the engine; in double precision the values are not used */
+void CGDevMixedInit(KSP ksp, CGDevRun *run)
 {
   run->checked = ksp->rnorm;
   run->drop    = first_drop;
@@ -111,7 +113,7 @@ static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The engine has ended for some reason. Computes the true residual, tells its norm in place of that of the recurrence,
+/* The engine has ended, or has come to run->limit. Computes the true residual, tells its norm in place of that of the recurrence,
    and has PETSc test it; then the solve has ended, or goes on. */
 PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
 {

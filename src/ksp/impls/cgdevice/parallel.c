@@ -20,7 +20,7 @@ static SpmvStatus Reduce(void *ctx, double *sums, int n, SpmvExec *exec)
   return spmv_copy(sums, SPMV_DEVICE, d->sums, SPMV_HOST, bytes, exec);
 }
 
-/* Whether each process has a GPU of its own, all on one host: then their kernels may wait for each other */
+/* Whether the processes, all on one host, have distinct GPUs: then their kernels may wait for each other */
 static PetscErrorCode OwnDevices(MPI_Comm comm, PetscMPIInt size, PetscBool *own)
 {
   const int64_t mine = spmv_device_place();
@@ -39,8 +39,8 @@ static PetscErrorCode OwnDevices(MPI_Comm comm, PetscMPIInt size, PetscBool *own
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same answer on all processes */
-static PetscErrorCode All(MPI_Comm comm, PetscBool *yes)
+/* *yes on all processes where it is on each of them */
+static PetscErrorCode AndOverProcesses(MPI_Comm comm, PetscBool *yes)
 {
   int all = *yes ? 1 : 0;
 
@@ -75,7 +75,7 @@ static PetscErrorCode SharedOpen(KSP_CGDevice *s, PetscMPIInt rank, PetscMPIInt 
   PetscCallMPI(MPI_Barrier(d->comm));
   d->shared = (SpmvCgShared){.memory = memory, .rank = rank, .processes = size};
   *open     = spmv_cg_shared_open(&d->shared, &s->exec) ? PETSC_FALSE : PETSC_TRUE;
-  PetscCall(All(d->comm, open));
+  PetscCall(AndOverProcesses(d->comm, open));
   if (!*open) PetscCall(SharedClose(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,7 +90,7 @@ static PetscErrorCode OneHost(MPI_Comm comm, PetscMPIInt size, PetscBool *one)
   PetscCallMPI(MPI_Comm_size(host, &here));
   PetscCallMPI(MPI_Comm_free(&host));
   *one = here == size ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(All(comm, one));
+  PetscCall(AndOverProcesses(comm, one));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,7 +135,7 @@ static PetscErrorCode Multiply(KSP_CGDevice *s)
   CGDevParallel *d = &s->parallel;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtVectorBegin(&d->p)); /* the engine has changed it */
+  PetscCall(AIJFmtVectorBegin(&d->p)); /* the engine has changed it: a copy on the host is old */
   PetscCall(AIJFmtVectorEnd(&d->p));
   PetscCall(AIJFmtVectorFetch(&s->exec, &d->p));
   PetscCall(MatMult(d->A, d->p.vec, d->w.vec));
@@ -154,14 +154,14 @@ static SpmvStatus Product(void *ctx, const void *p, void *w, SpmvExec *exec)
 
 /* ---- the engine of several processes ---- */
 
-/* All processes go on, or all have a reason not to; after CGDevAccept() */
+/* All processes go on, or all have a reason not to. Collective; after CGDevAccept(), which sets s->several */
 PetscErrorCode CGDevAgree(KSP ksp, KSP_CGDevice *s)
 {
   PetscBool all = s->reason[0] ? PETSC_FALSE : PETSC_TRUE;
 
   PetscFunctionBegin;
   if (!s->several) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(All(PetscObjectComm((PetscObject)ksp), &all));
+  PetscCall(AndOverProcesses(PetscObjectComm((PetscObject)ksp), &all));
   if (!all && !s->reason[0]) PetscCall(PetscStrncpy(s->reason, "another process cannot", sizeof s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -210,8 +210,8 @@ static PetscErrorCode Open(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where p or w lies */
-static PetscErrorCode Place(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
+/* Where the entries of p or w are on the device */
+static PetscErrorCode PlaceOnDevice(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
 {
   SpmvStatus status;
 
@@ -232,8 +232,8 @@ PetscErrorCode CGDevParallelOptions(KSP ksp, KSP_CGDevice *s, Mat A, SpmvCgOptio
   PetscCall(Open(ksp, s));
   d->A = A;
   if (!d->sums) CGDevTry(s, spmv_pinned_alloc(&s->exec, 2 * (int64_t)sizeof(double), (void **)&d->sums));
-  PetscCall(Place(s, &d->p, ksp->work[2]));
-  if (!s->reason[0]) PetscCall(Place(s, &d->w, ksp->work[1]));
+  PetscCall(PlaceOnDevice(s, &d->p, ksp->work[2]));
+  if (!s->reason[0]) PetscCall(PlaceOnDevice(s, &d->w, ksp->work[1]));
   s->matrix.nonzeros  = 0; /* MatMult() logs its own operations */
   wanted->mode        = SPMV_CG_CHUNK;
   wanted->p           = d->p.data;

@@ -1,8 +1,7 @@
 /*
   pc.c - the preconditioner as numbers on the device.
 
-  They are taken from what the PC does to vectors, so that every variant and option of it counts: a diagonal is what it
-  makes of ones; column j of all blocks together is what it makes of the vector that is 1 in row j of each block and 0
+  They come from PCApply(), so that all options of the PC are honoured: a diagonal is what it makes of ones; column j of all blocks together is what it makes of the vector that is 1 in row j of each block and 0
   elsewhere. All products are by 0 or 1, and so exact.
 */
 #include "cgdevice.h"
@@ -44,8 +43,8 @@ static PetscErrorCode Describe(PC pc, CGDevPC *now, const char **why)
     PetscCall(MatGetBlockSize(P, &now->block));
     PetscCall(MatGetLocalSize(P, &rows, NULL));
     if (now->block > 1) now->kind = SPMV_CG_BLOCKS;
-    if (now->block > SPMV_CG_BLOCK_MAX || rows % now->block)
-      *why = "the blocks of the preconditioner have more than 8 rows";
+    if (now->block > SPMV_CG_BLOCK_MAX) *why = "the blocks of the preconditioner have more than 8 rows";
+    else if (rows % now->block) *why = "the rows of a process are no multiple of the block size";
   }
   now->id = ((PetscObject)pc)->id;
   PetscCall(PetscStrncpy(now->type, ((PetscObject)pc)->type_name, sizeof now->type));

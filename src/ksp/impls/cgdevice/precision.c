@@ -26,15 +26,14 @@ PetscErrorCode CGDevRoundedForget(KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* This solve is, or goes on, in double precision */
+/* Switches this solve to double precision, and keeps the reason */
 PetscErrorCode CGDevMixedDecline(KSP ksp, KSP_CGDevice *s, const char why[])
 {
   PetscFunctionBegin;
   s->mixed.on            = PETSC_FALSE;
   s->matrix.call.rounded = NULL;
   PetscCall(PetscStrncpy(s->mixed.why, why, sizeof s->mixed.why));
-  PetscCall(
-      PetscInfo(ksp, "double precision in place of mixed from iteration %" PetscInt_FMT " on: %s\n", ksp->its, why));
+  PetscCall(PetscInfo(ksp, "double precision in place of mixed: %s\n", why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -104,7 +104,7 @@ static PetscErrorCode Analyze(Mat_AIJFmt *s, const SpmvPattern *pattern, int i)
 {
   AIJFmtChoice    *choice = s->choice;
   AIJFmtCandidate *c      = &choice->candidate[i];
-  SpmvAnalysis     analysis, worse;
+  SpmvAnalysis     analysis, discarded; /* the one that is not kept */
   SpmvOptions      options;
   SpmvWorkload     work;
 
@@ -121,16 +121,16 @@ static PetscErrorCode Analyze(Mat_AIJFmt *s, const SpmvPattern *pattern, int i)
     spmv_analysis_clear(&analysis, &s->exec);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  work  = spmv_workload(&analysis, &choice->facts);
-  worse = analysis;
+  work      = spmv_workload(&analysis, &choice->facts);
+  discarded = analysis;
   (void)spmv_predict(&work, &c->predicted);
   c->state = AIJFMT_ANALYZED;
   if (!choice->analyzed || c->predicted.product < choice->candidate[choice->analyzed].predicted.product) {
-    worse            = choice->analysis;
+    discarded        = choice->analysis;
     choice->analysis = analysis;
     choice->analyzed = i;
   }
-  spmv_analysis_clear(&worse, &s->exec);
+  spmv_analysis_clear(&discarded, &s->exec);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,7 +155,7 @@ static PetscErrorCode Search(Mat_AIJFmt *s, const SpmvPattern *pattern, Worth *w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By prediction: whether a format costs less than the parent type, of which it must be faster by the margin */
+/* By prediction: whether a format is faster than the parent type by SPMV_PREDICT_MARGIN, its conversion included */
 static PetscBool WorthByPrediction(const AIJFmtChoice *choice, int i, double *cost)
 {
   const AIJFmtCandidate *c = &choice->candidate[i], *parent = &choice->candidate[0];
@@ -242,8 +242,9 @@ PetscErrorCode AIJFmtChoose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, char rea
 
 enum { MOST_CONVERSIONS = 2 };
 
-/* A conversion is worth its cost if the predicted gain is so many times as much; or if it is so small a part of all
-   products that the model may be wrong: then a format is tried that is faster if its prediction is a quarter too high. */
+/* A format is tried if its predicted gain over the products that are left is GAIN times its conversion; or if its
+   conversion takes less than CHEAP of the time that is left and it would win with OPTIMISM times its predicted product,
+   because the model may be wrong by a quarter. */
 static const double GAIN[] = {[SPMV_HOST] = 2, [SPMV_DEVICE] = 1.25}, CHEAP = 0.015, OPTIMISM = 0.75;
 
 /* Waits for the GPU differ by so much between products: candidates that lie closer together are not told apart */
@@ -258,7 +259,7 @@ static PetscBool HasTrial(const Mat_AIJFmt *s)
 }
 
 /* The candidate that is fastest so far: the one that is predicted to be, unless another one is measurably faster. No
-   format that has been slower than the parent type, by however little. */
+   format wins that was measured slower than the parent type, by however little. */
 static int Fastest(const AIJFmtChoice *c)
 {
   const double clock = c->space == SPMV_DEVICE ? DEVICE_CLOCK : 0;

@@ -206,14 +206,14 @@ static PetscErrorCode MergeWatch(Mat A)
 PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
-  for (int i = 0; i < aijfmt_process.operations; i++) {
-    const AIJFmtOperation *row = &aijfmt_process.operation[i];
+  for (int i = 0; i < aijfmt_process.operation_count; i++) {
+    const AIJFmtOperation *row = &aijfmt_process.operation_table[i];
 
     if (row->ours[s->parallel] && row->when(A, s))
       memcpy((char *)A->ops + row->offset, &row->ours[s->parallel], sizeof row->ours[0]);
   }
   for (int i = 0; i < AIJFMT_COMPOSED_COUNT; i++) {
-    const AIJFmtComposition *row = &aijfmt_process.composition[i];
+    const AIJFmtComposition *row = &aijfmt_process.composition_table[i];
     AIJFmtFunction           now = NULL;
 
     if (!row->ours[s->parallel] || !row->when(A, s)) continue;
@@ -232,8 +232,8 @@ static PetscErrorCode OperationsRemove(Mat A, const Mat_AIJFmt *s)
   AIJFmtFunction        now;
 
   PetscFunctionBegin;
-  for (int i = 0; i < aijfmt_process.operations; i++) {
-    const AIJFmtOperation *row = &aijfmt_process.operation[i];
+  for (int i = 0; i < aijfmt_process.operation_count; i++) {
+    const AIJFmtOperation *row = &aijfmt_process.operation_table[i];
 
     memcpy(&now, (const char *)A->ops + row->offset, sizeof now);
     if (row->ours[s->parallel] && now == row->ours[s->parallel])
@@ -241,7 +241,7 @@ static PetscErrorCode OperationsRemove(Mat A, const Mat_AIJFmt *s)
   }
   for (int i = 0; i < AIJFMT_COMPOSED_COUNT; i++) {
     PetscCall(PetscObjectQueryFunction((PetscObject)A, AIJFmtComposedNames[i], &now));
-    if (now && now == aijfmt_process.composition[i].ours[s->parallel])
+    if (now && now == aijfmt_process.composition_table[i].ours[s->parallel])
       PetscCall(
           PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[i], s->parent->composed[i][s->parallel]));
   }

@@ -236,7 +236,7 @@ PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
 }
 
 /* At the end of an assembly: the hash table gave back the operations from before it, and MatBindToCPU() may have been
-   called since. MatAssemblyEnd_MPIAIJ() does so between its two blocks. */
+   called since. MatAssemblyEnd_MPIAIJ() calls it after the first of the two blocks is assembled. */
 PetscErrorCode AIJFmtCudaRebind(Mat A, const Mat_AIJFmt *s)
 {
   const AIJFmtParent *host;

@@ -234,7 +234,7 @@ static PetscErrorCode NumericToDevice(Mat C, Data *d, const DeviceValues v[2], S
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(C, "MatProductNumeric()", &s));
-  PetscCall(AIJFmtDeviceCsrBring(C, s, "a product of matrices", AIJFMT_WANTS, done));
+  PetscCall(AIJFmtDeviceCsrDecide(C, s, "a product of matrices", AIJFMT_WANTS, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtDeviceValuesGet(C, &values));
   *status = spmv_spgemm_numeric(d->product, v[0].values, v[1].values, values, &d->exec);

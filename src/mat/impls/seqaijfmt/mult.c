@@ -32,7 +32,7 @@ static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, V
 }
 
 /* Whether the CUDA parent's own product, with its CSR on the device, serves a matrix without a plan: where the plan would
-   have been on the device and the vectors are there. AIJFmtTruthSettle() has made sure that the CSR there is current. */
+   have been on the device and the vectors are there. The parent uploads the values first where AIJFmtTruthSettle() has marked its CSR as old. */
 static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
 {
   const Vec vector[] = {x, y, z};
@@ -90,25 +90,25 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products without a conversion: where there are no nonzeros y is z, or zero, and where there are no local entries
-   nothing is written. Off-diagonal blocks are often empty. */
-static PetscErrorCode EmptyProduct(Mat A, ProductKind kind, Vec z, Vec y, PetscBool *empty)
+/* Does the products that need no plan: without local entries of y nothing is written, and with z and no nonzeros y becomes
+   z. Off-diagonal blocks are often empty. done: it was one of these. */
+static PetscErrorCode FinishWithoutPlan(Mat A, ProductKind kind, Vec z, Vec y, PetscBool *done)
 {
   const PetscInt length = kind == PRODUCT ? A->rmap->n : A->cmap->n;
   MatInfo        info;
 
   PetscFunctionBegin;
-  *empty = length == 0 ? PETSC_TRUE : PETSC_FALSE;
+  *done = length == 0 ? PETSC_TRUE : PETSC_FALSE;
   /* y may be parallel, and its state must grow on every process alike: norms are cached by it, and taken together */
-  if (*empty) PetscCall(PetscObjectStateIncrease((PetscObject)y));
-  if (*empty || !z) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*done) PetscCall(PetscObjectStateIncrease((PetscObject)y));
+  if (*done || !z) PetscFunctionReturn(PETSC_SUCCESS);
   if (A->rmap->n && A->cmap->n) {
     const AIJFmtParent *parent;
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
     PetscCall(parent->seq.getinfo(A, MAT_LOCAL, &info));
     if (info.nz_used > 0) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  *empty = PETSC_TRUE;
+  *done = PETSC_TRUE;
   if (z != y) PetscCall(VecCopy(z, y));
   else PetscCall(PetscObjectStateIncrease((PetscObject)y));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,7 +120,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
 {
   const PetscBool transposed = kind == PRODUCT_TRANSPOSED ? PETSC_TRUE : PETSC_FALSE;
   Mat_AIJFmt     *s;
-  PetscBool       empty, ready = PETSC_TRUE, check;
+  PetscBool       done, ready = PETSC_TRUE, check;
   AIJFmtCheck     reference;
 
   PetscFunctionBegin;
@@ -129,8 +129,8 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
     PetscCall(HostParentProduct(A, kind, x, z, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(EmptyProduct(A, kind, z, y, &empty));
-  if (empty) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FinishWithoutPlan(A, kind, z, y, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   if (!transposed) PetscCall(AIJFmtTrialBegin(A, s, x));
   if (s->cache.plan && transposed) PetscCall(AIJFmtSyncTranspose(A, s, &ready));

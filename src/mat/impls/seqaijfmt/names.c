@@ -20,7 +20,7 @@ static PetscErrorCode FindOrdering(MatOrderingType type, int *slot)
   PetscBool same = PETSC_FALSE;
 
   PetscFunctionBegin;
-  for (*slot = 0; *slot < aijfmt_process.orderings; ++*slot) {
+  for (*slot = 0; *slot < aijfmt_process.ordering_count; ++*slot) {
     PetscCall(PetscStrcmp(aijfmt_process.ordering[*slot].name, type, &same));
     if (same) break;
   }
@@ -43,7 +43,7 @@ static PetscErrorCode MatGetOrdering_AIJFmt(Mat A, MatOrderingType type, IS *row
     PetscCall(error);
   } else {
     PetscCall(FindOrdering(type, &slot));
-    PetscCheck(slot < aijfmt_process.orderings, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+    PetscCheck(slot < aijfmt_process.ordering_count, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "ordering %s is not one that petscpack changed", type);
     PetscCall(((Ordering *)aijfmt_process.ordering[slot].order)(A, type, rows, cols));
   }
@@ -68,7 +68,7 @@ static PetscErrorCode WrapOrderings(void)
     if (order == (AIJFmtFunction)MatGetOrdering_AIJFmt || slot == most) continue;
     PetscCall(PetscStrncpy(aijfmt_process.ordering[slot].name, names[i], sizeof aijfmt_process.ordering[slot].name));
     aijfmt_process.ordering[slot].order = order;
-    if (slot == aijfmt_process.orderings) aijfmt_process.orderings++;
+    if (slot == aijfmt_process.ordering_count) aijfmt_process.ordering_count++;
     PetscCall(MatOrderingRegister(aijfmt_process.ordering[slot].name, MatGetOrdering_AIJFmt));
   }
   PetscCall(PetscFree(names));

@@ -17,7 +17,7 @@ static PetscBool OverCuda(Mat A, const Mat_AIJFmt *s)
   return AIJFmtIsOverCuda(s);
 }
 
-/* AIJFmtCudaRebind() goes by whether that operation is ours */
+/* AIJFmtCudaRebind() tells by such an operation whether those of the host or of the device are installed */
 static PetscBool OverCudaNotBound(Mat A, const Mat_AIJFmt *s)
 {
   return AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) ? PETSC_TRUE : PETSC_FALSE;
@@ -136,9 +136,9 @@ static PetscErrorCode (*const creators[][2])(Mat) = {
 PetscErrorCode AIJFmtTypesRegister(void)
 {
   PetscFunctionBegin;
-  aijfmt_process.operation   = operations;
-  aijfmt_process.operations  = (int)PETSC_STATIC_ARRAY_LENGTH(operations);
-  aijfmt_process.composition = composed;
+  aijfmt_process.operation_table   = operations;
+  aijfmt_process.operation_count   = (int)PETSC_STATIC_ARRAY_LENGTH(operations);
+  aijfmt_process.composition_table = composed;
   for (PetscInt i = 0; i < AIJFmtRowCount(); i++) {
     const AIJFmtRow *row = AIJFmtRowGet(i);
 

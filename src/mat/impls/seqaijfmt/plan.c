@@ -1,12 +1,12 @@
 /*
-  plan.c - plans, made and kept up to date; the only caller of spmv_build() and spmv_update_values().
+  plan.c - plans, made and kept up to date: the only file of the class that calls spmv_build() and spmv_update_values();
+  and what plans are made from, the pattern of a matrix, on the host or copied to the device.
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: spmv_update_values()
     structure changed                  conversion: check of the pattern, analysis, spmv_build()
 
-  sync.c decides all of this for a matrix of ours; a solver has a plan of its own for a matrix of another type. And what
-  they read: the pattern of a matrix, on the host or copied to the device.
+  sync.c decides all of this for a matrix of ours; a solver has a plan of its own for a matrix of another type.
 */
 #include "seqaijfmt.h"
 #if AIJFMT_HAVE_CUDA_PARENT
@@ -101,7 +101,8 @@ PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Indices of the host as those of another type, which their values fit. *block is NULL, or to be freed. */
+/* Indices of the host in 32 bits, which their values fit, where `to` says so and PetscInt has more. *block is to be freed,
+   or NULL. */
 static PetscErrorCode Narrow(const void *from, int64_t n, SpmvIndex to, const void **narrow, int32_t **block)
 {
   const PetscInt *index = from;
@@ -218,9 +219,9 @@ SpmvStatus AIJFmtPlanBuild(AIJFmtPlanCache *c, const SpmvCsr *csr, const SpmvAna
   return SPMV_SUCCESS;
 }
 
-/* New values in the same structure. moved: a pattern that the plan borrows lies elsewhere now, and nothing was done, so it
-   must be built again: the CUDA parent makes new arrays when it has not yet seen the last change of the nonzero pattern.
- */
+/* New values in the same structure. moved: the pattern that the plan borrows lies elsewhere now, the values were not
+   updated, and the plan must be built again. The CUDA parent makes new arrays when it has not yet seen the last change of
+   the nonzero pattern. */
 SpmvStatus AIJFmtPlanRefresh(AIJFmtPlanCache *c, const SpmvCsr *csr, SpmvExec *exec, PetscBool *moved)
 {
   const void *borrowed = Borrowed(c->plan->format, csr);
@@ -279,6 +280,7 @@ PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, int count, const ch
   PetscCall(MatSeqAIJGetArrayRead(A, &values));
   csr.pattern = now.pattern;
   csr.values  = values;
+  /* a pattern on the host does not move */
   if (c->valid && AIJFmtSameStructure(&c->key, &now)) *status = AIJFmtPlanRefresh(c, &csr, exec, &moved);
   else {
     AIJFmtPlanDrop(c, exec);

@@ -111,7 +111,8 @@ PETSC_INTERN PetscErrorCode AIJFmtVectorFetch(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN void           AIJFmtVectorFree(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVecIsOnDevice(Vec, PetscBool *);
 
-/* Whether A still is what the key describes, or is about to be, with that state of its values */
+/* Whether the key describes A with values of that state. At assembly this is the state of A and one more, because
+   MatAssemblyEnd() raises it afterwards. */
 static inline PetscBool AIJFmtKeyHolds(const AIJFmtPlanCache *c, Mat A, PetscObjectState value_state)
 {
   return c->valid && c->key.id == ((PetscObject)A)->id && c->key.value_state == value_state &&

@@ -4,9 +4,11 @@
   A matrix of type seqaij<format> is a MATSEQAIJ whose products go through a plan of libspmvpack; mpiaij<format> is a
   MATMPIAIJ whose two blocks are of type seqaij<format>. All else is the parent type. The flow:
 
-    a type is set: create.c (parent made, state composed) -> ops.c (operations replaced) -> options.c
-    first product: mult.c -> sync.c (there is no plan) -> truth.c (where are the values?) -> plan.c -> stage.c -> slot mult
-    new values:    the state of the matrix has grown -> sync.c (the plan is old) -> truth.c -> plan.c (refresh)
+    MatSetType():  ops.c (the creator) -> create.c (parent type, state) -> options.c (defaults, database) -> create.c (the
+                   operations of the table in ops.c)
+    first product: mult.c -> sync.c (no plan yet) -> choose.c (the format of aijauto) -> truth.c (which CSR to read) ->
+                   plan.c (build); then mult.c -> stage.c (vectors) -> spmv_mult()
+    new values:    mult.c -> sync.c (the state of the matrix has grown) -> truth.c -> plan.c (refresh); then as above
 
   The state lies in a container composed on the Mat: A->data and A->spptr belong to the parent type.
 
@@ -36,7 +38,7 @@ typedef struct {
 
 typedef enum { AIJFMT_PARENT_HOST, AIJFMT_PARENT_CUDA, AIJFMT_PARENT_COUNT } AIJFmtParentKind;
 
-/* Functions composed on a matrix that ours have other ones for: rows of the table in ops.c */
+/* Composed functions that our types replace: rows of the table in ops.c */
 typedef enum {
   AIJFMT_RETRIEVE_VALUES,
   AIJFMT_STORE_VALUES,
@@ -54,18 +56,18 @@ typedef struct Mat_AIJFmt Mat_AIJFmt;
 /* When a row of a table counts for a matrix */
 typedef PetscBool AIJFmtWhen(Mat, const Mat_AIJFmt *);
 
-/* An operation in A->ops: its place there, and ours of a sequential and of a parallel matrix; NULL: the parent's stays */
+/* An operation of a matrix */
 typedef struct {
-  size_t         offset;
-  AIJFmtFunction ours[2];
+  size_t         offset;  /* of the operation in A->ops */
+  AIJFmtFunction ours[2]; /* by [parallel]; NULL keeps the parent's */
   AIJFmtWhen    *when;
 } AIJFmtOperation;
 
-/* A function composed on a matrix. adds: also where the parent has none */
+/* A function composed on a matrix */
 typedef struct {
-  AIJFmtFunction ours[2];
+  AIJFmtFunction ours[2]; /* by [parallel]; NULL keeps the parent's */
   AIJFmtWhen    *when;
-  PetscBool      adds;
+  PetscBool      adds; /* it is composed even where the parent composes none */
 } AIJFmtComposition;
 
 /* A pair of parent types, with their operations and composed functions as template matrices have them */
@@ -95,7 +97,7 @@ typedef struct {
   char                 reason[SPMV_MESSAGE_MAX];
 } AIJFmtCandidate;
 
-/* The plan of a candidate that may get its place back when a trial ends */
+/* The plan of the first format of a trial, kept while the second one is tried */
 typedef struct {
   int             candidate;
   AIJFmtPlanCache cache; /* cache.plan is NULL: none */
@@ -107,42 +109,44 @@ typedef struct {
   PetscBool        valid;
   SpmvSpace        space;
   SpmvPatternFacts facts;
-  PetscLogDouble   expected;        /* products */
+  PetscLogDouble   expected;        /* number of products */
   PetscLogDouble   products_before; /* of the matrix, when the choice was made */
   int              count, chosen;
   AIJFmtCandidate  candidate[AIJFMT_CANDIDATES_MAX];
-  SpmvOptions      options;  /* of the format chosen */
+  SpmvOptions      options;  /* of the format chosen; options.format is NULL: the parent type */
   int              analyzed; /* the candidate whose analysis is kept for its conversion; 0: none */
   SpmvAnalysis     analysis;
-  SpmvPattern      pattern;           /* that analyses read: on the GPU, where these are done there */
-  void            *on_gpu;            /* its arrays, in one block; NULL: it is that of the host */
-  PetscBool        trial;             /* goes on */
-  int              conversions, runs; /* in the trial; products of the candidate that has its turn ... */
-  PetscLogDouble   done, start;       /* ... and of all; when the last one began */
+  SpmvPattern      pattern;     /* that analyses read: on the GPU, where these are done there */
+  void            *on_gpu;      /* the block with its arrays; NULL: they are on the host */
+  PetscBool        trial;       /* a trial is going on */
+  int              conversions; /* formats converted in it */
+  int              runs;        /* products of the candidate that has its turn */
+  PetscLogDouble   done;        /* products of all candidates */
+  PetscLogDouble   start;       /* when the last product began */
   AIJFmtAside      aside;
 } AIJFmtChoice;
 
 struct Mat_AIJFmt {
   const AIJFmtRow    *row;
-  const AIJFmtParent *parent; /* what the matrix is beneath our operations */
+  const AIJFmtParent *parent; /* the parent type, whose operations ours call */
   SpmvOptions         format_options, class_options;
-  PetscBool           parallel; /* the state of an mpiaij<format>: only the options above are in use */
-  PetscBool           inner;    /* a block of a parallel matrix, which builds it at assembly when eager */
-  const char         *alias;    /* the type name that the matrix has for a while, instead of its own; NULL: its own */
+  PetscBool           parallel; /* the state of an mpiaij<format>: plan, choice and counters are in its blocks */
+  PetscBool           inner;    /* a block: the parallel matrix brings its plan up to date at assembly when eager */
+  const char         *alias;    /* the type name that a name guard has given the matrix; NULL: its own */
 
   SpmvExec         exec;
   AIJFmtPlanCache  cache;                    /* cache.plan is NULL: not converted yet, or left to the parent type */
   PetscInt         nonzero_rows;             /* of the matrix in cache.key, for the count of flops */
   char             reason[SPMV_MESSAGE_MAX]; /* why the parent type does the products; "" if it does not */
-  char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although the GPU was asked for */
+  char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although a GPU is there */
   char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
   char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or have no room there */
-  PetscBool        keeps_host;   /* PETSc reads values on the host without asking for them: always current there */
-  PetscInt         host_changes; /* changes of the plan that followed those of the host, since the values were packed */
-  PetscBool        device_csr;   /* the CUDA parent has made its CSR on the device */
+  PetscBool        keeps_host;      /* PETSc reads values on the host without asking for them: always current there */
+  PetscInt         joint_changes;   /* changes of host and plan alike since the values were packed */
+  PetscBool        device_csr_used; /* the class has asked the CUDA parent for its CSR on the device; never reset */
   PetscBool        diagonal_known, diagonal_full; /* whether each row has its diagonal entry, in the pattern of ... */
   PetscObjectState diagonal_state;                /* ... this nonzero state */
-  /* Whether this pattern and another one are equal, as found last; of the matrices in key and other */
+  /* The last result of SamePattern() in values.c: whether the patterns of key and other are equal */
   struct {
     AIJFmtKey key, other;
     PetscBool known, same;
@@ -161,14 +165,15 @@ typedef struct {
   AIJFmtFunction create, operation; /* PETSc's own; NULL before they are known */
 } AIJFmtWrapped;
 
-/* What the class keeps for the process. PetscPackFinalizePackage() forgets what belongs to PetscInitialize(); the rest
-   is PETSc's functions, which lists of PETSc still lead to through ours. */
+/* What the class keeps for the process. PetscPackFinalizePackage() forgets what belongs to PetscInitialize(). The rest is
+   PETSc's own functions, which ours call: PETSc's lists have ours for as long as the process lives. */
 typedef struct {
-  PetscBool                initialized; /* PetscPackInitializePackage() was called */
-  PetscInt64               device_keep; /* PetscPackSetDeviceKeep() */
-  const AIJFmtOperation   *operation;   /* the tables of ops.c, [operations] and [AIJFMT_COMPOSED_COUNT] */
-  int                      operations;
-  const AIJFmtComposition *composition;
+  PetscBool                initialized;     /* PetscPackInitializePackage() was called */
+  PetscInt64               device_keep;     /* PetscPackSetDeviceKeep() */
+  const AIJFmtOperation   *operation;       /* the tables of ops.c, [operations] and [AIJFMT_COMPOSED_COUNT] */
+  const AIJFmtOperation   *operation_table; /* [operation_count], in ops.c */
+  int                      operation_count;
+  const AIJFmtComposition *composition_table; /* [AIJFMT_COMPOSED_COUNT], in ops.c */
   AIJFmtParent             parent[AIJFMT_PARENT_COUNT];
   PetscBool                parent_known[AIJFMT_PARENT_COUNT];
   PetscInt64               serial; /* the last one that a plan was given */
@@ -177,13 +182,13 @@ typedef struct {
     char           name[64];
     AIJFmtFunction order; /* PETSc's own function */
   } ordering[64];
-  int orderings;                               /* that are known */
-  PetscErrorCode (*create_maij)(Mat);          /* PETSc's creator of MATSEQMAIJ */
-  PetscErrorCode (*symbolic_cuda)(Mat);        /* symbolic step of a parallel product of the CUDA parent */
-  Mat_AIJFmt *listed;                          /* the states of all sequential matrices over the CUDA parent */
-  struct {                                     /* a MatHeaderMerge() under way: see parallel.c */
-    Mat         A;                             /* NULL: none */
-    PetscBool   have_options;                  /* false where A keeps its state */
+  int ordering_count;                   /* that are known */
+  PetscErrorCode (*create_maij)(Mat);   /* PETSc's creator of MATSEQMAIJ */
+  PetscErrorCode (*symbolic_cuda)(Mat); /* symbolic step of a parallel product of the CUDA parent */
+  Mat_AIJFmt *listed;                   /* the states of all sequential matrices over the CUDA parent */
+  struct {                    /* a MatHeaderMerge() under way: see create.c, options survive MatHeaderMerge() */
+    Mat         A;            /* NULL: none */
+    PetscBool   have_options; /* false where A keeps its state */
     SpmvOptions format_options, class_options; /* that A had */
   } merging;
 } AIJFmtProcess;
@@ -207,7 +212,7 @@ typedef struct {
 
 /* How much an operation wants the values in the CSR on the device, where they are not there yet */
 typedef enum {
-  AIJFMT_WANTS_FROM_SECOND, /* the first time it takes less to change the host's values, and a plan alike */
+  AIJFMT_WANTS_FROM_SECOND, /* the first change is made on the host and in the plan alike, later ones there */
   AIJFMT_WANTS_WITH_PLAN,   /* where the plan is there */
   AIJFMT_WANTS              /* in any case */
 } AIJFmtWish;
@@ -263,7 +268,7 @@ PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeep(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeepFactors(Mat product);
 PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
-PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrBring(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrDecide(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrGet(Mat, Mat_AIJFmt *, SpmvCsr *);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesGet(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesRestore(Mat, PetscScalar **);

@@ -136,7 +136,8 @@ PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- a solver ---- */
+/* ---- a solver: it places a vector once, sends it, encloses each run of the engine in Begin and End, and fetches what the
+   host shall see. A vector of the device needs Begin and End alone. ---- */
 
 /* Finds out where the entries of vec are, and allocates the copy that they need. status: what the allocation says. */
 PetscErrorCode AIJFmtVectorPlace(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvStatus *status)

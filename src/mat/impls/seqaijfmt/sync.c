@@ -57,8 +57,8 @@ static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
   return may_decline && (status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Builds from the analysis that the choice of aijauto has left, else from a new one. Leaves no plan and a reason when the
-   format declines, and may. */
+/* Builds from the analysis that the choice of aijauto has left, else from a new one. If the format declines, and may, there
+   is no plan but a reason. */
 static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_decline, char reason[SPMV_MESSAGE_MAX],
                                       SpmvStatus *status)
 {
@@ -69,6 +69,7 @@ static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
+  /* a plan that borrows is built from the parent's own arrays */
   if (choice && choice->analyzed && choice->analyzed == choice->chosen && !options->format->borrows) {
     analysis    = &choice->analysis;
     csr.pattern = choice->pattern; /* where the analysis has read it */
@@ -113,6 +114,7 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
   s->exec.message[0] = 0;
   status             = spmv_pattern_check(&key->pattern, &s->exec);
   if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
+  /* without memory: once more without the plan that a trial has put aside, then on the host */
   if (status == SPMV_ERR_MEMORY && s->choice && AIJFmtTrialAsideFree(s))
     PetscCall(Build(A, s, key, may_decline, reason, &status));
   if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
@@ -131,8 +133,8 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format's own refresh; moved: see AIJFmtPlanRefresh() */
-static PetscErrorCode UpdateValues(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved)
+/* Copies the current values into the plan; moved: see AIJFmtPlanRefresh() */
+static PetscErrorCode RefreshPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved)
 {
   AIJFmtCsr  from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
   SpmvStatus status;
@@ -155,14 +157,13 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_AIJFmtRefresh, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  PetscCall(UpdateValues(A, s, key, &rebuild));
+  PetscCall(RefreshPlan(A, s, key, &rebuild));
   if (rebuild) {
     char       unused[SPMV_MESSAGE_MAX] = "";
     SpmvStatus status;
 
     AIJFmtPlanDrop(&s->cache, &s->exec);
     PetscCall(Build(A, s, key, PETSC_FALSE, unused, &status));
-    if (status) PetscCall(AIJFmtStateForget(s)); /* else the parent would serve from now on, without a reason */
     AIJFmtCallSpmv(&s->exec, status);
   }
   PetscCall(PetscTime(&end));
@@ -190,14 +191,14 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
   PetscCall(AIJFmtTruthSettle(A, s));
   if (!same) {
     PetscCall(AIJFmtStateForget(s));
-    s->cache.key = *now;
+    s->cache.key = *now; /* the functions that follow read it */
     CountNonzeroRows(s);
     if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
     else PetscCall(Convert(A, s, x, now));
   } else if (s->cache.plan) PetscCall(Refresh(A, s, now));
-  s->cache.key    = *now;
-  s->cache.valid  = PETSC_TRUE;
-  s->host_changes = 0;
+  s->cache.key     = *now;
+  s->cache.valid   = PETSC_TRUE;
+  s->joint_changes = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,25 +5,26 @@
   the parent; or in the plan, the packed arrays. AIJFmtTruthGet() answers, and no other file reads or writes PETSc's
   offloadmask. What is not current is never read. What happens, and who has the current values then ("same": as before):
 
-                                                        host   CSR on the device   plan
-    1 values set on the host, MatLoad(), an operation
-      of PETSc there; another nonzero pattern           yes    no                  no
-    2 COO on the device, an operation on the CSR there,
-      a product of matrices on the GPU                  no     yes                 no
-    3 a product needs a plan: made, or refreshed, from
-      the CSR on the device where that alone is
-      current, else from the host (*)                   same   same                yes
-    4 an operation on host and plan alike, values.c     yes    no                  yes
-    5 something reads the host's values                 yes    same                same
-    6 an operation goes to the CSR on the device, or a
-      format borrows that CSR: filled from the host     same   yes                 same
-    7 MatBindToCPU(), or the plan is dropped            yes    no                  no
+                                                                 host      CSR on the device   plan
+    1 the host writes: entries are set, MatLoad(), an operation
+      of PETSc on the host                                       yes       no                  no
+    2 the device writes: COO from the device, an operation on
+      the CSR there, a product of matrices on the GPU            no (b)    yes                 no
+    3 a plan on the GPU is made or refreshed: from the CSR on
+      the device where that alone is current, else from the host same      same (a)            yes
+    4 a plan on the host is made or refreshed, from the host     yes       same (a)            yes
+    5 values.c changes the host and the plan alike               yes       no                  yes
+    6 something reads the host's values                          yes       same (a)            same
+    7 the CUDA parent multiplies, or a format borrows its CSR:
+      the parent fills it from the host where it is old          same      yes (a)             same
+    8 MatBindToCPU(A, PETSC_TRUE)                                yes       no                  a plan on the host: same
+    9 the plan is dropped: another pattern, an option            same      same (a)            no
 
-  (*) Where both CSR were current and the state of the matrix has grown, the host has written: functions of PETSc that
-  write on the device mark that, while some that write on the host do not, as those behind MatMatTransposeMult().
-
-  PETSc reads the host's values without asking for them in numeric products of matrices and in MATSEQMAIJ: the factors
-  keep them current there from then on (keeps_host), and operations stay on the host.
+  (a) "No" once the state of the matrix has grown since the plan was made or refreshed, while the host is current, too: the
+  host has written then. Functions of PETSc that write on the device mark that in offloadmask, while some that write on the
+  host do not, as those behind MatMatTransposeMult().
+  (b) "Yes" for a matrix that keeps_host: PETSc reads the host's values without asking for them in numeric products of
+  matrices and in MATSEQMAIJ. Their factors have current values on the host from then on, and operations stay there.
 */
 #include "seqaijfmt.h"
 
@@ -43,8 +44,8 @@ AIJFmtTruth AIJFmtTruthGet(Mat A, const Mat_AIJFmt *s)
   return truth;
 }
 
-/* Transition (*): called when the values have changed since the last product. The parent then copies the values to the
-   device again when it needs them. */
+/* Rule (a), called before a plan is made or refreshed: the parent uploads the values again when it next uses its CSR on
+   the device */
 PetscErrorCode AIJFmtTruthSettle(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -52,26 +53,32 @@ PetscErrorCode AIJFmtTruthSettle(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 1: the values on the host were written by a function that did not say so, or are about to be */
+/* The CUDA parent uploads the values before it next uses its CSR on the device */
+static void MarkDeviceCsrStale(Mat A)
+{
+  if (AIJFmtOffload(A) != PETSC_OFFLOAD_UNALLOCATED) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
+}
+
+/* Transition 1: a function of PETSc has written the values on the host and did not say so, or is about to */
 PetscErrorCode AIJFmtHostWritten(Mat A)
 {
   PetscFunctionBegin;
-  if (AIJFmtOffload(A) != PETSC_OFFLOAD_UNALLOCATED) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
+  MarkDeviceCsrStale(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 4: the plan was changed as the values of the host were. value_state is that of the matrix when PETSc's
+/* Transition 5: the plan was changed as the values of the host were. value_state is that of the matrix when PETSc's
    function returns. */
 PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *s, PetscObjectState value_state)
 {
   PetscFunctionBegin;
   s->cache.key.value_state = value_state;
   s->cache.transpose_ready = PETSC_FALSE;
-  s->host_changes++;
+  s->joint_changes++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 5, for functions of PETSc that read the host's values without asking for them */
+/* Transition 6, for functions of PETSc that read the host's values without asking for them */
 PetscErrorCode AIJFmtHostFetch(Mat A)
 {
   const PetscScalar *values;
@@ -125,7 +132,7 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
 
   PetscFunctionBegin;
   *has = PETSC_TRUE;
-  if (s->device_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->device_csr_used) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtHostPatternGet(A, &pattern));
   bytes = spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
   PetscCall(AIJFmtHostPatternRestore(A, &pattern));
@@ -139,18 +146,18 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether values that are not in the CSR on the device are brought there */
+/* Whether an operation runs on the CSR on the device although the values must be uploaded first */
 static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
 {
   if (wish == AIJFMT_WANTS) return PETSC_TRUE;
   if (!AIJFmtPlanOnGpu(s)) return PETSC_FALSE;
   if (wish == AIJFMT_WANTS_WITH_PLAN) return PETSC_TRUE;
-  return s->host_changes > 0 && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
+  return s->joint_changes > 0 && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
 }
 
-/* Transition 6, before 2: whether an operation shall be done on the CSR on the device. Where it is true, the parent
-   brings the values there when it is asked for the arrays. */
-PetscErrorCode AIJFmtDeviceCsrBring(Mat A, Mat_AIJFmt *s, const char operation[], AIJFmtWish wish, PetscBool *device)
+/* Before transition 2: decides whether an operation runs on the CSR on the device. Where it does, and that CSR is old, the
+   parent uploads the values when it is asked for the arrays. */
+PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[], AIJFmtWish wish, PetscBool *device)
 {
   PetscBool has;
 
@@ -165,11 +172,11 @@ PetscErrorCode AIJFmtDeviceCsrBring(Mat A, Mat_AIJFmt *s, const char operation[]
     PetscCall(HasMemory(A, s, operation, &has));
     if (!has) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s\n", operation));
-    PetscCall(AIJFmtHostWritten(A));
+    MarkDeviceCsrStale(A);
   }
   PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason, "since %s", operation));
-  s->device_csr = PETSC_TRUE;
-  *device       = PETSC_TRUE;
+  s->device_csr_used = PETSC_TRUE;
+  *device            = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,7 +213,7 @@ PetscErrorCode AIJFmtDeviceCsrGet(Mat A, Mat_AIJFmt *s, SpmvCsr *csr)
   error = ArraysGet(A, csr);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
-  s->device_csr = PETSC_TRUE;
+  s->device_csr_used = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,9 +247,9 @@ PetscErrorCode AIJFmtDeviceValuesRestore(Mat A, PetscScalar **values)
 
 /* ---- the CSR arrays that a plan reads ---- */
 
-/* Transition 3: for a plan in s->exec.space. Where the CSR of the CUDA parent alone is current it gives the values; a
+/* Transitions 3 and 4: for a plan in s->exec.space. Where the CSR of the CUDA parent alone is current it gives the values; a
    format that borrows takes pattern and values from there in any case, which the parent fills where they are old
-   (transition 6). The pattern of the others stays on the host, where it is known to be. */
+   (transition 7). The pattern of the others stays on the host, where it is known to be. */
 PetscErrorCode AIJFmtCsrGet(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtCsr *from)
 {
   const PetscBool borrows = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;

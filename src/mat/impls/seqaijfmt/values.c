@@ -7,8 +7,8 @@
 */
 #include "seqaijfmt.h"
 
-/* Whether the plan is on the GPU, has the values that A has now, and may be changed by itself */
-static PetscBool PlanFollows(Mat A, const Mat_AIJFmt *s)
+/* Whether the plan can be changed as the host is: it is on the GPU, has the current values, and borrows none */
+static PetscBool PlanChangesAlike(Mat A, const Mat_AIJFmt *s)
 {
   return AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
 }
@@ -74,13 +74,13 @@ PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtDeviceCsrBring(A, s, "MatScale()", AIJFMT_WANTS_FROM_SECOND, &device));
+  if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatScale()", AIJFMT_WANTS_FROM_SECOND, &device));
   if (device) {
     PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
     error = s->parent->seq.scale(A, a);
     PetscCall(AIJFmtNameGuardEnd(A, &guard));
     PetscCall(error);
-  } else if (s && PlanFollows(A, s)) {
+  } else if (s && PlanChangesAlike(A, s)) {
     PetscCall(ChangeHost(A, s, &change, 1));
     PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
   } else PetscCall(host->seq.scale(A, a));
@@ -160,10 +160,10 @@ PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
   PetscCall(AIJFmtStateGet(A, &s));
   if (l) PetscCall(VecGetLocalSize(l, &rows));
   if (r) PetscCall(VecGetLocalSize(r, &cols));
-  if (rows != A->rmap->n || cols != A->cmap->n) s = NULL; /* that error is the parent's */
-  if (s) PetscCall(AIJFmtDeviceCsrBring(A, s, "MatDiagonalScale()", AIJFMT_WANTS_FROM_SECOND, &device));
+  if (rows != A->rmap->n || cols != A->cmap->n) s = NULL; /* the parent reports wrong sizes */
+  if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatDiagonalScale()", AIJFMT_WANTS_FROM_SECOND, &device));
   if (device) PetscCall(DiagonalScaleOnDevice(A, s, l, r));
-  else if (s && PlanFollows(A, s)) PetscCall(DiagonalScaleBoth(A, s, l, r));
+  else if (s && PlanChangesAlike(A, s)) PetscCall(DiagonalScaleBoth(A, s, l, r));
   else PetscCall(host->seq.diagonalscale(A, l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -230,10 +230,10 @@ PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && A->assembled && !A->structure_only) PetscCall(DiagonalIsFull(A, s, &full));
-  if (full) PetscCall(AIJFmtDeviceCsrBring(A, s, "MatShift()", AIJFMT_WANTS_FROM_SECOND, &device));
+  if (full) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatShift()", AIJFMT_WANTS_FROM_SECOND, &device));
   if (device) PetscCall(ShiftOnDevice(A, s, a));
   else {
-    follows = full ? PlanFollows(A, s) : PETSC_FALSE;
+    follows = full ? PlanChangesAlike(A, s) : PETSC_FALSE;
     PetscCall(host->seq.shift(A, a));
     if (follows) PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
   }
@@ -242,9 +242,9 @@ PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
 
 /* ---- the diagonal ---- */
 
-/* From the device, where the values are in a plan or in a CSR there. The parent's own function is wrong for a CSR most of
-   whose rows are empty: the device has the others alone then, and it takes the k-th of these for row k. done: false where
-   there is neither. */
+/* From the device, where the values are in a plan or in a CSR there. The parent's own function is wrong
+   for a CSR with mostly empty rows: its copy on the device has the nonempty rows alone, and the k-th of them counts as
+   row k. done: false where there is neither. */
 static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
 {
   SpmvStatus status = SPMV_ERR_UNSUPPORTED;
@@ -332,8 +332,8 @@ static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the parent adds matrices with these patterns on the device, and rightly: it passes the shorter row pointers
-   of a matrix with many empty rows to cuSPARSE as if they were whole, and a new pattern would get the parent's type. */
+/* Whether the parent's sum on the device is right for these patterns: it passes the shorter row pointers of a matrix with
+   many empty rows to cuSPARSE as if they were whole, and a new pattern would get the parent's type */
 static PetscErrorCode AddsOnDevice(Mat Y, Mat_AIJFmt *s, Mat X, MatStructure *structure, PetscBool *adds)
 {
   PetscBool same = PETSC_FALSE, empty = PETSC_FALSE;
@@ -364,9 +364,9 @@ PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructure struc
   PetscCall(AIJFmtStateGet(Y, &to));
   PetscCall(AIJFmtStateGet(X, &from));
   if (to && from && X->ops->axpy == Y->ops->axpy)
-    PetscCall(AIJFmtDeviceCsrBring(Y, to, "MatAXPY()", AIJFMT_WANTS_WITH_PLAN, &device));
+    PetscCall(AIJFmtDeviceCsrDecide(Y, to, "MatAXPY()", AIJFMT_WANTS_WITH_PLAN, &device));
   if (device) PetscCall(AddsOnDevice(Y, to, X, &known, &device));
-  if (device) PetscCall(AIJFmtDeviceCsrBring(X, from, "MatAXPY()", AIJFMT_WANTS, &device));
+  if (device) PetscCall(AIJFmtDeviceCsrDecide(X, from, "MatAXPY()", AIJFMT_WANTS, &device));
   if (!device) {
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
     PetscCall(host->seq.axpy(Y, a, X, structure));
@@ -398,7 +398,7 @@ PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
   if (from && to && structure == SAME_NONZERO_PATTERN && A->ops->copy == B->ops->copy &&
       AIJFmtTruthGet(A, from).device_csr)
     PetscCall(SamePattern(A, from, B, &device));
-  if (device) PetscCall(AIJFmtDeviceCsrBring(B, to, "MatCopy()", AIJFMT_WANTS, &device));
+  if (device) PetscCall(AIJFmtDeviceCsrDecide(B, to, "MatCopy()", AIJFMT_WANTS, &device));
   if (!device) {
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
     PetscCall(host->seq.copy(A, B, structure));

@@ -37,7 +37,7 @@ static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
   info->blocks_values_on_gpu += truth.device_csr ? 1 : 0;
   info->blocks_values_packed += truth.plan ? 1 : 0;
   /* values that came by coordinates while the block was still the parent's are there, too */
-  if (!s->device_csr && !truth.device_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->device_csr_used && !truth.device_csr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtHostPatternGet(A, &pattern));
   info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
   PetscCall(AIJFmtHostPatternRestore(A, &pattern));
@@ -257,7 +257,8 @@ static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
   if (s->reason[0]) Print(p, "products by the parent type: %s", s->reason);
   if (s->transpose_reason[0]) Print(p, "transposed products by the parent type: %s", s->transpose_reason);
   if (s->space_reason[0]) Print(p, "not on the GPU: %s", s->space_reason);
-  if (s->values_reason[0]) Print(p, "values changed on the %s: %s", s->device_csr ? "GPU" : "host", s->values_reason);
+  if (s->values_reason[0])
+    Print(p, "values changed on the %s: %s", s->device_csr_used ? "GPU" : "host", s->values_reason);
   PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
