@@ -1,6 +1,7 @@
 /* solve.c - a solve: by the engine where it may serve and has what it needs, else by KSPCG. */
 #include "cgdevice.h"
 #include "mat/impls/seqaijfmt/cuda.h"
+#include "mat/interface/totals.h"
 
 PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
 
@@ -63,5 +64,6 @@ PetscErrorCode KSPSolve_CGDevice(KSP ksp)
   }
   if (s->reason[0]) PetscCall(SolveOnHost(ksp, s));
   else s->solves_device++;
+  PetscPackCountSolve(ksp->its, s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@
 */
 #include "seqaijfmt.h"
 #include "cuda.h"
+#include "mat/interface/totals.h"
 
 typedef enum { PRODUCT, PRODUCT_TRANSPOSED } ProductKind;
 
@@ -130,6 +131,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   if (!done) {
     if (transposed) s->info.fallbacks_transposed++;
     else s->info.fallbacks++;
+    PetscPackCountProduct(s, PETSC_FALSE);
     if (!transposed) PetscCall(AIJFmtTrialEnd(s));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -141,6 +143,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
   if (transposed) s->info.products_transposed++;
   else s->info.products++;
+  PetscPackCountProduct(s, PETSC_TRUE);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
