@@ -4,6 +4,7 @@ set(SPMV_CUDA_ENABLED OFF)
 if(PETSCPACK_CUDA STREQUAL "EMULATED")
   # GPU code by the C++ compiler, run on the CPU: a test of kernels where there is no GPU
   set(SPMV_CUDA_ENABLED ON)
+  set(SPMV_CUDART CUDA::cudart)
   enable_language(CXX)
   set(CMAKE_CXX_STANDARD 17)
   set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -32,8 +33,14 @@ if(SPMV_CUDA_ENABLED)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures to build for, as 75;80;90")
   endif()
-  # The CUDA runtime that PETSc uses is the shared one, and a process must hold only one
+  # The CUDA runtime that PETSc uses is the shared one, and a process must hold only one. The wheel is for a PETSc without
+  # CUDA, and needs the driver alone.
   set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+  set(SPMV_CUDART CUDA::cudart)
+  if(PETSCPACK_WHEEL_VARIANTS)
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+    set(SPMV_CUDART CUDA::cudart_static)
+  endif()
   enable_language(CUDA)
   find_package(CUDAToolkit 12.4 REQUIRED)
   set(CMAKE_CUDA_STANDARD 17)

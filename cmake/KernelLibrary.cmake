@@ -37,7 +37,7 @@ set_target_properties(spmvpack_objects PROPERTIES C_VISIBILITY_PRESET hidden CXX
                                                   CUDA_VISIBILITY_PRESET hidden)
 if(SPMV_CUDA_ENABLED)
   target_compile_definitions(spmvpack_objects PUBLIC SPMV_HAVE_CUDA)
-  target_link_libraries(spmvpack_objects PUBLIC CUDA::cudart)
+  target_link_libraries(spmvpack_objects PUBLIC ${SPMV_CUDART})
 endif()
 
 add_library(spmvpack SHARED)

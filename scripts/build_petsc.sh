@@ -3,7 +3,8 @@
 #
 #   scripts/build_petsc.sh [feature ...]
 #
-# Features: cuda (needs nvcc), debug, int64, single, complex. Without any: real double, 32-bit indices, optimised, no CUDA.
+# Features: cuda (needs nvcc), debug, int64, single, complex, quick (compiled in half the time, for tests that measure nothing).
+# Without any: real double, 32-bit indices, optimised, no CUDA.
 # The prefix is $PETSCPACK_DEPS/petsc-<version>[-feature...]; PETSCPACK_DEPS defaults to ~/.cache/petscpack.
 # A prefix that is complete is left alone. MPI is the one of the mpich wheel, in a virtual environment beside the prefix.
 # Other knobs: PETSC_VERSION (3.26.1), PETSC_CUDA_ARCH (90), MAKE_JOBS (all cores).
@@ -18,6 +19,7 @@ jobs=${MAKE_JOBS:-$(nproc)}
 suffix=""
 config=(--with-fc=0 "--with-blaslapack-lib=-llapack -lblas" --with-shared-libraries=1)
 debug=0
+optimise=-O3
 for feature in "$@"; do
   suffix+="-$feature"
   case $feature in
@@ -26,11 +28,12 @@ for feature in "$@"; do
     int64) config+=(--with-64-bit-indices=1) ;;
     single) config+=(--with-precision=single) ;;
     complex) config+=(--with-scalar-type=complex) ;;
-    *) echo "build_petsc.sh: unknown feature '$feature': use cuda, debug, int64, single or complex" >&2; exit 2 ;;
+    quick) optimise=-O1 && config+=(--with-cxx=0) ;;
+    *) echo "build_petsc.sh: unknown feature '$feature': use cuda, debug, int64, single, complex or quick" >&2; exit 2 ;;
   esac
 done
 [[ $suffix == *cuda* ]] || config+=(--with-cuda=0)
-if [[ $debug == 1 ]]; then config+=(--with-debugging=1); else config+=(--with-debugging=0 "COPTFLAGS=-O3" "CXXOPTFLAGS=-O3" "CUDAOPTFLAGS=-O3"); fi
+if [[ $debug == 1 ]]; then config+=(--with-debugging=1); else config+=(--with-debugging=0 "COPTFLAGS=$optimise" "CXXOPTFLAGS=$optimise" "CUDAOPTFLAGS=$optimise"); fi
 
 prefix=$deps/petsc-$version$suffix
 if [[ -f $prefix/.complete ]]; then echo "$prefix"; exit 0; fi

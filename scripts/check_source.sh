@@ -54,7 +54,7 @@ src/mat/impls/seqaijfmt/sync.c    analyze
 src/mat/impls/seqaijfmt/choose.c  analyze'
 # The files that ask for PETSc's version
 version_tests='
-src/mat/impls/seqaijfmt/compat.h'
+src/sys/compat.h'
 
 # shellcheck disable=SC2046 # no file of the repository has a space in its name
 check_absent() {
@@ -75,7 +75,7 @@ check_absent() {
   forbid "not among the files that scripts/check_source.sh lets test PETSc's version" '\bPETSC_VERSION_[GL][ET]\b' \
     $(code_under src -vxF "$version_tests")
   forbid "truth.c alone asks where PETSc's values are" '\boffloadmask\b|\bAIJFmtOffload' \
-    $(code_under src -vE '/seqaijfmt/(truth\.c|compat\.h)$')
+    $(code_under src -vE '/(seqaijfmt/truth\.c|sys/compat\.h)$')
   forbid "a solver includes plan.h of the Mat class and no other header of it" '# *include.*seqaijfmt/(?!plan\.h)' $(code_under src/ksp)
   forbid "ops.c has the one table of operations" '\bA->ops->\w+ *=[^=]' $(code_under src/mat -vF seqaijfmt/create.c)
   for file in $(awk '{print $1}' <<<"$plan_makers $version_tests"); do

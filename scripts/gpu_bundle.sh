@@ -10,7 +10,11 @@
 #
 # The first part has lib/ucx too: a UCX with CUDA in place of MPICH's own, for messages between two GPUs (bench/mpi).
 #
-# PARTS        what to pack: cuda, distro or both in quotes (cuda); each works without the other
+# A third part, in folder/dolfinx, is the binary wheel of petscpack with the wheels of DOLFINx from PyPI, unpacked, and the
+# programs of examples/python. It wants Python 3.12, with numpy and setuptools, and a C compiler on the machine with the GPU.
+#
+# PARTS        what to pack: cuda, distro, dolfinx, or several in quotes (cuda); each works without the others
+# WHEEL        the wheel for the part dolfinx; without: scripts/build_wheel.sh builds one with the variant that DOLFINx needs
 # BUILD_DIR    where to build (build-gpu; the second part in build-gpu-distro)
 # CMAKE_ARGS   further arguments for CMake
 # DATA         files to take along, in folder/data (matrices, node graphs)
@@ -182,6 +186,24 @@ fill_distro() {
   say "distro petsc $(petsc_config --modversion)" >>"$bundle/MANIFEST"
 }
 
+# DOLFINx's PETSc is 3.25 with MPICH. What no program of ours opens stays behind: compilers and headers of MPI, SLEPc, and
+# the debugging symbols of none: these files were changed after they had been linked, and strip breaks them.
+fill_dolfinx() {
+  local part=$bundle/dolfinx cache=$deps/dolfinx wheel=${WHEEL:-}
+  [[ -n $wheel ]] || wheel=$("$root/scripts/build_wheel.sh" --variants 3.25-mpich --out "$root/dist-wheel")
+  if [[ ! -f $cache/.complete ]]; then
+    python3 -m pip download --quiet --python-version 3.12 --only-binary=:all: --no-deps -d "$cache" dolfinx-solver-real==0.11.0.post0 \
+      fenics-basix==0.11.0 fenics-ffcx==0.11.0 fenics-ufl==2026.1.0 mpi4py==4.1.2 mpich==5.0.2 cffi==2.1.1 pycparser==3.12
+    touch "$cache/.complete"
+  fi
+  mkdir -p "$part/site" "$part/programs"
+  for file in "$cache"/*.whl "$wheel"; do python3 -m zipfile -e "$file" "$part/site"; done
+  rm -rf "$part"/site/mpich-*.data/data/{bin,include,share} "$part"/site/mpich-*.data/data/lib/libmpi_abi* "$part"/site/slepc4py
+  cp "$root"/examples/python/dolfinx_*.py "$part/programs/"
+  cp "$root/bench/dolfinx/dolfinx_run.py" "$part/"
+  say "dolfinx $(basename "$wheel")" >>"$bundle/MANIFEST"
+}
+
 # A library that both parts have is one file in the archive
 link_duplicates() {
   local file
@@ -203,11 +225,13 @@ cp "$root"/bench/solve/solve_{run.sh,table.py,log.py} "$root"/bench/mpi/{mpi_run
   say "formats $(sed -n 's/^SPMV_FORMAT(\([a-z0-9]*\),.*/\1/p' "$root/src/kernels/formats.def" | paste -sd' ')"
 } >"$bundle/MANIFEST"
 for part in $parts; do
-  [[ $part == cuda || $part == distro ]] || die "PARTS has $part, which is neither cuda nor distro"
+  [[ " cuda distro dolfinx " == *" $part "* ]] || die "PARTS has $part, which is neither cuda nor distro nor dolfinx"
   ("fill_$part")
 done
 if has_part cuda && has_part distro; then (link_duplicates); fi
-XZ_OPT="-6 -T0" tar -C "$(dirname "$bundle")" -cJf "$bundle.tar.xz" "$(basename "$bundle")"
+# The wheels do not pass through what may be carried at less
+if has_part dolfinx; then level="-9 -T1"; else level="-6 -T0"; fi
+XZ_OPT=$level tar -C "$(dirname "$bundle")" -cJf "$bundle.tar.xz" "$(basename "$bundle")"
 mib=$((($(stat -c %s "$bundle.tar.xz") + 1048575) / 1048576))
 say "$bundle.tar.xz: $mib MiB"
 ((mib <= max_mib)) || die "larger than $max_mib MiB"

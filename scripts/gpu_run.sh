@@ -19,14 +19,15 @@
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
 #   mpi           GPU-aware MPI on two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
+#   dolfinx       the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared
 #
 # Without a step: all, in this order. A step that fails does not keep the next from running; one whose part the bundle has
 # not is skipped. Each writes a log, the benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed,
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_spgemm, LIMIT_cg, LIMIT_solve, LIMIT_mpi, LIMIT_distro
-#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 480, 300, 500)
+# LIMIT_spgemm, LIMIT_cg, LIMIT_solve, LIMIT_mpi, LIMIT_distro, LIMIT_dolfinx
+#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 480, 300, 500, 470)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
@@ -37,15 +38,17 @@
 # SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1), FUZZ_SKIP operations to leave out
+# DOLFINX_ARGS        arguments for dolfinx_run.py (--cells 50 --newton-cells 41), PYTHON a Python 3.12 for it (python3)
 # CUDA_HOME           where the CUDA libraries are (/usr/local/cuda)
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg solve mpi distro)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg solve mpi distro dolfinx)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
-  [spgemm]=${LIMIT_spgemm:-120} [cg]=${LIMIT_cg:-180} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500})
+  [spgemm]=${LIMIT_spgemm:-120} [cg]=${LIMIT_cg:-180} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500}
+  [dolfinx]=${LIMIT_dolfinx:-470})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 # shellcheck source=scripts/gpu_part.sh
 source "$here/gpu_part.sh"
@@ -334,13 +337,41 @@ step_distro() {
   run_fuzz 100 "$here/distro" fuzz-distro.md aij
 }
 
-# The part of the bundle that a step runs with
-folder_of_step() { if [[ $1 == distro ]]; then say "$here/distro"; else say "$here"; fi; }
+# DOLFINx's libraries find each other; they look for MPICH in the folder of its wheel. FFCx compiles forms into the cache.
+use_dolfinx() {
+  local site=$here/dolfinx/site
+  python=${PYTHON:-python3}
+  PYTHONPATH=$site
+  LD_LIBRARY_PATH=$(ls -d "$site"/mpich-*.data/data/lib):$site/dolfinx_solver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export PYTHONPATH LD_LIBRARY_PATH XDG_CACHE_HOME=$scratch/cache
+}
+
+step_dolfinx() {
+  single=$((limit[dolfinx] - 10))
+  # shellcheck disable=SC2086
+  try "$python" "$here/dolfinx/dolfinx_run.py" "$here/dolfinx/programs" "$out/dolfinx.json" ${DOLFINX_ARGS:---cells 50 --newton-cells 41}
+}
+
+# The part of the bundle that a step runs with, and its environment
+folder_of_step() { if [[ $1 == distro || $1 == dolfinx ]]; then say "$here/$1"; else say "$here"; fi; }
+use_step() { if [[ $1 == dolfinx ]]; then use_dolfinx; else use_part "$(folder_of_step "$1")"; fi; }
+
+# What the machine is; the status says whether it has a GPU
+probe() {
+  if [[ -d $here/bin || -d $here/distro ]]; then
+    use_step "$([[ -d $here/bin ]] && say bench || say distro)"
+    spmv_bench --probe
+    return
+  fi
+  scratch=$here use_dolfinx
+  "$python" --version
+  "$python" -m petscpack | tee /dev/stderr | grep -q '^# GPU' || return 77
+}
 
 # A step runs in a process of its own, so that its limit ends it with all that it started
 run_step() {
   local step=$1 begin=$SECONDS status=0
-  if [[ ! -d $(folder_of_step "$step")/bin ]]; then
+  if [[ ! -d $(folder_of_step "$step")/bin && ! -d $(folder_of_step "$step")/site ]]; then
     say "$step: skipped, the bundle was packed without its part"
     return 0
   fi
@@ -370,17 +401,14 @@ if (($#)); then steps=("$@"); else steps=("${all_steps[@]}"); fi
 for step in "${steps[@]}"; do [[ " ${all_steps[*]} " == *" $step "* ]] || usage; done
 
 if ((only)); then
-  use_part "$(folder_of_step "${steps[0]}")"
   scratch=$(mktemp -d)
+  use_step "${steps[0]}"
   trap 'stop_sharing; rm -rf "$scratch"' EXIT
   "step_${steps[0]}"
   exit "$failed"
 fi
 
-(
-  if [[ -d $here/bin ]]; then use_part "$here"; else use_part "$here/distro"; fi
-  spmv_bench --probe
-) >"$out/machine.txt" 2>&1
+(probe) >"$out/machine.txt" 2>&1
 status=$?
 cat "$out/machine.txt"
 if ((status)); then exit "$status"; fi

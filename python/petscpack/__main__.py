@@ -1,7 +1,34 @@
-"""Prints the path of the plugin, for programs that are not written in Python:
+"""What programs that are not written in Python need, and a way to run programs unchanged.
 
-    ./program -dll_append $(python3 -m petscpack) -mat_type aijrbp
+    eval "$(python3 -m petscpack)"                 prints the line that sets PETSC_OPTIONS, and the GPUs as comments
+    ./program -dll_append $(python3 -m petscpack plugin) -mat_type aijrbp
+    python3 -m petscpack run program.py arguments  runs it with petscpack and options that use it; run --help
 """
-from ._plugin import plugin
+from __future__ import annotations
 
-print(plugin())
+import sys
+
+from . import _plugin, _run
+
+
+def _show() -> None:
+    print(f'export PETSC_OPTIONS="-dll_append {_plugin.plugin()}${{PETSC_OPTIONS:+ $PETSC_OPTIONS}}"')
+    for number, name in enumerate(_plugin.gpus()):
+        print(f"# GPU {number}: {name}")
+    reason = _plugin.why_no_gpu()
+    if reason:
+        print(f"# products run on the host: {reason}")
+
+
+def _main(arguments: list[str]) -> None:
+    if not arguments:
+        _show()
+    elif arguments == ["plugin"]:
+        print(_plugin.plugin())
+    elif arguments[0] == "run":
+        _run.run(arguments[1:])
+    else:
+        sys.exit(f"unknown arguments: {' '.join(arguments)}\n{__doc__}")
+
+
+_main(sys.argv[1:])

@@ -109,7 +109,7 @@ def advise(matrix: Matrix, measure: bool = False) -> Advice:
     Raises RuntimeError with the message of PETSc, as for a matrix that is not assembled or of another type.
     """
     _plugin.load()
-    library = ctypes.CDLL(str(_FOLDER / "libpetscpack_advise.so"))
+    library = ctypes.CDLL(_plugin.advisor())
     text = ctypes.c_char_p()
     code = library.PetscPackAdvise(ctypes.c_void_p(matrix.handle), ctypes.c_int(measure), ctypes.byref(text))
     if code:

@@ -5,10 +5,11 @@ import ctypes
 import importlib
 import os
 import re
-import sys
 from pathlib import Path
 
 from . import _build_info
+
+_ENTRY = "PetscDLLibraryRegister_petscpack"  # what PETSc calls for -dll_append
 
 
 class LoadError(RuntimeError):
@@ -35,17 +36,68 @@ def load() -> None:
     starts. An option -dll_append among the arguments of petsc4py.init() would replace it: call load() afterwards then.
     After PETSc has started, every process of PETSC_COMM_WORLD must call this.
 
-    Raises LoadError if the plugin was built for another PETSc.
+    No library of PETSc is opened here: a program may have to load its MPI before.
+
+    Raises LoadError if the plugin does not fit the PETSc of the process.
     """
     libraries = _petsc_libraries()
-    fitting = [path for path in libraries if _loader_name(path) == _build_info.PETSC_LIBRARY]
-    if libraries and not fitting:
-        raise _other_petsc(f"has loaded {libraries[0]}")
-    if fitting and _has_started(fitting[0]):
+    if not _build_info.VARIANTS:  # the loader of a wheel sees to this itself
+        fitting = [path for path in libraries if _loader_name(path) == _build_info.PETSC_LIBRARY]
+        if libraries and not fitting:
+            raise _other_petsc(f"has loaded {libraries[0]}")
+        libraries = fitting
+    if any(_has_started(path) for path in libraries):
         _register()
     else:
         _check_petsc4py()
         _append_option()
+
+
+def variant() -> str | None:
+    """The library that serves the PETSc of this process; None before there is one."""
+    if not _build_info.VARIANTS:
+        return plugin()
+    path = ctypes.CDLL(plugin()).petscpack_variant_path
+    path.restype = ctypes.c_char_p
+    return os.fsdecode(path()) or None
+
+
+def advisor() -> str | None:
+    """The library that has the advisor."""
+    return variant() if _build_info.VARIANTS else str(Path(plugin()).with_name("libpetscpack_advise.so"))
+
+
+def _driver() -> ctypes.CDLL | None:
+    try:
+        return ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+
+
+def gpus() -> list[str]:
+    """The names of the GPUs that the driver shows. Empty without a driver."""
+    driver, count = _driver(), ctypes.c_int(0)
+    if not driver or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return []
+    names = []
+    for number in range(count.value):
+        name = ctypes.create_string_buffer(128)
+        driver.cuDeviceGetName(name, len(name), number)
+        names.append(name.value.decode(errors="replace"))
+    return names
+
+
+def why_no_gpu() -> str:
+    """Why the kernels cannot use a GPU; "" if they can."""
+    if not _build_info.CUDA:
+        return "petscpack was built without nvcc, and has no code for a GPU"
+    if not _driver():
+        return "this machine has no driver of NVIDIA's (libcuda.so.1)"
+    if not _build_info.VARIANTS:  # its library needs the PETSc of the program
+        return "" if gpus() else "the driver shows no GPU"
+    reason = ctypes.create_string_buffer(1024)
+    kernels = ctypes.CDLL(str(Path(plugin()).with_name("libspmvpack.so")))
+    return "" if kernels.spmv_device_count(reason) else reason.value.decode(errors="replace")
 
 
 def _petsc_libraries() -> list[str]:
@@ -67,6 +119,12 @@ def _loader_name(path: str) -> str | None:
 
 
 def _other_petsc(found: str) -> LoadError:
+    if _build_info.VARIANTS:
+        return LoadError(
+            f"this wheel of petscpack holds {', '.join(_build_info.VARIANTS)} (PETSc and MPI; real double, 32-bit indices, "
+            f"without devices) and the program {found}: build petscpack from source, PETSC_DIR=(folder of PETSc) pip "
+            "install --force-reinstall --no-binary petscpack petscpack"
+        )
     return LoadError(
         f"this petscpack was built for PETSc {_build_info.PETSC_VERSION} ({_build_info.PETSC_LIBRARY}) and the program "
         f"{found}: install petscpack again, with PETSC_DIR set to the PETSc of the program"
@@ -79,7 +137,8 @@ def _check_petsc4py() -> None:
         version = importlib.import_module("petsc4py").__version__
     except ImportError:
         return
-    if version.split(".")[:2] != _build_info.PETSC_VERSION.split(".")[:2]:
+    served = [name.partition("-")[0] for name in _build_info.VARIANTS or (_build_info.PETSC_VERSION,)]
+    if version.split(".")[:2] not in [minor.split(".")[:2] for minor in served]:
         raise _other_petsc(f"has petsc4py {version}")
 
 
@@ -88,6 +147,20 @@ def _has_started(petsc: str) -> bool:
     started = ctypes.c_int(0)
     ctypes.CDLL(petsc).PetscInitialized(ctypes.byref(started))
     return bool(started.value)
+
+
+def _of_petscrc() -> str:
+    """What files of options give to -dll_append: PETSC_OPTIONS would replace it."""
+    value = ""
+    for path in (Path.home() / ".petscrc", Path(".petscrc"), Path("petscrc")):
+        try:
+            lines = path.read_text(errors="replace").splitlines()
+        except OSError:
+            continue
+        for words in (line.split() for line in lines):
+            if len(words) > 1 and words[0] == "-dll_append":
+                value = words[1]
+    return value
 
 
 def _append_option() -> None:
@@ -101,7 +174,8 @@ def _append_option() -> None:
         if path not in words[place].split(","):
             words[place] += "," + path
     else:
-        words += ["-dll_append", path]
+        before = _of_petscrc()
+        words += ["-dll_append", before + "," + path if before and path not in before.split(",") else path]
     os.environ["PETSC_OPTIONS"] = " ".join(words)
 
 
@@ -111,16 +185,20 @@ def _register() -> None:
         library = ctypes.CDLL(plugin())
     except OSError as error:
         raise LoadError(f"{plugin()} does not load: {error}") from error
-    code = library.PetscPackInitializePackage()
+    code = library[_ENTRY]()
     if code:
-        raise LoadError(f"PetscPackInitializePackage() returned an error: {error_text(code)}")
+        raise LoadError(f"the plugin returned an error: {error_text(code)}")
 
 
 def error_text(code: int) -> str:
-    """What PETSc says about an error of one of its functions or of ours."""
-    petsc4py = sys.modules.get("petsc4py.PETSc")
-    if petsc4py:  # its handler of errors has kept the message, which otherwise PETSc has printed
-        return str(petsc4py.Error(code))
-    text = ctypes.c_char_p()
-    ctypes.CDLL(_petsc_libraries()[0]).PetscErrorMessage(code, ctypes.byref(text), None)
-    return f"{code} ({(text.value or b'unknown').decode()})"
+    """What PETSc says about an error of one of its functions or of ours: its kind, and the message that was raised last.
+
+    The exceptions of petsc4py have that message only where petsc4py has called PETSc.
+    """
+    text, message = ctypes.c_char_p(), ctypes.c_char_p()
+    for path in filter(_has_started, _petsc_libraries()):
+        ctypes.CDLL(path).PetscErrorMessage(code, ctypes.byref(text), ctypes.byref(message))
+        if message.value:
+            break
+    kind = (text.value or b"unknown").decode(errors="replace")
+    return f"{code} ({kind}): {(message.value or b'').decode(errors='replace')}"

@@ -4,7 +4,50 @@
 */
 #include "ksp/impls/cgdevice/cgdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
+#include "sys/totals.h"
 #include "guard.h"
+
+/* The options of the environment variable PETSCPACK_DEFAULTS, "-name value -flag ...", for those names that the user has
+   not set: here the database has .petscrc, PETSC_OPTIONS and the command line */
+static PetscErrorCode DefaultsFromEnvironment(void)
+{
+  const char *defaults = getenv("PETSCPACK_DEFAULTS");
+  PetscBool   set;
+  char      **word;
+  int         count;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrToArray(defaults ? defaults : "", ' ', &count, &word));
+  for (int i = 0; i < count; i++) {
+    const char *value = i + 1 < count && word[i + 1][0] != '-' ? word[i + 1] : NULL;
+    if (word[i][0] != '-') continue;
+    PetscCall(PetscOptionsHasName(NULL, NULL, word[i], &set));
+    if (set) continue;
+    PetscCall(PetscOptionsSetValue(NULL, word[i], value));
+    PetscCall(PetscOptionsHasName(NULL, NULL, word[i], &set)); /* else PETSc may warn that nothing has read it */
+  }
+  PetscCall(PetscStrToArrayDestroy(count, word));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Looks for the field of a Mat that a public function has set where our headers have it. The packages and devices of a
+   PETSc change the layout of its objects. */
+static PetscErrorCode RefuseOtherLayout(void)
+{
+  VecType type;
+  Mat     A;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetVecType(A, VECSTANDARD));
+  PetscCall(MatGetVecType(A, &type));
+  PetscCheck(
+      type == A->defaultvectype, PETSC_COMM_SELF, PETSC_ERR_LIB,
+      "The objects of this PETSc have another layout than in the headers that libpetscpack was built with: build "
+      "libpetscpack against the PETSc of the program");
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* The table of operations of a matrix differs between minor versions. guard.c has refused another PETSc already, where
    it is a shared library. */
@@ -16,6 +59,7 @@ static PetscErrorCode RefuseOtherPetsc(void)
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, OTHER_PETSC,
              PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)major, (int)minor);
+  PetscCall(RefuseOtherLayout());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,6 +155,9 @@ PetscErrorCode PetscPackFinalizePackage(void)
 
   Collective
 
+  Options Database Key:
+. -petscpack_summary - `PetscFinalize()` prints one line on stderr: what ran on the GPU, what did not and why
+
   Level: beginner
 
   Notes:
@@ -118,6 +165,9 @@ PetscErrorCode PetscPackFinalizePackage(void)
   it during `PetscInitialize()`. A second call does nothing.
 
   It is an error to use a libpetscpack that was built for another minor version of PETSc.
+
+  The environment variable PETSCPACK_DEFAULTS may hold options, which are set unless the user has set options of the same
+  names; `python -m petscpack run` gives its defaults in this way.
 
 .seealso: `PetscPackFinalizePackage()`, `MatSetType()`, `PetscInitialize()`
 @*/
@@ -130,6 +180,8 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(RefuseOtherPetsc());
   PetscCheck(!spmv_registry_check(message), PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libspmvpack is not the one that libpetscpack was built with: %s", message);
+  PetscCall(DefaultsFromEnvironment());
+  PetscCall(PetscPackTotalsFromOptions());
   PetscCall(AIJFmtTypesRegister());
   PetscCall(AIJFmtNamesRegister());
   PetscCall(AIJFmtCudaRegister());

@@ -1,5 +1,6 @@
 /* solve.c - a solve: by the engine where it may serve and has what it needs, else by KSPCG. */
 #include "cgdevice.h"
+#include "sys/totals.h"
 
 /* Frees what a solver has on the device; options and counters stay */
 PetscErrorCode CGDevForget(KSP_CGDevice *s)
@@ -74,5 +75,6 @@ PetscErrorCode KSPSolve_CGDevice(KSP ksp)
   }
   if (s->reason[0]) PetscCall(SolveOnHost(ksp, s));
   else s->solves_device++;
+  PetscPackCountSolve(ksp->its, s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

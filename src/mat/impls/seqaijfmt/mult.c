@@ -5,6 +5,7 @@
   local entries count, and nothing here may be collective.
 */
 #include "seqaijfmt.h"
+#include "sys/totals.h"
 
 typedef enum { PRODUCT, PRODUCT_TRANSPOSED } ProductKind;
 
@@ -114,6 +115,22 @@ static PetscErrorCode FinishWithoutPlan(Mat A, ProductKind kind, Vec z, Vec y, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void Count(Mat_AIJFmt *s, PetscBool transposed, PetscBool by_plan)
+{
+  const PetscPackPlace place = !by_plan             ? PETSCPACK_BY_PETSC
+                               : AIJFmtPlanOnGpu(s) ? PETSCPACK_ON_GPU
+                                                    : PETSCPACK_ON_HOST;
+
+  if (by_plan && transposed) s->info.products_transposed++;
+  else if (by_plan) s->info.products++;
+  else if (transposed) s->info.fallbacks_transposed++;
+  else s->info.fallbacks++;
+  PetscPackCountProduct(place, s->cache.key.pattern.nnz,
+                        by_plan        ? s->space_reason
+                        : s->reason[0] ? s->reason
+                                       : s->transpose_reason);
+}
+
 /* The products of a matrix, by its plan or by the parent type; products by the plan are compared where that was asked for
  */
 static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
@@ -140,14 +157,12 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
     if (z && z != y) PetscCall(VecCopy(z, y));
     PetscCall(PlanProduct(s, kind, x, z ? PETSC_TRUE : PETSC_FALSE, y));
     if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
-    if (transposed) s->info.products_transposed++;
-    else s->info.products++;
+    Count(s, transposed, PETSC_TRUE);
   } else {
     /* without memory for the transpose of a plan on the GPU, the parent's product there has none either */
     if (s->cache.plan) PetscCall(HostParentProduct(A, kind, x, z, y));
     else PetscCall(ParentProduct(A, s, kind, x, z, y));
-    if (transposed) s->info.fallbacks_transposed++;
-    else s->info.fallbacks++;
+    Count(s, transposed, PETSC_FALSE);
   }
   if (!transposed) PetscCall(AIJFmtTrialEnd(s));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -9,7 +9,7 @@
 #include <petsc/private/matimpl.h>
 #include <petscpack.h>
 #include <spmv_kernels.h>
-#include "compat.h"
+#include "sys/compat.h"
 
 /* The scalar and index types of this PETSc, as types of the kernel layer. With any other scalar type the creation of a
    matrix is an error. */

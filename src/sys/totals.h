@@ -1,0 +1,12 @@
+/* totals.h - what all matrices and solvers of the process did, for the line of -petscpack_summary. */
+#pragma once
+
+#include <spmv_kernels.h>
+#include "compat.h"
+
+typedef enum { PETSCPACK_ON_GPU, PETSCPACK_ON_HOST, PETSCPACK_BY_PETSC } PetscPackPlace;
+
+/* A product, with the nonzeros of its matrix, and why it was not on the GPU; "" where there is no reason to give */
+PETSC_INTERN void           PetscPackCountProduct(PetscPackPlace, int64_t nonzeros, const char why[]);
+PETSC_INTERN void           PetscPackCountSolve(PetscInt iterations, const char why_host[]);
+PETSC_INTERN PetscErrorCode PetscPackTotalsFromOptions(void);
