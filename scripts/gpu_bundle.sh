@@ -14,7 +14,7 @@
 # programs of examples/python. It wants Python 3.12, with numpy and setuptools, and a C compiler on the machine with the GPU.
 #
 # PARTS        what to pack: cuda, distro, dolfinx, or several in quotes (cuda); each works without the others
-# WHEEL        the wheel for the part dolfinx; without: scripts/build_wheel.sh builds one with the variant that DOLFINx needs
+# WHEEL        the wheel for the part dolfinx; without it scripts/build_wheel.sh builds one with the variant that DOLFINx needs
 # BUILD_DIR    where to build (build-gpu; the second part in build-gpu-distro)
 # CMAKE_ARGS   further arguments for CMake
 # DATA         files to take along, in folder/data (matrices, node graphs)
@@ -186,10 +186,10 @@ fill_distro() {
   say "distro petsc $(petsc_config --modversion)" >>"$bundle/MANIFEST"
 }
 
-# DOLFINx's PETSc is 3.25 with MPICH. What no program of ours opens stays behind: compilers and headers of MPI, SLEPc, and
-# the debugging symbols of none: these files were changed after they had been linked, and strip breaks them.
+# DOLFINx's PETSc is 3.25 with MPICH. What the programs do not open stays behind: compilers and headers of MPI, and slepc4py.
+# All libraries keep their symbols: they were changed after they had been linked, and strip breaks such files.
 fill_dolfinx() {
-  local part=$bundle/dolfinx cache=$deps/dolfinx wheel=${WHEEL:-}
+  local part=$bundle/dolfinx cache=$deps/dolfinx wheel=${WHEEL:-} file
   [[ -n $wheel ]] || wheel=$("$root/scripts/build_wheel.sh" --variants 3.25-mpich --out "$root/dist-wheel")
   if [[ ! -f $cache/.complete ]]; then
     python3 -m pip download --quiet --python-version 3.12 --only-binary=:all: --no-deps -d "$cache" dolfinx-solver-real==0.11.0.post0 \
@@ -229,7 +229,7 @@ for part in $parts; do
   ("fill_$part")
 done
 if has_part cuda && has_part distro; then (link_duplicates); fi
-# The wheels do not pass through what may be carried at less
+# At a lower level the wheels are larger than what can be carried to such a machine
 if has_part dolfinx; then level="-9 -T1"; else level="-6 -T0"; fi
 XZ_OPT=$level tar -C "$(dirname "$bundle")" -cJf "$bundle.tar.xz" "$(basename "$bundle")"
 mib=$((($(stat -c %s "$bundle.tar.xz") + 1048575) / 1048576))
