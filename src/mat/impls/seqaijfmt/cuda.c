@@ -100,7 +100,7 @@ PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], Inse
    is made of, and those are ours where both factors are */
 PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *columns, Mat *local)
 {
-  AIJFmtNameGuard     guards[2], whole = {NULL};
+  AIJFmtNameGuard     guards[2], whole = {.state = NULL};
   const AIJFmtParent *cuda;
   Mat                 blocks[2];
   Mat_AIJFmt         *outer;
