@@ -208,8 +208,27 @@ int spmv_emulator_fail_after(long calls)
   return failed;
 }
 
+/* A test may request a driver of another version, or none, which is 0 */
+cudaError_t cudaDriverGetVersion(int *version)
+{
+  const char *driver = getenv("SPMV_EMULATOR_DRIVER");
+
+  *version = driver ? atoi(driver) : CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceCount(int *count)
 {
+  int driver;
+
+  *count = 0;
+  if (!cudaDriverGetVersion(&driver) && driver < CUDART_VERSION) return result(cudaErrorInsufficientDriver);
   /* a test may request no device, or a second one that shares the memory of the first */
   const char *devices = getenv("SPMV_EMULATOR_DEVICES");
 
@@ -254,6 +273,8 @@ const char *cudaGetErrorName(cudaError_t error)
     return "cudaErrorMemoryAllocation";
   case cudaErrorInvalidConfiguration:
     return "cudaErrorInvalidConfiguration";
+  case cudaErrorInsufficientDriver:
+    return "cudaErrorInsufficientDriver";
   case cudaErrorNoDevice:
     return "cudaErrorNoDevice";
   case cudaErrorInvalidDevice:

@@ -11,6 +11,20 @@ struct Devices {
   char reason[SPMV_MESSAGE_MAX];
 };
 
+/* The runtime calls a driver insufficient where there is none, too */
+void explain(cudaError_t error, char reason[SPMV_MESSAGE_MAX])
+{
+  int driver = 0, runtime = 0;
+
+  if (error != cudaErrorInsufficientDriver || cudaDriverGetVersion(&driver) || cudaRuntimeGetVersion(&runtime))
+    snprintf(reason, SPMV_MESSAGE_MAX, "no usable CUDA device: %s", cudaGetErrorString(error));
+  else if (driver == 0) snprintf(reason, SPMV_MESSAGE_MAX, "there is no driver of NVIDIA's on this machine");
+  else
+    snprintf(reason, SPMV_MESSAGE_MAX,
+             "NVIDIA's driver here serves CUDA up to %d.%d, and petscpack was built with CUDA %d.%d: update the driver",
+             driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+}
+
 Devices find_devices()
 {
   Devices     d     = {0, ""};
@@ -19,7 +33,7 @@ Devices find_devices()
   if (error != cudaSuccess) {
     d.count = 0;
     (void)cudaGetLastError();
-    snprintf(d.reason, sizeof d.reason, "no usable CUDA device: %s", cudaGetErrorString(error));
+    explain(error, d.reason);
   } else if (d.count == 0) snprintf(d.reason, sizeof d.reason, "no CUDA device on this machine");
   return d;
 }

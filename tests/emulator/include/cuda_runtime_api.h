@@ -21,6 +21,7 @@ typedef enum cudaError {
   cudaErrorInvalidValue             = 1,
   cudaErrorMemoryAllocation         = 2,
   cudaErrorInvalidConfiguration     = 9,
+  cudaErrorInsufficientDriver       = 35,
   cudaErrorNoDevice                 = 100,
   cudaErrorInvalidDevice            = 101,
   cudaErrorInvalidResourceHandle    = 400,
@@ -104,6 +105,8 @@ typedef void (*cudaHostFn_t)(void *);
 #define cudaStreamPerThread ((cudaStream_t)2) /* known so that it can be avoided: the emulator has no such stream */
 
 cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
