@@ -292,7 +292,7 @@ static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
+PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
 {
   Data        *d        = (Data *)C->product->data;
   const Mat    factor[] = {C->product->A, C->product->B};
@@ -351,13 +351,6 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
   PetscCall(SetPattern(C, d));
   C->ops->productnumeric = MatProductNumeric_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether A is a product that is computed on the host, into arrays of which the device is not told */
-PetscBool AIJFmtIsHostMatMat(Mat A)
-{
-  return A->product && A->ops->productnumeric && A->ops->productnumeric != MatProductNumeric_AIJFmt ? PETSC_TRUE
-                                                                                                    : PETSC_FALSE;
 }
 
 /*

@@ -139,6 +139,7 @@ PetscErrorCode AIJFmtTypesRegister(void)
   aijfmt_process.operation_table   = operations;
   aijfmt_process.operation_count   = (int)PETSC_STATIC_ARRAY_LENGTH(operations);
   aijfmt_process.composition_table = composed;
+  aijfmt_process.numeric_gpu       = MatProductNumeric_AIJFmt;
   for (PetscInt i = 0; i < AIJFmtRowCount(); i++) {
     const AIJFmtRow *row = AIJFmtRowGet(i);
 

@@ -184,6 +184,7 @@ typedef struct {
   } ordering[64];
   int ordering_count;                   /* that are known */
   PetscErrorCode (*create_maij)(Mat);   /* PETSc's creator of MATSEQMAIJ */
+  PetscErrorCode (*numeric_gpu)(Mat);   /* numeric step of a product of matrices on the GPU, in matmat.c */
   PetscErrorCode (*symbolic_cuda)(Mat); /* symbolic step of a parallel product of the CUDA parent */
   Mat_AIJFmt *listed;                   /* the states of all sequential matrices over the CUDA parent */
   struct {                    /* a MatHeaderMerge() under way: see create.c, options survive MatHeaderMerge() */
@@ -315,7 +316,7 @@ PETSC_INTERN PetscErrorCode MatStoreValues_SeqAIJFmt(Mat);
 /* matmat.c */
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat);
-PETSC_INTERN PetscBool      AIJFmtIsHostMatMat(Mat);
+PETSC_INTERN PetscErrorCode MatProductNumeric_AIJFmt(Mat);
 
 /* dispatch.c */
 PETSC_INTERN PetscErrorCode AIJFmtTripleProductsCompose(Mat, const Mat_AIJFmt *, PetscBool remove);

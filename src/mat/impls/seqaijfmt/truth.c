@@ -124,6 +124,13 @@ PetscErrorCode AIJFmtHostKeepFactors(Mat C)
 
 /* ---- to the CSR on the device ---- */
 
+/* Whether A is a product that is computed on the host, into arrays of which the device is not told */
+static PetscBool IsHostMatMat(Mat A)
+{
+  return A->product && A->ops->productnumeric && A->ops->productnumeric != aijfmt_process.numeric_gpu ? PETSC_TRUE
+                                                                                                      : PETSC_FALSE;
+}
+
 /* Whether a CSR of A fits into what is free on the device, with a reason where it does not */
 static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool *has)
 {
@@ -165,7 +172,7 @@ PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[
   *device = PETSC_FALSE;
   if (!AIJFmtIsOverCuda(s)) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) ||
-      A->structure_only || A->factortype || AIJFmtHashActive(A) || !A->assembled || AIJFmtIsHostMatMat(A))
+      A->structure_only || A->factortype || AIJFmtHashActive(A) || !A->assembled || IsHostMatMat(A))
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!AIJFmtTruthGet(A, s).device_csr) {
     if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
