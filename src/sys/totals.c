@@ -32,21 +32,30 @@ void PetscPackCountSolve(PetscInt iterations, const char why_host[])
   }
 }
 
-/* The reason of the lowest process that has one, on all processes */
-static PetscErrorCode ShareReason(const char mine[], char reason[SPMV_MESSAGE_MAX])
+/* A reason becomes that of the lowest process that has one, on all processes */
+PetscErrorCode PetscPackShareReason(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
 {
-  char        text[SPMV_MESSAGE_MAX];
   PetscMPIInt rank, size, first;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(PetscStrncpy(text, mine, sizeof text));
-  if (!text[0]) rank = size;
-  PetscCallMPI(MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
-  if (first < size) PetscCallMPI(MPI_Bcast(text, SPMV_MESSAGE_MAX, MPI_CHAR, first, PETSC_COMM_WORLD));
-  reason[0] = 0;
-  if (text[0]) PetscCall(PetscSNPrintf(reason, SPMV_MESSAGE_MAX, " (%s)", text));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (!reason[0]) rank = size;
+  PetscCallMPI(MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, comm));
+  if (first < size) PetscCallMPI(MPI_Bcast(reason, SPMV_MESSAGE_MAX, MPI_CHAR, first, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The reason of a process as the line has it: " (reason)", or nothing */
+static PetscErrorCode InBrackets(const char mine[], char shown[SPMV_MESSAGE_MAX])
+{
+  char reason[SPMV_MESSAGE_MAX];
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(reason, mine, sizeof reason));
+  PetscCall(PetscPackShareReason(PETSC_COMM_WORLD, reason));
+  shown[0] = 0;
+  if (reason[0]) PetscCall(PetscSNPrintf(shown, SPMV_MESSAGE_MAX, " (%s)", reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,9 +67,9 @@ static PetscErrorCode PrintTotals(void)
 
   PetscFunctionBegin;
   if (spmv_device_count(no_gpu) > 0 || !totals.products[PETSCPACK_ON_HOST]) no_gpu[0] = 0;
-  PetscCall(ShareReason(totals.why_solve, solve));
-  PetscCall(ShareReason(totals.why[PETSCPACK_ON_HOST][0] ? totals.why[PETSCPACK_ON_HOST] : no_gpu, host));
-  PetscCall(ShareReason(totals.why[PETSCPACK_BY_PETSC], parent));
+  PetscCall(InBrackets(totals.why_solve, solve));
+  PetscCall(InBrackets(totals.why[PETSCPACK_ON_HOST][0] ? totals.why[PETSCPACK_ON_HOST] : no_gpu, host));
+  PetscCall(InBrackets(totals.why[PETSCPACK_BY_PETSC], parent));
   PetscCallMPI(MPI_Allreduce(totals.products, sum, PLACES, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(solves, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,

@@ -10,3 +10,4 @@ typedef enum { PETSCPACK_ON_GPU, PETSCPACK_ON_HOST, PETSCPACK_BY_PETSC } PetscPa
 PETSC_INTERN void           PetscPackCountProduct(PetscPackPlace, int64_t nonzeros, const char why[]);
 PETSC_INTERN void           PetscPackCountSolve(PetscInt iterations, const char why_host[]);
 PETSC_INTERN PetscErrorCode PetscPackTotalsFromOptions(void);
+PETSC_INTERN PetscErrorCode PetscPackShareReason(MPI_Comm, char reason[SPMV_MESSAGE_MAX]);

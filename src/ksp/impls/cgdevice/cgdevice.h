@@ -130,6 +130,7 @@ PETSC_INTERN const char     CGDevContainerName[];
 PETSC_INTERN PetscErrorCode CGDevStateGet(KSP, KSP_CGDevice **);
 PETSC_INTERN PetscErrorCode CGDevRequire(KSP, KSP_CGDevice **);
 PETSC_INTERN PetscErrorCode CGDevRefuse(KSP_CGDevice *, SpmvStatus);
+PETSC_INTERN PetscErrorCode CGDevVectorPlace(KSP_CGDevice *, AIJFmtVector *, Vec);
 
 /* create.c */
 PETSC_INTERN PetscErrorCode CGDevRegister(void);

@@ -213,11 +213,9 @@ static PetscErrorCode Open(KSP ksp, KSP_CGDevice *s)
 /* Where the entries of p or w are on the device */
 static PetscErrorCode PlaceOnDevice(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
 {
-  SpmvStatus status;
-
   PetscFunctionBegin;
-  PetscCall(AIJFmtVectorPlace(&s->exec, v, vec, &status));
-  CGDevTry(s, status);
+  PetscCall(CGDevVectorPlace(s, v, vec));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtVectorBegin(v));
   PetscCall(AIJFmtVectorEnd(v));
   PetscFunctionReturn(PETSC_SUCCESS);

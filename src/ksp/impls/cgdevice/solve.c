@@ -16,17 +16,6 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the entries of a vector are */
-static PetscErrorCode Place(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
-{
-  SpmvStatus status;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtVectorPlace(&s->exec, v, vec, &status));
-  CGDevTry(s, status);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
@@ -35,8 +24,8 @@ static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
   PetscCall(CGDevPCGet(ksp, s));
   PetscCall(CGDevMixedBegin(ksp, s));
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
-  if (!s->reason[0]) PetscCall(Place(s, &s->x, ksp->vec_sol));
-  if (!s->reason[0]) PetscCall(Place(s, &s->r, ksp->work[0]));
+  if (!s->reason[0]) PetscCall(CGDevVectorPlace(s, &s->x, ksp->vec_sol));
+  if (!s->reason[0]) PetscCall(CGDevVectorPlace(s, &s->r, ksp->work[0]));
   PetscCall(CGDevAgree(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,3 +37,14 @@ PetscErrorCode CGDevRefuse(KSP_CGDevice *s, SpmvStatus status)
   else AIJFmtCallSpmv(&s->exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Finds out where the entries of a vector are. Leaves a reason where there is no memory for a copy. */
+PetscErrorCode CGDevVectorPlace(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
+{
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorPlace(&s->exec, v, vec, &status));
+  CGDevTry(s, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

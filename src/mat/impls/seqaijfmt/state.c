@@ -275,13 +275,8 @@ PetscErrorCode AIJFmtNameGuardBegin(Mat A, AIJFmtParentKind kind, AIJFmtNameGuar
   type = s->parallel ? parent->mpi_type : parent->seq_type;
   if (s->alias == type) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; kind == AIJFMT_PARENT_HOST && b < 2; b++) {
-    const PetscScalar *values;
-
-    if (!blocks[b] || blocks[b]->structure_only) continue;
-    PetscCall(MatSeqAIJGetArrayRead(blocks[b], &values));
-    PetscCall(MatSeqAIJRestoreArrayRead(blocks[b], &values));
-  }
+  for (int b = 0; kind == AIJFMT_PARENT_HOST && b < 2; b++)
+    if (blocks[b]) PetscCall(AIJFmtHostFetch(blocks[b]));
   PetscCall(PetscStrallocpy(type, &name));
   *guard                      = (AIJFmtNameGuard){s, ((PetscObject)A)->id, ((PetscObject)A)->type_name, s->alias};
   ((PetscObject)A)->type_name = name;

@@ -4,6 +4,7 @@
   matrix prints sums over its blocks, and the details of one block or of all.
 */
 #include "seqaijfmt.h"
+#include "sys/totals.h"
 #include <stdarg.h>
 
 static void AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
@@ -263,20 +264,6 @@ static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The text of the lowest process that has one, on all processes */
-static PetscErrorCode ShareReason(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
-{
-  PetscMPIInt rank, size, first;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (!reason[0]) rank = size;
-  PetscCallMPI(MPI_Allreduce(&rank, &first, 1, MPI_INT, MPI_MIN, comm));
-  if (first < size) PetscCallMPI(MPI_Bcast(reason, SPMV_MESSAGE_MAX, MPI_CHAR, first, comm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
 {
   PetscFunctionBegin;
@@ -322,10 +309,10 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
   PetscCall(PetscViewerFlush(p->viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(p->viewer));
   p->synchronized = PETSC_FALSE;
-  PetscCall(ShareReason(comm, reasons.reason));
-  PetscCall(ShareReason(comm, reasons.transpose_reason));
-  PetscCall(ShareReason(comm, reasons.space_reason));
-  PetscCall(ShareReason(comm, reasons.values_reason));
+  PetscCall(PetscPackShareReason(comm, reasons.reason));
+  PetscCall(PetscPackShareReason(comm, reasons.transpose_reason));
+  PetscCall(PetscPackShareReason(comm, reasons.space_reason));
+  PetscCall(PetscPackShareReason(comm, reasons.values_reason));
   PetscCall(PrintReasons(&reasons, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
