@@ -19,7 +19,7 @@
 #ifndef SPMV_CG_H
 #define SPMV_CG_H
 
-#include "spmv_kernels.h"
+#include "spmv_engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,12 +36,6 @@ typedef enum {
 /* The norm that is tested and recorded: none (all are 0), of z = M r, of r, or sqrt(|(r, z)|) */
 typedef enum { SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED, SPMV_CG_NATURAL } SpmvCgNorm;
 
-/* The preconditioner M: the identity, a diagonal of shape [rows], or dense blocks of shape
-   [rows/block_size][block_size][block_size] along the diagonal, each stored by columns as PETSc's PCPBJACOBI does.
-   Values are those of M, which approximates the inverse of A. */
-typedef enum { SPMV_CG_IDENTITY, SPMV_CG_DIAGONAL, SPMV_CG_BLOCKS } SpmvCgPreconditioner;
-enum { SPMV_CG_BLOCK_MAX = 8 }; /* rows of a block, at least 2 */
-
 /* Why iterations ended: positive numbers mean that x is the solution */
 typedef enum {
   SPMV_CG_ITERATING             = 0,  /* they did not: the call was for fewer */
@@ -56,32 +50,28 @@ typedef enum {
   SPMV_CG_INDEFINITE_MATRIX     = -5  /* (p, A p) is 0 or changed its sign; x is that of the iteration before */
 } SpmvCgReason;
 
-/* Enqueues w = A p on exec->stream, for p and w of shape [rows] in the space of exec; it must not wait or allocate.
-   exec may be a copy with another stream than the caller's. On the device it is called again for each iteration, or
-   once for each iteration of a graph while that is captured. */
-typedef SpmvStatus (*SpmvCgProduct)(void *ctx, const void *p, void *w, SpmvExec *exec);
-
-/* Replaces n sums in the space of exec by their sums over all processes, in stream order; for matrices that are
-   distributed by rows. Every process calls it equally often. Values of sums that no longer matter pass through it, too,
-   and may be anything. */
-typedef SpmvStatus (*SpmvCgReduce)(void *ctx, double *sums, int n, SpmvExec *exec);
-
 typedef struct {
-  int64_t              rows;        /* of this process */
-  SpmvScalar           scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
-  SpmvCgMode           mode;
-  SpmvCgPreconditioner preconditioner;
-  int                  block_size; /* of SPMV_CG_BLOCKS; divides rows */
-  SpmvCgProduct        product;    /* not called in mode SPMV_CG_PERSISTENT */
-  void                *product_ctx;
-  void                *p, *w; /* NULL, or arrays [rows] of the caller that serve as p and w */
+  int64_t            rows;        /* of this process */
+  SpmvScalar         scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
+  SpmvCgMode         mode;
+  SpmvPreconditioner preconditioner;
+  int                block_size; /* of SPMV_PC_BLOCKS; divides rows */
+  /* w = A p. On the device it is called again for each iteration, or once for each iteration of a graph while that is
+     captured: on exec->stream, which may be another stream than the caller's; it must not wait or allocate then. Not
+     called in mode SPMV_CG_PERSISTENT. spmv_operator_product() is one for a plan. */
+  SpmvApply product;
+  void     *product_ctx;
+  /* z = M r of SPMV_PC_FUNCTION, which is linear and the same in each call; not for SPMV_CG_PERSISTENT */
+  SpmvApply apply;
+  void     *apply_ctx;
+  int       apply_waits; /* it waits for the host or allocates, and must not be captured in a graph */
+  void     *p, *w;       /* NULL, or arrays [rows] of the caller that serve as p and w */
   /* For SPMV_CG_PERSISTENT: the matrix on the device with 32-bit indices. The struct is copied, its arrays are
      borrowed: they outlive the object, values may change between solves. */
-  const SpmvCsr *matrix;
-  SpmvCgReduce   reduce; /* NULL for one process; otherwise the mode is SPMV_CG_HOST or SPMV_CG_CHUNK */
-  void          *reduce_ctx;
-  int64_t        history; /* the last so many norms are kept for spmv_cg_history(): 8 bytes each; 0: none */
-  int            chunk;   /* iterations that are enqueued together, 1 to 64; 0: by the number of rows */
+  const SpmvCsr       *matrix;
+  const SpmvProcesses *processes; /* NULL for one process; otherwise the mode is SPMV_CG_HOST or SPMV_CG_CHUNK */
+  int64_t              history;   /* the last so many norms are kept for spmv_cg_history(): 8 bytes each; 0: none */
+  int                  chunk;     /* iterations that are enqueued together, 1 to 64; 0: by the number of rows */
 } SpmvCgOptions;
 
 /* Zeros, with double precision, SPMV_CG_HOST, no preconditioner */
@@ -122,6 +112,12 @@ SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, con
    x and r are those of some iteration, once the stream has been waited for; the engine must be started again. */
 SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, SpmvExec *);
 
+/* The norm of iteration 0, of the kind that the test of spmv_cg_start() names; NaN or infinite where a sum is. Then the
+   caller, whose tolerance may depend on it, may give another test with the same norm. Both between spmv_cg_start() and
+   the first spmv_cg_run(); the first one waits. */
+SPMV_API SpmvStatus spmv_cg_first_norm(SpmvCg *, double *norm, SpmvExec *);
+SPMV_API SpmvStatus spmv_cg_set_test(SpmvCg *, const SpmvCgTest *, SpmvExec *);
+
 /* Goes on with a new test after a run that ended with SPMV_CG_RTOL or SPMV_CG_ATOL, and after the caller has put b - A
    x into r, where the product is that of another matrix than A, a rounded one. The direction becomes p = z + scale p
    with scale from the new (r, z) and the one before it (reliable updates: Sleijpen and van der Vorst, 1996), or p = z
@@ -147,20 +143,10 @@ SPMV_API void spmv_cg_info(const SpmvCg *, SpmvCgInfo *);
    NULL are accepted */
 SPMV_API void spmv_cg_destroy(SpmvCg **);
 
-/* A product by a plan: spmv_cg_plan_product is the function, a pointer to this struct its context. plan, work of
-   plan->memory.work_bytes bytes, and rounded belong to the caller. With rounded, which spmv_round_values() wrote, x and
-   r follow the rounded matrix, so that r drifts from b - A x, and spmv_cg_correct() must bring it back. */
-typedef struct {
-  const SpmvPlan *plan;
-  void           *work;
-  const void     *rounded; /* or NULL */
-} SpmvCgPlan;
-SPMV_API SpmvStatus spmv_cg_plan_product(void *plan, const void *p, void *w, SpmvExec *);
-
 /* ---- sums over processes ---- */
 
-/* Sums over the processes of one host in memory that they share. spmv_cg_shared_reduce is an SpmvCgReduce, a pointer to
-   this struct its context; it only enqueues a kernel that waits for the other processes, each of which must have a GPU,
+/* Sums over the processes of one host in memory that they share. spmv_cg_shared_reduce serves as SpmvProcesses.add, a
+   pointer to this struct is its context; it only enqueues a kernel that waits for the other processes, each of which must have a GPU,
    or a share of one, that works at the same time. A process that ends lets the others wait for ever, as with MPI.
    Sums have the same bits in all processes. */
 typedef struct {

@@ -150,7 +150,7 @@ public:
     std::vector<double> seconds;
     const auto          work = [&] {
       for (int i = 0; i < ITERATIONS; i++)
-        check(spmv_cg_plan_product(&product_, p.b.data(), p.r.data(), &exec_), exec_);
+        check(spmv_operator_product(&product_, p.b.data(), p.r.data(), &exec_), exec_);
     };
     for (int i = 0; i < RUNS; i++)
       seconds.push_back(timer.seconds(static_cast<cudaStream_t>(exec_.stream), work) / ITERATIONS);
@@ -163,7 +163,7 @@ public:
 private:
   SpmvExec          exec_;
   SpmvPlan         *plan_ = nullptr;
-  SpmvCgPlan        product_{};
+  SpmvOperator        product_{};
   DeviceArray<char> work_, rounded_;
 };
 
@@ -178,8 +178,8 @@ public:
     spmv_cg_options_init(&o);
     o.rows           = p.pattern.rows;
     o.mode           = mode;
-    o.preconditioner = SPMV_CG_DIAGONAL;
-    o.product        = spmv_cg_plan_product;
+    o.preconditioner = SPMV_PC_DIAGONAL;
+    o.product        = spmv_operator_product;
     o.product_ctx    = plan ? plan->product_ctx() : nullptr;
     o.matrix         = &csr;
     check(spmv_cg_create(&o, &p_.exec, &cg_), p_.exec);

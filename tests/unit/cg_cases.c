@@ -29,7 +29,7 @@ void cg_outcome_free(CgOutcome *o)
 /* The inverse of a block of n rows that begins at a row, by columns; by elimination without exchanges */
 static void invert_block(const CgMatrix *a, int first, int n, double *inverse)
 {
-  double b[SPMV_CG_BLOCK_MAX][2 * SPMV_CG_BLOCK_MAX] = {{0}};
+  double b[SPMV_PC_BLOCK_MAX][2 * SPMV_PC_BLOCK_MAX] = {{0}};
 
   for (int i = 0; i < n; i++) {
     for (int32_t k = row_ptr_of(a)[first + i]; k < row_ptr_of(a)[first + i + 1]; k++)
@@ -196,7 +196,7 @@ static void open_matrix(CgEngine *e)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_build(&e->csr, &analysis, &e->plain, &e->plan));
   spmv_analysis_clear(&analysis, &e->plain);
   e->work    = e->plan->memory.work_bytes ? put(e, NULL, e->plan->memory.work_bytes) : NULL;
-  e->product = (SpmvCgPlan){.plan = e->plan, .work = e->work};
+  e->product = (SpmvOperator){.plan = e->plan, .work = e->work};
 }
 
 void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hooks)
@@ -215,9 +215,9 @@ void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hoo
   o.rows           = a->pattern.rows;
   o.scalar_type    = u->scalar;
   o.mode           = u->mode;
-  o.preconditioner = u->block > 1 ? SPMV_CG_BLOCKS : u->block ? SPMV_CG_DIAGONAL : SPMV_CG_IDENTITY;
+  o.preconditioner = u->block > 1 ? SPMV_PC_BLOCKS : u->block ? SPMV_PC_DIAGONAL : SPMV_PC_IDENTITY;
   o.block_size     = u->block;
-  o.product        = spmv_cg_plan_product;
+  o.product        = spmv_operator_product;
   o.product_ctx    = &e->product;
   o.matrix         = &e->csr;
   o.reduce         = u->reduce;

@@ -28,15 +28,15 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
   if (o->rows < 0 || o->history < 0 || o->chunk < 0 || o->chunk > CHUNK_MAX)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: %lld rows, %lld norms to keep, chunks of %d",
                      (long long)o->rows, (long long)o->history, o->chunk);
-  if ((int)o->mode < SPMV_CG_HOST || o->mode > SPMV_CG_PERSISTENT || (int)o->preconditioner < SPMV_CG_IDENTITY ||
-      o->preconditioner > SPMV_CG_BLOCKS || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
+  if ((int)o->mode < SPMV_CG_HOST || o->mode > SPMV_CG_PERSISTENT || (int)o->preconditioner < SPMV_PC_IDENTITY ||
+      o->preconditioner > SPMV_PC_BLOCKS || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such mode, preconditioner or scalar type");
   if ((o->mode == SPMV_CG_HOST) != (exec->space == SPMV_HOST))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the mode belongs to another space");
-  if (o->preconditioner == SPMV_CG_BLOCKS &&
-      (o->block_size < 2 || o->block_size > SPMV_CG_BLOCK_MAX || o->rows % o->block_size))
+  if (o->preconditioner == SPMV_PC_BLOCKS &&
+      (o->block_size < 2 || o->block_size > SPMV_PC_BLOCK_MAX || o->rows % o->block_size))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: %lld rows in blocks of %d, which must be 2 to %d",
-                     (long long)o->rows, o->block_size, SPMV_CG_BLOCK_MAX);
+                     (long long)o->rows, o->block_size, SPMV_PC_BLOCK_MAX);
   if (o->reduce && (o->mode == SPMV_CG_GRAPH || o->mode == SPMV_CG_PERSISTENT))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients of several processes run in chunks only");
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
@@ -122,7 +122,7 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const Spmv
   cg->started      = 0;
   if (exec->space != cg->space)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the engine lies in another space");
-  if (cg->options.rows > 0 && (!x || !r || !m != (cg->options.preconditioner == SPMV_CG_IDENTITY)))
+  if (cg->options.rows > 0 && (!x || !r || !m != (cg->options.preconditioner == SPMV_PC_IDENTITY)))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "conjugate gradients: x, r or the preconditioner is missing, or there is "
                      "a preconditioner that was not announced");
@@ -213,9 +213,9 @@ void spmv_cg_destroy(SpmvCg **out)
   *out = NULL;
 }
 
-SpmvStatus spmv_cg_plan_product(void *ctx, const void *p, void *w, SpmvExec *exec)
+SpmvStatus spmv_operator_product(void *ctx, const void *p, void *w, SpmvExec *exec)
 {
-  const SpmvCgPlan *c   = ctx;
+  const SpmvOperator *c   = ctx;
   const double      one = 1, zero = 0;
   const float       one_f = 1, zero_f = 0;
 

@@ -50,7 +50,7 @@ extern const SpmvCgSteps spmv_cg_host_steps, spmv_cg_device_steps;
 /* Rows of a block of the preconditioner: 0 for the identity, 1 for a diagonal */
 static inline int spmv_cg_block_size(const SpmvCgOptions *o)
 {
-  return o->preconditioner == SPMV_CG_BLOCKS ? o->block_size : o->preconditioner == SPMV_CG_DIAGONAL;
+  return o->preconditioner == SPMV_PC_BLOCKS ? o->block_size : o->preconditioner == SPMV_PC_DIAGONAL;
 }
 
 SPMV_C_END

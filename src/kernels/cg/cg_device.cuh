@@ -31,7 +31,7 @@ using SpmvCgNumber = std::integral_constant<int, N>;
 template <int B = 0, typename Call>
 static SpmvStatus spmv_cg_with_block(int block, Call call)
 {
-  if constexpr (B < SPMV_CG_BLOCK_MAX)
+  if constexpr (B < SPMV_PC_BLOCK_MAX)
     if (block > B) return spmv_cg_with_block<B + 1>(block, call);
   return call(SpmvCgNumber<B>());
 }

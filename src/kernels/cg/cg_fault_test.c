@@ -44,7 +44,7 @@ UNIT_TEST(cg_without_memory_leaves_nothing)
 
 /* A product that fails in its n-th call */
 typedef struct {
-  SpmvCgPlan *plan;
+  SpmvOperator *plan;
   int         calls, fail_at;
 } FailingProduct;
 
@@ -53,7 +53,7 @@ static SpmvStatus failing_product(void *ctx, const void *p, void *w, SpmvExec *e
   FailingProduct *f = ctx;
 
   if (++f->calls == f->fail_at) return spmv_fail(exec, SPMV_ERR_DEVICE, "the product fails on purpose");
-  return spmv_cg_plan_product(f->plan, p, w, exec);
+  return spmv_operator_product(f->plan, p, w, exec);
 }
 
 UNIT_TEST(cg_passes_on_that_a_product_fails)
@@ -144,16 +144,16 @@ UNIT_TEST(cg_refuses_what_makes_no_sense)
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
   UNIT_CONTAINS("no product", exec.message);
   UNIT_CHECK(cg == NULL);
-  o.product = spmv_cg_plan_product;
+  o.product = spmv_operator_product;
   o.rows    = 4;
   o.mode    = SPMV_CG_CHUNK;
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
   o.mode           = SPMV_CG_HOST;
-  o.preconditioner = SPMV_CG_BLOCKS;
+  o.preconditioner = SPMV_PC_BLOCKS;
   o.block_size     = 3;
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
   UNIT_CONTAINS("blocks of 3", exec.message);
-  o.preconditioner = SPMV_CG_IDENTITY;
+  o.preconditioner = SPMV_PC_IDENTITY;
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_run(cg, 1, &result, &exec));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, r, &test, &exec));

@@ -51,7 +51,7 @@ UNIT_TEST(cg_of_all_modes_norms_and_preconditioners_is_that_of_books)
     for (int i = 0; i < CG_MATRICES - 2; i++) {
       CgMatrix a = cg_matrix(i);
       for (int k = 0; k < 4; k++)
-        for (int block = 0; block <= SPMV_CG_BLOCK_MAX; block++) {
+        for (int block = 0; block <= SPMV_PC_BLOCK_MAX; block++) {
           if (block && a.pattern.rows % block) continue;
           if (mode != SPMV_CG_HOST && (i + k + block) % 3) continue; /* a sample: the emulated device is slow */
           CgSetup u = cg_setup((SpmvCgMode)mode, norms[k], block);
@@ -298,7 +298,7 @@ UNIT_TEST(cg_keeps_the_last_norms)
   spmv_cg_destroy(&e.cg);
   spmv_cg_options_init(&o);
   o.rows        = a.pattern.rows;
-  o.product     = spmv_cg_plan_product;
+  o.product     = spmv_operator_product;
   o.product_ctx = &e.product;
   o.history     = 5;
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &e.exec, &e.cg));

@@ -55,7 +55,7 @@ typedef struct {
   SpmvExec        plain, exec;
   SpmvPlan       *plan;
   void           *work, *x, *r, *m, *row_ptr, *col, *values;
-  SpmvCgPlan      product;
+  SpmvOperator      product;
   SpmvCsr         csr;
   SpmvCg         *cg;
   SpmvStatus      status; /* of making it */

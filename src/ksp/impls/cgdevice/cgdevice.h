@@ -31,7 +31,7 @@ enum {
 
 /* The matrix on the device: its plan, or a plan or a CSR that this solver made of a matrix without one */
 typedef struct {
-  SpmvCgPlan      call;       /* the context of spmv_cg_plan_product(); its address is part of graphs */
+  SpmvOperator      call;       /* the context of spmv_operator_product(); its address is part of graphs */
   AIJFmtPlanCache own;        /* a plan of this solver, or none */
   SpmvCsr         csr;        /* on the device, with 32-bit indices; valid where ... */
   void           *csr_arrays; /* ... its arrays are there, in one block */
@@ -52,7 +52,7 @@ typedef struct {
 
 /* The preconditioner on the device, and what it was taken from */
 typedef struct {
-  SpmvCgPreconditioner kind;
+  SpmvPreconditioner kind;
   PetscInt             block;
   void                *values;
   int64_t              bytes;

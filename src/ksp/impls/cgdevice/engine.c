@@ -102,7 +102,7 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDevice
   wanted.mode = EngineMode(mode);
   if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
   else {
-    wanted.product     = spmv_cg_plan_product;
+    wanted.product     = spmv_operator_product;
     wanted.product_ctx = &s->matrix.call;
   }
   PetscCall(ReuseOrCreate(s, &wanted));

@@ -33,7 +33,7 @@ PetscReal CGDevMixedTolerance(KSP ksp, const CGDevRun *run) { return PetscMax(ks
 /* r = b - A x on the device */
 static SpmvStatus Subtract(KSP_CGDevice *s, const PetscScalar b[], SpmvSpace space, PetscInt rows)
 {
-  const SpmvCgPlan *product   = &s->matrix.call;
+  const SpmvOperator *product   = &s->matrix.call;
   const PetscScalar minus_one = -1, one = 1;
   SpmvStatus        status;
 

@@ -30,7 +30,7 @@ static PetscErrorCode Describe(PC pc, CGDevPC *now, const char **why)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCPBJACOBI, &blocks));
   now->block   = 1;
   now->variant = 0;
-  now->kind    = none ? SPMV_CG_IDENTITY : SPMV_CG_DIAGONAL;
+  now->kind    = none ? SPMV_PC_IDENTITY : SPMV_PC_DIAGONAL;
   if (!none && !jacobi && !blocks) *why = "the preconditioner is not none, jacobi or pbjacobi";
   if (jacobi) {
     PetscCall(PCJacobiGetType(pc, &type));
@@ -42,8 +42,8 @@ static PetscErrorCode Describe(PC pc, CGDevPC *now, const char **why)
     PetscCall(PCGetOperators(pc, NULL, &P));
     PetscCall(MatGetBlockSize(P, &now->block));
     PetscCall(MatGetLocalSize(P, &rows, NULL));
-    if (now->block > 1) now->kind = SPMV_CG_BLOCKS;
-    if (now->block > SPMV_CG_BLOCK_MAX) *why = "the blocks of the preconditioner have more than 8 rows";
+    if (now->block > 1) now->kind = SPMV_PC_BLOCKS;
+    if (now->block > SPMV_PC_BLOCK_MAX) *why = "the blocks of the preconditioner have more than 8 rows";
     else if (rows % now->block) *why = "the rows of a process are no multiple of the block size";
   }
   now->id = ((PetscObject)pc)->id;
@@ -118,7 +118,7 @@ static PetscErrorCode Renew(KSP ksp, KSP_CGDevice *s, CGDevPC *now, PetscBool *c
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(ksp->work[0], &rows));
-  now->bytes = now->kind == SPMV_CG_IDENTITY ? 0 : (int64_t)rows * now->block * (int64_t)sizeof(PetscScalar);
+  now->bytes = now->kind == SPMV_PC_IDENTITY ? 0 : (int64_t)rows * now->block * (int64_t)sizeof(PetscScalar);
   PetscCall(IsCurrent(&s->pc, now, now->bytes, current));
   if (*current) PetscFunctionReturn(PETSC_SUCCESS);
   if (now->bytes == s->pc.bytes) now->values = s->pc.values;
@@ -147,8 +147,8 @@ PetscErrorCode CGDevPCGet(KSP ksp, KSP_CGDevice *s)
   else PetscCall(Renew(ksp, s, &now, &current));
   PetscCall(CGDevAgree(ksp, s)); /* PCApply() is collective */
   if (s->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
-  if (now.kind == SPMV_CG_DIAGONAL) PetscCall(SendDiagonal(ksp->pc, s, ksp->work[2], ksp->work[1]));
-  else if (now.kind == SPMV_CG_BLOCKS) PetscCall(SendBlocks(ksp->pc, s, ksp->work[2], ksp->work[1]));
+  if (now.kind == SPMV_PC_DIAGONAL) PetscCall(SendDiagonal(ksp->pc, s, ksp->work[2], ksp->work[1]));
+  else if (now.kind == SPMV_PC_BLOCKS) PetscCall(SendBlocks(ksp->pc, s, ksp->work[2], ksp->work[1]));
   s->pc.id = now.id;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,107 @@
+/*
+  spmv_cycle.h - a cycle of multigrid, on the host or on one GPU: x = cycle(b), from a zero guess.
+
+  The hierarchy comes from the caller: for each level the plan of its matrix A, of the interpolation P from the next
+  coarser level and of the restriction R, and two smoothers that are polynomials in M A, where M is a diagonal or blocks
+  along it. On the device spmv_cycle_apply() only enqueues, so that CG takes it into its chunks and graphs.
+
+    spmv_cycle_options_init(&options);  options.levels = ...;
+    spmv_cycle_create(&options, &exec, &cycle);
+    spmv_cycle_renew(cycle, &exec);                       steps, and values of the plans, are those of now
+    spmv_cycle_apply(cycle, b, x, &exec);                 again and again
+    spmv_cycle_destroy(&cycle);
+
+  All calls for one object come from one thread at a time, with the same current device, and with execs of the space and
+  the allocation hooks that it was made with. src/kernels/cycle/README.md says what each kernel reads and writes.
+*/
+#ifndef SPMV_CYCLE_H
+#define SPMV_CYCLE_H
+
+#include "spmv_engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One step of a smoother with the iterates x', x'', ...:
+
+     x_(k+1) = current x_k + before x_(k-1) + correction M (b - A x_k)
+
+   Richardson's iteration has (1, 0, scale); those of Chebyshev's, of each kind, have this form, too. In the first step
+   before is not used; where the guess is zero neither is current, and nothing is multiplied by A. */
+typedef struct {
+  double current, before, correction;
+} SpmvCycleStep;
+
+/* A smoother. values and step belong to the caller; the address of values stays, its contents and the steps may change
+   before spmv_cycle_renew(). */
+typedef struct {
+  int                  steps; /* 0: none */
+  const SpmvCycleStep *step;  /* [steps] */
+  SpmvPreconditioner   kind;  /* SPMV_PC_IDENTITY, SPMV_PC_DIAGONAL or SPMV_PC_BLOCKS */
+  int                  block_size;
+  const void          *values; /* of M, in the space of the cycle */
+} SpmvCycleSmoother;
+
+/* One level. On level 0, the coarsest, only rows is read. */
+typedef struct {
+  int64_t           rows; /* of this process */
+  SpmvOperator      matrix;
+  SpmvOperator      interpolation; /* of shape [rows of this level][rows of the next coarser one] */
+  SpmvOperator      restriction;   /* the other way round */
+  SpmvCycleSmoother down, up;      /* before and after the correction by the coarser level */
+  int               visits;        /* of the next coarser level: 1 is a V cycle, 2 a W cycle */
+} SpmvCycleLevel;
+
+typedef struct {
+  int                   levels;      /* at least 1, at most SPMV_CYCLE_LEVELS */
+  const SpmvCycleLevel *level;       /* [levels], from the coarsest, 0, to the finest; copied */
+  SpmvScalar            scalar_type; /* of all vectors, M and plans; steps are double */
+  int                   cycles;      /* for each call; the second begins with the result of the first. At least 1. */
+  /* The coarsest level: x = inverse b with a dense matrix of shape [rows][rows], stored by rows, in the space of the
+     cycle and the caller's, whose contents may change before spmv_cycle_renew(); or, where that is NULL, a function. On
+     several processes the inverse is that of the block of this process, the function may be collective. */
+  const void *inverse;
+  SpmvApply   coarse;
+  void       *coarse_ctx;
+  /* On the device, one process: levels whose rows, with those of all coarser ones, are at most so many are done together
+     in one cooperative kernel; negative, the default: by what was measured; 0: none */
+  int64_t together;
+} SpmvCycleOptions;
+enum { SPMV_CYCLE_LEVELS = 16 };
+
+/* Zeros, with one cycle for each call, and together of -1 */
+SPMV_API void spmv_cycle_options_init(SpmvCycleOptions *);
+
+typedef struct SpmvCycle SpmvCycle;
+
+/* Makes a cycle for plans of these patterns. *cycle is NULL after a failure. It may wait. spmv_cycle_renew() must follow. */
+SPMV_API SpmvStatus spmv_cycle_create(const SpmvCycleOptions *, SpmvExec *, SpmvCycle **cycle);
+
+/* Takes over what the caller has changed: the steps of smoothers, whose number stays, and the values of plans. Those of
+   M and of the inverse are read where they lie. Addresses that a graph holds stay as they are. It may wait. */
+SPMV_API SpmvStatus spmv_cycle_renew(SpmvCycle *, SpmvExec *);
+
+/* x = cycle(b) for b and x of shape [rows] of the finest level, in the space of the cycle, which do not overlap. On the
+   device it only enqueues, unless the function of the coarsest level or that of several processes waits. One call at a
+   time. */
+SPMV_API SpmvStatus spmv_cycle_apply(SpmvCycle *, const void *b, void *x, SpmvExec *);
+/* The same as SpmvApply: the context is the cycle */
+SPMV_API SpmvStatus spmv_cycle_function(void *cycle, const void *b, void *x, SpmvExec *);
+
+typedef struct {
+  int64_t bytes;    /* that the object holds in its space */
+  int     together; /* levels that are done in one kernel, the coarsest included; 0: none */
+  int     waits;    /* 1: a call waits for the host, so that it cannot be part of a graph */
+  double  flops;    /* additions and multiplications of one call, without those of options.coarse */
+} SpmvCycleInfo;
+SPMV_API void spmv_cycle_info(const SpmvCycle *, SpmvCycleInfo *);
+
+/* The caller has waited for what is in the stream. Frees the object and sets the pointer to NULL; NULL and a pointer to
+   NULL are accepted. */
+SPMV_API void spmv_cycle_destroy(SpmvCycle **);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

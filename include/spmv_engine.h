@@ -1,0 +1,66 @@
+/*
+  spmv_engine.h - what the solvers of libspmvpack share: the preconditioner of a point or a block of points, the product
+  by a plan, and how several processes work together. spmv_cg.h and spmv_cycle.h include it.
+*/
+#ifndef SPMV_ENGINE_H
+#define SPMV_ENGINE_H
+
+#include "spmv_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A preconditioner M: the identity; a diagonal of shape [rows]; dense blocks of shape
+   [rows/block_size][block_size][block_size] along the diagonal, each stored by columns as PETSc's PCPBJACOBI does; or a
+   function of the caller, where a solver takes one. Values are those of M, which approximates the inverse of A. */
+typedef enum { SPMV_PC_IDENTITY, SPMV_PC_DIAGONAL, SPMV_PC_BLOCKS, SPMV_PC_FUNCTION } SpmvPreconditioner;
+enum { SPMV_PC_BLOCK_MAX = 8 }; /* rows of a block, at least 2 */
+
+/* Enqueues z = M r on exec->stream, for r and z in the space of exec, which do not overlap */
+typedef SpmvStatus (*SpmvApply)(void *ctx, const void *r, void *z, SpmvExec *exec);
+
+/* ---- several processes ---- */
+
+/* How processes that have rows of one system each work together. Every process calls each function equally often and in
+   the same order. Today's implementation is MPI through the host, which waits. */
+typedef struct SpmvProcesses {
+  void *ctx;
+  /* Fills ghosts, an array in the space of exec, with those entries of the vectors x of other processes that halo, which
+     the caller made for one matrix, names; in stream order */
+  SpmvStatus (*exchange)(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec);
+  /* Replaces n sums in the space of exec by their sums over all processes, in stream order. Values of sums that no
+     longer matter pass through it, too, and may be anything. */
+  SpmvStatus (*add)(void *ctx, double *sums, int n, SpmvExec *exec);
+  /* *end becomes the largest *end of all processes: whether one of them has come to an end. The host waits. */
+  SpmvStatus (*agree)(void *ctx, int *end, SpmvExec *exec);
+} SpmvProcesses;
+
+/* ---- a product ---- */
+
+/* y = alpha A x + beta y by a plan, or by two plans where A is distributed over processes by rows. All but the struct
+   itself belongs to the caller; work has plan->memory.work_bytes bytes. */
+typedef struct {
+  const SpmvPlan *plan;       /* of the columns that this process owns */
+  void           *work;
+  int             transposed; /* the product is with the transpose of plan, which spmv_prepare_transpose() has seen */
+  /* NULL, or the values of the plan rounded to single precision by spmv_round_values() */
+  const void *rounded;
+  /* Of several processes: the plan of the columns that others own, NULL where there are none; their entries of x, and
+     the halo that fetches them. With processes every process exchanges, also one that needs nothing. */
+  const SpmvPlan      *ghost_plan;
+  void                *ghost_work, *ghosts, *halo;
+  const SpmvProcesses *processes; /* NULL: one process */
+} SpmvOperator;
+
+SPMV_API SpmvStatus spmv_operator_mult(const SpmvOperator *, double alpha, const void *x, double beta, void *y,
+                                       SpmvExec *);
+/* w = A p; a pointer to an SpmvOperator is the context. It serves as SpmvApply. */
+SPMV_API SpmvStatus spmv_operator_product(void *product, const void *p, void *w, SpmvExec *);
+/* to[i] = from[index[i]], all on the device: packs the entries that other processes want. Only enqueues. */
+SPMV_API SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar, const void *from, void *to, SpmvExec *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
