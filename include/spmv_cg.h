@@ -71,7 +71,8 @@ typedef struct {
   const SpmvCsr       *matrix;
   const SpmvProcesses *processes; /* NULL for one process; otherwise the mode is SPMV_CG_HOST or SPMV_CG_CHUNK */
   int64_t              history;   /* the last so many norms are kept for spmv_cg_history(): 8 bytes each; 0: none */
-  int                  chunk;     /* iterations that are enqueued together, 1 to 64; 0: by the number of rows */
+  int                  chunk;     /* iterations that are enqueued together, 1 to 64; 0: by the number of rows. With
+                                     SPMV_PC_FUNCTION one at a time. */
 } SpmvCgOptions;
 
 /* Zeros, with double precision, SPMV_CG_HOST, no preconditioner */

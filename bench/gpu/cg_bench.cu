@@ -163,7 +163,7 @@ public:
 private:
   SpmvExec          exec_;
   SpmvPlan         *plan_ = nullptr;
-  SpmvOperator        product_{};
+  SpmvOperator      product_{};
   DeviceArray<char> work_, rounded_;
 };
 

@@ -80,6 +80,11 @@ SpmvStatus spmv_stream_create(SpmvExec *exec, void **stream)
 
 void spmv_stream_destroy(void *stream) {}
 
+SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar scalar, const void *from, void *to, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
 int64_t spmv_cg_shared_bytes(int processes) { return 0; }
 
 SpmvStatus spmv_cg_shared_open(SpmvCgShared *s, SpmvExec *exec) { return no_device(exec); }

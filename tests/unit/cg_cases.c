@@ -220,7 +220,7 @@ void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hoo
   o.product        = spmv_operator_product;
   o.product_ctx    = &e->product;
   o.matrix         = &e->csr;
-  o.reduce         = u->reduce;
+  o.processes      = u->processes;
   o.history        = CG_HISTORY;
   o.chunk          = u->chunk;
   e->status        = spmv_cg_create(&o, &e->exec, &e->cg);

@@ -1,9 +1,8 @@
 /* Conjugate gradients: arguments, memory, and what the host and the device have in common. */
 #include "cg.h"
-#include <spmv_values.h>
 #include <string.h>
 
-enum { ALIGNMENT = 256, CHUNK_MAX = 64 };
+enum { ALIGNMENT = 256, CHUNK_MAX = 64, ARRAYS = 6 };
 
 void spmv_cg_options_init(SpmvCgOptions *o) { memset(o, 0, sizeof *o); }
 
@@ -21,6 +20,16 @@ static SpmvStatus check_matrix(const SpmvCgOptions *o, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
+static SpmvStatus check_function(const SpmvCgOptions *o, SpmvExec *exec)
+{
+  if (!o->apply) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no function of the preconditioner");
+  if (o->mode == SPMV_CG_PERSISTENT || (o->mode == SPMV_CG_GRAPH && o->apply_waits))
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
+                     "conjugate gradients whose preconditioner is a function do not run in one kernel, nor in graphs "
+                     "where it waits: use chunks");
+  return SPMV_SUCCESS;
+}
+
 static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
 {
   char reason[SPMV_MESSAGE_MAX];
@@ -29,7 +38,7 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: %lld rows, %lld norms to keep, chunks of %d",
                      (long long)o->rows, (long long)o->history, o->chunk);
   if ((int)o->mode < SPMV_CG_HOST || o->mode > SPMV_CG_PERSISTENT || (int)o->preconditioner < SPMV_PC_IDENTITY ||
-      o->preconditioner > SPMV_PC_BLOCKS || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
+      o->preconditioner > SPMV_PC_FUNCTION || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such mode, preconditioner or scalar type");
   if ((o->mode == SPMV_CG_HOST) != (exec->space == SPMV_HOST))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the mode belongs to another space");
@@ -37,8 +46,9 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
       (o->block_size < 2 || o->block_size > SPMV_PC_BLOCK_MAX || o->rows % o->block_size))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: %lld rows in blocks of %d, which must be 2 to %d",
                      (long long)o->rows, o->block_size, SPMV_PC_BLOCK_MAX);
-  if (o->reduce && (o->mode == SPMV_CG_GRAPH || o->mode == SPMV_CG_PERSISTENT))
+  if (o->processes && (o->mode == SPMV_CG_GRAPH || o->mode == SPMV_CG_PERSISTENT))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients of several processes run in chunks only");
+  if (o->preconditioner == SPMV_PC_FUNCTION) SPMV_TRY(check_function(o, exec));
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
   else if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no product");
   if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
@@ -52,15 +62,18 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 {
   const SpmvCgOptions *o       = &cg->options;
   const int64_t        vector  = o->rows * spmv_scalar_bytes(o->scalar_type);
-  const int64_t        bytes[] = {o->p ? 0 : vector, o->w ? 0 : vector, sizeof(SpmvCgState),
+  const int64_t        bytes[] = {o->p ? 0 : vector,
+                           o->w ? 0 : vector,
+                           o->preconditioner == SPMV_PC_FUNCTION ? vector : 0,
+                           sizeof(SpmvCgState),
                            4 * SPMV_CG_GRID_MAX * (int64_t)sizeof(double),
-                           cg->options.history * (int64_t)sizeof(double)};
-  void               **array[] = {&cg->p, &cg->w, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history};
+                           o->history * (int64_t)sizeof(double)};
+  void **array[] = {&cg->p, &cg->w, &cg->z, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history};
 
-  for (int i = 0; i < 5; i++) cg->bytes += aligned(bytes[i]);
+  for (int i = 0; i < ARRAYS; i++) cg->bytes += aligned(bytes[i]);
   SPMV_TRY(spmv_alloc(exec, cg->space, cg->bytes, "vectors of conjugate gradients", &cg->block));
   char *next = cg->block;
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < ARRAYS; i++) {
     *array[i] = bytes[i] > 0 ? next : NULL;
     next += aligned(bytes[i]);
   }
@@ -69,16 +82,17 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Reads p, w; p, w, x, r, M, writes x, r; reads r, p, M, writes p */
+/* Reads p, w; p, w, x, r, M, writes x, r; reads r, p, M, writes p. With a function: reads p, w, x, r, writes x, r; reads
+   r, z; reads z, p, writes p, all beside what the function does. */
 static void describe(SpmvCg *cg)
 {
   const int    block = spmv_cg_block_size(&cg->options);
   const double rows  = (double)cg->options.rows;
 
   cg->info.bytes         = cg->bytes;
-  cg->info.words         = rows * (11 + 2 * block);
+  cg->info.words         = rows * (block == SPMV_CG_STORED ? 13 : 11 + 2 * block);
   cg->info.traffic_bytes = cg->info.words * (double)spmv_scalar_bytes(cg->options.scalar_type);
-  cg->info.flops         = rows * (12 + (block ? 2 * block - 1 : 0));
+  cg->info.flops         = rows * (12 + (block > 0 ? 2 * block - 1 : 0));
 }
 
 SpmvStatus spmv_cg_create(const SpmvCgOptions *options, SpmvExec *exec, SpmvCg **out)
@@ -114,6 +128,11 @@ static SpmvStatus check_test(const SpmvCgTest *test, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
+static int wants_values(const SpmvCgOptions *o)
+{
+  return o->preconditioner == SPMV_PC_DIAGONAL || o->preconditioner == SPMV_PC_BLOCKS;
+}
+
 SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const SpmvCgTest *test, SpmvExec *exec)
 {
   SpmvCgState begin;
@@ -122,7 +141,7 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const Spmv
   cg->started      = 0;
   if (exec->space != cg->space)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the engine lies in another space");
-  if (cg->options.rows > 0 && (!x || !r || !m != (cg->options.preconditioner == SPMV_PC_IDENTITY)))
+  if (cg->options.rows > 0 && (!x || !r || !m != !wants_values(&cg->options)))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "conjugate gradients: x, r or the preconditioner is missing, or there is "
                      "a preconditioner that was not announced");
@@ -130,15 +149,41 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const Spmv
   memset(&begin, 0, sizeof begin);
   begin.x       = x;
   begin.r       = r;
-  begin.m       = m;
+  begin.m       = cg->z ? cg->z : m;
   begin.history = cg->history;
   begin.kept    = cg->options.history;
   begin.test    = *test;
   memset(&cg->last, 0, sizeof cg->last);
   cg->most = test->max_iterations;
+  cg->norm = test->norm;
   SPMV_TRY(cg->steps->start(cg, &begin, exec));
   cg->started = 1;
   return SPMV_SUCCESS;
+}
+
+static SpmvStatus check_not_run(const SpmvCg *cg, SpmvExec *exec)
+{
+  exec->message[0] = '\0';
+  if (exec->space != cg->space || !cg->started || cg->last.iterations > 0)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: not started, in another space, or run already");
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_cg_first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
+{
+  *norm = 0;
+  SPMV_TRY(check_not_run(cg, exec));
+  return cg->steps->first_norm(cg, norm, exec);
+}
+
+SpmvStatus spmv_cg_set_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
+{
+  SPMV_TRY(check_not_run(cg, exec));
+  SPMV_TRY(check_test(test, exec));
+  if (test->norm != cg->norm)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: a test of another norm than the first");
+  cg->most = test->max_iterations;
+  return cg->steps->set_test(cg, test, exec);
 }
 
 SpmvStatus spmv_cg_correct(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *exec)
@@ -211,15 +256,4 @@ void spmv_cg_destroy(SpmvCg **out)
   spmv_free(&host, &device, cg->space, cg->block);
   spmv_free(&host, &device, SPMV_HOST, cg);
   *out = NULL;
-}
-
-SpmvStatus spmv_operator_product(void *ctx, const void *p, void *w, SpmvExec *exec)
-{
-  const SpmvOperator *c   = ctx;
-  const double      one = 1, zero = 0;
-  const float       one_f = 1, zero_f = 0;
-
-  if (c->rounded) return spmv_mult_rounded(c->plan, c->rounded, &one, p, &zero, w, c->work, exec);
-  if (c->plan->scalar_type == SPMV_F32) return spmv_mult(c->plan, &one_f, p, &zero_f, w, c->work, exec);
-  return spmv_mult(c->plan, &one, p, &zero, w, c->work, exec);
 }

@@ -16,11 +16,14 @@ struct SpmvCg {
   SpmvAllocator             host, device; /* hooks that made its memory, and will free it */
   void                     *block;        /* one block of memory in its space, with the arrays that follow */
   void                     *p, *w;        /* [rows] */
+  void                     *z;            /* [rows]: M r of SPMV_PC_FUNCTION; else NULL */
   SpmvCgState              *state;        /* one */
   double                   *partial;      /* [4][SPMV_CG_GRID_MAX]: partial sums of (p, w), then of the two others */
   double                   *history;      /* [options.history] */
   SpmvCgResult              last;         /* of the last run */
   int64_t                   most;         /* iterations of this solve */
+  SpmvCgNorm                norm;         /* of its tests */
+  void                     *r;            /* of this solve, for a function of the preconditioner on the device */
   int64_t                   bytes;
   int                       started;
   struct SpmvCgQueue       *queue; /* of the device: what the host needs to follow it */
@@ -37,6 +40,9 @@ typedef struct SpmvCgSteps {
   SpmvStatus (*prepare)(SpmvCg *, SpmvExec *);
   /* The state to begin with is given; it sets the one in cg->state, p and beta */
   SpmvStatus (*start)(SpmvCg *, const SpmvCgState *, SpmvExec *);
+  /* Another test, and the norm of iteration 0 */
+  SpmvStatus (*set_test)(SpmvCg *, const SpmvCgTest *, SpmvExec *);
+  SpmvStatus (*first_norm)(SpmvCg *, double *norm, SpmvExec *);
   /* The residual of the caller is another one */
   SpmvStatus (*correct)(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
   /* Up to so many iterations, at least one; the reason of the last run was SPMV_CG_ITERATING */
@@ -47,10 +53,29 @@ typedef struct SpmvCgSteps {
 
 extern const SpmvCgSteps spmv_cg_host_steps, spmv_cg_device_steps;
 
-/* Rows of a block of the preconditioner: 0 for the identity, 1 for a diagonal */
+/* Rows of a block of the preconditioner: 0 for the identity, 1 for a diagonal; SPMV_CG_STORED where M r is in cg->z */
+enum { SPMV_CG_STORED = -1 };
 static inline int spmv_cg_block_size(const SpmvCgOptions *o)
 {
+  if (o->preconditioner == SPMV_PC_FUNCTION) return SPMV_CG_STORED;
   return o->preconditioner == SPMV_PC_BLOCKS ? o->block_size : o->preconditioner == SPMV_PC_DIAGONAL;
+}
+
+/* z = M r of SPMV_PC_FUNCTION; nothing for the others, whose kernels have M */
+static inline SpmvStatus spmv_cg_apply(SpmvCg *cg, const void *r, SpmvExec *exec)
+{
+  return cg->z ? cg->options.apply(cg->options.apply_ctx, r, cg->z, exec) : SPMV_SUCCESS;
+}
+
+/* Whether an iteration is tested before the function of the preconditioner is called, which may then be spared */
+static inline int spmv_cg_tests_early(const SpmvCg *cg) { return cg->z && spmv_cg_norm_is_of_r(cg->norm); }
+
+/* Replaces sums by those over all processes */
+static inline SpmvStatus spmv_cg_add(const SpmvCg *cg, double *sums, int n, SpmvExec *exec)
+{
+  const SpmvProcesses *all = cg->options.processes;
+
+  return all ? all->add(all->ctx, sums, n, exec) : SPMV_SUCCESS;
 }
 
 SPMV_C_END

@@ -26,6 +26,7 @@ typedef struct {
   int64_t     stop_at;           /* completed iterations after which the call of spmv_cg_run() ends */
   int64_t     chunks;            /* of this call that have given the host their record */
   double      beta, beta_before; /* (r, z) */
+  double      first_norm;        /* of iteration 0 */
   double      curvature;         /* (p, w) */
   double      alpha, scale;      /* of p in x; of the old p in the new one */
   double      sums[2];           /* where they lie between kernels: (p, w), or (r, z) and the norm's */
@@ -56,10 +57,18 @@ SPMV_BOTH void spmv_cg_check_beta(SpmvCgState *s)
   if (s->record.reason != SPMV_CG_ITERATING) s->record.iterations = s->record.completed + 1;
 }
 
-/* After the first (r, z) */
-SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta)
+/* The norm that belongs to these sums */
+SPMV_BOTH double spmv_cg_norm_of(SpmvCgNorm kind, double beta, double squares)
 {
-  s->beta = beta;
+  if (kind == SPMV_CG_NATURAL) return sqrt(fabs(beta));
+  return kind == SPMV_CG_NORM_NONE ? 0 : sqrt(squares);
+}
+
+/* After the first (r, z) and the sum of squares of the norm */
+SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta, double squares)
+{
+  s->beta       = beta;
+  s->first_norm = spmv_cg_norm_of(s->test.norm, beta, squares);
   if (spmv_cg_finite(beta)) spmv_cg_check_beta(s);
   else s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
 }
@@ -76,7 +85,7 @@ SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, const SpmvCgTest *test, 
 SPMV_BOTH void spmv_cg_take_corrected(SpmvCgState *s, double beta)
 {
   s->scale = s->restart ? 0 : beta / s->beta_before;
-  spmv_cg_take_first(s, beta);
+  spmv_cg_take_first(s, beta, 0);
   s->active = s->record.reason == SPMV_CG_ITERATING;
 }
 
@@ -104,31 +113,60 @@ SPMV_BOTH int32_t spmv_cg_test(const SpmvCgTest *t, int64_t n, double norm)
   return norm >= t->divergence ? SPMV_CG_DIVERGED_TOLERANCE : SPMV_CG_ITERATING;
 }
 
-/* The norm of iteration n from (r, z) and the sum of squares; 0 where none is wanted */
-SPMV_BOTH double spmv_cg_norm(const SpmvCgTest *t, int64_t n, double beta, double squares)
+/* Whether the norm is one of r, so that it can be tested before M r is there: KSPSolve_CG() does so */
+SPMV_BOTH int spmv_cg_norm_is_of_r(SpmvCgNorm kind)
 {
-  if (t->norm == SPMV_CG_NATURAL) return sqrt(fabs(beta));
-  return t->norm == SPMV_CG_NORM_NONE || n < t->check_after ? 0 : sqrt(squares);
+  return kind == SPMV_CG_UNPRECONDITIONED || kind == SPMV_CG_NORM_NONE;
 }
 
-/* After (r, z) and the sum of squares of an iteration */
-SPMV_BOTH void spmv_cg_take_residual(SpmvCgState *s, double beta, double squares)
+/* After the norm of an iteration: PETSc computes none before check_after, but for the natural one */
+SPMV_BOTH void spmv_cg_take_norm(SpmvCgState *s, double beta, double squares)
 {
-  const int64_t n = s->record.completed + 1;
+  const int64_t    n    = s->record.completed + 1;
+  const SpmvCgNorm kind = s->test.norm;
 
-  s->beta        = beta;
-  s->scale       = beta / s->beta_before;
-  s->record.norm = spmv_cg_norm(&s->test, n, beta, squares);
+  s->record.norm = kind != SPMV_CG_NATURAL && n < s->test.check_after ? 0 : spmv_cg_norm_of(kind, beta, squares);
   if (!spmv_cg_finite(s->record.norm)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
   else {
     s->record.completed = n;
     if (s->history) s->history[(n - 1) % s->kept] = s->record.norm;
     s->record.reason = spmv_cg_test(&s->test, n, s->record.norm);
-    if (s->record.reason == SPMV_CG_ITERATING) {
-      if (!spmv_cg_finite(beta)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
-      else if (n >= s->test.max_iterations) s->record.reason = SPMV_CG_DIVERGED_ITERATIONS;
-      else spmv_cg_check_beta(s);
-    }
+  }
+}
+
+/* Whether there is an iteration after this one, as far as their number says */
+SPMV_BOTH void spmv_cg_check_count(SpmvCgState *s)
+{
+  if (s->record.reason == SPMV_CG_ITERATING && s->record.completed >= s->test.max_iterations)
+    s->record.reason = SPMV_CG_DIVERGED_ITERATIONS;
+  s->active = s->record.reason == SPMV_CG_ITERATING;
+}
+
+/* After (r, z) of an iteration whose norm gave no reason */
+SPMV_BOTH void spmv_cg_take_beta(SpmvCgState *s, double beta)
+{
+  s->beta  = beta;
+  s->scale = beta / s->beta_before;
+  if (!spmv_cg_finite(beta)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  else {
+    spmv_cg_check_count(s);
+    if (s->active) spmv_cg_check_beta(s);
   }
   s->active = s->record.reason == SPMV_CG_ITERATING;
+}
+
+/* After (r, z) and the sum of squares of an iteration */
+SPMV_BOTH void spmv_cg_take_residual(SpmvCgState *s, double beta, double squares)
+{
+  spmv_cg_take_norm(s, beta, squares);
+  if (s->record.reason == SPMV_CG_ITERATING) spmv_cg_take_beta(s, beta);
+  else s->beta = beta;
+  s->active = s->record.reason == SPMV_CG_ITERATING;
+}
+
+/* After the sum of squares of an iteration whose (r, z) comes later */
+SPMV_BOTH void spmv_cg_take_squares(SpmvCgState *s, double squares)
+{
+  spmv_cg_take_norm(s, 0, squares);
+  spmv_cg_check_count(s);
 }

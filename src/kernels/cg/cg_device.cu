@@ -15,6 +15,7 @@ struct SpmvCgQueue {
   bool            recorded[2]; /* whether the event is in a stream, or was */
   cudaStream_t    stream;      /* on which graphs are captured: the caller's may be the default stream */
   cudaGraphExec_t graph;
+  const void     *r;     /* that the function of the preconditioner reads in the graph */
   int             chunk; /* iterations of the next chunk, or of every graph */
 };
 
@@ -27,10 +28,10 @@ constexpr int64_t RECORDS_BYTES = 2 * sizeof(SpmvCgRecord);
    device wait for the host; longer ones end later than they could. */
 int chunk_for(const SpmvCgOptions &o)
 {
+  if (o.preconditioner == SPMV_PC_FUNCTION) return 1;
   const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(o.scalar_type);
   const double most  = 200e-6 / (5e-6 + bytes / 4e12);
 
-  if (o.chunk > 0) return o.chunk;
   return most < 1 ? 1 : (int)most;
 }
 
@@ -90,9 +91,23 @@ SpmvStatus correct(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *ex
   return record_event(cg->queue, 0, exec);
 }
 
-/* The iterations of a chunk; the last one writes its record */
+SpmvStatus set_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_cg_enqueue_test(cg, test, exec));
+  return record_event(cg->queue, 0, exec);
+}
+
+SpmvStatus first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_copy(norm, SPMV_HOST, &cg->state->first_norm, SPMV_DEVICE, sizeof *norm, exec));
+  return spmv_stream_wait(exec);
+}
+
+/* The iterations of a chunk; the last one writes its record. Of those whose preconditioner is a function a graph has the
+   second half of one. */
 SpmvStatus enqueue_iterations(SpmvCg *cg, int64_t count, SpmvExec *exec)
 {
+  if (cg->z) return spmv_cg_enqueue_renewal(cg, cg->queue->records, exec);
   for (int64_t i = 0; i < count; i++)
     SPMV_TRY(spmv_cg_enqueue_iteration(cg, i < count - 1 ? nullptr : cg->queue->records, exec));
   return SPMV_SUCCESS;
@@ -126,6 +141,11 @@ SpmvStatus enqueue_chunk(SpmvCg *cg, int64_t count, SpmvExec *exec)
   SpmvCgQueue *q = cg->queue;
 
   if (cg->options.mode != SPMV_CG_GRAPH || count < q->chunk) return enqueue_iterations(cg, count, exec);
+  if (q->graph && cg->z && q->r != cg->r) {
+    SPMV_CUDA(exec, cudaGraphExecDestroy(q->graph));
+    q->graph = nullptr;
+  }
+  q->r = cg->r;
   if (!q->graph) SPMV_TRY(capture(cg, exec));
   SPMV_CUDA(exec, cudaGraphLaunch(q->graph, (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
@@ -145,7 +165,7 @@ void grow(SpmvCg *cg, int before, int64_t iterations)
 {
   SpmvCgQueue *q = cg->queue;
 
-  if (cg->options.mode != SPMV_CG_CHUNK || cg->options.chunk > 0 || cg->options.reduce || q->chunk >= GROWN_CHUNK ||
+  if (cg->options.mode != SPMV_CG_CHUNK || cg->options.chunk > 0 || cg->options.processes || q->chunk >= GROWN_CHUNK ||
       32 * (int64_t)q->chunk > iterations)
     return;
   if (cudaEventQuery(q->event[before]) == cudaSuccess)
@@ -172,12 +192,38 @@ SpmvStatus run_chunks(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, Spmv
   return wait_for_record(cg, !i, record, exec);
 }
 
+/* Iterations whose preconditioner is a function, which takes most of their time: while the device is at the end of one
+   that may be the last, it gets the first half of the next, which does nothing then but a product; the function is
+   enqueued when the host knows that there is a next one. */
+SpmvStatus run_halves(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, SpmvExec *exec)
+{
+  SpmvCgQueue *q     = cg->queue;
+  const bool   early = spmv_cg_tests_early(cg);
+
+  SPMV_TRY(spmv_cg_enqueue_advance(cg, q->records, exec));
+  for (int64_t n = 0; n < iterations; n++) {
+    if (early) {
+      SPMV_TRY(record_event(q, n % 2, exec));
+      SPMV_TRY(wait_for_record(cg, n % 2, record, exec));
+      if (record->reason != SPMV_CG_ITERATING) return SPMV_SUCCESS;
+    }
+    SPMV_TRY(enqueue_chunk(cg, 1, exec));
+    SPMV_TRY(record_event(q, n % 2, exec));
+    if (n + 1 < iterations) SPMV_TRY(spmv_cg_enqueue_advance(cg, q->records, exec));
+    if (early) continue;
+    SPMV_TRY(wait_for_record(cg, n % 2, record, exec));
+    if (record->reason != SPMV_CG_ITERATING) return record_event(q, !(n % 2), exec);
+  }
+  return SPMV_SUCCESS;
+}
+
 SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, SpmvExec *exec)
 {
   const int64_t done = cg->last.completed, left = cg->most - done;
   const int64_t now = iterations < left ? iterations : left;
 
   SPMV_TRY(spmv_cg_enqueue_stop(cg, done + now, exec));
+  if (cg->z) return run_halves(cg, now, record, exec);
   if (cg->options.mode != SPMV_CG_PERSISTENT) return run_chunks(cg, now, record, exec);
   SPMV_TRY(spmv_cg_enqueue_persistent(cg, exec));
   SPMV_CUDA(exec, cudaMemcpyAsync(cg->queue->records, &cg->state->record, sizeof(SpmvCgRecord), cudaMemcpyDeviceToHost,
@@ -188,4 +234,4 @@ SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, SpmvExec *e
 } // namespace
 
 extern "C" const SpmvCgSteps spmv_cg_device_steps;
-const SpmvCgSteps            spmv_cg_device_steps = {prepare, start, correct, run, clear};
+const SpmvCgSteps            spmv_cg_device_steps = {prepare, start, set_test, first_norm, correct, run, clear};

@@ -16,6 +16,12 @@ SpmvStatus spmv_cg_enqueue_first(SpmvCg *, const SpmvCgState *begin, SpmvExec *)
 SpmvStatus spmv_cg_enqueue_correction(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
 /* Iterations of this call end after so many */
 SpmvStatus spmv_cg_enqueue_stop(SpmvCg *, int64_t stop_at, SpmvExec *);
+/* Another test, before the first iteration */
+SpmvStatus spmv_cg_enqueue_test(SpmvCg *, const SpmvCgTest *, SpmvExec *);
+/* The two halves of an iteration whose preconditioner is a function: from the product to the residual; M r and what
+   follows from it. The first one tells the host how far the solve is where it is tested early, else the second. */
+SpmvStatus spmv_cg_enqueue_advance(SpmvCg *, SpmvCgRecord *records, SpmvExec *);
+SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *, SpmvCgRecord *records, SpmvExec *);
 /* One iteration, with its product. The last one of a chunk gets two records in page-locked memory of the host: chunks
    of a call take turns in writing there how far they are. */
 SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *, SpmvCgRecord *records, SpmvExec *);
@@ -27,8 +33,8 @@ SpmvStatus spmv_cg_enqueue_persistent(SpmvCg *, SpmvExec *);
 template <int N>
 using SpmvCgNumber = std::integral_constant<int, N>;
 
-/* call(SpmvCgNumber<B>()) for the rows of a block of the preconditioner */
-template <int B = 0, typename Call>
+/* call(SpmvCgNumber<B>()) for the rows of a block of the preconditioner, from the first B on */
+template <int B, typename Call>
 static SpmvStatus spmv_cg_with_block(int block, Call call)
 {
   if constexpr (B < SPMV_PC_BLOCK_MAX)
@@ -36,12 +42,12 @@ static SpmvStatus spmv_cg_with_block(int block, Call call)
   return call(SpmvCgNumber<B>());
 }
 
-/* The same for an engine: call(S(), SpmvCgNumber<B>()) */
-template <typename Call>
+/* The same for an engine: call(S(), SpmvCgNumber<B>()); FIRST is 0 for kernels that need the values of M */
+template <int FIRST = SPMV_CG_STORED, typename Call>
 static SpmvStatus spmv_cg_with_kernel(const SpmvCg *cg, Call call)
 {
   const auto with_type = [&](auto s) {
-    return spmv_cg_with_block(spmv_cg_block_size(&cg->options), [&](auto block) { return call(s, block); });
+    return spmv_cg_with_block<FIRST>(spmv_cg_block_size(&cg->options), [&](auto block) { return call(s, block); });
   };
 
   return cg->options.scalar_type == SPMV_F32 ? with_type(float()) : with_type(double());
@@ -59,6 +65,7 @@ __host__ __device__ constexpr int spmv_cg_rows_of_warp()
 template <int BLOCK, typename S>
 __device__ inline S spmv_cg_precondition(const S *m, int64_t row, bool there, S r)
 {
+  if (BLOCK == SPMV_CG_STORED) return there ? m[row] : S(0); /* m is M r */
   if (BLOCK == 0) return r;
   if (BLOCK == 1) return there ? m[row] * r : S(0);
   constexpr int SIDE = BLOCK > 0 ? BLOCK : 1; /* the lines above leave no other */

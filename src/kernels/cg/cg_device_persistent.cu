@@ -148,7 +148,7 @@ SpmvStatus spmv_cg_persistent_prepare(SpmvCg *cg, SpmvExec *exec)
   const int64_t rows = cg->options.rows;
   int           most = 0;
 
-  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto scalar, auto block) {
+  SPMV_TRY(spmv_cg_with_kernel<0>(cg, [&](auto scalar, auto block) {
     return spmv_cooperative_blocks(spmv_cg_persistent<decltype(scalar), decltype(block)::value>, SPMV_CG_THREADS, &most,
                                    exec);
   }));
@@ -166,6 +166,6 @@ SpmvStatus spmv_cg_persistent_prepare(SpmvCg *cg, SpmvExec *exec)
 
 SpmvStatus spmv_cg_enqueue_persistent(SpmvCg *cg, SpmvExec *exec)
 {
-  return spmv_cg_with_kernel(
+  return spmv_cg_with_kernel<0>(
       cg, [&](auto scalar, auto block) { return enqueue<decltype(scalar), decltype(block)::value>(cg, exec); });
 }

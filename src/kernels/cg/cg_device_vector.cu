@@ -58,46 +58,69 @@ __global__ void spmv_cg_set_stop(SpmvCgState *s, int64_t stop_at)
   s->chunks  = 0;
 }
 
+__global__ void spmv_cg_set_test(SpmvCgState *s, SpmvCgTest test) { s->test = test; }
+
 __global__ void spmv_cg_set_correction(SpmvCgState *s, SpmvCgTest test, int restart)
 {
   spmv_cg_begin_correction(s, &test, restart);
 }
 
-/* Decisions where sums are reduced between kernels */
-__global__ void spmv_cg_decide_first(SpmvCgState *s, int) { spmv_cg_take_first(s, s->sums[0]); }
-__global__ void spmv_cg_decide_corrected(SpmvCgState *s, int) { spmv_cg_take_corrected(s, s->sums[0]); }
+/* What the sums of (r, z) and of the norm are for */
+enum Purpose {
+  FIRST,     /* iteration 0: p = z */
+  CORRECTED, /* another residual; p is made of z later */
+  RESIDUAL,  /* an iteration, which is tested now ... */
+  BETA       /* ... or was before z was there */
+};
+
+__device__ void decide_sums(SpmvCgState *s, Purpose purpose, double beta, double squares)
+{
+  if (purpose == FIRST) spmv_cg_take_first(s, beta, squares);
+  else if (purpose == CORRECTED) spmv_cg_take_corrected(s, beta);
+  else if (purpose == RESIDUAL) spmv_cg_take_residual(s, beta, squares);
+  else spmv_cg_take_beta(s, beta);
+}
+
+/* Decisions where sums are added over processes between kernels */
+__global__ void spmv_cg_decide_sums(SpmvCgState *s, Purpose purpose)
+{
+  if (purpose == FIRST || purpose == CORRECTED || s->active) decide_sums(s, purpose, s->sums[0], s->sums[1]);
+}
 __global__ void spmv_cg_decide_curvature(SpmvCgState *s, int)
 {
   if (!spmv_cg_stopped(s)) spmv_cg_take_curvature(s, s->sums[0]);
 }
-__global__ void spmv_cg_decide_residual(SpmvCgState *s, int)
+__global__ void spmv_cg_decide_squares(SpmvCgState *s, int)
 {
-  if (s->active) spmv_cg_take_residual(s, s->sums[0], s->sums[1]);
+  if (s->active) spmv_cg_take_squares(s, s->sums[1]);
 }
 
-/* (r, z), and p = z unless this is a correction, which makes p of it later */
+/* (r, z) and the sum of the norm, and p = z of iteration 0 */
 template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
-    spmv_cg_first(int64_t rows, S *p, double *partial, SpmvCgState *s, bool decide, bool correction)
+    spmv_cg_sums(int64_t rows, S *p, double *partial, SpmvCgState *s, bool decide, Purpose purpose)
 {
   constexpr int ROWS = spmv_cg_rows_of_warp<BLOCK>();
   const int     lane = threadIdx.x % 32;
-  double        v[1] = {0};
+  double        v[2] = {0, 0};
 
   spmv_let_next_begin();
   spmv_wait_for_previous(p, partial, s);
-  const S *r = (const S *)s->r, *m = (const S *)s->m;
+  if ((purpose == RESIDUAL || purpose == BETA) && !s->active) return;
+  const S   *r = (const S *)s->r, *m = (const S *)s->m;
+  const bool of_z = s->test.norm == SPMV_CG_PRECONDITIONED;
   for (int64_t base = first_row<BLOCK>(); base < rows; base += row_step<BLOCK>()) {
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
     const S       r_row = there ? r[row] : S(0);
     const S       z     = spmv_cg_precondition<BLOCK>(m, row, there, r_row);
-    if (there && !correction) p[row] = z;
-    if (there) v[0] += (double)r_row * (double)z;
+    const double  size  = of_z ? (double)z : (double)r_row; /* 0 where there is no row */
+    if (!there) continue;
+    if (purpose == FIRST) p[row] = z;
+    v[0] += (double)r_row * (double)z;
+    v[1] += size * size;
   }
-  if (!add_grid(v, partial, s) || !decide) return;
-  if (correction) spmv_cg_take_corrected(s, v[0]);
-  else spmv_cg_take_first(s, v[0]);
+  if (add_grid(v, partial, s) && decide) decide_sums(s, purpose, v[0], v[1]);
 }
 
 /* (p, w), and from it alpha */
@@ -156,6 +179,28 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
   if (add_grid(v, partial, s) && decide) spmv_cg_take_residual(s, v[0], v[1]);
 }
 
+/* x += alpha p, r -= alpha w, where M r comes later; the sum of squares of r where the iteration is tested early */
+template <typename S>
+__global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
+    spmv_cg_advance(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool early, bool decide)
+{
+  double v[2] = {0, 0};
+
+  spmv_let_next_begin();
+  spmv_wait_for_previous(p, w, partial, s);
+  if (!s->active) return;
+  S      *x = (S *)s->x, *r = (S *)s->r;
+  const S alpha = (S)s->alpha;
+  for (int64_t row = blockIdx.x * (int64_t)SPMV_CG_THREADS + threadIdx.x; row < rows;
+       row += gridDim.x * (int64_t)SPMV_CG_THREADS) { /* all loads before the first store */
+    const S x_row = x[row] + alpha * p[row], r_row = r[row] - alpha * w[row];
+    r[row] = r_row;
+    x[row] = x_row;
+    v[1] += (double)r_row * (double)r_row;
+  }
+  if (early && add_grid(v, partial, s) && decide) spmv_cg_take_squares(s, v[1]);
+}
+
 /* Gives the host the record at the end of a chunk: the kernel writes to page-locked memory of the host, since a copy in
    the stream would hold up the next iteration by 9 us on an H200. Chunks take turns with two places. */
 __device__ void put_record(SpmvCgRecord *records, SpmvCgState *s)
@@ -164,6 +209,8 @@ __device__ void put_record(SpmvCgRecord *records, SpmvCgState *s)
   records[s->chunks % 2] = s->record;
   s->chunks++;
 }
+
+__global__ void spmv_cg_tell(SpmvCgState *s, SpmvCgRecord *records) { put_record(records, s); }
 
 /* p = M r + scale p; the last kernel of a chunk has records */
 template <typename S, int BLOCK>
@@ -195,11 +242,6 @@ int64_t grid_of(int64_t rows, int rows_of_warp)
   return blocks < 1 ? 1 : blocks < SPMV_CG_GRID_MAX ? blocks : (int64_t)SPMV_CG_GRID_MAX;
 }
 
-SpmvStatus reduce(SpmvCg *cg, int sums, SpmvExec *exec)
-{
-  return cg->options.reduce(cg->options.reduce_ctx, cg->state->sums, sums, exec);
-}
-
 template <typename S>
 SpmvStatus enqueue_curvature(SpmvCg *cg, bool decide, SpmvExec *exec)
 {
@@ -229,12 +271,49 @@ SpmvStatus enqueue_direction(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
 }
 
 template <typename S, int BLOCK>
-SpmvStatus enqueue_first(SpmvCg *cg, bool decide, bool correction, SpmvExec *exec)
+SpmvStatus enqueue_sums(SpmvCg *cg, bool decide, Purpose purpose, SpmvExec *exec)
 {
-  const auto cg_first = spmv_cg_first<S, BLOCK>;
+  const auto cg_sums = spmv_cg_sums<S, BLOCK>;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, cg_first, grid_of(cg->options.rows, spmv_cg_rows_of_warp<BLOCK>()), SPMV_CG_THREADS, 0,
-                         cg->options.rows, (S *)cg->p, cg->partial, cg->state, decide, correction);
+  SPMV_LAUNCH_OVERLAPPED(exec, cg_sums, grid_of(cg->options.rows, spmv_cg_rows_of_warp<BLOCK>()), SPMV_CG_THREADS, 0,
+                         cg->options.rows, (S *)cg->p, cg->partial, cg->state, decide, purpose);
+  return SPMV_SUCCESS;
+}
+
+/* z = M r where that is a function, and what follows from the sums of both */
+SpmvStatus apply_and_sum(SpmvCg *cg, const void *r, Purpose purpose, SpmvExec *exec)
+{
+  const bool alone = !cg->options.processes;
+
+  SPMV_TRY(spmv_cg_apply(cg, r, exec));
+  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto s, auto block) {
+    return enqueue_sums<decltype(s), decltype(block)::value>(cg, alone, purpose, exec);
+  }));
+  if (alone) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_cg_add(cg, cg->state->sums, 2, exec));
+  SPMV_LAUNCH(exec, spmv_cg_decide_sums, 1, 1, 0, cg->state, purpose);
+  return SPMV_SUCCESS;
+}
+
+template <typename S>
+SpmvStatus enqueue_advance(SpmvCg *cg, bool early, bool decide, SpmvExec *exec)
+{
+  SPMV_LAUNCH_OVERLAPPED(exec, spmv_cg_advance<S>, grid_of(cg->options.rows, 32), SPMV_CG_THREADS, 0, cg->options.rows,
+                         (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, early, decide);
+  return SPMV_SUCCESS;
+}
+
+/* w = A p and (p, w) */
+SpmvStatus multiply(SpmvCg *cg, SpmvExec *exec)
+{
+  const bool alone = !cg->options.processes;
+
+  SPMV_TRY(cg->options.product(cg->options.product_ctx, cg->p, cg->w, exec));
+  SPMV_TRY(cg->options.scalar_type == SPMV_F32 ? enqueue_curvature<float>(cg, alone, exec)
+                                               : enqueue_curvature<double>(cg, alone, exec));
+  if (alone) return SPMV_SUCCESS;
+  SPMV_TRY(spmv_cg_add(cg, cg->state->sums, 1, exec));
+  SPMV_LAUNCH(exec, spmv_cg_decide_curvature, 1, 1, 0, cg->state, 0);
   return SPMV_SUCCESS;
 }
 
@@ -248,31 +327,22 @@ SpmvStatus enqueue_new_direction(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *ex
 
 SpmvStatus spmv_cg_enqueue_first(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
 {
-  const bool alone = !cg->options.reduce;
-
   SPMV_LAUNCH(exec, spmv_cg_set_state, 1, 1, 0, cg->state, *begin);
-  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto s, auto block) {
-    return enqueue_first<decltype(s), decltype(block)::value>(cg, alone, false, exec);
-  }));
-  if (alone) return SPMV_SUCCESS;
-  SPMV_TRY(reduce(cg, 1, exec));
-  SPMV_LAUNCH(exec, spmv_cg_decide_first, 1, 1, 0, cg->state, 0);
-  return SPMV_SUCCESS;
+  cg->r = begin->r;
+  return apply_and_sum(cg, cg->r, FIRST, exec);
 }
 
 SpmvStatus spmv_cg_enqueue_correction(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *exec)
 {
-  const bool alone = !cg->options.reduce;
-
   SPMV_LAUNCH(exec, spmv_cg_set_correction, 1, 1, 0, cg->state, *test, restart);
-  SPMV_TRY(spmv_cg_with_kernel(cg, [&](auto s, auto block) {
-    return enqueue_first<decltype(s), decltype(block)::value>(cg, alone, true, exec);
-  }));
-  if (!alone) {
-    SPMV_TRY(reduce(cg, 1, exec));
-    SPMV_LAUNCH(exec, spmv_cg_decide_corrected, 1, 1, 0, cg->state, 0);
-  }
+  SPMV_TRY(apply_and_sum(cg, cg->r, CORRECTED, exec));
   return enqueue_new_direction(cg, nullptr, exec);
+}
+
+SpmvStatus spmv_cg_enqueue_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, spmv_cg_set_test, 1, 1, 0, cg->state, *test);
+  return SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_cg_enqueue_stop(SpmvCg *cg, int64_t stop_at, SpmvExec *exec)
@@ -283,20 +353,38 @@ SpmvStatus spmv_cg_enqueue_stop(SpmvCg *cg, int64_t stop_at, SpmvExec *exec)
 
 SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
 {
-  const bool alone = !cg->options.reduce;
+  const bool alone = !cg->options.processes;
 
-  SPMV_TRY(cg->options.product(cg->options.product_ctx, cg->p, cg->w, exec));
-  SPMV_TRY(cg->options.scalar_type == SPMV_F32 ? enqueue_curvature<float>(cg, alone, exec)
-                                               : enqueue_curvature<double>(cg, alone, exec));
-  if (!alone) {
-    SPMV_TRY(reduce(cg, 1, exec));
-    SPMV_LAUNCH(exec, spmv_cg_decide_curvature, 1, 1, 0, cg->state, 0);
-  }
-  SPMV_TRY(spmv_cg_with_kernel(
+  SPMV_TRY(multiply(cg, exec));
+  SPMV_TRY(spmv_cg_with_kernel<0>(
       cg, [&](auto s, auto block) { return enqueue_residual<decltype(s), decltype(block)::value>(cg, alone, exec); }));
   if (!alone) {
-    SPMV_TRY(reduce(cg, 2, exec));
-    SPMV_LAUNCH(exec, spmv_cg_decide_residual, 1, 1, 0, cg->state, 0);
+    SPMV_TRY(spmv_cg_add(cg, cg->state->sums, 2, exec));
+    SPMV_LAUNCH(exec, spmv_cg_decide_sums, 1, 1, 0, cg->state, RESIDUAL);
   }
   return enqueue_new_direction(cg, records, exec);
+}
+
+SpmvStatus spmv_cg_enqueue_advance(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
+{
+  const bool alone = !cg->options.processes, early = spmv_cg_tests_early(cg);
+
+  SPMV_TRY(multiply(cg, exec));
+  SPMV_TRY(cg->options.scalar_type == SPMV_F32 ? enqueue_advance<float>(cg, early, alone, exec)
+                                               : enqueue_advance<double>(cg, early, alone, exec));
+  if (!early) return SPMV_SUCCESS;
+  if (!alone) {
+    SPMV_TRY(spmv_cg_add(cg, cg->state->sums, 2, exec));
+    SPMV_LAUNCH(exec, spmv_cg_decide_squares, 1, 1, 0, cg->state, 0);
+  }
+  SPMV_LAUNCH(exec, spmv_cg_tell, 1, 1, 0, cg->state, records);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
+{
+  const bool early = spmv_cg_tests_early(cg);
+
+  SPMV_TRY(apply_and_sum(cg, cg->r, early ? BETA : RESIDUAL, exec));
+  return enqueue_new_direction(cg, early ? nullptr : records, exec);
 }

@@ -45,7 +45,7 @@ UNIT_TEST(cg_without_memory_leaves_nothing)
 /* A product that fails in its n-th call */
 typedef struct {
   SpmvOperator *plan;
-  int         calls, fail_at;
+  int           calls, fail_at;
 } FailingProduct;
 
 static SpmvStatus failing_product(void *ctx, const void *p, void *w, SpmvExec *exec)
@@ -121,7 +121,7 @@ UNIT_TEST(cg_of_no_rows_ends_at_once)
   }
 }
 
-static SpmvStatus no_reduction(void *ctx, double *sums, int n, SpmvExec *exec)
+static SpmvStatus no_sums(void *ctx, double *sums, int n, SpmvExec *exec)
 {
   (void)ctx;
   (void)sums;
@@ -165,7 +165,7 @@ UNIT_TEST(cg_refuses_what_makes_no_sense)
   exec.space = SPMV_DEVICE;
   o.mode     = SPMV_CG_GRAPH;
   if (spmv_device_count(NULL) == 0) UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
-  o.reduce = no_reduction;
+  o.processes = &(SpmvProcesses){.add = no_sums};
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
   UNIT_CONTAINS("chunks only", exec.message);
 }

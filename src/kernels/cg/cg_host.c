@@ -3,10 +3,9 @@
 
 /* Vector operations for one type */
 typedef struct {
-  double (*first)(const SpmvCg *);     /* p = z and (r, z) */
-  double (*corrected)(const SpmvCg *); /* (r, z) alone */
+  void (*sums)(const SpmvCg *, int keep_z); /* (r, z) and the sum of the norm; p = z where it is to be kept */
   double (*curvature)(const SpmvCg *);
-  void (*residual)(const SpmvCg *);
+  void (*advance)(const SpmvCg *); /* x and r */
   void (*direction)(const SpmvCg *);
 } Kind;
 
@@ -21,19 +20,29 @@ typedef struct {
 
 static const Kind *kind_of(const SpmvCg *cg) { return cg->options.scalar_type == SPMV_F32 ? &kind_f32 : &kind_f64; }
 
-static SpmvStatus reduce(SpmvCg *cg, double *sums, int n, SpmvExec *exec)
-{
-  return cg->options.reduce ? cg->options.reduce(cg->options.reduce_ctx, sums, n, exec) : SPMV_SUCCESS;
-}
-
 static SpmvStatus start(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
 {
   SpmvCgState *s = cg->state;
 
-  *s         = *begin;
-  s->sums[0] = kind_of(cg)->first(cg);
-  SPMV_TRY(reduce(cg, s->sums, 1, exec));
-  spmv_cg_take_first(s, s->sums[0]);
+  *s = *begin;
+  SPMV_TRY(spmv_cg_apply(cg, s->r, exec));
+  kind_of(cg)->sums(cg, 1);
+  SPMV_TRY(spmv_cg_add(cg, s->sums, 2, exec));
+  spmv_cg_take_first(s, s->sums[0], s->sums[1]);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus set_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
+{
+  (void)exec;
+  cg->state->test = *test;
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
+{
+  (void)exec;
+  *norm = cg->state->first_norm;
   return SPMV_SUCCESS;
 }
 
@@ -42,8 +51,9 @@ static SpmvStatus correct(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvE
   SpmvCgState *s = cg->state;
 
   spmv_cg_begin_correction(s, test, restart);
-  s->sums[0] = kind_of(cg)->corrected(cg);
-  SPMV_TRY(reduce(cg, s->sums, 1, exec));
+  SPMV_TRY(spmv_cg_apply(cg, s->r, exec));
+  kind_of(cg)->sums(cg, 0);
+  SPMV_TRY(spmv_cg_add(cg, s->sums, 2, exec));
   spmv_cg_take_corrected(s, s->sums[0]);
   if (s->active) kind_of(cg)->direction(cg);
   return SPMV_SUCCESS;
@@ -56,12 +66,21 @@ static SpmvStatus iterate(SpmvCg *cg, SpmvExec *exec)
 
   SPMV_TRY(cg->options.product(cg->options.product_ctx, cg->p, cg->w, exec));
   s->sums[0] = kind->curvature(cg);
-  SPMV_TRY(reduce(cg, s->sums, 1, exec));
+  SPMV_TRY(spmv_cg_add(cg, s->sums, 1, exec));
   spmv_cg_take_curvature(s, s->sums[0]);
   if (!s->active) return SPMV_SUCCESS;
-  kind->residual(cg);
-  SPMV_TRY(reduce(cg, s->sums, 2, exec));
-  spmv_cg_take_residual(s, s->sums[0], s->sums[1]);
+  kind->advance(cg);
+  if (spmv_cg_tests_early(cg)) {
+    kind->sums(cg, 0);
+    SPMV_TRY(spmv_cg_add(cg, s->sums, 2, exec));
+    spmv_cg_take_squares(s, s->sums[1]);
+    if (!s->active) return SPMV_SUCCESS;
+  }
+  SPMV_TRY(spmv_cg_apply(cg, s->r, exec));
+  kind->sums(cg, 0);
+  SPMV_TRY(spmv_cg_add(cg, s->sums, 2, exec));
+  if (spmv_cg_tests_early(cg)) spmv_cg_take_beta(s, s->sums[0]);
+  else spmv_cg_take_residual(s, s->sums[0], s->sums[1]);
   if (s->active) kind->direction(cg);
   return SPMV_SUCCESS;
 }
@@ -77,4 +96,5 @@ static SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, Spmv
   return SPMV_SUCCESS;
 }
 
-const SpmvCgSteps spmv_cg_host_steps = {.start = start, .correct = correct, .run = run};
+const SpmvCgSteps spmv_cg_host_steps = {
+    .start = start, .set_test = set_test, .first_norm = first_norm, .correct = correct, .run = run};

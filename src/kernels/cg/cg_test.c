@@ -262,14 +262,15 @@ static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
   return status ? status : spmv_stream_wait(exec);
 }
 
-UNIT_TEST(cg_lets_its_caller_reduce_the_sums)
+UNIT_TEST(cg_lets_its_caller_add_the_sums)
 {
-  CgMatrix a = cg_matrix(0);
+  const SpmvProcesses two = {.add = twice};
+  CgMatrix            a   = cg_matrix(0);
 
   for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode <= SPMV_CG_CHUNK; mode++) {
     CgSetup   u      = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
     CgOutcome single = cg_solve(&a, &u);
-    u.reduce         = twice;
+    u.processes      = &two;
     u.rtol *= sqrt(2); /* the caller's first norm is that of one process */
     CgOutcome both = cg_solve(&a, &u);
     UNIT_EQUAL(single.result.reason, both.result.reason);

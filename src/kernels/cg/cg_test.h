@@ -21,17 +21,17 @@ double  *cg_diagonal(const CgMatrix *, int row); /* pointer to the diagonal entr
 
 /* How a matrix is solved. block: rows of a block of the preconditioner, 0: none, 1: diagonal. */
 typedef struct {
-  SpmvCgMode    mode;
-  SpmvScalar    scalar;
-  int           rounded; /* the values of the matrix are rounded to single precision */
-  SpmvCgNorm    norm;
-  int           block;
-  double        rtol, divtol;
-  int64_t       min_iterations, max_iterations, check_after;
-  int64_t       step; /* iterations for each call */
-  int           max_is_success, chunk, own_stream;
-  SpmvCgReduce  reduce;
-  const double *m; /* of a diagonal preconditioner, in place of the inverse of the diagonal */
+  SpmvCgMode           mode;
+  SpmvScalar           scalar;
+  int                  rounded; /* the values of the matrix are rounded to single precision */
+  SpmvCgNorm           norm;
+  int                  block;
+  double               rtol, divtol;
+  int64_t              min_iterations, max_iterations, check_after;
+  int64_t              step; /* iterations for each call */
+  int                  max_is_success, chunk, own_stream;
+  const SpmvProcesses *processes;
+  const double        *m; /* of a diagonal preconditioner, in place of the inverse of the diagonal */
 } CgSetup;
 /* 1e-9, no divergence, at most 1000 iterations, in one call */
 CgSetup cg_setup(SpmvCgMode, SpmvCgNorm, int block);
@@ -55,7 +55,7 @@ typedef struct {
   SpmvExec        plain, exec;
   SpmvPlan       *plan;
   void           *work, *x, *r, *m, *row_ptr, *col, *values;
-  SpmvOperator      product;
+  SpmvOperator    product;
   SpmvCsr         csr;
   SpmvCg         *cg;
   SpmvStatus      status; /* of making it */

@@ -31,7 +31,7 @@ enum {
 
 /* The matrix on the device: its plan, or a plan or a CSR that this solver made of a matrix without one */
 typedef struct {
-  SpmvOperator      call;       /* the context of spmv_operator_product(); its address is part of graphs */
+  SpmvOperator    call;       /* the context of spmv_operator_product(); its address is part of graphs */
   AIJFmtPlanCache own;        /* a plan of this solver, or none */
   SpmvCsr         csr;        /* on the device, with 32-bit indices; valid where ... */
   void           *csr_arrays; /* ... its arrays are there, in one block */
@@ -53,13 +53,13 @@ typedef struct {
 /* The preconditioner on the device, and what it was taken from */
 typedef struct {
   SpmvPreconditioner kind;
-  PetscInt             block;
-  void                *values;
-  int64_t              bytes;
-  PetscObjectId        id;
-  char                 type[32];
-  PetscInt             variant; /* the options of PCJACOBI */
-  unsigned char        matrix_state[sizeof(((struct _p_PC *)NULL)->matstate)];
+  PetscInt           block;
+  void              *values;
+  int64_t            bytes;
+  PetscObjectId      id;
+  char               type[32];
+  PetscInt           variant; /* the options of PCJACOBI */
+  unsigned char      matrix_state[sizeof(((struct _p_PC *)NULL)->matstate)];
 } CGDevPC;
 
 /* What the engine needs on several processes; comm is MPI_COMM_NULL before the first such solve */
@@ -69,6 +69,7 @@ typedef struct {
   MPI_Comm          comm;
   double           *sums;   /* [2], page-locked */
   SpmvCgShared      shared; /* sums by the GPUs */
+  SpmvProcesses     processes;
   KSPCGDeviceReduce chosen; /* the option when comm was opened, ... */
   KSPCGDeviceReduce used;   /* ... and what it came to: mpi or shared */
 #if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)

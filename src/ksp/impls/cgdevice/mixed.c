@@ -34,8 +34,8 @@ PetscReal CGDevMixedTolerance(KSP ksp, const CGDevRun *run) { return PetscMax(ks
 static SpmvStatus Subtract(KSP_CGDevice *s, const PetscScalar b[], SpmvSpace space, PetscInt rows)
 {
   const SpmvOperator *product   = &s->matrix.call;
-  const PetscScalar minus_one = -1, one = 1;
-  SpmvStatus        status;
+  const PetscScalar   minus_one = -1, one = 1;
+  SpmvStatus          status;
 
   status = spmv_copy(s->r.data, SPMV_DEVICE, b, space, (int64_t)rows * (int64_t)sizeof *b, &s->exec);
   if (status) return status;

@@ -7,7 +7,7 @@
 
 /* ---- sums ---- */
 
-static SpmvStatus Reduce(void *ctx, double *sums, int n, SpmvExec *exec)
+static SpmvStatus Add(void *ctx, double *sums, int n, SpmvExec *exec)
 {
   CGDevParallel *d      = (CGDevParallel *)ctx;
   const int64_t  bytes  = n * (int64_t)sizeof(double);
@@ -238,8 +238,9 @@ PetscErrorCode CGDevParallelOptions(KSP ksp, KSP_CGDevice *s, Mat A, SpmvCgOptio
   wanted->w           = d->w.data;
   wanted->product     = Product;
   wanted->product_ctx = s;
-  wanted->reduce      = d->used == KSP_CGDEVICE_REDUCE_SHARED ? spmv_cg_shared_reduce : Reduce;
-  wanted->reduce_ctx  = d->used == KSP_CGDEVICE_REDUCE_SHARED ? (void *)&d->shared : (void *)d;
+  d->processes.add    = d->used == KSP_CGDEVICE_REDUCE_SHARED ? spmv_cg_shared_reduce : Add;
+  d->processes.ctx    = d->used == KSP_CGDEVICE_REDUCE_SHARED ? (void *)&d->shared : (void *)d;
+  wanted->processes   = &d->processes;
   /* the host is never more than one iteration ahead when it waits for sums or ghost values: no use in longer chunks */
   if (wanted->chunk == 0) wanted->chunk = 1;
   PetscFunctionReturn(PETSC_SUCCESS);

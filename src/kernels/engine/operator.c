@@ -1,0 +1,42 @@
+/* The product of a solver: a plan, its transpose or its rounded values, and on several processes the columns of others. */
+#include "core/format.h"
+#include <spmv_engine.h>
+#include <spmv_values.h>
+
+/* alpha and beta as scalars of the plan */
+typedef struct {
+  double d;
+  float  f;
+} Scalar;
+
+static const void *of_type(SpmvScalar type, double value, Scalar *s)
+{
+  s->d = value;
+  s->f = (float)value;
+  return type == SPMV_F32 ? (const void *)&s->f : (const void *)&s->d;
+}
+
+static SpmvStatus multiply(const SpmvOperator *o, const void *alpha, const void *x, const void *beta, void *y,
+                           SpmvExec *exec)
+{
+  if (o->transposed) return spmv_multtranspose(o->plan, alpha, x, beta, y, o->work, exec);
+  if (o->rounded) return spmv_mult_rounded(o->plan, o->rounded, alpha, x, beta, y, o->work, exec);
+  return spmv_mult(o->plan, alpha, x, beta, y, o->work, exec);
+}
+
+SpmvStatus spmv_operator_mult(const SpmvOperator *o, double alpha, const void *x, double beta, void *y, SpmvExec *exec)
+{
+  Scalar      a, b;
+  const void *by_a = of_type(o->plan->scalar_type, alpha, &a), *by_b = of_type(o->plan->scalar_type, beta, &b);
+
+  if (o->processes) SPMV_TRY(o->processes->exchange(o->processes->ctx, o->halo, x, o->ghosts, exec));
+  SPMV_TRY(multiply(o, by_a, x, by_b, y, exec));
+  if (!o->ghost_plan) return SPMV_SUCCESS;
+  by_b = of_type(o->plan->scalar_type, 1, &b);
+  return spmv_mult(o->ghost_plan, by_a, o->ghosts, by_b, y, o->ghost_work, exec);
+}
+
+SpmvStatus spmv_operator_product(void *product, const void *p, void *w, SpmvExec *exec)
+{
+  return spmv_operator_mult((const SpmvOperator *)product, 1, p, 0, w, exec);
+}
