@@ -90,7 +90,7 @@ static void describe(SpmvCg *cg)
   const double rows  = (double)cg->options.rows;
 
   cg->info.bytes         = cg->bytes;
-  cg->info.words         = rows * (block == SPMV_CG_STORED ? 13 : 11 + 2 * block);
+  cg->info.words         = rows * (block == SPMV_POINT_STORED ? 13 : 11 + 2 * block);
   cg->info.traffic_bytes = cg->info.words * (double)spmv_scalar_bytes(cg->options.scalar_type);
   cg->info.flops         = rows * (12 + (block > 0 ? 2 * block - 1 : 0));
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cg_decide.h"
+#include "engine/point.h"
 
 SPMV_C_BEGIN
 
@@ -53,12 +54,9 @@ typedef struct SpmvCgSteps {
 
 extern const SpmvCgSteps spmv_cg_host_steps, spmv_cg_device_steps;
 
-/* Rows of a block of the preconditioner: 0 for the identity, 1 for a diagonal; SPMV_CG_STORED where M r is in cg->z */
-enum { SPMV_CG_STORED = -1 };
 static inline int spmv_cg_block_size(const SpmvCgOptions *o)
 {
-  if (o->preconditioner == SPMV_PC_FUNCTION) return SPMV_CG_STORED;
-  return o->preconditioner == SPMV_PC_BLOCKS ? o->block_size : o->preconditioner == SPMV_PC_DIAGONAL;
+  return spmv_point_block(o->preconditioner, o->block_size);
 }
 
 /* z = M r of SPMV_PC_FUNCTION; nothing for the others, whose kernels have M */

@@ -3,12 +3,11 @@
 #pragma once
 
 #include "cg.h"
-#include "device/vector.cuh"
-#include <type_traits>
+#include "engine/point.cuh"
 
 /* Thread blocks of a kernel fill the multiprocessors: with fewer, those of the next kernel that begin early would take
    the free places of some multiprocessors, and leave others with too few */
-enum { SPMV_CG_THREADS = 256, SPMV_CG_WARPS = SPMV_CG_THREADS / 32, SPMV_CG_RESIDENT = 8 };
+enum { SPMV_CG_THREADS = SPMV_POINT_THREADS, SPMV_CG_WARPS = SPMV_CG_THREADS / 32, SPMV_CG_RESIDENT = 8 };
 
 /* x, r and M are set, and r, z and p of the first iteration; cg_device_vector.cu */
 SpmvStatus spmv_cg_enqueue_first(SpmvCg *, const SpmvCgState *begin, SpmvExec *);
@@ -30,54 +29,12 @@ SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *, SpmvCgRecord *records, SpmvExec *
 SpmvStatus spmv_cg_persistent_prepare(SpmvCg *, SpmvExec *);
 SpmvStatus spmv_cg_enqueue_persistent(SpmvCg *, SpmvExec *);
 
-template <int N>
-using SpmvCgNumber = std::integral_constant<int, N>;
-
-/* call(SpmvCgNumber<B>()) for the rows of a block of the preconditioner, from the first B on */
-template <int B, typename Call>
-static SpmvStatus spmv_cg_with_block(int block, Call call)
-{
-  if constexpr (B < SPMV_PC_BLOCK_MAX)
-    if (block > B) return spmv_cg_with_block<B + 1>(block, call);
-  return call(SpmvCgNumber<B>());
-}
-
-/* The same for an engine: call(S(), SpmvCgNumber<B>()); FIRST is 0 for kernels that need the values of M */
-template <int FIRST = SPMV_CG_STORED, typename Call>
+/* call(S(), SpmvNumber<B>()) for the types of an engine and the rows of a block of its preconditioner; FIRST is 0 for
+   kernels that need the values of M */
+template <int FIRST = SPMV_POINT_STORED, typename Call>
 static SpmvStatus spmv_cg_with_kernel(const SpmvCg *cg, Call call)
 {
-  const auto with_type = [&](auto s) {
-    return spmv_cg_with_block<FIRST>(spmv_cg_block_size(&cg->options), [&](auto block) { return call(s, block); });
-  };
-
-  return cg->options.scalar_type == SPMV_F32 ? with_type(float()) : with_type(double());
-}
-
-/* Rows that a warp takes at a time, one per lane: whole blocks of the preconditioner */
-template <int BLOCK>
-__host__ __device__ constexpr int spmv_cg_rows_of_warp()
-{
-  return BLOCK > 1 ? 32 / BLOCK * BLOCK : 32;
-}
-
-/* z = M r of this lane's row, if there is one; r of the other rows of its block is in the lanes beside it. All lanes of
-   the warp take part. */
-template <int BLOCK, typename S>
-__device__ inline S spmv_cg_precondition(const S *m, int64_t row, bool there, S r)
-{
-  if (BLOCK == SPMV_CG_STORED) return there ? m[row] : S(0); /* m is M r */
-  if (BLOCK == 0) return r;
-  if (BLOCK == 1) return there ? m[row] * r : S(0);
-  constexpr int SIDE = BLOCK > 0 ? BLOCK : 1; /* the lines above leave no other */
-  const int     lane = threadIdx.x % 32, i = lane % SIDE;
-  const S      *of_row = m + (row - i) * SIDE + i;
-  S             z      = 0;
-#pragma unroll
-  for (int j = 0; j < SIDE; j++) {
-    const S other = __shfl_sync(0xffffffffu, r, (lane - i + j) % 32);
-    if (there) z += of_row[j * SIDE] * other;
-  }
-  return z;
+  return spmv_with_point<FIRST>(cg->options.scalar_type, spmv_cg_block_size(&cg->options), call);
 }
 
 /* Sums over the thread block in a fixed order, valid in thread 0; a barrier must follow before the next ones */

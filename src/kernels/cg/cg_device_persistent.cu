@@ -58,7 +58,7 @@ __device__ double multiply(const Matrix<S> &a, int64_t begin, int64_t end, const
 template <int BLOCK, typename Work>
 __device__ void for_rows(int64_t begin, int64_t end, const Work &work)
 {
-  constexpr int ROWS = spmv_cg_rows_of_warp<BLOCK>();
+  constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
 
   for (int64_t base = begin + threadIdx.x / 32 * ROWS; base < end; base += SPMV_CG_WARPS * ROWS)
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS)
         r[row] = r_row;
         x[row] += (S)s.alpha * p[row];
       }
-      const S      z    = spmv_cg_precondition<BLOCK>(m, row, there, r_row);
+      const S      z    = spmv_point_apply<BLOCK>(m, row, there, r_row);
       const double size = of_z ? (double)z : (double)r_row;
       v[0] += (double)r_row * (double)z;
       v[1] += size * size;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS)
     spmv_cg_take_residual(&s, v[0], v[1]);
     if (!s.active) break;
     for_rows<BLOCK>(begin, end, [&](int64_t row, bool there) {
-      const S z = spmv_cg_precondition<BLOCK>(m, row, there, there ? r[row] : S(0));
+      const S z = spmv_point_apply<BLOCK>(m, row, there, there ? r[row] : S(0));
       if (there) p[row] = z + (S)s.scale * p[row];
     });
     if (spmv_cg_stopped(&s)) break;

@@ -38,18 +38,6 @@ __device__ bool add_grid(double (&v)[SUMS], double *partial, SpmvCgState *s)
   return true;
 }
 
-/* The first row of this warp, and how many rows lie between two that a lane takes */
-template <int BLOCK>
-__device__ int64_t first_row()
-{
-  return (blockIdx.x * (int64_t)SPMV_CG_WARPS + threadIdx.x / 32) * spmv_cg_rows_of_warp<BLOCK>();
-}
-template <int BLOCK>
-__device__ int64_t row_step()
-{
-  return gridDim.x * (int64_t)SPMV_CG_WARPS * spmv_cg_rows_of_warp<BLOCK>();
-}
-
 __global__ void spmv_cg_set_state(SpmvCgState *s, SpmvCgState begin) { *s = begin; }
 
 __global__ void spmv_cg_set_stop(SpmvCgState *s, int64_t stop_at)
@@ -100,7 +88,7 @@ template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
     spmv_cg_sums(int64_t rows, S *p, double *partial, SpmvCgState *s, bool decide, Purpose purpose)
 {
-  constexpr int ROWS = spmv_cg_rows_of_warp<BLOCK>();
+  constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
   double        v[2] = {0, 0};
 
@@ -109,11 +97,11 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
   if ((purpose == RESIDUAL || purpose == BETA) && !s->active) return;
   const S   *r = (const S *)s->r, *m = (const S *)s->m;
   const bool of_z = s->test.norm == SPMV_CG_PRECONDITIONED;
-  for (int64_t base = first_row<BLOCK>(); base < rows; base += row_step<BLOCK>()) {
+  for (int64_t base = spmv_point_first<BLOCK>(); base < rows; base += spmv_point_step<BLOCK>()) {
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
     const S       r_row = there ? r[row] : S(0);
-    const S       z     = spmv_cg_precondition<BLOCK>(m, row, there, r_row);
+    const S       z     = spmv_point_apply<BLOCK>(m, row, there, r_row);
     const double  size  = of_z ? (double)z : (double)r_row; /* 0 where there is no row */
     if (!there) continue;
     if (purpose == FIRST) p[row] = z;
@@ -150,7 +138,7 @@ template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
     spmv_cg_residual(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool decide)
 {
-  constexpr int ROWS = spmv_cg_rows_of_warp<BLOCK>();
+  constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
   double        v[2] = {0, 0};
 
@@ -161,7 +149,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
   const S   *m     = (const S *)s->m;
   const S    alpha = (S)s->alpha;
   const bool of_z  = s->test.norm == SPMV_CG_PRECONDITIONED;
-  for (int64_t base = first_row<BLOCK>(); base < rows; base += row_step<BLOCK>()) {
+  for (int64_t base = spmv_point_first<BLOCK>(); base < rows; base += spmv_point_step<BLOCK>()) {
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
     S             r_row = 0;
@@ -171,7 +159,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
       r[row]        = r_row;
       x[row]        = x_row;
     }
-    const S      z    = spmv_cg_precondition<BLOCK>(m, row, there, r_row);
+    const S      z    = spmv_point_apply<BLOCK>(m, row, there, r_row);
     const double size = of_z ? (double)z : (double)r_row; /* 0 where there is no row */
     v[0] += (double)r_row * (double)z;
     v[1] += size * size;
@@ -217,7 +205,7 @@ template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
     spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, SpmvCgRecord *records)
 {
-  constexpr int ROWS = spmv_cg_rows_of_warp<BLOCK>();
+  constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
 
   spmv_let_next_begin();
@@ -226,10 +214,10 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
   if (!s->active) return;
   const S *r = (const S *)s->r, *m = (const S *)s->m;
   const S  scale = (S)s->scale;
-  for (int64_t base = first_row<BLOCK>(); base < rows; base += row_step<BLOCK>()) {
+  for (int64_t base = spmv_point_first<BLOCK>(); base < rows; base += spmv_point_step<BLOCK>()) {
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
-    const S       z     = spmv_cg_precondition<BLOCK>(m, row, there, there ? r[row] : S(0));
+    const S       z     = spmv_point_apply<BLOCK>(m, row, there, there ? r[row] : S(0));
     if (there) p[row] = z + scale * p[row];
   }
 }
@@ -255,8 +243,8 @@ SpmvStatus enqueue_residual(SpmvCg *cg, bool decide, SpmvExec *exec)
 {
   const auto cg_residual = spmv_cg_residual<S, BLOCK>;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, cg_residual, grid_of(cg->options.rows, spmv_cg_rows_of_warp<BLOCK>()), SPMV_CG_THREADS,
-                         0, cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, decide);
+  SPMV_LAUNCH_OVERLAPPED(exec, cg_residual, grid_of(cg->options.rows, spmv_point_rows<BLOCK>()), SPMV_CG_THREADS, 0,
+                         cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, decide);
   return SPMV_SUCCESS;
 }
 
@@ -265,8 +253,8 @@ SpmvStatus enqueue_direction(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
 {
   const auto cg_direction = spmv_cg_direction<S, BLOCK>;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, cg_direction, grid_of(cg->options.rows, spmv_cg_rows_of_warp<BLOCK>()), SPMV_CG_THREADS,
-                         0, cg->options.rows, (S *)cg->p, cg->state, records);
+  SPMV_LAUNCH_OVERLAPPED(exec, cg_direction, grid_of(cg->options.rows, spmv_point_rows<BLOCK>()), SPMV_CG_THREADS, 0,
+                         cg->options.rows, (S *)cg->p, cg->state, records);
   return SPMV_SUCCESS;
 }
 
@@ -275,7 +263,7 @@ SpmvStatus enqueue_sums(SpmvCg *cg, bool decide, Purpose purpose, SpmvExec *exec
 {
   const auto cg_sums = spmv_cg_sums<S, BLOCK>;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, cg_sums, grid_of(cg->options.rows, spmv_cg_rows_of_warp<BLOCK>()), SPMV_CG_THREADS, 0,
+  SPMV_LAUNCH_OVERLAPPED(exec, cg_sums, grid_of(cg->options.rows, spmv_point_rows<BLOCK>()), SPMV_CG_THREADS, 0,
                          cg->options.rows, (S *)cg->p, cg->partial, cg->state, decide, purpose);
   return SPMV_SUCCESS;
 }
