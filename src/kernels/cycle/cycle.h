@@ -1,6 +1,8 @@
 /*
-  cycle.h - the struct of a cycle, and how the host and the device enqueue its parts. cycle.c has the order of the parts,
-  which is the same for both.
+  cycle.h - the struct of a cycle, and the parts that the host and the device do in their own way.
+
+  A cycle is a list of operations, made once (program.c): apply.c does them one after the other, each on its level. On
+  the device those of the coarsest levels are done together by one kernel, which reads the same list.
 */
 #pragma once
 
@@ -9,51 +11,91 @@
 
 SPMV_C_BEGIN
 
-/* Vectors of a level in the space of the cycle. Iterates take turns in two of them, so that no step writes over what it
-   multiplies; on the finest level one of the two is the caller's x, and b is the caller's. */
+/* The vectors of a level. Iterates take turns in two of them, so that no step writes over what it multiplies. On the
+   finest level one of the two, and the right-hand side, are the caller's. */
+typedef enum {
+  SPMV_CYCLE_X0,
+  SPMV_CYCLE_X1,
+  SPMV_CYCLE_B,
+  SPMV_CYCLE_W, /* products with A, residuals */
+  SPMV_CYCLE_VECTORS,
+  SPMV_CYCLE_NONE = -1
+} SpmvCycleVector;
+
+typedef enum {
+  SPMV_CYCLE_STEP,        /* out = current x + before out + correction M (b - A x) */
+  SPMV_CYCLE_POINT,       /* out = current x + before out + correction M b */
+  SPMV_CYCLE_RESIDUAL,    /* out = b - A x */
+  SPMV_CYCLE_RESTRICT,    /* out = R x, with out on the next coarser level */
+  SPMV_CYCLE_INTERPOLATE, /* out = P x, or with adds out += P x, with x on the next coarser level */
+  SPMV_CYCLE_COARSEST     /* out = inverse b */
+} SpmvCycleKind;
+
 typedef struct {
-  SpmvCycleLevel       def;
-  const SpmvCycleStep *down, *up; /* the steps in the space of the cycle */
-  void                *iterate[2];
-  void                *b; /* [rows], not on the finest level */
-  void                *w; /* [rows]: a product with A, then the residual; not on the coarsest level */
-  int                  now;       /* iterate[now] is the level's x, while a call is enqueued */
-  int                  zero;      /* ... but it is zero, and was not written */
+  int32_t kind, level;
+  int32_t x, b, out; /* SpmvCycleVector; x is SPMV_CYCLE_NONE where a step has no guess */
+  int32_t adds;      /* out is read, too: before out, or out += */
+  int32_t up;        /* the smoother: 0 is the one before the correction by the coarser level */
+  int32_t step;      /* its step in SpmvCycle.steps */
+} SpmvCycleOp;
+
+typedef struct {
+  SpmvCycleLevel def;
+  int            first_step[2];              /* of the smoothers down and up in SpmvCycle.steps */
+  void          *vector[SPMV_CYCLE_VECTORS]; /* NULL: there is none, or it is the caller's */
 } SpmvCycleGrid;
 
 struct SpmvCycle {
   const struct SpmvCycleSlots *slots;
   SpmvCycleOptions             options;
   SpmvCycleGrid                grid[SPMV_CYCLE_LEVELS];
+  SpmvCycleOp                 *op; /* [ops] on the host */
+  int                          ops;
   SpmvSpace                    space;
   SpmvAllocator                host, device; /* hooks that made its memory, and will free it */
-  void                        *block;        /* one block of memory in its space, with all arrays */
-  SpmvCycleStep               *steps;        /* in it: those of all smoothers */
-  int                          count;        /* of them */
+  void                        *block;        /* one block of memory in its space: vectors and steps */
+  SpmvCycleStep               *steps;        /* [count] in its space: of all smoothers */
+  int                          count;
   int                          renewed;
-  struct SpmvCycleTogether    *small;        /* of the device: the levels that one kernel does, or NULL */
+  struct SpmvCycleTogether    *together; /* of the device: the levels that one kernel does, or NULL */
   SpmvCycleInfo                info;
 };
 
-/* What is done on the host or on the device, for one scalar type each. s is the smoother, whose M is in s->values. */
+/* What is done on the host or on the device */
 typedef struct SpmvCycleSlots {
-  /* out = correction M b */
-  SpmvStatus (*first)(const SpmvCycle *, int64_t rows, const SpmvCycleSmoother *s, const SpmvCycleStep *, const void *b,
-                      void *out, SpmvExec *);
-  /* out = current x + before out + correction M (b - w), where w = A x; before out is left out in the first step */
-  SpmvStatus (*step)(const SpmvCycle *, int64_t rows, const SpmvCycleSmoother *s, const SpmvCycleStep *, int first,
-                     const void *x, const void *b, const void *w, void *out, SpmvExec *);
+  /* out = current x + before out + correction M (b - w). w may be NULL: then b alone; x may be NULL, and out is not read
+     unless adds. */
+  SpmvStatus (*point)(const SpmvCycle *, const SpmvCycleGrid *, const SpmvCycleOp *, const void *x, const void *b,
+                      const void *w, void *out, SpmvExec *);
   /* x = inverse b on the coarsest level */
   SpmvStatus (*coarsest)(const SpmvCycle *, const void *b, void *x, SpmvExec *);
-  /* May be NULL: makes what does the coarsest levels together, in cycle->small, which is NULL where that is not
-     possible; takes over new values; enqueues x = cycle(b) from level info.together - 1 on down, x and b being those of
-     that level, from a zero guess or, with restart 0, from x; frees it. */
+  /* May be NULL, as those that follow. Makes cycle->together and sets info.together, or leaves both as they are where no
+     levels can be done together. */
   SpmvStatus (*together_create)(SpmvCycle *, SpmvExec *);
+  /* New values of plans */
   SpmvStatus (*together_renew)(SpmvCycle *, SpmvExec *);
-  SpmvStatus (*together_apply)(SpmvCycle *, const void *b, void *x, int zero, SpmvExec *);
+  /* Operations begin .. end-1, all on these levels; b and x are the caller's, of the finest level */
+  SpmvStatus (*together_apply)(const SpmvCycle *, int begin, int end, const void *b, void *x, SpmvExec *);
   void (*together_destroy)(SpmvCycle *);
 } SpmvCycleSlots;
 
 extern const SpmvCycleSlots spmv_cycle_host_slots, spmv_cycle_device_slots;
+
+/* Makes cycle->op from the levels; program.c */
+SpmvStatus spmv_cycle_program(SpmvCycle *, SpmvExec *);
+
+/* The vector of an operation on a level; the caller's on the finest */
+static inline void *spmv_cycle_vector(const SpmvCycle *cycle, int level, int vector, const void *b, void *x)
+{
+  void *own = vector == SPMV_CYCLE_NONE ? NULL : cycle->grid[level].vector[vector];
+
+  if (own || vector == SPMV_CYCLE_NONE || level < cycle->options.levels - 1) return own;
+  return vector == SPMV_CYCLE_B ? (void *)b : x;
+}
+
+static inline const SpmvCycleSmoother *spmv_cycle_smoother(const SpmvCycleGrid *grid, int up)
+{
+  return up ? &grid->def.up : &grid->def.down;
+}
 
 SPMV_C_END

@@ -1,0 +1,80 @@
+/* apply.c - does the operations of a cycle, one after the other. */
+#include "cycle.h"
+
+/* w = A x, and the step with it: one vector operation beside the product */
+static SpmvStatus step(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *x, const void *b, void *out,
+                       SpmvExec *exec)
+{
+  const SpmvCycleGrid *grid = &cycle->grid[op->level];
+  void                *w    = grid->vector[SPMV_CYCLE_W];
+
+  SPMV_TRY(spmv_operator_mult(&grid->def.matrix, 1, x, 0, w, exec));
+  return cycle->slots->point(cycle, grid, op, x, b, w, out, exec);
+}
+
+static SpmvStatus residual(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *x, const void *b, void *out,
+                           SpmvExec *exec)
+{
+  const SpmvCycleGrid *grid  = &cycle->grid[op->level];
+  const int64_t        bytes = grid->def.rows * spmv_scalar_bytes(cycle->options.scalar_type);
+
+  SPMV_TRY(spmv_copy(out, cycle->space, b, cycle->space, bytes, exec));
+  return spmv_operator_mult(&grid->def.matrix, -1, x, 1, out, exec);
+}
+
+static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+{
+  const SpmvCycleOptions *o = &cycle->options;
+
+  return o->inverse ? cycle->slots->coarsest(cycle, b, x, exec) : o->coarse(o->coarse_ctx, b, x, exec);
+}
+
+static SpmvStatus operate(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *rhs, void *solution,
+                          SpmvExec *exec)
+{
+  const int            l       = op->level;
+  const SpmvCycleGrid *grid    = &cycle->grid[l];
+  const int            x_level = op->kind == SPMV_CYCLE_INTERPOLATE ? l - 1 : l;
+  const void          *x       = spmv_cycle_vector(cycle, x_level, op->x, rhs, solution);
+  const void          *b       = spmv_cycle_vector(cycle, l, op->b, rhs, solution);
+  void *out = spmv_cycle_vector(cycle, op->kind == SPMV_CYCLE_RESTRICT ? l - 1 : l, op->out, rhs, solution);
+
+  switch ((SpmvCycleKind)op->kind) {
+  case SPMV_CYCLE_STEP:
+    return step(cycle, op, x, b, out, exec);
+  case SPMV_CYCLE_POINT:
+    return cycle->slots->point(cycle, grid, op, x, b, NULL, out, exec);
+  case SPMV_CYCLE_RESIDUAL:
+    return residual(cycle, op, x, b, out, exec);
+  case SPMV_CYCLE_RESTRICT:
+    return spmv_operator_mult(&grid->def.restriction, 1, x, 0, out, exec);
+  case SPMV_CYCLE_INTERPOLATE:
+    return spmv_operator_mult(&grid->def.interpolation, 1, x, op->adds, out, exec);
+  default:
+    return coarsest(cycle, b, out, exec);
+  }
+}
+
+/* Whether an operation is one of those that are done together: also the transfers from and to the finest such level */
+static int is_together(const SpmvCycle *cycle, const SpmvCycleOp *op) { return op->level < cycle->info.together; }
+
+SpmvStatus spmv_cycle_apply(SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+{
+  exec->message[0] = '\0';
+  if (exec->space != cycle->space || !cycle->renewed)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: in another space, or without spmv_cycle_renew()");
+  for (int i = 0; i < cycle->ops;) {
+    int end = i;
+    while (end < cycle->ops && is_together(cycle, &cycle->op[end])) end++;
+    if (end > i) {
+      SPMV_TRY(cycle->slots->together_apply(cycle, i, end, b, x, exec));
+      i = end;
+    } else SPMV_TRY(operate(cycle, &cycle->op[i++], b, x, exec));
+  }
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_cycle_function(void *cycle, const void *b, void *x, SpmvExec *exec)
+{
+  return spmv_cycle_apply((SpmvCycle *)cycle, b, x, exec);
+}

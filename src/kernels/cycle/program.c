@@ -1,0 +1,109 @@
+/*
+  program.c - the operations of a cycle, in order: what PCMGMCycle_Private() of PETSc 3.26 does for a multiplicative
+  cycle, with the guess of each level.
+
+  Which of the two iterates a level's x is in, and whether it is zero and not yet written, is known here in advance: so
+  that the last one of the finest level is the caller's x.
+*/
+#include "cycle.h"
+#include <string.h>
+
+/* A list that is counted first, with op NULL, and then written */
+typedef struct {
+  SpmvCycle   *cycle;
+  SpmvCycleOp *op;
+  int          ops;
+  int          now[SPMV_CYCLE_LEVELS];  /* the iterate that is x: SPMV_CYCLE_X0 or SPMV_CYCLE_X1 */
+  int          zero[SPMV_CYCLE_LEVELS]; /* 1: x is zero, and was not written; -1: x before the last step was */
+} Program;
+
+static void add(Program *p, SpmvCycleOp op)
+{
+  if (p->op) p->op[p->ops] = op;
+  p->ops++;
+}
+
+static int other(int iterate) { return iterate == SPMV_CYCLE_X0 ? SPMV_CYCLE_X1 : SPMV_CYCLE_X0; }
+
+/* One step, or two operations where M has blocks: the residual of a whole block must be there before M */
+static void add_step(Program *p, int level, int up, int number)
+{
+  const SpmvCycleGrid     *grid     = &p->cycle->grid[level];
+  const SpmvCycleSmoother *smoother = spmv_cycle_smoother(grid, up);
+  SpmvCycleOp              op       = {.kind  = SPMV_CYCLE_STEP,
+                                       .level = level,
+                                       .x     = p->now[level],
+                                       .b     = SPMV_CYCLE_B,
+                                       .out   = other(p->now[level]),
+                                       .adds  = number > 0,
+                                       .up    = up,
+                                       .step  = grid->first_step[up] + number};
+
+  if (p->zero[level] > 0) { /* nothing is multiplied, and x need not take turns */
+    op.kind = SPMV_CYCLE_POINT;
+    op.out  = op.x;
+    op.x    = SPMV_CYCLE_NONE;
+  } else if (smoother->kind == SPMV_PC_BLOCKS) {
+    add(p, (SpmvCycleOp){SPMV_CYCLE_RESIDUAL, level, op.x, SPMV_CYCLE_B, SPMV_CYCLE_W, 0, 0, 0});
+    op.kind = SPMV_CYCLE_POINT;
+    op.b    = SPMV_CYCLE_W;
+  }
+  /* the second step from a zero guess: x before the first was zero */
+  if (number == 1 && p->zero[level] < 0) op.adds = 0;
+  add(p, op);
+  p->now[level]  = op.out;
+  p->zero[level] = p->zero[level] > 0 ? -1 : 0;
+}
+
+static void smooth(Program *p, int level, int up)
+{
+  for (int i = 0; i < spmv_cycle_smoother(&p->cycle->grid[level], up)->steps; i++) add_step(p, level, up, i);
+  if (p->zero[level] < 0) p->zero[level] = 0;
+}
+
+static void visit(Program *p, int level)
+{
+  SpmvCycleOp restriction = {SPMV_CYCLE_RESTRICT, level, SPMV_CYCLE_W, 0, SPMV_CYCLE_B, 0, 0, 0};
+
+  if (level == 0) {
+    add(p, (SpmvCycleOp){SPMV_CYCLE_COARSEST, 0, 0, SPMV_CYCLE_B, p->now[0], 0, 0, 0});
+    p->zero[0] = 0;
+    return;
+  }
+  smooth(p, level, 0);
+  if (p->zero[level]) restriction.x = SPMV_CYCLE_B; /* the residual is b */
+  else add(p, (SpmvCycleOp){SPMV_CYCLE_RESIDUAL, level, p->now[level], SPMV_CYCLE_B, SPMV_CYCLE_W, 0, 0, 0});
+  add(p, restriction);
+  p->zero[level - 1] = 1;
+  for (int i = 0; i < p->cycle->grid[level].def.visits; i++) visit(p, level - 1);
+  add(p, (SpmvCycleOp){SPMV_CYCLE_INTERPOLATE, level, p->now[level - 1], 0, p->now[level], !p->zero[level], 0, 0});
+  p->zero[level] = 0;
+  smooth(p, level, 1);
+}
+
+/* The operations when the finest level begins with this iterate; returns the one that it ends with */
+static int whole(Program *p, int begin)
+{
+  const int finest = p->cycle->options.levels - 1;
+
+  memset(p->now, 0, sizeof p->now);
+  memset(p->zero, 0, sizeof p->zero);
+  p->ops          = 0;
+  p->now[finest]  = begin;
+  p->zero[finest] = 1;
+  for (int i = 0; i < p->cycle->options.cycles; i++) visit(p, finest);
+  return p->now[finest];
+}
+
+SpmvStatus spmv_cycle_program(SpmvCycle *cycle, SpmvExec *exec)
+{
+  Program   p     = {.cycle = cycle};
+  const int begin = whole(&p, SPMV_CYCLE_X0) == SPMV_CYCLE_X0 ? SPMV_CYCLE_X0 : SPMV_CYCLE_X1;
+  void     *memory;
+
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, p.ops * (int64_t)sizeof *p.op, "operations of a cycle", &memory));
+  cycle->op = p.op = memory;
+  (void)whole(&p, begin); /* ends with SPMV_CYCLE_X0, which is the caller's x */
+  cycle->ops = p.ops;
+  return SPMV_SUCCESS;
+}
