@@ -45,7 +45,8 @@ static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, SpmvE
 {
   const SpmvCycleOptions *o = &cycle->options;
 
-  return o->inverse ? cycle->slots->coarsest(cycle, b, x, exec) : o->coarse(o->coarse_ctx, b, x, exec);
+  if (o->coarse) return o->coarse(o->coarse_ctx, b, x, exec);
+  return o->inverse ? cycle->slots->coarsest(cycle, b, x, exec) : SPMV_SUCCESS; /* no rows here */
 }
 
 static SpmvStatus operate(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *rhs, void *solution,
