@@ -310,5 +310,7 @@ const SpmvSlots fold_stream_slots = {
     fold_stream_prepare_transpose,
     view,
     clear,
-    nullptr, /* rounded */
+    nullptr,
+    /* rounded */,
+    nullptr, /* step */
 };
