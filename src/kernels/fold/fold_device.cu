@@ -138,7 +138,6 @@ const SpmvSlots fold_device_slots = {
     nullptr, /* prepare_transpose */
     fold_device_view,
     fold_clear_table,
-    nullptr,
-    /* rounded */,
+    nullptr, /* rounded */
     nullptr, /* step */
 };

@@ -310,7 +310,6 @@ const SpmvSlots fold_stream_slots = {
     fold_stream_prepare_transpose,
     view,
     clear,
-    nullptr,
-    /* rounded */,
+    nullptr, /* rounded */
     nullptr, /* step */
 };

@@ -371,7 +371,6 @@ const SpmvSlots rbp_published_device_slots = {
     prepare_transpose,
     rbp_published_view,
     rbp_published_clear,
-    nullptr,
-    /* rounded */,
+    nullptr, /* rounded */
     nullptr, /* step */
 };
