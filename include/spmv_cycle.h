@@ -59,13 +59,15 @@ typedef struct {
   const void *inverse;
   SpmvApply   coarse;
   void       *coarse_ctx;
-  /* On the device, one process: levels whose rows, with those of all coarser ones, are at most so many are done together
-     in one cooperative kernel; negative, the default: by what was measured; 0: none */
-  int64_t together;
+  /* On the device, one process, with an inverse: what the cycle does on the finest level of at most so many rows, and
+     below, becomes one dense matrix, which spmv_cycle_renew() computes: one product in place of many small kernels.
+     Negative, the default: by what was measured; 0: never. The factors current and before of a step then add up to 1,
+     as they do where the exact solution is a fixed point. */
+  int64_t dense_rows;
 } SpmvCycleOptions;
 enum { SPMV_CYCLE_LEVELS = 16 };
 
-/* Zeros, with one cycle for each call, and together of -1 */
+/* Zeros, with one cycle for each call, and dense_rows of -1 */
 SPMV_API void spmv_cycle_options_init(SpmvCycleOptions *);
 
 typedef struct SpmvCycle SpmvCycle;
@@ -85,10 +87,10 @@ SPMV_API SpmvStatus spmv_cycle_apply(SpmvCycle *, const void *b, void *x, SpmvEx
 SPMV_API SpmvStatus spmv_cycle_function(void *cycle, const void *b, void *x, SpmvExec *);
 
 typedef struct {
-  int64_t bytes;    /* that the object holds in its space */
-  int     together; /* levels that are done in one kernel, the coarsest included; 0: none */
-  int     waits;    /* 1: a call waits for the host, so that it cannot be part of a graph */
-  double  flops;    /* additions and multiplications of one call, without those of options.coarse */
+  int64_t bytes; /* that the object holds in its space */
+  int     dense; /* levels that are one dense matrix, the coarsest included; 0: none but that of the coarsest */
+  int     waits; /* 1: a call waits for the host, so that it cannot be part of a graph */
+  double  flops; /* additions and multiplications of one call, without those of options.coarse */
 } SpmvCycleInfo;
 SPMV_API void spmv_cycle_info(const SpmvCycle *, SpmvCycleInfo *);
 

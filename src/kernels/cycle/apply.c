@@ -41,12 +41,12 @@ static SpmvStatus residual(const SpmvCycle *cycle, const SpmvCycleOp *op, const 
   return spmv_operator_mult(a, -1, x, 1, out, exec);
 }
 
-static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, int adds, SpmvExec *exec)
 {
   const SpmvCycleOptions *o = &cycle->options;
 
   if (o->coarse) return o->coarse(o->coarse_ctx, b, x, exec);
-  return o->inverse ? cycle->slots->coarsest(cycle, b, x, exec) : SPMV_SUCCESS; /* no rows here */
+  return o->inverse ? cycle->slots->coarsest(cycle, b, x, adds, exec) : SPMV_SUCCESS; /* no rows here */
 }
 
 static SpmvStatus operate(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *rhs, void *solution,
@@ -71,26 +71,16 @@ static SpmvStatus operate(const SpmvCycle *cycle, const SpmvCycleOp *op, const v
   case SPMV_CYCLE_INTERPOLATE:
     return spmv_operator_mult(&grid->def.interpolation, 1, x, op->adds, out, exec);
   default:
-    return coarsest(cycle, b, out, exec);
+    return coarsest(cycle, b, out, op->adds, exec);
   }
 }
-
-/* Whether an operation is one of those that are done together: also the transfers from and to the finest such level */
-static int is_together(const SpmvCycle *cycle, const SpmvCycleOp *op) { return op->level < cycle->info.together; }
 
 SpmvStatus spmv_cycle_apply(SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
 {
   exec->message[0] = '\0';
   if (exec->space != cycle->space || !cycle->renewed)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: in another space, or without spmv_cycle_renew()");
-  for (int i = 0; i < cycle->ops;) {
-    int end = i;
-    while (end < cycle->ops && is_together(cycle, &cycle->op[end])) end++;
-    if (end > i) {
-      SPMV_TRY(cycle->slots->together_apply(cycle, i, end, b, x, exec));
-      i = end;
-    } else SPMV_TRY(operate(cycle, &cycle->op[i++], b, x, exec));
-  }
+  for (int i = 0; i < cycle->program.ops; i++) SPMV_TRY(operate(cycle, &cycle->program.op[i], b, x, exec));
   return SPMV_SUCCESS;
 }
 

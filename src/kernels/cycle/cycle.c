@@ -7,8 +7,8 @@ enum { STEPS_MAX = 1000 /* of one smoother */ };
 void spmv_cycle_options_init(SpmvCycleOptions *o)
 {
   memset(o, 0, sizeof *o);
-  o->cycles   = 1;
-  o->together = -1;
+  o->cycles     = 1;
+  o->dense_rows = -1;
 }
 
 /* ---- arguments ---- */
@@ -150,7 +150,7 @@ static double op_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
   case SPMV_CYCLE_INTERPOLATE:
     return 2 * nonzeros(&level->interpolation);
   default:
-    return cycle->options.inverse ? 2 * rows * rows : 0;
+    return cycle->options.inverse ? (2 * rows + op->adds) * rows : 0;
   }
 }
 
@@ -182,10 +182,13 @@ static void take_levels(SpmvCycle *cycle)
 
 static SpmvStatus make(SpmvCycle *cycle, SpmvExec *exec)
 {
+  const int finest = cycle->options.levels - 1;
+
   SPMV_TRY(allocate(cycle, exec));
-  SPMV_TRY(spmv_cycle_program(cycle, exec));
-  for (int i = 0; i < cycle->ops; i++) cycle->info.flops += op_flops(cycle, &cycle->op[i]);
-  return cycle->slots->together_create ? cycle->slots->together_create(cycle, exec) : SPMV_SUCCESS;
+  if (cycle->slots->dense_create) SPMV_TRY(cycle->slots->dense_create(cycle, exec));
+  SPMV_TRY(spmv_cycle_program(cycle, cycle->bottom, finest, cycle->options.cycles, &cycle->program, exec));
+  for (int i = 0; i < cycle->program.ops; i++) cycle->info.flops += op_flops(cycle, &cycle->program.op[i]);
+  return SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_cycle_create(const SpmvCycleOptions *options, SpmvExec *exec, SpmvCycle **out)
@@ -223,7 +226,7 @@ SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
         SPMV_TRY(spmv_copy(cycle->steps + grid->first_step[up], cycle->space, s->step, SPMV_HOST,
                            s->steps * (int64_t)sizeof *s->step, exec));
     }
-  if (cycle->together) SPMV_TRY(cycle->slots->together_renew(cycle, exec));
+  if (cycle->dense) SPMV_TRY(cycle->slots->dense_renew(cycle, exec));
   cycle->renewed = 1;
   return SPMV_SUCCESS;
 }
@@ -236,8 +239,8 @@ void spmv_cycle_destroy(SpmvCycle **out)
   SpmvCycle          *cycle = *out;
   const SpmvAllocator host = cycle->host, device = cycle->device;
 
-  if (cycle->together) cycle->slots->together_destroy(cycle);
-  spmv_free(&host, &device, SPMV_HOST, cycle->op);
+  if (cycle->dense) cycle->slots->dense_destroy(cycle);
+  spmv_free(&host, &device, SPMV_HOST, cycle->program.op);
   spmv_free(&host, &device, cycle->space, cycle->block);
   spmv_free(&host, &device, SPMV_HOST, cycle);
   *out = NULL;

@@ -2,7 +2,7 @@
   cycle.h - the struct of a cycle, and the parts that the host and the device do in their own way.
 
   A cycle is a list of operations, made once (program.c): apply.c does them one after the other, each on its level. On
-  the device those of the coarsest levels are done together by one kernel, which reads the same list.
+  the device the coarsest levels may have become one dense matrix: then the list ends with that on their finest level.
 */
 #pragma once
 
@@ -28,7 +28,7 @@ typedef enum {
   SPMV_CYCLE_RESIDUAL,    /* out = b - A x */
   SPMV_CYCLE_RESTRICT,    /* out = R x, with out on the next coarser level */
   SPMV_CYCLE_INTERPOLATE, /* out = P x, or with adds out += P x, with x on the next coarser level */
-  SPMV_CYCLE_COARSEST     /* out = inverse b */
+  SPMV_CYCLE_COARSEST     /* out = inverse b, or with adds out += inverse b; or the dense matrix in its place */
 } SpmvCycleKind;
 
 typedef struct {
@@ -38,6 +38,13 @@ typedef struct {
   int32_t up;        /* the smoother: 0 is the one before the correction by the coarser level */
   int32_t step;      /* its step in SpmvCycle.steps */
 } SpmvCycleOp;
+
+/* The operations of one or several cycles from a zero guess on levels bottom to finest, on whose bottom level there is an
+   inverse or a dense matrix */
+typedef struct {
+  SpmvCycleOp *op; /* [ops] on the host */
+  int          ops;
+} SpmvCycleProgram;
 
 typedef struct {
   SpmvCycleLevel def;
@@ -49,15 +56,15 @@ struct SpmvCycle {
   const struct SpmvCycleSlots *slots;
   SpmvCycleOptions             options;
   SpmvCycleGrid                grid[SPMV_CYCLE_LEVELS];
-  SpmvCycleOp                 *op; /* [ops] on the host */
-  int                          ops;
+  SpmvCycleProgram             program;
+  int                          bottom; /* its coarsest level: 0, or that of the dense matrix */
   SpmvSpace                    space;
   SpmvAllocator                host, device; /* hooks that made its memory, and will free it */
   void                        *block;        /* one block of memory in its space: vectors and steps */
   SpmvFactors                 *steps;        /* [count] in its space: of all smoothers */
   int                          count;
   int                          renewed;
-  struct SpmvCycleTogether    *together; /* of the device: the levels that one kernel does, or NULL */
+  struct SpmvCycleDense       *dense; /* of the device: the coarsest levels as one matrix, or NULL */
   SpmvCycleInfo                info;
 };
 
@@ -67,22 +74,20 @@ typedef struct SpmvCycleSlots {
      unless adds. */
   SpmvStatus (*point)(const SpmvCycle *, const SpmvCycleGrid *, const SpmvCycleOp *, const void *x, const void *b,
                       const void *w, void *out, SpmvExec *);
-  /* x = inverse b on the coarsest level */
-  SpmvStatus (*coarsest)(const SpmvCycle *, const void *b, void *x, SpmvExec *);
-  /* May be NULL, as those that follow. Makes cycle->together and sets info.together, or leaves both as they are where no
-     levels can be done together. */
-  SpmvStatus (*together_create)(SpmvCycle *, SpmvExec *);
-  /* New values of plans */
-  SpmvStatus (*together_renew)(SpmvCycle *, SpmvExec *);
-  /* Operations begin .. end-1, all on these levels; b and x are the caller's, of the finest level */
-  SpmvStatus (*together_apply)(const SpmvCycle *, int begin, int end, const void *b, void *x, SpmvExec *);
-  void (*together_destroy)(SpmvCycle *);
+  /* x = inverse b on the coarsest level of the program, or x += inverse b */
+  SpmvStatus (*coarsest)(const SpmvCycle *, const void *b, void *x, int adds, SpmvExec *);
+  /* May be NULL, as those that follow. Makes cycle->dense and sets cycle->bottom, or leaves both as they are where no
+     levels become one matrix. */
+  SpmvStatus (*dense_create)(SpmvCycle *, SpmvExec *);
+  /* New values of plans, M or steps */
+  SpmvStatus (*dense_renew)(SpmvCycle *, SpmvExec *);
+  void (*dense_destroy)(SpmvCycle *);
 } SpmvCycleSlots;
 
 extern const SpmvCycleSlots spmv_cycle_host_slots, spmv_cycle_device_slots;
 
-/* Makes cycle->op from the levels; program.c */
-SpmvStatus spmv_cycle_program(SpmvCycle *, SpmvExec *);
+/* Makes a program, whose op spmv_exec_free() frees; program.c */
+SpmvStatus spmv_cycle_program(const SpmvCycle *, int bottom, int finest, int cycles, SpmvCycleProgram *, SpmvExec *);
 
 /* The vector of an operation on a level; the caller's on the finest */
 static inline void *spmv_cycle_vector(const SpmvCycle *cycle, int level, int vector, const void *b, void *x)

@@ -29,18 +29,28 @@ __global__ void __launch_bounds__(SPMV_POINT_THREADS)
   out[row] = v;
 }
 
-/* A warp for each row */
+/* A warp for each row, with several loads in flight */
 template <typename S>
-__global__ void __launch_bounds__(DENSE_THREADS) spmv_cycle_dense(int64_t n, const S *inverse, const S *b, S *x)
+__global__ void __launch_bounds__(DENSE_THREADS) spmv_cycle_dense(int64_t n, const S *a, const S *b, S *x, bool adds)
 {
+  constexpr int BATCH = 8;
+  const int64_t row   = blockIdx.x * (int64_t)(DENSE_THREADS / 32) + threadIdx.x / 32;
+  const int     lane  = threadIdx.x % 32;
+  S             sum   = 0;
+
   spmv_let_next_begin();
-  spmv_wait_for_previous(inverse, b, x);
-  const int64_t row = blockIdx.x * (int64_t)(DENSE_THREADS / 32) + threadIdx.x / 32;
+  spmv_wait_for_previous(a, b, x);
   if (row >= n) return;
-  S sum = 0;
-  for (int64_t j = threadIdx.x % 32; j < n; j += 32) sum += inverse[row * n + j] * b[j];
+  for (int64_t first = lane; first < n; first += 32 * BATCH) {
+    S v[BATCH];
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) v[i] = first + 32 * i < n ? a[row * n + first + 32 * i] : S(0);
+#pragma unroll
+    for (int i = 0; i < BATCH; i++)
+      if (first + 32 * i < n) sum += v[i] * b[first + 32 * i];
+  }
   sum = spmv_add_lanes(sum, 32);
-  if (threadIdx.x % 32 == 0) x[row] = sum;
+  if (lane == 0) x[row] = adds ? x[row] + sum : sum;
 }
 
 template <typename S, int BLOCK>
@@ -68,26 +78,23 @@ SpmvStatus point(const SpmvCycle *cycle, const SpmvCycleGrid *grid, const SpmvCy
 }
 
 template <typename S>
-SpmvStatus enqueue_dense(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+SpmvStatus enqueue_dense(const SpmvCycle *cycle, const void *b, void *x, int adds, SpmvExec *exec)
 {
-  const int64_t n = cycle->grid[0].def.rows;
+  const int64_t n      = cycle->grid[cycle->bottom].def.rows;
+  const void   *matrix = cycle->dense ? spmv_cycle_dense_matrix(cycle) : cycle->options.inverse;
 
   SPMV_LAUNCH_OVERLAPPED(exec, spmv_cycle_dense<S>, spmv_blocks(n, DENSE_THREADS / 32), DENSE_THREADS, 0, n,
-                         (const S *)cycle->options.inverse, (const S *)b, (S *)x);
+                         (const S *)matrix, (const S *)b, (S *)x, adds != 0);
   return SPMV_SUCCESS;
 }
 
-SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, int adds, SpmvExec *exec)
 {
-  return cycle->options.scalar_type == SPMV_F32 ? enqueue_dense<float>(cycle, b, x, exec)
-                                                : enqueue_dense<double>(cycle, b, x, exec);
+  return cycle->options.scalar_type == SPMV_F32 ? enqueue_dense<float>(cycle, b, x, adds, exec)
+                                                : enqueue_dense<double>(cycle, b, x, adds, exec);
 }
 } // namespace
 
 extern "C" const SpmvCycleSlots spmv_cycle_device_slots;
-const SpmvCycleSlots            spmv_cycle_device_slots = {point,
-                                                           coarsest,
-                                                           spmv_cycle_together_create,
-                                                           spmv_cycle_together_renew,
-                                                           spmv_cycle_together_apply,
-                                                           spmv_cycle_together_destroy};
+const SpmvCycleSlots spmv_cycle_device_slots = {point, coarsest, spmv_cycle_dense_create, spmv_cycle_dense_renew,
+                                                spmv_cycle_dense_destroy};

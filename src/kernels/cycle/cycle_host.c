@@ -22,9 +22,10 @@ static SpmvStatus point(const SpmvCycle *cycle, const SpmvCycleGrid *grid, const
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, int adds, SpmvExec *exec)
 {
   (void)exec;
+  (void)adds; /* the host has no dense matrix in place of several levels */
   if (cycle->options.scalar_type == SPMV_F32) dense_f32(cycle->grid[0].def.rows, cycle->options.inverse, b, x);
   else dense_f64(cycle->grid[0].def.rows, cycle->options.inverse, b, x);
   return SPMV_SUCCESS;

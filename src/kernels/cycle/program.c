@@ -10,11 +10,12 @@
 
 /* A list that is counted first, with op NULL, and then written */
 typedef struct {
-  SpmvCycle   *cycle;
-  SpmvCycleOp *op;
-  int          ops;
-  int          now[SPMV_CYCLE_LEVELS];  /* the iterate that is x: SPMV_CYCLE_X0 or SPMV_CYCLE_X1 */
-  int          zero[SPMV_CYCLE_LEVELS]; /* 1: x is zero, and was not written; -1: x before the last step was */
+  const SpmvCycle *cycle;
+  int              bottom, finest, cycles;
+  SpmvCycleOp     *op;
+  int              ops;
+  int              now[SPMV_CYCLE_LEVELS];  /* the iterate that is x: SPMV_CYCLE_X0 or SPMV_CYCLE_X1 */
+  int              zero[SPMV_CYCLE_LEVELS]; /* 1: x is zero, and was not written; -1: x before the last step was */
 } Program;
 
 static void add(Program *p, SpmvCycleOp op)
@@ -61,13 +62,28 @@ static void smooth(Program *p, int level, int up)
   if (p->zero[level] < 0) p->zero[level] = 0;
 }
 
+/* The bottom level. A dense matrix C in place of several levels does what they do from a zero guess; from another one x
+   they do x + C (b - A x). */
+static void solve_bottom(Program *p)
+{
+  const int   level = p->bottom;
+  SpmvCycleOp op    = {SPMV_CYCLE_COARSEST, level, 0, SPMV_CYCLE_B, p->now[level], 0, 0, 0};
+
+  if (level > 0 && !p->zero[level]) {
+    add(p, (SpmvCycleOp){SPMV_CYCLE_RESIDUAL, level, p->now[level], SPMV_CYCLE_B, SPMV_CYCLE_W, 0, 0, 0});
+    op.b    = SPMV_CYCLE_W;
+    op.adds = 1;
+  }
+  add(p, op);
+  p->zero[level] = 0;
+}
+
 static void visit(Program *p, int level)
 {
   SpmvCycleOp restriction = {SPMV_CYCLE_RESTRICT, level, SPMV_CYCLE_W, 0, SPMV_CYCLE_B, 0, 0, 0};
 
-  if (level == 0) {
-    add(p, (SpmvCycleOp){SPMV_CYCLE_COARSEST, 0, 0, SPMV_CYCLE_B, p->now[0], 0, 0, 0});
-    p->zero[0] = 0;
+  if (level == p->bottom) {
+    solve_bottom(p);
     return;
   }
   smooth(p, level, 0);
@@ -84,26 +100,25 @@ static void visit(Program *p, int level)
 /* The operations when the finest level begins with this iterate; returns the one that it ends with */
 static int whole(Program *p, int begin)
 {
-  const int finest = p->cycle->options.levels - 1;
-
   memset(p->now, 0, sizeof p->now);
   memset(p->zero, 0, sizeof p->zero);
-  p->ops          = 0;
-  p->now[finest]  = begin;
-  p->zero[finest] = 1;
-  for (int i = 0; i < p->cycle->options.cycles; i++) visit(p, finest);
-  return p->now[finest];
+  p->ops             = 0;
+  p->now[p->finest]  = begin;
+  p->zero[p->finest] = 1;
+  for (int i = 0; i < p->cycles; i++) visit(p, p->finest);
+  return p->now[p->finest];
 }
 
-SpmvStatus spmv_cycle_program(SpmvCycle *cycle, SpmvExec *exec)
+SpmvStatus spmv_cycle_program(const SpmvCycle *cycle, int bottom, int finest, int cycles, SpmvCycleProgram *program,
+                              SpmvExec *exec)
 {
-  Program   p     = {.cycle = cycle};
+  Program   p     = {.cycle = cycle, .bottom = bottom, .finest = finest, .cycles = cycles};
   const int begin = whole(&p, SPMV_CYCLE_X0) == SPMV_CYCLE_X0 ? SPMV_CYCLE_X0 : SPMV_CYCLE_X1;
   void     *memory;
 
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, p.ops * (int64_t)sizeof *p.op, "operations of a cycle", &memory));
-  cycle->op = p.op = memory;
-  (void)whole(&p, begin); /* ends with SPMV_CYCLE_X0, which is the caller's x */
-  cycle->ops = p.ops;
+  p.op = memory;
+  (void)whole(&p, begin); /* ends with SPMV_CYCLE_X0, which is the caller's x on the finest level */
+  *program = (SpmvCycleProgram){p.op, p.ops};
   return SPMV_SUCCESS;
 }
