@@ -199,7 +199,7 @@ void cycle_engine_prepare(CycleEngine *e, const CycleCase *c, SpmvSpace space)
   e->options.level       = e->level;
   e->options.scalar_type = u->scalar;
   e->options.cycles      = u->cycles;
-  e->options.together    = u->together;
+  e->options.dense_rows  = u->dense_rows;
   e->options.inverse     = u->function ? NULL : e->inverse;
   e->options.coarse      = u->function ? spmv_operator_product : NULL;
   e->options.coarse_ctx  = &e->coarse;

@@ -13,14 +13,14 @@ void cycle_set_levels(CycleSetup *u, int levels, int coarsest)
 
 CycleSetup cycle_setup(void)
 {
-  CycleSetup u = {.format      = "crsv",
-                  .dofs        = 1,
-                  .steps       = {2, 2},
-                  .block       = {1, 1},
-                  .three_terms = 1,
-                  .visits      = 1,
-                  .cycles      = 1,
-                  .together    = 0};
+  CycleSetup u = {.format     = "crsv",
+                  .dofs       = 1,
+                  .steps      = {2, 2},
+                  .block      = {1, 1},
+                  .factors    = CYCLE_THREE_TERMS,
+                  .visits     = 1,
+                  .cycles     = 1,
+                  .dense_rows = 0};
 
   cycle_set_levels(&u, CYCLE_FINE_LEVELS, 3);
   return u;
@@ -98,13 +98,14 @@ static double *preconditioner(const double *a, int n, int block, int up)
   return m;
 }
 
-static void set_steps(CycleLevel *l, int level, int three_terms)
+/* In the first step `before` is not to be used */
+static SpmvFactors factors_of(CycleFactors kind, int level, int up, int k)
 {
-  for (int up = 0; up < 2; up++)
-    for (int k = 0; k < 8; k++)
-      l->step[up][k] = three_terms ? (SpmvFactors){1.1 + 0.05 * k + 0.1 * up, -0.1 - 0.02 * k + 0.01 * level,
-                                                   0.5 + 0.06 * k - 0.02 * level}
-                                   : (SpmvFactors){1, 0, 0.6 + 0.02 * level};
+  const double correction = 0.5 + 0.06 * k - 0.02 * level, c = k ? 0.1 + 0.02 * k + 0.01 * level + 0.05 * up : 0;
+
+  if (kind == CYCLE_RICHARDSON) return (SpmvFactors){1, 0, 0.6 + 0.02 * level};
+  if (kind == CYCLE_THREE_TERMS) return (SpmvFactors){1 + c, -c, correction};
+  return (SpmvFactors){1.1 + 0.05 * k, k ? 0.02 * k - c : 7, correction};
 }
 
 /* By elimination; a row without a diagonal entry is one of the identity */
@@ -151,7 +152,8 @@ CycleCase cycle_case(const CycleSetup *u)
       to->a      = product(fine->r, ap, to->rows, fine->rows, to->rows);
       free(ap);
     }
-    set_steps(to, l, u->three_terms);
+    for (int up = 0; up < 2; up++)
+      for (int k = 0; k < 8; k++) to->step[up][k] = factors_of(u->factors, l, up, k);
     if (l == 0) break;
     to->cols = u->nodes[l - 1] * u->dofs;
     to->p    = interpolation(u->nodes[l], u->nodes[l - 1], u->dofs);

@@ -17,13 +17,13 @@ static void check(int ok, const CycleCase *c, const CycleEngine *e, const char *
   const CycleSetup *u = &c->setup;
   char              text[800];
 
-  snprintf(text, sizeof text,
-           "%s, %s, %s: %d levels, %d unknowns, steps %d %d (%s), blocks %d %d, %d visits, %d cycles, %s restriction, "
-           "together %lld: %s %s",
-           e->plain.space == SPMV_HOST ? "host" : "device", u->format, u->scalar == SPMV_F32 ? "single" : "double",
-           u->levels, u->dofs, u->steps[0], u->steps[1], u->three_terms ? "three terms" : "two terms", u->block[0],
-           u->block[1], u->visits, u->cycles, u->own_restriction ? "own" : "transposed", (long long)u->together, what,
-           e->exec.message);
+  snprintf(
+      text, sizeof text,
+      "%s, %s, %s: %d levels, %d unknowns, steps %d %d of kind %d, blocks %d %d, %d visits, %d cycles, %s restriction, "
+      "dense rows %lld: %s %s",
+      e->plain.space == SPMV_HOST ? "host" : "device", u->format, u->scalar == SPMV_F32 ? "single" : "double",
+      u->levels, u->dofs, u->steps[0], u->steps[1], u->factors, u->block[0], u->block[1], u->visits, u->cycles,
+      u->own_restriction ? "own" : "transposed", (long long)u->dense_rows, what, e->exec.message);
   unit_check(ok, __FILE__, __LINE__, text);
 }
 
@@ -61,14 +61,14 @@ static void check_setup(const CycleSetup *u, SpmvSpace space)
   cycle_case_free(&c);
 }
 
-/* On all levels one by one, and on the device also with some and all in one kernel */
+/* On all levels one by one, and on the device also with some and all of them as one matrix */
 static void check_spaces(CycleSetup u)
 {
-  const int64_t few = (int64_t)(u.nodes[0] + u.nodes[1]) * u.dofs, together[] = {0, few, -1};
+  const int64_t few = (int64_t)u.nodes[1] * u.dofs, dense[] = {0, few, -1};
 
   check_setup(&u, SPMV_HOST);
-  for (int i = 0; i < 3 && last_space() == SPMV_DEVICE; i++) {
-    u.together   = together[i];
+  for (int i = 0; i < (u.factors == CYCLE_NO_FIXED_POINT ? 1 : 3) && last_space() == SPMV_DEVICE; i++) {
+    u.dense_rows = dense[i];
     u.own_stream = i == 1;
     check_setup(&u, SPMV_DEVICE);
   }
@@ -83,16 +83,16 @@ UNIT_TEST(cycle_of_each_number_of_steps_and_visits_is_that_of_books)
   for (int kind = 0; kind < 5; kind++)
     for (int down = 0; down <= 4; down++)
       for (int up = 0; up <= 4; up++)
-        for (int three = 0; three <= 1; three++) {
-          CycleSetup u  = cycle_setup();
-          u.visits      = kinds[kind].visits;
-          u.cycles      = kinds[kind].cycles;
-          u.steps[0]    = down;
-          u.steps[1]    = up;
-          u.three_terms = three;
+        for (int factors = 0; factors < CYCLE_FACTORS; factors++) {
+          CycleSetup u = cycle_setup();
+          u.visits     = kinds[kind].visits;
+          u.cycles     = kinds[kind].cycles;
+          u.steps[0]   = down;
+          u.steps[1]   = up;
+          u.factors    = factors;
           check_setup(&u, SPMV_HOST);
           /* a sample: the emulated device is slow */
-          if ((kind + 2 * down + up + three) % 5 == 0) check_spaces(u);
+          if ((kind + 2 * down + up + 2 * factors) % 7 == 0) check_spaces(u);
         }
 }
 
@@ -106,8 +106,8 @@ UNIT_TEST(cycle_of_one_to_five_levels_is_that_of_books)
         u.visits = visits;
         u.cycles = cycles;
         check_spaces(u);
-        u.function = 1;
-        u.together = -1; /* with a function none is done together */
+        u.function   = 1;
+        u.dense_rows = -1; /* with a function there is no dense matrix */
         for (int space = SPMV_HOST; space <= last_space(); space++) check_setup(&u, (SpmvSpace)space);
       }
 }
@@ -145,7 +145,7 @@ UNIT_TEST(cycle_with_matrices_of_each_format_is_that_of_books)
         }
 }
 
-/* Levels that several thread blocks do, and those of one kernel that all of its thread blocks do */
+/* Levels that several thread blocks do, and a dense matrix of which several have columns */
 UNIT_TEST(cycle_of_many_rows)
 {
   for (int i = 0; i < 3; i++) {
@@ -198,11 +198,11 @@ UNIT_TEST(cycle_takes_new_steps_and_values)
 {
   for (int i = 0; i < spmv_format_count(); i++)
     for (int space = SPMV_HOST; space <= last_space(); space++)
-      for (int together = 0; together >= -space; together--)
+      for (int dense = 0; dense >= -space; dense--)
         for (int own = 0; own <= 1; own++) {
           CycleSetup u      = cycle_setup();
           u.format          = spmv_format_get(i)->name;
-          u.together        = together;
+          u.dense_rows      = dense;
           u.own_restriction = own;
           u.visits          = 2;
           u.dofs            = 2;
@@ -224,9 +224,9 @@ UNIT_TEST(cycle_takes_new_steps_and_values)
 UNIT_TEST(cycle_repeated_gives_the_same_bits)
 {
   for (int space = SPMV_HOST; space <= last_space(); space++)
-    for (int together = 0; together >= -space; together--) {
+    for (int dense = 0; dense >= -space; dense--) {
       CycleSetup u  = cycle_setup();
-      u.together    = together;
+      u.dense_rows  = dense;
       u.visits      = 2;
       CycleCase   c = cycle_case(&u);
       CycleEngine e;
@@ -254,10 +254,10 @@ UNIT_TEST(cycle_repeated_gives_the_same_bits)
 UNIT_TEST(cycle_passes_on_what_is_not_a_number)
 {
   for (int space = SPMV_HOST; space <= last_space(); space++)
-    for (int together = 0; together >= -space; together--)
+    for (int dense = 0; dense >= -space; dense--)
       for (int steps = 0; steps <= 2; steps++) {
         CycleSetup u = cycle_setup();
-        u.together   = together;
+        u.dense_rows = dense;
         u.steps[0] = u.steps[1] = steps;
         CycleCase   c           = cycle_case(&u);
         CycleEngine e;
@@ -290,7 +290,7 @@ UNIT_TEST(cycle_says_what_it_takes)
     spmv_cycle_info(e.cycle, &info);
     const double a = (double)e.matrix[1][0].nnz, p = (double)e.matrix[1][1].nnz;
     /* a row of a step: from zero, after that, after the correction, and with the iterate before the last */
-    UNIT_EQUAL(0, info.together);
+    UNIT_EQUAL(0, info.dense);
     UNIT_EQUAL(0, info.waits);
     UNIT_CHECK(info.flops == 3 * 2 * a + 5 * (2 + 4 + 4 + 6) + 2 * a + 2 * 2 * p + 2 * 9);
     UNIT_CHECK(info.bytes >= (2 * 3 + 2 * 5) * 8 + 4 * 24 && info.bytes < 4096);
@@ -299,19 +299,21 @@ UNIT_TEST(cycle_says_what_it_takes)
   }
 }
 
-UNIT_TEST(cycle_on_the_device_does_levels_together)
+UNIT_TEST(cycle_on_the_device_makes_levels_one_matrix)
 {
-  CycleSetup u = cycle_setup();
+  static const int64_t rows[]   = {-1, 16, 9, 8, 4, 0};
+  static const int     levels[] = {4, 3, 3, 2, 0, 0};
 
-  for (int all = 0; all <= 1 && last_space() == SPMV_DEVICE; all++) {
-    u.together      = all ? -1 : 3 + 5 + 9;
+  for (int i = 0; i < 6 && last_space() == SPMV_DEVICE; i++) {
+    CycleSetup u    = cycle_setup();
+    u.dense_rows    = rows[i];
     CycleCase     c = cycle_case(&u);
     CycleEngine   e;
     SpmvCycleInfo info;
 
     cycle_engine_open(&e, &c, SPMV_DEVICE);
     spmv_cycle_info(e.cycle, &info);
-    UNIT_EQUAL(all ? 4 : 3, info.together);
+    UNIT_EQUAL(levels[i], info.dense);
     cycle_engine_close(&e);
     cycle_case_free(&c);
   }

@@ -6,21 +6,24 @@
 
 enum { CYCLE_FINE_LEVELS = 4 /* of most tests */ };
 
+/* Richardson's iteration; three terms with the exact solution as a fixed point; and without one */
+typedef enum { CYCLE_RICHARDSON, CYCLE_THREE_TERMS, CYCLE_NO_FIXED_POINT, CYCLE_FACTORS } CycleFactors;
+
 /* What is to be made, and how it is done. Level l has nodes[l] points in a row with dofs unknowns each. */
 typedef struct {
   SpmvScalar  scalar;
   const char *format; /* of all matrices */
   int         levels, nodes[SPMV_CYCLE_LEVELS], dofs;
   int         steps[2], block[2]; /* down and up; rows of a block of M, 0: identity, 1: diagonal */
-  int         three_terms;        /* steps have all three factors, not those of Richardson's iteration */
+  int         factors;            /* of the steps: CycleFactors */
   int         visits, cycles;
   int         own_restriction; /* a plan that is not P^T; otherwise the transposed product of P */
   int         function;        /* on the coarsest level, in place of the inverse */
   int         own_stream;
-  int64_t     together;
+  int64_t     dense_rows;
 } CycleSetup;
 /* 4 levels of 3, 5, 9 and 17 nodes with one unknown, in CSR by "csr": V cycle, 2 three-term steps with diagonals down
-   and up, transposed restriction, inverse */
+   and up, transposed restriction, inverse, no level but the coarsest is dense */
 CycleSetup cycle_setup(void);
 /* The same with so many levels, each of twice as many nodes, less one, as the one before */
 void cycle_set_levels(CycleSetup *, int levels, int coarsest);
