@@ -23,24 +23,19 @@
 extern "C" {
 #endif
 
-/* One step of a smoother with the iterates x', x'', ...:
+/* A smoother. Each step makes one of its iterates from the two before:
 
      x_(k+1) = current x_k + before x_(k-1) + correction M (b - A x_k)
 
-   Richardson's iteration has (1, 0, scale); those of Chebyshev's, of each kind, have this form, too. In the first step
-   before is not used; where the guess is zero neither is current, and nothing is multiplied by A. */
-typedef struct {
-  double current, before, correction;
-} SpmvCycleStep;
-
-/* A smoother. values and step belong to the caller; the address of values stays, its contents and the steps may change
+   Richardson's iteration has the factors (1, 0, scale); Chebyshev's, of each kind, has this form, too. In the first step
+   before is not used; where the guess is zero neither is current, and nothing is multiplied by A. values and step belong to the caller; the address of values stays, its contents and the steps may change
    before spmv_cycle_renew(). */
 typedef struct {
-  int                  steps; /* 0: none */
-  const SpmvCycleStep *step;  /* [steps] */
-  SpmvPreconditioner   kind;  /* SPMV_PC_IDENTITY, SPMV_PC_DIAGONAL or SPMV_PC_BLOCKS */
-  int                  block_size;
-  const void          *values; /* of M, in the space of the cycle */
+  int                steps; /* 0: none */
+  const SpmvFactors *step;  /* [steps] */
+  SpmvPreconditioner kind;  /* SPMV_PC_IDENTITY, SPMV_PC_DIAGONAL or SPMV_PC_BLOCKS */
+  int                block_size;
+  const void        *values; /* of M, in the space of the cycle */
 } SpmvCycleSmoother;
 
 /* One level. On level 0, the coarsest, only rows is read. */

@@ -41,7 +41,7 @@ typedef struct SpmvProcesses {
 /* y = alpha A x + beta y by a plan, or by two plans where A is distributed over processes by rows. All but the struct
    itself belongs to the caller; work has plan->memory.work_bytes bytes. */
 typedef struct {
-  const SpmvPlan *plan;       /* of the columns that this process owns */
+  const SpmvPlan *plan; /* of the columns that this process owns */
   void           *work;
   int             transposed; /* the product is with the transpose of plan, which spmv_prepare_transpose() has seen */
   /* NULL, or the values of the plan rounded to single precision by spmv_round_values() */

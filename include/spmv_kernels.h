@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
-#define SPMV_ABI 9
+#define SPMV_ABI 10
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -224,6 +224,20 @@ SPMV_API SpmvStatus spmv_mult(const SpmvPlan *, const void *alpha, const void *x
    one transposed product of a plan at a time */
 SPMV_API SpmvStatus spmv_multtranspose(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
                                        void *work, SpmvExec *);
+/* A step of a smoother in the pass of the product: y = current x + before y + correction M (b - A x), for a square A and
+   a diagonal M. */
+typedef struct {
+  double current, before, correction;
+} SpmvFactors;
+typedef struct {
+  const SpmvFactors *factors; /* in the plan's space; NULL: y = b - A x, and the rest is not read */
+  const void        *m;       /* [rows], or NULL for the identity */
+  const void        *b;       /* [rows]; y, x and b do not overlap */
+  int                adds;    /* 0: y is not read, as if before were 0 */
+} SpmvStep;
+/* Whether the format of a plan has it; y, x and work as for spmv_mult() */
+SPMV_API int        spmv_has_step(const SpmvPlan *);
+SPMV_API SpmvStatus spmv_mult_step(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
 /* Must be called between build or new values and the first transposed product. It may allocate, which plan->memory then
    reports, and wait. A second call does nothing, and after new values a plan of A^T gets them in place. */
 SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
@@ -333,6 +347,8 @@ typedef struct SpmvSlots {
   void (*clear)(SpmvPlan *);
   /* May be NULL */
   const SpmvRoundedSlots *rounded;
+  /* May be NULL. As spmv_mult_step(), for plans with nonzeros. */
+  SpmvStatus (*step)(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
 } SpmvSlots;
 
 /* Records a formatted message in exec (which may be NULL) and returns status */

@@ -168,4 +168,5 @@ const SpmvSlots codsell_device_slots = {
     view,
     codsell_free_arrays,
     &rounded_slots,
+    nullptr, /* step */
 };

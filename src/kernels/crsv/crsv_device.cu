@@ -194,4 +194,5 @@ const SpmvSlots crsv_device_slots = {
     view,
     clear,
     &rounded_slots,
+    crsv_device_step,
 };

@@ -8,7 +8,7 @@
 */
 #pragma once
 
-#include "../device/launch.cuh"
+#include "../device/vector.cuh"
 #include "crsv.h"
 
 enum {
@@ -29,8 +29,7 @@ struct CrsvCsr {
   const I *__restrict__ col;
   const V *__restrict__ values;
   const S *__restrict__ x;
-  S *y;
-  S  alpha, beta;
+  SpmvOut<S> out;
 };
 
 /* A block of the streaming kernel: rows row0 .. row0+rows-1, nonzeros begin .. begin+count-1, without long rows. The
@@ -79,6 +78,7 @@ SpmvStatus crsv_fill_tables(CrsvDevicePlan *, SpmvExec *);
 
 SpmvStatus crsv_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                             SpmvExec *);
+SpmvStatus crsv_device_step(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
 /* By the streaming kernel alone */
 SpmvStatus crsv_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
                                     const void *beta, void *y, void *work, SpmvExec *);

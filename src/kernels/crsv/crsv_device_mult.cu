@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(CRSV_THREADS) crsv_rows(CrsvCsr<I, S, S> a, in
         sum += load<VARIANT>(a.values + k) * load<VARIANT>(a.x + load<VARIANT>(a.col + k));
     }
     sum = add_row<T, VARIANT>(sum, shared);
-    if (row < rows && lane == 0) a.y[row] = spmv_axpby(a.alpha, sum, a.beta, a.y + row);
+    if (row < rows && lane == 0) a.out.put(row, sum);
     if (VARIANT != CRSV_OUTER_LOOP) return;
   }
 }
@@ -92,19 +92,18 @@ template <typename I>
 SpmvStatus multiply_rounded(const CrsvDevicePlan *plan, const float *rounded, const void *alpha, const void *x,
                             const void *beta, void *y, void *work, SpmvExec *exec)
 {
-  const CrsvCsr<I, double, float> a = {(const I *)plan->row_ptr, (const I *)plan->col, rounded,
-                                       (const double *)x,        (double *)y,          *(const double *)alpha,
-                                       *(const double *)beta};
+  const CrsvCsr<I, double, float> a = {(const I *)plan->row_ptr, (const I *)plan->col, rounded, (const double *)x,
+                                       SpmvOut<double>(alpha, beta, y)};
   return crsv_multiply_stream(plan, a, work, exec);
 }
 
 template <typename I, typename S>
-SpmvStatus multiply_types(const CrsvDevicePlan *plan, const void *alpha, const void *x, const void *beta, void *y,
-                          void *work, SpmvExec *exec)
+SpmvStatus multiply_types(const CrsvDevicePlan *plan, const void *alpha, const void *x, const void *beta,
+                          const SpmvStep *step, void *y, void *work, SpmvExec *exec)
 {
-  const CrsvCsr<I, S, S> a = {
-      (const I *)plan->row_ptr, (const I *)plan->col, (const S *)plan->values, (const S *)x, (S *)y,
-      *(const S *)alpha,        *(const S *)beta};
+  const SpmvOut<S>       out = step ? SpmvOut<S>(*step, x, y) : SpmvOut<S>(alpha, beta, y);
+  const CrsvCsr<I, S, S> a   = {(const I *)plan->row_ptr, (const I *)plan->col, (const S *)plan->values, (const S *)x,
+                                out};
   return multiply(plan, a, work, exec);
 }
 } // namespace
@@ -114,7 +113,17 @@ SpmvStatus crsv_device_mult(const SpmvPlan *base, const void *alpha, const void 
 {
   const CrsvDevicePlan *plan = (const CrsvDevicePlan *)base;
 
-  return SPMV_BY_TYPES(multiply_types, base->index_type, base->scalar_type, plan, alpha, x, beta, y, work, exec);
+  return SPMV_BY_TYPES(multiply_types, base->index_type, base->scalar_type, plan, alpha, x, beta, nullptr, y, work,
+                       exec);
+}
+
+SpmvStatus crsv_device_step(const SpmvPlan *base, const void *x, const SpmvStep *step, void *y, void *work,
+                            SpmvExec *exec)
+{
+  const CrsvDevicePlan *plan = (const CrsvDevicePlan *)base;
+
+  return SPMV_BY_TYPES(multiply_types, base->index_type, base->scalar_type, plan, nullptr, x, nullptr, step, y, work,
+                       exec);
 }
 
 SpmvStatus crsv_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,

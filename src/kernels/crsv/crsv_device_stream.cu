@@ -37,7 +37,7 @@ __device__ inline S add_products(const S *value, int k, int end, int lanes)
 
 /* Writes y of all rows; in an uneven block, of those that are not longer than CRSV_WARP_ROW */
 template <typename S>
-__device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, S alpha, S beta, S *y)
+__device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, const SpmvOut<S> &out)
 {
   const int lanes = 1 << b.log_lanes, lane = threadIdx.x & (lanes - 1), per_pass = CRSV_THREADS >> b.log_lanes;
 
@@ -45,19 +45,19 @@ __device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, S alph
     const int  begin = r < b.rows ? p.ends[r] : 0, end = r < b.rows ? p.ends[r + 1] : 0;
     const bool mine = r < b.rows && !(b.uneven && end - begin > CRSV_WARP_ROW);
     const S    sum  = spmv_add_lanes(mine ? add_products(p.value, begin + lane, end, lanes) : S(0), lanes);
-    if (mine && lane == 0) y[r] = spmv_axpby(alpha, sum, beta, y + r);
+    if (mine && lane == 0) out.put(b.row0 + r, sum);
   }
 }
 
 /* Writes y of the rows that are longer than CRSV_WARP_ROW, one warp per row */
 template <typename S>
-__device__ inline void add_longer_rows(const Products<S> &p, int rows, S alpha, S beta, S *y)
+__device__ inline void add_longer_rows(const Products<S> &p, const CrsvBlock &b, const SpmvOut<S> &out)
 {
-  for (int r = threadIdx.x / 32; r < rows; r += CRSV_THREADS / 32) {
+  for (int r = threadIdx.x / 32; r < b.rows; r += CRSV_THREADS / 32) {
     const int begin = p.ends[r], end = p.ends[r + 1];
     if (end - begin <= CRSV_WARP_ROW) continue;
     const S sum = spmv_add_lanes(add_products(p.value, begin + (int)threadIdx.x % 32, end, 32), 32);
-    if (threadIdx.x % 32 == 0) y[r] = spmv_axpby(alpha, sum, beta, y + r);
+    if (threadIdx.x % 32 == 0) out.put(b.row0 + r, sum);
   }
 }
 
@@ -114,7 +114,7 @@ __device__ inline void sum_piece(CrsvCsr<I, S, V> &a, const CrsvPiece &p, S *wor
   constexpr int BATCH = 8;
   S             sum   = 0;
 
-  spmv_wait_for_previous(a.x, a.y, work);
+  spmv_wait_for_previous(a.x, a.out.y, work);
   for (int from = threadIdx.x; from < p.count; from += CRSV_THREADS * BATCH) {
     S v[BATCH];
 #pragma unroll
@@ -129,7 +129,7 @@ __device__ inline void sum_piece(CrsvCsr<I, S, V> &a, const CrsvPiece &p, S *wor
   sum = spmv_add_block<CRSV_THREADS>(sum);
   if (threadIdx.x) return;
   if (p.slot >= 0) work[p.slot] = sum;
-  else a.y[p.row] = spmv_axpby(a.alpha, sum, a.beta, a.y + p.row);
+  else a.out.put(p.row, sum);
 }
 
 template <typename I, typename S, typename V>
@@ -147,27 +147,26 @@ __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
 
   mine.load(a, b);
   find_ends(a.row_ptr + b.row0, b, ends); /* while the loads of the nonzeros are in flight */
-  spmv_wait_for_previous(a.x, a.y);
+  spmv_wait_for_previous(a.x, a.out.y);
   mine.multiply(a.x, b, product);
   __syncthreads();
   const Products<S> products = {product, ends};
-  S *const          y        = a.y + b.row0;
-  add_rows(products, b, a.alpha, a.beta, y);
-  if (b.uneven) add_longer_rows(products, b.rows, a.alpha, a.beta, y);
+  add_rows(products, b, a.out);
+  if (b.uneven) add_longer_rows(products, b, a.out);
 }
 
 template <typename S>
 __global__ void __launch_bounds__(CRSV_THREADS)
-    crsv_sum_pieces(const CrsvLongRow *__restrict__ long_rows, const S *__restrict__ work, S alpha, S beta, S *y)
+    crsv_sum_pieces(const CrsvLongRow *__restrict__ long_rows, const S *__restrict__ work, SpmvOut<S> out)
 {
   const CrsvLongRow r   = long_rows[blockIdx.x];
   S                 sum = 0;
 
   spmv_let_next_begin();
-  spmv_wait_for_previous(work, y);
+  spmv_wait_for_previous(work, out.y);
   for (int i = threadIdx.x; i < r.count; i += CRSV_THREADS) sum += __ldca(work + r.slot + i);
   sum = spmv_add_block<CRSV_THREADS>(sum);
-  if (threadIdx.x == 0) y[r.row] = spmv_axpby(alpha, sum, beta, y + r.row);
+  if (threadIdx.x == 0) out.put(r.row, sum);
 }
 } // namespace
 
@@ -179,7 +178,7 @@ SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *plan, const CrsvCsr<I, S, 
   SPMV_LAUNCH_OVERLAPPED(exec, (crsv_stream<I, S, V>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks,
                          plan->pieces, (int)c.pieces, (S *)work);
   SPMV_LAUNCH_OVERLAPPED(exec, crsv_sum_pieces<S>, c.long_rows, CRSV_THREADS, 0, plan->long_rows, (const S *)work,
-                         a.alpha, a.beta, a.y);
+                         a.out);
   return SPMV_SUCCESS;
 }
 

@@ -1,14 +1,27 @@
 /* apply.c - does the operations of a cycle, one after the other. */
 #include "cycle.h"
 
-/* w = A x, and the step with it: one vector operation beside the product */
+/* Whether the product with A does a step by itself, and the residual */
+static int in_product(const SpmvOperator *a)
+{
+  return !a->processes && !a->transposed && !a->rounded && spmv_has_step(a->plan);
+}
+
+/* One pass, or w = A x, and the step with it */
 static SpmvStatus step(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *x, const void *b, void *out,
                        SpmvExec *exec)
 {
   const SpmvCycleGrid *grid = &cycle->grid[op->level];
   void                *w    = grid->vector[SPMV_CYCLE_W];
 
-  SPMV_TRY(spmv_operator_mult(&grid->def.matrix, 1, x, 0, w, exec));
+  const SpmvOperator      *a = &grid->def.matrix;
+  const SpmvCycleSmoother *s = spmv_cycle_smoother(grid, op->up);
+
+  if (in_product(a)) {
+    const SpmvStep in_it = {cycle->steps + op->step, s->kind == SPMV_PC_DIAGONAL ? s->values : NULL, b, op->adds};
+    return spmv_mult_step(a->plan, x, &in_it, out, a->work, exec);
+  }
+  SPMV_TRY(spmv_operator_mult(a, 1, x, 0, w, exec));
   return cycle->slots->point(cycle, grid, op, x, b, w, out, exec);
 }
 
@@ -18,15 +31,22 @@ static SpmvStatus residual(const SpmvCycle *cycle, const SpmvCycleOp *op, const 
   const SpmvCycleGrid *grid  = &cycle->grid[op->level];
   const int64_t        bytes = grid->def.rows * spmv_scalar_bytes(cycle->options.scalar_type);
 
+  const SpmvOperator *a = &grid->def.matrix;
+
+  if (in_product(a)) {
+    const SpmvStep only = {.b = b};
+    return spmv_mult_step(a->plan, x, &only, out, a->work, exec);
+  }
   SPMV_TRY(spmv_copy(out, cycle->space, b, cycle->space, bytes, exec));
-  return spmv_operator_mult(&grid->def.matrix, -1, x, 1, out, exec);
+  return spmv_operator_mult(a, -1, x, 1, out, exec);
 }
 
 static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
 {
   const SpmvCycleOptions *o = &cycle->options;
 
-  return o->inverse ? cycle->slots->coarsest(cycle, b, x, exec) : o->coarse(o->coarse_ctx, b, x, exec);
+  if (o->coarse) return o->coarse(o->coarse_ctx, b, x, exec);
+  return o->inverse ? cycle->slots->coarsest(cycle, b, x, exec) : SPMV_SUCCESS; /* no rows here */
 }
 
 static SpmvStatus operate(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *rhs, void *solution,

@@ -54,7 +54,7 @@ struct SpmvCycle {
   SpmvSpace                    space;
   SpmvAllocator                host, device; /* hooks that made its memory, and will free it */
   void                        *block;        /* one block of memory in its space: vectors and steps */
-  SpmvCycleStep               *steps;        /* [count] in its space: of all smoothers */
+  SpmvFactors                 *steps;        /* [count] in its space: of all smoothers */
   int                          count;
   int                          renewed;
   struct SpmvCycleTogether    *together; /* of the device: the levels that one kernel does, or NULL */

@@ -20,6 +20,39 @@ __device__ inline S spmv_axpby(S alpha, S sum, S beta, const S *y)
   return beta == S(0) ? alpha * sum : alpha * sum + beta * *y;
 }
 
+/* Where the sums of a product go: y = alpha sum + beta y, or the step of a smoother */
+template <typename S>
+struct SpmvOut {
+  S                 *y;
+  S                  alpha, beta;
+  const SpmvFactors *factors;
+  const S           *x, *m, *b; /* of a step; b is NULL for a product */
+  bool               adds;
+
+  SpmvOut(const void *by_alpha, const void *by_beta, void *to)
+      : y((S *)to), alpha(*(const S *)by_alpha), beta(*(const S *)by_beta), factors(nullptr), x(nullptr), m(nullptr),
+        b(nullptr), adds(false)
+  {
+  }
+  SpmvOut(const SpmvStep &step, const void *from, void *to)
+      : y((S *)to), alpha(1), beta(0), factors(step.factors), x((const S *)from), m((const S *)step.m),
+        b((const S *)step.b), adds(step.adds != 0)
+  {
+  }
+  __device__ inline void put(int64_t row, S sum) const
+  {
+    if (!b) y[row] = spmv_axpby(alpha, sum, beta, y + row);
+    else if (!factors) y[row] = b[row] - sum;
+    else {
+      S v = b[row] - sum;
+      if (m) v *= m[row];
+      v = (S)factors->correction * v + (S)factors->current * x[row];
+      if (adds) v += (S)factors->before * y[row];
+      y[row] = v;
+    }
+  }
+};
+
 /* The sum over `lanes` neighbouring lanes, a power of two, in a fixed order; all lanes of the warp take part */
 template <typename S>
 __device__ inline S spmv_add_lanes(S sum, int lanes)

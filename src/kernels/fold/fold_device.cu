@@ -139,4 +139,5 @@ const SpmvSlots fold_device_slots = {
     fold_device_view,
     fold_clear_table,
     nullptr, /* rounded */
+    nullptr, /* step */
 };

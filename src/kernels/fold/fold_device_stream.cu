@@ -311,4 +311,5 @@ const SpmvSlots fold_stream_slots = {
     view,
     clear,
     nullptr, /* rounded */
+    nullptr, /* step */
 };

@@ -42,6 +42,17 @@ SpmvStatus spmv_mult_rounded(const SpmvPlan *plan, const void *rounded, const vo
   return plan->slots->rounded->mult(plan, rounded, alpha, x, beta, y, work, exec);
 }
 
+int spmv_has_step(const SpmvPlan *plan) { return plan->slots->step && plan->nnz > 0; }
+
+SpmvStatus spmv_mult_step(const SpmvPlan *plan, const void *x, const SpmvStep *step, void *y, void *work,
+                          SpmvExec *exec)
+{
+  if (!spmv_has_step(plan) || plan->rows != plan->cols)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s has no step of a smoother for this matrix",
+                     plan->format->name);
+  return plan->slots->step(plan, x, step, y, work, exec);
+}
+
 SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,
                               void *work, SpmvExec *exec)
 {

@@ -134,4 +134,5 @@ const SpmvSlots rbp_device_slots = {
     view,
     clear,
     &rounded_slots,
+    rbp_device_step,
 };

@@ -97,8 +97,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encodin
 template <typename S, typename V, int G, int U, int P, bool ONCE>
 __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
     rbp_block_of_units(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern,
-                       const V *__restrict__ values, const S *__restrict__ x, S *__restrict__ y, S *__restrict__ work,
-                       S alpha, S beta)
+                       const V *__restrict__ values, const S *__restrict__ x, S *__restrict__ work, SpmvOut<S> out)
 {
   __shared__ S        sum[G][RBP_THREADS * P];
   __shared__ uint16_t first_unit[RBP_THREADS * P + 1], first_row[G > 1 ? RBP_THREADS * P + 1 : 1];
@@ -107,7 +106,7 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
   const bool          uneven   = G > 1 && (b.flags & RBP_BLOCK_UNEVEN);
 
   spmv_let_next_begin();
-  spmv_wait_for_previous(x, y, work);
+  spmv_wait_for_previous(x, out.y, work);
   const int early = (int)threadIdx.x <= b.groups ? encoding[threadIdx.x] : 0; /* in flight with the values */
 
   if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
@@ -133,29 +132,25 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
     s = spmv_add_lanes(s, lanes);
     if (lane || q >= rows) continue;
     if (b.flags & RBP_BLOCK_PIECE) work[(int64_t)b.slot * G + q] = s;
-    else {
-      S *target = y + b.row0 + (uneven ? first_row[g] + q : r);
-      *target   = spmv_axpby(alpha, s, beta, target);
-    }
+    else out.put(b.row0 + (uneven ? first_row[g] + q : r), s);
   }
 }
 
 /* One thread block per long group and row: adds its partial sums in a fixed order */
 template <typename S, int G>
 __global__ void __launch_bounds__(RBP_THREADS)
-    rbp_sum_pieces(const RbpLongGroup *__restrict__ pieces, const S *__restrict__ work, S *__restrict__ y, S alpha,
-                   S beta)
+    rbp_sum_pieces(const RbpLongGroup *__restrict__ pieces, const S *__restrict__ work, SpmvOut<S> out)
 {
   const RbpLongGroup p = pieces[blockIdx.x / G];
   const int          q = blockIdx.x % G;
   S                  s = 0;
 
   spmv_let_next_begin();
-  spmv_wait_for_previous(work, y);
+  spmv_wait_for_previous(work, out.y);
   if (q >= p.rows) return;
   for (int i = threadIdx.x; i < p.count; i += RBP_THREADS) s += __ldca(work + (int64_t)(p.slot + i) * G + q);
   s = spmv_add_block<RBP_THREADS>(s);
-  if (threadIdx.x == 0) y[p.row0 + q] = spmv_axpby(alpha, s, beta, y + p.row0 + q);
+  if (threadIdx.x == 0) out.put(p.row0 + q, s);
 }
 
 /* With ROUNDED, values are in single precision whatever the type of x and y */
@@ -163,6 +158,7 @@ template <bool ROUNDED>
 struct MultAction {
   const RbpDevicePacked *plan;
   const void            *values, *alpha, *x, *beta;
+  const SpmvStep        *step; /* in place of alpha and beta, or NULL */
   void                  *y, *work;
   SpmvExec              *exec;
 
@@ -181,13 +177,13 @@ struct MultAction {
   SpmvStatus run_with() const
   {
     typedef std::conditional_t<ROUNDED, float, S> V;
-    const S                                       a = *(const S *)alpha, b = *(const S *)beta;
-    const RbpDeviceShape                         &s = plan->shape;
+    const SpmvOut<S>                              out = step ? SpmvOut<S>(*step, x, y) : SpmvOut<S>(alpha, beta, y);
+    const RbpDeviceShape                         &s   = plan->shape;
 
     SPMV_LAUNCH_OVERLAPPED(exec, (rbp_block_of_units<S, V, G, U, P, ONCE>), s.blocks, RBP_THREADS, 0, plan->blocks,
-                           plan->pattern, (const V *)values, (const S *)x, (S *)y, (S *)work, a, b);
+                           plan->pattern, (const V *)values, (const S *)x, (S *)work, out);
     SPMV_LAUNCH_OVERLAPPED(exec, (rbp_sum_pieces<S, G>), s.long_groups * G, RBP_THREADS, 0, plan->pieces,
-                           (const S *)work, (S *)y, a, b);
+                           (const S *)work, out);
     return SPMV_SUCCESS;
   }
 };
@@ -197,12 +193,20 @@ SpmvStatus rbp_device_mult(const SpmvPlan *base, const void *alpha, const void *
                            void *work, SpmvExec *exec)
 {
   const RbpDevicePacked *plan = (const RbpDevicePacked *)base;
-  return rbp_with_kernel(plan, MultAction<false>{plan, plan->values, alpha, x, beta, y, work, exec}, exec);
+  return rbp_with_kernel(plan, MultAction<false>{plan, plan->values, alpha, x, beta, nullptr, y, work, exec}, exec);
+}
+
+SpmvStatus rbp_device_step(const SpmvPlan *base, const void *x, const SpmvStep *step, void *y, void *work,
+                           SpmvExec *exec)
+{
+  const RbpDevicePacked *plan = (const RbpDevicePacked *)base;
+  return rbp_with_kernel(plan, MultAction<false>{plan, plan->values, nullptr, x, nullptr, step, y, work, exec}, exec);
 }
 
 SpmvStatus rbp_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,
                                    const void *beta, void *y, void *work, SpmvExec *exec)
 {
   const RbpDevicePacked *plan = (const RbpDevicePacked *)base;
-  return rbp_with_shape<double>(plan->shape, MultAction<true>{plan, rounded, alpha, x, beta, y, work, exec}, exec);
+  return rbp_with_shape<double>(plan->shape, MultAction<true>{plan, rounded, alpha, x, beta, nullptr, y, work, exec},
+                                exec);
 }

@@ -172,5 +172,6 @@ SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, int64_t first,
 SpmvStatus rbp_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
 SpmvStatus rbp_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                            SpmvExec *);
+SpmvStatus rbp_device_step(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
 SpmvStatus rbp_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
                                    const void *beta, void *y, void *work, SpmvExec *);

@@ -372,4 +372,5 @@ const SpmvSlots rbp_published_device_slots = {
     rbp_published_view,
     rbp_published_clear,
     nullptr, /* rounded */
+    nullptr, /* step */
 };

@@ -1,0 +1,244 @@
+/* Cycles of multigrid: arguments, memory, and what the host and the device have in common. */
+#include "cycle.h"
+#include <string.h>
+
+enum { STEPS_MAX = 1000 /* of one smoother */ };
+
+void spmv_cycle_options_init(SpmvCycleOptions *o)
+{
+  memset(o, 0, sizeof *o);
+  o->cycles   = 1;
+  o->together = -1;
+}
+
+/* ---- arguments ---- */
+
+static SpmvStatus check_operator(const SpmvOperator *a, const char *name, int level, int64_t rows, int64_t cols,
+                                 const SpmvCycleOptions *o, SpmvExec *exec)
+{
+  const SpmvPlan *plan = a->plan;
+
+  if (!plan || plan->scalar_type != o->scalar_type || plan->space != exec->space ||
+      (a->transposed ? plan->cols : plan->rows) != rows || (a->transposed ? plan->rows : plan->cols) != cols)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle, level %d: the plan of the %s is missing, in another space, of another scalar type or not "
+                     "of %lld rows and %lld columns",
+                     level, name, (long long)rows, (long long)cols);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus check_smoother(const SpmvCycleSmoother *s, const char *name, int level, int64_t rows, SpmvExec *exec)
+{
+  if (s->steps < 0 || s->steps > STEPS_MAX || (s->steps > 0 && !s->step))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: %d steps %s the correction, which must be 0 to %d",
+                     level, s->steps, name, (int)STEPS_MAX);
+  if (s->steps == 0) return SPMV_SUCCESS;
+  if ((int)s->kind < SPMV_PC_IDENTITY || s->kind > SPMV_PC_BLOCKS ||
+      (s->kind != SPMV_PC_IDENTITY && rows && !s->values))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: the smoother %s the correction has no M", level, name);
+  if (s->kind == SPMV_PC_BLOCKS && (s->block_size < 2 || s->block_size > SPMV_PC_BLOCK_MAX || rows % s->block_size))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: %lld rows in blocks of %d, which must be 2 to %d",
+                     level, (long long)rows, s->block_size, (int)SPMV_PC_BLOCK_MAX);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus check_level(const SpmvCycleOptions *o, int l, SpmvExec *exec)
+{
+  const SpmvCycleLevel *level = &o->level[l];
+
+  if (level->rows < 0)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: %lld rows", l, (long long)level->rows);
+  if (l == 0) return SPMV_SUCCESS;
+  if (level->visits < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle, level %d: %d visits of the next coarser level, which must be 1 or "
+                     "more",
+                     l, level->visits);
+  SPMV_TRY(check_operator(&level->matrix, "matrix", l, level->rows, level->rows, o, exec));
+  SPMV_TRY(check_operator(&level->interpolation, "interpolation", l, level->rows, o->level[l - 1].rows, o, exec));
+  SPMV_TRY(check_operator(&level->restriction, "restriction", l, o->level[l - 1].rows, level->rows, o, exec));
+  SPMV_TRY(check_smoother(&level->down, "before", l, level->rows, exec));
+  return check_smoother(&level->up, "after", l, level->rows, exec);
+}
+
+static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
+{
+  char reason[SPMV_MESSAGE_MAX];
+
+  if (o->levels < 1 || o->levels > SPMV_CYCLE_LEVELS || !o->level || o->cycles < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d levels, which must be 1 to %d, and %d cycles a call",
+                     o->levels, (int)SPMV_CYCLE_LEVELS, o->cycles);
+  if (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: no such scalar type");
+  if (o->level[0].rows > 0 && !o->inverse == !o->coarse)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs an inverse or a function, and not both");
+  for (int l = 0; l < o->levels; l++) SPMV_TRY(check_level(o, l, exec));
+  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "cycle on the device: %s", reason);
+  return SPMV_SUCCESS;
+}
+
+/* ---- memory ---- */
+
+/* Vectors of a level that the cycle has: the finest has its right-hand side and one iterate from the caller */
+static int has_vector(const SpmvCycle *cycle, int l, int vector)
+{
+  const int finest = l == cycle->options.levels - 1;
+
+  if (vector == SPMV_CYCLE_X0 || vector == SPMV_CYCLE_B) return !finest;
+  return l > 0;
+}
+
+static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
+{
+  enum { MOST = SPMV_CYCLE_LEVELS * SPMV_CYCLE_VECTORS + 1 };
+  const int64_t scalar = spmv_scalar_bytes(cycle->options.scalar_type);
+  int64_t       bytes[MOST], all = 0;
+  void        **array[MOST];
+  int           n = 0;
+
+  for (int l = 0; l < cycle->options.levels; l++)
+    for (int v = 0; v < SPMV_CYCLE_VECTORS; v++)
+      if (has_vector(cycle, l, v)) {
+        array[n]   = &cycle->grid[l].vector[v];
+        bytes[n++] = (cycle->grid[l].def.rows + 1) * scalar; /* never NULL, which would be the caller's */
+      }
+  array[n]   = (void **)&cycle->steps;
+  bytes[n++] = cycle->count * (int64_t)sizeof *cycle->steps;
+  for (int i = 0; i < n; i++) {
+    bytes[i] = (bytes[i] + 255) / 256 * 256;
+    all += bytes[i];
+  }
+  SPMV_TRY(spmv_alloc(exec, cycle->space, all, "vectors of a cycle", &cycle->block));
+  char *next = cycle->block;
+  for (int i = 0; i < n; next += bytes[i++]) *array[i] = bytes[i] > 0 ? next : NULL;
+  cycle->info.bytes = all;
+  return SPMV_SUCCESS;
+}
+
+/* ---- what it does ---- */
+
+static double nonzeros(const SpmvOperator *a)
+{
+  return (double)a->plan->nnz + (a->ghost_plan ? (double)a->ghost_plan->nnz : 0);
+}
+
+/* Of a vector operation: M, the additions to it, and what is added from x and out */
+static double point_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
+{
+  const SpmvCycleGrid     *grid = &cycle->grid[op->level];
+  const SpmvCycleSmoother *s    = spmv_cycle_smoother(grid, op->up);
+  const double             of_m = s->kind == SPMV_PC_BLOCKS ? 2 * s->block_size - 1 : s->kind == SPMV_PC_DIAGONAL;
+
+  return (double)grid->def.rows * (1 + of_m + (op->x == SPMV_CYCLE_NONE ? 0 : 2) + (op->adds ? 2 : 0));
+}
+
+static double op_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
+{
+  const SpmvCycleLevel *level = &cycle->grid[op->level].def;
+  const double          rows  = (double)level->rows;
+
+  switch ((SpmvCycleKind)op->kind) {
+  case SPMV_CYCLE_STEP:
+    return 2 * nonzeros(&level->matrix) + point_flops(cycle, op);
+  case SPMV_CYCLE_POINT:
+    return point_flops(cycle, op);
+  case SPMV_CYCLE_RESIDUAL:
+    return 2 * nonzeros(&level->matrix);
+  case SPMV_CYCLE_RESTRICT:
+    return 2 * nonzeros(&level->restriction);
+  case SPMV_CYCLE_INTERPOLATE:
+    return 2 * nonzeros(&level->interpolation);
+  default:
+    return cycle->options.inverse ? 2 * rows * rows : 0;
+  }
+}
+
+static int waits(const SpmvCycleOptions *o)
+{
+  if (o->coarse) return 1;
+  for (int l = 1; l < o->levels; l++)
+    if (o->level[l].matrix.processes || o->level[l].interpolation.processes || o->level[l].restriction.processes)
+      return 1;
+  return 0;
+}
+
+/* ---- the object ---- */
+
+static void take_levels(SpmvCycle *cycle)
+{
+  for (int l = 0; l < cycle->options.levels; l++) {
+    SpmvCycleGrid *grid = &cycle->grid[l];
+
+    grid->def           = cycle->options.level[l];
+    grid->first_step[0] = cycle->count;
+    if (l > 0) cycle->count += grid->def.down.steps;
+    grid->first_step[1] = cycle->count;
+    if (l > 0) cycle->count += grid->def.up.steps;
+  }
+  cycle->info.waits    = waits(&cycle->options);
+  cycle->options.level = NULL; /* the caller's */
+}
+
+static SpmvStatus make(SpmvCycle *cycle, SpmvExec *exec)
+{
+  SPMV_TRY(allocate(cycle, exec));
+  SPMV_TRY(spmv_cycle_program(cycle, exec));
+  for (int i = 0; i < cycle->ops; i++) cycle->info.flops += op_flops(cycle, &cycle->op[i]);
+  return cycle->slots->together_create ? cycle->slots->together_create(cycle, exec) : SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_cycle_create(const SpmvCycleOptions *options, SpmvExec *exec, SpmvCycle **out)
+{
+  void *memory;
+
+  *out             = NULL;
+  exec->message[0] = '\0';
+  SPMV_TRY(check_options(options, exec));
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **out, "cycle", &memory));
+  SpmvCycle *cycle = memory;
+  memset(cycle, 0, sizeof *cycle);
+  cycle->slots   = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_cycle_device_slots) : &spmv_cycle_host_slots;
+  cycle->options = *options;
+  cycle->space   = exec->space;
+  cycle->host    = exec->host;
+  cycle->device  = exec->device;
+  take_levels(cycle);
+  const SpmvStatus status = make(cycle, exec);
+  if (status) spmv_cycle_destroy(&cycle);
+  *out = cycle;
+  return status;
+}
+
+SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
+{
+  exec->message[0] = '\0';
+  cycle->renewed   = 0;
+  if (exec->space != cycle->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: it lies in another space");
+  for (int l = 1; l < cycle->options.levels; l++)
+    for (int up = 0; up < 2; up++) {
+      const SpmvCycleGrid     *grid = &cycle->grid[l];
+      const SpmvCycleSmoother *s    = spmv_cycle_smoother(grid, up);
+      if (s->steps > 0)
+        SPMV_TRY(spmv_copy(cycle->steps + grid->first_step[up], cycle->space, s->step, SPMV_HOST,
+                           s->steps * (int64_t)sizeof *s->step, exec));
+    }
+  if (cycle->together) SPMV_TRY(cycle->slots->together_renew(cycle, exec));
+  cycle->renewed = 1;
+  return SPMV_SUCCESS;
+}
+
+void spmv_cycle_info(const SpmvCycle *cycle, SpmvCycleInfo *info) { *info = cycle->info; }
+
+void spmv_cycle_destroy(SpmvCycle **out)
+{
+  if (!out || !*out) return;
+  SpmvCycle          *cycle = *out;
+  const SpmvAllocator host = cycle->host, device = cycle->device;
+
+  if (cycle->together) cycle->slots->together_destroy(cycle);
+  spmv_free(&host, &device, SPMV_HOST, cycle->op);
+  spmv_free(&host, &device, cycle->space, cycle->block);
+  spmv_free(&host, &device, SPMV_HOST, cycle);
+  *out = NULL;
+}

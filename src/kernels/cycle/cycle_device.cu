@@ -1,0 +1,93 @@
+/* cycle_device.cu - the vector operations of a cycle on the device, and the dense product of the coarsest level. */
+#include "cycle_device.cuh"
+#include "device/overlap.cuh"
+#include "engine/point.cuh"
+
+namespace
+{
+enum { DENSE_THREADS = 128 };
+
+/* One row for each lane. Coefficients are read where renewals write them, so that a graph finds the new ones. */
+template <typename S, int BLOCK>
+__global__ void __launch_bounds__(SPMV_POINT_THREADS)
+    spmv_cycle_point(int64_t rows, const SpmvFactors *step, const S *m, const S *x, const S *b, const S *w, S *out,
+                     bool adds)
+{
+  constexpr int ROWS = spmv_point_rows<BLOCK>();
+  const int     lane = threadIdx.x % 32;
+
+  spmv_let_next_begin();
+  spmv_wait_for_previous(x, b, w, out, m, step);
+  const S       current = (S)step->current, before = (S)step->before, correction = (S)step->correction;
+  const int64_t row   = spmv_point_first<BLOCK>() + lane;
+  const bool    there = lane < ROWS && row < rows;
+  const S       r     = !there ? S(0) : w ? b[row] - w[row] : b[row];
+  S             v     = correction * spmv_point_apply<BLOCK>(m, row, there, r);
+  if (!there) return;
+  if (x) v += current * x[row];
+  if (adds) v += before * out[row];
+  out[row] = v;
+}
+
+/* A warp for each row */
+template <typename S>
+__global__ void __launch_bounds__(DENSE_THREADS) spmv_cycle_dense(int64_t n, const S *inverse, const S *b, S *x)
+{
+  spmv_let_next_begin();
+  spmv_wait_for_previous(inverse, b, x);
+  const int64_t row = blockIdx.x * (int64_t)(DENSE_THREADS / 32) + threadIdx.x / 32;
+  if (row >= n) return;
+  S sum = 0;
+  for (int64_t j = threadIdx.x % 32; j < n; j += 32) sum += inverse[row * n + j] * b[j];
+  sum = spmv_add_lanes(sum, 32);
+  if (threadIdx.x % 32 == 0) x[row] = sum;
+}
+
+template <typename S, int BLOCK>
+SpmvStatus enqueue_point(int64_t rows, const SpmvFactors *step, const void *m, const void *x, const void *b,
+                         const void *w, void *out, bool adds, SpmvExec *exec)
+{
+  const auto    cycle_point = spmv_cycle_point<S, BLOCK>;
+  const int64_t each        = SPMV_POINT_THREADS / 32 * spmv_point_rows<BLOCK>();
+
+  SPMV_LAUNCH_OVERLAPPED(exec, cycle_point, spmv_blocks(rows, each), SPMV_POINT_THREADS, 0, rows, step, (const S *)m,
+                         (const S *)x, (const S *)b, (const S *)w, (S *)out, adds);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus point(const SpmvCycle *cycle, const SpmvCycleGrid *grid, const SpmvCycleOp *op, const void *x, const void *b,
+                 const void *w, void *out, SpmvExec *exec)
+{
+  const SpmvCycleSmoother *s = spmv_cycle_smoother(grid, op->up);
+
+  return spmv_with_point<0>(cycle->options.scalar_type, spmv_point_block(s->kind, s->block_size),
+                            [&](auto scalar, auto block) {
+                              return enqueue_point<decltype(scalar), decltype(block)::value>(
+                                  grid->def.rows, cycle->steps + op->step, s->values, x, b, w, out, op->adds, exec);
+                            });
+}
+
+template <typename S>
+SpmvStatus enqueue_dense(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+{
+  const int64_t n = cycle->grid[0].def.rows;
+
+  SPMV_LAUNCH_OVERLAPPED(exec, spmv_cycle_dense<S>, spmv_blocks(n, DENSE_THREADS / 32), DENSE_THREADS, 0, n,
+                         (const S *)cycle->options.inverse, (const S *)b, (S *)x);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+{
+  return cycle->options.scalar_type == SPMV_F32 ? enqueue_dense<float>(cycle, b, x, exec)
+                                                : enqueue_dense<double>(cycle, b, x, exec);
+}
+} // namespace
+
+extern "C" const SpmvCycleSlots spmv_cycle_device_slots;
+const SpmvCycleSlots            spmv_cycle_device_slots = {point,
+                                                           coarsest,
+                                                           spmv_cycle_together_create,
+                                                           spmv_cycle_together_renew,
+                                                           spmv_cycle_together_apply,
+                                                           spmv_cycle_together_destroy};

@@ -1,0 +1,33 @@
+/* A cycle on the host: its vector operations, and the dense product of the coarsest level. */
+#include "cycle.h"
+#include "engine/point.h"
+
+#define S       double
+#define NAME(x) x##_f64
+#include "engine/point.inc"
+#include "cycle_host.inc"
+#undef S
+#undef NAME
+#define S       float
+#define NAME(x) x##_f32
+#include "engine/point.inc"
+#include "cycle_host.inc"
+
+static SpmvStatus point(const SpmvCycle *cycle, const SpmvCycleGrid *grid, const SpmvCycleOp *op, const void *x,
+                        const void *b, const void *w, void *out, SpmvExec *exec)
+{
+  (void)exec;
+  if (cycle->options.scalar_type == SPMV_F32) point_f32(cycle, grid, op, x, b, w, out);
+  else point_f64(cycle, grid, op, x, b, w, out);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+{
+  (void)exec;
+  if (cycle->options.scalar_type == SPMV_F32) dense_f32(cycle->grid[0].def.rows, cycle->options.inverse, b, x);
+  else dense_f64(cycle->grid[0].def.rows, cycle->options.inverse, b, x);
+  return SPMV_SUCCESS;
+}
+
+const SpmvCycleSlots spmv_cycle_host_slots = {.point = point, .coarsest = coarsest};
