@@ -40,7 +40,7 @@ typedef struct {
 
 typedef struct {
   MGDevRecurrence recurrence; /* that step was made from */
-  SpmvCycleStep   step[MGDEV_STEPS_MAX];
+  SpmvFactors     step[MGDEV_STEPS_MAX];
   MGDevPoint      point;
 } MGDevSmoother;
 
@@ -91,7 +91,7 @@ PETSC_INTERN PetscErrorCode MGDevRecurrenceGet(KSP, MGDevRecurrence *, char why[
 PETSC_INTERN PetscErrorCode MGDevRecurrenceCheck(KSP, const MGDevRecurrence *, char why[SPMV_MESSAGE_MAX]);
 
 /* steps.c */
-PETSC_INTERN PetscBool MGDevSteps(const MGDevRecurrence *, SpmvCycleStep[]);
+PETSC_INTERN PetscBool MGDevSteps(const MGDevRecurrence *, SpmvFactors[]);
 
 /* coarse.c */
 PETSC_INTERN PetscErrorCode MGDevCoarseGet(MGDevHierarchy, PC, SpmvCycleOptions *);

@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* As KSPSolve_Chebyshev_FirstKind() of PETSc does it */
-static void First(const MGDevRecurrence *r, SpmvCycleStep step[])
+static void First(const MGDevRecurrence *r, SpmvFactors step[])
 {
   const double scale = 2 / ((double)r->emax + (double)r->emin), mu = 1 / (1 - scale * (double)r->emin);
   double       before = 1, now = mu;
@@ -14,8 +14,8 @@ static void First(const MGDevRecurrence *r, SpmvCycleStep step[])
   for (PetscInt k = 0; k < r->steps; k++) {
     const double next = 2 * mu * now - before, omega = 2 * mu * now / next;
 
-    step[k] = k == 0 ? (SpmvCycleStep){.current = 1, .correction = scale}
-                     : (SpmvCycleStep){.current = omega, .before = 1 - omega, .correction = omega * scale};
+    step[k] = k == 0 ? (SpmvFactors){.current = 1, .correction = scale}
+                     : (SpmvFactors){.current = omega, .before = 1 - omega, .correction = omega * scale};
     if (k == 0) continue;
     before = now;
     now    = next;
@@ -23,14 +23,14 @@ static void First(const MGDevRecurrence *r, SpmvCycleStep step[])
 }
 
 /* The direction d_(k+1) = a d_k + c M r_k, which PETSc keeps, is x_(k+1) - x_k here */
-static void Fourth(const MGDevRecurrence *r, SpmvCycleStep step[])
+static void Fourth(const MGDevRecurrence *r, SpmvFactors step[])
 {
   const double scale = 1 / (double)r->emax;
 
   for (PetscInt k = 0; k < r->steps; k++) {
     const double i = (double)k, a = k == 0 ? 0 : (2 * i - 1) / (2 * i + 3);
 
-    step[k] = (SpmvCycleStep){.current = 1 + a, .before = -a, .correction = scale * (8 * i + 4) / (2 * i + 3)};
+    step[k] = (SpmvFactors){.current = 1 + a, .before = -a, .correction = scale * (8 * i + 4) / (2 * i + 3)};
   }
 }
 
@@ -93,20 +93,20 @@ static void Choose(double zero[], PetscInt k, PetscInt count)
 
 /* PETSc weighs the directions of the fourth kind, while the residual is that of the unweighted sum: no recurrence of three
    iterates has both. But the polynomial is the product of 1 - t/zero over its zeros: Richardson's iteration. */
-static PetscBool OptimizedFourth(const MGDevRecurrence *r, SpmvCycleStep step[])
+static PetscBool OptimizedFourth(const MGDevRecurrence *r, SpmvFactors step[])
 {
   double zero[MGDEV_STEPS_MAX];
 
   if (Zeros(r, zero) < r->steps) return PETSC_FALSE;
   for (PetscInt k = 0; k < r->steps; k++) {
     Choose(zero, k, r->steps);
-    step[k] = (SpmvCycleStep){.current = 1, .correction = 1 / (zero[k] * (double)r->emax)};
+    step[k] = (SpmvFactors){.current = 1, .correction = 1 / (zero[k] * (double)r->emax)};
   }
   return PETSC_TRUE;
 }
 
 /* False where the numbers make no steps */
-PetscBool MGDevSteps(const MGDevRecurrence *r, SpmvCycleStep step[])
+PetscBool MGDevSteps(const MGDevRecurrence *r, SpmvFactors step[])
 {
   PetscBool made = PETSC_TRUE;
 
@@ -114,7 +114,7 @@ PetscBool MGDevSteps(const MGDevRecurrence *r, SpmvCycleStep step[])
   else if (r->kind == MGDEV_FOURTH) Fourth(r, step);
   else if (r->kind == MGDEV_OPT_FOURTH) made = OptimizedFourth(r, step);
   else
-    for (PetscInt k = 0; k < r->steps; k++) step[k] = (SpmvCycleStep){.current = 1, .correction = (double)r->scale};
+    for (PetscInt k = 0; k < r->steps; k++) step[k] = (SpmvFactors){.current = 1, .correction = (double)r->scale};
   for (PetscInt k = 0; made && k < r->steps; k++)
     if (!isfinite(step[k].current) || !isfinite(step[k].before) || !isfinite(step[k].correction)) made = PETSC_FALSE;
   return made;
