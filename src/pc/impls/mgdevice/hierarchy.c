@@ -202,9 +202,9 @@ PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
   PetscCall(MGDevHierarchyInfo(h, &info));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  multigrid on the device: levels %" PetscInt_FMT
-                                   ", %s cycles for each call %d, levels in one kernel %d\n",
+                                   ", %s cycles for each call %d, levels in one dense matrix %d\n",
                                    h->levels, finest > 1 && h->made->level[finest].visits > 1 ? "W" : "V",
-                                   h->made->options.cycles, info.cycle_info.together));
+                                   h->made->options.cycles, info.cycle_info.dense));
   PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsest level: rows %" PetscInt_FMT ", %s\n", h->rows,
                                    h->inverse ? "by its inverse" : "by the solver of PETSc"));
   PetscFunctionReturn(PETSC_SUCCESS);
