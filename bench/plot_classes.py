@@ -24,7 +24,7 @@ COMMITTED = ["h200-spmv.json", "h200-petsc.json", "h200-solve.json", "h200-mpi.j
 CLASSES = {
     "elasticity,\ntetrahedra": ("elasticity", "tetrahedra"),
     "elasticity,\nhexahedra": ("elasticity", "hexahedra"),
-    "diffusion,\ntetrahedra": ("diffusion",),
+    "diffusion,\ntetrahedra": ("diffusion", "tetrahedra"),
     "edge elements": ("edge elements",),
     "stencils": ("stencil",),
     "circuit": ("circuit",),

@@ -70,6 +70,8 @@ typedef struct {
   KSPCGDevicePrecision precision;   /* of the last solve, at its end */
   PetscInt             corrections; /* of its residual, in mixed precision */
   PetscLogDouble       bytes;       /* that the solver holds on the device */
+  PetscInt             cycles;      /* of multigrid, done by the device */
+  PetscInt             set_ups;     /* how often something of a hierarchy of multigrid was taken over to the device */
 } KSPCGDeviceInfo;
 
 /* What MatAIJFmtGetInfo() tells. Every field is a sum over the sequential blocks of the matrix: one for a sequential

@@ -54,7 +54,8 @@ src/mat/impls/seqaijfmt/sync.c    analyze
 src/mat/impls/seqaijfmt/choose.c  analyze'
 # The files that ask for PETSc's version
 version_tests='
-src/sys/compat.h'
+src/sys/compat.h
+src/pc/impls/mgdevice/hidden.c'
 
 # shellcheck disable=SC2046 # no file of the repository has a space in its name
 check_absent() {
@@ -69,14 +70,15 @@ check_absent() {
   forbid "nothing adds to y by atomics" '\batomic[A-Z]\w*\( *&?\*?y\b' $(code_under src/kernels)
   for function in analyze build update_values; do
     forbid "not among the callers of spmv_$function() that scripts/check_source.sh lists" "\bspmv_$function\(" \
-      $(code_under src/mat -vxF "$(callers_of $function)") $(code_under src/ksp -vxF "$(callers_of $function)")
+      $(code_under src/mat -vxF "$(callers_of $function)") $(code_under src/ksp -vxF "$(callers_of $function)") \
+      $(code_under src/pc -vxF "$(callers_of $function)")
   done
   forbid "no field of PETSc's AIJ, no header of it" '# *include.*(impls/aij|aij\.h)|\bMat_(Seq|MPI)AIJ\b' $(code_under src)
   forbid "not among the files that scripts/check_source.sh lets test PETSc's version" '\bPETSC_VERSION_[GL][ET]\b' \
     $(code_under src -vxF "$version_tests")
   forbid "truth.c alone asks where PETSc's values are" '\boffloadmask\b|\bAIJFmtOffload' \
     $(code_under src -vE '/(seqaijfmt/truth\.c|sys/compat\.h)$')
-  forbid "a solver includes plan.h of the Mat class and no other header of it" '# *include.*seqaijfmt/(?!plan\.h)' $(code_under src/ksp)
+  forbid "a solver includes plan.h of the Mat class and no other header of it" '# *include.*seqaijfmt/(?!plan\.h)' $(code_under src/ksp) $(code_under src/pc)
   forbid "ops.c has the one table of operations" '\bA->ops->\w+ *=[^=]' $(code_under src/mat -vF seqaijfmt/create.c)
   for file in $(awk '{print $1}' <<<"$plan_makers $version_tests"); do
     [[ -f $file ]] || fault "scripts/check_source.sh: $file is not there: take it out of its list"

@@ -216,7 +216,7 @@ link_duplicates() {
 rm -rf "$bundle" "$bundle.tar.xz"
 mkdir -p "$bundle/data"
 cp "$root"/scripts/{gpu_run,gpu_part,fuzz}.sh "$root/bench/papers/fold_sweep.py" "$root/bench/gpu/auto_run.sh" "$bundle/"
-cp "$root"/bench/solve/solve_{run.sh,table.py,log.py} "$root"/bench/mpi/{mpi_run.sh,mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
+cp "$root"/bench/solve/solve_{run.sh,table.py,log.py,launches.py} "$root"/bench/mpi/{mpi_run.sh,mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
 # shellcheck disable=SC2086
 [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
 {

@@ -17,8 +17,11 @@
 #   spgemm        spgemm_bench: products of matrices against cuSPARSE
 #   cg            KSPCGDEVICE against KSPCG; cg_bench: iterations of its engine in every mode, beside the product alone
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
+#   mg            solve_bench: CG with GAMG by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
+#   launches      solve_launches.py: the kernels of one such solve, by Nsight Compute; skipped where that is not
 #   mpi           GPU-aware MPI on two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
+#   mg_distro     the step mg on that PETSc, beside aij on one core: 0.4 million rows
 #   dolfinx       the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared
 #
 # Without a step: all, in this order. A step that fails does not keep the next from running; one whose part the bundle has
@@ -26,8 +29,8 @@
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_spgemm, LIMIT_cg, LIMIT_solve, LIMIT_mpi, LIMIT_distro, LIMIT_dolfinx
-#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 480, 300, 500, 470)
+# LIMIT_spgemm, LIMIT_cg, LIMIT_solve, LIMIT_mg, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro, LIMIT_dolfinx
+#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 480, 360, 300, 300, 500, 300, 570)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
@@ -35,6 +38,7 @@
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
 # SPGEMM_ARGS         arguments for spgemm_bench (none: its default set); CG_ARGS for cg_bench
+# MG_MATRICES, MG_TYPES, MG_ARGS: as SOLVE_*, for mg and mg_distro; LAUNCHES_ARGS for solve_launches.py
 # SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1), FUZZ_SKIP operations to leave out
@@ -44,11 +48,11 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg solve mpi distro dolfinx)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg solve mg launches mpi distro mg_distro dolfinx)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
   [spgemm]=${LIMIT_spgemm:-120} [cg]=${LIMIT_cg:-180} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500}
-  [dolfinx]=${LIMIT_dolfinx:-470})
+  [mg]=${LIMIT_mg:-360} [launches]=${LIMIT_launches:-300} [mg_distro]=${LIMIT_mg_distro:-300} [dolfinx]=${LIMIT_dolfinx:-570})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 # shellcheck source=scripts/gpu_part.sh
 source "$here/gpu_part.sh"
@@ -307,6 +311,26 @@ step_solve() {
   try "$here/solve_run.sh" "$out" $((single - 15)) "$here/lib/libpetscpack.so" "$(manifest commit)" "$here/data"
 }
 
+# Multigrid: at most so many seconds, the matrices and types by default, and the plugin
+run_mg() {
+  single=$(($1 - 5))
+  try env SOLVE_SET=mg SOLVE_MATRICES="${MG_MATRICES:-$2}" SOLVE_TYPES="${MG_TYPES:-$3}" SOLVE_ARGS="${MG_ARGS:-}" \
+    "$here/solve_run.sh" "$out" $((single - 15)) "$4/lib/libpetscpack.so" "$(manifest commit)"
+}
+step_mg() { run_mg "${limit[mg]}" '' '' "$here"; }
+step_mg_distro() {
+  out=$out/mg_distro # its mg.json lies there
+  run_mg "${limit[mg_distro]}" 'tri_rcm:630 tet3_rcm:51 p1_rcm:74' 'aijrbp aijauto aij' "$here/distro"
+}
+
+step_launches() {
+  local status=0
+  # shellcheck disable=SC2086
+  "$here/solve_launches.py" "$out/launches.json" --commit "$(manifest commit)" ${LAUNCHES_ARGS:-} || status=$?
+  ((status != 77)) || exit 77
+  ((status == 0)) || failed=1
+}
+
 step_mpi() { "$here/mpi_run.sh" "$out" $((limit[mpi] - 20)) "$here/lib/libpetscpack.so" "$(manifest commit)" || failed=$?; }
 
 # The plan of a matrix on the GPU, its vectors in PETSc on the host: a program of PETSc as it is, then every format
@@ -353,7 +377,7 @@ step_dolfinx() {
 }
 
 # The part of the bundle that a step runs with, and its environment
-folder_of_step() { if [[ $1 == distro || $1 == dolfinx ]]; then say "$here/$1"; else say "$here"; fi; }
+folder_of_step() { case $1 in distro | dolfinx) say "$here/$1" ;; mg_distro) say "$here/distro" ;; *) say "$here" ;; esac; }
 use_step() { if [[ $1 == dolfinx ]]; then use_dolfinx; else use_part "$(folder_of_step "$1")"; fi; }
 
 # What the machine is; the status says whether it has a GPU

@@ -4,8 +4,9 @@
     dolfinx_run.py programs-folder output.json [--cells N] [--newton-cells N] [--limit seconds] [--no-gpu]
 
 The programs know nothing of petscpack. Each run is a process of its own, for at most --limit seconds. The JSON has what each
-printed, and the line in which petscpack counts what ran on the GPU. Exit status 1: a program failed, results differ, or no
-solve ran on the GPU where cgdevice was asked for. --no-gpu: the last is no fault.
+printed, and the line in which petscpack counts what ran on the GPU; of solves that follow a set-up, it has the first, the least
+of the later ones, and how many times as fast as one core that is: "solve". Exit status 1: a program failed, results differ, or
+nothing ran on the GPU: no solve where the preconditioner is jacobi, no product where it is another. --no-gpu: the last is no fault.
 """
 import argparse
 import json
@@ -18,13 +19,17 @@ from pathlib import Path
 
 JACOBI = "-ksp_type cg -pc_type jacobi"
 GAMG = "-ksp_type cg -pc_type gamg -mg_levels_pc_type jacobi"
+GAMG_CGDEVICE = "-mat_type aijrbp -ksp_type cgdevice -pc_type gamg -mg_levels_pc_type jacobi"
 SUMMARY = re.compile(r"petscpack: CG: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
                      r"matrices: (\d+) on the GPU, (\d+) on the host(.*), (\d+) by PETSc(.*)")
 # The rival is the first run of each problem, but comes last: a run that is cut should be its
 PROBLEMS = {
     "elasticity": ("dolfinx_elasticity.py", {"aij, one core": (None, JACOBI), "petscpack run": ("run", JACOBI),
                                              "aijrbp, cgdevice": ("load", "-mat_type aijrbp -ksp_type cgdevice -pc_type jacobi")}),
-    "elasticity, GAMG": ("dolfinx_elasticity_gamg.py", {"aij, one core": (None, GAMG), "petscpack run": ("run", GAMG)}),
+    "elasticity, GAMG": ("dolfinx_elasticity_gamg.py", {"aij, one core": (None, GAMG), "petscpack run": ("run", GAMG),
+                                                        "aijrbp, cgdevice": ("load", GAMG_CGDEVICE)}),
+    "elasticity, GAMG without modes": ("dolfinx_elasticity.py", {"aij, one core": (None, GAMG), "petscpack run": ("run", GAMG),
+                                                                 "aijrbp, cgdevice": ("load", GAMG_CGDEVICE)}),
     "hyperelasticity": ("dolfinx_hyperelasticity.py", {"aij, one core": (None, ""), "petscpack run": ("run", "")}),
 }
 
@@ -81,20 +86,31 @@ def faults_of(name, runs, with_gpu):
             continue
         if not run["petscpack"]:
             faults.append(f"{name}, {kind}: petscpack has said nothing")
-        elif with_gpu and not (run["petscpack"]["solves_gpu"] if run["result"]["pc"] == "jacobi" else run["petscpack"]["products_gpu"]):
+        elif with_gpu and not (run["petscpack"]["solves_gpu"] or run["result"]["pc"] != "jacobi" and run["petscpack"]["products_gpu"]):
             faults.append(f"{name}, {kind}: nothing ran on the GPU")
     return faults
 
 
-def show(name, runs):
+def add_times(runs):
+    """Seconds of set-up and of KSPSolve after it, the first and the least of the later ones; of a single solve, that one."""
     rival = runs["aij, one core"]["result"]
+    for run in (r for r in runs.values() if r["result"]):
+        first, *later = run["result"]["solve_s"]
+        best = min(later, default=first)
+        run["solve"] = {"setup_s": run["result"].get("setup_s"), "first_s": first, "later_s": best, "first_beyond_later_s": first - best}
+        if rival:
+            run["solve"]["times_one_core"] = min(rival["solve_s"][1:], default=rival["solve_s"][0]) / best
+
+
+def show(name, runs):
     for kind, run in runs.items():
         if not run["result"]:
             continue
-        first, best = run["result"]["solve_s"][0], min(run["result"]["solve_s"])
-        ratio = f", {min(rival['solve_s']) / best:.1f} times as fast (first {rival['solve_s'][0] / first:.1f})" if rival else ""
-        print(f"{name}, {run['result']['rows']} rows, {kind}: {run['result']['iterations']} iterations, KSPSolve {best:.4f} s, "
-              f"first {first:.4f} s{ratio}; {run['petscpack'] or ''}", flush=True)
+        times = run["solve"]
+        setup = f"set-up {times['setup_s']:.4f} s, " if times["setup_s"] is not None else ""
+        ratio = f", {times['times_one_core']:.1f} times as fast as one core" if "times_one_core" in times else ""
+        print(f"{name}, {run['result']['rows']} rows, {kind}: {run['result']['iterations']} iterations, {setup}KSPSolve "
+              f"{times['later_s']:.4f} s{ratio}, first {times['first_beyond_later_s']:.4f} s more; {run['petscpack'] or ''}", flush=True)
 
 
 def main():
@@ -110,8 +126,9 @@ def main():
     print(gpus.stdout + gpus.stderr, flush=True)
     report, faults = {"gpus": gpus.stdout, "problems": {}}, []
     for name, (program, kinds) in PROBLEMS.items():
-        arguments = [asked.newton_cells] if "hyper" in program else [asked.cells, "2"]
+        arguments = [asked.newton_cells] if "hyper" in program else [asked.cells, "4" if "GAMG" in name else "2"]
         runs = {kind: one_run(asked.programs / program, arguments, *kinds[kind], asked.limit) for kind in reversed(kinds)}
+        add_times(runs)
         show(name, runs)
         faults += faults_of(name, runs, not asked.no_gpu)
         report["problems"][name] = runs

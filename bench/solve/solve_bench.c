@@ -14,13 +14,13 @@
   -check_symmetric      refuse a matrix that is not, bit by bit
   -budget seconds       a cell that would begin later is left out
   -changes 2            how often a solver gets new values, at most twice
+  -profile_solve        one more solve between cudaProfilerStart() and cudaProfilerStop(), for solve_launches.py
   -json file, -commit text, -launcher text
 
   An error ends its cell only, and is in the file with PETSc's message. Every result is compared with MATAIJ on the
   host. Exit status: 1 when one was wrong.
 */
 #include "solve_bench.h"
-#include <petscpack.h>
 #include <petsctime.h>
 #include <string.h>
 
@@ -112,6 +112,7 @@ static PetscErrorCode ReadSettings(Settings *s)
   s->loop_seconds = 30;
   s->changes      = 2;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-changes", &s->changes, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-profile_solve", &s->profile_solve, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &s->repeat, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &s->steps, NULL));
   PetscCall(ReadReal("-rtol", &s->rtol));
@@ -181,8 +182,9 @@ static PetscErrorCode WarmUp(const Settings *s, const char type[], Cell *cell)
   Settings once = *s;
 
   PetscFunctionBeginUser;
-  once.repeat = 1;
-  once.steps  = 1;
+  once.repeat        = 1;
+  once.steps         = 1;
+  once.profile_solve = PETSC_FALSE;
   PetscCall(ProblemGenerate("stencil7:12", s->shift, &tiny));
   for (PetscInt i = 0; i < s->solver_count; i++) {
     memset(cell, 0, sizeof *cell);
@@ -204,7 +206,8 @@ static PetscErrorCode PrintCell(const Problem *p, const Cell *cell, const char v
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-32s %12.3f ms", q->name, q->count ? 1e3 * q->seconds[0] : 0.0));
     if (q->device_bytes >= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.0f MB", q->device_bytes / 1e6));
     if (q->residual >= 0)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %d iterations, residual %.1e", (int)q->iterations, q->residual));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %d iterations of %.0f us, residual %.1e", (int)q->iterations,
+                            1e6 * q->seconds[0] / (double)PetscMax(q->iterations, 1), q->residual));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", q->error[0] ? " ERROR " : "", q->error));
   }
   for (PetscInt i = 0; i < cell->loops; i++)

@@ -6,9 +6,18 @@
 #define SOLVE_BENCH_H
 
 #include "../copy_vector.h"
-#include <petscksp.h>
+#include <petscpack.h>
 
-enum { MAX_TYPES = 16, MAX_SOLVERS = 8, MAX_PHASES = 32, MAX_TIMES = 64, MAX_LOOPS = 3, BATCH = 20, TEXT = 400 };
+enum {
+  MAX_TYPES   = 16,
+  MAX_SOLVERS = 8,
+  MAX_PHASES  = 32,
+  MAX_TIMES   = 64,
+  MAX_LOOPS   = 3,
+  MAX_LEVELS  = 16,
+  BATCH       = 20,
+  TEXT        = 400
+};
 
 /* ---- the problem: A_step = factor(step) A_0 + shift(step) diag(A_0), and one right-hand side ---- */
 
@@ -63,18 +72,28 @@ typedef struct {
   char        error[TEXT];
 } NewtonLoop;
 
+/* Of multigrid, after the set-up */
+typedef struct {
+  PetscInt rows, steps;             /* steps of the smoother before the coarser level, and after it */
+  double   nonzeros, interpolation; /* of its matrix, and of the interpolation from the next coarser level */
+} Level;
+
 typedef PetscErrorCode (*Operation)(void *context);
 
 typedef struct {
-  const char *type, *solver; /* solver "products": products and what else a matrix does by itself */
-  Phase       phase[MAX_PHASES];
-  NewtonLoop  loop[MAX_LOOPS];
-  PetscInt    phases, loops;
-  double      base_bytes;
-  Operation   save; /* writes the file after each phase; NULL: there is none to write */
-  void       *save_context;
-  PetscBool   running;     /* the file says that the process ended here, until the cell is done */
-  char        error[TEXT]; /* the reason why the rest of the cell was left out */
+  const char     *type, *solver; /* solver "products": products and what else a matrix does by itself */
+  Phase           phase[MAX_PHASES];
+  NewtonLoop      loop[MAX_LOOPS];
+  Level           level[MAX_LEVELS]; /* the finest first */
+  PetscInt        phases, loops, levels;
+  PetscBool       has_counters; /* the solver was KSPCGDEVICE */
+  KSPCGDeviceInfo counters;     /* its reason is the one below */
+  char            reason[TEXT];
+  double          base_bytes;
+  Operation       save; /* writes the file after each phase; NULL: there is none to write */
+  void           *save_context;
+  PetscBool       running;     /* the file says that the process ended here, until the cell is done */
+  char            error[TEXT]; /* the reason why the rest of the cell was left out */
 } Cell;
 
 typedef struct {
@@ -83,7 +102,8 @@ typedef struct {
   PetscInt    repeat, steps;
   double      rtol, limit; /* a true residual above limit is wrong */
   double      shift, budget, loop_seconds;
-  PetscInt    changes; /* how often a solver gets new values */
+  PetscInt    changes;       /* how often a solver gets new values */
+  PetscBool   profile_solve; /* one more solve, of which a profiler takes notice */
   char        json[PETSC_MAX_PATH_LEN], commit[64], launcher[TEXT];
   PetscBool   gpu_aware_mpi; /* PETSc gives MPI addresses of the device */
   char       *devices;       /* DevicesOfAll() */
@@ -97,6 +117,7 @@ double         DeviceUsed(void); /* bytes; negative without a device */
 PetscErrorCode DeviceCopyValues(const PetscScalar values[], PetscInt n,
                                 PetscScalar **on_device); /* allocates at NULL */
 PetscErrorCode DeviceFree(PetscScalar **on_device);
+PetscErrorCode DeviceProfile(PetscBool on); /* for profilers that begin when they are told */
 void           DeviceName(char gpu[TEXT], char cuda[TEXT]);
 /* The bus addresses of the devices of all processes, in the order of ranks; lines of TEXT, *texts NULL without a device
  */
@@ -137,6 +158,7 @@ PetscErrorCode OpSolve(void *run);
 PetscErrorCode OpWriteValues(void *run); /* run->values by MatSetValues() */
 PetscErrorCode OpAssemble(void *run);
 PetscErrorCode OpResidual(void *run); /* of x for the values of run->step, into run->residual */
+PetscErrorCode OpFacts(void *run);    /* levels and counters, into the cell */
 PetscErrorCode MeasureProducts(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureLoop(const Problem *p, const Settings *s, Cell *cell, NewtonLoop *loop);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #ifdef SOLVE_BENCH_CUDA
+  #include <cuda_profiler_api.h>
   #include <cuda_runtime.h>
   #include <petscdevice.h>
 #endif
@@ -76,6 +77,16 @@ PetscErrorCode DeviceFree(PetscScalar **on_device)
   if (*on_device) PetscCall(CheckCuda(cudaFree(*on_device)));
 #endif
   *on_device = NULL;
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode DeviceProfile(PetscBool on)
+{
+  PetscFunctionBeginUser;
+#ifdef SOLVE_BENCH_CUDA
+  if (has_device) PetscCall(CheckCuda(on ? cudaProfilerStart() : cudaProfilerStop()));
+#endif
+  (void)on;
   PetscFunctionReturn(0);
 }
 

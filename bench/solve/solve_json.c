@@ -116,6 +116,33 @@ static void WriteLoop(FILE *file, const char separator[], const NewtonLoop *loop
   fputc('}', file);
 }
 
+static void WriteLevel(FILE *file, const char separator[], const Level *level)
+{
+  fprintf(file, "%s{\"rows\": %lld, \"nonzeros\": %.0f, \"interpolation\": %.0f, \"steps\": %d}", separator,
+          (long long)level->rows, level->nonzeros, level->interpolation, (int)level->steps);
+}
+
+static void WriteCounters(FILE *file, const KSPCGDeviceInfo *info)
+{
+  const struct {
+    const char *key;
+    double      value;
+  } counters[] = {
+      {"solves_device", (double)info->solves_device},
+      {"solves_host", (double)info->solves_host},
+      {"graphs", (double)info->graphs},
+      {"conversions", (double)info->conversions},
+      {"refreshes", (double)info->refreshes},
+      {"bytes", (double)info->bytes}, /* cycles and cycle_setups go here when the struct has them */
+  };
+
+  WriteField(file, ",\n  \"cgdevice\": {", "used", KSPCGDeviceModes[info->used]);
+  WriteField(file, ", ", "reason", info->reason);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(counters); i++)
+    WriteNumber(file, counters[i].key, counters[i].value);
+  fputc('}', file);
+}
+
 PetscErrorCode CellVerdict(const Settings *s, const Cell *cell, char verdict[TEXT])
 {
   PetscFunctionBeginUser;
@@ -153,7 +180,12 @@ static PetscErrorCode WriteCell(FILE *file, const char separator[], const Proble
   for (PetscInt i = 0; i < c->phases; i++) WritePhase(file, i ? ",\n   {" : "\n   {", &c->phase[i]);
   fprintf(file, "],\n  \"loops\": [");
   for (PetscInt i = 0; i < c->loops; i++) WriteLoop(file, i ? ",\n   {" : "\n   {", &c->loop[i]);
-  fprintf(file, "]}");
+  fputc(']', file);
+  if (c->levels) fprintf(file, ",\n  \"levels\": [");
+  for (PetscInt i = 0; i < c->levels; i++) WriteLevel(file, i ? ", " : "", &c->level[i]);
+  if (c->levels) fputc(']', file);
+  if (c->has_counters) WriteCounters(file, &c->counters);
+  fputc('}', file);
   PetscFunctionReturn(0);
 }
 

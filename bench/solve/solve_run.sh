@@ -4,10 +4,11 @@
 #
 #   solve_run.sh folder seconds plugin.so commit [data folder]
 #
-# folder/solve.json has all of it. Each matrix and type has a process of its own: one that ends early takes no other with it.
+# folder/solve.json, or mg.json, has all of it. Each matrix and type has a process of its own: one that ends early takes no other with it.
 # When the time is short, cells are left out and told as such.
 #
-# SOLVE_SET        matrices: small (0.1 million rows), medium (0.1 and 1 million; the default), large (4 million)
+# SOLVE_SET        matrices: small (0.1 million rows), medium (0.1 and 1 million; the default), large (4 million), or
+#                  mg: CG with GAMG alone, by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
 # SOLVE_MATRICES   these instead             SOLVE_TYPES   only these types
 # SOLVE_ARGS       further arguments for solve_bench
 # SOLVE_PROGRAMS   0: leave PETSc's programs out
@@ -17,16 +18,18 @@ set -uo pipefail
 
 out=$1 end=$((SECONDS + $2)) aware=(-use_gpu_aware_mpi "${SOLVE_GPU_AWARE:-0}") plugin=(-dll_append "$3" "${aware[@]}") commit=$4 data=${5:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-read -r -a types <<<"${SOLVE_TYPES:-aijcusparse aijrbp aijcodsell aijcrsv aijfold sellcuda}"
+all_types='aijcusparse aijrbp aijcodsell aijcrsv aijfold sellcuda' name=solve programs=${SOLVE_PROGRAMS:-1}
 read -r -a launcher <<<"${SOLVE_LAUNCHER:-}"
 case ${SOLVE_SET:-medium} in
   small) matrices=(stencil7:47 tet3_rcm:32) ;;
   medium) matrices=(stencil7:47 tet3_rcm:32 stencil7:100 tet3_rcm:69) ;;
   large) matrices=(stencil7:159 tet3_rcm:110) ;;
-  *) echo "SOLVE_SET is small, medium or large, not $SOLVE_SET" >&2; exit 2 ;;
+  mg) matrices=(tri_rcm:853 tet3_rcm:69 p1_rcm:114 p1_rcm:159 tet3_rcm:110) all_types='aijcusparse aijrbp aijauto' name=mg programs=0 ;;
+  *) echo "SOLVE_SET is small, medium, large or mg, not $SOLVE_SET" >&2; exit 2 ;;
 esac
+read -r -a types <<<"${SOLVE_TYPES:-$all_types}"
 [[ -z ${SOLVE_MATRICES:-} ]] || read -r -a matrices <<<"$SOLVE_MATRICES"
-parts=$out/solve-parts
+parts=$out/$name-parts
 failed=0
 mkdir -p "$parts"
 rm -f "$parts"/*
@@ -37,6 +40,14 @@ left() { echo $((end - SECONDS)); }
 arguments_for() {
   local size=${1#*:} cells=(-loop_solvers 'cg_jacobi,cg_gamg' -loop_seconds 3)
   [[ $size =~ ^[0-9]+$ ]] || size=0
+  if [[ $name == mg ]]; then # PETSc's own types are the rivals of KSPCG alone
+    case $2 in
+      aij | aijcusparse) cells=(-steps 0 -repeat 7 -solvers cg_gamg) ;;
+      *) cells=(-steps 0 -repeat 7 -solvers 'cg_gamg,cgdevice_gamg') ;;
+    esac
+    echo "${cells[*]}"
+    return
+  fi
   if ((size >= 105 && size < 130)) || ((size >= 140)); then cells=(-steps 3 -loop_solvers cg_jacobi -loops 'setvalues,coo_device' -repeat 3)
   elif ((size >= 60)); then cells=(-loop_solvers 'cg_jacobi,cg_gamg' -loop_seconds 2 -repeat 3); fi
   [[ $2 != sellcuda ]] || cells+=(-solvers 'products,cg_jacobi,gmres_jacobi' -loops setvalues)
@@ -45,7 +56,7 @@ arguments_for() {
 
 # One matrix, one type, and how many such runs are still to come: that share of the time and half of it again
 run_one() {
-  local matrix=$1 type=$2 runs=$3 share status=0 name arguments
+  local matrix=$1 type=$2 runs=$3 share status=0 part arguments
   share=$(($(left) * 3 / 2 / runs))
   ((share >= 10)) || share=10
   ((share <= $(left))) || share=$(left)
@@ -54,15 +65,15 @@ run_one() {
     failed=1
     return
   fi
-  name=${matrix//:/-}.$type
+  part=$parts/${matrix//:/-}.$type
   read -r -a arguments <<<"$(arguments_for "$matrix" "$type")"
   echo "+ $matrix $type, at most $share s"
   # shellcheck disable=SC2086
   timeout --foreground --kill-after=5 "$share" "${launcher[@]}" solve_bench -matrix "$matrix" -types "$type" "${arguments[@]}" \
-    ${SOLVE_ARGS:-} -budget "$((share * 7 / 10))" -commit "$commit" -json "$parts/$name.json" "${aware[@]}" \
-    -launcher "${launcher[*]##*/}" -options_left no >"$parts/$name.log" 2>&1 || status=$?
-  grep -E 'ERROR|WRONG' "$parts/$name.log" | cut -c 1-300
-  ((status == 0)) || tail -n 2 "$parts/$name.log" | cut -c 1-200
+    ${SOLVE_ARGS:-} -budget "$((share * 7 / 10))" -commit "$commit" -json "$part.json" "${aware[@]}" \
+    -launcher "${launcher[*]##*/}" -options_left no >"$part.log" 2>&1 || status=$?
+  grep -E 'ERROR|WRONG' "$part.log" | cut -c 1-300
+  ((status == 0)) || tail -n 2 "$part.log" | cut -c 1-200
   echo "= status $status, $(left) s left"
   ((status == 0)) || failed=1
 }
@@ -92,24 +103,29 @@ log_programs() {
 }
 
 # PETSc's programs first: they are the shorter part, and their time is known
-if ((${SOLVE_PROGRAMS:-1})); then log_programs; fi
-runs=$((${#matrices[@]} * ${#types[@]}))
-for matrix in "${matrices[@]}"; do
+if ((programs)); then log_programs; fi
+pairs=()
+for matrix in "${matrices[@]}"; do # in the order of the tables
   for type in "${types[@]}"; do
-    run_one "$matrix" "$type" "$runs"
-    runs=$((runs - 1))
+    # at 4 million rows there is no time for a third type, unless it is asked for
+    [[ $name == mg && -z ${SOLVE_TYPES:-} && $type == aijauto && $matrix =~ :(159|110)$ ]] || pairs+=("$matrix $type")
   done
+done
+runs=${#pairs[@]}
+for pair in "${pairs[@]}"; do
+  # shellcheck disable=SC2086
+  run_one $pair "$runs"
+  runs=$((runs - 1))
 done
 logs=("$parts"/*.csv)
 if [[ -e ${logs[0]} ]]; then python3 "$here/solve_log.py" "$parts/log_view.json" "${logs[@]}" || failed=1; fi
 files=()
-for matrix in "${matrices[@]}"; do # in the order of the runs, which is that of the tables
-  for type in "${types[@]}"; do
-    file=$parts/${matrix//:/-}.$type.json
-    [[ ! -s $file ]] || files+=("$file")
-  done
+for pair in "${pairs[@]}"; do
+  file=${pair//:/-}
+  file=$parts/${file// /.}.json
+  [[ ! -s $file ]] || files+=("$file")
 done
 [[ ! -s $parts/log_view.json ]] || files+=("$parts/log_view.json")
 ((${#files[@]})) || exit 1
-python3 "$here/solve_table.py" "${files[@]}" --merge "$out/solve.json" --details "$out/solve.md" || failed=1
+python3 "$here/solve_table.py" "${files[@]}" --merge "$out/$name.json" --details "$out/$name.md" || failed=1
 exit "$failed"

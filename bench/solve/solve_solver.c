@@ -16,6 +16,13 @@ static const struct {
     {"cg_gamg", "pc_gamg_reuse_interpolation", "true"},
     {"cg_gamg", "mg_levels_ksp_type", "chebyshev"},
     {"cg_gamg", "mg_levels_pc_type", "jacobi"},
+    {"cg_gamg", "pc_gamg_aggressive_square_graph", "false"},
+    {"cgdevice_gamg", "ksp_type", "cgdevice"}, /* the rest as above */
+    {"cgdevice_gamg", "pc_type", "gamg"},
+    {"cgdevice_gamg", "pc_gamg_reuse_interpolation", "true"},
+    {"cgdevice_gamg", "mg_levels_ksp_type", "chebyshev"},
+    {"cgdevice_gamg", "mg_levels_pc_type", "jacobi"},
+    {"cgdevice_gamg", "pc_gamg_aggressive_square_graph", "false"},
 };
 
 PetscErrorCode SolverOptions(const char solver[])
@@ -83,6 +90,16 @@ PetscErrorCode OpSolve(void *run_)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode OpProfiledSolve(void *run)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DeviceProfile(PETSC_TRUE));
+  PetscCall(OpSolve(run));
+  PetscCall(DeviceWait());
+  PetscCall(DeviceProfile(PETSC_FALSE));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode OpWriteValues(void *run_)
 {
   Run *run = run_;
@@ -102,13 +119,13 @@ PetscErrorCode OpResidual(void *run_)
 }
 
 /* Solves, and writes down how it ended and how near x is to the solution */
-static PetscErrorCode TimeSolve(Run *run, const char name[], PetscInt times)
+static PetscErrorCode TimeSolve(Run *run, const char name[], PetscInt times, Operation solve)
 {
   Phase             *phase;
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(CellTime(run->cell, name, times, 1, OpSolve, run, &phase));
+  PetscCall(CellTime(run->cell, name, times, 1, solve, run, &phase));
   if (!phase || phase->error[0]) PetscFunctionReturn(0);
   PetscCall(KSPGetIterationNumber(run->ksp, &phase->iterations));
   PetscCall(KSPGetConvergedReason(run->ksp, &reason));
@@ -164,16 +181,18 @@ PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
   PetscCall(CellTime(cell, "assembly", 1, 1, OpAssemble, &run, &phase));
   if (!cell->error[0]) PetscCall(Guard(OpMakeSolver, &run, cell->error));
   PetscCall(CellTime(cell, "setup", 1, 1, OpSetUp, &run, &phase));
-  PetscCall(TimeSolve(&run, "first_solve", 1));
-  PetscCall(TimeSolve(&run, "solve", s->repeat));
+  PetscCall(TimeSolve(&run, "first_solve", 1, OpSolve));
+  PetscCall(TimeSolve(&run, "solve", s->repeat, OpSolve));
+  if (s->profile_solve) PetscCall(TimeSolve(&run, "profiled_solve", 1, OpProfiledSolve));
   PetscCall(PetscMalloc1(p->row_ptr[p->rows], &run.values));
   for (run.step = 1; run.step <= s->changes; run.step++) {
     const PetscBool first = run.step == 1 ? PETSC_TRUE : PETSC_FALSE;
     PetscCall(ProblemValues(p, run.step, run.values));
     PetscCall(CellTime(cell, first ? "new_values" : "new_values_again", 1, 1, OpWriteValues, &run, &phase));
     PetscCall(CellTime(cell, first ? "setup_new_values" : "setup_new_values_again", 1, 1, OpSetUp, &run, &phase));
-    PetscCall(TimeSolve(&run, first ? "solve_new_values" : "solve_new_values_again", 1));
+    PetscCall(TimeSolve(&run, first ? "solve_new_values" : "solve_new_values_again", 1, OpSolve));
   }
+  if (!cell->error[0]) PetscCall(Guard(OpFacts, &run, cell->error));
   PetscCall(RunDestroy(&run));
   PetscCall(MeasureLoops(p, s, cell));
   PetscFunctionReturn(0);

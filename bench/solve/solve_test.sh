@@ -21,6 +21,16 @@ for matrix in stencil7:8 tet3_rcm:5; do
     -json "$folder/$matrix.json" -malloc_dump -options_left no >"$folder/$matrix.log" 2>&1 || { cat "$folder/$matrix.log"; exit 1; }
   if grep -E '^\[ *[0-9]+\] *([0-9]+ bytes|Total space)' "$folder/$matrix.log"; then exit 1; fi
 done
+
+# Multigrid: the levels from the finest on, and the counters of KSPCGDEVICE
+parts+=("$folder/mg.json")
+"$@" "$program" -matrix tri_rcm:20 -types "$types" -solvers cg_gamg,cgdevice_gamg -repeat 2 -steps 0 -profile_solve -commit test \
+  -json "$folder/mg.json" -malloc_dump -options_left no >"$folder/mg.log" 2>&1 || { cat "$folder/mg.log"; exit 1; }
+if grep -E '^\[ *[0-9]+\] *([0-9]+ bytes|Total space)' "$folder/mg.log"; then exit 1; fi
+python3 "$here/../plot_mg.py" "$folder/mg.json" --bandwidth 1e10 >"$folder/mg.txt"
+[[ $(grep -c -E '^\| .*cg(device)?_gamg \|.* [0-9]+ of [0-9]+ \|$' "$folder/mg.txt") == "$(tr ',' '\n' <<<"$types" | wc -l)" ]]
+grep -q -E '^Levels, rows \(nonzeros\): 400 \([0-9,]+\), .*Floor: [0-9.]+ us' "$folder/mg.txt"
+
 python3 "$table" "${parts[@]}" --merge "$folder/all.json"
 python3 "$table" "$folder/all.json" --check
 python3 "$table" "$folder/all.json" --details "$folder/all.md"

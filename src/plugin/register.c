@@ -5,6 +5,7 @@
 #include "ksp/impls/cgdevice/cgdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "sys/totals.h"
+#include "pc/impls/mgdevice/mgdevice.h"
 #include "guard.h"
 
 /* The options of the environment variable PETSCPACK_DEFAULTS, "-name value -flag ...", for those names that the user has
@@ -187,6 +188,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(AIJFmtCudaRegister());
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
+  PetscCall(MGDevRegister());
   PetscCall(CGDevRegister());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());

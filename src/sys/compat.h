@@ -110,3 +110,10 @@ typedef void (*AIJFmtFunction)(void);
 #else
   #define AIJFmtKSPMinimum(ksp) ((ksp)->min_it)
 #endif
+
+/* 3.23: the number of ranks of a star forest */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscInt AIJFmtRanks;
+#else
+typedef PetscMPIInt AIJFmtRanks;
+#endif

@@ -59,6 +59,9 @@ GenSpec gen_elasticity_hex(int64_t nx, int64_t ny, int64_t nz);
 typedef enum { GEN_P1, GEN_P2, GEN_EDGES } GenElement;
 typedef enum { GEN_NATURAL, GEN_RCM, GEN_SHUFFLED } GenOrder;
 GenSpec gen_tetrahedra(int64_t n, GenElement element, GenOrder order, int dofs);
+/* Triangles with vertices on an n^2 grid of the plane, cut in the same way: 6 neighbours in the mean, 4 to 8 by chance
+   but at the rim. Nodes are the vertices. */
+GenSpec gen_triangles(int64_t n, GenOrder order, int dofs);
 
 /* dofs unknowns for each node of a graph, which must live as long as the spec is used */
 GenSpec gen_on_graph(const GenGraph *graph, int dofs);

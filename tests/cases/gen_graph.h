@@ -26,8 +26,9 @@ typedef struct {
 } GenElements;
 void gen_elements_free(GenElements *elements);
 
-/* 6 (n-1)^3 tetrahedra on n^3 vertices */
+/* 6 (n-1)^3 tetrahedra on n^3 vertices, 2 (n-1)^2 triangles on n^2 */
 GenElements gen_elements_tetrahedra(int64_t n);
+GenElements gen_elements_triangles(int64_t n);
 /* The 6 edges of each, after its 4 vertices when with_vertices; vertices is the graph of the tetrahedra */
 GenElements gen_elements_edges(const GenElements *tetrahedra, const GenGraph *vertices, int with_vertices);
 /* Two nodes are neighbours when an element has both */

@@ -26,6 +26,7 @@ GenSpec gen_on_graph(const GenGraph *graph, int dofs)
 }
 
 typedef struct Mesh {
+  int          corners; /* of an element: 3 or 4 */
   int64_t      n;
   GenElement   element;
   GenOrder     order;
@@ -35,18 +36,18 @@ typedef struct Mesh {
 
 static Mesh *meshes;
 
-static GenGraph mesh_graph(int64_t n, GenElement element, GenOrder order)
+static GenGraph mesh_graph(int corners, int64_t n, GenElement element, GenOrder order)
 {
-  GenElements tetrahedra = gen_elements_tetrahedra(n);
-  GenGraph    graph      = gen_graph_of(&tetrahedra);
+  GenElements mesh  = corners == 3 ? gen_elements_triangles(n) : gen_elements_tetrahedra(n);
+  GenGraph    graph = gen_graph_of(&mesh);
 
   if (element != GEN_P1) {
-    GenElements edges = gen_elements_edges(&tetrahedra, &graph, element == GEN_P2);
+    GenElements edges = gen_elements_edges(&mesh, &graph, element == GEN_P2);
     gen_graph_free(&graph);
     graph = gen_graph_of(&edges);
     gen_elements_free(&edges);
   }
-  gen_elements_free(&tetrahedra);
+  gen_elements_free(&mesh);
   if (order != GEN_NATURAL) {
     GenGraph ordered = gen_graph_ordered(&graph, order);
     gen_graph_free(&graph);
@@ -55,17 +56,28 @@ static GenGraph mesh_graph(int64_t n, GenElement element, GenOrder order)
   return graph;
 }
 
-GenSpec gen_tetrahedra(int64_t n, GenElement element, GenOrder order, int dofs)
+static const GenGraph *kept_graph(int corners, int64_t n, GenElement element, GenOrder order)
 {
   Mesh *mesh = meshes;
 
-  while (mesh && (mesh->n != n || mesh->element != element || mesh->order != order)) mesh = mesh->next;
+  while (mesh && (mesh->corners != corners || mesh->n != n || mesh->element != element || mesh->order != order))
+    mesh = mesh->next;
   if (!mesh) {
     mesh   = gen_alloc(1, sizeof *mesh);
-    *mesh  = (Mesh){n, element, order, mesh_graph(n, element, order), meshes};
+    *mesh  = (Mesh){corners, n, element, order, mesh_graph(corners, n, element, order), meshes};
     meshes = mesh;
   }
-  return gen_on_graph(&mesh->graph, dofs);
+  return &mesh->graph;
+}
+
+GenSpec gen_tetrahedra(int64_t n, GenElement element, GenOrder order, int dofs)
+{
+  return gen_on_graph(kept_graph(4, n, element, order), dofs);
+}
+
+GenSpec gen_triangles(int64_t n, GenOrder order, int dofs)
+{
+  return gen_on_graph(kept_graph(3, n, GEN_P1, order), dofs);
 }
 
 void gen_free_meshes(void)

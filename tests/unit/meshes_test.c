@@ -67,6 +67,28 @@ UNIT_TEST(tetrahedra_fill_a_cube)
   gen_graph_free(&g);
 }
 
+/* Euler's formula for a disk: vertices - edges + triangles = 1 */
+UNIT_TEST(triangles_fill_a_square)
+{
+  const int64_t n = 30, side = n - 1;
+  GenElements   triangles = gen_elements_triangles(n);
+  GenGraph      g         = gen_graph_of(&triangles);
+  int32_t       least = INT32_MAX, most = 0;
+
+  UNIT_EQUAL(2 * side * side, triangles.count);
+  UNIT_EQUAL(1, g.nodes - (g.ptr[g.nodes] - g.nodes) / 2 + triangles.count);
+  for (int64_t i = 0; i < g.nodes; i++) {
+    const int32_t degree = g.ptr[i + 1] - g.ptr[i] - 1;
+    if (i % n == 0 || i % n == side || i / n == 0 || i / n == side) continue; /* at the rim */
+    least = degree < least ? degree : least;
+    most  = degree > most ? degree : most;
+  }
+  UNIT_EQUAL(4, least);
+  UNIT_EQUAL(8, most);
+  gen_elements_free(&triangles);
+  gen_graph_free(&g);
+}
+
 static int64_t bandwidth(const GenGraph *g)
 {
   int64_t widest = 0;
@@ -231,7 +253,7 @@ UNIT_TEST(families_give_what_they_always_gave)
                {"p2_rcm:6", 0x156812d03d3c39cdu},      {"edge_rcm:9", 0xe7841edfcdabf530u},
                {"powerlaw:3000", 0xc8a4a012af466a05u}, {"circuit:5000", 0x685024cd19c44040u},
                {"longrows:5000", 0xc5e913d1ee7d0900u}, {"longrows_even:5000", 0x9bd8027c52d8b19du},
-               {"shape:Na5", 0x264cc5cde0cf1395u}};
+               {"shape:Na5", 0x264cc5cde0cf1395u},     {"tri_rcm:30", 0x83222909cdc49910u}};
 
   for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
     NamedMatrix matrix;

@@ -20,6 +20,7 @@
 #include <spmv_cg.h>
 #include <spmv_values.h>
 #include "mat/impls/seqaijfmt/plan.h"
+#include "pc/impls/mgdevice/mgdevice.h"
 
 enum {
   /* Norms that the device keeps: at most so many iterations between two reports to PETSc */
@@ -49,18 +50,6 @@ typedef struct {
   PetscObjectId    id;     /* ... which is that of this matrix ... */
   PetscObjectState state;  /* ... in this state; id is 0 where there are none */
 } CGDevRounded;
-
-/* The preconditioner on the device, and what it was taken from */
-typedef struct {
-  SpmvPreconditioner kind;
-  PetscInt           block;
-  void              *values;
-  int64_t            bytes;
-  PetscObjectId      id;
-  char               type[32];
-  PetscInt           variant; /* the options of PCJACOBI */
-  unsigned char      matrix_state[sizeof(((struct _p_PC *)NULL)->matstate)];
-} CGDevPC;
 
 /* What the engine needs on several processes; comm is MPI_COMM_NULL before the first such solve */
 typedef struct {
@@ -102,22 +91,25 @@ typedef struct {
   PetscErrorCode (*parent_objective)(KSP, PetscReal);
   PetscErrorCode (*parent_value)(KSP, PetscReal *);
 
-  SpmvExec      exec;
-  PetscBool     several; /* processes solve the system */
-  CGDevMatrix   matrix;
-  CGDevRounded  rounded;
-  CGDevParallel parallel;
-  CGDevMixed    mixed;
-  CGDevPC       pc;
-  AIJFmtVector  x, r;
-  SpmvCg       *engine;
-  SpmvCgOptions engine_options; /* that it was made with ... */
-  PetscInt64    engine_serial;  /* ... for this product ... */
-  const void   *engine_rounded; /* ... with these rounded values, or NULL */
-  PetscInt      graphs;         /* of engines that are gone */
-  PetscBool     no_persistent;  /* the device cannot run the persistent kernel */
-  PetscBool     residual_away;  /* the residual of the last solve is in r.device, and ksp->work[0] is old */
-  PetscBool     value_unknown;  /* KSPCG does not know its objective function, as the engine did the last solve */
+  SpmvExec       exec;
+  PetscBool      several; /* processes solve the system */
+  CGDevMatrix    matrix;
+  CGDevRounded   rounded;
+  CGDevParallel  parallel;
+  CGDevMixed     mixed;
+  MGDevPoint     pc;        /* its kind is SPMV_PC_FUNCTION where ... */
+  MGDevHierarchy multigrid; /* ... the preconditioner is the cycle of this, which is made when it is needed first */
+  PetscInt       cycles;    /* that the device has done */
+  AIJFmtVector   x, r;
+  SpmvCg        *engine;
+  SpmvCgOptions  engine_options; /* that it was made with ... */
+  PetscInt64     engine_serial;  /* ... for this product ... */
+  const void    *engine_rounded; /* ... with these rounded values, or NULL */
+  PetscInt64     engine_cycle;   /* ... and this cycle of multigrid, or 0 */
+  PetscInt       graphs;         /* of engines that are gone */
+  PetscBool      no_persistent;  /* the device cannot run the persistent kernel */
+  PetscBool      residual_away;  /* the residual of the last solve is in r.device, and ksp->work[0] is old */
+  PetscBool      value_unknown;  /* KSPCG does not know its objective function, as the engine did the last solve */
 
   KSPCGDeviceMode used; /* of the last solve: AUTO before the first one */
   PetscInt        solves_device, solves_host;

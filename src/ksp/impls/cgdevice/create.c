@@ -8,6 +8,7 @@ static PetscErrorCode StateFree(void *ctx)
 {
   PetscFunctionBegin;
   PetscCall(CGDevForget((KSP_CGDevice *)ctx));
+  PetscCall(MGDevHierarchyDestroy(&((KSP_CGDevice *)ctx)->multigrid));
   PetscCall(PetscFree(ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,9 +78,13 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
    inherits from `KSPCG`: all of its options and functions are accepted.
 
    The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or one derived from
-   them, and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`. Vectors may be on the host, or CUDA vectors;
-   with several processes these alone, unless a mode is named. All else is solved by `KSPCG`; `-ksp_view` and `-info`
-   say why.
+   them, and the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`; on one process also `PCGAMG` and `PCMG`, whose
+   hierarchy is taken as PETSc has set it up: multiplicative V and W cycles, with the smoothers `KSPCHEBYSHEV` and
+   `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a number of steps and no norm (`PCGAMG` has these unless it
+   is told otherwise, `PCMG` needs `-mg_levels_pc_type jacobi`). A direct solver of the coarsest level becomes a matrix
+   on the device where the level is small; for any other one each cycle waits. Vectors may be on the host, or CUDA
+   vectors; with several processes these alone, unless a mode is named. All else is solved by `KSPCG`; `-ksp_view` and
+   `-info` say why.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
 

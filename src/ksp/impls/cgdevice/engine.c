@@ -28,14 +28,18 @@ static SpmvCgMode EngineMode(KSPCGDeviceMode mode)
   return mode == KSP_CGDEVICE_GRAPH ? SPMV_CG_GRAPH : SPMV_CG_PERSISTENT;
 }
 
-static PetscErrorCode ChooseMode(const KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
+static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
 {
-  int64_t nonzeros = 0;
-  double  bytes;
+  const PetscBool function = s->pc.kind == SPMV_PC_FUNCTION ? PETSC_TRUE : PETSC_FALSE;
+  int64_t         nonzeros = 0;
+  double          bytes;
 
   PetscFunctionBegin;
   *mode = s->mode;
-  if (s->mode != KSP_CGDEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (function && s->mode == KSP_CGDEVICE_AUTO) *mode = KSP_CGDEVICE_GRAPH;
+  if (function && s->mode == KSP_CGDEVICE_PERSISTENT)
+    PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no multigrid", sizeof s->reason));
+  if (function || s->mode != KSP_CGDEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtNonzeros(A, &nonzeros));
   bytes = (double)nonzeros * (sizeof(int32_t) + sizeof(PetscScalar)) +
           (double)A->rmap->n * (sizeof(int32_t) + 5 * sizeof(PetscScalar));
@@ -48,22 +52,31 @@ static PetscErrorCode ChooseMode(const KSP_CGDevice *s, Mat A, KSPCGDeviceMode *
 
 static PetscErrorCode ReuseOrCreate(KSP_CGDevice *s, const SpmvCgOptions *wanted)
 {
-  PetscBool same;
+  PetscInt64 cycle = 0;
+  PetscBool  same;
+  MGDevInfo  multigrid;
 
   PetscFunctionBegin;
+  PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
+  if (wanted->preconditioner == SPMV_PC_FUNCTION) cycle = multigrid.serial;
   PetscCall(PetscMemcmp(wanted, &s->engine_options, sizeof *wanted, &same));
-  if (s->engine && same && s->engine_serial == s->matrix.serial && s->engine_rounded == s->matrix.call.rounded)
+  if (s->engine && same && s->engine_serial == s->matrix.serial && s->engine_rounded == s->matrix.call.rounded &&
+      s->engine_cycle == cycle)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevEngineForget(s));
   CGDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
   s->engine_options = *wanted;
   s->engine_serial  = s->matrix.serial;
   s->engine_rounded = s->matrix.call.rounded;
+  s->engine_cycle   = cycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted)
+static PetscErrorCode Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted)
 {
+  MGDevInfo multigrid;
+
+  PetscFunctionBegin;
   spmv_cg_options_init(wanted);
   wanted->rows           = A->rmap->n;
   wanted->scalar_type    = AIJFMT_SCALAR;
@@ -71,6 +84,12 @@ static void Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted)
   wanted->block_size     = (int)s->pc.block;
   wanted->history        = CGDEV_HISTORY;
   wanted->chunk          = (int)s->chunk;
+  if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
+  wanted->apply       = spmv_cycle_function;
+  wanted->apply_ctx   = multigrid.cycle;
+  wanted->apply_waits = multigrid.cycle_info.waits;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode EngineForProcesses(KSP ksp, KSP_CGDevice *s, Mat A)
@@ -79,15 +98,15 @@ static PetscErrorCode EngineForProcesses(KSP ksp, KSP_CGDevice *s, Mat A)
 
   PetscFunctionBegin;
   if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "several processes"));
-  Common(s, A, &wanted);
+  PetscCall(Common(s, A, &wanted));
   PetscCall(CGDevParallelOptions(ksp, s, A, &wanted));
   if (!s->reason[0]) PetscCall(ReuseOrCreate(s, &wanted));
   s->used = KSP_CGDEVICE_CHUNK;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The engine of one mode; s->used becomes that mode, or plain chunks where the product cannot be part of a graph: that
-   of a plan which streams from the host */
+/* The engine of one mode; s->used becomes that mode, or plain chunks where something cannot be part of a graph: the product
+   of a plan which streams from the host, a cycle of multigrid which waits for PETSc on the coarsest level */
 static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMode mode)
 {
   SpmvCgOptions wanted;
@@ -97,8 +116,9 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDevice
   else PetscCall(CGDevMatrixPlan(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
-  if (mode == KSP_CGDEVICE_GRAPH && s->matrix.call.plan->memory.host_bytes > 0) mode = KSP_CGDEVICE_CHUNK;
-  Common(s, A, &wanted);
+  PetscCall(Common(s, A, &wanted));
+  if (mode == KSP_CGDEVICE_GRAPH && (s->matrix.call.plan->memory.host_bytes > 0 || wanted.apply_waits))
+    mode = KSP_CGDEVICE_CHUNK;
   wanted.mode = EngineMode(mode);
   if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
   else {
@@ -124,6 +144,7 @@ PetscErrorCode CGDevEngineGet(KSP ksp, KSP_CGDevice *s)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ChooseMode(s, A, &mode));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EngineForMode(ksp, s, A, mode));
   if (!s->reason[0] || s->mode != KSP_CGDEVICE_AUTO || mode != KSP_CGDEVICE_PERSISTENT)
     PetscFunctionReturn(PETSC_SUCCESS);

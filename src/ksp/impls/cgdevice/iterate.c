@@ -1,6 +1,7 @@
 /*
   iterate.c - a solve by the engine. Iteration 0 is done by PETSc's own calls, in the order of KSPSolve_CG(), so that
-  initial guesses, tolerances relative to whatever norm, and tests of the first norm are PETSc's. Then the engine runs until
+  initial guesses, tolerances relative to whatever norm, and tests of the first norm are PETSc's; multigrid alone is
+  applied by the engine there, too. Then the engine runs until
   a monitor or a convergence test needs the host, and PETSc is told the norms in order.
 */
 #include "cgdevice.h"
@@ -50,11 +51,11 @@ PetscErrorCode CGDevNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode IterationZero(KSP ksp)
+/* The residual before the first iteration, in ksp->work[0] */
+static PetscErrorCode FirstResidual(KSP ksp)
 {
-  Vec       R = ksp->work[0], Z = ksp->work[1];
-  PetscReal norm;
-  Mat       A;
+  Vec R = ksp->work[0];
+  Mat A;
 
   PetscFunctionBegin;
   ksp->its = 0;
@@ -63,12 +64,27 @@ static PetscErrorCode IterationZero(KSP ksp)
     PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, R));
     PetscCall(VecAYPX(R, -1, ksp->vec_rhs));
   } else PetscCall(VecCopy(ksp->vec_rhs, R));
-  PetscCall(CGDevNorm(ksp, R, Z, &norm));
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestFirst(KSP ksp, PetscReal norm)
+{
+  PetscFunctionBegin;
   PetscCall(KSPLogResidualHistory(ksp, norm));
   PetscCall(KSPMonitor(ksp, 0, norm));
   ksp->rnorm = norm;
   PetscCall((*ksp->converged)(ksp, 0, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode IterationZero(KSP ksp)
+{
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  PetscCall(FirstResidual(ksp));
+  PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], &norm));
+  if (!ksp->reason) PetscCall(TestFirst(ksp, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,6 +213,14 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CountCycles(KSP_CGDevice *s, int64_t cycles)
+{
+  PetscFunctionBegin;
+  s->cycles += (PetscInt)cycles;
+  PetscCall(MGDevLogCycles(s->multigrid, (PetscLogDouble)cycles));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* One call of the engine; what it did is in run->result */
 static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
@@ -220,6 +244,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
     CGDevTry(s, status);
   AIJFmtCallSpmv(&s->exec, status);
   PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(CountCycles(s, run->result.completed - before));
   s->residual_away = s->r.staged;
   if (run->sees_x) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(Conclude(ksp, s, run, before));
@@ -246,6 +271,38 @@ PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Iteration 0 where the preconditioner is a cycle of the device: the engine begins, and has the first norm. The tolerance
+   is known only when PETSc has tested that. */
+static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run)
+{
+  double     norm = 0;
+  SpmvCgTest test;
+
+  PetscFunctionBegin;
+  PetscCall(FirstResidual(ksp));
+  PetscCall(CGDevStart(ksp, s, run, -1));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  CGDevTry(s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
+  PetscCall(CountCycles(s, 1));
+  if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TestFirst(ksp, (PetscReal)norm));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  test = CGDevTest(ksp, run, ksp->ttol);
+  AIJFmtCallSpmv(&s->exec, spmv_cg_set_test(s->engine, &test, &s->exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StartByPetsc(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
+{
+  PetscFunctionBegin;
+  PetscCall(IterationZero(ksp));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  CGDevMixedInit(ksp, run);
+  PetscCall(CGDevStart(ksp, s, run, s->mixed.on ? CGDevMixedTolerance(ksp, run) : ksp->ttol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Leaves a reason in s->reason, and the solution and the residual history as they were, where the engine refused */
 PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
 {
@@ -254,10 +311,8 @@ PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
 
   PetscFunctionBegin;
   PetscCall(Watch(ksp, &run));
-  PetscCall(IterationZero(ksp));
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  CGDevMixedInit(ksp, &run);
-  PetscCall(CGDevStart(ksp, s, &run, s->mixed.on ? CGDevMixedTolerance(ksp, &run) : ksp->ttol));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s, &run));
+  else PetscCall(StartByPetsc(ksp, s, &run));
   PetscCall(PetscLogEventBegin(KSP_CGDeviceLoop, ksp, 0, 0, 0));
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &run));
   PetscCall(PetscLogEventEnd(KSP_CGDeviceLoop, ksp, 0, 0, 0));

@@ -1,7 +1,8 @@
 /*
   matrix.c - the matrix on the device.
 
-  A matrix of petscpack has a plan there, or gets one, as for MatMult(). For any other AIJ matrix, and one that
+  A matrix of petscpack has a plan there, or gets one, as for MatMult(). With multigrid the plan is that of the finest
+  level. For any other AIJ matrix, and one that
   petscpack left to the host because it is small, this solver has a plan of its own, made from the CSR of the host, as
   long as the nonzero pattern stays. The persistent kernel multiplies by a CSR with 32-bit indices, which is kept
   likewise.
@@ -47,7 +48,8 @@ PetscErrorCode CGDevMatrixPlan(KSP ksp, KSP_CGDevice *s, Mat A)
   AIJFmtPlanOnDevice found;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtDevicePlan(A, ksp->work[0], &found));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(MGDevHierarchyPlan(s->multigrid, A, &found));
+  else PetscCall(AIJFmtDevicePlan(A, ksp->work[0], &found));
   if (found.why_host) PetscCall(PetscStrncpy(s->reason, found.why_host, sizeof s->reason));
   else if (found.plan) {
     PetscCall(CGDevMatrixForget(s));

@@ -247,6 +247,7 @@ PetscErrorCode KSPCGDeviceGetInfo(KSP ksp, KSPCGDeviceInfo *info)
 {
   KSP_CGDevice *s;
   SpmvCgInfo    engine = {.graphs = 0};
+  MGDevInfo     multigrid;
 
   PetscFunctionBegin;
   PetscAssertPointer(info, 2);
@@ -263,6 +264,10 @@ PetscErrorCode KSPCGDeviceGetInfo(KSP ksp, KSPCGDeviceInfo *info)
   info->precision     = s->mixed.on ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE;
   info->corrections   = s->mixed.corrections;
   info->bytes         = (PetscLogDouble)(engine.bytes + s->pc.bytes + s->x.bytes + s->r.bytes + s->rounded.bytes);
+  PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
+  info->cycles  = s->cycles;
+  info->set_ups = multigrid.set_ups;
+  info->bytes += (PetscLogDouble)multigrid.bytes;
   if (s->matrix.own.plan) info->bytes += (PetscLogDouble)s->matrix.own.plan->memory.total_bytes;
   if (s->matrix.csr_arrays) info->bytes += (PetscLogDouble)spmv_csr_bytes(&s->matrix.csr.pattern, AIJFMT_SCALAR);
   PetscFunctionReturn(PETSC_SUCCESS);

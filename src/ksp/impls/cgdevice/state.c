@@ -31,10 +31,7 @@ PetscErrorCode CGDevRequire(KSP ksp, KSP_CGDevice **s)
 PetscErrorCode CGDevRefuse(KSP_CGDevice *s, SpmvStatus status)
 {
   PetscFunctionBegin;
-  if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED || status == SPMV_ERR_OVERFLOW ||
-      status == SPMV_ERR_MATRIX)
-    PetscCall(PetscStrncpy(s->reason, s->exec.message, sizeof s->reason));
-  else AIJFmtCallSpmv(&s->exec, status);
+  PetscCall(AIJFmtRefuse(&s->exec, status, s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,6 +13,9 @@ static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a CSR on the device\n"));
   else if (s->matrix.own.plan)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", plan->format->name));
+  else if (s->pc.kind == SPMV_PC_FUNCTION)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "  matrix: the plan of the finest level, format %s\n", plan->format->name));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: its own plan on the device\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -46,6 +49,7 @@ PetscErrorCode KSPView_CGDevice(KSP ksp, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve on the device: %s\n", KSPCGDeviceModes[s->used]));
     /* after KSPReset() there is no plan to speak of */
     if (s->engine) PetscCall(ViewMatrix(s, viewer));
+    if (s->engine && s->pc.kind == SPMV_PC_FUNCTION) PetscCall(MGDevHierarchyView(s->multigrid, viewer));
     if (s->precision == KSP_CGDEVICE_MIXED) PetscCall(ViewMixed(s, viewer));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  solves on the device %" PetscInt_FMT ", by KSPCG %" PetscInt_FMT "\n",
@@ -54,5 +58,9 @@ PetscErrorCode KSPView_CGDevice(KSP ksp, PetscViewer viewer)
                                    "  graphs made %" PetscInt_FMT ", conversions %" PetscInt_FMT
                                    ", refreshes %" PetscInt_FMT ", bytes on the device %.0f\n",
                                    info.graphs, info.conversions, info.refreshes, info.bytes));
+  if (info.cycles)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  cycles on the device %" PetscInt_FMT ", set-ups of multigrid %" PetscInt_FMT "\n", info.cycles,
+        info.set_ups));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

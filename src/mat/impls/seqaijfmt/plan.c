@@ -37,6 +37,18 @@ PetscErrorCode AIJFmtErrorCode(SpmvStatus status)
   }
 }
 
+/* A refusal of the kernel library, such as too little memory on the device, becomes a reason to do something in another
+   way; other failures are errors */
+PetscErrorCode AIJFmtRefuse(const SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED || status == SPMV_ERR_OVERFLOW ||
+      status == SPMV_ERR_MATRIX)
+    PetscCall(PetscStrncpy(reason, exec->message, SPMV_MESSAGE_MAX));
+  else AIJFmtCallSpmv(exec, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The stream of PETSc, on which all is enqueued */
 PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
 {
@@ -235,6 +247,15 @@ SpmvStatus AIJFmtPlanRefresh(AIJFmtPlanCache *c, const SpmvCsr *csr, SpmvExec *e
   if (borrowed != c->borrowed_values) c->serial = AIJFmtSerialNext();
   c->borrowed_values = borrowed;
   c->transpose_ready = PETSC_FALSE;
+  return status;
+}
+
+/* What a plan needs before its first transposed product after it was made or refreshed */
+SpmvStatus AIJFmtPlanTranspose(AIJFmtPlanCache *c, SpmvExec *exec)
+{
+  const SpmvStatus status = c->transpose_ready ? SPMV_SUCCESS : spmv_prepare_transpose(c->plan, exec);
+
+  if (!status) c->transpose_ready = PETSC_TRUE;
   return status;
 }
 

@@ -25,6 +25,7 @@
 #endif
 
 PETSC_INTERN PetscErrorCode AIJFmtErrorCode(SpmvStatus);
+PETSC_INTERN PetscErrorCode AIJFmtRefuse(const SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
 
 /* Turns a status of the kernel layer into a PETSc error with its message */
 #define AIJFmtCallSpmv(exec_pointer, call)                                                                             \
@@ -81,10 +82,12 @@ typedef struct {
 
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
+PETSC_INTERN PetscErrorCode AIJFmtDevicePlanTranspose(Mat, PetscBool *ready);
 
 /* plan.c */
 PETSC_INTERN PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *, Mat, int, const char *const formats[], SpmvExec *,
                                                SpmvStatus *);
+PETSC_INTERN SpmvStatus     AIJFmtPlanTranspose(AIJFmtPlanCache *, SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanBuild(AIJFmtPlanCache *, const SpmvCsr *, const SpmvAnalysis *, SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanRefresh(AIJFmtPlanCache *, const SpmvCsr *, SpmvExec *, PetscBool *moved);
 PETSC_INTERN void           AIJFmtPlanDrop(AIJFmtPlanCache *, SpmvExec *);

@@ -271,7 +271,7 @@ PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s, PetscBool *ready)
   if (s->cache.transpose_ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(MAT_AIJFmtConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  status = spmv_prepare_transpose(s->cache.plan, &s->exec);
+  status = AIJFmtPlanTranspose(&s->cache, &s->exec);
   PetscCall(PetscTime(&end));
   s->info.convert_time += end - start;
   PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));
@@ -282,7 +282,17 @@ PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s, PetscBool *ready)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&s->exec, status);
-  s->transpose_reason[0]   = 0;
-  s->cache.transpose_ready = PETSC_TRUE;
+  s->transpose_reason[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the plan that AIJFmtDevicePlan() found ready for products with the transpose */
+PetscErrorCode AIJFmtDevicePlanTranspose(Mat A, PetscBool *ready)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtSyncTranspose(A, s, ready));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

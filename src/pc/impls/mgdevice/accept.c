@@ -1,0 +1,134 @@
+/*
+  accept.c - whether the cycle on the device does what PETSc's would: all that can be said before anything is computed.
+  What is asked here follows PCApply() of PCMG, and KSPSolve() of the smoothers.
+*/
+#include "hierarchy.h"
+
+/* PCs that inherit from PCMG have another name, and may have another apply() */
+PetscErrorCode MGDevIsHierarchy(PC pc, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCMG, PCGAMG, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WhyMultigrid(PC pc, const char **why)
+{
+  const PC_MG *mg = (const PC_MG *)pc->data;
+  PetscMPIInt  size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size > 1) *why = "multigrid on several processes";
+  else if (pc->failedreason) *why = "the set-up of the preconditioner failed";
+  else if (!mg->levels) *why = "multigrid without levels";
+  else if (mg->am != PC_MG_MULTIPLICATIVE) *why = "the multigrid is not multiplicative";
+  else if (mg->compatibleRelaxation) *why = "multigrid with compatible relaxation";
+  else if (mg->levels[0]->levels > SPMV_CYCLE_LEVELS) *why = "multigrid with more than 16 levels";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of the hierarchy must have values in a CSR */
+static PetscErrorCode WhyMatrix(Mat A, const char name[], char why[SPMV_MESSAGE_MAX])
+{
+  PetscBool aij = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (A) PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
+  if (!A) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "there is no %s", name));
+  else if (!aij)
+    PetscCall(
+        PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the %s is of type %s, not seqaij", name, ((PetscObject)A)->type_name));
+  else if (A->structure_only || !A->assembled)
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the %s has no values", name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a KSP may do besides so many steps */
+static PetscErrorCode WhySolver(KSP ksp, const char **why)
+{
+  PetscBool richardson;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
+  if (ksp->normtype != KSP_NORM_NONE) *why = "the smoother computes norms";
+  else if (richardson && ksp->converged != KSPConvergedSkip) *why = "the smoother has a convergence test";
+  else if (ksp->pc_side != PC_LEFT) *why = "the preconditioner of the smoother is not on the left";
+  else if (ksp->numbermonitors) *why = "the smoother has a monitor";
+  else if (ksp->transpose_solve || ksp->guess || ksp->guess_knoll || ksp->calc_sings || ksp->presolve || ksp->postsolve)
+    *why = "the smoother does more than its steps";
+  else if (ksp->max_it > MGDEV_STEPS_MAX) *why = "the smoother has more than 64 steps";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A: the matrix of the residual. guess: the smoother begins with an iterate that is not zero. */
+static PetscErrorCode WhySmoother(KSP ksp, Mat A, PetscBool guess, char why[SPMV_MESSAGE_MAX])
+{
+  const char  *fault = NULL;
+  MatNullSpace of_amat, of_pmat;
+  MGDevPoint   point;
+  PetscBool    known;
+  Mat          amat, pmat;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &known, KSPCHEBYSHEV, KSPRICHARDSON, ""));
+  if (!known) {
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the smoother is %s, not chebyshev or richardson",
+                            ((PetscObject)ksp)->type_name));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPSetUp(ksp)); /* as KSPSolve() does; it was done by PCSetUp() and takes no time */
+  PetscCall(KSPGetOperators(ksp, &amat, &pmat));
+  PetscCall(MatGetNullSpace(amat, &of_amat));
+  PetscCall(MatGetNullSpace(pmat, &of_pmat));
+  PetscCall(WhySolver(ksp, &fault));
+  if (!fault && amat != A) fault = "the smoother has another matrix than the residual";
+  if (!fault && (of_amat || of_pmat)) fault = "the matrix has a null space";
+  if (!fault && guess && ksp->guess_zero) fault = "the smoother begins at zero where it is called again";
+  if (!fault && ksp->pc->failedreason) fault = "the set-up of the smoother's preconditioner failed";
+  if (fault) PetscCall(PetscStrncpy(why, fault, SPMV_MESSAGE_MAX));
+  else if (ksp->max_it > 0) PetscCall(MGDevPointDescribe(ksp->pc, &point, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* again: the cycle comes to this level again with the iterate that it left there */
+static PetscErrorCode WhyLevel(const PC_MG_Levels *level, PetscBool again, char why[SPMV_MESSAGE_MAX])
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevLevelMatrix(level, &A));
+  PetscCall(WhyMatrix(A, "matrix", why));
+  if (!why[0]) PetscCall(WhyMatrix(level->interpolate, "interpolation", why));
+  if (!why[0]) PetscCall(WhyMatrix(level->restrct, "restriction", why));
+  if (!why[0] && level->cr) PetscCall(PetscStrncpy(why, "compatible relaxation", SPMV_MESSAGE_MAX));
+  if (!why[0] && level->residual && level->residual != PCMGResidualDefault)
+    PetscCall(PetscStrncpy(why, "the residual is a function of the user", SPMV_MESSAGE_MAX));
+  if (!why[0]) PetscCall(WhySmoother(level->smoothd, A, again, why));
+  if (!why[0] && level->smoothu != level->smoothd) PetscCall(WhySmoother(level->smoothu, A, PETSC_TRUE, why));
+  if (!why[0] && level->smoothu == level->smoothd && level->smoothu->guess_zero)
+    PetscCall(PetscStrncpy(why, "the smoother begins at zero where it is called again", SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves a reason in h->reason where the cycle must not serve */
+PetscErrorCode MGDevAccept(MGDevHierarchy h, PC pc)
+{
+  const PC_MG *mg    = (const PC_MG *)pc->data;
+  const char  *fault = NULL;
+  PetscInt     levels;
+
+  PetscFunctionBegin;
+  PetscCall(WhyMultigrid(pc, &fault));
+  if (fault) PetscCall(PetscStrncpy(h->reason, fault, sizeof h->reason));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  levels = mg->levels[0]->levels;
+  for (PetscInt i = levels - 1; i > 0 && !h->reason[0]; i--) {
+    const PetscBool again    = (i < levels - 1 ? mg->levels[i + 1]->cycles : mg->cyclesperpcapply) > 1;
+    char            why[256] = "";
+
+    PetscCall(WhyLevel(mg->levels[i], again, why));
+    if (why[0]) PetscCall(PetscSNPrintf(h->reason, sizeof h->reason, "level %" PetscInt_FMT ": %s", i, why));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,163 @@
+/*
+  coarse.c - the coarsest level. A direct solver is a matrix: its columns are what the solver makes of the unit vectors,
+  and the cycle multiplies by it. Any other solver, and a larger level, is called by the cycle, which waits for it.
+*/
+#include "hierarchy.h"
+
+PetscErrorCode MGDevCoarseForget(MGDevHierarchy h)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(h->exec, SPMV_DEVICE, h->inverse);
+  h->inverse        = NULL;
+  h->inverse_key.id = 0;
+  PetscCall(VecDestroy(&h->b));
+  PetscCall(VecDestroy(&h->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether a solver is one application of a factorisation, by itself or within PETSc's wrappers of one process */
+static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
+{
+  PetscBool only, factored, redundant, blocks;
+  PetscInt  count = 0;
+  KSP      *inner, one;
+
+  PetscFunctionBegin;
+  *direct = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &only));
+  if (!only || !ksp->guess_zero || ksp->numbermonitors || ksp->presolve || ksp->postsolve)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &factored, PCLU, PCCHOLESKY, PCSVD, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCREDUNDANT, &redundant));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCBJACOBI, &blocks));
+  if (factored) *direct = PETSC_TRUE;
+  else if (redundant) {
+    PetscCall(PCRedundantGetKSP(ksp->pc, &one));
+    PetscCall(IsDirect(one, direct));
+  } else if (blocks) {
+    PetscCall(PCBJacobiGetSubKSP(ksp->pc, &count, NULL, &inner));
+    if (count == 1) PetscCall(IsDirect(inner[0], direct));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetVectors(MGDevHierarchy h)
+{
+  PetscInt have = -1;
+  Mat      A;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(h->coarse, &A, NULL));
+  if (h->b) PetscCall(VecGetLocalSize(h->b, &have));
+  if (have == A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDestroy(&h->b));
+  PetscCall(VecDestroy(&h->x));
+  PetscCall(MatCreateVecs(A, &h->x, &h->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSP_PCApply() is what KSPPREONLY does, without its monitors and counts */
+static PetscErrorCode Columns(MGDevHierarchy h, PetscScalar inverse[])
+{
+  const PetscInt     n = h->rows;
+  const PetscScalar *column;
+  PetscScalar       *unit;
+
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < n; j++) {
+    PetscCall(VecGetArrayWrite(h->b, &unit));
+    for (PetscInt i = 0; i < n; i++) unit[i] = i == j ? 1 : 0;
+    PetscCall(VecRestoreArrayWrite(h->b, &unit));
+    PetscCall(KSP_PCApply(h->coarse, h->b, h->x));
+    PetscCall(VecGetArrayRead(h->x, &column));
+    for (PetscInt i = 0; i < n; i++) inverse[(size_t)i * n + j] = column[i];
+    PetscCall(VecRestoreArrayRead(h->x, &column));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* h->inverse becomes that of now; its address stays where the size does */
+static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
+{
+  const int64_t bytes = (int64_t)h->rows * h->rows * (int64_t)sizeof(PetscScalar);
+  PetscScalar  *values;
+  MGDevKey      now;
+  PetscBool     same;
+  SpmvStatus    sent;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevKeyGet(h->coarse->pc, &now));
+  PetscCall(MGDevKeySame(&now, &h->inverse_key, &same));
+  if (same && h->inverse && rows_before == h->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows_before != h->rows) PetscCall(MGDevCoarseForget(h));
+  h->inverse_key.id = 0;
+  PetscCall(GetVectors(h));
+  if (!h->inverse) MGDevTry(h, spmv_alloc(h->exec, SPMV_DEVICE, bytes, "coarsest level", &h->inverse));
+  PetscCall(PetscMalloc1((size_t)h->rows * h->rows, &values));
+  PetscCall(Columns(h, values));
+  sent = spmv_copy(h->inverse, SPMV_DEVICE, values, SPMV_HOST, bytes, h->exec);
+  PetscCall(PetscFree(values));
+  AIJFmtCallSpmv(h->exec, sent);
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  h->inverse_key = now;
+  h->renew       = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = what PETSc's solver makes of b; both are on the device, the vectors of PETSc may be on the host */
+static PetscErrorCode Solve(MGDevHierarchy h, const void *b, void *x, SpmvExec *exec)
+{
+  const int64_t      bytes = (int64_t)h->rows * (int64_t)sizeof(PetscScalar);
+  const PetscScalar *from;
+  PetscScalar       *to;
+  PetscMemType       memtype;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWriteAndMemType(h->b, &to, &memtype));
+  AIJFmtCallSpmv(exec, spmv_copy(to, PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE, b, SPMV_DEVICE, bytes, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(VecRestoreArrayWriteAndMemType(h->b, &to));
+  PetscCall(VecSet(h->x, 0));
+  PetscCall(KSPSolve(h->coarse, h->b, h->x));
+  PetscCall(KSPCheckSolve(h->coarse, h->pc, h->x));
+  PetscCall(VecGetArrayReadAndMemType(h->x, &from, &memtype));
+  AIJFmtCallSpmv(exec,
+                 spmv_copy(x, SPMV_DEVICE, from, PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE, bytes, exec));
+  PetscCall(VecRestoreArrayReadAndMemType(h->x, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SpmvStatus Function(void *ctx, const void *b, void *x, SpmvExec *exec)
+{
+  return Solve((MGDevHierarchy)ctx, b, x, exec) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "the coarsest level failed")
+                                                : SPMV_SUCCESS;
+}
+
+/* The coarsest level of options, and its number of rows */
+PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options)
+{
+  const PC_MG   *mg     = (const PC_MG *)pc->data;
+  const PetscInt before = h->rows;
+  PetscBool      direct;
+  Mat            A;
+
+  PetscFunctionBegin;
+  h->pc     = pc;
+  h->coarse = mg->levels[0]->smoothd;
+  PetscCall(KSPSetUp(h->coarse));
+  PetscCall(KSPGetOperators(h->coarse, &A, NULL));
+  h->rows = A->rmap->n;
+  PetscCall(IsDirect(h->coarse, &direct));
+  if (direct && h->rows <= MGDEV_INVERSE_MAX) {
+    PetscCall(GetInverse(h, before));
+    options->inverse = h->inverse;
+  } else if (mg->cyclesperpcapply > 1 && h->levels == 1)
+    PetscCall(PetscStrncpy(h->reason, "several cycles of one level", sizeof h->reason));
+  else {
+    if (h->inverse) PetscCall(MGDevCoarseForget(h));
+    PetscCall(GetVectors(h));
+    options->coarse     = Function;
+    options->coarse_ctx = h;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

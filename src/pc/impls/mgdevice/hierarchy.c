@@ -1,0 +1,224 @@
+/*
+  hierarchy.c - a hierarchy on the device from creation to destruction: what is taken from PETSc, when, and whether the
+  cycle that was made of it still serves.
+
+    nothing changed                        the cycle serves as it is
+    values, steps or the inverse changed   spmv_cycle_renew(): a graph that holds the cycle stays
+    a size, a count or an address changed  another cycle, with another serial number
+*/
+#include "hierarchy.h"
+
+PetscLogEvent MGDev_SetUp, MGDev_Cycle;
+
+PetscErrorCode MGDevRegister(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("MGDevSetUp", PC_CLASSID, &MGDev_SetUp));
+  PetscCall(PetscLogEventRegister("MGDevCycle", PC_CLASSID, &MGDev_Cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nothing is on the device yet. exec belongs to the caller. */
+PetscErrorCode MGDevHierarchyCreate(SpmvExec *exec, MGDevHierarchy *hierarchy)
+{
+  MGDevHierarchy h;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&h));
+  PetscCall(PetscNew(&h->now));
+  PetscCall(PetscNew(&h->made));
+  h->exec    = exec;
+  *hierarchy = h;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void SmootherFree(MGDevHierarchy h, MGDevSmoother *s)
+{
+  MGDevPointFree(&s->point, h->exec);
+  s->recurrence.id = 0;
+}
+
+static void LevelFree(MGDevHierarchy h, MGDevLevel *level)
+{
+  MGDevMatrix *const matrices[] = {&level->matrix, &level->interpolation, &level->restriction};
+
+  for (int m = 0; m < 3; m++) {
+    AIJFmtPlanDrop(&matrices[m]->own, h->exec);
+    matrices[m]->found.plan = NULL;
+    matrices[m]->id         = 0;
+  }
+  SmootherFree(h, &level->down);
+  SmootherFree(h, &level->up);
+}
+
+/* Frees what is on the device; counters stay. No kernel may use it any more. */
+PetscErrorCode MGDevHierarchyForget(MGDevHierarchy h)
+{
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_cycle_destroy(&h->cycle);
+  for (PetscInt i = 0; i < SPMV_CYCLE_LEVELS; i++) LevelFree(h, &h->level[i]);
+  PetscCall(MGDevCoarseForget(h));
+  h->levels = h->rows = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGDevHierarchyDestroy(MGDevHierarchy *hierarchy)
+{
+  PetscFunctionBegin;
+  if (!*hierarchy) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyForget(*hierarchy));
+  PetscCall(PetscFree((*hierarchy)->now));
+  PetscCall(PetscFree((*hierarchy)->made));
+  PetscCall(PetscFree(*hierarchy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Level i of h->now, which is not the coarsest */
+static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt i)
+{
+  const KSP       down = levels[i]->smoothd, up = levels[i]->smoothu;
+  MGDevLevel     *mine = &h->level[i];
+  SpmvCycleLevel *now  = &h->now->level[i];
+
+  PetscFunctionBegin;
+  PetscCall(MGDevLevelPlans(h, levels, i));
+  if (!h->reason[0]) PetscCall(MGDevSmootherGet(h, down, &mine->down, &now->down));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (up != down) PetscCall(MGDevSmootherGet(h, up, &mine->up, &now->up));
+  else {
+    SmootherFree(h, &mine->up);
+    now->up = now->down;
+  }
+  now->visits = i == 1 ? 1 : (int)levels[i]->cycles; /* PETSc solves the coarsest level once */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* h->now becomes what the hierarchy of PETSc is now. All in it is zero but for what is set, so that it can be compared. */
+static PetscErrorCode Take(MGDevHierarchy h, PC pc)
+{
+  const PC_MG      *mg      = (const PC_MG *)pc->data;
+  SpmvCycleOptions *options = &h->now->options;
+  const PetscInt    levels  = mg->levels[0]->levels;
+
+  PetscFunctionBegin;
+  if (levels != h->levels) PetscCall(MGDevHierarchyForget(h));
+  h->levels = levels;
+  PetscCall(PetscMemzero(h->now, sizeof *h->now));
+  spmv_cycle_options_init(options);
+  options->levels      = (int)levels;
+  options->level       = h->now->level;
+  options->scalar_type = AIJFMT_SCALAR;
+  options->cycles      = (int)mg->cyclesperpcapply;
+  for (PetscInt i = levels - 1; i > 0 && !h->reason[0]; i--) PetscCall(GetLevel(h, mg->levels, i));
+  if (!h->reason[0]) PetscCall(MGDevCoarseGet(h, pc, options));
+  h->now->level[0].rows = h->rows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cycle of h->now */
+static PetscErrorCode GetCycle(MGDevHierarchy h)
+{
+  MGDevMade *const now = h->now;
+  PetscBool        same;
+
+  PetscFunctionBegin;
+  h->made->options.level = now->level; /* the two take turns: their own addresses do not count */
+  PetscCall(PetscMemcmp(now, h->made, sizeof *now, &same));
+  if (same && h->cycle && !h->renew) PetscFunctionReturn(PETSC_SUCCESS);
+  h->set_ups++;
+  if (!same || !h->cycle) {
+    spmv_cycle_destroy(&h->cycle);
+    h->serial = AIJFmtSerialNext();
+    MGDevTry(h, spmv_cycle_create(&now->options, h->exec, &h->cycle));
+    h->now  = h->made;
+    h->made = now;
+  }
+  MGDevTry(h, spmv_cycle_renew(h->cycle, h->exec));
+  h->renew = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes over what PCSetUp() has made since the last time; nothing where that is nothing. A reason tells why the hierarchy
+   is to be left to PETSc. */
+PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  h->reason[0] = 0;
+  PetscCall(PetscLogEventBegin(MGDev_SetUp, pc, 0, 0, 0));
+  PetscCall(MGDevAccept(h, pc));
+  if (!h->reason[0]) PetscCall(Take(h, pc));
+  if (!h->reason[0]) PetscCall(GetCycle(h));
+  PetscCall(PetscLogEventEnd(MGDev_SetUp, pc, 0, 0, 0));
+  PetscCall(PetscStrncpy(reason, h->reason, SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static int64_t LevelBytes(const MGDevLevel *level)
+{
+  const MGDevMatrix *const matrices[] = {&level->matrix, &level->interpolation, &level->restriction};
+  int64_t                  bytes      = level->down.point.bytes + level->up.point.bytes;
+
+  for (int m = 0; m < 3; m++)
+    if (matrices[m]->own.plan) bytes += matrices[m]->own.plan->memory.total_bytes;
+  return bytes;
+}
+
+PetscErrorCode MGDevHierarchyInfo(MGDevHierarchy h, MGDevInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(info, sizeof *info));
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  info->set_ups = h->set_ups;
+  if (!h->cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_cycle_info(h->cycle, &info->cycle_info);
+  info->cycle  = h->cycle;
+  info->serial = h->serial;
+  info->bytes  = info->cycle_info.bytes;
+  for (PetscInt i = 1; i < h->levels; i++) info->bytes += LevelBytes(&h->level[i]);
+  if (h->inverse) info->bytes += (int64_t)h->rows * h->rows * (int64_t)sizeof(PetscScalar);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The plan of A where that is the matrix of the finest level: a solver needs no other. found->plan is NULL else. */
+PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *found)
+{
+  const MGDevMatrix *finest = &h->level[PetscMax(h->levels - 1, 0)].matrix;
+
+  PetscFunctionBegin;
+  *found = finest->found;
+  if (h->levels < 2 || finest->id != ((PetscObject)A)->id) *found = (AIJFmtPlanOnDevice){.plan = NULL};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where and how the cycle runs */
+PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
+{
+  const PetscInt finest = h->levels - 1;
+  MGDevInfo      info;
+
+  PetscFunctionBegin;
+  if (!h->cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyInfo(h, &info));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  multigrid on the device: levels %" PetscInt_FMT
+                                   ", %s cycles for each call %d, levels in one dense matrix %d\n",
+                                   h->levels, finest > 1 && h->made->level[finest].visits > 1 ? "W" : "V",
+                                   h->made->options.cycles, info.cycle_info.dense));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsest level: rows %" PetscInt_FMT ", %s\n", h->rows,
+                                   h->inverse ? "by its inverse" : "by the solver of PETSc"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts the operations of so many cycles that the device has done. The time is that of the event of the solver. */
+PetscErrorCode MGDevLogCycles(MGDevHierarchy h, PetscLogDouble cycles)
+{
+  MGDevInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevHierarchyInfo(h, &info));
+  PetscCall(PetscLogEventBegin(MGDev_Cycle, 0, 0, 0, 0));
+  PetscCall(AIJFmtLogGpuFlops(cycles * info.cycle_info.flops));
+  PetscCall(PetscLogEventEnd(MGDev_Cycle, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

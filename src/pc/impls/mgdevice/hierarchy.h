@@ -1,0 +1,106 @@
+/*
+  hierarchy.h - private declarations of the hierarchy on the device
+
+    MGDevHierarchyUpdate():  hierarchy.c -> accept.c    may the cycle serve? Nothing is computed before that is known
+                                         -> plans.c     A, P and R of each level as operators
+                                         -> smoother.c  M and the steps, by hidden.c, steps.c and point.c
+                                         -> coarse.c    the coarsest level: an inverse, or PETSc's solver
+                             then a new SpmvCycle where a size, a count or an address is another one, else new values
+*/
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include <petsc/private/pcmgimpl.h>
+#include "mgdevice.h"
+
+enum {
+  MGDEV_STEPS_MAX = 64, /* of one smoother */
+  /* Rows of the coarsest level, up to which it is done by its inverse */
+  MGDEV_INVERSE_MAX = 512
+};
+
+/* A matrix of the hierarchy: the plan that it has on the device, or one that the hierarchy made of its values */
+typedef struct {
+  AIJFmtPlanCache    own;
+  AIJFmtPlanOnDevice found; /* that in use: own, or that of the matrix */
+  PetscObjectId      id;    /* of the matrix ... */
+  PetscObjectState   state; /* ... and its state when the plan was brought up to date */
+} MGDevMatrix;
+
+typedef enum { MGDEV_RICHARDSON, MGDEV_FIRST, MGDEV_FOURTH, MGDEV_OPT_FOURTH } MGDevPolynomial;
+
+/* What the steps of a smoother follow from; no padding that is not zero, so that two of them can be compared */
+typedef struct {
+  PetscObjectId   id;
+  PetscInt        steps;
+  MGDevPolynomial kind;
+  PetscReal       scale, emin, emax; /* of Richardson's iteration; of Chebyshev's */
+  PetscReal       beta[MGDEV_STEPS_MAX];
+} MGDevRecurrence;
+
+typedef struct {
+  MGDevRecurrence recurrence; /* that step was made from */
+  SpmvFactors     step[MGDEV_STEPS_MAX];
+  MGDevPoint      point;
+} MGDevSmoother;
+
+typedef struct {
+  MGDevMatrix   matrix, interpolation, restriction;
+  MGDevSmoother down, up; /* up is empty where both are one solver */
+} MGDevLevel;
+
+/* What a cycle was made for; compared as a whole */
+typedef struct {
+  SpmvCycleOptions options; /* its level points to the next field */
+  SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
+  PetscInt64       serial[SPMV_CYCLE_LEVELS][3]; /* of the plans of A, P and R */
+} MGDevMade;
+
+struct MGDevHierarchyStruct {
+  SpmvExec  *exec;
+  char       reason[SPMV_MESSAGE_MAX];
+  PetscInt   levels;
+  MGDevLevel level[SPMV_CYCLE_LEVELS];
+  MGDevMade *now, *made;
+  PetscBool  renew; /* values or steps are others than those that the cycle has */
+  SpmvCycle *cycle;
+  PetscInt64 serial;
+  PetscInt   set_ups;
+
+  /* The coarsest level: its inverse [rows][rows], by rows, or the solver and its vectors */
+  PetscInt rows;
+  void    *inverse;
+  MGDevKey inverse_key;
+  PC       pc;
+  KSP      coarse;
+  Vec      b, x;
+};
+
+/* accept.c */
+PETSC_INTERN PetscErrorCode MGDevAccept(MGDevHierarchy, PC);
+
+/* plans.c */
+PETSC_INTERN PetscErrorCode MGDevLevelPlans(MGDevHierarchy, PC_MG_Levels **, PetscInt i);
+PETSC_INTERN PetscErrorCode MGDevLevelMatrix(const PC_MG_Levels *, Mat *);
+
+/* smoother.c */
+PETSC_INTERN PetscErrorCode MGDevSmootherGet(MGDevHierarchy, KSP, MGDevSmoother *, SpmvCycleSmoother *);
+
+/* hidden.c */
+PETSC_INTERN PetscErrorCode MGDevRecurrenceGet(KSP, MGDevRecurrence *, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MGDevRecurrenceCheck(KSP, const MGDevRecurrence *, char why[SPMV_MESSAGE_MAX]);
+
+/* steps.c */
+PETSC_INTERN PetscBool MGDevSteps(const MGDevRecurrence *, SpmvFactors[]);
+
+/* coarse.c */
+PETSC_INTERN PetscErrorCode MGDevCoarseGet(MGDevHierarchy, PC, SpmvCycleOptions *);
+PETSC_INTERN PetscErrorCode MGDevCoarseForget(MGDevHierarchy);
+
+/* Goes on after success; a refusal of the kernel library becomes the reason not to serve, and the function returns; a
+   failure becomes an error */
+#define MGDevTry(h, call)                                                                                              \
+  do {                                                                                                                 \
+    PetscCall(AIJFmtRefuse((h)->exec, (call), (h)->reason));                                                           \
+    if ((h)->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);                                                            \
+  } while (0)

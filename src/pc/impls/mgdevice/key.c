@@ -1,0 +1,23 @@
+/* key.c - whether something that was taken from a PC is still that of the PC. */
+#include "mgdevice.h"
+
+PetscErrorCode MGDevKeyGet(PC pc, MGDevKey *key)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(key, sizeof *key));
+  key->id = ((PetscObject)pc)->id;
+  PetscCall(PetscStrncpy(key->type, ((PetscObject)pc)->type_name, sizeof key->type));
+  PetscCall(PetscMemcpy(key->matrix_state, &pc->matstate, sizeof key->matrix_state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGDevKeySame(const MGDevKey *a, const MGDevKey *b, PetscBool *same)
+{
+  PetscBool type, state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(a->type, b->type, &type));
+  PetscCall(PetscMemcmp(a->matrix_state, b->matrix_state, sizeof a->matrix_state, &state));
+  *same = a->id == b->id && type && state ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,68 @@
+/*
+  mgdevice.h - what solvers and PC types take from here: the hierarchy that PETSc's PCMG or PCGAMG has set up, as a cycle
+  on the device; and the preconditioner of a point or a block of points as numbers there.
+
+  A hierarchy is taken as PETSc made it, and cycle by cycle it does what PCApply() does, but for rounding. Whatever it
+  does not do is left to PETSc, with a reason. hierarchy.h has the flow.
+*/
+#pragma once
+
+#include <petsc/private/pcimpl.h>
+#include <petscpack.h>
+#include <spmv_cycle.h>
+#include "mat/impls/seqaijfmt/plan.h"
+
+/* What was seen of a PC when something was taken from it: another PC, type, matrix or value has another key. Zeros are
+   none. */
+typedef struct {
+  PetscObjectId id;
+  char          type[32];
+  unsigned char matrix_state[sizeof(((struct _p_PC *)NULL)->matstate)];
+} MGDevKey;
+
+/* A preconditioner M on the device, and what it was taken from. Zeros are none. */
+typedef struct {
+  SpmvPreconditioner kind;
+  PetscInt           block;
+  void              *values;
+  int64_t            bytes;
+  PetscInt           variant; /* the options of PCJACOBI */
+  MGDevKey           key;
+} MGDevPoint;
+
+/* key.c */
+PETSC_INTERN PetscErrorCode MGDevKeyGet(PC, MGDevKey *);
+PETSC_INTERN PetscErrorCode MGDevKeySame(const MGDevKey *, const MGDevKey *, PetscBool *same);
+
+/* point.c */
+PETSC_INTERN PetscErrorCode MGDevPointDescribe(PC, MGDevPoint *, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MGDevPointReserve(MGDevPoint *, const MGDevPoint *wanted, PetscInt rows, SpmvExec *,
+                                              SpmvStatus *, PetscBool *current);
+PETSC_INTERN PetscErrorCode MGDevPointFill(MGDevPoint *, const MGDevPoint *wanted, PC, Vec unit, Vec result,
+                                           SpmvExec *);
+PETSC_INTERN void           MGDevPointFree(MGDevPoint *, SpmvExec *);
+
+typedef struct MGDevHierarchyStruct *MGDevHierarchy;
+
+typedef struct {
+  SpmvCycle    *cycle;  /* the context of spmv_cycle_function() */
+  PetscInt64    serial; /* while it stays, so do all addresses in the cycle, for graphs that hold them */
+  SpmvCycleInfo cycle_info;
+  int64_t       bytes;   /* on the device, those of the cycle included */
+  PetscInt      set_ups; /* how often something was taken from PETSc */
+} MGDevInfo;
+
+/* hierarchy.c. Where Update leaves a reason, nothing else may be asked for before the next Update or Forget. */
+PETSC_INTERN PetscErrorCode MGDevHierarchyCreate(SpmvExec *, MGDevHierarchy *);
+PETSC_INTERN PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy, PC, char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MGDevHierarchyForget(MGDevHierarchy);
+PETSC_INTERN PetscErrorCode MGDevHierarchyDestroy(MGDevHierarchy *);
+PETSC_INTERN PetscErrorCode MGDevHierarchyInfo(MGDevHierarchy, MGDevInfo *);
+PETSC_INTERN PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy, Mat, AIJFmtPlanOnDevice *);
+PETSC_INTERN PetscErrorCode MGDevHierarchyView(MGDevHierarchy, PetscViewer);
+PETSC_INTERN PetscErrorCode MGDevIsHierarchy(PC, PetscBool *);
+PETSC_INTERN PetscErrorCode MGDevRegister(void);
+
+/* For the cycles that a solver had enqueued: MGDevLogCycles() counts their operations */
+PETSC_INTERN PetscLogEvent  MGDev_SetUp, MGDev_Cycle;
+PETSC_INTERN PetscErrorCode MGDevLogCycles(MGDevHierarchy, PetscLogDouble cycles);

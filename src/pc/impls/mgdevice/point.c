@@ -1,0 +1,135 @@
+/*
+  point.c - the preconditioner of a point or a block of points as numbers on the device.
+
+  They come from PCApply(), so that all options of the PC are honoured: a diagonal is what it makes of ones; column j of
+  all blocks together is what it makes of the vector that is 1 in row j of each block and 0 elsewhere. All products are
+  by 0 or 1, and so exact.
+*/
+#include "mgdevice.h"
+
+void MGDevPointFree(MGDevPoint *p, SpmvExec *exec)
+{
+  spmv_exec_free(exec, SPMV_DEVICE, p->values);
+  *p = (MGDevPoint){.values = NULL};
+}
+
+/* The kind of the preconditioner, its block size, and a number for the options of PCJACOBI that change what it does.
+   why: a reason, where there are no such numbers. */
+PetscErrorCode MGDevPointDescribe(PC pc, MGDevPoint *now, char why[SPMV_MESSAGE_MAX])
+{
+  PetscBool    none, jacobi, blocks, absolute, fix;
+  PCJacobiType type;
+  PetscInt     rows;
+  Mat          P;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCNONE, &none));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCPBJACOBI, &blocks));
+  *now = (MGDevPoint){.kind = none ? SPMV_PC_IDENTITY : SPMV_PC_DIAGONAL, .block = 1};
+  if (!none && !jacobi && !blocks) {
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the preconditioner is %s, not none, jacobi or pbjacobi",
+                            ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "not set"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (jacobi) {
+    PetscCall(PCJacobiGetType(pc, &type));
+    PetscCall(PCJacobiGetUseAbs(pc, &absolute));
+    PetscCall(PCJacobiGetFixDiagonal(pc, &fix));
+    now->variant = 4 * (PetscInt)type + 2 * (absolute ? 1 : 0) + (fix ? 1 : 0);
+  }
+  if (blocks) {
+    PetscCall(PCGetOperators(pc, NULL, &P));
+    PetscCall(MatGetBlockSize(P, &now->block));
+    PetscCall(MatGetLocalSize(P, &rows, NULL));
+    if (now->block > 1) now->kind = SPMV_PC_BLOCKS;
+    if (now->block > SPMV_PC_BLOCK_MAX)
+      PetscCall(PetscStrncpy(why, "the blocks of the preconditioner have more than 8 rows", SPMV_MESSAGE_MAX));
+    else if (rows % now->block)
+      PetscCall(PetscStrncpy(why, "the rows of a process are no multiple of the block size", SPMV_MESSAGE_MAX));
+  }
+  PetscCall(MGDevKeyGet(pc, &now->key));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory for the preconditioner that is wanted, unless it is there; where it is not current, MGDevPointFill() must
+   follow. The address stays where the size does. */
+PetscErrorCode MGDevPointReserve(MGDevPoint *p, const MGDevPoint *wanted, PetscInt rows, SpmvExec *exec,
+                                 SpmvStatus *status, PetscBool *current)
+{
+  const int64_t bytes =
+      wanted->kind == SPMV_PC_IDENTITY ? 0 : (int64_t)rows * wanted->block * (int64_t)sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  PetscCall(MGDevKeySame(&p->key, &wanted->key, current));
+  if (p->bytes != bytes || p->variant != wanted->variant) *current = PETSC_FALSE;
+  if (*current) PetscFunctionReturn(PETSC_SUCCESS);
+  p->key.id = 0;
+  if (p->bytes != bytes) {
+    MGDevPointFree(p, exec);
+    *status = spmv_alloc(exec, SPMV_DEVICE, bytes, "preconditioner", &p->values);
+    if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+    p->bytes = bytes;
+  }
+  p->kind  = wanted->kind;
+  p->block = wanted->block;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A diagonal, from where the PC leaves its result */
+static PetscErrorCode SendDiagonal(const MGDevPoint *p, PC pc, Vec ones, Vec result, SpmvExec *exec)
+{
+  const PetscScalar *array;
+  PetscMemType       memtype;
+  SpmvSpace          space;
+
+  PetscFunctionBegin;
+  PetscCall(VecSet(ones, 1));
+  PetscCall(PCApply(pc, ones, result));
+  PetscCall(VecGetArrayReadAndMemType(result, &array, &memtype));
+  space = PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE;
+  AIJFmtCallSpmv(exec, spmv_copy(p->values, SPMV_DEVICE, array, space, p->bytes, exec));
+  PetscCall(VecRestoreArrayReadAndMemType(result, &array));
+  if (space == SPMV_HOST) PetscCall(PetscLogCpuToGpu((PetscLogDouble)p->bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of shape [block][block], each by columns */
+static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec result, SpmvExec *exec)
+{
+  const PetscInt     block = p->block;
+  const PetscScalar *column;
+  PetscScalar       *values, *array;
+  PetscInt           rows;
+  SpmvStatus         sent;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(unit, &rows));
+  PetscCall(PetscMalloc1((size_t)rows * block, &values));
+  for (PetscInt j = 0; j < block; j++) {
+    PetscCall(VecGetArrayWrite(unit, &array));
+    for (PetscInt i = 0; i < rows; i++) array[i] = i % block == j ? 1 : 0;
+    PetscCall(VecRestoreArrayWrite(unit, &array));
+    PetscCall(PCApply(pc, unit, result));
+    PetscCall(VecGetArrayRead(result, &column));
+    for (PetscInt i = 0; i < rows; i++) values[((size_t)(i / block) * block + j) * block + i % block] = column[i];
+    PetscCall(VecRestoreArrayRead(result, &column));
+  }
+  sent = spmv_copy(p->values, SPMV_DEVICE, values, SPMV_HOST, p->bytes, exec);
+  PetscCall(PetscFree(values));
+  AIJFmtCallSpmv(exec, sent); /* after the array is freed, which a caller that goes on after an error keeps else */
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)p->bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the numbers from the PC. unit and result are overwritten. Collective on the PC. */
+PetscErrorCode MGDevPointFill(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec unit, Vec result, SpmvExec *exec)
+{
+  PetscFunctionBegin;
+  if (p->kind == SPMV_PC_DIAGONAL) PetscCall(SendDiagonal(p, pc, unit, result, exec));
+  else if (p->kind == SPMV_PC_BLOCKS) PetscCall(SendBlocks(p, pc, unit, result, exec));
+  p->variant = wanted->variant;
+  p->key     = wanted->key;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,60 @@
+/*
+  smoother.c - a smoother: the preconditioner M of its steps, and their coefficients. Both keep their addresses when their
+  values change.
+*/
+#include "hierarchy.h"
+
+/* The coefficients; anew where one of the numbers that they follow from is another one */
+static PetscErrorCode GetSteps(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
+{
+  MGDevRecurrence now;
+  PetscBool       same;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevRecurrenceGet(ksp, &now, h->reason));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMemcmp(&now, &s->recurrence, sizeof now, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  s->recurrence.id = 0;
+  PetscCall(MGDevRecurrenceCheck(ksp, &now, h->reason));
+  if (!h->reason[0] && !MGDevSteps(&now, s->step))
+    PetscCall(PetscStrncpy(h->reason, "the bounds of a smoother make no polynomial", sizeof h->reason));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  s->recurrence = now;
+  h->renew      = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetPoint(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
+{
+  MGDevPoint wanted;
+  PetscInt   rows;
+  PetscBool  current;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevPointDescribe(ksp->pc, &wanted, h->reason));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(ksp->work[0], &rows));
+  PetscCall(MGDevPointReserve(&s->point, &wanted, rows, h->exec, &status, &current));
+  MGDevTry(h, status);
+  if (current) PetscFunctionReturn(PETSC_SUCCESS);
+  /* the work vectors hold nothing between two solves; both types of smoothers have that many */
+  PetscCall(MGDevPointFill(&s->point, &wanted, ksp->pc, ksp->work[0], ksp->work[1], h->exec));
+  h->renew = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGDevSmootherGet(MGDevHierarchy h, KSP ksp, MGDevSmoother *s, SpmvCycleSmoother *now)
+{
+  PetscFunctionBegin;
+  PetscCall(GetSteps(h, ksp, s));
+  if (!h->reason[0] && s->recurrence.steps > 0) PetscCall(GetPoint(h, ksp, s));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  now->steps      = (int)s->recurrence.steps;
+  now->step       = s->step;
+  now->kind       = s->point.kind;
+  now->block_size = (int)PetscMax(s->point.block, 1);
+  now->values     = s->point.values;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,121 @@
+/*
+  steps.c - the steps of a smoother, x_(k+1) = current x_k + before x_(k-1) + correction M (b - A x_k), so that they make
+  the polynomial that KSPSolve() of that solver makes.
+*/
+#include "hierarchy.h"
+#include <math.h>
+
+/* As KSPSolve_Chebyshev_FirstKind() of PETSc does it */
+static void First(const MGDevRecurrence *r, SpmvFactors step[])
+{
+  const double scale = 2 / ((double)r->emax + (double)r->emin), mu = 1 / (1 - scale * (double)r->emin);
+  double       before = 1, now = mu;
+
+  for (PetscInt k = 0; k < r->steps; k++) {
+    const double next = 2 * mu * now - before, omega = 2 * mu * now / next;
+
+    step[k] = k == 0 ? (SpmvFactors){.current = 1, .correction = scale}
+                     : (SpmvFactors){.current = omega, .before = 1 - omega, .correction = omega * scale};
+    if (k == 0) continue;
+    before = now;
+    now    = next;
+  }
+}
+
+/* The direction d_(k+1) = a d_k + c M r_k, which PETSc keeps, is x_(k+1) - x_k here */
+static void Fourth(const MGDevRecurrence *r, SpmvFactors step[])
+{
+  const double scale = 1 / (double)r->emax;
+
+  for (PetscInt k = 0; k < r->steps; k++) {
+    const double i = (double)k, a = k == 0 ? 0 : (2 * i - 1) / (2 * i + 3);
+
+    step[k] = (SpmvFactors){.current = 1 + a, .before = -a, .correction = scale * (8 * i + 4) / (2 * i + 3)};
+  }
+}
+
+/* The error after all steps of the optimised fourth kind, at the eigenvalue t emax of M A */
+static double Error(const MGDevRecurrence *r, double t)
+{
+  double x = 0, residual = 1, d = 0;
+
+  for (PetscInt k = 0; k < r->steps; k++) {
+    const double i = (double)k;
+
+    d = (k == 0 ? 0 : (2 * i - 1) / (2 * i + 3)) * d + (8 * i + 4) / (2 * i + 3) * residual;
+    x += (double)r->beta[k] * d;
+    residual -= t * d;
+  }
+  return 1 - t * x;
+}
+
+/* The zeros of Error(), which all lie between 0 and 1 and are farther apart than the grid is fine; how many were found */
+static PetscInt Zeros(const MGDevRecurrence *r, double zero[])
+{
+  enum { GRID = 4096, HALVINGS = 60 };
+  PetscInt found = 0;
+
+  for (int g = 0; g < GRID && found < r->steps; g++) {
+    double       low = (double)g / GRID, high = (double)(g + 1) / GRID;
+    const double sign = Error(r, low);
+
+    if (sign * Error(r, high) > 0) continue;
+    for (int i = 0; i < HALVINGS; i++) {
+      const double middle = (low + high) / 2;
+
+      if (sign * Error(r, middle) > 0) low = middle;
+      else high = middle;
+    }
+    zero[found++] = high;
+  }
+  return found;
+}
+
+/* Moves the zero to place k that is farthest from those before it, by the product of the distances: in this order the
+   factors do not let rounding grow (Leja) */
+static void Choose(double zero[], PetscInt k, PetscInt count)
+{
+  PetscInt best    = k;
+  double   largest = -1, swap;
+
+  for (PetscInt i = k; i < count; i++) {
+    double product = zero[i];
+
+    for (PetscInt j = 0; j < k; j++) product *= fabs(zero[i] - zero[j]);
+    if (product <= largest) continue;
+    largest = product;
+    best    = i;
+  }
+  swap       = zero[k];
+  zero[k]    = zero[best];
+  zero[best] = swap;
+}
+
+/* PETSc weighs the directions of the fourth kind, while the residual is that of the unweighted sum: no recurrence of three
+   iterates has both. But the polynomial is the product of 1 - t/zero over its zeros: Richardson's iteration. */
+static PetscBool OptimizedFourth(const MGDevRecurrence *r, SpmvFactors step[])
+{
+  double zero[MGDEV_STEPS_MAX];
+
+  if (Zeros(r, zero) < r->steps) return PETSC_FALSE;
+  for (PetscInt k = 0; k < r->steps; k++) {
+    Choose(zero, k, r->steps);
+    step[k] = (SpmvFactors){.current = 1, .correction = 1 / (zero[k] * (double)r->emax)};
+  }
+  return PETSC_TRUE;
+}
+
+/* False where the numbers make no steps */
+PetscBool MGDevSteps(const MGDevRecurrence *r, SpmvFactors step[])
+{
+  PetscBool made = PETSC_TRUE;
+
+  if (r->kind == MGDEV_FIRST) First(r, step);
+  else if (r->kind == MGDEV_FOURTH) Fourth(r, step);
+  else if (r->kind == MGDEV_OPT_FOURTH) made = OptimizedFourth(r, step);
+  else
+    for (PetscInt k = 0; k < r->steps; k++) step[k] = (SpmvFactors){.current = 1, .correction = (double)r->scale};
+  for (PetscInt k = 0; made && k < r->steps; k++)
+    if (!isfinite(step[k].current) || !isfinite(step[k].before) || !isfinite(step[k].correction)) made = PETSC_FALSE;
+  return made;
+}

@@ -1,0 +1,96 @@
+/*
+  mgdevice_table.c - KSPCGDEVICE with the hierarchies of PCGAMG and PCMG, against KSPCG with PETSc's own cycle: a table of
+  problems, cycles, smoothers and coarsest levels. Each row says whether the device must serve, or why it must not.
+
+    mgdevice_table [-rows NAME] [-view]
+*/
+static const char help[] = "Compares multigrid on the device with PETSc's.\n";
+
+#include "mgdevice_test.h"
+
+/* Of the smoothers: those of PCMG are SOR, which the device does not serve */
+#define JACOBI "-mg_levels_pc_type jacobi "
+#define COARSE "-pc_gamg_coarse_eq_limit 8 "
+
+static const MGRow rows[] = {
+    /* PCGAMG: numbers of steps, cycles, smoothers */
+    {"gamg", MG_SCALAR, 0, "", NULL},
+    {"gamg three unknowns", MG_ELASTIC, 0, COARSE, NULL},
+    {"gamg tetrahedra", MG_TETRAHEDRA, 0, COARSE, NULL},
+    {"gamg jumps", MG_JUMPS, 0, COARSE, NULL},
+    {"gamg one level", MG_SCALAR, 0, "-pc_mg_levels 1 -mg_levels_ksp_type preonly -mg_levels_pc_type lu", NULL},
+    {"gamg steps 1", MG_SCALAR, 0, COARSE "-mg_levels_ksp_max_it 1", NULL},
+    {"gamg steps 3", MG_SCALAR, 0, COARSE "-mg_levels_ksp_max_it 3", NULL},
+    {"gamg steps 4", MG_ELASTIC, 0, COARSE "-mg_levels_ksp_max_it 4", NULL},
+    {"gamg w", MG_SCALAR, 0, COARSE "-pc_mg_cycle_type w", NULL},
+    {"gamg w three unknowns", MG_ELASTIC, 0, "-pc_gamg_coarse_eq_limit 4 -pc_mg_cycle_type w", NULL},
+    {"gamg two cycles", MG_SCALAR, 0, COARSE "-pc_mg_multiplicative_cycles 2", NULL},
+    {"gamg richardson", MG_SCALAR, 0,
+     COARSE "-mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.6 -mg_levels_ksp_max_it 2", NULL},
+    {"gamg richardson scale 1", MG_SCALAR, 0, COARSE "-mg_levels_ksp_type richardson", NULL},
+    {"gamg pbjacobi", MG_ELASTIC, 0, COARSE "-mg_levels_pc_type pbjacobi", NULL},
+    {"gamg pbjacobi richardson", MG_TETRAHEDRA, 0,
+     COARSE "-mg_levels_pc_type pbjacobi -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.5", NULL},
+    {"gamg none", MG_SCALAR, 0, COARSE "-mg_levels_pc_type none", NULL},
+    {"gamg rowmax", MG_SCALAR, 0, COARSE "-mg_levels_pc_jacobi_type rowmax", NULL},
+    {"gamg bounds", MG_SCALAR, 0, COARSE "-mg_levels_ksp_chebyshev_eigenvalues 0.2,2.1", NULL},
+    {"gamg transform", MG_SCALAR, 0, COARSE "-mg_levels_ksp_chebyshev_esteig 0,0.2,0,1.05", NULL},
+#if PETSC_VERSION_GE(3, 19, 0)
+    {"gamg fourth", MG_SCALAR, 0, COARSE "-mg_levels_ksp_chebyshev_kind fourth -mg_levels_ksp_max_it 3", NULL},
+    {"gamg optimised 1", MG_SCALAR, 0, COARSE "-mg_levels_ksp_chebyshev_kind opt_fourth -mg_levels_ksp_max_it 1", NULL},
+    {"gamg optimised 4", MG_ELASTIC, 0, COARSE "-mg_levels_ksp_chebyshev_kind opt_fourth -mg_levels_ksp_max_it 4",
+     NULL},
+    {"gamg optimised 16", MG_SCALAR, 0, COARSE "-mg_levels_ksp_chebyshev_kind opt_fourth -mg_levels_ksp_max_it 16",
+     NULL},
+#endif
+    /* PCMG on grids */
+    {"mg 1", MG_GRID, 1, "-mg_levels_ksp_type preonly -mg_levels_pc_type lu", NULL},
+    {"mg 2", MG_GRID, 2, JACOBI, NULL},
+    {"mg 3", MG_GRID, 3, JACOBI "-mg_levels_ksp_max_it 3", NULL},
+    {"mg 3 jumps", MG_GRID_JUMPS, 3, JACOBI, NULL},
+    {"mg 4 w", MG_GRID, 4, JACOBI "-pc_mg_cycle_type w", NULL},
+    {"mg 8", MG_LINE, 8, JACOBI "-mg_levels_ksp_max_it 1", NULL},
+    {"mg 8 w", MG_LINE, 8, JACOBI "-pc_mg_cycle_type w -mg_levels_ksp_max_it 2", NULL},
+    {"mg up otherwise", MG_GRID_UP, 3, JACOBI "-mg_levels_ksp_max_it 2", NULL},
+    {"mg restriction plain", MG_GRID_RESTRICTION, 3, JACOBI, NULL},
+    {"mg interpolation transposed", MG_GRID_INTERPOLATION, 3, JACOBI, NULL},
+    /* The coarsest level */
+    {"coarse cholesky", MG_GRID, 3, JACOBI "-mg_coarse_pc_type cholesky", NULL},
+    {"coarse svd", MG_GRID, 3, JACOBI "-mg_coarse_pc_type svd", NULL},
+    {"coarse redundant", MG_GRID, 3, JACOBI "-mg_coarse_pc_type redundant", NULL},
+    {"coarse bjacobi", MG_GRID, 3, JACOBI "-mg_coarse_pc_type bjacobi -mg_coarse_sub_pc_type lu", NULL},
+    {"coarse jacobi by petsc", MG_GRID, 3, JACOBI "-mg_coarse_pc_type jacobi", NULL},
+    {"coarse large by petsc", MG_LARGE, 2, JACOBI, NULL},
+    /* What is left to PETSc */
+    {"no sor", MG_GRID, 3, "-mg_levels_pc_type sor", "level 2: the preconditioner is sor"},
+    {"no gmres", MG_GRID, 3, JACOBI "-mg_levels_ksp_type gmres", "level 2: the smoother is gmres"},
+    {"no norm", MG_GRID, 3, JACOBI "-mg_levels_ksp_norm_type unpreconditioned -mg_levels_ksp_convergence_test skip",
+     "level 2: the smoother computes norms"},
+    {"no additive", MG_GRID, 3, JACOBI "-pc_mg_type additive", "the multigrid is not multiplicative"},
+    {"no kaskade", MG_GRID, 3, JACOBI "-pc_mg_type kaskade", "the multigrid is not multiplicative"},
+    {"no self scale", MG_GRID, 3, JACOBI "-mg_levels_ksp_type richardson -mg_levels_ksp_richardson_self_scale",
+     "the smoother scales itself"},
+    {"no 65 steps", MG_GRID, 2, JACOBI "-mg_levels_ksp_max_it 65", "level 1: the smoother has more than 64 steps"},
+    {"no residual of the user", MG_GRID_RESIDUAL, 3, JACOBI, "level 2: the residual is a function of the user"},
+    {"no null space", MG_GRID_NULL, 2, JACOBI, "level 1: the matrix has a null space"},
+    {"no other matrix", MG_GRID_OTHER, 2, JACOBI, "level 1: the smoother has another matrix than the residual"},
+};
+
+int main(int argc, char **argv)
+{
+  char      only[64] = "";
+  PetscBool one;
+  int       status;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-rows", only, sizeof only, NULL));
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    PetscCall(PetscStrcmp(only, rows[i].name, &one));
+    if (!only[0] || one) PetscCall(MGTestRow(&rows[i], (PetscInt)i));
+  }
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}

@@ -1,0 +1,45 @@
+/*
+  mgdevice_test.h - what the tests of multigrid on the device have in common: problems, hierarchies, a solve by each solver
+*/
+#pragma once
+
+#include "cgdevice_test.h"
+
+typedef enum {
+  /* PCGAMG: matrices of cgdevice_test.h with one and with three unknowns of a node, and one with jumps of 1e8 */
+  MG_SCALAR,
+  MG_ELASTIC,
+  MG_TETRAHEDRA,
+  MG_JUMPS,
+  /* PCMG on a DMDA, by Galerkin's products: a square, one with jumps, a line, and a larger square */
+  MG_GRID,
+  MG_GRID_JUMPS,
+  MG_LINE,
+  MG_LARGE,
+  /* The square with another smoother after the correction; with a restriction that is a matrix of its own; with an
+     interpolation that is stored transposed */
+  MG_GRID_UP,
+  MG_GRID_RESTRICTION,
+  MG_GRID_INTERPOLATION,
+  /* What is not served: a residual of the user, a null space, a smoother with another matrix */
+  MG_GRID_RESIDUAL,
+  MG_GRID_NULL,
+  MG_GRID_OTHER
+} MGProblem;
+
+typedef struct {
+  const char *name;
+  MGProblem   problem;
+  PetscInt    levels;  /* of PCMG */
+  const char *options; /* of the solver, without its prefix */
+  const char *refused; /* a word of the reason to solve by KSPCG; NULL: the device must serve */
+} MGRow;
+
+/* A solver for the problem of a row, and its matrix */
+PetscErrorCode MGTestCreate(const MGRow *row, const char prefix[], KSPType type, const CGDevSetup *setup, KSP *ksp);
+/* Solves a row by KSPCG and by KSPCGDEVICE, and compares all that came of it */
+PetscErrorCode MGTestRow(const MGRow *row, PetscInt number);
+/* New values for the matrix of a solver, with the same properties */
+PetscErrorCode MGTestFill(const MGRow *row, KSP ksp, PetscReal scale);
+/* The device served, and counted it */
+PetscErrorCode MGTestServed(const char name[], const CGDevOutcome *got);
