@@ -173,7 +173,7 @@ static PetscErrorCode SetUnusual(const MGRow *row, KSP ksp)
   if (row->problem == MG_GRID_OTHER || row->problem == MG_GRID_NULL) {
     PetscCall(PCMGGetSmoother(pc, row->levels - 1, &smoother));
     PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &other));
-    if (row->problem == MG_GRID_OTHER) PetscCall(PCMGSetResidual(pc, row->levels - 1, PCMGResidualDefault, A));
+    if (row->problem == MG_GRID_OTHER) PetscCall(PCMGGetSmootherUp(pc, row->levels - 1, &smoother));
     else {
       PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &null_space));
       PetscCall(MatSetNullSpace(other, null_space));

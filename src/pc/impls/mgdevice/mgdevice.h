@@ -15,7 +15,7 @@
 /* What was seen of a PC when something was taken from it: another PC, type, matrix or value has another key. Zeros are
    none. */
 typedef struct {
-  PetscObjectId id;
+  PetscObjectId id, matrix; /* of the PC, and of the matrix that it is made from */
   char          type[32];
   unsigned char matrix_state[sizeof(((struct _p_PC *)NULL)->matstate)];
 } MGDevKey;

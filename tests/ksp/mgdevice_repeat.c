@@ -1,0 +1,312 @@
+/*
+  mgdevice_repeat.c - one KSPCGDEVICE with multigrid for many solves: new values keep the graph, other levels make
+  another; right-hand sides and norms that end a solve early; what the solver declines besides
+*/
+static const char help[] = "Repeated solves with multigrid on the device.\n";
+
+#include "mgdevice_test.h"
+
+#include <math.h>
+
+enum { STEPS = 3 };
+
+static int prefixes;
+
+/* Two solvers of one kind, KSPCG and KSPCGDEVICE, and what came of their last solves */
+typedef struct {
+  KSP          plain, device;
+  CGDevSetup   setup;
+  CGDevOutcome expected, got;
+} Pair;
+
+static Pair pair;
+
+static PetscErrorCode Begin(const MGRow *row, KSPNormType norm, KSPCGDeviceMode mode)
+{
+  char prefix[32];
+
+  PetscFunctionBeginUser;
+  pair.setup      = CGDevTestSetup();
+  pair.setup.pc   = row->levels ? PCMG : PCGAMG;
+  pair.setup.norm = norm;
+  pair.setup.mode = mode;
+  if (norm == KSP_NORM_NONE) pair.setup.max_it = 5;
+  PetscCall(PetscSNPrintf(prefix, sizeof prefix, "pair%d_", prefixes++));
+  PetscCall(MGTestCreate(row, prefix, KSPCG, &pair.setup, &pair.plain));
+  PetscCall(MGTestCreate(row, prefix, KSPCGDEVICE, &pair.setup, &pair.device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solve by each, for the same right-hand side */
+static PetscErrorCode Solve(const char name[], Vec b)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CGDevTestSolve(pair.plain, b, &pair.setup, &pair.expected));
+  PetscCall(CGDevTestSolve(pair.device, b, &pair.setup, &pair.got));
+  PetscCall(CGDevTestAlike(name, &pair.expected, &pair.got));
+  PetscCall(VecDestroy(&pair.expected.x));
+  PetscCall(VecDestroy(&pair.got.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode End(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&pair.plain));
+  PetscCall(KSPDestroy(&pair.device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves by KSPCGDEVICE alone, whose norms must have the same bits as those of the solve before */
+static PetscErrorCode SameBits(const char name[])
+{
+  static CGDevOutcome again;
+  PetscBool           same;
+
+  PetscFunctionBeginUser;
+  PetscCall(CGDevTestSolve(pair.device, NULL, &pair.setup, &again));
+  PetscCall(PetscMemcmp(again.norms, pair.got.norms, (size_t)again.count * sizeof *again.norms, &same));
+  PetscCall(CGDevTestCheck((PetscBool)(same && again.count == pair.got.count), name, "not the same bits"));
+  PetscCall(CGDevTestCheck((PetscBool)(again.info.set_ups == pair.got.info.set_ups), name, "set up for nothing"));
+  PetscCall(VecDestroy(&again.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* keeps: the levels keep their patterns, so that one graph serves all solves */
+static PetscErrorCode Values(const MGRow *row, PetscBool keeps)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Begin(row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_AUTO));
+  for (int step = 0; step < STEPS; step++) {
+    const PetscReal scale = 1 + (PetscReal)0.37 * (PetscReal)step;
+
+    PetscCall(MGTestFill(row, pair.plain, scale));
+    PetscCall(MGTestFill(row, pair.device, scale));
+    PetscCall(Solve(row->name, NULL));
+    PetscCall(MGTestServed(row->name, &pair.got));
+    if (!CGDevTestOnDevice()) continue;
+    PetscCall(SameBits(row->name));
+    PetscCall(
+        CGDevTestCheck((PetscBool)(pair.got.info.set_ups == step + 1), row->name, "not one set-up for each step"));
+    if (keeps) PetscCall(CGDevTestCheck((PetscBool)(pair.got.info.graphs == 1), row->name, "not one graph"));
+  }
+  PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetSteps(KSP ksp, PetscInt level, PetscInt steps)
+{
+  KSP smoother;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetSmoother(pc, level, &smoother));
+  PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetBounds(KSP ksp, PetscInt level)
+{
+  KSP smoother;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetSmoother(pc, level, &smoother));
+  PetscCall(KSPChebyshevSetEigenvalues(smoother, (PetscReal)1.9, (PetscReal)0.3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another number of steps makes another cycle, other bounds do not */
+static PetscErrorCode Smoothers(void)
+{
+  static const MGRow row = {"other smoothers", MG_GRID, 3, "-mg_levels_pc_type jacobi", NULL};
+  PetscInt           graphs;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(&row, KSP_NORM_NATURAL, KSP_CGDEVICE_GRAPH));
+  PetscCall(Solve(row.name, NULL));
+  PetscCall(SetBounds(pair.plain, 2));
+  PetscCall(SetBounds(pair.device, 2));
+  PetscCall(Solve("other bounds", NULL));
+  PetscCall(MGTestServed("other bounds", &pair.got));
+  graphs = pair.got.info.graphs;
+  if (CGDevTestOnDevice()) PetscCall(CGDevTestCheck((PetscBool)(graphs == 1), "other bounds", "another graph"));
+  PetscCall(SetSteps(pair.plain, 1, 4));
+  PetscCall(SetSteps(pair.device, 1, 4));
+  PetscCall(Solve("other steps", NULL));
+  PetscCall(MGTestServed("other steps", &pair.got));
+  if (CGDevTestOnDevice())
+    PetscCall(CGDevTestCheck((PetscBool)(pair.got.info.graphs == 2), "other steps", "not another graph"));
+  PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetLevels(KSP ksp, PetscInt levels)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPReset(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCGAMGSetNlevels(pc, levels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetOperators(KSP ksp, Mat A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* More and fewer levels in one solver, and another preconditioner in between */
+static PetscErrorCode Levels(void)
+{
+  static const MGRow row = {"other levels", MG_SCALAR, 0, "-pc_gamg_coarse_eq_limit 8", NULL};
+  Mat                A;
+  PC                 pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_AUTO));
+  PetscCall(KSPGetOperators(pair.device, &A, NULL));
+  PetscCall(PetscObjectReference((PetscObject)A));
+  for (PetscInt levels = 4; levels > 1; levels--) {
+    PetscCall(SetLevels(pair.plain, levels));
+    PetscCall(SetLevels(pair.device, levels));
+    PetscCall(SetOperators(pair.plain, A));
+    PetscCall(SetOperators(pair.device, A));
+    PetscCall(Solve(row.name, NULL));
+    PetscCall(MGTestServed(row.name, &pair.got));
+  }
+  PetscCall(KSPGetPC(pair.plain, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(KSPGetPC(pair.device, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(Solve("jacobi after multigrid", NULL));
+  PetscCall(End());
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Right-hand sides that end a solve before its first iteration, and no norm at all */
+static PetscErrorCode Ends(void)
+{
+  static const MGRow row = {"ends", MG_GRID, 3, "-mg_levels_pc_type jacobi", NULL};
+  Mat                A;
+  Vec                b;
+
+  PetscFunctionBeginUser;
+  for (KSPNormType norm = KSP_NORM_NONE; norm <= KSP_NORM_NATURAL; norm++) {
+    PetscCall(Begin(&row, norm, norm == KSP_NORM_NATURAL ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO));
+    PetscCall(KSPGetOperators(pair.device, &A, NULL));
+    PetscCall(MatCreateVecs(A, NULL, &b));
+    PetscCall(Solve("a right-hand side", NULL));
+    if (norm != KSP_NORM_NONE) PetscCall(Solve("a right-hand side of zeros", b));
+    PetscCall(VecSet(b, 1));
+    PetscCall(VecSetValue(b, 7, (PetscScalar)NAN, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(b));
+    PetscCall(VecAssemblyEnd(b));
+    if (norm != KSP_NORM_NONE) PetscCall(Solve("a right-hand side with NaN", b));
+    PetscCall(Solve("a right-hand side after NaN", NULL));
+    PetscCall(MGTestServed("a right-hand side after NaN", &pair.got));
+    PetscCall(VecDestroy(&b));
+    PetscCall(End());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LookAtSolution(KSP ksp, PetscInt iteration, PetscReal norm, void *ctx)
+{
+  PetscReal *last = ctx;
+  Vec        x;
+
+  PetscFunctionBeginUser;
+  (void)iteration;
+  (void)norm;
+  PetscCall(KSPBuildSolution(ksp, NULL, &x));
+  PetscCall(VecNorm(x, NORM_2, last));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A monitor that sees the solution of each iteration */
+static PetscErrorCode Monitors(void)
+{
+  static const MGRow row     = {"monitor", MG_GRID, 3, "-mg_levels_pc_type jacobi", NULL};
+  PetscReal          last[2] = {0, 1};
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_AUTO));
+  PetscCall(KSPMonitorSet(pair.plain, LookAtSolution, &last[0], NULL));
+  PetscCall(KSPMonitorSet(pair.device, LookAtSolution, &last[1], NULL));
+  PetscCall(Solve(row.name, NULL));
+  PetscCall(MGTestServed(row.name, &pair.got));
+  PetscCall(CGDevTestCheck((PetscBool)(PetscAbsReal(last[0] - last[1]) < (PetscReal)1e-3 * last[0]), row.name,
+                           "another solution"));
+  PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Contains(const char name[], const char text[], const char word[])
+{
+  char *found;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrstr(text, word, &found));
+  if (CGDevTestOnDevice()) PetscCall(CGDevTestCheck((PetscBool)(found != NULL), name, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Declined(void)
+{
+  static const MGRow row = {"declined", MG_GRID, 2, "-mg_levels_pc_type jacobi", NULL};
+  MatNullSpace       null_space;
+  Mat                A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_PERSISTENT));
+  PetscCall(Solve("persistent", NULL));
+  PetscCall(Contains("persistent", pair.got.why, "the persistent kernel has no multigrid"));
+  PetscCall(KSPCGDeviceSetMode(pair.device, KSP_CGDEVICE_AUTO));
+  PetscCall(KSPCGDeviceSetPrecision(pair.device, KSP_CGDEVICE_MIXED));
+  PetscCall(Solve("mixed", NULL));
+  PetscCall(CGDevTestCheck((PetscBool)(pair.got.info.precision == KSP_CGDEVICE_DOUBLE), "mixed", "in mixed precision"));
+  PetscCall(CGDevTestCheck((PetscBool)((pair.got.info.cycles > 0) == CGDevTestOnDevice()), "mixed", pair.got.why));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &null_space));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(KSPGetOperators(i ? pair.device : pair.plain, &A, NULL));
+    PetscCall(MatSetNullSpace(A, null_space));
+  }
+  PetscCall(MatNullSpaceDestroy(&null_space));
+  PetscCall(Solve("null space", NULL));
+  PetscCall(Contains("null space", pair.got.why, "null space"));
+  PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const MGRow grid  = {"values on a grid", MG_GRID, 3, "-mg_levels_pc_type jacobi -pc_mg_cycle_type w", NULL};
+  static const MGRow keeps = {
+      "values, interpolation kept", MG_ELASTIC, 0,
+      "-pc_gamg_reuse_interpolation true -mg_levels_pc_type pbjacobi -pc_gamg_coarse_eq_limit 4", NULL};
+  static const MGRow anew = {"values, interpolation anew", MG_SCALAR, 0,
+                             "-pc_gamg_reuse_interpolation false -pc_gamg_coarse_eq_limit 8", NULL};
+  int                status;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(Values(&grid, PETSC_TRUE));
+  PetscCall(Values(&keeps, PETSC_TRUE));
+  PetscCall(Values(&anew, PETSC_FALSE));
+  PetscCall(Smoothers());
+  PetscCall(Levels());
+  PetscCall(Ends());
+  PetscCall(Monitors());
+  PetscCall(Declined());
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}
