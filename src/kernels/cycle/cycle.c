@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS_MAX = 1000 /* of one smoother */ };
+enum { STEPS_MAX = 1000 /* of one smoother */, VISITS_MAX = 100000 /* of the coarsest level in a call */ };
 
 void spmv_cycle_options_init(SpmvCycleOptions *o)
 {
@@ -62,6 +62,18 @@ static SpmvStatus check_level(const SpmvCycleOptions *o, int l, SpmvExec *exec)
   return check_smoother(&level->up, "after", l, level->rows, exec);
 }
 
+/* The list of operations is as long as there are visits */
+static SpmvStatus check_visits(const SpmvCycleOptions *o, SpmvExec *exec)
+{
+  double visits = o->cycles;
+
+  for (int l = 1; l < o->levels; l++) visits *= o->level[l].visits;
+  if (visits > VISITS_MAX)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %.0f visits of the coarsest level in a call, of which %d can be",
+                     visits, (int)VISITS_MAX);
+  return SPMV_SUCCESS;
+}
+
 static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
 {
   char reason[SPMV_MESSAGE_MAX];
@@ -74,6 +86,7 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
   if (o->level[0].rows > 0 && !o->inverse == !o->coarse)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs an inverse or a function, and not both");
   for (int l = 0; l < o->levels; l++) SPMV_TRY(check_level(o, l, exec));
+  SPMV_TRY(check_visits(o, exec));
   if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "cycle on the device: %s", reason);
   return SPMV_SUCCESS;

@@ -1,7 +1,7 @@
 /* Tests of cycles that fail: no memory, a device call or a function that gives up, arguments that make no sense. */
 #include "cycle_test.h"
 #include "unit.h"
-#include <math.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 /* The emulated device can be told to fail */
@@ -246,6 +246,11 @@ static void no_visits(SpmvCycleOptions *o, SpmvCycleLevel *l)
   (void)o;
   l[2].visits = 0;
 }
+static void many_visits(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  for (int i = 1; i <= 3; i++) l[i].visits = INT_MAX;
+}
 static void negative_steps(SpmvCycleOptions *o, SpmvCycleLevel *l)
 {
   (void)o;
@@ -290,6 +295,7 @@ static const struct {
              {"level 3: the plan of the restriction", not_transposed},
              {"level 3: the plan of the interpolation", also_transposed},
              {"level 2: 0 visits", no_visits},
+             {"visits of the coarsest level", many_visits},
              {"level 3: -1 steps", negative_steps},
              {"level 3: 2 steps", no_steps},
              {"level 1: the smoother after", no_m},

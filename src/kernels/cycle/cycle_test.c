@@ -279,6 +279,44 @@ UNIT_TEST(cycle_passes_on_what_is_not_a_number)
       }
 }
 
+static SpmvStatus count_exchanges(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec)
+{
+  (void)halo;
+  (void)x;
+  (void)ghosts;
+  (void)exec;
+  ++*(int *)ctx;
+  return SPMV_SUCCESS;
+}
+
+/* Every product of every process exchanges, also where that process needs nothing */
+UNIT_TEST(cycle_of_several_processes_exchanges_in_each_product)
+{
+  for (int space = SPMV_HOST; space <= last_space(); space++) {
+    CycleSetup u             = cycle_setup();
+    u.dense_rows             = -1;
+    u.visits                 = 2;
+    CycleCase           c    = cycle_case(&u);
+    int                 all  = 0;
+    const SpmvProcesses many = {.ctx = &all, .exchange = count_exchanges};
+    CycleEngine         e;
+    SpmvCycleInfo       info;
+
+    cycle_engine_prepare(&e, &c, (SpmvSpace)space);
+    for (int l = 1; l < u.levels; l++)
+      e.level[l].matrix.processes = e.level[l].interpolation.processes = e.level[l].restriction.processes = &many;
+    cycle_engine_make(&e);
+    spmv_cycle_info(e.cycle, &info);
+    UNIT_EQUAL(1, info.waits);
+    UNIT_EQUAL(0, info.dense);
+    apply_and_check(&e);
+    /* seven visits, of which four have a zero guess, each with a residual, two transfers, and two steps down and up */
+    UNIT_EQUAL(7 * (1 + 2 + 2 + 2) - 4, all);
+    cycle_engine_close(&e);
+    cycle_case_free(&c);
+  }
+}
+
 /* Two levels of 3 and 5 nodes: all in a V cycle that adds and multiplies known numbers of times */
 UNIT_TEST(cycle_says_what_it_takes)
 {
