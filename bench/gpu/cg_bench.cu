@@ -133,8 +133,10 @@ public:
     const SpmvStatus status = spmv_build(&csr, &analysis, &exec_, &plan_);
     spmv_analysis_clear(&analysis, &exec_);
     check(status, exec_);
-    work_    = DeviceArray<char>(static_cast<std::size_t>(plan_->memory.work_bytes));
-    product_ = {plan_, work_.data(), nullptr};
+    work_         = DeviceArray<char>(static_cast<std::size_t>(plan_->memory.work_bytes));
+    product_      = {};
+    product_.plan = plan_;
+    product_.work = work_.data();
     if (!round) return;
     rounded_ = DeviceArray<char>(static_cast<std::size_t>(spmv_rounded_bytes(plan_)));
     check(spmv_round_values(plan_, rounded_.data(), &exec_), exec_);

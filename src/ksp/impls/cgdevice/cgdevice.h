@@ -20,6 +20,7 @@
 #include <spmv_cg.h>
 #include <spmv_values.h>
 #include "mat/impls/seqaijfmt/plan.h"
+#include "parallel/processes.h"
 #include "pc/impls/mgdevice/mgdevice.h"
 
 enum {
@@ -51,16 +52,15 @@ typedef struct {
   PetscObjectState state;  /* ... in this state; id is 0 where there are none */
 } CGDevRounded;
 
-/* What the engine needs on several processes; comm is MPI_COMM_NULL before the first such solve */
+/* What the engine needs on several processes */
 typedef struct {
-  Mat               A; /* of the solve, set by CGDevParallelOptions() */
-  AIJFmtVector      p, w;
-  MPI_Comm          comm;
-  double           *sums;   /* [2], page-locked */
-  SpmvCgShared      shared; /* sums by the GPUs */
-  SpmvProcesses     processes;
-  KSPCGDeviceReduce chosen; /* the option when comm was opened, ... */
-  KSPCGDeviceReduce used;   /* ... and what it came to: mpi or shared */
+  Mat                A; /* of the solve, set by CGDevParallelOptions() */
+  AIJFmtVector       p, w;
+  PetscPackProcesses all;
+  SpmvCgShared       shared;  /* sums by the GPUs ... */
+  SpmvProcesses      by_gpus; /* ... as the engine calls for them */
+  KSPCGDeviceReduce  chosen;  /* the option when `all` was opened, ... */
+  KSPCGDeviceReduce  used;    /* ... and what it came to: mpi or shared */
 #if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
   MPI_Win window;
 #endif

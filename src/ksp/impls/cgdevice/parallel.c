@@ -7,19 +7,6 @@
 
 /* ---- sums ---- */
 
-static SpmvStatus Add(void *ctx, double *sums, int n, SpmvExec *exec)
-{
-  CGDevParallel *d      = (CGDevParallel *)ctx;
-  const int64_t  bytes  = n * (int64_t)sizeof(double);
-  SpmvStatus     status = spmv_copy(d->sums, SPMV_HOST, sums, SPMV_DEVICE, bytes, exec);
-
-  if (!status) status = spmv_stream_wait(exec);
-  if (status) return status;
-  if (MPI_Allreduce(MPI_IN_PLACE, d->sums, n, MPI_DOUBLE, MPI_SUM, d->comm))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "MPI_Allreduce() failed");
-  return spmv_copy(sums, SPMV_DEVICE, d->sums, SPMV_HOST, bytes, exec);
-}
-
 /* Whether the processes, all on one host, have distinct GPUs: then their kernels may wait for each other */
 static PetscErrorCode OwnDevices(MPI_Comm comm, PetscMPIInt size, PetscBool *own)
 {
@@ -36,17 +23,6 @@ static PetscErrorCode OwnDevices(MPI_Comm comm, PetscMPIInt size, PetscBool *own
       if (place[i] == place[j]) *own = PETSC_FALSE;
   }
   PetscCall(PetscFree(place));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* *yes on all processes where it is on each of them */
-static PetscErrorCode AndOverProcesses(MPI_Comm comm, PetscBool *yes)
-{
-  int all = *yes ? 1 : 0;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
-  *yes = all ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,13 +45,13 @@ static PetscErrorCode SharedOpen(KSP_CGDevice *s, PetscMPIInt rank, PetscMPIInt 
   int            unit;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, d->comm, &memory, &d->window));
+  PetscCallMPI(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, d->all.comm, &memory, &d->window));
   PetscCallMPI(MPI_Win_shared_query(d->window, 0, &there, &unit, &memory));
   if (rank == 0) PetscCall(PetscMemzero(memory, (size_t)bytes));
-  PetscCallMPI(MPI_Barrier(d->comm));
+  PetscCallMPI(MPI_Barrier(d->all.comm));
   d->shared = (SpmvCgShared){.memory = memory, .rank = rank, .processes = size};
   *open     = spmv_cg_shared_open(&d->shared, &s->exec) ? PETSC_FALSE : PETSC_TRUE;
-  PetscCall(AndOverProcesses(d->comm, open));
+  PetscCall(PetscPackAll(d->all.comm, open));
   if (!*open) PetscCall(SharedClose(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,7 +66,7 @@ static PetscErrorCode OneHost(MPI_Comm comm, PetscMPIInt size, PetscBool *one)
   PetscCallMPI(MPI_Comm_size(host, &here));
   PetscCallMPI(MPI_Comm_free(&host));
   *one = here == size ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(AndOverProcesses(comm, one));
+  PetscCall(PetscPackAll(comm, one));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,9 +79,9 @@ static PetscErrorCode ChooseReduce(KSP_CGDevice *s, PetscMPIInt rank, PetscMPIIn
   PetscFunctionBegin;
   *shared = PETSC_FALSE;
   if (s->reduce == KSP_CGDEVICE_REDUCE_MPI) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(OneHost(d->comm, size, shared));
+  PetscCall(OneHost(d->all.comm, size, shared));
   if (!*shared) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(OwnDevices(d->comm, size, &own));
+  PetscCall(OwnDevices(d->all.comm, size, &own));
   if (own || s->reduce == KSP_CGDEVICE_REDUCE_SHARED) PetscCall(SharedOpen(s, rank, size, shared));
   else *shared = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,14 +137,14 @@ PetscErrorCode CGDevAgree(KSP ksp, KSP_CGDevice *s)
 
   PetscFunctionBegin;
   if (!s->several) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AndOverProcesses(PetscObjectComm((PetscObject)ksp), &all));
+  PetscCall(PetscPackAll(PetscObjectComm((PetscObject)ksp), &all));
   if (!all && !s->reason[0]) PetscCall(PetscStrncpy(s->reason, "another process cannot", sizeof s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void CGDevParallelInit(KSP_CGDevice *s)
 {
-  s->parallel.comm = MPI_COMM_NULL;
+  (void)s;
 #if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
   s->parallel.window = MPI_WIN_NULL;
 #endif
@@ -182,28 +158,26 @@ PetscErrorCode CGDevParallelForget(KSP_CGDevice *s)
   PetscFunctionBegin;
   AIJFmtVectorFree(&s->exec, &d->p);
   AIJFmtVectorFree(&s->exec, &d->w);
-  if (d->comm != MPI_COMM_NULL) {
-    spmv_pinned_free(d->sums);
-    PetscCall(SharedClose(d));
-    PetscCallMPI(MPI_Comm_free(&d->comm));
-  }
-  d->sums = NULL;
+  if (d->all.open) PetscCall(SharedClose(d));
+  PetscCall(PetscPackProcessesClose(&d->all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Once for each solver: a communicator of its own, so that its messages do not mix with others, and the sums */
+/* Once for each solver: how its processes add sums. Leaves a reason where there is no memory for them. */
 static PetscErrorCode Open(KSP ksp, KSP_CGDevice *s)
 {
   CGDevParallel *d = &s->parallel;
   PetscMPIInt    rank, size;
   PetscBool      shared;
+  SpmvStatus     status;
 
   PetscFunctionBegin;
-  if (d->comm != MPI_COMM_NULL && d->chosen == s->reduce) PetscFunctionReturn(PETSC_SUCCESS);
+  if (d->all.open && d->chosen == s->reduce) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevParallelForget(s));
-  PetscCallMPI(MPI_Comm_dup(PetscObjectComm((PetscObject)ksp), &d->comm));
-  PetscCallMPI(MPI_Comm_rank(d->comm, &rank));
-  PetscCallMPI(MPI_Comm_size(d->comm, &size));
+  PetscCall(PetscPackProcessesOpen(&d->all, PetscObjectComm((PetscObject)ksp), &s->exec, &status));
+  PetscCall(CGDevRefuse(s, status));
+  PetscCallMPI(MPI_Comm_rank(d->all.comm, &rank));
+  PetscCallMPI(MPI_Comm_size(d->all.comm, &size));
   PetscCall(ChooseReduce(s, rank, size, &shared));
   d->used   = shared ? KSP_CGDEVICE_REDUCE_SHARED : KSP_CGDEVICE_REDUCE_MPI;
   d->chosen = s->reduce;
@@ -229,7 +203,7 @@ PetscErrorCode CGDevParallelOptions(KSP ksp, KSP_CGDevice *s, Mat A, SpmvCgOptio
   PetscFunctionBegin;
   PetscCall(Open(ksp, s));
   d->A = A;
-  if (!d->sums) CGDevTry(s, spmv_pinned_alloc(&s->exec, 2 * (int64_t)sizeof(double), (void **)&d->sums));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlaceOnDevice(s, &d->p, ksp->work[2]));
   if (!s->reason[0]) PetscCall(PlaceOnDevice(s, &d->w, ksp->work[1]));
   s->matrix.nonzeros  = 0; /* MatMult() logs its own operations */
@@ -238,9 +212,8 @@ PetscErrorCode CGDevParallelOptions(KSP ksp, KSP_CGDevice *s, Mat A, SpmvCgOptio
   wanted->w           = d->w.data;
   wanted->product     = Product;
   wanted->product_ctx = s;
-  d->processes.add    = d->used == KSP_CGDEVICE_REDUCE_SHARED ? spmv_cg_shared_reduce : Add;
-  d->processes.ctx    = d->used == KSP_CGDEVICE_REDUCE_SHARED ? (void *)&d->shared : (void *)d;
-  wanted->processes   = &d->processes;
+  d->by_gpus          = (SpmvProcesses){.ctx = &d->shared, .add = spmv_cg_shared_reduce};
+  wanted->processes   = d->used == KSP_CGDEVICE_REDUCE_SHARED ? &d->by_gpus : &d->all.call;
   /* the host is never more than one iteration ahead when it waits for sums or ghost values: no use in longer chunks */
   if (wanted->chunk == 0) wanted->chunk = 1;
   PetscFunctionReturn(PETSC_SUCCESS);

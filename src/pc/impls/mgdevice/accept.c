@@ -15,12 +15,9 @@ PetscErrorCode MGDevIsHierarchy(PC pc, PetscBool *is)
 static PetscErrorCode WhyMultigrid(PC pc, const char **why)
 {
   const PC_MG *mg = (const PC_MG *)pc->data;
-  PetscMPIInt  size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1) *why = "multigrid on several processes";
-  else if (pc->failedreason) *why = "the set-up of the preconditioner failed";
+  if (pc->failedreason) *why = "the set-up of the preconditioner failed";
   else if (!mg->levels) *why = "multigrid without levels";
   else if (mg->am != PC_MG_MULTIPLICATIVE) *why = "the multigrid is not multiplicative";
   else if (mg->compatibleRelaxation) *why = "multigrid with compatible relaxation";
@@ -31,14 +28,18 @@ static PetscErrorCode WhyMultigrid(PC pc, const char **why)
 /* A matrix of the hierarchy must have values in a CSR */
 static PetscErrorCode WhyMatrix(Mat A, const char name[], char why[SPMV_MESSAGE_MAX])
 {
-  PetscBool aij = PETSC_FALSE;
+  PetscBool   aij = PETSC_FALSE;
+  PetscMPIInt size;
 
   PetscFunctionBegin;
-  if (A) PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
+  if (A) {
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, size > 1 ? MATMPIAIJ : MATSEQAIJ, &aij));
+  }
   if (!A) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "there is no %s", name));
   else if (!aij)
-    PetscCall(
-        PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the %s is of type %s, not seqaij", name, ((PetscObject)A)->type_name));
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the %s is of type %s, not aij or one that is derived from it", name,
+                            ((PetscObject)A)->type_name));
   else if (A->structure_only || !A->assembled)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the %s has no values", name));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -15,12 +15,14 @@ PetscErrorCode MGDevCoarseForget(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a solver is one application of a factorisation, by itself or within PETSc's wrappers of one process */
+/* Whether a solver is one application of a factorisation, by itself or within PETSc's wrappers: on several processes of a
+   block for each */
 static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
 {
-  PetscBool only, factored, redundant, blocks;
-  PetscInt  count = 0;
-  KSP      *inner, one;
+  PetscBool   only, factored, redundant, blocks;
+  PetscInt    count = 0;
+  PetscMPIInt size;
+  KSP        *inner, one;
 
   PetscFunctionBegin;
   *direct = PETSC_FALSE;
@@ -30,6 +32,8 @@ static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &factored, PCLU, PCCHOLESKY, PCSVD, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCREDUNDANT, &redundant));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCBJACOBI, &blocks));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  if (size > 1) factored = redundant = PETSC_FALSE; /* of a matrix, not of the block of a process */
   if (factored) *direct = PETSC_TRUE;
   else if (redundant) {
     PetscCall(PCRedundantGetKSP(ksp->pc, &one));
@@ -43,34 +47,40 @@ static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
 
 static PetscErrorCode GetVectors(MGDevHierarchy h)
 {
-  PetscInt have = -1;
-  Mat      A;
+  PetscInt  have = -1;
+  PetscBool fit;
+  Mat       A;
 
   PetscFunctionBegin;
   PetscCall(KSPGetOperators(h->coarse, &A, NULL));
   if (h->b) PetscCall(VecGetLocalSize(h->b, &have));
-  if (have == A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  fit = have == A->rmap->n ? PETSC_TRUE : PETSC_FALSE;
+  if (h->several) PetscCall(PetscPackAll(h->comm, &fit));
+  if (fit) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDestroy(&h->b));
   PetscCall(VecDestroy(&h->x));
   PetscCall(MatCreateVecs(A, &h->x, &h->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSP_PCApply() is what KSPPREONLY does, without its monitors and counts */
+/* KSP_PCApply() is what KSPPREONLY does, without its monitors and counts. On several processes the solver is one of blocks:
+   column j of all blocks together is what it makes of unit vector j of each. */
 static PetscErrorCode Columns(MGDevHierarchy h, PetscScalar inverse[])
 {
-  const PetscInt     n = h->rows;
+  const PetscInt     n    = h->rows;
+  PetscInt           most = n;
   const PetscScalar *column;
   PetscScalar       *unit;
 
   PetscFunctionBegin;
-  for (PetscInt j = 0; j < n; j++) {
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, h->comm));
+  for (PetscInt j = 0; j < most; j++) {
     PetscCall(VecGetArrayWrite(h->b, &unit));
     for (PetscInt i = 0; i < n; i++) unit[i] = i == j ? 1 : 0;
     PetscCall(VecRestoreArrayWrite(h->b, &unit));
     PetscCall(KSP_PCApply(h->coarse, h->b, h->x));
     PetscCall(VecGetArrayRead(h->x, &column));
-    for (PetscInt i = 0; i < n; i++) inverse[(size_t)i * n + j] = column[i];
+    for (PetscInt i = 0; i < n && j < n; i++) inverse[(size_t)i * n + j] = column[i];
     PetscCall(VecRestoreArrayRead(h->x, &column));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,11 +98,16 @@ static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
   PetscFunctionBegin;
   PetscCall(MGDevKeyGet(h->coarse->pc, &now));
   PetscCall(MGDevKeySame(&now, &h->inverse_key, &same));
-  if (same && h->inverse && rows_before == h->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((!h->inverse && h->rows > 0) || rows_before != h->rows) same = PETSC_FALSE;
+  if (h->several) PetscCall(PetscPackAll(h->comm, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
   if (rows_before != h->rows) PetscCall(MGDevCoarseForget(h));
   h->inverse_key.id = 0;
   PetscCall(GetVectors(h));
-  if (!h->inverse) MGDevTry(h, spmv_alloc(h->exec, SPMV_DEVICE, bytes, "coarsest level", &h->inverse));
+  if (!h->inverse)
+    PetscCall(AIJFmtRefuse(h->exec, spmv_alloc(h->exec, SPMV_DEVICE, bytes, "coarsest level", &h->inverse), h->reason));
+  PetscCall(MGDevAgree(h));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1((size_t)h->rows * h->rows, &values));
   PetscCall(Columns(h, values));
   sent = spmv_copy(h->inverse, SPMV_DEVICE, values, SPMV_HOST, bytes, h->exec);
@@ -148,7 +163,9 @@ PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options
   PetscCall(KSPGetOperators(h->coarse, &A, NULL));
   h->rows = A->rmap->n;
   PetscCall(IsDirect(h->coarse, &direct));
-  if (direct && h->rows <= MGDEV_INVERSE_MAX) {
+  if (h->rows > MGDEV_INVERSE_MAX) direct = PETSC_FALSE;
+  if (h->several) PetscCall(PetscPackAll(h->comm, &direct));
+  if (direct) {
     PetscCall(GetInverse(h, before));
     options->inverse = h->inverse;
   } else if (mg->cyclesperpcapply > 1 && h->levels == 1)

@@ -38,27 +38,26 @@ static void SmootherFree(MGDevHierarchy h, MGDevSmoother *s)
   s->recurrence.id = 0;
 }
 
-static void LevelFree(MGDevHierarchy h, MGDevLevel *level)
+static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
 {
-  MGDevMatrix *const matrices[] = {&level->matrix, &level->interpolation, &level->restriction};
-
-  for (int m = 0; m < 3; m++) {
-    AIJFmtPlanDrop(&matrices[m]->own, h->exec);
-    matrices[m]->found.plan = NULL;
-    matrices[m]->id         = 0;
-  }
+  PetscFunctionBegin;
+  PetscCall(MGDevMatrixForget(h, &level->matrix));
+  PetscCall(MGDevMatrixForget(h, &level->interpolation));
+  PetscCall(MGDevMatrixForget(h, &level->restriction));
   SmootherFree(h, &level->down);
   SmootherFree(h, &level->up);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what is on the device; counters stay. No kernel may use it any more. */
+/* Frees what is on the device; counters stay. No kernel may use it any more. Collective on several processes. */
 PetscErrorCode MGDevHierarchyForget(MGDevHierarchy h)
 {
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_cycle_destroy(&h->cycle);
-  for (PetscInt i = 0; i < SPMV_CYCLE_LEVELS; i++) LevelFree(h, &h->level[i]);
+  for (PetscInt i = 0; i < SPMV_CYCLE_LEVELS; i++) PetscCall(LevelFree(h, &h->level[i]));
   PetscCall(MGDevCoarseForget(h));
+  PetscCall(PetscPackProcessesClose(&h->processes));
   h->levels = h->rows = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,6 +70,17 @@ PetscErrorCode MGDevHierarchyDestroy(MGDevHierarchy *hierarchy)
   PetscCall(PetscFree((*hierarchy)->now));
   PetscCall(PetscFree((*hierarchy)->made));
   PetscCall(PetscFree(*hierarchy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGDevAgree(MGDevHierarchy h)
+{
+  PetscBool all = h->reason[0] ? PETSC_FALSE : PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (!h->several) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackAll(h->comm, &all));
+  if (!all && !h->reason[0]) PetscCall(PetscStrncpy(h->reason, "another process cannot", sizeof h->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,6 +126,21 @@ static PetscErrorCode Take(MGDevHierarchy h, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How the processes of the PC work together */
+static PetscErrorCode Together(MGDevHierarchy h, PC pc)
+{
+  PetscMPIInt size;
+  SpmvStatus  status = SPMV_SUCCESS;
+
+  PetscFunctionBegin;
+  h->comm = PetscObjectComm((PetscObject)pc);
+  PetscCallMPI(MPI_Comm_size(h->comm, &size));
+  h->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
+  if (h->several && !h->processes.open) PetscCall(PetscPackProcessesOpen(&h->processes, h->comm, h->exec, &status));
+  MGDevTry(h, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The cycle of h->now */
 static PetscErrorCode GetCycle(MGDevHierarchy h)
 {
@@ -146,21 +171,27 @@ PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_ME
   PetscFunctionBegin;
   h->reason[0] = 0;
   PetscCall(PetscLogEventBegin(MGDev_SetUp, pc, 0, 0, 0));
-  PetscCall(MGDevAccept(h, pc));
+  PetscCall(Together(h, pc));
+  PetscCall(MGDevAgree(h));
+  if (!h->reason[0]) PetscCall(MGDevAccept(h, pc));
+  PetscCall(MGDevAgree(h));
   if (!h->reason[0]) PetscCall(Take(h, pc));
+  PetscCall(MGDevAgree(h));
   if (!h->reason[0]) PetscCall(GetCycle(h));
+  PetscCall(MGDevAgree(h));
   PetscCall(PetscLogEventEnd(MGDev_SetUp, pc, 0, 0, 0));
   PetscCall(PetscStrncpy(reason, h->reason, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static int64_t BlockBytes(const MGDevBlock *b) { return b->own.plan ? b->own.plan->memory.total_bytes : 0; }
 
 static int64_t LevelBytes(const MGDevLevel *level)
 {
   const MGDevMatrix *const matrices[] = {&level->matrix, &level->interpolation, &level->restriction};
   int64_t                  bytes      = level->down.point.bytes + level->up.point.bytes;
 
-  for (int m = 0; m < 3; m++)
-    if (matrices[m]->own.plan) bytes += matrices[m]->own.plan->memory.total_bytes;
+  for (int m = 0; m < 3; m++) bytes += BlockBytes(&matrices[m]->block) + BlockBytes(&matrices[m]->others);
   return bytes;
 }
 
@@ -186,8 +217,8 @@ PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *f
   const MGDevMatrix *finest = &h->level[PetscMax(h->levels - 1, 0)].matrix;
 
   PetscFunctionBegin;
-  *found = finest->found;
-  if (h->levels < 2 || finest->id != ((PetscObject)A)->id) *found = (AIJFmtPlanOnDevice){.plan = NULL};
+  *found = finest->block.found;
+  if (h->several || h->levels < 2 || finest->id != ((PetscObject)A)->id) *found = (AIJFmtPlanOnDevice){.plan = NULL};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

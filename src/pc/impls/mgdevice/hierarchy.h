@@ -12,6 +12,7 @@
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/pcmgimpl.h>
 #include "mgdevice.h"
+#include "parallel/processes.h"
 
 enum {
   MGDEV_STEPS_MAX = 64, /* of one smoother */
@@ -19,12 +20,23 @@ enum {
   MGDEV_INVERSE_MAX = 512
 };
 
-/* A matrix of the hierarchy: the plan that it has on the device, or one that the hierarchy made of its values */
+/* A sequential matrix: the plan that it has on the device, or one that the hierarchy made of its values */
 typedef struct {
   AIJFmtPlanCache    own;
   AIJFmtPlanOnDevice found; /* that in use: own, or that of the matrix */
-  PetscObjectId      id;    /* of the matrix ... */
-  PetscObjectState   state; /* ... and its state when the plan was brought up to date */
+} MGDevBlock;
+
+/* A matrix of the hierarchy. On several processes it is the block of the columns of this process, and that of the columns
+   of others, whose entries the halo fetches. */
+typedef struct {
+  MGDevBlock       block, others;
+  PetscBool        transposed; /* products are with the transpose of block */
+  Mat              T;          /* on several processes such a product is one with this matrix */
+  PetscPackHalo    halo;
+  void            *ghosts;  /* [number of others' columns] */
+  PetscObjectState pattern; /* nonzero state for which halo and T were made */
+  PetscObjectId    id;      /* of the matrix ... */
+  PetscObjectState state;   /* ... and its state when the plans were brought up to date */
 } MGDevMatrix;
 
 typedef enum { MGDEV_RICHARDSON, MGDEV_FIRST, MGDEV_FOURTH, MGDEV_OPT_FOURTH } MGDevPolynomial;
@@ -53,11 +65,13 @@ typedef struct {
 typedef struct {
   SpmvCycleOptions options; /* its level points to the next field */
   SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
-  PetscInt64       serial[SPMV_CYCLE_LEVELS][3]; /* of the plans of A, P and R */
+  PetscInt64       serial[SPMV_CYCLE_LEVELS][6]; /* of the plans of A, P and R, each of both blocks */
 } MGDevMade;
 
 struct MGDevHierarchyStruct {
   SpmvExec  *exec;
+  MPI_Comm   comm; /* of the PC */
+  PetscBool  several;
   char       reason[SPMV_MESSAGE_MAX];
   PetscInt   levels;
   MGDevLevel level[SPMV_CYCLE_LEVELS];
@@ -66,6 +80,8 @@ struct MGDevHierarchyStruct {
   SpmvCycle *cycle;
   PetscInt64 serial;
   PetscInt   set_ups;
+
+  PetscPackProcesses processes;
 
   /* The coarsest level: its inverse [rows][rows], by rows, or the solver and its vectors */
   PetscInt rows;
@@ -79,7 +95,11 @@ struct MGDevHierarchyStruct {
 /* accept.c */
 PETSC_INTERN PetscErrorCode MGDevAccept(MGDevHierarchy, PC);
 
+/* hierarchy.c: all processes go on, or all have a reason not to. Collective, after what may fail on one of them. */
+PETSC_INTERN PetscErrorCode MGDevAgree(MGDevHierarchy);
+
 /* plans.c */
+PETSC_INTERN PetscErrorCode MGDevMatrixForget(MGDevHierarchy, MGDevMatrix *);
 PETSC_INTERN PetscErrorCode MGDevLevelPlans(MGDevHierarchy, PC_MG_Levels **, PetscInt i);
 PETSC_INTERN PetscErrorCode MGDevLevelMatrix(const PC_MG_Levels *, Mat *);
 

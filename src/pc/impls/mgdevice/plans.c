@@ -1,6 +1,7 @@
 /*
   plans.c - the matrices of a level as operators on the device: by the plan that a matrix has there, or by one that the
-  hierarchy makes of its values. The restriction is mostly the interpolation itself, multiplied by as a transpose.
+  hierarchy makes of its values. The restriction is mostly the interpolation itself, multiplied by as a transpose; on
+  several processes that is a matrix of its own, so that ghost values go one way only.
 */
 #include "hierarchy.h"
 
@@ -16,46 +17,143 @@ PetscErrorCode MGDevLevelMatrix(const PC_MG_Levels *level, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OwnPlan(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscBool transposed)
+static void BlockForget(MGDevHierarchy h, MGDevBlock *b)
 {
-  AIJFmtPlanCache *own = &m->own;
+  AIJFmtPlanDrop(&b->own, h->exec);
+  b->found = (AIJFmtPlanOnDevice){.plan = NULL};
+}
+
+static PetscErrorCode ForgetPattern(MGDevHierarchy h, MGDevMatrix *m)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(h->exec, SPMV_DEVICE, m->ghosts);
+  m->ghosts = NULL;
+  PetscCall(PetscPackHaloDestroy(&m->halo, h->exec));
+  PetscCall(MatDestroy(&m->T));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGDevMatrixForget(MGDevHierarchy h, MGDevMatrix *m)
+{
+  PetscFunctionBegin;
+  BlockForget(h, &m->block);
+  BlockForget(h, &m->others);
+  PetscCall(ForgetPattern(h, m));
+  m->id = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- a sequential matrix ---- */
+
+static PetscErrorCode OwnPlan(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBool transposed)
+{
+  AIJFmtPlanCache *own = &b->own;
   SpmvStatus       status;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtPlanFromHost(own, A, 2, formats, h->exec, &status));
   MGDevTry(h, status);
   if (transposed) MGDevTry(h, AIJFmtPlanTranspose(own, h->exec));
-  m->found.plan   = own->plan;
-  m->found.work   = own->work;
-  m->found.serial = own->serial;
+  b->found = (AIJFmtPlanOnDevice){own->plan, own->work, own->serial, NULL};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* m becomes the plan of A, with the values of now. x: a vector as A is multiplied with */
-static PetscErrorCode GetPlan(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
+/* b becomes the plan of A, with the values of now. x: a vector as A is multiplied with */
+static PetscErrorCode GetBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, Vec x, PetscBool transposed)
 {
   PetscBool ready = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtDevicePlan(A, x, &m->found));
-  if (m->found.why_host) PetscCall(PetscStrncpy(h->reason, m->found.why_host, sizeof h->reason));
-  else if (!m->found.plan) PetscCall(OwnPlan(h, m, A, transposed));
+  PetscCall(AIJFmtDevicePlan(A, x, &b->found));
+  if (b->found.why_host) PetscCall(PetscStrncpy(h->reason, b->found.why_host, sizeof h->reason));
+  else if (!b->found.plan) PetscCall(OwnPlan(h, b, A, transposed));
   else {
-    AIJFmtPlanDrop(&m->own, h->exec);
+    AIJFmtPlanDrop(&b->own, h->exec);
     if (transposed) PetscCall(AIJFmtDevicePlanTranspose(A, &ready));
     if (!ready) PetscCall(PetscStrncpy(h->reason, "no memory for a transposed matrix", sizeof h->reason));
   }
-  if (m->id != ((PetscObject)A)->id || m->state != ((PetscObject)A)->state) h->renew = PETSC_TRUE;
-  m->id    = ((PetscObject)A)->id;
-  m->state = ((PetscObject)A)->state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void SetOperator(SpmvOperator *op, const MGDevMatrix *m, PetscBool transposed)
+/* ---- a matrix of several processes ---- */
+
+/* The halo of a matrix whose pattern is another one */
+static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt ghosts, const PetscInt ghost[])
 {
-  op->plan       = m->found.plan;
-  op->work       = m->found.work;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  if (m->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackHaloCreate(h->comm, A->cmap, ghosts, ghost, h->exec, &m->halo, &status));
+  MGDevTry(h, status);
+  MGDevTry(
+      h, spmv_alloc(h->exec, SPMV_DEVICE, (int64_t)ghosts * (int64_t)sizeof(PetscScalar), "ghost values", &m->ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Both blocks of A, or of its transpose, which is made anew where A has changed */
+static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
+{
+  const PetscBool changed = m->id != ((PetscObject)A)->id || m->state != ((PetscObject)A)->state;
+  const PetscInt *ghost;
+  Mat             mine, others;
+
+  PetscFunctionBegin;
+  if (m->id != ((PetscObject)A)->id || m->pattern != A->nonzerostate) PetscCall(ForgetPattern(h, m));
+  m->pattern = A->nonzerostate;
+  if (transposed && (changed || !m->T)) PetscCall(MatTranspose(A, m->T ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &m->T));
+  if (transposed) A = m->T;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
+  PetscCall(GetBlock(h, &m->block, mine, x, PETSC_FALSE));
+  if (!h->reason[0]) PetscCall(GetBlock(h, &m->others, others, x, PETSC_FALSE));
+  PetscCall(MGDevAgree(h));
+  if (!h->reason[0]) PetscCall(GetHalo(h, m, A, others->cmap->n, ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* m becomes A, or its transpose, with the values of now */
+static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
+{
+  PetscFunctionBegin;
+  if (h->several) PetscCall(GetBlocks(h, m, A, x, transposed));
+  else PetscCall(GetBlock(h, &m->block, A, x, transposed));
+  m->transposed = transposed && !h->several ? PETSC_TRUE : PETSC_FALSE;
+  if (m->id != ((PetscObject)A)->id || m->state != ((PetscObject)A)->state) h->renew = PETSC_TRUE;
+  m->id    = ((PetscObject)A)->id;
+  m->state = ((PetscObject)A)->state;
+  PetscCall(MGDevAgree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transposed, SpmvOperator *op,
+                        PetscInt64 serial[2])
+{
+  op->plan       = m->block.found.plan;
+  op->work       = m->block.found.work;
   op->transposed = transposed ? 1 : 0;
+  serial[0]      = m->block.found.serial;
+  if (!h->several) return;
+  op->processes = &h->processes.call;
+  op->halo      = m->halo;
+  op->ghosts    = m->ghosts;
+  if (!m->ghosts) return; /* nothing of others is needed */
+  op->ghost_plan = m->others.found.plan;
+  op->ghost_work = m->others.found.work;
+  serial[1]      = m->others.found.serial;
+}
+
+/* The restriction of a level; on one process the interpolation's plan multiplies by its transpose, too */
+static PetscErrorCode GetRestriction(MGDevHierarchy h, MGDevLevel *mine, Mat R, PetscBool same, Vec x,
+                                     PetscBool transposed)
+{
+  PetscFunctionBegin;
+  if (!same || h->several) PetscCall(GetMatrix(h, &mine->restriction, R, x, transposed));
+  else {
+    PetscCall(MGDevMatrixForget(h, &mine->restriction));
+    mine->restriction.block.found = mine->interpolation.block.found;
+    mine->restriction.transposed  = transposed;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A, interpolation and restriction of level i, which is not the coarsest. PETSc sees from the sizes which of the two is to
@@ -66,29 +164,24 @@ PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   SpmvCycleLevel *now  = &h->now->level[i];
   const Mat       P = levels[i]->interpolate, R = levels[i]->restrct;
   const Vec       fine = levels[i]->smoothd->work[0], coarse = levels[i - 1]->x;
-  PetscBool       P_transposed, R_transposed;
+  PetscBool       P_transposed, R_transposed, both;
   Mat             A;
 
   PetscFunctionBegin;
   PetscCall(MGDevLevelMatrix(levels[i], &A));
   P_transposed = P->rmap->N == A->rmap->N ? PETSC_FALSE : PETSC_TRUE;
   R_transposed = R->rmap->N == A->rmap->N ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(GetPlan(h, &mine->matrix, A, fine, PETSC_FALSE));
+  both         = R == P && R_transposed && !h->several ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(GetMatrix(h, &mine->matrix, A, fine, PETSC_FALSE));
   if (!h->reason[0])
-    PetscCall(GetPlan(h, &mine->interpolation, P, P_transposed ? fine : coarse,
-                      P_transposed || (R == P && R_transposed) ? PETSC_TRUE : PETSC_FALSE));
-  if (!h->reason[0] && R != P) PetscCall(GetPlan(h, &mine->restriction, R, R_transposed ? coarse : fine, R_transposed));
+    PetscCall(GetMatrix(h, &mine->interpolation, P, P_transposed ? fine : coarse,
+                        P_transposed || both ? PETSC_TRUE : PETSC_FALSE));
+  if (!h->reason[0]) PetscCall(GetRestriction(h, mine, R, R == P, R_transposed ? coarse : fine, R_transposed));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (R == P) {
-    AIJFmtPlanDrop(&mine->restriction.own, h->exec);
-    mine->restriction.found = mine->interpolation.found;
-  }
   now->rows = A->rmap->n;
-  SetOperator(&now->matrix, &mine->matrix, PETSC_FALSE);
-  SetOperator(&now->interpolation, &mine->interpolation, P_transposed);
-  SetOperator(&now->restriction, &mine->restriction, R_transposed);
-  h->now->serial[i][0] = mine->matrix.found.serial;
-  h->now->serial[i][1] = mine->interpolation.found.serial;
-  h->now->serial[i][2] = mine->restriction.found.serial;
+  SetOperator(h, &mine->matrix, PETSC_FALSE, &now->matrix, &h->now->serial[i][0]);
+  SetOperator(h, &mine->interpolation, h->several ? PETSC_FALSE : P_transposed, &now->interpolation,
+              &h->now->serial[i][2]);
+  SetOperator(h, &mine->restriction, mine->restriction.transposed, &now->restriction, &h->now->serial[i][4]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,8 +37,10 @@ static PetscErrorCode GetPoint(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ksp->work[0], &rows));
   PetscCall(MGDevPointReserve(&s->point, &wanted, rows, h->exec, &status, &current));
-  MGDevTry(h, status);
-  if (current) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtRefuse(h->exec, status, h->reason));
+  PetscCall(MGDevAgree(h)); /* PCApply() is collective */
+  if (h->several) PetscCall(PetscPackAll(h->comm, &current));
+  if (h->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
   /* the work vectors hold nothing between two solves; both types of smoothers have that many */
   PetscCall(MGDevPointFill(&s->point, &wanted, ksp->pc, ksp->work[0], ksp->work[1], h->exec));
   h->renew = PETSC_TRUE;

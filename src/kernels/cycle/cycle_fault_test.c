@@ -1,0 +1,344 @@
+/* Tests of cycles that fail: no memory, a device call or a function that gives up, arguments that make no sense. */
+#include "cycle_test.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+/* The emulated device can be told to fail */
+#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
+  #if __has_include(<spmv_emulator.h>)
+    #include <spmv_emulator.h>
+    #define EMULATED
+  #endif
+#endif
+
+static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
+
+/* x is what another object gives: the failure has left nothing behind */
+static void check_works(CycleEngine *e, const double *expected)
+{
+  const int n = cycle_rows(e->c);
+  double   *x = calloc((size_t)n + 1, sizeof *x);
+
+  UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(e, e->c->b, x));
+  UNIT_CHECK(!memcmp(x, expected, (size_t)n * sizeof *x));
+  free(x);
+}
+
+static double *bits_of(const CycleCase *c, SpmvSpace space)
+{
+  CycleEngine e;
+  double     *x = calloc((size_t)cycle_rows(c) + 1, sizeof *x);
+
+  cycle_engine_open(&e, c, space);
+  UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c->b, x));
+  cycle_engine_close(&e);
+  return x;
+}
+
+/* Lets allocation number 1, 2, ... of making and renewing fail until none fails any more */
+static void fail_each_allocation(const CycleCase *c, SpmvSpace space, SpmvSpace fault)
+{
+  double *expected = bits_of(c, space);
+  int64_t fail_at  = 0, calls;
+
+  do {
+    CycleEngine e;
+    cycle_engine_prepare(&e, c, space);
+    hooks_counter(&e.hooks, fault)->fail_at = ++fail_at;
+    cycle_engine_make(&e);
+    calls = hooks_counter(&e.hooks, fault)->calls;
+    UNIT_EQUAL(calls >= fail_at ? SPMV_ERR_MEMORY : SPMV_SUCCESS, e.status);
+    UNIT_CHECK(!e.status || e.exec.message[0]);
+    if (e.status && e.cycle) { /* it was made, and is renewed at the second attempt */
+      UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_apply(e.cycle, e.b, e.x, &e.exec));
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_cycle_renew(e.cycle, &e.exec));
+    }
+    if (e.cycle) check_works(&e, expected);
+    else UNIT_CHECK(hooks_clean(&e.hooks));
+    cycle_engine_close(&e);
+  } while (calls >= fail_at && fail_at < 50);
+  UNIT_CHECK(fail_at > 1 && fail_at < 50);
+  free(expected);
+}
+
+UNIT_TEST(cycle_without_memory_leaves_nothing)
+{
+  for (int space = SPMV_HOST; space <= last_space(); space++)
+    for (int dense = 0; dense >= -space; dense--)
+      for (int fault = SPMV_HOST; fault <= space; fault++) {
+        CycleSetup u = cycle_setup();
+        u.dense_rows = dense;
+        CycleCase c  = cycle_case(&u);
+        fail_each_allocation(&c, (SpmvSpace)space, (SpmvSpace)fault);
+        cycle_case_free(&c);
+      }
+}
+
+#ifdef EMULATED
+/* Making, renewing and applying, until one fails */
+static SpmvStatus make_and_apply(CycleEngine *e)
+{
+  cycle_engine_make(e);
+  if (!e->status) e->status = spmv_cycle_apply(e->cycle, e->b, e->x, &e->exec);
+  if (!e->status) e->status = spmv_stream_wait(&e->exec);
+  return e->status;
+}
+
+/* One life of a cycle in which a call fails after so many others; whether one did. A fault in getting memory from a pool,
+   which tries again, or in giving it back is no error, and x is right. */
+static int fails_after(int calls, const CycleCase *c, const double *expected, int *errors)
+{
+  const int   n = cycle_rows(c);
+  double     *x = calloc((size_t)n + 1, sizeof *x);
+  CycleEngine e;
+
+  cycle_engine_prepare(&e, c, SPMV_DEVICE);
+  (void)spmv_emulator_fail_after(calls);
+  const SpmvStatus status = make_and_apply(&e);
+  const int        failed = spmv_emulator_fail_after(-1);
+  if (status) {
+    ++*errors;
+    UNIT_EQUAL(SPMV_ERR_DEVICE, status);
+    UNIT_CHECK(failed && e.exec.message[0]);
+    if (e.cycle) UNIT_EQUAL(SPMV_SUCCESS, spmv_cycle_renew(e.cycle, &e.exec));
+  } else {
+    cycle_engine_get(&e, e.x, x, n);
+    UNIT_CHECK(!memcmp(x, expected, (size_t)n * sizeof *x));
+  }
+  if (e.cycle) check_works(&e, expected);
+  cycle_engine_close(&e);
+  free(x);
+  return failed;
+}
+
+/* Launches, copies, waits: each fails once */
+UNIT_TEST(cycle_passes_on_that_a_device_call_fails)
+{
+  const int64_t dense[] = {0, 18, -1};
+
+  for (int k = 0; k < 3 && last_space() == SPMV_DEVICE; k++)
+    for (int block = 1; block <= 2; block++) {
+      CycleSetup u     = cycle_setup();
+      int        calls = 0, errors = 0;
+      u.dense_rows = dense[k];
+      u.dofs       = 2;
+      u.block[0] = u.block[1] = block;
+      CycleCase c             = cycle_case(&u);
+      double   *expected      = bits_of(&c, SPMV_DEVICE);
+
+      while (calls < 1000 && fails_after(calls, &c, expected, &errors)) calls++;
+      UNIT_CHECK(calls < 1000 && errors > 10 && 2 * errors > calls);
+      free(expected);
+      cycle_case_free(&c);
+    }
+}
+#endif
+
+/* A function of the coarsest level that fails in its n-th call */
+typedef struct {
+  SpmvOperator *coarse;
+  int           calls, fail_at;
+} FailingFunction;
+
+static SpmvStatus failing_function(void *ctx, const void *b, void *x, SpmvExec *exec)
+{
+  FailingFunction *f = ctx;
+
+  if (++f->calls == f->fail_at) return spmv_fail(exec, SPMV_ERR_DEVICE, "the function fails on purpose");
+  return spmv_operator_product(f->coarse, b, x, exec);
+}
+
+UNIT_TEST(cycle_passes_on_that_its_function_fails)
+{
+  for (int space = SPMV_HOST; space <= last_space(); space++) {
+    CycleSetup u       = cycle_setup();
+    u.visits           = 2;
+    u.function         = 1;
+    CycleCase     c    = cycle_case(&u);
+    double       *bits = bits_of(&c, (SpmvSpace)space), *x = calloc((size_t)cycle_rows(&c) + 1, sizeof *x);
+    CycleEngine   e;
+    SpmvCycleInfo info;
+
+    cycle_engine_prepare(&e, &c, (SpmvSpace)space);
+    FailingFunction f    = {&e.coarse, 0, 3};
+    e.options.coarse     = failing_function;
+    e.options.coarse_ctx = &f;
+    cycle_engine_make(&e);
+    spmv_cycle_info(e.cycle, &info);
+    UNIT_EQUAL(1, info.waits);
+    UNIT_EQUAL(0, info.dense);
+    UNIT_EQUAL(SPMV_ERR_DEVICE, cycle_engine_apply(&e, c.b, x));
+    UNIT_CONTAINS("on purpose", e.exec.message);
+    check_works(&e, bits);
+    UNIT_EQUAL(3 + 8, f.calls); /* three levels above it, each of which visits the next one twice */
+    cycle_engine_close(&e);
+    cycle_case_free(&c);
+    free(bits);
+    free(x);
+  }
+}
+
+/* ---- arguments ---- */
+
+static void no_levels(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)l;
+  o->levels = 0;
+}
+static void many_levels(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)l;
+  o->levels = SPMV_CYCLE_LEVELS + 1;
+}
+static void no_cycles(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)l;
+  o->cycles = 0;
+}
+static void no_type(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)l;
+  o->scalar_type = (SpmvScalar)2;
+}
+static void other_type(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)l;
+  o->scalar_type = SPMV_F32;
+}
+static void no_coarsest(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)l;
+  o->inverse = NULL;
+}
+static void two_coarsest(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)l;
+  o->coarse = failing_function;
+}
+static void negative_rows(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[0].rows = -1;
+}
+static void no_matrix(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[1].matrix.plan = NULL;
+}
+static void other_rows(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[2].rows++;
+}
+static void not_transposed(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[3].restriction.transposed = 0;
+}
+static void also_transposed(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[3].interpolation.transposed = 1;
+}
+static void no_visits(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[2].visits = 0;
+}
+static void negative_steps(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[3].down.steps = -1;
+}
+static void no_steps(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[3].up.step = NULL;
+}
+static void no_m(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[1].up.values = NULL;
+}
+static void function_as_m(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[1].down.kind = SPMV_PC_FUNCTION;
+}
+static void odd_blocks(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  l[3].down.kind       = SPMV_PC_BLOCKS;
+  l[3].down.block_size = 3; /* 17 rows */
+}
+
+/* What is wrong with the options, and what the message says */
+static const struct {
+  const char *text;
+  void (*spoil)(SpmvCycleOptions *, SpmvCycleLevel *);
+} wrong[] = {{"0 levels, which must be 1 to 16", no_levels},
+             {"17 levels, which must be 1 to 16", many_levels},
+             {"0 cycles", no_cycles},
+             {"scalar type", no_type},
+             {"scalar type", other_type},
+             {"inverse or a function", no_coarsest},
+             {"inverse or a function", two_coarsest},
+             {"level 0: -1 rows", negative_rows},
+             {"level 1: the plan of the matrix", no_matrix},
+             {"level 2: the plan of the matrix", other_rows},
+             {"level 3: the plan of the restriction", not_transposed},
+             {"level 3: the plan of the interpolation", also_transposed},
+             {"level 2: 0 visits", no_visits},
+             {"level 3: -1 steps", negative_steps},
+             {"level 3: 2 steps", no_steps},
+             {"level 1: the smoother after", no_m},
+             {"level 1: the smoother before", function_as_m},
+             {"17 rows in blocks of 3", odd_blocks}};
+
+UNIT_TEST(cycle_refuses_what_makes_no_sense)
+{
+  const CycleSetup u = cycle_setup();
+  CycleCase        c = cycle_case(&u);
+  CycleEngine      e;
+
+  cycle_engine_prepare(&e, &c, SPMV_HOST);
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    SpmvCycleOptions o = e.options;
+    SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
+    memcpy(level, e.level, sizeof level);
+    o.level = level;
+    wrong[i].spoil(&o, level);
+    UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_create(&o, &e.exec, &e.cycle));
+    UNIT_CONTAINS(wrong[i].text, e.exec.message);
+    UNIT_CHECK(e.cycle == NULL && hooks_clean(&e.hooks));
+  }
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cycle_create(&e.options, &e.exec, &e.cycle));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_apply(e.cycle, e.b, e.x, &e.exec));
+  UNIT_CONTAINS("spmv_cycle_renew()", e.exec.message);
+  SpmvExec there = e.exec;
+  there.space    = SPMV_DEVICE;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_renew(e.cycle, &there));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cycle_renew(e.cycle, &e.exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_apply(e.cycle, e.b, e.x, &there));
+  UNIT_CONTAINS("another space", there.message);
+  cycle_engine_close(&e);
+  spmv_cycle_destroy(NULL);
+  cycle_case_free(&c);
+}
+
+UNIT_TEST(cycle_on_a_device_that_is_not_there)
+{
+  SpmvCycleOptions     o;
+  const SpmvCycleLevel level = {.rows = 0};
+  SpmvExec             exec;
+  SpmvCycle           *cycle;
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_cycle_options_init(&o);
+  o.levels = 1;
+  o.level  = &level;
+  if (spmv_device_count(NULL)) return;
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cycle_create(&o, &exec, &cycle));
+  UNIT_CHECK(cycle == NULL && exec.message[0]);
+}
