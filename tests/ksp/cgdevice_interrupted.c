@@ -4,6 +4,7 @@
   GPU, which can be told to fail.
 
     cgdevice_interrupted -type aijrbp
+    cgdevice_interrupted -multigrid      with PCGAMG, for plain matrices
 
   Without memory KSPCG must do the solve; only a packed matrix on the device may lack memory itself. After a call that
   failed, the solve may end in an error; then the same solver must be right in its next solve, on the device. Nothing
@@ -26,6 +27,7 @@ typedef struct {
   KSPCGDeviceMode mode;
   const char     *pc, *words[WORDS];
   PetscBool       seen[WORDS];
+  PetscInt        stride[FAULTS]; /* one in so many fails, for solves that take long; 0: each */
 } Mode;
 
 static Mode modes[] = {
@@ -35,6 +37,7 @@ static Mode modes[] = {
      .words = {"kernel", "cudaStreamBeginCapture", "capture of iterations", "graph of iterations", "cudaGraphLaunch",
                "cudaStreamCreate"}},
     {.mode = KSP_CGDEVICE_PERSISTENT, .pc = PCJACOBI, .words = {"kernel cg_persistent", "cudaEventRecord"}},
+    {.mode = KSP_CGDEVICE_GRAPH, .pc = PCGAMG, .words = {"kernel"}, .stride = {2, 17}},
 };
 
 /* Keeps quiet, and looks for the words of the mode */
@@ -119,14 +122,16 @@ static PetscErrorCode CheckFirst(const char name[], KSP ksp, const Mode *mode, F
 }
 
 /* PETSc's own PCJACOBI keeps a diagonal of zeros where the matrix could not tell its diagonal: an error leaves it to be
-   reset. The solver keeps what it has. */
-static PetscErrorCode Recover(KSP ksp, Mat A)
+   reset. PCReset() of PCGAMG keeps the matrices of its levels. The solver keeps what it has. */
+static PetscErrorCode Recover(KSP ksp, const Mode *mode, Mat A)
 {
   PC pc;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCReset(pc));
+  PetscCall(PCSetType(pc, PCNONE));
+  PetscCall(PCSetType(pc, mode->pc));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +157,7 @@ static PetscErrorCode Attempt(const char name[], MatType type, Mode *mode, Fault
   allowed = (PetscBool)(*failed && (fault == NO_CALL || (!plain && error == PETSC_ERR_MEM)));
   PetscCall(CGDevTestCheck((PetscBool)(!error || allowed), name, "an error"));
   if (!error) PetscCall(CheckFirst(name, ksp, mode, fault, *failed, x, expected));
-  else PetscCall(Recover(ksp, A));
+  else PetscCall(Recover(ksp, mode, A));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &again));
   PetscCall(CGDevTestAlike(name, expected, &again));
   PetscCall(CGDevTestCheck((PetscBool)(again.info.used == mode->mode), name, again.why));
@@ -190,7 +195,7 @@ static PetscErrorCode Run(MatType type, Mode *mode, Fault fault)
     PetscCall(Attempt(name, type, mode, fault, count, &expected, &failed));
     PetscCall(DeviceMemory(&after));
     PetscCall(CGDevTestCheck((PetscBool)(before == after), name, "memory of the device is lost"));
-    if (failed) count++;
+    if (failed) count += PetscMax(mode->stride[fault], 1);
   } while (failed);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, mode %s: %" PetscInt_FMT " %s failed\n", type,
                         KSPCGDeviceModes[mode->mode], count, fault_names[fault]));
@@ -202,14 +207,18 @@ static PetscErrorCode Run(MatType type, Mode *mode, Fault fault)
 
 int main(int argc, char **argv)
 {
-  char type[32] = MATAIJ;
-  int  status;
+  char      type[32]  = MATAIJ;
+  PetscBool multigrid = PETSC_FALSE, is;
+  int       status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-multigrid", &multigrid, NULL));
   for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+    PetscCall(PetscStrcmp(modes[m].pc, PCGAMG, &is));
+    if (is != multigrid) continue;
     for (int fault = 0; fault < FAULTS; fault++) PetscCall(Run(type, &modes[m], (Fault)fault));
     for (int i = 0; i < WORDS; i++)
       PetscCall(
