@@ -2,7 +2,7 @@
   mgdevice_table.c - KSPCGDEVICE with the hierarchies of PCGAMG and PCMG, against KSPCG with PETSc's own cycle: a table of
   problems, cycles, smoothers and coarsest levels. Each row says whether the device must serve, or why it must not.
 
-    mgdevice_table [-rows NAME] [-view]
+    mgdevice_table [-rows NAME] [-sample n: every n-th row] [-view]
 */
 static const char help[] = "Compares multigrid on the device with PETSc's.\n";
 
@@ -79,6 +79,7 @@ static const MGRow rows[] = {
 int main(int argc, char **argv)
 {
   char      only[64] = "";
+  PetscInt  sample   = 1;
   PetscBool one;
   int       status;
 
@@ -86,7 +87,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-rows", only, sizeof only, NULL));
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-sample", &sample, NULL));
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i += (size_t)sample) {
     PetscCall(PetscStrcmp(only, rows[i].name, &one));
     if (!only[0] || one) PetscCall(MGTestRow(&rows[i], (PetscInt)i));
   }

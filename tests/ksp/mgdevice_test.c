@@ -33,8 +33,8 @@ static PetscErrorCode GridCreate(const MGRow *row, DM *dm)
   PetscFunctionBeginUser;
   if (row->problem == MG_LINE) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 257, 1, 1, NULL, dm));
   else
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, 1, 1, 1, 1,
-                           NULL, NULL, dm));
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE,
+                           PETSC_DECIDE, 1, 1, NULL, NULL, dm));
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -282,16 +282,18 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
   CGDevSetup          setup = CGDevTestSetup();
   PetscBool           view  = PETSC_FALSE;
   char                prefix[32];
+  PetscMPIInt         size;
   KSP                 ksp;
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(prefix, sizeof prefix, "row%" PetscInt_FMT "_", number));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
-  setup.pc    = IsGamg(row->problem) ? PCGAMG : PCMG;
-  setup.norm  = number % 3 == 0   ? KSP_NORM_PRECONDITIONED
-                : number % 3 == 1 ? KSP_NORM_UNPRECONDITIONED
-                                  : KSP_NORM_NATURAL;
-  setup.mode  = number % 4 == 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO;
+  setup.pc   = IsGamg(row->problem) ? PCGAMG : PCMG;
+  setup.norm = number % 3 == 0   ? KSP_NORM_PRECONDITIONED
+               : number % 3 == 1 ? KSP_NORM_UNPRECONDITIONED
+                                 : KSP_NORM_NATURAL;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  setup.mode  = number % 4 == 1 || size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO; /* vectors are on the host */
   setup.guess = number % 5 == 2 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MGTestCreate(row, prefix, KSPCG, &setup, &ksp));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
