@@ -115,5 +115,5 @@ typedef void (*AIJFmtFunction)(void);
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscInt AIJFmtRanks;
 #else
-typedef PetscMPIInt AIJFmtRanks;
+typedef PetscMPIInt      AIJFmtRanks;
 #endif
