@@ -62,7 +62,8 @@ typedef struct {
   /* On the device, one process, with an inverse: what the cycle does on the finest level of at most so many rows, and
      below, becomes one dense matrix, which spmv_cycle_renew() computes: one product in place of many small kernels.
      Negative, the default: by what was measured; 0: never. The factors current and before of a step then add up to 1,
-     as they do where the exact solution is a fixed point. */
+     as they do where the exact solution is a fixed point; spmv_cycle_renew() refuses others where it matters: where
+     these levels are visited with another guess than zero. */
   int64_t dense_rows;
 } SpmvCycleOptions;
 enum { SPMV_CYCLE_LEVELS = 16 };

@@ -51,7 +51,7 @@ static void *put_new(CycleEngine *e, const double *from, int64_t n)
 
 /* ---- one operator ---- */
 
-/* Those of the pattern, which is that of the matrix that the object was made with: zeros of a change stay out of it */
+/* In CSR order. A change keeps what is zero, and so the pattern. */
 static double *values_of(const CycleMatrix *m)
 {
   double *values = calloc((size_t)m->nnz + 1, sizeof *values);

@@ -22,7 +22,7 @@ CycleSetup cycle_setup(void)
                   .cycles     = 1,
                   .dense_rows = 0};
 
-  cycle_set_levels(&u, CYCLE_FINE_LEVELS, 3);
+  cycle_set_levels(&u, 4, 3);
   return u;
 }
 

@@ -80,6 +80,8 @@ SpmvStatus spmv_cycle_apply(SpmvCycle *cycle, const void *b, void *x, SpmvExec *
   exec->message[0] = '\0';
   if (exec->space != cycle->space || !cycle->renewed)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: in another space, or without spmv_cycle_renew()");
+  if (cycle->grid[cycle->options.levels - 1].def.rows > 0 && (!b || !x))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: b or x is missing");
   for (int i = 0; i < cycle->program.ops; i++) SPMV_TRY(operate(cycle, &cycle->program.op[i], b, x, exec));
   return SPMV_SUCCESS;
 }

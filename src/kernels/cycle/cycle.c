@@ -1,8 +1,9 @@
 /* Cycles of multigrid: arguments, memory, and what the host and the device have in common. */
 #include "cycle.h"
+#include <math.h>
 #include <string.h>
 
-enum { STEPS_MAX = 1000 /* of one smoother */ };
+enum { STEPS_MAX = 1000 /* of one smoother */, VISITS_MAX = 100000 /* of the coarsest level in a call */ };
 
 void spmv_cycle_options_init(SpmvCycleOptions *o)
 {
@@ -61,6 +62,18 @@ static SpmvStatus check_level(const SpmvCycleOptions *o, int l, SpmvExec *exec)
   return check_smoother(&level->up, "after", l, level->rows, exec);
 }
 
+/* The list of operations is as long as there are visits */
+static SpmvStatus check_visits(const SpmvCycleOptions *o, SpmvExec *exec)
+{
+  double visits = o->cycles;
+
+  for (int l = 1; l < o->levels; l++) visits *= o->level[l].visits;
+  if (visits > VISITS_MAX)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %.0f visits of the coarsest level in a call, of which %d can be",
+                     visits, (int)VISITS_MAX);
+  return SPMV_SUCCESS;
+}
+
 static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
 {
   char reason[SPMV_MESSAGE_MAX];
@@ -73,6 +86,7 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
   if (o->level[0].rows > 0 && !o->inverse == !o->coarse)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs an inverse or a function, and not both");
   for (int l = 0; l < o->levels; l++) SPMV_TRY(check_level(o, l, exec));
+  SPMV_TRY(check_visits(o, exec));
   if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "cycle on the device: %s", reason);
   return SPMV_SUCCESS;
@@ -213,8 +227,33 @@ SpmvStatus spmv_cycle_create(const SpmvCycleOptions *options, SpmvExec *exec, Sp
   return status;
 }
 
+/* Whether the program goes on with a level that is a dense matrix from its last result */
+static int reenters_dense(const SpmvCycle *cycle)
+{
+  for (int i = 0; i < cycle->program.ops && cycle->dense; i++)
+    if (cycle->program.op[i].kind == SPMV_CYCLE_COARSEST && cycle->program.op[i].adds) return 1;
+  return 0;
+}
+
+/* Then x + C (b - A x) is what steps do of which the exact solution is a fixed point, and nothing else. What is not a
+   number passes, as it does elsewhere. */
+static SpmvStatus check_fixed_point(const SpmvCycleSmoother *s, const char *name, int level, SpmvExec *exec)
+{
+  for (int k = 0; k < s->steps; k++) {
+    const double sum = s->step[k].current + (k > 0 ? s->step[k].before : 0);
+    if (fabs(sum - 1) > 1e-6)
+      return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                       "cycle, level %d: factors of step %d %s the correction add up to %g, which must be 1 on levels "
+                       "of a dense matrix: set dense_rows to 0",
+                       level, k, name, sum);
+  }
+  return SPMV_SUCCESS;
+}
+
 SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
 {
+  const int fixed = reenters_dense(cycle);
+
   exec->message[0] = '\0';
   cycle->renewed   = 0;
   if (exec->space != cycle->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: it lies in another space");
@@ -222,6 +261,7 @@ SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
     for (int up = 0; up < 2; up++) {
       const SpmvCycleGrid     *grid = &cycle->grid[l];
       const SpmvCycleSmoother *s    = spmv_cycle_smoother(grid, up);
+      if (fixed && l <= cycle->bottom) SPMV_TRY(check_fixed_point(s, up ? "after" : "before", l, exec));
       if (s->steps > 0)
         SPMV_TRY(spmv_copy(cycle->steps + grid->first_step[up], cycle->space, s->step, SPMV_HOST,
                            s->steps * (int64_t)sizeof *s->step, exec));

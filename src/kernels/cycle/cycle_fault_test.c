@@ -1,7 +1,7 @@
 /* Tests of cycles that fail: no memory, a device call or a function that gives up, arguments that make no sense. */
 #include "cycle_test.h"
 #include "unit.h"
-#include <math.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 /* The emulated device can be told to fail */
@@ -246,6 +246,11 @@ static void no_visits(SpmvCycleOptions *o, SpmvCycleLevel *l)
   (void)o;
   l[2].visits = 0;
 }
+static void many_visits(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)o;
+  for (int i = 1; i <= 3; i++) l[i].visits = INT_MAX;
+}
 static void negative_steps(SpmvCycleOptions *o, SpmvCycleLevel *l)
 {
   (void)o;
@@ -290,6 +295,7 @@ static const struct {
              {"level 3: the plan of the restriction", not_transposed},
              {"level 3: the plan of the interpolation", also_transposed},
              {"level 2: 0 visits", no_visits},
+             {"visits of the coarsest level", many_visits},
              {"level 3: -1 steps", negative_steps},
              {"level 3: 2 steps", no_steps},
              {"level 1: the smoother after", no_m},
@@ -322,9 +328,31 @@ UNIT_TEST(cycle_refuses_what_makes_no_sense)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cycle_renew(e.cycle, &e.exec));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_apply(e.cycle, e.b, e.x, &there));
   UNIT_CONTAINS("another space", there.message);
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_apply(e.cycle, NULL, e.x, &e.exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_apply(e.cycle, e.b, NULL, &e.exec));
+  UNIT_CONTAINS("b or x", e.exec.message);
   cycle_engine_close(&e);
   spmv_cycle_destroy(NULL);
   cycle_case_free(&c);
+}
+
+/* Only where a dense matrix goes on from another guess than zero, what it does depends on the sum of the factors */
+UNIT_TEST(cycle_with_a_dense_matrix_needs_a_fixed_point)
+{
+  for (int visits = 1; visits <= 2 && last_space() == SPMV_DEVICE; visits++) {
+    CycleSetup u  = cycle_setup();
+    u.visits      = visits;
+    u.factors     = CYCLE_NO_FIXED_POINT;
+    u.dense_rows  = 9;
+    CycleCase   c = cycle_case(&u);
+    CycleEngine e;
+    cycle_engine_prepare(&e, &c, SPMV_DEVICE);
+    cycle_engine_make(&e);
+    UNIT_EQUAL(visits == 1 ? SPMV_SUCCESS : SPMV_ERR_ARGUMENT, e.status);
+    if (visits == 2) UNIT_CONTAINS("step 0 before the correction add up to 1.1", e.exec.message);
+    cycle_engine_close(&e);
+    cycle_case_free(&c);
+  }
 }
 
 UNIT_TEST(cycle_on_a_device_that_is_not_there)

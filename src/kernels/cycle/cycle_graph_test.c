@@ -60,6 +60,11 @@ static void check_graph(const CycleSetup *u)
   cycle_case_free(&c);
 }
 
+#else
+/* Never called: such a library finds no device */
+static void check_graph(const CycleSetup *u) { (void)u; }
+#endif
+
 UNIT_TEST(cycle_in_a_graph_gives_the_bits_of_plain_launches)
 {
   const int64_t dense[] = {0, 10, -1};
@@ -79,4 +84,3 @@ UNIT_TEST(cycle_in_a_graph_gives_the_bits_of_plain_launches)
         check_graph(&u);
       }
 }
-#endif

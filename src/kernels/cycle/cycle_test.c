@@ -67,7 +67,8 @@ static void check_spaces(CycleSetup u)
   const int64_t few = (int64_t)u.nodes[1] * u.dofs, dense[] = {0, few, -1};
 
   check_setup(&u, SPMV_HOST);
-  for (int i = 0; i < (u.factors == CYCLE_NO_FIXED_POINT ? 1 : 3) && last_space() == SPMV_DEVICE; i++) {
+  const int once = u.visits == 1 && u.cycles == 1; /* a dense matrix is then right for all factors */
+  for (int i = 0; i < (once || u.factors != CYCLE_NO_FIXED_POINT ? 3 : 1) && last_space() == SPMV_DEVICE; i++) {
     u.dense_rows = dense[i];
     u.own_stream = i == 1;
     check_setup(&u, SPMV_DEVICE);
@@ -276,6 +277,44 @@ UNIT_TEST(cycle_passes_on_what_is_not_a_number)
         free(x);
         free(b);
       }
+}
+
+static SpmvStatus count_exchanges(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec)
+{
+  (void)halo;
+  (void)x;
+  (void)ghosts;
+  (void)exec;
+  ++*(int *)ctx;
+  return SPMV_SUCCESS;
+}
+
+/* Every product of every process exchanges, also where that process needs nothing */
+UNIT_TEST(cycle_of_several_processes_exchanges_in_each_product)
+{
+  for (int space = SPMV_HOST; space <= last_space(); space++) {
+    CycleSetup u             = cycle_setup();
+    u.dense_rows             = -1;
+    u.visits                 = 2;
+    CycleCase           c    = cycle_case(&u);
+    int                 all  = 0;
+    const SpmvProcesses many = {.ctx = &all, .exchange = count_exchanges};
+    CycleEngine         e;
+    SpmvCycleInfo       info;
+
+    cycle_engine_prepare(&e, &c, (SpmvSpace)space);
+    for (int l = 1; l < u.levels; l++)
+      e.level[l].matrix.processes = e.level[l].interpolation.processes = e.level[l].restriction.processes = &many;
+    cycle_engine_make(&e);
+    spmv_cycle_info(e.cycle, &info);
+    UNIT_EQUAL(1, info.waits);
+    UNIT_EQUAL(0, info.dense);
+    apply_and_check(&e);
+    /* seven visits, of which four have a zero guess, each with a residual, two transfers, and two steps down and up */
+    UNIT_EQUAL(7 * (1 + 2 + 2 + 2) - 4, all);
+    cycle_engine_close(&e);
+    cycle_case_free(&c);
+  }
 }
 
 /* Two levels of 3 and 5 nodes: all in a V cycle that adds and multiplies known numbers of times */

@@ -4,8 +4,6 @@
 #include "hooks.h"
 #include <spmv_cycle.h>
 
-enum { CYCLE_FINE_LEVELS = 4 /* of most tests */ };
-
 /* Richardson's iteration; three terms with the exact solution as a fixed point; and without one */
 typedef enum { CYCLE_RICHARDSON, CYCLE_THREE_TERMS, CYCLE_NO_FIXED_POINT, CYCLE_FACTORS } CycleFactors;
 
@@ -50,7 +48,7 @@ void cycle_case_change(CycleCase *);
 
 /* x = cycle(b) as books have it; cycle_textbook.c */
 void cycle_textbook(const CycleCase *, const double *b, double *x);
-/* y = A x and z = D^-1 x on the finest level */
+/* y = A x on the finest level */
 void cycle_finest(const CycleCase *, const double *x, double *y);
 
 /* One operator in its space */
@@ -89,5 +87,5 @@ void cycle_engine_put(CycleEngine *, void *to, const double *from, int64_t n);
 void cycle_engine_get(CycleEngine *, const void *from, double *to, int64_t n);
 /* x = cycle(b), with what is not a number in x before */
 SpmvStatus cycle_engine_apply(CycleEngine *, const double *b, double *x);
-/* The same of what lies in e->b, without a wait */
+/* Puts what is not a number into e->x */
 void cycle_engine_spoil(CycleEngine *);

@@ -57,16 +57,23 @@ static void CycleDestroy(MGDevHierarchy h)
   spmv_cycle_destroy(&h->cycle);
 }
 
+static PetscErrorCode ForgetLevels(MGDevHierarchy h)
+{
+  PetscFunctionBegin;
+  CycleDestroy(h);
+  for (PetscInt i = 0; i < SPMV_CYCLE_LEVELS; i++) PetscCall(LevelFree(h, &h->level[i]));
+  PetscCall(MGDevCoarseForget(h));
+  h->levels = h->rows = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Frees what is on the device; counters stay. Collective on several processes. */
 PetscErrorCode MGDevHierarchyForget(MGDevHierarchy h)
 {
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
-  CycleDestroy(h);
-  for (PetscInt i = 0; i < SPMV_CYCLE_LEVELS; i++) PetscCall(LevelFree(h, &h->level[i]));
-  PetscCall(MGDevCoarseForget(h));
+  PetscCall(ForgetLevels(h));
   PetscCall(PetscPackProcessesClose(&h->processes));
-  h->levels = h->rows = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,7 +127,7 @@ static PetscErrorCode Take(MGDevHierarchy h, PC pc)
   const PetscInt    levels  = mg->levels[0]->levels;
 
   PetscFunctionBegin;
-  if (levels != h->levels) PetscCall(MGDevHierarchyForget(h));
+  if (levels != h->levels) PetscCall(ForgetLevels(h));
   h->levels = levels;
   PetscCall(PetscMemzero(h->now, sizeof *h->now));
   spmv_cycle_options_init(options);
