@@ -37,7 +37,7 @@ static Mode modes[] = {
      .words = {"kernel", "cudaStreamBeginCapture", "capture of iterations", "graph of iterations", "cudaGraphLaunch",
                "cudaStreamCreate"}},
     {.mode = KSP_CGDEVICE_PERSISTENT, .pc = PCJACOBI, .words = {"kernel cg_persistent", "cudaEventRecord"}},
-    {.mode = KSP_CGDEVICE_GRAPH, .pc = PCGAMG, .words = {"kernel"}, .stride = {2, 17}},
+    {.mode = KSP_CGDEVICE_GRAPH, .pc = PCGAMG, .words = {"kernel"}, .stride = {3, 29}},
 };
 
 /* Keeps quiet, and looks for the words of the mode */

@@ -18,7 +18,6 @@ static const MGRow rows[] = {
     {"gamg three unknowns", MG_ELASTIC, 0, COARSE, NULL},
     {"gamg tetrahedra", MG_TETRAHEDRA, 0, COARSE, NULL},
     {"gamg jumps", MG_JUMPS, 0, COARSE, NULL},
-    {"gamg one level", MG_SCALAR, 0, "-pc_mg_levels 1 -mg_levels_ksp_type preonly -mg_levels_pc_type lu", NULL},
     {"gamg steps 1", MG_SCALAR, 0, COARSE "-mg_levels_ksp_max_it 1", NULL},
     {"gamg steps 3", MG_SCALAR, 0, COARSE "-mg_levels_ksp_max_it 3", NULL},
     {"gamg steps 4", MG_ELASTIC, 0, COARSE "-mg_levels_ksp_max_it 4", NULL},

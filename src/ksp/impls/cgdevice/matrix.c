@@ -48,8 +48,9 @@ PetscErrorCode CGDevMatrixPlan(KSP ksp, KSP_CGDevice *s, Mat A)
   AIJFmtPlanOnDevice found;
 
   PetscFunctionBegin;
+  found.plan = NULL;
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(MGDevHierarchyPlan(s->multigrid, A, &found));
-  else PetscCall(AIJFmtDevicePlan(A, ksp->work[0], &found));
+  if (!found.plan) PetscCall(AIJFmtDevicePlan(A, ksp->work[0], &found));
   if (found.why_host) PetscCall(PetscStrncpy(s->reason, found.why_host, sizeof s->reason));
   else if (found.plan) {
     PetscCall(CGDevMatrixForget(s));

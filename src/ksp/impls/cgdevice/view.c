@@ -14,8 +14,7 @@ static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
   else if (s->matrix.own.plan)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", plan->format->name));
   else if (s->pc.kind == SPMV_PC_FUNCTION)
-    PetscCall(
-        PetscViewerASCIIPrintf(viewer, "  matrix: the plan of the finest level, format %s\n", plan->format->name));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan on the device, format %s\n", plan->format->name));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: its own plan on the device\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,6 +22,8 @@ static PetscErrorCode WhyMultigrid(PC pc, const char **why)
   else if (mg->am != PC_MG_MULTIPLICATIVE) *why = "the multigrid is not multiplicative";
   else if (mg->compatibleRelaxation) *why = "multigrid with compatible relaxation";
   else if (mg->levels[0]->levels > SPMV_CYCLE_LEVELS) *why = "multigrid with more than 16 levels";
+  for (PetscInt i = 0; !*why && i < mg->levels[0]->levels; i++)
+    if (!mg->levels[i]->smoothd) *why = "a level that this process has no part of";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -49,17 +49,25 @@ static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A solver may have left kernels in the stream that no longer matter, but read what the cycle holds. A device that fails has
+   told so before. */
+static void CycleDestroy(MGDevHierarchy h)
+{
+  if (h->cycle) (void)spmv_stream_wait(h->exec);
+  spmv_cycle_destroy(&h->cycle);
+}
+
 static PetscErrorCode ForgetLevels(MGDevHierarchy h)
 {
   PetscFunctionBegin;
-  spmv_cycle_destroy(&h->cycle);
+  CycleDestroy(h);
   for (PetscInt i = 0; i < SPMV_CYCLE_LEVELS; i++) PetscCall(LevelFree(h, &h->level[i]));
   PetscCall(MGDevCoarseForget(h));
   h->levels = h->rows = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what is on the device; counters stay. No kernel may use it any more. Collective on several processes. */
+/* Frees what is on the device; counters stay. Collective on several processes. */
 PetscErrorCode MGDevHierarchyForget(MGDevHierarchy h)
 {
   PetscFunctionBegin;
@@ -160,7 +168,7 @@ static PetscErrorCode GetCycle(MGDevHierarchy h)
   if (same && h->cycle && !h->renew) PetscFunctionReturn(PETSC_SUCCESS);
   h->set_ups++;
   if (!same || !h->cycle) {
-    spmv_cycle_destroy(&h->cycle);
+    CycleDestroy(h);
     h->serial = AIJFmtSerialNext();
     MGDevTry(h, spmv_cycle_create(&now->options, h->exec, &h->cycle));
     h->now  = h->made;
