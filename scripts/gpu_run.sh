@@ -15,7 +15,7 @@
 #                 with a matrix ten times the device memory that it may take
 #   fold_paper    what the paper on the Fold method measures, in single and double precision
 #   spgemm        spgemm_bench: products of matrices against cuSPARSE
-#   cg            KSPCGDEVICE against KSPCG; cg_bench: iterations of its engine in every mode, beside the product alone
+#   cg            KSPCGDEVICE against KSPCG, also with multigrid; cg_bench: iterations of its engine in every mode, beside the product alone
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
 #   mg            solve_bench: CG with GAMG by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
 #   launches      solve_launches.py: the kernels of one such solve, by Nsight Compute; skipped where that is not
@@ -200,7 +200,8 @@ step_sanitizer() {
     return
   fi
   for tool in memcheck racecheck; do # which takes ten times as long
-    try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$here/bin/unit_kernels" cg_of_a_few_iterations
+    try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$here/bin/unit_kernels" cg_of_a_few_iterations \
+      cycle_graph_test.c
     try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
       "$here/bin/conf_kernels" --space device --tier quick --sample "$([[ $tool == memcheck ]] && say 1999 || say 14983)"
   done
@@ -299,9 +300,14 @@ step_spgemm() {
 step_cg() {
   local mode program
   single=$((limit[cg] - 5))
-  try unit_kernels cg_test.c cg_fault_test.c
+  try unit_kernels cg_test.c cg_fault_test.c operator_test.c cycle_test.c cycle_cg_test.c cycle_graph_test.c cycle_fault_test.c
   for mode in auto chunk graph persistent; do try cgdevice_compare -mode "$mode" -use_gpu_aware_mpi 0; done
-  for program in cgdevice_cases cgdevice_repeat cgdevice_mixed; do try "$program" -use_gpu_aware_mpi 0; done
+  for program in cgdevice_cases cgdevice_repeat cgdevice_mixed mgdevice_table mgdevice_repeat; do
+    try "$program" -use_gpu_aware_mpi 0
+  done
+  for program in mgdevice_table mgdevice_repeat; do
+    try "$program" -use_gpu_aware_mpi 0 -mat_aijfmt_decline 0 -mat_aijfmt_device gpu
+  done
   # shellcheck disable=SC2086
   try cg_bench ${CG_ARGS:-} --budget $((limit[cg] * 6 / 10)) --commit "$(manifest commit)" --out "$out/cg.json"
 }
