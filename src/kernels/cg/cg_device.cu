@@ -32,6 +32,7 @@ int chunk_for(const SpmvCgOptions &o)
   const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(o.scalar_type);
   const double most  = 200e-6 / (5e-6 + bytes / 4e12);
 
+  if (o.chunk > 0) return o.chunk; /* several processes must enqueue the same */
   return most < 1 ? 1 : (int)most;
 }
 
