@@ -15,7 +15,8 @@ struct SpmvCgQueue {
   bool            recorded[2]; /* whether the event is in a stream, or was */
   cudaStream_t    stream;      /* on which graphs are captured: the caller's may be the default stream */
   cudaGraphExec_t graph;
-  const void     *r;     /* that the function of the preconditioner reads in the graph */
+  const void     *r;     /* with a function of the preconditioner: the graph reads this residual, ... */
+  bool            early; /* ... and tests the norm before the function; see spmv_cg_tests_early() */
   int             chunk; /* iterations of the next chunk, or of every graph */
 };
 
@@ -136,19 +137,27 @@ SpmvStatus capture(SpmvCg *cg, SpmvExec *exec)
   return status;
 }
 
+/* Makes the graph, unless there is one that serves this solve. With a function of the preconditioner the graph holds the
+   address of r, and its kernels depend on when the norm is tested: both may differ from solve to solve. */
+SpmvStatus prepare_graph(SpmvCg *cg, SpmvExec *exec)
+{
+  SpmvCgQueue *q     = cg->queue;
+  const bool   early = spmv_cg_tests_early(cg);
+
+  if (q->graph && (!cg->z || (q->r == cg->r && q->early == early))) return SPMV_SUCCESS;
+  if (q->graph) SPMV_CUDA(exec, cudaGraphExecDestroy(q->graph));
+  q->graph = nullptr;
+  q->r     = cg->r;
+  q->early = early;
+  return capture(cg, exec);
+}
+
 /* The iterations of one chunk; a graph has a fixed number of them */
 SpmvStatus enqueue_chunk(SpmvCg *cg, int64_t count, SpmvExec *exec)
 {
-  SpmvCgQueue *q = cg->queue;
-
-  if (cg->options.mode != SPMV_CG_GRAPH || count < q->chunk) return enqueue_iterations(cg, count, exec);
-  if (q->graph && cg->z && q->r != cg->r) {
-    SPMV_CUDA(exec, cudaGraphExecDestroy(q->graph));
-    q->graph = nullptr;
-  }
-  q->r = cg->r;
-  if (!q->graph) SPMV_TRY(capture(cg, exec));
-  SPMV_CUDA(exec, cudaGraphLaunch(q->graph, (cudaStream_t)exec->stream));
+  if (cg->options.mode != SPMV_CG_GRAPH || count < cg->queue->chunk) return enqueue_iterations(cg, count, exec);
+  SPMV_TRY(prepare_graph(cg, exec));
+  SPMV_CUDA(exec, cudaGraphLaunch(cg->queue->graph, (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
 }
 
@@ -201,6 +210,8 @@ SpmvStatus run_halves(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, Spmv
   SpmvCgQueue *q     = cg->queue;
   const bool   early = spmv_cg_tests_early(cg);
 
+  /* a graph that cannot be made must leave x as it was, so that the caller can solve in another way */
+  if (cg->options.mode == SPMV_CG_GRAPH) SPMV_TRY(prepare_graph(cg, exec));
   SPMV_TRY(spmv_cg_enqueue_advance(cg, q->records, exec));
   for (int64_t n = 0; n < iterations; n++) {
     if (early) {

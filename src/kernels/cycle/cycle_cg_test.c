@@ -213,6 +213,28 @@ UNIT_TEST(cg_with_a_cycle_goes_on_with_new_values)
   }
 }
 
+/* When the norm is tested depends on its kind, and so do the kernels of a graph: one engine serves solves of all kinds */
+UNIT_TEST(cg_with_a_cycle_takes_another_norm)
+{
+  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+    CycleCase   c = symmetric_case(0);
+    CycleEngine e;
+    SpmvCg     *cg;
+    cycle_engine_open(&e, &c, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+    SpmvCgOptions options = options_of(&e, (SpmvCgMode)mode);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&options, &e.exec, &cg));
+    for (int k = 3; k >= 0; k--) {
+      Outcome expected = textbook(&c, norms[k], 1e-8), got = solve(cg, &e, NULL, norms[k], 1e-8, INT64_MAX);
+      check_alike(&c, &got, &expected, 1e-9);
+      free(expected.x);
+      free(got.x);
+    }
+    spmv_cg_destroy(&cg);
+    cycle_engine_close(&e);
+    cycle_case_free(&c);
+  }
+}
+
 /* Two levels of equal size: what stands for the inverse is M of the finer one as a matrix */
 static CycleCase diagonal_case(void)
 {
