@@ -168,11 +168,18 @@ static double op_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
   }
 }
 
+/* An exchange between processes waits, and so does a product whose plan is partly in host memory */
+static int operator_waits(const SpmvOperator *a)
+{
+  return a->processes || (a->plan->space == SPMV_DEVICE && a->plan->memory.host_bytes > 0);
+}
+
 static int waits(const SpmvCycleOptions *o)
 {
   if (o->coarse) return 1;
   for (int l = 1; l < o->levels; l++)
-    if (o->level[l].matrix.processes || o->level[l].interpolation.processes || o->level[l].restriction.processes)
+    if (operator_waits(&o->level[l].matrix) || operator_waits(&o->level[l].interpolation) ||
+        operator_waits(&o->level[l].restriction))
       return 1;
   return 0;
 }
