@@ -35,6 +35,7 @@ enum {
 typedef struct {
   SpmvOperator    call;       /* the context of spmv_operator_product(); its address is part of graphs */
   AIJFmtPlanCache own;        /* a plan of this solver, or none */
+  const char     *format;     /* of the plan of the last solve, whose owner may have freed it since */
   SpmvCsr         csr;        /* on the device, with 32-bit indices; valid where ... */
   void           *csr_arrays; /* ... its arrays are there, in one block */
   AIJFmtKey       csr_key;    /* what csr was made from */

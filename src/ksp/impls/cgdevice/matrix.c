@@ -58,7 +58,9 @@ PetscErrorCode CGDevMatrixPlan(KSP ksp, KSP_CGDevice *s, Mat A)
     s->matrix.call.work = found.work;
     s->matrix.serial    = found.serial;
   } else PetscCall(OwnPlan(s, A));
-  if (!s->reason[0]) s->matrix.nonzeros = (PetscInt)s->matrix.call.plan->nnz;
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  s->matrix.nonzeros = (PetscInt)s->matrix.call.plan->nnz;
+  s->matrix.format   = s->matrix.call.plan->format->name;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,7 +3,7 @@
 
 static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
 {
-  const SpmvPlan *plan = s->matrix.call.plan;
+  const char *format = s->matrix.format;
 
   PetscFunctionBegin;
   if (s->several)
@@ -12,9 +12,9 @@ static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
   else if (s->used == KSP_CGDEVICE_PERSISTENT)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a CSR on the device\n"));
   else if (s->matrix.own.plan)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", plan->format->name));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", format));
   else if (s->pc.kind == SPMV_PC_FUNCTION)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan on the device, format %s\n", plan->format->name));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan on the device, format %s\n", format));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: its own plan on the device\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
