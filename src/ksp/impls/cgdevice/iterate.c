@@ -221,19 +221,30 @@ static PetscErrorCode CountCycles(KSP_CGDevice *s, int64_t cycles)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Cycles in a call of the engine: one for each iteration, but none for one that ended the solve by a test of r */
+static int64_t CyclesOf(KSP ksp, const SpmvCgResult *result, int64_t before)
+{
+  const PetscBool early = ksp->normtype == KSP_NORM_NONE || ksp->normtype == KSP_NORM_UNPRECONDITIONED;
+  const PetscBool ended = result->reason != SPMV_CG_ITERATING && result->iterations == result->completed;
+
+  return result->completed - before - (early && ended && result->completed > before ? 1 : 0);
+}
+
 /* One call of the engine; what it did is in run->result */
 static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
-  const int64_t before = run->result.completed;
-  SpmvStatus    status;
-  SpmvCgInfo    info;
+  const int64_t   before = run->result.completed;
+  const PetscBool inner  = s->several || s->engine_options.apply_waits ? PETSC_TRUE : PETSC_FALSE;
+  SpmvStatus      status;
+  SpmvCgInfo      info;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtVectorBegin(&s->x));
   PetscCall(AIJFmtVectorBegin(&s->r));
-  PetscCall(PetscLogGpuTimeBegin());
+  /* MatMult() of several processes and PETSc's coarsest solver have timers of their own, and timers do not nest */
+  if (!inner) PetscCall(PetscLogGpuTimeBegin());
   status = spmv_cg_run(s->engine, run->step, &run->result, &s->exec);
-  PetscCall(PetscLogGpuTimeEnd());
+  if (!inner) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
   if (status) run->result.completed = before;
@@ -244,7 +255,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
     CGDevTry(s, status);
   AIJFmtCallSpmv(&s->exec, status);
   PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
-  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(CountCycles(s, run->result.completed - before));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(CountCycles(s, CyclesOf(ksp, &run->result, before)));
   s->residual_away = s->r.staged;
   if (run->sees_x) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(Conclude(ksp, s, run, before));
