@@ -249,12 +249,12 @@ UNIT_TEST(cg_solves_again_with_other_values_and_the_same_graph)
   }
 }
 
-/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms */
+/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms. ctx counts calls. */
 static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
 {
   double here[2] = {0, 0};
 
-  (void)ctx;
+  ++*(int *)ctx;
   SpmvStatus status = spmv_copy(here, SPMV_HOST, sums, exec->space, n * (int64_t)sizeof *sums, exec);
   status |= spmv_stream_wait(exec);
   for (int i = 0; i < n; i++) here[i] *= 2;
@@ -264,17 +264,22 @@ static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
 
 UNIT_TEST(cg_lets_its_caller_add_the_sums)
 {
-  const SpmvProcesses two = {.add = twice};
+  int                 calls;
+  const SpmvProcesses two = {.ctx = &calls, .add = twice};
   CgMatrix            a   = cg_matrix(0);
 
   for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode <= SPMV_CG_CHUNK; mode++) {
     CgSetup   u      = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
     CgOutcome single = cg_solve(&a, &u);
     u.processes      = &two;
+    u.chunk          = 1;
+    calls            = 0;
     u.rtol *= sqrt(2); /* the caller's first norm is that of one process */
     CgOutcome both = cg_solve(&a, &u);
     UNIT_EQUAL(single.result.reason, both.result.reason);
     UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
+    /* chunks are as long as the option says, whatever the number of rows: all processes enqueue equally much */
+    UNIT_CHECK(calls > 2 * both.result.completed && calls <= 1 + 2 * (both.result.completed + 2));
     for (int i = 1; i < both.result.completed && i < single.result.completed; i++)
       UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-12 * both.norms[0]);
     cg_outcome_free(&single);
