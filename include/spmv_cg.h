@@ -113,9 +113,9 @@ SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, con
    x and r are those of some iteration, once the stream has been waited for; the engine must be started again. */
 SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, SpmvExec *);
 
-/* The norm of iteration 0, of the kind that the test of spmv_cg_start() names; NaN or infinite where a sum is. Then the
-   caller, whose tolerance may depend on it, may give another test with the same norm. Both between spmv_cg_start() and
-   the first spmv_cg_run(); the first one waits. */
+/* The norm of iteration 0, of the kind that the test of spmv_cg_start() names; NaN or infinite where its sum is. The
+   tolerance of the caller may depend on that norm: spmv_cg_set_test() replaces the test by one with the same kind of norm.
+   Both are called between spmv_cg_start() and the first spmv_cg_run(); spmv_cg_first_norm() waits. */
 SPMV_API SpmvStatus spmv_cg_first_norm(SpmvCg *, double *norm, SpmvExec *);
 SPMV_API SpmvStatus spmv_cg_set_test(SpmvCg *, const SpmvCgTest *, SpmvExec *);
 
@@ -147,8 +147,8 @@ SPMV_API void spmv_cg_destroy(SpmvCg **);
 /* ---- sums over processes ---- */
 
 /* Sums over the processes of one host in memory that they share. spmv_cg_shared_reduce serves as SpmvProcesses.add, a
-   pointer to this struct is its context; it only enqueues a kernel that waits for the other processes, each of which must have a GPU,
-   or a share of one, that works at the same time. A process that ends lets the others wait for ever, as with MPI.
+   pointer to this struct is its context. It only enqueues a kernel, which waits for the other processes: each of them must
+   have a GPU, or a share of one, that works at the same time. A process that ends lets the others wait for ever, as with MPI.
    Sums have the same bits in all processes. */
 typedef struct {
   void    *memory; /* of spmv_cg_shared_bytes(), shared by the processes, all zero before any of them opens it */

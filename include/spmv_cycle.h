@@ -27,9 +27,10 @@ extern "C" {
 
      x_(k+1) = current x_k + before x_(k-1) + correction M (b - A x_k)
 
-   Richardson's iteration has the factors (1, 0, scale); Chebyshev's, of each kind, has this form, too. In the first step
-   before is not used; where the guess is zero neither is current, and nothing is multiplied by A. values and step belong to the caller; the address of values stays, its contents and the steps may change
-   before spmv_cycle_renew(). */
+   Richardson's iteration has the factors (1, 0, scale); Chebyshev's iterations of the first and the fourth kind have this
+   form, too. The first step does not use `before`. From a zero guess it does not use `current` either, and does not
+   multiply by A. values and step belong to the caller. The address of values stays; its contents and the steps may
+   change before spmv_cycle_renew(). */
 typedef struct {
   int                steps; /* 0: none */
   const SpmvFactors *step;  /* [steps] */
@@ -54,16 +55,17 @@ typedef struct {
   SpmvScalar            scalar_type; /* of all vectors, M and plans; steps are double */
   int                   cycles;      /* for each call; the second begins with the result of the first. At least 1. */
   /* The coarsest level: x = inverse b with a dense matrix of shape [rows][rows], stored by rows, in the space of the
-     cycle and the caller's, whose contents may change before spmv_cycle_renew(); or, where that is NULL, a function. On
-     several processes the inverse is that of the block of this process, the function may be collective. */
+     cycle; it belongs to the caller, and its contents may change before spmv_cycle_renew(). Where it is NULL, x is what a
+     function makes of b. On several processes the matrix is the inverse of the diagonal block of this process; the
+     function may be collective. */
   const void *inverse;
   SpmvApply   coarse;
   void       *coarse_ctx;
-  /* On the device, one process, with an inverse: what the cycle does on the finest level of at most so many rows, and
-     below, becomes one dense matrix, which spmv_cycle_renew() computes: one product in place of many small kernels.
-     Negative, the default: by what was measured; 0: never. The factors current and before of a step then add up to 1,
-     as they do where the exact solution is a fixed point; spmv_cycle_renew() refuses others where it matters: where
-     these levels are visited with another guess than zero. */
+  /* On the device, on one process and with an inverse: all levels of at most this many rows become one dense matrix,
+     which spmv_cycle_renew() computes. One product then replaces many small kernels. Negative, the default: the limit
+     that was measured; 0: no such matrix. Where the cycle visits these levels with a nonzero guess (W cycles, several
+     cycles), current + before must be 1 in each step, so that the exact solution is a fixed point: spmv_cycle_renew()
+     refuses other factors. */
   int64_t dense_rows;
 } SpmvCycleOptions;
 enum { SPMV_CYCLE_LEVELS = 16 };

@@ -32,22 +32,22 @@ typedef struct SpmvProcesses {
   /* Replaces n sums in the space of exec by their sums over all processes, in stream order. Values of sums that no
      longer matter pass through it, too, and may be anything. */
   SpmvStatus (*add)(void *ctx, double *sums, int n, SpmvExec *exec);
-  /* *end becomes the largest *end of all processes: whether one of them has come to an end. The host waits. */
+  /* *end becomes the largest *end of all processes, which is 1 where one of them has come to an end. The host waits. */
   SpmvStatus (*agree)(void *ctx, int *end, SpmvExec *exec);
 } SpmvProcesses;
 
 /* ---- a product ---- */
 
-/* y = alpha A x + beta y by a plan, or by two plans where A is distributed over processes by rows. All but the struct
-   itself belongs to the caller; work has plan->memory.work_bytes bytes. */
+/* y = alpha A x + beta y by one plan, or by two where the rows of A are distributed over processes. What the pointers
+   address belongs to the caller; work has plan->memory.work_bytes bytes. */
 typedef struct {
   const SpmvPlan *plan; /* of the columns that this process owns */
   void           *work;
   int             transposed; /* the product is with the transpose of plan, which spmv_prepare_transpose() has seen */
   /* NULL, or the values of the plan rounded to single precision by spmv_round_values() */
   const void *rounded;
-  /* Of several processes: the plan of the columns that others own, NULL where there are none; their entries of x, and
-     the halo that fetches them. With processes every process exchanges, also one that needs nothing. */
+  /* On several processes: the plan of the columns that other processes own (NULL where there are none), their entries
+     of x, and the halo that fetches these. Every process takes part in the exchange, even if it needs no entry. */
   const SpmvPlan      *ghost_plan;
   void                *ghost_work, *ghosts, *halo;
   const SpmvProcesses *processes; /* NULL: one process */

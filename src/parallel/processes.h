@@ -19,10 +19,11 @@ typedef struct {
 } PetscPackProcesses;
 enum { PETSCPACK_SUMS_MAX = 2 };
 
-/* processes.c; Open and Close are collective. status: what an allocation says; nothing is open then. */
+/* processes.c; Open and Close are collective. status: that of the allocation on this process. The communicator is open
+   even where it failed, because the other processes have opened it, too. */
 PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Comm, SpmvExec *, SpmvStatus *status);
 PETSC_INTERN PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *);
-/* *yes on all processes where it is on each of them; collective */
+/* *yes stays true where it is true on all processes; collective */
 PETSC_INTERN PetscErrorCode PetscPackAll(MPI_Comm, PetscBool *yes);
 
 /* The ghost values of one matrix: which entries of x this process sends to whom, and receives from whom */

@@ -113,7 +113,7 @@ SPMV_BOTH int32_t spmv_cg_test(const SpmvCgTest *t, int64_t n, double norm)
   return norm >= t->divergence ? SPMV_CG_DIVERGED_TOLERANCE : SPMV_CG_ITERATING;
 }
 
-/* Whether the norm is one of r, so that it can be tested before M r is there: KSPSolve_CG() does so */
+/* Whether the norm is that of r, or none: then KSPSolve_CG() tests it before it computes M r, and so do we */
 SPMV_BOTH int spmv_cg_norm_is_of_r(SpmvCgNorm kind)
 {
   return kind == SPMV_CG_UNPRECONDITIONED || kind == SPMV_CG_NORM_NONE;

@@ -15,7 +15,7 @@ struct SpmvCgQueue {
   bool            recorded[2]; /* whether the event is in a stream, or was */
   cudaStream_t    stream;      /* on which graphs are captured: the caller's may be the default stream */
   cudaGraphExec_t graph;
-  const void     *r;     /* with a function of the preconditioner: the graph reads this residual, ... */
+  const void     *r;     /* with a function as preconditioner: the graph reads this residual, ... */
   bool            early; /* ... and tests the norm before the function; see spmv_cg_tests_early() */
   int             chunk; /* iterations of the next chunk, or of every graph */
 };
@@ -202,9 +202,9 @@ SpmvStatus run_chunks(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, Spmv
   return wait_for_record(cg, !i, record, exec);
 }
 
-/* Iterations whose preconditioner is a function, which takes most of their time: while the device is at the end of one
-   that may be the last, it gets the first half of the next, which does nothing then but a product; the function is
-   enqueued when the host knows that there is a next one. */
+/* Iterations whose preconditioner is a function, which takes most of their time. While the device finishes an iteration,
+   the host enqueues the first half of the next one; if there is none, that half costs one product. The function is
+   enqueued only when the host knows that the solve goes on. */
 SpmvStatus run_halves(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, SpmvExec *exec)
 {
   SpmvCgQueue *q     = cg->queue;

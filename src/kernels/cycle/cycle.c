@@ -242,8 +242,8 @@ static int reenters_dense(const SpmvCycle *cycle)
   return 0;
 }
 
-/* Then x + C (b - A x) is what steps do of which the exact solution is a fixed point, and nothing else. What is not a
-   number passes, as it does elsewhere. */
+/* x + C (b - A x) stands for several levels only where the exact solution is a fixed point of each step. NaN passes, and
+   reaches the result as it does elsewhere. */
 static SpmvStatus check_fixed_point(const SpmvCycleSmoother *s, const char *name, int level, SpmvExec *exec)
 {
   for (int k = 0; k < s->steps; k++) {

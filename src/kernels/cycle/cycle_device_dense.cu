@@ -1,10 +1,10 @@
 /*
   cycle_device_dense.cu - the coarsest levels of a cycle as one dense matrix C.
 
-  On small levels a launch takes longer than its work. What the cycle does there is linear in the right-hand side, and
-  stays the same until values change: so it is computed once for each unit vector, and is one dense product from then on.
-  A thread block computes some columns of C at a time, by the list of operations on vectors of its own, and never waits
-  for another one. Matrices are CSR copies of the plans, with 32-bit indices.
+  On small levels a launch takes longer than its work. What the cycle does there is a linear function of the right-hand
+  side that stays the same until values change. So C is computed once, column by column from the unit vectors, and each
+  cycle multiplies by it. A thread block runs the list of operations on vectors of its own for COLUMNS unit vectors at a
+  time, and waits for no other thread block. Matrices are CSR copies of the plans, with 32-bit indices.
 */
 #include "cycle_device.cuh"
 #include "device/arena.cuh"

@@ -2,8 +2,8 @@
   program.c - the operations of a cycle, in order: what PCMGMCycle_Private() of PETSc 3.26 does for a multiplicative
   cycle, with the guess of each level.
 
-  Which of the two iterates a level's x is in, and whether it is zero and not yet written, is known here in advance: so
-  that the last one of the finest level is the caller's x.
+  A level's x alternates between two vectors. Where it is at each operation, and whether it is still zero and unwritten,
+  is known in advance: so the list begins with the vector from which the finest level ends in the caller's x.
 */
 #include "cycle.h"
 #include <string.h>
@@ -62,8 +62,8 @@ static void smooth(Program *p, int level, int up)
   if (p->zero[level] < 0) p->zero[level] = 0;
 }
 
-/* The bottom level. A dense matrix C in place of several levels does what they do from a zero guess; from another one x
-   they do x + C (b - A x). */
+/* The bottom level. From a zero guess a dense matrix C gives what its levels would; from another guess x they give
+   x + C (b - A x). */
 static void solve_bottom(Program *p)
 {
   const int   level = p->bottom;

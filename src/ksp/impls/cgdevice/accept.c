@@ -20,7 +20,8 @@ static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why
 }
 
 /* Several processes multiply by MatMult(), with p and w in the vectors of PETSc: both should be on the device. With
-   vectors on the host, or a type that multiplies there, each product copies p and w. A mode that the user has set overrides this. */
+   vectors on the host, or a type that multiplies there, each product copies p and w. A mode that the user has set
+   overrides this. */
 static PetscErrorCode WhyParallelMatrix(KSP ksp, const KSP_CGDevice *s, Mat A, const char **why)
 {
   PetscBool    aij, on_device;

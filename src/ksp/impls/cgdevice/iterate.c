@@ -1,8 +1,8 @@
 /*
   iterate.c - a solve by the engine. Iteration 0 is done by PETSc's own calls, in the order of KSPSolve_CG(), so that
-  initial guesses, tolerances relative to whatever norm, and tests of the first norm are PETSc's; multigrid alone is
-  applied by the engine there, too. Then the engine runs until
-  a monitor or a convergence test needs the host, and PETSc is told the norms in order.
+  initial guesses, tolerances relative to whatever norm, and tests of the first norm are PETSc's. Only the cycle of
+  multigrid is applied by the engine in iteration 0, too. Then the engine runs until a monitor or a convergence test
+  needs the host, and PETSc is told the norms in order.
 */
 #include "cgdevice.h"
 #include <math.h>

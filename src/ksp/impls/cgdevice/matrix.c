@@ -1,11 +1,10 @@
 /*
   matrix.c - the matrix on the device.
 
-  A matrix of petscpack has a plan there, or gets one, as for MatMult(). With multigrid the plan is that of the finest
-  level. For any other AIJ matrix, and one that
-  petscpack left to the host because it is small, this solver has a plan of its own, made from the CSR of the host, as
-  long as the nonzero pattern stays. The persistent kernel multiplies by a CSR with 32-bit indices, which is kept
-  likewise.
+  A matrix of petscpack has a plan there, or gets one, as for MatMult(). With multigrid the solver shares the plan of the
+  finest level. For any other AIJ matrix, and for one that petscpack left to the host because it is small, the solver
+  makes a plan of its own from the CSR of the host, and keeps it as long as the nonzero pattern stays. The persistent
+  kernel multiplies by a CSR with 32-bit indices, which is kept as long.
 */
 #include "cgdevice.h"
 

@@ -63,8 +63,8 @@ static PetscErrorCode GetVectors(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSP_PCApply() is what KSPPREONLY does, without its monitors and counts. On several processes the solver is one of blocks:
-   column j of all blocks together is what it makes of unit vector j of each. */
+/* KSP_PCApply() is what KSPPREONLY does, without its monitors and counts. On several processes the solver has one block on
+   each, and does not mix them: one application gives column j of all blocks. */
 static PetscErrorCode Columns(MGDevHierarchy h, PetscScalar inverse[])
 {
   const PetscInt     n    = h->rows;

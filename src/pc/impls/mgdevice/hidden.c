@@ -1,9 +1,9 @@
 /*
   hidden.c - what PETSc has no getter for: the bounds of KSPCHEBYSHEV, its coefficients, and the scale of KSPRICHARDSON.
 
-  They are read from the first fields of the private structs, which were compared in the sources of 3.18 to 3.26. So that
-  another layout is noticed, numbers are compared with those that the solver's own view prints; where they differ, or the
-  minor version is another one, the hierarchy is left to PETSc.
+  They are read from the first fields of the private structs, whose layout was compared in the sources of 3.18 to 3.26. To
+  notice another layout, the numbers are compared with those that the solver's own view prints. Where they differ, and in
+  any other version of PETSc, the hierarchy is left to PETSc.
 */
 #include "hierarchy.h"
 #include <stdio.h>

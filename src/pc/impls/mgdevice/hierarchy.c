@@ -49,8 +49,8 @@ static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver may have left kernels in the stream that no longer matter, but read what the cycle holds. A device that fails has
-   told so before. */
+/* Kernels that a solver left in the stream may still read what the cycle holds. An error of the device was reported by the
+   solve before. */
 static void CycleDestroy(MGDevHierarchy h)
 {
   if (h->cycle) (void)spmv_stream_wait(h->exec);

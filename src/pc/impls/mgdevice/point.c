@@ -118,7 +118,7 @@ static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec resul
   }
   sent = spmv_copy(p->values, SPMV_DEVICE, values, SPMV_HOST, p->bytes, exec);
   PetscCall(PetscFree(values));
-  AIJFmtCallSpmv(exec, sent); /* after the array is freed, which a caller that goes on after an error keeps else */
+  AIJFmtCallSpmv(exec, sent); /* after the array is freed: a caller may go on after an error */
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)p->bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
