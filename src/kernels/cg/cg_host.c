@@ -9,16 +9,9 @@ typedef struct {
   void (*direction)(const SpmvCg *);
 } Kind;
 
-#define S       double
-#define NAME(x) x##_f64
-#include "engine/point.inc"
-#include "cg_host.inc"
-#undef S
-#undef NAME
-#define S       float
-#define NAME(x) x##_f32
-#include "engine/point.inc"
-#include "cg_host.inc"
+#define SPMV_BODY "cg/cg_host.inc"
+#define SPMV_SCALAR_ONLY
+#include "core/instantiate.h"
 
 static const Kind *kind_of(const SpmvCg *cg) { return cg->options.scalar_type == SPMV_F32 ? &kind_f32 : &kind_f64; }
 

@@ -2,16 +2,9 @@
 #include "cycle.h"
 #include "engine/point.h"
 
-#define S       double
-#define NAME(x) x##_f64
-#include "engine/point.inc"
-#include "cycle_host.inc"
-#undef S
-#undef NAME
-#define S       float
-#define NAME(x) x##_f32
-#include "engine/point.inc"
-#include "cycle_host.inc"
+#define SPMV_BODY "cycle/cycle_host.inc"
+#define SPMV_SCALAR_ONLY
+#include "core/instantiate.h"
 
 static SpmvStatus point(const SpmvCycle *cycle, const SpmvCycleGrid *grid, const SpmvCycleOp *op, const void *x,
                         const void *b, const void *w, void *out, SpmvExec *exec)
