@@ -3,7 +3,7 @@
   copies to the device what it receives. PETSc's star forest finds out who wants what.
 */
 #include "processes.h"
-#include "sys/compat.h"
+#include "mat/impls/seqaijfmt/plan.h"
 #include <petscsf.h>
 
 /* Numbers for one direction: those of neighbour i are at first[i] .. first[i+1]-1 */
@@ -123,13 +123,12 @@ static int Transfer(PetscPackHalo h, MPI_Comm comm)
 
 SpmvStatus PetscPackHaloExchange(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
 {
-  const PetscPackProcesses *p      = (const PetscPackProcesses *)processes;
-  PetscPackHalo             h      = (PetscPackHalo)halo;
-  const SpmvScalar          scalar = sizeof(PetscReal) == sizeof(float) ? SPMV_F32 : SPMV_F64;
+  const PetscPackProcesses *p = (const PetscPackProcesses *)processes;
+  PetscPackHalo             h = (PetscPackHalo)halo;
   const int64_t out = h->out.count * (int64_t)sizeof *h->packed, in = h->in.count * (int64_t)sizeof *h->packed;
   SpmvStatus    status = SPMV_SUCCESS;
 
-  if (out > 0) status = spmv_gather(h->out.count, h->index, scalar, x, h->packed, exec);
+  if (out > 0) status = spmv_gather(h->out.count, h->index, AIJFMT_SCALAR, x, h->packed, exec);
   if (!status && out > 0) status = spmv_copy(h->out.host, SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
   if (!status) status = spmv_stream_wait(exec); /* also for the copy of the exchange before, from h->in.host */
   if (status) return status;

@@ -54,3 +54,13 @@ PetscErrorCode PetscPackAll(MPI_Comm comm, PetscBool *yes)
   *yes = all ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode PetscPackAgree(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscBool all = reason[0] ? PETSC_FALSE : PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPackAll(comm, &all));
+  if (!all && !reason[0]) PetscCall(PetscStrncpy(reason, "another process cannot", SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

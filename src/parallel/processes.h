@@ -25,6 +25,8 @@ PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Com
 PETSC_INTERN PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *);
 /* *yes stays true where it is true on all processes; collective */
 PETSC_INTERN PetscErrorCode PetscPackAll(MPI_Comm, PetscBool *yes);
+/* All processes go on, or all have a reason not to; collective, after what may fail on one of them. "": no reason. */
+PETSC_INTERN PetscErrorCode PetscPackAgree(MPI_Comm, char reason[SPMV_MESSAGE_MAX]);
 
 /* The ghost values of one matrix: which entries of x this process sends to whom, and receives from whom */
 typedef struct PetscPackHaloStruct *PetscPackHalo;

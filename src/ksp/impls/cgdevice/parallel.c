@@ -133,12 +133,8 @@ static SpmvStatus Product(void *ctx, const void *p, void *w, SpmvExec *exec)
 /* All processes go on, or all have a reason not to. Collective; after CGDevAccept(), which sets s->several */
 PetscErrorCode CGDevAgree(KSP ksp, KSP_CGDevice *s)
 {
-  PetscBool all = s->reason[0] ? PETSC_FALSE : PETSC_TRUE;
-
   PetscFunctionBegin;
-  if (!s->several) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackAll(PetscObjectComm((PetscObject)ksp), &all));
-  if (!all && !s->reason[0]) PetscCall(PetscStrncpy(s->reason, "another process cannot", sizeof s->reason));
+  if (s->several) PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)ksp), s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

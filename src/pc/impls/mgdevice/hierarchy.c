@@ -90,12 +90,8 @@ PetscErrorCode MGDevHierarchyDestroy(MGDevHierarchy *hierarchy)
 
 PetscErrorCode MGDevAgree(MGDevHierarchy h)
 {
-  PetscBool all = h->reason[0] ? PETSC_FALSE : PETSC_TRUE;
-
   PetscFunctionBegin;
-  if (!h->several) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackAll(h->comm, &all));
-  if (!all && !h->reason[0]) PetscCall(PetscStrncpy(h->reason, "another process cannot", sizeof h->reason));
+  if (h->several) PetscCall(PetscPackAgree(h->comm, h->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
