@@ -11,11 +11,10 @@ static int in_product(const SpmvOperator *a)
 static SpmvStatus step(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *x, const void *b, void *out,
                        SpmvExec *exec)
 {
-  const SpmvCycleGrid *grid = &cycle->grid[op->level];
-  void                *w    = grid->vector[SPMV_CYCLE_W];
-
-  const SpmvOperator      *a = &grid->def.matrix;
-  const SpmvCycleSmoother *s = spmv_cycle_smoother(grid, op->up);
+  const SpmvCycleGrid     *grid = &cycle->grid[op->level];
+  const SpmvOperator      *a    = &grid->def.matrix;
+  const SpmvCycleSmoother *s    = spmv_cycle_smoother(grid, op->up);
+  void                    *w    = grid->vector[SPMV_CYCLE_W];
 
   if (in_product(a)) {
     const SpmvStep in_it = {cycle->steps + op->step, s->kind == SPMV_PC_DIAGONAL ? s->values : NULL, b, op->adds};
@@ -28,10 +27,9 @@ static SpmvStatus step(const SpmvCycle *cycle, const SpmvCycleOp *op, const void
 static SpmvStatus residual(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *x, const void *b, void *out,
                            SpmvExec *exec)
 {
-  const SpmvCycleGrid *grid  = &cycle->grid[op->level];
-  const int64_t        bytes = grid->def.rows * spmv_scalar_bytes(cycle->options.scalar_type);
-
-  const SpmvOperator *a = &grid->def.matrix;
+  const SpmvCycleLevel *level = &cycle->grid[op->level].def;
+  const SpmvOperator   *a     = &level->matrix;
+  const int64_t         bytes = level->rows * spmv_scalar_bytes(cycle->options.scalar_type);
 
   if (in_product(a)) {
     const SpmvStep only = {.b = b};

@@ -30,8 +30,7 @@ typedef struct {
    of others, whose entries the halo fetches. */
 typedef struct {
   MGDevBlock       block, others;
-  PetscBool        transposed; /* products are with the transpose of block */
-  Mat              T;          /* on several processes such a product is one with this matrix */
+  Mat              T; /* on several processes such a product is one with this matrix */
   PetscPackHalo    halo;
   void            *ghosts;  /* [number of others' columns] */
   PetscObjectState pattern; /* nonzero state for which halo and T were made */

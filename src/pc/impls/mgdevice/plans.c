@@ -117,7 +117,6 @@ static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscFunctionBegin;
   if (h->several) PetscCall(GetBlocks(h, m, A, x, transposed));
   else PetscCall(GetBlock(h, &m->block, A, x, transposed));
-  m->transposed = transposed && !h->several ? PETSC_TRUE : PETSC_FALSE;
   if (m->id != ((PetscObject)A)->id || m->state != ((PetscObject)A)->state) h->renew = PETSC_TRUE;
   m->id    = ((PetscObject)A)->id;
   m->state = ((PetscObject)A)->state;
@@ -125,12 +124,13 @@ static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* transposed: products are with the transpose of the matrix; on several processes m has that already */
 static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transposed, SpmvOperator *op,
                         PetscInt64 serial[2])
 {
   op->plan       = m->block.found.plan;
   op->work       = m->block.found.work;
-  op->transposed = transposed ? 1 : 0;
+  op->transposed = transposed && !h->several ? 1 : 0;
   serial[0]      = m->block.found.serial;
   if (!h->several) return;
   op->processes = &h->processes.call;
@@ -151,7 +151,6 @@ static PetscErrorCode GetRestriction(MGDevHierarchy h, MGDevLevel *mine, Mat R, 
   else {
     PetscCall(MGDevMatrixForget(h, &mine->restriction));
     mine->restriction.block.found = mine->interpolation.block.found;
-    mine->restriction.transposed  = transposed;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -180,8 +179,7 @@ PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   now->rows = A->rmap->n;
   SetOperator(h, &mine->matrix, PETSC_FALSE, &now->matrix, &h->now->serial[i][0]);
-  SetOperator(h, &mine->interpolation, h->several ? PETSC_FALSE : P_transposed, &now->interpolation,
-              &h->now->serial[i][2]);
-  SetOperator(h, &mine->restriction, mine->restriction.transposed, &now->restriction, &h->now->serial[i][4]);
+  SetOperator(h, &mine->interpolation, P_transposed, &now->interpolation, &h->now->serial[i][2]);
+  SetOperator(h, &mine->restriction, R_transposed, &now->restriction, &h->now->serial[i][4]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
