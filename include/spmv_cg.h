@@ -103,8 +103,8 @@ typedef struct SpmvCg SpmvCg;
 SPMV_API SpmvStatus spmv_cg_create(const SpmvCgOptions *, SpmvExec *, SpmvCg **cg);
 
 /* Begins a solve: z = M r, p = z. x and r have shape [rows], m is NULL or the values of M. The three belong to the
-   caller, lie in the space of exec, need not be those of the solve before, and must stay until the solve ends, r and m
-   unchanged by others. Both x and r are updated in place. Only enqueues. */
+   caller, lie in the space of exec, need not be those of the solve before, and must stay until the solve ends. x and r
+   are updated in place; the caller changes neither r nor m. Only enqueues. */
 SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, const SpmvCgTest *, SpmvExec *);
 
 /* Does up to so many further iterations, until there is a reason to end; then x and r are those of the last completed

@@ -82,7 +82,7 @@ SpmvStatus codsell_device_mult(const SpmvPlan *, const void *alpha, const void *
 SpmvStatus codsell_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
                                        const void *beta, void *y, void *work, SpmvExec *);
 
-/* A position in the arena to go back to: what was handed out since then is free again. If the arena has grown by chunks
+/* A position in the arena to go back to: memory that was handed out since then is free again. If the arena has grown by chunks
    in between, it goes back to the beginning of the last one only. Kernels that are enqueued already may still use that
    memory; those that come later in the stream may overwrite it. */
 typedef struct {
