@@ -105,10 +105,11 @@ PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *halo, SpmvExec *exec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Messages between two processes come in the order in which they were sent: one tag serves all */
+/* Messages between two processes come in the order in which they were sent: one tag serves all. Each is waited for by
+   itself: with the headers of MPICH compilers take MPI_STATUSES_IGNORE for an array that MPI_Waitall() overruns. */
 static int Transfer(PetscPackHalo h, MPI_Comm comm)
 {
-  int n = 0;
+  int n = 0, failed = 0;
 
   for (AIJFmtRanks i = 0; i < h->in.neighbours; i++)
     if (MPI_Irecv(h->in.host + h->in.first[i], (int)(h->in.first[i + 1] - h->in.first[i]), MPIU_SCALAR, h->in.rank[i],
@@ -118,7 +119,8 @@ static int Transfer(PetscPackHalo h, MPI_Comm comm)
     if (MPI_Isend(h->out.host + h->out.first[i], (int)(h->out.first[i + 1] - h->out.first[i]), MPIU_SCALAR,
                   h->out.rank[i], 0, comm, &h->request[n++]))
       return 1;
-  return MPI_Waitall(n, h->request, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < n; i++) failed |= MPI_Wait(&h->request[i], MPI_STATUS_IGNORE);
+  return failed;
 }
 
 SpmvStatus PetscPackHaloExchange(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
