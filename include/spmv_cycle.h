@@ -67,6 +67,11 @@ typedef struct {
      cycles), current + before must be 1 in each step, so that the exact solution is a fixed point: spmv_cycle_renew()
      refuses other factors. */
   int64_t dense_rows;
+  /* Vectors of the finest level that are taken out of the result, as for a singular matrix those of its null space:
+     shape [null_vectors][rows], in the space of the cycle, orthonormal over all processes. They belong to the caller;
+     their contents may change between calls. At most SPMV_SUMS_MAX. matrix.processes of the finest level adds. */
+  const void *null_space;
+  int         null_vectors;
 } SpmvCycleOptions;
 enum { SPMV_CYCLE_LEVELS = 16 };
 

@@ -29,12 +29,13 @@ typedef struct SpmvProcesses {
   /* Fills ghosts, an array in the space of exec, with those entries of the vectors x of other processes that halo, which
      the caller made for one matrix, names; in stream order */
   SpmvStatus (*exchange)(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec);
-  /* Replaces n sums in the space of exec by their sums over all processes, in stream order. Values of sums that no
-     longer matter pass through it, too, and may be anything. */
+  /* Replaces n sums in the space of exec, at most SPMV_SUMS_MAX, by their sums over all processes, in stream order.
+     Values of sums that no longer matter pass through it, too, and may be anything. */
   SpmvStatus (*add)(void *ctx, double *sums, int n, SpmvExec *exec);
   /* *end becomes the largest *end of all processes, which is 1 where one of them has come to an end. The host waits. */
   SpmvStatus (*agree)(void *ctx, int *end, SpmvExec *exec);
 } SpmvProcesses;
+enum { SPMV_SUMS_MAX = 64 };
 
 /* ---- a product ---- */
 

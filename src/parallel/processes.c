@@ -27,7 +27,7 @@ static SpmvStatus Agree(void *ctx, int *end, SpmvExec *exec)
 PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, SpmvExec *exec, SpmvStatus *status)
 {
   PetscFunctionBegin;
-  *status = spmv_pinned_alloc(exec, PETSCPACK_SUMS_MAX * (int64_t)sizeof *p->sums, (void **)&p->sums);
+  *status = spmv_pinned_alloc(exec, SPMV_SUMS_MAX * (int64_t)sizeof *p->sums, (void **)&p->sums);
   if (*status) p->sums = NULL;
   PetscCallMPI(MPI_Comm_dup(comm, &p->comm));
   p->open = PETSC_TRUE;

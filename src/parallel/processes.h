@@ -15,9 +15,8 @@ typedef struct {
   SpmvProcesses call; /* its ctx is this struct, whose address must stay */
   MPI_Comm      comm; /* valid where `open` */
   PetscBool     open;
-  double       *sums; /* [PETSCPACK_SUMS_MAX], page-locked */
+  double       *sums; /* [SPMV_SUMS_MAX], page-locked */
 } PetscPackProcesses;
-enum { PETSCPACK_SUMS_MAX = 2 };
 
 /* processes.c; Open and Close are collective. status: that of the allocation on this process. The communicator is open
    even where it failed, because the other processes have opened it, too. */

@@ -261,8 +261,6 @@ static PetscErrorCode Contains(const char name[], const char text[], const char 
 static PetscErrorCode Declined(void)
 {
   static const MGRow row = {"declined", MG_GRID, 2, "-mg_levels_pc_type jacobi", NULL};
-  MatNullSpace       null_space;
-  Mat                A;
 
   PetscFunctionBeginUser;
   PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_PERSISTENT));
@@ -273,14 +271,6 @@ static PetscErrorCode Declined(void)
   PetscCall(Solve("mixed", NULL));
   PetscCall(CGDevTestCheck((PetscBool)(pair.got.info.precision == KSP_CGDEVICE_DOUBLE), "mixed", "in mixed precision"));
   PetscCall(CGDevTestCheck((PetscBool)((pair.got.info.cycles > 0) == CGDevTestOnDevice()), "mixed", pair.got.why));
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &null_space));
-  for (int i = 0; i < 2; i++) {
-    PetscCall(KSPGetOperators(i ? pair.device : pair.plain, &A, NULL));
-    PetscCall(MatSetNullSpace(A, null_space));
-  }
-  PetscCall(MatNullSpaceDestroy(&null_space));
-  PetscCall(Solve("null space", NULL));
-  PetscCall(Contains("null space", pair.got.why, "null space"));
   PetscCall(End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,6 +18,7 @@ static const MGRow rows[] = {
     {"gamg three unknowns", MG_ELASTIC, 0, COARSE, NULL},
     {"gamg tetrahedra", MG_TETRAHEDRA, 0, COARSE, NULL},
     {"gamg jumps", MG_JUMPS, 0, COARSE, NULL},
+    {"gamg null space", MG_SINGULAR, 0, COARSE, NULL},
     {"gamg steps 1", MG_SCALAR, 0, COARSE "-mg_levels_ksp_max_it 1", NULL},
     {"gamg steps 3", MG_SCALAR, 0, COARSE "-mg_levels_ksp_max_it 3", NULL},
     {"gamg steps 4", MG_ELASTIC, 0, COARSE "-mg_levels_ksp_max_it 4", NULL},
@@ -47,6 +48,8 @@ static const MGRow rows[] = {
     {"mg 2", MG_GRID, 2, JACOBI, NULL},
     {"mg 3", MG_GRID, 3, JACOBI "-mg_levels_ksp_max_it 3", NULL},
     {"mg 3 jumps", MG_GRID_JUMPS, 3, JACOBI, NULL},
+    {"mg 3 null space", MG_GRID_SINGULAR, 3, JACOBI "-mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type svd",
+     NULL},
     {"mg 4 w", MG_GRID, 4, JACOBI "-pc_mg_cycle_type w", NULL},
     {"mg 8", MG_LINE, 8, JACOBI "-mg_levels_ksp_max_it 1", NULL},
     {"mg 8 w", MG_LINE, 8, JACOBI "-pc_mg_cycle_type w -mg_levels_ksp_max_it 2", NULL},
@@ -58,6 +61,7 @@ static const MGRow rows[] = {
     {"coarse svd", MG_GRID, 3, JACOBI "-mg_coarse_pc_type svd", NULL},
     {"coarse redundant", MG_GRID, 3, JACOBI "-mg_coarse_pc_type redundant", NULL},
     {"coarse bjacobi", MG_GRID, 3, JACOBI "-mg_coarse_pc_type bjacobi -mg_coarse_sub_pc_type lu", NULL},
+    {"coarse singular by petsc", MG_SINGULAR_UNKNOWN, 0, COARSE, NULL},
     {"coarse jacobi by petsc", MG_GRID, 3, JACOBI "-mg_coarse_pc_type jacobi", NULL},
     {"coarse large by petsc", MG_LARGE, 2, JACOBI, NULL},
     /* What is left to PETSc */
@@ -71,7 +75,7 @@ static const MGRow rows[] = {
      "the smoother scales itself"},
     {"no 65 steps", MG_GRID, 2, JACOBI "-mg_levels_ksp_max_it 65", "level 1: the smoother has more than 64 steps"},
     {"no residual of the user", MG_GRID_RESIDUAL, 3, JACOBI, "level 2: the residual is a function of the user"},
-    {"no null space", MG_GRID_NULL, 2, JACOBI, "level 1: the matrix has a null space"},
+    {"no null space", MG_GRID_NULL, 2, JACOBI, "level 1: the smoother has another null space than the solver"},
     {"no other matrix", MG_GRID_OTHER, 2, JACOBI, "level 1: the smoother has another matrix than the residual"},
 };
 

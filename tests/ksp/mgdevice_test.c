@@ -3,7 +3,7 @@
 
 #include <petscdmda.h>
 
-static PetscBool IsGamg(MGProblem problem) { return problem <= MG_JUMPS ? PETSC_TRUE : PETSC_FALSE; }
+static PetscBool IsGamg(MGProblem problem) { return problem <= MG_SINGULAR_UNKNOWN ? PETSC_TRUE : PETSC_FALSE; }
 
 /* Each word of options that is a name gets the prefix */
 static PetscErrorCode InsertOptions(const char prefix[], const char options[])
@@ -47,7 +47,13 @@ static PetscReal Conductivity(const MGRow *row, PetscInt i, PetscInt j, PetscRea
   return row->problem == MG_GRID_JUMPS && (i / 4 + j / 4) % 2 ? smooth * (PetscReal)1e8 : smooth;
 }
 
-/* Symmetric positive definite: conductivities, and what each point loses */
+static PetscBool IsSingular(MGProblem problem)
+{
+  return problem == MG_SINGULAR || problem == MG_SINGULAR_UNKNOWN || problem == MG_GRID_SINGULAR ? PETSC_TRUE
+                                                                                                 : PETSC_FALSE;
+}
+
+/* Symmetric: conductivities, and what each point loses, unless the matrix is to be singular */
 static PetscErrorCode GridFill(const MGRow *row, Mat A, PetscInt nx, PetscInt ny, PetscReal scale)
 {
   PetscFunctionBeginUser;
@@ -57,7 +63,7 @@ static PetscErrorCode GridFill(const MGRow *row, Mat A, PetscInt nx, PetscInt ny
       const PetscInt  me = j * nx + i, other[] = {i + 1 < nx ? me + 1 : -1, j + 1 < ny ? me + nx : -1};
       const PetscReal c = Conductivity(row, i, j, scale);
 
-      PetscCall(MatSetValue(A, me, me, (PetscScalar)(0.05 * c), ADD_VALUES));
+      PetscCall(MatSetValue(A, me, me, (PetscScalar)(IsSingular(row->problem) ? 0 : 0.05 * c), ADD_VALUES));
       for (int k = 0; k < 2; k++) {
         if (other[k] < 0) continue;
         PetscCall(MatSetValue(A, me, me, c, ADD_VALUES));
@@ -71,6 +77,26 @@ static PetscErrorCode GridFill(const MGRow *row, Mat A, PetscInt nx, PetscInt ny
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Constants, which PETSc knows by itself or is given as a vector. KSPSolve() projects the right-hand side. */
+static PetscErrorCode SetNullSpace(Mat A, MGProblem problem)
+{
+  const PetscBool by_vector = problem == MG_SINGULAR ? PETSC_TRUE : PETSC_FALSE;
+  MatNullSpace    space;
+  Vec             constant;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &constant, NULL));
+  PetscCall(VecSet(constant, 1));
+  PetscCall(VecNormalize(constant, NULL));
+  PetscCall(
+      MatNullSpaceCreate(PETSC_COMM_WORLD, by_vector ? PETSC_FALSE : PETSC_TRUE, by_vector ? 1 : 0, &constant, &space));
+  if (problem != MG_SINGULAR_UNKNOWN) PetscCall(MatSetNullSpace(A, space));
+  PetscCall(MatSetTransposeNullSpace(A, space));
+  PetscCall(MatNullSpaceDestroy(&space));
+  PetscCall(VecDestroy(&constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GridMatrix(const MGRow *row, DM dm, Mat *A)
 {
   PetscInt nx, ny;
@@ -80,6 +106,7 @@ static PetscErrorCode GridMatrix(const MGRow *row, DM dm, Mat *A)
   PetscCall(DMCreateMatrix(dm, A));
   PetscCall(DMDAGetInfo(dm, NULL, &nx, &ny, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(GridFill(row, *A, nx, ny, 1));
+  if (IsSingular(row->problem)) PetscCall(SetNullSpace(*A, row->problem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,7 +260,7 @@ PetscErrorCode MGTestCreate(const MGRow *row, const char prefix[], KSPType type,
   Mat A;
 
   PetscFunctionBeginUser;
-  if (IsGamg(row->problem)) PetscCall(GamgMatrix(row, &A));
+  if (IsGamg(row->problem) && !IsSingular(row->problem)) PetscCall(GamgMatrix(row, &A));
   else {
     PetscCall(GridCreate(row, &dm));
     PetscCall(GridMatrix(row, dm, &A));
@@ -241,7 +268,7 @@ PetscErrorCode MGTestCreate(const MGRow *row, const char prefix[], KSPType type,
   PetscCall(CGDevTestCreate(type, A, A, setup, ksp));
   PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
   PetscCall(InsertOptions(prefix, row->options));
-  if (dm) PetscCall(SetHierarchy(row, *ksp, dm));
+  if (!IsGamg(row->problem)) PetscCall(SetHierarchy(row, *ksp, dm));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(SetUnusual(row, *ksp));
   PetscCall(MatDestroy(&A));
@@ -260,6 +287,19 @@ PetscErrorCode MGTestServed(const char name[], const CGDevOutcome *got)
   PetscCall(CGDevTestCheck((PetscBool)(got->info.solves_host == 0), name, "a solve by KSPCG"));
   PetscCall(CGDevTestCheck((PetscBool)(got->info.cycles > 0), name, "no cycles on the device"));
   PetscCall(CGDevTestCheck((PetscBool)(got->info.set_ups > 0), name, "no set-up"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solution of a singular system is one but for a constant */
+static PetscErrorCode RemoveMean(Vec x)
+{
+  PetscScalar mean;
+  PetscInt    rows;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetSize(x, &rows));
+  PetscCall(VecSum(x, &mean));
+  PetscCall(VecShift(x, -mean / (PetscReal)rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,6 +344,10 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
   if (view) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " iterations\n", row->name, got.iterations));
   if (row->refused) PetscCall(Refused(row, &got));
   else PetscCall(MGTestServed(row->name, &got));
+  if (IsSingular(row->problem)) {
+    PetscCall(RemoveMean(expected.x));
+    PetscCall(RemoveMean(got.x));
+  }
   PetscCall(CGDevTestAlike(row->name, &expected, &got));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&expected.x));

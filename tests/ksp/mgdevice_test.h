@@ -11,6 +11,8 @@ typedef enum {
   MG_ELASTIC,
   MG_TETRAHEDRA,
   MG_JUMPS,
+  MG_SINGULAR,         /* with a null space of one vector ... */
+  MG_SINGULAR_UNKNOWN, /* ... of which PETSc does not know */
   /* PCMG on a DMDA, by Galerkin's products: a square, one with jumps, a line, and a larger square */
   MG_GRID,
   MG_GRID_JUMPS,
@@ -21,7 +23,8 @@ typedef enum {
   MG_GRID_UP,
   MG_GRID_RESTRICTION,
   MG_GRID_INTERPOLATION,
-  /* What is not served: a residual of the user, a null space, a smoother with another matrix */
+  MG_GRID_SINGULAR, /* the square, with constants as its null space */
+  /* What is not served: a residual of the user, a null space of the smoother alone, a smoother with another matrix */
   MG_GRID_RESIDUAL,
   MG_GRID_NULL,
   MG_GRID_OTHER

@@ -81,7 +81,7 @@ SpmvStatus spmv_cycle_apply(SpmvCycle *cycle, const void *b, void *x, SpmvExec *
   if (cycle->grid[cycle->options.levels - 1].def.rows > 0 && (!b || !x))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: b or x is missing");
   for (int i = 0; i < cycle->program.ops; i++) SPMV_TRY(operate(cycle, &cycle->program.op[i], b, x, exec));
-  return SPMV_SUCCESS;
+  return spmv_project(&cycle->null_space, x, exec);
 }
 
 SpmvStatus spmv_cycle_function(void *cycle, const void *b, void *x, SpmvExec *exec)

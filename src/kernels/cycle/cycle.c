@@ -85,6 +85,10 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: no such scalar type");
   if (o->level[0].rows > 0 && !o->inverse == !o->coarse)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs an inverse or a function, and not both");
+  if (o->null_vectors < 0 || o->null_vectors > SPMV_SUMS_MAX ||
+      (o->null_vectors > 0 && o->level[o->levels - 1].rows > 0 && !o->null_space))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d vectors of a null space, which must be 0 to %d, or none there",
+                     o->null_vectors, (int)SPMV_SUMS_MAX);
   for (int l = 0; l < o->levels; l++) SPMV_TRY(check_level(o, l, exec));
   SPMV_TRY(check_visits(o, exec));
   if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
@@ -105,7 +109,7 @@ static int has_vector(const SpmvCycle *cycle, int l, int vector)
 
 static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
 {
-  enum { MOST = SPMV_CYCLE_LEVELS * SPMV_CYCLE_VECTORS + 1 };
+  enum { MOST = SPMV_CYCLE_LEVELS * SPMV_CYCLE_VECTORS + 2 };
   const int64_t scalar = spmv_scalar_bytes(cycle->options.scalar_type);
   int64_t       bytes[MOST], all = 0;
   void        **array[MOST];
@@ -119,6 +123,8 @@ static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
       }
   array[n]   = (void **)&cycle->steps;
   bytes[n++] = cycle->count * (int64_t)sizeof *cycle->steps;
+  array[n]   = (void **)&cycle->null_space.work;
+  bytes[n++] = cycle->null_space.count * SPMV_PROJECT_WORK * (int64_t)sizeof(double);
   for (int i = 0; i < n; i++) {
     bytes[i] = (bytes[i] + 255) / 256 * 256;
     all += bytes[i];
@@ -197,6 +203,11 @@ static void take_levels(SpmvCycle *cycle)
     grid->first_step[1] = cycle->count;
     if (l > 0) cycle->count += grid->def.up.steps;
   }
+  cycle->null_space    = (SpmvProjection){.rows        = cycle->options.level[cycle->options.levels - 1].rows,
+                                          .count       = cycle->options.null_vectors,
+                                          .vectors     = cycle->options.null_space,
+                                          .scalar_type = cycle->options.scalar_type,
+                                          .processes   = cycle->grid[cycle->options.levels - 1].def.matrix.processes};
   cycle->info.waits    = waits(&cycle->options);
   cycle->options.level = NULL; /* the caller's */
 }
@@ -209,6 +220,7 @@ static SpmvStatus make(SpmvCycle *cycle, SpmvExec *exec)
   if (cycle->slots->dense_create) SPMV_TRY(cycle->slots->dense_create(cycle, exec));
   SPMV_TRY(spmv_cycle_program(cycle, cycle->bottom, finest, cycle->options.cycles, &cycle->program, exec));
   for (int i = 0; i < cycle->program.ops; i++) cycle->info.flops += op_flops(cycle, &cycle->program.op[i]);
+  cycle->info.flops += 4.0 * cycle->null_space.count * (double)cycle->null_space.rows;
   return SPMV_SUCCESS;
 }
 

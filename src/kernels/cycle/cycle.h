@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/format.h"
+#include "engine/project.h"
 #include <spmv_cycle.h>
 
 SPMV_C_BEGIN
@@ -63,6 +64,7 @@ struct SpmvCycle {
   void                        *block;        /* one block of memory in its space: vectors and steps */
   SpmvFactors                 *steps;        /* [count] in its space: of all smoothers */
   int                          count;
+  SpmvProjection               null_space;
   int                          renewed;
   struct SpmvCycleDense       *dense; /* of the device: the coarsest levels as one matrix, or NULL */
   SpmvCycleInfo                info;

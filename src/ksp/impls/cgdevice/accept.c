@@ -24,15 +24,12 @@ static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why
    overrides this. */
 static PetscErrorCode WhyParallelMatrix(KSP ksp, const KSP_CGDevice *s, Mat A, const char **why)
 {
-  PetscBool    aij, on_device;
-  MatNullSpace null_space;
+  PetscBool aij, on_device;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &aij));
-  PetscCall(MatGetNullSpace(A, &null_space));
   PetscCall(AIJFmtVecIsOnDevice(ksp->work[0], &on_device));
-  if (null_space) *why = "the matrix has a null space";
-  else if (!aij) *why = "the matrix is not of type mpiaij or one that is derived from it";
+  if (!aij) *why = "the matrix is not of type mpiaij or one that is derived from it";
   else if (A->rmap->N != A->cmap->N || A->rmap->n != A->cmap->n || A->rmap->N == 0 || A->structure_only)
     *why = "the matrix is not square, is empty or has no values";
   else if ((!on_device || AIJFmtBoundToCPU(A)) && s->mode == KSP_CGDEVICE_AUTO)
@@ -40,19 +37,29 @@ static PetscErrorCode WhyParallelMatrix(KSP ksp, const KSP_CGDevice *s, Mat A, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The cycle of multigrid takes a null space out of what it makes; the kernels of CG with a point preconditioner do not */
+static PetscErrorCode WhyNullSpace(PC pc, Mat A, const char **why)
+{
+  MatNullSpace null_space;
+  PetscBool    multigrid;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(A, &null_space));
+  PetscCall(MGDevIsHierarchy(pc, &multigrid));
+  if (null_space && !multigrid) *why = "the matrix has a null space";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode WhyMatrix(Mat A, const char **why)
 {
-  PetscBool    aij, cusparse;
-  MatNullSpace null_space;
-  PetscInt     rows, cols;
+  PetscBool aij, cusparse;
+  PetscInt  rows, cols;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
-  PetscCall(MatGetNullSpace(A, &null_space));
   PetscCall(MatGetLocalSize(A, &rows, &cols));
-  if (null_space) *why = "the matrix has a null space";
-  else if (!aij) *why = "the matrix is not of type seqaij or one that is derived from it";
+  if (!aij) *why = "the matrix is not of type seqaij or one that is derived from it";
   else if (rows != cols || rows == 0 || A->structure_only) *why = "the matrix is not square, is empty or has no values";
   else if (cusparse && AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,6 +78,7 @@ PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
   PetscCall(WhySolver(ksp, s, &why));
   if (!why && spmv_device_count(no_device) == 0) why = no_device;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  if (!why) PetscCall(WhyNullSpace(ksp->pc, A, &why));
   if (!why) PetscCall(s->several ? WhyParallelMatrix(ksp, s, A, &why) : WhyMatrix(A, &why));
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);

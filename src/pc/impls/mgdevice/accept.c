@@ -64,14 +64,14 @@ static PetscErrorCode WhySolver(KSP ksp, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A: the matrix of the residual. guess: the smoother begins with an iterate that is not zero. */
-static PetscErrorCode WhySmoother(KSP ksp, Mat A, PetscBool guess, char why[SPMV_MESSAGE_MAX])
+/* guess: the smoother begins with an iterate that is not zero */
+static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool guess, char why[SPMV_MESSAGE_MAX])
 {
-  const char  *fault = NULL;
-  MatNullSpace of_amat, of_pmat;
-  MGDevPoint   point;
-  PetscBool    known;
-  Mat          amat, pmat;
+  PC_MG_Levels **levels = ((const PC_MG *)pc->data)->levels;
+  const char    *fault  = NULL;
+  MGDevPoint     point;
+  PetscBool      known;
+  Mat            A, of_smoother;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &known, KSPCHEBYSHEV, KSPRICHARDSON, ""));
@@ -81,12 +81,12 @@ static PetscErrorCode WhySmoother(KSP ksp, Mat A, PetscBool guess, char why[SPMV
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KSPSetUp(ksp)); /* as KSPSolve() does; it was done by PCSetUp() and takes no time */
-  PetscCall(KSPGetOperators(ksp, &amat, &pmat));
-  PetscCall(MatGetNullSpace(amat, &of_amat));
-  PetscCall(MatGetNullSpace(pmat, &of_pmat));
+  PetscCall(MGDevLevelMatrix(levels[level], &A));
+  PetscCall(KSPGetOperators(ksp, &of_smoother, NULL));
   PetscCall(WhySolver(ksp, &fault));
-  if (!fault && amat != A) fault = "the smoother has another matrix than the residual";
-  if (!fault && (of_amat || of_pmat)) fault = "the matrix has a null space";
+  if (!fault && of_smoother != A) fault = "the smoother has another matrix than the residual";
+  if (!fault)
+    PetscCall(MGDevNullSpaceAccept(pc, ksp, level == levels[0]->levels - 1 ? PETSC_TRUE : PETSC_FALSE, &fault));
   if (!fault && guess && ksp->guess_zero) fault = "the smoother begins at zero where it is called again";
   if (!fault && ksp->pc->failedreason) fault = "the set-up of the smoother's preconditioner failed";
   if (fault) PetscCall(PetscStrncpy(why, fault, SPMV_MESSAGE_MAX));
@@ -95,9 +95,10 @@ static PetscErrorCode WhySmoother(KSP ksp, Mat A, PetscBool guess, char why[SPMV
 }
 
 /* again: the cycle comes to this level again with the iterate that it left there */
-static PetscErrorCode WhyLevel(const PC_MG_Levels *level, PetscBool again, char why[SPMV_MESSAGE_MAX])
+static PetscErrorCode WhyLevel(PC pc, PetscInt i, PetscBool again, char why[SPMV_MESSAGE_MAX])
 {
-  Mat A;
+  const PC_MG_Levels *level = ((const PC_MG *)pc->data)->levels[i];
+  Mat                 A;
 
   PetscFunctionBegin;
   PetscCall(MGDevLevelMatrix(level, &A));
@@ -107,8 +108,8 @@ static PetscErrorCode WhyLevel(const PC_MG_Levels *level, PetscBool again, char 
   if (!why[0] && level->cr) PetscCall(PetscStrncpy(why, "compatible relaxation", SPMV_MESSAGE_MAX));
   if (!why[0] && level->residual && level->residual != PCMGResidualDefault)
     PetscCall(PetscStrncpy(why, "the residual is a function of the user", SPMV_MESSAGE_MAX));
-  if (!why[0]) PetscCall(WhySmoother(level->smoothd, A, again, why));
-  if (!why[0] && level->smoothu != level->smoothd) PetscCall(WhySmoother(level->smoothu, A, PETSC_TRUE, why));
+  if (!why[0]) PetscCall(WhySmoother(pc, i, level->smoothd, again, why));
+  if (!why[0] && level->smoothu != level->smoothd) PetscCall(WhySmoother(pc, i, level->smoothu, PETSC_TRUE, why));
   if (!why[0] && level->smoothu == level->smoothd && level->smoothu->guess_zero)
     PetscCall(PetscStrncpy(why, "the smoother begins at zero where it is called again", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,7 +131,7 @@ PetscErrorCode MGDevAccept(MGDevHierarchy h, PC pc)
     const PetscBool again    = (i < levels - 1 ? mg->levels[i + 1]->cycles : mg->cyclesperpcapply) > 1;
     char            why[256] = "";
 
-    PetscCall(WhyLevel(mg->levels[i], again, why));
+    PetscCall(WhyLevel(pc, i, again, why));
     if (why[0]) PetscCall(PetscSNPrintf(h->reason, sizeof h->reason, "level %" PetscInt_FMT ": %s", i, why));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

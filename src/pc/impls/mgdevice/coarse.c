@@ -64,8 +64,9 @@ static PetscErrorCode GetVectors(MGDevHierarchy h)
 }
 
 /* KSP_PCApply() is what KSPPREONLY does, without its monitors and counts. On several processes the solver has one block on
-   each, and does not mix them: one application gives column j of all blocks. */
-static PetscErrorCode Columns(MGDevHierarchy h, PetscScalar inverse[])
+   each, and does not mix them: one application gives column j of all blocks. Without the null vectors q[found], of which
+   right-hand sides of a solve have nothing. */
+static PetscErrorCode Columns(MGDevHierarchy h, PetscInt found, const Vec q[], PetscScalar inverse[])
 {
   const PetscInt     n    = h->rows;
   PetscInt           most = n;
@@ -78,7 +79,9 @@ static PetscErrorCode Columns(MGDevHierarchy h, PetscScalar inverse[])
     PetscCall(VecGetArrayWrite(h->b, &unit));
     for (PetscInt i = 0; i < n; i++) unit[i] = i == j ? 1 : 0;
     PetscCall(VecRestoreArrayWrite(h->b, &unit));
+    PetscCall(MGDevProject(h->b, found, q));
     PetscCall(KSP_PCApply(h->coarse, h->b, h->x));
+    PetscCall(MGDevProject(h->x, found, q));
     PetscCall(VecGetArrayRead(h->x, &column));
     for (PetscInt i = 0; i < n && j < n; i++) inverse[(size_t)i * n + j] = column[i];
     PetscCall(VecRestoreArrayRead(h->x, &column));
@@ -86,7 +89,24 @@ static PetscErrorCode Columns(MGDevHierarchy h, PetscScalar inverse[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* h->inverse becomes that of now; its address stays where the size does */
+/* The inverse on the host, without the null space that the whole solve has. A matrix that is singular all the same has
+   none. */
+static PetscErrorCode GetValues(MGDevHierarchy h, PetscScalar inverse[])
+{
+  PetscInt known, found;
+  Vec     *q;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevNullSpaceCount(h->pc, &known));
+  PetscCall(VecDuplicateVecs(h->x, PetscMax(known, 1), &q));
+  PetscCall(MGDevCoarseNull(h, PetscMax(known, 1), q, &found));
+  h->singular = known == 0 && found > 0 ? PETSC_TRUE : PETSC_FALSE;
+  if (!h->singular) PetscCall(Columns(h, found, q, inverse));
+  PetscCall(VecDestroyVecs(PetscMax(known, 1), &q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* h->inverse becomes that of now; its address stays where the size does. NULL where h->singular. */
 static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
 {
   const int64_t bytes = (int64_t)h->rows * h->rows * (int64_t)sizeof(PetscScalar);
@@ -98,7 +118,7 @@ static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
   PetscFunctionBegin;
   PetscCall(MGDevKeyGet(h->coarse->pc, &now));
   PetscCall(MGDevKeySame(&now, &h->inverse_key, &same));
-  if ((!h->inverse && h->rows > 0) || rows_before != h->rows) same = PETSC_FALSE;
+  if ((!h->inverse && h->rows > 0 && !h->singular) || rows_before != h->rows) same = PETSC_FALSE;
   if (h->several) PetscCall(PetscPackAll(h->comm, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   if (rows_before != h->rows) PetscCall(MGDevCoarseForget(h));
@@ -109,11 +129,12 @@ static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
   PetscCall(MGDevAgree(h));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1((size_t)h->rows * h->rows, &values));
-  PetscCall(Columns(h, values));
-  sent = spmv_copy(h->inverse, SPMV_DEVICE, values, SPMV_HOST, bytes, h->exec);
+  PetscCall(GetValues(h, values));
+  sent = h->singular ? SPMV_SUCCESS : spmv_copy(h->inverse, SPMV_DEVICE, values, SPMV_HOST, bytes, h->exec);
   PetscCall(PetscFree(values));
   AIJFmtCallSpmv(h->exec, sent);
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  if (h->singular) PetscCall(MGDevCoarseForget(h));
+  else PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   h->inverse_key = now;
   h->renew       = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,13 +186,13 @@ PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options
   PetscCall(IsDirect(h->coarse, &direct));
   if (h->rows > MGDEV_INVERSE_MAX) direct = PETSC_FALSE;
   if (h->several) PetscCall(PetscPackAll(h->comm, &direct));
-  if (direct) {
-    PetscCall(GetInverse(h, before));
-    options->inverse = h->inverse;
-  } else if (mg->cyclesperpcapply > 1 && h->levels == 1)
+  if (direct) PetscCall(GetInverse(h, before));
+  else if (h->inverse) PetscCall(MGDevCoarseForget(h));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (direct && !h->singular) options->inverse = h->inverse;
+  else if (mg->cyclesperpcapply > 1 && h->levels == 1)
     PetscCall(PetscStrncpy(h->reason, "several cycles of one level", sizeof h->reason));
   else {
-    if (h->inverse) PetscCall(MGDevCoarseForget(h));
     PetscCall(GetVectors(h));
     options->coarse     = Function;
     options->coarse_ctx = h;

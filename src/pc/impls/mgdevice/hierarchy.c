@@ -63,6 +63,7 @@ static PetscErrorCode ForgetLevels(MGDevHierarchy h)
   CycleDestroy(h);
   for (PetscInt i = 0; i < SPMV_CYCLE_LEVELS; i++) PetscCall(LevelFree(h, &h->level[i]));
   PetscCall(MGDevCoarseForget(h));
+  MGDevNullSpaceForget(h);
   h->levels = h->rows = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,6 +134,7 @@ static PetscErrorCode Take(MGDevHierarchy h, PC pc)
   options->cycles      = (int)mg->cyclesperpcapply;
   for (PetscInt i = levels - 1; i > 0 && !h->reason[0]; i--) PetscCall(GetLevel(h, mg->levels, i));
   if (!h->reason[0]) PetscCall(MGDevCoarseGet(h, pc, options));
+  if (!h->reason[0]) PetscCall(MGDevNullSpaceGet(h, pc, options));
   h->now->level[0].rows = h->rows;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
                                          -> plans.c     A, P and R of each level as operators
                                          -> smoother.c  M and the steps, by hidden.c, steps.c and point.c
                                          -> coarse.c    the coarsest level: an inverse, or PETSc's solver
+                                         -> nullspace.c what is taken out of the result
                              then a new SpmvCycle where a size, a count or an address is another one, else new values
 */
 #pragma once
@@ -83,12 +84,16 @@ struct MGDevHierarchyStruct {
   PetscPackProcesses processes;
 
   /* The coarsest level: its inverse [rows][rows], by rows, or the solver and its vectors */
-  PetscInt rows;
-  void    *inverse;
-  MGDevKey inverse_key;
-  PC       pc;
-  KSP      coarse;
-  Vec      b, x;
+  PetscInt  rows;
+  void     *inverse;
+  PetscBool singular; /* the solver is direct and the matrix has a null space that PETSc does not know: no inverse */
+  MGDevKey  inverse_key;
+  PC        pc;
+  KSP       coarse;
+  Vec       b, x;
+
+  void         *null_space; /* [vectors][rows of the finest level] */
+  PetscObjectId null_space_id;
 };
 
 /* accept.c */
@@ -111,6 +116,14 @@ PETSC_INTERN PetscErrorCode MGDevRecurrenceCheck(KSP, const MGDevRecurrence *, c
 
 /* steps.c */
 PETSC_INTERN PetscBool MGDevSteps(const MGDevRecurrence *, SpmvFactors[]);
+
+/* nullspace.c */
+PETSC_INTERN PetscErrorCode MGDevNullSpaceCount(PC, PetscInt *);
+PETSC_INTERN PetscErrorCode MGDevNullSpaceAccept(PC, KSP smoother, PetscBool finest, const char **why);
+PETSC_INTERN PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy, PC, SpmvCycleOptions *);
+PETSC_INTERN void           MGDevNullSpaceForget(MGDevHierarchy);
+PETSC_INTERN PetscErrorCode MGDevCoarseNull(MGDevHierarchy, PetscInt most, Vec q[], PetscInt *found);
+PETSC_INTERN PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[]);
 
 /* coarse.c */
 PETSC_INTERN PetscErrorCode MGDevCoarseGet(MGDevHierarchy, PC, SpmvCycleOptions *);

@@ -1,0 +1,33 @@
+/* project.h - takes vectors out of another one: on a singular system those of the null space, out of M r. */
+#pragma once
+
+#include "core/format.h"
+#include <spmv_engine.h>
+
+SPMV_C_BEGIN
+
+/* Vectors v_j that are orthonormal over all processes */
+typedef struct {
+  int64_t              rows; /* of this process */
+  int                  count;
+  const void          *vectors; /* [count][rows] in the space of the solver */
+  SpmvScalar           scalar_type;
+  const SpmvProcesses *processes; /* NULL: one */
+  double              *work;      /* [count * SPMV_PROJECT_WORK] in that space; the sums come first */
+} SpmvProjection;
+enum { SPMV_PROJECT_BLOCKS = 512, SPMV_PROJECT_WORK = SPMV_PROJECT_BLOCKS + 1 };
+
+/* x -= sum over j of (v_j, x) v_j, with sums in double precision and in a fixed order. It only enqueues on the device,
+   unless processes wait. */
+SpmvStatus spmv_project(const SpmvProjection *, void *x, SpmvExec *);
+
+/* What is done on the host or on the device */
+typedef struct {
+  /* work[j] = (v_j, x) of this process */
+  SpmvStatus (*dots)(const SpmvProjection *, const void *x, SpmvExec *);
+  /* x -= sum over j of work[j] v_j */
+  SpmvStatus (*subtract)(const SpmvProjection *, void *x, SpmvExec *);
+} SpmvProjectSlots;
+extern const SpmvProjectSlots spmv_project_device;
+
+SPMV_C_END

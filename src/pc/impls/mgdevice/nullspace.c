@@ -1,0 +1,177 @@
+/*
+  nullspace.c - the null space of a singular matrix, which KSP_PCApply() takes out of what the preconditioner makes.
+
+  PETSc does so within the smoothers of the finest level, too. What they differ by is in the null space: A makes nothing
+  of it, and the projection after the cycle takes it out.
+*/
+#include "hierarchy.h"
+
+static PetscErrorCode Count(MatNullSpace space, PetscInt *count)
+{
+  PetscFunctionBegin;
+  *count = space ? space->n + (space->has_cnst ? 1 : 0) : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OfMatrix(PC pc, MatNullSpace *space)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(pc, &A, NULL));
+  PetscCall(MatGetNullSpace(A, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGDevNullSpaceCount(PC pc, PetscInt *count)
+{
+  MatNullSpace space;
+
+  PetscFunctionBegin;
+  PetscCall(OfMatrix(pc, &space));
+  PetscCall(Count(space, count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A smoother may have the null space of the whole solve, on the finest level, and no other one */
+PetscErrorCode MGDevNullSpaceAccept(PC pc, KSP smoother, PetscBool finest, const char **why)
+{
+  MatNullSpace whole, of[2];
+  PetscInt     count;
+  Mat          mat[2];
+
+  PetscFunctionBegin;
+  PetscCall(OfMatrix(pc, &whole));
+  PetscCall(Count(whole, &count));
+  PetscCall(KSPGetOperators(smoother, &mat[0], &mat[1]));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(MatGetNullSpace(mat[i], &of[i]));
+    if (of[i] && (!finest || of[i] != whole)) *why = "the smoother has another null space than the solver";
+  }
+  if (whole && whole->remove) *why = "the null space is a function of the user";
+  else if (count > SPMV_SUMS_MAX) *why = "the null space has more than 64 vectors";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vector number j of the null space, in host memory; the constant one comes last */
+static PetscErrorCode SendVector(MGDevHierarchy h, MatNullSpace space, PetscInt j, PetscInt rows, PetscInt all)
+{
+  const int64_t      bytes = (int64_t)rows * (int64_t)sizeof(PetscScalar);
+  void              *to    = (char *)h->null_space + j * bytes;
+  const PetscScalar *from;
+  PetscScalar       *constant;
+  SpmvStatus         sent;
+
+  PetscFunctionBegin;
+  if (j < space->n) {
+    PetscCall(VecGetArrayRead(space->vecs[j], &from));
+    sent = spmv_copy(to, SPMV_DEVICE, from, SPMV_HOST, bytes, h->exec);
+    PetscCall(VecRestoreArrayRead(space->vecs[j], &from));
+  } else {
+    PetscCall(PetscMalloc1(rows, &constant));
+    for (PetscInt i = 0; i < rows; i++) constant[i] = 1 / PetscSqrtReal((PetscReal)all);
+    sent = spmv_copy(to, SPMV_DEVICE, constant, SPMV_HOST, bytes, h->exec);
+    PetscCall(PetscFree(constant));
+  }
+  AIJFmtCallSpmv(h->exec, sent);
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void MGDevNullSpaceForget(MGDevHierarchy h)
+{
+  spmv_exec_free(h->exec, SPMV_DEVICE, h->null_space);
+  h->null_space    = NULL;
+  h->null_space_id = 0;
+}
+
+/* The vectors of now, in options. PETSc locks those of a null space, so that another one has another id. */
+PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options)
+{
+  MatNullSpace space;
+  PetscInt     count, rows, all;
+  SpmvStatus   status;
+
+  PetscFunctionBegin;
+  PetscCall(OfMatrix(pc, &space));
+  PetscCall(Count(space, &count));
+  if (!space || h->null_space_id != ((PetscObject)space)->id) MGDevNullSpaceForget(h);
+  if (space && !h->null_space_id && count > 0) {
+    PetscCall(MatGetLocalSize(pc->mat, &rows, NULL));
+    PetscCall(MatGetSize(pc->mat, &all, NULL));
+    status = spmv_alloc(h->exec, SPMV_DEVICE, (int64_t)count * rows * (int64_t)sizeof(PetscScalar), "null space",
+                        &h->null_space);
+    MGDevTry(h, status);
+    for (PetscInt j = 0; j < count; j++) PetscCall(SendVector(h, space, j, rows, all));
+    h->null_space_id = ((PetscObject)space)->id;
+  }
+  options->null_space   = h->null_space;
+  options->null_vectors = (int)count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the coarsest level ---- */
+
+/* Takes found vectors out of x, twice: the second time for what rounding left */
+PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[])
+{
+  PetscScalar dot;
+
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < 2 * found; j++) {
+    PetscCall(VecDot(x, q[j % found], &dot));
+    PetscCall(VecAXPY(x, -dot, q[j % found]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What A makes of a unit vector, about: P^T B P with the matrix B of the next finer level. A itself may be one row that is
+   0 but for rounding. */
+static PetscErrorCode Scale(MGDevHierarchy h, Mat A, PetscReal *scale)
+{
+  PC_MG_Levels **levels = ((const PC_MG *)h->pc->data)->levels;
+  PetscReal      of_finer, of_transfer;
+  Mat            finer;
+
+  PetscFunctionBegin;
+  PetscCall(MatNorm(A, NORM_FROBENIUS, scale));
+  if (levels[0]->levels == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevLevelMatrix(levels[1], &finer));
+  PetscCall(MatNorm(finer, NORM_FROBENIUS, &of_finer));
+  PetscCall(MatNorm(levels[1]->interpolate, NORM_FROBENIUS, &of_transfer));
+  of_finer /= PetscSqrtReal((PetscReal)finer->rmap->N);
+  *scale = PetscMax(*scale, of_finer * of_transfer * of_transfer / (PetscReal)A->rmap->N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factorisation of a singular matrix answers with large multiples of its null vectors, whose digits are those that the
+   columns of an inverse lack. One step of inverse iteration finds such vectors: q[0] to q[*found - 1], orthonormal, of at
+   most `most`, of which A makes next to nothing. */
+PetscErrorCode MGDevCoarseNull(MGDevHierarchy h, PetscInt most, Vec q[], PetscInt *found)
+{
+  PetscReal    size, scale, image;
+  PetscScalar *start;
+  PetscInt     first, last;
+  Mat          A;
+
+  PetscFunctionBegin;
+  *found = 0;
+  PetscCall(KSPGetOperators(h->coarse, &A, NULL));
+  PetscCall(Scale(h, A, &scale));
+  PetscCall(VecGetOwnershipRange(h->b, &first, &last));
+  for (PetscInt j = 0; j < most; j++) {
+    PetscCall(VecGetArrayWrite(h->b, &start));
+    for (PetscInt i = first; i < last; i++) start[i - first] = PetscCosReal((PetscReal)((j + 1) * (i + 1)));
+    PetscCall(VecRestoreArrayWrite(h->b, &start));
+    PetscCall(MGDevProject(h->b, *found, q));
+    PetscCall(KSP_PCApply(h->coarse, h->b, q[*found]));
+    PetscCall(MGDevProject(q[*found], *found, q));
+    PetscCall(VecNormalize(q[*found], &size));
+    if (!(size > 0) || PetscIsInfOrNanReal(size)) break;
+    PetscCall(MatMult(A, q[*found], h->x));
+    PetscCall(VecNorm(h->x, NORM_2, &image));
+    if (!(image <= 500 * PETSC_MACHINE_EPSILON * scale)) break;
+    ++*found;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
