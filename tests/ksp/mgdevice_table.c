@@ -51,6 +51,7 @@ static const MGRow rows[] = {
     {"mg 3 null space", MG_GRID_SINGULAR, 3, JACOBI "-mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type svd",
      NULL},
     {"mg 4 w", MG_GRID, 4, JACOBI "-pc_mg_cycle_type w", NULL},
+    {"mg 3 unknowns", MG_GRID_UNKNOWNS, 3, JACOBI, NULL},
     {"mg 8", MG_LINE, 8, JACOBI "-mg_levels_ksp_max_it 1", NULL},
     {"mg 8 w", MG_LINE, 8, JACOBI "-pc_mg_cycle_type w -mg_levels_ksp_max_it 2", NULL},
     {"mg up otherwise", MG_GRID_UP, 3, JACOBI "-mg_levels_ksp_max_it 2", NULL},

@@ -26,6 +26,8 @@ static PetscErrorCode InsertOptions(const char prefix[], const char options[])
 
 /* ---- problems on grids ---- */
 
+static PetscInt Unknowns(const MGRow *row) { return row->problem == MG_GRID_UNKNOWNS ? 2 : 1; }
+
 static PetscErrorCode GridCreate(const MGRow *row, DM *dm)
 {
   const PetscInt n = row->problem == MG_LARGE ? 49 : 17;
@@ -34,7 +36,7 @@ static PetscErrorCode GridCreate(const MGRow *row, DM *dm)
   if (row->problem == MG_LINE) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 257, 1, 1, NULL, dm));
   else
     PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE,
-                           PETSC_DECIDE, 1, 1, NULL, NULL, dm));
+                           PETSC_DECIDE, Unknowns(row), 1, NULL, NULL, dm));
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,25 +55,37 @@ static PetscBool IsSingular(MGProblem problem)
                                                                                                  : PETSC_FALSE;
 }
 
+/* An unknown of a point and its higher neighbours, of which there is none where the number is negative */
+static PetscErrorCode AddPoint(Mat A, PetscInt me, const PetscInt other[2], PetscReal c, PetscReal loss)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatSetValue(A, me, me, (PetscScalar)loss, ADD_VALUES));
+  for (int k = 0; k < 2; k++) {
+    if (other[k] < 0) continue;
+    PetscCall(MatSetValue(A, me, me, c, ADD_VALUES));
+    PetscCall(MatSetValue(A, other[k], other[k], c, ADD_VALUES));
+    PetscCall(MatSetValue(A, me, other[k], -c, ADD_VALUES));
+    PetscCall(MatSetValue(A, other[k], me, -c, ADD_VALUES));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Symmetric: conductivities, and what each point loses, unless the matrix is to be singular */
 static PetscErrorCode GridFill(const MGRow *row, Mat A, PetscInt nx, PetscInt ny, PetscReal scale)
 {
+  const PetscInt unknowns = Unknowns(row);
+
   PetscFunctionBeginUser;
   PetscCall(MatZeroEntries(A));
   for (PetscInt j = 0; j < ny; j++)
-    for (PetscInt i = 0; i < nx; i++) {
-      const PetscInt  me = j * nx + i, other[] = {i + 1 < nx ? me + 1 : -1, j + 1 < ny ? me + nx : -1};
-      const PetscReal c = Conductivity(row, i, j, scale);
+    for (PetscInt i = 0; i < nx; i++)
+      for (PetscInt u = 0; u < unknowns; u++) {
+        const PetscInt me      = (j * nx + i) * unknowns + u,
+                       other[] = {i + 1 < nx ? me + unknowns : -1, j + 1 < ny ? me + nx * unknowns : -1};
+        const PetscReal c      = Conductivity(row, i, j, scale) * (PetscReal)(1 + u);
 
-      PetscCall(MatSetValue(A, me, me, (PetscScalar)(IsSingular(row->problem) ? 0 : 0.05 * c), ADD_VALUES));
-      for (int k = 0; k < 2; k++) {
-        if (other[k] < 0) continue;
-        PetscCall(MatSetValue(A, me, me, c, ADD_VALUES));
-        PetscCall(MatSetValue(A, other[k], other[k], c, ADD_VALUES));
-        PetscCall(MatSetValue(A, me, other[k], -c, ADD_VALUES));
-        PetscCall(MatSetValue(A, other[k], me, -c, ADD_VALUES));
+        PetscCall(AddPoint(A, me, other, c, IsSingular(row->problem) ? 0 : (PetscReal)0.05 * c));
       }
-    }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,11 +130,13 @@ static PetscErrorCode SetTransfer(const MGRow *row, PC pc, PetscInt i, Mat P)
   Mat transposed;
 
   PetscFunctionBeginUser;
+  if (row->problem != MG_GRID_INTERPOLATION) PetscCall(PCMGSetInterpolation(pc, i, P));
+  if (row->problem != MG_GRID_INTERPOLATION && row->problem != MG_GRID_RESTRICTION) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatTranspose(P, MAT_INITIAL_MATRIX, &transposed));
-  if (row->problem == MG_GRID_INTERPOLATION) PetscCall(PCMGSetInterpolation(pc, i, transposed));
-  else PetscCall(PCMGSetInterpolation(pc, i, P));
-  if (row->problem == MG_GRID_INTERPOLATION) PetscCall(PCMGSetRestriction(pc, i, P));
-  if (row->problem == MG_GRID_RESTRICTION) PetscCall(PCMGSetRestriction(pc, i, transposed));
+  if (row->problem == MG_GRID_INTERPOLATION) {
+    PetscCall(PCMGSetInterpolation(pc, i, transposed));
+    PetscCall(PCMGSetRestriction(pc, i, P));
+  } else PetscCall(PCMGSetRestriction(pc, i, transposed));
   PetscCall(MatDestroy(&transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

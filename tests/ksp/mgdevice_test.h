@@ -23,6 +23,7 @@ typedef enum {
   MG_GRID_UP,
   MG_GRID_RESTRICTION,
   MG_GRID_INTERPOLATION,
+  MG_GRID_UNKNOWNS, /* two for each point of the square: PETSc's interpolation is of type MAIJ */
   MG_GRID_SINGULAR, /* the square, with constants as its null space */
   /* What is not served: a residual of the user, a null space of the smoother alone, a smoother with another matrix */
   MG_GRID_RESIDUAL,

@@ -27,18 +27,20 @@ static PetscErrorCode WhyMultigrid(PC pc, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of the hierarchy must have values in a CSR */
+/* A matrix of the hierarchy must have values in a CSR, or be of a type that such a matrix is made of */
 static PetscErrorCode WhyMatrix(Mat A, const char name[], char why[SPMV_MESSAGE_MAX])
 {
-  PetscBool   aij = PETSC_FALSE;
+  PetscBool   aij = PETSC_FALSE, maij = PETSC_FALSE;
   PetscMPIInt size;
 
   PetscFunctionBegin;
   if (A) {
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
     PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, size > 1 ? MATMPIAIJ : MATSEQAIJ, &aij));
+    PetscCall(MGDevIsMAIJ(A, &maij));
   }
   if (!A) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "there is no %s", name));
+  else if (maij) PetscFunctionReturn(PETSC_SUCCESS);
   else if (!aij)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the %s is of type %s, not aij or one that is derived from it", name,
                             ((PetscObject)A)->type_name));

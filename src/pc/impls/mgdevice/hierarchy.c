@@ -44,6 +44,8 @@ static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
   PetscCall(MGDevMatrixForget(h, &level->matrix));
   PetscCall(MGDevMatrixForget(h, &level->interpolation));
   PetscCall(MGDevMatrixForget(h, &level->restriction));
+  PetscCall(MatDestroy(&level->of_interpolation.aij));
+  PetscCall(MatDestroy(&level->of_restriction.aij));
   SmootherFree(h, &level->down);
   SmootherFree(h, &level->up);
   PetscFunctionReturn(PETSC_SUCCESS);

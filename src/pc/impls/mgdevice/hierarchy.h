@@ -56,9 +56,17 @@ typedef struct {
   MGDevPoint      point;
 } MGDevSmoother;
 
+/* What was made of a matrix of type MAIJ, which a DM with several unknowns of a point interpolates by */
 typedef struct {
-  MGDevMatrix   matrix, interpolation, restriction;
-  MGDevSmoother down, up; /* up is empty where both are one solver */
+  Mat              aij;
+  PetscObjectId    id; /* of that matrix, and its state then */
+  PetscObjectState state;
+} MGDevConverted;
+
+typedef struct {
+  MGDevMatrix    matrix, interpolation, restriction;
+  MGDevConverted of_interpolation, of_restriction;
+  MGDevSmoother  down, up; /* up is empty where both are one solver */
 } MGDevLevel;
 
 /* What a cycle was made for; compared as a whole */
@@ -106,6 +114,7 @@ PETSC_INTERN PetscErrorCode MGDevAgree(MGDevHierarchy);
 PETSC_INTERN PetscErrorCode MGDevMatrixForget(MGDevHierarchy, MGDevMatrix *);
 PETSC_INTERN PetscErrorCode MGDevLevelPlans(MGDevHierarchy, PC_MG_Levels **, PetscInt i);
 PETSC_INTERN PetscErrorCode MGDevLevelMatrix(const PC_MG_Levels *, Mat *);
+PETSC_INTERN PetscErrorCode MGDevIsMAIJ(Mat, PetscBool *);
 
 /* smoother.c */
 PETSC_INTERN PetscErrorCode MGDevSmootherGet(MGDevHierarchy, KSP, MGDevSmoother *, SpmvCycleSmoother *);

@@ -125,22 +125,25 @@ PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What A makes of a unit vector, about: P^T B P with the matrix B of the next finer level. A itself may be one row that is
-   0 but for rounding. */
-static PetscErrorCode Scale(MGDevHierarchy h, Mat A, PetscReal *scale)
+/* About the size of A q for a unit vector q: A is P^T B P with the matrix B of the next finer level. By itself A may be one
+   row that is 0 but for rounding. */
+static PetscErrorCode Scale(MGDevHierarchy h, Mat A, Vec q, PetscReal *scale)
 {
   PC_MG_Levels **levels = ((const PC_MG *)h->pc->data)->levels;
-  PetscReal      of_finer, of_transfer;
+  PetscReal      of_finer, of_fine;
+  Vec            fine;
   Mat            finer;
 
   PetscFunctionBegin;
   PetscCall(MatNorm(A, NORM_FROBENIUS, scale));
   if (levels[0]->levels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevLevelMatrix(levels[1], &finer));
+  PetscCall(MatCreateVecs(finer, &fine, NULL));
+  PetscCall(MatInterpolate(levels[1]->interpolate, q, fine));
+  PetscCall(VecNorm(fine, NORM_2, &of_fine));
+  PetscCall(VecDestroy(&fine));
   PetscCall(MatNorm(finer, NORM_FROBENIUS, &of_finer));
-  PetscCall(MatNorm(levels[1]->interpolate, NORM_FROBENIUS, &of_transfer));
-  of_finer /= PetscSqrtReal((PetscReal)finer->rmap->N);
-  *scale = PetscMax(*scale, of_finer * of_transfer * of_transfer / (PetscReal)A->rmap->N);
+  *scale = PetscMax(*scale, of_finer / PetscSqrtReal((PetscReal)finer->rmap->N) * of_fine * of_fine);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,7 +160,6 @@ PetscErrorCode MGDevCoarseNull(MGDevHierarchy h, PetscInt most, Vec q[], PetscIn
   PetscFunctionBegin;
   *found = 0;
   PetscCall(KSPGetOperators(h->coarse, &A, NULL));
-  PetscCall(Scale(h, A, &scale));
   PetscCall(VecGetOwnershipRange(h->b, &first, &last));
   for (PetscInt j = 0; j < most; j++) {
     PetscCall(VecGetArrayWrite(h->b, &start));
@@ -168,6 +170,7 @@ PetscErrorCode MGDevCoarseNull(MGDevHierarchy h, PetscInt most, Vec q[], PetscIn
     PetscCall(MGDevProject(q[*found], *found, q));
     PetscCall(VecNormalize(q[*found], &size));
     if (!(size > 0) || PetscIsInfOrNanReal(size)) break;
+    PetscCall(Scale(h, A, q[*found], &scale));
     PetscCall(MatMult(A, q[*found], h->x));
     PetscCall(VecNorm(h->x, NORM_2, &image));
     if (!(image <= 500 * PETSC_MACHINE_EPSILON * scale)) break;

@@ -17,6 +17,29 @@ PetscErrorCode MGDevLevelMatrix(const PC_MG_Levels *level, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MGDevIsMAIJ(Mat A, PetscBool *maij)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, maij, MATSEQMAIJ, MATMPIMAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *aij is A, or what is made of it where it is of type MAIJ */
+static PetscErrorCode Convert(MGDevConverted *made, Mat A, Mat *aij)
+{
+  PetscBool maij;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevIsMAIJ(A, &maij));
+  if (!maij || made->id != ((PetscObject)A)->id || made->state != ((PetscObject)A)->state)
+    PetscCall(MatDestroy(&made->aij));
+  if (maij && !made->aij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &made->aij));
+  made->id    = ((PetscObject)A)->id;
+  made->state = ((PetscObject)A)->state;
+  *aij        = maij ? made->aij : A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static void BlockForget(MGDevHierarchy h, MGDevBlock *b)
 {
   AIJFmtPlanDrop(&b->own, h->exec);
@@ -161,13 +184,15 @@ PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
 {
   MGDevLevel     *mine = &h->level[i];
   SpmvCycleLevel *now  = &h->now->level[i];
-  const Mat       P = levels[i]->interpolate, R = levels[i]->restrct;
   const Vec       fine = levels[i]->smoothd->work[0], coarse = levels[i - 1]->x;
   PetscBool       P_transposed, R_transposed, both;
-  Mat             A;
+  Mat             A, P, R;
 
   PetscFunctionBegin;
   PetscCall(MGDevLevelMatrix(levels[i], &A));
+  PetscCall(Convert(&mine->of_interpolation, levels[i]->interpolate, &P));
+  R = P;
+  if (levels[i]->restrct != levels[i]->interpolate) PetscCall(Convert(&mine->of_restriction, levels[i]->restrct, &R));
   P_transposed = P->rmap->N == A->rmap->N ? PETSC_FALSE : PETSC_TRUE;
   R_transposed = R->rmap->N == A->rmap->N ? PETSC_TRUE : PETSC_FALSE;
   both         = R == P && R_transposed && !h->several ? PETSC_TRUE : PETSC_FALSE;
