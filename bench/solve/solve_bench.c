@@ -12,6 +12,7 @@
   -loop_solvers         the solvers that have these steps; all without it
   -rtol 1e-8            of the solvers                  -shift 1e-3    of the diagonal of a generated matrix
   -check_symmetric      refuse a matrix that is not, bit by bit
+  -rigid_motions 1      0: GAMG does not get those of a generated elasticity matrix
   -budget seconds       a cell that would begin later is left out
   -changes 2            how often a solver gets new values, at most twice
   -profile_solve        one more solve between cudaProfilerStart() and cudaProfilerStop(), for solve_launches.py
@@ -151,7 +152,7 @@ static PetscErrorCode MakeProblem(const Settings *s, Problem *p)
 {
   char      name[PETSC_MAX_PATH_LEN] = "stencil7:100", path[PETSC_MAX_PATH_LEN];
   PetscInt  block_size               = 1;
-  PetscBool from_file, check = PETSC_FALSE, symmetric = PETSC_TRUE;
+  PetscBool from_file, check = PETSC_FALSE, symmetric = PETSC_TRUE, motions = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", path, sizeof path, &from_file));
@@ -159,6 +160,8 @@ static PetscErrorCode MakeProblem(const Settings *s, Problem *p)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-block_size", &block_size, NULL));
   if (from_file) PetscCall(ProblemLoad(path, block_size, p));
   else PetscCall(ProblemGenerate(name, s->shift, p));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-rigid_motions", &motions, NULL));
+  if (!motions) PetscCall(MatNullSpaceDestroy(&p->near));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check_symmetric", &check, NULL));
   if (check) PetscCall(MatIsSymmetric(p->host, 0, &symmetric));
   if (check) p->symmetric = symmetric;
