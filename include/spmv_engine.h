@@ -32,7 +32,8 @@ typedef struct SpmvProcesses {
   /* Replaces n sums in the space of exec, at most SPMV_SUMS_MAX, by their sums over all processes, in stream order.
      Values of sums that no longer matter pass through it, too, and may be anything. */
   SpmvStatus (*add)(void *ctx, double *sums, int n, SpmvExec *exec);
-  /* *end becomes the largest *end of all processes, which is 1 where one of them has come to an end. The host waits. */
+  /* *end becomes the largest *end of all processes, which is 1 where one of them has come to an end. The host waits. May
+     be NULL where sums have the same bits in all processes: then they end together. */
   SpmvStatus (*agree)(void *ctx, int *end, SpmvExec *exec);
 } SpmvProcesses;
 enum { SPMV_SUMS_MAX = 64 };

@@ -39,6 +39,7 @@ def kernels_of(text):
 
 def one_run(ncu, matrix, cell, limit, folder):
     matrix_type, solver = cell.split("/")
+    """The run, and what its solve_bench says of the machine."""
     run, results, log = {"matrix": matrix, "type": matrix_type, "solver": solver}, folder / "solve.json", folder / "ncu.csv"
     results.unlink(missing_ok=True)
     command = [ncu, "--profile-from-start", "off", "--metrics", TIME, "--csv", "--print-units", "base", "--clock-control", "none",
@@ -47,17 +48,19 @@ def one_run(ncu, matrix, cell, limit, folder):
                "-options_left", "no"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
-        phases = json.loads(results.read_text())["cells"][0]["phases"]
+        said = json.loads(results.read_text())
+        phases = said["cells"][0]["phases"]
         solve = next(p for p in phases if p["name"] == "profiled_solve")
         kernels = kernels_of(log.read_text())
     except subprocess.TimeoutExpired:
-        return run | {"error": f"cut after {limit} s"}
+        return run | {"error": f"cut after {limit} s"}, {}
     except (OSError, ValueError, KeyError, IndexError, StopIteration) as error:
-        return run | {"error": f"{type(error).__name__}: {error}; {done.stdout[-300:]} {done.stderr[-300:]}"}
+        return run | {"error": f"{type(error).__name__}: {error}; {done.stdout[-300:]} {done.stderr[-300:]}"}, {}
     if done.returncode or not kernels or not solve.get("iterations"):
-        return run | {"error": f"exit status {done.returncode}, {len(kernels)} kernels: {done.stdout[-300:]} {done.stderr[-300:]}"}
+        return run | {"error": f"exit status {done.returncode}, {len(kernels)} kernels: {done.stdout[-300:]} {done.stderr[-300:]}"}, {}
     names = Counter(name.replace("(anonymous namespace)::", "").removeprefix("void ").split("(")[0].split("<")[0] for name, _ in kernels)
-    return run | {"iterations": solve["iterations"], "kernels": len(kernels), "seconds": sum(s for _, s in kernels), "names": names}
+    of_solve = {"iterations": solve["iterations"], "kernels": len(kernels), "seconds": sum(s for _, s in kernels), "names": names}
+    return run | of_solve, said["header"]
 
 
 def main():
@@ -68,19 +71,20 @@ def main():
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--commit", default="")
     asked = parser.parse_args()
-    ncu, runs, failed = find_ncu(), [], 0
+    ncu, runs, failed, header = find_ncu(), [], 0, {}
     if not ncu:
         print("Nsight Compute (ncu) is not on this machine")
         return 77
     with tempfile.TemporaryDirectory() as folder:
         for matrix in asked.matrices.split(","):
             for cell in asked.cells.split(","):
-                run = one_run(ncu, matrix, cell, asked.limit, Path(folder))
+                run, machine = one_run(ncu, matrix, cell, asked.limit, Path(folder))
                 failed += "error" in run
                 print(f"{matrix} {cell}: " + (run.get("error") or f"{run['kernels']} kernels, {run['iterations']} iterations, "
                       f"{run['kernels'] / run['iterations']:.1f} and {1e6 * run['seconds'] / run['iterations']:.0f} us each"), flush=True)
                 runs.append(run)
-                header = {"program": "solve_launches", "commit": asked.commit}
+                known = {key: machine[key] for key in ("date", "machine", "gpu", "driver", "cuda", "petsc") if key in machine}
+                header = known | header | {"program": "solve_launches", "commit": asked.commit}
                 asked.output.write_text(json.dumps({"schema": 1, "header": header, "runs": runs}, indent=1) + "\n")
     return 1 if failed else 0
 

@@ -161,11 +161,27 @@ SpmvStatus enqueue_chunk(SpmvCg *cg, int64_t count, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
+/* A process that ended while another goes on would leave that waiting for ever */
+SpmvStatus agree_on_end(const SpmvCg *cg, const SpmvCgRecord *record, SpmvExec *exec)
+{
+  const SpmvProcesses *all  = cg->options.processes;
+  const int            mine = record->reason != SPMV_CG_ITERATING;
+  int                  end  = mine;
+
+  if (!all || !all->agree) return SPMV_SUCCESS;
+  SPMV_TRY(all->agree(all->ctx, &end, exec));
+  if (end == mine) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_DEVICE,
+                   "conjugate gradients: another process has come to an end after %lld iterations: "
+                   "its sums are not those of this one",
+                   (long long)record->iterations);
+}
+
 SpmvStatus wait_for_record(SpmvCg *cg, int i, SpmvCgRecord *record, SpmvExec *exec)
 {
   SPMV_CUDA(exec, cudaEventSynchronize(cg->queue->event[i]));
   *record = cg->queue->records[i];
-  return SPMV_SUCCESS;
+  return agree_on_end(cg, record, exec);
 }
 
 /* Plain launches: when a chunk is done before the next one is enqueued, the device waits for the host, and chunks

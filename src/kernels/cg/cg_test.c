@@ -288,6 +288,51 @@ UNIT_TEST(cg_lets_its_caller_add_the_sums)
   cg_matrix_free(&a);
 }
 
+/* Another process, which goes on until it has been asked so many times, or as long as this one */
+typedef struct {
+  int asked, most, ends;
+} Other;
+
+static SpmvStatus alone(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  (void)ctx;
+  (void)sums;
+  (void)n;
+  (void)exec;
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus agree(void *ctx, int *end, SpmvExec *exec)
+{
+  Other *other = ctx;
+
+  (void)exec;
+  other->ends += *end;
+  if (++other->asked == other->most) *end = 1;
+  return SPMV_SUCCESS;
+}
+
+UNIT_TEST(cg_ends_when_all_processes_do)
+{
+  CgMatrix a = cg_matrix(0);
+
+  for (int most = 0; most < 4 && last_mode() >= SPMV_CG_CHUNK; most += 3) {
+    CgSetup             u     = cg_setup(SPMV_CG_CHUNK, SPMV_CG_PRECONDITIONED, 1);
+    Other               other = {.most = most};
+    const SpmvProcesses many  = {.ctx = &other, .add = alone, .agree = agree};
+
+    u.processes = &many;
+    u.chunk     = 1;
+    CgOutcome o = cg_solve(&a, &u);
+    UNIT_EQUAL(most ? SPMV_ERR_DEVICE : SPMV_SUCCESS, o.status);
+    UNIT_EQUAL(most ? 0 : 1, other.ends);
+    if (!most) UNIT_EQUAL(o.result.completed, other.asked);
+    else UNIT_EQUAL(most, other.asked);
+    cg_outcome_free(&o);
+  }
+  cg_matrix_free(&a);
+}
+
 /* The last norms are kept, in order; others are refused */
 UNIT_TEST(cg_keeps_the_last_norms)
 {
