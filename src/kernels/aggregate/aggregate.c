@@ -1,0 +1,188 @@
+/* Aggregates, prolongators and their smoothing: arguments, and aggregates of aggregates. */
+#include "aggregate.h"
+#include <string.h>
+
+void spmv_aggregate_options_init(SpmvAggregateOptions *o)
+{
+  memset(o, 0, sizeof *o);
+  o->distance = 1;
+  o->repeats  = 1;
+}
+
+static const SpmvAggregateSlots *slots_of(const SpmvExec *exec)
+{
+  return exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_aggregate_device_slots) : &spmv_aggregate_host_slots;
+}
+
+static SpmvStatus check_space(SpmvExec *exec)
+{
+  char reason[SPMV_MESSAGE_MAX];
+
+  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "aggregates on the device: %s", reason);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus check_pattern(const SpmvPattern *p, const char *name, SpmvExec *exec)
+{
+  if (p->rows < 0 || p->cols < 0 || p->nnz < 0 || !p->row_ptr || (p->nnz > 0 && !p->col))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: a size is negative, or an array is missing", name);
+  if (p->space != exec->space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s lies in another space than the one to work in", name);
+  return SPMV_SUCCESS;
+}
+
+/* ---- aggregates ---- */
+
+static SpmvStatus check_graph(const SpmvPattern *g, const SpmvAggregateOptions *o, const int32_t *aggregate,
+                              SpmvExec *exec)
+{
+  if (o->distance < 1 || o->distance > 2 || o->repeats < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: distance %d, which must be 1 or 2, %d times", o->distance,
+                     o->repeats);
+  SPMV_TRY(check_pattern(g, "the graph to aggregate", exec));
+  if (g->rows != g->cols)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the graph to aggregate has %lld rows and %lld columns",
+                     (long long)g->rows, (long long)g->cols);
+  if (g->index_type != SPMV_I32 || g->rows >= INT32_MAX || g->nnz > INT32_MAX)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "the graph to aggregate has indices of 64 bits, or needs them");
+  if (g->rows > 0 && !aggregate)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: there is no array for their numbers");
+  return check_space(exec);
+}
+
+/* What a repetition has for as long as it lasts */
+typedef struct {
+  void       *block; /* in exec->space */
+  int32_t    *row_ptr, *col, *next, *next_root;
+  double     *values, *coarse;
+  SpmvSpgemm *product;
+} Repetition;
+
+static SpmvStatus allocate(Repetition *r, int64_t vertices, const SpmvAggregates *found, SpmvExec *exec)
+{
+  const int64_t bytes[] = {found->members * 8, found->count * 8, (vertices + 1) * 4,
+                           found->members * 4, found->count * 4, found->count * 4};
+  void **const  array[] = {(void **)&r->values, (void **)&r->coarse, (void **)&r->row_ptr,
+                           (void **)&r->col,    (void **)&r->next,   (void **)&r->next_root};
+  enum { ARRAYS = sizeof bytes / sizeof *bytes, ALIGNMENT = 256 };
+  int64_t all = 0;
+
+  for (int i = 0; i < ARRAYS; i++) all += (bytes[i] / ALIGNMENT + 1) * ALIGNMENT;
+  SPMV_TRY(spmv_alloc(exec, exec->space, all, "aggregates of aggregates", &r->block));
+  char *at = r->block;
+  for (int i = 0; i < ARRAYS; at += (bytes[i++] / ALIGNMENT + 1) * ALIGNMENT) *array[i] = at;
+  return SPMV_SUCCESS;
+}
+
+/* The vertices of the next graph are the aggregates: its pattern is that of P^T G P, where row v of P has an entry in the
+   column of its aggregate. */
+static SpmvStatus repeat(const SpmvPattern *graph, Repetition *r, int32_t *aggregate, int32_t *root,
+                         SpmvAggregates *found, SpmvExec *exec)
+{
+  const SpmvAggregateSlots  *slots = slots_of(exec);
+  const SpmvAggregateOptions once  = {.distance = 1, .repeats = 1};
+  const SpmvTentative        t     = {graph->rows, *found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
+  SpmvAggregates             next;
+  SpmvPattern                coarse;
+
+  SPMV_TRY(allocate(r, graph->rows, found, exec));
+  SPMV_TRY(slots->tentative(&t, r->row_ptr, r->col, r->values, r->coarse, exec));
+  const SpmvPattern p = {.rows       = graph->rows,
+                         .cols       = found->count,
+                         .nnz        = found->members,
+                         .index_type = SPMV_I32,
+                         .space      = exec->space,
+                         .row_ptr    = r->row_ptr,
+                         .col        = r->col};
+  SPMV_TRY(spmv_spgemm_symbolic(SPMV_SPGEMM_PTAP, graph, &p, SPMV_F64, exec, &r->product));
+  spmv_spgemm_pattern(r->product, &coarse);
+  SPMV_TRY(slots->aggregate(&coarse, &once, r->next, r->next_root, &next, exec));
+  *found = next;
+  return slots->join(graph->rows, aggregate, root, r->next, r->next_root, found, exec);
+}
+
+SpmvStatus spmv_aggregate(const SpmvPattern *graph, const SpmvAggregateOptions *options, int32_t *aggregate,
+                          int32_t *root, SpmvAggregates *found, SpmvExec *exec)
+{
+  SpmvStatus status;
+
+  memset(found, 0, sizeof *found);
+  exec->message[0] = '\0';
+  SPMV_TRY(check_graph(graph, options, aggregate, exec));
+  status = slots_of(exec)->aggregate(graph, options, aggregate, root, found, exec);
+  for (int i = 1; i < options->repeats && !status && found->count > 0; i++) {
+    Repetition r = {0};
+
+    status = repeat(graph, &r, aggregate, root, found, exec);
+    spmv_spgemm_destroy(&r.product);
+    spmv_exec_free(exec, exec->space, r.block);
+  }
+  if (status) memset(found, 0, sizeof *found);
+  return status;
+}
+
+/* ---- prolongators ---- */
+
+int64_t spmv_tentative_nnz(const SpmvTentative *t) { return t->found.members * t->block_size * t->columns; }
+
+SpmvStatus spmv_tentative_mismatch(const SpmvTentative *t, SpmvExec *exec)
+{
+  return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                   "tentative prolongator: the vertices are not %lld members of %lld aggregates",
+                   (long long)t->found.members, (long long)t->found.count);
+}
+
+static SpmvStatus check_tentative(const SpmvTentative *t, const void *row_ptr, const void *col, const void *values,
+                                  const void *coarse, SpmvExec *exec)
+{
+  if (t->columns < 1 || t->columns > SPMV_NEAR_NULL_MAX || t->block_size < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "tentative prolongator: %d vectors of the near-null space, which must be 1 to %d, in blocks of %d",
+                     t->columns, (int)SPMV_NEAR_NULL_MAX, t->block_size);
+  if (!t->near_null && t->columns != t->block_size)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "tentative prolongator: without a near-null space it has %d columns, and not %d", t->block_size,
+                     t->columns);
+  if (t->vertices < 0 || t->found.count < 0 || t->found.members < t->found.count || t->vertices < t->found.members)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "tentative prolongator: %lld vertices, %lld of them in %lld aggregates",
+                     (long long)t->vertices, (long long)t->found.members, (long long)t->found.count);
+  if (!row_ptr || (t->vertices > 0 && !t->aggregate) || (t->found.members > 0 && (!col || !values || !coarse)))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "tentative prolongator: an array is missing");
+  if (t->vertices > INT32_MAX / t->block_size - 1 || t->vertices * t->block_size > INT32_MAX / t->columns - 1)
+    return spmv_fail(exec, SPMV_ERR_OVERFLOW,
+                     "tentative prolongator: %lld vertices x %d rows x %d columns do not fit %d",
+                     (long long)t->vertices, t->block_size, t->columns, INT32_MAX);
+  return check_space(exec);
+}
+
+SpmvStatus spmv_tentative(const SpmvTentative *t, void *row_ptr, void *col, void *values, void *coarse, SpmvExec *exec)
+{
+  exec->message[0] = '\0';
+  SPMV_TRY(check_tentative(t, row_ptr, col, values, coarse, exec));
+  return slots_of(exec)->tentative(t, row_ptr, col, values, coarse, exec);
+}
+
+SpmvStatus spmv_prolongator_smooth(double omega, const void *diagonal, const SpmvCsr *p0, const SpmvPattern *product,
+                                   void *values, SpmvExec *exec)
+{
+  const SpmvPattern *p = &p0->pattern;
+  int64_t            missing;
+
+  exec->message[0] = '\0';
+  SPMV_TRY(check_pattern(p, "the prolongator to smooth", exec));
+  SPMV_TRY(check_pattern(product, "the product with the prolongator", exec));
+  if (p->rows != product->rows || p->cols != product->cols || p->index_type != product->index_type)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "a prolongator of %lld x %lld and a product of %lld x %lld, or of another index type",
+                     (long long)p->rows, (long long)p->cols, (long long)product->rows, (long long)product->cols);
+  if ((p->rows > 0 && !diagonal) || (p->nnz > 0 && !p0->values) || (product->nnz > 0 && !values) ||
+      p0->values_space != exec->space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "smoothing of a prolongator: values are missing, or in another space");
+  SPMV_TRY(check_space(exec));
+  SPMV_TRY(slots_of(exec)->smooth(omega, diagonal, p0, product, values, &missing, exec));
+  if (missing == 0) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_MATRIX,
+                   "row %lld of A P0 lacks an entry that P0 has: store the diagonal of A, zeros included",
+                   (long long)missing - 1);
+}

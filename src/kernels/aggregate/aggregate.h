@@ -1,0 +1,59 @@
+/* aggregate.h - what the host and the device do in their own way for spmv_aggregate.h, and what they have in common. */
+#pragma once
+
+#include "core/format.h"
+#include <spmv_aggregate.h>
+
+SPMV_C_BEGIN
+
+enum { SPMV_RANK_BITS = 30, SPMV_DEGREE_BITS = 10 };
+
+/* The order in which vertices become roots: the highest rank first, of equal ranks the highest number. degree is counted
+   only where it matters, else 0. */
+SPMV_BOTH uint32_t spmv_vertex_rank(int64_t vertex, int by_degree, int64_t degree)
+{
+  const uint32_t most   = (1u << SPMV_DEGREE_BITS) - 1;
+  const uint32_t random = (uint32_t)(spmv_mix((uint64_t)vertex + 0x9e3779b97f4a7c15ull) >> (64 - SPMV_RANK_BITS));
+
+  if (!by_degree) return random;
+  return (most - (degree < (int64_t)most ? (uint32_t)degree : most)) << (SPMV_RANK_BITS - SPMV_DEGREE_BITS) |
+         random >> SPMV_DEGREE_BITS;
+}
+
+/* Whether a vertex has an edge that is not one to itself */
+SPMV_BOTH int spmv_vertex_has_edge(const int32_t *row_ptr, const int32_t *col, const int32_t *beyond, int64_t vertex)
+{
+  const int32_t begin = row_ptr[vertex], end = row_ptr[vertex + 1];
+
+  return (beyond && beyond[vertex + 1] > beyond[vertex]) || end - begin > 1 || (end > begin && col[begin] != vertex);
+}
+
+/* Arguments are checked */
+typedef struct {
+  SpmvStatus (*aggregate)(const SpmvPattern *graph, const SpmvAggregateOptions *, int32_t *aggregate, int32_t *root,
+                          SpmvAggregates *, SpmvExec *);
+  /* aggregate[v] = next[aggregate[v]] for n vertices, and root[a] = root[next_root[a]] for the new aggregates a, which
+     are numbered by ascending next_root; counts members. root may be NULL. */
+  SpmvStatus (*join)(int64_t n, int32_t *aggregate, int32_t *root, const int32_t *next, const int32_t *next_root,
+                     SpmvAggregates *, SpmvExec *);
+  SpmvStatus (*tentative)(const SpmvTentative *, void *row_ptr, void *col, void *values, void *coarse, SpmvExec *);
+  /* *missing becomes a row of which P0 has an entry that the product has not, plus 1; or 0 */
+  SpmvStatus (*smooth)(double omega, const void *diagonal, const SpmvCsr *p0, const SpmvPattern *product, void *values,
+                       int64_t *missing, SpmvExec *);
+} SpmvAggregateSlots;
+
+extern const SpmvAggregateSlots spmv_aggregate_host_slots, spmv_aggregate_device_slots;
+
+/* The parts of the device's slots; tentative_device.cu */
+SpmvStatus spmv_tentative_device(const SpmvTentative *, void *row_ptr, void *col, void *values, void *coarse,
+                                 SpmvExec *);
+SpmvStatus spmv_smooth_device(double omega, const void *diagonal, const SpmvCsr *p0, const SpmvPattern *product,
+                              void *values, int64_t *missing, SpmvExec *);
+/* And of the host's; tentative_host.c */
+SpmvStatus spmv_tentative_host(const SpmvTentative *, void *row_ptr, void *col, void *values, void *coarse, SpmvExec *);
+SpmvStatus spmv_smooth_host(double omega, const void *diagonal, const SpmvCsr *p0, const SpmvPattern *product,
+                            void *values, int64_t *missing, SpmvExec *);
+/* `found` is not that of the aggregates */
+SpmvStatus spmv_tentative_mismatch(const SpmvTentative *, SpmvExec *);
+
+SPMV_C_END

@@ -1,0 +1,217 @@
+/*
+  Aggregates on the device (Bell, Dalton, Olson: Exposing fine-grained parallelism in algebraic multigrid methods, 2012).
+  In each round the undecided vertices of the highest rank around them become roots, and what is around a root is out. With
+  ranks that stay the same, these are the roots that the host finds one after the other.
+*/
+#include "aggregate.h"
+#include "device/arena.cuh"
+#include "device/staging.h"
+#include <cub/device/device_scan.cuh>
+
+namespace
+{
+enum { THREADS = 256, LANES = 8, ROWS_PER_BLOCK = THREADS / LANES, ROUNDS = 4 /* between two looks by the host */ };
+
+/* What a vertex is, its rank and its number in one key. Keys compare so that a root beside a vertex outweighs all else, and
+   one that is out counts for nothing. */
+typedef unsigned long long Key;
+enum { OUT = 0, UNDECIDED = 1, ROOT = 2, STATE_SHIFT = 62 };
+
+__device__ inline int     state_of(Key key) { return (int)(key >> STATE_SHIFT); }
+__device__ inline int32_t vertex_of(Key key) { return (int32_t)(key & 0x7fffffffu); }
+__device__ inline Key     with_state(Key key, int state)
+{
+  return (key & (((Key)1 << STATE_SHIFT) - 1)) | (Key)state << STATE_SHIFT;
+}
+
+typedef struct {
+  int32_t        n;
+  const int32_t *row_ptr, *col, *beyond;
+  int            distance, minimum_degree;
+  Key           *key, *near; /* [n]; of each vertex, and the greatest of it and its neighbours */
+  int           *left;       /* whether there were undecided vertices after the last round */
+} Graph;
+
+/* The greatest key of the vertex and its neighbours, in all lanes of its team; 0 where the team has nothing to look at */
+__device__ inline Key greatest_around(const Graph &g, const Key *key, int32_t v, bool looks)
+{
+  Key most = looks ? key[v] : 0;
+
+  if (looks)
+    for (int32_t k = g.row_ptr[v] + threadIdx.x % LANES; k < g.row_ptr[v + 1]; k += LANES) {
+      const Key other = key[g.col[k]];
+      if (other > most) most = other;
+    }
+  for (int offset = LANES / 2; offset; offset /= 2) {
+    const Key other = __shfl_xor_sync(0xffffffffu, most, offset);
+    if (other > most) most = other;
+  }
+  return most;
+}
+
+/* The vertex of the calling team; at least n behind the last */
+__device__ inline int64_t team_vertex() { return blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES; }
+__device__ inline bool    leads() { return threadIdx.x % LANES == 0; }
+
+__global__ void spmv_aggregate_begin(Graph g)
+{
+  const int64_t v = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+
+  if (v >= g.n) return;
+  const int64_t degree =
+      (int64_t)g.row_ptr[v + 1] - g.row_ptr[v] + (g.beyond ? (int64_t)g.beyond[v + 1] - g.beyond[v] : 0);
+  const Key key = (Key)spmv_vertex_rank(v, g.minimum_degree, degree) << 32 | (Key)v;
+  g.key[v]      = spmv_vertex_has_edge(g.row_ptr, g.col, g.beyond, v) ? with_state(key, UNDECIDED) : 0;
+  g.near[v]     = g.key[v];
+}
+
+/* Where a root is, or no vertex is undecided, nothing changes any more: only what is left to decide takes time. In the end
+   all are looked at once more, for a root of a higher rank may have come after the first. */
+__global__ void spmv_aggregate_near(Graph g, bool all)
+{
+  const int64_t v     = team_vertex();
+  const bool    looks = v < g.n && (all || state_of(g.near[v]) == UNDECIDED);
+  const Key     most  = greatest_around(g, g.key, (int32_t)v, looks);
+
+  if (looks && leads()) g.near[v] = most;
+}
+
+__global__ void spmv_aggregate_decide(Graph g)
+{
+  const int64_t v     = team_vertex();
+  const Key     mine  = v < g.n ? g.key[v] : 0;
+  const bool    looks = state_of(mine) == UNDECIDED;
+  Key           most  = looks ? g.near[v] : 0;
+
+  if (g.distance == 2) most = greatest_around(g, g.near, (int32_t)v, looks);
+  if (!looks || !leads()) return;
+  if (most == mine) g.key[v] = with_state(mine, ROOT);
+  else if (state_of(most) == ROOT) g.key[v] = 0;
+  else *g.left = 1;
+}
+
+__global__ void spmv_aggregate_mark_roots(Graph g, int32_t *is_root)
+{
+  const int64_t v = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (v <= g.n) is_root[v] = v < g.n && state_of(g.key[v]) == ROOT;
+}
+
+/* number [n+1]: how many roots are before each vertex. A root beside a vertex has it; else that of the highest rank at
+   two edges. */
+__global__ void spmv_aggregate_assign(Graph g, const int32_t *number, int32_t *aggregate, int32_t *root)
+{
+  const int64_t v      = team_vertex();
+  Key           most   = v < g.n ? g.near[v] : 0;
+  const bool    looks  = v < g.n && g.distance == 2 && state_of(most) != ROOT;
+  const Key     second = greatest_around(g, g.near, (int32_t)v, looks);
+
+  if (v >= g.n || !leads()) return;
+  if (looks) most = second;
+  aggregate[v] = state_of(most) == ROOT ? number[vertex_of(most)] : -1;
+  if (root && state_of(g.key[v]) == ROOT) root[number[v]] = (int32_t)v;
+}
+
+__global__ void spmv_aggregate_count_members(int64_t n, const int32_t *aggregate, unsigned *members)
+{
+  const int64_t v     = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  const int     count = __syncthreads_count(v < n && aggregate[v] >= 0);
+  if (threadIdx.x == 0 && count > 0) atomicAdd(members, (unsigned)count);
+}
+
+__global__ void spmv_aggregate_join(int64_t n, int32_t *aggregate, const int32_t *next)
+{
+  const int64_t v = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (v < n && aggregate[v] >= 0) aggregate[v] = next[aggregate[v]];
+}
+
+__global__ void spmv_aggregate_take(int64_t n, const int32_t *from, const int32_t *at, int32_t *to)
+{
+  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (i < n) to[i] = from[at[i]];
+}
+
+SpmvStatus count_members(int64_t n, const int32_t *aggregate, SpmvScopedArena *temporary, int64_t *members,
+                         SpmvExec *exec)
+{
+  unsigned *counter, count;
+
+  SPMV_TRY(temporary->array(1, "count of members", &counter));
+  SPMV_CUDA(exec, cudaMemsetAsync(counter, 0, sizeof *counter, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, spmv_aggregate_count_members, spmv_blocks(n, THREADS), THREADS, 0, n, aggregate, counter);
+  SPMV_TRY(spmv_fetch(&count, counter, sizeof count, exec));
+  *members = count;
+  return SPMV_SUCCESS;
+}
+
+/* Rounds until every vertex is decided. In each, the undecided vertex of the highest rank of all is. */
+SpmvStatus find_roots(const Graph &g, SpmvExec *exec)
+{
+  const int64_t blocks = spmv_blocks(g.n, ROWS_PER_BLOCK);
+
+  SPMV_LAUNCH(exec, spmv_aggregate_begin, spmv_blocks(g.n, THREADS), THREADS, 0, g);
+  for (int left = 1; left;) {
+    for (int round = 0; round < ROUNDS; round++) {
+      SPMV_LAUNCH(exec, spmv_aggregate_near, blocks, THREADS, 0, g, false);
+      if (round == ROUNDS - 1) SPMV_CUDA(exec, cudaMemsetAsync(g.left, 0, sizeof *g.left, (cudaStream_t)exec->stream));
+      SPMV_LAUNCH(exec, spmv_aggregate_decide, blocks, THREADS, 0, g);
+    }
+    SPMV_TRY(spmv_fetch(&left, g.left, sizeof left, exec));
+  }
+  SPMV_LAUNCH(exec, spmv_aggregate_near, blocks, THREADS, 0, g, true);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus aggregate_device(const SpmvPattern *graph, const SpmvAggregateOptions *o, int32_t *aggregate, int32_t *root,
+                            SpmvAggregates *found, SpmvExec *exec)
+{
+  const int64_t   n = graph->rows;
+  SpmvScopedArena temporary(exec);
+  int32_t        *number, count;
+  Graph           g = {(int32_t)n,
+                       (const int32_t *)graph->row_ptr,
+                       (const int32_t *)graph->col,
+                       o->beyond,
+                       o->distance,
+                       o->minimum_degree,
+                       nullptr,
+                       nullptr,
+                       nullptr};
+
+  *found = {0, 0};
+  if (n == 0) return SPMV_SUCCESS;
+  temporary.arena.chunk_bytes = 20 * n + (1 << 16);
+  SPMV_TRY(temporary.array(n, "keys of vertices", &g.key));
+  SPMV_TRY(temporary.array(n, "keys around vertices", &g.near));
+  SPMV_TRY(temporary.array(1, "whether vertices are left", &g.left));
+  SPMV_TRY(temporary.array(n + 1, "numbers of roots", &number));
+  SPMV_TRY(find_roots(g, exec));
+  SPMV_LAUNCH(exec, spmv_aggregate_mark_roots, spmv_blocks(n + 1, THREADS), THREADS, 0, g, number);
+  SPMV_CUB(exec, &temporary.arena,
+           cub::DeviceScan::ExclusiveSum(scratch, bytes, number, number, n + 1, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, spmv_aggregate_assign, spmv_blocks(n, ROWS_PER_BLOCK), THREADS, 0, g, number, aggregate, root);
+  SPMV_TRY(count_members(n, aggregate, &temporary, &found->members, exec));
+  SPMV_TRY(spmv_fetch(&count, number + n, sizeof count, exec));
+  found->count = count;
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus join_device(int64_t n, int32_t *aggregate, int32_t *root, const int32_t *next, const int32_t *next_root,
+                       SpmvAggregates *found, SpmvExec *exec)
+{
+  SpmvScopedArena temporary(exec);
+  const int64_t   count = found->count;
+  int32_t        *roots;
+
+  SPMV_LAUNCH(exec, spmv_aggregate_join, spmv_blocks(n, THREADS), THREADS, 0, n, aggregate, next);
+  if (root && count > 0) {
+    SPMV_TRY(temporary.array(count, "roots", &roots));
+    SPMV_LAUNCH(exec, spmv_aggregate_take, spmv_blocks(count, THREADS), THREADS, 0, count, root, next_root, roots);
+    SPMV_CUDA(exec, cudaMemcpyAsync(root, roots, (size_t)count * sizeof *root, cudaMemcpyDeviceToDevice,
+                                    (cudaStream_t)exec->stream));
+  }
+  return count_members(n, aggregate, &temporary, &found->members, exec);
+}
+} // namespace
+
+extern "C" const SpmvAggregateSlots spmv_aggregate_device_slots = {aggregate_device, join_device, spmv_tentative_device,
+                                                                   spmv_smooth_device};
