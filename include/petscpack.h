@@ -33,6 +33,9 @@
 /* Conjugate gradients whose iterations run on one GPU */
 #define KSPCGDEVICE "cgdevice"
 
+/* PCGAMG of type "agg" whose aggregates and tentative prolongator are made on the GPU, for PCGAMGSetType() */
+#define PCGAMGAGGDEVICE "aggdevice"
+
 /* How its iterations run, for KSPCGDeviceSetMode() */
 typedef enum {
   KSP_CGDEVICE_AUTO,
@@ -73,6 +76,13 @@ typedef struct {
   PetscInt             cycles;      /* of multigrid, done by the device */
   PetscInt             set_ups;     /* how often something of a hierarchy of multigrid was taken over to the device */
 } KSPCGDeviceInfo;
+
+/* What PCGAMGAggDeviceGetInfo() tells: levels that were coarsened since the type was set */
+typedef struct {
+  PetscInt    levels_device, levels_host; /* by the aggregates of petscpack, on the GPU or without one */
+  PetscInt    levels_agg;                 /* by agg ... */
+  const char *reason;                     /* ... and why the last one was; "" if none was. It belongs to the PC. */
+} PCGAMGAggDeviceInfo;
 
 /* What MatAIJFmtGetInfo() tells. Every field is a sum over the sequential blocks of the matrix: one for a sequential
    matrix, the diagonal and the off-diagonal block of every process for a parallel one. Bytes and nonzeros count the
@@ -125,3 +135,5 @@ PETSC_EXTERN PetscErrorCode KSPCGDeviceSetReduce(KSP, KSPCGDeviceReduce);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetReduce(KSP, KSPCGDeviceReduce *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetInfo(KSP, KSPCGDeviceInfo *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);
+
+PETSC_EXTERN PetscErrorCode PCGAMGAggDeviceGetInfo(PC, PCGAMGAggDeviceInfo *);

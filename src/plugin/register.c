@@ -5,6 +5,7 @@
 #include "ksp/impls/cgdevice/cgdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "sys/totals.h"
+#include "pc/impls/aggdevice/aggdevice.h"
 #include "pc/impls/mgdevice/mgdevice.h"
 #include "guard.h"
 
@@ -188,6 +189,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(AIJFmtCudaRegister());
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
+  PetscCall(AggDevRegister());
   PetscCall(MGDevRegister());
   PetscCall(CGDevRegister());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));

@@ -99,6 +99,23 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtLogGpuFlops(flops) PetscLogFlops(flops)
 #endif
 
+/* PCGAMG. 3.20: the square of the graph, and an order by degree only where it is asked for; 3.21: the prolongator is made
+   without the graph, and blocks of ASM by heavy edges */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define AIJFMT_GAMG_SQUARES        PETSC_FALSE
+  #define AIJFMT_GAMG_MINIMUM_DEGREE PETSC_TRUE
+#else
+  #define AIJFMT_GAMG_SQUARES        PETSC_TRUE
+  #define AIJFMT_GAMG_MINIMUM_DEGREE PETSC_FALSE
+#endif
+#if PETSC_VERSION_LT(3, 21, 0)
+  #define AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH 1
+  #define AIJFmtGamgHem(gamg)               0
+#else
+  #define AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH 0
+  #define AIJFmtGamgHem(gamg)               ((gamg)->asm_hem_aggs)
+#endif
+
 /* 3.19: an option of a solver that makes negative curvature a success; 3.20: a least number of iterations */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define AIJFmtKSPIndefinite(ksp) KSP_DIVERGED_INDEFINITE_MAT

@@ -1,0 +1,64 @@
+/*
+  aggdevice.h - private declarations of the GAMG type aggdevice
+
+    PCSetUp() of PCGAMG, on each level:  creategraph()     agg's: MatCreateGraph(), which our matrices make on the GPU
+                                         coarsen()         coarsen.c: aggregates by src/kernels/aggregate
+                                         prolongator()     prolongator.c: P0 and the near-null space of the next level
+                                         optprolongator()  agg's: products of matrices, ours on the GPU
+                                         createlevel()     PCGAMG's own
+
+  A level that coarsen() leaves to agg is agg's as a whole.
+*/
+#pragma once
+
+#include <petsc/private/pcgamgimpl.h>
+#include <petscpack.h>
+#include <spmv_aggregate.h>
+#include "mat/impls/seqaijfmt/plan.h"
+
+/* agg's own, which ours call */
+typedef struct {
+  struct _PCGAMGOps ops;
+  AIJFmtFunction    setter[4]; /* of the options that follow, in their order; NULL: this version has none */
+} AggDevParent;
+
+/* What agg was told: it has no getters */
+typedef struct {
+  PetscInt  aggressive_levels, mis_k;
+  PetscBool square, minimum_degree;
+} AggDevOptions;
+
+typedef struct {
+  AggDevParent  agg;
+  AggDevOptions options;
+  SpmvExec      exec; /* of the level */
+  /* Between coarsen() and prolongator() */
+  PetscBool      ours;      /* the level is not agg's */
+  int32_t       *aggregate; /* [vertices], in the space of exec */
+  PetscInt       vertices;
+  SpmvAggregates found;
+
+  PCGAMGAggDeviceInfo info;
+  char                reason[SPMV_MESSAGE_MAX]; /* info.reason */
+} PC_AggDevice;
+
+/* create.c */
+PETSC_INTERN PetscErrorCode AggDevGet(PC, PC_AggDevice **);
+PETSC_INTERN PetscErrorCode AggDevForgetLevel(PC_AggDevice *);
+PETSC_INTERN PetscErrorCode AggDevRegister(void);
+
+/* options.c */
+PETSC_INTERN PetscErrorCode AggDevOptionsInit(PC, PC_AggDevice *);
+PETSC_INTERN PetscErrorCode AggDevOptionsRead(PC, PC_AggDevice *);
+
+/* coarsen.c */
+PETSC_INTERN PetscErrorCode AggDevCoarsen(PC, Mat *, PetscCoarsenData **);
+
+/* prolongator.c */
+#if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH
+PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, Mat, PetscCoarsenData *, Mat *);
+#else
+PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, PetscCoarsenData *, Mat *);
+#endif
+
+PETSC_INTERN PetscLogEvent AggDev_Coarsen, AggDev_Prolongator;

@@ -1,0 +1,170 @@
+/*
+  coarsen.c - aggregates of the vertices of a level's graph. Those of agg are lists in a PetscCoarsenData, which PCGAMG
+  hands to prolongator() and destroys; ours are an array that stays where it was made, beside an empty list.
+*/
+#include "aggdevice.h"
+#include "parallel/processes.h"
+
+/* The graph of a process: edges between its vertices, and the row pointers of those to others. Its arrays are those of
+   the matrix on the host, and a copy in the space of the aggregates. */
+typedef struct {
+  Mat         mine, others;
+  SpmvPattern host, host_others, here;
+  void       *block, *beyond; /* of copies */
+} Graph;
+
+/* Whatever speaks for agg before anything is done; the same on all processes */
+static PetscErrorCode WhyAgg(PC pc, Mat G, const char **why)
+{
+  const PC_GAMG *gamg = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  const char    *prefix;
+  char           type[64];
+  PetscBool      set, mis, misk, aij;
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-mat_coarsen_type", type, sizeof type, &set));
+  PetscCall(PetscStrcmp(type, MATCOARSENMIS, &mis));
+  PetscCall(PetscStrcmp(type, MATCOARSENMISK, &misk));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)G), &size));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)G, size > 1 ? MATMPIAIJ : MATSEQAIJ, &aij));
+  if (gamg->use_aggs_in_asm) *why = "-pc_gamg_asm_use_agg takes the lists of agg";
+  else if (AIJFmtGamgHem(gamg)) *why = "-pc_gamg_asm_hem_aggs takes the graph of agg";
+  else if (set && !mis && !misk) *why = "-mat_coarsen_type is neither mis nor misk";
+  else if (!aij) *why = "the graph is not of type aij";
+  else if (PetscDefined(USE_64BIT_INDICES)) *why = "indices of 64 bits";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As agg does with a level of this number */
+static SpmvAggregateOptions OptionsOf(const PC_AggDevice *a, PetscInt level)
+{
+  SpmvAggregateOptions o;
+
+  spmv_aggregate_options_init(&o);
+  if (level < a->options.aggressive_levels) {
+    if (a->options.square) o.distance = 2;
+    else o.repeats = (int)PetscMax(a->options.mis_k, 1);
+  }
+  o.minimum_degree = a->options.minimum_degree ? 1 : 0;
+  return o;
+}
+
+/* ---- the graph ---- */
+
+static PetscErrorCode GraphOpen(Mat G, Graph *g)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(g, sizeof *g));
+  g->mine = G;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)G), &size));
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(G, &g->mine, &g->others, NULL));
+  PetscCall(AIJFmtHostPatternGet(g->mine, &g->host));
+  if (g->others) PetscCall(AIJFmtHostPatternGet(g->others, &g->host_others));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GraphClose(Graph *g, SpmvExec *exec)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(exec, exec->space, g->block);
+  spmv_exec_free(exec, exec->space, g->beyond);
+  PetscCall(AIJFmtHostPatternRestore(g->mine, &g->host));
+  if (g->others) PetscCall(AIJFmtHostPatternRestore(g->others, &g->host_others));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A copy of an array of the host in the space of exec */
+static SpmvStatus Copy(SpmvExec *exec, const void *from, int64_t bytes, void **to)
+{
+  SpmvStatus status = spmv_alloc(exec, exec->space, bytes, "graph of a level", to);
+
+  if (!status) status = spmv_copy(*to, exec->space, from, SPMV_HOST, bytes, exec);
+  return status ? status : spmv_stream_wait(exec);
+}
+
+/* The arrays of the graph where the aggregates are made */
+static SpmvStatus GraphPlace(Graph *g, SpmvExec *exec, const int32_t **beyond)
+{
+  const int64_t index = (int64_t)sizeof(PetscInt), rows = (g->host.rows + 1) * index, edges = g->host.nnz * index;
+  SpmvStatus    status;
+
+  g->here = g->host;
+  *beyond = g->others ? (const int32_t *)g->host_others.row_ptr : NULL;
+  if (exec->space == SPMV_HOST) return SPMV_SUCCESS;
+  status = spmv_alloc(exec, SPMV_DEVICE, rows + edges, "graph of a level", &g->block);
+  if (!status) status = spmv_copy(g->block, SPMV_DEVICE, g->host.row_ptr, SPMV_HOST, rows, exec);
+  if (!status) status = spmv_copy((char *)g->block + rows, SPMV_DEVICE, g->host.col, SPMV_HOST, edges, exec);
+  if (!status && g->others) status = Copy(exec, g->host_others.row_ptr, rows, &g->beyond);
+  g->here.space   = SPMV_DEVICE;
+  g->here.row_ptr = g->block;
+  g->here.col     = (char *)g->block + rows;
+  *beyond         = (const int32_t *)g->beyond;
+  return status ? status : spmv_stream_wait(exec);
+}
+
+/* ---- aggregates ---- */
+
+static SpmvStatus Aggregate(PC_AggDevice *a, Graph *g, SpmvAggregateOptions *options)
+{
+  void      *memory;
+  SpmvStatus status = GraphPlace(g, &a->exec, &options->beyond);
+
+  if (status) return status;
+  status = spmv_alloc(&a->exec, a->exec.space, g->host.rows * (int64_t)sizeof(int32_t), "aggregates", &memory);
+  if (status) return status;
+  a->aggregate = (int32_t *)memory;
+  a->vertices  = (PetscInt)g->host.rows;
+  return spmv_aggregate(&g->here, options, a->aggregate, NULL, &a->found, &a->exec);
+}
+
+/* Leaves a reason where one of the processes cannot */
+static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_MESSAGE_MAX])
+{
+  const PC_GAMG       *gamg    = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  SpmvAggregateOptions options = OptionsOf(a, gamg->current_level);
+  Graph                g;
+  SpmvStatus           status;
+
+  PetscFunctionBegin;
+  spmv_exec_init(&a->exec, spmv_device_count(NULL) > 0 ? SPMV_DEVICE : SPMV_HOST);
+  if (a->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&a->exec));
+  PetscCall(GraphOpen(G, &g));
+  status = Aggregate(a, &g, &options);
+  PetscCall(GraphClose(&g, &a->exec));
+  PetscCall(AIJFmtRefuse(&a->exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)G), reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
+{
+  char          reason[SPMV_MESSAGE_MAX] = "";
+  const char   *why                      = NULL;
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  PetscCall(AggDevForgetLevel(a));
+  PetscCall(WhyAgg(pc, *G, &why));
+  PetscCall(PetscLogEventBegin(AggDev_Coarsen, pc, 0, 0, 0));
+  if (why) PetscCall(PetscStrncpy(reason, why, sizeof reason));
+  else PetscCall(TryOurs(pc, a, *G, reason));
+  PetscCall(PetscLogEventEnd(AggDev_Coarsen, pc, 0, 0, 0));
+  if (reason[0]) {
+    PetscCall(AggDevForgetLevel(a));
+    PetscCall(PetscInfo(pc, "a level coarsened by agg: %s\n", reason));
+    PetscCall(PetscStrncpy(a->reason, reason, sizeof a->reason));
+    a->info.levels_agg++;
+    PetscCall((*a->agg.ops.coarsen)(pc, G, lists));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  a->ours = PETSC_TRUE;
+  if (a->exec.space == SPMV_DEVICE) a->info.levels_device++;
+  else a->info.levels_host++;
+  PetscCall(PetscCDCreate(0, lists));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

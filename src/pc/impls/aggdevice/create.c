@@ -1,0 +1,191 @@
+/* create.c - the GAMG type aggdevice: agg with operations replaced. PCCreateGAMG_AGG() is hidden in some libraries. */
+#include "aggdevice.h"
+
+PetscLogEvent AggDev_Coarsen, AggDev_Prolongator;
+
+static const char key[] = "petscpack_aggdevice";
+
+static PC_GAMG *GamgOf(PC pc) { return (PC_GAMG *)((PC_MG *)pc->data)->innerctx; }
+
+PetscErrorCode AggDevGet(PC pc, PC_AggDevice **a)
+{
+  PetscContainer container;
+  void          *context = NULL;
+
+  PetscFunctionBegin;
+  *a = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)pc, key, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, &context));
+  *a = (PC_AggDevice *)context;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AggDevForgetLevel(PC_AggDevice *a)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(&a->exec, a->exec.space, a->aggregate);
+  a->aggregate = NULL;
+  a->ours      = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Free(void *context)
+{
+  PetscFunctionBegin;
+  PetscCall(AggDevForgetLevel((PC_AggDevice *)context));
+  PetscCall(PetscFree(context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+AIJFMT_CONTAINER_DESTRUCTOR(Destructor, Free)
+
+/* ---- operations ---- */
+
+static PetscErrorCode SetFromOptions(PC pc, AIJFmtOptionItems PetscOptionsObject)
+{
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  PetscCall((*a->agg.ops.setfromoptions)(pc, PetscOptionsObject));
+  PetscCall(AggDevOptionsRead(pc, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View(PC pc, PetscViewer viewer)
+{
+  PC_AggDevice *a;
+  PetscBool     ascii;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  PetscCall((*a->agg.ops.view)(pc, viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "        aggdevice: levels coarsened on the device %" PetscInt_FMT
+                                   ", on the host %" PetscInt_FMT ", by agg %" PetscInt_FMT "\n",
+                                   a->info.levels_device, a->info.levels_host, a->info.levels_agg));
+  if (a->info.reason[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "          last by agg: %s\n", a->info.reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(PC pc)
+{
+  PC_AggDevice *a;
+  PetscErrorCode (*destroy)(PC);
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  destroy = a->agg.ops.destroy;
+  PetscCall((*destroy)(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAggDeviceGetInfo_C", NULL));
+  PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetInfo(PC pc, PCGAMGAggDeviceInfo *info)
+{
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  *info = a->info;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCGAMGAggDeviceGetInfo - Gets how a `PCGAMG` of type `PCGAMGAGGDEVICE` has coarsened
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, of another type of `PCGAMG` too
+
+  Output Parameter:
+. info - counts of levels since the type was set, and the reason for the last level that `PCGAMGAGG` coarsened; all zero
+         for another type
+
+  Level: advanced
+
+  Source: `src/pc/impls/aggdevice/create.c`
+
+.seealso: `PCGAMGAGGDEVICE`, `PCGAMG`
+@*/
+PetscErrorCode PCGAMGAggDeviceGetInfo(PC pc, PCGAMGAggDeviceInfo *info)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(info, 2);
+  *info = (PCGAMGAggDeviceInfo){.reason = ""};
+  PetscTryMethod(pc, "PCGAMGAggDeviceGetInfo_C", (PC, PCGAMGAggDeviceInfo *), (pc, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the type ---- */
+
+static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
+{
+  struct _PCGAMGOps *ops = GamgOf(pc)->ops;
+
+  PetscFunctionBegin;
+  a->agg.ops          = *ops;
+  ops->coarsen        = AggDevCoarsen;
+  ops->prolongator    = AggDevProlongator;
+  ops->setfromoptions = SetFromOptions;
+  ops->view           = View;
+  ops->destroy        = Destroy;
+  PetscCall(AggDevOptionsInit(pc, a));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAggDeviceGetInfo_C", GetInfo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+  PCGAMGAGGDEVICE - `PCGAMGAGG`, smoothed aggregation, whose aggregates and tentative prolongator are made on the GPU
+
+  Options Database Keys:
++ -pc_gamg_type aggdevice - use this type
+- all options of `PCGAMGAGG` - have the same meaning
+
+  Level: intermediate
+
+  Notes:
+  Aggregates are those of a maximal independent set with pseudo-random priorities: not those of `PCGAMGAGG`, but of the
+  same kind, and the same in every run, on the host and on every GPU. The square of the graph is not formed: with
+  `-pc_gamg_aggressive_square_graph` the set is one of distance 2. Aggregates do not cross the boundary of a process.
+
+  Without a GPU the host makes the same aggregates. `-pc_gamg_asm_use_agg`, `-pc_gamg_asm_hem_aggs` and another
+  `-mat_coarsen_type` than mis and misk are done by `PCGAMGAGG`; `-ksp_view` and `PCGAMGAggDeviceGetInfo()` say so.
+
+.seealso: `PCGAMG`, `PCGAMGAGG`, `PCGAMGSetType()`, `PCGAMGAggDeviceGetInfo()`
+M*/
+static PetscErrorCode PCCreateGAMG_AggDevice(PC pc)
+{
+  PC_GAMG       *gamg = GamgOf(pc);
+  PC_AggDevice  *a;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PCGAMGSetType(pc, PCGAMGAGG));
+  gamg->type = PCGAMGAGGDEVICE;
+  PetscCall(PetscFree(gamg->gamg_type_name));
+  PetscCall(PetscStrallocpy(PCGAMGAGGDEVICE, &gamg->gamg_type_name));
+  PetscCall(PetscNew(&a));
+  spmv_exec_init(&a->exec, SPMV_HOST);
+  a->info.reason = a->reason;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
+  PetscCall(PetscContainerSetPointer(container, a));
+  PetscCall(AIJFmtContainerSetDestroy(container, Destructor));
+  PetscCall(PetscObjectCompose((PetscObject)pc, key, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(Replace(pc, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AggDevRegister(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PCGAMGRegister(PCGAMGAGGDEVICE, PCCreateGAMG_AggDevice));
+  PetscCall(PetscLogEventRegister("AggDevCoarsen", PC_CLASSID, &AggDev_Coarsen));
+  PetscCall(PetscLogEventRegister("AggDevProlong", PC_CLASSID, &AggDev_Prolongator));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,95 @@
+/*
+  options.c - what agg was told, by C and by the command line. agg has no getters, so its setters are wrapped, and its
+  options are read a second time.
+*/
+#include "aggdevice.h"
+
+static const char *const setters[] = {"PCGAMGSetAggressiveLevels_C", "PCGAMGMISkSetAggressive_C",
+                                      "PCGAMGSetAggressiveSquareGraph_C", "PCGAMGMISkSetMinDegreeOrdering_C"};
+
+typedef PetscErrorCode (*SetInt)(PC, PetscInt);
+typedef PetscErrorCode (*SetBool)(PC, PetscBool);
+
+static PetscErrorCode SetAggressiveLevels(PC pc, PetscInt n)
+{
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  PetscCall(((SetInt)a->agg.setter[0])(pc, n));
+  a->options.aggressive_levels = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetDistance(PC pc, PetscInt n)
+{
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  PetscCall(((SetInt)a->agg.setter[1])(pc, n));
+  a->options.mis_k = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetSquare(PC pc, PetscBool square)
+{
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  PetscCall(((SetBool)a->agg.setter[2])(pc, square));
+  a->options.square = square;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetMinimumDegree(PC pc, PetscBool minimum)
+{
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  PetscCall(((SetBool)a->agg.setter[3])(pc, minimum));
+  a->options.minimum_degree = minimum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* agg's defaults, and its setters wrapped. What agg does when it is destroyed takes the composed functions away. */
+PetscErrorCode AggDevOptionsInit(PC pc, PC_AggDevice *a)
+{
+  static const AIJFmtFunction ours[] = {(AIJFmtFunction)SetAggressiveLevels, (AIJFmtFunction)SetDistance,
+                                        (AIJFmtFunction)SetSquare, (AIJFmtFunction)SetMinimumDegree};
+
+  PetscFunctionBegin;
+  a->options = (AggDevOptions){
+      .aggressive_levels = 1, .mis_k = 2, .square = AIJFMT_GAMG_SQUARES, .minimum_degree = AIJFMT_GAMG_MINIMUM_DEGREE};
+  for (int i = 0; i < 4; i++) {
+    PetscCall(PetscObjectQueryFunction((PetscObject)pc, setters[i], &a->agg.setter[i]));
+    if (a->agg.setter[i]) PetscCall(PetscObjectComposeFunction((PetscObject)pc, setters[i], ours[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Only options that agg of this version has: those with a setter */
+PetscErrorCode AggDevOptionsRead(PC pc, PC_AggDevice *a)
+{
+  AggDevOptions *o       = &a->options;
+  PetscOptions   options = ((PetscObject)pc)->options;
+  const char    *prefix;
+  PetscBool      set, old;
+  PetscInt       levels;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_square_graph", &levels, &old));
+  PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_aggressive_coarsening", &o->aggressive_levels, &set));
+  if (old && !set) o->aggressive_levels = levels;
+  if (a->agg.setter[1]) PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_aggressive_mis_k", &o->mis_k, NULL));
+  if (a->agg.setter[2]) {
+    if (old && !set) o->square = PETSC_TRUE;
+    PetscCall(PetscOptionsGetBool(options, prefix, "-pc_gamg_aggressive_square_graph", &o->square, NULL));
+  }
+  if (a->agg.setter[3])
+    PetscCall(PetscOptionsGetBool(options, prefix, "-pc_gamg_mis_k_minimum_degree_ordering", &o->minimum_degree, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,209 @@
+/*
+  prolongator.c - the tentative prolongator P0 of a level, from its aggregates and near-null space. It is made where the
+  aggregates are, on the host where the device has no memory for it, and becomes a matrix of the type of the level's.
+*/
+#include "aggdevice.h"
+#include "parallel/processes.h"
+
+/* P0 and the near-null space of the next level, in the space of an exec, and on the host */
+typedef struct {
+  PetscInt     rows, cols, nnz;
+  int64_t      bytes[4]; /* of row pointers, columns, values, near-null space */
+  char        *block;    /* all four, one after the other */
+  void        *host;     /* the same on the host; block itself where that is there */
+  PetscInt    *row_ptr, *col;
+  PetscScalar *values, *coarse;
+} Tentative;
+
+static int64_t Aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+static void SizesGet(const SpmvTentative *t, Tentative *p)
+{
+  p->rows     = (PetscInt)(t->vertices * t->block_size);
+  p->cols     = (PetscInt)(t->found.count * t->columns);
+  p->nnz      = (PetscInt)spmv_tentative_nnz(t);
+  p->bytes[0] = Aligned((p->rows + 1) * (int64_t)sizeof(PetscInt));
+  p->bytes[1] = Aligned(p->nnz * (int64_t)sizeof(PetscInt));
+  p->bytes[2] = Aligned(p->nnz * (int64_t)sizeof(PetscScalar));
+  p->bytes[3] = Aligned(p->cols * (int64_t)t->columns * (int64_t)sizeof(PetscScalar));
+}
+
+/* Makes P0, with the near-null space of the host in the space of exec for as long as that takes */
+static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, SpmvExec *exec)
+{
+  const int64_t bytes = t->columns * t->vertices * t->block_size * (int64_t)sizeof(PetscScalar);
+  void         *memory, *copy = NULL;
+  SpmvStatus    status;
+
+  SizesGet(t, p);
+  status = spmv_alloc(exec, exec->space, p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3], "prolongator", &memory);
+  if (status) return status;
+  p->block = (char *)memory;
+  if (exec->space == SPMV_DEVICE) {
+    status = spmv_alloc(exec, SPMV_DEVICE, bytes, "near-null space", &copy);
+    if (!status) status = spmv_copy(copy, SPMV_DEVICE, near_null, SPMV_HOST, bytes, exec);
+  }
+  t->near_null = copy ? copy : near_null;
+  if (!status)
+    status = spmv_tentative(t, p->block, p->block + p->bytes[0], p->block + p->bytes[0] + p->bytes[1],
+                            p->block + p->bytes[0] + p->bytes[1] + p->bytes[2], exec);
+  if (!status) status = spmv_stream_wait(exec);
+  spmv_exec_free(exec, exec->space, copy);
+  return status;
+}
+
+/* The device has no memory: aggregates and all that follows go to the host */
+static PetscErrorCode GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
+{
+  const int64_t bytes = a->vertices * (int64_t)sizeof(int32_t);
+  SpmvExec      host;
+  void         *memory;
+
+  PetscFunctionBegin;
+  spmv_exec_free(&a->exec, a->exec.space, p->block);
+  p->block = NULL;
+  spmv_exec_init(&host, SPMV_HOST);
+  AIJFmtCallSpmv(&host, spmv_alloc(&host, SPMV_HOST, bytes, "aggregates", &memory));
+  AIJFmtCallSpmv(&a->exec, spmv_copy(memory, SPMV_HOST, a->aggregate, SPMV_DEVICE, bytes, &a->exec));
+  AIJFmtCallSpmv(&a->exec, spmv_stream_wait(&a->exec));
+  spmv_exec_free(&a->exec, SPMV_DEVICE, a->aggregate);
+  a->exec      = host;
+  a->aggregate = (int32_t *)memory;
+  t->aggregate = a->aggregate;
+  a->info.levels_device--;
+  a->info.levels_host++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fetch(const PC_AggDevice *a, Tentative *p, SpmvExec *exec)
+{
+  const int64_t all = p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3];
+
+  PetscFunctionBegin;
+  p->host = p->block;
+  if (a->exec.space == SPMV_DEVICE) {
+    PetscCall(PetscMalloc(all, &p->host));
+    AIJFmtCallSpmv(exec, spmv_copy(p->host, SPMV_HOST, p->block, SPMV_DEVICE, all, exec));
+    AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)all));
+  }
+  p->row_ptr = (PetscInt *)p->host;
+  p->col     = (PetscInt *)((char *)p->host + p->bytes[0]);
+  p->values  = (PetscScalar *)((char *)p->host + p->bytes[0] + p->bytes[1]);
+  p->coarse  = (PetscScalar *)((char *)p->host + p->bytes[0] + p->bytes[1] + p->bytes[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FreeAll(PC_AggDevice *a, Tentative *p)
+{
+  PetscFunctionBegin;
+  if (p->host != p->block) PetscCall(PetscFree(p->host));
+  spmv_exec_free(&a->exec, a->exec.space, p->block);
+  p->block = NULL;
+  p->host  = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix, of the type of A; NULL where no process has an aggregate */
+static PetscErrorCode Matrix(Mat A, const Tentative *p, PetscInt columns, Mat *P)
+{
+  PetscInt    rows_of_block, all, first, last;
+  PetscMPIInt size;
+  MatType     type;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(MatGetBlockSize(A, &rows_of_block));
+  PetscCall(MatGetType(A, &type));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), P));
+  PetscCall(MatSetSizes(*P, p->rows, p->cols, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetBlockSizes(*P, rows_of_block, columns));
+  PetscCall(MatSetType(*P, type));
+  PetscCall(MatBindToCPU(*P, AIJFmtBoundToCPU(A)));
+  PetscCall(PetscLayoutSetUp((*P)->rmap));
+  PetscCall(PetscLayoutSetUp((*P)->cmap));
+  PetscCall(MatGetSize(*P, NULL, &all));
+  if (all == 0) {
+    PetscCall(MatDestroy(P));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetOwnershipRangeColumn(*P, &first, &last));
+  for (PetscInt k = 0; k < p->nnz && first > 0; k++) p->col[k] += first;
+  if (size > 1) PetscCall(MatMPIAIJSetPreallocationCSR(*P, p->row_ptr, p->col, p->values));
+  else PetscCall(MatSeqAIJSetPreallocationCSR(*P, p->row_ptr, p->col, p->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the next level gets, in the place of what this one had */
+static PetscErrorCode SetNearNull(PC_GAMG *gamg, const Tentative *p, PetscInt columns)
+{
+  const PetscInt n = p->cols * columns;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(gamg->data));
+  PetscCall(PetscMalloc1(n, &gamg->data));
+  for (PetscInt i = 0; i < n; i++) gamg->data[i] = PetscRealPart(p->coarse[i]);
+  gamg->data_cell_rows = columns;
+  gamg->data_sz        = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
+{
+  PC_GAMG       *gamg    = (PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  const PetscInt columns = gamg->data_cell_cols;
+  Tentative      p       = {.block = NULL};
+  PetscInt       block_size;
+  SpmvTentative  t;
+  SpmvStatus     status;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(A, &block_size));
+  PetscCheck(A->rmap->n == a->vertices * block_size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "a graph of %" PetscInt_FMT " vertices for %" PetscInt_FMT " rows in blocks of %" PetscInt_FMT,
+             a->vertices, A->rmap->n, block_size);
+  t      = (SpmvTentative){.vertices    = a->vertices,
+                           .found       = a->found,
+                           .aggregate   = a->aggregate,
+                           .block_size  = (int)block_size,
+                           .columns     = (int)columns,
+                           .index_type  = AIJFMT_INDEX,
+                           .scalar_type = AIJFMT_SCALAR};
+  status = Make(&t, gamg->data, &p, &a->exec);
+  if (status == SPMV_ERR_MEMORY && a->exec.space == SPMV_DEVICE) {
+    PetscCall(GoToHost(a, &t, &p));
+    status = Make(&t, gamg->data, &p, &a->exec);
+  }
+  AIJFmtCallSpmv(&a->exec, status);
+  PetscCall(Fetch(a, &p, &a->exec));
+  PetscCall(Matrix(A, &p, columns, P));
+  if (*P) PetscCall(SetNearNull(gamg, &p, columns));
+  PetscCall(FreeAll(a, &p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH
+PetscErrorCode AggDevProlongator(PC pc, Mat A, Mat G, PetscCoarsenData *lists, Mat *P)
+#else
+PetscErrorCode AggDevProlongator(PC pc, Mat A, PetscCoarsenData *lists, Mat *P)
+#endif
+{
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  if (!a->ours) {
+#if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH
+    PetscCall((*a->agg.ops.prolongator)(pc, A, G, lists, P));
+#else
+    PetscCall((*a->agg.ops.prolongator)(pc, A, lists, P));
+#endif
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *P = NULL;
+  PetscCall(PetscLogEventBegin(AggDev_Prolongator, pc, A, 0, 0));
+  PetscCall(Prolongator(pc, a, A, P));
+  PetscCall(AggDevForgetLevel(a));
+  PetscCall(PetscLogEventEnd(AggDev_Prolongator, pc, A, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
