@@ -22,14 +22,15 @@ enum {
   CRSV_PIECE       = 2048                       /* nonzeros of a piece of a long row */
 };
 
-/* The operands of a product; values are of type V, which is S, or float for rounded values */
-template <typename I, typename S, typename V>
+/* The operands of a product; values are of type V, which is S, or float for rounded values; sums go to OUT, which is
+   SpmvSum<S> or SpmvSmooth<S> */
+template <typename I, typename S, typename V, typename OUT>
 struct CrsvCsr {
   const I *__restrict__ row_ptr;
   const I *__restrict__ col;
   const V *__restrict__ values;
   const S *__restrict__ x;
-  SpmvOut<S> out;
+  OUT out;
 };
 
 /* A block of the streaming kernel: rows row0 .. row0+rows-1, nonzeros begin .. begin+count-1, without long rows. The
@@ -83,5 +84,5 @@ SpmvStatus crsv_device_step(const SpmvPlan *, const void *x, const SpmvStep *, v
 SpmvStatus crsv_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
                                     const void *beta, void *y, void *work, SpmvExec *);
 /* The product by blocks and pieces */
-template <typename I, typename S, typename V>
-SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V> &, void *work, SpmvExec *);
+template <typename I, typename S, typename V, typename OUT>
+SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V, OUT> &, void *work, SpmvExec *);

@@ -28,8 +28,8 @@ __device__ inline S add_row(S sum, S *shared)
   return shared[threadIdx.x];
 }
 
-template <typename I, typename S, int T, int VARIANT>
-__global__ void __launch_bounds__(CRSV_THREADS) crsv_rows(CrsvCsr<I, S, S> a, int64_t rows)
+template <typename I, typename S, int T, int VARIANT, typename OUT>
+__global__ void __launch_bounds__(CRSV_THREADS) crsv_rows(CrsvCsr<I, S, S, OUT> a, int64_t rows)
 {
   __shared__ S  shared[VARIANT == CRSV_SHARED ? CRSV_THREADS : 1];
   const int     warp_rows = 32 / T, lane = threadIdx.x % T;
@@ -50,62 +50,67 @@ __global__ void __launch_bounds__(CRSV_THREADS) crsv_rows(CrsvCsr<I, S, S> a, in
   }
 }
 
-template <typename I, typename S, int T, int VARIANT>
-SpmvStatus launch_rows(const CrsvCsr<I, S, S> &a, int64_t rows, SpmvExec *exec)
+template <int T, int VARIANT, typename I, typename S, typename OUT>
+SpmvStatus launch_rows(const CrsvCsr<I, S, S, OUT> &a, int64_t rows, SpmvExec *exec)
 {
   const int64_t all  = spmv_blocks(rows * T, CRSV_THREADS),
                 most = 65535; /* the largest grid of the GPUs before those of the paper */
 
-  SPMV_LAUNCH(exec, (crsv_rows<I, S, T, VARIANT>), VARIANT == CRSV_OUTER_LOOP && all > most ? most : all, CRSV_THREADS,
-              0, a, rows);
+  SPMV_LAUNCH(exec, (crsv_rows<I, S, T, VARIANT, OUT>), VARIANT == CRSV_OUTER_LOOP && all > most ? most : all,
+              CRSV_THREADS, 0, a, rows);
   return SPMV_SUCCESS;
 }
 
 /* By 1, 2, 4, 8, 16 or 32 threads per row */
-template <typename I, typename S, int VARIANT, int T = 1>
-SpmvStatus by_lanes(int lanes, const CrsvCsr<I, S, S> &a, int64_t rows, SpmvExec *exec)
+template <int VARIANT, int T = 1, typename I, typename S, typename OUT>
+SpmvStatus by_lanes(int lanes, const CrsvCsr<I, S, S, OUT> &a, int64_t rows, SpmvExec *exec)
 {
   if constexpr (T < 32)
-    if (lanes > T) return by_lanes<I, S, VARIANT, 2 * T>(lanes, a, rows, exec);
-  return launch_rows<I, S, T, VARIANT>(a, rows, exec);
+    if (lanes > T) return by_lanes<VARIANT, 2 * T>(lanes, a, rows, exec);
+  return launch_rows<T, VARIANT>(a, rows, exec);
 }
 
 template <typename I, typename S>
-SpmvStatus multiply(const CrsvDevicePlan *plan, const CrsvCsr<I, S, S> &a, void *work, SpmvExec *exec)
+SpmvStatus multiply(const CrsvDevicePlan *plan, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                    SpmvExec *exec)
 {
-  const int64_t rows = plan->base.rows;
+  const CrsvCsr<I, S, S, SpmvSum<S>> a    = {(const I *)plan->row_ptr, (const I *)plan->col, (const S *)plan->values,
+                                             (const S *)x, SpmvSum<S>(alpha, beta, y)};
+  const int64_t                      rows = plan->base.rows;
 
   if (plan->lanes == 0) return crsv_multiply_stream(plan, a, work, exec);
   switch ((CrsvVariant)(int)plan->base.options.value[CRSV_OPTION_VARIANT]) {
   case CRSV_NO_READONLY:
-    return by_lanes<I, S, CRSV_NO_READONLY>(plan->lanes, a, rows, exec);
+    return by_lanes<CRSV_NO_READONLY>(plan->lanes, a, rows, exec);
   case CRSV_OUTER_LOOP:
-    return by_lanes<I, S, CRSV_OUTER_LOOP>(plan->lanes, a, rows, exec);
+    return by_lanes<CRSV_OUTER_LOOP>(plan->lanes, a, rows, exec);
   case CRSV_SHARED:
-    return by_lanes<I, S, CRSV_SHARED>(plan->lanes, a, rows, exec);
+    return by_lanes<CRSV_SHARED>(plan->lanes, a, rows, exec);
   default:
-    return by_lanes<I, S, CRSV_ALL>(plan->lanes, a, rows, exec);
+    return by_lanes<CRSV_ALL>(plan->lanes, a, rows, exec);
   }
+}
+
+/* The paper's variants are for products alone */
+template <typename I, typename S>
+SpmvStatus smooth(const CrsvDevicePlan *plan, const void *x, const SpmvStep *step, void *y, void *work, SpmvExec *exec)
+{
+  const CrsvCsr<I, S, S, SpmvSmooth<S>> a = {(const I *)plan->row_ptr, (const I *)plan->col, (const S *)plan->values,
+                                             (const S *)x, SpmvSmooth<S>(*step, x, y)};
+
+  return plan->lanes == 0 ? crsv_multiply_stream(plan, a, work, exec)
+                          : by_lanes<CRSV_ALL>(plan->lanes, a, plan->base.rows, exec);
 }
 
 template <typename I>
 SpmvStatus multiply_rounded(const CrsvDevicePlan *plan, const float *rounded, const void *alpha, const void *x,
                             const void *beta, void *y, void *work, SpmvExec *exec)
 {
-  const CrsvCsr<I, double, float> a = {(const I *)plan->row_ptr, (const I *)plan->col, rounded, (const double *)x,
-                                       SpmvOut<double>(alpha, beta, y)};
+  const CrsvCsr<I, double, float, SpmvSum<double>> a = {(const I *)plan->row_ptr, (const I *)plan->col, rounded,
+                                                        (const double *)x, SpmvSum<double>(alpha, beta, y)};
   return crsv_multiply_stream(plan, a, work, exec);
 }
 
-template <typename I, typename S>
-SpmvStatus multiply_types(const CrsvDevicePlan *plan, const void *alpha, const void *x, const void *beta,
-                          const SpmvStep *step, void *y, void *work, SpmvExec *exec)
-{
-  const SpmvOut<S>       out = step ? SpmvOut<S>(*step, x, y) : SpmvOut<S>(alpha, beta, y);
-  const CrsvCsr<I, S, S> a   = {(const I *)plan->row_ptr, (const I *)plan->col, (const S *)plan->values, (const S *)x,
-                                out};
-  return multiply(plan, a, work, exec);
-}
 } // namespace
 
 SpmvStatus crsv_device_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
@@ -113,8 +118,7 @@ SpmvStatus crsv_device_mult(const SpmvPlan *base, const void *alpha, const void 
 {
   const CrsvDevicePlan *plan = (const CrsvDevicePlan *)base;
 
-  return SPMV_BY_TYPES(multiply_types, base->index_type, base->scalar_type, plan, alpha, x, beta, nullptr, y, work,
-                       exec);
+  return SPMV_BY_TYPES(multiply, base->index_type, base->scalar_type, plan, alpha, x, beta, y, work, exec);
 }
 
 SpmvStatus crsv_device_step(const SpmvPlan *base, const void *x, const SpmvStep *step, void *y, void *work,
@@ -122,8 +126,7 @@ SpmvStatus crsv_device_step(const SpmvPlan *base, const void *x, const SpmvStep 
 {
   const CrsvDevicePlan *plan = (const CrsvDevicePlan *)base;
 
-  return SPMV_BY_TYPES(multiply_types, base->index_type, base->scalar_type, plan, nullptr, x, nullptr, step, y, work,
-                       exec);
+  return SPMV_BY_TYPES(smooth, base->index_type, base->scalar_type, plan, x, step, y, work, exec);
 }
 
 SpmvStatus crsv_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,

@@ -36,8 +36,8 @@ __device__ inline S add_products(const S *value, int k, int end, int lanes)
 }
 
 /* Writes y of all rows; in an uneven block, of those that are not longer than CRSV_WARP_ROW */
-template <typename S>
-__device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, const SpmvOut<S> &out)
+template <typename S, typename OUT>
+__device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, const OUT &out)
 {
   const int lanes = 1 << b.log_lanes, lane = threadIdx.x & (lanes - 1), per_pass = CRSV_THREADS >> b.log_lanes;
 
@@ -50,8 +50,8 @@ __device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, const 
 }
 
 /* Writes y of the rows that are longer than CRSV_WARP_ROW, one warp per row */
-template <typename S>
-__device__ inline void add_longer_rows(const Products<S> &p, const CrsvBlock &b, const SpmvOut<S> &out)
+template <typename S, typename OUT>
+__device__ inline void add_longer_rows(const Products<S> &p, const CrsvBlock &b, const OUT &out)
 {
   for (int r = threadIdx.x / 32; r < b.rows; r += CRSV_THREADS / 32) {
     const int begin = p.ends[r], end = p.ends[r + 1];
@@ -70,7 +70,8 @@ struct Share {
 
   static __device__ inline bool has(const CrsvBlock &b, int i) { return (int)threadIdx.x + i * CRSV_THREADS < b.count; }
 
-  __device__ inline void load(const CrsvCsr<I, S, V> &a, const CrsvBlock &b)
+  template <typename OUT>
+  __device__ inline void load(const CrsvCsr<I, S, V, OUT> &a, const CrsvBlock &b)
   {
 #pragma unroll
     for (int i = 0; i < CRSV_ITEMS; i++) {
@@ -108,8 +109,8 @@ constexpr int crsv_resident_blocks()
 }
 
 /* Sums up a piece of a long row, to y or, if the row has several pieces, to the work space */
-template <typename I, typename S, typename V>
-__device__ inline void sum_piece(CrsvCsr<I, S, V> &a, const CrsvPiece &p, S *work)
+template <typename I, typename S, typename V, typename OUT>
+__device__ inline void sum_piece(CrsvCsr<I, S, V, OUT> &a, const CrsvPiece &p, S *work)
 {
   constexpr int BATCH = 8;
   S             sum   = 0;
@@ -132,9 +133,9 @@ __device__ inline void sum_piece(CrsvCsr<I, S, V> &a, const CrsvPiece &p, S *wor
   else a.out.put(p.row, sum);
 }
 
-template <typename I, typename S, typename V>
+template <typename I, typename S, typename V, typename OUT>
 __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
-    crsv_stream(CrsvCsr<I, S, V> a, const CrsvBlock *__restrict__ blocks, const CrsvPiece *__restrict__ pieces,
+    crsv_stream(CrsvCsr<I, S, V, OUT> a, const CrsvBlock *__restrict__ blocks, const CrsvPiece *__restrict__ pieces,
                 int piece_count, S *work)
 {
   __shared__ S        product[CRSV_CAPACITY];
@@ -155,9 +156,9 @@ __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
   if (b.uneven) add_longer_rows(products, b, a.out);
 }
 
-template <typename S>
+template <typename S, typename OUT>
 __global__ void __launch_bounds__(CRSV_THREADS)
-    crsv_sum_pieces(const CrsvLongRow *__restrict__ long_rows, const S *__restrict__ work, SpmvOut<S> out)
+    crsv_sum_pieces(const CrsvLongRow *__restrict__ long_rows, const S *__restrict__ work, OUT out)
 {
   const CrsvLongRow r   = long_rows[blockIdx.x];
   S                 sum = 0;
@@ -170,23 +171,27 @@ __global__ void __launch_bounds__(CRSV_THREADS)
 }
 } // namespace
 
-template <typename I, typename S, typename V>
-SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *plan, const CrsvCsr<I, S, V> &a, void *work, SpmvExec *exec)
+template <typename I, typename S, typename V, typename OUT>
+SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *plan, const CrsvCsr<I, S, V, OUT> &a, void *work, SpmvExec *exec)
 {
   const CrsvCounts &c = plan->counts;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, (crsv_stream<I, S, V>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks,
+  SPMV_LAUNCH_OVERLAPPED(exec, (crsv_stream<I, S, V, OUT>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks,
                          plan->pieces, (int)c.pieces, (S *)work);
-  SPMV_LAUNCH_OVERLAPPED(exec, crsv_sum_pieces<S>, c.long_rows, CRSV_THREADS, 0, plan->long_rows, (const S *)work,
-                         a.out);
+  SPMV_LAUNCH_OVERLAPPED(exec, (crsv_sum_pieces<S, OUT>), c.long_rows, CRSV_THREADS, 0, plan->long_rows,
+                         (const S *)work, a.out);
   return SPMV_SUCCESS;
 }
 
-#define STREAM(I, S, V)                                                                                                \
-  template SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V> &, void *, SpmvExec *)
-STREAM(int32_t, float, float);
-STREAM(int32_t, double, double);
-STREAM(int32_t, double, float);
-STREAM(int64_t, float, float);
-STREAM(int64_t, double, double);
-STREAM(int64_t, double, float);
+#define STREAM(I, S, V, OUT)                                                                                           \
+  template SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V, OUT<S>> &, void *, SpmvExec *)
+STREAM(int32_t, float, float, SpmvSum);
+STREAM(int32_t, double, double, SpmvSum);
+STREAM(int32_t, double, float, SpmvSum);
+STREAM(int64_t, float, float, SpmvSum);
+STREAM(int64_t, double, double, SpmvSum);
+STREAM(int64_t, double, float, SpmvSum);
+STREAM(int32_t, float, float, SpmvSmooth);
+STREAM(int32_t, double, double, SpmvSmooth);
+STREAM(int64_t, float, float, SpmvSmooth);
+STREAM(int64_t, double, double, SpmvSmooth);

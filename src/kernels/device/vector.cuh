@@ -1,4 +1,4 @@
-/* vector.cuh - sums over lanes and thread blocks, and y = alpha sum + beta y, for the products of all formats. */
+/* vector.cuh - sums over lanes and thread blocks, and where they go, for the products of all formats. */
 #pragma once
 
 #include "launch.cuh"
@@ -20,36 +20,43 @@ __device__ inline S spmv_axpby(S alpha, S sum, S beta, const S *y)
   return beta == S(0) ? alpha * sum : alpha * sum + beta * *y;
 }
 
-/* Where the sums of a product go: y = alpha sum + beta y, or the step of a smoother */
+/* Where the sums of a product go: y = alpha sum + beta y ... */
 template <typename S>
-struct SpmvOut {
-  S                 *y;
-  S                  alpha, beta;
-  const SpmvFactors *factors;
-  const S           *x, *m, *b; /* of a step; b is NULL for a product */
-  bool               adds;
+struct SpmvSum {
+  S *y;
+  S  alpha, beta;
 
-  SpmvOut(const void *by_alpha, const void *by_beta, void *to)
-      : y((S *)to), alpha(*(const S *)by_alpha), beta(*(const S *)by_beta), factors(nullptr), x(nullptr), m(nullptr),
-        b(nullptr), adds(false)
+  SpmvSum(const void *by_alpha, const void *by_beta, void *to)
+      : y((S *)to), alpha(*(const S *)by_alpha), beta(*(const S *)by_beta)
   {
   }
-  SpmvOut(const SpmvStep &step, const void *from, void *to)
-      : y((S *)to), alpha(1), beta(0), factors(step.factors), x((const S *)from), m((const S *)step.m),
-        b((const S *)step.b), adds(step.adds != 0)
+  __device__ inline void put(int64_t row, S sum) const { y[row] = spmv_axpby(alpha, sum, beta, y + row); }
+};
+
+/* ... or through the step of a smoother, or to the residual b - A x. That is another kernel: one for both, which asks for
+   each row what is wanted, made products up to 7% slower. */
+template <typename S>
+struct SpmvSmooth {
+  S                 *y;
+  const SpmvFactors *factors; /* NULL: the residual */
+  const S           *x, *m, *b;
+  bool               adds;
+
+  SpmvSmooth(const SpmvStep &step, const void *from, void *to)
+      : y((S *)to), factors(step.factors), x((const S *)from), m((const S *)step.m), b((const S *)step.b),
+        adds(step.adds != 0)
   {
   }
   __device__ inline void put(int64_t row, S sum) const
   {
-    if (!b) y[row] = spmv_axpby(alpha, sum, beta, y + row);
-    else if (!factors) y[row] = b[row] - sum;
-    else {
-      S v = b[row] - sum;
+    S v = b[row] - sum;
+
+    if (factors) {
       if (m) v *= m[row];
       v = (S)factors->correction * v + (S)factors->current * x[row];
       if (adds) v += (S)factors->before * y[row];
-      y[row] = v;
     }
+    y[row] = v;
   }
 };
 

@@ -1,0 +1,190 @@
+/*
+  rbp_device_mult.cuh - the kernels of a product of format packed on the device, for products and steps of smoothers.
+
+  A thread block streams its units: a thread takes one start, G*U values and U entries of x, and leaves G sums in shared
+  memory; then the sums of each row are added by `lanes` threads in a fixed order. All loads of a thread's units are
+  issued before the first use, so enough of them are in flight; values pass the cache once and are hinted so.
+*/
+#pragma once
+
+#include "../device/overlap.cuh"
+#include "../device/vector.cuh"
+#include "rbp_device_packed.cuh"
+
+namespace
+{
+enum { RBP_CACHE_BYTES = 128 << 20 /* more than any second-level cache of today */ };
+
+/* How the starts of a block are kept */
+enum StartKind { NARROW, SEGMENTED, WIDE };
+
+/* Loads a word; one that no other block reads bypasses the cache, which is left to x */
+template <bool ONCE, typename T>
+__device__ inline unsigned load_word(const T *word)
+{
+  return ONCE ? __ldcs(word) : __ldg(word);
+}
+
+/* Loads the words of this thread's units; 0 past the end */
+template <int P, StartKind KIND, bool ONCE>
+__device__ inline void load_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
+{
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int u = threadIdx.x + i * RBP_THREADS;
+    word[i]     = 0;
+    if (u < b.units)
+      word[i] = KIND == WIDE ? load_word<ONCE>((const unsigned *)starts + u) : load_word<ONCE>(starts + u);
+  }
+}
+
+/* Words to columns relative to the base */
+template <int P, StartKind KIND>
+__device__ inline void decode_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
+{
+  const unsigned *segment = (const unsigned *)starts - RBP_SEGMENTS;
+
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    if (KIND == NARROW) word[i] *= b.scale;
+    if (KIND == SEGMENTED)
+      word[i] = __ldg(segment + (word[i] >> RBP_SEGMENT_BITS)) + (word[i] & ((1 << RBP_SEGMENT_BITS) - 1));
+  }
+}
+
+/* sum[q][u] = the part of row q of the group that unit u contributes. The loads that depend on no other load are issued
+   first, then those of x: a thread stalls at the first use of a value that has not arrived. Values are of type V. */
+template <typename S, typename V, int G, int U, int P, bool ONCE, StartKind KIND>
+__device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encoding, const V *values, const S *x,
+                                      S (&sum)[G][RBP_THREADS * P])
+{
+  const uint16_t *starts = encoding + rbp_starts_offset(b.groups, b.flags);
+  const bool      ragged = U > 1 && (b.flags & RBP_BLOCK_RAGGED);
+  unsigned        word[P];
+  int             columns[P]; /* of a unit */
+  V               w[P][G * U];
+  S               xu[P][U];
+
+  load_words<P, KIND, ONCE>(b, starts, word);
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int u = threadIdx.x + i * RBP_THREADS;
+    columns[i]  = U;
+    if (ragged && u < b.units) columns[i] = __ldg(encoding + rbp_lengths_offset(b.groups, b.units, b.flags) + u);
+#pragma unroll
+    for (int k = 0; k < G * U; k++) {
+      w[i][k] = V(0);
+      if (u < b.units) w[i][k] = __ldcs(values + (int64_t)k * b.stride + u);
+    }
+  }
+  decode_words<P, KIND>(b, starts, word);
+#pragma unroll
+  for (int i = 0; i < P; i++) /* a column that a short unit does not have is not read: its x may be anything */
+#pragma unroll
+    for (int j = 0; j < U; j++) xu[i][j] = __ldca(x + word[i] + (U > 1 ? min(j, columns[i] - 1) : 0));
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    const int u = threadIdx.x + i * RBP_THREADS;
+#pragma unroll
+    for (int q = 0; q < G; q++) {
+      S s = (S)w[i][q * U] * xu[i][0];
+#pragma unroll
+      for (int j = 1; j < U; j++) s += (S)w[i][q * U + j] * xu[i][j];
+      if (u < b.units) sum[q][u] = s;
+    }
+  }
+}
+
+template <typename S, typename V, int G, int U, int P, bool ONCE, typename OUT>
+__global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
+    rbp_block_of_units(const RbpBlock *__restrict__ blocks, const uint16_t *__restrict__ pattern,
+                       const V *__restrict__ values, const S *__restrict__ x, S *__restrict__ work, OUT out)
+{
+  __shared__ S        sum[G][RBP_THREADS * P];
+  __shared__ uint16_t first_unit[RBP_THREADS * P + 1], first_row[G > 1 ? RBP_THREADS * P + 1 : 1];
+  const RbpBlock      b        = blocks[blockIdx.x];
+  const uint16_t     *encoding = pattern + b.pattern0;
+  const bool          uneven   = G > 1 && (b.flags & RBP_BLOCK_UNEVEN);
+
+  spmv_let_next_begin();
+  spmv_wait_for_previous(x, out.y, work);
+  const int early = (int)threadIdx.x <= b.groups ? encoding[threadIdx.x] : 0; /* in flight with the values */
+
+  if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
+  } else if (b.flags & RBP_BLOCK_WIDE)
+    multiply_units<S, V, G, U, P, ONCE, WIDE>(b, encoding, values + b.value0, x + b.base, sum);
+  else if (b.flags & RBP_BLOCK_SEGMENTED)
+    multiply_units<S, V, G, U, P, ONCE, SEGMENTED>(b, encoding, values + b.value0, x + b.base, sum);
+  else multiply_units<S, V, G, U, P, ONCE, NARROW>(b, encoding, values + b.value0, x + b.base, sum);
+  for (int g = threadIdx.x; g <= b.groups; g += RBP_THREADS) {
+    first_unit[g] = g < RBP_THREADS ? early : encoding[g];
+    if (uneven) first_row[g] = encoding[b.groups + 1 + g];
+  }
+  __syncthreads();
+
+  const int lanes = b.lanes, lane = threadIdx.x & (lanes - 1), per_pass = RBP_THREADS / lanes;
+  for (int r0 = 0; r0 < b.groups * G; r0 += per_pass) {
+    const int r = r0 + threadIdx.x / lanes, g = r / G, q = r - g * G;
+    const int rows = g >= b.groups ? 0 : uneven ? first_row[g + 1] - first_row[g] : G;
+    S         s    = 0;
+
+    if (q < rows)
+      for (int u = first_unit[g] + lane; u < first_unit[g + 1]; u += lanes) s += sum[q][u];
+    s = spmv_add_lanes(s, lanes);
+    if (lane || q >= rows) continue;
+    if (b.flags & RBP_BLOCK_PIECE) work[(int64_t)b.slot * G + q] = s;
+    else out.put(b.row0 + (uneven ? first_row[g] + q : r), s);
+  }
+}
+
+/* One thread block per long group and row: adds its partial sums in a fixed order */
+template <typename S, int G, typename OUT>
+__global__ void __launch_bounds__(RBP_THREADS)
+    rbp_sum_pieces(const RbpLongGroup *__restrict__ pieces, const S *__restrict__ work, OUT out)
+{
+  const RbpLongGroup p = pieces[blockIdx.x / G];
+  const int          q = blockIdx.x % G;
+  S                  s = 0;
+
+  spmv_let_next_begin();
+  spmv_wait_for_previous(work, out.y);
+  if (q >= p.rows) return;
+  for (int i = threadIdx.x; i < p.count; i += RBP_THREADS) s += __ldca(work + (int64_t)(p.slot + i) * G + q);
+  s = spmv_add_block<RBP_THREADS>(s);
+  if (threadIdx.x == 0) out.put(p.row0 + q, s);
+}
+
+/* The operands of a product: values are of type V, and sums go to OUT */
+template <typename S, typename V, typename OUT>
+struct RbpOperands {
+  const RbpDevicePacked *plan;
+  const V               *values;
+  const S               *x;
+  S                     *work;
+  OUT                    out;
+};
+
+template <int G, int U, int P, bool ONCE, typename S, typename V, typename OUT>
+SpmvStatus launch_product(const RbpOperands<S, V, OUT> &a, SpmvExec *exec)
+{
+  const RbpDeviceShape &s = a.plan->shape;
+
+  SPMV_LAUNCH_OVERLAPPED(exec, (rbp_block_of_units<S, V, G, U, P, ONCE, OUT>), s.blocks, RBP_THREADS, 0, a.plan->blocks,
+                         a.plan->pattern, a.values, a.x, a.work, a.out);
+  SPMV_LAUNCH_OVERLAPPED(exec, (rbp_sum_pieces<S, G, OUT>), s.long_groups * G, RBP_THREADS, 0, a.plan->pieces,
+                         (const S *)a.work, a.out);
+  return SPMV_SUCCESS;
+}
+
+/* Where every nonzero is a unit, words are a fifth of the bytes that are read. Then a kernel of its own pays, which
+   keeps words that only one block reads out of the cache, unless the next product would find them there. */
+template <int G, int U, int P, typename S, typename V, typename OUT>
+SpmvStatus enqueue_product(const RbpOperands<S, V, OUT> &a, SpmvExec *exec)
+{
+  const RbpDeviceShape &s = a.plan->shape;
+
+  return G * U == 1 && 10 * s.shared_blocks < s.blocks && a.plan->base.memory.total_bytes > RBP_CACHE_BYTES
+             ? launch_product<G, U, P, G * U == 1>(a, exec)
+             : launch_product<G, U, P, false>(a, exec);
+}
+} // namespace
