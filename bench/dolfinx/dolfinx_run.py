@@ -121,11 +121,12 @@ def main():
     parser.add_argument("--newton-cells", default="41")
     parser.add_argument("--limit", type=float, default=140)
     parser.add_argument("--no-gpu", action="store_true")
+    parser.add_argument("--only", default="", help="problems whose name has this text")
     asked = parser.parse_args()
     gpus = subprocess.run([sys.executable, "-m", "petscpack"], capture_output=True, text=True, check=False)
     print(gpus.stdout + gpus.stderr, flush=True)
     report, faults = {"gpus": gpus.stdout, "problems": {}}, []
-    for name, (program, kinds) in PROBLEMS.items():
+    for name, (program, kinds) in ((n, p) for n, p in PROBLEMS.items() if asked.only in n):
         arguments = [asked.newton_cells] if "hyper" in program else [asked.cells, "4" if "GAMG" in name else "2"]
         runs = {kind: one_run(asked.programs / program, arguments, *kinds[kind], asked.limit) for kind in reversed(kinds)}
         add_times(runs)
