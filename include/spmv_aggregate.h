@@ -24,6 +24,11 @@ extern "C" {
 
 /* ---- aggregates ---- */
 
+/* Which vertices become roots first: pseudo-random ones; those with few neighbours, and pseudo-random ones among equals;
+   those with low numbers. On the device that takes hundreds of short kernels where the others take some twenty pairs; for
+   a long chain the host does it. */
+typedef enum { SPMV_ORDER_RANDOM, SPMV_ORDER_DEGREE, SPMV_ORDER_NUMBER } SpmvAggregateOrder;
+
 typedef struct {
   /* Roots of aggregates are more than so many edges apart, and every vertex is at most as many from one. 1 or 2; 2 is
      an independent set of the square of the graph, which is not formed. */
@@ -31,15 +36,14 @@ typedef struct {
   /* At least 1: so often aggregates are made, from the second time on of the aggregates of the time before, which are
      vertices with edges where edges connect them */
   int repeats;
-  /* Not 0: vertices with few neighbours become roots first, and the order among equals is pseudo-random, as it is among
-     all otherwise */
-  int minimum_degree;
+  /* The first time; later times are by number, which packs the aggregates of aggregates more tightly */
+  SpmvAggregateOrder order;
   /* NULL, or row pointers of shape [vertices+1] of the edges to vertices of other processes. A vertex with such edges
      alone is an aggregate of its own then; aggregates stay within the process in any case. */
   const int32_t *beyond;
 } SpmvAggregateOptions;
 
-/* Distance 1, once */
+/* Distance 1, once, in random order */
 SPMV_API void spmv_aggregate_options_init(SpmvAggregateOptions *);
 
 typedef struct {

@@ -40,6 +40,8 @@ static SpmvStatus check_graph(const SpmvPattern *g, const SpmvAggregateOptions *
   if (o->distance < 1 || o->distance > 2 || o->repeats < 1)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: distance %d, which must be 1 or 2, %d times", o->distance,
                      o->repeats);
+  if ((int)o->order < SPMV_ORDER_RANDOM || o->order > SPMV_ORDER_NUMBER)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: there is no order number %d", (int)o->order);
   SPMV_TRY(check_pattern(g, "the graph to aggregate", exec));
   if (g->rows != g->cols)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the graph to aggregate has %lld rows and %lld columns",
@@ -81,7 +83,7 @@ static SpmvStatus repeat(const SpmvPattern *graph, Repetition *r, int32_t *aggre
                          SpmvAggregates *found, SpmvExec *exec)
 {
   const SpmvAggregateSlots  *slots = slots_of(exec);
-  const SpmvAggregateOptions once  = {.distance = 1, .repeats = 1};
+  const SpmvAggregateOptions once  = {.distance = 1, .repeats = 1, .order = SPMV_ORDER_NUMBER};
   const SpmvTentative        t     = {graph->rows, *found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
   SpmvAggregates             next;
   SpmvPattern                coarse;

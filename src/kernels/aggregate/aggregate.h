@@ -9,13 +9,14 @@ SPMV_C_BEGIN
 enum { SPMV_RANK_BITS = 30, SPMV_DEGREE_BITS = 10 };
 
 /* The order in which vertices become roots: the highest rank first, of equal ranks the highest number. degree is counted
-   only where it matters, else 0. */
-SPMV_BOTH uint32_t spmv_vertex_rank(int64_t vertex, int by_degree, int64_t degree)
+   only where it matters. */
+SPMV_BOTH uint32_t spmv_vertex_rank(int64_t vertex, SpmvAggregateOrder order, int64_t degree)
 {
-  const uint32_t most   = (1u << SPMV_DEGREE_BITS) - 1;
+  const uint32_t most = (1u << SPMV_DEGREE_BITS) - 1, lowest = (1u << SPMV_RANK_BITS) - 1;
   const uint32_t random = (uint32_t)(spmv_mix((uint64_t)vertex + 0x9e3779b97f4a7c15ull) >> (64 - SPMV_RANK_BITS));
 
-  if (!by_degree) return random;
+  if (order == SPMV_ORDER_NUMBER) return lowest - (vertex < (int64_t)lowest ? (uint32_t)vertex : lowest);
+  if (order == SPMV_ORDER_RANDOM) return random;
   return (most - (degree < (int64_t)most ? (uint32_t)degree : most)) << (SPMV_RANK_BITS - SPMV_DEGREE_BITS) |
          random >> SPMV_DEGREE_BITS;
 }

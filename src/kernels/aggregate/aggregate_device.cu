@@ -10,7 +10,7 @@
 
 namespace
 {
-enum { THREADS = 256, LANES = 8, ROWS_PER_BLOCK = THREADS / LANES, ROUNDS = 4 /* between two looks by the host */ };
+enum { THREADS = 256, LANES = 8, ROWS_PER_BLOCK = THREADS / LANES, ROUNDS_FIRST = 4 };
 
 /* What a vertex is, its rank and its number in one key. Keys compare so that a root beside a vertex outweighs all else, and
    one that is out counts for nothing. */
@@ -25,11 +25,12 @@ __device__ inline Key     with_state(Key key, int state)
 }
 
 typedef struct {
-  int32_t        n;
-  const int32_t *row_ptr, *col, *beyond;
-  int            distance, minimum_degree;
-  Key           *key, *near; /* [n]; of each vertex, and the greatest of it and its neighbours */
-  int           *left;       /* whether there were undecided vertices after the last round */
+  int32_t            n;
+  const int32_t     *row_ptr, *col, *beyond;
+  int                distance;
+  SpmvAggregateOrder order;
+  Key               *key, *near; /* [n]; of each vertex, and the greatest of it and its neighbours */
+  int               *left;       /* whether there were undecided vertices after the last round */
 } Graph;
 
 /* The greatest key of the vertex and its neighbours, in all lanes of its team; 0 where the team has nothing to look at */
@@ -60,7 +61,7 @@ __global__ void spmv_aggregate_begin(Graph g)
   if (v >= g.n) return;
   const int64_t degree =
       (int64_t)g.row_ptr[v + 1] - g.row_ptr[v] + (g.beyond ? (int64_t)g.beyond[v + 1] - g.beyond[v] : 0);
-  const Key key = (Key)spmv_vertex_rank(v, g.minimum_degree, degree) << 32 | (Key)v;
+  const Key key = (Key)spmv_vertex_rank(v, g.order, degree) << 32 | (Key)v;
   g.key[v]      = spmv_vertex_has_edge(g.row_ptr, g.col, g.beyond, v) ? with_state(key, UNDECIDED) : 0;
   g.near[v]     = g.key[v];
 }
@@ -143,22 +144,68 @@ SpmvStatus count_members(int64_t n, const int32_t *aggregate, SpmvScopedArena *t
   return SPMV_SUCCESS;
 }
 
-/* Rounds until every vertex is decided. In each, the undecided vertex of the highest rank of all is. */
-SpmvStatus find_roots(const Graph &g, SpmvExec *exec)
+/* In the order of the numbers it takes about 2 sqrt(n) rounds in the plane, fewer in space; at random, about 15 */
+bool too_many(int64_t rounds, int64_t n) { return rounds * rounds >= 16 * n + 4096; }
+
+/* Rounds until every vertex is decided: in each, the undecided vertex of the highest rank of all is. The host looks after
+   4, 8, 16 ... rounds; those that come too many find nothing to do. *left: they were too many. */
+SpmvStatus find_roots(const Graph &g, int *left, SpmvExec *exec)
 {
   const int64_t blocks = spmv_blocks(g.n, ROWS_PER_BLOCK);
 
+  *left = 1;
   SPMV_LAUNCH(exec, spmv_aggregate_begin, spmv_blocks(g.n, THREADS), THREADS, 0, g);
-  for (int left = 1; left;) {
-    for (int round = 0; round < ROUNDS; round++) {
+  for (int round = 0, look = ROUNDS_FIRST; *left && !too_many(round, g.n); look *= 2) {
+    for (; round < look; round++) {
       SPMV_LAUNCH(exec, spmv_aggregate_near, blocks, THREADS, 0, g, false);
-      if (round == ROUNDS - 1) SPMV_CUDA(exec, cudaMemsetAsync(g.left, 0, sizeof *g.left, (cudaStream_t)exec->stream));
+      if (round == look - 1) SPMV_CUDA(exec, cudaMemsetAsync(g.left, 0, sizeof *g.left, (cudaStream_t)exec->stream));
       SPMV_LAUNCH(exec, spmv_aggregate_decide, blocks, THREADS, 0, g);
     }
-    SPMV_TRY(spmv_fetch(&left, g.left, sizeof left, exec));
+    SPMV_TRY(spmv_fetch(left, g.left, sizeof *left, exec));
   }
-  SPMV_LAUNCH(exec, spmv_aggregate_near, blocks, THREADS, 0, g, true);
+  if (!*left) SPMV_LAUNCH(exec, spmv_aggregate_near, blocks, THREADS, 0, g, true);
   return SPMV_SUCCESS;
+}
+
+/* Memory of the host until its scope ends */
+class HostArray
+{
+  SpmvExec *exec;
+
+public:
+  void *block = nullptr;
+  explicit HostArray(SpmvExec *e) : exec(e) {}
+  HostArray(const HostArray &)            = delete;
+  HostArray &operator=(const HostArray &) = delete;
+  ~HostArray() { spmv_exec_free(exec, SPMV_HOST, block); }
+  SpmvStatus get(int64_t bytes) { return spmv_alloc(exec, SPMV_HOST, bytes, "graph on the host", &block); }
+};
+
+/* For a long chain whose vertices become roots in the order of their numbers, a round decides next to nothing. Only the
+   host has an end there. */
+SpmvStatus aggregate_there(const SpmvPattern *graph, const SpmvAggregateOptions *o, int32_t *aggregate, int32_t *root,
+                           SpmvAggregates *found, SpmvExec *exec)
+{
+  const int64_t        n = graph->rows, pointers = 4 * (n + 1);
+  HostArray            memory(exec);
+  SpmvPattern          here    = *graph;
+  SpmvAggregateOptions options = *o;
+
+  SPMV_TRY(memory.get(3 * pointers + 4 * n + 4 * graph->nnz));
+  char *row_ptr = (char *)memory.block, *beyond = row_ptr + pointers, *mine = beyond + pointers, *roots = mine + 4 * n;
+  char *col = roots + pointers;
+  SPMV_TRY(spmv_copy(row_ptr, SPMV_HOST, graph->row_ptr, SPMV_DEVICE, pointers, exec));
+  SPMV_TRY(spmv_copy(col, SPMV_HOST, graph->col, SPMV_DEVICE, 4 * graph->nnz, exec));
+  if (o->beyond) SPMV_TRY(spmv_copy(beyond, SPMV_HOST, o->beyond, SPMV_DEVICE, pointers, exec));
+  SPMV_TRY(spmv_stream_wait(exec));
+  here.space   = SPMV_HOST;
+  here.row_ptr = row_ptr;
+  here.col     = col;
+  if (o->beyond) options.beyond = (const int32_t *)beyond;
+  SPMV_TRY(spmv_aggregate_host_slots.aggregate(&here, &options, (int32_t *)mine, (int32_t *)roots, found, exec));
+  SPMV_TRY(spmv_copy(aggregate, SPMV_DEVICE, mine, SPMV_HOST, 4 * n, exec));
+  if (root) SPMV_TRY(spmv_copy(root, SPMV_DEVICE, roots, SPMV_HOST, 4 * found->count, exec));
+  return spmv_stream_wait(exec);
 }
 
 SpmvStatus aggregate_device(const SpmvPattern *graph, const SpmvAggregateOptions *o, int32_t *aggregate, int32_t *root,
@@ -167,12 +214,13 @@ SpmvStatus aggregate_device(const SpmvPattern *graph, const SpmvAggregateOptions
   const int64_t   n = graph->rows;
   SpmvScopedArena temporary(exec);
   int32_t        *number, count;
+  int             left;
   Graph           g = {(int32_t)n,
                        (const int32_t *)graph->row_ptr,
                        (const int32_t *)graph->col,
                        o->beyond,
                        o->distance,
-                       o->minimum_degree,
+                       o->order,
                        nullptr,
                        nullptr,
                        nullptr};
@@ -184,7 +232,8 @@ SpmvStatus aggregate_device(const SpmvPattern *graph, const SpmvAggregateOptions
   SPMV_TRY(temporary.array(n, "keys around vertices", &g.near));
   SPMV_TRY(temporary.array(1, "whether vertices are left", &g.left));
   SPMV_TRY(temporary.array(n + 1, "numbers of roots", &number));
-  SPMV_TRY(find_roots(g, exec));
+  SPMV_TRY(find_roots(g, &left, exec));
+  if (left) return aggregate_there(graph, o, aggregate, root, found, exec);
   SPMV_LAUNCH(exec, spmv_aggregate_mark_roots, spmv_blocks(n + 1, THREADS), THREADS, 0, g, number);
   SPMV_CUB(exec, &temporary.arena,
            cub::DeviceScan::ExclusiveSum(scratch, bytes, number, number, n + 1, (cudaStream_t)exec->stream));

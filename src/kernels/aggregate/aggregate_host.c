@@ -32,7 +32,7 @@ static void begin(Greedy *g, const SpmvAggregateOptions *o)
   for (int64_t v = 0; v < g->n; v++) {
     int64_t degree = g->row_ptr[v + 1] - g->row_ptr[v];
     if (o->beyond) degree += o->beyond[v + 1] - o->beyond[v];
-    g->rank[v]  = spmv_vertex_rank(v, o->minimum_degree, degree);
+    g->rank[v]  = spmv_vertex_rank(v, o->order, degree);
     g->owner[v] = spmv_vertex_has_edge(g->row_ptr, g->col, o->beyond, v) ? FREE : ALONE;
   }
   sort_by_digit(g, 0, NULL, g->order);

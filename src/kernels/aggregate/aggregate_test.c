@@ -8,16 +8,16 @@
 
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
-static SpmvAggregateOptions options_of(int distance, int repeats, int minimum_degree)
+static SpmvAggregateOptions options_of(int distance, int repeats, SpmvAggregateOrder order)
 {
   SpmvAggregateOptions o;
 
   spmv_aggregate_options_init(&o);
   UNIT_EQUAL(1, o.distance);
   UNIT_EQUAL(1, o.repeats);
-  o.distance       = distance;
-  o.repeats        = repeats;
-  o.minimum_degree = minimum_degree;
+  o.distance = distance;
+  o.repeats  = repeats;
+  o.order    = order;
   return o;
 }
 
@@ -76,9 +76,9 @@ static int is_independent(const TestGraph *g, const TestAggregates *r, int dista
 UNIT_TEST(roots_are_a_maximal_independent_set)
 {
   for (int i = 0; i < test_graph_count(); i++)
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
       TestGraph                  g     = test_graph(i);
-      const SpmvAggregateOptions o     = options_of(1 + kind % 2, 1, kind / 2);
+      const SpmvAggregateOptions o     = options_of(1 + kind % 2, 1, (SpmvAggregateOrder)(kind / 2));
       TestAggregates             r     = test_aggregates(&g, &o, SPMV_HOST, NULL);
       int                        alone = 0;
       UNIT_EQUAL(SPMV_SUCCESS, r.status);
@@ -108,9 +108,9 @@ static void check_same(const TestGraph *g, const TestAggregates *a, const TestAg
 UNIT_TEST(aggregates_on_the_device_are_those_on_the_host)
 {
   for (int i = 0; i < test_graph_count() && last_space() == SPMV_DEVICE; i++)
-    for (int kind = 0; kind < 8; kind++) {
+    for (int kind = 0; kind < 12; kind++) {
       TestGraph                  g        = test_graph(i);
-      const SpmvAggregateOptions o        = options_of(1 + kind % 2, 1 + kind / 4, kind / 2 % 2);
+      const SpmvAggregateOptions o        = options_of(1 + kind % 2, 1 + kind / 6, (SpmvAggregateOrder)(kind / 2 % 3));
       TestAggregates             expected = test_aggregates(&g, &o, SPMV_HOST, NULL);
       TestAggregates             got      = test_aggregates(&g, &o, SPMV_DEVICE, NULL),
                      again                = test_aggregates(&g, &o, SPMV_DEVICE, NULL);
@@ -127,7 +127,8 @@ UNIT_TEST(aggregates_of_known_graphs)
 {
   for (int i = 0; i < test_graph_count(); i++) {
     TestGraph                  g  = test_graph(i);
-    const SpmvAggregateOptions o1 = options_of(1, 1, 0), o2 = options_of(2, 1, 0), by_degree = options_of(1, 1, 1);
+    const SpmvAggregateOptions o1 = options_of(1, 1, SPMV_ORDER_RANDOM), o2 = options_of(2, 1, SPMV_ORDER_RANDOM),
+                               by_degree = options_of(1, 1, SPMV_ORDER_DEGREE);
     TestAggregates r1 = test_aggregates(&g, &o1, SPMV_HOST, NULL), r2 = test_aggregates(&g, &o2, SPMV_HOST, NULL);
     TestAggregates r3 = test_aggregates(&g, &by_degree, SPMV_HOST, NULL);
     if (!strcmp(g.name, "star")) {
@@ -174,14 +175,15 @@ UNIT_TEST(repeated_aggregates_are_aggregates_of_aggregates)
 {
   for (int i = 0; i < test_graph_count(); i++)
     for (int distance = 1; distance <= 2; distance++) {
-      TestGraph                  g    = test_graph(i);
-      const SpmvAggregateOptions once = options_of(distance, 1, 0), twice = options_of(distance, 2, 0),
-                                 next = options_of(1, 1, 0);
-      TestAggregates r1               = test_aggregates(&g, &once, SPMV_HOST, NULL),
-                     r2               = test_aggregates(&g, &twice, SPMV_HOST, NULL);
-      TestGraph      coarse           = graph_of_aggregates(&g, &r1);
-      TestAggregates r3               = test_aggregates(&coarse, &next, SPMV_HOST, NULL);
-      int64_t        wrong            = 0;
+      TestGraph                  g     = test_graph(i);
+      const SpmvAggregateOptions once  = options_of(distance, 1, SPMV_ORDER_RANDOM),
+                                 twice = options_of(distance, 2, SPMV_ORDER_RANDOM),
+                                 next  = options_of(1, 1, SPMV_ORDER_NUMBER);
+      TestAggregates r1                = test_aggregates(&g, &once, SPMV_HOST, NULL),
+                     r2                = test_aggregates(&g, &twice, SPMV_HOST, NULL);
+      TestGraph      coarse            = graph_of_aggregates(&g, &r1);
+      TestAggregates r3                = test_aggregates(&coarse, &next, SPMV_HOST, NULL);
+      int64_t        wrong             = 0;
       UNIT_EQUAL(SPMV_SUCCESS, r2.status);
       UNIT_EQUAL(r3.found.count, r2.found.count);
       for (int32_t v = 0; v < g.n; v++)
@@ -204,7 +206,7 @@ UNIT_TEST(vertices_at_the_rim_of_a_process_are_not_alone)
   for (int space = SPMV_HOST; space <= last_space(); space++)
     for (int i = 0; i < test_graph_count(); i++) {
       TestGraph            g      = test_graph(i);
-      SpmvAggregateOptions o      = options_of(2, 1, 1);
+      SpmvAggregateOptions o      = options_of(2, 1, SPMV_ORDER_DEGREE);
       int32_t             *beyond = calloc((size_t)g.n + 1, 4);
       int64_t              wrong  = 0;
       for (int32_t v = 0; v < g.n; v++) beyond[v + 1] = beyond[v] + (v % 3 == 0);
@@ -233,7 +235,7 @@ UNIT_TEST(aggregates_of_a_graph_that_is_not_symmetric)
           if (gen_hash((uint64_t)(v * N + w), (uint64_t)kind) % (kind < 3 ? 9 : 90) == 0) g.col[at++] = w;
         g.row_ptr[v + 1] = at;
       }
-      const SpmvAggregateOptions o     = options_of(1 + kind % 2, 1, 0);
+      const SpmvAggregateOptions o     = options_of(1 + kind % 2, 1, SPMV_ORDER_RANDOM);
       TestAggregates             r     = test_aggregates(&g, &o, (SpmvSpace)space, NULL);
       int64_t                    wrong = 0;
       UNIT_EQUAL(SPMV_SUCCESS, r.status);
