@@ -333,11 +333,13 @@ static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const Request *r, Mat *gr
   PetscErrorCode error = PETSC_SUCCESS;
 
   PetscFunctionBegin;
+  *graph = NULL;
   PetscCall(SourceGet(A, &from, &status));
   PetscCall(PetscLogGpuTimeBegin());
   if (!status) status = MakeSequential(A, r, &from, &p.graph[0]);
   PetscCall(PetscLogGpuTimeEnd());
   if (!status) error = FinishSequential(A, r, &p, graph);
+  if (error) (void)MatDestroy(graph);
   PetscCall(PartsFree(&p));
   PetscCall(SourceRestore(A, &from));
   PetscCall(error);
@@ -454,6 +456,7 @@ static PetscErrorCode Collapsed(Mat A, const Request *r, Pair *pair, Mat *small)
   for (int b = 0; b < 2 && !error; b++) error = Collapse(A, r, pair, b, &p.graph[b]);
   if (!error) error = CreateLike(A, A->rmap->n / pair->bs, small);
   if (!error) error = Assemble(&p, *small);
+  if (error) (void)MatDestroy(small);
   PetscCall(PartsFree(&p));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
