@@ -99,7 +99,11 @@ typedef struct {
   PetscLogDouble products_transposed;  /* A^T x by the format */
   PetscLogDouble fallbacks;            /* A x by the parent type */
   PetscLogDouble fallbacks_transposed; /* A^T x by the parent type */
-  PetscLogDouble bytes;                /* all packed arrays */
+  PetscLogDouble graphs;               /* graphs of MatCreateGraph() made on the GPU, ... */
+  PetscLogDouble fallbacks_graph;      /* ... and by PETSc although there is a GPU */
+  PetscLogDouble patterns; /* patterns of products of matrices, with this as the first, found on the GPU, ... */
+  PetscLogDouble fallbacks_pattern;                           /* ... and on the host, after the GPU could not */
+  PetscLogDouble bytes;                                       /* all packed arrays */
   PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
   PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */
   PetscLogDouble own_bytes;            /* part of bytes that is not borrowed from the parent's arrays */

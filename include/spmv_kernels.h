@@ -401,8 +401,8 @@ SPMV_API void       spmv_pinned_free(void *block);
    returns; pinned memory, and host memory that is written, after spmv_stream_wait, which waits for everything enqueued
    on the stream.
 
-   From 4 MiB on, pageable memory goes to a device through pinned buffers that up to 8 threads fill, as many as the
-   processors that the calling thread may run on; they end with the call. With one processor, while the stream is being
+   From 4 MiB on, pageable memory goes to a device, and comes from it, through pinned buffers that up to 8 threads fill or
+   empty, as many as the processors that the calling thread may run on; they end with the call. With one processor, while the stream is being
    captured, or where memory cannot be pinned, the CUDA runtime copies. */
 SPMV_API SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
                               SpmvExec *);

@@ -2,7 +2,7 @@
    file tests the version of PETSc. The minor version that brought a change stands beside it. */
 #pragma once
 
-#include <petscsys.h>
+#include <petscmat.h>
 
 /* Parents MATSEQAIJCUSPARSE and MATMPIAIJCUSPARSE can be used. 3.20: the current stream has a public getter */
 #if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
@@ -133,4 +133,45 @@ typedef void (*AIJFmtFunction)(void);
 typedef PetscInt AIJFmtRanks;
 #else
 typedef PetscMPIInt      AIJFmtRanks;
+#endif
+
+/* The operation creategraph. 3.21: it takes a list of rows of a block. AIJFMT_GRAPH(name, f) defines one around f, which
+   takes the list in any case. */
+#if PETSC_VERSION_LT(3, 21, 0)
+typedef PetscErrorCode AIJFmtGraph(Mat, PetscBool, PetscBool, PetscReal, Mat *);
+  #define AIJFMT_GRAPH(name, f)                                                                                        \
+    PetscErrorCode name(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, Mat *graph)                    \
+    {                                                                                                                  \
+      return f(A, symmetrize, scale, filter, 0, NULL, graph);                                                          \
+    }
+  #define AIJFmtCallGraph(f, A, symmetrize, scale, filter, n, index, graph) f(A, symmetrize, scale, filter, graph)
+#else
+typedef PetscErrorCode   AIJFmtGraph(Mat, PetscBool, PetscBool, PetscReal, PetscInt, PetscInt[], Mat *);
+  #define AIJFMT_GRAPH(name, f)                                                                                        \
+    PetscErrorCode name(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n, PetscInt index[],  \
+                        Mat *graph)                                                                                    \
+    {                                                                                                                  \
+      return f(A, symmetrize, scale, filter, n, index, graph);                                                         \
+    }
+  #define AIJFmtCallGraph(f, A, symmetrize, scale, filter, n, index, graph)                                            \
+    f(A, symmetrize, scale, filter, n, index, graph)
+#endif
+
+/* 3.20: the filter of a graph keeps diagonal edges. 3.19: blocks are full only if all columns say so. */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define AIJFMT_GRAPH_FILTER SPMV_GRAPH_KEEP_ABOVE
+#else
+  #define AIJFMT_GRAPH_FILTER SPMV_GRAPH_KEEP_DIAGONAL
+#endif
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define AIJFMT_TAKES_SEEMINGLY_FULL 1
+#else
+  #define AIJFMT_TAKES_SEEMINGLY_FULL 0
+#endif
+
+/* 3.26: PCGAMG asks for the pattern of a square alone, and then PETSc finds it on the host whatever the types are */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define AIJFMT_STRUCTURE_ONLY_SQUARE 0
+#else
+  #define AIJFMT_STRUCTURE_ONLY_SQUARE 1
 #endif

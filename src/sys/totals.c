@@ -5,11 +5,12 @@
 */
 #include "totals.h"
 
-enum { PLACES = PETSCPACK_BY_PETSC + 1 };
+enum { PLACES = PETSCPACK_BY_PETSC + 1, SET_UPS = PETSCPACK_PATTERN + 1 };
 
 static struct {
   PetscInt64 products[PLACES], solves_gpu, solves_host, iterations_gpu;
-  int64_t    largest[PLACES]; /* nonzeros of the matrix that gave why[place] */
+  PetscInt64 set_up[2 * SET_UPS]; /* of each kind those by PETSc, then those on the GPU */
+  int64_t    largest[PLACES];     /* nonzeros of the matrix that gave why[place] */
   char       why[PLACES][SPMV_MESSAGE_MAX], why_solve[SPMV_MESSAGE_MAX];
 } totals;
 
@@ -20,6 +21,8 @@ void PetscPackCountProduct(PetscPackPlace place, int64_t nonzeros, const char wh
   totals.largest[place] = nonzeros;
   (void)PetscStrncpy(totals.why[place], why, sizeof totals.why[place]);
 }
+
+void PetscPackCountSetUp(PetscPackSetUp kind, PetscBool gpu) { totals.set_up[2 * kind + (gpu ? 1 : 0)]++; }
 
 void PetscPackCountSolve(PetscInt iterations, const char why_host[])
 {
@@ -63,7 +66,8 @@ static PetscErrorCode InBrackets(const char mine[], char shown[SPMV_MESSAGE_MAX]
 static PetscErrorCode PrintTotals(void)
 {
   char       no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX];
-  PetscInt64 sum[PLACES], solves[3] = {totals.solves_gpu, totals.solves_host, totals.iterations_gpu}, most[3];
+  PetscInt64 sum[PLACES], set_up[2 * SET_UPS],
+      solves[3] = {totals.solves_gpu, totals.solves_host, totals.iterations_gpu}, most[3];
 
   PetscFunctionBegin;
   if (spmv_device_count(no_gpu) > 0 || !totals.products[PETSCPACK_ON_HOST]) no_gpu[0] = 0;
@@ -71,13 +75,18 @@ static PetscErrorCode PrintTotals(void)
   PetscCall(InBrackets(totals.why[PETSCPACK_ON_HOST][0] ? totals.why[PETSCPACK_ON_HOST] : no_gpu, host));
   PetscCall(InBrackets(totals.why[PETSCPACK_BY_PETSC], parent));
   PetscCallMPI(MPI_Allreduce(totals.products, sum, PLACES, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(totals.set_up, set_up, 2 * SET_UPS, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(solves, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,
                          "petscpack: CG: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; products of our "
-                         "matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s\n",
+                         "matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s; graphs: %lld on the GPU, "
+                         "%lld by PETSc; patterns of "
+                         "products of matrices: %lld on the GPU, %lld after it could not\n",
                          (long long)most[0], (long long)most[2], (long long)most[1], solve,
                          (long long)sum[PETSCPACK_ON_GPU], (long long)sum[PETSCPACK_ON_HOST], host,
-                         (long long)sum[PETSCPACK_BY_PETSC], parent));
+                         (long long)sum[PETSCPACK_BY_PETSC], parent, (long long)set_up[2 * PETSCPACK_GRAPH + 1],
+                         (long long)set_up[2 * PETSCPACK_GRAPH], (long long)set_up[2 * PETSCPACK_PATTERN + 1],
+                         (long long)set_up[2 * PETSCPACK_PATTERN]));
   PetscCall(PetscMemzero(&totals, sizeof totals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -132,10 +132,29 @@ static PetscErrorCode Coloring(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of entries, or of the blocks that A says it has, full or not */
+static PetscErrorCode Graph(Fuzz *f)
+{
+  const PetscBool symmetrize = FuzzChance(f, 60), scale = FuzzChance(f, 50);
+  const PetscReal filter = FuzzChance(f, 50) ? -1 : 0.1 * (PetscReal)FuzzBelow(f, 5);
+  Mat             G;
+
+  PetscFunctionBeginUser;
+#if PETSC_VERSION_LT(3, 21, 0)
+  PetscCall(MatCreateGraph(f->A, symmetrize, scale, filter, &G));
+#else
+  PetscCall(MatCreateGraph(f->A, symmetrize, scale, filter, 0, NULL, &G));
+#endif
+  PetscCall(ConfSeeMat(&f->c, "graph", G));
+  PetscCall(MatDestroy(&G));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const FuzzOperation fuzz_structure[] = {{"transpose_in_place", TransposeInPlace, 0},
                                         {"transpose_reuse", TransposeReuse, 0},
                                         {"virtual", Virtual, FUZZ_RARE},
                                         {"permute", Permute, FUZZ_SQUARE | FUZZ_RENEWS},
                                         {"ordering", Ordering, FUZZ_SQUARE | FUZZ_NONEMPTY},
                                         {"coloring", Coloring, FUZZ_SQUARE | FUZZ_NONEMPTY},
+                                        {"graph", Graph, FUZZ_SQUARE},
                                         {NULL, NULL, 0}};

@@ -172,6 +172,28 @@ static PetscErrorCode Wrapped(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Graphs of entries and of blocks that need not be full, symmetrized, scaled and filtered */
+static PetscErrorCode Graph(Conf *c)
+{
+  Mat A, G;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  for (int way = 0; way < 4; way++) {
+    const PetscBool symmetrize = way & 1 ? PETSC_TRUE : PETSC_FALSE, scale = way & 2 ? PETSC_TRUE : PETSC_FALSE;
+    const PetscReal filter = way ? 0.5 : -1;
+#if PETSC_VERSION_LT(3, 21, 0)
+    PetscCall(MatCreateGraph(A, symmetrize, scale, filter, &G));
+#else
+    PetscCall(MatCreateGraph(A, symmetrize, scale, filter, 0, NULL, &G));
+#endif
+    PetscCall(ConfSeeMat(c, "MatCreateGraph", G));
+    PetscCall(MatDestroy(&G));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const ConfOperation conf_structure[] = {{"transpose", Transpose, 0},
                                         {"submatrix", SubMatrix, CONF_NONEMPTY},
                                         {"submatrices", SubMatrices, CONF_NONEMPTY},
@@ -179,4 +201,5 @@ const ConfOperation conf_structure[] = {{"transpose", Transpose, 0},
                                         {"diagonal_block", DiagonalBlock, CONF_SQUARE},
                                         {"permute", Permute, CONF_SQUARE | CONF_NONEMPTY},
                                         {"wrapped", Wrapped, CONF_NONEMPTY},
+                                        {"graph", Graph, CONF_SQUARE},
                                         {NULL, NULL, 0}};

@@ -55,6 +55,19 @@ static PetscErrorCode ProductOfOldValues(InterruptedCase *c)
 
 static PetscErrorCode ProductNumeric(InterruptedCase *c) { return MatProductNumeric(c->result); }
 
+/* All steps, from the CSR of the host to the matrix of the graph */
+static PetscErrorCode Graph(InterruptedCase *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&c->result));
+#if PETSC_VERSION_LT(3, 21, 0)
+  PetscCall(MatCreateGraph(c->A, PETSC_TRUE, PETSC_TRUE, 0.01, &c->result));
+#else
+  PetscCall(MatCreateGraph(c->A, PETSC_TRUE, PETSC_TRUE, 0.01, 0, NULL, &c->result));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const InterruptedAction interrupted_actions[] = {
     {"MatMult()", NULL, Mult, PETSC_FALSE, FAULT_HOST},
     {"MatMult() with new values", NewValues, Mult, PETSC_FALSE, FAULT_HOST},
@@ -70,5 +83,6 @@ const InterruptedAction interrupted_actions[] = {
     {"MatTransposeMatMult()", NULL, ProductAtB, PETSC_FALSE, FAULT_HOST_BESIDE_GPU},
     {"MatPtAP()", NULL, ProductPtAP, PETSC_FALSE, FAULT_HOST_BESIDE_GPU},
     {"MatProductNumeric() with new values", ProductOfOldValues, ProductNumeric, PETSC_FALSE, FAULT_HOST},
+    {"MatCreateGraph()", NULL, Graph, PETSC_FALSE, FAULT_GPU},
     {NULL, NULL, NULL, PETSC_FALSE, FAULT_GPU},
 };

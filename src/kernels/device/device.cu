@@ -85,9 +85,10 @@ extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, 
     memcpy(to, from, (size_t)bytes);
     return SPMV_SUCCESS;
   }
-  if (to_space == SPMV_DEVICE && from_space == SPMV_HOST) {
+  if (to_space != from_space) {
     const int threads = spmv_staging_threads(bytes);
-    if (threads > 1 && spmv_staging_upload(to, from, bytes, threads, exec->stream)) return SPMV_SUCCESS;
+    auto     *staging = to_space == SPMV_DEVICE ? spmv_staging_upload : spmv_staging_download;
+    if (threads > 1 && staging(to, from, bytes, threads, exec->stream)) return SPMV_SUCCESS;
   }
   SPMV_CUDA(exec,
             cudaMemcpyAsync(to, from, (size_t)bytes, copy_kind(to_space, from_space), (cudaStream_t)exec->stream));

@@ -19,7 +19,7 @@ struct DoubleBuffer {
   int         device; /* of the events; the buffers serve every device */
 };
 
-/* What is kept between uploads. A double buffer is made when an upload first has that many threads. */
+/* What is kept between copies. A double buffer is made when a copy first has that many threads. */
 pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 DoubleBuffer    double_buffer[SPMV_STAGING_THREADS];
 
@@ -95,9 +95,10 @@ int make_double_buffers(int wanted, int device)
   return count;
 }
 
-/* ---- an upload ---- */
+/* ---- a copy ---- */
 
-struct Upload {
+/* To the device, or from it */
+struct Transfer {
   char                *to;
   const char          *from;
   int64_t              bytes;
@@ -107,7 +108,7 @@ struct Upload {
   std::atomic<bool>    failed;
 };
 
-cudaError_t send_piece(const Upload *u, int64_t begin, char *buffer, cudaEvent_t read)
+cudaError_t send_piece(const Transfer *u, int64_t begin, char *buffer, cudaEvent_t read)
 {
   const size_t bytes = (size_t)std::min(PIECE, u->bytes - begin);
   cudaError_t  error =
@@ -130,9 +131,9 @@ cudaError_t use_device(int device)
 }
 
 /* The work of thread number `share`: it sends pieces until none is left */
-void send_pieces(void *upload, int share, int)
+void send_pieces(void *transfer, int share, int)
 {
-  Upload              *u     = (Upload *)upload;
+  Transfer            *u     = (Transfer *)transfer;
   const DoubleBuffer  *l     = &double_buffer[share];
   cudaError_t          error = use_device(u->device);
   const BesideCaptures relaxed; /* after use_device(), because it makes a context on the current device */
@@ -144,6 +145,57 @@ void send_pieces(void *upload, int share, int)
   }
   if (!error) return;
   u->failed = true;
+  (void)cudaGetLastError(); /* of this thread */
+}
+
+/* What a thread receives: the piece in each of its buffers, or -1 */
+struct Received {
+  Transfer           *u;
+  const DoubleBuffer *l;
+  int64_t             begin[SPMV_STAGING_BUFFERS];
+};
+
+/* Waits for what a buffer was used for last, perhaps by an upload, and takes the piece that is in it */
+cudaError_t take_piece(Received *r, int turn)
+{
+  const int64_t     begin = r->begin[turn];
+  const cudaError_t error = cudaEventSynchronize(r->l->read[turn]);
+
+  if (!error && begin >= 0)
+    memcpy(r->u->to + begin, r->l->buffers + turn * PIECE, (size_t)std::min(PIECE, r->u->bytes - begin));
+  r->begin[turn] = -1;
+  return error;
+}
+
+/* The next piece goes to a buffer; false where none is left */
+bool request_piece(Received *r, int turn, cudaError_t *error)
+{
+  const Transfer *u     = r->u;
+  const int64_t   begin = r->u->next.fetch_add(PIECE);
+
+  if (begin >= u->bytes) return false;
+  *error = cudaMemcpyAsync(r->l->buffers + turn * PIECE, u->from + begin, (size_t)std::min(PIECE, u->bytes - begin),
+                           cudaMemcpyDeviceToHost, u->stream);
+  if (!*error) *error = cudaEventRecord(r->l->read[turn], u->stream);
+  if (!*error) r->begin[turn] = begin;
+  return true;
+}
+
+/* The work of thread number `share`: while it takes the piece of one buffer, the device fills the other one */
+void receive_pieces(void *transfer, int share, int)
+{
+  Received             r     = {(Transfer *)transfer, &double_buffer[share], {-1, -1}};
+  cudaError_t          error = use_device(r.u->device);
+  const BesideCaptures relaxed;
+  int                  turn = 0;
+
+  for (bool left = true; left && !error && !r.u->failed; turn = (turn + 1) % SPMV_STAGING_BUFFERS) {
+    error = take_piece(&r, turn);
+    if (!error) left = request_piece(&r, turn, &error);
+  }
+  for (int i = 0; i < SPMV_STAGING_BUFFERS && !error; i++) error = take_piece(&r, (turn + i) % SPMV_STAGING_BUFFERS);
+  if (!error) return;
+  r.u->failed = true;
   (void)cudaGetLastError(); /* of this thread */
 }
 
@@ -168,7 +220,7 @@ bool is_open_to_threads(cudaStream_t stream)
   return false;
 }
 
-bool upload(Upload *u, int threads)
+bool run(Transfer *u, SpmvShare pieces, int threads)
 {
   const BesideCaptures relaxed;
   const Locked         lock;
@@ -178,7 +230,7 @@ bool upload(Upload *u, int threads)
   const int ready = make_double_buffers(std::min(threads, (int)SPMV_STAGING_THREADS), u->device);
   if (ready == 0) return false;
   spmv_threads_start(&pool, ready);
-  spmv_threads_run(&pool, send_pieces, u, ready);
+  spmv_threads_run(&pool, pieces, u, ready);
   spmv_threads_stop(&pool);
   if (!u->failed) return true;
   (void)cudaStreamSynchronize(u->stream); /* the copy of a buffer may be enqueued without its event */
@@ -197,14 +249,25 @@ extern "C" int spmv_staging_threads(int64_t bytes)
   return (int)std::min<int64_t>({paying, SPMV_STAGING_THREADS, spmv_threads_available()});
 }
 
-extern "C" int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream)
+static int copy(void *to, const void *from, const void *here, int64_t bytes, SpmvShare pieces, int threads,
+                void *stream)
 {
-  Upload u = {(char *)to, (const char *)from, bytes, 0, (cudaStream_t)stream, {0}, {false}};
+  Transfer u = {(char *)to, (const char *)from, bytes, 0, (cudaStream_t)stream, {0}, {false}};
 
-  if (!is_open_to_threads(u.stream) || !is_pageable(from)) return 0;
-  if (upload(&u, threads)) return 1;
+  if (!is_open_to_threads(u.stream) || !is_pageable(here)) return 0;
+  if (run(&u, pieces, threads)) return 1;
   (void)cudaGetLastError();
   return 0;
+}
+
+extern "C" int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream)
+{
+  return copy(to, from, from, bytes, send_pieces, threads, stream);
+}
+
+extern "C" int spmv_staging_download(void *to, const void *from, int64_t bytes, int threads, void *stream)
+{
+  return copy(to, from, to, bytes, receive_pieces, threads, stream);
 }
 
 extern "C" int64_t spmv_staging_bytes(void)

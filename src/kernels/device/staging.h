@@ -1,9 +1,9 @@
 /*
-  staging.h - copies through pinned memory: sizes to the host, and large pageable blocks to the device, faster than the
-  driver's, which copies them with one thread.
+  staging.h - copies through pinned memory: sizes to the host, and large pageable blocks to the device and from it, faster
+  than the driver's, which copies them with one thread.
 
   Threads of the host copy pieces of the block into pinned buffers, from where the copy engine fetches them while the
-  threads fill the next ones. The buffers are one set for the process (decision 0013).
+  threads fill the next ones; and the other way round. The buffers are one set for the process (decision 0013).
 */
 #pragma once
 
@@ -26,6 +26,10 @@ int spmv_staging_threads(int64_t bytes);
    copy it otherwise, because it is pinned, the stream is being captured, or pinned memory or an event could not be had;
    no CUDA error is left behind. */
 int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream);
+
+/* The same from the device, to pageable memory. All has arrived when it returns 1, after what was enqueued on the stream
+   before. */
+int spmv_staging_download(void *to, const void *from, int64_t bytes, int threads, void *stream);
 
 /* Values of a format that takes them in pieces (upload.cuh) come in pieces of at least so many bytes; less in tests */
 extern int64_t spmv_upload_piece_bytes;

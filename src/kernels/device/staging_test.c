@@ -118,6 +118,30 @@ UNIT_TEST(staging_copies_every_byte)
   bench_clear(&b);
 }
 
+/* Downloads overwrite a block with guards around it, and all is there when the call returns. An upload may still be in
+   flight through the same buffers. */
+UNIT_TEST(staging_brings_every_byte_back)
+{
+  static const int threads[] = {1, 2, 3, SPMV_STAGING_THREADS, SPMV_STAGING_THREADS + 5};
+  Bench            b;
+
+  if (!bench_init(&b, MOST)) return;
+  for (int s = 0; s < SIZES; s++)
+    for (int t = 0; t < 5; t++) {
+      const int64_t  offset = (s + 3 * t) % 17, all = MOST + 2 * GUARD; /* targets that are not aligned */
+      unsigned char *expected = malloc((size_t)all);
+      memset(expected, 0x5A, (size_t)all);
+      memset(b.back, 0x5A, (size_t)all);
+      fill(b.source, sizes[s], (unsigned)(10 * s + t));
+      memcpy(expected + offset, b.source, (size_t)sizes[s]);
+      UNIT_EQUAL(1, spmv_staging_upload(b.there + t, b.source, sizes[s], 1 + t, b.exec.stream));
+      UNIT_EQUAL(1, spmv_staging_download(b.back + offset, b.there + t, sizes[s], threads[t], b.exec.stream));
+      UNIT_CHECK(!memcmp(expected, b.back, (size_t)all));
+      free(expected);
+    }
+  bench_clear(&b);
+}
+
 /* Uploads by spmv_copy(), which chooses the way; two in flight at a time, of which the second overwrites the end of the
    first */
 UNIT_TEST(staging_serves_copies_that_follow_each_other)
@@ -197,6 +221,8 @@ UNIT_TEST(staging_is_for_large_pageable_blocks)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there + GUARD, SPMV_DEVICE, pinned, SPMV_HOST, bytes, &b.exec));
   UNIT_EQUAL(0, spmv_staging_upload(b.there + GUARD, pinned, bytes, 4, b.exec.stream));
   UNIT_EQUAL(0, spmv_staging_upload(b.there + GUARD, b.source, bytes, 4, cudaStreamPerThread));
+  UNIT_EQUAL(0, spmv_staging_download(pinned, b.there + GUARD, bytes, 4, b.exec.stream));
+  UNIT_EQUAL(0, spmv_staging_download(b.back, b.there + GUARD, bytes, 4, cudaStreamPerThread));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b.exec));
   UNIT_EQUAL(0, spmv_staging_bytes());
   spmv_pinned_free(pinned);
@@ -261,6 +287,9 @@ UNIT_TEST(staging_does_with_what_can_be_pinned)
     UNIT_CHECK(staged || most == 0);
     UNIT_EQUAL(cudaSuccess, cudaGetLastError());
     if (staged) UNIT_CHECK(arrived(&b, bytes, 8));
+    spmv_staging_release();
+    UNIT_EQUAL(staged, spmv_staging_download(b.back, b.there, bytes, 4, b.exec.stream));
+    UNIT_EQUAL(cudaSuccess, cudaGetLastError());
     spmv_staging_release();
     UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there + GUARD, SPMV_DEVICE, b.source, SPMV_HOST, bytes, &b.exec));
     UNIT_CHECK(arrived(&b, bytes, 8));

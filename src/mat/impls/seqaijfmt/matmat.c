@@ -8,6 +8,7 @@
   does: other types and kinds of products, algorithms that the user chose, a GPU without memory.
 */
 #include "seqaijfmt.h"
+#include "sys/totals.h"
 
 /* A factor as it was in the symbolic phase */
 typedef struct {
@@ -112,59 +113,35 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Arrays of the pattern of a product on the host, NULL or to be freed */
-typedef struct {
-  PetscInt *row_ptr, *col, *length;
-} HostPattern;
-
-static PetscErrorCode FetchPattern(Data *d, SpmvPattern *p, HostPattern *here)
-{
-  const int64_t index_bytes = (int64_t)sizeof(PetscInt);
-
-  PetscFunctionBegin;
-  spmv_spgemm_pattern(d->product, p);
-  PetscCall(PetscMalloc1(p->rows + 1, &here->row_ptr));
-  PetscCall(PetscMalloc1(p->nnz + 1, &here->col)); /* never NULL: a PETSc for debugging refuses that */
-  AIJFmtCallSpmv(&d->exec,
-                 spmv_copy(here->row_ptr, SPMV_HOST, p->row_ptr, SPMV_DEVICE, (p->rows + 1) * index_bytes, &d->exec));
-  AIJFmtCallSpmv(&d->exec, spmv_copy(here->col, SPMV_HOST, p->col, SPMV_DEVICE, p->nnz * index_bytes, &d->exec));
-  AIJFmtCallSpmv(&d->exec, spmv_stream_wait(&d->exec));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)(p->rows + 1 + p->nnz) * sizeof(PetscInt)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* All columns are set at once: to insert the rows one by one would take as long as all else in the symbolic phase. C is
-   not assembled before the numeric phase. */
-static PetscErrorCode FillPattern(Mat C, Data *d, HostPattern *here)
+/* C is not assembled before the numeric phase. A pattern for which PETSc wants no values is complete, and of the type that
+   PETSc documents. */
+static PetscErrorCode FillPattern(Mat C, Data *d, PetscInt **lengths)
 {
   SpmvPattern p;
 
   PetscFunctionBegin;
-  PetscCall(FetchPattern(d, &p, here));
+  spmv_spgemm_pattern(d->product, &p);
+  PetscCall(AIJFmtLengthsFetch(&d->exec, &p, lengths));
   PetscCall(MatSetSizes(C, (PetscInt)p.rows, (PetscInt)p.cols, (PetscInt)p.rows, (PetscInt)p.cols));
-  PetscCall(MatSetType(C, ((PetscObject)C->product->A)->type_name));
-  PetscCall(PetscMalloc1(p.rows, &here->length));
-  for (int64_t i = 0; i < p.rows; i++) here->length[i] = here->row_ptr[i + 1] - here->row_ptr[i];
-  PetscCall(MatSeqAIJSetPreallocation(C, 0, here->length));
-  PetscCall(MatSeqAIJSetColumnIndices(C, here->col));
+  PetscCall(MatSetType(C, C->structure_only ? MATSEQAIJ : ((PetscObject)C->product->A)->type_name));
+  PetscCall(MatSeqAIJSetPreallocation(C, 0, *lengths));
+  PetscCall(AIJFmtColumnsFetch(&d->exec, &p, C));
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
-  C->assembled = PETSC_FALSE;
+  if (!C->structure_only) C->assembled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gives C its pattern and the type of the first factor */
 static PetscErrorCode SetPattern(Mat C, Data *d)
 {
-  HostPattern    here = {NULL, NULL, NULL};
+  PetscInt      *lengths = NULL;
   PetscErrorCode error;
 
   PetscFunctionBegin;
-  error = FillPattern(C, d, &here);
-  PetscCall(PetscFree(here.length));
-  PetscCall(PetscFree(here.col));
-  PetscCall(PetscFree(here.row_ptr));
+  error = FillPattern(C, d, &lengths);
+  PetscCall(PetscFree(lengths));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -323,11 +300,32 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
+/* The host's parent finds the pattern */
+static PetscErrorCode SymbolicByHost(Mat C, const char reason[])
 {
   const AIJFmtParent *host;
-  SpmvStatus          status;
-  Data               *d;
+  Mat_AIJFmt         *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));
+  PetscCall(AIJFmtStateGet(C->product->A, &s));
+  if (s) {
+    s->info.fallbacks_pattern++;
+    PetscPackCountSetUp(PETSCPACK_PATTERN, PETSC_FALSE);
+    PetscCall(PetscStrncpy(s->pattern_reason, reason, sizeof s->pattern_reason));
+  }
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->seq.productsetfromoptions(C));
+  PetscCall(AIJFmtHostKeepFactors(C));
+  PetscCall((*C->ops->productsymbolic)(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
+{
+  SpmvStatus  status;
+  Mat_AIJFmt *s;
+  Data       *d;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&d));
@@ -337,18 +335,21 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
   PetscCall(Symbolic(C, d, &status));
   if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ||
       status == SPMV_ERR_MATRIX) {
-    PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", d->exec.message));
+    char reason[SPMV_MESSAGE_MAX];
+
+    PetscCall(PetscStrncpy(reason, d->exec.message, sizeof reason));
     C->product->data    = NULL;
     C->product->destroy = NULL;
     PetscCall(DataFree(d));
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-    PetscCall(host->seq.productsetfromoptions(C));
-    PetscCall(AIJFmtHostKeepFactors(C));
-    PetscCall((*C->ops->productsymbolic)(C));
+    PetscCall(SymbolicByHost(C, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&d->exec, status);
   PetscCall(SetPattern(C, d));
+  if (C->structure_only) spmv_spgemm_destroy(&d->product); /* there will be no numeric phase */
+  PetscCall(AIJFmtStateGet(C->product->A, &s));
+  if (s) s->info.patterns++;
+  PetscPackCountSetUp(PETSCPACK_PATTERN, PETSC_TRUE);
   C->ops->productnumeric = MatProductNumeric_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -515,6 +516,8 @@ PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
 
   PetscFunctionBegin;
   PetscCall(WantsDevice(C, &device));
+  if (aijfmt_process.squared && C->product->A == aijfmt_process.squared && C->product->B == C->product->A)
+    PetscCall(MatSetOption(C, MAT_STRUCTURE_ONLY, PETSC_TRUE)); /* see gamg.c */
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(host->seq.productsetfromoptions(C));
   if (device) C->ops->productsymbolic = MatProductSymbolic_AIJFmt;

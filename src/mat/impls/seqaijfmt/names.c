@@ -204,6 +204,7 @@ static PetscErrorCode PCSetUp_AIJFmt(PC pc)
 
   PetscFunctionBegin;
   PetscCall(FindRow(aijfmt_process.pc, PCS, (PetscObject)pc, &row));
+  PetscCall(AIJFmtGamgWatch(pc));
   PetscCall(NeedsHostName(pc, &needs));
   if (needs) PetscCall(AIJFmtNameGuardBegin(pc->pmat, AIJFMT_PARENT_HOST, &guard));
   error = ((PCStep *)row->operation)(pc);

@@ -79,6 +79,8 @@ static const AIJFmtOperation operations[] = {
     OPERATION(getdiagonal, MatGetDiagonal_SeqAIJFmt, NULL, Always),
     OPERATION(productsetfromoptions, MatProductSetFromOptions_SeqAIJFmt, NULL, WithGpu),
     OPERATION(productsetfromoptions, NULL, MatProductSetFromOptions_MPIAIJFmt, WithKernels),
+    OPERATION(creategraph, MatCreateGraph_SeqAIJFmt, NULL, WithGpu),
+    OPERATION(creategraph, NULL, MatCreateGraph_MPIAIJFmt, WithKernels),
     OPERATION(axpy, MatAXPY_SeqAIJFmt, NULL, OverCuda),
     OPERATION(copy, MatCopy_SeqAIJFmt, NULL, OverCuda),
     OPERATION(zeroentries, MatZeroEntries_SeqAIJFmt, NULL, OverCudaNotBound),

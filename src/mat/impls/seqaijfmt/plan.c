@@ -1,6 +1,7 @@
 /*
   plan.c - plans, made and kept up to date: the only file of the class that calls spmv_build() and spmv_update_values();
-  and what plans are made from, the pattern of a matrix, on the host or copied to the device.
+  and what plans are made from, the pattern of a matrix, on the host or copied to the device; and the other way round, the
+  pattern of a matrix from the device.
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: spmv_update_values()
@@ -161,6 +162,44 @@ PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const Petsc
   there->pattern.row_ptr    = to[0];
   there->pattern.col        = to[1];
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)(bytes[0] + bytes[1] + bytes[2])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- a pattern that was made on the device, as that of a sequential matrix ---- */
+
+/* The lengths of its rows, for a preallocation; to be freed */
+PetscErrorCode AIJFmtLengthsFetch(SpmvExec *exec, const SpmvPattern *from, PetscInt **lengths)
+{
+  const int64_t bytes = (from->rows + 1) * (int64_t)sizeof **lengths;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)from->rows + 1, lengths));
+  AIJFmtCallSpmv(exec, spmv_copy(*lengths, SPMV_HOST, from->row_ptr, from->space, bytes, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  for (int64_t i = 0; i < from->rows; i++) (*lengths)[i] = (*lengths)[i + 1] - (*lengths)[i];
+  if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Its columns, straight into the array of a matrix that was preallocated for those lengths, and is not assembled yet. To
+   insert the rows one by one would take as long as all else in a symbolic product. */
+PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A)
+{
+  const int64_t bytes = from->nnz * (int64_t)sizeof(PetscInt);
+  PetscInt      none  = 0; /* a PETSc for debugging refuses NULL */
+  SpmvPattern   here  = {.nnz = 0};
+  PetscInt     *col;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &here));
+  col = bytes ? (PetscInt *)here.col : &none;
+  PetscCheck(here.nnz == from->nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%lld columns for a matrix of %lld nonzeros",
+             (long long)from->nnz, (long long)here.nnz);
+  AIJFmtCallSpmv(exec, spmv_copy(col, SPMV_HOST, from->col, from->space, bytes, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(MatSeqAIJSetColumnIndices(A, col)); /* copies each to itself, and says that all are there */
+  PetscCall(AIJFmtHostPatternRestore(A, &here));
+  if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

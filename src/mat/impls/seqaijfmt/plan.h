@@ -100,6 +100,8 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternRestore(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
+PETSC_INTERN PetscErrorCode AIJFmtLengthsFetch(SpmvExec *, const SpmvPattern *, PetscInt **lengths);
+PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, Mat);
 PETSC_INTERN PetscErrorCode AIJFmtUpload(SpmvExec *, const SpmvPattern *, const PetscScalar *, SpmvIndex, SpmvCsr *,
                                          void **block, SpmvStatus *);
 

@@ -21,11 +21,13 @@
     check.c, mult.c, values.c   products, operations on values
     dispatch.c, names.c, options.c, view.c
                                 products by names of types, names of types, options, views
-    matmat.c, cuda.c, create.c  products of matrices, what the CUDA parent adds, creation and conversion
+    matmat.c, graph.c, gamg.c   products of matrices, graphs, what PCGAMG asks of both
+    cuda.c, create.c            what the CUDA parent adds, creation and conversion
     ops.c                       the table of operations, which names all the others; nobody names it
 */
 #pragma once
 
+#include <petscpc.h>
 #include <spmv_predict.h>
 #include "plan.h"
 #include "tables.h"
@@ -141,6 +143,8 @@ struct Mat_AIJFmt {
   char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although a GPU is there */
   char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
   char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or have no room there */
+  char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
+  char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
   PetscBool        keeps_host;      /* PETSc reads values on the host without asking for them: always current there */
   PetscInt         joint_changes;   /* changes of host and plan alike since the values were packed */
   PetscBool        device_csr_used; /* the class has asked the CUDA parent for its CSR on the device; never reset */
@@ -186,7 +190,9 @@ typedef struct {
   PetscErrorCode (*create_maij)(Mat);   /* PETSc's creator of MATSEQMAIJ */
   PetscErrorCode (*numeric_gpu)(Mat);   /* numeric step of a product of matrices on the GPU, in matmat.c */
   PetscErrorCode (*symbolic_cuda)(Mat); /* symbolic step of a parallel product of the CUDA parent */
-  Mat_AIJFmt *listed;                   /* the states of all sequential matrices over the CUDA parent */
+  AIJFmtFunction gamg_coarsen;          /* PCGAMGAGG's own step, and ... */
+  Mat            squared;               /* ... the graph of which it wants the pattern of the square alone, or NULL */
+  Mat_AIJFmt    *listed;                /* the states of all sequential matrices over the CUDA parent */
   struct {                    /* a MatHeaderMerge() under way: see create.c, options survive MatHeaderMerge() */
     Mat         A;            /* NULL: none */
     PetscBool   have_options; /* false where A keeps its state */
@@ -317,6 +323,12 @@ PETSC_INTERN PetscErrorCode MatStoreValues_SeqAIJFmt(Mat);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat);
 PETSC_INTERN PetscErrorCode MatProductNumeric_AIJFmt(Mat);
+
+/* graph.c */
+PETSC_INTERN AIJFmtGraph MatCreateGraph_SeqAIJFmt, MatCreateGraph_MPIAIJFmt;
+
+/* gamg.c */
+PETSC_INTERN PetscErrorCode AIJFmtGamgWatch(PC);
 
 /* dispatch.c */
 PETSC_INTERN PetscErrorCode AIJFmtTripleProductsCompose(Mat, const Mat_AIJFmt *, PetscBool remove);

@@ -57,6 +57,10 @@ static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
   sum->products_transposed += s->info.products_transposed;
   sum->fallbacks += s->info.fallbacks;
   sum->fallbacks_transposed += s->info.fallbacks_transposed;
+  sum->graphs += s->info.graphs;
+  sum->fallbacks_graph += s->info.fallbacks_graph;
+  sum->patterns += s->info.patterns;
+  sum->fallbacks_pattern += s->info.fallbacks_pattern;
   sum->blocks_declined += s->reason[0] != 0;
   if (s->cache.plan) AddMemory(sum, s->cache.plan);
   PetscCall(AddPlaces(A, s, sum));
@@ -247,6 +251,9 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
         info->refreshes, info->refresh_time);
   Print(p, "products: %.0f, transposed %.0f; by the parent type: %.0f, transposed %.0f", info->products,
         info->products_transposed, info->fallbacks, info->fallbacks_transposed);
+  if (info->graphs + info->fallbacks_graph + info->patterns + info->fallbacks_pattern > 0)
+    Print(p, "on the GPU: graphs %.0f, patterns of products of matrices %.0f; by PETSc: %.0f, %.0f", info->graphs,
+          info->patterns, info->fallbacks_graph, info->fallbacks_pattern);
   PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -260,6 +267,8 @@ static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
   if (s->space_reason[0]) Print(p, "not on the GPU: %s", s->space_reason);
   if (s->values_reason[0])
     Print(p, "values changed on the %s: %s", s->device_csr_used ? "GPU" : "host", s->values_reason);
+  if (s->graph_reason[0]) Print(p, "graph by PETSc: %s", s->graph_reason);
+  if (s->pattern_reason[0]) Print(p, "product of matrices on the host: %s", s->pattern_reason);
   PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -274,6 +283,10 @@ static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
     PetscCall(PetscStrncpy(first->space_reason, s->space_reason, sizeof first->space_reason));
   if (!first->values_reason[0])
     PetscCall(PetscStrncpy(first->values_reason, s->values_reason, sizeof first->values_reason));
+  if (!first->graph_reason[0])
+    PetscCall(PetscStrncpy(first->graph_reason, s->graph_reason, sizeof first->graph_reason));
+  if (!first->pattern_reason[0])
+    PetscCall(PetscStrncpy(first->pattern_reason, s->pattern_reason, sizeof first->pattern_reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,6 +326,8 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
   PetscCall(PetscPackShareReason(comm, reasons.transpose_reason));
   PetscCall(PetscPackShareReason(comm, reasons.space_reason));
   PetscCall(PetscPackShareReason(comm, reasons.values_reason));
+  PetscCall(PetscPackShareReason(comm, reasons.graph_reason));
+  PetscCall(PetscPackShareReason(comm, reasons.pattern_reason));
   PetscCall(PrintReasons(&reasons, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,567 @@
+/*
+  graph.c - MatCreateGraph() on the GPU, by the kernels of src/kernels/graph: the matrix by whose graph PCGAMG coarsens.
+
+  Of a sequential matrix all steps run there, and the graph reaches the host once, where PETSc's coarsening reads its
+  arrays. It has the type of the matrix, so that its square is found on the GPU, too; a plan it gets with its first
+  product with a vector, which no coarsening makes. Of a parallel matrix with blocks each process collapses its two blocks
+  on the GPU (or on the host, where the GPU has no memory); of that small matrix PETSc's own function makes the graph.
+
+  What the graph is depends on the version of PETSc: compat.h says how. All that cannot be done here PETSc's function
+  does, which is counted, and its reason shown.
+*/
+#include "seqaijfmt.h"
+#include "sys/totals.h"
+#include <spmv_graph.h>
+
+/* What MatCreateGraph() was asked for. index belongs to the caller. */
+typedef struct {
+  PetscBool symmetrize, scale;
+  PetscReal filter;
+  PetscInt  index_count, *index;
+} Request;
+
+/* A sequential matrix where its graph is made */
+typedef struct {
+  SpmvExec           exec; /* on the device, or on the host */
+  SpmvCsr            csr;
+  void              *block, *group;            /* in the memory of exec, to be freed, or NULL */
+  const PetscScalar *values;                   /* of the host, to be restored, or NULL */
+  SpmvPattern        here;                     /* to be restored */
+  char               reason[SPMV_MESSAGE_MAX]; /* why it is not on the device */
+} Source;
+
+/* ---- which graphs are made here ---- */
+
+/* Why the graph of A is none of ours, or NULL; asks: whether the GPU shall have it although A is small */
+static PetscErrorCode WhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks)
+{
+  PetscBool views[2];
+
+  PetscFunctionBegin;
+  *reason = NULL;
+  *asks   = s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_GPU ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsHasName(((PetscObject)A)->options, NULL, "-mat_graph_view", &views[0]));
+  PetscCall(PetscOptionsHasName(((PetscObject)A)->options, NULL, "-mat_filter_graph_view", &views[1]));
+  if (spmv_device_count(NULL) == 0) *reason = "there is no GPU";
+  else if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST) *reason = "-mat_aijfmt_device host";
+  else if (AIJFmtBoundToCPU(A)) *reason = "MatBindToCPU() bound the matrix to the host";
+  else if (!A->assembled || A->structure_only || A->factortype) *reason = "the matrix has no values";
+  else if (A->rmap->n != A->cmap->n || A->rmap->N != A->cmap->N) *reason = "the matrix is not square";
+  else if (views[0] || views[1]) *reason = "-mat_graph_view and -mat_filter_graph_view show its steps";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As for products of matrices, `auto` leaves small matrices whose values are on the host to the host */
+static PetscErrorCode IsLarge(Mat A, PetscBool *large)
+{
+  Mat_AIJFmt *s;
+  int64_t     nonzeros = 0;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtNonzeros(A, &nonzeros));
+  *large = nonzeros >= AIJFMT_DEVICE_MIN_NONZEROS || (s && AIJFmtTruthGet(A, s).device_csr) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char small_reason[] = "the matrix is small, and -mat_aijfmt_device is auto";
+
+/* Counts a graph, of a matrix or of a block, with the reason why it was not made on the GPU; "": it was */
+static PetscErrorCode Count(Mat_AIJFmt *s, const char reason[])
+{
+  PetscFunctionBegin;
+  if (reason[0]) s->info.fallbacks_graph++;
+  else s->info.graphs++;
+  PetscPackCountSetUp(PETSCPACK_GRAPH, reason[0] ? PETSC_FALSE : PETSC_TRUE);
+  PetscCall(PetscStrncpy(s->graph_reason, reason, sizeof s->graph_reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The graph by PETSc's function; reason: NULL where there is nothing to count */
+static PetscErrorCode ByPetsc(Mat A, Mat_AIJFmt *s, const Request *r, const char reason[], Mat *graph)
+{
+  const AIJFmtParent *parent;
+  Mat                 blocks[2] = {A, NULL};
+  Mat_AIJFmt         *counted   = s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
+  if (s && s->parallel && blocks[0]) PetscCall(AIJFmtStateGet(blocks[0], &counted));
+  if (counted && reason) {
+    PetscCall(Count(counted, reason));
+    PetscCall(PetscInfo(A, "graph by PETSc: %s\n", reason));
+  }
+  PetscCall(AIJFmtCallGraph((s && s->parallel ? &parent->mpi : &parent->seq)->creategraph, A, r->symmetrize, r->scale,
+                            r->filter, r->index_count, r->index, graph));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the matrix on the device ---- */
+
+/* A copy of the arrays of the host on the device, unless the CUDA parent has current ones */
+static PetscErrorCode Place(Mat A, Source *from, SpmvStatus *status)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && AIJFmtTruthGet(A, s).device_csr && !AIJFmtBoundToCPU(A) && sizeof(AIJFmtCusparseIndex) == sizeof(PetscInt)) {
+    PetscCall(AIJFmtDeviceCsrGet(A, s, &from->csr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSeqAIJGetArrayRead(A, &from->values));
+  PetscCall(AIJFmtUpload(&from->exec, &from->here, from->values, AIJFMT_INDEX, &from->csr, &from->block, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix on the device; on the host, with a reason, where that has no memory. SourceRestore() gives it back. */
+static PetscErrorCode SourceGet(Mat A, Source *from, SpmvStatus *status)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(from, sizeof *from));
+  PetscCall(AIJFmtStateGet(A, &s));
+  spmv_exec_init(&from->exec, SPMV_DEVICE);
+  if (s) from->exec.host = s->exec.host;
+  PetscCall(AIJFmtCudaStream(&from->exec));
+  PetscCall(AIJFmtHostPatternGet(A, &from->here));
+  *status = spmv_pattern_check(&from->here, &from->exec);
+  if (!*status) PetscCall(Place(A, from, status));
+  PetscCall(PetscStrncpy(from->reason, *status ? from->exec.message : "", sizeof from->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives up the device: a parallel matrix needs the part of each process */
+static PetscErrorCode SourceToHost(Mat A, Source *from)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(&from->exec, SPMV_DEVICE, from->block);
+  spmv_exec_free(&from->exec, SPMV_DEVICE, from->group);
+  from->block = from->group = NULL;
+  from->exec.space          = SPMV_HOST;
+  if (!from->values) PetscCall(MatSeqAIJGetArrayRead(A, &from->values));
+  from->csr =
+      (SpmvCsr){.pattern = from->here, .scalar_type = AIJFMT_SCALAR, .values = from->values, .values_space = SPMV_HOST};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SourceRestore(Mat A, Source *from)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(&from->exec, from->exec.space, from->group);
+  spmv_exec_free(&from->exec, SPMV_DEVICE, from->block);
+  if (from->values) PetscCall(MatSeqAIJRestoreArrayRead(A, &from->values));
+  if (from->here.row_ptr) PetscCall(AIJFmtHostPatternRestore(A, &from->here));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether PETSc takes the blocks for full. confused: it would take blocks for full that are not, as 3.18 does, and its
+   graph is then one that nobody else would make. */
+static SpmvStatus LookAtBlocks(Source *from, PetscInt bs, PetscBool *full, PetscBool *confused)
+{
+  int              is_full = 0, seems_full = 0;
+  const SpmvStatus status = spmv_graph_full_blocks(&from->csr.pattern, bs, &from->exec, &is_full, &seems_full);
+
+  *full     = is_full ? PETSC_TRUE : PETSC_FALSE;
+  *confused = AIJFMT_TAKES_SEEMINGLY_FULL && seems_full && !is_full ? PETSC_TRUE : PETSC_FALSE;
+  return status;
+}
+
+/* ---- the graph as a matrix ---- */
+
+/* Gives a block of a graph, preallocated for it, what was made of it */
+static PetscErrorCode FillBlock(Mat block, const SpmvCsr *g, SpmvExec *exec)
+{
+  const int64_t bytes = g->pattern.nnz * (int64_t)sizeof(PetscScalar);
+  PetscScalar  *values;
+  SpmvStatus    status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtColumnsFetch(exec, &g->pattern, block));
+  PetscCall(MatSeqAIJGetArrayWrite(block, &values));
+  status = spmv_copy(values, SPMV_HOST, g->values, g->values_space, bytes, exec);
+  if (!status) status = spmv_stream_wait(exec);
+  PetscCall(MatSeqAIJRestoreArrayWrite(block, &values));
+  AIJFmtCallSpmv(exec, status);
+  if (g->values_space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of the type and with the options of A, whose block sizes are 1 */
+static PetscErrorCode CreateLike(Mat A, PetscInt rows, Mat *graph)
+{
+  Mat_AIJFmt *from, *to;
+  VecType     vectors;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &from));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), graph));
+  PetscCall(MatSetSizes(*graph, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetBlockSizes(*graph, 1, 1));
+  PetscCall(MatSetType(*graph, ((PetscObject)A)->type_name));
+  PetscCall(MatGetVecType(A, &vectors));
+  PetscCall(MatSetVecType(*graph, vectors));
+  PetscCall(AIJFmtStateGet(*graph, &to));
+  if (from && to) PetscCall(AIJFmtStateCopyOptions(from, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of a graph, one of a sequential matrix and two of a parallel one, on the device or on the host */
+typedef struct {
+  int        count;
+  Source    *source;   /* [count] */
+  SpmvGraph *graph[2]; /* NULL: not made yet */
+  PetscInt  *lengths[2];
+} Parts;
+
+static PetscErrorCode Assemble(Parts *p, Mat G)
+{
+  const PetscBool no_others = G->nooffprocentries;
+  Mat             blocks[2] = {G, NULL};
+  SpmvCsr         csr[2];
+
+  PetscFunctionBegin;
+  for (int b = 0; b < p->count; b++) {
+    spmv_graph_csr(p->graph[b], &csr[b]);
+    PetscCall(AIJFmtLengthsFetch(&p->source[b].exec, &csr[b].pattern, &p->lengths[b]));
+  }
+  if (p->count == 1) PetscCall(MatSeqAIJSetPreallocation(G, 0, p->lengths[0]));
+  else {
+    PetscCall(MatMPIAIJSetPreallocation(G, 0, p->lengths[0], 0, p->lengths[1]));
+    PetscCall(AIJFmtBlocksGet(G, blocks));
+  }
+  for (int b = 0; b < p->count; b++) PetscCall(FillBlock(blocks[b], &csr[b], &p->source[b].exec));
+  G->nooffprocentries = PETSC_TRUE;
+  PetscCall(MatAssemblyBegin(G, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(G, MAT_FINAL_ASSEMBLY));
+  G->nooffprocentries = no_others;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PartsFree(Parts *p)
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < p->count; b++) {
+    spmv_graph_destroy(&p->graph[b]);
+    PetscCall(PetscFree(p->lengths[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The list of rows of a block, if PETSc would read it: of full blocks */
+static SpmvStatus SetIndex(const Request *r, SpmvGraphOptions *o, SpmvExec *exec)
+{
+  if (o->blocks != SPMV_GRAPH_FULL_BLOCKS) return SPMV_SUCCESS;
+  if (r->index_count > SPMV_GRAPH_INDEX_MAX)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%lld rows of a block are listed, and the GPU takes %d",
+                     (long long)r->index_count, SPMV_GRAPH_INDEX_MAX);
+  o->index_count = (int)r->index_count;
+  for (int i = 0; i < o->index_count; i++) o->index[i] = (int32_t)r->index[i];
+  return SPMV_SUCCESS;
+}
+
+/* Whether a failure means that PETSc's function shall make the graph, rather than that it is an error */
+static PetscBool IsRefusal(SpmvStatus status)
+{
+  return status == SPMV_ERR_MEMORY || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ||
+                 status == SPMV_ERR_MATRIX
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
+static const char confused_reason[] = "PETSc 3.18 takes blocks for full that are not";
+
+/* ---- of a sequential matrix ---- */
+
+/* All that MatCreateGraph() does, on the device */
+static SpmvStatus MakeSequential(Mat A, const Request *r, Source *from, SpmvGraph **graph)
+{
+  const PetscBool  known = A->symmetric == PETSC_BOOL3_TRUE ? PETSC_TRUE : PETSC_FALSE;
+  SpmvGraphOptions o     = {.block_size    = A->rmap->bs > 0 ? A->rmap->bs : 1,
+                            .magnitudes    = r->scale || r->filter >= 0,
+                            .add_transpose = r->symmetrize && !known,
+                            .scale         = r->scale,
+                            .filter        = r->filter >= 0 ? AIJFMT_GRAPH_FILTER : SPMV_GRAPH_KEEP_ALL,
+                            .threshold     = (double)r->filter};
+  PetscBool        full, confused;
+  SpmvStatus       status;
+
+  *graph = NULL;
+  status = o.block_size > 1 ? LookAtBlocks(from, (PetscInt)o.block_size, &full, &confused) : SPMV_SUCCESS;
+  if (!status && o.block_size > 1) {
+    if (confused) return spmv_fail(&from->exec, SPMV_ERR_UNSUPPORTED, "%s", confused_reason);
+    o.blocks = full ? SPMV_GRAPH_FULL_BLOCKS : SPMV_GRAPH_ANY_BLOCKS;
+    status   = SetIndex(r, &o, &from->exec);
+  }
+  if (!status) status = spmv_graph_create(&from->csr, &o, &from->exec, graph);
+  return status;
+}
+
+/* What PETSc knows of the graph's symmetry. The filter of 3.20 and later sets entries anew, after which it knows only what
+   shall hold for ever. */
+static PetscErrorCode SetSymmetry(Mat A, const Request *r, Mat graph)
+{
+  PetscFunctionBegin;
+  if (r->symmetrize) PetscCall(MatSetOption(graph, MAT_SYMMETRIC, PETSC_TRUE));
+  else PetscCall(MatPropagateSymmetryOptions(A, graph));
+  if (r->filter < 0 || AIJFMT_GRAPH_FILTER == SPMV_GRAPH_KEEP_ABOVE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!graph->symmetry_eternal) graph->symmetric = graph->hermitian = PETSC_BOOL3_UNKNOWN;
+  if (!graph->spd_eternal) graph->spd = PETSC_BOOL3_UNKNOWN;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FinishSequential(Mat A, const Request *r, Parts *p, Mat *graph)
+{
+  PetscInt bs;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(CreateLike(A, A->rmap->n / bs, graph));
+  PetscCall(Assemble(p, *graph));
+  PetscCall(SetSymmetry(A, r, *graph));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const Request *r, Mat *graph)
+{
+  Source         from;
+  Parts          p = {.count = 1, .source = &from};
+  SpmvStatus     status;
+  PetscErrorCode error = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  *graph = NULL;
+  PetscCall(SourceGet(A, &from, &status));
+  PetscCall(PetscLogGpuTimeBegin());
+  if (!status) status = MakeSequential(A, r, &from, &p.graph[0]);
+  PetscCall(PetscLogGpuTimeEnd());
+  if (!status) error = FinishSequential(A, r, &p, graph);
+  if (error) (void)MatDestroy(graph);
+  PetscCall(PartsFree(&p));
+  PetscCall(SourceRestore(A, &from));
+  PetscCall(error);
+  if (IsRefusal(status)) {
+    PetscCall(ByPetsc(A, s, r, from.exec.message, graph));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  AIJFmtCallSpmv(&from.exec, status);
+  PetscCall(Count(s, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateSequential(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n,
+                                       PetscInt index[], Mat *graph)
+{
+  const Request r = {symmetrize, scale, filter, n, index};
+  const char   *reason;
+  Mat_AIJFmt   *s;
+  PetscBool     asks, large;
+  PetscInt      bs;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(MatGetBlockSize(A, &bs));
+  if (!s || (bs == 1 && !symmetrize && !scale && filter < 0)) { /* A is its own graph */
+    PetscCall(ByPetsc(A, s, &r, NULL, graph));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(WhyNot(A, s, &reason, &asks));
+  if (!reason && !asks) {
+    PetscCall(IsLarge(A, &large));
+    if (!large) reason = small_reason;
+  }
+  if (reason) PetscCall(ByPetsc(A, s, &r, reason, graph));
+  else PetscCall(Sequential(A, s, &r, graph));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_GRAPH(MatCreateGraph_SeqAIJFmt, CreateSequential)
+
+/* ---- of a parallel matrix: PETSc's function makes it of the collapsed matrix ---- */
+
+/* The edge's column of each column of the off-diagonal block, in the memory of its source */
+static PetscErrorCode SetGroups(Source *from, PetscInt n, PetscInt bs, const PetscInt *global, SpmvStatus *status)
+{
+  const int64_t bytes = n * (int64_t)sizeof(PetscInt);
+  PetscInt     *groups;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n + 1, &groups));
+  for (PetscInt c = 0; c < n; c++) groups[c] = global[c] / bs;
+  *status = spmv_alloc(&from->exec, from->exec.space, bytes + 1, "blocks of columns", &from->group);
+  if (!*status) *status = spmv_copy(from->group, from->exec.space, groups, SPMV_HOST, bytes, &from->exec);
+  if (!*status) *status = spmv_stream_wait(&from->exec);
+  PetscCall(PetscFree(groups));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two blocks of a process */
+typedef struct {
+  Mat             block[2];
+  const PetscInt *global; /* the columns of the off-diagonal block; NULL: it has none */
+  PetscInt        bs;
+  PetscBool       full; /* PETSc takes the blocks of both for full */
+  Source          source[2];
+} Pair;
+
+/* Collapses a block where its source is */
+static PetscErrorCode CollapseThere(Mat A, const Request *r, Pair *pair, int b, SpmvGraph **graph, SpmvStatus *status)
+{
+  Source          *from = &pair->source[b];
+  SpmvGraphOptions o = {.block_size = pair->bs, .blocks = pair->full ? SPMV_GRAPH_FULL_BLOCKS : SPMV_GRAPH_ANY_BLOCKS};
+
+  PetscFunctionBegin;
+  *graph  = NULL;
+  *status = SetIndex(r, &o, &from->exec);
+  if (!*status && b == 1) PetscCall(SetGroups(from, pair->block[1]->cmap->n, pair->bs, pair->global, status));
+  if (b == 1) {
+    o.group       = from->group;
+    o.group_count = A->cmap->N / pair->bs;
+  }
+  if (!*status) *status = spmv_graph_create(&from->csr, &o, &from->exec, graph);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the host after all, where the device has no memory; counted in the block */
+static PetscErrorCode Collapse(Mat A, const Request *r, Pair *pair, int b, SpmvGraph **graph)
+{
+  Source     *from = &pair->source[b];
+  SpmvStatus  status;
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(pair->block[b], &s));
+  if (from->reason[0]) PetscCall(SourceToHost(pair->block[b], from));
+  PetscCall(CollapseThere(A, r, pair, b, graph, &status));
+  if (from->exec.space == SPMV_DEVICE && status == SPMV_ERR_MEMORY) {
+    PetscCall(PetscStrncpy(from->reason, from->exec.message, sizeof from->reason));
+    PetscCall(SourceToHost(pair->block[b], from));
+    PetscCall(CollapseThere(A, r, pair, b, graph, &status));
+  }
+  AIJFmtCallSpmv(&from->exec, status);
+  if (s) PetscCall(Count(s, from->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix with an entry for each block, whose graph is that of A */
+static PetscErrorCode Collapsed(Mat A, const Request *r, Pair *pair, Mat *small)
+{
+  Parts          p     = {.count = 2, .source = pair->source};
+  PetscErrorCode error = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  for (int b = 0; b < 2 && !error; b++) error = Collapse(A, r, pair, b, &p.graph[b]);
+  if (!error) error = CreateLike(A, A->rmap->n / pair->bs, small);
+  if (!error) error = Assemble(&p, *small);
+  if (error) (void)MatDestroy(small);
+  PetscCall(PartsFree(&p));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's function makes of the collapsed matrix what it would have made after collapsing A */
+static PetscErrorCode FinishParallel(Mat A, const Request *r, Mat small, Mat *graph)
+{
+  const AIJFmtParent *parent;
+  const PetscBool     known = A->symmetric == PETSC_BOOL3_TRUE ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  if (!r->symmetrize) PetscCall(MatPropagateSymmetryOptions(A, small));
+  else if (known) PetscCall(MatSetOption(small, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(AIJFmtCallGraph(parent->mpi.creategraph, small, r->symmetrize, r->scale, r->filter, 0, NULL, graph));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies both blocks to the device, and looks whether they are full. possible: this process can do its part. */
+static PetscErrorCode PairGet(Mat A, Pair *pair, PetscBool *possible)
+{
+  PetscBool  full[2], confused[2];
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &pair->block[0], &pair->block[1], &pair->global));
+  PetscCall(MatGetBlockSize(A, &pair->bs));
+  *possible = PETSC_TRUE;
+  for (int b = 0; b < 2; b++) {
+    Source *from = &pair->source[b];
+
+    PetscCall(SourceGet(pair->block[b], from, &status));
+    if (!status) status = LookAtBlocks(from, pair->bs, &full[b], &confused[b]);
+    if (status == SPMV_ERR_MEMORY) {
+      PetscCall(PetscStrncpy(from->reason, from->exec.message, sizeof from->reason));
+      PetscCall(SourceToHost(pair->block[b], from));
+      status = LookAtBlocks(from, pair->bs, &full[b], &confused[b]);
+    }
+    if (status || confused[b]) *possible = PETSC_FALSE;
+    if (!status && confused[b]) PetscCall(PetscStrncpy(from->reason, confused_reason, sizeof from->reason));
+    else if (status) PetscCall(PetscStrncpy(from->reason, from->exec.message, sizeof from->reason));
+  }
+  pair->full = *possible && full[0] && full[1] && pair->global ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Parallel(Mat A, Mat_AIJFmt *s, const Request *r, Mat *graph)
+{
+  Pair           pair;
+  Mat            small    = NULL;
+  PetscBool      possible = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  PetscMPIInt    all;
+  PetscErrorCode error = PETSC_SUCCESS;
+  char           reason[SPMV_MESSAGE_MAX];
+
+  PetscFunctionBegin;
+  PetscCall(PairGet(A, &pair, &possible));
+  all = possible ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  if (all) error = Collapsed(A, r, &pair, &small);
+  PetscCall(PetscStrncpy(reason, pair.source[pair.source[0].reason[0] ? 0 : 1].reason, sizeof reason));
+  for (int b = 0; b < 2; b++) PetscCall(SourceRestore(pair.block[b], &pair.source[b]));
+  PetscCall(error);
+  if (all) PetscCall(FinishParallel(A, r, small, graph));
+  else PetscCall(ByPetsc(A, s, r, reason[0] ? reason : "another process cannot make its part", graph));
+  PetscCall(MatDestroy(&small));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All processes agree */
+static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n,
+                                     PetscInt index[], Mat *graph)
+{
+  const Request r = {symmetrize, scale, filter, n, index};
+  const char   *reason;
+  Mat           blocks[2];
+  Mat_AIJFmt   *s;
+  PetscBool     asks, large = PETSC_FALSE;
+  PetscMPIInt   votes[2];
+  PetscInt      bs;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(MatGetBlockSize(A, &bs));
+  if (!s || bs == 1) {
+    const PetscBool itself = !symmetrize && !scale && filter < 0 ? PETSC_TRUE : PETSC_FALSE;
+
+    PetscCall(ByPetsc(A, s, &r, itself ? NULL : "a parallel matrix without blocks has nothing to collapse", graph));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(WhyNot(A, s, &reason, &asks));
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2 && !reason && !asks; b++) {
+    PetscCall(IsLarge(blocks[b], &large));
+    if (large) asks = PETSC_TRUE;
+  }
+  votes[0] = !reason;
+  votes[1] = -(PetscMPIInt)asks;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  if (!reason && !votes[0]) reason = "another process cannot make its part";
+  if (!reason && !votes[1]) reason = small_reason;
+  if (reason) PetscCall(ByPetsc(A, s, &r, reason, graph));
+  else PetscCall(Parallel(A, s, &r, graph));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_GRAPH(MatCreateGraph_MPIAIJFmt, CreateParallel)
