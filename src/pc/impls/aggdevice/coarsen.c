@@ -32,6 +32,7 @@ static PetscErrorCode WhyAgg(PC pc, Mat G, const char **why)
   if (gamg->use_aggs_in_asm) *why = "-pc_gamg_asm_use_agg takes the lists of agg";
   else if (AIJFmtGamgHem(gamg)) *why = "-pc_gamg_asm_hem_aggs takes the graph of agg";
   else if (set && !mis && !misk) *why = "-mat_coarsen_type is neither mis nor misk";
+  else if (gamg->data_cell_cols > SPMV_NEAR_NULL_MAX) *why = "the near-null space has more than 32 vectors";
   else if (!aij) *why = "the graph is not of type aij";
   else if (PetscDefined(USE_64BIT_INDICES)) *why = "indices of 64 bits";
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -47,7 +48,7 @@ static SpmvAggregateOptions OptionsOf(const PC_AggDevice *a, PetscInt level)
     if (a->options.square) o.distance = 2;
     else o.repeats = (int)PetscMax(a->options.mis_k, 1);
   }
-  o.minimum_degree = a->options.minimum_degree ? 1 : 0;
+  o.order = a->options.minimum_degree ? SPMV_ORDER_DEGREE : SPMV_ORDER_RANDOM;
   return o;
 }
 

@@ -1,0 +1,426 @@
+/*
+  aggdevice_test.c - PCGAMG of type aggdevice against type agg: iterations and levels, each option of agg, by the command
+  line and by C, what is left to agg, and types that change.
+
+    aggdevice_test [-type aij]
+*/
+static const char help[] = "Compares GAMG of type aggdevice with agg.\n";
+
+#include "cgdevice_test.h"
+
+#include <string.h>
+
+static PetscBool expect_gpu;
+static char      type[64] = MATAIJ;
+
+/* What came of a set-up and a solve */
+typedef struct {
+  PetscInt            iterations, levels, rows[16]; /* from the coarsest */
+  PCGAMGAggDeviceInfo info;
+  char                reason[256];
+  Vec                 x;
+} Outcome;
+
+/* A grid of n x n points of a process, with so many unknowns each; every 11th point is coupled to nothing, and of those
+   every second has a row of zeros but for its diagonal */
+static PetscErrorCode Grid(PetscInt n, PetscInt unknowns, Mat *A)
+{
+  PetscMPIInt rank, size;
+  PetscInt    rows;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  rows = size == 3 && rank == 1 ? 0 : n * n * unknowns; /* a process without rows */
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetBlockSize(*A, unknowns));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 5 * unknowns, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 5 * unknowns, NULL, unknowns, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries between two points; unknowns of one point are coupled weakly */
+static PetscErrorCode Couple(Mat A, PetscInt unknowns, PetscInt i, PetscInt j, PetscReal weight)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt u = 0; u < unknowns; u++)
+    for (PetscInt v = 0; v < unknowns; v++)
+      PetscCall(MatSetValue(A, i * unknowns + u, j * unknowns + v,
+                            (u == v ? 1 : (PetscScalar)0.1) * (PetscScalar)weight, ADD_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GridFill(Mat A, PetscInt n, PetscInt unknowns, PetscReal other_way)
+{
+  PetscInt first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  first /= unknowns;
+  last /= unknowns;
+  for (PetscInt p = first; p < last; p++) {
+    const PetscInt k = p - first, neighbour[] = {k % n + 1 < n ? p + 1 : -1, k + n < last - first ? p + n : -1};
+
+    PetscCall(Couple(A, unknowns, p, p, (PetscReal)0.02));
+    for (int d = 0; d < 2; d++) {
+      const PetscReal w = d ? other_way : 1;
+
+      if (neighbour[d] < 0 || p % 11 == 5 || neighbour[d] % 11 == 5) continue;
+      PetscCall(Couple(A, unknowns, p, p, w));
+      PetscCall(Couple(A, unknowns, neighbour[d], neighbour[d], w));
+      PetscCall(Couple(A, unknowns, p, neighbour[d], -w));
+      PetscCall(Couple(A, unknowns, neighbour[d], p, -w));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- solves ---- */
+
+static PetscErrorCode Create(Mat A, const char gamg[], const char prefix[], PetscErrorCode (*set)(PC), KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetTolerances(*ksp, (PetscReal)(PetscDefined(USE_REAL_SINGLE) ? 1e-4 : 1e-8), PETSC_DEFAULT,
+                             PETSC_DEFAULT, 400));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCGAMG));
+  PetscCall(PCGAMGSetType(pc, gamg));
+  PetscCall(PCGAMGSetCoarseEqLim(pc, 20));
+  if (set) PetscCall((*set)(pc));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Learn(KSP ksp, Outcome *o)
+{
+  PC  pc;
+  KSP level;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPGetIterationNumber(ksp, &o->iterations));
+  PetscCall(PCMGGetLevels(pc, &o->levels));
+  for (PetscInt i = 0; i < o->levels && i < 16; i++) {
+    PetscCall(PCMGGetSmoother(pc, i, &level));
+    PetscCall(KSPGetOperators(level, &A, NULL));
+    PetscCall(MatGetSize(A, &o->rows[i], NULL));
+  }
+  PetscCall(PCGAMGAggDeviceGetInfo(pc, &o->info));
+  PetscCall(PetscStrncpy(o->reason, o->info.reason, sizeof o->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver of a type from begin to end; the solution is o->x */
+static PetscErrorCode Solve(Mat A, const char gamg[], const char prefix[], PetscErrorCode (*set)(PC), Outcome *o)
+{
+  KSP ksp;
+  Vec b;
+
+  PetscFunctionBeginUser;
+  memset(o, 0, sizeof *o);
+  PetscCall(Create(A, gamg, prefix, set, &ksp));
+  PetscCall(MatCreateVecs(A, &o->x, &b));
+  PetscCall(CGDevTestRightHandSide(b));
+  PetscCall(KSPSolve(ksp, b, o->x));
+  PetscCall(Learn(ksp, o));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels were coarsened where they must be */
+static PetscErrorCode CheckOurs(const char name[], const Outcome *o)
+{
+  char text[400];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(text, sizeof text,
+                          "%" PetscInt_FMT " levels on the device, %" PetscInt_FMT " on the host, %" PetscInt_FMT
+                          " by agg: %s",
+                          o->info.levels_device, o->info.levels_host, o->info.levels_agg, o->reason));
+  PetscCall(CGDevTestCheck((PetscBool)(o->info.levels_agg == 0), name, text));
+  PetscCall(CGDevTestCheck((PetscBool)((expect_gpu ? o->info.levels_device : o->info.levels_host) >= o->levels - 1 &&
+                                       (expect_gpu ? o->info.levels_host : o->info.levels_device) == 0),
+                           name, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckReason(const char name[], const Outcome *o, const char reason[])
+{
+  char *found;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrstr(o->reason, reason, &found));
+  PetscCall(CGDevTestCheck((PetscBool)(found != NULL && o->info.levels_agg > 0), name, o->reason));
+  PetscCall(CGDevTestCheck((PetscBool)(o->info.levels_device + o->info.levels_host == 0), name, "levels of ours"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSolutions(const char name[], Outcome *a, Outcome *b)
+{
+  const PetscReal tolerance = (PetscReal)(PetscDefined(USE_REAL_SINGLE) ? 2e-2 : 1e-5);
+  PetscReal       size, error;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(a->x, NORM_2, &size));
+  PetscCall(VecAXPY(a->x, -1, b->x));
+  PetscCall(VecNorm(a->x, NORM_2, &error));
+  PetscCall(CGDevTestCheck((PetscBool)(error <= tolerance * size), name, "the solution differs"));
+  PetscCall(VecDestroy(&a->x));
+  PetscCall(VecDestroy(&b->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As many iterations and rows as agg, about: on such small grids one aggregate more or less counts */
+static PetscErrorCode CompareWithAgg(const char name[], Mat A, const char prefix[], PetscErrorCode (*set)(PC))
+{
+  Outcome agg, ours;
+  char    text[400];
+
+  PetscFunctionBeginUser;
+  PetscCall(Solve(A, PCGAMGAGG, prefix, set, &agg));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, prefix, set, &ours));
+  PetscCall(CheckOurs(name, &ours));
+  PetscCall(PetscSNPrintf(text, sizeof text,
+                          "%" PetscInt_FMT " iterations with %" PetscInt_FMT " levels, agg %" PetscInt_FMT
+                          " with %" PetscInt_FMT,
+                          ours.iterations, ours.levels, agg.iterations, agg.levels));
+  PetscCall(CGDevTestCheck((PetscBool)(4 * ours.iterations <= 5 * agg.iterations + 8), name, text));
+  PetscCall(CGDevTestCheck((PetscBool)(PetscAbsInt(ours.levels - agg.levels) <= 1), name, text));
+  PetscCall(CheckSolutions(name, &agg, &ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- tests ---- */
+
+static PetscErrorCode Matrices(void)
+{
+  char name[64];
+  Mat  A;
+
+  PetscFunctionBeginUser;
+  for (PetscInt unknowns = 1; unknowns <= 3; unknowns += 2)
+    for (int anisotropic = 0; anisotropic < 2; anisotropic++) {
+      PetscCall(PetscSNPrintf(name, sizeof name, "grid of %" PetscInt_FMT " unknowns%s", unknowns,
+                              anisotropic ? ", anisotropic" : ""));
+      PetscCall(Grid(unknowns > 1 ? 14 : 25, unknowns, &A));
+      PetscCall(GridFill(A, unknowns > 1 ? 14 : 25, unknowns, anisotropic ? (PetscReal)0.05 : 1));
+      PetscCall(CompareWithAgg(name, A, "plain_", NULL));
+      PetscCall(MatDestroy(&A));
+    }
+  for (int i = 0; i < 3; i++) {
+    PetscCall(PetscSNPrintf(name, sizeof name, "matrix %d", i));
+    PetscCall(CGDevTestMatrix(i + 1, type, &A));
+    PetscCall(CompareWithAgg(name, A, "plain_", NULL));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The near-null space of rigid motions: three columns for each aggregate of a plane */
+static PetscErrorCode NearNullSpace(void)
+{
+  PetscInt     rows, first;
+  MatNullSpace motions;
+  PetscScalar *place;
+  Outcome      ours;
+  Vec          points;
+  Mat          A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Grid(14, 2, &A));
+  PetscCall(GridFill(A, 14, 2, 1));
+  PetscCall(MatCreateVecs(A, &points, NULL));
+  PetscCall(VecSetBlockSize(points, 2));
+  PetscCall(VecGetLocalSize(points, &rows));
+  PetscCall(VecGetOwnershipRange(points, &first, NULL));
+  PetscCall(VecGetArrayWrite(points, &place));
+  for (PetscInt i = 0; i < rows; i++) place[i] = (PetscScalar)(i % 2 ? i / 2 / 14 + first : i / 2 % 14);
+  PetscCall(VecRestoreArrayWrite(points, &place));
+  PetscCall(MatNullSpaceCreateRigidBody(points, &motions));
+  PetscCall(MatSetNearNullSpace(A, motions));
+  PetscCall(MatNullSpaceDestroy(&motions));
+  PetscCall(VecDestroy(&points));
+  PetscCall(CompareWithAgg("rigid motions", A, "plain_", NULL));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", NULL, &ours));
+  PetscCall(CGDevTestCheck((PetscBool)(ours.levels > 1 && ours.rows[ours.levels - 2] % 3 == 0), "rigid motions",
+                           "a coarse level whose rows are no multiple of three"));
+  PetscCall(VecDestroy(&ours.x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NoAggressive(PC pc) { return PCGAMGSetAggressiveLevels(pc, 0); }
+static PetscErrorCode TwoAggressive(PC pc) { return PCGAMGSetAggressiveLevels(pc, 2); }
+#if PETSC_VERSION_GE(3, 20, 0)
+static PetscErrorCode NoSquare(PC pc) { return PCGAMGSetAggressiveSquareGraph(pc, PETSC_FALSE); }
+static PetscErrorCode Thrice(PC pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCGAMGSetAggressiveSquareGraph(pc, PETSC_FALSE));
+  PetscCall(PCGAMGMISkSetAggressive(pc, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode MinimumDegree(PC pc) { return PCGAMGMISkSetMinDegreeOrdering(pc, PETSC_TRUE); }
+#endif
+
+/* An option of agg: the same by C and by the command line, and another hierarchy than without it */
+static PetscErrorCode Option(Mat A, const char name[], const char options[], PetscErrorCode (*set)(PC))
+{
+  Outcome plain, by_c, by_line;
+  char    text[400];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, options));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", NULL, &plain));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", set, &by_c));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "line_", NULL, &by_line));
+  PetscCall(CheckOurs(name, &by_c));
+  PetscCall(PetscSNPrintf(text, sizeof text,
+                          "rows of the second level: %" PetscInt_FMT " by C, %" PetscInt_FMT
+                          " by the command line, %" PetscInt_FMT " without the option",
+                          by_c.rows[by_c.levels - 2], by_line.rows[by_line.levels - 2], plain.rows[plain.levels - 2]));
+  PetscCall(
+      CGDevTestCheck((PetscBool)(by_c.levels == by_line.levels && !memcmp(by_c.rows, by_line.rows, sizeof by_c.rows) &&
+                                 by_c.iterations == by_line.iterations),
+                     name, text));
+  PetscCall(CGDevTestCheck((PetscBool)(by_c.levels != plain.levels || memcmp(by_c.rows, plain.rows, sizeof by_c.rows)),
+                           name, text));
+  PetscCall(VecDestroy(&plain.x));
+  PetscCall(CheckSolutions(name, &by_c, &by_line));
+  PetscCall(CompareWithAgg(name, A, "line_", NULL));
+  PetscCall(PetscOptionsClear(NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Options(void)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Grid(25, 1, &A));
+  PetscCall(GridFill(A, 25, 1, 1));
+  PetscCall(Option(A, "no aggressive level", "-line_pc_gamg_aggressive_coarsening 0", NoAggressive));
+  PetscCall(Option(A, "two aggressive levels", "-line_pc_gamg_aggressive_coarsening 2", TwoAggressive));
+#if PETSC_VERSION_GE(3, 20, 0)
+  PetscCall(Option(A, "no square", "-line_pc_gamg_aggressive_square_graph false", NoSquare));
+  PetscCall(
+      Option(A, "distance 3", "-line_pc_gamg_aggressive_square_graph false -line_pc_gamg_aggressive_mis_k 3", Thrice));
+  PetscCall(Option(A, "minimum degree", "-line_pc_gamg_mis_k_minimum_degree_ordering", MinimumDegree));
+#endif
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Other options of GAMG work as with agg; others are for agg */
+static PetscErrorCode Rest(void)
+{
+  Outcome ours;
+  Mat     A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Grid(25, 1, &A));
+  PetscCall(GridFill(A, 25, 1, 1));
+  PetscCall(PetscOptionsInsertString(NULL, "-a_pc_gamg_agg_nsmooths 0 -b_pc_gamg_threshold 0.02 "
+                                           "-c_pc_gamg_asm_use_agg -c_mg_levels_pc_type asm -d_mat_coarsen_type hem"));
+  PetscCall(CompareWithAgg("unsmoothed", A, "a_", NULL));
+  PetscCall(CompareWithAgg("threshold", A, "b_", NULL));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "c_", NULL, &ours));
+  PetscCall(CheckReason("asm", &ours, "-pc_gamg_asm_use_agg takes the lists of agg"));
+  PetscCall(VecDestroy(&ours.x));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "d_", NULL, &ours));
+  PetscCall(CheckReason("hem", &ours, "-mat_coarsen_type is neither mis nor misk"));
+  PetscCall(VecDestroy(&ours.x));
+  PetscCall(PetscOptionsClear(NULL));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckType(PC pc, const char expected[])
+{
+  PCGAMGType now;
+  PetscBool  same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCGAMGGetType(pc, &now));
+  PetscCall(PetscStrcmp(now, expected, &same));
+  PetscCall(CGDevTestCheck(same, "type", now));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Types change between solves, values change, and a reset begins anew; a solver on the way gives the same bits again */
+static PetscErrorCode Changes(void)
+{
+  static const char *const types[] = {PCGAMGAGGDEVICE, PCGAMGAGG, PCGAMGAGGDEVICE, PCGAMGAGGDEVICE};
+  Outcome                  o[4];
+  Vec                      b;
+  Mat                      A;
+  KSP                      ksp;
+  PC                       pc;
+  PetscBool                same;
+
+  PetscFunctionBeginUser;
+  memset(o, 0, sizeof o);
+  PetscCall(Grid(25, 1, &A));
+  PetscCall(GridFill(A, 25, 1, 1));
+  PetscCall(Create(A, PCGAMGAGGDEVICE, "changes_", NULL, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  for (int i = 0; i < 4; i++) {
+    if (i == 3) PetscCall(PCReset(pc));
+    else { /* PCGAMG keeps its levels, whose sizes cannot change */
+      PetscCall(PCSetType(pc, PCNONE));
+      PetscCall(PCSetType(pc, PCGAMG));
+      PetscCall(PCGAMGSetType(pc, PCGAMGAGG));
+      PetscCall(PCGAMGSetType(pc, types[i]));
+      PetscCall(PCGAMGSetCoarseEqLim(pc, 20));
+    }
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(CheckType(pc, types[i]));
+    PetscCall(MatCreateVecs(A, &o[i].x, &b));
+    PetscCall(CGDevTestRightHandSide(b));
+    PetscCall(KSPSolve(ksp, b, o[i].x));
+    PetscCall(Learn(ksp, &o[i]));
+    PetscCall(CGDevTestCheck((PetscBool)((o[i].info.levels_device + o[i].info.levels_host > 0) == (i != 1)), "changes",
+                             "the other type coarsened"));
+    PetscCall(VecDestroy(&b));
+  }
+  PetscCall(VecEqual(o[0].x, o[2].x, &same));
+  PetscCall(CGDevTestCheck(same, "changes", "other bits after the type was changed and changed back"));
+  PetscCall(VecEqual(o[0].x, o[3].x, &same));
+  PetscCall(CGDevTestCheck(same, "changes", "other bits after a reset"));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  for (int i = 0; i < 4; i++) PetscCall(VecDestroy(&o[i].x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  int status;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
+  expect_gpu = CGDevTestOnDevice();
+  PetscCall(Matrices());
+  PetscCall(NearNullSpace());
+  PetscCall(Options());
+  PetscCall(Rest());
+  PetscCall(Changes());
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}
