@@ -293,7 +293,7 @@ step_fold_paper() {
 
 step_spgemm() {
   single=$((limit[spgemm] - 5))
-  try unit_kernels spgemm_test.c
+  try unit_kernels spgemm_test.c aggregate_test.c aggregate_fault_test.c tentative_test.c
   # shellcheck disable=SC2086
   try spgemm_bench ${SPGEMM_ARGS:-} --commit "$(manifest commit)" --out "$out/spgemm.json"
 }

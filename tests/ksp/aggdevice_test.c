@@ -378,8 +378,7 @@ static PetscErrorCode Changes(void)
   PetscCall(KSPGetPC(ksp, &pc));
   for (int i = 0; i < 4; i++) {
     if (i == 3) PetscCall(PCReset(pc));
-    else { /* PCGAMG keeps its levels, whose sizes cannot change */
-      PetscCall(PCSetType(pc, PCNONE));
+    else { /* PCGAMG keeps its levels, whose sizes cannot change */ PetscCall(PCSetType(pc, PCNONE));
       PetscCall(PCSetType(pc, PCGAMG));
       PetscCall(PCGAMGSetType(pc, PCGAMGAGG));
       PetscCall(PCGAMGSetType(pc, types[i]));

@@ -22,7 +22,7 @@ static int star(int32_t i, int32_t j)
   (void)j;
   return i == 0;
 }
-static int hub_in_the_middle(int32_t i, int32_t j) { return i == 150 || j == 150 || j == i + 1; }
+static int hub_in_the_middle(int32_t i, int32_t j) { return i == 50 || j == 50 || j == i + 1; }
 static int complete(int32_t i, int32_t j)
 {
   (void)i;
@@ -43,7 +43,7 @@ static const struct {
               {"pairs and single vertices", 130, pairs, 2},
               {"chain", 300, chain, 1},
               {"star", 700, star, 0},
-              {"hub", 301, hub_in_the_middle, 2},
+              {"hub", 101, hub_in_the_middle, 2},
               {"complete", 60, complete, 1},
               {"random", 1200, random_edge, 0},
               {"7-point stencil", 0, NULL, 0},

@@ -248,7 +248,7 @@ static const struct {
                     {"it has 1 columns, and not 2", other_columns},
                     {"3 vertices", few_vertices},
                     {"array is missing", no_aggregates},
-                    {"are not 300 members", more_members}};
+                    {"are not 100 members", more_members}};
 
 UNIT_TEST(prolongators_refuse_what_makes_no_sense)
 {

@@ -31,6 +31,9 @@ static void SizesGet(const SpmvTentative *t, Tentative *p)
 /* Makes P0, with the near-null space of the host in the space of exec for as long as that takes */
 static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, SpmvExec *exec)
 {
+  static const PetscScalar nothing =
+      0; /* a process without rows has no vectors, which would mean those of components */
+
   const int64_t bytes = t->columns * t->vertices * t->block_size * (int64_t)sizeof(PetscScalar);
   void         *memory, *copy = NULL;
   SpmvStatus    status;
@@ -43,7 +46,7 @@ static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, Sp
     status = spmv_alloc(exec, SPMV_DEVICE, bytes, "near-null space", &copy);
     if (!status) status = spmv_copy(copy, SPMV_DEVICE, near_null, SPMV_HOST, bytes, exec);
   }
-  t->near_null = copy ? copy : near_null;
+  t->near_null = copy ? copy : near_null ? near_null : &nothing;
   if (!status)
     status = spmv_tentative(t, p->block, p->block + p->bytes[0], p->block + p->bytes[0] + p->bytes[1],
                             p->block + p->bytes[0] + p->bytes[1] + p->bytes[2], exec);
