@@ -15,7 +15,8 @@ static char help[] = "Compares graphs with those of type aij.\n\n";
   #define PETSC_SUCCESS 0
 #endif
 #if PETSC_VERSION_LT(3, 21, 0)
-  #define CreateGraph(A, s, index, graph) MatCreateGraph(A, (s)->symmetrize, (s)->scale, (s)->filter, graph)
+  #define CreateGraph(A, s, index, graph)                                                                              \
+    ((void)(index), MatCreateGraph(A, (s)->symmetrize, (s)->scale, (s)->filter, graph))
 #else
   #define CreateGraph(A, s, index, graph)                                                                              \
     MatCreateGraph(A, (s)->symmetrize, (s)->scale, (s)->filter, (s)->listed ? 2 : 0, index, graph)
