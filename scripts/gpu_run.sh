@@ -29,8 +29,8 @@
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_spgemm, LIMIT_cg, LIMIT_solve, LIMIT_mg, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro, LIMIT_dolfinx
-#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 480, 360, 300, 300, 500, 300, 570)
+# LIMIT_spgemm, LIMIT_cg, LIMIT_gamg, LIMIT_solve, LIMIT_mg, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro, LIMIT_dolfinx
+#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 120, 480, 360, 300, 300, 500, 300, 570)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
@@ -48,10 +48,10 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg solve mg launches mpi distro mg_distro dolfinx)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg gamg solve mg launches mpi distro mg_distro dolfinx)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
-  [spgemm]=${LIMIT_spgemm:-120} [cg]=${LIMIT_cg:-180} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500}
+  [spgemm]=${LIMIT_spgemm:-120} [cg]=${LIMIT_cg:-180} [gamg]=${LIMIT_gamg:-120} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500}
   [mg]=${LIMIT_mg:-360} [launches]=${LIMIT_launches:-300} [mg_distro]=${LIMIT_mg_distro:-300} [dolfinx]=${LIMIT_dolfinx:-570})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 # shellcheck source=scripts/gpu_part.sh
@@ -311,6 +311,15 @@ step_cg() {
   done
   # shellcheck disable=SC2086
   try cg_bench ${CG_ARGS:-} --budget $((limit[cg] * 6 / 10)) --commit "$(manifest commit)" --out "$out/cg.json"
+}
+
+# The set-up of GAMG: graphs, aggregates, prolongators
+step_gamg() {
+  local kind
+  single=$((limit[gamg] / 2))
+  try unit_kernels graph_test.c aggregate_test.c tentative_test.c aggregate_fault_test.c
+  try mat_graph -format rbp -expect_gpu -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
+  for kind in aij aijcusparse aijrbp; do try aggdevice_test -type "$kind" -use_gpu_aware_mpi 0 -mat_aijfmt_device gpu; done
 }
 
 step_solve() {

@@ -43,7 +43,7 @@ arguments_for() {
   if [[ $name == mg ]]; then # PETSc's own types are the rivals of KSPCG alone
     case $2 in
       aij | aijcusparse) cells=(-steps 0 -repeat 7 -solvers cg_gamg) ;;
-      *) cells=(-steps 0 -repeat 7 -solvers 'cg_gamg,cgdevice_gamg') ;;
+      *) cells=(-steps 0 -repeat 7 -solvers 'cg_gamg,cgdevice_gamg,aggdevice_gamg') ;;
     esac
     echo "${cells[*]}"
     return

@@ -23,6 +23,13 @@ static const struct {
     {"cgdevice_gamg", "mg_levels_ksp_type", "chebyshev"},
     {"cgdevice_gamg", "mg_levels_pc_type", "jacobi"},
     {"cgdevice_gamg", "pc_gamg_aggressive_square_graph", "false"},
+    {"aggdevice_gamg", "ksp_type", "cgdevice"}, /* the rest as above */
+    {"aggdevice_gamg", "pc_type", "gamg"},
+    {"aggdevice_gamg", "pc_gamg_type", "aggdevice"},
+    {"aggdevice_gamg", "pc_gamg_reuse_interpolation", "true"},
+    {"aggdevice_gamg", "mg_levels_ksp_type", "chebyshev"},
+    {"aggdevice_gamg", "mg_levels_pc_type", "jacobi"},
+    {"aggdevice_gamg", "pc_gamg_aggressive_square_graph", "false"},
 };
 
 PetscErrorCode SolverOptions(const char solver[])
