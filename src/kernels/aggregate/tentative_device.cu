@@ -78,7 +78,7 @@ __global__ void spmv_tentative_factor(SpmvTentative t, Members m, S *values, S *
 
   if (a >= t.found.count) return;
   const int32_t first = m.first[a];
-  const SpmvQr  q     = {m.member + first, m.place,   (int64_t)(m.first[a + 1] - first) * t.block_size,
+  const SpmvQr  q     = {m.member + first, m.place,   m.first[a + 1] - first,
                          t.block_size,     t.columns, t.vertices * t.block_size};
   factor(&q, (const S *)t.near_null, values, coarse + a * t.columns, t.found.count * t.columns);
 }

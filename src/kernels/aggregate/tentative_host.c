@@ -48,7 +48,7 @@ static void factor_all(const SpmvTentative *t, const int32_t *place, const int32
   for (int64_t a = 0; a < t->found.count; a++) {
     const SpmvQr q = {.member         = member + first[a],
                       .place          = place,
-                      .rows           = (int64_t)(first[a + 1] - first[a]) * t->block_size,
+                      .members        = first[a + 1] - first[a],
                       .block_size     = t->block_size,
                       .columns        = t->columns,
                       .near_null_rows = t->vertices * t->block_size};

@@ -356,3 +356,108 @@ UNIT_TEST(smoothed_prolongators)
         smooth_case_free(&c);
       }
 }
+
+/* ---- the calls one after the other ---- */
+
+/* The Laplacian of a graph: each row adds up to 0, and the diagonal is stored */
+static TestGraph laplacian(const TestGraph *g, double **values, double **diagonal)
+{
+  TestGraph a  = {g->name, g->n, calloc((size_t)g->n + 1, 4), malloc((size_t)(g->row_ptr[g->n] + g->n) * 4 + 4)};
+  int32_t   at = 0;
+
+  *values   = calloc((size_t)(g->row_ptr[g->n] + g->n) + 1, 8);
+  *diagonal = calloc((size_t)g->n + 1, 8);
+  for (int32_t v = 0; v < g->n; v++) {
+    int32_t k = g->row_ptr[v];
+    for (; k < g->row_ptr[v + 1] && g->col[k] < v; k++) (*values)[at] = -1, a.col[at++] = g->col[k];
+    (*diagonal)[v] = (*values)[at] = test_graph_degree(g, v);
+    a.col[at++]                    = v;
+    for (; k < g->row_ptr[v + 1]; k++)
+      if (g->col[k] > v) (*values)[at] = -1, a.col[at++] = g->col[k];
+    a.row_ptr[v + 1] = at;
+  }
+  return a;
+}
+
+/* Rows of a CSR times x, all in a space, that are further from `expected` than rounding may take them; x on the host */
+static int64_t wrong_rows(const SpmvPattern *p, void *values, const double *x, double expected)
+{
+  int32_t *row_ptr = malloc((size_t)(p->rows + 1) * 4), *col = malloc((size_t)p->nnz * 4 + 4);
+  double  *v     = malloc((size_t)p->nnz * 8 + 8);
+  int64_t  wrong = 0;
+  SpmvExec exec;
+
+  spmv_exec_init(&exec, p->space);
+  if (spmv_copy(row_ptr, SPMV_HOST, p->row_ptr, p->space, (p->rows + 1) * 4, &exec)) abort();
+  if (p->nnz > 0 && spmv_copy(col, SPMV_HOST, p->col, p->space, p->nnz * 4, &exec)) abort();
+  if (p->nnz > 0 && spmv_copy(v, SPMV_HOST, values, p->space, p->nnz * 8, &exec)) abort();
+  if (p->space == SPMV_DEVICE && spmv_stream_wait(&exec)) abort();
+  for (int64_t i = 0; i < p->rows; i++) {
+    double sum = 0, size = 1;
+    for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum += v[k] * x[col[k]], size += fabs(v[k] * x[col[k]]);
+    wrong += row_ptr[i + 1] > row_ptr[i] && !(fabs(sum - expected) <= 1e-11 * size);
+  }
+  free(row_ptr);
+  free(col);
+  free(v);
+  return wrong;
+}
+
+/* P reproduces constants and the coarse matrix makes them 0, for A does so */
+static void coarsen(const TestGraph *g, SpmvSpace space, int distance)
+{
+  double       *a_values, *a_diagonal;
+  TestGraph     a = laplacian(g, &a_values, &a_diagonal);
+  const int64_t n = g->n, nnz = a.row_ptr[n];
+  void         *row_ptr = test_put(space, a.row_ptr, (n + 1) * 4), *col = test_put(space, a.col, nnz * 4);
+  void         *values = test_put(space, a_values, nnz * 8), *diagonal = test_put(space, a_diagonal, n * 8);
+  void         *aggregate = test_put(space, NULL, n * 4), *p_row_ptr = test_put(space, NULL, (n + 1) * 4);
+  void         *p_col = test_put(space, NULL, n * 4), *p_values = test_put(space, NULL, n * 8),
+       *coarse                 = test_put(space, NULL, n * 8);
+  const SpmvPattern    pattern = {n, n, nnz, SPMV_I32, space, row_ptr, col, NULL, NULL};
+  SpmvAggregateOptions o;
+  SpmvAggregates       found;
+  SpmvPattern          product, galerkin;
+  SpmvSpgemm          *ap, *ptap;
+  SpmvExec             exec;
+
+  spmv_exec_init(&exec, space);
+  spmv_aggregate_options_init(&o);
+  o.distance = distance;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_aggregate(&pattern, &o, aggregate, NULL, &found, &exec));
+  const SpmvTentative t  = {n, found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
+  const SpmvCsr       p0 = {
+            {n, found.count, found.members, SPMV_I32, space, p_row_ptr, p_col, NULL, NULL}, SPMV_F64, space, p_values};
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_tentative(&t, p_row_ptr, p_col, p_values, coarse, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &pattern, &p0.pattern, SPMV_F64, &exec, &ap));
+  spmv_spgemm_pattern(ap, &product);
+  void *p = test_put(space, NULL, product.nnz * 8);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_numeric(ap, values, p_values, p, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_prolongator_smooth(0.66, diagonal, &p0, &product, p, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_symbolic(SPMV_SPGEMM_PTAP, &pattern, &product, SPMV_F64, &exec, &ptap));
+  spmv_spgemm_pattern(ptap, &galerkin);
+  void   *c = test_put(space, NULL, galerkin.nnz * 8);
+  double *x = calloc((size_t)n + 1, 8);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_numeric(ptap, values, p, c, &exec));
+  test_take(space, coarse, x, found.count * 8);
+  unit_check(wrong_rows(&product, p, x, 1) == 0, g->name, __LINE__, "P times the coarse constants");
+  unit_check(wrong_rows(&galerkin, c, x, 0) == 0, g->name, __LINE__, "the coarse matrix times the coarse constants");
+  spmv_spgemm_destroy(&ap);
+  spmv_spgemm_destroy(&ptap);
+  void *const copies[] = {row_ptr, col, values, diagonal, aggregate, p_row_ptr, p_col, p_values, p, c};
+  for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) test_take(space, copies[i], NULL, 0);
+  test_graph_free(&a);
+  free(a_values);
+  free(a_diagonal);
+  free(x);
+}
+
+UNIT_TEST(coarse_matrices_keep_constants)
+{
+  for (int space = SPMV_HOST; space <= last_space(); space++)
+    for (int i = 0; i < test_graph_count(); i++) {
+      TestGraph g = test_graph(i);
+      coarsen(&g, (SpmvSpace)space, 1 + i % 2);
+      test_graph_free(&g);
+    }
+}
