@@ -63,8 +63,8 @@ typedef void *AIJFmtContext;
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetCtxDestroy(container, destroy)
 #endif
 
-/* The destructor of the data of a product of matrices: as that of a container */
-#if PETSC_VERSION_LT(3, 24, 0)
+/* The destructor of the data of a product of matrices; 3.25: as that of a container */
+#if PETSC_VERSION_LT(3, 25, 0)
   #define AIJFMT_PRODUCT_DESTRUCTOR(name, free)                                                                        \
     static PetscErrorCode name(void *ctx) { return free(ctx); }
 #else

@@ -113,6 +113,33 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The block sizes that PETSc's products have */
+static PetscErrorCode SetBlockSizes(Mat C)
+{
+  PetscInt a[2], b[2], rows, cols;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSizes(C->product->A, &a[0], &a[1]));
+  PetscCall(MatGetBlockSizes(C->product->B, &b[0], &b[1]));
+  switch (C->product->type) {
+  case MATPRODUCT_AB:
+    rows = a[0];
+    cols = b[1];
+    break;
+  case MATPRODUCT_AtB:
+    rows = a[1];
+    cols = b[1];
+    break;
+  case MATPRODUCT_PtAP:
+    rows = cols = b[1];
+    break;
+  default:
+    rows = cols = b[0];
+  }
+  PetscCall(MatSetBlockSizes(C, rows, cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* C is not assembled before the numeric phase. A pattern for which PETSc wants no values is complete, and of the type that
    PETSc documents. */
 static PetscErrorCode FillPattern(Mat C, Data *d, PetscInt **lengths)
@@ -123,6 +150,7 @@ static PetscErrorCode FillPattern(Mat C, Data *d, PetscInt **lengths)
   spmv_spgemm_pattern(d->product, &p);
   PetscCall(AIJFmtLengthsFetch(&d->exec, &p, lengths));
   PetscCall(MatSetSizes(C, (PetscInt)p.rows, (PetscInt)p.cols, (PetscInt)p.rows, (PetscInt)p.cols));
+  PetscCall(SetBlockSizes(C));
   PetscCall(MatSetType(C, C->structure_only ? MATSEQAIJ : ((PetscObject)C->product->A)->type_name));
   PetscCall(MatSeqAIJSetPreallocation(C, 0, *lengths));
   PetscCall(AIJFmtColumnsFetch(&d->exec, &p, C));
