@@ -405,6 +405,21 @@ static PetscErrorCode Changes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode LongIndices(void)
+{
+  Outcome ours;
+  Mat     A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Grid(25, 1, &A));
+  PetscCall(GridFill(A, 25, 1, 1));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", NULL, &ours));
+  PetscCall(CheckReason("indices", &ours, "indices of 64 bits"));
+  PetscCall(VecDestroy(&ours.x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   int status;
@@ -414,11 +429,14 @@ int main(int argc, char **argv)
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
   expect_gpu = CGDevTestOnDevice();
-  PetscCall(Matrices());
-  PetscCall(NearNullSpace());
-  PetscCall(Options());
-  PetscCall(Rest());
-  PetscCall(Changes());
+  if (PetscDefined(USE_64BIT_INDICES)) PetscCall(LongIndices());
+  else {
+    PetscCall(Matrices());
+    PetscCall(NearNullSpace());
+    PetscCall(Options());
+    PetscCall(Rest());
+    PetscCall(Changes());
+  }
   status = CGDevTestEnd();
   PetscCall(PetscFinalize());
   return status;

@@ -319,6 +319,25 @@ static PetscErrorCode RemoveMean(Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where PETSc does not know the null space, rounding decides how much of it the coarsest level adds, and how many iterations
+   that costs, here and there */
+static PetscErrorCode NoWorse(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got)
+{
+  PetscReal size, error;
+  Vec       difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(got->x, &difference));
+  PetscCall(VecWAXPY(difference, -1, expected->x, got->x));
+  PetscCall(VecNorm(difference, NORM_2, &error));
+  PetscCall(VecNorm(expected->x, NORM_2, &size));
+  PetscCall(VecDestroy(&difference));
+  PetscCall(CGDevTestCheck((PetscBool)(got->reason > 0 && got->iterations <= expected->iterations + 5), name,
+                           "more iterations than KSPCG"));
+  PetscCall(CGDevTestCheck((PetscBool)(error <= (PetscReal)1e-3 * size), name, "the solution differs"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Refused(const MGRow *row, const CGDevOutcome *got)
 {
   char text[400], *found;
@@ -364,7 +383,8 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
     PetscCall(RemoveMean(expected.x));
     PetscCall(RemoveMean(got.x));
   }
-  PetscCall(CGDevTestAlike(row->name, &expected, &got));
+  if (row->problem == MG_SINGULAR_UNKNOWN) PetscCall(NoWorse(row->name, &expected, &got));
+  else PetscCall(CGDevTestAlike(row->name, &expected, &got));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&expected.x));
   PetscCall(VecDestroy(&got.x));
