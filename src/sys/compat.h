@@ -116,6 +116,20 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtGamgHem(gamg)               ((gamg)->asm_hem_aggs)
 #endif
 
+/* 3.22: agg destroys its MatCoarsen with the next one; before, coarsen() did, and who replaces that needs the private
+   struct of agg, where these fields come before it */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define AIJFMT_GAMG_AGG_FIELDS PetscInt number[2];
+#elif PETSC_VERSION_LT(3, 21, 0)
+  #define AIJFMT_GAMG_AGG_FIELDS                                                                                       \
+    PetscInt  number[3];                                                                                               \
+    PetscBool flag[2];
+#elif PETSC_VERSION_LT(3, 22, 0)
+  #define AIJFMT_GAMG_AGG_FIELDS                                                                                       \
+    PetscInt  number[3];                                                                                               \
+    PetscBool flag[3];
+#endif
+
 /* 3.19: an option of a solver that makes negative curvature a success; 3.20: a least number of iterations */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define AIJFmtKSPIndefinite(ksp) KSP_DIVERGED_INDEFINITE_MAT

@@ -284,8 +284,9 @@ static PetscErrorCode Thrice(PC pc)
 static PetscErrorCode MinimumDegree(PC pc) { return PCGAMGMISkSetMinDegreeOrdering(pc, PETSC_TRUE); }
 #endif
 
-/* An option of agg: the same by C and by the command line, and another hierarchy than without it */
-static PetscErrorCode Option(Mat A, const char name[], const char options[], PetscErrorCode (*set)(PC))
+/* An option of agg, which the command line sets for a prefix alone: the same by C and by the command line, and another hierarchy than without it */
+static PetscErrorCode Option(Mat A, const char name[], const char prefix[], const char options[],
+                             PetscErrorCode (*set)(PC))
 {
   Outcome plain, by_c, by_line;
   char    text[400];
@@ -294,7 +295,7 @@ static PetscErrorCode Option(Mat A, const char name[], const char options[], Pet
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", NULL, &plain));
   PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", set, &by_c));
-  PetscCall(Solve(A, PCGAMGAGGDEVICE, "line_", NULL, &by_line));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, prefix, NULL, &by_line));
   PetscCall(CheckOurs(name, &by_c));
   PetscCall(PetscSNPrintf(text, sizeof text,
                           "rows of the second level: %" PetscInt_FMT " by C, %" PetscInt_FMT
@@ -308,8 +309,7 @@ static PetscErrorCode Option(Mat A, const char name[], const char options[], Pet
                            name, text));
   PetscCall(VecDestroy(&plain.x));
   PetscCall(CheckSolutions(name, &by_c, &by_line));
-  PetscCall(CompareWithAgg(name, A, "line_", NULL));
-  PetscCall(PetscOptionsClear(NULL));
+  PetscCall(CompareWithAgg(name, A, prefix, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -320,13 +320,13 @@ static PetscErrorCode Options(void)
   PetscFunctionBeginUser;
   PetscCall(Grid(25, 1, &A));
   PetscCall(GridFill(A, 25, 1, 1));
-  PetscCall(Option(A, "no aggressive level", "-line_pc_gamg_aggressive_coarsening 0", NoAggressive));
-  PetscCall(Option(A, "two aggressive levels", "-line_pc_gamg_aggressive_coarsening 2", TwoAggressive));
+  PetscCall(Option(A, "no aggressive level", "n_", "-n_pc_gamg_aggressive_coarsening 0", NoAggressive));
+  PetscCall(Option(A, "two aggressive levels", "t_", "-t_pc_gamg_aggressive_coarsening 2", TwoAggressive));
 #if PETSC_VERSION_GE(3, 20, 0)
-  PetscCall(Option(A, "no square", "-line_pc_gamg_aggressive_square_graph false", NoSquare));
+  PetscCall(Option(A, "no square", "s_", "-s_pc_gamg_aggressive_square_graph false", NoSquare));
   PetscCall(
-      Option(A, "distance 3", "-line_pc_gamg_aggressive_square_graph false -line_pc_gamg_aggressive_mis_k 3", Thrice));
-  PetscCall(Option(A, "minimum degree", "-line_pc_gamg_mis_k_minimum_degree_ordering", MinimumDegree));
+      Option(A, "distance 3", "k_", "-k_pc_gamg_aggressive_square_graph false -k_pc_gamg_aggressive_mis_k 3", Thrice));
+  PetscCall(Option(A, "minimum degree", "m_", "-m_pc_gamg_mis_k_minimum_degree_ordering", MinimumDegree));
 #endif
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -351,7 +351,6 @@ static PetscErrorCode Rest(void)
   PetscCall(Solve(A, PCGAMGAGGDEVICE, "d_", NULL, &ours));
   PetscCall(CheckReason("hem", &ours, "-mat_coarsen_type is neither mis nor misk"));
   PetscCall(VecDestroy(&ours.x));
-  PetscCall(PetscOptionsClear(NULL));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

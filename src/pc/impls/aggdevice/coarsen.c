@@ -141,6 +141,24 @@ static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_ME
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Destroys what agg's graph has made for agg's coarsening */
+static PetscErrorCode ForgetCoarsen(PC pc)
+{
+#if defined(AIJFMT_GAMG_AGG_FIELDS)
+  struct {
+    AIJFMT_GAMG_AGG_FIELDS
+    MatCoarsen crs;
+  } *agg = ((PC_GAMG *)((PC_MG *)pc->data)->innerctx)->subctx;
+
+  PetscFunctionBegin;
+  PetscCall(MatCoarsenDestroy(&agg->crs));
+#else
+  PetscFunctionBegin;
+  (void)pc;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
 {
   char          reason[SPMV_MESSAGE_MAX] = "";
@@ -166,6 +184,7 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
   a->ours = PETSC_TRUE;
   if (a->exec.space == SPMV_DEVICE) a->info.levels_device++;
   else a->info.levels_host++;
+  PetscCall(ForgetCoarsen(pc));
   PetscCall(PetscCDCreate(0, lists));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
