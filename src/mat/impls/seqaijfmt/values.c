@@ -224,6 +224,7 @@ PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
   const SpmvChange    change = {.shift = &a};
   const AIJFmtParent *host;
   Mat_AIJFmt         *s;
+  PetscObjectState    before = 0;
   PetscBool           full = PETSC_FALSE, device = PETSC_FALSE, follows;
 
   PetscFunctionBegin;
@@ -234,8 +235,10 @@ PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
   if (device) PetscCall(ShiftOnDevice(A, s, a));
   else {
     follows = full ? PlanChangesAlike(A, s) : PETSC_FALSE;
+    if (s) before = s->cache.key.value_state;
     PetscCall(host->seq.shift(A, a));
-    if (follows) PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
+    /* the host's parent assembles, and an eager conversion then has the new values already */
+    if (follows && s->cache.key.value_state == before) PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
