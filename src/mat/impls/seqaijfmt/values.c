@@ -238,7 +238,8 @@ PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
     if (s) before = s->cache.key.value_state;
     PetscCall(host->seq.shift(A, a));
     /* the host's parent assembles, and an eager conversion then has the new values already */
-    if (follows && s->cache.key.value_state == before) PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
+    if (follows && s->cache.key.value_state == before)
+      PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
