@@ -88,33 +88,30 @@ static SpmvStatus Copy(SpmvExec *exec, const void *from, int64_t bytes, void **t
 }
 
 /* The arrays of the graph where the aggregates are made */
-static SpmvStatus GraphPlace(Graph *g, SpmvExec *exec, const int32_t **beyond)
+static PetscErrorCode GraphPlace(Graph *g, SpmvExec *exec, const int32_t **beyond, SpmvStatus *status)
 {
-  const int64_t index = (int64_t)sizeof(PetscInt), rows = (g->host.rows + 1) * index, edges = g->host.nnz * index;
-  SpmvStatus    status;
+  SpmvCsr there;
 
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
   g->here = g->host;
   *beyond = g->others ? (const int32_t *)g->host_others.row_ptr : NULL;
-  if (exec->space == SPMV_HOST) return SPMV_SUCCESS;
-  status = spmv_alloc(exec, SPMV_DEVICE, rows + edges, "graph of a level", &g->block);
-  if (!status) status = spmv_copy(g->block, SPMV_DEVICE, g->host.row_ptr, SPMV_HOST, rows, exec);
-  if (!status) status = spmv_copy((char *)g->block + rows, SPMV_DEVICE, g->host.col, SPMV_HOST, edges, exec);
-  if (!status && g->others) status = Copy(exec, g->host_others.row_ptr, rows, &g->beyond);
-  g->here.space   = SPMV_DEVICE;
-  g->here.row_ptr = g->block;
-  g->here.col     = (char *)g->block + rows;
-  *beyond         = (const int32_t *)g->beyond;
-  return status ? status : spmv_stream_wait(exec);
+  if (exec->space == SPMV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtUpload(exec, &g->host, NULL, AIJFMT_INDEX, &there, &g->block, status));
+  if (!*status) g->here = there.pattern;
+  if (!*status && g->others)
+    *status = Copy(exec, g->host_others.row_ptr, (g->host.rows + 1) * (int64_t)sizeof(PetscInt), &g->beyond);
+  *beyond = (const int32_t *)g->beyond;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- aggregates ---- */
 
-static SpmvStatus Aggregate(PC_AggDevice *a, Graph *g, SpmvAggregateOptions *options)
+static SpmvStatus Aggregate(PC_AggDevice *a, const Graph *g, const SpmvAggregateOptions *options)
 {
   void      *memory;
-  SpmvStatus status = GraphPlace(g, &a->exec, &options->beyond);
+  SpmvStatus status;
 
-  if (status) return status;
   status = spmv_alloc(&a->exec, a->exec.space, g->host.rows * (int64_t)sizeof(int32_t), "aggregates", &memory);
   if (status) return status;
   a->aggregate = (int32_t *)memory;
@@ -134,7 +131,8 @@ static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_ME
   spmv_exec_init(&a->exec, spmv_device_count(NULL) > 0 ? SPMV_DEVICE : SPMV_HOST);
   if (a->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&a->exec));
   PetscCall(GraphOpen(G, &g));
-  status = Aggregate(a, &g, &options);
+  PetscCall(GraphPlace(&g, &a->exec, &options.beyond, &status));
+  if (!status) status = Aggregate(a, &g, &options);
   PetscCall(GraphClose(&g, &a->exec));
   PetscCall(AIJFmtRefuse(&a->exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)G), reason));
