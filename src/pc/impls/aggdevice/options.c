@@ -7,52 +7,37 @@
 static const char *const setters[] = {"PCGAMGSetAggressiveLevels_C", "PCGAMGMISkSetAggressive_C",
                                       "PCGAMGSetAggressiveSquareGraph_C", "PCGAMGMISkSetMinDegreeOrdering_C"};
 
+enum { LEVELS, DISTANCE, SQUARE, DEGREE, SETTERS };
+
 typedef PetscErrorCode (*SetInt)(PC, PetscInt);
 typedef PetscErrorCode (*SetBool)(PC, PetscBool);
 
-static PetscErrorCode SetAggressiveLevels(PC pc, PetscInt n)
+static PetscErrorCode SetNumber(PC pc, int which, PetscInt n)
 {
   PC_AggDevice *a;
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
-  PetscCall(((SetInt)a->agg.setter[0])(pc, n));
-  a->options.aggressive_levels = n;
+  PetscCall(((SetInt)a->agg.setter[which])(pc, n));
+  *(which == LEVELS ? &a->options.aggressive_levels : &a->options.mis_k) = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetDistance(PC pc, PetscInt n)
+static PetscErrorCode SetFlag(PC pc, int which, PetscBool flag)
 {
   PC_AggDevice *a;
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
-  PetscCall(((SetInt)a->agg.setter[1])(pc, n));
-  a->options.mis_k = n;
+  PetscCall(((SetBool)a->agg.setter[which])(pc, flag));
+  *(which == SQUARE ? &a->options.square : &a->options.minimum_degree) = flag;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetSquare(PC pc, PetscBool square)
-{
-  PC_AggDevice *a;
-
-  PetscFunctionBegin;
-  PetscCall(AggDevGet(pc, &a));
-  PetscCall(((SetBool)a->agg.setter[2])(pc, square));
-  a->options.square = square;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetMinimumDegree(PC pc, PetscBool minimum)
-{
-  PC_AggDevice *a;
-
-  PetscFunctionBegin;
-  PetscCall(AggDevGet(pc, &a));
-  PetscCall(((SetBool)a->agg.setter[3])(pc, minimum));
-  a->options.minimum_degree = minimum;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode SetAggressiveLevels(PC pc, PetscInt n) { return SetNumber(pc, LEVELS, n); }
+static PetscErrorCode SetDistance(PC pc, PetscInt n) { return SetNumber(pc, DISTANCE, n); }
+static PetscErrorCode SetSquare(PC pc, PetscBool square) { return SetFlag(pc, SQUARE, square); }
+static PetscErrorCode SetMinimumDegree(PC pc, PetscBool minimum) { return SetFlag(pc, DEGREE, minimum); }
 
 /* agg's defaults, and its setters wrapped. What agg does when it is destroyed takes the composed functions away. */
 PetscErrorCode AggDevOptionsInit(PC pc, PC_AggDevice *a)
@@ -63,7 +48,7 @@ PetscErrorCode AggDevOptionsInit(PC pc, PC_AggDevice *a)
   PetscFunctionBegin;
   a->options = (AggDevOptions){
       .aggressive_levels = 1, .mis_k = 2, .square = AIJFMT_GAMG_SQUARES, .minimum_degree = AIJFMT_GAMG_MINIMUM_DEGREE};
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < SETTERS; i++) {
     PetscCall(PetscObjectQueryFunction((PetscObject)pc, setters[i], &a->agg.setter[i]));
     if (a->agg.setter[i]) PetscCall(PetscObjectComposeFunction((PetscObject)pc, setters[i], ours[i]));
   }
@@ -84,12 +69,13 @@ PetscErrorCode AggDevOptionsRead(PC pc, PC_AggDevice *a)
   PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_square_graph", &levels, &old));
   PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_aggressive_coarsening", &o->aggressive_levels, &set));
   if (old && !set) o->aggressive_levels = levels;
-  if (a->agg.setter[1]) PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_aggressive_mis_k", &o->mis_k, NULL));
-  if (a->agg.setter[2]) {
+  if (a->agg.setter[DISTANCE])
+    PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_aggressive_mis_k", &o->mis_k, NULL));
+  if (a->agg.setter[SQUARE]) {
     if (old && !set) o->square = PETSC_TRUE;
     PetscCall(PetscOptionsGetBool(options, prefix, "-pc_gamg_aggressive_square_graph", &o->square, NULL));
   }
-  if (a->agg.setter[3])
+  if (a->agg.setter[DEGREE])
     PetscCall(PetscOptionsGetBool(options, prefix, "-pc_gamg_mis_k_minimum_degree_ordering", &o->minimum_degree, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

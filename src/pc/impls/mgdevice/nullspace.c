@@ -6,12 +6,7 @@
 */
 #include "hierarchy.h"
 
-static PetscErrorCode Count(MatNullSpace space, PetscInt *count)
-{
-  PetscFunctionBegin;
-  *count = space ? space->n + (space->has_cnst ? 1 : 0) : 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscInt Count(MatNullSpace space) { return space ? space->n + (space->has_cnst ? 1 : 0) : 0; }
 
 static PetscErrorCode OfMatrix(PC pc, MatNullSpace *space)
 {
@@ -29,7 +24,7 @@ PetscErrorCode MGDevNullSpaceCount(PC pc, PetscInt *count)
 
   PetscFunctionBegin;
   PetscCall(OfMatrix(pc, &space));
-  PetscCall(Count(space, count));
+  *count = Count(space);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -42,7 +37,7 @@ PetscErrorCode MGDevNullSpaceAccept(PC pc, KSP smoother, PetscBool finest, const
 
   PetscFunctionBegin;
   PetscCall(OfMatrix(pc, &whole));
-  PetscCall(Count(whole, &count));
+  count = Count(whole);
   PetscCall(KSPGetOperators(smoother, &mat[0], &mat[1]));
   for (int i = 0; i < 2; i++) {
     PetscCall(MatGetNullSpace(mat[i], &of[i]));
@@ -94,7 +89,7 @@ PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *opti
 
   PetscFunctionBegin;
   PetscCall(OfMatrix(pc, &space));
-  PetscCall(Count(space, &count));
+  count = Count(space);
   if (!space || h->null_space_id != ((PetscObject)space)->id) MGDevNullSpaceForget(h);
   if (space && !h->null_space_id && count > 0) {
     PetscCall(MatGetLocalSize(pc->mat, &rows, NULL));
