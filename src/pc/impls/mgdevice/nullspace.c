@@ -120,25 +120,41 @@ PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* About the size of A q for a unit vector q: A is P^T B P with the matrix B of the next finer level. By itself A may be one
-   row that is 0 but for rounding. */
-static PetscErrorCode Scale(MGDevHierarchy h, Mat A, Vec q, PetscReal *scale)
+/* What the size of A q is compared with, for a unit vector q: A is P^T B P with the matrix B of the next finer level. By
+   itself A may be one row that is 0 but for rounding. */
+typedef struct {
+  PetscReal of_matrix, of_finer; /* the norm of A, and the root mean square of those of the rows of B */
+  Mat       P;                   /* NULL: there is one level */
+  Vec       fine;
+} CoarseScale;
+
+static PetscErrorCode ScaleOpen(MGDevHierarchy h, Mat A, CoarseScale *s)
 {
   PC_MG_Levels **levels = ((const PC_MG *)h->pc->data)->levels;
-  PetscReal      of_finer, of_fine;
-  Vec            fine;
   Mat            finer;
 
   PetscFunctionBegin;
-  PetscCall(MatNorm(A, NORM_FROBENIUS, scale));
+  *s = (CoarseScale){.P = NULL};
+  PetscCall(MatNorm(A, NORM_FROBENIUS, &s->of_matrix));
   if (levels[0]->levels == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  s->P = levels[1]->interpolate;
   PetscCall(MGDevLevelMatrix(levels[1], &finer));
-  PetscCall(MatCreateVecs(finer, &fine, NULL));
-  PetscCall(MatInterpolate(levels[1]->interpolate, q, fine));
-  PetscCall(VecNorm(fine, NORM_2, &of_fine));
-  PetscCall(VecDestroy(&fine));
-  PetscCall(MatNorm(finer, NORM_FROBENIUS, &of_finer));
-  *scale = PetscMax(*scale, of_finer / PetscSqrtReal((PetscReal)finer->rmap->N) * of_fine * of_fine);
+  PetscCall(MatCreateVecs(finer, &s->fine, NULL));
+  PetscCall(MatNorm(finer, NORM_FROBENIUS, &s->of_finer));
+  s->of_finer /= PetscSqrtReal((PetscReal)finer->rmap->N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Scale(const CoarseScale *s, Vec q, PetscReal *scale)
+{
+  PetscReal of_fine;
+
+  PetscFunctionBegin;
+  *scale = s->of_matrix;
+  if (!s->P) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatInterpolate(s->P, q, s->fine));
+  PetscCall(VecNorm(s->fine, NORM_2, &of_fine));
+  *scale = PetscMax(*scale, s->of_finer * of_fine * of_fine);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,11 +167,13 @@ PetscErrorCode MGDevCoarseNull(MGDevHierarchy h, PetscInt most, Vec q[], PetscIn
   PetscReal    size, scale, image;
   PetscScalar *start;
   PetscInt     first, last;
+  CoarseScale  of;
   Mat          A;
 
   PetscFunctionBegin;
   *found = 0;
   PetscCall(KSPGetOperators(h->coarse, &A, NULL));
+  PetscCall(ScaleOpen(h, A, &of));
   PetscCall(VecGetOwnershipRange(h->b, &first, &last));
   for (PetscInt j = 0; j < most; j++) {
     PetscCall(VecGetArrayWrite(h->b, &start));
@@ -166,11 +184,12 @@ PetscErrorCode MGDevCoarseNull(MGDevHierarchy h, PetscInt most, Vec q[], PetscIn
     PetscCall(MGDevProject(q[*found], *found, q));
     PetscCall(VecNormalize(q[*found], &size));
     if (!(size > 0) || PetscIsInfOrNanReal(size)) break;
-    PetscCall(Scale(h, A, q[*found], &scale));
+    PetscCall(Scale(&of, q[*found], &scale));
     PetscCall(MatMult(A, q[*found], h->x));
     PetscCall(VecNorm(h->x, NORM_2, &image));
     if (!(image <= 10000 * PETSC_MACHINE_EPSILON * scale)) break;
     ++*found;
   }
+  PetscCall(VecDestroy(&of.fine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
