@@ -80,6 +80,7 @@ typedef struct {
 /* What PCGAMGAggDeviceGetInfo() tells: levels that were coarsened since the type was set */
 typedef struct {
   PetscInt    levels_device, levels_host; /* by the aggregates of petscpack, on the GPU or without one */
+  PetscInt    prolongators_device;        /* of those levels, that were smoothed on the GPU */
   PetscInt    levels_agg;                 /* by agg ... */
   const char *reason;                     /* ... and why the last one was; "" if none was. It belongs to the PC. */
 } PCGAMGAggDeviceInfo;
