@@ -154,6 +154,7 @@ PETSC_INTERN PetscErrorCode CGDevPrecisionFromOptions(KSP, const KSP_CGDevice *,
 PETSC_INTERN PetscErrorCode KSPView_CGDevice(KSP, PetscViewer);
 
 /* solve.c */
+PETSC_INTERN PetscErrorCode KSPSetUp_CGDevice(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_CGDevice(KSP);
 PETSC_INTERN PetscErrorCode CGDevForget(KSP_CGDevice *);
 

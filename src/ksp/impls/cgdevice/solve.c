@@ -16,7 +16,7 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
+static PetscErrorCode PrepareEngine(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
   s->exec.space = SPMV_DEVICE;
@@ -24,6 +24,13 @@ static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
   PetscCall(CGDevPCGet(ksp, s));
   PetscCall(CGDevMixedBegin(ksp, s));
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PrepareEngine(ksp, s));
   if (!s->reason[0]) PetscCall(CGDevVectorPlace(s, &s->x, ksp->vec_sol));
   if (!s->reason[0]) PetscCall(CGDevVectorPlace(s, &s->r, ksp->work[0]));
   PetscCall(CGDevAgree(ksp, s));
@@ -40,6 +47,33 @@ static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
   s->residual_away = s->value_unknown = PETSC_FALSE;
   s->solves_host++;
   PetscCall(s->parent.solve(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Plans of all levels, the cycle and the engine belong to the set-up of multigrid. PETSc sets up the preconditioner after
+   this function, so it is done here before. What speaks against the device the solve will find, too, and say. */
+PetscErrorCode KSPSetUp_CGDevice(KSP ksp)
+{
+  KSP_CGDevice *s;
+  PetscBool     multigrid;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (ksp->setupstage == KSP_SETUP_NEW) PetscCall(s->parent.setup(ksp));
+  PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
+  if (!multigrid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged));
+  PetscCall(PCSetUp(ksp->pc));
+  if (ksp->pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  s->reason[0] = 0;
+  PetscCall(CGDevAccept(ksp, s));
+  PetscCall(CGDevAgree(ksp, s));
+  if (!s->reason[0]) {
+    PetscCall(PetscLogEventBegin(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
+    PetscCall(PrepareEngine(ksp, s));
+    PetscCall(PetscLogEventEnd(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
+  }
+  s->reason[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
