@@ -224,12 +224,12 @@ static void take_levels(SpmvCycle *cycle)
     grid->first_step[1] = cycle->count;
     if (l > 0) cycle->count += grid->def.up.steps;
   }
-  cycle->null_space    = (SpmvProjection){.rows        = cycle->options.level[cycle->options.levels - 1].rows,
-                                          .count       = cycle->options.null_vectors,
-                                          .vectors     = cycle->options.null_space,
-                                          .scalar_type =
-                                              cycle->options.matrix_scale ? SPMV_F64 : cycle->options.scalar_type,
-                                          .processes = cycle->grid[cycle->options.levels - 1].def.matrix.processes};
+  cycle->null_space =
+      (SpmvProjection){.rows        = cycle->options.level[cycle->options.levels - 1].rows,
+                       .count       = cycle->options.null_vectors,
+                       .vectors     = cycle->options.null_space,
+                       .scalar_type = cycle->options.matrix_scale ? SPMV_F64 : cycle->options.scalar_type,
+                       .processes   = cycle->grid[cycle->options.levels - 1].def.matrix.processes};
   cycle->info.waits    = waits(&cycle->options);
   cycle->options.level = NULL; /* the caller's */
 }

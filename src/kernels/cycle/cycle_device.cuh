@@ -13,4 +13,5 @@ const void *spmv_cycle_dense_matrix(const SpmvCycle *);
 /* cycle_device_outer.cu; see SpmvCycleSlots */
 SpmvStatus spmv_outer_device_sum(const SpmvCycle *, const double *b, SpmvExec *);
 SpmvStatus spmv_outer_device_enter(const SpmvCycle *, const double *b, SpmvExec *);
-SpmvStatus spmv_outer_device_convert(const SpmvCycle *, SpmvOuterWay, int64_t n, const void *from, void *to, SpmvExec *);
+SpmvStatus spmv_outer_device_convert(const SpmvCycle *, SpmvOuterWay, int64_t n, const void *from, void *to,
+                                     SpmvExec *);

@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(THREADS) spmv_outer_add(int count, const doubl
 
 /* Each block adds the parts for itself, which takes less time than a launch. The first one leaves the factors to the
    kernels behind it. */
-__global__ void __launch_bounds__(THREADS)
-    spmv_outer_enter(int64_t rows, int count, const double *parts, SpmvOuterFactors *factors, const double *b, float *to)
+__global__ void __launch_bounds__(THREADS) spmv_outer_enter(int64_t rows, int count, const double *parts,
+                                                            SpmvOuterFactors *factors, const double *b, float *to)
 {
   const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
 
@@ -110,8 +110,7 @@ SpmvStatus spmv_outer_device_enter(const SpmvCycle *cycle, const double *b, Spmv
   /* a process without rows takes part in what follows, and needs the factors, too */
   SPMV_LAUNCH_OVERLAPPED(exec, spmv_outer_enter, blocks < 1 ? 1 : blocks, THREADS, 0, finest.rows,
                          one ? 1 : parts_of(finest.rows), (const double *)(cycle->outer.sums + (one ? 0 : 1)),
-                         cycle->outer.factors, b,
-                         (float *)cycle->grid[cycle->options.levels - 1].vector[SPMV_CYCLE_B]);
+                         cycle->outer.factors, b, (float *)cycle->grid[cycle->options.levels - 1].vector[SPMV_CYCLE_B]);
   return SPMV_SUCCESS;
 }
 

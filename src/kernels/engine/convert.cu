@@ -30,8 +30,8 @@ __global__ void spmv_largest_number(int64_t n, const S *values, unsigned long lo
 template <typename From, typename To>
 SpmvStatus enqueue(int64_t n, double factor, const void *from, void *to, SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, (spmv_convert_numbers<From, To>), spmv_blocks(n, THREADS), THREADS, 0, n, factor, (const From *)from,
-              (To *)to);
+  SPMV_LAUNCH(exec, (spmv_convert_numbers<From, To>), spmv_blocks(n, THREADS), THREADS, 0, n, factor,
+              (const From *)from, (To *)to);
   return SPMV_SUCCESS;
 }
 
