@@ -62,6 +62,15 @@ SPMV_API SpmvStatus spmv_operator_product(void *product, const void *p, void *w,
 /* to[i] = from[index[i]], all on the device: packs the entries that other processes want. Only enqueues. */
 SPMV_API SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar, const void *from, void *to, SpmvExec *);
 
+/* ---- numbers in another precision, all on the device ---- */
+
+/* to[i] = factor from[i], computed in double precision and rounded once; from and to may be one array of one type. Only
+   enqueues. */
+SPMV_API SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_type, const void *from, SpmvScalar to_type,
+                                 void *to, SpmvExec *);
+/* The largest |values[i]|, on the host; not a number where one of them is none. Allocates 8 bytes, and waits. */
+SPMV_API SpmvStatus spmv_largest(int64_t n, SpmvScalar, const void *values, double *largest, SpmvExec *);
+
 #ifdef __cplusplus
 }
 #endif

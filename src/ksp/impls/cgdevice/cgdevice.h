@@ -8,6 +8,7 @@
                         -> pc.c, precision.c, engine.c -> matrix.c or, on several processes, parallel.c (what it needs)
                         -> iterate.c (iteration 0, the engine's iterations, what PETSc is told about them)
                         -> mixed.c (in mixed precision: when the recurrence says that the solve is done)
+                        -> single.c (with a cycle of multigrid in single precision: whether that serves)
 
   Whatever the engine does not do is left to the solve of KSPCG, with a reason. The state lies in a container composed
   on the KSP, because ksp->data belongs to KSPCG.
@@ -187,6 +188,9 @@ typedef struct {
   int64_t   limit;   /* ... or after so many iterations of this engine */
   int64_t   stage;   /* iterations of this engine at the last true residual, ... */
   int64_t   first;   /* ... and at the first one */
+  /* A cycle in single precision */
+  PetscReal best;    /* the smallest norm so far, less what is too little, ... */
+  int64_t   best_at; /* ... and its iteration of this engine */
 } CGDevRun;
 
 /* iterate.c, for mixed.c */
@@ -195,7 +199,13 @@ PETSC_INTERN SpmvCgTest     CGDevTest(KSP, const CGDevRun *, PetscReal tolerance
 PETSC_INTERN PetscErrorCode CGDevTellNorm(KSP, PetscInt iteration, PetscReal norm);
 PETSC_INTERN PetscErrorCode CGDevNorm(KSP, Vec R, Vec Z, PetscReal *norm);
 
+/* single.c */
+PETSC_INTERN PetscErrorCode CGDevSingleWatch(KSP, KSP_CGDevice *, CGDevRun *);
+PETSC_INTERN PetscErrorCode CGDevSingleFirst(KSP, KSP_CGDevice *, PetscBool *left);
+PETSC_INTERN PetscErrorCode CGDevSingleCheck(KSP, KSP_CGDevice *, CGDevRun *, PetscBool *left);
+
 /* mixed.c */
+PETSC_INTERN PetscErrorCode CGDevGoOn(KSP, KSP_CGDevice *, CGDevRun *);
 PETSC_INTERN PetscErrorCode CGDevMixedCheck(KSP, KSP_CGDevice *, CGDevRun *, int64_t before);
 PETSC_INTERN void           CGDevMixedInit(KSP, CGDevRun *);
 PETSC_INTERN PetscReal      CGDevMixedTolerance(KSP, const CGDevRun *);

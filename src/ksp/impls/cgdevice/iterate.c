@@ -204,9 +204,12 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
 {
   const SpmvCgResult *result = &run->result;
   const PetscBool     check  = s->mixed.on && result->reason != SPMV_CG_ITERATING ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool           left;
 
   PetscFunctionBegin;
   PetscCall(TellNorms(ksp, s, run, before + 1, result->completed - (check ? 1 : 0)));
+  PetscCall(CGDevSingleCheck(ksp, s, run, &left));
+  if (left) PetscFunctionReturn(PETSC_SUCCESS);
   if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
   else if (result->completed > before) PetscCall(TestLast(ksp, run));
   if (!ksp->reason) PetscCall(SetReason(ksp, run));
@@ -288,6 +291,7 @@ static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run
 {
   double     norm = 0;
   SpmvCgTest test;
+  PetscBool  left = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(FirstResidual(ksp));
@@ -295,6 +299,9 @@ static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   CGDevTry(s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
   PetscCall(CountCycles(s, 1));
+  if (!isfinite(norm)) PetscCall(CGDevSingleFirst(ksp, s, &left));
+  if (left && !s->reason[0]) PetscCall(StartByCycle(ksp, s, run));
+  if (left) PetscFunctionReturn(PETSC_SUCCESS);
   if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TestFirst(ksp, (PetscReal)norm));
@@ -324,6 +331,7 @@ PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
   PetscCall(Watch(ksp, &run));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s, &run));
   else PetscCall(StartByPetsc(ksp, s, &run));
+  PetscCall(CGDevSingleWatch(ksp, s, &run));
   PetscCall(PetscLogEventBegin(KSP_CGDeviceLoop, ksp, 0, 0, 0));
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &run));
   PetscCall(PetscLogEventEnd(KSP_CGDeviceLoop, ksp, 0, 0, 0));

@@ -16,7 +16,10 @@ PetscErrorCode CGDevPCForget(KSP_CGDevice *s)
 static PetscErrorCode GetCycle(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
-  if (!s->multigrid) PetscCall(MGDevHierarchyCreate(&s->exec, &s->multigrid));
+  if (!s->multigrid) {
+    PetscCall(MGDevHierarchyCreate(&s->exec, &s->multigrid));
+    PetscCall(MGDevHierarchySetFromOptions(s->multigrid, ksp->pc));
+  }
   if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
   s->pc.kind  = SPMV_PC_FUNCTION;
   s->pc.block = 1;

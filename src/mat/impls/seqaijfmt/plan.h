@@ -103,6 +103,8 @@ PETSC_INTERN PetscErrorCode AIJFmtDevicePlanTranspose(Mat, PetscBool *ready);
 /* plan.c */
 PETSC_INTERN PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *, Mat, int, const char *const formats[], SpmvExec *,
                                                SpmvStatus *);
+PETSC_INTERN SpmvStatus     AIJFmtPlanFromCsr(AIJFmtPlanCache *, const SpmvCsr *, PetscBool same, int,
+                                              const char *const formats[], SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanTranspose(AIJFmtPlanCache *, SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanBuild(AIJFmtPlanCache *, const SpmvCsr *, const SpmvAnalysis *, SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanRefresh(AIJFmtPlanCache *, const SpmvCsr *, SpmvExec *, PetscBool *moved);
