@@ -15,8 +15,6 @@ struct SpmvCgQueue {
 
 namespace
 {
-enum { GROWN_CHUNK = 16 /* looking at longer chunks costs next to nothing */ };
-
 /* An iteration is taken for 5 us and the time of 40 words a row at 4 TB/s */
 int chunk_for(const SpmvCgOptions &o)
 {
@@ -112,27 +110,17 @@ SpmvStatus enqueue_chunk(SpmvCg *cg, int64_t count, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Plain launches: when a chunk is done before the next one is enqueued, the device waits for the host, and chunks
-   become longer, up to a 16th of the iterations so far: up to two of them are needless in the end. Not where several
-   processes must enqueue the same. */
-void grow(SpmvCg *cg, int before, int64_t iterations)
-{
-  SpmvQueue *q = &cg->queue->queue;
-
-  if (cg->options.mode != SPMV_CG_CHUNK || cg->options.chunk > 0 || cg->options.processes || q->chunk >= GROWN_CHUNK ||
-      32 * (int64_t)q->chunk > iterations)
-    return;
-  if (spmv_queue_idle(q, before)) q->chunk = 2 * q->chunk < GROWN_CHUNK ? 2 * q->chunk : GROWN_CHUNK;
-}
-
 SpmvStatus run_chunks(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvExec *exec)
 {
-  SpmvQueue *q = &cg->queue->queue;
+  SpmvQueue *q     = &cg->queue->queue;
+  const bool grows = cg->options.mode == SPMV_CG_CHUNK && cg->options.chunk == 0;
 
   return spmv_queue_run(
       q, iterations, record, exec, [&](int64_t left) { return left < q->chunk ? left : q->chunk; },
       [&](int64_t count) { return enqueue_chunk(cg, count, exec); },
-      [&](int before, int64_t enqueued) { grow(cg, before, cg->last.completed + enqueued); });
+      [&](int before, int64_t enqueued) {
+        if (grows) spmv_queue_grow(q, before, cg->last.completed + enqueued);
+      });
 }
 
 /* Iterations whose preconditioner is a function, which takes most of their time. While the device finishes an iteration,

@@ -57,11 +57,13 @@ SpmvStatus spmv_queue_wait(SpmvQueue *q, int i, SpmvRecord *record, SpmvExec *ex
   return agree_on_end(q, record, exec);
 }
 
-bool spmv_queue_idle(const SpmvQueue *q, int i)
+void spmv_queue_grow(SpmvQueue *q, int i, int64_t iterations)
 {
-  if (cudaEventQuery(q->event[i]) == cudaSuccess) return true;
-  (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
-  return false;
+  enum { GROWN_CHUNK = 16 /* looking at longer chunks costs next to nothing */ };
+
+  if (q->processes || q->chunk >= GROWN_CHUNK || 32 * (int64_t)q->chunk > iterations) return;
+  if (cudaEventQuery(q->event[i]) == cudaSuccess) q->chunk = 2 * q->chunk < GROWN_CHUNK ? 2 * q->chunk : GROWN_CHUNK;
+  else (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
 }
 
 int spmv_queue_chunk(double iteration)

@@ -32,8 +32,10 @@ SpmvStatus spmv_queue_follow(SpmvQueue *, SpmvExec *);
 SpmvStatus spmv_queue_record(SpmvQueue *, int i, SpmvExec *);
 /* Waits for the record, and makes sure that all processes come to an end together */
 SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);
-/* Whether the device has reached the event: then it waits for the host */
-bool spmv_queue_idle(const SpmvQueue *, int i);
+/* Plain launches: when a chunk, whose event is i, is done before the next one is enqueued, the device waits for the host, and
+   chunks become longer, up to a 16th of the iterations so far: up to two of them are needless in the end. Not where
+   several processes must enqueue the same. */
+void spmv_queue_grow(SpmvQueue *, int i, int64_t iterations);
 
 /* Iterations that take about 200 us, of so many seconds each: shorter chunks may let the device wait for the host; longer
    ones end later than they could */
