@@ -264,6 +264,7 @@ SpmvStatus gmres_engine_begin(GmresEngine *e, double *first_norm)
   e->m = u->block && !u->function ? cg_put(&e->matrix, m, (int64_t)n * u->block) : NULL;
   free(m);
   free(x);
+  if (e->fail_after) (void)e->fail_after(e->calls);
   SpmvStatus status = spmv_gmres_start(e->gmres, e->x, e->b, e->m, !u->guess, &test, &e->exec);
   if (!status) status = spmv_gmres_first_norm(e->gmres, first_norm, &e->exec);
   test.tolerance  = u->rtol * *first_norm;
@@ -287,6 +288,8 @@ GmresOutcome gmres_engine_solve(GmresEngine *e)
     o.status = spmv_gmres_history(e->gmres, 1, o.result.iterations, o.norms + 1, &e->exec);
     spmv_gmres_info(e->gmres, &o.info);
   }
+  if (e->fail_after) e->failed = e->fail_after(-1);
+  e->fail_after = NULL;
   if (e->x) cg_get(&e->matrix, e->x, o.x, n);
   return o;
 }

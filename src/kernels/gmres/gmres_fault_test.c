@@ -3,6 +3,14 @@
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
+  #if __has_include(<spmv_emulator.h>)
+    #include <spmv_emulator.h>
+    #define EMULATED
+  #endif
+#endif
 
 static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_GMRES_GRAPH : SPMV_GMRES_HOST; }
 
@@ -267,3 +275,57 @@ UNIT_TEST(gmres_on_a_device_without_pinned_memory)
   }
   cg_matrix_free(&a);
 }
+
+#ifdef EMULATED
+/* One life of an engine in which a call of the device fails after so many others; whether one did. Then the solve has an
+   error, or the fault had no effect: memory of a pool is tried again. */
+static int fails_after(int calls, const CgMatrix *a, const GmresSetup *u, const GmresOutcome *expected, int *errors)
+{
+  const size_t bytes = (size_t)a->pattern.rows * sizeof(double);
+  GmresEngine  e;
+
+  gmres_engine_open(&e, a, u, NULL);
+  UNIT_EQUAL(SPMV_SUCCESS, e.status);
+  e.fail_after        = spmv_emulator_fail_after;
+  e.calls             = calls;
+  GmresOutcome o      = gmres_engine_solve(&e);
+  const int    failed = e.failed;
+  if (o.status) {
+    ++*errors;
+    UNIT_EQUAL(SPMV_ERR_DEVICE, o.status);
+    UNIT_CHECK(failed && e.exec.message[0]);
+    gmres_outcome_free(&o);
+    o = gmres_engine_solve(&e); /* the device works again */
+  }
+  UNIT_EQUAL(SPMV_SUCCESS, o.status);
+  UNIT_CHECK(!memcmp(o.x, expected->x, bytes));
+  gmres_outcome_free(&o);
+  gmres_engine_close(&e);
+  return failed;
+}
+
+/* Launches, copies, waits, captures: each fails once */
+UNIT_TEST(gmres_passes_on_that_a_device_call_fails)
+{
+  CgMatrix a = gmres_matrix(4, GMRES_CONVECTION);
+
+  for (int mode = SPMV_GMRES_CHUNK; mode <= last_mode(); mode++)
+    for (int function = 0; function < 2; function++) {
+      GmresSetup u     = gmres_setup((SpmvGmresMode)mode);
+      int        calls = 0, errors = 0;
+      u.restart             = 3;
+      u.chunk               = 2;
+      u.right               = 1;
+      u.function            = function;
+      u.block               = !function;
+      u.refine              = SPMV_GMRES_REFINE_ALWAYS;
+      u.untested            = 1;
+      u.max_iterations      = 5;
+      GmresOutcome expected = gmres_solve(&a, &u);
+      while (fails_after(calls, &a, &u, &expected, &errors) && calls < 400) calls++;
+      UNIT_CHECK(calls > 20 && calls < 400 && errors > calls / 2);
+      gmres_outcome_free(&expected);
+    }
+  cg_matrix_free(&a);
+}
+#endif

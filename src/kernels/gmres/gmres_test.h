@@ -48,6 +48,10 @@ typedef struct {
   void      *x, *b, *m;
   SpmvGmres *gmres;
   SpmvStatus status; /* of making it */
+  /* NULL, or what lets a call of the device within the next solve fail, after so many; whether one did */
+  int (*fail_after)(long calls);
+  long calls;
+  int  failed;
 } GmresEngine;
 void gmres_engine_open(GmresEngine *, const CgMatrix *, const GmresSetup *, Hooks *);
 /* The same with another product, which gets `ctx` */
