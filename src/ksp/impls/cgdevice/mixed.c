@@ -125,7 +125,7 @@ PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   PetscCall(TrueResidual(ksp, s, &norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (run->result.completed > before) {
-    PetscCall(CGDevTellNorm(ksp, ksp->its, norm));
+    PetscCall(KSPDevTellNorm(ksp, ksp->its, norm));
     PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
     if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
