@@ -3,6 +3,7 @@
   a program that links the library calls PetscPackInitializePackage().
 */
 #include "ksp/impls/cgdevice/cgdevice.h"
+#include "ksp/impls/gmresdevice/gmresdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "sys/totals.h"
 #include "pc/impls/aggdevice/aggdevice.h"
@@ -192,6 +193,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(AggDevRegister());
   PetscCall(MGDevRegister());
   PetscCall(CGDevRegister());
+  PetscCall(GMRESDevRegister());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());
   aijfmt_process.initialized = PETSC_TRUE;
