@@ -6,6 +6,21 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* 3.26: the orthogonalization belongs to all solvers */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define SetRefinement        KSPGMRESSetCGSRefinementType
+  #define SetOrthogonalization KSPGMRESSetOrthogonalization
+  #define ModifiedGramSchmidt  KSPGMRESModifiedGramSchmidtOrthogonalization
+  #define REFINE_ALWAYS        KSP_GMRES_CGS_REFINE_ALWAYS
+  #define REFINE_IF_NEEDED     KSP_GMRES_CGS_REFINE_IFNEEDED
+#else
+  #define SetRefinement        KSPOrthogonalizationSetCGSRefinementType
+  #define SetOrthogonalization KSPOrthogonalizationSet
+  #define ModifiedGramSchmidt  KSPOrthogonalizationModifiedGramSchmidt
+  #define REFINE_ALWAYS        KSP_ORTHOGONALIZATION_CGS_REFINE_ALWAYS
+  #define REFINE_IF_NEEDED     KSP_ORTHOGONALIZATION_CGS_REFINE_IFNEEDED
+#endif
+
 enum { NX = 13, NY = 12, UNKNOWNS = 2, ROWS = NX * NY * UNKNOWNS, NORMS_MAX = 400 };
 
 typedef enum { CONVECTION, INDEFINITE, SINGULAR, NOT_A_NUMBER } Kind;
@@ -185,21 +200,21 @@ static PetscErrorCode Compare(const char name[], Kind kind, MatType type, const 
 static PetscErrorCode Refine(KSP ksp)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPGMRESSetCGSRefinementType(ksp, KSP_GMRES_CGS_REFINE_ALWAYS));
+  PetscCall(SetRefinement(ksp, REFINE_ALWAYS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode RefineIfNeeded(KSP ksp)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPGMRESSetCGSRefinementType(ksp, KSP_GMRES_CGS_REFINE_IFNEEDED));
+  PetscCall(SetRefinement(ksp, REFINE_IF_NEEDED));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Modified(KSP ksp)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPGMRESSetOrthogonalization(ksp, KSPGMRESModifiedGramSchmidtOrthogonalization));
+  PetscCall(SetOrthogonalization(ksp, ModifiedGramSchmidt));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
