@@ -140,6 +140,9 @@ static PetscErrorCode KSPView_GMRESDevice(KSP ksp, PetscViewer viewer)
    KSPGMRESDEVICE = "gmresdevice" - The generalized minimal residual method, whose iterations run on one GPU without
    waiting for the host
 
+   Options Database Key:
+.  -petscpack_replace gmres - lets `KSPGMRES`, the default of all solvers, mean this type; read when petscpack is loaded
+
    Level: beginner
 
    Notes:
@@ -171,6 +174,14 @@ static PetscErrorCode KSPCreate_GMRESDevice(KSP ksp)
   ksp->ops->reset         = KSPReset_GMRESDevice;
   ksp->ops->destroy       = KSPDestroy_GMRESDevice;
   PetscCall(ParentInstall(ksp, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solvers that have their type already keep it */
+PetscErrorCode GMRESDevReplace(PetscBool replace)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPRegister(KSPGMRES, replace ? KSPCreate_GMRESDevice : create_parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,6 +33,7 @@ typedef struct {
 
 /* create.c */
 PETSC_INTERN PetscErrorCode GMRESDevRegister(void);
+PETSC_INTERN PetscErrorCode GMRESDevReplace(PetscBool);
 PETSC_INTERN PetscErrorCode GMRESDevStateGet(KSP, KSP_GMRESDevice **);
 
 /* solve.c */
