@@ -92,6 +92,7 @@ static PetscErrorCode View(KSP ksp, char *text, size_t size)
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(text, size));
   PetscCall(PetscSNPrintf(name, sizeof name, "gmresdevice_view_%d.txt", (int)getpid()));
+  PetscCallMPI(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, PETSC_COMM_WORLD)); /* the first process writes it */
   PetscCall(PetscViewerCreate(PETSC_COMM_WORLD, &viewer));
   PetscCall(PetscViewerSetType(viewer, PETSCVIEWERASCII));
   PetscCall(PetscViewerFileSetMode(viewer, FILE_MODE_WRITE));
@@ -103,8 +104,9 @@ static PetscErrorCode View(KSP ksp, char *text, size_t size)
     size_t n = fread(text, 1, size - 1, file);
     text[n]  = 0;
     fclose(file);
-    (void)remove(name);
   }
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD)); /* all have read it */
+  (void)remove(name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
