@@ -33,6 +33,9 @@
 /* Conjugate gradients whose iterations run on one GPU */
 #define KSPCGDEVICE "cgdevice"
 
+/* GMRES whose iterations run on one GPU */
+#define KSPGMRESDEVICE "gmresdevice"
+
 /* PCGAMG of type "agg" whose aggregates and tentative prolongator are made on the GPU, for PCGAMGSetType() */
 #define PCGAMGAGGDEVICE "aggdevice"
 

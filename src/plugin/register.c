@@ -3,6 +3,7 @@
   a program that links the library calls PetscPackInitializePackage().
 */
 #include "ksp/impls/cgdevice/cgdevice.h"
+#include "ksp/impls/gmresdevice/gmresdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "sys/totals.h"
 #include "pc/impls/aggdevice/aggdevice.h"
@@ -129,6 +130,32 @@ static PetscErrorCode SetFromOptions(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -petscpack_replace: solvers of PETSc whose names mean ours from now on. Solvers that have their type already keep it. */
+static PetscErrorCode ReplaceFromOptions(void)
+{
+  enum { NAMES_MAX = 8 };
+  char     *name[NAMES_MAX] = {NULL};
+  PetscInt  count           = NAMES_MAX;
+  PetscBool cg, gmres;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack for solvers", "KSP");
+  PetscCall(PetscOptionsStringArray("-petscpack_replace",
+                                    "KSP types that run on the device by their own names: cg, gmres",
+                                    "PetscPackInitializePackage", name, &count, NULL));
+  PetscOptionsEnd();
+  for (PetscInt i = 0; i < count; i++) {
+    PetscCall(PetscStrcmp(name[i], KSPCG, &cg));
+    PetscCall(PetscStrcmp(name[i], KSPGMRES, &gmres));
+    PetscCheck(cg || gmres, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+               "-petscpack_replace %s: there is no solver for it; use cg, gmres or cg,gmres", name[i]);
+    if (cg) PetscCall(CGDevReplaceCG(PETSC_TRUE));
+    else PetscCall(GMRESDevReplace(PETSC_TRUE));
+    PetscCall(PetscFree(name[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
   PetscPackFinalizePackage - Frees what `PetscPackInitializePackage()` and the types of petscpack keep for the process
 
@@ -153,12 +180,15 @@ PetscErrorCode PetscPackFinalizePackage(void)
 }
 
 /*@C
-  PetscPackInitializePackage - Registers the types of petscpack: `MATAIJRBP`, `MATAIJCRSV` and the others, `KSPCGDEVICE`
+  PetscPackInitializePackage - Registers the types of petscpack: `MATAIJRBP`, `MATAIJCRSV` and the others, `KSPCGDEVICE`,
+  `KSPGMRESDEVICE`
 
   Collective
 
-  Options Database Key:
-. -petscpack_summary - `PetscFinalize()` prints one line on stderr: what ran on the GPU, what did not and why
+  Options Database Keys:
++ -petscpack_summary         - `PetscFinalize()` prints one line on stderr: what ran on the GPU, what did not and why
+- -petscpack_replace <types> - solvers whose names mean ours: cg means `KSPCGDEVICE`, gmres means `KSPGMRESDEVICE`; for
+                               programs that leave the default, which is gmres, or have the type in their code
 
   Level: beginner
 
@@ -192,6 +222,8 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(AggDevRegister());
   PetscCall(MGDevRegister());
   PetscCall(CGDevRegister());
+  PetscCall(GMRESDevRegister());
+  PetscCall(ReplaceFromOptions());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());
   aijfmt_process.initialized = PETSC_TRUE;

@@ -161,6 +161,21 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtKSPMinimum(ksp) ((ksp)->min_it)
 #endif
 
+/* 3.26: the orthogonalization belongs to all solvers */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define AIJFMT_DECLARE_ORTHOGONALIZATION(f) PetscErrorCode (*f)(KSP, PetscInt)
+  #define AIJFmtOrthogonalizationGet          KSPGMRESGetOrthogonalization
+  #define AIJFmtOrthogonalizationClassical    KSPGMRESClassicalGramSchmidtOrthogonalization
+  #define AIJFMT_CGS_REFINEMENT               KSPGMRESCGSRefinementType
+  #define AIJFmtCGSRefinementGet              KSPGMRESGetCGSRefinementType
+#else
+  #define AIJFMT_DECLARE_ORTHOGONALIZATION(f) KSPOrthogonalizationFn *f
+  #define AIJFmtOrthogonalizationGet          KSPOrthogonalizationGet
+  #define AIJFmtOrthogonalizationClassical    KSPOrthogonalizationClassicalGramSchmidt
+  #define AIJFMT_CGS_REFINEMENT               KSPOrthogonalizationCGSRefinementType
+  #define AIJFmtCGSRefinementGet              KSPOrthogonalizationGetCGSRefinementType
+#endif
+
 /* 3.23: the number of ranks of a star forest */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscInt AIJFmtRanks;

@@ -99,7 +99,7 @@ PetscErrorCode CGDevGoOn(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   run->limit  = INT64_MAX;
   run->result = (SpmvCgResult){.completed = 0};
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
-  PetscCall(CGDevAgree(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
   /* the solution has changed, so that KSPCG cannot begin anew */
   PetscCheck(!s->reason[0], PetscObjectComm((PetscObject)ksp), PETSC_ERR_MEM,
@@ -134,7 +134,7 @@ PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   PetscCall(TrueResidual(ksp, s, &norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (run->result.completed > before) {
-    PetscCall(CGDevTellNorm(ksp, ksp->its, norm));
+    PetscCall(KSPDevTellNorm(ksp, ksp->its, norm));
     PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
     if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);

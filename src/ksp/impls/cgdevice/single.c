@@ -32,7 +32,7 @@ PetscErrorCode CGDevSingleWatch(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 
   PetscFunctionBegin;
   PetscCall(IsOn(s, &on));
-  if (on && ksp->normtype != KSP_NORM_NONE) run->step = PetscMin(run->step, LOOK);
+  if (on && ksp->normtype != KSP_NORM_NONE) run->watch.step = PetscMin(run->watch.step, LOOK);
   run->best    = ksp->rnorm;
   run->best_at = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -50,7 +50,7 @@ static PetscErrorCode Leave(KSP ksp, KSP_CGDevice *s, const char why[], PetscBoo
   if (!*left) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevHierarchyDecline(s->multigrid, ksp->pc, why));
   PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
-  PetscCall(CGDevAgree(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,7 +62,7 @@ PetscErrorCode CGDevSingleFirst(KSP ksp, KSP_CGDevice *s, PetscBool *left)
   PetscCall(IsOn(s, left));
   if (*left) PetscCall(Leave(ksp, s, "the first norm was no number", left));
   if (*left && !s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
-  PetscCall(CGDevAgree(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,9 +7,9 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
 {
   PetscFunctionBegin;
   PetscCall(CGDevEngineForget(s));
-  PetscCall(CGDevMatrixForget(s));
+  PetscCall(KSPDevMatrixForget(KSPDEV(s)));
   PetscCall(CGDevRoundedForget(s));
-  PetscCall(CGDevPCForget(s));
+  PetscCall(KSPDevPCForget(KSPDEV(s)));
   AIJFmtVectorFree(&s->exec, &s->x);
   AIJFmtVectorFree(&s->exec, &s->r);
   PetscCall(CGDevParallelForget(s));
@@ -21,7 +21,7 @@ static PetscErrorCode PrepareEngine(KSP ksp, KSP_CGDevice *s)
   PetscFunctionBegin;
   s->exec.space = SPMV_DEVICE;
   PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(CGDevPCGet(ksp, s));
+  PetscCall(KSPDevPCGet(ksp, KSPDEV(s), ksp->work[2], ksp->work[1]));
   PetscCall(CGDevMixedBegin(ksp, s));
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -31,9 +31,9 @@ static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
   PetscCall(PrepareEngine(ksp, s));
-  if (!s->reason[0]) PetscCall(CGDevVectorPlace(s, &s->x, ksp->vec_sol));
-  if (!s->reason[0]) PetscCall(CGDevVectorPlace(s, &s->r, ksp->work[0]));
-  PetscCall(CGDevAgree(ksp, s));
+  if (!s->reason[0]) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->x, ksp->vec_sol));
+  if (!s->reason[0]) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->r, ksp->work[0]));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +67,7 @@ PetscErrorCode KSPSetUp_CGDevice(KSP ksp)
   if (ksp->pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   s->reason[0] = 0;
   PetscCall(CGDevAccept(ksp, s));
-  PetscCall(CGDevAgree(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   if (!s->reason[0]) {
     PetscCall(PetscLogEventBegin(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
     PetscCall(PrepareEngine(ksp, s));
@@ -85,7 +85,7 @@ PetscErrorCode KSPSolve_CGDevice(KSP ksp)
   PetscCall(CGDevStateGet(ksp, &s));
   s->reason[0] = 0;
   PetscCall(CGDevAccept(ksp, s));
-  PetscCall(CGDevAgree(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   if (!s->reason[0]) {
     PetscCall(PetscLogEventBegin(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
     PetscCall(Prepare(ksp, s));

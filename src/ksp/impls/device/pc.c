@@ -2,9 +2,9 @@
   pc.c - the preconditioner on the device: numbers of a point or a block of points, or the cycle of multigrid, which is a
   function. Both are kept until they change.
 */
-#include "cgdevice.h"
+#include "device.h"
 
-PetscErrorCode CGDevPCForget(KSP_CGDevice *s)
+PetscErrorCode KSPDevPCForget(KSPDevice *s)
 {
   PetscFunctionBegin;
   MGDevPointFree(&s->pc, &s->exec);
@@ -13,7 +13,7 @@ PetscErrorCode CGDevPCForget(KSP_CGDevice *s)
 }
 
 /* The cycle that does what PCApply() does */
-static PetscErrorCode GetCycle(KSP ksp, KSP_CGDevice *s)
+static PetscErrorCode GetCycle(KSP ksp, KSPDevice *s)
 {
   PetscFunctionBegin;
   if (!s->multigrid) {
@@ -27,8 +27,8 @@ static PetscErrorCode GetCycle(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Uses the work vectors of KSPCG, which hold nothing before iteration 0 */
-static PetscErrorCode GetPoint(KSP ksp, KSP_CGDevice *s)
+/* unit and result are vectors to work with */
+static PetscErrorCode GetPoint(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
   PetscBool  current = PETSC_FALSE;
   SpmvStatus status  = SPMV_SUCCESS;
@@ -41,17 +41,17 @@ static PetscErrorCode GetPoint(KSP ksp, KSP_CGDevice *s)
   if (!s->reason[0] && ksp->pc->failedreason)
     PetscCall(PetscStrncpy(s->reason, "the set-up of the preconditioner failed", sizeof s->reason));
   if (!s->reason[0]) {
-    PetscCall(VecGetLocalSize(ksp->work[0], &rows));
+    PetscCall(VecGetLocalSize(unit, &rows));
     PetscCall(MGDevPointReserve(&s->pc, &wanted, rows, &s->exec, &status, &current));
-    PetscCall(CGDevRefuse(s, status));
+    PetscCall(KSPDevRefuse(s, status));
   }
-  PetscCall(CGDevAgree(ksp, s)); /* PCApply() is collective */
+  PetscCall(KSPDevAgree(ksp, s)); /* PCApply() is collective */
   if (s->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevPointFill(&s->pc, &wanted, ksp->pc, ksp->work[2], ksp->work[1], &s->exec));
+  PetscCall(MGDevPointFill(&s->pc, &wanted, ksp->pc, unit, result, &s->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CGDevPCGet(KSP ksp, KSP_CGDevice *s)
+PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
   PetscBool multigrid;
 
@@ -61,7 +61,7 @@ PetscErrorCode CGDevPCGet(KSP ksp, KSP_CGDevice *s)
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
   if (multigrid) {
     PetscCall(GetCycle(ksp, s));
-    PetscCall(CGDevAgree(ksp, s));
-  } else PetscCall(GetPoint(ksp, s));
+    PetscCall(KSPDevAgree(ksp, s));
+  } else PetscCall(GetPoint(ksp, s, unit, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
