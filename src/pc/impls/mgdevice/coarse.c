@@ -110,11 +110,34 @@ static PetscErrorCode Invert(Mat A, PetscInt n, PetscScalar inverse[], PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The column of the inverse that is longest, as a unit vector: of a matrix that is nearly singular, its null vector */
+static PetscErrorCode LongestColumn(Vec q, PetscInt n, const PetscScalar inverse[])
+{
+  PetscReal    most    = 0;
+  PetscInt     longest = 0;
+  PetscScalar *to;
+
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < n; j++) {
+    PetscReal length = 0;
+
+    for (PetscInt i = 0; i < n; i++) length = PetscMax(length, PetscAbsScalar(inverse[(size_t)i * n + j]));
+    if (length > most) longest = j;
+    most = PetscMax(most, length);
+  }
+  PetscCall(VecGetArrayWrite(q, &to));
+  for (PetscInt i = 0; i < n; i++) to[i] = inverse[(size_t)i * n + longest] / most;
+  PetscCall(VecRestoreArrayWrite(q, &to));
+  PetscCall(VecNormalize(q, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* done: the coarsest matrix is small and far from singular, so that every direct solver gives this inverse */
 static PetscErrorCode InverseByLapack(MGDevHierarchy h, PetscScalar inverse[], PetscBool *done)
 {
   PetscReal condition = PETSC_MAX_REAL; /* gcc does not see that it is set whenever the call succeeds */
   PetscInt  known;
+  PetscBool null = PETSC_TRUE;
   Mat       A;
 
   PetscFunctionBegin;
@@ -123,7 +146,10 @@ static PetscErrorCode InverseByLapack(MGDevHierarchy h, PetscScalar inverse[], P
   PetscCall(MGDevNullSpaceCount(h->pc, &known));
   if (h->several || known > 0 || h->rows > LAPACK_MAX || h->rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Invert(A, h->rows, inverse, &condition));
-  *done = condition < 1e-5 / PETSC_MACHINE_EPSILON ? PETSC_TRUE : PETSC_FALSE;
+  if (!(condition < 1e-5 / PETSC_MACHINE_EPSILON)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LongestColumn(h->b, h->rows, inverse));
+  PetscCall(MGDevCoarseIsNull(h, h->b, &null));
+  *done = null ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

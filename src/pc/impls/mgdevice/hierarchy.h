@@ -169,6 +169,7 @@ PETSC_INTERN PetscErrorCode MGDevNullSpaceAccept(PC, KSP smoother, PetscBool fin
 PETSC_INTERN PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy, PC, SpmvCycleOptions *);
 PETSC_INTERN void           MGDevNullSpaceForget(MGDevHierarchy);
 PETSC_INTERN PetscErrorCode MGDevCoarseNull(MGDevHierarchy, PetscInt most, Vec q[], PetscInt *found);
+PETSC_INTERN PetscErrorCode MGDevCoarseIsNull(MGDevHierarchy, Vec q, PetscBool *null);
 PETSC_INTERN PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[]);
 
 /* coarse.c */
