@@ -8,7 +8,7 @@
 PetscErrorCode MGDevIsHierarchy(PC pc, PetscBool *is)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCMG, PCGAMG, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCMG, PCGAMG, PCMGDEVICE, PCGAMGDEVICE, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -63,6 +63,12 @@ PETSC_INTERN PetscErrorCode MGDevHierarchyView(MGDevHierarchy, PetscViewer);
 PETSC_INTERN PetscErrorCode MGDevIsHierarchy(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode MGDevRegister(void);
 
+/* setup.c, create.c: the PC types, which have a hierarchy of their own */
+PETSC_INTERN PetscErrorCode MGDevOfPC(PC, MGDevHierarchy *, char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MGDevTypesRegister(void);
+PETSC_INTERN PetscErrorCode MGDevReplaceMG(PetscBool);
+PETSC_INTERN PetscErrorCode MGDevReplaceGAMG(PetscBool);
+
 /* For the cycles that a solver had enqueued: MGDevLogCycles() counts their operations */
 PETSC_INTERN PetscLogEvent  MGDev_SetUp, MGDev_Cycle;
 PETSC_INTERN PetscErrorCode MGDevLogCycles(MGDevHierarchy, PetscLogDouble cycles);
