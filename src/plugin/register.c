@@ -8,6 +8,7 @@
 #include "pc/impls/aggdevice/aggdevice.h"
 #include "pc/impls/mgdevice/mgdevice.h"
 #include "guard.h"
+#include "replace.h"
 
 /* The options of the environment variable PETSCPACK_DEFAULTS, "-name value -flag ...", for those names that the user has
    not set: here the database has .petscrc, PETSC_OPTIONS and the command line */
@@ -191,36 +192,12 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
   PetscCall(AggDevRegister());
   PetscCall(MGDevRegister());
+  PetscCall(MGDevTypesRegister());
   PetscCall(CGDevRegister());
+  PetscCall(PetscPackReplaceFromOptions());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());
   aijfmt_process.initialized = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  KSPCGDeviceReplaceCG - Lets the type name `KSPCG` mean `KSPCGDEVICE`, for programs that set it in their code
-
-  Not Collective
-
-  Input Parameter:
-. replace - `PETSC_FALSE` gives the name back to PETSc's own type
-
-  Options Database Key:
-. -ksp_cgdevice_replace_cg - the same, read by `PetscPackInitializePackage()`
-
-  Level: intermediate
-
-  Note:
-  Solvers that have their type already keep it. The name of the type stays `KSPCG`.
-
-.seealso: `KSPCGDEVICE`, `KSPCG`, `PetscPackInitializePackage()`
-@*/
-PetscErrorCode KSPCGDeviceReplaceCG(PetscBool replace)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscPackInitializePackage());
-  PetscCall(CGDevReplaceCG(replace));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
