@@ -1,7 +1,7 @@
 /*
   petscpack.h - packed sparse-matrix types for PETSc, and a solver on the GPU
 
-  The types are ordinary values of MatType and KSPType: pass them to MatSetType(), MatConvert() or KSPSetType(), or name
+  The types are ordinary values of MatType, KSPType and PCType: pass them to MatSetType(), MatConvert(), KSPSetType() or PCSetType(), or name
   them by -mat_type and -ksp_type. A program needs this header only for the names, for PetscPackInitializePackage(), and
   for what sets and gets options below.
 */
@@ -38,6 +38,10 @@
 
 /* PCGAMG of type "agg" whose aggregates and tentative prolongator are made on the GPU, for PCGAMGSetType() */
 #define PCGAMGAGGDEVICE "aggdevice"
+
+/* PCMG and PCGAMG whose cycles run on the GPU, for PCSetType() */
+#define PCMGDEVICE   "mgdevice"
+#define PCGAMGDEVICE "gamgdevice"
 
 /* How its iterations run, for KSPCGDeviceSetMode() */
 typedef enum {
@@ -88,6 +92,16 @@ typedef struct {
   const char *reason;                     /* ... and why the last one was; "" if none was. It belongs to the PC. */
 } PCGAMGAggDeviceInfo;
 
+/* What PCMGDeviceGetInfo() tells: applications since the type was set, without those within KSPCGDEVICE */
+typedef struct {
+  PetscInt       applies_device; /* of the cycle on the GPU, for each column and each step of Richardson's iteration */
+  PetscInt       applies_petsc;  /* by PCMG ... */
+  const char    *reason;  /* ... and why the last one was, or the next one will be; "": no. It belongs to the PC. */
+  PetscInt       set_ups; /* how often something was taken from PETSc's hierarchy */
+  PetscLogDouble bytes;   /* on the GPU, for the cycle */
+  PetscBool      single;  /* the cycle is in single precision */
+} PCMGDeviceInfo;
+
 /* What MatAIJFmtGetInfo() tells. Every field is a sum over the sequential blocks of the matrix: one for a sequential
    matrix, the diagonal and the off-diagonal block of every process for a parallel one. Bytes and nonzeros count the
    blocks that are converted. Times are in seconds and the maximum over the processes. */
@@ -123,6 +137,7 @@ PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
 PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
+PETSC_EXTERN PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace);
 
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);
@@ -145,3 +160,5 @@ PETSC_EXTERN PetscErrorCode KSPCGDeviceGetInfo(KSP, KSPCGDeviceInfo *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAggDeviceGetInfo(PC, PCGAMGAggDeviceInfo *);
+PETSC_EXTERN PetscErrorCode PCMGDeviceGetInfo(PC, PCMGDeviceInfo *);
+PETSC_EXTERN PetscErrorCode PCMGDeviceSetSinglePrecision(PC, PetscBool);

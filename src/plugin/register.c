@@ -9,6 +9,7 @@
 #include "pc/impls/aggdevice/aggdevice.h"
 #include "pc/impls/mgdevice/mgdevice.h"
 #include "guard.h"
+#include "replace.h"
 
 /* The options of the environment variable PETSCPACK_DEFAULTS, "-name value -flag ...", for those names that the user has
    not set: here the database has .petscrc, PETSC_OPTIONS and the command line */
@@ -130,32 +131,6 @@ static PetscErrorCode SetFromOptions(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -petscpack_replace: solvers of PETSc whose names mean ours from now on. Solvers that have their type already keep it. */
-static PetscErrorCode ReplaceFromOptions(void)
-{
-  enum { NAMES_MAX = 8 };
-  char     *name[NAMES_MAX] = {NULL};
-  PetscInt  count           = NAMES_MAX;
-  PetscBool cg, gmres;
-
-  PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack for solvers", "KSP");
-  PetscCall(PetscOptionsStringArray("-petscpack_replace",
-                                    "KSP types that run on the device by their own names: cg, gmres",
-                                    "PetscPackInitializePackage", name, &count, NULL));
-  PetscOptionsEnd();
-  for (PetscInt i = 0; i < count; i++) {
-    PetscCall(PetscStrcmp(name[i], KSPCG, &cg));
-    PetscCall(PetscStrcmp(name[i], KSPGMRES, &gmres));
-    PetscCheck(cg || gmres, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-               "-petscpack_replace %s: there is no solver for it; use cg, gmres or cg,gmres", name[i]);
-    if (cg) PetscCall(CGDevReplaceCG(PETSC_TRUE));
-    else PetscCall(GMRESDevReplace(PETSC_TRUE));
-    PetscCall(PetscFree(name[i]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@C
   PetscPackFinalizePackage - Frees what `PetscPackInitializePackage()` and the types of petscpack keep for the process
 
@@ -221,38 +196,13 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
   PetscCall(AggDevRegister());
   PetscCall(MGDevRegister());
+  PetscCall(MGDevTypesRegister());
   PetscCall(CGDevRegister());
   PetscCall(GMRESDevRegister());
-  PetscCall(ReplaceFromOptions());
+  PetscCall(PetscPackReplaceFromOptions());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());
   aijfmt_process.initialized = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  KSPCGDeviceReplaceCG - Lets the type name `KSPCG` mean `KSPCGDEVICE`, for programs that set it in their code
-
-  Not Collective
-
-  Input Parameter:
-. replace - `PETSC_FALSE` gives the name back to PETSc's own type
-
-  Options Database Key:
-. -ksp_cgdevice_replace_cg - the same, read by `PetscPackInitializePackage()`
-
-  Level: intermediate
-
-  Note:
-  Solvers that have their type already keep it. The name of the type stays `KSPCG`.
-
-.seealso: `KSPCGDEVICE`, `KSPCG`, `PetscPackInitializePackage()`
-@*/
-PetscErrorCode KSPCGDeviceReplaceCG(PetscBool replace)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscPackInitializePackage());
-  PetscCall(CGDevReplaceCG(replace));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -176,6 +176,13 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtCGSRefinementGet              KSPOrthogonalizationGetCGSRefinementType
 #endif
 
+/* 3.24: a PC has no function of the user's any more that KSPSolve() calls before a solve, unless the type has one */
+#if PETSC_VERSION_LT(3, 24, 0)
+  #define AIJFmtPCPreSolve(pc, ksp) ((pc)->presolve ? (*(pc)->presolve)(pc, ksp) : PETSC_SUCCESS)
+#else
+  #define AIJFmtPCPreSolve(pc, ksp) ((void)(pc), (void)(ksp), PETSC_SUCCESS)
+#endif
+
 /* 3.23: the number of ranks of a star forest */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscInt AIJFmtRanks;

@@ -278,6 +278,7 @@ static PetscErrorCode Declined(void)
 int main(int argc, char **argv)
 {
   static const MGRow grid  = {"values on a grid", MG_GRID, 3, "-mg_levels_pc_type jacobi -pc_mg_cycle_type w", NULL};
+  static const MGRow once  = {"values on a grid, v", MG_GRID, 3, "-mg_levels_pc_type jacobi", NULL};
   static const MGRow keeps = {
       "values, interpolation kept", MG_ELASTIC, 0,
       "-pc_gamg_reuse_interpolation true -mg_levels_pc_type pbjacobi -pc_gamg_coarse_eq_limit 4", NULL};
@@ -289,6 +290,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(Values(&grid, PETSC_TRUE));
+  PetscCall(Values(&once, PETSC_TRUE));
   PetscCall(Values(&keeps, PETSC_TRUE));
   PetscCall(Values(&anew, PETSC_FALSE));
   PetscCall(Smoothers());

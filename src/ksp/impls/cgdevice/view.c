@@ -48,7 +48,8 @@ PetscErrorCode KSPView_CGDevice(KSP ksp, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve on the device: %s\n", KSPCGDeviceModes[s->used]));
     /* after KSPReset() there is no plan to speak of */
     if (s->engine) PetscCall(ViewMatrix(s, viewer));
-    if (s->engine && s->pc.kind == SPMV_PC_FUNCTION) PetscCall(MGDevHierarchyView(s->multigrid, viewer));
+    if (s->engine && s->pc.kind == SPMV_PC_FUNCTION && !s->of_pc)
+      PetscCall(MGDevHierarchyView(s->multigrid, viewer)); /* else the PC shows it */
     if (s->precision == KSP_CGDEVICE_MIXED) PetscCall(ViewMixed(s, viewer));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  solves on the device %" PetscInt_FMT ", by KSPCG %" PetscInt_FMT "\n",

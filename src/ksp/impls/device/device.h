@@ -42,6 +42,7 @@ typedef struct {
   KSPDevMatrix   matrix;                                                                                               \
   MGDevPoint     pc;        /* its kind is SPMV_PC_FUNCTION where ... */                                               \
   MGDevHierarchy multigrid; /* ... the preconditioner is the cycle of this, which is made when it is needed first */   \
+  PetscBool      of_pc;     /* it is that of a PC of type mgdevice or gamgdevice, and here is a reference */           \
   PetscInt       cycles;    /* that the device has done */                                                             \
   AIJFmtVector   x;                                                                                                    \
   PetscInt       graphs; /* of engines that are gone */                                                                \

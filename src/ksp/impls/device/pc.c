@@ -4,26 +4,42 @@
 */
 #include "device.h"
 
+/* What the PC has on the device stays there */
+static PetscErrorCode ForgetHierarchy(KSPDevice *s)
+{
+  PetscFunctionBegin;
+  if (s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
+  else PetscCall(MGDevHierarchyForget(s->multigrid));
+  s->of_pc = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPDevPCForget(KSPDevice *s)
 {
   PetscFunctionBegin;
   MGDevPointFree(&s->pc, &s->exec);
-  PetscCall(MGDevHierarchyForget(s->multigrid));
+  PetscCall(ForgetHierarchy(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cycle that does what PCApply() does */
+/* The cycle that does what PCApply() does; that of the PC where it has one */
 static PetscErrorCode GetCycle(KSP ksp, KSPDevice *s)
 {
+  MGDevHierarchy of_pc;
+
   PetscFunctionBegin;
-  if (!s->multigrid) {
+  PetscCall(MGDevOfPC(ksp->pc, &of_pc, s->reason));
+  if (of_pc || s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
+  s->of_pc = of_pc ? PETSC_TRUE : PETSC_FALSE;
+  if (of_pc) s->multigrid = of_pc;
+  else if (!s->multigrid) {
     PetscCall(MGDevHierarchyCreate(&s->exec, &s->multigrid));
     PetscCall(MGDevHierarchySetFromOptions(s->multigrid, ksp->pc));
   }
   if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
   s->pc.kind  = SPMV_PC_FUNCTION;
   s->pc.block = 1;
-  PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
+  if (!of_pc) PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,7 +52,7 @@ static PetscErrorCode GetPoint(KSP ksp, KSPDevice *s, Vec unit, Vec result)
   PetscInt   rows;
 
   PetscFunctionBegin;
-  PetscCall(MGDevHierarchyForget(s->multigrid));
+  PetscCall(ForgetHierarchy(s));
   PetscCall(MGDevPointDescribe(ksp->pc, &wanted, s->reason));
   if (!s->reason[0] && ksp->pc->failedreason)
     PetscCall(PetscStrncpy(s->reason, "the set-up of the preconditioner failed", sizeof s->reason));

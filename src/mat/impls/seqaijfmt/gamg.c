@@ -59,7 +59,7 @@ PetscErrorCode AIJFmtGamgWatch(PC pc)
   PetscBool  is_gamg, is_agg;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCGAMG, &is_gamg));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_gamg, PCGAMG, PCGAMGDEVICE, ""));
   if (!is_gamg) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGAMGGetType(pc, &type));
   PetscCall(PetscStrcmp(type, PCGAMGAGG, &is_agg));

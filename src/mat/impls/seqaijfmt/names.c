@@ -82,18 +82,22 @@ enum {
   PCS       = PETSC_STATIC_ARRAY_LENGTH(aijfmt_process.pc)
 };
 
-/* The row of a table with the type name of an object. Creators and operations are called with the name in place. */
+/* The row of a table with the type name of an object. Creators and operations are called with the name in place;
+   PCGAMGDEVICE calls those of PCGAMG. */
 static PetscErrorCode FindRow(AIJFmtWrapped table[], int rows, PetscObject object, AIJFmtWrapped **row)
 {
-  PetscBool same = PETSC_FALSE;
+  const char *type = object->type_name;
+  PetscBool   same;
 
   PetscFunctionBegin;
+  PetscCall(PetscStrcmp(type, PCGAMGDEVICE, &same));
+  if (same) type = PCGAMG;
   *row = NULL;
-  for (int r = 0; r < rows && !same; r++) {
-    PetscCall(PetscStrcmp(table[r].type, object->type_name, &same));
+  for (int r = 0; r < rows && !*row; r++) {
+    PetscCall(PetscStrcmp(table[r].type, type, &same));
     if (same) *row = &table[r];
   }
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s is not one that petscpack changes", object->type_name);
+  PetscCheck(*row, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s is not one that petscpack changes", type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,7 +184,7 @@ static PetscErrorCode NeedsHostName(PC pc, PetscBool *needs)
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(pc->pmat, &s));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &is_ilu));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCGAMG, &is_gamg));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_gamg, PCGAMG, PCGAMGDEVICE, ""));
   *needs = s ? PETSC_TRUE : PETSC_FALSE;
   if (!s || !(is_ilu || is_gamg)) PetscFunctionReturn(PETSC_SUCCESS);
   if (is_ilu) {

@@ -127,6 +127,7 @@ PETSC_INTERN PetscErrorCode AIJFmtUpload(SpmvExec *, const SpmvPattern *, const 
 PETSC_INTERN PetscErrorCode AIJFmtVectorGet(SpmvExec *, AIJFmtVector *, Vec, AIJFmtAccess);
 PETSC_INTERN PetscErrorCode AIJFmtVectorRestore(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorPlace(SpmvExec *, AIJFmtVector *, Vec, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtVectorPlacePinned(SpmvExec *, AIJFmtVector *, Vec, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorBegin(AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorEnd(AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorSend(SpmvExec *, AIJFmtVector *);

@@ -139,8 +139,7 @@ PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
 /* ---- a solver: it places a vector once, sends it, encloses each run of the engine in Begin and End, and fetches what the
    host shall see. A vector of the device needs Begin and End alone. ---- */
 
-/* Finds out where the entries of vec are, and allocates the copy that they need. status: what the allocation says. */
-PetscErrorCode AIJFmtVectorPlace(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvStatus *status)
+static PetscErrorCode Place(SpmvExec *exec, AIJFmtVector *v, Vec vec, PetscBool pinned, SpmvStatus *status)
 {
   const PetscScalar *read;
 
@@ -151,7 +150,23 @@ PetscErrorCode AIJFmtVectorPlace(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvS
   v->vec    = vec;
   v->array  = NULL;
   v->staged = PetscMemTypeHost(v->memtype) ? PETSC_TRUE : PETSC_FALSE;
-  *status   = v->staged ? Reserve(exec, v, PETSC_FALSE) : SPMV_SUCCESS;
+  *status   = v->staged ? Reserve(exec, v, pinned) : SPMV_SUCCESS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds out where the entries of vec are, and allocates the copy that they need. status: what the allocation says. */
+PetscErrorCode AIJFmtVectorPlace(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvStatus *status)
+{
+  PetscFunctionBegin;
+  PetscCall(Place(exec, v, vec, PETSC_FALSE, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same ahead of AIJFmtVectorGet(), for which a lack of memory is an error */
+PetscErrorCode AIJFmtVectorPlacePinned(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvStatus *status)
+{
+  PetscFunctionBegin;
+  PetscCall(Place(exec, v, vec, PETSC_TRUE, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

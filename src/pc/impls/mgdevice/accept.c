@@ -8,7 +8,7 @@
 PetscErrorCode MGDevIsHierarchy(PC pc, PetscBool *is)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCMG, PCGAMG, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCMG, PCGAMG, PCMGDEVICE, PCGAMGDEVICE, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,6 +83,8 @@ static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool gues
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KSPSetUp(ksp)); /* as KSPSolve() does; it was done by PCSetUp() and takes no time */
+  /* With Galerkin's products into matrices that stay, KSPSetUp() returns early: new values reach M in its PCApply() */
+  PetscCall(PCSetUp(ksp->pc));
   PetscCall(MGDevLevelMatrix(levels[level], &A));
   PetscCall(KSPGetOperators(ksp, &of_smoother, NULL));
   PetscCall(WhySolver(ksp, &fault));

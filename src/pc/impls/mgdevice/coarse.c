@@ -275,6 +275,7 @@ PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options
   h->pc     = pc;
   h->coarse = mg->levels[0]->smoothd;
   PetscCall(KSPSetUp(h->coarse));
+  PetscCall(PCSetUp(h->coarse->pc)); /* for new values, as in accept.c */
   PetscCall(KSPGetOperators(h->coarse, &A, NULL));
   h->rows = A->rmap->n;
   PetscCall(IsDirect(h->coarse, &direct));

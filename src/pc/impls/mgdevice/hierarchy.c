@@ -18,7 +18,8 @@ PetscErrorCode MGDevRegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing is on the device yet. exec belongs to the caller. */
+/* Nothing is on the device yet. exec belongs to the caller; NULL: the hierarchy has one of its own, and may outlive the
+   caller. */
 PetscErrorCode MGDevHierarchyCreate(SpmvExec *exec, MGDevHierarchy *hierarchy)
 {
   MGDevHierarchy h;
@@ -27,8 +28,10 @@ PetscErrorCode MGDevHierarchyCreate(SpmvExec *exec, MGDevHierarchy *hierarchy)
   PetscCall(PetscNew(&h));
   PetscCall(PetscNew(&h->now));
   PetscCall(PetscNew(&h->made));
-  h->exec    = exec;
-  *hierarchy = h;
+  spmv_exec_init(&h->own_exec, SPMV_DEVICE);
+  h->exec       = exec ? exec : &h->own_exec;
+  h->references = 1;
+  *hierarchy    = h;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,10 +86,15 @@ PetscErrorCode MGDevHierarchyForget(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The last reference frees it */
 PetscErrorCode MGDevHierarchyDestroy(MGDevHierarchy *hierarchy)
 {
   PetscFunctionBegin;
   if (!*hierarchy) PetscFunctionReturn(PETSC_SUCCESS);
+  if (--(*hierarchy)->references > 0) {
+    *hierarchy = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MGDevHierarchyForget(*hierarchy));
   PetscCall(PetscFree((*hierarchy)->now));
   PetscCall(PetscFree((*hierarchy)->made));

@@ -113,8 +113,9 @@ typedef struct {
 } MGDevSingle;
 
 struct MGDevHierarchyStruct {
-  SpmvExec  *exec;
-  MPI_Comm   comm; /* of the PC */
+  PetscInt   references;
+  SpmvExec  *exec, own_exec; /* exec is that of the creator, or own_exec */
+  MPI_Comm   comm;           /* of the PC */
   PetscBool  several;
   char       reason[SPMV_MESSAGE_MAX];
   PetscInt   levels;

@@ -68,6 +68,12 @@ PETSC_INTERN PetscErrorCode MGDevHierarchySetFromOptions(MGDevHierarchy, PC);
 PETSC_INTERN PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy, PC, const char why[]);
 PETSC_INTERN PetscErrorCode MGDevRegister(void);
 
+/* setup.c, create.c: the PC types, which have a hierarchy of their own */
+PETSC_INTERN PetscErrorCode MGDevOfPC(PC, MGDevHierarchy *, char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MGDevTypesRegister(void);
+PETSC_INTERN PetscErrorCode MGDevReplaceMG(PetscBool);
+PETSC_INTERN PetscErrorCode MGDevReplaceGAMG(PetscBool);
+
 /* For the cycles that a solver had enqueued: MGDevLogCycles() counts their operations */
 PETSC_INTERN PetscLogEvent  MGDev_SetUp, MGDev_Cycle;
 PETSC_INTERN PetscErrorCode MGDevLogCycles(MGDevHierarchy, PetscLogDouble cycles);

@@ -1,0 +1,186 @@
+/*
+  apply.c - applications of a PC of type mgdevice or gamgdevice: a cycle on the device, and what is made of it. Where there
+  is none, PETSc's.
+*/
+#include "pctypes.h"
+
+static PetscErrorCode ByPetsc(PC_MGDevice *s, const char why[])
+{
+  PetscFunctionBegin;
+  s->applies_petsc++;
+  if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where vectors are of another kind than those of the set-up, there may be too little memory for copies of them */
+static PetscErrorCode Place(PC pc, PC_MGDevice *s, Vec b, Vec x)
+{
+  SpmvExec  *exec = s->hierarchy->exec;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaStream(exec));
+  PetscCall(AIJFmtVectorPlacePinned(exec, &s->b, b, &status));
+  if (!status) PetscCall(AIJFmtVectorPlacePinned(exec, &s->x, x, &status));
+  if (s->hierarchy->several) AIJFmtCallSpmv(exec, status); /* the other processes do their cycle */
+  PetscCall(AIJFmtRefuse(exec, status, s->reason));
+  if (!s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  s->serves = PETSC_FALSE;
+  PetscCall(PetscInfo(pc, "cycles by PETSc: %s\n", s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = cycle(b) on the device. The vectors have their place. */
+static PetscErrorCode Cycle(PC pc, PC_MGDevice *s, Vec b, Vec x)
+{
+  SpmvExec  *exec = s->hierarchy->exec;
+  MGDevInfo  info;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
+  PetscCall(PetscLogEventBegin(MGDev_Cycle, pc, b, x, 0));
+  PetscCall(AIJFmtVectorGet(exec, &s->b, b, AIJFMT_READ));
+  PetscCall(AIJFmtVectorGet(exec, &s->x, x, AIJFMT_WRITE));
+  /* PETSc's coarsest solver has timers of its own, and timers do not nest */
+  if (!info.cycle_info.waits) PetscCall(PetscLogGpuTimeBegin());
+  status = spmv_cycle_apply(info.cycle, s->b.data, s->x.data, exec);
+  if (!info.cycle_info.waits) PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(AIJFmtVectorRestore(exec, &s->x));
+  PetscCall(AIJFmtVectorRestore(exec, &s->b));
+  AIJFmtCallSpmv(exec, status);
+  PetscCall(AIJFmtLogGpuFlops(info.cycle_info.flops));
+  PetscCall(PetscLogEventEnd(MGDev_Cycle, pc, b, x, 0));
+  s->applies_device++;
+  s->reason[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApply_MGDevice(PC pc, Vec b, Vec x)
+{
+  PC_MGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevStateGet(pc, &s));
+  if (!s) {
+    PetscUseTypeMethod(pc, apply, b, x); /* it is PETSc's now */
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (s->serves) s->reason[0] = 0;
+  if (s->serves) PetscCall(Place(pc, s, b, x));
+  if (s->serves) PetscCall(Cycle(pc, s, b, x));
+  else {
+    PetscCall(ByPetsc(s, NULL));
+    PetscCall((*s->parent.apply)(pc, b, x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyTranspose_MGDevice(PC pc, Vec b, Vec x)
+{
+  PC_MGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevStateGet(pc, &s));
+  if (s) PetscCall(ByPetsc(s, s->serves ? "a transposed application" : NULL));
+  if (s) PetscCall((*s->parent.applytranspose)(pc, b, x));
+  else PetscUseTypeMethod(pc, applytranspose, b, x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Column by column */
+PetscErrorCode PCMatApply_MGDevice(PC pc, Mat B, Mat X)
+{
+  PC_MGDevice *s;
+  PetscInt     columns;
+  Vec          b, x;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevStateGet(pc, &s));
+  if (!s || !s->serves) {
+    if (s) PetscCall(ByPetsc(s, NULL));
+    if (s) PetscCall((*s->parent.matapply)(pc, B, X));
+    else PetscUseTypeMethod(pc, matapply, B, X);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetSize(B, NULL, &columns));
+  for (PetscInt j = 0; j < columns; j++) {
+    PetscCall(MatDenseGetColumnVecRead(B, j, &b));
+    PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
+    PetscCall(PCApply_MGDevice(pc, b, x));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
+    PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Richardson's iteration ---- */
+
+/* What ends it, as in PCApplyRichardson_MG(), but for the place of the test: there the norm is that of the residual after the
+   first smoother, here after the whole cycle before */
+typedef struct {
+  PetscReal rtol, abstol, ttol;
+} RichardsonTest;
+
+/* *reason stays what it is where the iteration goes on */
+static PetscErrorCode Test(RichardsonTest *test, PetscBool first, Vec residual, PetscBool *end,
+                           PCRichardsonConvergedReason *reason)
+{
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  if (first) test->ttol = test->abstol;
+  if (first ? test->rtol == 0 : test->ttol == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNorm(residual, NORM_2, &norm));
+  if (first) test->ttol = PetscMax(test->rtol * norm, test->abstol);
+  *end = norm <= test->ttol ? PETSC_TRUE : PETSC_FALSE;
+  if (*end) *reason = norm < test->abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += cycle(b - A x), again and again. w: a vector to work with */
+static PetscErrorCode Richardson(PC pc, PC_MGDevice *s, Vec b, Vec x, Vec w, RichardsonTest *test, PetscInt its,
+                                 PetscBool zero, PetscInt *done, PCRichardsonConvergedReason *reason)
+{
+  const PC_MG *mg  = (const PC_MG *)pc->data;
+  PetscBool    end = PETSC_FALSE;
+  Mat          A;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevLevelMatrix(mg->levels[mg->levels[0]->levels - 1], &A));
+  if (!s->correction) PetscCall(VecDuplicate(x, &s->correction));
+  *reason = PCRICHARDSON_CONVERGED_ITS;
+  for (*done = 0; *done < its; ++*done) {
+    const PetscBool from_zero = *done == 0 && zero ? PETSC_TRUE : PETSC_FALSE;
+
+    if (!from_zero) {
+      PetscCall(MatMult(A, x, w));
+      PetscCall(VecAYPX(w, -1, b));
+    }
+    PetscCall(Test(test, *done == 0 ? PETSC_TRUE : PETSC_FALSE, from_zero ? b : w, &end, reason));
+    if (end) break;
+    PetscCall(PCApply_MGDevice(pc, from_zero ? b : w, from_zero ? x : s->correction));
+    if (!from_zero) PetscCall(VecAXPY(x, 1, s->correction));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyRichardson_MGDevice(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                          PetscInt its, PetscBool zero, PetscInt *done,
+                                          PCRichardsonConvergedReason *reason)
+{
+  RichardsonTest test = {rtol, abstol, 0};
+  PC_MGDevice   *s;
+  PetscBool      one;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevStateGet(pc, &s));
+  one = ((const PC_MG *)pc->data)->cyclesperpcapply == 1 ? PETSC_TRUE : PETSC_FALSE;
+  if (s->serves && one) PetscCall(Richardson(pc, s, b, x, w, &test, its, zero, done, reason));
+  else {
+    PetscCall(
+        ByPetsc(s, s->serves ? "several cycles for each application, where Richardson's iteration takes one" : NULL));
+    PetscCall((*s->parent.applyrichardson)(pc, b, x, w, rtol, abstol, dtol, its, zero, done, reason));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,67 @@
+/* pcview.c - what a PC of type mgdevice or gamgdevice tells of itself. */
+#include "pctypes.h"
+
+PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
+{
+  PC_MGDevice *s;
+  MGDevInfo    info;
+  PetscBool    ascii;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevStateGet(pc, &s));
+  if (!s) {
+    PetscTryTypeMethod(pc, view, viewer);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall((*s->parent.view)(pc, viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii || !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
+  PetscCall(MGDevHierarchyView(s->hierarchy, viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  applications on the device %" PetscInt_FMT ", by PETSc %" PetscInt_FMT
+                                   "; set-ups on the device %" PetscInt_FMT ", bytes there %" PetscInt64_FMT "\n",
+                                   s->applies_device, s->applies_petsc, info.set_ups, (PetscInt64)info.bytes));
+  if (s->reason[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    by PETSc: %s\n", s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCMGDeviceGetInfo - Gets what a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE` has done, and where
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, of another type too
+
+  Output Parameter:
+. info - counts since the type was set, and the reason where the last application was PETSc's, or the next one will be;
+         all zero for another type
+
+  Level: advanced
+
+  Note:
+  A `KSPCGDEVICE` takes the cycle into its iterations: `KSPCGDeviceGetInfo()` counts these.
+
+.seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceGetInfo()`
+@*/
+PetscErrorCode PCMGDeviceGetInfo(PC pc, PCMGDeviceInfo *info)
+{
+  PC_MGDevice *s;
+  MGDevInfo    multigrid;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(info, 2);
+  *info = (PCMGDeviceInfo){.reason = ""};
+  PetscCall(MGDevStateGet(pc, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyInfo(s->hierarchy, &multigrid));
+  info->applies_device = s->applies_device;
+  info->applies_petsc  = s->applies_petsc;
+  info->set_ups        = multigrid.set_ups;
+  info->bytes          = (PetscLogDouble)(multigrid.bytes + s->b.bytes + s->x.bytes);
+  info->single         = multigrid.single;
+  info->reason         = s->reason;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,116 @@
+/*
+  setup.c - the hierarchy of a PC of type mgdevice or gamgdevice: taken to the device when PETSc has set it up, so that
+  the first solve pays nothing for it, and brought up to date before each solve.
+*/
+#include "pctypes.h"
+
+/* The cycle is for real numbers, and for a GPU */
+static PetscErrorCode WhyNone(char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  if (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL___FLOAT128) || PetscDefined(USE_REAL___FP16))
+    PetscCall(PetscStrncpy(reason, "scalars are neither real double nor real single", SPMV_MESSAGE_MAX));
+  else if (spmv_device_count(reason) > 0) reason[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies of b and x on the device, if vectors are as those of the finest smoother: on the host. An application has no way
+   back from too little memory on several processes. */
+static PetscErrorCode ReserveVectors(PC pc, PC_MGDevice *s)
+{
+  const PC_MG  *mg     = (const PC_MG *)pc->data;
+  SpmvExec     *exec   = s->hierarchy->exec;
+  AIJFmtVector *both[] = {&s->b, &s->x};
+  SpmvStatus    status;
+  Vec           like;
+  Mat           A;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevLevelMatrix(mg->levels[mg->levels[0]->levels - 1], &A));
+  PetscCall(MatCreateVecs(A, &like, NULL));
+  for (int i = 0; i < 2 && !s->reason[0]; i++) {
+    PetscCall(AIJFmtVectorPlacePinned(exec, both[i], like, &status));
+    PetscCall(AIJFmtRefuse(exec, status, s->reason));
+  }
+  PetscCall(VecDestroy(&like));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Richardson's iteration by PETSc would be without PCApply(). PCMGSetType() sets it anew, and each set-up calls that. */
+static void TakeRichardson(PC pc, PC_MGDevice *s)
+{
+  if (!pc->ops->applyrichardson || pc->ops->applyrichardson == PCApplyRichardson_MGDevice) return;
+  s->parent.applyrichardson = pc->ops->applyrichardson;
+  pc->ops->applyrichardson  = PCApplyRichardson_MGDevice;
+}
+
+/* Collective: s->serves, or there is a reason */
+static PetscErrorCode Update(PC pc, PC_MGDevice *s)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  TakeRichardson(pc, s);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  s->reason[0] = 0;
+  PetscCall(WhyNone(s->reason));
+  if (size > 1) PetscCall(PetscPackAgree(comm, s->reason));
+  if (!s->reason[0]) {
+    PetscCall(AIJFmtCudaStream(s->hierarchy->exec));
+    PetscCall(MGDevHierarchyUpdate(s->hierarchy, pc, s->reason));
+  }
+  if (!s->reason[0]) {
+    PetscCall(ReserveVectors(pc, s));
+    if (size > 1) PetscCall(PetscPackAgree(comm, s->reason));
+  }
+  if (s->reason[0]) {
+    PetscCall(PetscInfo(pc, "cycles by PETSc: %s\n", s->reason));
+    PetscCall(MGDevStateForget(s));
+  }
+  s->serves = s->reason[0] ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_MGDevice(PC pc)
+{
+  PC_MGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevStateGet(pc, &s));
+  PetscCall((*s->parent.setup)(pc));
+  PetscCall(Update(pc, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix may have new values, and smoothers other options. PCSetUp() takes no time where it was done. */
+PetscErrorCode PCPreSolve_MGDevice(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_MGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevStateGet(pc, &s));
+  (void)b;
+  (void)x;
+  PetscCall(AIJFmtPCPreSolve(pc, ksp));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's types have no such operation */
+  PetscCall(PCSetUp(pc));
+  PetscCall(Update(pc, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For a solver that takes the cycle into its iterations, within KSPSolve(). *hierarchy is NULL for a PC of another type; else
+   it is that of the PC, with a reference for the caller, or there is a reason. */
+PetscErrorCode MGDevOfPC(PC pc, MGDevHierarchy *hierarchy, char reason[SPMV_MESSAGE_MAX])
+{
+  PC_MGDevice *s;
+
+  PetscFunctionBegin;
+  *hierarchy = NULL;
+  PetscCall(MGDevStateGet(pc, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->serves) PetscCall(PetscStrncpy(reason, s->reason, SPMV_MESSAGE_MAX));
+  *hierarchy = s->hierarchy;
+  s->hierarchy->references++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,497 @@
+/*
+  mgdevice_pc.c - PC types mgdevice and gamgdevice against mg and gamg: the same iterations under several solvers, by
+  applications on the device, which are counted; columns, transposes, Richardson's iteration; what changes between
+  solves, and what is left to PETSc
+
+    mgdevice_pc [-sample n: every n-th case]
+*/
+static const char help[] = "Compares PC types mgdevice and gamgdevice with PETSc's.\n";
+
+#include "mgdevice_test.h"
+
+#include <string.h>
+
+#define JACOBI "-mg_levels_pc_type jacobi "
+#define COARSE "-pc_gamg_coarse_eq_limit 8 "
+
+static int prefixes;
+
+static PetscBool OnDevice(void) { return CGDevTestOnDevice(); }
+
+static PetscErrorCode InfoOf(KSP ksp, PCMGDeviceInfo *info)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGDeviceGetInfo(pc, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver for a row, with PETSc's type or with ours */
+static PetscErrorCode Create(const MGRow *row, KSPType type, PetscBool ours, CGDevSetup *setup, KSP *ksp)
+{
+  char prefix[32];
+
+  PetscFunctionBeginUser;
+  *setup      = CGDevTestSetup();
+  setup->norm = KSP_NORM_DEFAULT;
+  if (row->levels) setup->pc = ours ? PCMGDEVICE : PCMG;
+  else setup->pc = ours ? PCGAMGDEVICE : PCGAMG;
+  PetscCall(PetscSNPrintf(prefix, sizeof prefix, "pc%d_", prefixes++));
+  PetscCall(MGTestCreate(row, prefix, type, setup, ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All applications since the type was set were on the device, or PETSc's for a reason with that word */
+static PetscErrorCode CheckCounts(const char name[], KSP ksp, const char refused[])
+{
+  const PetscBool served = !refused && OnDevice() ? PETSC_TRUE : PETSC_FALSE;
+  char            text[400];
+  PCMGDeviceInfo  info;
+
+  PetscFunctionBeginUser;
+  PetscCall(InfoOf(ksp, &info));
+  PetscCall(PetscSNPrintf(text, sizeof text, "%d applications on the device, %d by PETSc: %s", (int)info.applies_device,
+                          (int)info.applies_petsc, info.reason));
+  PetscCall(CGDevTestCheck((PetscBool)((info.applies_device > 0) == served), name, text));
+  PetscCall(CGDevTestCheck((PetscBool)((info.applies_petsc > 0) != served), name, text));
+  PetscCall(CGDevTestCheck((PetscBool)((info.reason[0] == 0) == served), name, text));
+  PetscCall(CGDevTestCheck((PetscBool)((info.bytes > 0) == served), name, "bytes on the device"));
+  if (refused && OnDevice())
+    PetscCall(CGDevTestCheck((PetscBool)(strstr(info.reason, refused) != NULL), name, info.reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- solvers ---- */
+
+static PetscErrorCode Compare(const MGRow *row, KSPType type)
+{
+  static CGDevOutcome expected, got;
+  CGDevSetup          setup;
+  char                name[128];
+  KSP                 ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s", type, row->name));
+  PetscCall(Create(row, type, PETSC_FALSE, &setup, &ksp));
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(Create(row, type, PETSC_TRUE, &setup, &ksp));
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
+  PetscCall(CGDevTestAlike(name, &expected, &got));
+  PetscCall(CheckCounts(name, ksp, row->refused));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&expected.x));
+  PetscCall(VecDestroy(&got.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solvers(PetscInt sample)
+{
+  static const KSPType types[] = {KSPCG, KSPFGMRES, KSPGMRES, KSPBCGS, KSPRICHARDSON};
+  static const MGRow   rows[]  = {
+         {"gamg", MG_SCALAR, 0, COARSE, NULL},
+         {"gamg three unknowns, w", MG_ELASTIC, 0, "-pc_gamg_coarse_eq_limit 4 -pc_mg_cycle_type w", NULL},
+         {"gamg two cycles", MG_SCALAR, 0, COARSE "-pc_mg_multiplicative_cycles 2", NULL},
+         {"mg", MG_GRID, 3, JACOBI, NULL},
+         {"mg jumps", MG_GRID_JUMPS, 3, JACOBI "-mg_levels_ksp_max_it 3", NULL},
+         {"mg, coarsest level by petsc", MG_GRID, 3, JACOBI "-mg_coarse_pc_type jacobi", NULL},
+         {"mg with its sor", MG_GRID, 3, "", "level 2: the preconditioner is sor"},
+         {"mg additive", MG_GRID, 3, JACOBI "-pc_mg_type additive", "the multigrid is not multiplicative"},
+  };
+  PetscInt number = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+      const PetscBool richardson = !strcmp(types[t], KSPRICHARDSON) ? PETSC_TRUE : PETSC_FALSE;
+
+      /* an additive cycle does not converge by itself, and two cycles are left to PETSc there */
+      if (richardson &&
+          (rows[r].problem == MG_GRID_JUMPS || strstr(rows[r].name, "additive") || strstr(rows[r].name, "two")))
+        continue;
+      if (number++ % sample == 0) PetscCall(Compare(&rows[r], types[t]));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- applications without a solver ---- */
+
+static PetscErrorCode Differ(Vec x, Vec y, PetscReal *difference)
+{
+  PetscReal size;
+  Vec       d;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &d));
+  PetscCall(VecWAXPY(d, -1, x, y));
+  PetscCall(VecNorm(d, NORM_2, difference));
+  PetscCall(VecNorm(x, NORM_2, &size));
+  *difference /= size;
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Blocks(const char name[], PC pc, Vec b, Vec expected)
+{
+  PetscReal difference;
+  PetscInt  n, N;
+  Vec       column;
+  Mat       B, X;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(b, &n));
+  PetscCall(VecGetSize(b, &N));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, N, 3, NULL, &B));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, N, 3, NULL, &X));
+  for (PetscInt j = 0; j < 3; j++) {
+    PetscCall(MatDenseGetColumnVecWrite(B, j, &column));
+    PetscCall(VecCopy(b, column));
+    PetscCall(VecScale(column, 1 + j));
+    PetscCall(MatDenseRestoreColumnVecWrite(B, j, &column));
+  }
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyBegin(X, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(X, MAT_FINAL_ASSEMBLY));
+  PetscCall(PCMatApply(pc, B, X));
+  for (PetscInt j = 0; j < 3; j++) {
+    PetscCall(MatDenseGetColumnVecRead(X, j, &column));
+    PetscCall(VecDuplicate(expected, &b));
+    PetscCall(VecCopy(column, b));
+    PetscCall(VecScale(b, 1 / (PetscReal)(1 + j)));
+    PetscCall(Differ(expected, b, &difference));
+    PetscCall(CGDevTestCheck((PetscBool)(difference < 100 * PETSC_MACHINE_EPSILON), name, "a column differs"));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDenseRestoreColumnVecRead(X, j, &column));
+  }
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCApply(), its bits, PCApplyTranspose() and PCMatApply(), without KSPSolve() */
+static PetscErrorCode Applications(void)
+{
+  static const MGRow row = {"applications", MG_SCALAR, 0, COARSE, NULL};
+  CGDevSetup         setup;
+  PCMGDeviceInfo     before, info;
+  PetscReal          difference;
+  PetscBool          same;
+  Vec                b, x[3];
+  KSP                plain, ours;
+  PC                 pc;
+  Mat                A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&row, KSPGMRES, PETSC_FALSE, &setup, &plain));
+  PetscCall(Create(&row, KSPGMRES, PETSC_TRUE, &setup, &ours));
+  PetscCall(KSPGetOperators(ours, &A, NULL));
+  PetscCall(MatCreateVecs(A, &x[0], &b));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  PetscCall(VecDuplicate(x[0], &x[2]));
+  PetscCall(CGDevTestRightHandSide(b));
+  PetscCall(KSPSetUp(plain));
+  PetscCall(KSPSetUp(ours));
+  PetscCall(InfoOf(ours, &before));
+  PetscCall(CGDevTestCheck((PetscBool)((before.set_ups == 1) == OnDevice()), row.name, "no hierarchy after PCSetUp()"));
+  PetscCall(KSPGetPC(plain, &pc));
+  PetscCall(PCApply(pc, b, x[0]));
+  PetscCall(KSPGetPC(ours, &pc));
+  PetscCall(PCApply(pc, b, x[1]));
+  PetscCall(PCApply(pc, b, x[2]));
+  PetscCall(Differ(x[0], x[1], &difference));
+  PetscCall(CGDevTestCheck((PetscBool)(difference < 1000 * PETSC_MACHINE_EPSILON), row.name, "another result"));
+  PetscCall(VecEqual(x[1], x[2], &same));
+  PetscCall(CGDevTestCheck(same, row.name, "not the same bits"));
+  PetscCall(Blocks(row.name, pc, b, x[1]));
+  PetscCall(InfoOf(ours, &info));
+  PetscCall(CGDevTestCheck((PetscBool)(info.applies_device == (OnDevice() ? 5 : 0)), row.name, "not 5 applications"));
+  PetscCall(CGDevTestCheck((PetscBool)(info.set_ups == before.set_ups), row.name, "set up for an application"));
+  PetscCall(PCApplyTranspose(pc, b, x[2]));
+  PetscCall(Differ(x[1], x[2], &difference));
+  PetscCall(CGDevTestCheck((PetscBool)(difference < (PetscReal)1e-3), row.name, "not its own transpose"));
+  PetscCall(InfoOf(ours, &info));
+  PetscCall(
+      CGDevTestCheck((PetscBool)(info.applies_petsc == 1 || !OnDevice()), row.name, "the transpose was not counted"));
+  PetscCall(CGDevTestCheck((PetscBool)(strstr(info.reason, "transposed") || !OnDevice()), row.name, info.reason));
+  for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&x[i]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&plain));
+  PetscCall(KSPDestroy(&ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- what changes between solves ---- */
+
+typedef struct {
+  KSP          plain, ours;
+  CGDevSetup   setup;
+  CGDevOutcome expected, got;
+} Pair;
+
+static Pair pair;
+
+static PetscErrorCode Both(const char name[], PetscErrorCode (*change)(KSP))
+{
+  PetscFunctionBeginUser;
+  if (change) PetscCall((*change)(pair.plain));
+  if (change) PetscCall((*change)(pair.ours));
+  PetscCall(CGDevTestSolve(pair.plain, NULL, &pair.setup, &pair.expected));
+  PetscCall(CGDevTestSolve(pair.ours, NULL, &pair.setup, &pair.got));
+  PetscCall(CGDevTestAlike(name, &pair.expected, &pair.got));
+  PetscCall(VecDestroy(&pair.expected.x));
+  PetscCall(VecDestroy(&pair.got.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const MGRow changing = {"changes", MG_GRID, 3, JACOBI, NULL};
+
+static PetscErrorCode NewValues(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MGTestFill(&changing, ksp, (PetscReal)1.4));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MoreSteps(KSP ksp)
+{
+  KSP smoother;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetSmoother(pc, 2, &smoother));
+  PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 5));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Additive(KSP ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGSetType(pc, PC_MG_ADDITIVE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Multiplicative(KSP ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGSetType(pc, PC_MG_MULTIPLICATIVE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether that solve was served. set_ups: how often something was taken from PETSc until then */
+static PetscErrorCode Served(const char name[], PetscInt *applies, PetscBool served, PetscInt set_ups)
+{
+  PCMGDeviceInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(InfoOf(pair.ours, &info));
+  if (OnDevice()) {
+    PetscCall(CGDevTestCheck((PetscBool)((info.applies_device > *applies) == served), name, info.reason));
+    PetscCall(CGDevTestCheck((PetscBool)(info.set_ups == set_ups), name, "another number of set-ups"));
+  }
+  *applies = info.applies_device;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Changes(KSPType type)
+{
+  PetscInt applies = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&changing, type, PETSC_FALSE, &pair.setup, &pair.plain));
+  PetscCall(Create(&changing, type, PETSC_TRUE, &pair.setup, &pair.ours));
+  PetscCall(Both("the first solve", NULL));
+  PetscCall(Served("the first solve", &applies, PETSC_TRUE, 1));
+  PetscCall(Both("nothing new", NULL));
+  PetscCall(Served("nothing new", &applies, PETSC_TRUE, 1));
+  PetscCall(Both("new values", NewValues));
+  PetscCall(Served("new values", &applies, PETSC_TRUE, 2));
+  PetscCall(Both("more steps", MoreSteps));
+  PetscCall(Served("more steps", &applies, PETSC_TRUE, 3));
+  if (strcmp(type, KSPRICHARDSON)) PetscCall(Both("additive", Additive));
+  if (strcmp(type, KSPRICHARDSON)) PetscCall(Served("additive", &applies, PETSC_FALSE, 3));
+  PetscCall(Both("multiplicative", Multiplicative));
+  PetscCall(Served("multiplicative", &applies, PETSC_TRUE, strcmp(type, KSPRICHARDSON) ? 4 : 3));
+  PetscCall(KSPDestroy(&pair.plain));
+  PetscCall(KSPDestroy(&pair.ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- single precision ---- */
+
+/* One more solve, in that precision: at most a tenth more iterations than `expected`, to the same residual */
+static PetscErrorCode InPrecision(const char name[], KSP ksp, CGDevSetup *setup, PetscBool single, PetscInt *iterations)
+{
+  static CGDevOutcome got;
+  PCMGDeviceInfo      info;
+  char                text[200];
+  PC                  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGDeviceSetSinglePrecision(pc, single));
+  PetscCall(CGDevTestSolve(ksp, NULL, setup, &got));
+  PetscCall(InfoOf(ksp, &info));
+  if (OnDevice())
+    PetscCall(CGDevTestCheck((PetscBool)(info.single == (PetscDefined(USE_REAL_DOUBLE) ? single : PETSC_FALSE)), name,
+                             "another precision than wanted"));
+  PetscCall(PetscSNPrintf(text, sizeof text, "%d iterations, and %d before", (int)got.iterations, (int)*iterations));
+  PetscCall(CGDevTestCheck((PetscBool)(got.reason > 0), name, text));
+  if (*iterations > 0) PetscCall(CGDevTestCheck((PetscBool)(10 * got.iterations <= 11 * *iterations + 10), name, text));
+  *iterations = got.iterations;
+  PetscCall(VecDestroy(&got.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From double to single and back, between two solves, for solvers that call PCApply() and for one that has the cycle */
+static PetscErrorCode Precision(KSPType type)
+{
+  static const MGRow row        = {"precision", MG_GRID_JUMPS, 3, JACOBI "-mg_levels_ksp_max_it 3", NULL};
+  PetscInt           iterations = 0;
+  CGDevSetup         setup;
+  KSP                ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&row, type, PETSC_TRUE, &setup, &ksp));
+  PetscCall(InPrecision("double", ksp, &setup, PETSC_FALSE, &iterations));
+  PetscCall(InPrecision("single", ksp, &setup, PETSC_TRUE, &iterations));
+  PetscCall(InPrecision("double again", ksp, &setup, PETSC_FALSE, &iterations));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- KSPCGDEVICE takes the hierarchy of the PC ---- */
+
+static PetscErrorCode Shared(void)
+{
+  static const MGRow  row = {"cgdevice with gamgdevice", MG_SCALAR, 0, COARSE, NULL};
+  static CGDevOutcome expected, got;
+  PetscMPIInt         size;
+  KSPCGDeviceInfo     solver;
+  PCMGDeviceInfo      info;
+  CGDevSetup          setup;
+  KSP                 ksp;
+  PC                  pc;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(Create(&row, KSPCG, PETSC_FALSE, &setup, &ksp));
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(Create(&row, KSPCGDEVICE, PETSC_TRUE, &setup, &ksp));
+  PetscCall(KSPCGDeviceSetMode(ksp, size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO)); /* vectors are on the host */
+  for (int turn = 0; turn < 2; turn++) {
+    PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
+    PetscCall(CGDevTestAlike(row.name, &expected, &got));
+    PetscCall(MGTestServed(row.name, &got));
+    PetscCall(InfoOf(ksp, &info));
+    PetscCall(CGDevTestCheck((PetscBool)(info.applies_device == 0 && (info.applies_petsc == 0 || !OnDevice())),
+                             row.name, "PCApply() was called"));
+    PetscCall(CGDevTestCheck((PetscBool)(info.set_ups == got.info.set_ups), row.name, "there are two hierarchies"));
+    PetscCall(VecDestroy(&got.x));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCNONE));
+    PetscCall(KSPCGDeviceGetInfo(ksp, &solver)); /* what the PC has freed must not be asked for */
+    PetscCall(CGDevTestCheck((PetscBool)(solver.solves_device == got.info.solves_device), row.name, "another count"));
+    PetscCall(PCSetType(pc, PCGAMGDEVICE));
+    PetscCall(KSPSetFromOptions(ksp));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&expected.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- within a field split ---- */
+
+static PetscErrorCode Split(const char pc[], CGDevOutcome *outcome, PCMGDeviceInfo *info)
+{
+  static const MGRow row    = {"two unknowns of a point", MG_GRID_UNKNOWNS, 2, JACOBI, NULL};
+  const CGDevSetup   unused = CGDevTestSetup();
+  CGDevSetup         setup;
+  char               prefix[32], option[64];
+  PetscInt           splits;
+  KSP                source, ksp, *inner;
+  PC                 outer;
+  Mat                A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&row, KSPCG, PETSC_FALSE, &setup, &source)); /* for its matrix */
+  PetscCall(KSPGetOperators(source, &A, NULL));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(PetscSNPrintf(prefix, sizeof prefix, "split%d_", prefixes++));
+  PetscCall(KSPSetOptionsPrefix(ksp, prefix));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(PetscSNPrintf(option, sizeof option, "-%sfieldsplit_%d_pc_type", prefix, i));
+    PetscCall(PetscOptionsSetValue(NULL, option, pc));
+    PetscCall(PetscSNPrintf(option, sizeof option, "-%sfieldsplit_%d_pc_gamg_coarse_eq_limit", prefix, i));
+    PetscCall(PetscOptionsSetValue(NULL, option, "8"));
+  }
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPFGMRES));
+  PetscCall(KSPSetTolerances(ksp, unused.rtol, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetResidualHistory(ksp, NULL, CGDEV_NORMS, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &outer));
+  PetscCall(PCSetType(outer, PCFIELDSPLIT));
+  PetscCall(PCFieldSplitSetBlockSize(outer, 2));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(CGDevTestSolve(ksp, NULL, &unused, outcome));
+  PetscCall(PCFieldSplitGetSubKSP(outer, &splits, &inner));
+  PetscCall(CGDevTestCheck((PetscBool)(splits == 2), "fieldsplit", "not two splits"));
+  for (PetscInt i = 0; i < splits; i++) {
+    PetscCall(InfoOf(inner[i], &info[i]));
+    info[i].reason = "";
+  }
+  PetscCall(PetscFree(inner));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(KSPDestroy(&source));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Splits(void)
+{
+  static CGDevOutcome expected, got;
+  PCMGDeviceInfo      info[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(Split(PCGAMG, &expected, info));
+  PetscCall(CGDevTestCheck((PetscBool)(info[0].applies_device == 0), "fieldsplit with gamg", "an application of ours"));
+  PetscCall(Split(PCGAMGDEVICE, &got, info));
+  PetscCall(CGDevTestAlike("fieldsplit", &expected, &got));
+  for (int i = 0; i < 2 && OnDevice(); i++)
+    PetscCall(CGDevTestCheck((PetscBool)(info[i].applies_device >= got.iterations && info[i].applies_petsc == 0),
+                             "fieldsplit", "not on the device"));
+  PetscCall(VecDestroy(&expected.x));
+  PetscCall(VecDestroy(&got.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt sample = 1;
+  int      status;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-sample", &sample, NULL));
+  PetscCall(Solvers(sample));
+  PetscCall(Applications());
+  PetscCall(Changes(KSPGMRES));
+  PetscCall(Changes(KSPRICHARDSON));
+  PetscCall(Precision(KSPFGMRES));
+  PetscCall(Precision(KSPCGDEVICE));
+  PetscCall(Shared());
+  PetscCall(Splits());
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}

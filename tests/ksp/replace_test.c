@@ -1,0 +1,237 @@
+/*
+  replace_test.c - PetscPackReplaceType() with each subset of names, against PETSc's own types: every type that PETSc makes
+  from mg is created, changed into each of the others, set up, applied, viewed, reset and destroyed, and does what it does
+  where no name is replaced
+*/
+static const char help[] = "Type names of PETSc that mean types of petscpack.\n";
+
+#include "cgdevice_test.h"
+
+#include <petscdmda.h>
+#include <string.h>
+
+typedef struct {
+  const char *type;
+  int         name; /* the bit of the name that makes it ours; 0: PETSc's own in any case, -1: ours in any case */
+} Row;
+
+/* PETSc leaves the name mg to exotic, so that one cannot be changed into mg; a name for the inner PC of hmg leaks the one
+   before */
+static PetscBool CanChange(const Row *from, const Row *to)
+{
+  return (from != to || strcmp(from->type, PCHMG)) && (strcmp(from->type, PCEXOTIC) || strcmp(to->type, PCMG))
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
+/* The names, by bits of a subset */
+static const char *const names[] = {KSPCG, PCMG, PCGAMG};
+enum { CG = 1, MG = 2, GAMG = 4, SUBSETS = 8 };
+
+static const Row rows[] = {
+    {PCMG, MG}, {PCGAMG, GAMG}, {PCHMG, 0}, {PCEXOTIC, 0}, {PCJACOBI, 0}, {PCMGDEVICE, -1}, {PCGAMGDEVICE, -1},
+#if defined(PETSC_HAVE_ML)
+    {PCML, 0},
+#endif
+};
+enum { ROWS = PETSC_STATIC_ARRAY_LENGTH(rows) };
+
+static DM  dm;
+static Mat A;
+static Vec b, x, expected[ROWS];
+
+static PetscBool IsOurs(const Row *row, int subset)
+{
+  return row->name < 0 || (row->name & subset) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Seven points in space, of a box of 27 as PCEXOTIC wants it */
+static PetscErrorCode Fill(void)
+{
+  DMDALocalInfo grid;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetLocalInfo(dm, &grid));
+  for (PetscInt k = grid.zs; k < grid.zs + grid.zm; k++)
+    for (PetscInt j = grid.ys; j < grid.ys + grid.ym; j++)
+      for (PetscInt i = grid.xs; i < grid.xs + grid.xm; i++) {
+        const MatStencil row      = {.i = i, .j = j, .k = k};
+        const MatStencil col[]    = {{.i = i, .j = j, .k = k - 1}, {.i = i, .j = j - 1, .k = k},
+                                     {.i = i - 1, .j = j, .k = k}, {.i = i, .j = j, .k = k},
+                                     {.i = i + 1, .j = j, .k = k}, {.i = i, .j = j + 1, .k = k},
+                                     {.i = i, .j = j, .k = k + 1}};
+        const PetscInt   inside[] = {k > 0, j > 0, i > 0, 1, i + 1 < grid.mx, j + 1 < grid.my, k + 1 < grid.mz};
+
+        for (int c = 0; c < 7; c++) {
+          const PetscScalar value = c == 3 ? (PetscScalar)6.2 : -1;
+
+          if (inside[c]) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &col[c], &value, INSERT_VALUES));
+        }
+      }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Begin(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 7, 7,
+                         7, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMSetMatType(dm, MATAIJ));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(Fill());
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(CGDevTestRightHandSide(b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The type, and what it needs to be set up */
+static PetscErrorCode SetType(PC pc, const char type[])
+{
+  const PetscBool grids = !strcmp(type, PCMG) || !strcmp(type, PCMGDEVICE) ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCSetType(pc, type));
+  PetscCall(PCSetDM(pc, grids || !strcmp(type, PCEXOTIC) ? dm : NULL));
+  PetscCall(PCSetOperators(pc, A, A));
+  if (grids) {
+    PetscCall(PCMGSetLevels(pc, 2, NULL));
+    PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_BOTH));
+  }
+  if (!strcmp(type, PCHMG)) PetscCall(PCHMGSetInnerPCType(pc, PCGAMG));
+  PetscCall(PCSetFromOptions(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View(PC pc)
+{
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, "/dev/null", &viewer));
+  PetscCall(PCView(pc, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets up and applies. first: where no name is replaced, the result is what is expected from then on */
+static PetscErrorCode Use(PC pc, int r, int subset, PetscBool first)
+{
+  const PetscBool on_device = IsOurs(&rows[r], subset) && CGDevTestOnDevice() ? PETSC_TRUE : PETSC_FALSE;
+  PetscReal       difference, size, tolerance;
+  char            name[64];
+  PCMGDeviceInfo  info;
+  PetscBool       same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof name, "%s, names %d", rows[r].type, subset));
+  PetscCall(View(pc));
+  PetscCall(PCApply(pc, b, x));
+  if (first) PetscCall(VecCopy(x, expected[r]));
+  PetscCall(VecNorm(expected[r], NORM_2, &size));
+  PetscCall(VecAXPY(x, -1, expected[r]));
+  PetscCall(VecNorm(x, NORM_2, &difference));
+  tolerance = strcmp(rows[r].type, PCML) ? 10000 * PETSC_MACHINE_EPSILON : (PetscReal)0.5; /* ML draws random numbers */
+  PetscCall(CGDevTestCheck((PetscBool)(size > 0 && difference <= tolerance * size), name, "another result"));
+  PetscCall(PCMGDeviceGetInfo(pc, &info));
+  PetscCall(CGDevTestCheck((PetscBool)((info.applies_device > 0) == on_device), name, info.reason));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, strcmp(rows[r].type, PCEXOTIC) ? rows[r].type : PCMG, &same));
+  PetscCall(CGDevTestCheck(same, name, "another type name"));
+  PetscCall(View(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A PC of each type, used, reset, used again where its type can be, changed into type `to`, used and destroyed */
+static PetscErrorCode Live(int from, int to, int subset)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(SetType(pc, rows[from].type));
+  if (to % 2) PetscCall(Use(pc, from, subset, PETSC_FALSE)); /* else the type is changed before anything was set up */
+  if (to % 4 > 1) PetscCall(PCReset(pc));
+  PetscCall(SetType(pc, rows[to].type));
+  if (from != to) PetscCall(Use(pc, to, subset, PETSC_FALSE));
+  if (from % 2) PetscCall(PCReset(pc));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetNames(int subset)
+{
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) PetscCall(PetscPackReplaceType(names[i], subset & 1 << i ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The name cg in a solver */
+static PetscErrorCode Solver(int subset)
+{
+  KSP             ksp;
+  KSPCGDeviceMode mode;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  mode = KSPCGDeviceGetMode(ksp, &mode) ? KSP_CGDEVICE_HOST : KSP_CGDEVICE_AUTO;
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(CGDevTestCheck((PetscBool)((mode == KSP_CGDEVICE_AUTO) == ((subset & CG) > 0)), "cg", "another type"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Unknown(void)
+{
+  PetscErrorCode error;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  error = PetscPackReplaceType(PCHMG, PETSC_TRUE);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(CGDevTestCheck((PetscBool)(error == PETSC_ERR_ARG_UNKNOWN_TYPE), "hmg", "no error"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  int status;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  /* smoothers that are served, and coarsest levels of which the emulated GPU makes no dense matrix, which takes a second */
+  PetscCall(PetscOptionsInsertString(NULL, "-mg_levels_pc_type jacobi -mg_coarse_pc_type jacobi "
+                                           "-hmg_inner_mg_coarse_pc_type jacobi -pc_gamg_coarse_eq_limit 20"));
+  PetscCall(Begin());
+  for (int r = 0; r < ROWS; r++) {
+    PetscCall(VecDuplicate(x, &expected[r]));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(SetType(pc, rows[r].type));
+    PetscCall(Use(pc, r, 0, PETSC_TRUE));
+    PetscCall(PCDestroy(&pc));
+  }
+  for (int subset = 0; subset < SUBSETS; subset++) {
+    PetscCall(SetNames(subset));
+    PetscCall(Solver(subset));
+    for (int from = 0; from < ROWS; from++) {
+      const int to = (from + 1 + subset) % ROWS;
+
+      if (CanChange(&rows[from], &rows[to])) PetscCall(Live(from, to, subset));
+    }
+  }
+  PetscCall(SetNames(0));
+  PetscCall(Unknown());
+  for (int r = 0; r < ROWS; r++) PetscCall(VecDestroy(&expected[r]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&dm));
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}
