@@ -5,8 +5,9 @@
     solve_bench -matrix tet3_rcm:65 -types aijcusparse,aijrbp -solvers products,cg_jacobi,cg_gamg -json out.json
 
   -matrix family:size or -f file (PETSc binary, symmetric positive definite for CG; -block_size n)
-  -types, -solvers      lists; each pair is a cell. Solver `products` is the matrix by itself. Another name than those
-                        known is a prefix of options: -solvers mine -mine_ksp_type bcgs
+  -types, -solvers      lists; each pair is a cell. Solver `products` is the matrix by itself. cg, gmres, fgmres, bcgs or
+                        cgdevice with _gamg or _gamgdevice behind it is that solver with multigrid. Another name than
+                        those known is a prefix of options: -solvers mine -mine_ksp_type bcgs
   -repeat 5             how often the phases of a warm matrix are repeated
   -steps 10             Newton-like steps; 0: none     -loops setvalues,coo_host,coo_device    -loop_seconds 30
   -loop_solvers         the solvers that have these steps; all without it

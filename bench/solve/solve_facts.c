@@ -41,7 +41,7 @@ PetscErrorCode OpFacts(void *run_)
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(run->ksp, &pc));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &multigrid, PCMG, PCGAMG, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &multigrid, PCMG, PCGAMG, PCMGDEVICE, PCGAMGDEVICE, ""));
   if (multigrid) PetscCall(PCMGGetLevels(pc, &levels));
   for (cell->levels = 0; cell->levels < PetscMin(levels, MAX_LEVELS); cell->levels++)
     PetscCall(RecordLevel(pc, levels - 1 - cell->levels, &cell->level[cell->levels]));

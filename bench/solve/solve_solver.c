@@ -11,39 +11,61 @@ static const struct {
     {"gmres_jacobi", "ksp_type", "gmres"},
     {"gmres_jacobi", "ksp_gmres_restart", "30"},
     {"gmres_jacobi", "pc_type", "jacobi"},
-    {"cg_gamg", "ksp_type", "cg"},
-    {"cg_gamg", "pc_type", "gamg"},
-    {"cg_gamg", "pc_gamg_reuse_interpolation", "true"},
-    {"cg_gamg", "mg_levels_ksp_type", "chebyshev"},
-    {"cg_gamg", "mg_levels_pc_type", "jacobi"},
-    {"cg_gamg", "pc_gamg_aggressive_square_graph", "false"},
-    {"cgdevice_gamg", "ksp_type", "cgdevice"}, /* the rest as above */
-    {"cgdevice_gamg", "pc_type", "gamg"},
-    {"cgdevice_gamg", "pc_gamg_reuse_interpolation", "true"},
-    {"cgdevice_gamg", "mg_levels_ksp_type", "chebyshev"},
-    {"cgdevice_gamg", "mg_levels_pc_type", "jacobi"},
-    {"cgdevice_gamg", "pc_gamg_aggressive_square_graph", "false"},
-    {"aggdevice_gamg", "ksp_type", "cgdevice"}, /* the rest as above */
-    {"aggdevice_gamg", "pc_type", "gamg"},
+    {"aggdevice_gamg", "ksp_type", "cgdevice"},
     {"aggdevice_gamg", "pc_gamg_type", "aggdevice"},
-    {"aggdevice_gamg", "pc_gamg_reuse_interpolation", "true"},
-    {"aggdevice_gamg", "mg_levels_ksp_type", "chebyshev"},
-    {"aggdevice_gamg", "mg_levels_pc_type", "jacobi"},
-    {"aggdevice_gamg", "pc_gamg_aggressive_square_graph", "false"},
 };
 
-PetscErrorCode SolverOptions(const char solver[])
+/* KSP_gamg and KSP_gamgdevice: each of these solvers with PETSc's multigrid, and with its cycles on the GPU */
+static const char *const krylov[] = {"cg", "gmres", "fgmres", "bcgs", "cgdevice"}, *const multigrid[] = {"gamg",
+                                                                                                         "gamgdevice"};
+
+/* All of these, and aggdevice_gamg */
+static const struct {
+  const char *key, *value;
+} multigrid_options[] = {
+    {"pc_gamg_reuse_interpolation", "true"},
+    {"mg_levels_ksp_type", "chebyshev"},
+    {"mg_levels_pc_type", "jacobi"},
+    {"pc_gamg_aggressive_square_graph", "false"},
+};
+
+static PetscErrorCode SetOption(const char solver[], const char key[], const char value[])
 {
   char      name[TEXT];
   PetscBool set;
 
   PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(known_options); i++) {
-    if (strcmp(known_options[i].solver, solver) != 0) continue;
-    PetscCall(PetscSNPrintf(name, sizeof name, "-%s_%s", solver, known_options[i].key));
-    PetscCall(PetscOptionsHasName(NULL, NULL, name, &set));
-    if (!set) PetscCall(PetscOptionsSetValue(NULL, name, known_options[i].value));
+  PetscCall(PetscSNPrintf(name, sizeof name, "-%s_%s", solver, key));
+  PetscCall(PetscOptionsHasName(NULL, NULL, name, &set));
+  if (!set) PetscCall(PetscOptionsSetValue(NULL, name, value));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MultigridOptions(const char solver[], const char pc[])
+{
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(krylov); i++) {
+    const size_t length = strlen(krylov[i]);
+
+    if (!strncmp(solver, krylov[i], length) && solver[length] == '_')
+      PetscCall(SetOption(solver, "ksp_type", krylov[i]));
   }
+  PetscCall(SetOption(solver, "pc_type", pc));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(multigrid_options); i++)
+    PetscCall(SetOption(solver, multigrid_options[i].key, multigrid_options[i].value));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode SolverOptions(const char solver[])
+{
+  const char *pc = strrchr(solver, '_');
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(known_options); i++)
+    if (!strcmp(known_options[i].solver, solver))
+      PetscCall(SetOption(solver, known_options[i].key, known_options[i].value));
+  for (size_t i = 0; pc && i < PETSC_STATIC_ARRAY_LENGTH(multigrid); i++)
+    if (!strcmp(pc + 1, multigrid[i])) PetscCall(MultigridOptions(solver, multigrid[i]));
   PetscFunctionReturn(0);
 }
 
