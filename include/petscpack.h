@@ -33,6 +33,9 @@
 /* Conjugate gradients whose iterations run on one GPU */
 #define KSPCGDEVICE "cgdevice"
 
+/* GMRES whose iterations run on one GPU */
+#define KSPGMRESDEVICE "gmresdevice"
+
 /* PCGAMG of type "agg" whose aggregates and tentative prolongator are made on the GPU, for PCGAMGSetType() */
 #define PCGAMGAGGDEVICE "aggdevice"
 
@@ -84,6 +87,7 @@ typedef struct {
 /* What PCGAMGAggDeviceGetInfo() tells: levels that were coarsened since the type was set */
 typedef struct {
   PetscInt    levels_device, levels_host; /* by the aggregates of petscpack, on the GPU or without one */
+  PetscInt    prolongators_device;        /* of those levels, that were smoothed on the GPU */
   PetscInt    levels_agg;                 /* by agg ... */
   const char *reason;                     /* ... and why the last one was; "" if none was. It belongs to the PC. */
 } PCGAMGAggDeviceInfo;
@@ -95,6 +99,7 @@ typedef struct {
   const char    *reason;  /* ... and why the last one was, or the next one will be; "": no. It belongs to the PC. */
   PetscInt       set_ups; /* how often something was taken from PETSc's hierarchy */
   PetscLogDouble bytes;   /* on the GPU, for the cycle */
+  PetscBool      single;  /* the cycle is in single precision */
 } PCMGDeviceInfo;
 
 /* What MatAIJFmtGetInfo() tells. Every field is a sum over the sequential blocks of the matrix: one for a sequential
@@ -156,3 +161,4 @@ PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAggDeviceGetInfo(PC, PCGAMGAggDeviceInfo *);
 PETSC_EXTERN PetscErrorCode PCMGDeviceGetInfo(PC, PCMGDeviceInfo *);
+PETSC_EXTERN PetscErrorCode PCMGDeviceSetSinglePrecision(PC, PetscBool);

@@ -38,16 +38,17 @@ typedef enum { SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITION
 
 /* Why iterations ended: positive numbers mean that x is the solution */
 typedef enum {
-  SPMV_CG_ITERATING             = 0,  /* they did not: the call was for fewer */
-  SPMV_CG_RTOL                  = 1,  /* norm <= tolerance */
-  SPMV_CG_ATOL                  = 2,  /* norm <= tolerance and norm < absolute */
-  SPMV_CG_ITERATIONS            = 3,  /* max_iterations are done, and the test counts that as success */
-  SPMV_CG_BREAKDOWN             = 4,  /* (r, M r) is 0: PETSc's CONVERGED_ATOL "due to beta = 0" */
-  SPMV_CG_DIVERGED_ITERATIONS   = -1, /* max_iterations are done */
-  SPMV_CG_DIVERGED_TOLERANCE    = -2, /* norm >= divergence */
-  SPMV_CG_DIVERGED_NOT_A_NUMBER = -3, /* a sum or a norm is NaN or infinite */
-  SPMV_CG_INDEFINITE_PC         = -4, /* (r, M r) changed its sign */
-  SPMV_CG_INDEFINITE_MATRIX     = -5  /* (p, A p) is 0 or changed its sign; x is that of the iteration before */
+  SPMV_CG_ITERATING             = SPMV_ITERATING,  /* they did not: the call was for fewer */
+  SPMV_CG_RTOL                  = SPMV_RTOL,       /* norm <= tolerance */
+  SPMV_CG_ATOL                  = SPMV_ATOL,       /* norm <= tolerance and norm < absolute */
+  SPMV_CG_ITERATIONS            = SPMV_ITERATIONS, /* max_iterations are done, and the test counts that as success */
+  SPMV_CG_BREAKDOWN             = SPMV_BREAKDOWN,  /* (r, M r) is 0: PETSc's CONVERGED_ATOL "due to beta = 0" */
+  SPMV_CG_DIVERGED_ITERATIONS   = SPMV_DIVERGED_ITERATIONS,   /* max_iterations are done */
+  SPMV_CG_DIVERGED_TOLERANCE    = SPMV_DIVERGED_TOLERANCE,    /* norm >= divergence */
+  SPMV_CG_DIVERGED_NOT_A_NUMBER = SPMV_DIVERGED_NOT_A_NUMBER, /* a sum or a norm is NaN or infinite */
+  SPMV_CG_INDEFINITE_PC         = SPMV_INDEFINITE_PC,         /* (r, M r) changed its sign */
+  SPMV_CG_INDEFINITE_MATRIX =
+      SPMV_INDEFINITE_MATRIX /* (p, A p) is 0 or changed its sign; x is that of the iteration before */
 } SpmvCgReason;
 
 typedef struct {

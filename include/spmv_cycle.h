@@ -52,7 +52,7 @@ typedef struct {
 typedef struct {
   int                   levels;      /* at least 1, at most SPMV_CYCLE_LEVELS */
   const SpmvCycleLevel *level;       /* [levels], from the coarsest, 0, to the finest; copied */
-  SpmvScalar            scalar_type; /* of all vectors, M and plans; steps are double */
+  SpmvScalar            scalar_type; /* of all vectors, M, inverse and plans; steps are double */
   int                   cycles;      /* for each call; the second begins with the result of the first. At least 1. */
   /* The coarsest level: x = inverse b with a dense matrix of shape [rows][rows], stored by rows, in the space of the
      cycle; it belongs to the caller, and its contents may change before spmv_cycle_renew(). Where it is NULL, x is what a
@@ -72,6 +72,11 @@ typedef struct {
      their contents may change between calls. At most SPMV_SUMS_MAX. matrix.processes of the finest level adds. */
   const void *null_space;
   int         null_vectors;
+  /* Not NULL: a cycle in single precision (scalar_type is SPMV_F32) between vectors in double precision: b, x, those of
+     the null space and those of the function `coarse`. Plans of matrices are then of *matrix_scale times the matrices, M and
+     the inverse of theirs / *matrix_scale, but for SPMV_PC_IDENTITY; interpolations and restrictions are as they are. It is
+     a power of two that belongs to the caller, which may change it before spmv_cycle_renew(). */
+  const double *matrix_scale;
 } SpmvCycleOptions;
 enum { SPMV_CYCLE_LEVELS = 16 };
 

@@ -1,6 +1,7 @@
 /*
   spmv_engine.h - what the solvers of libspmvpack share: the preconditioner of a point or a block of points, the product
-  by a plan, and how several processes work together. spmv_cg.h and spmv_cycle.h include it.
+  by a plan, how several processes work together, and when iterations end. spmv_cg.h, spmv_gmres.h and spmv_cycle.h
+  include it.
 */
 #ifndef SPMV_ENGINE_H
 #define SPMV_ENGINE_H
@@ -19,6 +20,34 @@ enum { SPMV_PC_BLOCK_MAX = 8 }; /* rows of a block, at least 2 */
 
 /* Enqueues z = M r on exec->stream, for r and z in the space of exec, which do not overlap */
 typedef SpmvStatus (*SpmvApply)(void *ctx, const void *r, void *z, SpmvExec *exec);
+
+/* ---- when iterations end ---- */
+
+/* Why iterations ended: positive numbers mean that x is the solution. Each solver says which of them it gives. */
+typedef enum {
+  SPMV_ITERATING             = 0,  /* they did not: the call was for fewer */
+  SPMV_RTOL                  = 1,  /* norm <= tolerance */
+  SPMV_ATOL                  = 2,  /* norm <= tolerance and norm < absolute, or the norm of iteration 0 is 0 */
+  SPMV_ITERATIONS            = 3,  /* max_iterations are done, and the test counts that as success */
+  SPMV_BREAKDOWN             = 4,  /* there is no further direction, and no norm was tested */
+  SPMV_DIVERGED_ITERATIONS   = -1, /* max_iterations are done */
+  SPMV_DIVERGED_TOLERANCE    = -2, /* norm >= divergence */
+  SPMV_DIVERGED_NOT_A_NUMBER = -3, /* a sum or a norm is NaN or infinite */
+  SPMV_INDEFINITE_PC         = -4,
+  SPMV_INDEFINITE_MATRIX     = -5,
+  SPMV_DIVERGED_BREAKDOWN    = -6 /* there is no further direction, and the test is not met */
+} SpmvReason;
+
+/* PETSc's KSPConvergedDefault(). Iteration 0, which computes r, its norm and the first test, belongs to the caller. */
+typedef struct {
+  int     untested;                       /* KSP_NORM_NONE: max_iterations alone end the solve */
+  double  tolerance;                      /* ttol: max(rtol ||.||, abstol); negative: never */
+  double  absolute;                       /* abstol, which only tells ATOL from RTOL */
+  double  divergence;                     /* divtol times the norm at the beginning; infinite: never */
+  int64_t min_iterations, max_iterations; /* the latter at least 1 */
+  int64_t check_after;                    /* check_norm_iteration: up to here no test; -1: from the first */
+  int     max_is_success;                 /* max_iterations end with SPMV_ITERATIONS, before any other test */
+} SpmvTest;
 
 /* ---- several processes ---- */
 
@@ -61,6 +90,15 @@ SPMV_API SpmvStatus spmv_operator_mult(const SpmvOperator *, double alpha, const
 SPMV_API SpmvStatus spmv_operator_product(void *product, const void *p, void *w, SpmvExec *);
 /* to[i] = from[index[i]], all on the device: packs the entries that other processes want. Only enqueues. */
 SPMV_API SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar, const void *from, void *to, SpmvExec *);
+
+/* ---- numbers in another precision, all on the device ---- */
+
+/* to[i] = factor from[i], computed in double precision and rounded once; from and to may be one array of one type. Only
+   enqueues. */
+SPMV_API SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_type, const void *from, SpmvScalar to_type,
+                                 void *to, SpmvExec *);
+/* The largest |values[i]|, on the host; not a number where one of them is none. Allocates 8 bytes, and waits. */
+SPMV_API SpmvStatus spmv_largest(int64_t n, SpmvScalar, const void *values, double *largest, SpmvExec *);
 
 #ifdef __cplusplus
 }

@@ -301,9 +301,10 @@ step_spgemm() {
 step_cg() {
   local mode program
   single=$((limit[cg] - 5))
-  try unit_kernels cg_test.c cg_fault_test.c operator_test.c cycle_test.c cycle_cg_test.c cycle_graph_test.c cycle_fault_test.c
+  try unit_kernels cg_test.c cg_fault_test.c operator_test.c cycle_test.c cycle_cg_test.c cycle_graph_test.c cycle_fault_test.c \
+    cycle_null_test.c cycle_outer_test.c gmres_test.c
   for mode in auto chunk graph persistent; do try cgdevice_compare -mode "$mode" -use_gpu_aware_mpi 0; done
-  for program in cgdevice_cases cgdevice_repeat cgdevice_mixed mgdevice_table mgdevice_repeat; do
+  for program in cgdevice_cases cgdevice_repeat cgdevice_mixed gmresdevice_test mgdevice_table mgdevice_repeat mgdevice_single mgdevice_pc; do
     try "$program" -use_gpu_aware_mpi 0
   done
   for program in mgdevice_table mgdevice_repeat; do

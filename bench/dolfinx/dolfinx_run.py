@@ -20,7 +20,7 @@ from pathlib import Path
 JACOBI = "-ksp_type cg -pc_type jacobi"
 GAMG = "-ksp_type cg -pc_type gamg -mg_levels_pc_type jacobi"
 GAMG_CGDEVICE = "-mat_type aijrbp -ksp_type cgdevice -pc_type gamg -mg_levels_pc_type jacobi"
-SUMMARY = re.compile(r"petscpack: CG: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
+SUMMARY = re.compile(r"petscpack: CG(?: and GMRES)?: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
                      r"matrices: (\d+) on the GPU, (\d+) on the host(.*), (\d+) by PETSc([^;]*)")
 # The rival is the first run of each problem, but comes last: a run that is cut should be its
 PROBLEMS = {

@@ -15,6 +15,7 @@ from . import _plugin
 DEFAULTS = {
     "types": ("-mat_seqaij_type seqaijauto", "matrices keep their type aij"),
     "cg": ("-ksp_cgdevice_replace_cg", "CG is PETSc's own"),
+    "gmres": ("-petscpack_replace gmres", "GMRES, the default of PETSc's solvers, is PETSc's own"),
     "summary": ("-petscpack_summary", "no line at the end"),
 }
 

@@ -85,6 +85,17 @@ SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar scalar, const
   return no_device(exec);
 }
 
+SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_type, const void *from, SpmvScalar to_type, void *to,
+                        SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
+SpmvStatus spmv_largest(int64_t n, SpmvScalar scalar, const void *values, double *largest, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
 int64_t spmv_cg_shared_bytes(int processes) { return 0; }
 
 SpmvStatus spmv_cg_shared_open(SpmvCgShared *s, SpmvExec *exec) { return no_device(exec); }

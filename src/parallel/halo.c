@@ -12,14 +12,15 @@ typedef struct {
   PetscMPIInt *rank;
   PetscInt    *first; /* [neighbours+1] */
   PetscInt     count;
-  PetscScalar *host; /* [count], page-locked */
+  char        *host; /* [count] numbers, page-locked */
 } Messages;
 
 struct PetscPackHaloStruct {
+  SpmvScalar   scalar;
   Messages     out, in;
   void        *block;  /* device memory with the two that follow */
   int32_t     *index;  /* [out.count]: the entries of x that others want */
-  PetscScalar *packed; /* [out.count] */
+  void        *packed; /* [out.count] */
   MPI_Request *request;
 };
 
@@ -60,27 +61,28 @@ static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, c
 
 static SpmvStatus Allocate(PetscPackHalo h, const int32_t wanted[], SpmvExec *exec)
 {
-  const int64_t bytes[] = {h->out.count * (int64_t)sizeof *h->index, h->out.count * (int64_t)sizeof *h->packed};
-  void **const  array[] = {(void **)&h->index, (void **)&h->packed};
+  const int64_t each    = spmv_scalar_bytes(h->scalar);
+  const int64_t bytes[] = {h->out.count * (int64_t)sizeof *h->index, h->out.count * each};
+  void **const  array[] = {(void **)&h->index, &h->packed};
   Messages     *both[]  = {&h->out, &h->in};
   SpmvStatus    status  = spmv_alloc_arrays(exec, 2, bytes, "ghost values", array, &h->block);
 
   for (int i = 0; i < 2 && !status; i++)
-    if (both[i]->count > 0)
-      status = spmv_pinned_alloc(exec, both[i]->count * (int64_t)sizeof *both[i]->host, (void **)&both[i]->host);
+    if (both[i]->count > 0) status = spmv_pinned_alloc(exec, both[i]->count * each, (void **)&both[i]->host);
   if (!status && bytes[0] > 0) status = spmv_copy(h->index, SPMV_DEVICE, wanted, SPMV_HOST, bytes[0], exec);
   return status;
 }
 
 PetscErrorCode PetscPackHaloCreate(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, const PetscInt ghost[],
-                                   SpmvExec *exec, PetscPackHalo *halo, SpmvStatus *status)
+                                   SpmvScalar scalar, SpmvExec *exec, PetscPackHalo *halo, SpmvStatus *status)
 {
   int32_t      *wanted = NULL; /* gcc does not see that it is set whenever the call succeeds */
   PetscPackHalo h;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&h));
-  *halo = h;
+  *halo     = h;
+  h->scalar = scalar;
   PetscCall(Ask(comm, columns, ghosts, ghost, h, &wanted));
   PetscCall(PetscMalloc1((size_t)h->in.neighbours + (size_t)h->out.neighbours, &h->request));
   *status = Allocate(h, wanted, exec);
@@ -109,14 +111,16 @@ PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *halo, SpmvExec *exec)
    itself: with the headers of MPICH compilers take MPI_STATUSES_IGNORE for an array that MPI_Waitall() overruns. */
 static int Transfer(PetscPackHalo h, MPI_Comm comm)
 {
-  int n = 0, failed = 0;
+  const MPI_Datatype type = h->scalar == AIJFMT_SCALAR ? MPIU_SCALAR : MPI_FLOAT;
+  const int64_t      each = spmv_scalar_bytes(h->scalar);
+  int                n = 0, failed = 0;
 
   for (AIJFmtRanks i = 0; i < h->in.neighbours; i++)
-    if (MPI_Irecv(h->in.host + h->in.first[i], (int)(h->in.first[i + 1] - h->in.first[i]), MPIU_SCALAR, h->in.rank[i],
+    if (MPI_Irecv(h->in.host + h->in.first[i] * each, (int)(h->in.first[i + 1] - h->in.first[i]), type, h->in.rank[i],
                   0, comm, &h->request[n++]))
       return 1;
   for (AIJFmtRanks i = 0; i < h->out.neighbours; i++)
-    if (MPI_Isend(h->out.host + h->out.first[i], (int)(h->out.first[i + 1] - h->out.first[i]), MPIU_SCALAR,
+    if (MPI_Isend(h->out.host + h->out.first[i] * each, (int)(h->out.first[i + 1] - h->out.first[i]), type,
                   h->out.rank[i], 0, comm, &h->request[n++]))
       return 1;
   for (int i = 0; i < n; i++) failed |= MPI_Wait(&h->request[i], MPI_STATUS_IGNORE);
@@ -125,12 +129,12 @@ static int Transfer(PetscPackHalo h, MPI_Comm comm)
 
 SpmvStatus PetscPackHaloExchange(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
 {
-  const PetscPackProcesses *p = (const PetscPackProcesses *)processes;
-  PetscPackHalo             h = (PetscPackHalo)halo;
-  const int64_t out = h->out.count * (int64_t)sizeof *h->packed, in = h->in.count * (int64_t)sizeof *h->packed;
-  SpmvStatus    status = SPMV_SUCCESS;
+  const PetscPackProcesses *p    = (const PetscPackProcesses *)processes;
+  PetscPackHalo             h    = (PetscPackHalo)halo;
+  const int64_t             each = spmv_scalar_bytes(h->scalar), out = h->out.count * each, in = h->in.count * each;
+  SpmvStatus                status = SPMV_SUCCESS;
 
-  if (out > 0) status = spmv_gather(h->out.count, h->index, AIJFMT_SCALAR, x, h->packed, exec);
+  if (out > 0) status = spmv_gather(h->out.count, h->index, h->scalar, x, h->packed, exec);
   if (!status && out > 0) status = spmv_copy(h->out.host, SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
   if (!status) status = spmv_stream_wait(exec); /* also for the copy of the exchange before, from h->in.host */
   if (status) return status;

@@ -31,9 +31,9 @@ PETSC_INTERN PetscErrorCode PetscPackAgree(MPI_Comm, char reason[SPMV_MESSAGE_MA
 typedef struct PetscPackHaloStruct *PetscPackHalo;
 
 /* halo.c; collective. columns: the layout of x; ghost: the global columns [ghosts] of the off-diagonal block, ascending.
-   A halo serves one exchange at a time. */
+   x and ghosts are of that scalar type. A halo serves one exchange at a time. */
 PETSC_INTERN PetscErrorCode PetscPackHaloCreate(MPI_Comm, PetscLayout columns, PetscInt ghosts, const PetscInt ghost[],
-                                                SpmvExec *, PetscPackHalo *, SpmvStatus *status);
+                                                SpmvScalar, SpmvExec *, PetscPackHalo *, SpmvStatus           *status);
 PETSC_INTERN PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *, SpmvExec *);
 /* SpmvProcesses.exchange: the context is a PetscPackProcesses, halo a PetscPackHalo */
 PETSC_INTERN SpmvStatus PetscPackHaloExchange(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *);

@@ -3,6 +3,7 @@
   a program that links the library calls PetscPackInitializePackage().
 */
 #include "ksp/impls/cgdevice/cgdevice.h"
+#include "ksp/impls/gmresdevice/gmresdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "sys/totals.h"
 #include "pc/impls/aggdevice/aggdevice.h"
@@ -154,12 +155,15 @@ PetscErrorCode PetscPackFinalizePackage(void)
 }
 
 /*@C
-  PetscPackInitializePackage - Registers the types of petscpack: `MATAIJRBP`, `MATAIJCRSV` and the others, `KSPCGDEVICE`
+  PetscPackInitializePackage - Registers the types of petscpack: `MATAIJRBP`, `MATAIJCRSV` and the others, `KSPCGDEVICE`,
+  `KSPGMRESDEVICE`
 
   Collective
 
-  Options Database Key:
-. -petscpack_summary - `PetscFinalize()` prints one line on stderr: what ran on the GPU, what did not and why
+  Options Database Keys:
++ -petscpack_summary         - `PetscFinalize()` prints one line on stderr: what ran on the GPU, what did not and why
+- -petscpack_replace <types> - solvers whose names mean ours: cg means `KSPCGDEVICE`, gmres means `KSPGMRESDEVICE`; for
+                               programs that leave the default, which is gmres, or have the type in their code
 
   Level: beginner
 
@@ -194,6 +198,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(MGDevRegister());
   PetscCall(MGDevTypesRegister());
   PetscCall(CGDevRegister());
+  PetscCall(GMRESDevRegister());
   PetscCall(PetscPackReplaceFromOptions());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());

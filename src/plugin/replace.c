@@ -1,5 +1,6 @@
 /* replace.c - type names of PETSc that mean types of petscpack, for programs that have them in their code. */
 #include "ksp/impls/cgdevice/cgdevice.h"
+#include "ksp/impls/gmresdevice/gmresdevice.h"
 #include "replace.h"
 
 /* A type that can be replaced is one line here */
@@ -8,6 +9,7 @@ static const struct {
   PetscErrorCode (*replace)(PetscBool);
 } types[] = {
     {KSPCG, CGDevReplaceCG},
+    {KSPGMRES, GMRESDevReplace},
     {PCMG, MGDevReplaceMG},
     {PCGAMG, MGDevReplaceGAMG},
 };
@@ -39,7 +41,8 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
 
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of petscpack under the names of PETSc's", NULL);
-  PetscCall(PetscOptionsString("-petscpack_replace", "Types of PETSc that are to mean those of petscpack: cg,mg,gamg",
+  PetscCall(PetscOptionsString("-petscpack_replace",
+                               "Types of PETSc that are to mean those of petscpack: cg,gmres,mg,gamg",
                                "PetscPackReplaceType", list, list, sizeof list, &set));
   PetscOptionsEnd();
   PetscCall(PetscStrToArray(list, ',', &count, &name));
@@ -55,11 +58,11 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   Not Collective
 
   Input Parameters:
-+ type    - `KSPCG`, `PCMG` or `PCGAMG`
++ type    - `KSPCG`, `KSPGMRES`, `PCMG` or `PCGAMG`
 - replace - `PETSC_FALSE` gives the name back to PETSc's own type
 
   Options Database Key:
-. -petscpack_replace <cg,mg,gamg> - the same for a list of names, read by `PetscPackInitializePackage()`
+. -petscpack_replace <cg,gmres,mg,gamg> - the same for a list of names, read by `PetscPackInitializePackage()`
 
   Level: intermediate
 
@@ -68,7 +71,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
 
   Types of PETSc that are made from `PCMG`, such as `PCHMG`, are not changed by this.
 
-.seealso: `KSPCGDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceReplaceCG()`, `PetscPackInitializePackage()`
+.seealso: `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceReplaceCG()`, `PetscPackInitializePackage()`
 @*/
 PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)
 {

@@ -13,15 +13,17 @@
 
 /* PETSc's functions for the CSR of that parent on the device; without them nothing calls these */
 #if AIJFMT_HAVE_CUDA_PARENT
-  #define AIJFmtCusparseGetArray(A, values)     MatSeqAIJCUSPARSEGetArray(A, values)
-  #define AIJFmtCusparseRestoreArray(A, values) MatSeqAIJCUSPARSERestoreArray(A, values)
-  #define AIJFmtCusparseGetValues(A, values)    MatSeqAIJGetCSRAndMemType(A, NULL, NULL, values, NULL)
-  #define AIJFmtCusparseGetIJ(A, i, j)          MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j)
+  #define AIJFmtCusparseGetArray(A, values)      MatSeqAIJCUSPARSEGetArray(A, values)
+  #define AIJFmtCusparseGetArrayWrite(A, values) MatSeqAIJCUSPARSEGetArrayWrite(A, values)
+  #define AIJFmtCusparseRestoreArray(A, values)  MatSeqAIJCUSPARSERestoreArray(A, values)
+  #define AIJFmtCusparseGetValues(A, values)     MatSeqAIJGetCSRAndMemType(A, NULL, NULL, values, NULL)
+  #define AIJFmtCusparseGetIJ(A, i, j)           MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j)
 #else
-  #define AIJFmtCusparseGetArray(A, values)     (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
-  #define AIJFmtCusparseRestoreArray(A, values) (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
-  #define AIJFmtCusparseGetValues(A, values)    (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
-  #define AIJFmtCusparseGetIJ(A, i, j)          (*(i) = *(j) = NULL, (void)(A), PETSC_ERR_SUP)
+  #define AIJFmtCusparseGetArray(A, values)      (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
+  #define AIJFmtCusparseGetArrayWrite(A, values) (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
+  #define AIJFmtCusparseRestoreArray(A, values)  (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
+  #define AIJFmtCusparseGetValues(A, values)     (*(values) = NULL, (void)(A), PETSC_ERR_SUP)
+  #define AIJFmtCusparseGetIJ(A, i, j)           (*(i) = *(j) = NULL, (void)(A), PETSC_ERR_SUP)
 #endif
 
 /* 3.26: indices of the device CSR are PetscInt */
@@ -116,6 +118,23 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtGamgHem(gamg)               ((gamg)->asm_hem_aggs)
 #endif
 
+/* 3.20: how deep a solver is nested; 3.23: noise takes the matrix; 3.26: a filter of the prolongator */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define AIJFmtKSPNest(ksp, pc) PETSC_SUCCESS
+#else
+  #define AIJFmtKSPNest(ksp, pc) KSPSetNestLevel(ksp, (pc)->kspnestlevel)
+#endif
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define AIJFmtKSPNoise(A, v) KSPSetNoisy_Private(v)
+#else
+  #define AIJFmtKSPNoise(A, v) KSPSetNoisy_Private(A, v)
+#endif
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define AIJFmtGamgFilters(pc) ((void)(pc), 0)
+#else
+  #define AIJFmtGamgFilters(pc) (((PC_GAMG *)((PC_MG *)(pc)->data)->innerctx)->prolongator_filter > 0)
+#endif
+
 /* 3.22: agg destroys its MatCoarsen with the next one; before, coarsen() did, and who replaces that needs the private
    struct of agg, where these fields come before it */
 #if PETSC_VERSION_LT(3, 20, 0)
@@ -140,6 +159,21 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtKSPMinimum(ksp) 0
 #else
   #define AIJFmtKSPMinimum(ksp) ((ksp)->min_it)
+#endif
+
+/* 3.26: the orthogonalization belongs to all solvers */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define AIJFMT_DECLARE_ORTHOGONALIZATION(f) PetscErrorCode (*f)(KSP, PetscInt)
+  #define AIJFmtOrthogonalizationGet          KSPGMRESGetOrthogonalization
+  #define AIJFmtOrthogonalizationClassical    KSPGMRESClassicalGramSchmidtOrthogonalization
+  #define AIJFMT_CGS_REFINEMENT               KSPGMRESCGSRefinementType
+  #define AIJFmtCGSRefinementGet              KSPGMRESGetCGSRefinementType
+#else
+  #define AIJFMT_DECLARE_ORTHOGONALIZATION(f) KSPOrthogonalizationFn *f
+  #define AIJFmtOrthogonalizationGet          KSPOrthogonalizationGet
+  #define AIJFmtOrthogonalizationClassical    KSPOrthogonalizationClassicalGramSchmidt
+  #define AIJFMT_CGS_REFINEMENT               KSPOrthogonalizationCGSRefinementType
+  #define AIJFmtCGSRefinementGet              KSPOrthogonalizationGetCGSRefinementType
 #endif
 
 /* 3.24: a PC has no function of the user's any more that KSPSolve() calls before a solve, unless the type has one */

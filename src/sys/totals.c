@@ -77,15 +77,15 @@ static PetscErrorCode PrintTotals(void)
   PetscCallMPI(MPI_Allreduce(totals.products, sum, PLACES, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(totals.set_up, set_up, 2 * SET_UPS, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(solves, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
-  PetscCall(
-      PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,
-                   "petscpack: CG: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; products of our "
-                   "matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s; graphs: %lld on the GPU, %lld "
-                   "elsewhere; patterns of products of matrices: %lld on the GPU, %lld elsewhere\n",
-                   (long long)most[0], (long long)most[2], (long long)most[1], solve, (long long)sum[PETSCPACK_ON_GPU],
-                   (long long)sum[PETSCPACK_ON_HOST], host, (long long)sum[PETSCPACK_BY_PETSC], parent,
-                   (long long)set_up[2 * PETSCPACK_GRAPH + 1], (long long)set_up[2 * PETSCPACK_GRAPH],
-                   (long long)set_up[2 * PETSCPACK_PATTERN + 1], (long long)set_up[2 * PETSCPACK_PATTERN]));
+  PetscCall(PetscFPrintf(
+      PETSC_COMM_WORLD, PETSC_STDERR,
+      "petscpack: CG and GMRES: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; products of our "
+      "matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s; graphs: %lld on the GPU, %lld "
+      "elsewhere; patterns of products of matrices: %lld on the GPU, %lld elsewhere\n",
+      (long long)most[0], (long long)most[2], (long long)most[1], solve, (long long)sum[PETSCPACK_ON_GPU],
+      (long long)sum[PETSCPACK_ON_HOST], host, (long long)sum[PETSCPACK_BY_PETSC], parent,
+      (long long)set_up[2 * PETSCPACK_GRAPH + 1], (long long)set_up[2 * PETSCPACK_GRAPH],
+      (long long)set_up[2 * PETSCPACK_PATTERN + 1], (long long)set_up[2 * PETSCPACK_PATTERN]));
   PetscCall(PetscMemzero(&totals, sizeof totals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -326,6 +326,49 @@ static PetscErrorCode Changes(KSPType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- single precision ---- */
+
+/* One more solve, in that precision: at most a tenth more iterations than `expected`, to the same residual */
+static PetscErrorCode InPrecision(const char name[], KSP ksp, CGDevSetup *setup, PetscBool single, PetscInt *iterations)
+{
+  static CGDevOutcome got;
+  PCMGDeviceInfo      info;
+  char                text[200];
+  PC                  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGDeviceSetSinglePrecision(pc, single));
+  PetscCall(CGDevTestSolve(ksp, NULL, setup, &got));
+  PetscCall(InfoOf(ksp, &info));
+  if (OnDevice())
+    PetscCall(CGDevTestCheck((PetscBool)(info.single == (PetscDefined(USE_REAL_DOUBLE) ? single : PETSC_FALSE)), name,
+                             "another precision than wanted"));
+  PetscCall(PetscSNPrintf(text, sizeof text, "%d iterations, and %d before", (int)got.iterations, (int)*iterations));
+  PetscCall(CGDevTestCheck((PetscBool)(got.reason > 0), name, text));
+  if (*iterations > 0) PetscCall(CGDevTestCheck((PetscBool)(10 * got.iterations <= 11 * *iterations + 10), name, text));
+  *iterations = got.iterations;
+  PetscCall(VecDestroy(&got.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From double to single and back, between two solves, for solvers that call PCApply() and for one that has the cycle */
+static PetscErrorCode Precision(KSPType type)
+{
+  static const MGRow row        = {"precision", MG_GRID_JUMPS, 3, JACOBI "-mg_levels_ksp_max_it 3", NULL};
+  PetscInt           iterations = 0;
+  CGDevSetup         setup;
+  KSP                ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&row, type, PETSC_TRUE, &setup, &ksp));
+  PetscCall(InPrecision("double", ksp, &setup, PETSC_FALSE, &iterations));
+  PetscCall(InPrecision("single", ksp, &setup, PETSC_TRUE, &iterations));
+  PetscCall(InPrecision("double again", ksp, &setup, PETSC_FALSE, &iterations));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- KSPCGDEVICE takes the hierarchy of the PC ---- */
 
 static PetscErrorCode Shared(void)
@@ -444,6 +487,8 @@ int main(int argc, char **argv)
   PetscCall(Applications());
   PetscCall(Changes(KSPGMRES));
   PetscCall(Changes(KSPRICHARDSON));
+  PetscCall(Precision(KSPFGMRES));
+  PetscCall(Precision(KSPCGDEVICE));
   PetscCall(Shared());
   PetscCall(Splits());
   status = CGDevTestEnd();

@@ -1,13 +1,14 @@
-/* plain_cg.c - a program that knows nothing of petscpack, and has its type of solver in its code */
+/* plain_cg.c - a program that knows nothing of petscpack, and has its type of solver in its code, or with -leave the default */
 #include <petscksp.h>
 
 int main(int argc, char **argv)
 {
   enum { N = 60 };
-  Mat      A;
-  Vec      x, b;
-  KSP      ksp;
-  PetscInt low, high;
+  Mat       A;
+  Vec       x, b;
+  KSP       ksp;
+  PetscInt  low, high;
+  PetscBool leave;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -22,7 +23,8 @@ int main(int argc, char **argv)
   PetscCall(VecSet(b, 1));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-leave", &leave));
+  if (!leave) PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPDestroy(&ksp));

@@ -48,7 +48,7 @@ static void invert_block(const CgMatrix *a, int first, int n, double *inverse)
     for (int j = 0; j < n; j++) inverse[j * n + i] = b[i][n + j];
 }
 
-static double *preconditioner_of(const CgMatrix *a, int block)
+double *cg_preconditioner(const CgMatrix *a, int block)
 {
   const int n = (int)a->pattern.rows;
   double   *m = calloc((size_t)n * (size_t)(block + 1) + 1, sizeof *m);
@@ -57,7 +57,7 @@ static double *preconditioner_of(const CgMatrix *a, int block)
   return m;
 }
 
-static void apply(const double *m, int block, int n, const double *r, double *z)
+void cg_apply(const double *m, int block, int n, const double *r, double *z)
 {
   for (int i = 0; i < n; i++) {
     const int first = block ? i - i % block : 0;
@@ -88,7 +88,7 @@ static double norm_of(SpmvCgNorm norm, int n, const double *r, const double *z)
   }
 }
 
-static void multiply(const CgMatrix *a, const double *p, double *w)
+void cg_multiply(const CgMatrix *a, const double *p, double *w)
 {
   for (int i = 0; i < a->pattern.rows; i++) {
     w[i] = 0;
@@ -100,23 +100,23 @@ CgOutcome cg_textbook(const CgMatrix *a, const CgSetup *u)
 {
   const int n = (int)a->pattern.rows;
   double   *v = calloc(4 * (size_t)n + 1, sizeof *v), *r = v, *z = v + n, *p = z + n, *w = p + n;
-  double   *m = preconditioner_of(a, u->block), beta_before = 1;
+  double   *m = cg_preconditioner(a, u->block), beta_before = 1;
   CgOutcome o = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
 
   memcpy(r, a->b, (size_t)n * sizeof *r);
-  apply(m, u->block, n, r, z);
+  cg_apply(m, u->block, n, r, z);
   o.norms[0]         = norm_of(u->norm, n, r, z);
   const double limit = u->rtol * o.norms[0];
   double       beta  = dot(n, r, z);
   while (o.result.completed < u->max_iterations) {
     for (int i = 0; i < n; i++) p[i] = o.result.completed ? z[i] + beta / beta_before * p[i] : z[i];
-    multiply(a, p, w);
+    cg_multiply(a, p, w);
     const double alpha = beta / dot(n, p, w);
     for (int i = 0; i < n; i++) {
       o.x[i] += alpha * p[i];
       r[i] -= alpha * w[i];
     }
-    apply(m, u->block, n, r, z);
+    cg_apply(m, u->block, n, r, z);
     beta_before                   = beta;
     beta                          = dot(n, r, z);
     o.norms[++o.result.completed] = norm_of(u->norm, n, r, z);
@@ -137,8 +137,7 @@ static void *put(CgEngine *e, const void *from, int64_t bytes)
   return to;
 }
 
-/* Numbers in the scalar type of the engine */
-static void *put_numbers(CgEngine *e, const double *from, int64_t n)
+void *cg_put(CgEngine *e, const double *from, int64_t n)
 {
   float *single = calloc((size_t)n + 1, sizeof *single);
 
@@ -155,12 +154,12 @@ static void *put_values(CgEngine *e)
   double       *rounded = calloc((size_t)nnz + 1, sizeof *rounded);
 
   for (int64_t k = 0; k < nnz; k++) rounded[k] = (double)(float)e->matrix->values[k];
-  void *to = put_numbers(e, e->setup.rounded ? rounded : e->matrix->values, nnz);
+  void *to = cg_put(e, e->setup.rounded ? rounded : e->matrix->values, nnz);
   free(rounded);
   return to;
 }
 
-static void get_numbers(CgEngine *e, const void *from, double *to, int64_t n)
+void cg_get(CgEngine *e, const void *from, double *to, int64_t n)
 {
   float *single = calloc((size_t)n + 1, sizeof *single);
   void  *there  = e->setup.scalar == SPMV_F32 ? (void *)single : (void *)to;
@@ -172,7 +171,7 @@ static void get_numbers(CgEngine *e, const void *from, double *to, int64_t n)
   free(single);
 }
 
-static void release(CgEngine *e, void *block) { spmv_exec_free(&e->plain, e->plain.space, block); }
+void cg_release(CgEngine *e, void *block) { spmv_exec_free(&e->plain, e->plain.space, block); }
 
 static void open_matrix(CgEngine *e)
 {
@@ -235,7 +234,7 @@ void cg_engine_renew(CgEngine *e)
                                      nnz * spmv_scalar_bytes(e->setup.scalar), &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(e->plan, e->values, e->plain.space, &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
-  release(e, values);
+  cg_release(e, values);
 }
 
 void cg_engine_close(CgEngine *e)
@@ -244,7 +243,7 @@ void cg_engine_close(CgEngine *e)
 
   spmv_cg_destroy(&e->cg);
   spmv_destroy(&e->plan);
-  for (int i = 0; i < 7; i++) release(e, blocks[i]);
+  for (int i = 0; i < 7; i++) cg_release(e, blocks[i]);
   spmv_stream_destroy(e->plain.stream);
 }
 
@@ -253,16 +252,16 @@ static double begin(CgEngine *e, SpmvCgTest *test)
 {
   const CgSetup *u = &e->setup;
   const int      n = (int)e->matrix->pattern.rows;
-  double        *m = preconditioner_of(e->matrix, u->block), *z = calloc((size_t)n + 1, sizeof *z), norm;
+  double        *m = cg_preconditioner(e->matrix, u->block), *z = calloc((size_t)n + 1, sizeof *z), norm;
 
   if (u->m) memcpy(m, u->m, (size_t)n * sizeof *m);
-  release(e, e->x);
-  release(e, e->r);
-  release(e, e->m);
-  e->x = put_numbers(e, z, n);
-  e->r = put_numbers(e, e->matrix->b, n);
-  e->m = u->block ? put_numbers(e, m, (int64_t)n * u->block) : NULL;
-  apply(m, u->block, n, e->matrix->b, z);
+  cg_release(e, e->x);
+  cg_release(e, e->r);
+  cg_release(e, e->m);
+  e->x = cg_put(e, z, n);
+  e->r = cg_put(e, e->matrix->b, n);
+  e->m = u->block ? cg_put(e, m, (int64_t)n * u->block) : NULL;
+  cg_apply(m, u->block, n, e->matrix->b, z);
   norm  = norm_of(u->norm, n, e->matrix->b, z);
   *test = (SpmvCgTest){u->norm,        u->rtol * norm,   0, u->divtol * norm, u->min_iterations, u->max_iterations,
                        u->check_after, u->max_is_success};
@@ -277,15 +276,15 @@ static double true_residual(CgEngine *e)
   const CgSetup *u = &e->setup;
   const int      n = (int)e->matrix->pattern.rows;
   const double  *b = e->matrix->b;
-  double        *m = preconditioner_of(e->matrix, u->block), *x = calloc(3 * (size_t)n + 1, sizeof *x);
+  double        *m = cg_preconditioner(e->matrix, u->block), *x = calloc(3 * (size_t)n + 1, sizeof *x);
   double        *r = x + n, *z = r + n, norm;
 
-  get_numbers(e, e->x, x, n);
-  multiply(e->matrix, x, r);
+  cg_get(e, e->x, x, n);
+  cg_multiply(e->matrix, x, r);
   for (int i = 0; i < n; i++) r[i] = b[i] - r[i];
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(e->r, e->plain.space, r, SPMV_HOST, n * (int64_t)sizeof *r, &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
-  apply(m, u->block, n, r, z);
+  cg_apply(m, u->block, n, r, z);
   norm = norm_of(u->norm, n, r, z);
   free(x);
   free(m);
@@ -313,7 +312,7 @@ CgOutcome cg_engine_refine(CgEngine *e, double drop, int restart, int *correctio
     ++*corrections;
   }
   o.norms[0] = norm;
-  get_numbers(e, e->x, o.x, n);
+  cg_get(e, e->x, o.x, n);
   return o;
 }
 
@@ -336,7 +335,7 @@ CgOutcome cg_engine_solve(CgEngine *e)
     o.status = spmv_cg_history(e->cg, 1, o.result.completed, o.norms + 1, &e->exec);
     spmv_cg_info(e->cg, &o.info);
   }
-  get_numbers(e, e->x, o.x, n);
+  cg_get(e, e->x, o.x, n);
   return o;
 }
 

@@ -19,33 +19,42 @@ static void copy(CycleEngine *e, void *to, SpmvSpace to_space, const void *from,
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
 }
 
-static int single(const CycleEngine *e) { return e->c->setup.scalar == SPMV_F32; }
+/* Of vectors of the finest level, and of the function of the coarsest one */
+static SpmvScalar outer_type(const CycleEngine *e) { return e->c->setup.outer ? SPMV_F64 : e->c->setup.scalar; }
+
+/* factor times numbers, of that type in the space of the cycle */
+static void put(CycleEngine *e, void *to, SpmvScalar type, double factor, const double *from, int64_t n)
+{
+  double *scaled  = calloc((size_t)n + 1, sizeof *scaled);
+  float  *rounded = calloc((size_t)n + 1, sizeof *rounded);
+
+  for (int64_t i = 0; i < n; i++) rounded[i] = (float)(scaled[i] = factor * from[i]);
+  copy(e, to, e->plain.space, type == SPMV_F32 ? (const void *)rounded : (const void *)scaled, SPMV_HOST,
+       n * spmv_scalar_bytes(type));
+  free(rounded);
+  free(scaled);
+}
 
 void cycle_engine_put(CycleEngine *e, void *to, const double *from, int64_t n)
 {
-  float *rounded = calloc((size_t)n + 1, sizeof *rounded);
-
-  for (int64_t i = 0; i < n; i++) rounded[i] = (float)from[i];
-  copy(e, to, e->plain.space, single(e) ? (const void *)rounded : (const void *)from, SPMV_HOST,
-       n * spmv_scalar_bytes(e->c->setup.scalar));
-  free(rounded);
+  put(e, to, outer_type(e), 1, from, n);
 }
 
 void cycle_engine_get(CycleEngine *e, const void *from, double *to, int64_t n)
 {
-  float *rounded = calloc((size_t)n + 1, sizeof *rounded);
+  const int single  = outer_type(e) == SPMV_F32;
+  float    *rounded = calloc((size_t)n + 1, sizeof *rounded);
 
-  copy(e, single(e) ? (void *)rounded : (void *)to, SPMV_HOST, from, e->plain.space,
-       n * spmv_scalar_bytes(e->c->setup.scalar));
-  for (int64_t i = 0; i < n && single(e); i++) to[i] = rounded[i];
+  copy(e, single ? (void *)rounded : (void *)to, SPMV_HOST, from, e->plain.space, n * spmv_scalar_bytes(outer_type(e)));
+  for (int64_t i = 0; i < n && single; i++) to[i] = rounded[i];
   free(rounded);
 }
 
-static void *put_new(CycleEngine *e, const double *from, int64_t n)
+static void *put_new(CycleEngine *e, SpmvScalar type, double factor, const double *from, int64_t n)
 {
   void *to = room(e, n * 8);
 
-  cycle_engine_put(e, to, from, n);
+  put(e, to, type, factor, from, n);
   return to;
 }
 
@@ -80,18 +89,20 @@ static void put_pattern(CycleEngine *e, CycleMatrix *m)
   free(col);
 }
 
-static void open_matrix(CycleEngine *e, CycleMatrix *m, const double *dense, int64_t rows, int64_t cols)
+static void open_matrix(CycleEngine *e, CycleMatrix *m, SpmvScalar type, double factor, const double *dense,
+                        int64_t rows, int64_t cols)
 {
   const SpmvFormat *format = spmv_format_find(e->c->setup.format);
   SpmvAnalysis      analysis;
   SpmvOptions       options;
 
-  m->dense = dense;
-  m->rows  = rows;
-  m->cols  = cols;
+  m->dense  = dense;
+  m->rows   = rows;
+  m->cols   = cols;
+  m->factor = factor;
   put_pattern(e, m);
   double *values = values_of(m);
-  m->values      = put_new(e, values, m->nnz);
+  m->values      = put_new(e, type, factor, values, m->nnz);
   free(values);
   const SpmvCsr csr = {.pattern      = {.rows       = rows,
                                         .cols       = cols,
@@ -100,7 +111,7 @@ static void open_matrix(CycleEngine *e, CycleMatrix *m, const double *dense, int
                                         .space      = e->plain.space,
                                         .row_ptr    = m->row_ptr,
                                         .col        = m->col},
-                       .scalar_type  = e->c->setup.scalar,
+                       .scalar_type  = type,
                        .values_space = e->plain.space,
                        .values       = m->values};
   spmv_options_init(&options, format);
@@ -114,7 +125,7 @@ static void renew_matrix(CycleEngine *e, CycleMatrix *m, const double *dense)
 {
   m->dense       = dense;
   double *values = values_of(m);
-  cycle_engine_put(e, m->values, values, m->nnz);
+  put(e, m->values, m->plan->scalar_type, m->factor, values, m->nnz);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(m->plan, m->values, e->plain.space, &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
   free(values);
@@ -146,7 +157,8 @@ static SpmvCycleSmoother smoother_of(CycleEngine *e, int l, int up)
   const CycleSetup *u     = &e->c->setup;
   const int         block = u->block[up];
 
-  e->m[l][up] = block ? put_new(e, e->c->level[l].m[up], (int64_t)e->c->level[l].rows * block) : NULL;
+  e->m[l][up] =
+      block ? put_new(e, u->scalar, 1 / e->scale, e->c->level[l].m[up], (int64_t)e->c->level[l].rows * block) : NULL;
   return (SpmvCycleSmoother){.steps      = u->steps[up],
                              .step       = e->c->level[l].step[up],
                              .kind       = block > 1 ? SPMV_PC_BLOCKS
@@ -162,18 +174,29 @@ static void open_level(CycleEngine *e, int l)
   CycleMatrix      *m    = e->matrix[l];
   SpmvCycleLevel   *to   = &e->level[l];
   const int         own  = e->c->setup.own_restriction;
+  const SpmvScalar  type = e->c->setup.scalar;
 
   to->rows = from->rows;
   if (l == 0) return;
-  open_matrix(e, &m[0], from->a, from->rows, from->rows);
-  open_matrix(e, &m[1], from->p, from->rows, from->cols);
-  if (own) open_matrix(e, &m[2], from->r, from->cols, from->rows);
+  open_matrix(e, &m[0], type, e->scale, from->a, from->rows, from->rows);
+  open_matrix(e, &m[1], type, 1, from->p, from->rows, from->cols);
+  if (own) open_matrix(e, &m[2], type, 1, from->r, from->cols, from->rows);
   to->matrix        = operator_of(&m[0], 0);
   to->interpolation = operator_of(&m[1], 0);
   to->restriction   = operator_of(own ? &m[2] : &m[1], !own);
   to->down          = smoother_of(e, l, 0);
   to->up            = smoother_of(e, l, 1);
   to->visits        = e->c->setup.visits;
+}
+
+/* A power of two that brings the finest matrix near 1 */
+static double scale_of(const CycleCase *c)
+{
+  const int64_t n       = cycle_rows(c);
+  double        largest = 0;
+
+  for (int64_t i = 0; i < n * n; i++) largest = fmax(largest, fabs(c->level[c->setup.levels - 1].a[i]));
+  return largest > 0 ? scalbn(1, -ilogb(largest)) : 1;
 }
 
 void cycle_engine_prepare(CycleEngine *e, const CycleCase *c, SpmvSpace space)
@@ -187,13 +210,14 @@ void cycle_engine_prepare(CycleEngine *e, const CycleCase *c, SpmvSpace space)
   spmv_exec_init(&e->plain, space);
   if (u->own_stream && space == SPMV_DEVICE) UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_create(&e->plain, &e->plain.stream));
   hooks_exec(&e->hooks, space, e->plain.stream, &e->exec);
+  e->scale = u->outer ? scale_of(c) : 1;
   for (int l = 0; l < u->levels; l++) open_level(e, l);
   prepare_transposes(e);
-  open_matrix(e, &e->inverse_matrix, c->inverse, n, n);
+  open_matrix(e, &e->inverse_matrix, outer_type(e), 1, c->inverse, n, n);
   e->coarse  = operator_of(&e->inverse_matrix, 0);
-  e->inverse = put_new(e, c->inverse, n * n);
-  e->b       = put_new(e, c->b, cycle_rows(c));
-  e->x       = put_new(e, c->b, cycle_rows(c));
+  e->inverse = put_new(e, u->scalar, 1 / e->scale, c->inverse, n * n);
+  e->b       = put_new(e, outer_type(e), 1, c->b, cycle_rows(c));
+  e->x       = put_new(e, outer_type(e), 1, c->b, cycle_rows(c));
   spmv_cycle_options_init(&e->options);
   e->options.levels      = u->levels;
   e->options.level       = e->level;
@@ -203,6 +227,7 @@ void cycle_engine_prepare(CycleEngine *e, const CycleCase *c, SpmvSpace space)
   e->options.inverse     = u->function ? NULL : e->inverse;
   e->options.coarse      = u->function ? spmv_operator_product : NULL;
   e->options.coarse_ctx  = &e->coarse;
+  if (u->outer) e->options.matrix_scale = &e->scale;
 }
 
 void cycle_engine_make(CycleEngine *e)
@@ -240,17 +265,19 @@ SpmvStatus cycle_engine_renew(CycleEngine *e)
   const CycleSetup *u = &c->setup;
   const int64_t     n = c->level[0].rows;
 
+  e->scale = u->outer ? scale_of(c) : 1;
   for (int l = 1; l < u->levels; l++) {
     const CycleLevel *from = &c->level[l];
+    e->matrix[l][0].factor = e->scale;
     renew_matrix(e, &e->matrix[l][0], from->a);
     renew_matrix(e, &e->matrix[l][1], from->p);
     if (u->own_restriction) renew_matrix(e, &e->matrix[l][2], from->r);
     for (int up = 0; up < 2; up++)
-      if (u->block[up]) cycle_engine_put(e, e->m[l][up], from->m[up], (int64_t)from->rows * u->block[up]);
+      if (u->block[up]) put(e, e->m[l][up], u->scalar, 1 / e->scale, from->m[up], (int64_t)from->rows * u->block[up]);
   }
   prepare_transposes(e);
   renew_matrix(e, &e->inverse_matrix, c->inverse);
-  cycle_engine_put(e, e->inverse, c->inverse, n * n);
+  put(e, e->inverse, u->scalar, 1 / e->scale, c->inverse, n * n);
   return spmv_cycle_renew(e->cycle, &e->exec);
 }
 

@@ -20,7 +20,10 @@ CycleSetup cycle_setup(void)
                   .factors    = CYCLE_THREE_TERMS,
                   .visits     = 1,
                   .cycles     = 1,
-                  .dense_rows = 0};
+                  .dense_rows = 0,
+                  .size       = 1,
+                  .b_size     = 1,
+                  .jump       = 1};
 
   cycle_set_levels(&u, 4, 3);
   return u;
@@ -40,20 +43,22 @@ static double *product(const double *a, const double *b, int n, int m, int k)
   return c;
 }
 
-/* Symmetric and positive definite: neighbours are at most two nodes away, the diagonal outweighs them */
-static double *finest(int nodes, int dofs)
+/* Symmetric and positive definite: neighbours are at most two nodes away, the diagonal outweighs them. With a jump the first
+   half of the nodes has smaller coefficients. */
+static double *finest(const CycleSetup *u, int nodes)
 {
-  const int n = nodes * dofs;
+  const int dofs = u->dofs, n = nodes * dofs, half = nodes / 2 * dofs;
   double   *a = zeros((int64_t)n * n);
 
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       if (i != j && abs(i / dofs - j / dofs) <= 2) {
-        const double v       = -0.1 - gen_uniform((uint64_t)(i < j ? i : j), (uint64_t)(i < j ? j : i));
+        const double of      = u->size / (i < half || j < half ? u->jump : 1);
+        const double v       = of * (-0.1 - gen_uniform((uint64_t)(i < j ? i : j), (uint64_t)(i < j ? j : i)));
         a[(size_t)i * n + j] = v;
         a[(size_t)i * n + i] -= v;
       }
-  for (int i = 0; i < n; i++) a[(size_t)i * n + i] += 0.2 + 0.1 * (i % 3);
+  for (int i = 0; i < n; i++) a[(size_t)i * n + i] += u->size / (i < half ? u->jump : 1) * (0.2 + 0.1 * (i % 3));
   return a;
 }
 
@@ -146,14 +151,17 @@ CycleCase cycle_case(const CycleSetup *u)
     CycleLevel       *to   = &c.level[l];
     const CycleLevel *fine = to + 1;
     to->rows               = u->nodes[l] * u->dofs;
-    if (l == u->levels - 1) to->a = finest(u->nodes[l], u->dofs);
+    if (l == u->levels - 1) to->a = finest(u, u->nodes[l]);
     else {
       double *ap = product(fine->a, fine->p, fine->rows, fine->rows, to->rows);
       to->a      = product(fine->r, ap, to->rows, fine->rows, to->rows);
       free(ap);
     }
     for (int up = 0; up < 2; up++)
-      for (int k = 0; k < 8; k++) to->step[up][k] = factors_of(u->factors, l, up, k);
+      for (int k = 0; k < 8; k++) {
+        to->step[up][k] = factors_of(u->factors, l, up, k);
+        if (u->block[up] == 0) to->step[up][k].correction /= u->size;
+      }
     if (l == 0) break;
     to->cols = u->nodes[l - 1] * u->dofs;
     to->p    = interpolation(u->nodes[l], u->nodes[l - 1], u->dofs);
@@ -162,7 +170,7 @@ CycleCase cycle_case(const CycleSetup *u)
   }
   c.inverse = inverse_of(c.level[0].a, c.level[0].rows);
   c.b       = zeros(cycle_rows(&c));
-  for (int i = 0; i < cycle_rows(&c); i++) c.b[i] = 1 + sin(0.7 * i);
+  for (int i = 0; i < cycle_rows(&c); i++) c.b[i] = u->b_size * (1 + sin(0.7 * i));
   return c;
 }
 

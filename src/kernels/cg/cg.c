@@ -2,7 +2,9 @@
 #include "cg.h"
 #include <string.h>
 
-enum { ALIGNMENT = 256, CHUNK_MAX = 64, ARRAYS = 6 };
+enum { CHUNK_MAX = 64 };
+
+static const char who[] = "conjugate gradients";
 
 void spmv_cg_options_init(SpmvCgOptions *o) { memset(o, 0, sizeof *o); }
 
@@ -22,7 +24,6 @@ static SpmvStatus check_matrix(const SpmvCgOptions *o, SpmvExec *exec)
 
 static SpmvStatus check_function(const SpmvCgOptions *o, SpmvExec *exec)
 {
-  if (!o->apply) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no function of the preconditioner");
   if (o->mode == SPMV_CG_PERSISTENT || (o->mode == SPMV_CG_GRAPH && o->apply_waits))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
                      "conjugate gradients whose preconditioner is a function do not run in one kernel, nor in graphs "
@@ -32,51 +33,34 @@ static SpmvStatus check_function(const SpmvCgOptions *o, SpmvExec *exec)
 
 static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
 {
-  char reason[SPMV_MESSAGE_MAX];
-
   if (o->rows < 0 || o->history < 0 || o->chunk < 0 || o->chunk > CHUNK_MAX)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: %lld rows, %lld norms to keep, chunks of %d",
                      (long long)o->rows, (long long)o->history, o->chunk);
-  if ((int)o->mode < SPMV_CG_HOST || o->mode > SPMV_CG_PERSISTENT || (int)o->preconditioner < SPMV_PC_IDENTITY ||
-      o->preconditioner > SPMV_PC_FUNCTION || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such mode, preconditioner or scalar type");
-  if ((o->mode == SPMV_CG_HOST) != (exec->space == SPMV_HOST))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the mode belongs to another space");
-  if (o->preconditioner == SPMV_PC_BLOCKS &&
-      (o->block_size < 2 || o->block_size > SPMV_PC_BLOCK_MAX || o->rows % o->block_size))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: %lld rows in blocks of %d, which must be 2 to %d",
-                     (long long)o->rows, o->block_size, SPMV_PC_BLOCK_MAX);
+  if ((int)o->mode < SPMV_CG_HOST || o->mode > SPMV_CG_PERSISTENT ||
+      (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such mode or scalar type");
+  SPMV_TRY(spmv_check_preconditioner(who, o->preconditioner, o->block_size, o->apply, o->rows, exec));
   if (o->processes && (o->mode == SPMV_CG_GRAPH || o->mode == SPMV_CG_PERSISTENT))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients of several processes run in chunks only");
   if (o->preconditioner == SPMV_PC_FUNCTION) SPMV_TRY(check_function(o, exec));
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
   else if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no product");
-  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients on the device: %s", reason);
-  return SPMV_SUCCESS;
+  return spmv_check_space(who, o->mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE, exec);
 }
-
-static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 {
-  const SpmvCgOptions *o       = &cg->options;
-  const int64_t        vector  = o->rows * spmv_scalar_bytes(o->scalar_type);
-  const int64_t        bytes[] = {o->p ? 0 : vector,
-                           o->w ? 0 : vector,
-                           o->preconditioner == SPMV_PC_FUNCTION ? vector : 0,
-                           sizeof(SpmvCgState),
-                           4 * SPMV_CG_GRID_MAX * (int64_t)sizeof(double),
-                           o->history * (int64_t)sizeof(double)};
-  void **array[] = {&cg->p, &cg->w, &cg->z, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history};
+  const SpmvCgOptions  *o      = &cg->options;
+  const int64_t         vector = o->rows * spmv_scalar_bytes(o->scalar_type);
+  const SpmvSolverArray list[] = {{&cg->p, o->p ? 0 : vector},
+                                  {&cg->w, o->w ? 0 : vector},
+                                  {&cg->z, o->preconditioner == SPMV_PC_FUNCTION ? vector : 0},
+                                  {(void **)&cg->state, sizeof(SpmvCgState)},
+                                  {(void **)&cg->partial, 4 * SPMV_SUM_GRID_MAX * (int64_t)sizeof(double)},
+                                  {(void **)&cg->history, o->history * (int64_t)sizeof(double)}};
 
-  for (int i = 0; i < ARRAYS; i++) cg->bytes += aligned(bytes[i]);
-  SPMV_TRY(spmv_alloc(exec, cg->space, cg->bytes, "vectors of conjugate gradients", &cg->block));
-  char *next = cg->block;
-  for (int i = 0; i < ARRAYS; i++) {
-    *array[i] = bytes[i] > 0 ? next : NULL;
-    next += aligned(bytes[i]);
-  }
+  SPMV_TRY(spmv_solver_alloc(list, sizeof list / sizeof *list, "vectors of conjugate gradients", &cg->block, &cg->bytes,
+                             exec));
   if (o->p) cg->p = o->p;
   if (o->w) cg->w = o->w;
   return SPMV_SUCCESS;
@@ -206,7 +190,7 @@ SpmvStatus spmv_cg_correct(SpmvCg *cg, const SpmvCgTest *test, int restart, Spmv
 
 SpmvStatus spmv_cg_run(SpmvCg *cg, int64_t iterations, SpmvCgResult *result, SpmvExec *exec)
 {
-  SpmvCgRecord record;
+  SpmvRecord record;
 
   exec->message[0] = '\0';
   memset(result, 0, sizeof *result);
@@ -228,20 +212,10 @@ SpmvStatus spmv_cg_run(SpmvCg *cg, int64_t iterations, SpmvCgResult *result, Spm
 
 SpmvStatus spmv_cg_history(SpmvCg *cg, int64_t first, int64_t count, double *norms, SpmvExec *exec)
 {
-  const int64_t kept = cg->options.history, last = first + count - 1;
+  const SpmvNorms kept = {cg->history, cg->space, cg->options.history, cg->last.completed};
 
   exec->message[0] = '\0';
-  if (exec->space != cg->space || first < 1 || count < 0 || last > cg->last.completed ||
-      (count > 0 && first <= cg->last.completed - kept))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "conjugate gradients: norms %lld to %lld of %lld iterations, of which the last %lld are kept",
-                     (long long)first, (long long)last, (long long)cg->last.completed, (long long)kept);
-  for (int64_t i = first; i <= last;) {
-    const int64_t at = (i - 1) % kept, n = last - i + 1 < kept - at ? last - i + 1 : kept - at;
-    SPMV_TRY(spmv_copy(norms + (i - first), SPMV_HOST, cg->history + at, cg->space, n * (int64_t)sizeof *norms, exec));
-    i += n;
-  }
-  return cg->space == SPMV_DEVICE ? spmv_stream_wait(exec) : SPMV_SUCCESS;
+  return spmv_norms_get(who, &kept, first, count, norms, exec);
 }
 
 void spmv_cg_info(const SpmvCg *cg, SpmvCgInfo *info) { *info = cg->info; }

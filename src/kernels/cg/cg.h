@@ -19,7 +19,7 @@ struct SpmvCg {
   void                     *p, *w;        /* [rows] */
   void                     *z;            /* [rows]: M r of SPMV_PC_FUNCTION; else NULL */
   SpmvCgState              *state;        /* one */
-  double                   *partial;      /* [4][SPMV_CG_GRID_MAX]: partial sums of (p, w), then of the two others */
+  double                   *partial;      /* [4][SPMV_SUM_GRID_MAX]: partial sums of (p, w), then of the two others */
   double                   *history;      /* [options.history] */
   SpmvCgResult              last;         /* of the last run */
   int64_t                   most;         /* iterations of this solve */
@@ -30,10 +30,6 @@ struct SpmvCg {
   struct SpmvCgQueue       *queue; /* of the device: what the host needs to follow it */
   SpmvCgInfo                info;
 };
-
-/* Thread blocks of a kernel, each with its partial sums: eight for each multiprocessor of an H100 or H200, and no more
-   on a larger GPU, so that the order of additions is the same on all */
-enum { SPMV_CG_GRID_MAX = 1056 };
 
 /* What is done on the host or on the device */
 typedef struct SpmvCgSteps {
@@ -47,7 +43,7 @@ typedef struct SpmvCgSteps {
   /* The residual of the caller is another one */
   SpmvStatus (*correct)(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
   /* Up to so many iterations, at least one; the reason of the last run was SPMV_CG_ITERATING */
-  SpmvStatus (*run)(SpmvCg *, int64_t iterations, SpmvCgRecord *, SpmvExec *);
+  SpmvStatus (*run)(SpmvCg *, int64_t iterations, SpmvRecord *, SpmvExec *);
   /* May be NULL */
   void (*clear)(SpmvCg *);
 } SpmvCgSteps;
@@ -71,9 +67,7 @@ static inline int spmv_cg_tests_early(const SpmvCg *cg) { return cg->z && spmv_c
 /* Replaces sums by those over all processes */
 static inline SpmvStatus spmv_cg_add(const SpmvCg *cg, double *sums, int n, SpmvExec *exec)
 {
-  const SpmvProcesses *all = cg->options.processes;
-
-  return all ? all->add(all->ctx, sums, n, exec) : SPMV_SUCCESS;
+  return spmv_add_sums(cg->options.processes, sums, n, exec);
 }
 
 SPMV_C_END

@@ -6,19 +6,11 @@
 */
 #pragma once
 
-#include "core/format.h"
-#include <math.h>
+#include "engine/solve.h"
 #include <spmv_cg.h>
 
-/* What the host reads while iterations go on */
 typedef struct {
-  double  norm;
-  int64_t iterations, completed;
-  int32_t reason;
-} SpmvCgRecord;
-
-typedef struct {
-  SpmvCgRecord record;
+  SpmvRecord record;
   /* Whether the iteration that the stream is at goes on: kernels behind the last one do nothing. An iteration that
      begins sets it. */
   int32_t     active;
@@ -37,9 +29,6 @@ typedef struct {
   SpmvCgTest  test;
   int32_t     restart; /* of spmv_cg_correct() */
 } SpmvCgState;
-
-/* Neither NaN nor infinite */
-SPMV_BOTH int spmv_cg_finite(double v) { return v - v == 0; }
 
 SPMV_BOTH int spmv_cg_sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 
@@ -69,7 +58,7 @@ SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta, double squares)
 {
   s->beta       = beta;
   s->first_norm = spmv_cg_norm_of(s->test.norm, beta, squares);
-  if (spmv_cg_finite(beta)) spmv_cg_check_beta(s);
+  if (spmv_finite(beta)) spmv_cg_check_beta(s);
   else s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
 }
 
@@ -97,7 +86,7 @@ SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
   s->record.iterations = s->record.completed + 1;
   s->curvature         = curvature;
   s->beta_before       = s->beta;
-  if (!spmv_cg_finite(curvature)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  if (!spmv_finite(curvature)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
   else if (curvature == 0 || (s->record.completed > 0 && spmv_cg_sign(curvature) * spmv_cg_sign(before) < 0))
     s->record.reason = SPMV_CG_INDEFINITE_MATRIX;
   else s->alpha = s->beta / curvature;
@@ -107,10 +96,16 @@ SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
 /* KSPConvergedDefault() for iteration n */
 SPMV_BOTH int32_t spmv_cg_test(const SpmvCgTest *t, int64_t n, double norm)
 {
-  if (t->max_is_success && n >= t->max_iterations) return SPMV_CG_ITERATIONS;
-  if (t->norm == SPMV_CG_NORM_NONE || n <= t->check_after || n < t->min_iterations) return SPMV_CG_ITERATING;
-  if (norm <= t->tolerance) return norm < t->absolute ? SPMV_CG_ATOL : SPMV_CG_RTOL;
-  return norm >= t->divergence ? SPMV_CG_DIVERGED_TOLERANCE : SPMV_CG_ITERATING;
+  const SpmvTest by_default = {t->norm == SPMV_CG_NORM_NONE,
+                               t->tolerance,
+                               t->absolute,
+                               t->divergence,
+                               t->min_iterations,
+                               t->max_iterations,
+                               t->check_after,
+                               t->max_is_success};
+
+  return spmv_test(&by_default, n, norm);
 }
 
 /* Whether the norm is that of r, or none: then KSPSolve_CG() tests it before it computes M r, and so do we */
@@ -126,7 +121,7 @@ SPMV_BOTH void spmv_cg_take_norm(SpmvCgState *s, double beta, double squares)
   const SpmvCgNorm kind = s->test.norm;
 
   s->record.norm = kind != SPMV_CG_NATURAL && n < s->test.check_after ? 0 : spmv_cg_norm_of(kind, beta, squares);
-  if (!spmv_cg_finite(s->record.norm)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  if (!spmv_finite(s->record.norm)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
   else {
     s->record.completed = n;
     if (s->history) s->history[(n - 1) % s->kept] = s->record.norm;
@@ -147,7 +142,7 @@ SPMV_BOTH void spmv_cg_take_beta(SpmvCgState *s, double beta)
 {
   s->beta  = beta;
   s->scale = beta / s->beta_before;
-  if (!spmv_cg_finite(beta)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  if (!spmv_finite(beta)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
   else {
     spmv_cg_check_count(s);
     if (s->active) spmv_cg_check_beta(s);

@@ -23,10 +23,10 @@ __device__ void add_grid(double (&v)[SUMS], double *partial)
 {
   __shared__ double total[SUMS];
 
-  spmv_cg_add_block(v);
-  spmv_cg_put_partial(v, partial);
+  spmv_sum_block(v);
+  spmv_sum_put_partial(v, partial);
   cooperative_groups::this_grid().sync();
-  spmv_cg_add_partial(v, partial);
+  spmv_sum_add_partial(v, partial);
   if (threadIdx.x == 0)
     for (int k = 0; k < SUMS; k++) total[k] = v[k];
   __syncthreads();
@@ -37,7 +37,7 @@ __device__ void add_grid(double (&v)[SUMS], double *partial)
 template <typename S>
 __device__ double multiply(const Matrix<S> &a, int64_t begin, int64_t end, const S *p, S *w)
 {
-  const int lane = threadIdx.x % a.lanes, team = threadIdx.x / a.lanes, teams = SPMV_CG_THREADS / a.lanes;
+  const int lane = threadIdx.x % a.lanes, team = threadIdx.x / a.lanes, teams = SPMV_SUM_THREADS / a.lanes;
   double    part = 0;
 
   for (int64_t first = begin; first < end; first += teams) {
@@ -61,12 +61,12 @@ __device__ void for_rows(int64_t begin, int64_t end, const Work &work)
   constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
 
-  for (int64_t base = begin + threadIdx.x / 32 * ROWS; base < end; base += SPMV_CG_WARPS * ROWS)
+  for (int64_t base = begin + threadIdx.x / 32 * ROWS; base < end; base += SPMV_SUM_WARPS * ROWS)
     work(base + lane, lane < ROWS && base + lane < end);
 }
 
 template <typename S, int BLOCK>
-__global__ void __launch_bounds__(SPMV_CG_THREADS)
+__global__ void __launch_bounds__(SPMV_SUM_THREADS)
     spmv_cg_persistent(Matrix<S> a, S *p, S *w, double *partial, SpmvCgState *state)
 {
   const int64_t begin = min(a.rows, blockIdx.x * a.rows_of_block), end = min(a.rows, begin + a.rows_of_block);
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS)
       v[0] += (double)r_row * (double)z;
       v[1] += size * size;
     });
-    add_grid(v, partial + SPMV_CG_GRID_MAX);
+    add_grid(v, partial + SPMV_SUM_GRID_MAX);
     spmv_cg_take_residual(&s, v[0], v[1]);
     if (!s.active) break;
     for_rows<BLOCK>(begin, end, [&](int64_t row, bool there) {
@@ -137,7 +137,7 @@ SpmvStatus enqueue(SpmvCg *cg, SpmvExec *exec)
                     (const int32_t *)p.row_ptr, (const int32_t *)p.col, (const S *)cg->matrix.values, cg->info.lanes, p.rows,
                     rows_of_block(cg)};
 
-  SPMV_LAUNCH_COOPERATIVE(exec, cg_persistent, cg->info.blocks, SPMV_CG_THREADS, 0, a, (S *)cg->p, (S *)cg->w,
+  SPMV_LAUNCH_COOPERATIVE(exec, cg_persistent, cg->info.blocks, SPMV_SUM_THREADS, 0, a, (S *)cg->p, (S *)cg->w,
                           cg->partial, cg->state);
   return SPMV_SUCCESS;
 }
@@ -149,16 +149,16 @@ SpmvStatus spmv_cg_persistent_prepare(SpmvCg *cg, SpmvExec *exec)
   int           most = 0;
 
   SPMV_TRY(spmv_cg_with_kernel<0>(cg, [&](auto scalar, auto block) {
-    return spmv_cooperative_blocks(spmv_cg_persistent<decltype(scalar), decltype(block)::value>, SPMV_CG_THREADS, &most,
-                                   exec);
+    return spmv_cooperative_blocks(spmv_cg_persistent<decltype(scalar), decltype(block)::value>, SPMV_SUM_THREADS,
+                                   &most, exec);
   }));
   if (most == 0)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
                      "persistent conjugate gradients: this device has no kernels whose "
                      "thread blocks may wait for each other");
   cg->info.lanes       = lanes_for(cg->matrix.pattern);
-  const int64_t wanted = spmv_blocks(rows * cg->info.lanes, SPMV_CG_THREADS);
-  if (most > (int)SPMV_CG_GRID_MAX) most = SPMV_CG_GRID_MAX;
+  const int64_t wanted = spmv_blocks(rows * cg->info.lanes, SPMV_SUM_THREADS);
+  if (most > (int)SPMV_SUM_GRID_MAX) most = SPMV_SUM_GRID_MAX;
   cg->info.blocks = wanted < 1 ? 1 : wanted < most ? (int)wanted : most;
   if (rows > 0) cg->info.blocks = (int)spmv_blocks(rows, rows_of_block(cg));
   return SPMV_SUCCESS;

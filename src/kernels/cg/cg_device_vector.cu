@@ -10,32 +10,11 @@
 
 namespace
 {
-/* Whether all other thread blocks have written their partial sums; the same answer in all threads */
-__device__ bool arrives_last(unsigned *arrived)
-{
-  __shared__ bool last;
-
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicAdd(arrived, 1u) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (last) __threadfence();
-  return last;
-}
-
 /* Sums over the grid; true in one thread of it, which has them in v and in s->sums */
 template <int SUMS>
 __device__ bool add_grid(double (&v)[SUMS], double *partial, SpmvCgState *s)
 {
-  spmv_cg_add_block(v);
-  spmv_cg_put_partial(v, partial);
-  if (!arrives_last(&s->arrived)) return false;
-  spmv_cg_add_partial(v, partial);
-  if (threadIdx.x > 0) return false;
-  s->arrived = 0;
-  for (int k = 0; k < SUMS; k++) s->sums[k] = v[k];
-  return true;
+  return spmv_sum_grid(v, partial, &s->arrived, s->sums);
 }
 
 __global__ void spmv_cg_set_state(SpmvCgState *s, SpmvCgState begin) { *s = begin; }
@@ -85,7 +64,7 @@ __global__ void spmv_cg_decide_squares(SpmvCgState *s, int)
 
 /* (r, z) and the sum of the norm, and p = z of iteration 0 */
 template <typename S, int BLOCK>
-__global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
+__global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_sums(int64_t rows, S *p, double *partial, SpmvCgState *s, bool decide, Purpose purpose)
 {
   constexpr int ROWS = spmv_point_rows<BLOCK>();
@@ -113,7 +92,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
 
 /* (p, w), and from it alpha */
 template <typename S>
-__global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
+__global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_curvature(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool decide)
 {
   double v[1] = {0};
@@ -127,15 +106,15 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
     }
     return;
   }
-  for (int64_t row = blockIdx.x * (int64_t)SPMV_CG_THREADS + threadIdx.x; row < rows;
-       row += gridDim.x * (int64_t)SPMV_CG_THREADS)
+  for (int64_t row = blockIdx.x * (int64_t)SPMV_SUM_THREADS + threadIdx.x; row < rows;
+       row += gridDim.x * (int64_t)SPMV_SUM_THREADS)
     v[0] += (double)p[row] * (double)w[row];
   if (add_grid(v, partial, s) && decide) spmv_cg_take_curvature(s, v[0]);
 }
 
 /* x += alpha p, r -= alpha w; the sums of (r, z) and of the norm, with z in registers */
 template <typename S, int BLOCK>
-__global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
+__global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_residual(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool decide)
 {
   constexpr int ROWS = spmv_point_rows<BLOCK>();
@@ -169,7 +148,7 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
 
 /* x += alpha p, r -= alpha w, where M r comes later; the sum of squares of r where the iteration is tested early */
 template <typename S>
-__global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
+__global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_advance(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool early, bool decide)
 {
   double v[2] = {0, 0};
@@ -179,8 +158,8 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
   if (!s->active) return;
   S      *x = (S *)s->x, *r = (S *)s->r;
   const S alpha = (S)s->alpha;
-  for (int64_t row = blockIdx.x * (int64_t)SPMV_CG_THREADS + threadIdx.x; row < rows;
-       row += gridDim.x * (int64_t)SPMV_CG_THREADS) { /* all loads before the first store */
+  for (int64_t row = blockIdx.x * (int64_t)SPMV_SUM_THREADS + threadIdx.x; row < rows;
+       row += gridDim.x * (int64_t)SPMV_SUM_THREADS) { /* all loads before the first store */
     const S x_row = x[row] + alpha * p[row], r_row = r[row] - alpha * w[row];
     r[row] = r_row;
     x[row] = x_row;
@@ -189,21 +168,17 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
   if (early && add_grid(v, partial, s) && decide) spmv_cg_take_squares(s, v[1]);
 }
 
-/* Gives the host the record at the end of a chunk: the kernel writes to page-locked memory of the host, since a copy in
-   the stream would hold up the next iteration by 9 us on an H200. Chunks take turns with two places. */
-__device__ void put_record(SpmvCgRecord *records, SpmvCgState *s)
+__device__ void put_record(SpmvRecord *records, SpmvCgState *s)
 {
-  if (!records || blockIdx.x > 0 || threadIdx.x > 0) return;
-  records[s->chunks % 2] = s->record;
-  s->chunks++;
+  if (blockIdx.x == 0 && threadIdx.x == 0) spmv_put_record(records, s->record, &s->chunks);
 }
 
-__global__ void spmv_cg_tell(SpmvCgState *s, SpmvCgRecord *records) { put_record(records, s); }
+__global__ void spmv_cg_tell(SpmvCgState *s, SpmvRecord *records) { put_record(records, s); }
 
 /* p = M r + scale p; the last kernel of a chunk has records */
 template <typename S, int BLOCK>
-__global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_THREADS, SPMV_CG_RESIDENT))
-    spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, SpmvCgRecord *records)
+__global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
+    spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, SpmvRecord *records)
 {
   constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
@@ -222,18 +197,10 @@ __global__ void __launch_bounds__(SPMV_CG_THREADS, spmv_resident_blocks(SPMV_CG_
   }
 }
 
-/* At least one block, which decides also where there are no rows */
-int64_t grid_of(int64_t rows, int rows_of_warp)
-{
-  const int64_t blocks = spmv_blocks(rows, (int64_t)SPMV_CG_WARPS * rows_of_warp);
-
-  return blocks < 1 ? 1 : blocks < SPMV_CG_GRID_MAX ? blocks : (int64_t)SPMV_CG_GRID_MAX;
-}
-
 template <typename S>
 SpmvStatus enqueue_curvature(SpmvCg *cg, bool decide, SpmvExec *exec)
 {
-  SPMV_LAUNCH_OVERLAPPED(exec, spmv_cg_curvature<S>, grid_of(cg->options.rows, 32), SPMV_CG_THREADS, 0,
+  SPMV_LAUNCH_OVERLAPPED(exec, spmv_cg_curvature<S>, spmv_sum_grid_of(cg->options.rows, 32), SPMV_SUM_THREADS, 0,
                          cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, decide);
   return SPMV_SUCCESS;
 }
@@ -243,18 +210,19 @@ SpmvStatus enqueue_residual(SpmvCg *cg, bool decide, SpmvExec *exec)
 {
   const auto cg_residual = spmv_cg_residual<S, BLOCK>;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, cg_residual, grid_of(cg->options.rows, spmv_point_rows<BLOCK>()), SPMV_CG_THREADS, 0,
-                         cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, decide);
+  SPMV_LAUNCH_OVERLAPPED(exec, cg_residual, spmv_sum_grid_of(cg->options.rows, spmv_point_rows<BLOCK>()),
+                         SPMV_SUM_THREADS, 0, cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial,
+                         cg->state, decide);
   return SPMV_SUCCESS;
 }
 
 template <typename S, int BLOCK>
-SpmvStatus enqueue_direction(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
+SpmvStatus enqueue_direction(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
 {
   const auto cg_direction = spmv_cg_direction<S, BLOCK>;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, cg_direction, grid_of(cg->options.rows, spmv_point_rows<BLOCK>()), SPMV_CG_THREADS, 0,
-                         cg->options.rows, (S *)cg->p, cg->state, records);
+  SPMV_LAUNCH_OVERLAPPED(exec, cg_direction, spmv_sum_grid_of(cg->options.rows, spmv_point_rows<BLOCK>()),
+                         SPMV_SUM_THREADS, 0, cg->options.rows, (S *)cg->p, cg->state, records);
   return SPMV_SUCCESS;
 }
 
@@ -263,8 +231,8 @@ SpmvStatus enqueue_sums(SpmvCg *cg, bool decide, Purpose purpose, SpmvExec *exec
 {
   const auto cg_sums = spmv_cg_sums<S, BLOCK>;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, cg_sums, grid_of(cg->options.rows, spmv_point_rows<BLOCK>()), SPMV_CG_THREADS, 0,
-                         cg->options.rows, (S *)cg->p, cg->partial, cg->state, decide, purpose);
+  SPMV_LAUNCH_OVERLAPPED(exec, cg_sums, spmv_sum_grid_of(cg->options.rows, spmv_point_rows<BLOCK>()), SPMV_SUM_THREADS,
+                         0, cg->options.rows, (S *)cg->p, cg->partial, cg->state, decide, purpose);
   return SPMV_SUCCESS;
 }
 
@@ -286,8 +254,8 @@ SpmvStatus apply_and_sum(SpmvCg *cg, const void *r, Purpose purpose, SpmvExec *e
 template <typename S>
 SpmvStatus enqueue_advance(SpmvCg *cg, bool early, bool decide, SpmvExec *exec)
 {
-  SPMV_LAUNCH_OVERLAPPED(exec, spmv_cg_advance<S>, grid_of(cg->options.rows, 32), SPMV_CG_THREADS, 0, cg->options.rows,
-                         (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, early, decide);
+  SPMV_LAUNCH_OVERLAPPED(exec, spmv_cg_advance<S>, spmv_sum_grid_of(cg->options.rows, 32), SPMV_SUM_THREADS, 0,
+                         cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial, cg->state, early, decide);
   return SPMV_SUCCESS;
 }
 
@@ -305,7 +273,7 @@ SpmvStatus multiply(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-SpmvStatus enqueue_new_direction(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
+SpmvStatus enqueue_new_direction(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
 {
   return spmv_cg_with_kernel(cg, [&](auto s, auto block) {
     return enqueue_direction<decltype(s), decltype(block)::value>(cg, records, exec);
@@ -339,7 +307,7 @@ SpmvStatus spmv_cg_enqueue_stop(SpmvCg *cg, int64_t stop_at, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
+SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
 {
   const bool alone = !cg->options.processes;
 
@@ -353,7 +321,7 @@ SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *cg, SpmvCgRecord *records, SpmvExec
   return enqueue_new_direction(cg, records, exec);
 }
 
-SpmvStatus spmv_cg_enqueue_advance(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
+SpmvStatus spmv_cg_enqueue_advance(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
 {
   const bool alone = !cg->options.processes, early = spmv_cg_tests_early(cg);
 
@@ -369,7 +337,7 @@ SpmvStatus spmv_cg_enqueue_advance(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *
   return SPMV_SUCCESS;
 }
 
-SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *cg, SpmvCgRecord *records, SpmvExec *exec)
+SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
 {
   const bool early = spmv_cg_tests_early(cg);
 

@@ -80,7 +80,7 @@ static SpmvStatus iterate(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvCgRecord *record, SpmvExec *exec)
+static SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvExec *exec)
 {
   SpmvCgState  *s    = cg->state;
   const int64_t left = s->test.max_iterations - s->record.completed;

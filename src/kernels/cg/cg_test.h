@@ -48,6 +48,11 @@ void cg_outcome_free(CgOutcome *);
 /* The method as books and KSPSolve_CG() have it, in double precision */
 CgOutcome cg_textbook(const CgMatrix *, const CgSetup *);
 
+/* What textbooks do, in double precision: M by blocks of so many rows (0: none), z = M r, w = A p */
+double *cg_preconditioner(const CgMatrix *, int block);
+void    cg_apply(const double *m, int block, int n, const double *r, double *z);
+void    cg_multiply(const CgMatrix *, const double *p, double *w);
+
 /* An engine with all that it needs in its space; hooks serve the engine alone, and may be NULL */
 typedef struct {
   const CgMatrix *matrix;
@@ -65,6 +70,10 @@ void cg_engine_close(CgEngine *);
 /* The values of the matrix have changed */
 void      cg_engine_renew(CgEngine *);
 CgOutcome cg_engine_solve(CgEngine *);
+/* n numbers in its space and its scalar type, and back; frees them */
+void *cg_put(CgEngine *, const double *from, int64_t n);
+void  cg_get(CgEngine *, const void *from, double *to, int64_t n);
+void  cg_release(CgEngine *, void *block);
 
 /* The same where the matrix is rounded: whenever the norm has fallen by `drop` (0: never), b - A x takes the
    place of r. Ends when its norm, which is norms[0] then, is small enough. */

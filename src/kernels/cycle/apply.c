@@ -43,6 +43,7 @@ static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, int a
 {
   const SpmvCycleOptions *o = &cycle->options;
 
+  if (o->coarse && o->matrix_scale) return spmv_outer_coarse(cycle, b, x, exec);
   if (o->coarse) return o->coarse(o->coarse_ctx, b, x, exec);
   return o->inverse ? cycle->slots->coarsest(cycle, b, x, adds, exec) : SPMV_SUCCESS; /* no rows here */
 }
@@ -80,7 +81,9 @@ SpmvStatus spmv_cycle_apply(SpmvCycle *cycle, const void *b, void *x, SpmvExec *
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: in another space, or without spmv_cycle_renew()");
   if (cycle->grid[cycle->options.levels - 1].def.rows > 0 && (!b || !x))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: b or x is missing");
+  if (cycle->options.matrix_scale) SPMV_TRY(spmv_outer_enter(cycle, b, exec));
   for (int i = 0; i < cycle->program.ops; i++) SPMV_TRY(operate(cycle, &cycle->program.op[i], b, x, exec));
+  if (cycle->options.matrix_scale) SPMV_TRY(spmv_outer_leave(cycle, x, exec));
   return spmv_project(&cycle->null_space, x, exec);
 }
 

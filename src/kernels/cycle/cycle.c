@@ -83,6 +83,8 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
                      o->levels, (int)SPMV_CYCLE_LEVELS, o->cycles);
   if (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: no such scalar type");
+  if (o->matrix_scale && o->scalar_type != SPMV_F32)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: only in single precision do matrices have a scale");
   if (o->level[0].rows > 0 && !o->inverse == !o->coarse)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs an inverse or a function, and not both");
   if (o->null_vectors < 0 || o->null_vectors > SPMV_SUMS_MAX ||
@@ -98,18 +100,36 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
 
 /* ---- memory ---- */
 
-/* Vectors of a level that the cycle has: the finest has its right-hand side and one iterate from the caller */
+/* Vectors of a level that the cycle has: the finest has its right-hand side and one iterate from the caller, unless these
+   are in another precision */
 static int has_vector(const SpmvCycle *cycle, int l, int vector)
 {
-  const int finest = l == cycle->options.levels - 1;
+  const int finest = l == cycle->options.levels - 1 && !cycle->options.matrix_scale;
 
   if (vector == SPMV_CYCLE_X0 || vector == SPMV_CYCLE_B) return !finest;
   return l > 0;
 }
 
+/* What vectors in another precision than the cycle's need; returns the new number of arrays */
+static int outer_arrays(SpmvCycle *cycle, int n, void **array[], int64_t bytes[])
+{
+  const int64_t coarse = cycle->options.coarse ? (cycle->grid[0].def.rows + 1) * (int64_t)sizeof(double) : 0;
+
+  if (!cycle->options.matrix_scale) return n;
+  array[n]   = (void **)&cycle->outer.sums;
+  bytes[n++] = (1 + SPMV_OUTER_PARTS) * (int64_t)sizeof *cycle->outer.sums;
+  array[n]   = (void **)&cycle->outer.factors;
+  bytes[n++] = (int64_t)sizeof *cycle->outer.factors;
+  array[n]   = &cycle->outer.coarse_b;
+  bytes[n++] = coarse;
+  array[n]   = &cycle->outer.coarse_x;
+  bytes[n++] = coarse;
+  return n;
+}
+
 static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
 {
-  enum { MOST = SPMV_CYCLE_LEVELS * SPMV_CYCLE_VECTORS + 2 };
+  enum { MOST = SPMV_CYCLE_LEVELS * SPMV_CYCLE_VECTORS + 6 };
   const int64_t scalar = spmv_scalar_bytes(cycle->options.scalar_type);
   int64_t       bytes[MOST], all = 0;
   void        **array[MOST];
@@ -125,6 +145,7 @@ static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
   bytes[n++] = cycle->count * (int64_t)sizeof *cycle->steps;
   array[n]   = (void **)&cycle->null_space.work;
   bytes[n++] = cycle->null_space.count * SPMV_PROJECT_WORK * (int64_t)sizeof(double);
+  n          = outer_arrays(cycle, n, array, bytes);
   for (int i = 0; i < n; i++) {
     bytes[i] = (bytes[i] + 255) / 256 * 256;
     all += bytes[i];
@@ -203,11 +224,12 @@ static void take_levels(SpmvCycle *cycle)
     grid->first_step[1] = cycle->count;
     if (l > 0) cycle->count += grid->def.up.steps;
   }
-  cycle->null_space    = (SpmvProjection){.rows        = cycle->options.level[cycle->options.levels - 1].rows,
-                                          .count       = cycle->options.null_vectors,
-                                          .vectors     = cycle->options.null_space,
-                                          .scalar_type = cycle->options.scalar_type,
-                                          .processes   = cycle->grid[cycle->options.levels - 1].def.matrix.processes};
+  cycle->null_space =
+      (SpmvProjection){.rows        = cycle->options.level[cycle->options.levels - 1].rows,
+                       .count       = cycle->options.null_vectors,
+                       .vectors     = cycle->options.null_space,
+                       .scalar_type = cycle->options.matrix_scale ? SPMV_F64 : cycle->options.scalar_type,
+                       .processes   = cycle->grid[cycle->options.levels - 1].def.matrix.processes};
   cycle->info.waits    = waits(&cycle->options);
   cycle->options.level = NULL; /* the caller's */
 }
@@ -221,6 +243,7 @@ static SpmvStatus make(SpmvCycle *cycle, SpmvExec *exec)
   SPMV_TRY(spmv_cycle_program(cycle, cycle->bottom, finest, cycle->options.cycles, &cycle->program, exec));
   for (int i = 0; i < cycle->program.ops; i++) cycle->info.flops += op_flops(cycle, &cycle->program.op[i]);
   cycle->info.flops += 4.0 * cycle->null_space.count * (double)cycle->null_space.rows;
+  if (cycle->options.matrix_scale) cycle->info.flops += 3.0 * (double)cycle->null_space.rows;
   return SPMV_SUCCESS;
 }
 
@@ -269,6 +292,33 @@ static SpmvStatus check_fixed_point(const SpmvCycleSmoother *s, const char *name
   return SPMV_SUCCESS;
 }
 
+/* The scale of the matrices goes to the factors, and into the steps of a smoother whose M is the identity whatever A is
+   multiplied by: M / scale */
+static SpmvStatus copy_steps(const SpmvCycle *cycle, const SpmvCycleSmoother *s, SpmvFactors *to, SpmvExec *exec)
+{
+  if (s->steps == 0) return SPMV_SUCCESS;
+  if (!cycle->options.matrix_scale || s->kind != SPMV_PC_IDENTITY)
+    return spmv_copy(to, cycle->space, s->step, SPMV_HOST, s->steps * (int64_t)sizeof *to, exec);
+  for (int k = 0; k < s->steps; k++) {
+    SpmvFactors step = s->step[k];
+    step.correction /= *cycle->options.matrix_scale;
+    SPMV_TRY(spmv_copy(to + k, cycle->space, &step, SPMV_HOST, (int64_t)sizeof step, exec));
+  }
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus renew_scale(const SpmvCycle *cycle, SpmvExec *exec)
+{
+  const SpmvOuterFactors now = {.scale = cycle->options.matrix_scale ? *cycle->options.matrix_scale : 1};
+  int                    exponent;
+
+  if (!cycle->options.matrix_scale) return SPMV_SUCCESS;
+  if (!(now.scale > 0) || frexp(now.scale, &exponent) != 0.5)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the matrices are scaled by %g, which must be a power of two",
+                     now.scale);
+  return spmv_copy(cycle->outer.factors, cycle->space, &now, SPMV_HOST, (int64_t)sizeof now, exec);
+}
+
 SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
 {
   const int fixed = reenters_dense(cycle);
@@ -276,14 +326,13 @@ SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
   exec->message[0] = '\0';
   cycle->renewed   = 0;
   if (exec->space != cycle->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: it lies in another space");
+  SPMV_TRY(renew_scale(cycle, exec));
   for (int l = 1; l < cycle->options.levels; l++)
     for (int up = 0; up < 2; up++) {
       const SpmvCycleGrid     *grid = &cycle->grid[l];
       const SpmvCycleSmoother *s    = spmv_cycle_smoother(grid, up);
       if (fixed && l <= cycle->bottom) SPMV_TRY(check_fixed_point(s, up ? "after" : "before", l, exec));
-      if (s->steps > 0)
-        SPMV_TRY(spmv_copy(cycle->steps + grid->first_step[up], cycle->space, s->step, SPMV_HOST,
-                           s->steps * (int64_t)sizeof *s->step, exec));
+      SPMV_TRY(copy_steps(cycle, s, cycle->steps + grid->first_step[up], exec));
     }
   if (cycle->dense) SPMV_TRY(cycle->slots->dense_renew(cycle, exec));
   cycle->renewed = 1;

@@ -8,6 +8,7 @@
 
 #include "core/format.h"
 #include "engine/project.h"
+#include "outer.h"
 #include <spmv_cycle.h>
 
 SPMV_C_BEGIN
@@ -65,6 +66,7 @@ struct SpmvCycle {
   SpmvFactors                 *steps;        /* [count] in its space: of all smoothers */
   int                          count;
   SpmvProjection               null_space;
+  SpmvOuter                    outer; /* where options.matrix_scale is there */
   int                          renewed;
   struct SpmvCycleDense       *dense; /* of the device: the coarsest levels as one matrix, or NULL */
   SpmvCycleInfo                info;
@@ -84,6 +86,12 @@ typedef struct SpmvCycleSlots {
   /* New values of plans, M or steps */
   SpmvStatus (*dense_renew)(SpmvCycle *, SpmvExec *);
   void (*dense_destroy)(SpmvCycle *);
+  /* Of a cycle in single precision between vectors in double precision, never NULL. outer.sums[0] becomes the sum of |b| of
+     this process; on the device only where there are several. */
+  SpmvStatus (*outer_sum)(const SpmvCycle *, const double *b, SpmvExec *);
+  /* The factors follow from the sum; then the right-hand side of the finest level from b */
+  SpmvStatus (*outer_enter)(const SpmvCycle *, const double *b, SpmvExec *);
+  SpmvStatus (*outer_convert)(const SpmvCycle *, SpmvOuterWay, int64_t n, const void *from, void *to, SpmvExec *);
 } SpmvCycleSlots;
 
 extern const SpmvCycleSlots spmv_cycle_host_slots, spmv_cycle_device_slots;
@@ -91,7 +99,15 @@ extern const SpmvCycleSlots spmv_cycle_host_slots, spmv_cycle_device_slots;
 /* Makes a program, whose op spmv_exec_free() frees; program.c */
 SpmvStatus spmv_cycle_program(const SpmvCycle *, int bottom, int finest, int cycles, SpmvCycleProgram *, SpmvExec *);
 
-/* The vector of an operation on a level; the caller's on the finest */
+/* outer.c */
+SpmvStatus spmv_outer_enter(const SpmvCycle *, const void *b, SpmvExec *);
+SpmvStatus spmv_outer_leave(const SpmvCycle *, void *x, SpmvExec *);
+SpmvStatus spmv_outer_coarse(const SpmvCycle *, const void *b, void *x, SpmvExec *);
+SpmvStatus spmv_outer_host_sum(const SpmvCycle *, const double *b, SpmvExec *);
+SpmvStatus spmv_outer_host_enter(const SpmvCycle *, const double *b, SpmvExec *);
+SpmvStatus spmv_outer_host_convert(const SpmvCycle *, SpmvOuterWay, int64_t n, const void *from, void *to, SpmvExec *);
+
+/* The vector of an operation on a level; the caller's on the finest, unless the cycle has its own there */
 static inline void *spmv_cycle_vector(const SpmvCycle *cycle, int level, int vector, const void *b, void *x)
 {
   void *own = vector == SPMV_CYCLE_NONE ? NULL : cycle->grid[level].vector[vector];

@@ -96,5 +96,11 @@ SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, int adds, Sp
 } // namespace
 
 extern "C" const SpmvCycleSlots spmv_cycle_device_slots;
-const SpmvCycleSlots spmv_cycle_device_slots = {point, coarsest, spmv_cycle_dense_create, spmv_cycle_dense_renew,
-                                                spmv_cycle_dense_destroy};
+const SpmvCycleSlots            spmv_cycle_device_slots = {point,
+                                                           coarsest,
+                                                           spmv_cycle_dense_create,
+                                                           spmv_cycle_dense_renew,
+                                                           spmv_cycle_dense_destroy,
+                                                           spmv_outer_device_sum,
+                                                           spmv_outer_device_enter,
+                                                           spmv_outer_device_convert};

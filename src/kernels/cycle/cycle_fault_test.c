@@ -69,7 +69,9 @@ UNIT_TEST(cycle_without_memory_leaves_nothing)
       for (int fault = SPMV_HOST; fault <= space; fault++) {
         CycleSetup u = cycle_setup();
         u.dense_rows = dense;
-        CycleCase c  = cycle_case(&u);
+        u.outer      = dense == 0;
+        if (u.outer) u.scalar = SPMV_F32;
+        CycleCase c = cycle_case(&u);
         fail_each_allocation(&c, (SpmvSpace)space, (SpmvSpace)fault);
         cycle_case_free(&c);
       }
@@ -123,6 +125,8 @@ UNIT_TEST(cycle_passes_on_that_a_device_call_fails)
       int        calls = 0, errors = 0;
       u.dense_rows = dense[k];
       u.dofs       = 2;
+      u.outer      = block == 2;
+      if (u.outer) u.scalar = SPMV_F32;
       u.block[0] = u.block[1] = block;
       CycleCase c             = cycle_case(&u);
       double   *expected      = bits_of(&c, SPMV_DEVICE);

@@ -80,7 +80,9 @@ UNIT_TEST(cycle_in_a_graph_gives_the_bits_of_plain_launches)
         u.cycles          = 1 + (i + k) % 2;
         u.own_restriction = own;
         u.dense_rows      = dense[k];
-        u.own_stream      = 1; /* the default stream cannot be captured */
+        u.own_stream      = 1;          /* the default stream cannot be captured */
+        u.outer           = k == i % 3; /* a sample */
+        if (u.outer) u.scalar = SPMV_F32;
         check_graph(&u);
       }
 }

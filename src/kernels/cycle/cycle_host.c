@@ -24,4 +24,8 @@ static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, int a
   return SPMV_SUCCESS;
 }
 
-const SpmvCycleSlots spmv_cycle_host_slots = {.point = point, .coarsest = coarsest};
+const SpmvCycleSlots spmv_cycle_host_slots = {.point         = point,
+                                              .coarsest      = coarsest,
+                                              .outer_sum     = spmv_outer_host_sum,
+                                              .outer_enter   = spmv_outer_host_enter,
+                                              .outer_convert = spmv_outer_host_convert};

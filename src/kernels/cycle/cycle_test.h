@@ -19,9 +19,13 @@ typedef struct {
   int         function;        /* on the coarsest level, in place of the inverse */
   int         own_stream;
   int64_t     dense_rows;
+  /* A single-precision cycle between vectors in double precision */
+  int    outer;
+  double size, b_size; /* of the numbers of the finest matrix, and of b */
+  double jump;         /* of the coefficients, in the middle */
 } CycleSetup;
 /* 4 levels of 3, 5, 9 and 17 nodes with one unknown, in CSR by "csr": V cycle, 2 three-term steps with diagonals down
-   and up, transposed restriction, inverse, no level but the coarsest is dense */
+   and up, transposed restriction, inverse, no level but the coarsest is dense; numbers near 1 */
 CycleSetup cycle_setup(void);
 /* The same with so many levels, each of twice as many nodes, less one, as the one before */
 void cycle_set_levels(CycleSetup *, int levels, int coarsest);
@@ -54,6 +58,7 @@ void cycle_finest(const CycleCase *, const double *x, double *y);
 /* One operator in its space */
 typedef struct {
   const double *dense;
+  double        factor; /* the plan has this times the matrix */
   int64_t       rows, cols;
   void         *row_ptr, *col, *values;
   int64_t       nnz;
@@ -70,6 +75,7 @@ typedef struct {
   SpmvOperator     coarse;
   void            *inverse, *m[SPMV_CYCLE_LEVELS][2], *b, *x;
   SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
+  double           scale; /* of matrices in plans: that of the options, or 1 */
   SpmvCycleOptions options;
   SpmvCycle       *cycle;
   SpmvStatus       status; /* of making and renewing it */
@@ -82,7 +88,7 @@ void cycle_engine_open(CycleEngine *, const CycleCase *, SpmvSpace);
 void cycle_engine_close(CycleEngine *);
 /* The case has other values: plans, M, inverse and steps get them */
 SpmvStatus cycle_engine_renew(CycleEngine *);
-/* Numbers of the finest level, from and to double precision */
+/* Vectors of the finest level, from and to double precision */
 void cycle_engine_put(CycleEngine *, void *to, const double *from, int64_t n);
 void cycle_engine_get(CycleEngine *, const void *from, double *to, int64_t n);
 /* x = cycle(b), with what is not a number in x before */

@@ -70,3 +70,21 @@ __device__ inline S spmv_point_apply(const S *m, int64_t row, bool there, S r)
   }
   return z;
 }
+
+/* The same where the rows of a block are no constant, for kernels whose time goes elsewhere: 0 or 1 row, or a block */
+__host__ __device__ inline int spmv_point_rows_of(int block) { return block > 1 ? 32 / block * block : 32; }
+
+template <typename S>
+__device__ inline S spmv_point_of(const S *m, int block, int64_t row, bool there, S r)
+{
+  if (block == 0) return r;
+  if (block == 1) return there ? m[row] * r : S(0);
+  const int lane = threadIdx.x % 32, i = lane % block;
+  const S  *of_row = m + (row - i) * block + i;
+  S         z      = 0;
+  for (int j = 0; j < block; j++) {
+    const S other = __shfl_sync(0xffffffffu, r, (lane - i + j) % 32);
+    if (there) z += of_row[j * block] * other;
+  }
+  return z;
+}

@@ -37,34 +37,6 @@ static PetscErrorCode WhyParallelMatrix(KSP ksp, const KSP_CGDevice *s, Mat A, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cycle of multigrid takes a null space out of what it makes; the kernels of CG with a point preconditioner do not */
-static PetscErrorCode WhyNullSpace(PC pc, Mat A, const char **why)
-{
-  MatNullSpace null_space;
-  PetscBool    multigrid;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetNullSpace(A, &null_space));
-  PetscCall(MGDevIsHierarchy(pc, &multigrid));
-  if (null_space && !multigrid) *why = "the matrix has a null space";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode WhyMatrix(Mat A, const char **why)
-{
-  PetscBool aij, cusparse;
-  PetscInt  rows, cols;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
-  PetscCall(MatGetLocalSize(A, &rows, &cols));
-  if (!aij) *why = "the matrix is not of type seqaij or one that is derived from it";
-  else if (rows != cols || rows == 0 || A->structure_only) *why = "the matrix is not square, is empty or has no values";
-  else if (cusparse && AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
 {
   char        no_device[SPMV_MESSAGE_MAX];
@@ -78,8 +50,8 @@ PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
   PetscCall(WhySolver(ksp, s, &why));
   if (!why && spmv_device_count(no_device) == 0) why = no_device;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (!why) PetscCall(WhyNullSpace(ksp->pc, A, &why));
-  if (!why) PetscCall(s->several ? WhyParallelMatrix(ksp, s, A, &why) : WhyMatrix(A, &why));
+  if (!why) PetscCall(KSPDevWhyNullSpace(ksp->pc, A, &why));
+  if (!why) PetscCall(s->several ? WhyParallelMatrix(ksp, s, A, &why) : KSPDevWhyMatrix(A, &why));
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -53,7 +53,8 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(CGDevStateGet(ksp, &s));
-  destroy = s->parent.destroy;
+  destroy             = s->parent.destroy;
+  ksp->setupnewmatrix = PETSC_FALSE;
   PetscCall(PetscObjectCompose((PetscObject)ksp, CGDevContainerName, NULL));
   PetscCall(destroy(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,6 +101,8 @@ static PetscErrorCode KSPCreate_CGDevice(KSP ksp)
   PetscCall(create_parent(ksp));
   PetscCall(StateCompose(ksp, &s));
   s->parent                = *ksp->ops;
+  ksp->setupnewmatrix      = PETSC_TRUE;
+  ksp->ops->setup          = KSPSetUp_CGDevice;
   ksp->ops->solve          = KSPSolve_CGDevice;
   ksp->ops->setfromoptions = KSPSetFromOptions_CGDevice;
   ksp->ops->view           = KSPView_CGDevice;

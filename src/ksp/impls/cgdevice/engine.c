@@ -64,7 +64,7 @@ static PetscErrorCode ReuseOrCreate(KSP_CGDevice *s, const SpmvCgOptions *wanted
       s->engine_cycle == cycle)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevEngineForget(s));
-  CGDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
+  KSPDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
   s->engine_options = *wanted;
   s->engine_serial  = s->matrix.serial;
   s->engine_rounded = s->matrix.call.rounded;
@@ -82,7 +82,7 @@ static PetscErrorCode Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted
   wanted->scalar_type    = AIJFMT_SCALAR;
   wanted->preconditioner = s->pc.kind;
   wanted->block_size     = (int)s->pc.block;
-  wanted->history        = CGDEV_HISTORY;
+  wanted->history        = KSPDEV_HISTORY;
   wanted->chunk          = (int)s->chunk;
   if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
@@ -113,7 +113,7 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDevice
 
   PetscFunctionBegin;
   if (mode == KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevMatrixCsr(s, A));
-  else PetscCall(CGDevMatrixPlan(ksp, s, A));
+  else PetscCall(KSPDevMatrixPlan(KSPDEV(s), A, ksp->work[0]));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
   PetscCall(Common(s, A, &wanted));

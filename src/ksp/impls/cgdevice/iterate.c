@@ -7,26 +7,6 @@
 #include "cgdevice.h"
 #include <math.h>
 
-/* Which monitors and tests need the host between iterations, and how often */
-static PetscErrorCode Watch(KSP ksp, CGDevRun *watch)
-{
-  PetscFunctionBegin;
-  watch->user_test =
-      ksp->converged != KSPConvergedDefault && ksp->converged != KSPConvergedSkip ? PETSC_TRUE : PETSC_FALSE;
-  watch->sees_x = watch->user_test;
-  for (PetscInt i = 0; i < ksp->numbermonitors; i++) {
-    const AIJFmtFunction monitor = (AIJFmtFunction)ksp->monitor[i];
-    /* These two use the iteration and its norm alone */
-    if (monitor != (AIJFmtFunction)KSPMonitorResidual && monitor != (AIJFmtFunction)KSPMonitorResidualDrawLG)
-      watch->sees_x = PETSC_TRUE;
-  }
-  watch->want_norms = ksp->numbermonitors || ksp->res_hist || watch->user_test ? PETSC_TRUE : PETSC_FALSE;
-  if (watch->sees_x) watch->step = 1;
-  else if (ksp->numbermonitors) watch->step = CGDEV_MONITOR_STEP;
-  else watch->step = watch->want_norms ? CGDEV_HISTORY : INT64_MAX;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The norm of the residual R. Where it, or the scalar product that it is made of, is not a number, the macros set a
    reason and return. */
 PetscErrorCode CGDevNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
@@ -67,16 +47,6 @@ static PetscErrorCode FirstResidual(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestFirst(KSP ksp, PetscReal norm)
-{
-  PetscFunctionBegin;
-  PetscCall(KSPLogResidualHistory(ksp, norm));
-  PetscCall(KSPMonitor(ksp, 0, norm));
-  ksp->rnorm = norm;
-  PetscCall((*ksp->converged)(ksp, 0, norm, &ksp->reason, ksp->cnvP));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode IterationZero(KSP ksp)
 {
   PetscReal norm;
@@ -84,7 +54,7 @@ static PetscErrorCode IterationZero(KSP ksp)
   PetscFunctionBegin;
   PetscCall(FirstResidual(ksp));
   PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], &norm));
-  if (!ksp->reason) PetscCall(TestFirst(ksp, norm));
+  if (!ksp->reason) PetscCall(KSPDevTestFirst(ksp, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,28 +128,18 @@ static PetscErrorCode SetReason(KSP ksp, const CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CGDevTellNorm(KSP ksp, PetscInt iteration, PetscReal norm)
-{
-  PetscFunctionBegin;
-  ksp->its   = iteration;
-  ksp->rnorm = norm;
-  PetscCall(KSPLogResidualHistory(ksp, norm));
-  PetscCall(KSPMonitor(ksp, iteration, norm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Tells PETSc the norms of the engine's iterations first .. last */
 static PetscErrorCode TellNorms(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, int64_t first, int64_t last)
 {
-  double norms[CGDEV_MONITOR_STEP];
+  double norms[KSPDEV_MONITOR_STEP];
 
   PetscFunctionBegin;
-  while (run->want_norms && first <= last) {
-    const int64_t n = PetscMin(last - first + 1, CGDEV_MONITOR_STEP);
+  while (run->watch.want_norms && first <= last) {
+    const int64_t n = PetscMin(last - first + 1, KSPDEV_MONITOR_STEP);
 
     AIJFmtCallSpmv(&s->exec, spmv_cg_history(s->engine, first, n, norms, &s->exec));
     for (int64_t i = 0; i < n; i++)
-      PetscCall(CGDevTellNorm(ksp, (PetscInt)(run->offset + first + i), (PetscReal)norms[i]));
+      PetscCall(KSPDevTellNorm(ksp, (PetscInt)(run->offset + first + i), (PetscReal)norms[i]));
     first += n;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -194,7 +154,7 @@ static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
   PetscFunctionBegin;
   ksp->its = (PetscInt)(run->offset + result->completed);
   if (isfinite(result->norm)) ksp->rnorm = (PetscReal)result->norm;
-  if (run->user_test || (result->reason != SPMV_CG_ITERATING && result->iterations == result->completed))
+  if (run->watch.user_test || (result->reason != SPMV_CG_ITERATING && result->iterations == result->completed))
     PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,20 +164,15 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
 {
   const SpmvCgResult *result = &run->result;
   const PetscBool     check  = s->mixed.on && result->reason != SPMV_CG_ITERATING ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool           left;
 
   PetscFunctionBegin;
   PetscCall(TellNorms(ksp, s, run, before + 1, result->completed - (check ? 1 : 0)));
+  PetscCall(CGDevSingleCheck(ksp, s, run, &left));
+  if (left) PetscFunctionReturn(PETSC_SUCCESS);
   if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
   else if (result->completed > before) PetscCall(TestLast(ksp, run));
   if (!ksp->reason) PetscCall(SetReason(ksp, run));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CountCycles(KSP_CGDevice *s, int64_t cycles)
-{
-  PetscFunctionBegin;
-  s->cycles += (PetscInt)cycles;
-  PetscCall(MGDevLogCycles(s->multigrid, (PetscLogDouble)cycles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,7 +198,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscCall(AIJFmtVectorBegin(&s->r));
   /* MatMult() of several processes and PETSc's coarsest solver have timers of their own, and timers do not nest */
   if (!inner) PetscCall(PetscLogGpuTimeBegin());
-  status = spmv_cg_run(s->engine, run->step, &run->result, &s->exec);
+  status = spmv_cg_run(s->engine, run->watch.step, &run->result, &s->exec);
   if (!inner) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
@@ -252,14 +207,14 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   /* A refusal before the first iteration leaves the solution as it was where that is on the host, or where the graph
      could not be made; then KSPCG can begin anew. */
   if (before + run->offset == 0 && !s->several && (s->x.staged || (s->used == KSP_CGDEVICE_GRAPH && info.graphs == 0)))
-    CGDevTry(s, status);
+    KSPDevTry(s, status);
   AIJFmtCallSpmv(&s->exec, status);
   PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
-  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(CountCycles(s, CyclesOf(ksp, &run->result, before)));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), CyclesOf(ksp, &run->result, before)));
   s->residual_away = s->r.staged;
-  if (run->sees_x) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
+  if (run->watch.sees_x) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(Conclude(ksp, s, run, before));
-  if (!run->sees_x && ksp->reason) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
+  if (!run->watch.sees_x && ksp->reason) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,7 +233,7 @@ PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscRe
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
   if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun */
-  CGDevTry(s, status);
+  KSPDevTry(s, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,16 +243,20 @@ static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run
 {
   double     norm = 0;
   SpmvCgTest test;
+  PetscBool  left = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(FirstResidual(ksp));
   PetscCall(CGDevStart(ksp, s, run, -1));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  CGDevTry(s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
-  PetscCall(CountCycles(s, 1));
+  KSPDevTry(s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
+  PetscCall(KSPDevCountCycles(KSPDEV(s), 1));
+  if (!isfinite(norm)) PetscCall(CGDevSingleFirst(ksp, s, &left));
+  if (left && !s->reason[0]) PetscCall(StartByCycle(ksp, s, run));
+  if (left) PetscFunctionReturn(PETSC_SUCCESS);
   if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TestFirst(ksp, (PetscReal)norm));
+  PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   test = CGDevTest(ksp, run, ksp->ttol);
   AIJFmtCallSpmv(&s->exec, spmv_cg_set_test(s->engine, &test, &s->exec));
@@ -321,9 +280,10 @@ PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
   CGDevRun     run           = {.limit = INT64_MAX};
 
   PetscFunctionBegin;
-  PetscCall(Watch(ksp, &run));
+  PetscCall(KSPDevWatchBegin(ksp, &run.watch));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s, &run));
   else PetscCall(StartByPetsc(ksp, s, &run));
+  PetscCall(CGDevSingleWatch(ksp, s, &run));
   PetscCall(PetscLogEventBegin(KSP_CGDeviceLoop, ksp, 0, 0, 0));
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &run));
   PetscCall(PetscLogEventEnd(KSP_CGDeviceLoop, ksp, 0, 0, 0));

@@ -91,7 +91,23 @@ static PetscErrorCode Correct(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another engine goes on in double precision, from the solution so far */
+/* Another engine goes on, from the solution in ksp->vec_sol and its residual in ksp->work[0] */
+PetscErrorCode CGDevGoOn(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
+{
+  PetscFunctionBegin;
+  run->offset += run->result.completed;
+  run->limit  = INT64_MAX;
+  run->result = (SpmvCgResult){.completed = 0};
+  if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
+  if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
+  /* the solution has changed, so that KSPCG cannot begin anew */
+  PetscCheck(!s->reason[0], PetscObjectComm((PetscObject)ksp), PETSC_ERR_MEM,
+             "A solve that single precision was not enough for cannot go on in double precision: %s", s->reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In double precision, from the solution so far */
 static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, const char why[])
 {
   Mat A;
@@ -102,14 +118,7 @@ static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, cons
   PetscCall(CGDevMixedDecline(ksp, s, why));
   s->mixed.failed_id      = ((PetscObject)A)->id;
   s->mixed.failed_nonzero = A->nonzerostate;
-  run->offset += run->result.completed;
-  run->limit  = INT64_MAX;
-  run->result = (SpmvCgResult){.completed = 0};
-  PetscCall(CGDevEngineGet(ksp, s));
-  if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
-  /* the solution has changed, so that KSPCG cannot begin anew */
-  PetscCheck(!s->reason[0], PetscObjectComm((PetscObject)ksp), PETSC_ERR_MEM,
-             "A solve in mixed precision cannot go on in double precision: %s", s->reason);
+  PetscCall(CGDevGoOn(ksp, s, run));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +134,7 @@ PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   PetscCall(TrueResidual(ksp, s, &norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (run->result.completed > before) {
-    PetscCall(CGDevTellNorm(ksp, ksp->its, norm));
+    PetscCall(KSPDevTellNorm(ksp, ksp->its, norm));
     PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
     if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);

@@ -130,14 +130,6 @@ static SpmvStatus Product(void *ctx, const void *p, void *w, SpmvExec *exec)
 
 /* ---- the engine of several processes ---- */
 
-/* All processes go on, or all have a reason not to. Collective; after CGDevAccept(), which sets s->several */
-PetscErrorCode CGDevAgree(KSP ksp, KSP_CGDevice *s)
-{
-  PetscFunctionBegin;
-  if (s->several) PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)ksp), s->reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 void CGDevParallelInit(KSP_CGDevice *s)
 {
   (void)s;
@@ -171,7 +163,7 @@ static PetscErrorCode Open(KSP ksp, KSP_CGDevice *s)
   if (d->all.open && d->chosen == s->reduce) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevParallelForget(s));
   PetscCall(PetscPackProcessesOpen(&d->all, PetscObjectComm((PetscObject)ksp), &s->exec, &status));
-  PetscCall(CGDevRefuse(s, status));
+  PetscCall(KSPDevRefuse(KSPDEV(s), status));
   PetscCallMPI(MPI_Comm_rank(d->all.comm, &rank));
   PetscCallMPI(MPI_Comm_size(d->all.comm, &size));
   PetscCall(ChooseReduce(s, rank, size, &shared));
@@ -184,7 +176,7 @@ static PetscErrorCode Open(KSP ksp, KSP_CGDevice *s)
 static PetscErrorCode PlaceOnDevice(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
 {
   PetscFunctionBegin;
-  PetscCall(CGDevVectorPlace(s, v, vec));
+  PetscCall(KSPDevVectorPlace(KSPDEV(s), v, vec));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtVectorBegin(v));
   PetscCall(AIJFmtVectorEnd(v));

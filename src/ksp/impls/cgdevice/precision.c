@@ -50,7 +50,7 @@ PetscErrorCode CGDevMixedBegin(KSP ksp, KSP_CGDevice *s)
   s->matrix.call.rounded = NULL;
   if (!m->on) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(CGDevMixedDecline(ksp, s, "multigrid is in double precision"));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(CGDevMixedDecline(ksp, s, "the preconditioner is multigrid"));
   else if (ksp->converged != KSPConvergedDefault || ksp->normtype == KSP_NORM_NONE)
     PetscCall(CGDevMixedDecline(ksp, s, "it needs PETSc's default test of a norm"));
   else if (m->failed_id == ((PetscObject)A)->id && m->failed_nonzero == A->nonzerostate)

@@ -7,26 +7,33 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
 {
   PetscFunctionBegin;
   PetscCall(CGDevEngineForget(s));
-  PetscCall(CGDevMatrixForget(s));
+  PetscCall(KSPDevMatrixForget(KSPDEV(s)));
   PetscCall(CGDevRoundedForget(s));
-  PetscCall(CGDevPCForget(s));
+  PetscCall(KSPDevPCForget(KSPDEV(s)));
   AIJFmtVectorFree(&s->exec, &s->x);
   AIJFmtVectorFree(&s->exec, &s->r);
   PetscCall(CGDevParallelForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
+static PetscErrorCode PrepareEngine(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
   s->exec.space = SPMV_DEVICE;
   PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(CGDevPCGet(ksp, s));
+  PetscCall(KSPDevPCGet(ksp, KSPDEV(s), ksp->work[2], ksp->work[1]));
   PetscCall(CGDevMixedBegin(ksp, s));
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
-  if (!s->reason[0]) PetscCall(CGDevVectorPlace(s, &s->x, ksp->vec_sol));
-  if (!s->reason[0]) PetscCall(CGDevVectorPlace(s, &s->r, ksp->work[0]));
-  PetscCall(CGDevAgree(ksp, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PrepareEngine(ksp, s));
+  if (!s->reason[0]) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->x, ksp->vec_sol));
+  if (!s->reason[0]) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->r, ksp->work[0]));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,6 +50,33 @@ static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Plans of all levels, the cycle and the engine belong to the set-up of multigrid. PETSc sets up the preconditioner after
+   this function, so it is done here before. What speaks against the device the solve will find, too, and say. */
+PetscErrorCode KSPSetUp_CGDevice(KSP ksp)
+{
+  KSP_CGDevice *s;
+  PetscBool     multigrid;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevStateGet(ksp, &s));
+  if (ksp->setupstage == KSP_SETUP_NEW) PetscCall(s->parent.setup(ksp));
+  PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
+  if (!multigrid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged));
+  PetscCall(PCSetUp(ksp->pc));
+  if (ksp->pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  s->reason[0] = 0;
+  PetscCall(CGDevAccept(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
+  if (!s->reason[0]) {
+    PetscCall(PetscLogEventBegin(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
+    PetscCall(PrepareEngine(ksp, s));
+    PetscCall(PetscLogEventEnd(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
+  }
+  s->reason[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPSolve_CGDevice(KSP ksp)
 {
   KSP_CGDevice *s;
@@ -51,7 +85,7 @@ PetscErrorCode KSPSolve_CGDevice(KSP ksp)
   PetscCall(CGDevStateGet(ksp, &s));
   s->reason[0] = 0;
   PetscCall(CGDevAccept(ksp, s));
-  PetscCall(CGDevAgree(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   if (!s->reason[0]) {
     PetscCall(PetscLogEventBegin(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
     PetscCall(Prepare(ksp, s));

@@ -26,22 +26,3 @@ PetscErrorCode CGDevRequire(KSP ksp, KSP_CGDevice **s)
   PetscCheck(*s, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG, "The solver is not of type %s", KSPCGDEVICE);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* A refusal becomes the reason to solve on the host, a failure an error: see CGDevTry() */
-PetscErrorCode CGDevRefuse(KSP_CGDevice *s, SpmvStatus status)
-{
-  PetscFunctionBegin;
-  PetscCall(AIJFmtRefuse(&s->exec, status, s->reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Finds out where the entries of a vector are. Leaves a reason where there is no memory for a copy. */
-PetscErrorCode CGDevVectorPlace(KSP_CGDevice *s, AIJFmtVector *v, Vec vec)
-{
-  SpmvStatus status;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtVectorPlace(&s->exec, v, vec, &status));
-  CGDevTry(s, status);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

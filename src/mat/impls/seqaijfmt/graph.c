@@ -11,7 +11,6 @@
 */
 #include "seqaijfmt.h"
 #include "sys/totals.h"
-#include <spmv_graph.h>
 
 /* What MatCreateGraph() was asked for. index belongs to the caller. */
 typedef struct {
@@ -24,7 +23,8 @@ typedef struct {
 typedef struct {
   SpmvExec           exec; /* on the device, or on the host */
   SpmvCsr            csr;
-  void              *block, *group;            /* in the memory of exec, to be freed, or NULL */
+  AIJFmtThere        there;                    /* its arrays on the device */
+  void              *group;                    /* in the memory of exec, to be freed, or NULL */
   const PetscScalar *values;                   /* of the host, to be restored, or NULL */
   SpmvPattern        here;                     /* to be restored */
   char               reason[SPMV_MESSAGE_MAX]; /* why it is not on the device */
@@ -99,23 +99,6 @@ static PetscErrorCode ByPetsc(Mat A, Mat_AIJFmt *s, const Request *r, const char
 
 /* ---- the matrix on the device ---- */
 
-/* A copy of the arrays of the host on the device, unless the CUDA parent has current ones */
-static PetscErrorCode Place(Mat A, Source *from, SpmvStatus *status)
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s && AIJFmtTruthGet(A, s).device_csr && !AIJFmtBoundToCPU(A) && sizeof(AIJFmtCusparseIndex) == sizeof(PetscInt)) {
-    PetscCall(AIJFmtDeviceCsrGet(A, s, &from->csr));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatSeqAIJGetArrayRead(A, &from->values));
-  PetscCall(AIJFmtUpload(&from->exec, &from->here, from->values, AIJFMT_INDEX, &from->csr, &from->block, status));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The matrix on the device; on the host, with a reason, where that has no memory. SourceRestore() gives it back. */
 static PetscErrorCode SourceGet(Mat A, Source *from, SpmvStatus *status)
 {
@@ -128,8 +111,8 @@ static PetscErrorCode SourceGet(Mat A, Source *from, SpmvStatus *status)
   if (s) from->exec.host = s->exec.host;
   PetscCall(AIJFmtCudaStream(&from->exec));
   PetscCall(AIJFmtHostPatternGet(A, &from->here));
-  *status = spmv_pattern_check(&from->here, &from->exec);
-  if (!*status) PetscCall(Place(A, from, status));
+  PetscCall(AIJFmtThereGet(A, PETSC_TRUE, &from->exec, &from->there, status));
+  from->csr = from->there.csr;
   PetscCall(PetscStrncpy(from->reason, *status ? from->exec.message : "", sizeof from->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -138,10 +121,10 @@ static PetscErrorCode SourceGet(Mat A, Source *from, SpmvStatus *status)
 static PetscErrorCode SourceToHost(Mat A, Source *from)
 {
   PetscFunctionBegin;
-  spmv_exec_free(&from->exec, SPMV_DEVICE, from->block);
   spmv_exec_free(&from->exec, SPMV_DEVICE, from->group);
-  from->block = from->group = NULL;
-  from->exec.space          = SPMV_HOST;
+  AIJFmtThereRestore(&from->exec, &from->there);
+  from->group      = NULL;
+  from->exec.space = SPMV_HOST;
   if (!from->values) PetscCall(MatSeqAIJGetArrayRead(A, &from->values));
   from->csr =
       (SpmvCsr){.pattern = from->here, .scalar_type = AIJFMT_SCALAR, .values = from->values, .values_space = SPMV_HOST};
@@ -152,7 +135,7 @@ static PetscErrorCode SourceRestore(Mat A, Source *from)
 {
   PetscFunctionBegin;
   spmv_exec_free(&from->exec, from->exec.space, from->group);
-  spmv_exec_free(&from->exec, SPMV_DEVICE, from->block);
+  AIJFmtThereRestore(&from->exec, &from->there);
   if (from->values) PetscCall(MatSeqAIJRestoreArrayRead(A, &from->values));
   if (from->here.row_ptr) PetscCall(AIJFmtHostPatternRestore(A, &from->here));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -325,6 +308,21 @@ static PetscErrorCode FinishSequential(Mat A, const Request *r, Parts *p, Mat *g
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For as long as `keep` is not NULL, a graph that is made on the device stays there, in *keep, for the caller to destroy;
+   the matrix is an empty one. Other graphs leave *keep as it is. */
+void AIJFmtGraphKeep(SpmvGraph **keep) { aijfmt_process.graph = keep; }
+
+static PetscErrorCode KeepSequential(Mat A, Parts *p, Mat *graph)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqAIJ(PetscObjectComm((PetscObject)A), 0, 0, 0, NULL, graph));
+  PetscCall(MatAssemblyBegin(*graph, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*graph, MAT_FINAL_ASSEMBLY));
+  *aijfmt_process.graph = p->graph[0];
+  p->graph[0]           = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const Request *r, Mat *graph)
 {
   Source         from;
@@ -338,7 +336,7 @@ static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const Request *r, Mat *gr
   PetscCall(PetscLogGpuTimeBegin());
   if (!status) status = MakeSequential(A, r, &from, &p.graph[0]);
   PetscCall(PetscLogGpuTimeEnd());
-  if (!status) error = FinishSequential(A, r, &p, graph);
+  if (!status) error = aijfmt_process.graph ? KeepSequential(A, &p, graph) : FinishSequential(A, r, &p, graph);
   if (error) (void)MatDestroy(graph);
   PetscCall(PartsFree(&p));
   PetscCall(SourceRestore(A, &from));

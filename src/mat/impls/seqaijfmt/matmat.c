@@ -21,13 +21,10 @@ typedef struct {
   SpmvExec    exec;
   SpmvSpgemm *product;
   Factor      factor[2];
+  /* Whether C has a CSR on the device, made in this nonzero state: 0 before the first numeric phase, 1, -1 where not */
+  int              csr;
+  PetscObjectState csr_state;
 } Data;
-
-/* Values of a factor in device memory */
-typedef struct {
-  const void *values;
-  void       *block; /* to be freed, or NULL */
-} DeviceValues;
 
 static PetscErrorCode DataFree(void *ctx)
 {
@@ -73,28 +70,12 @@ static PetscErrorCode KindOf(MatProductType type, SpmvSpgemmKind *kind, const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of a factor on the device. status: memory may not suffice. */
-static PetscErrorCode UploadPattern(SpmvExec *exec, Mat A, SpmvPattern *there, void **block, SpmvStatus *status)
-{
-  SpmvPattern here;
-  SpmvCsr     csr = {.values = NULL};
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtHostPatternGet(A, &here));
-  *status = spmv_pattern_check(&here, exec);
-  if (!*status) PetscCall(AIJFmtUpload(exec, &here, NULL, AIJFMT_INDEX, &csr, block, status));
-  PetscCall(AIJFmtHostPatternRestore(A, &here));
-  *there = csr.pattern;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Makes d->product for the factors as they are now */
 static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
 {
   const Mat      factor[] = {C->product->A, C->product->B};
-  void          *block[2] = {NULL, NULL};
-  SpmvPattern    pattern[2];
-  SpmvSpgemmKind kind = SPMV_SPGEMM_AB;
+  AIJFmtThere    there[2] = {{.block = NULL}, {.block = NULL}};
+  SpmvSpgemmKind kind     = SPMV_SPGEMM_AB;
   const char    *option;
   PetscBool      known;
 
@@ -104,12 +85,14 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscCall(KindOf(C->product->type, &kind, &option, &known));
   *status = SPMV_SUCCESS;
   for (int f = 0; f < 2 && !*status; f++) {
-    PetscCall(UploadPattern(&d->exec, factor[f], &pattern[f], &block[f], status));
+    PetscCall(AIJFmtThereGet(factor[f], PETSC_FALSE, &d->exec, &there[f], status));
     d->factor[f].id            = ((PetscObject)factor[f])->id;
     d->factor[f].nonzero_state = factor[f]->nonzerostate;
   }
-  if (!*status) *status = spmv_spgemm_symbolic(kind, &pattern[0], &pattern[1], AIJFMT_SCALAR, &d->exec, &d->product);
-  for (int b = 0; b < 2; b++) spmv_exec_free(&d->exec, SPMV_DEVICE, block[b]);
+  if (!*status)
+    *status =
+        spmv_spgemm_symbolic(kind, &there[0].csr.pattern, &there[1].csr.pattern, AIJFMT_SCALAR, &d->exec, &d->product);
+  for (int f = 0; f < 2; f++) AIJFmtThereRestore(&d->exec, &there[f]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,75 +123,27 @@ static PetscErrorCode SetBlockSizes(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C is not assembled before the numeric phase. A pattern for which PETSc wants no values is complete, and of the type that
-   PETSc documents. */
-static PetscErrorCode FillPattern(Mat C, Data *d, PetscInt **lengths)
+/* Gives C its pattern and the type of the first factor. It is not assembled before the numeric phase. A pattern for which
+   PETSc wants no values is complete, and of the type that PETSc documents. */
+static PetscErrorCode SetPattern(Mat C, Data *d)
 {
   SpmvPattern p;
 
   PetscFunctionBegin;
   spmv_spgemm_pattern(d->product, &p);
-  PetscCall(AIJFmtLengthsFetch(&d->exec, &p, lengths));
   PetscCall(MatSetSizes(C, (PetscInt)p.rows, (PetscInt)p.cols, (PetscInt)p.rows, (PetscInt)p.cols));
   PetscCall(SetBlockSizes(C));
   PetscCall(MatSetType(C, C->structure_only ? MATSEQAIJ : ((PetscObject)C->product->A)->type_name));
-  PetscCall(MatSeqAIJSetPreallocation(C, 0, *lengths));
-  PetscCall(AIJFmtColumnsFetch(&d->exec, &p, C));
-  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(AIJFmtPatternFromDevice(C, &p, &d->exec));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   if (!C->structure_only) C->assembled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives C its pattern and the type of the first factor */
-static PetscErrorCode SetPattern(Mat C, Data *d)
-{
-  PetscInt      *lengths = NULL;
-  PetscErrorCode error;
-
-  PetscFunctionBegin;
-  error = FillPattern(C, d, &lengths);
-  PetscCall(PetscFree(lengths));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---- numeric ---- */
 
-/* The values of a factor on the device, without a copy where they are there already */
-static PetscErrorCode ValuesGet(Data *d, Mat A, DeviceValues *v, SpmvStatus *status)
-{
-  const PetscScalar *here;
-  Mat_AIJFmt        *s;
-  SpmvCsr            csr;
-  int64_t            nonzeros = 0, bytes;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(A, "MatProductNumeric()", &s));
-  if (AIJFmtTruthGet(A, s).device_csr && !AIJFmtBoundToCPU(A)) {
-    PetscCall(AIJFmtDeviceCsrGet(A, s, &csr));
-    v->values = csr.values;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(AIJFmtNonzeros(A, &nonzeros));
-  bytes     = nonzeros * (int64_t)sizeof(PetscScalar);
-  *status   = spmv_alloc(&d->exec, SPMV_DEVICE, bytes, "values of a factor", &v->block);
-  v->values = v->block;
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows && AIJFmtTruthGet(A, s).plan)
-    *status = spmv_extract_values(s->cache.plan, v->block, SPMV_DEVICE, &d->exec);
-  else {
-    PetscCall(MatSeqAIJGetArrayRead(A, &here));
-    *status = spmv_copy(v->block, SPMV_DEVICE, here, SPMV_HOST, bytes, &d->exec);
-    PetscCall(MatSeqAIJRestoreArrayRead(A, &here));
-    PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The values of C, by way of device memory of our own */
-static PetscErrorCode NumericToHost(Mat C, Data *d, const DeviceValues v[2], SpmvStatus *status)
+static PetscErrorCode NumericToHost(Mat C, Data *d, const AIJFmtThere v[2], SpmvStatus *status)
 {
   SpmvPattern  pattern;
   PetscScalar *here;
@@ -219,7 +154,7 @@ static PetscErrorCode NumericToHost(Mat C, Data *d, const DeviceValues v[2], Spm
   spmv_spgemm_pattern(d->product, &pattern);
   bytes   = pattern.nnz * (int64_t)sizeof(PetscScalar);
   *status = spmv_alloc(&d->exec, SPMV_DEVICE, bytes, "values of the product", &there);
-  if (!*status) *status = spmv_spgemm_numeric(d->product, v[0].values, v[1].values, there, &d->exec);
+  if (!*status) *status = spmv_spgemm_numeric(d->product, v[0].csr.values, v[1].csr.values, there, &d->exec);
   if (!*status) {
     PetscCall(MatSeqAIJGetArrayWrite(C, &here));
     *status = spmv_copy(here, SPMV_HOST, there, SPMV_DEVICE, bytes, &d->exec);
@@ -232,7 +167,7 @@ static PetscErrorCode NumericToHost(Mat C, Data *d, const DeviceValues v[2], Spm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode NumericToDevice(Mat C, Data *d, const DeviceValues v[2], SpmvStatus *status, PetscBool *done)
+static PetscErrorCode NumericToDevice(Mat C, Data *d, const AIJFmtThere v[2], SpmvStatus *status, PetscBool *done)
 {
   Mat_AIJFmt  *s;
   PetscScalar *values;
@@ -241,8 +176,13 @@ static PetscErrorCode NumericToDevice(Mat C, Data *d, const DeviceValues v[2], S
   PetscCall(AIJFmtStateRequire(C, "MatProductNumeric()", &s));
   PetscCall(AIJFmtDeviceCsrDecide(C, s, "a product of matrices", AIJFMT_WANTS, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtDeviceValuesGet(C, &values));
-  *status = spmv_spgemm_numeric(d->product, v[0].values, v[1].values, values, &d->exec);
+  /* all values are written, so that none need go to the device first */
+  if (d->csr == 0) PetscCall(AIJFmtDeviceValuesFirst(C, &values));
+  else if (d->csr > 0 && d->csr_state == C->nonzerostate) PetscCall(AIJFmtDeviceValuesOverwrite(C, &values));
+  else PetscCall(AIJFmtDeviceValuesGet(C, &values));
+  d->csr       = 1;
+  d->csr_state = C->nonzerostate;
+  *status      = spmv_spgemm_numeric(d->product, v[0].csr.values, v[1].csr.values, values, &d->exec);
   PetscCall(AIJFmtDeviceValuesRestore(C, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -299,24 +239,29 @@ static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
 
 PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
 {
-  Data        *d        = (Data *)C->product->data;
-  const Mat    factor[] = {C->product->A, C->product->B};
-  DeviceValues v[2]     = {{NULL, NULL}, {NULL, NULL}};
-  SpmvStatus   status   = SPMV_SUCCESS;
-  PetscBool    done     = PETSC_FALSE;
-  int64_t      bytes, scratch;
-  double       flops;
+  Data       *d        = (Data *)C->product->data;
+  const Mat   factor[] = {C->product->A, C->product->B};
+  AIJFmtThere v[2]     = {{.block = NULL}, {.block = NULL}};
+  SpmvStatus  status   = SPMV_SUCCESS;
+  PetscBool   done     = PETSC_FALSE;
+  Mat_AIJFmt *s;
+  int64_t     bytes, scratch;
+  double      flops;
 
   PetscFunctionBegin;
   C->assembled = C->was_assembled = PETSC_TRUE;
   PetscCall(AIJFmtCudaStream(&d->exec));
   if (!d->product || !SameFactors(d, factor)) PetscCall(Renew(C, d, &status));
-  for (int f = 0; f < 2 && !status; f++) PetscCall(ValuesGet(d, factor[f], &v[f], &status));
+  for (int f = 0; f < 2 && !status; f++) {
+    PetscCall(AIJFmtStateRequire(factor[f], "MatProductNumeric()", &s));
+    PetscCall(AIJFmtThereValuesGet(factor[f], s, &d->exec, &v[f], &status));
+  }
   PetscCall(PetscLogGpuTimeBegin());
   if (!status) PetscCall(NumericToDevice(C, d, v, &status, &done));
   if (!status && !done) PetscCall(NumericToHost(C, d, v, &status));
   PetscCall(PetscLogGpuTimeEnd());
-  for (int f = 0; f < 2; f++) spmv_exec_free(&d->exec, SPMV_DEVICE, v[f].block);
+  if (!done) d->csr = -1;
+  for (int f = 0; f < 2; f++) AIJFmtThereRestore(&d->exec, &v[f]);
   if (status == SPMV_ERR_MEMORY) {
     PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", d->exec.message));
     PetscCall(NumericByHost(C));

@@ -211,7 +211,9 @@ static PetscErrorCode PCSetUp_AIJFmt(PC pc)
   PetscCall(AIJFmtGamgWatch(pc));
   PetscCall(NeedsHostName(pc, &needs));
   if (needs) PetscCall(AIJFmtNameGuardBegin(pc->pmat, AIJFMT_PARENT_HOST, &guard));
+  AIJFmtCopiesBegin();
   error = ((PCStep *)row->operation)(pc);
+  AIJFmtCopiesEnd();
   PetscCall(AIJFmtNameGuardEnd(pc->pmat, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -313,13 +313,25 @@ static SpmvStatus BuildFormat(AIJFmtPlanCache *c, int count, const char *const f
     SpmvAnalysis      analysis;
 
     spmv_options_init(&options, format);
-    status = spmv_analyze(format, &csr->pattern, AIJFMT_SCALAR, &options, exec, &analysis);
+    status = spmv_analyze(format, &csr->pattern, csr->scalar_type, &options, exec, &analysis);
     if (status) return status;
     built = analysis.accepted || n == count - 1 ? PETSC_TRUE : PETSC_FALSE;
     if (built) status = AIJFmtPlanBuild(c, csr, &analysis, exec);
     spmv_analysis_clear(&analysis, exec);
   }
   return status;
+}
+
+/* Makes the plan of a cache from a CSR whose pattern is on the host, of any scalar type; or refreshes it where that is the
+   same pattern. The caller sets the key. */
+SpmvStatus AIJFmtPlanFromCsr(AIJFmtPlanCache *c, const SpmvCsr *csr, PetscBool same, int count,
+                             const char *const formats[], SpmvExec *exec)
+{
+  PetscBool moved; /* a pattern on the host does not */
+
+  if (same) return AIJFmtPlanRefresh(c, csr, exec, &moved);
+  AIJFmtPlanDrop(c, exec);
+  return BuildFormat(c, count, formats, csr, exec);
 }
 
 /* Makes or refreshes the plan of a cache, in exec->space, from the values of A on the host. formats: names in the order
@@ -331,7 +343,6 @@ PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, int count, const ch
   SpmvCsr            csr = {.scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
   AIJFmtKey          now;
   const PetscScalar *values;
-  PetscBool          moved;
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
@@ -340,12 +351,8 @@ PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, int count, const ch
   PetscCall(MatSeqAIJGetArrayRead(A, &values));
   csr.pattern = now.pattern;
   csr.values  = values;
-  /* a pattern on the host does not move */
-  if (c->valid && AIJFmtSameStructure(&c->key, &now)) *status = AIJFmtPlanRefresh(c, &csr, exec, &moved);
-  else {
-    AIJFmtPlanDrop(c, exec);
-    *status = BuildFormat(c, count, formats, &csr, exec);
-  }
+  *status = AIJFmtPlanFromCsr(c, &csr, c->valid && AIJFmtSameStructure(&c->key, &now) ? PETSC_TRUE : PETSC_FALSE, count,
+                              formats, exec);
   PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
   if (!*status) {
     c->key   = now;

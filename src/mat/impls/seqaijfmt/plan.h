@@ -8,6 +8,7 @@
 
 #include <petsc/private/matimpl.h>
 #include <petscpack.h>
+#include <spmv_graph.h>
 #include <spmv_kernels.h>
 #include "sys/compat.h"
 
@@ -80,13 +81,30 @@ typedef struct {
   void        *device, *pinned;
 } AIJFmtVector;
 
+/* The CSR arrays of a matrix in device memory */
+typedef struct {
+  SpmvCsr csr;
+  void   *block; /* to be freed, or NULL */
+} AIJFmtThere;
+
+/* there.c */
+PETSC_INTERN PetscErrorCode AIJFmtThereGet(Mat, PetscBool values, SpmvExec *, AIJFmtThere *, SpmvStatus *);
+PETSC_INTERN void           AIJFmtThereRestore(SpmvExec *, AIJFmtThere *);
+PETSC_INTERN PetscErrorCode AIJFmtFromDevice(Mat, const SpmvCsr *, SpmvExec *);
+
+/* graph.c */
+PETSC_INTERN void AIJFmtGraphKeep(SpmvGraph **);
+
 /* sync.c */
+PETSC_INTERN PetscErrorCode AIJFmtWhyHost(Mat, const char **why);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlanTranspose(Mat, PetscBool *ready);
 
 /* plan.c */
 PETSC_INTERN PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *, Mat, int, const char *const formats[], SpmvExec *,
                                                SpmvStatus *);
+PETSC_INTERN SpmvStatus     AIJFmtPlanFromCsr(AIJFmtPlanCache *, const SpmvCsr *, PetscBool same, int,
+                                              const char *const formats[], SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanTranspose(AIJFmtPlanCache *, SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanBuild(AIJFmtPlanCache *, const SpmvCsr *, const SpmvAnalysis *, SpmvExec *);
 PETSC_INTERN SpmvStatus     AIJFmtPlanRefresh(AIJFmtPlanCache *, const SpmvCsr *, SpmvExec *, PetscBool *moved);

@@ -16,7 +16,8 @@
 
     types.c, tables.c           types and their parents, tables of options, what is kept for the process
     plan.c, stage.c             plans and what they read; entries of vectors where a plan is
-    state.c, truth.c            the state of a matrix; where its current values are
+    state.c, truth.c, slot.c, there.c
+                                the state of a matrix; where its current values are; its arrays on the device
     sync.c, choose.c            the plan of a matrix, kept up to date; the format of MATAIJAUTO
     check.c, mult.c, values.c   products, operations on values
     dispatch.c, names.c, options.c, view.c
@@ -28,6 +29,7 @@
 #pragma once
 
 #include <petscpc.h>
+#include <spmv_graph.h>
 #include <spmv_predict.h>
 #include "plan.h"
 #include "tables.h"
@@ -105,6 +107,15 @@ typedef struct {
   AIJFmtPlanCache cache; /* cache.plan is NULL: none */
 } AIJFmtAside;
 
+/* A copy in device memory of the host's arrays, which stays until PCGAMG has set up */
+typedef struct {
+  SpmvExec           exec;
+  SpmvCsr            csr;
+  void              *block; /* NULL: there is none */
+  AIJFmtKey          key;
+  struct Mat_AIJFmt *after; /* the next one in aijfmt_process.copied */
+} AIJFmtCopy;
+
 /* The choice of a matrix of type aijauto for one pattern */
 typedef struct {
   AIJFmtKey        key;
@@ -150,6 +161,9 @@ struct Mat_AIJFmt {
   PetscBool        device_csr_used; /* the class has asked the CUDA parent for its CSR on the device; never reset */
   PetscBool        diagonal_known, diagonal_full; /* whether each row has its diagonal entry, in the pattern of ... */
   PetscObjectState diagonal_state;                /* ... this nonzero state */
+  PetscObjectId    checked_id;                    /* of the matrix whose pattern was found right, in ... */
+  PetscObjectState checked_state;                 /* ... this nonzero state */
+  AIJFmtCopy       copy;
   /* The last result of SamePattern() in values.c: whether the patterns of key and other are equal */
   struct {
     AIJFmtKey key, other;
@@ -193,6 +207,9 @@ typedef struct {
   AIJFmtFunction gamg_coarsen;          /* PCGAMGAGG's own step, and ... */
   Mat            squared;               /* ... the graph of which it wants the pattern of the square alone, or NULL */
   Mat_AIJFmt    *listed;                /* the states of all sequential matrices over the CUDA parent */
+  Mat_AIJFmt    *copied;                /* the states of matrices with a copy on the device */
+  SpmvGraph    **graph;                 /* where a graph goes that is to stay on the device, or NULL */
+  int            set_ups;               /* of PCGAMG under way */
   struct {                    /* a MatHeaderMerge() under way: see create.c, options survive MatHeaderMerge() */
     Mat         A;            /* NULL: none */
     PetscBool   have_options; /* false where A keeps its state */
@@ -278,6 +295,7 @@ PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrDecide(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrGet(Mat, Mat_AIJFmt *, SpmvCsr *);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesGet(Mat, PetscScalar **);
+PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesOverwrite(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesRestore(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode AIJFmtCsrGet(Mat, Mat_AIJFmt *, const SpmvPattern *, AIJFmtCsr *);
 PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
@@ -285,6 +303,19 @@ PETSC_INTERN void           AIJFmtListAdd(Mat, Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListRemove(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListHeaderFreed(PetscObject);
 PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
+
+/* there.c */
+PETSC_INTERN PetscErrorCode AIJFmtPatternCheck(Mat, const SpmvPattern *, SpmvExec *, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtPatternIsRight(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtPatternFromDevice(Mat, const SpmvPattern *, SpmvExec *);
+PETSC_INTERN PetscErrorCode AIJFmtThereValuesGet(Mat, Mat_AIJFmt *, SpmvExec *, AIJFmtThere *, SpmvStatus *);
+PETSC_INTERN PetscBool      AIJFmtCopyFind(const Mat_AIJFmt *, const AIJFmtKey *, PetscBool pattern, SpmvCsr *);
+PETSC_INTERN void           AIJFmtCopyFree(Mat_AIJFmt *);
+PETSC_INTERN void           AIJFmtCopiesBegin(void);
+PETSC_INTERN void           AIJFmtCopiesEnd(void);
+
+/* slot.c */
+PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesFirst(Mat, PetscScalar **);
 
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);

@@ -49,6 +49,7 @@ static PetscErrorCode StateFree(void *ctx)
 
   PetscFunctionBegin;
   AIJFmtListRemove(s);
+  AIJFmtCopyFree(s);
   PetscCall(AIJFmtStateForget(s));
   AIJFmtVectorFree(&s->exec, &s->x);
   AIJFmtVectorFree(&s->exec, &s->y);

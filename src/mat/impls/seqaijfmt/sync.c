@@ -94,6 +94,8 @@ static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBoo
   PetscCall(AIJFmtChoose(A, s, key, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
+  if (s->exec.space == SPMV_DEVICE && !AIJFmtPlanOptions(s)->format->borrows)
+    (void)AIJFmtCopyFind(s, key, PETSC_TRUE, &from.csr);
   PetscCall(AnalyzeAndBuild(s, from.csr, may_decline, reason, status));
   PetscCall(AIJFmtChoiceAnalysisClear(s));
   PetscCall(AIJFmtCsrRestore(A, &from));
@@ -112,11 +114,13 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
   PetscCall(PetscTime(&start));
   PetscCall(ChooseSpace(A, s, x, &s->exec.space));
   s->exec.message[0] = 0;
-  status             = spmv_pattern_check(&key->pattern, &s->exec);
+  PetscCall(AIJFmtPatternCheck(A, &key->pattern, &s->exec, &status));
   if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
-  /* without memory: once more without the plan that a trial has put aside, then on the host */
-  if (status == SPMV_ERR_MEMORY && s->choice && AIJFmtTrialAsideFree(s))
+  /* without memory: once more without the plan that a trial has put aside and without a copy, then on the host */
+  if (status == SPMV_ERR_MEMORY && ((s->choice && AIJFmtTrialAsideFree(s)) || s->copy.block)) {
+    AIJFmtCopyFree(s);
     PetscCall(Build(A, s, key, may_decline, reason, &status));
+  }
   if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
     PetscCall(PetscStrncpy(s->space_reason, s->exec.message, sizeof s->space_reason));
     PetscCall(PetscInfo(A, "%s goes to the host: %s\n", ((PetscObject)A)->type_name, s->exec.message));
@@ -142,6 +146,8 @@ static PetscErrorCode RefreshPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, Pe
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
+  if (s->exec.space == SPMV_DEVICE && !s->cache.plan->format->borrows)
+    (void)AIJFmtCopyFind(s, key, PETSC_FALSE, &from.csr);
   status = AIJFmtPlanRefresh(&s->cache, &from.csr, &s->exec, moved);
   PetscCall(AIJFmtCsrRestore(A, &from));
   AIJFmtCallSpmv(&s->exec, status);
@@ -237,6 +243,21 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Why the user wants the products of A where MatMult() does them; NULL: no such wish. A may be of any type. */
+PetscErrorCode AIJFmtWhyHost(Mat A, const char **why)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  *why = NULL;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  if (AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
+  else if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST) *why = "-mat_aijfmt_device host";
+  else if (AIJFmtClassFlag(s, AIJFMT_CHECK)) *why = "-mat_aijfmt_check compares every product";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The plan of A, up to date as for a product with x, where it is on the device. A may be of any type. */
 PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
 {
@@ -246,9 +267,7 @@ PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
   *found = (AIJFmtPlanOnDevice){.plan = NULL};
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s || s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtBoundToCPU(A)) found->why_host = "MatBindToCPU() bound the matrix to the host";
-  else if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST) found->why_host = "-mat_aijfmt_device host";
-  else if (AIJFmtClassFlag(s, AIJFMT_CHECK)) found->why_host = "-mat_aijfmt_check compares every product";
+  PetscCall(AIJFmtWhyHost(A, &found->why_host));
   if (found->why_host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
   PetscCall(AIJFmtTrialSettle(A, s, x));

@@ -239,6 +239,21 @@ PetscErrorCode AIJFmtDeviceValuesGet(Mat A, PetscScalar **values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same where the CSR is on the device, and all values will be written: old ones do not go there first */
+PetscErrorCode AIJFmtDeviceValuesOverwrite(Mat A, PetscScalar **values)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  *values = NULL;
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = AIJFmtCusparseGetArrayWrite(A, values);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AIJFmtDeviceValuesRestore(Mat A, PetscScalar **values)
 {
   AIJFmtNameGuard guard;

@@ -1,10 +1,10 @@
 /*
   aggdevice.h - private declarations of the GAMG type aggdevice
 
-    PCSetUp() of PCGAMG, on each level:  creategraph()     agg's: MatCreateGraph(), which our matrices make on the GPU
+    PCSetUp() of PCGAMG, on each level:  creategraph()     graph.c: agg's MatCreateGraph(), whose result stays on the GPU
                                          coarsen()         coarsen.c: aggregates by src/kernels/aggregate
                                          prolongator()     prolongator.c: P0 and the near-null space of the next level
-                                         optprolongator()  agg's: products of matrices, ours on the GPU
+                                         optprolongator()  smooth.c: P; agg's on several processes
                                          createlevel()     PCGAMG's own
 
   A level that coarsen() leaves to agg is agg's as a whole.
@@ -19,12 +19,12 @@
 /* agg's own, which ours call */
 typedef struct {
   struct _PCGAMGOps ops;
-  AIJFmtFunction    setter[4]; /* of the options that follow, in their order; NULL: this version has none */
+  AIJFmtFunction    setter[5]; /* of the options that follow, in their order; NULL: this version has none */
 } AggDevParent;
 
 /* What agg was told: it has no getters */
 typedef struct {
-  PetscInt  aggressive_levels, mis_k;
+  PetscInt  aggressive_levels, mis_k, smooths;
   PetscBool square, minimum_degree;
 } AggDevOptions;
 
@@ -32,11 +32,17 @@ typedef struct {
   AggDevParent  agg;
   AggDevOptions options;
   SpmvExec      exec; /* of the level */
+  /* Between creategraph() and coarsen() */
+  Mat        level; /* whose graph it is */
+  SpmvGraph *graph; /* NULL: it is a matrix */
   /* Between coarsen() and prolongator() */
   PetscBool      ours;      /* the level is not agg's */
   int32_t       *aggregate; /* [vertices], in the space of exec */
   PetscInt       vertices;
   SpmvAggregates found;
+  /* Between prolongator() and optprolongator() */
+  char   *p0_block; /* with the arrays of p0; NULL: P0 is a matrix */
+  SpmvCsr p0;
 
   PCGAMGAggDeviceInfo info;
   char                reason[SPMV_MESSAGE_MAX]; /* info.reason */
@@ -45,13 +51,19 @@ typedef struct {
 /* create.c */
 PETSC_INTERN PetscErrorCode AggDevGet(PC, PC_AggDevice **);
 PETSC_INTERN PetscErrorCode AggDevForgetLevel(PC_AggDevice *);
+PETSC_INTERN PetscErrorCode AggDevForgetTentative(PC_AggDevice *);
 PETSC_INTERN PetscErrorCode AggDevRegister(void);
 
 /* options.c */
 PETSC_INTERN PetscErrorCode AggDevOptionsInit(PC, PC_AggDevice *);
 PETSC_INTERN PetscErrorCode AggDevOptionsRead(PC, PC_AggDevice *);
 
+/* graph.c */
+PETSC_INTERN PetscErrorCode AggDevGraph(PC, Mat, Mat *);
+PETSC_INTERN PetscErrorCode AggDevGraphToMatrix(PC, PC_AggDevice *, Mat *);
+
 /* coarsen.c */
+PETSC_INTERN PetscErrorCode AggDevWhyAgg(PC, const char **why);
 PETSC_INTERN PetscErrorCode AggDevCoarsen(PC, Mat *, PetscCoarsenData **);
 
 /* prolongator.c */
@@ -61,4 +73,7 @@ PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, Mat, PetscCoarsenData *, 
 PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, PetscCoarsenData *, Mat *);
 #endif
 
-PETSC_INTERN PetscLogEvent AggDev_Coarsen, AggDev_Prolongator;
+/* smooth.c */
+PETSC_INTERN PetscErrorCode AggDevOptProlongator(PC, Mat, Mat *);
+
+PETSC_INTERN PetscLogEvent AggDev_Coarsen, AggDev_Prolongator, AggDev_Smooth;

@@ -5,36 +5,44 @@
 #include "aggdevice.h"
 #include "parallel/processes.h"
 
-/* The graph of a process: edges between its vertices, and the row pointers of those to others. Its arrays are those of
-   the matrix on the host, and a copy in the space of the aggregates. */
+/* The graph of a process: edges between its vertices, and the row pointers of those to others. Its arrays are where
+   MatCreateGraph() made it, or those of the matrix on the host and a copy in the space of the aggregates. */
 typedef struct {
-  Mat         mine, others;
+  Mat         mine, others; /* NULL: there is no matrix */
   SpmvPattern host, host_others, here;
   void       *block, *beyond; /* of copies */
 } Graph;
 
 /* Whatever speaks for agg before anything is done; the same on all processes */
-static PetscErrorCode WhyAgg(PC pc, Mat G, const char **why)
+PetscErrorCode AggDevWhyAgg(PC pc, const char **why)
 {
   const PC_GAMG *gamg = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
   const char    *prefix;
   char           type[64];
-  PetscBool      set, mis, misk, aij;
-  PetscMPIInt    size;
+  PetscBool      set, mis, misk;
 
   PetscFunctionBegin;
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-mat_coarsen_type", type, sizeof type, &set));
   PetscCall(PetscStrcmp(type, MATCOARSENMIS, &mis));
   PetscCall(PetscStrcmp(type, MATCOARSENMISK, &misk));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)G), &size));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)G, size > 1 ? MATMPIAIJ : MATSEQAIJ, &aij));
   if (gamg->use_aggs_in_asm) *why = "-pc_gamg_asm_use_agg takes the lists of agg";
   else if (AIJFmtGamgHem(gamg)) *why = "-pc_gamg_asm_hem_aggs takes the graph of agg";
   else if (set && !mis && !misk) *why = "-mat_coarsen_type is neither mis nor misk";
   else if (gamg->data_cell_cols > SPMV_NEAR_NULL_MAX) *why = "the near-null space has more than 32 vectors";
-  else if (!aij) *why = "the graph is not of type aij";
   else if (PetscDefined(USE_64BIT_INDICES)) *why = "indices of 64 bits";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WhyAggGraph(Mat G, const char **why)
+{
+  PetscBool   aij;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)G), &size));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)G, size > 1 ? MATMPIAIJ : MATSEQAIJ, &aij));
+  if (!aij) *why = "the graph is not of type aij";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,12 +62,18 @@ static SpmvAggregateOptions OptionsOf(const PC_AggDevice *a, PetscInt level)
 
 /* ---- the graph ---- */
 
-static PetscErrorCode GraphOpen(Mat G, Graph *g)
+static PetscErrorCode GraphOpen(const PC_AggDevice *a, Mat G, Graph *g)
 {
   PetscMPIInt size;
+  SpmvCsr     made;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(g, sizeof *g));
+  if (a->graph) {
+    spmv_graph_csr(a->graph, &made);
+    g->here = made.pattern;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   g->mine = G;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)G), &size));
   if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(G, &g->mine, &g->others, NULL));
@@ -73,7 +87,7 @@ static PetscErrorCode GraphClose(Graph *g, SpmvExec *exec)
   PetscFunctionBegin;
   spmv_exec_free(exec, exec->space, g->block);
   spmv_exec_free(exec, exec->space, g->beyond);
-  PetscCall(AIJFmtHostPatternRestore(g->mine, &g->host));
+  if (g->mine) PetscCall(AIJFmtHostPatternRestore(g->mine, &g->host));
   if (g->others) PetscCall(AIJFmtHostPatternRestore(g->others, &g->host_others));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -94,6 +108,8 @@ static PetscErrorCode GraphPlace(Graph *g, SpmvExec *exec, const int32_t **beyon
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
+  *beyond = NULL;
+  if (!g->mine) PetscFunctionReturn(PETSC_SUCCESS);
   g->here = g->host;
   *beyond = g->others ? (const int32_t *)g->host_others.row_ptr : NULL;
   if (exec->space == SPMV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
@@ -112,10 +128,10 @@ static SpmvStatus Aggregate(PC_AggDevice *a, const Graph *g, const SpmvAggregate
   void      *memory;
   SpmvStatus status;
 
-  status = spmv_alloc(&a->exec, a->exec.space, g->host.rows * (int64_t)sizeof(int32_t), "aggregates", &memory);
+  status = spmv_alloc(&a->exec, a->exec.space, g->here.rows * (int64_t)sizeof(int32_t), "aggregates", &memory);
   if (status) return status;
   a->aggregate = (int32_t *)memory;
-  a->vertices  = (PetscInt)g->host.rows;
+  a->vertices  = (PetscInt)g->here.rows;
   return spmv_aggregate(&g->here, options, a->aggregate, NULL, &a->found, &a->exec);
 }
 
@@ -124,13 +140,15 @@ static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_ME
 {
   const PC_GAMG       *gamg    = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
   SpmvAggregateOptions options = OptionsOf(a, gamg->current_level);
+  const char          *why_host;
   Graph                g;
   SpmvStatus           status;
 
   PetscFunctionBegin;
-  spmv_exec_init(&a->exec, spmv_device_count(NULL) > 0 ? SPMV_DEVICE : SPMV_HOST);
+  PetscCall(AIJFmtWhyHost(a->level, &why_host));
+  spmv_exec_init(&a->exec, spmv_device_count(NULL) > 0 && !why_host ? SPMV_DEVICE : SPMV_HOST);
   if (a->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&a->exec));
-  PetscCall(GraphOpen(G, &g));
+  PetscCall(GraphOpen(a, G, &g));
   PetscCall(GraphPlace(&g, &a->exec, &options.beyond, &status));
   if (!status) status = Aggregate(a, &g, &options);
   PetscCall(GraphClose(&g, &a->exec));
@@ -166,7 +184,8 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
   PetscCall(AggDevForgetLevel(a));
-  PetscCall(WhyAgg(pc, *G, &why));
+  PetscCall(AggDevWhyAgg(pc, &why));
+  if (!why) PetscCall(WhyAggGraph(*G, &why));
   PetscCall(PetscLogEventBegin(AggDev_Coarsen, pc, 0, 0, 0));
   if (why) PetscCall(PetscStrncpy(reason, why, sizeof reason));
   else PetscCall(TryOurs(pc, a, *G, reason));
@@ -176,10 +195,12 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
     PetscCall(PetscInfo(pc, "a level coarsened by agg: %s\n", reason));
     PetscCall(PetscStrncpy(a->reason, reason, sizeof a->reason));
     a->info.levels_agg++;
+    PetscCall(AggDevGraphToMatrix(pc, a, G));
     PetscCall((*a->agg.ops.coarsen)(pc, G, lists));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   a->ours = PETSC_TRUE;
+  spmv_graph_destroy(&a->graph);
   if (a->exec.space == SPMV_DEVICE) a->info.levels_device++;
   else a->info.levels_host++;
   PetscCall(ForgetCoarsen(pc));

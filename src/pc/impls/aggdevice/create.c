@@ -1,7 +1,7 @@
 /* create.c - the GAMG type aggdevice: agg with operations replaced. PCCreateGAMG_AGG() is hidden in some libraries. */
 #include "aggdevice.h"
 
-PetscLogEvent AggDev_Coarsen, AggDev_Prolongator;
+PetscLogEvent AggDev_Coarsen, AggDev_Prolongator, AggDev_Smooth;
 
 static const char key[] = "petscpack_aggdevice";
 
@@ -29,10 +29,20 @@ PetscErrorCode AggDevForgetLevel(PC_AggDevice *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode AggDevForgetTentative(PC_AggDevice *a)
+{
+  PetscFunctionBegin;
+  spmv_exec_free(&a->exec, a->exec.space, a->p0_block);
+  a->p0_block = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Free(void *context)
 {
   PetscFunctionBegin;
   PetscCall(AggDevForgetLevel((PC_AggDevice *)context));
+  PetscCall(AggDevForgetTentative((PC_AggDevice *)context));
+  spmv_graph_destroy(&((PC_AggDevice *)context)->graph);
   PetscCall(PetscFree(context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,10 +71,11 @@ static PetscErrorCode View(PC pc, PetscViewer viewer)
   PetscCall((*a->agg.ops.view)(pc, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "        aggdevice: levels coarsened on the device %" PetscInt_FMT
-                                   ", on the host %" PetscInt_FMT ", by agg %" PetscInt_FMT "\n",
-                                   a->info.levels_device, a->info.levels_host, a->info.levels_agg));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer,
+      "        aggdevice: levels coarsened on the device %" PetscInt_FMT ", on the host %" PetscInt_FMT
+      ", by agg %" PetscInt_FMT "; prolongators smoothed on the device %" PetscInt_FMT "\n",
+      a->info.levels_device, a->info.levels_host, a->info.levels_agg, a->info.prolongators_device));
   if (a->info.reason[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "          last by agg: %s\n", a->info.reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,8 +140,10 @@ static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
 
   PetscFunctionBegin;
   a->agg.ops          = *ops;
+  ops->creategraph    = AggDevGraph;
   ops->coarsen        = AggDevCoarsen;
   ops->prolongator    = AggDevProlongator;
+  ops->optprolongator = AggDevOptProlongator;
   ops->setfromoptions = SetFromOptions;
   ops->view           = View;
   ops->destroy        = Destroy;
@@ -187,5 +200,6 @@ PetscErrorCode AggDevRegister(void)
   PetscCall(PCGAMGRegister(PCGAMGAGGDEVICE, PCCreateGAMG_AggDevice));
   PetscCall(PetscLogEventRegister("AggDevCoarsen", PC_CLASSID, &AggDev_Coarsen));
   PetscCall(PetscLogEventRegister("AggDevProlong", PC_CLASSID, &AggDev_Prolongator));
+  PetscCall(PetscLogEventRegister("AggDevSmooth", PC_CLASSID, &AggDev_Smooth));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

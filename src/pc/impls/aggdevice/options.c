@@ -5,9 +5,10 @@
 #include "aggdevice.h"
 
 static const char *const setters[] = {"PCGAMGSetAggressiveLevels_C", "PCGAMGMISkSetAggressive_C",
-                                      "PCGAMGSetAggressiveSquareGraph_C", "PCGAMGMISkSetMinDegreeOrdering_C"};
+                                      "PCGAMGSetAggressiveSquareGraph_C", "PCGAMGMISkSetMinDegreeOrdering_C",
+                                      "PCGAMGSetNSmooths_C"};
 
-enum { LEVELS, DISTANCE, SQUARE, DEGREE, SETTERS };
+enum { LEVELS, DISTANCE, SQUARE, DEGREE, SMOOTHS, SETTERS };
 
 typedef PetscErrorCode (*SetInt)(PC, PetscInt);
 typedef PetscErrorCode (*SetBool)(PC, PetscBool);
@@ -19,7 +20,9 @@ static PetscErrorCode SetNumber(PC pc, int which, PetscInt n)
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
   PetscCall(((SetInt)a->agg.setter[which])(pc, n));
-  *(which == LEVELS ? &a->options.aggressive_levels : &a->options.mis_k) = n;
+  if (which == LEVELS) a->options.aggressive_levels = n;
+  else if (which == DISTANCE) a->options.mis_k = n;
+  else a->options.smooths = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,6 +39,7 @@ static PetscErrorCode SetFlag(PC pc, int which, PetscBool flag)
 
 static PetscErrorCode SetAggressiveLevels(PC pc, PetscInt n) { return SetNumber(pc, LEVELS, n); }
 static PetscErrorCode SetDistance(PC pc, PetscInt n) { return SetNumber(pc, DISTANCE, n); }
+static PetscErrorCode SetSmooths(PC pc, PetscInt n) { return SetNumber(pc, SMOOTHS, n); }
 static PetscErrorCode SetSquare(PC pc, PetscBool square) { return SetFlag(pc, SQUARE, square); }
 static PetscErrorCode SetMinimumDegree(PC pc, PetscBool minimum) { return SetFlag(pc, DEGREE, minimum); }
 
@@ -43,11 +47,15 @@ static PetscErrorCode SetMinimumDegree(PC pc, PetscBool minimum) { return SetFla
 PetscErrorCode AggDevOptionsInit(PC pc, PC_AggDevice *a)
 {
   static const AIJFmtFunction ours[] = {(AIJFmtFunction)SetAggressiveLevels, (AIJFmtFunction)SetDistance,
-                                        (AIJFmtFunction)SetSquare, (AIJFmtFunction)SetMinimumDegree};
+                                        (AIJFmtFunction)SetSquare, (AIJFmtFunction)SetMinimumDegree,
+                                        (AIJFmtFunction)SetSmooths};
 
   PetscFunctionBegin;
-  a->options = (AggDevOptions){
-      .aggressive_levels = 1, .mis_k = 2, .square = AIJFMT_GAMG_SQUARES, .minimum_degree = AIJFMT_GAMG_MINIMUM_DEGREE};
+  a->options = (AggDevOptions){.aggressive_levels = 1,
+                               .mis_k             = 2,
+                               .smooths           = 1,
+                               .square            = AIJFMT_GAMG_SQUARES,
+                               .minimum_degree    = AIJFMT_GAMG_MINIMUM_DEGREE};
   for (int i = 0; i < SETTERS; i++) {
     PetscCall(PetscObjectQueryFunction((PetscObject)pc, setters[i], &a->agg.setter[i]));
     if (a->agg.setter[i]) PetscCall(PetscObjectComposeFunction((PetscObject)pc, setters[i], ours[i]));
@@ -69,6 +77,7 @@ PetscErrorCode AggDevOptionsRead(PC pc, PC_AggDevice *a)
   PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_square_graph", &levels, &old));
   PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_aggressive_coarsening", &o->aggressive_levels, &set));
   if (old && !set) o->aggressive_levels = levels;
+  PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_agg_nsmooths", &o->smooths, NULL));
   if (a->agg.setter[DISTANCE])
     PetscCall(PetscOptionsGetInt(options, prefix, "-pc_gamg_aggressive_mis_k", &o->mis_k, NULL));
   if (a->agg.setter[SQUARE]) {

@@ -1,6 +1,7 @@
 /*
   prolongator.c - the tentative prolongator P0 of a level, from its aggregates and near-null space. It is made where the
-  aggregates are, on the host where the device has no memory for it, and becomes a matrix of the type of the level's.
+  aggregates are, on the host where the device has no memory for it. On the device smooth.c takes it as it is; else it
+  becomes a matrix of the type of the level's.
 */
 #include "aggdevice.h"
 #include "parallel/processes.h"
@@ -78,6 +79,18 @@ static PetscErrorCode GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the arrays are in a block: in that on the device, or in the copy on the host */
+static void ArraysSet(Tentative *p, void *block)
+{
+  char *const start = (char *)block;
+
+  p->row_ptr = (PetscInt *)start;
+  p->col     = (PetscInt *)(start + p->bytes[0]);
+  p->values  = (PetscScalar *)(start + p->bytes[0] + p->bytes[1]);
+  p->coarse  = (PetscScalar *)(start + p->bytes[0] + p->bytes[1] + p->bytes[2]);
+}
+
+/* All arrays on the host */
 static PetscErrorCode Fetch(const PC_AggDevice *a, Tentative *p, SpmvExec *exec)
 {
   const int64_t all = p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3];
@@ -90,10 +103,7 @@ static PetscErrorCode Fetch(const PC_AggDevice *a, Tentative *p, SpmvExec *exec)
     AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)all));
   }
-  p->row_ptr = (PetscInt *)p->host;
-  p->col     = (PetscInt *)((char *)p->host + p->bytes[0]);
-  p->values  = (PetscScalar *)((char *)p->host + p->bytes[0] + p->bytes[1]);
-  p->coarse  = (PetscScalar *)((char *)p->host + p->bytes[0] + p->bytes[1] + p->bytes[2]);
+  ArraysSet(p, p->host);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,33 +117,37 @@ static PetscErrorCode FreeAll(PC_AggDevice *a, Tentative *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix, of the type of A; NULL where no process has an aggregate */
-static PetscErrorCode Matrix(Mat A, const Tentative *p, PetscInt columns, Mat *P)
+/* A matrix with the sizes of P0, without a type; NULL where no process has an aggregate */
+static PetscErrorCode SizesToMatrix(Mat A, const Tentative *p, PetscInt columns, Mat *P)
 {
-  PetscInt    rows_of_block, all, first, last;
-  PetscMPIInt size;
-  MatType     type;
+  PetscInt rows_of_block, all;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(MatGetBlockSize(A, &rows_of_block));
-  PetscCall(MatGetType(A, &type));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), P));
   PetscCall(MatSetSizes(*P, p->rows, p->cols, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetBlockSizes(*P, rows_of_block, columns));
-  PetscCall(MatSetType(*P, type));
-  PetscCall(MatBindToCPU(*P, AIJFmtBoundToCPU(A)));
   PetscCall(PetscLayoutSetUp((*P)->rmap));
   PetscCall(PetscLayoutSetUp((*P)->cmap));
   PetscCall(MatGetSize(*P, NULL, &all));
-  if (all == 0) {
-    PetscCall(MatDestroy(P));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatGetOwnershipRangeColumn(*P, &first, &last));
+  if (all == 0) PetscCall(MatDestroy(P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes it a matrix of the type of A, by the arrays on the host */
+static PetscErrorCode ToMatrix(Mat A, Tentative *p, Mat P)
+{
+  PetscInt    first, last;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
+  PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
+  PetscCall(MatGetOwnershipRangeColumn(P, &first, &last));
   for (PetscInt k = 0; k < p->nnz && first > 0; k++) p->col[k] += first;
-  if (size > 1) PetscCall(MatMPIAIJSetPreallocationCSR(*P, p->row_ptr, p->col, p->values));
-  else PetscCall(MatSeqAIJSetPreallocationCSR(*P, p->row_ptr, p->col, p->values));
+  if (size > 1) PetscCall(MatMPIAIJSetPreallocationCSR(P, p->row_ptr, p->col, p->values));
+  else PetscCall(MatSeqAIJSetPreallocationCSR(P, p->row_ptr, p->col, p->values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,12 +165,53 @@ static PetscErrorCode SetNearNull(PC_GAMG *gamg, const Tentative *p, PetscInt co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether smooth.c shall have P0, on the device and without a matrix */
+static PetscErrorCode StaysOnDevice(PC pc, const PC_AggDevice *a, Mat A, PetscBool *stays)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  *stays = size == 1 && a->exec.space == SPMV_DEVICE && a->options.smooths > 0 && !AIJFmtGamgFilters(pc) ? PETSC_TRUE
+                                                                                                         : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves P0 to smooth.c, and brings the near-null space alone to the host */
+static PetscErrorCode Leave(PC_AggDevice *a, PC_GAMG *gamg, Tentative *p, PetscInt columns)
+{
+  const int64_t bytes = p->cols * (int64_t)columns * (int64_t)sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  ArraysSet(p, p->block);
+  a->p0_block = p->block;
+  a->p0       = (SpmvCsr){.pattern      = {.rows       = p->rows,
+                                           .cols       = p->cols,
+                                           .nnz        = p->nnz,
+                                           .index_type = AIJFMT_INDEX,
+                                           .space      = SPMV_DEVICE,
+                                           .row_ptr    = p->row_ptr,
+                                           .col        = p->col},
+                          .scalar_type  = AIJFMT_SCALAR,
+                          .values_space = SPMV_DEVICE,
+                          .values       = p->values};
+  p->block    = NULL;
+  PetscCall(PetscMalloc(bytes, &p->host));
+  AIJFmtCallSpmv(&a->exec, spmv_copy(p->host, SPMV_HOST, p->coarse, SPMV_DEVICE, bytes, &a->exec));
+  AIJFmtCallSpmv(&a->exec, spmv_stream_wait(&a->exec));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  p->coarse = (PetscScalar *)p->host;
+  PetscCall(SetNearNull(gamg, p, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
 {
   PC_GAMG       *gamg    = (PC_GAMG *)((PC_MG *)pc->data)->innerctx;
   const PetscInt columns = gamg->data_cell_cols;
   Tentative      p       = {.block = NULL};
   PetscInt       block_size;
+  PetscBool      stays = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
   SpmvTentative  t;
   SpmvStatus     status;
 
@@ -178,9 +233,14 @@ static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
     status = Make(&t, gamg->data, &p, &a->exec);
   }
   AIJFmtCallSpmv(&a->exec, status);
-  PetscCall(Fetch(a, &p, &a->exec));
-  PetscCall(Matrix(A, &p, columns, P));
-  if (*P) PetscCall(SetNearNull(gamg, &p, columns));
+  PetscCall(StaysOnDevice(pc, a, A, &stays));
+  PetscCall(SizesToMatrix(A, &p, columns, P));
+  if (*P && stays) PetscCall(Leave(a, gamg, &p, columns));
+  else if (*P) {
+    PetscCall(Fetch(a, &p, &a->exec));
+    PetscCall(ToMatrix(A, &p, *P));
+    PetscCall(SetNearNull(gamg, &p, columns));
+  }
   PetscCall(FreeAll(a, &p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,6 +255,7 @@ PetscErrorCode AggDevProlongator(PC pc, Mat A, PetscCoarsenData *lists, Mat *P)
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
+  PetscCall(AggDevForgetTentative(a));
   if (!a->ours) {
 #if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH
     PetscCall((*a->agg.ops.prolongator)(pc, A, G, lists, P));

@@ -63,6 +63,96 @@ static PetscErrorCode GetVectors(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Up to so many rows LAPACK inverts the matrix in less than a millisecond, and before PETSc's solver has factored it */
+enum { LAPACK_MAX = 128 };
+
+/* The inverse in `inverse`, by rows, and the condition number in the norm of the columns; infinite: there is none */
+static PetscErrorCode Invert(Mat A, PetscInt n, PetscScalar inverse[], PetscReal *condition)
+{
+  PetscReal          of_matrix, of_inverse = 0;
+  const PetscScalar *x;
+  PetscScalar       *d;
+  MatFactorError     failed;
+  Mat                D, X, E;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, NULL, &D));
+  PetscCall(MatDenseGetArrayWrite(D, &d));
+  PetscCall(PetscArrayzero(d, (size_t)n * n));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscScalar *values;
+    const PetscInt    *cols;
+    PetscInt           count;
+
+    PetscCall(MatGetRow(A, i, &count, &cols, &values));
+    for (PetscInt k = 0; k < count; k++) d[i + (size_t)cols[k] * n] = values[k];
+    PetscCall(MatRestoreRow(A, i, &count, &cols, &values));
+  }
+  PetscCall(MatDenseRestoreArrayWrite(D, &d));
+  PetscCall(MatNorm(D, NORM_1, &of_matrix));
+  PetscCall(MatDuplicate(D, MAT_DO_NOT_COPY_VALUES, &X));
+  PetscCall(MatDuplicate(D, MAT_DO_NOT_COPY_VALUES, &E));
+  PetscCall(MatShift(E, 1));
+  PetscCall(MatLUFactor(D, NULL, NULL, NULL));
+  PetscCall(MatFactorGetError(D, &failed));
+  if (!failed) {
+    PetscCall(MatMatSolve(D, E, X));
+    PetscCall(MatNorm(X, NORM_1, &of_inverse));
+    PetscCall(MatDenseGetArrayRead(X, &x));
+    for (PetscInt i = 0; i < n; i++)
+      for (PetscInt j = 0; j < n; j++) inverse[(size_t)i * n + j] = x[i + (size_t)j * n];
+    PetscCall(MatDenseRestoreArrayRead(X, &x));
+  }
+  *condition = failed || PetscIsInfOrNanReal(of_inverse) ? PETSC_MAX_REAL : of_matrix * of_inverse;
+  PetscCall(MatDestroy(&E));
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The column of the inverse that is longest, as a unit vector: of a matrix that is nearly singular, its null vector */
+static PetscErrorCode LongestColumn(Vec q, PetscInt n, const PetscScalar inverse[])
+{
+  PetscReal    most    = 0;
+  PetscInt     longest = 0;
+  PetscScalar *to;
+
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < n; j++) {
+    PetscReal length = 0;
+
+    for (PetscInt i = 0; i < n; i++) length = PetscMax(length, PetscAbsScalar(inverse[(size_t)i * n + j]));
+    if (length > most) longest = j;
+    most = PetscMax(most, length);
+  }
+  PetscCall(VecGetArrayWrite(q, &to));
+  for (PetscInt i = 0; i < n; i++) to[i] = inverse[(size_t)i * n + longest] / most;
+  PetscCall(VecRestoreArrayWrite(q, &to));
+  PetscCall(VecNormalize(q, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* done: the coarsest matrix is small and far from singular, so that every direct solver gives this inverse */
+static PetscErrorCode InverseByLapack(MGDevHierarchy h, PetscScalar inverse[], PetscBool *done)
+{
+  PetscReal condition = PETSC_MAX_REAL; /* gcc does not see that it is set whenever the call succeeds */
+  PetscInt  known;
+  PetscBool null = PETSC_TRUE;
+  Mat       A;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(KSPGetOperators(h->coarse, NULL, &A));
+  PetscCall(MGDevNullSpaceCount(h->pc, &known));
+  if (h->several || known > 0 || h->rows > LAPACK_MAX || h->rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Invert(A, h->rows, inverse, &condition));
+  if (!(condition < 1e-5 / PETSC_MACHINE_EPSILON)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LongestColumn(h->b, h->rows, inverse));
+  PetscCall(MGDevCoarseIsNull(h, h->b, &null));
+  *done = null ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* KSP_PCApply() is what KSPPREONLY does, without its monitors and counts. On several processes the solver has one block on
    each, and does not mix them: one application gives column j of all blocks. Without the null vectors q[found], of which
    right-hand sides of a solve have nothing. */
@@ -93,10 +183,14 @@ static PetscErrorCode Columns(MGDevHierarchy h, PetscInt found, const Vec q[], P
    none. */
 static PetscErrorCode GetValues(MGDevHierarchy h, PetscScalar inverse[])
 {
-  PetscInt known, found;
-  Vec     *q;
+  PetscInt  known, found;
+  PetscBool done;
+  Vec      *q;
 
   PetscFunctionBegin;
+  h->singular = PETSC_FALSE;
+  PetscCall(InverseByLapack(h, inverse, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevNullSpaceCount(h->pc, &known));
   PetscCall(VecDuplicateVecs(h->x, PetscMax(known, 1), &q));
   PetscCall(MGDevCoarseNull(h, PetscMax(known, 1), q, &found));

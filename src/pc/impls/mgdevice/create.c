@@ -12,11 +12,13 @@ static PetscErrorCode (*create_mg)(PC) = NULL, (*create_gamg)(PC) = NULL;
 
 static const char key[] = "petscpack_mgdevice";
 
+static PetscErrorCode SetFromOptions(PC, AIJFmtOptionItems);
 static PetscErrorCode Reset(PC);
 static PetscErrorCode Destroy(PC);
 
 /* Not applyrichardson: PCMGSetType() sets it, so that each set-up puts ours over it */
 static const struct _PCOps ours = {.setup          = PCSetUp_MGDevice,
+                                   .setfromoptions = SetFromOptions,
                                    .presolve       = PCPreSolve_MGDevice,
                                    .apply          = PCApply_MGDevice,
                                    .applytranspose = PCApplyTranspose_MGDevice,
@@ -25,7 +27,7 @@ static const struct _PCOps ours = {.setup          = PCSetUp_MGDevice,
                                    .reset          = Reset,
                                    .destroy        = Destroy};
 #define EACH_OPERATION(DO)                                                                                             \
-  DO(setup) DO(presolve) DO(apply) DO(applytranspose) DO(matapply) DO(view) DO(reset) DO(destroy)
+  DO(setup) DO(setfromoptions) DO(presolve) DO(apply) DO(applytranspose) DO(matapply) DO(view) DO(reset) DO(destroy)
 
 static PetscErrorCode GiveBack(PC pc, const PC_MGDevice *s)
 {
@@ -79,6 +81,18 @@ static PetscErrorCode Free(void *context)
 }
 AIJFMT_CONTAINER_DESTRUCTOR(Destructor, Free)
 
+static PetscErrorCode SetFromOptions(PC pc, AIJFmtOptionItems PetscOptionsObject)
+{
+  PC_MGDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevStateGet(pc, &s));
+  if (s) PetscCall(MGDevHierarchySetFromOptions(s->hierarchy, pc));
+  if (s) PetscCall((*s->parent.setfromoptions)(pc, PetscOptionsObject));
+  else PetscTryTypeMethod(pc, setfromoptions, PetscOptionsObject);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Reset(PC pc)
 {
   PC_MGDevice *s;
@@ -125,6 +139,38 @@ static PetscErrorCode Derive(PC pc)
 #define DO(operation) ops->operation = ours.operation;
   EACH_OPERATION(DO)
 #undef DO
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCMGDeviceSetSinglePrecision - Lets the cycles of a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE` be in single
+  precision, within a solver in double precision
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner; nothing happens to one of another type
+- single - `PETSC_TRUE` from the next `PCSetUp()` or `KSPSolve()` on
+
+  Options Database Key:
+. -pc_mgdevice_precision <double> - double or single
+
+  Level: intermediate
+
+  Note:
+  Matrices whose numbers do not fit stay in double precision, which `-pc_view` tells.
+
+.seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `PCMGDeviceGetInfo()`
+@*/
+PetscErrorCode PCMGDeviceSetSinglePrecision(PC pc, PetscBool single)
+{
+  PC_MGDevice *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, single, 2);
+  PetscCall(MGDevStateGet(pc, &s));
+  if (s) PetscCall(MGDevHierarchySetPrecision(s->hierarchy, single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

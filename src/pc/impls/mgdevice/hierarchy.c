@@ -38,6 +38,7 @@ PetscErrorCode MGDevHierarchyCreate(SpmvExec *exec, MGDevHierarchy *hierarchy)
 static void SmootherFree(MGDevHierarchy h, MGDevSmoother *s)
 {
   MGDevPointFree(&s->point, h->exec);
+  MGDevRoundedFree(h, &s->rounded);
   s->recurrence.id = 0;
 }
 
@@ -69,6 +70,8 @@ static PetscErrorCode ForgetLevels(MGDevHierarchy h)
   for (PetscInt i = 0; i < SPMV_CYCLE_LEVELS; i++) PetscCall(LevelFree(h, &h->level[i]));
   PetscCall(MGDevCoarseForget(h));
   MGDevNullSpaceForget(h);
+  MGDevRoundedFree(h, &h->single.inverse);
+  h->single.scale_id = 0;
   h->levels = h->rows = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,6 +129,16 @@ static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SingleScale(MGDevHierarchy h, const PC_MG_Levels *finest)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevLevelMatrix(finest, &A));
+  PetscCall(MGDevSingleScale(h, A, finest->smoothd->work[0])); /* it holds nothing between two solves */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* h->now becomes what the hierarchy of PETSc is now. All in it is zero but for what is set, so that it can be compared. */
 static PetscErrorCode Take(MGDevHierarchy h, PC pc)
 {
@@ -142,9 +155,11 @@ static PetscErrorCode Take(MGDevHierarchy h, PC pc)
   options->level       = h->now->level;
   options->scalar_type = AIJFMT_SCALAR;
   options->cycles      = (int)mg->cyclesperpcapply;
+  if (h->single.on) PetscCall(SingleScale(h, mg->levels[levels - 1]));
   for (PetscInt i = levels - 1; i > 0 && !h->reason[0]; i--) PetscCall(GetLevel(h, mg->levels, i));
   if (!h->reason[0]) PetscCall(MGDevCoarseGet(h, pc, options));
   if (!h->reason[0]) PetscCall(MGDevNullSpaceGet(h, pc, options));
+  if (!h->reason[0] && h->single.on) PetscCall(MGDevSingleOptions(h, options));
   h->now->level[0].rows = h->rows;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,6 +202,27 @@ static PetscErrorCode GetCycle(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The cycle of what the hierarchy of PETSc is now, in single precision where that is wanted and serves. Nothing of one
+   precision is of use in the other. */
+static PetscErrorCode TakeAndMake(MGDevHierarchy h, PC pc)
+{
+  PetscBool single;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevSingleDecide(h, pc, &single));
+  if (single != h->single.on) PetscCall(ForgetLevels(h));
+  h->single.on = single;
+  PetscCall(Take(h, pc));
+  PetscCall(MGDevAgree(h));
+  if (!h->reason[0]) PetscCall(GetCycle(h));
+  PetscCall(MGDevAgree(h));
+  if (!single || !h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyDecline(h, pc, h->reason));
+  h->reason[0] = 0;
+  PetscCall(TakeAndMake(h, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Takes over what PCSetUp() has made since the last time; nothing where that is nothing. A reason tells why the hierarchy
    is to be left to PETSc. */
 PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_MESSAGE_MAX])
@@ -198,21 +234,25 @@ PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_ME
   PetscCall(MGDevAgree(h));
   if (!h->reason[0]) PetscCall(MGDevAccept(h, pc));
   PetscCall(MGDevAgree(h));
-  if (!h->reason[0]) PetscCall(Take(h, pc));
-  PetscCall(MGDevAgree(h));
-  if (!h->reason[0]) PetscCall(GetCycle(h));
-  PetscCall(MGDevAgree(h));
+  if (!h->reason[0]) PetscCall(TakeAndMake(h, pc));
   PetscCall(PetscLogEventEnd(MGDev_SetUp, pc, 0, 0, 0));
   PetscCall(PetscStrncpy(reason, h->reason, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int64_t BlockBytes(const MGDevBlock *b) { return b->own.plan ? b->own.plan->memory.total_bytes : 0; }
+/* The report of a plan has what it borrows, too */
+static int64_t BlockBytes(const MGDevBlock *b)
+{
+  int64_t bytes = b->own.plan ? b->own.plan->memory.total_bytes : 0;
+
+  if (b->single.cache.plan) bytes += b->single.cache.plan->memory.total_bytes;
+  return bytes;
+}
 
 static int64_t LevelBytes(const MGDevLevel *level)
 {
   const MGDevMatrix *const matrices[] = {&level->matrix, &level->interpolation, &level->restriction};
-  int64_t                  bytes      = level->down.point.bytes + level->up.point.bytes;
+  int64_t bytes = level->down.point.bytes + level->up.point.bytes + level->down.rounded.bytes + level->up.rounded.bytes;
 
   for (int m = 0; m < 3; m++) bytes += BlockBytes(&matrices[m]->block) + BlockBytes(&matrices[m]->others);
   return bytes;
@@ -228,19 +268,21 @@ PetscErrorCode MGDevHierarchyInfo(MGDevHierarchy h, MGDevInfo *info)
   spmv_cycle_info(h->cycle, &info->cycle_info);
   info->cycle  = h->cycle;
   info->serial = h->serial;
-  info->bytes  = info->cycle_info.bytes;
+  info->single = h->single.on;
+  info->bytes  = info->cycle_info.bytes + h->single.inverse.bytes;
   for (PetscInt i = 1; i < h->levels; i++) info->bytes += LevelBytes(&h->level[i]);
   if (h->inverse) info->bytes += (int64_t)h->rows * h->rows * (int64_t)sizeof(PetscScalar);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The plan of A where that is the matrix of the finest level: a solver needs no other. found->plan is NULL else. */
+/* The plan of A where that is the matrix of the finest level, in double precision: a solver needs no other. found->plan is
+   NULL else. */
 PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *found)
 {
   const MGDevMatrix *finest = &h->level[PetscMax(h->levels - 1, 0)].matrix;
 
   PetscFunctionBegin;
-  *found = finest->block.found;
+  *found = h->single.on ? finest->block.doubled : finest->block.found;
   if (h->several || h->levels < 2 || finest->id != ((PetscObject)A)->id) *found = (AIJFmtPlanOnDevice){.plan = NULL};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -261,6 +303,10 @@ PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
                                    h->made->options.cycles, info.cycle_info.dense));
   PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsest level: rows %" PetscInt_FMT ", %s\n", h->rows,
                                    h->inverse ? "by its inverse" : "by the solver of PETSc"));
+  if (h->single.wanted)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    precision of the cycle: %s%s\n",
+        h->single.on ? "single" : "double in place of single: ", h->single.on ? "" : h->single.why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

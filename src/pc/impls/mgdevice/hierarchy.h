@@ -6,6 +6,7 @@
                                          -> smoother.c  M and the steps, by hidden.c, steps.c and point.c
                                          -> coarse.c    the coarsest level: an inverse, or PETSc's solver
                                          -> nullspace.c what is taken out of the result
+                                         -> single.c    in single precision: A, P, R, M and the inverse rounded
                              then a new SpmvCycle where a size, a count or an address is another one, else new values
 */
 #pragma once
@@ -21,10 +22,32 @@ enum {
   MGDEV_INVERSE_MAX = 512
 };
 
+/* Numbers in single precision on the device, from others in double precision. Zeros are none. */
+typedef struct {
+  void     *data;
+  int64_t   bytes;
+  PetscBool valid;   /* the numbers are factor times those that ... */
+  MGDevKey  key;     /* ... these two describe */
+  PetscInt  variant; /* of MGDevPoint */
+  double    factor;
+} MGDevRoundedArray;
+
+/* The plan of a sequential matrix in single precision */
+typedef struct {
+  AIJFmtPlanCache   cache;
+  MGDevRoundedArray values; /* that a plan which borrows reads */
+  double            factor; /* what the matrix is to be multiplied by, ... */
+  double            made_with;
+  PetscBool         scaled; /* ... which is h->single.scale, or 1 for interpolations and restrictions */
+} MGDevSinglePlan;
+
 /* A sequential matrix: the plan that it has on the device, or one that the hierarchy made of its values */
 typedef struct {
   AIJFmtPlanCache    own;
-  AIJFmtPlanOnDevice found; /* that in use: own, or that of the matrix */
+  MGDevSinglePlan    single;
+  AIJFmtPlanOnDevice found;   /* that in use: own, that in single precision, or that of the matrix */
+  AIJFmtPlanOnDevice doubled; /* in single precision: own, or that of the matrix */
+  PetscBool          shared;  /* a solver multiplies by doubled, so that it is needed in any case */
 } MGDevBlock;
 
 /* A matrix of the hierarchy. On several processes it is the block of the columns of this process, and that of the columns
@@ -51,9 +74,10 @@ typedef struct {
 } MGDevRecurrence;
 
 typedef struct {
-  MGDevRecurrence recurrence; /* that step was made from */
-  SpmvFactors     step[MGDEV_STEPS_MAX];
-  MGDevPoint      point;
+  MGDevRecurrence   recurrence; /* that step was made from */
+  SpmvFactors       step[MGDEV_STEPS_MAX];
+  MGDevPoint        point;
+  MGDevRoundedArray rounded; /* M in single precision */
 } MGDevSmoother;
 
 /* What was made of a matrix of type MAIJ, which a DM with several unknowns of a point interpolates by */
@@ -76,6 +100,18 @@ typedef struct {
   PetscInt64       serial[SPMV_CYCLE_LEVELS][6]; /* of the plans of A, P and R, each of both blocks */
 } MGDevMade;
 
+/* The precision of the cycle */
+typedef struct {
+  PetscBool         wanted, on;            /* single precision: by the caller; now */
+  char              why[SPMV_MESSAGE_MAX]; /* why it is wanted and not on */
+  PetscObjectId     failed_id;             /* a matrix for which it was not enough, with ... */
+  PetscObjectState  failed_nonzero;        /* ... this nonzero state: not tried again */
+  double            scale;                 /* of all matrices, from ... */
+  PetscObjectId     scale_id;              /* ... the finest one, ... */
+  PetscObjectState  scale_state;           /* ... in this state */
+  MGDevRoundedArray inverse;
+} MGDevSingle;
+
 struct MGDevHierarchyStruct {
   PetscInt   references;
   SpmvExec  *exec, own_exec; /* exec is that of the creator, or own_exec */
@@ -91,6 +127,7 @@ struct MGDevHierarchyStruct {
   PetscInt   set_ups;
 
   PetscPackProcesses processes;
+  MGDevSingle        single;
 
   /* The coarsest level: its inverse [rows][rows], by rows, or the solver and its vectors */
   PetscInt  rows;
@@ -133,11 +170,22 @@ PETSC_INTERN PetscErrorCode MGDevNullSpaceAccept(PC, KSP smoother, PetscBool fin
 PETSC_INTERN PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy, PC, SpmvCycleOptions *);
 PETSC_INTERN void           MGDevNullSpaceForget(MGDevHierarchy);
 PETSC_INTERN PetscErrorCode MGDevCoarseNull(MGDevHierarchy, PetscInt most, Vec q[], PetscInt *found);
+PETSC_INTERN PetscErrorCode MGDevCoarseIsNull(MGDevHierarchy, Vec q, PetscBool *null);
 PETSC_INTERN PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[]);
 
 /* coarse.c */
 PETSC_INTERN PetscErrorCode MGDevCoarseGet(MGDevHierarchy, PC, SpmvCycleOptions *);
 PETSC_INTERN PetscErrorCode MGDevCoarseForget(MGDevHierarchy);
+
+/* single.c */
+PETSC_INTERN PetscErrorCode MGDevSingleDecide(MGDevHierarchy, PC, PetscBool *single);
+PETSC_INTERN PetscErrorCode MGDevSingleScale(MGDevHierarchy, Mat finest, Vec work);
+PETSC_INTERN void           MGDevSingleFactors(MGDevHierarchy, PetscInt level);
+PETSC_INTERN PetscErrorCode MGDevSingleBlock(MGDevHierarchy, MGDevBlock *, Mat, PetscBool transposed);
+PETSC_INTERN PetscErrorCode MGDevSinglePoint(MGDevHierarchy, MGDevSmoother *, SpmvCycleSmoother *);
+PETSC_INTERN PetscErrorCode MGDevSingleOptions(MGDevHierarchy, SpmvCycleOptions *);
+PETSC_INTERN void           MGDevSingleForget(MGDevHierarchy, MGDevSinglePlan *);
+PETSC_INTERN void           MGDevRoundedFree(MGDevHierarchy, MGDevRoundedArray *);
 
 /* Goes on after success; a refusal of the kernel library becomes the reason not to serve, and the function returns; a
    failure becomes an error */

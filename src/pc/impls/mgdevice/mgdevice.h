@@ -50,6 +50,7 @@ typedef struct {
   SpmvCycleInfo cycle_info;
   int64_t       bytes;   /* on the device, those of the cycle included */
   PetscInt      set_ups; /* how often something was taken from PETSc */
+  PetscBool     single;  /* the cycle is in single precision between vectors in double precision */
 } MGDevInfo;
 
 /* hierarchy.c. Where Update leaves a reason, nothing else may be asked for before the next Update or Forget. */
@@ -61,6 +62,10 @@ PETSC_INTERN PetscErrorCode MGDevHierarchyInfo(MGDevHierarchy, MGDevInfo *);
 PETSC_INTERN PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy, Mat, AIJFmtPlanOnDevice *);
 PETSC_INTERN PetscErrorCode MGDevHierarchyView(MGDevHierarchy, PetscViewer);
 PETSC_INTERN PetscErrorCode MGDevIsHierarchy(PC, PetscBool *);
+/* single.c; before Update */
+PETSC_INTERN PetscErrorCode MGDevHierarchySetPrecision(MGDevHierarchy, PetscBool single);
+PETSC_INTERN PetscErrorCode MGDevHierarchySetFromOptions(MGDevHierarchy, PC);
+PETSC_INTERN PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy, PC, const char why[]);
 PETSC_INTERN PetscErrorCode MGDevRegister(void);
 
 /* setup.c, create.c: the PC types, which have a hierarchy of their own */

@@ -128,6 +128,27 @@ typedef struct {
   Vec       fine;
 } CoarseScale;
 
+/* The root mean square of the norms of the rows of B, estimated by its product with a vector of signs: MatNorm() would
+   bring all values to the host */
+static PetscErrorCode EstimateRows(Mat B, Vec *fine, PetscReal *rows)
+{
+  Vec          signs;
+  PetscScalar *sign;
+  PetscInt     first, last;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(B, &signs, fine));
+  PetscCall(VecGetOwnershipRange(signs, &first, &last));
+  PetscCall(VecGetArrayWrite(signs, &sign));
+  for (PetscInt i = first; i < last; i++) sign[i - first] = PetscCosReal((PetscReal)(i + 1) * (i + 1)) > 0 ? 1 : -1;
+  PetscCall(VecRestoreArrayWrite(signs, &sign));
+  PetscCall(MatMult(B, signs, *fine));
+  PetscCall(VecNorm(*fine, NORM_2, rows));
+  *rows /= PetscSqrtReal((PetscReal)PetscMax(B->rmap->N, 1));
+  PetscCall(VecDestroy(&signs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ScaleOpen(MGDevHierarchy h, Mat A, CoarseScale *s)
 {
   PC_MG_Levels **levels = ((const PC_MG *)h->pc->data)->levels;
@@ -139,9 +160,7 @@ static PetscErrorCode ScaleOpen(MGDevHierarchy h, Mat A, CoarseScale *s)
   if (levels[0]->levels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   s->P = levels[1]->interpolate;
   PetscCall(MGDevLevelMatrix(levels[1], &finer));
-  PetscCall(MatCreateVecs(finer, &s->fine, NULL));
-  PetscCall(MatNorm(finer, NORM_FROBENIUS, &s->of_finer));
-  s->of_finer /= PetscSqrtReal((PetscReal)finer->rmap->N);
+  PetscCall(EstimateRows(finer, &s->fine, &s->of_finer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,13 +177,40 @@ static PetscErrorCode Scale(const CoarseScale *s, Vec q, PetscReal *scale)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether A makes so little of the unit vector q that the columns of an inverse would lack all but four digits of the
+   rest. A q goes to h->x. */
+static PetscErrorCode IsNull(MGDevHierarchy h, const CoarseScale *of, Mat A, Vec q, PetscBool *null)
+{
+  PetscReal scale, image;
+
+  PetscFunctionBegin;
+  PetscCall(Scale(of, q, &scale));
+  PetscCall(MatMult(A, q, h->x));
+  PetscCall(VecNorm(h->x, NORM_2, &image));
+  *null = image <= 10000 * PETSC_MACHINE_EPSILON * scale ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGDevCoarseIsNull(MGDevHierarchy h, Vec q, PetscBool *null)
+{
+  CoarseScale of;
+  Mat         A;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(h->coarse, &A, NULL));
+  PetscCall(ScaleOpen(h, A, &of));
+  PetscCall(IsNull(h, &of, A, q, null));
+  PetscCall(VecDestroy(&of.fine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A factorisation of a singular matrix answers with large multiples of its null vectors, whose digits are those that the
    columns of an inverse lack. One step of inverse iteration finds such vectors: q[0] to q[*found - 1], orthonormal, of at
-   most `most`, of which A makes so little that the columns of an inverse would lack all but four digits of the rest. A
-   pivot of 0 was shifted by 2e-14, whatever the size of the matrix. */
+   most `most`. A pivot of 0 was shifted by 2e-14, whatever the size of the matrix. */
 PetscErrorCode MGDevCoarseNull(MGDevHierarchy h, PetscInt most, Vec q[], PetscInt *found)
 {
-  PetscReal    size, scale, image;
+  PetscReal    size;
+  PetscBool    null;
   PetscScalar *start;
   PetscInt     first, last;
   CoarseScale  of;
@@ -184,10 +230,8 @@ PetscErrorCode MGDevCoarseNull(MGDevHierarchy h, PetscInt most, Vec q[], PetscIn
     PetscCall(MGDevProject(q[*found], *found, q));
     PetscCall(VecNormalize(q[*found], &size));
     if (!(size > 0) || PetscIsInfOrNanReal(size)) break;
-    PetscCall(Scale(&of, q[*found], &scale));
-    PetscCall(MatMult(A, q[*found], h->x));
-    PetscCall(VecNorm(h->x, NORM_2, &image));
-    if (!(image <= 10000 * PETSC_MACHINE_EPSILON * scale)) break;
+    PetscCall(IsNull(h, &of, A, q[*found], &null));
+    if (!null) break;
     ++*found;
   }
   PetscCall(VecDestroy(&of.fine));

@@ -61,6 +61,7 @@ PetscErrorCode PCMGDeviceGetInfo(PC pc, PCMGDeviceInfo *info)
   info->applies_petsc  = s->applies_petsc;
   info->set_ups        = multigrid.set_ups;
   info->bytes          = (PetscLogDouble)(multigrid.bytes + s->b.bytes + s->x.bytes);
+  info->single         = multigrid.single;
   info->reason         = s->reason;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

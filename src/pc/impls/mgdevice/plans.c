@@ -43,7 +43,8 @@ static PetscErrorCode Convert(MGDevConverted *made, Mat A, Mat *aij)
 static void BlockForget(MGDevHierarchy h, MGDevBlock *b)
 {
   AIJFmtPlanDrop(&b->own, h->exec);
-  b->found = (AIJFmtPlanOnDevice){.plan = NULL};
+  MGDevSingleForget(h, &b->single);
+  b->found = b->doubled = (AIJFmtPlanOnDevice){.plan = NULL};
 }
 
 static PetscErrorCode ForgetPattern(MGDevHierarchy h, MGDevMatrix *m)
@@ -81,6 +82,16 @@ static PetscErrorCode OwnPlan(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBool transposed)
+{
+  PetscFunctionBegin;
+  if (b->found.plan || !b->shared) AIJFmtPlanDrop(&b->own, h->exec);
+  else PetscCall(OwnPlan(h, b, A, PETSC_FALSE));
+  b->doubled = b->found;
+  if (!h->reason[0]) PetscCall(MGDevSingleBlock(h, b, A, transposed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* b becomes the plan of A, with the values of now. x: a vector as A is multiplied with */
 static PetscErrorCode GetBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, Vec x, PetscBool transposed)
 {
@@ -89,6 +100,7 @@ static PetscErrorCode GetBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, Vec x, Pe
   PetscFunctionBegin;
   PetscCall(AIJFmtDevicePlan(A, x, &b->found));
   if (b->found.why_host) PetscCall(PetscStrncpy(h->reason, b->found.why_host, sizeof h->reason));
+  else if (h->single.on) PetscCall(SingleBlock(h, b, A, transposed));
   else if (!b->found.plan) PetscCall(OwnPlan(h, b, A, transposed));
   else {
     AIJFmtPlanDrop(&b->own, h->exec);
@@ -103,14 +115,14 @@ static PetscErrorCode GetBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, Vec x, Pe
 /* The halo of a matrix whose pattern is another one */
 static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt ghosts, const PetscInt ghost[])
 {
-  SpmvStatus status;
+  const SpmvScalar scalar = h->single.on ? SPMV_F32 : AIJFMT_SCALAR;
+  SpmvStatus       status;
 
   PetscFunctionBegin;
   if (m->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackHaloCreate(h->comm, A->cmap, ghosts, ghost, h->exec, &m->halo, &status));
+  PetscCall(PetscPackHaloCreate(h->comm, A->cmap, ghosts, ghost, scalar, h->exec, &m->halo, &status));
   MGDevTry(h, status);
-  MGDevTry(
-      h, spmv_alloc(h->exec, SPMV_DEVICE, (int64_t)ghosts * (int64_t)sizeof(PetscScalar), "ghost values", &m->ghosts));
+  MGDevTry(h, spmv_alloc(h->exec, SPMV_DEVICE, ghosts * spmv_scalar_bytes(scalar), "ghost values", &m->ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,6 +208,7 @@ PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   P_transposed = P->rmap->N == A->rmap->N ? PETSC_FALSE : PETSC_TRUE;
   R_transposed = R->rmap->N == A->rmap->N ? PETSC_TRUE : PETSC_FALSE;
   both         = R == P && R_transposed && !h->several ? PETSC_TRUE : PETSC_FALSE;
+  MGDevSingleFactors(h, i);
   PetscCall(GetMatrix(h, &mine->matrix, A, fine, PETSC_FALSE));
   if (!h->reason[0])
     PetscCall(GetMatrix(h, &mine->interpolation, P, P_transposed ? fine : coarse,

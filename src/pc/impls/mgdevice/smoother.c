@@ -58,5 +58,6 @@ PetscErrorCode MGDevSmootherGet(MGDevHierarchy h, KSP ksp, MGDevSmoother *s, Spm
   now->kind       = s->point.kind;
   now->block_size = (int)PetscMax(s->point.block, 1);
   now->values     = s->point.values;
+  if (h->single.on) PetscCall(MGDevSinglePoint(h, s, now));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,10 +2,10 @@
   pc.c - the preconditioner on the device: numbers of a point or a block of points, or the cycle of multigrid, which is a
   function. Both are kept until they change.
 */
-#include "cgdevice.h"
+#include "device.h"
 
 /* What the PC has on the device stays there */
-static PetscErrorCode ForgetHierarchy(KSP_CGDevice *s)
+static PetscErrorCode ForgetHierarchy(KSPDevice *s)
 {
   PetscFunctionBegin;
   if (s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
@@ -14,7 +14,7 @@ static PetscErrorCode ForgetHierarchy(KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CGDevPCForget(KSP_CGDevice *s)
+PetscErrorCode KSPDevPCForget(KSPDevice *s)
 {
   PetscFunctionBegin;
   MGDevPointFree(&s->pc, &s->exec);
@@ -23,7 +23,7 @@ PetscErrorCode CGDevPCForget(KSP_CGDevice *s)
 }
 
 /* The cycle that does what PCApply() does; that of the PC where it has one */
-static PetscErrorCode GetCycle(KSP ksp, KSP_CGDevice *s)
+static PetscErrorCode GetCycle(KSP ksp, KSPDevice *s)
 {
   MGDevHierarchy of_pc;
 
@@ -32,7 +32,10 @@ static PetscErrorCode GetCycle(KSP ksp, KSP_CGDevice *s)
   if (of_pc || s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
   s->of_pc = of_pc ? PETSC_TRUE : PETSC_FALSE;
   if (of_pc) s->multigrid = of_pc;
-  else if (!s->multigrid) PetscCall(MGDevHierarchyCreate(&s->exec, &s->multigrid));
+  else if (!s->multigrid) {
+    PetscCall(MGDevHierarchyCreate(&s->exec, &s->multigrid));
+    PetscCall(MGDevHierarchySetFromOptions(s->multigrid, ksp->pc));
+  }
   if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
   s->pc.kind  = SPMV_PC_FUNCTION;
   s->pc.block = 1;
@@ -40,8 +43,8 @@ static PetscErrorCode GetCycle(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Uses the work vectors of KSPCG, which hold nothing before iteration 0 */
-static PetscErrorCode GetPoint(KSP ksp, KSP_CGDevice *s)
+/* unit and result are vectors to work with */
+static PetscErrorCode GetPoint(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
   PetscBool  current = PETSC_FALSE;
   SpmvStatus status  = SPMV_SUCCESS;
@@ -54,17 +57,17 @@ static PetscErrorCode GetPoint(KSP ksp, KSP_CGDevice *s)
   if (!s->reason[0] && ksp->pc->failedreason)
     PetscCall(PetscStrncpy(s->reason, "the set-up of the preconditioner failed", sizeof s->reason));
   if (!s->reason[0]) {
-    PetscCall(VecGetLocalSize(ksp->work[0], &rows));
+    PetscCall(VecGetLocalSize(unit, &rows));
     PetscCall(MGDevPointReserve(&s->pc, &wanted, rows, &s->exec, &status, &current));
-    PetscCall(CGDevRefuse(s, status));
+    PetscCall(KSPDevRefuse(s, status));
   }
-  PetscCall(CGDevAgree(ksp, s)); /* PCApply() is collective */
+  PetscCall(KSPDevAgree(ksp, s)); /* PCApply() is collective */
   if (s->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevPointFill(&s->pc, &wanted, ksp->pc, ksp->work[2], ksp->work[1], &s->exec));
+  PetscCall(MGDevPointFill(&s->pc, &wanted, ksp->pc, unit, result, &s->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CGDevPCGet(KSP ksp, KSP_CGDevice *s)
+PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
   PetscBool multigrid;
 
@@ -74,7 +77,7 @@ PetscErrorCode CGDevPCGet(KSP ksp, KSP_CGDevice *s)
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
   if (multigrid) {
     PetscCall(GetCycle(ksp, s));
-    PetscCall(CGDevAgree(ksp, s));
-  } else PetscCall(GetPoint(ksp, s));
+    PetscCall(KSPDevAgree(ksp, s));
+  } else PetscCall(GetPoint(ksp, s, unit, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

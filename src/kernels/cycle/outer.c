@@ -1,0 +1,72 @@
+/* outer.c - what surrounds the operations of a cycle in single precision between vectors in double precision; the host's
+   part of it, too. */
+#include "cycle.h"
+
+/* The finest level's right-hand side from b */
+SpmvStatus spmv_outer_enter(const SpmvCycle *cycle, const void *b, SpmvExec *exec)
+{
+  const SpmvProcesses *processes = cycle->grid[cycle->options.levels - 1].def.matrix.processes;
+
+  SPMV_TRY(cycle->slots->outer_sum(cycle, b, exec));
+  /* the cycle is linear over all processes: one factor for all of them */
+  if (processes) SPMV_TRY(processes->add(processes->ctx, cycle->outer.sums, 1, exec));
+  return cycle->slots->outer_enter(cycle, b, exec);
+}
+
+/* x from the finest level's solution */
+SpmvStatus spmv_outer_leave(const SpmvCycle *cycle, void *x, SpmvExec *exec)
+{
+  const SpmvCycleGrid *finest = &cycle->grid[cycle->options.levels - 1];
+
+  return cycle->slots->outer_convert(cycle, SPMV_OUTER_LEAVE, finest->def.rows, finest->vector[SPMV_CYCLE_X0], x, exec);
+}
+
+/* The function of the coarsest level sees the numbers of outside: it may compare them with tolerances */
+SpmvStatus spmv_outer_coarse(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
+{
+  const SpmvCycleOptions *o    = &cycle->options;
+  const int64_t           rows = cycle->grid[0].def.rows;
+
+  SPMV_TRY(cycle->slots->outer_convert(cycle, SPMV_OUTER_WIDEN, rows, b, cycle->outer.coarse_b, exec));
+  SPMV_TRY(o->coarse(o->coarse_ctx, cycle->outer.coarse_b, cycle->outer.coarse_x, exec));
+  return cycle->slots->outer_convert(cycle, SPMV_OUTER_NARROW, rows, cycle->outer.coarse_x, x, exec);
+}
+
+/* ---- the host ---- */
+
+SpmvStatus spmv_outer_host_sum(const SpmvCycle *cycle, const double *b, SpmvExec *exec)
+{
+  const int64_t rows = cycle->grid[cycle->options.levels - 1].def.rows;
+  double        sum  = 0;
+
+  (void)exec;
+  for (int64_t i = 0; i < rows; i++) sum += fabs(b[i]);
+  cycle->outer.sums[0] = sum;
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_outer_host_enter(const SpmvCycle *cycle, const double *b, SpmvExec *exec)
+{
+  const SpmvCycleGrid *finest = &cycle->grid[cycle->options.levels - 1];
+  SpmvOuterFactors    *f      = cycle->outer.factors;
+  float               *to     = finest->vector[SPMV_CYCLE_B];
+
+  (void)exec;
+  f->in  = spmv_outer_in(cycle->outer.sums[0]);
+  f->out = f->scale / f->in;
+  for (int64_t i = 0; i < finest->def.rows; i++) to[i] = (float)(f->in * b[i]);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_outer_host_convert(const SpmvCycle *cycle, SpmvOuterWay way, int64_t n, const void *from, void *to,
+                                   SpmvExec *exec)
+{
+  const double factor = spmv_outer_factor(cycle->outer.factors, way);
+
+  (void)exec;
+  if (way == SPMV_OUTER_NARROW)
+    for (int64_t i = 0; i < n; i++) ((float *)to)[i] = (float)(factor * ((const double *)from)[i]);
+  else
+    for (int64_t i = 0; i < n; i++) ((double *)to)[i] = factor * (double)((const float *)from)[i];
+  return SPMV_SUCCESS;
+}

@@ -1,0 +1,71 @@
+/* convert.cu - numbers of one scalar type from those of another one, and how large they are. */
+#include "device/arena.cuh"
+#include <spmv_engine.h>
+
+namespace
+{
+enum { THREADS = 256, BLOCKS = 1024 };
+
+template <typename From, typename To>
+__global__ void spmv_convert_numbers(int64_t n, double factor, const From *from, To *to)
+{
+  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+
+  if (i < n) to[i] = (To)(factor * (double)from[i]);
+}
+
+/* Bits of doubles that are not negative ascend as the numbers do. What is not a number has larger ones than infinity. */
+template <typename S>
+__global__ void spmv_largest_number(int64_t n, const S *values, unsigned long long *largest)
+{
+  unsigned long long mine = 0;
+
+  for (int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x; i < n; i += gridDim.x * (int64_t)THREADS) {
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(fabs((double)values[i]));
+    if (bits > mine) mine = bits;
+  }
+  if (mine > *(volatile unsigned long long *)largest) atomicMax(largest, mine);
+}
+
+template <typename From, typename To>
+SpmvStatus enqueue(int64_t n, double factor, const void *from, void *to, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, (spmv_convert_numbers<From, To>), spmv_blocks(n, THREADS), THREADS, 0, n, factor,
+              (const From *)from, (To *)to);
+  return SPMV_SUCCESS;
+}
+
+template <typename S>
+SpmvStatus enqueue_largest(int64_t n, const void *values, unsigned long long *largest, SpmvExec *exec)
+{
+  const int64_t wanted = spmv_blocks(n, THREADS);
+
+  SPMV_LAUNCH(exec, spmv_largest_number<S>, wanted < BLOCKS ? wanted : (int64_t)BLOCKS, THREADS, 0, n,
+              (const S *)values, largest);
+  return SPMV_SUCCESS;
+}
+} // namespace
+
+extern "C" SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_type, const void *from, SpmvScalar to_type,
+                                   void *to, SpmvExec *exec)
+{
+  if (from_type == SPMV_F32)
+    return to_type == SPMV_F32 ? enqueue<float, float>(n, factor, from, to, exec)
+                               : enqueue<float, double>(n, factor, from, to, exec);
+  return to_type == SPMV_F32 ? enqueue<double, float>(n, factor, from, to, exec)
+                             : enqueue<double, double>(n, factor, from, to, exec);
+}
+
+extern "C" SpmvStatus spmv_largest(int64_t n, SpmvScalar scalar, const void *values, double *largest, SpmvExec *exec)
+{
+  SpmvScopedArena     arena(exec);
+  unsigned long long *there;
+
+  *largest = 0;
+  SPMV_TRY(arena.array(1, "the largest number", &there));
+  SPMV_TRY(spmv_copy(there, SPMV_DEVICE, largest, SPMV_HOST, sizeof *largest, exec));
+  SPMV_TRY(scalar == SPMV_F32 ? enqueue_largest<float>(n, values, there, exec)
+                              : enqueue_largest<double>(n, values, there, exec));
+  SPMV_TRY(spmv_copy(largest, SPMV_HOST, there, SPMV_DEVICE, sizeof *largest, exec));
+  return spmv_stream_wait(exec);
+}

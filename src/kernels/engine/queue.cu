@@ -1,0 +1,74 @@
+/* queue.cu - the host's side of records and events; see queue.cuh. */
+#include "engine/queue.cuh"
+
+SpmvStatus spmv_queue_open(SpmvQueue *q, const char *who, const SpmvProcesses *processes, bool graphs, SpmvExec *exec)
+{
+  q->who       = who;
+  q->processes = processes;
+  SPMV_TRY(spmv_pinned_alloc(exec, SPMV_RECORDS_BYTES, (void **)&q->records));
+  for (cudaEvent_t &event : q->event) SPMV_CUDA(exec, cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  if (graphs) SPMV_CUDA(exec, cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
+  return SPMV_SUCCESS;
+}
+
+void spmv_queue_close(SpmvQueue *q)
+{
+  for (int i = 0; i < 2; i++) {
+    if (q->recorded[i]) (void)cudaEventSynchronize(q->event[i]);
+    if (q->event[i]) (void)cudaEventDestroy(q->event[i]);
+  }
+  if (q->stream) (void)cudaStreamDestroy(q->stream);
+  spmv_pinned_free(q->records);
+}
+
+SpmvStatus spmv_queue_follow(SpmvQueue *q, SpmvExec *exec)
+{
+  for (int i = 0; i < 2; i++)
+    if (q->recorded[i]) SPMV_CUDA(exec, cudaStreamWaitEvent((cudaStream_t)exec->stream, q->event[i], 0));
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_queue_record(SpmvQueue *q, int i, SpmvExec *exec)
+{
+  SPMV_CUDA(exec, cudaEventRecord(q->event[i], (cudaStream_t)exec->stream));
+  q->recorded[i] = true;
+  return SPMV_SUCCESS;
+}
+
+/* A process that ended while another goes on would leave that waiting for ever */
+static SpmvStatus agree_on_end(const SpmvQueue *q, const SpmvRecord *record, SpmvExec *exec)
+{
+  const SpmvProcesses *all  = q->processes;
+  const int            mine = record->reason != SPMV_ITERATING;
+  int                  end  = mine;
+
+  if (!all || !all->agree) return SPMV_SUCCESS;
+  SPMV_TRY(all->agree(all->ctx, &end, exec));
+  if (end == mine) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_DEVICE,
+                   "%s: another process has come to an end after %lld iterations: its sums are not those of this one",
+                   q->who, (long long)record->iterations);
+}
+
+SpmvStatus spmv_queue_wait(SpmvQueue *q, int i, SpmvRecord *record, SpmvExec *exec)
+{
+  SPMV_CUDA(exec, cudaEventSynchronize(q->event[i]));
+  *record = q->records[i];
+  return agree_on_end(q, record, exec);
+}
+
+void spmv_queue_grow(SpmvQueue *q, int i, int64_t iterations)
+{
+  enum { GROWN_CHUNK = 16 /* looking at longer chunks costs next to nothing */ };
+
+  if (q->processes || q->chunk >= GROWN_CHUNK || 32 * (int64_t)q->chunk > iterations) return;
+  if (cudaEventQuery(q->event[i]) == cudaSuccess) q->chunk = 2 * q->chunk < GROWN_CHUNK ? 2 * q->chunk : GROWN_CHUNK;
+  else (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
+}
+
+int spmv_queue_chunk(double iteration)
+{
+  const double most = 200e-6 / iteration;
+
+  return most < 1 ? 1 : (int)most;
+}

@@ -1,0 +1,331 @@
+/* Tests of GMRES that fail: no memory, a product that gives up, another process that ends, arguments that make no sense. */
+#include "gmres_test.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
+  #if __has_include(<spmv_emulator.h>)
+    #include <spmv_emulator.h>
+    #define EMULATED
+  #endif
+#endif
+
+static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_GMRES_GRAPH : SPMV_GMRES_HOST; }
+
+/* Lets allocation number 1, 2, ... fail until none fails any more */
+static void fail_each_allocation(const CgMatrix *a, const GmresSetup *u, SpmvSpace fault)
+{
+  int64_t fail_at = 0, calls;
+
+  do {
+    Hooks       hooks;
+    GmresEngine e;
+    hooks_init(&hooks);
+    hooks_counter(&hooks, fault)->fail_at = ++fail_at;
+    gmres_engine_open(&e, a, u, &hooks);
+    GmresOutcome o = gmres_engine_solve(&e);
+    calls          = hooks_counter(&hooks, fault)->calls;
+    UNIT_EQUAL(calls >= fail_at ? SPMV_ERR_MEMORY : SPMV_SUCCESS, o.status);
+    UNIT_CHECK((e.gmres == NULL) == (calls >= fail_at));
+    UNIT_CHECK(calls < fail_at || e.exec.message[0]);
+    gmres_engine_close(&e);
+    UNIT_CHECK(hooks_clean(&hooks));
+    gmres_outcome_free(&o);
+    hooks_drop(&hooks);
+  } while (calls >= fail_at && fail_at < 50);
+  UNIT_CHECK(fail_at > 1 && fail_at < 50);
+}
+
+UNIT_TEST(gmres_without_memory_leaves_nothing)
+{
+  CgMatrix a = gmres_matrix(4, GMRES_CONVECTION);
+
+  for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
+    for (int fault = SPMV_HOST; fault <= (mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE); fault++) {
+      GmresSetup u = gmres_setup((SpmvGmresMode)mode);
+      u.right = u.block = 1;
+      fail_each_allocation(&a, &u, (SpmvSpace)fault);
+    }
+  cg_matrix_free(&a);
+}
+
+/* A product that fails in its n-th call */
+typedef struct {
+  SpmvOperator *plan;
+  int           calls, fail_at;
+} FailingProduct;
+
+static SpmvStatus failing_product(void *ctx, const void *p, void *w, SpmvExec *exec)
+{
+  FailingProduct *f = ctx;
+
+  if (++f->calls == f->fail_at) return spmv_fail(exec, SPMV_ERR_DEVICE, "the product fails on purpose");
+  return spmv_operator_product(f->plan, p, w, exec);
+}
+
+UNIT_TEST(gmres_passes_on_that_a_product_fails)
+{
+  CgMatrix a = gmres_matrix(0, GMRES_CONVECTION);
+
+  for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
+    for (int fail_at = 1; fail_at <= 4; fail_at++) { /* in the first cycle, and as the residual of the second one */
+      GmresSetup     u = gmres_setup((SpmvGmresMode)mode);
+      FailingProduct f = {NULL, 0, fail_at};
+      GmresEngine    e;
+      u.restart = 3;
+      u.chunk   = 2;
+      gmres_engine_open_by(&e, &a, &u, NULL, failing_product, &f);
+      f.plan           = &e.matrix.product;
+      GmresOutcome got = gmres_engine_solve(&e);
+      UNIT_EQUAL(SPMV_ERR_DEVICE, got.status);
+      UNIT_CONTAINS("on purpose", e.exec.message);
+      for (int64_t i = 0; i < a.pattern.rows; i++) UNIT_CHECK(isfinite(got.x[i]));
+      UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(e.gmres, 1, &got.result, &e.exec)); /* it must be started again */
+      gmres_outcome_free(&got);
+      got = gmres_engine_solve(&e); /* the product works again, and a graph is captured anew */
+      UNIT_EQUAL(SPMV_RTOL, got.result.reason);
+      gmres_outcome_free(&got);
+      gmres_engine_close(&e);
+    }
+  cg_matrix_free(&a);
+}
+
+/* Another process, which goes on until it has been asked so many times, or as long as this one */
+typedef struct {
+  int asked, most, ends, fails;
+} Other;
+
+static SpmvStatus add_alone(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  Other *other = ctx;
+
+  (void)sums;
+  (void)n;
+  return other->fails ? spmv_fail(exec, SPMV_ERR_DEVICE, "the sum fails on purpose") : SPMV_SUCCESS;
+}
+
+static SpmvStatus agree(void *ctx, int *end, SpmvExec *exec)
+{
+  Other *other = ctx;
+
+  (void)exec;
+  other->ends += *end;
+  if (++other->asked == other->most) *end = 1;
+  return SPMV_SUCCESS;
+}
+
+UNIT_TEST(gmres_ends_when_all_processes_do)
+{
+  CgMatrix a = gmres_matrix(0, GMRES_CONVECTION);
+
+  for (int most = 0; most < 4 && last_mode() >= SPMV_GMRES_CHUNK; most += 3) {
+    GmresSetup          u     = gmres_setup(SPMV_GMRES_CHUNK);
+    Other               other = {.most = most};
+    const SpmvProcesses many  = {.ctx = &other, .add = add_alone, .agree = agree};
+    GmresEngine         e;
+
+    u.processes = &many;
+    u.chunk     = 1;
+    u.restart   = 5;
+    gmres_engine_open(&e, &a, &u, NULL);
+    GmresOutcome o = gmres_engine_solve(&e);
+    UNIT_EQUAL(most ? SPMV_ERR_DEVICE : SPMV_SUCCESS, o.status);
+    UNIT_EQUAL(most ? 0 : 1, other.ends);
+    if (!most) UNIT_EQUAL(o.result.iterations, other.asked);
+    else UNIT_CONTAINS("GMRES: another process has come to an end after 3 iterations", e.exec.message);
+    gmres_outcome_free(&o);
+    other.fails = 1;
+    o           = gmres_engine_solve(&e);
+    UNIT_EQUAL(SPMV_ERR_DEVICE, o.status);
+    gmres_outcome_free(&o);
+    gmres_engine_close(&e);
+  }
+  cg_matrix_free(&a);
+}
+
+static SpmvStatus no_product(void *ctx, const void *p, void *w, SpmvExec *exec)
+{
+  (void)ctx;
+  (void)p;
+  (void)w;
+  (void)exec;
+  return SPMV_SUCCESS;
+}
+
+UNIT_TEST(gmres_of_no_rows_ends_at_once)
+{
+  const SpmvTest test = {.max_iterations = 10};
+
+  for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++) {
+    SpmvGmresOptions o;
+    SpmvGmresResult  result;
+    SpmvExec         exec;
+    SpmvGmres       *g;
+    spmv_exec_init(&exec, mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE);
+    spmv_gmres_options_init(&o);
+    o.mode    = (SpmvGmresMode)mode;
+    o.product = no_product;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_create(&o, &exec, &g));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_start(g, NULL, NULL, NULL, 0, &test, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &result, &exec));
+    UNIT_EQUAL(SPMV_ATOL, result.reason);
+    UNIT_EQUAL(0, result.iterations);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &result, &exec)); /* it says the same again */
+    UNIT_EQUAL(SPMV_ATOL, result.reason);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_solution(g, NULL, &exec));
+    spmv_gmres_destroy(&g);
+  }
+}
+
+/* Creation is refused, with this in its message */
+static void refuses(const SpmvGmresOptions *o, SpmvStatus status, const char *message)
+{
+  SpmvExec   exec;
+  SpmvGmres *g;
+
+  spmv_exec_init(&exec, o->mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE);
+  UNIT_EQUAL(status, spmv_gmres_create(o, &exec, &g));
+  UNIT_CONTAINS(message, exec.message);
+  UNIT_CHECK(g == NULL);
+}
+
+UNIT_TEST(gmres_refuses_options_that_make_no_sense)
+{
+  const SpmvProcesses one = {.add = add_alone};
+  SpmvGmresOptions    o;
+
+  spmv_gmres_options_init(&o);
+  refuses(&o, SPMV_ERR_ARGUMENT, "no product");
+  o.product = no_product;
+  o.rows    = 4;
+  o.restart = 0;
+  refuses(&o, SPMV_ERR_ARGUMENT, "must be 1 to 1000");
+  o.restart        = 3;
+  o.preconditioner = SPMV_PC_BLOCKS;
+  o.block_size     = 3;
+  refuses(&o, SPMV_ERR_ARGUMENT, "4 rows in blocks of 3");
+  o.preconditioner = SPMV_PC_FUNCTION;
+  refuses(&o, SPMV_ERR_ARGUMENT, "no function");
+  o.apply = no_product;
+  o.mode  = SPMV_GMRES_GRAPH;
+  if (spmv_device_count(NULL) == 0) refuses(&o, SPMV_ERR_UNSUPPORTED, "on the device");
+  o.apply_waits = 1;
+  refuses(&o, SPMV_ERR_UNSUPPORTED, "use chunks");
+  o.apply_waits = 0;
+  o.processes   = &one;
+  refuses(&o, SPMV_ERR_UNSUPPORTED, "use chunks");
+  o.refine = (SpmvGmresRefine)7;
+  refuses(&o, SPMV_ERR_ARGUMENT, "no such");
+}
+
+UNIT_TEST(gmres_refuses_calls_that_make_no_sense)
+{
+  double           x[4] = {0}, b[4] = {1, 2, 3, 4}, norm;
+  SpmvTest         test = {.tolerance = -1, .divergence = INFINITY, .max_iterations = 0};
+  SpmvGmresOptions o;
+  SpmvGmresResult  result;
+  SpmvExec         exec;
+  SpmvGmres       *g;
+
+  spmv_exec_init(&exec, SPMV_HOST);
+  spmv_gmres_options_init(&o);
+  o.rows    = 4;
+  o.product = no_product;
+  o.history = 2;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_create(&o, &exec, &g));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(g, 1, &result, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_first_norm(g, &norm, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, b, NULL, 1, &test, &exec));
+  test.max_iterations = 3;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, b, b, 1, &test, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, NULL, NULL, 1, &test, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_start(g, x, b, NULL, 1, &test, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(g, 0, &result, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_solution(g, x, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_history(g, 1, 1, &norm, &exec));
+  exec.space = SPMV_DEVICE;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, b, NULL, 1, &test, &exec));
+  exec.space = SPMV_HOST;
+  spmv_gmres_destroy(&g);
+  spmv_gmres_destroy(&g);
+  spmv_gmres_destroy(NULL);
+}
+
+/* What only the emulated device can be asked for: no pinned memory */
+UNIT_TEST(gmres_on_a_device_without_pinned_memory)
+{
+  CgMatrix   a = gmres_matrix(4, GMRES_CONVECTION);
+  GmresSetup u = gmres_setup(SPMV_GMRES_GRAPH);
+
+  if (spmv_device_count(NULL)) {
+    GmresEngine e;
+    Hooks       hooks;
+    setenv("SPMV_EMULATOR_PINNED_BLOCKS", "0", 1);
+    hooks_init(&hooks);
+    gmres_engine_open(&e, &a, &u, &hooks);
+    unsetenv("SPMV_EMULATOR_PINNED_BLOCKS");
+    if (e.status) { /* a real device has some */
+      UNIT_EQUAL(SPMV_ERR_MEMORY, e.status);
+      UNIT_CHECK(e.gmres == NULL && e.exec.message[0]);
+    }
+    gmres_engine_close(&e);
+    UNIT_CHECK(hooks_clean(&hooks));
+  }
+  cg_matrix_free(&a);
+}
+
+#ifdef EMULATED
+/* One life of an engine in which a call of the device fails after so many others; whether one did. Then the solve has an
+   error, or the fault had no effect: memory of a pool is tried again. */
+static int fails_after(int calls, const CgMatrix *a, const GmresSetup *u, const GmresOutcome *expected, int *errors)
+{
+  const size_t bytes = (size_t)a->pattern.rows * sizeof(double);
+  GmresEngine  e;
+
+  gmres_engine_open(&e, a, u, NULL);
+  UNIT_EQUAL(SPMV_SUCCESS, e.status);
+  e.fail_after        = spmv_emulator_fail_after;
+  e.calls             = calls;
+  GmresOutcome o      = gmres_engine_solve(&e);
+  const int    failed = e.failed;
+  if (o.status) {
+    ++*errors;
+    UNIT_EQUAL(SPMV_ERR_DEVICE, o.status);
+    UNIT_CHECK(failed && e.exec.message[0]);
+    gmres_outcome_free(&o);
+    o = gmres_engine_solve(&e); /* the device works again */
+  }
+  UNIT_EQUAL(SPMV_SUCCESS, o.status);
+  UNIT_CHECK(!memcmp(o.x, expected->x, bytes));
+  gmres_outcome_free(&o);
+  gmres_engine_close(&e);
+  return failed;
+}
+
+/* Launches, copies, waits, captures: each fails once */
+UNIT_TEST(gmres_passes_on_that_a_device_call_fails)
+{
+  CgMatrix a = gmres_matrix(4, GMRES_CONVECTION);
+
+  for (int mode = SPMV_GMRES_CHUNK; mode <= last_mode(); mode++)
+    for (int function = 0; function < 2; function++) {
+      GmresSetup u     = gmres_setup((SpmvGmresMode)mode);
+      int        calls = 0, errors = 0;
+      u.restart             = 3;
+      u.chunk               = 2;
+      u.right               = 1;
+      u.function            = function;
+      u.block               = !function;
+      u.refine              = SPMV_GMRES_REFINE_ALWAYS;
+      u.untested            = 1;
+      u.max_iterations      = 5;
+      GmresOutcome expected = gmres_solve(&a, &u);
+      while (fails_after(calls, &a, &u, &expected, &errors) && calls < 400) calls++;
+      UNIT_CHECK(calls > 20 && calls < 400 && errors > calls / 2);
+      gmres_outcome_free(&expected);
+    }
+  cg_matrix_free(&a);
+}
+#endif

@@ -1,0 +1,30 @@
+/* accept.c - what of a system is beyond the engines, whatever the method. */
+#include "device.h"
+
+/* The cycle of multigrid takes a null space out of what it makes; the kernels with a point preconditioner do not */
+PetscErrorCode KSPDevWhyNullSpace(PC pc, Mat A, const char **why)
+{
+  MatNullSpace null_space;
+  PetscBool    multigrid;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(A, &null_space));
+  PetscCall(MGDevIsHierarchy(pc, &multigrid));
+  if (null_space && !multigrid) *why = "the matrix has a null space";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDevWhyMatrix(Mat A, const char **why)
+{
+  PetscBool aij, cusparse;
+  PetscInt  rows, cols;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
+  PetscCall(MatGetLocalSize(A, &rows, &cols));
+  if (!aij) *why = "the matrix is not of type seqaij or one that is derived from it";
+  else if (rows != cols || rows == 0 || A->structure_only) *why = "the matrix is not square, is empty or has no values";
+  else if (cusparse && AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,213 @@
+/*
+  iterate.c - a solve by the engine. It runs until a monitor or a convergence test needs the host, and PETSc is told the
+  norms in order.
+*/
+#include "gmresdevice.h"
+#include <math.h>
+
+/* With a user's test or KSPConvergedSkip() the engine tests no norm */
+static SpmvTest Test(KSP ksp, PetscReal tolerance)
+{
+  const PetscBool engine = ksp->converged == KSPConvergedDefault ? PETSC_TRUE : PETSC_FALSE;
+
+  return (SpmvTest){.untested       = ksp->normtype == KSP_NORM_NONE,
+                    .tolerance      = engine ? (double)tolerance : -1,
+                    .absolute       = (double)ksp->abstol,
+                    .divergence     = engine ? (double)(ksp->divtol * ksp->rnorm0) : INFINITY,
+                    .min_iterations = AIJFmtKSPMinimum(ksp),
+                    .max_iterations = ksp->max_it,
+                    .check_after    = ksp->chknorm,
+                    .max_is_success = ksp->converged == KSPConvergedSkip};
+}
+
+/* PETSc's own words and reasons for a norm that is not a number */
+static PetscErrorCode NotANumber(KSP ksp, double norm)
+{
+  PetscFunctionBegin;
+  KSPCheckNorm(ksp, (PetscReal)norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Translates the engine's reason where PETSc's test of the last norm has given none; it may be that the solve goes on */
+static PetscErrorCode SetReason(KSP ksp, const SpmvGmresResult *result)
+{
+  PetscFunctionBegin;
+  switch (result->reason) {
+  case SPMV_RTOL:
+    ksp->reason = KSP_CONVERGED_RTOL;
+    break;
+  case SPMV_ATOL:
+    ksp->reason = KSP_CONVERGED_ATOL;
+    break;
+  case SPMV_ITERATIONS:
+    ksp->reason = KSP_CONVERGED_ITS;
+    break;
+  case SPMV_BREAKDOWN:
+    ksp->reason = KSP_CONVERGED_HAPPY_BREAKDOWN;
+    break;
+  case SPMV_DIVERGED_ITERATIONS:
+    ksp->reason = KSP_DIVERGED_ITS;
+    break;
+  case SPMV_DIVERGED_TOLERANCE:
+    ksp->reason = KSP_DIVERGED_DTOL;
+    break;
+  case SPMV_DIVERGED_BREAKDOWN:
+    ksp->reason = KSP_DIVERGED_BREAKDOWN;
+    break;
+  case SPMV_DIVERGED_NOT_A_NUMBER:
+    PetscCall(NotANumber(ksp, result->norm));
+    break;
+  default:
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tells PETSc the norms of the engine's iterations first .. last */
+static PetscErrorCode TellNorms(KSP ksp, KSP_GMRESDevice *s, int64_t first, int64_t last)
+{
+  double norms[KSPDEV_MONITOR_STEP];
+
+  PetscFunctionBegin;
+  while (first <= last) {
+    const int64_t n = PetscMin(last - first + 1, KSPDEV_MONITOR_STEP);
+
+    AIJFmtCallSpmv(&s->exec, spmv_gmres_history(s->engine, first, n, norms, &s->exec));
+    for (int64_t i = 0; i < n; i++) PetscCall(KSPDevTellNorm(ksp, (PetscInt)(first + i), (PetscReal)norms[i]));
+    first += n;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* `to` = the solution after the last call of the engine */
+static PetscErrorCode Look(KSP_GMRESDevice *s, Vec to)
+{
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorPlace(&s->exec, &s->seen, to, &status));
+  AIJFmtCallSpmv(&s->exec, status);
+  PetscCall(AIJFmtVectorBegin(&s->x));
+  PetscCall(AIJFmtVectorBegin(&s->seen));
+  status = spmv_gmres_solution(s->engine, s->seen.data, &s->exec);
+  PetscCall(AIJFmtVectorEnd(&s->seen));
+  PetscCall(AIJFmtVectorEnd(&s->x));
+  AIJFmtCallSpmv(&s->exec, status);
+  PetscCall(AIJFmtVectorFetch(&s->exec, &s->seen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What follows from a call of the engine. PETSc's test of the last norm is asked, as it says more in -info, and has the last
+   word; but a breakdown stays one. */
+static PetscErrorCode Conclude(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *watch, const SpmvGmresResult *result,
+                               int64_t before)
+{
+  const PetscBool tested =
+      watch->user_test || (result->reason != SPMV_ITERATING && result->reason != SPMV_BREAKDOWN &&
+                           result->reason != SPMV_DIVERGED_BREAKDOWN && result->reason != SPMV_DIVERGED_NOT_A_NUMBER)
+          ? PETSC_TRUE
+          : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (watch->want_norms) PetscCall(TellNorms(ksp, s, before + 1, result->iterations));
+  ksp->its = (PetscInt)result->iterations;
+  if (isfinite(result->norm)) ksp->rnorm = (PetscReal)result->norm;
+  if (tested && result->iterations > before)
+    PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
+  if (!ksp->reason) PetscCall(SetReason(ksp, result));
+  if (ksp->reason && s->running) { /* a test of the program's: x does not have all iterations yet */
+    PetscCall(Look(s, s->work[0]));
+    s->running = PETSC_FALSE;
+    PetscCall(VecCopy(s->work[0], ksp->vec_sol));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solution that belongs to the last norm, for monitors and tests. That of KSPGMRES adds its basis to x: only KSPGMRES
+   itself may ask for it, in a solve of its own. */
+PetscErrorCode KSPBuildSolution_GMRESDevice(KSP ksp, Vec v, Vec *V)
+{
+  KSP_GMRESDevice *s;
+
+  PetscFunctionBegin;
+  PetscCall(GMRESDevStateGet(ksp, &s));
+  if (s->by_parent) {
+    PetscCall(s->parent.buildsolution(ksp, v, V));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (s->running) PetscCall(Look(s, v ? v : s->work[1]));
+  else if (v) PetscCall(VecCopy(ksp->vec_sol, v));
+  if (V) *V = v ? v : s->running ? s->work[1] : ksp->vec_sol;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One call of the engine */
+static PetscErrorCode RunOnce(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *watch, SpmvGmresResult *result)
+{
+  const int64_t   before = result->iterations;
+  const PetscBool inner  = s->engine_options.apply_waits ? PETSC_TRUE : PETSC_FALSE;
+  SpmvGmresInfo   info;
+  SpmvStatus      status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorBegin(&s->x));
+  if (!inner)
+    PetscCall(PetscLogGpuTimeBegin()); /* PETSc's coarsest solver has a timer of its own, and timers do not nest */
+  status = spmv_gmres_run(s->engine, watch->step, result, &s->exec);
+  if (!inner) PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(AIJFmtVectorEnd(&s->x));
+  if (before == 0 && s->x.staged)
+    KSPDevTry(s, status); /* the solution of PETSc is as it was: KSPGMRES can begin anew */
+  AIJFmtCallSpmv(&s->exec, status);
+  spmv_gmres_info(s->engine, &info);
+  PetscCall(AIJFmtLogGpuFlops((double)(result->iterations - before) * (2.0 * s->matrix.nonzeros + info.flops)));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), result->iterations - before));
+  s->running = result->reason == SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
+  if (!s->running) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
+  PetscCall(Conclude(ksp, s, watch, result, before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first residual and its test, in the order of KSPGMRESCycle() */
+static PetscErrorCode Start(KSP ksp, KSP_GMRESDevice *s)
+{
+  SpmvTest   test = Test(ksp, -1);
+  double     norm = 0;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  ksp->its = 0;
+  PetscCall(AIJFmtVectorSend(&s->exec, &s->x));
+  PetscCall(AIJFmtVectorBegin(&s->x));
+  status = spmv_gmres_start(s->engine, s->x.data, s->b.data, s->pc.values, ksp->guess_zero, &test, &s->exec);
+  if (!status) status = spmv_gmres_first_norm(s->engine, &norm, &s->exec);
+  PetscCall(AIJFmtVectorEnd(&s->x));
+  KSPDevTry(s, status);
+  if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
+  if (norm == 0) ksp->reason = KSP_CONVERGED_ATOL;
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  test = Test(ksp, ksp->ttol);
+  AIJFmtCallSpmv(&s->exec, spmv_gmres_set_test(s->engine, &test, &s->exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves a reason in s->reason, and the solution and the residual history as they were, where the engine refused */
+PetscErrorCode GMRESDevIterate(KSP ksp, KSP_GMRESDevice *s)
+{
+  const size_t    history_begin = (size_t)ksp->res_hist_len;
+  SpmvGmresResult result        = {.iterations = 0};
+  KSPDevWatch     watch;
+
+  PetscFunctionBegin;
+  PetscCall(KSPDevWatchBegin(ksp, &watch));
+  PetscCall(AIJFmtVectorGet(&s->exec, &s->b, ksp->vec_rhs, AIJFMT_READ));
+  s->running = PETSC_FALSE;
+  PetscCall(Start(ksp, s));
+  while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &watch, &result));
+  s->running = PETSC_FALSE;
+  PetscCall(AIJFmtVectorRestore(&s->exec, &s->b));
+  if (s->reason[0]) ksp->res_hist_len = history_begin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,381 @@
+/*
+  gmresdevice_test.c - KSPGMRESDEVICE against KSPGMRES, which must do the same but for the rounding of sums: iterations
+  within one, norms, solutions, reasons, what monitors and tests see; and what is left to KSPGMRES
+*/
+#include "cgdevice_test.h"
+#include <stdio.h>
+#include <unistd.h>
+
+/* 3.26: the orthogonalization belongs to all solvers */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define SetRefinement        KSPGMRESSetCGSRefinementType
+  #define SetOrthogonalization KSPGMRESSetOrthogonalization
+  #define ModifiedGramSchmidt  KSPGMRESModifiedGramSchmidtOrthogonalization
+  #define REFINE_ALWAYS        KSP_GMRES_CGS_REFINE_ALWAYS
+  #define REFINE_IF_NEEDED     KSP_GMRES_CGS_REFINE_IFNEEDED
+#else
+  #define SetRefinement        KSPOrthogonalizationSetCGSRefinementType
+  #define SetOrthogonalization KSPOrthogonalizationSet
+  #define ModifiedGramSchmidt  KSPOrthogonalizationModifiedGramSchmidt
+  #define REFINE_ALWAYS        KSP_ORTHOGONALIZATION_CGS_REFINE_ALWAYS
+  #define REFINE_IF_NEEDED     KSP_ORTHOGONALIZATION_CGS_REFINE_IFNEEDED
+#endif
+
+enum { NX = 13, NY = 12, UNKNOWNS = 2, ROWS = NX * NY * UNKNOWNS, NORMS_MAX = 400 };
+
+typedef enum { CONVECTION, INDEFINITE, SINGULAR, NOT_A_NUMBER } Kind;
+
+/* Upwind differences of a flow along x on a grid with two coupled unknowns for each node */
+static PetscErrorCode Matrix(Kind kind, MatType type, Mat *A)
+{
+  PetscInt low, high;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, ROWS, ROWS));
+  PetscCall(MatSetBlockSize(*A, UNKNOWNS));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 6, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 6, NULL, 6, NULL));
+  PetscCall(MatGetOwnershipRange(*A, &low, &high));
+  for (PetscInt row = low; row < high; row++) {
+    const PetscInt node = row / UNKNOWNS, i = node % NX, j = node / NX, other = row % UNKNOWNS ? row - 1 : row + 1;
+    const PetscInt at[4] = {i > 0 ? row - UNKNOWNS : -1, i < NX - 1 ? row + UNKNOWNS : -1,
+                            j > 0 ? row - NX * UNKNOWNS : -1, j < NY - 1 ? row + NX * UNKNOWNS : -1};
+    const PetscReal weight[4] = {3, (PetscReal)0.4, 1 + (PetscReal)0.1 * (row % 5), (PetscReal)0.8};
+    PetscReal       sum       = kind == SINGULAR ? (PetscReal)0.5 : (PetscReal)0.9;
+    for (int k = 0; k < 4; k++) {
+      if (at[k] < 0) continue;
+      PetscCall(MatSetValue(*A, row, at[k], -weight[k], INSERT_VALUES));
+      sum += weight[k];
+    }
+    PetscCall(MatSetValue(*A, row, other, -(PetscReal)0.5, INSERT_VALUES));
+    if (kind == INDEFINITE && row % 7 == 0) sum = -sum;
+    PetscCall(MatSetValue(*A, row, row, kind == NOT_A_NUMBER && row == 8 ? (PetscReal)NAN : sum, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  const char *pc;
+  PCSide      side;
+  KSPNormType norm;
+  PetscInt    restart, max_it;
+  PetscReal   rtol;
+  PetscBool   guess;
+  int         rhs; /* 0: smooth, 1: zero, 2: in the range of A */
+  PetscErrorCode (*configure)(KSP);
+} Setup;
+
+static Setup Default(void)
+{
+  return (Setup){"jacobi",    PC_LEFT, KSP_NORM_PRECONDITIONED,
+                 30,          200,     sizeof(PetscReal) > 4 ? (PetscReal)1e-8 : (PetscReal)1e-4,
+                 PETSC_FALSE, 0,       NULL};
+}
+
+typedef struct {
+  PetscInt           iterations, count;
+  KSPConvergedReason reason;
+  PetscReal          norms[NORMS_MAX];
+  Vec                x;
+  char               view[8192];
+} Outcome;
+
+static PetscErrorCode View(KSP ksp, char *text, size_t size)
+{
+  char        name[64];
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(text, size));
+  PetscCall(PetscSNPrintf(name, sizeof name, "gmresdevice_view_%d.txt", (int)getpid()));
+  PetscCallMPI(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, PETSC_COMM_WORLD)); /* the first process writes it */
+  PetscCall(PetscViewerCreate(PETSC_COMM_WORLD, &viewer));
+  PetscCall(PetscViewerSetType(viewer, PETSCVIEWERASCII));
+  PetscCall(PetscViewerFileSetMode(viewer, FILE_MODE_WRITE));
+  PetscCall(PetscViewerFileSetName(viewer, name));
+  PetscCall(KSPView(ksp, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  FILE *file = fopen(name, "r");
+  if (file) {
+    size_t n = fread(text, 1, size - 1, file);
+    text[n]  = 0;
+    fclose(file);
+  }
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD)); /* all have read it */
+  (void)remove(name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(KSPType type, Mat A, const Setup *u, Outcome *o)
+{
+  PetscReal *history = o->norms;
+  KSP        ksp;
+  PC         pc;
+  Vec        b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &o->x, &b));
+  PetscCall(CGDevTestRightHandSide(b));
+  if (u->rhs == 1) PetscCall(VecSet(b, 0));
+  if (u->rhs == 2) {
+    PetscCall(VecCopy(b, o->x));
+    PetscCall(MatMult(A, o->x, b));
+  }
+  PetscCall(VecSet(o->x, u->guess ? (PetscReal)0.3 : 0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, type));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, u->pc));
+  PetscCall(KSPSetPCSide(ksp, u->side));
+  PetscCall(KSPSetNormType(ksp, u->norm));
+  PetscCall(KSPGMRESSetRestart(ksp, u->restart));
+  PetscCall(KSPSetTolerances(ksp, u->rtol, PETSC_DEFAULT, PETSC_DEFAULT, u->max_it));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, u->guess));
+  PetscCall(KSPSetResidualHistory(ksp, history, NORMS_MAX, PETSC_TRUE));
+  if (u->configure) PetscCall(u->configure(ksp));
+  PetscCall(KSPSolve(ksp, b, o->x));
+  PetscCall(KSPGetIterationNumber(ksp, &o->iterations));
+  PetscCall(KSPGetConvergedReason(ksp, &o->reason));
+  PetscCall(KSPGetResidualHistory(ksp, NULL, &o->count));
+  PetscCall(View(ksp, o->view, sizeof o->view));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Alike(const char name[], const Outcome *expected, const Outcome *got)
+{
+  const PetscReal tolerance = sizeof(PetscReal) > 4 ? (PetscReal)1e-6 : (PetscReal)1e-2;
+  const PetscInt  n         = PetscMin(expected->count, got->count);
+  PetscBool       right     = PETSC_TRUE;
+  PetscReal       size, distance;
+  Vec             difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(CGDevTestCheck(PetscAbs(expected->iterations - got->iterations) <= 1, name, "iterations differ"));
+  PetscCall(CGDevTestCheck(expected->reason == got->reason, name, "the reason differs"));
+  PetscCall(CGDevTestCheck(PetscAbs(expected->count - got->count) <= 1, name, "the history has another length"));
+  for (PetscInt i = 0; i < n; i++)
+    if (PetscAbsReal(expected->norms[i] - got->norms[i]) > tolerance * expected->norms[0]) right = PETSC_FALSE;
+  PetscCall(CGDevTestCheck(right, name, "a norm differs"));
+  PetscCall(VecDuplicate(got->x, &difference));
+  PetscCall(VecCopy(got->x, difference));
+  PetscCall(VecAXPY(difference, -1, expected->x));
+  PetscCall(VecNorm(expected->x, NORM_2, &size));
+  PetscCall(VecNorm(difference, NORM_2, &distance));
+  if (expected->reason != KSP_DIVERGED_NANORINF)
+    PetscCall(CGDevTestCheck(distance <= 10 * tolerance * size, name, "the solution differs"));
+  PetscCall(VecDestroy(&difference));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* host: a word of the reason for KSPGMRES to solve, NULL where the device must */
+static PetscErrorCode Compare(const char name[], Kind kind, MatType type, const Setup *u, const char host[])
+{
+  Outcome expected, got;
+  Mat     plain, A;
+  char   *line;
+
+  PetscFunctionBeginUser;
+  PetscCall(Matrix(kind, MATAIJ, &plain));
+  PetscCall(Matrix(kind, type, &A));
+  PetscCall(Solve(KSPGMRES, plain, u, &expected));
+  PetscCall(Solve(KSPGMRESDEVICE, A, u, &got));
+  PetscCall(Alike(name, &expected, &got));
+  if (!CGDevTestOnDevice()) host = "device";
+  PetscCall(PetscStrstr(got.view, host ? "last solve by KSPGMRES: " : "last solve on the device: ", &line));
+  PetscCall(CGDevTestCheck(line ? PETSC_TRUE : PETSC_FALSE, name, "another solver than that"));
+  if (line && host) PetscCall(PetscStrstr(line, host, &line));
+  PetscCall(CGDevTestCheck(line ? PETSC_TRUE : PETSC_FALSE, name, "another reason than that"));
+  PetscCall(VecDestroy(&expected.x));
+  PetscCall(VecDestroy(&got.x));
+  PetscCall(MatDestroy(&plain));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Refine(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SetRefinement(ksp, REFINE_ALWAYS));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RefineIfNeeded(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SetRefinement(ksp, REFINE_IF_NEEDED));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Modified(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SetOrthogonalization(ksp, ModifiedGramSchmidt));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Eigenvalues(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetComputeEigenvalues(ksp, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Breakdown(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPGMRESSetBreakdownTolerance(ksp, 0)); /* no two norms are the same to the last bit */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends after 8 iterations, and looks at the solution of each */
+static PetscErrorCode EightIterations(KSP ksp, PetscInt n, PetscReal norm, KSPConvergedReason *reason, void *ctx)
+{
+  PetscReal size;
+  Vec       x;
+
+  PetscFunctionBeginUser;
+  (void)ctx;
+  (void)norm;
+  PetscCall(KSPBuildSolution(ksp, NULL, &x));
+  PetscCall(VecNorm(x, NORM_2, &size));
+  *reason = n >= 8 && size > 0 ? KSP_CONVERGED_ITS : KSP_CONVERGED_ITERATING;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode UserTest(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetConvergenceTest(ksp, EightIterations, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual of the solution that a monitor sees, which is the norm that it gets on the right */
+static PetscReal worst;
+
+static PetscErrorCode SeesResidual(KSP ksp, PetscInt n, PetscReal norm, void *ctx)
+{
+  PetscReal size;
+  Vec       r;
+
+  PetscFunctionBeginUser;
+  (void)ctx;
+  (void)n;
+  PetscCall(KSPBuildResidual(ksp, NULL, NULL, &r));
+  PetscCall(VecNorm(r, NORM_2, &size));
+  PetscCall(VecDestroy(&r));
+  worst = PetscMax(worst, PetscAbsReal(size - norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Monitor(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  worst = 0;
+  PetscCall(KSPMonitorSet(ksp, SeesResidual, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Preconditioners, sides, norms, restarts, guesses */
+static PetscErrorCode Table(MatType type)
+{
+  static const char *const pcs[]      = {PCNONE, PCJACOBI, PCPBJACOBI, PCGAMG};
+  static const PetscInt    restarts[] = {1, 2, 7, 30, 60};
+  char                     name[128];
+
+  PetscFunctionBeginUser;
+  for (int kind = CONVECTION; kind <= INDEFINITE; kind++)
+    for (int pc = 0; pc < 4; pc++)
+      for (int side = 0; side < 2; side++)
+        for (int none = 0; none < 2; none++) {
+          Setup u = Default();
+          if (pc == 3 && kind == INDEFINITE) continue;
+          u.pc      = pcs[pc];
+          u.side    = side ? PC_RIGHT : PC_LEFT;
+          u.norm    = none ? KSP_NORM_NONE : side ? KSP_NORM_UNPRECONDITIONED : KSP_NORM_PRECONDITIONED;
+          u.restart = restarts[(pc + side + 2 * none + kind) % 5];
+          u.max_it  = none ? 12 : kind == INDEFINITE ? 45 : 200;
+          u.guess   = (pc + side) % 2 ? PETSC_TRUE : PETSC_FALSE;
+          PetscCall(PetscSNPrintf(name, sizeof name, "%s, matrix %d, %s, restart %" PetscInt_FMT ", %s", type, kind,
+                                  u.pc, u.restart, KSPNormTypes[u.norm]));
+          PetscCall(Compare(name, (Kind)kind, type, &u, NULL));
+        }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Cases(void)
+{
+  Setup u = Default();
+
+  PetscFunctionBeginUser;
+  u.configure = Refine;
+  PetscCall(Compare("refinement", CONVECTION, MATAIJ, &u, NULL));
+  u.configure = RefineIfNeeded;
+  PetscCall(Compare("refinement if needed", CONVECTION, MATAIJ, &u, NULL));
+  u.restart   = 5;
+  u.configure = UserTest;
+  PetscCall(Compare("a test of the program", CONVECTION, MATAIJ, &u, NULL));
+  u.configure = Breakdown;
+  PetscCall(Compare("a breakdown at the restart", CONVECTION, MATAIJ, &u, NULL));
+  u.configure = Monitor;
+  u.side      = PC_RIGHT;
+  u.norm      = KSP_NORM_UNPRECONDITIONED;
+  PetscCall(Compare("a monitor that sees residuals", CONVECTION, MATAIJ, &u, NULL));
+  PetscCall(CGDevTestCheck(worst < 1e-3, "a monitor that sees residuals", "they are not those of the norms"));
+  u        = Default();
+  u.max_it = 17;
+  PetscCall(Compare("an end within a cycle", CONVECTION, MATAIJ, &u, NULL));
+  u.rhs = 1;
+  PetscCall(Compare("a zero right-hand side", CONVECTION, MATAIJ, &u, NULL));
+  u = Default();
+  PetscCall(Compare("a matrix that is not a number", NOT_A_NUMBER, MATAIJ, &u, NULL));
+  u.rhs = 2;
+  PetscCall(Compare("a singular matrix", SINGULAR, MATAIJ, &u, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fallbacks(void)
+{
+  Setup u = Default();
+
+  PetscFunctionBeginUser;
+  u.configure = Modified;
+  PetscCall(Compare("modified Gram-Schmidt", CONVECTION, MATAIJ, &u, "classical"));
+  u.configure = Eigenvalues;
+  PetscCall(Compare("eigenvalues", CONVECTION, MATAIJ, &u, "eigenvalues"));
+  u         = Default();
+  u.restart = 1001;
+  PetscCall(Compare("a long restart", CONVECTION, MATAIJ, &u, "1000"));
+  u    = Default();
+  u.pc = PCSOR;
+  PetscCall(Compare("another preconditioner", CONVECTION, MATAIJ, &u, "sor"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscPackInitializePackage());
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1) {
+    const Setup u = Default();
+    PetscCall(Compare("several processes", CONVECTION, MATAIJ, &u, "several processes"));
+  } else {
+    PetscCall(Table(MATAIJ));
+    PetscCall(Table(MATAIJRBP));
+    PetscCall(Cases());
+    PetscCall(Fallbacks());
+  }
+  const int faults = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return faults;
+}
