@@ -9,9 +9,11 @@ enum { PLACES = PETSCPACK_BY_PETSC + 1, SET_UPS = PETSCPACK_PATTERN + 1 };
 
 static struct {
   PetscInt64 products[PLACES], solves_gpu, solves_host, iterations_gpu;
+  PetscInt64 cycles_gpu, cycles_petsc;
   PetscInt64 set_up[2 * SET_UPS]; /* of each kind those by PETSc, then those on the GPU */
   int64_t    largest[PLACES];     /* nonzeros of the matrix that gave why[place] */
   char       why[PLACES][SPMV_MESSAGE_MAX], why_solve[SPMV_MESSAGE_MAX];
+  char       why_cycle[SPMV_MESSAGE_MAX];
 } totals;
 
 void PetscPackCountProduct(PetscPackPlace place, int64_t nonzeros, const char why[])
@@ -33,6 +35,14 @@ void PetscPackCountSolve(PetscInt iterations, const char why_host[])
     totals.solves_gpu++;
     totals.iterations_gpu += iterations;
   }
+}
+
+void PetscPackCountCycle(const char why_petsc[])
+{
+  if (why_petsc[0]) {
+    totals.cycles_petsc++;
+    (void)PetscStrncpy(totals.why_cycle, why_petsc, sizeof totals.why_cycle);
+  } else totals.cycles_gpu++;
 }
 
 /* A reason becomes that of the lowest process that has one, on all processes */
@@ -62,30 +72,37 @@ static PetscErrorCode InBrackets(const char mine[], char shown[SPMV_MESSAGE_MAX]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solve of several processes counts once; products are those of the sequential blocks, of all processes */
+/* A solve or a cycle of several processes counts once; products are those of the sequential blocks, of all processes */
 static PetscErrorCode PrintTotals(void)
 {
-  char       no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX];
+  char no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX],
+       cycle[SPMV_MESSAGE_MAX];
   PetscInt64 sum[PLACES], set_up[2 * SET_UPS],
-      solves[3] = {totals.solves_gpu, totals.solves_host, totals.iterations_gpu}, most[3];
+      solves[5] = {totals.solves_gpu, totals.solves_host, totals.iterations_gpu, totals.cycles_gpu,
+                   totals.cycles_petsc},
+      most[5];
 
   PetscFunctionBegin;
   if (spmv_device_count(no_gpu) > 0 || !totals.products[PETSCPACK_ON_HOST]) no_gpu[0] = 0;
   PetscCall(InBrackets(totals.why_solve, solve));
+  PetscCall(InBrackets(totals.why_cycle, cycle));
   PetscCall(InBrackets(totals.why[PETSCPACK_ON_HOST][0] ? totals.why[PETSCPACK_ON_HOST] : no_gpu, host));
   PetscCall(InBrackets(totals.why[PETSCPACK_BY_PETSC], parent));
   PetscCallMPI(MPI_Allreduce(totals.products, sum, PLACES, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(totals.set_up, set_up, 2 * SET_UPS, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allreduce(solves, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(solves, most, 5, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
   PetscCall(PetscFPrintf(
       PETSC_COMM_WORLD, PETSC_STDERR,
       "petscpack: CG and GMRES: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; products of our "
       "matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s; graphs: %lld on the GPU, %lld "
-      "elsewhere; patterns of products of matrices: %lld on the GPU, %lld elsewhere\n",
+      "elsewhere; patterns of products of matrices: %lld on the GPU, %lld elsewhere; cycles of mgdevice and "
+      "gamgdevice: %lld on the GPU, %lld "
+      "by PETSc%s\n",
       (long long)most[0], (long long)most[2], (long long)most[1], solve, (long long)sum[PETSCPACK_ON_GPU],
       (long long)sum[PETSCPACK_ON_HOST], host, (long long)sum[PETSCPACK_BY_PETSC], parent,
       (long long)set_up[2 * PETSCPACK_GRAPH + 1], (long long)set_up[2 * PETSCPACK_GRAPH],
-      (long long)set_up[2 * PETSCPACK_PATTERN + 1], (long long)set_up[2 * PETSCPACK_PATTERN]));
+      (long long)set_up[2 * PETSCPACK_PATTERN + 1], (long long)set_up[2 * PETSCPACK_PATTERN], (long long)most[3],
+      (long long)most[4], cycle));
   PetscCall(PetscMemzero(&totals, sizeof totals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

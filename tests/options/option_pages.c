@@ -82,7 +82,10 @@ static void write_page(FILE *page, const SpmvFormat *table)
   print_table(page, table);
   if (table == &AIJFmtProcessTable)
     fprintf(page, "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
-                  " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n");
+                  " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n"
+                  "\n`-petscpack_replace cg,gmres,mg,gamg` lets these type names of PETSc mean `cgdevice`, "
+                  "`gmresdevice`, `mgdevice` and"
+                  " `gamgdevice`:\n[cgdevice.md](../cgdevice.md#multigrid-for-every-solver).\n");
   else print_calls(page, table);
   fprintf(page, "\n[How options are set](README.md)\n");
 }

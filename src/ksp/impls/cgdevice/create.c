@@ -79,7 +79,8 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
    inherits from `KSPCG`: all of its options and functions are accepted.
 
    The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or one derived from
-   them, and the preconditioners `PCNONE`, `PCJACOBI`, `PCPBJACOBI`, `PCGAMG` and `PCMG`. The multigrid
+   them, and the preconditioners `PCNONE`, `PCJACOBI`, `PCPBJACOBI`, `PCGAMG` and `PCMG`; of `PCGAMGDEVICE`
+   and `PCMGDEVICE` it takes the hierarchy that these have on the device. The multigrid
    hierarchy is taken as PETSc has set it up: multiplicative V and W cycles, with the smoothers `KSPCHEBYSHEV` and
    `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a number of steps and no norm (`PCGAMG` has these unless it
    is told otherwise, `PCMG` needs `-mg_levels_pc_type jacobi`). A direct solver of the coarsest level becomes a matrix

@@ -3,12 +3,14 @@
   is none, PETSc's.
 */
 #include "pctypes.h"
+#include "sys/totals.h"
 
 static PetscErrorCode ByPetsc(PC_MGDevice *s, const char why[])
 {
   PetscFunctionBegin;
   s->applies_petsc++;
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
+  PetscPackCountCycle(s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,6 +55,7 @@ static PetscErrorCode Cycle(PC pc, PC_MGDevice *s, Vec b, Vec x)
   PetscCall(PetscLogEventEnd(MGDev_Cycle, pc, b, x, 0));
   s->applies_device++;
   s->reason[0] = 0;
+  PetscPackCountCycle("");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
