@@ -63,50 +63,23 @@ static PetscErrorCode GetVectors(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Up to so many rows LAPACK inverts the matrix in less than a millisecond, and before PETSc's solver has factored it */
-enum { LAPACK_MAX = 128 };
+/* Up to so many rows an inverse is found here, in less than a millisecond and before PETSc's solver has factored the matrix */
+enum { ELIMINATION_MAX = 128 };
 
-/* The inverse in `inverse`, by rows, and the condition number in the norm of the columns; infinite: there is none */
-static PetscErrorCode Invert(Mat A, PetscInt n, PetscScalar inverse[], PetscReal *condition)
+/* A as a dense matrix, by rows */
+static PetscErrorCode ToDense(Mat A, PetscInt n, PetscScalar a[])
 {
-  PetscReal          of_matrix, of_inverse = 0;
-  const PetscScalar *x;
-  PetscScalar       *d;
-  MatFactorError     failed;
-  Mat                D, X, E;
+  const PetscScalar *values;
+  const PetscInt    *cols;
+  PetscInt           count;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, NULL, &D));
-  PetscCall(MatDenseGetArrayWrite(D, &d));
-  PetscCall(PetscArrayzero(d, (size_t)n * n));
+  PetscCall(PetscArrayzero(a, (size_t)n * n));
   for (PetscInt i = 0; i < n; i++) {
-    const PetscScalar *values;
-    const PetscInt    *cols;
-    PetscInt           count;
-
     PetscCall(MatGetRow(A, i, &count, &cols, &values));
-    for (PetscInt k = 0; k < count; k++) d[i + (size_t)cols[k] * n] = values[k];
+    for (PetscInt k = 0; k < count; k++) a[(size_t)i * n + cols[k]] = values[k];
     PetscCall(MatRestoreRow(A, i, &count, &cols, &values));
   }
-  PetscCall(MatDenseRestoreArrayWrite(D, &d));
-  PetscCall(MatNorm(D, NORM_1, &of_matrix));
-  PetscCall(MatDuplicate(D, MAT_DO_NOT_COPY_VALUES, &X));
-  PetscCall(MatDuplicate(D, MAT_DO_NOT_COPY_VALUES, &E));
-  PetscCall(MatShift(E, 1));
-  PetscCall(MatLUFactor(D, NULL, NULL, NULL));
-  PetscCall(MatFactorGetError(D, &failed));
-  if (!failed) {
-    PetscCall(MatMatSolve(D, E, X));
-    PetscCall(MatNorm(X, NORM_1, &of_inverse));
-    PetscCall(MatDenseGetArrayRead(X, &x));
-    for (PetscInt i = 0; i < n; i++)
-      for (PetscInt j = 0; j < n; j++) inverse[(size_t)i * n + j] = x[i + (size_t)j * n];
-    PetscCall(MatDenseRestoreArrayRead(X, &x));
-  }
-  *condition = failed || PetscIsInfOrNanReal(of_inverse) ? PETSC_MAX_REAL : of_matrix * of_inverse;
-  PetscCall(MatDestroy(&E));
-  PetscCall(MatDestroy(&X));
-  PetscCall(MatDestroy(&D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,19 +106,23 @@ static PetscErrorCode LongestColumn(Vec q, PetscInt n, const PetscScalar inverse
 }
 
 /* done: the coarsest matrix is small and far from singular, so that every direct solver gives this inverse */
-static PetscErrorCode InverseByLapack(MGDevHierarchy h, PetscScalar inverse[], PetscBool *done)
+static PetscErrorCode InverseByElimination(MGDevHierarchy h, PetscScalar inverse[], PetscBool *done)
 {
-  PetscReal condition = PETSC_MAX_REAL; /* gcc does not see that it is set whenever the call succeeds */
-  PetscInt  known;
-  PetscBool null = PETSC_TRUE;
-  Mat       A;
+  PetscReal    condition;
+  PetscScalar *dense;
+  PetscInt     known;
+  PetscBool    null = PETSC_TRUE;
+  Mat          A;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(KSPGetOperators(h->coarse, NULL, &A));
   PetscCall(MGDevNullSpaceCount(h->pc, &known));
-  if (h->several || known > 0 || h->rows > LAPACK_MAX || h->rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Invert(A, h->rows, inverse, &condition));
+  if (h->several || known > 0 || h->rows > ELIMINATION_MAX || h->rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1((size_t)h->rows * h->rows, &dense));
+  PetscCall(ToDense(A, h->rows, dense));
+  condition = MGDevInvert(h->rows, dense, inverse);
+  PetscCall(PetscFree(dense));
   if (!(condition < 1e-5 / PETSC_MACHINE_EPSILON)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LongestColumn(h->b, h->rows, inverse));
   PetscCall(MGDevCoarseIsNull(h, h->b, &null));
@@ -189,7 +166,7 @@ static PetscErrorCode GetValues(MGDevHierarchy h, PetscScalar inverse[])
 
   PetscFunctionBegin;
   h->singular = PETSC_FALSE;
-  PetscCall(InverseByLapack(h, inverse, &done));
+  PetscCall(InverseByElimination(h, inverse, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevNullSpaceCount(h->pc, &known));
   PetscCall(VecDuplicateVecs(h->x, PetscMax(known, 1), &q));

@@ -173,6 +173,9 @@ PETSC_INTERN PetscErrorCode MGDevCoarseNull(MGDevHierarchy, PetscInt most, Vec q
 PETSC_INTERN PetscErrorCode MGDevCoarseIsNull(MGDevHierarchy, Vec q, PetscBool *null);
 PETSC_INTERN PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[]);
 
+/* invert.c */
+PETSC_INTERN PetscReal MGDevInvert(PetscInt n, PetscScalar a[], PetscScalar inverse[]);
+
 /* coarse.c */
 PETSC_INTERN PetscErrorCode MGDevCoarseGet(MGDevHierarchy, PC, SpmvCycleOptions *);
 PETSC_INTERN PetscErrorCode MGDevCoarseForget(MGDevHierarchy);

@@ -1,0 +1,74 @@
+/*
+  invert.c - the inverse of a small dense matrix on the host, by Gauss-Jordan elimination with row pivoting. LAPACK's would be
+  that of MATSEQDENSE, which makes a pivot of 0 an error.
+*/
+#include "hierarchy.h"
+
+/* The largest sum of magnitudes of a row */
+static PetscReal RowNorm(PetscInt n, const PetscScalar a[])
+{
+  PetscReal most = 0;
+
+  for (PetscInt i = 0; i < n; i++) {
+    PetscReal sum = 0;
+
+    for (PetscInt j = 0; j < n; j++) sum += PetscAbsScalar(a[(size_t)i * n + j]);
+    most = PetscMax(most, sum);
+  }
+  return most;
+}
+
+/* Rows i and j change places */
+static void SwapRows(PetscInt n, PetscInt i, PetscInt j, PetscScalar a[])
+{
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscScalar of_i = a[(size_t)i * n + k];
+
+    a[(size_t)i * n + k] = a[(size_t)j * n + k];
+    a[(size_t)j * n + k] = of_i;
+  }
+}
+
+/* Row i takes f times row j off */
+static void SubtractRow(PetscInt n, PetscInt i, PetscInt j, PetscScalar f, PetscScalar a[])
+{
+  for (PetscInt k = 0; k < n; k++) a[(size_t)i * n + k] -= f * a[(size_t)j * n + k];
+}
+
+static void ScaleRow(PetscInt n, PetscInt i, PetscScalar f, PetscScalar a[])
+{
+  for (PetscInt k = 0; k < n; k++) a[(size_t)i * n + k] *= f;
+}
+
+/* The inverse of a, which becomes the identity; all matrices by rows. Returns the condition number in the norm of the rows,
+   PETSC_MAX_REAL where there is no inverse. */
+PetscReal MGDevInvert(PetscInt n, PetscScalar a[], PetscScalar inverse[])
+{
+  const PetscReal of_matrix = RowNorm(n, a);
+  PetscReal       condition;
+
+  for (PetscInt i = 0; i < n; i++)
+    for (PetscInt j = 0; j < n; j++) inverse[(size_t)i * n + j] = i == j ? 1 : 0;
+  for (PetscInt c = 0; c < n; c++) {
+    PetscInt    pivot = c;
+    PetscScalar scale;
+
+    for (PetscInt i = c + 1; i < n; i++)
+      if (PetscAbsScalar(a[(size_t)i * n + c]) > PetscAbsScalar(a[(size_t)pivot * n + c])) pivot = i;
+    if (!(PetscAbsScalar(a[(size_t)pivot * n + c]) > 0)) return PETSC_MAX_REAL;
+    SwapRows(n, c, pivot, a);
+    SwapRows(n, c, pivot, inverse);
+    scale = (PetscScalar)1 / a[(size_t)c * n + c];
+    ScaleRow(n, c, scale, a);
+    ScaleRow(n, c, scale, inverse);
+    for (PetscInt i = 0; i < n; i++) {
+      const PetscScalar f = a[(size_t)i * n + c];
+
+      if (i == c || f == (PetscScalar)0) continue;
+      SubtractRow(n, i, c, f, a);
+      SubtractRow(n, i, c, f, inverse);
+    }
+  }
+  condition = of_matrix * RowNorm(n, inverse);
+  return PetscIsInfOrNanReal(condition) ? PETSC_MAX_REAL : condition;
+}
