@@ -38,6 +38,7 @@ static PetscErrorCode GiveBack(PC pc, const PC_MGDevice *s)
   if (ops->operation == ours.operation) ops->operation = s->parent.operation;
   EACH_OPERATION(DO)
 #undef DO
+  if (ops->applyrichardson == PCApplyRichardson_MGDevice) ops->applyrichardson = s->parent.applyrichardson;
   PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
