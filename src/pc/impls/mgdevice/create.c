@@ -192,7 +192,8 @@ PetscErrorCode PCMGDeviceSetSinglePrecision(PC pc, PetscBool single)
 
    `PCApplyRichardson()` and `PCMatApply()` are made of such cycles. `PCApplyTranspose()` is PETSc's.
 
-   What is changed in a smoother after `PCSetUp()` counts from the next `KSPSolve()` on.
+   What is changed in a smoother after `PCSetUp()` counts from the next `KSPSolve()` on, with `KSPPREONLY` from the next
+   `PCSetUp()` on.
 
 .seealso: `PCGAMGDEVICE`, `PCMG`, `PCMGDeviceGetInfo()`, `PetscPackReplaceType()`, `KSPCGDEVICE`
 M*/
