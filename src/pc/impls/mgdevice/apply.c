@@ -178,6 +178,10 @@ PetscErrorCode PCApplyRichardson_MGDevice(PC pc, Vec b, Vec x, Vec w, PetscReal 
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s));
+  if (!s) {
+    PetscUseTypeMethod(pc, applyrichardson, b, x, w, rtol, abstol, dtol, its, zero, done, reason);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   one = ((const PC_MG *)pc->data)->cyclesperpcapply == 1 ? PETSC_TRUE : PETSC_FALSE;
   if (s->serves && one) PetscCall(Richardson(pc, s, b, x, w, &test, its, zero, done, reason));
   else {

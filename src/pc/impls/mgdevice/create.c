@@ -38,6 +38,7 @@ static PetscErrorCode GiveBack(PC pc, const PC_MGDevice *s)
   if (ops->operation == ours.operation) ops->operation = s->parent.operation;
   EACH_OPERATION(DO)
 #undef DO
+  if (ops->applyrichardson == PCApplyRichardson_MGDevice) ops->applyrichardson = s->parent.applyrichardson;
   PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,7 +192,8 @@ PetscErrorCode PCMGDeviceSetSinglePrecision(PC pc, PetscBool single)
 
    `PCApplyRichardson()` and `PCMatApply()` are made of such cycles. `PCApplyTranspose()` is PETSc's.
 
-   What is changed in a smoother after `PCSetUp()` counts from the next `KSPSolve()` on.
+   What is changed in a smoother after `PCSetUp()` counts from the next `KSPSolve()` on, with `KSPPREONLY` from the next
+   `PCSetUp()` on.
 
 .seealso: `PCGAMGDEVICE`, `PCMG`, `PCMGDeviceGetInfo()`, `PetscPackReplaceType()`, `KSPCGDEVICE`
 M*/

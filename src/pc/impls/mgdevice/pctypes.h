@@ -16,13 +16,14 @@
 #include "hierarchy.h"
 
 typedef struct {
-  struct _PCOps  parent; /* the operations of PETSc's type, for this PC */
-  MGDevHierarchy hierarchy;
-  PetscBool      serves; /* the hierarchy is that of the last set-up, and on the device */
-  AIJFmtVector   b, x;
-  Vec            correction; /* of Richardson's iteration */
-  PetscInt       applies_device, applies_petsc;
-  char           reason[SPMV_MESSAGE_MAX]; /* why the last application was PETSc's, or why the next will be */
+  struct _PCOps    parent; /* the operations of PETSc's type, for this PC */
+  MGDevHierarchy   hierarchy;
+  PetscBool        serves; /* the hierarchy is that of the last set-up, and on the device */
+  PetscObjectState finest; /* of the matrix of the finest level, when the hierarchy was brought up to date */
+  AIJFmtVector     b, x;
+  Vec              correction; /* of Richardson's iteration */
+  PetscInt         applies_device, applies_petsc;
+  char             reason[SPMV_MESSAGE_MAX]; /* why the last application was PETSc's, or why the next will be */
 } PC_MGDevice;
 
 /* create.c. MGDevStateGet() leaves NULL for a PC of another type, also where that type has been made from ours: then the

@@ -44,6 +44,18 @@ static void TakeRichardson(PC pc, PC_MGDevice *s)
   pc->ops->applyrichardson  = PCApplyRichardson_MGDevice;
 }
 
+/* Of the values of the finest level, which may be those of a matrix that no PCSetUp() looks at */
+static PetscErrorCode FinestState(PC pc, PetscObjectState *state)
+{
+  const PC_MG *mg = (const PC_MG *)pc->data;
+  Mat          A  = NULL;
+
+  PetscFunctionBegin;
+  if (mg->levels) PetscCall(MGDevLevelMatrix(mg->levels[mg->levels[0]->levels - 1], &A));
+  *state = A ? ((PetscObject)A)->state : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Collective: s->serves, or there is a reason */
 static PetscErrorCode Update(PC pc, PC_MGDevice *s)
 {
@@ -69,6 +81,7 @@ static PetscErrorCode Update(PC pc, PC_MGDevice *s)
     PetscCall(MGDevStateForget(s));
   }
   s->serves = s->reason[0] ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(FinestState(pc, &s->finest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,10 +96,14 @@ PetscErrorCode PCSetUp_MGDevice(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix may have new values, and smoothers other options. PCSetUp() takes no time where it was done. */
+/* The matrix may have new values, and smoothers other options. PCSetUp() takes no time where it was done. A solve of one
+   application, as within a field split, is too short for a look at all smoothers: 57 us for four levels, and agreements of
+   several processes. */
 PetscErrorCode PCPreSolve_MGDevice(PC pc, KSP ksp, Vec b, Vec x)
 {
-  PC_MGDevice *s;
+  PetscObjectState finest = 0; /* gcc does not see that it is set whenever the call succeeds */
+  PetscBool        once;
+  PC_MGDevice     *s;
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s));
@@ -95,7 +112,9 @@ PetscErrorCode PCPreSolve_MGDevice(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(AIJFmtPCPreSolve(pc, ksp));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's types have no such operation */
   PetscCall(PCSetUp(pc));
-  PetscCall(Update(pc, s));
+  PetscCall(FinestState(pc, &finest));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &once));
+  if (!once || finest != s->finest) PetscCall(Update(pc, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
