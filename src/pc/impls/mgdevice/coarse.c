@@ -63,9 +63,6 @@ static PetscErrorCode GetVectors(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Up to so many rows an inverse is found here, in less than a millisecond and before PETSc's solver has factored the matrix */
-enum { ELIMINATION_MAX = 128 };
-
 /* A as a dense matrix, by rows */
 static PetscErrorCode ToDense(Mat A, PetscInt n, PetscScalar a[])
 {
@@ -118,7 +115,7 @@ static PetscErrorCode InverseByElimination(MGDevHierarchy h, PetscScalar inverse
   *done = PETSC_FALSE;
   PetscCall(KSPGetOperators(h->coarse, NULL, &A));
   PetscCall(MGDevNullSpaceCount(h->pc, &known));
-  if (h->several || known > 0 || h->rows > ELIMINATION_MAX || h->rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (h->several || known > 0 || h->rows > MGDEV_ELIMINATION_MAX || h->rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1((size_t)h->rows * h->rows, &dense));
   PetscCall(ToDense(A, h->rows, dense));
   condition = MGDevInvert(h->rows, dense, inverse);

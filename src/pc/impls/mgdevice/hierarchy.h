@@ -19,7 +19,9 @@
 enum {
   MGDEV_STEPS_MAX = 64, /* of one smoother */
   /* Rows of the coarsest level, up to which it is done by its inverse */
-  MGDEV_INVERSE_MAX = 512
+  MGDEV_INVERSE_MAX = 512,
+  /* ... and up to which that is found by elimination, in less than a millisecond and before PETSc's solver has factored */
+  MGDEV_ELIMINATION_MAX = 128
 };
 
 /* Numbers in single precision on the device, from others in double precision. Zeros are none. */

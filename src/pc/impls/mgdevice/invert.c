@@ -40,9 +40,7 @@ static void ScaleRow(PetscInt n, PetscInt i, PetscScalar f, PetscScalar a[])
   for (PetscInt k = 0; k < n; k++) a[(size_t)i * n + k] *= f;
 }
 
-/* The inverse of a, which becomes the identity; all matrices by rows. Returns the condition number in the norm of the rows,
-   PETSC_MAX_REAL where there is no inverse. */
-PetscReal MGDevInvert(PetscInt n, PetscScalar a[], PetscScalar inverse[])
+static PetscReal Eliminate(PetscInt n, PetscScalar a[], PetscScalar inverse[])
 {
   const PetscReal of_matrix = RowNorm(n, a);
   PetscReal       condition;
@@ -71,4 +69,37 @@ PetscReal MGDevInvert(PetscInt n, PetscScalar a[], PetscScalar inverse[])
   }
   condition = of_matrix * RowNorm(n, inverse);
   return PetscIsInfOrNanReal(condition) ? PETSC_MAX_REAL : condition;
+}
+
+/* Whether all entries of row and column i are 0 */
+static PetscBool IsEmpty(PetscInt n, PetscInt i, const PetscScalar a[])
+{
+  for (PetscInt k = 0; k < n; k++)
+    if (a[(size_t)i * n + k] != (PetscScalar)0 || a[(size_t)k * n + i] != (PetscScalar)0) return PETSC_FALSE;
+  return PETSC_TRUE;
+}
+
+/* The inverse of a, which is overwritten; all matrices by rows. Returns the condition number in the norm of the rows,
+   PETSC_MAX_REAL where there is no inverse.
+
+   n is at most MGDEV_ELIMINATION_MAX. A row and a column of zeros are those of a near-null vector that an aggregate was too small for: no right-hand side has
+   anything there, and the solution gets 0. */
+PetscReal MGDevInvert(PetscInt n, PetscScalar a[], PetscScalar inverse[])
+{
+  PetscBool empty[MGDEV_ELIMINATION_MAX];
+  PetscInt  count = 0;
+  PetscReal most  = 0, condition;
+
+  for (PetscInt i = 0; i < n * n; i++) most = PetscMax(most, PetscAbsScalar(a[i]));
+  for (PetscInt i = 0; i < n; i++) {
+    empty[i] = IsEmpty(n, i, a);
+    if (empty[i]) count++;
+  }
+  if (count == n) return PETSC_MAX_REAL;
+  for (PetscInt i = 0; i < n; i++)
+    if (empty[i]) a[(size_t)i * n + i] = most; /* so large that the condition number is that of the rest */
+  condition = Eliminate(n, a, inverse);
+  for (PetscInt i = 0; i < n; i++)
+    if (empty[i]) inverse[(size_t)i * n + i] = 0;
+  return condition;
 }
