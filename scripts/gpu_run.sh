@@ -200,7 +200,8 @@ step_sanitizer() {
     return
   fi
   for tool in memcheck racecheck; do # which takes ten times as long
-    units=(cg_of_a_few_iterations cycle_on_the_device_makes_levels_one_matrix cycle_takes_a_null_space_out_of_its_result)
+    units=(cg_of_a_few_iterations cycle_on_the_device_makes_levels_one_matrix cycle_takes_a_null_space_out_of_its_result
+      gmres_of_an_indefinite_and_of_a_singular_matrix gmres_of_several_thread_blocks cycle_between_double_vectors_of_many_rows)
     [[ $tool == racecheck ]] || units+=(cycle_graph_test.c)
     try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$here/bin/unit_kernels" "${units[@]}"
     try "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
