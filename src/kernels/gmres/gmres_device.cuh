@@ -32,6 +32,13 @@ __device__ inline void spmv_gmres_pass(SpmvRecord *records, SpmvGmresState *s)
   if (blockIdx.x == 0 && threadIdx.x == 0) spmv_gmres_put_record(records, s);
 }
 
+/* Bytes of shared memory for one factor of each of so many vectors. Loops over the vectors are unrolled by 8: the compiler
+   reads the factors of such a group before it knows how many of them count. */
+static inline size_t spmv_gmres_shared_factors(int64_t vectors)
+{
+  return (size_t)((vectors + 7) / 8 * 8) * sizeof(double);
+}
+
 /* call(S()) for the scalar type of an engine */
 template <typename Call>
 static SpmvStatus spmv_gmres_with_type(const SpmvGmres *g, Call call)

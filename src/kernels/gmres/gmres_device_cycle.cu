@@ -188,7 +188,7 @@ SpmvStatus solution(SpmvGmres *g, S *to, bool look, SpmvExec *exec)
 
   SPMV_LAUNCH_OVERLAPPED(exec, spmv_gmres_solve, 1, LANES, 0, g->state, look);
   SPMV_LAUNCH_OVERLAPPED(exec, spmv_gmres_combine<S>, spmv_sum_grid_of(rows, spmv_point_rows_of(block)),
-                         SPMV_SUM_THREADS, (size_t)g->options.restart * sizeof(double), rows, g->stride,
+                         SPMV_SUM_THREADS, spmv_gmres_shared_factors(g->options.restart), rows, g->stride,
                          (const S *)g->basis, x, to, function ? (S *)g->t : nullptr, block, g->state, look);
   if (!function) return SPMV_SUCCESS;
   SPMV_TRY(spmv_gmres_enqueue_function(g, exec));

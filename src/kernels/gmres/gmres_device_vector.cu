@@ -250,7 +250,7 @@ SpmvStatus enqueue_update(SpmvGmres *g, int k, Measure measure, SpmvRecord *reco
   SPMV_TRY(spmv_gmres_with_type(g, [&](auto s) -> SpmvStatus {
     using S = decltype(s);
     SPMV_LAUNCH_OVERLAPPED(exec, spmv_gmres_update<S>, spmv_sum_grid_of(g->options.rows, spmv_point_rows_of(block)),
-                           SPMV_SUM_THREADS, (size_t)(k + 1) * sizeof(double), basis_of<S>(g), k,
+                           SPMV_SUM_THREADS, spmv_gmres_shared_factors(k + 1), basis_of<S>(g), k,
                            measure == NONE ? nullptr : (S *)spmv_gmres_next(g), block, g->partial, g->state, measure,
                            alone, alone ? records : nullptr);
     return SPMV_SUCCESS;
