@@ -77,6 +77,7 @@ PetscBool AIJFmtCopyFind(const Mat_AIJFmt *s, const AIJFmtKey *now, PetscBool pa
 static void CopyKeep(Mat_AIJFmt *s, const AIJFmtKey *now, const SpmvExec *exec, AIJFmtThere *there)
 {
   AIJFmtCopyFree(s);
+  if (!there->block) return; /* no nonzeros: without a block it would not be taken off the list */
   s->copy.exec          = *exec;
   s->copy.csr           = there->csr;
   s->copy.block         = there->block;
