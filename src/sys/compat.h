@@ -53,6 +53,7 @@ typedef PetscOptionItems AIJFmtOptionItems;
 #if PETSC_VERSION_LT(3, 23, 0)
   #define AIJFMT_CONTAINER_DESTRUCTOR(name, free)                                                                      \
     static PetscErrorCode name(void *ctx) { return free(ctx); }
+typedef PetscErrorCode AIJFmtDestructor(void *);
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)
 #else
   #if PETSC_VERSION_LT(3, 25, 0)
@@ -60,6 +61,7 @@ typedef void           **AIJFmtContext;
   #else
 typedef void *AIJFmtContext;
   #endif
+typedef PetscErrorCode   AIJFmtDestructor(AIJFmtContext);
   #define AIJFMT_CONTAINER_DESTRUCTOR(name, free)                                                                      \
     static PetscErrorCode name(AIJFmtContext ctx) { return free(*(void **)ctx); }
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetCtxDestroy(container, destroy)

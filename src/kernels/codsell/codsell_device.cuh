@@ -82,9 +82,9 @@ SpmvStatus codsell_device_mult(const SpmvPlan *, const void *alpha, const void *
 SpmvStatus codsell_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
                                        const void *beta, void *y, void *work, SpmvExec *);
 
-/* A position in the arena to go back to: memory that was handed out since then is free again. If the arena has grown by chunks
-   in between, it goes back to the beginning of the last one only. Kernels that are enqueued already may still use that
-   memory; those that come later in the stream may overwrite it. */
+/* A mark in the arena. Going back to it frees all memory that was handed out after the mark was taken. If the arena has grown
+   by chunks in between, it goes back to the beginning of the last chunk only. Kernels that are enqueued already may still
+   use that memory; later kernels of the stream may overwrite it. */
 typedef struct {
   int     chunks;
   char   *next;

@@ -35,7 +35,7 @@ struct SpmvGmres {
   void                  *x;        /* of this solve */
   const void            *b;
   int64_t                bytes;
-  int                    started, run; /* run: at least once since then */
+  int                    started, run; /* whether a solve was started, and run at least once */
   struct SpmvGmresQueue *queue;        /* of the device: what the host needs to follow it */
   SpmvGmresInfo          info;
 };

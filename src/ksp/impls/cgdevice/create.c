@@ -1,5 +1,6 @@
 /* create.c - the class KSPCGDEVICE: its registration, and the state of a solver from creation to destruction. */
 #include "cgdevice.h"
+#include "sys/compose.h"
 
 /* PETSc's creator of KSPCG, which is hidden in its library: found by its name before anything may have replaced it */
 static PetscErrorCode (*create_parent)(KSP) = NULL;
@@ -17,19 +18,14 @@ AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
 
 static PetscErrorCode StateCompose(KSP ksp, KSP_CGDevice **state)
 {
-  PetscContainer container;
-  KSP_CGDevice  *s;
+  KSP_CGDevice *s;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   spmv_exec_init(&s->exec, SPMV_DEVICE);
   CGDevParallelInit(s);
   PetscCall(PetscStrncpy(s->format, "crsv", sizeof s->format));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, s));
-  PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)ksp, CGDevContainerName, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscPackStateCompose((PetscObject)ksp, CGDevContainerName, s, StateDestroy));
   *state = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* state.c - the state of a solver, and what all parts of a solve do with a refusal of the kernel library. */
 #include "cgdevice.h"
+#include "sys/compose.h"
 
 PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
 
@@ -8,12 +9,8 @@ const char CGDevContainerName[] = "KSPCGDevice";
 /* The state, or NULL where the solver is of another type */
 PetscErrorCode CGDevStateGet(KSP ksp, KSP_CGDevice **state)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  *state = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)ksp, CGDevContainerName, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  PetscCall(PetscPackStateQuery((PetscObject)ksp, CGDevContainerName, (void **)state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

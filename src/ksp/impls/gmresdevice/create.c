@@ -1,5 +1,6 @@
 /* create.c - the class KSPGMRESDEVICE: its registration, and the state of a solver from creation to destruction. */
 #include "gmresdevice.h"
+#include "sys/compose.h"
 
 /* PETSc's creator of KSPGMRES, which is hidden in its library */
 static PetscErrorCode (*create_parent)(KSP) = NULL;
@@ -8,12 +9,8 @@ static const char container_name[] = "KSPGMRESDevice";
 
 PetscErrorCode GMRESDevStateGet(KSP ksp, KSP_GMRESDevice **state)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  *state = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)ksp, container_name, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  PetscCall(PetscPackStateQuery((PetscObject)ksp, container_name, (void **)state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -30,7 +27,6 @@ AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
 
 static PetscErrorCode StateCompose(KSP ksp, KSP_GMRESDevice **state)
 {
-  PetscContainer   container;
   SpmvGmresOptions defaults;
   KSP_GMRESDevice *s;
 
@@ -41,11 +37,7 @@ static PetscErrorCode StateCompose(KSP ksp, KSP_GMRESDevice **state)
   s->happy     = (PetscReal)defaults.happy;
   s->breakdown = (PetscReal)defaults.breakdown;
   PetscCall(PetscStrncpy(s->format, "crsv", sizeof s->format));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, s));
-  PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)ksp, container_name, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscPackStateCompose((PetscObject)ksp, container_name, s, StateDestroy));
   *state = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,6 +4,7 @@
   name of a parent for a while.
 */
 #include "seqaijfmt.h"
+#include "sys/compose.h"
 
 static const char container_name[] = "MatAIJFmt";
 
@@ -64,12 +65,8 @@ AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
 /* The state that A has, or had when it was of a type of ours: the container stays when the type changes */
 PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  *state = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)A, container_name, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)state));
+  PetscCall(PetscPackStateQuery((PetscObject)A, container_name, (void **)state));
   if (*state) (*state)->self = A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,8 +104,7 @@ PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **stat
 /* The state that A has, without its plan, or a new one. fresh: it is new */
 PetscErrorCode AIJFmtStateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
 {
-  PetscContainer container;
-  Mat_AIJFmt    *s = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  Mat_AIJFmt *s = NULL; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
@@ -121,11 +117,7 @@ PetscErrorCode AIJFmtStateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
     spmv_exec_init(&s->exec, SPMV_HOST);
     s->exec.host.alloc = HostAlloc;
     s->exec.host.free  = HostFree;
-    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-    PetscCall(PetscContainerSetPointer(container, s));
-    PetscCall(AIJFmtContainerSetDestroy(container, StateDestroy));
-    PetscCall(PetscObjectCompose((PetscObject)A, container_name, (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
+    PetscCall(PetscPackStateCompose((PetscObject)A, container_name, s, StateDestroy));
   }
   *state = s;
   PetscFunctionReturn(PETSC_SUCCESS);

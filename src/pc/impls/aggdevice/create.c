@@ -1,5 +1,6 @@
 /* create.c - the GAMG type aggdevice: agg with operations replaced. PCCreateGAMG_AGG() is hidden in some libraries. */
 #include "aggdevice.h"
+#include "sys/compose.h"
 
 PetscLogEvent AggDev_Coarsen, AggDev_Prolongator, AggDev_Smooth;
 
@@ -9,14 +10,8 @@ static PC_GAMG *GamgOf(PC pc) { return (PC_GAMG *)((PC_MG *)pc->data)->innerctx;
 
 PetscErrorCode AggDevGet(PC pc, PC_AggDevice **a)
 {
-  PetscContainer container;
-  void          *context = NULL;
-
   PetscFunctionBegin;
-  *a = NULL;
-  PetscCall(PetscObjectQuery((PetscObject)pc, key, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, &context));
-  *a = (PC_AggDevice *)context;
+  PetscCall(PetscPackStateQuery((PetscObject)pc, key, (void **)a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,9 +168,8 @@ static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
 M*/
 static PetscErrorCode PCCreateGAMG_AggDevice(PC pc)
 {
-  PC_GAMG       *gamg = GamgOf(pc);
-  PC_AggDevice  *a;
-  PetscContainer container;
+  PC_GAMG      *gamg = GamgOf(pc);
+  PC_AggDevice *a;
 
   PetscFunctionBegin;
   PetscCall(PCGAMGSetType(pc, PCGAMGAGG));
@@ -185,11 +179,7 @@ static PetscErrorCode PCCreateGAMG_AggDevice(PC pc)
   PetscCall(PetscNew(&a));
   spmv_exec_init(&a->exec, SPMV_HOST);
   a->info.reason = a->reason;
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
-  PetscCall(PetscContainerSetPointer(container, a));
-  PetscCall(AIJFmtContainerSetDestroy(container, Destructor));
-  PetscCall(PetscObjectCompose((PetscObject)pc, key, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscPackStateCompose((PetscObject)pc, key, a, Destructor));
   PetscCall(Replace(pc, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@
   operations back, before any of ours has done anything.
 */
 #include "pctypes.h"
+#include "sys/compose.h"
 
 /* PETSc's creators, found by name before anything may have replaced them */
 static PetscErrorCode (*create_mg)(PC) = NULL, (*create_gamg)(PC) = NULL;
@@ -45,13 +46,8 @@ static PetscErrorCode GiveBack(PC pc, const PC_MGDevice *s)
 
 PetscErrorCode MGDevStateGet(PC pc, PC_MGDevice **s)
 {
-  PetscContainer container;
-  void          *context = NULL;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, key, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, &context));
-  *s = (PC_MGDevice *)context;
+  PetscCall(PetscPackStateQuery((PetscObject)pc, key, (void **)s));
   if (!*s || pc->ops->setup == ours.setup) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GiveBack(pc, *s));
   *s = NULL;
@@ -124,18 +120,13 @@ static PetscErrorCode Destroy(PC pc)
 static PetscErrorCode Derive(PC pc)
 {
   struct _PCOps *ops = pc->ops;
-  PetscContainer container;
   PC_MGDevice   *s;
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s)); /* a gamg that was made from our mg is made one of PETSc's */
   PetscCall(PetscNew(&s));
   PetscCall(MGDevHierarchyCreate(NULL, &s->hierarchy));
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
-  PetscCall(PetscContainerSetPointer(container, s));
-  PetscCall(AIJFmtContainerSetDestroy(container, Destructor));
-  PetscCall(PetscObjectCompose((PetscObject)pc, key, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscPackStateCompose((PetscObject)pc, key, s, Destructor));
   s->parent = *ops;
 #define DO(operation) ops->operation = ours.operation;
   EACH_OPERATION(DO)
