@@ -135,6 +135,8 @@ typedef struct {
 
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
+PETSC_EXTERN PetscErrorCode PetscPackSetNCCL(const char nccl[]);
+PETSC_EXTERN PetscErrorCode PetscPackGetNCCL(const char *nccl[]);
 PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
 PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
 PETSC_EXTERN PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace);

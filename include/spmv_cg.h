@@ -165,9 +165,6 @@ SPMV_API SpmvStatus spmv_cg_shared_open(SpmvCgShared *, SpmvExec *);
 SPMV_API void       spmv_cg_shared_close(SpmvCgShared *);
 SPMV_API SpmvStatus spmv_cg_shared_reduce(void *shared, double *sums, int n, SpmvExec *);
 
-/* A number that is another one for each device of the host, or -1 where it is not known */
-SPMV_API int64_t spmv_device_place(void);
-
 #ifdef __cplusplus
 }
 #endif

@@ -70,7 +70,7 @@ SpmvStatus set_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
 SpmvStatus first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
 {
   SPMV_TRY(spmv_copy(norm, SPMV_HOST, &cg->state->first_norm, SPMV_DEVICE, sizeof *norm, exec));
-  return spmv_stream_wait(exec);
+  return spmv_queue_drain(&cg->queue->queue, exec);
 }
 
 /* The iterations of a chunk; the last one writes its record. Of those whose preconditioner is a function a graph has the

@@ -76,20 +76,3 @@ extern "C" SpmvStatus spmv_cg_shared_reduce(void *ctx, double *sums, int n, Spmv
   SPMV_LAUNCH(exec, spmv_cg_add_shared, 1, SHARED_THREADS, 0, slots, s->rank, s->processes, sums, n, call);
   return SPMV_SUCCESS;
 }
-
-extern "C" int64_t spmv_device_place(void)
-{
-  const cudaDeviceAttr parts[] = {cudaDevAttrPciDomainId, cudaDevAttrPciBusId, cudaDevAttrPciDeviceId};
-  const int            device  = spmv_current_device();
-  int64_t              place   = 0;
-
-  for (const cudaDeviceAttr part : parts) {
-    int value = 0;
-    if (device < 0 || cudaDeviceGetAttribute(&value, part, device) != cudaSuccess) {
-      (void)cudaGetLastError();
-      return -1;
-    }
-    place = place << 16 | value;
-  }
-  return place;
-}

@@ -30,6 +30,8 @@ void spmv_queue_close(SpmvQueue *);
 /* What the last solve left in another stream still uses the arrays of the solver: this stream waits for it */
 SpmvStatus spmv_queue_follow(SpmvQueue *, SpmvExec *);
 SpmvStatus spmv_queue_record(SpmvQueue *, int i, SpmvExec *);
+/* Waits for what is in the stream, while other processes are alive */
+SpmvStatus spmv_queue_drain(SpmvQueue *, SpmvExec *);
 /* Waits for the record, and makes sure that all processes come to an end together */
 SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);
 /* Plain launches: when a chunk, whose event is i, is done before the next one is enqueued, the device waits for the host, and

@@ -32,6 +32,9 @@ SPMV_BOTH int32_t spmv_test(const SpmvTest *t, int64_t n, double norm)
 
 SPMV_C_BEGIN
 
+/* Whether processes wait for the host, so that what they do is no part of a graph; NULL: there is one */
+static inline int spmv_processes_wait(const SpmvProcesses *p) { return p && !p->enqueues; }
+
 /* Replaces sums by those over all processes; NULL: there is one */
 SpmvStatus spmv_add_sums(const SpmvProcesses *, double *sums, int n, SpmvExec *);
 

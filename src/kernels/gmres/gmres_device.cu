@@ -97,7 +97,7 @@ SpmvStatus set_test(SpmvGmres *g, const SpmvTest *test, SpmvExec *exec)
 SpmvStatus first_norm(SpmvGmres *g, double *norm, SpmvExec *exec)
 {
   SPMV_TRY(spmv_copy(norm, SPMV_HOST, &g->state->first, SPMV_DEVICE, sizeof *norm, exec));
-  return spmv_stream_wait(exec);
+  return spmv_queue_drain(&g->queue->queue, exec);
 }
 
 SpmvStatus enqueue_iterations(SpmvGmres *g, int first, int count, SpmvRecord *records, SpmvExec *exec)
