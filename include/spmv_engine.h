@@ -57,6 +57,8 @@ typedef struct SpmvProcesses {
   void *ctx;
   /* All functions only enqueue, and may be captured in a graph; otherwise they wait for the host (MPI) */
   int enqueues;
+  /* Of the process that has most: all enqueue equally many iterations at a time. 0: the caller says how many. */
+  int64_t most_rows;
   /* Begins to fill ghosts, an array in the space of exec, with those entries of the vectors x of other processes that
      halo, which the caller made for one matrix, names. Up to end() x may be read, ghosts not be touched. */
   SpmvStatus (*begin)(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec);

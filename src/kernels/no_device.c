@@ -2,7 +2,6 @@
    that says why. */
 #include "device/memory.h"
 #include "plan/plan.h"
-#include <spmv_cg.h>
 #include <spmv_nccl.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,14 +95,6 @@ SpmvStatus spmv_largest(int64_t n, SpmvScalar scalar, const void *values, double
 {
   return no_device(exec);
 }
-
-int64_t spmv_cg_shared_bytes(int processes) { return 0; }
-
-SpmvStatus spmv_cg_shared_open(SpmvCgShared *s, SpmvExec *exec) { return no_device(exec); }
-
-void spmv_cg_shared_close(SpmvCgShared *s) {}
-
-SpmvStatus spmv_cg_shared_reduce(void *shared, double *sums, int n, SpmvExec *exec) { return no_device(exec); }
 
 int64_t spmv_device_place(void) { return -1; }
 

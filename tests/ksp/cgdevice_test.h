@@ -60,6 +60,7 @@ PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char wha
 PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got);
 /* Solves with KSPCG and plain, and with KSPCGDEVICE and A, and compares. host: a word of the reason to solve on the
    host, NULL where the device must serve */
+PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl);
 PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, const CGDevSetup *setup, const char host[]);
 /* Prints the counts; the exit status of the program */
 int CGDevTestEnd(void);

@@ -19,9 +19,10 @@ namespace
 int chunk_for(const SpmvCgOptions &o)
 {
   if (o.preconditioner == SPMV_PC_FUNCTION) return 1;
-  const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(o.scalar_type);
+  const double rows = (double)spmv_most_rows(o.processes, o.rows);
 
-  return o.chunk > 0 ? o.chunk : spmv_queue_chunk(5e-6 + bytes / 4e12); /* several processes must enqueue the same */
+  return o.chunk > 0 ? o.chunk
+                     : spmv_queue_chunk(o.processes, 5e-6 + 40 * rows * spmv_scalar_bytes(o.scalar_type) / 4e12);
 }
 
 SpmvStatus prepare(SpmvCg *cg, SpmvExec *exec)

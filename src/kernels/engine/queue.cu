@@ -96,9 +96,9 @@ void spmv_queue_grow(SpmvQueue *q, int i, int64_t iterations)
   else (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
 }
 
-int spmv_queue_chunk(double iteration)
+int spmv_queue_chunk(const SpmvProcesses *processes, double iteration)
 {
   const double most = 200e-6 / iteration;
 
-  return most < 1 ? 1 : (int)most;
+  return most < 1 || spmv_processes_wait(processes) ? 1 : (int)most;
 }

@@ -40,8 +40,8 @@ SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);
 void spmv_queue_grow(SpmvQueue *, int i, int64_t iterations);
 
 /* Iterations that take about 200 us, of so many seconds each: shorter chunks may let the device wait for the host; longer
-   ones end later than they could */
-int spmv_queue_chunk(double iteration);
+   ones end later than they could. One where processes wait for the host, which is never further ahead then. */
+int spmv_queue_chunk(const SpmvProcesses *, double iteration);
 
 /* A graph of what enqueue(exec) enqueues; the capture ends also where something cannot be enqueued. *graph is nullptr
    after a failure. */

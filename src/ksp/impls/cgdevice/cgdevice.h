@@ -5,7 +5,7 @@
 
     create.c -> options.c
     KSPSolve(): solve.c -> accept.c (may the engine serve?)
-                        -> ../device/pc.c, precision.c, engine.c -> ../device/matrix.c, matrix.c or, on several processes, parallel.c
+                        -> ../device/pc.c, precision.c, engine.c -> ../device/matrix.c or matrix.c
                         -> iterate.c (iteration 0, the engine's iterations, what PETSc is told about them)
                         -> mixed.c (in mixed precision: when the recurrence says that the solve is done)
                         -> single.c (with a cycle of multigrid in single precision: whether that serves)
@@ -18,7 +18,6 @@
 #include <spmv_cg.h>
 #include <spmv_values.h>
 #include "ksp/impls/device/device.h"
-#include "parallel/processes.h"
 
 /* The values of the plan in single precision, for solves in mixed precision */
 typedef struct {
@@ -28,20 +27,6 @@ typedef struct {
   PetscObjectId    id;     /* ... which is that of this matrix ... */
   PetscObjectState state;  /* ... in this state; id is 0 where there are none */
 } CGDevRounded;
-
-/* What the engine needs on several processes */
-typedef struct {
-  Mat                A; /* of the solve, set by CGDevParallelOptions() */
-  AIJFmtVector       p, w;
-  PetscPackProcesses all;
-  SpmvCgShared       shared;  /* sums by the GPUs ... */
-  SpmvProcesses      by_gpus; /* ... as the engine calls for them */
-  KSPCGDeviceReduce  chosen;  /* the option when `all` was opened, ... */
-  KSPCGDeviceReduce  used;    /* ... and what it came to: mpi or shared */
-#if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
-  MPI_Win window;
-#endif
-} CGDevParallel;
 
 /* Mixed precision: what a solve does, and what the last one did */
 typedef struct {
@@ -56,7 +41,6 @@ typedef struct {
   KSPDEVICEHEADER
   KSPCGDeviceMode      mode;
   KSPCGDevicePrecision precision;
-  KSPCGDeviceReduce    reduce;
   PetscInt             chunk;
 
   /* What was asked of KSPCG that the engine does not do; the functions that KSPCG composed for that */
@@ -68,17 +52,16 @@ typedef struct {
   PetscErrorCode (*parent_value)(KSP, PetscReal *);
 
   CGDevRounded  rounded;
-  CGDevParallel parallel;
   CGDevMixed    mixed;
   AIJFmtVector  r;
   SpmvCg       *engine;
-  SpmvCgOptions engine_options; /* that it was made with ... */
-  PetscInt64    engine_serial;  /* ... for this product ... */
-  const void   *engine_rounded; /* ... with these rounded values, or NULL */
-  PetscInt64    engine_cycle;   /* ... and this cycle of multigrid, or 0 */
-  PetscBool     no_persistent;  /* the device cannot run the persistent kernel */
-  PetscBool     residual_away;  /* the residual of the last solve is in r.device, and ksp->work[0] is old */
-  PetscBool     value_unknown;  /* KSPCG does not know its objective function, as the engine did the last solve */
+  SpmvCgOptions engine_options;              /* that it was made with ... */
+  PetscInt64    engine_serial[KSPDEV_PARTS]; /* ... for this product ... */
+  const void   *engine_rounded;              /* ... with these rounded values, or NULL */
+  PetscInt64    engine_cycle;                /* ... and this cycle of multigrid, or 0 */
+  PetscBool     no_persistent;               /* the device cannot run the persistent kernel */
+  PetscBool     residual_away; /* the residual of the last solve is in r.device, and ksp->work[0] is old */
+  PetscBool     value_unknown; /* KSPCG does not know its objective function, as the engine did the last solve */
 
   KSPCGDeviceMode used; /* of the last solve: AUTO before the first one */
 } KSP_CGDevice;
@@ -100,11 +83,6 @@ PETSC_INTERN PetscErrorCode KSPBuildResidual_CGDevice(KSP, Vec, Vec, Vec *);
 
 /* options.c */
 PETSC_INTERN PetscErrorCode KSPSetFromOptions_CGDevice(KSP, AIJFmtOptionItems);
-
-/* parallel.c */
-PETSC_INTERN void           CGDevParallelInit(KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevParallelOptions(KSP, KSP_CGDevice *, Mat, SpmvCgOptions *);
-PETSC_INTERN PetscErrorCode CGDevParallelForget(KSP_CGDevice *);
 
 /* precision.c */
 PETSC_INTERN PetscErrorCode CGDevMixedBegin(KSP, KSP_CGDevice *);

@@ -36,6 +36,8 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
 
   PetscFunctionBegin;
   *mode = s->mode;
+  if (s->several && s->mode != KSP_CGDEVICE_CHUNK) *mode = KSP_CGDEVICE_GRAPH;
+  if (s->several) PetscFunctionReturn(PETSC_SUCCESS);
   if (function && s->mode == KSP_CGDEVICE_AUTO) *mode = KSP_CGDEVICE_GRAPH;
   if (function && s->mode == KSP_CGDEVICE_PERSISTENT)
     PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no multigrid", sizeof s->reason));
@@ -53,20 +55,20 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
 static PetscErrorCode ReuseOrCreate(KSP_CGDevice *s, const SpmvCgOptions *wanted)
 {
   PetscInt64 cycle = 0;
-  PetscBool  same;
+  PetscBool  same, same_product;
   MGDevInfo  multigrid;
 
   PetscFunctionBegin;
+  PetscCall(PetscArraycmp(s->engine_serial, s->matrix.serial, KSPDEV_PARTS, &same_product));
   PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
   if (wanted->preconditioner == SPMV_PC_FUNCTION) cycle = multigrid.serial;
   PetscCall(PetscMemcmp(wanted, &s->engine_options, sizeof *wanted, &same));
-  if (s->engine && same && s->engine_serial == s->matrix.serial && s->engine_rounded == s->matrix.call.rounded &&
-      s->engine_cycle == cycle)
+  if (s->engine && same && same_product && s->engine_rounded == s->matrix.call.rounded && s->engine_cycle == cycle)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevEngineForget(s));
   KSPDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
   s->engine_options = *wanted;
-  s->engine_serial  = s->matrix.serial;
+  PetscCall(PetscArraycpy(s->engine_serial, s->matrix.serial, KSPDEV_PARTS));
   s->engine_rounded = s->matrix.call.rounded;
   s->engine_cycle   = cycle;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,36 +94,23 @@ static PetscErrorCode Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EngineForProcesses(KSP ksp, KSP_CGDevice *s, Mat A)
-{
-  SpmvCgOptions wanted;
-
-  PetscFunctionBegin;
-  if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "several processes"));
-  PetscCall(Common(s, A, &wanted));
-  PetscCall(CGDevParallelOptions(ksp, s, A, &wanted));
-  if (!s->reason[0]) PetscCall(ReuseOrCreate(s, &wanted));
-  s->used = KSP_CGDEVICE_CHUNK;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The engine of one mode; s->used becomes that mode, or plain chunks where something cannot be part of a graph: the product
-   of a plan which streams from the host, a cycle of multigrid which waits for PETSc on the coarsest level */
+   of a plan which streams from the host, messages by MPI, a cycle of multigrid which waits for PETSc on the coarsest level */
 static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMode mode)
 {
   SpmvCgOptions wanted;
 
   PetscFunctionBegin;
   if (mode == KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevMatrixCsr(s, A));
-  else PetscCall(KSPDevMatrixPlan(KSPDEV(s), A, ksp->work[0]));
+  else PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->work[0]));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
   PetscCall(Common(s, A, &wanted));
-  if (mode == KSP_CGDEVICE_GRAPH && (s->matrix.call.plan->memory.host_bytes > 0 || wanted.apply_waits))
-    mode = KSP_CGDEVICE_CHUNK;
+  if (mode == KSP_CGDEVICE_GRAPH && (KSPDevMatrixWaits(KSPDEV(s)) || wanted.apply_waits)) mode = KSP_CGDEVICE_CHUNK;
   wanted.mode = EngineMode(mode);
   if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
   else {
+    wanted.processes   = s->matrix.call.processes;
     wanted.product     = spmv_operator_product;
     wanted.product_ctx = &s->matrix.call;
   }
@@ -139,10 +128,7 @@ PetscErrorCode CGDevEngineGet(KSP ksp, KSP_CGDevice *s)
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (s->several) {
-    PetscCall(EngineForProcesses(ksp, s, A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (s->several && s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "several processes"));
   PetscCall(ChooseMode(s, A, &mode));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EngineForMode(ksp, s, A, mode));

@@ -8,13 +8,12 @@ enum { CHUNK_MAX = 64 /* of the engine */, FORMATS_MAX = 16 };
 
 PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOptionsObject)
 {
-  const int         formats = PetscMin(spmv_format_count(), FORMATS_MAX);
-  const char       *names[FORMATS_MAX];
-  KSP_CGDevice     *s;
-  KSPCGDeviceMode   mode;
-  KSPCGDeviceReduce reduce;
-  PetscInt          chunk, format;
-  PetscBool         set;
+  const int       formats = PetscMin(spmv_format_count(), FORMATS_MAX);
+  const char     *names[FORMATS_MAX];
+  KSP_CGDevice   *s;
+  KSPCGDeviceMode mode;
+  PetscInt        chunk, format;
+  PetscBool       set;
 
   PetscFunctionBegin;
   PetscCall(CGDevStateGet(ksp, &s));
@@ -30,9 +29,6 @@ PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOption
   PetscCall(PetscOptionsEList("-ksp_cgdevice_format", "Format for matrices that are not packed", "KSPCGDeviceSetFormat",
                               names, formats, s->format, &format, &set));
   if (set) PetscCall(KSPCGDeviceSetFormat(ksp, names[format]));
-  PetscCall(PetscOptionsEnum("-ksp_cgdevice_reduce", "How several processes add sums", "KSPCGDeviceSetReduce",
-                             KSPCGDeviceReduces, (PetscEnum)s->reduce, (PetscEnum *)&reduce, &set));
-  if (set) PetscCall(KSPCGDeviceSetReduce(ksp, reduce));
   PetscCall(CGDevPrecisionFromOptions(ksp, s, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -260,7 +256,7 @@ PetscErrorCode KSPCGDeviceGetInfo(KSP ksp, KSPCGDeviceInfo *info)
   info->graphs        = s->graphs + engine.graphs;
   info->conversions   = s->matrix.conversions;
   info->refreshes     = s->matrix.refreshes;
-  info->reduce        = s->several ? s->parallel.used : KSP_CGDEVICE_REDUCE_AUTO;
+  info->nccl          = s->several && s->all.nccl ? PETSC_TRUE : PETSC_FALSE;
   info->precision     = s->mixed.on ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE;
   info->corrections   = s->mixed.corrections;
   info->bytes         = (PetscLogDouble)(engine.bytes + s->pc.bytes + s->x.bytes + s->r.bytes + s->rounded.bytes);

@@ -57,7 +57,7 @@ static PetscErrorCode Accept(KSP ksp, KSP_GMRESDevice *s)
   else if (spmv_device_count(no_device) == 0) why = no_device;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (!why) PetscCall(KSPDevWhyNullSpace(ksp->pc, A, &why));
-  if (!why) PetscCall(KSPDevWhyMatrix(A, &why));
+  if (!why) PetscCall(KSPDevWhyMatrix(KSPDEV(s), A, &why));
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -94,9 +94,7 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
     wanted->apply_ctx   = multigrid.cycle;
     wanted->apply_waits = multigrid.cycle_info.waits;
   }
-  /* what streams from the host, or waits for it, cannot be part of a graph */
-  wanted->mode =
-      s->matrix.call.plan->memory.host_bytes > 0 || wanted->apply_waits ? SPMV_GMRES_CHUNK : SPMV_GMRES_GRAPH;
+  wanted->mode = KSPDevMatrixWaits(KSPDEV(s)) || wanted->apply_waits ? SPMV_GMRES_CHUNK : SPMV_GMRES_GRAPH;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,22 +103,22 @@ static PetscErrorCode EngineGet(KSP ksp, KSP_GMRESDevice *s)
 {
   SpmvGmresOptions wanted;
   PetscInt64       cycle;
-  PetscBool        same;
+  PetscBool        same, same_product;
   Mat              A;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(KSPDevMatrixPlan(KSPDEV(s), A, ksp->vec_sol));
+  PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->vec_sol));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Wanted(ksp, s, A, &wanted, &cycle));
   PetscCall(PetscMemcmp(&wanted, &s->engine_options, sizeof wanted, &same));
-  if (s->engine && same && s->engine_serial == s->matrix.serial && s->engine_cycle == cycle)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscArraycmp(s->engine_serial, s->matrix.serial, KSPDEV_PARTS, &same_product));
+  if (s->engine && same && same_product && s->engine_cycle == cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EngineForget(s));
   KSPDevTry(s, spmv_gmres_create(&wanted, &s->exec, &s->engine));
   s->engine_options = wanted;
-  s->engine_serial  = s->matrix.serial;
-  s->engine_cycle   = cycle;
+  PetscCall(PetscArraycpy(s->engine_serial, s->matrix.serial, KSPDEV_PARTS));
+  s->engine_cycle = cycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
