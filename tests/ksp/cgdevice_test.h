@@ -58,9 +58,10 @@ PetscBool CGDevTestOnDevice(void);
 /* Counts what is wrong, with a line of text that begins with name */
 PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char what[]);
 PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got);
+/* -expect_nccl: whether NCCL serves solves on the device */
+PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl);
 /* Solves with KSPCG and plain, and with KSPCGDEVICE and A, and compares. host: a word of the reason to solve on the
    host, NULL where the device must serve */
-PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl);
 PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, const CGDevSetup *setup, const char host[]);
 /* Prints the counts; the exit status of the program */
 int CGDevTestEnd(void);
