@@ -61,8 +61,8 @@ typedef struct {
   const void *inverse;
   SpmvApply   coarse;
   void       *coarse_ctx;
-  /* On the device, on one process and with an inverse: all levels of at most this many rows become one dense matrix,
-     which spmv_cycle_renew() computes. One product then replaces many small kernels. Negative, the default: 2,048
+  /* On the device and with an inverse: all levels of at most this many rows whose operators have no `processes`, with all
+     coarser ones, become one dense matrix, which spmv_cycle_renew() computes. One product then replaces many small kernels. Negative, the default: 2,048
      rows; 0: no such matrix. Where the cycle visits these levels with a nonzero guess (W cycles, several
      cycles), current + before must be 1 in each step, so that the exact solution is a fixed point: spmv_cycle_renew()
      refuses other factors. */

@@ -225,7 +225,7 @@ int levels_of(const SpmvCycle *cycle)
   for (; levels < o.levels; levels++) {
     const SpmvCycleLevel &l = cycle->grid[levels].def;
     for (const SpmvOperator &a : {l.matrix, l.interpolation, l.restriction}) {
-      if (!plan_of(a)) return levels;
+      if (!plan_of(a) || a.processes) return levels;
       nonzeros += plan_of(a)->nnz;
     }
     if (l.rows > most || l.rows == 0 || nonzeros > NONZEROS) return levels;

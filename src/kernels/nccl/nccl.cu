@@ -7,6 +7,7 @@
 #include "device/launch.cuh"
 #include "nccl/library.h"
 #include <cstring>
+#include <pthread.h>
 
 struct SpmvNccl {
   SpmvAllocator host;
@@ -62,9 +63,19 @@ SpmvStatus enqueue_messages(const SpmvNccl *nccl, const SpmvNcclHalo *h, void *g
 
 bool is_empty(const SpmvNcclHalo *h) { return h->out.neighbours == 0 && h->in.neighbours == 0; }
 
+void *abort_communicator(void *comm)
+{
+  (void)spmv_nccl_library()->CommAbort(comm);
+  return nullptr;
+}
+
+/* First NCCL lets its kernels end, then it waits for graphs with its operations to be destroyed, which this thread may have
+   to do: so another one calls it */
 void give_up(SpmvNccl *nccl)
 {
-  (void)spmv_nccl_library()->CommAbort(nccl->comm);
+  pthread_t other;
+
+  if (pthread_create(&other, nullptr, abort_communicator, nccl->comm) == 0) (void)pthread_detach(other);
   nccl->comm = nullptr;
 }
 } // namespace

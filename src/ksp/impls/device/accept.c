@@ -16,14 +16,15 @@ PetscErrorCode KSPDevWhyNullSpace(PC pc, Mat A, const char **why)
 
 static PetscErrorCode WhyParallelMatrix(Mat A, const char **why)
 {
-  PetscBool aij;
+  PetscBool aij, cusparse;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &aij));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJCUSPARSE, &cusparse));
   if (!aij) *why = "the matrix is not of type mpiaij or one that is derived from it";
   else if (A->rmap->N != A->cmap->N || A->rmap->n != A->cmap->n || A->rmap->N == 0 || A->structure_only)
     *why = "the matrix is not square, is empty or has no values";
-  else if (AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
+  else if (cusparse && AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

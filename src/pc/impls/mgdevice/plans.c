@@ -159,15 +159,47 @@ static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The process that has all entries of a vector, or -1; all processes find the same */
+static PetscErrorCode OwnerOfAll(Vec v, PetscInt *owner)
+{
+  const PetscInt *range;
+  PetscInt        entries;
+  PetscMPIInt     size;
+
+  PetscFunctionBegin;
+  *owner = -1;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &size));
+  PetscCall(VecGetSize(v, &entries));
+  PetscCall(VecGetOwnershipRanges(v, &range));
+  for (PetscMPIInt i = 0; i < size; i++)
+    if (range[i + 1] - range[i] == entries) *owner = i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether processes exchange anything on a level: not where one of them has all rows, and those of the next coarser one. PCGAMG
+   gathers its small levels like this. */
+static PetscErrorCode Exchanges(MGDevHierarchy h, Vec fine, Vec coarse, PetscBool *exchanges)
+{
+  PetscInt of_fine, of_coarse;
+
+  PetscFunctionBegin;
+  *exchanges = PETSC_FALSE;
+  if (!h->several) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OwnerOfAll(fine, &of_fine));
+  PetscCall(OwnerOfAll(coarse, &of_coarse));
+  *exchanges = of_fine < 0 || of_fine != of_coarse ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* transposed: products are with the transpose of the matrix; on several processes m has that already */
-static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transposed, SpmvOperator *op,
-                        PetscInt64 serial[2])
+static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transposed, PetscBool exchanges,
+                        SpmvOperator *op, PetscInt64 serial[2])
 {
   op->plan       = m->block.found.plan;
   op->work       = m->block.found.work;
   op->transposed = transposed && !h->several ? 1 : 0;
   serial[0]      = m->block.found.serial;
-  if (!h->several) return;
+  if (!exchanges) return;
   op->processes = &h->processes.call;
   op->halo      = m->halo;
   op->ghosts    = m->ghosts;
@@ -197,7 +229,7 @@ PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   MGDevLevel     *mine = &h->level[i];
   SpmvCycleLevel *now  = &h->now->level[i];
   const Vec       fine = levels[i]->smoothd->work[0], coarse = levels[i - 1]->x;
-  PetscBool       P_transposed, R_transposed, both;
+  PetscBool       P_transposed, R_transposed, both, exchanges;
   Mat             A, P, R;
 
   PetscFunctionBegin;
@@ -216,8 +248,9 @@ PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   if (!h->reason[0]) PetscCall(GetRestriction(h, mine, R, R == P, R_transposed ? coarse : fine, R_transposed));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   now->rows = A->rmap->n;
-  SetOperator(h, &mine->matrix, PETSC_FALSE, &now->matrix, &h->now->serial[i][0]);
-  SetOperator(h, &mine->interpolation, P_transposed, &now->interpolation, &h->now->serial[i][2]);
-  SetOperator(h, &mine->restriction, R_transposed, &now->restriction, &h->now->serial[i][4]);
+  PetscCall(Exchanges(h, fine, coarse, &exchanges));
+  SetOperator(h, &mine->matrix, PETSC_FALSE, exchanges, &now->matrix, &h->now->serial[i][0]);
+  SetOperator(h, &mine->interpolation, P_transposed, exchanges, &now->interpolation, &h->now->serial[i][2]);
+  SetOperator(h, &mine->restriction, R_transposed, exchanges, &now->restriction, &h->now->serial[i][4]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
