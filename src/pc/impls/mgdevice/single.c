@@ -238,14 +238,14 @@ PetscErrorCode MGDevSingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBoo
   PetscFunctionBegin;
   if (!AIJFmtKeyHolds(&p->cache, A, ((PetscObject)A)->state) || p->made_with != p->factor) {
     PetscCall(AIJFmtKeyGet(A, ((PetscObject)A)->state, &now));
-    status = spmv_alloc(h->exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(double), "values", &fetched);
+    status = spmv_scratch_alloc(h->exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(double), "values", &fetched);
     if (!status) PetscCall(Fetch(h, b->doubled.plan, A, now.pattern.nnz, fetched, &status));
     if (!status) status = Reserve(h, &p->values, now.pattern.nnz * (int64_t)sizeof(float), "rounded values");
     if (!status)
       status =
           Round(h, now.pattern.nnz, p->factor, fetched, p->values.data, p->scaled ? most : most_between, "a matrix");
     if (!status) status = Plan(h, p, b->doubled.plan, &now);
-    spmv_exec_free(h->exec, SPMV_DEVICE, fetched);
+    spmv_scratch_free(h->exec, SPMV_DEVICE, fetched);
     p->cache.key   = now;
     p->cache.valid = status ? PETSC_FALSE : PETSC_TRUE;
     p->made_with   = p->factor;
