@@ -161,8 +161,8 @@ PetscErrorCode AIJFmtThereValuesGet(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmt
     const PetscBool packed = AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows && AIJFmtTruthGet(A, s).plan;
 
     if (packed) {
-      *status = spmv_scratch_alloc(exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(PetscScalar), "values of a matrix",
-                           &there->block);
+      *status = spmv_scratch_alloc(exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(PetscScalar),
+                                   "values of a matrix", &there->block);
       if (!*status) *status = spmv_extract_values(s->cache.plan, there->block, SPMV_DEVICE, exec);
     } else PetscCall(UploadValues(A, now.pattern.nnz, exec, there, status));
     there->csr = (SpmvCsr){.scalar_type = AIJFMT_SCALAR, .values_space = SPMV_DEVICE, .values = there->block};
