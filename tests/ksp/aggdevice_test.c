@@ -4,8 +4,6 @@
 
     aggdevice_test [-type aij] [-expect_host n] [-expect_agg n]: on a device with little memory so many levels by the
                    host, or by agg, in all
-    aggdevice_test -only_blocks -type aijrbp -mat_aijfmt_device gpu: the smoothing of several processes alone, whose
-                   products run on the GPU
 */
 static const char help[] = "Compares GAMG of type aggdevice with agg.\n";
 
@@ -13,7 +11,7 @@ static const char help[] = "Compares GAMG of type aggdevice with agg.\n";
 
 #include <string.h>
 
-static PetscBool expect_gpu, little, only_blocks;
+static PetscBool expect_gpu, little;
 static PetscInt  levels_host, levels_agg;
 static char      type[64] = MATAIJ;
 
@@ -388,88 +386,6 @@ static PetscErrorCode Smoothing(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest prolongator of a set-up, as a matrix of type aij */
-static PetscErrorCode Finest(Mat A, const char prefix[], PCGAMGAggDeviceInfo *info, Mat *P)
-{
-  PetscInt levels;
-  KSP      ksp;
-  Mat      found;
-  PC       pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Create(A, PCGAMGAGGDEVICE, prefix, NULL, &ksp));
-  PetscCall(KSPSetUp(ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCGAMGAggDeviceGetInfo(pc, info));
-  PetscCall(PCMGGetLevels(pc, &levels));
-  PetscCall(PCMGGetInterpolation(pc, levels - 1, &found));
-  PetscCall(MatConvert(found, MATAIJ, MAT_INITIAL_MATRIX, P));
-  PetscCall(KSPDestroy(&ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Patterns of products with blocks of A that the GPU made, of all processes; 0 of another type */
-static PetscErrorCode Patterns(Mat A, PetscInt *patterns)
-{
-  MatAIJFmtInfo info;
-
-  PetscFunctionBeginUser;
-  *patterns = 0;
-  if (!only_blocks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAIJFmtGetInfo(A, &info));
-  *patterns = (PetscInt)info.patterns;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Processes share edges: P must be P0 - alpha D^-1 A P0 as PETSc's functions compute it, for some alpha */
-static PetscErrorCode SmoothingOfSeveral(void)
-{
-  const PetscReal     tolerance = (PetscReal)(PetscDefined(USE_REAL_SINGLE) ? 1e-4 : 1e-11);
-  PCGAMGAggDeviceInfo info, plain;
-  PetscReal           moved, step, size, left;
-  PetscMPIInt         processes;
-  PetscInt            before, after;
-  Mat                 A, plain_A, P0, P, T;
-  Vec                 d;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
-  for (int i = 1; i < 5; i++) {
-    PetscCall(CGDevTestMatrix(i, type, &A));
-    PetscCall(Finest(A, "a_", &plain, &P0)); /* not smoothed */
-    PetscCall(Patterns(A, &before));
-    PetscCall(Finest(A, "plain_", &info, &P));
-    PetscCall(Patterns(A, &after));
-    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &plain_A));
-    PetscCall(MatMatMult(plain_A, P0, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &T));
-    PetscCall(MatCreateVecs(A, &d, NULL));
-    PetscCall(MatGetDiagonal(A, d));
-    PetscCall(VecReciprocal(d));
-    PetscCall(MatDiagonalScale(T, d, NULL));
-    PetscCall(MatNorm(T, NORM_FROBENIUS, &step));
-    PetscCall(MatAXPY(P, -1, P0, DIFFERENT_NONZERO_PATTERN));
-    PetscCall(MatNorm(P, NORM_FROBENIUS, &moved));
-    PetscCall(MatNorm(P0, NORM_FROBENIUS, &size));
-    PetscCall(MatAXPY(P, moved / step, T, DIFFERENT_NONZERO_PATTERN));
-    PetscCall(MatNorm(P, NORM_FROBENIUS, &left));
-    PetscCall(CGDevTestCheck((PetscBool)(left <= tolerance * size && moved > 0), "smoothing by blocks",
-                             "not the prolongator of PETSc's functions"));
-    PetscCall(
-        CGDevTestCheck((PetscBool)((info.prolongators_blocks > 0) == (processes > 1) && plain.prolongators_blocks == 0),
-                       "smoothing by blocks", "not by blocks"));
-    if (only_blocks)
-      PetscCall(CGDevTestCheck((PetscBool)(after - before >= 2 * processes), "smoothing by blocks",
-                               "A P0 and P^T A P were not multiplied on the GPU"));
-    PetscCall(VecDestroy(&d));
-    PetscCall(MatDestroy(&T));
-    PetscCall(MatDestroy(&P));
-    PetscCall(MatDestroy(&P0));
-    PetscCall(MatDestroy(&plain_A));
-    PetscCall(MatDestroy(&A));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Other options of GAMG work as with agg; others are for agg */
 static PetscErrorCode Rest(void)
 {
@@ -593,10 +509,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-expect_agg", &agg, &some_agg));
   expect_gpu = CGDevTestOnDevice();
   little     = some_host || some_agg ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-only_blocks", &only_blocks));
-  if (only_blocks) PetscCall(PetscOptionsInsertString(NULL, "-a_pc_gamg_agg_nsmooths 0"));
   if (PetscDefined(USE_64BIT_INDICES)) PetscCall(LongIndices());
-  else if (only_blocks) PetscCall(SmoothingOfSeveral());
   else if (little) PetscCall(LittleMemory(host, agg));
   else {
     PetscCall(Matrices());
@@ -604,7 +517,6 @@ int main(int argc, char **argv)
     PetscCall(Options());
     PetscCall(Rest());
     PetscCall(Smoothing());
-    PetscCall(SmoothingOfSeveral());
     PetscCall(Changes());
   }
   status = CGDevTestEnd();

@@ -361,8 +361,8 @@ SpmvStatus spmv_cycle_dense_create(SpmvCycle *cycle, SpmvExec *exec)
 
 SpmvStatus spmv_cycle_dense_renew(SpmvCycle *cycle, SpmvExec *exec)
 {
-  SpmvCycleDense *d   = cycle->dense;
-  const int64_t   all = spmv_blocks(d->rows, COLUMNS), blocks = all < BLOCKS ? all : (int64_t)BLOCKS;
+  SpmvCycleDense   *d   = cycle->dense;
+  const int64_t     all = spmv_blocks(d->rows, COLUMNS), blocks = all < BLOCKS ? all : (int64_t)BLOCKS;
   SpmvScopedScratch scratch(exec);
 
   for (int l = 1; l < d->levels; l++)

@@ -82,7 +82,10 @@ public:
   SpmvScopedScratch &operator=(const SpmvScopedScratch &) = delete;
   ~SpmvScopedScratch() { spmv_scratch_free(exec, SPMV_DEVICE, block); }
 
-  SpmvStatus take(int64_t bytes, const char *name) { return spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, name, &block); }
+  SpmvStatus take(int64_t bytes, const char *name)
+  {
+    return spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, name, &block);
+  }
 };
 
 /* Runs a CUB algorithm twice, for its scratch and for its result; call is an expression in (scratch, bytes) */

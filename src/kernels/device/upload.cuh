@@ -68,9 +68,9 @@ template <typename Fill>
 static inline SpmvStatus spmv_fill_in_pieces(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
                                              const Fill &fill)
 {
-  const int64_t   S = spmv_scalar_bytes(plan->scalar_type), n = plan->nnz;
-  const int64_t   part = (n + SPMV_UPLOAD_PIECES - 1) / SPMV_UPLOAD_PIECES, least = spmv_upload_piece_bytes / S;
-  const int64_t   most = part > least ? part : least;
+  const int64_t     S = spmv_scalar_bytes(plan->scalar_type), n = plan->nnz;
+  const int64_t     part = (n + SPMV_UPLOAD_PIECES - 1) / SPMV_UPLOAD_PIECES, least = spmv_upload_piece_bytes / S;
+  const int64_t     most = part > least ? part : least;
   SpmvScopedScratch uploaded(exec);
 
   if (space == SPMV_DEVICE || n <= most)

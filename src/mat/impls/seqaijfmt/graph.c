@@ -326,6 +326,19 @@ static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix without blocks of which nothing is asked is its own graph; *graph is NULL else */
+PetscErrorCode AIJFmtGraphItself(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph)
+{
+  PetscInt bs;
+
+  PetscFunctionBegin;
+  *graph = NULL;
+  PetscCall(MatGetBlockSize(A, &bs));
+  if (!s || (bs == 1 && !r->symmetrize && !r->scale && r->filter < 0))
+    PetscCall(AIJFmtGraphByPetsc(A, s, r, NULL, graph));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CreateSequential(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n,
                                        PetscInt index[], Mat *graph)
 {
@@ -333,15 +346,11 @@ static PetscErrorCode CreateSequential(Mat A, PetscBool symmetrize, PetscBool sc
   const char              *reason;
   Mat_AIJFmt              *s;
   PetscBool                asks, large;
-  PetscInt                 bs;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(MatGetBlockSize(A, &bs));
-  if (!s || (bs == 1 && !symmetrize && !scale && filter < 0)) { /* A is its own graph */
-    PetscCall(AIJFmtGraphByPetsc(A, s, &r, NULL, graph));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(AIJFmtGraphItself(A, s, &r, graph));
+  if (*graph) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtGraphWhyNot(A, s, &reason, &asks));
   if (!reason && !asks) {
     PetscCall(AIJFmtGraphIsLarge(A, &large));

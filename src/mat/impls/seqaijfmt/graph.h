@@ -55,6 +55,7 @@ PETSC_INTERN SpmvStatus     AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, Spm
 PETSC_INTERN PetscBool      AIJFmtGraphIsRefusal(SpmvStatus status);
 PETSC_INTERN SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource *from, SpmvGraph **graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphSetSymmetry(Mat A, const AIJFmtGraphRequest *r, Mat graph);
+PETSC_INTERN PetscErrorCode AIJFmtGraphItself(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphCount(Mat_AIJFmt *s, const char reason[]);
 
 /* graph_others.c */

@@ -235,10 +235,8 @@ static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scal
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(MatGetBlockSize(A, &bs));
-  if (!s || (bs == 1 && !symmetrize && !scale && filter < 0)) { /* A is its own graph */
-    PetscCall(AIJFmtGraphByPetsc(A, s, &r, NULL, graph));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(AIJFmtGraphItself(A, s, &r, graph));
+  if (*graph) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtGraphWhyNot(A, s, &reason, &asks));
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2 && !reason && !asks; b++) {
