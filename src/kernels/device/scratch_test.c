@@ -116,7 +116,7 @@ UNIT_TEST(kept_blocks_make_way_for_others)
 
 /* ---- P^T A P, whose values of A P take more than a product keeps ---- */
 
-enum { N = 200000, BAND = 6 };
+enum { N = 160000, BAND = 6 };
 
 /* A pattern on the device, and as many values of 1 */
 typedef struct {
