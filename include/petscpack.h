@@ -80,6 +80,7 @@ typedef struct {
 typedef struct {
   PetscInt    levels_device, levels_host; /* by the aggregates of petscpack, on the GPU or without one */
   PetscInt    prolongators_device;        /* of those levels, that were smoothed on the GPU */
+  PetscInt    prolongators_blocks;        /* that were smoothed block by block on several processes, where A P0 was */
   PetscInt    levels_agg;                 /* by agg ... */
   const char *reason;                     /* ... and why the last one was; "" if none was. It belongs to the PC. */
 } PCGAMGAggDeviceInfo;

@@ -396,6 +396,19 @@ SPMV_API void spmv_device_keep(int64_t bytes);
    is no device. */
 SPMV_API void spmv_device_release(void);
 
+/* Memory for the time of a call, or of a few, on exec->stream. On the device and without hooks a block is kept, from when
+   somebody holds blocks until nobody does, for the next one who asks for no more on that stream: work that is repeated
+   allocates nothing from its second time on. spmv_scratch_trim() ends a round of such work: blocks that it did not use
+   are freed, unless it has made new ones. Where an allocation of this library fails, blocks that are kept are freed, and
+   it is tried again. Any thread may call these at any time. */
+SPMV_API SpmvStatus spmv_scratch_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
+SPMV_API void       spmv_scratch_free(SpmvExec *, SpmvSpace, void *block);
+SPMV_API void       spmv_scratch_hold(void);
+SPMV_API void       spmv_scratch_release(void);
+SPMV_API void       spmv_scratch_trim(void);
+/* What is kept of this process, in use or not */
+SPMV_API int64_t spmv_scratch_bytes(void);
+
 /* Page-locked host memory: copies from and to it overlap with work on the device */
 SPMV_API SpmvStatus spmv_pinned_alloc(SpmvExec *, int64_t bytes, void **block);
 SPMV_API void       spmv_pinned_free(void *block);
@@ -437,7 +450,7 @@ SPMV_API SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind, const SpmvPattern *a, c
    product and lives as long. */
 SPMV_API void spmv_spgemm_pattern(const SpmvSpgemm *, SpmvPattern *c);
 /* The values of C from those of A and B, all in the space of the product and in CSR order. Every sum has a fixed order:
-   the same values give the same bits. It may allocate scratch and wait; not for small matrices. */
+   the same values give the same bits. It may take scratch memory by spmv_scratch_alloc(); not for small matrices. */
 SPMV_API SpmvStatus spmv_spgemm_numeric(SpmvSpgemm *, const void *a_values, const void *b_values, void *c_values,
                                         SpmvExec *);
 /* Bytes that the product holds, the most that a numeric call has needed beyond that, and the additions and

@@ -17,6 +17,8 @@ void *spmv_device_alloc_default(int64_t bytes) { return NULL; }
 
 void spmv_device_free_default(void *block) {}
 
+int spmv_device_number(void) { return -1; }
+
 SpmvStatus spmv_device_scale(int64_t n, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
 {
   return no_device(exec);

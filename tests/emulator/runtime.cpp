@@ -87,11 +87,12 @@ void explain_fault(int, siginfo_t *info, void *)
   signal(SIGSEGV, SIG_DFL);
 }
 
-/* Whether a test lets this allocation fail */
+/* Counts an allocation; whether a test lets it fail */
 bool is_refused()
 {
   Machine &m = machine();
 
+  m.allocations++;
   if (m.allowed > 0) m.allowed--;
   else if (m.allowed == 0) m.refused++;
   else return false;
@@ -203,6 +204,15 @@ void spmv_emulator_hold(long queries)
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
 
   machine().held = queries;
+}
+
+long spmv_emulator_allocations(void)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  const long                                  count = machine().allocations;
+
+  machine().allocations = 0;
+  return count;
 }
 
 int spmv_emulator_fail_after(long calls)

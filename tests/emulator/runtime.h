@@ -38,6 +38,7 @@ struct Machine {
   std::map<char *, DeviceBlock>     device;
   size_t                            used    = 0;
   long                              allowed = -1, refused = 0; /* allocations: see spmv_emulator.h */
+  long                              allocations = 0;           /* since a test last asked */
   long                              calls       = -1;          /* that succeed before one fails: see there */
   bool                              call_failed = false;
   long                              held        = 0; /* queries of events that say "not ready" */

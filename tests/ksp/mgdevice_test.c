@@ -303,6 +303,7 @@ PetscErrorCode MGTestServed(const char name[], const CGDevOutcome *got)
   PetscCall(CGDevTestCheck((PetscBool)(got->info.solves_host == 0), name, "a solve by KSPCG"));
   PetscCall(CGDevTestCheck((PetscBool)(got->info.cycles > 0), name, "no cycles on the device"));
   PetscCall(CGDevTestCheck((PetscBool)(got->info.set_ups > 0), name, "no set-up"));
+  PetscCall(CGDevTestNccl(name, got->info.nccl));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -361,17 +361,16 @@ SpmvStatus spmv_cycle_dense_create(SpmvCycle *cycle, SpmvExec *exec)
 
 SpmvStatus spmv_cycle_dense_renew(SpmvCycle *cycle, SpmvExec *exec)
 {
-  SpmvCycleDense *d   = cycle->dense;
-  const int64_t   all = spmv_blocks(d->rows, COLUMNS), blocks = all < BLOCKS ? all : (int64_t)BLOCKS;
-  SpmvScopedArena arena(exec);
-  char           *scratch;
+  SpmvCycleDense   *d   = cycle->dense;
+  const int64_t     all = spmv_blocks(d->rows, COLUMNS), blocks = all < BLOCKS ? all : (int64_t)BLOCKS;
+  SpmvScopedScratch scratch(exec);
 
   for (int l = 1; l < d->levels; l++)
     for (int k = 0; k < MATRICES; k++)
       SPMV_TRY(spmv_extract_values(d->plan[l][k], (void *)d->csr[l][k].values, SPMV_DEVICE, exec));
-  SPMV_TRY(arena.array(blocks * d->scratch_bytes, "coarse levels of a cycle", &scratch));
-  SPMV_TRY(cycle->options.scalar_type == SPMV_F32 ? enqueue<float>(cycle, blocks, scratch, exec)
-                                                  : enqueue<double>(cycle, blocks, scratch, exec));
+  SPMV_TRY(scratch.take(blocks * d->scratch_bytes, "coarse levels of a cycle"));
+  SPMV_TRY(cycle->options.scalar_type == SPMV_F32 ? enqueue<float>(cycle, blocks, (char *)scratch.block, exec)
+                                                  : enqueue<double>(cycle, blocks, (char *)scratch.block, exec));
   return spmv_stream_wait(exec); /* the scratch memory is freed */
 }
 

@@ -70,6 +70,24 @@ public:
   }
 };
 
+/* Device memory for the time of a scope, kept for the next one where somebody holds such blocks */
+class SpmvScopedScratch
+{
+  SpmvExec *exec;
+
+public:
+  void *block = nullptr;
+  explicit SpmvScopedScratch(SpmvExec *e) : exec(e) {}
+  SpmvScopedScratch(const SpmvScopedScratch &)            = delete;
+  SpmvScopedScratch &operator=(const SpmvScopedScratch &) = delete;
+  ~SpmvScopedScratch() { spmv_scratch_free(exec, SPMV_DEVICE, block); }
+
+  SpmvStatus take(int64_t bytes, const char *name)
+  {
+    return spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, name, &block);
+  }
+};
+
 /* Runs a CUB algorithm twice, for its scratch and for its result; call is an expression in (scratch, bytes) */
 #define SPMV_CUB(exec, arena, call)                                                                                    \
   do {                                                                                                                 \

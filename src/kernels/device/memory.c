@@ -20,6 +20,14 @@ static void *host_alloc(int64_t bytes)
   return aligned_alloc(HOST_ALIGNMENT, rounded);
 }
 
+/* Kept scratch memory makes way for what is to stay */
+static void *device_alloc(int64_t bytes)
+{
+  void *block = spmv_device_alloc_default(bytes);
+
+  return block || !spmv_scratch_drop() ? block : spmv_device_alloc_default(bytes);
+}
+
 SpmvStatus spmv_alloc(SpmvExec *exec, SpmvSpace space, int64_t bytes, const char *name, void **block)
 {
   const SpmvAllocator *hooks = space == SPMV_HOST ? &exec->host : &exec->device;
@@ -28,7 +36,7 @@ SpmvStatus spmv_alloc(SpmvExec *exec, SpmvSpace space, int64_t bytes, const char
   if (bytes < 0) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "array %s: %lld bytes", name, (long long)bytes);
   if (bytes == 0) return SPMV_SUCCESS;
   if (hooks->alloc) *block = hooks->alloc(hooks->ctx, (size_t)bytes);
-  else *block = space == SPMV_HOST ? host_alloc(bytes) : spmv_device_alloc_default(bytes);
+  else *block = space == SPMV_HOST ? host_alloc(bytes) : device_alloc(bytes);
   if (*block) return SPMV_SUCCESS;
   return spmv_fail(exec, SPMV_ERR_MEMORY, "no %lld bytes of %s memory for array %s", (long long)bytes,
                    space == SPMV_HOST ? "host" : "device", name);

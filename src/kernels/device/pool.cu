@@ -134,6 +134,8 @@ void for_pools(Visit visit)
 }
 } // namespace
 
+extern "C" int spmv_device_number(void) { return spmv_current_device(); }
+
 extern "C" void *spmv_device_alloc_default(int64_t bytes)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
@@ -175,6 +177,7 @@ extern "C" void spmv_device_keep(int64_t bytes)
 
 extern "C" void spmv_device_release(void)
 {
+  (void)spmv_scratch_drop();
   const std::lock_guard<std::mutex> lock(pools().lock);
   for_pools([](Pool *p) {
     uint64_t used = 1;

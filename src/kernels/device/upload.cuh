@@ -48,13 +48,17 @@ template <typename Fill>
 static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
                                           const Fill &fill)
 {
-  SpmvScopedArena uploaded(exec);
+  const int64_t     bytes = plan->nnz * spmv_scalar_bytes(plan->scalar_type);
+  SpmvScopedScratch uploaded(exec);
 
-  SPMV_TRY(spmv_on_device(values, space, plan->nnz * spmv_scalar_bytes(plan->scalar_type), "uploaded values",
-                          &uploaded.arena, exec, &values));
+  if (space == SPMV_HOST) {
+    SPMV_TRY(uploaded.take(bytes, "uploaded values"));
+    SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, values, SPMV_HOST, bytes, exec));
+    values = uploaded.block;
+  }
   SPMV_TRY(fill(values));
   SPMV_TRY(spmv_overlap_fence(exec));
-  return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS;
+  return uploaded.block ? spmv_stream_wait(exec) : SPMV_SUCCESS;
 }
 
 /* The same for fill(values on the device, first, count), which writes what comes from positions first .. first+count-1
@@ -64,20 +68,19 @@ template <typename Fill>
 static inline SpmvStatus spmv_fill_in_pieces(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
                                              const Fill &fill)
 {
-  const int64_t   S = spmv_scalar_bytes(plan->scalar_type), n = plan->nnz;
-  const int64_t   part = (n + SPMV_UPLOAD_PIECES - 1) / SPMV_UPLOAD_PIECES, least = spmv_upload_piece_bytes / S;
-  const int64_t   most = part > least ? part : least;
-  SpmvScopedArena uploaded(exec);
-  void           *piece;
+  const int64_t     S = spmv_scalar_bytes(plan->scalar_type), n = plan->nnz;
+  const int64_t     part = (n + SPMV_UPLOAD_PIECES - 1) / SPMV_UPLOAD_PIECES, least = spmv_upload_piece_bytes / S;
+  const int64_t     most = part > least ? part : least;
+  SpmvScopedScratch uploaded(exec);
 
   if (space == SPMV_DEVICE || n <= most)
     return spmv_fill_values(plan, values, space, exec, [&](const void *there) { return fill(there, (int64_t)0, n); });
-  SPMV_TRY(spmv_arena_alloc(&uploaded.arena, most * S, "uploaded values", &piece, exec));
+  SPMV_TRY(uploaded.take(most * S, "uploaded values"));
   for (int64_t first = 0; first < n; first += most) {
     const int64_t count = n - first < most ? n - first : most;
 
-    SPMV_TRY(spmv_copy(piece, SPMV_DEVICE, (const char *)values + first * S, SPMV_HOST, count * S, exec));
-    SPMV_TRY(fill(piece, first, count));
+    SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, (const char *)values + first * S, SPMV_HOST, count * S, exec));
+    SPMV_TRY(fill(uploaded.block, first, count));
   }
   return spmv_stream_wait(exec);
 }

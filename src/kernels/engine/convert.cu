@@ -58,11 +58,11 @@ extern "C" SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_typ
 
 extern "C" SpmvStatus spmv_largest(int64_t n, SpmvScalar scalar, const void *values, double *largest, SpmvExec *exec)
 {
-  SpmvScopedArena     arena(exec);
-  unsigned long long *there;
+  SpmvScopedScratch scratch(exec);
 
   *largest = 0;
-  SPMV_TRY(arena.array(1, "the largest number", &there));
+  SPMV_TRY(scratch.take(sizeof(unsigned long long), "the largest number"));
+  unsigned long long *there = (unsigned long long *)scratch.block;
   SPMV_TRY(spmv_copy(there, SPMV_DEVICE, largest, SPMV_HOST, sizeof *largest, exec));
   SPMV_TRY(scalar == SPMV_F32 ? enqueue_largest<float>(n, values, there, exec)
                               : enqueue_largest<double>(n, values, there, exec));

@@ -37,11 +37,11 @@ SpmvStatus spmv_extract_values(const SpmvPlan *plan, void *values, SpmvSpace val
   SPMV_TRY(check_values(plan, values_space, exec));
   if (bytes == 0) return SPMV_SUCCESS;
   if (values_space == plan->space) return extract(plan, values, exec);
-  SPMV_TRY(spmv_alloc(exec, plan->space, bytes, "values in CSR order", &there));
+  SPMV_TRY(spmv_scratch_alloc(exec, plan->space, bytes, "values in CSR order", &there));
   SpmvStatus status = extract(plan, there, exec);
   if (!status) status = spmv_copy(values, values_space, there, plan->space, bytes, exec);
   if (!status) status = spmv_stream_wait(exec);
-  spmv_exec_free(exec, plan->space, there);
+  spmv_scratch_free(exec, plan->space, there);
   return status;
 }
 

@@ -178,10 +178,10 @@ SpmvStatus spmv_spgemm_numeric(SpmvSpgemm *p, const void *a_values, const void *
   exec->message[0] = '\0';
   if (exec->space != p->space)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the product lies in another space", kind_names[p->kind]);
-  if (bytes > 0) SPMV_TRY(spmv_alloc(exec, p->space, bytes, "values of A P", &scratch));
+  if (bytes > 0) SPMV_TRY(spmv_scratch_alloc(exec, p->space, bytes, "values of A P", &scratch));
   if (bytes > p->scratch_bytes) p->scratch_bytes = bytes;
   const SpmvStatus status = multiply_values(p, a_values, b_values, scratch, c_values, exec);
-  if (bytes > 0) spmv_exec_free(exec, p->space, scratch);
+  if (bytes > 0) spmv_scratch_free(exec, p->space, scratch);
   return status;
 }
 

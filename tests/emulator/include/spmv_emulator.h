@@ -10,6 +10,9 @@ extern "C" {
    Returns how many have failed since the last call. */
 long spmv_emulator_allow(long allocations);
 
+/* How many allocations of device or pinned memory there were since the last call, failed ones too */
+long spmv_emulator_allocations(void);
+
 /* From now on so many calls that give a stream work, make a stream, an event or a graph, or wait for one succeed, and
    the next one fails with cudaErrorLaunchOutOfResources; negative: none fails. Returns whether one has failed since the
    last call. */

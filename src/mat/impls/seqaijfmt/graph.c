@@ -3,37 +3,18 @@
 
   Of a sequential matrix all steps run there, and the graph reaches the host once, where PETSc's coarsening reads its
   arrays. It has the type of the matrix, so that its square is found on the GPU, too; a plan it gets with its first
-  product with a vector, which no coarsening makes. Of a parallel matrix with blocks each process collapses its two blocks
-  on the GPU (or on the host, where the GPU has no memory); of that small matrix PETSc's own function makes the graph.
+  product with a vector, which no coarsening makes. graph_parallel.c has parallel matrices.
 
   What the graph is depends on the version of PETSc: compat.h says how. All that cannot be done here PETSc's function
   does, which is counted, and its reason shown.
 */
-#include "seqaijfmt.h"
+#include "graph.h"
 #include "sys/totals.h"
-
-/* What MatCreateGraph() was asked for. index belongs to the caller. */
-typedef struct {
-  PetscBool symmetrize, scale;
-  PetscReal filter;
-  PetscInt  index_count, *index;
-} Request;
-
-/* A sequential matrix where its graph is made */
-typedef struct {
-  SpmvExec           exec; /* on the device, or on the host */
-  SpmvCsr            csr;
-  AIJFmtThere        there;                    /* its arrays on the device */
-  void              *group;                    /* in the memory of exec, to be freed, or NULL */
-  const PetscScalar *values;                   /* of the host, to be restored, or NULL */
-  SpmvPattern        here;                     /* to be restored */
-  char               reason[SPMV_MESSAGE_MAX]; /* why it is not on the device */
-} Source;
 
 /* ---- which graphs are made here ---- */
 
 /* Why the graph of A is none of ours, or NULL; asks: whether the GPU shall have it although A is small */
-static PetscErrorCode WhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks)
+PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks)
 {
   PetscBool views[2];
 
@@ -52,7 +33,7 @@ static PetscErrorCode WhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, Pe
 }
 
 /* As for products of matrices, `auto` leaves small matrices whose values are on the host to the host */
-static PetscErrorCode IsLarge(Mat A, PetscBool *large)
+PetscErrorCode AIJFmtGraphIsLarge(Mat A, PetscBool *large)
 {
   Mat_AIJFmt *s;
   int64_t     nonzeros = 0;
@@ -64,10 +45,10 @@ static PetscErrorCode IsLarge(Mat A, PetscBool *large)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const char small_reason[] = "the matrix is small, and -mat_aijfmt_device is auto";
+const char AIJFmtGraphSmall[] = "the matrix is small, and -mat_aijfmt_device is auto";
 
 /* Counts a graph, of a matrix or of a block, with the reason why it was not made on the GPU; "": it was */
-static PetscErrorCode Count(Mat_AIJFmt *s, const char reason[])
+PetscErrorCode AIJFmtGraphCount(Mat_AIJFmt *s, const char reason[])
 {
   PetscFunctionBegin;
   if (reason[0]) s->info.fallbacks_graph++;
@@ -78,7 +59,7 @@ static PetscErrorCode Count(Mat_AIJFmt *s, const char reason[])
 }
 
 /* The graph by PETSc's function; reason: NULL where there is nothing to count */
-static PetscErrorCode ByPetsc(Mat A, Mat_AIJFmt *s, const Request *r, const char reason[], Mat *graph)
+PetscErrorCode AIJFmtGraphByPetsc(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, const char reason[], Mat *graph)
 {
   const AIJFmtParent *parent;
   Mat                 blocks[2] = {A, NULL};
@@ -89,7 +70,7 @@ static PetscErrorCode ByPetsc(Mat A, Mat_AIJFmt *s, const Request *r, const char
   if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
   if (s && s->parallel && blocks[0]) PetscCall(AIJFmtStateGet(blocks[0], &counted));
   if (counted && reason) {
-    PetscCall(Count(counted, reason));
+    PetscCall(AIJFmtGraphCount(counted, reason));
     PetscCall(PetscInfo(A, "graph by PETSc: %s\n", reason));
   }
   PetscCall(AIJFmtCallGraph((s && s->parallel ? &parent->mpi : &parent->seq)->creategraph, A, r->symmetrize, r->scale,
@@ -99,8 +80,8 @@ static PetscErrorCode ByPetsc(Mat A, Mat_AIJFmt *s, const Request *r, const char
 
 /* ---- the matrix on the device ---- */
 
-/* The matrix on the device; on the host, with a reason, where that has no memory. SourceRestore() gives it back. */
-static PetscErrorCode SourceGet(Mat A, Source *from, SpmvStatus *status)
+/* The matrix on the device; on the host, with a reason, where that has no memory. AIJFmtGraphSourceRestore() gives it back. */
+PetscErrorCode AIJFmtGraphSourceGet(Mat A, AIJFmtGraphSource *from, SpmvStatus *status)
 {
   Mat_AIJFmt *s;
 
@@ -118,7 +99,7 @@ static PetscErrorCode SourceGet(Mat A, Source *from, SpmvStatus *status)
 }
 
 /* Gives up the device: a parallel matrix needs the part of each process */
-static PetscErrorCode SourceToHost(Mat A, Source *from)
+PetscErrorCode AIJFmtGraphSourceToHost(Mat A, AIJFmtGraphSource *from)
 {
   PetscFunctionBegin;
   spmv_exec_free(&from->exec, SPMV_DEVICE, from->group);
@@ -131,7 +112,7 @@ static PetscErrorCode SourceToHost(Mat A, Source *from)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SourceRestore(Mat A, Source *from)
+PetscErrorCode AIJFmtGraphSourceRestore(Mat A, AIJFmtGraphSource *from)
 {
   PetscFunctionBegin;
   spmv_exec_free(&from->exec, from->exec.space, from->group);
@@ -143,7 +124,7 @@ static PetscErrorCode SourceRestore(Mat A, Source *from)
 
 /* Whether PETSc takes the blocks for full. confused: it would take blocks for full that are not, as 3.18 does, and its
    graph is then one that nobody else would make. */
-static SpmvStatus LookAtBlocks(Source *from, PetscInt bs, PetscBool *full, PetscBool *confused)
+SpmvStatus AIJFmtGraphLookAtBlocks(AIJFmtGraphSource *from, PetscInt bs, PetscBool *full, PetscBool *confused)
 {
   int              is_full = 0, seems_full = 0;
   const SpmvStatus status = spmv_graph_full_blocks(&from->csr.pattern, bs, &from->exec, &is_full, &seems_full);
@@ -174,7 +155,7 @@ static PetscErrorCode FillBlock(Mat block, const SpmvCsr *g, SpmvExec *exec)
 }
 
 /* A matrix of the type and with the options of A, whose block sizes are 1 */
-static PetscErrorCode CreateLike(Mat A, PetscInt rows, Mat *graph)
+PetscErrorCode AIJFmtGraphCreateLike(Mat A, PetscInt rows, Mat *graph)
 {
   Mat_AIJFmt *from, *to;
   VecType     vectors;
@@ -192,31 +173,26 @@ static PetscErrorCode CreateLike(Mat A, PetscInt rows, Mat *graph)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of a graph, one of a sequential matrix and two of a parallel one, on the device or on the host */
-typedef struct {
-  int        count;
-  Source    *source;   /* [count] */
-  SpmvGraph *graph[2]; /* NULL: not made yet */
-  PetscInt  *lengths[2];
-} Parts;
-
-static PetscErrorCode Assemble(Parts *p, Mat G)
+PetscErrorCode AIJFmtGraphAssemble(AIJFmtGraphParts *p, Mat G)
 {
   const PetscBool no_others = G->nooffprocentries;
   Mat             blocks[2] = {G, NULL};
   SpmvCsr         csr[2];
+  SpmvExec       *exec[2];
 
   PetscFunctionBegin;
   for (int b = 0; b < p->count; b++) {
-    spmv_graph_csr(p->graph[b], &csr[b]);
-    PetscCall(AIJFmtLengthsFetch(&p->source[b].exec, &csr[b].pattern, &p->lengths[b]));
+    if (p->graph[b]) spmv_graph_csr(p->graph[b], &csr[b]);
+    else csr[b] = *p->others;
+    exec[b] = &p->source[p->graph[b] ? b : 0].exec;
+    PetscCall(AIJFmtLengthsFetch(exec[b], &csr[b].pattern, &p->lengths[b]));
   }
   if (p->count == 1) PetscCall(MatSeqAIJSetPreallocation(G, 0, p->lengths[0]));
   else {
     PetscCall(MatMPIAIJSetPreallocation(G, 0, p->lengths[0], 0, p->lengths[1]));
     PetscCall(AIJFmtBlocksGet(G, blocks));
   }
-  for (int b = 0; b < p->count; b++) PetscCall(FillBlock(blocks[b], &csr[b], &p->source[b].exec));
+  for (int b = 0; b < p->count; b++) PetscCall(FillBlock(blocks[b], &csr[b], exec[b]));
   G->nooffprocentries = PETSC_TRUE;
   PetscCall(MatAssemblyBegin(G, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(G, MAT_FINAL_ASSEMBLY));
@@ -224,7 +200,7 @@ static PetscErrorCode Assemble(Parts *p, Mat G)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PartsFree(Parts *p)
+PetscErrorCode AIJFmtGraphPartsFree(AIJFmtGraphParts *p)
 {
   PetscFunctionBegin;
   for (int b = 0; b < p->count; b++) {
@@ -235,7 +211,7 @@ static PetscErrorCode PartsFree(Parts *p)
 }
 
 /* The list of rows of a block, if PETSc would read it: of full blocks */
-static SpmvStatus SetIndex(const Request *r, SpmvGraphOptions *o, SpmvExec *exec)
+SpmvStatus AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, SpmvGraphOptions *o, SpmvExec *exec)
 {
   if (o->blocks != SPMV_GRAPH_FULL_BLOCKS) return SPMV_SUCCESS;
   if (r->index_count > SPMV_GRAPH_INDEX_MAX)
@@ -247,7 +223,7 @@ static SpmvStatus SetIndex(const Request *r, SpmvGraphOptions *o, SpmvExec *exec
 }
 
 /* Whether a failure means that PETSc's function shall make the graph, rather than that it is an error */
-static PetscBool IsRefusal(SpmvStatus status)
+PetscBool AIJFmtGraphIsRefusal(SpmvStatus status)
 {
   return status == SPMV_ERR_MEMORY || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ||
                  status == SPMV_ERR_MATRIX
@@ -255,12 +231,12 @@ static PetscBool IsRefusal(SpmvStatus status)
              : PETSC_FALSE;
 }
 
-static const char confused_reason[] = "PETSc 3.18 takes blocks for full that are not";
+const char AIJFmtGraphConfused[] = "PETSc 3.18 takes blocks for full that are not";
 
 /* ---- of a sequential matrix ---- */
 
 /* All that MatCreateGraph() does, on the device */
-static SpmvStatus MakeSequential(Mat A, const Request *r, Source *from, SpmvGraph **graph)
+SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource *from, SpmvGraph **graph)
 {
   const PetscBool  known = A->symmetric == PETSC_BOOL3_TRUE ? PETSC_TRUE : PETSC_FALSE;
   SpmvGraphOptions o     = {.block_size    = A->rmap->bs > 0 ? A->rmap->bs : 1,
@@ -273,11 +249,11 @@ static SpmvStatus MakeSequential(Mat A, const Request *r, Source *from, SpmvGrap
   SpmvStatus       status;
 
   *graph = NULL;
-  status = o.block_size > 1 ? LookAtBlocks(from, (PetscInt)o.block_size, &full, &confused) : SPMV_SUCCESS;
+  status = o.block_size > 1 ? AIJFmtGraphLookAtBlocks(from, (PetscInt)o.block_size, &full, &confused) : SPMV_SUCCESS;
   if (!status && o.block_size > 1) {
-    if (confused) return spmv_fail(&from->exec, SPMV_ERR_UNSUPPORTED, "%s", confused_reason);
+    if (confused) return spmv_fail(&from->exec, SPMV_ERR_UNSUPPORTED, "%s", AIJFmtGraphConfused);
     o.blocks = full ? SPMV_GRAPH_FULL_BLOCKS : SPMV_GRAPH_ANY_BLOCKS;
-    status   = SetIndex(r, &o, &from->exec);
+    status   = AIJFmtGraphSetIndex(r, &o, &from->exec);
   }
   if (!status) status = spmv_graph_create(&from->csr, &o, &from->exec, graph);
   return status;
@@ -285,7 +261,7 @@ static SpmvStatus MakeSequential(Mat A, const Request *r, Source *from, SpmvGrap
 
 /* What PETSc knows of the graph's symmetry. The filter of 3.20 and later sets entries anew, after which it knows only what
    shall hold for ever. */
-static PetscErrorCode SetSymmetry(Mat A, const Request *r, Mat graph)
+PetscErrorCode AIJFmtGraphSetSymmetry(Mat A, const AIJFmtGraphRequest *r, Mat graph)
 {
   PetscFunctionBegin;
   if (r->symmetrize) PetscCall(MatSetOption(graph, MAT_SYMMETRIC, PETSC_TRUE));
@@ -296,15 +272,15 @@ static PetscErrorCode SetSymmetry(Mat A, const Request *r, Mat graph)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FinishSequential(Mat A, const Request *r, Parts *p, Mat *graph)
+static PetscErrorCode FinishSequential(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphParts *p, Mat *graph)
 {
   PetscInt bs;
 
   PetscFunctionBegin;
   PetscCall(MatGetBlockSize(A, &bs));
-  PetscCall(CreateLike(A, A->rmap->n / bs, graph));
-  PetscCall(Assemble(p, *graph));
-  PetscCall(SetSymmetry(A, r, *graph));
+  PetscCall(AIJFmtGraphCreateLike(A, A->rmap->n / bs, graph));
+  PetscCall(AIJFmtGraphAssemble(p, *graph));
+  PetscCall(AIJFmtGraphSetSymmetry(A, r, *graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -312,7 +288,7 @@ static PetscErrorCode FinishSequential(Mat A, const Request *r, Parts *p, Mat *g
    the matrix is an empty one. Other graphs leave *keep as it is. */
 void AIJFmtGraphKeep(SpmvGraph **keep) { aijfmt_process.graph = keep; }
 
-static PetscErrorCode KeepSequential(Mat A, Parts *p, Mat *graph)
+static PetscErrorCode KeepSequential(Mat A, AIJFmtGraphParts *p, Mat *graph)
 {
   PetscFunctionBegin;
   PetscCall(MatCreateSeqAIJ(PetscObjectComm((PetscObject)A), 0, 0, 0, NULL, graph));
@@ -323,243 +299,66 @@ static PetscErrorCode KeepSequential(Mat A, Parts *p, Mat *graph)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const Request *r, Mat *graph)
+static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph)
 {
-  Source         from;
-  Parts          p = {.count = 1, .source = &from};
-  SpmvStatus     status;
-  PetscErrorCode error = PETSC_SUCCESS;
+  AIJFmtGraphSource from;
+  AIJFmtGraphParts  p = {.count = 1, .source = &from};
+  SpmvStatus        status;
+  PetscErrorCode    error = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   *graph = NULL;
-  PetscCall(SourceGet(A, &from, &status));
+  PetscCall(AIJFmtGraphSourceGet(A, &from, &status));
   PetscCall(PetscLogGpuTimeBegin());
-  if (!status) status = MakeSequential(A, r, &from, &p.graph[0]);
+  if (!status) status = AIJFmtGraphMake(A, r, &from, &p.graph[0]);
   PetscCall(PetscLogGpuTimeEnd());
   if (!status) error = aijfmt_process.graph ? KeepSequential(A, &p, graph) : FinishSequential(A, r, &p, graph);
   if (error) (void)MatDestroy(graph);
-  PetscCall(PartsFree(&p));
-  PetscCall(SourceRestore(A, &from));
+  PetscCall(AIJFmtGraphPartsFree(&p));
+  PetscCall(AIJFmtGraphSourceRestore(A, &from));
   PetscCall(error);
-  if (IsRefusal(status)) {
-    PetscCall(ByPetsc(A, s, r, from.exec.message, graph));
+  if (AIJFmtGraphIsRefusal(status)) {
+    PetscCall(AIJFmtGraphByPetsc(A, s, r, from.exec.message, graph));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&from.exec, status);
-  PetscCall(Count(s, ""));
+  PetscCall(AIJFmtGraphCount(s, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix without blocks of which nothing is asked is its own graph; *graph is NULL else */
+PetscErrorCode AIJFmtGraphItself(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph)
+{
+  PetscInt bs;
+
+  PetscFunctionBegin;
+  *graph = NULL;
+  PetscCall(MatGetBlockSize(A, &bs));
+  if (!s || (bs == 1 && !r->symmetrize && !r->scale && r->filter < 0))
+    PetscCall(AIJFmtGraphByPetsc(A, s, r, NULL, graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateSequential(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n,
                                        PetscInt index[], Mat *graph)
 {
-  const Request r = {symmetrize, scale, filter, n, index};
-  const char   *reason;
-  Mat_AIJFmt   *s;
-  PetscBool     asks, large;
-  PetscInt      bs;
+  const AIJFmtGraphRequest r = {symmetrize, scale, filter, n, index};
+  const char              *reason;
+  Mat_AIJFmt              *s;
+  PetscBool                asks, large;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(MatGetBlockSize(A, &bs));
-  if (!s || (bs == 1 && !symmetrize && !scale && filter < 0)) { /* A is its own graph */
-    PetscCall(ByPetsc(A, s, &r, NULL, graph));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(WhyNot(A, s, &reason, &asks));
+  PetscCall(AIJFmtGraphItself(A, s, &r, graph));
+  if (*graph) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtGraphWhyNot(A, s, &reason, &asks));
   if (!reason && !asks) {
-    PetscCall(IsLarge(A, &large));
-    if (!large) reason = small_reason;
+    PetscCall(AIJFmtGraphIsLarge(A, &large));
+    if (!large) reason = AIJFmtGraphSmall;
   }
-  if (reason) PetscCall(ByPetsc(A, s, &r, reason, graph));
+  if (reason) PetscCall(AIJFmtGraphByPetsc(A, s, &r, reason, graph));
   else PetscCall(Sequential(A, s, &r, graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 AIJFMT_GRAPH(MatCreateGraph_SeqAIJFmt, CreateSequential)
-
-/* ---- of a parallel matrix: PETSc's function makes it of the collapsed matrix ---- */
-
-/* The edge's column of each column of the off-diagonal block, in the memory of its source */
-static PetscErrorCode SetGroups(Source *from, PetscInt n, PetscInt bs, const PetscInt *global, SpmvStatus *status)
-{
-  const int64_t bytes = n * (int64_t)sizeof(PetscInt);
-  PetscInt     *groups;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n + 1, &groups));
-  for (PetscInt c = 0; c < n; c++) groups[c] = global[c] / bs;
-  *status = spmv_alloc(&from->exec, from->exec.space, bytes + 1, "blocks of columns", &from->group);
-  if (!*status) *status = spmv_copy(from->group, from->exec.space, groups, SPMV_HOST, bytes, &from->exec);
-  if (!*status) *status = spmv_stream_wait(&from->exec);
-  PetscCall(PetscFree(groups));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Two blocks of a process */
-typedef struct {
-  Mat             block[2];
-  const PetscInt *global; /* the columns of the off-diagonal block; NULL: it has none */
-  PetscInt        bs;
-  PetscBool       full; /* PETSc takes the blocks of both for full */
-  Source          source[2];
-} Pair;
-
-/* Collapses a block where its source is */
-static PetscErrorCode CollapseThere(Mat A, const Request *r, Pair *pair, int b, SpmvGraph **graph, SpmvStatus *status)
-{
-  Source          *from = &pair->source[b];
-  SpmvGraphOptions o = {.block_size = pair->bs, .blocks = pair->full ? SPMV_GRAPH_FULL_BLOCKS : SPMV_GRAPH_ANY_BLOCKS};
-
-  PetscFunctionBegin;
-  *graph  = NULL;
-  *status = SetIndex(r, &o, &from->exec);
-  if (!*status && b == 1) PetscCall(SetGroups(from, pair->block[1]->cmap->n, pair->bs, pair->global, status));
-  if (b == 1) {
-    o.group       = from->group;
-    o.group_count = A->cmap->N / pair->bs;
-  }
-  if (!*status) *status = spmv_graph_create(&from->csr, &o, &from->exec, graph);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* On the host after all, where the device has no memory; counted in the block */
-static PetscErrorCode Collapse(Mat A, const Request *r, Pair *pair, int b, SpmvGraph **graph)
-{
-  Source     *from = &pair->source[b];
-  SpmvStatus  status;
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(pair->block[b], &s));
-  if (from->reason[0]) PetscCall(SourceToHost(pair->block[b], from));
-  PetscCall(CollapseThere(A, r, pair, b, graph, &status));
-  if (from->exec.space == SPMV_DEVICE && status == SPMV_ERR_MEMORY) {
-    PetscCall(PetscStrncpy(from->reason, from->exec.message, sizeof from->reason));
-    PetscCall(SourceToHost(pair->block[b], from));
-    PetscCall(CollapseThere(A, r, pair, b, graph, &status));
-  }
-  AIJFmtCallSpmv(&from->exec, status);
-  if (s) PetscCall(Count(s, from->reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The matrix with an entry for each block, whose graph is that of A */
-static PetscErrorCode Collapsed(Mat A, const Request *r, Pair *pair, Mat *small)
-{
-  Parts          p     = {.count = 2, .source = pair->source};
-  PetscErrorCode error = PETSC_SUCCESS;
-
-  PetscFunctionBegin;
-  for (int b = 0; b < 2 && !error; b++) error = Collapse(A, r, pair, b, &p.graph[b]);
-  if (!error) error = CreateLike(A, A->rmap->n / pair->bs, small);
-  if (!error) error = Assemble(&p, *small);
-  if (error) (void)MatDestroy(small);
-  PetscCall(PartsFree(&p));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc's function makes of the collapsed matrix what it would have made after collapsing A */
-static PetscErrorCode FinishParallel(Mat A, const Request *r, Mat small, Mat *graph)
-{
-  const AIJFmtParent *parent;
-  const PetscBool     known = A->symmetric == PETSC_BOOL3_TRUE ? PETSC_TRUE : PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtParentOf(A, &parent));
-  if (!r->symmetrize) PetscCall(MatPropagateSymmetryOptions(A, small));
-  else if (known) PetscCall(MatSetOption(small, MAT_SYMMETRIC, PETSC_TRUE));
-  PetscCall(AIJFmtCallGraph(parent->mpi.creategraph, small, r->symmetrize, r->scale, r->filter, 0, NULL, graph));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies both blocks to the device, and looks whether they are full. possible: this process can do its part. */
-static PetscErrorCode PairGet(Mat A, Pair *pair, PetscBool *possible)
-{
-  PetscBool  full[2], confused[2];
-  SpmvStatus status;
-
-  PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &pair->block[0], &pair->block[1], &pair->global));
-  PetscCall(MatGetBlockSize(A, &pair->bs));
-  *possible = PETSC_TRUE;
-  for (int b = 0; b < 2; b++) {
-    Source *from = &pair->source[b];
-
-    PetscCall(SourceGet(pair->block[b], from, &status));
-    if (!status) status = LookAtBlocks(from, pair->bs, &full[b], &confused[b]);
-    if (status == SPMV_ERR_MEMORY) {
-      PetscCall(PetscStrncpy(from->reason, from->exec.message, sizeof from->reason));
-      PetscCall(SourceToHost(pair->block[b], from));
-      status = LookAtBlocks(from, pair->bs, &full[b], &confused[b]);
-    }
-    if (status || confused[b]) *possible = PETSC_FALSE;
-    if (!status && confused[b]) PetscCall(PetscStrncpy(from->reason, confused_reason, sizeof from->reason));
-    else if (status) PetscCall(PetscStrncpy(from->reason, from->exec.message, sizeof from->reason));
-  }
-  pair->full = *possible && full[0] && full[1] && pair->global ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Parallel(Mat A, Mat_AIJFmt *s, const Request *r, Mat *graph)
-{
-  Pair           pair;
-  Mat            small    = NULL;
-  PetscBool      possible = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
-  PetscMPIInt    all;
-  PetscErrorCode error = PETSC_SUCCESS;
-  char           reason[SPMV_MESSAGE_MAX];
-
-  PetscFunctionBegin;
-  PetscCall(PairGet(A, &pair, &possible));
-  all = possible ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  if (all) error = Collapsed(A, r, &pair, &small);
-  PetscCall(PetscStrncpy(reason, pair.source[pair.source[0].reason[0] ? 0 : 1].reason, sizeof reason));
-  for (int b = 0; b < 2; b++) PetscCall(SourceRestore(pair.block[b], &pair.source[b]));
-  PetscCall(error);
-  if (all) PetscCall(FinishParallel(A, r, small, graph));
-  else PetscCall(ByPetsc(A, s, r, reason[0] ? reason : "another process cannot make its part", graph));
-  PetscCall(MatDestroy(&small));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* All processes agree */
-static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n,
-                                     PetscInt index[], Mat *graph)
-{
-  const Request r = {symmetrize, scale, filter, n, index};
-  const char   *reason;
-  Mat           blocks[2];
-  Mat_AIJFmt   *s;
-  PetscBool     asks, large = PETSC_FALSE;
-  PetscMPIInt   votes[2];
-  PetscInt      bs;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(MatGetBlockSize(A, &bs));
-  if (!s || bs == 1) {
-    const PetscBool itself = !symmetrize && !scale && filter < 0 ? PETSC_TRUE : PETSC_FALSE;
-
-    PetscCall(ByPetsc(A, s, &r, itself ? NULL : "a parallel matrix without blocks has nothing to collapse", graph));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(WhyNot(A, s, &reason, &asks));
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2 && !reason && !asks; b++) {
-    PetscCall(IsLarge(blocks[b], &large));
-    if (large) asks = PETSC_TRUE;
-  }
-  votes[0] = !reason;
-  votes[1] = -(PetscMPIInt)asks;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  if (!reason && !votes[0]) reason = "another process cannot make its part";
-  if (!reason && !votes[1]) reason = small_reason;
-  if (reason) PetscCall(ByPetsc(A, s, &r, reason, graph));
-  else PetscCall(Parallel(A, s, &r, graph));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-AIJFMT_GRAPH(MatCreateGraph_MPIAIJFmt, CreateParallel)

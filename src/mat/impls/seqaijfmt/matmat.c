@@ -24,6 +24,7 @@ typedef struct {
   /* Whether C has a CSR on the device, made in this nonzero state: 0 before the first numeric phase, 1, -1 where not */
   int              csr;
   PetscObjectState csr_state;
+  PetscBool        computed, holds; /* once; scratch memory of the kernel library */
 } Data;
 
 static PetscErrorCode DataFree(void *ctx)
@@ -32,6 +33,7 @@ static PetscErrorCode DataFree(void *ctx)
 
   PetscFunctionBegin;
   if (d) spmv_spgemm_destroy(&d->product);
+  if (d && d->holds) spmv_scratch_release();
   PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,7 +155,7 @@ static PetscErrorCode NumericToHost(Mat C, Data *d, const AIJFmtThere v[2], Spmv
   PetscFunctionBegin;
   spmv_spgemm_pattern(d->product, &pattern);
   bytes   = pattern.nnz * (int64_t)sizeof(PetscScalar);
-  *status = spmv_alloc(&d->exec, SPMV_DEVICE, bytes, "values of the product", &there);
+  *status = spmv_scratch_alloc(&d->exec, SPMV_DEVICE, bytes, "values of the product", &there);
   if (!*status) *status = spmv_spgemm_numeric(d->product, v[0].csr.values, v[1].csr.values, there, &d->exec);
   if (!*status) {
     PetscCall(MatSeqAIJGetArrayWrite(C, &here));
@@ -163,7 +165,7 @@ static PetscErrorCode NumericToHost(Mat C, Data *d, const AIJFmtThere v[2], Spmv
     PetscCall(PetscObjectStateIncrease((PetscObject)C));
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   }
-  spmv_exec_free(&d->exec, SPMV_DEVICE, there);
+  spmv_scratch_free(&d->exec, SPMV_DEVICE, there);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,6 +219,16 @@ static PetscBool SameFactors(const Data *d, const Mat factor[2])
   return PETSC_TRUE;
 }
 
+/* A product that is computed again will be once more: what that needs for a moment is kept from now on */
+static void HoldScratch(Data *d)
+{
+  if (d->computed && !d->holds) {
+    spmv_scratch_hold();
+    d->holds = PETSC_TRUE;
+  }
+  d->computed = PETSC_TRUE;
+}
+
 /* Another factor may have come by MatProductReplaceMats(), and nonzeros may have been inserted anew: with the same
    pattern, or PETSc's rules are broken */
 static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
@@ -251,6 +263,7 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   PetscFunctionBegin;
   C->assembled = C->was_assembled = PETSC_TRUE;
   PetscCall(AIJFmtCudaStream(&d->exec));
+  HoldScratch(d);
   if (!d->product || !SameFactors(d, factor)) PetscCall(Renew(C, d, &status));
   for (int f = 0; f < 2 && !status; f++) {
     PetscCall(AIJFmtStateRequire(factor[f], "MatProductNumeric()", &s));

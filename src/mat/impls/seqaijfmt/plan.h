@@ -95,6 +95,10 @@ PETSC_INTERN PetscErrorCode AIJFmtFromDevice(Mat, const SpmvCsr *, SpmvExec *);
 /* graph.c */
 PETSC_INTERN void AIJFmtGraphKeep(SpmvGraph **);
 
+/* prolongator.c */
+PETSC_INTERN PetscErrorCode AIJFmtProlongatorSmooth(Mat S, Mat P0, PetscReal omega, Vec diagonal, PetscBool *device,
+                                                    char reason[SPMV_MESSAGE_MAX]);
+
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtWhyHost(Mat, const char **why);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);

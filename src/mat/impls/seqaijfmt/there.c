@@ -42,7 +42,7 @@ void AIJFmtCopyFree(Mat_AIJFmt *s)
   Mat_AIJFmt **link = &aijfmt_process.copied;
 
   if (!s->copy.block) return;
-  spmv_exec_free(&s->copy.exec, SPMV_DEVICE, s->copy.block);
+  spmv_scratch_free(&s->copy.exec, SPMV_DEVICE, s->copy.block);
   s->copy.block = NULL;
   while (*link != s) link = &(*link)->copy.after;
   *link = s->copy.after;
@@ -55,6 +55,7 @@ void AIJFmtCopiesEnd(void)
 {
   if (--aijfmt_process.set_ups > 0) return;
   while (aijfmt_process.copied) AIJFmtCopyFree(aijfmt_process.copied);
+  spmv_scratch_trim();
 }
 
 static PetscBool CopyServes(const Mat_AIJFmt *s, const AIJFmtKey *now, PetscBool pattern, PetscBool values)
@@ -134,7 +135,7 @@ static PetscErrorCode UploadValues(Mat A, int64_t nonzeros, SpmvExec *exec, AIJF
   const PetscScalar *here;
 
   PetscFunctionBegin;
-  *status = spmv_alloc(exec, SPMV_DEVICE, bytes, "values of a matrix", &there->block);
+  *status = spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, "values of a matrix", &there->block);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSeqAIJGetArrayRead(A, &here));
   *status = spmv_copy(there->block, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
@@ -160,8 +161,8 @@ PetscErrorCode AIJFmtThereValuesGet(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmt
     const PetscBool packed = AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows && AIJFmtTruthGet(A, s).plan;
 
     if (packed) {
-      *status = spmv_alloc(exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(PetscScalar), "values of a matrix",
-                           &there->block);
+      *status = spmv_scratch_alloc(exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(PetscScalar),
+                                   "values of a matrix", &there->block);
       if (!*status) *status = spmv_extract_values(s->cache.plan, there->block, SPMV_DEVICE, exec);
     } else PetscCall(UploadValues(A, now.pattern.nnz, exec, there, status));
     there->csr = (SpmvCsr){.scalar_type = AIJFMT_SCALAR, .values_space = SPMV_DEVICE, .values = there->block};
@@ -173,7 +174,7 @@ PetscErrorCode AIJFmtThereValuesGet(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmt
 
 void AIJFmtThereRestore(SpmvExec *exec, AIJFmtThere *there)
 {
-  spmv_exec_free(exec, SPMV_DEVICE, there->block);
+  spmv_scratch_free(exec, SPMV_DEVICE, there->block);
   *there = (AIJFmtThere){.block = NULL};
 }
 

@@ -4,7 +4,7 @@
     PCSetUp() of PCGAMG, on each level:  creategraph()     graph.c: agg's MatCreateGraph(), whose result stays on the GPU
                                          coarsen()         coarsen.c: aggregates by src/kernels/aggregate
                                          prolongator()     prolongator.c: P0 and the near-null space of the next level
-                                         optprolongator()  smooth.c: P; agg's on several processes
+                                         optprolongator()  smooth.c: P; smooth_parallel.c
                                          createlevel()     PCGAMG's own
 
   A level that coarsen() leaves to agg is agg's as a whole.
@@ -41,8 +41,9 @@ typedef struct {
   PetscInt       vertices;
   SpmvAggregates found;
   /* Between prolongator() and optprolongator() */
-  char   *p0_block; /* with the arrays of p0; NULL: P0 is a matrix */
-  SpmvCsr p0;
+  char     *p0_block; /* with the arrays of p0; NULL: P0 is a matrix */
+  SpmvCsr   p0;
+  PetscBool p0_local; /* P0 is a matrix, and aggregates are ours, so that no row has columns of another process */
 
   PCGAMGAggDeviceInfo info;
   char                reason[SPMV_MESSAGE_MAX]; /* info.reason */
@@ -74,6 +75,11 @@ PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, PetscCoarsenData *, Mat *
 #endif
 
 /* smooth.c */
+PETSC_INTERN PetscErrorCode AggDevLargestGet(PC, Mat, PetscReal *);
 PETSC_INTERN PetscErrorCode AggDevOptProlongator(PC, Mat, Mat *);
+
+/* smooth_parallel.c */
+PETSC_INTERN PetscErrorCode AggDevSmoothsBlocks(PC, const PC_AggDevice *, Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode AggDevSmoothBlocks(PC, PC_AggDevice *, Mat, Mat *, char reason[SPMV_MESSAGE_MAX]);
 
 PETSC_INTERN PetscLogEvent AggDev_Coarsen, AggDev_Prolongator, AggDev_Smooth;

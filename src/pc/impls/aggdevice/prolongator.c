@@ -239,6 +239,7 @@ static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
   else if (*P) {
     PetscCall(Fetch(a, &p, &a->exec));
     PetscCall(ToMatrix(A, &p, *P));
+    a->p0_local = PETSC_TRUE;
     PetscCall(SetNearNull(gamg, &p, columns));
   }
   PetscCall(FreeAll(a, &p));
@@ -256,6 +257,7 @@ PetscErrorCode AggDevProlongator(PC pc, Mat A, PetscCoarsenData *lists, Mat *P)
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
   PetscCall(AggDevForgetTentative(a));
+  a->p0_local = PETSC_FALSE;
   if (!a->ours) {
 #if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH
     PetscCall((*a->agg.ops.prolongator)(pc, A, G, lists, P));

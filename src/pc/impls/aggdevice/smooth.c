@@ -61,7 +61,7 @@ static PetscErrorCode Estimate(PC pc, Mat A, PetscReal *least, PetscReal *larges
 }
 
 /* The largest eigenvalue; both go to the smoothers of the cycle, if these are to have them */
-static PetscErrorCode LargestGet(PC pc, Mat A, PetscReal *largest)
+PetscErrorCode AggDevLargestGet(PC pc, Mat A, PetscReal *largest)
 {
   PC_MG    *mg    = (PC_MG *)pc->data;
   PC_GAMG  *gamg  = (PC_GAMG *)mg->innerctx;
@@ -149,7 +149,7 @@ static PetscErrorCode Smooth(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[S
   SpmvStatus status;
 
   PetscFunctionBegin;
-  PetscCall(LargestGet(pc, A, &largest));
+  PetscCall(AggDevLargestGet(pc, A, &largest));
   PetscCall(Steps(a, A, largest, &p, &status));
   PetscCall(AIJFmtRefuse(&a->exec, status, reason));
   if (!reason[0]) PetscCall(AIJFmtFromDevice(P, &p.csr, &a->exec));
@@ -157,24 +157,35 @@ static PetscErrorCode Smooth(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *P has the sizes of P0, which is on the device, or is a matrix of agg */
+/* P0 is on the device; P becomes a matrix, of P0 where there is a reason */
+static PetscErrorCode SmoothThere(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
+  PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
+  PetscCall(Smooth(pc, a, A, P, reason));
+  if (reason[0]) PetscCall(AIJFmtFromDevice(P, &a->p0, &a->exec));
+  PetscCall(AggDevForgetTentative(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *P has the sizes of P0, which is on the device, or is P0 */
 PetscErrorCode AggDevOptProlongator(PC pc, Mat A, Mat *P)
 {
   char          reason[SPMV_MESSAGE_MAX] = "";
+  PetscBool     blocks                   = PETSC_FALSE;
   PC_AggDevice *a;
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
-  if (!a->p0_block) {
+  if (!a->p0_block) PetscCall(AggDevSmoothsBlocks(pc, a, *P, &blocks));
+  if (!a->p0_block && !blocks) {
     PetscCall((*a->agg.ops.optprolongator)(pc, A, P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(AggDev_Smooth, pc, A, 0, 0));
-  PetscCall(MatSetType(*P, ((PetscObject)A)->type_name));
-  PetscCall(MatBindToCPU(*P, AIJFmtBoundToCPU(A)));
-  PetscCall(Smooth(pc, a, A, *P, reason));
-  if (reason[0]) PetscCall(AIJFmtFromDevice(*P, &a->p0, &a->exec));
-  PetscCall(AggDevForgetTentative(a));
+  if (blocks) PetscCall(AggDevSmoothBlocks(pc, a, A, P, reason));
+  else PetscCall(SmoothThere(pc, a, A, *P, reason));
   PetscCall(PetscLogEventEnd(AggDev_Smooth, pc, A, 0, 0));
   if (reason[0]) {
     PetscCall(PetscInfo(pc, "a prolongator smoothed by agg: %s\n", reason));
@@ -182,7 +193,7 @@ PetscErrorCode AggDevOptProlongator(PC pc, Mat A, Mat *P)
     PetscCall((*a->agg.ops.optprolongator)(pc, A, P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  a->info.prolongators_device++;
+  if (!blocks) a->info.prolongators_device++;
   PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -82,6 +82,8 @@ PetscErrorCode MGDevHierarchyForget(MGDevHierarchy h)
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ForgetLevels(h));
+  if (h->holds) spmv_scratch_release();
+  h->holds = PETSC_FALSE;
   PetscCall(PetscPackProcessesClose(&h->processes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,6 +201,10 @@ static PetscErrorCode GetCycle(MGDevHierarchy h)
   }
   MGDevTry(h, spmv_cycle_renew(h->cycle, h->exec));
   h->renew = PETSC_FALSE;
+  if (h->set_ups > 1 && !h->holds) {
+    spmv_scratch_hold();
+    h->holds = PETSC_TRUE;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -127,6 +127,7 @@ struct MGDevHierarchyStruct {
   SpmvCycle *cycle;
   PetscInt64 serial;
   PetscInt   set_ups;
+  PetscBool  holds; /* scratch memory of the kernel library: there were new values, and will be more */
 
   PetscPackProcesses processes;
   MGDevSingle        single;

@@ -117,18 +117,19 @@ static SpmvStatus Round(MGDevHierarchy h, int64_t n, double factor, const void *
   return status;
 }
 
-/* Memory of another size, or the same */
-static SpmvStatus Reserve(MGDevHierarchy h, MGDevRoundedArray *a, int64_t bytes, const char name[])
+/* Memory of another size, or the same; brief: it is freed before the set-up ends */
+static SpmvStatus Reserve(MGDevHierarchy h, MGDevRoundedArray *a, int64_t bytes, PetscBool brief, const char name[])
 {
   if (a->data && a->bytes == bytes) return SPMV_SUCCESS;
   MGDevRoundedFree(h, a);
   a->bytes = bytes;
-  return spmv_alloc(h->exec, SPMV_DEVICE, bytes, name, &a->data);
+  return brief ? spmv_scratch_alloc(h->exec, SPMV_DEVICE, bytes, name, &a->data)
+               : spmv_alloc(h->exec, SPMV_DEVICE, bytes, name, &a->data);
 }
 
 void MGDevRoundedFree(MGDevHierarchy h, MGDevRoundedArray *a)
 {
-  spmv_exec_free(h->exec, SPMV_DEVICE, a->data);
+  spmv_scratch_free(h->exec, SPMV_DEVICE, a->data);
   *a = (MGDevRoundedArray){.data = NULL};
 }
 
@@ -144,7 +145,7 @@ static PetscErrorCode GetArray(MGDevHierarchy h, MGDevRoundedArray *a, int64_t n
   if (a->valid && same && a->variant == variant && a->factor == factor && a->bytes == n * (int64_t)sizeof(float))
     PetscFunctionReturn(PETSC_SUCCESS);
   a->valid = PETSC_FALSE;
-  MGDevTry(h, Reserve(h, a, n * (int64_t)sizeof(float), name));
+  MGDevTry(h, Reserve(h, a, n * (int64_t)sizeof(float), PETSC_FALSE, name));
   MGDevTry(h, Round(h, n, factor, from, a->data, most, name));
   a->key     = *key;
   a->variant = variant;
@@ -232,20 +233,21 @@ PetscErrorCode MGDevSingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBoo
 {
   MGDevSinglePlan *p = &b->single;
   AIJFmtKey        now;
+  const PetscBool  brief   = p->cache.plan && !p->cache.plan->format->borrows ? PETSC_TRUE : PETSC_FALSE;
   void            *fetched = NULL;
   SpmvStatus       status;
 
   PetscFunctionBegin;
   if (!AIJFmtKeyHolds(&p->cache, A, ((PetscObject)A)->state) || p->made_with != p->factor) {
     PetscCall(AIJFmtKeyGet(A, ((PetscObject)A)->state, &now));
-    status = spmv_alloc(h->exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(double), "values", &fetched);
+    status = spmv_scratch_alloc(h->exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(double), "values", &fetched);
     if (!status) PetscCall(Fetch(h, b->doubled.plan, A, now.pattern.nnz, fetched, &status));
-    if (!status) status = Reserve(h, &p->values, now.pattern.nnz * (int64_t)sizeof(float), "rounded values");
+    if (!status) status = Reserve(h, &p->values, now.pattern.nnz * (int64_t)sizeof(float), brief, "rounded values");
     if (!status)
       status =
           Round(h, now.pattern.nnz, p->factor, fetched, p->values.data, p->scaled ? most : most_between, "a matrix");
     if (!status) status = Plan(h, p, b->doubled.plan, &now);
-    spmv_exec_free(h->exec, SPMV_DEVICE, fetched);
+    spmv_scratch_free(h->exec, SPMV_DEVICE, fetched);
     p->cache.key   = now;
     p->cache.valid = status ? PETSC_FALSE : PETSC_TRUE;
     p->made_with   = p->factor;

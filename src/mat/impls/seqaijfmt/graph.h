@@ -1,0 +1,64 @@
+/* graph.h - graphs of matrices on the GPU: what the files of graphs share */
+#pragma once
+
+#include "seqaijfmt.h"
+
+/* What MatCreateGraph() was asked for. index belongs to the caller. */
+typedef struct {
+  PetscBool symmetrize, scale;
+  PetscReal filter;
+  PetscInt  index_count, *index;
+} AIJFmtGraphRequest;
+
+/* A sequential matrix where its graph is made */
+typedef struct {
+  SpmvExec           exec; /* on the device, or on the host */
+  SpmvCsr            csr;
+  AIJFmtThere        there;                    /* its arrays on the device */
+  void              *group;                    /* in the memory of exec, to be freed, or NULL */
+  const PetscScalar *values;                   /* of the host, to be restored, or NULL */
+  SpmvPattern        here;                     /* to be restored */
+  char               reason[SPMV_MESSAGE_MAX]; /* why it is not on the device */
+} AIJFmtGraphSource;
+
+/* Blocks of a graph, one of a sequential matrix and two of a parallel one, on the device or on the host */
+typedef struct {
+  int                count;
+  AIJFmtGraphSource *source;   /* [count] */
+  SpmvGraph         *graph[2]; /* NULL: not made yet, or on the host in others */
+  const SpmvCsr     *others;
+  PetscInt          *lengths[2];
+} AIJFmtGraphParts;
+
+/* Edges to vertices of other processes, on the host */
+typedef struct {
+  SpmvCsr      csr; /* of these arrays */
+  PetscInt    *row_ptr, *col;
+  PetscScalar *value;
+} AIJFmtGraphOthers;
+
+/* graph.c */
+PETSC_INTERN const char     AIJFmtGraphSmall[], AIJFmtGraphConfused[];
+PETSC_INTERN PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks);
+PETSC_INTERN PetscErrorCode AIJFmtGraphIsLarge(Mat A, PetscBool *large);
+PETSC_INTERN PetscErrorCode AIJFmtGraphByPetsc(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, const char reason[],
+                                               Mat *graph);
+PETSC_INTERN PetscErrorCode AIJFmtGraphSourceGet(Mat A, AIJFmtGraphSource *from, SpmvStatus *status);
+PETSC_INTERN PetscErrorCode AIJFmtGraphSourceToHost(Mat A, AIJFmtGraphSource *from);
+PETSC_INTERN PetscErrorCode AIJFmtGraphSourceRestore(Mat A, AIJFmtGraphSource *from);
+PETSC_INTERN SpmvStatus     AIJFmtGraphLookAtBlocks(AIJFmtGraphSource *from, PetscInt bs, PetscBool *full,
+                                                    PetscBool *confused);
+PETSC_INTERN PetscErrorCode AIJFmtGraphCreateLike(Mat A, PetscInt rows, Mat *graph);
+PETSC_INTERN PetscErrorCode AIJFmtGraphAssemble(AIJFmtGraphParts *p, Mat G);
+PETSC_INTERN PetscErrorCode AIJFmtGraphPartsFree(AIJFmtGraphParts *p);
+PETSC_INTERN SpmvStatus     AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, SpmvGraphOptions *o, SpmvExec *exec);
+PETSC_INTERN PetscBool      AIJFmtGraphIsRefusal(SpmvStatus status);
+PETSC_INTERN SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource *from, SpmvGraph **graph);
+PETSC_INTERN PetscErrorCode AIJFmtGraphSetSymmetry(Mat A, const AIJFmtGraphRequest *r, Mat graph);
+PETSC_INTERN PetscErrorCode AIJFmtGraphItself(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph);
+PETSC_INTERN PetscErrorCode AIJFmtGraphCount(Mat_AIJFmt *s, const char reason[]);
+
+/* graph_others.c */
+PETSC_INTERN PetscErrorCode AIJFmtGraphOthersGet(Mat, const AIJFmtGraphRequest *, AIJFmtGraphSource *mine,
+                                                 AIJFmtGraphOthers *);
+PETSC_INTERN PetscErrorCode AIJFmtGraphOthersFree(AIJFmtGraphOthers *);

@@ -1,0 +1,135 @@
+/*
+  aggdevice_blocks.c - the prolongator of aggdevice for matrices whose processes share edges: it must be P0 - alpha D^-1 A P0
+  as PETSc's functions compute it from the P0 that is not smoothed, for some alpha
+
+    aggdevice_blocks [-type aij] [-expect_gpu]: the products run on the GPU
+*/
+static const char help[] = "Checks the smoothing of prolongators on several processes.\n";
+
+#include "cgdevice_test.h"
+
+/* The finest prolongator of a set-up, as a matrix of type aij */
+static PetscErrorCode Finest(Mat A, PetscInt smooths, PCGAMGAggDeviceInfo *info, Mat *P)
+{
+  PetscInt levels;
+  KSP      ksp;
+  Mat      found;
+  PC       pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCGAMG));
+  PetscCall(PCGAMGSetType(pc, PCGAMGAGGDEVICE));
+  PetscCall(PCGAMGSetCoarseEqLim(pc, 20));
+  PetscCall(PCGAMGSetNSmooths(pc, smooths));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCGAMGAggDeviceGetInfo(pc, info));
+  PetscCall(PCMGGetLevels(pc, &levels));
+  PetscCall(PCMGGetInterpolation(pc, levels - 1, &found));
+  PetscCall(MatConvert(found, MATAIJ, MAT_INITIAL_MATRIX, P));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* D^-1 A P0 by PETSc's functions */
+static PetscErrorCode Step(Mat A, Mat P0, Mat *T)
+{
+  Mat plain;
+  Vec d;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &plain));
+  PetscCall(MatMatMult(plain, P0, MAT_INITIAL_MATRIX, PETSC_DEFAULT, T));
+  PetscCall(MatCreateVecs(plain, &d, NULL));
+  PetscCall(MatGetDiagonal(plain, d));
+  PetscCall(VecReciprocal(d));
+  PetscCall(MatDiagonalScale(*T, d, NULL));
+  PetscCall(VecDestroy(&d));
+  PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* alpha is what makes the lengths equal */
+static PetscErrorCode Compare(Mat A, Mat P0, Mat P)
+{
+  const PetscReal tolerance = (PetscReal)(PetscDefined(USE_REAL_SINGLE) ? 1e-4 : 1e-11);
+  PetscReal       moved, step, size, left;
+  Mat             T;
+
+  PetscFunctionBeginUser;
+  PetscCall(Step(A, P0, &T));
+  PetscCall(MatNorm(T, NORM_FROBENIUS, &step));
+  PetscCall(MatNorm(P0, NORM_FROBENIUS, &size));
+  PetscCall(MatAXPY(P, -1, P0, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatNorm(P, NORM_FROBENIUS, &moved));
+  PetscCall(MatAXPY(P, moved / step, T, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatNorm(P, NORM_FROBENIUS, &left));
+  PetscCall(CGDevTestCheck((PetscBool)(left <= tolerance * size && moved > 0), "smoothing",
+                           "not the prolongator of PETSc's functions"));
+  PetscCall(MatDestroy(&T));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Patterns of products with blocks of A that the GPU made, of all processes */
+static PetscErrorCode Patterns(Mat A, PetscBool counted, PetscInt *patterns)
+{
+  MatAIJFmtInfo info;
+
+  PetscFunctionBeginUser;
+  *patterns = 0;
+  if (!counted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  *patterns = (PetscInt)info.patterns;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Smoothing(Mat A, PetscBool expect_gpu)
+{
+  PCGAMGAggDeviceInfo plain, once, twice;
+  PetscMPIInt         processes;
+  PetscInt            before, after;
+  Mat                 P0, P;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
+  PetscCall(Finest(A, 2, &twice, &P));
+  PetscCall(MatDestroy(&P));
+  PetscCall(Finest(A, 0, &plain, &P0));
+  PetscCall(Patterns(A, expect_gpu, &before));
+  PetscCall(Finest(A, 1, &once, &P));
+  PetscCall(Patterns(A, expect_gpu, &after));
+  PetscCall(Compare(A, P0, P));
+  PetscCall(CGDevTestCheck((PetscBool)((once.prolongators_blocks > 0) == (processes > 1) && once.levels_agg == 0),
+                           "smoothing", "not by blocks"));
+  PetscCall(CGDevTestCheck((PetscBool)(plain.prolongators_blocks == 0 && twice.prolongators_blocks == 0), "smoothing",
+                           "by blocks, where agg must do it"));
+  if (expect_gpu) /* A P0 and P^T A P */
+    PetscCall(CGDevTestCheck((PetscBool)(after - before >= 2 * processes), "smoothing", "not multiplied on the GPU"));
+  PetscCall(MatDestroy(&P));
+  PetscCall(MatDestroy(&P0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char      type[64] = MATAIJ;
+  PetscBool expect_gpu;
+  int       status;
+  Mat       A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-expect_gpu", &expect_gpu));
+  for (int i = 1; i < CGDEV_MATRICES - 1; i++) {
+    PetscCall(CGDevTestMatrix(i, type, &A));
+    PetscCall(Smoothing(A, expect_gpu));
+    PetscCall(MatDestroy(&A));
+  }
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}

@@ -1,0 +1,137 @@
+/*
+  renewal_test.c - PCSetUp() of PCGAMG with new values in the same pattern, on the device of the emulator, which counts: from
+  the third such set-up on nothing is allocated there, nor of pinned memory; what was kept for that is given back with the
+  hierarchy.
+
+    renewal_test [-mat_aijfmt_device gpu]
+*/
+static const char help[] = "Counts what set-ups with new values allocate on the device.\n";
+
+#include "cgdevice_test.h"
+
+#include <spmv_emulator.h>
+#include <spmv_kernels.h>
+
+enum { STEPS = 4, FREE_FROM = 3 };
+
+/* A way to solve, and a problem */
+typedef struct {
+  const char *name, *ksp, *pc, *gamg;
+  PetscInt    side, unknowns; /* points along an edge of the cube, and unknowns of each */
+  PetscBool   single;         /* the cycle in single precision */
+} Row;
+
+static int kept; /* rows for which scratch memory was kept */
+
+static const Row rows[] = {
+    {"agg", KSPCG, PCGAMG, PCGAMGAGG, 5, 1, PETSC_FALSE},
+    {"aggdevice", KSPCG, PCGAMG, PCGAMGAGGDEVICE, 5, 1, PETSC_FALSE},
+    {"cgdevice, aggdevice", KSPCGDEVICE, PCGAMG, PCGAMGAGGDEVICE, 5, 1, PETSC_FALSE},
+    {"fgmres, gamgdevice", KSPFGMRES, PCGAMGDEVICE, PCGAMGAGGDEVICE, 4, 3, PETSC_FALSE},
+    {"cgdevice, single precision", KSPCGDEVICE, PCGAMG, PCGAMGAGGDEVICE, 4, 1, PETSC_TRUE},
+    {"cgdevice, aggdevice, large enough for the device", KSPCGDEVICE, PCGAMG, PCGAMGAGGDEVICE, 14, 1, PETSC_FALSE},
+};
+
+/* A 27-point stencil on a cube; new values for each step */
+static PetscErrorCode Fill(const Row *row, Mat A, int step)
+{
+  const PetscInt n = row->side, bs = row->unknowns;
+
+  PetscFunctionBeginUser;
+  for (PetscInt p = 0; p < n * n * n; p++)
+    for (PetscInt d = 0; d < 27; d++) {
+      const PetscInt x = p % n + d % 3 - 1, y = p / n % n + d / 3 % 3 - 1, z = p / n / n + d / 9 - 1;
+      const PetscInt q = x + n * (y + n * z);
+
+      if (x < 0 || y < 0 || z < 0 || x >= n || y >= n || z >= n) continue;
+      for (PetscInt i = 0; i < bs; i++)
+        for (PetscInt j = 0; j < bs; j++) {
+          const PetscReal weight =
+              (i == j ? 1 : (PetscReal)0.1) * (1 + (PetscReal)0.1 * (PetscReal)((p + q) % (2 + step)));
+
+          PetscCall(
+              MatSetValue(A, p * bs + i, q * bs + j, p == q ? (i == j ? 40 : (PetscReal)0.1) : -weight, INSERT_VALUES));
+        }
+    }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(const Row *row, Mat *A, KSP *ksp)
+{
+  const PetscInt n = row->side * row->side * row->side * row->unknowns;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, n, n, n, n));
+  PetscCall(MatSetBlockSize(*A, row->unknowns));
+  PetscCall(MatSetType(*A, MATAIJRBP));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 27 * row->unknowns, NULL));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
+  PetscCall(KSPSetType(*ksp, row->ksp));
+  if (row->single) PetscCall(KSPSetOptionsPrefix(*ksp, "single_"));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, row->pc));
+  PetscCall(PCGAMGSetType(pc, row->gamg));
+  PetscCall(PCGAMGSetReuseInterpolation(pc, PETSC_TRUE));
+  PetscCall(PCGAMGSetCoarseEqLim(pc, 20));
+  PetscCall(KSPSetOperators(*ksp, *A, *A));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cold set-up and others with new values, each with a solve */
+static PetscErrorCode Steps(const Row *row)
+{
+  char text[128];
+  Mat  A;
+  KSP  ksp;
+  PC   pc;
+  Vec  b, x;
+  long set_up;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(row, &A, &ksp));
+  PetscCall(Fill(row, A, 0));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(CGDevTestRightHandSide(b));
+  PetscCall(KSPGetPC(ksp, &pc));
+  for (int step = 0; step < STEPS; step++) {
+    if (step > 0) PetscCall(Fill(row, A, step));
+    (void)spmv_emulator_allocations();
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(PCSetUp(pc));
+    PetscCall(KSPSolve(ksp, b, x));
+    set_up = spmv_emulator_allocations();
+    PetscCall(PetscSNPrintf(text, sizeof text, "%ld allocations in set-up %d", set_up, step));
+    PetscCall(CGDevTestCheck((PetscBool)(step < FREE_FROM || set_up == 0), row->name, text));
+  }
+  if (spmv_scratch_bytes() > 0) kept++;
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(CGDevTestCheck((PetscBool)(spmv_scratch_bytes() == 0), row->name, "memory is kept for nobody"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscBool all;
+  int       status;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsSetValue(NULL, "-single_pc_mgdevice_precision", "single"));
+  for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(rows); r++) PetscCall(Steps(&rows[r]));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_aijfmt_device", &all));
+  PetscCall(CGDevTestCheck((PetscBool)(kept >= (all ? (int)PETSC_STATIC_ARRAY_LENGTH(rows) : 1)), "all",
+                           "the device kept nothing, so it did nothing"));
+  status = CGDevTestEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}
