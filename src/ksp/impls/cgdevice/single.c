@@ -7,12 +7,6 @@
 */
 #include "cgdevice.h"
 
-enum {
-  LOOK     = 25, /* iterations from one look at the norm to the next */
-  STAGNANT = 50  /* iterations without a fall, after which the cycle is not good enough */
-};
-static const PetscReal fall = (PetscReal)0.9; /* of the norm, that is none if it is less */
-
 static PetscErrorCode IsOn(KSP_CGDevice *s, PetscBool *on)
 {
   MGDevInfo info;
@@ -32,9 +26,8 @@ PetscErrorCode CGDevSingleWatch(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 
   PetscFunctionBegin;
   PetscCall(IsOn(s, &on));
-  if (on && ksp->normtype != KSP_NORM_NONE) run->watch.step = PetscMin(run->watch.step, LOOK);
-  run->best    = ksp->rnorm;
-  run->best_at = 0;
+  if (on && ksp->normtype != KSP_NORM_NONE) run->watch.step = PetscMin(run->watch.step, MGDEV_LOOK);
+  MGDevNormsBegin(&run->norms, 0, ksp->rnorm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,11 +68,7 @@ static const char *Fault(KSP ksp, CGDevRun *run)
   if (result->reason == SPMV_CG_INDEFINITE_PC) return "the cycle was not positive definite";
   if (result->reason == SPMV_CG_INDEFINITE_MATRIX) return "the directions of the solve broke down";
   if (result->reason != SPMV_CG_ITERATING || ksp->normtype == KSP_NORM_NONE) return NULL;
-  if (result->norm <= (double)(fall * run->best)) {
-    run->best    = (PetscReal)result->norm;
-    run->best_at = result->completed;
-  }
-  return result->completed - run->best_at >= STAGNANT ? "the norm hardly fell in 50 iterations" : NULL;
+  return MGDevNormsTell(&run->norms, (PetscInt)result->completed, (PetscReal)result->norm);
 }
 
 /* The residual of the solution, which is in ksp->vec_sol, in ksp->work[0] */
