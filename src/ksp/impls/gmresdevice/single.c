@@ -28,9 +28,13 @@ void GMRESDevSingleWatch(KSP ksp, KSP_GMRESDevice *s, KSPDevWatch *watch)
 /* After a call of the engine */
 void GMRESDevSingleCheck(KSP ksp, KSP_GMRESDevice *s, const SpmvGmresResult *result)
 {
-  if (!s->single || ksp->normtype == KSP_NORM_NONE || ksp->reason || !isfinite(result->norm)) return;
-  s->fault = MGDevNormsTell(&s->norms, (PetscInt)result->iterations, (PetscReal)result->norm);
-  if (s->fault) ksp->reason = KSP_DIVERGED_BREAKDOWN;
+  const char *why;
+
+  if (!s->single || ksp->normtype == KSP_NORM_NONE || !isfinite(result->norm)) return;
+  why = MGDevNormsTell(&s->norms, (PetscInt)result->iterations, (PetscReal)result->norm);
+  if (!why || ksp->reason) return;
+  s->fault    = why;
+  ksp->reason = KSP_DIVERGED_BREAKDOWN;
 }
 
 /* The iterations, after s was prepared; in double precision, if those in single are not good enough */
@@ -49,7 +53,7 @@ PetscErrorCode GMRESDevSolve(KSP ksp, KSP_GMRESDevice *s)
   s->fault = NULL;
   PetscCall(MGDevTrialBegin(ksp, &trial));
   error = GMRESDevIterate(ksp, s);
-  if (!s->fault && !s->reason[0]) s->fault = MGDevNormsEnd(&s->norms, ksp->reason);
+  if (!s->fault && !s->reason[0]) s->fault = MGDevNormsEnd(&s->norms, ksp);
   PetscCall(MGDevTrialEnd(ksp, &trial, error ? NULL : s->fault, s->multigrid, &again));
   PetscCall(error);
   if (!again) PetscFunctionReturn(PETSC_SUCCESS);

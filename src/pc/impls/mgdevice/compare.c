@@ -10,17 +10,16 @@
 /* The part of the size by which the two may differ. Rounding alone makes 1e-7 to 1e-4, a null vector 1e6 and more. */
 static const PetscReal most = (PetscReal)0.1;
 
-/* Of no particular smoothness, and in the range of a singular matrix whose null space PETSc knows */
-static PetscErrorCode RightHandSide(PC pc, Vec b)
+/* Of no particular smoothness, and in the range of A: null vectors of a singular matrix, of which PETSc may not know, would
+   be as large in both cycles, and hide the rest */
+static PetscErrorCode RightHandSide(PC pc, Vec work, Vec b)
 {
-  MatNullSpace null_space;
-  Mat          A;
+  Mat A;
 
   PetscFunctionBegin;
-  PetscCall(VecSetRandom(b, NULL));
-  PetscCall(PCGetOperators(pc, &A, NULL));
-  PetscCall(MatGetNullSpace(A, &null_space));
-  if (null_space) PetscCall(MatNullSpaceRemove(null_space, b));
+  PetscCall(PCGetOperators(pc, NULL, &A));
+  PetscCall(VecSetRandom(work, NULL));
+  PetscCall(MatMult(A, work, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,7 +31,7 @@ PetscErrorCode MGDevCompare(PC pc, PC_MGDevice *s, Vec b, Vec x, char why[SPMV_M
   Vec       expected;
 
   PetscFunctionBegin;
-  PetscCall(RightHandSide(pc, b));
+  PetscCall(RightHandSide(pc, x, b));
   PetscCall(VecDuplicate(x, &expected));
   PetscCall((*s->parent.apply)(pc, b, expected));
   PetscCall(MGDevCycleOnce(pc, s, b, x));

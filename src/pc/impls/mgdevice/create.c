@@ -171,7 +171,8 @@ static PetscErrorCode Derive(PC pc)
   - numbers of a level do not fit, or the coarsest level is singular and `PETSc` knows no null space;
   - a cycle differs from that of `PCMG` by a tenth of its size: `PCMGDeviceSetCompare()`;
   - a solve fails in a way for which the cycle may be to blame: it meets what is no number, breaks down, its norm grows beyond
-    the divergence tolerance, hardly falls in 50 iterations, or not at all up to the last one.
+    the divergence tolerance or hardly falls in 50 iterations, or it ends without convergence after 50 iterations or more, or
+    after fewer in which the norm hardly fell.
 
   Such a solve is done anew in double precision, by the same `KSPSolve()` and from the same initial guess; monitors see the
   norms of both, `KSPGetIterationNumber()` and a residual history those of the second. `KSPCGDEVICE` goes on from the solution

@@ -76,7 +76,7 @@ typedef struct {
 } MGDevNorms;
 PETSC_INTERN void        MGDevNormsBegin(MGDevNorms *, PetscInt iteration, PetscReal);
 PETSC_INTERN const char *MGDevNormsTell(MGDevNorms *, PetscInt iteration, PetscReal);
-PETSC_INTERN const char *MGDevNormsEnd(const MGDevNorms *, KSPConvergedReason);
+PETSC_INTERN const char *MGDevNormsEnd(const MGDevNorms *, KSP);
 /* ... and the solve anew, in double precision: Begin, the first try, End; after *again an update, Again, the second try */
 typedef struct {
   Vec       guess;   /* a copy of the initial guess, or NULL where that is zero */

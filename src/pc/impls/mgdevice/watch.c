@@ -11,7 +11,9 @@
 
 /* ---- the norms ---- */
 
-enum { STAGNANT = 50 }; /* iterations without a fall, after which the cycle is not good enough */
+enum {
+  STAGNANT = 50
+}; /* iterations without a fall, or without convergence, after which the cycle is not good enough */
 
 static const PetscReal fall = (PetscReal)0.9; /* of the norm, that is none if it is less */
 
@@ -30,10 +32,10 @@ const char *MGDevNormsTell(MGDevNorms *n, PetscInt iteration, PetscReal norm)
   return iteration - n->best_at >= STAGNANT ? "the norm hardly fell in 50 iterations" : NULL;
 }
 
-/* The same for a solve that has ended. One that ends at its last iteration may be meant to. */
-const char *MGDevNormsEnd(const MGDevNorms *n, KSPConvergedReason reason)
+/* The same for a solve that has ended. A few iterations without convergence may be all that was wanted. */
+const char *MGDevNormsEnd(const MGDevNorms *n, KSP ksp)
 {
-  switch (reason) {
+  switch (ksp->reason) {
   case KSP_DIVERGED_NANORINF:
   case KSP_DIVERGED_PC_FAILED:
     return "the solve met what is no number";
@@ -47,7 +49,8 @@ const char *MGDevNormsEnd(const MGDevNorms *n, KSPConvergedReason reason)
   case KSP_DIVERGED_NONSYMMETRIC:
     return "the directions of the solve broke down";
   case KSP_DIVERGED_ITS:
-    return n->best_at == n->began_at ? "the norm hardly fell" : NULL;
+    if (n->best_at == n->began_at) return "the norm hardly fell";
+    return ksp->its >= STAGNANT ? "the solve did not converge" : NULL;
   default:
     return NULL;
   }
@@ -55,12 +58,13 @@ const char *MGDevNormsEnd(const MGDevNorms *n, KSPConvergedReason reason)
 
 /* ---- a solve that may be done anew ---- */
 
+/* With a norm that solvers compute: it may overflow by itself */
 static PetscErrorCode IsFinite(Vec x, PetscBool *finite)
 {
   PetscReal norm;
 
   PetscFunctionBegin;
-  PetscCall(VecNorm(x, NORM_INFINITY, &norm));
+  PetscCall(VecNorm(x, NORM_2, &norm));
   *finite = PetscIsInfOrNanReal(norm) ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -176,7 +180,7 @@ static PetscErrorCode WithTest(KSP ksp, MGDevSolve solve, Watch *w)
   ksp->converged = w->test;
   ksp->cnvP      = w->context;
   PetscCall(error);
-  if (!w->why) w->why = MGDevNormsEnd(&w->norms, ksp->reason);
+  if (!w->why) w->why = MGDevNormsEnd(&w->norms, ksp);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
