@@ -7,25 +7,13 @@
 */
 #include "cgdevice.h"
 
-static PetscErrorCode IsOn(KSP_CGDevice *s, PetscBool *on)
-{
-  MGDevInfo info;
-
-  PetscFunctionBegin;
-  *on = PETSC_FALSE;
-  if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo(s->multigrid, &info));
-  *on = info.single;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* After iteration 0: how often the norm is looked at */
 PetscErrorCode CGDevSingleWatch(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
   PetscBool on;
 
   PetscFunctionBegin;
-  PetscCall(IsOn(s, &on));
+  PetscCall(KSPDevPCIsSingle(KSPDEV(s), &on));
   if (on && ksp->normtype != KSP_NORM_NONE) run->watch.step = PetscMin(run->watch.step, MGDEV_LOOK);
   MGDevNormsBegin(&run->norms, 0, ksp->rnorm);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,7 +40,7 @@ static PetscErrorCode Leave(KSP ksp, KSP_CGDevice *s, const char why[], PetscBoo
 PetscErrorCode CGDevSingleFirst(KSP ksp, KSP_CGDevice *s, PetscBool *left)
 {
   PetscFunctionBegin;
-  PetscCall(IsOn(s, left));
+  PetscCall(KSPDevPCIsSingle(KSPDEV(s), left));
   if (*left) PetscCall(Leave(ksp, s, "the first norm was no number", left));
   if (*left && !s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
   PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
@@ -92,7 +80,7 @@ PetscErrorCode CGDevSingleCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscBo
 
   PetscFunctionBegin;
   *left = PETSC_FALSE;
-  PetscCall(IsOn(s, &on));
+  PetscCall(KSPDevPCIsSingle(KSPDEV(s), &on));
   if (on) why = Fault(ksp, run);
   if (!why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));

@@ -69,6 +69,7 @@ PETSC_INTERN PetscErrorCode KSPDevMatrixPlan(KSPDevice *, Mat, Vec);
 PETSC_INTERN PetscErrorCode KSPDevMatrixForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);
 PETSC_INTERN PetscErrorCode KSPDevPCForget(KSPDevice *);
+PETSC_INTERN PetscErrorCode KSPDevPCIsSingle(KSPDevice *, PetscBool *);
 
 /* watch.c */
 typedef struct {

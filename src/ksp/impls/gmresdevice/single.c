@@ -5,18 +5,6 @@
 #include "gmresdevice.h"
 #include <math.h>
 
-static PetscErrorCode IsOn(KSP_GMRESDevice *s, PetscBool *on)
-{
-  MGDevInfo info;
-
-  PetscFunctionBegin;
-  *on = PETSC_FALSE;
-  if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo(s->multigrid, &info));
-  *on = info.single;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* After the first norm: how often it is looked at */
 void GMRESDevSingleWatch(KSP ksp, KSP_GMRESDevice *s, KSPDevWatch *watch)
 {
@@ -45,7 +33,7 @@ PetscErrorCode GMRESDevSolve(KSP ksp, KSP_GMRESDevice *s)
   PetscBool      again;
 
   PetscFunctionBegin;
-  PetscCall(IsOn(s, &s->single));
+  PetscCall(KSPDevPCIsSingle(KSPDEV(s), &s->single));
   if (!s->single) {
     PetscCall(GMRESDevIterate(ksp, s));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -236,6 +236,10 @@ PetscErrorCode PCMGDeviceSetCompare(PC pc, PetscBool compare)
 /*MC
    PCMGDEVICE = "mgdevice" - `PCMG` whose cycles run on the GPU
 
+   Options Database Keys:
++  -pc_mgdevice_precision <double> - double or single: `PCMGDeviceSetSinglePrecision()`
+-  -pc_mgdevice_compare <true>     - compare a cycle in single precision with PETSc's at set-up: `PCMGDeviceSetCompare()`
+
    Level: intermediate
 
    Notes:
@@ -274,6 +278,10 @@ static PetscErrorCode CreateAsGamg(PC pc)
 
 /*MC
    PCGAMGDEVICE = "gamgdevice" - `PCGAMG` whose cycles run on the GPU
+
+   Options Database Keys:
++  -pc_mgdevice_precision <double> - double or single: `PCMGDeviceSetSinglePrecision()`
+-  -pc_mgdevice_compare <true>     - compare a cycle in single precision with PETSc's at set-up: `PCMGDeviceSetCompare()`
 
    Level: beginner
 

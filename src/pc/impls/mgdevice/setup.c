@@ -45,8 +45,8 @@ static PetscErrorCode IsNew(PC pc, PC_MGDevice *s, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a new hierarchy asks for before it serves. Vectors are made for that, which takes longer than a look at the hierarchy:
-   0.4 ms for a million rows on a GPU. */
+/* What a new hierarchy asks for before it serves. Not at each solve: the vectors that are made for it are memory of the GPU,
+   where PETSc has vectors there. */
 static PetscErrorCode Prepare(PC pc, PC_MGDevice *s)
 {
   const PC_MG *mg                    = (const PC_MG *)pc->data;
