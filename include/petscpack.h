@@ -155,3 +155,4 @@ PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);
 PETSC_EXTERN PetscErrorCode PCGAMGAggDeviceGetInfo(PC, PCGAMGAggDeviceInfo *);
 PETSC_EXTERN PetscErrorCode PCMGDeviceGetInfo(PC, PCMGDeviceInfo *);
 PETSC_EXTERN PetscErrorCode PCMGDeviceSetSinglePrecision(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCMGDeviceSetCompare(PC, PetscBool);

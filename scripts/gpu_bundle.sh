@@ -32,9 +32,9 @@ parts=${PARTS:-cuda}
 ucx_version=${UCX_VERSION:-1.20.1}
 deps=${PETSCPACK_DEPS:-${XDG_CACHE_HOME:-$HOME/.cache}/petscpack}
 programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex10
-  ksp/ksp/tutorials/ex56)
+  ksp/ksp/tutorials/ex42 ksp/ksp/tutorials/ex56)
 tests=(conf_kernels unit_kernels conf_mat fuzz_mat mat_device_memory mat_values mat_truth mat_auto ksp_history ksp_refresh spmv_bench petsc_bench
-  cgdevice_compare cgdevice_cases cgdevice_repeat cgdevice_mixed cgdevice_peer gmresdevice_test mgdevice_table mgdevice_repeat mgdevice_single mgdevice_pc aggdevice_test mat_graph coo_bench solve_bench spgemm_bench cg_bench fold_paper mult_timeline)
+  cgdevice_compare cgdevice_cases cgdevice_repeat cgdevice_mixed cgdevice_peer gmresdevice_test mgdevice_table mgdevice_repeat mgdevice_single mgdevice_pc mgdevice_watch aggdevice_test mat_graph coo_bench solve_bench spgemm_bench cg_bench fold_paper mult_timeline)
 distro_programs=(ksp/ksp/tutorials/ex2)
 distro_tests=(conf_mat fuzz_mat mat_options ksp_history spmv_bench cgdevice_compare cgdevice_cases cgdevice_mixed mgdevice_table mgdevice_repeat solve_bench)
 
@@ -216,7 +216,7 @@ link_duplicates() {
 rm -rf "$bundle" "$bundle.tar.xz"
 mkdir -p "$bundle/data"
 cp "$root"/scripts/{gpu_run,gpu_part,fuzz}.sh "$root/bench/papers/fold_sweep.py" "$root/bench/gpu/auto_run.sh" "$bundle/"
-cp "$root"/bench/solve/solve_{run.sh,table.py,log.py,launches.py} "$root"/bench/mpi/{mpi_run.sh,mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
+cp "$root"/bench/solve/{stokes_run.sh,solve_{run.sh,table.py,log.py,launches.py}} "$root"/bench/mpi/{mpi_run.sh,mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
 # shellcheck disable=SC2086
 [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
 {

@@ -18,6 +18,7 @@
 #   cg            KSPCGDEVICE against KSPCG, also with multigrid; cg_bench: iterations of its engine in every mode, beside the product alone
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
 #   mg            solve_bench: CG with GAMG by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
+#   stokes        ex42 of PETSc: a field split, whose velocities have gamg or gamgdevice (stokes_run.sh)
 #   launches      solve_launches.py: the kernels of one such solve, by Nsight Compute; skipped where that is not
 #   mpi           two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
@@ -29,8 +30,9 @@
 # 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_spgemm, LIMIT_cg, LIMIT_gamg, LIMIT_solve, LIMIT_mg, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro, LIMIT_dolfinx
-#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 120, 480, 360, 300, 300, 500, 300, 570)
+# LIMIT_spgemm, LIMIT_cg, LIMIT_gamg, LIMIT_solve, LIMIT_mg, LIMIT_stokes, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro,
+# LIMIT_dolfinx
+#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 120, 480, 360, 60, 300, 300, 500, 300, 570)
 # CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
@@ -39,7 +41,7 @@
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
 # SPGEMM_ARGS         arguments for spgemm_bench (none: its default set); CG_ARGS for cg_bench
 # MG_MATRICES, MG_TYPES, MG_ARGS: as SOLVE_*, for mg and mg_distro; LAUNCHES_ARGS for solve_launches.py
-# SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; MPI_*: see mpi_run.sh
+# SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; STOKES_*: see stokes_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1), FUZZ_SKIP operations to leave out
 # DOLFINX_ARGS        arguments for dolfinx_run.py (--cells 50 --newton-cells 41), PYTHON a Python 3.12 for it (python3)
@@ -48,11 +50,11 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg gamg solve mg launches mpi distro mg_distro dolfinx)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg gamg solve mg stokes launches mpi distro mg_distro dolfinx)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
   [spgemm]=${LIMIT_spgemm:-120} [cg]=${LIMIT_cg:-180} [gamg]=${LIMIT_gamg:-120} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500}
-  [mg]=${LIMIT_mg:-360} [launches]=${LIMIT_launches:-300} [mg_distro]=${LIMIT_mg_distro:-300} [dolfinx]=${LIMIT_dolfinx:-570})
+  [mg]=${LIMIT_mg:-360} [stokes]=${LIMIT_stokes:-60} [launches]=${LIMIT_launches:-300} [mg_distro]=${LIMIT_mg_distro:-300} [dolfinx]=${LIMIT_dolfinx:-570})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 # shellcheck source=scripts/gpu_part.sh
 source "$here/gpu_part.sh"
@@ -305,7 +307,7 @@ step_cg() {
   try unit_kernels cg_test.c cg_fault_test.c operator_test.c cycle_test.c cycle_cg_test.c cycle_graph_test.c cycle_fault_test.c \
     cycle_null_test.c cycle_outer_test.c gmres_test.c
   for mode in auto chunk graph persistent; do try cgdevice_compare -mode "$mode" -use_gpu_aware_mpi 0; done
-  for program in cgdevice_cases cgdevice_repeat cgdevice_mixed gmresdevice_test mgdevice_table mgdevice_repeat mgdevice_single mgdevice_pc; do
+  for program in cgdevice_cases cgdevice_repeat cgdevice_mixed gmresdevice_test mgdevice_table mgdevice_repeat mgdevice_single mgdevice_pc mgdevice_watch; do
     try "$program" -use_gpu_aware_mpi 0
   done
   for program in mgdevice_table mgdevice_repeat; do
@@ -339,6 +341,11 @@ step_mg() { run_mg "${limit[mg]}" '' '' "$here"; }
 step_mg_distro() {
   out=$out/mg_distro # its mg.json lies there
   run_mg "${limit[mg_distro]}" 'tri_rcm:630 tet3_rcm:51 p1_rcm:74' 'aijrbp aijauto aij' "$here/distro"
+}
+
+step_stokes() {
+  single=$((limit[stokes] - 2))
+  try "$here/stokes_run.sh" "$out" $((single - 3)) "$here/lib/libpetscpack.so"
 }
 
 step_launches() {

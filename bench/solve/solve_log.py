@@ -4,14 +4,16 @@
     bench/solve/solve_log.py log.json run.csv [more.csv ...]
 
 The name of a file tells the run: PROGRAM.TYPE.csv. An event's time is that of the slowest process, summed over stages; on a
-GPU PETSc's clock does not wait for the device, unless the event itself does: KSPSolve does, MatMult does not.
+GPU PETSc's clock does not wait for the device, unless the event itself does: KSPSolve does, MatMult does not. Where PROGRAM.TYPE.log
+lies beside it and has -ksp_converged_reason, the run has the iterations of the last solve, too.
 """
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
-EVENTS = ("KSPSetUp", "KSPSolve", "PCSetUp", "PCApply", "PCGAMGCreateG", "GAMG Coarsen", "PCGAMGProl", "PCGAMGOptProl",
+EVENTS = ("KSPSetUp", "KSPSolve", "KSPSolve_FS_0", "PCSetUp", "PCSetUpOnBlocks", "PCApply", "MGDevSetUp", "MGDevCycle", "PCGAMGCreateG", "GAMG Coarsen", "PCGAMGProl", "PCGAMGOptProl",
           "PCGAMGCreateL", "GAMG PtAP", "MatMult", "MatMultAdd", "MatMultTranspose", "MatResidual", "MatPtAPSymbolic", "MatPtAPNumeric",
           "MatMatMultSym", "MatMatMultNum", "MatAssemblyEnd", "MatConvert", "MatPackConvert", "MatPackRefresh", "MatSetPreallCOO",
           "MatSetValuesCOO", "MatCUSPARSCopyTo", "MatCUSPARSGenT", "MatLoad", "VecScatterBegin", "VecScatterEnd", "SFPack",
@@ -39,6 +41,15 @@ def events_of(path):
     return found
 
 
+def iterations_of(path):
+    """What -ksp_converged_reason has said last, or None."""
+    try:
+        found = re.findall(r"solve (?:converged|did not converge) due to \w+ iterations (\d+)", path.read_text(errors="replace"))
+    except OSError:
+        return None
+    return int(found[-1]) if found else None
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit("usage: solve_log.py log.json run.csv [more.csv ...]")
@@ -50,6 +61,9 @@ def main():
             run["events"] = events_of(path)
         except (OSError, KeyError, ValueError, csv.Error) as error:
             run["error"] = f"{type(error).__name__}: {error}"
+        iterations = iterations_of(path.with_suffix(".log"))
+        if iterations is not None:
+            run["iterations"] = iterations
         if not run["events"]:
             run.setdefault("error", "no event was logged")
         runs.append(run)

@@ -9,8 +9,6 @@ static const char help[] = "Multigrid on the device in single precision.\n";
 #include "mgdevice_test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define JACOBI "-mg_levels_pc_type jacobi "
 #define COARSE "-pc_gamg_coarse_eq_limit 8 "
@@ -59,26 +57,6 @@ static const PetscBool   has_double = sizeof(PetscReal) < 8 ? PETSC_FALSE : PETS
 static const char *const served =
     sizeof(PetscReal) < 8 ? "PetscScalar has single precision by itself" : "precision of the cycle: single\n";
 
-/* Whether -ksp_view has a text */
-static PetscErrorCode Views(KSP ksp, const char text[], PetscBool *has)
-{
-  char       *written = NULL;
-  size_t      size;
-  FILE       *file = open_memstream(&written, &size);
-  PetscViewer viewer;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm((PetscObject)ksp), file, &viewer));
-  PetscCall(KSPView(ksp, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  (void)fclose(file);
-  *has = strstr(written, text) ? PETSC_TRUE : PETSC_FALSE;
-  if (verbose) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s", written));
-  free(written);
-  PetscCallMPI(MPI_Bcast(has, 1, MPI_INT, 0, PetscObjectComm((PetscObject)ksp)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Shows(const char name[], KSP ksp, const char text[])
 {
   PetscBool has;
@@ -86,7 +64,7 @@ static PetscErrorCode Shows(const char name[], KSP ksp, const char text[])
 
   PetscFunctionBeginUser;
   if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Views(ksp, text, &has));
+  PetscCall(MGTestViews(ksp, text, verbose, &has));
   PetscCall(PetscSNPrintf(what, sizeof what, "the view does not show \"%s\"", text));
   PetscCall(CGDevTestCheck(has, name, what));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,6 +2,9 @@
 #include "mgdevice_test.h"
 
 #include <petscdmda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static PetscBool IsGamg(MGProblem problem) { return problem <= MG_SINGULAR_UNKNOWN ? PETSC_TRUE : PETSC_FALSE; }
 
@@ -388,5 +391,24 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&expected.x));
   PetscCall(VecDestroy(&got.x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGTestViews(KSP ksp, const char text[], PetscBool verbose, PetscBool *has)
+{
+  char       *written = NULL;
+  size_t      size;
+  FILE       *file = open_memstream(&written, &size);
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm((PetscObject)ksp), file, &viewer));
+  PetscCall(KSPView(ksp, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  (void)fclose(file);
+  *has = strstr(written, text) ? PETSC_TRUE : PETSC_FALSE;
+  if (verbose) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s", written));
+  free(written);
+  PetscCallMPI(MPI_Bcast(has, 1, MPI_INT, 0, PetscObjectComm((PetscObject)ksp)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

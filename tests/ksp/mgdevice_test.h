@@ -47,3 +47,5 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number);
 PetscErrorCode MGTestFill(const MGRow *row, KSP ksp, PetscReal scale);
 /* The device served, and counted it */
 PetscErrorCode MGTestServed(const char name[], const CGDevOutcome *got);
+/* Whether -ksp_view has a text; verbose prints it */
+PetscErrorCode MGTestViews(KSP ksp, const char text[], PetscBool verbose, PetscBool *has);

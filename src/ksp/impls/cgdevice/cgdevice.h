@@ -122,8 +122,7 @@ typedef struct {
   int64_t   stage;   /* iterations of this engine at the last true residual, ... */
   int64_t   first;   /* ... and at the first one */
   /* A cycle in single precision */
-  PetscReal best;    /* the smallest norm so far, less what is too little, ... */
-  int64_t   best_at; /* ... and its iteration of this engine */
+  MGDevNorms norms; /* with iterations of this engine */
 } CGDevRun;
 
 /* iterate.c, for mixed.c */

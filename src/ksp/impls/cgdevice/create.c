@@ -126,6 +126,7 @@ PetscErrorCode CGDevRegister(void)
   PetscCall(PetscFunctionListFind(KSPList, KSPCG, &create_parent));
   PetscCheck(create_parent, PETSC_COMM_SELF, PETSC_ERR_LIB, "This PETSc has no KSP type %s", KSPCG);
   PetscCall(KSPRegister(KSPCGDEVICE, KSPCreate_CGDevice));
+  MGDevWatchesItself(KSPSolve_CGDevice);
   PetscCall(PetscLogEventRegister("CGDevSetUp", KSP_CLASSID, &KSP_CGDeviceSetUp));
   PetscCall(PetscLogEventRegister("CGDevLoop", KSP_CLASSID, &KSP_CGDeviceLoop));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of cgdevice for the whole process", "KSP");

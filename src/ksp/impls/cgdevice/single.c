@@ -7,34 +7,15 @@
 */
 #include "cgdevice.h"
 
-enum {
-  LOOK     = 25, /* iterations from one look at the norm to the next */
-  STAGNANT = 50  /* iterations without a fall, after which the cycle is not good enough */
-};
-static const PetscReal fall = (PetscReal)0.9; /* of the norm, that is none if it is less */
-
-static PetscErrorCode IsOn(KSP_CGDevice *s, PetscBool *on)
-{
-  MGDevInfo info;
-
-  PetscFunctionBegin;
-  *on = PETSC_FALSE;
-  if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo(s->multigrid, &info));
-  *on = info.single;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* After iteration 0: how often the norm is looked at */
 PetscErrorCode CGDevSingleWatch(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
   PetscBool on;
 
   PetscFunctionBegin;
-  PetscCall(IsOn(s, &on));
-  if (on && ksp->normtype != KSP_NORM_NONE) run->watch.step = PetscMin(run->watch.step, LOOK);
-  run->best    = ksp->rnorm;
-  run->best_at = 0;
+  PetscCall(KSPDevPCIsSingle(KSPDEV(s), &on));
+  if (on && ksp->normtype != KSP_NORM_NONE) run->watch.step = PetscMin(run->watch.step, MGDEV_LOOK);
+  MGDevNormsBegin(&run->norms, 0, ksp->rnorm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,7 +40,7 @@ static PetscErrorCode Leave(KSP ksp, KSP_CGDevice *s, const char why[], PetscBoo
 PetscErrorCode CGDevSingleFirst(KSP ksp, KSP_CGDevice *s, PetscBool *left)
 {
   PetscFunctionBegin;
-  PetscCall(IsOn(s, left));
+  PetscCall(KSPDevPCIsSingle(KSPDEV(s), left));
   if (*left) PetscCall(Leave(ksp, s, "the first norm was no number", left));
   if (*left && !s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
   PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
@@ -75,11 +56,7 @@ static const char *Fault(KSP ksp, CGDevRun *run)
   if (result->reason == SPMV_CG_INDEFINITE_PC) return "the cycle was not positive definite";
   if (result->reason == SPMV_CG_INDEFINITE_MATRIX) return "the directions of the solve broke down";
   if (result->reason != SPMV_CG_ITERATING || ksp->normtype == KSP_NORM_NONE) return NULL;
-  if (result->norm <= (double)(fall * run->best)) {
-    run->best    = (PetscReal)result->norm;
-    run->best_at = result->completed;
-  }
-  return result->completed - run->best_at >= STAGNANT ? "the norm hardly fell in 50 iterations" : NULL;
+  return MGDevNormsTell(&run->norms, (PetscInt)result->completed, (PetscReal)result->norm);
 }
 
 /* The residual of the solution, which is in ksp->vec_sol, in ksp->work[0] */
@@ -103,7 +80,7 @@ PetscErrorCode CGDevSingleCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscBo
 
   PetscFunctionBegin;
   *left = PETSC_FALSE;
-  PetscCall(IsOn(s, &on));
+  PetscCall(KSPDevPCIsSingle(KSPDEV(s), &on));
   if (on) why = Fault(ksp, run);
   if (!why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));

@@ -46,7 +46,7 @@ static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
   s->used          = KSP_CGDEVICE_HOST;
   s->residual_away = s->value_unknown = PETSC_FALSE;
   s->solves_host++;
-  PetscCall(s->parent.solve(ksp));
+  PetscCall(MGDevSolveWatched(ksp, s->parent.solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

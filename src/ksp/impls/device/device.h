@@ -80,6 +80,7 @@ PETSC_INTERN PetscErrorCode KSPDevMatrixForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevProcessesForget(KSPDevice *); /* collective on several processes; after the engine */
 PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);
 PETSC_INTERN PetscErrorCode KSPDevPCForget(KSPDevice *);
+PETSC_INTERN PetscErrorCode KSPDevPCIsSingle(KSPDevice *, PetscBool *);
 
 /* watch.c */
 typedef struct {

@@ -81,3 +81,16 @@ PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
   } else PetscCall(GetPoint(ksp, s, unit, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Whether the preconditioner is a cycle in single precision */
+PetscErrorCode KSPDevPCIsSingle(KSPDevice *s, PetscBool *single)
+{
+  MGDevInfo info;
+
+  PetscFunctionBegin;
+  *single = PETSC_FALSE;
+  if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyInfo(s->multigrid, &info));
+  *single = info.single;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -184,5 +184,6 @@ PetscErrorCode GMRESDevRegister(void)
   PetscCall(PetscFunctionListFind(KSPList, KSPGMRES, &create_parent));
   PetscCheck(create_parent, PETSC_COMM_SELF, PETSC_ERR_LIB, "This PETSc has no KSP type %s", KSPGMRES);
   PetscCall(KSPRegister(KSPGMRESDEVICE, KSPCreate_GMRESDevice));
+  MGDevWatchesItself(KSPSolve_GMRESDevice);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

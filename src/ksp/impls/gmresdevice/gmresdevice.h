@@ -4,6 +4,7 @@
   A solver of this type is a KSPGMRES, made by PETSc's own creator, whose solve is ours:
 
     KSPSolve(): solve.c (may the engine serve? what it needs) -> ../device
+                -> single.c (a cycle in single precision that is not good enough)
                 -> iterate.c (the engine's iterations, what PETSc is told about them)
 
   Whatever the engine does not do is left to the solve of KSPGMRES, with a reason. The state lies in a container composed
@@ -29,6 +30,9 @@ typedef struct {
   PetscInt64       engine_cycle;                /* ... and this cycle of multigrid, or 0 */
   PetscBool        running;                     /* x does not have all iterations */
   PetscBool        by_parent;                   /* a solve of KSPGMRES is going on, or was the last one */
+  PetscBool        single;                      /* the cycle is in single precision, ... */
+  MGDevNorms       norms;                       /* ... and the norms are watched */
+  const char      *fault;                       /* why it was not good enough, or NULL */
 } KSP_GMRESDevice;
 
 /* create.c */
@@ -38,7 +42,13 @@ PETSC_INTERN PetscErrorCode GMRESDevStateGet(KSP, KSP_GMRESDevice **);
 
 /* solve.c */
 PETSC_INTERN PetscErrorCode KSPSolve_GMRESDevice(KSP);
+PETSC_INTERN PetscErrorCode GMRESDevPrepare(KSP, KSP_GMRESDevice *);
 PETSC_INTERN PetscErrorCode GMRESDevForget(KSP_GMRESDevice *);
+
+/* single.c */
+PETSC_INTERN PetscErrorCode GMRESDevSolve(KSP, KSP_GMRESDevice *);
+PETSC_INTERN void           GMRESDevSingleWatch(KSP, KSP_GMRESDevice *, KSPDevWatch *);
+PETSC_INTERN void           GMRESDevSingleCheck(KSP, KSP_GMRESDevice *, const SpmvGmresResult *);
 
 /* iterate.c */
 PETSC_INTERN PetscErrorCode GMRESDevIterate(KSP, KSP_GMRESDevice *);

@@ -165,6 +165,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *wa
   s->running = result->reason == SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
   if (!s->running) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(Conclude(ksp, s, watch, result, before));
+  GMRESDevSingleCheck(ksp, s, result);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,6 +206,7 @@ PetscErrorCode GMRESDevIterate(KSP ksp, KSP_GMRESDevice *s)
   PetscCall(AIJFmtVectorGet(&s->exec, &s->b, ksp->vec_rhs, AIJFMT_READ));
   s->running = PETSC_FALSE;
   PetscCall(Start(ksp, s));
+  GMRESDevSingleWatch(ksp, s, &watch);
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &watch, &result));
   s->running = PETSC_FALSE;
   PetscCall(AIJFmtVectorRestore(&s->exec, &s->b));

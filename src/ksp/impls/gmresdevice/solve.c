@@ -122,7 +122,8 @@ static PetscErrorCode EngineGet(KSP ksp, KSP_GMRESDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Prepare(KSP ksp, KSP_GMRESDevice *s)
+/* Leaves a reason where the engine cannot have what it needs */
+PetscErrorCode GMRESDevPrepare(KSP ksp, KSP_GMRESDevice *s)
 {
   PetscFunctionBegin;
   s->exec.space = SPMV_DEVICE;
@@ -144,16 +145,16 @@ PetscErrorCode KSPSolve_GMRESDevice(KSP ksp)
   PetscCall(GMRESDevStateGet(ksp, &s));
   s->reason[0] = 0;
   PetscCall(Accept(ksp, s));
-  if (!s->reason[0]) PetscCall(Prepare(ksp, s));
+  if (!s->reason[0]) PetscCall(GMRESDevPrepare(ksp, s));
   s->by_parent = PETSC_FALSE;
-  if (!s->reason[0]) PetscCall(GMRESDevIterate(ksp, s));
+  if (!s->reason[0]) PetscCall(GMRESDevSolve(ksp, s));
   s->by_parent = s->reason[0] ? PETSC_TRUE : PETSC_FALSE;
   if (!s->by_parent) s->solves_device++;
   else { /* what lies on the device is freed: one that is full has other uses for it */
     PetscCall(PetscInfo(ksp, "solved by KSPGMRES: %s\n", s->reason));
     PetscCall(GMRESDevForget(s));
     s->solves_host++;
-    PetscCall(s->parent.solve(ksp));
+    PetscCall(MGDevSolveWatched(ksp, s->parent.solve));
   }
   PetscPackCountSolve(ksp->its, s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -33,7 +33,7 @@ static PetscErrorCode Place(PC pc, PC_MGDevice *s, Vec b, Vec x)
 }
 
 /* x = cycle(b) on the device. The vectors have their place. */
-static PetscErrorCode Cycle(PC pc, PC_MGDevice *s, Vec b, Vec x)
+PetscErrorCode MGDevCycleOnce(PC pc, PC_MGDevice *s, Vec b, Vec x)
 {
   SpmvExec  *exec = s->hierarchy->exec;
   MGDevInfo  info;
@@ -53,6 +53,13 @@ static PetscErrorCode Cycle(PC pc, PC_MGDevice *s, Vec b, Vec x)
   AIJFmtCallSpmv(exec, status);
   PetscCall(AIJFmtLogGpuFlops(info.cycle_info.flops));
   PetscCall(PetscLogEventEnd(MGDev_Cycle, pc, b, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Cycle(PC pc, PC_MGDevice *s, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(MGDevCycleOnce(pc, s, b, x));
   s->applies_device++;
   s->reason[0] = 0;
   PetscPackCountCycle("");

@@ -78,6 +78,19 @@ static PetscErrorCode Free(void *context)
 }
 AIJFMT_CONTAINER_DESTRUCTOR(Destructor, Free)
 
+static PetscErrorCode CompareFromOptions(PC pc, PC_MGDevice *s, AIJFmtOptionItems PetscOptionsObject)
+{
+  PetscBool compare = s->compare, set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Multigrid on the device");
+  PetscCall(PetscOptionsBool("-pc_mgdevice_compare", "Compare the cycle in single precision with PETSc's at set-up",
+                             "PCMGDeviceSetCompare", compare, &compare, &set));
+  PetscOptionsHeadEnd();
+  if (set) PetscCall(PCMGDeviceSetCompare(pc, compare));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetFromOptions(PC pc, AIJFmtOptionItems PetscOptionsObject)
 {
   PC_MGDevice *s;
@@ -85,6 +98,7 @@ static PetscErrorCode SetFromOptions(PC pc, AIJFmtOptionItems PetscOptionsObject
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s));
   if (s) PetscCall(MGDevHierarchySetFromOptions(s->hierarchy, pc));
+  if (s) PetscCall(CompareFromOptions(pc, s, PetscOptionsObject));
   if (s) PetscCall((*s->parent.setfromoptions)(pc, PetscOptionsObject));
   else PetscTryTypeMethod(pc, setfromoptions, PetscOptionsObject);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -126,6 +140,7 @@ static PetscErrorCode Derive(PC pc)
   PetscCall(MGDevStateGet(pc, &s)); /* a gamg that was made from our mg is made one of PETSc's */
   PetscCall(PetscNew(&s));
   PetscCall(MGDevHierarchyCreate(NULL, &s->hierarchy));
+  s->compare = PETSC_TRUE;
   PetscCall(PetscPackStateCompose((PetscObject)pc, key, s, Destructor));
   s->parent = *ops;
 #define DO(operation) ops->operation = ours.operation;
@@ -149,10 +164,24 @@ static PetscErrorCode Derive(PC pc)
 
   Level: intermediate
 
-  Note:
-  Matrices whose numbers do not fit stay in double precision, which `-pc_view` tells.
+  Notes:
+  Where single precision is not enough the cycle is in double precision, as long as the nonzero pattern of the matrix stays;
+  `-pc_view` and `-info` tell why. That is so where
 
-.seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `PCMGDeviceGetInfo()`
+  - numbers of a level do not fit, or the coarsest level is singular and `PETSc` knows no null space;
+  - a cycle differs from that of `PCMG` by a tenth of its size: `PCMGDeviceSetCompare()`;
+  - a solve fails in a way for which the cycle may be to blame: it meets what is no number, breaks down, its norm grows beyond
+    the divergence tolerance or hardly falls in 50 iterations, or it ends without convergence after 50 iterations or more, or
+    after fewer in which the norm hardly fell.
+
+  Such a solve is done anew in double precision, by the same `KSPSolve()` and from the same initial guess; monitors see the
+  norms of both, `KSPGetIterationNumber()` and a residual history those of the second. `KSPCGDEVICE` goes on from the solution
+  so far instead.
+
+  Solvers are watched which test a norm in each iteration, not `KSPPREONLY` and others without norms or tests: there, as for a
+  `PCApply()` without a solver, the comparison at set-up is what tells.
+
+.seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `PCMGDeviceSetCompare()`, `PCMGDeviceGetInfo()`
 @*/
 PetscErrorCode PCMGDeviceSetSinglePrecision(PC pc, PetscBool single)
 {
@@ -166,8 +195,50 @@ PetscErrorCode PCMGDeviceSetSinglePrecision(PC pc, PetscBool single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+  PCMGDeviceSetCompare - Lets a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE` compare its cycle in single precision
+  with that of `PCMG`, at each set-up
+
+  Logically Collective
+
+  Input Parameters:
++ pc      - the preconditioner; nothing happens to one of another type
+- compare - `PETSC_TRUE`, the default, to compare
+
+  Options Database Key:
+. -pc_mgdevice_compare <true> - compare
+
+  Level: advanced
+
+  Notes:
+  One cycle of `PCMG` for each set-up, in double precision and with a random vector. If the two differ by more than a tenth of
+  the size of the result, the cycle is in double precision from then on. Nothing is compared where it is that in any case.
+
+  Without the comparison a cycle that single precision has spoilt is seen by solvers alone whose norms show it. A norm of the
+  preconditioned residual, which `KSPGMRES` and `KSPBCGS` test unless told otherwise, may fall all the same.
+
+.seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `PCMGDeviceSetSinglePrecision()`
+@*/
+PetscErrorCode PCMGDeviceSetCompare(PC pc, PetscBool compare)
+{
+  PC_MGDevice *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, compare, 2);
+  PetscCall(MGDevStateGet(pc, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  if (compare && !s->compare) s->prepared = -1; /* the cycle that there is, too */
+  s->compare = compare;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    PCMGDEVICE = "mgdevice" - `PCMG` whose cycles run on the GPU
+
+   Options Database Keys:
++  -pc_mgdevice_precision <double> - double or single: `PCMGDeviceSetSinglePrecision()`
+-  -pc_mgdevice_compare <true>     - compare a cycle in single precision with PETSc's at set-up: `PCMGDeviceSetCompare()`
 
    Level: intermediate
 
@@ -207,6 +278,10 @@ static PetscErrorCode CreateAsGamg(PC pc)
 
 /*MC
    PCGAMGDEVICE = "gamgdevice" - `PCGAMG` whose cycles run on the GPU
+
+   Options Database Keys:
++  -pc_mgdevice_precision <double> - double or single: `PCMGDeviceSetSinglePrecision()`
+-  -pc_mgdevice_compare <true>     - compare a cycle in single precision with PETSc's at set-up: `PCMGDeviceSetCompare()`
 
    Level: beginner
 

@@ -68,6 +68,30 @@ PETSC_INTERN PetscErrorCode MGDevHierarchySetFromOptions(MGDevHierarchy, PC);
 PETSC_INTERN PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy, PC, const char why[]);
 PETSC_INTERN PetscErrorCode MGDevRegister(void);
 
+/* watch.c: whether a cycle in single precision may be to blame for how a solve goes */
+enum { MGDEV_LOOK = 25 }; /* iterations from one look at the norm to the next, of a solver on the device */
+typedef struct {
+  PetscReal best;              /* the smallest norm so far, less what is too little, ... */
+  PetscInt  began_at, best_at; /* ... and its iteration */
+} MGDevNorms;
+PETSC_INTERN void        MGDevNormsBegin(MGDevNorms *, PetscInt iteration, PetscReal);
+PETSC_INTERN const char *MGDevNormsTell(MGDevNorms *, PetscInt iteration, PetscReal);
+PETSC_INTERN const char *MGDevNormsEnd(const MGDevNorms *, KSP);
+/* ... and the solve anew, in double precision: Begin, the first try, End; after *again an update, Again, the second try */
+typedef struct {
+  Vec       guess;   /* a copy of the initial guess, or NULL where that is zero */
+  size_t    history; /* norms that are kept of earlier solves */
+  PetscBool error;   /* a solve that does not converge is an error */
+} MGDevTrial;
+PETSC_INTERN PetscErrorCode MGDevTrialBegin(KSP, MGDevTrial *);
+PETSC_INTERN PetscErrorCode MGDevTrialEnd(KSP, MGDevTrial *, const char why[], MGDevHierarchy, PetscBool *again);
+PETSC_INTERN PetscErrorCode MGDevTrialAgain(KSP, MGDevTrial *);
+/* Other solvers with a PC of these types are watched; a solver on the device says that it does that itself, and asks for it
+   where it leaves a solve to its parent class */
+typedef PetscErrorCode (*MGDevSolve)(KSP);
+PETSC_INTERN void           MGDevWatchesItself(MGDevSolve);
+PETSC_INTERN PetscErrorCode MGDevSolveWatched(KSP, MGDevSolve);
+
 /* setup.c, create.c: the PC types, which have a hierarchy of their own */
 PETSC_INTERN PetscErrorCode MGDevOfPC(PC, MGDevHierarchy *, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MGDevTypesRegister(void);

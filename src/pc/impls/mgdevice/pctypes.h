@@ -6,6 +6,8 @@
     create.c    the types: creation, reset, destruction, the names mg and gamg for them
     setup.c     PCSetUp() is PETSc's and then takes the hierarchy to the device; KSPSolve() asks what has changed since
     apply.c     PCApply() is a cycle on the device; applications of PETSc's that are made of it
+    compare.c   a cycle in single precision against PETSc's
+    watch.c     solves with a cycle in single precision
     pcview.c    PCView(), PCMGDeviceGetInfo()
 
   Where the hierarchy cannot be served, PCApply() is PETSc's, with a reason. The state lies in a container composed on the
@@ -18,8 +20,10 @@
 typedef struct {
   struct _PCOps    parent; /* the operations of PETSc's type, for this PC */
   MGDevHierarchy   hierarchy;
-  PetscBool        serves; /* the hierarchy is that of the last set-up, and on the device */
-  PetscObjectState finest; /* of the matrix of the finest level, when the hierarchy was brought up to date */
+  PetscBool        compare;  /* cycles in single precision, with PETSc's, at set-up */
+  PetscInt         prepared; /* the number of set-ups of the hierarchy, when vectors were placed and cycles compared */
+  PetscBool        serves;   /* the hierarchy is that of the last set-up, and on the device */
+  PetscObjectState finest;   /* of the matrix of the finest level, when the hierarchy was brought up to date */
   AIJFmtVector     b, x;
   Vec              correction; /* of Richardson's iteration */
   PetscInt         applies_device, applies_petsc;
@@ -33,9 +37,15 @@ PETSC_INTERN PetscErrorCode MGDevStateForget(PC_MGDevice *);
 
 /* setup.c */
 PETSC_INTERN PetscErrorCode PCSetUp_MGDevice(PC);
+PETSC_INTERN PetscErrorCode MGDevStateUpdate(PC, PC_MGDevice *);
 PETSC_INTERN PetscErrorCode PCPreSolve_MGDevice(PC, KSP, Vec, Vec);
 
-/* apply.c */
+/* compare.c, watch.c */
+PETSC_INTERN PetscErrorCode MGDevCompare(PC, PC_MGDevice *, Vec, Vec, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MGDevWatchNext(KSP);
+
+/* apply.c. MGDevCycleOnce() counts nothing, and wants vectors of a kind that was placed */
+PETSC_INTERN PetscErrorCode MGDevCycleOnce(PC, PC_MGDevice *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApply_MGDevice(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApplyTranspose_MGDevice(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCMatApply_MGDevice(PC, Mat, Mat);

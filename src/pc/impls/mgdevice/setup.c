@@ -16,23 +16,58 @@ static PetscErrorCode WhyNone(char reason[SPMV_MESSAGE_MAX])
 
 /* Copies of b and x on the device, if vectors are as those of the finest smoother: on the host. An application has no way
    back from too little memory on several processes. */
-static PetscErrorCode ReserveVectors(PC pc, PC_MGDevice *s)
+static PetscErrorCode ReserveVectors(PC pc, PC_MGDevice *s, Vec b, Vec x)
 {
-  const PC_MG  *mg     = (const PC_MG *)pc->data;
-  SpmvExec     *exec   = s->hierarchy->exec;
-  AIJFmtVector *both[] = {&s->b, &s->x};
-  SpmvStatus    status;
-  Vec           like;
-  Mat           A;
+  SpmvExec  *exec = s->hierarchy->exec;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorPlacePinned(exec, &s->b, b, &status));
+  if (!status) PetscCall(AIJFmtVectorPlacePinned(exec, &s->x, x, &status));
+  PetscCall(AIJFmtRefuse(exec, status, s->reason));
+  if (s->hierarchy->several) PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)pc), s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the hierarchy is another one than at the last Prepare(). Collective. */
+static PetscErrorCode IsNew(PC pc, PC_MGDevice *s, PetscBool *is)
+{
+  MGDevInfo info;
+  PetscMPIInt new;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
+  new         = !s->serves || info.set_ups != s->prepared;
+  s->prepared = info.set_ups;
+  if (s->hierarchy->several)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &new, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  *is = new ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a new hierarchy asks for before it serves. Not at each solve: the vectors that are made for it are memory of the GPU,
+   where PETSc has vectors there. */
+static PetscErrorCode Prepare(PC pc, PC_MGDevice *s)
+{
+  const PC_MG *mg                    = (const PC_MG *)pc->data;
+  char         why[SPMV_MESSAGE_MAX] = "";
+  MGDevInfo    info;
+  Vec          b, x;
+  Mat          A;
 
   PetscFunctionBegin;
   PetscCall(MGDevLevelMatrix(mg->levels[mg->levels[0]->levels - 1], &A));
-  PetscCall(MatCreateVecs(A, &like, NULL));
-  for (int i = 0; i < 2 && !s->reason[0]; i++) {
-    PetscCall(AIJFmtVectorPlacePinned(exec, both[i], like, &status));
-    PetscCall(AIJFmtRefuse(exec, status, s->reason));
-  }
-  PetscCall(VecDestroy(&like));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(ReserveVectors(pc, s, b, x));
+  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
+  if (!s->reason[0] && info.single && s->compare) PetscCall(MGDevCompare(pc, s, b, x, why));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  if (!why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyDecline(s->hierarchy, pc, why));
+  PetscCall(MGDevHierarchyUpdate(s->hierarchy, pc, s->reason));
+  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
+  s->prepared = info.set_ups;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,9 +92,10 @@ static PetscErrorCode FinestState(PC pc, PetscObjectState *state)
 }
 
 /* Collective: s->serves, or there is a reason */
-static PetscErrorCode Update(PC pc, PC_MGDevice *s)
+PetscErrorCode MGDevStateUpdate(PC pc, PC_MGDevice *s)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
+  PetscBool      is_new = PETSC_FALSE;
   PetscMPIInt    size;
 
   PetscFunctionBegin;
@@ -72,10 +108,8 @@ static PetscErrorCode Update(PC pc, PC_MGDevice *s)
     PetscCall(AIJFmtCudaStream(s->hierarchy->exec));
     PetscCall(MGDevHierarchyUpdate(s->hierarchy, pc, s->reason));
   }
-  if (!s->reason[0]) {
-    PetscCall(ReserveVectors(pc, s));
-    if (size > 1) PetscCall(PetscPackAgree(comm, s->reason));
-  }
+  if (!s->reason[0]) PetscCall(IsNew(pc, s, &is_new));
+  if (is_new) PetscCall(Prepare(pc, s));
   if (s->reason[0]) {
     PetscCall(PetscInfo(pc, "cycles by PETSc: %s\n", s->reason));
     PetscCall(MGDevStateForget(s));
@@ -92,7 +126,7 @@ PetscErrorCode PCSetUp_MGDevice(PC pc)
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s));
   PetscCall((*s->parent.setup)(pc));
-  PetscCall(Update(pc, s));
+  PetscCall(MGDevStateUpdate(pc, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,7 +148,8 @@ PetscErrorCode PCPreSolve_MGDevice(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCSetUp(pc));
   PetscCall(FinestState(pc, &finest));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &once));
-  if (!once || finest != s->finest) PetscCall(Update(pc, s));
+  if (!once || finest != s->finest) PetscCall(MGDevStateUpdate(pc, s));
+  PetscCall(MGDevWatchNext(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,54 @@
+/*
+  single.c - solves whose preconditioner is a cycle of multigrid in single precision. Where that may be to blame for a
+  failure, the solve is done anew in double precision: a basis belongs to one preconditioner.
+*/
+#include "gmresdevice.h"
+#include <math.h>
+
+/* After the first norm: how often it is looked at */
+void GMRESDevSingleWatch(KSP ksp, KSP_GMRESDevice *s, KSPDevWatch *watch)
+{
+  if (!s->single || ksp->normtype == KSP_NORM_NONE) return;
+  watch->step = PetscMin(watch->step, MGDEV_LOOK);
+  MGDevNormsBegin(&s->norms, 0, ksp->rnorm);
+}
+
+/* After a call of the engine */
+void GMRESDevSingleCheck(KSP ksp, KSP_GMRESDevice *s, const SpmvGmresResult *result)
+{
+  const char *why;
+
+  if (!s->single || ksp->normtype == KSP_NORM_NONE || !isfinite(result->norm)) return;
+  why = MGDevNormsTell(&s->norms, (PetscInt)result->iterations, (PetscReal)result->norm);
+  if (!why || ksp->reason) return;
+  s->fault    = why;
+  ksp->reason = KSP_DIVERGED_BREAKDOWN;
+}
+
+/* The iterations, after s was prepared; in double precision, if those in single are not good enough */
+PetscErrorCode GMRESDevSolve(KSP ksp, KSP_GMRESDevice *s)
+{
+  PetscErrorCode error;
+  MGDevTrial     trial;
+  PetscBool      again;
+
+  PetscFunctionBegin;
+  PetscCall(KSPDevPCIsSingle(KSPDEV(s), &s->single));
+  if (!s->single) {
+    PetscCall(GMRESDevIterate(ksp, s));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->fault = NULL;
+  PetscCall(MGDevTrialBegin(ksp, &trial));
+  error = GMRESDevIterate(ksp, s);
+  if (!s->fault && !s->reason[0]) s->fault = MGDevNormsEnd(&s->norms, ksp);
+  PetscCall(MGDevTrialEnd(ksp, &trial, error ? NULL : s->fault, s->multigrid, &again));
+  PetscCall(error);
+  if (!again) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
+  PetscCall(MGDevTrialAgain(ksp, &trial));
+  if (!s->reason[0]) PetscCall(GMRESDevPrepare(ksp, s));
+  s->single = PETSC_FALSE;
+  if (!s->reason[0]) PetscCall(GMRESDevIterate(ksp, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
