@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the DOLFINx programs of examples/python with plain aij on one core, and with the wheel of petscpack; compares them.
 
-    dolfinx_run.py programs-folder output.json [--cells N] [--newton-cells N] [--limit seconds] [--no-gpu]
+    dolfinx_run.py programs-folder output.json [--cells N] [--newton-cells N] [--convection-cells N] [--limit seconds] [--no-gpu]
 
 The programs know nothing of petscpack. Each run is a process of its own, for at most --limit seconds. The JSON has what each
 printed, and the line in which petscpack counts what ran on the GPU; of solves that follow a set-up, it has the first, the least
@@ -19,7 +19,9 @@ from pathlib import Path
 
 JACOBI = "-ksp_type cg -pc_type jacobi"
 GAMG = "-ksp_type cg -pc_type gamg -mg_levels_pc_type jacobi"
-GAMG_CGDEVICE = "-mat_type aijrbp -ksp_type cgdevice -pc_type gamg -mg_levels_pc_type jacobi"
+CGDEVICE = "-mat_type aijrbp -ksp_type cgdevice -mg_levels_pc_type jacobi"
+GAMG_CGDEVICE = f"{CGDEVICE} -pc_type gamg"
+GMRES = "-pc_type jacobi"  # the program leaves the solver to PETSc
 SUMMARY = re.compile(r"petscpack: CG(?: and GMRES)?: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
                      r"matrices: (\d+) on the GPU, (\d+) on the host(.*), (\d+) by PETSc([^;]*)")
 # The rival is the first run of each problem, but comes last: a run that is cut should be its
@@ -27,11 +29,24 @@ PROBLEMS = {
     "elasticity": ("dolfinx_elasticity.py", {"aij, one core": (None, JACOBI), "petscpack run": ("run", JACOBI),
                                              "aijrbp, cgdevice": ("load", "-mat_type aijrbp -ksp_type cgdevice -pc_type jacobi")}),
     "elasticity, GAMG": ("dolfinx_elasticity_gamg.py", {"aij, one core": (None, GAMG), "petscpack run": ("run", GAMG),
-                                                        "aijrbp, cgdevice": ("load", GAMG_CGDEVICE)}),
+                                                        "aijrbp, cgdevice": ("load", GAMG_CGDEVICE),
+                                                        "aijrbp, cgdevice, aggdevice": ("load", f"{GAMG_CGDEVICE} -pc_gamg_type aggdevice"),
+                                                        "aijrbp, cgdevice, gamgdevice": ("load", f"{CGDEVICE} -pc_type gamgdevice"),
+                                                        "aijrbp, cgdevice, gamgdevice in single precision":
+                                                        ("load", f"{CGDEVICE} -pc_type gamgdevice -pc_mgdevice_precision single")}),
     "elasticity, GAMG without modes": ("dolfinx_elasticity.py", {"aij, one core": (None, GAMG), "petscpack run": ("run", GAMG),
                                                                  "aijrbp, cgdevice": ("load", GAMG_CGDEVICE)}),
     "hyperelasticity": ("dolfinx_hyperelasticity.py", {"aij, one core": (None, ""), "petscpack run": ("run", "")}),
+    "convection": ("dolfinx_convection.py", {"aij, one core": (None, GMRES), "petscpack run": ("run", GMRES),
+                                             "aijcrsv, gmresdevice": ("load", f"-mat_type aijcrsv -ksp_type gmresdevice {GMRES}"),
+                                             "aijrbp, gmresdevice": ("load", f"-mat_type aijrbp -ksp_type gmresdevice {GMRES}")}),
 }
+
+
+def arguments_of(name, program, asked):
+    if "hyper" in program:
+        return [asked.newton_cells]
+    return [asked.convection_cells if "convection" in program else asked.cells, "4" if "GAMG" in name else "2"]
 
 
 def environment(how, options):
@@ -119,6 +134,7 @@ def main():
     parser.add_argument("output", type=Path)
     parser.add_argument("--cells", default="50")
     parser.add_argument("--newton-cells", default="41")
+    parser.add_argument("--convection-cells", default="73")
     parser.add_argument("--limit", type=float, default=140)
     parser.add_argument("--no-gpu", action="store_true")
     parser.add_argument("--only", default="", help="problems whose name has this text")
@@ -127,7 +143,7 @@ def main():
     print(gpus.stdout + gpus.stderr, flush=True)
     report, faults = {"gpus": gpus.stdout, "problems": {}}, []
     for name, (program, kinds) in ((n, p) for n, p in PROBLEMS.items() if asked.only in n):
-        arguments = [asked.newton_cells] if "hyper" in program else [asked.cells, "4" if "GAMG" in name else "2"]
+        arguments = arguments_of(name, program, asked)
         runs = {kind: one_run(asked.programs / program, arguments, *kinds[kind], asked.limit) for kind in reversed(kinds)}
         add_times(runs)
         show(name, runs)
