@@ -19,24 +19,6 @@ static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Several processes multiply by MatMult(), with p and w in the vectors of PETSc: both should be on the device. With
-   vectors on the host, or a type that multiplies there, each product copies p and w. A mode that the user has set
-   overrides this. */
-static PetscErrorCode WhyParallelMatrix(KSP ksp, const KSP_CGDevice *s, Mat A, const char **why)
-{
-  PetscBool aij, on_device;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &aij));
-  PetscCall(AIJFmtVecIsOnDevice(ksp->work[0], &on_device));
-  if (!aij) *why = "the matrix is not of type mpiaij or one that is derived from it";
-  else if (A->rmap->N != A->cmap->N || A->rmap->n != A->cmap->n || A->rmap->N == 0 || A->structure_only)
-    *why = "the matrix is not square, is empty or has no values";
-  else if ((!on_device || AIJFmtBoundToCPU(A)) && s->mode == KSP_CGDEVICE_AUTO)
-    *why = "several processes with vectors or products on the host; -ksp_cgdevice_mode chunk insists";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
 {
   char        no_device[SPMV_MESSAGE_MAX];
@@ -51,7 +33,7 @@ PetscErrorCode CGDevAccept(KSP ksp, KSP_CGDevice *s)
   if (!why && spmv_device_count(no_device) == 0) why = no_device;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (!why) PetscCall(KSPDevWhyNullSpace(ksp->pc, A, &why));
-  if (!why) PetscCall(s->several ? WhyParallelMatrix(ksp, s, A, &why) : KSPDevWhyMatrix(A, &why));
+  if (!why) PetscCall(KSPDevWhyMatrix(KSPDEV(s), A, &why));
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,7 +5,7 @@
 
     create.c -> options.c
     KSPSolve(): solve.c -> accept.c (may the engine serve?)
-                        -> ../device/pc.c, precision.c, engine.c -> ../device/matrix.c, matrix.c or, on several processes, parallel.c
+                        -> ../device/pc.c, precision.c, engine.c -> ../device/matrix.c or matrix.c; on several processes parallel.c
                         -> iterate.c (iteration 0, the engine's iterations, what PETSc is told about them)
                         -> mixed.c (in mixed precision: when the recurrence says that the solve is done)
                         -> single.c (with a cycle of multigrid in single precision: whether that serves)
@@ -18,7 +18,6 @@
 #include <spmv_cg.h>
 #include <spmv_values.h>
 #include "ksp/impls/device/device.h"
-#include "parallel/processes.h"
 
 /* The values of the plan in single precision, for solves in mixed precision */
 typedef struct {
@@ -31,13 +30,11 @@ typedef struct {
 
 /* What the engine needs on several processes */
 typedef struct {
-  Mat                A; /* of the solve, set by CGDevParallelOptions() */
-  AIJFmtVector       p, w;
-  PetscPackProcesses all;
-  SpmvCgShared       shared;  /* sums by the GPUs ... */
-  SpmvProcesses      by_gpus; /* ... as the engine calls for them */
-  KSPCGDeviceReduce  chosen;  /* the option when `all` was opened, ... */
-  KSPCGDeviceReduce  used;    /* ... and what it came to: mpi or shared */
+  SpmvCgShared      shared;  /* sums by the GPUs ... */
+  SpmvProcesses     by_gpus; /* ... as the engine calls for them */
+  PetscBool         open;    /* it was found out how sums are added, ... */
+  KSPCGDeviceReduce chosen;  /* ... when the option was this, ... */
+  KSPCGDeviceReduce used;    /* ... and what it came to: mpi or shared */
 #if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
   MPI_Win window;
 #endif
@@ -72,13 +69,13 @@ typedef struct {
   CGDevMixed    mixed;
   AIJFmtVector  r;
   SpmvCg       *engine;
-  SpmvCgOptions engine_options; /* that it was made with ... */
-  PetscInt64    engine_serial;  /* ... for this product ... */
-  const void   *engine_rounded; /* ... with these rounded values, or NULL */
-  PetscInt64    engine_cycle;   /* ... and this cycle of multigrid, or 0 */
-  PetscBool     no_persistent;  /* the device cannot run the persistent kernel */
-  PetscBool     residual_away;  /* the residual of the last solve is in r.device, and ksp->work[0] is old */
-  PetscBool     value_unknown;  /* KSPCG does not know its objective function, as the engine did the last solve */
+  SpmvCgOptions engine_options;              /* that it was made with ... */
+  PetscInt64    engine_serial[KSPDEV_PARTS]; /* ... for this product ... */
+  const void   *engine_rounded;              /* ... with these rounded values, or NULL */
+  PetscInt64    engine_cycle;                /* ... and this cycle of multigrid, or 0 */
+  PetscBool     no_persistent;               /* the device cannot run the persistent kernel */
+  PetscBool     residual_away; /* the residual of the last solve is in r.device, and ksp->work[0] is old */
+  PetscBool     value_unknown; /* KSPCG does not know its objective function, as the engine did the last solve */
 
   KSPCGDeviceMode used; /* of the last solve: AUTO before the first one */
 } KSP_CGDevice;
@@ -103,7 +100,7 @@ PETSC_INTERN PetscErrorCode KSPSetFromOptions_CGDevice(KSP, AIJFmtOptionItems);
 
 /* parallel.c */
 PETSC_INTERN void           CGDevParallelInit(KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevParallelOptions(KSP, KSP_CGDevice *, Mat, SpmvCgOptions *);
+PETSC_INTERN PetscErrorCode CGDevParallelOptions(KSP_CGDevice *, SpmvCgOptions *);
 PETSC_INTERN PetscErrorCode CGDevParallelForget(KSP_CGDevice *);
 
 /* precision.c */

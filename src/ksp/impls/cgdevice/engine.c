@@ -53,20 +53,20 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
 static PetscErrorCode ReuseOrCreate(KSP_CGDevice *s, const SpmvCgOptions *wanted)
 {
   PetscInt64 cycle = 0;
-  PetscBool  same;
+  PetscBool  same, same_product;
   MGDevInfo  multigrid;
 
   PetscFunctionBegin;
+  PetscCall(PetscArraycmp(s->engine_serial, s->matrix.serial, KSPDEV_PARTS, &same_product));
   PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
   if (wanted->preconditioner == SPMV_PC_FUNCTION) cycle = multigrid.serial;
   PetscCall(PetscMemcmp(wanted, &s->engine_options, sizeof *wanted, &same));
-  if (s->engine && same && s->engine_serial == s->matrix.serial && s->engine_rounded == s->matrix.call.rounded &&
-      s->engine_cycle == cycle)
+  if (s->engine && same && same_product && s->engine_rounded == s->matrix.call.rounded && s->engine_cycle == cycle)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevEngineForget(s));
   KSPDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
   s->engine_options = *wanted;
-  s->engine_serial  = s->matrix.serial;
+  PetscCall(PetscArraycpy(s->engine_serial, s->matrix.serial, KSPDEV_PARTS));
   s->engine_rounded = s->matrix.call.rounded;
   s->engine_cycle   = cycle;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -98,8 +98,11 @@ static PetscErrorCode EngineForProcesses(KSP ksp, KSP_CGDevice *s, Mat A)
 
   PetscFunctionBegin;
   if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "several processes"));
+  PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->work[0]));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  s->matrix.call.rounded = NULL;
   PetscCall(Common(s, A, &wanted));
-  PetscCall(CGDevParallelOptions(ksp, s, A, &wanted));
+  PetscCall(CGDevParallelOptions(s, &wanted));
   if (!s->reason[0]) PetscCall(ReuseOrCreate(s, &wanted));
   s->used = KSP_CGDEVICE_CHUNK;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,12 +116,11 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDevice
 
   PetscFunctionBegin;
   if (mode == KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevMatrixCsr(s, A));
-  else PetscCall(KSPDevMatrixPlan(KSPDEV(s), A, ksp->work[0]));
+  else PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->work[0]));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
   PetscCall(Common(s, A, &wanted));
-  if (mode == KSP_CGDEVICE_GRAPH && (s->matrix.call.plan->memory.host_bytes > 0 || wanted.apply_waits))
-    mode = KSP_CGDEVICE_CHUNK;
+  if (mode == KSP_CGDEVICE_GRAPH && (KSPDevMatrixWaits(KSPDEV(s)) || wanted.apply_waits)) mode = KSP_CGDEVICE_CHUNK;
   wanted.mode = EngineMode(mode);
   if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
   else {

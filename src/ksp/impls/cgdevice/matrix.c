@@ -13,7 +13,7 @@ static PetscErrorCode MakeCsr(KSP_CGDevice *s, const AIJFmtKey *key, const Petsc
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtUpload(&s->exec, &key->pattern, values, SPMV_I32, &m->csr, &m->csr_arrays, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  m->serial = AIJFmtSerialNext();
+  m->serial[0] = AIJFmtSerialNext();
   m->conversions++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

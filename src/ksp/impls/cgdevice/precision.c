@@ -84,11 +84,11 @@ PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
     AIJFmtCallSpmv(&s->exec, status);
     r->bytes = bytes;
   }
-  if (r->id != ((PetscObject)A)->id || r->serial != s->matrix.serial || r->state != ((PetscObject)A)->state) {
+  if (r->id != ((PetscObject)A)->id || r->serial != s->matrix.serial[0] || r->state != ((PetscObject)A)->state) {
     r->id = 0;
     AIJFmtCallSpmv(&s->exec, spmv_round_values(plan, r->values, &s->exec));
     r->id     = ((PetscObject)A)->id;
-    r->serial = s->matrix.serial;
+    r->serial = s->matrix.serial[0];
     r->state  = ((PetscObject)A)->state;
   }
   s->matrix.call.rounded = r->values;

@@ -13,6 +13,7 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
   AIJFmtVectorFree(&s->exec, &s->x);
   AIJFmtVectorFree(&s->exec, &s->r);
   PetscCall(CGDevParallelForget(s));
+  PetscCall(KSPDevProcessesForget(KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,9 +7,9 @@ static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
 
   PetscFunctionBegin;
   if (s->several)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: MatMult(), sums over the processes: %s\n",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  ghost values by MPI through the host, sums over the processes: %s\n",
                                      KSPCGDeviceReduces[s->parallel.used]));
-  else if (s->used == KSP_CGDEVICE_PERSISTENT)
+  if (s->used == KSP_CGDEVICE_PERSISTENT)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a CSR on the device\n"));
   else if (s->matrix.own.plan)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", format));

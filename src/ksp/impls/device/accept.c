@@ -14,7 +14,20 @@ PetscErrorCode KSPDevWhyNullSpace(PC pc, Mat A, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPDevWhyMatrix(Mat A, const char **why)
+static PetscErrorCode WhyParallelMatrix(Mat A, const char **why)
+{
+  PetscBool aij;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &aij));
+  if (!aij) *why = "the matrix is not of type mpiaij or one that is derived from it";
+  else if (A->rmap->N != A->cmap->N || A->rmap->n != A->cmap->n || A->rmap->N == 0 || A->structure_only)
+    *why = "the matrix is not square, is empty or has no values";
+  else if (AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WhySequentialMatrix(Mat A, const char **why)
 {
   PetscBool aij, cusparse;
   PetscInt  rows, cols;
@@ -26,5 +39,12 @@ PetscErrorCode KSPDevWhyMatrix(Mat A, const char **why)
   if (!aij) *why = "the matrix is not of type seqaij or one that is derived from it";
   else if (rows != cols || rows == 0 || A->structure_only) *why = "the matrix is not square, is empty or has no values";
   else if (cusparse && AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDevWhyMatrix(const KSPDevice *s, Mat A, const char **why)
+{
+  PetscFunctionBegin;
+  PetscCall(s->several ? WhyParallelMatrix(A, why) : WhySequentialMatrix(A, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,6 +11,7 @@
 #include <petscpack.h>
 #include <spmv_engine.h>
 #include "mat/impls/seqaijfmt/plan.h"
+#include "parallel/processes.h"
 #include "pc/impls/mgdevice/mgdevice.h"
 
 enum {
@@ -18,36 +19,44 @@ enum {
   KSPDEV_HISTORY = 4096,
   /* Iterations between two looks of a monitor that needs the norms alone: often enough for a reader */
   KSPDEV_MONITOR_STEP = 100,
-  KSPDEV_FORMAT_MAX   = 32 /* bytes of a format's name */
+  KSPDEV_FORMAT_MAX   = 32, /* bytes of a format's name */
+  KSPDEV_PARTS        = 3   /* of a product */
 };
 
 /* The matrix on the device: its plan, or a plan or a CSR that this solver made of a matrix without one */
 typedef struct {
-  SpmvOperator    call;       /* the context of spmv_operator_product(); its address is part of graphs */
-  AIJFmtPlanCache own;        /* a plan of this solver, or none */
-  const char     *format;     /* of the plan of the last solve, whose owner may have freed it since */
-  SpmvCsr         csr;        /* on the device, with 32-bit indices; valid where ... */
-  void           *csr_arrays; /* ... its arrays are there, in one block */
-  AIJFmtKey       csr_key;    /* what csr was made from */
-  PetscInt64      serial;     /* of the plan or CSR in use: another one has another number */
-  PetscInt        nonzeros;
-  PetscInt        conversions, refreshes; /* of own and csr */
+  SpmvOperator     call;           /* the context of spmv_operator_product(); its address is part of graphs */
+  AIJFmtPlanCache  own;            /* a plan of this solver, or none */
+  AIJFmtPlanCache  others;         /* the same of the columns of other processes, whose entries of x ... */
+  PetscPackHalo    halo;           /* ... come by this, ... */
+  void            *ghosts;         /* ... to here: of the matrix ... */
+  PetscObjectId    id;             /* ... with this number, or 0 ... */
+  PetscObjectState pattern;        /* ... and this nonzero state */
+  const char      *format;         /* of the plan of the last solve, whose owner may have freed it since */
+  SpmvCsr          csr;            /* on the device, with 32-bit indices; valid where ... */
+  void            *csr_arrays;     /* ... its arrays are there, in one block */
+  AIJFmtKey        csr_key;        /* what csr was made from */
+  PetscInt64 serial[KSPDEV_PARTS]; /* of the plan or CSR, of the plan of others, of the halo: another one has another
+                                           number; 0: none */
+  PetscInt   nonzeros;
+  PetscInt   conversions, refreshes; /* of own and csr */
 } KSPDevMatrix;
 
-#define KSPDEVICEHEADER                                                                                                \
-  struct _KSPOps parent; /* the operations of the parent class, for this solver */                                     \
-  char           format[KSPDEV_FORMAT_MAX];                                                                            \
-  SpmvExec       exec;                                                                                                 \
-  PetscBool      several; /* processes solve the system */                                                             \
-  KSPDevMatrix   matrix;                                                                                               \
-  MGDevPoint     pc;        /* its kind is SPMV_PC_FUNCTION where ... */                                               \
-  MGDevHierarchy multigrid; /* ... the preconditioner is the cycle of this, which is made when it is needed first */   \
-  PetscBool      of_pc;     /* it is that of a PC of type mgdevice or gamgdevice, and here is a reference */           \
-  PetscInt       cycles;    /* that the device has done */                                                             \
-  AIJFmtVector   x;                                                                                                    \
-  PetscInt       graphs; /* of engines that are gone */                                                                \
-  PetscInt       solves_device, solves_host;                                                                           \
-  char           reason[SPMV_MESSAGE_MAX]; /* why the last solve was left to the parent; "" if it was not */
+#define KSPDEVICEHEADER                                                                                                  \
+  struct _KSPOps     parent; /* the operations of the parent class, for this solver */                                   \
+  char               format[KSPDEV_FORMAT_MAX];                                                                          \
+  SpmvExec           exec;                                                                                               \
+  PetscBool          several; /* processes solve the system, ... */                                                      \
+  PetscPackProcesses all;     /* ... and work together in this way */                                                    \
+  KSPDevMatrix       matrix;                                                                                             \
+  MGDevPoint         pc;        /* its kind is SPMV_PC_FUNCTION where ... */                                             \
+  MGDevHierarchy     multigrid; /* ... the preconditioner is the cycle of this, which is made when it is needed first */ \
+  PetscBool          of_pc;     /* it is that of a PC of type mgdevice or gamgdevice, and here is a reference */         \
+  PetscInt           cycles;    /* that the device has done */                                                           \
+  AIJFmtVector       x;                                                                                                  \
+  PetscInt           graphs; /* of engines that are gone */                                                              \
+  PetscInt           solves_device, solves_host;                                                                         \
+  char               reason[SPMV_MESSAGE_MAX]; /* why the last solve was left to the parent; "" if it was not */
 
 typedef struct {
   KSPDEVICEHEADER
@@ -60,13 +69,15 @@ PETSC_INTERN PetscErrorCode KSPDevVectorPlace(KSPDevice *, AIJFmtVector *, Vec);
 PETSC_INTERN PetscErrorCode KSPDevAgree(KSP, KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevCountCycles(KSPDevice *, int64_t cycles);
 
-/* accept.c: a reason, where the matrix of one process or its null space are beyond the engines */
-PETSC_INTERN PetscErrorCode KSPDevWhyMatrix(Mat, const char **why);
+/* accept.c: a reason, where the matrix, of one process or of several, or its null space are beyond the engines */
+PETSC_INTERN PetscErrorCode KSPDevWhyMatrix(const KSPDevice *, Mat, const char **why);
 PETSC_INTERN PetscErrorCode KSPDevWhyNullSpace(PC, Mat, const char **why);
 
 /* matrix.c, pc.c: prepare a solve, or leave a reason in s->reason */
-PETSC_INTERN PetscErrorCode KSPDevMatrixPlan(KSPDevice *, Mat, Vec);
+PETSC_INTERN PetscErrorCode KSPDevMatrixPlan(KSP, KSPDevice *, Mat, Vec);
+PETSC_INTERN PetscBool      KSPDevMatrixWaits(const KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevMatrixForget(KSPDevice *);
+PETSC_INTERN PetscErrorCode KSPDevProcessesForget(KSPDevice *); /* collective on several processes; after the engine */
 PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);
 PETSC_INTERN PetscErrorCode KSPDevPCForget(KSPDevice *);
 

@@ -4,6 +4,9 @@
   A matrix of petscpack has a plan there, or gets one, as for MatMult(). With multigrid the solver shares the plan of the
   finest level. For any other AIJ matrix, and for one that petscpack left to the host because it is small, the solver
   makes a plan of its own from the CSR of the host, and keeps it as long as the nonzero pattern stays.
+
+  On several processes all of this holds for each block of a MATMPIAIJ, that of the columns of this process and that of
+  the columns of others, whose entries of x come by a halo.
 */
 #include "device.h"
 
@@ -15,49 +18,176 @@ PetscErrorCode KSPDevMatrixForget(KSPDevice *s)
   AIJFmtPlanDrop(&m->own, &s->exec);
   spmv_exec_free(&s->exec, SPMV_DEVICE, m->csr_arrays);
   m->csr_arrays = NULL;
-  m->serial     = 0;
+  m->serial[0]  = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HaloForget(KSPDevice *s)
+{
+  KSPDevMatrix *m = &s->matrix;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPackHaloDestroy(&m->halo, &s->exec));
+  spmv_exec_free(&s->exec, SPMV_DEVICE, m->ghosts);
+  m->ghosts    = NULL;
+  m->id        = 0;
+  m->serial[2] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDevProcessesForget(KSPDevice *s)
+{
+  PetscFunctionBegin;
+  PetscCall(HaloForget(s));
+  AIJFmtPlanDrop(&s->matrix.others, &s->exec);
+  s->matrix.serial[1] = 0;
+  PetscCall(PetscPackProcessesClose(&s->all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- a sequential matrix ---- */
+
 /* crsv is CSR, and takes every pattern */
-static PetscErrorCode OwnPlan(KSPDevice *s, Mat A)
+static PetscErrorCode OwnPlan(KSPDevice *s, AIJFmtPlanCache *own, Mat A, AIJFmtPlanOnDevice *found)
 {
   const char *const      formats[] = {s->format, "crsv"};
-  KSPDevMatrix          *m         = &s->matrix;
-  const PetscInt64       serial    = m->own.serial;
-  const PetscObjectState values    = m->own.key.value_state;
+  const PetscInt64       serial    = own->serial;
+  const PetscObjectState values    = own->key.value_state;
   SpmvStatus             status;
 
   PetscFunctionBegin;
-  if (!m->own.plan) PetscCall(KSPDevMatrixForget(s)); /* a CSR */
-  PetscCall(AIJFmtPlanFromHost(&m->own, A, 2, formats, &s->exec, &status));
+  PetscCall(AIJFmtPlanFromHost(own, A, 2, formats, &s->exec, &status));
   KSPDevTry(s, status);
-  if (m->own.serial != serial) m->conversions++;
-  else if (m->own.key.value_state != values) m->refreshes++;
-  m->call.plan = m->own.plan;
-  m->call.work = m->own.work;
-  m->serial    = m->own.serial;
+  if (own->serial != serial) s->matrix.conversions++;
+  else if (own->key.value_state != values) s->matrix.refreshes++;
+  *found = (AIJFmtPlanOnDevice){own->plan, own->work, own->serial, NULL};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *found becomes the plan of a sequential matrix with the values of now: that of `shared`, of the matrix, or own */
+static PetscErrorCode GetPlan(KSPDevice *s, AIJFmtPlanCache *own, Mat A, Vec x, AIJFmtPlanOnDevice *found)
+{
+  PetscFunctionBegin;
+  if (!found->plan) PetscCall(AIJFmtDevicePlan(A, x, found));
+  if (found->why_host) PetscCall(PetscStrncpy(s->reason, found->why_host, sizeof s->reason));
+  else if (found->plan) AIJFmtPlanDrop(own, &s->exec);
+  else PetscCall(OwnPlan(s, own, A, found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MinePlan(KSPDevice *s, Mat A, Vec x, AIJFmtPlanOnDevice *found)
+{
+  KSPDevMatrix *m = &s->matrix;
+
+  PetscFunctionBegin;
+  if (m->csr_arrays) PetscCall(KSPDevMatrixForget(s));
+  PetscCall(GetPlan(s, &m->own, A, x, found));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  m->call.plan = found->plan;
+  m->call.work = found->work;
+  m->serial[0] = found->serial;
+  m->nonzeros  = (PetscInt)found->plan->nnz;
+  m->format    = found->plan->format->name;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- a matrix of several processes ---- */
+
+/* How the processes work together; once for each solver, collective */
+static PetscErrorCode Open(KSP ksp, KSPDevice *s)
+{
+  SpmvStatus status = SPMV_SUCCESS;
+
+  PetscFunctionBegin;
+  if (!s->all.open) PetscCall(PetscPackProcessesOpen(&s->all, PetscObjectComm((PetscObject)ksp), &s->exec, &status));
+  PetscCall(KSPDevRefuse(s, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The halo of another matrix or pattern; collective */
+static PetscErrorCode GetHalo(KSPDevice *s, Mat A, PetscInt ghosts, const PetscInt ghost[])
+{
+  KSPDevMatrix *m = &s->matrix;
+  SpmvStatus    status;
+
+  PetscFunctionBegin;
+  PetscCall(HaloForget(s));
+  PetscCall(PetscPackHaloCreate(s->all.comm, A->cmap, ghosts, ghost, AIJFMT_SCALAR, &s->exec, &m->halo, &status));
+  if (!status)
+    status = spmv_alloc(&s->exec, SPMV_DEVICE, ghosts * spmv_scalar_bytes(AIJFMT_SCALAR), "ghost values", &m->ghosts);
+  KSPDevTry(s, status);
+  m->id        = ((PetscObject)A)->id;
+  m->pattern   = A->nonzerostate;
+  m->serial[2] = AIJFmtSerialNext();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OthersPlan(KSPDevice *s, Mat A, Vec x)
+{
+  KSPDevMatrix      *m     = &s->matrix;
+  AIJFmtPlanOnDevice found = {.plan = NULL};
+
+  PetscFunctionBegin;
+  m->call.ghost_plan = NULL;
+  m->serial[1]       = 0;
+  if (A->cmap->n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetPlan(s, &m->others, A, x, &found));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  m->call.ghost_plan = found.plan;
+  m->call.ghost_work = found.work;
+  m->serial[1]       = found.serial;
+  m->nonzeros += (PetscInt)found.plan->nnz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective, and all processes have a reason, or none */
+static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
+{
+  KSPDevMatrix      *m     = &s->matrix;
+  AIJFmtPlanOnDevice found = {.plan = NULL};
+  const PetscInt    *ghost;
+  PetscBool          same;
+  Mat                mine, others;
+
+  PetscFunctionBegin;
+  PetscCall(Open(ksp, s));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
+  if (!s->reason[0]) PetscCall(MinePlan(s, mine, x, &found));
+  if (!s->reason[0]) PetscCall(OthersPlan(s, others, x));
+  PetscCall(KSPDevAgree(ksp, s));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  same = m->id == ((PetscObject)A)->id && m->pattern == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscPackAll(s->all.comm, &same));
+  if (!same) PetscCall(GetHalo(s, A, others->cmap->n, ghost));
+  m->call.halo      = m->halo;
+  m->call.ghosts    = m->ghosts;
+  m->call.processes = &s->all.call;
+  PetscCall(KSPDevAgree(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* s->matrix.call becomes the product with A, for vectors like x */
-PetscErrorCode KSPDevMatrixPlan(KSPDevice *s, Mat A, Vec x)
+PetscErrorCode KSPDevMatrixPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
 {
-  AIJFmtPlanOnDevice found;
+  AIJFmtPlanOnDevice found = {.plan = NULL};
 
   PetscFunctionBegin;
-  found.plan = NULL;
-  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(MGDevHierarchyPlan(s->multigrid, A, &found));
-  if (!found.plan) PetscCall(AIJFmtDevicePlan(A, x, &found));
-  if (found.why_host) PetscCall(PetscStrncpy(s->reason, found.why_host, sizeof s->reason));
-  else if (found.plan) {
-    PetscCall(KSPDevMatrixForget(s));
-    s->matrix.call.plan = found.plan;
-    s->matrix.call.work = found.work;
-    s->matrix.serial    = found.serial;
-  } else PetscCall(OwnPlan(s, A));
-  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  s->matrix.nonzeros = (PetscInt)s->matrix.call.plan->nnz;
-  s->matrix.format   = s->matrix.call.plan->format->name;
+  if (s->several) PetscCall(ParallelPlan(ksp, s, A, x));
+  else {
+    if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(MGDevHierarchyPlan(s->multigrid, A, &found));
+    s->matrix.call.ghost_plan = NULL;
+    s->matrix.call.processes  = NULL;
+    PetscCall(MinePlan(s, A, x, &found));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What streams from the host, or waits for it, cannot be part of a graph */
+PetscBool KSPDevMatrixWaits(const KSPDevice *s)
+{
+  const SpmvOperator *call = &s->matrix.call;
+
+  if (call->processes) return PETSC_TRUE;
+  if (call->ghost_plan && call->ghost_plan->memory.host_bytes > 0) return PETSC_TRUE;
+  return call->plan->memory.host_bytes > 0 ? PETSC_TRUE : PETSC_FALSE;
 }

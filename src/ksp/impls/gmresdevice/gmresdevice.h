@@ -24,11 +24,11 @@ typedef struct {
   Vec              work[2]; /* for what the PC makes of unit vectors; NULL until they are needed */
   AIJFmtVector     b, seen; /* seen: a solution that a monitor asks for */
   SpmvGmres       *engine;
-  SpmvGmresOptions engine_options; /* that it was made with ... */
-  PetscInt64       engine_serial;  /* ... for this product ... */
-  PetscInt64       engine_cycle;   /* ... and this cycle of multigrid, or 0 */
-  PetscBool        running;        /* x does not have all iterations */
-  PetscBool        by_parent;      /* a solve of KSPGMRES is going on, or was the last one */
+  SpmvGmresOptions engine_options;              /* that it was made with ... */
+  PetscInt64       engine_serial[KSPDEV_PARTS]; /* ... for this product ... */
+  PetscInt64       engine_cycle;                /* ... and this cycle of multigrid, or 0 */
+  PetscBool        running;                     /* x does not have all iterations */
+  PetscBool        by_parent;                   /* a solve of KSPGMRES is going on, or was the last one */
 } KSP_GMRESDevice;
 
 /* create.c */

@@ -156,7 +156,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *wa
   status = spmv_gmres_run(s->engine, watch->step, result, &s->exec);
   if (!inner) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtVectorEnd(&s->x));
-  if (before == 0 && s->x.staged)
+  if (before == 0 && s->x.staged && !s->several)
     KSPDevTry(s, status); /* the solution of PETSc is as it was: KSPGMRES can begin anew */
   AIJFmtCallSpmv(&s->exec, status);
   spmv_gmres_info(s->engine, &info);
@@ -182,6 +182,7 @@ static PetscErrorCode Start(KSP ksp, KSP_GMRESDevice *s)
   status = spmv_gmres_start(s->engine, s->x.data, s->b.data, s->pc.values, ksp->guess_zero, &test, &s->exec);
   if (!status) status = spmv_gmres_first_norm(s->engine, &norm, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->x));
+  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun */
   KSPDevTry(s, status);
   if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,6 +22,7 @@ PetscErrorCode GMRESDevForget(KSP_GMRESDevice *s)
   PetscCall(EngineForget(s));
   PetscCall(KSPDevMatrixForget(KSPDEV(s)));
   PetscCall(KSPDevPCForget(KSPDEV(s)));
+  PetscCall(KSPDevProcessesForget(KSPDEV(s)));
   AIJFmtVectorFree(&s->exec, &s->x);
   AIJFmtVectorFree(&s->exec, &s->b);
   AIJFmtVectorFree(&s->exec, &s->seen);
@@ -41,11 +42,11 @@ static PetscErrorCode Accept(KSP ksp, KSP_GMRESDevice *s)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  s->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(AIJFmtOrthogonalizationGet(ksp, &orthogonalize));
   PetscCall(KSPGMRESGetRestart(ksp, &restart));
   if (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL___FLOAT128) || PetscDefined(USE_REAL___FP16))
     why = "scalars are neither real double nor real single";
-  else if (size > 1) why = "several processes";
   else if (ksp->transpose_solve) why = "a transposed solve";
   else if (ksp->calc_sings || ksp->calc_ritz) why = "eigenvalues or singular values are estimated";
   else if (orthogonalize != AIJFmtOrthogonalizationClassical)
@@ -57,7 +58,7 @@ static PetscErrorCode Accept(KSP ksp, KSP_GMRESDevice *s)
   else if (spmv_device_count(no_device) == 0) why = no_device;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (!why) PetscCall(KSPDevWhyNullSpace(ksp->pc, A, &why));
-  if (!why) PetscCall(KSPDevWhyMatrix(A, &why));
+  if (!why) PetscCall(KSPDevWhyMatrix(KSPDEV(s), A, &why));
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -83,6 +84,8 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
   wanted->right          = ksp->pc_side == PC_RIGHT;
   wanted->product        = spmv_operator_product;
   wanted->product_ctx    = &s->matrix.call;
+  wanted->processes      = s->matrix.call.processes;
+  wanted->chunk          = s->several ? 1 : 0; /* the host waits for messages, and all have to enqueue the same */
   wanted->happy          = (double)s->happy;
   wanted->breakdown      = (double)s->breakdown;
   wanted->history        = KSPDEV_HISTORY;
@@ -94,9 +97,7 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
     wanted->apply_ctx   = multigrid.cycle;
     wanted->apply_waits = multigrid.cycle_info.waits;
   }
-  /* what streams from the host, or waits for it, cannot be part of a graph */
-  wanted->mode =
-      s->matrix.call.plan->memory.host_bytes > 0 || wanted->apply_waits ? SPMV_GMRES_CHUNK : SPMV_GMRES_GRAPH;
+  wanted->mode = KSPDevMatrixWaits(KSPDEV(s)) || wanted->apply_waits ? SPMV_GMRES_CHUNK : SPMV_GMRES_GRAPH;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,28 +106,31 @@ static PetscErrorCode EngineGet(KSP ksp, KSP_GMRESDevice *s)
 {
   SpmvGmresOptions wanted;
   PetscInt64       cycle;
-  PetscBool        same;
+  PetscBool        same, same_product;
   Mat              A;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(KSPDevMatrixPlan(KSPDEV(s), A, ksp->vec_sol));
+  PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->vec_sol));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Wanted(ksp, s, A, &wanted, &cycle));
   PetscCall(PetscMemcmp(&wanted, &s->engine_options, sizeof wanted, &same));
-  if (s->engine && same && s->engine_serial == s->matrix.serial && s->engine_cycle == cycle)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscArraycmp(s->engine_serial, s->matrix.serial, KSPDEV_PARTS, &same_product));
+  if (s->engine && same && same_product && s->engine_cycle == cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EngineForget(s));
   KSPDevTry(s, spmv_gmres_create(&wanted, &s->exec, &s->engine));
   s->engine_options = wanted;
-  s->engine_serial  = s->matrix.serial;
-  s->engine_cycle   = cycle;
+  PetscCall(PetscArraycpy(s->engine_serial, s->matrix.serial, KSPDEV_PARTS));
+  s->engine_cycle = cycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Prepare(KSP ksp, KSP_GMRESDevice *s)
 {
+  KSPDevWatch watch;
+
   PetscFunctionBegin;
+  PetscCall(KSPDevWatchBegin(ksp, &watch));
   s->exec.space = SPMV_DEVICE;
   PetscCall(AIJFmtCudaStream(&s->exec));
   for (int i = 0; i < 2; i++)
@@ -135,6 +139,8 @@ static PetscErrorCode Prepare(KSP ksp, KSP_GMRESDevice *s)
   if (!s->reason[0]) PetscCall(EngineGet(ksp, s));
   if (!s->reason[0]) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->x, ksp->vec_sol));
   if (!s->reason[0]) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->b, ksp->vec_rhs));
+  if (!s->reason[0] && watch.sees_x) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->seen, s->work[1]));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,6 +152,7 @@ PetscErrorCode KSPSolve_GMRESDevice(KSP ksp)
   PetscCall(GMRESDevStateGet(ksp, &s));
   s->reason[0] = 0;
   PetscCall(Accept(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   if (!s->reason[0]) PetscCall(Prepare(ksp, s));
   s->by_parent = PETSC_FALSE;
   if (!s->reason[0]) PetscCall(GMRESDevIterate(ksp, s));
