@@ -363,7 +363,8 @@ static PetscErrorCode Cases(void)
   u.configure = UserTest;
   PetscCall(Compare("a test of the program", CONVECTION, MATAIJ, &u, NULL));
   u.configure = Breakdown;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size)); /* with the sums of several the bits may happen to be the same */
+  PetscCallMPI(
+      MPI_Comm_size(PETSC_COMM_WORLD, &size)); /* with the sums of several the bits may happen to be the same */
   if (size == 1) PetscCall(Compare("a breakdown at the restart", CONVECTION, MATAIJ, &u, NULL));
   u.configure = Monitor;
   u.side      = PC_RIGHT;
@@ -400,6 +401,88 @@ static PetscErrorCode Fallbacks(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Chunks(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPGMRESDeviceSetMode(ksp, KSP_GMRESDEVICE_CHUNK));
+  PetscCall(KSPGMRESDeviceSetChunk(ksp, 3));
+  PetscCall(KSPGMRESDeviceSetFormat(ksp, "rbp"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnHost(KSP ksp) { return KSPGMRESDeviceSetMode(ksp, KSP_GMRESDEVICE_HOST); }
+
+/* A solver of another type takes no notice */
+static PetscErrorCode Sets(const char type[], PetscErrorCode (*configure)(KSP), const char view[])
+{
+  Setup   u = Default();
+  Outcome got;
+  Mat     A;
+  char   *found;
+
+  PetscFunctionBeginUser;
+  u.configure = configure;
+  PetscCall(Matrix(CONVECTION, MATAIJ, &A));
+  PetscCall(Solve(type, A, &u, &got));
+  PetscCall(PetscStrstr(got.view, view, &found));
+  PetscCall(CGDevTestCheck(found ? PETSC_TRUE : PETSC_FALSE, view, "the view does not say so"));
+  PetscCall(VecDestroy(&got.x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the database, with a prefix, and values that there are not */
+static PetscErrorCode FromOptions(void)
+{
+  KSPGMRESDeviceMode mode;
+  PetscInt           chunk;
+  const char        *format;
+  PetscErrorCode     error[3];
+  PetscBool          right;
+  KSP                ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_gmresdevice_mode", "chunk"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_gmresdevice_chunk", "5"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_gmresdevice_format", "codsell"));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPGMRESDEVICE));
+  PetscCall(KSPSetOptionsPrefix(ksp, "mine_"));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPGMRESDeviceGetMode(ksp, &mode));
+  PetscCall(KSPGMRESDeviceGetChunk(ksp, &chunk));
+  PetscCall(KSPGMRESDeviceGetFormat(ksp, &format));
+  PetscCall(PetscStrcmp(format, "codsell", &right));
+  if (mode != KSP_GMRESDEVICE_CHUNK || chunk != 5) right = PETSC_FALSE;
+  PetscCall(CGDevTestCheck(right, "options with a prefix", "they were not read"));
+  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  error[0] = KSPGMRESDeviceSetMode(ksp, (KSPGMRESDeviceMode)4);
+  error[1] = KSPGMRESDeviceSetChunk(ksp, 65);
+  error[2] = KSPGMRESDeviceSetFormat(ksp, "none");
+  PetscCall(PetscPopErrorHandler());
+  for (int i = 0; i < 3; i++)
+    PetscCall(
+        CGDevTestCheck((PetscBool)(error[i] == PETSC_ERR_ARG_OUTOFRANGE), "a value that there is not", "no error"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Options(void)
+{
+  const PetscBool device = CGDevTestOnDevice();
+  Setup           u      = Default();
+
+  PetscFunctionBeginUser;
+  PetscCall(FromOptions());
+  u.configure = Chunks;
+  PetscCall(Compare("chunks", CONVECTION, MATAIJ, &u, NULL));
+  PetscCall(Sets(KSPGMRESDEVICE, Chunks, "mode chunk, chunk 3, format rbp"));
+  if (device) PetscCall(Sets(KSPGMRESDEVICE, Chunks, "last solve on the device: chunk, matrix of format rbp"));
+  PetscCall(Sets(KSPGMRESDEVICE, OnHost, "last solve by KSPGMRES: -ksp_gmresdevice_mode host"));
+  PetscCall(Sets(KSPGMRES, Chunks, "type: gmres"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscMPIInt size;
@@ -413,6 +496,7 @@ int main(int argc, char **argv)
   PetscCall(Table(MATAIJRBP, PCS));
   PetscCall(Repeats(PCPBJACOBI));
   PetscCall(Repeats(PCGAMG));
+  PetscCall(Options());
   PetscCall(Cases());
   PetscCall(Fallbacks());
   if (size > 1) {

@@ -54,7 +54,6 @@ typedef struct {
   KSPCGDeviceMode      mode;
   KSPCGDevicePrecision precision;
   KSPCGDeviceReduce    reduce;
-  PetscInt             chunk;
 
   /* What was asked of KSPCG that the engine does not do; the functions that KSPCG composed for that */
   PetscBool single_reduction;

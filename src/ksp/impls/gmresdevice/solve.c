@@ -47,6 +47,7 @@ static PetscErrorCode Accept(KSP ksp, KSP_GMRESDevice *s)
   PetscCall(KSPGMRESGetRestart(ksp, &restart));
   if (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL___FLOAT128) || PetscDefined(USE_REAL___FP16))
     why = "scalars are neither real double nor real single";
+  else if (s->mode == KSP_GMRESDEVICE_HOST) why = "-ksp_gmresdevice_mode host";
   else if (ksp->transpose_solve) why = "a transposed solve";
   else if (ksp->calc_sings || ksp->calc_ritz) why = "eigenvalues or singular values are estimated";
   else if (orthogonalize != AIJFmtOrthogonalizationClassical)
@@ -85,11 +86,13 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
   wanted->product        = spmv_operator_product;
   wanted->product_ctx    = &s->matrix.call;
   wanted->processes      = s->matrix.call.processes;
-  wanted->chunk          = s->several ? 1 : 0; /* the host waits for messages, and all have to enqueue the same */
-  wanted->happy          = (double)s->happy;
-  wanted->breakdown      = (double)s->breakdown;
-  wanted->history        = KSPDEV_HISTORY;
-  *cycle                 = 0;
+  wanted->chunk          = (int)s->chunk;
+  /* the host waits for messages, and all have to enqueue the same */
+  if (s->several && s->chunk == 0) wanted->chunk = 1;
+  wanted->happy     = (double)s->happy;
+  wanted->breakdown = (double)s->breakdown;
+  wanted->history   = KSPDEV_HISTORY;
+  *cycle            = 0;
   if (s->pc.kind == SPMV_PC_FUNCTION) {
     PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
     *cycle              = multigrid.serial;
@@ -97,7 +100,9 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
     wanted->apply_ctx   = multigrid.cycle;
     wanted->apply_waits = multigrid.cycle_info.waits;
   }
-  wanted->mode = KSPDevMatrixWaits(KSPDEV(s)) || wanted->apply_waits ? SPMV_GMRES_CHUNK : SPMV_GMRES_GRAPH;
+  wanted->mode = s->mode == KSP_GMRESDEVICE_CHUNK || KSPDevMatrixWaits(KSPDEV(s)) || wanted->apply_waits
+                     ? SPMV_GMRES_CHUNK
+                     : SPMV_GMRES_GRAPH;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
