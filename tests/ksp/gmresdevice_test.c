@@ -412,8 +412,18 @@ static PetscErrorCode Chunks(KSP ksp)
 
 static PetscErrorCode OnHost(KSP ksp) { return KSPGMRESDeviceSetMode(ksp, KSP_GMRESDEVICE_HOST); }
 
+/* PETSc's solver on the coarsest level, for which each cycle waits */
+static PetscErrorCode CoarseByPetsc(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-waits_mg_coarse_pc_type", "sor"));
+  PetscCall(KSPSetOptionsPrefix(ksp, "waits_"));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A solver of another type takes no notice */
-static PetscErrorCode Sets(const char type[], PetscErrorCode (*configure)(KSP), const char view[])
+static PetscErrorCode Sets(const char type[], const char pc[], PetscErrorCode (*configure)(KSP), const char view[])
 {
   Setup   u = Default();
   Outcome got;
@@ -421,6 +431,7 @@ static PetscErrorCode Sets(const char type[], PetscErrorCode (*configure)(KSP), 
   char   *found;
 
   PetscFunctionBeginUser;
+  u.pc        = pc;
   u.configure = configure;
   PetscCall(Matrix(CONVECTION, MATAIJ, &A));
   PetscCall(Solve(type, A, &u, &got));
@@ -471,15 +482,21 @@ static PetscErrorCode Options(void)
 {
   const PetscBool device = CGDevTestOnDevice();
   Setup           u      = Default();
+  PetscMPIInt     size;
 
   PetscFunctionBeginUser;
   PetscCall(FromOptions());
   u.configure = Chunks;
   PetscCall(Compare("chunks", CONVECTION, MATAIJ, &u, NULL));
-  PetscCall(Sets(KSPGMRESDEVICE, Chunks, "mode chunk, chunk 3, format rbp"));
-  if (device) PetscCall(Sets(KSPGMRESDEVICE, Chunks, "last solve on the device: chunk, matrix of format rbp"));
-  PetscCall(Sets(KSPGMRESDEVICE, OnHost, "last solve by KSPGMRES: -ksp_gmresdevice_mode host"));
-  PetscCall(Sets(KSPGMRES, Chunks, "type: gmres"));
+  PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "mode chunk, chunk 3, format rbp"));
+  if (device)
+    PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "last solve on the device: chunk, matrix of format rbp"));
+  PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, OnHost, "last solve by KSPGMRES: -ksp_gmresdevice_mode host"));
+  PetscCall(Sets(KSPGMRES, PCJACOBI, Chunks, "type: gmres"));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (!device || size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Sets(KSPGMRESDEVICE, PCGAMG, NULL, "last solve on the device: graph"));
+  PetscCall(Sets(KSPGMRESDEVICE, PCGAMG, CoarseByPetsc, "last solve on the device: chunk"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
