@@ -81,7 +81,7 @@ UNIT_TEST(cg_passes_on_that_a_product_fails)
     for (int64_t i = 0; i < a.pattern.rows; i++) UNIT_CHECK(isfinite(got.x[i]));
     cg_outcome_free(&got);
     got = cg_engine_solve(&e); /* the product works again, and a graph is captured anew */
-    UNIT_EQUAL(SPMV_CG_RTOL, got.result.reason);
+    UNIT_EQUAL(SPMV_RTOL, got.result.reason);
     cg_outcome_free(&got);
     cg_engine_close(&e);
   }
@@ -99,7 +99,7 @@ static SpmvStatus no_product(void *ctx, const void *p, void *w, SpmvExec *exec)
 
 UNIT_TEST(cg_of_no_rows_ends_at_once)
 {
-  const SpmvCgTest test = {.norm = SPMV_CG_PRECONDITIONED, .max_iterations = 10};
+  const SpmvCgTest test = {.norm = SPMV_CG_PRECONDITIONED, .by.max_iterations = 10};
 
   for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
     SpmvCgOptions o;
@@ -113,7 +113,7 @@ UNIT_TEST(cg_of_no_rows_ends_at_once)
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, &test, &exec));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec));
-    UNIT_EQUAL(SPMV_CG_BREAKDOWN, result.reason);
+    UNIT_EQUAL(SPMV_BREAKDOWN, result.reason);
     UNIT_EQUAL(0, result.completed);
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec)); /* it says the same again */
     UNIT_EQUAL(1, result.iterations);
@@ -134,7 +134,7 @@ UNIT_TEST(cg_refuses_what_makes_no_sense)
 {
   SpmvCgOptions o;
   SpmvCgResult  result;
-  SpmvCgTest    test = {.norm = SPMV_CG_NATURAL, .max_iterations = 3};
+  SpmvCgTest    test = {.norm = SPMV_CG_NATURAL, .by.max_iterations = 3};
   SpmvExec      exec;
   SpmvCg       *cg;
   double        x[4] = {0}, r[4] = {0};
@@ -157,7 +157,7 @@ UNIT_TEST(cg_refuses_what_makes_no_sense)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_run(cg, 1, &result, &exec));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, r, &test, &exec));
-  test.max_iterations = 0;
+  test.by.max_iterations = 0;
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, NULL, &test, &exec));
   spmv_cg_destroy(&cg);
   spmv_cg_destroy(&cg);

@@ -99,6 +99,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KSPDevWatchBegin(KSP, KSPDevWatch *);
 PETSC_INTERN PetscErrorCode KSPDevTellNorm(KSP, PetscInt iteration, PetscReal norm);
 PETSC_INTERN PetscErrorCode KSPDevTestFirst(KSP, PetscReal norm);
+PETSC_INTERN SpmvTest       KSPDevTest(KSP, PetscReal tolerance);
+PETSC_INTERN void           KSPDevSetReason(KSP, SpmvReason, KSPConvergedReason breakdown);
 
 /* Goes on after success; a refusal of the library, such as too little memory on the device, becomes the reason to
    solve on the host, and the function returns; a failure becomes an error. With several processes KSPDevAgree() must
