@@ -351,3 +351,32 @@ CgOutcome cg_solve(const CgMatrix *a, const CgSetup *u)
   cg_engine_close(&e);
   return o;
 }
+
+/* ---- what fails ---- */
+
+SpmvStatus cg_failing_product(void *failing, const void *p, void *w, SpmvExec *exec)
+{
+  FailingProduct *f = failing;
+
+  if (++f->calls == f->fail_at) return spmv_fail(exec, SPMV_ERR_DEVICE, "the product fails on purpose");
+  return spmv_operator_product(f->plan, p, w, exec);
+}
+
+void cg_fail_each_allocation(SpmvSpace fault, SpmvStatus (*attempt)(void *ctx, Hooks *, int *made), void *ctx)
+{
+  int64_t fail_at = 0, calls;
+
+  do {
+    Hooks hooks;
+    int   made = 0;
+    hooks_init(&hooks);
+    hooks_counter(&hooks, fault)->fail_at = ++fail_at;
+    const SpmvStatus status               = attempt(ctx, &hooks, &made);
+    calls                                 = hooks_counter(&hooks, fault)->calls;
+    UNIT_EQUAL(calls >= fail_at ? SPMV_ERR_MEMORY : SPMV_SUCCESS, status);
+    UNIT_CHECK(made == (calls < fail_at));
+    UNIT_CHECK(hooks_clean(&hooks));
+    hooks_drop(&hooks);
+  } while (calls >= fail_at && fail_at < 50);
+  UNIT_CHECK(fail_at > 1 && fail_at < 50);
+}
