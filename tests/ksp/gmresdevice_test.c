@@ -3,8 +3,6 @@
   within one, norms, solutions, reasons, what monitors and tests see; and what is left to KSPGMRES
 */
 #include "cgdevice_test.h"
-#include <stdio.h>
-#include <unistd.h>
 
 /* 3.26: the orthogonalization belongs to all solvers */
 #if PETSC_VERSION_LT(3, 26, 0)
@@ -98,32 +96,6 @@ typedef struct {
   char               view[8192];
 } Outcome;
 
-static PetscErrorCode View(KSP ksp, char *text, size_t size)
-{
-  char        name[64];
-  PetscViewer viewer;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMemzero(text, size));
-  PetscCall(PetscSNPrintf(name, sizeof name, "gmresdevice_view_%d.txt", (int)getpid()));
-  PetscCallMPI(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, PETSC_COMM_WORLD)); /* the first process writes it */
-  PetscCall(PetscViewerCreate(PETSC_COMM_WORLD, &viewer));
-  PetscCall(PetscViewerSetType(viewer, PETSCVIEWERASCII));
-  PetscCall(PetscViewerFileSetMode(viewer, FILE_MODE_WRITE));
-  PetscCall(PetscViewerFileSetName(viewer, name));
-  PetscCall(KSPView(ksp, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  FILE *file = fopen(name, "r");
-  if (file) {
-    size_t n = fread(text, 1, size - 1, file);
-    text[n]  = 0;
-    fclose(file);
-  }
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD)); /* all have read it */
-  (void)remove(name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Create(KSPType type, Mat A, const Setup *u, KSP *ksp)
 {
   PC pc;
@@ -162,7 +134,7 @@ static PetscErrorCode SolveBy(KSP ksp, Mat A, const Setup *u, Outcome *o)
   PetscCall(KSPGetIterationNumber(ksp, &o->iterations));
   PetscCall(KSPGetConvergedReason(ksp, &o->reason));
   PetscCall(KSPGetResidualHistory(ksp, NULL, &o->count));
-  PetscCall(View(ksp, o->view, sizeof o->view));
+  PetscCall(CGDevTestView(ksp, o->view, sizeof o->view));
   PetscCall(VecDestroy(&b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -352,6 +324,7 @@ static PetscErrorCode Repeats(const char pc[])
   Mat       A;
 
   PetscFunctionBeginUser;
+  if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS); /* products of PETSc need not repeat */
   u.pc = pc;
   PetscCall(Matrix(CONVECTION, MATAIJ, &A));
   PetscCall(Create(KSPGMRESDEVICE, A, &u, &ksp));
