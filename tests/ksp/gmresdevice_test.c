@@ -459,7 +459,7 @@ static PetscErrorCode FromOptions(void)
   PetscCall(PetscStrcmp(format, "codsell", &right));
   if (mode != KSP_GMRESDEVICE_CHUNK || chunk != 5) right = PETSC_FALSE;
   PetscCall(CGDevTestCheck(right, "options with a prefix", "they were not read"));
-  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   error[0] = KSPGMRESDeviceSetMode(ksp, (KSPGMRESDeviceMode)4);
   error[1] = KSPGMRESDeviceSetChunk(ksp, 65);
   error[2] = KSPGMRESDeviceSetFormat(ksp, "none");
