@@ -15,7 +15,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernels}/format
 message(STATUS "Formats: ${SPMV_FORMATS}")
 
 file(GLOB kernel_sources CONFIGURE_DEPENDS ${kernels}/*.c)
-foreach(folder IN ITEMS core device plan engine cg gmres cycle predict spgemm graph aggregate ${SPMV_FORMATS})
+foreach(folder IN ITEMS core device plan engine nccl cg gmres cycle predict spgemm graph aggregate ${SPMV_FORMATS})
   file(GLOB sources CONFIGURE_DEPENDS ${kernels}/${folder}/*.c)
   list(FILTER sources EXCLUDE REGEX "_test\\.c$")
   list(APPEND kernel_sources ${sources})
@@ -32,7 +32,7 @@ endforeach()
 add_library(spmvpack_objects OBJECT ${kernel_sources})
 target_include_directories(spmvpack_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${kernels})
 find_package(Threads REQUIRED)
-target_link_libraries(spmvpack_objects PUBLIC petscpack_options Threads::Threads)
+target_link_libraries(spmvpack_objects PUBLIC petscpack_options Threads::Threads ${CMAKE_DL_LIBS})
 set_target_properties(spmvpack_objects PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
                                                   CUDA_VISIBILITY_PRESET hidden)
 if(SPMV_CUDA_ENABLED)

@@ -60,14 +60,6 @@ typedef enum {
 } KSPCGDevicePrecision;
 PETSC_EXTERN const char *const KSPCGDevicePrecisions[];
 
-/* How several processes add sums, for KSPCGDeviceSetReduce() */
-typedef enum {
-  KSP_CGDEVICE_REDUCE_AUTO,
-  KSP_CGDEVICE_REDUCE_MPI,   /* MPI_Allreduce(), for which the host waits */
-  KSP_CGDEVICE_REDUCE_SHARED /* the GPUs, in memory that the processes of one host share */
-} KSPCGDeviceReduce;
-PETSC_EXTERN const char *const KSPCGDeviceReduces[];
-
 /* What KSPCGDeviceGetInfo() tells */
 typedef struct {
   KSPCGDeviceMode      used;   /* by the last solve; KSP_CGDEVICE_AUTO before the first */
@@ -76,7 +68,7 @@ typedef struct {
   PetscInt             graphs;      /* CUDA graphs that were made */
   PetscInt             conversions; /* plans or CSRs that the solver made of matrices that have none on the device */
   PetscInt             refreshes;   /* of their values */
-  KSPCGDeviceReduce    reduce;      /* of the last solve; KSP_CGDEVICE_REDUCE_AUTO: one process */
+  PetscBool            nccl;        /* of the last solve: its processes exchanged by NCCL */
   KSPCGDevicePrecision precision;   /* of the last solve, at its end */
   PetscInt             corrections; /* of its residual, in mixed precision */
   PetscLogDouble       bytes;       /* that the solver holds on the device */
@@ -144,6 +136,8 @@ typedef struct {
 
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
+PETSC_EXTERN PetscErrorCode PetscPackSetNCCL(const char nccl[]);
+PETSC_EXTERN PetscErrorCode PetscPackGetNCCL(const char *nccl[]);
 PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
 PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
 PETSC_EXTERN PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace);
@@ -163,8 +157,6 @@ PETSC_EXTERN PetscErrorCode KSPCGDeviceSetFormat(KSP, const char[]);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetFormat(KSP, const char *[]);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetPrecision(KSP, KSPCGDevicePrecision);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetPrecision(KSP, KSPCGDevicePrecision *);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceSetReduce(KSP, KSPCGDeviceReduce);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceGetReduce(KSP, KSPCGDeviceReduce *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetInfo(KSP, KSPCGDeviceInfo *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);
 

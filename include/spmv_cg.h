@@ -55,7 +55,8 @@ typedef struct {
   /* For SPMV_CG_PERSISTENT: the matrix on the device with 32-bit indices. The struct is copied, its arrays are
      borrowed: they outlive the object, values may change between solves. */
   const SpmvCsr       *matrix;
-  const SpmvProcesses *processes; /* NULL for one process; otherwise the mode is SPMV_CG_HOST or SPMV_CG_CHUNK */
+  const SpmvProcesses *processes; /* NULL for one process; with others not SPMV_CG_PERSISTENT, and SPMV_CG_GRAPH only if
+                                     their functions just enqueue */
   int64_t              history;   /* the last so many norms are kept for spmv_cg_history(): 8 bytes each; 0: none */
   int                  chunk;     /* iterations that are enqueued together, 1 to 64; 0: by the number of rows. With
                                      SPMV_PC_FUNCTION one at a time. */
@@ -126,29 +127,6 @@ SPMV_API void spmv_cg_info(const SpmvCg *, SpmvCgInfo *);
 /* Waits for what is in the stream of the last run, frees the object and sets the pointer to NULL; NULL and a pointer to
    NULL are accepted */
 SPMV_API void spmv_cg_destroy(SpmvCg **);
-
-/* ---- sums over processes ---- */
-
-/* Sums over the processes of one host in memory that they share. spmv_cg_shared_reduce serves as SpmvProcesses.add, a
-   pointer to this struct is its context. It only enqueues a kernel, which waits for the other processes: each of them must
-   have a GPU, or a share of one, that works at the same time. A process that ends lets the others wait for ever, as with MPI.
-   Sums have the same bits in all processes. */
-typedef struct {
-  void    *memory; /* of spmv_cg_shared_bytes(), shared by the processes, all zero before any of them opens it */
-  int      rank, processes;
-  uint64_t calls;  /* private: so far */
-  void    *mapped; /* private: as the device sees the memory */
-} SpmvCgShared;
-
-SPMV_API int64_t spmv_cg_shared_bytes(int processes);
-/* memory, rank and processes are given; SPMV_ERR_DEVICE or SPMV_ERR_MEMORY where the memory cannot be mapped */
-SPMV_API SpmvStatus spmv_cg_shared_open(SpmvCgShared *, SpmvExec *);
-/* No kernel may use the memory any more; it belongs to the caller. Accepts one that was never opened and is zeroed. */
-SPMV_API void       spmv_cg_shared_close(SpmvCgShared *);
-SPMV_API SpmvStatus spmv_cg_shared_reduce(void *shared, double *sums, int n, SpmvExec *);
-
-/* A number that is another one for each device of the host, or -1 where it is not known */
-SPMV_API int64_t spmv_device_place(void);
 
 #ifdef __cplusplus
 }

@@ -52,18 +52,27 @@ typedef struct {
 /* ---- several processes ---- */
 
 /* How processes that have rows of one system each work together. Every process calls each function equally often and in
-   the same order. Today's implementation is MPI through the host, which waits. */
+   the same order. */
 typedef struct SpmvProcesses {
   void *ctx;
-  /* Fills ghosts, an array in the space of exec, with those entries of the vectors x of other processes that halo, which
-     the caller made for one matrix, names; in stream order */
-  SpmvStatus (*exchange)(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec);
+  /* All functions only enqueue, and may be captured in a graph; otherwise they wait for the host (MPI) */
+  int enqueues;
+  /* Of the process that has most: all enqueue equally many iterations at a time. 0: the caller says how many. */
+  int64_t most_rows;
+  /* Begins to fill ghosts, an array in the space of exec, with those entries of the vectors x of other processes that
+     halo, which the caller made for one matrix, names. Up to end() x may be read, ghosts not be touched. */
+  SpmvStatus (*begin)(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec);
+  /* What is enqueued from here on finds ghosts filled */
+  SpmvStatus (*end)(void *ctx, void *halo, void *ghosts, SpmvExec *exec);
   /* Replaces n sums in the space of exec, at most SPMV_SUMS_MAX, by their sums over all processes, in stream order.
      Values of sums that no longer matter pass through it, too, and may be anything. */
   SpmvStatus (*add)(void *ctx, double *sums, int n, SpmvExec *exec);
   /* *end becomes the largest *end of all processes, which is 1 where one of them has come to an end. The host waits. May
      be NULL where sums have the same bits in all processes: then they end together. */
   SpmvStatus (*agree)(void *ctx, int *end, SpmvExec *exec);
+  /* Called by a host that has waited so many seconds for what was enqueued. An error where another process has died; then
+     nothing of that is waited for any longer. May be NULL where the functions wait themselves. */
+  SpmvStatus (*alive)(void *ctx, double waited, SpmvExec *exec);
 } SpmvProcesses;
 enum { SPMV_SUMS_MAX = 64 };
 

@@ -381,6 +381,9 @@ static inline int64_t spmv_scalar_bytes(SpmvScalar t) { return t == SPMV_F32 ? 4
    NULL) tells which of the two. Asked once per process. */
 SPMV_API int spmv_device_count(char reason[SPMV_MESSAGE_MAX]);
 
+/* A number that is another one for each device of the host, or -1 where it is not known: of the current device */
+SPMV_API int64_t spmv_device_place(void);
+
 /* Free and total bytes of the current device */
 SPMV_API SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes, SpmvExec *);
 

@@ -95,7 +95,7 @@ check_folders() {
     case $folder in
     core/) below='core/' ;;
     device/) below='core/|device/' ;;
-    cg/ | gmres/ | cycle/) below="core/|device/|plan/|engine/|$folder" ;;
+    nccl/ | cg/ | gmres/ | cycle/) below="core/|device/|plan/|engine/|$folder" ;;
     *) below="core/|device/|plan/|$folder" ;;
     esac
     forbid "$folder includes ${below//|/ } alone" "# *include \"(\.\./)*(?!\.\./|$below)\w+/" $(code_under "src/kernels/${folder%/}")

@@ -19,7 +19,7 @@
 #   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
 #   mg            solve_bench: CG with GAMG by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
 #   launches      solve_launches.py: the kernels of one such solve, by Nsight Compute; skipped where that is not
-#   mpi           GPU-aware MPI on two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
+#   mpi           two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
 #   mg_distro     the step mg on that PETSc, beside aij on one core: 0.4 million rows
 #   dolfinx       the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared

@@ -1,33 +1,37 @@
 #!/usr/bin/env bash
-# Tests GPU-aware MPI on two GPUs of this machine and measures what it brings. Called by gpu_run.sh, with the programs in
-# PATH and what they load in LD_LIBRARY_PATH; it lies in the unpacked bundle.
+# Tests and measures two GPUs of this machine. Called by gpu_run.sh, with the programs in PATH and what they load in
+# LD_LIBRARY_PATH; it lies in the unpacked bundle.
 #
 #   mpi_run.sh folder seconds plugin.so commit
 #
-# folder/mpi.json and mpi.md have products, CG+Jacobi and CG+GAMG by solve_bench and PETSc's bench_kspsolve: on one GPU, on
-# two with messages through the host, and on two with GPU-aware MPI. folder/timeline-*.json are for timeline.py. What the
-# time does not suffice for is left out and told. Exit status: 0 all passed, 1 some failed, 77 there is nothing to test with.
+# First whether it works: KSPCGDEVICE through NCCL against KSPCG, hierarchies of multigrid, parallel products, random
+# sequences. folder/mpi.json and mpi.md have CG with Jacobi and with GAMG by solve_bench: petscpack on one GPU and on two
+# through NCCL, aijcusparse on one and on two with GPU-aware MPI. folder/timeline-*.json are for timeline.py. What the time does not suffice for
+# is left out and told. Exit status: 0 all passed, 1 some failed, 77 there is nothing to test with.
 #
-# MPI_MATRICES   for solve_bench ("tet3_rcm:69 stencil7:159")     MPI_TYPES   "aijcusparse aijrbp"
-# MPI_FORMAT     for conf_mat (rbp)                               MPI_N       of bench_kspsolve and mult_timeline (159)
+# MPI_PARTS      which of: tests timelines solves (all)
+# MPI_MATRICES   for CG with Jacobi ("tet3_rcm:69 p1_rcm:114"); names of multigrid in MPI_GAMG ("tet3_rcm:69")
+# MPI_TYPE       the type of petscpack (aijrbp)               MPI_RIVAL   1: aijcusparse too (1)
+# MPI_FORMAT     for conf_mat (rbp)                           MPI_N       of mult_timeline (159)
+# MPI_ARGS       further arguments for solve_bench            MPI_FUZZ    sequences (300)
 set -uo pipefail
 
 out=$1 end=$((SECONDS + $2)) plugin=$3 commit=$4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-read -r -a matrices <<<"${MPI_MATRICES:-tet3_rcm:69 stencil7:159}"
-read -r -a types <<<"${MPI_TYPES:-aijcusparse aijrbp}"
-n=${MPI_N:-159}
-setups=(one two aware)
+read -r -a matrices <<<"${MPI_MATRICES-tet3_rcm:69 p1_rcm:114}"
+read -r -a hierarchies <<<"${MPI_GAMG-tet3_rcm:69}"
+type=${MPI_TYPE:-aijrbp} n=${MPI_N:-159}
 declare -A launcher=([one]="" [two]="mpiexec -n 2" [aware]="$here/mpiexec_gpu.sh -n 2")
-declare -A title=([one]="1 GPU" [two]="2 GPUs, through the host" [aware]="2 GPUs, GPU-aware MPI")
+declare -A title=([one]="1 GPU" [two]="2 GPUs" [aware]="2 GPUs, GPU-aware MPI")
 parts=$out/mpi-parts
 failed=0
+taken=()
 mkdir -p "$parts"
 rm -rf "${parts:?}"/*
 
 say() { printf '%s\n' "$*"; }
 left() { say $((end - SECONDS)); }
-is_aware() { if [[ $1 == aware ]]; then say 1; else say 0; fi; }
+has_part() { [[ " ${MPI_PARTS:-tests timelines solves} " == *" $1 "* ]]; }
 
 # run <most seconds> <setup> program arguments: in the setup's way, never beyond the end
 run() {
@@ -41,8 +45,9 @@ run() {
     return 1
   fi
   say "+ ${title[$setup]}: $*"
-  timeout --foreground --kill-after=5 "$most" "${start[@]}" "$@" -use_gpu_aware_mpi "$(is_aware "$setup")" || status=$?
+  timeout --foreground --kill-after=5 "$most" "${start[@]}" "$@" -use_gpu_aware_mpi "$([[ $setup == aware ]] && say 1 || say 0)" || status=$?
   say "= status $status, $(left) s left"
+  ((status == 0)) || failed=1
   return "$status"
 }
 
@@ -54,7 +59,6 @@ skip() {
 # Each process must have a GPU of its own, which PETSc chooses by rank modulo the number of GPUs
 require_two_gpus() {
   local log=$parts/two.log
-  [[ -e $here/lib/ucx/libucp.so.0 ]] || skip "the bundle was packed without UCX"
   if ! run 60 two solve_bench -matrix stencil7:12 -types aijcusparse -solvers products -repeat 1 >"$log" 2>&1; then
     cat "$log"
     exit 1
@@ -63,76 +67,63 @@ require_two_gpus() {
   (($(sed -n 's/^process [0-9]*: GPU //p' "$log" | sort -u | wc -l) >= 2)) || skip "this machine has fewer than 2 GPUs"
 }
 
-# Where GPU-aware MPI does not work, the rest is measured without it
-check_aware() {
-  local cg=(-m 300 -n 300 -ksp_type cg -pc_type jacobi -vec_type cuda -mat_type aijrbp -dll_append "$plugin")
-  if run 60 aware ex2 "${cg[@]}"; then
-    run 90 aware conf_mat -format "${MPI_FORMAT:-rbp}" -sample 17 -scratch "$parts/conf_mat.bin" -mat_aijfmt_decline 0 \
-      -mat_aijfmt_device gpu -mat_no_inode || failed=1
-  else
-    say "GPU-aware MPI does not work here"
-    failed=1
-    setups=(one two)
-  fi
+test_all() {
+  local device=(-mat_aijfmt_decline 0 -mat_aijfmt_device gpu)
+  run 120 two cgdevice_compare -mode graph -expect_nccl 1 | tail -n 5
+  run 60 two cgdevice_compare -mode chunk -expect_nccl 1 "${device[@]}" | tail -n 5
+  run 60 two cgdevice_compare -mode graph -petscpack_nccl off -expect_nccl 0 | tail -n 5
+  run 60 two mgdevice_table | tail -n 5
+  run 60 two mgdevice_pc | tail -n 5
+  run 60 two gmresdevice_test | tail -n 5
+  launcher[peer]="mpiexec -disable-auto-cleanup -n 2" title[peer]="2 GPUs, a process dies"
+  run 90 peer cgdevice_peer | tail -n 3
+  run 120 two conf_mat -format "${MPI_FORMAT:-rbp}" -sample 17 -scratch "$parts/conf_mat.bin" "${device[@]}" -mat_no_inode | tail -n 3
   rm -f "$parts"/conf_mat.bin*
+  if ((${MPI_FUZZ:-300})); then
+    say "+ fuzz.sh, ${MPI_FUZZ:-300} sequences on two processes"
+    "$here/fuzz.sh" --program "$here/bin/fuzz_mat" --mpiexec "$here/bin/mpiexec" --where GPU --seconds 100 --parent aijcusparse \
+      --report "$out/fuzz-two.md" --count "${MPI_FUZZ:-300}" --ranks 2 -- -mat_aijfmt_device gpu -mat_no_inode | tail -n 5 || failed=1
+  fi
 }
 
 record_timelines() {
-  local setup type
-  for setup in "${setups[@]:1}"; do
-    for type in "${types[@]}"; do
-      run 40 "$setup" mult_timeline -n "$n" -mat_type "$type" -dll_append "$plugin" \
-        -json "$out/timeline-$setup-$type.json" || failed=1
-    done
-  done
+  local iterations=(-iterations 8 -pc_type jacobi)
+  run 40 two mult_timeline -n "$n" -mat_type "$type" "${iterations[@]}" -ksp_type cgdevice -dll_append "$plugin" -json "$out/timeline-nccl.json"
+  if ((${MPI_RIVAL:-1})); then
+    run 40 aware mult_timeline -n "$n" -mat_type aijcusparse "${iterations[@]}" -ksp_type cg -json "$out/timeline-aijcusparse.json"
+  fi
   python3 "$here/timeline.py" "$out"/timeline-*.json || failed=1
 }
 
-# PETSc's own program, whose clock is not ours
-log_kspsolve() {
-  local setup type
-  for setup in "${setups[@]}"; do
-    mkdir -p "$parts/$setup"
-    for type in "${types[@]}"; do
-      run 40 "$setup" bench_kspsolve -n "$n" -ksp_type cg -pc_type jacobi -mat_type "$type" -dll_append "$plugin" \
-        -log_view ":$parts/$setup/bench_kspsolve.$type.csv:ascii_csv" >"$parts/$setup/$type.log" 2>&1 || failed=1
-      say "${title[$setup]}: bench_kspsolve -n $n, $type: $(tail -n 1 "$parts/$setup/$type.log")"
-    done
-    python3 "$here/solve_log.py" "$parts/$setup/log.json" "$parts/$setup"/*.csv || failed=1
-  done
+# solve <setup> <type> <solvers> <matrix>
+solve() {
+  local setup=$1 of=$2 solvers=$3 matrix=$4 file
+  file=$parts/$setup.$of.${matrix//:/-}.${solvers%%,*}
+  # shellcheck disable=SC2086
+  run $(($(left) / 2)) "$setup" solve_bench -matrix "$matrix" -types "$of" -solvers "$solvers" -steps 0 -changes 2 -repeat 5 ${MPI_ARGS:-} \
+    -json "$file.json" -commit "$commit" -launcher "${launcher[$setup]##*/}" -options_left no >"$file.log" 2>&1
+  grep -E 'ERROR|WRONG' "$file.log" | cut -c 1-300
+  tail -n 1 "$file.log" | cut -c 1-200
+  [[ ! -s $file.json ]] || taken+=(--take "${title[$setup]}=$file.json")
 }
 
 # Matrix by matrix, so that the setups of one can be compared when the time ends early
 run_solves() {
-  local matrix setup seconds runs=$((${#matrices[@]} * ${#setups[@]}))
+  local matrix
   for matrix in "${matrices[@]}"; do
-    for setup in "${setups[@]}"; do
-      seconds=$((($(left) - 5) / runs))
-      runs=$((runs - 1))
-      say "+ ${title[$setup]}: solve_run.sh, $matrix, $seconds s"
-      mkdir -p "$parts/$setup/$matrix"
-      SOLVE_LAUNCHER=${launcher[$setup]} SOLVE_GPU_AWARE=$(is_aware "$setup") SOLVE_MATRICES=$matrix SOLVE_PROGRAMS=0 \
-        SOLVE_TYPES="${types[*]}" SOLVE_ARGS="-solvers products,cg_jacobi,cg_gamg -steps 0 -changes 0 -repeat 5" \
-        "$here/solve_run.sh" "$parts/$setup/$matrix" "$seconds" "$plugin" "$commit" || failed=1
-    done
+    for setup in one two; do solve "$setup" "$type" cgdevice_jacobi "$matrix"; done
+    if ((${MPI_RIVAL:-1})); then for setup in one aware; do solve "$setup" aijcusparse cg_jacobi "$matrix"; done; fi
   done
-}
-
-make_table() {
-  local setup file taken=()
-  for setup in "${setups[@]}"; do
-    for file in "$parts/$setup"/*/solve.json "$parts/$setup/log.json"; do
-      [[ ! -s $file ]] || taken+=(--take "${title[$setup]}=$file")
-    done
+  for matrix in "${hierarchies[@]}"; do
+    for setup in one two; do solve "$setup" "$type" cgdevice_gamg,aggdevice_gamg "$matrix"; done
+    if ((${MPI_RIVAL:-1})); then for setup in one aware; do solve "$setup" aijcusparse cg_gamg "$matrix"; done; fi
   done
   python3 "$here/mpi_table.py" "$out/mpi.json" "${taken[@]}" --details "$out/mpi.md" || failed=1
   [[ ! -s $out/mpi.md ]] || cat "$out/mpi.md"
 }
 
 require_two_gpus
-check_aware
-record_timelines
-log_kspsolve
-run_solves
-make_table
+if has_part tests; then test_all; fi
+if has_part timelines; then record_timelines; fi
+if has_part solves; then run_solves; fi
 exit "$failed"

@@ -19,16 +19,19 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "solve")]  # in a bundle all script
 import solve_table  # noqa: E402
 
 EVENTS = ("KSPSolve", "MatMult", "VecScatterBegin", "VecScatterEnd", "SFPack", "SFUnpack", "PCApply")
-SOLVERS = {"cg_jacobi": "CG + Jacobi", "cg_gamg": "CG + GAMG"}
-ROWS = (
-    ("products", "product", lambda cell: solve_table.seconds_of(cell, "product")),
-    ("products", "transposed product", lambda cell: solve_table.seconds_of(cell, "transposed")),
-    ("cg_jacobi", "CG + Jacobi, one iteration", solve_table.seconds_per_iteration),
-    ("cg_jacobi", "CG + Jacobi, solve", lambda cell: solve_table.seconds_of(cell, "solve")),
-    ("cg_gamg", "CG + GAMG, PCSetUp", lambda cell: solve_table.seconds_of(cell, "setup")),
-    ("cg_gamg", "CG + GAMG, one iteration", solve_table.seconds_per_iteration),
-    ("cg_gamg", "CG + GAMG, solve", lambda cell: solve_table.seconds_of(cell, "solve")),
-)
+SOLVERS = {"cg_jacobi": "CG + Jacobi", "cgdevice_jacobi": "cgdevice + Jacobi", "cg_gamg": "CG + GAMG",
+           "cgdevice_gamg": "cgdevice + GAMG", "aggdevice_gamg": "cgdevice + GAMG of type aggdevice"}
+PHASES = (("PCSetUp", "setup"), ("new values", "setup_new_values"), ("solve", "solve"))
+
+
+def rows_of_phases():
+    """(solver, label, value of a cell), in the order of the table."""
+    yield "products", "product", lambda cell: solve_table.seconds_of(cell, "product")
+    yield "products", "transposed product", lambda cell: solve_table.seconds_of(cell, "transposed")
+    for solver, label in SOLVERS.items():
+        yield solver, f"{label}, one iteration", solve_table.seconds_per_iteration
+        for text, phase in PHASES if solver.endswith("gamg") else PHASES[-1:]:
+            yield solver, f"{label}, {text}", lambda cell, phase=phase: solve_table.seconds_of(cell, phase)
 
 
 def gather(taken):
@@ -92,7 +95,7 @@ def tables_of_matrices(setups):
     kinds = dict.fromkeys(t for r in setups.values() for t in r.types)
     for name, matrix in {k: m for r in setups.values() for k, m in r.matrices.items()}.items():
         rows = []
-        for solver, label, value in ROWS:
+        for solver, label, value in rows_of_phases():
             for kind in kinds:
                 cells = [r.cells.get((name, solver, kind)) for r in setups.values()]
                 rows += row_of(f"{label}, `{kind}`", [value(cell) if cell else None for cell in cells])

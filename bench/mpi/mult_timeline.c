@@ -1,18 +1,20 @@
 /*
-  mult_timeline - what happens when in a few products of a parallel matrix: the calls of MPI on the host, kernels and
-  copies on the GPU, as JSON. timeline.py draws it.
+  mult_timeline - what happens when in a few products of a parallel matrix, or solves with it: the calls of MPI on the
+  host, kernels and copies on the GPU, as JSON. timeline.py draws it.
 
     mpiexec -n 2 mult_timeline -n 159 -mat_type aijrbp -dll_append libpetscpack.so -json timeline.json
+    mpiexec -n 2 mult_timeline -n 159 -mat_type aijrbp -iterations 4 -ksp_type cgdevice -pc_type jacobi ...
 
   -n 159                unknowns in each direction of a 7-point stencil
-  -products 4           products that are recorded, after 20 that are not
+  -iterations 0         of a solve; 0: products
+  -products 4           products or solves that are recorded, after 20 that are not
   -json file            where to write
 
   A message travels from the MPI_Startall() that begins it to the end of the MPI_Waitall() that waits for it. Both are
   recorded by mpi_intervals.c.
 */
 #include "timeline.h"
-#include <petscmat.h>
+#include <petscksp.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -74,12 +76,27 @@ static const char *WaitForDevice(void)
   return NULL;
 }
 
-/* The processes begin each product together, and with a device that has nothing left to do */
-static PetscErrorCode Multiply(Mat A, PetscInt products, const char **trouble)
+/* A solver that does so many iterations, without looking at a norm */
+static PetscErrorCode MakeSolver(Mat A, PetscInt iterations, KSP *ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetConvergenceTest(*ksp, KSPConvergedSkip, NULL, NULL));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(KSPSetTolerances(*ksp, 1e-30, 1e-50, 1e30, (int)iterations));
+  PetscFunctionReturn(0);
+}
+
+/* The processes begin each product or solve together, and with a device that has nothing left to do */
+static PetscErrorCode Record(Mat A, PetscInt iterations, PetscInt products, const char **trouble)
 {
   Vec x, y;
+  KSP ksp;
 
   PetscFunctionBeginUser;
+  PetscCall(MakeSolver(A, PetscMax(iterations, 1), &ksp));
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSet(x, 1));
   for (PetscInt i = 0; i < WARM + products; i++) {
@@ -87,9 +104,12 @@ static PetscErrorCode Multiply(Mat A, PetscInt products, const char **trouble)
     if (WaitForDevice()) *trouble = WaitForDevice();
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     begin = TimelineNow();
-    PetscCall(MatMult(A, x, y));
-    if (i >= WARM) TimelineAdd("product", "MatMult", begin, TimelineNow());
+    if (iterations) PetscCall(KSPSolve(ksp, x, y));
+    else PetscCall(MatMult(A, x, y));
+    if (iterations && WaitForDevice()) *trouble = WaitForDevice();
+    if (i >= WARM) TimelineAdd("product", iterations ? "KSPSolve" : "MatMult", begin, TimelineNow());
   }
+  PetscCall(KSPDestroy(&ksp));
   if (!*trouble) *trouble = DeviceIntervalsEnd();
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -140,7 +160,8 @@ static PetscErrorCode WriteProcess(FILE *file, PetscMPIInt rank, const char trou
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode WriteAll(const char path[], Mat A, PetscInt n, PetscBool aware, const char trouble[])
+static PetscErrorCode WriteAll(const char path[], Mat A, PetscInt n, PetscInt iterations, PetscBool aware,
+                               const char trouble[])
 {
   PetscMPIInt rank, size;
   MatType     type;
@@ -157,8 +178,8 @@ static PetscErrorCode WriteAll(const char path[], Mat A, PetscInt n, PetscBool a
   PetscCall(PetscFOpen(PETSC_COMM_WORLD, path, "w", &file));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
                          "{\"schema\": 1, \"program\": \"mult_timeline\", \"type\": \"%s\", \"n\": %d, \"ranks\": %d, "
-                         "\"gpu_aware_mpi\": %s, \"processes\": [",
-                         type, (int)n, size, aware ? "true" : "false"));
+                         "\"iterations\": %d, \"gpu_aware_mpi\": %s, \"processes\": [",
+                         type, (int)n, size, (int)iterations, aware ? "true" : "false"));
   PetscCall(WriteProcess(file, rank, trouble, zero));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "\n]}\n"));
   PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
@@ -168,7 +189,7 @@ static PetscErrorCode WriteAll(const char path[], Mat A, PetscInt n, PetscBool a
 int main(int argc, char **argv)
 {
   Mat         A;
-  PetscInt    n = 159, products = 4;
+  PetscInt    n = 159, products = 4, iterations = 0;
   PetscBool   aware                    = PETSC_TRUE;
   char        path[PETSC_MAX_PATH_LEN] = "timeline.json";
   const char *trouble                  = DeviceIntervalsBegin();
@@ -177,12 +198,13 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, "Records products of a parallel matrix.\n"));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-products", &products, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", &iterations, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-use_gpu_aware_mpi", &aware, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", path, sizeof path, NULL));
   PetscCheck(n > 1 && products > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-n wants 2 or more, -products 1 or more");
   PetscCall(MakeMatrix(n, &A));
-  PetscCall(Multiply(A, products, &trouble));
-  PetscCall(WriteAll(path, A, n, aware, trouble));
+  PetscCall(Record(A, iterations, products, &trouble));
+  PetscCall(WriteAll(path, A, n, iterations, aware, trouble));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());
   return 0;

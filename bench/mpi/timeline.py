@@ -4,7 +4,7 @@
     bench/mpi/timeline.py timeline.json [more.json ...]                              numbers, on standard output
     bench/mpi/timeline.py timeline.json [more.json ...] --image docs/img/overlap.svg  one product of each file (matplotlib)
 
-A message travels from the MPI_Startall() that begins it until the host knows, at the end of MPI_Waitall(), that it has
+A message of NCCL is a kernel; one of MPI travels from the MPI_Startall() that begins it until the host knows, at the end of MPI_Waitall(), that it has
 come. The longest kernel of a product is taken for that of the diagonal block, and what begins after it for the block of
 ghost values, but for kernels of PETSc that pack and unpack messages.
 """
@@ -14,9 +14,10 @@ import statistics
 import sys
 from pathlib import Path
 
-PACKING = ("Pack", "Scatter", "Fetch", "Unpack")
+PACKING = ("Pack", "Scatter", "Fetch", "Unpack", "gather_entries")
 COLORS = {"MatMult": "0.85", "MPI_Startall": "C3", "MPI_Waitall": "C1", "message": "C8", "packing": "C4",
-          "diagonal block": "C0", "block of ghost values": "C9", "copy": "C2"}
+          "diagonal block": "C0", "block of ghost values": "C9", "copy": "C2",
+          "KSPSolve": "0.85", "sum": "C6", "vectors": "0.6"}
 
 
 def read(path):
@@ -30,8 +31,10 @@ def read(path):
 
 
 def title_of(content):
-    way = "GPU-aware MPI" if content["gpu_aware_mpi"] else "messages through the host"
-    return f"{content['type']}, {content['n']}³ unknowns, {content['ranks']} processes, {way}"
+    by_nccl = any("nccl" in i["name"] for process in content["processes"] for i in process["intervals"])
+    way = "NCCL" if by_nccl else "GPU-aware MPI" if content["gpu_aware_mpi"] else "messages through the host"
+    what = f", an iteration of {content['iterations']}" if content.get("iterations") else ""
+    return f"{content['type']}, {content['n']}³ unknowns, {content['ranks']} processes, {way}{what}"
 
 
 def products_of(process):
@@ -42,36 +45,47 @@ def products_of(process):
 
 
 def name_kernels(intervals):
-    """(name, interval) of each kernel of one product."""
+    """(name, interval) of each kernel of one product or solve."""
     kernels = [i for i in intervals if i["row"] == "kernel"]
-    computing = [i for i in kernels if not any(word in i["name"] for word in PACKING)]
+    computing = [i for i in kernels if not any(word in i["name"] for word in PACKING + ("nccl",))]
     longest = max(computing, key=lambda i: i["end"] - i["begin"], default=None)
-    named = []
-    for kernel in kernels:
-        if kernel not in computing:
-            named.append(("packing", kernel))
-        else:
-            named.append(("diagonal block" if kernel["begin"] <= longest["begin"] else "block of ghost values", kernel))
-    return named
+    return [(kind_of(kernel, longest), kernel) for kernel in kernels]
 
 
-def message_of(intervals):
-    """From the first MPI_Startall to the end of the last MPI_Waitall of one product, or None."""
+def kind_of(kernel, longest):
+    """The product with the diagonal block is the longest kernel, and its fellows in other iterations."""
+    if "nccl" in kernel["name"]:
+        return "sum" if "AllReduce" in kernel["name"] else "message"
+    if any(word in kernel["name"] for word in PACKING):
+        return "packing"
+    if 2 * (kernel["end"] - kernel["begin"]) > longest["end"] - longest["begin"]:
+        return "diagonal block"
+    after_one = kernel["begin"] > longest["begin"]
+    return "block of ghost values" if kernel["name"] == longest["name"] or after_one and "cg" not in kernel["name"] else "vectors"
+
+
+def messages_of(intervals):
+    """Those of NCCL are kernels. One of MPI travels from the first MPI_Startall to the end of the last MPI_Waitall of a product."""
+    by_nccl = [i for name, i in name_kernels(intervals) if name == "message"]
     starts = [i["begin"] for i in intervals if i["name"] == "MPI_Startall"]
     waits = [i["end"] for i in intervals if i["name"] == "MPI_Waitall"]
-    return {"begin": min(starts), "end": max(waits)} if starts and waits else None
+    return by_nccl or [{"begin": begin, "end": end} for begin, end in zip(starts, waits)]
 
 
-def numbers_of(process):
-    """Medians over the products: length of the product's call, message, diagonal block, and the time of both at once."""
+def common(a, b):
+    return max(0.0, min(a["end"], b["end"]) - max(a["begin"], b["begin"]))
+
+
+def numbers_of(process, iterations):
+    """Medians over the products, or means over the iterations of a solve: the whole, message, diagonal block, both at once."""
     rows = []
     for intervals in products_of(process):
-        message = message_of(intervals)
+        messages = messages_of(intervals)
         blocks = [i for name, i in name_kernels(intervals) if name == "diagonal block"]
-        both = sum(max(0.0, min(b["end"], message["end"]) - max(b["begin"], message["begin"])) for b in blocks) if message else 0.0
         call = next(i for i in intervals if i["row"] == "product")
-        rows.append((max(i["end"] for i in intervals) - call["begin"], message["end"] - message["begin"] if message else 0.0,
-                     sum(b["end"] - b["begin"] for b in blocks), both))
+        lengths = (max(i["end"] for i in intervals) - call["begin"], sum(m["end"] - m["begin"] for m in messages),
+                   sum(b["end"] - b["begin"] for b in blocks), sum(common(b, m) for b in blocks for m in messages))
+        rows.append([length / max(iterations, 1) for length in lengths])
     return [statistics.median(column) for column in zip(*rows)]
 
 
@@ -80,7 +94,7 @@ def print_numbers(contents):
     print("| --- | --- | ---: | ---: | ---: | ---: |")
     for content in contents:
         for process in content["processes"]:
-            numbers = " | ".join(f"{number:.1f}" for number in numbers_of(process))
+            numbers = " | ".join(f"{number:.1f}" for number in numbers_of(process, content.get("iterations", 0)))
             print(f"| {title_of(content)} | {process['rank']} on {process['device'] or 'the host'} | {numbers} |")
     for content in contents:
         for process in content["processes"]:
@@ -91,10 +105,11 @@ def print_numbers(contents):
 def bars_of(process):
     """(lane, name, interval) of the last product, lanes 0 host, 1 message, 2 kernels, 3 copies."""
     intervals = products_of(process)[-1]
-    message = message_of(intervals)
     bars = [(0, i["name"], i) for row in ("product", "mpi") for i in intervals if i["row"] == row]  # the calls lie upon it
-    bars += [(1, "message", message)] if message else []
-    bars += [(2, name, i) for name, i in name_kernels(intervals)]
+    bars += [(1, "message", message) for message in messages_of(intervals)]
+    for name, i in name_kernels(intervals):
+        if name != "message":
+            bars.append((1 if name == "sum" else 2, name, i))
     return bars + [(3, "copy", i) for i in intervals if i["row"] == "copy"]
 
 

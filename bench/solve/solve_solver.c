@@ -11,6 +11,8 @@ static const struct {
     {"gmres_jacobi", "ksp_type", "gmres"},
     {"gmres_jacobi", "ksp_gmres_restart", "30"},
     {"gmres_jacobi", "pc_type", "jacobi"},
+    {"cgdevice_jacobi", "ksp_type", "cgdevice"},
+    {"cgdevice_jacobi", "pc_type", "jacobi"},
     {"aggdevice_gamg", "ksp_type", "cgdevice"},
     {"aggdevice_gamg", "pc_gamg_type", "aggdevice"},
 };

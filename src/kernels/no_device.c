@@ -2,7 +2,7 @@
    that says why. */
 #include "device/memory.h"
 #include "plan/plan.h"
-#include <spmv_cg.h>
+#include <spmv_nccl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,15 +96,29 @@ SpmvStatus spmv_largest(int64_t n, SpmvScalar scalar, const void *values, double
   return no_device(exec);
 }
 
-int64_t spmv_cg_shared_bytes(int processes) { return 0; }
-
-SpmvStatus spmv_cg_shared_open(SpmvCgShared *s, SpmvExec *exec) { return no_device(exec); }
-
-void spmv_cg_shared_close(SpmvCgShared *s) {}
-
-SpmvStatus spmv_cg_shared_reduce(void *shared, double *sums, int n, SpmvExec *exec) { return no_device(exec); }
-
 int64_t spmv_device_place(void) { return -1; }
+
+SpmvStatus spmv_nccl_id(char id[SPMV_NCCL_ID_BYTES], SpmvExec *exec) { return no_device(exec); }
+
+SpmvStatus spmv_nccl_create(const char id[SPMV_NCCL_ID_BYTES], int rank, int processes, double patience, SpmvExec *exec,
+                            SpmvNccl **out)
+{
+  *out = NULL;
+  return no_device(exec);
+}
+
+void spmv_nccl_destroy(SpmvNccl **out) {}
+
+SpmvStatus spmv_nccl_add(void *nccl, double *sums, int n, SpmvExec *exec) { return no_device(exec); }
+
+SpmvStatus spmv_nccl_begin(SpmvNccl *nccl, const SpmvNcclHalo *halo, const void *x, void *ghosts, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
+SpmvStatus spmv_nccl_end(SpmvNccl *nccl, const SpmvNcclHalo *halo, SpmvExec *exec) { return no_device(exec); }
+
+SpmvStatus spmv_nccl_alive(void *nccl, double waited, SpmvExec *exec) { return no_device(exec); }
 
 #else
 typedef int spmv_translation_unit_is_not_empty;

@@ -1,6 +1,7 @@
 /*
-  halo.c - ghost values by MPI: a kernel packs the entries that others want, the host sends them to those alone, and
-  copies to the device what it receives. PETSc's star forest finds out who wants what.
+  halo.c - ghost values: a kernel packs the entries that others want, and they go to those alone, by NCCL on a stream, or
+  by MPI: then the host sends them, and copies to the device what it receives. PETSc's star forest finds out who wants
+  what.
 */
 #include "processes.h"
 #include "mat/impls/seqaijfmt/plan.h"
@@ -8,31 +9,33 @@
 
 /* Numbers for one direction: those of neighbour i are at first[i] .. first[i+1]-1 */
 typedef struct {
-  AIJFmtRanks  neighbours;
-  PetscMPIInt *rank;
-  PetscInt    *first; /* [neighbours+1] */
-  PetscInt     count;
-  char        *host; /* [count] numbers, page-locked */
+  int      neighbours;
+  int     *rank;
+  int64_t *first; /* [neighbours+1] */
+  char    *host;  /* as many numbers, page-locked; NULL where NCCL serves */
 } Messages;
 
 struct PetscPackHaloStruct {
   SpmvScalar   scalar;
   Messages     out, in;
   void        *block;  /* device memory with the two that follow */
-  int32_t     *index;  /* [out.count]: the entries of x that others want */
-  void        *packed; /* [out.count] */
+  int32_t     *index;  /* [count of out]: the entries of x that others want */
+  void        *packed; /* [count of out] */
   MPI_Request *request;
 };
+
+static int64_t Count(const Messages *m) { return m->first[m->neighbours]; }
 
 static PetscErrorCode Copy(AIJFmtRanks neighbours, const PetscMPIInt rank[], const PetscInt first[], Messages *m)
 {
   PetscFunctionBegin;
-  m->neighbours = neighbours;
+  m->neighbours = (int)neighbours;
   PetscCall(PetscMalloc2((size_t)neighbours, &m->rank, (size_t)neighbours + 1, &m->first));
-  PetscCall(PetscArraycpy(m->rank, rank, (size_t)neighbours));
   m->first[0] = 0;
-  for (AIJFmtRanks i = 0; i < neighbours; i++) m->first[i + 1] = first[i + 1];
-  m->count = m->first[neighbours];
+  for (AIJFmtRanks i = 0; i < neighbours; i++) {
+    m->rank[i]      = rank[i];
+    m->first[i + 1] = first[i + 1];
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,28 +56,29 @@ static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, c
   PetscCall(Copy(neighbours, rank, first, &h->in)); /* ghosts ascend, and so do the owners' columns: all in order */
   PetscCall(PetscSFGetLeafRanks(sf, &neighbours, &rank, &first, &mine));
   PetscCall(Copy(neighbours, rank, first, &h->out));
-  PetscCall(PetscMalloc1((size_t)h->out.count, wanted));
-  for (PetscInt i = 0; i < h->out.count; i++) (*wanted)[i] = (int32_t)mine[i];
+  PetscCall(PetscMalloc1((size_t)Count(&h->out), wanted));
+  for (int64_t i = 0; i < Count(&h->out); i++) (*wanted)[i] = (int32_t)mine[i];
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static SpmvStatus Allocate(PetscPackHalo h, const int32_t wanted[], SpmvExec *exec)
+static SpmvStatus Allocate(const PetscPackProcesses *p, PetscPackHalo h, const int32_t wanted[], SpmvExec *exec)
 {
   const int64_t each    = spmv_scalar_bytes(h->scalar);
-  const int64_t bytes[] = {h->out.count * (int64_t)sizeof *h->index, h->out.count * each};
+  const int64_t bytes[] = {Count(&h->out) * (int64_t)sizeof *h->index, Count(&h->out) * each};
   void **const  array[] = {(void **)&h->index, &h->packed};
   Messages     *both[]  = {&h->out, &h->in};
   SpmvStatus    status  = spmv_alloc_arrays(exec, 2, bytes, "ghost values", array, &h->block);
 
-  for (int i = 0; i < 2 && !status; i++)
-    if (both[i]->count > 0) status = spmv_pinned_alloc(exec, both[i]->count * each, (void **)&both[i]->host);
+  for (int i = 0; i < 2 && !status && !p->nccl; i++)
+    if (Count(both[i]) > 0) status = spmv_pinned_alloc(exec, Count(both[i]) * each, (void **)&both[i]->host);
   if (!status && bytes[0] > 0) status = spmv_copy(h->index, SPMV_DEVICE, wanted, SPMV_HOST, bytes[0], exec);
-  return status;
+  return status ? status : spmv_stream_wait(exec);
 }
 
-PetscErrorCode PetscPackHaloCreate(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, const PetscInt ghost[],
-                                   SpmvScalar scalar, SpmvExec *exec, PetscPackHalo *halo, SpmvStatus *status)
+PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *p, PetscLayout columns, PetscInt ghosts,
+                                   const PetscInt ghost[], SpmvScalar scalar, SpmvExec *exec, PetscPackHalo *halo,
+                                   SpmvStatus *status)
 {
   int32_t      *wanted = NULL; /* gcc does not see that it is set whenever the call succeeds */
   PetscPackHalo h;
@@ -83,9 +87,9 @@ PetscErrorCode PetscPackHaloCreate(MPI_Comm comm, PetscLayout columns, PetscInt 
   PetscCall(PetscNew(&h));
   *halo     = h;
   h->scalar = scalar;
-  PetscCall(Ask(comm, columns, ghosts, ghost, h, &wanted));
+  PetscCall(Ask(p->comm, columns, ghosts, ghost, h, &wanted));
   PetscCall(PetscMalloc1((size_t)h->in.neighbours + (size_t)h->out.neighbours, &h->request));
-  *status = Allocate(h, wanted, exec);
+  *status = Allocate(p, h, wanted, exec);
   PetscCall(PetscFree(wanted));
   if (*status) PetscCall(PetscPackHaloDestroy(halo, exec));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -107,37 +111,78 @@ PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *halo, SpmvExec *exec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Messages between two processes come in the order in which they were sent: one tag serves all. Each is waited for by
-   itself: with the headers of MPICH compilers take MPI_STATUSES_IGNORE for an array that MPI_Waitall() overruns. */
-static int Transfer(PetscPackHalo h, MPI_Comm comm)
+/* ---- by MPI ---- */
+
+/* Messages between two processes come in the order in which they were sent: one tag serves all */
+static int Post(PetscPackHalo h, MPI_Comm comm)
 {
   const MPI_Datatype type = h->scalar == AIJFMT_SCALAR ? MPIU_SCALAR : MPI_FLOAT;
   const int64_t      each = spmv_scalar_bytes(h->scalar);
-  int                n = 0, failed = 0;
+  int                n    = 0;
 
-  for (AIJFmtRanks i = 0; i < h->in.neighbours; i++)
+  for (int i = 0; i < h->in.neighbours; i++)
     if (MPI_Irecv(h->in.host + h->in.first[i] * each, (int)(h->in.first[i + 1] - h->in.first[i]), type, h->in.rank[i],
                   0, comm, &h->request[n++]))
       return 1;
-  for (AIJFmtRanks i = 0; i < h->out.neighbours; i++)
+  for (int i = 0; i < h->out.neighbours; i++)
     if (MPI_Isend(h->out.host + h->out.first[i] * each, (int)(h->out.first[i + 1] - h->out.first[i]), type,
                   h->out.rank[i], 0, comm, &h->request[n++]))
       return 1;
-  for (int i = 0; i < n; i++) failed |= MPI_Wait(&h->request[i], MPI_STATUS_IGNORE);
-  return failed;
+  return 0;
 }
 
-SpmvStatus PetscPackHaloExchange(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
+SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
 {
-  const PetscPackProcesses *p    = (const PetscPackProcesses *)processes;
-  PetscPackHalo             h    = (PetscPackHalo)halo;
-  const int64_t             each = spmv_scalar_bytes(h->scalar), out = h->out.count * each, in = h->in.count * each;
+  const PetscPackProcesses *p      = (const PetscPackProcesses *)processes;
+  PetscPackHalo             h      = (PetscPackHalo)halo;
+  const int64_t             out    = Count(&h->out) * spmv_scalar_bytes(h->scalar);
   SpmvStatus                status = SPMV_SUCCESS;
 
-  if (out > 0) status = spmv_gather(h->out.count, h->index, h->scalar, x, h->packed, exec);
+  (void)ghosts;
+  if (out > 0) status = spmv_gather(Count(&h->out), h->index, h->scalar, x, h->packed, exec);
   if (!status && out > 0) status = spmv_copy(h->out.host, SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
   if (!status) status = spmv_stream_wait(exec); /* also for the copy of the exchange before, from h->in.host */
   if (status) return status;
-  if (Transfer(h, p->comm)) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed");
+  return Post(h, p->comm) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed")
+                          : SPMV_SUCCESS;
+}
+
+/* Each message is waited for by itself: with the headers of MPICH compilers take MPI_STATUSES_IGNORE for an array that
+   MPI_Waitall() overruns */
+SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *exec)
+{
+  PetscPackHalo h      = (PetscPackHalo)halo;
+  const int64_t in     = Count(&h->in) * spmv_scalar_bytes(h->scalar);
+  int           failed = 0;
+
+  (void)processes;
+  for (int i = 0; i < h->in.neighbours + h->out.neighbours; i++) failed |= MPI_Wait(&h->request[i], MPI_STATUS_IGNORE);
+  if (failed) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed");
   return in > 0 ? spmv_copy(ghosts, SPMV_DEVICE, h->in.host, SPMV_HOST, in, exec) : SPMV_SUCCESS;
+}
+
+/* ---- by NCCL ---- */
+
+static SpmvNcclHalo ForNccl(const struct PetscPackHaloStruct *h)
+{
+  return (SpmvNcclHalo){.scalar_type = h->scalar,
+                        .index       = h->index,
+                        .packed      = h->packed,
+                        .out         = {h->out.neighbours, h->out.rank, h->out.first},
+                        .in          = {h->in.neighbours, h->in.rank, h->in.first}};
+}
+
+SpmvStatus PetscPackHaloBeginNccl(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
+{
+  const SpmvNcclHalo h = ForNccl((PetscPackHalo)halo);
+
+  return spmv_nccl_begin(((const PetscPackProcesses *)processes)->nccl, &h, x, ghosts, exec);
+}
+
+SpmvStatus PetscPackHaloEndNccl(void *processes, void *halo, void *ghosts, SpmvExec *exec)
+{
+  const SpmvNcclHalo h = ForNccl((PetscPackHalo)halo);
+
+  (void)ghosts;
+  return spmv_nccl_end(((const PetscPackProcesses *)processes)->nccl, &h, exec);
 }

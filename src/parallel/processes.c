@@ -24,14 +24,52 @@ static SpmvStatus Agree(void *ctx, int *end, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
+/* ---- by NCCL ---- */
+
+static SpmvStatus AddNccl(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  return spmv_nccl_add(((const PetscPackProcesses *)ctx)->nccl, sums, n, exec);
+}
+
+static SpmvStatus AliveNccl(void *ctx, double waited, SpmvExec *exec)
+{
+  return spmv_nccl_alive(((const PetscPackProcesses *)ctx)->nccl, waited, exec);
+}
+
+PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *p, PetscViewer viewer)
+{
+  int version;
+
+  PetscFunctionBegin;
+  if (!p->open) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!p->nccl) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  between the processes: MPI through the host, as %s\n", p->why_mpi));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  version = PetscPackNcclVersion(p->of);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  between the processes: NCCL %d.%d.%d\n", version / 10000,
+                                   version / 100 % 100, version % 100));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, SpmvExec *exec, SpmvStatus *status)
 {
   PetscFunctionBegin;
+  PetscCall(PetscPackNcclGet(comm, exec, &p->of, &p->nccl, p->why_mpi));
   *status = spmv_pinned_alloc(exec, SPMV_SUMS_MAX * (int64_t)sizeof *p->sums, (void **)&p->sums);
   if (*status) p->sums = NULL;
   PetscCallMPI(MPI_Comm_dup(comm, &p->comm));
   p->open = PETSC_TRUE;
-  p->call = (SpmvProcesses){.ctx = p, .exchange = PetscPackHaloExchange, .add = Add, .agree = Agree};
+  if (p->nccl)
+    p->call = (SpmvProcesses){.ctx      = p,
+                              .enqueues = 1,
+                              .begin    = PetscPackHaloBeginNccl,
+                              .end      = PetscPackHaloEndNccl,
+                              .add      = AddNccl,
+                              .alive    = AliveNccl};
+  else
+    p->call =
+        (SpmvProcesses){.ctx = p, .begin = PetscPackHaloBegin, .end = PetscPackHaloEnd, .add = Add, .agree = Agree};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,6 +78,8 @@ PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *p)
   PetscFunctionBegin;
   spmv_pinned_free(p->sums);
   p->sums = NULL;
+  p->nccl = NULL;
+  PetscCall(PetscPackNcclRestore(&p->of));
   if (p->open) PetscCallMPI(MPI_Comm_free(&p->comm));
   p->open = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,6 +5,7 @@
 #include "ksp/impls/cgdevice/cgdevice.h"
 #include "ksp/impls/gmresdevice/gmresdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
+#include "parallel/processes.h"
 #include "sys/totals.h"
 #include "pc/impls/aggdevice/aggdevice.h"
 #include "pc/impls/mgdevice/mgdevice.h"
@@ -128,6 +129,7 @@ static PetscErrorCode SetFromOptions(void)
   PetscCall(AIJFmtTableRead(NULL, &process, "PetscPackSetDeviceKeep", PetscOptionsObject));
   PetscOptionsEnd();
   PetscCall(PetscPackSetDeviceKeep((PetscInt64)process.value[PETSCPACK_DEVICE_KEEP]));
+  PetscCall(PetscPackNcclFromOptions());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,6 +149,7 @@ PetscErrorCode PetscPackFinalizePackage(void)
 {
   PetscFunctionBegin;
   for (int kind = 0; kind < AIJFMT_PARENT_COUNT; kind++) aijfmt_process.parent_known[kind] = PETSC_FALSE;
+  PetscCall(PetscPackNcclFinalize());
   spmv_staging_release();
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));

@@ -3,6 +3,7 @@
   pool are blocks of cudaMalloc(): to keep memory is no use here, and would hide faults.
 */
 #include "runtime.h"
+#include <unistd.h>
 #include <cstdlib>
 
 using namespace spmv_emulator;
@@ -20,6 +21,7 @@ extern "C" {
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
   if (attribute == cudaDevAttrMemoryPoolsSupported) *value = !getenv("SPMV_EMULATOR_NO_POOLS");
+  else if (attribute == cudaDevAttrPciBusId) *value = getenv("SPMV_EMULATOR_OWN_GPU") ? (int)(getpid() & 0xffff) : 1;
   else if (attribute == cudaDevAttrCooperativeLaunch) *value = !getenv("SPMV_EMULATOR_NO_COOPERATIVE");
   else if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) *value = 227 << 10;
   else if (attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor) *value = 228 << 10;

@@ -198,6 +198,13 @@ long spmv_emulator_allow(long allocations)
   return refused;
 }
 
+void spmv_emulator_hold(long queries)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+
+  machine().held = queries;
+}
+
 int spmv_emulator_fail_after(long calls)
 {
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);

@@ -40,6 +40,7 @@ struct Machine {
   long                              allowed = -1, refused = 0; /* allocations: see spmv_emulator.h */
   long                              calls       = -1;          /* that succeed before one fails: see there */
   bool                              call_failed = false;
+  long                              held        = 0; /* queries of events that say "not ready" */
   int                               depth       = 0; /* nested work */
   std::map<const char *, size_t>    pinned;          /* blocks and their bytes */
   std::set<CUgraph_st *>            captures;        /* that have not ended */

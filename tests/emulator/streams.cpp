@@ -130,7 +130,15 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
-  return result(machine().put_off - (long)machine().late.size() < event->copies ? cudaErrorNotReady : cudaSuccess);
+  const long                                  done = machine().put_off - (long)machine().late.size();
+
+  if (machine().held > 0) {
+    machine().held--;
+    return result(cudaErrorNotReady);
+  }
+  if (done >= event->copies) return cudaSuccess;
+  catch_up(done + 1); /* who asks again and again sees that copies are done */
+  return result(cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {

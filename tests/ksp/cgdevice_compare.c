@@ -2,7 +2,7 @@
   cgdevice_compare.c - KSPCGDEVICE against KSPCG: matrices, norms, preconditioners, types of matrices, in one mode
 
     cgdevice_compare -mode graph
-    mpiexec -n 2 cgdevice_compare -mode chunk -reduce shared
+    mpiexec -n 2 cgdevice_compare -mode graph -petscpack_nccl /path/libnccl.so.2 -expect_nccl 1
 */
 static const char help[] = "Compares KSPCGDEVICE with KSPCG.\n";
 
@@ -14,10 +14,6 @@ enum { FORMATS_MAX = 16 };
 
 static const char *const pcs[] = {PCNONE, PCJACOBI, PCPBJACOBI};
 
-static KSPCGDeviceReduce reduce = KSP_CGDEVICE_REDUCE_AUTO;
-
-static PetscErrorCode SetReduce(KSP ksp) { return KSPCGDeviceSetReduce(ksp, reduce); }
-
 /* format: that of the matrix for KSPCGDEVICE, or NULL for a plain one */
 static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[], KSPCGDeviceMode mode,
                               const SpmvFormat *format)
@@ -27,10 +23,9 @@ static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[
   Mat        A;
 
   PetscFunctionBeginUser;
-  setup.pc        = pc;
-  setup.norm      = norm;
-  setup.mode      = mode;
-  setup.configure = SetReduce;
+  setup.pc   = pc;
+  setup.norm = norm;
+  setup.mode = mode;
   if (norm == KSP_NORM_NONE) setup.max_it = i == CGDEV_MATRICES - 1 ? 1 : 9;
   if (format) PetscCall(PetscSNPrintf(type, sizeof type, "aij%s", format->name));
   PetscCall(PetscSNPrintf(name, sizeof name, "matrix %d, %s, norm %d, %s", i, type, (int)norm, pc));
@@ -64,7 +59,6 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-mode", KSPCGDeviceModes, (PetscEnum *)&mode, NULL));
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-reduce", KSPCGDeviceReduces, (PetscEnum *)&reduce, NULL));
   PetscCheck(spmv_format_count() <= FORMATS_MAX, PETSC_COMM_WORLD, PETSC_ERR_SUP, "more formats than counters");
   every = mode == KSP_CGDEVICE_AUTO || mode == KSP_CGDEVICE_PERSISTENT
               ? 13

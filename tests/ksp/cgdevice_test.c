@@ -234,21 +234,15 @@ PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums were added as it was asked for; auto may be either */
-static PetscErrorCode CheckReduce(KSP ksp, const char name[], const KSPCGDeviceInfo *info)
+/* -expect_nccl: whether NCCL serves solves on the device */
+PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl)
 {
-  KSPCGDeviceReduce reduce;
-  PetscMPIInt       size;
+  PetscBool expected, asked;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
-  PetscCall(KSPCGDeviceGetReduce(ksp, &reduce));
-  if (info->used != KSP_CGDEVICE_HOST && size > 1)
-    PetscCall(CGDevTestCheck((PetscBool)(info->reduce != KSP_CGDEVICE_REDUCE_AUTO &&
-                                         (reduce == KSP_CGDEVICE_REDUCE_AUTO || info->reduce == reduce)),
-                             name, "sums over the processes were added in another way"));
-  else
-    PetscCall(CGDevTestCheck((PetscBool)(info->reduce == KSP_CGDEVICE_REDUCE_AUTO || size > 1), name, "one process"));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-expect_nccl", &expected, &asked));
+  if (asked)
+    PetscCall(CGDevTestCheck((PetscBool)(nccl == expected), name, nccl ? "NCCL served" : "NCCL did not serve"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,12 +262,13 @@ PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, cons
   PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPCGDeviceModes[got.info.used], got.why));
   PetscCall(CGDevTestCheck((PetscBool)((got.info.used != KSP_CGDEVICE_HOST) == device), name, text));
   PetscCall(CGDevTestCheck((PetscBool)((got.why[0] == 0) == device), name, text));
+  PetscCall(CGDevTestCheck((PetscBool)(!got.info.nccl || device), name, "NCCL served a solve on the host"));
+  if (device) PetscCall(CGDevTestNccl(name, got.info.nccl));
   if (host && CGDevTestOnDevice()) {
     PetscCall(PetscStrstr(got.why, host, &found));
     PetscCall(CGDevTestCheck((PetscBool)(found != NULL), name, text));
   }
   PetscCall(CGDevTestAlike(name, &expected, &got));
-  PetscCall(CheckReduce(ksp, name, &got.info));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&expected.x));
   PetscCall(VecDestroy(&got.x));

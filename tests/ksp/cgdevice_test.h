@@ -61,6 +61,8 @@ PetscErrorCode CGDevTestView(KSP ksp, char text[], size_t size);
 /* Counts what is wrong, with a line of text that begins with name */
 PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char what[]);
 PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got);
+/* -expect_nccl: whether NCCL serves solves on the device */
+PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl);
 /* Solves with KSPCG and plain, and with KSPCGDEVICE and A, and compares. host: a word of the reason to solve on the
    host, NULL where the device must serve */
 PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, const CGDevSetup *setup, const char host[]);

@@ -194,6 +194,8 @@ static PetscErrorCode Compare(const char name[], Kind kind, MatType type, const 
   PetscCall(CGDevTestCheck(line ? PETSC_TRUE : PETSC_FALSE, name, "another solver than that"));
   if (line && host) PetscCall(PetscStrstr(line, host, &line));
   PetscCall(CGDevTestCheck(line ? PETSC_TRUE : PETSC_FALSE, name, "another reason than that"));
+  PetscCall(PetscStrstr(got.view, "between the processes: NCCL", &line));
+  if (!host) PetscCall(CGDevTestNccl(name, line ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(VecDestroy(&expected.x));
   PetscCall(VecDestroy(&got.x));
   PetscCall(MatDestroy(&plain));

@@ -40,8 +40,12 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
       (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such mode or scalar type");
   SPMV_TRY(spmv_check_preconditioner(who, o->preconditioner, o->block_size, o->apply, o->rows, exec));
-  if (o->processes && (o->mode == SPMV_CG_GRAPH || o->mode == SPMV_CG_PERSISTENT))
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "conjugate gradients of several processes run in chunks only");
+  if ((o->processes && o->mode == SPMV_CG_PERSISTENT) ||
+      (spmv_processes_wait(o->processes) && o->mode == SPMV_CG_GRAPH))
+    return spmv_fail(
+        exec, SPMV_ERR_UNSUPPORTED,
+        "conjugate gradients of several processes do not run in one kernel, nor in graphs where these wait "
+        "for the host: use chunks");
   if (o->preconditioner == SPMV_PC_FUNCTION) SPMV_TRY(check_function(o, exec));
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
   else if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no product");

@@ -19,9 +19,10 @@ namespace
 int chunk_for(const SpmvCgOptions &o)
 {
   if (o.preconditioner == SPMV_PC_FUNCTION) return 1;
-  const double bytes = 40.0 * (double)o.rows * (double)spmv_scalar_bytes(o.scalar_type);
+  const double rows = (double)spmv_most_rows(o.processes, o.rows);
 
-  return o.chunk > 0 ? o.chunk : spmv_queue_chunk(5e-6 + bytes / 4e12); /* several processes must enqueue the same */
+  return o.chunk > 0 ? o.chunk
+                     : spmv_queue_chunk(o.processes, 5e-6 + 40 * rows * spmv_scalar_bytes(o.scalar_type) / 4e12);
 }
 
 SpmvStatus prepare(SpmvCg *cg, SpmvExec *exec)
@@ -70,7 +71,7 @@ SpmvStatus set_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
 SpmvStatus first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
 {
   SPMV_TRY(spmv_copy(norm, SPMV_HOST, &cg->state->first_norm, SPMV_DEVICE, sizeof *norm, exec));
-  return spmv_stream_wait(exec);
+  return spmv_queue_drain(&cg->queue->queue, exec);
 }
 
 /* The iterations of a chunk; the last one writes its record. Of those whose preconditioner is a function a graph has the

@@ -148,7 +148,7 @@ UNIT_TEST(cg_refuses_what_makes_no_sense)
   if (spmv_device_count(NULL) == 0) UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
   o.processes = &(SpmvProcesses){.add = no_sums};
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
-  UNIT_CONTAINS("chunks only", exec.message);
+  UNIT_CONTAINS("use chunks", exec.message);
 }
 
 /* What only the emulated device can be asked for: no pinned memory, and no cooperative launches */

@@ -5,6 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
+  #if __has_include(<spmv_emulator.h>)
+    #include <limits.h>
+    #include <spmv_emulator.h>
+  #endif
+#endif
 
 static const SpmvCgNorm norms[] = {SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED,
                                    SPMV_CG_NATURAL};
@@ -249,26 +255,23 @@ UNIT_TEST(cg_solves_again_with_other_values_and_the_same_graph)
   }
 }
 
-/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms. ctx counts calls. */
+/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms. ctx counts calls. On the
+   device it only enqueues. */
 static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
 {
-  double here[2] = {0, 0};
-
   ++*(int *)ctx;
-  SpmvStatus status = spmv_copy(here, SPMV_HOST, sums, exec->space, n * (int64_t)sizeof *sums, exec);
-  status |= spmv_stream_wait(exec);
-  for (int i = 0; i < n; i++) here[i] *= 2;
-  status |= spmv_copy(sums, exec->space, here, SPMV_HOST, n * (int64_t)sizeof *sums, exec);
-  return status ? status : spmv_stream_wait(exec);
+  if (exec->space == SPMV_DEVICE) return spmv_convert(n, 2, SPMV_F64, sums, SPMV_F64, sums, exec);
+  for (int i = 0; i < n; i++) sums[i] *= 2;
+  return SPMV_SUCCESS;
 }
 
 UNIT_TEST(cg_lets_its_caller_add_the_sums)
 {
   int                 calls;
-  const SpmvProcesses two = {.ctx = &calls, .add = twice};
+  const SpmvProcesses two = {.ctx = &calls, .enqueues = 1, .add = twice};
   CgMatrix            a   = cg_matrix(0);
 
-  for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode <= SPMV_CG_CHUNK; mode++) {
+  for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode <= SPMV_CG_GRAPH; mode++) {
     CgSetup   u      = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
     CgOutcome single = cg_solve(&a, &u);
     u.processes      = &two;
@@ -279,7 +282,8 @@ UNIT_TEST(cg_lets_its_caller_add_the_sums)
     UNIT_EQUAL(single.result.reason, both.result.reason);
     UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
     /* chunks are as long as the option says, whatever the number of rows: all processes enqueue equally much */
-    UNIT_CHECK(calls > 2 * both.result.completed && calls <= 1 + 2 * (both.result.completed + 2));
+    if (mode == SPMV_CG_GRAPH) UNIT_EQUAL(1 + 2, calls); /* the first one, and while an iteration is captured */
+    else UNIT_CHECK(calls > 2 * both.result.completed && calls <= 1 + 2 * (both.result.completed + 2));
     for (int i = 1; i < both.result.completed && i < single.result.completed; i++)
       UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-12 * both.norms[0]);
     cg_outcome_free(&single);
@@ -335,6 +339,43 @@ UNIT_TEST(cg_ends_when_all_processes_do)
   }
   cg_matrix_free(&a);
 }
+
+#ifdef SPMV_EMULATOR_HOLDS
+/* Another process dies: the host looks after it while the device does not get on, and waits no longer */
+static SpmvStatus look(void *ctx, double waited, SpmvExec *exec)
+{
+  Other *other = ctx;
+
+  UNIT_CHECK(waited > 0);
+  if (++other->asked < other->most) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_DEVICE, "another process has died");
+}
+
+UNIT_TEST(cg_does_not_wait_for_the_dead)
+{
+  CgMatrix            a     = cg_matrix(0);
+  CgSetup             u     = cg_setup(SPMV_CG_GRAPH, SPMV_CG_PRECONDITIONED, 1);
+  Other               other = {.most = 3};
+  const SpmvProcesses many  = {.ctx = &other, .enqueues = 1, .add = alone, .alive = look};
+  CgEngine            e;
+
+  u.processes = &many;
+  cg_engine_open(&e, &a, &u, NULL);
+  spmv_emulator_hold(LONG_MAX);
+  CgOutcome o = cg_engine_solve(&e);
+  spmv_emulator_hold(0);
+  UNIT_EQUAL(SPMV_ERR_DEVICE, o.status);
+  UNIT_CONTAINS("another process has died", e.exec.message);
+  UNIT_EQUAL(3, other.asked);
+  cg_outcome_free(&o);
+  o = cg_engine_solve(&e); /* begins anew */
+  UNIT_EQUAL(SPMV_SUCCESS, o.status);
+  UNIT_EQUAL(SPMV_RTOL, o.result.reason);
+  cg_outcome_free(&o);
+  cg_engine_close(&e);
+  cg_matrix_free(&a);
+}
+#endif
 
 /* The last norms are kept, in order; others are refused */
 UNIT_TEST(cg_keeps_the_last_norms)

@@ -1,5 +1,6 @@
 /* Cycles of multigrid: arguments, memory, and what the host and the device have in common. */
 #include "cycle.h"
+#include "engine/solve.h"
 #include <math.h>
 #include <string.h>
 
@@ -195,10 +196,10 @@ static double op_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
   }
 }
 
-/* An exchange between processes waits, and so does a product whose plan is partly in host memory */
+/* An exchange between processes may wait, and a product whose plan is partly in host memory does */
 static int operator_waits(const SpmvOperator *a)
 {
-  return a->processes || (a->plan->space == SPMV_DEVICE && a->plan->memory.host_bytes > 0);
+  return spmv_processes_wait(a->processes) || (a->plan->space == SPMV_DEVICE && a->plan->memory.host_bytes > 0);
 }
 
 static int waits(const SpmvCycleOptions *o)

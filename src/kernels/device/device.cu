@@ -55,6 +55,23 @@ extern "C" int spmv_device_count(char reason[SPMV_MESSAGE_MAX])
   return devices.count;
 }
 
+extern "C" int64_t spmv_device_place(void)
+{
+  const cudaDeviceAttr parts[] = {cudaDevAttrPciDomainId, cudaDevAttrPciBusId, cudaDevAttrPciDeviceId};
+  const int            device  = spmv_current_device();
+  int64_t              place   = 0;
+
+  for (const cudaDeviceAttr part : parts) {
+    int value = 0;
+    if (device < 0 || cudaDeviceGetAttribute(&value, part, device) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return -1;
+    }
+    place = place << 16 | value;
+  }
+  return place;
+}
+
 extern "C" SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes, SpmvExec *exec)
 {
   size_t free_now = 0, total = 0;

@@ -29,8 +29,14 @@ SpmvStatus spmv_operator_mult(const SpmvOperator *o, double alpha, const void *x
   Scalar      a, b;
   const void *by_a = of_type(o->plan->scalar_type, alpha, &a), *by_b = of_type(o->plan->scalar_type, beta, &b);
 
-  if (o->processes) SPMV_TRY(o->processes->exchange(o->processes->ctx, o->halo, x, o->ghosts, exec));
-  SPMV_TRY(multiply(o, by_a, x, by_b, y, exec));
+  if (o->processes) SPMV_TRY(o->processes->begin(o->processes->ctx, o->halo, x, o->ghosts, exec));
+  /* the exchange is brought to its end also where the product fails: others take part in it */
+  SpmvStatus status = multiply(o, by_a, x, by_b, y, exec);
+  if (o->processes) {
+    const SpmvStatus ended = o->processes->end(o->processes->ctx, o->halo, o->ghosts, exec);
+    if (!status) status = ended;
+  }
+  if (status) return status;
   if (!o->ghost_plan) return SPMV_SUCCESS;
   by_b = of_type(o->plan->scalar_type, 1, &b);
   return spmv_mult(o->ghost_plan, by_a, o->ghosts, by_b, y, o->ghost_work, exec);

@@ -12,18 +12,30 @@ static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPM
 /* Which entries of x a process wants of itself, as if they were those of another, and how often it asked */
 typedef struct {
   int32_t *index; /* [GHOSTS], in the space of the product */
-  int      calls;
+  int      calls, open;
 } Halo;
 
-static SpmvStatus exchange(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec)
+static SpmvStatus begin(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec)
 {
   Halo *h = halo;
 
+  UNIT_EQUAL(0, h->open++);
   h->calls++;
   if (exec->space == SPMV_DEVICE) return spmv_gather(GHOSTS, h->index, *(SpmvScalar *)ctx, x, ghosts, exec);
   for (int i = 0; i < GHOSTS; i++)
     if (*(SpmvScalar *)ctx == SPMV_F32) ((float *)ghosts)[i] = ((const float *)x)[h->index[i]];
     else ((double *)ghosts)[i] = ((const double *)x)[h->index[i]];
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus end(void *ctx, void *halo, void *ghosts, SpmvExec *exec)
+{
+  Halo *h = halo;
+
+  (void)ctx;
+  (void)ghosts;
+  (void)exec;
+  UNIT_EQUAL(1, h->open--);
   return SPMV_SUCCESS;
 }
 
@@ -116,7 +128,7 @@ static void check_format(const char *format, SpmvSpace space, SpmvScalar type)
   check_products(&o, exec, type, x, ROWS, yt, COLS);
 
   Halo                halo = {0};
-  const SpmvProcesses both = {.ctx = &type, .exchange = exchange};
+  const SpmvProcesses both = {.ctx = &type, .begin = begin, .end = end};
   UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, space, sizeof index, "a test", (void **)&halo.index));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(halo.index, space, index, SPMV_HOST, sizeof index, exec));
   o.transposed = 0;

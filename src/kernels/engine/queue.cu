@@ -1,5 +1,6 @@
 /* queue.cu - the host's side of records and events; see queue.cuh. */
 #include "engine/queue.cuh"
+#include <chrono>
 
 SpmvStatus spmv_queue_open(SpmvQueue *q, const char *who, const SpmvProcesses *processes, bool graphs, SpmvExec *exec)
 {
@@ -50,9 +51,38 @@ static SpmvStatus agree_on_end(const SpmvQueue *q, const SpmvRecord *record, Spm
                    q->who, (long long)record->iterations);
 }
 
+/* Waits for an event, and looks from time to time whether the other processes are alive */
+static SpmvStatus wait_for_event(const SpmvQueue *q, cudaEvent_t event, SpmvExec *exec)
+{
+  using Clock                     = std::chrono::steady_clock;
+  constexpr double     look_after = 0.01; /* seconds: no wait of a solve is as long where all go on */
+  const SpmvProcesses *all        = q->processes;
+  const auto           begin      = Clock::now();
+
+  if (!all || !all->alive) {
+    SPMV_CUDA(exec, cudaEventSynchronize(event));
+    return SPMV_SUCCESS;
+  }
+  for (double looked = 0;;) {
+    const cudaError_t error = cudaEventQuery(event);
+    if (error != cudaErrorNotReady) return spmv_cuda_status(exec, error, "wait for iterations");
+    (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
+    const double waited = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (waited < looked + look_after) continue;
+    SPMV_TRY(all->alive(all->ctx, waited, exec));
+    looked = waited;
+  }
+}
+
+SpmvStatus spmv_queue_drain(SpmvQueue *q, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_queue_record(q, 0, exec));
+  return wait_for_event(q, q->event[0], exec);
+}
+
 SpmvStatus spmv_queue_wait(SpmvQueue *q, int i, SpmvRecord *record, SpmvExec *exec)
 {
-  SPMV_CUDA(exec, cudaEventSynchronize(q->event[i]));
+  SPMV_TRY(wait_for_event(q, q->event[i], exec));
   *record = q->records[i];
   return agree_on_end(q, record, exec);
 }
@@ -66,9 +96,9 @@ void spmv_queue_grow(SpmvQueue *q, int i, int64_t iterations)
   else (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
 }
 
-int spmv_queue_chunk(double iteration)
+int spmv_queue_chunk(const SpmvProcesses *processes, double iteration)
 {
   const double most = 200e-6 / iteration;
 
-  return most < 1 ? 1 : (int)most;
+  return most < 1 || spmv_processes_wait(processes) ? 1 : (int)most;
 }

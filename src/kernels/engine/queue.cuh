@@ -30,6 +30,8 @@ void spmv_queue_close(SpmvQueue *);
 /* What the last solve left in another stream still uses the arrays of the solver: this stream waits for it */
 SpmvStatus spmv_queue_follow(SpmvQueue *, SpmvExec *);
 SpmvStatus spmv_queue_record(SpmvQueue *, int i, SpmvExec *);
+/* Waits for what is in the stream, while other processes are alive */
+SpmvStatus spmv_queue_drain(SpmvQueue *, SpmvExec *);
 /* Waits for the record, and makes sure that all processes come to an end together */
 SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);
 /* Plain launches: when a chunk, whose event is i, is done before the next one is enqueued, the device waits for the host, and
@@ -38,8 +40,8 @@ SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);
 void spmv_queue_grow(SpmvQueue *, int i, int64_t iterations);
 
 /* Iterations that take about 200 us, of so many seconds each: shorter chunks may let the device wait for the host; longer
-   ones end later than they could */
-int spmv_queue_chunk(double iteration);
+   ones end later than they could. One where processes wait for the host, which is never further ahead then. */
+int spmv_queue_chunk(const SpmvProcesses *, double iteration);
 
 /* A graph of what enqueue(exec) enqueues; the capture ends also where something cannot be enqueued. *graph is nullptr
    after a failure. */

@@ -32,6 +32,15 @@ SPMV_BOTH int32_t spmv_test(const SpmvTest *t, int64_t n, double norm)
 
 SPMV_C_BEGIN
 
+/* Whether processes wait for the host, so that what they do is no part of a graph; NULL: there is one */
+static inline int spmv_processes_wait(const SpmvProcesses *p) { return p && !p->enqueues; }
+
+/* The rows of the process that has most: processes must enqueue equally many iterations at a time */
+static inline int64_t spmv_most_rows(const SpmvProcesses *p, int64_t rows)
+{
+  return p && p->most_rows > 0 ? p->most_rows : rows;
+}
+
 /* Replaces sums by those over all processes; NULL: there is one */
 SpmvStatus spmv_add_sums(const SpmvProcesses *, double *sums, int n, SpmvExec *);
 

@@ -26,9 +26,10 @@ static SpmvStatus check_options(const SpmvGmresOptions *o, SpmvExec *exec)
       o->refine > SPMV_GMRES_REFINE_ALWAYS || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no such mode, refinement or scalar type", who);
   SPMV_TRY(spmv_check_preconditioner(who, o->preconditioner, o->block_size, o->apply, o->rows, exec));
-  if (o->mode == SPMV_GMRES_GRAPH && (o->processes || (o->preconditioner == SPMV_PC_FUNCTION && o->apply_waits)))
+  if (o->mode == SPMV_GMRES_GRAPH &&
+      (spmv_processes_wait(o->processes) || (o->preconditioner == SPMV_PC_FUNCTION && o->apply_waits)))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
-                     "%s of several processes, or with a preconditioner that waits, does not run in graphs: use chunks",
+                     "%s with processes or a preconditioner that wait for the host does not run in graphs: use chunks",
                      who);
   if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no product", who);
   return spmv_check_space(who, o->mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE, exec);

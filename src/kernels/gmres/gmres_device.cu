@@ -20,12 +20,14 @@ enum { LEAST_OF_GRAPH = 2 /* iterations: graphs of large matrices would be many 
 /* An iteration is taken for 10 us and the time of its words and 20 more for the product, at 4 TB/s */
 int chunk_for(const SpmvGmres *g)
 {
-  const SpmvGmresOptions *o = &g->options;
-  const double bytes = g->info.traffic_bytes + 20.0 * (double)o->rows * (double)spmv_scalar_bytes(o->scalar_type);
-  const int    least = o->mode == SPMV_GMRES_GRAPH ? LEAST_OF_GRAPH : 1;
+  const SpmvGmresOptions *o     = &g->options;
+  const double            rows  = (double)spmv_most_rows(o->processes, o->rows);
+  const double            bytes = g->info.traffic_bytes * rows / (o->rows > 0 ? (double)o->rows : 1) +
+                       20 * rows * (double)spmv_scalar_bytes(o->scalar_type);
+  const int least = o->mode == SPMV_GMRES_GRAPH ? LEAST_OF_GRAPH : 1;
 
   if (o->preconditioner == SPMV_PC_FUNCTION) return 1;
-  const int chunk = o->chunk > 0 ? o->chunk : spmv_queue_chunk(10e-6 + bytes / 4e12);
+  const int chunk = o->chunk > 0 ? o->chunk : spmv_queue_chunk(o->processes, 10e-6 + bytes / 4e12);
   return chunk > o->restart ? o->restart : o->chunk > 0 || chunk > least ? chunk : least;
 }
 
@@ -97,7 +99,7 @@ SpmvStatus set_test(SpmvGmres *g, const SpmvTest *test, SpmvExec *exec)
 SpmvStatus first_norm(SpmvGmres *g, double *norm, SpmvExec *exec)
 {
   SPMV_TRY(spmv_copy(norm, SPMV_HOST, &g->state->first, SPMV_DEVICE, sizeof *norm, exec));
-  return spmv_stream_wait(exec);
+  return spmv_queue_drain(&g->queue->queue, exec);
 }
 
 SpmvStatus enqueue_iterations(SpmvGmres *g, int first, int count, SpmvRecord *records, SpmvExec *exec)

@@ -406,26 +406,23 @@ UNIT_TEST(gmres_shows_the_solution_of_any_iteration)
   cg_matrix_free(&a);
 }
 
-/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms. ctx counts sums. */
+/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms. ctx counts sums. On
+   the device it only enqueues. */
 static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
 {
-  double here[SPMV_SUMS_MAX] = {0};
-
   *(int *)ctx += n;
-  SpmvStatus status = spmv_copy(here, SPMV_HOST, sums, exec->space, n * (int64_t)sizeof *sums, exec);
-  status |= spmv_stream_wait(exec);
-  for (int i = 0; i < n; i++) here[i] *= 2;
-  status |= spmv_copy(sums, exec->space, here, SPMV_HOST, n * (int64_t)sizeof *sums, exec);
-  return status ? status : spmv_stream_wait(exec);
+  if (exec->space == SPMV_DEVICE) return spmv_convert(n, 2, SPMV_F64, sums, SPMV_F64, sums, exec);
+  for (int i = 0; i < n; i++) sums[i] *= 2;
+  return SPMV_SUCCESS;
 }
 
 UNIT_TEST(gmres_lets_its_caller_add_the_sums)
 {
   int                 sums;
-  const SpmvProcesses two = {.ctx = &sums, .add = twice};
+  const SpmvProcesses two = {.ctx = &sums, .enqueues = 1, .add = twice};
   CgMatrix            a   = gmres_matrix(0, GMRES_CONVECTION);
 
-  for (int mode = SPMV_GMRES_HOST; mode <= last_mode() && mode <= SPMV_GMRES_CHUNK; mode++)
+  for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
     for (int restart = 7; restart < 80; restart += 63) { /* and more sums than fit one call */
       GmresSetup u        = gmres_setup((SpmvGmresMode)mode);
       u.restart           = restart;
@@ -440,7 +437,7 @@ UNIT_TEST(gmres_lets_its_caller_add_the_sums)
       GmresOutcome both   = gmres_solve(&a, &u);
       UNIT_EQUAL(single.result.reason, both.result.reason);
       UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
-      UNIT_CHECK(sums > 2 * both.result.iterations);
+      UNIT_CHECK(mode == SPMV_GMRES_GRAPH || sums > 2 * both.result.iterations); /* a graph asks while it is captured */
       for (int i = 0; i < both.result.iterations && i < single.result.iterations; i++)
         UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-9 * both.norms[0]);
       gmres_outcome_free(&single);

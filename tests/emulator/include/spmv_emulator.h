@@ -15,6 +15,10 @@ long spmv_emulator_allow(long allocations);
    last call. */
 int spmv_emulator_fail_after(long calls);
 
+/* So many queries of events answer that what is in front of them is not done */
+#define SPMV_EMULATOR_HOLDS 1
+void spmv_emulator_hold(long queries);
+
 #ifdef __cplusplus
 }
 #endif

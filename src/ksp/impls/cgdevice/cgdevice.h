@@ -5,7 +5,7 @@
 
     create.c -> options.c
     KSPSolve(): solve.c -> accept.c (may the engine serve?)
-                        -> ../device/pc.c, precision.c, engine.c -> ../device/matrix.c or matrix.c; on several processes parallel.c
+                        -> ../device/pc.c, precision.c, engine.c -> ../device/matrix.c or matrix.c
                         -> iterate.c (iteration 0, the engine's iterations, what PETSc is told about them)
                         -> mixed.c (in mixed precision: when the recurrence says that the solve is done)
                         -> single.c (with a cycle of multigrid in single precision: whether that serves)
@@ -28,18 +28,6 @@ typedef struct {
   PetscObjectState state;  /* ... in this state; id is 0 where there are none */
 } CGDevRounded;
 
-/* What the engine needs on several processes */
-typedef struct {
-  SpmvCgShared      shared;  /* sums by the GPUs ... */
-  SpmvProcesses     by_gpus; /* ... as the engine calls for them */
-  PetscBool         open;    /* it was found out how sums are added, ... */
-  KSPCGDeviceReduce chosen;  /* ... when the option was this, ... */
-  KSPCGDeviceReduce used;    /* ... and what it came to: mpi or shared */
-#if defined(PETSC_HAVE_MPI_PROCESS_SHARED_MEMORY)
-  MPI_Win window;
-#endif
-} CGDevParallel;
-
 /* Mixed precision: what a solve does, and what the last one did */
 typedef struct {
   PetscBool        on;                    /* products are with the rounded matrix */
@@ -53,7 +41,6 @@ typedef struct {
   KSPDEVICEHEADER
   KSPCGDeviceMode      mode;
   KSPCGDevicePrecision precision;
-  KSPCGDeviceReduce    reduce;
 
   /* What was asked of KSPCG that the engine does not do; the functions that KSPCG composed for that */
   PetscBool single_reduction;
@@ -64,7 +51,6 @@ typedef struct {
   PetscErrorCode (*parent_value)(KSP, PetscReal *);
 
   CGDevRounded  rounded;
-  CGDevParallel parallel;
   CGDevMixed    mixed;
   AIJFmtVector  r;
   SpmvCg       *engine;
@@ -96,11 +82,6 @@ PETSC_INTERN PetscErrorCode KSPBuildResidual_CGDevice(KSP, Vec, Vec, Vec *);
 
 /* options.c */
 PETSC_INTERN PetscErrorCode KSPSetFromOptions_CGDevice(KSP, AIJFmtOptionItems);
-
-/* parallel.c */
-PETSC_INTERN void           CGDevParallelInit(KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevParallelOptions(KSP_CGDevice *, SpmvCgOptions *);
-PETSC_INTERN PetscErrorCode CGDevParallelForget(KSP_CGDevice *);
 
 /* precision.c */
 PETSC_INTERN PetscErrorCode CGDevMixedBegin(KSP, KSP_CGDevice *);

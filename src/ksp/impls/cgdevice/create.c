@@ -23,7 +23,6 @@ static PetscErrorCode StateCompose(KSP ksp, KSP_CGDevice **state)
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   spmv_exec_init(&s->exec, SPMV_DEVICE);
-  CGDevParallelInit(s);
   PetscCall(PetscStrncpy(s->format, "crsv", sizeof s->format));
   PetscCall(PetscPackStateCompose((PetscObject)ksp, CGDevContainerName, s, StateDestroy));
   *state = s;
@@ -64,7 +63,6 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
 +  -ksp_cgdevice_mode <auto> - how iterations run: auto, host, chunk, graph, persistent; see `KSPCGDeviceSetMode()`
 .  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, see `KSPCGDeviceSetChunk()`
 .  -ksp_cgdevice_precision <double> - double or mixed, see `KSPCGDeviceSetPrecision()`
-.  -ksp_cgdevice_reduce <auto> - how several processes add sums: auto, mpi, shared, see `KSPCGDeviceSetReduce()`
 .  -ksp_cgdevice_format <crsv> - packed format for matrices of types of PETSc, see `KSPCGDeviceSetFormat()`
 -  -ksp_cgdevice_replace_cg - lets `KSPCG` mean this type, see `KSPCGDeviceReplaceCG()`; read when petscpack is loaded
 
@@ -81,8 +79,10 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
    `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a number of steps and no norm (`PCGAMG` has these unless it
    is told otherwise, `PCMG` needs `-mg_levels_pc_type jacobi`). A direct solver of the coarsest level becomes a matrix
    on the device where the level is small; for any other one each cycle waits. Vectors may be on the host, or CUDA
-   vectors; with several processes these alone, unless a mode is named. All else is solved by `KSPCG`; `-ksp_view` and
-   `-info` say why.
+   vectors. All else is solved by `KSPCG`; `-ksp_view` and `-info` say why.
+
+   On several processes each does the iterations of its rows. Where each has a GPU of its own, messages and sums go by NVIDIA's
+   NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; else by MPI.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
 

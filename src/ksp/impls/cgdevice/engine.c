@@ -36,6 +36,8 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
 
   PetscFunctionBegin;
   *mode = s->mode;
+  if (s->several && s->mode != KSP_CGDEVICE_CHUNK) *mode = KSP_CGDEVICE_GRAPH;
+  if (s->several) PetscFunctionReturn(PETSC_SUCCESS);
   if (function && s->mode == KSP_CGDEVICE_AUTO) *mode = KSP_CGDEVICE_GRAPH;
   if (function && s->mode == KSP_CGDEVICE_PERSISTENT)
     PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no multigrid", sizeof s->reason));
@@ -92,24 +94,8 @@ static PetscErrorCode Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EngineForProcesses(KSP ksp, KSP_CGDevice *s, Mat A)
-{
-  SpmvCgOptions wanted;
-
-  PetscFunctionBegin;
-  if (s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "several processes"));
-  PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->work[0]));
-  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  s->matrix.call.rounded = NULL;
-  PetscCall(Common(s, A, &wanted));
-  PetscCall(CGDevParallelOptions(s, &wanted));
-  if (!s->reason[0]) PetscCall(ReuseOrCreate(s, &wanted));
-  s->used = KSP_CGDEVICE_CHUNK;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The engine of one mode; s->used becomes that mode, or plain chunks where something cannot be part of a graph: the product
-   of a plan which streams from the host, a cycle of multigrid which waits for PETSc on the coarsest level */
+   of a plan which streams from the host, messages by MPI, a cycle of multigrid which waits for PETSc on the coarsest level */
 static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMode mode)
 {
   SpmvCgOptions wanted;
@@ -124,6 +110,7 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDevice
   wanted.mode = EngineMode(mode);
   if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
   else {
+    wanted.processes   = s->matrix.call.processes;
     wanted.product     = spmv_operator_product;
     wanted.product_ctx = &s->matrix.call;
   }
@@ -141,10 +128,7 @@ PetscErrorCode CGDevEngineGet(KSP ksp, KSP_CGDevice *s)
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (s->several) {
-    PetscCall(EngineForProcesses(ksp, s, A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (s->several && s->mixed.on) PetscCall(CGDevMixedDecline(ksp, s, "several processes"));
   PetscCall(ChooseMode(s, A, &mode));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EngineForMode(ksp, s, A, mode));

@@ -6,10 +6,9 @@ const char *const KSPCGDeviceModes[] = {"auto",          "host", "chunk", "graph
 
 PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOptionsObject)
 {
-  KSP_CGDevice     *s;
-  KSPCGDeviceMode   mode;
-  KSPCGDeviceReduce reduce;
-  PetscBool         set;
+  KSP_CGDevice   *s;
+  KSPCGDeviceMode mode;
+  PetscBool       set;
 
   PetscFunctionBegin;
   PetscCall(CGDevStateGet(ksp, &s));
@@ -19,9 +18,6 @@ PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOption
                              (PetscEnum)s->mode, (PetscEnum *)&mode, &set));
   if (set) PetscCall(KSPCGDeviceSetMode(ksp, mode));
   PetscCall(KSPDevFromOptions(ksp, KSPDEV(s), KSPCGDEVICE, "KSPCGDevice", PetscOptionsObject));
-  PetscCall(PetscOptionsEnum("-ksp_cgdevice_reduce", "How several processes add sums", "KSPCGDeviceSetReduce",
-                             KSPCGDeviceReduces, (PetscEnum)s->reduce, (PetscEnum *)&reduce, &set));
-  if (set) PetscCall(KSPCGDeviceSetReduce(ksp, reduce));
   PetscCall(CGDevPrecisionFromOptions(ksp, s, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -241,7 +237,7 @@ PetscErrorCode KSPCGDeviceGetInfo(KSP ksp, KSPCGDeviceInfo *info)
   info->graphs        = s->graphs + engine.graphs;
   info->conversions   = s->matrix.conversions;
   info->refreshes     = s->matrix.refreshes;
-  info->reduce        = s->several ? s->parallel.used : KSP_CGDEVICE_REDUCE_AUTO;
+  info->nccl          = s->several && s->all.nccl ? PETSC_TRUE : PETSC_FALSE;
   info->precision     = s->mixed.on ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE;
   info->corrections   = s->mixed.corrections;
   info->bytes         = (PetscLogDouble)(engine.bytes + s->pc.bytes + s->x.bytes + s->r.bytes + s->rounded.bytes);

@@ -12,7 +12,6 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
   PetscCall(KSPDevPCForget(KSPDEV(s)));
   AIJFmtVectorFree(&s->exec, &s->x);
   AIJFmtVectorFree(&s->exec, &s->r);
-  PetscCall(CGDevParallelForget(s));
   PetscCall(KSPDevProcessesForget(KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,9 +6,7 @@ static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
   const char *format = s->matrix.format;
 
   PetscFunctionBegin;
-  if (s->several)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  ghost values by MPI through the host, sums over the processes: %s\n",
-                                     KSPCGDeviceReduces[s->parallel.used]));
+  if (s->several) PetscCall(PetscPackProcessesView(&s->all, viewer));
   if (s->used == KSP_CGDEVICE_PERSISTENT) PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a CSR on the device\n"));
   else if (s->matrix.own.plan)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan of this solver, format %s\n", format));

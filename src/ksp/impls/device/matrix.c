@@ -94,13 +94,20 @@ static PetscErrorCode MinePlan(KSPDevice *s, Mat A, Vec x, AIJFmtPlanOnDevice *f
 /* ---- a matrix of several processes ---- */
 
 /* How the processes work together; once for each solver, collective */
-static PetscErrorCode Open(KSP ksp, KSPDevice *s)
+static PetscErrorCode Open(KSP ksp, KSPDevice *s, Mat A)
 {
-  SpmvStatus status = SPMV_SUCCESS;
+  const PetscInt *range;
+  PetscMPIInt     size;
+  SpmvStatus      status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
   if (!s->all.open) PetscCall(PetscPackProcessesOpen(&s->all, PetscObjectComm((PetscObject)ksp), &s->exec, &status));
   PetscCall(KSPDevRefuse(s, status));
+  PetscCallMPI(MPI_Comm_size(s->all.comm, &size));
+  PetscCall(MatGetOwnershipRanges(A, &range));
+  s->all.call.most_rows = 0;
+  for (PetscMPIInt i = 0; i < size; i++)
+    s->all.call.most_rows = PetscMax(s->all.call.most_rows, (int64_t)(range[i + 1] - range[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,7 +119,7 @@ static PetscErrorCode GetHalo(KSPDevice *s, Mat A, PetscInt ghosts, const PetscI
 
   PetscFunctionBegin;
   PetscCall(HaloForget(s));
-  PetscCall(PetscPackHaloCreate(s->all.comm, A->cmap, ghosts, ghost, AIJFMT_SCALAR, &s->exec, &m->halo, &status));
+  PetscCall(PetscPackHaloCreate(&s->all, A->cmap, ghosts, ghost, AIJFMT_SCALAR, &s->exec, &m->halo, &status));
   if (!status)
     status = spmv_alloc(&s->exec, SPMV_DEVICE, ghosts * spmv_scalar_bytes(AIJFMT_SCALAR), "ghost values", &m->ghosts);
   KSPDevTry(s, status);
@@ -150,7 +157,7 @@ static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
   Mat                mine, others;
 
   PetscFunctionBegin;
-  PetscCall(Open(ksp, s));
+  PetscCall(Open(ksp, s, A));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
   if (!s->reason[0]) PetscCall(MinePlan(s, mine, x, &found));
   if (!s->reason[0]) PetscCall(OthersPlan(s, others, x));
@@ -187,7 +194,7 @@ PetscBool KSPDevMatrixWaits(const KSPDevice *s)
 {
   const SpmvOperator *call = &s->matrix.call;
 
-  if (call->processes) return PETSC_TRUE;
+  if (call->processes && !call->processes->enqueues) return PETSC_TRUE;
   if (call->ghost_plan && call->ghost_plan->memory.host_bytes > 0) return PETSC_TRUE;
   return call->plan->memory.host_bytes > 0 ? PETSC_TRUE : PETSC_FALSE;
 }

@@ -127,8 +127,7 @@ static PetscErrorCode KSPView_GMRESDevice(KSP ksp, PetscViewer viewer)
   else if (s->engine)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve on the device: %s, matrix of format %s\n",
                                      s->engine_options.mode == SPMV_GMRES_GRAPH ? "graph" : "chunk", s->matrix.format));
-  if (s->engine && s->several)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  between the processes: MPI through the host\n"));
+  if (s->engine && s->several) PetscCall(PetscPackProcessesView(&s->all, viewer));
   if (s->engine && s->pc.kind == SPMV_PC_FUNCTION) PetscCall(MGDevHierarchyView(s->multigrid, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  solves on the device %" PetscInt_FMT ", by KSPGMRES %" PetscInt_FMT "\n",
                                    s->solves_device, s->solves_host));
@@ -161,8 +160,8 @@ static PetscErrorCode KSPView_GMRESDevice(KSP ksp, PetscViewer viewer)
    `PCJACOBI`, `PCPBJACOBI`, `PCGAMG` and `PCMG`; of the last two what `KSPCGDEVICE` takes. Vectors may be on the host, or CUDA
    vectors. All else is solved by `KSPGMRES`; `-ksp_view` and `-info` say why.
 
-   On several processes each does the iterations of its rows. Sums, and entries of vectors that others need, go by MPI
-   through the host.
+   On several processes each does the iterations of its rows. Where each has a GPU of its own, messages and sums go by NVIDIA's
+   NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; else by MPI.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a triangular
    solve, a pass over the basis and a copy each.

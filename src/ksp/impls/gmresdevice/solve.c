@@ -87,12 +87,10 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
   wanted->product_ctx    = &s->matrix.call;
   wanted->processes      = s->matrix.call.processes;
   wanted->chunk          = (int)s->chunk;
-  /* the host waits for messages, and all have to enqueue the same */
-  if (s->several && s->chunk == 0) wanted->chunk = 1;
-  wanted->happy     = (double)s->happy;
-  wanted->breakdown = (double)s->breakdown;
-  wanted->history   = KSPDEV_HISTORY;
-  *cycle            = 0;
+  wanted->happy          = (double)s->happy;
+  wanted->breakdown      = (double)s->breakdown;
+  wanted->history        = KSPDEV_HISTORY;
+  *cycle                 = 0;
   if (s->pc.kind == SPMV_PC_FUNCTION) {
     PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
     *cycle              = multigrid.serial;

@@ -120,7 +120,7 @@ static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt 
 
   PetscFunctionBegin;
   if (m->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackHaloCreate(h->comm, A->cmap, ghosts, ghost, scalar, h->exec, &m->halo, &status));
+  PetscCall(PetscPackHaloCreate(&h->processes, A->cmap, ghosts, ghost, scalar, h->exec, &m->halo, &status));
   MGDevTry(h, status);
   MGDevTry(h, spmv_alloc(h->exec, SPMV_DEVICE, ghosts * spmv_scalar_bytes(scalar), "ghost values", &m->ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,65 @@
+/* library.c - opens libnccl.so.2. It stays open until the process ends: NCCL has threads. */
+#include "library.h"
+#include <dlfcn.h>
+#include <string.h>
+
+static SpmvNcclLibrary library;
+static int             opened; /* its version, or 0 */
+
+static const char *const name[] = {"ncclGetVersion",  "ncclGetErrorString", "ncclGetUniqueId",       "ncclCommInitRank",
+                                   "ncclCommDestroy", "ncclCommAbort",      "ncclCommGetAsyncError", "ncclAllReduce",
+                                   "ncclSend",        "ncclRecv",           "ncclGroupStart",        "ncclGroupEnd"};
+enum { FUNCTIONS = sizeof name / sizeof *name };
+_Static_assert(FUNCTIONS * sizeof(void (*)(void)) == sizeof library, "the names are those of the table, in its order");
+
+const SpmvNcclLibrary *spmv_nccl_library(void) { return opened ? &library : NULL; }
+
+SpmvStatus spmv_nccl_status(int result, const char *what, SpmvExec *exec)
+{
+  if (result == SPMV_NCCL_SUCCESS || result == SPMV_NCCL_IN_PROGRESS) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_DEVICE, "%s() of NCCL: %s", what, library.GetErrorString(result));
+}
+
+static SpmvStatus find_functions(void *handle, const char *path, SpmvExec *exec)
+{
+  void *found[FUNCTIONS];
+
+  for (int i = 0; i < FUNCTIONS; i++) {
+    found[i] = dlsym(handle, name[i]);
+    if (!found[i]) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s has no function %s()", path, name[i]);
+  }
+  memcpy(&library, found, sizeof library); /* C has no conversion of pointers to functions */
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus ask_version(const char *path, int *version, SpmvExec *exec)
+{
+  const int result = library.GetVersion(version);
+
+  if (result != SPMV_NCCL_SUCCESS) {
+    *version = 0;
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s: ncclGetVersion(): %s", path, library.GetErrorString(result));
+  }
+  if (*version < SPMV_NCCL_LEAST)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s is NCCL of version number %d: %d is needed, or a later one", path,
+                     *version, SPMV_NCCL_LEAST);
+  opened = *version;
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_nccl_load(const char *path, int *version, SpmvExec *exec)
+{
+  char reason[SPMV_MESSAGE_MAX];
+
+  exec->message[0] = '\0';
+  *version         = opened;
+  if (opened) return SPMV_SUCCESS;
+  if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s", reason);
+  if (!path) path = "libnccl.so.2";
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "no NCCL: %s", dlerror());
+  SpmvStatus status = find_functions(handle, path, exec);
+  if (!status) status = ask_version(path, version, exec);
+  if (status) dlclose(handle);
+  return status;
+}

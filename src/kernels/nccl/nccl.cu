@@ -1,0 +1,169 @@
+/*
+  nccl.cu - a communicator of NCCL: sums on the caller's stream, exchanges on a stream of its own.
+
+  The operations of one communicator are in one order, also those on different streams: each sum needs a product, and that
+  its exchange.
+*/
+#include "device/launch.cuh"
+#include "nccl/library.h"
+#include <cstring>
+
+struct SpmvNccl {
+  SpmvAllocator host;
+  void         *comm;       /* an ncclComm_t; nullptr after it was given up */
+  cudaStream_t  side;       /* of exchanges */
+  cudaEvent_t   fork, join; /* from and to the caller's stream */
+  double        patience;
+};
+
+namespace
+{
+SpmvStatus check_usable(const SpmvNccl *nccl, SpmvExec *exec)
+{
+  if (nccl->comm) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_DEVICE, "NCCL: the communicator was given up after an earlier error");
+}
+
+int type_of(SpmvScalar scalar) { return scalar == SPMV_F32 ? SPMV_NCCL_FLOAT : SPMV_NCCL_DOUBLE; }
+
+SpmvStatus prepare(SpmvNccl *nccl, const char *id, int rank, int processes, SpmvExec *exec)
+{
+  const SpmvNcclLibrary *library = spmv_nccl_library();
+  SpmvNcclId             copy;
+
+  memcpy(copy.bytes, id, sizeof copy.bytes);
+  SPMV_CUDA(exec, cudaStreamCreateWithFlags(&nccl->side, cudaStreamNonBlocking));
+  SPMV_CUDA(exec, cudaEventCreateWithFlags(&nccl->fork, cudaEventDisableTiming));
+  SPMV_CUDA(exec, cudaEventCreateWithFlags(&nccl->join, cudaEventDisableTiming));
+  const SpmvStatus status =
+      spmv_nccl_status(library->CommInitRank(&nccl->comm, processes, copy, rank), "ncclCommInitRank", exec);
+  if (status) nccl->comm = nullptr;
+  return status;
+}
+
+/* Sends and receives of one exchange, which must be one group: else each would wait for its peer in turn */
+SpmvStatus enqueue_messages(const SpmvNccl *nccl, const SpmvNcclHalo *h, void *ghosts, SpmvExec *exec)
+{
+  const SpmvNcclLibrary *library = spmv_nccl_library();
+  const int64_t          each    = spmv_scalar_bytes(h->scalar_type);
+  const int              type    = type_of(h->scalar_type);
+  int                    result  = library->GroupStart();
+
+  for (int i = 0; i < h->out.neighbours && !result; i++)
+    result =
+        library->Send((const char *)h->packed + h->out.first[i] * each, (size_t)(h->out.first[i + 1] - h->out.first[i]),
+                      type, h->out.rank[i], nccl->comm, nccl->side);
+  for (int i = 0; i < h->in.neighbours && !result; i++)
+    result = library->Recv((char *)ghosts + h->in.first[i] * each, (size_t)(h->in.first[i + 1] - h->in.first[i]), type,
+                           h->in.rank[i], nccl->comm, nccl->side);
+  const int ended = library->GroupEnd();
+  return spmv_nccl_status(result ? result : ended, "ncclSend() and ncclRecv", exec);
+}
+
+bool is_empty(const SpmvNcclHalo *h) { return h->out.neighbours == 0 && h->in.neighbours == 0; }
+
+void give_up(SpmvNccl *nccl)
+{
+  (void)spmv_nccl_library()->CommAbort(nccl->comm);
+  nccl->comm = nullptr;
+}
+} // namespace
+
+extern "C" SpmvStatus spmv_nccl_id(char id[SPMV_NCCL_ID_BYTES], SpmvExec *exec)
+{
+  const SpmvNcclLibrary *library = spmv_nccl_library();
+  SpmvNcclId             made;
+
+  exec->message[0] = '\0';
+  memset(id, 0, SPMV_NCCL_ID_BYTES);
+  if (!library) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "NCCL was not loaded: spmv_nccl_load()");
+  SPMV_TRY(spmv_nccl_status(library->GetUniqueId(&made), "ncclGetUniqueId", exec));
+  memcpy(id, made.bytes, sizeof made.bytes);
+  return SPMV_SUCCESS;
+}
+
+extern "C" SpmvStatus spmv_nccl_create(const char id[SPMV_NCCL_ID_BYTES], int rank, int processes, double patience,
+                                       SpmvExec *exec, SpmvNccl **out)
+{
+  void *memory = nullptr;
+
+  *out             = nullptr;
+  exec->message[0] = '\0';
+  if (!spmv_nccl_library()) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "NCCL was not loaded: spmv_nccl_load()");
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(SpmvNccl), "communicator of NCCL", &memory));
+  memset(memory, 0, sizeof(SpmvNccl));
+  SpmvNccl *nccl    = (SpmvNccl *)memory;
+  nccl->host        = exec->host;
+  nccl->patience    = patience;
+  SpmvStatus status = prepare(nccl, id, rank, processes, exec);
+  if (status) spmv_nccl_destroy(&nccl);
+  *out = nccl;
+  return status;
+}
+
+extern "C" void spmv_nccl_destroy(SpmvNccl **out)
+{
+  if (!out || !*out) return;
+  SpmvNccl           *nccl   = *out;
+  const SpmvAllocator host   = nccl->host;
+  const SpmvAllocator device = {};
+
+  if (nccl->comm) (void)spmv_nccl_library()->CommDestroy(nccl->comm);
+  if (nccl->fork) (void)cudaEventDestroy(nccl->fork);
+  if (nccl->join) (void)cudaEventDestroy(nccl->join);
+  if (nccl->side) (void)cudaStreamDestroy(nccl->side);
+  spmv_free(&host, &device, SPMV_HOST, nccl);
+  *out = nullptr;
+}
+
+extern "C" SpmvStatus spmv_nccl_add(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  const SpmvNccl *nccl = (const SpmvNccl *)ctx;
+
+  SPMV_TRY(check_usable(nccl, exec));
+  return spmv_nccl_status(
+      spmv_nccl_library()->AllReduce(sums, sums, (size_t)n, SPMV_NCCL_DOUBLE, SPMV_NCCL_SUM, nccl->comm, exec->stream),
+      "ncclAllReduce", exec);
+}
+
+extern "C" SpmvStatus spmv_nccl_begin(SpmvNccl *nccl, const SpmvNcclHalo *h, const void *x, void *ghosts,
+                                      SpmvExec *exec)
+{
+  SpmvExec on_side = *exec;
+
+  SPMV_TRY(check_usable(nccl, exec));
+  if (is_empty(h)) return SPMV_SUCCESS;
+  on_side.stream = nccl->side;
+  SPMV_CUDA(exec, cudaEventRecord(nccl->fork, (cudaStream_t)exec->stream));
+  SPMV_CUDA(exec, cudaStreamWaitEvent(nccl->side, nccl->fork, 0));
+  SpmvStatus status = spmv_gather(h->out.first[h->out.neighbours], h->index, h->scalar_type, x, h->packed, &on_side);
+  if (!status) status = enqueue_messages(nccl, h, ghosts, &on_side);
+  if (status) memcpy(exec->message, on_side.message, sizeof exec->message);
+  /* also after a failure: a capture in which a stream was left behind cannot be ended */
+  SPMV_CUDA(exec, cudaEventRecord(nccl->join, nccl->side));
+  return status;
+}
+
+extern "C" SpmvStatus spmv_nccl_end(SpmvNccl *nccl, const SpmvNcclHalo *h, SpmvExec *exec)
+{
+  if (is_empty(h)) return SPMV_SUCCESS;
+  SPMV_CUDA(exec, cudaStreamWaitEvent((cudaStream_t)exec->stream, nccl->join, 0));
+  return SPMV_SUCCESS;
+}
+
+extern "C" SpmvStatus spmv_nccl_alive(void *ctx, double waited, SpmvExec *exec)
+{
+  SpmvNccl *nccl   = (SpmvNccl *)ctx;
+  int       result = SPMV_NCCL_SUCCESS;
+
+  SPMV_TRY(check_usable(nccl, exec));
+  SpmvStatus status =
+      spmv_nccl_status(spmv_nccl_library()->CommGetAsyncError(nccl->comm, &result), "ncclCommGetAsyncError", exec);
+  if (!status) status = spmv_nccl_status(result, "an operation", exec);
+  if (!status && waited >= nccl->patience)
+    status = spmv_fail(exec, SPMV_ERR_DEVICE,
+                       "NCCL: no progress for %.0f s: another process has died, or does not take part in this solve",
+                       waited);
+  if (status) give_up(nccl);
+  return status;
+}

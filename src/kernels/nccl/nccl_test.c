@@ -1,0 +1,178 @@
+/* Tests of NCCL's operations with a library that stands in for it. On a machine without a GPU, and on one with a real one,
+   where NCCL wants several of them, only what is said about a library that is not there. */
+#include "unit.h"
+#include "unit_plan.h"
+#include <spmv_nccl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 12, GHOSTS = 5 };
+
+static SpmvExec device_exec(void)
+{
+  SpmvExec exec;
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  return exec;
+}
+
+UNIT_TEST(nccl_that_is_not_there_is_named)
+{
+  SpmvExec exec = device_exec();
+  int      version;
+
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load("/no/such/libnccl.so", &version, &exec));
+  UNIT_EQUAL(0, version);
+  UNIT_CONTAINS(spmv_device_count(NULL) ? "/no/such/libnccl.so" : "CUDA", exec.message);
+}
+
+#ifdef FAKE_NCCL_FOLDER
+
+static void *numbers(SpmvExec *exec, const void *from, int64_t bytes)
+{
+  void *to;
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, bytes, "a test", &to));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(to, SPMV_DEVICE, from, SPMV_HOST, bytes, exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
+  return to;
+}
+
+UNIT_TEST(nccl_that_does_not_serve_is_refused)
+{
+  SpmvExec exec = device_exec();
+  int      version;
+
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_NCCL_FOLDER "/libfake_nccl_without.so", &version, &exec));
+  UNIT_CONTAINS("has no function ncclCommAbort()", exec.message);
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_NCCL_FOLDER "/libfake_nccl_old.so", &version, &exec));
+  UNIT_EQUAL(21701, version);
+  UNIT_CONTAINS("version number 21701", exec.message);
+  setenv("SPMV_FAKE_NCCL_FAIL", "ncclGetVersion", 1);
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_NCCL_FOLDER "/libfake_nccl.so", &version, &exec));
+  UNIT_CONTAINS("a fault that was asked for", exec.message);
+  unsetenv("SPMV_FAKE_NCCL_FAIL");
+}
+
+/* A communicator of one process, whose neighbour is itself */
+typedef struct {
+  SpmvExec     exec;
+  SpmvNccl    *nccl;
+  SpmvNcclHalo halo;
+  double       x[N], *there, *ghosts;
+  int32_t      index[GHOSTS];
+  int64_t      first[2];
+  int          rank;
+} Alone;
+
+static void open_alone(Alone *a)
+{
+  char id[SPMV_NCCL_ID_BYTES];
+  int  version;
+
+  memset(a, 0, sizeof *a);
+  a->exec     = device_exec();
+  a->first[1] = GHOSTS;
+  for (int i = 0; i < N; i++) a->x[i] = i + 0.5;
+  for (int i = 0; i < GHOSTS; i++) a->index[i] = (5 * i + 3) % N;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_load(FAKE_NCCL_FOLDER "/libfake_nccl.so", &version, &a->exec));
+  UNIT_EQUAL(22800, version);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_id(id, &a->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_create(id, 0, 1, 30, &a->exec, &a->nccl));
+  const SpmvNeighbours self = {1, &a->rank, a->first};
+  a->halo = (SpmvNcclHalo){SPMV_F64, numbers(&a->exec, a->index, sizeof a->index), numbers(&a->exec, a->x, sizeof a->x),
+                           self, self};
+  a->there  = numbers(&a->exec, a->x, sizeof a->x);
+  a->ghosts = numbers(&a->exec, a->x, GHOSTS * sizeof *a->x);
+}
+
+static void close_alone(Alone *a)
+{
+  void *const block[] = {(void *)(uintptr_t)a->halo.index, a->halo.packed, a->there, a->ghosts};
+
+  for (int i = 0; i < 4; i++) spmv_exec_free(&a->exec, SPMV_DEVICE, block[i]);
+  spmv_nccl_destroy(&a->nccl);
+  UNIT_CHECK(!a->nccl);
+}
+
+static void check_ghosts(Alone *a)
+{
+  double got[GHOSTS];
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got, SPMV_HOST, a->ghosts, SPMV_DEVICE, sizeof got, &a->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&a->exec));
+  for (int i = 0; i < GHOSTS; i++) UNIT_CHECK(got[i] == a->x[a->index[i]]);
+}
+
+UNIT_TEST(nccl_exchanges_and_adds)
+{
+  Alone        a;
+  double       got[N];
+  SpmvNcclHalo none = {.scalar_type = SPMV_F64};
+
+  open_alone(&a);
+  none.out.first = none.in.first = a.first;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_begin(a.nccl, &a.halo, a.there, a.ghosts, &a.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_end(a.nccl, &a.halo, &a.exec));
+  check_ghosts(&a);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_begin(a.nccl, &none, a.there, a.ghosts, &a.exec)); /* no neighbours */
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_end(a.nccl, &none, &a.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got, SPMV_HOST, a.there, SPMV_DEVICE, sizeof got, &a.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&a.exec));
+  UNIT_CHECK(!memcmp(got, a.x, sizeof got)); /* of one process */
+  close_alone(&a);
+}
+
+/* Each function of the library that fails is named, and what failed can be tried again */
+UNIT_TEST(nccl_names_what_failed)
+{
+  char  id[SPMV_NCCL_ID_BYTES];
+  Alone a;
+
+  open_alone(&a);
+  setenv("SPMV_FAKE_NCCL_FAIL", "ncclGetUniqueId", 1);
+  UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_id(id, &a.exec));
+  UNIT_CONTAINS("ncclGetUniqueId() of NCCL: a fault", a.exec.message);
+  unsetenv("SPMV_FAKE_NCCL_FAIL");
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_id(id, &a.exec));
+  setenv("SPMV_FAKE_NCCL_FAIL", "ncclCommInitRank", 1);
+  SpmvNccl *other;
+  UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_create(id, 0, 1, 30, &a.exec, &other));
+  UNIT_CHECK(!other);
+  UNIT_CONTAINS("ncclCommInitRank() of NCCL: a fault", a.exec.message);
+  setenv("SPMV_FAKE_NCCL_FAIL", "ncclAllReduce", 1);
+  UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
+  UNIT_CONTAINS("ncclAllReduce() of NCCL", a.exec.message);
+  const char *const message[] = {"ncclSend", "ncclRecv"};
+  for (int i = 0; i < 2; i++) {
+    setenv("SPMV_FAKE_NCCL_FAIL", message[i], 1);
+    UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_begin(a.nccl, &a.halo, a.there, a.ghosts, &a.exec));
+    UNIT_CONTAINS("ncclSend() and ncclRecv() of NCCL", a.exec.message);
+  }
+  unsetenv("SPMV_FAKE_NCCL_FAIL");
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_begin(a.nccl, &a.halo, a.there, a.ghosts, &a.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_end(a.nccl, &a.halo, &a.exec));
+  check_ghosts(&a);
+  close_alone(&a);
+}
+
+/* After an error that comes later, or without progress, the communicator is given up, and says so */
+UNIT_TEST(nccl_gives_up)
+{
+  for (int slow = 0; slow < 2; slow++) {
+    Alone a;
+
+    open_alone(&a);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_alive(a.nccl, 29, &a.exec));
+    if (!slow) setenv("SPMV_FAKE_NCCL_FAIL", "asynchronous", 1);
+    UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_alive(a.nccl, slow ? 30 : 1, &a.exec));
+    UNIT_CONTAINS(slow ? "no progress for 30 s" : "an operation() of NCCL: a fault", a.exec.message);
+    unsetenv("SPMV_FAKE_NCCL_FAIL");
+    UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
+    UNIT_CONTAINS("was given up", a.exec.message);
+    UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_begin(a.nccl, &a.halo, a.there, a.ghosts, &a.exec));
+    close_alone(&a);
+  }
+}
+#endif

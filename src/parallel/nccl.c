@@ -1,0 +1,245 @@
+/*
+  nccl.c - one communicator of NCCL for each communicator of MPI whose processes have a GPU each. To make one takes up to a
+  second and memory on the GPU: solvers share it, and it is kept as an attribute of the MPI communicator.
+*/
+#include "processes.h"
+#include "sys/compat.h"
+#include <petscpack.h>
+#include <petscsys.h>
+
+enum {
+  WHICH_MAX = PETSC_MAX_PATH_LEN,
+  /* Seconds without progress after which the other processes are taken for dead */
+  PATIENCE = 50
+};
+
+struct PetscPackNcclStruct {
+  struct PetscPackNcclStruct *next; /* of all that there are */
+  SpmvNccl                   *nccl;
+  PetscInt                    uses; /* solvers, and 1 while it is an attribute */
+  int                         version;
+  char                        why[SPMV_MESSAGE_MAX]; /* why there is none */
+};
+
+static PetscPackNccl all              = NULL;
+static PetscMPIInt   keyval           = MPI_KEYVAL_INVALID;
+static char          which[WHICH_MAX] = "auto";
+
+/* What a process tells the others */
+typedef struct {
+  int64_t host, place; /* the GPU */
+  int     version;     /* of the library, or 0 */
+} Card;
+
+/*@C
+  PetscPackSetNCCL - Sets how solvers on several GPUs find NVIDIA's library NCCL
+
+  Logically Collective
+
+  Input Parameter:
+. nccl - "auto": libnccl.so.2 where the loader finds it; "off": messages between processes go by MPI; else the path of the
+         library
+
+  Options Database Key:
+. -petscpack_nccl <auto,off,path> - the same, read by `PetscPackInitializePackage()`; auto by default
+
+  Level: intermediate
+
+  Notes:
+  NCCL serves when each process has a GPU of its own; no MPI that knows of GPUs is needed. `-ksp_view` tells what serves, and
+  where that is MPI, why.
+
+  It concerns solvers that are set up afterwards, on communicators on which no solver of petscpack has been set up.
+
+.seealso: `PetscPackGetNCCL()`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PetscPackInitializePackage()`
+@*/
+PetscErrorCode PetscPackSetNCCL(const char nccl[])
+{
+  PetscFunctionBegin;
+  PetscCheck(nccl && nccl[0] && strlen(nccl) < sizeof which, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "NCCL is auto, off or the path of its library, of at most %d characters", WHICH_MAX - 1);
+  PetscCall(PetscStrncpy(which, nccl, sizeof which));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscPackGetNCCL - Gets how solvers on several GPUs find NVIDIA's library NCCL
+
+  Not Collective
+
+  Output Parameter:
+. nccl - what `PetscPackSetNCCL()` was given, or the option; valid until it is set again
+
+  Level: intermediate
+
+.seealso: `PetscPackSetNCCL()`
+@*/
+PetscErrorCode PetscPackGetNCCL(const char *nccl[])
+{
+  PetscFunctionBegin;
+  *nccl = which;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackNcclFromOptions(void)
+{
+  char said[WHICH_MAX];
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(said, which, sizeof said));
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack", NULL);
+  PetscCall(PetscOptionsString("-petscpack_nccl", "NVIDIA's library NCCL for several GPUs: auto, off or a path",
+                               "PetscPackSetNCCL", said, said, sizeof said, NULL));
+  PetscOptionsEnd();
+  PetscCall(PetscPackSetNCCL(said));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static int64_t HostNumber(void)
+{
+  char     name[MPI_MAX_PROCESSOR_NAME];
+  int      length = 0;
+  uint64_t h      = 1469598103934665603u; /* FNV-1a */
+
+  if (MPI_Get_processor_name(name, &length)) return 0;
+  for (int i = 0; i < length; i++) h = (h ^ (unsigned char)name[i]) * 1099511628211u;
+  return (int64_t)h;
+}
+
+/* Opens the library on this process */
+static void Load(SpmvExec *exec, Card *mine, char why[])
+{
+  *mine = (Card){.host = HostNumber(), .place = spmv_device_place()};
+  if (!strcmp(which, "off")) (void)snprintf(why, SPMV_MESSAGE_MAX, "-petscpack_nccl is off");
+  else if (spmv_nccl_load(strcmp(which, "auto") ? which : NULL, &mine->version, exec)) {
+    mine->version = 0;
+    (void)snprintf(why, SPMV_MESSAGE_MAX, "%s", exec->message);
+  }
+}
+
+/* Whether what all processes say lets NCCL serve */
+static const char *Refusal(const Card *card, PetscMPIInt size)
+{
+  for (PetscMPIInt i = 0; i < size; i++) {
+    if (card[i].version == 0) return "another process has no NCCL";
+    if (card[i].version != card[0].version) return "the processes have different versions of NCCL";
+    if (card[i].place < 0) return "it is not known which GPU a process has";
+    for (PetscMPIInt j = 0; j < i; j++)
+      if (card[i].host == card[j].host && card[i].place == card[j].place) return "two processes share a GPU";
+  }
+  return NULL;
+}
+
+/* Collective */
+static PetscErrorCode Connect(MPI_Comm comm, PetscMPIInt rank, PetscMPIInt size, SpmvExec *exec, PetscPackNccl n)
+{
+  char       id[SPMV_NCCL_ID_BYTES];
+  PetscBool  made;
+  SpmvStatus status = SPMV_SUCCESS;
+
+  PetscFunctionBegin;
+  if (rank == 0) status = spmv_nccl_id(id, exec);
+  made = status ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(PetscPackAll(comm, &made));
+  if (made) {
+    PetscCallMPI(MPI_Bcast(id, SPMV_NCCL_ID_BYTES, MPI_BYTE, 0, comm));
+    status = spmv_nccl_create(id, rank, size, PATIENCE, exec, &n->nccl);
+    made   = status ? PETSC_FALSE : PETSC_TRUE;
+    PetscCall(PetscPackAll(comm, &made));
+  }
+  if (made) PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_nccl_destroy(&n->nccl);
+  PetscCall(PetscStrncpy(n->why, status ? exec->message : "NCCL failed on another process", sizeof n->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Try(MPI_Comm comm, SpmvExec *exec, PetscPackNccl n)
+{
+  PetscMPIInt rank, size;
+  Card        mine, *card;
+  const char *refusal;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc1((size_t)size, &card));
+  PetscCall(PetscMemzero(&mine, sizeof mine)); /* also the bytes between its fields are sent */
+  Load(exec, &mine, n->why);
+  PetscCallMPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, card, sizeof mine, MPI_BYTE, comm));
+  refusal    = Refusal(card, size);
+  n->version = mine.version;
+  PetscCall(PetscFree(card));
+  if (!refusal) PetscCall(Connect(comm, rank, size, exec, n));
+  else if (!n->why[0]) PetscCall(PetscStrncpy(n->why, refusal, sizeof n->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Free(PetscPackNccl n)
+{
+  PetscPackNccl *link = &all;
+
+  PetscFunctionBegin;
+  while (*link && *link != n) link = &(*link)->next;
+  if (*link) *link = n->next;
+  spmv_nccl_destroy(&n->nccl);
+  PetscCall(PetscFree(n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackNcclRestore(PetscPackNccl *n)
+{
+  PetscPackNccl mine = *n;
+
+  PetscFunctionBegin;
+  *n = NULL;
+  if (mine && --mine->uses == 0) PetscCall(Free(mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The MPI communicator goes */
+static int MPIAPI Forget(MPI_Comm comm, PetscMPIInt key, void *attribute, void *extra)
+{
+  PetscPackNccl n = (PetscPackNccl)attribute;
+
+  (void)comm;
+  (void)key;
+  (void)extra;
+  return PetscPackNcclRestore(&n) ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+int PetscPackNcclVersion(PetscPackNccl n) { return n->version; }
+
+PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n, SpmvNccl **nccl,
+                                char why[SPMV_MESSAGE_MAX])
+{
+  PetscMPIInt   found;
+  PetscPackNccl mine;
+
+  PetscFunctionBegin;
+  if (keyval == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Forget, &keyval, NULL));
+  PetscCallMPI(MPI_Comm_get_attr(comm, keyval, &mine, &found));
+  if (!found) {
+    PetscCall(PetscNew(&mine));
+    mine->uses = 1;
+    mine->next = all;
+    all        = mine;
+    PetscCall(Try(comm, exec, mine));
+    PetscCallMPI(MPI_Comm_set_attr(comm, keyval, mine));
+  }
+  mine->uses++;
+  *n    = mine;
+  *nccl = mine->nccl;
+  PetscCall(PetscStrncpy(why, mine->why, SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackNcclFinalize(void)
+{
+  PetscFunctionBegin;
+  for (PetscPackNccl n = all; n; n = n->next)
+    if (n->uses == 1) spmv_nccl_destroy(&n->nccl); /* NCCL waits for graphs that are not gone */
+  if (keyval != MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_free_keyval(&keyval));
+  keyval = MPI_KEYVAL_INVALID;
+  PetscCall(PetscStrncpy(which, "auto", sizeof which));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,93 @@
+/*
+  cgdevice_peer.c - a process dies in the middle of a solve through NCCL: the other ends with an error within a minute
+
+    mpiexec -disable-auto-cleanup -n 2 cgdevice_peer
+
+  On two GPUs. Exit status of process 0: 0 if it was so, 77 where NCCL does not serve.
+*/
+static const char help[] = "A process dies in a solve.\n";
+
+#include "cgdevice_test.h"
+
+#include <petsctime.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DIES_AT = 300, N = 400 };
+
+static PetscErrorCode Die(KSP ksp, PetscInt iteration, PetscReal norm, void *ctx)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  (void)norm;
+  (void)ctx;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)ksp), &rank));
+  if (rank == 1 && iteration >= DIES_AT) (void)raise(SIGKILL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A Laplacian in the plane, which takes more iterations than these */
+static PetscErrorCode MakeMatrix(Mat *A)
+{
+  PetscInt first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, N * N, N * N));
+  PetscCall(MatSetType(*A, "aijrbp"));
+  PetscCall(MatSetUp(*A));
+  PetscCall(MatGetOwnershipRange(*A, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    const PetscInt column[] = {i, i - 1, i + 1, i - N, i + N};
+    for (int k = 0; k < 5; k++)
+      if (column[k] >= 0 && column[k] < N * N) PetscCall(MatSetValue(*A, i, column[k], k == 0 ? 4 : -1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeSolver(Mat A, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, KSPCGDEVICE));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(KSPSetTolerances(*ksp, 1e-14, 1e-50, 1e30, 100000));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  KSPCGDeviceInfo info;
+  PetscLogDouble  begin, end;
+  PetscErrorCode  code;
+  Mat             A;
+  KSP             ksp;
+  Vec             x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(MakeMatrix(&A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(MakeSolver(A, &ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPCGDeviceGetInfo(ksp, &info));
+  if (!info.nccl) exit(77);
+  PetscCall(KSPMonitorSet(ksp, Die, NULL, NULL));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  PetscCall(PetscTime(&begin));
+  code = KSPSolve(ksp, b, x);
+  PetscCall(PetscTime(&end));
+  printf("error %d after %.1f s\n", (int)code, end - begin);
+  fflush(stdout);
+  _Exit(code && end - begin < 60 ? 0 : 1); /* MPI cannot end without the other process */
+}
