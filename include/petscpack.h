@@ -76,6 +76,15 @@ typedef struct {
   PetscInt             set_ups;     /* how often something of a hierarchy of multigrid was taken over to the device */
 } KSPCGDeviceInfo;
 
+/* How the iterations of KSPGMRESDEVICE run, for KSPGMRESDeviceSetMode() */
+typedef enum {
+  KSP_GMRESDEVICE_AUTO,
+  KSP_GMRESDEVICE_HOST,  /* the solve of KSPGMRES */
+  KSP_GMRESDEVICE_CHUNK, /* plain launches of kernels, some iterations ahead */
+  KSP_GMRESDEVICE_GRAPH  /* CUDA graphs of some iterations each */
+} KSPGMRESDeviceMode;
+PETSC_EXTERN const char *const KSPGMRESDeviceModes[];
+
 /* What PCGAMGAggDeviceGetInfo() tells: levels that were coarsened since the type was set */
 typedef struct {
   PetscInt    levels_device, levels_host; /* by the aggregates of petscpack, on the GPU or without one */
@@ -151,6 +160,13 @@ PETSC_EXTERN PetscErrorCode KSPCGDeviceSetPrecision(KSP, KSPCGDevicePrecision);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetPrecision(KSP, KSPCGDevicePrecision *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetInfo(KSP, KSPCGDeviceInfo *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);
+
+PETSC_EXTERN PetscErrorCode KSPGMRESDeviceSetMode(KSP, KSPGMRESDeviceMode);
+PETSC_EXTERN PetscErrorCode KSPGMRESDeviceGetMode(KSP, KSPGMRESDeviceMode *);
+PETSC_EXTERN PetscErrorCode KSPGMRESDeviceSetChunk(KSP, PetscInt);
+PETSC_EXTERN PetscErrorCode KSPGMRESDeviceGetChunk(KSP, PetscInt *);
+PETSC_EXTERN PetscErrorCode KSPGMRESDeviceSetFormat(KSP, const char[]);
+PETSC_EXTERN PetscErrorCode KSPGMRESDeviceGetFormat(KSP, const char *[]);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAggDeviceGetInfo(PC, PCGAMGAggDeviceInfo *);
 PETSC_EXTERN PetscErrorCode PCMGDeviceGetInfo(PC, PCMGDeviceInfo *);

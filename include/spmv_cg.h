@@ -36,21 +36,6 @@ typedef enum {
 /* The norm that is tested and recorded: none (all are 0), of z = M r, of r, or sqrt(|(r, z)|) */
 typedef enum { SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED, SPMV_CG_NATURAL } SpmvCgNorm;
 
-/* Why iterations ended: positive numbers mean that x is the solution */
-typedef enum {
-  SPMV_CG_ITERATING             = SPMV_ITERATING,  /* they did not: the call was for fewer */
-  SPMV_CG_RTOL                  = SPMV_RTOL,       /* norm <= tolerance */
-  SPMV_CG_ATOL                  = SPMV_ATOL,       /* norm <= tolerance and norm < absolute */
-  SPMV_CG_ITERATIONS            = SPMV_ITERATIONS, /* max_iterations are done, and the test counts that as success */
-  SPMV_CG_BREAKDOWN             = SPMV_BREAKDOWN,  /* (r, M r) is 0: PETSc's CONVERGED_ATOL "due to beta = 0" */
-  SPMV_CG_DIVERGED_ITERATIONS   = SPMV_DIVERGED_ITERATIONS,   /* max_iterations are done */
-  SPMV_CG_DIVERGED_TOLERANCE    = SPMV_DIVERGED_TOLERANCE,    /* norm >= divergence */
-  SPMV_CG_DIVERGED_NOT_A_NUMBER = SPMV_DIVERGED_NOT_A_NUMBER, /* a sum or a norm is NaN or infinite */
-  SPMV_CG_INDEFINITE_PC         = SPMV_INDEFINITE_PC,         /* (r, M r) changed its sign */
-  SPMV_CG_INDEFINITE_MATRIX =
-      SPMV_INDEFINITE_MATRIX /* (p, A p) is 0 or changed its sign; x is that of the iteration before */
-} SpmvCgReason;
-
 typedef struct {
   int64_t            rows;        /* of this process */
   SpmvScalar         scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
@@ -80,22 +65,19 @@ typedef struct {
 /* Zeros, with double precision, SPMV_CG_HOST, no preconditioner */
 SPMV_API void spmv_cg_options_init(SpmvCgOptions *);
 
-/* When to end. Iteration 0, which computes r, its norm and the first test, belongs to the caller. */
+/* When to end, by which norm; by.untested follows from that */
 typedef struct {
   SpmvCgNorm norm;
-  double     tolerance;                      /* PETSc's ttol: max(rtol ||.||, abstol); negative: never */
-  double     absolute;                       /* abstol, which only tells ATOL from RTOL */
-  double     divergence;                     /* divtol times the norm at the beginning; infinite: never */
-  int64_t    min_iterations, max_iterations; /* the latter at least 1 */
-  int64_t    check_after;                    /* PETSc's check_norm_iteration: up to here no test; -1: from the first */
-  int        max_is_success;                 /* max_iterations end with SPMV_CG_ITERATIONS, before any other test */
+  SpmvTest   by;
 } SpmvCgTest;
 
 typedef struct {
-  SpmvCgReason reason;
-  int64_t      iterations; /* as KSPGetIterationNumber() counts: an iteration that ended early is one, too */
-  int64_t      completed;  /* iterations that ended with a norm, which is that of x; the history has as many */
-  double       norm;       /* of the last of them; NaN where that is the reason; 0 before the first */
+  /* Any SpmvReason. SPMV_BREAKDOWN: (r, M r) is 0, PETSc's CONVERGED_ATOL "due to beta = 0". SPMV_INDEFINITE_PC: (r, M r)
+     changed its sign. SPMV_INDEFINITE_MATRIX: (p, A p) is 0 or changed its sign; x is that of the iteration before. */
+  SpmvReason reason;
+  int64_t    iterations; /* as KSPGetIterationNumber() counts: an iteration that ended early is one, too */
+  int64_t    completed;  /* iterations that ended with a norm, which is that of x; the history has as many */
+  double     norm;       /* of the last of them; NaN where that is the reason; 0 before the first */
 } SpmvCgResult;
 
 typedef struct SpmvCg SpmvCg;
@@ -110,7 +92,7 @@ SPMV_API SpmvStatus spmv_cg_create(const SpmvCgOptions *, SpmvExec *, SpmvCg **c
 SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, const SpmvCgTest *, SpmvExec *);
 
 /* Does up to so many further iterations, until there is a reason to end; then x and r are those of the last completed
-   iteration. May be called again while the reason is SPMV_CG_ITERATING; the caller may look at x and r, and change x,
+   iteration. May be called again while the reason is SPMV_ITERATING; the caller may look at x and r, and change x,
    between the calls. When it returns, kernels that no longer change x or r may still be in the stream. After a failure
    x and r are those of some iteration, once the stream has been waited for; the engine must be started again. */
 SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, SpmvExec *);
@@ -121,11 +103,11 @@ SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, Sp
 SPMV_API SpmvStatus spmv_cg_first_norm(SpmvCg *, double *norm, SpmvExec *);
 SPMV_API SpmvStatus spmv_cg_set_test(SpmvCg *, const SpmvCgTest *, SpmvExec *);
 
-/* Goes on with a new test after a run that ended with SPMV_CG_RTOL or SPMV_CG_ATOL, and after the caller has put b - A
+/* Goes on with a new test after a run that ended with SPMV_RTOL or SPMV_ATOL, and after the caller has put b - A
    x into r, where the product is that of another matrix than A, a rounded one. The direction becomes p = z + scale p
    with scale from the new (r, z) and the one before it (reliable updates: Sleijpen and van der Vorst, 1996), or p = z
    with restart, which makes the iterations between two corrections the inner solver of an iterative refinement. Counts
-   of iterations go on; where none is left, the reason becomes SPMV_CG_DIVERGED_ITERATIONS. Only enqueues. */
+   of iterations go on; where none is left, the reason becomes SPMV_DIVERGED_ITERATIONS. Only enqueues. */
 SPMV_API SpmvStatus spmv_cg_correct(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
 
 /* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits.

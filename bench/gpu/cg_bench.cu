@@ -193,7 +193,7 @@ public:
   /* Seconds of a solve, until all that it has enqueued is done; a negative tolerance never ends it */
   double solve(double tolerance, std::int64_t most, SpmvCgResult &result)
   {
-    const SpmvCgTest test = {SPMV_CG_PRECONDITIONED, tolerance, 0, INFINITY, 0, most, -1, 0};
+    const SpmvCgTest test = {SPMV_CG_PRECONDITIONED, {0, tolerance, 0, INFINITY, 0, most, -1, 0}};
 
     p_.reset();
     check(spmv_cg_start(cg_, p_.x.data(), p_.r.data(), p_.m.data(), &test, &p_.exec), p_.exec);
@@ -227,7 +227,7 @@ std::string measure_engine(Problem &p, Engine &engine, Json &r)
     if (std::memcmp(&result.norm, &first.norm, sizeof result.norm) != 0) fault = "norms differ from run to run";
   }
   for (int i = 0; i < 3; i++) whole.push_back(engine.solve(RTOL * p.norm, MOST_ITERATIONS, solved));
-  if (solved.reason != SPMV_CG_RTOL) fault = "no convergence";
+  if (solved.reason != SPMV_RTOL) fault = "no convergence";
   const Spread     s    = spread_of(iteration);
   const SpmvCgInfo info = engine.info();
   r["iteration_s"]      = s.median;

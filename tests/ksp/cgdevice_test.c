@@ -3,6 +3,9 @@
 
 #include "gen.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static PetscInt checks, failures;
 
 static GenSpec SpecOf(int i, PetscInt *block)
@@ -167,6 +170,25 @@ PetscErrorCode CGDevTestSolve(KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutc
 }
 
 PetscBool CGDevTestOnDevice(void) { return spmv_device_count(NULL) > 0 ? PETSC_TRUE : PETSC_FALSE; }
+
+PetscErrorCode CGDevTestView(KSP ksp, char text[], size_t size)
+{
+  MPI_Comm    comm    = PetscObjectComm((PetscObject)ksp);
+  char       *written = NULL;
+  size_t      length;
+  FILE       *file = open_memstream(&written, &length);
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpenWithFILE(comm, file, &viewer)); /* the first process writes */
+  PetscCall(KSPView(ksp, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  (void)fclose(file);
+  PetscCall(PetscStrncpy(text, written, size));
+  free(written);
+  PetscCallMPI(MPI_Bcast(text, (PetscMPIInt)size, MPI_CHAR, 0, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char what[])
 {

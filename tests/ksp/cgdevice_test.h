@@ -55,6 +55,9 @@ PetscErrorCode CGDevTestSolve(KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutc
 /* Whether the GPU must do the solves of this run */
 PetscBool CGDevTestOnDevice(void);
 
+/* What -ksp_view says, on all processes */
+PetscErrorCode CGDevTestView(KSP ksp, char text[], size_t size);
+
 /* Counts what is wrong, with a line of text that begins with name */
 PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char what[]);
 PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got);

@@ -3,8 +3,6 @@
   within one, norms, solutions, reasons, what monitors and tests see; and what is left to KSPGMRES
 */
 #include "cgdevice_test.h"
-#include <stdio.h>
-#include <unistd.h>
 
 /* 3.26: the orthogonalization belongs to all solvers */
 #if PETSC_VERSION_LT(3, 26, 0)
@@ -21,18 +19,32 @@
   #define REFINE_IF_NEEDED     KSP_ORTHOGONALIZATION_CGS_REFINE_IFNEEDED
 #endif
 
-enum { NX = 13, NY = 12, UNKNOWNS = 2, ROWS = NX * NY * UNKNOWNS, NORMS_MAX = 400 };
+enum { NX = 13, NY = 12, UNKNOWNS = 2, ROWS = NX * NY * UNKNOWNS, NORMS_MAX = 400, PCS = 4 };
 
 typedef enum { CONVECTION, INDEFINITE, SINGULAR, NOT_A_NUMBER } Kind;
+
+static PetscBool first_empty = PETSC_FALSE; /* the first of several processes has no rows */
+
+static PetscErrorCode LocalRows(PetscInt *rows)
+{
+  PetscMPIInt rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  *rows = !first_empty ? PETSC_DECIDE : rank == 0 ? 0 : ROWS / (size - 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Upwind differences of a flow along x on a grid with two coupled unknowns for each node */
 static PetscErrorCode Matrix(Kind kind, MatType type, Mat *A)
 {
-  PetscInt low, high;
+  PetscInt low, high, rows = PETSC_DECIDE;
 
   PetscFunctionBeginUser;
+  PetscCall(LocalRows(&rows));
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, ROWS, ROWS));
+  PetscCall(MatSetSizes(*A, rows, rows, ROWS, ROWS));
   PetscCall(MatSetBlockSize(*A, UNKNOWNS));
   PetscCall(MatSetType(*A, type));
   PetscCall(MatSeqAIJSetPreallocation(*A, 6, NULL));
@@ -84,37 +96,28 @@ typedef struct {
   char               view[8192];
 } Outcome;
 
-static PetscErrorCode View(KSP ksp, char *text, size_t size)
+static PetscErrorCode Create(KSPType type, Mat A, const Setup *u, KSP *ksp)
 {
-  char        name[64];
-  PetscViewer viewer;
+  PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMemzero(text, size));
-  PetscCall(PetscSNPrintf(name, sizeof name, "gmresdevice_view_%d.txt", (int)getpid()));
-  PetscCallMPI(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, PETSC_COMM_WORLD)); /* the first process writes it */
-  PetscCall(PetscViewerCreate(PETSC_COMM_WORLD, &viewer));
-  PetscCall(PetscViewerSetType(viewer, PETSCVIEWERASCII));
-  PetscCall(PetscViewerFileSetMode(viewer, FILE_MODE_WRITE));
-  PetscCall(PetscViewerFileSetName(viewer, name));
-  PetscCall(KSPView(ksp, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  FILE *file = fopen(name, "r");
-  if (file) {
-    size_t n = fread(text, 1, size - 1, file);
-    text[n]  = 0;
-    fclose(file);
-  }
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD)); /* all have read it */
-  (void)remove(name);
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, u->pc));
+  PetscCall(KSPSetPCSide(*ksp, u->side));
+  PetscCall(KSPSetNormType(*ksp, u->norm));
+  PetscCall(KSPGMRESSetRestart(*ksp, u->restart));
+  PetscCall(KSPSetTolerances(*ksp, u->rtol, PETSC_DEFAULT, PETSC_DEFAULT, u->max_it));
+  PetscCall(KSPSetInitialGuessNonzero(*ksp, u->guess));
+  if (u->configure) PetscCall(u->configure(*ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(KSPType type, Mat A, const Setup *u, Outcome *o)
+static PetscErrorCode SolveBy(KSP ksp, Mat A, const Setup *u, Outcome *o)
 {
   PetscReal *history = o->norms;
-  KSP        ksp;
-  PC         pc;
   Vec        b;
 
   PetscFunctionBeginUser;
@@ -126,25 +129,24 @@ static PetscErrorCode Solve(KSPType type, Mat A, const Setup *u, Outcome *o)
     PetscCall(MatMult(A, o->x, b));
   }
   PetscCall(VecSet(o->x, u->guess ? (PetscReal)0.3 : 0));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, type));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, u->pc));
-  PetscCall(KSPSetPCSide(ksp, u->side));
-  PetscCall(KSPSetNormType(ksp, u->norm));
-  PetscCall(KSPGMRESSetRestart(ksp, u->restart));
-  PetscCall(KSPSetTolerances(ksp, u->rtol, PETSC_DEFAULT, PETSC_DEFAULT, u->max_it));
-  PetscCall(KSPSetInitialGuessNonzero(ksp, u->guess));
   PetscCall(KSPSetResidualHistory(ksp, history, NORMS_MAX, PETSC_TRUE));
-  if (u->configure) PetscCall(u->configure(ksp));
   PetscCall(KSPSolve(ksp, b, o->x));
   PetscCall(KSPGetIterationNumber(ksp, &o->iterations));
   PetscCall(KSPGetConvergedReason(ksp, &o->reason));
   PetscCall(KSPGetResidualHistory(ksp, NULL, &o->count));
-  PetscCall(View(ksp, o->view, sizeof o->view));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(CGDevTestView(ksp, o->view, sizeof o->view));
   PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(KSPType type, Mat A, const Setup *u, Outcome *o)
+{
+  KSP ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(type, A, u, &ksp));
+  PetscCall(SolveBy(ksp, A, u, o));
+  PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,6 +194,8 @@ static PetscErrorCode Compare(const char name[], Kind kind, MatType type, const 
   PetscCall(CGDevTestCheck(line ? PETSC_TRUE : PETSC_FALSE, name, "another solver than that"));
   if (line && host) PetscCall(PetscStrstr(line, host, &line));
   PetscCall(CGDevTestCheck(line ? PETSC_TRUE : PETSC_FALSE, name, "another reason than that"));
+  PetscCall(PetscStrstr(got.view, "between the processes: NCCL", &line));
+  if (!host) PetscCall(CGDevTestNccl(name, line ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(VecDestroy(&expected.x));
   PetscCall(VecDestroy(&got.x));
   PetscCall(MatDestroy(&plain));
@@ -282,20 +286,22 @@ static PetscErrorCode Monitor(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Preconditioners, sides, norms, restarts, guesses */
-static PetscErrorCode Table(MatType type)
+static PetscInt sample = 1, place = 0; /* -sample: each so many rows of the tables */
+
+/* Preconditioners, sides, norms, restarts, guesses; the first so many preconditioners */
+static PetscErrorCode Table(MatType type, int count)
 {
-  static const char *const pcs[]      = {PCNONE, PCJACOBI, PCPBJACOBI, PCGAMG};
+  static const char *const pcs[PCS]   = {PCNONE, PCJACOBI, PCPBJACOBI, PCGAMG};
   static const PetscInt    restarts[] = {1, 2, 7, 30, 60};
   char                     name[128];
 
   PetscFunctionBeginUser;
   for (int kind = CONVECTION; kind <= INDEFINITE; kind++)
-    for (int pc = 0; pc < 4; pc++)
+    for (int pc = 0; pc < count; pc++)
       for (int side = 0; side < 2; side++)
         for (int none = 0; none < 2; none++) {
           Setup u = Default();
-          if (pc == 3 && kind == INDEFINITE) continue;
+          if ((pc == 3 && kind == INDEFINITE) || ++place % sample) continue;
           u.pc      = pcs[pc];
           u.side    = side ? PC_RIGHT : PC_LEFT;
           u.norm    = none ? KSP_NORM_NONE : side ? KSP_NORM_UNPRECONDITIONED : KSP_NORM_PRECONDITIONED;
@@ -309,9 +315,39 @@ static PetscErrorCode Table(MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sums are added in an order that is always the same. One solver: what PETSc sets up on several processes depends on the
+   order in which messages come. */
+static PetscErrorCode Repeats(const char pc[])
+{
+  Setup     u = Default();
+  Outcome   first, again;
+  PetscBool same;
+  KSP       ksp;
+  Mat       A;
+
+  PetscFunctionBeginUser;
+  if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS); /* products of PETSc need not repeat */
+  u.pc = pc;
+  PetscCall(Matrix(CONVECTION, MATAIJ, &A));
+  PetscCall(Create(KSPGMRESDEVICE, A, &u, &ksp));
+  PetscCall(SolveBy(ksp, A, &u, &first));
+  PetscCall(SolveBy(ksp, A, &u, &again));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(CGDevTestCheck(first.count == again.count, pc, "another number of iterations in the second solve"));
+  PetscCall(PetscArraycmp(first.norms, again.norms, PetscMin(first.count, again.count), &same));
+  PetscCall(CGDevTestCheck(same, pc, "a norm has other bits in the second solve"));
+  PetscCall(VecEqual(first.x, again.x, &same));
+  PetscCall(CGDevTestCheck(same, pc, "the solution has other bits in the second solve"));
+  PetscCall(VecDestroy(&first.x));
+  PetscCall(VecDestroy(&again.x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Cases(void)
 {
-  Setup u = Default();
+  Setup       u = Default();
+  PetscMPIInt size;
 
   PetscFunctionBeginUser;
   u.configure = Refine;
@@ -322,7 +358,9 @@ static PetscErrorCode Cases(void)
   u.configure = UserTest;
   PetscCall(Compare("a test of the program", CONVECTION, MATAIJ, &u, NULL));
   u.configure = Breakdown;
-  PetscCall(Compare("a breakdown at the restart", CONVECTION, MATAIJ, &u, NULL));
+  PetscCallMPI(
+      MPI_Comm_size(PETSC_COMM_WORLD, &size)); /* with the sums of several the bits may happen to be the same */
+  if (size == 1) PetscCall(Compare("a breakdown at the restart", CONVECTION, MATAIJ, &u, NULL));
   u.configure = Monitor;
   u.side      = PC_RIGHT;
   u.norm      = KSP_NORM_UNPRECONDITIONED;
@@ -358,6 +396,105 @@ static PetscErrorCode Fallbacks(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Chunks(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPGMRESDeviceSetMode(ksp, KSP_GMRESDEVICE_CHUNK));
+  PetscCall(KSPGMRESDeviceSetChunk(ksp, 3));
+  PetscCall(KSPGMRESDeviceSetFormat(ksp, "rbp"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnHost(KSP ksp) { return KSPGMRESDeviceSetMode(ksp, KSP_GMRESDEVICE_HOST); }
+
+/* PETSc's solver on the coarsest level, for which each cycle waits */
+static PetscErrorCode CoarseByPetsc(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-waits_mg_coarse_pc_type", "sor"));
+  PetscCall(KSPSetOptionsPrefix(ksp, "waits_"));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver of another type takes no notice */
+static PetscErrorCode Sets(const char type[], const char pc[], PetscErrorCode (*configure)(KSP), const char view[])
+{
+  Setup   u = Default();
+  Outcome got;
+  Mat     A;
+  char   *found;
+
+  PetscFunctionBeginUser;
+  u.pc        = pc;
+  u.configure = configure;
+  PetscCall(Matrix(CONVECTION, MATAIJ, &A));
+  PetscCall(Solve(type, A, &u, &got));
+  PetscCall(PetscStrstr(got.view, view, &found));
+  PetscCall(CGDevTestCheck(found ? PETSC_TRUE : PETSC_FALSE, view, "the view does not say so"));
+  PetscCall(VecDestroy(&got.x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the database, with a prefix, and values that there are not */
+static PetscErrorCode FromOptions(void)
+{
+  KSPGMRESDeviceMode mode;
+  PetscInt           chunk;
+  const char        *format;
+  PetscErrorCode     error[3];
+  PetscBool          right;
+  KSP                ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_gmresdevice_mode", "chunk"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_gmresdevice_chunk", "5"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_gmresdevice_format", "codsell"));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPGMRESDEVICE));
+  PetscCall(KSPSetOptionsPrefix(ksp, "mine_"));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPGMRESDeviceGetMode(ksp, &mode));
+  PetscCall(KSPGMRESDeviceGetChunk(ksp, &chunk));
+  PetscCall(KSPGMRESDeviceGetFormat(ksp, &format));
+  PetscCall(PetscStrcmp(format, "codsell", &right));
+  if (mode != KSP_GMRESDEVICE_CHUNK || chunk != 5) right = PETSC_FALSE;
+  PetscCall(CGDevTestCheck(right, "options with a prefix", "they were not read"));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  error[0] = KSPGMRESDeviceSetMode(ksp, (KSPGMRESDeviceMode)4);
+  error[1] = KSPGMRESDeviceSetChunk(ksp, 65);
+  error[2] = KSPGMRESDeviceSetFormat(ksp, "none");
+  PetscCall(PetscPopErrorHandler());
+  for (int i = 0; i < 3; i++)
+    PetscCall(
+        CGDevTestCheck((PetscBool)(error[i] == PETSC_ERR_ARG_OUTOFRANGE), "a value that there is not", "no error"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Options(void)
+{
+  const PetscBool device = CGDevTestOnDevice();
+  Setup           u      = Default();
+  PetscMPIInt     size;
+
+  PetscFunctionBeginUser;
+  PetscCall(FromOptions());
+  u.configure = Chunks;
+  PetscCall(Compare("chunks", CONVECTION, MATAIJ, &u, NULL));
+  PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "mode chunk, chunk 3, format rbp"));
+  if (device)
+    PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "last solve on the device: chunk, matrix of format rbp"));
+  PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, OnHost, "last solve by KSPGMRES: -ksp_gmresdevice_mode host"));
+  PetscCall(Sets(KSPGMRES, PCJACOBI, Chunks, "type: gmres"));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (!device || size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Sets(KSPGMRESDEVICE, PCGAMG, NULL, "last solve on the device: graph"));
+  PetscCall(Sets(KSPGMRESDEVICE, PCGAMG, CoarseByPetsc, "last solve on the device: chunk"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscMPIInt size;
@@ -366,14 +503,17 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscPackInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-sample", &sample, NULL));
+  PetscCall(Table(MATAIJ, PCS));
+  PetscCall(Table(MATAIJRBP, PCS));
+  PetscCall(Repeats(PCPBJACOBI));
+  PetscCall(Repeats(PCGAMG));
+  PetscCall(Options());
+  PetscCall(Cases());
+  PetscCall(Fallbacks());
   if (size > 1) {
-    const Setup u = Default();
-    PetscCall(Compare("several processes", CONVECTION, MATAIJ, &u, "several processes"));
-  } else {
-    PetscCall(Table(MATAIJ));
-    PetscCall(Table(MATAIJRBP));
-    PetscCall(Cases());
-    PetscCall(Fallbacks());
+    first_empty = PETSC_TRUE;
+    PetscCall(Table(MATAIJ, PCS - 1)); /* PCGAMG moves the rows of its levels */
   }
   const int faults = CGDevTestEnd();
   PetscCall(PetscFinalize());

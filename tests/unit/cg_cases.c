@@ -263,8 +263,9 @@ static double begin(CgEngine *e, SpmvCgTest *test)
   e->m = u->block ? cg_put(e, m, (int64_t)n * u->block) : NULL;
   cg_apply(m, u->block, n, e->matrix->b, z);
   norm  = norm_of(u->norm, n, e->matrix->b, z);
-  *test = (SpmvCgTest){u->norm,        u->rtol * norm,   0, u->divtol * norm, u->min_iterations, u->max_iterations,
-                       u->check_after, u->max_is_success};
+  *test = (SpmvCgTest){u->norm,
+                       {0, u->rtol * norm, 0, u->divtol * norm, u->min_iterations, u->max_iterations, u->check_after,
+                        u->max_is_success}};
   free(m);
   free(z);
   return norm;
@@ -296,19 +297,19 @@ CgOutcome cg_engine_refine(CgEngine *e, double drop, int restart, int *correctio
   const int64_t n = e->matrix->pattern.rows;
   SpmvCgTest    test;
   CgOutcome     o    = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
-  double        norm = begin(e, &test), limit = test.tolerance;
+  double        norm = begin(e, &test), limit = test.by.tolerance;
 
-  test.tolerance = fmax(limit, drop * norm);
-  *corrections   = 0;
-  o.status       = spmv_cg_start(e->cg, e->x, e->r, e->m, &test, &e->exec);
+  test.by.tolerance = fmax(limit, drop * norm);
+  *corrections      = 0;
+  o.status          = spmv_cg_start(e->cg, e->x, e->r, e->m, &test, &e->exec);
   while (!o.status) {
     o.status = spmv_cg_run(e->cg, e->setup.step, &o.result, &e->exec);
     if (o.status || o.result.reason < 0) break;
-    if (o.result.reason == SPMV_CG_ITERATING) continue;
+    if (o.result.reason == SPMV_ITERATING) continue;
     norm = true_residual(e);
     if (norm <= limit || drop == 0) break;
-    test.tolerance = fmax(limit, drop * norm);
-    o.status       = spmv_cg_correct(e->cg, &test, restart, &e->exec);
+    test.by.tolerance = fmax(limit, drop * norm);
+    o.status          = spmv_cg_correct(e->cg, &test, restart, &e->exec);
     ++*corrections;
   }
   o.norms[0] = norm;
@@ -327,7 +328,7 @@ CgOutcome cg_engine_solve(CgEngine *e)
   if (!o.status) o.status = spmv_cg_start(e->cg, e->x, e->r, e->m, &test, &e->exec);
   for (int64_t before = 0; !o.status;) {
     o.status = spmv_cg_run(e->cg, e->setup.step, &o.result, &e->exec);
-    if (o.status || o.result.reason != SPMV_CG_ITERATING) break;
+    if (o.status || o.result.reason != SPMV_ITERATING) break;
     UNIT_EQUAL(before + e->setup.step, o.result.completed);
     before = o.result.completed;
   }
@@ -349,4 +350,33 @@ CgOutcome cg_solve(const CgMatrix *a, const CgSetup *u)
   if (o.status) unit_check(0, a->name, __LINE__, e.exec.message);
   cg_engine_close(&e);
   return o;
+}
+
+/* ---- what fails ---- */
+
+SpmvStatus cg_failing_product(void *failing, const void *p, void *w, SpmvExec *exec)
+{
+  FailingProduct *f = failing;
+
+  if (++f->calls == f->fail_at) return spmv_fail(exec, SPMV_ERR_DEVICE, "the product fails on purpose");
+  return spmv_operator_product(f->plan, p, w, exec);
+}
+
+void cg_fail_each_allocation(SpmvSpace fault, SpmvStatus (*attempt)(void *ctx, Hooks *, int *made), void *ctx)
+{
+  int64_t fail_at = 0, calls;
+
+  do {
+    Hooks hooks;
+    int   made = 0;
+    hooks_init(&hooks);
+    hooks_counter(&hooks, fault)->fail_at = ++fail_at;
+    const SpmvStatus status               = attempt(ctx, &hooks, &made);
+    calls                                 = hooks_counter(&hooks, fault)->calls;
+    UNIT_EQUAL(calls >= fail_at ? SPMV_ERR_MEMORY : SPMV_SUCCESS, status);
+    UNIT_CHECK(made == (calls < fail_at));
+    UNIT_CHECK(hooks_clean(&hooks));
+    hooks_drop(&hooks);
+  } while (calls >= fail_at && fail_at < 50);
+  UNIT_CHECK(fail_at > 1 && fail_at < 50);
 }

@@ -108,11 +108,13 @@ SpmvStatus spmv_cg_create(const SpmvCgOptions *options, SpmvExec *exec, SpmvCg *
   return status;
 }
 
-static SpmvStatus check_test(const SpmvCgTest *test, SpmvExec *exec)
+static SpmvStatus take_test(const SpmvCgTest *test, SpmvCgTest *mine, SpmvExec *exec)
 {
-  if ((int)test->norm < SPMV_CG_NORM_NONE || test->norm > SPMV_CG_NATURAL || test->max_iterations < 1)
+  if ((int)test->norm < SPMV_CG_NORM_NONE || test->norm > SPMV_CG_NATURAL || test->by.max_iterations < 1)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such norm, or at most %lld iterations",
-                     (long long)test->max_iterations);
+                     (long long)test->by.max_iterations);
+  *mine             = *test;
+  mine->by.untested = test->norm == SPMV_CG_NORM_NONE;
   return SPMV_SUCCESS;
 }
 
@@ -133,16 +135,15 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const Spmv
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "conjugate gradients: x, r or the preconditioner is missing, or there is "
                      "a preconditioner that was not announced");
-  SPMV_TRY(check_test(test, exec));
   memset(&begin, 0, sizeof begin);
+  SPMV_TRY(take_test(test, &begin.test, exec));
   begin.x       = x;
   begin.r       = r;
   begin.m       = cg->z ? cg->z : m;
   begin.history = cg->history;
   begin.kept    = cg->options.history;
-  begin.test    = *test;
   memset(&cg->last, 0, sizeof cg->last);
-  cg->most = test->max_iterations;
+  cg->most = test->by.max_iterations;
   cg->norm = test->norm;
   SPMV_TRY(cg->steps->start(cg, &begin, exec));
   cg->started = 1;
@@ -166,28 +167,32 @@ SpmvStatus spmv_cg_first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
 
 SpmvStatus spmv_cg_set_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
 {
+  SpmvCgTest mine;
+
   SPMV_TRY(check_not_run(cg, exec));
-  SPMV_TRY(check_test(test, exec));
+  SPMV_TRY(take_test(test, &mine, exec));
   if (test->norm != cg->norm)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: a test of another norm than the first");
-  cg->most = test->max_iterations;
-  return cg->steps->set_test(cg, test, exec);
+  cg->most = test->by.max_iterations;
+  return cg->steps->set_test(cg, &mine, exec);
 }
 
 SpmvStatus spmv_cg_correct(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *exec)
 {
+  SpmvCgTest mine;
+
   exec->message[0] = '\0';
-  if (exec->space != cg->space || !cg->started || (cg->last.reason != SPMV_CG_RTOL && cg->last.reason != SPMV_CG_ATOL))
+  if (exec->space != cg->space || !cg->started || (cg->last.reason != SPMV_RTOL && cg->last.reason != SPMV_ATOL))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "conjugate gradients: not started, in another space, or at an end that no other residual mends");
-  SPMV_TRY(check_test(test, exec));
-  cg->most = test->max_iterations;
+  SPMV_TRY(take_test(test, &mine, exec));
+  cg->most = test->by.max_iterations;
   if (cg->last.completed >= cg->most) {
-    cg->last.reason = SPMV_CG_DIVERGED_ITERATIONS;
+    cg->last.reason = SPMV_DIVERGED_ITERATIONS;
     return SPMV_SUCCESS;
   }
-  cg->last.reason         = SPMV_CG_ITERATING;
-  const SpmvStatus status = cg->steps->correct(cg, test, restart, exec);
+  cg->last.reason         = SPMV_ITERATING;
+  const SpmvStatus status = cg->steps->correct(cg, &mine, restart, exec);
   if (status) cg->started = 0;
   return status;
 }
@@ -202,13 +207,13 @@ SpmvStatus spmv_cg_run(SpmvCg *cg, int64_t iterations, SpmvCgResult *result, Spm
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "conjugate gradients: not started, in another space, or asked for %lld iterations",
                      (long long)iterations);
-  if (cg->last.reason == SPMV_CG_ITERATING) {
+  if (cg->last.reason == SPMV_ITERATING) {
     const SpmvStatus status = cg->steps->run(cg, iterations, &record, exec);
     if (status) {
       cg->started = 0;
       return status;
     }
-    cg->last = (SpmvCgResult){(SpmvCgReason)record.reason, record.iterations, record.completed, record.norm};
+    cg->last = (SpmvCgResult){(SpmvReason)record.reason, record.iterations, record.completed, record.norm};
   }
   *result = cg->last;
   return SPMV_SUCCESS;

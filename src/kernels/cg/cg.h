@@ -42,7 +42,7 @@ typedef struct SpmvCgSteps {
   SpmvStatus (*first_norm)(SpmvCg *, double *norm, SpmvExec *);
   /* The residual of the caller is another one */
   SpmvStatus (*correct)(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
-  /* Up to so many iterations, at least one; the reason of the last run was SPMV_CG_ITERATING */
+  /* Up to so many iterations, at least one; the reason of the last run was SPMV_ITERATING */
   SpmvStatus (*run)(SpmvCg *, int64_t iterations, SpmvRecord *, SpmvExec *);
   /* May be NULL */
   void (*clear)(SpmvCg *);

@@ -35,15 +35,15 @@ SPMV_BOTH int spmv_cg_sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 /* Whether no iteration begins now: there is a reason, or the call has done what it was asked for */
 SPMV_BOTH int spmv_cg_stopped(const SpmvCgState *s)
 {
-  return s->record.reason != SPMV_CG_ITERATING || s->record.completed >= s->stop_at;
+  return s->record.reason != SPMV_ITERATING || s->record.completed >= s->stop_at;
 }
 
 /* The tests of (r, z) before a direction is made of it */
 SPMV_BOTH void spmv_cg_check_beta(SpmvCgState *s)
 {
-  if (s->beta == 0) s->record.reason = SPMV_CG_BREAKDOWN;
-  else if (s->record.completed > 0 && s->beta * s->beta_before < 0) s->record.reason = SPMV_CG_INDEFINITE_PC;
-  if (s->record.reason != SPMV_CG_ITERATING) s->record.iterations = s->record.completed + 1;
+  if (s->beta == 0) s->record.reason = SPMV_BREAKDOWN;
+  else if (s->record.completed > 0 && s->beta * s->beta_before < 0) s->record.reason = SPMV_INDEFINITE_PC;
+  if (s->record.reason != SPMV_ITERATING) s->record.iterations = s->record.completed + 1;
 }
 
 /* The norm that belongs to these sums */
@@ -59,7 +59,7 @@ SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta, double squares)
   s->beta       = beta;
   s->first_norm = spmv_cg_norm_of(s->test.norm, beta, squares);
   if (spmv_finite(beta)) spmv_cg_check_beta(s);
-  else s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  else s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
 }
 
 /* The residual is another one: the solve goes on by another test */
@@ -67,7 +67,7 @@ SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, const SpmvCgTest *test, 
 {
   s->test          = *test;
   s->restart       = restart;
-  s->record.reason = SPMV_CG_ITERATING;
+  s->record.reason = SPMV_ITERATING;
 }
 
 /* After its (r, z), before the direction that is made of it */
@@ -75,7 +75,7 @@ SPMV_BOTH void spmv_cg_take_corrected(SpmvCgState *s, double beta)
 {
   s->scale = s->restart ? 0 : beta / s->beta_before;
   spmv_cg_take_first(s, beta, 0);
-  s->active = s->record.reason == SPMV_CG_ITERATING;
+  s->active = s->record.reason == SPMV_ITERATING;
 }
 
 /* After (p, w) of an iteration */
@@ -86,26 +86,11 @@ SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
   s->record.iterations = s->record.completed + 1;
   s->curvature         = curvature;
   s->beta_before       = s->beta;
-  if (!spmv_finite(curvature)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  if (!spmv_finite(curvature)) s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
   else if (curvature == 0 || (s->record.completed > 0 && spmv_cg_sign(curvature) * spmv_cg_sign(before) < 0))
-    s->record.reason = SPMV_CG_INDEFINITE_MATRIX;
+    s->record.reason = SPMV_INDEFINITE_MATRIX;
   else s->alpha = s->beta / curvature;
-  s->active = s->record.reason == SPMV_CG_ITERATING;
-}
-
-/* KSPConvergedDefault() for iteration n */
-SPMV_BOTH int32_t spmv_cg_test(const SpmvCgTest *t, int64_t n, double norm)
-{
-  const SpmvTest by_default = {t->norm == SPMV_CG_NORM_NONE,
-                               t->tolerance,
-                               t->absolute,
-                               t->divergence,
-                               t->min_iterations,
-                               t->max_iterations,
-                               t->check_after,
-                               t->max_is_success};
-
-  return spmv_test(&by_default, n, norm);
+  s->active = s->record.reason == SPMV_ITERATING;
 }
 
 /* Whether the norm is that of r, or none: then KSPSolve_CG() tests it before it computes M r, and so do we */
@@ -120,21 +105,21 @@ SPMV_BOTH void spmv_cg_take_norm(SpmvCgState *s, double beta, double squares)
   const int64_t    n    = s->record.completed + 1;
   const SpmvCgNorm kind = s->test.norm;
 
-  s->record.norm = kind != SPMV_CG_NATURAL && n < s->test.check_after ? 0 : spmv_cg_norm_of(kind, beta, squares);
-  if (!spmv_finite(s->record.norm)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  s->record.norm = kind != SPMV_CG_NATURAL && n < s->test.by.check_after ? 0 : spmv_cg_norm_of(kind, beta, squares);
+  if (!spmv_finite(s->record.norm)) s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
   else {
     s->record.completed = n;
     if (s->history) s->history[(n - 1) % s->kept] = s->record.norm;
-    s->record.reason = spmv_cg_test(&s->test, n, s->record.norm);
+    s->record.reason = spmv_test(&s->test.by, n, s->record.norm);
   }
 }
 
 /* Whether there is an iteration after this one, as far as their number says */
 SPMV_BOTH void spmv_cg_check_count(SpmvCgState *s)
 {
-  if (s->record.reason == SPMV_CG_ITERATING && s->record.completed >= s->test.max_iterations)
-    s->record.reason = SPMV_CG_DIVERGED_ITERATIONS;
-  s->active = s->record.reason == SPMV_CG_ITERATING;
+  if (s->record.reason == SPMV_ITERATING && s->record.completed >= s->test.by.max_iterations)
+    s->record.reason = SPMV_DIVERGED_ITERATIONS;
+  s->active = s->record.reason == SPMV_ITERATING;
 }
 
 /* After (r, z) of an iteration whose norm gave no reason */
@@ -142,21 +127,21 @@ SPMV_BOTH void spmv_cg_take_beta(SpmvCgState *s, double beta)
 {
   s->beta  = beta;
   s->scale = beta / s->beta_before;
-  if (!spmv_finite(beta)) s->record.reason = SPMV_CG_DIVERGED_NOT_A_NUMBER;
+  if (!spmv_finite(beta)) s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
   else {
     spmv_cg_check_count(s);
     if (s->active) spmv_cg_check_beta(s);
   }
-  s->active = s->record.reason == SPMV_CG_ITERATING;
+  s->active = s->record.reason == SPMV_ITERATING;
 }
 
 /* After (r, z) and the sum of squares of an iteration */
 SPMV_BOTH void spmv_cg_take_residual(SpmvCgState *s, double beta, double squares)
 {
   spmv_cg_take_norm(s, beta, squares);
-  if (s->record.reason == SPMV_CG_ITERATING) spmv_cg_take_beta(s, beta);
+  if (s->record.reason == SPMV_ITERATING) spmv_cg_take_beta(s, beta);
   else s->beta = beta;
-  s->active = s->record.reason == SPMV_CG_ITERATING;
+  s->active = s->record.reason == SPMV_ITERATING;
 }
 
 /* After the sum of squares of an iteration whose (r, z) comes later */

@@ -139,14 +139,14 @@ SpmvStatus run_halves(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvEx
     if (early) {
       SPMV_TRY(spmv_queue_record(q, n % 2, exec));
       SPMV_TRY(spmv_queue_wait(q, n % 2, record, exec));
-      if (record->reason != SPMV_CG_ITERATING) return SPMV_SUCCESS;
+      if (record->reason != SPMV_ITERATING) return SPMV_SUCCESS;
     }
     SPMV_TRY(enqueue_chunk(cg, 1, exec));
     SPMV_TRY(spmv_queue_record(q, n % 2, exec));
     if (n + 1 < iterations) SPMV_TRY(spmv_cg_enqueue_advance(cg, q->records, exec));
     if (early) continue;
     SPMV_TRY(spmv_queue_wait(q, n % 2, record, exec));
-    if (record->reason != SPMV_CG_ITERATING) return spmv_queue_record(q, !(n % 2), exec);
+    if (record->reason != SPMV_ITERATING) return spmv_queue_record(q, !(n % 2), exec);
   }
   return SPMV_SUCCESS;
 }

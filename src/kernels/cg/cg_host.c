@@ -83,7 +83,7 @@ static SpmvStatus iterate(SpmvCg *cg, SpmvExec *exec)
 static SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvExec *exec)
 {
   SpmvCgState  *s    = cg->state;
-  const int64_t left = s->test.max_iterations - s->record.completed;
+  const int64_t left = s->test.by.max_iterations - s->record.completed;
 
   s->stop_at = s->record.completed + (iterations < left ? iterations : left);
   while (!spmv_cg_stopped(s)) SPMV_TRY(iterate(cg, exec));

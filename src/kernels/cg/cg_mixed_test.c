@@ -27,7 +27,7 @@ static void check_refined(const CgMatrix *a, const CgSetup *u, double drop, int 
   plain.rounded          = 0;
   CgOutcome     expected = cg_textbook(a, &plain), got = refine(a, u, drop, restart, &corrections);
   const int64_t most = expected.result.completed * (restart ? 20 : 12) / 10 + 2 + corrections;
-  unit_check(got.status == SPMV_SUCCESS && got.result.reason == SPMV_CG_RTOL, a->name, __LINE__, "no convergence");
+  unit_check(got.status == SPMV_SUCCESS && got.result.reason == SPMV_RTOL, a->name, __LINE__, "no convergence");
   unit_check(got.norms[0] <= 1e-12 * expected.norms[0], a->name, __LINE__, "the true residual is large");
   unit_check(got.result.completed <= most, a->name, __LINE__, "many more iterations");
   for (int64_t i = 0; i < a->pattern.rows; i++) largest = fmax(largest, fabs(expected.x[i]));
@@ -66,7 +66,7 @@ UNIT_TEST(cg_with_a_rounded_matrix_needs_corrections)
     u.rtol      = 1e-12;
     u.rounded   = 1;
     CgOutcome o = refine(&a, &u, 0, 0, &corrections);
-    UNIT_EQUAL(SPMV_CG_RTOL, o.result.reason);
+    UNIT_EQUAL(SPMV_RTOL, o.result.reason);
     UNIT_CHECK(o.norms[0] > 1e-9 && o.norms[0] < 1e-2);
     cg_outcome_free(&o);
   }
@@ -87,7 +87,7 @@ UNIT_TEST(cg_with_a_rounded_matrix_gives_the_same_bits_again)
       u.chunk     = chunk;
       u.step      = chunk == 4 ? 5 : INT64_MAX;
       CgOutcome o = refine(&a, &u, 1e-2, 0, &corrections);
-      UNIT_EQUAL(SPMV_CG_RTOL, o.result.reason);
+      UNIT_EQUAL(SPMV_RTOL, o.result.reason);
       UNIT_CHECK(corrections > 2);
       if (!first.x) {
         first = o;
@@ -105,14 +105,14 @@ UNIT_TEST(cg_refuses_corrections_that_make_no_sense)
 {
   CgMatrix         a    = cg_matrix(4);
   CgSetup          u    = cg_setup(SPMV_CG_HOST, SPMV_CG_UNPRECONDITIONED, 0);
-  const SpmvCgTest test = {SPMV_CG_UNPRECONDITIONED, 1e-9, 0, INFINITY, 0, 100, -1, 0}, no_iterations = {0};
+  const SpmvCgTest test = {SPMV_CG_UNPRECONDITIONED, {0, 1e-9, 0, INFINITY, 0, 100, -1, 0}}, no_iterations = {0};
   CgEngine         e;
 
   u.rounded = 1;
   cg_engine_open(&e, &a, &u, NULL);
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &test, 0, &e.exec)); /* not started */
   CgOutcome out = cg_engine_solve(&e);
-  UNIT_EQUAL(SPMV_CG_RTOL, out.result.reason);
+  UNIT_EQUAL(SPMV_RTOL, out.result.reason);
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &no_iterations, 0, &e.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_correct(e.cg, &test, 0, &e.exec));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &test, 0, &e.exec)); /* it is under way */
@@ -130,18 +130,18 @@ UNIT_TEST(cg_with_a_rounded_matrix_ends_at_the_last_iteration)
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
     CgSetup      u = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
     SpmvCgResult result;
-    SpmvCgTest   test = {SPMV_CG_UNPRECONDITIONED, 1e-3, 0, INFINITY, 0, 1000, -1, 0};
+    SpmvCgTest   test = {SPMV_CG_UNPRECONDITIONED, {0, 1e-3, 0, INFINITY, 0, 1000, -1, 0}};
     CgEngine     e;
 
     u.rounded = 1;
     u.rtol    = 1e-2;
     cg_engine_open(&e, &a, &u, NULL);
-    CgOutcome out       = cg_engine_solve(&e);
-    test.max_iterations = out.result.completed;
+    CgOutcome out          = cg_engine_solve(&e);
+    test.by.max_iterations = out.result.completed;
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_correct(e.cg, &test, 0, &e.exec));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(e.cg, INT64_MAX, &result, &e.exec));
-    UNIT_EQUAL(SPMV_CG_DIVERGED_ITERATIONS, result.reason);
-    UNIT_EQUAL(test.max_iterations, result.completed);
+    UNIT_EQUAL(SPMV_DIVERGED_ITERATIONS, result.reason);
+    UNIT_EQUAL(test.by.max_iterations, result.completed);
     cg_outcome_free(&out);
     cg_engine_close(&e);
   }

@@ -44,8 +44,8 @@ static void check_against_textbook(const CgMatrix *a, const CgSetup *u)
   CgOutcome expected = cg_textbook(a, u), got = cg_solve(a, u);
 
   check_alike(a, &got, &expected, 1e-5);
-  if (u->norm == SPMV_CG_NORM_NONE) UNIT_EQUAL(SPMV_CG_DIVERGED_ITERATIONS, got.result.reason);
-  else unit_check(got.result.reason == SPMV_CG_RTOL, a->name, __LINE__, "it does not converge");
+  if (u->norm == SPMV_CG_NORM_NONE) UNIT_EQUAL(SPMV_DIVERGED_ITERATIONS, got.result.reason);
+  else unit_check(got.result.reason == SPMV_RTOL, a->name, __LINE__, "it does not converge");
   UNIT_EQUAL(got.result.completed, got.result.iterations);
   cg_outcome_free(&expected);
   cg_outcome_free(&got);
@@ -94,7 +94,7 @@ UNIT_TEST(cg_of_a_few_iterations)
     CgOutcome expected = cg_textbook(&a, &u), got = cg_solve(&a, &u);
 
     check_alike(&a, &got, &expected, 1e-5);
-    UNIT_EQUAL(SPMV_CG_DIVERGED_ITERATIONS, got.result.reason);
+    UNIT_EQUAL(SPMV_DIVERGED_ITERATIONS, got.result.reason);
     UNIT_EQUAL(3, got.result.completed);
     cg_outcome_free(&expected);
     cg_outcome_free(&got);
@@ -120,7 +120,7 @@ UNIT_TEST(cg_in_single_precision)
 }
 
 /* One solve per mode, and what it must end with */
-static void check_end(const CgMatrix *a, CgSetup u, SpmvCgReason reason, int64_t iterations, int64_t completed)
+static void check_end(const CgMatrix *a, CgSetup u, SpmvReason reason, int64_t iterations, int64_t completed)
 {
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
     u.mode      = (SpmvCgMode)mode;
@@ -141,20 +141,20 @@ UNIT_TEST(cg_ends_as_petsc_does)
   CgSetup  u = cg_setup(SPMV_CG_HOST, SPMV_CG_PRECONDITIONED, 1);
 
   u.max_iterations = 4;
-  check_end(&a, u, SPMV_CG_DIVERGED_ITERATIONS, 4, 4);
+  check_end(&a, u, SPMV_DIVERGED_ITERATIONS, 4, 4);
   u.max_is_success = 1;
-  check_end(&a, u, SPMV_CG_ITERATIONS, 4, 4);
+  check_end(&a, u, SPMV_ITERATIONS, 4, 4);
   u      = cg_setup(SPMV_CG_HOST, SPMV_CG_UNPRECONDITIONED, 1);
   u.rtol = 1e3; /* it would end at once */
-  check_end(&a, u, SPMV_CG_RTOL, 1, 1);
+  check_end(&a, u, SPMV_RTOL, 1, 1);
   u.min_iterations = 5;
-  check_end(&a, u, SPMV_CG_RTOL, 5, 5);
+  check_end(&a, u, SPMV_RTOL, 5, 5);
   u.min_iterations = 0;
   u.check_after    = 6;
-  check_end(&a, u, SPMV_CG_RTOL, 7, 7);
+  check_end(&a, u, SPMV_RTOL, 7, 7);
   u        = cg_setup(SPMV_CG_HOST, SPMV_CG_NATURAL, 0);
   u.divtol = 1e-3; /* of the first norm: any norm is more */
-  check_end(&a, u, SPMV_CG_DIVERGED_TOLERANCE, 1, 1);
+  check_end(&a, u, SPMV_DIVERGED_TOLERANCE, 1, 1);
   cg_matrix_free(&a);
 }
 
@@ -164,25 +164,25 @@ UNIT_TEST(cg_breaks_down_as_petsc_does)
   CgSetup  u = cg_setup(SPMV_CG_HOST, SPMV_CG_PRECONDITIONED, 0);
 
   memset(a.b, 0, (size_t)a.pattern.rows * sizeof *a.b);
-  check_end(&a, u, SPMV_CG_BREAKDOWN, 1, 0);
+  check_end(&a, u, SPMV_BREAKDOWN, 1, 0);
   a.b[2] = NAN;
-  check_end(&a, u, SPMV_CG_DIVERGED_NOT_A_NUMBER, 0, 0);
+  check_end(&a, u, SPMV_DIVERGED_NOT_A_NUMBER, 0, 0);
   cg_matrix_free(&a);
 
   a           = cg_matrix(4);
   a.values[4] = NAN;
-  check_end(&a, u, SPMV_CG_DIVERGED_NOT_A_NUMBER, 1, 0);
+  check_end(&a, u, SPMV_DIVERGED_NOT_A_NUMBER, 1, 0);
   cg_matrix_free(&a);
 
   a      = cg_matrix(5); /* one row: the first step is the solution, unless rounding left something */
   u.norm = SPMV_CG_NORM_NONE;
   a.b[0] = *cg_diagonal(&a, 0) = 2;
-  check_end(&a, u, SPMV_CG_BREAKDOWN, 2, 1);
+  check_end(&a, u, SPMV_BREAKDOWN, 2, 1);
   cg_matrix_free(&a);
 }
 
 /* A = diag(a), b and M = diag(m) with two unknowns that are not 0 */
-static void check_two(double a0, double a1, double b0, double b1, const double *m, SpmvCgReason reason, int64_t its)
+static void check_two(double a0, double a1, double b0, double b1, const double *m, SpmvReason reason, int64_t its)
 {
   CgMatrix a = cg_matrix(4);
   CgSetup  u = cg_setup(SPMV_CG_HOST, SPMV_CG_NORM_NONE, m != NULL);
@@ -201,9 +201,9 @@ UNIT_TEST(cg_finds_what_is_indefinite)
 {
   const double m[7] = {1, -0.1, 1, 1, 1, 1, 1};
 
-  check_two(0, 0, 1, 1, NULL, SPMV_CG_INDEFINITE_MATRIX, 1);    /* (p, A p) is 0 */
-  check_two(1, -0.5, 1, 1, NULL, SPMV_CG_INDEFINITE_MATRIX, 2); /* it is 0.5, then negative */
-  check_two(1, 2, 1, 1, m, SPMV_CG_INDEFINITE_PC, 2);           /* (r, z) is 0.9, then -0.12 */
+  check_two(0, 0, 1, 1, NULL, SPMV_INDEFINITE_MATRIX, 1);    /* (p, A p) is 0 */
+  check_two(1, -0.5, 1, 1, NULL, SPMV_INDEFINITE_MATRIX, 2); /* it is 0.5, then negative */
+  check_two(1, 2, 1, 1, m, SPMV_INDEFINITE_PC, 2);           /* (r, z) is 0.9, then -0.12 */
 }
 
 /* Each iteration by itself, in threes, and in one call: the same bits; a second solve too */
@@ -370,7 +370,7 @@ UNIT_TEST(cg_does_not_wait_for_the_dead)
   cg_outcome_free(&o);
   o = cg_engine_solve(&e); /* begins anew */
   UNIT_EQUAL(SPMV_SUCCESS, o.status);
-  UNIT_EQUAL(SPMV_CG_RTOL, o.result.reason);
+  UNIT_EQUAL(SPMV_RTOL, o.result.reason);
   cg_outcome_free(&o);
   cg_engine_close(&e);
   cg_matrix_free(&a);

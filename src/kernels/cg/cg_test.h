@@ -81,3 +81,14 @@ CgOutcome cg_engine_refine(CgEngine *, double drop, int restart, int *correction
 
 /* Opens, solves and closes */
 CgOutcome cg_solve(const CgMatrix *, const CgSetup *);
+
+/* A product by a plan that fails in its n-th call */
+typedef struct {
+  SpmvOperator *plan;
+  int           calls, fail_at;
+} FailingProduct;
+SpmvStatus cg_failing_product(void *failing, const void *p, void *w, SpmvExec *exec);
+
+/* Lets allocation number 1, 2, ... of an engine fail until none fails any more. attempt opens, solves and closes with the
+   hooks, and tells how the solve ended and whether there was an engine. */
+void cg_fail_each_allocation(SpmvSpace fault, SpmvStatus (*attempt)(void *ctx, Hooks *, int *made), void *ctx);

@@ -91,21 +91,21 @@ static Outcome solve(SpmvCg *cg, CycleEngine *e, const void *m, SpmvCgNorm norm,
 {
   const int  n    = cycle_rows(e->c);
   Outcome    o    = outcome(e->c);
-  SpmvCgTest test = {.norm           = norm,
-                     .tolerance      = -1,
-                     .divergence     = INFINITY,
-                     .max_iterations = norm == SPMV_CG_NORM_NONE ? FIXED : HISTORY,
-                     .check_after    = -1};
+  SpmvCgTest test = {.norm = norm,
+                     .by   = {.tolerance      = -1,
+                              .divergence     = INFINITY,
+                              .max_iterations = norm == SPMV_CG_NORM_NONE ? FIXED : HISTORY,
+                              .check_after    = -1}};
 
   cycle_engine_put(e, e->x, o.x, n);
   cycle_engine_put(e, e->b, e->c->b, n);
   o.status = spmv_cg_start(cg, e->x, e->b, m, &test, &e->exec);
   if (!o.status) o.status = spmv_cg_first_norm(cg, &o.norm[0], &e->exec);
-  test.tolerance = norm == SPMV_CG_NORM_NONE ? -1 : rtol * o.norm[0];
+  test.by.tolerance = norm == SPMV_CG_NORM_NONE ? -1 : rtol * o.norm[0];
   if (!o.status) o.status = spmv_cg_set_test(cg, &test, &e->exec);
   while (!o.status) {
     o.status = spmv_cg_run(cg, step, &o.result, &e->exec);
-    if (o.result.reason != SPMV_CG_ITERATING) break;
+    if (o.result.reason != SPMV_ITERATING) break;
   }
   if (!o.status) o.status = spmv_cg_history(cg, 1, o.result.completed, o.norm + 1, &e->exec);
   cycle_engine_get(e, e->x, o.x, n);
@@ -173,7 +173,7 @@ UNIT_TEST(cg_with_a_cycle_is_that_of_books)
         UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&options, &e.exec, &cg));
         Outcome got = solve(cg, &e, NULL, norms[k], 1e-8, INT64_MAX), steps = solve(cg, &e, NULL, norms[k], 1e-8, 1);
         check_alike(&c, &got, &expected, 1e-9);
-        UNIT_EQUAL(k ? SPMV_CG_RTOL : SPMV_CG_DIVERGED_ITERATIONS, got.result.reason);
+        UNIT_EQUAL(k ? SPMV_RTOL : SPMV_DIVERGED_ITERATIONS, got.result.reason);
         UNIT_CHECK(got.result.completed > 4 && got.result.completed < 30);
         UNIT_CHECK(!memcmp(got.x, steps.x, (size_t)cycle_rows(&c) * sizeof *got.x));
         UNIT_CHECK(!memcmp(got.norm, steps.norm, sizeof got.norm));

@@ -104,8 +104,10 @@ SpmvStatus first_norm(SpmvGmres *g, double *norm, SpmvExec *exec)
 
 SpmvStatus enqueue_iterations(SpmvGmres *g, int first, int count, SpmvRecord *records, SpmvExec *exec)
 {
-  for (int i = 0; i < count; i++)
-    SPMV_TRY(spmv_gmres_enqueue_iteration(g, first + i, i < count - 1 ? nullptr : records, exec));
+  for (int i = 0; i < count; i++) {
+    SPMV_TRY(spmv_gmres_enqueue_product(g, first + i, exec));
+    SPMV_TRY(spmv_gmres_enqueue_vector(g, first + i, i < count - 1 ? nullptr : records, exec));
+  }
   return SPMV_SUCCESS;
 }
 
@@ -158,15 +160,20 @@ SpmvStatus run_chunks(SpmvGmres *g, int64_t iterations, SpmvRecord *record, Spmv
 }
 
 /* Iterations whose preconditioner is a function, which takes most of their time: the host looks at each of them before it
-   enqueues the function again */
+   enqueues the function again. Where a product comes before that, the device has it while the host looks; behind the last
+   iteration it is needless. */
 SpmvStatus run_function(SpmvGmres *g, int64_t iterations, SpmvRecord *record, SpmvExec *exec)
 {
-  SpmvQueue *q    = &g->queue->queue;
-  int        turn = 0;
+  SpmvQueue *q          = &g->queue->queue;
+  bool       multiplied = false;
+  int        turn       = 0;
 
   for (int64_t n = 0; n < iterations; n++) {
-    SPMV_TRY(spmv_gmres_enqueue_iteration(g, g->position++, q->records, exec));
+    if (!multiplied) SPMV_TRY(spmv_gmres_enqueue_product(g, g->position, exec));
+    SPMV_TRY(spmv_gmres_enqueue_vector(g, g->position++, q->records, exec));
     SPMV_TRY(spmv_queue_record(q, turn, exec));
+    multiplied = !g->options.right && n + 1 < iterations && g->position < g->options.restart;
+    if (multiplied) SPMV_TRY(spmv_gmres_enqueue_product(g, g->position, exec));
     SPMV_TRY(spmv_queue_wait(q, turn, record, exec));
     turn = !turn;
     if (record->reason == SPMV_ITERATING && g->position == g->options.restart) {

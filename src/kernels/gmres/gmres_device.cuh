@@ -8,9 +8,11 @@
 /* u = M t of a function, by a graph of the engine in that mode; gmres_device.cu */
 SpmvStatus spmv_gmres_enqueue_function(SpmvGmres *, SpmvExec *);
 
-/* Iteration k of a cycle, with its product. The last one of a chunk gets two records in page-locked memory of the host:
-   chunks of a call take turns in writing there how far they are. */
-SpmvStatus spmv_gmres_enqueue_iteration(SpmvGmres *, int k, SpmvRecord *records, SpmvExec *);
+/* Iteration k of a cycle in two parts: its product, and what makes the new vector of that and decides. The last one of a
+   chunk gets two records in page-locked memory of the host: chunks of a call take turns in writing there how far they
+   are. */
+SpmvStatus spmv_gmres_enqueue_product(SpmvGmres *, int k, SpmvExec *);
+SpmvStatus spmv_gmres_enqueue_vector(SpmvGmres *, int k, SpmvRecord *records, SpmvExec *);
 
 SpmvStatus spmv_gmres_enqueue_state(SpmvGmres *, SpmvExec *);
 SpmvStatus spmv_gmres_enqueue_test(SpmvGmres *, const SpmvTest *, SpmvExec *);

@@ -262,13 +262,17 @@ SpmvStatus enqueue_update(SpmvGmres *g, int k, Measure measure, SpmvRecord *reco
 }
 } // namespace
 
-SpmvStatus spmv_gmres_enqueue_iteration(SpmvGmres *g, int k, SpmvRecord *records, SpmvExec *exec)
+SpmvStatus spmv_gmres_enqueue_product(SpmvGmres *g, int k, SpmvExec *exec)
+{
+  if (spmv_gmres_has_function(g) && g->options.right) SPMV_TRY(spmv_gmres_enqueue_function(g, exec));
+  return spmv_gmres_multiply(g, k, exec);
+}
+
+SpmvStatus spmv_gmres_enqueue_vector(SpmvGmres *g, int k, SpmvRecord *records, SpmvExec *exec)
 {
   const SpmvGmresRefine refine = g->options.refine;
   const bool            left   = spmv_gmres_has_function(g) && !g->options.right;
 
-  if (spmv_gmres_has_function(g) && g->options.right) SPMV_TRY(spmv_gmres_enqueue_function(g, exec));
-  SPMV_TRY(spmv_gmres_multiply(g, k, exec));
   if (left) SPMV_TRY(spmv_gmres_enqueue_function(g, exec));
   SPMV_TRY(enqueue_dots(g, k, left ? g->u : g->t, false, exec));
   if (refine == SPMV_GMRES_REFINE_NEVER) return enqueue_update(g, k, LAST, records, exec);

@@ -150,6 +150,49 @@ UNIT_TEST(gmres_with_a_function_as_preconditioner)
   cg_matrix_free(&a);
 }
 
+typedef struct {
+  SpmvOperator *plan;
+  int64_t       calls;
+} CountedProduct;
+
+static SpmvStatus counted_product(void *ctx, const void *p, void *w, SpmvExec *exec)
+{
+  CountedProduct *counted = ctx;
+
+  counted->calls++;
+  return spmv_operator_product(counted->plan, p, w, exec);
+}
+
+/* On the left the device has the product of the next iteration before the host waits for this one: behind the last one it
+   is needless. On the right the function would come first. */
+UNIT_TEST(gmres_multiplies_while_the_host_looks)
+{
+  CgMatrix a = gmres_matrix(0, GMRES_CONVECTION);
+
+  for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
+    for (int variant = 0; variant < 4; variant++) {
+      const int      right = variant % 2, ahead = mode != SPMV_GMRES_HOST && !right && variant < 2;
+      GmresSetup     u       = gmres_setup((SpmvGmresMode)mode);
+      CountedProduct product = {NULL, 0};
+      GmresEngine    e;
+      u.function       = 1;
+      u.right          = right;
+      u.restart        = 60;
+      u.rtol           = 0.3;
+      u.max_iterations = 59;
+      if (variant >= 2) u.step = 1; /* a call for one iteration ends with it */
+      gmres_engine_open_by(&e, &a, &u, NULL, counted_product, &product);
+      product.plan     = &e.matrix.product;
+      GmresOutcome got = gmres_engine_solve(&e);
+      UNIT_EQUAL(SPMV_RTOL, got.result.reason);
+      UNIT_CHECK(got.result.iterations > 2);
+      UNIT_EQUAL(got.result.iterations + ahead, product.calls);
+      gmres_outcome_free(&got);
+      gmres_engine_close(&e);
+    }
+  cg_matrix_free(&a);
+}
+
 /* One solve per mode, and what it must end with */
 static void check_end(const CgMatrix *a, GmresSetup u, SpmvReason reason, int64_t iterations)
 {

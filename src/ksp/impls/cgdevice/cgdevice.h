@@ -41,7 +41,6 @@ typedef struct {
   KSPDEVICEHEADER
   KSPCGDeviceMode      mode;
   KSPCGDevicePrecision precision;
-  PetscInt             chunk;
 
   /* What was asked of KSPCG that the engine does not do; the functions that KSPCG composed for that */
   PetscBool single_reduction;

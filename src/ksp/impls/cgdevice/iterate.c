@@ -58,23 +58,19 @@ static PetscErrorCode IterationZero(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With a user's test or KSPConvergedSkip() the engine tests no norm */
+/* The test of the iterations of this engine */
 SpmvCgTest CGDevTest(KSP ksp, const CGDevRun *run, PetscReal tolerance)
 {
   static const SpmvCgNorm norms[] = {[KSP_NORM_NONE]             = SPMV_CG_NORM_NONE,
                                      [KSP_NORM_PRECONDITIONED]   = SPMV_CG_PRECONDITIONED,
                                      [KSP_NORM_UNPRECONDITIONED] = SPMV_CG_UNPRECONDITIONED,
                                      [KSP_NORM_NATURAL]          = SPMV_CG_NATURAL};
-  const PetscBool         engine  = ksp->converged == KSPConvergedDefault ? PETSC_TRUE : PETSC_FALSE;
+  SpmvCgTest              test    = {norms[ksp->normtype], KSPDevTest(ksp, tolerance)};
 
-  return (SpmvCgTest){.norm           = norms[ksp->normtype],
-                      .tolerance      = engine ? (double)tolerance : -1,
-                      .absolute       = (double)ksp->abstol,
-                      .divergence     = engine ? (double)(ksp->divtol * ksp->rnorm0) : INFINITY,
-                      .min_iterations = AIJFmtKSPMinimum(ksp) - run->offset,
-                      .max_iterations = PetscMin(ksp->max_it - run->offset, run->limit),
-                      .check_after    = ksp->chknorm - run->offset,
-                      .max_is_success = ksp->converged == KSPConvergedSkip};
+  test.by.min_iterations -= run->offset;
+  test.by.max_iterations = PetscMin(test.by.max_iterations - run->offset, run->limit);
+  test.by.check_after -= run->offset;
+  return test;
 }
 
 /* PETSc's own words and reasons for a sum or norm that is not a number */
@@ -93,35 +89,8 @@ static PetscErrorCode SetReason(KSP ksp, const CGDevRun *run)
 
   PetscFunctionBegin;
   ksp->its = (PetscInt)(run->offset + result->iterations);
-  switch (result->reason) {
-  case SPMV_CG_ITERATING:
-    break;
-  case SPMV_CG_RTOL:
-    ksp->reason = KSP_CONVERGED_RTOL;
-    break;
-  case SPMV_CG_ATOL:
-  case SPMV_CG_BREAKDOWN:
-    ksp->reason = KSP_CONVERGED_ATOL;
-    break;
-  case SPMV_CG_ITERATIONS:
-    ksp->reason = KSP_CONVERGED_ITS;
-    break;
-  case SPMV_CG_DIVERGED_ITERATIONS:
-    ksp->reason = KSP_DIVERGED_ITS;
-    break;
-  case SPMV_CG_DIVERGED_TOLERANCE:
-    ksp->reason = KSP_DIVERGED_DTOL;
-    break;
-  case SPMV_CG_INDEFINITE_PC:
-    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-    break;
-  case SPMV_CG_INDEFINITE_MATRIX:
-    ksp->reason = AIJFmtKSPIndefinite(ksp);
-    break;
-  case SPMV_CG_DIVERGED_NOT_A_NUMBER:
-    PetscCall(NotANumber(ksp, result->norm));
-    break;
-  }
+  if (result->reason == SPMV_DIVERGED_NOT_A_NUMBER) PetscCall(NotANumber(ksp, result->norm));
+  else KSPDevSetReason(ksp, result->reason, KSP_CONVERGED_ATOL);
   if (ksp->reason)
     PetscCall(PetscInfo(ksp, "the device ends: %s after %" PetscInt_FMT " iterations\n",
                         KSPConvergedReasons[ksp->reason], ksp->its));
@@ -154,7 +123,7 @@ static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
   PetscFunctionBegin;
   ksp->its = (PetscInt)(run->offset + result->completed);
   if (isfinite(result->norm)) ksp->rnorm = (PetscReal)result->norm;
-  if (run->watch.user_test || (result->reason != SPMV_CG_ITERATING && result->iterations == result->completed))
+  if (run->watch.user_test || (result->reason != SPMV_ITERATING && result->iterations == result->completed))
     PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,7 +132,7 @@ static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
 static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
 {
   const SpmvCgResult *result = &run->result;
-  const PetscBool     check  = s->mixed.on && result->reason != SPMV_CG_ITERATING ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool     check  = s->mixed.on && result->reason != SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
   PetscBool           left;
 
   PetscFunctionBegin;
@@ -180,7 +149,7 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
 static int64_t CyclesOf(KSP ksp, const SpmvCgResult *result, int64_t before)
 {
   const PetscBool early = ksp->normtype == KSP_NORM_NONE || ksp->normtype == KSP_NORM_UNPRECONDITIONED;
-  const PetscBool ended = result->reason != SPMV_CG_ITERATING && result->iterations == result->completed;
+  const PetscBool ended = result->reason != SPMV_ITERATING && result->iterations == result->completed;
 
   return result->completed - before - (early && ended && result->completed > before ? 1 : 0);
 }

@@ -86,7 +86,7 @@ static PetscErrorCode Correct(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal
   status = spmv_cg_correct(s->engine, &test, restart, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->r));
   AIJFmtCallSpmv(&s->exec, status);
-  run->result.reason = SPMV_CG_ITERATING;
+  run->result.reason = SPMV_ITERATING;
   s->mixed.corrections++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,8 +126,8 @@ static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, cons
    and has PETSc test it; then the solve has ended, or goes on. */
 PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
 {
-  const SpmvCgReason reason = run->result.reason;
-  PetscReal          norm;
+  const SpmvReason reason = run->result.reason;
+  PetscReal        norm;
 
   PetscFunctionBegin;
   ksp->its = (PetscInt)(run->offset + run->result.completed);
@@ -139,9 +139,9 @@ PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
     if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (reason == SPMV_CG_DIVERGED_ITERATIONS)
+  if (reason == SPMV_DIVERGED_ITERATIONS)
     PetscCall(GoOnInDouble(ksp, s, run, "the residual of the recurrence hardly fell"));
-  else if (reason != SPMV_CG_RTOL && reason != SPMV_CG_ATOL)
+  else if (reason != SPMV_RTOL && reason != SPMV_ATOL)
     PetscCall(GoOnInDouble(ksp, s, run, "conjugate gradients with the rounded matrix broke down"));
   else if (norm > least_drop * run->checked)
     PetscCall(GoOnInDouble(ksp, s, run, "the true residual hardly fell between two corrections"));

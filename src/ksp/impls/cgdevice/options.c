@@ -4,31 +4,20 @@
 const char *const KSPCGDeviceModes[] = {"auto",          "host", "chunk", "graph", "persistent", "KSPCGDeviceMode",
                                         "KSP_CGDEVICE_", NULL};
 
-enum { CHUNK_MAX = 64 /* of the engine */, FORMATS_MAX = 16 };
-
 PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOptionsObject)
 {
-  const int       formats = PetscMin(spmv_format_count(), FORMATS_MAX);
-  const char     *names[FORMATS_MAX];
   KSP_CGDevice   *s;
   KSPCGDeviceMode mode;
-  PetscInt        chunk, format;
   PetscBool       set;
 
   PetscFunctionBegin;
   PetscCall(CGDevStateGet(ksp, &s));
   if (s->parent.setfromoptions) PetscCall(s->parent.setfromoptions(ksp, PetscOptionsObject));
-  for (int i = 0; i < formats; i++) names[i] = spmv_format_get(i)->name;
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP CGDEVICE options");
   PetscCall(PetscOptionsEnum("-ksp_cgdevice_mode", "How iterations run", "KSPCGDeviceSetMode", KSPCGDeviceModes,
                              (PetscEnum)s->mode, (PetscEnum *)&mode, &set));
   if (set) PetscCall(KSPCGDeviceSetMode(ksp, mode));
-  PetscCall(PetscOptionsInt("-ksp_cgdevice_chunk", "Iterations that are enqueued together, at most 64; 0: by the size",
-                            "KSPCGDeviceSetChunk", s->chunk, &chunk, &set));
-  if (set) PetscCall(KSPCGDeviceSetChunk(ksp, chunk));
-  PetscCall(PetscOptionsEList("-ksp_cgdevice_format", "Format for matrices that are not packed", "KSPCGDeviceSetFormat",
-                              names, formats, s->format, &format, &set));
-  if (set) PetscCall(KSPCGDeviceSetFormat(ksp, names[format]));
+  PetscCall(KSPDevFromOptions(ksp, KSPDEV(s), KSPCGDEVICE, "KSPCGDevice", PetscOptionsObject));
   PetscCall(CGDevPrecisionFromOptions(ksp, s, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,10 +113,8 @@ PetscErrorCode KSPCGDeviceSetChunk(KSP ksp, PetscInt chunk)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscValidLogicalCollectiveInt(ksp, chunk, 2);
-  PetscCheck(chunk >= 0 && chunk <= CHUNK_MAX, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
-             "A chunk of %" PetscInt_FMT " iterations is not 0 to %d", chunk, (int)CHUNK_MAX);
   PetscCall(CGDevStateGet(ksp, &s));
-  if (s) s->chunk = chunk;
+  PetscCall(KSPDevSetChunk(ksp, KSPDEV(s), chunk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,18 +167,12 @@ PetscErrorCode KSPCGDeviceGetChunk(KSP ksp, PetscInt *chunk)
 PetscErrorCode KSPCGDeviceSetFormat(KSP ksp, const char format[])
 {
   KSP_CGDevice *s;
-  PetscBool     same;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscAssertPointer(format, 2);
-  PetscCheck(spmv_format_find(format), PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
-             "There is no format %s; %s is one", format, spmv_format_get(0)->name);
   PetscCall(CGDevStateGet(ksp, &s));
-  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrcmp(format, s->format, &same));
-  if (!same) AIJFmtPlanDrop(&s->matrix.own, &s->exec); /* the next solve makes another one */
-  PetscCall(PetscStrncpy(s->format, format, sizeof s->format));
+  PetscCall(KSPDevSetFormat(ksp, KSPDEV(s), format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -52,10 +52,10 @@ static const char *Fault(KSP ksp, CGDevRun *run)
 {
   const SpmvCgResult *result = &run->result;
 
-  if (result->reason == SPMV_CG_DIVERGED_NOT_A_NUMBER) return "the solve met what is no number";
-  if (result->reason == SPMV_CG_INDEFINITE_PC) return "the cycle was not positive definite";
-  if (result->reason == SPMV_CG_INDEFINITE_MATRIX) return "the directions of the solve broke down";
-  if (result->reason != SPMV_CG_ITERATING || ksp->normtype == KSP_NORM_NONE) return NULL;
+  if (result->reason == SPMV_DIVERGED_NOT_A_NUMBER) return "the solve met what is no number";
+  if (result->reason == SPMV_INDEFINITE_PC) return "the cycle was not positive definite";
+  if (result->reason == SPMV_INDEFINITE_MATRIX) return "the directions of the solve broke down";
+  if (result->reason != SPMV_ITERATING || ksp->normtype == KSP_NORM_NONE) return NULL;
   return MGDevNormsTell(&run->norms, (PetscInt)result->completed, (PetscReal)result->norm);
 }
 

@@ -18,8 +18,6 @@ PetscErrorCode CGDevStateGet(KSP ksp, KSP_CGDevice **state)
 PetscErrorCode CGDevRequire(KSP ksp, KSP_CGDevice **s)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCall(CGDevStateGet(ksp, s));
-  PetscCheck(*s, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG, "The solver is not of type %s", KSPCGDEVICE);
+  PetscCall(KSPDevRequire(ksp, CGDevContainerName, KSPCGDEVICE, (void **)s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

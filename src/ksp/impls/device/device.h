@@ -45,6 +45,7 @@ typedef struct {
 #define KSPDEVICEHEADER                                                                                                  \
   struct _KSPOps     parent; /* the operations of the parent class, for this solver */                                   \
   char               format[KSPDEV_FORMAT_MAX];                                                                          \
+  PetscInt           chunk;                                                                                              \
   SpmvExec           exec;                                                                                               \
   PetscBool          several; /* processes solve the system, ... */                                                      \
   PetscPackProcesses all;     /* ... and work together in this way */                                                    \
@@ -64,10 +65,17 @@ typedef struct {
 #define KSPDEV(s) ((KSPDevice *)(s))
 
 /* state.c */
+PETSC_INTERN PetscErrorCode KSPDevRequire(KSP, const char container[], KSPType, void **state);
 PETSC_INTERN PetscErrorCode KSPDevRefuse(KSPDevice *, SpmvStatus);
 PETSC_INTERN PetscErrorCode KSPDevVectorPlace(KSPDevice *, AIJFmtVector *, Vec);
 PETSC_INTERN PetscErrorCode KSPDevAgree(KSP, KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevCountCycles(KSPDevice *, int64_t cycles);
+
+/* options.c */
+PETSC_INTERN PetscErrorCode KSPDevSetChunk(KSP, KSPDevice *, PetscInt);
+PETSC_INTERN PetscErrorCode KSPDevSetFormat(KSP, KSPDevice *, const char format[]);
+PETSC_INTERN PetscErrorCode KSPDevFromOptions(KSP, KSPDevice *, const char type[], const char functions[],
+                                              AIJFmtOptionItems);
 
 /* accept.c: a reason, where the matrix, of one process or of several, or its null space are beyond the engines */
 PETSC_INTERN PetscErrorCode KSPDevWhyMatrix(const KSPDevice *, Mat, const char **why);
@@ -92,6 +100,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KSPDevWatchBegin(KSP, KSPDevWatch *);
 PETSC_INTERN PetscErrorCode KSPDevTellNorm(KSP, PetscInt iteration, PetscReal norm);
 PETSC_INTERN PetscErrorCode KSPDevTestFirst(KSP, PetscReal norm);
+PETSC_INTERN SpmvTest       KSPDevTest(KSP, PetscReal tolerance);
+PETSC_INTERN void           KSPDevSetReason(KSP, SpmvReason, KSPConvergedReason breakdown);
 
 /* Goes on after success; a refusal of the library, such as too little memory on the device, becomes the reason to
    solve on the host, and the function returns; a failure becomes an error. With several processes KSPDevAgree() must

@@ -1,6 +1,16 @@
 /* state.c - what all parts of a solve do with a refusal of the kernel library, with vectors, and with other processes. */
 #include "device.h"
-#include "parallel/processes.h"
+#include "sys/compose.h"
+
+/* The state for a getter, which has no answer for a solver of another type */
+PetscErrorCode KSPDevRequire(KSP ksp, const char container[], KSPType type, void **state)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCall(PetscPackStateQuery((PetscObject)ksp, container, state));
+  PetscCheck(*state, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG, "The solver is not of type %s", type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* A refusal becomes the reason to solve on the host, a failure an error: see KSPDevTry() */
 PetscErrorCode KSPDevRefuse(KSPDevice *s, SpmvStatus status)

@@ -1,5 +1,6 @@
-/* watch.c - which callbacks need the host between iterations, and what they are told. */
+/* watch.c - which callbacks need the host between iterations, what they are told, and when iterations end. */
 #include "device.h"
+#include <math.h>
 
 /* Which monitors and tests need the host between iterations, and how often */
 PetscErrorCode KSPDevWatchBegin(KSP ksp, KSPDevWatch *watch)
@@ -39,4 +40,39 @@ PetscErrorCode KSPDevTellNorm(KSP ksp, PetscInt iteration, PetscReal norm)
   PetscCall(KSPLogResidualHistory(ksp, norm));
   PetscCall(KSPMonitor(ksp, iteration, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The test of the engine. With a user's test or KSPConvergedSkip() it tests no norm. */
+SpmvTest KSPDevTest(KSP ksp, PetscReal tolerance)
+{
+  const PetscBool engine = ksp->converged == KSPConvergedDefault ? PETSC_TRUE : PETSC_FALSE;
+
+  return (SpmvTest){.untested       = ksp->normtype == KSP_NORM_NONE,
+                    .tolerance      = engine ? (double)tolerance : -1,
+                    .absolute       = (double)ksp->abstol,
+                    .divergence     = engine ? (double)(ksp->divtol * ksp->rnorm0) : INFINITY,
+                    .min_iterations = AIJFmtKSPMinimum(ksp),
+                    .max_iterations = ksp->max_it,
+                    .check_after    = ksp->chknorm,
+                    .max_is_success = ksp->converged == KSPConvergedSkip};
+}
+
+/* PETSc's word for the engine's reason, but for a norm that is not a number. breakdown: for that, as methods differ in it */
+void KSPDevSetReason(KSP ksp, SpmvReason reason, KSPConvergedReason breakdown)
+{
+  const struct {
+    SpmvReason         of_engine;
+    KSPConvergedReason of_ksp;
+  } words[] = {{SPMV_RTOL, KSP_CONVERGED_RTOL},
+               {SPMV_ATOL, KSP_CONVERGED_ATOL},
+               {SPMV_ITERATIONS, KSP_CONVERGED_ITS},
+               {SPMV_BREAKDOWN, breakdown},
+               {SPMV_DIVERGED_ITERATIONS, KSP_DIVERGED_ITS},
+               {SPMV_DIVERGED_TOLERANCE, KSP_DIVERGED_DTOL},
+               {SPMV_DIVERGED_BREAKDOWN, KSP_DIVERGED_BREAKDOWN},
+               {SPMV_INDEFINITE_PC, KSP_DIVERGED_INDEFINITE_PC},
+               {SPMV_INDEFINITE_MATRIX, AIJFmtKSPIndefinite(ksp)}};
+
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (words[i].of_engine == reason) ksp->reason = words[i].of_ksp;
 }

@@ -14,6 +14,13 @@ PetscErrorCode GMRESDevStateGet(KSP ksp, KSP_GMRESDevice **state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GMRESDevRequire(KSP ksp, KSP_GMRESDevice **s)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPDevRequire(ksp, container_name, KSPGMRESDEVICE, (void **)s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode StateFree(void *ctx)
 {
   PetscFunctionBegin;
@@ -111,12 +118,16 @@ static PetscErrorCode KSPView_GMRESDevice(KSP ksp, PetscViewer viewer)
   PetscCall(GMRESDevStateGet(ksp, &s));
   if (s->parent.view) PetscCall(s->parent.view(ksp, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || s->solves_device + s->solves_host == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mode %s, chunk %" PetscInt_FMT ", format %s\n",
+                                   KSPGMRESDeviceModes[s->mode], s->chunk, s->format));
+  if (s->solves_device + s->solves_host == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->engine) spmv_gmres_info(s->engine, &info);
   if (s->by_parent) PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve by KSPGMRES: %s\n", s->reason));
   else if (s->engine)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve on the device: %s, matrix of format %s\n",
                                      s->engine_options.mode == SPMV_GMRES_GRAPH ? "graph" : "chunk", s->matrix.format));
+  if (s->engine && s->several) PetscCall(PetscPackProcessesView(&s->all, viewer));
   if (s->engine && s->pc.kind == SPMV_PC_FUNCTION) PetscCall(MGDevHierarchyView(s->multigrid, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  solves on the device %" PetscInt_FMT ", by KSPGMRES %" PetscInt_FMT "\n",
                                    s->solves_device, s->solves_host));
@@ -132,8 +143,11 @@ static PetscErrorCode KSPView_GMRESDevice(KSP ksp, PetscViewer viewer)
    KSPGMRESDEVICE = "gmresdevice" - The generalized minimal residual method, whose iterations run on one GPU without
    waiting for the host
 
-   Options Database Key:
-.  -petscpack_replace gmres - lets `KSPGMRES`, the default of all solvers, mean this type; read when petscpack is loaded
+   Options Database Keys:
++  -ksp_gmresdevice_mode <auto> - how iterations run: auto, host, chunk, graph; see `KSPGMRESDeviceSetMode()`
+.  -ksp_gmresdevice_chunk <0> - iterations that are enqueued together, see `KSPGMRESDeviceSetChunk()`
+.  -ksp_gmresdevice_format <crsv> - packed format for matrices of types of PETSc, see `KSPGMRESDeviceSetFormat()`
+-  -petscpack_replace gmres - lets `KSPGMRES`, the default of all solvers, mean this type; read when petscpack is loaded
 
    Level: beginner
 
@@ -141,15 +155,18 @@ static PetscErrorCode KSPView_GMRESDevice(KSP ksp, PetscViewer viewer)
    The method, its iterations, norms, tests and reasons are those of `KSPGMRES`, but for the rounding of sums. This type
    inherits from `KSPGMRES`: all of its options and functions are accepted.
 
-   The device does the iterations for real numbers, one process, a matrix of type `MATSEQAIJ` or one derived from it,
+   The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or one derived from them,
    classical Gram-Schmidt with any refinement, preconditioning from the left or the right, and the preconditioners `PCNONE`,
    `PCJACOBI`, `PCPBJACOBI`, `PCGAMG` and `PCMG`; of the last two what `KSPCGDEVICE` takes. Vectors may be on the host, or CUDA
    vectors. All else is solved by `KSPGMRES`; `-ksp_view` and `-info` say why.
 
+   On several processes each does the iterations of its rows. Where each has a GPU of its own, messages and sums go by NVIDIA's
+   NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; else by MPI.
+
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a triangular
    solve, a pass over the basis and a copy each.
 
-.seealso: `KSPGMRES`, `KSPCGDEVICE`, `MATAIJRBP`, `PetscPackInitializePackage()`
+.seealso: `KSPGMRES`, `KSPGMRESDeviceSetMode()`, `KSPCGDEVICE`, `MATAIJRBP`, `PetscPackInitializePackage()`
 M*/
 
 static PetscErrorCode KSPCreate_GMRESDevice(KSP ksp)
@@ -159,12 +176,13 @@ static PetscErrorCode KSPCreate_GMRESDevice(KSP ksp)
   PetscFunctionBegin;
   PetscCall(create_parent(ksp));
   PetscCall(StateCompose(ksp, &s));
-  s->parent               = *ksp->ops;
-  ksp->ops->solve         = KSPSolve_GMRESDevice;
-  ksp->ops->view          = KSPView_GMRESDevice;
-  ksp->ops->buildsolution = KSPBuildSolution_GMRESDevice;
-  ksp->ops->reset         = KSPReset_GMRESDevice;
-  ksp->ops->destroy       = KSPDestroy_GMRESDevice;
+  s->parent                = *ksp->ops;
+  ksp->ops->solve          = KSPSolve_GMRESDevice;
+  ksp->ops->setfromoptions = KSPSetFromOptions_GMRESDevice;
+  ksp->ops->view           = KSPView_GMRESDevice;
+  ksp->ops->buildsolution  = KSPBuildSolution_GMRESDevice;
+  ksp->ops->reset          = KSPReset_GMRESDevice;
+  ksp->ops->destroy        = KSPDestroy_GMRESDevice;
   PetscCall(ParentInstall(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,6 +17,7 @@
 
 typedef struct {
   KSPDEVICEHEADER
+  KSPGMRESDeviceMode mode;
   /* What KSPGMRES keeps in a struct of its own: taken note of by the functions that it composed */
   PetscReal happy, breakdown;
   PetscErrorCode (*parent_happy)(KSP, PetscReal);
@@ -39,6 +40,10 @@ typedef struct {
 PETSC_INTERN PetscErrorCode GMRESDevRegister(void);
 PETSC_INTERN PetscErrorCode GMRESDevReplace(PetscBool);
 PETSC_INTERN PetscErrorCode GMRESDevStateGet(KSP, KSP_GMRESDevice **);
+PETSC_INTERN PetscErrorCode GMRESDevRequire(KSP, KSP_GMRESDevice **);
+
+/* options.c */
+PETSC_INTERN PetscErrorCode KSPSetFromOptions_GMRESDevice(KSP, AIJFmtOptionItems);
 
 /* solve.c */
 PETSC_INTERN PetscErrorCode KSPSolve_GMRESDevice(KSP);

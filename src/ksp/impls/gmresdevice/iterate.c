@@ -5,21 +5,6 @@
 #include "gmresdevice.h"
 #include <math.h>
 
-/* With a user's test or KSPConvergedSkip() the engine tests no norm */
-static SpmvTest Test(KSP ksp, PetscReal tolerance)
-{
-  const PetscBool engine = ksp->converged == KSPConvergedDefault ? PETSC_TRUE : PETSC_FALSE;
-
-  return (SpmvTest){.untested       = ksp->normtype == KSP_NORM_NONE,
-                    .tolerance      = engine ? (double)tolerance : -1,
-                    .absolute       = (double)ksp->abstol,
-                    .divergence     = engine ? (double)(ksp->divtol * ksp->rnorm0) : INFINITY,
-                    .min_iterations = AIJFmtKSPMinimum(ksp),
-                    .max_iterations = ksp->max_it,
-                    .check_after    = ksp->chknorm,
-                    .max_is_success = ksp->converged == KSPConvergedSkip};
-}
-
 /* PETSc's own words and reasons for a norm that is not a number */
 static PetscErrorCode NotANumber(KSP ksp, double norm)
 {
@@ -28,38 +13,12 @@ static PetscErrorCode NotANumber(KSP ksp, double norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Translates the engine's reason where PETSc's test of the last norm has given none; it may be that the solve goes on */
+/* The engine's reason where PETSc's test of the last norm has given none; it may be that the solve goes on */
 static PetscErrorCode SetReason(KSP ksp, const SpmvGmresResult *result)
 {
   PetscFunctionBegin;
-  switch (result->reason) {
-  case SPMV_RTOL:
-    ksp->reason = KSP_CONVERGED_RTOL;
-    break;
-  case SPMV_ATOL:
-    ksp->reason = KSP_CONVERGED_ATOL;
-    break;
-  case SPMV_ITERATIONS:
-    ksp->reason = KSP_CONVERGED_ITS;
-    break;
-  case SPMV_BREAKDOWN:
-    ksp->reason = KSP_CONVERGED_HAPPY_BREAKDOWN;
-    break;
-  case SPMV_DIVERGED_ITERATIONS:
-    ksp->reason = KSP_DIVERGED_ITS;
-    break;
-  case SPMV_DIVERGED_TOLERANCE:
-    ksp->reason = KSP_DIVERGED_DTOL;
-    break;
-  case SPMV_DIVERGED_BREAKDOWN:
-    ksp->reason = KSP_DIVERGED_BREAKDOWN;
-    break;
-  case SPMV_DIVERGED_NOT_A_NUMBER:
-    PetscCall(NotANumber(ksp, result->norm));
-    break;
-  default:
-    break;
-  }
+  if (result->reason == SPMV_DIVERGED_NOT_A_NUMBER) PetscCall(NotANumber(ksp, result->norm));
+  else KSPDevSetReason(ksp, result->reason, KSP_CONVERGED_HAPPY_BREAKDOWN);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,7 +115,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *wa
   status = spmv_gmres_run(s->engine, watch->step, result, &s->exec);
   if (!inner) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtVectorEnd(&s->x));
-  if (before == 0 && s->x.staged)
+  if (before == 0 && s->x.staged && !s->several)
     KSPDevTry(s, status); /* the solution of PETSc is as it was: KSPGMRES can begin anew */
   AIJFmtCallSpmv(&s->exec, status);
   spmv_gmres_info(s->engine, &info);
@@ -172,7 +131,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *wa
 /* The first residual and its test, in the order of KSPGMRESCycle() */
 static PetscErrorCode Start(KSP ksp, KSP_GMRESDevice *s)
 {
-  SpmvTest   test = Test(ksp, -1);
+  SpmvTest   test = KSPDevTest(ksp, -1);
   double     norm = 0;
   SpmvStatus status;
 
@@ -183,13 +142,14 @@ static PetscErrorCode Start(KSP ksp, KSP_GMRESDevice *s)
   status = spmv_gmres_start(s->engine, s->x.data, s->b.data, s->pc.values, ksp->guess_zero, &test, &s->exec);
   if (!status) status = spmv_gmres_first_norm(s->engine, &norm, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->x));
+  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun */
   KSPDevTry(s, status);
   if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
   if (norm == 0) ksp->reason = KSP_CONVERGED_ATOL;
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  test = Test(ksp, ksp->ttol);
+  test = KSPDevTest(ksp, ksp->ttol);
   AIJFmtCallSpmv(&s->exec, spmv_gmres_set_test(s->engine, &test, &s->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

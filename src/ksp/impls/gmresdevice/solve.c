@@ -22,6 +22,7 @@ PetscErrorCode GMRESDevForget(KSP_GMRESDevice *s)
   PetscCall(EngineForget(s));
   PetscCall(KSPDevMatrixForget(KSPDEV(s)));
   PetscCall(KSPDevPCForget(KSPDEV(s)));
+  PetscCall(KSPDevProcessesForget(KSPDEV(s)));
   AIJFmtVectorFree(&s->exec, &s->x);
   AIJFmtVectorFree(&s->exec, &s->b);
   AIJFmtVectorFree(&s->exec, &s->seen);
@@ -41,11 +42,12 @@ static PetscErrorCode Accept(KSP ksp, KSP_GMRESDevice *s)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  s->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(AIJFmtOrthogonalizationGet(ksp, &orthogonalize));
   PetscCall(KSPGMRESGetRestart(ksp, &restart));
   if (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL___FLOAT128) || PetscDefined(USE_REAL___FP16))
     why = "scalars are neither real double nor real single";
-  else if (size > 1) why = "several processes";
+  else if (s->mode == KSP_GMRESDEVICE_HOST) why = "-ksp_gmresdevice_mode host";
   else if (ksp->transpose_solve) why = "a transposed solve";
   else if (ksp->calc_sings || ksp->calc_ritz) why = "eigenvalues or singular values are estimated";
   else if (orthogonalize != AIJFmtOrthogonalizationClassical)
@@ -83,6 +85,8 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
   wanted->right          = ksp->pc_side == PC_RIGHT;
   wanted->product        = spmv_operator_product;
   wanted->product_ctx    = &s->matrix.call;
+  wanted->processes      = s->matrix.call.processes;
+  wanted->chunk          = (int)s->chunk;
   wanted->happy          = (double)s->happy;
   wanted->breakdown      = (double)s->breakdown;
   wanted->history        = KSPDEV_HISTORY;
@@ -94,7 +98,9 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
     wanted->apply_ctx   = multigrid.cycle;
     wanted->apply_waits = multigrid.cycle_info.waits;
   }
-  wanted->mode = KSPDevMatrixWaits(KSPDEV(s)) || wanted->apply_waits ? SPMV_GMRES_CHUNK : SPMV_GMRES_GRAPH;
+  wanted->mode = s->mode == KSP_GMRESDEVICE_CHUNK || KSPDevMatrixWaits(KSPDEV(s)) || wanted->apply_waits
+                     ? SPMV_GMRES_CHUNK
+                     : SPMV_GMRES_GRAPH;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +131,10 @@ static PetscErrorCode EngineGet(KSP ksp, KSP_GMRESDevice *s)
 /* Leaves a reason where the engine cannot have what it needs */
 PetscErrorCode GMRESDevPrepare(KSP ksp, KSP_GMRESDevice *s)
 {
+  KSPDevWatch watch;
+
   PetscFunctionBegin;
+  PetscCall(KSPDevWatchBegin(ksp, &watch));
   s->exec.space = SPMV_DEVICE;
   PetscCall(AIJFmtCudaStream(&s->exec));
   for (int i = 0; i < 2; i++)
@@ -134,6 +143,8 @@ PetscErrorCode GMRESDevPrepare(KSP ksp, KSP_GMRESDevice *s)
   if (!s->reason[0]) PetscCall(EngineGet(ksp, s));
   if (!s->reason[0]) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->x, ksp->vec_sol));
   if (!s->reason[0]) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->b, ksp->vec_rhs));
+  if (!s->reason[0] && watch.sees_x) PetscCall(KSPDevVectorPlace(KSPDEV(s), &s->seen, s->work[1]));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,6 +156,7 @@ PetscErrorCode KSPSolve_GMRESDevice(KSP ksp)
   PetscCall(GMRESDevStateGet(ksp, &s));
   s->reason[0] = 0;
   PetscCall(Accept(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   if (!s->reason[0]) PetscCall(GMRESDevPrepare(ksp, s));
   s->by_parent = PETSC_FALSE;
   if (!s->reason[0]) PetscCall(GMRESDevSolve(ksp, s));
