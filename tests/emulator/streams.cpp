@@ -14,6 +14,17 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
   (*stream)->device = current_device;
   return cudaSuccess;
 }
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+  *least    = 0;
+  *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
+{
+  if (priority > 0 || priority < -5) return result(cudaErrorInvalidValue);
+  return cudaStreamCreateWithFlags(stream, flags);
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
   catch_up();

@@ -31,9 +31,12 @@ SpmvStatus prepare(SpmvNccl *nccl, const char *id, int rank, int processes, Spmv
 {
   const SpmvNcclLibrary *library = spmv_nccl_library();
   SpmvNcclId             copy;
+  int                    least, greatest;
 
   memcpy(copy.bytes, id, sizeof copy.bytes);
-  SPMV_CUDA(exec, cudaStreamCreateWithFlags(&nccl->side, cudaStreamNonBlocking));
+  /* thread blocks of a message come before those of the product beside it, which would let them wait to its end */
+  SPMV_CUDA(exec, cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  SPMV_CUDA(exec, cudaStreamCreateWithPriority(&nccl->side, cudaStreamNonBlocking, greatest));
   SPMV_CUDA(exec, cudaEventCreateWithFlags(&nccl->fork, cudaEventDisableTiming));
   SPMV_CUDA(exec, cudaEventCreateWithFlags(&nccl->join, cudaEventDisableTiming));
   const SpmvStatus status =
