@@ -44,7 +44,7 @@ void spmv_queue_grow(SpmvQueue *, int i, int64_t iterations);
 int spmv_queue_chunk(const SpmvProcesses *, double iteration);
 
 /* A graph of what enqueue(exec) enqueues; the capture ends also where something cannot be enqueued. *graph is nullptr
-   after a failure. */
+   after a failure. Kernels keep the priorities of their streams: messages between GPUs have a higher one. */
 template <typename Enqueue>
 static SpmvStatus spmv_queue_capture(SpmvQueue *q, cudaGraphExec_t *graph, SpmvExec *exec, const Enqueue &enqueue)
 {
@@ -60,7 +60,9 @@ static SpmvStatus spmv_queue_capture(SpmvQueue *q, cudaGraphExec_t *graph, SpmvE
     memcpy(exec->message, inside.message, sizeof exec->message);
     (void)cudaGetLastError(); /* of the end of a capture that was given up */
   } else status = spmv_cuda_status(exec, ended, "capture of iterations");
-  if (!status) status = spmv_cuda_status(exec, cudaGraphInstantiate(graph, captured, 0), "graph of iterations");
+  if (!status)
+    status = spmv_cuda_status(exec, cudaGraphInstantiate(graph, captured, cudaGraphInstantiateFlagUseNodePriority),
+                              "graph of iterations");
   if (status) *graph = nullptr;
   if (captured) (void)cudaGraphDestroy(captured);
   return status;

@@ -44,6 +44,7 @@ typedef enum cudaStreamCaptureMode {
   cudaStreamCaptureModeRelaxed     = 2
 } cudaStreamCaptureMode;
 
+enum { cudaGraphInstantiateFlagUseNodePriority = 8 };
 typedef enum cudaStreamCaptureStatus {
   cudaStreamCaptureStatusNone        = 0,
   cudaStreamCaptureStatusActive      = 1,
