@@ -10,6 +10,7 @@ ghost values, but for kernels of PETSc that pack and unpack messages.
 """
 import argparse
 import json
+import os.path
 import statistics
 import sys
 from pathlib import Path
@@ -53,15 +54,16 @@ def name_kernels(intervals):
 
 
 def kind_of(kernel, longest):
-    """The product with the diagonal block is the longest kernel, and its fellows in other iterations."""
+    """The product with the diagonal block is the longest kernel, and its fellows in other iterations; that with the block of ghost
+    values is a shorter one of the same code, which may be compiled for other numbers."""
     if "nccl" in kernel["name"]:
         return "sum" if "AllReduce" in kernel["name"] else "message"
     if any(word in kernel["name"] for word in PACKING):
         return "packing"
-    if 2 * (kernel["end"] - kernel["begin"]) > longest["end"] - longest["begin"]:
+    if kernel["name"] == longest["name"] and 2 * (kernel["end"] - kernel["begin"]) > longest["end"] - longest["begin"]:
         return "diagonal block"
-    after_one = kernel["begin"] > longest["begin"]
-    return "block of ghost values" if kernel["name"] == longest["name"] or after_one and "cg" not in kernel["name"] else "vectors"
+    alike = len(os.path.commonprefix([kernel["name"], longest["name"]]))
+    return "block of ghost values" if 4 * alike > 3 * len(longest["name"]) else "vectors"
 
 
 def messages_of(intervals):
