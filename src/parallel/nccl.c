@@ -87,7 +87,8 @@ PetscErrorCode PetscPackNcclFromOptions(void)
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(said, which, sizeof said));
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of petscpack", NULL);
+  /* -help prints each title once */
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Several GPUs of petscpack", NULL);
   PetscCall(PetscOptionsString("-petscpack_nccl", "NVIDIA's library NCCL for several GPUs: auto, off or a path",
                                "PetscPackSetNCCL", said, said, sizeof said, NULL));
   PetscOptionsEnd();

@@ -235,6 +235,33 @@ static PetscErrorCode DeviceKeep(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Nccl(void)
+{
+  const char    *nccl;
+  PetscBool      same;
+  PetscErrorCode code;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPackGetNCCL(&nccl));
+  PetscCall(PetscStrcmp(nccl, "auto", &same));
+  PetscCall(Expect(same, "petscpack", "the default of -petscpack_nccl is not auto"));
+  PetscCall(PetscPackFinalizePackage());
+  PetscCall(PetscOptionsSetValue(NULL, "-petscpack_nccl", "off"));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscPackGetNCCL(&nccl));
+  PetscCall(PetscStrcmp(nccl, "off", &same));
+  PetscCall(Expect(same, "petscpack", "-petscpack_nccl was not read"));
+  PetscCall(PetscPackSetNCCL("/a/libnccl.so.2"));
+  PetscCall(PetscPackGetNCCL(&nccl));
+  PetscCall(PetscStrcmp(nccl, "/a/libnccl.so.2", &same));
+  PetscCall(Expect(same, "petscpack", "PetscPackSetNCCL() had no effect"));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  code = PetscPackSetNCCL("");
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(Expect((PetscBool)(code == PETSC_ERR_ARG_WRONG), "petscpack", "PetscPackSetNCCL() took an empty text"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   char        type[CONF_TYPE_MAX];
@@ -261,6 +288,7 @@ int main(int argc, char **argv)
     if (size == 1) PetscCall(CheckFindsFault(type));
   }
   PetscCall(DeviceKeep());
+  PetscCall(Nccl());
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failed\n", failed));
   PetscCall(PetscFinalize());
   return failed ? 1 : 0;
