@@ -95,6 +95,9 @@ typedef struct {
 
 SPMV_API SpmvStatus spmv_operator_mult(const SpmvOperator *, double alpha, const void *x, double beta, void *y,
                                        SpmvExec *);
+/* Whether a product waits for the host, and so cannot be part of a graph: by messages of processes that wait, or by a plan
+   on the device that is partly in host memory */
+SPMV_API int spmv_operator_waits(const SpmvOperator *);
 /* w = A p; a pointer to an SpmvOperator is the context. It serves as SpmvApply. */
 SPMV_API SpmvStatus spmv_operator_product(void *product, const void *p, void *w, SpmvExec *);
 /* to[i] = from[index[i]], all on the device: packs the entries that other processes want. Only enqueues. */

@@ -18,9 +18,10 @@ typedef struct {
 struct PetscPackHaloStruct {
   SpmvScalar   scalar;
   Messages     out, in;
-  void        *block;  /* device memory with the two that follow */
+  void        *block;  /* device memory with the three that follow */
   int32_t     *index;  /* [count of out]: the entries of x that others want */
   void        *packed; /* [count of out] */
+  void        *ghosts; /* [count of in] */
   MPI_Request *request;
 };
 
@@ -65,10 +66,10 @@ static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, c
 static SpmvStatus Allocate(const PetscPackProcesses *p, PetscPackHalo h, const int32_t wanted[], SpmvExec *exec)
 {
   const int64_t each    = spmv_scalar_bytes(h->scalar);
-  const int64_t bytes[] = {Count(&h->out) * (int64_t)sizeof *h->index, Count(&h->out) * each};
-  void **const  array[] = {(void **)&h->index, &h->packed};
+  const int64_t bytes[] = {Count(&h->out) * (int64_t)sizeof *h->index, Count(&h->out) * each, Count(&h->in) * each};
+  void **const  array[] = {(void **)&h->index, &h->packed, &h->ghosts};
   Messages     *both[]  = {&h->out, &h->in};
-  SpmvStatus    status  = spmv_alloc_arrays(exec, 2, bytes, "ghost values", array, &h->block);
+  SpmvStatus    status  = spmv_alloc_arrays(exec, 3, bytes, "ghost values", array, &h->block);
 
   for (int i = 0; i < 2 && !status && !p->nccl; i++)
     if (Count(both[i]) > 0) status = spmv_pinned_alloc(exec, Count(both[i]) * each, (void **)&both[i]->host);
@@ -110,6 +111,8 @@ PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *halo, SpmvExec *exec)
   PetscCall(PetscFree(*halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+void *PetscPackHaloGhosts(PetscPackHalo h) { return h->ghosts; }
 
 /* ---- by MPI ---- */
 
@@ -172,17 +175,17 @@ static SpmvNcclHalo ForNccl(const struct PetscPackHaloStruct *h)
                         .in          = {h->in.neighbours, h->in.rank, h->in.first}};
 }
 
-SpmvStatus PetscPackHaloBeginNccl(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
+SpmvStatus PetscPackHaloBeginNccl(void *nccl, void *halo, const void *x, void *ghosts, SpmvExec *exec)
 {
   const SpmvNcclHalo h = ForNccl((PetscPackHalo)halo);
 
-  return spmv_nccl_begin(((const PetscPackProcesses *)processes)->nccl, &h, x, ghosts, exec);
+  return spmv_nccl_begin((SpmvNccl *)nccl, &h, x, ghosts, exec);
 }
 
-SpmvStatus PetscPackHaloEndNccl(void *processes, void *halo, void *ghosts, SpmvExec *exec)
+SpmvStatus PetscPackHaloEndNccl(void *nccl, void *halo, void *ghosts, SpmvExec *exec)
 {
   const SpmvNcclHalo h = ForNccl((PetscPackHalo)halo);
 
   (void)ghosts;
-  return spmv_nccl_end(((const PetscPackProcesses *)processes)->nccl, &h, exec);
+  return spmv_nccl_end((SpmvNccl *)nccl, &h, exec);
 }

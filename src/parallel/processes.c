@@ -24,18 +24,6 @@ static SpmvStatus Agree(void *ctx, int *end, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* ---- by NCCL ---- */
-
-static SpmvStatus AddNccl(void *ctx, double *sums, int n, SpmvExec *exec)
-{
-  return spmv_nccl_add(((const PetscPackProcesses *)ctx)->nccl, sums, n, exec);
-}
-
-static SpmvStatus AliveNccl(void *ctx, double waited, SpmvExec *exec)
-{
-  return spmv_nccl_alive(((const PetscPackProcesses *)ctx)->nccl, waited, exec);
-}
-
 PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *p, PetscViewer viewer)
 {
   int version;
@@ -61,12 +49,12 @@ PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, Spmv
   PetscCallMPI(MPI_Comm_dup(comm, &p->comm));
   p->open = PETSC_TRUE;
   if (p->nccl)
-    p->call = (SpmvProcesses){.ctx      = p,
+    p->call = (SpmvProcesses){.ctx      = p->nccl,
                               .enqueues = 1,
                               .begin    = PetscPackHaloBeginNccl,
                               .end      = PetscPackHaloEndNccl,
-                              .add      = AddNccl,
-                              .alive    = AliveNccl};
+                              .add      = spmv_nccl_add,
+                              .alive    = spmv_nccl_alive};
   else
     p->call =
         (SpmvProcesses){.ctx = p, .begin = PetscPackHaloBegin, .end = PetscPackHaloEnd, .add = Add, .agree = Agree};

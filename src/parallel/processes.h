@@ -14,7 +14,7 @@
 /* Zeros are none. The calls of a solver go through a communicator of its own, so that its messages do not mix with
    others. */
 typedef struct {
-  SpmvProcesses               call; /* its ctx is this struct, whose address must stay */
+  SpmvProcesses               call; /* its ctx is this struct, whose address must stay, or nccl */
   MPI_Comm                    comm; /* valid where `open` */
   PetscBool                   open;
   double                     *sums; /* [SPMV_SUMS_MAX], page-locked */
@@ -46,7 +46,8 @@ PETSC_INTERN PetscErrorCode         PetscPackNcclFromOptions(void);
 /* Before MPI ends; those in use are left to the end of the process */
 PETSC_INTERN PetscErrorCode PetscPackNcclFinalize(void);
 
-/* The ghost values of one matrix: which entries of x this process sends to whom, and receives from whom */
+/* The ghost values of one matrix: which entries of x this process sends to whom, and receives from whom, and room for
+   them */
 typedef struct PetscPackHaloStruct *PetscPackHalo;
 
 /* halo.c; collective. columns: the layout of x; ghost: the global columns [ghosts] of the off-diagonal block, ascending.
@@ -55,8 +56,10 @@ PETSC_INTERN PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *, Pets
                                                 const PetscInt ghost[], SpmvScalar, SpmvExec *, PetscPackHalo *,
                                                 SpmvStatus    *status);
 PETSC_INTERN PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *, SpmvExec *);
-/* SpmvProcesses.begin and .end: the context is a PetscPackProcesses, halo a PetscPackHalo */
+/* SpmvOperator.ghosts, on the device; NULL where this process needs none */
+PETSC_INTERN void *PetscPackHaloGhosts(PetscPackHalo);
+/* SpmvProcesses.begin and .end: the context is a PetscPackProcesses, or an SpmvNccl; halo a PetscPackHalo */
 PETSC_INTERN SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *);
 PETSC_INTERN SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *);
-PETSC_INTERN SpmvStatus PetscPackHaloBeginNccl(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *);
-PETSC_INTERN SpmvStatus PetscPackHaloEndNccl(void *processes, void *halo, void *ghosts, SpmvExec *);
+PETSC_INTERN SpmvStatus PetscPackHaloBeginNccl(void *nccl, void *halo, const void *x, void *ghosts, SpmvExec *);
+PETSC_INTERN SpmvStatus PetscPackHaloEndNccl(void *nccl, void *halo, void *ghosts, SpmvExec *);

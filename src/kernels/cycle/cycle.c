@@ -1,6 +1,5 @@
 /* Cycles of multigrid: arguments, memory, and what the host and the device have in common. */
 #include "cycle.h"
-#include "engine/solve.h"
 #include <math.h>
 #include <string.h>
 
@@ -196,18 +195,12 @@ static double op_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
   }
 }
 
-/* An exchange between processes may wait, and a product whose plan is partly in host memory does */
-static int operator_waits(const SpmvOperator *a)
-{
-  return spmv_processes_wait(a->processes) || (a->plan->space == SPMV_DEVICE && a->plan->memory.host_bytes > 0);
-}
-
 static int waits(const SpmvCycleOptions *o)
 {
   if (o->coarse) return 1;
   for (int l = 1; l < o->levels; l++)
-    if (operator_waits(&o->level[l].matrix) || operator_waits(&o->level[l].interpolation) ||
-        operator_waits(&o->level[l].restriction))
+    if (spmv_operator_waits(&o->level[l].matrix) || spmv_operator_waits(&o->level[l].interpolation) ||
+        spmv_operator_waits(&o->level[l].restriction))
       return 1;
   return 0;
 }

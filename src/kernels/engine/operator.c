@@ -1,5 +1,6 @@
 /* The product of a solver: a plan, its transpose or its rounded values, and on several processes the columns of others. */
 #include "core/format.h"
+#include "engine/solve.h"
 #include <spmv_engine.h>
 #include <spmv_values.h>
 
@@ -40,6 +41,13 @@ SpmvStatus spmv_operator_mult(const SpmvOperator *o, double alpha, const void *x
   if (!o->ghost_plan) return SPMV_SUCCESS;
   by_b = of_type(o->plan->scalar_type, 1, &b);
   return spmv_mult(o->ghost_plan, by_a, o->ghosts, by_b, y, o->ghost_work, exec);
+}
+
+static int streams(const SpmvPlan *plan) { return plan && plan->space == SPMV_DEVICE && plan->memory.host_bytes > 0; }
+
+int spmv_operator_waits(const SpmvOperator *o)
+{
+  return spmv_processes_wait(o->processes) || streams(o->plan) || streams(o->ghost_plan);
 }
 
 SpmvStatus spmv_operator_product(void *product, const void *p, void *w, SpmvExec *exec)

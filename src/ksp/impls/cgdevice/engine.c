@@ -106,7 +106,8 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDevice
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
   PetscCall(Common(s, A, &wanted));
-  if (mode == KSP_CGDEVICE_GRAPH && (KSPDevMatrixWaits(KSPDEV(s)) || wanted.apply_waits)) mode = KSP_CGDEVICE_CHUNK;
+  if (mode == KSP_CGDEVICE_GRAPH && (spmv_operator_waits(&s->matrix.call) || wanted.apply_waits))
+    mode = KSP_CGDEVICE_CHUNK;
   wanted.mode = EngineMode(mode);
   if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
   else {

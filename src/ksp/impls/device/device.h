@@ -28,8 +28,7 @@ typedef struct {
   SpmvOperator     call;           /* the context of spmv_operator_product(); its address is part of graphs */
   AIJFmtPlanCache  own;            /* a plan of this solver, or none */
   AIJFmtPlanCache  others;         /* the same of the columns of other processes, whose entries of x ... */
-  PetscPackHalo    halo;           /* ... come by this, ... */
-  void            *ghosts;         /* ... to here: of the matrix ... */
+  PetscPackHalo    halo;           /* ... come by this: of the matrix ... */
   PetscObjectId    id;             /* ... with this number, or 0 ... */
   PetscObjectState pattern;        /* ... and this nonzero state */
   const char      *format;         /* of the plan of the last solve, whose owner may have freed it since */
@@ -83,7 +82,6 @@ PETSC_INTERN PetscErrorCode KSPDevWhyNullSpace(PC, Mat, const char **why);
 
 /* matrix.c, pc.c: prepare a solve, or leave a reason in s->reason */
 PETSC_INTERN PetscErrorCode KSPDevMatrixPlan(KSP, KSPDevice *, Mat, Vec);
-PETSC_INTERN PetscBool      KSPDevMatrixWaits(const KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevMatrixForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevProcessesForget(KSPDevice *); /* collective on several processes; after the engine */
 PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);

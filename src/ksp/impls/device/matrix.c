@@ -28,8 +28,6 @@ static PetscErrorCode HaloForget(KSPDevice *s)
 
   PetscFunctionBegin;
   PetscCall(PetscPackHaloDestroy(&m->halo, &s->exec));
-  spmv_exec_free(&s->exec, SPMV_DEVICE, m->ghosts);
-  m->ghosts    = NULL;
   m->id        = 0;
   m->serial[2] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,8 +118,6 @@ static PetscErrorCode GetHalo(KSPDevice *s, Mat A, PetscInt ghosts, const PetscI
   PetscFunctionBegin;
   PetscCall(HaloForget(s));
   PetscCall(PetscPackHaloCreate(&s->all, A->cmap, ghosts, ghost, AIJFMT_SCALAR, &s->exec, &m->halo, &status));
-  if (!status)
-    status = spmv_alloc(&s->exec, SPMV_DEVICE, ghosts * spmv_scalar_bytes(AIJFMT_SCALAR), "ghost values", &m->ghosts);
   KSPDevTry(s, status);
   m->id        = ((PetscObject)A)->id;
   m->pattern   = A->nonzerostate;
@@ -167,7 +163,7 @@ static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
   PetscCall(PetscPackAll(s->all.comm, &same));
   if (!same) PetscCall(GetHalo(s, A, others->cmap->n, ghost));
   m->call.halo      = m->halo;
-  m->call.ghosts    = m->ghosts;
+  m->call.ghosts    = m->halo ? PetscPackHaloGhosts(m->halo) : NULL;
   m->call.processes = &s->all.call;
   PetscCall(KSPDevAgree(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,14 +183,4 @@ PetscErrorCode KSPDevMatrixPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
     PetscCall(MinePlan(s, A, x, &found));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What streams from the host, or waits for it, cannot be part of a graph */
-PetscBool KSPDevMatrixWaits(const KSPDevice *s)
-{
-  const SpmvOperator *call = &s->matrix.call;
-
-  if (call->processes && !call->processes->enqueues) return PETSC_TRUE;
-  if (call->ghost_plan && call->ghost_plan->memory.host_bytes > 0) return PETSC_TRUE;
-  return call->plan->memory.host_bytes > 0 ? PETSC_TRUE : PETSC_FALSE;
 }

@@ -98,7 +98,7 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
     wanted->apply_ctx   = multigrid.cycle;
     wanted->apply_waits = multigrid.cycle_info.waits;
   }
-  wanted->mode = s->mode == KSP_GMRESDEVICE_CHUNK || KSPDevMatrixWaits(KSPDEV(s)) || wanted->apply_waits
+  wanted->mode = s->mode == KSP_GMRESDEVICE_CHUNK || spmv_operator_waits(&s->matrix.call) || wanted->apply_waits
                      ? SPMV_GMRES_CHUNK
                      : SPMV_GMRES_GRAPH;
   PetscFunctionReturn(PETSC_SUCCESS);

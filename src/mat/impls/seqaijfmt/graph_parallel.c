@@ -202,19 +202,17 @@ static PetscErrorCode WithBlocks(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   Pair           pair;
   Mat            small    = NULL;
   PetscBool      possible = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
-  PetscMPIInt    all;
-  PetscErrorCode error = PETSC_SUCCESS;
+  PetscErrorCode error    = PETSC_SUCCESS;
   char           reason[SPMV_MESSAGE_MAX];
 
   PetscFunctionBegin;
   PetscCall(PairGet(A, &pair, &possible));
-  all = possible ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  if (all) error = Collapsed(A, r, &pair, &small);
+  PetscCall(PetscPackAll(PetscObjectComm((PetscObject)A), &possible));
+  if (possible) error = Collapsed(A, r, &pair, &small);
   PetscCall(PetscStrncpy(reason, pair.source[pair.source[0].reason[0] ? 0 : 1].reason, sizeof reason));
   for (int b = 0; b < 2; b++) PetscCall(AIJFmtGraphSourceRestore(pair.block[b], &pair.source[b]));
   PetscCall(error);
-  if (all) PetscCall(FinishParallel(A, r, small, graph));
+  if (possible) PetscCall(FinishParallel(A, r, small, graph));
   else PetscCall(AIJFmtGraphByPetsc(A, s, r, reason[0] ? reason : "another process cannot make its part", graph));
   PetscCall(MatDestroy(&small));
   PetscFunctionReturn(PETSC_SUCCESS);

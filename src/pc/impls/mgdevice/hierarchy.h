@@ -58,7 +58,6 @@ typedef struct {
   MGDevBlock       block, others;
   Mat              T; /* on several processes such a product is one with this matrix */
   PetscPackHalo    halo;
-  void            *ghosts;  /* [number of others' columns] */
   PetscObjectState pattern; /* nonzero state for which halo and T were made */
   PetscObjectId    id;      /* of the matrix ... */
   PetscObjectState state;   /* ... and its state when the plans were brought up to date */

@@ -50,8 +50,6 @@ static void BlockForget(MGDevHierarchy h, MGDevBlock *b)
 static PetscErrorCode ForgetPattern(MGDevHierarchy h, MGDevMatrix *m)
 {
   PetscFunctionBegin;
-  spmv_exec_free(h->exec, SPMV_DEVICE, m->ghosts);
-  m->ghosts = NULL;
   PetscCall(PetscPackHaloDestroy(&m->halo, h->exec));
   PetscCall(MatDestroy(&m->T));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,7 +120,6 @@ static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt 
   if (m->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscPackHaloCreate(&h->processes, A->cmap, ghosts, ghost, scalar, h->exec, &m->halo, &status));
   MGDevTry(h, status);
-  MGDevTry(h, spmv_alloc(h->exec, SPMV_DEVICE, ghosts * spmv_scalar_bytes(scalar), "ghost values", &m->ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,8 +199,8 @@ static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transp
   if (!exchanges) return;
   op->processes = &h->processes.call;
   op->halo      = m->halo;
-  op->ghosts    = m->ghosts;
-  if (!m->ghosts) return; /* nothing of others is needed */
+  op->ghosts    = PetscPackHaloGhosts(m->halo);
+  if (!op->ghosts) return; /* nothing of others is needed */
   op->ghost_plan = m->others.found.plan;
   op->ghost_work = m->others.found.work;
   serial[1]      = m->others.found.serial;

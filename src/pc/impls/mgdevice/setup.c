@@ -33,15 +33,14 @@ static PetscErrorCode ReserveVectors(PC pc, PC_MGDevice *s, Vec b, Vec x)
 static PetscErrorCode IsNew(PC pc, PC_MGDevice *s, PetscBool *is)
 {
   MGDevInfo info;
-  PetscMPIInt new;
+  PetscBool same;
 
   PetscFunctionBegin;
   PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
-  new         = !s->serves || info.set_ups != s->prepared;
+  same        = s->serves && info.set_ups == s->prepared ? PETSC_TRUE : PETSC_FALSE;
   s->prepared = info.set_ups;
-  if (s->hierarchy->several)
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &new, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  *is = new ? PETSC_TRUE : PETSC_FALSE;
+  if (s->hierarchy->several) PetscCall(PetscPackAll(PetscObjectComm((PetscObject)pc), &same));
+  *is = same ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
