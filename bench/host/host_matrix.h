@@ -20,7 +20,7 @@ typedef struct {
   Mat     file; /* owner of the arrays of a matrix from a file, else NULL */
 } HostMatrix;
 
-/* A matrix of the catalogue by its name ("hex3:60"), with random values */
+/* A matrix of the catalogue by its name ("hex3:60"), with random values, equal for both entries of a pair */
 PetscErrorCode HostMatrixGenerate(const char name[], HostMatrix *matrix);
 /* A sequential matrix in PETSc's binary format; its name is that of the file without folder and ending */
 PetscErrorCode HostMatrixLoad(const char path[], HostMatrix *matrix);
