@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the README's plot: speed against the best rival for each class of matrix, one panel for each machine and rival.
+"""Draws the plot of docs/performance.md: speed against the best rival for each class of matrix, one panel for each machine and rival.
 
     bench/plot_classes.py --images docs/img                           from the committed files below
     bench/plot_classes.py --images docs/img more.json                 with further files, such as of solve_bench on many processes
