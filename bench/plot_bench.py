@@ -4,8 +4,8 @@
     bench/plot_bench.py results.json [more.json ...] --images docs/img       speed, bytes and roofline as SVG (matplotlib)
     bench/plot_bench.py results.json --crsv docs/img                         crsv's threads per row and variants as SVG
     bench/plot_bench.py results.json --table                                 one line per matrix, on standard output
-    bench/plot_bench.py results.json --document docs/gpu-performance.md      the same, put between the markers in a file
-    bench/plot_bench.py results.json --details docs/gpu-tables.md            a table per kernel, put between the markers
+    bench/plot_bench.py results.json --document docs/performance.md          the same, put between the markers in a file
+    bench/plot_bench.py results.json --details bench/results/h200-spmv.md    a table per kernel, put between the markers
 
 Of several files the later one wins where both have a matrix and a kernel. Every number comes from the files; the mean of
 --crsv says that it is one. --kernels chooses the kernels of tables and images. What a matrix is, is said in the words of

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the README's plot: speed against the best rival for each class of matrix, one panel for each machine and rival.
+"""Draws the plot of docs/performance.md: speed against the best rival for each class of matrix, one panel for each machine and rival.
 
     bench/plot_classes.py --images docs/img                           from the committed files below
     bench/plot_classes.py --images docs/img more.json                 with further files, such as of solve_bench on many processes
@@ -7,7 +7,7 @@
 A dot is a matrix: the time of the fastest rival in the same run over that of the fastest type of petscpack that does not
 decline it. The kind of a file decides its panel: spmv_bench compares with cuSPARSE, petsc_bench and solve_bench with the
 types of PETSc, on a GPU or on as many processes as the file says, host_bench with aij on one process. Results of several
-GPUs are left out, for docs/gpu-aware-mpi.md has them, and so are matrices of no class, such as the control longrows_even.
+GPUs are left out, because docs/several-gpus.md has them, and so are matrices of no class, such as the control longrows_even.
 """
 import argparse
 import statistics

@@ -171,15 +171,40 @@ check_markers() {
   done < <(grep -nEI 'TO''DO|FIX''ME|X''XX\b|not (yet )?imple''mented' $(tracked) || true)
 }
 
-# Every link of a document to a file of the repository leads somewhere
+# Every link of a document to a file of the repository, or to a heading of one, leads somewhere; so does every page that a
+# source file, a script or a document names by its path from the root
 check_links() {
-  local file link
-  while IFS=: read -r file link; do
-    link=${link#*](}
-    link=${link%)}
-    link=${link%%#*}
-    [[ -z $link || $link == *://* || -e $(dirname "$file")/$link ]] || fault "$file: the link to $link leads nowhere"
-  done < <(grep -oE '\]\([^) ]+\)' $(tracked '*.md') /dev/null || true)
+  local line
+  while IFS= read -r line; do
+    [[ -z $line ]] || fault "$line"
+  done < <(tracked | python3 -c '
+import os, re, sys
+
+def text_of(name):
+    with open(name, encoding="utf-8", errors="ignore") as file:
+        return file.read()
+
+def headings(name, known={}):
+    if name not in known:
+        titles = re.findall(r"^#+ +(.*?) *$", re.sub(r"^```.*?^```", "", text_of(name), flags=re.M | re.S), re.M)
+        titles = [re.sub(r"\]\([^)]*\)", "", title) for title in titles]
+        known[name] = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    return known[name]
+
+for name in filter(os.path.isfile, sys.stdin.read().split()):
+    pages = re.findall(r"(?<![\w/.-])docs/[\w./-]+\.md\b", "" if name.endswith((".json", ".xz", ".svg")) else text_of(name))
+    for page in {page for page in pages if not os.path.exists(page)}:
+        print(f"{name}: there is no page {page}")
+    for link in re.findall(r"\]\(([^) ]+)\)", text_of(name)) if name.endswith(".md") else []:
+        path, _, anchor = link.partition("#")
+        target = os.path.normpath(os.path.join(os.path.dirname(name), path)) if path else name
+        if "://" in link:
+            continue
+        if not os.path.exists(target):
+            print(f"{name}: the link to {link} leads nowhere")
+        elif anchor and target.endswith(".md") and anchor not in headings(target):
+            print(f"{name}: {target} has no heading for the link to {link}")
+')
 }
 
 check_scripts() {

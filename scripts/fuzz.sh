@@ -242,7 +242,7 @@ write_report() {
   say "# Random sequences of operations"
   say ""
   say "$(date -u +%Y-%m-%d), PETSc $petsc, commit $(git -C "$here" describe --always --dirty 2>/dev/null || sed -n 's/^commit //p' \
-    "$here/MANIFEST" 2>/dev/null), products on: $where. Made by \`scripts/fuzz.sh\`; [testing.md](testing.md) says what a sequence is."
+    "$here/MANIFEST" 2>/dev/null), products on: $where. Made by \`scripts/fuzz.sh\`; [testing.md](../../docs/testing.md#random-sequences) says what a sequence is."
   say ""
   say "Seeds from $first_seed on. $total sequences in $SECONDS s: $failed failed, $petsc_own failed with $parent in the"
   say "same way, $plain ended because aij crashed or hung.${extra[*]:+ Options: \`${extra[*]}\`.}"

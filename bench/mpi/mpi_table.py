@@ -4,7 +4,7 @@
     bench/mpi/mpi_table.py mpi.json --take "1 GPU=solve.json" --take "2 GPUs=other.json" ...   makes mpi.json
     bench/mpi/mpi_table.py mpi.json                     tables as Markdown, on standard output
     bench/mpi/mpi_table.py mpi.json --details mpi.md    the same into a file
-    bench/mpi/mpi_table.py mpi.json --document docs/gpu-aware-mpi.md    between the marks mpi:begin and mpi:end of a document
+    bench/mpi/mpi_table.py mpi.json --document docs/several-gpus.md     between the marks mpi:begin and mpi:end of a document
 
 What is taken comes from solve_bench (or solve_table.py --merge) and solve_log.py; files with the same title belong together.
 In brackets stands how many times as fast as the first title it is, with the same type.

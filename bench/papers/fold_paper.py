@@ -3,7 +3,7 @@
 
     fold_paper --out results.json                                       needs a GPU; --counts: the first table alone
     bench/papers/fold_paper.py results.json [more.json ...]                  on standard output
-    bench/papers/fold_paper.py results.json --details docs/fold-paper.md     the same as a file of its own
+    bench/papers/fold_paper.py results.json --details bench/results/h200-fold-paper.md  the same as a file of its own
 
 Of several files the later one wins where both have a matrix. Every number of ours comes from the files. The paper's stand
 beside the matrix NAME and beside shape:NAME, which has its size and the distribution of its row lengths, no more. The exit

@@ -2,8 +2,8 @@
 """Makes tables and an image of what solve_bench measured.
 
     bench/solve/solve_table.py solve.json [more.json ...]                      tables as Markdown, on standard output
-    bench/solve/solve_table.py solve.json --details docs/solve-performance.md  the same as a file of its own
-    bench/solve/solve_table.py solve.json --image docs/img/solve.svg           totals as bars (matplotlib)
+    bench/solve/solve_table.py solve.json --details bench/results/h200-solve.md  the same as a file of its own
+    bench/solve/solve_table.py solve.json --image solve.svg                    totals as bars (matplotlib)
     bench/solve/solve_table.py part.json ... --merge solve.json                one file of many
     bench/solve/solve_table.py solve.json --check                              complete and right, or exit status 1
 
@@ -208,7 +208,7 @@ def log_tables(results, reference):
 def tables(results, reference):
     h = results.header
     lines = ["# What a solve costs", "",
-             "Made by `bench/solve/solve_table.py` from the JSON of `solve_bench`; [how it is measured](benchmarking.md). Milliseconds, "
+             "Made by `bench/solve/solve_table.py` from the JSON of `solve_bench`; [how it is measured](../README.md#a-whole-solve). Milliseconds, "
              "medians; in brackets: how many times as fast as the first type of the table, or as "
              f"`{reference}` where it is there."]
     if h:

@@ -103,7 +103,7 @@ def advise(matrix: Matrix, measure: bool = False) -> Advice:
     """Finds out what an assembled matrix of an AIJ type looks like, and what each type of petscpack would cost for it.
 
     matrix is a petsc4py.PETSc.Mat and stays as it is; every process of its communicator must call this. With measure,
-    conversions and products are measured too. docs/advise.md explains the keys. The option to use on this host is
+    conversions and products are measured too. docs/choosing.md explains the keys. The option to use on this host is
     advise(matrix)["places"][0]["options"].
 
     Raises RuntimeError with the message of PETSc, as for a matrix that is not assembled or of another type.

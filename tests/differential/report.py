@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HEADING = """# PETSc's own test programs with our types
 
-Written by `tests/differential/run.py --report`; [testing.md](testing.md#petscs-own-test-programs) says how. A run is a program with
+Written by `tests/differential/run.py --report`; [testing.md](../../docs/testing.md#petscs-own-test-programs) says how. A run is a program with
 its arguments on a number of processes, with `aij` and with each type; *equal* means the same words and the same numbers within
 the tolerance, no leak, and products by our type, which the log shows. `=` in a column: all these runs are equal.
 """

@@ -85,7 +85,7 @@ static void write_page(FILE *page, const SpmvFormat *table)
                   " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n"
                   "\n`-petscpack_replace cg,gmres,mg,gamg` lets these type names of PETSc mean `cgdevice`, "
                   "`gmresdevice`, `mgdevice` and"
-                  " `gamgdevice`:\n[cgdevice.md](../cgdevice.md#multigrid-for-every-solver).\n");
+                  " `gamgdevice`:\n[solving.md](../solving.md#options).\n");
   else print_calls(page, table);
   fprintf(page, "\n[How options are set](README.md)\n");
 }

@@ -1,7 +1,7 @@
 /*
   petscpack-advise - reads a matrix from a file and tells what it looks like and what each type of petscpack would cost
 
-  See docs/advise.md. Its own arguments are taken out first; what is left goes to PETSc.
+  See docs/choosing.md. Its own arguments are taken out first; what is left goes to PETSc.
 */
 #include "../matrix_market.h"
 #include "advise.h"

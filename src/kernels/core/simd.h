@@ -40,7 +40,7 @@ typedef int32_t SpmvI32x4 SPMV_UNALIGNED(int32_t, 16);
 #endif
 
 /* How far ahead of their use values are fetched: one core with hardware prefetching alone does not fill its share of
-   the memory bandwidth (docs/host-performance.md) */
+   the memory bandwidth (docs/performance.md) */
 enum { SPMV_PREFETCH_BYTES = 2048 };
 
 typedef enum { SPMV_ISA_BASE = 0, SPMV_ISA_AVX2 = 1, SPMV_ISA_AVX512 = 2 } SpmvIsa;
