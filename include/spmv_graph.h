@@ -45,8 +45,8 @@ typedef struct {
   SpmvGraphFilter filter;
   double          threshold;
   /* NULL, or for each column of the matrix the column of its edge, ascending, with the index type and in the space of
-     the matrix: for columns owned by other processes. The graph then has group_count columns, and add_transpose and
-     scale are not allowed. */
+     the matrix: for columns owned by other processes. The graph then has group_count columns, and add_transpose, scale
+     and filter are not allowed. */
   const void *group;
   int64_t     group_count;
 } SpmvGraphOptions;

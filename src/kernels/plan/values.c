@@ -1,4 +1,4 @@
-/* Values of a plan: what is the same for all formats, around their slots. */
+/* Values of a plan: the part common to all formats, which calls their slots. */
 #include "device/memory.h"
 #include "plan.h"
 #include <limits.h>
@@ -45,7 +45,7 @@ SpmvStatus spmv_extract_values(const SpmvPlan *plan, void *values, SpmvSpace val
   return status;
 }
 
-/* ---- on the device, where there may be no CSR ---- */
+/* ---- on the device, where the CSR may not exist ---- */
 
 SpmvStatus spmv_check_listable(const SpmvPlan *plan, SpmvExec *exec)
 {
@@ -64,7 +64,7 @@ SpmvStatus spmv_check_listable(const SpmvPlan *plan, SpmvExec *exec)
 SpmvStatus spmv_get_diagonal(const SpmvPlan *plan, void *diagonal, SpmvExec *exec)
 {
   const SpmvNonzeros diagonal_alone = {NULL, NULL, NULL, diagonal};
-  const double       zero           = 0; /* in single precision too */
+  const double       zero           = 0; /* all bytes 0, so valid as a float too */
 
   SPMV_TRY(spmv_check_listable(plan, exec));
   SPMV_TRY(spmv_device_scale(plan->rows, plan->scalar_type, &zero, diagonal, exec));
