@@ -61,7 +61,7 @@ __device__ inline uint8_t log_lanes_for(int rows)
   return log_lanes;
 }
 
-/* Whether a row of the block exceeds 4 times the mean row by 8 nonzeros */
+/* Whether some row of the block exceeds 4 times its mean row by more than 8 nonzeros */
 template <typename I>
 __device__ inline bool is_uneven(const I *row_ptr, const CrsvBlock &b)
 {
@@ -204,7 +204,7 @@ SpmvStatus fill_tables(CrsvDevicePlan *plan, SpmvExec *exec)
   SPMV_TRY(scan_cut(row_ptr, rows, &c, &arena, &before, exec));
   SPMV_LAUNCH(exec, crsv_make_pieces<I>, spmv_blocks(c.blocks, THREADS), THREADS, 0, row_ptr, plan->blocks, c.blocks,
               before, plan->pieces, plan->long_rows);
-  return spmv_stream_wait(exec); /* the variable that is copied leaves scope */
+  return spmv_stream_wait(exec); /* the arena, which holds `before`, leaves scope */
 }
 } // namespace
 
