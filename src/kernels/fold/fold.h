@@ -19,7 +19,7 @@
     order      u8  [N], or NULL: table row t < N is row t / FOLD_WINDOW * FOLD_WINDOW + order[t]
     owner      i64 [folded]        the row of each folded row's last piece: rows with more than FOLD_MANY full pieces
                                    beyond the first one come first, then those with any, then those with none
-    full_ptr   i64 [cut_often+1], or none: the full pieces of owner f are full_ptr[f] .. full_ptr[f+1]-1, f < cut_often
+    full_ptr   i64 [cut_often+1], or NULL: the full pieces of owner f are full_ptr[f] .. full_ptr[f+1]-1, f < cut_often
 
   With `order`, the rows of a window are sorted by length, descending. A window is the rows of one thread block, so that
   its x stays in one cache. The owners are always sorted by the length of their last piece, in windows; the windows of

@@ -1,11 +1,11 @@
 /*
   rbp_device_analyze.cuh - the steps of the analysis of format packed on the device, in order:
 
-    rbp_scan_pattern     per row: equal to the row above? units for U = 2, 3        (rbp_device_scan.cu)
-    rbp_choose_variant   -> G, U and capacity, by predicted bytes                                 (rbp_device_rows.cu)
-    rbp_make_blocks      -> first row and first unit of each group, groups and pieces of blocks  (rbp_device_blocks.cu)
-    rbp_describe_blocks  -> base, width, flags, encoding and 128-bit fingerprint of each block (rbp_device_encodings.cu)
-    rbp_position_blocks  -> shared encodings, offsets of values and encodings    (rbp_device_positions.cu)
+    rbp_scan_pattern     rows equal to the row above, and units of each row for U = 2, 3    (rbp_device_scan.cu)
+    rbp_choose_variant   G, U and capacity, by predicted bytes                              (rbp_device_rows.cu)
+    rbp_make_blocks      first row and first unit of each group, groups and pieces of blocks (rbp_device_blocks.cu)
+    rbp_describe_blocks  base, width, flags, encoding and 128-bit fingerprint of each block (rbp_device_encodings.cu)
+    rbp_position_blocks  shared encodings, offsets of values and encodings                  (rbp_device_positions.cu)
 
   and rbp_copy_encodings, by which the build copies the encodings to the plan (rbp_device_encodings.cu). Everything is
   enqueued on exec->stream; the host waits for sizes twice, and a third time if the number of blocks has no good bound.
