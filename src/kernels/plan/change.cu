@@ -78,7 +78,7 @@ extern "C" SpmvStatus spmv_change_values(SpmvPlan *plan, const SpmvChange *chang
   SPMV_TRY(spmv_check_listable(plan, exec));
   if (plan->format->borrows)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "plans of format %s %s", plan->format->name,
-                     plan->slots->update_values ? "may use the values of a CSR in place: change those"
+                     plan->slots->update_values ? "may borrow the values of a CSR: change that CSR instead"
                                                 : "take no new values");
   if (plan->nnz == 0 || !(change->alpha || change->shift || change->left || change->right)) return SPMV_SUCCESS;
   SPMV_TRY(changed_values(plan, change, &scratch.arena, exec, &values));

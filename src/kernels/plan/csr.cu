@@ -56,7 +56,7 @@ SpmvStatus shift_diagonal(const SpmvPattern *p, const void *shift, void *values,
 SpmvStatus check_on_device(const SpmvPattern *p, SpmvSpace values_space, SpmvExec *exec)
 {
   if (p->space == SPMV_DEVICE && values_space == SPMV_DEVICE) return SPMV_SUCCESS;
-  return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s of the CSR lie on the host: this works on the device alone",
+  return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s of the CSR lie on the host, but must lie on the device",
                    p->space == SPMV_DEVICE ? "the values" : "row_ptr and col");
 }
 

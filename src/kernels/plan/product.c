@@ -61,7 +61,8 @@ SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const voi
   if (plan->transpose.plan && !plan->transpose.is_old)
     return spmv_mult(plan->transpose.plan, alpha, x, beta, y, plan->transpose.work, exec);
   if (!plan->slots->add_transposed)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "transposed product without spmv_prepare_transpose() after the build or after new values");
   SPMV_TRY(scale(plan, plan->cols, beta, y, exec));
   return plan->slots->add_transposed(plan, alpha, x, y, exec);
 }

@@ -50,14 +50,15 @@ SpmvStatus spmv_extract_values(const SpmvPlan *plan, void *values, SpmvSpace val
 SpmvStatus spmv_check_listable(const SpmvPlan *plan, SpmvExec *exec)
 {
   if (plan->space != SPMV_DEVICE)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "the plan of format %s is on the host: ask its CSR",
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "the plan of format %s lies on the host: use its CSR instead",
                      plan->format->name);
   if (!plan->slots->list_nonzeros)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "this layout of format %s does not list its nonzeros",
                      plan->format->name);
   if (plan->rows >= INT_MAX || plan->cols >= INT_MAX)
-    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "nonzeros are listed of at most %d rows and columns, not of %lld x %lld",
-                     INT_MAX - 1, (long long)plan->rows, (long long)plan->cols);
+    return spmv_fail(exec, SPMV_ERR_OVERFLOW,
+                     "a list of nonzeros is limited to %d rows and columns, but the plan is %lld x %lld", INT_MAX - 1,
+                     (long long)plan->rows, (long long)plan->cols);
   return SPMV_SUCCESS;
 }
 
