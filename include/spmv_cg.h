@@ -1,10 +1,10 @@
 /*
   spmv_cg.h - the preconditioned method of conjugate gradients for A x = b, on the host or on one GPU.
 
-  A is symmetric and positive definite; where (p, A p) or (r, M r) shows that A or the preconditioner M is not, the
-  solve ends with a reason. On the GPU the host never waits within an iteration: sums, the convergence test and the
-  history of norms stay on the device. Method: Hestenes and Stiefel (1952); the order of operations, the count of
-  iterations and the tests are those of PETSc 3.26: KSPSolve_CG() and KSPConvergedDefault().
+  A is symmetric and positive definite; if (p, A p) or (r, M r) shows that A or the preconditioner M is not, the solve
+  ends with SPMV_INDEFINITE_MATRIX or SPMV_INDEFINITE_PC. On the GPU the host never waits within an iteration: sums, the
+  convergence test and the history of norms stay on the device. Method: Hestenes and Stiefel (1952); the order of
+  operations, the count of iterations and the tests are those of PETSc 3.26: KSPSolve_CG() and KSPConvergedDefault().
 
     spmv_cg_options_init(&options);  options.rows = ...;
     spmv_cg_create(&options, &exec, &cg);

@@ -390,7 +390,7 @@ static inline int64_t spmv_scalar_bytes(SpmvScalar t) { return t == SPMV_F32 ? 4
    NULL) says which of the two. The CUDA runtime is asked once per process. */
 SPMV_API int spmv_device_count(char reason[SPMV_MESSAGE_MAX]);
 
-/* A number that tells the current device from the other devices of the host; -1 if unknown */
+/* An identifier of the current device that is unique on its host; -1 if unknown */
 SPMV_API int64_t spmv_device_place(void);
 
 /* Free and total bytes of the current device */
