@@ -61,11 +61,11 @@ typedef struct {
   const void *inverse;
   SpmvApply   coarse;
   void       *coarse_ctx;
-  /* On the device and with an inverse: the coarsest levels, as long as they have at most this many rows and operators
-     without `processes`, become one dense matrix, which spmv_cycle_renew() computes. One product then replaces many
-     small kernels. Negative, the default: 2,048 rows; 0: no such matrix. If the cycle visits these levels with a
-     nonzero guess (W cycles, several cycles), current + before must be 1 in each step, so that the exact solution is a
-     fixed point: spmv_cycle_renew() refuses other factors. */
+  /* On the device and with an inverse: the coarsest levels, as long as they have at most this many rows, few nonzeros
+     in total, and operators without `processes`, become one dense matrix, which spmv_cycle_renew() computes. One
+     product then replaces many small kernels. Negative, the default: 2,048 rows; 0: no such matrix. If the cycle visits
+     these levels with a nonzero guess (W cycles, several cycles), current + before must be 1 in each step, so that the
+     exact solution is a fixed point: spmv_cycle_renew() refuses other factors. */
   int64_t dense_rows;
   /* Vectors of the finest level that are projected out of the result, for example the null space of a singular matrix:
      shape [null_vectors][rows], in the space of the cycle, orthonormal over all processes. They belong to the caller;
