@@ -1,4 +1,4 @@
-/* Conjugate gradients: arguments, memory, and what the host and the device have in common. */
+/* cg.c - conjugate gradients: argument checks, memory, and what host and device have in common. */
 #include "cg.h"
 #include <string.h>
 
@@ -70,8 +70,9 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Reads p, w; p, w, x, r, M, writes x, r; reads r, p, M, writes p. With a function: reads p, w, x, r, writes x, r; reads
-   r, z; reads z, p, writes p, all beside what the function does. */
+/* Words and flops of an iteration beside the product. The kernels read p, w; read p, w, x, r, M, write x, r; read r, p,
+   M, write p. With a function as preconditioner: read p, w; read p, w, x, r, write x, r; read r, z; read z, p, write
+   p. */
 static void describe(SpmvCg *cg)
 {
   const int    block = spmv_cg_block_size(&cg->options);

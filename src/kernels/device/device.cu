@@ -11,7 +11,7 @@ struct Devices {
   char reason[SPMV_MESSAGE_MAX];
 };
 
-/* The runtime calls a driver insufficient where there is none, too */
+/* cudaErrorInsufficientDriver means an old driver or none at all: its version, then 0, tells which */
 void explain(cudaError_t error, char reason[SPMV_MESSAGE_MAX])
 {
   int driver = 0, runtime = 0;
@@ -114,7 +114,7 @@ extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, 
 
 extern "C" SpmvStatus spmv_stream_wait(SpmvExec *exec)
 {
-  /* nothing can be enqueued where there is no device, and host plans must work there */
+  /* without a device nothing is enqueued, and host plans must work all the same */
   if (spmv_device_count(nullptr) == 0) return SPMV_SUCCESS;
   SPMV_CUDA(exec, cudaStreamSynchronize((cudaStream_t)exec->stream));
   return SPMV_SUCCESS;

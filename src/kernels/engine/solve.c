@@ -1,4 +1,4 @@
-/* What solvers have in common on the host; see solve.h. */
+/* The parts that all solvers share on the host; see solve.h. */
 #include "solve.h"
 
 enum { ALIGNMENT = 256 };
