@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS)
   }
   if (!first_thread) return;
   s.history = history;
-  *state    = s; /* all threads have read the old state before the first barrier */
+  *state    = s; /* all threads have their copy */
 }
 
 /* Lanes for a row: each has at most three nonzeros of an average row, unless 32 lanes are not enough */

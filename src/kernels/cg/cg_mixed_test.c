@@ -40,7 +40,7 @@ static void check_refined(const CgMatrix *a, const CgSetup *u, double drop, int 
 UNIT_TEST(cg_with_a_rounded_matrix_is_as_accurate_as_with_the_matrix)
 {
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++)
-    for (int i = 0; i < 4; i++) { /* smaller matrices converge by exhausting the Krylov space, which needs exact products */
+    for (int i = 0; i < 4; i++) { /* small ones converge by exhausting the space: needs exact products */
       CgMatrix a = cg_matrix(i);
       for (int restart = 0; restart < 2; restart++)
         for (int block = 0; block <= 3; block += 1 + block) {

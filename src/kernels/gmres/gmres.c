@@ -1,4 +1,4 @@
-/* GMRES: arguments, memory, and what the host and the device have in common. */
+/* gmres.c - GMRES: argument checks, memory, and what host and device have in common. */
 #include "gmres.h"
 #include <string.h>
 
@@ -35,7 +35,8 @@ static SpmvStatus check_options(const SpmvGmresOptions *o, SpmvExec *exec)
   return spmv_check_space(who, o->mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE, exec);
 }
 
-/* The arrays of the scalars, one after the other; returns how many there are */
+/* Sets the addresses of the arrays of a state, one after the other in `small`, or NULL. Returns the number of
+   doubles. */
 static int64_t lay_out(SpmvGmresState *s, double *small, int restart)
 {
   const int64_t  n = restart, n1 = n + 1;
@@ -70,8 +71,9 @@ static SpmvStatus allocate(SpmvGmres *g, SpmvExec *exec)
   return spmv_solver_alloc(list, sizeof list / sizeof *list, "basis of GMRES", &g->block, &g->bytes, exec);
 }
 
-/* Reads t, M and the basis, writes the new vector; reads it and the basis, writes it and, on the right, M v. The basis has
-   (restart + 1) / 2 vectors in the mean. */
+/* Words and flops of an iteration beside the product. One kernel reads t, M and the basis and writes the new vector;
+   the other reads that and the basis and writes it and, on the right, M v. The basis has (restart + 1) / 2 vectors on
+   average. */
 static void describe(SpmvGmres *g)
 {
   const int    block = spmv_gmres_block(g), of_m = block > 0 ? block : 0;
@@ -95,7 +97,7 @@ SpmvStatus spmv_gmres_create(const SpmvGmresOptions *options, SpmvExec *exec, Sp
   memset(g, 0, sizeof *g);
   g->steps   = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_gmres_device_steps) : &spmv_gmres_host_steps;
   g->options = *options;
-  if (options->preconditioner == SPMV_PC_IDENTITY) g->options.right = 0; /* both sides are the same */
+  if (options->preconditioner == SPMV_PC_IDENTITY) g->options.right = 0; /* left and right are the same */
   g->space          = exec->space;
   g->host           = exec->host;
   g->device         = exec->device;
