@@ -1,4 +1,4 @@
-/* Aggregates, prolongators and their smoothing: arguments, and aggregates of aggregates. */
+/* aggregate.c - aggregates, prolongators and their smoothing: argument checks, and aggregates of aggregates. */
 #include "aggregate.h"
 #include <string.h>
 
@@ -53,7 +53,7 @@ static SpmvStatus check_graph(const SpmvPattern *g, const SpmvAggregateOptions *
   return check_space(exec);
 }
 
-/* What a repetition has for as long as it lasts */
+/* The temporary arrays and the product of a repetition */
 typedef struct {
   void       *block; /* in exec->space */
   int32_t    *row_ptr, *col, *next, *next_root;
@@ -77,8 +77,8 @@ static SpmvStatus allocate(Repetition *r, int64_t vertices, const SpmvAggregates
   return SPMV_SUCCESS;
 }
 
-/* The vertices of the next graph are the aggregates: its pattern is that of P^T G P, where row v of P has an entry in the
-   column of its aggregate. */
+/* Aggregates the aggregates: they are the vertices of the next graph, whose pattern is that of P^T G P, where row v of
+   P has one entry, in the column of the aggregate of v. */
 static SpmvStatus repeat(const SpmvPattern *graph, Repetition *r, int32_t *aggregate, int32_t *root,
                          SpmvAggregates *found, SpmvExec *exec)
 {

@@ -1,10 +1,10 @@
-/* The graph of a matrix: arguments, memory, and the sequence of steps. */
+/* graph.c - the graph of a matrix: argument checks, memory, and the sequence of steps. */
 #include "graph.h"
 #include <string.h>
 
 enum { ALIGNMENT = 256 };
 
-/* Bytes of an array of n elements, and a little more: no block is empty, so none is NULL */
+/* Bytes of an array of n elements, rounded up and never 0, so that no block is NULL */
 static int64_t padded(int64_t n, int64_t bytes) { return (n * bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; }
 
 SpmvStatus spmv_graph_hold_rows(SpmvGraphArrays *g, SpmvExec *exec)
@@ -101,7 +101,7 @@ SpmvStatus spmv_graph_full_blocks(const SpmvPattern *p, int64_t block_size, Spmv
   return steps_of(exec)->full_blocks(p, block_size, exec, full, seems_full);
 }
 
-/* Replaces the arrays of g by those of `next`, which a step has made of them, or frees both */
+/* Replaces the arrays of g by those of `next`; after a failure frees `next` and keeps those of g */
 static SpmvStatus take(SpmvGraph *g, SpmvGraphArrays *next, SpmvStatus status)
 {
   release(status ? next : &g->arrays, &g->host, &g->device, g->space);
