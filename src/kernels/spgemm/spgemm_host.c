@@ -41,7 +41,7 @@ static SpmvStatus transpose(SpmvSpgemm *p, const SpmvSpgemmPattern *from, SpmvSp
       to->col[at]      = (int32_t)i;
       to->order[at]    = k;
     }
-  for (int64_t i = to->rows; i > 0; i--) to->row_ptr[i] = to->row_ptr[i - 1]; /* filling has moved each pointer to the next one */
+  for (int64_t i = to->rows; i > 0; i--) to->row_ptr[i] = to->row_ptr[i - 1]; /* filling had moved each to the next */
   to->row_ptr[0] = 0;
   return SPMV_SUCCESS;
 }
