@@ -38,7 +38,7 @@ double number(const std::string &option, const std::string &text, double least)
   return v;
 }
 
-/* Options with a value; false when the option is none of them */
+/* Handles options with a value; false for an unknown option */
 bool take_value(CommandLine &c, const std::string &option, const std::string &value)
 {
   if (option == "--set") {

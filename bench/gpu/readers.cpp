@@ -58,7 +58,7 @@ private:
   FILE       *file_;
 };
 
-/* PETSc files are big-endian, this program runs on little-endian machines */
+/* PETSc files are big-endian; this program runs on little-endian machines only */
 std::uint32_t swapped(std::uint32_t v) { return __builtin_bswap32(v); }
 std::uint64_t swapped(std::uint64_t v) { return __builtin_bswap64(v); }
 
@@ -76,7 +76,7 @@ void swap_all(T *data, std::size_t count)
   });
 }
 
-/* Turns counts in row_ptr[1 .. rows] into offsets; the total must fit 32 bits */
+/* Turns the counts in row_ptr[1 .. rows] into offsets; the total must fit 32 bits */
 std::int64_t sum_counts(Array<std::int32_t> &row_ptr)
 {
   std::int64_t total = 0;
@@ -101,7 +101,7 @@ struct Entries {
   }
 };
 
-/* Sorts by row and column; duplicates are added up */
+/* Makes a CSR from entries: sorts them by row and column, and adds duplicates */
 Csr csr_of(const Entries &e, std::int64_t rows, std::int64_t cols)
 {
   std::vector<std::int64_t> order(e.row.size());
@@ -150,7 +150,7 @@ Csr read_matrix_market(const std::string &path)
   return csr_of(e, rows, cols);
 }
 
-/* PETSc sorts the columns of a row before it writes them; files from elsewhere may not */
+/* PETSc writes sorted rows, but other programs may not */
 void sort_rows(Csr &a)
 {
   parallel_ranges(a.rows, [&a](std::int64_t begin, std::int64_t end) {

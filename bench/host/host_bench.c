@@ -1,13 +1,13 @@
 /*
-  host_bench - times the host products of the formats of libspmvpack against PETSc's own on one core, in one process.
+  host_bench - times the host products of the formats of libspmvpack against those of PETSc on one core, in one process.
 
     host_bench [--matrix family[:size]]... [--file matrix.petsc]... [--format name[:key=value]...]...
                [--repeat 15] [--json out.json] [--commit text] [--list]
 
-  Peers are aij as PETSc runs it (with inodes), aij without inodes, and aijperm. Every product is compared with one in
-  extended precision before it is timed. The products take turns, one of each per round, so that other load on the
-  machine affects all of them alike; a round of a small matrix repeats each product until it takes milliseconds.
-  Reported are the minimum and the median over the rounds. GB/s counts the bytes of the format, x once and y once.
+  Peers are aij by default (with inodes), aij without inodes, and aijperm. Every product is compared with one in
+  extended precision before it is timed. In each round every product has a turn, so that other load on the machine
+  affects all of them alike; for a small matrix, a turn repeats the product until it takes milliseconds. Reported are
+  the minimum and the median over the rounds. GB/s counts the bytes of the format, x once and y once.
 */
 #include "host_matrix.h"
 #include "check.h"
@@ -22,7 +22,7 @@
 
 enum { MAX_SUBJECTS = 24, MAX_INPUTS = 32, MAX_ROUNDS = 1000 };
 
-/* One product under test: a plan of a format, or a matrix of PETSc */
+/* A product to measure: by a plan of a format, or by a matrix of PETSc */
 typedef struct {
   const char  *name;
   SpmvExec     exec;
@@ -41,8 +41,8 @@ typedef struct {
   const char *json, *commit;
 } Request;
 
-/* Time that this thread had a processor: on an idle machine the same as wall time, on a shared one without the turns of
-   others */
+/* The processor time of this thread: equal to wall time on an idle machine; on a shared machine it excludes the time of
+   other programs */
 static double now_ms(void)
 {
   struct timespec t;
@@ -127,7 +127,7 @@ static PetscErrorCode FreeSubject(Subject *s)
   PetscFunctionReturn(0);
 }
 
-/* y = A x, `times` times */
+/* Repeats y = A x `times` times */
 static PetscErrorCode Multiply(Subject *s, Vec x, Vec y, int times)
 {
   const PetscScalar one = 1, zero = 0, *from;
@@ -176,7 +176,7 @@ static int compare_doubles(const void *a_, const void *b_)
   return a < b ? -1 : a > b;
 }
 
-/* Fills ms of all subjects, sorted */
+/* Measures ms of all subjects, and sorts them */
 static PetscErrorCode TimeAll(Subject *subject, int count, int rounds, Vec x, Vec y)
 {
   int times[MAX_SUBJECTS];
@@ -263,7 +263,7 @@ static PetscErrorCode Measure(const Request *request, HostMatrix *matrix, FILE *
   PetscFunctionReturn(0);
 }
 
-/* The processor's name as Linux tells it, else the machine type */
+/* The name of the processor from /proc/cpuinfo, else the machine type */
 static void processor_name(char *name, size_t size)
 {
   FILE          *f = fopen("/proc/cpuinfo", "r");
@@ -313,7 +313,7 @@ static void list_all(void)
   }
 }
 
-/* 1 if the program shall go on */
+/* *go_on: whether there is something to measure */
 static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_on)
 {
   PetscFunctionBeginUser;
@@ -351,7 +351,7 @@ int main(int argc, char **argv)
   Request    request = {.rounds = 15, .commit = "unknown"};
   HostMatrix matrix;
   FILE      *json         = NULL;
-  char      *no_options[] = {argv[0], NULL}, **own_argv = no_options; /* the arguments are not PETSc's */
+  char      *no_options[] = {argv[0], NULL}, **own_argv = no_options; /* PETSc must not interpret the arguments */
   int        own_argc = 1, go_on;
 
   PetscFunctionBeginUser;
