@@ -60,7 +60,7 @@ int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
   int       code;
 
   if (!send_there && !receive_there) return PMPI_Allreduce(send, receive, count, type, op, comm);
-  code = PMPI_Type_get_extent(type, &lower, &extent); /* assumes types without gaps and lower bound, as in PETSc's call */
+  code = PMPI_Type_get_extent(type, &lower, &extent); /* assumes no gaps and no lower bound */
   if (code) return code;
   bytes  = (size_t)count * (size_t)extent;
   staged = malloc(2 * bytes + 1);

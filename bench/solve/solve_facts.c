@@ -48,7 +48,7 @@ PetscErrorCode OpFacts(void *run_)
   PetscCall(PetscObjectTypeCompare((PetscObject)run->ksp, KSPCGDEVICE, &cell->has_counters));
   if (!cell->has_counters) PetscFunctionReturn(0);
   PetscCall(KSPCGDeviceGetInfo(run->ksp, &info));
-  PetscCall(PetscStrncpy(cell->reason, info.reason, sizeof cell->reason)); /* a copy, because the text is destroyed with the solver */
+  PetscCall(PetscStrncpy(cell->reason, info.reason, sizeof cell->reason)); /* the solver destroys its text */
   cell->counters        = info;
   cell->counters.reason = cell->reason;
   PetscFunctionReturn(0);

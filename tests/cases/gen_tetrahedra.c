@@ -96,9 +96,9 @@ static const int32_t *neighbour_from(const GenGraph *g, int32_t vertex, int32_t 
 typedef struct {
   const GenElements *tetrahedra;
   const GenGraph    *vertices;
-  int32_t     *first; /* [vertices+1]: the first edge of each vertex as the lower end; then by the higher end */
-  int32_t      shift; /* number of nodes before the edges */
-  GenElements *out;
+  int32_t           *first; /* [vertices+1]: the first edge of each vertex as the lower end; then by the higher end */
+  int32_t            shift; /* number of nodes before the edges */
+  GenElements       *out;
 } Edges;
 
 static int32_t edge_number(const Edges *e, int32_t a, int32_t b)

@@ -19,12 +19,12 @@ struct SpmvCg {
   void                     *p, *w;        /* [rows] */
   void                     *z;            /* [rows]: M r of SPMV_PC_FUNCTION; else NULL */
   SpmvCgState              *state;
-  double                   *partial;      /* [4][SPMV_SUM_GRID_MAX]: partial sums */
-  double                   *history;      /* [options.history] */
-  SpmvCgResult              last;         /* the result of the last run */
-  int64_t                   most;         /* the most iterations of this solve */
-  SpmvCgNorm                norm;         /* the norm that this solve tests */
-  void                     *r;            /* the residual of this solve; set on the device only */
+  double                   *partial; /* [4][SPMV_SUM_GRID_MAX]: partial sums */
+  double                   *history; /* [options.history] */
+  SpmvCgResult              last;    /* the result of the last run */
+  int64_t                   most;    /* the most iterations of this solve */
+  SpmvCgNorm                norm;    /* the norm that this solve tests */
+  void                     *r;       /* the residual of this solve; set on the device only */
   int64_t                   bytes;
   int                       started;
   struct SpmvCgQueue       *queue; /* device only: how the host follows the solve */

@@ -20,7 +20,7 @@ typedef struct {
 
 /* In the space of the cycle */
 typedef struct {
-  double           *sums;     /* [1 + SPMV_OUTER_PARTS]: the sum of |b|, then its partial sums */
+  double           *sums; /* [1 + SPMV_OUTER_PARTS]: the sum of |b|, then its partial sums */
   SpmvOuterFactors *factors;
   void             *coarse_b; /* [rows of the coarsest level] in double precision, as coarse_x: the vectors of ... */
   void             *coarse_x; /* ... the function on that level; NULL without a function */

@@ -12,13 +12,13 @@
 #include <cstring>
 
 struct SpmvQueue {
-  const char          *who;       /* begins messages */
-  const SpmvProcesses *processes; /* all of them must end at the same iteration; NULL: one process */
-  SpmvRecord  *records;     /* [2], page-locked: the chunks of a call write to them in turn */
-  cudaEvent_t  event[2];    /* recorded after the kernels that write the records */
-  bool         recorded[2]; /* whether the event was ever recorded */
-  cudaStream_t stream;      /* graphs are captured on it, because the caller's may be the default stream */
-  int          chunk;       /* iterations of the next chunk, or of every graph */
+  const char          *who;         /* begins messages */
+  const SpmvProcesses *processes;   /* all of them must end at the same iteration; NULL: one process */
+  SpmvRecord          *records;     /* [2], page-locked: the chunks of a call write to them in turn */
+  cudaEvent_t          event[2];    /* recorded after the kernels that write the records */
+  bool                 recorded[2]; /* whether the event was ever recorded */
+  cudaStream_t         stream;      /* graphs are captured on it, because the caller's may be the default stream */
+  int                  chunk;       /* iterations of the next chunk, or of every graph */
 };
 constexpr int64_t SPMV_RECORDS_BYTES = 2 * sizeof(SpmvRecord);
 

@@ -49,8 +49,8 @@ struct SpmvSpgemm {
   SpmvSpgemmPattern             inner;        /* A B of B^T A B, A B^T of B A B^T */
   SpmvSpgemmPattern             c;
   SpmvSpgemmTeams               inner_teams, c_teams;
-  SpmvPattern                   result;        /* c in entries */
-  void                         *inner_scratch; /* values of `inner` and of B^T if they are few, else NULL */
+  SpmvPattern                   result;                    /* c in entries */
+  void                         *inner_scratch;             /* values of `inner` and of B^T if they are few, else NULL */
   void                         *block[SPMV_SPGEMM_BLOCKS]; /* all memory that the product holds */
   int                           blocks;
   int64_t                       bytes, scratch_bytes;
