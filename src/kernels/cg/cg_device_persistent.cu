@@ -156,8 +156,8 @@ SpmvStatus spmv_cg_persistent_prepare(SpmvCg *cg, SpmvExec *exec)
   }));
   if (most == 0)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
-                     "persistent conjugate gradients: this device has no kernels whose "
-                     "thread blocks may wait for each other");
+                     "persistent conjugate gradients: this device does not support "
+                     "cooperative launches");
   cg->info.lanes       = lanes_for(cg->matrix.pattern);
   const int64_t wanted = spmv_blocks(rows * cg->info.lanes, SPMV_SUM_THREADS);
   if (most > (int)SPMV_SUM_GRID_MAX) most = SPMV_SUM_GRID_MAX;

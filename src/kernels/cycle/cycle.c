@@ -69,8 +69,9 @@ static SpmvStatus check_visits(const SpmvCycleOptions *o, SpmvExec *exec)
 
   for (int l = 1; l < o->levels; l++) visits *= o->level[l].visits;
   if (visits > VISITS_MAX)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %.0f visits of the coarsest level in a call, of which %d can be",
-                     visits, (int)VISITS_MAX);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle: %.0f visits of the coarsest level in a call, which must be at most %d", visits,
+                     (int)VISITS_MAX);
   return SPMV_SUCCESS;
 }
 
@@ -82,14 +83,15 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d levels, which must be 1 to %d, and %d cycles a call",
                      o->levels, (int)SPMV_CYCLE_LEVELS, o->cycles);
   if (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: no such scalar type");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: unknown scalar type");
   if (o->matrix_scale && o->scalar_type != SPMV_F32)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: only in single precision do matrices have a scale");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: matrix_scale is allowed only in single precision");
   if (o->level[0].rows > 0 && !o->inverse == !o->coarse)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs an inverse or a function, and not both");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs either an inverse or a function");
   if (o->null_vectors < 0 || o->null_vectors > SPMV_SUMS_MAX ||
       (o->null_vectors > 0 && o->level[o->levels - 1].rows > 0 && !o->null_space))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d vectors of a null space, which must be 0 to %d, or none there",
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle: %d vectors of a null space, which must be 0 to %d, or their array is missing",
                      o->null_vectors, (int)SPMV_SUMS_MAX);
   for (int l = 0; l < o->levels; l++) SPMV_TRY(check_level(o, l, exec));
   SPMV_TRY(check_visits(o, exec));
@@ -319,7 +321,7 @@ SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
 
   exec->message[0] = '\0';
   cycle->renewed   = 0;
-  if (exec->space != cycle->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: it lies in another space");
+  if (exec->space != cycle->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: it was created for another space");
   SPMV_TRY(renew_scale(cycle, exec));
   for (int l = 1; l < cycle->options.levels; l++)
     for (int up = 0; up < 2; up++) {

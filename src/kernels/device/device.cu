@@ -18,11 +18,10 @@ void explain(cudaError_t error, char reason[SPMV_MESSAGE_MAX])
 
   if (error != cudaErrorInsufficientDriver || cudaDriverGetVersion(&driver) || cudaRuntimeGetVersion(&runtime))
     snprintf(reason, SPMV_MESSAGE_MAX, "no usable CUDA device: %s", cudaGetErrorString(error));
-  else if (driver == 0)
-    snprintf(reason, SPMV_MESSAGE_MAX, "no usable CUDA device: this machine has no driver of NVIDIA's");
+  else if (driver == 0) snprintf(reason, SPMV_MESSAGE_MAX, "no usable CUDA device: this machine has no NVIDIA driver");
   else
     snprintf(reason, SPMV_MESSAGE_MAX,
-             "no usable CUDA device: NVIDIA's driver here serves CUDA up to %d.%d, and petscpack was built with CUDA "
+             "no usable CUDA device: the NVIDIA driver supports CUDA up to %d.%d, but petscpack was built with CUDA "
              "%d.%d: update the driver",
              driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 }

@@ -10,8 +10,9 @@
 static inline SpmvStatus spmv_check_counts(const SpmvAnalysis *a, int64_t spare, SpmvExec *exec)
 {
   if (a->rows < INT_MAX - spare && a->cols < INT_MAX - spare) return SPMV_SUCCESS;
-  return spmv_fail(exec, SPMV_ERR_OVERFLOW, "%s on the device has less than %lld rows and columns, not %lld x %lld",
-                   a->format->name, (long long)(INT_MAX - spare), (long long)a->rows, (long long)a->cols);
+  return spmv_fail(exec, SPMV_ERR_OVERFLOW,
+                   "%s on the device supports fewer than %lld rows and columns, not %lld x %lld", a->format->name,
+                   (long long)(INT_MAX - spare), (long long)a->rows, (long long)a->cols);
 }
 
 /* An array in device memory: the array itself, or its copy in the arena */

@@ -46,9 +46,10 @@ static SpmvStatus agree_on_end(const SpmvQueue *q, const SpmvRecord *record, Spm
   if (!all || !all->agree) return SPMV_SUCCESS;
   SPMV_TRY(all->agree(all->ctx, &end, exec));
   if (end == mine) return SPMV_SUCCESS;
-  return spmv_fail(exec, SPMV_ERR_DEVICE,
-                   "%s: another process has come to an end after %lld iterations: its sums are not those of this one",
-                   q->who, (long long)record->iterations);
+  return spmv_fail(
+      exec, SPMV_ERR_DEVICE,
+      "%s: another process has come to an end after %lld iterations: its sums differ from those of this one", q->who,
+      (long long)record->iterations);
 }
 
 /* Waits for an event, and checks from time to time that the other processes are alive */

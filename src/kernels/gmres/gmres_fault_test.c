@@ -199,7 +199,7 @@ UNIT_TEST(gmres_refuses_options_that_make_no_sense)
   o.processes   = &one;
   refuses(&o, SPMV_ERR_UNSUPPORTED, "use chunks");
   o.refine = (SpmvGmresRefine)7;
-  refuses(&o, SPMV_ERR_ARGUMENT, "no such");
+  refuses(&o, SPMV_ERR_ARGUMENT, "unknown");
 }
 
 UNIT_TEST(gmres_refuses_calls_that_make_no_sense)

@@ -479,7 +479,7 @@ UNIT_TEST(bad_arguments_are_refused)
   check_refused(SPMV_ERR_ARGUMENT, "the block size is 5, and its matrix has 48 rows", m,
                 (SpmvGraphOptions){.block_size = 5});
   check_refused(SPMV_ERR_ARGUMENT, "the block size is 0", m, (SpmvGraphOptions){.block_size = 0});
-  check_refused(SPMV_ERR_ARGUMENT, "row 2 of a block is listed, and blocks have 2 rows", m,
+  check_refused(SPMV_ERR_ARGUMENT, "row 2 of a block is listed, but blocks have 2 rows", m,
                 (SpmvGraphOptions){.block_size = 2, .index_count = 1, .index = {2}});
   check_refused(SPMV_ERR_UNSUPPORTED, "65 rows of a block are listed", m,
                 (SpmvGraphOptions){.block_size = 2, .index_count = SPMV_GRAPH_INDEX_MAX + 1});

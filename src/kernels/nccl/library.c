@@ -41,7 +41,7 @@ static SpmvStatus ask_version(const char *path, int *version, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s: ncclGetVersion(): %s", path, library.GetErrorString(result));
   }
   if (*version < SPMV_NCCL_LEAST)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s is NCCL of version number %d: %d is needed, or a later one", path,
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s is NCCL with version number %d: %d or later is needed", path,
                      *version, SPMV_NCCL_LEAST);
   opened = *version;
   return SPMV_SUCCESS;

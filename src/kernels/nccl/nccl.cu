@@ -178,8 +178,7 @@ extern "C" SpmvStatus spmv_nccl_alive(void *ctx, double waited, SpmvExec *exec)
   if (!status) status = spmv_nccl_status(result, "an operation", exec);
   if (!status && waited >= nccl->patience)
     status = spmv_fail(exec, SPMV_ERR_DEVICE,
-                       "NCCL: no progress for %.0f s: another process has died, or does not take part in this solve",
-                       waited);
+                       "NCCL: no progress for %.0f s: another process has died, or does not call this solve", waited);
   if (status) give_up(nccl);
   return status;
 }

@@ -61,7 +61,7 @@ static SpmvStatus check_arguments(SpmvSpgemmKind kind, const SpmvPattern *a, con
   char reason[SPMV_MESSAGE_MAX];
 
   if ((int)kind < SPMV_SPGEMM_AB || kind > SPMV_SPGEMM_RART)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "there is no product of matrices number %d", (int)kind);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "unknown kind %d of a product of matrices", (int)kind);
   SPMV_TRY(check_pattern(a, exec));
   SPMV_TRY(check_pattern(b, exec));
   if (a->index_type != b->index_type)
