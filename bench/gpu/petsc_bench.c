@@ -258,9 +258,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &counts[0], NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-batches", &counts[1], NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-batch", &counts[2], NULL));
-  PetscCheck(has_file, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Say which matrix: -f file");
+  PetscCheck(has_file, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "no matrix is given: -f file");
   PetscCheck(counts[1] >= 1 && counts[1] <= MAX_BATCHES && counts[2] >= 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
-             "-batches needs 1 .. %d, -batch at least 1", MAX_BATCHES);
+             "-batches must be 1 to %d, -batch at least 1", MAX_BATCHES);
   if (!has_types) {
     const char *const defaults[] = {"aijcusparse", "sellcuda", "aijrbp", "aijfold", "aijcrsv", "aijcodsell"};
     count                        = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(defaults);

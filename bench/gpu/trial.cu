@@ -81,7 +81,7 @@ void verify(Entry &e, const Problem &p, const Reference &r, Vectors &v, const De
       e.repeat_differences += differing(v.y.data(), v.other.data(), p.host.rows, p.stream);
     }
     if (kernel.repeatable && e.repeat_differences)
-      throw std::runtime_error("promises the same bits every time, but " + std::to_string(e.repeat_differences) +
+      throw std::runtime_error("promises bitwise equal results, but " + std::to_string(e.repeat_differences) +
                                " elements differed");
     copy_vector(v.y, v.y0, p.stream);
     kernel.mult(GENERAL_ALPHA, v.x.data(), GENERAL_BETA, v.y.data());

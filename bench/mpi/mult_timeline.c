@@ -201,7 +201,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", &iterations, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-use_gpu_aware_mpi", &aware, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", path, sizeof path, NULL));
-  PetscCheck(n > 1 && products > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-n wants 2 or more, -products 1 or more");
+  PetscCheck(n > 1 && products > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-n must be at least 2, -products at least 1");
   PetscCall(MakeMatrix(n, &A));
   PetscCall(Record(A, iterations, products, &trouble));
   PetscCall(WriteAll(path, A, n, iterations, aware, trouble));

@@ -85,7 +85,7 @@ static PetscErrorCode ReadLists(Settings *s)
     PetscInt k = 0;
     while (loops[k] && strcmp(loops[k], s->loops[i]) != 0) k++;
     PetscCheck(loops[k], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
-               "-loops knows setvalues, coo_host and coo_device, not %s", s->loops[i]);
+               "-loops %s is unknown: use setvalues, coo_host or coo_device", s->loops[i]);
   }
   for (PetscInt i = 0; i < s->solver_count; i++) PetscCall(SolverOptions(s->solvers[i]));
   PetscFunctionReturn(0);
@@ -125,7 +125,7 @@ static PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-commit", s->commit, sizeof s->commit, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-launcher", s->launcher, sizeof s->launcher, NULL));
   PetscCheck(s->repeat >= 1 && s->repeat <= MAX_TIMES && s->steps >= 0 && s->steps <= MAX_TIMES, PETSC_COMM_WORLD,
-             PETSC_ERR_USER_INPUT, "-repeat wants 1 .. %d, -steps 0 .. %d", MAX_TIMES, MAX_TIMES);
+             PETSC_ERR_USER_INPUT, "-repeat must be 1 to %d, -steps 0 to %d", MAX_TIMES, MAX_TIMES);
   s->limit = 1e3 * s->rtol; /* larger than rtol, because solvers test the preconditioned residual */
   PetscCall(ReadLists(s));
   if (s->steps == 0) PetscCall(FreeList(s->loops, s->loop_count));
@@ -166,7 +166,7 @@ static PetscErrorCode MakeProblem(const Settings *s, Problem *p)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check_symmetric", &check, NULL));
   if (check) PetscCall(MatIsSymmetric(p->host, 0, &symmetric));
   if (check) p->symmetric = symmetric;
-  PetscCheck(symmetric, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s is not symmetric, as CG wants it", p->name);
+  PetscCheck(symmetric, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s is not symmetric, which CG requires", p->name);
   PetscFunctionReturn(0);
 }
 

@@ -67,7 +67,7 @@ PetscErrorCode DeviceCopyValues(const PetscScalar values[], PetscInt n, PetscSca
   (void)values;
   (void)n;
   (void)on_device;
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "no device holds the values");
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "there is no device for the values");
 }
 
 PetscErrorCode DeviceFree(PetscScalar **on_device)
