@@ -162,8 +162,8 @@ UNIT_TEST(aggregates_without_memory_leave_nothing)
 }
 
 #ifdef EMULATED
-/* Makes all calls while the device call after `calls` others fails. Returns whether one did. A fault in an allocation
-   from a pool, which is tried again, or in freeing memory is no error, and the results are right. */
+/* Makes all calls while the device call after `calls` successful ones fails. Returns whether one did. A fault in an
+   allocation from a pool, which is tried again, or in freeing memory is no error, and the results are right. */
 static int fails_after(int i, int calls, int *errors)
 {
   Life l;

@@ -87,8 +87,8 @@ static SpmvStatus make_and_apply(CycleEngine *e)
   return e->status;
 }
 
-/* Makes and applies a cycle while the device call after `calls` others fails. Returns whether one did. A fault in an
-   allocation from a pool, which is tried again, or in freeing memory is no error, and x is right. */
+/* Makes and applies a cycle while the device call after `calls` successful ones fails. Returns whether one did. A fault
+   in an allocation from a pool, which is tried again, or in freeing memory is no error, and x is right. */
 static int fails_after(int calls, const CycleCase *c, const double *expected, int *errors)
 {
   const int   n = cycle_rows(c);

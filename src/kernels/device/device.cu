@@ -1,4 +1,4 @@
-/* The device calls of spmv_kernels.h: counting devices, copies, streams. */
+/* device.cu - the device calls of spmv_kernels.h: counting devices, copies, streams. */
 #include "launch.cuh"
 #include "staging.h"
 #include <cstdio>

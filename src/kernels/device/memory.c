@@ -1,4 +1,5 @@
-/* Allocation behind the hooks of an exec. The device defaults are in pool.cu or no_device.c. */
+/* memory.c - allocation by the hooks of an exec, or by default; the default device allocator is in pool.cu or
+   no_device.c. */
 #include "memory.h"
 #include <stdlib.h>
 #include <string.h>

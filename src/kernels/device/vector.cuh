@@ -1,4 +1,4 @@
-/* vector.cuh - for the products of all formats: sums over lanes and thread blocks, and what a row's sum is used for. */
+/* vector.cuh - for the products of all formats: sums over lanes and thread blocks, and the use of a row's sum. */
 #pragma once
 
 #include "launch.cuh"

@@ -36,7 +36,7 @@ SpmvStatus spmv_queue_record(SpmvQueue *q, int i, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Fails if only some processes end, because the others would wait for them for ever */
+/* Fails if only some processes end, because the remaining ones would wait for them for ever */
 static SpmvStatus agree_on_end(const SpmvQueue *q, const SpmvRecord *record, SpmvExec *exec)
 {
   const SpmvProcesses *all  = q->processes;

@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   __syncthreads();
   S       *w = basis.v + (k + 1) * basis.stride;
   const S *m = (const S *)s->m;
-  /* one thread does it while others read vectors; in spmv_gmres_take_norm() all would wait for it */
+  /* one thread does it while the other threads read vectors; in spmv_gmres_take_norm() all would wait for it */
   if (measure != NONE && blockIdx.x == 0 && threadIdx.x == 0) spmv_gmres_rotate(s, k);
   for (int64_t piece = blockIdx.x * (int64_t)SPMV_SUM_WARPS + threadIdx.x / 32; piece < pieces; piece += warps) {
     const int64_t row   = (pieces - 1 - piece) * rows_of_warp + lane;

@@ -259,8 +259,8 @@ UNIT_TEST(gmres_on_a_device_without_pinned_memory)
 }
 
 #ifdef EMULATED
-/* Creates a solver and solves, while the device call after `calls` others fails. Returns whether one did. Then the
-   solve has an error, or the fault had no effect, because an allocation from a pool was tried again. */
+/* Creates a solver and solves, while the device call after `calls` successful ones fails. Returns whether one did. Then
+   the solve has an error, or the fault had no effect, because an allocation from a pool was tried again. */
 static int fails_after(int calls, const CgMatrix *a, const GmresSetup *u, const GmresOutcome *expected, int *errors)
 {
   const size_t bytes = (size_t)a->pattern.rows * sizeof(double);

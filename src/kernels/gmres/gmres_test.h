@@ -50,7 +50,8 @@ typedef struct {
   void      *x, *b, *m;
   SpmvGmres *gmres;
   SpmvStatus status; /* of spmv_gmres_create() */
-  /* NULL, or a function that lets a device call of the next solve fail, after `calls` others; `failed`: one did */
+  /* NULL, or a function that lets a device call of the next solve fail, after `calls` successful ones; `failed`: one
+     did */
   int (*fail_after)(long calls);
   long calls;
   int  failed;
