@@ -1,5 +1,5 @@
 /*
-  host_bench - times the host products of the formats of libspmvpack against PETSc's own on one core, in one process.
+  host_bench - times the host products of the formats of libspmvpack against those of PETSc on one core, in one process.
 
     host_bench [--matrix family[:size]]... [--file matrix.petsc]... [--format name[:key=value]...]...
                [--repeat 15] [--json out.json] [--commit text] [--list]
@@ -27,7 +27,7 @@
 
 enum { MAX_SUBJECTS = 24, MAX_INPUTS = 32, MAX_ROUNDS = 1000 };
 
-/* One product under test: a plan of a format, or a matrix of PETSc */
+/* A product to measure: by a plan of a format, or by a matrix of PETSc */
 typedef struct {
   const char  *name;
   SpmvExec     exec;
@@ -47,8 +47,8 @@ typedef struct {
   const char *json, *commit;
 } Request;
 
-/* Time that this thread had a processor: on an idle machine the same as wall time, on a shared one without the turns of
-   others */
+/* The processor time of this thread: equal to wall time on an idle machine; on a shared machine it excludes the time of
+   other programs */
 static double now_ms(void)
 {
   struct timespec t;
@@ -231,7 +231,7 @@ static PetscErrorCode FreeSubject(Subject *s)
   PetscFunctionReturn(0);
 }
 
-/* y = A x, `times` times */
+/* Repeats y = A x `times` times */
 static PetscErrorCode Multiply(Subject *s, Vec x, Vec y, int times)
 {
   const PetscScalar one = 1, zero = 0, *from;
@@ -381,7 +381,7 @@ static PetscErrorCode Measure(const Request *request, HostMatrix *matrix, FILE *
   PetscFunctionReturn(0);
 }
 
-/* The processor's name as Linux tells it, else the machine type */
+/* The name of the processor from /proc/cpuinfo, else the machine type */
 static void processor_name(char *name, size_t size)
 {
   FILE          *f = fopen("/proc/cpuinfo", "r");
@@ -432,7 +432,7 @@ static void list_all(void)
   }
 }
 
-/* 1 if the program shall go on */
+/* *go_on: whether there is something to measure */
 static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_on)
 {
   PetscFunctionBeginUser;

@@ -1,4 +1,4 @@
-/* Matrices of host_bench and coo_bench. */
+/* host_matrix.c - matrices of host_bench and coo_bench; see host_matrix.h. */
 #include "host_matrix.h"
 #include "families.h"
 #include <stdio.h>
