@@ -44,7 +44,7 @@ static const struct {
     {{"coarse svd by petsc", MG_GRID_SINGULAR, 3, JACOBI BY_PETSC "svd", "the cycle was not positive definite"},
      (PetscReal)1e35},
     {{"overflow", MG_GRID, 3, JACOBI "-mg_levels_ksp_chebyshev_eigenvalues 1e-10,2e-10",
-      "the first norm was no number"},
+      "the first norm was not a number"},
      1},
 };
 enum { LEFT = sizeof left / sizeof *left };

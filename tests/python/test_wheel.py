@@ -228,7 +228,7 @@ class Refuses(Case):
         program = ("import ctypes, sys\npetsc = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)\nprint('start', petsc.PetscInitializeNoArguments())\n"
                    "print('register', ctypes.CDLL(sys.argv[2]).PetscDLLibraryRegister_petscpack())")
         result = python(program, others[0], PACKAGE / "variants/3.26-mpich.so")
-        self.assert_says(result, "start 0", "register 76", "have another layout than in the headers")
+        self.assert_says(result, "start 0", "register 76", "differs from the headers that libpetscpack")
 
     def own_variant(self):
         """The file name of the variant that serves this petsc4py."""

@@ -462,9 +462,10 @@ PetscErrorCode MatAIJAutoGetFormat(Mat A, const char *format[])
 
    Level: beginner
 
-   Notes: At the first product, the formats that could be the fastest analyze the pattern, and a cost model predicts the
-   time of a product from the bytes of the packed arrays and from the pattern. The choice depends only on the pattern,
-   the options, and whether products run on the host or on the GPU: it is the same in every run and on every machine.
+   Notes:
+   At the first product, the formats that could be the fastest analyze the pattern, and a cost model predicts the time
+   of a product from the bytes of the packed arrays and from the pattern. The choice depends only on the pattern, the
+   options, and whether products run on the host or on the GPU: it is the same in every run and on every machine.
    `-mat_view ::ascii_info` and `-info` list all candidates with their times.
 
    With `-mat_aijauto_trial` the parent type does the first products, and then each of at most two formats whose

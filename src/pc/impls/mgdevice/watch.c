@@ -38,7 +38,7 @@ const char *MGDevNormsEnd(const MGDevNorms *n, KSP ksp)
   switch (ksp->reason) {
   case KSP_DIVERGED_NANORINF:
   case KSP_DIVERGED_PC_FAILED:
-    return "the solve met what is no number";
+    return "the solve met a NaN or an infinity";
   case KSP_DIVERGED_DTOL:
     return "the norm grew";
   case KSP_DIVERGED_INDEFINITE_PC:
