@@ -37,8 +37,8 @@ typedef struct {
   Logically Collective
 
   Input Parameter:
-. nccl - "auto": libnccl.so.2 in the search path of the loader; "off": messages between processes go by MPI; otherwise the
-         path of the library
+. nccl - "auto": libnccl.so.2 in the search path of the loader; "off": messages between processes go by MPI; otherwise
+         the path of the library
 
   Options Database Key:
 . -petscpack_nccl <auto,off,path> - the same, read by `PetscPackInitializePackage()`; auto by default

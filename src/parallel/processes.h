@@ -51,8 +51,8 @@ PETSC_INTERN PetscErrorCode PetscPackNcclFinalize(void);
    buffers for them */
 typedef struct PetscPackHaloStruct *PetscPackHalo;
 
-/* halo.c; collective. columns: the layout of x; ghost: the global columns [ghosts] of the off-diagonal block, ascending.
-   x and ghosts are of that scalar type. A halo serves one exchange at a time. */
+/* halo.c; collective. columns: the layout of x; ghost: the global columns [ghosts] of the off-diagonal block,
+   ascending. x and ghosts are of that scalar type. A halo serves one exchange at a time. */
 PETSC_INTERN PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *, PetscLayout columns, PetscInt ghosts,
                                                 const PetscInt ghost[], SpmvScalar, SpmvExec *, PetscPackHalo *,
                                                 SpmvStatus    *status);

@@ -199,7 +199,7 @@ static PetscErrorCode Leaves(Fault fault, KSPType type, PetscBool guess, const c
 
 static PetscErrorCode Solvers(PetscInt sample)
 {
-  static const char number[] = "the solve met a NaN or an infinity", stagnant[] = "the norm hardly fell in 50 iterations";
+  static const char number[] = "the solve met NaN or infinity", stagnant[] = "the norm hardly fell in 50 iterations";
   static const struct {
     Fault       fault;
     KSPType     type;

@@ -52,7 +52,7 @@ static const char *Fault(KSP ksp, CGDevRun *run)
 {
   const SpmvCgResult *result = &run->result;
 
-  if (result->reason == SPMV_DIVERGED_NOT_A_NUMBER) return "the solve met a NaN or an infinity";
+  if (result->reason == SPMV_DIVERGED_NOT_A_NUMBER) return "the solve met NaN or infinity";
   if (result->reason == SPMV_INDEFINITE_PC) return "the cycle was not positive definite";
   if (result->reason == SPMV_INDEFINITE_MATRIX) return "the directions of the solve broke down";
   if (result->reason != SPMV_ITERATING || ksp->normtype == KSP_NORM_NONE) return NULL;
