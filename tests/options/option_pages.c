@@ -1,6 +1,6 @@
 /*
-  option_pages.c - writes the pages of docs/options from the tables of options, one for each table and one that lists
-  them; with --check, compares the pages that are there with what it would write.
+  option_pages.c - writes the pages of docs/options from the tables of options: one page for each table, and one that
+  lists them. With --check, compares the existing pages with the text that it would write.
 
     option_pages [--check] FOLDER
 */
