@@ -14,7 +14,7 @@
 #         slepc     SLEPc and its examples, and PETSc's examples (about 20 MB)
 #         dealii    deal.II and its tutorial programs (about 2 GB)
 #         petsc4py  petsc4py and its demos
-#         applications   the last four: needed by scripts/applications.sh
+#         applications   the four groups above, for scripts/applications.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
