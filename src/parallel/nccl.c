@@ -58,7 +58,7 @@ PetscErrorCode PetscPackSetNCCL(const char nccl[])
 {
   PetscFunctionBegin;
   PetscCheck(nccl && nccl[0] && strlen(nccl) < sizeof which, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "NCCL is auto, off or the path of its library, of at most %d characters", WHICH_MAX - 1);
+             "NCCL must be auto, off or the path of its library, of at most %d characters", WHICH_MAX - 1);
   PetscCall(PetscStrncpy(which, nccl, sizeof which));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,8 +28,8 @@ static PetscErrorCode Replace(const char name[], PetscBool replace)
     PetscCall(PetscStrlcat(known, types[i].name, sizeof known));
   }
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
-          "petscpack has no type in the place of \"%s\"; those of -petscpack_replace and PetscPackReplaceType() are %s",
-          name, known);
+          "petscpack has no replacement for type \"%s\"; -petscpack_replace and PetscPackReplaceType() take %s", name,
+          known);
 }
 
 /* PetscOptionsStringArray() would silently drop names beyond the size of its array */
@@ -40,7 +40,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   int       count = 0;
 
   PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of petscpack under the names of PETSc's", NULL);
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of PETSc replaced by petscpack", NULL);
   PetscCall(PetscOptionsString("-petscpack_replace", "Types of PETSc replaced by types of petscpack: cg,gmres,mg,gamg",
                                "PetscPackReplaceType", list, list, sizeof list, &set));
   PetscOptionsEnd();

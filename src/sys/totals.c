@@ -112,7 +112,7 @@ PetscErrorCode PetscPackTotalsFromOptions(void)
   PetscBool summary = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "What petscpack says at the end", NULL);
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Summary of petscpack", NULL);
   PetscCall(PetscOptionsBool("-petscpack_summary", "One line on stderr: what ran on the GPU, what did not and why",
                              "PetscPackInitializePackage", summary, &summary, NULL));
   PetscOptionsEnd();

@@ -241,7 +241,7 @@ class Advise(unittest.TestCase):
             ":3: 2 entries are declared, and the file ends after 1": good,
             ":5: 2 entries are declared, and the file has 3": good + b"2 2 1\n3 3 1\n",
             ": neither a Matrix Market file": b"hello\n",
-            ": is no whole matrix in PETSc's binary format": b"\0\0",
+            ": is not a complete matrix in PETSc's binary format": b"\0\0",
             ": is compressed by gzip: unpack it first, by gunzip": gzip.compress(good),
             ": is compressed by xz: unpack it first, by unxz": lzma.compress(good),
             ": is compressed by bzip2: unpack it first, by bunzip2": bz2.compress(good),

@@ -242,10 +242,10 @@ static PetscErrorCode Disagreement(const char *type)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (!PetscDefined(USE_DEBUG) || size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CreateBanded(type, NULL, &A));
-  EXPECT_REFUSED(MatAIJFmtSetOption(A, "eager", rank ? "true" : "false"), PETSC_ERR_ARG_WRONG, "eager", "give all",
-                 type);
-  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(A, rank ? "eager" : "check", 1), PETSC_ERR_ARG_WRONG, "the same", "give all",
-                 type);
+  EXPECT_REFUSED(MatAIJFmtSetOption(A, "eager", rank ? "true" : "false"), PETSC_ERR_ARG_WRONG, "eager",
+                 "on all of them", type);
+  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(A, rank ? "eager" : "check", 1), PETSC_ERR_ARG_WRONG, "the same",
+                 "on all of them", type);
   PetscCall(MatAIJFmtGetOptionNumber(A, "eager", &value));
   PetscCall(Expect((PetscBool)(value == 0), type, "an option that was refused has changed"));
   PetscCall(MatDestroy(&A));

@@ -16,8 +16,8 @@ static const char usage[] =
     "petscpack-advise MATRIX [--measure] [--json FILE] [--html FILE] [options of PETSc]\n"
     "\n"
     "  MATRIX        a file of MatView() in PETSc's binary format, or a Matrix Market file\n"
-    "  --measure     measure conversions and products too\n"
-    "  --json FILE   write what is found for other programs\n"
+    "  --measure     also time conversions and products\n"
+    "  --json FILE   write the advice as JSON, for other programs\n"
     "  --html FILE   write a page with pictures; needs Python with matplotlib, and without it the exit status is 3\n"
     "\n"
     "The text goes to the standard output. Options of PETSc begin with one dash. With mpiexec, the matrix is "
@@ -167,7 +167,7 @@ static PetscErrorCode ReadMatrix(const char path[], Mat *A)
     if (failure) /* PETSc's own error does not name the file */
       fprintf(
           stderr,
-          "petscpack-advise: %s: is no whole matrix in PETSc's binary format, with numbers as this PETSc has them\n",
+          "petscpack-advise: %s: is not a complete matrix in PETSc's binary format with this PETSc's number types\n",
           path);
     PetscCall(failure);
     PetscCall(PetscViewerDestroy(&viewer));

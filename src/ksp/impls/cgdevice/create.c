@@ -132,7 +132,7 @@ PetscErrorCode CGDevRegister(void)
   PetscCall(PetscLogEventRegister("CGDevSetUp", KSP_CLASSID, &KSP_CGDeviceSetUp));
   PetscCall(PetscLogEventRegister("CGDevLoop", KSP_CLASSID, &KSP_CGDeviceLoop));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of cgdevice for the whole process", "KSP");
-  PetscCall(PetscOptionsBool("-ksp_cgdevice_replace_cg", "Let KSP type cg mean cgdevice", "KSPCGDeviceReplaceCG",
+  PetscCall(PetscOptionsBool("-ksp_cgdevice_replace_cg", "Make KSP type cg mean cgdevice", "KSPCGDeviceReplaceCG",
                              replace, &replace, NULL));
   PetscOptionsEnd();
   if (replace) PetscCall(CGDevReplaceCG(replace));

@@ -33,7 +33,7 @@ PetscErrorCode CGDevMixedDecline(KSP ksp, KSP_CGDevice *s, const char why[])
   s->mixed.on            = PETSC_FALSE;
   s->matrix.call.rounded = NULL;
   PetscCall(PetscStrncpy(s->mixed.why, why, sizeof s->mixed.why));
-  PetscCall(PetscInfo(ksp, "double precision in place of mixed: %s\n", why));
+  PetscCall(PetscInfo(ksp, "double precision instead of mixed: %s\n", why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +52,7 @@ PetscErrorCode CGDevMixedBegin(KSP ksp, KSP_CGDevice *s)
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(CGDevMixedDecline(ksp, s, "the preconditioner is multigrid"));
   else if (ksp->converged != KSPConvergedDefault || ksp->normtype == KSP_NORM_NONE)
-    PetscCall(CGDevMixedDecline(ksp, s, "it needs PETSc's default test of a norm"));
+    PetscCall(CGDevMixedDecline(ksp, s, "it needs a norm and KSPConvergedDefault()"));
   else if (m->failed_id == ((PetscObject)A)->id && m->failed_nonzero == A->nonzerostate)
     PetscCall(CGDevMixedDecline(ksp, s, "it was not enough for an earlier solve with this matrix"));
   PetscFunctionReturn(PETSC_SUCCESS);

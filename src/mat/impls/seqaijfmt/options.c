@@ -211,7 +211,7 @@ static PetscErrorCode RequireSame(Mat A, const char *function, const char key[],
   for (int i = 0; i < 2 * N; i++)
     if (most[i] != -most[2 * N + i]) same = PETSC_FALSE;
   PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
-             "%s: the processes do not give option %s the same value: give all of them the same key and value",
+             "%s: the processes set option %s to different values: pass the same key and value on all of them",
              function, key);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -183,7 +183,8 @@ PetscErrorCode AIJFmtVectorBegin(AIJFmtVector *v)
   if (v->staged) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayAndMemType(v->vec, &v->array, &memtype));
   PetscCheck(PetscMemTypeDevice(memtype) && (!before || before == v->array), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "A monitor or convergence test moved the solution or the residual of a solve on the device");
+             "A monitor or convergence test moved the array of the solution or the residual of a solve on the device: "
+             "read it, but leave it in place");
   v->data = v->array;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
