@@ -112,8 +112,7 @@ typedef struct {
   PetscLogDouble blocks;               /* sequential blocks */
   PetscLogDouble blocks_converted;     /* blocks that hold packed arrays */
   PetscLogDouble blocks_on_gpu;        /* converted blocks whose packed arrays are on the GPU */
-  PetscLogDouble blocks_declined;      /* blocks left to the parent type because their pattern does not suit the
-                                          format */
+  PetscLogDouble blocks_declined;      /* blocks left to the parent type because of their pattern */
   PetscLogDouble nonzeros;             /* nonzeros of the converted blocks */
   PetscLogDouble conversions;          /* number of times that pattern and values were packed */
   PetscLogDouble refreshes;            /* number of times that only the values were packed again */
@@ -124,13 +123,11 @@ typedef struct {
   PetscLogDouble graphs;               /* graphs that MatCreateGraph() made on the GPU ... */
   PetscLogDouble fallbacks_graph;      /* ... and that PETSc made although there is a GPU */
   PetscLogDouble patterns;             /* symbolic products with this matrix as first factor on the GPU ... */
-  PetscLogDouble fallbacks_pattern;    /* ... and on the host, because the GPU could not do
-                                                                 them */
+  PetscLogDouble fallbacks_pattern;    /* ... and on the host, because the GPU could not */
   PetscLogDouble bytes;                /* all packed arrays */
   PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
   PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */
-  PetscLogDouble own_bytes;            /* part of bytes owned by the packed matrix, not borrowed from the parent's
-                                          arrays */
+  PetscLogDouble own_bytes;            /* part of bytes that is not borrowed from the parent's arrays */
   PetscLogDouble work_bytes;           /* scratch space of a product */
   PetscLogDouble csr_bytes;            /* CSR arrays of the converted blocks */
   PetscLogDouble device_csr_bytes;     /* CSR arrays that the parent type also keeps on the GPU, of all blocks */

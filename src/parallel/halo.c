@@ -54,8 +54,7 @@ static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, c
   PetscCall(PetscSFSetGraphLayout(sf, columns, ghosts, NULL, PETSC_COPY_VALUES, ghost));
   PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscSFGetRootRanks(sf, &neighbours, &rank, &first, &mine, &theirs));
-  PetscCall(Copy(neighbours, rank, first, &h->in)); /* ghosts ascend, and so do the columns of the owners, so their
-                                                       order is kept */
+  PetscCall(Copy(neighbours, rank, first, &h->in)); /* ghosts and owners' columns both ascend */
   PetscCall(PetscSFGetLeafRanks(sf, &neighbours, &rank, &first, &mine));
   PetscCall(Copy(neighbours, rank, first, &h->out));
   PetscCall(PetscMalloc1((size_t)Count(&h->out), wanted));

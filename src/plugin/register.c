@@ -29,8 +29,7 @@ static PetscErrorCode DefaultsFromEnvironment(void)
     PetscCall(PetscOptionsHasName(NULL, NULL, word[i], &set));
     if (set) continue;
     PetscCall(PetscOptionsSetValue(NULL, word[i], value));
-    PetscCall(PetscOptionsHasName(NULL, NULL, word[i], &set)); /* marks the option as used: otherwise PETSc may warn
-                                                                  about an unused option */
+    PetscCall(PetscOptionsHasName(NULL, NULL, word[i], &set)); /* else PETSc may call the option unused */
   }
   PetscCall(PetscStrToArrayDestroy(count, word));
   PetscFunctionReturn(PETSC_SUCCESS);

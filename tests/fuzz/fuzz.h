@@ -43,10 +43,8 @@ typedef struct {
   FuzzTwin    twin[FUZZ_TWINS];
   FuzzTwin   *now;                /* the current twin */
   Mat         A;                  /* matrix of the current twin; operations may replace it */
-  const char *type, *base_format; /* type of the current twin; base_format: format of the type under test, whose options
-                                     both twins' turns set */
-  char        option[CONF_TYPE_MAX], value[CONF_TYPE_MAX]; /* an option set on the tested matrix, which must survive; ""
-                                                              for none */
+  const char *type, *base_format; /* type of the current twin; format of the type under test, for both turns */
+  char        option[CONF_TYPE_MAX], value[CONF_TYPE_MAX]; /* set on the tested matrix; must survive; "" for none */
   char        database[FUZZ_OPTIONS_MAX][CONF_TYPE_MAX];   /* options that the sequence has put into PETSc's database */
   PetscInt    database_count;
   const char *step_option;         /* an option in PETSc's database until the turn ends; NULL for none */

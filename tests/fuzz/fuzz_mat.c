@@ -213,8 +213,7 @@ static PetscErrorCode SetDefaults(void)
 int main(int argc, char **argv)
 {
   FuzzRun  run = {.seed = 1};
-  Settings s = {.count = 20, .limit = 30, .skip = "local_mat_condensed,any_local_mat"}; /* the limits in README.md name
-                                                                                           these two functions */
+  Settings s   = {.count = 20, .limit = 30, .skip = "local_mat_condensed,any_local_mat"}; /* see Limits in README.md */
   int      process;
 
   if (SetDefaults()) return 1;

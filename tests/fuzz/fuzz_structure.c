@@ -62,8 +62,7 @@ static PetscErrorCode Permute(Fuzz *f)
   PetscCall(ISSetPermutation(is));
   PetscCall(MatPermute(f->A, is, is, &B));
   PetscCall(ISDestroy(&is));
-  PetscCall(MatConvert(B, f->type, MAT_INPLACE_MATRIX, &B)); /* a parallel AIJ makes a plain AIJ from a matrix of any
-                                                                type */
+  PetscCall(MatConvert(B, f->type, MAT_INPLACE_MATRIX, &B)); /* a parallel AIJ makes plain AIJ from any type */
   PetscCall(FuzzReplace(f, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,8 +23,7 @@ typedef struct {
   FuzzStep       step[FUZZ_STEPS_MAX];
   FuzzCount     *count;                              /* by operation number */
   PetscBool     *allowed;                            /* which operations may be drawn */
-  PetscLogDouble packed, fallbacks, sequence_packed; /* products of the tested matrix; sequence_packed: the packed ones
-                                                        in this sequence */
+  PetscLogDouble packed, fallbacks, sequence_packed; /* products of the tested matrix, and of this sequence */
 } FuzzRun;
 
 /* ---- run.c ---- */

@@ -227,9 +227,7 @@ PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, c
   PetscCall(VecAXPY(d, -1, expected->x));
   PetscCall(VecNorm(d, NORM_INFINITY, &difference));
   PetscCall(VecNorm(expected->x, NORM_INFINITY, &largest));
-  if (sizeof(PetscReal) < 8)
-    largest = PetscMax(largest, (PetscReal)0.01); /* the exact solution is zero, reached only
-                                                                              up to rounding */
+  if (sizeof(PetscReal) < 8) largest = PetscMax(largest, (PetscReal)0.01); /* the exact solution is zero */
   PetscCall(CGDevTestCheck((PetscBool)(difference <= tolerance * largest || PetscIsInfOrNanReal(largest)), name,
                            "the solution differs"));
   PetscCall(VecDestroy(&d));

@@ -134,8 +134,7 @@ int main(int argc, char **argv)
   PetscCall(Create(KSPGMRES, pc, A, &ksp));
   PetscCall(KSPSolve(ksp, b, expected));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(Attempt("no fault", pc, A, b, expected, -1, &failed)); /* allocates the data that the library keeps for the
-                                                                      process */
+  PetscCall(Attempt("no fault", pc, A, b, expected, -1, &failed)); /* fills caches of the library */
   for (failed = PETSC_TRUE; failed; count += stride) {
     PetscCall(PetscSNPrintf(name, sizeof name, "%s, no memory after %" PetscInt_FMT " allocations", pc, count));
     before = DeviceMemory();

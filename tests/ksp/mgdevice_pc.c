@@ -389,8 +389,7 @@ static PetscErrorCode Shared(void)
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(Create(&row, KSPCGDEVICE, PETSC_TRUE, &setup, &ksp));
-  PetscCall(KSPCGDeviceSetMode(ksp, size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO)); /* because vectors are on the
-                                                                                            host */
+  PetscCall(KSPCGDeviceSetMode(ksp, size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO)); /* host vectors */
   for (int turn = 0; turn < 2; turn++) {
     PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
     PetscCall(CGDevTestAlike(row.name, &expected, &got));

@@ -213,9 +213,7 @@ int main(int argc, char **argv)
   for (PetscInt i = 0; i < ROWS; i += sample) {
     PetscCall(PetscStrcmp(only, rows[i].name, &one));
     for (int k = 0; k < (has_double ? 3 : 1); k++)
-      if (only[0] ? one : i < 5 || k == 0 || (i + k) % 2 == 0)
-        PetscCall(Compare(&rows[i], sizes[k])); /* only a
-                                                                                                          sample */
+      if (only[0] ? one : i < 5 || k == 0 || (i + k) % 2 == 0) PetscCall(Compare(&rows[i], sizes[k])); /* a sample */
   }
   for (PetscInt i = 0; i < LEFT && has_double; i += sample) {
     PetscCall(PetscStrcmp(only, left[i].row.name, &one));

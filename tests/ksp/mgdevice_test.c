@@ -372,8 +372,7 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
                : number % 3 == 1 ? KSP_NORM_UNPRECONDITIONED
                                  : KSP_NORM_NATURAL;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  setup.mode  = number % 4 == 1 || size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO; /* because vectors are on the
-                                                                                         host */
+  setup.mode  = number % 4 == 1 || size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO; /* host vectors */
   setup.guess = number % 5 == 2 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MGTestCreate(row, prefix, KSPCG, &setup, &ksp));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));

@@ -182,8 +182,7 @@ static PetscErrorCode Expected(Mat A, const Shape *s, const Steps *steps, PetscI
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
-  *graphs = parallel ? (s->bs > 1 ? 2 * size : size) : 1; /* without blocks, the host makes the edges to other
-                                                             processes */
+  *graphs = parallel ? (s->bs > 1 ? 2 * size : size) : 1; /* the host makes edges to other processes */
   if (s->bs == 1 && !steps->symmetrize && !steps->scale && steps->filter < 0) *graphs = 0;
   if (PETSC_VERSION_LT(3, 19, 0) && !s->full) *graphs = -1; /* not predictable */
   PetscFunctionReturn(PETSC_SUCCESS);

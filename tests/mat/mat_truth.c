@@ -18,8 +18,7 @@ typedef struct {
   PetscBool cuda;    /* the parent is the CUDA parent */
   PetscBool on_gpu;  /* the plan is on the GPU */
   PetscBool borrows; /* and is the CSR of the CUDA parent itself */
-  PetscBool follows; /* and changes together with the host's values, which a plan of a format that may borrow does
-                        not */
+  PetscBool follows; /* and changes with the host's values; a format that may borrow does not */
   PetscInt  failed;
 } Walk;
 

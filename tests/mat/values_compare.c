@@ -159,9 +159,7 @@ PetscErrorCode ValuesDifference(Vec a, Vec b, PetscReal *difference)
       if (PetscIsNanScalar(y[i]) ? !PetscIsNanScalar(x[i]) : x[i] != y[i]) most[0] = PETSC_MAX_REAL;
       continue;
     }
-    if (!(d <= most[0]))
-      most[0] = PetscIsInfOrNanReal(d) ? PETSC_MAX_REAL : d; /* PetscMax() with NaN might lose the
-                                                                                   NaN */
+    if (!(d <= most[0])) most[0] = PetscIsInfOrNanReal(d) ? PETSC_MAX_REAL : d; /* a maximum may lose NaN */
     most[1] = PetscMax(most[1], PetscAbsScalar(y[i]));
   }
   PetscCall(VecRestoreArrayRead(b, &y));

@@ -26,21 +26,19 @@ enum {
 
 /* The matrix on the device: its own plan, or a plan or CSR that this solver made for it */
 typedef struct {
-  SpmvOperator     call;           /* the context of spmv_operator_product(); its address is part of graphs */
-  AIJFmtPlanCache  own;            /* a plan made by this solver, or none */
-  AIJFmtPlanCache  others;         /* the same for the columns of other processes, whose entries of x ... */
-  PetscPackHalo    halo;           /* ... arrive through this halo, of the matrix ... */
-  PetscObjectId    id;             /* ... with this number, or 0 ... */
-  PetscObjectState pattern;        /* ... and this nonzero state */
-  const char      *format;         /* of the plan of the last solve; kept here because the owner may have freed the
-                                      plan */
-  SpmvCsr          csr;            /* on the device, with 32-bit indices; valid if ... */
-  void            *csr_arrays;     /* ... its arrays, in one block, exist */
-  AIJFmtKey        csr_key;        /* identifies the source of csr */
-  PetscInt64 serial[KSPDEV_PARTS]; /* serials of the plan or CSR, of the plan of others, and of the halo; each changes
-                                      with its object; 0: none */
-  PetscInt   nonzeros;
-  PetscInt   conversions, refreshes; /* of own and csr */
+  SpmvOperator     call;                 /* the context of spmv_operator_product(); its address is part of graphs */
+  AIJFmtPlanCache  own;                  /* a plan made by this solver, or none */
+  AIJFmtPlanCache  others;               /* the same for the columns of other processes, whose entries of x ... */
+  PetscPackHalo    halo;                 /* ... arrive through this halo, of the matrix ... */
+  PetscObjectId    id;                   /* ... with this number, or 0 ... */
+  PetscObjectState pattern;              /* ... and this nonzero state */
+  const char      *format;               /* of the plan of the last solve, which its owner may have freed */
+  SpmvCsr          csr;                  /* on the device, with 32-bit indices; valid if ... */
+  void            *csr_arrays;           /* ... its arrays, in one block, exist */
+  AIJFmtKey        csr_key;              /* identifies the source of csr */
+  PetscInt64       serial[KSPDEV_PARTS]; /* of plan or CSR, plan of others, halo; 0: none */
+  PetscInt         nonzeros;
+  PetscInt         conversions, refreshes; /* of own and csr */
 } KSPDevMatrix;
 
 #define KSPDEVICEHEADER                                                                                                \
@@ -52,8 +50,7 @@ typedef struct {
   PetscPackProcesses all;     /* ... and communicate through this */                                                   \
   KSPDevMatrix       matrix;                                                                                           \
   MGDevPoint         pc;        /* kind SPMV_PC_FUNCTION: ... */                                                       \
-  MGDevHierarchy     multigrid; /* ... the preconditioner is the cycle of this hierarchy, which is made when first
-                                   needed */     \
+  MGDevHierarchy     multigrid; /* ... the cycle of this hierarchy, made when first needed */                          \
   PetscBool          of_pc;     /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */   \
   PetscInt           cycles;    /* done on the device */                                                               \
   AIJFmtVector       x;                                                                                                \

@@ -484,9 +484,7 @@ static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && !s->parallel)
-    PetscCall(AIJFmtHostFetch(A)); /* some converters read the host's array without asking for
-                                                           current values */
+  if (s && !s->parallel) PetscCall(AIJFmtHostFetch(A)); /* some converters read the host's array unasked */
   PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_HOST, &guard));
   A->ops->convert = NULL;
   error           = MatConvert(A, type, reuse, B);

@@ -110,11 +110,7 @@ static PetscErrorCode Substitute(Mat A, const Mat_AIJFmt *s, int words, char **w
    combination for the other two factors. A has its type name already. */
 PetscErrorCode AIJFmtTripleProductsCompose(Mat A, const Mat_AIJFmt *s, PetscBool remove)
 {
-  enum {
-    WORDS   = 5 /* MatProductSetFromOptions, three types, C */,
-    CHOICES = 3 /* the first, the second, or both are
-                                                                                  ours */
-  };
+  enum { WORDS = 5 /* MatProductSetFromOptions, three types, C */, CHOICES = 3 /* one, the other, or both are ours */ };
   const char **names = NULL;
   char         parents[MAX_NAME];
   int          count = 0;

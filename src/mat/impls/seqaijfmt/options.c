@@ -130,9 +130,7 @@ PetscErrorCode MatSetFromOptions_AIJFmt(Mat A, AIJFmtOptionItems PetscOptionsObj
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (!s)
-    PetscFunctionReturn(PETSC_SUCCESS); /* a subclass that PETSc made from a matrix of ours: AIJ has no options
-                                                 here */
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS); /* a subclass that PETSc made of ours: AIJ has no options here */
   parent = (s->parallel ? &s->parent->mpi : &s->parent->seq)->setfromoptions;
   if (parent) PetscCall(parent(A, PetscOptionsObject));
   PetscOptionsHeadBegin(PetscOptionsObject, "Packed format");

@@ -144,8 +144,7 @@ struct Mat_AIJFmt {
   const AIJFmtParent *parent; /* the parent type, whose operations ours call */
   SpmvOptions         format_options, class_options;
   PetscBool           parallel; /* state of an mpiaij<format>: plan, choice and counters are in its blocks */
-  PetscBool           inner;    /* state of a block: with -mat_aijfmt_eager, the parallel matrix updates its plan at
-                                   assembly */
+  PetscBool           inner;    /* state of a block: the parallel matrix does eager packing */
   const char         *alias;    /* type name set by a name guard; NULL: its own name */
 
   SpmvExec         exec;
@@ -157,8 +156,7 @@ struct Mat_AIJFmt {
   char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or do not fit there */
   char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
   char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
-  PetscBool        keeps_host;      /* PETSc reads the host's values without asking for them, so they must always be
-                                       current */
+  PetscBool        keeps_host;                         /* PETSc reads the host's values unasked: keep them current */
   PetscInt         joint_changes;   /* operations applied to host and plan alike since the values were packed */
   PetscBool        device_csr_used; /* the class has asked the CUDA parent for its CSR on the device; never reset */
   PetscBool        diagonal_known, diagonal_full; /* whether each row has a diagonal entry, in the pattern of ... */

@@ -8,10 +8,7 @@
 */
 #include "seqaijfmt.h"
 
-enum {
-  SLOT_WORDS = 32 /* words searched in the private struct of MATSEQAIJ: the field is number 20 to 26 of more than
-                          40 */
-};
+enum { SLOT_WORDS = 32 /* words of MATSEQAIJ's private struct to search: the field is number 20 to 26 */ };
 
 /* The only field of A that holds the address `values`, or NULL if there is none or more than one */
 static PetscScalar **FindSlot(Mat A, const PetscScalar *values)

@@ -31,8 +31,7 @@ static void HostFree(void *ctx, void *aligned)
 
   (void)ctx;
   if (!aligned) return;
-  block = ((void **)aligned)[-1]; /* PetscFree() clears its argument, so the argument must not lie in the block
-                                     itself */
+  block = ((void **)aligned)[-1]; /* copied out, because PetscFree() clears its argument */
   PetscCallAbort(PETSC_COMM_SELF, PetscFree(block));
 }
 

@@ -15,8 +15,7 @@ enum {
   STAGNANT = 50
 }; /* iterations without a decrease, or without convergence, after which the cycle is not good enough */
 
-static const PetscReal fall = (PetscReal)0.9; /* a norm above this fraction of the best one does not count as a
-                                                 decrease */
+static const PetscReal fall = (PetscReal)0.9; /* norms above this part of the best are no decrease */
 
 void MGDevNormsBegin(MGDevNorms *n, PetscInt iteration, PetscReal norm)
 {
