@@ -57,7 +57,7 @@ PETSC_EXTERN const char *const KSPCGDeviceModes[];
 /* The precision of the products in KSPCGDEVICE, for KSPCGDeviceSetPrecision() */
 typedef enum {
   KSP_CGDEVICE_DOUBLE, /* that of PetscScalar */
-  KSP_CGDEVICE_MIXED   /* of a copy of the matrix in single precision; the true residual corrects the solution */
+  KSP_CGDEVICE_MIXED   /* of a copy of the matrix in single precision, with corrections by the true residual */
 } KSPCGDevicePrecision;
 PETSC_EXTERN const char *const KSPCGDevicePrecisions[];
 
