@@ -1,4 +1,4 @@
-# libspmvpack: the formats of formats.def and their kernels. Nothing here knows PETSc.
+# libspmvpack: the formats of formats.def and their kernels, without PETSc.
 #
 # Sources are compiled once (spmvpack_objects) and used three times: in the shared library, which exports only its public
 # functions, in the plugin libpetscpack, and in the static library spmvpack_internal, through which unit tests reach

@@ -1,4 +1,5 @@
-/* plain_cg.c - a program that knows nothing of petscpack, and has its type of solver in its code, or with -leave the default */
+/* plain_cg.c - a program that does not know petscpack; it sets its solver type in its code, or with -leave keeps the
+   default. */
 #include <petscksp.h>
 
 int main(int argc, char **argv)
