@@ -68,7 +68,7 @@ typedef struct {
   PetscInt             solves_device, solves_host;
   PetscInt             graphs;      /* CUDA graphs captured */
   PetscInt             conversions; /* plans or device CSRs made by the solver for matrices without one */
-  PetscInt             refreshes;   /* updates of their values */
+  PetscInt             refreshes;   /* updates of the values of these plans and CSRs */
   PetscBool            nccl;        /* the last solve exchanged data between processes by NCCL */
   KSPCGDevicePrecision precision;   /* precision of the last solve at its end */
   PetscInt             corrections; /* residual corrections of the last solve in mixed precision */
@@ -90,7 +90,7 @@ PETSC_EXTERN const char *const KSPGMRESDeviceModes[];
 typedef struct {
   PetscInt    levels_device, levels_host; /* aggregated by petscpack, on the GPU or on the host */
   PetscInt    prolongators_device;        /* of these levels: prolongator smoothed on the GPU */
-  PetscInt    prolongators_blocks;        /* smoothed block by block on several processes, where A P0 was */
+  PetscInt    prolongators_blocks;        /* of several processes: smoothed in place, on the GPU or the host */
   PetscInt    levels_agg;                 /* aggregated by PETSc's agg */
   const char *reason;                     /* why agg served the last such level; "" if none. The PC owns the text. */
 } PCGAMGAggDeviceInfo;

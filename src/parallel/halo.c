@@ -1,6 +1,7 @@
 /*
-  halo.c - ghost values: a kernel packs the entries of x that other processes need, and each entry is sent only to those
-  processes, by NCCL on a stream or by MPI through the host, which copies the received values to the device. PETSc's
+  halo.c - ghost values: a kernel packs the entries of x that other processes need, and each entry goes only to those
+  processes. NCCL sends from the device on a stream. With MPI, values are copied to the host, sent, and copied to the
+  device of the receiver. PETSc's
   star forest finds the senders and receivers.
 */
 #include "processes.h"
@@ -40,7 +41,7 @@ static PetscErrorCode Copy(AIJFmtRanks neighbours, const PetscMPIInt rank[], con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds out who sends which entries. wanted: the entries of x of this process, in sending order */
+/* Finds out who sends which entries. wanted: local indices of the entries of x to send, ordered as in h->out */
 static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, const PetscInt ghost[], PetscPackHalo h,
                           int32_t **wanted)
 {
@@ -54,7 +55,7 @@ static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, c
   PetscCall(PetscSFSetGraphLayout(sf, columns, ghosts, NULL, PETSC_COPY_VALUES, ghost));
   PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscSFGetRootRanks(sf, &neighbours, &rank, &first, &mine, &theirs));
-  PetscCall(Copy(neighbours, rank, first, &h->in)); /* ghosts and owners' columns both ascend */
+  PetscCall(Copy(neighbours, rank, first, &h->in)); /* no index needed: ghosts ascend, as do their owners' ranges */
   PetscCall(PetscSFGetLeafRanks(sf, &neighbours, &rank, &first, &mine));
   PetscCall(Copy(neighbours, rank, first, &h->out));
   PetscCall(PetscMalloc1((size_t)Count(&h->out), wanted));
@@ -144,14 +145,14 @@ SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *
   (void)ghosts;
   if (out > 0) status = spmv_gather(Count(&h->out), h->index, h->scalar, x, h->packed, exec);
   if (!status && out > 0) status = spmv_copy(h->out.host, SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
-  if (!status) status = spmv_stream_wait(exec); /* also completes the previous copy from h->in.host */
+  if (!status) status = spmv_stream_wait(exec); /* the previous copy from h->in.host ends before MPI overwrites it */
   if (status) return status;
   return Post(h, p->comm) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed")
                           : SPMV_SUCCESS;
 }
 
-/* Waits for each message separately: with MPICH's headers, compilers take MPI_STATUSES_IGNORE for an array that
-   MPI_Waitall() overruns */
+/* MPI_Wait() in a loop instead of MPI_Waitall(): with MPICH's headers, compilers report that MPI_Waitall() overruns
+   MPI_STATUSES_IGNORE */
 SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *exec)
 {
   PetscPackHalo h      = (PetscPackHalo)halo;

@@ -141,7 +141,7 @@ static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
     for (int v = 0; v < SPMV_CYCLE_VECTORS; v++)
       if (has_vector(cycle, l, v)) {
         array[n]   = &cycle->grid[l].vector[v];
-        bytes[n++] = (cycle->grid[l].def.rows + 1) * scalar; /* never NULL, which stands for the caller's vector */
+        bytes[n++] = (cycle->grid[l].def.rows + 1) * scalar; /* + 1: NULL would mean the caller's vector */
       }
   array[n]   = (void **)&cycle->steps;
   bytes[n++] = cycle->count * (int64_t)sizeof *cycle->steps;
@@ -273,7 +273,8 @@ static int reenters_dense(const SpmvCycle *cycle)
   return 0;
 }
 
-/* x + C (b - A x) equals the cycle on several levels only if the exact solution is a fixed point of each step. NaN
+/* The dense matrix C replaces several levels; from a nonzero guess it gives x + C (b - A x). That equals the cycle on
+   these levels only if the exact solution is a fixed point of each step, so current + before must be 1. NaN
    passes the check, and makes the result NaN. */
 static SpmvStatus check_fixed_point(const SpmvCycleSmoother *s, const char *name, int level, SpmvExec *exec)
 {

@@ -88,8 +88,8 @@ const SpmvSlots rbp_packed_slots = {
 };
 
 /*MC
-   MATAIJRBP = "aijrbp" - A sparse matrix stored by Row Block Packing: runs of adjacent columns are stored by their
-   ends, and consecutive rows with equal columns share their column indices.
+   MATAIJRBP = "aijrbp" - A sparse matrix stored by Row Block Packing: one index stands for
+   several adjacent columns, and consecutive rows with equal columns share their column indices.
 
    Options Database Keys:
 +  -mat_type aijrbp - sets the type during a call to `MatSetFromOptions()`

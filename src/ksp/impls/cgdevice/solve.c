@@ -37,7 +37,7 @@ static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees the device data, because a full device needs the memory for other data */
+/* Frees the device data first: KSPCG may need device memory too, and the device may be full */
 static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
@@ -50,8 +50,8 @@ static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plans of all levels, the cycle and the engine belong to the set-up of multigrid. PETSc sets up the preconditioner
-   only after this function, so it is set up here first. A reason against the device is not reported here: the solve
+/* With multigrid, the plans of all levels, the cycle and the engine are made here, so that the first solve does not pay
+   for them. KSPSetUp() calls PCSetUp() only after this function, so PCSetUp() is called here first. A reason against the device is not reported here: the solve
    finds and reports it again. */
 PetscErrorCode KSPSetUp_CGDevice(KSP ksp)
 {

@@ -20,8 +20,8 @@ static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent's MatDuplicate() makes a matrix of our type by its name; we copy the options set on A. The CUDA parent
-   gives its copy its own type, so that copy is converted to ours again. */
+/* The parent's MatDuplicate() makes a matrix of our type by its name; we copy the options set on A. The CUDA
+   parent returns a matrix of the CUDA type, so AIJFmtInstall() converts the copy to our type again. */
 PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 {
   const AIJFmtParent *host;
@@ -45,8 +45,8 @@ PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 
 /* -mat_aijfmt_eager. MatAssemblyEnd() increases the object state once more after this function returns; the packed
    values get that later state. A block of a parallel matrix waits for the assembly of the whole matrix, which renumbers
-   its columns. While A has the name of its parent, a function of the parent assembles it and sets values later, so
-   nothing is packed. */
+   its columns. Within a name guard, a function of the parent assembles A and sets values afterwards, so nothing is
+   packed. */
 PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
 {
   const AIJFmtParent *parent;
@@ -110,8 +110,8 @@ PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatMatTransposeMult() of PETSc calls MatSetType() on the transposed pattern with the type of the other factor, which
-   would erase a matrix of ours. So the pattern gets the host parent's type, which can be converted to every AIJ
+/* MatMatTransposeMult() calls MatSetType() on the transposed pattern, to give it the type of the first factor. If the
+   pattern had one of our types and the factor another type, this would destroy it. So the pattern gets the host parent's type, which can be converted to every AIJ
    type. */
 PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
 {
@@ -132,7 +132,7 @@ PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
   then moves the contents of C into A. The state of C and of its blocks has default options, so the options of A would
   be lost. MatHeaderMerge() calls two functions of ours in which we can copy them, in this order:
 
-    the operation destroy of A    called without a type name, while A still has its composed objects before PETSc 3.20
+    the operation destroy of A    A has no type name then; in PETSc before 3.20 it still has its composed objects
     the header of C is destroyed  the destructor of an options handler runs when A is whole again
 */
 
@@ -484,7 +484,7 @@ static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && !s->parallel) PetscCall(AIJFmtHostFetch(A)); /* some converters read the host's array unasked */
+  if (s && !s->parallel) PetscCall(AIJFmtHostFetch(A)); /* some converters read the host array without MatSeqAIJGetArrayRead() */
   PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_HOST, &guard));
   A->ops->convert = NULL;
   error           = MatConvert(A, type, reuse, B);

@@ -32,8 +32,8 @@ static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the CUDA parent's own product, with its CSR on the device, serves a matrix without a plan: it does if the
-   plan would have been on the device and all vectors are there. The parent first uploads the values if
+/* Whether a matrix without a plan is multiplied by the CUDA parent, with its CSR on the device: yes if a plan would have
+   been on the device and all vectors are there. The parent first uploads the values if
    AIJFmtTruthSettle() has marked its CSR as stale. */
 static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
 {
@@ -92,8 +92,8 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does products that need no plan: without local entries of y it writes nothing; with z and without nonzeros, it sets
-   y = z. Off-diagonal blocks are often empty. done: it was one of these cases. */
+/* Handles products that need no plan, since off-diagonal blocks are often empty. If y has no local entries, nothing is
+   written. If the matrix has no nonzeros and z is given, y = z. done: the product was one of these. */
 static PetscErrorCode FinishWithoutPlan(Mat A, ProductKind kind, Vec z, Vec y, PetscBool *done)
 {
   const PetscInt length = kind == PRODUCT ? A->rmap->n : A->cmap->n;

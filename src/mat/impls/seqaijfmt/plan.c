@@ -50,7 +50,7 @@ PetscErrorCode AIJFmtRefuse(const SpmvExec *exec, SpmvStatus status, char reason
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the stream of PETSc, on which all work is enqueued */
+/* Makes exec enqueue its work on PETSc's current stream */
 PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
 {
   PetscFunctionBegin;
@@ -130,8 +130,8 @@ static PetscErrorCode Narrow(const void *from, int64_t n, SpmvIndex to, const vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies a pattern of the host, and values [nnz] unless NULL, to one block on the device, which the caller frees. If
-   status says that memory does not suffice, *block is NULL. */
+/* Copies a pattern of the host, and values [nnz] unless NULL, to one block on the device, which the caller frees. *block
+   is NULL if *status is a failure. */
 PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const PetscScalar *values, SpmvIndex index_type,
                             SpmvCsr *there, void **block, SpmvStatus *status)
 {
@@ -181,7 +181,7 @@ PetscErrorCode AIJFmtLengthsFetch(SpmvExec *exec, const SpmvPattern *from, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the columns into the array of a matrix that is preallocated with these lengths and not assembled yet.
+/* Copies the columns into the array of a matrix preallocated with the lengths above and not yet assembled.
    Inserting the rows one by one would take as long as the rest of a symbolic product. */
 PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A)
 {
@@ -290,7 +290,7 @@ SpmvStatus AIJFmtPlanRefresh(AIJFmtPlanCache *c, const SpmvCsr *csr, SpmvExec *e
   return status;
 }
 
-/* Prepares a plan that was made or refreshed for its first transposed product */
+/* Called before a transposed product: prepares the plan once after each build or refresh */
 SpmvStatus AIJFmtPlanTranspose(AIJFmtPlanCache *c, SpmvExec *exec)
 {
   const SpmvStatus status = c->transpose_ready ? SPMV_SUCCESS : spmv_prepare_transpose(c->plan, exec);
@@ -301,7 +301,7 @@ SpmvStatus AIJFmtPlanTranspose(AIJFmtPlanCache *c, SpmvExec *exec)
 
 /* ---- a plan of a matrix of any AIJ type, for a solver ---- */
 
-/* Builds the first format that accepts the pattern; the last format must take it in any case */
+/* Builds the first format that accepts the pattern, or the last format even if it declines */
 static SpmvStatus BuildFormat(AIJFmtPlanCache *c, int count, const char *const formats[], const SpmvCsr *csr,
                               SpmvExec *exec)
 {

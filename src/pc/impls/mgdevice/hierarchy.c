@@ -188,7 +188,7 @@ static PetscErrorCode GetCycle(MGDevHierarchy h)
   PetscBool        same;
 
   PetscFunctionBegin;
-  h->made->options.level = now->level; /* made and now take turns, so the addresses of their levels are not compared */
+  h->made->options.level = now->level; /* made and now are swapped, so these addresses always differ: leave them out */
   PetscCall(PetscMemcmp(now, h->made, sizeof *now, &same));
   if (same && h->cycle && !h->renew) PetscFunctionReturn(PETSC_SUCCESS);
   h->set_ups++;
@@ -246,7 +246,7 @@ PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_ME
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The memory report of a plan includes borrowed arrays */
+/* total_bytes includes borrowed arrays, so single.values, which such a plan borrows, is not added */
 static int64_t BlockBytes(const MGDevBlock *b)
 {
   int64_t bytes = b->own.plan ? b->own.plan->memory.total_bytes : 0;
@@ -316,7 +316,7 @@ PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Logs the flops of that many cycles on the device. Their time belongs to the event of the solver. */
+/* Logs the flops of the given number of cycles on the device. Their time belongs to the event of the solver. */
 PetscErrorCode MGDevLogCycles(MGDevHierarchy h, PetscLogDouble cycles)
 {
   MGDevInfo info;
