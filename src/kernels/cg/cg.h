@@ -17,7 +17,7 @@ struct SpmvCg {
   SpmvAllocator             host, device; /* hooks that made its memory, and will free it */
   void                     *block;        /* one block of memory in its space, with the arrays that follow */
   void                     *p, *w;        /* [rows] */
-  void                     *z;            /* [rows]: M r of SPMV_PC_FUNCTION; else NULL */
+  void                     *z;            /* [rows]: M r of SPMV_PC_FUNCTION; else NULL, and without rows */
   SpmvCgState              *state;        /* one */
   double                   *partial;      /* [4][SPMV_SUM_GRID_MAX]: partial sums of (p, w), then of the two others */
   double                   *history;      /* [options.history] */
@@ -55,14 +55,20 @@ static inline int spmv_cg_block_size(const SpmvCgOptions *o)
   return spmv_point_block(o->preconditioner, o->block_size);
 }
 
+/* Also on a process without rows, where z is NULL: the function is collective */
+static inline int spmv_cg_has_function(const SpmvCg *cg) { return cg->options.preconditioner == SPMV_PC_FUNCTION; }
+
 /* z = M r of SPMV_PC_FUNCTION; nothing for the others, whose kernels have M */
 static inline SpmvStatus spmv_cg_apply(SpmvCg *cg, const void *r, SpmvExec *exec)
 {
-  return cg->z ? cg->options.apply(cg->options.apply_ctx, r, cg->z, exec) : SPMV_SUCCESS;
+  return spmv_cg_has_function(cg) ? cg->options.apply(cg->options.apply_ctx, r, cg->z, exec) : SPMV_SUCCESS;
 }
 
 /* Whether an iteration is tested before the function of the preconditioner is called, which may then be spared */
-static inline int spmv_cg_tests_early(const SpmvCg *cg) { return cg->z && spmv_cg_norm_is_of_r(cg->norm); }
+static inline int spmv_cg_tests_early(const SpmvCg *cg)
+{
+  return spmv_cg_has_function(cg) && spmv_cg_norm_is_of_r(cg->norm);
+}
 
 /* Replaces sums by those over all processes */
 static inline SpmvStatus spmv_cg_add(const SpmvCg *cg, double *sums, int n, SpmvExec *exec)
