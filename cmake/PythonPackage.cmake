@@ -3,6 +3,7 @@
 # has no version in its file name there.
 set_property(TARGET petscpack PROPERTY VERSION)
 set_property(TARGET petscpack PROPERTY SOVERSION)
+set_property(TARGET petscpack APPEND PROPERTY INSTALL_RPATH "${PETSCPACK_NCCL_OF_PYPI}")
 install(TARGETS petscpack LIBRARY DESTINATION petscpack COMPONENT python)
 
 # The name under which the loader knows the PETSc, as libpetsc_real.so.3.18
