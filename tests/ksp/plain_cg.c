@@ -5,12 +5,12 @@
 int main(int argc, char **argv)
 {
   enum { N = 60 };
-  Mat       A;
-  Vec       x, b;
-  KSP       ksp;
-  PetscInt  low, high, mine = PETSC_DECIDE;
-  int       rank, size;
-  PetscBool leave, last;
+  Mat         A;
+  Vec         x, b;
+  KSP         ksp;
+  PetscInt    low, high, mine = PETSC_DECIDE;
+  PetscMPIInt rank, size;
+  PetscBool   leave, last;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
