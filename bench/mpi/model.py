@@ -23,6 +23,8 @@ import statistics
 import sys
 from pathlib import Path
 
+from mpi_table import put_between_marks
+
 HERE = Path(__file__).resolve().parent
 EXCHANGES_OF_A_LEVEL = 6  # two smoothing steps before (one from a zero guess) and after, residual, restriction, interpolation
 
@@ -227,15 +229,6 @@ def calculate(inputs, content):
             "weak": scale(model, problems, layouts, (1e6, 4e6), True), "strong": scale(model, problems, layouts, (1e6, 4e6, 32e6), False)}
 
 
-def fill_document(path, text):
-    begin, end = "<!-- model:begin -->\n", "<!-- model:end -->"
-    before, found, rest = Path(path).read_text().partition(begin)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
-        sys.exit(f"model.py: {path} has no marks {begin.strip()} and {end}")
-    Path(path).write_text(before + begin + text + end + after)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured")
@@ -247,7 +240,7 @@ def main():
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n")
     if arguments.document:
-        fill_document(arguments.document, text_of(result))
+        put_between_marks(arguments.document, "model", text_of(result))
     if not (arguments.json or arguments.document):
         print(text_of(result), end="")
 

@@ -91,7 +91,7 @@ class Program(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             document = Path(folder) / "document.md"
             document.write_text("before\n<!-- model:begin -->\nold\n<!-- model:end -->\nafter\n")
-            model.fill_document(document, model.text_of(self.result()))
+            model.put_between_marks(document, "model", model.text_of(self.result()))
             text = document.read_text()
         self.assertTrue(text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text)
         self.assertIn("**Calculated, not measured: weak scaling**", text)
