@@ -40,6 +40,10 @@ if(SPMV_CUDA_ENABLED)
   target_link_libraries(spmvpack_objects PUBLIC ${SPMV_CUDART})
 endif()
 
+# Where packages of PyPI (nvidia-nccl-cu13) have NCCL, seen from a library in the package petscpack beside them: dlopen() looks
+# into the RUNPATH of the library that calls it
+set(PETSCPACK_NCCL_OF_PYPI "$ORIGIN/../nvidia/nccl/lib")
+
 add_library(spmvpack SHARED)
 add_library(petscpack::spmvpack ALIAS spmvpack)
 set_target_properties(spmvpack PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)

@@ -137,15 +137,18 @@ def tables(setups):
     return "\n".join(lines + tables_of_matrices(setups) + tables_of_programs(setups)) + "\n"
 
 
-def fill_document(path, text):
-    """Puts the text without its title between the marks of a document, with headings one level lower."""
-    begin, end = "<!-- mpi:begin -->\n", "<!-- mpi:end -->"
+def put_between_marks(path, name, body):
+    begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->"
     before, found, rest = Path(path).read_text().partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        sys.exit(f"mpi_table.py: {path} has no marks {begin.strip()} and {end}")
-    body = text.partition("\n\n")[2].replace("\n## ", "\n### ")
+        sys.exit(f"{Path(sys.argv[0]).name}: {path} has no marks {begin.strip()} and {end}")
     Path(path).write_text(before + begin + body + end + after)
+
+
+def fill_document(path, text):
+    """The title stays behind, and headings go one level down."""
+    put_between_marks(path, "mpi", text.partition("\n\n")[2].replace("\n## ", "\n### "))
 
 
 def main():

@@ -140,7 +140,7 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const Spmv
   SPMV_TRY(take_test(test, &begin.test, exec));
   begin.x       = x;
   begin.r       = r;
-  begin.m       = cg->z ? cg->z : m;
+  begin.m       = spmv_cg_has_function(cg) ? cg->z : m;
   begin.history = cg->history;
   begin.kept    = cg->options.history;
   memset(&cg->last, 0, sizeof cg->last);

@@ -17,7 +17,7 @@ struct SpmvCg {
   SpmvAllocator             host, device; /* the hooks that allocated its memory, needed to free it */
   void                     *block;        /* one block of memory in `space`, which holds the following arrays */
   void                     *p, *w;        /* [rows] */
-  void                     *z;            /* [rows]: M r of SPMV_PC_FUNCTION; else NULL */
+  void                     *z;            /* [rows]: M r of SPMV_PC_FUNCTION; else NULL, and NULL without rows */
   SpmvCgState              *state;
   double                   *partial; /* [4][SPMV_SUM_GRID_MAX]: partial sums */
   double                   *history; /* [options.history] */
@@ -55,14 +55,20 @@ static inline int spmv_cg_block_size(const SpmvCgOptions *o)
   return spmv_point_block(o->preconditioner, o->block_size);
 }
 
+/* Also on a process without rows, where z is NULL: the function is collective */
+static inline int spmv_cg_has_function(const SpmvCg *cg) { return cg->options.preconditioner == SPMV_PC_FUNCTION; }
+
 /* z = M r for SPMV_PC_FUNCTION; a no-op for the other preconditioners, which the kernels apply themselves */
 static inline SpmvStatus spmv_cg_apply(SpmvCg *cg, const void *r, SpmvExec *exec)
 {
-  return cg->z ? cg->options.apply(cg->options.apply_ctx, r, cg->z, exec) : SPMV_SUCCESS;
+  return spmv_cg_has_function(cg) ? cg->options.apply(cg->options.apply_ctx, r, cg->z, exec) : SPMV_SUCCESS;
 }
 
 /* Whether the test comes before the preconditioner's function, so that the last iteration need not call it */
-static inline int spmv_cg_tests_early(const SpmvCg *cg) { return cg->z && spmv_cg_norm_is_of_r(cg->norm); }
+static inline int spmv_cg_tests_early(const SpmvCg *cg)
+{
+  return spmv_cg_has_function(cg) && spmv_cg_norm_is_of_r(cg->norm);
+}
 
 /* Replaces sums by their sums over all processes */
 static inline SpmvStatus spmv_cg_add(const SpmvCg *cg, double *sums, int n, SpmvExec *exec)

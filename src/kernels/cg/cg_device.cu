@@ -78,7 +78,7 @@ SpmvStatus first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
    half of one iteration, which is what a graph contains. */
 SpmvStatus enqueue_iterations(SpmvCg *cg, int64_t count, SpmvExec *exec)
 {
-  if (cg->z) return spmv_cg_enqueue_renewal(cg, cg->queue->queue.records, exec);
+  if (spmv_cg_has_function(cg)) return spmv_cg_enqueue_renewal(cg, cg->queue->queue.records, exec);
   for (int64_t i = 0; i < count; i++)
     SPMV_TRY(spmv_cg_enqueue_iteration(cg, i < count - 1 ? nullptr : cg->queue->queue.records, exec));
   return SPMV_SUCCESS;
@@ -91,7 +91,7 @@ SpmvStatus prepare_graph(SpmvCg *cg, SpmvExec *exec)
   SpmvCgQueue *q     = cg->queue;
   const bool   early = spmv_cg_tests_early(cg);
 
-  if (q->graph && (!cg->z || (q->r == cg->r && q->early == early))) return SPMV_SUCCESS;
+  if (q->graph && (!spmv_cg_has_function(cg) || (q->r == cg->r && q->early == early))) return SPMV_SUCCESS;
   if (q->graph) SPMV_CUDA(exec, cudaGraphExecDestroy(q->graph));
   q->graph = nullptr;
   q->r     = cg->r;
@@ -157,7 +157,7 @@ SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvExec *exe
   const int64_t now = iterations < left ? iterations : left;
 
   SPMV_TRY(spmv_cg_enqueue_stop(cg, done + now, exec));
-  if (cg->z) return run_halves(cg, now, record, exec);
+  if (spmv_cg_has_function(cg)) return run_halves(cg, now, record, exec);
   if (cg->options.mode != SPMV_CG_PERSISTENT) return run_chunks(cg, now, record, exec);
   SPMV_TRY(spmv_cg_enqueue_persistent(cg, exec));
   SPMV_CUDA(exec, cudaMemcpyAsync(cg->queue->queue.records, &cg->state->record, sizeof(SpmvRecord),

@@ -292,6 +292,59 @@ UNIT_TEST(cg_lets_its_caller_add_the_sums)
   cg_matrix_free(&a);
 }
 
+/* Sums of a process that has all rows */
+static SpmvStatus of_another(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  static const double ones[SPMV_SUMS_MAX] = {1, 1};
+
+  (void)ctx;
+  return spmv_copy(sums, exec->space, ones, SPMV_HOST, n * (int64_t)sizeof *sums, exec);
+}
+
+static SpmvStatus count_call(void *ctx, const void *from, void *to, SpmvExec *exec)
+{
+  (void)from;
+  (void)to;
+  (void)exec;
+  ++*(int *)ctx;
+  return SPMV_SUCCESS;
+}
+
+/* The function of a preconditioner may exchange with other processes, which wait for one that does not call it */
+UNIT_TEST(cg_without_rows_calls_its_function)
+{
+  enum { ITERATIONS = 3 };
+  const SpmvProcesses many   = {.add = of_another};
+  int                 called = 0, multiplied = 0;
+  SpmvCg             *cg = NULL;
+  SpmvCgOptions       o;
+  SpmvCgResult        result;
+  SpmvExec            exec;
+  const SpmvCgTest    test = {
+         .norm = SPMV_CG_NORM_NONE,
+         .by   = {.tolerance = -1, .divergence = INFINITY, .max_iterations = ITERATIONS, .check_after = -1}};
+
+  if (last_mode() < SPMV_CG_CHUNK) return;
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_cg_options_init(&o);
+  o.rows           = 0;
+  o.mode           = SPMV_CG_CHUNK;
+  o.preconditioner = SPMV_PC_FUNCTION;
+  o.product        = count_call;
+  o.product_ctx    = &multiplied;
+  o.apply          = count_call;
+  o.apply_ctx      = &called;
+  o.processes      = &many;
+  o.chunk          = 1;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, &test, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, ITERATIONS, &result, &exec));
+  UNIT_EQUAL(ITERATIONS, result.completed);
+  UNIT_EQUAL(ITERATIONS, multiplied);
+  UNIT_EQUAL(ITERATIONS, called); /* before each iteration: the last one needs no new direction */
+  spmv_cg_destroy(&cg);
+}
+
 /* A simulated second process: it ends when it has been asked `most` times, or when this one does */
 typedef struct {
   int asked, most, ends;
