@@ -484,7 +484,8 @@ static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && !s->parallel) PetscCall(AIJFmtHostFetch(A)); /* some converters read the host array without MatSeqAIJGetArrayRead() */
+  if (s && !s->parallel)
+    PetscCall(AIJFmtHostFetch(A)); /* some converters read the host array without MatSeqAIJGetArrayRead() */
   PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_HOST, &guard));
   A->ops->convert = NULL;
   error           = MatConvert(A, type, reuse, B);
