@@ -56,14 +56,16 @@ SpmvStatus spmv_coo_hold_others(SpmvCooOthers *others, int64_t count, SpmvExec *
 
 static const SpmvCooSlots *slots_of(SpmvSpace space)
 {
-  (void)space;
-  return &spmv_coo_host_slots;
+  return space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_coo_device_slots) : &spmv_coo_host_slots;
 }
 
 static SpmvStatus check_device(SpmvSpace space, SpmvExec *exec)
 {
-  if (space == SPMV_HOST) return SPMV_SUCCESS;
-  return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a COO list on the device: not there yet");
+  char reason[SPMV_MESSAGE_MAX];
+
+  if (space == SPMV_DEVICE && spmv_device_count(reason) == 0)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a COO list on the device: %s", reason);
+  return SPMV_SUCCESS;
 }
 
 /* Whether first .. first+count-1 lies in 0 .. all-1 */
@@ -209,6 +211,7 @@ void spmv_coo_destroy(SpmvCoo **coo)
 
   spmv_free(&host, &device, (*coo)->space, (*coo)->pattern);
   spmv_free(&host, &device, (*coo)->space, (*coo)->map);
+  spmv_free(&host, &device, (*coo)->space, (*coo)->spare);
   spmv_free(&host, &device, SPMV_HOST, *coo);
   *coo = NULL;
 }

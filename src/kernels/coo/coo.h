@@ -16,6 +16,7 @@ struct SpmvCoo {
   int64_t       rows, cols, nnz, entries, count[2]; /* entries: those with a place; count: of the parts of the list */
   void         *row_ptr, *col, *start;              /* [rows+1], [nnz], [nnz+1], in the block that follows */
   void         *pattern, *map;                      /* blocks; map has shape [entries] */
+  void         *spare;                              /* as large as map, while the device sorts */
   int64_t       bytes;
 };
 

@@ -1,7 +1,17 @@
-/* search.cuh - bisection in ascending numbers: the diagonal entry of a row, the first nonzero of each row. */
+/* search.cuh - bisection in ascending numbers: the diagonal entry of a row, the first nonzero of each row; and the bits by
+   which a sort makes them ascend. */
 #pragma once
 
 #include "launch.cuh"
+
+/* How many bits tell the numbers 0 .. below-1 apart; a sort wants at least one */
+static inline int spmv_bits_of(int64_t below)
+{
+  int bits = 1;
+
+  while ((below - 1) >> bits > 0) bits++;
+  return bits;
+}
 
 /* The first i in 0 .. n-1 whose number at(i) is not below `wanted`, or n; the numbers ascend */
 template <typename N, typename Wanted, typename At>

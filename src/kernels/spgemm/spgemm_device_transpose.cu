@@ -1,5 +1,6 @@
 /* Transposed patterns of products on the device: a stable sort by column, which also tells where each block was. */
 #include "spgemm_device.cuh"
+#include "device/search.cuh"
 #include <cub/device/device_radix_sort.cuh>
 
 namespace
@@ -45,13 +46,6 @@ __global__ void spmv_spgemm_transpose_values(SpmvSpgemmPattern t, const S *value
         values[(int64_t)begin * area + (s * length + t.order[first + k] - begin) * t.block_rows + r];
   }
 }
-
-int bits_of(int64_t below)
-{
-  int bits = 1;
-  while ((int64_t)1 << bits < below) bits++;
-  return bits;
-}
 } // namespace
 
 SpmvStatus spmv_spgemm_transpose(SpmvSpgemm *p, const SpmvSpgemmPattern *from, SpmvSpgemmPattern *t, SpmvExec *exec)
@@ -77,7 +71,7 @@ SpmvStatus spmv_spgemm_transpose(SpmvSpgemm *p, const SpmvSpgemmPattern *from, S
   if (n > 0)
     SPMV_CUB(exec, &temporary.arena,
              cub::DeviceRadixSort::SortPairs(scratch, bytes, from->col, sorted, number, t->order, n, 0,
-                                             bits_of(from->cols), (cudaStream_t)exec->stream));
+                                             spmv_bits_of(from->cols), (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, spmv_spgemm_starts, spmv_blocks(t->rows + 1, THREADS), THREADS, 0, sorted, n, *t);
   SPMV_LAUNCH(exec, spmv_spgemm_take, spmv_blocks(n, THREADS), THREADS, 0, t->order, row_of, t->col, n);
   return SPMV_SUCCESS;
