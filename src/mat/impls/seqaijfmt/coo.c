@@ -242,7 +242,17 @@ double AIJFmtCooEagerSet(Mat_AIJFmt *s, double eager)
   return before;
 }
 
-/* reason: why the GPU could not sort the list, which is as it was then */
+/* An index beyond the matrix is an error, as it is of PETSc's functions from 3.24 on; all else that the kernel library refuses
+   is a reason to let PETSc have the list, which is as it was */
+PetscErrorCode AIJFmtCooRefuse(const SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SPMV_ERR_MATRIX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "MatSetPreallocationCOO(): %s",
+             exec->message);
+  PetscCall(AIJFmtRefuse(exec, status, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Sort(Mat A, AIJFmtCoo *coo, const PetscInt i[], const PetscInt j[], char reason[SPMV_MESSAGE_MAX])
 {
   SpmvCooList list = {.part       = {{.count = coo->count, .i = i, .j = j}},
@@ -255,7 +265,7 @@ static PetscErrorCode Sort(Mat A, AIJFmtCoo *coo, const PetscInt i[], const Pets
   PetscFunctionBegin;
   PetscCall(AIJFmtCooSpaceOf(i, &list.space));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(AIJFmtRefuse(&coo->exec, spmv_coo_create(&list, &coo->exec, &coo->block[0]), reason));
+  PetscCall(AIJFmtCooRefuse(&coo->exec, spmv_coo_create(&list, &coo->exec, &coo->block[0]), reason));
   PetscCall(PetscLogGpuTimeEnd());
   if (list.space == SPMV_HOST)
     PetscCall(PetscLogCpuToGpu(2.0 * (PetscLogDouble)coo->count * (PetscLogDouble)sizeof *i));

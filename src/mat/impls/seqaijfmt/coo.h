@@ -36,6 +36,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCooSpaceOf(const void *, SpmvSpace *);
 PETSC_INTERN PetscErrorCode AIJFmtCooPatternDone(Mat, Mat_AIJFmt *, AIJFmtCoo *);
 PETSC_INTERN PetscErrorCode AIJFmtCooByParent(Mat, PetscCount, PetscInt[], PetscInt[], const char reason[]);
 PETSC_INTERN PetscErrorCode AIJFmtCooValuesByParent(Mat, const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode AIJFmtCooRefuse(const SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN double         AIJFmtCooEagerSet(Mat_AIJFmt *, double);
 PETSC_INTERN PetscErrorCode AIJFmtCooZero(Mat block);
 PETSC_INTERN PetscErrorCode AIJFmtCooHolds(Mat, const Mat_AIJFmt *);

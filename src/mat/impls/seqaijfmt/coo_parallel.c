@@ -150,7 +150,7 @@ static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *
 
   PetscFunctionBegin;
   if (s->off_process != AIJFMT_OFF_PROCESS_IGNORED) {
-    PetscCall(AIJFmtRefuse(&coo->exec, spmv_coo_others(list, &coo->exec, &coo->others), reason));
+    PetscCall(AIJFmtCooRefuse(&coo->exec, spmv_coo_others(list, &coo->exec, &coo->others), reason));
     if (!reason[0]) spmv_coo_others_part(coo->others, &other);
   }
   if (other.count != (int64_t)(PetscInt)other.count)
@@ -230,7 +230,9 @@ static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo,
   if (!status) status = AllocateValues(coo);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscFree2(i2, j2));
-  PetscCall(AIJFmtRefuse(&coo->exec, status, reason));
+  /* entries that are ignored may have any row */
+  if (coo->others) PetscCall(AIJFmtCooRefuse(&coo->exec, status, reason));
+  else PetscCall(AIJFmtRefuse(&coo->exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
