@@ -11,14 +11,14 @@ static int64_t padded(int64_t n, int64_t bytes) { return (n * bytes + ALIGNMENT)
 
 /* ---- memory ---- */
 
-SpmvStatus spmv_coo_hold_map(SpmvCoo *coo, int64_t entries, SpmvExec *exec)
+SpmvStatus spmv_coo_hold_map(SpmvCoo *coo, int64_t entries, int with_spare, SpmvExec *exec)
 {
   const int64_t bytes = padded(entries, spmv_coo_position_bytes(coo->wide));
 
   SPMV_TRY(spmv_alloc(exec, exec->space, bytes, "places of the entries of a COO list", &coo->map));
   coo->entries = entries;
   coo->bytes += bytes;
-  return SPMV_SUCCESS;
+  return with_spare ? spmv_alloc(exec, exec->space, bytes, "positions of a COO list", &coo->spare) : SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_coo_hold_pattern(SpmvCoo *coo, int64_t nnz, SpmvExec *exec)

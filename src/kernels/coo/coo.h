@@ -45,8 +45,8 @@ extern int64_t spmv_coo_wide_from;
 
 static inline int64_t spmv_coo_position_bytes(int wide) { return wide ? 8 : 4; }
 
-/* map, when its entries are counted; row_ptr, col and start, when nnz is known; i, j and place */
-SpmvStatus spmv_coo_hold_map(SpmvCoo *, int64_t entries, SpmvExec *);
+/* map, and the spare one, when the entries are counted; row_ptr, col and start, when nnz is known; i, j and place */
+SpmvStatus spmv_coo_hold_map(SpmvCoo *, int64_t entries, int with_spare, SpmvExec *);
 SpmvStatus spmv_coo_hold_pattern(SpmvCoo *, int64_t nnz, SpmvExec *);
 SpmvStatus spmv_coo_hold_others(SpmvCooOthers *, int64_t count, SpmvExec *);
 /* The error of an entry at a position, row i and column j, that lies beyond the whole matrix */

@@ -209,10 +209,9 @@ SpmvStatus create_typed(const SpmvCooList *l, SpmvCoo *coo, SpmvExec *exec)
 
   room.arena.chunk_bytes = SPMV_COO_ROOM + spmv_blocks(Entries<I>(*l).n, SPMV_COO_TILE) * (int64_t)sizeof *sums;
   SPMV_TRY(count<I>(*l, SPMV_COO_HERE, &room, &sums, &n, exec));
-  SPMV_TRY(spmv_coo_hold_map(coo, n, exec));
+  SPMV_TRY(spmv_coo_hold_map(coo, n, n > 0, exec));
   if (n == 0) return empty_pattern(coo, exec);
   SPMV_TRY(keys.array(2 * n, "keys of a COO list", &key));
-  SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, n * (int64_t)sizeof(P), "positions of a COO list", &coo->spare));
   Sorting<Key, P> s = {cub::DoubleBuffer<Key>(key, key + n), cub::DoubleBuffer<P>((P *)coo->map, (P *)coo->spare), n};
   SPMV_TRY((sort_entries<I>(*l, sums, coo->cols, &s, exec)));
   if (s.position.Current() != coo->map) std::swap(coo->map, coo->spare);

@@ -6,9 +6,9 @@ namespace
 {
 enum {
   THREADS  = 256,
-  EACH     = 8,
-  CHUNK    = THREADS * EACH /* entries in shared memory at a time */,
-  RESIDENT = 6 /* blocks of a multiprocessor */
+  EACH     = 4,
+  CHUNK    = 8 * THREADS, /* entries in shared memory at a time */
+  RESIDENT = 8            /* blocks of a multiprocessor */
 };
 
 /* The values of both parts of a list */
@@ -23,22 +23,20 @@ struct Parts {
   }
 };
 
-/* The values of n entries to shared memory: a thread has all its loads under way at a time */
+/* The values of n entries to shared memory: a thread has EACH loads under way at a time */
 template <typename P, typename S>
-__device__ inline void bring(int64_t n, const P *__restrict__ map, const Parts<S> &v, S *entry)
+__device__ inline void bring(int n, const P *__restrict__ map, const Parts<S> &v, S *entry)
 {
-  P at[EACH];
-  S value[EACH];
+  for (int k = threadIdx.x; k < n; k += EACH * THREADS) {
+    S value[EACH];
 
 #pragma unroll
-  for (int e = 0; e < EACH; e++)
-    if (e * THREADS + threadIdx.x < n) at[e] = map[e * THREADS + threadIdx.x];
+    for (int e = 0; e < EACH; e++)
+      if (k + e * THREADS < n) value[e] = v.of(map[k + e * THREADS]);
 #pragma unroll
-  for (int e = 0; e < EACH; e++)
-    if (e * THREADS + threadIdx.x < n) value[e] = v.of(at[e]);
-#pragma unroll
-  for (int e = 0; e < EACH; e++)
-    if (e * THREADS + threadIdx.x < n) entry[e * THREADS + threadIdx.x] = value[e];
+    for (int e = 0; e < EACH; e++)
+      if (k + e * THREADS < n) entry[k + e * THREADS] = value[e];
+  }
 }
 
 /* One addition for each entry: the compiler has no product to fuse it with, and the sum has the host's bits */
@@ -53,7 +51,7 @@ __global__ void __launch_bounds__(THREADS, spmv_resident_blocks(THREADS, RESIDEN
   S sum              = 0;
 
   for (int64_t chunk = start[first]; chunk < end; chunk += CHUNK) {
-    const int64_t n = min(end - chunk, (int64_t)CHUNK);
+    const int n = (int)min(end - chunk, (int64_t)CHUNK);
     bring(n, map + chunk, v, entry);
     __syncthreads();
     const int last = (int)(min(max(next, chunk), chunk + n) - chunk);
