@@ -86,15 +86,25 @@ static const struct {
   const char *name;
   int64_t     all_rows, all_cols, count[2];
   Pair (*pair)(const CooCase *, int64_t);
-} cases[] = {{"empty", 5, 7, {0, 0}, scattered},           {"no rows", 0, 0, {0, 0}, scattered},
-             {"one entry", 5, 7, {1, 0}, equal},           {"one entry of another", 5, 7, {0, 1}, equal},
-             {"one place", 1, 1, {3, 2}, equal},           {"negative", 5, 7, {20, 9}, negative},
-             {"equal", 5, 7, {5000, 700}, equal},          {"sorted", 40, 41, {4000, 0}, sorted},
-             {"reversed", 40, 41, {2000, 1800}, reversed}, {"scattered", 300, 200, {9000, 4000}, scattered},
-             {"dense", 17, 15, {5000, 0}, scattered},      {"gaps", 900, 70000, {2000, 100}, with_gaps},
-             {"one row", 100, 60, {6000, 10}, in_one_row}, {"heavy", 200, 260, {12000, 500}, heavy},
-             {"wide", 30, FAR, {3000, 300}, far_apart},    {"widest", 30, INT64_MAX, {3000, 0}, far_apart},
-             {"tall", FAR, 90, {4000, 300}, far_down},     {"elements", 240, 240, {144 * 60, 144 * 7}, of_elements}};
+} cases[] = {{"empty", 5, 7, {0, 0}, scattered},
+             {"no rows", 0, 0, {0, 0}, scattered},
+             {"one entry", 5, 7, {1, 0}, equal},
+             {"one entry of another", 5, 7, {0, 1}, equal},
+             {"one place", 1, 1, {3, 2}, equal},
+             {"negative", 5, 7, {20, 9}, negative},
+             {"equal", 5, 7, {5000, 700}, equal},
+             {"sorted", 40, 41, {4000, 0}, sorted},
+             {"reversed", 40, 41, {2000, 1800}, reversed},
+             {"scattered", 300, 200, {9000, 4000}, scattered},
+             {"dense", 17, 15, {5000, 0}, scattered},
+             {"gaps", 900, 70000, {2000, 100}, with_gaps},
+             {"one row", 100, 60, {6000, 10}, in_one_row},
+             {"one column", 500, 1, {3000, 100}, scattered},
+             {"heavy", 200, 260, {12000, 500}, heavy},
+             {"wide", 30, FAR, {3000, 300}, far_apart},
+             {"widest", 30, INT64_MAX, {3000, 0}, far_apart},
+             {"tall", FAR, 90, {4000, 300}, far_down},
+             {"elements", 240, 240, {144 * 60, 144 * 7}, of_elements}};
 
 int coo_case_count(void) { return (int)(sizeof cases / sizeof *cases); }
 
