@@ -121,6 +121,19 @@ static PetscErrorCode Leave(Mat A, Mat_AIJFmt *s)
 
 /* ---- by PETSc ---- */
 
+/* The parent of A, which may have left our types */
+static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  *parent = NULL;
+  if (!s) PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, parent));
+  if (!*parent) PetscCall(AIJFmtParentOf(A, parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PETSc sorts on the host, and keeps the map. reason: NULL where A is not of our types. The CUDA parent makes new blocks of
    its own type here; they become ours at assembly. */
 PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[], const char reason[])
@@ -139,7 +152,7 @@ PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[]
     PetscCall(PetscInfo(A, "coordinates are sorted by PETSc on the host: %s\n", reason));
   }
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
-  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(ParentOf(A, &parent));
   PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
   error = ((PreallocateCOO *)parent->composed[AIJFMT_PREALLOCATE_COO][parallel])(A, n, i, j);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
@@ -168,7 +181,7 @@ PetscErrorCode AIJFmtCooValuesByParent(Mat A, const PetscScalar values[], Insert
 
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
-  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(ParentOf(A, &parent));
   if (parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
   PetscCall(AIJFmtBlockGuardsBegin(blocks, guards));
   error = ((SetValuesCOO *)parent->composed[AIJFMT_SET_VALUES_COO][parallel])(A, values, mode);
