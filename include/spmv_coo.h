@@ -56,6 +56,8 @@ SPMV_API SpmvStatus spmv_coo_values(const SpmvCoo *, SpmvScalar, const void *v[2
                                     SpmvExec *);
 /* Entries of the list that have a place, and bytes that coo holds, its pattern included */
 SPMV_API void spmv_coo_info(const SpmvCoo *, int64_t *entries, int64_t *bytes);
+/* The same in the space of the exec: values go on there when another space has no room for them. It waits. */
+SPMV_API SpmvStatus spmv_coo_copy(const SpmvCoo *, SpmvExec *, SpmvCoo **copy);
 /* Frees it and sets the pointer to NULL; NULL and a pointer to NULL are accepted */
 SPMV_API void spmv_coo_destroy(SpmvCoo **);
 
@@ -68,6 +70,7 @@ SPMV_API void spmv_coo_others_part(const SpmvCooOthers *, SpmvCooPart *);
 /* out[k] = the value of entry k of others, from v [count] of the first part; both in the space of others. It only
    enqueues. */
 SPMV_API SpmvStatus spmv_coo_gather(const SpmvCooOthers *, SpmvScalar, const void *v, void *out, SpmvExec *);
+SPMV_API SpmvStatus spmv_coo_others_copy(const SpmvCooOthers *, SpmvExec *, SpmvCooOthers **copy);
 SPMV_API void       spmv_coo_others_destroy(SpmvCooOthers **);
 
 #ifdef __cplusplus

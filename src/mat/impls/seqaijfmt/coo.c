@@ -1,11 +1,10 @@
 /*
-  coo.c - MatSetPreallocationCOO() and MatSetValuesCOO() on the GPU (decision 0047): of a sequential matrix, and what
-  coo_parallel.c takes from here.
+  coo.c - MatSetPreallocationCOO() on the GPU (decision 0047): the map of a list, who makes it, and lists of sequential
+  matrices.
 
   The kernel library sorts the list on the GPU and keeps there which entries have which place; the host gets the pattern
-  alone, as every MATSEQAIJ has it. Values go into the CSR of the CUDA parent where the matrix has one (transition 2 of
-  truth.c), else they are summed on the GPU and the sums come down to the host (transition 1). Where the GPU does not serve,
-  PETSc's own function has the list, the map and the values. A matrix has one of both: a map here, or PETSc's struct.
+  alone, as every MATSEQAIJ has it. Where the GPU does not serve, PETSc's own functions have the list, the map and the
+  values. A matrix has one of both: a map here, or PETSc's struct.
 */
 #include "coo.h"
 #include <petscdevice.h>
@@ -333,113 +332,5 @@ PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   PetscCall(AIJFmtCooZero(A));
   PetscCall(AIJFmtCooPatternDone(A, s, coo));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- values ---- */
-
-/* The values of the list on the device; *copy is to be freed by spmv_scratch_free() */
-PetscErrorCode AIJFmtCooValuesGet(Mat A, AIJFmtCoo *coo, const PetscScalar values[], const void **there, void **copy)
-{
-  const int64_t bytes = coo->count * (int64_t)sizeof *values;
-  SpmvSpace     space = SPMV_HOST; /* gcc does not see that it is set whenever the call succeeds */
-
-  PetscFunctionBegin;
-  *copy  = NULL;
-  *there = values;
-  PetscCall(AIJFmtCudaStream(&coo->exec));
-  PetscCall(AIJFmtCooSpaceOf(values, &space));
-  if (space == coo->exec.space || bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(values, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
-             "MatSetValuesCOO() has no values for a list of %lld entries", (long long)coo->count);
-  AIJFmtCallSpmv(&coo->exec, spmv_scratch_alloc(&coo->exec, coo->exec.space, bytes, "values of a COO list", copy));
-  AIJFmtCallSpmv(&coo->exec, spmv_copy(*copy, coo->exec.space, values, SPMV_HOST, bytes, &coo->exec));
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-  *there = *copy;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Transition 2, where the matrix has a CSR on the device, or may get one */
-static PetscErrorCode AddOnDevice(Mat A, Mat_AIJFmt *s, const SpmvCoo *coo, SpmvExec *exec, const void *values[2],
-                                  PetscBool add, PetscBool *done)
-{
-  const PetscBool there = AIJFmtTruthGet(A, s).device_csr;
-  PetscScalar    *csr;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatSetValuesCOO()", AIJFMT_WANTS, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  if (there && !add) PetscCall(AIJFmtDeviceValuesOverwrite(A, &csr));
-  else PetscCall(AIJFmtDeviceValuesGet(A, &csr));
-  AIJFmtCallSpmv(exec, spmv_coo_values(coo, AIJFMT_SCALAR, values, add, csr, exec));
-  PetscCall(AIJFmtDeviceValuesRestore(A, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The sums come down to the host */
-static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const void *values[2], PetscBool add)
-{
-  SpmvPattern  pattern;
-  PetscScalar *here;
-  void        *there;
-  int64_t      bytes;
-  SpmvStatus   status;
-
-  PetscFunctionBegin;
-  spmv_coo_pattern(coo, &pattern);
-  bytes  = pattern.nnz * (int64_t)sizeof *here;
-  status = spmv_scratch_alloc(exec, exec->space, bytes, "values by coordinates", &there);
-  AIJFmtCallSpmv(exec, status);
-  if (add) PetscCall(MatSeqAIJGetArray(A, &here));
-  else PetscCall(MatSeqAIJGetArrayWrite(A, &here));
-  if (add) status = spmv_copy(there, exec->space, here, SPMV_HOST, bytes, exec);
-  if (!status) status = spmv_coo_values(coo, AIJFMT_SCALAR, values, add, there, exec);
-  if (!status) status = spmv_copy(here, SPMV_HOST, there, exec->space, bytes, exec);
-  if (!status) status = spmv_stream_wait(exec);
-  if (add) PetscCall(MatSeqAIJRestoreArray(A, &here));
-  else PetscCall(MatSeqAIJRestoreArrayWrite(A, &here));
-  spmv_scratch_free(exec, exec->space, there);
-  AIJFmtCallSpmv(exec, status);
-  PetscCall(PetscObjectStateIncrease((PetscObject)A));
-  if (add) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* values: of the process's own entries and of those that others sent, on the device */
-PetscErrorCode AIJFmtCooAdd(Mat A, const SpmvCoo *coo, SpmvExec *exec, const void *values[2], InsertMode mode)
-{
-  const PetscBool add  = mode == INSERT_VALUES ? PETSC_FALSE : PETSC_TRUE;
-  PetscBool       done = PETSC_FALSE;
-  int64_t         entries, bytes;
-  Mat_AIJFmt     *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
-  PetscCall(PetscLogGpuTimeBegin());
-  if (s) PetscCall(AddOnDevice(A, s, coo, exec, values, add, &done));
-  if (!done) PetscCall(AddOnHost(A, coo, exec, values, add));
-  PetscCall(PetscLogGpuTimeEnd());
-  spmv_coo_info(coo, &entries, &bytes);
-  PetscCall(AIJFmtLogGpuFlops((PetscLogDouble)entries));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
-{
-  const void *there[2] = {NULL, NULL};
-  void       *copy     = NULL; /* gcc does not see that it is set whenever the call succeeds */
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
-  if (!s || !s->coo) {
-    PetscCall(AIJFmtCooValuesByParent(A, values, mode));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(AIJFmtCooHolds(A, s));
-  PetscCall(AIJFmtCooValuesGet(A, s->coo, values, &there[0], &copy));
-  PetscCall(AIJFmtCooAdd(A, s->coo->block[0], &s->coo->exec, there, mode));
-  spmv_scratch_free(&s->coo->exec, s->coo->exec.space, copy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* coo.h - what coo.c and coo_parallel.c share: lists of coordinates (MatSetPreallocationCOO()) of which the GPU has the map
+/* coo.h - what coo.c, coo_values.c and coo_parallel.c share: lists of coordinates (MatSetPreallocationCOO()) of which the GPU has the map
    of entries to places. */
 #pragma once
 
@@ -11,12 +11,12 @@ typedef struct {
   PetscMPIInt *rank;
   PetscInt    *first; /* [neighbours+1] */
   void        *here;  /* their values on the host, page-locked, and ... */
-  void        *there; /* ... on the device */
+  void        *there; /* ... in the space of the map */
 } AIJFmtCooMessages;
 
 struct AIJFmtCooStruct {
-  int      users; /* the matrix and its duplicates, which have the same pattern */
-  SpmvExec exec;
+  int      users;    /* the matrix and its duplicates, which have the same pattern */
+  SpmvExec exec;     /* its space is that of the map: the device, or the host since there was no room for values */
   int64_t  count;    /* entries of the list on this process */
   SpmvCoo *block[2]; /* of a sequential matrix the first one alone */
   /* of a parallel matrix */
@@ -27,6 +27,12 @@ struct AIJFmtCooStruct {
   MPI_Request      *request; /* [neighbours of both] */
   void             *values;  /* the block with there of both */
 };
+
+/* What one MatSetValuesCOO() needs, in the space of the map */
+typedef struct {
+  const void *values[2]; /* of both parts of the list */
+  void       *block, *list, *sums;
+} AIJFmtCooWork;
 
 /* coo.c */
 PETSC_INTERN PetscErrorCode AIJFmtCooWhyHost(Mat, const Mat_AIJFmt *, PetscCount, char reason[SPMV_MESSAGE_MAX],
@@ -40,8 +46,13 @@ PETSC_INTERN PetscErrorCode AIJFmtCooRefuse(const SpmvExec *, SpmvStatus, char r
 PETSC_INTERN double         AIJFmtCooEagerSet(Mat_AIJFmt *, double);
 PETSC_INTERN PetscErrorCode AIJFmtCooZero(Mat block);
 PETSC_INTERN PetscErrorCode AIJFmtCooHolds(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtCooValuesGet(Mat, AIJFmtCoo *, const PetscScalar[], const void **there, void **copy);
-PETSC_INTERN PetscErrorCode AIJFmtCooAdd(Mat block, const SpmvCoo *, SpmvExec *, const void *values[2], InsertMode);
+
+/* coo_values.c */
+PETSC_INTERN PetscErrorCode AIJFmtCooWorkGet(Mat, const Mat_AIJFmt *, AIJFmtCoo *, const PetscScalar[],
+                                             AIJFmtCooWork *);
+PETSC_INTERN void           AIJFmtCooWorkRestore(AIJFmtCoo *, AIJFmtCooWork *);
+PETSC_INTERN PetscErrorCode AIJFmtCooAdd(Mat block, const SpmvCoo *, SpmvExec *, const AIJFmtCooWork *, InsertMode);
 
 /* coo_parallel.c */
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *);
+PETSC_INTERN PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *, SpmvExec *host);

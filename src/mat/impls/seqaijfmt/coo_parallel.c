@@ -334,22 +334,39 @@ PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[
 
 /* ---- values ---- */
 
-/* *received: the values that others sent, on the device */
-static PetscErrorCode Send(AIJFmtCoo *coo, const void *values, const void **received)
+/* The values that travel are on the host in any case */
+PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *coo, SpmvExec *host)
 {
-  const int64_t each = (int64_t)sizeof(PetscScalar), out = Count(&coo->out) * each, in = Count(&coo->in) * each;
-  SpmvExec     *exec = &coo->exec;
+  SpmvCooOthers *there = coo->others;
 
   PetscFunctionBegin;
-  if (out > 0) {
-    AIJFmtCallSpmv(exec, spmv_coo_gather(coo->others, AIJFMT_SCALAR, values, coo->out.there, exec));
-    AIJFmtCallSpmv(exec, spmv_copy(coo->out.here, SPMV_HOST, coo->out.there, exec->space, out, exec));
+  if (there) AIJFmtCallSpmv(host, spmv_coo_others_copy(there, host, &coo->others));
+  spmv_coo_others_destroy(&there);
+  spmv_exec_free(&coo->exec, SPMV_DEVICE, coo->values);
+  coo->values    = NULL;
+  coo->out.there = coo->out.here;
+  coo->in.there  = coo->in.here;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *received: the values that others sent, in the space of the map */
+static PetscErrorCode Send(AIJFmtCoo *coo, const void *values, const void **received)
+{
+  const int64_t   each = (int64_t)sizeof(PetscScalar), out = Count(&coo->out) * each, in = Count(&coo->in) * each;
+  const PetscBool device = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  SpmvExec       *exec   = &coo->exec;
+
+  PetscFunctionBegin;
+  if (out > 0) AIJFmtCallSpmv(exec, spmv_coo_gather(coo->others, AIJFMT_SCALAR, values, coo->out.there, exec));
+  if (out > 0 && device) {
+    AIJFmtCallSpmv(exec, spmv_copy(coo->out.here, SPMV_HOST, coo->out.there, SPMV_DEVICE, out, exec));
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)out));
   }
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec)); /* also for the copy of the exchange before, from in.here */
+  /* also for the copy of the exchange before, from in.here */
+  if (device) AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
   PetscCall(Exchange(coo, MPIU_SCALAR, sizeof(PetscScalar), coo->out.here, coo->in.here));
-  if (in > 0) {
-    AIJFmtCallSpmv(exec, spmv_copy(coo->in.there, exec->space, coo->in.here, SPMV_HOST, in, exec));
+  if (in > 0 && device) {
+    AIJFmtCallSpmv(exec, spmv_copy(coo->in.there, SPMV_DEVICE, coo->in.here, SPMV_HOST, in, exec));
     PetscCall(PetscLogCpuToGpu((PetscLogDouble)in));
   }
   *received = coo->in.there;
@@ -358,10 +375,9 @@ static PetscErrorCode Send(AIJFmtCoo *coo, const void *values, const void **rece
 
 PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
 {
-  const void *there[2] = {NULL, NULL};
-  void       *copy     = NULL; /* gcc does not see that it is set whenever the call succeeds */
-  Mat         blocks[2];
-  Mat_AIJFmt *s;
+  AIJFmtCooWork w;
+  Mat           blocks[2];
+  Mat_AIJFmt   *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
@@ -370,10 +386,10 @@ PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], Inse
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AIJFmtCooHolds(A, s));
-  PetscCall(AIJFmtCooValuesGet(A, s->coo, values, &there[0], &copy));
-  PetscCall(Send(s->coo, there[0], &there[1]));
+  PetscCall(AIJFmtCooWorkGet(A, s, s->coo, values, &w));
+  PetscCall(Send(s->coo, w.values[0], &w.values[1]));
   PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++) PetscCall(AIJFmtCooAdd(blocks[b], s->coo->block[b], &s->coo->exec, there, mode));
-  spmv_scratch_free(&s->coo->exec, s->coo->exec.space, copy);
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtCooAdd(blocks[b], s->coo->block[b], &s->coo->exec, &w, mode));
+  AIJFmtCooWorkRestore(s->coo, &w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,7 +23,8 @@
     dispatch.c, names.c, options.c, view.c
                                 products by names of types, names of types, options, views
     matmat.c, graph.c, gamg.c   products of matrices, graphs, what PCGAMG asks of both
-    coo.c, coo_parallel.c       lists of coordinates
+    coo.c, coo_values.c, coo_parallel.c
+                                lists of coordinates
     cuda.c, create.c            what the CUDA parent adds, creation and conversion
     ops.c                       the table of operations, which names all the others; nobody names it
 */
@@ -398,6 +399,8 @@ PETSC_INTERN PetscErrorCode AIJFmtCooShare(Mat, const Mat_AIJFmt *, Mat, Mat_AIJ
 PETSC_INTERN PetscErrorCode AIJFmtCooStay(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCooText(const AIJFmtCoo *, char[], size_t);
 PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
+
+/* coo_values.c */
 PETSC_INTERN PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat, const PetscScalar[], InsertMode);
 
 /* coo_parallel.c */
