@@ -2,15 +2,16 @@
   mat_coo.c - matrices from lists of coordinates: twins of type aij and of a type of ours get the same lists and the same
   values, and must have the same entries and products. All numbers are multiples of 1/8, so that sums are exact in any order.
 
-    mat_coo [-type aijrbp] -expect "coordinates sorted on the GPU" [-beyond] -mat_aijfmt_device gpu
+    mat_coo [-type aijrbp] -expect "coordinates sorted on the GPU" [-beyond | -no_room] -mat_aijfmt_device gpu
 
   -expect: what MatView() must say of each list. -beyond: a list with an index that is too large is an error, and nothing
-  else is tested.
+  else is tested. -no_room: nothing but values that come when the GPU has no memory left.
 */
 static char help[] = "Compares matrices from coordinates with those of type aij.\n\n";
 
 #include <petscmat.h>
 #include <petscpack.h>
+#include <spmv_kernels.h>
 #include "cases.h"
 
 #if PETSC_VERSION_LT(3, 19, 0)
@@ -426,6 +427,50 @@ static PetscErrorCode CheckAnotherPattern(Twins *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All of the device's memory, in blocks; the number of them */
+static PetscErrorCode TakeMemory(SpmvExec *exec, void *block[], int most, int *count)
+{
+  PetscFunctionBeginUser;
+  spmv_exec_init(exec, SPMV_DEVICE);
+  *count = 0;
+  for (int64_t bytes = (int64_t)1 << 24; bytes >= 256; bytes /= 2)
+    while (*count < most && !spmv_alloc(exec, SPMV_DEVICE, bytes, "all that there is", &block[*count])) ++*count;
+  PetscCheck(*count < most, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the device has more memory than this test takes");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values find no room on the GPU, once, and have some again */
+static PetscErrorCode CheckNoRoom(void)
+{
+  enum { BLOCKS = 100 };
+  Twins    t;
+  SpmvExec exec;
+  void    *block[BLOCKS];
+  int      count = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(TwinsCreate(1, &t));
+  PetscCall(Draw(&t, &shapes[7], 60));
+  for (int m = 0; m < TWINS; m++) PetscCall(Preallocate(&t, t.A[m]));
+  PetscCall(SetBoth(&t, 1, INSERT_VALUES));
+  PetscCall(CompareRows(&t, "with room"));
+  PetscCall(TakeMemory(&exec, block, BLOCKS, &count));
+  PetscCall(SetBoth(&t, 2, ADD_VALUES));
+  PetscCall(SetBoth(&t, 3, ADD_VALUES));
+  PetscCall(Compare(&t, "without room"));
+  PetscCall(CheckView(&t, "without room"));
+  PetscCall(SetBoth(&t, 4, INSERT_VALUES));
+  PetscCall(CompareRows(&t, "without room, inserted"));
+  for (int b = 0; b < count; b++) spmv_exec_free(&exec, SPMV_DEVICE, block[b]);
+  PetscCall(SetBoth(&t, 5, ADD_VALUES));
+  PetscCall(Compare(&t, "with room again"));
+  for (int m = 0; m < TWINS; m++) PetscCall(Preallocate(&t, t.A[m]));
+  PetscCall(SetBoth(&t, 6, ADD_VALUES));
+  PetscCall(Compare(&t, "another list, with room again"));
+  PetscCall(TwinsDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PETSc leaves memory behind, so this is a program of its own */
 static PetscErrorCode CheckBeyond(void)
 {
@@ -472,7 +517,7 @@ static PetscErrorCode CheckAll(void)
 
 int main(int argc, char **argv)
 {
-  PetscBool beyond = PETSC_FALSE;
+  PetscBool beyond = PETSC_FALSE, no_room = PETSC_FALSE;
   Twins     t;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -482,8 +527,10 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-expect", expect, sizeof expect, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-beyond", &beyond, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-no_room", &no_room, NULL));
   PetscCall(PetscStrcmp(expect, "coordinates sorted on the GPU", &gpu));
   if (beyond) PetscCall(CheckBeyond());
+  else if (no_room) PetscCall(CheckNoRoom());
   else PetscCall(CheckAll());
   if (gpu && !beyond) {
     PetscCall(TwinsCreate(1, &t));

@@ -60,7 +60,8 @@ static PetscErrorCode States(Mat A, const Mat_AIJFmt *s, PetscObjectState raised
 PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
 {
   PetscFunctionBegin;
-  s->coo = coo;
+  s->coo           = coo;
+  s->coo_reason[0] = 0;
   PetscCall(States(A, s, 1, s->coo_state));
   if (!s->parallel) s->checked_state = s->coo_state[0];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -296,8 +297,8 @@ PetscErrorCode AIJFmtCooText(const AIJFmtCoo *coo, char text[], size_t size)
     all += entries;
     held += bytes;
   }
-  PetscCall(
-      PetscSNPrintf(text, size, "%lld with a place, which take %lld bytes there", (long long)all, (long long)held));
+  PetscCall(PetscSNPrintf(text, size, "%lld with a place, which take %lld bytes %s", (long long)all, (long long)held,
+                          coo->exec.space == SPMV_DEVICE ? "there" : "on the host by now"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -292,20 +292,20 @@ static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Who has sorted the list of coordinates of a matrix; numbers are those of the first process */
+/* Who has sorted the list of coordinates of a matrix, and why not the GPU; numbers are those of the first process */
 static PetscErrorCode PrintCoordinates(Mat A, const Mat_AIJFmt *s, LinePrinter *p)
 {
   char reason[SPMV_MESSAGE_MAX], text[SPMV_MESSAGE_MAX];
 
   PetscFunctionBegin;
+  PetscCall(PetscStrncpy(reason, s->coo_reason, sizeof reason));
+  PetscCall(PetscPackShareReason(PetscObjectComm((PetscObject)A), reason));
   if (s->coo) {
     PetscCall(AIJFmtCooText(s->coo, text, sizeof text));
     Print(p, "coordinates sorted on the GPU: %s", text);
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscStrncpy(reason, s->coo_reason, sizeof reason));
-  PetscCall(PetscPackShareReason(PetscObjectComm((PetscObject)A), reason));
-  if (reason[0]) Print(p, "coordinates sorted by PETSc on the host: %s", reason);
+  if (reason[0])
+    Print(p, "%s on the host: %s", s->coo ? "values by coordinates summed" : "coordinates sorted by PETSc", reason);
   PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
