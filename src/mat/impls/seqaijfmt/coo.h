@@ -48,8 +48,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCooZero(Mat block);
 PETSC_INTERN PetscErrorCode AIJFmtCooHolds(Mat, const Mat_AIJFmt *);
 
 /* coo_values.c */
-PETSC_INTERN PetscErrorCode AIJFmtCooWorkGet(Mat, const Mat_AIJFmt *, AIJFmtCoo *, const PetscScalar[],
-                                             AIJFmtCooWork *);
+PETSC_INTERN PetscErrorCode AIJFmtCooWorkGet(Mat, const Mat_AIJFmt *, const PetscScalar[], AIJFmtCooWork *);
 PETSC_INTERN void           AIJFmtCooWorkRestore(AIJFmtCoo *, AIJFmtCooWork *);
 PETSC_INTERN PetscErrorCode AIJFmtCooAdd(Mat block, const SpmvCoo *, SpmvExec *, const AIJFmtCooWork *, InsertMode);
 

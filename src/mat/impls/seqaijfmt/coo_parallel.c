@@ -385,8 +385,7 @@ PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], Inse
     PetscCall(AIJFmtCooValuesByParent(A, values, mode));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(AIJFmtCooHolds(A, s));
-  PetscCall(AIJFmtCooWorkGet(A, s, s->coo, values, &w));
+  PetscCall(AIJFmtCooWorkGet(A, s, values, &w));
   PetscCall(Send(s->coo, w.values[0], &w.values[1]));
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) PetscCall(AIJFmtCooAdd(blocks[b], s->coo->block[b], &s->coo->exec, &w, mode));

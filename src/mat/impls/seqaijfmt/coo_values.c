@@ -60,14 +60,15 @@ static SpmvStatus Reserve(const Mat_AIJFmt *s, AIJFmtCoo *coo, SpmvSpace values,
 }
 
 /* w->values[0] becomes the values of the list in the space of the map. AIJFmtCooWorkRestore() frees what that takes. */
-PetscErrorCode AIJFmtCooWorkGet(Mat A, const Mat_AIJFmt *s, AIJFmtCoo *coo, const PetscScalar values[],
-                                AIJFmtCooWork *w)
+PetscErrorCode AIJFmtCooWorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar values[], AIJFmtCooWork *w)
 {
+  AIJFmtCoo    *coo   = s->coo;
   const int64_t bytes = coo->count * (int64_t)sizeof *values;
   SpmvSpace     space = SPMV_HOST; /* gcc does not see that it is set whenever the call succeeds */
   SpmvStatus    status;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtCooHolds(A, s));
   PetscCall(AIJFmtCudaStream(&coo->exec));
   PetscCheck(values || bytes == 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
              "MatSetValuesCOO() has no values for a list of %lld entries", (long long)coo->count);
@@ -189,8 +190,7 @@ PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], Inse
     PetscCall(AIJFmtCooValuesByParent(A, values, mode));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(AIJFmtCooHolds(A, s));
-  PetscCall(AIJFmtCooWorkGet(A, s, s->coo, values, &w));
+  PetscCall(AIJFmtCooWorkGet(A, s, values, &w));
   PetscCall(AIJFmtCooAdd(A, s->coo->block[0], &s->coo->exec, &w, mode));
   AIJFmtCooWorkRestore(s->coo, &w);
   PetscFunctionReturn(PETSC_SUCCESS);
