@@ -227,8 +227,8 @@ PetscErrorCode AIJFmtCooSpaceOf(const void *array, SpmvSpace *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A block that has just got its pattern. With the CUDA parent its CSR is made on the device at once, with no values from
-   the host. */
+/* A block that has just got its pattern; values on the device are those of an old one. With the CUDA parent its CSR is made
+   on the device at once, with no values from the host. */
 PetscErrorCode AIJFmtCooZero(Mat block)
 {
   PetscBool    device = PETSC_FALSE;
@@ -236,6 +236,7 @@ PetscErrorCode AIJFmtCooZero(Mat block)
   Mat_AIJFmt  *s;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtHostWritten(block));
   PetscCall(AIJFmtStateGet(block, &s));
   if (s) PetscCall(AIJFmtDeviceCsrDecide(block, s, "MatSetPreallocationCOO()", AIJFMT_WANTS, &device));
   if (device) {
@@ -328,6 +329,7 @@ PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[
   }
   spmv_coo_pattern(coo->block[0], &pattern);
   eager = AIJFmtCooEagerSet(s, 0);
+  PetscCall(AIJFmtHostWritten(A)); /* nobody fetches the values of the old pattern */
   PetscCall(AIJFmtPatternFromDevice(A, &pattern, &coo->exec));
   (void)AIJFmtCooEagerSet(s, eager);
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
