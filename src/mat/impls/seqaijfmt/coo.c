@@ -56,10 +56,14 @@ static PetscErrorCode States(Mat A, const Mat_AIJFmt *s, PetscObjectState raised
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A has the pattern of coo, which belongs to its state from now on */
+/* A has the pattern of coo, which belongs to its state from now on. A list from before, of which PETSc has the map, goes. */
 PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
 {
+  static const char *const structs[] = {"__PETSc_MatCOOStruct_Host", "__PETSc_MatCOOStruct_Device"};
+
   PetscFunctionBegin;
+  for (size_t n = 0; n < PETSC_STATIC_ARRAY_LENGTH(structs); n++)
+    PetscCall(PetscObjectCompose((PetscObject)A, structs[n], NULL));
   s->coo           = coo;
   s->coo_reason[0] = 0;
   PetscCall(States(A, s, 1, s->coo_state));
