@@ -15,7 +15,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernels}/format
 message(STATUS "Formats: ${SPMV_FORMATS}")
 
 file(GLOB kernel_sources CONFIGURE_DEPENDS ${kernels}/*.c)
-foreach(folder IN ITEMS core device plan engine nccl cg gmres cycle predict spgemm graph aggregate ${SPMV_FORMATS})
+foreach(folder IN ITEMS core device plan engine nccl cg gmres cycle predict spgemm graph aggregate coo ${SPMV_FORMATS})
   file(GLOB sources CONFIGURE_DEPENDS ${kernels}/${folder}/*.c)
   list(FILTER sources EXCLUDE REGEX "_test\\.c$")
   list(APPEND kernel_sources ${sources})

@@ -15,6 +15,7 @@
 #                 with a matrix ten times larger than its limit of device memory
 #   fold_paper    the measurements of the paper on the Fold method, in single and double precision
 #   spgemm        spgemm_bench: products of matrices, compared with cuSPARSE
+#   coo           elements_bench: patterns and values from lists of element matrices, compared with the host
 #   cg            KSPCGDEVICE compared with KSPCG, also with multigrid; cg_bench: iterations of its engine in every mode, and
 #                 the product alone
 #   solve         solve_bench: all phases of a solve with PETSc's types and with ours; PETSc's own programs with -log_view
@@ -31,9 +32,9 @@
 # passed, 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_spgemm, LIMIT_cg, LIMIT_gamg, LIMIT_solve, LIMIT_mg, LIMIT_stokes, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro,
+# LIMIT_spgemm, LIMIT_coo, LIMIT_cg, LIMIT_gamg, LIMIT_solve, LIMIT_mg, LIMIT_stokes, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro,
 # LIMIT_dolfinx
-#                     time limit of each step in seconds (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 120, 480, 360, 60, 300, 300, 500, 300, 570)
+#                     time limit of each step in seconds (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 180, 120, 480, 360, 60, 300, 300, 500, 300, 570)
 # CONF_SAMPLE         runs every N-th combination of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all)
@@ -41,7 +42,7 @@
 #                     is missing)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
-# SPGEMM_ARGS         arguments for spgemm_bench (none: its default set); CG_ARGS: for cg_bench
+# SPGEMM_ARGS         arguments for spgemm_bench (none: its default set); COO_ARGS for elements_bench, CG_ARGS for cg_bench
 # MG_MATRICES, MG_TYPES, MG_ARGS: as SOLVE_*, for mg and mg_distro; LAUNCHES_ARGS for solve_launches.py
 # SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; STOKES_*: see stokes_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
@@ -52,10 +53,10 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm cg gamg solve mg stokes launches mpi distro mg_distro dolfinx)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm coo cg gamg solve mg stokes launches mpi distro mg_distro dolfinx)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
-  [spgemm]=${LIMIT_spgemm:-120} [cg]=${LIMIT_cg:-180} [gamg]=${LIMIT_gamg:-120} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500}
+  [spgemm]=${LIMIT_spgemm:-120} [coo]=${LIMIT_coo:-180} [cg]=${LIMIT_cg:-180} [gamg]=${LIMIT_gamg:-120} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500}
   [mg]=${LIMIT_mg:-360} [stokes]=${LIMIT_stokes:-60} [launches]=${LIMIT_launches:-300} [mg_distro]=${LIMIT_mg_distro:-300} [dolfinx]=${LIMIT_dolfinx:-570})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 # shellcheck source=scripts/gpu_part.sh
@@ -301,6 +302,13 @@ step_spgemm() {
   try unit_kernels spgemm_test.c aggregate_test.c aggregate_fault_test.c tentative_test.c
   # shellcheck disable=SC2086
   try spgemm_bench ${SPGEMM_ARGS:-} --commit "$(manifest commit)" --out "$out/spgemm.json"
+}
+
+step_coo() {
+  single=$((limit[coo] - 5))
+  try unit_kernels coo_test.c coo_fault_test.c
+  # shellcheck disable=SC2086
+  try elements_bench ${COO_ARGS:-} --commit "$(manifest commit)" --out "$out/elements.json"
 }
 
 step_cg() {

@@ -7,6 +7,10 @@
 
 #include <spmv_kernels.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { HOOKS_BLOCKS_MAX = 256 };
 
 /* The counters and blocks of one space */
@@ -36,4 +40,7 @@ int hooks_clean(const Hooks *hooks);
 /* Frees the remaining blocks, after a failed test */
 void hooks_drop(Hooks *hooks);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

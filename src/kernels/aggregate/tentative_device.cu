@@ -115,13 +115,6 @@ __global__ void spmv_tentative_smooth(double omega, const S *diagonal, SpmvPatte
   if (threadIdx.x % LANES == 0 && found < n) atomicMax(missing, (int32_t)row + 1);
 }
 
-int bits_of(int64_t below)
-{
-  int bits = 1;
-  while ((int64_t)1 << bits < below) bits++;
-  return bits;
-}
-
 SpmvStatus list_members(const SpmvTentative &t, Members *m, SpmvScopedArena *temporary, SpmvExec *exec)
 {
   const cudaStream_t stream = (cudaStream_t)exec->stream;
@@ -142,7 +135,7 @@ SpmvStatus list_members(const SpmvTentative &t, Members *m, SpmvScopedArena *tem
   if (n > 0)
     SPMV_CUB(exec, &temporary->arena,
              cub::DeviceRadixSort::SortPairs(scratch, bytes, aggregate, sorted, vertex, m->member, n, 0,
-                                             bits_of(t.found.count + 1), stream));
+                                             spmv_bits_of(t.found.count + 1), stream));
   return spmv_row_starts(sorted, n, t.found.count, m->first, exec);
 }
 } // namespace

@@ -1,7 +1,17 @@
-/* search.cuh - bisection in sorted arrays: finds the diagonal entry of a row, or the first nonzero of each row. */
+/* search.cuh - bisection in sorted arrays: finds the diagonal entry of a row, or the first nonzero of each row; and the
+   number of key bits that a sort needs. */
 #pragma once
 
 #include "launch.cuh"
+
+/* How many bits tell the numbers 0 .. below-1 apart; a sort wants at least one */
+static inline int spmv_bits_of(int64_t below)
+{
+  int bits = 1;
+
+  while ((below - 1) >> bits > 0) bits++;
+  return bits;
+}
 
 /* The lower bound: the first i in 0 .. n-1 with at(i) >= wanted, or n. at(i) must ascend. */
 template <typename N, typename Wanted, typename At>

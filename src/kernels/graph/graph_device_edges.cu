@@ -19,13 +19,6 @@ struct Edges {
   }
 };
 
-int bits_of(int64_t below)
-{
-  int bits = 1;
-  while ((int64_t)1 << bits < below) bits++;
-  return bits;
-}
-
 /* ---- G + G^T ---- */
 
 /* G^T: row i has entries k = ptr[i] .. ptr[i+1]-1, with column row[k], which are the entries order[k] of G */
@@ -75,7 +68,7 @@ SpmvStatus transpose(const SpmvGraphArrays *g, SpmvScopedArena *kept, Transposed
               (const I *)g->row_ptr, (const I *)g->col, key, number, row_of);
   if (n > 0)
     SPMV_CUB(exec, &temporary.arena,
-             cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, number, t->order, n, 0, bits_of(g->rows),
+             cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted, number, t->order, n, 0, spmv_bits_of(g->rows),
                                              (cudaStream_t)exec->stream));
   SPMV_TRY(spmv_row_starts(sorted, n, g->rows, t->ptr, exec));
   SPMV_LAUNCH(exec, spmv_graph_take, spmv_blocks(n, THREADS), THREADS, 0, t->order, row_of, t->row, n);

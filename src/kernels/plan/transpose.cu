@@ -16,15 +16,6 @@ enum { THREADS = 256 };
 /* Bytes of an entry of the order */
 int64_t order_bytes(const SpmvPlan *plan) { return plan->nnz <= INT_MAX ? 4 : 8; }
 
-/* Bits of the largest column, at least 1 as the sort requires */
-int column_bits(int64_t cols)
-{
-  int bits = 1;
-
-  while ((cols - 1) >> bits > 0) bits++;
-  return bits;
-}
-
 template <typename O>
 __global__ void spmv_number(O *order, int64_t n)
 {
@@ -74,7 +65,7 @@ SpmvStatus sort_columns(const SpmvPlan *plan, const int32_t *col, SpmvArena *are
   if (plan->nnz > 0)
     SPMV_CUB(exec, arena,
              cub::DeviceRadixSort::SortPairs(scratch, bytes, col, sorted, number, order, (O)plan->nnz, 0,
-                                             column_bits(plan->cols), (cudaStream_t)exec->stream));
+                                             spmv_bits_of(plan->cols), (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 /* spgemm_device_transpose.cu - transposed patterns on the device, by a stable sort of the columns, which also gives the
    index of each block in the original. */
 #include "spgemm_device.cuh"
+#include "device/search.cuh"
 #include <cub/device/device_radix_sort.cuh>
 
 namespace
@@ -46,13 +47,6 @@ __global__ void spmv_spgemm_transpose_values(SpmvSpgemmPattern t, const S *value
         values[(int64_t)begin * area + (s * length + t.order[first + k] - begin) * t.block_rows + r];
   }
 }
-
-int bits_of(int64_t below)
-{
-  int bits = 1;
-  while ((int64_t)1 << bits < below) bits++;
-  return bits;
-}
 } // namespace
 
 SpmvStatus spmv_spgemm_transpose(SpmvSpgemm *p, const SpmvSpgemmPattern *from, SpmvSpgemmPattern *t, SpmvExec *exec)
@@ -78,7 +72,7 @@ SpmvStatus spmv_spgemm_transpose(SpmvSpgemm *p, const SpmvSpgemmPattern *from, S
   if (n > 0)
     SPMV_CUB(exec, &temporary.arena,
              cub::DeviceRadixSort::SortPairs(scratch, bytes, from->col, sorted, number, t->order, n, 0,
-                                             bits_of(from->cols), (cudaStream_t)exec->stream));
+                                             spmv_bits_of(from->cols), (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, spmv_spgemm_starts, spmv_blocks(t->rows + 1, THREADS), THREADS, 0, sorted, n, *t);
   SPMV_LAUNCH(exec, spmv_spgemm_take, spmv_blocks(n, THREADS), THREADS, 0, t->order, row_of, t->col, n);
   return SPMV_SUCCESS;

@@ -5,6 +5,7 @@
 #ifndef SPMV_EMULATED_CUB_H
 #define SPMV_EMULATED_CUB_H
 
+#include <cstring>
 #include <cuda_runtime.h>
 #include <iterator>
 #include <numeric>
@@ -95,7 +96,41 @@ struct DeviceScan {
   }
 };
 
+/* Two buffers that an algorithm may use in turn: the selector says which of them has the items */
+template <typename T>
+struct DoubleBuffer {
+  T  *d_buffers[2];
+  int selector = 0;
+
+  DoubleBuffer() : d_buffers{} {}
+  DoubleBuffer(T *current, T *alternate) : d_buffers{current, alternate} {}
+  T *Current() { return d_buffers[selector]; }
+  T *Alternate() { return d_buffers[selector ^ 1]; }
+};
+
 struct DeviceRadixSort {
+  /* The result changes buffers with each 8 bits, and the other buffer holds nothing of use */
+  template <typename K, typename V, typename N>
+  static cudaError_t SortPairs(void *scratch, size_t &bytes, DoubleBuffer<K> &keys, DoubleBuffer<V> &values, N n,
+                               int begin_bit = 0, int end_bit = 8 * sizeof(K), cudaStream_t stream = 0)
+  {
+    K *const  key_buffer[]   = {keys.Current(), keys.Alternate()};
+    V *const  value_buffer[] = {values.Current(), values.Alternate()};
+    const int to             = (end_bit - begin_bit + 7) / 8 % 2;
+    if (scratch) {
+      keys.selector ^= to;
+      values.selector ^= to;
+    }
+    return emulated::run(scratch, bytes, stream, [=] {
+      const std::vector<K> key(key_buffer[0], key_buffer[0] + n);
+      const std::vector<V> value(value_buffer[0], value_buffer[0] + n);
+      const auto           order = emulated::sorted_order(key.data(), n, emulated::Bits<K>{begin_bit, end_bit});
+      for (N i = 0; i < n; i++) key_buffer[to][i] = key[order[i]];
+      for (N i = 0; i < n; i++) value_buffer[to][i] = value[order[i]];
+      memset(key_buffer[to ^ 1], 0xFF, n * sizeof(K));
+      memset(value_buffer[to ^ 1], 0xFF, n * sizeof(V));
+    });
+  }
   template <typename K, typename V, typename N>
   static cudaError_t SortPairs(void *scratch, size_t &bytes, const K *keys, K *keys_out, const V *values, V *values_out,
                                N n, int begin_bit = 0, int end_bit = 8 * sizeof(K), cudaStream_t stream = 0)

@@ -40,6 +40,7 @@ PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
   to->inner = from->inner;
   PetscCall(AIJFmtStateCopyOptions(from, to));
   if (to->parallel) PetscCall(AIJFmtBlocksCopyOptions(*B, to));
+  PetscCall(AIJFmtCooShare(A, from, *B, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -349,6 +350,7 @@ PetscErrorCode AIJFmtStrip(Mat A)
   PetscCall(AIJFmtStateForget(s));
   if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, s->parallel ? s->parent->mpi_type : s->parent->seq_type));
+  PetscCall(AIJFmtCooStay(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -356,10 +358,14 @@ PetscErrorCode AIJFmtStrip(Mat A)
    -mat_seqaij_type. */
 PetscErrorCode AIJFmtCreate(Mat A, const AIJFmtRow *row, PetscBool parallel)
 {
+  Mat_AIJFmt *s;
+
   PetscFunctionBegin;
   PetscCall(RefuseOtherScalars(A, parallel ? row->mpi : row->seq));
   PetscCall(MatSetType(A, parallel ? MATMPIAIJ : MATSEQAIJ));
   PetscCall(AIJFmtInstall(A, row, parallel, NULL));
+  PetscCall(AIJFmtStateRequire(A, "MatSetType()", &s));
+  s->off_process = AIJFMT_OFF_PROCESS_SENT;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

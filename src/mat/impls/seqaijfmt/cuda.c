@@ -10,89 +10,23 @@
 */
 #include "seqaijfmt.h"
 
-/* ---- COO, and other functions that the parent composes ---- */
+/* ---- functions that the parent composes ---- */
 
-typedef PetscErrorCode PreallocateCOO(Mat, PetscCount, PetscInt[], PetscInt[]);
-typedef PetscErrorCode SetValuesCOO(Mat, const PetscScalar[], InsertMode);
 typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
 typedef PetscErrorCode CopySubArray(Mat, PetscInt, const PetscInt[], PetscScalar[]);
 
-/* The guards of the blocks of a parallel matrix */
-static PetscErrorCode BlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
+/* The guards of the blocks of a parallel matrix, or of a sequential one and NULL */
+PetscErrorCode AIJFmtBlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
 {
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++) PetscCall(AIJFmtNameGuardBegin(blocks[b], AIJFMT_PARENT_CUDA, &guards[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BlockGuardsEnd(Mat blocks[2], AIJFmtNameGuard guards[2])
+PetscErrorCode AIJFmtBlockGuardsEnd(Mat blocks[2], AIJFmtNameGuard guards[2])
 {
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++) PetscCall(AIJFmtNameGuardEnd(blocks[b], &guards[b]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The parent makes new blocks of its own type here; they become ours at assembly */
-PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
-{
-  AIJFmtNameGuard     guard;
-  const AIJFmtParent *cuda;
-  PetscBool           parallel;
-  PetscErrorCode      error;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = ((PreallocateCOO *)cuda->composed[AIJFMT_PREALLOCATE_COO][parallel])(A, n, i, j);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Values that have come to the device go to the host, too, where a product of matrices reads them there */
-static PetscErrorCode FollowOnHost(Mat A)
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s && s->keeps_host) PetscCall(AIJFmtHostFetch(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
-{
-  AIJFmtNameGuard     guard;
-  const AIJFmtParent *cuda;
-  PetscErrorCode      error;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = ((SetValuesCOO *)cuda->composed[AIJFMT_SET_VALUES_COO][0])(A, values, mode);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
-  PetscCall(FollowOnHost(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
-{
-  AIJFmtNameGuard     guards[2];
-  const AIJFmtParent *cuda;
-  Mat                 blocks[2];
-  PetscErrorCode      error;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  PetscCall(BlockGuardsBegin(blocks, guards));
-  error = ((SetValuesCOO *)cuda->composed[AIJFMT_SET_VALUES_COO][1])(A, values, mode);
-  PetscCall(BlockGuardsEnd(blocks, guards));
-  PetscCall(error);
-  for (int b = 0; b < 2; b++)
-    if (blocks[b]) PetscCall(FollowOnHost(blocks[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,9 +45,9 @@ PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *co
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
   if (reuse == MAT_REUSE_MATRIX) PetscCall(AIJFmtNameGuardBegin(*local, AIJFMT_PARENT_CUDA, &whole));
   PetscCall(AIJFmtBlocksGet(A, blocks));
-  PetscCall(BlockGuardsBegin(blocks, guards));
+  PetscCall(AIJFmtBlockGuardsBegin(blocks, guards));
   error = ((MergeLocal *)cuda->composed[AIJFMT_MERGE_LOCAL][1])(A, reuse, columns, local);
-  PetscCall(BlockGuardsEnd(blocks, guards));
+  PetscCall(AIJFmtBlockGuardsEnd(blocks, guards));
   PetscCall(AIJFmtNameGuardEnd(*local, &whole));
   PetscCall(error);
   PetscCall(AIJFmtInstall(*local, outer->row, PETSC_FALSE, NULL));

@@ -38,6 +38,12 @@ static PetscBool WithKernels(Mat A, const Mat_AIJFmt *s)
   return AIJFmtHasKernels(s);
 }
 
+/* A list of a parallel matrix is sorted on the GPUs if all processes can */
+static PetscBool WithCoordinates(Mat A, const Mat_AIJFmt *s)
+{
+  return AIJFmtIsOverCuda(s) || (s->parallel ? WithKernels(A, s) : WithGpu(A, s)) ? PETSC_TRUE : PETSC_FALSE;
+}
+
 /* Submatrices of a parallel matrix have an operation destroy of their own, which calls the one from before it: it stays
  */
 static PetscBool HasDestroyOf(AIJFmtParentKind kind, Mat A, const Mat_AIJFmt *s)
@@ -91,6 +97,7 @@ static const AIJFmtOperation operations[] = {
     OPERATION(eliminatezeros, MatEliminateZeros_SeqAIJFmt, NULL, OverCuda),
 #endif
     OPERATION(norm, NULL, MatNorm_MPIAIJFmt, OverCuda),
+    OPERATION(setoption, NULL, MatSetOption_MPIAIJFmt, WithCoordinates),
 };
 
 #define COMPOSED(seq, mpi, when, adds)                                                                                 \
@@ -103,8 +110,9 @@ static const AIJFmtComposition composed[AIJFMT_COMPOSED_COUNT] = {
     [AIJFMT_STORE_VALUES]    = COMPOSED(MatStoreValues_SeqAIJFmt, NULL, OverCuda, PETSC_FALSE),
     [AIJFMT_KRON]            = COMPOSED(MatSeqAIJKron_AIJFmt, NULL, Always, PETSC_FALSE),
     [AIJFMT_PREALLOCATE_COO] =
-        COMPOSED(MatSetPreallocationCOO_AIJFmt, MatSetPreallocationCOO_AIJFmt, OverCuda, PETSC_FALSE),
-    [AIJFMT_SET_VALUES_COO] = COMPOSED(MatSetValuesCOO_SeqAIJFmt, MatSetValuesCOO_MPIAIJFmt, OverCuda, PETSC_FALSE),
+        COMPOSED(MatSetPreallocationCOO_SeqAIJFmt, MatSetPreallocationCOO_MPIAIJFmt, WithCoordinates, PETSC_FALSE),
+    [AIJFMT_SET_VALUES_COO] =
+        COMPOSED(MatSetValuesCOO_SeqAIJFmt, MatSetValuesCOO_MPIAIJFmt, WithCoordinates, PETSC_FALSE),
     [AIJFMT_COPY_SUB_ARRAY] = COMPOSED(MatSeqAIJCopySubArray_SeqAIJFmt, NULL, OverCuda, PETSC_FALSE),
     [AIJFMT_MERGE_LOCAL]    = COMPOSED(NULL, MatMPIAIJGetLocalMatMerge_MPIAIJFmt, OverCuda, PETSC_FALSE),
     [AIJFMT_ANY_PRODUCT] =

@@ -23,6 +23,8 @@
     dispatch.c, names.c, options.c, view.c
                                 products found by type names, functions that compare type names, options, views
     matmat.c, graph.c, gamg.c   products of matrices, graphs, the square of a graph in PCGAMG
+    coo.c, coo_values.c, coo_parallel.c
+                                lists of coordinates
     cuda.c, create.c            additions for the CUDA parent, creation and conversion
     ops.c                       the table of operations, which refers to all other files; no file refers to it
 */
@@ -56,6 +58,12 @@ typedef enum {
 } AIJFmtComposed;
 
 typedef struct Mat_AIJFmt Mat_AIJFmt;
+
+/* The map of a list of coordinates on the GPU: see coo.h */
+typedef struct AIJFmtCooStruct AIJFmtCoo;
+
+/* MAT_IGNORE_OFF_PROC_ENTRIES, which PETSc tells nobody */
+typedef enum { AIJFMT_OFF_PROCESS_UNKNOWN, AIJFMT_OFF_PROCESS_SENT, AIJFMT_OFF_PROCESS_IGNORED } AIJFmtOffProcess;
 
 /* Whether a row of a table applies to a matrix */
 typedef PetscBool AIJFmtWhen(Mat, const Mat_AIJFmt *);
@@ -156,6 +164,7 @@ struct Mat_AIJFmt {
   char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or do not fit there */
   char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
   char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
+  char             coo_reason[SPMV_MESSAGE_MAX];       /* why PETSc has sorted the last list of coordinates */
   PetscBool        keeps_host;                         /* PETSc reads the host's values unasked: keep them current */
   PetscInt         joint_changes;   /* operations applied to host and plan alike since the values were packed */
   PetscBool        device_csr_used; /* the class has asked the CUDA parent for its CSR on the device; never reset */
@@ -169,6 +178,10 @@ struct Mat_AIJFmt {
     AIJFmtKey key, other;
     PetscBool known, same;
   } compared;
+  AIJFmtCoo       *coo;          /* NULL: there is none, or PETSc has it */
+  PetscObjectState coo_state[2]; /* nonzero state of the matrix, or of the blocks, with the pattern of coo */
+  AIJFmtOffProcess off_process;  /* of a parallel matrix */
+
   AIJFmtVector  x, y;   /* of a product, with their copies on the device */
   AIJFmtChoice *choice; /* NULL before the first choice */
   MatAIJFmtInfo info;   /* counters and times only; MatAIJFmtGetInfo() fills the other fields */
@@ -381,6 +394,21 @@ PETSC_INTERN PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *, const SpmvOption
 PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);
 PETSC_INTERN PetscErrorCode MatView_AIJFmt(Mat, PetscViewer);
 
+/* coo.c */
+PETSC_INTERN PetscErrorCode AIJFmtCooFree(AIJFmtCoo **);
+PETSC_INTERN PetscErrorCode AIJFmtCooShare(Mat, const Mat_AIJFmt *, Mat, Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCooStay(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtCooText(const AIJFmtCoo *, char[], size_t);
+PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
+
+/* coo_values.c */
+PETSC_INTERN PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat, const PetscScalar[], InsertMode);
+
+/* coo_parallel.c */
+PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
+PETSC_INTERN PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat, const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode MatSetOption_MPIAIJFmt(Mat, MatOption, PetscBool);
+
 /* cuda.c */
 PETSC_INTERN PetscErrorCode AIJFmtCudaAdopt(Mat, Mat_AIJFmt *, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRelease(Mat, const Mat_AIJFmt *);
@@ -391,9 +419,8 @@ PETSC_INTERN PetscErrorCode MatNorm_MPIAIJFmt(Mat, NormType, PetscReal *);
 PETSC_INTERN PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat, PetscInt, PetscReal *);
 PETSC_INTERN PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatLoad_SeqAIJFmt(Mat, PetscViewer);
-PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
-PETSC_INTERN PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat, const PetscScalar[], InsertMode);
-PETSC_INTERN PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat, const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode AIJFmtBlockGuardsBegin(Mat[2], AIJFmtNameGuard[2]);
+PETSC_INTERN PetscErrorCode AIJFmtBlockGuardsEnd(Mat[2], AIJFmtNameGuard[2]);
 PETSC_INTERN PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat, MatReuse, IS *, Mat *);
 PETSC_INTERN PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat, PetscInt, const PetscInt[], PetscScalar[]);
 

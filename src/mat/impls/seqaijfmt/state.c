@@ -52,6 +52,7 @@ static PetscErrorCode StateFree(void *ctx)
   AIJFmtListRemove(s);
   AIJFmtCopyFree(s);
   PetscCall(AIJFmtStateForget(s));
+  PetscCall(AIJFmtCooFree(&s->coo));
   AIJFmtVectorFree(&s->exec, &s->x);
   AIJFmtVectorFree(&s->exec, &s->y);
   PetscCall(AIJFmtChoiceForget(s));

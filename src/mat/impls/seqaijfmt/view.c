@@ -292,6 +292,24 @@ static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Who has sorted the list of coordinates of a matrix, and why not the GPU; numbers are those of the first process */
+static PetscErrorCode PrintCoordinates(Mat A, const Mat_AIJFmt *s, LinePrinter *p)
+{
+  char reason[SPMV_MESSAGE_MAX], text[SPMV_MESSAGE_MAX];
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(reason, s->coo_reason, sizeof reason));
+  PetscCall(PetscPackShareReason(PetscObjectComm((PetscObject)A), reason));
+  if (s->coo) {
+    PetscCall(AIJFmtCooText(s->coo, text, sizeof text));
+    Print(p, "coordinates sorted on the GPU: %s", text);
+  }
+  if (reason[0])
+    Print(p, "%s on the host: %s", s->coo ? "values by coordinates summed" : "coordinates sorted by PETSc", reason);
+  PetscCall(p->error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Prints the details of the diagonal block of the first process, or of all blocks; then one reason of each kind.
    Collective. */
 static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
@@ -361,5 +379,6 @@ PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
     PetscCall(PrintPlan(s, &printer));
     PetscCall(PrintReasons(s, &printer));
   }
+  PetscCall(PrintCoordinates(A, s, &printer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,9 @@
+/* coo_device.cuh - what the files of lists on the device share. */
+#pragma once
+
+#include "coo.h"
+#include "device/launch.cuh"
+
+/* coo_device_values.cu */
+SpmvStatus spmv_coo_device_values(const SpmvCoo *, SpmvScalar, const void *v[2], int add, void *csr_values, SpmvExec *);
+SpmvStatus spmv_coo_device_gather(const SpmvCooOthers *, SpmvScalar, const void *v, void *out, SpmvExec *);

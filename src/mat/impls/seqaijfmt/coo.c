@@ -1,0 +1,343 @@
+/*
+  coo.c - MatSetPreallocationCOO() on the GPU (decision 0047): the map of a list, who makes it, and lists of sequential
+  matrices.
+
+  The kernel library sorts the list on the GPU and keeps there which entries have which place; the host gets the pattern
+  alone, as every MATSEQAIJ has it. Where the GPU does not serve, PETSc's own functions have the list, the map and the
+  values. A matrix has one of both: a map here, or PETSc's struct.
+*/
+#include "coo.h"
+#include <petscdevice.h>
+
+typedef PetscErrorCode PreallocateCOO(Mat, PetscCount, PetscInt[], PetscInt[]);
+typedef PetscErrorCode SetValuesCOO(Mat, const PetscScalar[], InsertMode);
+
+static const AIJFmtComposed composed[] = {AIJFMT_PREALLOCATE_COO, AIJFMT_SET_VALUES_COO};
+
+/* ---- the map, which duplicates share ---- */
+
+PetscErrorCode AIJFmtCooCreate(MPI_Comm comm, int64_t count, AIJFmtCoo **coo)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(coo));
+  (*coo)->users = 1;
+  (*coo)->count = count;
+  (*coo)->comm  = MPI_COMM_NULL;
+  spmv_exec_init(&(*coo)->exec, SPMV_DEVICE);
+  PetscCall(AIJFmtCudaStream(&(*coo)->exec));
+  if (comm != MPI_COMM_NULL) PetscCall(PetscCommDuplicate(comm, &(*coo)->comm, &(*coo)->tag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtCooFree(AIJFmtCoo **coo)
+{
+  PetscFunctionBegin;
+  if (*coo && --(*coo)->users == 0) {
+    for (int b = 0; b < 2; b++) spmv_coo_destroy(&(*coo)->block[b]);
+    if ((*coo)->comm != MPI_COMM_NULL) PetscCall(AIJFmtCooMessagesFree(*coo));
+    PetscCall(PetscFree(*coo));
+  }
+  *coo = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The nonzero states by which a later change of the pattern is noticed. MatSetPreallocationCOO() raises that of the
+   matrix once more when its function returns. */
+static PetscErrorCode States(Mat A, const Mat_AIJFmt *s, PetscObjectState raised, PetscObjectState state[2])
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  state[0] = A->nonzerostate + raised;
+  state[1] = 0;
+  if (!s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) state[b] = blocks[b]->nonzerostate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A has the pattern of coo, which belongs to its state from now on. A list from before, of which PETSc has the map, goes. */
+PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
+{
+  static const char *const structs[] = {"__PETSc_MatCOOStruct_Host", "__PETSc_MatCOOStruct_Device"};
+
+  PetscFunctionBegin;
+  for (size_t n = 0; n < PETSC_STATIC_ARRAY_LENGTH(structs); n++)
+    PetscCall(PetscObjectCompose((PetscObject)A, structs[n], NULL));
+  s->coo           = coo;
+  s->coo_reason[0] = 0;
+  PetscCall(States(A, s, 1, s->coo_state));
+  if (!s->parallel) s->checked_state = s->coo_state[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's function would write behind the end of the values, or into wrong places */
+PetscErrorCode AIJFmtCooHolds(Mat A, const Mat_AIJFmt *s)
+{
+  PetscObjectState now[2];
+
+  PetscFunctionBegin;
+  PetscCall(States(A, s, 0, now));
+  PetscCheck(now[0] == s->coo_state[0] && now[1] == s->coo_state[1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "the nonzero pattern has changed since MatSetPreallocationCOO(): call it again before MatSetValuesCOO()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatDuplicate() of PETSc shares its struct, too (from 3.20 on) */
+PetscErrorCode AIJFmtCooShare(Mat A, const Mat_AIJFmt *from, Mat B, Mat_AIJFmt *to)
+{
+  PetscObjectState now[2];
+
+  PetscFunctionBegin;
+  to->off_process = from->off_process;
+  if (!from->coo || to->coo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(States(A, from, 0, now));
+  if (now[0] != from->coo_state[0] || now[1] != from->coo_state[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  from->coo->users++;
+  to->coo = from->coo;
+  PetscCall(States(B, to, 0, to->coo_state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A is of a parent type again, whose function has no list: the matrix keeps ours as long as it has the map */
+PetscErrorCode AIJFmtCooStay(Mat A, const Mat_AIJFmt *s)
+{
+  PetscFunctionBegin;
+  for (size_t f = 0; s->coo && f < PETSC_STATIC_ARRAY_LENGTH(composed); f++)
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[composed[f]],
+                                         aijfmt_process.composition_table[composed[f]].ours[s->parallel]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before another list, of which PETSc may have the map: a matrix that has left our types gets PETSc's functions back */
+static PetscErrorCode Leave(Mat A, Mat_AIJFmt *s)
+{
+  Mat_AIJFmt *ours;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooFree(&s->coo));
+  PetscCall(AIJFmtStateGet(A, &ours));
+  for (size_t f = 0; !ours && f < PETSC_STATIC_ARRAY_LENGTH(composed); f++)
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[composed[f]],
+                                         s->parent->composed[composed[f]][s->parallel]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- by PETSc ---- */
+
+/* The parent of A, which may have left our types */
+static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  *parent = NULL;
+  if (!s) PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, parent));
+  if (!*parent) PetscCall(AIJFmtParentOf(A, parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc sorts on the host, and keeps the map. reason: NULL where A is not of our types. The CUDA parent makes new blocks of
+   its own type here; they become ours at assembly. */
+PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[], const char reason[])
+{
+  AIJFmtNameGuard     guard;
+  const AIJFmtParent *parent;
+  PetscBool           parallel;
+  PetscErrorCode      error;
+  Mat_AIJFmt         *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (s) PetscCall(Leave(A, s));
+  if (s && reason) {
+    PetscCall(PetscStrncpy(s->coo_reason, reason, sizeof s->coo_reason));
+    PetscCall(PetscInfo(A, "coordinates are sorted by PETSc on the host: %s\n", reason));
+  }
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
+  PetscCall(ParentOf(A, &parent));
+  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
+  error = ((PreallocateCOO *)parent->composed[AIJFMT_PREALLOCATE_COO][parallel])(A, n, i, j);
+  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values that have come to the device go to the host, too, where a product of matrices reads them there */
+static PetscErrorCode FollowOnHost(Mat A)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && s->keeps_host) PetscCall(AIJFmtHostFetch(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtCooValuesByParent(Mat A, const PetscScalar values[], InsertMode mode)
+{
+  Mat                 blocks[2] = {A, NULL};
+  AIJFmtNameGuard     guards[2];
+  const AIJFmtParent *parent;
+  PetscBool           parallel;
+  PetscErrorCode      error;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
+  PetscCall(ParentOf(A, &parent));
+  if (parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
+  PetscCall(AIJFmtBlockGuardsBegin(blocks, guards));
+  error = ((SetValuesCOO *)parent->composed[AIJFMT_SET_VALUES_COO][parallel])(A, values, mode);
+  PetscCall(AIJFmtBlockGuardsEnd(blocks, guards));
+  PetscCall(error);
+  for (int b = 0; b < 2; b++)
+    if (blocks[b]) PetscCall(FollowOnHost(blocks[b]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- who sorts ---- */
+
+/* reason: why PETSc must; "" if the GPU may. *asks: and shall, as `auto` leaves short lists to PETSc. */
+PetscErrorCode AIJFmtCooWhyHost(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX],
+                                PetscBool *asks)
+{
+  const int   where = (int)s->class_options.value[AIJFMT_DEVICE];
+  const char *text  = NULL;
+  PetscBool   hypre;
+
+  PetscFunctionBegin;
+  reason[0] = 0;
+  *asks = where == AIJFMT_ON_GPU || AIJFmtIsOverCuda(s) || n >= AIJFMT_DEVICE_MIN_NONZEROS ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscStrcmp("_internal_COO_mat_for_hypre", ((PetscObject)A)->name, &hypre));
+  if (where == AIJFMT_ON_HOST) text = "-mat_aijfmt_device host";
+  else if (A->structure_only) text = "MAT_STRUCTURE_ONLY, so that no values come";
+  else if (AIJFmtBoundToCPU(A)) text = "MatBindToCPU() bound the matrix to the host";
+  else if (hypre) text = "hypre wants the diagonal first in each row";
+  else if (!AIJFmtHasKernels(s)) text = "the format has no kernels for the GPU";
+  if (text) PetscCall(PetscStrncpy(reason, text, SPMV_MESSAGE_MAX));
+  else (void)spmv_device_count(reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc knows where an array lies in a PETSc with devices */
+PetscErrorCode AIJFmtCooSpaceOf(const void *array, SpmvSpace *space)
+{
+  PetscMemType type = PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  if (array) PetscCall(PetscGetMemType(array, &type));
+  *space = PetscMemTypeDevice(type) ? SPMV_DEVICE : SPMV_HOST;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A block that has just got its pattern; values on the device are those of an old one. With the CUDA parent its CSR is made
+   on the device at once, with no values from the host. */
+PetscErrorCode AIJFmtCooZero(Mat block)
+{
+  PetscBool    device = PETSC_FALSE;
+  PetscScalar *values;
+  Mat_AIJFmt  *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostWritten(block));
+  PetscCall(AIJFmtStateGet(block, &s));
+  if (s) PetscCall(AIJFmtDeviceCsrDecide(block, s, "MatSetPreallocationCOO()", AIJFMT_WANTS, &device));
+  if (device) {
+    PetscCall(AIJFmtDeviceValuesFirst(block, &values));
+    PetscCall(AIJFmtDeviceValuesRestore(block, &values));
+  }
+  PetscCall(MatZeroEntries(block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The assembly of a pattern packs nothing: its values are still to come. The flag from before. */
+double AIJFmtCooEagerSet(Mat_AIJFmt *s, double eager)
+{
+  const double before = s->class_options.value[AIJFMT_EAGER];
+
+  s->class_options.value[AIJFMT_EAGER] = eager;
+  return before;
+}
+
+/* An index beyond the matrix is an error, as it is of PETSc's functions from 3.24 on; all else that the kernel library refuses
+   is a reason to let PETSc have the list, which is as it was */
+PetscErrorCode AIJFmtCooRefuse(const SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SPMV_ERR_MATRIX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "MatSetPreallocationCOO(): %s",
+             exec->message);
+  PetscCall(AIJFmtRefuse(exec, status, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Sort(Mat A, AIJFmtCoo *coo, const PetscInt i[], const PetscInt j[], char reason[SPMV_MESSAGE_MAX])
+{
+  SpmvCooList list = {.part       = {{.count = coo->count, .i = i, .j = j}},
+                      .index_type = AIJFMT_INDEX,
+                      .all_rows   = A->rmap->N,
+                      .all_cols   = A->cmap->N,
+                      .rows       = A->rmap->n,
+                      .own_cols   = A->cmap->n};
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooSpaceOf(i, &list.space));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(AIJFmtCooRefuse(&coo->exec, spmv_coo_create(&list, &coo->exec, &coo->block[0]), reason));
+  PetscCall(PetscLogGpuTimeEnd());
+  if (list.space == SPMV_HOST)
+    PetscCall(PetscLogCpuToGpu(2.0 * (PetscLogDouble)coo->count * (PetscLogDouble)sizeof *i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What MatView() says of a list that the GPU has sorted */
+PetscErrorCode AIJFmtCooText(const AIJFmtCoo *coo, char text[], size_t size)
+{
+  int64_t entries, bytes, all = 0, held = 0;
+
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; b++) {
+    if (!coo->block[b]) continue;
+    spmv_coo_info(coo->block[b], &entries, &bytes);
+    all += entries;
+    held += bytes;
+  }
+  PetscCall(PetscSNPrintf(text, size, "%lld with a place, which take %lld bytes %s", (long long)all, (long long)held,
+                          coo->exec.space == SPMV_DEVICE ? "there" : "on the host by now"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
+{
+  char        reason[SPMV_MESSAGE_MAX] = "";
+  AIJFmtCoo  *coo                      = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvPattern pattern;
+  Mat_AIJFmt *s;
+  PetscBool   asks = PETSC_FALSE;
+  double      eager;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtCooWhyHost(A, s, n, reason, &asks));
+  if (!reason[0] && !asks)
+    PetscCall(PetscSNPrintf(reason, sizeof reason, "%lld entries are too few for the GPU", (long long)n));
+  if (s && !reason[0]) {
+    PetscCall(AIJFmtCooFree(&s->coo));
+    PetscCall(AIJFmtCooCreate(MPI_COMM_NULL, n, &coo));
+    PetscCall(Sort(A, coo, i, j, reason));
+    if (reason[0]) PetscCall(AIJFmtCooFree(&coo));
+  }
+  if (!coo) {
+    PetscCall(AIJFmtCooByParent(A, n, i, j, s ? reason : NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  spmv_coo_pattern(coo->block[0], &pattern);
+  eager = AIJFmtCooEagerSet(s, 0);
+  PetscCall(AIJFmtHostWritten(A)); /* nobody fetches the values of the old pattern */
+  PetscCall(AIJFmtPatternFromDevice(A, &pattern, &coo->exec));
+  (void)AIJFmtCooEagerSet(s, eager);
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
+  PetscCall(AIJFmtCooZero(A));
+  PetscCall(AIJFmtCooPatternDone(A, s, coo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,394 @@
+/*
+  coo_parallel.c - lists of coordinates of parallel matrices.
+
+  Entries may have rows of other processes. Their rows and columns go there once, when the list comes; their values go with
+  each MatSetValuesCOO(), packed on the GPU and sent by the host in the same order. Each process then has two parts of a list, its
+  own and what it was sent, of which the kernel library makes two patterns: own columns, and the other ones. All processes
+  sort on the GPU, or PETSc does it all.
+*/
+#include "coo.h"
+#include "parallel/processes.h"
+
+/* ---- messages ---- */
+
+static PetscErrorCode MessagesAllocate(PetscMPIInt neighbours, AIJFmtCooMessages *m)
+{
+  PetscFunctionBegin;
+  m->neighbours = neighbours;
+  PetscCall(PetscMalloc2((size_t)neighbours, &m->rank, (size_t)neighbours + 1, &m->first));
+  m->first[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *coo)
+{
+  AIJFmtCooMessages *both[] = {&coo->out, &coo->in};
+
+  PetscFunctionBegin;
+  spmv_coo_others_destroy(&coo->others);
+  spmv_exec_free(&coo->exec, coo->exec.space, coo->values);
+  for (int m = 0; m < 2; m++) {
+    spmv_pinned_free(both[m]->here);
+    PetscCall(PetscFree2(both[m]->rank, both[m]->first));
+  }
+  PetscCall(PetscFree(coo->request));
+  PetscCall(PetscCommDestroy(&coo->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt Count(const AIJFmtCooMessages *m) { return m->first[m->neighbours]; }
+
+/* Those who own the rows, which ascend as their owners do */
+static PetscErrorCode FindReceivers(PetscLayout rows, PetscInt n, const PetscInt row[], AIJFmtCooMessages *out)
+{
+  const PetscInt *range;
+  PetscMPIInt     owners = 0, owner;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutGetRanges(rows, &range));
+  for (PetscInt k = 0; k < n; owners++) {
+    PetscCall(PetscLayoutFindOwner(rows, row[k], &owner));
+    while (k < n && row[k] < range[owner + 1]) k++;
+  }
+  PetscCall(MessagesAllocate(owners, out));
+  owners = 0;
+  for (PetscInt k = 0; k < n; owners++) {
+    PetscCall(PetscLayoutFindOwner(rows, row[k], &owner));
+    while (k < n && row[k] < range[owner + 1]) k++;
+    out->rank[owners]      = owner;
+    out->first[owners + 1] = k;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the order of their ranks, so that sums have the same bits in each run */
+static PetscErrorCode FindSenders(MPI_Comm comm, const AIJFmtCooMessages *out, AIJFmtCooMessages *in)
+{
+  PetscInt    *lengths, *theirs;
+  PetscMPIInt *rank, senders;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)out->neighbours, &lengths));
+  for (PetscMPIInt k = 0; k < out->neighbours; k++) lengths[k] = out->first[k + 1] - out->first[k];
+  PetscCall(
+      PetscCommBuildTwoSided(comm, 1, MPIU_INT, out->neighbours, out->rank, lengths, &senders, &rank, (void *)&theirs));
+  PetscCall(PetscSortMPIIntWithIntArray(senders, rank, theirs));
+  PetscCall(MessagesAllocate(senders, in));
+  for (PetscMPIInt k = 0; k < senders; k++) {
+    in->rank[k]      = rank[k];
+    in->first[k + 1] = in->first[k] + theirs[k];
+  }
+  PetscCall(PetscFree(lengths));
+  PetscCall(PetscFree(rank));
+  PetscCall(PetscFree(theirs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Messages between two processes come in the order in which they were sent: one tag serves all */
+static PetscErrorCode Exchange(AIJFmtCoo *coo, MPI_Datatype type, size_t bytes, const void *from, void *to)
+{
+  const AIJFmtCooMessages *out = &coo->out, *in = &coo->in;
+  PetscMPIInt              length, requests     = 0;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt k = 0; k < in->neighbours; k++) {
+    PetscCall(PetscMPIIntCast(in->first[k + 1] - in->first[k], &length));
+    PetscCallMPI(MPI_Irecv((char *)to + (size_t)in->first[k] * bytes, length, type, in->rank[k], coo->tag, coo->comm,
+                           &coo->request[requests++]));
+  }
+  for (PetscMPIInt k = 0; k < out->neighbours; k++) {
+    PetscCall(PetscMPIIntCast(out->first[k + 1] - out->first[k], &length));
+    PetscCallMPI(MPI_Isend((const char *)from + (size_t)out->first[k] * bytes, length, type, out->rank[k], coo->tag,
+                           coo->comm, &coo->request[requests++]));
+  }
+  /* one by one: with the headers of MPICH compilers take MPI_STATUSES_IGNORE for an array that MPI_Waitall() overruns */
+  for (PetscMPIInt k = 0; k < requests; k++) PetscCallMPI(MPI_Wait(&coo->request[k], MPI_STATUS_IGNORE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the list ---- */
+
+/* MatGetOption() does not tell */
+PetscErrorCode MatSetOption_MPIAIJFmt(Mat A, MatOption option, PetscBool flag)
+{
+  const AIJFmtParent *parent;
+  Mat_AIJFmt         *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentOf(A, &parent));
+  PetscCall(parent->mpi.setoption(A, option, flag));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && option == MAT_IGNORE_OFF_PROC_ENTRIES)
+    s->off_process = flag ? AIJFMT_OFF_PROCESS_IGNORED : AIJFMT_OFF_PROCESS_SENT;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same reason on all processes, or none. Collective. */
+static PetscErrorCode Agree(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscBool   asks;
+  PetscMPIInt votes[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooWhyHost(A, s, n, reason, &asks));
+  votes[0] = reason[0] ? 1 : 0;
+  votes[1] = asks ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  if (votes[0] && !reason[0]) PetscCall(PetscStrncpy(reason, "another process cannot", SPMV_MESSAGE_MAX));
+  if (!votes[0] && !votes[1])
+    PetscCall(PetscStrncpy(reason, "the entries of all processes are too few for the GPU", SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds the entries with rows of other processes, and who has such of this one. Collective. */
+static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *list, AIJFmtCoo *coo,
+                                 char reason[SPMV_MESSAGE_MAX])
+{
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)A);
+  SpmvCooPart    other = {.count = 0};
+  PetscInt       n;
+
+  PetscFunctionBegin;
+  if (s->off_process != AIJFMT_OFF_PROCESS_IGNORED) {
+    PetscCall(AIJFmtCooRefuse(&coo->exec, spmv_coo_others(list, &coo->exec, &coo->others), reason));
+    if (!reason[0]) spmv_coo_others_part(coo->others, &other);
+  }
+  if (other.count != (int64_t)(PetscInt)other.count)
+    PetscCall(PetscSNPrintf(reason, SPMV_MESSAGE_MAX, "%lld entries with rows of other processes are too many",
+                            (long long)other.count));
+  else if (other.count > 0 && A->nooffprocentries)
+    PetscCall(PetscStrncpy(reason, "MAT_NO_OFF_PROC_ENTRIES is set, and there are such entries", SPMV_MESSAGE_MAX));
+  else if (other.count > 0 && s->off_process == AIJFMT_OFF_PROCESS_UNKNOWN)
+    PetscCall(PetscStrncpy(reason,
+                           "it has entries with rows of other processes, and got its type by a conversion: "
+                           "PETSc does not tell whether MAT_IGNORE_OFF_PROC_ENTRIES is set",
+                           SPMV_MESSAGE_MAX));
+  PetscCall(PetscPackAgree(comm, reason));
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  n = (PetscInt)other.count;
+  PetscCall(FindReceivers(A->rmap, n, other.i, &coo->out));
+  PetscCall(FindSenders(comm, &coo->out, &coo->in));
+  PetscCall(PetscMalloc1((size_t)coo->out.neighbours + (size_t)coo->in.neighbours, &coo->request));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room for the values that travel */
+static SpmvStatus AllocateValues(AIJFmtCoo *coo)
+{
+  const int64_t each    = (int64_t)sizeof(PetscScalar);
+  const int64_t bytes[] = {Count(&coo->out) * each, Count(&coo->in) * each};
+  void **const  array[] = {&coo->out.there, &coo->in.there};
+  SpmvStatus    status;
+
+  status = spmv_alloc_arrays(&coo->exec, 2, bytes, "values for other processes", array, &coo->values);
+  if (!status && bytes[0] > 0) status = spmv_pinned_alloc(&coo->exec, bytes[0], &coo->out.here);
+  if (!status && bytes[1] > 0) status = spmv_pinned_alloc(&coo->exec, bytes[1], &coo->in.here);
+  return status;
+}
+
+/* Both parts of the list in one space, on the device. *block is to be freed. */
+static SpmvStatus Bring(const SpmvCooList *list, PetscInt received, const PetscInt i2[], const PetscInt j2[],
+                        AIJFmtCoo *coo, SpmvCooList *there, void **block)
+{
+  const int64_t own     = list->space != coo->exec.space ? list->part[0].count * (int64_t)sizeof *i2 : 0;
+  const int64_t others  = (int64_t)received * (int64_t)sizeof *i2;
+  const int64_t bytes[] = {own, own, others, others};
+  const void   *from[]  = {list->part[0].i, list->part[0].j, i2, j2};
+  void         *to[4]   = {NULL};
+  void **const  array[] = {&to[0], &to[1], &to[2], &to[3]};
+  SpmvStatus    status  = spmv_alloc_arrays(&coo->exec, 4, bytes, "COO list", array, block);
+
+  for (int a = 0; a < 4 && !status; a++)
+    if (bytes[a] > 0) status = spmv_copy(to[a], coo->exec.space, from[a], SPMV_HOST, bytes[a], &coo->exec);
+  *there       = *list;
+  there->space = coo->exec.space;
+  if (own > 0) there->part[0] = (SpmvCooPart){.count = list->part[0].count, .i = to[0], .j = to[1]};
+  there->part[1] = (SpmvCooPart){.count = received, .i = to[2], .j = to[3]};
+  return status;
+}
+
+/* The patterns of both blocks. Collective. */
+static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo, char reason[SPMV_MESSAGE_MAX])
+{
+  const PetscInt received = Count(&coo->in);
+  SpmvCooPart    other    = {.count = 0};
+  SpmvCooList    there;
+  PetscInt      *i2, *j2;
+  void          *block = NULL;
+  SpmvStatus     status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(received, &i2, received, &j2));
+  if (coo->others) spmv_coo_others_part(coo->others, &other);
+  PetscCall(Exchange(coo, MPIU_INT, sizeof *i2, other.i, i2));
+  PetscCall(Exchange(coo, MPIU_INT, sizeof *j2, other.j, j2));
+  PetscCall(PetscLogGpuTimeBegin());
+  status = Bring(list, received, i2, j2, coo, &there, &block);
+  for (there.outside = 0; there.outside < 2 && !status; there.outside++)
+    status = spmv_coo_create(&there, &coo->exec, &coo->block[there.outside]);
+  spmv_exec_free(&coo->exec, coo->exec.space, block);
+  if (!status) status = AllocateValues(coo);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscFree2(i2, j2));
+  /* entries that are ignored may have any row */
+  if (coo->others) PetscCall(AIJFmtCooRefuse(&coo->exec, status, reason));
+  else PetscCall(AIJFmtRefuse(&coo->exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes coo, or gives the reason why PETSc must have the list. Collective. */
+static PetscErrorCode Sort(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[], AIJFmtCoo **coo,
+                           char reason[SPMV_MESSAGE_MAX])
+{
+  SpmvCooList list = {.part       = {{.count = n, .i = i, .j = j}},
+                      .index_type = AIJFMT_INDEX,
+                      .all_rows   = A->rmap->N,
+                      .all_cols   = A->cmap->N,
+                      .first_row  = A->rmap->rstart,
+                      .rows       = A->rmap->n,
+                      .first_col  = A->cmap->rstart,
+                      .own_cols   = A->cmap->n};
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooFree(&s->coo));
+  PetscCall(AIJFmtCooCreate(PetscObjectComm((PetscObject)A), n, coo));
+  PetscCall(AIJFmtCooSpaceOf(i, &list.space));
+  PetscCall(FindOthers(A, s, &list, *coo, reason));
+  if (!reason[0]) PetscCall(SortBlocks(A, &list, *coo, reason));
+  if (list.space == SPMV_HOST) PetscCall(PetscLogCpuToGpu(4.0 * (PetscLogDouble)n * (PetscLogDouble)sizeof *i));
+  if (reason[0]) PetscCall(AIJFmtCooFree(coo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the blocks ---- */
+
+/* Preallocated for those patterns, with the columns of the whole matrix in the second one, as before an assembly */
+static PetscErrorCode BlocksFill(Mat A, AIJFmtCoo *coo)
+{
+  SpmvPattern pattern[2];
+  PetscInt   *lengths[2];
+  Mat         blocks[2];
+
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; b++) {
+    spmv_coo_pattern(coo->block[b], &pattern[b]);
+    PetscCall(AIJFmtLengthsFetch(&coo->exec, &pattern[b], &lengths[b]));
+  }
+  PetscCall(MatMPIAIJSetPreallocation(A, 0, lengths[0], 0, lengths[1]));
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) {
+    PetscCall(PetscFree(lengths[b]));
+    PetscCall(AIJFmtColumnsFetch(&coo->exec, &pattern[b], blocks[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An assembly numbers the columns of the second block anew, and finds out who needs which entries of a vector. It counts as
+   none: what PETSc was told about the matrix holds, and the values are still to come. */
+static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s)
+{
+  const PetscBool no_off_process = A->nooffprocentries;
+  const PetscInt  assemblies     = A->num_ass;
+  const double    eager          = AIJFmtCooEagerSet(s, 0);
+  Mat             blocks[2];
+
+  PetscFunctionBegin;
+  A->nooffprocentries = PETSC_TRUE;
+  A->num_ass          = 0;
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  (void)AIJFmtCooEagerSet(s, eager);
+  A->num_ass          = assemblies;
+  A->nooffprocentries = no_off_process;
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) {
+    PetscCall(AIJFmtPatternIsRight(blocks[b]));
+    PetscCall(AIJFmtCooZero(blocks[b]));
+  }
+  A->assembled     = PETSC_FALSE;
+  A->was_assembled = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
+{
+  char        reason[SPMV_MESSAGE_MAX] = "";
+  AIJFmtCoo  *coo                      = NULL;
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(Agree(A, s, n, reason));
+  if (s && !reason[0]) PetscCall(Sort(A, s, n, i, j, &coo, reason));
+  if (!coo) {
+    PetscCall(AIJFmtCooByParent(A, n, i, j, s ? reason : NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(BlocksFill(A, coo));
+  PetscCall(BlocksAssemble(A, s));
+  PetscCall(AIJFmtCooPatternDone(A, s, coo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- values ---- */
+
+/* The values that travel are on the host in any case */
+PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *coo, SpmvExec *host)
+{
+  SpmvCooOthers *there = coo->others;
+
+  PetscFunctionBegin;
+  if (there) AIJFmtCallSpmv(host, spmv_coo_others_copy(there, host, &coo->others));
+  spmv_coo_others_destroy(&there);
+  spmv_exec_free(&coo->exec, SPMV_DEVICE, coo->values);
+  coo->values    = NULL;
+  coo->out.there = coo->out.here;
+  coo->in.there  = coo->in.here;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *received: the values that others sent, in the space of the map */
+static PetscErrorCode Send(AIJFmtCoo *coo, const void *values, const void **received)
+{
+  const int64_t   each = (int64_t)sizeof(PetscScalar), out = Count(&coo->out) * each, in = Count(&coo->in) * each;
+  const PetscBool device = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  SpmvExec       *exec   = &coo->exec;
+
+  PetscFunctionBegin;
+  if (out > 0) AIJFmtCallSpmv(exec, spmv_coo_gather(coo->others, AIJFMT_SCALAR, values, coo->out.there, exec));
+  if (out > 0 && device) {
+    AIJFmtCallSpmv(exec, spmv_copy(coo->out.here, SPMV_HOST, coo->out.there, SPMV_DEVICE, out, exec));
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)out));
+  }
+  /* also for the copy of the exchange before, from in.here */
+  if (device) AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(Exchange(coo, MPIU_SCALAR, sizeof(PetscScalar), coo->out.here, coo->in.here));
+  if (in > 0 && device) {
+    AIJFmtCallSpmv(exec, spmv_copy(coo->in.there, SPMV_DEVICE, coo->in.here, SPMV_HOST, in, exec));
+    PetscCall(PetscLogCpuToGpu((PetscLogDouble)in));
+  }
+  *received = coo->in.there;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+{
+  AIJFmtCooWork w;
+  Mat           blocks[2];
+  Mat_AIJFmt   *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (!s || !s->coo) {
+    PetscCall(AIJFmtCooValuesByParent(A, values, mode));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtCooWorkGet(A, s, values, &w));
+  PetscCall(Send(s->coo, w.values[0], &w.values[1]));
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtCooAdd(blocks[b], s->coo->block[b], &s->coo->exec, &w, mode));
+  AIJFmtCooWorkRestore(s->coo, &w);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

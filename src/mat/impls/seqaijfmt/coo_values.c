@@ -1,0 +1,197 @@
+/*
+  coo_values.c - MatSetValuesCOO() of a matrix whose list the GPU has sorted.
+
+  Values go into the CSR of the CUDA parent where the matrix has one (transition 2 of truth.c), else they are summed on the
+  GPU, and the sums come down to the host (transition 1). Where the GPU has no room for them, the map goes to the host, and
+  the kernel library sums there.
+*/
+#include "coo.h"
+
+/* The GPU has no room for values: the map goes to the host, and all is summed there from now on */
+static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
+{
+  Mat_AIJFmt *s;
+  SpmvExec    host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  PetscCall(PetscStrncpy(s->coo_reason, coo->exec.message, sizeof s->coo_reason));
+  PetscCall(PetscInfo(A, "values by coordinates are summed on the host: %s\n", s->coo_reason));
+  spmv_exec_init(&host, SPMV_HOST);
+  host.stream = coo->exec.stream;
+  for (int b = 0; b < 2; b++) {
+    SpmvCoo *there = coo->block[b];
+
+    if (!there) continue;
+    AIJFmtCallSpmv(&host, spmv_coo_copy(there, &host, &coo->block[b]));
+    spmv_coo_destroy(&there);
+  }
+  if (coo->comm != MPI_COMM_NULL) PetscCall(AIJFmtCooMessagesToHost(coo, &host));
+  coo->exec = host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of the larger block's values, where they come down to the host from the GPU */
+static int64_t SumBytes(const Mat_AIJFmt *s, const AIJFmtCoo *coo)
+{
+  int64_t     most = 0;
+  SpmvPattern pattern;
+
+  for (int b = 0; b < 2 && coo->exec.space == SPMV_DEVICE && !AIJFmtIsOverCuda(s); b++) {
+    if (!coo->block[b]) continue;
+    spmv_coo_pattern(coo->block[b], &pattern);
+    most = PetscMax(most, pattern.nnz * (int64_t)sizeof(PetscScalar));
+  }
+  return most;
+}
+
+/* Memory for the values of the list, where they lie in another space than the map, and for the sums */
+static SpmvStatus Reserve(const Mat_AIJFmt *s, AIJFmtCoo *coo, SpmvSpace values, AIJFmtCooWork *w)
+{
+  const int64_t each = 256, list = values == coo->exec.space ? 0 : coo->count * (int64_t)sizeof(PetscScalar);
+  const int64_t first = (list + each - 1) / each * each, sums = SumBytes(s, coo);
+  SpmvStatus    status;
+
+  w->block = w->list = w->sums = NULL;
+  status = spmv_scratch_alloc(&coo->exec, coo->exec.space, first + sums, "values of a COO list", &w->block);
+  if (list > 0) w->list = w->block;
+  if (sums > 0 && w->block) w->sums = (char *)w->block + first;
+  return status;
+}
+
+/* w->values[0] becomes the values of the list in the space of the map. AIJFmtCooWorkRestore() frees what that takes. */
+PetscErrorCode AIJFmtCooWorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar values[], AIJFmtCooWork *w)
+{
+  AIJFmtCoo    *coo   = s->coo;
+  const int64_t bytes = coo->count * (int64_t)sizeof *values;
+  SpmvSpace     space = SPMV_HOST; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvStatus    status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooHolds(A, s));
+  PetscCall(AIJFmtCudaStream(&coo->exec));
+  PetscCheck(values || bytes == 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
+             "MatSetValuesCOO() has no values for a list of %lld entries", (long long)coo->count);
+  PetscCall(AIJFmtCooSpaceOf(values, &space));
+  status = Reserve(s, coo, space, w);
+  if (status == SPMV_ERR_MEMORY && coo->exec.space == SPMV_DEVICE) {
+    PetscCall(ToHost(A, coo));
+    status = Reserve(s, coo, space, w);
+  }
+  AIJFmtCallSpmv(&coo->exec, status);
+  w->values[0] = w->list ? w->list : values;
+  w->values[1] = NULL;
+  if (!w->list) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(&coo->exec, spmv_copy(w->list, coo->exec.space, values, space, bytes, &coo->exec));
+  if (space == SPMV_DEVICE) {
+    AIJFmtCallSpmv(&coo->exec, spmv_stream_wait(&coo->exec));
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  } else PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void AIJFmtCooWorkRestore(AIJFmtCoo *coo, AIJFmtCooWork *w)
+{
+  spmv_scratch_free(&coo->exec, coo->exec.space, w->block);
+}
+
+/* Transition 2, where the matrix has a CSR on the device, or may get one */
+static PetscErrorCode AddOnDevice(Mat A, Mat_AIJFmt *s, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w,
+                                  PetscBool add, PetscBool *done)
+{
+  const PetscBool there = AIJFmtTruthGet(A, s).device_csr;
+  PetscScalar    *csr;
+
+  PetscFunctionBegin;
+  if (exec->space == SPMV_DEVICE) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatSetValuesCOO()", AIJFMT_WANTS, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (there && !add) PetscCall(AIJFmtDeviceValuesOverwrite(A, &csr));
+  else PetscCall(AIJFmtDeviceValuesGet(A, &csr));
+  AIJFmtCallSpmv(exec, spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, csr, exec));
+  PetscCall(AIJFmtDeviceValuesRestore(A, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sums in `sums` on the device, which come down to `here` */
+static SpmvStatus SumThere(const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, void *sums, PetscBool add,
+                           int64_t bytes, PetscScalar here[])
+{
+  SpmvStatus status = SPMV_SUCCESS;
+
+  if (add) status = spmv_copy(sums, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
+  if (!status) status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, sums, exec);
+  if (!status) status = spmv_copy(here, SPMV_HOST, sums, SPMV_DEVICE, bytes, exec);
+  return status ? status : spmv_stream_wait(exec);
+}
+
+/* Transition 1. A matrix over the CUDA parent whose values stay on the host has no memory for the sums yet. */
+static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, PetscBool add)
+{
+  void        *sums = w->sums, *block = NULL;
+  SpmvPattern  pattern;
+  PetscScalar *here;
+  SpmvStatus   status = SPMV_SUCCESS;
+  int64_t      bytes;
+
+  PetscFunctionBegin;
+  spmv_coo_pattern(coo, &pattern);
+  bytes = pattern.nnz * (int64_t)sizeof *here;
+  if (exec->space == SPMV_DEVICE && !sums) {
+    AIJFmtCallSpmv(exec, spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, "values by coordinates", &block));
+    sums = block;
+  }
+  if (add) PetscCall(MatSeqAIJGetArray(A, &here));
+  else PetscCall(MatSeqAIJGetArrayWrite(A, &here));
+  if (exec->space == SPMV_DEVICE) status = SumThere(coo, exec, w, sums, add, bytes, here);
+  else status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, here, exec);
+  if (add) PetscCall(MatSeqAIJRestoreArray(A, &here));
+  else PetscCall(MatSeqAIJRestoreArrayWrite(A, &here));
+  spmv_scratch_free(exec, SPMV_DEVICE, block);
+  AIJFmtCallSpmv(exec, status);
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  if (exec->space == SPMV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (add) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* w->values: of the process's own entries, and of those that others sent */
+PetscErrorCode AIJFmtCooAdd(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, InsertMode mode)
+{
+  const PetscBool add  = mode == INSERT_VALUES ? PETSC_FALSE : PETSC_TRUE;
+  PetscBool       done = PETSC_FALSE;
+  int64_t         entries, bytes;
+  Mat_AIJFmt     *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  spmv_coo_info(coo, &entries, &bytes);
+  if (exec->space == SPMV_HOST) {
+    PetscCall(AddOnHost(A, coo, exec, w, add));
+    PetscCall(PetscLogFlops((PetscLogDouble)entries));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogGpuTimeBegin());
+  if (s) PetscCall(AddOnDevice(A, s, coo, exec, w, add, &done));
+  if (!done) PetscCall(AddOnHost(A, coo, exec, w, add));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(AIJFmtLogGpuFlops((PetscLogDouble)entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+{
+  AIJFmtCooWork w;
+  Mat_AIJFmt   *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (!s || !s->coo) {
+    PetscCall(AIJFmtCooValuesByParent(A, values, mode));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtCooWorkGet(A, s, values, &w));
+  PetscCall(AIJFmtCooAdd(A, s->coo->block[0], &s->coo->exec, &w, mode));
+  AIJFmtCooWorkRestore(s->coo, &w);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
