@@ -16,13 +16,14 @@ extern "C" {
 
 /* What happens to each value v in row i and column j, step after step, each of them rounded:
 
-     v *= alpha;  v *= left[i];  v *= right[j];  v += shift, on the diagonal
+     v *= alpha;  v *= left[i];  v *= right[j];  on the diagonal v += shift;  v += added[i];  v = inserted[i]
 
-   alpha and shift point to scalars of the plan's type on the host, left [rows] and right [cols] lie in the plan's
-   space. A step whose pointer is NULL is left out. Entries that the pattern does not have are not made. */
+   alpha and shift point to scalars of the plan's type on the host. left, added, inserted [rows] and right [cols] lie in
+   the plan's space. A step whose pointer is NULL is left out. Entries that the pattern does not have are not made. */
 typedef struct {
   const void *alpha, *shift;
   const void *left, *right;
+  const void *added, *inserted;
 } SpmvChange;
 
 /* ---- of a plan whose table of slots has list_nonzeros ---- */
@@ -56,10 +57,13 @@ SPMV_API SpmvStatus spmv_csr_diagonal(const SpmvCsr *, void *diagonal, SpmvExec 
 /* Adds shift, a scalar on the host, to the values of those diagonal entries that are there. Only enqueues. A plan that
    borrows the values needs spmv_update_values() afterwards. */
 SPMV_API SpmvStatus spmv_csr_shift(const SpmvPattern *, SpmvScalar, const void *shift, void *values, SpmvExec *);
+/* The same with a number for each row: adds diagonal [rows], on the device, or with inserts puts it in their place */
+SPMV_API SpmvStatus spmv_csr_set_diagonal(const SpmvPattern *, SpmvScalar, const void *diagonal, int inserts,
+                                          void *values, SpmvExec *);
 
 /* ---- of a CSR on the host ---- */
 
-/* Changes values [nnz], with left and right on the host, by up to 8 threads where there are many: as many as the
+/* Changes values [nnz], with all arrays on the host, by up to 8 threads where there are many: as many as the
    processors that the calling thread may run on; they end with the call. */
 SPMV_API SpmvStatus spmv_host_change(const SpmvPattern *, SpmvScalar, const SpmvChange *, void *values, SpmvExec *);
 

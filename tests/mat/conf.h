@@ -100,6 +100,8 @@ PetscErrorCode ConfRecordDestroy(ConfRecord *r);
 PetscErrorCode ConfSeeReal(Conf *c, const char *what, PetscReal value);
 PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text);
 PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x);
+/* Records the rows of this process, by MatGetRow() */
+PetscErrorCode ConfSeeRows(Conf *c, const char *what, Mat A);
 /* Records type, sizes, rows and products of a matrix whose rows can be read */
 PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A);
 /* Only y = A x, y += A x and their transposes, with both forms of the sum */

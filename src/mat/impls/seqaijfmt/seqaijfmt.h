@@ -156,9 +156,11 @@ struct Mat_AIJFmt {
   char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or have no room there */
   char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
   char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
-  PetscBool        keeps_host;      /* PETSc reads values on the host without asking for them: always current there */
-  PetscInt         joint_changes;   /* changes of host and plan alike since the values were packed */
-  PetscBool        device_csr_used; /* the class has asked the CUDA parent for its CSR on the device; never reset */
+  PetscBool        keeps_host;       /* PETSc reads values on the host without asking for them: always current there */
+  PetscInt         joint_changes;    /* changes of host and plan alike since the values were packed */
+  PetscBool        device_csr_used;  /* the class has asked the CUDA parent for its CSR on the device; never reset */
+  PetscBool        device_csr_known; /* that CSR was seen to be there, for the pattern of ... */
+  PetscObjectState device_csr_state; /* ... this nonzero state */
   PetscBool        diagonal_known, diagonal_full; /* whether each row has its diagonal entry, in the pattern of ... */
   PetscObjectState diagonal_state;                /* ... this nonzero state */
   PetscObjectId    checked_id;                    /* of the matrix whose pattern was found right, in ... */
@@ -236,9 +238,9 @@ typedef struct {
 
 /* How much an operation wants the values in the CSR on the device, where they are not there yet */
 typedef enum {
-  AIJFMT_WANTS_FROM_SECOND, /* the first change is made on the host and in the plan alike, later ones there */
-  AIJFMT_WANTS_WITH_PLAN,   /* where the plan is there */
-  AIJFMT_WANTS              /* in any case */
+  AIJFMT_WANTS_FILLED,    /* where the plan fills it; else the first change is made on the host and in the plan alike */
+  AIJFMT_WANTS_WITH_PLAN, /* where the plan is there */
+  AIJFMT_WANTS            /* in any case */
 } AIJFmtWish;
 
 /* The CSR arrays that a plan reads, and what gives them back */
@@ -315,6 +317,7 @@ PETSC_INTERN void           AIJFmtCopiesBegin(void);
 PETSC_INTERN void           AIJFmtCopiesEnd(void);
 
 /* slot.c */
+PETSC_INTERN PetscBool      AIJFmtDeviceCsrExists(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesFirst(Mat, PetscScalar **);
 
 /* sync.c */
@@ -343,6 +346,7 @@ PETSC_INTERN PetscErrorCode MatMultTransposeAdd_AIJFmt(Mat, Vec, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatScale_SeqAIJFmt(Mat, PetscScalar);
 PETSC_INTERN PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatShift_SeqAIJFmt(Mat, PetscScalar);
+PETSC_INTERN PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat, Vec, InsertMode);
 PETSC_INTERN PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat, Vec);
 PETSC_INTERN PetscErrorCode MatAXPY_SeqAIJFmt(Mat, PetscScalar, Mat, MatStructure);
 PETSC_INTERN PetscErrorCode MatCopy_SeqAIJFmt(Mat, Mat, MatStructure);
