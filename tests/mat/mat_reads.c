@@ -16,8 +16,6 @@ static const char help[] = "Reads the values of matrices of the packed types aft
 
 enum { SEQUENCE_MAX = 3, RANDOM_SEQUENCES = 3, NAME_MAX_LENGTH = 256 };
 
-/* 3.26: MatSetValues() of a parallel AIJ, and so MatShift(), frees arrays that coordinates have allocated in another way
-   (docs/notebook), but only where it inserts nonzeros: no change does */
 typedef struct {
   const ReadsChange *change[SEQUENCE_MAX];
   int                count;
@@ -42,10 +40,12 @@ static PetscErrorCode Multiply(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Coordinates assemble it first: before that, PETSc takes the columns of its off-diagonal block for global ones */
 static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
 {
-  char      type[CONF_TYPE_MAX];
-  PetscInt *rows, *cols;
+  char         type[CONF_TYPE_MAX];
+  PetscInt    *rows, *cols;
+  PetscScalar *zeros;
 
   PetscFunctionBeginUser;
   PetscCall(ConfName(c, c->base, type));
@@ -54,6 +54,9 @@ static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
   PetscCall(ConfCoordinates(c, count, &rows, &cols));
   PetscCall(MatSetPreallocationCOO(*A, *count, rows, cols));
   PetscCall(PetscFree2(rows, cols));
+  PetscCall(PetscCalloc1(*count, &zeros));
+  PetscCall(MatSetValuesCOO(*A, zeros, INSERT_VALUES));
+  PetscCall(PetscFree(zeros));
   PetscCall(ConfSetValues(c, *A, seed));
   PetscCall(Multiply(*A));
   PetscFunctionReturn(PETSC_SUCCESS);

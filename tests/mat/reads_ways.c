@@ -208,24 +208,24 @@ static PetscErrorCode ViewBinary(Conf *c, Reads *r, Mat *kept)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The text, character by character */
+/* The text, character by character, without the comments that name the type */
 static PetscErrorCode ViewText(Conf *c, Reads *r, Mat *kept)
 {
   PetscViewer viewer;
   FILE       *file;
+  char        line[256];
 
   PetscFunctionBeginUser;
   (void)kept;
   PetscCall(PetscObjectSetName((PetscObject)r->A, "A"));
   PetscCall(PetscViewerASCIIOpen(c->comm, r->file, &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_MATLAB)); /* it does not name the type */
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_MATLAB));
   PetscCall(MatView(r->A, viewer));
   PetscCall(PetscViewerPopFormat(viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(PetscFOpen(c->comm, r->file, "r", &file));
-  if (file) /* on the first process */
-    for (int letter = fgetc(file); letter != EOF; letter = fgetc(file))
-      PetscCall(ConfSeeReal(c, "MatView as text", letter));
+  while (file && fgets(line, sizeof line, file)) /* on the first process */
+    for (int k = 0; line[0] != '%' && line[k]; k++) PetscCall(ConfSeeReal(c, "MatView as text", line[k]));
   PetscCall(PetscFClose(c->comm, file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
