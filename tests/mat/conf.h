@@ -91,6 +91,8 @@ PetscErrorCode ConfCoordinates(Conf *c, PetscCount *count, PetscInt **rows, Pets
 PetscErrorCode ConfSetVec(Vec x, uint64_t seed);
 /* x with the layout of A's columns, y with that of its rows; either may be NULL */
 PetscErrorCode ConfCreateVecs(Mat A, uint64_t seed, Vec *x, Vec *y);
+/* One product, of which nothing is recorded */
+PetscErrorCode ConfMultiply(Mat A);
 
 /* ---- record.c: what operations see ---- */
 

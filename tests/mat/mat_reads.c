@@ -28,18 +28,6 @@ typedef struct {
   PetscInt sample, offset, passed, failed;
 } Run;
 
-static PetscErrorCode Multiply(Mat A)
-{
-  Vec x, y;
-
-  PetscFunctionBeginUser;
-  PetscCall(ConfCreateVecs(A, 1, &x, &y));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Coordinates assemble it first: before that, PETSc takes the columns of its off-diagonal block for global ones */
 static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
 {
@@ -58,7 +46,7 @@ static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
   PetscCall(MatSetValuesCOO(*A, zeros, INSERT_VALUES));
   PetscCall(PetscFree(zeros));
   PetscCall(ConfSetValues(c, *A, seed));
-  PetscCall(Multiply(*A));
+  PetscCall(ConfMultiply(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

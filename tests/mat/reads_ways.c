@@ -1,13 +1,35 @@
 /* reads_ways.c - the ways that PETSc has to read the values of a matrix, for mat_reads.c. */
 #include "mat_reads.h"
 
+#include <spmv_kernels.h>
 #include <stdio.h>
 
 /* ---- values where they are ---- */
 
 typedef enum { ARRAY, ARRAY_READ, ARRAY_WITH_MEMTYPE } ArrayWay;
 
-/* The arrays of a block; one that lies on a device is only asked for */
+/* The n values of an array, which may lie on a device */
+static PetscErrorCode SeeValues(Conf *c, PetscInt n, const PetscScalar array[], PetscMemType memtype)
+{
+  PetscScalar *here;
+  SpmvExec     exec;
+  SpmvStatus   status;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &here));
+  if (PetscMemTypeHost(memtype)) PetscCall(PetscArraycpy(here, array, n));
+  else {
+    spmv_exec_init(&exec, SPMV_DEVICE);
+    status = spmv_copy(here, SPMV_HOST, array, SPMV_DEVICE, n * (int64_t)sizeof *array, &exec);
+    if (!status) status = spmv_stream_wait(&exec);
+    PetscCheck(!status, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", exec.message);
+  }
+  for (PetscInt k = 0; k < n; k++) PetscCall(ConfSeeReal(c, "array", PetscRealPart(here[k])));
+  PetscCall(PetscFree(here));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays of a block */
 static PetscErrorCode SeeArray(Conf *c, Mat block, ArrayWay way)
 {
   const PetscScalar *read = NULL;
@@ -21,8 +43,7 @@ static PetscErrorCode SeeArray(Conf *c, Mat block, ArrayWay way)
   if (way == ARRAY) PetscCall(MatSeqAIJGetArray(block, &array));
   else if (way == ARRAY_READ) PetscCall(MatSeqAIJGetArrayRead(block, &read));
   else PetscCall(MatSeqAIJGetCSRAndMemType(block, &i, &j, &array, &memtype));
-  for (PetscInt k = 0; k < (PetscInt)info.nz_used && PetscMemTypeHost(memtype); k++)
-    PetscCall(ConfSeeReal(c, "array", PetscRealPart(read ? read[k] : array[k])));
+  PetscCall(SeeValues(c, (PetscInt)info.nz_used, read ? read : array, memtype));
   if (way == ARRAY) PetscCall(MatSeqAIJRestoreArray(block, &array));
   else if (way == ARRAY_READ) PetscCall(MatSeqAIJRestoreArrayRead(block, &read));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -314,35 +335,32 @@ static PetscErrorCode Transpose(Conf *c, Reads *r, Mat *kept)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The changed matrix is the second factor, too */
-static PetscErrorCode MatMat(Conf *c, Reads *r, Mat *kept)
+typedef PetscErrorCode ProductFunction(Mat, Mat, MatReuse, PetscReal, Mat *);
+
+static PetscErrorCode SeeProduct(Conf *c, const char *what, ProductFunction *multiply, Mat left, Mat right, Mat *kept)
 {
   Mat B = Before(kept);
 
   PetscFunctionBeginUser;
-  PetscCall(MatMatMult(r->A, r->A, Reuse(kept), PETSC_DEFAULT, &B));
-  PetscCall(SeeOther(c, "MatMatMult", B, kept));
+  PetscCall(multiply(left, right, Reuse(kept), PETSC_DEFAULT, &B));
+  PetscCall(SeeOther(c, what, B, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The changed matrix is the second factor, too */
+static PetscErrorCode MatMat(Conf *c, Reads *r, Mat *kept)
+{
+  return SeeProduct(c, "MatMatMult", MatMatMult, r->A, r->A, kept);
 }
 
 static PetscErrorCode TransposedMatMat(Conf *c, Reads *r, Mat *kept)
 {
-  Mat B = Before(kept);
-
-  PetscFunctionBeginUser;
-  PetscCall(MatTransposeMatMult(r->A, r->other, Reuse(kept), PETSC_DEFAULT, &B));
-  PetscCall(SeeOther(c, "MatTransposeMatMult", B, kept));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return SeeProduct(c, "MatTransposeMatMult", MatTransposeMatMult, r->A, r->other, kept);
 }
 
 static PetscErrorCode Triple(Conf *c, Reads *r, Mat *kept)
 {
-  Mat B = Before(kept);
-
-  PetscFunctionBeginUser;
-  PetscCall(MatPtAP(r->A, r->other, Reuse(kept), PETSC_DEFAULT, &B));
-  PetscCall(SeeOther(c, "MatPtAP", B, kept));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return SeeProduct(c, "MatPtAP", MatPtAP, r->A, r->other, kept);
 }
 
 /* The dense factor is the same one each time, as its product with the matrix needs */
