@@ -53,9 +53,10 @@ static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
 /* With plain AIJ or a format */
 static PetscErrorCode RunOnce(Run *run, const Sequence *sequence, const ReadsWay *way, PetscBool keep)
 {
-  Conf *c    = &run->c;
-  Mat   kept = NULL;
-  Reads r    = {.A = NULL};
+  Conf            *c    = &run->c;
+  Mat              kept = NULL;
+  Reads            r    = {.A = NULL};
+  PetscObjectState before, after;
 
   PetscFunctionBeginUser;
   PetscCall(ConfSetUp(c, &run->spec, CONF_EVEN));
@@ -64,7 +65,11 @@ static PetscErrorCode RunOnce(Run *run, const Sequence *sequence, const ReadsWay
   PetscCall(Create(c, 8, &r.count, &r.other));
   PetscCall(PetscMalloc1(r.count, &r.value));
   if (keep) PetscCall(way->run(c, &r, &kept));
+  PetscCall(MatGetNonzeroState(r.A, &before));
   for (int s = 0; s < sequence->count; s++) PetscCall(sequence->change[s]->run(c, &r));
+  PetscCall(MatGetNonzeroState(r.A, &after));
+  PetscCall(ConfSeeReal(c, "another nonzero state", before != after));
+  if (before != after) PetscCall(MatDestroy(&kept)); /* MatShift() of PETSc 3.26 on three processes: not to be reused */
   PetscCall(way->run(c, &r, keep ? &kept : NULL));
   PetscCall(ConfSeeProducts(c, "product at the end", r.A));
   PetscCall(MatDestroy(&kept));
