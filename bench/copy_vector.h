@@ -1,9 +1,9 @@
-/* copy_vector.h - a vector of PETSc from one memory to another, for petsc_bench and solve_bench */
+/* copy_vector.h - copies a Vec between types, for petsc_bench and solve_bench */
 #pragma once
 
 #include <petscvec.h>
 
-/* to = from, whatever memory each of them lives in */
+/* to = from, for vectors in any memory */
 static inline PetscErrorCode CopyThroughHost(Vec from, Vec to)
 {
   const PetscScalar *source;

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Fits the coefficients of the cost model of products (src/kernels/predict) to committed measurements.
 
-    bench/fit_model.py                  prints the regret of each matrix, with its family left out of the fit
+    bench/fit_model.py                  prints the regret of each matrix, by a fit without its family
     bench/fit_model.py --write          also writes src/kernels/predict/constants.inc, and the tables between the marks of
                                         docs/choosing.md
-    bench/fit_model.py --check PROGRAM  compares the committed coefficients with a new fit, and what PROGRAM
-                                        (predict_driver) computes with what this script does; checks the regrets
+    bench/fit_model.py --check PROGRAM  compares the committed coefficients with a new fit, and the predictions of PROGRAM
+                                        (predict_driver) with those of this script; checks the regrets
 
-A product's time is a sum of terms with coefficients that are not negative, one set for each format and space. The fit minimizes
-the sum of squared relative errors. Regret is the time of the chosen format over that of the fastest one, minus 1. It needs nothing
-but Python.
+The predicted time of a product is a sum of terms with nonnegative coefficients, one set for each format and space. The fit
+minimizes the sum of squared relative errors. Regret is the time of the chosen format divided by that of the fastest one, minus 1.
+Needs Python only.
 """
 
 import argparse
@@ -25,7 +25,7 @@ CONSTANTS = HERE.parent / "src/kernels/predict/constants.inc"
 CHOOSING = HERE.parent / "docs/choosing.md"
 FORMATS = ["csr", "rbp", "fold", "crsv", "codsell"]
 MARGIN = float(re.search(r"SPMV_PREDICT_MARGIN +([0-9.]+)", (HERE.parent / "include/spmv_predict.h").read_text())[1])
-FACTS = ["repeated", "loose", "uneven", "far"]  # of a pattern, in the order of SpmvPatternFacts
+FACTS = ["repeated", "loose", "uneven", "far"]  # fields of SpmvPatternFacts, in this order
 HOST, DEVICE = "SPMV_HOST", "SPMV_DEVICE"
 CACHE_LINE = 64
 
@@ -33,28 +33,28 @@ GPU_FILES = ["h200-spmv", "h200-spmv-longrows", "h200-shapes"]
 GPU_UPLOADS = "h200-auto"
 GPU_KERNELS = {"cusparse_csr_alg1": "csr", "rbp:format=packed": "rbp", "rbp": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
 
-# The speed of each machine, by which its measurements become comparable: bytes per second from memory and from the caches, and
-# nonzeros per second of plain CSR in the cache. The files of families have it from a probe. Of the older ones, the EPYC's bandwidth is
-# what its fastest product reads, the Xeon's what plain CSR reads. SCALED: the reference machine, but faster or slower, so that the
-# baseline takes what is predicted in the median.
+# The speed of each machine, which makes measurements comparable: bytes per second from memory and from the caches, and nonzeros
+# per second of plain CSR in the cache. Files of families have it from a probe. For the older files, the bandwidth of the EPYC is
+# that of its fastest product, and that of the Xeon is that of plain CSR. SCALED: the speed of the reference machine, scaled so that
+# the median of measured over predicted times of the baseline is 1.
 EPYC = {"bandwidth": 26.6e9, "cache_bandwidth": 87e9, "cache_bytes": 2**25, "rate": 1.86e9}
 XEON = {"bandwidth": 11.5e9, "cache_bandwidth": 60e9, "cache_bytes": 2**25, "rate": 1.86e9}
 SCALED = "scaled"
 HOST_FILES = {"host-epyc-families": None, "host-xeon-families": None, "host-epyc-avx512": EPYC,
               "host-epyc-avx2": EPYC, "host-xeon-avx512": XEON, "host-xeon-avx2": XEON, "host-epyc-small": SCALED}
 HOST_KERNELS = {"aij": "csr", "rbp": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
-UNSEEN_FILE = "host-auto"  # no part in the fit: petsc_bench measured MatMult() there
-# Predictions are seconds of these machines
+UNSEEN_FILE = "host-auto"  # not used for the fit: times of MatMult() by petsc_bench
+# The reference machines, for which predictions are made
 REFERENCE = {HOST: {"bandwidth": 1.572e10, "cache_bandwidth": 9.332e10, "cache_bytes": 2**25, "rate": 1.862e9, "launch": 1e-6},
              DEVICE: {"bandwidth": 4.235e12, "cache_bandwidth": 4.235e12, "cache_bytes": 0, "rate": 4.235e12 / 8, "launch": 2.5e-6}}
-# The older files lack the facts of the patterns: they are those of a matrix of the same family, for each nonzero
+# The older files lack facts of patterns: these are taken, per nonzero, from a matrix of the same family
 SAME_FAMILY = {"27:80:3": "hex3:60", "27:130": "stencil27:100", "9:2000": "stencil9:1500", "7:190": "stencil7:150",
                "5:2500": "stencil5:2500", "tets3": "tet3_rcm:50", "tet_p1": "p1_rcm:114"}
 GROUPS = {"stencil5": "stencils of the plane", "stencil9": "stencils of the plane", "stencil7": "stencils of space",
           "stencil27": "stencils of space", "hex3": "elasticity, hexahedra", "tet3": "elasticity, tetrahedra",
           "p2tet3": "elasticity, quadratic tetrahedra", "p1": "diffusion", "p2": "diffusion, quadratic", "edge": "edge elements"}
 
-# Each term: the field of Coefficients, its unit in seconds, and how often a workload w pays for it, in seconds of a machine m
+# Each term: the field of Coefficients, its unit in seconds, and its cost for a workload w in seconds on a machine m
 TERMS = {
     "start": (1e-6, lambda w, m: m["launch"]),
     "sums": (1e-6, lambda w, m: m["launch"] * (w["work_bytes"] > 0)),
@@ -74,7 +74,7 @@ CONVERSION = {
 }
 USED = {DEVICE: ["start", "sums", "bytes", "work", "rows", "convert_start", "convert_nonzeros"],
         HOST: ["start", "bytes", "rows", "uneven", "nonzeros", "repeated", "loose", "far", "convert_start", "convert_rows", "convert_nonzeros"]}
-# What a fit must reach: mean regret with the family left out (on the GPU of products of 20 us or more), and on unseen matrices
+# Limits of the mean regret: with the family left out (on the GPU, for products of 20 us or more), and on unseen matrices
 LIMITS = {DEVICE: 0.03, HOST: 0.12, UNSEEN_FILE: 0.13}
 
 
@@ -92,7 +92,7 @@ def case(source, group, matrix, machine, sizes):
 
 
 def gpu_record(r, c, per_byte):
-    """A conversion begins with a copy of the pattern, and the baseline with one too"""
+    """The times of a kernel; both a conversion and the baseline begin with a copy of the pattern."""
     facts = r.get("facts", {})
     conversion = r.get("conversion", {}).get("device_with_host_pattern", {"us": 0})
     return {"seconds": 1e-6 * r["us"], "accepted": r.get("accepted", True), "bytes": facts.get("predicted_bytes", c["csr_bytes"]),
@@ -116,7 +116,7 @@ def gpu_cases():
 
 
 def gpu_upload():
-    """Seconds that a byte of a pattern takes from the host to the GPU, by the first products of PETSc's CSR there: each product less"""
+    """Seconds per byte to upload a pattern, from the first products of PETSc's CSR on the GPU, minus the time of a product."""
     first = []
     for m in read(GPU_UPLOADS)["matrices"]:
         named = m["named"]
@@ -175,7 +175,7 @@ def workload(c, f):
 
 
 def least_squares(rows, sweeps=20000):
-    """The x >= 0 that makes all rows . x as near to 1 as possible, by coordinate descent"""
+    """The x >= 0 that minimizes the sum of (row . x - 1)^2 over all rows, by coordinate descent."""
     n = len(rows[0])
     a = [[sum(r[i] * r[j] for r in rows) for j in range(n)] for i in range(n)]
     b = [sum(r[i] for r in rows) for i in range(n)]
@@ -192,7 +192,7 @@ def least_squares(rows, sweeps=20000):
 
 
 def fit(cases, space):
-    """The coefficients of every format, in multiples of the speed of a machine"""
+    """The coefficients of every format, relative to the speed of a machine."""
     result = {}
     for name in FORMATS:
         with_it = [(workload(c, f), c["machine"], f) for c in cases for n, f in c["formats"].items() if n == name]
@@ -212,8 +212,8 @@ def predicted(c, name, coefficients, machine=None):
 
 
 def choose(c, predict):
-    """The format that is chosen among those that do not decline, the fastest of them, the regret, and how much longer the choice takes
-    than the baseline. predict gives the seconds of a format"""
+    """The chosen format among those that do not decline, the fastest of them, the regret, and how much longer the choice takes than
+    the baseline. predict(format) returns seconds."""
     possible = {n: f["seconds"] for n, f in c["formats"].items() if f["accepted"]}
     chosen = min(possible, key=lambda n: (1 if n == "csr" else MARGIN) * predict(n))
     best = min(possible, key=possible.get)
@@ -233,7 +233,7 @@ def leave_one_out(cases, space):
 
 
 def table(cases, coefficients, left_out):
-    """Markdown: the regret of each family when it is left out of the fit, and when it is not"""
+    """Markdown: the regret of each family, with the family left out of the fit and with all families in the fit."""
     lines = ["| family | matrices | mean regret | largest | where: chosen, fastest | all in the fit: mean | largest |"
              " most against CSR |", "|---|---:|---:|---:|---|---:|---:|---:|"]
     inside = {id(r[0]): r for r in choices(cases, coefficients)}
@@ -248,13 +248,13 @@ def table(cases, coefficients, left_out):
 
 
 def in_units(coefficients, space):
-    """Coefficients in the units of constants.inc: seconds of the reference machine"""
+    """Coefficients in the units of constants.inc: seconds on the reference machine."""
     m, one = REFERENCE[space], dict.fromkeys(["rows", "cols", "nnz", "work_bytes", *FACTS], 1)
     return {t: coefficients[t] * (1 if t == "bytes" else term(one, m) / unit) for t, (unit, term) in (TERMS | CONVERSION).items()}
 
 
 def constants_text(fits):
-    """The tables of predict.c, in the order of their fields"""
+    """The text of constants.inc, with coefficients in the order of the fields in predict.c."""
     fields = [*TERMS, *CONVERSION]
     lines = ["/* Written by bench/fit_model.py from bench/results: do not edit. space, format, " + ", ".join(fields) + " */", "/* clang-format off */",
              "static const Coefficients coefficients[] = {"]
@@ -276,7 +276,7 @@ def write_tables(tables):
 
 
 def predictions_of(program, cases_of):
-    """What the C code predicts for every format of every case: {(number of the case, format): seconds}"""
+    """The predictions of the C code for every format of every case: {(id of the case, format): seconds}."""
     keys, lines = [], []
     for space, cases in cases_of.items():
         for c in cases:
@@ -289,7 +289,7 @@ def predictions_of(program, cases_of):
 
 
 def check(program, cases_of, fits, left_out, unseen):
-    """The committed file, the C code and the limits; what is wrong"""
+    """Checks the committed file, the C code and the limits; returns messages about faults."""
     wrong = [] if CONSTANTS.read_text() == constants_text(fits) else ["constants.inc is not what --write writes: fit anew"]
     seconds = predictions_of(program, cases_of | {"unseen": unseen})
     for space, cases in cases_of.items():

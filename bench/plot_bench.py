@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Draws the results of spmv_bench, and writes them as a table.
+"""Draws the results of spmv_bench, and writes them as tables.
 
     bench/plot_bench.py results.json [more.json ...] --images docs/img       speed, bytes and roofline as SVG (matplotlib)
     bench/plot_bench.py results.json --crsv docs/img                         crsv's threads per row and variants as SVG
     bench/plot_bench.py results.json --table                                 one line per matrix, on standard output
-    bench/plot_bench.py results.json --document docs/gpu-performance.md      the same, put between the markers in a file
-    bench/plot_bench.py results.json --details docs/gpu-tables.md            a table per kernel, put between the markers
+    bench/plot_bench.py results.json --document docs/performance.md          the same, put between the markers in a file
+    bench/plot_bench.py results.json --details bench/results/h200-spmv.md    a table per kernel, put between the markers
 
-Of several files the later one wins where both have a matrix and a kernel. Every number comes from the files; the mean of
---crsv says that it is one. --kernels chooses the kernels of tables and images. What a matrix is, is said in the words of
-the catalogue (tests/cases/families.def), of a matrix from a file in those of bench/results/names.json.
+If several files have a matrix and a kernel, the last one counts. Every number comes from the files; the mean of --crsv is marked
+as a mean. --kernels chooses the kernels of tables and images. Descriptions of matrices are those of the catalogue
+(tests/cases/families.def), for matrices from files those in bench/results/names.json.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 KERNELS = "rbp,fold,crsv,codsell"
 HERE = Path(__file__).resolve().parent
 FAMILY = re.compile(r'SPMV_FAMILY\((\w+),\s*"[^"]*",\s*"([^"]*)"')
-SMALL, LARGE = 60e6, 300e6  # bytes as CSR: a table has the smaller matrices first
+SMALL, LARGE = 60e6, 300e6  # bytes as CSR: tables list smaller matrices first
 
 
 def fail(message):
@@ -30,7 +30,7 @@ def fail(message):
 
 
 def known_names():
-    """What a family or a file is, by its name."""
+    """Descriptions of families and files by name."""
     try:
         names = dict(FAMILY.findall((HERE.parent / "tests" / "cases" / "families.def").read_text()))
         return names | json.loads((HERE / "results" / "names.json").read_text())
@@ -39,7 +39,7 @@ def known_names():
 
 
 def read_results(path):
-    """A file of results. In older ones the name of rbp is longer."""
+    """Reads a file of results. Older files have a longer name of rbp."""
     try:
         return json.loads(Path(path).read_text().replace("rbp:format=packed", "rbp"))
     except (OSError, ValueError) as error:
@@ -47,7 +47,7 @@ def read_results(path):
 
 
 class Results:
-    """Records by (matrix, kernel), matrices in the order of the files, and the header of the last file."""
+    """Records by (matrix, kernel); matrices in the order of the files; the header of the last file."""
 
     def __init__(self, paths):
         self.header, self.matrices, self.records = {}, {}, {}
@@ -63,30 +63,30 @@ class Results:
                 self.records[record["matrix"], record["kernel"]] = record
 
     def what(self, matrix):
-        """The matrix and its memory as CSR in words; the name of one that is not known."""
+        """The description of a matrix and its size as CSR; its name if it is unknown."""
         name = matrix["name"]
         words = self.names.get(name) or self.names.get(name.split(":")[0]) or name
         return f"{words}, {matrix['csr_bytes'] / 1e6:.0f} MB"
 
     def measured(self, matrix, own):
-        """The records of a matrix that have a time, own formats or peers, in the order of the file."""
+        """The records of a matrix that have a time, of own formats or of peers, in the order of the file."""
         return [r for (m, _), r in self.records.items() if m == matrix and r.get("ok") and r["own"] == own]
 
     def best_peer(self, matrix):
         return min(self.measured(matrix, own=False), key=lambda r: r["us"], default=None)
 
     def speed(self, record):
-        """Time of the best peer over the time of the record; None without a peer."""
+        """Speedup over the best peer; None without a peer."""
         peer = self.best_peer(record["matrix"])
         return peer["us"] / record["us"] if peer else None
 
     def own_kernels(self, wanted=None):
-        """Kernels of the library that have a time, all or those wanted."""
+        """The kernels of the library that have a time: all, or those in `wanted`."""
         found = dict.fromkeys(r["kernel"] for r in self.records.values() if r.get("ok") and r["own"])
         return [k for k in (wanted or found) if k in found]
 
     def speed_over_csr(self, record):
-        """Time of the better CSR algorithm of cuSPARSE over the time of the record."""
+        """Speedup over the better CSR algorithm of cuSPARSE."""
         csr = [r["us"] for r in self.measured(record["matrix"], own=False) if r["kernel"].startswith("cusparse_csr")]
         return min(csr) / record["us"] if csr else None
 
@@ -142,7 +142,7 @@ def measured_on(results):
 
 
 def table_row(results, matrix, kernels):
-    """Speed and bytes of each kernel; the fastest in bold."""
+    """Speedup and bytes of each kernel, the fastest in bold."""
     peer = results.best_peer(matrix["name"])
     records = [results.records.get((matrix["name"], kernel)) for kernel in kernels]
     fastest = min((r["us"] for r in records if r and r.get("ok")), default=None)
@@ -198,7 +198,7 @@ def grouped_bars(results, value, kernels, title, axis_label, mark):
 
 
 def roofline(results, kernels):
-    """Floating-point rate over intensity; the roof is what the measured copy bandwidth allows."""
+    """Floating-point rate over intensity, with a roof by the measured copy bandwidth."""
     from matplotlib import pyplot
 
     copy = results.header["copy_bytes_per_s"]
@@ -235,7 +235,7 @@ def main_figures(results, kernels):
 
 
 def crsv_figure(results):
-    """Each number of threads per row and each variant of format crsv over the better CSR algorithm of cuSPARSE."""
+    """Speedup of each number of threads per row and each variant of format crsv over the better CSR algorithm of cuSPARSE."""
     kernels = [k for k in results.own_kernels() if k.split(":")[0] == "crsv"]
     figure = grouped_bars(results, results.speed_over_csr, kernels, f"Format crsv on {results.header['gpu']}",
                           "speed, cache warm (longer is faster)", "better CSR algorithm of cuSPARSE")
@@ -254,7 +254,7 @@ def draw(folder, make_figures):
     except ImportError:
         fail("needs matplotlib: pip install matplotlib")
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "spmv_bench"  # the same results give the same file
+    matplotlib.rcParams["svg.hashsalt"] = "spmv_bench"  # makes the file reproducible
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, figure in make_figures().items():
         path = Path(folder) / f"{name}.svg"

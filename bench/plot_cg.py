@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws microseconds for one iteration of CG with Jacobi over the number of rows: each mode of the engine, the product alone,
-KSPCG and KSPCGDEVICE, and the floors of bytes and of launches.
+"""Draws microseconds per iteration of CG with Jacobi over the number of rows: each mode of spmv_cg, the product alone,
+KSPCG and KSPCGDEVICE, and two lower bounds.
 
     bench/plot_cg.py --images docs/img              from bench/results/h200-cg.json and h200-cgdevice-solve.json
 
-The floor of bytes is 8 bytes for each nonzero and 13 words for each row at the speed of a copy, which the first file has; that
-of launches four kernels, one behind the other.
+The bound by bytes is 8 bytes per nonzero and 13 words per row at the bandwidth of a copy, which the first file has; the bound
+by launches is four consecutive kernels.
 """
 import argparse
 import json
@@ -14,8 +14,8 @@ from pathlib import Path
 from plot_bench import draw, fail
 
 RESULTS = Path(__file__).resolve().parent / "results"
-LAUNCH = 2.5e-6  # seconds from one launch of an empty kernel to the next of an H200
-WORDS = 13       # of an iteration, for each row
+LAUNCH = 2.5e-6  # seconds between consecutive empty kernels on an H200
+WORDS = 13       # words per row and iteration
 PANELS = {"scalar, 7-point stencils": "stencil7", "3 unknowns, tetrahedra": "tet3_rcm"}
 MODES = {"chunk": ("plain launches", "tab:orange"), "graph": ("CUDA graph", "tab:blue"), "persistent": ("one kernel", "tab:green")}
 
@@ -32,7 +32,7 @@ def is_of(family, matrix):
 
 
 def engine_lines(engine, family):
-    """Points (rows, seconds) by the name and colour of a line."""
+    """Points (rows, seconds) by name and colour of a line."""
     rows = {m["name"]: m["rows"] for m in engine["matrices"]}
     lines = {}
     for r in engine["records"]:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Draws the README's plot: speed against the best rival for each class of matrix, one panel for each machine and rival.
+"""Draws the plot of docs/performance.md: speed against the best rival for each class of matrix, one panel for each machine and rival.
 
     bench/plot_classes.py --images docs/img                           from the committed files below
-    bench/plot_classes.py --images docs/img more.json                 with further files, such as of solve_bench on many processes
+    bench/plot_classes.py --images docs/img more.json                 with more files, for example of solve_bench on many processes
 
 A dot is a matrix: the time of the fastest rival in the same run over that of the fastest type of petscpack that does not
 decline it. The kind of a file decides its panel: spmv_bench compares with cuSPARSE, petsc_bench and solve_bench with the
 types of PETSc, on a GPU or on as many processes as the file says, host_bench with aij on one process. Results of several
-GPUs are left out, for docs/gpu-aware-mpi.md has them, and so are matrices of no class, such as the control longrows_even.
+GPUs are left out, because docs/several-gpus.md has them, and so are matrices of no class, such as the control longrows_even.
 """
 import argparse
 import statistics
@@ -20,7 +20,7 @@ from plot_bench import draw, fail, known_names, read_results
 RESULTS = Path(__file__).resolve().parent / "results"
 COMMITTED = ["h200-spmv.json", "h200-petsc.json", "h200-solve.json", "h200-mpi.json",
              "host-epyc-families.json", "host-epyc-avx512.json", "host-xeon-avx512.json", "host-xeon-16.json"]
-# A class is what all of the words say, in the words of the catalogue; the first that fits
+# The class of a matrix is the first one whose words are all in the matrix's description in the catalogue
 CLASSES = {
     "elasticity,\ntetrahedra": ("elasticity", "tetrahedra"),
     "elasticity,\nhexahedra": ("elasticity", "hexahedra"),
@@ -33,7 +33,7 @@ CLASSES = {
 }
 COLOURS = {"rbp": "tab:blue", "fold": "tab:orange", "crsv": "tab:green", "codsell": "tab:red", "auto": "tab:purple"}
 MARKERS = "osD^"
-HOST_CACHE = 2**25  # bytes of the last cache that one core has there: a product of a smaller matrix reads it from there
+HOST_CACHE = 2**25  # bytes of the last-level cache of one core; products of smaller matrices read from the cache
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Dot:
 
 
 def dot(panel, machine, matrix, rivals, ours):
-    """From the times of the rivals and of our types; nothing where one side has none."""
+    """A dot from the times of the rivals and of our types; an empty list if one side has none."""
     if not rivals or not ours:
         return []
     fastest = min(ours, key=ours.get)
@@ -54,7 +54,7 @@ def dot(panel, machine, matrix, rivals, ours):
 
 
 def dots_of_spmv_bench(content):
-    """Kernels against those of cuSPARSE. A format with several settings counts with its default one, as in the tables."""
+    """Kernels against those of cuSPARSE. Of a format with several settings the default counts, as in the tables."""
     header, kinds = content["header"], {"rbp": "rbp", "fold": "fold", "crsv": "crsv", "codsell": "codsell"}
     found = []
     for matrix in content["matrices"]:
@@ -66,7 +66,7 @@ def dots_of_spmv_bench(content):
 
 
 def split(times):
-    """Times by type of PETSc, as those of rivals and those of our formats."""
+    """Splits times by type into those of our formats and those of rivals."""
     ours = {t.removeprefix("aij"): s for t, s in times.items() if t.removeprefix("aij") in COLOURS}
     return {t: s for t, s in times.items() if t.removeprefix("aij") not in ours}, ours
 
@@ -141,7 +141,7 @@ def figure_of(dots):
         machines = sorted({d.machine for d in here})
         for row, name in enumerate(rows):
             group = sorted((d for d in here if class_of(d.matrix, names) == name), key=lambda d: d.speed)
-            for i, d in enumerate(group):  # side by side, so that equal ones are seen
+            for i, d in enumerate(group):  # side by side, so that equal dots are visible
                 axes.scatter(d.speed, row + 0.5 * (i - (len(group) - 1) / 2) / max(len(group), 3), s=30, alpha=0.9,
                              color=COLOURS[d.type], marker=MARKERS[machines.index(d.machine)])
         axes.axvline(1, color="black", linewidth=1)

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Tables and bars of conjugate gradients with multigrid, from the JSON of the step mg of gpu_run.sh (solve_bench).
+"""Makes tables and bars of CG with multigrid from the JSON of the step mg of gpu_run.sh (solve_bench).
 
-    bench/plot_mg.py mg.json [more.json ...] --images docs/img          microseconds an iteration beside the floor, as SVG
+    bench/plot_mg.py mg.json [more.json ...] --images docs/img          microseconds per iteration and a lower bound, as SVG
     bench/plot_mg.py mg.json [launches.json]                            tables as Markdown, on standard output
 
-Files of solve_launches.py may stand among the others. An iteration is the median of the later solves over the iterations.
+The files may include those of solve_launches.py. The time of an iteration is the median time of the later solves divided by
+their iterations.
 
-The floor is what an iteration must move at the speed of a copy. For each level but the coarsest: 8 bytes a nonzero for each
-product, which are two for each step of the smoother (before and after the coarser level, residual included, the first from
-zero), 8 a nonzero for the interpolation and for its transpose, and 12.5 words a row for each step of the smoother: 25 with
-two. CG adds on the finest one product and 13 words a row. The speed is --bandwidth, by default the one in
-bench/results/h200-cg.json where the GPU is the same.
+The lower bound is the time to move the bytes that an iteration needs, at the bandwidth of a copy. On each level except the
+coarsest: 8 bytes per nonzero for each product, of which there are two per step of the smoother (one before and one after the
+coarse correction; this includes the residual, and the first step from zero needs none), 8 bytes per nonzero for the
+interpolation and for its transpose, and 12.5 words per row for each step of the smoother. CG adds one product and 13 words per
+row on the finest level. The bandwidth is --bandwidth, by default that in bench/results/h200-cg.json if the GPU is the same.
 """
 import argparse
 import json
@@ -23,14 +24,14 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "solve"))
 from solve_table import Results, markdown, milliseconds, peak_bytes, phase_of, seconds_of, seconds_per_iteration  # noqa: E402
 
-WORD = 8                    # bytes, of a value of a packed matrix too, with its share of an index
+WORD = 8                    # bytes; also of a value of a packed matrix with its share of an index
 WORDS_STEP, WORDS_CG = 12.5, 13
 REFERENCES = ("aijcusparse", "aij")
 BARS = {"tab:gray": (REFERENCES, "cg_gamg"), "tab:purple": (("aijrbp",), "cg_gamg"), "tab:red": (("aijrbp",), "cgdevice_gamg")}
 
 
 def floor_bytes(levels):
-    """What an iteration moves at least; levels from the finest on."""
+    """The least bytes that an iteration moves; levels from the finest on."""
     total = WORD * (levels[0]["nonzeros"] + WORDS_CG * levels[0]["rows"])
     for level in levels[:-1]:
         total += WORD * (2 * level["steps"] * level["nonzeros"] + 2 * level["interpolation"])
@@ -44,7 +45,7 @@ def bandwidth_of(gpu):
 
 
 class Multigrid:
-    """The cells with multigrid of files of solve_bench, and the launches of files of solve_launches.py."""
+    """The cells with multigrid in files of solve_bench, and the launches in files of solve_launches.py."""
 
     def __init__(self, paths, bandwidth):
         self.launches, solves = {}, []
@@ -67,7 +68,7 @@ class Multigrid:
             fail("no cell with multigrid")
 
     def cells(self, matrix):
-        """By type and solver, the reference first."""
+        """The cells of a matrix by type and solver, the reference first."""
         found = {(t, s): c for (m, s, t), c in self.results.cells.items() if m == matrix and s.endswith("gamg")}
         return dict(sorted(found.items(), key=lambda item: item[0][0] not in REFERENCES))
 
@@ -76,7 +77,7 @@ class Multigrid:
         return next((t for t in times if t), None)
 
     def floor(self, matrix):
-        """Seconds of an iteration at least, by the levels of our own type where it has them."""
+        """The lower bound of an iteration in seconds, preferably by the levels of our own type."""
         cells = sorted((c for c in self.cells(matrix).values() if c.get("levels")), key=lambda c: c["type"] != "aijrbp")
         return floor_bytes(cells[0]["levels"]) / self.bandwidth if cells and self.bandwidth else None
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Where the time of ten steps with multigrid goes, as stacked bars: the first set-up and solve, and nine with new values.
+"""Draws the time of ten steps with multigrid as stacked bars: the first set-up and solve, and nine with new values.
 
     bench/plot_setup.py setup.json [more.json ...] --images docs/img          docs/img/setup.svg
 
-From solve_bench with `-steps 10 -loops coo_device` and the solvers cg_gamg and aggdevice_gamg. Values come by COO on the device;
-their time, below a millisecond, is left out.
+The results are those of solve_bench with `-steps 10 -loops coo_device` and the solvers cg_gamg and aggdevice_gamg. The time to
+set values by COO on the device, below a millisecond, is left out.
 """
 import argparse
 import statistics
@@ -19,7 +19,7 @@ from solve_table import Results  # noqa: E402
 
 BARS = (("aijcusparse", "cg_gamg", "cg, agg,\naijcusparse"), ("aijrbp", "cg_gamg", "cg, agg,\naijrbp"),
         ("aijrbp", "aggdevice_gamg", "cgdevice,\naggdevice,\naijrbp"))
-LATER = 9  # steps: as many times the median, since a slow type may not get to the end
+LATER = 9  # steps: drawn as 9 times the median, because a slow type may not complete all steps
 PHASES = (("first set-up", "tab:gray"), ("first solve", "tab:red"), (f"{LATER} set-ups with new values", "tab:blue"),
           (f"{LATER} solves with new values", "tab:orange"))
 

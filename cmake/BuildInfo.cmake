@@ -1,4 +1,4 @@
-# What the Python package knows of its build: PETSC_VERSION, PETSC_LIBRARY_NAME and WHEEL_VARIANTS are set by who includes this.
+# Tells the Python package how it was built. The including file sets PETSC_VERSION, PETSC_LIBRARY_NAME and WHEEL_VARIANTS.
 set(HAS_CUDA False)
 if(SPMV_CUDA_ENABLED)
   set(HAS_CUDA True)

@@ -1,4 +1,4 @@
-# Warnings, sanitizers and the one portable flag that host kernels want; as a target that both libraries and tests use.
+# Warnings, sanitizers and the one portable flag that host kernels need, as a target that both libraries and the tests use.
 include(CheckCCompilerFlag)
 
 add_library(petscpack_options INTERFACE)
@@ -13,8 +13,8 @@ if(PETSCPACK_HAVE_OPENMP_SIMD)
   target_compile_options(petscpack_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-fopenmp-simd>)
 endif()
 
-# Programs of the build are linked with the sanitizers, and so may use a plugin that has them. A program of PETSc's cannot:
-# tests that load the plugin into one (golden, differential, example) fail in such a build.
+# Programs of the build are linked with the sanitizers, and can load a plugin that was built with them. Programs without the
+# sanitizers cannot: tests that load the plugin into PETSc's programs (golden, differential, example) fail in such a build.
 if(SPMV_SANITIZE)
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(petscpack_options INTERFACE $<$<COMPILE_LANGUAGE:C>:${sanitizers};-O1>)

@@ -2,7 +2,7 @@
 set(SPMV_CUDA_ENABLED OFF)
 
 if(PETSCPACK_CUDA STREQUAL "EMULATED")
-  # GPU code by the C++ compiler, run on the CPU: a test of kernels where there is no GPU
+  # Compiles GPU code with the C++ compiler to run on the CPU: tests kernels without a GPU
   set(SPMV_CUDA_ENABLED ON)
   set(SPMV_CUDART CUDA::cudart)
   enable_language(CXX)
@@ -13,7 +13,7 @@ if(PETSCPACK_CUDA STREQUAL "EMULATED")
   return()
 endif()
 if(PETSCPACK_CUDA STREQUAL "AUTO")
-  # A toolkit in its usual place counts even when nvcc is not on the PATH
+  # Finds a toolkit in its usual place even if nvcc is not on the PATH
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(PETSCPACK_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
     mark_as_advanced(PETSCPACK_NVCC)
@@ -29,12 +29,12 @@ elseif(PETSCPACK_CUDA)
 endif()
 
 if(SPMV_CUDA_ENABLED)
-  # "90" is code for sm_90 and PTX for whatever is newer; a list of numbers builds for several
+  # "90" makes code for sm_90 and PTX for newer GPUs; a list of numbers makes code for several
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures to build for, as 75;80;90")
   endif()
-  # The CUDA runtime that PETSc uses is the shared one, and a process must hold only one. The wheel is for a PETSc without
-  # CUDA, and needs the driver alone.
+  # PETSc uses the shared CUDA runtime, and a process must hold only one. The wheel is for a PETSc without CUDA: it contains
+  # the runtime, and needs only the driver.
   set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
   set(SPMV_CUDART CUDA::cudart)
   if(PETSCPACK_WHEEL_VARIANTS)

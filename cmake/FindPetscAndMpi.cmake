@@ -30,7 +30,7 @@ file(STRINGS ${PETSC_CONF_H} open_mpi REGEX "PETSC_HAVE_(OMPI_MAJOR_VERSION|OPEN
 file(STRINGS ${PETSC_CONF_H} petsc_cuda REGEX "PETSC_HAVE_CUDA ")
 file(STRINGS ${PETSC_CONF_H} petsc_complex REGEX "PETSC_USE_COMPLEX ")
 set(PETSCPACK_MPIEXEC "")
-# MPICH's collectives in shared memory spin without giving way: a test on more processes than free cores takes ten times as long
+# MPICH's shared-memory collectives spin without yielding: with more processes than free cores, a test takes ten times as long
 set(PETSCPACK_MPI_ENV MPIR_CVAR_DEVICE_COLLECTIVES=none)
 if(NOT no_mpi)
   if(NOT MPI_C_COMPILER)

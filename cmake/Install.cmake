@@ -22,7 +22,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/petscpackConfigVersion.cmak
 install(FILES ${CMAKE_BINARY_DIR}/petscpackConfig.cmake ${CMAKE_BINARY_DIR}/petscpackConfigVersion.cmake
         DESTINATION ${config_dir})
 
-# The folder of petscpack.pc knows where the prefix is, so that an installed tree may be moved
+# petscpack.pc gives the prefix relative to its own folder, so that an installed tree may be moved
 file(RELATIVE_PATH PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" PC_UP "${PC_UP}")
 set(PC_LIBDIR ${CMAKE_INSTALL_LIBDIR})

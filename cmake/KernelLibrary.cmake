@@ -1,4 +1,4 @@
-# libspmvpack: the formats of formats.def and their kernels. Nothing here knows PETSc.
+# libspmvpack: the formats of formats.def and their kernels, without PETSc.
 #
 # Sources are compiled once (spmvpack_objects) and used three times: in the shared library, which exports only its public
 # functions, in the plugin libpetscpack, and in the static library spmvpack_internal, through which unit tests reach
@@ -39,6 +39,10 @@ if(SPMV_CUDA_ENABLED)
   target_compile_definitions(spmvpack_objects PUBLIC SPMV_HAVE_CUDA)
   target_link_libraries(spmvpack_objects PUBLIC ${SPMV_CUDART})
 endif()
+
+# Where packages of PyPI (nvidia-nccl-cu13) have NCCL, seen from a library in the package petscpack beside them: dlopen() looks
+# into the RUNPATH of the library that calls it
+set(PETSCPACK_NCCL_OF_PYPI "$ORIGIN/../nvidia/nccl/lib")
 
 add_library(spmvpack SHARED)
 add_library(petscpack::spmvpack ALIAS spmvpack)

@@ -1,5 +1,5 @@
-# Where pip builds and PETSC_DIR is not set, the PETSc is the one of the package petsc, if this Python has it. pip hides
-# the installed packages from a build by the variable PYTHONPATH, which the option -E ignores.
+# In a build by pip without PETSC_DIR, uses the PETSc of the package petsc, if this Python has it. pip hides installed
+# packages from a build by the variable PYTHONPATH, which the option -E ignores.
 if(NOT "$ENV{PETSC_DIR}" STREQUAL "")
   return()
 endif()

@@ -1,8 +1,9 @@
-# libpetscpack: the PETSc types, a library that PETSc loads by -dll_append or that a program links.
+# libpetscpack: the PETSc types, as a library that PETSc loads by -dll_append or that a program links.
 # PETSc derives the name of the entry point from the file name, so the name never changes (no debug postfix).
 #
-# The library holds the kernels too, so that it can be copied as one file. Its own calls of them stay inside of it, also in
-# a process that has loaded another libspmvpack. It exports them: what links petscpack shares their state with the plugin.
+# The library contains the kernels, so that it can be copied as one file. It calls its own copy even in a process that has
+# loaded another libspmvpack. It exports the kernels, so that a program that links petscpack shares their state with the
+# plugin.
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 list(FILTER plugin_sources EXCLUDE REGEX "/src/kernels/")
 
@@ -19,12 +20,12 @@ if(TARGET MPI::MPI_C)
   target_link_libraries(petscpack PUBLIC MPI::MPI_C)
 endif()
 if(petsc_cuda)
-  # PETSc's public headers then include the CUDA runtime's, also for a plugin without GPU code of its own
+  # PETSc's public headers then include headers of the CUDA runtime, even for a plugin without GPU code
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(petscpack PUBLIC CUDA::cudart)
   target_include_directories(petscpack SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 endif()
-# A library that registered types and may hold a CUDA module must stay mapped until the process ends. initfirst: guard.c
-# explains it. With it, our GPU code registers itself before the constructors of libcudart have run, which libcudart allows:
-# it makes its state when it is first called.
+# A library that has registered types and may hold a CUDA module must stay mapped until the process ends. initfirst: see
+# guard.c. With it, our GPU code registers itself before the constructors of libcudart have run; libcudart allows that,
+# because it makes its state at the first call.
 target_link_options(petscpack PRIVATE LINKER:-z,nodelete LINKER:-z,initfirst LINKER:-z,defs)

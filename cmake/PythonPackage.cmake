@@ -1,11 +1,12 @@
-# What pip adds to the build, which it starts through scikit-build-core: the plugin goes into the package petscpack, with
-# a module that says what it was built for, and the library of tools/advise beside it. A wheel holds no links, so the plugin
-# has no version in its file name there.
+# Additions for a build by pip through scikit-build-core: the package petscpack gets the plugin, a module that describes the
+# build, and the library of tools/advise. A wheel cannot hold symbolic links, so the plugin has no version in its file
+# name there.
 set_property(TARGET petscpack PROPERTY VERSION)
 set_property(TARGET petscpack PROPERTY SOVERSION)
+set_property(TARGET petscpack APPEND PROPERTY INSTALL_RPATH "${PETSCPACK_NCCL_OF_PYPI}")
 install(TARGETS petscpack LIBRARY DESTINATION petscpack COMPONENT python)
 
-# The name under which the loader knows the PETSc, as libpetsc_real.so.3.18
+# The name (SONAME) under which the loader finds PETSc, such as libpetsc_real.so.3.18
 set(petsc_library ${PETSC_LINK_LIBRARIES})
 list(FILTER petsc_library INCLUDE REGEX "/libpetsc[^/]*\\.so$")
 if(NOT petsc_library)

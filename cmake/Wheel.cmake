@@ -1,19 +1,18 @@
-# The binary wheel (scripts/build_wheel.sh): the kernels once, a loader that PETSc knows as the plugin, and a variant for each
-# pair of PETSc's minor version and MPI in PETSCPACK_WHEEL_VARIANTS. PETSCPACK_WHEEL_HEADERS has a folder for each pair, with
-# the configured headers of that PETSc in include/ and those of the MPI in mpi/. Nothing here is linked with PETSc or MPI.
+# The binary wheel (scripts/build_wheel.sh): the kernels once, a loader that PETSc loads as the plugin, and a variant for each
+# pair of a minor version of PETSc and an MPI in PETSCPACK_WHEEL_VARIANTS. PETSCPACK_WHEEL_HEADERS has a folder for each pair,
+# with the configured headers of that PETSc in include/ and those of the MPI in mpi/. No library is linked with PETSc or MPI.
 if(NOT SKBUILD)
   message(FATAL_ERROR "PETSCPACK_WHEEL_VARIANTS is for scripts/build_wheel.sh")
 endif()
 set(wheel ${PROJECT_SOURCE_DIR}/packaging/wheel)
-# Errors name the source file: not where it lay on the machine that built the wheel
+# Errors name the source file without the path that it had on the build machine
 set(short_names -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
-# A wheel holds no links, so the library has no version in its file name. It shows spmv_* alone, and nothing of the CUDA
-# runtime that is linked into it.
+# A wheel cannot hold symbolic links, so the library has no version in its file name. It exports only spmv_*, and no symbol
+# of the CUDA runtime that is linked into it.
 set_property(TARGET spmvpack PROPERTY VERSION)
 set_property(TARGET spmvpack PROPERTY SOVERSION)
-# Where the package nvidia-nccl-cu13 of PyPI has NCCL, for dlopen()
-set_property(TARGET spmvpack PROPERTY INSTALL_RPATH "$ORIGIN/../nvidia/nccl/lib")
+set_property(TARGET spmvpack PROPERTY INSTALL_RPATH "${PETSCPACK_NCCL_OF_PYPI}")
 target_sources(spmvpack PRIVATE ${wheel}/not_the_plugin.c)
 target_link_options(spmvpack PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions LINKER:-z,nodelete LINKER:-z,defs)
 
@@ -24,7 +23,7 @@ target_compile_options(petscpack_loader PRIVATE ${short_names})
 target_link_libraries(petscpack_loader PRIVATE petscpack_options ${CMAKE_DL_LIBS})
 target_link_options(petscpack_loader PRIVATE LINKER:-z,nodelete LINKER:-z,defs)
 
-# guard.c ends the process of another PETSc: the loader has refused that with an error before
+# Without guard.c, which ends a process with another PETSc: the loader has already refused that PETSc with an error
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 list(FILTER plugin_sources EXCLUDE REGEX "/src/kernels/|/guard\\.c$")
 set(advisor ${PROJECT_SOURCE_DIR}/tools/advise)

@@ -1,16 +1,17 @@
 /*
-  petscpack.h - packed sparse-matrix types for PETSc, and a solver on the GPU
+  petscpack.h - packed sparse-matrix types for PETSc, and solvers and preconditioners that run on the GPU
 
-  The types are ordinary values of MatType, KSPType and PCType: pass them to MatSetType(), MatConvert(), KSPSetType() or PCSetType(), or name
-  them by -mat_type and -ksp_type. A program needs this header only for the names, for PetscPackInitializePackage(), and
-  for what sets and gets options below.
+  The names below are values of MatType, KSPType, PCType and PCGAMGType: pass them to MatSetType(), MatConvert(),
+  KSPSetType(), PCSetType() or PCGAMGSetType(), or give them to -mat_type, -ksp_type, -pc_type or -pc_gamg_type. A
+  program includes this header only if it uses these macros, calls PetscPackInitializePackage(), or sets and gets
+  options from C.
 */
 #pragma once
 
 #include <petscksp.h>
 
-/* Three names per type: for any communicator, for one process, and for several. They follow the rows of
-   src/mat/impls/seqaijfmt/types.def, which the plugin checks when it is compiled. */
+/* Each type has three names: for any communicator, for one process, and for several. The plugin checks at compile time
+   that they match the rows of src/mat/impls/seqaijfmt/types.def. */
 #define MATAIJCRSV    "aijcrsv"
 #define MATSEQAIJCRSV "seqaijcrsv"
 #define MATMPIAIJCRSV "mpiaijcrsv"
@@ -25,113 +26,113 @@
 #define MATSEQAIJCODSELL "seqaijcodsell"
 #define MATMPIAIJCODSELL "mpiaijcodsell"
 
-/* The best of all formats, and of the parent type, for each sequential block */
+/* Chooses, for each sequential block, the fastest format or the parent type */
 #define MATAIJAUTO    "aijauto"
 #define MATSEQAIJAUTO "seqaijauto"
 #define MATMPIAIJAUTO "mpiaijauto"
 
-/* Conjugate gradients whose iterations run on one GPU */
+/* KSPCG with its iterations on the GPU */
 #define KSPCGDEVICE "cgdevice"
 
-/* GMRES whose iterations run on one GPU */
+/* KSPGMRES with its iterations on the GPU */
 #define KSPGMRESDEVICE "gmresdevice"
 
-/* PCGAMG of type "agg" whose aggregates and tentative prolongator are made on the GPU, for PCGAMGSetType() */
+/* PCGAMGAGG with aggregates and tentative prolongator made on the GPU, for PCGAMGSetType() */
 #define PCGAMGAGGDEVICE "aggdevice"
 
-/* PCMG and PCGAMG whose cycles run on the GPU, for PCSetType() */
+/* PCMG and PCGAMG with their cycles on the GPU, for PCSetType() */
 #define PCMGDEVICE   "mgdevice"
 #define PCGAMGDEVICE "gamgdevice"
 
-/* How its iterations run, for KSPCGDeviceSetMode() */
+/* How the iterations of KSPCGDEVICE run, for KSPCGDeviceSetMode() */
 typedef enum {
   KSP_CGDEVICE_AUTO,
   KSP_CGDEVICE_HOST,      /* the solve of KSPCG */
-  KSP_CGDEVICE_CHUNK,     /* plain launches of kernels, some iterations ahead */
-  KSP_CGDEVICE_GRAPH,     /* a CUDA graph of some iterations */
+  KSP_CGDEVICE_CHUNK,     /* kernels launched one by one, several iterations ahead of the host */
+  KSP_CGDEVICE_GRAPH,     /* a CUDA graph of several iterations */
   KSP_CGDEVICE_PERSISTENT /* one kernel for all iterations */
 } KSPCGDeviceMode;
 PETSC_EXTERN const char *const KSPCGDeviceModes[];
 
-/* The precision of its products, for KSPCGDeviceSetPrecision() */
+/* The precision of the products in KSPCGDEVICE, for KSPCGDeviceSetPrecision() */
 typedef enum {
   KSP_CGDEVICE_DOUBLE, /* that of PetscScalar */
-  KSP_CGDEVICE_MIXED   /* of a matrix that is rounded to single precision, with corrections by the true residual */
+  KSP_CGDEVICE_MIXED   /* of a copy of the matrix in single precision, with corrections by the true residual */
 } KSPCGDevicePrecision;
 PETSC_EXTERN const char *const KSPCGDevicePrecisions[];
 
-/* What KSPCGDeviceGetInfo() tells */
+/* Filled by KSPCGDeviceGetInfo() */
 typedef struct {
-  KSPCGDeviceMode      used;   /* by the last solve; KSP_CGDEVICE_AUTO before the first */
-  const char          *reason; /* why that was KSP_CGDEVICE_HOST; "" if it was not */
+  KSPCGDeviceMode      used;   /* mode of the last solve; KSP_CGDEVICE_AUTO before the first */
+  const char          *reason; /* why the last solve ran on the host; "" if it did not */
   PetscInt             solves_device, solves_host;
-  PetscInt             graphs;      /* CUDA graphs that were made */
-  PetscInt             conversions; /* plans or CSRs that the solver made of matrices that have none on the device */
-  PetscInt             refreshes;   /* of their values */
-  PetscBool            nccl;        /* of the last solve: its processes exchanged by NCCL */
-  KSPCGDevicePrecision precision;   /* of the last solve, at its end */
-  PetscInt             corrections; /* of its residual, in mixed precision */
-  PetscLogDouble       bytes;       /* that the solver holds on the device */
-  PetscInt             cycles;      /* of multigrid, done by the device */
-  PetscInt             set_ups;     /* how often something of a hierarchy of multigrid was taken over to the device */
+  PetscInt             graphs;      /* CUDA graphs captured */
+  PetscInt             conversions; /* plans or device CSRs made by the solver for matrices without one */
+  PetscInt             refreshes;   /* updates of the values of these plans and CSRs */
+  PetscBool            nccl;        /* the last solve exchanged data between processes by NCCL */
+  KSPCGDevicePrecision precision;   /* precision of the last solve at its end */
+  PetscInt             corrections; /* residual corrections of the last solve in mixed precision */
+  PetscLogDouble       bytes;       /* device memory held by the solver */
+  PetscInt             cycles;      /* multigrid cycles on the device */
+  PetscInt             set_ups;     /* number of times that data of a multigrid hierarchy was copied to the device */
 } KSPCGDeviceInfo;
 
 /* How the iterations of KSPGMRESDEVICE run, for KSPGMRESDeviceSetMode() */
 typedef enum {
   KSP_GMRESDEVICE_AUTO,
   KSP_GMRESDEVICE_HOST,  /* the solve of KSPGMRES */
-  KSP_GMRESDEVICE_CHUNK, /* plain launches of kernels, some iterations ahead */
-  KSP_GMRESDEVICE_GRAPH  /* CUDA graphs of some iterations each */
+  KSP_GMRESDEVICE_CHUNK, /* kernels launched one by one, several iterations ahead of the host */
+  KSP_GMRESDEVICE_GRAPH  /* CUDA graphs of several iterations each */
 } KSPGMRESDeviceMode;
 PETSC_EXTERN const char *const KSPGMRESDeviceModes[];
 
-/* What PCGAMGAggDeviceGetInfo() tells: levels that were coarsened since the type was set */
+/* Filled by PCGAMGAggDeviceGetInfo(): counts of coarsened levels since the type was set */
 typedef struct {
-  PetscInt    levels_device, levels_host; /* by the aggregates of petscpack, on the GPU or without one */
-  PetscInt    prolongators_device;        /* of those levels, that were smoothed on the GPU */
-  PetscInt    prolongators_blocks;        /* that were smoothed block by block on several processes, where A P0 was */
-  PetscInt    levels_agg;                 /* by agg ... */
-  const char *reason;                     /* ... and why the last one was; "" if none was. It belongs to the PC. */
+  PetscInt    levels_device, levels_host; /* aggregated by petscpack, on the GPU or on the host */
+  PetscInt    prolongators_device;        /* of these levels: prolongator smoothed on the GPU */
+  PetscInt    prolongators_blocks;        /* of several processes: smoothed in place, on the GPU or the host */
+  PetscInt    levels_agg;                 /* aggregated by PETSc's agg */
+  const char *reason;                     /* why agg served the last such level; "" if none. The PC owns the text. */
 } PCGAMGAggDeviceInfo;
 
-/* What PCMGDeviceGetInfo() tells: applications since the type was set, without those within KSPCGDEVICE */
+/* Filled by PCMGDeviceGetInfo(): counts of applications since the type was set, without those inside KSPCGDEVICE */
 typedef struct {
-  PetscInt       applies_device; /* of the cycle on the GPU, for each column and each step of Richardson's iteration */
-  PetscInt       applies_petsc;  /* by PCMG ... */
-  const char    *reason;  /* ... and why the last one was, or the next one will be; "": no. It belongs to the PC. */
-  PetscInt       set_ups; /* how often something was taken from PETSc's hierarchy */
-  PetscLogDouble bytes;   /* on the GPU, for the cycle */
+  PetscInt       applies_device; /* cycles on the GPU: one per column and per step of Richardson's iteration */
+  PetscInt       applies_petsc;  /* applications by PCMG */
+  const char    *reason;  /* why PCMG did the last one or will do the next one; "" if not. The PC owns the text. */
+  PetscInt       set_ups; /* number of times that data of PETSc's hierarchy was copied */
+  PetscLogDouble bytes;   /* GPU memory of the cycle */
   PetscBool      single;  /* the cycle is in single precision */
 } PCMGDeviceInfo;
 
-/* What MatAIJFmtGetInfo() tells. Every field is a sum over the sequential blocks of the matrix: one for a sequential
-   matrix, the diagonal and the off-diagonal block of every process for a parallel one. Bytes and nonzeros count the
-   blocks that are converted. Times are in seconds and the maximum over the processes. */
+/* Filled by MatAIJFmtGetInfo(). Every field is a sum over the sequential blocks of the matrix: a sequential matrix is
+   one block; a parallel matrix has two on every process, the diagonal and the off-diagonal block. Bytes and nonzeros
+   count converted blocks only. Times are in seconds, maximum over the processes. */
 typedef struct {
   PetscLogDouble blocks;               /* sequential blocks */
-  PetscLogDouble blocks_converted;     /* of them, those that hold packed arrays now */
-  PetscLogDouble blocks_on_gpu;        /* of those, on the GPU */
-  PetscLogDouble blocks_declined;      /* blocks left to the parent type by the analysis of their pattern */
+  PetscLogDouble blocks_converted;     /* blocks that hold packed arrays */
+  PetscLogDouble blocks_on_gpu;        /* converted blocks whose packed arrays are on the GPU */
+  PetscLogDouble blocks_declined;      /* blocks left to the parent type because of their pattern */
   PetscLogDouble nonzeros;             /* nonzeros of the converted blocks */
-  PetscLogDouble conversions;          /* pattern and values packed anew */
-  PetscLogDouble refreshes;            /* values alone packed anew */
+  PetscLogDouble conversions;          /* number of times that pattern and values were packed */
+  PetscLogDouble refreshes;            /* number of times that only the values were packed again */
   PetscLogDouble products;             /* A x by the format */
   PetscLogDouble products_transposed;  /* A^T x by the format */
   PetscLogDouble fallbacks;            /* A x by the parent type */
   PetscLogDouble fallbacks_transposed; /* A^T x by the parent type */
-  PetscLogDouble graphs;               /* graphs of MatCreateGraph() made on the GPU, ... */
-  PetscLogDouble fallbacks_graph;      /* ... and by PETSc although there is a GPU */
-  PetscLogDouble patterns; /* patterns of products of matrices, with this as the first, found on the GPU, ... */
-  PetscLogDouble fallbacks_pattern;                           /* ... and on the host, after the GPU could not */
-  PetscLogDouble bytes;                                       /* all packed arrays */
+  PetscLogDouble graphs;               /* graphs that MatCreateGraph() made on the GPU ... */
+  PetscLogDouble fallbacks_graph;      /* ... and that PETSc made although there is a GPU */
+  PetscLogDouble patterns;             /* symbolic products with this matrix as first factor on the GPU ... */
+  PetscLogDouble fallbacks_pattern;    /* ... and on the host, because the GPU could not */
+  PetscLogDouble bytes;                /* all packed arrays */
   PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
   PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */
   PetscLogDouble own_bytes;            /* part of bytes that is not borrowed from the parent's arrays */
   PetscLogDouble work_bytes;           /* scratch space of a product */
-  PetscLogDouble csr_bytes;            /* the CSR arrays of the same blocks */
-  PetscLogDouble device_csr_bytes;     /* CSR arrays that the parent type keeps on the GPU besides, of any block */
-  PetscLogDouble blocks_values_on_gpu; /* blocks whose values are current in those arrays, ... */
-  PetscLogDouble blocks_values_on_host, blocks_values_packed; /* ... in the CSR of the host, and in the packed arrays */
+  PetscLogDouble csr_bytes;            /* CSR arrays of the converted blocks */
+  PetscLogDouble device_csr_bytes;     /* CSR arrays that the parent type also keeps on the GPU, of all blocks */
+  PetscLogDouble blocks_values_on_gpu; /* blocks with current values in the device CSR ... */
+  PetscLogDouble blocks_values_on_host, blocks_values_packed; /* ... in the host CSR, and in the packed arrays */
   PetscLogDouble convert_time, refresh_time;
 } MatAIJFmtInfo;
 

@@ -1,10 +1,10 @@
 /*
   spmv_cg.h - the preconditioned method of conjugate gradients for A x = b, on the host or on one GPU.
 
-  A is symmetric and positive definite; where (p, A p) or (r, M r) shows that A or the preconditioner M is not, the
-  solve ends with a reason. On the GPU the host waits for nothing within an iteration: sums, the test of convergence and
-  the history of norms stay on the device. Method: Hestenes and Stiefel (1952); order of the operations, counting of
-  iterations and tests are those of PETSc 3.26: KSPSolve_CG() and KSPConvergedDefault().
+  A is symmetric and positive definite; if (p, A p) or (r, M r) shows that A or the preconditioner M is not, the solve
+  ends with SPMV_INDEFINITE_MATRIX or SPMV_INDEFINITE_PC. On the GPU the host never waits within an iteration: sums, the
+  convergence test and the history of norms stay on the device. Method: Hestenes and Stiefel (1952); the order of
+  operations, the count of iterations and the tests are those of PETSc 3.26: KSPSolve_CG() and KSPConvergedDefault().
 
     spmv_cg_options_init(&options);  options.rows = ...;
     spmv_cg_create(&options, &exec, &cg);
@@ -12,9 +12,9 @@
     spmv_cg_run(cg, INT64_MAX, &result, &exec);        x is the solution when result.reason > 0
     spmv_cg_destroy(&cg);
 
-  All calls for one object come from one thread at a time, with the same current device, and with execs of the space and
-  the allocation hooks that it was made with; the stream may be another one from start to start.
-  src/kernels/cg/README.md says what each kernel reads and writes.
+  Only one thread at a time may use an object, with the device that was current when it was made and with an exec of the
+  same space and allocation hooks; each spmv_cg_start() may choose another stream. src/kernels/cg/README.md says what
+  each kernel reads and writes.
 */
 #ifndef SPMV_CG_H
 #define SPMV_CG_H
@@ -25,12 +25,12 @@
 extern "C" {
 #endif
 
-/* How the iterations are done. SPMV_CG_HOST belongs to SPMV_HOST, the others to SPMV_DEVICE. */
+/* How iterations run. SPMV_CG_HOST is for SPMV_HOST, the other modes are for SPMV_DEVICE. */
 typedef enum {
   SPMV_CG_HOST,      /* one thread of the host */
-  SPMV_CG_CHUNK,     /* plain launches; some iterations are enqueued ahead of the host's look at the norm */
-  SPMV_CG_GRAPH,     /* some iterations are captured in a CUDA graph once, and launched again and again */
-  SPMV_CG_PERSISTENT /* one cooperative kernel for all iterations, with a product of its own: for small matrices */
+  SPMV_CG_CHUNK,     /* plain launches; the host enqueues some iterations ahead of its check of the norm */
+  SPMV_CG_GRAPH,     /* some iterations are captured in a CUDA graph once, and the graph is launched repeatedly */
+  SPMV_CG_PERSISTENT /* one cooperative kernel runs all iterations, with its own product: for small matrices */
 } SpmvCgMode;
 
 /* The norm that is tested and recorded: none (all are 0), of z = M r, of r, or sqrt(|(r, z)|) */
@@ -38,46 +38,49 @@ typedef enum { SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITION
 
 typedef struct {
   int64_t            rows;        /* of this process */
-  SpmvScalar         scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
+  SpmvScalar         scalar_type; /* of vectors, M and matrix; sums and norms are double */
   SpmvCgMode         mode;
   SpmvPreconditioner preconditioner;
   int                block_size; /* of SPMV_PC_BLOCKS; divides rows */
-  /* w = A p. On the device it is called again for each iteration, or once for each iteration of a graph while that is
-     captured: on exec->stream, which may be another stream than the caller's; it must not wait or allocate then. Not
-     called in mode SPMV_CG_PERSISTENT. spmv_operator_product() is one for a plan. */
+  /* w = A p. On the device it is called once per iteration, or once for each iteration of a graph during its capture.
+     It must enqueue on exec->stream, which may differ from the caller's stream, and must neither wait nor allocate. Not
+     called in mode SPMV_CG_PERSISTENT. For plans, use spmv_operator_product(). */
   SpmvApply product;
   void     *product_ctx;
-  /* z = M r of SPMV_PC_FUNCTION, which is linear and the same in each call; not for SPMV_CG_PERSISTENT */
+  /* z = M r for SPMV_PC_FUNCTION; M is linear and does not change within a solve. Not for SPMV_CG_PERSISTENT. */
   SpmvApply apply;
   void     *apply_ctx;
-  int       apply_waits; /* it waits for the host or allocates, and must not be captured in a graph */
+  int       apply_waits; /* apply waits for the host or allocates, so it cannot be captured in a graph */
   void     *p, *w;       /* NULL, or arrays [rows] of the caller that serve as p and w */
   /* For SPMV_CG_PERSISTENT: the matrix on the device with 32-bit indices. The struct is copied, its arrays are
-     borrowed: they outlive the object, values may change between solves. */
+     borrowed: they must outlive the object; values may change between solves. */
   const SpmvCsr       *matrix;
-  const SpmvProcesses *processes; /* NULL for one process; with others not SPMV_CG_PERSISTENT, and SPMV_CG_GRAPH only if
-                                     their functions just enqueue */
-  int64_t              history;   /* the last so many norms are kept for spmv_cg_history(): 8 bytes each; 0: none */
-  int                  chunk;     /* iterations that are enqueued together, 1 to 64; 0: by the number of rows. With
-                                     SPMV_PC_FUNCTION one at a time. */
+  const SpmvProcesses *processes; /* NULL for one process. Otherwise not with SPMV_CG_PERSISTENT, and with SPMV_CG_GRAPH
+                                     only if its functions just enqueue */
+  int64_t              history;   /* number of the latest norms that are kept for spmv_cg_history(), 8 bytes each; 0:
+                                     none */
+  int                  chunk;     /* iterations enqueued together, 1 to 64; 0: chosen by the number of rows. With
+                                     SPMV_PC_FUNCTION always 1. */
 } SpmvCgOptions;
 
-/* Zeros, with double precision, SPMV_CG_HOST, no preconditioner */
+/* All zero: double precision, SPMV_CG_HOST, no preconditioner */
 SPMV_API void spmv_cg_options_init(SpmvCgOptions *);
 
-/* When to end, by which norm; by.untested follows from that */
+/* The convergence test and the norm that it uses; by.untested is derived from norm */
 typedef struct {
   SpmvCgNorm norm;
   SpmvTest   by;
 } SpmvCgTest;
 
 typedef struct {
-  /* Any SpmvReason. SPMV_BREAKDOWN: (r, M r) is 0, PETSc's CONVERGED_ATOL "due to beta = 0". SPMV_INDEFINITE_PC: (r, M r)
-     changed its sign. SPMV_INDEFINITE_MATRIX: (p, A p) is 0 or changed its sign; x is that of the iteration before. */
+  /* Any SpmvReason. SPMV_BREAKDOWN: (r, M r) is 0, PETSc's CONVERGED_ATOL "due to beta = 0". SPMV_INDEFINITE_PC: (r, M
+     r) changed its sign. SPMV_INDEFINITE_MATRIX: (p, A p) is 0 or changed its sign; x is that of the iteration
+     before. */
   SpmvReason reason;
-  int64_t    iterations; /* as KSPGetIterationNumber() counts: an iteration that ended early is one, too */
-  int64_t    completed;  /* iterations that ended with a norm, which is that of x; the history has as many */
-  double     norm;       /* of the last of them; NaN where that is the reason; 0 before the first */
+  int64_t    iterations; /* as KSPGetIterationNumber() counts: an iteration that ended early counts, too */
+  int64_t    completed;  /* iterations that ended with a norm; the history has as many norms */
+  double     norm;       /* of the last completed iteration, and so of x; NaN if that is the reason; 0 before the first
+                            iteration */
 } SpmvCgResult;
 
 typedef struct SpmvCg SpmvCg;
@@ -86,46 +89,48 @@ typedef struct SpmvCg SpmvCg;
    device, or no cooperative launch for SPMV_CG_PERSISTENT. It may wait. */
 SPMV_API SpmvStatus spmv_cg_create(const SpmvCgOptions *, SpmvExec *, SpmvCg **cg);
 
-/* Begins a solve: z = M r, p = z. x and r have shape [rows], m is NULL or the values of M. The three belong to the
-   caller, lie in the space of exec, need not be those of the solve before, and must stay until the solve ends. x and r
-   are updated in place; the caller changes neither r nor m. Only enqueues. */
+/* Begins a solve: z = M r, p = z. x and r have shape [rows], m is NULL or the values of M. All three belong to the
+   caller, lie in the space of exec, may differ from solve to solve, and must stay until the solve ends. x and r are
+   updated in place; the caller must change neither r nor m. Only enqueues. */
 SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, const SpmvCgTest *, SpmvExec *);
 
-/* Does up to so many further iterations, until there is a reason to end; then x and r are those of the last completed
-   iteration. May be called again while the reason is SPMV_ITERATING; the caller may look at x and r, and change x,
-   between the calls. When it returns, kernels that no longer change x or r may still be in the stream. After a failure
-   x and r are those of some iteration, once the stream has been waited for; the engine must be started again. */
+/* Runs at most that many further iterations, until there is a reason to end; x and r are then those of the last
+   completed iteration. May be called again while the reason is SPMV_ITERATING; between calls the caller may read x and
+   r, and change x. When it returns, the stream may still hold kernels that no longer change x or r. After a failure x
+   and r are those of some iteration, once the caller has waited for the stream; the next call must be
+   spmv_cg_start(). */
 SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, SpmvExec *);
 
-/* The norm of iteration 0, of the kind that the test of spmv_cg_start() names; NaN or infinite where its sum is. The
-   tolerance of the caller may depend on that norm: spmv_cg_set_test() replaces the test by one with the same kind of norm.
+/* The norm of iteration 0, of the kind that the test of spmv_cg_start() names; NaN or infinite if its sum is. Since a
+   tolerance may depend on that norm, spmv_cg_set_test() can then replace the test by one with the same kind of norm.
    Both are called between spmv_cg_start() and the first spmv_cg_run(); spmv_cg_first_norm() waits. */
 SPMV_API SpmvStatus spmv_cg_first_norm(SpmvCg *, double *norm, SpmvExec *);
 SPMV_API SpmvStatus spmv_cg_set_test(SpmvCg *, const SpmvCgTest *, SpmvExec *);
 
-/* Goes on with a new test after a run that ended with SPMV_RTOL or SPMV_ATOL, and after the caller has put b - A
-   x into r, where the product is that of another matrix than A, a rounded one. The direction becomes p = z + scale p
-   with scale from the new (r, z) and the one before it (reliable updates: Sleijpen and van der Vorst, 1996), or p = z
-   with restart, which makes the iterations between two corrections the inner solver of an iterative refinement. Counts
-   of iterations go on; where none is left, the reason becomes SPMV_DIVERGED_ITERATIONS. Only enqueues. */
+/* Continues with a new test after a run that ended with SPMV_RTOL or SPMV_ATOL, when the product is that of an
+   approximation of A (a rounded one) and the caller has stored b - A x in r. The direction becomes p = z + scale p with
+   scale from the new (r, z) and the previous one (reliable updates: Sleijpen and van der Vorst, 1996). With restart it
+   becomes p = z, which makes the iterations between two corrections the inner solver of an iterative refinement. The
+   count of iterations goes on; if max_iterations are used up, the reason becomes SPMV_DIVERGED_ITERATIONS. Only
+   enqueues. */
 SPMV_API SpmvStatus spmv_cg_correct(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
 
 /* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits.
-   SPMV_ERR_ARGUMENT where one is not completed or no longer kept. */
+   SPMV_ERR_ARGUMENT if one of these iterations is not completed or its norm is no longer kept. */
 SPMV_API SpmvStatus spmv_cg_history(SpmvCg *, int64_t first, int64_t count, double *norms, SpmvExec *);
 
 typedef struct {
-  int64_t bytes, pinned_bytes; /* that the object holds: in its space, and in page-locked host memory */
-  int     graphs;              /* that were captured since it was made */
-  int     blocks, lanes;       /* thread blocks of the persistent kernel, and lanes for each of its rows; 0 otherwise */
-  /* Of one iteration without its product: additions and multiplications, vector elements that are read or written, and
-     the bytes of these and of M */
+  int64_t bytes, pinned_bytes; /* memory of the object: in its space, and page-locked on the host */
+  int     graphs;              /* captured since the object was made */
+  int     blocks, lanes;       /* thread blocks of the persistent kernel, and lanes per row; 0 in other modes */
+  /* Cost of one iteration without its product: additions and multiplications, vector elements read or written, and the
+     bytes of these and of M */
   double flops, words, traffic_bytes;
 } SpmvCgInfo;
 SPMV_API void spmv_cg_info(const SpmvCg *, SpmvCgInfo *);
 
-/* Waits for what is in the stream of the last run, frees the object and sets the pointer to NULL; NULL and a pointer to
-   NULL are accepted */
+/* Waits for the stream of the last run, frees the object and sets the pointer to NULL; NULL and a pointer to NULL are
+   accepted */
 SPMV_API void spmv_cg_destroy(SpmvCg **);
 
 #ifdef __cplusplus

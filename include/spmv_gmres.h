@@ -1,9 +1,9 @@
 /*
-  spmv_gmres.h - the generalized minimal residual method with restarts, GMRES(m), for A x = b, on the host or on one GPU.
+  spmv_gmres.h - the restarted generalized minimal residual method, GMRES(m), for A x = b, on the host or on one GPU.
 
-  A is any square matrix. On the GPU the host waits for nothing within a cycle: scalar products, rotations, the test of
-  convergence and the history of norms stay on the device. Method: Saad and Schultz (1986) with classical Gram-Schmidt;
-  order of the operations, counting of iterations and tests are those of PETSc 3.26: KSPSolve_GMRES(),
+  A is any square matrix. On the GPU the host never waits within a cycle: scalar products, rotations, the convergence
+  test and the history of norms stay on the device. Method: Saad and Schultz (1986) with classical Gram-Schmidt; the
+  order of operations, the count of iterations and the tests are those of PETSc 3.26: KSPSolve_GMRES(),
   KSPOrthogonalizationClassicalGramSchmidt() and KSPConvergedDefault().
 
     spmv_gmres_options_init(&options);  options.rows = ...;
@@ -12,9 +12,9 @@
     spmv_gmres_run(gmres, INT64_MAX, &result, &exec);     x is the solution when result.reason > 0
     spmv_gmres_destroy(&gmres);
 
-  All calls for one object come from one thread at a time, with the same current device, and with execs of the space and
-  the allocation hooks that it was made with; the stream may be another one from start to start.
-  src/kernels/gmres/README.md says what each kernel reads and writes.
+  Only one thread at a time may use an object, with the device that was current when it was made and with an exec of the
+  same space and allocation hooks; each spmv_gmres_start() may choose another stream. src/kernels/gmres/README.md says
+  what each kernel reads and writes.
 */
 #ifndef SPMV_GMRES_H
 #define SPMV_GMRES_H
@@ -25,100 +25,105 @@
 extern "C" {
 #endif
 
-/* How the iterations are done. SPMV_GMRES_HOST belongs to SPMV_HOST, the others to SPMV_DEVICE. */
+/* How iterations run. SPMV_GMRES_HOST is for SPMV_HOST, the other modes are for SPMV_DEVICE. */
 typedef enum {
   SPMV_GMRES_HOST,  /* one thread of the host */
-  SPMV_GMRES_CHUNK, /* plain launches; some iterations are enqueued ahead of the host's look at the norm */
-  SPMV_GMRES_GRAPH  /* the iterations of a cycle are captured in CUDA graphs once, and launched again in each cycle */
+  SPMV_GMRES_CHUNK, /* plain launches; the host enqueues some iterations ahead of its check of the norm */
+  SPMV_GMRES_GRAPH  /* the iterations of a cycle are captured in CUDA graphs once, which are launched in each cycle */
 } SpmvGmresMode;
 
-/* Whether a new vector is orthogonalized a second time: if needed, when its norm is less than that of what was taken out */
+/* Whether a new vector is orthogonalized a second time. It is needed when its norm is less than that of the part that
+   was subtracted. */
 typedef enum { SPMV_GMRES_REFINE_NEVER, SPMV_GMRES_REFINE_IF_NEEDED, SPMV_GMRES_REFINE_ALWAYS } SpmvGmresRefine;
 
 enum { SPMV_GMRES_RESTART_MAX = 1000 };
 
 typedef struct {
   int64_t         rows;        /* of this process */
-  SpmvScalar      scalar_type; /* of all vectors, of M and of the matrix; sums and norms are double */
+  SpmvScalar      scalar_type; /* of vectors, M and matrix; sums and norms are double */
   SpmvGmresMode   mode;
-  int             restart; /* iterations of a cycle, 1 to SPMV_GMRES_RESTART_MAX: restart + 1 vectors form the basis */
+  int             restart; /* iterations of a cycle, 1 to SPMV_GMRES_RESTART_MAX; the basis has restart + 1 vectors */
   SpmvGmresRefine refine;
   SpmvPreconditioner preconditioner;
   int                block_size; /* of SPMV_PC_BLOCKS; divides rows */
-  int                right; /* M is applied before A, and norms are those of b - A x; else they are of M (b - A x) */
-  /* w = A p. On the device it is called again for each iteration, or once for each iteration of a graph while that is
-     captured: on exec->stream, which may be another stream than the caller's; it must not wait or allocate then.
-     spmv_operator_product() is one for a plan. */
+  int                right;      /* right preconditioning, with norms of b - A x; otherwise left, with norms of M (b - A
+                               x) */
+  /* w = A p. On the device it is called once per iteration, or once for each iteration of a graph during its capture.
+     It must enqueue on exec->stream, which may differ from the caller's stream, and must neither wait nor allocate. For
+     plans, use spmv_operator_product(). */
   SpmvApply product;
   void     *product_ctx;
-  /* z = M r of SPMV_PC_FUNCTION, which is linear and the same in each call */
+  /* z = M r for SPMV_PC_FUNCTION; M is linear and does not change within a solve */
   SpmvApply apply;
   void     *apply_ctx;
-  int       apply_waits; /* it waits for the host or allocates, and must not be captured in a graph */
-  double    happy;       /* PETSc's haptol: a new vector whose norm is less ends the cycle */
-  double    breakdown;   /* PETSc's breakdown_tolerance, relative to the norm at the beginning of a cycle, of the
-                                         difference between the norm of its end and that of the residual computed anew */
+  int       apply_waits; /* apply waits for the host or allocates, so it cannot be captured in a graph */
+  double    happy;       /* PETSc's haptol: a new basis vector with a smaller norm ends the cycle */
+  double    breakdown;   /* PETSc's breakdown_tolerance: bound on the difference between the recurrence's norm at the
+                                         end of a cycle and the norm of the computed residual, relative to the norm at
+                                         the beginning of the cycle */
   const SpmvProcesses *processes; /* NULL for one process; otherwise the mode is SPMV_GMRES_HOST or SPMV_GMRES_CHUNK */
-  int64_t              history;   /* the last so many norms are kept for spmv_gmres_history(): 8 bytes each; 0: none */
-  int                  chunk;     /* iterations that are enqueued together, 1 to 64; 0: by the number of rows. With
-                                         SPMV_PC_FUNCTION one at a time. */
+  int64_t              history;   /* number of the latest norms that are kept for spmv_gmres_history(), 8 bytes each; 0:
+                                     none */
+  int                  chunk;     /* iterations enqueued together, 1 to 64; 0: chosen by the number of rows. With
+                                         SPMV_PC_FUNCTION always 1. */
 } SpmvGmresOptions;
 
-/* Zeros, with double precision, SPMV_GMRES_HOST, no preconditioner; and PETSc's defaults: restart 30, happy 1e-30,
+/* Zeros (double precision, SPMV_GMRES_HOST, no preconditioner), except for PETSc's defaults: restart 30, happy 1e-30,
    breakdown 0.1 */
 SPMV_API void spmv_gmres_options_init(SpmvGmresOptions *);
 
 typedef struct {
-  /* Any SpmvReason but those of indefinite matrices. SPMV_BREAKDOWN is PETSc's CONVERGED_HAPPY_BREAKDOWN. */
+  /* Any SpmvReason except SPMV_INDEFINITE_PC and SPMV_INDEFINITE_MATRIX. SPMV_BREAKDOWN is PETSc's
+     CONVERGED_HAPPY_BREAKDOWN. */
   SpmvReason reason;
   int64_t    iterations; /* as KSPGetIterationNumber() counts; the history has as many norms */
-  double     norm;       /* of the last of them; NaN where that is the reason */
+  double     norm;       /* of the last iteration; NaN if that is the reason */
 } SpmvGmresResult;
 
 typedef struct SpmvGmres SpmvGmres;
 
-/* Makes an engine for matrices of one size, and allocates the basis. Options are copied. *gmres is NULL after a failure.
-   SPMV_ERR_UNSUPPORTED: no device. It may wait. */
+/* Makes an engine for matrices of one size, and allocates the basis. Options are copied. *gmres is NULL after a
+   failure. SPMV_ERR_UNSUPPORTED: no device. It may wait. */
 SPMV_API SpmvStatus spmv_gmres_create(const SpmvGmresOptions *, SpmvExec *, SpmvGmres **gmres);
 
-/* Begins a solve: the residual of x and its norm. x and b have shape [rows], m is NULL or the values of M. The three
-   belong to the caller, lie in the space of exec, need not be those of the solve before, and must stay until the solve
-   ends. x is updated in place; with x_is_zero it holds zeros, and its product is spared. Only enqueues. */
+/* Begins a solve: the residual of x and its norm. x and b have shape [rows], m is NULL or the values of M. All three
+   belong to the caller, lie in the space of exec, may differ from solve to solve, and must stay until the solve ends. x
+   is updated in place. x_is_zero says that x holds zeros, so that the product A x is skipped. Only enqueues. */
 SPMV_API SpmvStatus spmv_gmres_start(SpmvGmres *, void *x, const void *b, const void *m, int x_is_zero,
                                      const SpmvTest *, SpmvExec *);
 
-/* The norm of iteration 0, NaN or infinite where its sum is. The tolerance of the caller may depend on that norm:
-   spmv_gmres_set_test() replaces the test. Both are called between spmv_gmres_start() and the first spmv_gmres_run();
-   spmv_gmres_first_norm() waits. */
+/* The norm of iteration 0; NaN or infinite if its sum is. Since a tolerance may depend on that norm,
+   spmv_gmres_set_test() can then replace the test. Both are called between spmv_gmres_start() and the first
+   spmv_gmres_run(); spmv_gmres_first_norm() waits. */
 SPMV_API SpmvStatus spmv_gmres_first_norm(SpmvGmres *, double *norm, SpmvExec *);
 SPMV_API SpmvStatus spmv_gmres_set_test(SpmvGmres *, const SpmvTest *, SpmvExec *);
 
-/* Does up to so many further iterations, until there is a reason to end; then x is the solution that belongs to the
+/* Runs at most that many further iterations, until there is a reason to end; x is then the solution that belongs to the
    norm. May be called again while the reason is SPMV_ITERATING; x is then that of the beginning of the cycle. When it
-   returns, kernels that update x, or no longer change it, may still be in the stream. After a failure x is that of the
-   beginning of some cycle, once the stream has been waited for; the engine must be started again. */
+   returns, the stream may still hold kernels that update x. After a failure x is that of the beginning of some cycle,
+   once the caller has waited for the stream; the next call must be spmv_gmres_start(). */
 SPMV_API SpmvStatus spmv_gmres_run(SpmvGmres *, int64_t iterations, SpmvGmresResult *, SpmvExec *);
 
-/* Enqueues `to` = the solution after the iterations of the last spmv_gmres_run(), without changing the solve; to has
-   shape [rows] and is not x */
+/* Enqueues `to` = the solution after the iterations of the last spmv_gmres_run(), without changing the state of the
+   solve. to has shape [rows] and does not overlap x. */
 SPMV_API SpmvStatus spmv_gmres_solution(SpmvGmres *, void *to, SpmvExec *);
 
-/* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits. That of
-   the last iteration of a cycle is the norm of the residual computed anew, unless the solve ended with it.
-   SPMV_ERR_ARGUMENT where one is not completed or no longer kept. */
+/* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits. For the
+   last iteration of a cycle it is the norm of the residual computed from x, unless the solve ended there.
+   SPMV_ERR_ARGUMENT if one of these iterations is not completed or its norm is no longer kept. */
 SPMV_API SpmvStatus spmv_gmres_history(SpmvGmres *, int64_t first, int64_t count, double *norms, SpmvExec *);
 
 typedef struct {
-  int64_t bytes, pinned_bytes; /* that the object holds: in its space, and in page-locked host memory */
-  int     graphs;              /* that were captured since it was made */
-  /* Of the mean iteration of a cycle without its product and without second orthogonalizations: additions and
-     multiplications, vector elements that are read or written, and the bytes of these and of M */
+  int64_t bytes, pinned_bytes; /* memory of the object: in its space, and page-locked on the host */
+  int     graphs;              /* captured since the object was made */
+  /* Cost of the mean iteration of a cycle, without its product and without second orthogonalizations: additions and
+     multiplications, vector elements read or written, and the bytes of these and of M */
   double flops, words, traffic_bytes;
 } SpmvGmresInfo;
 SPMV_API void spmv_gmres_info(const SpmvGmres *, SpmvGmresInfo *);
 
-/* Waits for what is in the stream of the last run, frees the object and sets the pointer to NULL; NULL and a pointer to
-   NULL are accepted */
+/* Waits for the stream of the last run, frees the object and sets the pointer to NULL; NULL and a pointer to NULL are
+   accepted */
 SPMV_API void spmv_gmres_destroy(SpmvGmres **);
 
 #ifdef __cplusplus

@@ -3,13 +3,13 @@
 
       y = alpha A x + beta y
 
-  The library knows raw pointers, sizes and streams. It never sees PETSc, prints nothing and never exits. What it
-  keeps for the process is listed in docs/architecture.md. Four parts of this header:
+  The library works on raw pointers, sizes and streams. It never sees PETSc, prints nothing and never exits.
+  docs/architecture.md lists its state per process. This header has four parts:
 
     1. use a format        SpmvExec, SpmvPattern, SpmvCsr, SpmvOptions, spmv_format_find(),
                            spmv_analyze() to spmv_destroy()
     2. write a format      SpmvSlots, SpmvPlan, spmv_fail(), spmv_alloc(): see docs/adding-a-format.md
-    3. devices and copies  spmv_device_count(), spmv_copy(): what a caller without a CUDA compiler needs
+    3. devices and copies  spmv_device_count(), spmv_copy(): the CUDA runtime for a caller without a CUDA compiler
     4. products            spmv_spgemm_symbolic() and spmv_spgemm_numeric(): A B, A^T B, P^T A P, R A R^T
 
   Sizes are counted in elements unless a name ends in _bytes. Index arrays are 0-based. Row i of a CSR matrix owns the
@@ -31,7 +31,8 @@
 extern "C" {
 #endif
 
-/* Raised whenever SpmvFormat or a struct that crosses the interface changes; checked when the registry is read */
+/* Version of the interface: incremented whenever SpmvFormat or a struct that crosses the interface changes;
+   spmv_format_check() compares it */
 #define SPMV_ABI 10
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
@@ -42,14 +43,14 @@ extern "C" {
 
 typedef enum {
   SPMV_SUCCESS = 0,
-  SPMV_ERR_ARGUMENT,    /* a size, pointer or type that makes no sense */
+  SPMV_ERR_ARGUMENT,    /* an invalid size, pointer or type */
   SPMV_ERR_OPTION,      /* an unknown option, or a value outside its range */
   SPMV_ERR_MATRIX,      /* the CSR arrays break their invariants */
   SPMV_ERR_MEMORY,      /* an allocation hook returned NULL */
   SPMV_ERR_OVERFLOW,    /* a count does not fit the index type of the format */
   SPMV_ERR_UNSUPPORTED, /* the format has no such operation for these types or in this space */
   SPMV_ERR_DEVICE,      /* the CUDA runtime reported an error */
-  SPMV_ERR_FORMAT,      /* a row of formats.def is incomplete: a fault of the library */
+  SPMV_ERR_FORMAT,      /* a format of formats.def is incomplete: a bug of the library */
   SPMV_STATUS_COUNT
 } SpmvStatus;
 
@@ -57,15 +58,16 @@ typedef enum { SPMV_I32 = 0, SPMV_I64 = 1 } SpmvIndex;
 typedef enum { SPMV_F64 = 0, SPMV_F32 = 1 } SpmvScalar;
 typedef enum { SPMV_HOST = 0, SPMV_DEVICE = 1 } SpmvSpace;
 
-/* Allocation hooks. alloc returns NULL on failure; free accepts NULL. Both may be NULL: then malloc/free or
-   cudaMalloc/cudaFree serve. Blocks are aligned to at least 64 bytes only when they come from the default hooks. */
+/* Allocation hooks. alloc returns NULL on failure; free accepts NULL. Both may be NULL: host memory then comes from
+   malloc, device memory from the pool of section 3. Only blocks of these default hooks are sure to be aligned to 64
+   bytes. */
 typedef struct {
   void *(*alloc)(void *ctx, size_t bytes);
   void (*free)(void *ctx, void *block);
   void *ctx;
 } SpmvAllocator;
 
-/* Where work is done. Copied into a plan, so it may live on the stack; message belongs to the caller. */
+/* Where work runs. A plan copies what it needs, so the struct may live on the stack; message belongs to the caller. */
 typedef struct SpmvExec {
   SpmvSpace     space;                     /* memory of plans, vectors and work */
   void         *stream;                    /* a cudaStream_t; NULL is the legacy default stream */
@@ -74,7 +76,7 @@ typedef struct SpmvExec {
 } SpmvExec;
 
 /* The pattern of a CSR matrix. row_ptr has shape [rows+1], col [nnz]; both are of index_type and lie in space.
-   host_row_ptr and host_col are the same arrays on the host (as PETSc keeps them), or NULL where there are none; for a
+   host_row_ptr and host_col are host copies of both arrays (PETSc keeps such copies), or NULL if there are none; for a
    pattern on the host they are row_ptr and col, or NULL. */
 typedef struct {
   int64_t     rows, cols, nnz;
@@ -118,35 +120,36 @@ typedef struct {
 typedef enum { SPMV_ARRAY_VALUES, SPMV_ARRAY_INDICES, SPMV_ARRAY_POINTERS } SpmvArrayKind;
 
 typedef struct {
-  const char   *name; /* static text: the array's name in the format's README */
+  const char   *name; /* static text: the name that the format's README uses */
   SpmvArrayKind kind;
   int64_t       bytes;
 } SpmvArrayInfo;
 
-/* The memory of a plan. total_bytes is the sum over arrays; borrowed arrays count, structs of a few bytes do not. */
+/* The memory of a plan. total_bytes is the sum over all arrays, borrowed ones included; structs of a few bytes are not
+   counted. */
 typedef struct {
   int           count;
   SpmvArrayInfo array[SPMV_ARRAYS_MAX];
   int64_t       total_bytes;
   int64_t       padding_bytes; /* bytes inside the value arrays that hold no nonzero */
-  int64_t       csr_bytes;     /* the CSR it replaces: nnz values, nnz columns, rows+1 pointers */
-  int64_t       work_bytes;    /* size of the work of a product, in the plan's space */
-  int64_t       host_bytes;    /* of total_bytes, what a plan on the device keeps in host memory */
+  int64_t       csr_bytes;     /* the CSR that the plan replaces: nnz values, nnz columns, rows+1 pointers */
+  int64_t       work_bytes;    /* size of the work array of a product, in the plan's space */
+  int64_t       host_bytes;    /* the part of total_bytes that a plan on the device keeps in host memory */
 } SpmvMemory;
 
-/* The result of an analysis of a pattern. spmv_analyze() sets the fields above memory, and csr_bytes in it, before it
-   calls the format; accepted and reason follow from memory. data belongs to the format; spmv_analysis_clear() frees
-   it. */
+/* The result of an analysis of a pattern. Before it calls the format, spmv_analyze() sets the fields above memory, and
+   memory.csr_bytes. Afterwards it derives accepted and reason from memory. data belongs to the format;
+   spmv_analysis_clear() frees it. */
 typedef struct {
   const struct SpmvFormat *format;
-  const struct SpmvSlots  *slots; /* the table whose build serves this analysis */
+  const struct SpmvSlots  *slots; /* the table whose build takes this analysis */
   SpmvOptions              options;
   SpmvScalar               scalar_type;
   SpmvSpace                space; /* of the plan */
   int64_t                  rows, cols, nnz;
-  SpmvMemory               memory; /* exactly what the plan will have in its field memory */
+  SpmvMemory               memory; /* becomes the field memory of the plan, byte for byte */
   void                    *data;
-  int                      accepted; /* 0: there is nothing to pack, or CSR takes fewer bytes; reason says which */
+  int                      accepted; /* 0: the matrix has no nonzeros, or CSR takes fewer bytes; reason says which */
   char                     reason[SPMV_MESSAGE_MAX];
 } SpmvAnalysis;
 
@@ -160,9 +163,10 @@ typedef struct SpmvFormat {
   uint32_t                abi;
   const char             *name, *summary;
   const SpmvOptionDesc   *options;
-  const struct SpmvSlots *host, *device; /* what it does in each space; NULL: it has no plans there */
+  const struct SpmvSlots *host, *device; /* its functions for each space; NULL: no plans in that space */
   int                     borrows;       /* 1: a plan may point into its CSR, see SpmvSlots.build */
-  double padding_factor; /* of a format that pads on purpose: accepted up to this multiple of the bytes of CSR; 0: 1 */
+  double padding_factor; /* a plan is accepted up to this multiple of the bytes of CSR, above 1 for a format that pads
+                            on purpose; 0 means 1 */
 } SpmvFormat;
 
 /* Number of formats, and the i-th in the order of formats.def (NULL outside 0 .. count-1) */
@@ -170,8 +174,8 @@ SPMV_API int               spmv_format_count(void);
 SPMV_API const SpmvFormat *spmv_format_get(int i);
 /* The format of that name ("rbp"), or NULL */
 SPMV_API const SpmvFormat *spmv_format_find(const char *name);
-/* Checks the ABI, and the mandatory slots of both tables, of one format or of all.
-   message gets the fault. */
+/* Check the ABI number and the mandatory slots of both tables, for one format or for all; message gets the first
+   fault */
 SPMV_API SpmvStatus spmv_format_check(const SpmvFormat *, char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_registry_check(char message[SPMV_MESSAGE_MAX]);
 
@@ -180,15 +184,16 @@ SPMV_API const char *spmv_status_text(SpmvStatus);
 /* An exec of a space with default hooks and the default stream */
 SPMV_API void spmv_exec_init(SpmvExec *, SpmvSpace);
 
-/* Defaults of a format; then changes by key. Text is a number, a choice, or true/false, as a user types it. */
+/* Set the defaults of a format, then single options by key. text is a number, a choice, or true/false, as a user types
+   it. */
 SPMV_API void       spmv_options_init(SpmvOptions *, const SpmvFormat *);
 SPMV_API SpmvStatus spmv_options_set(SpmvOptions *, const char *key, double value, char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_options_set_text(SpmvOptions *, const char *key, const char *text,
                                           char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_options_get(const SpmvOptions *, const char *key, double *value,
                                      char message[SPMV_MESSAGE_MAX]);
-/* The text of a value of an option, as a user types it, and the text of its range: "0 to 4096", "one of csr ell", "true
-   or false". The value must be in the range. Both texts end within size. */
+/* Write a value of an option as a user types it, and the range of the option: "0 to 4096", "one of csr ell", "true or
+   false". The value must lie in the range. Both texts are cut to size, with the final zero. */
 SPMV_API void spmv_option_text(const SpmvOptionDesc *, double value, char *text, size_t size);
 SPMV_API void spmv_option_range(const SpmvOptionDesc *, char *text, size_t size);
 
@@ -198,12 +203,13 @@ SPMV_API SpmvStatus spmv_pattern_check(const SpmvPattern *, SpmvExec *);
 /* Bytes of nnz values, nnz columns and rows+1 pointers */
 SPMV_API int64_t spmv_csr_bytes(const SpmvPattern *, SpmvScalar);
 
-/* Analyses a pattern. It may lie on the host for a plan in any space, and on the device for a plan there. Options must
-   be of the format. After a failure there is nothing to clear. */
+/* Analyzes a pattern for a plan in exec->space. A pattern on the host serves plans in either space, a pattern on the
+   device only plans on the device. The options must belong to the format. After a failure nothing needs to be
+   cleared. */
 SPMV_API SpmvStatus spmv_analyze(const SpmvFormat *, const SpmvPattern *, SpmvScalar, const SpmvOptions *, SpmvExec *,
                                  SpmvAnalysis *);
 /* Makes a plan from a CSR. The analysis must come from the same pattern, scalar type and space; it may serve several
-   builds, also if it declined. *plan is NULL after a failure. */
+   builds, and even one that was not accepted can be built. *plan is NULL after a failure. */
 SPMV_API SpmvStatus spmv_build(const SpmvCsr *, const SpmvAnalysis *, SpmvExec *, SpmvPlan **plan);
 SPMV_API void       spmv_analysis_clear(SpmvAnalysis *, SpmvExec *);
 
@@ -212,54 +218,56 @@ SPMV_API void       spmv_analysis_clear(SpmvAnalysis *, SpmvExec *);
   scalars of the plan's scalar type on the host. beta == 0 never reads y, alpha == 0 never reads x, and x and y do not
   overlap.
 
-  Padding must not touch NaN or Inf in x: row i of y depends on those x alone in whose columns row i has nonzeros. So
-  padding may not multiply 0 by an x of its own choice. docs/testing.md tells how that is tested.
+  Row i of y depends only on the entries of x in whose columns row i has nonzeros. So padding must not multiply 0 by any
+  other entry of x: if that entry is NaN or Inf, y becomes NaN. docs/testing.md says how this is tested.
 
   On the device it only enqueues on exec->stream: no allocation, no synchronization. work has memory.work_bytes bytes
-  (NULL when 0) and may hold anything; two products at a time need two of them.
+  (NULL if that is 0) with any contents; two products that run at the same time need two work arrays.
 */
 SPMV_API SpmvStatus spmv_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                               SpmvExec *);
-/* y = alpha A^T x + beta y with x of shape [rows], y of shape [cols]; the rest as for spmv_mult(), but work is not used:
-   one transposed product of a plan at a time */
+/* y = alpha A^T x + beta y with x of shape [rows], y of shape [cols]; otherwise as spmv_mult(). work is not used: the
+   plan has its own work array, so only one transposed product of a plan may run at a time */
 SPMV_API SpmvStatus spmv_multtranspose(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
                                        void *work, SpmvExec *);
-/* A step of a smoother in the pass of the product: y = current x + before y + correction M (b - A x), for a square A and
+/* One step of a smoother, fused with the product: y = current x + before y + correction M (b - A x), for a square A and
    a diagonal M. */
 typedef struct {
   double current, before, correction;
 } SpmvFactors;
 typedef struct {
-  const SpmvFactors *factors; /* in the plan's space; NULL: y = b - A x, and the rest is not read */
+  const SpmvFactors *factors; /* in the plan's space; NULL: y = b - A x, and m and adds are not read */
   const void        *m;       /* [rows], or NULL for the identity */
   const void        *b;       /* [rows]; y, x and b do not overlap */
-  int                adds;    /* 0: y is not read, as if before were 0 */
+  int                adds;    /* 0: y is not read, and before counts as 0 */
 } SpmvStep;
-/* Whether the format of a plan has it; y, x and work as for spmv_mult() */
+/* Whether a plan has this step. y, x and work of spmv_mult_step() are those of spmv_mult(). */
 SPMV_API int        spmv_has_step(const SpmvPlan *);
 SPMV_API SpmvStatus spmv_mult_step(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
-/* Must be called between build or new values and the first transposed product. It may allocate, which plan->memory then
-   reports, and wait. A second call does nothing, and after new values a plan of A^T gets them in place. */
+/* Must be called before the first transposed product after a build or after new values. It may allocate (plan->memory
+   then includes that) and wait. A second call does nothing; after new values, a plan of A^T that was made from listed
+   nonzeros is updated in place. */
 SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
 
-/* New values of shape [nnz], in CSR order. No pattern comes with them: it must still be the one that the plan was built
-   from, which is not checked. For a plan on the device, values may lie on the host or on the device; for a plan on the
-   host, on the host only. Also to be called when values that the plan borrows have new contents: on the device a product
-   may read the matrix before the kernel in front of it has ended, and waits for that end only before it touches x, y
-   and work. This call puts the new values and the product in order. */
+/* New values of shape [nnz], in CSR order. The pattern must still be the one that the plan was built from; this is not
+   checked. For a plan on the device, values may lie on the host or on the device; for a plan on the host, on the host
+   only. Also call it when values that the plan borrows have new contents: on the device, a product may read the matrix
+   before the previous kernel of the stream has ended, and waits for that end only before it touches x, y and work. This
+   call orders the product after the kernel that wrote the values. */
 SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
-/* Copies the values of the plan to values [nnz], in CSR order. Values on the host may be read when the call returns,
-   values on the device later in the stream. */
+/* Copies the values of the plan to values [nnz], in CSR order. Values on the host are there when the call returns,
+   values on the device only for later work of the stream. */
 SPMV_API SpmvStatus spmv_extract_values(const SpmvPlan *, void *values, SpmvSpace values_space, SpmvExec *);
 
-/* Prints what is special to a plan, one line per fact */
+/* Prints the facts that are particular to the format of a plan, one per line */
 SPMV_API void spmv_view(const SpmvPlan *, SpmvPrint, void *ctx);
 /* Frees a plan and sets the pointer to NULL; NULL and a pointer to NULL are accepted */
 SPMV_API void spmv_destroy(SpmvPlan **);
 
 /* ------------------------------------------------------------------------------------------- 2. write a format --- */
 
-/* Every private plan begins with this struct, so that the caller can read the sizes and destroy without a format */
+/* The plan of every format begins with this struct, so that a caller can read sizes and destroy a plan without knowing
+   the format */
 struct SpmvPlan {
   const SpmvFormat       *format;
   const struct SpmvSlots *slots;
@@ -269,85 +277,85 @@ struct SpmvPlan {
   SpmvScalar              scalar_type;
   SpmvSpace               space;
   SpmvMemory              memory;
-  SpmvAllocator           host, device; /* hooks that made its arrays, and will free them */
-  void                   *arrays;       /* on a device: one block of memory with all arrays that format.h allocated */
-  struct {                              /* for products with A^T, where the format makes a plan of it */
+  SpmvAllocator           host, device; /* hooks that allocated its arrays and will free them */
+  void                   *arrays;       /* on the device: the one block that holds all arrays that format.h allocated */
+  struct {                              /* for products with A^T, if the format makes a plan of A^T */
     SpmvPlan *plan;                     /* NULL until it is made */
-    void     *work, *csr;               /* of that plan: the work of its product, and the CSR that it borrows */
-    void     *values;                   /* in that CSR, or NULL */
-    void     *order;  /* where nonzero k of A^T is in A; 32 bits each, 64 if there are 2^31 or more; or NULL */
-    int       is_old; /* the plan of A^T has other values than A */
+    void     *work, *csr;               /* its work array, and the CSR that it borrows */
+    void     *values;                   /* values of that CSR, or NULL */
+    void     *order;  /* position in A of nonzero k of A^T: 32 bits, or 64 from 2^31 nonzeros on; or NULL */
+    int       is_old; /* stale: the plan of A^T does not have the current values of A */
   } transpose;
 };
 
 /* Nonzeros by coordinates in CSR order, in device memory: row [nnz], col [nnz], and values [nnz] of the plan's scalar
-   type. row and col are NULL where values alone are wanted. Where diagonal [rows] is not NULL, row, col and values are:
-   diagonal[i] becomes the diagonal entry of row i, and stays as it was in a row without one. */
+   type. row and col are NULL if only values are wanted. If diagonal [rows] is not NULL, then row, col and values are
+   NULL: diagonal[i] becomes the diagonal entry of row i, and is left unchanged if the row has none. */
 typedef struct {
   int32_t *row, *col;
   void    *values, *diagonal;
 } SpmvNonzeros;
 
-/* Products with rounded values, of plans in double precision on a device; all three are there */
+/* Products with values in single precision, for plans in double precision on the device. All three are mandatory. */
 typedef struct {
-  /* How many values the product reads; 0 where this plan has no such product */
+  /* Number of rounded values; 0 if this plan has no such product */
   int64_t (*count)(const SpmvPlan *);
-  /* Writes them to rounded [count] */
+  /* Writes the rounded values to rounded [count] */
   SpmvStatus (*round)(const SpmvPlan *, float *rounded, SpmvExec *);
   /* As mult of SpmvSlots with rounded in place of the values of the plan; x, y, work and sums are double */
   SpmvStatus (*mult)(const SpmvPlan *, const float *rounded, const void *alpha, const void *x, const void *beta,
                      void *y, void *work, SpmvExec *);
 } SpmvRoundedSlots;
 
-/* The functions of a format for one space: a constant table. spmv_analyze() to spmv_destroy() check arguments, choose the table, and
-   do what is the same for all formats: they allocate and free the structs of analyses and plans, scale y, keep a plan
-   of A^T. A slot is mandatory unless it says "may be NULL". */
+/* The functions of a format for one space: a constant table. spmv_analyze() to spmv_destroy() check arguments, choose
+   the table, and do the work common to all formats: they allocate and free the structs of analyses and plans, scale y,
+   and keep a plan of A^T. A slot is mandatory unless its comment says "may be NULL". */
 typedef struct SpmvSlots {
   /* Bytes of SpmvAnalysis.data, and of the plan, which begins with an SpmvPlan. The slots get both structs zeroed. */
   int64_t analysis_bytes, plan_bytes;
 
-  /* May be NULL. The table that serves these options in place of this one: another layout of the format. */
+  /* May be NULL. Returns the table to use in place of this one with these options: another layout of the format. */
   const struct SpmvSlots *(*choose)(const SpmvOptions *);
 
   /* Reads the pattern only. It succeeds for every valid matrix, of any shape. It sets memory to the exact bytes of the
-     plan; a size that does not fit int64_t becomes one that no memory has. */
+     plan; a size that overflows int64_t becomes a size that no allocation can satisfy. */
   SpmvStatus (*analyze)(const SpmvPattern *, SpmvAnalysis *, SpmvExec *);
   /* May be NULL. Frees what the data of an analysis points to, also after a failure. */
   void (*clear_analysis)(void *data, SpmvExec *);
 
-  /* Fills a plan, whose common part is set. A pattern that was declined must be built too, so that a user can insist;
-     where that is not feasible it fails with SPMV_ERR_MEMORY or SPMV_ERR_OVERFLOW. What it has allocated by then is
-     freed by clear.
+  /* Fills a plan whose SpmvPlan is set. A pattern that was not accepted must be built too, so that a user can insist;
+     if that is not feasible, build fails with SPMV_ERR_MEMORY or SPMV_ERR_OVERFLOW. After a failure, clear frees what
+     build has allocated.
 
      A format that borrows may keep pointers to those arrays of the CSR that lie in the plan's space: the
      arrays must then outlive the plan, and the pattern must neither change nor be moved. All other formats copy. */
   SpmvStatus (*build)(const SpmvCsr *, const SpmvAnalysis *, SpmvPlan *, SpmvExec *);
 
-  /* Copies values into the plan; those of a plan on the host lie there. No pattern comes with them: the
-     plan itself must tell where each value belongs. On the device a product may begin before the kernels in front of it
-     have ended: device/overlap.cuh says what must follow the writing of values. */
+  /* Copies values into the plan; for a plan on the host they lie on the host. They come without a pattern: the plan
+     itself must tell where each value belongs. On the device a product may begin before the previous kernels of the
+     stream have ended: device/overlap.cuh says what must follow a kernel that writes values. */
   SpmvStatus (*update_values)(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
-  /* Copies the values back, into the plan's space. May be NULL if list_nonzeros is there. */
+  /* Copies the values back, to an array in the plan's space. May be NULL if list_nonzeros is not. */
   SpmvStatus (*extract_values)(const SpmvPlan *, void *values, SpmvExec *);
 
-  /* As spmv_mult(), but alpha is not 0 and there are nonzeros */
+  /* As spmv_mult(); only called if alpha is not 0 and the matrix has nonzeros */
   SpmvStatus (*mult)(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                      SpmvExec *);
-  /* May be NULL. y += alpha A^T x, with alpha not 0 and nonzeros; y has been scaled. */
+  /* May be NULL. y += alpha A^T x, if alpha is not 0 and the matrix has nonzeros; the caller has scaled y by beta. */
   SpmvStatus (*add_transposed)(const SpmvPlan *, const void *alpha, const void *x, void *y, SpmvExec *);
-  /* In tables for the device; may be NULL. Without add_transposed, a plan of A^T is made from this list, of the same format and
-     with the same options. For a diagonal it only enqueues. */
+  /* Only in tables for the device; may be NULL. Lists the nonzeros. Without add_transposed, a plan of A^T with the same
+     format and options is made from this list. If only the diagonal is asked for, it only enqueues. */
   SpmvStatus (*list_nonzeros)(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
-  /* May be NULL. Makes the plan of A^T in another way. */
+  /* May be NULL. Makes the plan of A^T by a method of the format. */
   SpmvStatus (*prepare_transpose)(SpmvPlan *, SpmvExec *);
 
-  /* Prints one line per fact about a plan that is not common to all formats */
+  /* Prints the facts about a plan that are particular to the format, one per line */
   void (*view)(const SpmvPlan *, SpmvPrint, void *ctx);
   /* May be NULL. Frees the arrays of a plan, also of one whose build failed. */
   void (*clear)(SpmvPlan *);
   /* May be NULL */
   const SpmvRoundedSlots *rounded;
-  /* May be NULL. As spmv_mult_step(), for plans with nonzeros. */
+  /* May be NULL. As spmv_mult_step(); only called if the matrix has nonzeros. */
   SpmvStatus (*step)(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
 } SpmvSlots;
 
@@ -358,10 +366,11 @@ SPMV_API SpmvStatus spmv_fail(SpmvExec *, SpmvStatus, const char *format, ...)
 #endif
     ;
 
-/* bytes from the hooks of a space; 0 bytes give NULL and success; failure names the array and the size */
+/* Allocates from the hooks of a space; 0 bytes give NULL and success; the message of a failure names the array and the
+   size */
 SPMV_API SpmvStatus spmv_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
-/* Several device arrays from one allocation, for which cudaMalloc takes as long as a product: *array[i] gets bytes[i],
-   from a multiple of 256 bytes on, NULL for none. *block is what spmv_free() gets. */
+/* Several device arrays from one allocation, since each cudaMalloc takes as long as a product: *array[i] gets bytes[i],
+   aligned to 256 bytes, or NULL for 0 bytes. Pass *block to spmv_free(). */
 SPMV_API SpmvStatus spmv_alloc_arrays(SpmvExec *, int count, const int64_t bytes[], const char *name,
                                       void **const array[], void **block);
 SPMV_API void       spmv_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace, void *block);
@@ -377,56 +386,56 @@ static inline int64_t spmv_scalar_bytes(SpmvScalar t) { return t == SPMV_F32 ? 4
 
 /* --------------------------------------------------------------------------------------- 3. devices and copies --- */
 
-/* CUDA devices that can be used: 0 when the library was built without CUDA or the machine has none. reason (may be
-   NULL) tells which of the two. Asked once per process. */
+/* Number of usable CUDA devices: 0 if the library was built without CUDA or the machine has no device. reason (may be
+   NULL) says which of the two. The CUDA runtime is asked once per process. */
 SPMV_API int spmv_device_count(char reason[SPMV_MESSAGE_MAX]);
 
-/* A number that is another one for each device of the host, or -1 where it is not known: of the current device */
+/* An identifier of the current device that is unique on its host; -1 if unknown */
 SPMV_API int64_t spmv_device_place(void);
 
 /* Free and total bytes of the current device */
 SPMV_API SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes, SpmvExec *);
 
-/* Device memory without hooks comes from a pool of each device, which keeps some of what is freed for the next
-   conversion: at most so many bytes; -1, the default: 64 MiB; 0: nothing, all is given back at once. Memory that is
-   kept serves this library alone. Any thread may call it at any time. */
+/* Device memory without hooks comes from a pool of each device, which keeps freed memory for the next conversion, at
+   most the given number of bytes; -1, the default: 64 MiB; 0: nothing, freed memory goes back to the driver at once.
+   Only this library can use the memory that is kept. Any thread may call this at any time. */
 SPMV_API void spmv_device_keep(int64_t bytes);
-/* Gives back what is kept, and those pools of which no block is in use; a later allocation makes them again. Call it
-   when all plans are destroyed, before cudaDeviceReset(), and before the library is unloaded. Does nothing where there
-   is no device. */
+/* Gives back the memory that is kept, and destroys the pools that have no block in use; a later allocation makes them
+   again. Call it after all plans are destroyed, before cudaDeviceReset(), and before the library is unloaded. A no-op
+   without a device. */
 SPMV_API void spmv_device_release(void);
 
-/* Memory for the time of a call, or of a few, on exec->stream. On the device and without hooks a block is kept, from when
-   somebody holds blocks until nobody does, for the next one who asks for no more on that stream: work that is repeated
-   allocates nothing from its second time on. spmv_scratch_trim() ends a round of such work: blocks that it did not use
-   are freed, unless it has made new ones. Where an allocation of this library fails, blocks that are kept are freed, and
-   it is tried again. Any thread may call these at any time. */
+/* Scratch memory for one or a few calls on exec->stream. Between spmv_scratch_hold() and the matching
+   spmv_scratch_release(), freed device blocks (without hooks) are kept and serve later requests of at most their size
+   on the same stream, so that repeated work allocates only the first time. spmv_scratch_trim() ends a round of repeated
+   work: blocks that the round did not use are freed, unless the round has allocated new ones. If an allocation of this
+   library fails, the kept blocks are freed and the allocation is tried again. Any thread may call these at any time. */
 SPMV_API SpmvStatus spmv_scratch_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
 SPMV_API void       spmv_scratch_free(SpmvExec *, SpmvSpace, void *block);
 SPMV_API void       spmv_scratch_hold(void);
 SPMV_API void       spmv_scratch_release(void);
 SPMV_API void       spmv_scratch_trim(void);
-/* What is kept of this process, in use or not */
+/* Bytes of all scratch blocks of the process, in use or kept */
 SPMV_API int64_t spmv_scratch_bytes(void);
 
-/* Page-locked host memory: copies from and to it overlap with work on the device */
+/* Page-locked host memory: copies from and to it can overlap work on the device */
 SPMV_API SpmvStatus spmv_pinned_alloc(SpmvExec *, int64_t bytes, void **block);
 SPMV_API void       spmv_pinned_free(void *block);
 
-/* Copies between spaces, ordered on exec->stream. Pageable host memory that is read may be reused when the call
-   returns; pinned memory, and host memory that is written, after spmv_stream_wait, which waits for everything enqueued
-   on the stream.
+/* Copies between spaces, ordered on exec->stream. When the call returns, a pageable host source may be overwritten. A
+   pinned source may be overwritten, and a host destination read, only after spmv_stream_wait(), which waits for
+   everything enqueued on the stream.
 
-   From 4 MiB on, pageable memory goes to a device, and comes from it, through pinned buffers that up to 8 threads fill or
-   empty, as many as the processors that the calling thread may run on; they end with the call. With one processor, while the stream is being
-   captured, or where memory cannot be pinned, the CUDA runtime copies. */
+   From 4 MiB on, pageable memory is copied to and from a device through pinned buffers. Up to 8 threads fill or empty
+   them, at most one for each processor that the calling thread may run on; they end with the call. With one processor,
+   while the stream is being captured, or if memory cannot be pinned, the CUDA runtime copies. */
 SPMV_API SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
                               SpmvExec *);
-/* Frees those buffers, when the device has read them. They come from the CUDA runtime, not from hooks, belong to the
-   process, and take 2 MiB for each thread that a copy has had, so at most 16 MiB, until this is called or the process
-   ends; a later copy makes them again. So do the 4 KiB through which a conversion gets sizes from the device. Call it
-   before cudaDeviceReset(), and before the library is unloaded. Any thread may call it at any time; it cannot fail, and
-   does nothing where there are no buffers. */
+/* Frees these buffers once the device has read them, and the 4 KiB through which a conversion gets sizes from the
+   device. They come from the CUDA runtime, not from hooks, belong to the process, and take 2 MiB for each thread of a
+   copy, so at most 16 MiB, until this call or the end of the process; a later copy makes them again. Call it before
+   cudaDeviceReset(), and before the library is unloaded. Any thread may call it at any time; it cannot fail, and is a
+   no-op without buffers. */
 SPMV_API void       spmv_staging_release(void);
 SPMV_API SpmvStatus spmv_stream_wait(SpmvExec *);
 SPMV_API SpmvStatus spmv_stream_create(SpmvExec *, void **stream);
@@ -434,27 +443,28 @@ SPMV_API void       spmv_stream_destroy(void *stream);
 
 /* -------------------------------------------------------------------------------------- 4. products of matrices --- */
 
-/* C = A B, A^T B, B^T A B (B is called P then), or B A B^T (B is called R then) */
+/* C = A B, A^T B, B^T A B (B is the P of P^T A P), or B A B^T (B is the R of R A R^T) */
 typedef enum { SPMV_SPGEMM_AB, SPMV_SPGEMM_ATB, SPMV_SPGEMM_PTAP, SPMV_SPGEMM_RART } SpmvSpgemmKind;
 
-/* What a product of two patterns needs to be computed again with other values; serves one numeric call at a time */
+/* The symbolic part of a product, reused whenever the values change; serves one numeric call at a time */
 typedef struct SpmvSpgemm SpmvSpgemm;
 
-/* Finds the pattern of C: an entry is there if some product of an entry of A and one of B belongs to it, whatever their
-   values. Both patterns lie in exec->space and have the same index type; columns ascend strictly. Rows, columns and
-   nonzeros of A, B, C and of what lies between them must fit 32 bits, else SPMV_ERR_OVERFLOW. The patterns may be freed
-   afterwards. *product is NULL after a failure. On the device it waits a few times. */
+/* Finds the pattern of C from the patterns of A and B alone: entries that cancel stay. Both patterns lie in exec->space
+   and have the same index type; columns ascend strictly. Rows, columns and nonzeros of A, B, C and of intermediate
+   products must fit 32 bits, else SPMV_ERR_OVERFLOW. The patterns may be freed afterwards. *product is NULL after a
+   failure. On the device the host waits a few times. */
 SPMV_API SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar,
                                          SpmvExec *, SpmvSpgemm **product);
-/* The pattern of C, in the space of the product and of the index type of A and B; columns ascend. It belongs to the
-   product and lives as long. */
+/* The pattern of C, in the space of the product and of the index type of A and B; columns ascend. The arrays belong to
+   the product. */
 SPMV_API void spmv_spgemm_pattern(const SpmvSpgemm *, SpmvPattern *c);
-/* The values of C from those of A and B, all in the space of the product and in CSR order. Every sum has a fixed order:
-   the same values give the same bits. It may take scratch memory by spmv_scratch_alloc(); not for small matrices. */
+/* The values of C from those of A and B, all in the space of the product and in CSR order. Every sum has a fixed order,
+   so the same values give the same bits. Except for small matrices it may take scratch memory from
+   spmv_scratch_alloc(). */
 SPMV_API SpmvStatus spmv_spgemm_numeric(SpmvSpgemm *, const void *a_values, const void *b_values, void *c_values,
                                         SpmvExec *);
-/* Bytes that the product holds, the most that a numeric call has needed beyond that, and the additions and
-   multiplications of a numeric call */
+/* Bytes that the product holds, the peak of scratch memory of its numeric calls, and the additions and multiplications
+   of one numeric call */
 SPMV_API void spmv_spgemm_info(const SpmvSpgemm *, int64_t *bytes, int64_t *scratch_bytes, double *flops);
 /* Frees a product and sets the pointer to NULL; NULL and a pointer to NULL are accepted */
 SPMV_API void spmv_spgemm_destroy(SpmvSpgemm **);

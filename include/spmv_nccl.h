@@ -1,18 +1,18 @@
 /*
-  spmv_nccl.h - several processes, each with a GPU of its own, through NVIDIA's library NCCL: sums over the processes and
-  the exchange of ghost values as operations on a stream, for which no host waits, and which may be part of CUDA graphs.
+  spmv_nccl.h - communication among processes, each with its own GPU, by NVIDIA's library NCCL: sums over processes and
+  the exchange of ghost values are operations on a stream. No host waits for them, and CUDA graphs may contain them.
 
-  libnccl.so.2 is opened when the program runs; nothing depends on it when this library is built or loaded. The caller's
-  MPI only carries the id of a communicator to the other processes.
+  libnccl.so.2 is opened at run time; building and loading this library does not need it. The caller's MPI only
+  broadcasts the id of a communicator.
 
     spmv_nccl_load(NULL, &version, &exec);
-    rank 0: spmv_nccl_id(id, &exec);  and all receive the id
+    rank 0: spmv_nccl_id(id, &exec);  broadcast of id
     spmv_nccl_create(id, rank, processes, 50, &exec, &nccl);
     ... spmv_nccl_add(), spmv_nccl_begin() and spmv_nccl_end() serve SpmvProcesses ...
     spmv_nccl_destroy(&nccl);
 
-  All calls for one object come from one thread at a time, with the device that was current when it was made. Every
-  process of a communicator enqueues the same operations in the same order.
+  Only one thread at a time may use an object, with the device that was current when it was made. All processes of a
+  communicator must enqueue the same operations in the same order.
 */
 #ifndef SPMV_NCCL_H
 #define SPMV_NCCL_H
@@ -23,55 +23,59 @@
 extern "C" {
 #endif
 
-/* The oldest version that serves, as ncclGetVersion() counts: 2.18.0 */
+/* SPMV_NCCL_LEAST: the oldest supported version, as ncclGetVersion() encodes it: 2.18.0 */
 enum { SPMV_NCCL_ID_BYTES = 128, SPMV_NCCL_LEAST = 21800 };
 
-/* Opens the library once for the process; later calls give the version of the one that is open. path: of the library, or
-   NULL for libnccl.so.2 where the loader finds it. *version: as ncclGetVersion() tells it, 0 where it could not be asked.
-   SPMV_ERR_UNSUPPORTED where there is no library, it lacks a function or is too old, or there is no device; the message
-   says which. */
+/* Opens the library once per process; later calls return the version of the open library. path names the library file;
+   NULL means libnccl.so.2 on the loader's search path. *version is that of ncclGetVersion(), or 0 if it could not be
+   called. SPMV_ERR_UNSUPPORTED if the library is missing, lacks a function or is too old, or if there is no device; the
+   message says which. */
 SPMV_API SpmvStatus spmv_nccl_load(const char *path, int *version, SpmvExec *);
 
-/* The id of a new communicator, made by one of its processes */
+/* Makes the id of a new communicator; only one of its processes calls this */
 SPMV_API SpmvStatus spmv_nccl_id(char id[SPMV_NCCL_ID_BYTES], SpmvExec *);
 
 typedef struct SpmvNccl SpmvNccl;
 
-/* Collective over the processes, whose ranks are 0 .. processes-1; takes up to a second. patience: the host gives up after
-   so many seconds without progress while it waits for operations, see spmv_nccl_alive(). *nccl is NULL after a failure. */
+/* Collective over the processes, with ranks 0 .. processes-1; takes up to a second. patience: the seconds without
+   progress after which a host that waits for operations gives up, see spmv_nccl_alive(). *nccl is NULL after a
+   failure. */
 SPMV_API SpmvStatus spmv_nccl_create(const char id[SPMV_NCCL_ID_BYTES], int rank, int processes, double patience,
                                      SpmvExec *, SpmvNccl **nccl);
-/* Collective, unless the object was given up. Graphs with its operations must be gone. Accepts NULL and a pointer to NULL. */
+/* Collective, unless spmv_nccl_alive() gave up. Destroy graphs that contain operations of the object first. Accepts
+   NULL and a pointer to NULL. */
 SPMV_API void spmv_nccl_destroy(SpmvNccl **);
 
-/* SpmvProcesses.add. The order of additions depends on the number of processes alone, and all processes get the same
-   bits. */
+/* Serves as SpmvProcesses.add. The order of additions depends only on the number of processes, and all processes get
+   the same bits. */
 SPMV_API SpmvStatus spmv_nccl_add(void *nccl, double *sums, int n, SpmvExec *);
 
-/* Numbers that go to neighbours, or come from them: those of neighbour i are at first[i] .. first[i+1]-1 of one array */
+/* Layout of the numbers sent to, or received from, neighbours: those of neighbour i are at first[i] .. first[i+1]-1 of
+   one array */
 typedef struct {
   int            neighbours;
-  const int     *rank;  /* [neighbours], none twice, not this process */
+  const int     *rank;  /* [neighbours], all different, without this process */
   const int64_t *first; /* [neighbours+1] */
 } SpmvNeighbours;
 
-/* What one matrix needs of the vectors of other processes; all arrays are the caller's */
+/* The exchange of ghost values of one matrix; all arrays belong to the caller */
 typedef struct {
   SpmvScalar     scalar_type;
-  const int32_t *index;  /* [out.first[out.neighbours]] on the device: the entries of x that others want ... */
-  void          *packed; /* ... and room for as many numbers */
+  const int32_t *index;  /* [out.first[out.neighbours]] on the device: the entries of x to send ... */
+  void          *packed; /* ... and a send buffer of that length */
   SpmvNeighbours out, in;
 } SpmvNcclHalo;
 
-/* Enqueues that ghosts gets entries of the x of the neighbours, on a second stream, which follows what is in exec->stream:
-   what is enqueued next runs beside the exchange, and must neither change x nor touch ghosts, until spmv_nccl_end() */
+/* Enqueues the exchange, which fills ghosts with entries of the neighbours' x, on a second stream that first waits for
+   the work already in exec->stream. Work enqueued on exec->stream before spmv_nccl_end() overlaps the exchange; it must
+   neither change x nor touch ghosts. */
 SPMV_API SpmvStatus spmv_nccl_begin(SpmvNccl *, const SpmvNcclHalo *, const void *x, void *ghosts, SpmvExec *);
-/* exec->stream waits for the exchange */
+/* Makes exec->stream wait for the exchange */
 SPMV_API SpmvStatus spmv_nccl_end(SpmvNccl *, const SpmvNcclHalo *, SpmvExec *);
 
-/* SpmvProcesses.alive, for a host that has waited so many seconds. An error where NCCL knows of one, or where patience
-   is at its end because a process died or does not take part: operations under way are given up then, what they should
-   have written is lost, and every further call for the object fails. */
+/* Serves as SpmvProcesses.alive; waited: the seconds that the host has waited. Fails if NCCL reports an error, or if
+   patience is exceeded because a process died or does not take part. Pending operations are then aborted, their results
+   are undefined, and every further call for the object fails. */
 SPMV_API SpmvStatus spmv_nccl_alive(void *nccl, double waited, SpmvExec *);
 
 #ifdef __cplusplus

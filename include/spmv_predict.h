@@ -1,15 +1,15 @@
 /*
-  spmv_predict.h - a cost model of products: how long y = A x will take in each format, before anything is converted.
-  It needs spmv_kernels.h alone, and belongs to libspmvpack.
+  spmv_predict.h - a cost model of products: predicts the time of y = A x in each format before anything is converted.
+  It belongs to libspmvpack and needs only spmv_kernels.h.
 
-    SpmvPatternFacts   what the bytes do not tell: read off the pattern in one pass, on the host
+    SpmvPatternFacts   properties of the pattern besides sizes, from one pass over it on the host
     SpmvWorkload       one product: sizes, bytes and facts
     spmv_predict()     seconds: a sum of terms, whose coefficients bench/fit_model.py fits to committed measurements
 
-  Nothing here looks at a clock or at the machine. There is one set of coefficients per space, and the seconds are those
-  of the machines that were measured: an NVIDIA H200, and one core of a server. On another machine all formats are
-  faster or slower together, so a comparison of formats holds where the seconds do not. The same pattern gives the same
-  numbers in every run.
+  The model neither reads a clock nor queries the machine, so the same pattern gives the same numbers in every run.
+  There is one set of coefficients per space, and the seconds are those of the measured machines: an NVIDIA H200, and
+  one core of a server. On another machine all formats become faster or slower together, so comparisons of formats
+  remain valid even though the seconds do not.
 */
 #ifndef SPMV_PREDICT_H
 #define SPMV_PREDICT_H
@@ -21,17 +21,17 @@ extern "C" {
 #endif
 
 typedef struct {
-  int64_t repeated; /* nonzeros in rows that have the columns of the row before */
-  int64_t loose;    /* nonzeros in rows that have neither these nor all of them plus 1, as neighbours in a stencil do */
-  int64_t uneven;   /* rows of another length than the row before */
-  int64_t far;      /* nonzeros whose x is not in a cache of 256 KiB when the rows are read from first to last */
+  int64_t repeated; /* nonzeros in rows with the columns of the previous row */
+  int64_t loose;    /* nonzeros in rows with neither these columns nor these plus 1 (as in a stencil) */
+  int64_t uneven;   /* rows whose length differs from that of the previous row */
+  int64_t far;      /* nonzeros whose x misses a cache of 256 KiB when the rows are read in order */
 } SpmvPatternFacts;
 
-/* Predictions err by some percent: a format is worth its conversion if it is faster than the baseline by this factor.
-   bench/fit_model.py reads it here. */
+/* Predictions are off by some percent: a format is worth its conversion only if it is faster than the baseline by this
+   factor. bench/fit_model.py reads the value from this line. */
 #define SPMV_PREDICT_MARGIN 1.05
 
-/* Products for which a conversion must pay where nothing else is known: two or three solves by a Krylov method */
+/* Number of products over which a conversion must pay off by default: two or three solves by a Krylov method */
 #define SPMV_PREDICT_PRODUCTS 500
 
 /* The baseline: PETSc's aij on the host, CSR of cuSPARSE on the GPU */
@@ -42,8 +42,8 @@ typedef struct {
   SpmvSpace        space;
   const char      *format; /* of libspmvpack, or SPMV_BASELINE_CSR */
   int64_t          rows, cols, nnz;
-  int64_t          bytes, work_bytes; /* of all arrays, and of the partial sums */
-  SpmvPatternFacts facts;             /* used on the host alone */
+  int64_t          bytes, work_bytes; /* of all arrays of the plan, and of the partial sums */
+  SpmvPatternFacts facts;             /* used only for SPMV_HOST */
 } SpmvWorkload;
 
 typedef struct {
@@ -53,10 +53,10 @@ typedef struct {
 /* Reads a pattern that lies on the host */
 SPMV_API void spmv_pattern_facts(const SpmvPattern *, SpmvPatternFacts *);
 
-/* The product of the plan that an analysis leads to, and that of the baseline */
+/* The workload of the plan that an analysis describes, and that of the baseline */
 SPMV_API SpmvWorkload spmv_workload(const SpmvAnalysis *, const SpmvPatternFacts *);
 SPMV_API SpmvWorkload spmv_workload_csr(const SpmvPattern *, SpmvScalar, SpmvSpace, const SpmvPatternFacts *);
-/* A lower bound without an analysis: a plan that holds the values and nothing else */
+/* A lower bound that needs no analysis: a plan that holds only the values */
 SPMV_API SpmvWorkload spmv_workload_least(const SpmvFormat *, const SpmvPattern *, SpmvScalar, SpmvSpace,
                                           const SpmvPatternFacts *);
 

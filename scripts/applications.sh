@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Real applications, unmodified, with aij and with packed types by PETSC_OPTIONS alone: the results must be the same, and
-# the times of both stand side by side.
+# Runs real, unmodified applications with aij and with packed types, chosen by PETSC_OPTIONS only: compares the results, which
+# must agree, and prints the times side by side.
 #
 #   scripts/applications.sh [--check] [--plugin FILE] [--types "aijrbp aijauto"] [--repeat N] [application ...]
 #
@@ -8,11 +8,11 @@
 #               dealii    deal.II's tutorial programs step-17 and step-18: elasticity; they hard-code MATMPIAIJ
 #               dolfinx   DOLFINx's demo of elasticity, with GAMG
 #               petsc4py  petsc4py's demo ksp/ex2.py
-# --check       one run of small problems, as the tests do; otherwise matrices beyond the caches where the program lets its
-#               size be chosen, and medians of N runs (3)
-# --plugin      the plugin (build/lib/libpetscpack.so); an application of another PETSc than the plugin's is left out
+# --check       one run of small problems, as the tests do; otherwise matrices larger than the caches if the program lets
+#               the size be chosen, and medians of N runs (3)
+# --plugin      the plugin (build/lib/libpetscpack.so); an application that is built on another PETSc is skipped
 #
-# An application whose package is missing is left out, with the command that installs it; exit status 77 when none is left.
+# An application whose package is missing is skipped, with the command that installs it; exit status 77 if none is left.
 # BUILD_DIR is as in scripts/test.sh; compiled programs and outputs lie in $BUILD_DIR/applications.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -43,7 +43,7 @@ allow_open_mpi_anywhere
 export OMP_NUM_THREADS=1
 unset PETSC_OPTIONS
 
-# missing <application> <what>: says how to get it, and is false
+# missing <application> <what>: prints how to install it, and returns false
 missing() {
   say "$1: left out, $2 is missing: scripts/install-deps.sh $1"
   return 1
@@ -51,7 +51,7 @@ missing() {
 
 petsc_library() { ldd "$1" | sed -nE 's/^[[:space:]]*libpetsc(_[a-z0-9]+)?\.so.* => ([^ ]+) .*/\2/p' | head -n 1 | xargs -r realpath; }
 
-# same_petsc <application> <library of it>: a process has room for one PETSc
+# same_petsc <application> <library of it>: checks that it uses the plugin's PETSc, because a process can hold only one
 same_petsc() {
   [[ $(petsc_library "$2") == "$(petsc_library "$plugin")" ]] && return
   say "$1: left out, it is built on $(petsc_library "$2"), and the plugin on $(petsc_library "$plugin")"
@@ -66,13 +66,13 @@ compile() { # <source> <program> <pkg-config module ...>
     "-Wl,-rpath,$(petsc_config --variable=libdir)" "-Wl,-rpath,$(pkg-config --variable=libdir "$3")" -lm
 }
 
-# run_typed <type> <run> <how> <command ...>: one run in the current folder; output, profile and seconds go to
-# files there, what the program writes to a folder
+# run_typed <type> <run> <how> <command ...>: one run. Output, profile and seconds go to files in the current folder, files
+# that the program writes to a folder in it
 run_typed() {
   local type=$1 name=$1.$2 how=$3 begin=$EPOCHREALTIME
   shift 3
   local options="-dll_append $plugin -log_view :$PWD/$name.csv:ascii_csv -ksp_converged_reason"
-  # A program that hard-codes MATAIJ or MATMPIAIJ does not ask for -mat_type
+  # A program that hard-codes MATAIJ or MATMPIAIJ does not read -mat_type
   if [[ $how == mat_type ]]; then
     options+=" -mat_type $type"
   elif [[ $type != aij ]]; then
@@ -83,8 +83,8 @@ run_typed() {
   awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }' >"$name.seconds"
 }
 
-# compare <name> <mat_type|seqaij_type> <solver's event> <pattern of the lines that tell the result> <command ...>
-# $solution names the file with the solution, where the program writes one as text
+# compare <name> <mat_type|seqaij_type> <solver's event> <pattern of the lines with the result> <command ...>
+# $solution names the file with the solution, if the program writes one as text
 compare() {
   local name=$1 how=$2 event=$3 lines=$4 run type
   shift 4
@@ -118,13 +118,13 @@ run_slepc() {
   local grid=(-n 45 -m 46 -eps_interval '4.54,4.57' -eps_ncv 24 -st_type filter -st_filter_degree 200) edge=5
   $check || { grid=(-n 1000 -m 1000 -eps_nev 1 -eps_tol 1e-3); edge=30; }
   local matrix=$work/elasticity.$edge.petsc lines='^ +(-?[0-9.]+(, *)?)+$|eigenvalues|iterations'
-  # The solve of ex56 is only there to write its matrix
+  # ex56 is run only to write its matrix
   [[ -f $matrix ]] || "$work/petsc_ex56" -ne "$edge" -ksp_max_it 1 -pc_type none -ksp_view_mat "binary:$matrix" >/dev/null
   compare slepc_ex4_elasticity mat_type EPSSolve "$lines" "$work/slepc_ex4" -file "$matrix" -eps_hermitian -eps_nev 4 -terse
   compare slepc_ex2_laplacian mat_type EPSSolve "$lines" "$work/slepc_ex2" "${grid[@]}" -terse
 }
 
-# deal.II's programs have a CMakeLists.txt each and no options; Release, as a user would measure
+# Each deal.II program has a CMakeLists.txt and no options; built as Release, as for a user's measurements
 run_dealii() {
   local folder=/usr/share/doc/libdeal.ii-doc/examples library mpiexec step steps=(17) solution lines='Cycle|Number of|converged in'
   library=$(compgen -G '/usr/lib/*/libdeal.ii.so' | head -n 1) || true
@@ -140,7 +140,7 @@ run_dealii() {
     [[ $step != 17 ]] || solution='solution-7.vtk'
     compare "dealii_step$step" seqaij_type KSPSolve "$lines" "$work/step-$step/step-$step"
   done
-  # The program is a parallel one; blocks within and beside the diagonal are packed
+  # A parallel program: both the diagonal and the off-diagonal blocks are packed
   mpiexec=$(dirname "$(command -v "$(petsc_config --variable=ccompiler)")")/mpiexec
   solution='solution-7.vtk'
   if $check && [[ -x $mpiexec ]]; then

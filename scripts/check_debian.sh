@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the Debian packages from packaging/debian, checks them by lintian, installs them, tests what is installed, and
-# removes them again: a minute and a half. Needs root, or sudo.
+# Builds the Debian packages from packaging/debian, checks them with lintian, installs and tests them, and removes them again,
+# in 90 seconds. Needs root, or sudo.
 #
-#   scripts/check_debian.sh [folder]        folder: where the packages are left (none)
+#   scripts/check_debian.sh [folder]        folder: keeps the packages there (default: not kept)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 unset PETSC_DIR PETSC_ARCH

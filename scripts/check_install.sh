@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs a build into a fresh prefix, and builds and runs a small program against it, by pkg-config and by CMake.
+# Installs a build into a fresh prefix, and builds and runs a small program with it, by pkg-config and by CMake.
 #
 #   scripts/check_install.sh <build folder>          a build by CMake
 #   scripts/check_install.sh --make <build folder>   a build by makefile.petsc (PETSC_DIR must be set)
@@ -31,7 +31,7 @@ libdir=$(pkg-config --variable=libdir petscpack)
 plugin=$(pkg-config --variable=plugin petscpack)
 [[ -f $plugin ]] || die "petscpack.pc names $plugin, which is not there"
 
-# What the libraries show to the world is their interface, and nothing else
+# The libraries export their interface and nothing else
 linker="_edata|_end|__bss_start|_init|_fini"
 foreign=$(nm -D --defined-only "$libdir/libspmvpack.so" |
   awk '$2 ~ /[TDBR]/ && $3 !~ /^spmv_/ {print $3}' | grep -vxE "$linker" || true)
@@ -40,7 +40,7 @@ foreign=$(nm -D --defined-only "$plugin" |
   awk '$2 ~ /[TDBR]/ && $3 !~ /^(spmv_|Mat|KSPCGDevice|KSPGMRESDevice|PCGAMGAggDevice|PCMGDevice|PetscPack|PetscDLLibraryRegister_petscpack)/ {print $3}' | grep -vxE "$linker" || true)
 [[ -z $foreign ]] || die "libpetscpack exports more than its interface: $foreign"
 
-# The plugin holds the kernels: a copy of this one file, away from the rest, serves a program that knows nothing of it
+# The plugin contains the kernels: a copy of this one file must serve a program that was not linked with it
 say "As one file"
 # shellcheck disable=SC2046
 "$(petsc_config --variable=ccompiler)" -o "$work/unaware" "$root/tests/golden/golden_driver.c" \
@@ -57,7 +57,7 @@ say "By pkg-config"
 "$(petsc_config --variable=ccompiler)" -o "$work/ex1" "$root/examples/ex1_poisson.c" \
   $(pkg-config --cflags --libs petscpack) "-Wl,-rpath,$libdir" "-Wl,-rpath,$(petsc_config --variable=libdir)" -lm
 "$work/ex1" -n 30 -use_gpu_aware_mpi 0
-# Two copies of the kernels in one process would each have their own pool of device memory
+# Two copies of the kernels in a process would have two pools of device memory
 ! ldd "$work/ex1" | grep libspmvpack || die "a program that links petscpack must take the kernels from it alone"
 cc -o "$work/ex3" "$root/examples/ex3_kernels_only.c" "-I$prefix/include" "-L$libdir" -lspmvpack "-Wl,-rpath,$libdir"
 "$work/ex3"

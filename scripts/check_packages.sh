@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Checks the recipes of packaging/ without building them: ten seconds. rattler-build comes from PyPI, into a fresh environment.
+# Checks the recipes of packaging/ without building them, in ten seconds. Installs rattler-build from PyPI into a fresh
+# environment.
 #
 #   scripts/check_packages.sh
 #
-# What is built and tested has scripts of its own: check_debian.sh, check_python.sh, check_petsc_download.sh.
+# Other scripts build and test packages: check_debian.sh, check_python.sh, check_petsc_download.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

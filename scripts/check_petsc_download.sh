@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# PETSc's configure with --download-petscpack, PETSc's build, and its check of petscpack: ten minutes of processor time.
+# Configures PETSc with --download-petscpack, builds it, and runs its check of petscpack: ten minutes of processor time.
 #
 #   scripts/check_petsc_download.sh <PETSc's source tree> [argument for configure ...]
 #
-# The tree is copied. An MPI must be on the PATH, or be named, as --with-mpi-dir=...; without it the check fails early.
+# Works on a copy of the tree. An MPI must be on the PATH or be named by --with-mpi-dir=...; otherwise the check fails early.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 unset PETSC_DIR PETSC_ARCH

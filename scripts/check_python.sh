@@ -3,9 +3,9 @@
 #
 #   scripts/check_python.sh
 #
-# PETSC_DIR and PETSC_ARCH   another PETSc than the distribution's, with a petsc4py of its own
-# PYTHON                     the Python that has petsc4py (/usr/bin/python3, that of the distribution)
-# PIP_ARGS                   further arguments for pip, as "--config-settings=cmake.define.PETSCPACK_CUDA=ON" (OFF)
+# PETSC_DIR and PETSC_ARCH   a PETSc other than the distribution's, with its own petsc4py
+# PYTHON                     the Python that has petsc4py (/usr/bin/python3, the distribution's)
+# PIP_ARGS                   further arguments for pip, such as "--config-settings=cmake.define.PETSCPACK_CUDA=ON" (OFF)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

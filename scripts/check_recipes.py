@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What scripts/check_packages.sh checks in Python: that recipes parse, render, and agree with the source tree.
+"""The checks of scripts/check_packages.sh in Python: recipes must parse, render, and agree with the source tree.
 
 The conda recipe is rendered by rattler-build's own code. Spack's recipe is read as a syntax tree, because Spack is no
 package of PyPI: that Spack accepts it is not checked, only what is looked for below. No recipe is built here.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The rules of the source tree that a compiler does not check. Each line that it prints is a fault; exit status 1 then.
+# Checks rules of the source tree that a compiler does not. Prints one line per fault; the exit status is then 1.
 #
 #   scripts/check_source.sh
 #
-# Needs clang-format 14 and a C and C++ compiler; the header petscpack.h is checked when a PETSc is there.
+# Needs clang-format 14 and a C and C++ compiler; checks petscpack.h only if there is a PETSc.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -16,7 +16,7 @@ fault() {
 
 tracked() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
-# forbid RULE PATTERN FILES: a fault for each line of the files whose code has the pattern (of Python's re), not its comments
+# forbid RULE PATTERN FILES: a fault for each line whose code, without comments, matches the pattern (of Python's re)
 forbid() {
   local found line
   found=$(python3 - "$@" <<'END'
@@ -37,7 +37,7 @@ END
   done <<<"$found"
 }
 
-# The files with code under a folder, without tests; grep's options may leave some out
+# Lists the code files under a folder, without tests; further arguments are options of grep that select from the list
 code_under() {
   local folder=$1
   shift
@@ -47,12 +47,12 @@ code_under() {
 
 # ---- what docs/architecture.md says under "What is not there, on purpose" ----
 
-# The functions that make plans and give them values, and the files outside of the kernel library that call them
+# The functions that make plans and set their values, and the files outside of the kernel library that may call them
 plan_makers='
 src/mat/impls/seqaijfmt/plan.c    analyze build update_values
 src/mat/impls/seqaijfmt/sync.c    analyze
 src/mat/impls/seqaijfmt/choose.c  analyze'
-# The files that ask for PETSc's version
+# The files that may test PETSc's version
 version_tests='
 src/sys/compat.h
 src/pc/impls/mgdevice/hidden.c'
@@ -87,7 +87,7 @@ check_absent() {
 
 callers_of() { awk -v f="$1" '{ for (i = 2; i <= NF; i++) if ($i == f) print $1 }' <<<"$plan_makers"; }
 
-# No circles among the folders of the kernel library: each includes these alone, beside itself
+# No circular includes between the folders of the kernel library: each may include only these and itself
 # shellcheck disable=SC2046
 check_folders() {
   local folder below
@@ -143,7 +143,7 @@ check_headers() {
   done
 }
 
-# The include options of PETSc's MPI compiler; Open MPI and MPICH both answer to -show
+# The include options of PETSc's MPI compiler wrapper; Open MPI and MPICH both support -show
 mpi_includes() {
   "$(petsc_config --variable=ccompiler)" -show 2>/dev/null | tr ' ' '\n' | sed -n 's/^-I/-isystem /p'
 }
@@ -171,15 +171,40 @@ check_markers() {
   done < <(grep -nEI 'TO''DO|FIX''ME|X''XX\b|not (yet )?imple''mented' $(tracked) || true)
 }
 
-# Every link of a document to a file of the repository leads somewhere
+# Every link of a document to a file of the repository, or to a heading of one, leads somewhere; so does every page that a
+# source file, a script or a document names by its path from the root
 check_links() {
-  local file link
-  while IFS=: read -r file link; do
-    link=${link#*](}
-    link=${link%)}
-    link=${link%%#*}
-    [[ -z $link || $link == *://* || -e $(dirname "$file")/$link ]] || fault "$file: the link to $link leads nowhere"
-  done < <(grep -oE '\]\([^) ]+\)' $(tracked '*.md') /dev/null || true)
+  local line
+  while IFS= read -r line; do
+    [[ -z $line ]] || fault "$line"
+  done < <(tracked | python3 -c '
+import os, re, sys
+
+def text_of(name):
+    with open(name, encoding="utf-8", errors="ignore") as file:
+        return file.read()
+
+def headings(name, known={}):
+    if name not in known:
+        titles = re.findall(r"^#+ +(.*?) *$", re.sub(r"^```.*?^```", "", text_of(name), flags=re.M | re.S), re.M)
+        titles = [re.sub(r"\]\([^)]*\)", "", title) for title in titles]
+        known[name] = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    return known[name]
+
+for name in filter(os.path.isfile, sys.stdin.read().split()):
+    pages = re.findall(r"(?<![\w/.-])docs/[\w./-]+\.md\b", "" if name.endswith((".json", ".xz", ".svg")) else text_of(name))
+    for page in {page for page in pages if not os.path.exists(page)}:
+        print(f"{name}: there is no page {page}")
+    for link in re.findall(r"\]\(([^) ]+)\)", text_of(name)) if name.endswith(".md") else []:
+        path, _, anchor = link.partition("#")
+        target = os.path.normpath(os.path.join(os.path.dirname(name), path)) if path else name
+        if "://" in link:
+            continue
+        if not os.path.exists(target):
+            print(f"{name}: the link to {link} leads nowhere")
+        elif anchor and target.endswith(".md") and anchor not in headings(target):
+            print(f"{name}: {target} has no heading for the link to {link}")
+')
 }
 
 check_scripts() {

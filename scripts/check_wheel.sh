@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Installs a binary wheel with pip beside two PETScs that it serves, and tests it there with all compilers hidden.
+# Installs a binary wheel with pip for two PETScs that it serves, and tests it with all compilers hidden.
 #
 #   scripts/check_wheel.sh [wheel]
 #
-# Without an argument it builds a wheel of the two variants: Debian's PETSc (3.18, Open MPI) and 3.26.1 without CUDA with MPICH.
-# That PETSc and its petsc4py are built once and kept in $PETSCPACK_DEPS (~/.cache/petscpack), as build_petsc.sh says.
+# Without an argument it builds a wheel with two variants: Debian's PETSc (3.18, Open MPI), and 3.26.1 without CUDA with MPICH.
+# PETSc 3.26.1 and its petsc4py are built once and kept in $PETSCPACK_DEPS (~/.cache/petscpack): see build_petsc.sh.
 #
-# PETSC_FEATURES  of that PETSc, for build_petsc.sh (quick)
-# OTHER_NEW       a library of a PETSc 3.26 that the wheel does not serve, as "library=cuda", tried too
+# PETSC_FEATURES  features of PETSc 3.26.1 for build_petsc.sh (quick)
+# OTHER_NEW       also tests a library of a PETSc 3.26 that the wheel does not serve, such as "library=cuda"
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -32,12 +32,12 @@ mpi=$(dirname "$(PKG_CONFIG_PATH=$petsc/lib/pkgconfig pkg-config --variable=ccom
 
 petsc4py=$deps/petsc4py-$version
 if ! compgen -G "$petsc4py/*.whl" >/dev/null; then
-  # Its link would find the MPI of the system first. Not optimised: that takes minutes for this one file.
+  # Otherwise its link would find the MPI of the system first. Not optimized, because that takes minutes for this one file.
   CFLAGS=-O0 LDFLAGS=-L$(dirname "$mpi")/lib PETSC_DIR=$petsc PETSC_ARCH='' "$python" -m pip wheel --quiet --no-cache-dir --no-deps -w "$petsc4py" "petsc4py==$version"
 fi
 said "PETSc $version and its petsc4py"
 
-# An environment for each PETSc, and a folder of programs without compilers
+# Makes an environment for each PETSc, and a PATH folder without compilers
 "$python" -m venv --system-site-packages "$work/old"
 "$python" -m venv "$work/new"
 "$work/new/bin/pip" install --quiet numpy "$petsc4py"/*.whl

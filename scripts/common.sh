@@ -1,4 +1,4 @@
-# Sourced by the other scripts: where things are, and what runs need from the environment.
+# Sourced by the other scripts: paths, and the environment of runs.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${JOBS:-$(nproc)}
 
@@ -8,7 +8,7 @@ die() {
   exit 1
 }
 
-# The PETSc of PETSC_DIR and PETSC_ARCH goes before the one that pkg-config would find by itself
+# The PETSc of PETSC_DIR and PETSC_ARCH takes precedence over the one that pkg-config finds
 if [[ -n ${PETSC_DIR:-} ]]; then
   PKG_CONFIG_PATH=$PETSC_DIR/${PETSC_ARCH:-}/lib/pkgconfig:$PETSC_DIR/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
   export PKG_CONFIG_PATH
@@ -24,7 +24,7 @@ allow_open_mpi_anywhere() {
   fi
 }
 
-# The folder src/ of PETSc's own example programs; empty if they are not installed
+# The folder src/ with PETSc's example programs; empty if they are not installed
 petsc_examples() {
   local prefix version candidate
   prefix=$(petsc_config --variable=prefix)

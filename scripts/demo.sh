@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A real matrix in an unchanged PETSc program, with PETSc's own matrix type and with a packed one, side by side.
+# Solves with a real matrix in an unchanged PETSc program, with PETSc's own matrix type and with a packed one, and compares.
 #
-#   scripts/demo.sh [type ...]        the types to compare with aij (aijrbp)
+#   scripts/demo.sh [type ...]        types to compare with aij (aijrbp)
 #
 # Installs what is missing, builds the plugin, compiles PETSc's example program ksp/tutorials/ex10.c from PETSc's own
-# sources, and lets it solve A x = b with xenon1 (a zeolite crystal, 48,600 unknowns) by CG and by GMRES.
-# GPU code is compiled only where there is a GPU to run it. The plugin of the demo is $BUILD_DIR/demo/lib/libpetscpack.so.
+# sources, and solves A x = b with xenon1 (a zeolite crystal, 48,600 unknowns) by CG and by GMRES.
+# GPU code is compiled only if there is a GPU. The plugin of the demo is $BUILD_DIR/demo/lib/libpetscpack.so.
 # PETSC_DIR, PETSC_ARCH, BUILD_DIR and JOBS are as in scripts/test.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -22,8 +22,8 @@ matrix=$work/xenon1.petsc
 cuda=OFF
 ! nvidia-smi -L >/dev/null 2>&1 || cuda=AUTO
 say "A real system is solved by CG and by GMRES in one of PETSc's own programs, with aij and with ${types[*]}."
-say "What is missing is installed first, and the plugin is built: 2 minutes with two cores, 1 if nothing has to be installed."
-[[ $cuda == OFF ]] || say "There is a GPU: its code is compiled too, which takes minutes more."
+say "First, missing packages are installed and the plugin is built: 2 minutes on two cores, 1 if nothing has to be installed."
+[[ $cuda == OFF ]] || say "There is a GPU: GPU code is compiled too, which takes some minutes more."
 begin=$SECONDS
 
 # build <whether with PETSc> <target>: in the background
@@ -40,7 +40,8 @@ finish_build() {
 mkdir -p "$work"
 say "Building the plugin (log: $log)"
 : >"$log"
-# The kernels need no PETSc, which takes a minute to install. The examples and the matrix come while the rest is compiled
+# The kernels need no PETSc, which takes a minute to install: they are compiled meanwhile. Examples and matrix are fetched
+# while the rest is compiled
 [[ -f $plugin ]] || build OFF spmvpack_objects
 "$root/scripts/install-deps.sh" build
 [[ -f $plugin ]] || finish_build

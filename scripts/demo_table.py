@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of scripts/demo.sh, from what ex10 printed and from its profile.
+"""Prints the table of scripts/demo.sh from the output of ex10 and its profile.
 
     demo_table.py <folder> <type> ...        reads <folder>/<type>-<solver>.out and .csv
 
@@ -28,7 +28,7 @@ def product_seconds(path):
 
 
 def matrix_bytes(text):
-    """Bytes of the packed arrays by the matrix's own view; of CSR (4-byte indices) where it has no such line."""
+    """Bytes of the packed arrays from the view of the matrix; bytes of CSR (4-byte indices) if the view has none."""
     packed = last_match(r"memory: (\d+) bytes", text)
     if packed:
         return int(packed)

@@ -3,8 +3,8 @@
 #
 #   scripts/dist.sh [--check] [folder]        folder: where the tarball goes (build)
 #
-# --check   also unpacks it elsewhere, builds all of it without GPU code, and runs the quick tests of the plugin
-# Changes that are not committed are an error: the tarball would not hold them.
+# --check   also unpacks it elsewhere, builds everything without GPU code, and runs the quick tests of the plugin
+# Uncommitted changes are an error, because the tarball would not contain them.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

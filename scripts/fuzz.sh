@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# Runs random sequences of operations on matrices of our types and on twins of plain aij (tests/fuzz), shrinks each sequence
-# that fails to its shortest, and prints it as one command that repeats it. Every candidate runs in a process of its own,
-# so that crashes and hangs shrink as well.
+# Runs random sequences of operations on matrices of our types and on twins of plain aij (tests/fuzz), shrinks each failing
+# sequence to the shortest one that still fails, and prints a command that repeats it. Every candidate runs in its own process,
+# so that crashes and hangs are shrunk, too.
 #
 #   scripts/fuzz.sh [option ...] [-- further options for fuzz_mat]
 #
-#   --count N         sequences in all, shared by types and numbers of processes (10000)
-#   --seconds N       the most that all may take, without what shrinking takes (1800)
+#   --count N         total number of sequences, divided among types and numbers of processes (10000)
+#   --seconds N       time limit for all sequences, without shrinking (1800)
 #   --types LIST      the types under test (all formats, and aijauto); aij compares plain with plain
-#   --parent TYPE     PETSc's own type beneath ours (aij); on a GPU aijcusparse. A sequence that fails in the same way with
-#                     it as the type under test, in one of three runs, is counted as PETSc's
+#   --parent TYPE     PETSc's parent type of ours (aij); on a GPU aijcusparse. A sequence that fails in the same way with the
+#                     parent as the type under test, in one of three runs, counts as PETSc's failure
 #   --ranks LIST      numbers of processes ("1 2 3")
 #   --seed N          the first seed of every type and number of processes (1)
 #   --program FILE    fuzz_mat (bin/fuzz_mat of the build folder)
 #   --build FOLDER    build folder (build)
 #   --mpiexec FILE    launcher for two and more processes (that of PETSc's MPI)
-#   --shrink N        failures to shrink for each type and number of processes; further ones keep all their steps (5)
+#   --shrink N        shrinks only the first N failures for each type and number of processes (5)
 #   --limit N         seconds after which a step counts as hanging (30)
-#   --where TEXT      what the products run on, for the report (host)
+#   --where TEXT      where the products run, for the report (host)
 #   --report FILE     writes a report in Markdown
-#   --valgrind        runs everything under valgrind: an invalid access or a leak fails a sequence; a hundred times slower
+#   --valgrind        runs everything under valgrind, a hundred times slower: invalid accesses and leaks are failures
 #
 # Exit status: 0 all passed, 1 some failed.
 set -uo pipefail
@@ -82,10 +82,10 @@ fuzz() {
   return "$status"
 }
 
-# What PETSc's -malloc_dump and its checks of the heap say
+# Messages of PETSc's -malloc_dump and of its heap checks
 leak='^\[ *[0-9]+\] *([0-9]+ bytes|Total space)|PetscTrFree|is corrupted|^==[0-9]+== (Invalid|Conditional|.*uninitialised)'
 
-# Does the output tell of a failure that is not plain aij's?
+# Whether the output has a failure that is not plain aij's
 tells_of_failure() {
   local status=$1
   grep -q '^PLAIN' "$scratch/out" && return 1
@@ -101,7 +101,7 @@ fails() {
 
 join() { local IFS=,; printf '%s' "$*"; }
 
-# shrink <type> <ranks> <seed> <steps>: leaves out ever smaller parts as long as the rest still fails; the answer is in $shortest
+# shrink <type> <ranks> <seed> <steps>: leaves out smaller and smaller parts while the rest still fails; sets $shortest
 shrink() {
   local type=$1 ranks=$2 seed=$3 steps part at candidate
   IFS=, read -r -a steps <<<"$4"
@@ -121,7 +121,7 @@ shrink() {
   shortest=${shortest:-none}
 }
 
-# text_of <file> <seed>: what an output says of one seed. A leak names no seed: all lines that are no counts then
+# text_of <file> <seed>: the lines of an output about one seed. For a leak, which names no seed: all lines without counts
 text_of() {
   local text
   text=$(awk -v seed="$2" '/ of seed [0-9]/ { mine = $0 ~ " of seed " seed "([^0-9]|$)" } /^(FAILED|PLAIN)/ { mine = 0 } mine' "$1")
@@ -129,18 +129,18 @@ text_of() {
   head -n 8 <<<"$text"
 }
 
-# faults_of <file>: the steps in which a sequence has failed, and whether memory has suffered, which shows by chance in any step
+# faults_of <file>: the steps in which a sequence failed, and whether memory was damaged, which may show in any later step
 faults_of() {
   sed -nE "/^crashes|$leak/i memory
     s/(^|.* )(-?[0-9]+:[^ ]+ of seed).*/\2/p" "$1"
 }
 
-# first_line <type>: that of a text, without the name of the type
+# first_line <type>: the first line of a text, without the name of the type
 first_line() { sed "s/$1/TYPE/g; s/address 0x[0-9a-f]*//; s/id=[0-9]*//; q"; }
 
 # is_petscs <type> <ranks> <seed> <steps>: whether PETSc's own type fails in the same way as the text in $scratch/first, in one
-# of three runs, as what depends on the contents of freed memory does not show in each. Plain aij differs from itself by
-# chance, so its numbers are not compared.
+# of three runs, because faults that depend on the contents of freed memory do not show in every run. Plain aij may differ
+# from itself by chance, so numbers are not compared.
 is_petscs() {
   [[ $1 != "$parent" ]] || return 1
   for _ in 1 2 3; do
@@ -151,8 +151,8 @@ is_petscs() {
   return 1
 }
 
-# report_failure <type> <ranks> <seed> <steps> <file>: asks PETSc's own type, else shrinks the sequence and asks once more.
-# The text is that of the first fault, in the file: a repetition or a shorter sequence may fail in another way, or not at all.
+# report_failure <type> <ranks> <seed> <steps> <file>: tries PETSc's own type; if that passes, shrinks the sequence and tries
+# again. Prints the text of the first failure, from the file: a repeated or shorter sequence may fail differently, or pass.
 report_failure() {
   local type=$1 ranks=$2 seed=$3 shortest=$4 verdict=FAILED text command begin=$SECONDS
   text=$(text_of "$5" "$seed" | tee "$scratch/first")
@@ -171,13 +171,13 @@ report_failure() {
   allow_time $((SECONDS - begin))
 }
 
-# Shrinking does not use up the time of the sequences
+# Time spent on shrinking does not count towards --seconds
 allow_time() {
   deadline=$((deadline + $1))
   seconds=$((seconds + $1))
 }
 
-# A chunk of seeds failed without naming one, by a leak or at its end: halves are tried until one is left
+# A chunk of seeds failed without naming one, by a leak or at its end: bisects it
 find_silent_failure() {
   local type=$1 ranks=$2 seed=$3 n=$4 half status steps
   cp "$scratch/chunk" "$scratch/silent"
@@ -194,7 +194,7 @@ find_silent_failure() {
   report_failure "$type" "$ranks" "$seed" "$steps" "$scratch/silent"
 }
 
-# Seeds from..to of a type on so many processes until the time is up; the counts of this combination go to $scratch/table
+# Runs seeds from..to of a type on a number of processes until time is up; writes the counts to $scratch/table
 run_seeds() {
   local type=$1 ranks=$2 seed=$3 end=$4 deadline=$5 n status line done_here=0 shrunk=0 before=$((failed + petsc_own)) plain_before=$plain
   : >"$scratch/log"
@@ -242,7 +242,7 @@ write_report() {
   say "# Random sequences of operations"
   say ""
   say "$(date -u +%Y-%m-%d), PETSc $petsc, commit $(git -C "$here" describe --always --dirty 2>/dev/null || sed -n 's/^commit //p' \
-    "$here/MANIFEST" 2>/dev/null), products on: $where. Made by \`scripts/fuzz.sh\`; [testing.md](testing.md) says what a sequence is."
+    "$here/MANIFEST" 2>/dev/null), products on: $where. Made by \`scripts/fuzz.sh\`; [testing.md](../../docs/testing.md#random-sequences) says what a sequence is."
   say ""
   say "Seeds from $first_seed on. $total sequences in $SECONDS s: $failed failed, $petsc_own failed with $parent in the"
   say "same way, $plain ended because aij crashed or hung.${extra[*]:+ Options: \`${extra[*]}\`.}"
@@ -261,7 +261,7 @@ write_report() {
 }
 
 read -r -a rank_list <<<"$ranks_list"
-# a sequence that cannot begin fails with plain aij too, and would count as a fault of PETSc's
+# a program that cannot start would fail with plain aij too, and count as PETSc's failure
 for ranks in 1 "${rank_list[@]}"; do
   fuzz "$ranks" 120 -fuzz_list_types || { cat "$scratch/out"; say "$program does not run on $ranks process(es) by $mpiexec"; exit 2; }
 done

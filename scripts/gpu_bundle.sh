@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# Packs all that a machine with a GPU needs to test and to measure: libraries, tests, benchmarks, PETSc with CUDA, PETSc's
-# own example programs as they are, and an MPI. There it needs no compiler, no PETSc and no network, only the libraries of
-# CUDA 13 (in $CUDA_HOME, /usr/local/cuda) and a glibc at least as new as here.
+# Packs everything that a machine with a GPU needs to test and measure: libraries, tests, benchmarks, PETSc with CUDA, PETSc's
+# own example programs, unmodified, and an MPI. That machine needs no compiler, no PETSc and no network, only the libraries of
+# CUDA 13 (in $CUDA_HOME, /usr/local/cuda) and a glibc at least as new as on this machine.
 #
-#   scripts/gpu_bundle.sh [folder]       makes folder/ (bundle/) and folder.tar.xz; folder/gpu_run.sh runs it all
+#   scripts/gpu_bundle.sh [folder]       makes folder/ (bundle/) and folder.tar.xz; folder/gpu_run.sh runs all steps
 #
-# A second part, in folder/distro, is the plugin with GPU code on the PETSc of the distribution, which has none, with that
+# This is the part cuda. It also has lib/ucx: a UCX with CUDA instead of MPICH's own, for messages between two GPUs (bench/mpi).
+#
+# The part distro, in folder/distro, is the plugin with GPU code for the distribution's PETSc, which has no CUDA, with that
 # PETSc, its Open MPI and all libraries that the loader asks for.
 #
-# The first part has lib/ucx too: a UCX with CUDA in place of MPICH's own, for messages between two GPUs (bench/mpi).
+# The part dolfinx, in folder/dolfinx, is the binary wheel of petscpack with the wheels of DOLFINx from PyPI, unpacked, and the
+# programs of examples/python. It needs Python 3.12, with numpy and setuptools, and a C compiler on the machine with the GPU.
 #
-# A third part, in folder/dolfinx, is the binary wheel of petscpack with the wheels of DOLFINx from PyPI, unpacked, and the
-# programs of examples/python. It wants Python 3.12, with numpy and setuptools, and a C compiler on the machine with the GPU.
-#
-# PARTS        what to pack: cuda, distro, dolfinx, or several in quotes (cuda); each works without the others
-# WHEEL        the wheel for the part dolfinx; without it scripts/build_wheel.sh builds one with the variant that DOLFINx needs
-# BUILD_DIR    where to build (build-gpu; the second part in build-gpu-distro)
+# PARTS        parts to pack: cuda, distro, dolfinx, or several in quotes (cuda); each works without the others
+# WHEEL        the wheel for the part dolfinx; by default scripts/build_wheel.sh builds one with the variant for DOLFINx
+# BUILD_DIR    where to build (build-gpu; the part distro in build-gpu-distro)
 # CMAKE_ARGS   further arguments for CMake
-# DATA         files to take along, in folder/data (matrices, node graphs)
-# UCX          1: with lib/ucx, from the wheel libucx-cu13 of PyPI; 0: without (1)
-# UCX_VERSION  of that wheel (1.20.1)
-# MAX_MIB      largest folder.tar.xz (60)            JOBS         compilers at a time (all cores)
+# DATA         files to include in folder/data (matrices, node graphs)
+# UCX          1: with lib/ucx, from the PyPI wheel libucx-cu13; 0: without (1)
+# UCX_VERSION  version of that wheel (1.20.1)
+# MAX_MIB      fails if folder.tar.xz is larger (60)    JOBS         parallel compilers (all cores)
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -42,7 +42,7 @@ has_part() { [[ " $parts " == *" $1 "* ]]; }
 
 mpi_of_petsc() { (cd "$(dirname "$(command -v "$(petsc_config --variable=ccompiler)")")/.." && pwd); }
 
-# The PETSc with CUDA, and what pkg-config and common.sh make of it
+# Selects the PETSc with CUDA for pkg-config and common.sh
 use_cuda_petsc() {
   PETSC_DIR=$("$root/scripts/build_petsc.sh" cuda)
   export PETSC_DIR PETSC_ARCH=
@@ -51,7 +51,7 @@ use_cuda_petsc() {
   mpi=$(mpi_of_petsc)
 }
 
-# The PETSc that pkg-config finds by itself
+# Selects the PETSc that pkg-config finds by itself
 use_distro_petsc() {
   unset PETSC_DIR PETSC_ARCH PKG_CONFIG_PATH
   petsc_config --exists || die "no PETSc of the distribution: scripts/install-deps.sh"
@@ -60,7 +60,7 @@ use_distro_petsc() {
   [[ -d $components ]] || die "the PETSc of the distribution is not one with Open MPI"
 }
 
-# Where to build, and which tests: the libraries and tests of a part go to its folder of the bundle
+# Builds a part in a folder, and copies its libraries and tests to the folder of the part in the bundle
 build_project() {
   local build=$1 part=$2 test
   shift 2
@@ -89,11 +89,11 @@ build_petsc_programs() {
 
 strip_all() { find "$1/bin" "$1/lib" -type f -exec strip --strip-unneeded {} +; }
 
-# glibc and CUDA are those of the machine; MPI is copied as a whole; the compiler's libraries, and CUPTI, are a last resort
+# glibc and CUDA come from the target machine; MPI is copied as a whole; the compiler's libraries and CUPTI are a fallback
 from_the_machine='^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util)\.|libcu(da|blas|fft|pti|rand|solver|sparse)|libnv)'
 from_the_compiler='^(libstdc\+\+|libgcc_s)\.'
 
-# What the files of a part need and the part has not. MPICH's own folder has parts for networks, which need more.
+# Lists libraries that the files of a part need but the part lacks. Skips MPICH's network plugins, which need more libraries.
 copy_needed_libraries() {
   local part=$1 name path
   while read -r name path; do
@@ -110,9 +110,9 @@ copy_needed_libraries() {
     awk '$2 == "=>" { print $1, $3 }' | sort -u)
 }
 
-# The wheel with its links as files of their own holds each library three times: one of each is taken, by the name that
-# others ask for. They keep their symbols: these files were changed after they had been linked, and strip breaks them.
-# pip is that of the virtual environment in which MPICH is.
+# The wheel holds each library three times, because its symbolic links became files: takes one, under the name that other
+# libraries ask for. Does not strip symbols, because these files were patched after linking, and strip would break them.
+# Uses pip of MPICH's virtual environment.
 fill_ucx() {
   local wheel=$deps/ucx-$ucx_version to=$bundle/lib/ucx name
   if [[ ! -d $wheel/libucx/lib ]]; then
@@ -128,7 +128,7 @@ fill_ucx() {
   say "ucx $ucx_version" >>"$bundle/MANIFEST"
 }
 
-# Whatever these libraries ask for lies beside them, or comes with the machine
+# Checks that all libraries needed are in the bundle or on the target machine
 check_ucx() {
   local to=$1 file needs name path
   while read -r file; do
@@ -139,7 +139,7 @@ check_ucx() {
   done < <(find "$to" -type f)
 }
 
-# CUPTI, which mult_timeline records with, is a part of the toolkit that machines without compilers may lack
+# mult_timeline records with CUPTI, a part of the toolkit that machines without compilers may lack
 copy_cupti() {
   local library
   library=$(find -L "${CUDA_HOME:-/usr/local/cuda}" -name 'libcupti.so.1?' -print -quit 2>/dev/null)
@@ -168,7 +168,7 @@ fill_cuda() {
   say "cuda $(sed -n 's/^CUDA_VERSION = //p' "$PETSC_DIR/lib/petsc/conf/petscvariables")" >>"$bundle/MANIFEST"
 }
 
-# Open MPI finds its components and messages from OPAL_PREFIX. What serves networks and OpenSHMEM stays behind.
+# Open MPI finds its components and messages from OPAL_PREFIX. Leaves out components for networks and OpenSHMEM.
 fill_distro() {
   local part=$bundle/distro component
   local left_out='_(ofi|ucx|psm2?|openib|monitoring)\.so$|/mca_(atomic|memheap|scoll|spml|sshmem)_'
@@ -186,8 +186,8 @@ fill_distro() {
   say "distro petsc $(petsc_config --modversion)" >>"$bundle/MANIFEST"
 }
 
-# DOLFINx's PETSc is 3.25 with MPICH. What the programs do not open stays behind: compilers and headers of MPI, and slepc4py.
-# All libraries keep their symbols: they were changed after they had been linked, and strip breaks such files.
+# DOLFINx's PETSc is 3.25 with MPICH. Leaves out files that the programs do not open: compilers and headers of MPI, slepc4py.
+# Does not strip symbols, because the libraries were patched after linking, and strip would break them.
 fill_dolfinx() {
   local part=$bundle/dolfinx cache=$deps/dolfinx wheel=${WHEEL:-} file
   [[ -n $wheel ]] || wheel=$("$root/scripts/build_wheel.sh" --variants 3.25-mpich --out "$root/dist-wheel")
@@ -204,7 +204,7 @@ fill_dolfinx() {
   say "dolfinx $(basename "$wheel")" >>"$bundle/MANIFEST"
 }
 
-# A library that both parts have is one file in the archive
+# A library that two parts share is stored once in the archive
 link_duplicates() {
   local file
   cd "$bundle"
@@ -229,7 +229,7 @@ for part in $parts; do
   ("fill_$part")
 done
 if has_part cuda && has_part distro; then (link_duplicates); fi
-# At a lower level the wheels are larger than what can be carried to such a machine
+# At a lower compression level, the wheels would exceed the size limit for transfer to such a machine
 if has_part dolfinx; then level="-9 -T1"; else level="-6 -T0"; fi
 XZ_OPT=$level tar -C "$(dirname "$bundle")" -cJf "$bundle.tar.xz" "$(basename "$bundle")"
 mib=$((($(stat -c %s "$bundle.tar.xz") + 1048575) / 1048576))

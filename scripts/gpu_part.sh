@@ -1,16 +1,16 @@
-# Sourced by gpu_run.sh, beside which it lies in a bundle: where the programs of a part of the bundle find their libraries and
-# their MPI. $cuda is the folder of the CUDA libraries.
+# Sourced by gpu_run.sh, from the same folder of a bundle: sets up the libraries and the MPI for the programs of a part of the
+# bundle. $cuda is the folder of the CUDA libraries.
 # shellcheck shell=bash disable=SC2154
 
-# The folder of a library that the loader does not find by itself, or nothing
+# Prints the folder of a library that the loader would not find by itself, or nothing
 folder_of() {
   local found
   found=$(find "$cuda" /usr/local /usr/lib /opt -name "$1" -not -path '*/stubs/*' -print -quit 2>/dev/null)
   [[ -z $found ]] || dirname "$found"
 }
 
-# The LD_LIBRARY_PATH for the programs of a part. The machine's own copies of the compiler's libraries come first: its other
-# programs may want newer ones.
+# Prints the LD_LIBRARY_PATH for the programs of a part. The machine's own copies of the compiler's libraries come first,
+# because its other programs may need newer ones.
 library_path() {
   local part=$1 name folder path
   path=$part/lib:$part/lib/mpich:$cuda/lib64:$cuda/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -23,15 +23,15 @@ library_path() {
   say "$path"
 }
 
-# The environment of a step. Open MPI asks to be told where it lies now, that it may run as root and more ranks than cores,
-# that there is one machine and nothing but its memory between the ranks, and to tie no rank to a core, which a container
-# may forbid.
+# Sets the environment of a step. Open MPI needs its new location, permission to run as root and with more ranks than cores,
+# shared memory as the only transport, because there is one machine, and no binding of ranks to cores, which a container may
+# forbid.
 use_part() {
   local part=$1
   LD_LIBRARY_PATH=$(library_path "$part")
   PATH=$part/bin:$PATH:$cuda/bin
   export LD_LIBRARY_PATH PATH
-  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # host BLAS threads of several ranks would stand in each other's way
+  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # BLAS threads of several ranks would compete for cores
   if [[ -d $part/lib/openmpi3 ]]; then
     export OPAL_PREFIX=$part OPAL_LIBDIR=$part/lib OPAL_SYSCONFDIR=$part/etc
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1

@@ -1,49 +1,51 @@
 #!/usr/bin/env bash
-# Runs the tests and benchmarks of a bundle (scripts/gpu_bundle.sh) on a machine with a GPU. It lies in the unpacked bundle.
+# Runs the tests and benchmarks of a bundle (scripts/gpu_bundle.sh) on a machine with a GPU. Call it in the unpacked bundle.
 #
 #   ./gpu_run.sh output-folder [step ...]
 #
-#   conformance   every format against the host on all data
-#   mat           the Mat types in PETSc: operations against plain AIJ, memory taken on the device, solvers
-#   fuzz          random sequences of operations on every type and on twins of plain aij, matrices on the GPU
+#   conformance   compares every format with the host on all data
+#   mat           the Mat types in PETSc: operations compared with plain AIJ, device memory, solvers
+#   fuzz          random sequences of operations on every type and on twins of plain aij, with matrices on the GPU
 #   sanitizer     compute-sanitizer memcheck and racecheck on the quick conformance, and a few iterations of the engine of
 #                 KSPCGDEVICE
-#   petsc         PETSc's own programs, unmodified, with aijcusparse and with aijrbp: the same iterations?
+#   petsc         PETSc's own programs, unmodified: compares iterations with aijcusparse and with aijrbp
 #   bench         spmv_bench against cuSPARSE, then petsc_bench and coo_bench against PETSc's types through MatMult
 #                 and MatSetValuesCOO
 #   sweep         spmv_bench of crsv with every number of threads per row and every variant, of fold over (q, r), and of fold
-#                 with a matrix ten times the device memory that it may take
-#   fold_paper    what the paper on the Fold method measures, in single and double precision
-#   spgemm        spgemm_bench: products of matrices against cuSPARSE
-#   cg            KSPCGDEVICE against KSPCG, also with multigrid; cg_bench: iterations of its engine in every mode, beside the product alone
-#   solve         solve_bench: all phases of a solve with PETSc's types and ours; PETSc's own programs with -log_view
+#                 with a matrix ten times larger than its limit of device memory
+#   fold_paper    the measurements of the paper on the Fold method, in single and double precision
+#   spgemm        spgemm_bench: products of matrices, compared with cuSPARSE
+#   cg            KSPCGDEVICE compared with KSPCG, also with multigrid; cg_bench: iterations of its engine in every mode, and
+#                 the product alone
+#   solve         solve_bench: all phases of a solve with PETSc's types and with ours; PETSc's own programs with -log_view
 #   mg            solve_bench: CG with GAMG by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
 #   stokes        ex42 of PETSc: a field split, whose velocities have gamg or gamgdevice (stokes_run.sh)
-#   launches      solve_launches.py: the kernels of one such solve, by Nsight Compute; skipped where that is not
-#   mpi           two GPUs: does it work, and what does it bring (mpi_run.sh)? Skipped where there is one
+#   launches      solve_launches.py: the kernels of one such solve, by Nsight Compute; skipped if it is not installed
+#   mpi           tests and measurements on two GPUs (mpi_run.sh); skipped with one GPU
 #   distro        on the PETSc of a distribution, without CUDA: every format on the GPU, PETSc's vectors on the host
-#   mg_distro     the step mg on that PETSc, beside aij on one core: 0.4 million rows
+#   mg_distro     the step mg on that PETSc, compared with aij on one core: 0.4 million rows
 #   dolfinx       the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared
 #
-# Without a step: all, in this order. A step that fails does not keep the next from running; one whose part the bundle has
-# not is skipped. Each writes a log, the benchmarks JSON too; summary.txt tells the outcome. Exit status: 0 all passed,
-# 1 some failed, 2 wrong usage, 77 no GPU.
+# Without a step it runs all steps in this order. After a failed step it goes on with the next; a step whose part is not in
+# the bundle is skipped. Each step writes a log, benchmarks also write JSON; summary.txt has the outcome. Exit status: 0 all
+# passed, 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
 # LIMIT_spgemm, LIMIT_cg, LIMIT_gamg, LIMIT_solve, LIMIT_mg, LIMIT_stokes, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro,
 # LIMIT_dolfinx
-#                     seconds for a step (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 120, 480, 360, 60, 300, 300, 500, 300, 570)
-# CONF_SAMPLE         one of so many combinations of the conformance table; 1: all, which takes minutes per format (5)
+#                     time limit of each step in seconds (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 120, 480, 360, 60, 300, 300, 500, 300, 570)
+# CONF_SAMPLE         runs every N-th combination of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
-# CONF_FORMATS        only these formats (all), CONF_SHARES in so many processes (as there are cores, and one
-#                     where the driver's server that lets processes share a GPU, MPS, is not there)
+# CONF_FORMATS        only these formats (all)
+# CONF_SHARES         number of processes for them (the number of cores; 1 if NVIDIA's MPS, by which processes share a GPU,
+#                     is missing)
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
-# SPGEMM_ARGS         arguments for spgemm_bench (none: its default set); CG_ARGS for cg_bench
+# SPGEMM_ARGS         arguments for spgemm_bench (none: its default set); CG_ARGS: for cg_bench
 # MG_MATRICES, MG_TYPES, MG_ARGS: as SOLVE_*, for mg and mg_distro; LAUNCHES_ARGS for solve_launches.py
 # SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; STOKES_*: see stokes_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
-# FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1), FUZZ_SKIP operations to leave out
+# FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1); FUZZ_SKIP: operations to leave out
 # DOLFINX_ARGS        arguments for dolfinx_run.py (--cells 50 --newton-cells 41), PYTHON a Python 3.12 for it (python3)
 # CUDA_HOME           where the CUDA libraries are (/usr/local/cuda)
 set -uo pipefail
@@ -61,7 +63,7 @@ source "$here/gpu_part.sh"
 
 say() { printf '%s\n' "$*"; }
 
-# What the bundle's manifest says of a key
+# Prints the value of a key in the bundle's manifest
 manifest() { sed -n "s/^$1 //p" "$here/MANIFEST"; }
 
 usage() {
@@ -69,8 +71,8 @@ usage() {
   exit 2
 }
 
-# Runs a command for at most so many seconds and reports it; the step goes on, its status remembers the failure. In the
-# foreground: the limit of the step must reach it too.
+# Runs a command with a time limit and reports it. After a failure the step goes on, and fails at its end. Runs in the
+# foreground, so that the step's own limit reaches the command too.
 failed=0
 single=60
 try() {
@@ -82,7 +84,7 @@ try() {
   return "$status"
 }
 
-# The same in the background, for programs that mostly wait: the output comes when collect() has waited for all of them
+# The same in the background, for programs that mostly wait: collect() waits for all of them and prints their output
 asides=()
 try_aside() {
   (
@@ -101,20 +103,20 @@ collect() {
   asides=()
 }
 
-# Processes that share a GPU take turns, which is slower than one alone, unless a server of ours runs their kernels together
+# Processes that share a GPU take turns, which is slower than one process, unless an MPS server runs their kernels together
 start_sharing() {
   export CUDA_MPS_PIPE_DIRECTORY=$scratch/mps CUDA_MPS_LOG_DIRECTORY=$scratch/mps
   mkdir -p "$scratch/mps"
   shares=1
   nvidia-cuda-mps-control -d 2>&1 || return 0
-  shares=$(((${CONF_SHARES:-$(env -u OMP_NUM_THREADS nproc)} - 1) / 2 * 2 + 1)) # nproc would believe that variable
+  shares=$(((${CONF_SHARES:-$(env -u OMP_NUM_THREADS nproc)} - 1) / 2 * 2 + 1)) # nproc would return the value of that variable
 }
 
 # shellcheck disable=SC2317 # called by the trap
 stop_sharing() { [[ ! -d $scratch/mps ]] || echo quit | nvidia-cuda-mps-control >/dev/null 2>&1 || true; }
 
-# A format's combinations shared by as many processes as there are cores: most of the time goes by on the host. An odd
-# number of shares, for a combination in four is much longer than the others.
+# Divides a format's combinations among as many processes as there are cores, because most of the time is spent on the host.
+# The number of shares is odd, because every fourth combination takes much longer than the others.
 share_conformance() {
   local format=$1 tier=$2 sample=$3 begin=$SECONDS k pids=() logs=$scratch/share
   say "+ conf_kernels --space device --tier $tier --format $format --sample $sample in $shares processes"
@@ -145,13 +147,13 @@ step_conformance() {
   start_sharing
   for format in ${CONF_FORMATS:-${formats[*]}}; do share_conformance "$format" quick "${CONF_SAMPLE:-5}"; done
   ((${CONF_SAMPLE_FULL:-211})) || return 0
-  # larger matrices and all option settings: the longest last, the limit cuts only these
+  # larger matrices and all option settings take longest, so they come last: the limit cuts only these
   for format in ${CONF_FORMATS:-${formats[*]}}; do share_conformance "$format" full "${CONF_SAMPLE_FULL:-211}"; done
 }
 
-# Small matrices too must be on the GPU; then once more with those left to PETSc's type that a format declines
-# With CUDA in PETSc our types build on aijcusparse, which has no inodes. Plain aij has them: its orderings and factors would be
-# others.
+# First with small matrices forced to the GPU; then again with those that a format declines left to PETSc's type. With CUDA in
+# PETSc our types build on aijcusparse, which has no inodes. Inodes are turned off for plain aij, because its orderings and
+# factors would differ.
 no_inodes=-mat_no_inode
 
 step_mat() {
@@ -161,7 +163,7 @@ step_mat() {
   read -r -a formats < <(manifest formats)
   for format in "${formats[@]}"; do try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0; done # alone
   for format in "${formats[@]}"; do try mat_truth -format "$format" "${common[@]}" -mat_aijfmt_decline 0 -malloc_dump; done
-  # what a format declines cuSPARSE multiplies, which is not always right where processes share a GPU through MPS
+  # cuSPARSE does the products of declined matrices, and gives wrong results at times if processes share a GPU through MPS
   for format in "${formats[@]}"; do
     try_aside conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.declines" "${common[@]}" -sample 3 -malloc_dump
   done
@@ -186,7 +188,7 @@ step_mat() {
     -mat_aijfold_device_memory 20000000 -ksp_converged_reason -ksp_error_if_not_converged "${plugin[@]}"
 }
 
-# Small matrices are on the GPU too; vectors are those that the matrix makes
+# Small matrices are on the GPU too; the matrix makes the vectors
 # run_fuzz <seconds> <folder> <report> <PETSc's type beneath ours>
 run_fuzz() {
   single=$1
@@ -215,7 +217,7 @@ step_sanitizer() {
   done
 }
 
-# One program with a type of PETSc and with ours; what it says about its iterations must be the same
+# Runs one program with a type of PETSc and with ours; the lines about iterations must be equal
 compare_types() {
   local theirs=$1 ranks=$2 type name
   shift 2
@@ -243,7 +245,7 @@ step_petsc() {
   done
 }
 
-# petsc_bench writes one JSON object per run; together they are an array
+# petsc_bench writes one JSON object per run; joins them to an array
 run_petsc_bench() {
   local matrix ranks separator='[' json=$out/petsc_bench.json
   : >"$json"
@@ -273,7 +275,7 @@ step_bench() {
     -use_gpu_aware_mpi 0
 }
 
-# Options against each other, so without peers where the other step has them; each is converted once
+# Compares options with each other, so without peers, which the step bench has; each is converted once
 step_sweep() {
   local commit crsv=crsv,crsv:nt=rule lanes variant matrix matrices=() limited=fold:device_memory=43700000
   single=$((limit[sweep] * 6 / 10))
@@ -335,7 +337,7 @@ step_solve() {
   try "$here/solve_run.sh" "$out" $((single - 15)) "$here/lib/libpetscpack.so" "$(manifest commit)" "$here/data"
 }
 
-# Multigrid: at most so many seconds, the matrices and types by default, and the plugin
+# Multigrid: time limit, default matrices and types, and the plugin
 run_mg() {
   single=$(($1 - 5))
   try env SOLVE_SET=mg SOLVE_MATRICES="${MG_MATRICES:-$2}" SOLVE_TYPES="${MG_TYPES:-$3}" SOLVE_ARGS="${MG_ARGS:-}" \
@@ -362,7 +364,7 @@ step_launches() {
 
 step_mpi() { "$here/mpi_run.sh" "$out" $((limit[mpi] - 20)) "$here/lib/libpetscpack.so" "$(manifest commit)" || failed=$?; }
 
-# The plan of a matrix on the GPU, its vectors in PETSc on the host: a program of PETSc as it is, then every format
+# The plan of a matrix on the GPU with PETSc's vectors on the host: an unmodified program of PETSc, then every format
 step_distro() {
   local format formats ranks device=(-mat_aijfmt_device gpu -mat_aijfmt_decline 0)
   read -r -a formats < <(manifest formats)
@@ -390,7 +392,7 @@ step_distro() {
   run_fuzz 100 "$here/distro" fuzz-distro.md aij
 }
 
-# DOLFINx's libraries find each other; they look for MPICH in the folder of its wheel. FFCx compiles forms into the cache.
+# DOLFINx's libraries find each other, and MPICH in the folder of its wheel. FFCx compiles forms into the cache.
 use_dolfinx() {
   local site=$here/dolfinx/site
   python=${PYTHON:-python3}
@@ -409,7 +411,7 @@ step_dolfinx() {
 folder_of_step() { case $1 in distro | dolfinx) say "$here/$1" ;; mg_distro) say "$here/distro" ;; *) say "$here" ;; esac; }
 use_step() { if [[ $1 == dolfinx ]]; then use_dolfinx; else use_part "$(folder_of_step "$1")"; fi; }
 
-# What the machine is; the status says whether it has a GPU
+# Describes the machine; the status tells whether it has a GPU
 probe() {
   if [[ -d $here/bin || -d $here/distro ]]; then
     use_step "$([[ -d $here/bin ]] && say bench || say distro)"
@@ -421,7 +423,7 @@ probe() {
   "$python" -m petscpack | tee /dev/stderr | grep -q '^# GPU' || return 77
 }
 
-# A step runs in a process of its own, so that its limit ends it with all that it started
+# A step runs in its own process, so that its limit also ends all processes that it started
 run_step() {
   local step=$1 begin=$SECONDS status=0
   if [[ ! -d $(folder_of_step "$step")/bin && ! -d $(folder_of_step "$step")/site ]]; then

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Installs what is missing, from the packages of Debian or Ubuntu; does nothing when all is there.
+# Installs missing packages of Debian or Ubuntu; does nothing if all are installed.
 #
 #   scripts/install-deps.sh [group ...]
 #
 # Groups: compile   compiler and CMake: enough for the kernel library
 #         build     compiler, CMake, MPI and PETSc (PETSc and MPI only if PETSC_DIR is not set): the default
 #         examples  the sources of PETSc's example programs
-#         python    petsc4py, and what makes environments for pip
+#         python    petsc4py, and tools for virtual environments and pip
 #         check     clang, clang-format 14, ccache, and Boost.Context for the emulator, for CI
 #         variants  PETSc with 64-bit indices, with complex scalars, and for debugging
-#         debian    what builds and checks Debian packages
+#         debian    tools that build and check Debian packages
 #         dolfinx   DOLFINx and its demo programs (about 400 MB)
 #         slepc     SLEPc and its examples, and PETSc's examples (about 20 MB)
 #         dealii    deal.II and its tutorial programs (about 2 GB)
 #         petsc4py  petsc4py and its demos
-#         applications   the four above: what scripts/applications.sh runs
+#         applications   the four groups above, for scripts/applications.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Entries are a package, or command=package where any program of that name serves; %v is PETSc's version, as 3.18
+# An entry is a package, or command=package if any program of that name will do; %v is PETSc's version, such as 3.18
 declare -A packages=(
   [compile]="cc=gcc make=make cmake=cmake pkg-config=pkg-config python3=python3"
   [build]="cc=gcc c++=g++ make=make cmake=cmake pkg-config=pkg-config python3=python3"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs the tests that need no GPU. The last line says "N passed, M failed".
+# Installs missing packages, builds, and runs the tests that need no GPU. The last line is "N passed, M failed".
 #
 #   scripts/test.sh [--full] [argument for ctest ...]        for instance -L conformance, or -R name
 #
 # --full                     the long tests too (minutes more)
-# PETSC_DIR and PETSC_ARCH   another PETSc than the distribution's
+# PETSC_DIR and PETSC_ARCH   a PETSc other than the distribution's
 # BUILD_DIR                  where to build (build)
-# CMAKE_ARGS                 further arguments for CMake, as "-DPETSCPACK_WERROR=ON"
-# JOBS                       how many compilers and tests at a time (all cores)
+# CMAKE_ARGS                 further arguments for CMake, such as "-DPETSCPACK_WERROR=ON"
+# JOBS                       number of parallel compilers and tests (all cores)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -19,7 +19,7 @@ if [[ ${1:-} == --full ]]; then
   shift
 fi
 [[ -n ${PETSC_DIR:-} ]] || groups+=(python)
-say "What is missing is installed, everything is built, and the tests that need no GPU run: all of it 10 minutes with two cores."
+say "Installs missing packages, builds everything, and runs the tests that need no GPU: 10 minutes in all on two cores."
 "$root/scripts/install-deps.sh" "${groups[@]}"
 allow_open_mpi_anywhere
 

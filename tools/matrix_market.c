@@ -1,4 +1,4 @@
-/* See matrix_market.h */
+/* Implements matrix_market.h */
 #include "matrix_market.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LINE = 1025 /* of a file, with its end: the format allows 1024 characters */, WORD = 32 };
+enum { LINE = 1025 /* of a line including its end: the format allows 1024 characters */, WORD = 32 };
 
-/* A file that is being read, and where it is */
+/* A file being read, and the position in it */
 typedef struct {
   FILE       *file;
   const char *path;
@@ -32,7 +32,8 @@ static int fault(const Reader *r, const char *format, ...)
   return 1;
 }
 
-/* The next line that is neither empty nor a comment; *ended: there is none, and r->line is the last one of the file */
+/* Gets the next line that is neither empty nor a comment; *ended: there is none, and r->line is the last line of the
+   file */
 static int next_line(Reader *r, int *ended)
 {
   for (;;) {
@@ -44,7 +45,7 @@ static int next_line(Reader *r, int *ended)
   }
 }
 
-/* Reads a whole number and moves on; 1 if there is none */
+/* Reads an integer and moves on; returns 1 if there is none */
 static int whole(char **at, int64_t *number)
 {
   char *end;
@@ -58,7 +59,7 @@ static int whole(char **at, int64_t *number)
 
 static int is_end(const char *at) { return at[strspn(at, " \t\r\n")] == 0; }
 
-/* sign: of the second entry of a symmetric file, 0 where there is none */
+/* sign: factor of the second entry in a symmetric file, 0 if there is none */
 static int read_banner(Reader *r, int *pattern, int *sign)
 {
   char object[WORD] = "", layout[WORD] = "", field[WORD] = "", symmetry[WORD] = "";
@@ -122,7 +123,7 @@ static int read_entry(Reader *r, int sign, MtxEntries *e)
   return 0;
 }
 
-/* The line at hand is an entry beyond those that are declared: the error tells how many there are in all */
+/* Reports entries beyond the declared number, with the total number in the file */
 static int fault_of_surplus(Reader *r, int64_t declared)
 {
   const int64_t line  = r->line;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the DOLFINx programs of examples/python with plain aij on one core, and with the wheel of petscpack; compares them.
+"""Runs the DOLFINx programs of examples/python with plain aij on one core and with the wheel of petscpack, and compares them.
 
     dolfinx_run.py programs-folder output.json [--cells N] [--newton-cells N] [--convection-cells N] [--limit seconds] [--no-gpu]
 
-The programs know nothing of petscpack. Each run is a process of its own, for at most --limit seconds. The JSON has what each
-printed, and the line in which petscpack counts what ran on the GPU; of solves that follow a set-up, it has the first, the least
-of the later ones, and how many times as fast as one core that is: "solve". Exit status 1: a program failed, results differ, or
-nothing ran on the GPU: no solve where the preconditioner is jacobi, no product where it is another. --no-gpu: the last is no fault.
+The programs do not use petscpack themselves. Each run is a separate process, for at most --limit seconds. The JSON has the output
+of each program, and the line in which petscpack counts the work on the GPU. "solve" has the time of the first KSPSolve() after the
+set-up, the minimum of the later ones, and the speedup over one core. Exit status 1: a program failed, results differ, or nothing ran
+on the GPU (no solve if the preconditioner is jacobi, no product with other preconditioners). --no-gpu: the last is not a fault.
 """
 import argparse
 import json
@@ -21,10 +21,10 @@ JACOBI = "-ksp_type cg -pc_type jacobi"
 GAMG = "-ksp_type cg -pc_type gamg -mg_levels_pc_type jacobi"
 CGDEVICE = "-mat_type aijrbp -ksp_type cgdevice -mg_levels_pc_type jacobi"
 GAMG_CGDEVICE = f"{CGDEVICE} -pc_type gamg"
-GMRES = "-pc_type jacobi"  # the program leaves the solver to PETSc
+GMRES = "-pc_type jacobi"  # PETSc's default solver
 SUMMARY = re.compile(r"petscpack: CG(?: and GMRES)?: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
                      r"matrices: (\d+) on the GPU, (\d+) on the host(.*), (\d+) by PETSc([^;]*)")
-# The rival is the first run of each problem, but comes last: a run that is cut should be its
+# The rival is listed first, but runs last, so that a time limit cuts off the rival
 PROBLEMS = {
     "elasticity": ("dolfinx_elasticity.py", {"aij, one core": (None, JACOBI), "petscpack run": ("run", JACOBI),
                                              "aijrbp, cgdevice": ("load", "-mat_type aijrbp -ksp_type cgdevice -pc_type jacobi")}),
@@ -87,7 +87,7 @@ def one_run(program, arguments, how, options, limit):
 
 
 def faults_of(name, runs, with_gpu):
-    """What is wrong with the runs of a problem."""
+    """The faults of the runs of a problem."""
     faults = [f"{name}, {kind}: {run['error']}" for kind, run in runs.items() if run["error"]]
     reference = next((run["result"]["norm"] for run in runs.values() if run["result"]), None)
     for kind, run in runs.items():
@@ -107,7 +107,7 @@ def faults_of(name, runs, with_gpu):
 
 
 def add_times(runs):
-    """Seconds of set-up and of KSPSolve after it, the first and the least of the later ones; of a single solve, that one."""
+    """Seconds of the set-up and of KSPSolve() after it: the first, and the minimum of the later ones, or of a single solve."""
     rival = runs["aij, one core"]["result"]
     for run in (r for r in runs.values() if r["result"]):
         first, *later = run["result"]["solve_s"]

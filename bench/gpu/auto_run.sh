@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures what aijauto chooses, by prediction and by trial, beside every type that it chooses from: MatMult() and the first 500
-# products with the conversion, by petsc_bench, for generated matrices and all files *.petsc of a folder.
+# Measures aijauto, by prediction and by trial, against every type that it chooses from: MatMult(), and the first 500 products
+# with the conversion, by petsc_bench, for generated matrices and all files *.petsc of a folder.
 #
 #   auto_run.sh <out.json> <folder> <space> <commit> [seconds] [matrix ...]
 #
-# space is gpu (the parent type is aijcusparse) or host (aij). petsc_bench, spmv_bench and the plugin are found by PATH and by
-# $PLUGIN. No matrix begins after that many seconds (600).
+# space is gpu (parent type aijcusparse) or host (aij). petsc_bench and spmv_bench must be in PATH; PLUGIN is the path of the
+# plugin. No matrix is begun after `seconds` seconds (600).
 set -euo pipefail
 shopt -s nullglob
 

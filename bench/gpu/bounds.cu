@@ -11,8 +11,8 @@ namespace
 
 constexpr int THREADS = 256, ROWS = 32 /* of a slice */;
 
-/* ITEMS nonzeros per thread, all loads before the first use. The comparison with `never` keeps the compiler from
-   removing the loads. */
+/* ITEMS nonzeros per thread, with all loads before the first use. The comparison with `never` prevents the compiler
+   from removing the loads. */
 template <int ITEMS, bool VALUES>
 __global__ void __launch_bounds__(THREADS)
     gather_only(const int *__restrict__ col, const double *__restrict__ values, const double *__restrict__ x,
@@ -62,7 +62,7 @@ struct Gather {
   }
 };
 
-/* The columns as slices of rows sorted by length have them: position by position, without padding */
+/* The columns in the order of slices of rows sorted by length: position by position, without padding */
 std::vector<std::int32_t> slice_order(const Csr &a)
 {
   const auto                length = [&](std::int64_t i) { return a.row_ptr[i + 1] - a.row_ptr[i]; };

@@ -1,5 +1,5 @@
 /*
-  catalog.cpp - see catalog.hpp; statistics and checks of any matrix
+  catalog.cpp - matrices of the catalogue (see catalog.hpp); statistics and checks of matrices
 */
 #include "catalog.hpp"
 #include "families.h"
@@ -12,7 +12,7 @@ namespace bench
 namespace
 {
 
-/* The arrays of a pattern change their owner; both allocate by malloc() */
+/* Takes over an array of a pattern; both sides use malloc() */
 Array<std::int32_t> taken(const void *array, std::int64_t size)
 {
   return Array<std::int32_t>::adopt(static_cast<std::int32_t *>(const_cast<void *>(array)),

@@ -1,5 +1,5 @@
 /*
-  catalog.hpp - matrices of the one catalogue (tests/cases/families.h), as CSR of the benchmark
+  catalog.hpp - matrices of the catalogue (tests/cases/families.h) as CSR of the benchmark
 */
 #ifndef BENCH_CATALOG_HPP
 #define BENCH_CATALOG_HPP
@@ -24,10 +24,10 @@ inline Graph own(const GenGraph &graph) { return Graph(new GenGraph(graph)); }
 /* The names of a set: small, default or large; throws std::runtime_error for an unknown one */
 std::vector<std::string> matrix_set(const std::string &set);
 
-/* The matrix of a name "family", "family:size" or "shape:name"; throws std::runtime_error for an unknown one. */
+/* The matrix named "family", "family:size" or "shape:name"; throws std::runtime_error for an unknown name */
 Csr make_matrix(const std::string &name);
 
-/* What a generator gives, with values that depend on their position only: no format gains from repeated values */
+/* The matrix of a spec, with values that depend on their position only, so that no format gains from repeated values */
 Csr make_matrix(const GenSpec &);
 
 } // namespace bench

@@ -1,14 +1,14 @@
 /*
-  cg_bench.cu - cg_bench: microseconds of an iteration of conjugate gradients, for each mode and format, beside those of
-  the product alone
+  cg_bench.cu - cg_bench: microseconds of an iteration of conjugate gradients, for each mode and format, and of the
+  product alone
 
     cg_bench [--matrix family:size]... [--formats a,b] [--out file] [--commit text] [--budget seconds]
 
-  Patterns are those of the catalogue; values are made symmetric and positive definite here. The preconditioner is the
-  diagonal, the norm PETSc's default. For each: seconds of an iteration, of 200 without a test that could end them; and
-  of a whole solve to 1e-8 with its number of iterations; by products in single precision too, whose solves would need
-  corrections to be as accurate, and here have none. The persistent kernel has its own product, and is measured
-  where the matrix is at most 128 MB.
+  Patterns are those of the catalogue; values are replaced by symmetric positive definite ones. The preconditioner is
+  the diagonal, the norm PETSc's default. Measured for each mode and format: the time of an iteration, from 200
+  iterations without a convergence test, and the time and number of iterations of a whole solve to 1e-8; both also with
+  the matrix in single precision, without the corrections that such a solve would need for full accuracy. The persistent
+  kernel has its own product, and is measured for matrices of at most 128 MB.
 */
 #include "run_matrices.cuh"
 #include "timing.cuh"
@@ -30,7 +30,7 @@ constexpr int          RUNS = 7, ITERATIONS = 200, MOST_ITERATIONS = 20000;
 constexpr double       RTOL             = 1e-8;
 constexpr std::int64_t PERSISTENT_BYTES = 128 << 20;
 
-/* About 10^3, 10^4, 10^5, 250 000, 10^6 and 4 10^6 rows of either family */
+/* About 10^3, 10^4, 10^5, 250 000, 10^6 and 4 10^6 rows of both families */
 const char *const DEFAULT_MATRICES[] = {"stencil7:10",  "tet3_rcm:7",  "stencil7:22",  "tet3_rcm:15",
                                         "stencil7:46",  "tet3_rcm:32", "stencil7:63",  "tet3_rcm:44",
                                         "stencil7:100", "tet3_rcm:70", "stencil7:159", "tet3_rcm:110"};
@@ -66,7 +66,7 @@ Csr made_definite(const Csr &a)
   return r;
 }
 
-/* What all engines of one matrix share: the matrix, the vectors and the inverse of its diagonal on the device */
+/* Data that all solvers of one matrix share: the matrix, the vectors and the inverse of its diagonal, on the device */
 struct Problem {
   const Csr          &pattern;
   Csr                 spd;
@@ -190,7 +190,7 @@ public:
   Engine(const Engine &)            = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /* Seconds of a solve, until all that it has enqueued is done; a negative tolerance never ends it */
+  /* Seconds of a solve, including all work that it enqueued; a negative tolerance is never met */
   double solve(double tolerance, std::int64_t most, SpmvCgResult &result)
   {
     const SpmvCgTest test = {SPMV_CG_PRECONDITIONED, {0, tolerance, 0, INFINITY, 0, most, -1, 0}};
@@ -212,7 +212,7 @@ private:
   SpmvCg  *cg_ = nullptr;
 };
 
-/* Says what is wrong, or nothing */
+/* Measures a solver; returns a message about a fault, or "" */
 std::string measure_engine(Problem &p, Engine &engine, Json &r)
 {
   std::vector<double> iteration, whole;
@@ -221,7 +221,7 @@ std::string measure_engine(Problem &p, Engine &engine, Json &r)
 
   for (int i = 0; i <= RUNS; i++) {
     const double seconds = engine.solve(-1, ITERATIONS, result);
-    if (i == 0) first = result; /* graphs and caches are made now */
+    if (i == 0) first = result; /* the first solve captures the graphs */
     else iteration.push_back(seconds / ITERATIONS);
     if (result.completed != ITERATIONS) fault = "it ended early";
     if (std::memcmp(&result.norm, &first.norm, sizeof result.norm) != 0) fault = "norms differ from run to run";

@@ -1,5 +1,5 @@
 /*
-  clock.hpp - the clock of the wall, and the date that results carry
+  clock.hpp - wall time, and the date for results
 */
 #ifndef BENCH_CLOCK_HPP
 #define BENCH_CLOCK_HPP
@@ -11,7 +11,7 @@
 namespace bench
 {
 
-/* Seconds since some moment */
+/* Seconds since an arbitrary moment */
 inline double wall_seconds()
 {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

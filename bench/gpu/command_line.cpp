@@ -38,7 +38,7 @@ double number(const std::string &option, const std::string &text, double least)
   return v;
 }
 
-/* Options with a value; false when the option is none of them */
+/* Handles options with a value; false for an unknown option */
 bool take_value(CommandLine &c, const std::string &option, const std::string &value)
 {
   if (option == "--set") {
@@ -96,18 +96,18 @@ std::string usage()
          "  --matrix shape:name         one of the shapes that fold_paper measures (shape:F1, ...)\n"
          "  --file path                 PETSc binary, or Matrix Market (.mtx)\n"
          "  --graph path                node graph (int32 nodes, entries, pointers, neighbours)\n"
-         "  --order keep,rcm,random     orders in which a graph is measured (keep)\n"
+         "  --order keep,rcm,random     node orders of a graph (keep)\n"
          "  --dof 1,3                   dofs per node of a graph (3)\n"
          "  --formats a:option=v,b      formats of the library (all with device kernels)\n"
          "  --no-peers                  without cuSPARSE\n"
-         "  --convert-once              one conversion, from the device, for sweeps over many options\n"
-         "  --bounds                    also how long it takes to read values and columns and gather x, and no more\n"
-         "  --budget seconds            begin no further matrix after that time\n"
+         "  --convert-once              a single conversion, from the device, for sweeps over many options\n"
+         "  --bounds                    also lower bounds: the time to read values and columns and to gather x\n"
+         "  --budget seconds            do not begin another matrix after this time\n"
          "  --out file                  results as JSON, rewritten after each matrix (standard output at the end)\n"
          "  --commit text               recorded in the results\n"
-         "  --probe                     only say which GPU there is\n"
+         "  --probe                     only print the GPU\n"
          "  --list, --statistics        families and sets; sizes and row lengths of the matrices (no GPU needed)\n"
-         "  --write file                the one matrix asked for, as PETSc binary (no GPU needed)\n"
+         "  --write file                write the given matrix as PETSc binary (no GPU needed)\n"
          "Exit status: 0 all checks passed, 1 a format of the library or a matrix failed, 2 wrong usage, 77 no usable "
          "GPU.\n";
 }

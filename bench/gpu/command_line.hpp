@@ -15,16 +15,16 @@ struct CommandLine {
   std::vector<std::string> matrices, files, graphs, orders{"keep"}, formats;
   std::vector<int>         dofs{3};
   std::string              out, commit = "unknown", write;
-  double                   budget = 0; /* seconds; 0: no end */
+  double                   budget = 0; /* seconds; 0: unlimited */
   bool peers = true, convert_once = false, bounds = false, list = false, probe = false, statistics = false,
        help = false;
 };
 
-/* Throws std::runtime_error with the fault. Without any matrix, file or graph, matrices has the default set. */
+/* Throws std::runtime_error for wrong usage. Without any matrix, file or graph, matrices is the default set. */
 CommandLine parse_command_line(int argc, const char *const *argv);
 std::string usage();
 
-/* A matrix that is made when its turn comes: name for messages, and the function */
+/* A matrix that is made just before it is measured; name is for messages */
 struct MatrixSource {
   std::string          name;
   std::function<Csr()> make;

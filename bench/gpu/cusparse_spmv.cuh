@@ -1,8 +1,8 @@
 /*
-  cusparse_spmv.cuh - products through cusparseSpMV in single or double precision, and the sliced ELL that it reads
+  cusparse_spmv.cuh - products by cusparseSpMV in single or double precision, and the conversion to its sliced ELL
 
-  Each product has its own descriptors and its own external buffer: a buffer that two of them share is overwritten.
-  Vectors differ from call to call, so their descriptors are pointed at them before each product.
+  Each product has its own descriptors and external buffer, because a shared buffer would be overwritten. Vectors may
+  differ from call to call, so their addresses are set before each product.
 */
 #ifndef BENCH_CUSPARSE_SPMV_CUH
 #define BENCH_CUSPARSE_SPMV_CUH
@@ -66,7 +66,8 @@ public:
   SpmvProduct(const SpmvProduct &)            = delete;
   SpmvProduct &operator=(const SpmvProduct &) = delete;
 
-  /* Takes the descriptor over; makes the external buffer, and the analysis where the format has one. facts is told. */
+  /* Takes over the descriptor; allocates the external buffer, and runs the analysis if with_preprocess. Adds to
+     facts. */
   void use(cusparseSpMatDescr_t matrix, bool with_preprocess, Json &facts)
   {
     const T     one = 1, zero = 0;
@@ -101,10 +102,10 @@ private:
   cusparseDnVecDescr_t x_ = nullptr, y_ = nullptr;
   cusparseSpMVAlg_t    algorithm_;
   DeviceArray<char>    buffer_;
-  DeviceArray<T>       dummy_; /* descriptors need an address before there is a vector */
+  DeviceArray<T>       dummy_; /* descriptors need an address from the beginning */
 };
 
-/* cuSPARSE takes pointers to data that a product only reads without const */
+/* cuSPARSE takes pointers to read-only data without const */
 template <class T>
 void *writable(const DeviceArray<T> &a)
 {
@@ -123,7 +124,7 @@ cusparseSpMatDescr_t csr_descriptor(const Csr &host, const DeviceArray<std::int3
   return r;
 }
 
-/* One thread per row writes its slice column by column; columns of padding are -1, as cuSPARSE requires */
+/* One thread per row; slices are stored column by column; padding has column -1, as cuSPARSE requires */
 template <class T>
 __global__ void fill_slices(std::int64_t rows, const std::int32_t *row_ptr, const std::int32_t *col, const T *values,
                             const std::int32_t *slice_ptr, std::int32_t *slice_col, T *slice_values)
@@ -141,7 +142,7 @@ __global__ void fill_slices(std::int64_t rows, const std::int32_t *row_ptr, cons
   }
 }
 
-/* The slices of a matrix, rows in their order */
+/* The slices of a matrix, with rows in their original order */
 class Slices
 {
 public:
@@ -160,7 +161,7 @@ public:
   std::int64_t stored() const { return offset_[count_]; }
   double       fill() const { return static_cast<double>(stored()) / static_cast<double>(nnz_); }
   bool         fit(double max_fill) const { return fill() <= max_fill && stored() <= INT32_MAX; }
-  /* Shape [count+1], in stored elements; they must fit */
+  /* Shape [count+1], in stored elements, which must fit 32 bits */
   Array<std::int32_t> offsets() const
   {
     Array<std::int32_t> narrow(offset_.size());

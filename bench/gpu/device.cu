@@ -25,7 +25,7 @@ __global__ void read_all(const double *block, std::int64_t n, double *sink)
   for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < n;
        i += static_cast<std::int64_t>(gridDim.x) * blockDim.x)
     sum += block[i];
-  if (sum != 0) *sink = sum; /* the block is all zeros: keeps the loads, stores nothing */
+  if (sum != 0) *sink = sum; /* never true, as the block is all zeros; it keeps the loads */
 }
 
 __global__ void count_differing(const unsigned long long *a, const unsigned long long *b, std::int64_t n,
@@ -110,7 +110,7 @@ Json machine_facts()
 
 namespace
 {
-/* Bytes per second of copies of a block of memory, the first two left out */
+/* Bytes per second of copies of a block, without the first two copies */
 double copied_bytes_per_second(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
   EventTimer          timer;

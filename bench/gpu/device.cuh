@@ -1,5 +1,5 @@
 /*
-  device.cuh - what the benchmark needs from CUDA: errors, blocks of memory, events, and the facts about the machine
+  device.cuh - CUDA helpers of the benchmark: errors, device memory, bandwidths, and facts about the machine
 */
 #ifndef BENCH_DEVICE_CUH
 #define BENCH_DEVICE_CUH
@@ -16,7 +16,7 @@
 namespace bench
 {
 
-/* The error is cleared in the runtime, so that the next launch does not return it */
+/* Clears the error in the runtime, so that the next launch does not return it, and throws */
 inline void cuda_check(cudaError_t error, const char *what)
 {
   if (error == cudaSuccess) return;
@@ -25,7 +25,7 @@ inline void cuda_check(cudaError_t error, const char *what)
 }
 #define BENCH_CUDA(call) ::bench::cuda_check((call), #call)
 
-/* An uninitialised block on the device; its size is in elements */
+/* Uninitialized device memory; its size is in elements */
 template <class T>
 class DeviceArray
 {
@@ -82,7 +82,7 @@ struct DeviceCsr {
   DeviceArray<double>       values;
 };
 
-/* Seconds of a piece of host code and of all device work that it began */
+/* Seconds of a piece of host code, including all device work that it enqueued */
 template <class Work>
 double wall_seconds_of(const Work &work)
 {
@@ -93,24 +93,24 @@ double wall_seconds_of(const Work &work)
   return wall_seconds() - begin;
 }
 
-/* Devices that can be used; reason says why there is none */
+/* The number of usable devices; reason says why there is none */
 int usable_devices(std::string &reason);
 
-/* The exit status of a program that finds none */
+/* The exit status of a program without a usable device */
 constexpr int NO_DEVICE = 77;
 
 /* Name, driver, runtime, caches, host processor */
 Json machine_facts();
 
-/* Bytes read and written each second by a copy of a block of that size on the device; the median of several */
+/* Bytes read and written per second by copies of a block of this size on the device: the median of several copies */
 double copy_bandwidth(std::size_t block_bytes, cudaStream_t);
-/* Bytes per second from pinned memory of the host to the device, likewise */
+/* Bytes per second from pinned host memory to the device, likewise */
 double upload_bandwidth(std::size_t block_bytes, cudaStream_t);
 
 /* The header of the results: the machine, the date, the commit, and the bandwidth of a copy of 2 GiB */
 Json run_header(const std::string &commit, cudaStream_t);
 
-/* Replaces what the second-level cache holds by something else, without leaving lines to write back */
+/* Fills the second-level cache with other data, without leaving dirty lines */
 class CacheFlush
 {
 public:
@@ -121,7 +121,7 @@ private:
   DeviceArray<double> block_, sink_;
 };
 
-/* How many of n doubles of a and b differ in any bit (NaN included), found on the device */
+/* The number of doubles in a and b that differ in any bit (also NaN), counted on the device */
 std::int64_t differing(const double *a, const double *b, std::int64_t n, cudaStream_t);
 
 /* out = factor * in, on the device */

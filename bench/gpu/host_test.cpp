@@ -1,6 +1,6 @@
 /*
-  host_test.cpp - what of the benchmark runs without a GPU: matrices by name, readers, check, JSON, command line. The
-  generators themselves have tests in tests/unit.
+  host_test.cpp - tests of the parts of the benchmark that need no GPU: matrices by name, readers, checks, JSON, command
+  line. The generators have their tests in tests/unit.
 */
 #include "catalog.hpp"
 #include "check.hpp"
@@ -72,7 +72,7 @@ void test_families()
   EXPECT(throws([] { bench::matrix_set("huge"); }));
 }
 
-/* Counts that follow from the geometry */
+/* Numbers of nonzeros that follow from the geometry */
 void test_counts()
 {
   EXPECT(bench::make_matrix("stencil5:10").nnz == 10 * 10 * 5 - 4 * 10);
@@ -112,7 +112,7 @@ void test_files(const std::string &folder)
   for (const auto &path : {petsc, mtx, graph}) std::remove(path.c_str());
 }
 
-/* A product by another order of summation passes; one wrong entry, a NaN and a stale row do not */
+/* A product with another order of summation passes; a wrong entry, a NaN and a stale row fail */
 void test_check()
 {
   const bench::Csr       a = bench::make_matrix("powerlaw:3000");
@@ -138,7 +138,7 @@ void test_check()
   EXPECT(bench::check_product(a, r, -1.7, 0.6, 1, y.data()).passed);
 }
 
-/* The same bounds in single precision: a product of floats passes, and one that ignores the last bits of x does not */
+/* In single precision: a product of floats passes, and a product that ignores the last bits of x fails */
 void test_check_single()
 {
   const bench::Csr       a = bench::make_matrix("powerlaw:3000");
@@ -158,7 +158,7 @@ void test_check_single()
   EXPECT(!bad.passed && bad.bad_rows == 1 && bad.first_bad == 17);
 }
 
-/* The example of jagged.hpp by hand; of a larger matrix, a product by diagonals is that by rows */
+/* The example in jagged.hpp; and for a larger matrix, the product by diagonals equals the product by rows */
 void test_jagged()
 {
   const std::int32_t row_ptr[] = {0, 2, 3, 6}, col[] = {0, 2, 1, 0, 1, 2};
@@ -192,7 +192,8 @@ void test_jagged()
   EXPECT(bench::check_product(a, r, 1, 0, 1, y.data()).passed);
 }
 
-/* A matrix that cannot be made or measured is left out and counts as a fault; after the budget the rest is left out */
+/* A matrix that cannot be made or measured is left out and counts as a fault; after the budget, matrices are left
+   out */
 void test_results(const std::string &folder)
 {
   const std::string                      path = folder + "/bench_host_test.json";
@@ -231,7 +232,7 @@ void test_json()
   EXPECT(all.text(0) == "{\"x\": 1e+301, \"n\": null, \"l\": [1, \"a \\\"b\\\"\\\\\\u000a\"], \"t\": true}");
 }
 
-/* Full blocks of 3 x 6; the transposed of the transposed is the same */
+/* P has full blocks of 3 x 6; transposing twice gives the same matrix */
 void test_prolongator()
 {
   const bench::Csr a = bench::make_matrix("hex3:6"), p = bench::make_prolongator(a);

@@ -9,7 +9,7 @@
 namespace bench
 {
 
-/* JSON has no NaN and no infinity: null says that there is no number */
+/* JSON has no NaN and no infinity: they are written as null */
 Json::Json(double v)
 {
   char buffer[32];

@@ -1,5 +1,5 @@
 /*
-  json.hpp - JSON values that are written and never read: objects keep the order in which keys were set
+  json.hpp - JSON values for writing only; objects keep the order in which keys were set
 */
 #ifndef BENCH_JSON_HPP
 #define BENCH_JSON_HPP
@@ -25,10 +25,10 @@ public:
   static Json object();
   static Json array();
 
-  /* The member of an object, made null when it is not there */
+  /* The member of an object; a new member is null */
   Json &operator[](const std::string &key);
   void  push(Json v) { items_.emplace_back(std::string(), std::move(v)); }
-  /* One line per element for arrays and objects of the two outer levels, the rest on one line */
+  /* Arrays and objects of the outer `broken_levels` levels have one line per element; inner ones are on one line */
   std::string text(int broken_levels = 2, int indent = 0) const;
 
 private:

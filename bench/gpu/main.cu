@@ -63,7 +63,7 @@ Json header(const CommandLine &c, cudaStream_t stream)
   return h;
 }
 
-/* Measures all matrices; returns how many kernels or matrices failed */
+/* Measures all matrices; returns the number of kernels and matrices that failed */
 int run(const CommandLine &c)
 {
   cudaStream_t             stream;

@@ -1,7 +1,7 @@
 /*
   matrix.hpp - the CSR matrices of the benchmark, on the host
 
-  Every generator and reader makes one of these; nothing here needs a device.
+  Every generator and reader makes such a matrix. No device is needed.
 */
 #ifndef BENCH_MATRIX_HPP
 #define BENCH_MATRIX_HPP
@@ -17,7 +17,7 @@
 namespace bench
 {
 
-/* A block that is not zeroed when it is made: matrices of gigabytes are first touched by the threads that fill them */
+/* Uninitialized memory, so that large matrices are first touched by the threads that fill them */
 template <class T>
 class Array
 {
@@ -27,7 +27,7 @@ public:
   {
     if (!block_) throw std::bad_alloc();
   }
-  /* Takes over a block that malloc() gave */
+  /* Takes over a block that was allocated by malloc() */
   static Array adopt(T *block, std::size_t size)
   {
     Array array;
@@ -35,7 +35,7 @@ public:
     array.size_ = size;
     return array;
   }
-  /* The block, for free() */
+  /* Gives the block away, to be freed by free() */
   T          *release() { return block_.release(); }
   T          *data() { return block_.get(); }
   const T    *data() const { return block_.get(); }
@@ -58,8 +58,8 @@ private:
 
 /* row_ptr has shape [rows+1], col and values [nnz]; columns of a row ascend strictly */
 struct Csr {
-  std::string         name;  /* as the results name it: family:size, or the file */
-  std::string         group; /* class of the goals: results are never averaged over classes */
+  std::string         name;  /* in the results: family:size, or the file */
+  std::string         group; /* the class; results are never averaged over classes */
   std::int64_t        rows = 0, cols = 0, nnz = 0;
   Array<std::int32_t> row_ptr, col;
   Array<double>       values;
@@ -72,10 +72,10 @@ struct RowStatistics {
 };
 RowStatistics row_statistics(std::int64_t rows, const std::int32_t *row_ptr);
 
-/* Throws std::runtime_error when row_ptr or col break the invariants above */
+/* Throws std::runtime_error if row_ptr or col violate the invariants above */
 void check_csr(const Csr &);
 
-/* Stored elements over nonzeros: beyond it a layout that pads is left out */
+/* The most stored elements per nonzero; a padding layout that needs more is skipped */
 constexpr double MAX_FILL = 4;
 
 /* Bytes of a CSR matrix with 32-bit indices and double values */

@@ -16,7 +16,7 @@ namespace
 
 constexpr double MICRO = 1e6;
 
-/* The usable entry of least median time among those that choose() names; null when there is none */
+/* The usable entry with the least median time among those that choose() accepts, or null */
 template <class Choose>
 const Entry *fastest(const std::vector<Entry> &entries, const Choose &choose)
 {
@@ -32,8 +32,8 @@ const Entry *named(const std::vector<Entry> &entries, const char *name)
   return fastest(entries, [name](const Entry &e) { return e.name == name; });
 }
 
-/* What a user gets who does not insist: where the analysis declines, the library's plain CSR kernel, or else what
-   PETSc's aijcusparse runs by default */
+/* The kernel that runs by default: if the analysis declines, the library's plain CSR kernel, or, if that is not
+   measured, the default of PETSc's aijcusparse */
 const Entry *effective(const std::vector<Entry> &entries, const Entry &e)
 {
   if (e.kernel->accepted) return &e;
@@ -72,7 +72,7 @@ Json conversions_json(const Kernel &kernel, const Csr &a, double product, double
       r["products"]            = c.seconds / product;
       if (host) r["products_without_upload"] = (c.seconds - upload) / product;
       r["peak_bytes"] = c.peak_bytes;
-      /* against the CSR and the format, both held at once */
+      /* relative to the CSR plus the format, which are held at the same time */
       r["peak_ratio"] =
           static_cast<double>(c.peak_bytes + given) / static_cast<double>(csr_bytes(a) + kernel.matrix_bytes);
     }
@@ -81,7 +81,7 @@ Json conversions_json(const Kernel &kernel, const Csr &a, double product, double
   return all;
 }
 
-/* The numbers of a kernel that passed */
+/* Adds the timings of a kernel that passed */
 void add_timings(Json &r, const Entry &e, const Csr &a)
 {
   const double time  = spread_of(e.warm).median;
@@ -200,7 +200,7 @@ std::vector<Entry> make_entries(const Problem &p, const std::vector<KernelMaker>
   return entries;
 }
 
-/* The CSR to new device memory as a conversion brings it there */
+/* Uploads the CSR to new device memory in the same way as a conversion */
 void upload_by_library(const Csr &a, cudaStream_t stream)
 {
   SpmvExec   exec;
@@ -225,10 +225,10 @@ MatrixResult measure_matrix(const Csr &a, const std::vector<KernelMaker> &makers
 {
   MatrixResult               result;
   std::unique_ptr<DeviceCsr> device = std::make_unique<DeviceCsr>(a);
-  /* a second time: the first touches the pages of both sides */
+  /* timed the second time: the first time touches the pages on both sides */
   device.reset();
   const double upload = wall_seconds_of([&] { device = std::make_unique<DeviceCsr>(a); });
-  upload_by_library(a, stream); /* its pinned buffers are made once per process */
+  upload_by_library(a, stream); /* allocates the pinned buffers, once per process */
   const double       staged_upload = wall_seconds_of([&] { upload_by_library(a, stream); });
   const Problem      problem{a, *device, stream};
   const Reference    reference = make_reference(a);

@@ -1,5 +1,5 @@
 /*
-  measure.hpp - all kernels of one matrix: checked, timed in turns, and told as JSON
+  measure.hpp - checks all kernels of one matrix, times them in turns, and returns the results as JSON
 */
 #ifndef BENCH_MEASURE_HPP
 #define BENCH_MEASURE_HPP
@@ -10,8 +10,8 @@
 namespace bench
 {
 
-/* Makes every kernel, checks it against the host, then times all of them in turns. Faults are formats of the library
-   that failed a check or could not run; peers are only reported. */
+/* Makes every kernel, checks it against the host, then times all of them in turns. Only formats of the library that
+   fail count as faults; failures of peers are reported. */
 MatrixResult measure_matrix(const Csr &, const std::vector<KernelMaker> &, cudaStream_t);
 
 } // namespace bench

@@ -1,8 +1,8 @@
 /*
-  own_formats.cu - the formats of the library as kernels of the benchmark, through include/spmv_kernels.h alone
+  own_formats.cu - the formats of the library as kernels of the benchmark, by include/spmv_kernels.h only
 
-  Each conversion is made several times and its least time is told: the first also pays for loading device code.
-  Device memory is counted in the allocation hooks, so that the peak is exact.
+  Each conversion is made several times, and its least time is reported, because the first one includes loading device
+  code. Allocation hooks count device memory, so that the peak is exact.
 */
 #include "kernel.hpp"
 
@@ -19,7 +19,7 @@ namespace
 
 constexpr int CONVERSIONS = 3; /* repetitions */
 
-/* Counts the memory that the library takes. Its address is the context of the hooks, so it must not move. */
+/* Counts the memory that the library allocates. Its address is the context of the hooks, so it must not move. */
 class TrackedMemory
 {
 public:
@@ -138,7 +138,7 @@ private:
   {
     if (status) throw std::runtime_error(std::string(what) + ": " + spmv_status_text(status) + ": " + exec_.message);
   }
-  /* Analyses and builds; the analysis is gone afterwards, what the results say of it is kept */
+  /* Analyzes and builds a plan, and keeps the facts of the analysis for the results */
   SpmvPlan *convert(const SpmvCsr &a)
   {
     SpmvAnalysis analysis;
@@ -153,7 +153,7 @@ private:
     check(status, "build");
     return plan;
   }
-  /* Times one source; the first source that works gives the plan that is measured */
+  /* Times the conversion from one source; the plan of the first source that works is measured */
   void measure_conversion(const Problem &p, Source source, const char *source_name, int times)
   {
     const SpmvCsr a = csr_from(p, source);

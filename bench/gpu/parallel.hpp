@@ -1,5 +1,5 @@
 /*
-  parallel.hpp - loops over independent items on all cores, for lambdas
+  parallel.hpp - loops over independent items on all cores, by lambdas
 */
 #ifndef BENCH_PARALLEL_HPP
 #define BENCH_PARALLEL_HPP
@@ -13,8 +13,7 @@
 namespace bench
 {
 
-/* Calls body(begin, end) for ranges that cover 0 .. n-1; ranges are handed out as threads become free. body must not
-   throw. */
+/* Calls body(begin, end) for ranges that cover 0 .. n-1; free threads take the next range. body must not throw. */
 template <class Body>
 void parallel_ranges(std::int64_t n, const Body &body)
 {
@@ -23,7 +22,7 @@ void parallel_ranges(std::int64_t n, const Body &body)
       const_cast<void *>(static_cast<const void *>(&body)));
 }
 
-/* Uniform in [-1, 1), by its position alone */
+/* A number uniform in [-1, 1) that depends on its position only */
 inline double signed_uniform(std::uint64_t position) { return 2 * gen_fraction(position) - 1; }
 
 } // namespace bench

@@ -9,7 +9,7 @@ namespace bench
 namespace
 {
 
-constexpr double MAX_BSR = 1.5; /* stored over nonzeros: beyond it BSR is not built */
+constexpr double MAX_BSR = 1.5; /* the most stored elements per nonzero for which BSR is built */
 constexpr int    BLOCK   = 256;
 
 /* Writes the row number of each nonzero; 32 threads per row */
@@ -24,7 +24,7 @@ __global__ void expand_rows(std::int64_t rows, const std::int32_t *row_ptr, std:
 
 unsigned grid_for(std::int64_t threads) { return static_cast<unsigned>((threads + BLOCK - 1) / BLOCK); }
 
-/* cusparseSpMV with one matrix descriptor, which the derived class makes */
+/* A kernel by cusparseSpMV; the derived class makes the matrix descriptor */
 class SpmvKernel : public Kernel
 {
 public:
@@ -87,7 +87,7 @@ private:
   SlicedEll<double> arrays_;
 };
 
-/* The matrix in square blocks, as both interfaces of cuSPARSE read it */
+/* The matrix in square blocks, for both interfaces of cuSPARSE */
 struct Blocks {
   int                       size, rows, cols, count = 0;
   cusparseDirection_t       direction;
@@ -103,7 +103,7 @@ struct Blocks {
   }
   ~Blocks() { cusparseDestroyMatDescr(description); }
   double fill(std::int64_t nnz) const { return static_cast<double>(count) * size * size / static_cast<double>(nnz); }
-  /* Counts the blocks; they are made by convert() only when they are not too many */
+  /* Counts the blocks; convert() is called only if there are not too many */
   void analyze(const Problem &p, cusparseHandle_t handle)
   {
     BENCH_CUSPARSE(cusparseXcsr2bsrNnz(handle, direction, static_cast<int>(p.host.rows), static_cast<int>(p.host.cols),
@@ -142,7 +142,7 @@ private:
   std::unique_ptr<Blocks> blocks_;
 };
 
-/* BSR through cusparseSpMV came with update 1 of CUDA 13.0 */
+/* cusparseSpMV supports BSR since CUDA 13.0 update 1 */
 #if CUSPARSE_VERSION >= 12603
   #define BENCH_GENERIC_BSR 1
 class GenericBsrKernel : public SpmvKernel

@@ -1,13 +1,13 @@
 /*
-  petsc_bench.c - MatMult() of several matrix types on one matrix: what the plugin adds to its kernels, and PETSc's own
-  GPU types as peers
+  petsc_bench.c - times MatMult() of several matrix types on one matrix: the overhead of the plugin over its kernels,
+  with PETSc's own GPU types as peers
 
      petsc_bench -f matrix.petsc -dll_append libpetscpack.so -types aijcusparse,sellcuda,aijrbp -json out.json
 
   MatMult() of a GPU type returns before the product is done, so each batch ends with a wait for the device. The result
-  of every type is compared with the product of MATAIJ on the host before it is timed. -first n times the first n products
-  together, with the conversion that the first one does. Exit status: 0 when every type
-  that this PETSc has was right, 1 when one was wrong or failed, 2 when none was there.
+  of every type is compared with the product of MATAIJ on the host before it is timed. -first n also times the first n
+  products together, with the conversion in the first one. Exit status: 0 if all types that this PETSc has were right, 1
+  if one was wrong or failed, 2 if this PETSc has none of them.
 */
 #include "../copy_vector.h"
 #include <petscmat.h>
@@ -20,7 +20,7 @@ static char help[] = "Times MatMult() of several matrix types on one matrix from
 
 #define MAX_TYPES   16
 #define MAX_BATCHES 200
-#define WARM_UP     20 /* products; more than two formats of a trial take */
+#define WARM_UP     20 /* products; enough to end a trial of two formats */
 
 typedef struct {
   const char *type;
@@ -30,7 +30,7 @@ typedef struct {
   double      convert_us, first_us, median_us, least_us, most_us;
 } Record;
 
-/* Waits until the device has done what was enqueued for A; a host type asks for no device at all */
+/* Waits until the device has done the work enqueued for A; for a host type, no device is touched */
 static PetscErrorCode WaitForDevice(Mat A)
 {
   VecType   vectors;
@@ -49,7 +49,7 @@ static PetscErrorCode WaitForDevice(Mat A)
   PetscFunctionReturn(0);
 }
 
-/* A copy of the host matrix in another type; MATSELLCUDA is reached by way of MATSELL alone */
+/* Converts the host matrix to a type. PETSc converts to MATSELLCUDA only from MATSELL. */
 static PetscErrorCode ConvertTo(Mat host, const char *type, Mat *converted)
 {
   PetscBool sellcuda;
@@ -67,7 +67,7 @@ static int CompareReals(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Seconds of one product, by batches: the slowest rank counts */
+/* Seconds of one product, measured in batches: those of the slowest rank */
 static PetscErrorCode TimeProducts(Mat A, Vec x, Vec y, PetscInt batches, PetscInt batch, Record *r)
 {
   double seconds[MAX_BATCHES];
@@ -93,7 +93,7 @@ static PetscErrorCode TimeProducts(Mat A, Vec x, Vec y, PetscInt batches, PetscI
   PetscFunctionReturn(0);
 }
 
-/* Converts, checks against expected = A x of the host, and times */
+/* Converts, compares with expected = A x of the host, and times */
 static PetscErrorCode MeasureType(Mat host, Vec x_host, Vec expected, const PetscInt counts[3], Record *r)
 {
   Mat            A;
@@ -107,7 +107,7 @@ static PetscErrorCode MeasureType(Mat host, Vec x_host, Vec expected, const Pets
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(CopyThroughHost(x_host, x));
   PetscCall(PetscTime(&first));
-  PetscCall(MatMult(A, x, y)); /* the first product also makes what a type makes on demand */
+  PetscCall(MatMult(A, x, y)); /* the first product includes lazy conversions */
   PetscCall(WaitForDevice(A));
   PetscCall(PetscTime(&end));
   r->convert_us = 1e6 * (double)(end - begin);
@@ -131,8 +131,8 @@ static PetscErrorCode MeasureType(Mat host, Vec x_host, Vec expected, const Pets
   PetscFunctionReturn(0);
 }
 
-/* What happens once in a process is not measured: the start of libraries, and the load of kernels, with those that a trial
-   of aijauto needs */
+/* Warm-up calls, so that work done once per process is not measured: starting libraries, and loading kernels, including
+   those for a trial of aijauto */
 static PetscErrorCode WarmUp(Mat host, const char *type)
 {
   Mat A;
@@ -149,7 +149,7 @@ static PetscErrorCode WarmUp(Mat host, const char *type)
   PetscFunctionReturn(0);
 }
 
-/* A type that fails is recorded, and the others still run */
+/* A failure of a type is recorded, and the other types still run */
 static PetscErrorCode MeasureOrRecord(Mat host, Vec x, Vec expected, const PetscInt counts[3], Record *r)
 {
   char           name[64];
@@ -219,7 +219,7 @@ static PetscErrorCode WriteJson(const char *path, const char *matrix, Mat A, con
   PetscFunctionReturn(0);
 }
 
-/* The matrix of the file as MATAIJ on the host, x with values in [0, 1), and expected = A x */
+/* Loads the matrix as MATAIJ on the host, and makes x with values in [0, 1) and expected = A x */
 static PetscErrorCode LoadProblem(const char *path, Mat *A, Vec *x, Vec *expected)
 {
   PetscViewer viewer;
@@ -258,15 +258,15 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &counts[0], NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-batches", &counts[1], NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-batch", &counts[2], NULL));
-  PetscCheck(has_file, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Say which matrix: -f file");
+  PetscCheck(has_file, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "no matrix is given: -f file");
   PetscCheck(counts[1] >= 1 && counts[1] <= MAX_BATCHES && counts[2] >= 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
-             "-batches needs 1 .. %d, -batch at least 1", MAX_BATCHES);
+             "-batches must be 1 to %d, -batch at least 1", MAX_BATCHES);
   if (!has_types) {
     const char *const defaults[] = {"aijcusparse", "sellcuda", "aijrbp", "aijfold", "aijcrsv", "aijcodsell"};
     count                        = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(defaults);
     for (PetscInt i = 0; i < count; i++) PetscCall(PetscStrallocpy(defaults[i], &chosen[i]));
   }
-  /* a format is timed also where it would leave its products to the parent type */
+  /* so that a format is timed even if it would leave its products to the parent type */
   PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_aijfmt_decline", &decides));
   if (!decides) PetscCall(PetscOptionsSetValue(NULL, "-mat_aijfmt_decline", "false"));
   PetscCall(LoadProblem(path, &A, &x, &expected));

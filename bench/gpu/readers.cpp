@@ -58,7 +58,7 @@ private:
   FILE       *file_;
 };
 
-/* PETSc files are big-endian, this program runs on little-endian machines */
+/* PETSc files are big-endian; this program runs on little-endian machines only */
 std::uint32_t swapped(std::uint32_t v) { return __builtin_bswap32(v); }
 std::uint64_t swapped(std::uint64_t v) { return __builtin_bswap64(v); }
 
@@ -76,7 +76,7 @@ void swap_all(T *data, std::size_t count)
   });
 }
 
-/* Turns counts in row_ptr[1 .. rows] into offsets; the total must fit 32 bits */
+/* Turns the counts in row_ptr[1 .. rows] into offsets; the total must fit 32 bits */
 std::int64_t sum_counts(Array<std::int32_t> &row_ptr)
 {
   std::int64_t total = 0;
@@ -101,7 +101,7 @@ struct Entries {
   }
 };
 
-/* Sorts by row and column; duplicates are added up */
+/* Makes a CSR from entries: sorts them by row and column, and adds duplicates */
 Csr csr_of(const Entries &e, std::int64_t rows, std::int64_t cols)
 {
   std::vector<std::int64_t> order(e.row.size());
@@ -150,7 +150,7 @@ Csr read_matrix_market(const std::string &path)
   return csr_of(e, rows, cols);
 }
 
-/* PETSc sorts the columns of a row before it writes them; files from elsewhere may not */
+/* PETSc writes sorted rows, but other programs may not */
 void sort_rows(Csr &a)
 {
   parallel_ranges(a.rows, [&a](std::int64_t begin, std::int64_t end) {
@@ -175,7 +175,7 @@ Csr read_petsc(const std::string &path)
   file.read(head, 4);
   swap_all<std::uint32_t>(head, 4);
   if (head[0] != PETSC_MATRIX || head[1] < 0 || head[2] < 0 || head[3] < 0)
-    fault(path, "is no PETSc binary matrix with 32-bit indices");
+    fault(path, "is not a PETSc binary matrix with 32-bit indices");
   a.rows    = head[1];
   a.cols    = head[2];
   a.nnz     = head[3];
@@ -213,7 +213,7 @@ Graph read_graph(const std::string &path)
   std::int32_t head[2];
 
   file.read(head, 2);
-  if (head[0] < 1 || head[1] < 0) fault(path, "is no node graph");
+  if (head[0] < 1 || head[1] < 0) fault(path, "is not a node graph");
   Array<std::int32_t> ptr(head[0] + 1), adj(head[1]);
   file.read(ptr.data(), ptr.size());
   file.read(adj.data(), adj.size());
@@ -228,7 +228,7 @@ Graph read_graph(const std::string &path)
     sorted_adj.push_back(i);
     std::sort(sorted_adj.begin() + first, sorted_adj.end());
     sorted_adj.erase(std::unique(sorted_adj.begin() + first, sorted_adj.end()), sorted_adj.end());
-    if (sorted_adj[first] < 0 || sorted_adj.back() >= head[0]) fault(path, "has a neighbour that is no node");
+    if (sorted_adj[first] < 0 || sorted_adj.back() >= head[0]) fault(path, "has a neighbour that is not a node");
     if (sorted_adj.size() > INT32_MAX) fault(path, "has more than 2^31-1 neighbours");
   }
   sorted_ptr[head[0]] = static_cast<std::int32_t>(sorted_adj.size());

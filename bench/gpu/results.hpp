@@ -11,12 +11,12 @@ namespace bench
 {
 
 struct MatrixResult {
-  Json              matrix;  /* one object: name, sizes, and what else the program says of it */
+  Json              matrix;  /* one object: name, sizes, and further facts */
   std::vector<Json> records; /* one object per kernel */
   int               faults = 0;
 };
 
-/* The results so far; written after each matrix, so that a run that is stopped leaves what it measured */
+/* The results so far. They are written after each matrix, so that an interrupted run keeps its results. */
 class Results
 {
 public:
@@ -32,8 +32,8 @@ private:
   Json        header_, matrices_ = Json::array(), records_ = Json::array(), left_out_ = Json::array();
 };
 
-/* Makes and checks each matrix, measures it and adds what came of it; after budget seconds (0: no end) the rest is left
-   out. Returns how many kernels or matrices failed. */
+/* Makes, checks and measures each matrix, and adds its results; after `budget` seconds (0: unlimited) the other
+   matrices are left out. Returns the number of kernels and matrices that failed. */
 int measure_all(const std::vector<MatrixSource> &, double budget, Results &,
                 const std::function<MatrixResult(const Csr &)> &measure);
 

@@ -1,4 +1,4 @@
-/* run_matrices.cuh - the main program of a benchmark that measures matrices of the catalogue one after the other */
+/* run_matrices.cuh - the main program of benchmarks that measure matrices of the catalogue one after the other */
 #ifndef BENCH_RUN_MATRICES_CUH
 #define BENCH_RUN_MATRICES_CUH
 
@@ -11,7 +11,7 @@ namespace bench
 
 using Measure = std::function<MatrixResult(const Csr &, const CommandLine &, cudaStream_t)>;
 
-/* The exit status: 0, 1 when something failed, NO_DEVICE */
+/* Returns the exit status: 0, 1 if something failed, or NO_DEVICE */
 int run_matrices(const char *program, int argc, char **argv, const std::vector<std::string> &default_matrices,
                  const Measure &measure);
 

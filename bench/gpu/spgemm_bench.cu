@@ -4,8 +4,9 @@
 
     spgemm_bench [--matrix family:size]... [--out file] [--commit text] [--no-peers] [--budget seconds]
 
-  For each: seconds of the first symbolic phase, of a later one, and of the values again; bytes held and scratch, and
-  what cudaMemGetInfo() misses after the symbolic phase. The transposed P that cuSPARSE needs is given to it.
+  Measured for each: the times of the first symbolic phase, of later ones, and of the numeric phase; the bytes held, the
+  scratch memory, and the decrease of free memory by cudaMemGetInfo() in the symbolic phase. The time to transpose P,
+  which cuSPARSE needs, is not counted.
 */
 #include "run_matrices.cuh"
 #include "spgemm_case.hpp"
@@ -24,7 +25,7 @@ namespace
 {
 
 constexpr int    SYMBOLIC_RUNS = 5, NUMERIC_RUNS = 20;
-constexpr double TOLERANCE = 1e-12; /* of the largest magnitude of the result, for each of its values */
+constexpr double TOLERANCE = 1e-12; /* for each value, relative to the largest absolute value of the result */
 
 const char *const DEFAULT_MATRICES[] = {"tet3_natural:68", "tet3_rcm:68",    "hex3:60",      "tet3_natural:16",
                                         "stencil7:120",    "p1_natural:100", "stencil27:80", "stencil7:16"};
@@ -57,7 +58,7 @@ struct Product {
   Array<double>       values;
 };
 
-/* Equal patterns, and values that differ by rounding only; says what is wrong, or nothing */
+/* Patterns must be equal, and values may differ by rounding; returns a message about a fault, or "" */
 std::string compare(const Product &own, const Product &peer)
 {
   double largest = 0, worst = 0;
@@ -125,7 +126,7 @@ Json measure_own(SpmvSpgemmKind kind, const Csr &a, const Csr &p, cudaStream_t s
   return r;
 }
 
-/* All that cuSPARSE needs for A P, or P^T (A P) */
+/* The matrices and products of cuSPARSE for A P, or P^T (A P) */
 struct Peer {
   PeerMatrix                   a, p, pt, ap, c;
   std::unique_ptr<PeerProduct> first, second;
@@ -168,7 +169,7 @@ Json measure_peer(SpmvSpgemmKind kind, const Csr &a, const Csr &p, cudaStream_t 
   return r;
 }
 
-/* A peer that runs out of memory is no fault of ours */
+/* A failure of the peer, such as running out of memory, is recorded and is not a fault */
 Json measure_peer_or_say(SpmvSpgemmKind kind, const Csr &a, const Csr &p, cudaStream_t stream, const Product &own,
                          int &faults)
 {

@@ -26,14 +26,14 @@ void check(SpmvStatus status, const SpmvExec &exec)
   if (status) throw std::runtime_error(exec.message);
 }
 
-/* Calls visit(node) for the neighbours of a node, itself among them */
+/* Calls visit(node) for the neighbours of a node, including itself */
 template <class Visit>
 void for_neighbours(const Csr &a, std::int64_t dofs, std::int64_t node, Visit visit)
 {
   for (std::int32_t k = a.row_ptr[node * dofs]; k < a.row_ptr[node * dofs + 1]; k++) visit(a.col[k] / dofs);
 }
 
-/* The aggregate of each node; sets their number */
+/* Returns the aggregate of each node; sets the number of aggregates */
 std::vector<std::int32_t> aggregate(const Csr &a, std::int64_t dofs, std::int32_t &aggregates)
 {
   const std::int64_t        nodes = a.rows / dofs;
@@ -59,7 +59,7 @@ std::vector<std::int32_t> aggregate(const Csr &a, std::int64_t dofs, std::int32_
   return of;
 }
 
-/* P0 */
+/* The tentative prolongator P0 */
 Csr tentative(const Csr &a, std::int64_t dofs)
 {
   const std::int64_t width      = dofs == 3 ? 6 : 1;
@@ -81,7 +81,7 @@ Csr tentative(const Csr &a, std::int64_t dofs)
   return p;
 }
 
-/* Makes the values of A P0 those of P0 - 0.6 D^-1 A P0 */
+/* Turns the values of A P0 into those of P0 - 0.6 D^-1 A P0 */
 void smooth(const Csr &a, const Csr &p0, Csr &p)
 {
   for (std::int64_t i = 0; i < p.rows; i++) {

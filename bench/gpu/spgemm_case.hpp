@@ -1,6 +1,6 @@
 /*
-  spgemm_case.hpp - the matrices of spgemm_bench, on the host: A of the catalogue, and a prolongator P of smoothed
-  aggregation for it
+  spgemm_case.hpp - the prolongators of spgemm_bench, on the host: P of smoothed aggregation for a matrix A of the
+  catalogue
 */
 #ifndef BENCH_SPGEMM_CASE_HPP
 #define BENCH_SPGEMM_CASE_HPP
@@ -10,9 +10,9 @@
 namespace bench
 {
 
-/* Aggregates are nodes with all their neighbours, found greedily; nodes between join one of them. P0 has, for each
-   node, a full block of its unknowns and the columns of its aggregate (6 where nodes have 3 unknowns, else 1), and P =
-   (I - 0.6 D^-1 A) P0, where D is the sum of the magnitudes of each row. */
+/* Aggregates are nodes with all their neighbours, found greedily; remaining nodes join a neighbouring aggregate. P0 has
+   a full block for each node: its unknowns times the columns of its aggregate (6 columns if nodes have 3 unknowns, else
+   1). P = (I - 0.6 D^-1 A) P0, where D is the sum of absolute values of each row. */
 Csr make_prolongator(const Csr &a);
 
 /* P^T */

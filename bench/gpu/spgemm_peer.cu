@@ -7,7 +7,7 @@ namespace bench
 {
 namespace
 {
-constexpr cusparseSpGEMMAlg_t ALGORITHM = CUSPARSE_SPGEMM_CSR_ALG_NONDETERMINITIC; /* the one that can be reused */
+constexpr cusparseSpGEMMAlg_t ALGORITHM = CUSPARSE_SPGEMM_CSR_ALG_NONDETERMINITIC; /* the algorithm of SpGEMMreuse */
 constexpr cusparseOperation_t PLAIN     = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
 cusparseSpMatDescr_t describe(std::int64_t rows, std::int64_t cols, std::int64_t nnz, void *row_ptr, void *col,

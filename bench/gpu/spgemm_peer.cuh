@@ -1,5 +1,5 @@
 /*
-  spgemm_peer.cuh - a product of two matrices by cuSPARSE, with the structure kept for other values (SpGEMMreuse)
+  spgemm_peer.cuh - a product of two matrices by cuSPARSE, whose structure is reused for new values (SpGEMMreuse)
 */
 #ifndef BENCH_SPGEMM_PEER_CUH
 #define BENCH_SPGEMM_PEER_CUH
@@ -9,7 +9,7 @@
 namespace bench
 {
 
-/* A CSR matrix of arrays on the device, and its descriptor */
+/* A CSR matrix on the device, and its descriptor */
 struct PeerMatrix {
   std::int64_t              rows = 0, cols = 0, nnz = 0;
   DeviceArray<std::int32_t> row_ptr, col;

@@ -1,5 +1,5 @@
 /*
-  timing.cuh - a timer of CUDA events, and the median and spread of repeated timings
+  timing.cuh - a timer by CUDA events, and median and spread of repeated timings
 */
 #ifndef BENCH_TIMING_CUH
 #define BENCH_TIMING_CUH
@@ -52,7 +52,7 @@ public:
   EventTimer(const EventTimer &)            = delete;
   EventTimer &operator=(const EventTimer &) = delete;
 
-  /* Seconds between the events around the work that is enqueued on the stream; waits for its end */
+  /* Seconds between two events around the work that `work` enqueues on the stream; waits for its end */
   template <class Work>
   double seconds(cudaStream_t stream, const Work &work)
   {

@@ -15,7 +15,8 @@ void copy_vector(DeviceArray<double> &to, const DeviceArray<double> &from, cudaS
   BENCH_CUDA(cudaMemcpyAsync(to.data(), from.data(), to.size() * sizeof(double), cudaMemcpyDeviceToDevice, stream));
 }
 
-/* y = scale A x through the kernel, compared with the host; y begins as NaN where the kernel promises not to read it */
+/* Compares y = A x by the kernel with `scale` times the host's; y begins as NaN for formats of the library, which
+   promise not to read it */
 CheckResult check_plain(Kernel &kernel, const Problem &p, const Reference &r, Vectors &v, double scale)
 {
   copy_vector(v.y, v.y0, p.stream);
@@ -30,8 +31,8 @@ void require(const CheckResult &r, const char *what)
   if (!r.passed) throw std::runtime_error(fault_text(what, r));
 }
 
-/* Doubled values double every product exactly; then the old values come back. Refreshes are timed like products, in
-   batches, and one by one until the host knows that it is done. */
+/* Doubled values must double the product exactly; then the old values are restored. Refreshes are timed in batches,
+   like products, and one by one with a wait for each. */
 void verify_refresh(Entry &e, const Problem &p, const Reference &r, Vectors &v, const DeviceArray<double> &doubled)
 {
   EventTimer timer;
@@ -47,7 +48,7 @@ void verify_refresh(Entry &e, const Problem &p, const Reference &r, Vectors &v, 
     e.refresh.push_back(seconds_each(timer, p.stream, [&] { e.kernel->update_values(p.device.values.data()); }));
 }
 
-/* Calls work for each usable entry; what it throws becomes the entry's error */
+/* Calls work for each usable entry; an exception becomes the entry's error */
 template <class Work>
 void for_usable(std::vector<Entry> &entries, const Work &work)
 {
@@ -80,7 +81,7 @@ void verify(Entry &e, const Problem &p, const Reference &r, Vectors &v, const De
       e.repeat_differences += differing(v.y.data(), v.other.data(), p.host.rows, p.stream);
     }
     if (kernel.repeatable && e.repeat_differences)
-      throw std::runtime_error("promises the same bits every time, but " + std::to_string(e.repeat_differences) +
+      throw std::runtime_error("promises bitwise equal results, but " + std::to_string(e.repeat_differences) +
                                " elements differed");
     copy_vector(v.y, v.y0, p.stream);
     kernel.mult(GENERAL_ALPHA, v.x.data(), GENERAL_BETA, v.y.data());

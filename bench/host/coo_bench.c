@@ -1,13 +1,13 @@
 /*
-  coo_bench - what a matrix type costs that is assembled from a list of entries (COO), against plain CSR assembled by
-  the same calls of PETSc.
+  coo_bench - times the assembly of matrix types from a list of entries (COO), against plain CSR assembled by the same
+  calls of PETSc.
 
     coo_bench [-matrix family[:size]] [-types aij,aijcodsell,...] [-repeat 5] [-json out.json]
 
-  For each type: MatSetPreallocationCOO(), MatSetValuesCOO() and the first product, less a later product. That is the
-  time to sort and add up the list and, where the type has arrays of its own, to convert. Then the same with new values
-  only. The entries come in no order. The first type is what the others are compared with: aij, or aijcusparse on a GPU.
-  Each result is compared with the first type's. Reported is the least of the repeats.
+  Measured for each type: MatSetPreallocationCOO(), MatSetValuesCOO() and the first product, minus a later product. That
+  is the time to sort and add the list and, if the type has its own arrays, to convert. Then MatSetValuesCOO() with new
+  values, in the same way. The entries are in scattered order. Times and results are compared with those of the first
+  type: aij, or aijcusparse on a GPU. Reported is the minimum of the repeats.
 */
 #include "host_matrix.h"
 #include <petscpack.h>
@@ -28,7 +28,7 @@ typedef struct {
   PetscReal   difference;
 } Result;
 
-/* The nonzeros of a matrix in no order: a walk with a stride that has no factor in common with their number */
+/* The nonzeros of a matrix in scattered order: a walk with a stride that is coprime to their number */
 static PetscErrorCode MakeEntries(const HostMatrix *m, Entries *e)
 {
   const int32_t *row_ptr = m->csr.pattern.row_ptr, *col = m->csr.pattern.col;
@@ -52,7 +52,7 @@ static PetscErrorCode MakeEntries(const HostMatrix *m, Entries *e)
   PetscFunctionReturn(0);
 }
 
-/* Seconds of a product, with its result on the host */
+/* Seconds of a product, including the copy of its result to the host */
 static PetscErrorCode TimeProduct(Mat A, Vec x, Vec y, double *seconds)
 {
   const PetscScalar *ignored;
@@ -68,7 +68,7 @@ static PetscErrorCode TimeProduct(Mat A, Vec x, Vec y, double *seconds)
   PetscFunctionReturn(0);
 }
 
-/* One assembly, one change of values; r keeps the least times. y: the product of the first assembly */
+/* Times one assembly and one change of values; r keeps the minimum times. y_host: the product after the assembly */
 static PetscErrorCode MeasureOnce(const Entries *e, PetscBool first, Result *r, PetscScalar *y_host)
 {
   Mat                A;
@@ -79,7 +79,7 @@ static PetscErrorCode MeasureOnce(const Entries *e, PetscBool first, Result *r, 
   double             made, product, remade;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc2(e->n, &row, e->n, &col)); /* PETSc may use them up */
+  PetscCall(PetscMalloc2(e->n, &row, e->n, &col)); /* copies, because PETSc may overwrite them */
   PetscCall(PetscArraycpy(row, e->row, e->n));
   PetscCall(PetscArraycpy(col, e->col, e->n));
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
@@ -133,8 +133,8 @@ static PetscErrorCode WriteJson(const char path[], const HostMatrix *m, const Re
   PetscFunctionReturn(0);
 }
 
-/* Types take turns, so that other load on the machine affects all of them alike. *wrong: how many differ from the first
- */
+/* Types take turns, so that other load on the machine affects all of them alike. *wrong: the number of types whose
+   result differs from that of the first */
 static PetscErrorCode MeasureAll(const Entries *e, PetscInt repeat, Result r[], PetscInt count, PetscInt *wrong)
 {
   PetscScalar *y[2];

@@ -1,18 +1,23 @@
 /*
-  host_bench - times the host products of the formats of libspmvpack against PETSc's own on one core, in one process.
+  host_bench - times the host products of the formats of libspmvpack against those of PETSc on one core, in one process.
 
     host_bench [--matrix family[:size]]... [--file matrix.petsc]... [--format name[:key=value]...]...
                [--repeat 15] [--json out.json] [--commit text] [--list]
 
-  Peers are aij as PETSc runs it (with inodes), aij without inodes, and aijperm. Every product is compared with one in
-  extended precision before it is timed. The products take turns, one of each per round, so that other load on the
-  machine affects all of them alike; a round of a small matrix repeats each product until it takes milliseconds.
+  Rivals are PETSc's types: aij with inodes (the default), aij without inodes, aijperm, baij with the largest block size
+  for which all blocks are full, and, for a symmetric matrix, sbaij with the same block size. Every product is compared
+  with one in extended precision before it is timed. The products take turns, one of each per round, so that other load
+  on the machine affects all of them alike; a round of a small matrix repeats each product until it takes milliseconds.
   Reported are the minimum and the median over the rounds. GB/s counts the bytes of the format, x once and y once.
+
+  Under mpiexec every process multiplies a copy of its own at the same time, and the slowest process counts: what a
+  program with one process for each core gets when the cores share caches and memory.
 */
 #include "host_matrix.h"
 #include "check.h"
 #include "core/simd.h"
 #include "families.h"
+#include <spmv_graph.h>
 #include <spmv_predict.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +27,7 @@
 
 enum { MAX_SUBJECTS = 24, MAX_INPUTS = 32, MAX_ROUNDS = 1000 };
 
-/* One product under test: a plan of a format, or a matrix of PETSc */
+/* A product to measure: by a plan of a format, or by a matrix of PETSc */
 typedef struct {
   const char  *name;
   SpmvExec     exec;
@@ -30,7 +35,8 @@ typedef struct {
   SpmvPlan    *plan;
   void        *work;
   Mat          peer;
-  int64_t      bytes; /* of all arrays */
+  int          block_size; /* of the peer */
+  int64_t      bytes;      /* of all arrays */
   double       analyze_ms, build_ms, update_ms;
   double       ms[MAX_ROUNDS];
 } Subject;
@@ -41,8 +47,8 @@ typedef struct {
   const char *json, *commit;
 } Request;
 
-/* Time that this thread had a processor: on an idle machine the same as wall time, on a shared one without the turns of
-   others */
+/* The processor time of this thread: equal to wall time on an idle machine; on a shared machine it excludes the time of
+   other programs */
 static double now_ms(void)
 {
   struct timespec t;
@@ -104,16 +110,114 @@ static PetscErrorCode PrepareFormat(const char *text, const HostMatrix *matrix, 
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PreparePeer(const char *name, const HostMatrix *matrix, Subject *s)
+/* PETSc's types, the one that all are compared with first. Those with blocks take part where a matrix has blocks, sbaij
+   where it is symmetric as well. */
+typedef struct {
+  const char *name, *type; /* NULL: aij */
+  PetscBool   inodes, blocked, symmetric;
+} Rival;
+
+static const Rival rivals[] = {
+    {"aij", NULL, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE},
+    {"aij-no-inodes", NULL, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {"aijperm", MATSEQAIJPERM, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {"baij", MATSEQBAIJ, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
+    {"sbaij", MATSEQSBAIJ, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE},
+};
+enum { RIVAL_COUNT = sizeof rivals / sizeof rivals[0] };
+
+/* The largest block size of which all blocks are full, at most 8, for which PETSc has products of its own */
+static PetscErrorCode BlockSize(const SpmvPattern *pattern, PetscInt *block_size)
 {
+  SpmvExec exec;
+  int      full = 0, seems;
+
   PetscFunctionBeginUser;
-  s->name = name;
-  PetscCall(HostMatrixWrap(matrix, &s->peer));
-  if (strcmp(name, "aij")) PetscCall(MatSetOption(s->peer, MAT_USE_INODES, PETSC_FALSE));
-  PetscCall(MatAssemblyBegin(s->peer, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(s->peer, MAT_FINAL_ASSEMBLY));
-  if (!strcmp(name, "aijperm")) PetscCall(MatConvert(s->peer, MATSEQAIJPERM, MAT_INPLACE_MATRIX, &s->peer));
-  s->bytes = spmv_csr_bytes(&matrix->csr.pattern, matrix->csr.scalar_type);
+  spmv_exec_init(&exec, SPMV_HOST);
+  *block_size = 1;
+  for (PetscInt bs = 8; bs > 1 && !full; bs--) {
+    if (pattern->rows % bs || pattern->cols % bs) continue;
+    CallSpmv(&exec, spmv_graph_full_blocks(pattern, bs, &exec, &full, &seems));
+    if (full) *block_size = bs;
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A new matrix of type MATSEQBAIJ or MATSEQSBAIJ, block row by block row: MatConvert() takes minutes for large matrices
+   to count the blocks. The rows of a block row are adjacent in CSR and equally long, which is what
+   MatSetValuesBlocked() takes. */
+static PetscErrorCode CopyToBlocks(const HostMatrix *matrix, const Rival *rival, PetscInt bs, Mat *A)
+{
+  const SpmvPattern *p       = &matrix->csr.pattern;
+  const PetscInt    *row_ptr = p->row_ptr, *col = p->col;
+  const PetscScalar *values = matrix->csr.values;
+  const PetscInt     rows   = (PetscInt)(p->rows / bs);
+  PetscInt          *blocks, most = 0, *block_col;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(rows, &blocks));
+  for (PetscInt i = 0; i < rows; i++) {
+    blocks[i] = (row_ptr[i * bs + 1] - row_ptr[i * bs]) / bs;
+    most      = PetscMax(most, blocks[i]);
+  }
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, (PetscInt)p->rows, (PetscInt)p->cols, (PetscInt)p->rows, (PetscInt)p->cols));
+  PetscCall(MatSetType(*A, rival->type));
+  if (rival->symmetric) PetscCall(MatSeqSBAIJSetPreallocation(*A, bs, 0, blocks));
+  else PetscCall(MatSeqBAIJSetPreallocation(*A, bs, 0, blocks));
+  if (rival->symmetric) PetscCall(MatSetOption(*A, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
+  PetscCall(PetscMalloc1(most, &block_col));
+  for (PetscInt i = 0; i < rows; i++) {
+    const PetscInt first = row_ptr[i * bs];
+
+    for (PetscInt k = 0; k < blocks[i]; k++) block_col[k] = col[first + k * bs] / bs;
+    PetscCall(MatSetValuesBlocked(*A, 1, &i, blocks[i], block_col, values + first, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree(block_col));
+  PetscCall(PetscFree(blocks));
+  PetscFunctionReturn(0);
+}
+
+/* The bytes of the blocks, their columns and their row pointers */
+static PetscErrorCode BlockBytes(const SpmvPattern *p, Mat A, PetscInt bs, int64_t *bytes)
+{
+  MatInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  *bytes = (int64_t)info.nz_used * (int64_t)sizeof(PetscScalar) +
+           (int64_t)sizeof(PetscInt) * ((int64_t)info.nz_used / (bs * bs) + p->rows / bs + 1);
+  PetscFunctionReturn(0);
+}
+
+/* s->peer stays NULL where the rival does not serve the matrix */
+static PetscErrorCode PrepareRival(const Rival *rival, const HostMatrix *matrix, PetscInt block_size, Subject *s)
+{
+  PetscBool symmetric = PETSC_TRUE;
+  Mat       plain;
+
+  PetscFunctionBeginUser;
+  if (rival->blocked && block_size == 1) PetscFunctionReturn(0);
+  s->name       = rival->name;
+  s->block_size = 1;
+  PetscCall(HostMatrixWrap(matrix, &plain));
+  if (!rival->inodes) PetscCall(MatSetOption(plain, MAT_USE_INODES, PETSC_FALSE));
+  PetscCall(MatAssemblyBegin(plain, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(plain, MAT_FINAL_ASSEMBLY));
+  if (rival->symmetric) PetscCall(MatIsSymmetric(plain, 0, &symmetric));
+  if (rival->blocked || (rival->symmetric && symmetric)) {
+    s->block_size = (int)block_size;
+    PetscCall(CopyToBlocks(matrix, rival, block_size, &s->peer));
+    PetscCall(BlockBytes(&matrix->csr.pattern, s->peer, block_size, &s->bytes));
+  } else if (symmetric) {
+    s->bytes = spmv_csr_bytes(&matrix->csr.pattern, matrix->csr.scalar_type);
+    if (rival->type) PetscCall(MatConvert(plain, rival->type, MAT_INPLACE_MATRIX, &plain));
+    PetscCall(PetscObjectReference((PetscObject)plain));
+    s->peer = plain;
+  }
+  PetscCall(MatDestroy(&plain));
   PetscFunctionReturn(0);
 }
 
@@ -127,7 +231,7 @@ static PetscErrorCode FreeSubject(Subject *s)
   PetscFunctionReturn(0);
 }
 
-/* y = A x, `times` times */
+/* Repeats y = A x `times` times */
 static PetscErrorCode Multiply(Subject *s, Vec x, Vec y, int times)
 {
   const PetscScalar one = 1, zero = 0, *from;
@@ -176,7 +280,7 @@ static int compare_doubles(const void *a_, const void *b_)
   return a < b ? -1 : a > b;
 }
 
-/* Fills ms of all subjects, sorted */
+/* Fills ms of all subjects, sorted: each time is that of the slowest process */
 static PetscErrorCode TimeAll(Subject *subject, int count, int rounds, Vec x, Vec y)
 {
   int times[MAX_SUBJECTS];
@@ -187,11 +291,16 @@ static PetscErrorCode TimeAll(Subject *subject, int count, int rounds, Vec x, Ve
     PetscCall(Multiply(&subject[i], x, y, 1));
     times[i] = 1 + (int)(5 / (now_ms() - start + 1e-3));
   }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, times, count, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   for (int round = 0; round < rounds; round++)
     for (int i = 0; i < count; i++) {
-      const double start = now_ms();
+      double start;
+
+      PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+      start = now_ms();
       PetscCall(Multiply(&subject[i], x, y, times[i]));
       subject[i].ms[round] = (now_ms() - start) / times[i];
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &subject[i].ms[round], 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
     }
   for (int i = 0; i < count; i++) qsort(subject[i].ms, (size_t)rounds, sizeof(double), compare_doubles);
   PetscFunctionReturn(0);
@@ -202,12 +311,15 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
   const SpmvPattern *p         = &matrix->csr.pattern;
   const int64_t      csr_bytes = spmv_csr_bytes(p, matrix->csr.scalar_type);
   const int64_t      vectors   = (p->rows + p->cols) * spmv_scalar_bytes(matrix->csr.scalar_type);
+  double             best      = subject[0].ms[0];
   SpmvPatternFacts   facts;
 
+  for (int i = 1; i < count; i++)
+    if (!subject[i].plan && subject[i].ms[0] < best) best = subject[i].ms[0];
   spmv_pattern_facts(p, &facts);
   printf("\n%s: %lld rows, %lld columns, %lld nonzeros, CSR %.1f MB\n", matrix->name, (long long)p->rows,
          (long long)p->cols, (long long)p->nnz, 1e-6 * (double)csr_bytes);
-  printf("  %-28s %9s %9s %7s %7s %8s %9s %9s\n", "", "min ms", "median ms", "bytes", "GB/s", "x aij", "x no inode",
+  printf("  %-28s %9s %9s %7s %7s %8s %9s %9s\n", "", "min ms", "median ms", "bytes", "GB/s", "x aij", "x rival",
          "refresh");
   if (json)
     fprintf(json,
@@ -220,18 +332,19 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
     const Subject *s   = &subject[i];
     const double   min = s->ms[0], median = s->ms[rounds / 2];
     const double   gb_s   = 1e-6 * (double)(s->bytes + vectors) / min;
-    const double   of_aij = subject[0].ms[0] / min, of_plain = subject[1].ms[0] / min;
+    const double   of_aij = subject[0].ms[0] / min, of_plain = subject[1].ms[0] / min, of_best = best / min;
 
     printf("  %-28s %9.3f %9.3f %7.3f %7.2f %8.2f %9.2f %9.1f%s\n", s->name, min, median,
-           (double)s->bytes / (double)csr_bytes, gb_s, of_aij, of_plain, s->update_ms / min,
+           (double)s->bytes / (double)csr_bytes, gb_s, of_aij, of_best, s->update_ms / min,
            s->plan && !s->analysis.accepted ? "  (would decline)" : "");
     if (json)
       fprintf(json,
               "%s\n    {\"name\": \"%s\", \"own\": %s, \"accepted\": %s, \"bytes\": %lld, \"min_ms\": %.5g, "
               "\"median_ms\": %.5g, \"gb_per_s\": %.3f, \"speed_vs_aij\": %.3f, \"speed_vs_aij_no_inodes\": %.3f, "
-              "\"work_bytes\": %lld, \"analyze_ms\": %.4g, \"build_ms\": %.4g, \"update_ms\": %.4g}",
+              "\"speed_vs_best_rival\": %.3f, \"block_size\": %d, \"work_bytes\": %lld, \"analyze_ms\": %.4g, "
+              "\"build_ms\": %.4g, \"update_ms\": %.4g}",
               i ? "," : "", s->name, s->plan ? "true" : "false", !s->plan || s->analysis.accepted ? "true" : "false",
-              (long long)s->bytes, min, median, gb_s, of_aij, of_plain,
+              (long long)s->bytes, min, median, gb_s, of_aij, of_plain, of_best, s->block_size,
               (long long)(s->plan ? s->plan->memory.work_bytes : 0), s->analyze_ms, s->build_ms, s->update_ms);
   }
   if (json) fprintf(json, "]}");
@@ -240,22 +353,27 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
 
 static PetscErrorCode Measure(const Request *request, HostMatrix *matrix, FILE *json, int first)
 {
-  static Subject     subject[MAX_SUBJECTS];
-  static const char *peers[] = {"aij", "aij-no-inodes", "aijperm"};
-  int                count   = 0;
-  Vec                x, y;
+  static Subject subject[MAX_SUBJECTS];
+  int            count = 0;
+  PetscInt       block_size;
+  PetscMPIInt    rank;
+  Vec            x, y;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   memset(subject, 0, sizeof subject);
-  for (size_t i = 0; i < sizeof peers / sizeof peers[0]; i++)
-    PetscCall(PreparePeer(peers[i], matrix, &subject[count++]));
+  PetscCall(BlockSize(&matrix->csr.pattern, &block_size));
+  for (int i = 0; i < RIVAL_COUNT; i++) {
+    PetscCall(PrepareRival(&rivals[i], matrix, block_size, &subject[count]));
+    if (subject[count].peer) count++;
+  }
   for (int i = 0; i < request->format_count; i++)
     PetscCall(PrepareFormat(request->format[i], matrix, &subject[count++]));
   PetscCall(MatCreateVecs(subject[0].peer, &x, &y));
   PetscCall(VecSetRandom(x, NULL));
   PetscCall(CheckAll(matrix, subject, count, x, y));
   PetscCall(TimeAll(subject, count, request->rounds, x, y));
-  report(matrix, subject, count, request->rounds, json, first);
+  if (rank == 0) report(matrix, subject, count, request->rounds, json, first);
   for (int i = 0; i < count; i++) PetscCall(FreeSubject(&subject[i]));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -263,7 +381,7 @@ static PetscErrorCode Measure(const Request *request, HostMatrix *matrix, FILE *
   PetscFunctionReturn(0);
 }
 
-/* The processor's name as Linux tells it, else the machine type */
+/* The name of the processor from /proc/cpuinfo, else the machine type */
 static void processor_name(char *name, size_t size)
 {
   FILE          *f = fopen("/proc/cpuinfo", "r");
@@ -282,7 +400,7 @@ static void processor_name(char *name, size_t size)
   if (!found) snprintf(name, size, "%s", uname(&system) == 0 ? system.machine : "unknown");
 }
 
-static FILE *open_json(const Request *request)
+static FILE *open_json(const Request *request, int processes)
 {
   static const char *const isa[] = {[SPMV_ISA_BASE] = "base", [SPMV_ISA_AVX2] = "avx2", [SPMV_ISA_AVX512] = "avx512"};
   const time_t             today = time(NULL);
@@ -294,10 +412,11 @@ static FILE *open_json(const Request *request)
   processor_name(cpu, sizeof cpu);
   fprintf(json,
           "{\"program\": \"host_bench\", \"date\": \"%s\", \"cpu\": \"%s\", \"isa\": \"%s\", \"compiler\": \"%s\",\n"
-          " \"petsc\": \"%d.%d.%d\", \"commit\": \"%s\", \"rounds\": %d, \"clock\": \"thread\",\n"
+          " \"petsc\": \"%d.%d.%d\", \"commit\": \"%s\", \"rounds\": %d, \"clock\": \"thread\", "
+          "\"processes\": %d,\n"
           " \"results\": [",
           date, cpu, isa[spmv_isa()], __VERSION__, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
-          request->commit, request->rounds);
+          request->commit, request->rounds, processes);
   return json;
 }
 
@@ -313,7 +432,7 @@ static void list_all(void)
   }
 }
 
-/* 1 if the program shall go on */
+/* *go_on: whether there is something to measure */
 static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_on)
 {
   PetscFunctionBeginUser;
@@ -327,7 +446,8 @@ static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_
       PetscFunctionReturn(0);
     }
     PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "%s is unknown or lacks its value", key);
-    PetscCheck(r->generated_count < MAX_INPUTS && r->file_count < MAX_INPUTS && r->format_count < MAX_SUBJECTS - 3,
+    PetscCheck(r->generated_count < MAX_INPUTS && r->file_count < MAX_INPUTS &&
+                   r->format_count < MAX_SUBJECTS - RIVAL_COUNT,
                PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "too many matrices or formats");
     if (!strcmp(key, "--matrix")) r->generated[r->generated_count++] = value;
     else if (!strcmp(key, "--file")) r->file[r->file_count++] = value;
@@ -341,24 +461,27 @@ static PetscErrorCode ParseArguments(int argc, char **argv, Request *r, int *go_
              "--repeat takes 1 to %d", MAX_ROUNDS);
   if (r->generated_count + r->file_count == 0) r->generated[r->generated_count++] = "hex3:20";
   if (r->format_count == 0)
-    for (int i = 0; i < spmv_format_count() && i < MAX_SUBJECTS - 3; i++)
+    for (int i = 0; i < spmv_format_count() && i < MAX_SUBJECTS - RIVAL_COUNT; i++)
       r->format[r->format_count++] = spmv_format_get(i)->name;
   PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
 {
-  Request    request = {.rounds = 15, .commit = "unknown"};
-  HostMatrix matrix;
-  FILE      *json         = NULL;
-  char      *no_options[] = {argv[0], NULL}, **own_argv = no_options; /* the arguments are not PETSc's */
-  int        own_argc = 1, go_on;
+  Request     request = {.rounds = 15, .commit = "unknown"};
+  HostMatrix  matrix;
+  FILE       *json         = NULL;
+  char       *no_options[] = {argv[0], NULL}, **own_argv = no_options; /* the arguments are not PETSc's */
+  int         own_argc = 1, go_on;
+  PetscMPIInt rank, size;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&own_argc, &own_argv, NULL, NULL));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(ParseArguments(argc, argv, &request, &go_on));
-  if (go_on && request.json) {
-    json = open_json(&request);
+  if (go_on && request.json && rank == 0) {
+    json = open_json(&request, size);
     PetscCheck(json, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "cannot write %s", request.json);
   }
   for (int i = 0; go_on && i < request.generated_count + request.file_count; i++) {

@@ -1,4 +1,4 @@
-/* Matrices of host_bench and coo_bench. */
+/* host_matrix.c - matrices of host_bench and coo_bench; see host_matrix.h. */
 #include "host_matrix.h"
 #include "families.h"
 #include <stdio.h>
@@ -8,11 +8,21 @@
 static const SpmvIndex  index_type  = sizeof(PetscInt) == 8 ? SPMV_I64 : SPMV_I32;
 static const SpmvScalar scalar_type = sizeof(PetscScalar) == 4 ? SPMV_F32 : SPMV_F64;
 
+/* The value of an entry depends on the two indices alone, not on their order: sbaij keeps one of the two */
+static void SymmetricValues(const SpmvPattern *p, PetscScalar *values)
+{
+  const PetscInt *row_ptr = p->row_ptr, *col = p->col;
+
+  for (PetscInt i = 0; i < p->rows; i++)
+    for (PetscInt k = row_ptr[i]; k < row_ptr[i + 1]; k++)
+      values[k] = (PetscScalar)(2 * gen_uniform((uint64_t)PetscMin(i, col[k]), (uint64_t)PetscMax(i, col[k])) - 1);
+}
+
 PetscErrorCode HostMatrixGenerate(const char name[], HostMatrix *matrix)
 {
-  NamedMatrix named;
-  char        message[FAMILY_TEXT];
-  void       *values;
+  NamedMatrix  named;
+  char         message[FAMILY_TEXT];
+  PetscScalar *values;
 
   PetscFunctionBeginUser;
   PetscCheck(family_find(name, &named, message), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "%s", message);
@@ -23,7 +33,7 @@ PetscErrorCode HostMatrixGenerate(const char name[], HostMatrix *matrix)
   gen_free_kept();
   values = malloc((size_t)(matrix->csr.pattern.nnz + 1) * sizeof(PetscScalar));
   PetscCheck(values, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s does not fit the memory", named.name);
-  gen_values(GEN_RANDOM, 1, 0, scalar_type, matrix->csr.pattern.nnz, values);
+  SymmetricValues(&matrix->csr.pattern, values);
   matrix->csr.scalar_type  = scalar_type;
   matrix->csr.values_space = SPMV_HOST;
   matrix->csr.values       = values;

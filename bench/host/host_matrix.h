@@ -1,5 +1,5 @@
 /*
-  host_matrix.h - the matrices of host_bench and coo_bench: those of the catalogue and PETSc binary files, as CSR arrays
+  host_matrix.h - the matrices of host_bench and coo_bench, from the catalogue or from PETSc binary files, as CSR arrays
   that PETSc and libspmvpack share.
 */
 #ifndef SPMV_HOST_MATRIX_H
@@ -17,12 +17,12 @@ enum { HOST_MATRIX_NAME = 128 };
 typedef struct {
   char    name[HOST_MATRIX_NAME];
   SpmvCsr csr;
-  Mat     file; /* owner of the arrays of a matrix from a file, else NULL */
+  Mat     file; /* the owner of the arrays if the matrix is from a file, else NULL */
 } HostMatrix;
 
-/* A matrix of the catalogue by its name ("hex3:60"), with random values */
+/* A matrix of the catalogue by its name ("hex3:60"), with random values, equal for both entries of a pair */
 PetscErrorCode HostMatrixGenerate(const char name[], HostMatrix *matrix);
-/* A sequential matrix in PETSc's binary format; its name is that of the file without folder and ending */
+/* Loads a sequential matrix in PETSc's binary format; its name is that of the file without folder and extension */
 PetscErrorCode HostMatrixLoad(const char path[], HostMatrix *matrix);
 PetscErrorCode HostMatrixDestroy(HostMatrix *matrix);
 

@@ -1,4 +1,4 @@
-/* Kernels and copies of the GPU for mult_timeline, from CUPTI, which is part of the CUDA toolkit. */
+/* device_intervals.c - records kernels and copies on the GPU for mult_timeline, by CUPTI of the CUDA toolkit. */
 #include "timeline.h"
 #ifdef TIMELINE_CUPTI
   #include <cuda_runtime.h>

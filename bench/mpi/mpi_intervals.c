@@ -1,6 +1,7 @@
 /*
-  The calls of MPI that begin messages and wait for them, for mult_timeline. A function of the program goes before the
-  one of the same name in MPI's library, for PETSc's library too. Headers of PETSc would make these names macros.
+  mpi_intervals.c - records the calls of MPI that begin messages and wait for them, for mult_timeline. A function of the
+  program replaces the function of the same name in MPI's library, also in calls from PETSc. No headers of PETSc here,
+  because they make these names macros.
 */
 #include "timeline.h"
 #include <mpi.h>

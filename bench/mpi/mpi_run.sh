@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Tests and measures two GPUs of this machine. Called by gpu_run.sh, with the programs in PATH and what they load in
-# LD_LIBRARY_PATH; it lies in the unpacked bundle.
+# Tests and measures petscpack on two GPUs of this machine. Called by gpu_run.sh in the unpacked bundle, with the programs in
+# PATH and their libraries in LD_LIBRARY_PATH.
 #
 #   mpi_run.sh folder seconds plugin.so commit
 #
-# First whether it works: KSPCGDEVICE through NCCL against KSPCG, hierarchies of multigrid, parallel products, random
-# sequences. folder/mpi.json and mpi.md have CG with Jacobi and with GAMG by solve_bench: petscpack on one GPU and on two
-# through NCCL, aijcusparse on one and on two with GPU-aware MPI. folder/timeline-*.json are for timeline.py. What the time does not suffice for
-# is left out and told. Exit status: 0 all passed, 1 some failed, 77 there is nothing to test with.
+# Tests come first: KSPCGDEVICE through NCCL against KSPCG, multigrid hierarchies, parallel products, random sequences.
+# folder/mpi.json and mpi.md have CG with Jacobi and with GAMG by solve_bench: petscpack on one GPU and on two through
+# NCCL, aijcusparse on one and on two with GPU-aware MPI. folder/timeline-*.json are for timeline.py. If the time is over,
+# the remaining parts are left out, with a message. Exit status: 0 all passed, 1 some failed, 77 no two GPUs to test with.
 #
 # MPI_PARTS      which of: tests timelines solves (all)
 # MPI_MATRICES   for CG with Jacobi ("tet3_rcm:69 p1_rcm:114"); names of multigrid in MPI_GAMG ("tet3_rcm:69")
@@ -33,7 +33,7 @@ say() { printf '%s\n' "$*"; }
 left() { say $((end - SECONDS)); }
 has_part() { [[ " ${MPI_PARTS:-tests timelines solves} " == *" $1 "* ]]; }
 
-# run <most seconds> <setup> program arguments: in the setup's way, never beyond the end
+# run <most seconds> <setup> program arguments: runs a program in a setup, at most until the end
 run() {
   local most=$1 setup=$2 status=0 start
   shift 2
@@ -56,7 +56,7 @@ skip() {
   exit 77
 }
 
-# Each process must have a GPU of its own, which PETSc chooses by rank modulo the number of GPUs
+# Each process needs a separate GPU; PETSc chooses it by rank modulo the number of GPUs
 require_two_gpus() {
   local log=$parts/two.log
   if ! run 60 two solve_bench -matrix stencil7:12 -types aijcusparse -solvers products -repeat 1 >"$log" 2>&1; then
@@ -67,7 +67,7 @@ require_two_gpus() {
   (($(sed -n 's/^process [0-9]*: GPU //p' "$log" | sort -u | wc -l) >= 2)) || skip "this machine has fewer than 2 GPUs"
 }
 
-# mpiexec reports the death itself, whatever the other process says
+# The status of mpiexec reports the death only, so the message of the surviving process is checked
 let_one_die() {
   local said
   say "+ 2 GPUs: cgdevice_peer"
@@ -89,7 +89,8 @@ test_all() {
   if ((${MPI_FUZZ:-300})); then
     say "+ fuzz.sh, ${MPI_FUZZ:-300} sequences on two processes"
     "$here/fuzz.sh" --program "$here/bin/fuzz_mat" --mpiexec "$here/bin/mpiexec" --where GPU --seconds 100 --parent aijcusparse \
-      --report "$out/fuzz-two.md" --count "${MPI_FUZZ:-300}" --ranks 2 -- -mat_aijfmt_device gpu -mat_no_inode | tail -n 5 || failed=1
+      --report "$out/fuzz-two.md" --count "${MPI_FUZZ:-300}" --ranks 2 -- -mat_aijfmt_device gpu -mat_no_inode \
+      -petscpack_replace cg,gmres,gamg | tail -n 5 || failed=1
   fi
 }
 
@@ -114,7 +115,7 @@ solve() {
   [[ ! -s $file.json ]] || taken+=(--take "${title[$setup]}=$file.json")
 }
 
-# Matrix by matrix, so that the setups of one can be compared when the time ends early
+# Matrix by matrix, so that all setups of a matrix can be compared even if the time ends early
 run_solves() {
   local matrix
   for matrix in "${matrices[@]}"; do

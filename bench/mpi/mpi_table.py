@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Puts measurements on one GPU and on two beside each other.
+"""Makes tables that compare measurements on one GPU and on two.
 
     bench/mpi/mpi_table.py mpi.json --take "1 GPU=solve.json" --take "2 GPUs=other.json" ...   makes mpi.json
     bench/mpi/mpi_table.py mpi.json                     tables as Markdown, on standard output
     bench/mpi/mpi_table.py mpi.json --details mpi.md    the same into a file
-    bench/mpi/mpi_table.py mpi.json --document docs/gpu-aware-mpi.md    between the marks mpi:begin and mpi:end of a document
+    bench/mpi/mpi_table.py mpi.json --document docs/several-gpus.md     between the marks mpi:begin and mpi:end of a document
 
-What is taken comes from solve_bench (or solve_table.py --merge) and solve_log.py; files with the same title belong together.
-In brackets stands how many times as fast as the first title it is, with the same type.
+The files to take are those of solve_bench (or solve_table.py --merge) and solve_log.py; files with the same title belong
+together. Numbers in brackets are the speedup over the first title with the same type.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "solve")]  # in a bundle all scripts lie together
+sys.path[:0] = [str(HERE), str(HERE.parent / "solve")]  # in a bundle all scripts are in one folder
 import solve_table  # noqa: E402
 
 EVENTS = ("KSPSolve", "MatMult", "VecScatterBegin", "VecScatterEnd", "SFPack", "SFUnpack", "PCApply")
@@ -25,7 +25,7 @@ PHASES = (("PCSetUp", "setup"), ("new values", "setup_new_values"), ("solve", "s
 
 
 def rows_of_phases():
-    """(solver, label, value of a cell), in the order of the table."""
+    """(solver, label, function of a cell), in the order of the table."""
     yield "products", "product", lambda cell: solve_table.seconds_of(cell, "product")
     yield "products", "transposed product", lambda cell: solve_table.seconds_of(cell, "transposed")
     for solver, label in SOLVERS.items():
@@ -64,14 +64,14 @@ def write(path, setups):
 
 
 def row_of(label, seconds):
-    """Nothing where no setup has it; the first setup is what the others are compared with."""
+    """A row with speedups over the first setup; none if no setup has the value."""
     if all(s is None for s in seconds):
         return []
     return [[label] + [solve_table.with_ratio(s, seconds[0] if i else None) for i, s in enumerate(seconds)]]
 
 
 def iterations_row(solver, kind, cells):
-    """GAMG has other aggregates on other numbers of processes, hence other iterations."""
+    """A row of iterations: with GAMG they differ, because aggregates depend on the number of processes."""
     iterations = [solve_table.iterations_of(cell) for cell in cells]
     if all(i is None for i in iterations):
         return []
@@ -79,7 +79,7 @@ def iterations_row(solver, kind, cells):
 
 
 def notes_of(setups, matrix):
-    """What failed or was wrong; nothing of it is left to a dash in the table."""
+    """Failures and wrong results, which the table shows only as dashes."""
     found = []
     for title, results in setups.items():
         for (name, solver, kind), cell in results.cells.items():
@@ -137,15 +137,18 @@ def tables(setups):
     return "\n".join(lines + tables_of_matrices(setups) + tables_of_programs(setups)) + "\n"
 
 
-def fill_document(path, text):
-    """The title stays behind, and headings go one level down."""
-    begin, end = "<!-- mpi:begin -->\n", "<!-- mpi:end -->"
+def put_between_marks(path, name, body):
+    begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->"
     before, found, rest = Path(path).read_text().partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        sys.exit(f"mpi_table.py: {path} has no marks {begin.strip()} and {end}")
-    body = text.partition("\n\n")[2].replace("\n## ", "\n### ")
+        sys.exit(f"{Path(sys.argv[0]).name}: {path} has no marks {begin.strip()} and {end}")
     Path(path).write_text(before + begin + body + end + after)
+
+
+def fill_document(path, text):
+    """The title stays behind, and headings go one level down."""
+    put_between_marks(path, "mpi", text.partition("\n\n")[2].replace("\n## ", "\n### "))
 
 
 def main():

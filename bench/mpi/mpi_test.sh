@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the programs of this folder and their scripts on two processes on the host: the record of a product has its messages,
-# and the tables of several setups can be made.
+# Tests the programs of this folder and their scripts with two processes on the host: the record of a product must have its
+# messages, and tables of several setups can be made.
 #
 #   mpi_test.sh folder mult_timeline solve_bench libpetscpack.so mpiexec
 set -euo pipefail

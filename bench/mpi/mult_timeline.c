@@ -1,17 +1,17 @@
 /*
-  mult_timeline - what happens when in a few products of a parallel matrix, or solves with it: the calls of MPI on the
-  host, kernels and copies on the GPU, as JSON. timeline.py draws it.
+  mult_timeline - records the timeline of a few products of a parallel matrix, or of solves with it, as JSON: calls of
+  MPI on the host, kernels and copies on the GPU. timeline.py draws it.
 
     mpiexec -n 2 mult_timeline -n 159 -mat_type aijrbp -dll_append libpetscpack.so -json timeline.json
     mpiexec -n 2 mult_timeline -n 159 -mat_type aijrbp -iterations 4 -ksp_type cgdevice -pc_type jacobi ...
 
   -n 159                unknowns in each direction of a 7-point stencil
-  -iterations 0         of a solve; 0: products
-  -products 4           products or solves that are recorded, after 20 that are not
-  -json file            where to write
+  -iterations 0         iterations of a solve; 0: products
+  -products 4           products or solves to record, after 20 warm-up calls
+  -json file            the output
 
-  A message travels from the MPI_Startall() that begins it to the end of the MPI_Waitall() that waits for it. Both are
-  recorded by mpi_intervals.c.
+  A message counts as travelling from the MPI_Startall() that begins it to the end of the MPI_Waitall() that waits for
+  it. mpi_intervals.c records both.
 */
 #include "timeline.h"
 #include <petscksp.h>
@@ -34,7 +34,7 @@ uint64_t TimelineNow(void)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Buffers of CUPTI come from a thread of its own */
+/* Atomic, because CUPTI calls it from its own thread */
 void TimelineAdd(const char row[], const char name[], uint64_t begin, uint64_t end)
 {
   const int i = __atomic_fetch_add(&intervals, 1, __ATOMIC_SEQ_CST);
@@ -42,7 +42,7 @@ void TimelineAdd(const char row[], const char name[], uint64_t begin, uint64_t e
   if (i < MOST) interval[i] = (Interval){row, strdup(name ? name : ""), begin, end};
 }
 
-/* The 7-point stencil on n x n x n points, divided among the processes by slabs */
+/* The 7-point stencil on n x n x n points, distributed to the processes in slabs */
 static PetscErrorCode MakeMatrix(PetscInt n, Mat *A)
 {
   const PetscInt step[] = {-n * n, -n, -1, 1, n, n * n};
@@ -76,7 +76,7 @@ static const char *WaitForDevice(void)
   return NULL;
 }
 
-/* A solver that does so many iterations, without looking at a norm */
+/* A solver that runs a fixed number of iterations, without a convergence test */
 static PetscErrorCode MakeSolver(Mat A, PetscInt iterations, KSP *ksp)
 {
   PetscFunctionBeginUser;
@@ -89,7 +89,7 @@ static PetscErrorCode MakeSolver(Mat A, PetscInt iterations, KSP *ksp)
   PetscFunctionReturn(0);
 }
 
-/* The processes begin each product or solve together, and with a device that has nothing left to do */
+/* All processes begin each product or solve at the same time, with an idle device */
 static PetscErrorCode Record(Mat A, PetscInt iterations, PetscInt products, const char **trouble)
 {
   Vec x, y;
@@ -131,7 +131,7 @@ static void DeviceText(char text[], size_t length)
 #endif
 }
 
-/* One object per process in the order of ranks; microseconds from the first recorded product of process 0 */
+/* Writes one object per process, by rank; times are microseconds from the first recorded product of process 0 */
 static PetscErrorCode WriteProcess(FILE *file, PetscMPIInt rank, const char trouble[], uint64_t zero)
 {
   const int   count     = intervals < MOST ? intervals : MOST;
@@ -148,7 +148,7 @@ static PetscErrorCode WriteProcess(FILE *file, PetscMPIInt rank, const char trou
                                      rank ? "," : "", rank, device, trouble ? trouble : ""));
   for (int i = 0; i < count; i++) {
     const Interval *p = &interval[i];
-    if (p->begin < first) continue; /* of the products before */
+    if (p->begin < first) continue; /* of a warm-up call */
     PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file,
                                        "%s\n {\"row\": \"%s\", \"name\": \"%.200s\", \"begin\": %.3f, \"end\": %.3f}",
                                        separator, p->row, p->name, 1e-3 * (double)(int64_t)(p->begin - zero),
@@ -201,7 +201,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", &iterations, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-use_gpu_aware_mpi", &aware, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", path, sizeof path, NULL));
-  PetscCheck(n > 1 && products > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-n wants 2 or more, -products 1 or more");
+  PetscCheck(n > 1 && products > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-n must be at least 2, -products at least 1");
   PetscCall(MakeMatrix(n, &A));
   PetscCall(Record(A, iterations, products, &trouble));
   PetscCall(WriteAll(path, A, n, iterations, aware, trouble));

@@ -1,15 +1,15 @@
 /*
-  stage_allreduce - to be preloaded into a program of PETSc whose MPI moves messages of device memory but does not add
-  there, such as MPICH on a UCX with CUDA.
+  stage_allreduce - a library to preload into a PETSc program whose MPI sends messages from device memory but cannot
+  reduce there, such as MPICH on a UCX with CUDA.
 
     mpiexec -n 2 -genv LD_PRELOAD libstage_allreduce.so ./program -use_gpu_aware_mpi 1
 
-  When PETSc first uses a GPU it calls MPI_Allreduce() once with numbers in device memory, and takes an MPI that fails
-  for one that is not GPU-aware. Its solvers reduce numbers on the host. So this library copies the buffers of an
-  MPI_Allreduce() in device memory to the host and back. All other buffers go to MPI as they are.
+  When PETSc first uses a GPU it calls MPI_Allreduce() once with numbers in device memory; if that fails, PETSc
+  concludes that MPI is not GPU-aware. Its solvers reduce numbers on the host. So this library stages the buffers of an
+  MPI_Allreduce() in device memory through the host. All other buffers go to MPI unchanged.
 
-  The CUDA driver is asked only if the program has loaded it: without it nothing lies on a device. Hence the library
-  needs no CUDA, neither to be compiled nor to be loaded, and never makes a context on a GPU.
+  The library uses the CUDA driver only if the program has loaded it: otherwise no memory is on a device. So it needs no
+  CUDA to be compiled or loaded, and never creates a context on a GPU.
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* As in cuda.h. Addresses of the device are integers there. */
+/* Declarations of cuda.h, where device addresses are integers */
 enum { MEMORY_TYPE_ATTRIBUTE = 2, DEVICE_MEMORY = 2 };
 typedef int (*PointerGetAttribute)(void *value, int attribute, uint64_t pointer);
 typedef int (*Copy)(uint64_t to, uint64_t from, size_t bytes);
@@ -25,7 +25,7 @@ typedef int (*Copy)(uint64_t to, uint64_t from, size_t bytes);
 static PointerGetAttribute pointer_get_attribute;
 static Copy                copy;
 
-/* 0 until the driver is in the process; from then on it stays there */
+/* Whether the driver is loaded; a loaded driver stays loaded */
 static int FindDriver(void)
 {
   void *driver;
@@ -60,7 +60,7 @@ int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
   int       code;
 
   if (!send_there && !receive_there) return PMPI_Allreduce(send, receive, count, type, op, comm);
-  code = PMPI_Type_get_extent(type, &lower, &extent); /* types with gaps or a lower bound are not met here */
+  code = PMPI_Type_get_extent(type, &lower, &extent); /* assumes no gaps and no lower bound */
   if (code) return code;
   bytes  = (size_t)count * (size_t)extent;
   staged = malloc(2 * bytes + 1);

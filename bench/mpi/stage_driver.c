@@ -1,4 +1,5 @@
-/* A CUDA driver for the test of stage_allreduce: its device memory is a page that only its cuMemcpy() may touch. */
+/* stage_driver.c - a fake CUDA driver for the test of stage_allreduce: its device memory is a page that only its
+   cuMemcpy() can access. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,7 +18,7 @@ int cuPointerGetAttribute(void *value, int attribute, uint64_t pointer)
 {
   const uintptr_t begin = (uintptr_t)page;
 
-  if (attribute != 2 || !page || pointer < begin || pointer >= begin + PAGE) return 1; /* memory of the host */
+  if (attribute != 2 || !page || pointer < begin || pointer >= begin + PAGE) return 1; /* host memory */
   *(unsigned int *)value = 2;
   return 0;
 }

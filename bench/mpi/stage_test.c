@@ -1,6 +1,6 @@
 /*
-  Adds numbers that lie in device memory, as the start-up check of PETSc does, and on all processes. The device memory
-  is that of stage_driver.c: an MPI that touches it ends the program. Run with libstage_allreduce preloaded.
+  stage_test.c - reduces numbers in device memory over all processes, like the start-up check of PETSc. The device
+  memory is that of stage_driver.c: if MPI accesses it, the program crashes. Run with libstage_allreduce preloaded.
 */
 #include <mpi.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* What the parts of mult_timeline share: a record of intervals of time, all on the clock of the machine. */
+/* timeline.h - declarations that the parts of mult_timeline share: a record of intervals of time, all on one clock. */
 #ifndef TIMELINE_H
 #define TIMELINE_H
 
@@ -13,8 +13,8 @@ typedef struct {
 uint64_t TimelineNow(void);
 void     TimelineAdd(const char row[], const char name[], uint64_t begin, uint64_t end);
 
-/* Kernels and copies of the GPU. Begin before CUDA is first used; End waits for what is not yet recorded. Both return a
-   text that says why there are none, or NULL. */
+/* Record kernels and copies on the GPU. Call Begin before CUDA is first used; End waits for pending records. Both
+   return NULL, or a text that says why nothing is recorded. */
 const char *DeviceIntervalsBegin(void);
 const char *DeviceIntervalsEnd(void);
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Shows whether ghost values travel while the diagonal block is multiplied, from what mult_timeline recorded.
+"""Shows whether messages with ghost values overlap with the product of the diagonal block, from records of mult_timeline.
 
     bench/mpi/timeline.py timeline.json [more.json ...]                              numbers, on standard output
     bench/mpi/timeline.py timeline.json [more.json ...] --image docs/img/overlap.svg  one product of each file (matplotlib)
 
-A message of NCCL is a kernel; one of MPI travels from the MPI_Startall() that begins it until the host knows, at the end of MPI_Waitall(), that it has
-come. The longest kernel of a product is taken for that of the diagonal block, and what begins after it for the block of
-ghost values, but for kernels of PETSc that pack and unpack messages.
+A message of NCCL is a kernel; a message of MPI counts from the MPI_Startall() that begins it to the end of the MPI_Waitall()
+that waits for it. The longest kernel of a product is assumed to be that of the diagonal block, and later kernels those of the
+block of ghost values, except kernels of PETSc that pack and unpack messages.
 """
 import argparse
 import json
@@ -39,7 +39,7 @@ def title_of(content):
 
 
 def products_of(process):
-    """For each product its intervals; what a product left on the device may end after its call has returned."""
+    """The intervals of each product; those on the device may end after the call has returned."""
     calls = sorted((i for i in process["intervals"] if i["row"] == "product"), key=lambda i: i["begin"])
     ends = [call["begin"] for call in calls[1:]] + [float("inf")]
     return [[i for i in process["intervals"] if call["begin"] <= i["begin"] < end] for call, end in zip(calls, ends)]
@@ -54,8 +54,8 @@ def name_kernels(intervals):
 
 
 def kind_of(kernel, longest):
-    """The product with the diagonal block is the longest kernel, and its fellows in other iterations; that with the block of ghost
-    values is a shorter one of the same code, which may be compiled for other numbers."""
+    """The product with the diagonal block is the longest kernel, or as long (in other iterations); the product with the block of
+    ghost values is a shorter kernel of the same code, perhaps with other template arguments."""
     if "nccl" in kernel["name"]:
         return "sum" if "AllReduce" in kernel["name"] else "message"
     if any(word in kernel["name"] for word in PACKING):
@@ -67,7 +67,7 @@ def kind_of(kernel, longest):
 
 
 def messages_of(intervals):
-    """Those of NCCL are kernels. One of MPI travels from the first MPI_Startall to the end of the last MPI_Waitall of a product."""
+    """Messages of NCCL are kernels. Those of MPI count from the first MPI_Startall to the end of the last MPI_Waitall."""
     by_nccl = [i for name, i in name_kernels(intervals) if name == "message"]
     starts = [i["begin"] for i in intervals if i["name"] == "MPI_Startall"]
     waits = [i["end"] for i in intervals if i["name"] == "MPI_Waitall"]
@@ -79,7 +79,7 @@ def common(a, b):
 
 
 def numbers_of(process, iterations):
-    """Medians over the products, or means over the iterations of a solve: the whole, message, diagonal block, both at once."""
+    """Medians over the products, or means over the iterations of a solve: whole, message, diagonal block, overlap of both."""
     rows = []
     for intervals in products_of(process):
         messages = messages_of(intervals)
@@ -107,7 +107,7 @@ def print_numbers(contents):
 def bars_of(process):
     """(lane, name, interval) of the last product, lanes 0 host, 1 message, 2 kernels, 3 copies."""
     intervals = products_of(process)[-1]
-    bars = [(0, i["name"], i) for row in ("product", "mpi") for i in intervals if i["row"] == row]  # the calls lie upon it
+    bars = [(0, i["name"], i) for row in ("product", "mpi") for i in intervals if i["row"] == row]  # calls of MPI are drawn on top
     bars += [(1, "message", message) for message in messages_of(intervals)]
     for name, i in name_kernels(intervals):
         if name != "message":
@@ -121,7 +121,7 @@ def draw(contents, path):
     except ImportError:
         sys.exit("timeline.py: needs matplotlib: pip install matplotlib")
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "mult_timeline"  # the same results give the same file
+    matplotlib.rcParams["svg.hashsalt"] = "mult_timeline"  # makes the file reproducible
     from matplotlib import patches, pyplot
 
     lanes = ("host", "message", "kernels", "copies")

@@ -28,7 +28,7 @@ const char *const USAGE =
     "  --file path       PETSc binary, or Matrix Market (.mtx); may be given several times\n"
     "  --out file        results as JSON, rewritten after each matrix (standard output at the end)\n"
     "  --commit text     recorded in the results\n"
-    "  --counts          only what the table of fold looks like (no GPU needed)\n"
+    "  --counts          only the sizes of the tables of fold (no GPU needed)\n"
     "Exit status: 0 all checks passed, 1 a kernel or a matrix failed, 2 wrong usage, 77 no usable GPU.\n";
 
 struct Arguments {

@@ -1,5 +1,5 @@
 /*
-  fold_paper.hpp - the parts of fold_paper: kernels that compete, in single and double precision, and their measurement
+  fold_paper.hpp - the parts of fold_paper: competing kernels in single and double precision, and their measurement
 */
 #ifndef BENCH_FOLD_PAPER_HPP
 #define BENCH_FOLD_PAPER_HPP
@@ -13,7 +13,7 @@
 namespace bench
 {
 
-/* A matrix with values of type T, on both sides. The CSR it is made of outlives it. */
+/* A matrix with values of type T, on host and device. The CSR it is made of must outlive it. */
 template <class T>
 struct TypedMatrix {
   TypedMatrix(const Csr &a, cudaStream_t stream_)
@@ -39,18 +39,18 @@ public:
   virtual void mult(const T *x, T *y) = 0;
 
   std::int64_t matrix_bytes = 0;              /* values, indices and pointers that a product reads */
-  Json         facts        = Json::object(); /* what else the results say of it */
+  Json         facts        = Json::object(); /* further facts for the results */
 };
 
-/* make returns null and a reason when the layout does not fit the matrix */
+/* make returns null and a reason if the layout does not fit the matrix */
 template <class T>
 struct RivalMaker {
   std::string                                                                     name;
   std::function<std::unique_ptr<Rival<T>>(const TypedMatrix<T> &, std::string &)> make;
 };
 
-/* Format fold: as published (q = 1.5, layout=uniform), with x written in table order first, and with automatic width;
-   and its table without folding, which is a plain ELL */
+/* Format fold: as published (q = 1.5, layout=uniform), the same with x copied to table order first, and with automatic
+   width; and its table without folding, which is a plain ELL */
 template <class T>
 std::vector<RivalMaker<T>> fold_rivals();
 
@@ -58,11 +58,10 @@ std::vector<RivalMaker<T>> fold_rivals();
 template <class T>
 std::vector<RivalMaker<T>> other_rivals();
 
-/* Rows, nonzeros, and what the paper counts at q = 1.5: table rows and the length of the inner loop. Needs no GPU. */
+/* Rows, nonzeros, and the counts of the paper at q = 1.5: table rows and the length of the inner loop. Needs no GPU. */
 Json count_table(const Csr &);
 
-/* Checks all kernels against the host, times them in turns, and does so in both precisions. Faults are kernels that
-   failed. */
+/* Checks all kernels against the host and times them in turns, in both precisions. Faults are kernels that failed. */
 MatrixResult measure_rivals(const Csr &, cudaStream_t);
 
 } // namespace bench

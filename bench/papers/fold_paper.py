@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Tables 4 and 5 of the paper on the Fold method beside what fold_paper measured, as Markdown.
+"""Writes Tables 4 and 5 of the paper on the Fold method beside the results of fold_paper, as Markdown.
 
-    fold_paper --out results.json                                       needs a GPU; --counts: the first table alone
+    fold_paper --out results.json                                       needs a GPU; --counts: only the first table
     bench/papers/fold_paper.py results.json [more.json ...]                  on standard output
-    bench/papers/fold_paper.py results.json --details docs/fold-paper.md     the same as a file of its own
+    bench/papers/fold_paper.py results.json --details bench/results/h200-fold-paper.md  the same as a file of its own
 
-Of several files the later one wins where both have a matrix. Every number of ours comes from the files. The paper's stand
-beside the matrix NAME and beside shape:NAME, which has its size and the distribution of its row lengths, no more. The exit
-status is 1 when a kernel gave a wrong result or could not run, or a matrix could not be made.
+If several files have a matrix, the last one counts. All our numbers come from the files. The paper's numbers are beside the
+matrix NAME, and beside shape:NAME, which has only the size and the row length distribution of NAME. The exit status is 1 if a
+kernel was wrong or could not run, or a matrix could not be made.
 
 Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by algorithm with
 folding long rows and memory with gather functions.
@@ -17,7 +17,7 @@ import json
 import sys
 from pathlib import Path
 
-# Table 4, GFLOP/s in single precision: JDS on one GPU of an S1070 (read off a graph by the authors), theirs on a C1060
+# Table 4, GFLOP/s in single precision: JDS on one GPU of an S1070 (read off a graph by the authors), Fold on a C1060
 TABLE_4 = {
     "Na5": (3, 5.31), "msc10848": (3.5, 8.38), "exdata_1": (3.4, 8.01), "G3_circuit": (9, 15.08),
     "thermal2": (3.3, 13.54), "hood": (11.5, 13.18), "F1": (7.1, 11.25), "ldoor": (9.8, 13.30),
@@ -29,7 +29,7 @@ TABLE_5 = {
     "hood": (1.176, 2.338, 0.812, 0.827, 0.740), "F1": (4.770, 7.404, 3.596, 2.890, 1.981),
     "ldoor": (4.987, 10.33, 3.568, 3.577, 3.188),
 }
-# Of all eight, and of the five with most nonzeros; the loop's mean and best
+# Mean growth of all eight matrices, and of the five with most nonzeros; mean and best reduction of the loop
 GROWTH, GROWTH_LARGE, REDUCTION, REDUCTION_BEST = 1.2, 1.08, 3.0, 5.3
 CSR = ("cusparse_csr_alg1", "cusparse_csr_alg2")
 SCALARS = ("single", "double")
@@ -40,7 +40,7 @@ def fail(message):
 
 
 def read(paths):
-    """Header of the last file, matrices by name, records by (matrix, kernel, scalar), and what failed."""
+    """Header of the last file, matrices by name, records by (matrix, kernel, scalar), and faults."""
     header, matrices, records, faults = {}, {}, {}, []
     for path in paths:
         try:
@@ -76,7 +76,7 @@ def mean(values):
 
 
 def counts(matrices):
-    """What the table of fold looks like at q = 1.5; means over the paper's matrices when all are there."""
+    """The sizes of fold's table at q = 1.5; means over the paper's matrices if all are there."""
     rows = [[m["name"], f"{m['rows']:,}", f"{m['nnz']:,}", f"{m['mean']:.1f}", f"{m['longest']:,}", str(m["width"])]
             + numbers((m.get("rows_growth"), m.get("loop_reduction")), "{:.2f}") for m in matrices.values()]
     text = table(("matrix", "rows", "nonzeros", "mean", "longest", "w", "table rows / rows", "longest / w"), rows)
@@ -93,7 +93,7 @@ def counts(matrices):
 
 
 def rate(records, matrix, kernels, scalar):
-    """The best GFLOP/s of some kernels; None where none ran."""
+    """The best GFLOP/s of some kernels, or None."""
     found = [records.get((matrix, kernel, scalar), {}).get("gflops") for kernel in kernels]
     return max((v for v in found if v is not None), default=None)
 

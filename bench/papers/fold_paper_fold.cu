@@ -1,5 +1,5 @@
 /*
-  fold_paper_fold.cu - format fold as a kernel of fold_paper, through include/spmv_kernels.h alone
+  fold_paper_fold.cu - format fold as a kernel of fold_paper, by include/spmv_kernels.h only
 */
 #include "fold_paper.hpp"
 
@@ -12,7 +12,7 @@ namespace bench
 namespace
 {
 
-constexpr int TABLE_LANES = 32; /* a slice of the table has so many rows */
+constexpr int TABLE_LANES = 32; /* rows of a slice of the table */
 
 /* Key and text of an option */
 using Settings = std::vector<std::pair<const char *, const char *>>;

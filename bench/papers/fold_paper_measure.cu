@@ -1,5 +1,5 @@
 /*
-  fold_paper_measure.cu - the rivals of one matrix: checked, timed in turns, and told as JSON
+  fold_paper_measure.cu - checks all rivals for one matrix, times them in turns, and returns the results as JSON
 */
 #include "fold_paper.hpp"
 #include "trial.hpp"
@@ -16,14 +16,14 @@ constexpr double MICRO = 1e6;
 
 template <class T>
 struct Competitor {
-  std::string               name, error, skipped; /* error: it failed; skipped: it does not fit the matrix */
+  std::string               name, error, skipped; /* error: why it failed; skipped: why it does not fit the matrix */
   std::unique_ptr<Rival<T>> rival;
   CheckResult               check;
   std::vector<double>       seconds; /* of one product */
   bool                      usable() const { return rival && error.empty(); }
 };
 
-/* The vectors of a matrix, and what the product must be */
+/* The vectors for a matrix, and the reference product */
 template <class T>
 struct Trial {
   explicit Trial(const TypedMatrix<T> &m) : matrix(m), reference(make_reference<T>(m.host)), y(reference.product.size())
@@ -37,7 +37,8 @@ struct Trial {
   DeviceArray<T>        x, y;
 };
 
-/* y begins with numbers that no product gives. A fault goes to error, and the kernel is not timed any more. */
+/* Checks a product; y begins with numbers that no product gives. After a fault, error is set, and the kernel is no
+   longer timed. */
 template <class T>
 void verify(Competitor<T> &c, Trial<T> &t, const char *when)
 {
@@ -53,7 +54,7 @@ void verify(Competitor<T> &c, Trial<T> &t, const char *when)
   }
 }
 
-/* As spmv_bench does: each has its turn in each round, so that a change of clocks meets all */
+/* As in spmv_bench, each kernel has a turn in each round, so that a change of the GPU's clock affects all alike */
 template <class T>
 void time_rivals(std::vector<Competitor<T>> &all, Trial<T> &t)
 {

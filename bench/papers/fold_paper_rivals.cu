@@ -11,11 +11,10 @@ namespace
 {
 
 constexpr int    BLOCK         = 256;
-constexpr double MAX_SELL_FILL = 16; /* the rows of some shapes are very uneven, and they are small */
+constexpr double MAX_SELL_FILL = 16; /* large, because some shapes have very uneven rows, and are small */
 
-/* One thread per row, the longest rows first. It stands for the JDS kernel that the paper compares with: neighbouring
-   threads read neighbouring values and columns, x through the read-only cache, and write y in the order of the matrix.
- */
+/* Replaces the JDS kernel of the paper's comparison. One thread per row, the longest rows first: neighbouring threads
+   read neighbouring values and columns, read x through the read-only cache, and write y in the order of the matrix. */
 template <class T>
 __global__ void jagged_product(std::int64_t rows, std::int32_t diagonals, const std::int32_t *__restrict__ start,
                                const std::int32_t *__restrict__ col, const T *__restrict__ values,

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The sweep of format fold over (q, r), measured on a GPU: is the automatic width near the best?
+"""Checks a sweep of format fold over (q, r), measured on a GPU: is the automatic width close to the best?
 
     spmv_bench --set default --formats $(bench/papers/fold_sweep.py --formats) --out sweep.json
     bench/papers/fold_sweep.py sweep.json [more.json ...]                    one line per matrix
 
-For each matrix: the fastest (q, r) and its time; the automatic choice and its time over the fastest; the authors' table
-(uniform, q = 1.5); the tables without folding (sliced and uniform); and the fastest of cuSPARSE. Every number comes from
-the files. The exit status is 1 when an automatic choice takes more than 3% longer than the fastest (q, r).
+Printed for each matrix: the fastest (q, r) and its time; the automatic choice and its time relative to the fastest; the
+authors' table (uniform, q = 1.5); the tables without folding (sliced and uniform); and the fastest kernel of cuSPARSE. The exit
+status is 1 if an automatic choice takes more than 3% longer than the fastest (q, r).
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ NEAR = 1.03
 
 
 def name_of(q, r):
-    """The name of a setting in spmv_bench; what is 0 is left out."""
+    """The name of a setting in spmv_bench; options that are 0 are omitted."""
     return "fold" + (f":q={q:g}" if q else "") + (f":r={r:g}" if r else "")
 
 
@@ -30,7 +30,7 @@ def grid():
 
 
 def read(paths):
-    """Times in microseconds by matrix and kernel, of kernels that gave the right result; and the best peer by matrix."""
+    """Times in microseconds by matrix and kernel, of kernels with right results; and the best peer by matrix."""
     times, peers = {}, {}
     for path in paths:
         try:
@@ -50,7 +50,7 @@ def read(paths):
 
 
 def fastest(by_kernel):
-    """The (q, r) of the sweep that took least, and its time; sliced and unfolded counts too."""
+    """The fastest (q, r) of the sweep and its time; the unfolded sliced table is a part of the sweep."""
     swept = {setting: by_kernel[kernel] for kernel, setting in grid().items() if kernel in by_kernel}
     if UNFOLDED in by_kernel:
         swept[(1000000, 0)] = by_kernel[UNFOLDED]

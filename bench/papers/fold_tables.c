@@ -1,18 +1,18 @@
 /*
-  fold_tables - the quantities of the paper on the Fold method that need no GPU, and the sweep over (q, r) that it
-  leaves open, by predicted cost.
+  fold_tables - the quantities of the paper on the Fold method that need no GPU, and a sweep over (q, r), which the
+  paper does not have, by predicted cost.
 
     fold_tables [FILE.petsc ...]
 
-  The matrices are row lengths drawn from a Beta distribution with the mean, the maximum and the standard deviation of
-  the paper's Table 3, and the files given (PETSc's binary format, 32-bit indices; only row lengths are read). Two
+  The matrices are row lengths drawn from Beta distributions with the mean, the maximum and the standard deviation of
+  the paper's Table 3, and the given files (PETSc's binary format, 32-bit indices; only row lengths are read). Two
   tables:
 
-    fold    at q = 1.5, r = 0: table rows over rows, and the length of the inner loop, longest row over w, as beside the
-            paper's Table 4; bytes of a product in single precision, of which its times in Table 5 are made
-    sweep   the best of all (q, r) by predicted time on a GPU in double precision, and what q = r = 0 chooses
+    fold    at q = 1.5, r = 0: table rows / rows, and the length of the inner loop, longest row / w, as in the paper's
+            Table 4; bytes of a product in single precision, on which the times of Table 5 are based
+    sweep   the best (q, r) by predicted time on a GPU in double precision, and the automatic choice of q = r = 0
 
-  The exit code is 0 when the automatic choice is within 3% of the best of the sweep everywhere.
+  The exit code is 0 if the automatic choice is within 3% of the best of the sweep for all matrices.
 
   Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by algorithm
   with folding long rows and memory with gather functions.
@@ -78,7 +78,7 @@ static int read_lengths(const char *path, Lengths *lengths)
 
 /* ---- tables ---- */
 
-/* The sizes of the table of a matrix by options; what a plan would have */
+/* The sizes of the table that a plan with these options would have */
 static FoldSizes sizes_of(const Lengths *m, double q, double r, int layout, SpmvScalar scalar)
 {
   const SpmvFormat   *format  = spmv_format_find("fold");
@@ -131,7 +131,7 @@ static void print_fold(const Lengths *m, int count)
   printf("%-18s rows x 1.2 on the average, loop / 3.0 on the average, / 5.3 at best\n", "published");
 }
 
-/* The prediction for an order of rows that pays best; the sweep may choose it as the format does */
+/* The predicted time with the best order of rows, which the sweep chooses as the format does */
 static double predicted_time(const FoldHistogram *h, double q, double r)
 {
   const int64_t w = fold_width(h, q, r);

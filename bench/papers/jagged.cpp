@@ -19,8 +19,8 @@ Jagged make_jagged(const Csr &a)
   j.start     = Array<std::int32_t>(static_cast<std::size_t>(longest) + 1);
   j.col       = Array<std::int32_t>(nnz);
   j.position  = Array<std::int32_t>(nnz);
-  /* longer[l]: rows of more than l nonzeros. Diagonal l has that many, and before the rows of length l come that many.
-   */
+  /* longer[l]: the number of rows with more than l nonzeros: the length of diagonal l, and the first place of the rows
+     of length l */
   std::vector<std::int32_t> longer(static_cast<std::size_t>(longest) + 1);
   for (std::int64_t i = 0; i < a.rows; i++) longer[a.row_ptr[i + 1] - a.row_ptr[i]]++;
   for (std::int32_t l = static_cast<std::int32_t>(longest), sum = 0; l >= 0; l--) {

@@ -1,8 +1,8 @@
 /*
-  jagged.hpp - jagged diagonals (JDS), the layout of the rival that the paper on the Fold method compares with
+  jagged.hpp - jagged diagonals (JDS), the rival layout in the paper on the Fold method
 
   Rows are sorted by length over the whole matrix, the longest first. Diagonal d has the d-th nonzero of each row that
-  has one, so it is as long as there are such rows; the diagonals lie one after the other:
+  has one. The diagonals are stored one after the other:
 
     a . b         row_of     2 0 1
     . c .    ->   start      0 3 5 6

@@ -1,26 +1,26 @@
 /*
-  solve_bench - the whole life of a matrix, phase by phase, for several matrix types of PETSc: assembly, products,
-  PCSetUp(), solves, new values, Newton-like steps, and the memory of the device after each.
+  solve_bench - times all phases of the use of a matrix, for several matrix types of PETSc: assembly, products,
+  PCSetUp(), solves, new values, Newton-like steps; and records the device memory after each.
 
     solve_bench -matrix tet3_rcm:65 -types aijcusparse,aijrbp -solvers products,cg_jacobi,cg_gamg -json out.json
 
   -matrix family:size or -f file (PETSc binary, symmetric positive definite for CG; -block_size n)
-  -types, -solvers      lists; each pair is a cell. Solver `products` is the matrix by itself. cg, gmres, fgmres, bcgs or
-                        cgdevice with _gamg or _gamgdevice behind it is that solver with multigrid. Another name than
-                        those known is a prefix of options: -solvers mine -mine_ksp_type bcgs
-  -repeat 5             how often the phases of a warm matrix are repeated
+  -types, -solvers      lists; each pair is a cell. Solver `products` is the matrix alone. cg, gmres, fgmres, bcgs or
+                        cgdevice with the suffix _gamg or _gamgdevice is that solver with multigrid. An unknown name is
+                        a prefix of options: -solvers mine -mine_ksp_type bcgs
+  -repeat 5             repetitions of the phases of a warm matrix
   -steps 10             Newton-like steps; 0: none     -loops setvalues,coo_host,coo_device    -loop_seconds 30
-  -loop_solvers         the solvers that have these steps; all without it
+  -loop_solvers         the solvers with these steps; all by default
   -rtol 1e-8            of the solvers                  -shift 1e-3    of the diagonal of a generated matrix
-  -check_symmetric      refuse a matrix that is not, bit by bit
-  -rigid_motions 1      0: GAMG does not get those of a generated elasticity matrix
-  -budget seconds       a cell that would begin later is left out
-  -changes 2            how often a solver gets new values, at most twice
+  -check_symmetric      refuse a matrix that is not exactly symmetric
+  -rigid_motions 1      0: GAMG does not get the rigid motions of a generated elasticity matrix
+  -budget seconds       cells that would begin later are left out
+  -changes 2            number of times that a solver gets new values, at most 2
   -profile_solve        one more solve between cudaProfilerStart() and cudaProfilerStop(), for solve_launches.py
   -json file, -commit text, -launcher text
 
-  An error ends its cell only, and is in the file with PETSc's message. Every result is compared with MATAIJ on the
-  host. Exit status: 1 when one was wrong.
+  An error ends only its cell, and is recorded with PETSc's message. Every result is compared with MATAIJ on the host.
+  Exit status: 1 if a result was wrong.
 */
 #include "solve_bench.h"
 #include <petsctime.h>
@@ -85,7 +85,7 @@ static PetscErrorCode ReadLists(Settings *s)
     PetscInt k = 0;
     while (loops[k] && strcmp(loops[k], s->loops[i]) != 0) k++;
     PetscCheck(loops[k], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
-               "-loops knows setvalues, coo_host and coo_device, not %s", s->loops[i]);
+               "-loops %s is unknown: use setvalues, coo_host or coo_device", s->loops[i]);
   }
   for (PetscInt i = 0; i < s->solver_count; i++) PetscCall(SolverOptions(s->solvers[i]));
   PetscFunctionReturn(0);
@@ -125,15 +125,15 @@ static PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-commit", s->commit, sizeof s->commit, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-launcher", s->launcher, sizeof s->launcher, NULL));
   PetscCheck(s->repeat >= 1 && s->repeat <= MAX_TIMES && s->steps >= 0 && s->steps <= MAX_TIMES, PETSC_COMM_WORLD,
-             PETSC_ERR_USER_INPUT, "-repeat wants 1 .. %d, -steps 0 .. %d", MAX_TIMES, MAX_TIMES);
-  s->limit = 1e3 * s->rtol; /* what is converged is the preconditioned residual */
+             PETSC_ERR_USER_INPUT, "-repeat must be 1 to %d, -steps 0 to %d", MAX_TIMES, MAX_TIMES);
+  s->limit = 1e3 * s->rtol; /* larger than rtol, because solvers test the preconditioned residual */
   PetscCall(ReadLists(s));
   if (s->steps == 0) PetscCall(FreeList(s->loops, s->loop_count));
   if (s->steps == 0) s->loop_count = 0;
   PetscFunctionReturn(0);
 }
 
-/* Which GPU each process has, and whether MPI is given addresses there, which is PETSc's default */
+/* Finds out which GPU each process has, and whether PETSc passes device addresses to MPI, which is its default */
 static PetscErrorCode ReadDevices(Settings *s)
 {
   PetscMPIInt size;
@@ -166,7 +166,7 @@ static PetscErrorCode MakeProblem(const Settings *s, Problem *p)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check_symmetric", &check, NULL));
   if (check) PetscCall(MatIsSymmetric(p->host, 0, &symmetric));
   if (check) p->symmetric = symmetric;
-  PetscCheck(symmetric, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s is not symmetric, as CG wants it", p->name);
+  PetscCheck(symmetric, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s is not symmetric, which CG requires", p->name);
   PetscFunctionReturn(0);
 }
 
@@ -179,7 +179,8 @@ static PetscErrorCode MeasureCell(const Problem *p, const Settings *s, Cell *cel
   PetscFunctionReturn(0);
 }
 
-/* The same with a small matrix, whose times are thrown away: libraries are loaded and handles made at first use */
+/* Measures a cell with a small matrix and discards the times, because libraries and handles are made at their first
+   use */
 static PetscErrorCode WarmUp(const Settings *s, const char type[], Cell *cell)
 {
   Problem  tiny;
@@ -236,7 +237,7 @@ static PetscErrorCode OpSave(void *progress_)
   PetscFunctionReturn(0);
 }
 
-/* cells has room for each type with each solver, and one more */
+/* cells has space for all pairs of types and solvers, and one more */
 static PetscErrorCode MeasureAll(const Problem *p, const Settings *s, PetscLogDouble begin, Cell cells[],
                                  PetscInt *wrong)
 {

@@ -1,6 +1,6 @@
 /*
-  solve_bench.h - what the parts of solve_bench share: the problem, the record of what was measured, the clock, and the
-  guard that turns an error of PETSc into a text of the record.
+  solve_bench.h - declarations that the parts of solve_bench share: the problem, the records of measurements, the clock,
+  and the guard that turns an error of PETSc into a text of the record.
 */
 #ifndef SOLVE_BENCH_H
 #define SOLVE_BENCH_H
@@ -23,15 +23,15 @@ enum {
 
 typedef struct {
   char         name[PETSC_MAX_PATH_LEN];
-  PetscInt     first_row, rows, all_rows; /* the rows of this process, and of all */
+  PetscInt     first_row, rows, all_rows; /* the rows of this process, and of all processes */
   PetscInt     block_size;
   double       nonzeros;
   PetscInt    *row_ptr, *col; /* [rows+1], [row_ptr[rows]]: rows of this process, global columns */
   PetscScalar *value;         /* [row_ptr[rows]]: of A_0 */
   Mat          host;          /* A_0 as MATAIJ */
   Vec          b, diagonal;   /* on the host */
-  PetscBool    symmetric;     /* known to be */
-  MatNullSpace near;          /* NULL: nothing but the block size is known */
+  PetscBool    symmetric;     /* known to be symmetric */
+  MatNullSpace near;          /* NULL: unknown; GAMG gets the block size only */
 } Problem;
 
 PetscErrorCode ProblemGenerate(const char name[], double shift, Problem *p);
@@ -42,12 +42,12 @@ PetscErrorCode ProblemValues(const Problem *p, PetscInt step, PetscScalar values
 PetscErrorCode ProblemMult(const Problem *p, PetscInt step, Vec x, Vec y);
 /* |b - A_step x| / |b| on the host, x in any memory */
 PetscErrorCode ProblemResidual(const Problem *p, PetscInt step, Vec x, double *residual);
-/* The rigid motions of the points of this process: what ProblemGenerate() gives the near-null space */
+/* Sets the near-null space to the rigid motions of the points of this process; called by ProblemGenerate() */
 PetscErrorCode ProblemNearNullSpace(Problem *p, const double points[]);
 
 /* ---- matrices of a type ---- */
 
-/* The type's own way from MatSetValues() to an assembled matrix with the values of A_0 */
+/* Make an assembled matrix of a type with the values of A_0, by MatSetValues() or by MatSetValuesCOO() */
 PetscErrorCode AssembleBySetValues(const Problem *p, const char type[], Mat *A);
 PetscErrorCode AssembleByCOO(const Problem *p, const char type[], PetscInt *coo_row, PetscInt *coo_col, Mat *A);
 PetscErrorCode WriteBySetValues(const Problem *p, const PetscScalar values[], Mat A);
@@ -58,9 +58,9 @@ typedef struct {
   const char *name;
   PetscInt    count, batch;
   double      seconds[MAX_TIMES]; /* of one operation */
-  double      device_bytes;       /* used on the device beyond what was before the matrix; negative: no device */
-  double      deviation;          /* from the host's result, relative; negative: nothing to compare */
-  double      residual;           /* of a solve, by the host; negative: no solve */
+  double      device_bytes;       /* device memory beyond that before the matrix; negative: no device */
+  double      deviation;          /* relative, from the result on the host; negative: not compared */
+  double      residual;           /* of a solve, computed on the host; negative: no solve */
   PetscInt    iterations, reason;
   char        error[TEXT];
 } Phase;
@@ -72,41 +72,41 @@ typedef struct {
   char        error[TEXT];
 } NewtonLoop;
 
-/* Of multigrid, after the set-up */
+/* A level of multigrid, after the set-up */
 typedef struct {
-  PetscInt rows, steps;             /* steps of the smoother before the coarser level, and after it */
-  double   nonzeros, interpolation; /* of its matrix, and of the interpolation from the next coarser level */
+  PetscInt rows, steps;             /* steps of the smoother before, and also after, the coarse correction */
+  double   nonzeros, interpolation; /* nonzeros of the matrix, and of the interpolation from the next coarser level */
 } Level;
 
 typedef PetscErrorCode (*Operation)(void *context);
 
 typedef struct {
-  const char     *type, *solver; /* solver "products": products and what else a matrix does by itself */
+  const char     *type, *solver; /* solver "products": products and other operations of the matrix alone */
   Phase           phase[MAX_PHASES];
   NewtonLoop      loop[MAX_LOOPS];
-  Level           level[MAX_LEVELS]; /* the finest first */
+  Level           level[MAX_LEVELS]; /* from the finest on */
   PetscInt        phases, loops, levels;
   PetscBool       has_counters; /* the solver was KSPCGDEVICE */
-  KSPCGDeviceInfo counters;     /* its reason is the one below */
+  KSPCGDeviceInfo counters;     /* counters.reason points to `reason` below */
   char            reason[TEXT];
   double          base_bytes;
-  Operation       save; /* writes the file after each phase; NULL: there is none to write */
+  Operation       save; /* writes the file after each phase; NULL: no file */
   void           *save_context;
-  PetscBool       running;     /* the file says that the process ended here, until the cell is done */
-  char            error[TEXT]; /* the reason why the rest of the cell was left out */
+  PetscBool       running;     /* until the cell is done; the file then says that the process ended in this cell */
+  char            error[TEXT]; /* why the rest of the cell was left out */
 } Cell;
 
 typedef struct {
   const char *types[MAX_TYPES], *solvers[MAX_SOLVERS], *loops[MAX_LOOPS], *loop_solvers[MAX_SOLVERS];
-  PetscInt    type_count, solver_count, loop_count, loop_solver_count; /* no loop_solvers: all */
+  PetscInt    type_count, solver_count, loop_count, loop_solver_count; /* loop_solver_count 0: all solvers */
   PetscInt    repeat, steps;
-  double      rtol, limit; /* a true residual above limit is wrong */
+  double      rtol, limit; /* a true residual above the limit counts as wrong */
   double      shift, budget, loop_seconds;
-  PetscInt    changes;       /* how often a solver gets new values */
-  PetscBool   profile_solve; /* one more solve, of which a profiler takes notice */
+  PetscInt    changes;       /* number of times that a solver gets new values */
+  PetscBool   profile_solve; /* one more solve, for a profiler */
   char        json[PETSC_MAX_PATH_LEN], commit[64], launcher[TEXT];
-  PetscBool   gpu_aware_mpi; /* PETSc gives MPI addresses of the device */
-  char       *devices;       /* DevicesOfAll() */
+  PetscBool   gpu_aware_mpi; /* PETSc passes device addresses to MPI */
+  char       *devices;       /* from DevicesOfAll() */
 } Settings;
 
 /* ---- clock, memory, guard ---- */
@@ -115,19 +115,20 @@ PetscErrorCode DeviceFind(void); /* once, after PetscInitialize() */
 PetscErrorCode DeviceWait(void);
 double         DeviceUsed(void); /* bytes; negative without a device */
 PetscErrorCode DeviceCopyValues(const PetscScalar values[], PetscInt n,
-                                PetscScalar **on_device); /* allocates at NULL */
+                                PetscScalar **on_device); /* allocates if *on_device is NULL */
 PetscErrorCode DeviceFree(PetscScalar **on_device);
-PetscErrorCode DeviceProfile(PetscBool on); /* for profilers that begin when they are told */
+PetscErrorCode DeviceProfile(PetscBool on); /* cudaProfilerStart() or cudaProfilerStop() */
 void           DeviceName(char gpu[TEXT], char cuda[TEXT]);
-/* The bus addresses of the devices of all processes, in the order of ranks; lines of TEXT, *texts NULL without a device
- */
+/* The bus addresses of the devices of all processes, by rank, in strings of TEXT bytes; *texts is NULL without a
+   device */
 PetscErrorCode DevicesOfAll(char **texts);
 
-/* Runs an operation; what PETSc says of an error goes to error, which stays empty when no process had one */
+/* Runs an operation. After an error on any process, error is PETSc's message; else it is empty. */
 PetscErrorCode Guard(Operation operation, void *context, char error[TEXT]);
-/* Seconds of an operation until the device has done it: those of the slowest process */
+/* Seconds of an operation until the device has finished, on the slowest process */
 PetscErrorCode TimeGuarded(Operation operation, void *context, PetscInt batch, double *seconds, char error[TEXT]);
-/* Adds a phase and times it; *phase is NULL when the cell has ended before. CellTime() ends the cell upon an error. */
+/* Add a phase and time it; *phase is NULL if the cell has ended already. After an error CellTime() ends the cell,
+   CellTry() does not. */
 PetscErrorCode CellTry(Cell *cell, const char name[], PetscInt times, PetscInt batch, Operation operation,
                        void *context, Phase **phase);
 PetscErrorCode CellTime(Cell *cell, const char name[], PetscInt times, PetscInt batch, Operation operation,
@@ -135,7 +136,7 @@ PetscErrorCode CellTime(Cell *cell, const char name[], PetscInt times, PetscInt 
 
 /* ---- cells ---- */
 
-/* A matrix with its solver. Members are destroyed by RunDestroy(), which no error stops. */
+/* A matrix with its solver. RunDestroy() destroys all members even if some of them fail. */
 typedef struct {
   const Problem  *p;
   const Settings *settings;
@@ -143,7 +144,7 @@ typedef struct {
   Mat             A;
   KSP             ksp;
   Vec             b, x, y;
-  PetscInt       *coo_row, *coo_col; /* used up by PETSc */
+  PetscInt       *coo_row, *coo_col; /* PETSc may overwrite them */
   PetscScalar    *values, *device_values;
   PetscInt        step;
   PetscScalar     factor;
@@ -158,14 +159,14 @@ PetscErrorCode OpSolve(void *run);
 PetscErrorCode OpWriteValues(void *run); /* run->values by MatSetValues() */
 PetscErrorCode OpAssemble(void *run);
 PetscErrorCode OpResidual(void *run); /* of x for the values of run->step, into run->residual */
-PetscErrorCode OpFacts(void *run);    /* levels and counters, into the cell */
+PetscErrorCode OpFacts(void *run);    /* writes levels and counters into the cell */
 PetscErrorCode MeasureProducts(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureLoop(const Problem *p, const Settings *s, Cell *cell, NewtonLoop *loop);
 
-/* The whole file again, after each phase: what was measured outlives a process that ends early */
+/* Writes the whole file, after each phase, so that measurements survive a crash */
 PetscErrorCode WriteJson(const Problem *p, const Settings *s, const Cell cells[], PetscInt count);
-/* Empty, or what is wrong with a cell's numbers */
+/* verdict: empty, or why the results of a cell are wrong */
 PetscErrorCode CellVerdict(const Settings *s, const Cell *cell, char verdict[TEXT]);
 
 #endif

@@ -1,4 +1,4 @@
-/* The clock, the device's memory, and the guard of solve_bench. */
+/* solve_clock.c - the clock, device memory, and the guard of solve_bench. */
 #include "solve_bench.h"
 #include <petsctime.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ PetscErrorCode DeviceCopyValues(const PetscScalar values[], PetscInt n, PetscSca
   (void)values;
   (void)n;
   (void)on_device;
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "no device holds the values");
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "there is no device for the values");
 }
 
 PetscErrorCode DeviceFree(PetscScalar **on_device)
@@ -124,7 +124,7 @@ PetscErrorCode DevicesOfAll(char **texts)
   PetscFunctionReturn(0);
 }
 
-/* An error handler of PETSc: the first message is the one that tells the reason */
+/* An error handler of PETSc that keeps the first message, which has the reason */
 static PetscErrorCode KeepFirstMessage(MPI_Comm comm, int line, const char *function, const char *file,
                                        PetscErrorCode code, PetscErrorType kind, const char *message, void *context)
 {
@@ -153,7 +153,7 @@ PetscErrorCode Guard(Operation operation, void *context, char error[TEXT])
     (void)PetscErrorMessage(code, &text, NULL);
     snprintf(error, TEXT, "error %d: %s", (int)code, text ? text : "");
   }
-  if (!code) error[0] = 0; /* an error that PETSc itself caught */
+  if (!code) error[0] = 0; /* PETSc has handled the error itself */
   failed = code ? 1 : 0;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCallMPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));

@@ -1,4 +1,4 @@
-/* What a solver tells of itself after its solves: the levels of its multigrid, the counters of KSPCGDEVICE. */
+/* solve_facts.c - facts about a solver after its solves: the levels of its multigrid, the counters of KSPCGDEVICE. */
 #include "solve_bench.h"
 
 static PetscErrorCode CountNonzeros(Mat A, double *nonzeros)
@@ -11,7 +11,7 @@ static PetscErrorCode CountNonzeros(Mat A, double *nonzeros)
   PetscFunctionReturn(0);
 }
 
-/* PETSc counts levels from the coarsest, the record from the finest */
+/* PETSc counts levels from the coarsest on, the record from the finest on */
 static PetscErrorCode RecordLevel(PC pc, PetscInt number, Level *level)
 {
   KSP smoother;
@@ -48,7 +48,7 @@ PetscErrorCode OpFacts(void *run_)
   PetscCall(PetscObjectTypeCompare((PetscObject)run->ksp, KSPCGDEVICE, &cell->has_counters));
   if (!cell->has_counters) PetscFunctionReturn(0);
   PetscCall(KSPCGDeviceGetInfo(run->ksp, &info));
-  PetscCall(PetscStrncpy(cell->reason, info.reason, sizeof cell->reason)); /* the solver's text goes with it */
+  PetscCall(PetscStrncpy(cell->reason, info.reason, sizeof cell->reason)); /* the solver destroys its text */
   cell->counters        = info;
   cell->counters.reason = cell->reason;
   PetscFunctionReturn(0);

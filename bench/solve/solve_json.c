@@ -1,4 +1,4 @@
-/* The results of solve_bench as JSON. */
+/* solve_json.c - writes the results of solve_bench as JSON. */
 #include "solve_bench.h"
 #include <stdio.h>
 #include <string.h>
@@ -14,14 +14,14 @@ static void WriteText(FILE *file, const char text[])
   fputc('"', file);
 }
 
-/* "key": "text" after a separator */
+/* Writes "key": "text" after a separator */
 static void WriteField(FILE *file, const char separator[], const char key[], const char text[])
 {
   fprintf(file, "%s\"%s\": ", separator, key);
   WriteText(file, text);
 }
 
-/* What is not finite is no JSON, and a negative number stands for one that is not there */
+/* Writes a number, unless it is negative, which means "none", or not finite, which JSON does not have */
 static void WriteNumber(FILE *file, const char key[], double value)
 {
   if (value >= 0 && value <= PETSC_MAX_REAL) fprintf(file, ", \"%s\": %.9g", key, value);
@@ -35,7 +35,7 @@ static void WriteSeconds(FILE *file, const char key[], PetscInt count, const dou
   fputc(']', file);
 }
 
-/* The text after the colon of the first line of a file of the system that begins with key; empty without one */
+/* The text after the colon in the first line that begins with key, of a system file; else an empty text */
 static void FirstLine(const char path[], const char key[], char text[TEXT])
 {
   char  line[TEXT];
@@ -133,7 +133,7 @@ static void WriteCounters(FILE *file, const KSPCGDeviceInfo *info)
       {"graphs", (double)info->graphs},
       {"conversions", (double)info->conversions},
       {"refreshes", (double)info->refreshes},
-      {"bytes", (double)info->bytes}, /* cycles and cycle_setups go here when the struct has them */
+      {"bytes", (double)info->bytes}, /* cycles and cycle_setups belong here if the struct has them */
   };
 
   WriteField(file, ",\n  \"cgdevice\": {", "used", KSPCGDeviceModes[info->used]);
@@ -199,7 +199,7 @@ PetscErrorCode WriteJson(const Problem *p, const Settings *s, const Cell cells[]
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   if (rank || !s->json[0]) PetscFunctionReturn(0);
-  snprintf(part, sizeof part, "%s.part", s->json); /* a process that ends while it writes leaves the file before */
+  snprintf(part, sizeof part, "%s.part", s->json); /* a crash while it is written keeps the old file */
   file = fopen(part, "w");
   PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s cannot be written", s->json);
   WriteHeader(file, s, ranks);

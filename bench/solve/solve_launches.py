@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Counts the kernels of one warm solve by Nsight Compute, and adds up their times.
+"""Counts the kernels of one warm solve and adds their times, by Nsight Compute.
 
     solve_launches.py launches.json [--matrices tri_rcm:853,tet3_rcm:69] [--cells aijrbp/cgdevice_gamg,...] [--limit seconds]
 
-Runs solve_bench -profile_solve, which is in PATH, once for each matrix and cell (type/solver), under ncu, which is in PATH
-or in the folders of CUDA. A kernel within a CUDA graph counts as one; under the profiler kernels run one by one, so the sum
-of their times is the work without the gaps. Exit status 1: a run failed. 77: there is no ncu.
+Runs solve_bench -profile_solve under ncu, once for each matrix and cell (type/solver). solve_bench must be in PATH, ncu in PATH
+or in the folders of CUDA. Kernels within a CUDA graph are counted singly. The profiler runs kernels one by one, so the sum of
+their times excludes the gaps. Exit status 1: a run failed. 77: ncu was not found.
 """
 import argparse
 import csv
@@ -30,7 +30,7 @@ def find_ncu():
 
 
 def kernels_of(text):
-    """Name and seconds of each kernel, from the CSV of ncu after the lines that it prints before."""
+    """Name and seconds of each kernel, from ncu's CSV, which follows other lines."""
     lines = text.splitlines()
     begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
     return [(row["Kernel Name"], float(row["Metric Value"].replace(",", "")) * SECONDS[row["Metric Unit"]])
@@ -39,7 +39,7 @@ def kernels_of(text):
 
 def one_run(ncu, matrix, cell, limit, folder):
     matrix_type, solver = cell.split("/")
-    """The run, and what its solve_bench says of the machine."""
+    """The results of the run, and the header of solve_bench, which describes the machine."""
     run, results, log = {"matrix": matrix, "type": matrix_type, "solver": solver}, folder / "solve.json", folder / "ncu.csv"
     results.unlink(missing_ok=True)
     command = [ncu, "--profile-from-start", "off", "--metrics", TIME, "--csv", "--print-units", "base", "--clock-control", "none",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Takes events out of -log_view :file:ascii_csv, one program run a file, as JSON.
+"""Extracts events from -log_view :file:ascii_csv, one file per run of a program, as JSON.
 
     bench/solve/solve_log.py log.json run.csv [more.csv ...]
 
-The name of a file tells the run: PROGRAM.TYPE.csv. An event's time is that of the slowest process, summed over stages; on a
-GPU PETSc's clock does not wait for the device, unless the event itself does: KSPSolve does, MatMult does not. Where PROGRAM.TYPE.log
-lies beside it and has -ksp_converged_reason, the run has the iterations of the last solve, too.
+Files are named PROGRAM.TYPE.csv. The time of an event is that of the slowest process, summed over stages. On a GPU PETSc's clock
+does not wait for the device, unless the event itself does: KSPSolve does, MatMult does not. If there is a file PROGRAM.TYPE.log
+with the output of -ksp_converged_reason, the iterations of the last solve are recorded, too.
 """
 import csv
 import json
@@ -21,7 +21,7 @@ EVENTS = ("KSPSetUp", "KSPSolve", "KSPSolve_FS_0", "PCSetUp", "PCSetUpOnBlocks",
 
 
 def events_of(path):
-    """Count and seconds by event: the largest of the processes in each stage, summed over the stages."""
+    """Count and seconds by event: the maximum over processes in each stage, summed over stages."""
     largest = {}
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
@@ -42,7 +42,7 @@ def events_of(path):
 
 
 def iterations_of(path):
-    """What -ksp_converged_reason has said last, or None."""
+    """The iterations in the last line of -ksp_converged_reason, or None."""
     try:
         found = re.findall(r"solve (?:converged|did not converge) due to \w+ iterations (\d+)", path.read_text(errors="replace"))
     except OSError:

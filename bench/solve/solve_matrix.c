@@ -1,4 +1,4 @@
-/* From the arrays of a problem to an assembled matrix of a type, as applications do it. */
+/* solve_matrix.c - assembles a matrix of a type from the arrays of a problem, as applications do. */
 #include "solve_bench.h"
 
 PetscErrorCode WriteBySetValues(const Problem *p, const PetscScalar values[], Mat A)
@@ -13,7 +13,7 @@ PetscErrorCode WriteBySetValues(const Problem *p, const PetscScalar values[], Ma
   PetscFunctionReturn(0);
 }
 
-/* The nonzeros of each row in the columns of this process, and in others */
+/* Counts the nonzeros of each row in the columns of this process, and in those of other processes */
 static void CountColumns(const Problem *p, PetscInt inside[], PetscInt outside[])
 {
   const PetscInt last = p->first_row + p->rows;
@@ -28,7 +28,8 @@ static void CountColumns(const Problem *p, PetscInt inside[], PetscInt outside[]
   }
 }
 
-/* An empty matrix of the type. What runs before the problem is complete is the host's own matrix, without options. */
+/* An empty matrix of a type. Before the problem is complete, it is the reference matrix on the host, which ignores
+   options. */
 static PetscErrorCode MakeMatrix(const Problem *p, const char type[], Mat *A)
 {
   PetscFunctionBeginUser;
@@ -46,7 +47,7 @@ PetscErrorCode AssembleBySetValues(const Problem *p, const char type[], Mat *A)
   PetscBool sellcuda;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrcmp(type, "sellcuda", &sellcuda)); /* is reached by way of MATSELL alone */
+  PetscCall(PetscStrcmp(type, "sellcuda", &sellcuda)); /* PETSc converts to it only from MATSELL */
   PetscCall(MakeMatrix(p, sellcuda ? MATSELL : type, A));
   PetscCall(PetscMalloc2(p->rows, &inside, p->rows, &outside));
   CountColumns(p, inside, outside);
@@ -70,7 +71,7 @@ PetscErrorCode AssembleByCOO(const Problem *p, const char type[], PetscInt *coo_
   PetscCall(PetscStrcmp(type, "sellcuda", &sellcuda));
   PetscCheck(!sellcuda, PETSC_COMM_WORLD, PETSC_ERR_SUP, "sellcuda has no assembly from a list of entries");
   PetscCall(MakeMatrix(p, type, A));
-  /* PETSc's own way around would read the values of the device on the host */
+  /* PETSc's fallback for types without it would read device values on the host */
   PetscCall(PetscObjectQueryFunction((PetscObject)*A, "MatSetPreallocationCOO_C", &coo));
   PetscCheck(coo, PETSC_COMM_WORLD, PETSC_ERR_SUP, "%s has no assembly from a list of entries", type);
   PetscCall(MatSetPreallocationCOO(*A, p->row_ptr[p->rows], coo_row, coo_col));

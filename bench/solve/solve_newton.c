@@ -1,4 +1,4 @@
-/* Newton-like steps: new values of the same pattern, PCSetUp(), solve. */
+/* solve_newton.c - Newton-like steps: new values of the same pattern, PCSetUp(), solve. */
 #include "solve_bench.h"
 #include <petsctime.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static PetscErrorCode OpToDevice(void *run_)
   PetscFunctionReturn(0);
 }
 
-/* The values of a step, where the application would have computed them */
+/* Computes the values of a step, on the host or on the device; not timed, as it is the application's work */
 static PetscErrorCode MakeValues(Run *run, PetscInt step, PetscBool on_device, char error[TEXT])
 {
   PetscFunctionBeginUser;

@@ -1,10 +1,11 @@
 /*
-  The matrices of solve_bench: patterns of the catalogue with values of its own. Those of the catalogue are random
-  numbers, which no Krylov method solves.
+  solve_problem.c - the matrices of solve_bench: patterns of the catalogue with new values, because the catalogue's are
+  random numbers, for which Krylov methods do not converge.
 
-  A pair of neighbours I, J has a symmetric positive semidefinite K_IJ: a number between 0.5 and 1.5 for one unknown a
-  node, and for three the stiffness of a bar in the direction from I to J with a tenth of it across. A_IJ = -K_IJ, and
-  A_II is the sum of the K_IJ and `shift` times its diagonal. On a symmetric pattern A is symmetric positive definite.
+  Each pair of neighbours I, J has a symmetric positive semidefinite K_IJ: with one unknown per node a number between
+  0.5 and 1.5; with three unknowns the stiffness of a bar from I to J, plus a tenth of it in the other directions. A_IJ
+  = -K_IJ, and A_II is the sum of the K_IJ plus `shift` times its diagonal. On a symmetric pattern A is symmetric
+  positive definite.
 */
 #include "solve_bench.h"
 #include "families.h"
@@ -19,11 +20,11 @@ static const double across = 0.1;
 typedef struct {
   const SpmvPattern *pattern;
   Problem           *p;
-  const double      *point; /* [3 nodes], NULL: the nodes have no places */
+  const double      *point; /* [3 nodes], NULL: the nodes have no coordinates */
   double             shift;
 } Filling;
 
-/* The direction of a pair of nodes, the same but for its sign from either end */
+/* The direction of a pair of nodes; exchanging the nodes changes its sign only */
 static void direction(const Filling *f, PetscInt from, PetscInt to, double d[3])
 {
   const uint64_t low = (uint64_t)PetscMin(from, to), high = (uint64_t)PetscMax(from, to);
@@ -37,7 +38,7 @@ static void direction(const Filling *f, PetscInt from, PetscInt to, double d[3])
   for (int a = 0; a < 3; a++) d[a] /= sqrt(length);
 }
 
-/* K_IJ at row a and column b of the block */
+/* Entry (a, b) of K_IJ */
 static double stiffness(const Filling *f, PetscInt from, PetscInt to, PetscInt a, PetscInt b)
 {
   const uint64_t low = (uint64_t)PetscMin(from, to), high = (uint64_t)PetscMax(from, to);
@@ -56,7 +57,7 @@ static void fill_rows(void *filling_, int64_t begin, int64_t end)
 
   for (PetscInt local = (PetscInt)begin; local < (PetscInt)end; local++) {
     const PetscInt row = p->first_row + local, node = row / bs;
-    double         sum[8] = {0}; /* of the K_IJ along the row, by column of the block */
+    double         sum[8] = {0}; /* sums of the K_IJ of the row, by column of the block */
     for (PetscInt k = p->row_ptr[local]; k < p->row_ptr[local + 1]; k++) {
       const PetscInt col = p->col[k];
       double         entry;
@@ -71,8 +72,8 @@ static void fill_rows(void *filling_, int64_t begin, int64_t end)
   }
 }
 
-/* The places of nodes on a grid, moved a little so that no entry of a block is zero by symmetry; NULL when the family
-   has none. order: the node of the grid at each place of the matrix, NULL for the order of the grid. */
+/* The coordinates of nodes on a grid, slightly perturbed so that no entry of a block is zero by symmetry; NULL if the
+   family has none. order: the grid node of each node of the matrix; NULL for the order of the grid. */
 static double *grid_points(int64_t nx, int64_t ny, int64_t nodes, const int32_t *order)
 {
   double *point = malloc((size_t)(3 * nodes + 1) * sizeof *point);
@@ -108,7 +109,7 @@ static double *points_of(const NamedMatrix *m)
   return point;
 }
 
-/* Takes the rows of this process out of the whole pattern */
+/* Copies the rows of this process from the whole pattern */
 static PetscErrorCode TakeRows(const SpmvPattern *pattern, Problem *p)
 {
   const PetscInt *row_ptr = pattern->row_ptr, *col = pattern->col;
@@ -129,7 +130,7 @@ static PetscErrorCode TakeRows(const SpmvPattern *pattern, Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* The matrix on the host, its diagonal, and a right-hand side that does not depend on the number of processes */
+/* Makes the matrix on the host, its diagonal, and a right-hand side that does not depend on the number of processes */
 static PetscErrorCode FinishProblem(Problem *p)
 {
   PetscScalar *b;
@@ -189,7 +190,7 @@ PetscErrorCode ProblemGenerate(const char name[], double shift, Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* The rows of this process as arrays, from an assembled matrix */
+/* Copies the rows of this process from an assembled matrix to arrays */
 static PetscErrorCode CopyRows(Mat A, Problem *p)
 {
   PetscInt nnz = 0, count;
@@ -253,7 +254,7 @@ PetscErrorCode ProblemDestroy(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Every value changes with the step, so that old values in a product or a preconditioner show in the residual */
+/* Every value changes in each step, so that stale values in a product or a preconditioner increase the residual */
 static double factor_of(PetscInt step) { return 1 + 0.1 * (double)step; }
 static double shift_of(PetscInt step) { return 1e-4 * (double)step; }
 

@@ -1,4 +1,4 @@
-/* A cell without a solver: products, the diagonal, scaling and new values of a matrix by itself. */
+/* solve_products.c - a cell without a solver: products, the diagonal, scaling and new values of a matrix. */
 #include "solve_bench.h"
 
 static PetscErrorCode OpMakeVectors(void *run_)
@@ -9,7 +9,7 @@ static PetscErrorCode OpMakeVectors(void *run_)
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(run->A, &run->x, &run->y));
   PetscCall(CopyThroughHost(run->p->b, run->x));
-  PetscCall(VecNorm(run->x, NORM_2, &norm)); /* brings x to where the type computes */
+  PetscCall(VecNorm(run->x, NORM_2, &norm)); /* copies x to the memory in which the type computes */
   PetscFunctionReturn(0);
 }
 
@@ -55,7 +55,7 @@ typedef struct {
   double deviation;
 } Comparison;
 
-/* The deviation of y from what the host has, relative to it */
+/* The relative deviation of y from the result on the host */
 static PetscErrorCode OpCompare(void *comparison_)
 {
   Comparison *c = comparison_;
@@ -73,7 +73,7 @@ static PetscErrorCode OpCompare(void *comparison_)
   PetscFunctionReturn(0);
 }
 
-/* Times an operation that leaves its result in y, and compares that with the host's */
+/* Times an operation with its result in y, and compares the result with the host's */
 static PetscErrorCode TryAndCompare(Run *run, const char name[], PetscInt times, PetscInt batch, Operation operation,
                                     Vec expected)
 {
@@ -88,8 +88,8 @@ static PetscErrorCode TryAndCompare(Run *run, const char name[], PetscInt times,
   PetscFunctionReturn(0);
 }
 
-/* MatScale() and the product after it, which may have to make anew what the type keeps of the values; expected is what
-   x gave before, and is scaled too */
+/* Times MatScale() and the next product, which may have to update a copy of the values. expected, the product before,
+   is scaled, too. */
 static PetscErrorCode TryScaling(Run *run, const char scale[], const char product[], double factor, Vec expected)
 {
   Phase *phase;
@@ -139,7 +139,7 @@ PetscErrorCode MeasureProducts(const Problem *p, const Settings *s, Cell *cell)
   PetscCall(TryScaling(&run, "scale_again", "product_after_scale_again", 0.5, expected));
   PetscCall(TryNewValues(&run, expected));
   PetscCall(MatMultTranspose(p->host, p->b, expected));
-  /* last, with the values of A_0 once more: some types make a second copy of the matrix */
+  /* the last part, with the values of A_0 again, because some types make a second copy of the matrix for it */
   if (run.A && !cell->error[0]) {
     PetscCall(ProblemValues(p, 0, run.values));
     PetscCall(CellTry(cell, "new_values_before_transposed", 1, 1, OpWriteValues, &run, &phase));

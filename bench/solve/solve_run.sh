@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs solve_bench, and PETSc's own programs as they are, within a time. Called by gpu_run.sh; alone it wants the programs
-# in PATH and what they load in LD_LIBRARY_PATH.
+# Runs solve_bench, and unchanged programs of PETSc, within a time limit. Called by gpu_run.sh; called alone it needs the
+# programs in PATH and their libraries in LD_LIBRARY_PATH.
 #
 #   solve_run.sh folder seconds plugin.so commit [data folder]
 #
-# folder/solve.json, or mg.json, has all of it. Each matrix and type has a process of its own: one that ends early takes no other with it.
-# When the time is short, cells are left out and told as such.
+# All results are in folder/solve.json, or mg.json. Each matrix and type has a separate process, so that a crash does not
+# affect other cells. If the time is short, cells are left out, with a message.
 #
 # SOLVE_SET        matrices: small (0.1 million rows), medium (0.1 and 1 million; the default), large (4 million), or
 #                  mg: CG with GAMG alone, by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
-# SOLVE_MATRICES   these instead             SOLVE_TYPES   only these types
+# SOLVE_MATRICES   matrices instead          SOLVE_TYPES   only these types
 # SOLVE_ARGS       further arguments for solve_bench
 # SOLVE_PROGRAMS   0: leave PETSc's programs out
-# SOLVE_LAUNCHER   as "mpiexec -n 2"; nothing by default
+# SOLVE_LAUNCHER   for example "mpiexec -n 2"; none by default
 # SOLVE_GPU_AWARE  1: PETSc may give MPI addresses of the GPU (0)
 set -uo pipefail
 
@@ -36,7 +36,8 @@ rm -f "$parts"/*
 
 left() { echo $((end - SECONDS)); }
 
-# Options that keep the time of a matrix of about 1 million rows, and of 4 million, in bounds. sellcuda has no Galerkin products and no assembly by COO.
+# Options that limit the time for matrices of about 1 million rows, and of 4 million. sellcuda has no Galerkin products and
+# no assembly by COO.
 arguments_for() {
   local size=${1#*:} cells=(-loop_solvers 'cg_jacobi,cg_gamg' -loop_seconds 3)
   [[ $size =~ ^[0-9]+$ ]] || size=0
@@ -54,7 +55,7 @@ arguments_for() {
   echo "${cells[*]}"
 }
 
-# One matrix, one type, and how many such runs are still to come: that share of the time and half of it again
+# Runs one matrix with one type, for at most 1.5 times its share of the remaining time
 run_one() {
   local matrix=$1 type=$2 runs=$3 share status=0 part arguments
   share=$(($(left) * 3 / 2 / runs))
@@ -78,7 +79,7 @@ run_one() {
   ((status == 0)) || failed=1
 }
 
-# A program of PETSc with -log_view, whose clock is the only one here that is not ours
+# Runs a program of PETSc with -log_view, whose times are the only ones here that are measured by PETSc
 log_program() {
   local name=$1 type status
   shift
@@ -102,12 +103,12 @@ log_programs() {
   done
 }
 
-# PETSc's programs first: they are the shorter part, and their time is known
+# PETSc's programs come first, because they are short and their time is known
 if ((programs)); then log_programs; fi
 pairs=()
 for matrix in "${matrices[@]}"; do # in the order of the tables
   for type in "${types[@]}"; do
-    # at 4 million rows there is no time for a third type, unless it is asked for
+    # at 4 million rows there is no time for a third type, unless SOLVE_TYPES requests it
     [[ $name == mg && -z ${SOLVE_TYPES:-} && $type == aijauto && $matrix =~ :(159|110)$ ]] || pairs+=("$matrix $type")
   done
 done

@@ -1,8 +1,8 @@
-/* A cell with a solver: from assembly to the solve with new values. */
+/* solve_solver.c - a cell with a solver: from assembly to the solve with new values. */
 #include "solve_bench.h"
 #include <string.h>
 
-/* Each is set only where the user has not: -cg_gamg_pc_gamg_threshold 0.02 belongs to the solver cg_gamg */
+/* Defaults for options that the user has not set: -cg_gamg_pc_gamg_threshold 0.02 belongs to the solver cg_gamg */
 static const struct {
   const char *solver, *key, *value;
 } known_options[] = {
@@ -17,11 +17,12 @@ static const struct {
     {"aggdevice_gamg", "pc_gamg_type", "aggdevice"},
 };
 
-/* KSP_gamg and KSP_gamgdevice: each of these solvers with PETSc's multigrid, and with its cycles on the GPU */
+/* Solvers KSP_gamg and KSP_gamgdevice: each of these KSP types with PETSc's multigrid, and with its cycles on the
+   GPU */
 static const char *const krylov[] = {"cg", "gmres", "fgmres", "bcgs", "cgdevice"}, *const multigrid[] = {"gamg",
                                                                                                          "gamgdevice"};
 
-/* All of these, and aggdevice_gamg */
+/* Options of all solvers with multigrid, also of aggdevice_gamg */
 static const struct {
   const char *key, *value;
 } multigrid_options[] = {
@@ -91,7 +92,7 @@ PetscErrorCode OpMakeSolver(void *run_)
   if (run->p->symmetric) PetscCall(MatSetOption(run->A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatCreateVecs(run->A, &run->x, &run->b));
   PetscCall(CopyThroughHost(run->p->b, run->b));
-  PetscCall(VecNorm(run->b, NORM_2, &norm)); /* brings b to where the type computes */
+  PetscCall(VecNorm(run->b, NORM_2, &norm)); /* copies b to the memory in which the type computes */
   PetscCall(PetscSNPrintf(prefix, sizeof prefix, "%s_", run->cell->solver));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &run->ksp));
   PetscCall(KSPSetOptionsPrefix(run->ksp, prefix));
@@ -149,7 +150,7 @@ PetscErrorCode OpResidual(void *run_)
   PetscFunctionReturn(0);
 }
 
-/* Solves, and writes down how it ended and how near x is to the solution */
+/* Times a solve, and records its reason, iterations and true residual */
 static PetscErrorCode TimeSolve(Run *run, const char name[], PetscInt times, Operation solve)
 {
   Phase             *phase;
@@ -166,7 +167,7 @@ static PetscErrorCode TimeSolve(Run *run, const char name[], PetscInt times, Ope
   PetscFunctionReturn(0);
 }
 
-/* Some members may be left from an operation that failed; what cannot be destroyed is left too */
+/* Members may be left from a failed operation; a member that cannot be destroyed is leaked */
 static PetscErrorCode OpDestroySolver(void *run) { return KSPDestroy(&((Run *)run)->ksp); }
 static PetscErrorCode OpDestroyB(void *run) { return VecDestroy(&((Run *)run)->b); }
 static PetscErrorCode OpDestroyX(void *run) { return VecDestroy(&((Run *)run)->x); }

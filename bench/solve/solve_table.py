@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes tables and an image of what solve_bench measured.
+"""Makes tables and an image of the results of solve_bench.
 
     bench/solve/solve_table.py solve.json [more.json ...]                      tables as Markdown, on standard output
-    bench/solve/solve_table.py solve.json --details docs/solve-performance.md  the same as a file of its own
-    bench/solve/solve_table.py solve.json --image docs/img/solve.svg           totals as bars (matplotlib)
+    bench/solve/solve_table.py solve.json --details bench/results/h200-solve.md  the same as a file of its own
+    bench/solve/solve_table.py solve.json --image solve.svg                    totals as bars (matplotlib)
     bench/solve/solve_table.py part.json ... --merge solve.json                one file of many
     bench/solve/solve_table.py solve.json --check                              complete and right, or exit status 1
 
-Of several files the later one wins where both have a matrix, a type and a solver; files of solve_log.py are taken too. A time
-is the median of its repetitions. In brackets stands how many times as fast as the reference it is: --reference,
-aijcusparse, or the first type where that is not there.
+If several files have a matrix with a type and a solver, the last one counts; files of solve_log.py are accepted, too. Times are
+medians of repetitions. Numbers in brackets are the speedup over the reference: --reference (aijcusparse), or the first type if
+there is no such type.
 """
 import argparse
 import json
@@ -42,7 +42,7 @@ def fail(message):
 
 
 class Results:
-    """Cells by (matrix, solver, type), matrices and types in the order of the files, and the header of the last file."""
+    """Cells by (matrix, solver, type); matrices and types in the order of the files; the header of the last file."""
 
     def __init__(self, paths):
         self.header, self.matrices, self.cells, self.runs, self.types, self.solvers = {}, {}, {}, [], [], []
@@ -97,7 +97,7 @@ def loop_of(cell, by):
 
 
 def complete_total(cell, by):
-    """Seconds of assembly and all steps; None when a step is missing."""
+    """Seconds of assembly and all steps, or None if a step is missing."""
     loop = loop_of(cell, by)
     if not loop or "error" in loop or len(loop["solve"]) < cell["steps"]:
         return None
@@ -105,7 +105,7 @@ def complete_total(cell, by):
 
 
 def seconds_per_step(cell, by):
-    """The mean of the steps after the first, which sets the preconditioner up for the first time."""
+    """Mean seconds of the steps without the first, which has the first set-up of the preconditioner."""
     loop = loop_of(cell, by)
     if not loop or len(loop["solve"]) < 2:
         return None
@@ -134,7 +134,7 @@ def markdown(head, rows):
 
 
 class Table:
-    """The rows of one matrix and solver, a column a type."""
+    """The table of one matrix and solver, with a column for each type."""
 
     def __init__(self, results, matrix, solver, reference):
         self.types = [t for t in results.types if (matrix, solver, t) in results.cells]
@@ -167,7 +167,7 @@ class Table:
         return markdown([""] + [f"`{t}`" for t in self.types], self.rows) + self.notes()
 
     def notes(self):
-        """What failed, was wrong or is not complete; nothing of it is left to a dash in the table."""
+        """Failures, wrong results and incomplete cells, which the table shows only as dashes."""
         found = []
         for name, cell in zip(self.types, self.cells):
             if "error" in cell:
@@ -185,7 +185,7 @@ class Table:
 
 
 def log_tables(results, reference):
-    """Events of PETSc's own programs, a column a type."""
+    """Events of PETSc's own programs, with a column for each type."""
     lines = []
     for program in dict.fromkeys(r["program"] for r in results.runs):
         runs = {r["type"]: r for r in results.runs if r["program"] == program}
@@ -208,7 +208,7 @@ def log_tables(results, reference):
 def tables(results, reference):
     h = results.header
     lines = ["# What a solve costs", "",
-             "Made by `bench/solve/solve_table.py` from the JSON of `solve_bench`; [how it is measured](benchmarking.md). Milliseconds, "
+             "Made by `bench/solve/solve_table.py` from the JSON of `solve_bench`; [how it is measured](../README.md#a-whole-solve). Milliseconds, "
              "medians; in brackets: how many times as fast as the first type of the table, or as "
              f"`{reference}` where it is there."]
     if h:
@@ -225,7 +225,7 @@ def tables(results, reference):
 
 
 def faults(results):
-    """What is missing or wrong, but for types that ended with an error."""
+    """Missing and wrong results, except for types that ended with an error."""
     found = []
     for key, cell in results.cells.items():
         name = " ".join(key)
@@ -244,13 +244,13 @@ def faults(results):
 
 
 def draw(results, path, reference):
-    """For each matrix and solver the warm solve and the steps, as times as fast as the reference."""
+    """Draws for each matrix and solver the speedup of the warm solve and of the steps over the reference."""
     try:
         import matplotlib
     except ImportError:
         fail("needs matplotlib: pip install matplotlib")
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "solve_bench"  # the same results give the same file
+    matplotlib.rcParams["svg.hashsalt"] = "solve_bench"  # makes the file reproducible
     from matplotlib import patches, pyplot
 
     panels = [("a warm solve", lambda cell: seconds_of(cell, "solve")),

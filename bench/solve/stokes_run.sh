@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs PETSc's example ex42, as it is: Stokes' equations in a cube, by FGMRES with a field split, whose block of the
-# velocities has GAMG. Called by gpu_run.sh; alone it wants ex42 in PATH and what it loads in LD_LIBRARY_PATH.
+# Runs PETSc's example ex42, unchanged: Stokes' equations in a cube, by FGMRES with a field split and GAMG for the block of
+# the velocities. Called by gpu_run.sh; called alone it needs ex42 in PATH and its libraries in LD_LIBRARY_PATH.
 #
 #   stokes_run.sh folder seconds plugin.so
 #
-# folder/stokes.json has the events of -log_view and the iterations of each run. KSPSolve is the whole solve, with the first
-# products; KSPSolve_FS_0 the applications to the velocities, PCSetUpOnBlocks the set-ups of the blocks. A run of ours fails
-# unless the view says that all cycles were on the device.
+# folder/stokes.json has the events of -log_view and the iterations of each run. KSPSolve is the whole solve, including the
+# first products; KSPSolve_FS_0 is the preconditioner of the velocities, PCSetUpOnBlocks the set-ups of the blocks. A run
+# with multigrid of petscpack fails unless the view shows that all cycles ran on the device.
 #
-# STOKES_FORMS  which of the forms below, in that order (all but aij_gamg)
+# STOKES_FORMS  the forms to run (see options_of() below), in this order (all but aij_gamg)
 # STOKES_ARGS   arguments for ex42 (-mx 40: 0.28 million unknowns)
 # STOKES_VEC    the type of vectors (cuda)
 set -uo pipefail
@@ -39,7 +39,7 @@ options_of() {
   esac
 }
 
-# Whether a run did what its form says
+# Checks that a run converged, and used the GPU as its form says
 check() {
   local form=$1 log=$2
   grep -q 'stokes_ solve converged due to' "$log" || { echo "$form: no convergence"; return 1; }

@@ -34,7 +34,7 @@ class Configure(config.package.Package):
       raise RuntimeError('petscpack has no address to download from: say --download-petscpack=/path/petscpack-<version>.tar.gz')
 
   def cudaArguments(self):
-    '''Of makefile.petsc, for the nvcc and the architectures that PETSc is compiled with'''
+    '''Arguments for makefile.petsc: the nvcc and the architectures that PETSc is compiled with'''
     if not self.cuda.found: return ''
     if not self.cuda.cudaArchIsVersionList():
       raise RuntimeError('petscpack needs the numbers of GPU architectures, such as --with-cuda-arch=80,90')
@@ -46,7 +46,7 @@ class Configure(config.package.Package):
   def Install(self):
     if not self.checkSharedLibrariesEnabled():
       raise RuntimeError('petscpack is a plugin, which only a PETSc of shared libraries can load: remove --with-shared-libraries=0')
-    if self.argDB['prefix'] and not 'package-prefix-hash' in self.argDB: # then PETSc is installed before this is built
+    if self.argDB['prefix'] and not 'package-prefix-hash' in self.argDB: # then PETSc is installed before petscpack is built
       prefix = os.path.abspath(os.path.expanduser(self.argDB['prefix']))
       petsc  = ' PETSC_DIR=' + prefix + ' PETSC_ARCH=""'
     else:

@@ -1,10 +1,10 @@
 /*
-  loader.c - libpetscpack.so of the wheel. It needs libc alone: it finds the PETSc that calls it, and opens the variant of
-  petscpack that was compiled for that minor version and that MPI. A variant is linked with neither PETSc nor MPI. It
-  finds both in the global scope of the process, into which they are promoted here.
+  loader.c - libpetscpack.so of the wheel. It needs only libc: it finds the PETSc that calls it, and opens the variant
+  of petscpack that was compiled for that minor version and that MPI. A variant is linked with neither PETSc nor MPI; it
+  finds both in the global scope of the process, into which this loader promotes them.
 
-  Each check comes before anything in the process is changed, but for the layout of a Mat, which only the variant knows;
-  it checks that before it registers a type. What does not fit is an error of PETSc.
+  All checks come before anything in the process is changed, except for the layout of a Mat, which only the variant
+  knows and checks before it registers a type. A mismatch is an error of PETSc.
 */
 #ifndef _GNU_SOURCE
   #define _GNU_SOURCE
@@ -30,15 +30,15 @@ EXPORT const char *petscpack_variant_path(void);
 
 enum { TEXT_MAX = 1024, CANDIDATES_MAX = 8 };
 
-/* The PETSc of the process. Its functions are called without its headers: an integer or a truth value that PETSc writes
-   goes into 64 bits that are zero before, since it has 4 or 8 bytes, and 1 or 4. */
+/* The PETSc of the process. Its functions are called without its headers: an integer has 4 or 8 bytes and a truth value
+   1 or 4, so PETSc writes them into 64 bits that were set to zero. */
 typedef struct {
   void       *handle;
-  char        path[PETSCPACK_PATH_MAX]; /* of its library; "" when it is a part of the program */
+  char        path[PETSCPACK_PATH_MAX]; /* path of its library; "" if PETSc is part of the program */
   int64_t     major, minor, subminor;
-  const char *scalars, *mpi; /* "real double", "openmpi" */
+  const char *scalars, *mpi; /* such as "real double" and "openmpi" */
   int         index_bits;
-  char        devices[TEXT_MAX]; /* " cuda" */
+  char        devices[TEXT_MAX]; /* such as " cuda" */
 } Petsc;
 
 typedef struct {
@@ -46,12 +46,12 @@ typedef struct {
   char path[CANDIDATES_MAX][PETSCPACK_PATH_MAX];
 } Candidates;
 
-static char  folder[PETSCPACK_PATH_MAX]; /* where this library lies */
+static char  folder[PETSCPACK_PATH_MAX]; /* folder of this library */
 static char  variant_path[PETSCPACK_PATH_MAX + 64];
-static char  served[PETSCPACK_PATH_MAX]; /* the PETSc of the variant */
+static char  served[PETSCPACK_PATH_MAX]; /* library of the PETSc that the variant serves */
 static void *variant;
 
-/* The path of the variant that serves this process; "" before there is one */
+/* The path of the variant that serves this process; "" before it is opened */
 const char *petscpack_variant_path(void) { return variant_path; }
 
 static int64_t Call(const Petsc *p, const char *name, int64_t first, void *second, void *third)
@@ -61,7 +61,7 @@ static int64_t Call(const Petsc *p, const char *name, int64_t first, void *secon
   return function ? function(first, second, third) : -1;
 }
 
-/* MPI_COMM_SELF of this MPI, in the register in which a call passes it: an address or an integer */
+/* MPI_COMM_SELF of this MPI, an address or an integer, as the register in which a call passes it */
 static uintptr_t CommSelf(const Petsc *p)
 {
   if (p->mpi && !strcmp(p->mpi, "openmpi")) return (uintptr_t)dlsym(p->handle, "ompi_mpi_comm_self");
@@ -69,7 +69,7 @@ static uintptr_t CommSelf(const Petsc *p)
   return p->mpi ? 1 /* MPIUNI */ : 0x102 /* the standard ABI */;
 }
 
-/* Raises an error of PETSc with that text, or prints it where there is no PETSc to do so. Returns the code. */
+/* Raises an error of PETSc with that text, or prints it if no PETSc can raise it. Returns the code. */
 __attribute__((format(printf, 3, 4))) static int Raise(const Petsc *p, int code, const char *format, ...)
 {
   typedef int (*Error)(uintptr_t, int, const char *, const char *, int, int, const char *, ...);
@@ -86,7 +86,7 @@ __attribute__((format(printf, 3, 4))) static int Raise(const Petsc *p, int code,
   return code;
 }
 
-/* libpetsc.so.3.26, libpetsc_real.so.3.18, libpetsc64_complex.so.3.18; not libpetscpack.so */
+/* Accepts libpetsc.so.3.26, libpetsc_real.so.3.18, libpetsc64_complex.so.3.18; not libpetscpack.so */
 static int IsPetscName(const char *path)
 {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -109,7 +109,7 @@ static int NoteCandidate(struct dl_phdr_info *object, size_t size, void *context
 static const char *MpiOf(const Petsc *p)
 {
   if (dlsym(p->handle, "ompi_mpi_comm_world")) return "openmpi";
-  if (dlsym(p->handle, "MPIR_Dup_fn")) return "mpich"; /* in its mpi.h, so in its ABI */
+  if (dlsym(p->handle, "MPIR_Dup_fn")) return "mpich"; /* declared in its mpi.h, so part of its ABI */
   return dlsym(p->handle, "Petsc_MPI_Init") ? "no MPI" : NULL;
 }
 
@@ -129,19 +129,19 @@ static int HasStarted(const Petsc *p)
   return started != 0;
 }
 
-/* The PETSc that calls us; else, for petscpack.load(), the one of the process. A second one is refused: the PETSc that is
-   served goes into the global scope, where the functions of the other one would be found instead of its own. */
+/* Finds the PETSc that calls us, or for petscpack.load() the one of the process. A second PETSc is refused: the PETSc
+   that is served enters the global scope, where its functions would replace those of the other one. */
 static int FindPetsc(Petsc *p, const void *caller)
 {
   Candidates c = {0};
   Dl_info    object, of_petsc;
-  int        ready; /* in PetscInitialize(), or started */
+  int        ready; /* within PetscInitialize(), or after it */
 
   ready = dladdr(caller, &object) && OpenPetsc(p, object.dli_fname) &&
           dladdr(dlsym(p->handle, "PetscGetVersionNumber"), &of_petsc) && of_petsc.dli_fbase == object.dli_fbase;
   dl_iterate_phdr(NoteCandidate, &c);
   for (int i = 0; i < c.count && !ready; i++) ready = OpenPetsc(p, c.path[i]) && HasStarted(p);
-  if (!ready && !(OpenPetsc(p, NULL) && HasStarted(p))) /* NULL: PETSc may be a part of the program */
+  if (!ready && !(OpenPetsc(p, NULL) && HasStarted(p))) /* NULL: PETSc may be part of the program */
     return Raise(NULL, PETSCPACK_ERR_LIB, "no PETSc has started in this process");
   if (c.count > 1)
     return Raise(p, PETSCPACK_ERR_LIB, "this process has two PETScs, %s and %s: petscpack can serve a single one",
@@ -177,7 +177,7 @@ static int AskVersion(Petsc *p)
 
 static int CompareNames(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* The variants of this installation, as "3.18-openmpi 3.26-mpich" */
+/* Lists the variants of this installation, such as "3.18-openmpi 3.26-mpich" */
 static void WhatIsHere(char *text, size_t size)
 {
   char           path[PETSCPACK_PATH_MAX + 16];
@@ -230,7 +230,7 @@ static int RefuseBroken(const Petsc *p, const char *what)
                what ? what : "unknown error of the dynamic linker");
 }
 
-/* Opens the kernels, which every variant needs by this name */
+/* Opens the kernels, which every variant needs under this file name */
 static int OpenKernels(const Petsc *p, void **kernels)
 {
   char path[PETSCPACK_PATH_MAX + 32];
@@ -245,8 +245,8 @@ static int OpenKernels(const Petsc *p, void **kernels)
   return 0;
 }
 
-/* Whether the variant is bound to this PETSc and to these kernels. It is not where another PETSc or another libspmvpack
-   came into the global scope before. */
+/* Checks that the variant is bound to this PETSc and to these kernels. It is not if another PETSc or another
+   libspmvpack entered the global scope earlier. */
 static int CheckBinding(const Petsc *p, void *opened, const char *name, void *kernels)
 {
   const PetscPackVariant *v = dlsym(opened, PETSCPACK_VARIANT);
@@ -318,10 +318,10 @@ static int Register(const void *caller)
   return registers ? registers() : RefuseBroken(&p, dlerror());
 }
 
-/* PETSc calls this for -dll_append libpetscpack.so, petscpack.load() when PETSc has started */
+/* Called by PETSc for -dll_append libpetscpack.so, or by petscpack.load() after PETSc has started */
 int PetscDLLibraryRegister_petscpack(void) { return Register(__builtin_return_address(0)); }
 
-/* For whoever gave libspmvpack.so to -dll_append */
+/* Called if libspmvpack.so was given to -dll_append */
 int petscpack_refuse_kernels(const void *caller)
 {
   Petsc p = {0};

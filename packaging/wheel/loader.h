@@ -1,4 +1,4 @@
-/* loader.h - what the two libraries that the wheel has for every PETSc know of each other. */
+/* loader.h - declarations shared by the two libraries that the wheel has for every PETSc. */
 #pragma once
 
 #define PETSCPACK_REFUSE_KERNELS "petscpack_refuse_kernels"

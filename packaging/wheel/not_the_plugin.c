@@ -1,5 +1,5 @@
-/* not_the_plugin.c - a part of the wheel's libspmvpack.so: whoever gives that file to -dll_append is told which one to
-   give. PETSc calls the function below, whose name follows from the file name. */
+/* not_the_plugin.c - a part of the wheel's libspmvpack.so: tells a user who gives that file to -dll_append which file
+   to give instead. PETSc derives the name of the function below from the file name, and calls it. */
 #ifndef _GNU_SOURCE
   #define _GNU_SOURCE
 #endif

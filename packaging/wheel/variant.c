@@ -1,4 +1,5 @@
-/* variant.c - the constant by which the loader sees to whom a variant is bound, before it calls anything in it. */
+/* variant.c - the constant that tells the loader to which PETSc and kernels a variant is bound, before it calls any
+   function of the variant. */
 #include <petscsys.h>
 #include "spmv_kernels.h"
 #include "variant.h"

@@ -1,13 +1,13 @@
-/* variant.h - what a variant tells the loader about itself: the part of petscpack that was compiled for one minor version of
-   PETSc and one MPI. Nothing of PETSc is included here. */
+/* variant.h - the description of a variant for the loader. A variant is the part of petscpack that was compiled for one
+   minor version of PETSc and one MPI. This header does not include PETSc. */
 #pragma once
 
 typedef void (*PetscPackFunction)(void);
 
 typedef struct {
   int               abi;     /* SPMV_ABI of its headers */
-  const char       *name;    /* "3.18-openmpi", as its file is called */
-  PetscPackFunction petsc;   /* PetscGetVersionNumber(), as the dynamic linker has bound it */
+  const char       *name;    /* its file name, such as "3.18-openmpi" */
+  PetscPackFunction petsc;   /* PetscGetVersionNumber(), as bound by the dynamic linker */
   PetscPackFunction kernels; /* spmv_format_get(), likewise */
 } PetscPackVariant;
 

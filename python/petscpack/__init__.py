@@ -6,8 +6,8 @@
     matrix = PETSc.Mat().create()
     matrix.setType("aijrbp")
 
-load() may also come after PETSc has started. advise(matrix) tells which type suits a matrix, and write_page(advice, path)
-draws it.
+load() may also be called after PETSc has started. advise(matrix) tells which type suits a matrix, and write_page(advice,
+path) writes the advice as an HTML page.
 """
 from ._advise import Advice, advise, write_page
 from ._build_info import CUDA as has_cuda

@@ -1,4 +1,4 @@
-"""What programs that are not written in Python need, and a way to run programs unchanged.
+"""Prints the options with which any PETSc program loads petscpack, or runs a program unchanged with petscpack.
 
     eval "$(python3 -m petscpack)"                 prints the line that sets PETSC_OPTIONS, and the GPUs as comments
     ./program -dll_append $(python3 -m petscpack plugin) -mat_type aijrbp

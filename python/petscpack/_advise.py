@@ -1,4 +1,4 @@
-"""What a matrix looks like and what each type would cost: a library finds it out, and hands it over as JSON."""
+"""What a matrix looks like and what each type would cost: calls a library that returns the advice as JSON."""
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).resolve().parent
 
 
 class Matrix(Protocol):
-    """A petsc4py.PETSc.Mat, of which the address of the Mat in PETSc is needed."""
+    """A petsc4py.PETSc.Mat; only its handle, the address of the Mat in PETSc, is used."""
 
     @property
     def handle(self) -> int: ...
@@ -56,7 +56,7 @@ class Pattern(TypedDict):
 
 
 class Cost(TypedDict):
-    """What a type costs in one place, in bytes and seconds; None is what is not known, was not measured or never comes.
+    """The cost of a type in one place, in bytes and seconds; None: unknown, not measured, or (pays_after) never.
 
     A type that declines has no seconds, and the bytes of the parent type.
     """
@@ -103,10 +103,10 @@ def advise(matrix: Matrix, measure: bool = False) -> Advice:
     """Finds out what an assembled matrix of an AIJ type looks like, and what each type of petscpack would cost for it.
 
     matrix is a petsc4py.PETSc.Mat and stays as it is; every process of its communicator must call this. With measure,
-    conversions and products are measured too. docs/advise.md explains the keys. The option to use on this host is
+    conversions and products are also timed. docs/choosing.md explains the keys. The option to use on this host is
     advise(matrix)["places"][0]["options"].
 
-    Raises RuntimeError with the message of PETSc, as for a matrix that is not assembled or of another type.
+    Raises RuntimeError with PETSc's message, for instance if the matrix is not assembled or not of an AIJ type.
     """
     _plugin.load()
     library = ctypes.CDLL(_plugin.advisor())
@@ -121,8 +121,8 @@ def advise(matrix: Matrix, measure: bool = False) -> Advice:
 
 
 def write_page(advice: Advice, path: Union[str, os.PathLike[str]]) -> None:
-    """Draws what advise() returned as a page: one file of HTML with pictures and tables.
+    """Writes the result of advise() as one HTML file with pictures and tables.
 
-    One process calls this. Raises ImportError without matplotlib.
+    Call it on one process only. Raises ImportError without matplotlib.
     """
     runpy.run_path(str(_FOLDER / "petscpack-advise-html"))["write_page"](advice, path)

@@ -1,4 +1,4 @@
-"""Loads the plugin: by an option, where PETSc has yet to start, or into the PETSc of the process."""
+"""Loads the plugin: by an option if PETSc has not started yet, else into the PETSc of the process."""
 from __future__ import annotations
 
 import ctypes
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import _build_info
 
-_ENTRY = "PetscDLLibraryRegister_petscpack"  # what PETSc calls for -dll_append
+_ENTRY = "PetscDLLibraryRegister_petscpack"  # the function that PETSc calls for -dll_append
 
 
 class LoadError(RuntimeError):
@@ -24,24 +24,25 @@ def plugin() -> str:
 def types() -> tuple[str, ...]:
     """The names of the matrix types, for Mat.setType() and -mat_type: one for each format, and aijauto, which chooses.
 
-    Each has a sequential and a parallel form, as seqaijrbp and mpiaijrbp, between which PETSc chooses.
+    Each has a sequential and a parallel form, such as seqaijrbp and mpiaijrbp, between which PETSc chooses.
     """
     return tuple("aij" + name for name in (*_build_info.FORMATS, "auto"))
 
 
 def load() -> None:
-    """Makes the types known to PETSc. A second call changes nothing.
+    """Registers the types with PETSc. A second call does nothing.
 
     Before PETSc has started, this adds the plugin to the environment variable PETSC_OPTIONS, which PETSc reads when it
-    starts. An option -dll_append among the arguments of petsc4py.init() would replace it: call load() afterwards then.
+    starts. An option -dll_append among the arguments of petsc4py.init() would override it: then call
+    load() after init().
     After PETSc has started, every process of PETSC_COMM_WORLD must call this.
 
-    No library of PETSc is opened here: a program may have to load its MPI before.
+    This function does not open a PETSc library, because a program may have to load its MPI first.
 
     Raises LoadError if the plugin does not fit the PETSc of the process.
     """
     libraries = _petsc_libraries()
-    if not _build_info.VARIANTS:  # the loader of a wheel sees to this itself
+    if not _build_info.VARIANTS:  # the loader of a wheel checks this itself
         fitting = [path for path in libraries if _loader_name(path) == _build_info.PETSC_LIBRARY]
         if libraries and not fitting:
             raise _other_petsc(f"has loaded {libraries[0]}")
@@ -54,7 +55,7 @@ def load() -> None:
 
 
 def variant() -> str | None:
-    """The library that serves the PETSc of this process; None before there is one."""
+    """The library that serves the PETSc of this process; None before PETSc has loaded one."""
     if not _build_info.VARIANTS:
         return plugin()
     path = ctypes.CDLL(plugin()).petscpack_variant_path
@@ -63,7 +64,7 @@ def variant() -> str | None:
 
 
 def advisor() -> str | None:
-    """The library that has the advisor."""
+    """The library that contains the advisor."""
     return variant() if _build_info.VARIANTS else str(Path(plugin()).with_name("libpetscpack_advise.so"))
 
 
@@ -75,7 +76,7 @@ def _driver() -> ctypes.CDLL | None:
 
 
 def gpus() -> list[str]:
-    """The names of the GPUs that the driver shows. Empty without a driver."""
+    """The names of the GPUs that the driver reports. Empty without a driver."""
     driver, count = _driver(), ctypes.c_int(0)
     if not driver or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
         return []
@@ -93,7 +94,7 @@ def why_no_gpu() -> str:
         return "petscpack was built without nvcc, and has no code for a GPU"
     if not _driver():
         return "this machine has no driver of NVIDIA's (libcuda.so.1)"
-    if not _build_info.VARIANTS:  # its library needs the PETSc of the program
+    if not _build_info.VARIANTS:  # its library needs the PETSc of the program, so the kernels are not asked
         return "" if gpus() else "the driver shows no GPU"
     reason = ctypes.create_string_buffer(1024)
     kernels = ctypes.CDLL(str(Path(plugin()).with_name("libspmvpack.so")))
@@ -113,7 +114,7 @@ def _petsc_libraries() -> list[str]:
 
 
 def _loader_name(path: str) -> str | None:
-    """libpetsc_real.so.3.18 of /usr/lib/libpetsc_real.so.3.18.5; None for a library that is not PETSc's."""
+    """libpetsc_real.so.3.18 for /usr/lib/libpetsc_real.so.3.18.5; None for a library that is not PETSc's."""
     match = re.match(r"libpetsc(64)?(_\w+)?\.so\.\d+\.\d+", os.path.basename(path))
     return match.group() if match else None
 
@@ -150,7 +151,7 @@ def _has_started(petsc: str) -> bool:
 
 
 def _of_petscrc() -> str:
-    """What files of options give to -dll_append: PETSC_OPTIONS would replace it."""
+    """The value of -dll_append in option files, which -dll_append in PETSC_OPTIONS would override."""
     value = ""
     for path in (Path.home() / ".petscrc", Path(".petscrc"), Path("petscrc")):
         try:
@@ -164,10 +165,10 @@ def _of_petscrc() -> str:
 
 
 def _append_option() -> None:
-    """Adds the plugin to -dll_append in PETSC_OPTIONS: PETSc takes one such option, with a list."""
+    """Adds the plugin to -dll_append in PETSC_OPTIONS: PETSc uses only one -dll_append, with a list of libraries."""
     path = plugin()
     if re.search(r"[\s,]", path):
-        raise LoadError(f"PETSC_OPTIONS cannot hold the path '{path}', for its spaces or commas: call load() after PETSc has started")
+        raise LoadError(f"PETSC_OPTIONS cannot hold the path '{path}', because it has spaces or commas: call load() after PETSc has started")
     words = os.environ.get("PETSC_OPTIONS", "").split()
     if "-dll_append" in words[:-1]:
         place = len(words) - words[::-1].index("-dll_append")
@@ -180,7 +181,7 @@ def _append_option() -> None:
 
 
 def _register() -> None:
-    """Calls what PETSc would have called for -dll_append."""
+    """Calls the function that PETSc calls for -dll_append."""
     try:
         library = ctypes.CDLL(plugin())
     except OSError as error:
@@ -191,7 +192,7 @@ def _register() -> None:
 
 
 def error_text(code: int) -> str:
-    """What PETSc says about an error of one of its functions or of ours: its kind, and the message that was raised last.
+    """PETSc's text for an error code of one of its functions or of ours: the kind of error, and the last message.
 
     The exceptions of petsc4py have that message only where petsc4py has called PETSc.
     """

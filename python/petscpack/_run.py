@@ -1,4 +1,4 @@
-"""Runs somebody's program unchanged, with the plugin loaded and with options that use it."""
+"""Runs a program unchanged, with the plugin loaded and with options that use it."""
 from __future__ import annotations
 
 import argparse
@@ -9,9 +9,9 @@ import sys
 
 from . import _plugin
 
-# Options that the plugin sets when PETSc loads it, for names that the user has not set (PETSCPACK_DEFAULTS). A matrix that
-# has no type becomes aij, and -mat_seqaij_type reaches every aij, also one whose type stands in the program. -mat_type would
-# also reach matrices that the program has made dense, or symmetric, before MatSetFromOptions().
+# Options that the plugin sets when PETSc loads it, unless the user has set them (PETSCPACK_DEFAULTS). A matrix without a type
+# becomes aij, and -mat_seqaij_type changes every aij matrix, even if the program hard-codes the type. -mat_type would also
+# change matrices that the program has made dense or symmetric before MatSetFromOptions().
 DEFAULTS = {
     "types": ("-mat_seqaij_type seqaijauto", "matrices keep their type aij"),
     "cg": ("-ksp_cgdevice_replace_cg", "CG is PETSc's own"),
@@ -22,8 +22,8 @@ DEFAULTS = {
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python3 -m petscpack run", description="Runs a program of petsc4py, or any program that uses PETSc, on the GPU.",
-        epilog="Options of PETSc win over what run sets: PETSC_OPTIONS, .petscrc, and the program's command line.")
+        prog="python3 -m petscpack run", description="Runs a petsc4py program, or any program that uses PETSc, unchanged on the GPU.",
+        epilog="Options from PETSC_OPTIONS, .petscrc and the program's command line override those that run sets.")
     for name, (option, without) in DEFAULTS.items():
         parser.add_argument(f"--no-{name}", action="store_true", help=f"do not set {option}: {without}")
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
@@ -33,7 +33,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _join_dll_append(arguments: list[str]) -> None:
-    """A program may pass its command line to PETSc, where -dll_append would replace that of PETSC_OPTIONS."""
+    """Adds the plugin to -dll_append on the program's command line, which would override that of PETSC_OPTIONS."""
     for place, word in enumerate(arguments[:-1]):
         if word == "-dll_append":
             arguments[place + 1] += "," + _plugin.plugin()

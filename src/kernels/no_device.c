@@ -1,5 +1,5 @@
-/* What a library without CUDA has in place of the functions of .cu files that others call: no device, and a message
-   that says why. */
+/* Stubs for a library without CUDA of the functions of .cu files that C files call: no device, and a message that says
+   why. */
 #include "device/memory.h"
 #include "plan/plan.h"
 #include <spmv_nccl.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #if !defined(SPMV_HAVE_CUDA)
-  #pragma GCC diagnostic ignored "-Wunused-parameter" /* functions that do nothing read nothing */
+  #pragma GCC diagnostic ignored "-Wunused-parameter" /* stubs do not read their parameters */
 
 static const char *const no_cuda = "libspmvpack was built without CUDA: configure it with the CUDA toolkit for a GPU";
 

@@ -1,4 +1,4 @@
-/* The table of formats, expanded from formats.def, and the check that each row is complete. */
+/* The table of formats, expanded from formats.def, and the check that each format is complete. */
 #include <spmv_kernels.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static SpmvStatus fault(const SpmvFormat *f, const char *what, char *message)
   return SPMV_ERR_FORMAT;
 }
 
-/* What is wrong with a table of slots, or NULL */
+/* The first fault of a table of slots, or NULL */
 static const char *slots_fault(const SpmvSlots *s)
 {
   if (!s->analyze || !s->build || !s->update_values || !s->mult || !s->view ||

@@ -1,25 +1,26 @@
 /*
-  halo.c - ghost values: a kernel packs the entries that others want, and they go to those alone, by NCCL on a stream, or
-  by MPI: then the host sends them, and copies to the device what it receives. PETSc's star forest finds out who wants
-  what.
+  halo.c - ghost values: a kernel packs the entries of x that other processes need, and each entry goes only to those
+  processes. NCCL sends from the device on a stream. With MPI, values are copied to the host, sent, and copied to the
+  device of the receiver. PETSc's
+  star forest finds the senders and receivers.
 */
 #include "processes.h"
 #include "mat/impls/seqaijfmt/plan.h"
 #include <petscsf.h>
 
-/* Numbers for one direction: those of neighbour i are at first[i] .. first[i+1]-1 */
+/* Entries for one direction: those of neighbour i are at first[i] .. first[i+1]-1 */
 typedef struct {
   int      neighbours;
   int     *rank;
   int64_t *first; /* [neighbours+1] */
-  char    *host;  /* as many numbers, page-locked; NULL where NCCL serves */
+  char    *host;  /* page-locked buffer for all entries; NULL if NCCL serves */
 } Messages;
 
 struct PetscPackHaloStruct {
   SpmvScalar   scalar;
   Messages     out, in;
-  void        *block;  /* device memory with the three that follow */
-  int32_t     *index;  /* [count of out]: the entries of x that others want */
+  void        *block;  /* device memory of the three arrays below */
+  int32_t     *index;  /* [count of out]: the entries of x that other processes need */
   void        *packed; /* [count of out] */
   void        *ghosts; /* [count of in] */
   MPI_Request *request;
@@ -40,7 +41,7 @@ static PetscErrorCode Copy(AIJFmtRanks neighbours, const PetscMPIInt rank[], con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Who sends what: `wanted` are entries of x of this process, in the order in which they are sent */
+/* Finds out who sends which entries. wanted: local indices of the entries of x to send, ordered as in h->out */
 static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, const PetscInt ghost[], PetscPackHalo h,
                           int32_t **wanted)
 {
@@ -54,7 +55,7 @@ static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, c
   PetscCall(PetscSFSetGraphLayout(sf, columns, ghosts, NULL, PETSC_COPY_VALUES, ghost));
   PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscSFGetRootRanks(sf, &neighbours, &rank, &first, &mine, &theirs));
-  PetscCall(Copy(neighbours, rank, first, &h->in)); /* ghosts ascend, and so do the owners' columns: all in order */
+  PetscCall(Copy(neighbours, rank, first, &h->in)); /* no index needed: ghosts ascend, as do their owners' ranges */
   PetscCall(PetscSFGetLeafRanks(sf, &neighbours, &rank, &first, &mine));
   PetscCall(Copy(neighbours, rank, first, &h->out));
   PetscCall(PetscMalloc1((size_t)Count(&h->out), wanted));
@@ -116,7 +117,7 @@ void *PetscPackHaloGhosts(PetscPackHalo h) { return h->ghosts; }
 
 /* ---- by MPI ---- */
 
-/* Messages between two processes come in the order in which they were sent: one tag serves all */
+/* MPI does not reorder messages between two processes, so one tag serves all exchanges */
 static int Post(PetscPackHalo h, MPI_Comm comm)
 {
   const MPI_Datatype type = h->scalar == AIJFMT_SCALAR ? MPIU_SCALAR : MPI_FLOAT;
@@ -144,14 +145,14 @@ SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *
   (void)ghosts;
   if (out > 0) status = spmv_gather(Count(&h->out), h->index, h->scalar, x, h->packed, exec);
   if (!status && out > 0) status = spmv_copy(h->out.host, SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
-  if (!status) status = spmv_stream_wait(exec); /* also for the copy of the exchange before, from h->in.host */
+  if (!status) status = spmv_stream_wait(exec); /* the previous copy from h->in.host ends before MPI overwrites it */
   if (status) return status;
   return Post(h, p->comm) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed")
                           : SPMV_SUCCESS;
 }
 
-/* Each message is waited for by itself: with the headers of MPICH compilers take MPI_STATUSES_IGNORE for an array that
-   MPI_Waitall() overruns */
+/* MPI_Wait() in a loop instead of MPI_Waitall(): with MPICH's headers, compilers report that MPI_Waitall() overruns
+   MPI_STATUSES_IGNORE */
 SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *exec)
 {
   PetscPackHalo h      = (PetscPackHalo)halo;

@@ -1,6 +1,6 @@
 /*
-  nccl.c - one communicator of NCCL for each communicator of MPI whose processes have a GPU each. To make one takes up to a
-  second and memory on the GPU: solvers share it, and it is kept as an attribute of the MPI communicator.
+  nccl.c - one NCCL communicator for each MPI communicator whose processes have a GPU each. Making one takes up to a
+  second and GPU memory, so solvers share it: it is kept as an attribute of the MPI communicator.
 */
 #include "processes.h"
 #include "sys/compat.h"
@@ -9,25 +9,25 @@
 
 enum {
   WHICH_MAX = PETSC_MAX_PATH_LEN,
-  /* Seconds without progress after which the other processes are taken for dead */
+  /* Seconds without progress after which the other processes count as dead */
   PATIENCE = 50
 };
 
 struct PetscPackNcclStruct {
-  struct PetscPackNcclStruct *next; /* of all that there are */
+  struct PetscPackNcclStruct *next; /* the list of all communicators */
   SpmvNccl                   *nccl;
-  PetscInt                    uses; /* solvers, and 1 while it is an attribute */
+  PetscInt                    uses; /* number of solvers, plus 1 while it is an attribute */
   int                         version;
-  char                        why[SPMV_MESSAGE_MAX]; /* why there is none */
+  char                        why[SPMV_MESSAGE_MAX]; /* why there is no NCCL communicator */
 };
 
 static PetscPackNccl all              = NULL;
 static PetscMPIInt   keyval           = MPI_KEYVAL_INVALID;
 static char          which[WHICH_MAX] = "auto";
 
-/* What a process tells the others */
+/* Data that each process sends to all others */
 typedef struct {
-  int64_t host, place; /* the GPU */
+  int64_t host, place; /* identify the GPU */
   int     version;     /* of the library, or 0 */
 } Card;
 
@@ -37,8 +37,8 @@ typedef struct {
   Logically Collective
 
   Input Parameter:
-. nccl - "auto": libnccl.so.2 where the loader finds it; "off": messages between processes go by MPI; else the path of the
-         library
+. nccl - "auto": libnccl.so.2 in the search path of the loader; "off": messages between processes go by MPI; otherwise
+         the path of the library
 
   Options Database Key:
 . -petscpack_nccl <auto,off,path> - the same, read by `PetscPackInitializePackage()`; auto by default
@@ -46,10 +46,11 @@ typedef struct {
   Level: intermediate
 
   Notes:
-  NCCL serves when each process has a GPU of its own; no MPI that knows of GPUs is needed. `-ksp_view` tells what serves, and
-  where that is MPI, why.
+  NCCL is used if each process has a GPU of its own; a GPU-aware MPI is not needed. `-ksp_view` shows whether NCCL or
+  MPI is used, and for MPI, why.
 
-  It concerns solvers that are set up afterwards, on communicators on which no solver of petscpack has been set up.
+  The setting affects solvers that are set up afterwards, on communicators on which no solver of petscpack was set up
+  before.
 
 .seealso: `PetscPackGetNCCL()`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PetscPackInitializePackage()`
 @*/
@@ -57,7 +58,7 @@ PetscErrorCode PetscPackSetNCCL(const char nccl[])
 {
   PetscFunctionBegin;
   PetscCheck(nccl && nccl[0] && strlen(nccl) < sizeof which, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "NCCL is auto, off or the path of its library, of at most %d characters", WHICH_MAX - 1);
+             "NCCL must be auto, off or the path of its library, of at most %d characters", WHICH_MAX - 1);
   PetscCall(PetscStrncpy(which, nccl, sizeof which));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,7 +69,7 @@ PetscErrorCode PetscPackSetNCCL(const char nccl[])
   Not Collective
 
   Output Parameter:
-. nccl - what `PetscPackSetNCCL()` was given, or the option; valid until it is set again
+. nccl - set by `PetscPackSetNCCL()` or the option; valid until it is set again
 
   Level: intermediate
 
@@ -107,7 +108,7 @@ static int64_t HostNumber(void)
   return (int64_t)h;
 }
 
-/* Opens the library on this process */
+/* Opens the library in this process */
 static void Load(SpmvExec *exec, Card *mine, char why[])
 {
   *mine = (Card){.host = HostNumber(), .place = spmv_device_place()};
@@ -118,7 +119,7 @@ static void Load(SpmvExec *exec, Card *mine, char why[])
   }
 }
 
-/* Whether what all processes say lets NCCL serve */
+/* Why NCCL cannot serve, from the data of all processes, or NULL */
 static const char *Refusal(const Card *card, PetscMPIInt size)
 {
   for (PetscMPIInt i = 0; i < size; i++) {
@@ -164,7 +165,7 @@ static PetscErrorCode Try(MPI_Comm comm, SpmvExec *exec, PetscPackNccl n)
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc1((size_t)size, &card));
-  PetscCall(PetscMemzero(&mine, sizeof mine)); /* also the bytes between its fields are sent */
+  PetscCall(PetscMemzero(&mine, sizeof mine)); /* the padding between the fields is sent too */
   Load(exec, &mine, n->why);
   PetscCallMPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, card, sizeof mine, MPI_BYTE, comm));
   refusal    = Refusal(card, size);
@@ -197,7 +198,7 @@ PetscErrorCode PetscPackNcclRestore(PetscPackNccl *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The MPI communicator goes */
+/* Called when the MPI communicator is freed */
 static int MPIAPI Forget(MPI_Comm comm, PetscMPIInt key, void *attribute, void *extra)
 {
   PetscPackNccl n = (PetscPackNccl)attribute;
@@ -238,7 +239,7 @@ PetscErrorCode PetscPackNcclFinalize(void)
 {
   PetscFunctionBegin;
   for (PetscPackNccl n = all; n; n = n->next)
-    if (n->uses == 1) spmv_nccl_destroy(&n->nccl); /* NCCL waits for graphs that are not gone */
+    if (n->uses == 1) spmv_nccl_destroy(&n->nccl); /* NCCL would wait for graphs that still exist */
   if (keyval != MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_free_keyval(&keyval));
   keyval = MPI_KEYVAL_INVALID;
   PetscCall(PetscStrncpy(which, "auto", sizeof which));

@@ -1,4 +1,4 @@
-/* processes.c - sums over processes, and what they agree on. */
+/* processes.c - sums over processes, and agreement between them. */
 #include "processes.h"
 #include "sys/compat.h"
 

@@ -1,10 +1,10 @@
 /*
-  guard.c - a process that runs another minor version of PETSc is refused while this library is being loaded.
+  guard.c - stops a program with another minor version of PETSc while this library is being loaded.
 
   The loader also loads the PETSc and the MPI that this library was linked with. These may have constructors that call
-  MPI with their own handles; if the program has another MPI, it receives the calls and crashes. The link option -z
-  initfirst lets the constructor below run before theirs. A constructor cannot return an error, so it prints a message
-  and ends the process.
+  MPI with their own handles; if the program has another MPI, that MPI receives the calls and crashes. The link option
+  -z initfirst makes the constructor below run before theirs. A constructor cannot return an error, so it prints a
+  message and ends the process.
 */
 #ifndef _GNU_SOURCE
   #define _GNU_SOURCE
@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include "guard.h"
 
-/* Major and minor of a loaded libpetsc.so.3.26, libpetsc_real.so.3.18 or libpetsc64_complex.so.3.18; 0 for another
-   library */
+/* Gets major and minor of a loaded libpetsc.so.3.26, libpetsc_real.so.3.18 or libpetsc64_complex.so.3.18; returns 0 for
+   another library */
 static int VersionOfPetsc(const char *path, int *major, int *minor)
 {
   static const char prefix[] = "libpetsc";

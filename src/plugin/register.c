@@ -1,6 +1,6 @@
 /*
-  register.c - the entry of the plugin: PETSc calls PetscDLLibraryRegister_petscpack() for -dll_append libpetscpack.so,
-  a program that links the library calls PetscPackInitializePackage().
+  register.c - the entry points of the plugin: PETSc calls PetscDLLibraryRegister_petscpack() for -dll_append
+  libpetscpack.so; a program that links the library calls PetscPackInitializePackage().
 */
 #include "ksp/impls/cgdevice/cgdevice.h"
 #include "ksp/impls/gmresdevice/gmresdevice.h"
@@ -12,8 +12,8 @@
 #include "guard.h"
 #include "replace.h"
 
-/* The options of the environment variable PETSCPACK_DEFAULTS, "-name value -flag ...", for those names that the user has
-   not set: here the database has .petscrc, PETSC_OPTIONS and the command line */
+/* Sets the options of the environment variable PETSCPACK_DEFAULTS, "-name value -flag ...", that the user has not set:
+   the database already has .petscrc, PETSC_OPTIONS and the command line */
 static PetscErrorCode DefaultsFromEnvironment(void)
 {
   const char *defaults = getenv("PETSCPACK_DEFAULTS");
@@ -29,14 +29,14 @@ static PetscErrorCode DefaultsFromEnvironment(void)
     PetscCall(PetscOptionsHasName(NULL, NULL, word[i], &set));
     if (set) continue;
     PetscCall(PetscOptionsSetValue(NULL, word[i], value));
-    PetscCall(PetscOptionsHasName(NULL, NULL, word[i], &set)); /* else PETSc may warn that nothing has read it */
+    PetscCall(PetscOptionsHasName(NULL, NULL, word[i], &set)); /* else PETSc may call the option unused */
   }
   PetscCall(PetscStrToArrayDestroy(count, word));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Looks for the field of a Mat that a public function has set where our headers have it. The packages and devices of a
-   PETSc change the layout of its objects. */
+/* Sets a field of a Mat by a public function and looks for it where our headers expect it. The packages and devices
+   that a PETSc was configured with change the layout of its objects. */
 static PetscErrorCode RefuseOtherLayout(void)
 {
   VecType type;
@@ -46,16 +46,15 @@ static PetscErrorCode RefuseOtherLayout(void)
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
   PetscCall(MatSetVecType(A, VECSTANDARD));
   PetscCall(MatGetVecType(A, &type));
-  PetscCheck(
-      type == A->defaultvectype, PETSC_COMM_SELF, PETSC_ERR_LIB,
-      "The objects of this PETSc have another layout than in the headers that libpetscpack was built with: build "
-      "libpetscpack against the PETSc of the program");
+  PetscCheck(type == A->defaultvectype, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "The layout of this PETSc's objects differs from the headers that libpetscpack was built with: build "
+             "libpetscpack against the PETSc of the program");
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The table of operations of a matrix differs between minor versions. guard.c has refused another PETSc already, where
-   it is a shared library. */
+/* The table of operations of a matrix differs between minor versions. If PETSc is a shared library, guard.c has already
+   refused another version. */
 static PetscErrorCode RefuseOtherPetsc(void)
 {
   PetscInt major, minor, subminor, release;
@@ -74,7 +73,7 @@ static PetscErrorCode RefuseOtherPetsc(void)
   Not Collective
 
   Input Parameter:
-. bytes - for each device that the process uses, at most 10^15; -1 for 64 MiB, 0 to give back all at once
+. bytes - for each device that the process uses, at most 10^15; -1 for 64 MiB, 0 to release all memory at once
 
   Options Database Key:
 . -petscpack_device_keep <bytes> - the same, read by `PetscPackInitializePackage()`; -1 by default
@@ -82,8 +81,8 @@ static PetscErrorCode RefuseOtherPetsc(void)
   Level: advanced
 
   Note:
-  To map and unmap device memory takes as long as to convert a matrix. What is kept serves the matrices of petscpack
-  alone; more than that is given back when it is freed.
+  Mapping and unmapping device memory takes as long as converting a matrix. Only matrices of petscpack reuse the kept
+  memory; freed memory beyond this limit is released.
 
 .seealso: `PetscPackGetDeviceKeep()`, `PetscPackInitializePackage()`
 @*/
@@ -105,7 +104,7 @@ PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes)
   Not Collective
 
   Output Parameter:
-. bytes - what `PetscPackSetDeviceKeep()` was given, or the option; -1 by default
+. bytes - set by `PetscPackSetDeviceKeep()` or the option; -1 by default
 
   Level: advanced
 
@@ -134,14 +133,15 @@ static PetscErrorCode SetFromOptions(void)
 }
 
 /*@C
-  PetscPackFinalizePackage - Frees what `PetscPackInitializePackage()` and the types of petscpack keep for the process
+  PetscPackFinalizePackage - Frees the data that `PetscPackInitializePackage()` and the types of petscpack keep for the
+  process
 
   Not Collective
 
   Level: developer
 
   Note:
-  Called by `PetscFinalize()`. After it, `PetscPackInitializePackage()` may be called again.
+  Called by `PetscFinalize()`. Afterwards `PetscPackInitializePackage()` may be called again.
 
 .seealso: `PetscPackInitializePackage()`, `PetscFinalize()`
 @*/
@@ -158,15 +158,15 @@ PetscErrorCode PetscPackFinalizePackage(void)
 }
 
 /*@C
-  PetscPackInitializePackage - Registers the types of petscpack: `MATAIJRBP`, `MATAIJCRSV` and the others, `KSPCGDEVICE`,
-  `KSPGMRESDEVICE`
+  PetscPackInitializePackage - Registers the types of petscpack: `MATAIJAUTO`, `MATAIJRBP` and the other matrix types,
+  `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE` and `PCGAMGAGGDEVICE`
 
   Collective
 
   Options Database Keys:
 + -petscpack_summary         - `PetscFinalize()` prints one line on stderr: what ran on the GPU, what did not and why
-- -petscpack_replace <types> - solvers whose names mean ours: cg means `KSPCGDEVICE`, gmres means `KSPGMRESDEVICE`; for
-                               programs that leave the default, which is gmres, or have the type in their code
+- -petscpack_replace <types> - makes type names of PETSc mean types of petscpack, see `PetscPackReplaceType()`; for
+                               programs that set the type in their code or leave the default, which is gmres
 
   Level: beginner
 
@@ -174,12 +174,12 @@ PetscErrorCode PetscPackFinalizePackage(void)
   Call it after `PetscInitialize()` in a program that links libpetscpack. With `-dll_append libpetscpack.so` PETSc calls
   it during `PetscInitialize()`. A second call does nothing.
 
-  It is an error to use a libpetscpack that was built for another minor version of PETSc.
+  A libpetscpack that was built for another minor version of PETSc stops with an error.
 
-  The environment variable PETSCPACK_DEFAULTS may hold options, which are set unless the user has set options of the same
-  names; `python -m petscpack run` gives its defaults in this way.
+  The environment variable PETSCPACK_DEFAULTS may hold options, which are set unless the user has set options of the
+  same names; `python -m petscpack run` passes its defaults in this way.
 
-.seealso: `PetscPackFinalizePackage()`, `MatSetType()`, `PetscInitialize()`
+.seealso: `PetscPackFinalizePackage()`, `PetscPackReplaceType()`, `MatSetType()`, `PetscInitialize()`
 @*/
 PetscErrorCode PetscPackInitializePackage(void)
 {
@@ -209,7 +209,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The name follows from the file name libpetscpack.so */
+/* PETSc derives this name from the file name libpetscpack.so */
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscpack(void);
 
 PetscErrorCode PetscDLLibraryRegister_petscpack(void)

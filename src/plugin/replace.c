@@ -1,9 +1,9 @@
-/* replace.c - type names of PETSc that mean types of petscpack, for programs that have them in their code. */
+/* replace.c - makes type names of PETSc mean types of petscpack, for programs that have these names in their code. */
 #include "ksp/impls/cgdevice/cgdevice.h"
 #include "ksp/impls/gmresdevice/gmresdevice.h"
 #include "replace.h"
 
-/* A type that can be replaced is one line here */
+/* Each type that can be replaced is one line here */
 static const struct {
   const char *name;
   PetscErrorCode (*replace)(PetscBool);
@@ -28,11 +28,11 @@ static PetscErrorCode Replace(const char name[], PetscBool replace)
     PetscCall(PetscStrlcat(known, types[i].name, sizeof known));
   }
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
-          "petscpack has no type in the place of \"%s\"; those of -petscpack_replace and PetscPackReplaceType() are %s",
-          name, known);
+          "petscpack has no replacement for type \"%s\"; -petscpack_replace and PetscPackReplaceType() take %s", name,
+          known);
 }
 
-/* PetscOptionsStringArray() would leave out a name that is one too many */
+/* PetscOptionsStringArray() would silently drop names beyond the size of its array */
 PetscErrorCode PetscPackReplaceFromOptions(void)
 {
   char      list[256] = "", **name = NULL;
@@ -40,9 +40,8 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   int       count = 0;
 
   PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of petscpack under the names of PETSc's", NULL);
-  PetscCall(PetscOptionsString("-petscpack_replace",
-                               "Types of PETSc that are to mean those of petscpack: cg,gmres,mg,gamg",
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of PETSc replaced by petscpack", NULL);
+  PetscCall(PetscOptionsString("-petscpack_replace", "Types of PETSc replaced by types of petscpack: cg,gmres,mg,gamg",
                                "PetscPackReplaceType", list, list, sizeof list, &set));
   PetscOptionsEnd();
   PetscCall(PetscStrToArray(list, ',', &count, &name));
@@ -52,14 +51,14 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
 }
 
 /*@C
-  PetscPackReplaceType - Lets a type name of PETSc mean the type of petscpack that inherits from it, for programs that set
-  it in their code
+  PetscPackReplaceType - Makes a type name of PETSc mean the type of petscpack that inherits from it, for programs that
+  set the type in their code
 
   Not Collective
 
   Input Parameters:
 + type    - `KSPCG`, `KSPGMRES`, `PCMG` or `PCGAMG`
-- replace - `PETSC_FALSE` gives the name back to PETSc's own type
+- replace - `PETSC_FALSE` makes the name mean PETSc's own type again
 
   Options Database Key:
 . -petscpack_replace <cg,gmres,mg,gamg> - the same for a list of names, read by `PetscPackInitializePackage()`
@@ -67,11 +66,13 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   Level: intermediate
 
   Notes:
-  Solvers and preconditioners that have their type already keep it. The name of the type stays that of PETSc.
+  Solvers and preconditioners that have their type already keep it. `KSPGetType()` and `PCGetType()` return PETSc's
+  name.
 
-  Types of PETSc that are made from `PCMG`, such as `PCHMG`, are not changed by this.
+  Types that PETSc builds on `PCMG`, such as `PCHMG`, are not replaced.
 
-.seealso: `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceReplaceCG()`, `PetscPackInitializePackage()`
+.seealso: `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceReplaceCG()`,
+          `PetscPackInitializePackage()`
 @*/
 PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)
 {
@@ -83,12 +84,12 @@ PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)
 }
 
 /*@
-  KSPCGDeviceReplaceCG - Lets the type name `KSPCG` mean `KSPCGDEVICE`, as `PetscPackReplaceType()` does
+  KSPCGDeviceReplaceCG - Makes the type name `KSPCG` mean `KSPCGDEVICE`, as `PetscPackReplaceType()` does
 
   Not Collective
 
   Input Parameter:
-. replace - `PETSC_FALSE` gives the name back to PETSc's own type
+. replace - `PETSC_FALSE` makes the name mean PETSc's own type again
 
   Options Database Key:
 . -ksp_cgdevice_replace_cg - the same, read by `PetscPackInitializePackage()`

@@ -1,4 +1,4 @@
-/* replace.h - type names of PETSc that mean types of petscpack. */
+/* replace.h - makes type names of PETSc mean types of petscpack. */
 #pragma once
 
 #include <petscsys.h>

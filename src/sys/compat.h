@@ -1,17 +1,18 @@
-/* Differences between PETSc 3.18 and 3.26, and between one with CUDA and one without: one name for both, so that no other
-   file tests the version of PETSc. The minor version that brought a change stands beside it. */
+/* Covers the differences between PETSc 3.18 and 3.26, and between PETSc with and without CUDA: one name for each, so
+   that no other file tests the version of PETSc. Each comment gives the minor version that brought the change. */
 #pragma once
 
 #include <petscmat.h>
 
-/* Parents MATSEQAIJCUSPARSE and MATMPIAIJCUSPARSE can be used. 3.20: the current stream has a public getter */
+/* Whether the parents MATSEQAIJCUSPARSE and MATMPIAIJCUSPARSE can be used. 3.20: a public function gets the current
+   stream */
 #if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
   #define AIJFMT_HAVE_CUDA_PARENT 1
 #else
   #define AIJFMT_HAVE_CUDA_PARENT 0
 #endif
 
-/* PETSc's functions for the CSR of that parent on the device; without them nothing calls these */
+/* PETSc's functions for the device CSR of the CUDA parent; without that parent they are never called */
 #if AIJFMT_HAVE_CUDA_PARENT
   #define AIJFmtCusparseGetArray(A, values)      MatSeqAIJCUSPARSEGetArray(A, values)
   #define AIJFmtCusparseGetArrayWrite(A, values) MatSeqAIJCUSPARSEGetArrayWrite(A, values)
@@ -26,7 +27,7 @@
   #define AIJFmtCusparseGetIJ(A, i, j)           (*(i) = *(j) = NULL, (void)(A), PETSC_ERR_SUP)
 #endif
 
-/* 3.26: indices of the device CSR are PetscInt */
+/* 3.26: the indices of the device CSR are PetscInt */
 #if PETSC_VERSION_LT(3, 26, 0)
 typedef int AIJFmtCusparseIndex;
 #else
@@ -41,15 +42,15 @@ typedef PetscInt         AIJFmtCusparseIndex;
   #define PetscAssertPointer(pointer, argument) PetscValidPointer(pointer, argument)
 #endif
 
-/* 3.23: the items of an options block became a pointer type of their own */
+/* 3.23: the items of an options block have a pointer type of their own */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *AIJFmtOptionItems;
 #else
 typedef PetscOptionItems AIJFmtOptionItems;
 #endif
 
-/* 3.23: the destructor of a container takes the address of the pointer; 3.25: as a void *. AIJFMT_CONTAINER_DESTRUCTOR(
-   name, free) defines the right one around PetscErrorCode free(void *). */
+/* 3.23: the destructor of a container takes the address of the pointer; 3.25: as a void *.
+   AIJFMT_CONTAINER_DESTRUCTOR(name, free) defines the matching one around PetscErrorCode free(void *). */
 #if PETSC_VERSION_LT(3, 23, 0)
   #define AIJFMT_CONTAINER_DESTRUCTOR(name, free)                                                                      \
     static PetscErrorCode name(void *ctx) { return free(ctx); }
@@ -67,7 +68,7 @@ typedef PetscErrorCode   AIJFmtDestructor(AIJFmtContext);
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetCtxDestroy(container, destroy)
 #endif
 
-/* The destructor of the data of a product of matrices; 3.25: as that of a container */
+/* The destructor of the data of a product of matrices; 3.25: takes the same argument as that of a container */
 #if PETSC_VERSION_LT(3, 25, 0)
   #define AIJFMT_PRODUCT_DESTRUCTOR(name, free)                                                                        \
     static PetscErrorCode name(void *ctx) { return free(ctx); }
@@ -75,17 +76,17 @@ typedef PetscErrorCode   AIJFmtDestructor(AIJFmtContext);
   #define AIJFMT_PRODUCT_DESTRUCTOR(name, free) AIJFMT_CONTAINER_DESTRUCTOR(name, free)
 #endif
 
-/* A composed function of unknown arguments, as it is stored and looked up */
+/* A composed function of unknown arguments, for storing and looking up */
 typedef void (*AIJFmtFunction)(void);
 
-/* 3.19: MatSetUp() without preallocation inserts into a hash table, with a whole table of operations of its own */
+/* 3.19: MatSetUp() without preallocation inserts into a hash table, with its own table of operations */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define AIJFmtHashActive(A) PETSC_FALSE
 #else
   #define AIJFmtHashActive(A) ((A)->hash_active)
 #endif
 
-/* A matrix has these fields only in a PETSc with devices. AIJFmtOffload() is for truth.c alone. */
+/* A matrix has these fields only if PETSc has devices. Only truth.c may use AIJFmtOffload(). */
 #if defined(PETSC_HAVE_DEVICE)
   #define AIJFmtBoundToCPU(A)        ((A)->boundtocpu)
   #define AIJFmtOffload(A)           ((A)->offloadmask)
@@ -96,15 +97,15 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtOffloadSet(A, where) ((void)(A), (void)(where))
 #endif
 
-/* Flops on a device are counted only in a PETSc with devices */
+/* Flops on a device are counted only if PETSc has devices */
 #if defined(PETSC_HAVE_DEVICE)
   #define AIJFmtLogGpuFlops(flops) PetscLogGpuFlops(flops)
 #else
   #define AIJFmtLogGpuFlops(flops) PetscLogFlops(flops)
 #endif
 
-/* PCGAMG. 3.20: the square of the graph, and an order by degree only where it is asked for; 3.21: the prolongator is made
-   without the graph, and blocks of ASM by heavy edges */
+/* PCGAMG. 3.20: squares the graph, and orders by degree only if asked to; 3.21: makes the prolongator without the
+   graph, and blocks of ASM by heavy edge matching */
 #if PETSC_VERSION_LT(3, 20, 0)
   #define AIJFMT_GAMG_SQUARES        PETSC_FALSE
   #define AIJFMT_GAMG_MINIMUM_DEGREE PETSC_TRUE
@@ -120,7 +121,7 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtGamgHem(gamg)               ((gamg)->asm_hem_aggs)
 #endif
 
-/* 3.20: how deep a solver is nested; 3.23: noise takes the matrix; 3.26: a filter of the prolongator */
+/* 3.20: nesting depth of a solver; 3.23: noise takes the matrix; 3.26: a filter of the prolongator */
 #if PETSC_VERSION_LT(3, 20, 0)
   #define AIJFmtKSPNest(ksp, pc) PETSC_SUCCESS
 #else
@@ -137,8 +138,8 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtGamgFilters(pc) (((PC_GAMG *)((PC_MG *)(pc)->data)->innerctx)->prolongator_filter > 0)
 #endif
 
-/* 3.22: agg destroys its MatCoarsen with the next one; before, coarsen() did, and who replaces that needs the private
-   struct of agg, where these fields come before it */
+/* 3.22: agg destroys its MatCoarsen with the next one. Before, coarsen() destroyed it; code that replaces coarsen()
+   needs the private struct of agg, in which these fields come before it. */
 #if PETSC_VERSION_LT(3, 20, 0)
   #define AIJFMT_GAMG_AGG_FIELDS PetscInt number[2];
 #elif PETSC_VERSION_LT(3, 21, 0)
@@ -151,7 +152,7 @@ typedef void (*AIJFmtFunction)(void);
     PetscBool flag[3];
 #endif
 
-/* 3.19: an option of a solver that makes negative curvature a success; 3.20: a least number of iterations */
+/* 3.19: a solver option makes negative curvature a success; 3.20: a minimum number of iterations */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define AIJFmtKSPIndefinite(ksp) KSP_DIVERGED_INDEFINITE_MAT
 #else
@@ -163,7 +164,7 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtKSPMinimum(ksp) ((ksp)->min_it)
 #endif
 
-/* 3.26: the orthogonalization belongs to all solvers */
+/* 3.26: the orthogonalization moved from KSPGMRES to KSP */
 #if PETSC_VERSION_LT(3, 26, 0)
   #define AIJFMT_DECLARE_ORTHOGONALIZATION(f) PetscErrorCode (*f)(KSP, PetscInt)
   #define AIJFmtOrthogonalizationGet          KSPGMRESGetOrthogonalization
@@ -178,22 +179,22 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtCGSRefinementGet              KSPOrthogonalizationGetCGSRefinementType
 #endif
 
-/* 3.24: a PC has no function of the user's any more that KSPSolve() calls before a solve, unless the type has one */
+/* 3.24: no user function of a PC is called before a solve; only a PC type may have one */
 #if PETSC_VERSION_LT(3, 24, 0)
   #define AIJFmtPCPreSolve(pc, ksp) ((pc)->presolve ? (*(pc)->presolve)(pc, ksp) : PETSC_SUCCESS)
 #else
   #define AIJFmtPCPreSolve(pc, ksp) ((void)(pc), (void)(ksp), PETSC_SUCCESS)
 #endif
 
-/* 3.23: the number of ranks of a star forest */
+/* 3.23: type of the number of ranks of a star forest */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscInt AIJFmtRanks;
 #else
 typedef PetscMPIInt      AIJFmtRanks;
 #endif
 
-/* The operation creategraph. 3.21: it takes a list of rows of a block. AIJFMT_GRAPH(name, f) defines one around f, which
-   takes the list in any case. */
+/* The operation creategraph. 3.21: it takes a list of rows of a block. AIJFMT_GRAPH(name, f) defines a wrapper around
+   f, which always takes the list. */
 #if PETSC_VERSION_LT(3, 21, 0)
 typedef PetscErrorCode AIJFmtGraph(Mat, PetscBool, PetscBool, PetscReal, Mat *);
   #define AIJFMT_GRAPH(name, f)                                                                                        \
@@ -214,7 +215,7 @@ typedef PetscErrorCode   AIJFmtGraph(Mat, PetscBool, PetscBool, PetscReal, Petsc
     f(A, symmetrize, scale, filter, n, index, graph)
 #endif
 
-/* 3.20: the filter of a graph keeps diagonal edges. 3.19: blocks are full only if all columns say so. */
+/* 3.20: the filter of a graph keeps diagonal edges. 3.19: blocks count as full only if all columns agree. */
 #if PETSC_VERSION_LT(3, 20, 0)
   #define AIJFMT_GRAPH_FILTER SPMV_GRAPH_KEEP_ABOVE
 #else
@@ -226,7 +227,7 @@ typedef PetscErrorCode   AIJFmtGraph(Mat, PetscBool, PetscBool, PetscReal, Petsc
   #define AIJFMT_TAKES_SEEMINGLY_FULL 0
 #endif
 
-/* 3.26: PCGAMG asks for the pattern of a square alone, and then PETSc finds it on the host whatever the types are */
+/* 3.26: PCGAMG asks only for the pattern of a square, which PETSc then finds on the host, whatever the types */
 #if PETSC_VERSION_LT(3, 26, 0)
   #define AIJFMT_STRUCTURE_ONLY_SQUARE 0
 #else

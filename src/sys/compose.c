@@ -1,4 +1,4 @@
-/* compose.c - the state of an object of PETSc, in a container composed on it. */
+/* compose.c - the state of a PETSc object, in a container composed on it. */
 #include "compose.h"
 
 PetscErrorCode PetscPackStateCompose(PetscObject object, const char key[], void *state, AIJFmtDestructor *destroy)

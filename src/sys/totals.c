@@ -1,7 +1,7 @@
 /*
-  totals.c - counts products and solves of the process, and prints one line of them when PETSc ends, for
-  -petscpack_summary. Of the reasons why something did not run on the GPU, that of the largest matrix, or of the last
-  solve, is kept.
+  totals.c - counts products and solves of the process, and prints one line of totals when PETSc ends, for
+  -petscpack_summary. Of all reasons why work did not run on the GPU, it keeps that of the largest matrix, or of the
+  last solve.
 */
 #include "totals.h"
 
@@ -10,7 +10,7 @@ enum { PLACES = PETSCPACK_BY_PETSC + 1, SET_UPS = PETSCPACK_PATTERN + 1 };
 static struct {
   PetscInt64 products[PLACES], solves_gpu, solves_host, iterations_gpu;
   PetscInt64 cycles_gpu, cycles_petsc;
-  PetscInt64 set_up[2 * SET_UPS]; /* of each kind those by PETSc, then those on the GPU */
+  PetscInt64 set_up[2 * SET_UPS]; /* of each kind, first those by PETSc, then those on the GPU */
   int64_t    largest[PLACES];     /* nonzeros of the matrix that gave why[place] */
   char       why[PLACES][SPMV_MESSAGE_MAX], why_solve[SPMV_MESSAGE_MAX];
   char       why_cycle[SPMV_MESSAGE_MAX];
@@ -45,7 +45,7 @@ void PetscPackCountCycle(const char why_petsc[])
   } else totals.cycles_gpu++;
 }
 
-/* A reason becomes that of the lowest process that has one, on all processes */
+/* Gives all processes the reason of the lowest rank that has one */
 PetscErrorCode PetscPackShareReason(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
 {
   PetscMPIInt rank, size, first;
@@ -59,7 +59,7 @@ PetscErrorCode PetscPackShareReason(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The reason of a process as the line has it: " (reason)", or nothing */
+/* Formats a reason for the line: " (reason)", or nothing */
 static PetscErrorCode InBrackets(const char mine[], char shown[SPMV_MESSAGE_MAX])
 {
   char reason[SPMV_MESSAGE_MAX];
@@ -72,7 +72,7 @@ static PetscErrorCode InBrackets(const char mine[], char shown[SPMV_MESSAGE_MAX]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solve or a cycle of several processes counts once; products are those of the sequential blocks, of all processes */
+/* A solve or a cycle on several processes counts once; products count per sequential block, over all processes */
 static PetscErrorCode PrintTotals(void)
 {
   char no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX],
@@ -112,7 +112,7 @@ PetscErrorCode PetscPackTotalsFromOptions(void)
   PetscBool summary = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "What petscpack says at the end", NULL);
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Summary of petscpack", NULL);
   PetscCall(PetscOptionsBool("-petscpack_summary", "One line on stderr: what ran on the GPU, what did not and why",
                              "PetscPackInitializePackage", summary, &summary, NULL));
   PetscOptionsEnd();

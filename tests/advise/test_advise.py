@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests petscpack-advise: what it tells of small matrices is compared with what Python counts.
+"""Tests petscpack-advise: compares its facts about small matrices with numbers that Python computes.
 
     test_advise.py --program build/bin/petscpack-advise --types aijrbp aijcrsv ... [--mpiexec mpiexec] [--numbers=--int64]
 """
@@ -21,7 +21,7 @@ import unittest
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# The rule of aijauto: products for which a conversion must pay, and the factor by which these must be faster
+# The rule of aijauto: number of products within which a conversion must pay, and the factor by which they must be faster
 PRODUCTS, MARGIN = 500, 1.05
 arguments = argparse.Namespace()
 
@@ -49,7 +49,7 @@ def write_mtx(path, rows, cols, entries, field="real", symmetry="general"):
 
 
 def write_binary(source, target):
-    """Through the converter of the examples, which has its own reader of Matrix Market files."""
+    """Uses the converter of the examples, which has its own reader of Matrix Market files."""
     spec = importlib.util.spec_from_file_location("mtx_to_petsc", ROOT / "examples/mtx_to_petsc.py")
     converter = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(converter)
@@ -69,7 +69,7 @@ def facts(advice):
 
 
 class Advise(unittest.TestCase):
-    """To start PETSc takes longer than all else, so that most tests look at one run for the matrix of a grid."""
+    """Starting PETSc takes longest, so most tests share one run for the matrix of a grid."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -90,7 +90,7 @@ class Advise(unittest.TestCase):
         return self.folder / name, n, entries
 
     def advise(self, path, *words, ranks=1):
-        """Both streams and the JSON; memory that is not freed at the end would be listed on the standard output."""
+        """Returns both streams and the JSON. A memory leak would be listed on the standard output."""
         found = run(path, "--json", self.folder / "advice.json", *words, "-malloc_dump", ranks=ranks)
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
         self.assertNotRegex(found.stdout + found.stderr, r"\[ *\d+\] *(\d+ bytes|Total space)")
@@ -139,7 +139,7 @@ class Advise(unittest.TestCase):
             self.assertTrue(max(1, pays * (1 - 1e-6)) <= cost["pays_after"] <= max(1, pays * (1 + 1e-6) + 1), (pays, cost))
 
     def check_place(self, place, measured):
-        """Costs of a place, and that the type to take follows the rule of aijauto."""
+        """Checks the costs of a place, and that the best type follows the rule of aijauto."""
         parent, candidates = place["types"][0], {}
         key, convert = ("measured_product", "measured_conversion") if measured else ("product", "conversion")
         for t in place["types"]:
@@ -170,7 +170,7 @@ class Advise(unittest.TestCase):
                 self.assertIn("There is no GPU here", text)
 
     def test_types_that_decline(self):
-        """They have a reason in the place of times, also where these were to be measured."""
+        """Such types have a reason instead of times, even with --measure."""
         write_mtx(self.folder / "two.mtx", 2, 2, {(0, 0): 4.0, (1, 1): 4.0})
         text, advice = self.advise(self.folder / "two.mtx", "--measure")
         host = advice["places"][0]
@@ -241,7 +241,7 @@ class Advise(unittest.TestCase):
             ":3: 2 entries are declared, and the file ends after 1": good,
             ":5: 2 entries are declared, and the file has 3": good + b"2 2 1\n3 3 1\n",
             ": neither a Matrix Market file": b"hello\n",
-            ": is no whole matrix in PETSc's binary format": b"\0\0",
+            ": is not a complete matrix in PETSc's binary format": b"\0\0",
             ": is compressed by gzip: unpack it first, by gunzip": gzip.compress(good),
             ": is compressed by xz: unpack it first, by unxz": lzma.compress(good),
             ": is compressed by bzip2: unpack it first, by bunzip2": bz2.compress(good),

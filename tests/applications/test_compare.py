@@ -1,4 +1,4 @@
-"""Tests of scripts/applications_compare.py: what counts as the same result, and what does not."""
+"""Tests of scripts/applications_compare.py: which results count as equal, and which do not."""
 import os
 import sys
 import tempfile

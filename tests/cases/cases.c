@@ -1,4 +1,4 @@
-/* The tables of matrices.def and ops.def, and the option variants of a format. */
+/* cases.c - the tables of matrices.def and ops.def, and the option variants of a format; see cases.h. */
 #include "cases.h"
 #include <math.h>
 #include <stdio.h>
@@ -42,10 +42,11 @@ static void add_value(double value, double *values, int *count)
   if (*count < VALUES_MAX) values[(*count)++] = value;
 }
 
-/* A promise about the values, which the matrices of the tests break; formats that can be told it test it themselves */
+/* Whether a choice is a promise of the caller about the values, which the test matrices would break; formats that have
+   it test it separately */
 static int is_promise(const char *choice) { return !strcmp(choice, "declared"); }
 
-/* The values that a test gives an option, its default first */
+/* Writes the values that a test sets an option to, the default first; returns their number */
 static int option_values(const SpmvOptionDesc *desc, CaseTier tier, double *values)
 {
   int count = 0;
@@ -65,7 +66,7 @@ static int option_values(const SpmvOptionDesc *desc, CaseTier tier, double *valu
   return count;
 }
 
-/* All combinations, and the sum of the values besides the defaults */
+/* The number of combinations of all options, and the number of settings that change a single option */
 static void count_settings(const SpmvFormat *format, CaseTier tier, int *combinations, int *single_changes)
 {
   double values[VALUES_MAX];

@@ -1,6 +1,6 @@
 /*
-  cases.h - the table of matrices (matrices.def), the products to check (ops.def), and the option variants of a format:
-  what the conformance test, the fault test and the benchmark run through.
+  cases.h - the table of matrices (matrices.def), the products to check (ops.def), and the option variants of a format,
+  for the conformance test, the fault test and the benchmark.
 */
 #ifndef SPMV_CASES_H
 #define SPMV_CASES_H
@@ -32,16 +32,16 @@ const CaseProduct *case_product(int i);
 
 enum { CASE_VARIANT_TEXT = 160 };
 
-/* Numbers the option settings of a format that a test runs through: every choice of an ENUM, both values of a BOOL, and
-   of an INT or REAL the default and the minimum (the next number if that is the default; in the full tier the maximum
-   too). All combinations when they are few enough, else each value by itself with the other options at their defaults.
-   Variant 0 is the defaults. */
+/* The number of option settings of a format to test: every choice of an ENUM, both values of a BOOL, and for an INT or
+   REAL the default and the minimum (the next number if that is the default; in the full tier also the maximum). All
+   combinations if there are few enough; else each value alone, with the other options at their defaults. Variant 0 has
+   the defaults. */
 int case_variant_count(const SpmvFormat *format, CaseTier tier);
 /* Sets options to variant i and writes "key=value ..." to text ("defaults" for variant 0) */
 void case_variant(const SpmvFormat *format, CaseTier tier, int i, SpmvOptions *options, char text[CASE_VARIANT_TEXT]);
 
-/* Whether the combination that a program comes to now is in its sample: every sample-th one, counted from 0 since it
-   began, beginning with number `offset`. With the same sample and all offsets below it, processes share the work. */
+/* Counts the combinations of a program from 0, and returns whether this one is in its sample: one in `sample`,
+   beginning with number `offset`. Processes with equal samples and different offsets share the work. */
 int case_in_sample(int64_t sample, int64_t offset);
 
 #endif

@@ -1,4 +1,4 @@
-/* The reference product and the comparison with it. */
+/* check.c - the reference product, and the comparison with it; see check.h. */
 #include "check.h"
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Private copies of CSR arrays. */
+/* csr_copy.c - private copies of CSR arrays; see csr_copy.h. */
 #include "csr_copy.h"
 #include "vector.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
-  csr_copy.h - a private copy of a problem's CSR arrays, in the space that a test needs. The copy can be overwritten
-  after a build, to prove that a plan does not borrow what it should own.
+  csr_copy.h - a private copy of a problem's CSR arrays, in the space that a test needs. A test overwrites it after a
+  build, to prove that a plan does not refer to arrays that it should have copied.
 */
 #ifndef SPMV_TEST_CSR_COPY_H
 #define SPMV_TEST_CSR_COPY_H
@@ -10,8 +10,8 @@
 /* Where the CSR of a build lies */
 typedef enum {
   SOURCE_HOST,             /* pattern and values on the host */
-  SOURCE_DEVICE_WITH_COPY, /* both on the device, and the pattern on the host too */
-  SOURCE_DEVICE,           /* both on the device alone */
+  SOURCE_DEVICE_WITH_COPY, /* both on the device, and the pattern also on the host */
+  SOURCE_DEVICE,           /* both on the device only */
   SOURCE_MIXED,            /* pattern on the host, values on the device */
   SOURCE_COUNT
 } CsrSource;
@@ -30,12 +30,12 @@ typedef struct {
 
 const char *csr_source_name(CsrSource source);
 
-/* Free with csr_copy_free() also after a failure. Empty arrays are NULL. */
+/* To be freed by csr_copy_free(), also after a failure. Empty arrays are NULL. */
 SpmvStatus csr_copy_init(CsrCopy *copy, const Problem *problem, SpmvIndex index_type, int value_set, CsrSource source,
                          SpmvExec *exec);
 void       csr_copy_free(CsrCopy *copy);
 
-/* 1 when the arrays equal the problem's still */
+/* Whether the arrays still equal those of the problem */
 int csr_copy_unchanged(const CsrCopy *copy, SpmvExec *exec);
 /* Overwrites all arrays with 0xFF */
 SpmvStatus csr_copy_spoil(CsrCopy *copy, SpmvExec *exec);

@@ -1,4 +1,4 @@
-/* Matrices by name. */
+/* families.c - matrices by name; see families.h. */
 #include "families.h"
 #include "cases.h"
 #include "gen_published.h"
@@ -74,7 +74,7 @@ static int find_case(const char *name, NamedMatrix *matrix)
   return 0;
 }
 
-/* The family that name begins with, and what follows its colon, or NULL */
+/* The family of a name, or NULL; *size is the text after the colon, or NULL */
 static const Family *find_family(const char *name, const char **size)
 {
   const size_t length = strcspn(name, ":");

@@ -1,4 +1,4 @@
-/* From a GenSpec to CSR arrays and numbers. The rows themselves come from the other gen_*.c. */
+/* gen.c - makes CSR arrays and numbers from a GenSpec. The other gen_*.c files make its rows. */
 #include "gen.h"
 #include "parallel.h"
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ static void store_index(void *array, SpmvIndex type, int64_t i, int64_t value)
   else ((int32_t *)array)[i] = (int32_t)value;
 }
 
-/* A pattern that several threads lay out: lengths first, then columns */
+/* A pattern that several threads fill: first the lengths of rows, then their columns */
 typedef struct {
   const GenSpec *spec;
   SpmvIndex      type;
@@ -33,7 +33,7 @@ typedef struct {
   atomic_int     failed;
 } Layout;
 
-/* A row may draw more columns than it keeps, so it is written to a buffer first and then copied to col */
+/* A row function may write more columns than it keeps, so it writes to a buffer, from which the row is copied to col */
 static void layout_rows(void *layout_, int64_t begin, int64_t end)
 {
   Layout  *l   = layout_;
@@ -49,7 +49,7 @@ static void layout_rows(void *layout_, int64_t begin, int64_t end)
   free(row);
 }
 
-/* Lengths to pointers; -1 when a count does not fit */
+/* Turns lengths into pointers; returns the number of nonzeros, or -1 if it does not fit the index type */
 static int64_t sum_lengths(const Layout *l)
 {
   l->row_ptr[0] = 0;
@@ -60,7 +60,7 @@ static int64_t sum_lengths(const Layout *l)
   return l->row_ptr[l->spec->rows];
 }
 
-/* Fills col and returns the number of nonzeros */
+/* Allocates and fills col; *nnz becomes the number of nonzeros */
 static SpmvStatus layout(Layout *l, int64_t *nnz)
 {
   gen_parallel(l->spec->rows, layout_rows, l);
@@ -73,7 +73,7 @@ static SpmvStatus layout(Layout *l, int64_t *nnz)
   return atomic_load(&l->failed) ? SPMV_ERR_MEMORY : SPMV_SUCCESS;
 }
 
-/* The row pointers in the index type of the pattern; the wide ones are freed, or are what is returned */
+/* Converts the row pointers to the index type of the pattern: returns `wide` itself, or frees it */
 static void *row_ptr_of_type(int64_t *wide, SpmvIndex type, int64_t rows)
 {
   void *narrow;

@@ -1,6 +1,6 @@
 /*
-  gen_graph.h - node graphs: those of an unstructured mesh and of its discretisations, and orders of the nodes.
-  gen_on_graph() makes a matrix of one.
+  gen_graph.h - node graphs of unstructured meshes and of their discretizations, and orders of their nodes.
+  gen_on_graph() makes a matrix of a graph.
 */
 #ifndef SPMV_GEN_GRAPH_H
 #define SPMV_GEN_GRAPH_H
@@ -29,9 +29,10 @@ void gen_elements_free(GenElements *elements);
 /* 6 (n-1)^3 tetrahedra on n^3 vertices, 2 (n-1)^2 triangles on n^2 */
 GenElements gen_elements_tetrahedra(int64_t n);
 GenElements gen_elements_triangles(int64_t n);
-/* The 6 edges of each, after its 4 vertices when with_vertices; vertices is the graph of the tetrahedra */
+/* Elements whose nodes are the 6 edges of each tetrahedron, after its 4 vertices if with_vertices; vertices is the
+   graph of the tetrahedra */
 GenElements gen_elements_edges(const GenElements *tetrahedra, const GenGraph *vertices, int with_vertices);
-/* Two nodes are neighbours when an element has both */
+/* The graph in which two nodes are neighbours if an element has both */
 GenGraph gen_graph_of(const GenElements *elements);
 
 /* Orders have shape [nodes]: node i of the new graph is node order[i] of the old one. GEN_NATURAL gives a copy. */

@@ -1,14 +1,14 @@
-/* Matrices of grids: stencils on nx x ny x nz nodes with a repeating number of unknowns per node. */
+/* gen_mesh.c - matrices of grids: stencils on nx x ny x nz nodes with a repeating number of unknowns per node. */
 #include "gen.h"
 #include <string.h>
 
-/* First unknown of a node; the unknown behind the last node when node is their number */
+/* The first unknown of a node; for node = number of nodes, the number of unknowns */
 static int64_t first_unknown(const GenSpec *s, int64_t node)
 {
   return node / s->cycle_length * s->cycle_start[s->cycle_length] + s->cycle_start[node % s->cycle_length];
 }
 
-/* The node that owns an unknown; nodes without unknowns are passed over */
+/* The node of an unknown; nodes without unknowns are skipped */
 static int64_t node_of_unknown(const GenSpec *s, int64_t unknown)
 {
   const int64_t per_cycle = s->cycle_start[s->cycle_length], rest = unknown % per_cycle;
@@ -18,7 +18,7 @@ static int64_t node_of_unknown(const GenSpec *s, int64_t unknown)
   return unknown / per_cycle * s->cycle_length + k;
 }
 
-/* Whether the stencil has the neighbour at that offset: boxes have all, stars those with one nonzero part */
+/* Whether the stencil has the neighbour at an offset: boxes have all, stars those with one nonzero component */
 static int in_stencil(int points, int dx, int dy, int dz)
 {
   if (points == 9 || points == 27) return 1;

@@ -1,4 +1,4 @@
-/* Matrices on node graphs, and the graphs of unstructured meshes, which are made once and kept. */
+/* gen_on_graph.c - matrices on node graphs, and the graphs of unstructured meshes, which are made once and kept. */
 #include "gen_graph.h"
 #include "gen_private.h"
 #include <stdlib.h>

@@ -1,15 +1,15 @@
-/* Orders of the nodes of a graph: reverse Cuthill-McKee and random. */
+/* gen_order.c - orders of the nodes of a graph: reverse Cuthill-McKee and random. */
 #include "gen_graph.h"
 #include "gen_private.h"
 #include "parallel.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A breadth-first search that visits the neighbours of a node by rising degree, as Cuthill and McKee do */
+/* A breadth-first search that visits the neighbours of a node by ascending degree, as in Cuthill-McKee */
 typedef struct {
   const GenGraph *graph;
   char           *seen;  /* [nodes] */
-  int32_t        *order; /* [nodes]: what was visited so far, count nodes */
+  int32_t        *order; /* [nodes]: the nodes visited so far; count of them */
   int64_t         count;
   int64_t        *key; /* [longest]: degree and number of the neighbours of one node */
 } Search;
@@ -77,7 +77,7 @@ int32_t *gen_reverse_cuthill_mckee(const GenGraph *graph)
     const int64_t first = s.count;
     int32_t       start = seed;
     if (s.seen[seed]) continue;
-    /* two searches move the start towards a node at the rim of the component, whose levels are narrow */
+    /* two searches move the start to the boundary of the component, from where levels are narrow */
     for (int sweep = 0; sweep < 2; sweep++) {
       const int64_t last = search(&s, start);
       start              = least_degree(&s, last);

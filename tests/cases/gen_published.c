@@ -1,11 +1,11 @@
-/* Shapes of published matrices: lengths from a distribution, columns in a band. */
+/* gen_published.c - shapes of published matrices: row lengths from a distribution, columns in a band. */
 #include "gen_published.h"
 #include "gen_private.h"
 #include <math.h>
 #include <stdlib.h>
 
-/* Entries are of the triangle where a matrix is symmetric. The table's mean is cut to an integer; entries over rows is
-   more exact. */
+/* The table of the paper: for symmetric matrices, entries are those of one triangle. Its mean is truncated to an
+   integer; entries / rows is more exact. */
 const PublishedShape published_shapes[PUBLISHED_SHAPES] = {
     {"Na5", 5832, 155731, 185, 35.7},       {"msc10848", 10848, 620313, 300, 49.4},
     {"exdata_1", 6001, 1137751, 1501, 390}, {"G3_circuit", 1585478, 4623152, 4, 2.2},
@@ -13,8 +13,8 @@ const PublishedShape published_shapes[PUBLISHED_SHAPES] = {
     {"F1", 343791, 13590452, 306, 20.0},    {"ldoor", 952203, 23737339, 49, 12.9},
 };
 
-/* The share of a Beta(a, b) distribution between two near points of 0 .. 1, not normalized: the factor that may be
-   infinite at the nearer end is integrated exactly, the other one is taken in the middle */
+/* The integral of a Beta(a, b) density between two close points of 0 .. 1, not normalized: the factor that may be
+   infinite at the nearer end is integrated exactly, the other one is evaluated at the middle */
 static double beta_share(double a, double b, double from, double to)
 {
   const double middle = (from + to) / 2;
@@ -23,8 +23,8 @@ static double beta_share(double a, double b, double from, double to)
   return (pow(1 - from, b) - pow(1 - to, b)) / b * pow(middle, a - 1);
 }
 
-/* weight[l] for the lengths 0 .. longest. A deviation that no distribution of that mean and maximum can have (as
-   Table 3 gives for G3_circuit) is lowered to one that it can. */
+/* weight[l] for the lengths 0 .. longest. A standard deviation that is impossible with this mean and maximum (as in
+   Table 3 for G3_circuit) is reduced to a possible one. */
 static void length_weights(double mean, int64_t longest, double sigma, double *weight)
 {
   const double m = mean / (double)longest, limit = 0.9 * m * (1 - m);
@@ -72,9 +72,9 @@ static int64_t row_length(const GenSpec *s, int64_t i)
   return l;
 }
 
-enum { BAND = 8 }; /* width of the band over the length of the row */
+enum { BAND = 8 }; /* width of the band divided by the length of the row */
 
-/* The band is cut into as many parts as there are columns, and each part has one */
+/* The band is divided into as many parts as the row has columns; each part has one column */
 static int64_t band_row(const GenSpec *s, int64_t i, int64_t *col)
 {
   const int64_t length = row_length(s, i), width = BAND * length < s->cols ? BAND * length : s->cols;

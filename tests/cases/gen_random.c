@@ -1,4 +1,4 @@
-/* Matrices of irregular graphs. Every random number is a hash of the seed, the row and a counter. */
+/* gen_random.c - matrices of irregular graphs. Every random number is a hash of the seed, the row and a counter. */
 #include "gen.h"
 #include "gen_private.h"
 #include <math.h>
@@ -11,7 +11,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
   return value < low ? low : value > high ? high : value;
 }
 
-/* length columns of 0 .. cols-1, one in each of length equal parts: distinct and ascending by themselves */
+/* `length` columns of 0 .. cols-1, one in each of `length` equal parts, so that they are distinct and ascending */
 static int64_t spread(const GenSpec *s, int64_t i, int64_t length, int64_t *col)
 {
   const uint64_t seed = row_seed(s, i);
@@ -57,7 +57,7 @@ GenSpec gen_long_rows(int64_t rows, int64_t cols, int64_t short_length, int64_t 
   return s;
 }
 
-/* A Poisson number by multiplying uniforms (means here are far below the 700 where exp() underflows) */
+/* A Poisson-distributed number by multiplication of uniform ones; exp() would underflow for means above 700 */
 static int64_t poisson(double mean, uint64_t seed)
 {
   const double limit   = exp(-mean);
@@ -87,7 +87,7 @@ GenSpec gen_random(int64_t rows, int64_t cols, double mean, uint64_t seed)
   return s;
 }
 
-/* Inverse of the distribution function of a power law from 1 on */
+/* The inverse distribution function of a power law from 1 on */
 static double pareto(double uniform, double exponent) { return pow(1 - uniform, -1 / (exponent - 1)); }
 
 static int64_t power_law_row(const GenSpec *s, int64_t i, int64_t *col)
@@ -98,7 +98,7 @@ static int64_t power_law_row(const GenSpec *s, int64_t i, int64_t *col)
 
   for (int64_t k = 0; k < length; k++) {
     const double u = gen_uniform(seed, (uint64_t)k + 1);
-    /* uniform in the logarithm for half of the columns, so that hubs are hit; uniform for the others */
+    /* half of the columns are uniform in their logarithm, so that hubs occur; half are uniform */
     const double at = k % 2 ? u * (double)s->cols : exp(u * log((double)s->cols)) - 1;
     col[k]          = clamp((int64_t)at, 0, s->cols - 1);
   }
@@ -148,7 +148,7 @@ GenSpec gen_circuit(int64_t n, int64_t period, uint64_t seed)
 
 enum { PATCH_ROWS_MAX = 8, PATCH_RUNS_MAX = 7 };
 
-/* The row whose columns row i shares: a patch begins by chance, and at the latest after PATCH_ROWS_MAX rows */
+/* The first row of the patch of row i, whose columns row i has, too. A patch has at most PATCH_ROWS_MAX rows. */
 static int64_t patch_first(const GenSpec *s, int64_t i)
 {
   while (i % PATCH_ROWS_MAX != 0 && row_seed(s, i) % 3 != 0) i--;
@@ -165,8 +165,7 @@ static int64_t patchwork_row(const GenSpec *s, int64_t i, int64_t *col)
     const uint64_t h = gen_hash(seed, run);
     for (int64_t n = lengths[h % (sizeof lengths / sizeof lengths[0])]; n > 0 && at < s->cols && count < s->cols; n--)
       col[count++] = at++;
-    /* a small gap, or one of any size; a few rows go back to the first columns, which gen_sort_unique() puts in order
-     */
+    /* a small gap, or one of any size; sometimes back to the first columns, which gen_sort_unique() then sorts */
     at += 1 + (int64_t)(h / 64 % 4 ? h / 256 % 4 : h / 256 % (uint64_t)s->cols);
     if (h / 32 % 8 == 0) at = (int64_t)(h / 4096 % 5);
   }

@@ -1,4 +1,5 @@
-/* The irregular matrices of the benchmarks. Results are compared across runs: what these give must never change. */
+/* gen_scattered.c - the irregular matrices of the benchmarks. They must never change, because results are compared
+   across runs. */
 #include "gen.h"
 #include "gen_private.h"
 #include <math.h>
@@ -6,7 +7,7 @@
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* A number for the k-th draw of row i, apart from the numbers of other generators */
+/* The k-th random number of row i, different from those of other generators */
 static uint64_t draw(const GenSpec *s, int64_t i, int64_t k)
 {
   return gen_mix((uint64_t)i * 1024 + (uint64_t)k) ^ s->seed;
@@ -68,14 +69,14 @@ GenSpec gen_supply_nets(int64_t n)
 
 enum { LONG_ROWS = 4, SHORT_LENGTH = 5 };
 
-/* Columns spread as far as those of a long row, so that matrices with and without one read x alike */
+/* The columns are as scattered as those of a long row, so that matrices with and without long rows read x alike */
 static int64_t short_row(const GenSpec *s, int64_t i, int64_t length, int64_t *col)
 {
   for (int64_t k = 0; k < length; k++) col[k] = (i + k * (s->rows / length)) % s->rows;
   return gen_sort_unique(col, length);
 }
 
-/* period is the distance of the columns of a long row */
+/* period is the distance between the columns of a long row */
 static int64_t long_length(const GenSpec *s) { return (s->rows + s->period - 1) / s->period; }
 
 static int64_t four_long_row(const GenSpec *s, int64_t i, int64_t *col)

@@ -1,4 +1,4 @@
-/* Matrices of one simple shape, for corner cases. */
+/* gen_shapes.c - matrices of simple shapes, for corner cases. */
 #include "gen.h"
 #include "gen_private.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sorting and memory for the generators. */
+/* gen_sort.c - sorting and memory for the generators. */
 #include "gen_private.h"
 #include <stdio.h>
 #include <stdlib.h>

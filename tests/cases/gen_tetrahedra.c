@@ -1,10 +1,10 @@
 /*
-  Unstructured meshes without a mesh generator, and their node graphs.
+  gen_tetrahedra.c - unstructured meshes without a mesh generator, and their node graphs.
 
   Each vertex of a grid gets a random rank. A face of a cell is cut through its vertex of lowest rank, and a cell is cut
   into the tetrahedra that join its vertex of lowest rank to the triangles of the faces away from it. The cut of a face
-  depends on the face alone, so neighbouring cells fit. A vertex has 14 neighbours in the mean; on a Delaunay mesh of a
-  jittered grid it has 15. Results are compared across runs: what this gives must never change.
+  depends on the face alone, so neighbouring cells conform. A vertex has 14 neighbours on average; on a Delaunay mesh of
+  a jittered grid it has 15. The meshes must never change, because results are compared across runs.
 */
 #include "gen_graph.h"
 #include "gen_private.h"
@@ -24,7 +24,7 @@ static void cut_cell(const int32_t vertex[8], int32_t *out)
     if (rank_of(vertex[c]) < rank_of(vertex[apex])) apex = c;
   for (int axis = 0; axis < 3; axis++) {
     const int u = 1 << ((axis + 1) % 3), v = 1 << ((axis + 2) % 3), base = !(apex >> axis & 1) << axis;
-    const int face[4] = {base, base | u, base | u | v, base | v}; /* in a circle */
+    const int face[4] = {base, base | u, base | u | v, base | v}; /* in cyclic order */
     int       first   = 0;
     for (int c = 1; c < 4; c++)
       if (rank_of(vertex[face[c]]) < rank_of(vertex[face[first]])) first = c;
@@ -80,7 +80,7 @@ void gen_graph_free(GenGraph *graph)
 
 /* ---- edges ---- */
 
-/* The first neighbour of a vertex whose number is at least that */
+/* The first neighbour of a vertex with a number of at least `least` */
 static const int32_t *neighbour_from(const GenGraph *g, int32_t vertex, int32_t least)
 {
   const int32_t *low = g->adj + g->ptr[vertex], *high = g->adj + g->ptr[vertex + 1];
@@ -96,9 +96,9 @@ static const int32_t *neighbour_from(const GenGraph *g, int32_t vertex, int32_t 
 typedef struct {
   const GenElements *tetrahedra;
   const GenGraph    *vertices;
-  int32_t     *first; /* [vertices+1]: edges to a higher vertex are numbered by the lower one, then by the higher */
-  int32_t      shift; /* numbers before those of the edges */
-  GenElements *out;
+  int32_t           *first; /* [vertices+1]: the first edge of each vertex as the lower end; then by the higher end */
+  int32_t            shift; /* number of nodes before the edges */
+  GenElements       *out;
 } Edges;
 
 static int32_t edge_number(const Edges *e, int32_t a, int32_t b)
@@ -152,7 +152,7 @@ static void find_elements_around(Neighbours *n)
   const GenElements *e       = n->elements;
   const int64_t      entries = e->count * e->nodes_each;
 
-  /* while filling, around_ptr[i+1] is the next free entry of node i; when all is filled it is the end of node i */
+  /* while the entries are filled in, around_ptr[i+1] is the next free entry of node i; afterwards its end */
   n->around_ptr = gen_alloc(e->nodes + 2, sizeof *n->around_ptr);
   n->around     = gen_alloc(entries, sizeof *n->around);
   memset(n->around_ptr, 0, (size_t)(e->nodes + 2) * sizeof *n->around_ptr);
@@ -161,7 +161,7 @@ static void find_elements_around(Neighbours *n)
   for (int64_t k = 0; k < entries; k++) n->around[n->around_ptr[e->node[k] + 1]++] = (int32_t)(k / e->nodes_each);
 }
 
-/* Keeps list ascending and without repetition; returns its new length */
+/* Inserts a node into an ascending list without duplicates; returns the new length */
 static int64_t insert(int32_t *list, int64_t count, int32_t node)
 {
   int64_t at = count;

@@ -1,6 +1,7 @@
 /*
-  Unstructured meshes of the plane: each cell of a grid is cut in two through the corner of lowest random rank. A vertex
-  has 6 neighbours in the mean, 4 to 8 by chance. Results are compared across runs: what this gives must never change.
+  gen_triangles.c - unstructured meshes of the plane: each cell of a grid is cut in two through the corner of lowest
+  random rank. A vertex has 6 neighbours on average, 4 to 8. The meshes must never change, because results are compared
+  across runs.
 */
 #include "gen_graph.h"
 #include "gen_private.h"
@@ -20,7 +21,7 @@ static void cut_cells(void *cells_, int64_t begin, int64_t end)
 
   for (int64_t c = begin; c < end; c++) {
     const int32_t low = (int32_t)(c / (n - 1) * n + c % (n - 1)), high = low + (int32_t)n;
-    const int32_t corner[4] = {low, low + 1, high + 1, high}; /* in a circle */
+    const int32_t corner[4] = {low, low + 1, high + 1, high}; /* in cyclic order */
     int32_t      *out       = cells->node + 6 * c;
     int           first     = 0;
     for (int k = 1; k < 4; k++)

@@ -1,4 +1,4 @@
-/* Counting and failing allocation hooks. */
+/* hooks.c - allocation hooks that count and fail; see hooks.h. */
 #include "hooks.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ HooksCounter *hooks_counter(Hooks *hooks, SpmvSpace space)
   return space == SPMV_HOST ? &hooks->host : &hooks->device;
 }
 
-/* Memory of the device comes from the library's own default hooks, reached through an exec without hooks */
+/* Device memory comes from the default allocator of the library, by an exec without hooks */
 static void *raw_alloc(SpmvSpace space, size_t bytes)
 {
   SpmvExec plain;

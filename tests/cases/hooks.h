@@ -1,6 +1,6 @@
 /*
-  hooks.h - allocation hooks that count, remember and fail on demand. They fill every new block with 0xFF (NaN, and
-  impossible indices), so that memory read before it is written shows up.
+  hooks.h - allocation hooks that count, track blocks and fail on demand. They fill every new block with 0xFF (NaN, and
+  invalid indices), so that reads of uninitialized memory are noticed.
 */
 #ifndef SPMV_TEST_HOOKS_H
 #define SPMV_TEST_HOOKS_H
@@ -9,13 +9,13 @@
 
 enum { HOOKS_BLOCKS_MAX = 256 };
 
-/* One counter for the blocks of one space */
+/* The counters and blocks of one space */
 typedef struct {
   SpmvSpace space;
-  int64_t   calls;   /* of alloc, failed ones too */
-  int64_t   fail_at; /* the number of the call that returns NULL, from 1; 0: none */
+  int64_t   calls;   /* of alloc, including failed ones */
+  int64_t   fail_at; /* the number of the call that returns NULL, counted from 1; 0: none */
   int64_t   live_bytes, peak_bytes;
-  int       live_blocks, foreign_frees; /* foreign: a block that is not ours, or not any more */
+  int       live_blocks, foreign_frees; /* foreign: of a block that was not allocated here, or is freed already */
   struct {
     void  *block;
     size_t bytes;
@@ -27,13 +27,13 @@ typedef struct {
 } Hooks;
 
 void hooks_init(Hooks *hooks);
-/* An exec of that space whose allocations go through the hooks */
+/* Makes an exec of a space that allocates by the hooks */
 void hooks_exec(Hooks *hooks, SpmvSpace space, void *stream, SpmvExec *exec);
 /* The counter of a space */
 HooksCounter *hooks_counter(Hooks *hooks, SpmvSpace space);
-/* 1 when every block was freed, once, by the hooks that made it */
+/* Whether every block was freed, exactly once, by the hooks that allocated it */
 int hooks_clean(const Hooks *hooks);
-/* Frees what is still there (after a failed test) */
+/* Frees the remaining blocks, after a failed test */
 void hooks_drop(Hooks *hooks);
 
 #endif

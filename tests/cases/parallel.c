@@ -1,4 +1,4 @@
-/* Loops on all cores, by POSIX threads. */
+/* parallel.c - loops on all cores, by POSIX threads; see parallel.h. */
 #include "parallel.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,7 +36,7 @@ void gen_parallel(int64_t n, GenRange range, void *context)
   int              started = 0;
   pthread_t        helper[THREADS_MAX];
 
-  /* a thread that cannot be started is no fault: the others do its work */
+  /* if a thread cannot be started, the other ones do its work */
   while (started < helpers && !pthread_create(&helper[started], NULL, take_pieces, (void *)&loop)) started++;
   take_pieces((void *)&loop);
   while (started > 0) pthread_join(helper[--started], NULL);

@@ -1,4 +1,4 @@
-/* Numbers and reference results of one matrix. */
+/* problem.c - numbers and reference results of one matrix; see problem.h. */
 #include "problem.h"
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static SpmvStatus new_vectors(Problem *p, int transpose, uint64_t seed)
     return SPMV_ERR_MEMORY;
   gen_values(p->data, seed + SEED_X + (uint64_t)transpose, 0, p->scalar_type, nx, p->x[transpose]);
   memcpy(p->x_hole[transpose], p->x[transpose], (size_t)(nx * spmv_scalar_bytes(p->scalar_type)));
-  /* the first entry is a hole: a format that pads with column 0 must not read it */
+  /* the first entry is a hole, so that a format that reads padding with column 0 is noticed */
   for (int64_t i = 0; i < nx; i += HOLE_EVERY) set_nan(p, p->x_hole[transpose], i);
   for (int64_t i = 0; i < nx; i++) set_nan(p, p->x_poison[transpose], i);
   gen_values(p->data, seed + SEED_Y + (uint64_t)transpose, 0, p->scalar_type, ny, p->y[transpose]);

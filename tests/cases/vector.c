@@ -1,4 +1,4 @@
-/* Vectors between guards. */
+/* vector.c - vectors between guards; see vector.h. */
 #include "vector.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +17,11 @@
   #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
-enum { GUARD_BYTES = 256, SHIFT_MAX = 64, GUARD_BYTE = 0xFF /* four or eight of them are a NaN */ };
+enum { GUARD_BYTES = 256, SHIFT_MAX = 64, GUARD_BYTE = 0xFF /* four or eight of these bytes are a NaN */ };
 
 static int64_t block_bytes(const GuardedVector *v) { return v->before + v->bytes + v->after; }
 
-/* Forbids or allows access to the guards of a host vector; those of a device vector cannot be locked */
+/* Forbids or allows access to the guards of a host vector; a no-op for a device vector */
 static void lock_guards(const GuardedVector *v, int lock)
 {
   if (v->space != SPMV_HOST) return;

@@ -1,4 +1,4 @@
-"""Cases from the test blocks of PETSc's programs: what PETSc runs with aijcusparse, aijkokkos and its other kinds of aij.
+"""Cases from the test blocks of PETSc's programs: tests that PETSc runs with aijcusparse, aijkokkos and other kinds of aij.
 
 A block is the comment /*TEST ... TEST*/ of a source: entries test and testset, each with lines "key: value"; the tests of
 a testset inherit from it. The name of the kind becomes @aij, @seqaij or @mpiaij, and what concerns a GPU is left out.
@@ -7,7 +7,7 @@ import re
 
 KIND = re.compile(r"(?<![a-z])(seq|mpi)?aij(?:cusparse|hipsparse|kokkos|viennacl|mkl|perm|sell|crl)(?![a-z])")
 BACKEND = r"cuda|cusparse|cusolver|hip|kok|viennacl|(?<!_)mkl(?!_pardiso)|sycl|device|gpu"
-# Options of a GPU, with a name of its library as the value or for themselves; and options whose output is not to compare
+# Options for a GPU, with a GPU library as value or without a value; and options whose output cannot be compared
 GPU_VALUE = re.compile(r"-\S*(vec_type|mat_solver_type|_vec_view|device_type)$")
 GPU_OPTION = re.compile(r"-(\S*_on_host|mat_cusparse_\S*|\S*_backend_cpu|use_gpu_aware_mpi|use_kokkos|[xb]gpu)$")
 NOT_TO_COMPARE = re.compile(r"-(log_view|info|options_left|malloc_dump|nox)$")
@@ -52,7 +52,7 @@ def options(arguments):
 
 
 def rename(arguments):
-    """The arguments with @aij for the kind, and without what concerns a GPU alone."""
+    """The arguments with @aij in place of the kind, and without options that concern only a GPU."""
     kept = []
     for group in options(arguments):
         text = re.sub(r"dense(cuda|hip)", "dense", KIND.sub(lambda m: f"@{m[1] or ''}aij", " ".join(group)))
@@ -64,7 +64,7 @@ def rename(arguments):
 
 
 def needs(entry):
-    """What a test requires besides the library of its kind of aij, as words of PETSc's; asks:word for what has no renaming."""
+    """Requirements of a test besides its kind of aij, in PETSc's words; asks:word if there is no translation."""
     required = entry.get("requires", "").replace("defined(PETSC_HAVE_HYPRE_DEVICE)", "hypre")
     words = [word for word in required.split() if not re.search(BACKEND, word, re.I)]
     left = re.findall(rf"\S*(?:{BACKEND})\S*", rename(entry["args"]), re.I)
@@ -84,6 +84,6 @@ def cases_of(source_text):
 
 
 def dependencies(source_text):
-    """Further sources in C that a program is linked with."""
+    """Further C sources of a program."""
     names = " ".join(entry.get("depends", "") for entry in entries_of(source_text) if entry["kind"] == "build").split()
     return [name for name in names if name.endswith(".c")]

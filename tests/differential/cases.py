@@ -1,4 +1,4 @@
-"""The cases of the differential runner: lines of cases.txt, test blocks of PETSc's sources, and what expected.txt says."""
+"""The cases of the differential runner: lines of cases.txt, test blocks of PETSc's sources, expected.txt."""
 import itertools
 import re
 from dataclasses import dataclass, field
@@ -97,7 +97,7 @@ def block_cases(petsc):
 
 
 def collect(candidates, expected, pattern):
-    """Each case once, with what is expected of it."""
+    """Each case once, with its expectations."""
     cases = {}
     for case in candidates:
         if pattern and not re.search(pattern, case.name()):

@@ -17,7 +17,7 @@ def map_type_names(text, type_name, reference):
 
 
 def drop_view_block(text, start="packed format"):
-    """Takes out what our types add to a view: the line that begins with start, and what is indented deeper below it."""
+    """Removes lines that our types add to a view: the line that begins with start, and deeper indented ones below it."""
     kept, block = [], None
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip())
@@ -52,7 +52,7 @@ def close(a, b, rtol, atol):
 
 
 def first_difference(expected, actual, rtol, atol):
-    """None when the texts agree, else one line that tells the first place where they do not."""
+    """None if the texts agree, else one line about the first difference."""
     left, right = tokens(expected), tokens(actual)
     for position, (a, b) in enumerate(zip(left, right)):
         if not close(a, b, rtol, atol):
@@ -71,12 +71,12 @@ def leaks(text):
 
 
 def essence(text):
-    """The lines of an output that tell why the program stopped: the first PETSc errors, else its last words."""
+    """The lines of an output that tell why the program stopped: the first PETSc errors, else the last lines."""
     errors = [line for line in text.splitlines() if "PETSC ERROR" in line and "-----" not in line]
     frames = [line for line in errors if re.search(r"ERROR: +#", line)][:4]
     return "\n    ".join(errors[:3] + frames) if errors else text.strip()[-600:]
 
 
 def conversions(trace):
-    """How often a matrix of ours was packed, from -log_trace; packing happens in the first product of a pattern and there alone."""
+    """How often a matrix of ours was packed, from -log_trace; only the first product of a pattern packs."""
     return len(re.findall(r"Event begin: MatPackConvert$", trace, re.M))

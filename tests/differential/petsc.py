@@ -1,4 +1,4 @@
-"""What the differential runner needs of one PETSc installation: compiler, sources of its tests, mpiexec."""
+"""A PETSc installation for the differential runner: compiler, sources of its tests, mpiexec."""
 import os
 import re
 import shlex
@@ -37,7 +37,7 @@ class Petsc:
         return self._pkg_config(f"--variable={name}")
 
     def _installed_sources(self):
-        """Installed PETScs carry the sources of their tests; Debian has them in libpetsc<version>-dev-examples."""
+        """Installed PETScs include the sources of their tests; Debian has them in libpetsc<version>-dev-examples."""
         minor = ".".join(self.version.split(".")[:2])
         candidates = [
             self.prefix / "share/petsc/examples/src",
@@ -70,7 +70,7 @@ class Petsc:
         return numbers(self.version) >= numbers(minimum)
 
     def programs(self):
-        """All test programs in C, as mat/tests/ex2."""
+        """All test programs in C, such as mat/tests/ex2."""
         sources = (path.relative_to(self.source).with_suffix("") for path in self.source.rglob("*.c"))
         return sorted(str(path) for path in sources if {"tests", "tutorials"} & set(path.parts))
 

@@ -1,4 +1,4 @@
-"""The report of a full run in Markdown: programs x types, and what is not equal with its reason; one part a PETSc."""
+"""The report of a full run in Markdown: programs x types, and differences with their reasons; one part for each PETSc."""
 import datetime
 import re
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HEADING = """# PETSc's own test programs with our types
 
-Written by `tests/differential/run.py --report`; [testing.md](testing.md#petscs-own-test-programs) says how. A run is a program with
+Written by `tests/differential/run.py --report`; [testing.md](../../docs/testing.md#petscs-own-test-programs) says how. A run is a program with
 its arguments on a number of processes, with `aij` and with each type; *equal* means the same words and the same numbers within
 the tolerance, no leak, and products by our type, which the log shows. `=` in a column: all these runs are equal.
 """
@@ -22,7 +22,7 @@ def commit():
 
 
 def cell(counts):
-    """One type's runs of one program that were possible and have products."""
+    """The runs of one program with one type, without those that were impossible or had no products."""
     if not counts["different"] and not counts["failed"]:
         return "="
     parts = [f"{counts['equal']} ="] if counts["equal"] else []
@@ -45,7 +45,7 @@ def program_rows(types, results):
 
 
 def reasons(results, what):
-    """A line for each reason: the programs and types that it is about."""
+    """A line for each reason, with the programs and types that it applies to."""
     about = defaultdict(lambda: (Counter(), set()))
     for case, verdicts in results:
         for verdict in verdicts:
@@ -54,7 +54,7 @@ def reasons(results, what):
                 programs[case.program] += 1
                 types.add(verdict.type_name)
     for reason, (programs, types) in sorted(about.items(), key=lambda item: -len(item[1][0])):
-        # Every type was in the same runs, or the reason names one
+        # All types were in the same runs, or the reason names a type
         names = ", ".join(f"{p} ({n // len(types)})" if n > len(types) else p for p, n in programs.items())
         yield f"- {reason}: {names}", types
 
@@ -88,7 +88,7 @@ def part(petsc, types, results):
 
 
 def write_report(path, petsc, types, results):
-    """Writes the part about this PETSc anew and leaves the others, in the order of versions."""
+    """Replaces the part about this PETSc and keeps the others, in the order of versions."""
     old = path.read_text() if path.exists() else ""
     parts = {text.split()[0]: f"## PETSc {text}".rstrip() for text in re.split(r"^## PETSc ", old, flags=re.M)[1:]}
     parts[petsc.version] = "\n".join(part(petsc, types, results)).rstrip()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs PETSc's own test programs, unmodified, with a reference matrix type and with others, and compares what they print.
+"""Runs PETSc's own test programs, unmodified, with a reference matrix type and with others, and compares their output.
 
     tests/differential/run.py --plugin build/lib/libpetscpack.so --build build/differential [--quick | --blocks]
 
@@ -42,7 +42,7 @@ class Runner:
         self.plugin = ["-dll_append", str(Path(options.plugin).resolve())] if options.plugin else []
 
     def run_one(self, case, type_name):
-        """(exit status, output, number of conversions) of a case with one type; the output has the names of the reference type."""
+        """(exit status, output, number of conversions) of a case with one type. The output has the reference type's names."""
         text = case.arguments.replace("@data", str(self.petsc.data))
         text = re.sub(r"@(seq|mpi)?aij", lambda m: f"{m.group(1) or ''}{type_name}", text)
         arguments = shlex.split(f"{text} {COMMON}")
@@ -60,7 +60,7 @@ class Runner:
         return status, drop_view_block(output), packed
 
     def _types(self, case):
-        """All types; in the quick list one of them, in turn."""
+        """All types; in the quick list one type per case, in turn."""
         types = self.options.types
         return [types[case.index % len(types)]] if self.options.quick else types
 
@@ -95,7 +95,7 @@ class Runner:
         return self._product_verdict(case, type_name, packed, expectation)
 
     def _product_verdict(self, case, type_name, packed, different):
-        """A case proves something when the type did products; PETSc's own types leave no such trace."""
+        """A case counts only if the type did products, which the trace shows for our types, but not for PETSc's."""
         without = case.expectation("no-product", type_name)
         if packed and without:
             return Verdict(type_name, "failed", f"has products, but expected.txt says that it has none: {without.reason}")

@@ -1,4 +1,4 @@
-"""The comparison itself must be able to fail: agreement and disagreement of small texts."""
+"""Tests that the comparison can also fail: agreement and disagreement of small texts."""
 import unittest
 
 from compare import conversions, drop_lines, drop_view_block, first_difference, leaks, map_type_names

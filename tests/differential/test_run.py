@@ -1,4 +1,4 @@
-"""What the runner makes of outputs, conversions and expectations, without running a program."""
+"""Tests how the runner judges outputs, conversions and expectations, without running a program."""
 import re
 import unittest
 from types import SimpleNamespace

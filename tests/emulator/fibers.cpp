@@ -1,4 +1,5 @@
-/* The threads of a block as fibers: turns, barriers, warp-wide operations, and what is wrong with them. */
+/* fibers.cpp - runs the threads of a block as fibers: turns, barriers, warp-wide operations, and detection of
+   faults. */
 #include "runtime.h"
 #include <algorithm>
 #include <boost/context/fiber.hpp>
@@ -23,16 +24,16 @@ enum : size_t { MAX_SHARED = 227 << 10, DYNAMIC_ALIGN = 128 };
 enum class State { READY, AT_BARRIER, AT_GRID, IN_WARP, DONE };
 
 struct Thread {
-  context::fiber fiber; /* kept from block to block: it waits for its next body */
+  context::fiber fiber; /* reused by later blocks */
   State          state  = State::DONE;
-  unsigned       mask   = 0; /* lanes that the thread waits for */
+  unsigned       mask   = 0; /* the lanes that the thread waits for */
   int            from   = 0;
   size_t         bytes  = 0;
   unsigned       ballot = 0; /* lanes whose first byte was not zero */
   unsigned char  value[MAX_VALUE], result[MAX_VALUE];
 };
 
-/* The lanes of a warp that are in a meeting, and those that ended */
+/* Masks of the lanes of a warp that are in a meeting, and of those that have ended */
 struct Warp {
   unsigned meeting, ended;
 };
@@ -45,15 +46,15 @@ struct Block {
   int                          size = 0, current = 0, live = 0, at_barrier = 0, at_grid = 0, sum = 0, barrier_sum = 0;
 };
 
-/* Block i of those that are under way at a time: one, or all of a cooperative grid */
+/* Block i of the blocks that run at the same time: only one, or all blocks of a cooperative grid */
 Block &block_number(size_t i)
 {
-  static auto *all = new std::vector<Block *>; /* never freed: fibers must not be unwound when the process ends */
+  static auto *all = new std::vector<Block *>; /* never freed: fibers must not be unwound at exit */
   while (all->size() <= i) all->push_back(new Block);
   return *(*all)[i];
 }
 
-/* One kernel at a time: host threads that launch at once wait for each other in runtime.cpp */
+/* One kernel runs at a time: concurrent launches of host threads wait for each other in runtime.cpp */
 Block *running    = nullptr;
 bool   cooperates = false; /* whether the blocks of the kernel may wait for each other */
 
@@ -78,7 +79,7 @@ void release_barrier(Block &b)
   b.sum = b.at_barrier = 0;
 }
 
-/* Ends the meeting that lane `any` of the warp waits in, if all its lanes are there; lanes that ended do not count */
+/* Ends the meeting of lane `any` if all lanes of its mask have arrived; lanes that have ended do not count */
 void finish_meeting(Block &b, int warp, int any)
 {
   Thread        *lane   = &b.thread[warp * WARP];
@@ -106,7 +107,7 @@ void finish_meeting(Block &b, int warp, int any)
   b.warp[warp].meeting &= ~there;
 }
 
-/* A thread that ended may be the last one that others waited for */
+/* The end of a thread may complete a meeting or a barrier */
 void thread_ended(Block &b, int t)
 {
   const int warp = t / WARP;
@@ -141,7 +142,7 @@ void resume(Block &b, int t)
   thread.fiber = std::move(thread.fiber).resume();
 }
 
-/* The order of turns; blocks have their own, too */
+/* The order in which threads, or blocks, take turns */
 class Order
 {
   enum { FORWARD, BACKWARD, RANDOM } kind = FORWARD;
@@ -172,7 +173,7 @@ void begin_block(Block &b, int size, const std::function<void()> *body)
   for (int w = 0; w * WARP < b.size; w++) b.warp[w] = {0, b.size - w * WARP < WARP ? ~0u << (b.size - w * WARP) : 0};
 }
 
-/* Until all threads of the block have ended or wait for the grid */
+/* Runs a block until all its threads have ended or wait for the grid */
 void run_block(Block &b, unsigned number, const std::vector<int> &order)
 {
   running          = &b;
@@ -188,7 +189,7 @@ void run_block(Block &b, unsigned number, const std::vector<int> &order)
   }
 }
 
-/* All threads of the blocks wait for the grid: they may go on */
+/* Ends the grid barrier, after all threads have arrived */
 void release_grid(size_t blocks)
 {
   for (size_t i = 0; i < blocks; i++) {
@@ -199,7 +200,7 @@ void release_grid(size_t blocks)
   }
 }
 
-/* The order of the blocks and of the threads of each; it goes on from kernel to kernel */
+/* The orders of blocks and of threads; a random sequence continues from kernel to kernel */
 struct Turns {
   Order            order;
   std::vector<int> blocks, threads;
@@ -293,7 +294,7 @@ unsigned warp_ballot(unsigned mask, bool v)
   return block().thread[block().current].ballot;
 }
 
-/* Shared memory whose size the launch gives, full of 0xff at the beginning */
+/* Dynamic shared memory, filled with 0xff at the beginning of a kernel */
 static std::vector<unsigned char> dynamic_memory;
 
 void *dynamic_shared()
@@ -306,7 +307,7 @@ static void enqueue_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t 
 {
   if (blocks.x == 0 || threads.x == 0 || threads.x > MAX_THREADS || shared > MAX_SHARED ||
       blocks.y * blocks.z * threads.y * threads.z != 1) {
-    set_last_error(cudaErrorInvalidConfiguration); /* petscpack uses one dimension only */
+    set_last_error(cudaErrorInvalidConfiguration); /* the emulator supports one dimension only */
     return;
   }
   if (call_fails()) return;

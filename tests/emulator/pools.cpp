@@ -1,6 +1,6 @@
 /*
-  Memory pools of the emulator, and what it says of itself: an old device, whose kernels follow one another. Blocks of a
-  pool are blocks of cudaMalloc(): to keep memory is no use here, and would hide faults.
+  pools.cpp - memory pools of the emulator, and its device attributes: those of an old device, whose kernels do not
+  overlap. Blocks of a pool are blocks of cudaMalloc(): kept memory would save no time here, and would hide faults.
 */
 #include "runtime.h"
 #include <unistd.h>
@@ -10,14 +10,15 @@ using namespace spmv_emulator;
 
 struct CUmemPool_st {
   int  device;
-  long used; /* blocks of memory; callers only test whether there are any */
+  long used; /* number of blocks in use; callers only test whether it is 0 */
 };
 
-/* Of each block that is in use */
+/* The pool of each block in use */
 static std::map<void *, cudaMemPool_t> pool_of;
 
 extern "C" {
-/* SPMV_EMULATOR_NO_POOLS is a device without pools, SPMV_EMULATOR_NO_COOPERATIVE one without cooperative launches */
+/* SPMV_EMULATOR_NO_POOLS: a device without pools; SPMV_EMULATOR_NO_COOPERATIVE: a device without cooperative
+   launches */
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
   if (attribute == cudaDevAttrMemoryPoolsSupported) *value = !getenv("SPMV_EMULATOR_NO_POOLS");
@@ -26,13 +27,13 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
   else if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) *value = 227 << 10;
   else if (attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor) *value = 228 << 10;
   else if (attribute == cudaDevAttrReservedSharedMemoryPerBlock) *value = 1 << 10;
-  else *value = 8; /* of a kind: the compute capability, multiprocessors */
+  else *value = 8; /* the compute capability, the number of multiprocessors */
   return cudaSuccess;
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *about, const void *)
 {
   about->ptxVersion      = 80;
-  about->sharedSizeBytes = 1024; /* more than our kernels have beside what a launch asks for */
+  about->sharedSizeBytes = 1024; /* more static shared memory than any of our kernels has */
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize(void)
@@ -49,7 +50,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
-  if (pool->used) abort(); /* CUDA allows it; the library must not need it */
+  if (pool->used) abort(); /* CUDA allows it, but the library must not rely on it */
   delete pool;
   return cudaSuccess;
 }

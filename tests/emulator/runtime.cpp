@@ -1,12 +1,13 @@
 /*
-  The CUDA runtime of the emulator: devices, errors, memory and copies. streams.cpp has streams, events and graphs.
+  runtime.cpp - the CUDA runtime of the emulator: devices, errors, memory and copies. streams.cpp has streams, events
+  and graphs.
 
-  A device block ends at a page that nobody may touch, and can be read only while work of a stream runs: an access
-  beyond its end, or by host code, is a segmentation fault at that instruction. New memory is full of 0xff:
-  not-a-number in floating point, -1 in integers.
+  A device block ends at an inaccessible page, and is accessible only while work of a stream runs: an access beyond its
+  end, or by host code, is a segmentation fault at that instruction. New memory is filled with 0xff: NaN in floating
+  point, -1 in integers.
 
-  Work is done at once, but copies from pinned memory to the device wait until something else has to happen: who writes
-  that memory too early sends the wrong bytes.
+  Work is done when it is enqueued, except copies from pinned memory to the device, which are delayed until other work
+  needs them: a program that overwrites the pinned memory too early sends wrong bytes.
 */
 #include "runtime.h"
 #include "spmv_emulator.h"
@@ -23,7 +24,7 @@ namespace
 {
 enum { BLOCK_ALIGN = 16, CANARY = 0xc5 };
 
-/* The memory of the device: 8 GiB, or SPMV_EMULATOR_BYTES, so that a test can let it run out */
+/* The size of device memory: 8 GiB, or SPMV_EMULATOR_BYTES, so that a test can exhaust it */
 size_t device_bytes()
 {
   const char *text = getenv("SPMV_EMULATOR_BYTES");
@@ -61,7 +62,7 @@ const DeviceBlock *block_of(const void *p, const char **start)
   return (char *)p < it->first + it->second.bytes ? &it->second : nullptr;
 }
 
-/* p is a device pointer with that many bytes behind it, or (host) no device pointer at all */
+/* Whether p is a device pointer with `bytes` bytes after it, or (on_device false) no device pointer */
 bool fits(const void *p, size_t bytes, bool on_device)
 {
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
@@ -70,7 +71,7 @@ bool fits(const void *p, size_t bytes, bool on_device)
   return on_device ? b && (const char *)p + bytes <= start + b->bytes : !b;
 }
 
-/* Names the block that a wrong access is nearest to, then lets the signal take its course */
+/* Prints the block nearest to a wrong access, then lets the signal end the program */
 void explain_fault(int, siginfo_t *info, void *)
 {
   char        text[200];
@@ -87,7 +88,7 @@ void explain_fault(int, siginfo_t *info, void *)
   signal(SIGSEGV, SIG_DFL);
 }
 
-/* Counts an allocation; whether a test lets it fail */
+/* Counts an allocation. Returns whether a test lets it fail. */
 bool is_refused()
 {
   Machine &m = machine();
@@ -116,7 +117,7 @@ thread_local cudaStreamCaptureMode capture_mode   = cudaStreamCaptureModeGlobal;
 
 Machine &machine()
 {
-  static auto *m = new Machine; /* other libraries may still call at exit */
+  static auto *m = new Machine; /* never freed: other libraries may still call at exit */
   return *m;
 }
 
@@ -225,7 +226,7 @@ int spmv_emulator_fail_after(long calls)
   return failed;
 }
 
-/* A test may request a driver of another version, or none, which is 0 */
+/* SPMV_EMULATOR_DRIVER sets the version of the driver; 0: no driver */
 cudaError_t cudaDriverGetVersion(int *version)
 {
   const char *driver = getenv("SPMV_EMULATOR_DRIVER");
@@ -246,7 +247,7 @@ cudaError_t cudaGetDeviceCount(int *count)
 
   *count = 0;
   if (!cudaDriverGetVersion(&driver) && driver < CUDART_VERSION) return result(cudaErrorInsufficientDriver);
-  /* a test may request no device, or a second one that shares the memory of the first */
+  /* SPMV_EMULATOR_NO_DEVICE: no device; SPMV_EMULATOR_DEVICES: several, which share one memory */
   const char *devices = getenv("SPMV_EMULATOR_DEVICES");
 
   *count = getenv("SPMV_EMULATOR_NO_DEVICE") ? 0 : devices ? atoi(devices) : 1;
@@ -358,8 +359,7 @@ cudaError_t cudaFree(void *p)
   return cudaSuccess;
 }
 
-/* SPMV_EMULATOR_PINNED_BLOCKS is the number of pinned blocks that there may be at a time: a test lets the next one fail
- */
+/* SPMV_EMULATOR_PINNED_BLOCKS limits the number of pinned blocks at a time, so that a test can let the next one fail */
 cudaError_t cudaMallocHost(void **block, size_t bytes)
 {
   const char                                 *most = getenv("SPMV_EMULATOR_PINNED_BLOCKS");
@@ -373,7 +373,7 @@ cudaError_t cudaMallocHost(void **block, size_t bytes)
   return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned) { return cudaMallocHost(block, bytes); }
-/* Memory of the caller, which kernels may use anyway */
+/* A no-op: kernels of the emulator can access host memory */
 cudaError_t cudaHostRegister(void *, size_t, unsigned)
 {
   return is_refused() ? result(cudaErrorMemoryAllocation) : cudaSuccess;

@@ -1,4 +1,4 @@
-/* What the files of the emulator share: the state of the machine that they play */
+/* runtime.h - declarations that the files of the emulator share: the state of the emulated machine */
 #ifndef SPMV_EMULATOR_RUNTIME_H
 #define SPMV_EMULATOR_RUNTIME_H
 
@@ -12,7 +12,7 @@
 
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
-  std::vector<CUstream_st *>         streams; /* that are captured into it: the first, and those that joined */
+  std::vector<CUstream_st *>         streams; /* captured into it: the first, and those that joined */
 };
 struct CUgraphExec_st : CUgraph_st {
 };
@@ -23,14 +23,14 @@ struct CUstream_st {
 struct CUevent_st {
   CUgraph_st *captured = nullptr; /* the graph into which it was recorded */
   int         device   = 0;
-  long        copies   = 0; /* that were late when it was recorded have come when it has */
+  long        copies   = 0; /* the event has occurred when this number of delayed copies is done */
 };
 
 namespace spmv_emulator
 {
 struct DeviceBlock {
   char  *map;
-  size_t map_bytes, bytes; /* without the guard page; as asked for */
+  size_t map_bytes, bytes; /* mapped, without the guard page; as requested */
 };
 
 struct Machine {
@@ -38,15 +38,15 @@ struct Machine {
   std::map<char *, DeviceBlock>     device;
   size_t                            used    = 0;
   long                              allowed = -1, refused = 0; /* allocations: see spmv_emulator.h */
-  long                              allocations = 0;           /* since a test last asked */
-  long                              calls       = -1;          /* that succeed before one fails: see there */
+  long                              allocations = 0;           /* since the last spmv_emulator_allocations() */
+  long                              calls       = -1;          /* calls that succeed before one fails: likewise */
   bool                              call_failed = false;
-  long                              held        = 0; /* queries of events that say "not ready" */
+  long                              held        = 0; /* queries of events that answer "not ready" */
   int                               depth       = 0; /* nested work */
   std::map<const char *, size_t>    pinned;          /* blocks and their bytes */
-  std::set<CUgraph_st *>            captures;        /* that have not ended */
-  std::deque<std::function<void()>> late;            /* copies from pinned memory */
-  long                              put_off = 0;     /* copies that ever were late */
+  std::set<CUgraph_st *>            captures;        /* captures that have not ended */
+  std::deque<std::function<void()>> late;            /* delayed copies from pinned memory */
+  long                              put_off = 0;     /* number of copies that were ever delayed */
   CUstream_st                       default_stream;
 };
 
@@ -57,7 +57,7 @@ Machine &machine();
 
 inline CUstream_st *stream_of(cudaStream_t stream) { return stream ? stream : &machine().default_stream; }
 
-/* Device memory is open while an object of this class lives */
+/* Device memory is accessible while an object of this class lives */
 class Opened
 {
 public:
@@ -67,19 +67,20 @@ public:
   ~Opened();
 };
 
-/* Does late copies: all, or until so many have been done since the machine began */
+/* Does delayed copies: all, or until `copies` of them have been done since the program began */
 void catch_up();
 void catch_up(long copies);
 
-/* Whether what is forbidden during a capture is forbidden to this thread */
+/* Whether a capture forbids this thread to allocate or synchronize */
 bool capturing();
 
-/* Whether a test lets this call fail; then its error has been remembered, and the call must do nothing */
+/* Whether a test lets this call fail. Then the error is remembered for cudaGetLastError(), and the call must do
+   nothing. */
 bool call_fails();
 
 void set_last_error(cudaError_t);
 
-/* Remembers an error, and returns it */
+/* Remembers an error for cudaGetLastError(), and returns it */
 cudaError_t result(cudaError_t);
 } // namespace spmv_emulator
 #endif

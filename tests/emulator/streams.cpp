@@ -1,5 +1,6 @@
 /*
-  Streams, events and graphs of the emulator. A stream remembers whether it is being captured; its work has been done.
+  streams.cpp - streams, events and graphs of the emulator. Work is done when it is enqueued; a stream only remembers
+  whether it is being captured.
 */
 #include "runtime.h"
 #include <utility>
@@ -38,8 +39,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t)
   catch_up();
   return cudaSuccess;
 }
-/* A stream that waits for an event of a capture joins it; a capture waits for nothing outside, and nobody for what was
-   captured before */
+/* A stream that waits for an event of a capture joins the capture. A capture cannot wait for an event outside it, and
+   no stream can wait for an event of a capture that has ended: both are errors. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigned)
 {
   CUstream_st *stream = stream_of(stream_);
@@ -58,7 +59,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
   if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
   else {
     catch_up();
-    function(data); /* host code: device memory stays closed */
+    function(data); /* host code, so device memory stays inaccessible */
   }
   return cudaSuccess;
 }
@@ -79,7 +80,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
   for (CUstream_st *joined : (*graph)->streams) joined->captured = nullptr;
   machine().captures.erase(*graph);
   if (!call_fails()) return cudaSuccess;
-  delete *graph; /* the capture has ended nevertheless */
+  delete *graph; /* the capture has ended even if the call fails */
   *graph = nullptr;
   return cudaErrorLaunchOutOfResources;
 }
@@ -148,7 +149,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     return result(cudaErrorNotReady);
   }
   if (done >= event->copies) return cudaSuccess;
-  catch_up(done + 1); /* who asks again and again sees that copies are done */
+  catch_up(done + 1); /* progress, so that repeated queries succeed in the end */
   return result(cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event)

@@ -1,5 +1,5 @@
 /*
-  draw.c - random numbers, shapes and matrices, alike on every machine and for both twins
+  draw.c - random numbers, shapes and matrices, the same on every machine and for both twins
 */
 #include "fuzz.h"
 
@@ -31,7 +31,7 @@ PetscInt FuzzSplit(Fuzz *f, PetscInt n, PetscInt block_size)
     PetscInt end;
 
     sum += (int)(gen_hash(weights, (uint64_t)r) % 4);
-    if (way == 0) end = r < lucky ? 0 : blocks; /* one process has all */
+    if (way == 0) end = r < lucky ? 0 : blocks; /* one process gets all */
     else if (way == 1 || !total) end = blocks * (r + 1) / f->c.size;
     else end = blocks * sum / total;
     mine   = end - before;
@@ -76,7 +76,7 @@ PetscErrorCode FuzzIsSquare(Mat A, PetscBool *square)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A shape of gen.h with some rows and columns left empty, and a full diagonal or not */
+/* A shape of gen.h, with some rows and columns left empty, and with or without a full diagonal */
 typedef struct {
   GenSpec   spec;
   PetscInt  empty_rows, empty_cols; /* percent */
@@ -159,7 +159,7 @@ PetscErrorCode FuzzAllowNewNonzeros(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ample, scant, or no preallocation. Without one PETSc 3.19 and later insert into a hash table. */
+/* Generous, too small, or no preallocation. Without preallocation, PETSc 3.19 and later insert into a hash table. */
 static PetscErrorCode Preallocate(Fuzz *f, const FuzzShape *s, Mat A)
 {
   const PetscInt way = FuzzBelow(f, 3);

@@ -1,5 +1,5 @@
 /*
-  fuzz_arrays.c - values that come through arrays, and coordinates
+  fuzz_arrays.c - values set through arrays, and coordinates
 */
 #include "fuzz.h"
 
@@ -45,7 +45,8 @@ static PetscErrorCode Arrays(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a copy: PETSc stores values into the array of the first time, and behind its end when there are more by then */
+/* Works on a copy: PETSc stores values into the array of the first call, and past its end if there are more values
+   later */
 static PetscErrorCode StoreValues(Fuzz *f)
 {
   Mat B;
@@ -61,7 +62,7 @@ static PetscErrorCode StoreValues(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coordinates with repetitions, on one process in no order; PETSc overwrites the index arrays */
+/* Coordinates with repetitions, unsorted on one process; PETSc overwrites the index arrays */
 static PetscErrorCode SetCoordinates(Fuzz *f, Mat A)
 {
   const uint64_t seed = gen_hash(FuzzNext(f), (uint64_t)f->c.rank);
@@ -88,7 +89,7 @@ static PetscErrorCode SetCoordinates(Fuzz *f, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the matrix itself, and on a copy: its products were done before */
+/* On the matrix itself, and on a copy after products with it */
 static PetscErrorCode Coordinates(Fuzz *f)
 {
   PetscFunctionBeginUser;

@@ -3,8 +3,8 @@
 */
 #include "fuzz.h"
 
-/* A block size that nobody has set is -1, by which conversions to and from BAIJ and SBAIJ of PETSc 3.18 divide: they
-   read lengths of rows that they have not set, and write behind arrays */
+/* Sets block sizes explicitly. An unset block size is -1, by which conversions to and from BAIJ and SBAIJ of PETSc 3.18
+   divide: they read uninitialized row lengths, and write past arrays. */
 static PetscErrorCode SetBlockSizes(Mat A)
 {
   PetscInt rows, cols;
@@ -15,7 +15,7 @@ static PetscErrorCode SetBlockSizes(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* There and back in place */
+/* Converts to another type and back, in place */
 static PetscErrorCode Visit(Fuzz *f, MatType there)
 {
   PetscFunctionBeginUser;
@@ -25,7 +25,7 @@ static PetscErrorCode Visit(Fuzz *f, MatType there)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To a new matrix, which changes and comes back as another one */
+/* Converts to a new matrix, changes it, and converts it back to another new matrix */
 static PetscErrorCode VisitNew(Fuzz *f, MatType there)
 {
   Mat B, C;
@@ -73,7 +73,8 @@ static PetscErrorCode CanBecomeIS(Fuzz *f, PetscBool *can)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MATIS has local matrices and no transpose of all products; what comes back has other zeros, so the products count */
+/* MATIS has local matrices, and lacks some transposed products; after converting back, explicit zeros differ, so
+   products are compared */
 static PetscErrorCode ToIS(Fuzz *f)
 {
   Mat       B, C;
@@ -143,7 +144,7 @@ static PetscErrorCode ConvertReuse(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of several unknowns with the entries of A; products alone */
+/* Blocks of several unknowns with the entries of A; only products are compared */
 static PetscErrorCode ToMAIJ(Fuzz *f)
 {
   Mat B;

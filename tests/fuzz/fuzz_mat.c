@@ -5,8 +5,8 @@
     fuzz_mat -fuzz_type aijrbp -fuzz_seed 17 -fuzz_steps 0:scale,3:axpy  these steps of seed 17
 
   Runs on any number of processes. A sequence that fails is printed as a command that repeats it; scripts/fuzz.sh finds
-  its shortest form. With -fuzz_type aij both twins are plain, and with aijcusparse the tested one is PETSc's own for
-  GPUs: what fails then is not ours. The last line counts what passed and what failed; the status is 1 if anything
+  its shortest form. With -fuzz_type aij both twins are plain, and with aijcusparse the tested twin is PETSc's own GPU
+  type: failures with these are not ours. The last line counts passed and failed sequences; the exit status is 1 if any
   failed.
 */
 static const char help[] =
@@ -122,7 +122,7 @@ static PetscErrorCode TimeIsUp(const Settings *s, PetscLogDouble begin, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What happened since the last time. scripts/fuzz.sh adds these lines up. */
+/* Prints the counts since the last call. scripts/fuzz.sh adds these lines up. */
 static PetscErrorCode PrintCounts(FuzzRun *run, Settings *s)
 {
   PetscFunctionBeginUser;
@@ -187,7 +187,7 @@ static PetscErrorCode RunAll(FuzzRun *run, Settings *s)
     }
     if (!run->sequence_packed && ConfIsOurs(run->type + strlen("aij"))) s->unpacked++;
     if (s->every && k % s->every == s->every - 1) PetscCall(PrintCounts(run, s));
-    if (outcome == FUZZ_ERROR) break; /* PETSc may be in any state */
+    if (outcome == FUZZ_ERROR) break; /* PETSc may be in any state after an error */
     PetscCall(TimeIsUp(s, begin, &up));
   }
   PetscCall(PrintCounts(run, s));
@@ -200,9 +200,10 @@ static PetscErrorCode RunAll(FuzzRun *run, Settings *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Options before those of the command line. So many products expected make conversions pay, also of small matrices. GAMG
-   estimates an eigenvalue for its prolongator by ten iterations of CG. On our heavy diagonals CG has converged before,
-   the last iterations are rounding errors, and the estimates of the twins differ in the fourth digit. */
+/* Sets options that the command line can override. A large number of expected products makes conversions pay even for
+   small matrices. GAMG estimates an eigenvalue for its prolongator by ten CG iterations. On diagonally dominant
+   matrices CG converges earlier, so the last iterations are rounding errors, and the estimates of the twins differ in
+   the fourth digit. */
 static PetscErrorCode SetDefaults(void)
 {
   if (PetscOptionsSetValue(NULL, "-mat_aijauto_expected", "1000000")) return PETSC_ERR_LIB;
@@ -212,7 +213,7 @@ static PetscErrorCode SetDefaults(void)
 int main(int argc, char **argv)
 {
   FuzzRun  run = {.seed = 1};
-  Settings s = {.count = 20, .limit = 30, .skip = "local_mat_condensed,any_local_mat"}; /* README's limits name them */
+  Settings s   = {.count = 20, .limit = 30, .skip = "local_mat_condensed,any_local_mat"}; /* see Limits in README.md */
   int      process;
 
   if (SetDefaults()) return 1;
@@ -234,7 +235,7 @@ int main(int argc, char **argv)
   else PetscCall(RunAll(&run, &s));
   PetscCall(PetscFree2(run.count, run.allowed));
   if (s.any_refused)
-    PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what an error leaves behind is no leak */
+    PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* memory that an error leaves behind is not a leak */
   PetscCall(PetscFinalize());
   return s.failed ? 1 : 0;
 }

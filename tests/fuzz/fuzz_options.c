@@ -6,7 +6,7 @@
 #include <cases.h>
 #include <stdio.h>
 
-/* Options that the command line has set stay as they are. The plain twin's turn comes first and does the same. */
+/* Does not override options of the command line. The plain twin's turn comes first and does the same. */
 static PetscErrorCode PutOption(Fuzz *f, const char *name, const char *value)
 {
   PetscBool there, ours = PETSC_FALSE;
@@ -28,7 +28,7 @@ PetscErrorCode FuzzStepOption(Fuzz *f, const char *name, const char *value)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The option settings that the kernel tests run through, as "key=value ..." */
+/* The option settings of the kernel tests, as "key=value ..." */
 static PetscErrorCode PutVariant(Fuzz *f, const SpmvFormat *format)
 {
   const uint64_t way = FuzzNext(f);
@@ -49,7 +49,7 @@ static PetscErrorCode PutVariant(Fuzz *f, const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products that a candidate of aijauto does before the next has its turn: a few, so that turns end in later steps */
+/* Products per candidate in a trial of aijauto: few, so that turns end within the sequence */
 static const char *const trials[] = {"0", "1", "2", "5"};
 enum { TRIALS = sizeof trials / sizeof trials[0] };
 
@@ -70,7 +70,7 @@ static PetscErrorCode Options(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A program sets an option on the matrix, where the operations that follow must leave it */
+/* Sets an option on the matrix from a program; later operations must keep it */
 static PetscErrorCode SetOption(Fuzz *f)
 {
   const char *const keys[] = {"decline", "eager", "check"};

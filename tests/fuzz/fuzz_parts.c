@@ -70,7 +70,7 @@ static PetscErrorCode Overlap(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A change of the block is a change of the matrix */
+/* Changes the matrix through its diagonal block */
 static PetscErrorCode DiagonalBlock(Fuzz *f)
 {
   Mat D;
@@ -82,7 +82,7 @@ static PetscErrorCode DiagonalBlock(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With all columns, or with those alone that have entries */
+/* With all columns, or only with those that have entries */
 static PetscErrorCode GetLocalMat(Fuzz *f, PetscBool condensed)
 {
   Mat L;
@@ -131,8 +131,8 @@ static PetscErrorCode SeqStructure(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One copy of the matrix for every process, or one for all. PETSc divides the columns into blocks of the rows' size,
-   and makes a matrix with too few columns where that does not divide them (docs/notebook). */
+/* One copy of the matrix for each process, or one for all. PETSc divides the columns into blocks of the rows' block
+   size, and makes a matrix with too few columns if that is not a divisor (docs/notebook). */
 static PetscErrorCode Redundant(Fuzz *f)
 {
   PetscInt parts = FuzzChance(f, 70) ? f->c.size : 1, block_size, columns;

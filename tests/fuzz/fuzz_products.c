@@ -5,8 +5,8 @@
 
 typedef PetscErrorCode (*Product)(Mat, Mat, MatReuse, PetscReal, Mat *);
 
-/* A random matrix with few columns whose rows fit the columns (or the rows) of A, of any type. The product of two types
-   is of either. */
+/* A random matrix of any type with few columns, whose rows match the columns (or the rows) of A. The product may be of
+   either factor's type. */
 static PetscErrorCode Narrow(Fuzz *f, PetscBool fits_rows, PetscInt columns, Mat *B, PetscBool *own)
 {
   FuzzShape s;
@@ -27,7 +27,7 @@ static PetscErrorCode Narrow(Fuzz *f, PetscBool fits_rows, PetscInt columns, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A new product, and the same one for other values */
+/* A new product, and the same product again with other values */
 static PetscErrorCode Twice(Fuzz *f, const char *what, Product product, Mat B, PetscBool own)
 {
   Mat C;
@@ -58,7 +58,7 @@ static PetscErrorCode MatMat(Fuzz *f) { return TimesNarrow(f, "A B", MatMatMult,
 static PetscErrorCode TransposeMat(Fuzz *f) { return TimesNarrow(f, "A^T B", MatTransposeMatMult, PETSC_TRUE); }
 static PetscErrorCode PtAP(Fuzz *f) { return TimesNarrow(f, "P^T A P", MatPtAP, PETSC_FALSE); }
 
-/* The second factor transposed: A B^T and R A R^T */
+/* Products with the second factor transposed: A B^T and R A R^T */
 static PetscErrorCode TimesTransposed(Fuzz *f, const char *what, Product product)
 {
   Mat       B, T;
@@ -117,7 +117,7 @@ static PetscErrorCode ThreeFactors(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Galerkin's product with several unknowns per node: the interpolation of one unknown serves them all */
+/* A Galerkin product with several unknowns per node: the interpolation of one unknown is used for all of them */
 static PetscErrorCode PtAPOfBlocks(Fuzz *f)
 {
   const PetscInt unknowns = 2 + FuzzBelow(f, 2);

@@ -1,5 +1,5 @@
 /*
-  fuzz_queries.c - what a matrix tells about itself
+  fuzz_queries.c - queries that do not change a matrix
 */
 #include "fuzz.h"
 
@@ -59,7 +59,7 @@ static PetscErrorCode Diagonal(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Not the memory or the mallocs, which differ as the types do */
+/* Without memory and mallocs, which differ between the types */
 static PetscErrorCode Info(Fuzz *f)
 {
   MatInfo   info;
@@ -75,7 +75,7 @@ static PetscErrorCode Info(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With the matrix itself, with a copy, and with a plain copy */
+/* Compares with the matrix itself, with a copy, and with a plain copy */
 static PetscErrorCode Equal(Fuzz *f)
 {
   Mat       B;
@@ -115,7 +115,7 @@ static PetscErrorCode RowIJ(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A program that asks for what makes no sense gets the same error */
+/* Invalid calls must give the same error */
 static PetscErrorCode Refusals(Fuzz *f)
 {
   const PetscInt way = FuzzBelow(f, 3);

@@ -1,5 +1,5 @@
 /*
-  fuzz_renewals.c - a matrix that begins anew: another preallocation, another type, a file, another header
+  fuzz_renewals.c - operations that renew a matrix: another preallocation, another type, a file, another header
 */
 #include "fuzz.h"
 
@@ -14,8 +14,8 @@ static PetscErrorCode Preallocate(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plain AIJ resets only what has once been preallocated. Processes may disagree on that, and then wait for each other.
- */
+/* Plain AIJ resets only a matrix that was preallocated before. If processes disagree on that, they wait for each other
+   forever. */
 static PetscErrorCode ResetPreallocation(Fuzz *f)
 {
   PetscFunctionBeginUser;
@@ -26,7 +26,7 @@ static PetscErrorCode ResetPreallocation(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* dense, another format or plain, and back, by MatSetType(): the entries are lost on the way */
+/* By MatSetType() to dense, another format or plain, and back: the entries are lost */
 static PetscErrorCode SetType(Fuzz *f)
 {
   char type[CONF_TYPE_MAX];
@@ -42,7 +42,7 @@ static PetscErrorCode SetType(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A new matrix, in any of the ways to allocate one */
+/* A new matrix, allocated in any of the possible ways */
 static PetscErrorCode CreateAgain(Fuzz *f)
 {
   FuzzShape s;
@@ -56,7 +56,7 @@ static PetscErrorCode CreateAgain(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From arrays of a program, which makes plain AIJ; our type comes by conversion */
+/* From arrays of a program, which give plain AIJ; converted to our type */
 static PetscErrorCode FromArrays(Fuzz *f)
 {
   FuzzShape          s;
@@ -95,7 +95,7 @@ static PetscErrorCode LoadFile(Fuzz *f, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Into a new matrix, and into the one that was saved after its values have changed */
+/* Loads into a new matrix, and into the saved one after its values have changed */
 static PetscErrorCode SaveAndLoad(Fuzz *f)
 {
   PetscViewer viewer;

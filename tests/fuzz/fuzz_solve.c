@@ -1,5 +1,5 @@
 /*
-  fuzz_solve.c - factors, relaxation and solvers, on a copy with a heavy diagonal or on the matrix as it is
+  fuzz_solve.c - factors, relaxation and solvers, on a diagonally dominant copy or on the matrix as it is
 */
 #include "fuzz.h"
 
@@ -40,7 +40,7 @@ static PetscErrorCode InvertBlocks(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Half of the matrices are factored as they are, singular or not */
+/* Half of the matrices are factored without a dominant diagonal, singular or not */
 static PetscErrorCode Factor(Fuzz *f, MatFactorType how)
 {
   const PetscBool       symmetric   = how == MAT_FACTOR_ICC || how == MAT_FACTOR_CHOLESKY ? PETSC_TRUE : PETSC_FALSE;
@@ -85,7 +85,7 @@ static PetscErrorCode ILU(Fuzz *f) { return Factor(f, MAT_FACTOR_ILU); }
 static PetscErrorCode Cholesky(Fuzz *f) { return Factor(f, MAT_FACTOR_CHOLESKY); }
 static PetscErrorCode ICC(Fuzz *f) { return Factor(f, MAT_FACTOR_ICC); }
 
-/* Settings of a preconditioner, beginning with its name. Those marked work on one process only. */
+/* Settings of a preconditioner, each beginning with its name. Marked ones work on one process only. */
 static const struct {
   const char *type, *option, *value;
   PetscBool   sequential, symmetric;
@@ -113,9 +113,9 @@ static const struct {
                        {PCCHOLESKY, NULL, NULL, PETSC_TRUE, PETSC_TRUE},
                        {PCQR, NULL, NULL, PETSC_TRUE, PETSC_FALSE}};
 
-/* A type over aijcusparse gets factors of cuSPARSE where nothing else is asked for, which know no shift, and PCILU
-   turns its default shift, nonzero, into inblocks there (docs/petsc-names.md). So both twins ask for PETSc's and for
-   that. */
+/* By default, a type over aijcusparse gets factors of cuSPARSE, which support no shift, and PCILU then changes its
+   default shift from nonzero to inblocks (docs/petsc-names.md). So both twins ask for PETSc's factors and for
+   inblocks. */
 static PetscErrorCode SameFactorsOnDevice(PC pc)
 {
   MatFactorShiftType shift;
@@ -131,9 +131,9 @@ static PetscErrorCode SameFactorsOnDevice(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Few iterations: what differs by rounding must not grow. Which tolerance is met first is a matter of rounding too, and
-   so is the iterate that a method leaves when it breaks down: CG as a smoother is not linear, and SYMMLQ then divides
-   what cancellation has left of a vector by its norm. Chebyshev's eigenvalues, estimated to the last digit, are not
+/* Few iterations, so that rounding differences do not grow. Rounding also decides which tolerance is met first, and the
+   iterate that a method leaves when it breaks down: CG as a smoother is not linear, and SYMMLQ then divides the
+   cancellation error of a vector by its norm. Eigenvalues that Chebyshev estimates to the last digit are not
    compared. */
 static PetscErrorCode SolveWith(Fuzz *f, Mat B, const char *ksp_type, const char *pc_type)
 {
@@ -190,7 +190,7 @@ static PetscErrorCode Solve(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Zeros on the diagonal make ILU shift, or give up */
+/* Zeros on the diagonal make ILU shift or fail */
 static PetscErrorCode SolveShifted(Fuzz *f)
 {
   const char *const shifts[] = {"none", "nonzero", "positive_definite", "inblocks"};

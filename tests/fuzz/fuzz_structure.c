@@ -19,7 +19,7 @@ static PetscErrorCode TransposeReuse(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Matrices that know A only by its products */
+/* Matrices that use A only through its products */
 static PetscErrorCode Virtual(Fuzz *f)
 {
   Mat T, N;
@@ -39,7 +39,7 @@ static PetscErrorCode Virtual(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every process permutes its own rows, or all rows move by one process: each owner names the rows that it wants */
+/* Every process permutes its own rows, or all rows move to the next process: each owner names the rows that it wants */
 static PetscErrorCode Permute(Fuzz *f)
 {
   const uint64_t seed = FuzzNext(f);
@@ -62,13 +62,13 @@ static PetscErrorCode Permute(Fuzz *f)
   PetscCall(ISSetPermutation(is));
   PetscCall(MatPermute(f->A, is, is, &B));
   PetscCall(ISDestroy(&is));
-  PetscCall(MatConvert(B, f->type, MAT_INPLACE_MATRIX, &B)); /* a parallel AIJ makes plain AIJ of any type */
+  PetscCall(MatConvert(B, f->type, MAT_INPLACE_MATRIX, &B)); /* a parallel AIJ makes plain AIJ from any type */
   PetscCall(FuzzReplace(f, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What an ordering gives, and the matrix in that order. Reverse Cuthill-McKee and its like know one process only; plain
-   AIJ turns to them with the matrix of all processes. */
+/* The ordering, and the matrix permuted by it. Reverse Cuthill-McKee and similar orderings work on one process only; on
+   several, plain AIJ calls them with the matrix of all processes. */
 static PetscErrorCode Ordering(Fuzz *f)
 {
   const MatOrderingType types[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND,
@@ -103,8 +103,8 @@ static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Not MATCOLORINGID, which writes before its arrays where columns are empty; and SL and LF, which go through the
-   columns by inodes, read what follows an empty row as if it were the row's (docs/notebook) */
+/* Without MATCOLORINGID, which writes before its arrays if columns are empty, and without SL and LF, which go through
+   the columns by inodes and read past an empty row (docs/notebook) */
 static PetscErrorCode Coloring(Fuzz *f)
 {
   const MatColoringType types[] = {MATCOLORINGNATURAL, MATCOLORINGGREEDY, MATCOLORINGSL, MATCOLORINGLF};
@@ -132,7 +132,7 @@ static PetscErrorCode Coloring(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of entries, or of the blocks that A says it has, full or not */
+/* The graph of entries, or of blocks of A's block size, full or not */
 static PetscErrorCode Graph(Fuzz *f)
 {
   const PetscBool symmetrize = FuzzChance(f, 60), scale = FuzzChance(f, 50);

@@ -42,7 +42,7 @@ static PetscErrorCode AxpySame(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* X = X + a A, where the packed type stands on the right-hand side */
+/* X = X + a A, with the packed type on the right-hand side */
 static PetscErrorCode AxpyToOther(Fuzz *f)
 {
   Mat X;
@@ -90,7 +90,7 @@ static PetscErrorCode CopyTo(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copied values, none, or the pattern shared with the original, which lives on */
+/* With values, without values, or with the pattern shared with the original, which is kept */
 static PetscErrorCode Duplicate(Fuzz *f)
 {
   const MatDuplicateOption options[] = {MAT_COPY_VALUES, MAT_DO_NOT_COPY_VALUES, MAT_SHARE_NONZERO_PATTERN};

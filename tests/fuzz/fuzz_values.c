@@ -21,7 +21,8 @@ static PetscErrorCode DiagonalScale(Fuzz *f)
 
 static PetscErrorCode ZeroEntries(Fuzz *f) { return MatZeroEntries(f->A); }
 
-/* A few short runs of columns. Rows of other processes take part only in sums, which do not depend on the order. */
+/* Sets a few short runs of columns. Rows of other processes are used only with ADD_VALUES, whose result does not depend
+   on the order. */
 static PetscErrorCode SetValues(Fuzz *f)
 {
   const PetscInt   count = 1 + FuzzBelow(f, 6);
@@ -84,7 +85,7 @@ static PetscErrorCode Assemble(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Other values for all of a random pattern, which has new nonzeros */
+/* Sets other values for a random pattern, with new nonzeros */
 static PetscErrorCode Fill(Fuzz *f) { return FuzzFill(f, f->A); }
 
 static PetscErrorCode SetBlocked(Fuzz *f)
@@ -109,7 +110,7 @@ static PetscErrorCode SetBlocked(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By local numbers, which run backwards here */
+/* By local numbers, which run backwards */
 static PetscErrorCode SetLocal(Fuzz *f)
 {
   const uint64_t         seed = FuzzNext(f);
@@ -151,8 +152,8 @@ static PetscErrorCode DiagonalSet(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where a whole row is empty, MatZeroRows() of plain AIJ inserts the diagonal, which may move the arrays, and goes on
-   to write into the old ones (docs/notebook): so no row is left empty if there is a diagonal to write */
+/* If a whole row is empty, MatZeroRows() of plain AIJ inserts the diagonal, which may move the arrays, and then writes
+   into the old arrays (docs/notebook). So no row is left empty if a diagonal must be written. */
 static PetscErrorCode ZeroSome(Fuzz *f, PetscBool columns)
 {
   const PetscBool keep = FuzzChance(f, 50), with_vectors = FuzzChance(f, 60);

@@ -1,5 +1,5 @@
 /*
-  run.c - one sequence: its steps are drawn or given, run, and compared
+  run.c - one sequence: draws or reads its steps, runs them, and compares
 */
 #include "run.h"
 
@@ -9,7 +9,7 @@ static const FuzzOperation *const tables[] = {fuzz_values,   fuzz_arrays,    fuz
                                               fuzz_convert,  fuzz_structure, fuzz_parts,  fuzz_queries,
                                               fuzz_products, fuzz_solve,     fuzz_options};
 
-/* The norm beyond which both matrices are scaled down */
+/* If the norm exceeds this, both matrices are scaled down */
 static const PetscReal norm_max = 256;
 
 enum { SMALL_MAX = 110 };
@@ -100,7 +100,7 @@ static PetscErrorCode SeeKept(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every sequence begins with the first and ends with the second */
+/* Every sequence begins with `create` and ends with `kept` */
 static const FuzzOperation create = {"create", Create, FUZZ_RENEWS}, see_kept = {"kept", SeeKept, 0};
 
 static PetscErrorCode CountProducts(const Fuzz *f, PetscLogDouble *packed, PetscLogDouble *fallbacks)
@@ -116,7 +116,7 @@ static PetscErrorCode CountProducts(const Fuzz *f, PetscLogDouble *packed, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The option that a program has set on the matrix: still there? */
+/* Checks that an option set on the matrix by a program is still set */
 static PetscErrorCode SeeOption(Fuzz *f, const FuzzOperation *o)
 {
   char text[CONF_TYPE_MAX];
@@ -129,7 +129,7 @@ static PetscErrorCode SeeOption(Fuzz *f, const FuzzOperation *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operation on the twin in turn, and what its matrix is like afterwards */
+/* Runs the operation on the current twin, and records its matrix afterwards */
 static PetscErrorCode RunTurn(FuzzRun *run, Fuzz *f, const FuzzOperation *o)
 {
   PetscLogDouble before[2], after[2];
@@ -145,7 +145,7 @@ static PetscErrorCode RunTurn(FuzzRun *run, Fuzz *f, const FuzzOperation *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One twin's turn. An error ends the operation on this process; all processes agree on the codes. */
+/* Takes one twin's turn. An error ends the operation on this process; all processes agree on the codes. */
 static PetscErrorCode TakeTurn(FuzzRun *run, Fuzz *f, const FuzzStep *step, int twin, const char *command,
                                const char *name, PetscInt codes[2])
 {
@@ -210,7 +210,7 @@ static PetscErrorCode RunStep(FuzzRun *run, Fuzz *f, const FuzzStep *step, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By a power of two, so that sums stay exact */
+/* Scales by a power of two, so that sums stay exact */
 static PetscErrorCode KeepSmall(Fuzz *f)
 {
   PetscReal norm, factor = 1;
@@ -251,7 +251,7 @@ static PetscErrorCode RunSteps(FuzzRun *run, Fuzz *f, FuzzOutcome *outcome, char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After an error nothing is destroyed: what a matrix is then is nobody's promise, and the processes may disagree */
+/* After an error nothing is destroyed: the state of the matrix is undefined, and processes may disagree */
 static PetscErrorCode CleanUp(Fuzz *f)
 {
   PetscFunctionBeginUser;

@@ -1,5 +1,5 @@
 /*
-  run.h - one sequence: its steps are drawn or given, run, and compared
+  run.h - one sequence: draws or reads its steps, runs them, and compares
 */
 #pragma once
 
@@ -7,7 +7,7 @@
 
 typedef struct {
   const FuzzOperation *operation;
-  PetscInt             index; /* where it stood in the sequence: with the seed, what its random numbers depend on */
+  PetscInt             index; /* position in the sequence; with the seed, it determines the random numbers */
 } FuzzStep;
 
 typedef struct {
@@ -21,18 +21,18 @@ typedef struct {
   PetscMPIInt    rank, size;
   PetscInt       seed, step_count, operation_count;
   FuzzStep       step[FUZZ_STEPS_MAX];
-  FuzzCount     *count;                              /* by number of operation */
+  FuzzCount     *count;                              /* by operation number */
   PetscBool     *allowed;                            /* which operations may be drawn */
-  PetscLogDouble packed, fallbacks, sequence_packed; /* products of the tested matrix, and of these in the sequence */
+  PetscLogDouble packed, fallbacks, sequence_packed; /* products of the tested matrix, and of this sequence */
 } FuzzRun;
 
 /* ---- run.c ---- */
 
-/* All operations, and the number of one by its name; -1 for an unknown name */
+/* Operation number i, and the number of an operation by name; -1 for an unknown name */
 const FuzzOperation *FuzzOperationGet(PetscInt i);
 PetscInt             FuzzOperationFind(const char *name);
 /* Fills in the steps of a seed */
 void FuzzDrawSteps(FuzzRun *run);
-/* The command that repeats the sequence as far as step `last` */
+/* The command that repeats the sequence up to step `last` */
 void           FuzzCommand(const FuzzRun *run, PetscInt last, char line[FUZZ_LINE_MAX]);
 PetscErrorCode FuzzRunSequence(FuzzRun *run, FuzzOutcome *outcome);

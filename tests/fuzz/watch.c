@@ -1,7 +1,7 @@
 /*
-  watch.c - says which step of which sequence a process was in when it crashed or hung, and ends it
+  watch.c - reports the step and sequence in which a process crashed or hung, and ends the process
 
-  The line that it writes is what scripts/fuzz.sh reads to shrink the sequence.
+  scripts/fuzz.sh parses the line that it writes, and shrinks the sequence.
 */
 #include "fuzz.h"
 
@@ -18,7 +18,7 @@ static struct {
   unsigned int seconds;
 } watched;
 
-/* snprintf() is not made for signal handlers, so the line is ready before the step begins */
+/* snprintf() is not async-signal-safe, so the line is prepared before the step begins */
 static void OnSignal(int number)
 {
   const char *cause = number == SIGALRM ? "hangs: " : "crashes: ";

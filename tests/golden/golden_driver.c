@@ -1,6 +1,6 @@
 /*
-  golden_driver.c - an ordinary PETSc program: it links PETSc alone and knows nothing of the packed types. The golden
-  tests look at what it prints with options that load and use them.
+  golden_driver.c - an ordinary PETSc program: it links only PETSc and does not know the packed types. The golden tests
+  compare its output with options that load and use these types.
 
     golden_driver [-n 12] [-repeat_initialize] [-unassembled]
 */
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 {
   PetscBool repeat = PETSC_FALSE;
 
-  if (MPI_Init(&argc, &argv)) return 1; /* PETSc leaves MPI running then, and can start twice */
+  if (MPI_Init(&argc, &argv)) return 1; /* PETSc then leaves MPI running, so it can be initialized twice */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-repeat_initialize", &repeat, NULL));
   PetscCall(Work());

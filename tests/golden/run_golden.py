@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the cases of cases.txt and compares what they print with the files in expected/.
+"""Runs the cases of cases.txt and compares their output with the files in expected/.
 
     run_golden.py --driver build/bin/golden_driver --plugin build/lib/libpetscpack.so [--update]
 

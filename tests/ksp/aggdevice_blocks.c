@@ -1,6 +1,6 @@
 /*
-  aggdevice_blocks.c - the prolongator of aggdevice for matrices whose processes share edges: it must be P0 - alpha D^-1 A P0
-  as PETSc's functions compute it from the P0 that is not smoothed, for some alpha
+  aggdevice_blocks.c - the prolongator of aggdevice for matrices whose processes share edges: it must be
+  P0 - alpha D^-1 A P0 for some alpha, as PETSc's functions compute it from the unsmoothed P0
 
     aggdevice_blocks [-type aij] [-expect_gpu]: the products run on the GPU
 */
@@ -51,7 +51,7 @@ static PetscErrorCode Step(Mat A, Mat P0, Mat *T)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* alpha is what makes the lengths equal */
+/* alpha is chosen so that the two differences from P0 have the same norm */
 static PetscErrorCode Compare(Mat A, Mat P0, Mat P)
 {
   const PetscReal tolerance = (PetscReal)(PetscDefined(USE_REAL_SINGLE) ? 1e-4 : 1e-11);
@@ -72,7 +72,7 @@ static PetscErrorCode Compare(Mat A, Mat P0, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Patterns of products with blocks of A that the GPU made, of all processes */
+/* Number of product patterns that the GPU made with blocks of A, over all processes */
 static PetscErrorCode Patterns(Mat A, PetscBool counted, PetscInt *patterns)
 {
   MatAIJFmtInfo info;

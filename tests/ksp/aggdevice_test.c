@@ -1,9 +1,9 @@
 /*
-  aggdevice_test.c - PCGAMG of type aggdevice against type agg: iterations and levels, each option of agg, by the command
-  line and by C, what is left to agg, and types that change.
+  aggdevice_test.c - compares PCGAMG of type aggdevice with type agg: iterations and levels, each option of agg by the
+  command line and by C, levels left to agg, and changes of type.
 
-    aggdevice_test [-type aij] [-expect_host n] [-expect_agg n]: on a device with little memory so many levels by the
-                   host, or by agg, in all
+    aggdevice_test [-type aij] [-expect_host n] [-expect_agg n]: with little device memory, the total number of levels
+                   done by the host or by agg
 */
 static const char help[] = "Compares GAMG of type aggdevice with agg.\n";
 
@@ -15,16 +15,16 @@ static PetscBool expect_gpu, little;
 static PetscInt  levels_host, levels_agg;
 static char      type[64] = MATAIJ;
 
-/* What came of a set-up and a solve */
+/* The outcome of a set-up and a solve */
 typedef struct {
-  PetscInt            iterations, levels, rows[16]; /* from the coarsest */
+  PetscInt            iterations, levels, rows[16]; /* from the coarsest level on */
   PCGAMGAggDeviceInfo info;
   char                reason[256];
   Vec                 x;
 } Outcome;
 
-/* A grid of n x n points of a process, with so many unknowns each; every 11th point is coupled to nothing, and of those
-   every second has a row of zeros but for its diagonal */
+/* A grid of n x n points per process, with that many unknowns each. Every 11th point is isolated; every second isolated
+   point has a row of zeros except for the diagonal. */
 static PetscErrorCode Grid(PetscInt n, PetscInt unknowns, Mat *A)
 {
   PetscMPIInt rank, size;
@@ -43,7 +43,7 @@ static PetscErrorCode Grid(PetscInt n, PetscInt unknowns, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries between two points; unknowns of one point are coupled weakly */
+/* Sets the entries between two points; the unknowns of one point are coupled weakly */
 static PetscErrorCode Couple(Mat A, PetscInt unknowns, PetscInt i, PetscInt j, PetscReal weight)
 {
   PetscFunctionBeginUser;
@@ -123,7 +123,7 @@ static PetscErrorCode Learn(KSP ksp, Outcome *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver of a type from begin to end; the solution is o->x */
+/* A complete solve with a GAMG type; the solution is o->x */
 static PetscErrorCode Solve(Mat A, const char gamg[], const char prefix[], PetscErrorCode (*set)(PC), Outcome *o)
 {
   KSP ksp;
@@ -141,7 +141,7 @@ static PetscErrorCode Solve(Mat A, const char gamg[], const char prefix[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Levels were coarsened where they must be; with little memory anywhere */
+/* Checks that levels were coarsened where they must be; with little memory they may be coarsened anywhere */
 static PetscErrorCode CheckOurs(const char name[], const Outcome *o)
 {
   char text[400];
@@ -193,7 +193,7 @@ static PetscErrorCode CheckSolutions(const char name[], Outcome *a, Outcome *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As many iterations and rows as agg, about: on such small grids one aggregate more or less counts */
+/* About as many iterations and rows as agg: on such small grids, one aggregate more or less matters */
 static PetscErrorCode CompareWithAgg(const char name[], Mat A, const char prefix[], PetscErrorCode (*set)(PC))
 {
   Outcome agg, ours;
@@ -239,10 +239,10 @@ static PetscErrorCode Matrices(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The near-null space of rigid motions: three columns for each aggregate of a plane */
+/* The near-null space of rigid motions: three columns per aggregate in the plane */
 static PetscErrorCode NearNullSpace(void)
 {
-  const PetscInt n = little ? 40 : 14; /* P0 needs more memory than the aggregates */
+  const PetscInt n = little ? 40 : 14; /* P0 needs more memory than the aggregates do */
   PetscInt       rows, first;
   MatNullSpace   motions;
   PetscScalar   *place;
@@ -287,7 +287,8 @@ static PetscErrorCode Thrice(PC pc)
 static PetscErrorCode MinimumDegree(PC pc) { return PCGAMGMISkSetMinDegreeOrdering(pc, PETSC_TRUE); }
 #endif
 
-/* An option of agg, which the command line sets for a prefix alone: the same by C and by the command line, and another hierarchy than without it */
+/* An option of agg: the command line sets it for one prefix only. It must have the same effect by C and by the command
+   line, and change the hierarchy. */
 static PetscErrorCode Option(Mat A, const char name[], const char prefix[], const char options[],
                              PetscErrorCode (*set)(PC))
 {
@@ -337,7 +338,7 @@ static PetscErrorCode Options(void)
 
 static PetscErrorCode TwoSmooths(PC pc) { return PCGAMGSetNSmooths(pc, 2); }
 
-/* Nodes of a grid of 25 x 25, in the plane */
+/* Coordinates of the nodes of a 25 x 25 grid in the plane */
 static PetscErrorCode Coordinates(PC pc)
 {
   PetscReal *xy;
@@ -358,8 +359,8 @@ static PetscErrorCode Coordinates(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smoothing on the device: so often as agg is told, by C and by the command line, and with coordinates in the place of a
-   near-null space */
+/* Smoothing on the device: as often as set by C or by the command line, and with coordinates instead of a near-null
+   space */
 static PetscErrorCode Smoothing(void)
 {
   PetscMPIInt size;
@@ -386,7 +387,7 @@ static PetscErrorCode Smoothing(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Other options of GAMG work as with agg; others are for agg */
+/* Other options of GAMG work as with agg; some of them leave levels to agg */
 static PetscErrorCode Rest(void)
 {
   Outcome ours;
@@ -421,7 +422,8 @@ static PetscErrorCode CheckType(PC pc, const char expected[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Types change between solves, values change, and a reset begins anew; a solver on the way gives the same bits again */
+/* Changes of type and values between solves, and a reset; returning to a former configuration must give the same bits
+   again */
 static PetscErrorCode Changes(void)
 {
   static const char *const types[] = {PCGAMGAGGDEVICE, PCGAMGAGG, PCGAMGAGGDEVICE, PCGAMGAGGDEVICE};

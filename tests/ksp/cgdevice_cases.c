@@ -1,7 +1,6 @@
 /*
-  cgdevice_cases.c - KSPCGDEVICE against KSPCG where it is special: initial guesses, histories, monitors, tests of
-  convergence, ends of all kinds, and what is left to KSPCG. On several processes, and without a device, all is left to
-  it.
+  cgdevice_cases.c - compares KSPCGDEVICE with KSPCG in special cases: initial guesses, histories, monitors, convergence
+  tests, all ways to end, and solves left to KSPCG. Without a device, and on several processes, KSPCG does all solves.
 */
 static const char help[] = "Special cases of KSPCGDEVICE.\n";
 
@@ -10,7 +9,7 @@ static const char help[] = "Special cases of KSPCGDEVICE.\n";
 #include <math.h>
 #include <unistd.h>
 
-/* ---- how solvers are configured ---- */
+/* ---- configurations of solvers ---- */
 
 static PetscErrorCode ShortHistory(KSP ksp) { return KSPSetResidualHistory(ksp, NULL, 5, PETSC_TRUE); }
 static PetscErrorCode NoHistory(KSP ksp) { return KSPSetResidualHistory(ksp, NULL, 1, PETSC_TRUE); }
@@ -32,7 +31,7 @@ static PetscErrorCode Single(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The end after seven iterations, by a test that the engine does not know, and which looks at the solution */
+/* Ends after seven iterations, by a test that the engine does not have and that reads the solution */
 static PetscErrorCode SevenIterations(KSP ksp, PetscInt it, PetscReal norm, KSPConvergedReason *reason, void *ctx)
 {
   PetscReal length;
@@ -52,12 +51,12 @@ static PetscErrorCode OwnTest(KSP ksp) { return KSPSetConvergenceTest(ksp, Seven
 
 typedef struct {
   PetscInt  calls, wrong;
-  PetscReal largest; /* difference between the norm of b - A x, or of the residual, and the one that was told */
+  PetscReal largest; /* difference between the norm of b - A x, or of the residual, and the reported norm */
 } Seen;
 
 static Seen seen;
 
-/* The iterations must come in order, with a solution and a residual that belong to the norm */
+/* Checks that iterations are in order, and that solution and residual match the norm */
 static PetscErrorCode Look(KSP ksp, PetscInt it, PetscReal norm, void *ctx)
 {
   PetscReal length;
@@ -106,7 +105,7 @@ static PetscErrorCode Compare(const char name[], Mat A, Mat plain, CGDevSetup se
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends, guesses and histories */
+/* Ways to end, initial guesses and histories */
 static PetscErrorCode Ends(Mat A, Mat plain)
 {
   const CGDevSetup usual = CGDevTestSetup();
@@ -114,7 +113,7 @@ static PetscErrorCode Ends(Mat A, Mat plain)
 
   PetscFunctionBeginUser;
   few.max_it   = 5;
-  loose.divtol = (PetscReal)1.01; /* this norm grows at first without a preconditioner */
+  loose.divtol = (PetscReal)1.01; /* without a preconditioner, this norm grows at first */
   loose.norm   = KSP_NORM_UNPRECONDITIONED;
   loose.pc     = PCNONE;
   guess.guess  = PETSC_TRUE;
@@ -141,7 +140,7 @@ static PetscErrorCode Ends(Mat A, Mat plain)
 }
 
 #if PETSC_VERSION_GE(3, 20, 0)
-/* A minimum of iterations above and below the number that the tolerance needs, and above the maximum */
+/* A minimum number of iterations above and below the number that the tolerance needs, and above the maximum */
 static PetscErrorCode Minimum(Mat A, Mat plain)
 {
   CGDevSetup setup = CGDevTestSetup();
@@ -174,7 +173,7 @@ static PetscErrorCode Monitors(Mat A, Mat plain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What -ksp_monitor writes to a file, as numbers */
+/* The numbers that -ksp_monitor writes to a file */
 static PetscErrorCode Lines(KSPType type, Mat A, PetscReal norms[], int most, int *count)
 {
   CGDevSetup            setup = CGDevTestSetup();
@@ -207,7 +206,7 @@ static PetscErrorCode Lines(KSPType type, Mat A, PetscReal norms[], int most, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On one process: several would read one file */
+/* On one process only, because several would read one file */
 static PetscErrorCode MonitorOfNorms(Mat A, Mat plain)
 {
   PetscReal   expected[500], got[500], largest = 0;
@@ -226,7 +225,7 @@ static PetscErrorCode MonitorOfNorms(Mat A, Mat plain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- right-hand sides, matrices and preconditioners that are no good ---- */
+/* ---- invalid right-hand sides, matrices and preconditioners ---- */
 
 static PetscErrorCode RightHandSides(Mat A, Mat plain)
 {
@@ -249,7 +248,7 @@ static PetscErrorCode RightHandSides(Mat A, Mat plain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A diagonal entry in the middle becomes value in both */
+/* Sets a diagonal entry in the middle of both matrices to value */
 static PetscErrorCode SetDiagonal(Mat A, Mat plain, PetscScalar value)
 {
   const Mat matrix[] = {A, plain};
@@ -308,7 +307,7 @@ static PetscErrorCode BadMatrices(Mat A, Mat plain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the engine does not know is left to KSPCG */
+/* Features that the engine does not have are left to KSPCG */
 static PetscErrorCode LeftToParent(Mat A, Mat plain)
 {
   CGDevSetup   setup = CGDevTestSetup();

@@ -1,5 +1,5 @@
 /*
-  cgdevice_compare.c - KSPCGDEVICE against KSPCG: matrices, norms, preconditioners, types of matrices, in one mode
+  cgdevice_compare.c - compares KSPCGDEVICE with KSPCG in one mode: matrices, norms, preconditioners, matrix types
 
     cgdevice_compare -mode graph
     mpiexec -n 2 cgdevice_compare -mode graph -petscpack_nccl /path/libnccl.so.2 -expect_nccl 1
@@ -35,8 +35,8 @@ static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many combinations there must have been. They are numbers, so that a table that loses entries is noticed; formats
-   that are added only add to them. */
+/* Checks the number of combinations. The expected numbers are literals, so that a table that loses entries is noticed;
+   new formats only increase the counts. */
 static PetscErrorCode CheckCounts(int plain, const int packed[], int every)
 {
   enum { PLAIN = 72 /* 6 matrices, 4 norms, 3 preconditioners */, FORMATS = 4 };
@@ -62,15 +62,15 @@ int main(int argc, char **argv)
   PetscCheck(spmv_format_count() <= FORMATS_MAX, PETSC_COMM_WORLD, PETSC_ERR_SUP, "more formats than counters");
   every = mode == KSP_CGDEVICE_AUTO || mode == KSP_CGDEVICE_PERSISTENT
               ? 13
-              : 7; /* no factor of the combinations of formats and preconditioners */
+              : 7; /* coprime to the numbers of formats and preconditioners */
   for (int i = 0; i < CGDEV_MATRICES; i++) {
     Mat plain;
 
     PetscCall(CGDevTestMatrix(i, MATAIJ, &plain));
     for (int norm = KSP_NORM_NONE; norm <= KSP_NORM_NATURAL; norm++)
       for (size_t p = 0; p < sizeof pcs / sizeof *pcs; p++)
-        /* The plain matrix and every seventh format, or every thirteenth where the product is that of a CSR anyway:
-           more takes the emulated GPU too long */
+        /* The plain matrix and every seventh format, or every thirteenth if the product uses a CSR anyway: more would
+           take too long on the emulated GPU */
         for (int format = -1; format < spmv_format_count(); format++)
           if (format < 0 || (count++ % every) == 0) {
             PetscCall(Compare(i, plain, (KSPNormType)norm, pcs[p], mode, format < 0 ? NULL : spmv_format_get(format)));

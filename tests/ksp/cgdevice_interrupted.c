@@ -1,14 +1,14 @@
 /*
-  cgdevice_interrupted.c - solves by KSPCGDEVICE in which one thing fails: each allocation of the device and all after
-  it, or one call of the CUDA runtime, such as a launch, a copy, or a part of the capture of a graph. For the emulated
-  GPU, which can be told to fail.
+  cgdevice_interrupted.c - solves by KSPCGDEVICE with faults: one device allocation and all later ones fail, or one call
+  of the CUDA runtime fails, such as a launch, a copy, or a part of the capture of a graph. Needs the emulated GPU,
+  which can be told to fail.
 
     cgdevice_interrupted -type aijrbp
     cgdevice_interrupted -multigrid      with PCGAMG, for plain matrices
 
-  Without memory KSPCG must do the solve; only a packed matrix on the device may lack memory itself. After a call that
-  failed, the solve may end in an error; then the same solver must be right in its next solve, on the device. Nothing
-  may stay allocated.
+  Without memory KSPCG must do the solve; only a packed matrix on the device may itself fail for lack of memory. After a
+  failed call the solve may end in an error; the next solve by the same solver must then be right, and on the device.
+  Nothing may stay allocated.
 */
 static const char help[] = "Lets allocations and calls fail in solves by KSPCGDEVICE.\n";
 
@@ -21,13 +21,13 @@ typedef enum { NO_MEMORY, NO_CALL, FAULTS } Fault;
 
 static const char *const fault_names[FAULTS] = {"allocations", "calls"};
 
-/* Words of messages: each must have been the end of a solve in that mode */
+/* Words of error messages: each must have ended some solve in that mode */
 enum { WORDS = 6 };
 typedef struct {
   KSPCGDeviceMode mode;
   const char     *pc, *words[WORDS];
   PetscBool       seen[WORDS];
-  PetscInt        stride[FAULTS]; /* one in so many fails, for solves that take long; 0: each */
+  PetscInt        stride[FAULTS]; /* only every stride-th fault is tried, for long solves; 0: every one */
 } Mode;
 
 static Mode modes[] = {
@@ -40,7 +40,7 @@ static Mode modes[] = {
     {.mode = KSP_CGDEVICE_GRAPH, .pc = PCGAMG, .words = {"kernel"}, .stride = {3, 29}},
 };
 
-/* Keeps quiet, and looks for the words of the mode */
+/* Suppresses error output, and looks for the words of the mode */
 static PetscErrorCode LookForWords(MPI_Comm comm, int line, const char function[], const char file[],
                                    PetscErrorCode error, PetscErrorType when, const char message[], void *ctx)
 {
@@ -65,15 +65,14 @@ static PetscErrorCode DeviceMemory(size_t *used)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lets what comes after n successes fail; negative: nothing. Returns whether something has failed since the last call.
- */
+/* Lets n calls succeed and then fails; negative: never fails. Returns whether a call has failed since the last use. */
 static PetscBool FailAfter(Fault fault, long n)
 {
   return (fault == NO_MEMORY ? spmv_emulator_allow(n) > 0 : spmv_emulator_fail_after(n) != 0) ? PETSC_TRUE
                                                                                               : PETSC_FALSE;
 }
 
-/* Several chunks of three iterations */
+/* Makes several chunks, of three iterations each */
 static PetscErrorCode ShortChunks(KSP ksp) { return KSPCGDeviceSetChunk(ksp, 3); }
 
 static CGDevSetup SetupOf(const Mode *mode)
@@ -87,7 +86,7 @@ static CGDevSetup SetupOf(const Mode *mode)
   return setup;
 }
 
-/* A solve in which something may fail. Its vectors are the caller's, for an error leaves them as they are. */
+/* A solve with a possible fault. The caller owns the vectors, because an error leaves them as they are. */
 static PetscErrorCode Interrupt(KSP ksp, Mode *mode, Fault fault, long n, Vec b, Vec x, PetscErrorCode *error,
                                 PetscBool *failed)
 {
@@ -121,8 +120,8 @@ static PetscErrorCode CheckFirst(const char name[], KSP ksp, const Mode *mode, F
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's own PCJACOBI keeps a diagonal of zeros where the matrix could not tell its diagonal: an error leaves it to be
-   reset. PCReset() of PCGAMG keeps the matrices of its levels. The solver keeps what it has. */
+/* Resets PETSc's PCJACOBI, which keeps a diagonal of zeros after the matrix could not return its diagonal. PCReset() of
+   PCGAMG keeps the matrices of its levels. The KSP itself is not reset. */
 static PetscErrorCode Recover(KSP ksp, const Mode *mode, Mat A)
 {
   PC pc;
@@ -169,12 +168,12 @@ static PetscErrorCode Attempt(const char name[], MatType type, Mode *mode, Fault
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first attempt, without a fault, leaves what the library keeps for the process */
+/* The first attempt, without a fault, allocates the data that the library keeps for the process */
 static PetscErrorCode Run(MatType type, Mode *mode, Fault fault)
 {
   static CGDevOutcome expected;
   const CGDevSetup    setup  = SetupOf(mode);
-  const PetscInt      fewest = fault == NO_MEMORY ? 4 : 20; /* faults that a solve has room for */
+  const PetscInt      fewest = fault == NO_MEMORY ? 4 : 20; /* least number of faults that a solve must have had */
   PetscBool           failed;
   PetscInt            count  = 0;
   size_t              before = 0, after = 0;

@@ -1,6 +1,6 @@
 /*
-  cgdevice_mixed.c - KSPCGDEVICE in mixed precision: the same reasons as KSPCG, true residuals within the tolerance,
-  hardly more iterations, for condition numbers from 1e2 to 1e12; and double precision where it has to be
+  cgdevice_mixed.c - KSPCGDEVICE in mixed precision, for condition numbers from 1e2 to 1e12: the same reasons as KSPCG,
+  true residuals within the tolerance, hardly more iterations; and double precision where it is necessary
 */
 static const char help[] = "Tests KSPCGDEVICE in mixed precision.\n";
 
@@ -29,8 +29,8 @@ static PetscErrorCode TrueResidual(Mat A, Vec x, PetscReal *relative)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* precision: mixed where the solve must end in it, double where it may be either; most: how many times as many
-   iterations as KSPCG; reachable: a residual that no solve can be expected to pass */
+/* precision: mixed if the solve must end in mixed precision, double if either is allowed; most: largest ratio of
+   iterations to those of KSPCG; reachable: the residual below which no solve can be expected to get */
 static PetscErrorCode Compare(const char name[], Mat plain, Mat A, CGDevSetup setup, KSPCGDevicePrecision precision,
                               PetscInt most, PetscReal reachable, KSP *kept)
 {
@@ -59,7 +59,7 @@ static PetscErrorCode Compare(const char name[], Mat plain, Mat A, CGDevSetup se
   PetscCall(CGDevTestCheck((PetscBool)(got.iterations <= most * expected.iterations + 10), name, text));
   PetscCall(CGDevTestCheck((PetscBool)(got.count == got.iterations + 1 && got.norms[got.iterations] == got.rnorm), name,
                            "the history is not that of all iterations"));
-  /* what can be reached is the rounding of the matrix itself, of which one solve may come closer than another */
+  /* the reachable residual comes from rounding the matrix itself, and solves differ in how close they get */
   PetscCall(CGDevTestCheck((PetscBool)(residual <= 3 * PetscMax(plain_residual, setup.rtol) + reachable), name, text));
   if (precision == KSP_CGDEVICE_MIXED)
     PetscCall(CGDevTestCheck((PetscBool)(!device || got.info.precision == precision), name, text));
@@ -81,7 +81,7 @@ static PetscErrorCode TestMatrices(void)
   Mat                  A, plain;
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < CGDEV_MATRICES - 1; i++) { /* the last one is solved in one iteration */
+  for (int i = 0; i < CGDEV_MATRICES - 1; i++) { /* the last matrix is solved in one iteration */
     PetscCall(CGDevTestMatrix(i, MATAIJ, &plain));
     PetscCall(CGDevTestMatrix(i, types[i % 3], &A));
     for (int norm = KSP_NORM_PRECONDITIONED; norm <= KSP_NORM_NATURAL; norm++) {
@@ -99,8 +99,9 @@ static PetscErrorCode TestMatrices(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* H D H with a reflection H, whose eigenvalues are those of D: 1 to 10^-exponent. Rounding changes each of them by some
-   1e-8, however small it is. KSPCG needs few iterations for so few of them, and each beginning anew costs as many. */
+/* H D H with a reflection H, whose eigenvalues are those of D: 1 to 10^-exponent. Rounding changes each eigenvalue by
+   about 1e-8, however small it is. KSPCG needs few iterations for so few distinct eigenvalues, and each restart costs
+   as many again. */
 static PetscErrorCode DenseMatrix(PetscInt exponent, Mat *A)
 {
   PetscReal v[DENSE_ROWS], d[DENSE_ROWS], size = 0, middle = 0;
@@ -146,8 +147,8 @@ static PetscErrorCode TestConditions(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Once it was not enough, a matrix with the same pattern is solved in double precision from the beginning; then a
-   better one, with another pattern, in mixed precision again */
+/* After mixed precision was not enough, a matrix with the same pattern is solved in double precision from the start; a
+   better matrix with another pattern uses mixed precision again */
 static PetscErrorCode TestLaterSolves(void)
 {
   CGDevSetup          setup = CGDevTestSetup();
@@ -179,7 +180,7 @@ static PetscErrorCode TestLaterSolves(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values are rounded again; neither graphs nor plans are made again */
+/* New values are rounded again; graphs and plans are not made again */
 static PetscErrorCode TestNewValues(void)
 {
   CGDevSetup          setup = CGDevTestSetup();
@@ -210,7 +211,7 @@ static PetscErrorCode TestNewValues(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Norms and tests for which there is no mixed precision, limits of iterations, a monitor that sees each iteration */
+/* Norms and tests without mixed precision, limits of iterations, a monitor that needs each iteration */
 static PetscErrorCode Nothing(KSP ksp, PetscInt i, PetscReal norm, void *ctx)
 {
   (void)ksp;

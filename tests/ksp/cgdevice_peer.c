@@ -1,9 +1,10 @@
 /*
-  cgdevice_peer.c - a process dies in the middle of a solve through NCCL: the other ends with an error within a minute
+  cgdevice_peer.c - one process dies in the middle of a solve through NCCL: the other one must end with an error within
+  a minute
 
     mpiexec -disable-auto-cleanup -n 2 cgdevice_peer
 
-  On two GPUs. Exit status of process 0: 0 if it was so, 77 where NCCL does not serve.
+  Needs two GPUs. Exit status of process 0: 0 if it ended as required, 77 if NCCL is not used.
 */
 static const char help[] = "A process dies in a solve.\n";
 
@@ -28,7 +29,7 @@ static PetscErrorCode Die(KSP ksp, PetscInt iteration, PetscReal norm, void *ctx
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A Laplacian in the plane, which takes more iterations than these */
+/* A Laplacian in the plane, which takes more iterations than the test waits for */
 static PetscErrorCode MakeMatrix(Mat *A)
 {
   PetscInt first, last;
@@ -89,5 +90,5 @@ int main(int argc, char **argv)
   PetscCall(PetscTime(&end));
   printf("error %d after %.1f s\n", (int)code, end - begin);
   fflush(stdout);
-  _Exit(code && end - begin < 60 ? 0 : 1); /* MPI cannot end without the other process */
+  _Exit(code && end - begin < 60 ? 0 : 1); /* MPI_Finalize() would wait for the dead process */
 }

@@ -1,6 +1,6 @@
 /*
-  cgdevice_repeat.c - one KSPCGDEVICE for many solves: new values keep the graph, a new pattern makes another; and the
-  life of a solver: options, types, resets
+  cgdevice_repeat.c - one KSPCGDEVICE for many solves: new values keep the graph, a new pattern makes a new graph; and
+  the life of a solver: options, types, resets
 */
 static const char help[] = "Repeated solves by KSPCGDEVICE.\n";
 
@@ -8,7 +8,7 @@ static const char help[] = "Repeated solves by KSPCGDEVICE.\n";
 
 enum { STEPS = 3 };
 
-/* A solve by a solver that is kept, against KSPCG with the same entries in a plain matrix */
+/* A solve by the kept solver, compared with KSPCG with the same entries in a plain matrix */
 static PetscErrorCode Step(const char name[], KSP ksp, Mat plain, const CGDevSetup *setup, CGDevOutcome *got)
 {
   static CGDevOutcome expected;
@@ -20,7 +20,7 @@ static PetscErrorCode Step(const char name[], KSP ksp, Mat plain, const CGDevSet
   PetscCall(KSPGetReusePreconditioner(ksp, &reuse));
   PetscCall(CGDevTestSolve(ksp, NULL, setup, got));
   PetscCall(CGDevTestCheck((PetscBool)((got->info.used != KSP_CGDEVICE_HOST) == CGDevTestOnDevice()), name, got->why));
-  if (reuse) PetscFunctionReturn(PETSC_SUCCESS); /* no other solver has that preconditioner */
+  if (reuse) PetscFunctionReturn(PETSC_SUCCESS); /* no other solver has the same preconditioner */
   PetscCall(CGDevTestCreate(KSPCG, plain, plain, setup, &reference));
   PetscCall(KSPGetPC(reference, &pc));
   PetscCall(CGDevTestSolve(reference, NULL, setup, &expected));
@@ -45,7 +45,7 @@ static PetscErrorCode NewEntries(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values, the same system once more, a new pattern: as in a loop of time steps */
+/* New values, the same system again, a new pattern: as in a loop of time steps */
 static PetscErrorCode Loop(MatType type, KSPCGDeviceMode mode, const char pc[])
 {
   static CGDevOutcome o;
@@ -85,7 +85,7 @@ static PetscErrorCode Loop(MatType type, KSPCGDeviceMode mode, const char pc[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The preconditioner that is in use is that of the PC, not that of the matrix: reuse it, and let it be made again */
+/* The preconditioner may belong to an older matrix: reuse it, and then let it be made again */
 static PetscErrorCode Reuse(void)
 {
   static CGDevOutcome o;
@@ -106,7 +106,7 @@ static PetscErrorCode Reuse(void)
   PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
   PetscCall(Step("reuse", ksp, plain, &setup, &o));
   PetscCall(VecDestroy(&o.x));
-  /* the norm of z = M r is that of an M of the old matrix */
+  /* the norm of z = M r uses the M of the old matrix */
   PetscCall(CGDevTestCheck((PetscBool)(PetscAbsInt(o.iterations - first) <= 1), "reuse", "iterations"));
   PetscCall(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
   PetscCall(Step("after a reuse", ksp, plain, &setup, &o));
@@ -138,7 +138,7 @@ static PetscErrorCode Options(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Options, other types, resets: a solver may be used again after all of these */
+/* Options, other types, resets: the solver must be usable after each of them */
 static PetscErrorCode Life(void)
 {
   static CGDevOutcome o;
@@ -162,7 +162,7 @@ static PetscErrorCode Life(void)
   PetscCall(Step("after a reset", ksp, plain, &setup, &o));
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPSetType(ksp, KSPGMRES));
-  PetscCall(KSPCGDeviceSetMode(ksp, KSP_CGDEVICE_GRAPH)); /* for another type it does nothing */
+  PetscCall(KSPCGDeviceSetMode(ksp, KSP_CGDEVICE_GRAPH)); /* has no effect on another type */
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPSetType(ksp, KSPCGDEVICE));
@@ -174,7 +174,7 @@ static PetscErrorCode Life(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How iterations are enqueued: of one length, and lengths that divide the number of iterations or do not */
+/* Chunk lengths: some divide the number of iterations, some do not */
 static const struct {
   KSPCGDeviceMode mode;
   PetscInt        chunk;
@@ -203,8 +203,8 @@ static PetscErrorCode SameBits(const CGDevOutcome *a, const CGDevOutcome *b, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solution and all norms have the same bits in every solve of a mode, and in the modes graph and chunk, whatever
-   the length of a chunk, with one solver or with several */
+/* Solution and norms must have the same bits in every solve of a mode, and in the modes graph and chunk for every chunk
+   length, with one solver or several */
 static PetscErrorCode Bits(MatType type, int matrix, const char pc[])
 {
   static CGDevOutcome first, o;

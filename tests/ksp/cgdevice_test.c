@@ -1,4 +1,4 @@
-/* What the tests of KSPCGDEVICE have in common; cgdevice_test.h says what for. */
+/* Functions shared by the tests of KSPCGDEVICE: see cgdevice_test.h. */
 #include "cgdevice_test.h"
 
 #include "gen.h"
@@ -29,7 +29,7 @@ static GenSpec SpecOf(int i, PetscInt *block)
   }
 }
 
-/* A number between 0.1 and 1.1 for each pair of unknowns, symmetric in them */
+/* A number between 0.1 and 1.1 for each pair of unknowns, the same for (a, b) and (b, a) */
 static PetscReal Coupling(PetscInt a, PetscInt b, PetscReal scale)
 {
   const double low = (double)PetscMin(a, b), high = (double)PetscMax(a, b), mixed = 12.9898 * low + 78.233 * high;
@@ -42,7 +42,7 @@ static PetscReal ScaleOf(PetscInt row) { return (PetscReal)(1 + 0.3 * (double)(r
 PetscErrorCode CGDevTestFill(Mat A, PetscReal scale)
 {
   PetscInt low, high;
-  Mat      copy; /* MatGetRow() wants an assembled matrix */
+  Mat      copy; /* MatGetRow() needs an assembled matrix */
 
   PetscFunctionBeginUser;
   PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &copy));
@@ -227,7 +227,7 @@ PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, c
   PetscCall(VecAXPY(d, -1, expected->x));
   PetscCall(VecNorm(d, NORM_INFINITY, &difference));
   PetscCall(VecNorm(expected->x, NORM_INFINITY, &largest));
-  if (sizeof(PetscReal) < 8) largest = PetscMax(largest, (PetscReal)0.01); /* zero is met but for rounding */
+  if (sizeof(PetscReal) < 8) largest = PetscMax(largest, (PetscReal)0.01); /* the exact solution is zero */
   PetscCall(CGDevTestCheck((PetscBool)(difference <= tolerance * largest || PetscIsInfOrNanReal(largest)), name,
                            "the solution differs"));
   PetscCall(VecDestroy(&d));

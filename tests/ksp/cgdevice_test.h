@@ -1,13 +1,13 @@
 /*
-  cgdevice_test.h - what the tests of KSPCGDEVICE have in common: matrices, a solve with all that came of it, and the
-  comparison with KSPCG, which must do the same but for the rounding of sums
+  cgdevice_test.h - shared by the tests of KSPCGDEVICE: matrices, a solve with all its results, and the comparison with
+  KSPCG, whose results must be the same up to the rounding of sums
 */
 #pragma once
 
 #include <petscksp.h>
 #include <petscpack.h>
 
-/* 3.23 named the type of destructors of contexts */
+/* 3.23 named the type of context destructors */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscErrorCode PetscCtxDestroyFn(void **);
 #endif
@@ -18,22 +18,23 @@ typedef PetscErrorCode PetscCtxDestroyFn(void **);
 
 enum { CGDEV_MATRICES = 6, CGDEV_NORMS = 3000 };
 
-/* Symmetric positive definite, of that type, unequally scaled; the block size is that of the unknowns of a node */
+/* A symmetric positive definite, badly scaled matrix of that type; the block size is the number of unknowns per node */
 PetscErrorCode CGDevTestMatrix(int i, MatType type, Mat *A);
 /* New values for a matrix of CGDevTestMatrix(), with the same properties */
 PetscErrorCode CGDevTestFill(Mat A, PetscReal scale);
 
-/* How a system is solved. configure may be NULL; it is called when all else is set. */
+/* The settings of a solve. configure may be NULL; it is called after all other settings. */
 typedef struct {
   const char     *pc;
   KSPNormType     norm;
   KSPCGDeviceMode mode;
   PetscReal       rtol, divtol;
   PetscInt        max_it;
-  PetscBool       guess; /* begin with a vector that is not zero */
+  PetscBool       guess; /* start from a nonzero vector */
   PetscErrorCode (*configure)(KSP);
 } CGDevSetup;
-/* Jacobi, its norm, graph, 1e-8 (1e-4 in single precision), no limit of divergence, 1000 iterations, from zero */
+/* Default settings: Jacobi, its default norm, graph, tolerance 1e-8 (1e-4 in single precision), no divergence limit,
+   1000 iterations, zero initial guess */
 CGDevSetup CGDevTestSetup(void);
 
 typedef struct {
@@ -47,7 +48,7 @@ typedef struct {
 
 /* A solver of that type for A, preconditioned by P */
 PetscErrorCode CGDevTestCreate(KSPType type, Mat A, Mat P, const CGDevSetup *setup, KSP *ksp);
-/* The smooth right-hand side of solves that have no other */
+/* The smooth right-hand side that solves use by default */
 PetscErrorCode CGDevTestRightHandSide(Vec b);
 /* A solve; b may be NULL for a smooth right-hand side. Destroy outcome->x. */
 PetscErrorCode CGDevTestSolve(KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutcome *outcome);
@@ -55,16 +56,16 @@ PetscErrorCode CGDevTestSolve(KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutc
 /* Whether the GPU must do the solves of this run */
 PetscBool CGDevTestOnDevice(void);
 
-/* What -ksp_view says, on all processes */
+/* The text of -ksp_view, on all processes */
 PetscErrorCode CGDevTestView(KSP ksp, char text[], size_t size);
 
-/* Counts what is wrong, with a line of text that begins with name */
+/* Counts a failure and prints a line that begins with name, unless right */
 PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char what[]);
 PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got);
 /* -expect_nccl: whether NCCL serves solves on the device */
 PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl);
 /* Solves with KSPCG and plain, and with KSPCGDEVICE and A, and compares. host: a word of the reason to solve on the
-   host, NULL where the device must serve */
+   host; NULL if the device must serve */
 PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, const CGDevSetup *setup, const char host[]);
 /* Prints the counts; the exit status of the program */
 int CGDevTestEnd(void);

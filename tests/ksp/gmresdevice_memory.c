@@ -1,12 +1,12 @@
 /*
-  gmresdevice_memory.c - solves by KSPGMRESDEVICE in which each allocation of the device, and all after it, fail on one
-  process, the last one. For the emulated GPU, which can be told to fail.
+  gmresdevice_memory.c - solves by KSPGMRESDEVICE in which one device allocation and all later ones fail on one process,
+  the last one. Needs the emulated GPU, which can be told to fail.
 
     mpiexec -n 2 gmresdevice_memory -pc gamg -stride 3
 
-  All processes must solve by KSPGMRES then, with a reason and without a wait for each other, and the next solve of the same
-  solver must be on the device. A monitor looks at each solution: what that needs of the device comes before the first
-  iteration, too. Nothing may stay allocated.
+  All processes must then solve by KSPGMRES, with a reason and without waiting for each other, and the next solve by the
+  same solver must be on the device. A monitor reads each solution: the device memory that it needs is allocated before
+  the first iteration, too. Nothing may stay allocated.
 */
 static const char help[] = "Lets allocations fail on one process in solves by KSPGMRESDEVICE.\n";
 
@@ -15,7 +15,7 @@ static const char help[] = "Lets allocations fail on one process in solves by KS
 #include <cuda_runtime_api.h>
 #include <spmv_emulator.h>
 
-enum { FEWEST = 4 /* allocations that a solve has room for */ };
+enum { FEWEST = 4 /* least number of allocations that a solve must have had */ };
 
 static size_t DeviceMemory(void)
 {
@@ -52,7 +52,8 @@ static PetscErrorCode Create(KSPType type, const char pc[], Mat A, KSP *ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves while this process may allocate so many times; negative: always. failed: on one process it could not. */
+/* Solves while this process may allocate that many times; negative: no limit. failed: some process could not
+   allocate. */
 static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, long allowed, PetscBool *failed)
 {
   int some;
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
   PetscCall(Create(KSPGMRES, pc, A, &ksp));
   PetscCall(KSPSolve(ksp, b, expected));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(Attempt("no fault", pc, A, b, expected, -1, &failed)); /* leaves what the library keeps for the process */
+  PetscCall(Attempt("no fault", pc, A, b, expected, -1, &failed)); /* fills caches of the library */
   for (failed = PETSC_TRUE; failed; count += stride) {
     PetscCall(PetscSNPrintf(name, sizeof name, "%s, no memory after %" PetscInt_FMT " allocations", pc, count));
     before = DeviceMemory();

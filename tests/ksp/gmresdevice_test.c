@@ -1,10 +1,10 @@
 /*
-  gmresdevice_test.c - KSPGMRESDEVICE against KSPGMRES, which must do the same but for the rounding of sums: iterations
-  within one, norms, solutions, reasons, what monitors and tests see; and what is left to KSPGMRES
+  gmresdevice_test.c - compares KSPGMRESDEVICE with KSPGMRES, whose results must be the same up to the rounding of sums:
+  iterations within one, norms, solutions, reasons, data seen by monitors and tests; and solves left to KSPGMRES
 */
 #include "cgdevice_test.h"
 
-/* 3.26: the orthogonalization belongs to all solvers */
+/* 3.26: the orthogonalization moved from KSPGMRES to KSP */
 #if PETSC_VERSION_LT(3, 26, 0)
   #define SetRefinement        KSPGMRESSetCGSRefinementType
   #define SetOrthogonalization KSPGMRESSetOrthogonalization
@@ -36,7 +36,7 @@ static PetscErrorCode LocalRows(PetscInt *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Upwind differences of a flow along x on a grid with two coupled unknowns for each node */
+/* Upwind differences of a flow along x, on a grid with two coupled unknowns per node */
 static PetscErrorCode Matrix(Kind kind, MatType type, Mat *A)
 {
   PetscInt low, high, rows = PETSC_DECIDE;
@@ -176,7 +176,7 @@ static PetscErrorCode Alike(const char name[], const Outcome *expected, const Ou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* host: a word of the reason for KSPGMRES to solve, NULL where the device must */
+/* host: a word of the reason to solve by KSPGMRES; NULL if the device must serve */
 static PetscErrorCode Compare(const char name[], Kind kind, MatType type, const Setup *u, const char host[])
 {
   Outcome expected, got;
@@ -234,11 +234,11 @@ static PetscErrorCode Eigenvalues(KSP ksp)
 static PetscErrorCode Breakdown(KSP ksp)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPGMRESSetBreakdownTolerance(ksp, 0)); /* no two norms are the same to the last bit */
+  PetscCall(KSPGMRESSetBreakdownTolerance(ksp, 0)); /* no two norms agree to the last bit */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends after 8 iterations, and looks at the solution of each */
+/* Ends after 8 iterations, and reads the solution in each */
 static PetscErrorCode EightIterations(KSP ksp, PetscInt n, PetscReal norm, KSPConvergedReason *reason, void *ctx)
 {
   PetscReal size;
@@ -260,7 +260,7 @@ static PetscErrorCode UserTest(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The residual of the solution that a monitor sees, which is the norm that it gets on the right */
+/* The residual of the solution that a monitor sees; with right preconditioning it must be the reported norm */
 static PetscReal worst;
 
 static PetscErrorCode SeesResidual(KSP ksp, PetscInt n, PetscReal norm, void *ctx)
@@ -286,9 +286,9 @@ static PetscErrorCode Monitor(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt sample = 1, place = 0; /* -sample: each so many rows of the tables */
+static PetscInt sample = 1, place = 0; /* -sample: run only every sample-th row of the tables */
 
-/* Preconditioners, sides, norms, restarts, guesses; the first so many preconditioners */
+/* Combinations of preconditioners, sides, norms, restarts and guesses, for the first `count` preconditioners */
 static PetscErrorCode Table(MatType type, int count)
 {
   static const char *const pcs[PCS]   = {PCNONE, PCJACOBI, PCPBJACOBI, PCGAMG};
@@ -315,8 +315,8 @@ static PetscErrorCode Table(MatType type, int count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums are added in an order that is always the same. One solver: what PETSc sets up on several processes depends on the
-   order in which messages come. */
+/* Sums are always added in the same order, so bits must repeat. Uses one solver, because PETSc's set-up on several
+   processes depends on the order in which messages arrive. */
 static PetscErrorCode Repeats(const char pc[])
 {
   Setup     u = Default();
@@ -326,7 +326,7 @@ static PetscErrorCode Repeats(const char pc[])
   Mat       A;
 
   PetscFunctionBeginUser;
-  if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS); /* products of PETSc need not repeat */
+  if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's products need not repeat bits */
   u.pc = pc;
   PetscCall(Matrix(CONVECTION, MATAIJ, &A));
   PetscCall(Create(KSPGMRESDEVICE, A, &u, &ksp));
@@ -358,8 +358,7 @@ static PetscErrorCode Cases(void)
   u.configure = UserTest;
   PetscCall(Compare("a test of the program", CONVECTION, MATAIJ, &u, NULL));
   u.configure = Breakdown;
-  PetscCallMPI(
-      MPI_Comm_size(PETSC_COMM_WORLD, &size)); /* with the sums of several the bits may happen to be the same */
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size)); /* on several processes, bits may agree by chance */
   if (size == 1) PetscCall(Compare("a breakdown at the restart", CONVECTION, MATAIJ, &u, NULL));
   u.configure = Monitor;
   u.side      = PC_RIGHT;
@@ -407,7 +406,7 @@ static PetscErrorCode Chunks(KSP ksp)
 
 static PetscErrorCode OnHost(KSP ksp) { return KSPGMRESDeviceSetMode(ksp, KSP_GMRESDEVICE_HOST); }
 
-/* PETSc's solver on the coarsest level, for which each cycle waits */
+/* PETSc's solver on the coarsest level; each cycle waits for it */
 static PetscErrorCode CoarseByPetsc(KSP ksp)
 {
   PetscFunctionBeginUser;
@@ -417,7 +416,7 @@ static PetscErrorCode CoarseByPetsc(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver of another type takes no notice */
+/* A solver of another type ignores the settings */
 static PetscErrorCode Sets(const char type[], const char pc[], PetscErrorCode (*configure)(KSP), const char view[])
 {
   Setup   u = Default();
@@ -437,7 +436,7 @@ static PetscErrorCode Sets(const char type[], const char pc[], PetscErrorCode (*
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the database, with a prefix, and values that there are not */
+/* From the options database, with a prefix, and invalid values */
 static PetscErrorCode FromOptions(void)
 {
   KSPGMRESDeviceMode mode;
@@ -513,7 +512,7 @@ int main(int argc, char **argv)
   PetscCall(Fallbacks());
   if (size > 1) {
     first_empty = PETSC_TRUE;
-    PetscCall(Table(MATAIJ, PCS - 1)); /* PCGAMG moves the rows of its levels */
+    PetscCall(Table(MATAIJ, PCS - 1)); /* PCGAMG changes the distribution of rows on its levels */
   }
   const int faults = CGDevTestEnd();
   PetscCall(PetscFinalize());

@@ -1,6 +1,6 @@
 /*
-  ksp_history.c - Krylov methods and preconditioners with a type under test must take the same iterations as with aij,
-  and give the same residual norms, iteration for iteration
+  ksp_history.c - Krylov methods and preconditioners with a type under test must take as many iterations as with aij,
+  with the same residual norm in each iteration
 
     ksp_history [-format rbp]
 */
@@ -32,7 +32,7 @@ static const Method preconditioners[] = {
     {NULL, PCSOR, "", PETSC_FALSE},
     {NULL, PCGAMG, "-pc_gamg_esteig_ksp_type cg -mg_levels_pc_type jacobi", PETSC_FALSE}};
 
-/* Preconditioners that PETSc gives to exactly seqaij or mpiaij alone, or sets up otherwise for them */
+/* Preconditioners that PETSc offers to exactly seqaij or mpiaij, or sets up differently for them */
 static const Method exact[] = {
     {KSPGMRES, PCILU, "-pc_factor_shift_type nonzero", PETSC_TRUE},
     {KSPCG, PCGAMG, "-pc_gamg_type classical -mat_coarsen_type mis", PETSC_FALSE},
@@ -40,8 +40,8 @@ static const Method exact[] = {
     {KSPRICHARDSON, PCCP, "-ksp_max_it 5 -ksp_convergence_test skip", PETSC_TRUE}, /* does not converge here */
 };
 
-/* Relative tolerance of a norm. Products are sums in another order, and the iterations amplify that, BiCGStab most of
-   all; an unlike product would show in the first iterations. */
+/* Relative tolerance of a norm. Products add in another order, and the iterations amplify the differences, most of all
+   BiCGStab; a wrong product would show in the first iterations. */
 static PetscReal Tolerance(PetscInt iteration)
 {
   return iteration <= 5 ? PetscSqrtReal(PETSC_MACHINE_EPSILON) / 10 : (PetscReal)1e-4;
@@ -79,7 +79,7 @@ static PetscErrorCode Solve(MatType type, const Method *method, History *h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* True if both solves went the same way; the first difference is printed */
+/* Whether both solves had the same history; prints the first difference */
 static PetscErrorCode Same(const char *name, const History *expected, const History *actual, PetscBool *same)
 {
   PetscFunctionBeginUser;

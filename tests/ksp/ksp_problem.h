@@ -11,7 +11,7 @@
   #define PETSC_SUCCESS 0
 #endif
 
-/* Sets all entries for the coefficient 1 + contrast (i j mod 7), a number for each grid point (i, j), and assembles */
+/* Sets all entries for the coefficient 1 + contrast (i j mod 7) at grid point (i, j), and assembles */
 PetscErrorCode KspProblemFill(Mat A, PetscInt nx, PetscInt ny, PetscReal contrast);
 /* A matrix of that type, filled with contrast 3 */
 PetscErrorCode KspProblemCreate(MPI_Comm comm, MatType type, PetscInt nx, PetscInt ny, Mat *A);

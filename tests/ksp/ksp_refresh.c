@@ -1,7 +1,7 @@
 /*
-  ksp_refresh.c - solves with changing matrices, as in a nonlinear iteration or a time loop: new values on the same
-  pattern refresh the packed arrays and do not rebuild them, a new pattern rebuilds them, and the solutions are those of
-  aij
+  ksp_refresh.c - solves with changing matrices, as in a nonlinear iteration or a time loop: new values in the same
+  pattern must refresh the packed arrays without rebuilding them, a new pattern must rebuild them, and the solutions
+  must be those of aij
 */
 static const char help[] = "Counts conversions and refreshes of packed types in a loop of solves.\n";
 
@@ -11,7 +11,7 @@ static const char help[] = "Counts conversions and refreshes of packed types in 
 
 enum { NX = 17, NY = 13, STEPS = 5 };
 
-/* Difference of the solutions with A and with the plain matrix that holds the same entries */
+/* Difference between the solutions with A and with the plain matrix of the same entries */
 static PetscErrorCode SolveBoth(Mat A, Mat plain, PetscReal *error)
 {
   const Mat matrix[2] = {A, plain};
@@ -47,7 +47,8 @@ static PetscErrorCode Expect(const char *type, const char *what, PetscReal value
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries of the next step, in both matrices; every block has one conversion and so many refreshes at its end */
+/* Sets the entries of each step in both matrices; at the end every block must have one conversion and the expected
+   number of refreshes */
 static PetscErrorCode Loop(const char *type, Mat A, Mat plain, PetscInt *failed)
 {
   MatAIJFmtInfo first, info;
@@ -71,7 +72,7 @@ static PetscErrorCode Loop(const char *type, Mat A, Mat plain, PetscInt *failed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A new entry in the first and the last row: both sides of the diagonal, so that the matrix stays symmetric */
+/* A new entry in the first and the last row, on both sides of the diagonal, so that the matrix stays symmetric */
 static PetscErrorCode NewPattern(const char *type, Mat A, Mat plain, PetscInt *failed)
 {
   Mat           matrix[2] = {A, plain};
@@ -95,7 +96,7 @@ static PetscErrorCode NewPattern(const char *type, Mat A, Mat plain, PetscInt *f
   PetscCall(SolveBoth(A, plain, &error));
   PetscCall(Expect(type, "error after a new pattern", error, 0, 1e-6, failed));
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  /* PETSc replaces the off-diagonal block of a parallel matrix, and the counts of the old block go with it */
+  /* PETSc replaces the off-diagonal block of a parallel matrix, so the counts of the old block are lost */
   rebuilt = before.conversions + (size > 1 ? 0 : 1);
   PetscCall(Expect(type, "conversions after a new pattern", after.conversions, rebuilt, rebuilt, failed));
   PetscCall(

@@ -1,9 +1,9 @@
 /*
-  mgdevice_interrupted.c - GMRES with gamgdevice, in which one thing fails: an allocation of the device and all after it,
-  or one call of the CUDA runtime, in set-up or in an application. For the emulated GPU, which can be told to fail.
+  mgdevice_interrupted.c - GMRES with gamgdevice and a fault: one device allocation and all later ones fail, or one call
+  of the CUDA runtime, in set-up or in an application. Needs the emulated GPU, which can be told to fail.
 
-  Without memory PETSc must do the applications. After a call that failed the solve may end in an error; then the same
-  solver must be right in its next solve, on the device. Nothing may stay allocated.
+  Without memory PETSc must do the applications. After a failed call the solve may end in an error; the next solve by
+  the same solver must then be right, and on the device. Nothing may stay allocated.
 */
 static const char help[] = "Lets allocations and calls fail in PCs of type gamgdevice.\n";
 
@@ -15,7 +15,7 @@ static const char help[] = "Lets allocations and calls fail in PCs of type gamgd
 typedef enum { NO_MEMORY, NO_CALL, FAULTS } Fault;
 
 static const char *const fault_names[FAULTS] = {"allocations", "calls"};
-static const PetscInt    stride[FAULTS]      = {1, 13}; /* one in so many calls fails */
+static const PetscInt    stride[FAULTS]      = {1, 13}; /* every stride-th call fails */
 
 static Vec b, expected;
 
@@ -27,7 +27,7 @@ static size_t DeviceMemory(void)
   return total - available;
 }
 
-/* Lets what comes after n successes fail; negative: nothing. Returns whether something has failed since the last call. */
+/* Lets n calls succeed and then fails; negative: never fails. Returns whether a call has failed since the last use. */
 static PetscBool FailAfter(Fault fault, long n)
 {
   return (fault == NO_MEMORY ? spmv_emulator_allow(n) > 0 : spmv_emulator_fail_after(n) != 0) ? PETSC_TRUE
@@ -64,8 +64,7 @@ static PetscErrorCode CheckSolution(const char name[], Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solve after the one that was interrupted. An error leaves a solver and a PC of
-   PETSc to be set up from the beginning. */
+/* The solve after an interrupted one. After an error, KSP and PC must be set up from the start. */
 static PetscErrorCode Again(const char name[], KSP ksp, Mat A, PetscBool anew, Vec x)
 {
   PCMGDeviceInfo before, after;
@@ -120,7 +119,7 @@ static PetscErrorCode Attempt(const char name[], Fault fault, long n, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first attempt, without a fault, leaves what the library keeps for the process */
+/* The first attempt, without a fault, allocates the data that the library keeps for the process */
 static PetscErrorCode Run(Fault fault)
 {
   PetscBool failed;
@@ -151,7 +150,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
-  /* a coarsest level of which the emulated GPU makes no dense matrix, which takes a second */
+  /* this coarsest level gets no dense matrix, which would take the emulated GPU a second */
   PetscCall(PetscOptionsInsertString(NULL, "-mg_coarse_pc_type jacobi"));
   PetscCall(CGDevTestMatrix(3, MATAIJ, &A));
   PetscCall(MatCreateVecs(A, &expected, &b));

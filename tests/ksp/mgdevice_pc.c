@@ -1,7 +1,7 @@
 /*
-  mgdevice_pc.c - PC types mgdevice and gamgdevice against mg and gamg: the same iterations under several solvers, by
-  applications on the device, which are counted; columns, transposes, Richardson's iteration; what changes between
-  solves, and what is left to PETSc
+  mgdevice_pc.c - compares PC types mgdevice and gamgdevice with mg and gamg: the same iterations under several solvers,
+  with counted applications on the device; columns, transposes, Richardson's iteration; changes between solves, and
+  hierarchies left to PETSc
 
     mgdevice_pc [-sample n: every n-th case]
 */
@@ -28,7 +28,7 @@ static PetscErrorCode InfoOf(KSP ksp, PCMGDeviceInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver for a row, with PETSc's type or with ours */
+/* A solver for a row of the table, with PETSc's type or with ours */
 static PetscErrorCode Create(const MGRow *row, KSPType type, PetscBool ours, CGDevSetup *setup, KSP *ksp)
 {
   char prefix[32];
@@ -43,7 +43,7 @@ static PetscErrorCode Create(const MGRow *row, KSPType type, PetscBool ours, CGD
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All applications since the type was set were on the device, or PETSc's for a reason with that word */
+/* Checks that all applications since the type was set were on the device, or by PETSc for a reason with that word */
 static PetscErrorCode CheckCounts(const char name[], KSP ksp, const char refused[])
 {
   const PetscBool served = !refused && OnDevice() ? PETSC_TRUE : PETSC_FALSE;
@@ -107,7 +107,7 @@ static PetscErrorCode Solvers(PetscInt sample)
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
       const PetscBool richardson = !strcmp(types[t], KSPRICHARDSON) ? PETSC_TRUE : PETSC_FALSE;
 
-      /* an additive cycle does not converge by itself, and two cycles are left to PETSc there */
+      /* an additive cycle does not converge by itself, and Richardson leaves two cycles per application to PETSc */
       if (richardson &&
           (rows[r].problem == MG_GRID_JUMPS || strstr(rows[r].name, "additive") || strstr(rows[r].name, "two")))
         continue;
@@ -171,7 +171,7 @@ static PetscErrorCode Blocks(const char name[], PC pc, Vec b, Vec expected)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCApply(), its bits, PCApplyTranspose() and PCMatApply(), without KSPSolve() */
+/* PCApply(), repeatability of its bits, PCApplyTranspose() and PCMatApply(), without KSPSolve() */
 static PetscErrorCode Applications(void)
 {
   static const MGRow row = {"applications", MG_SCALAR, 0, COARSE, NULL};
@@ -223,7 +223,7 @@ static PetscErrorCode Applications(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- what changes between solves ---- */
+/* ---- changes between solves ---- */
 
 typedef struct {
   KSP          plain, ours;
@@ -287,7 +287,7 @@ static PetscErrorCode Multiplicative(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether that solve was served. set_ups: how often something was taken from PETSc until then */
+/* Checks whether that solve was served. set_ups: number of times that data was taken from PETSc so far */
 static PetscErrorCode Served(const char name[], PetscInt *applies, PetscBool served, PetscInt set_ups)
 {
   PCMGDeviceInfo info;
@@ -328,7 +328,7 @@ static PetscErrorCode Changes(KSPType type)
 
 /* ---- single precision ---- */
 
-/* One more solve, in that precision: at most a tenth more iterations than `expected`, to the same residual */
+/* Another solve, in that precision: at most 10% more iterations than `expected`, to the same residual */
 static PetscErrorCode InPrecision(const char name[], KSP ksp, CGDevSetup *setup, PetscBool single, PetscInt *iterations)
 {
   static CGDevOutcome got;
@@ -352,7 +352,8 @@ static PetscErrorCode InPrecision(const char name[], KSP ksp, CGDevSetup *setup,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From double to single and back, between two solves, for solvers that call PCApply() and for one that has the cycle */
+/* From double to single precision and back between two solves, for solvers that call PCApply() and for one that
+   contains the cycle */
 static PetscErrorCode Precision(KSPType type)
 {
   static const MGRow row        = {"precision", MG_GRID_JUMPS, 3, JACOBI "-mg_levels_ksp_max_it 3", NULL};
@@ -369,7 +370,7 @@ static PetscErrorCode Precision(KSPType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- KSPCGDEVICE takes the hierarchy of the PC ---- */
+/* ---- KSPCGDEVICE shares the hierarchy of the PC ---- */
 
 static PetscErrorCode Shared(void)
 {
@@ -388,7 +389,7 @@ static PetscErrorCode Shared(void)
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(Create(&row, KSPCGDEVICE, PETSC_TRUE, &setup, &ksp));
-  PetscCall(KSPCGDeviceSetMode(ksp, size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO)); /* vectors are on the host */
+  PetscCall(KSPCGDeviceSetMode(ksp, size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO)); /* host vectors */
   for (int turn = 0; turn < 2; turn++) {
     PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
     PetscCall(CGDevTestAlike(row.name, &expected, &got));
@@ -400,7 +401,7 @@ static PetscErrorCode Shared(void)
     PetscCall(VecDestroy(&got.x));
     PetscCall(KSPGetPC(ksp, &pc));
     PetscCall(PCSetType(pc, PCNONE));
-    PetscCall(KSPCGDeviceGetInfo(ksp, &solver)); /* what the PC has freed must not be asked for */
+    PetscCall(KSPCGDeviceGetInfo(ksp, &solver)); /* must not read data that the PC has freed */
     PetscCall(CGDevTestCheck((PetscBool)(solver.solves_device == got.info.solves_device), row.name, "another count"));
     PetscCall(PCSetType(pc, PCGAMGDEVICE));
     PetscCall(KSPSetFromOptions(ksp));
@@ -424,7 +425,7 @@ static PetscErrorCode Split(const char pc[], CGDevOutcome *outcome, PCMGDeviceIn
   Mat                A;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(&row, KSPCG, PETSC_FALSE, &setup, &source)); /* for its matrix */
+  PetscCall(Create(&row, KSPCG, PETSC_FALSE, &setup, &source)); /* only its matrix is used */
   PetscCall(KSPGetOperators(source, &A, NULL));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(PetscSNPrintf(prefix, sizeof prefix, "split%d_", prefixes++));

@@ -1,6 +1,6 @@
 /*
-  mgdevice_repeat.c - one KSPCGDEVICE with multigrid for many solves: new values keep the graph, other levels make
-  another; right-hand sides and norms that end a solve early; what the solver declines besides
+  mgdevice_repeat.c - one KSPCGDEVICE with multigrid for many solves: new values keep the graph, other levels make a new
+  one; right-hand sides and norms that end a solve early; other cases that the solver declines
 */
 static const char help[] = "Repeated solves with multigrid on the device.\n";
 
@@ -12,7 +12,7 @@ enum { STEPS = 3 };
 
 static int prefixes;
 
-/* Two solvers of one kind, KSPCG and KSPCGDEVICE, and what came of their last solves */
+/* A KSPCG and a KSPCGDEVICE, and the results of their last solves */
 typedef struct {
   KSP          plain, device;
   CGDevSetup   setup;
@@ -37,7 +37,7 @@ static PetscErrorCode Begin(const MGRow *row, KSPNormType norm, KSPCGDeviceMode 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solve by each, for the same right-hand side */
+/* A solve by each solver, for the same right-hand side */
 static PetscErrorCode Solve(const char name[], Vec b)
 {
   PetscFunctionBeginUser;
@@ -57,7 +57,7 @@ static PetscErrorCode End(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves by KSPCGDEVICE alone, whose norms must have the same bits as those of the solve before */
+/* Solves by KSPCGDEVICE only, whose norms must have the same bits as in the last solve */
 static PetscErrorCode SameBits(const char name[])
 {
   static CGDevOutcome again;
@@ -72,7 +72,7 @@ static PetscErrorCode SameBits(const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* keeps: the levels keep their patterns, so that one graph serves all solves */
+/* keeps: the levels keep their patterns, so one graph must serve all solves */
 static PetscErrorCode Values(const MGRow *row, PetscBool keeps)
 {
   PetscFunctionBeginUser;
@@ -118,7 +118,7 @@ static PetscErrorCode SetBounds(KSP ksp, PetscInt level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another number of steps makes another cycle, other bounds do not */
+/* Another number of steps makes a new cycle, other bounds do not */
 static PetscErrorCode Smoothers(void)
 {
   static const MGRow row = {"other smoothers", MG_GRID, 3, "-mg_levels_pc_type jacobi", NULL};
@@ -161,7 +161,7 @@ static PetscErrorCode SetOperators(KSP ksp, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* More and fewer levels in one solver, and another preconditioner in between */
+/* More and fewer levels in one solver, with another preconditioner in between */
 static PetscErrorCode Levels(void)
 {
   static const MGRow row = {"other levels", MG_SCALAR, 0, "-pc_gamg_coarse_eq_limit 8", NULL};

@@ -1,6 +1,7 @@
 /*
-  mgdevice_single.c - KSPCGDEVICE with a cycle of multigrid in single precision against the same in double precision:
-  iterations, also of matrices with large and small numbers; what single precision does not serve, and what is said of it
+  mgdevice_single.c - compares KSPCGDEVICE with a multigrid cycle in single precision and in double precision:
+  iterations, also for matrices with large and small numbers; cases in which single precision is not good enough, and
+  their messages
 
     mgdevice_single [-rows NAME] [-sample n: every n-th row] [-verbose]
 */
@@ -13,7 +14,7 @@ static const char help[] = "Multigrid on the device in single precision.\n";
 #define JACOBI "-mg_levels_pc_type jacobi "
 #define COARSE "-pc_gamg_coarse_eq_limit 8 "
 
-/* refused: what the view says where the matrix of the finest level has another size than the others */
+/* refused: text of the view if the numbers of the finest level are of another size than those of other levels */
 static const MGRow rows[] = {
     {"gamg", MG_SCALAR, 0, COARSE, NULL},
     {"gamg three unknowns", MG_ELASTIC, 0, COARSE, NULL},
@@ -31,7 +32,7 @@ static const MGRow rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* What single precision does not serve, and what the view says of it after the first solve */
+/* Cases in which single precision is not good enough, and the text of the view after the first solve */
 #define BY_PETSC "-mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 1 -mg_coarse_pc_type "
 static const struct {
   MGRow     row;
@@ -44,7 +45,7 @@ static const struct {
     {{"coarse svd by petsc", MG_GRID_SINGULAR, 3, JACOBI BY_PETSC "svd", "the cycle was not positive definite"},
      (PetscReal)1e35},
     {{"overflow", MG_GRID, 3, JACOBI "-mg_levels_ksp_chebyshev_eigenvalues 1e-10,2e-10",
-      "the first norm was no number"},
+      "the first norm was not a number"},
      1},
 };
 enum { LEFT = sizeof left / sizeof *left };
@@ -52,7 +53,7 @@ enum { LEFT = sizeof left / sizeof *left };
 static int       prefixes;
 static PetscBool verbose;
 
-/* With a PETSc in single precision there is no other one, and nothing of 1e35 */
+/* A PETSc in single precision has no double precision, and cannot represent 1e35 */
 static const PetscBool   has_double = sizeof(PetscReal) < 8 ? PETSC_FALSE : PETSC_TRUE;
 static const char *const served =
     sizeof(PetscReal) < 8 ? "PetscScalar has single precision by itself" : "precision of the cycle: single\n";
@@ -70,7 +71,7 @@ static PetscErrorCode Shows(const char name[], KSP ksp, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver of a row whose matrix is multiplied by size */
+/* A solver for a row of the table, with the matrix multiplied by size */
 static PetscErrorCode Create(const MGRow *row, PetscBool single, PetscReal size, CGDevSetup *setup, KSP *ksp)
 {
   char        prefix[32], options[400];
@@ -82,7 +83,7 @@ static PetscErrorCode Create(const MGRow *row, PetscBool single, PetscReal size,
   *setup    = CGDevTestSetup();
   setup->pc = row->levels ? PCMG : PCGAMG;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
-  setup->mode = processes > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO; /* vectors are on the host */
+  setup->mode = processes > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO; /* because vectors are on the host */
   PetscCall(PetscSNPrintf(prefix, sizeof prefix, "solver%d_", prefixes++));
   PetscCall(PetscSNPrintf(options, sizeof options, "%s%s%s", row->options, row->options[0] ? " " : "",
                           single ? "-pc_mgdevice_precision single" : "-pc_mgdevice_precision double"));
@@ -93,7 +94,7 @@ static PetscErrorCode Create(const MGRow *row, PetscBool single, PetscReal size,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* At most one iteration more than in double precision, or 10% */
+/* At most one iteration, or 10%, more than in double precision */
 static PetscErrorCode Compare(const MGRow *row, PetscReal size)
 {
   static CGDevOutcome expected, got;
@@ -123,7 +124,7 @@ static PetscErrorCode Compare(const MGRow *row, PetscReal size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first solve goes on, or begins anew, in double precision; the second one has that from the beginning */
+/* The first solve continues, or is repeated, in double precision; the second one uses it from the start */
 static PetscErrorCode Leaves(const MGRow *row, PetscReal size)
 {
   static CGDevOutcome expected, got;
@@ -154,7 +155,8 @@ static PetscErrorCode Leaves(const MGRow *row, PetscReal size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values, of any size, go into the plans: one graph serves them all, and the same solve has the same bits */
+/* New values of any size go into the existing plans: one graph serves all solves, and the same solve gives the same
+   bits */
 static PetscErrorCode Values(const MGRow *row)
 {
   static CGDevOutcome got, again;

@@ -1,6 +1,7 @@
 /*
-  mgdevice_table.c - KSPCGDEVICE with the hierarchies of PCGAMG and PCMG, against KSPCG with PETSc's own cycle: a table of
-  problems, cycles, smoothers and coarsest levels. Each row says whether the device must serve, or why it must not.
+  mgdevice_table.c - compares KSPCGDEVICE with the hierarchies of PCGAMG and PCMG to KSPCG with PETSc's own cycle: a
+  table of problems, cycles, smoothers and coarsest levels. Each row tells whether the device must serve, or why it must
+  not.
 
     mgdevice_table [-rows NAME] [-sample n: every n-th row] [-view]
 */
@@ -8,7 +9,7 @@ static const char help[] = "Compares multigrid on the device with PETSc's.\n";
 
 #include "mgdevice_test.h"
 
-/* Of the smoothers: those of PCMG are SOR, which the device does not serve */
+/* The smoothers of PCMG are SOR by default, which the device does not serve */
 #define JACOBI "-mg_levels_pc_type jacobi "
 #define COARSE "-pc_gamg_coarse_eq_limit 8 "
 
@@ -65,7 +66,7 @@ static const MGRow rows[] = {
     {"coarse singular by petsc", MG_SINGULAR_UNKNOWN, 0, COARSE, NULL},
     {"coarse jacobi by petsc", MG_GRID, 3, JACOBI "-mg_coarse_pc_type jacobi", NULL},
     {"coarse large by petsc", MG_LARGE, 2, JACOBI, NULL},
-    /* What is left to PETSc */
+    /* Hierarchies left to PETSc */
     {"no sor", MG_GRID, 3, "-mg_levels_pc_type sor", "level 2: the preconditioner is sor"},
     {"no gmres", MG_GRID, 3, JACOBI "-mg_levels_ksp_type gmres", "level 2: the smoother is gmres"},
     {"no norm", MG_GRID, 3, JACOBI "-mg_levels_ksp_norm_type unpreconditioned -mg_levels_ksp_convergence_test skip",

@@ -1,4 +1,4 @@
-/* What the tests of multigrid on the device have in common; mgdevice_test.h says what for. */
+/* Functions shared by the tests of multigrid on the device: see mgdevice_test.h. */
 #include "mgdevice_test.h"
 
 #include <petscdmda.h>
@@ -8,7 +8,7 @@
 
 static PetscBool IsGamg(MGProblem problem) { return problem <= MG_SINGULAR_UNKNOWN ? PETSC_TRUE : PETSC_FALSE; }
 
-/* Each word of options that is a name gets the prefix */
+/* Inserts options, with the prefix added to each option name */
 static PetscErrorCode InsertOptions(const char prefix[], const char options[])
 {
   char **word, name[128];
@@ -44,7 +44,7 @@ static PetscErrorCode GridCreate(const MGRow *row, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Conductivity between two neighbours, by the number of the lower one */
+/* Conductivity between two neighbours, as a function of the number of the lower one */
 static PetscReal Conductivity(const MGRow *row, PetscInt i, PetscInt j, PetscReal scale)
 {
   const PetscReal smooth = 1 + (PetscReal)0.3 * PetscSinReal(scale * (PetscReal)(i + 2 * j));
@@ -58,7 +58,7 @@ static PetscBool IsSingular(MGProblem problem)
                                                                                                  : PETSC_FALSE;
 }
 
-/* An unknown of a point and its higher neighbours, of which there is none where the number is negative */
+/* Adds an unknown of a point and its higher neighbours; a negative number means that there is no such neighbour */
 static PetscErrorCode AddPoint(Mat A, PetscInt me, const PetscInt other[2], PetscReal c, PetscReal loss)
 {
   PetscFunctionBeginUser;
@@ -73,7 +73,7 @@ static PetscErrorCode AddPoint(Mat A, PetscInt me, const PetscInt other[2], Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Symmetric: conductivities, and what each point loses, unless the matrix is to be singular */
+/* Symmetric: conductivities, plus a loss at each point unless the matrix must be singular */
 static PetscErrorCode GridFill(const MGRow *row, Mat A, PetscInt nx, PetscInt ny, PetscReal scale)
 {
   const PetscInt unknowns = Unknowns(row);
@@ -94,7 +94,8 @@ static PetscErrorCode GridFill(const MGRow *row, Mat A, PetscInt nx, PetscInt ny
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Constants, which PETSc knows by itself or is given as a vector. KSPSolve() projects the right-hand side. */
+/* The constant vector, which PETSc has built in or gets as an explicit vector. KSPSolve() projects the right-hand
+   side. */
 static PetscErrorCode SetNullSpace(Mat A, MGProblem problem)
 {
   const PetscBool by_vector = problem == MG_SINGULAR ? PETSC_TRUE : PETSC_FALSE;
@@ -127,7 +128,7 @@ static PetscErrorCode GridMatrix(const MGRow *row, DM dm, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The interpolation to level i from the next coarser one, and what is stored of it */
+/* Sets the interpolation to level i from the next coarser level, in the form that the row asks for */
 static PetscErrorCode SetTransfer(const MGRow *row, PC pc, PetscInt i, Mat P)
 {
   Mat transposed;
@@ -151,7 +152,7 @@ static PetscErrorCode UserResidual(Mat A, Vec b, Vec x, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Matrices of all levels, where Galerkin's products are not to be made by PCMG: it multiplies by P as it is stored */
+/* Sets the matrices of all levels if PCMG must not make the Galerkin products, for which it uses P as it is stored */
 static PetscErrorCode SetCoarseMatrices(PC pc, PetscInt levels, Mat A, Mat P[])
 {
   Mat fine = A, coarse;
@@ -197,7 +198,7 @@ static PetscErrorCode SetHierarchy(const MGRow *row, KSP ksp, DM finest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What makes a hierarchy unusual, after the options are set */
+/* Makes the hierarchy unusual in the way that the row asks for, after the options are set */
 static PetscErrorCode SetUnusual(const MGRow *row, KSP ksp)
 {
   MatNullSpace null_space;
@@ -233,7 +234,7 @@ static PetscErrorCode SetUnusual(const MGRow *row, KSP ksp)
 
 /* ---- problems for PCGAMG ---- */
 
-/* Rows and columns of the unknowns of every other 16 are coupled 1e8 times as strongly among each other */
+/* Multiplies couplings within every second group of 16 unknowns by 1e8 */
 static PetscErrorCode Jumps(Mat A)
 {
   PetscInt rows;
@@ -310,7 +311,7 @@ PetscErrorCode MGTestServed(const char name[], const CGDevOutcome *got)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solution of a singular system is one but for a constant */
+/* Removes the constant, up to which the solution of a singular system is defined */
 static PetscErrorCode RemoveMean(Vec x)
 {
   PetscScalar mean;
@@ -323,8 +324,8 @@ static PetscErrorCode RemoveMean(Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where PETSc does not know the null space, rounding decides how much of it the coarsest level adds, and how many iterations
-   that costs, here and there: what can be compared is the solution */
+/* If PETSc does not know the null space, rounding decides how much of it the coarsest level adds and how many
+   iterations that costs, in both solvers: only the solutions can be compared */
 static PetscErrorCode Converged(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got)
 {
   PetscReal size, error;
@@ -371,7 +372,7 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
                : number % 3 == 1 ? KSP_NORM_UNPRECONDITIONED
                                  : KSP_NORM_NATURAL;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  setup.mode  = number % 4 == 1 || size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO; /* vectors are on the host */
+  setup.mode  = number % 4 == 1 || size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO; /* host vectors */
   setup.guess = number % 5 == 2 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MGTestCreate(row, prefix, KSPCG, &setup, &ksp));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));

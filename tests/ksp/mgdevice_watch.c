@@ -1,7 +1,7 @@
 /*
-  mgdevice_watch.c - PC types mgdevice and gamgdevice in single precision where that is not enough, under solvers that know
-  nothing of the cycle and under KSPGMRESDEVICE: the comparison at set-up, and without it the solve that is done anew in
-  double precision; what is said of it, and how long it stays
+  mgdevice_watch.c - PC types mgdevice and gamgdevice when single precision is not enough, under solvers that do not
+  know about the cycle and under KSPGMRESDEVICE: the comparison at set-up; without it, the solve repeated in double
+  precision; the messages, and how long double precision stays
 
     mgdevice_watch [-sample n: every n-th case] [-verbose]
 */
@@ -19,7 +19,7 @@ static const char help[] = "Single precision that is not enough, under several s
 static int       prefixes;
 static PetscBool verbose;
 
-/* What single precision spoils: by rounding on a singular coarsest level, and by overflow. And what spoils any precision: a
+/* Faults of single precision: rounding on a singular coarsest level, and overflow. And a fault in any precision: a
    preconditioner for another matrix, so that the norm does not fall. */
 typedef enum { SINGULAR, OVERFLOW, OTHER } Fault;
 
@@ -39,7 +39,7 @@ static PetscErrorCode InfoOf(KSP ksp, PCMGDeviceInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A permutation and a diagonal in place of A, with A for the preconditioner */
+/* Replaces A by a permutation and a diagonal; the preconditioner keeps A */
 static PetscErrorCode Permute(KSP ksp)
 {
   PetscInt n, begin, end;
@@ -61,7 +61,7 @@ static PetscErrorCode Permute(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver with a PC of ours; its options are those of the row and more */
+/* A solver with a PC of ours; `more` adds options to those of the row */
 static PetscErrorCode Create(Fault fault, KSPType type, const char more[], CGDevSetup *setup, KSP *ksp)
 {
   char  prefix[32], options[400];
@@ -81,7 +81,7 @@ static PetscErrorCode Create(Fault fault, KSPType type, const char more[], CGDev
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The precision of the cycle, and why; nothing where there is no device */
+/* Checks the precision of the cycle, and the reason; does nothing without a device */
 static PetscErrorCode CheckPrecision(const char name[], KSP ksp, PetscBool single, const char why[])
 {
   PCMGDeviceInfo info;
@@ -116,7 +116,7 @@ static PetscErrorCode TrueResidual(KSP ksp, Vec x, PetscReal *relative)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solve that must be as one in double precision */
+/* A solve whose results must be those in double precision */
 static PetscErrorCode Same(const char name[], KSP plain, KSP ours, const CGDevSetup *setup)
 {
   static CGDevOutcome expected, got;
@@ -142,7 +142,7 @@ static PetscErrorCode Same(const char name[], KSP plain, KSP ours, const CGDevSe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another matrix with the same values but for the diagonal: where A was singular it is not */
+/* Another matrix with the same values except for the diagonal: it is not singular where A was */
 static PetscErrorCode NewMatrix(KSP ksp)
 {
   Mat A, P, B, S;
@@ -161,8 +161,8 @@ static PetscErrorCode NewMatrix(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Two solves that must be as two in double precision, the first one after a try in single; and single precision again for
-   another matrix. why: what the view says */
+/* Two solves with the results of double precision, the first one after a try in single precision; and single precision
+   again for another matrix. why: text of the view */
 static PetscErrorCode Leaves(Fault fault, KSPType type, PetscBool guess, const char why[])
 {
   static CGDevOutcome expected;
@@ -173,14 +173,14 @@ static PetscErrorCode Leaves(Fault fault, KSPType type, PetscBool guess, const c
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (size > 1) why = "double in place of single: the "; /* another hierarchy, whose norms go another way */
+  if (size > 1) why = "double in place of single: the "; /* another hierarchy, with other norms */
   PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s%s", type, rows[fault].name, guess ? ", from a guess" : ""));
   PetscCall(Create(fault, type, "", &setup, &plain));
   PetscCall(Create(fault, type, "-pc_mgdevice_precision single -pc_mgdevice_compare false", &setup, &ours));
   setup.guess = guess;
   PetscCall(CGDevTestSolve(plain, NULL, &setup, &expected));
   PetscCall(VecDestroy(&expected.x));
-  /* a first try that fails is no error */
+  /* a failed first try must not raise an error */
   PetscCall(KSPSetErrorIfNotConverged(ours, (PetscBool)(expected.reason > 0)));
   PetscCall(KSPSetUp(ours));
   PetscCall(CheckPrecision(name, ours, PETSC_TRUE, ""));
@@ -199,7 +199,7 @@ static PetscErrorCode Leaves(Fault fault, KSPType type, PetscBool guess, const c
 
 static PetscErrorCode Solvers(PetscInt sample)
 {
-  static const char number[] = "the solve met what is no number", stagnant[] = "the norm hardly fell in 50 iterations";
+  static const char number[] = "the solve met NaN or infinity", stagnant[] = "the norm hardly fell in 50 iterations";
   static const struct {
     Fault       fault;
     KSPType     type;
@@ -224,8 +224,8 @@ static PetscErrorCode Solvers(PetscInt sample)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A set-up sees it before any solve, whatever the solver; the functions of the options. After other values single precision
-   is not tried again, and for another matrix it is. */
+/* The set-up detects it before any solve, for every solver; functions for the options. New values do not retry single
+   precision, another matrix does. */
 static PetscErrorCode Compared(KSPType type)
 {
   static const char why[] = "double in place of single: the cycle differed from that of PETSc by ";
@@ -261,7 +261,8 @@ static PetscErrorCode Compared(KSPType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A right-hand side that is not finite is no fault of the cycle, and neither is a last iteration that was meant */
+/* The cycle must not be blamed for a right-hand side that is not finite, or for a last iteration that the user
+   wanted */
 static PetscErrorCode Blameless(KSPType type)
 {
   CGDevSetup         setup;

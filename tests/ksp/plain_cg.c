@@ -1,18 +1,24 @@
-/* plain_cg.c - a program that knows nothing of petscpack, and has its type of solver in its code, or with -leave the default */
+/* plain_cg.c - a program that does not know petscpack; it sets its solver type in its code, or with -leave keeps the
+   default. With -last the last process has all rows. */
 #include <petscksp.h>
 
 int main(int argc, char **argv)
 {
   enum { N = 60 };
-  Mat       A;
-  Vec       x, b;
-  KSP       ksp;
-  PetscInt  low, high;
-  PetscBool leave;
+  Mat         A;
+  Vec         x, b;
+  KSP         ksp;
+  PetscInt    low, high, mine = PETSC_DECIDE;
+  PetscMPIInt rank, size;
+  PetscBool   leave, last;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, N, N, 3, NULL, 1, NULL, &A));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-last", &last));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (last) mine = rank == size - 1 ? N : 0;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, mine, mine, N, N, 3, NULL, 1, NULL, &A));
   PetscCall(MatGetOwnershipRange(A, &low, &high));
   for (PetscInt i = low; i < high; i++)
     for (PetscInt j = PetscMax(i - 1, 0); j <= PetscMin(i + 1, N - 1); j++)

@@ -1,7 +1,7 @@
 /*
-  renewal_test.c - PCSetUp() of PCGAMG with new values in the same pattern, on the device of the emulator, which counts: from
-  the third such set-up on nothing is allocated there, nor of pinned memory; what was kept for that is given back with the
-  hierarchy.
+  renewal_test.c - PCSetUp() of PCGAMG with new values in the same pattern, on the emulated device, which counts
+  allocations: from the third such set-up on, no device or pinned memory is allocated; memory kept for that is freed
+  with the hierarchy.
 
     renewal_test [-mat_aijfmt_device gpu]
 */
@@ -14,14 +14,14 @@ static const char help[] = "Counts what set-ups with new values allocate on the 
 
 enum { STEPS = 4, FREE_FROM = 3 };
 
-/* A way to solve, and a problem */
+/* A solver and a problem */
 typedef struct {
   const char *name, *ksp, *pc, *gamg;
-  PetscInt    side, unknowns; /* points along an edge of the cube, and unknowns of each */
+  PetscInt    side, unknowns; /* points along an edge of the cube, and unknowns per point */
   PetscBool   single;         /* the cycle in single precision */
 } Row;
 
-static int kept; /* rows for which scratch memory was kept */
+static int kept; /* number of rows for which scratch memory was kept */
 
 static const Row rows[] = {
     {"agg", KSPCG, PCGAMG, PCGAMGAGG, 5, 1, PETSC_FALSE},
@@ -83,7 +83,7 @@ static PetscErrorCode Create(const Row *row, Mat *A, KSP *ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A cold set-up and others with new values, each with a solve */
+/* A first set-up and several with new values, each followed by a solve */
 static PetscErrorCode Steps(const Row *row)
 {
   char text[128];

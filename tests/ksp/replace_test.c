@@ -1,7 +1,7 @@
 /*
-  replace_test.c - PetscPackReplaceType() with each subset of names, against PETSc's own types: every type that PETSc makes
-  from mg is created, changed into each of the others, set up, applied, viewed, reset and destroyed, and does what it does
-  where no name is replaced
+  replace_test.c - PetscPackReplaceType() with each subset of names, compared with PETSc's own types: every type that
+  PETSc makes from mg is created, changed into each of the others, set up, applied, viewed, reset and destroyed, with
+  the same results as without replacement
 */
 static const char help[] = "Type names of PETSc that mean types of petscpack.\n";
 
@@ -12,11 +12,11 @@ static const char help[] = "Type names of PETSc that mean types of petscpack.\n"
 
 typedef struct {
   const char *type;
-  int         name; /* the bit of the name that makes it ours; 0: PETSc's own in any case, -1: ours in any case */
+  int         name; /* bit of the name that makes it ours; 0: always PETSc's own, -1: always ours */
 } Row;
 
-/* PETSc leaves the name mg to exotic, so that one cannot be changed into mg; a name for the inner PC of hmg leaks the one
-   before */
+/* Excludes two cases: PETSc leaves the type name mg on an exotic PC, which therefore cannot be changed into mg; and
+   naming the inner PC of an hmg leaks the previous one */
 static PetscBool CanChange(const Row *from, const Row *to)
 {
   return (from != to || strcmp(from->type, PCHMG)) && (strcmp(from->type, PCEXOTIC) || strcmp(to->type, PCMG))
@@ -45,7 +45,7 @@ static PetscBool IsOurs(const Row *row, int subset)
   return row->name < 0 || (row->name & subset) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Seven points in space, of a box of 27 as PCEXOTIC wants it */
+/* A seven-point stencil in space, on a box of 27 points as PCEXOTIC needs it */
 static PetscErrorCode Fill(void)
 {
   DMDALocalInfo grid;
@@ -87,7 +87,7 @@ static PetscErrorCode Begin(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The type, and what it needs to be set up */
+/* Sets the type and the data that it needs for set-up */
 static PetscErrorCode SetType(PC pc, const char type[])
 {
   const PetscBool grids = !strcmp(type, PCMG) || !strcmp(type, PCMGDEVICE) ? PETSC_TRUE : PETSC_FALSE;
@@ -116,7 +116,7 @@ static PetscErrorCode View(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets up and applies. first: where no name is replaced, the result is what is expected from then on */
+/* Sets up and applies. first: no name is replaced, and the result becomes the expected one */
 static PetscErrorCode Use(PC pc, int r, int subset, PetscBool first)
 {
   const PetscBool on_device = IsOurs(&rows[r], subset) && CGDevTestOnDevice() ? PETSC_TRUE : PETSC_FALSE;
@@ -143,7 +143,7 @@ static PetscErrorCode Use(PC pc, int r, int subset, PetscBool first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A PC of each type, used, reset, used again where its type can be, changed into type `to`, used and destroyed */
+/* A PC of each type, used, reset, used again if its type allows it, changed into type `to`, used and destroyed */
 static PetscErrorCode Live(int from, int to, int subset)
 {
   PC pc;
@@ -151,7 +151,7 @@ static PetscErrorCode Live(int from, int to, int subset)
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(SetType(pc, rows[from].type));
-  if (to % 2) PetscCall(Use(pc, from, subset, PETSC_FALSE)); /* else the type is changed before anything was set up */
+  if (to % 2) PetscCall(Use(pc, from, subset, PETSC_FALSE)); /* otherwise the type is changed before any set-up */
   if (to % 4 > 1) PetscCall(PCReset(pc));
   PetscCall(SetType(pc, rows[to].type));
   if (from != to) PetscCall(Use(pc, to, subset, PETSC_FALSE));
@@ -205,7 +205,8 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
-  /* smoothers that are served, and coarsest levels of which the emulated GPU makes no dense matrix, which takes a second */
+  /* smoothers that are served, and coarsest levels without a dense matrix, which would take the emulated GPU a
+     second */
   PetscCall(PetscOptionsInsertString(NULL, "-mg_levels_pc_type jacobi -mg_coarse_pc_type jacobi "
                                            "-hmg_inner_mg_coarse_pc_type jacobi -pc_gamg_coarse_eq_limit 20"));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
@@ -220,7 +221,7 @@ int main(int argc, char **argv)
   for (int subset = 0; subset < SUBSETS; subset++) {
     PetscCall(SetNames(subset));
     PetscCall(Solver(subset));
-    for (int from = 0; from < ROWS && (size == 1 || !(subset & CG)); from++) { /* PCs do not care for CG */
+    for (int from = 0; from < ROWS && (size == 1 || !(subset & CG)); from++) { /* replacing CG has no effect on PCs */
       const int to = (from + 1 + subset) % ROWS;
 
       if (CanChange(&rows[from], &rows[to])) PetscCall(Live(from, to, subset));

@@ -6,7 +6,7 @@
 
 enum { VALUE_SEED = 7 };
 
-/* Rows of this process; FIRST_EMPTY leaves process 0 without any */
+/* Number of rows of this process; with FIRST_EMPTY, process 0 has none */
 static PetscInt LocalSize(const Conf *c, PetscInt global, ConfLayout layout)
 {
   PetscInt share = c->size, index = c->rank;

@@ -1,6 +1,6 @@
 /*
   conf.h - conformance of the Mat types: every operation runs once with plain AIJ and once with a type under test, and
-  writes what it sees to a record; the two records must agree. Operations name no type: they call ConfType().
+  records its results; the two records must agree. Operations name no type: they call ConfType().
 */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 enum { CONF_TYPE_MAX = 64, CONF_WHAT_MAX = 56 };
 
-/* One thing that an operation saw: a number, or a text. Thousands in a row have the same label. */
+/* One result of an operation: a number or a text. Thousands of consecutive results share a label. */
 typedef struct {
   char what[CONF_WHAT_MAX], text[CONF_TYPE_MAX];
 } ConfLabel;
@@ -26,17 +26,17 @@ typedef struct {
   PetscReal        value;
 } ConfItem;
 
-/* What one process saw during one operation */
+/* The results of one operation on one process */
 typedef struct {
   PetscSegBuffer   items, labels;
   size_t           count; /* of items */
   const ConfLabel *last;
 } ConfRecord;
 
-/* How rows and columns are spread over the processes */
+/* Distribution of rows and columns over the processes */
 typedef enum { CONF_EVEN, CONF_FIRST_EMPTY, CONF_LAYOUT_COUNT } ConfLayout;
 
-/* Surroundings of an operation: the matrix, the type, and the record to write to */
+/* Context of an operation: the matrix, the type, and the record to write to */
 typedef struct {
   MPI_Comm    comm;
   PetscMPIInt rank, size;
@@ -45,14 +45,14 @@ typedef struct {
   const char *base;                             /* "aij", "seqaij" or "mpiaij" */
   const char *format;                           /* "" for plain AIJ, else the name of a format, such as "rbp" */
   ConfRecord *record;
-  PetscBool   sequential; /* the matrix is a sequential one */
+  PetscBool   sequential; /* the matrix is sequential */
   PetscInt    uncounted;  /* products that a type under test did not count */
-  PetscBool   inexact;    /* sums are rounded: differences are measured by the largest number of a record */
+  PetscBool   inexact;    /* sums are rounded, so differences are relative to the largest number of a record */
 } Conf;
 
 typedef PetscErrorCode (*ConfFunction)(Conf *);
 
-/* Where an operation makes sense; heavy and dense ones are kept to matrices where they take no time or memory */
+/* Conditions on the matrix of an operation; heavy and dense operations run only on matrices for which they are cheap */
 enum { CONF_SQUARE = 1, CONF_NONEMPTY = 2, CONF_SEQUENTIAL = 4, CONF_HEAVY = 8, CONF_DENSE = 16 };
 
 typedef struct {
@@ -67,9 +67,9 @@ extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_value
 
 /* ---- conf.c: matrices and vectors for operations ---- */
 
-/* The types under test, by what follows "aij" in their names: all formats, and "auto"; NULL beyond the last */
+/* The types under test, by the part of their names after "aij": all formats, and "auto"; NULL beyond the last */
 const char *ConfFormat(int f);
-/* Whether a type with that name after "aij" is one of ours, neither plain nor a subclass of PETSc's */
+/* Whether a type with that part after "aij" is ours: neither plain AIJ nor a subclass of PETSc's */
 PetscBool ConfIsOurs(const char *format);
 
 PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout);
@@ -77,15 +77,15 @@ PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout);
 PetscErrorCode ConfName(const Conf *c, const char *base, char *text);
 /* A matrix without type or entries, with the sizes of c */
 PetscErrorCode ConfCreateEmpty(Conf *c, Mat *A);
-/* The matrix of c in the type under test, or in a plain type; after one product, so that the packed arrays are there */
+/* The matrix of c in the type under test, or in a plain type; one product has been done, so that packed arrays exist */
 PetscErrorCode ConfCreate(Conf *c, Mat *A);
 PetscErrorCode ConfCreatePlain(Conf *c, Mat *A);
 /* Inserts the rows of this process; values are small integers that depend on seed */
 PetscErrorCode ConfSetValues(Conf *c, Mat A, uint64_t seed);
 /* Row i: its number of columns, in buffers of N entries */
 PetscErrorCode ConfRow(Conf *c, PetscInt i, uint64_t seed, PetscInt *count, PetscInt *col, PetscScalar *value);
-/* The entries of this process's rows, each twice; every fifth copy is switched off by a negative row. Entries of the
-   next process's first row come along, so that there is something to send. The caller frees by PetscFree2(). */
+/* The entries of this process's rows, each twice; every fifth copy is disabled by a negative row. Includes entries of
+   the next process's first row, so that assembly must communicate. The caller frees both arrays by PetscFree2(). */
 PetscErrorCode ConfCoordinates(Conf *c, PetscCount *count, PetscInt **rows, PetscInt **cols);
 /* A vector of small integers that depend on the global position and on seed */
 PetscErrorCode ConfSetVec(Vec x, uint64_t seed);
@@ -94,7 +94,7 @@ PetscErrorCode ConfCreateVecs(Mat A, uint64_t seed, Vec *x, Vec *y);
 /* One product, of which nothing is recorded */
 PetscErrorCode ConfMultiply(Mat A);
 
-/* ---- record.c: what operations see ---- */
+/* ---- record.c: results of operations ---- */
 
 PetscErrorCode ConfRecordCreate(ConfRecord *r);
 PetscErrorCode ConfRecordDestroy(ConfRecord *r);
@@ -104,10 +104,10 @@ PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text);
 PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x);
 /* Records the rows of this process, by MatGetRow() */
 PetscErrorCode ConfSeeRows(Conf *c, const char *what, Mat A);
-/* Records type, sizes, rows and products of a matrix whose rows can be read */
+/* Records type, sizes, rows and products of a matrix with readable rows */
 PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A);
-/* Only y = A x, y += A x and their transposes, with both forms of the sum */
+/* Records only y = A x, y += A x and their transposes, with both forms of the sum */
 PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A);
-/* Number of items that differ; the first is printed, with the name of the operation */
+/* Returns the number of items that differ, and prints the first one with the name of the operation */
 PetscErrorCode ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual,
                            PetscInt *different);

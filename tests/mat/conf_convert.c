@@ -3,7 +3,7 @@
 */
 #include "conf.h"
 
-/* Converts in every reuse mode and looks at source and result */
+/* Converts in every reuse mode and records source and result */
 static PetscErrorCode ConvertAllModes(Conf *c, Mat A, MatType to)
 {
   Mat B;
@@ -68,7 +68,8 @@ static PetscErrorCode RoundTrips(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MATIS of a parallel matrix needs entries in the off-diagonal block of every process, so it is left to one process */
+/* MATIS of a parallel matrix needs entries in the off-diagonal block of every process, so this runs on one process
+   only */
 static PetscErrorCode ToOtherTypes(Conf *c)
 {
   Mat           A, B;
@@ -91,7 +92,7 @@ static PetscErrorCode ToOtherTypes(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A SELL matrix on several processes had no converter of its own to our types once, and the general one crashed */
+/* Guards against a crash: a SELL matrix on several processes needs a converter of its own to our types */
 static PetscErrorCode FromOtherTypes(Conf *c)
 {
   const MatType other[] = {MATDENSE, MATBAIJ, MATSELL};
@@ -163,7 +164,7 @@ static PetscErrorCode Copy(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix takes the place of another one after a product; the packed arrays of the old one must go */
+/* Another matrix replaces this one after a product; the old packed arrays must be dropped */
 static PetscErrorCode HeaderReplace(Conf *c)
 {
   Mat A, B;

@@ -67,7 +67,7 @@ static PetscErrorCode FromCOO(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* COO on a matrix that was assembled otherwise; a duplicate of it keeps working by itself */
+/* COO on a matrix that was assembled by MatSetValues(); a duplicate of it must be independent */
 static PetscErrorCode COOAfterSetValues(Conf *c)
 {
   Mat        A, B;

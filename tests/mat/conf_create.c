@@ -14,8 +14,8 @@ static PetscErrorCode SetTypeWithPreallocation(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The type comes from an option with a prefix; nothing is preallocated. The second assembly adds entries of the last
-   row after the first product, so that packed arrays of an old pattern would show. */
+/* The type comes from an option with a prefix, without preallocation. The second assembly adds entries to the last row
+   after the first product, so that packed arrays with the old pattern give a wrong result. */
 static PetscErrorCode FromOptionsNoPreallocation(Conf *c)
 {
   Mat      A;
@@ -42,8 +42,8 @@ static PetscErrorCode FromOptionsNoPreallocation(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Programs that hard-code MATAIJ get the type through -mat_seqaij_type, for the inner blocks too. The outer name of a
-   parallel matrix stays mpiaij then, so only numbers are compared. */
+/* Programs that hard-code MATAIJ get the type through -mat_seqaij_type, also for the inner blocks. A parallel matrix
+   keeps the name mpiaij then, so only numbers are compared. */
 static PetscErrorCode SeqAIJTypeOption(Conf *c)
 {
   Mat       A;
@@ -111,7 +111,7 @@ static PetscErrorCode Load(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same pattern assembled again and again: new values must reach the product */
+/* Assembles the same pattern repeatedly: new values must reach the product */
 static PetscErrorCode Reassemble(Conf *c)
 {
   Mat A;
@@ -129,7 +129,7 @@ static PetscErrorCode Reassemble(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries are added across processes, so that assembly has something to send */
+/* Adds entries to rows of other processes, so that assembly must communicate */
 static PetscErrorCode AddFromElsewhere(Conf *c)
 {
   Mat          A;

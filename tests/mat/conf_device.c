@@ -1,7 +1,7 @@
 /*
-  conf_device.c - matrices and vectors on different sides of the bus. With a PETSc with CUDA and a GPU, vectors and
-  coordinate values of the type under test lie on the device where an operation says so; else all is on the host, and
-  the same must come out.
+  conf_device.c - matrices and vectors in different memories. With a PETSc with CUDA and a GPU, vectors and coordinate
+  values of the type under test are on the device where an operation asks for it; otherwise everything is on the host.
+  The results must be the same.
 */
 #include "conf.h"
 
@@ -24,7 +24,7 @@ static PetscErrorCode CreateVecOn(const Conf *c, PetscBool device, Mat A, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All products with x, the added vector and y on sides that the bits of `sides` tell */
+/* All products, with x, the added vector and y on the host or on the device according to the bits of `sides` */
 static PetscErrorCode SeeProductsOn(Conf *c, const char *what, Mat A, int sides)
 {
   PetscBool device[3];
@@ -64,7 +64,7 @@ static PetscErrorCode MixedVectors(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix goes to the host and comes back, with new values in between and none */
+/* Binds the matrix to the host and unbinds it, with and without new values in between */
 static PetscErrorCode BindToCPU(Conf *c)
 {
   Mat A, B;
@@ -90,7 +90,7 @@ static PetscErrorCode BindToCPU(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values for the coordinates from an array on the device */
+/* Sets the values of the coordinates from an array on the device */
 static PetscErrorCode SetCOOFromDevice(Conf *c, Mat A, PetscCount count, uint64_t seed, InsertMode mode)
 {
   const PetscScalar *value;
@@ -142,7 +142,7 @@ static PetscErrorCode DeviceCOO(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An entry in every row that leaves `rest` when divided by three, or in all rows when that is negative */
+/* Sets an entry in every row i with i mod 3 == rest, or in all rows if rest is negative */
 static PetscErrorCode SetThirds(Conf *c, Mat A, PetscInt rest, PetscInt shift, PetscScalar value)
 {
   PetscFunctionBeginUser;
@@ -154,8 +154,8 @@ static PetscErrorCode SetThirds(Conf *c, Mat A, PetscInt rest, PetscInt shift, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Most rows are empty, so the CSR of aijcusparse on the device has the others alone; then all get nonzeros on the host,
-   and the values are zeroed before anything has looked at the new pattern on the device */
+/* Most rows are empty, so the device CSR of aijcusparse holds only the others. Then all rows get nonzeros on the host,
+   and the values are zeroed before the device has the new pattern. */
 static PetscErrorCode EmptyRows(Conf *c)
 {
   Mat       A;

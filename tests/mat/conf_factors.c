@@ -3,7 +3,7 @@
 */
 #include "conf.h"
 
-/* A square matrix with a heavy diagonal, symmetric if asked, so that every factorization exists */
+/* A diagonally dominant square matrix, symmetric if asked, so that every factorization exists */
 static PetscErrorCode CreateDominant(Conf *c, PetscBool symmetric, Mat *A)
 {
   Mat T;
@@ -74,7 +74,7 @@ static PetscErrorCode ILU(Conf *c) { return FactorAndSolve(c, MAT_FACTOR_ILU, "I
 static PetscErrorCode Cholesky(Conf *c) { return FactorAndSolve(c, MAT_FACTOR_CHOLESKY, "Cholesky"); }
 static PetscErrorCode ICC(Conf *c) { return FactorAndSolve(c, MAT_FACTOR_ICC, "ICC"); }
 
-/* The factor takes the matrix's own header */
+/* The factor replaces the contents of the matrix's own header */
 static PetscErrorCode LUInPlace(Conf *c)
 {
   Mat           A;

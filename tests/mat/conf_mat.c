@@ -4,9 +4,9 @@
     conf_mat [-format rbp] [-base aij|seqaij|mpiaij] [-operation name] [-matrix name] [-sample N [-offset K]]
              -scratch FILE
 
-  Runs on any number of processes. -sample N checks every N-th combination only, beginning with number K: runs with
-  K = 0 .. N-1 check all, each its share. The last line counts what passed and what failed; the status is 1 if anything
-  failed.
+  Runs on any number of processes. -sample N checks every N-th combination only, beginning with number K: the runs with
+  K = 0 .. N-1 together check all combinations. The last line counts passed and failed comparisons; the exit status is 1
+  if any failed.
 */
 static const char help[] = "Compares operations on matrices of the packed types with the same on plain AIJ.\n";
 
@@ -14,7 +14,7 @@ static const char help[] = "Compares operations on matrices of the packed types 
 
 #include <cases.h>
 
-/* Larger matrices of the table are the kernel tests' business; these limits keep a run to seconds */
+/* Larger matrices are covered by the kernel tests; these limits keep a run to seconds */
 static const double nonzeros_max = 2.0e4, heavy_work_max = 1.0e6, dense_entries_max = 1.0e5;
 
 typedef struct {
@@ -51,7 +51,7 @@ static PetscBool MakesSense(const ConfOperation *o, const GenSpec *spec, PetscBo
   return PETSC_TRUE;
 }
 
-/* One operation with plain AIJ and with a format */
+/* Runs one operation with plain AIJ and with a format */
 static PetscErrorCode RunPair(ConfRun *run, const ConfOperation *o, const GenSpec *spec, const char *matrix,
                               const char *format, ConfLayout layout)
 {

@@ -1,5 +1,5 @@
 /*
-  conf_names.c - functions of PETSc that compare whole type names: they must take a packed type for AIJ
+  conf_names.c - functions of PETSc that compare whole type names: they must treat a packed type as AIJ
 */
 #include "conf.h"
 
@@ -18,7 +18,7 @@ static PetscErrorCode SeeIS(Conf *c, const char *what, IS is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Global numbers of rows also on several processes, and a matrix permuted by them */
+/* The ordering must consist of global row numbers, also on several processes; the matrix is permuted by it */
 static PetscErrorCode OrderAndPermute(Conf *c)
 {
   const MatOrderingType types[] = {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGROWLENGTH};
@@ -91,7 +91,7 @@ static PetscErrorCode Kronecker(Conf *c)
   PetscCall(ConfCreate(c, &A));
   PetscCall(ConfCreate(&small, &B));
   PetscCall(MatSeqAIJKron(A, B, MAT_INITIAL_MATRIX, &C));
-  PetscCall(ConfSeeProducts(c, "MatSeqAIJKron", C)); /* of type AIJ, as PETSc makes it */
+  PetscCall(ConfSeeProducts(c, "MatSeqAIJKron", C)); /* is of type AIJ, as PETSc makes it */
   PetscCall(MatScale(A, 2));
   PetscCall(MatSeqAIJKron(A, B, MAT_REUSE_MATRIX, &C));
   PetscCall(ConfSeeProducts(c, "MatSeqAIJKron again", C));

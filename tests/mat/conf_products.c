@@ -25,7 +25,7 @@ static PetscErrorCode CreateDense(Conf *c, PetscInt m, PetscInt M, PetscInt n, P
 
 typedef PetscErrorCode (*Product)(Mat, Mat, MatReuse, PetscReal, Mat *);
 
-/* The product, then again with the same pattern and other values of A */
+/* A product, and then the same product with new values of A in the same pattern */
 static PetscErrorCode SeeProduct(Conf *c, const char *what, Product product, Mat A, Mat B)
 {
   Mat C;
@@ -59,7 +59,7 @@ static PetscErrorCode WithSparse(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Also of rectangular matrices; A B^T only on one process, as R A R^T, as in PETSc */
+/* Also for rectangular matrices. A B^T and R A R^T run on one process only: PETSc has no parallel ones. */
 static PetscErrorCode TransposeTimesSparse(Conf *c)
 {
   Mat A, B;

@@ -13,7 +13,7 @@ static PetscErrorCode SomeRows(Conf *c, PetscInt *count, PetscInt **rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatZeroRows() requires that the diagonal entries exist if they get a value */
+/* MatZeroRows() requires existing diagonal entries if they get a value */
 static PetscErrorCode ZeroRowsWith(Conf *c, PetscBool keep, PetscScalar diagonal,
                                    PetscErrorCode (*zero)(Mat, PetscInt, const PetscInt[], PetscScalar, Vec, Vec),
                                    const char *what)
@@ -48,7 +48,7 @@ static PetscErrorCode ZeroRows(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatZeroRowsColumns() requires that the diagonal entries exist */
+/* MatZeroRowsColumns() requires existing diagonal entries */
 static PetscErrorCode ZeroRowsColumns(Conf *c)
 {
   Mat      A;

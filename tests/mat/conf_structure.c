@@ -25,7 +25,7 @@ static PetscErrorCode Transpose(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every second row and the columns beyond the first quarter, of this process */
+/* Every second row, and the columns beyond the first quarter, of this process */
 static PetscErrorCode Halves(Conf *c, IS *rows, IS *cols)
 {
   PetscFunctionBeginUser;
@@ -77,7 +77,7 @@ static PetscErrorCode SubMatrices(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sub-matrix that is converted after it was made: PETSc destroys it by the operation it had before */
+/* A sub-matrix that is converted later: PETSc destroys it by the operation that it had before the conversion */
 static PetscErrorCode ConvertedSubMatrices(Conf *c)
 {
   Mat  A, *S;
@@ -145,7 +145,7 @@ static PetscErrorCode Permute(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Matrices that only hold one of the type: a transpose, a normal equation, a nest of two blocks */
+/* Matrices that wrap one of the type: a transpose, a normal equation, a nest of two blocks */
 static PetscErrorCode Wrapped(Conf *c)
 {
   Mat A, B, W, blocks[4];

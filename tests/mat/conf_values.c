@@ -76,7 +76,7 @@ static PetscErrorCode DiagonalSet(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Y = a X + Y and Y = a Y + X for each pattern relation; X of the type and plain */
+/* Y = a X + Y and Y = a Y + X for each pattern relation, with X of the type and plain */
 static PetscErrorCode Axpy(Conf *c)
 {
   Mat                A, X, plain;
@@ -103,7 +103,7 @@ static PetscErrorCode Axpy(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum with the transpose has another pattern: PETSc puts a new matrix into the old header */
+/* The sum with the transpose has another pattern: PETSc moves a new matrix into the old header */
 static PetscErrorCode AxpyNewPattern(Conf *c)
 {
   Mat A, T;
@@ -123,7 +123,7 @@ static PetscErrorCode AxpyNewPattern(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values change through the array of the sequential blocks, and by MatRetrieveValues() */
+/* Changes values through the array of the sequential blocks, and by MatRetrieveValues() */
 static PetscErrorCode ThroughArrays(Conf *c)
 {
   Mat          A, block[2] = {NULL, NULL};

@@ -5,7 +5,7 @@
 
 enum { N = 24 };
 
-/* Symmetric in pattern and values, with a heavy diagonal, so that symmetric types take it */
+/* Symmetric in pattern and values and diagonally dominant, so that symmetric types accept it */
 static PetscErrorCode Create(const char *type, PetscInt n, Mat *A)
 {
   PetscInt low, high;
@@ -13,7 +13,7 @@ static PetscErrorCode Create(const char *type, PetscInt n, Mat *A)
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetBlockSize(*A, n == N ? 2 : 1)); /* two unknowns stay on one process */
+  PetscCall(MatSetBlockSize(*A, n == N ? 2 : 1)); /* keeps both unknowns of a point on one process */
   PetscCall(MatSetType(*A, type));
   PetscCall(MatSeqAIJSetPreallocation(*A, 7, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*A, 7, NULL, 7, NULL));
@@ -52,12 +52,12 @@ PetscErrorCode DispatchPairDestroy(DispatchPair *pair)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Types that cannot be tried, because PETSc crashes with plain AIJ as well: MATPYTHON needs an interpreter, MATKAIJ,
-   MATLRC and MATBLOCKMAT another way to be made, MATFFTW more dimensions. Neither can types for another number of
-   processes. */
+/* Types that cannot be tried, because PETSc crashes with plain AIJ as well: MATPYTHON needs an interpreter; MATKAIJ,
+   MATLRC and MATBLOCKMAT are made differently; MATFFTW needs more dimensions. Types for another number of processes are
+   left out, too. */
 static const char *const left_out_types[] = {MATPYTHON, MATLRC, MATKAIJ, MATSEQKAIJ, MATMPIKAIJ, MATBLOCKMAT, MATFFTW};
 
-/* An error on one of several processes leaves them out of step, so there only these are tried, where there is none */
+/* On several processes, an error leaves the processes out of step, so only types without errors are tried */
 static const char *const parallel_types[] = {MATAIJ, MATDENSE, MATBAIJ, MATSBAIJ, MATSELL, MATIS};
 
 static PetscErrorCode IsOneOf(const char *type, const char *const list[], size_t count, PetscBool *is)
@@ -91,7 +91,7 @@ static PetscErrorCode IsLeftOut(const char *type, PetscBool *left_out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies, because PETSc's list may grow while its types are made */
+/* Copies the names, because PETSc's list may grow while its types are made */
 PetscErrorCode DispatchTypes(char ***types, int *count)
 {
   const char **names = NULL;

@@ -1,11 +1,11 @@
-/* interrupted_actions.c - what mat_interrupted.c interrupts. */
+/* interrupted_actions.c - the operations that mat_interrupted.c interrupts. */
 #include "mat_interrupted.h"
 
 static PetscErrorCode Mult(InterruptedCase *c) { return MatMult(c->A, c->x, c->y); }
 static PetscErrorCode MultTranspose(InterruptedCase *c) { return MatMultTranspose(c->A, c->x, c->y); }
 static PetscErrorCode Diagonal(InterruptedCase *c) { return MatGetDiagonal(c->A, c->y); }
 
-/* A plan for both products, and then values that it does not have */
+/* Makes a plan for both products, and then changes values, so that the plan is stale */
 static PetscErrorCode NewValues(InterruptedCase *c)
 {
   PetscFunctionBeginUser;
@@ -17,7 +17,7 @@ static PetscErrorCode NewValues(InterruptedCase *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- changes of values, with a plan that follows them on a GPU ---- */
+/* ---- changes of values, which also update a plan on a GPU ---- */
 
 static PetscErrorCode Scale(InterruptedCase *c) { return MatScale(c->A, 3); }
 static PetscErrorCode DiagonalScale(InterruptedCase *c) { return MatDiagonalScale(c->A, c->x, c->x); }
@@ -26,9 +26,9 @@ static PetscErrorCode Copy(InterruptedCase *c) { return MatCopy(c->other, c->A, 
 
 /* ---- products of matrices ---- */
 
-/* Their symbolic phase makes a matrix of our type in the midst of PETSc's own work, which loses memory when that fails:
-   so only memory of the GPU is let fail there. Once more where it was interrupted: PETSc's half-made product cannot be
-   used */
+/* Their symbolic phase makes a matrix of our type within PETSc's own code, which leaks memory if that fails: so only
+   allocations on the GPU fail here. An interrupted product is repeated from the start, because PETSc's half-made
+   product cannot be used. */
 static PetscErrorCode MatrixProduct(InterruptedCase *c, MatProductType type)
 {
   PetscFunctionBeginUser;
@@ -55,7 +55,7 @@ static PetscErrorCode ProductOfOldValues(InterruptedCase *c)
 
 static PetscErrorCode ProductNumeric(InterruptedCase *c) { return MatProductNumeric(c->result); }
 
-/* All steps, from the CSR of the host to the matrix of the graph */
+/* All steps from the host CSR to the matrix of the graph */
 static PetscErrorCode Graph(InterruptedCase *c)
 {
   PetscFunctionBeginUser;

@@ -1,7 +1,7 @@
 /*
-  mat_auto.c - MATAIJAUTO: what it chooses, when it chooses again and when not, trials, empty matrices; and when a type
-  that names a format declines. Every product is compared with that of aij. On a GPU without a parent type there, choices
-  differ, and are not compared.
+  mat_auto.c - MATAIJAUTO: its choice, when it chooses again and when not, trials, empty matrices; and when a type that
+  names a format declines. Every product is compared with that of aij. If the parent type has no products on the GPU,
+  choices differ there, and are not compared.
 */
 static char help[] = "Tests the choice among the formats.\n\n";
 
@@ -57,7 +57,8 @@ static PetscErrorCode Create(MatType type, Kind kind, PetscInt n, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A x as a plain matrix with the same entries has it. The entries are small integers, so the sums are exact. */
+/* Compares A x with the product of a plain matrix with the same entries. All entries are small integers, so sums are
+   exact. */
 static PetscErrorCode Product(Mat A, const char *what)
 {
   Vec       x, y, z;
@@ -85,8 +86,8 @@ static PetscErrorCode Product(Mat A, const char *what)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The conversion to rbp does not pay for one product: the parent type, or a format that borrows its arrays, does that
- */
+/* Conversion to rbp does not pay for one product: the parent type does it, or a format that borrows the parent's
+   arrays */
 static PetscErrorCode ExpectCheap(Mat A, const char *what)
 {
   const char *format;
@@ -113,7 +114,7 @@ static PetscErrorCode ExpectFormat(Mat A, const char *wanted, const char *what)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another pattern, by an entry in each diagonal block */
+/* Changes the pattern by an entry in each diagonal block */
 static PetscErrorCode AddEntry(Mat A)
 {
   PetscInt low, high;
@@ -165,7 +166,7 @@ static PetscErrorCode Choices(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One product with the first pattern lets a matrix expect one with the second */
+/* After one product with the first pattern, a matrix expects one product with the second */
 static PetscErrorCode Learns(void)
 {
   Mat A;
@@ -180,7 +181,7 @@ static PetscErrorCode Learns(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In a trial the parent type and at most two formats do two products each; values change in between */
+/* In a trial, the parent type and at most two formats do two products each; values change in between */
 static PetscErrorCode Trial(Kind kind)
 {
   enum { RUNS = 2, TRIED = 3, PRODUCTS = 10 };
@@ -216,7 +217,7 @@ static PetscErrorCode Trial(Kind kind)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing is converted that cannot pay for its conversion in the products expected */
+/* A format is not converted if its conversion cannot pay within the expected products */
 static PetscErrorCode TrialOfFew(void)
 {
   MatAIJFmtInfo info;
@@ -233,8 +234,8 @@ static PetscErrorCode TrialOfFew(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A type that names a format packs, unless CSR takes fewer bytes or there is nothing to pack; then the view and the
-   counters say so, and a changed option has its effect at the next product */
+/* A type that names a format packs, unless CSR takes fewer bytes or there is nothing to pack; then view and counters
+   say so, and a changed option takes effect at the next product */
 static PetscErrorCode Declines(void)
 {
   MatAIJFmtInfo info;

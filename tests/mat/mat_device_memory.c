@@ -1,12 +1,11 @@
 /*
-  mat_device_memory.c - how much memory of the device a matrix takes, read from the device itself
+  mat_device_memory.c - how much device memory a matrix takes, measured on the device itself
 
     mat_device_memory -mat_type aijrbp [-side 100]
 
-  A matrix that is assembled by MatSetValues() must not bring a second copy of itself as CSR to the device: neither its
-  first product, nor new values, nor a solver's usual questions may take more than the plan says that it has. A small
-  matrix lies where its vectors lie: on the device with a PETSc with CUDA, else on the host. The status is 77 where
-  there is no GPU.
+  A matrix that is assembled by MatSetValues() must not put a second copy of itself as CSR on the device: its first
+  product, new values, and the usual calls of a solver may not take more than the plan reports. A small matrix lies
+  where its vectors are: on the device if PETSc has CUDA, else on the host. The exit status is 77 if there is no GPU.
 */
 static const char help[] = "Compares the device memory that a matrix takes with what its plan reports.\n";
 
@@ -21,8 +20,8 @@ static const char help[] = "Compares the device memory that a matrix takes with 
 
 enum { NO_DEVICE = 77, SMALL_SIDE = 12 };
 
-/* A pool of CUDA takes memory in pieces of 32 MiB. Of the last one that a plan has, and of one that it shares with what
-   was freed since, nearly all may be free. */
+/* CUDA's pool allocates in pieces of 32 MiB. Nearly all of the last piece of a plan may be unused, and nearly all of a
+   piece that it shares with memory freed since. */
 static const double slack_bytes = 64.0 * 1024 * 1024;
 
 static PetscErrorCode UsedBytes(double *used)
@@ -36,7 +35,7 @@ static PetscErrorCode UsedBytes(double *used)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A 27-point stencil on a cube: many nonzeros for few rows, so that vectors do not blur the picture */
+/* A 27-point stencil on a cube: many nonzeros per row, so that vectors are a small part of the memory */
 static PetscErrorCode Assemble(PetscInt side, Mat *A)
 {
   const GenSpec spec = gen_stencil(27, side, side, side);
@@ -63,8 +62,8 @@ static PetscErrorCode Assemble(PetscInt side, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a solver does with a matrix, apart from its transpose; at the end a change of the values, which brings them to a
-   CSR on the device where PETSc has CUDA */
+/* Calls what a solver calls, except for the transpose; at the end changes the values, which creates a CSR on the device
+   if PETSc has CUDA */
 static PetscErrorCode Use(Mat A, Vec x, Vec y)
 {
   MatAIJFmtInfo info;
@@ -122,8 +121,8 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return NO_DEVICE;
   }
-  spmv_device_keep(0);                                      /* what is given back is seen to be free */
-  PetscCall(Measure(SMALL_SIDE, &info, &assembled, &used)); /* code and libraries come to the device with first use */
+  spmv_device_keep(0);                                      /* freed memory is released, and counts as free */
+  PetscCall(Measure(SMALL_SIDE, &info, &assembled, &used)); /* the first use loads code and libraries to the device */
   placed = info.blocks_on_gpu == (PetscDefined(HAVE_CUDA) ? 1 : 0) ? PETSC_TRUE : PETSC_FALSE;
   if (!placed) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the small matrix is not where its vectors are\n"));
   PetscCall(Measure(side, &info, &assembled, &used));

@@ -1,11 +1,12 @@
 /*
-  mat_dispatch.c - what PETSc finds by the names of types, it finds for ours: conversions to and from every type that is
-  registered, and products with a matrix of every type that can be made, by plain AIJ and by a packed type alike
+  mat_dispatch.c - everything that PETSc finds by type names must also be found for our types: conversions to and from
+  every registered type, and products with a matrix of every type that can be made, compared between plain AIJ and a
+  packed type
 
     mat_dispatch [-format rbp] [-verbose]
 
-  There is no list of types here: those of this PETSc are taken, so that a new one is compared unseen. Both sides must
-  succeed with the same products, or fail with the same error.
+  The test has no list of types: it takes those that this PETSc has registered, so that a new type is compared
+  automatically. Both sides must succeed with the same products, or fail with the same error.
 */
 static const char help[] = "Conversions and products of packed types with all other types.\n";
 
@@ -14,7 +15,7 @@ static const char help[] = "Conversions and products of packed types with all ot
 static PetscInt  passed, failed;
 static PetscBool verbose;
 
-/* Only the message of the code is of interest, and the trace would hide the results */
+/* Suppresses PETSc's trace, which would hide the results; only the text of the error code is used */
 static PetscErrorCode Quietly(PetscErrorCode (*f)(Trial *), Trial *t)
 {
   PetscFunctionBeginUser;
@@ -24,8 +25,8 @@ static PetscErrorCode Quietly(PetscErrorCode (*f)(Trial *), Trial *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = C x and its transpose, as two numbers that all entries of y have a part in. MatMult() alone where C has no
-   transposed product. */
+/* y = C x and its transpose, as two numbers to which all entries of y contribute. Only MatMult() if C has no transposed
+   product. */
 static PetscErrorCode ApplyBoth(Trial *t)
 {
   Vec         x, y, z;
@@ -55,7 +56,8 @@ static PetscErrorCode ConvertTo(Trial *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix to work with: MATAIJPERM sets its arrays up in an assembly, and reads what is not set without one */
+/* Assembles the result, because MATAIJPERM sets up its arrays in an assembly, and reads uninitialized memory without
+   one */
 static PetscErrorCode ConvertAndAssemble(Trial *t)
 {
   PetscFunctionBeginUser;
@@ -66,8 +68,8 @@ static PetscErrorCode ConvertAndAssemble(Trial *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's general product of three matrices of any type crashes where it is not possible, so the test compares only
-   which function PETSc chooses */
+/* PETSc's general product of three matrices of any type crashes if it is not possible, so the test only compares which
+   function PETSc chooses */
 static PetscErrorCode Multiply(Trial *t)
 {
   PetscFunctionBeginUser;
@@ -94,7 +96,7 @@ static PetscBool Agree(const Trial *a, const Trial *b)
   return PETSC_TRUE;
 }
 
-/* The same with plain AIJ and with a packed type. A failed trial may leave half a matrix behind, which is not freed. */
+/* Runs f with plain AIJ and with a packed type. A failed trial may leave half a matrix, which is not freed. */
 static PetscErrorCode Compare(const char *what, PetscErrorCode (*f)(Trial *), Trial *plain, Trial *packed)
 {
   PetscInt different;
@@ -125,7 +127,7 @@ static PetscErrorCode CompareConversions(const char *name, Mat B, const Dispatch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All products in which a matrix B of another type is one factor, or two */
+/* All products in which a matrix B of another type is one or two of the factors */
 static PetscErrorCode CompareProducts(const char *name, Mat B, Mat packed_b, const DispatchPair *pair)
 {
   const MatProductType kinds[] = {MATPRODUCT_AB,   MATPRODUCT_AtB,  MATPRODUCT_ABt,
@@ -152,8 +154,7 @@ static PetscErrorCode CompareProducts(const char *name, Mat B, Mat packed_b, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's ABt wipes the transposed pattern of such a matrix out, and crashes, with plain AIJ as the other factor as
- * well */
+/* PETSc's ABt erases the transposed pattern of such a matrix and crashes, even if the other factor is plain AIJ */
 static PetscErrorCode IsOtherSubclass(Mat A, PetscBool *is)
 {
   PetscBool plain;
@@ -165,7 +166,7 @@ static PetscErrorCode IsOtherSubclass(Mat A, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Conversions to a registered type, and from it and products with it if there is a matrix of that type */
+/* Conversion to a registered type; if a matrix of that type exists, also conversion from it and products with it */
 static PetscErrorCode TryType(const char *type, const DispatchPair *pair)
 {
   char      what[128];
@@ -185,7 +186,7 @@ static PetscErrorCode TryType(const char *type, const DispatchPair *pair)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Types that are made of a matrix, plain or packed, rather than converted */
+/* Types that are made from a plain or packed matrix, rather than by conversion */
 static PetscErrorCode TryMade(const DispatchMaker *maker, const DispatchPair *pair)
 {
   Mat B, packed_b;

@@ -1,16 +1,16 @@
-/* What mat_dispatch.c and the matrices of dispatch_types.c share */
+/* Declarations shared by mat_dispatch.c and dispatch_types.c */
 #pragma once
 
 #include "conf.h"
 
-/* The same small matrices as plain AIJ and in a packed type: n x n, and n/2 x n/2 for types that have two unknowns for
-   each of its rows */
+/* The same small matrices as plain AIJ and in a packed type: n x n, and n/2 x n/2 for types with two unknowns per
+   row */
 typedef struct {
   char type[CONF_TYPE_MAX]; /* "aijrbp" */
   Mat  plain, packed, small_plain, small_packed;
 } DispatchPair;
 
-/* A conversion or a product, and what came of it */
+/* A conversion or a product, and its outcome */
 typedef struct {
   Mat            A, B, C;
   MatType        type;
@@ -20,7 +20,7 @@ typedef struct {
   PetscReal seen[2];
 } Trial;
 
-/* Makes an n x n matrix of another type out of a small one */
+/* Makes an n x n matrix of another type from a small one */
 typedef struct {
   const char *name;
   PetscErrorCode (*make)(Mat, Mat *);
@@ -30,7 +30,7 @@ extern const DispatchMaker dispatch_makers[]; /* ends with name == NULL */
 
 PetscErrorCode DispatchPairCreate(const char *format, DispatchPair *);
 PetscErrorCode DispatchPairDestroy(DispatchPair *);
-/* The names of all types that this PETSc has registered, but for ours; the caller frees each of them and the array */
+/* The names of all types registered in this PETSc, without ours; the caller frees each of them and the array */
 PetscErrorCode DispatchTypes(char ***types, int *count);
 /* "works" or the text of its error */
 const char *DispatchOutcome(const Trial *);

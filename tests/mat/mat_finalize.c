@@ -1,8 +1,8 @@
 /*
   mat_finalize.c - PetscFinalize() frees the pinned memory that uploads keep for the process
 
-  The emulator tells whether there are pinned blocks: it refuses to pin another one when as many are there as it is
-  told. The status is 77 where uploads pin nothing, since the process may run on one processor only.
+  The emulator reveals pinned blocks: told a limit, it refuses to pin another block when that many exist. The exit
+  status is 77 if uploads pin nothing, which is so if the process may use only one processor.
 */
 static const char help[] = "Looks for pinned memory after PetscFinalize().\n";
 
@@ -18,7 +18,7 @@ static const char help[] = "Looks for pinned memory after PetscFinalize().\n";
 
 enum { SKIPPED = 77, BYTES = 8 << 20 };
 
-/* Whether there are pinned blocks of memory; the limit that the emulator is given is removed again */
+/* Whether there are pinned blocks of memory; removes the emulator's limit afterwards */
 static int anything_is_pinned(void)
 {
   void *block;

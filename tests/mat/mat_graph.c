@@ -1,10 +1,10 @@
 /*
-  mat_graph.c - graphs by MatCreateGraph(), squares of graphs, and PCGAMG, of matrices of ours and of type aij: the same
-  entries, with the same values, and on the GPU where that shall do it.
+  mat_graph.c - graphs by MatCreateGraph(), squares of graphs, and PCGAMG, for matrices of ours and of type aij: the
+  same entries with the same values, made on the GPU if that is expected.
 
     mat_graph [-format rbp] [-expect_gpu] [-expect_fallbacks] [-only_gamg] -mat_aijfmt_device gpu
 
-  PETSc 3.18 takes blocks for full that are not, see compat.h: those are left to it.
+  PETSc 3.18 treats blocks as full that are not, see compat.h: graphs of such matrices are left to PETSc.
 */
 static char help[] = "Compares graphs with those of type aij.\n\n";
 
@@ -22,7 +22,7 @@ static char help[] = "Compares graphs with those of type aij.\n\n";
     MatCreateGraph(A, (s)->symmetrize, (s)->scale, (s)->filter, (s)->listed ? 2 : 0, index, graph)
 #endif
 
-enum { VERTICES = 14 /* of a process, but for the second one of three, which is empty */ };
+enum { VERTICES = 14 /* per process; the second of three processes has none */ };
 
 typedef struct {
   PetscBool symmetrize, scale, listed;
@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
   PetscInt  bs;
-  PetscBool full, symmetric; /* symmetric: and PETSc knows it */
+  PetscBool full, symmetric; /* symmetric: and marked as such in PETSc */
 } Shape;
 
 static const Shape shapes[] = {
@@ -55,7 +55,7 @@ static PetscBool expect_gpu, expect_fallbacks;
 
 /* ---- matrices ---- */
 
-/* A number of a pair of blocks, the same for (i, j) and (j, i) */
+/* A number for a pair of blocks, the same for (i, j) and (j, i) */
 static PetscInt Mix(PetscInt i, PetscInt j) { return ((i + j) * 7 + PetscAbsInt(i - j) * 13 + i * j * 5) % 97; }
 
 static PetscBool BlockIsThere(const Shape *s, PetscInt i, PetscInt j)
@@ -65,7 +65,7 @@ static PetscBool BlockIsThere(const Shape *s, PetscInt i, PetscInt j)
   return (s->symmetric ? Mix(i, j) % 4 : (Mix(i, j) + 3 * i) % 4) == 0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Small numbers, some of them zero, also on the diagonal */
+/* Small numbers, some of them zero, even on the diagonal */
 static PetscScalar Value(const Shape *s, PetscInt i, PetscInt j)
 {
   const PetscInt n = s->symmetric ? Mix(i, j) : (i * 31 + j * 17) % 89;
@@ -156,7 +156,7 @@ static PetscErrorCode Compare(Mat A, Mat ours, Mat plain, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The GPU has made `more` graphs since `before`, or patterns, and PETSc none */
+/* Checks that the GPU has made `graphs` more graphs, and `patterns` more patterns, than in `before`, and PETSc none */
 static PetscErrorCode CheckCounted(Mat A, const MatAIJFmtInfo *before, PetscInt graphs, PetscInt patterns,
                                    const char what[])
 {
@@ -173,7 +173,7 @@ static PetscErrorCode CheckCounted(Mat A, const MatAIJFmtInfo *before, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many graphs of blocks the GPU makes of that matrix */
+/* The number of block graphs that the GPU makes of this matrix */
 static PetscErrorCode Expected(Mat A, const Shape *s, const Steps *steps, PetscInt *graphs)
 {
   PetscMPIInt size;
@@ -182,13 +182,13 @@ static PetscErrorCode Expected(Mat A, const Shape *s, const Steps *steps, PetscI
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
-  *graphs = parallel ? (s->bs > 1 ? 2 * size : size) : 1; /* without blocks the host has the edges to others */
+  *graphs = parallel ? (s->bs > 1 ? 2 * size : size) : 1; /* the host makes edges to other processes */
   if (s->bs == 1 && !steps->symmetrize && !steps->scale && steps->filter < 0) *graphs = 0;
-  if (PETSC_VERSION_LT(3, 19, 0) && !s->full) *graphs = -1; /* it depends */
+  if (PETSC_VERSION_LT(3, 19, 0) && !s->full) *graphs = -1; /* not predictable */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- the square: its pattern alone, as PCGAMG wants it ---- */
+/* ---- the square: its pattern only, as PCGAMG wants it ---- */
 
 static PetscErrorCode SquareOf(Mat G, Mat *square)
 {
@@ -226,7 +226,7 @@ static PetscErrorCode CompareSquares(Mat ours, Mat plain, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- all steps of all matrices ---- */
+/* ---- all combinations of matrices and steps ---- */
 
 static PetscErrorCode CompareGraphs(Mat ours, Mat plain, const Shape *s, const Steps *steps)
 {
@@ -268,7 +268,7 @@ static PetscErrorCode CompareAll(const char type[], const Shape *s)
                          n & 4 ? PETSC_TRUE : PETSC_FALSE, filters[n / 8]};
     if (steps.listed && (s->bs == 1 || PETSC_VERSION_LT(3, 21, 0))) continue;
     if (size > 2 && (n + s->bs) % 3)
-      continue; /* more processes than cores, and PETSc's filter assembles for each row */
+      continue; /* too slow: more processes than cores, and PETSc's filter assembles after each row */
     PetscCall(CompareGraphs(ours, plain, s, &steps));
   }
   PetscCall(MatAIJFmtGetInfo(ours, &info));
@@ -282,7 +282,7 @@ static PetscErrorCode CompareAll(const char type[], const Shape *s)
 
 /* ---- PCGAMG ---- */
 
-/* A five-point stencil, whose blocks are dense; positive definite */
+/* A five-point stencil with dense blocks; positive definite */
 static PetscErrorCode CreateStencil(const char type[], PetscInt side, PetscInt bs, Mat *A)
 {
   PetscInt begin, end;

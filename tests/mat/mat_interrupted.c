@@ -1,15 +1,15 @@
 /*
-  mat_interrupted.c - operations that lack of memory interrupts leave matrices that can be used
+  mat_interrupted.c - after an operation fails for lack of memory, its matrices must still be usable
 
     mat_interrupted -format rbp [-side 3]
 
-  Each action runs again and again on a new matrix: its first allocation fails and all after it, then the second and all
-  after it, until nothing fails. It may end in an error, PETSC_ERR_MEM, or may do without that memory, and then its
-  result must be right at once. When there is memory again, the same matrix must give right products, take new values,
-  and leave no memory behind, on the host and on the GPU.
+  Each action runs repeatedly on a new matrix: the first allocation and all later ones fail, then the second and all
+  later ones, until none fails. The action may end with the error PETSC_ERR_MEM, or may do without that memory, and then
+  its result must be right at once. With memory available again, the same matrix must give right products, take new
+  values, and leak no memory, on the host and on the GPU.
 
-  What fails is memory of the host that the plugin asks for, known by the file that asks: PETSc's own operations do not
-  survive that. In an emulated build it is also all memory of the GPU, for matrices that lie there.
+  The failing allocations are those of the plugin on the host, recognized by the calling file: PETSc's own operations do
+  not survive a failure. In an emulated build, all allocations on the GPU fail too, for matrices that lie there.
 */
 static const char help[] = "Lets allocations fail in operations on matrices of packed types.\n";
 
@@ -22,11 +22,11 @@ static const char help[] = "Lets allocations fail in operations on matrices of p
 static const char *const fault_names[] = {"memory of the host", "memory of the host, matrix on the GPU",
                                           "memory of the GPU"};
 static InterruptedFault  fault;
-static PetscInt          allowed = -1, refused; /* allocations of the plugin on the host; negative: any number */
+static PetscInt          allowed = -1, refused; /* host allocations of the plugin; a negative number: no limit */
 
 static PetscErrorCode (*petsc_malloc)(size_t, PetscBool, int, const char[], const char[], void **);
 
-/* PETSc's allocation, which fails where the plugin asks */
+/* PETSc's allocation function, which fails for calls of the plugin */
 static PetscErrorCode Malloc(size_t bytes, PetscBool clear, int line, const char function[], const char file[],
                              void **block)
 {
@@ -41,7 +41,8 @@ static PetscErrorCode Malloc(size_t bytes, PetscBool clear, int line, const char
   return petsc_malloc(bytes, clear, line, function, file, block);
 }
 
-/* Lets all but the next n allocations fail; negative: none fails. Returns how many have failed since the last call. */
+/* Lets n allocations succeed and all later ones fail; negative: none fails. Returns the number of failures since the
+   last call. */
 static PetscInt Allow(PetscInt n)
 {
   PetscInt failed = refused;
@@ -54,7 +55,7 @@ static PetscInt Allow(PetscInt n)
   return failed;
 }
 
-/* What is in use, of PETSc's memory and of the GPU's */
+/* Memory in use, PETSc's and the GPU's */
 static PetscErrorCode InUse(PetscLogDouble bytes[2])
 {
   PetscFunctionBeginUser;
@@ -113,7 +114,7 @@ static PetscErrorCode CaseDestroy(InterruptedCase c[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The action has ended without an error: what it gave is what it gives for the twin */
+/* After an action without error: the result must be that of the twin */
 static PetscErrorCode CheckResult(InterruptedCase c[2])
 {
   PetscReal difference;
@@ -125,8 +126,8 @@ static PetscErrorCode CheckResult(InterruptedCase c[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After an error: a change of values may have been made or not, so the matrix itself tells which the twin shall have.
-   Other actions are done again. */
+/* After an error: values may or may not have been changed, so the twin gets those that the matrix has. Other actions
+   are repeated. */
 static PetscErrorCode Recover(const InterruptedAction *action, InterruptedCase c[2])
 {
   PetscFunctionBeginUser;
@@ -146,7 +147,7 @@ static PetscErrorCode Recover(const InterruptedAction *action, InterruptedCase c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* failed: something has */
+/* failed: an allocation has failed */
 static PetscErrorCode Attempt(const InterruptedAction *action, PetscInt n, PetscBool *failed)
 {
   InterruptedCase c[2];
@@ -176,7 +177,8 @@ static PetscErrorCode Attempt(const InterruptedAction *action, PetscInt n, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first attempt has all memory, so that what PETSc and the library keep for the process is there afterwards */
+/* The first attempt has all memory, so that later attempts find the data that PETSc and the library keep for the
+   process */
 static PetscErrorCode RunAction(const InterruptedAction *action, PetscInt *failures)
 {
   PetscBool      failed = PETSC_TRUE;

@@ -1,6 +1,6 @@
 /*
-  mat_options.c - what the table of conf_mat.c cannot say: options and their prefixes, options of duplicates, counters,
-  and the run-time check of products
+  mat_options.c - tests that do not fit the table of conf_mat.c: options and their prefixes, options of duplicates,
+  counters, and the run-time check of products
 */
 static const char help[] = "Options of the packed types, and the check of their products.\n";
 
@@ -42,7 +42,7 @@ PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Class options: default, by the options database with a prefix, set by key, and in a duplicate */
+/* Class options: default, from the options database with a prefix, set by key, and in a duplicate */
 static PetscErrorCode Flags(const char *type)
 {
   static const char *const set[][2] = {{"decline", "false"}, {"eager", "true"}, {"device", "host"}};
@@ -72,7 +72,7 @@ static PetscErrorCode Flags(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every option of the format, from its table: a duplicate has the value that was set */
+/* Every option in the format's table: a duplicate has the value that was set */
 static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
 {
   Mat       A, B;
@@ -103,7 +103,7 @@ static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The view of a matrix that was not used says what packs it, and that of a used one does not */
+/* The view of an unused matrix tells how to pack it earlier, and the view of a used matrix does not */
 static PetscErrorCode ViewBefore(const char *type)
 {
   static const char hint[] = "-mat_aijfmt_eager packs at assembly";
@@ -140,7 +140,7 @@ static PetscErrorCode ViewBefore(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One conversion per block however many products, and memory only after it */
+/* One conversion per block for any number of products, and memory only after the conversion */
 static PetscErrorCode Counters(const char *type)
 {
   Mat           A;
@@ -166,8 +166,8 @@ static PetscErrorCode Counters(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A value is changed behind PETSc's back, in an array that was given back: the packed copy is old then, and the check
-   must stop the product. Formats that borrow PETSc's arrays cannot go wrong this way. */
+/* Changes a value behind PETSc's back, through an array that was restored: the packed copy is then stale, and the check
+   must stop the product. Formats that borrow PETSc's arrays cannot go stale in this way. */
 static PetscErrorCode CheckFindsFault(const char *type)
 {
   Mat            A;
@@ -199,7 +199,7 @@ static PetscErrorCode CheckFindsFault(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of the process, not of a matrix: the option is read when the package begins */
+/* An option of the process, not of a matrix: it is read when the package is initialized */
 static PetscErrorCode DeviceKeep(void)
 {
   PetscInt64     bytes;

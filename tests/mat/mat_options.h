@@ -1,9 +1,9 @@
-/* What mat_options.c, mat_survive.c and mat_tables.c share. */
+/* Declarations shared by mat_options.c, mat_survive.c and mat_tables.c */
 #pragma once
 
 #include "conf.h"
 
-/* Counts and prints what when it is not right */
+/* Counts a failure and prints `what` unless right */
 PetscErrorCode Expect(PetscBool right, const char *type, const char *what);
 /* A banded matrix with runs of adjacent columns; the prefix (or NULL) is set before options are read */
 PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A);

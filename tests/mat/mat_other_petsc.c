@@ -1,6 +1,6 @@
 /*
-  mat_other_petsc.c - loads the libraries that it is given, in their order: with the PETSc of another minor version
-  before the plugin, the plugin must end the process and say why
+  mat_other_petsc.c - loads the given libraries in order: if a PETSc of another minor version precedes the plugin, the
+  plugin must end the process with a message
 */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
-  mat_survive.c - options of a matrix in operations that replace its inside, a refused option, rows that no format can
-  hold, and subclasses that PETSc makes of our matrices behind our back
+  mat_survive.c - options of a matrix in operations that replace its contents, refused options, rows that no format can
+  hold, and subclasses that PETSc makes of our matrices without telling us
 */
 #include "mat_options.h"
 
-/* An option that only a call can have set, in the matrix and in its blocks, which pack by it */
+/* Checks an option that only a call can have set, in the matrix and in its blocks, which pack by it */
 static PetscErrorCode ExpectOptions(Mat A, const char *type, const char *what)
 {
   char      text[CONF_TYPE_MAX];
@@ -50,7 +50,7 @@ PetscErrorCode OptionsSurvive(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The second MatSetType() on the same matrix must not take what the first one refused */
+/* The second MatSetType() on the same matrix must not accept what the first one refused */
 PetscErrorCode RefusedOptionIsRefusedAgain(const char *type)
 {
   Mat A;
@@ -69,7 +69,7 @@ PetscErrorCode RefusedOptionIsRefusedAgain(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In a program that was started with -mat_seqaij_type, MATAIJPERM is made of a matrix of ours */
+/* In a program started with -mat_seqaij_type, MATAIJPERM is made from a matrix of ours */
 PetscErrorCode SubclassOfOurs(const char *type)
 {
   char      seq[CONF_TYPE_MAX];
@@ -99,8 +99,8 @@ PetscErrorCode SubclassOfOurs(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MATAIJ takes rows whose columns are out of order, and PETSc makes such matrices: they are left to it, with a reason,
-   even when the user insists on the format */
+/* MATAIJ accepts rows with unsorted columns, and PETSc makes such matrices: they are left to the parent type, with a
+   reason, even if the user insists on the format */
 PetscErrorCode RowsOutOfOrder(const char *type)
 {
   PetscInt       row_ptr[] = {0, 2, 3}, col[] = {1, 0, 1};

@@ -1,6 +1,6 @@
 /*
   mat_tables.c - every option of every table, set by text and by number and read back, in the matrix and in its blocks;
-  what is refused, with which message; and that the next product packs the matrix anew when it has to. Every product is
+  refused values and their messages; and that the next product packs the matrix again if it must. Every product is
   compared with the parent's.
 */
 #include "mat_options.h"
@@ -13,7 +13,7 @@ typedef struct {
   Mat                   A;
   const char           *type;
   const SpmvOptionDesc *o;
-  PetscBool             packs; /* an option of the format: another value makes other packed arrays */
+  PetscBool             packs; /* an option of the format: changing it changes the packed arrays */
 } Case;
 
 static char message[2 * TEXT_MAX];
@@ -30,7 +30,7 @@ static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, co
   return code;
 }
 
-/* Runs call, which must end with this code and a message that has both texts in it */
+/* Runs call, which must fail with this code and a message that contains both texts */
 #define EXPECT_REFUSED(call, wanted, first, second, type)                                                              \
   do {                                                                                                                 \
     PetscErrorCode status_;                                                                                            \
@@ -53,7 +53,7 @@ static PetscErrorCode CreateCase(const char *type, const SpmvOptionDesc *o, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One product: every block is packed anew for it, or none is */
+/* One product: for it, every block is packed again, or none is */
 static PetscErrorCode ExpectPacked(const Case *c, PetscBool anew)
 {
   MatAIJFmtInfo before, after;
@@ -70,7 +70,7 @@ static PetscErrorCode ExpectPacked(const Case *c, PetscBool anew)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number that stands for a value, when there is one: a choice may be a text alone */
+/* The number that stands for a value, if there is one: a choice may be text only */
 static PetscBool NumberOf(const SpmvOptionDesc *o, double value, double *number)
 {
   char *end = NULL;
@@ -133,7 +133,7 @@ static PetscErrorCode EveryValue(const Case *c)
 
   PetscFunctionBeginUser;
   PetscCall(ExpectValue(c, values[0]));
-  for (int way = 0; way < 2; way++) { /* by text; by number, where there is one */
+  for (int way = 0; way < 2; way++) { /* by text, then by number if there is one */
     for (int k = 1; k <= count; k++) {
       const double    value   = values[k % count];
       const PetscBool numeric = NumberOf(c->o, value, &number);
@@ -150,7 +150,7 @@ static PetscErrorCode EveryValue(const Case *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A refused value is named with what is possible, and changes nothing */
+/* The error for a refused value names the valid ones, and nothing changes */
 static PetscErrorCode Refusals(const Case *c)
 {
   const SpmvOptionDesc *o         = c->o;
@@ -190,7 +190,7 @@ static PetscErrorCode EveryOption(const char *type, const SpmvFormat *table, Pet
   PetscFunctionBeginUser;
   for (const SpmvOptionDesc *o = table->options; o && o->key; o++) {
     PetscCall(CreateCase(type, o, packs, &c));
-    if (!packs) { /* what CreateCase() has set, as the table has it */
+    if (!packs) { /* the values that CreateCase() has set in the table */
       PetscCall(MatAIJFmtSetOption(c.A, "decline", "true"));
       PetscCall(MatAIJFmtSetOption(c.A, "check", "false"));
     }
@@ -201,7 +201,7 @@ static PetscErrorCode EveryOption(const char *type, const SpmvFormat *table, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A key that no table has, and a matrix without options */
+/* A key that is in no table, and a matrix without options */
 static PetscErrorCode WrongKeyAndType(const char *type)
 {
   Mat    A, plain;
@@ -230,7 +230,7 @@ static PetscErrorCode WrongKeyAndType(const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A PETSc for debugging sees that processes disagree, in the value or in the key */
+/* A debugging build of PETSc detects that processes pass different values or keys */
 static PetscErrorCode Disagreement(const char *type)
 {
   Mat         A;
@@ -242,10 +242,10 @@ static PetscErrorCode Disagreement(const char *type)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (!PetscDefined(USE_DEBUG) || size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CreateBanded(type, NULL, &A));
-  EXPECT_REFUSED(MatAIJFmtSetOption(A, "eager", rank ? "true" : "false"), PETSC_ERR_ARG_WRONG, "eager", "give all",
-                 type);
-  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(A, rank ? "eager" : "check", 1), PETSC_ERR_ARG_WRONG, "the same", "give all",
-                 type);
+  EXPECT_REFUSED(MatAIJFmtSetOption(A, "eager", rank ? "true" : "false"), PETSC_ERR_ARG_WRONG, "eager",
+                 "on all of them", type);
+  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(A, rank ? "eager" : "check", 1), PETSC_ERR_ARG_WRONG, "the same",
+                 "on all of them", type);
   PetscCall(MatAIJFmtGetOptionNumber(A, "eager", &value));
   PetscCall(Expect((PetscBool)(value == 0), type, "an option that was refused has changed"));
   PetscCall(MatDestroy(&A));

@@ -1,10 +1,10 @@
 /*
-  mat_truth.c - walks through the table at the head of truth.c: after each event the test asks where the current values
-  are, compares that with the table, and compares a product with that of a matrix of type aij to which the same was done.
+  mat_truth.c - walks through the table at the head of truth.c: after each event, compares the places of the current
+  values with the table, and a product with that of a matrix of type aij after the same events.
 
     mat_truth -format rbp -mat_aijfmt_decline 0 [-mat_aijfmt_device host|gpu]
 
-  The CSR on the device is there with a PETSc that has CUDA. One process: a block of a parallel matrix is such a matrix.
+  The device CSR exists if PETSc has CUDA. One process suffices: a block of a parallel matrix is a sequential matrix.
 */
 static char help[] = "Tests where the current values of a matrix are.\n\n";
 
@@ -15,14 +15,14 @@ enum { ROWS = 60, REACH = 3 };
 
 typedef struct {
   Mat       ours, plain;
-  PetscBool cuda;    /* the CUDA parent is beneath ours */
+  PetscBool cuda;    /* the parent is the CUDA parent */
   PetscBool on_gpu;  /* the plan is on the GPU */
-  PetscBool borrows; /* and is the CSR of the CUDA parent */
-  PetscBool follows; /* and is changed as the host's values are, which a format that may borrow is not */
+  PetscBool borrows; /* and is the CSR of the CUDA parent itself */
+  PetscBool follows; /* and changes with the host's values; a format that may borrow does not */
   PetscInt  failed;
 } Walk;
 
-/* The places that the table names */
+/* The places in the table */
 enum { HOST = 1, CSR = 2, PLAN = 4 };
 
 static PetscErrorCode Expect(Walk *w, int places, const char what[])
@@ -67,7 +67,7 @@ static PetscErrorCode Create(MatType type, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* Transition 3. All entries are small integers, so that both results are exact. */
+/* Transition 3. All entries are small integers, so both results are exact. */
 static PetscErrorCode Multiply(Walk *w, const char what[])
 {
   Vec       x[2], y[2], copy;
@@ -122,15 +122,15 @@ static PetscErrorCode SetDiagonal(Walk *w, InsertMode mode)
   PetscFunctionReturn(0);
 }
 
-/* A product was done, of values that were current in the places `before`. Where the host's are, those of the device are
-   not believed, unless nothing has changed since the last product. */
+/* The places after a product, with values that were current in the places `before`. If the host's are current, copies
+   on the device count as stale, unless nothing has changed since the last product. */
 static int AfterProduct(const Walk *w, int before)
 {
   if (w->borrows) return before == CSR ? CSR | PLAN : HOST | CSR | PLAN;
   return before == CSR ? CSR | PLAN : HOST | PLAN;
 }
 
-/* Transitions 1, 3 and 5 of values that the program sets on the host */
+/* Transitions 1, 3 and 5, for values set on the host by the program */
 static PetscErrorCode WalkHost(Walk *w)
 {
   const PetscScalar *values;
@@ -160,8 +160,8 @@ static PetscErrorCode WalkHost(Walk *w)
   PetscFunctionReturn(0);
 }
 
-/* Transitions 5, 10, 2 and 6: operations on values, first and second; over the CUDA parent the first one is on the device
-   already */
+/* Transitions 5, 10, 2 and 6: first and second operations on values. With the CUDA parent the first one is on the device
+   already. */
 static PetscErrorCode WalkOperations(Walk *w)
 {
   const PetscScalar *values;
@@ -182,7 +182,8 @@ static PetscErrorCode WalkOperations(Walk *w)
     PetscCall(Expect(w, CSR, "MatScale() of values on the device"));
     PetscCall(MatSeqAIJGetArrayRead(w->ours, &values));
     PetscCall(MatSeqAIJRestoreArrayRead(w->ours, &values));
-    /* the state has grown since the last product: the device is not believed any more, though it has the same values */
+    /* the object state has grown since the last product, so the device counts as stale, although it has the same
+       values */
     PetscCall(Expect(w, HOST, "array read on the host of values on the device"));
   }
   PetscCall(Multiply(w, "product after a read"));
@@ -233,7 +234,7 @@ static PetscErrorCode WalkDevice(Walk *w)
   PetscFunctionReturn(0);
 }
 
-/* A matrix of type MATSEQMAIJ reads the host's values: operations stay there from then on */
+/* A MATSEQMAIJ reads the host's values, so operations stay on the host afterwards */
 static PetscErrorCode WalkKept(Walk *w)
 {
   Mat maij;
@@ -249,7 +250,7 @@ static PetscErrorCode WalkKept(Walk *w)
   PetscFunctionReturn(0);
 }
 
-/* Where plans of such a matrix go, and what its parent is */
+/* Finds out where plans of such a matrix go, and what its parent is */
 static PetscErrorCode Probe(MatType type, Walk *w)
 {
   MatAIJFmtInfo info;

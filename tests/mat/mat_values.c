@@ -1,14 +1,13 @@
 /*
-  mat_values.c - operations on the values of a matrix whose packed arrays lie on a GPU, against the same with plain AIJ,
-  and where the values are afterwards
+  mat_values.c - operations on the values of a matrix with packed arrays on a GPU, compared with plain AIJ, and the
+  place of the values afterwards
 
     mat_values -format rbp [-side 12] [-little_memory]
 
-  Each operation runs with values that stay on the host, since a MATMAIJ reads them there, and where they go by
-  themselves. Every sequence
-  ends with a change that a plan out of date would show. On several processes the matrices are parallel, and each
-  operation runs once more with a first process that has no rows. The status is 77 where there is no GPU. With
-  -little_memory the numbers alone count, not where they lie: a GPU that is full leaves them to the host.
+  Each operation runs with values that stay on the host because a MATMAIJ reads them there, and with values whose place
+  petscpack chooses. Every sequence ends with a change that a stale plan would reveal. On several processes the matrices
+  are parallel, and each operation also runs with a first process that has no rows. The exit status is 77 if there is no
+  GPU. With -little_memory only the numbers are checked, not the place: a full GPU leaves values on the host.
 */
 static const char help[] = "Compares changes of values and products of matrices on a GPU with plain AIJ.\n";
 
@@ -17,7 +16,7 @@ static const char help[] = "Compares changes of values and products of matrices 
 
 enum { NO_DEVICE = 77 };
 
-/* How many of the blocks of a plain matrix have nonzeros, of all processes */
+/* Number of blocks of a plain matrix that have nonzeros, over all processes */
 static PetscErrorCode CountBlocks(Mat A, PetscLogDouble *count)
 {
   Mat blocks[2] = {A, NULL};
@@ -35,7 +34,7 @@ static PetscErrorCode CountBlocks(Mat A, PetscLogDouble *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where a PETSc with CUDA has the values of all blocks after MatScale() */
+/* Checks where the values of all blocks are after MatScale() if PETSc has CUDA */
 static PetscErrorCode CheckPlace(Mat A, Mat twin, const MatAIJFmtInfo *before)
 {
   const char    *place = values_test.place;
@@ -52,7 +51,7 @@ static PetscErrorCode CheckPlace(Mat A, Mat twin, const MatAIJFmtInfo *before)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With values on the host, there is no CSR on the device, and changes of values upload nothing */
+/* With values on the host, there must be no CSR on the device, and changes of values must upload nothing */
 static PetscErrorCode CheckHost(Mat A, PetscBool scaled, const MatAIJFmtInfo *before)
 {
   MatAIJFmtInfo after;
@@ -101,8 +100,8 @@ static PetscErrorCode RunOperation(const ValuesOperation *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All that there is, with the layout that is set. A PETSc without CUDA has values on the host wherever they shall lie,
-   so that each test runs with one place there, and not with each. */
+/* Runs all tests with the current layout. A PETSc without CUDA keeps values on the host in any case, so each test runs
+   with only one of the places. */
 static PetscErrorCode RunLayout(void)
 {
   static const char *const places[] = {"host", "auto"};

@@ -1,4 +1,4 @@
-/* A library with the file name of an old PETSc, and nothing else of it. */
+/* An empty library with the file name of an old PETSc. */
 int other_petsc(void);
 
 int other_petsc(void) { return 1; }

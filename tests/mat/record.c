@@ -1,5 +1,5 @@
 /*
-  record.c - what an operation sees, as a list of numbers and texts, and the comparison of two lists
+  record.c - the results of an operation as a list of numbers and texts, and the comparison of two lists
 */
 #include "conf.h"
 
@@ -29,7 +29,7 @@ static PetscBool IsLabelled(const ConfLabel *label, const char *what, const char
   return label && !strcmp(label->what, what) && !strcmp(label->text, text) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Items from here on have this label */
+/* Labels all later items */
 static PetscErrorCode Label(Conf *c, const char *what, const char *text)
 {
   ConfRecord *r = c->record;
@@ -87,7 +87,7 @@ PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The type's name without the format, so that both runs see the same; ours tells whether the format was there */
+/* The type's name without the format, so that both runs record the same text; ours: whether the format was there */
 static PetscErrorCode PlainTypeName(const Conf *c, Mat A, char *name, PetscBool *ours)
 {
   MatType     type;
@@ -103,7 +103,7 @@ static PetscErrorCode PlainTypeName(const Conf *c, Mat A, char *name, PetscBool 
     PetscCall(PetscStrcmp(type, full, ours));
     if (*ours) PetscCall(PetscStrncpy(name, bases[b], CONF_TYPE_MAX));
   }
-  if (!ConfIsOurs(c->format)) *ours = PETSC_FALSE; /* a subclass of AIJ that is PETSc's, such as aijcusparse */
+  if (!ConfIsOurs(c->format)) *ours = PETSC_FALSE; /* a subclass of AIJ by PETSc, such as aijcusparse */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,8 +144,8 @@ PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products that a matrix of a type under test has done, by the format or by the parent. Matrices without nonzeros do
-   not count them, so the caller sees enough of them. */
+/* Number of products that a matrix of a type under test has done, by the format or by the parent. Matrices without
+   nonzeros do not count products. */
 static PetscErrorCode CountProducts(Mat A, PetscBool ours, PetscReal *count)
 {
   MatAIJFmtInfo info;
@@ -164,7 +164,7 @@ static PetscErrorCode CountProducts(Mat A, PetscBool ours, PetscReal *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to = A from + scale * to, once in place and once to a third vector */
+/* to = A from + scale * to, once in place and once into a third vector */
 static PetscErrorCode SeeSums(Conf *c, const char *what, Mat A, Vec from, Vec to,
                               PetscErrorCode (*product)(Mat, Vec, Vec, Vec))
 {

@@ -1,4 +1,5 @@
-/* values_compare.c - matrices spread over the processes, and their comparison with plain twins, for mat_values.c. */
+/* values_compare.c - matrices distributed over the processes, and their comparison with plain twins, for
+   mat_values.c. */
 #include "mat_values.h"
 
 ValuesTest values_test;
@@ -42,8 +43,8 @@ PetscErrorCode ValuesSetSizes(Mat A, PetscInt rows, PetscInt cols)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix with room for so many nonzeros in each row. MatShift() of a parallel matrix inserts diagonal entries that
-   are missing as MatSetValues() does, which needs leave for it. */
+/* A matrix with room for `nonzeros` entries per row. MatShift() of a parallel matrix inserts missing diagonal entries
+   by MatSetValues(), so new nonzeros are allowed. */
 static PetscErrorCode Create(MatType type, PetscInt rows, PetscInt cols, PetscInt nonzeros, Mat *A)
 {
   PetscFunctionBeginUser;
@@ -144,7 +145,7 @@ PetscErrorCode ValuesRequirePlace(PetscBool yes, const char what[])
 PetscErrorCode ValuesDifference(Vec a, Vec b, PetscReal *difference)
 {
   const PetscScalar *x, *y;
-  PetscReal          most[2] = {0, 0}; /* the difference, and the entry */
+  PetscReal          most[2] = {0, 0}; /* the largest difference, and the largest entry */
   PetscInt           n;
 
   PetscFunctionBeginUser;
@@ -158,7 +159,7 @@ PetscErrorCode ValuesDifference(Vec a, Vec b, PetscReal *difference)
       if (PetscIsNanScalar(y[i]) ? !PetscIsNanScalar(x[i]) : x[i] != y[i]) most[0] = PETSC_MAX_REAL;
       continue;
     }
-    if (!(d <= most[0])) most[0] = PetscIsInfOrNanReal(d) ? PETSC_MAX_REAL : d; /* a maximum with NaN may lose it */
+    if (!(d <= most[0])) most[0] = PetscIsInfOrNanReal(d) ? PETSC_MAX_REAL : d; /* a maximum may lose NaN */
     most[1] = PetscMax(most[1], PetscAbsScalar(y[i]));
   }
   PetscCall(VecRestoreArrayRead(b, &y));
@@ -168,7 +169,7 @@ PetscErrorCode ValuesDifference(Vec a, Vec b, PetscReal *difference)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = A x, or A^T x, against the twin, and the diagonal where a vector of the rows can hold it */
+/* Compares y = A x or A^T x with the twin, and the diagonal if the vector has the length of the rows */
 static PetscErrorCode CompareProduct(Mat A, Mat twin, PetscBool transposed)
 {
   const PetscReal bound = 200 * PETSC_MACHINE_EPSILON;
@@ -216,11 +217,11 @@ PetscErrorCode ValuesCompare(Mat A, Mat twin, PetscBool exact)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each process sets the first entry of all, and one in the first row of the next process and a column of its own: that
-   one lies in an off-diagonal block */
+/* Each process sets its first entry, and an entry in the first row of the next process and a column of its own, which
+   lies in an off-diagonal block there */
 PetscErrorCode ValuesChangeOnHost(Mat A, Mat twin)
 {
-  const PetscInt below  = values_test.side * values_test.side; /* columns to the next layer of the stencil */
+  const PetscInt below  = values_test.side * values_test.side; /* column distance to the next layer of the stencil */
   Mat            both[] = {A, twin};
   PetscInt       rows, end;
 

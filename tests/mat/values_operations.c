@@ -1,7 +1,7 @@
 /* values_operations.c - changes of the values of a matrix, for mat_values.c. */
 #include "mat_values.h"
 
-/* ---- operations: each is done to A and to its twin; other is a matrix of the same type as the first ---- */
+/* ---- operations: each is applied to A and to its twin; other is a matrix of the same type ---- */
 
 PetscErrorCode ValuesScale(Mat A, Mat other)
 {
@@ -30,7 +30,7 @@ static PetscErrorCode DiagonalScale(Mat A, Mat other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vectors are not those of the matrix: on the host where it makes CUDA vectors */
+/* Host vectors, even if the matrix makes CUDA vectors */
 static PetscErrorCode DiagonalScaleByHostVectors(Mat A, Mat other)
 {
   Vec      l;
@@ -60,7 +60,7 @@ static PetscErrorCode Shift(Mat A, Mat other)
 
 static PetscErrorCode NotFinite(Mat A, Mat other)
 {
-  const volatile PetscReal big = PETSC_MAX_REAL; /* so that no compiler computes an infinity and warns */
+  const volatile PetscReal big = PETSC_MAX_REAL; /* volatile, so that no compiler evaluates an infinity and warns */
 
   PetscFunctionBeginUser;
   (void)other;
@@ -75,7 +75,7 @@ static PetscErrorCode NotFinite(Mat A, Mat other)
 
 static PetscErrorCode AddSame(Mat A, Mat other) { return MatAXPY(A, 2, other, SAME_NONZERO_PATTERN); }
 
-/* The other has fewer nonzeros where its diagonal is not full */
+/* other has fewer nonzeros if its diagonal is not full */
 static PetscErrorCode AddSubset(Mat A, Mat other)
 {
   PetscFunctionBeginUser;
@@ -104,7 +104,7 @@ static PetscErrorCode Zero(Mat A, Mat other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each process adds to entries of rows of the next one, of which some lie in off-diagonal blocks there */
+/* Each process adds to entries in rows of the next process, some of them in off-diagonal blocks there */
 static PetscErrorCode AddToOthers(Mat A, Mat other)
 {
   const PetscInt layer = values_test.side * values_test.side, rows = layer * values_test.side;
@@ -127,7 +127,7 @@ static PetscErrorCode AddToOthers(Mat A, Mat other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What one does after another: a read on the host in between, of each block of a parallel matrix */
+/* Several operations in a row, with a read on the host in between, of each block of a parallel matrix */
 static PetscErrorCode Mixed(Mat A, Mat other)
 {
   Mat                blocks[2] = {A, NULL};

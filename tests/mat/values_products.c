@@ -1,7 +1,7 @@
-/* values_products.c - products of matrices on a GPU against those of plain AIJ, for mat_values.c. */
+/* values_products.c - products of matrices on a GPU compared with those of plain AIJ, for mat_values.c. */
 #include "mat_values.h"
 
-#include <petsc/private/matimpl.h> /* before 3.19 the algorithm of a product has no getter */
+#include <petsc/private/matimpl.h> /* needed before 3.19, where the algorithm of a product has no getter */
 
 static const struct {
   const char    *name;
@@ -33,7 +33,7 @@ static PetscErrorCode Multiply(int p, Mat A, Mat P, Mat *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of a product is that of the host; zeros that the host's parent keeps count */
+/* The product must have the host's pattern, including zeros that the host parent keeps */
 static PetscErrorCode ComparePattern(Mat C, Mat twin)
 {
   MatInfo a, b;
@@ -46,7 +46,7 @@ static PetscErrorCode ComparePattern(Mat C, Mat twin)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A parallel product is split into products of sequential matrices, which PETSc calls the algorithm `backend` */
+/* Requires that a parallel product is split into products of sequential matrices, PETSc's algorithm `backend` */
 static PetscErrorCode RequireSplit(Mat C)
 {
   PetscBool split;
@@ -57,9 +57,8 @@ static PetscErrorCode RequireSplit(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With CUDA in PETSc a parallel product has values on the GPU in some of its blocks, those that a kernel has written:
-   others are empty. With `host` parallel products are the host's there, because the parent would bring a CSR to the
-   GPU. */
+/* If PETSc has CUDA, the values of a parallel product are on the GPU in the blocks that a kernel has written; other
+   blocks are empty. With `host`, parallel products run on the host, because the parent would bring a CSR to the GPU. */
 static PetscErrorCode RequireOnGpu(int p, Mat C)
 {
   MatAIJFmtInfo info;
@@ -94,13 +93,13 @@ PetscErrorCode ValuesRunProduct(int p)
   }
   PetscCall(RequireOnGpu(p, C[0]));
   PetscCall(ComparePattern(C[0], C[1]));
-  for (int m = 0; m < 2; m++) { /* new values: scaled where they are, with a product in between that packs them */
+  for (int m = 0; m < 2; m++) { /* new values: scaled in place, with a product in between that packs them */
     PetscCall(MatScale(A[m], 3));
     PetscCall(MatShift(A[m], 0.25));
     PetscCall(MatProductNumeric(C[m]));
   }
   PetscCall(ComparePattern(C[0], C[1]));
-  for (int m = 0; m < 2; m++) { /* one row has this entry, and processes that do not have the row send it */
+  for (int m = 0; m < 2; m++) { /* an entry in one row, which processes that do not own the row send */
     PetscCall(MatSetValue(P[m], 2, 0, 11, INSERT_VALUES));
     PetscCall(MatAssemblyBegin(P[m], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(P[m], MAT_FINAL_ASSEMBLY));

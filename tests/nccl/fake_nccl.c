@@ -1,11 +1,12 @@
 /*
-  fake_nccl.c - a library that stands in for libnccl.so.2 where the GPU is the emulator's: the functions that petscpack
-  opens, with their arguments and their meaning. Operations run in stream order and may be captured in graphs.
+  fake_nccl.c - a replacement of libnccl.so.2 for the emulated GPU. It has the functions that petscpack opens, with
+  NCCL's arguments and meaning. Operations run in stream order and may be captured in graphs.
 
-  Compiled with FAKE_NCCL_MPI the processes are those of MPI_COMM_WORLD, else there is one, which may send to itself.
-  FAKE_NCCL_VERSION is what it says of itself; with FAKE_NCCL_WITHOUT_ABORT it lacks ncclCommAbort().
+  With FAKE_NCCL_MPI the processes are those of MPI_COMM_WORLD; without it there is one process, which may send to
+  itself. FAKE_NCCL_VERSION is the version that it reports; with FAKE_NCCL_WITHOUT_ABORT it lacks ncclCommAbort().
 
-  SPMV_FAKE_NCCL_FAIL in the environment names a function that fails, or "asynchronous": an error that comes later.
+  The environment variable SPMV_FAKE_NCCL_FAIL names a function that fails, or is "asynchronous" for an asynchronous
+  error.
 */
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
@@ -28,10 +29,10 @@ typedef struct {
   const void *from;
   void       *to;
   size_t      bytes;
-  int         rank; /* of the peer; -1: all, for a sum */
+  int         rank; /* of the peer; -1: a sum over all processes */
 } Message;
 
-/* What a group enqueues; kept until the communicator goes, as graphs repeat it */
+/* The messages of a group; kept until the communicator is destroyed, because graphs may repeat them */
 typedef struct Work {
   struct Work *next;
   struct Comm *comm;
@@ -47,7 +48,7 @@ typedef struct Comm {
 #endif
 } Comm;
 
-static Work        *group; /* that is open, or NULL */
+static Work        *group; /* the open group, or NULL */
 static cudaStream_t group_stream;
 static int          depth;
 
@@ -88,7 +89,7 @@ static void sum(const Comm *c, double *values, size_t n)
   (void)values;
   (void)n;
 }
-/* The i-th receive is of the i-th send */
+/* Receive number i gets send number i */
 static void transfer(const Comm *c, const Message *m, int count, char *host[])
 {
   int from = 0;
@@ -102,7 +103,7 @@ static void transfer(const Comm *c, const Message *m, int count, char *host[])
 }
 #endif
 
-/* Runs when the stream comes to it */
+/* The host function that runs the messages in stream order */
 static void run(void *data)
 {
   const Work *w = data;
@@ -209,7 +210,7 @@ PUBLIC int ncclGroupEnd(void)
 
 static int add_message(Message m, Comm *comm, cudaStream_t stream)
 {
-  if (depth == 0) return INVALID; /* petscpack has none outside of a group */
+  if (depth == 0) return INVALID; /* petscpack sends in groups only */
   if (!group) group = new_work(comm);
   if (group->count == MOST || m.rank < 0 || m.rank >= comm->processes) return INVALID;
   group->message[group->count++] = m;

@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""Adds the format of a how-to to a copy of the source tree, by the text of its pages alone, and runs their commands there.
+"""Adds the example format of the how-to to a copy of the source tree, as its page says, and runs the page's commands there.
 
-    run.py --format NAME --source FOLDER --copy FOLDER PAGE ...
+    run.py --format NAME --source FOLDER --copy FOLDER PAGE
 
 A line above a code block says what the block is:
 
-    File `PATH`:                               the file
-    File `PATH`, continued:                    more of a file that an earlier block began
     In `PATH`, below the line of `TEXT`:       lines for a file that is there, below the only line with TEXT
-    Run:                                       commands, run in the copy when all files are written
+    Run:                                       commands, run in the copy in their order once all lines are inserted
 
 Blocks of the language text explain something; every other block must have such a line. The exit status is 0 when all
 commands succeed and the unit, conformance and fault tests of the format are among those that passed.
@@ -23,8 +21,6 @@ from pathlib import Path
 
 PARTS = (".clang-format", ".size-exceptions", "CMakeLists.txt", "CMakePresets.json", "petscpack.pc.in", "bench", "cmake",
          "docs", "examples", "include", "scripts", "src", "tests")
-NEW_FILE = re.compile(r"File `([^`]+)`:")
-MORE_OF_FILE = re.compile(r"File `([^`]+)`, continued:")
 BELOW = re.compile(r"In `([^`]+)`, below the line of `([^`]+)`:")
 SOURCE_CHECK = "scripts/check_source.sh"
 
@@ -62,28 +58,17 @@ def insert_below(path, anchor, code):
 
 
 def follow(text, copy):
-    """Does in the copy what a page says; returns the paths that it wrote, and its commands"""
-    written, commands = [], []
+    """Inserts the lines of a page in the copy; returns the paths that it changed, and the page's commands"""
+    changed, commands = [], []
     for above, language, code in code_blocks(text):
-        if match := NEW_FILE.fullmatch(above):
-            path = copy / match[1]
-            if path.exists():
-                raise PageError(f"{match[1]} is there already")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(code)
-        elif match := MORE_OF_FILE.fullmatch(above):
-            with open(copy / match[1], "r+") as file:
-                file.seek(0, os.SEEK_END)
-                file.write("\n" + code)
-        elif match := BELOW.fullmatch(above):
+        if match := BELOW.fullmatch(above):
             insert_below(copy / match[1], match[2], code)
+            changed.append(match[1])
         elif above == "Run:":
             commands.append(code)
         elif language != "text":
             raise PageError(f"nothing says what the code block below '{above}' is")
-        if match:
-            written.append(match[1])
-    return written, commands
+    return changed, commands
 
 
 def copy_source(source, copy):
@@ -105,13 +90,14 @@ def can_check_source():
     return "version 14." in version
 
 
-def track_alone(copy, paths):
-    """Makes the copy a repository of these paths, so that the source check looks at nothing else"""
+def track_alone(copy, changed, folder):
+    """Makes the copy a repository of the changed files and a folder yet to come, all that the source check looks at"""
     git = ["git", "-C", str(copy)]
     subprocess.run([*git, "init", "-q"], check=True)
     (copy / ".git/info").mkdir(exist_ok=True)
-    (copy / ".git/info/exclude").write_text("*\n")
-    subprocess.run([*git, "add", "--force", *sorted(set(paths))], check=True)
+    parents = [f"!/{each}/\n/{each}/*\n" for each in reversed(Path(folder).parents) if each.name]
+    (copy / ".git/info/exclude").write_text("/*\n" + "".join(parents) + f"!/{folder}/\n")
+    subprocess.run([*git, "add", "--force", *sorted(set(changed))], check=True)
 
 
 def run_commands(commands, copy):
@@ -134,17 +120,13 @@ def main():
     parser.add_argument("--format", required=True)
     parser.add_argument("--source", required=True, type=Path)
     parser.add_argument("--copy", required=True, type=Path)
-    parser.add_argument("pages", nargs="+", type=Path)
+    parser.add_argument("page", type=Path)
     arguments = parser.parse_args()
-    written, commands = [], []
 
     copy_source(arguments.source, arguments.copy)
-    for page in arguments.pages:
-        more_written, more_commands = follow(page.read_text(), arguments.copy)
-        written += more_written
-        commands += more_commands
+    changed, commands = follow(arguments.page.read_text(), arguments.copy)
     if can_check_source():
-        track_alone(arguments.copy, written)
+        track_alone(arguments.copy, changed, f"src/kernels/{arguments.format}")
     else:
         print(f"{SOURCE_CHECK} is left out: it needs git and clang-format 14")
         commands = [each for each in commands if SOURCE_CHECK not in each]

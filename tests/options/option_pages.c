@@ -1,6 +1,6 @@
 /*
-  option_pages.c - writes the pages of docs/options from the tables of options, one for each table and one that lists
-  them; with --check, compares the pages that are there with what it would write.
+  option_pages.c - writes the pages of docs/options from the tables of options: one page for each table, and one that
+  lists them. With --check, compares the existing pages with the text that it would write.
 
     option_pages [--check] FOLDER
 */
@@ -83,9 +83,9 @@ static void write_page(FILE *page, const SpmvFormat *table)
   if (table == &AIJFmtProcessTable)
     fprintf(page, "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
                   " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n"
-                  "\n`-petscpack_replace cg,gmres,mg,gamg` lets these type names of PETSc mean `cgdevice`, "
+                  "\n`-petscpack_replace cg,gmres,mg,gamg` makes these type names of PETSc mean `cgdevice`, "
                   "`gmresdevice`, `mgdevice` and"
-                  " `gamgdevice`:\n[cgdevice.md](../cgdevice.md#multigrid-for-every-solver).\n");
+                  " `gamgdevice`:\n[solving.md](../solving.md#options).\n");
   else print_calls(page, table);
   fprintf(page, "\n[How options are set](README.md)\n");
 }
@@ -106,25 +106,26 @@ static void write_list(FILE *page)
   const SpmvFormat *table;
   char              title[64];
 
-  fprintf(page, "# Options\n\n%s\n| page | whose options |\n|---|---|\n", note);
+  fprintf(page, "# Options\n\n%s\n| page | content |\n|---|---|\n", note);
   for (int i = 0; (table = table_at(i)); i++) {
     title_of(table, title, sizeof title);
     fprintf(page, "| [%s](%s.md) | %s |\n", title, title, table->summary);
   }
   fprintf(
       page,
-      "\nAn option is set on the command line or in `PETSC_OPTIONS`, after the prefix of the matrix if it has one:\n"
+      "\nSet an option on the command line or in `PETSC_OPTIONS`. If the matrix has a prefix, it comes first:\n"
       "`-mine_mat_aijrbp_min_run 4`. PETSc reads it when the matrix gets its type and in `MatSetFromOptions()`.\n\n"
-      "From C, the key is the name without `-mat_aij<format>_`:\n\n"
-      "- `MatAIJFmtSetOption()` takes a text, the one of the command line. `MatAIJFmtGetOption()` gives it back.\n"
-      "- `MatAIJFmtSetOptionNumber()` takes a number, 0 or 1 for a truth value, and of choices the one whose text is\n"
-      "  that number. Integers up to 2^53 are exact. `MatAIJFmtGetOptionNumber()` gives it back.\n\n"
-      "A wrong key or value is an error that says what is possible, and changes nothing. The range of an option does\n"
-      "not depend on the value of another, and a matrix is packed at its next product, not while options are set: to\n"
-      "set several, set one after the other, in any order.\n");
+      "From C, name an option by its key, the part after `-mat_aij<format>_`:\n\n"
+      "- `MatAIJFmtSetOption()` takes the text of the command line; `MatAIJFmtGetOption()` returns it.\n"
+      "- `MatAIJFmtSetOptionNumber()` takes a number: 0 or 1 for a truth value; for a choice, the one whose text is\n"
+      "  that number. Integers up to 2^53 are exact. `MatAIJFmtGetOptionNumber()` returns the number.\n\n"
+      "A wrong key or value is an error that lists the valid ones and changes nothing. The range of an option does\n"
+      "not depend on other options, and a matrix is packed at its next product, not while options are set: set "
+      "several\n"
+      "options one after the other, in any order.\n");
 }
 
-/* 0 if the file at path holds this text */
+/* Returns 0 if the file at path holds this text */
 static int compare(const char *path, const char *text, size_t length)
 {
   FILE  *file = fopen(path, "r");
@@ -156,7 +157,7 @@ static int replace(const char *path, const char *text, size_t length)
   return 1;
 }
 
-/* The page of a table, or the list of all for NULL */
+/* Writes or checks the page of a table; for NULL, the list of pages */
 static int make_page(const char *folder, const SpmvFormat *table, int check)
 {
   char   path[1024], title[64] = "README", *text = NULL;
@@ -176,7 +177,7 @@ static int make_page(const char *folder, const SpmvFormat *table, int check)
   return failed;
 }
 
-/* A page that no table has made: that of a format which is gone */
+/* Finds pages that belong to no table, such as that of a removed format */
 static int find_others(const char *folder, size_t pages)
 {
   char   pattern[1024];

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Copies the plugin alone into an empty folder, and loads it from there into a program that links PETSc alone.
+# Copies only the plugin into an empty folder, and loads it from there into a program that links only PETSc.
 #
 #   single_file.sh <libpetscpack.so> <golden_driver>
 #
-# A complex PETSc loads the plugin too, and must get its refusal.
+# A complex PETSc can load the plugin, too, and must be refused.
 set -euo pipefail
 
 plugin=$1

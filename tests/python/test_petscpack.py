@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the Python package, as installed. Each case starts PETSc in a process of its own, since it starts once only.
+"""Tests the installed Python package. Each case runs in its own process, because PETSc can start only once per process.
 
     test_petscpack.py [unittest options]        needs petscpack and petsc4py
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import petscpack
 
-# A tridiagonal matrix whose product is known: the sum of each row is 0 but in the first and the last, where it is 1
+# A tridiagonal matrix with a known product: each row sum is 0, except for the first and the last, which are 1
 CHECK_TYPES = """
 from petsc4py import PETSc
 assert {"aijrbp", "aijauto"} <= set(petscpack.types()), petscpack.types()
@@ -83,6 +83,11 @@ class Load(unittest.TestCase):
         self.assertTrue(Path(petscpack.plugin()).is_file())
         self.assertEqual(Path(petscpack.plugin()).name, "libpetscpack.so")
 
+    def test_nccl_is_looked_for_beside_the_package(self):
+        # The library with the kernels opens NCCL: nccl_of_pypi in tests/nccl shows that this name is enough
+        kernels = Path(petscpack.plugin()).with_name("libspmvpack.so" if petscpack._build_info.VARIANTS else "libpetscpack.so")
+        self.assertIn(b"$ORIGIN/../nvidia/nccl/lib", kernels.read_bytes())
+
 
 # The matrix of a line with two unknowns per node
 ADVISE = """
@@ -127,7 +132,7 @@ class Advise(unittest.TestCase):
 
 @unittest.skipIf(petscpack._build_info.VARIANTS, "a wheel serves several PETScs: test_wheel.py")
 class OtherPetsc(unittest.TestCase):
-    """The package pretends to be built for another PETSc than the one that is here."""
+    """The package pretends to be built for a PETSc other than the installed one."""
 
     PRETEND = """
 import petscpack._build_info as info

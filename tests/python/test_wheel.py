@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the binary wheel, as installed beside a petsc4py that it serves. Each case has a process of its own, since PETSc
+"""Tests the binary wheel, installed with a petsc4py that it serves. Each case runs in its own process, because PETSc
 starts once only.
 
     test_wheel.py [unittest options]        needs petscpack (a wheel) and petsc4py
@@ -21,7 +21,7 @@ from pathlib import Path
 PACKAGE = Path(__import__("petscpack").__file__).parent
 PLUGIN = PACKAGE / "libpetscpack.so"
 
-# A program that hard-codes its types, as many do. Prints the type of the matrix, iterations and the norm of the solution.
+# A program that hard-codes its types. Prints the type of the matrix, the iterations and the norm of the solution.
 PROGRAM = """
 import sys
 from petsc4py import PETSc
@@ -51,7 +51,7 @@ if PETSc.COMM_WORLD.getRank() == 0:
 """
 SOLVED = re.compile(r"solved (\w+) (\d+) ([\d.]+) (.*)")
 
-# A PETSc without petsc4py: it starts with PETSC_OPTIONS, or alone, and then the plugin is called as load() would
+# A PETSc without petsc4py: it loads the plugin by PETSC_OPTIONS, or starts without it and then calls it as load() does
 BARE = """
 import ctypes, sys
 library, plugin = sys.argv[1:3]
@@ -70,7 +70,7 @@ print("global", hasattr(ctypes.CDLL(None), "PetscInitialize"))
 
 
 def run(*command, package=None, folder=None, text="", **environment):
-    """A command in an empty folder, with petscpack from another folder than where it is installed, if so told."""
+    """Runs a command in an empty folder, optionally with petscpack from another folder than the installed one."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PETSC")}
     variables.update(environment)
     if package:
@@ -92,7 +92,7 @@ class Case(unittest.TestCase):
         (self.folder / "program.py").write_text(PROGRAM)
 
     def solved(self, result):
-        """What PROGRAM printed: type, iterations, norm, arguments."""
+        """The output of PROGRAM: type, iterations, norm, arguments."""
         found = SOLVED.search(result.stdout)
         self.assertTrue(result.returncode == 0 and found, result.stdout + result.stderr)
         return found.groups()
@@ -221,14 +221,14 @@ class Refuses(Case):
                 self.assert_says(result, "start 0", "register 76", "aij 0 0", "aijrbp True", "variants 0", "global False")
 
     def test_other_layout(self):
-        """A variant that is opened past the loader, in a PETSc whose matrices have the fields of devices."""
+        """A variant opened without the loader, in a PETSc whose matrices have fields for devices."""
         others = [library for library, found in self.others() if found == "cuda"]
         if not others:
             self.skipTest("OTHER_PETSCS has none with CUDA")
         program = ("import ctypes, sys\npetsc = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)\nprint('start', petsc.PetscInitializeNoArguments())\n"
                    "print('register', ctypes.CDLL(sys.argv[2]).PetscDLLibraryRegister_petscpack())")
         result = python(program, others[0], PACKAGE / "variants/3.26-mpich.so")
-        self.assert_says(result, "start 0", "register 76", "have another layout than in the headers")
+        self.assert_says(result, "start 0", "register 76", "differs from the headers that libpetscpack")
 
     def own_variant(self):
         """The file name of the variant that serves this petsc4py."""
@@ -295,7 +295,7 @@ class Damaged(Case):
 
 
 def file_offset(image, address):
-    """Where in the file of a shared library (ELF, 64 bits) the byte lies that is mapped at this address."""
+    """The offset in the file of a shared library (ELF, 64 bits) of the byte mapped at this address."""
     headers, size, count = struct.unpack_from("<Q", image, 32)[0], *struct.unpack_from("<HH", image, 54)
     for number in range(count):
         kind, _, offset, virtual, _, in_file = struct.unpack_from("<IIQQQQ", image, headers + number * size)

@@ -1,4 +1,5 @@
-/* Graphs for the tests of aggregates, and calls in either space. */
+/* aggregate_cases.c - graphs for the tests of aggregates, and wrappers of the calls for either space; see
+   aggregate_test.h. */
 #include "aggregate/aggregate_test.h"
 #include "gen.h"
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static const struct {
   const char *name;
   int32_t     n;
   Edge       *edge;     /* or a matrix of gen.h */
-  int         diagonal; /* of which vertices: 0 none, 1 all, 2 every second */
+  int         diagonal; /* vertices with an edge to themselves: 0 none, 1 all, 2 every second */
 } graphs[] = {{"no vertices", 0, none, 0},
               {"one vertex", 1, none, 1},
               {"one vertex without an edge to itself", 1, none, 0},

@@ -1,4 +1,5 @@
-/* How the tests of conjugate gradients solve: a textbook's method, and the engine around matrices; see cg_test.h. */
+/* cg_cases.c - for the tests of conjugate gradients: a textbook implementation, and a solver with its matrix; see
+   cg_test.h. */
 #include "cg/cg_test.h"
 #include "unit.h"
 #include <math.h>
@@ -26,7 +27,8 @@ void cg_outcome_free(CgOutcome *o)
   free(o->norms);
 }
 
-/* The inverse of a block of n rows that begins at a row, by columns; by elimination without exchanges */
+/* The inverse of the diagonal block of n rows from row `first` on, stored by columns; by elimination without
+   pivoting */
 static void invert_block(const CgMatrix *a, int first, int n, double *inverse)
 {
   double b[SPMV_PC_BLOCK_MAX][2 * SPMV_PC_BLOCK_MAX] = {{0}};
@@ -247,7 +249,7 @@ void cg_engine_close(CgEngine *e)
   spmv_stream_destroy(e->plain.stream);
 }
 
-/* x = 0, r = b and M, in new memory */
+/* Allocates x = 0, r = b and M, and makes the test. Returns the norm of iteration 0. */
 static double begin(CgEngine *e, SpmvCgTest *test)
 {
   const CgSetup *u = &e->setup;
@@ -352,7 +354,7 @@ CgOutcome cg_solve(const CgMatrix *a, const CgSetup *u)
   return o;
 }
 
-/* ---- what fails ---- */
+/* ---- faults ---- */
 
 SpmvStatus cg_failing_product(void *failing, const void *p, void *w, SpmvExec *exec)
 {

@@ -1,4 +1,4 @@
-/* Matrices for the tests of conjugate gradients; cg_test.h says what for. */
+/* cg_matrices.c - matrices for the tests of conjugate gradients; see cg_test.h. */
 #include "cg/cg_test.h"
 #include "unit.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The checks themselves: a reference product by hand, and results that are wrong by a little must be found. */
+/* Tests of the checks: a reference product computed by hand, and slightly wrong results, which must be found. */
 #include "check.h"
 #include "csr_copy.h"
 #include "unit.h"
@@ -89,7 +89,7 @@ UNIT_TEST(a_write_outside_a_vector_is_noticed)
   UNIT_CHECK(!memcmp(entries, back, sizeof back));
   UNIT_EQUAL(SPMV_SUCCESS, poison_bytes(v.data, SPMV_HOST, v.bytes, &exec));
   UNIT_CHECK(isnan(((double *)v.data)[2]));
-  v.bytes -= 8; /* the last entry is now outside, and no NaN of the guard's kind */
+  v.bytes -= 8; /* the last entry becomes a guard, with another value than a guard has */
   v.after += 8;
   ((double *)v.data)[2] = 3;
   UNIT_CHECK(!guarded_intact(&v, &exec));

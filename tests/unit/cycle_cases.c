@@ -1,4 +1,4 @@
-/* The object around a cycle for its tests: plans and arrays in the space of the cycle; cycle_test.h says more. */
+/* cycle_cases.c - for the tests of cycles: a cycle with its plans and arrays; see cycle_test.h. */
 #include "cycle/cycle_test.h"
 #include "unit.h"
 #include <math.h>
@@ -19,10 +19,10 @@ static void copy(CycleEngine *e, void *to, SpmvSpace to_space, const void *from,
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
 }
 
-/* Of vectors of the finest level, and of the function of the coarsest one */
+/* The type of the caller's vectors on the finest level, and of the function's vectors on the coarsest level */
 static SpmvScalar outer_type(const CycleEngine *e) { return e->c->setup.outer ? SPMV_F64 : e->c->setup.scalar; }
 
-/* factor times numbers, of that type in the space of the cycle */
+/* Copies factor times n numbers to the space of the cycle, converted to a type */
 static void put(CycleEngine *e, void *to, SpmvScalar type, double factor, const double *from, int64_t n)
 {
   double *scaled  = calloc((size_t)n + 1, sizeof *scaled);
@@ -60,7 +60,7 @@ static void *put_new(CycleEngine *e, SpmvScalar type, double factor, const doubl
 
 /* ---- one operator ---- */
 
-/* In CSR order. A change keeps what is zero, and so the pattern. */
+/* The values in CSR order. Changed values keep the zeros, and so the pattern. */
 static double *values_of(const CycleMatrix *m)
 {
   double *values = calloc((size_t)m->nnz + 1, sizeof *values);
@@ -189,7 +189,7 @@ static void open_level(CycleEngine *e, int l)
   to->visits        = e->c->setup.visits;
 }
 
-/* A power of two that brings the finest matrix near 1 */
+/* A power of two that brings the entries of the finest matrix near 1 */
 static double scale_of(const CycleCase *c)
 {
   const int64_t n       = cycle_rows(c);

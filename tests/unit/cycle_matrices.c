@@ -1,4 +1,4 @@
-/* Hierarchies for the tests of cycles; cycle_test.h says what for. */
+/* cycle_matrices.c - hierarchies for the tests of cycles; see cycle_test.h. */
 #include "cycle/cycle_test.h"
 #include "gen.h"
 #include <math.h>
@@ -43,7 +43,7 @@ static double *product(const double *a, const double *b, int n, int m, int k)
   return c;
 }
 
-/* Symmetric and positive definite: neighbours are at most two nodes away, the diagonal outweighs them. With a jump the first
+/* Symmetric, positive definite and diagonally dominant; neighbours are at most two nodes away. With a jump, the first
    half of the nodes has smaller coefficients. */
 static double *finest(const CycleSetup *u, int nodes)
 {
@@ -62,7 +62,7 @@ static double *finest(const CycleSetup *u, int nodes)
   return a;
 }
 
-/* Every node has one coarse node or two; weights are unequal, so that a wrong entry shows */
+/* Every node has one or two coarse nodes; weights differ, so that a wrong entry is noticed */
 static double *interpolation(int fine, int coarse, int dofs)
 {
   const int cols = coarse * dofs;
@@ -87,7 +87,7 @@ static double *restriction(const double *p, int rows, int cols, int own)
   return r;
 }
 
-/* M is near the inverse of the diagonal, with other entries beside it where it has blocks */
+/* M is close to the inverse of the diagonal; blocks also have off-diagonal entries */
 static double *preconditioner(const double *a, int n, int block, int up)
 {
   double *m = zeros((int64_t)n * (block ? block : 1));
@@ -103,7 +103,7 @@ static double *preconditioner(const double *a, int n, int block, int up)
   return m;
 }
 
-/* In the first step `before` is not to be used */
+/* The factors of step k. Step 0 must not use `before`. */
 static SpmvFactors factors_of(CycleFactors kind, int level, int up, int k)
 {
   const double correction = 0.5 + 0.06 * k - 0.02 * level, c = k ? 0.1 + 0.02 * k + 0.01 * level + 0.05 * up : 0;
@@ -113,7 +113,7 @@ static SpmvFactors factors_of(CycleFactors kind, int level, int up, int k)
   return (SpmvFactors){1.1 + 0.05 * k, k ? 0.02 * k - c : 7, correction};
 }
 
-/* By elimination; a row without a diagonal entry is one of the identity */
+/* The inverse by elimination; a row without a diagonal entry is taken as one of the identity */
 static double *inverse_of(const double *of, int n)
 {
   double *a = zeros((int64_t)n * n), *inverse = zeros((int64_t)n * n);

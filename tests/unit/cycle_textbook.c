@@ -1,4 +1,5 @@
-/* The cycle of books for the tests of cycles, with dense matrices and recursion. It shares nothing with the kernels. */
+/* cycle_textbook.c - a textbook cycle for the tests, recursive and with dense matrices. It shares no code with the
+   kernels. */
 #include "cycle/cycle_test.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static void residual(const CycleLevel *l, const double *b, const double *x, doub
   for (int i = 0; i < l->rows; i++) r[i] = b[i] - r[i];
 }
 
-/* Improves x, whatever it is */
+/* The steps of a smoother, from any x */
 static void smooth(const CycleLevel *l, const CycleSetup *u, int up, const double *b, double *x)
 {
   const int n    = l->rows;

@@ -1,4 +1,5 @@
-/* device_reason.c - prints how many devices there are, or why there are none: a process of its own, which asks once */
+/* device_reason.c - prints the number of devices, or why there are none. A separate process, because the library finds
+   devices only once. */
 #include <spmv_kernels.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* Allocation through an exec: hooks, defaults, messages; copies; calls for a device that is not there. */
+/* Tests of SpmvExec: allocation by hooks and by default, messages, copies, and device calls without a device. */
 #include "hooks.h"
 #include "unit.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The generators behind the table of matrices: valid patterns, equal for both index types, with the shape they promise.
- */
+/* Tests of the generators of the test matrices: patterns must be valid, equal for both index types, and of the
+   documented shape. */
 #include "cases.h"
 #include "unit.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* How the tests of GMRES solve: a textbook's method, and the engine around matrices; see gmres_test.h. */
+/* gmres_cases.c - for the tests of GMRES: a textbook implementation, and a solver with its matrix; see gmres_test.h. */
 #include "gmres/gmres_test.h"
 #include "unit.h"
 #include <math.h>
@@ -118,7 +118,7 @@ static double orthogonalize(const Book *k, int it)
   return normalize(k->n, w);
 }
 
-/* Iteration `it` of a cycle; the norm of the residual */
+/* Iteration `it` of a cycle; returns the norm of the residual */
 static double iterate(const Book *k, int it)
 {
   double *h = k->h + it * (k->u->restart + 1);
@@ -189,7 +189,7 @@ GmresOutcome gmres_textbook(const CgMatrix *a, const GmresSetup *u)
   return o;
 }
 
-/* ---- the engine ---- */
+/* ---- the solver ---- */
 
 void gmres_engine_open_by(GmresEngine *e, const CgMatrix *a, const GmresSetup *u, Hooks *hooks, SpmvApply product,
                           void *ctx)
@@ -247,7 +247,7 @@ void gmres_engine_close(GmresEngine *e)
   cg_engine_close(&e->matrix);
 }
 
-/* x, b and M in new memory, and a test by the norm of iteration 0 */
+/* Allocates x, b and M, and starts a solve with a tolerance relative to the norm of iteration 0 */
 SpmvStatus gmres_engine_begin(GmresEngine *e, double *first_norm)
 {
   const GmresSetup *u = &e->setup;

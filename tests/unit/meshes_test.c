@@ -1,5 +1,4 @@
-/* The generators behind the catalogue that keep something beside a spec: meshes, orders, published shapes; and matrices
-   by name. */
+/* Tests of the generators that keep data beside a spec (meshes, orders, published shapes), and of matrices by name. */
 #include "families.h"
 #include "gen_graph.h"
 #include "gen_published.h"
@@ -21,7 +20,7 @@ static void sort_three(int32_t v[3])
       }
 }
 
-/* Different faces of the tetrahedra */
+/* The number of distinct faces of the tetrahedra */
 static int64_t count_faces(const GenElements *tets)
 {
   int32_t(*face)[3] = malloc((size_t)tets->count * 4 * sizeof *face);
@@ -79,7 +78,7 @@ UNIT_TEST(triangles_fill_a_square)
   UNIT_EQUAL(1, g.nodes - (g.ptr[g.nodes] - g.nodes) / 2 + triangles.count);
   for (int64_t i = 0; i < g.nodes; i++) {
     const int32_t degree = g.ptr[i + 1] - g.ptr[i] - 1;
-    if (i % n == 0 || i % n == side || i / n == 0 || i / n == side) continue; /* at the rim */
+    if (i % n == 0 || i % n == side || i / n == 0 || i / n == side) continue; /* on the boundary */
     least = degree < least ? degree : least;
     most  = degree > most ? degree : most;
   }
@@ -123,8 +122,8 @@ UNIT_TEST(orders_are_permutations_and_rcm_narrows_the_band)
   gen_elements_free(&tets);
 }
 
-/* Rows and longest row are the published ones; the drawn nonzeros are near. Matrices of small shapes only: the others
-   differ in their numbers, and take seconds. */
+/* The number of rows and the longest row must be the published ones, and the number of nonzeros close. Matrices are
+   made of the small shapes only: those of large shapes take seconds. */
 UNIT_TEST(published_shapes_have_their_rows)
 {
   for (int shape = 0; shape < PUBLISHED_SHAPES; shape++) {
@@ -239,7 +238,7 @@ static uint64_t digest(uint64_t h, const void *array, int64_t words)
   return h;
 }
 
-/* Results of benchmarks are compared across runs and years, so a family must give the same matrix for ever */
+/* Benchmark results are compared across runs, so the matrix of a family must never change */
 UNIT_TEST(families_give_what_they_always_gave)
 {
   static const struct {

@@ -1,4 +1,4 @@
-/* Options: defaults, changes by number and by text, ranges, their texts, and what the messages say. */
+/* Tests of options: defaults, setting by number and by text, ranges, printed texts, and messages. */
 #include "sample_format.h"
 #include "unit.h"
 #include <math.h>

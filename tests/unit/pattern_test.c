@@ -1,4 +1,4 @@
-/* spmv_pattern_check() finds every broken invariant, for both index types. */
+/* Tests that spmv_pattern_check() finds every broken invariant, for both index types. */
 #include "gen.h"
 #include "unit.h"
 #include <string.h>
@@ -112,7 +112,7 @@ UNIT_TEST(a_pattern_on_the_device_cannot_be_checked)
 
 UNIT_TEST(row_ptr_that_points_beyond_the_columns_is_refused_before_they_are_read)
 {
-  /* row 0 claims more columns than there are; only its end shows the fault */
+  /* row 0 claims more entries than col has: the check must find it by row_ptr alone, without reading col */
   const int32_t row_ptr[] = {0, 1000000, 1}, col[] = {0};
   SpmvPattern   p = {.rows = 2, .cols = 2000000, .nnz = 1, .index_type = SPMV_I32, .row_ptr = row_ptr, .col = col};
   SpmvExec      exec;

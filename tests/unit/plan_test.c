@@ -1,4 +1,4 @@
-/* The checks around analyze and build, the common part of a plan, memory reports. */
+/* Tests of the argument checks of analyze and build, of the common part of plans, and of memory reports. */
 #include "hooks.h"
 #include "sample_format.h"
 #include "unit.h"
@@ -212,7 +212,7 @@ static SpmvPlan *sample_plan(Setting *s)
   return plan;
 }
 
-/* What spmv_values.h has is for the device: nothing on the host is read or written */
+/* The calls of spmv_values.h for values on the device refuse arrays on the host, and do not touch them */
 UNIT_TEST(calls_for_values_on_the_device_refuse_the_host)
 {
   const double     one    = 1;
@@ -246,7 +246,7 @@ UNIT_TEST(a_failed_build_leaves_no_plan)
   UNIT_CHECK(hooks_clean(&s.hooks));
 }
 
-/* What the core does itself never reaches the slots: alpha = 0, matrices without nonzeros, y scaled before A^T x */
+/* The core handles alpha = 0, matrices without nonzeros, and scaling y before A^T x, without calling the slots */
 UNIT_TEST(products_scale_y_without_the_format)
 {
   const double zero = 0, two = 2, x[] = {1, 1, 1};

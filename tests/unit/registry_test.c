@@ -1,4 +1,4 @@
-/* The registry: lookup, and the refusal of incomplete formats. */
+/* Tests of the registry: lookup, and refusal of incomplete formats. */
 #include "sample_format.h"
 #include "unit.h"
 #include <string.h>
@@ -70,7 +70,7 @@ UNIT_TEST(a_missing_name_or_summary_is_refused)
   refused(&f, "no name or summary");
 }
 
-/* The same table may be wrong on the host or on the device */
+/* A broken table of slots is refused for the host and for the device */
 static void slots_refused(const SpmvSlots *broken, const char *part)
 {
   SpmvFormat f = sample_format();

@@ -1,4 +1,4 @@
-/* A format that does nothing but count. */
+/* sample_format.c - a format that only counts its calls; see sample_format.h. */
 #include "sample_format.h"
 #include <stdlib.h>
 

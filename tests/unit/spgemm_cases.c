@@ -1,12 +1,12 @@
-/* The cases of spgemm_test.c: see spgemm_test.h */
+/* spgemm_cases.c - the table of products for spgemm_test.c; see spgemm_test.h. */
 #include "gen.h"
 #include "spgemm/spgemm_test.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Full blocks of nodes[0] rows and nodes[1] columns; block row i has one to three neighbouring blocks, at the place
-   that belongs to it among the columns. In row number `period`, when there is such a row, the last entry is missing. */
+/* Full blocks of nodes[0] rows and nodes[1] columns; each block row has one to three neighbouring blocks near the
+   scaled diagonal. Row number `period`, if it exists, lacks its last entry. */
 static int64_t aggregates_row(const GenSpec *s, int64_t i, int64_t *col)
 {
   const int64_t node = i / s->nodes[0], nodes = s->rows / s->nodes[0], aggregates = s->cols / s->nodes[1];
@@ -33,7 +33,7 @@ static GenSpec aggregates(int64_t rows, int64_t cols, int block_rows, int block_
 typedef struct {
   const char *name;
   ProductTier tier;
-  int         kinds; /* bits of SpmvSpgemmKind */
+  int         kinds; /* a bit for each SpmvSpgemmKind */
   GenSpec     a, b;
 } Shape;
 
@@ -46,7 +46,7 @@ enum {
   KINDS   = 4,
   SHAPES  = 23,
   NO_ROW  = -1,
-  SPOILED = 11 /* every so many values */
+  SPOILED = 11 /* one in so many values becomes 0, infinite or NaN */
 };
 
 static void make_shapes(Shape *shape)
@@ -170,7 +170,7 @@ void product_case_spoil(ProductCase *c)
   operand_spoil(&c->b, 2);
 }
 
-/* A copy of bytes in a space; memory without hooks */
+/* A copy of an array in a space, allocated without hooks */
 static void *copy_to(SpmvSpace space, const void *from, int64_t bytes)
 {
   SpmvExec plain;
@@ -208,7 +208,7 @@ static void pattern_free(SpmvPattern *p)
   free_in(p->space, (void *)(uintptr_t)p->col);
 }
 
-/* An array of indices or scalars in a space, as 64-bit numbers on the host */
+/* Copies an array of indices or scalars to the host and converts it to 64-bit numbers */
 static void *fetch(SpmvSpace space, const void *from, int64_t n, int wide, int scalars)
 {
   SpmvExec plain;
@@ -224,7 +224,7 @@ static void *fetch(SpmvSpace space, const void *from, int64_t n, int wide, int s
   return to;
 }
 
-/* The values of a product, first from other values, then from those of the case */
+/* Computes the values of a product, first from other values, then from those of the case */
 static SpmvStatus compute(const ProductCase *c, SpmvSpgemm *product, SpmvExec *exec, ProductResult *r)
 {
   const int64_t bytes   = spmv_scalar_bytes(c->scalar);

@@ -1,4 +1,4 @@
-/* Status texts and failure messages. */
+/* Tests of status texts and failure messages. */
 #include "unit.h"
 #include <spmv_kernels.h>
 #include <string.h>

@@ -32,7 +32,7 @@ int  unit_contains(const char *part, const char *got, const char *file, int line
 
 #define UNIT_CHECK(condition)     unit_check(!!(condition), __FILE__, __LINE__, #condition)
 #define UNIT_EQUAL(expected, got) unit_equal((int64_t)(expected), (int64_t)(got), __FILE__, __LINE__, #got)
-/* The integers that an array begins with: UNIT_ARRAY(double, array, 1, 2, 3) */
+/* Checks that an array begins with these integers: UNIT_ARRAY(double, array, 1, 2, 3) */
 #define UNIT_ARRAY(type, got, ...)                                                                                     \
   for (size_t i_ = 0; i_ < sizeof((const type[]){__VA_ARGS__}) / sizeof(type); i_++)                                   \
   UNIT_EQUAL(((const type[]){__VA_ARGS__})[i_], ((const type *)(got))[i_])

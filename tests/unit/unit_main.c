@@ -1,5 +1,5 @@
-/* unit_kernels [FILE or TEST ...] runs the unit tests of these files or names, or all: "N passed, M failed" counts
- * tests. */
+/* unit_main.c - unit_kernels [FILE or TEST ...] runs all unit tests, or those of the given files or names, and prints
+   "N passed, M failed", which counts tests. */
 #include "unit.h"
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     printf("more than %d tests: raise TESTS_MAX\n", TESTS_MAX);
     return 1;
   }
-  setvbuf(stdout, NULL, _IOLBF, 0); /* what was found before a crash must be seen */
+  setvbuf(stdout, NULL, _IOLBF, 0); /* so that messages before a crash are printed */
   for (int i = 0; i < test_count; i++) {
     if (!selected(tests[i].file, tests[i].name, argc, argv)) continue;
     failed_checks = 0;

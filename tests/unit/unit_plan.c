@@ -115,7 +115,7 @@ void unit_check_products(UnitProblem *p, UnitPlan *u, UnitMult *mult)
 
     UNIT_EQUAL(SPMV_SUCCESS, check_reference(&p->csr.pattern, scalar, p->values, p->x, transpose, &reference));
     for (int isa = 0; isa <= (transpose ? 0 : (int)spmv_isa()); isa++) {
-      memset(p->y, 0xFF, (size_t)(p->most * spmv_scalar_bytes(scalar))); /* NaN */
+      memset(p->y, 0xFF, (size_t)(p->most * spmv_scalar_bytes(scalar))); /* fills y with NaN */
       if (transpose) spmv_multtranspose(u->plan, alpha, p->x, beta, p->y, NULL, &u->exec);
       else mult(u, (SpmvIsa)isa, alpha, p->x, beta, p->y);
       UNIT_CHECK(check_vector(&reference, scalar, GEN_EXACT, 2, 0, NULL, p->y, &fault));

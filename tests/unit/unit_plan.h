@@ -1,6 +1,6 @@
 /*
-  unit_plan.h - what the unit tests of a format begin with: a plan of given options, a matrix with exact values, and all
-  its products on the host against the reference.
+  unit_plan.h - helpers for the unit tests of formats: a plan with given options, a matrix with exact values, and checks
+  of its products on the host against the reference.
 */
 #ifndef SPMV_UNIT_PLAN_H
 #define SPMV_UNIT_PLAN_H
@@ -15,13 +15,13 @@ typedef struct {
   SpmvPlan    *plan;
 } UnitPlan;
 
-/* Analyzes and builds, also where the analysis declines. options is a printf format with its numbers and words behind
-   it, and gives "key=value key=value"; the others keep their defaults. */
+/* Analyzes and builds, even if the analysis declines. options and the arguments after it, as for printf(), give
+   "key=value key=value"; other options keep their defaults. */
 __attribute__((format(printf, 4, 5))) UnitPlan unit_plan(SpmvSpace space, const char *format, const SpmvCsr *csr,
                                                          const char *options, ...);
 void                                           unit_plan_clear(UnitPlan *);
 
-/* What a plan prints, each line with its newline; until the next call */
+/* The view of a plan, with a newline after each line; valid until the next call */
 const char *unit_view(const UnitPlan *);
 
 /* x and y have `most` entries: enough for a product and for a transposed one */
@@ -34,20 +34,20 @@ typedef struct {
 UnitProblem unit_problem(const GenSpec *, SpmvIndex, SpmvScalar);
 void        unit_problem_clear(UnitProblem *);
 
-/* y = alpha A x + beta y by one instruction set */
+/* y = alpha A x + beta y with one instruction set */
 typedef void UnitMult(UnitPlan *, SpmvIsa, const void *alpha, const void *x, const void *beta, void *y);
 
-/* The product of the format itself, whatever the instruction set: a UnitMult for those without a choice */
+/* The product of the plan, for formats without kernels for several instruction sets */
 UnitMult unit_mult;
 
-/* 2 A x by every instruction set of this machine and 2 A^T x, exactly. What y has before is not a number. */
+/* Checks 2 A x with every instruction set of this machine, and 2 A^T x, for exact equality. y begins as NaN. */
 void unit_check_products(UnitProblem *, UnitPlan *, UnitMult *);
 
-/* Both for a matrix with exact values and a plan of a format on the host with these options */
+/* Makes a matrix with exact values and a host plan with these options, and calls unit_check_products() */
 __attribute__((format(printf, 6, 7))) void unit_check_format(const GenSpec *, SpmvIndex, SpmvScalar, UnitMult *,
                                                              const char *format, const char *options, ...);
 
-/* The values of a plan are those of the matrix, to the last bit */
+/* Checks that the values extracted from a plan equal those of the matrix, bit for bit */
 void unit_check_extracted(const UnitProblem *, UnitPlan *);
 
 #endif

@@ -1,9 +1,9 @@
-/* All that is found out about a matrix. */
+/* Collects all facts about a matrix. */
 #include "advise.h"
 #include <stdlib.h>
 
-/* Finds out what a matrix of an AIJ type looks like, and what each type would cost for it. The matrix stays as it is.
- */
+/* Finds out what a matrix of an AIJ type looks like, and what each type would cost for it. Does not change the
+   matrix. */
 PetscErrorCode AdviceMake(Mat A, PetscBool measure, Advice *advice)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)A);

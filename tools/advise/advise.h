@@ -1,16 +1,16 @@
 /*
   advise.h - the advisor: what a matrix looks like, and what each matrix type would cost
 
-    advise.c      all of it for one matrix, and the function that Python calls
+    advise.c      the whole advice for one matrix, and the function that Python calls
     facts.c       row lengths, bandwidth, block size, picture of the pattern
-    symmetry.c    structure and values against those of the transpose
-    costs.c       bytes and predicted times of every type; the best one
+    symmetry.c    compares structure and values with those of the transpose
+    costs.c       bytes and predicted times of every type; the best type
     measure.c     measured times
-    text.c, json.c    views
+    text.c, json.c    output
 
-  petscpack_advise.c makes a program of these files; the Python package has them as a library. They use the public
-  interfaces of PETSc and petscpack alone. Numbers that processes add up or compare are doubles, so that one reduction
-  serves them all.
+  petscpack_advise.c makes a program of these files; the Python package has them as a library. They use only the public
+  interfaces of PETSc and petscpack. Numbers that processes add up or compare are doubles, so that one reduction serves
+  all of them.
 */
 #pragma once
 
@@ -19,58 +19,58 @@
 #include <stdio.h>
 
 enum {
-  ADVICE_BLOCK_MAX = 8,  /* the largest block size that is looked for */
+  ADVICE_BLOCK_MAX = 8,  /* the largest block size tried */
   ADVICE_LENGTHS   = 66, /* classes of row lengths: 0, 1, 2, 3 to 4, 5 to 8, and so on */
-  ADVICE_CELLS     = 64, /* along a side of the picture */
+  ADVICE_CELLS     = 64, /* cells along a side of the picture */
   ADVICE_ROWS_MAX  = 16, /* types in a table */
-  ADVICE_TYPE_MAX  = 32  /* bytes of the name of a type */
+  ADVICE_TYPE_MAX  = 32  /* bytes of a type name */
 };
 
 /* Where products may be done */
 enum { ADVICE_HOST, ADVICE_GPU, ADVICE_PLACES };
 
-/* Of the pattern, and of the values */
+/* Facts about the pattern and the values */
 typedef struct {
   double rows, cols;
   struct {
     double nonzeros, empty_rows;
     double lengths[ADVICE_LENGTHS];            /* rows in each class */
-    double blocks[ADVICE_BLOCK_MAX + 1];       /* of each size, that hold a nonzero */
-    double unfit[ADVICE_BLOCK_MAX + 1];        /* processes whose rows a size does not divide */
+    double blocks[ADVICE_BLOCK_MAX + 1];       /* blocks of each size that hold a nonzero */
+    double unfit[ADVICE_BLOCK_MAX + 1];        /* processes whose number of rows is not a multiple of the size */
     double cells[ADVICE_CELLS * ADVICE_CELLS]; /* nonzeros; shape [cell_rows][cell_cols] */
   } sum;                                       /* over the processes */
   struct {
     double minus_shortest, longest, lower, upper; /* row lengths; bandwidth below and above the diagonal */
-  } most;                                         /* of all processes */
+  } most;                                         /* maximum over the processes */
   int         cell_rows, cell_cols;               /* of the picture */
   int         block;                              /* unknowns per node; 1: no blocks were found */
-  double      block_fill;                         /* nonzeros over the entries of all blocks that hold one */
+  double      block_fill;                         /* nonzeros divided by the entries of all blocks that hold one */
   const char *structure, *values;                 /* "symmetric", "not symmetric", ... */
 } AdviceFacts;
 
-/* What one type costs in one place: bytes are sums over all processes, times the largest of any process. Seconds that
-   are not known are NAN, and so are all of a type that declines. */
+/* The cost of one type in one place. Bytes are sums over all processes, times the maximum over the processes. Unknown
+   seconds are NAN, as are all seconds of a type that declines. */
 typedef struct {
   const SpmvFormat *format; /* NULL: the parent type */
   char              type[ADVICE_TYPE_MAX];
   double            bytes, product, convert, measured, measured_convert;
   double            blocks, declined;         /* sequential blocks, and those left to the parent type */
-  char              reason[SPMV_MESSAGE_MAX]; /* of the first that declined */
+  char              reason[SPMV_MESSAGE_MAX]; /* of the first block that declined */
 } AdviceCost;
 
 typedef struct {
   const char *name, *title;
-  const char *machine;   /* whose seconds are predicted */
-  const char *note;      /* how the bytes come about where the place is not available */
+  const char *machine;   /* for which seconds are predicted */
+  const char *note;      /* how the bytes are found if the place is not available */
   const char *parent;    /* name of the parent type behind "aij" */
   SpmvSpace   space;     /* of the products */
-  PetscBool   available; /* here, to be measured */
-  int         best;      /* row */
+  PetscBool   available; /* available on this machine, so that it can be measured */
+  int         best;      /* row of the best type */
   AdviceCost  row[ADVICE_ROWS_MAX];
 } AdvicePlace;
 
 typedef struct {
-  const char *name, *prefix; /* they belong to the matrix */
+  const char *name, *prefix; /* owned by the matrix */
   PetscMPIInt processes;
   PetscBool   parallel, measured;
   AdviceFacts facts;
@@ -78,9 +78,9 @@ typedef struct {
   AdvicePlace place[ADVICE_PLACES];
 } Advice;
 
-/* advise.c; collective. The advice comes zeroed, and may live as long as the matrix. */
+/* advise.c; collective. The advice must be zeroed before, and is valid as long as the matrix. */
 PETSC_INTERN PetscErrorCode AdviceMake(Mat, PetscBool measure, Advice *);
-/* Of the advice as JSON; PetscPackAdviseFree() frees it */
+/* The advice as JSON; free it by PetscPackAdviseFree() */
 PETSC_EXTERN PetscErrorCode PetscPackAdvise(Mat, int measure, char **json);
 PETSC_EXTERN void           PetscPackAdviseFree(char *json);
 
@@ -94,7 +94,7 @@ PETSC_INTERN PetscErrorCode AdvicePredict(Mat, Advice *);
 PETSC_INTERN void           AdviceChooseBest(Advice *);
 PETSC_INTERN double         AdvicePaysAfter(const AdviceCost *, const AdviceCost *parent);
 
-/* Whether a type leaves all blocks to the parent type. That one has none of its own. */
+/* Whether a type leaves all blocks to the parent type. The parent type never declines. */
 static inline PetscBool AdviceDeclines(const AdviceCost *cost)
 {
   return cost->format && cost->declined == cost->blocks ? PETSC_TRUE : PETSC_FALSE;
@@ -103,6 +103,6 @@ static inline PetscBool AdviceDeclines(const AdviceCost *cost)
 /* measure.c */
 PETSC_INTERN PetscErrorCode AdviceMeasure(Mat, Advice *);
 
-/* text.c, json.c: for one process */
+/* text.c, json.c: called on one process */
 PETSC_INTERN void AdviceText(const Advice *, FILE *);
 PETSC_INTERN void AdviceJSON(const Advice *, FILE *);

@@ -1,7 +1,7 @@
 /*
-  costs.c - what every type would cost: the formats analyze the pattern of each sequential block, as they do before a
-  conversion, and the model of spmv_predict.h turns bytes into seconds. Blocks that a format declines are counted as
-  what they become, blocks of the parent type.
+  costs.c - what every type would cost: the formats analyze the pattern of each sequential block, as before a
+  conversion, and the model of spmv_predict.h turns bytes into seconds. A block that a format declines counts as a block
+  of the parent type, which it would stay.
 */
 #include "advise.h"
 #include <math.h>
@@ -20,8 +20,8 @@ static const AdvicePlace places[ADVICE_PLACES] = {
      .space  = SPMV_DEVICE},
 };
 
-/* The workload of a block, of the parent type unless a format takes the pattern. Plans for a GPU that is not there are
-   analyzed as those of the host. */
+/* The workload of a block, by the parent type if the format declines. Without a GPU, plans for the GPU are analyzed as
+   plans for the host. */
 static PetscErrorCode Analyze(AdviceCost *cost, const SpmvPattern *pattern, const AdvicePlace *place,
                               const SpmvPatternFacts *facts, SpmvWorkload *work)
 {
@@ -63,16 +63,16 @@ static PetscErrorCode AddBlock(AdviceCost *cost, const SpmvPattern *pattern, con
 
   PetscFunctionBegin;
   PetscCall(Analyze(cost, pattern, place, facts, &work));
-  if (!spmv_predict(&work, &predicted)) predicted.product = INFINITY; /* not known; a sum or a maximum keeps it */
+  if (!spmv_predict(&work, &predicted)) predicted.product = INFINITY; /* unknown; sums and maxima preserve it */
   cost->blocks++;
   cost->bytes += (double)work.bytes;
   cost->product += predicted.product;
-  (void)spmv_predict(&csr, &parent); /* it has a copy to make, too, on a GPU: that is no cost of a format */
+  (void)spmv_predict(&csr, &parent); /* on a GPU the parent type also makes a copy, which is not a cost of the format */
   cost->convert += predicted.convert - parent.convert;
   PetscFunctionReturn(0);
 }
 
-/* The costs of one type in one place over all processes; reason becomes that of the first process with one */
+/* The cost of one type in one place over all processes; reason becomes that of the lowest rank that has one */
 static PetscErrorCode Reduce(MPI_Comm comm, AdviceCost *cost)
 {
   double      sum[] = {cost->bytes, cost->blocks, cost->declined}, most[] = {cost->product, cost->convert};
@@ -129,7 +129,7 @@ static PetscErrorCode PatternRestore(Mat block, SpmvPattern *pattern)
   PetscFunctionReturn(0);
 }
 
-/* Collective. The blocks of a parallel matrix that have no nonzeros are left out. */
+/* Collective. Blocks without nonzeros are left out. */
 PetscErrorCode AdvicePredict(Mat A, Advice *advice)
 {
   MPI_Comm         comm     = PetscObjectComm((PetscObject)A);
@@ -145,7 +145,7 @@ PetscErrorCode AdvicePredict(Mat A, Advice *advice)
   if (advice->parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   for (int b = 0; b < blocks; b++) {
     PetscCall(PatternGet(block[b], &pattern[b]));
-    spmv_pattern_facts(&pattern[b], &facts[b]); /* the model uses them on the host alone */
+    spmv_pattern_facts(&pattern[b], &facts[b]); /* the model uses them only for the host */
   }
   for (int p = 0; p < ADVICE_PLACES; p++) {
     AdvicePlace *place = &advice->place[p];
@@ -166,7 +166,7 @@ PetscErrorCode AdvicePredict(Mat A, Advice *advice)
   PetscFunctionReturn(0);
 }
 
-/* Measured seconds where both types were measured, so that like is compared with like */
+/* Measured seconds if both types were measured, so that measured and predicted times are not mixed */
 static void Compared(const AdviceCost *cost, const AdviceCost *parent, double *product, double *convert, double *before)
 {
   const PetscBool measured = isfinite(cost->measured) && isfinite(parent->measured);
@@ -176,10 +176,10 @@ static void Compared(const AdviceCost *cost, const AdviceCost *parent, double *p
   *before  = measured ? parent->measured : parent->product;
 }
 
-/* A smaller part of a product is no gain: times that the clock cannot tell apart differ by rounding */
+/* Smaller relative gains count as none: times below the resolution of the clock differ by rounding */
 #define LEAST_GAIN 1e-6
 
-/* Products after which a conversion has paid; NAN: never, or not known */
+/* Number of products after which a conversion has paid; NAN: never, or unknown */
 double AdvicePaysAfter(const AdviceCost *cost, const AdviceCost *parent)
 {
   double product, convert, before;
@@ -189,9 +189,9 @@ double AdvicePaysAfter(const AdviceCost *cost, const AdviceCost *parent)
   return PetscMax(1, ceil(convert / (before - product)));
 }
 
-/* The rule of aijauto, src/mat/impls/seqaijfmt/choose.c: the lowest cost of a conversion and of all products that are
-   expected, of which those of a format must be faster than the parent type's by the margin. Costs are in products of
-   the parent type, since some may be measured and some predicted. */
+/* The rule of aijauto, src/mat/impls/seqaijfmt/choose.c: the lowest cost of a conversion and all expected products;
+   products of a format must be faster than the parent type's by the margin. The unit is one product of the parent type,
+   because some times may be measured and some predicted. */
 void AdviceChooseBest(Advice *advice)
 {
   for (int p = 0; p < ADVICE_PLACES; p++) {
@@ -203,7 +203,7 @@ void AdviceChooseBest(Advice *advice)
 
       Compared(&place->row[i], &place->row[0], &product, &convert, &before);
       cost = (convert + SPMV_PREDICT_PRODUCTS * SPMV_PREDICT_MARGIN * product) / before;
-      if (!(cost < lowest)) continue; /* also where a time is not known */
+      if (!(cost < lowest)) continue; /* also true if a time is unknown */
       lowest      = cost;
       place->best = i;
     }

@@ -1,8 +1,8 @@
-/* What the pattern of a matrix looks like: every process reads its rows once, then the numbers are put together. */
+/* Facts about the pattern of a matrix: every process reads its rows once, then the numbers are reduced. */
 #include "advise.h"
 
-/* A block size is believed when so much of all blocks that hold a nonzero is nonzero: rows of boundary conditions, and
-   unknowns that do not couple, leave holes */
+/* A block size is accepted if this fraction of all blocks that hold a nonzero is filled: boundary conditions and
+   uncoupled unknowns leave holes */
 #define FILL_OF_BLOCKS 0.9
 
 /* The lengths of a class: 0, 1, 2, 3 to 4, 5 to 8 and so on */
@@ -27,8 +27,8 @@ static void CountLength(AdviceFacts *f, double length)
   f->most.longest        = PetscMax(f->most.longest, length);
 }
 
-/* Bandwidth, the picture, and the blocks of each size: in_row[size] has the last row of blocks, counted from 1, that
-   has a nonzero in each column of blocks */
+/* Updates bandwidth, picture, and blocks of each size. in_row[size] holds, for each block column, the last block row
+   (counted from 1) with a nonzero in it. */
 static void ReadRow(AdviceFacts *f, PetscInt row, PetscInt length, const PetscInt *col, PetscInt *const in_row[])
 {
   double *cells = f->sum.cells + (int)((double)row * f->cell_rows / f->rows) * f->cell_cols;
@@ -70,7 +70,7 @@ static PetscErrorCode ReadRows(Mat A, AdviceFacts *f)
   PetscFunctionReturn(0);
 }
 
-/* The largest size whose blocks are nearly full */
+/* Finds the largest size whose blocks are nearly full */
 static void FindBlockSize(AdviceFacts *f)
 {
   f->block      = 1;

@@ -1,10 +1,10 @@
-/* The advice as JSON: what the program writes with --json, what Python reads, and what the HTML page is made from. */
+/* The advice as JSON: the program writes it with --json, Python reads it, and the HTML page is made from it. */
 #include "advise.h"
 #include <math.h>
 
-enum { FORMAT_VERSION = 2 /* raised when a name goes or gets another meaning */ };
+enum { FORMAT_VERSION = 2 /* raised when a name is removed or changes its meaning */ };
 
-/* Members of an object end with a comma, except for the last one, which its caller writes */
+/* Each function writes a member with a comma after it; the caller writes the last member of an object */
 static void Text(FILE *out, const char *name, const char *text)
 {
   fprintf(out, "\"%s\": \"", name);
@@ -15,7 +15,7 @@ static void Text(FILE *out, const char *name, const char *text)
   fprintf(out, "\", ");
 }
 
-/* JSON has neither NAN nor infinity */
+/* JSON has neither NaN nor infinity */
 static void Number(FILE *out, const char *name, double value)
 {
   if (isfinite(value)) fprintf(out, "\"%s\": %.15g, ", name, value);

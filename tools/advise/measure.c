@@ -1,14 +1,13 @@
 /*
-  measure.c - the times of conversions and products, measured: MatMult() of a matrix of each type, with its
-  communication, on the host and on the GPU where there is one. MatAIJFmtGetInfo() tells whether a matrix was packed,
-  and where.
+  measure.c - measures conversions and products: MatMult() of a matrix of each type, including communication, on the
+  host and, if there is one, on the GPU. MatAIJFmtGetInfo() tells whether and where a matrix was packed.
 */
 #include "advise.h"
 #include <math.h>
 #include <petscdevice.h>
 #include <petsctime.h>
 
-/* The least of several times counts, until so much time is spent */
+/* Time budget per type; the smallest measured time counts */
 #define SECONDS_OF_A_TYPE 0.1
 enum { PRODUCTS_AT_LEAST = 5, PRODUCTS_AT_MOST = 1000, PRODUCTS_IN_A_ROW = 10 /* on a GPU, between two waits */ };
 
@@ -18,7 +17,7 @@ enum { VECTORS_ON_GPU = 1 };
 enum { VECTORS_ON_GPU = 0 }; /* a packed matrix may be on a GPU, but its vectors are on the host */
 #endif
 
-/* Another matrix of a type. On a GPU it has the parent type of the GPU beneath, so that its vectors are there too. */
+/* Converts A to another type. On a GPU the parent is the CUDA parent, so that vectors are on the GPU too. */
 static PetscErrorCode Convert(Mat A, PetscBool parallel, const AdviceCost *cost, SpmvSpace space, Mat *B)
 {
   const char *kind = parallel ? "mpi" : "seq", *parent = space == SPMV_DEVICE && VECTORS_ON_GPU ? "cusparse" : "";
@@ -48,7 +47,7 @@ static PetscErrorCode Multiply(Mat B, Vec x, Vec y, int products)
   PetscFunctionReturn(0);
 }
 
-/* Seconds of a product, on the process that takes longest. All processes do equally many. */
+/* Seconds per product, maximum over the processes. All processes do the same number of products. */
 static PetscErrorCode MeasureProduct(Mat B, SpmvSpace space, double *seconds)
 {
   const int      in_a_row = space == SPMV_DEVICE ? PRODUCTS_IN_A_ROW : 1;
@@ -87,7 +86,7 @@ static PetscErrorCode MeasureType(Mat A, PetscBool parallel, AdviceCost *cost, S
   PetscCall(MeasureProduct(B, space, &seconds));
   if (cost->format) PetscCall(MatAIJFmtGetInfo(B, &info));
   PetscCall(MatDestroy(&B));
-  if (cost->format && info.blocks_converted == 0) { /* the prediction knew nothing of it */
+  if (cost->format && info.blocks_converted == 0) { /* the prediction did not foresee it */
     cost->declined = cost->blocks;
     cost->product = cost->convert = NAN;
     PetscCall(PetscStrncpy(cost->reason, "its products were left to the parent type", sizeof cost->reason));

@@ -1,7 +1,7 @@
 /*
-  petscpack-advise - reads a matrix from a file and tells what it looks like and what each type of petscpack would cost
+  petscpack-advise - reads a matrix from a file, and tells what it looks like and what each type of petscpack would cost
 
-  See docs/advise.md. Its own arguments are taken out first; what is left goes to PETSc.
+  See docs/choosing.md. Its own arguments are taken out first; the rest is for PETSc.
 */
 #include "../matrix_market.h"
 #include "advise.h"
@@ -16,8 +16,8 @@ static const char usage[] =
     "petscpack-advise MATRIX [--measure] [--json FILE] [--html FILE] [options of PETSc]\n"
     "\n"
     "  MATRIX        a file of MatView() in PETSc's binary format, or a Matrix Market file\n"
-    "  --measure     measure conversions and products too\n"
-    "  --json FILE   write what is found for other programs\n"
+    "  --measure     also time conversions and products\n"
+    "  --json FILE   write the advice as JSON, for other programs\n"
     "  --html FILE   write a page with pictures; needs Python with matplotlib, and without it the exit status is 3\n"
     "\n"
     "The text goes to the standard output. Options of PETSc begin with one dash. With mpiexec, the matrix is "
@@ -29,7 +29,7 @@ typedef struct {
   PetscBool   measure, help;
 } Arguments;
 
-/* Takes our arguments out of argv, whose rest is for PETSc; 0, or BAD_USE with a message */
+/* Takes our arguments out of argv and leaves the rest for PETSc. Returns 0, or BAD_USE after printing a message. */
 static int TakeArguments(int *argc, char **argv, Arguments *a)
 {
   int kept = 1, words = *argc;
@@ -53,7 +53,7 @@ static int TakeArguments(int *argc, char **argv, Arguments *a)
   return fprintf(stderr, "no matrix is given; it comes before the options of PETSc\n\n%s", usage), BAD_USE;
 }
 
-/* What a file is that begins with these bytes, and how to unpack it; NULL: nothing that is known */
+/* The kind of packed file that begins with these bytes, and how to unpack it; NULL: not known */
 static const char *Packed(const char begin[], size_t length)
 {
   static const struct {
@@ -74,7 +74,7 @@ static const char *Packed(const char begin[], size_t length)
   return NULL;
 }
 
-/* Whether the file is a Matrix Market file, by its first byte; all processes learn it from the first */
+/* Whether the file is a Matrix Market file, by its first byte. The first process reads it and tells all others. */
 static PetscErrorCode LookAtFile(const char path[], PetscBool *text)
 {
   char        begin[8] = {0};
@@ -103,7 +103,7 @@ static PetscErrorCode LookAtFile(const char path[], PetscBool *text)
   PetscFunctionReturn(0);
 }
 
-/* The entries of the file in the types of this PETSc. The first process has them all. */
+/* Inserts the entries of the file, converted to the types of this PETSc. Only the first process has them. */
 static PetscErrorCode SetEntries(Mat A, const MtxEntries *e)
 {
   PetscInt    *row, *col;
@@ -167,7 +167,7 @@ static PetscErrorCode ReadMatrix(const char path[], Mat *A)
     if (failure) /* PETSc's own error does not name the file */
       fprintf(
           stderr,
-          "petscpack-advise: %s: is no whole matrix in PETSc's binary format, with numbers as this PETSc has them\n",
+          "petscpack-advise: %s: is not a complete matrix in PETSc's binary format with this PETSc's number types\n",
           path);
     PetscCall(failure);
     PetscCall(PetscViewerDestroy(&viewer));
@@ -175,7 +175,7 @@ static PetscErrorCode ReadMatrix(const char path[], Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* Writes the text and the JSON. A page is made from the JSON when PETSc has ended: *page has it then. */
+/* Writes the text and the JSON. A page is made from the JSON after PETSc has ended; then *page holds the JSON. */
 static PetscErrorCode Write(const Advice *advice, const Arguments *a, FILE **page)
 {
   PetscFunctionBeginUser;
@@ -215,8 +215,8 @@ static PetscErrorCode Advise(const Arguments *a, FILE **page)
   PetscFunctionReturn(0);
 }
 
-/* Becomes the script that draws pages, of the folder of this program, else of PATH; it reads the JSON as its input. The
-   exit status is that of the script. */
+/* Replaces the process by the script that draws pages, from the folder of this program or from PATH; the script reads
+   the JSON as its input. The exit status is that of the script. */
 static int DrawPage(FILE *json, const char page[])
 {
   static const char script[] = "petscpack-advise-html";

@@ -1,12 +1,12 @@
-/* Whether a matrix is symmetric, in its structure and in its values. PETSc has this for some types only, and its
-   functions leave what they find in the matrix, where solvers act on it. */
+/* Whether a matrix is symmetric in structure and values. PETSc offers this for some types only, and its functions store
+   the answer in the matrix, where it changes the behavior of solvers. */
 #include "advise.h"
 
-/* Assembly in another order changes the last bits */
+/* Tolerance, because another order of assembly changes the last bits */
 #define ROUNDING (100 * PETSC_MACHINE_EPSILON)
 
 typedef struct {
-  int structure, symmetric, skew; /* 0: some entry has shown that it is not so */
+  int structure, symmetric, skew; /* cleared as soon as an entry proves the contrary */
 } Symmetry;
 
 static void CompareRows(PetscInt n, const PetscScalar *a, const PetscScalar *b, Symmetry *found)
@@ -52,7 +52,7 @@ PetscErrorCode AdviceSymmetryFind(Mat A, AdviceFacts *f)
   f->structure = f->values = "not symmetric";
   if (f->rows != f->cols) PetscFunctionReturn(0);
   PetscCall(MatHasCongruentLayouts(A, &congruent));
-  if (!congruent) { /* rows and columns of a process have other numbers, so that no process can compare its own rows */
+  if (!congruent) { /* rows and columns of a process have different numbers, so no process can compare its own rows */
     f->structure = f->values = "not known: rows and columns are distributed differently";
     PetscFunctionReturn(0);
   }

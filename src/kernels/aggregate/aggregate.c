@@ -1,4 +1,4 @@
-/* Aggregates, prolongators and their smoothing: arguments, and aggregates of aggregates. */
+/* aggregate.c - aggregates, prolongators and their smoothing: argument checks, and aggregates of aggregates. */
 #include "aggregate.h"
 #include <string.h>
 
@@ -27,8 +27,7 @@ static SpmvStatus check_pattern(const SpmvPattern *p, const char *name, SpmvExec
 {
   if (p->rows < 0 || p->cols < 0 || p->nnz < 0 || !p->row_ptr || (p->nnz > 0 && !p->col))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: a size is negative, or an array is missing", name);
-  if (p->space != exec->space)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s lies in another space than the one to work in", name);
+  if (p->space != exec->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s lies in another space than exec", name);
   return SPMV_SUCCESS;
 }
 
@@ -38,22 +37,23 @@ static SpmvStatus check_graph(const SpmvPattern *g, const SpmvAggregateOptions *
                               SpmvExec *exec)
 {
   if (o->distance < 1 || o->distance > 2 || o->repeats < 1)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: distance %d, which must be 1 or 2, %d times", o->distance,
-                     o->repeats);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: distance %d, which must be 1 or 2, repeated %d times",
+                     o->distance, o->repeats);
   if ((int)o->order < SPMV_ORDER_RANDOM || o->order > SPMV_ORDER_NUMBER)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: there is no order number %d", (int)o->order);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: unknown order number %d", (int)o->order);
   SPMV_TRY(check_pattern(g, "the graph to aggregate", exec));
   if (g->rows != g->cols)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the graph to aggregate has %lld rows and %lld columns",
                      (long long)g->rows, (long long)g->cols);
   if (g->index_type != SPMV_I32 || g->rows >= INT32_MAX || g->nnz > INT32_MAX)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "the graph to aggregate has indices of 64 bits, or needs them");
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
+                     "the graph to aggregate has indices of 64 bits, or is too large for 32 bits");
   if (g->rows > 0 && !aggregate)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: there is no array for their numbers");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: the array for their numbers is missing");
   return check_space(exec);
 }
 
-/* What a repetition has for as long as it lasts */
+/* The temporary arrays and the product of a repetition */
 typedef struct {
   void       *block; /* in exec->space */
   int32_t    *row_ptr, *col, *next, *next_root;
@@ -77,8 +77,8 @@ static SpmvStatus allocate(Repetition *r, int64_t vertices, const SpmvAggregates
   return SPMV_SUCCESS;
 }
 
-/* The vertices of the next graph are the aggregates: its pattern is that of P^T G P, where row v of P has an entry in the
-   column of its aggregate. */
+/* Aggregates the aggregates: they are the vertices of the next graph, whose pattern is that of P^T G P, where row v of
+   P has one entry, in the column of the aggregate of v. */
 static SpmvStatus repeat(const SpmvPattern *graph, Repetition *r, int32_t *aggregate, int32_t *root,
                          SpmvAggregates *found, SpmvExec *exec)
 {
@@ -131,7 +131,7 @@ int64_t spmv_tentative_nnz(const SpmvTentative *t) { return t->found.members * t
 SpmvStatus spmv_tentative_mismatch(const SpmvTentative *t, SpmvExec *exec)
 {
   return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                   "tentative prolongator: the vertices are not %lld members of %lld aggregates",
+                   "tentative prolongator: the aggregates of the vertices are not %lld members of %lld aggregates",
                    (long long)t->found.members, (long long)t->found.count);
 }
 

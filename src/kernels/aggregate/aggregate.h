@@ -1,4 +1,4 @@
-/* aggregate.h - what the host and the device do in their own way for spmv_aggregate.h, and what they have in common. */
+/* aggregate.h - for spmv_aggregate.h: the steps that host and device implement, and the rank that both use. */
 #pragma once
 
 #include "core/format.h"
@@ -8,8 +8,8 @@ SPMV_C_BEGIN
 
 enum { SPMV_RANK_BITS = 30, SPMV_DEGREE_BITS = 10 };
 
-/* The order in which vertices become roots: the highest rank first, of equal ranks the highest number. degree is counted
-   only where it matters. */
+/* The rank of a vertex: vertices become roots by descending rank, of equal ranks the highest number first. degree is
+   used with SPMV_ORDER_DEGREE only. */
 SPMV_BOTH uint32_t spmv_vertex_rank(int64_t vertex, SpmvAggregateOrder order, int64_t degree)
 {
   const uint32_t most = (1u << SPMV_DEGREE_BITS) - 1, lowest = (1u << SPMV_RANK_BITS) - 1;
@@ -21,7 +21,7 @@ SPMV_BOTH uint32_t spmv_vertex_rank(int64_t vertex, SpmvAggregateOrder order, in
          random >> SPMV_DEGREE_BITS;
 }
 
-/* Whether a vertex has an edge that is not one to itself */
+/* Whether a vertex has an edge to another vertex, here or (beyond) on another process */
 SPMV_BOTH int spmv_vertex_has_edge(const int32_t *row_ptr, const int32_t *col, const int32_t *beyond, int64_t vertex)
 {
   const int32_t begin = row_ptr[vertex], end = row_ptr[vertex + 1];
@@ -29,7 +29,7 @@ SPMV_BOTH int spmv_vertex_has_edge(const int32_t *row_ptr, const int32_t *col, c
   return (beyond && beyond[vertex + 1] > beyond[vertex]) || end - begin > 1 || (end > begin && col[begin] != vertex);
 }
 
-/* Arguments are checked */
+/* The steps that host and device implement; spmv_aggregate() etc. have checked the arguments */
 typedef struct {
   SpmvStatus (*aggregate)(const SpmvPattern *graph, const SpmvAggregateOptions *, int32_t *aggregate, int32_t *root,
                           SpmvAggregates *, SpmvExec *);
@@ -38,23 +38,23 @@ typedef struct {
   SpmvStatus (*join)(int64_t n, int32_t *aggregate, int32_t *root, const int32_t *next, const int32_t *next_root,
                      SpmvAggregates *, SpmvExec *);
   SpmvStatus (*tentative)(const SpmvTentative *, void *row_ptr, void *col, void *values, void *coarse, SpmvExec *);
-  /* *missing becomes a row of which P0 has an entry that the product has not, plus 1; or 0 */
+  /* *missing: 1 + the number of a row in which the product lacks an entry of P0; 0 if there is none */
   SpmvStatus (*smooth)(double omega, const void *diagonal, const SpmvCsr *p0, const SpmvPattern *product, void *values,
                        int64_t *missing, SpmvExec *);
 } SpmvAggregateSlots;
 
 extern const SpmvAggregateSlots spmv_aggregate_host_slots, spmv_aggregate_device_slots;
 
-/* The parts of the device's slots; tentative_device.cu */
+/* Steps on the device, in tentative_device.cu */
 SpmvStatus spmv_tentative_device(const SpmvTentative *, void *row_ptr, void *col, void *values, void *coarse,
                                  SpmvExec *);
 SpmvStatus spmv_smooth_device(double omega, const void *diagonal, const SpmvCsr *p0, const SpmvPattern *product,
                               void *values, int64_t *missing, SpmvExec *);
-/* And of the host's; tentative_host.c */
+/* Steps on the host, in tentative_host.c */
 SpmvStatus spmv_tentative_host(const SpmvTentative *, void *row_ptr, void *col, void *values, void *coarse, SpmvExec *);
 SpmvStatus spmv_smooth_host(double omega, const void *diagonal, const SpmvCsr *p0, const SpmvPattern *product,
                             void *values, int64_t *missing, SpmvExec *);
-/* `found` is not that of the aggregates */
+/* The error for a `found` that does not match the aggregates */
 SpmvStatus spmv_tentative_mismatch(const SpmvTentative *, SpmvExec *);
 
 SPMV_C_END

@@ -1,7 +1,8 @@
 /*
-  Aggregates on the device (Bell, Dalton, Olson: Exposing fine-grained parallelism in algebraic multigrid methods, 2012).
-  In each round the undecided vertices of the highest rank around them become roots, and what is around a root is out. With
-  ranks that stay the same, these are the roots that the host finds one after the other.
+  aggregate_device.cu - aggregates on the device (Bell, Dalton, Olson: Exposing fine-grained parallelism in algebraic
+  multigrid methods, 2012). In each round an undecided vertex whose rank is the highest within `distance` edges becomes
+  a root, and vertices within `distance` edges of a root are out. Because ranks stay the same in all rounds, the roots
+  are those that the host finds one after the other.
 */
 #include "aggregate.h"
 #include "device/arena.cuh"
@@ -12,8 +13,8 @@ namespace
 {
 enum { THREADS = 256, LANES = 8, ROWS_PER_BLOCK = THREADS / LANES, ROUNDS_FIRST = 4 };
 
-/* What a vertex is, its rank and its number in one key. Keys compare so that a root beside a vertex outweighs all else, and
-   one that is out counts for nothing. */
+/* The state, rank and number of a vertex in one key. A root has a greater key than any undecided vertex, and a vertex
+   that is out has key 0, so that the greatest key nearby decides. */
 typedef unsigned long long Key;
 enum { OUT = 0, UNDECIDED = 1, ROOT = 2, STATE_SHIFT = 62 };
 
@@ -29,11 +30,11 @@ typedef struct {
   const int32_t     *row_ptr, *col, *beyond;
   int                distance;
   SpmvAggregateOrder order;
-  Key               *key, *near; /* [n]; of each vertex, and the greatest of it and its neighbours */
-  int               *left;       /* whether there were undecided vertices after the last round */
+  Key               *key, *near; /* [n]; the key of each vertex, and the greatest of it and its neighbours */
+  int               *left;       /* whether the last round left undecided vertices */
 } Graph;
 
-/* The greatest key of the vertex and its neighbours, in all lanes of its team; 0 where the team has nothing to look at */
+/* The greatest key of the vertex and its neighbours, in all lanes of its team; 0 unless `looks` */
 __device__ inline Key greatest_around(const Graph &g, const Key *key, int32_t v, bool looks)
 {
   Key most = looks ? key[v] : 0;
@@ -50,7 +51,7 @@ __device__ inline Key greatest_around(const Graph &g, const Key *key, int32_t v,
   return most;
 }
 
-/* The vertex of the calling team; at least n behind the last */
+/* The vertex of the calling team; n or more for teams without a vertex */
 __device__ inline int64_t team_vertex() { return blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES; }
 __device__ inline bool    leads() { return threadIdx.x % LANES == 0; }
 
@@ -66,8 +67,8 @@ __global__ void spmv_aggregate_begin(Graph g)
   g.near[v]     = g.key[v];
 }
 
-/* Where a root is, or no vertex is undecided, nothing changes any more: only what is left to decide takes time. In the end
-   all are looked at once more, for a root of a higher rank may have come after the first. */
+/* near[v] is computed again only while it is the key of an undecided vertex: once it is a root, or 0, v needs no more
+   work. At the end `all` are computed once more, because a root of a higher rank may have come later. */
 __global__ void spmv_aggregate_near(Graph g, bool all)
 {
   const int64_t v     = team_vertex();
@@ -97,8 +98,8 @@ __global__ void spmv_aggregate_mark_roots(Graph g, int32_t *is_root)
   if (v <= g.n) is_root[v] = v < g.n && state_of(g.key[v]) == ROOT;
 }
 
-/* number [n+1]: how many roots are before each vertex. A root beside a vertex has it; else that of the highest rank at
-   two edges. */
+/* number [n+1]: the number of roots before each vertex. A vertex belongs to the root beside it, else to the root of the
+   highest rank at two edges. */
 __global__ void spmv_aggregate_assign(Graph g, const int32_t *number, int32_t *aggregate, int32_t *root)
 {
   const int64_t v      = team_vertex();
@@ -144,11 +145,12 @@ SpmvStatus count_members(int64_t n, const int32_t *aggregate, SpmvScopedArena *t
   return SPMV_SUCCESS;
 }
 
-/* In the order of the numbers it takes about 2 sqrt(n) rounds in the plane, fewer in space; at random, about 15 */
+/* By number, a mesh in the plane takes about 2 sqrt(n) rounds, one in space fewer; in random order about 15 */
 bool too_many(int64_t rounds, int64_t n) { return rounds * rounds >= 16 * n + 4096; }
 
-/* Rounds until every vertex is decided: in each, the undecided vertex of the highest rank of all is. The host looks after
-   4, 8, 16 ... rounds; those that come too many find nothing to do. *left: they were too many. */
+/* Runs rounds until every vertex is decided. They end, because each decides at least the undecided vertex of the
+   highest rank. The host reads `left` after 4, 8, 16 ... rounds; surplus rounds find nothing to do. *left: given up
+   after too many rounds. */
 SpmvStatus find_roots(const Graph &g, int *left, SpmvExec *exec)
 {
   const int64_t blocks = spmv_blocks(g.n, ROWS_PER_BLOCK);
@@ -167,7 +169,7 @@ SpmvStatus find_roots(const Graph &g, int *left, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Memory of the host until its scope ends */
+/* Host memory that is freed at the end of its scope */
 class HostArray
 {
   SpmvExec *exec;
@@ -181,8 +183,8 @@ public:
   SpmvStatus get(int64_t bytes) { return spmv_alloc(exec, SPMV_HOST, bytes, "graph on the host", &block); }
 };
 
-/* For a long chain whose vertices become roots in the order of their numbers, a round decides next to nothing. Only the
-   host has an end there. */
+/* Aggregates on the host instead: on a long chain with roots in the order of vertex numbers, a round decides next to
+   nothing, and the device would take about n / 2 rounds. */
 SpmvStatus aggregate_there(const SpmvPattern *graph, const SpmvAggregateOptions *o, int32_t *aggregate, int32_t *root,
                            SpmvAggregates *found, SpmvExec *exec)
 {

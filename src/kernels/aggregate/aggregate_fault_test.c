@@ -1,4 +1,4 @@
-/* Tests of aggregates and prolongators that fail: no memory, a device call that gives up, arguments that make no sense. */
+/* Tests of failing aggregates and prolongators: out of memory, a failing device call, invalid arguments. */
 #include "unit.h"
 #include "aggregate_test.h"
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static TestGraph graph_named(const char *name)
   abort();
 }
 
-/* A graph, what is made of it, and the arrays of all calls, in a space */
+/* A graph, the objects made of it, and the arrays of all calls, in one space */
 typedef struct {
   Hooks                hooks;
   SpmvExec             exec;
@@ -74,7 +74,7 @@ static void close_life(Life *l)
   hooks_drop(&l->hooks);
 }
 
-/* All calls until one fails; P0 is its own product with the identity */
+/* Makes all calls up to the first failure; A is the identity, so that the product A P0 is P0 */
 static SpmvStatus live(Life *l)
 {
   const int64_t   n = l->graph.n;
@@ -98,7 +98,7 @@ static SpmvStatus live(Life *l)
   return status;
 }
 
-/* The numbers of a life without faults: aggregates, and P, which is half of P0 where D is 2 and A the identity */
+/* Checks the results without a fault: the aggregates, and P, which is P0 / 2, since D is 2 and A the identity */
 static void check_numbers(Life *l)
 {
   const int64_t  n         = l->graph.n;
@@ -131,7 +131,7 @@ static const struct {
              {"chain", SPMV_ORDER_NUMBER, 1}};
 enum { LIVES = sizeof lives / sizeof *lives };
 
-/* Lets allocation number 1, 2, ... fail until none fails any more */
+/* Lets allocation number 1, 2, ... fail until no allocation is left to fail */
 static void fail_each_allocation(int i, SpmvSpace space, SpmvSpace fault)
 {
   int64_t fail_at = 0, calls;
@@ -150,7 +150,7 @@ static void fail_each_allocation(int i, SpmvSpace space, SpmvSpace fault)
     close_life(&l);
   } while (calls >= fail_at && fail_at < 100);
   UNIT_CHECK(fail_at < 100);
-  /* the device needs the host's memory for repeated aggregates, and where it leaves a long chain to the host */
+  /* work on the device allocates host memory for repeated aggregates, and if it leaves a long chain to the host */
   UNIT_EQUAL(space == fault || i > 0, fail_at > 1);
 }
 
@@ -162,8 +162,8 @@ UNIT_TEST(aggregates_without_memory_leave_nothing)
 }
 
 #ifdef EMULATED
-/* One life in which a call fails after so many others; whether one did. A fault in getting memory from a pool, which tries
-   again, or in giving it back is no error, and the numbers are right. */
+/* Makes all calls while the device call after `calls` successful ones fails. Returns whether one did. A fault in an
+   allocation from a pool, which is tried again, or in freeing memory is no error, and the results are right. */
 static int fails_after(int i, int calls, int *errors)
 {
   Life l;
@@ -184,7 +184,7 @@ static int fails_after(int i, int calls, int *errors)
   return failed;
 }
 
-/* Launches, copies, waits: each fails once */
+/* Each launch, copy and wait fails once */
 UNIT_TEST(aggregates_pass_on_that_a_device_call_fails)
 {
   for (int i = 0; i < 2 && last_space() == SPMV_DEVICE; i++) {

@@ -1,4 +1,4 @@
-/* Aggregates on the host: vertices become roots one after the other, in the order of their ranks. */
+/* aggregate_host.c - aggregates on the host: vertices become roots one after the other, by descending rank. */
 #include "aggregate.h"
 #include <string.h>
 
@@ -9,7 +9,7 @@ typedef struct {
   const int32_t *row_ptr, *col;
   uint32_t      *rank;          /* [n] */
   int32_t       *order, *spare; /* [n]; vertices by rank */
-  int32_t       *owner;         /* [n]; the root of each vertex, or FREE, or ALONE without neighbours */
+  int32_t       *owner;         /* [n]; the root of each vertex; FREE: none yet; ALONE: it has no edges */
 } Greedy;
 
 /* A stable sort by one digit of the ranks */
@@ -40,28 +40,28 @@ static void begin(Greedy *g, const SpmvAggregateOptions *o)
   sort_by_digit(g, 2 * DIGIT, g->spare, g->order);
 }
 
-/* All free vertices around v belong to root */
+/* Gives all free neighbours of v to root */
 static void take_neighbours(Greedy *g, int32_t v, int32_t root)
 {
   for (int32_t k = g->row_ptr[v]; k < g->row_ptr[v + 1]; k++)
     if (g->owner[g->col[k]] == FREE) g->owner[g->col[k]] = root;
 }
 
-/* Neighbours of a root belong to it even if another one had them: no vertex has two roots beside it. So each vertex of an
-   aggregate is connected with its root within the aggregate. */
+/* Gives the neighbours of a root to it, even those that an earlier root had taken at two edges: no vertex is beside two
+   roots. So each vertex of an aggregate is connected with its root within the aggregate. */
 static void take_two_edges(Greedy *g, int32_t root)
 {
   for (int32_t k = g->row_ptr[root]; k < g->row_ptr[root + 1]; k++) {
     const int32_t v = g->col[k];
-    if (g->owner[v] != ALONE && g->owner[v] != v) g->owner[v] = root; /* neither is so in a symmetric graph */
+    if (g->owner[v] != ALONE && g->owner[v] != v) g->owner[v] = root; /* if symmetric, false for root only */
     take_neighbours(g, v, root);
   }
 }
 
-/* Numbers the roots in their order */
+/* Numbers the aggregates by ascending vertex numbers of their roots */
 static void number(Greedy *g, int32_t *aggregate, int32_t *root, SpmvAggregates *found)
 {
-  int32_t *number_of = g->order; /* no longer needed */
+  int32_t *number_of = g->order; /* its memory is free */
 
   for (int64_t v = 0; v < g->n; v++)
     if (g->owner[v] == v) {
@@ -109,7 +109,7 @@ static SpmvStatus join_host(int64_t n, int32_t *aggregate, int32_t *root, const 
     if (aggregate[v] >= 0) aggregate[v] = next[aggregate[v]];
     found->members += aggregate[v] >= 0;
   }
-  for (int64_t a = 0; root && a < found->count; a++) root[a] = root[next_root[a]]; /* which is a or behind it */
+  for (int64_t a = 0; root && a < found->count; a++) root[a] = root[next_root[a]]; /* next_root[a] >= a */
   return SPMV_SUCCESS;
 }
 

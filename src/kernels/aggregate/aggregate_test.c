@@ -1,5 +1,5 @@
-/* Tests of aggregates: what an independent set is, on the host; and the device against the host, bit for bit. Device
-   tests pass where there is no device. */
+/* Tests of aggregates: the host against the definition of an independent set, the device against the host, bit for bit.
+   Device tests are skipped without a device. */
 #include "unit.h"
 #include "aggregate_test.h"
 #include "gen.h"
@@ -21,7 +21,8 @@ static SpmvAggregateOptions options_of(int distance, int repeats, SpmvAggregateO
   return o;
 }
 
-/* How many edges it takes from `from` to each vertex, up to `most`, or most + 1; within one aggregate where of is not NULL */
+/* The distance of each vertex from `from` in edges, or most + 1 if it is more than `most`; within one aggregate if `of`
+   is not NULL */
 static int *edges_from(const TestGraph *g, int32_t from, int most, const int32_t *of)
 {
   int     *edges = malloc((size_t)g->n * sizeof *edges + 4);
@@ -43,7 +44,8 @@ static int *edges_from(const TestGraph *g, int32_t from, int most, const int32_t
   return edges;
 }
 
-/* Aggregates are numbered by their roots, their vertices are connected with them, and all have one but those alone */
+/* Aggregates must be numbered by their roots, all vertices but isolated ones must have one, and must be connected with
+   the root */
 static int is_complete(const TestGraph *g, const TestAggregates *r, int most_edges)
 {
   int64_t wrong = 0, members = 0;
@@ -96,7 +98,7 @@ UNIT_TEST(roots_are_a_maximal_independent_set)
     }
 }
 
-/* Two lists of aggregates are the same to the last bit */
+/* Two results must be equal */
 static void check_same(const TestGraph *g, const TestAggregates *a, const TestAggregates *b)
 {
   unit_check(a->status == b->status && a->found.count == b->found.count && a->found.members == b->found.members &&
@@ -151,7 +153,7 @@ UNIT_TEST(aggregates_of_known_graphs)
   }
 }
 
-/* The same again for the graph of the aggregates, made here from all edges between them */
+/* The graph of the aggregates, for the test of repetitions: two are neighbours if an edge joins them */
 static TestGraph graph_of_aggregates(const TestGraph *g, const TestAggregates *r)
 {
   const int32_t n      = (int32_t)r->found.count;
@@ -200,7 +202,7 @@ UNIT_TEST(repeated_aggregates_are_aggregates_of_aggregates)
     }
 }
 
-/* A vertex with edges to other processes alone is an aggregate of its own */
+/* A vertex whose edges all lead to other processes is an aggregate of its own */
 UNIT_TEST(vertices_at_the_rim_of_a_process_are_not_alone)
 {
   for (int space = SPMV_HOST; space <= last_space(); space++)
@@ -222,7 +224,7 @@ UNIT_TEST(vertices_at_the_rim_of_a_process_are_not_alone)
     }
 }
 
-/* No pattern makes it run for ever or leave its arrays */
+/* With any pattern the call ends and stays within its arrays */
 UNIT_TEST(aggregates_of_a_graph_that_is_not_symmetric)
 {
   for (int space = SPMV_HOST; space <= last_space(); space++)

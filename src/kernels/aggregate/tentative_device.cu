@@ -1,4 +1,5 @@
-/* The tentative prolongator and its smoothing on the device: a warp for each aggregate, 8 lanes for each row. */
+/* tentative_device.cu - the tentative prolongator, one warp per aggregate, and its smoothing, 8 lanes per row, on the
+   device. */
 #include "aggregate.h"
 #include "device/arena.cuh"
 #include "device/search.cuh"
@@ -39,13 +40,14 @@ __device__ inline void factor(const SpmvQr *q, const float *near_null, float *va
   factor_f32(q, near_null, values, coarse, stride);
 }
 
-/* What is made of the aggregates: place [vertices+1]; member [vertices], of which the last are in no aggregate; first
-   [count+1] */
+/* The lists of SpmvQr for all aggregates. place [vertices+1]; member [vertices], sorted by aggregate, with vertices
+   without an aggregate last; first [count+1]: the first member of each aggregate. */
 typedef struct {
   int32_t *place, *member, *first;
 } Members;
 
-/* The aggregates and vertices to be sorted, those without an aggregate last, and which vertices are in one */
+/* Prepares the sort: the aggregate of each vertex, or count without one; its number; and whether it is in an
+   aggregate */
 __global__ void spmv_tentative_list(SpmvTentative t, int32_t *aggregate, int32_t *vertex, int32_t *is_in)
 {
   const int64_t v = blockIdx.x * (int64_t)THREADS + threadIdx.x;
@@ -83,7 +85,7 @@ __global__ void spmv_tentative_factor(SpmvTentative t, Members m, S *values, S *
   factor(&q, (const S *)t.near_null, values, coarse + a * t.columns, t.found.count * t.columns);
 }
 
-/* Lanes share the row of the product. Its columns are looked up in the row of P0, which has few. */
+/* Lanes share a row of the product. Each looks up its columns in the row of P0, which has few. */
 template <typename I, typename S>
 __global__ void spmv_tentative_smooth(double omega, const S *diagonal, SpmvPattern p0, const S *p_values,
                                       SpmvPattern product, S *values, int32_t *missing)

@@ -1,10 +1,10 @@
-/* The tentative prolongator and its smoothing on the host. */
+/* tentative_host.c - the tentative prolongator and its smoothing on the host. */
 #include "aggregate.h"
 #include "tentative_qr.h"
 #include <math.h>
 #include <string.h>
 
-/* An aggregate has one thread */
+/* One thread per aggregate */
 #define SPMV_TEAM          static
 #define SPMV_LANE          0
 #define SPMV_LANES         1
@@ -19,8 +19,8 @@
 #define SPMV_BODY "aggregate/tentative_smooth.inc"
 #include "core/instantiate.h"
 
-/* The members of each aggregate one after the other: those of aggregate a from first[a] on. place [vertices], first
-   [count+2], member [members]. */
+/* Lists the members of the aggregates one after the other: those of aggregate a begin at first[a]. place [vertices]:
+   the number of earlier vertices in an aggregate. first [count+2], member [members]. */
 static SpmvStatus list_members(const SpmvTentative *t, int32_t *place, int32_t *first, int32_t *member, SpmvExec *exec)
 {
   int32_t members = 0;

@@ -1,4 +1,4 @@
-/* Tests of the tentative prolongator and its smoothing: what they must be, and the device against the host. */
+/* Tests of the tentative prolongator and its smoothing: their defining properties, and the device against the host. */
 #include "unit.h"
 #include "aggregate_test.h"
 #include "gen.h"
@@ -12,7 +12,7 @@ static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPM
 
 typedef enum {
   CONSTANTS,  /* no near-null space is given */
-  RANDOM,     /* vectors that have nothing to do with each other */
+  RANDOM,     /* independent random vectors */
   RIGID,      /* rigid motions of points far from the origin: nearly dependent within an aggregate */
   DEPENDENT,  /* the second vector is twice the first, the third is 0, the fourth is random */
   FEW_VALUES, /* 0 and 1, so that many sums are equal */
@@ -64,7 +64,7 @@ static double given(const SpmvTentative *t, int64_t row, int c)
 
 static double eps_of(SpmvScalar scalar) { return scalar == SPMV_F32 ? 0x1p-23 : 0x1p-52; }
 
-/* P0 coarse = B, row by row, up to what counts as dependent */
+/* Counts the entries in which P0 R differs from B by more than the bound for dependent vectors */
 static int64_t wrong_products(const SpmvTentative *t, const TestTentative *r)
 {
   int64_t wrong = 0;
@@ -74,7 +74,7 @@ static int64_t wrong_products(const SpmvTentative *t, const TestTentative *r)
       double sum = 0, size = 0;
       for (int64_t k = r->row_ptr[row]; k < r->row_ptr[row + 1]; k++)
         sum += r->values[k] * r->coarse[c * r->coarse_rows + r->col[k]];
-      /* the length of the vector in the aggregate */
+      /* the norm of the vector in the aggregate */
       for (int b = 0; b < t->columns; b++)
         size = hypot(size, r->coarse[c * r->coarse_rows + r->col[r->row_ptr[row]] + b]);
       wrong += !(fabs(sum - given(t, row, c)) <= 1100 * eps_of(t->scalar_type) * size);
@@ -82,7 +82,7 @@ static int64_t wrong_products(const SpmvTentative *t, const TestTentative *r)
   return wrong;
 }
 
-/* In each aggregate the columns are orthonormal, and 0 from the number of its rows on; R is upper triangular */
+/* In each aggregate the columns must be orthonormal, those past its number of rows 0, and R upper triangular */
 static int64_t wrong_columns(const SpmvTentative *t, const TestTentative *r)
 {
   const int k    = t->columns;
@@ -129,7 +129,7 @@ static const struct {
               {DEPENDENT, 1, 4}, {FEW_VALUES, 1, 5}, {FEW_VALUES, 3, 6}, {RANDOM, 1, 32}};
 enum { SPACES = sizeof spaces / sizeof *spaces };
 
-/* Calls check(t, graph) for every so many of all pairs of a graph and a space */
+/* Calls check(t, graph) for one in `every` of all pairs of a graph and a near-null space */
 static void for_tentative(int every, void (*check)(const SpmvTentative *, const TestGraph *))
 {
   for (int i = 0; i < test_graph_count(); i++)
@@ -162,7 +162,7 @@ static void check_on_host(const SpmvTentative *t, const TestGraph *g)
 
   UNIT_EQUAL(SPMV_SUCCESS, r.status);
   unit_check(wrong_pattern(t, &r) == 0, g->name, __LINE__, "the pattern of P0");
-  /* numbers of single precision are not those that were given */
+  /* in single precision B is rounded first, so that the product differs */
   if (t->scalar_type == SPMV_F64 || t->near_null == NULL)
     unit_check(wrong_products(t, &r) == 0, g->name, __LINE__, "P0 times the coarse near-null space");
   unit_check(wrong_columns(t, &r) == 0, g->name, __LINE__, "orthonormal columns");
@@ -180,8 +180,8 @@ static double largest_difference(int64_t n, const double *a, const double *b)
   return most;
 }
 
-/* Rigid motions of points that are a thousandth of their distance apart, and random vectors in aggregates with as many
-   rows, make P0 that many times as sensitive */
+/* The tolerance is wide, because P0 amplifies rounding errors for rigid motions of points close together and far from
+   the origin, and for random vectors in aggregates with as many rows as vectors */
 static void check_on_device(const SpmvTentative *t, const TestGraph *g)
 {
   TestTentative expected = test_tentative(t, SPMV_HOST, NULL), r = test_tentative(t, SPMV_DEVICE, NULL),
@@ -229,7 +229,7 @@ UNIT_TEST(what_is_not_a_number_stays_in_its_aggregate)
 
 /* ---- its smoothing ---- */
 
-/* Two matrices of n rows: P0 is a part of the product's pattern */
+/* Two matrices with the same rows: the pattern of P0 is a part of the product's */
 typedef struct {
   int64_t rows, cols, nnz, p_nnz, *row_ptr, *col, *p_row_ptr, *p_col;
   double *values, *p_values, *diagonal;
@@ -275,7 +275,7 @@ static void smooth_case_free(SmoothCase *c)
   free(c->diagonal);
 }
 
-/* A copy in a space of what is n elements of `bytes` each, and is freed */
+/* Moves n elements of `bytes` bytes to a space, and frees the array on the host */
 static void *moved(SpmvSpace space, void *from, int64_t n, int64_t bytes)
 {
   void *copy = test_put(space, from, n * bytes);
@@ -345,7 +345,7 @@ UNIT_TEST(smoothed_prolongators)
           }
         UNIT_EQUAL(0, wrong);
         free(got);
-        if (c.p_nnz > 0) { /* an entry of P0 where the product has none */
+        if (c.p_nnz > 0) { /* make the product lack an entry of P0 */
           int64_t row = 0;
           while (c.p_row_ptr[row + 1] == 0) row++;
           for (int64_t e = c.row_ptr[row]; e < c.row_ptr[row + 1]; e++)
@@ -357,7 +357,7 @@ UNIT_TEST(smoothed_prolongators)
       }
 }
 
-/* ---- the calls one after the other ---- */
+/* ---- the whole coarsening ---- */
 
 /* The Laplacian of a graph: each row adds up to 0, and the diagonal is stored */
 static TestGraph laplacian(const TestGraph *g, double **values, double **diagonal)
@@ -379,7 +379,8 @@ static TestGraph laplacian(const TestGraph *g, double **values, double **diagona
   return a;
 }
 
-/* Rows of a CSR times x, all in a space, that are further from `expected` than rounding may take them; x on the host */
+/* Counts the rows of a CSR in a space whose product with x (on the host) differs from `expected` by more than
+   rounding */
 static int64_t wrong_rows(const SpmvPattern *p, void *values, const double *x, double expected)
 {
   int32_t *row_ptr = malloc((size_t)(p->rows + 1) * 4), *col = malloc((size_t)p->nnz * 4 + 4);
@@ -403,7 +404,7 @@ static int64_t wrong_rows(const SpmvPattern *p, void *values, const double *x, d
   return wrong;
 }
 
-/* P reproduces constants and the coarse matrix makes them 0, for A does so */
+/* P reproduces constants, and the coarse matrix maps them to 0, because A does */
 static void coarsen(const TestGraph *g, SpmvSpace space, int distance)
 {
   double       *a_values, *a_diagonal;

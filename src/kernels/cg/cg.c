@@ -1,4 +1,4 @@
-/* Conjugate gradients: arguments, memory, and what the host and the device have in common. */
+/* cg.c - conjugate gradients: argument checks, memory, and what host and device have in common. */
 #include "cg.h"
 #include <string.h>
 
@@ -26,8 +26,8 @@ static SpmvStatus check_function(const SpmvCgOptions *o, SpmvExec *exec)
 {
   if (o->mode == SPMV_CG_PERSISTENT || (o->mode == SPMV_CG_GRAPH && o->apply_waits))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
-                     "conjugate gradients whose preconditioner is a function do not run in one kernel, nor in graphs "
-                     "where it waits: use chunks");
+                     "conjugate gradients with a function as preconditioner do not run in one kernel, nor in graphs "
+                     "if the function waits for the host: use chunks");
   return SPMV_SUCCESS;
 }
 
@@ -38,13 +38,13 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
                      (long long)o->rows, (long long)o->history, o->chunk);
   if ((int)o->mode < SPMV_CG_HOST || o->mode > SPMV_CG_PERSISTENT ||
       (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such mode or scalar type");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: unknown mode or scalar type");
   SPMV_TRY(spmv_check_preconditioner(who, o->preconditioner, o->block_size, o->apply, o->rows, exec));
   if ((o->processes && o->mode == SPMV_CG_PERSISTENT) ||
       (spmv_processes_wait(o->processes) && o->mode == SPMV_CG_GRAPH))
     return spmv_fail(
         exec, SPMV_ERR_UNSUPPORTED,
-        "conjugate gradients of several processes do not run in one kernel, nor in graphs where these wait "
+        "conjugate gradients on several processes do not run in one kernel, nor in graphs if communication waits "
         "for the host: use chunks");
   if (o->preconditioner == SPMV_PC_FUNCTION) SPMV_TRY(check_function(o, exec));
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
@@ -70,8 +70,9 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Reads p, w; p, w, x, r, M, writes x, r; reads r, p, M, writes p. With a function: reads p, w, x, r, writes x, r; reads
-   r, z; reads z, p, writes p, all beside what the function does. */
+/* Words and flops of an iteration beside the product. The kernels read p, w; read p, w, x, r, M, write x, r; read r, p,
+   M, write p. With a function as preconditioner: read p, w; read p, w, x, r, write x, r; read r, z; read z, p, write
+   p. */
 static void describe(SpmvCg *cg)
 {
   const int    block = spmv_cg_block_size(&cg->options);
@@ -111,7 +112,7 @@ SpmvStatus spmv_cg_create(const SpmvCgOptions *options, SpmvExec *exec, SpmvCg *
 static SpmvStatus take_test(const SpmvCgTest *test, SpmvCgTest *mine, SpmvExec *exec)
 {
   if ((int)test->norm < SPMV_CG_NORM_NONE || test->norm > SPMV_CG_NATURAL || test->by.max_iterations < 1)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no such norm, or at most %lld iterations",
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: unknown norm, or max_iterations %lld is below 1",
                      (long long)test->by.max_iterations);
   *mine             = *test;
   mine->by.untested = test->norm == SPMV_CG_NORM_NONE;
@@ -130,16 +131,16 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, const Spmv
   exec->message[0] = '\0';
   cg->started      = 0;
   if (exec->space != cg->space)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the engine lies in another space");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the solver was created for another space");
   if (cg->options.rows > 0 && (!x || !r || !m != !wants_values(&cg->options)))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "conjugate gradients: x, r or the preconditioner is missing, or there is "
-                     "a preconditioner that was not announced");
+                     "conjugate gradients: x, r or M is missing, or M is given although the options "
+                     "have no preconditioner with values");
   memset(&begin, 0, sizeof begin);
   SPMV_TRY(take_test(test, &begin.test, exec));
   begin.x       = x;
   begin.r       = r;
-  begin.m       = cg->z ? cg->z : m;
+  begin.m       = spmv_cg_has_function(cg) ? cg->z : m;
   begin.history = cg->history;
   begin.kept    = cg->options.history;
   memset(&cg->last, 0, sizeof cg->last);
@@ -154,7 +155,7 @@ static SpmvStatus check_not_run(const SpmvCg *cg, SpmvExec *exec)
 {
   exec->message[0] = '\0';
   if (exec->space != cg->space || !cg->started || cg->last.iterations > 0)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: not started, in another space, or run already");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: not started, in another space, or already run");
   return SPMV_SUCCESS;
 }
 
@@ -172,7 +173,7 @@ SpmvStatus spmv_cg_set_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
   SPMV_TRY(check_not_run(cg, exec));
   SPMV_TRY(take_test(test, &mine, exec));
   if (test->norm != cg->norm)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: a test of another norm than the first");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: the norm of a test differs from that at the start");
   cg->most = test->by.max_iterations;
   return cg->steps->set_test(cg, &mine, exec);
 }
@@ -183,8 +184,9 @@ SpmvStatus spmv_cg_correct(SpmvCg *cg, const SpmvCgTest *test, int restart, Spmv
 
   exec->message[0] = '\0';
   if (exec->space != cg->space || !cg->started || (cg->last.reason != SPMV_RTOL && cg->last.reason != SPMV_ATOL))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "conjugate gradients: not started, in another space, or at an end that no other residual mends");
+    return spmv_fail(
+        exec, SPMV_ERR_ARGUMENT,
+        "conjugate gradients: not started, in another space, or not converged, so that nothing is to be corrected");
   SPMV_TRY(take_test(test, &mine, exec));
   cg->most = test->by.max_iterations;
   if (cg->last.completed >= cg->most) {
@@ -205,7 +207,7 @@ SpmvStatus spmv_cg_run(SpmvCg *cg, int64_t iterations, SpmvCgResult *result, Spm
   memset(result, 0, sizeof *result);
   if (exec->space != cg->space || !cg->started || iterations < 1)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "conjugate gradients: not started, in another space, or asked for %lld iterations",
+                     "conjugate gradients: not started, in another space, or %lld iterations requested",
                      (long long)iterations);
   if (cg->last.reason == SPMV_ITERATING) {
     const SpmvStatus status = cg->steps->run(cg, iterations, &record, exec);

@@ -1,8 +1,8 @@
 /*
-  cg_decide.h - the scalars of a solve, and what follows from each sum: one set of functions for the host, for the
-  thread block that adds the last partial sums, and for all threads of the persistent kernel.
+  cg_decide.h - the scalars of a solve and the decisions that follow from each sum. The same functions run on the host,
+  in the thread block that adds the partial sums, and in all threads of the persistent kernel.
 
-  The order of the tests is that of KSPSolve_CG() and KSPConvergedDefault() of PETSc 3.26.
+  The tests have the order of KSPSolve_CG() and KSPConvergedDefault() in PETSc 3.26.
 */
 #pragma once
 
@@ -11,34 +11,34 @@
 
 typedef struct {
   SpmvRecord record;
-  /* Whether the iteration that the stream is at goes on: kernels behind the last one do nothing. An iteration that
-     begins sets it. */
+  /* Whether the current iteration goes on; if not, its remaining kernels return at once. Set when an iteration
+     begins. */
   int32_t     active;
   unsigned    arrived;           /* thread blocks that have written their partial sums */
-  int64_t     stop_at;           /* completed iterations after which the call of spmv_cg_run() ends */
-  int64_t     chunks;            /* of this call that have given the host their record */
+  int64_t     stop_at;           /* spmv_cg_run() returns after this number of completed iterations */
+  int64_t     chunks;            /* chunks of this call that have written their record */
   double      beta, beta_before; /* (r, z) */
   double      first_norm;        /* of iteration 0 */
   double      curvature;         /* (p, w) */
-  double      alpha, scale;      /* of p in x; of the old p in the new one */
-  double      sums[2];           /* where they lie between kernels: (p, w), or (r, z) and the norm's */
-  void       *x, *r;             /* of the caller, so that a graph serves any of them */
+  double      alpha, scale;      /* x += alpha p, p = z + scale p */
+  double      sums[2];           /* sums that pass from kernel to kernel: (p, w), or (r, z) and the norm's */
+  void       *x, *r;             /* the caller's; read from here, so that one graph serves any vectors */
   const void *m;
-  double     *history; /* a ring of `kept` norms: iteration i is at (i - 1) mod kept */
+  double     *history; /* a ring of `kept` norms: that of iteration i is at (i - 1) mod kept */
   int64_t     kept;
   SpmvCgTest  test;
-  int32_t     restart; /* of spmv_cg_correct() */
+  int32_t     restart; /* the argument of spmv_cg_correct() */
 } SpmvCgState;
 
 SPMV_BOTH int spmv_cg_sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 
-/* Whether no iteration begins now: there is a reason, or the call has done what it was asked for */
+/* Whether no iteration begins: there is a reason to end, or this call has done its iterations */
 SPMV_BOTH int spmv_cg_stopped(const SpmvCgState *s)
 {
   return s->record.reason != SPMV_ITERATING || s->record.completed >= s->stop_at;
 }
 
-/* The tests of (r, z) before a direction is made of it */
+/* The tests of (r, z) before it is used for a direction */
 SPMV_BOTH void spmv_cg_check_beta(SpmvCgState *s)
 {
   if (s->beta == 0) s->record.reason = SPMV_BREAKDOWN;
@@ -46,14 +46,14 @@ SPMV_BOTH void spmv_cg_check_beta(SpmvCgState *s)
   if (s->record.reason != SPMV_ITERATING) s->record.iterations = s->record.completed + 1;
 }
 
-/* The norm that belongs to these sums */
+/* The norm, from the sums (r, z) and the sum of squares */
 SPMV_BOTH double spmv_cg_norm_of(SpmvCgNorm kind, double beta, double squares)
 {
   if (kind == SPMV_CG_NATURAL) return sqrt(fabs(beta));
   return kind == SPMV_CG_NORM_NONE ? 0 : sqrt(squares);
 }
 
-/* After the first (r, z) and the sum of squares of the norm */
+/* Decides after the first (r, z) and sum of squares */
 SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta, double squares)
 {
   s->beta       = beta;
@@ -62,7 +62,7 @@ SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta, double squares)
   else s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
 }
 
-/* The residual is another one: the solve goes on by another test */
+/* The caller has replaced the residual: the solve goes on with a new test */
 SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, const SpmvCgTest *test, int restart)
 {
   s->test          = *test;
@@ -70,7 +70,7 @@ SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, const SpmvCgTest *test, 
   s->record.reason = SPMV_ITERATING;
 }
 
-/* After its (r, z), before the direction that is made of it */
+/* Decides after (r, z) of the new residual, before the direction is made of it */
 SPMV_BOTH void spmv_cg_take_corrected(SpmvCgState *s, double beta)
 {
   s->scale = s->restart ? 0 : beta / s->beta_before;
@@ -78,7 +78,7 @@ SPMV_BOTH void spmv_cg_take_corrected(SpmvCgState *s, double beta)
   s->active = s->record.reason == SPMV_ITERATING;
 }
 
-/* After (p, w) of an iteration */
+/* Decides after (p, w) of an iteration */
 SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
 {
   const double before = s->curvature;
@@ -93,13 +93,13 @@ SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
   s->active = s->record.reason == SPMV_ITERATING;
 }
 
-/* Whether the norm is that of r, or none: then KSPSolve_CG() tests it before it computes M r, and so do we */
+/* Whether the norm is that of r, or none: KSPSolve_CG() then tests before it computes M r, and so do we */
 SPMV_BOTH int spmv_cg_norm_is_of_r(SpmvCgNorm kind)
 {
   return kind == SPMV_CG_UNPRECONDITIONED || kind == SPMV_CG_NORM_NONE;
 }
 
-/* After the norm of an iteration: PETSc computes none before check_after, but for the natural one */
+/* Decides after the norm of an iteration. Like PETSc, the norm is 0 before check_after, except the natural norm. */
 SPMV_BOTH void spmv_cg_take_norm(SpmvCgState *s, double beta, double squares)
 {
   const int64_t    n    = s->record.completed + 1;
@@ -114,7 +114,7 @@ SPMV_BOTH void spmv_cg_take_norm(SpmvCgState *s, double beta, double squares)
   }
 }
 
-/* Whether there is an iteration after this one, as far as their number says */
+/* Ends the solve after max_iterations */
 SPMV_BOTH void spmv_cg_check_count(SpmvCgState *s)
 {
   if (s->record.reason == SPMV_ITERATING && s->record.completed >= s->test.by.max_iterations)
@@ -122,7 +122,7 @@ SPMV_BOTH void spmv_cg_check_count(SpmvCgState *s)
   s->active = s->record.reason == SPMV_ITERATING;
 }
 
-/* After (r, z) of an iteration whose norm gave no reason */
+/* Decides after (r, z) of an iteration whose norm gave no reason to end */
 SPMV_BOTH void spmv_cg_take_beta(SpmvCgState *s, double beta)
 {
   s->beta  = beta;
@@ -135,7 +135,7 @@ SPMV_BOTH void spmv_cg_take_beta(SpmvCgState *s, double beta)
   s->active = s->record.reason == SPMV_ITERATING;
 }
 
-/* After (r, z) and the sum of squares of an iteration */
+/* Decides after (r, z) and the sum of squares of an iteration */
 SPMV_BOTH void spmv_cg_take_residual(SpmvCgState *s, double beta, double squares)
 {
   spmv_cg_take_norm(s, beta, squares);
@@ -144,7 +144,7 @@ SPMV_BOTH void spmv_cg_take_residual(SpmvCgState *s, double beta, double squares
   s->active = s->record.reason == SPMV_ITERATING;
 }
 
-/* After the sum of squares of an iteration whose (r, z) comes later */
+/* Decides after the sum of squares of an iteration whose (r, z) is computed later */
 SPMV_BOTH void spmv_cg_take_squares(SpmvCgState *s, double squares)
 {
   spmv_cg_take_norm(s, 0, squares);

@@ -1,21 +1,21 @@
 /*
-  cg_device.cu - a solve as chunks of iterations and graphs of them, by engine/queue.cuh; and the iterations whose
-  preconditioner is a function, at each of which the host looks.
+  cg_device.cu - runs a solve as chunks of iterations, or graphs of them, by engine/queue.cuh. If the preconditioner is
+  a function, the host reads the record of every iteration instead.
 */
 #include "cg_device.cuh"
 #include "engine/queue.cuh"
 
-/* What the host needs to follow a solve */
+/* How the host follows a solve */
 struct SpmvCgQueue {
   SpmvQueue       queue;
   cudaGraphExec_t graph;
-  const void     *r;     /* with a function as preconditioner: the graph reads this residual, ... */
-  bool            early; /* ... and tests the norm before the function; see spmv_cg_tests_early() */
+  const void     *r;     /* with a function as preconditioner: the residual that the graph reads */
+  bool            early; /* likewise: whether the norm is tested before it; see spmv_cg_tests_early() */
 };
 
 namespace
 {
-/* An iteration is taken for 5 us and the time of 40 words a row at 4 TB/s */
+/* Assumes that an iteration takes 5 us plus the time to move 40 words a row at 4 TB/s */
 int chunk_for(const SpmvCgOptions &o)
 {
   if (o.preconditioner == SPMV_PC_FUNCTION) return 1;
@@ -74,24 +74,24 @@ SpmvStatus first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
   return spmv_queue_drain(&cg->queue->queue, exec);
 }
 
-/* The iterations of a chunk; the last one writes its record. Of those whose preconditioner is a function a graph has the
-   second half of one. */
+/* The iterations of a chunk, of which the last one writes the record. If the preconditioner is a function: the second
+   half of one iteration, which is what a graph contains. */
 SpmvStatus enqueue_iterations(SpmvCg *cg, int64_t count, SpmvExec *exec)
 {
-  if (cg->z) return spmv_cg_enqueue_renewal(cg, cg->queue->queue.records, exec);
+  if (spmv_cg_has_function(cg)) return spmv_cg_enqueue_renewal(cg, cg->queue->queue.records, exec);
   for (int64_t i = 0; i < count; i++)
     SPMV_TRY(spmv_cg_enqueue_iteration(cg, i < count - 1 ? nullptr : cg->queue->queue.records, exec));
   return SPMV_SUCCESS;
 }
 
-/* Makes the graph, unless there is one that serves this solve. With a function of the preconditioner the graph holds the
-   address of r, and its kernels depend on when the norm is tested: both may differ from solve to solve. */
+/* Makes the graph, unless the last one serves this solve. If the preconditioner is a function, the graph holds the
+   address of r, and its kernels depend on whether the norm is tested early: both may differ from solve to solve. */
 SpmvStatus prepare_graph(SpmvCg *cg, SpmvExec *exec)
 {
   SpmvCgQueue *q     = cg->queue;
   const bool   early = spmv_cg_tests_early(cg);
 
-  if (q->graph && (!cg->z || (q->r == cg->r && q->early == early))) return SPMV_SUCCESS;
+  if (q->graph && (!spmv_cg_has_function(cg) || (q->r == cg->r && q->early == early))) return SPMV_SUCCESS;
   if (q->graph) SPMV_CUDA(exec, cudaGraphExecDestroy(q->graph));
   q->graph = nullptr;
   q->r     = cg->r;
@@ -102,7 +102,7 @@ SpmvStatus prepare_graph(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* The iterations of one chunk; a graph has a fixed number of them */
+/* Enqueues one chunk: by the graph if it has the length of a graph, else by plain launches */
 SpmvStatus enqueue_chunk(SpmvCg *cg, int64_t count, SpmvExec *exec)
 {
   if (cg->options.mode != SPMV_CG_GRAPH || count < cg->queue->queue.chunk) return enqueue_iterations(cg, count, exec);
@@ -124,15 +124,15 @@ SpmvStatus run_chunks(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvEx
       });
 }
 
-/* Iterations whose preconditioner is a function, which takes most of their time. While the device finishes an iteration,
-   the host enqueues the first half of the next one; if there is none, that half costs one product. The function is
-   enqueued only when the host knows that the solve goes on. */
+/* Iterations whose preconditioner is a function, which takes most of the time. So the function is enqueued only when
+   the host knows that the solve goes on. While the device finishes an iteration, the host enqueues the first half of
+   the next one; after convergence that half costs one needless product. */
 SpmvStatus run_halves(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvExec *exec)
 {
   SpmvQueue *q     = &cg->queue->queue;
   const bool early = spmv_cg_tests_early(cg);
 
-  /* a graph that cannot be made must leave x as it was, so that the caller can solve in another way */
+  /* first of all: if the capture fails, x is unchanged, and the caller can solve in another mode */
   if (cg->options.mode == SPMV_CG_GRAPH) SPMV_TRY(prepare_graph(cg, exec));
   SPMV_TRY(spmv_cg_enqueue_advance(cg, q->records, exec));
   for (int64_t n = 0; n < iterations; n++) {
@@ -157,7 +157,7 @@ SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvExec *exe
   const int64_t now = iterations < left ? iterations : left;
 
   SPMV_TRY(spmv_cg_enqueue_stop(cg, done + now, exec));
-  if (cg->z) return run_halves(cg, now, record, exec);
+  if (spmv_cg_has_function(cg)) return run_halves(cg, now, record, exec);
   if (cg->options.mode != SPMV_CG_PERSISTENT) return run_chunks(cg, now, record, exec);
   SPMV_TRY(spmv_cg_enqueue_persistent(cg, exec));
   SPMV_CUDA(exec, cudaMemcpyAsync(cg->queue->queue.records, &cg->state->record, sizeof(SpmvRecord),

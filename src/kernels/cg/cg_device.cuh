@@ -1,31 +1,34 @@
-/* cg_device.cuh - the choice of a kernel of conjugate gradients by its types, and what the host calls to enqueue them. */
+/* cg_device.cuh - the functions that enqueue the kernels of conjugate gradients, and the dispatch by type and block
+   size. */
 #pragma once
 
 #include "cg.h"
 #include "engine/sums.cuh"
 
-/* x, r and M are set, and r, z and p of the first iteration; cg_device_vector.cu */
+/* Copies `begin` to the state, and computes p = z and the sums of iteration 0; cg_device_vector.cu */
 SpmvStatus spmv_cg_enqueue_first(SpmvCg *, const SpmvCgState *begin, SpmvExec *);
-/* Another residual, and the direction made of it */
+/* The sums of a new residual, and the direction made of it */
 SpmvStatus spmv_cg_enqueue_correction(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
-/* Iterations of this call end after so many */
+/* Sets the number of completed iterations after which this call ends */
 SpmvStatus spmv_cg_enqueue_stop(SpmvCg *, int64_t stop_at, SpmvExec *);
-/* Another test, before the first iteration */
+/* Replaces the test, before the first iteration */
 SpmvStatus spmv_cg_enqueue_test(SpmvCg *, const SpmvCgTest *, SpmvExec *);
-/* The two halves of an iteration whose preconditioner is a function: from the product to the residual; M r and what
-   follows from it. The first one tells the host how far the solve is where it is tested early, else the second. */
+/* The two halves of an iteration whose preconditioner is a function: the product up to the new residual; M r up to the
+   new direction. The half that has the test writes the record: the first if the norm is tested early, else the
+   second. */
 SpmvStatus spmv_cg_enqueue_advance(SpmvCg *, SpmvRecord *records, SpmvExec *);
 SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *, SpmvRecord *records, SpmvExec *);
-/* One iteration, with its product. The last one of a chunk gets two records in page-locked memory of the host: chunks
-   of a call take turns in writing there how far they are. */
+/* One iteration, with its product. For the last one of a chunk, `records` are the two records in page-locked host
+   memory, which the chunks of a call write in turn; else NULL. */
 SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *, SpmvRecord *records, SpmvExec *);
 
-/* The grid of the persistent kernel, which must be possible, and its launch; cg_device_persistent.cu */
+/* Chooses the grid of the persistent kernel, and fails if the device cannot run it; its launch;
+   cg_device_persistent.cu */
 SpmvStatus spmv_cg_persistent_prepare(SpmvCg *, SpmvExec *);
 SpmvStatus spmv_cg_enqueue_persistent(SpmvCg *, SpmvExec *);
 
-/* call(S(), SpmvNumber<B>()) for the types of an engine and the rows of a block of its preconditioner; FIRST is 0 for
-   kernels that need the values of M */
+/* Calls call(S(), SpmvNumber<B>()) for the scalar type and the block size of a solver; FIRST is 0 for kernels that are
+   never used with a function as preconditioner */
 template <int FIRST = SPMV_POINT_STORED, typename Call>
 static SpmvStatus spmv_cg_with_kernel(const SpmvCg *cg, Call call)
 {

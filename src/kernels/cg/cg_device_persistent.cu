@@ -1,8 +1,8 @@
 /*
   cg_device_persistent.cu - all iterations in one cooperative kernel, for matrices that fit the caches.
 
-  Each thread block has consecutive rows, for the product and for the vectors: only p and the sums pass from block to
-  block, so that an iteration waits for the grid three times. Every thread decides for itself, from the same sums.
+  Each thread block has consecutive rows, of the matrix and of the vectors. Only p and the sums pass between blocks, so
+  that an iteration has three grid barriers. Every thread makes the same decisions from the same sums.
 */
 #include "cg_device.cuh"
 #include "device/cooperative.cuh"
@@ -17,7 +17,7 @@ struct Matrix {
   int64_t        rows, rows_of_block;
 };
 
-/* Sums over the grid in all of its threads: waits for the grid once */
+/* Sums over the grid, valid in all threads; one grid barrier */
 template <int SUMS>
 __device__ void add_grid(double (&v)[SUMS], double *partial)
 {
@@ -33,7 +33,8 @@ __device__ void add_grid(double (&v)[SUMS], double *partial)
   for (int k = 0; k < SUMS; k++) v[k] = total[k];
 }
 
-/* w = A p for rows begin .. end-1; returns this thread's part of (p, w). p was written by all thread blocks. */
+/* w = A p for rows begin .. end-1; returns this thread's part of (p, w). Other thread blocks wrote p, so it is read
+   past the first-level cache. */
 template <typename S>
 __device__ double multiply(const Matrix<S> &a, int64_t begin, int64_t end, const S *p, S *w)
 {
@@ -54,7 +55,8 @@ __device__ double multiply(const Matrix<S> &a, int64_t begin, int64_t end, const
   return part;
 }
 
-/* The rows of this warp among those of the block, one per lane: calls work(row, there) with all lanes */
+/* Calls work(row, there) with all lanes of the warp for the warp's share of the block's rows, one row per lane;
+   `there`: the lane has a row */
 template <int BLOCK, typename Work>
 __device__ void for_rows(int64_t begin, int64_t end, const Work &work)
 {
@@ -78,7 +80,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS)
   const bool of_z = s.test.norm == SPMV_CG_PRECONDITIONED;
 
   if (spmv_cg_stopped(&s)) return;
-  if (!first_thread) s.history = nullptr; /* one thread writes the norms */
+  if (!first_thread) s.history = nullptr; /* only one thread writes the norms */
   for (;;) {
     double curvature[1] = {multiply(a, begin, end, p, w)};
     add_grid(curvature, partial);
@@ -109,10 +111,10 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS)
   }
   if (!first_thread) return;
   s.history = history;
-  *state    = s; /* all others have read theirs before the first wait */
+  *state    = s; /* all threads have their copy */
 }
 
-/* Lanes for a row, so that each multiplies about three nonzeros of a mean row */
+/* Lanes for a row: each has at most three nonzeros of an average row, unless 32 lanes are not enough */
 int lanes_for(const SpmvPattern &p)
 {
   int lanes = 1;
@@ -154,8 +156,8 @@ SpmvStatus spmv_cg_persistent_prepare(SpmvCg *cg, SpmvExec *exec)
   }));
   if (most == 0)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
-                     "persistent conjugate gradients: this device has no kernels whose "
-                     "thread blocks may wait for each other");
+                     "persistent conjugate gradients: this device does not support "
+                     "cooperative launches");
   cg->info.lanes       = lanes_for(cg->matrix.pattern);
   const int64_t wanted = spmv_blocks(rows * cg->info.lanes, SPMV_SUM_THREADS);
   if (most > (int)SPMV_SUM_GRID_MAX) most = SPMV_SUM_GRID_MAX;

@@ -1,16 +1,17 @@
 /*
-  cg_device_vector.cu - the three kernels of an iteration beside the product, and the first one.
+  cg_device_vector.cu - the kernels of an iteration beside the product, and those of iteration 0.
 
-  Each begins while the one before it ends (device/overlap.cuh). The thread block that writes its partial sums last adds
-  those of all, always in the same order, and decides how it goes on. Kernels of an iteration that does not happen
-  return at once: spmv_cg_curvature() finds out whether it does, the other two read `active`.
+  Each begins while the previous kernel ends (device/overlap.cuh). The thread block that writes its partial sums last
+  adds the sums of all blocks, always in the same order, and decides whether the solve goes on. The kernels of
+  iterations enqueued after convergence return at once: spmv_cg_curvature() sets `active` to 0, and the others read it.
 */
 #include "cg_device.cuh"
 #include "device/overlap.cuh"
 
 namespace
 {
-/* Sums over the grid; true in one thread of it, which has them in v and in s->sums */
+/* Sums over the grid. Returns true in one thread of the grid, which has the sums in v and has written them to
+   s->sums. */
 template <int SUMS>
 __device__ bool add_grid(double (&v)[SUMS], double *partial, SpmvCgState *s)
 {
@@ -32,12 +33,12 @@ __global__ void spmv_cg_set_correction(SpmvCgState *s, SpmvCgTest test, int rest
   spmv_cg_begin_correction(s, &test, restart);
 }
 
-/* What the sums of (r, z) and of the norm are for */
+/* The use of the sums (r, z) and of the norm's squares */
 enum Purpose {
   FIRST,     /* iteration 0: p = z */
-  CORRECTED, /* another residual; p is made of z later */
-  RESIDUAL,  /* an iteration, which is tested now ... */
-  BETA       /* ... or was before z was there */
+  CORRECTED, /* a residual replaced by the caller; p is computed later */
+  RESIDUAL,  /* an iteration that is tested with these sums */
+  BETA       /* an iteration that was tested before z was computed */
 };
 
 __device__ void decide_sums(SpmvCgState *s, Purpose purpose, double beta, double squares)
@@ -48,7 +49,7 @@ __device__ void decide_sums(SpmvCgState *s, Purpose purpose, double beta, double
   else spmv_cg_take_beta(s, beta);
 }
 
-/* Decisions where sums are added over processes between kernels */
+/* With several processes, sums over processes come between kernels, so decisions are kernels of their own */
 __global__ void spmv_cg_decide_sums(SpmvCgState *s, Purpose purpose)
 {
   if (purpose == FIRST || purpose == CORRECTED || s->active) decide_sums(s, purpose, s->sums[0], s->sums[1]);
@@ -62,7 +63,7 @@ __global__ void spmv_cg_decide_squares(SpmvCgState *s, int)
   if (s->active) spmv_cg_take_squares(s, s->sums[1]);
 }
 
-/* (r, z) and the sum of the norm, and p = z of iteration 0 */
+/* (r, z) and the norm's sum of squares; in iteration 0 also p = z */
 template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_sums(int64_t rows, S *p, double *partial, SpmvCgState *s, bool decide, Purpose purpose)
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   if (add_grid(v, partial, s) && decide) decide_sums(s, purpose, v[0], v[1]);
 }
 
-/* (p, w), and from it alpha */
+/* (p, w) and alpha */
 template <typename S>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_curvature(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool decide)
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   if (add_grid(v, partial, s) && decide) spmv_cg_take_curvature(s, v[0]);
 }
 
-/* x += alpha p, r -= alpha w; the sums of (r, z) and of the norm, with z in registers */
+/* x += alpha p, r -= alpha w; (r, z) and the norm's sum of squares, with z in registers only */
 template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_residual(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool decide)
@@ -146,7 +147,8 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   if (add_grid(v, partial, s) && decide) spmv_cg_take_residual(s, v[0], v[1]);
 }
 
-/* x += alpha p, r -= alpha w, where M r comes later; the sum of squares of r where the iteration is tested early */
+/* x += alpha p, r -= alpha w, for a function as preconditioner, which comes later; the sum of squares of r if the
+   iteration is tested early */
 template <typename S>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_advance(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool early, bool decide)
@@ -175,7 +177,7 @@ __device__ void put_record(SpmvRecord *records, SpmvCgState *s)
 
 __global__ void spmv_cg_tell(SpmvCgState *s, SpmvRecord *records) { put_record(records, s); }
 
-/* p = M r + scale p; the last kernel of a chunk has records */
+/* p = M r + scale p; records is NULL unless this is the last kernel of a chunk */
 template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, SpmvRecord *records)
@@ -236,7 +238,7 @@ SpmvStatus enqueue_sums(SpmvCg *cg, bool decide, Purpose purpose, SpmvExec *exec
   return SPMV_SUCCESS;
 }
 
-/* z = M r where that is a function, and what follows from the sums of both */
+/* z = M r if the preconditioner is a function, then the sums and decisions that need z */
 SpmvStatus apply_and_sum(SpmvCg *cg, const void *r, Purpose purpose, SpmvExec *exec)
 {
   const bool alone = !cg->options.processes;

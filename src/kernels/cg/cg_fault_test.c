@@ -1,4 +1,5 @@
-/* Tests of conjugate gradients that fail: no memory, a product that gives up, arguments that make no sense. */
+/* Tests of failing conjugate gradients: out of memory, a failing product, invalid arguments, a device that lacks a
+   feature. */
 #include "cg_test.h"
 #include "unit.h"
 #include <math.h>
@@ -61,7 +62,7 @@ UNIT_TEST(cg_passes_on_that_a_product_fails)
     UNIT_CONTAINS("on purpose", e.exec.message);
     for (int64_t i = 0; i < a.pattern.rows; i++) UNIT_CHECK(isfinite(got.x[i]));
     cg_outcome_free(&got);
-    got = cg_engine_solve(&e); /* the product works again, and a graph is captured anew */
+    got = cg_engine_solve(&e); /* the product works again, and the graph is captured again */
     UNIT_EQUAL(SPMV_RTOL, got.result.reason);
     cg_outcome_free(&got);
     cg_engine_close(&e);
@@ -96,7 +97,7 @@ UNIT_TEST(cg_of_no_rows_ends_at_once)
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec));
     UNIT_EQUAL(SPMV_BREAKDOWN, result.reason);
     UNIT_EQUAL(0, result.completed);
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec)); /* it says the same again */
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec)); /* another call returns the same reason */
     UNIT_EQUAL(1, result.iterations);
     spmv_cg_destroy(&cg);
   }
@@ -151,7 +152,7 @@ UNIT_TEST(cg_refuses_what_makes_no_sense)
   UNIT_CONTAINS("use chunks", exec.message);
 }
 
-/* What only the emulated device can be asked for: no pinned memory, and no cooperative launches */
+/* The emulated device can be without pinned memory or without cooperative launches */
 UNIT_TEST(cg_on_a_device_that_lacks_something)
 {
   static const char *const lacks[] = {"SPMV_EMULATOR_PINNED_BLOCKS", "SPMV_EMULATOR_NO_COOPERATIVE"};
@@ -168,7 +169,7 @@ UNIT_TEST(cg_on_a_device_that_lacks_something)
     if (e.status) {
       UNIT_EQUAL(i ? SPMV_ERR_UNSUPPORTED : SPMV_ERR_MEMORY, e.status);
       UNIT_CHECK(e.cg == NULL && e.exec.message[0]);
-    } /* a real device has both */
+    } /* a real device has both, and succeeds */
     cg_engine_close(&e);
     UNIT_CHECK(hooks_clean(&hooks));
   }

@@ -1,11 +1,11 @@
-/* Conjugate gradients on the host: the steps of the device, one after the other. */
+/* cg_host.c - conjugate gradients on the host, with the same decisions as on the device. */
 #include "cg.h"
 
-/* Vector operations for one type */
+/* The vector operations of one scalar type */
 typedef struct {
-  void (*sums)(const SpmvCg *, int keep_z); /* (r, z) and the sum of the norm; p = z where it is to be kept */
+  void (*sums)(const SpmvCg *, int keep_z); /* (r, z) and the norm's sum of squares; p = z if keep_z */
   double (*curvature)(const SpmvCg *);
-  void (*advance)(const SpmvCg *); /* x and r */
+  void (*advance)(const SpmvCg *); /* updates x and r */
   void (*direction)(const SpmvCg *);
 } Kind;
 

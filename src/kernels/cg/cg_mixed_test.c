@@ -1,4 +1,4 @@
-/* Tests of conjugate gradients with a matrix that is rounded to single precision. */
+/* Tests of conjugate gradients with a matrix rounded to single precision. */
 #include "cg_test.h"
 #include "unit.h"
 #include <math.h>
@@ -17,7 +17,7 @@ static CgOutcome refine(const CgMatrix *a, const CgSetup *u, double drop, int re
   return o;
 }
 
-/* As accurate as double precision, in hardly more iterations; a restart costs some */
+/* The result is as accurate as in double precision, with at most 20% more iterations, or twice as many with restarts */
 static void check_refined(const CgMatrix *a, const CgSetup *u, double drop, int restart)
 {
   CgSetup plain = *u;
@@ -40,7 +40,7 @@ static void check_refined(const CgMatrix *a, const CgSetup *u, double drop, int 
 UNIT_TEST(cg_with_a_rounded_matrix_is_as_accurate_as_with_the_matrix)
 {
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++)
-    for (int i = 0; i < 4; i++) { /* smaller ones end when the space is exhausted, which takes exact products */
+    for (int i = 0; i < 4; i++) { /* small ones converge by exhausting the space: needs exact products */
       CgMatrix a = cg_matrix(i);
       for (int restart = 0; restart < 2; restart++)
         for (int block = 0; block <= 3; block += 1 + block) {
@@ -55,7 +55,7 @@ UNIT_TEST(cg_with_a_rounded_matrix_is_as_accurate_as_with_the_matrix)
     }
 }
 
-/* Without corrections the residual of the recurrence is small, and that of x is not */
+/* Without corrections the residual of the recurrence becomes small, but b - A x does not */
 UNIT_TEST(cg_with_a_rounded_matrix_needs_corrections)
 {
   CgMatrix a = cg_matrix(0);
@@ -73,7 +73,7 @@ UNIT_TEST(cg_with_a_rounded_matrix_needs_corrections)
   cg_matrix_free(&a);
 }
 
-/* Whatever the chunks and steps */
+/* For any chunk length, and in steps */
 UNIT_TEST(cg_with_a_rounded_matrix_gives_the_same_bits_again)
 {
   CgMatrix  a     = cg_matrix(3);
@@ -115,14 +115,14 @@ UNIT_TEST(cg_refuses_corrections_that_make_no_sense)
   UNIT_EQUAL(SPMV_RTOL, out.result.reason);
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &no_iterations, 0, &e.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_correct(e.cg, &test, 0, &e.exec));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &test, 0, &e.exec)); /* it is under way */
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_correct(e.cg, &test, 0, &e.exec)); /* it has not converged yet */
   UNIT_CHECK(e.exec.message[0]);
   cg_outcome_free(&out);
   cg_engine_close(&e);
   cg_matrix_free(&a);
 }
 
-/* A correction after the last iteration that is allowed */
+/* A correction after max_iterations iterations ends the solve */
 UNIT_TEST(cg_with_a_rounded_matrix_ends_at_the_last_iteration)
 {
   CgMatrix a = cg_matrix(0);

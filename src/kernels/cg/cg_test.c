@@ -1,5 +1,5 @@
-/* Tests of conjugate gradients: the host against a textbook, the device against the host. Device tests pass where there
-   is no device. */
+/* Tests of conjugate gradients: all modes against a textbook implementation. Device modes are skipped without a
+   device. */
 #include "cg_test.h"
 #include "unit.h"
 #include <math.h>
@@ -15,12 +15,12 @@
 static const SpmvCgNorm norms[] = {SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED,
                                    SPMV_CG_NATURAL};
 
-/* Modes to test on this machine: all, or that of the host alone */
+/* The last mode to test: all modes, or only the host without a device */
 static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_PERSISTENT : SPMV_CG_HOST; }
 
 static int64_t distance(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
 
-/* The same iterations within one, and norms and x within rounding errors, which grow in the course of a solve */
+/* The same number of iterations within one; norms and x within rounding errors, which grow in the course of a solve */
 static void check_alike(const CgMatrix *a, const CgOutcome *got, const CgOutcome *expected, double tolerance)
 {
   const int64_t n =
@@ -82,7 +82,7 @@ UNIT_TEST(cg_of_several_thread_blocks)
   cg_matrix_free(&a);
 }
 
-/* Short enough for tools that watch each access to memory: scripts/gpu_run.sh */
+/* Short enough for compute-sanitizer: scripts/gpu_run.sh */
 UNIT_TEST(cg_of_a_few_iterations)
 {
   CgMatrix a = cg_matrix(CG_MATRICES - 1);
@@ -119,7 +119,7 @@ UNIT_TEST(cg_in_single_precision)
   cg_matrix_free(&a);
 }
 
-/* One solve per mode, and what it must end with */
+/* One solve per mode must end with this reason and these numbers of iterations */
 static void check_end(const CgMatrix *a, CgSetup u, SpmvReason reason, int64_t iterations, int64_t completed)
 {
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
@@ -145,7 +145,7 @@ UNIT_TEST(cg_ends_as_petsc_does)
   u.max_is_success = 1;
   check_end(&a, u, SPMV_ITERATIONS, 4, 4);
   u      = cg_setup(SPMV_CG_HOST, SPMV_CG_UNPRECONDITIONED, 1);
-  u.rtol = 1e3; /* it would end at once */
+  u.rtol = 1e3; /* met by the first norm */
   check_end(&a, u, SPMV_RTOL, 1, 1);
   u.min_iterations = 5;
   check_end(&a, u, SPMV_RTOL, 5, 5);
@@ -153,7 +153,7 @@ UNIT_TEST(cg_ends_as_petsc_does)
   u.check_after    = 6;
   check_end(&a, u, SPMV_RTOL, 7, 7);
   u        = cg_setup(SPMV_CG_HOST, SPMV_CG_NATURAL, 0);
-  u.divtol = 1e-3; /* of the first norm: any norm is more */
+  u.divtol = 1e-3; /* relative to the first norm: every norm exceeds it */
   check_end(&a, u, SPMV_DIVERGED_TOLERANCE, 1, 1);
   cg_matrix_free(&a);
 }
@@ -174,14 +174,14 @@ UNIT_TEST(cg_breaks_down_as_petsc_does)
   check_end(&a, u, SPMV_DIVERGED_NOT_A_NUMBER, 1, 0);
   cg_matrix_free(&a);
 
-  a      = cg_matrix(5); /* one row: the first step is the solution, unless rounding left something */
+  a      = cg_matrix(5); /* one row and no rounding errors: the first step gives the solution */
   u.norm = SPMV_CG_NORM_NONE;
   a.b[0] = *cg_diagonal(&a, 0) = 2;
   check_end(&a, u, SPMV_BREAKDOWN, 2, 1);
   cg_matrix_free(&a);
 }
 
-/* A = diag(a), b and M = diag(m) with two unknowns that are not 0 */
+/* A = diag(a0, a1, 1, ...), b = (b0, b1, 0, ...) and M = diag(m): only two unknowns are not 0 */
 static void check_two(double a0, double a1, double b0, double b1, const double *m, SpmvReason reason, int64_t its)
 {
   CgMatrix a = cg_matrix(4);
@@ -201,12 +201,12 @@ UNIT_TEST(cg_finds_what_is_indefinite)
 {
   const double m[7] = {1, -0.1, 1, 1, 1, 1, 1};
 
-  check_two(0, 0, 1, 1, NULL, SPMV_INDEFINITE_MATRIX, 1);    /* (p, A p) is 0 */
-  check_two(1, -0.5, 1, 1, NULL, SPMV_INDEFINITE_MATRIX, 2); /* it is 0.5, then negative */
+  check_two(0, 0, 1, 1, NULL, SPMV_INDEFINITE_MATRIX, 1);    /* (p, A p) = 0 */
+  check_two(1, -0.5, 1, 1, NULL, SPMV_INDEFINITE_MATRIX, 2); /* (p, A p) is 0.5, then negative */
   check_two(1, 2, 1, 1, m, SPMV_INDEFINITE_PC, 2);           /* (r, z) is 0.9, then -0.12 */
 }
 
-/* Each iteration by itself, in threes, and in one call: the same bits; a second solve too */
+/* One iteration a call, three a call, and all in one call give the same bits; so does a second solve */
 UNIT_TEST(cg_in_steps_and_repeated_gives_the_same_bits)
 {
   CgMatrix      a       = cg_matrix(3);
@@ -255,7 +255,7 @@ UNIT_TEST(cg_solves_again_with_other_values_and_the_same_graph)
   }
 }
 
-/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms. ctx counts calls. On the
+/* Simulates two processes with the same rows: sums are doubled, so only the norms change. ctx counts calls. On the
    device it only enqueues. */
 static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
 {
@@ -277,12 +277,12 @@ UNIT_TEST(cg_lets_its_caller_add_the_sums)
     u.processes      = &two;
     u.chunk          = 1;
     calls            = 0;
-    u.rtol *= sqrt(2); /* the caller's first norm is that of one process */
+    u.rtol *= sqrt(2); /* the test's tolerance is made of the norm of one process */
     CgOutcome both = cg_solve(&a, &u);
     UNIT_EQUAL(single.result.reason, both.result.reason);
     UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
-    /* chunks are as long as the option says, whatever the number of rows: all processes enqueue equally much */
-    if (mode == SPMV_CG_GRAPH) UNIT_EQUAL(1 + 2, calls); /* the first one, and while an iteration is captured */
+    /* chunks have the length of the option for any number of rows, because all processes must enqueue the same */
+    if (mode == SPMV_CG_GRAPH) UNIT_EQUAL(1 + 2, calls); /* one for iteration 0, two while an iteration is captured */
     else UNIT_CHECK(calls > 2 * both.result.completed && calls <= 1 + 2 * (both.result.completed + 2));
     for (int i = 1; i < both.result.completed && i < single.result.completed; i++)
       UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-12 * both.norms[0]);
@@ -292,7 +292,60 @@ UNIT_TEST(cg_lets_its_caller_add_the_sums)
   cg_matrix_free(&a);
 }
 
-/* Another process, which goes on until it has been asked so many times, or as long as this one */
+/* Sums of a process that has all rows */
+static SpmvStatus of_another(void *ctx, double *sums, int n, SpmvExec *exec)
+{
+  static const double ones[SPMV_SUMS_MAX] = {1, 1};
+
+  (void)ctx;
+  return spmv_copy(sums, exec->space, ones, SPMV_HOST, n * (int64_t)sizeof *sums, exec);
+}
+
+static SpmvStatus count_call(void *ctx, const void *from, void *to, SpmvExec *exec)
+{
+  (void)from;
+  (void)to;
+  (void)exec;
+  ++*(int *)ctx;
+  return SPMV_SUCCESS;
+}
+
+/* The function of a preconditioner may exchange with other processes, which wait for one that does not call it */
+UNIT_TEST(cg_without_rows_calls_its_function)
+{
+  enum { ITERATIONS = 3 };
+  const SpmvProcesses many   = {.add = of_another};
+  int                 called = 0, multiplied = 0;
+  SpmvCg             *cg = NULL;
+  SpmvCgOptions       o;
+  SpmvCgResult        result;
+  SpmvExec            exec;
+  const SpmvCgTest    test = {
+         .norm = SPMV_CG_NORM_NONE,
+         .by   = {.tolerance = -1, .divergence = INFINITY, .max_iterations = ITERATIONS, .check_after = -1}};
+
+  if (last_mode() < SPMV_CG_CHUNK) return;
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_cg_options_init(&o);
+  o.rows           = 0;
+  o.mode           = SPMV_CG_CHUNK;
+  o.preconditioner = SPMV_PC_FUNCTION;
+  o.product        = count_call;
+  o.product_ctx    = &multiplied;
+  o.apply          = count_call;
+  o.apply_ctx      = &called;
+  o.processes      = &many;
+  o.chunk          = 1;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, &test, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, ITERATIONS, &result, &exec));
+  UNIT_EQUAL(ITERATIONS, result.completed);
+  UNIT_EQUAL(ITERATIONS, multiplied);
+  UNIT_EQUAL(ITERATIONS, called); /* before each iteration: the last one needs no new direction */
+  spmv_cg_destroy(&cg);
+}
+
+/* A simulated second process: it ends when it has been asked `most` times, or when this one does */
 typedef struct {
   int asked, most, ends;
 } Other;
@@ -341,7 +394,7 @@ UNIT_TEST(cg_ends_when_all_processes_do)
 }
 
 #ifdef SPMV_EMULATOR_HOLDS
-/* Another process dies: the host looks after it while the device does not get on, and waits no longer */
+/* Another process dies while the device makes no progress: the host notices, and stops waiting */
 static SpmvStatus look(void *ctx, double waited, SpmvExec *exec)
 {
   Other *other = ctx;
@@ -368,7 +421,7 @@ UNIT_TEST(cg_does_not_wait_for_the_dead)
   UNIT_CONTAINS("another process has died", e.exec.message);
   UNIT_EQUAL(3, other.asked);
   cg_outcome_free(&o);
-  o = cg_engine_solve(&e); /* begins anew */
+  o = cg_engine_solve(&e); /* a new solve works */
   UNIT_EQUAL(SPMV_SUCCESS, o.status);
   UNIT_EQUAL(SPMV_RTOL, o.result.reason);
   cg_outcome_free(&o);
@@ -377,7 +430,7 @@ UNIT_TEST(cg_does_not_wait_for_the_dead)
 }
 #endif
 
-/* The last norms are kept, in order; others are refused */
+/* The last norms are kept, in order; requests for earlier ones are refused */
 UNIT_TEST(cg_keeps_the_last_norms)
 {
   CgMatrix      a   = cg_matrix(0);
@@ -389,7 +442,7 @@ UNIT_TEST(cg_keeps_the_last_norms)
   double        kept[8];
 
   cg_engine_open(&e, &a, &u, NULL);
-  CgOutcome again = cg_engine_solve(&e); /* has x, r and M in place */
+  CgOutcome again = cg_engine_solve(&e); /* puts x, r and M in place */
   spmv_cg_destroy(&e.cg);
   spmv_cg_options_init(&o);
   o.rows        = a.pattern.rows;
@@ -399,7 +452,7 @@ UNIT_TEST(cg_keeps_the_last_norms)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &e.exec, &e.cg));
   cg_outcome_free(&again);
   again = cg_engine_solve(&e);
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, again.status); /* it asks for all */
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, again.status); /* it asks for all norms */
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_history(e.cg, n - 4, 5, kept, &e.exec));
   UNIT_CHECK(!memcmp(kept, all.norms + n - 4, 5 * sizeof *kept));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_history(e.cg, n - 2, 2, kept, &e.exec));

@@ -1,4 +1,5 @@
-/* cg_test.h - matrices for the tests of conjugate gradients, a textbook solver for them, and the engine around them. */
+/* cg_test.h - for the tests of conjugate gradients: matrices, a textbook implementation, and a solver with all that it
+   needs. */
 #pragma once
 
 #include "gen.h"
@@ -14,12 +15,12 @@ typedef struct {
   double     *values, *b;
 } CgMatrix;
 
-/* Positive definite: off-diagonal entries are negative, the diagonal outweighs them, unknowns are scaled unequally */
+/* Positive definite: negative off-diagonal entries, diagonally dominant, with unequally scaled unknowns */
 CgMatrix cg_matrix(int i);
 void     cg_matrix_free(CgMatrix *);
 double  *cg_diagonal(const CgMatrix *, int row); /* pointer to the diagonal entry of a row */
 
-/* How a matrix is solved. block: rows of a block of the preconditioner, 0: none, 1: diagonal. */
+/* How a system is solved. block: rows of a block of the preconditioner; 0: none, 1: diagonal. */
 typedef struct {
   SpmvCgMode           mode;
   SpmvScalar           scalar;
@@ -28,15 +29,15 @@ typedef struct {
   int                  block;
   double               rtol, divtol;
   int64_t              min_iterations, max_iterations, check_after;
-  int64_t              step; /* iterations for each call */
+  int64_t              step; /* iterations of each call */
   int                  max_is_success, chunk, own_stream;
   const SpmvProcesses *processes;
-  const double        *m; /* of a diagonal preconditioner, in place of the inverse of the diagonal */
+  const double        *m; /* a diagonal preconditioner to use instead of the inverse of the diagonal */
 } CgSetup;
-/* 1e-9, no divergence, at most 1000 iterations, in one call */
+/* rtol 1e-9, no test of divergence, at most 1000 iterations, in one call */
 CgSetup cg_setup(SpmvCgMode, SpmvCgNorm, int block);
 
-/* What came of a solve; norms [CG_HISTORY] from iteration 0 */
+/* The result of a solve; norms [CG_HISTORY] from iteration 0 on */
 typedef struct {
   SpmvStatus   status;
   SpmvCgResult result;
@@ -45,15 +46,16 @@ typedef struct {
 } CgOutcome;
 void cg_outcome_free(CgOutcome *);
 
-/* The method as books and KSPSolve_CG() have it, in double precision */
+/* The textbook method with the tests of KSPSolve_CG(), in double precision */
 CgOutcome cg_textbook(const CgMatrix *, const CgSetup *);
 
-/* What textbooks do, in double precision: M by blocks of so many rows (0: none), z = M r, w = A p */
+/* Its parts, in double precision: M with blocks of `block` rows (0: none), z = M r, w = A p */
 double *cg_preconditioner(const CgMatrix *, int block);
 void    cg_apply(const double *m, int block, int n, const double *r, double *z);
 void    cg_multiply(const CgMatrix *, const double *p, double *w);
 
-/* An engine with all that it needs in its space; hooks serve the engine alone, and may be NULL */
+/* A solver, with the matrix and vectors in its space. The hooks allocate the memory of the solver alone; may be
+   NULL. */
 typedef struct {
   const CgMatrix *matrix;
   CgSetup         setup;
@@ -63,20 +65,20 @@ typedef struct {
   SpmvOperator    product;
   SpmvCsr         csr;
   SpmvCg         *cg;
-  SpmvStatus      status; /* of making it */
+  SpmvStatus      status; /* of spmv_cg_create() */
 } CgEngine;
 void cg_engine_open(CgEngine *, const CgMatrix *, const CgSetup *, Hooks *);
 void cg_engine_close(CgEngine *);
 /* The values of the matrix have changed */
 void      cg_engine_renew(CgEngine *);
 CgOutcome cg_engine_solve(CgEngine *);
-/* n numbers in its space and its scalar type, and back; frees them */
+/* Copies n numbers to the space and scalar type of the solver, and back, which frees them */
 void *cg_put(CgEngine *, const double *from, int64_t n);
 void  cg_get(CgEngine *, const void *from, double *to, int64_t n);
 void  cg_release(CgEngine *, void *block);
 
-/* The same where the matrix is rounded: whenever the norm has fallen by `drop` (0: never), b - A x takes the
-   place of r. Ends when its norm, which is norms[0] then, is small enough. */
+/* Solves with a rounded matrix: whenever the norm has fallen by the factor `drop` (0: never), r is replaced by b - A x.
+   Ends when the norm of b - A x, returned in norms[0], is small enough. */
 CgOutcome cg_engine_refine(CgEngine *, double drop, int restart, int *corrections);
 
 /* Opens, solves and closes */
@@ -89,6 +91,6 @@ typedef struct {
 } FailingProduct;
 SpmvStatus cg_failing_product(void *failing, const void *p, void *w, SpmvExec *exec);
 
-/* Lets allocation number 1, 2, ... of an engine fail until none fails any more. attempt opens, solves and closes with the
-   hooks, and tells how the solve ended and whether there was an engine. */
+/* Lets allocation number 1, 2, ... of a solver fail until no allocation is left to fail. attempt() opens, solves and
+   closes with the hooks, returns the status of the solve, and sets *made if the solver was created. */
 void cg_fail_each_allocation(SpmvSpace fault, SpmvStatus (*attempt)(void *ctx, Hooks *, int *made), void *ctx);

@@ -1,6 +1,5 @@
 /*
-  codsell.c - format codsell, SELL-C-sigma with dictionary-compressed positions: the slots of the interface, options,
-  view.
+  codsell.c - format codsell, SELL-C-sigma with dictionary-compressed positions: slots, options, view, manual page.
 
   Source: Murakami, a storage format for sparse matrices with dictionary compression of the positions of nonzeros.
 */
@@ -72,8 +71,8 @@ static const SpmvSlots host_slots = {
 };
 
 /*MC
-   MATAIJCODSELL = "aijcodsell" - A sparse matrix stored as SELL-C-sigma, slices of rows of about equal length, with the
-   positions of its nonzeros compressed by a dictionary.
+   MATAIJCODSELL = "aijcodsell" - A sparse matrix stored as SELL-C-sigma (slices of rows of about equal length), with
+   the positions of its nonzeros compressed by a dictionary.
 
    Options Database Keys:
 +  -mat_type aijcodsell - sets the type during a call to `MatSetFromOptions()`
@@ -86,13 +85,13 @@ static const SpmvSlots host_slots = {
    Notes:
    The page docs/options/aijcodsell.md has the values and the defaults of the options.
 
-   The matrix stays `MATAIJ` for everything but its products: it is assembled, factored and multiplied with other
-   matrices as one.
+   Except for its products the matrix behaves as `MATAIJ`: it is assembled, factored and multiplied with other matrices
+   in the same way.
 
-   The type pays where rows have the same pattern again and again, relative to their own index: stencils, and finite
-   elements on structured meshes. Each slice of the matrix has its positions in the form that takes fewest bytes, so it
-   works for every matrix. Where the layout would be larger than the plain one, the products are those of `MATAIJ`,
-   and the view gives the reason.
+   The type is fastest if many rows have the same pattern relative to their index: stencils, and finite elements on
+   structured meshes. Each slice stores its positions in the form that takes the fewest bytes, so the type works for
+   every matrix. If the layout would take more bytes than CSR, the products are those of `MATAIJ`, and the view gives
+   the reason.
 
    Source: S. Murakami, a storage format with dictionary compression of nonzero positions for sparse matrix-vector
    products on GPUs.

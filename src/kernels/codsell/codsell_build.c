@@ -1,4 +1,5 @@
-/* codsell_build.c - analysis and build on the host: the steps of codsell_host.h, codes, refresh of the values. */
+/* codsell_build.c - analysis and build on the host: calls the steps of codsell_host.h, writes codes, refreshes
+   values. */
 #include "codsell_host.h"
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #define SPMV_INDEX_ONLY
 #include "core/instantiate.h"
 
-/* Finds the rows of a window in the CSR: first[row of the window] is the position of its first nonzero */
+/* Finds the rows of a window in the CSR: first[i] is the position of the first nonzero of its row i */
 static void find_rows(const CodsellPlan *plan, int64_t window, int64_t *first, const CodsellLong **next_long)
 {
   const CodsellShape *s     = &plan->shape;

@@ -1,16 +1,16 @@
-/* codsell_device.cu - the slots of format codsell for plans in device memory; uploads a host pattern or values where
-   needed. */
+/* codsell_device.cu - the slots of format codsell for plans in device memory; they upload a host pattern or host values
+   if needed. */
 #include "../device/upload.cuh"
 #include "codsell_device.cuh"
 #include <cstdio>
 
 namespace
 {
-/* Threads that keep a large device busy, and the nonzeros that each should have */
+/* The number of threads that keep a large device busy, and the minimum number of nonzeros per thread */
 constexpr int64_t THREADS_WANTED = 1 << 18, NONZEROS_WANTED = 8;
 
-/* An estimate of the scratch memory of an analysis: lengths, order and slices; a hash table, with 24 bytes more per
-   word that is ranked, which three quarters of its entries may be; and a dictionary of at most 2 MB */
+/* An estimate of the scratch memory of an analysis: lengths, order and slices; a hash table, plus 24 bytes per ranked
+   word (at most three quarters of its entries); and a dictionary of at most 2 MB */
 int64_t scratch_bytes(const SpmvPattern *p, int log_c)
 {
   static const int words[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -21,7 +21,7 @@ int64_t scratch_bytes(const SpmvPattern *p, int log_c)
   return upload + 4 * p->rows + 48 * (p->rows >> log_c) + capacity * (int64_t)(sizeof(CodsellEntry) + 18) + (3 << 20);
 }
 
-/* Threads that share a row: more while there are few rows and each thread keeps enough nonzeros */
+/* Threads per row: doubled as long as there are few rows and each thread keeps enough nonzeros */
 int choose_parts(const CodsellShape *s)
 {
   const int64_t slots = s->slices << s->log_c;
@@ -53,13 +53,13 @@ SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec 
 
 void clear_analysis(void *data, SpmvExec *exec) { spmv_arena_free(&((CodsellDeviceAnalysis *)data)->arena, exec); }
 
-/* The arrays that a plan takes over from its analysis, in units of 16 bytes. One kernel copies all of them: most are so
-   small that a copy of their own would take longer to start than to run. */
+/* The arrays that are copied from an analysis to the plan, in units of 16 bytes. One kernel copies all of them, since
+   most are so small that a separate copy would take longer to start than to run. */
 constexpr int COPIES = 4, COPY_THREADS = 256;
 struct Copies {
   int4       *to[COPIES];
   const int4 *from[COPIES];
-  int64_t     up_to[COPIES]; /* units of this array and those before */
+  int64_t     up_to[COPIES]; /* units of this array and of all previous arrays */
 };
 
 __global__ void codsell_copy(const Copies c)
@@ -90,7 +90,7 @@ SpmvStatus copy_arrays(CodsellPlan *plan, const CodsellDeviceAnalysis *a, SpmvEx
   int64_t all = 0;
 
   for (int i = 0; i < COPIES;
-       i++) { /* arrays begin at multiples of 256 bytes, so the last unit of each is allocated as a whole */
+       i++) { /* arrays begin at multiples of 256 bytes, so the last unit of each array is fully allocated */
     c.to[i]    = (int4 *)arrays[i].to;
     c.from[i]  = (const int4 *)arrays[i].from;
     c.up_to[i] = all += spmv_blocks(arrays[i].bytes, sizeof(int4));
@@ -105,7 +105,7 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   CodsellPlan                 *plan   = (CodsellPlan *)base;
   SpmvPattern                  source = a->pattern;
 
-  if (csr->pattern.space == SPMV_DEVICE) { /* the arrays may lie at other addresses than at the analysis */
+  if (csr->pattern.space == SPMV_DEVICE) { /* the caller may have moved the arrays since the analysis */
     source.row_ptr = csr->pattern.row_ptr;
     source.col     = csr->pattern.col;
   }

@@ -1,13 +1,13 @@
 /*
-  codsell_device.cuh - plans of format codsell on a device, and the steps of their analysis, in their order:
+  codsell_device.cuh - plans of format codsell on a device, and the steps of their analysis, in order:
 
     codsell_device_rows        lengths, sigma, order, long rows                        (codsell_device_rows.cu)
     codsell_device_dictionary  W and the dictionary, from samples of the slices   (codsell_device_words.cu, _rank.cu)
     codsell_device_slices      kind and offsets of each slice                        (codsell_device_slices.cu)
 
   and of the build: codsell_device_codes (codsell_device_codes.cu), codsell_device_fill (codsell_device_update.cu). The
-  result is that of the host, array by array. Everything is enqueued on exec->stream; the host waits for sizes: once for
-  the rows, once for W, once for the slices.
+  resulting arrays equal those of the host. Everything is enqueued on exec->stream; the host waits for sizes three
+  times: after the rows, after the choice of W, and after the slices.
 */
 #pragma once
 
@@ -16,12 +16,12 @@
 
 enum {
   CODSELL_LOG_THREADS     = 8,
-  CODSELL_THREADS         = 1 << CODSELL_LOG_THREADS, /* of every thread block of a conversion */
-  CODSELL_PRODUCT_THREADS = 128,                      /* of every thread block of a product; a multiple of every C */
+  CODSELL_THREADS         = 1 << CODSELL_LOG_THREADS, /* per thread block of conversion kernels */
+  CODSELL_PRODUCT_THREADS = 128,                      /* per thread block of product kernels; a multiple of every C */
   CODSELL_PIECE           = 8 * CODSELL_PRODUCT_THREADS
 };
 
-/* What the analysis finds out about a slice and the build needs for its codes */
+/* Results of the analysis for a slice that the build needs for its codes */
 typedef struct {
   int32_t base; /* the smallest column minus the first slot */
   int32_t row;  /* a row as long as the slice is wide */
@@ -35,7 +35,7 @@ typedef struct {
   SpmvPattern   pattern;
   uint16_t     *length;    /* [slices * C], by slot */
   uint16_t     *order;     /* [slices * C], or NULL */
-  int          *permuted;  /* whether any row is not in the slot of its number */
+  int          *permuted;  /* whether any row has another slot than its number */
   CodsellLong  *long_rows; /* [long_rows + 1] */
   int64_t      *pieces;    /* [long_rows] running sums */
   CodsellSlice *slices;    /* [slices] */
@@ -43,10 +43,10 @@ typedef struct {
   CodsellEntry *table;     /* [capacity] */
   int64_t       capacity;
   int32_t      *dictionary; /* [words * stride] */
-  int64_t      *words;      /* number of selected words; only the first CODSELL_DICTIONARY of them have an id */
+  int64_t      *words;      /* number of selected words; only the first CODSELL_DICTIONARY have an id */
 } CodsellDeviceAnalysis;
 
-/* The parts of it that kernels read */
+/* The data of an analysis that kernels read */
 typedef struct {
   int64_t             rows, slices, window, capacity;
   int                 log_c, word, stride;
@@ -66,13 +66,13 @@ static inline CodsellSource codsell_source(const CodsellDeviceAnalysis *a)
 SpmvStatus codsell_device_rows(CodsellDeviceAnalysis *, int64_t sigma, SpmvExec *);
 SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *, int word, SpmvExec *);
 SpmvStatus codsell_device_slices(CodsellDeviceAnalysis *, SpmvExec *);
-/* Adds to bytes[l] the cost of the slices of a sample with word length word[l], of which the table has number[l] words.
-   number and bytes lie in device memory. */
+/* Adds to bytes[l] the cost of the slices of a sample with word length word[l], for which the dictionary has number[l]
+   words. number and bytes lie in device memory. */
 SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *, const int *word, int lengths, int64_t stride,
                                    const int64_t *number, unsigned long long *bytes, SpmvExec *);
-/* Everything but the values, from the analysis and the pattern */
+/* Makes all arrays except the values, from the analysis and the pattern */
 SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *, const SpmvPattern *, CodsellPlan *, SpmvExec *);
-/* Values from CSR order into the plan. The pattern may be NULL; with it, rows are found faster. */
+/* Copies values in CSR order to the plan. The pattern may be NULL; with it, row positions are found faster. */
 SpmvStatus codsell_device_fill(CodsellPlan *, const SpmvPattern *, const void *values, SpmvExec *);
 
 /* Slots */
@@ -82,9 +82,9 @@ SpmvStatus codsell_device_mult(const SpmvPlan *, const void *alpha, const void *
 SpmvStatus codsell_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
                                        const void *beta, void *y, void *work, SpmvExec *);
 
-/* A mark in the arena. Going back to it frees all memory that was handed out after the mark was taken. If the arena has grown
-   by chunks in between, it goes back to the beginning of the last chunk only. Kernels that are enqueued already may still
-   use that memory; later kernels of the stream may overwrite it. */
+/* A mark in the arena. Returning to it frees all memory taken after the mark; if the arena has got new chunks since,
+   only the last chunk is freed. Kernels already enqueued may still use that memory, since only later kernels of the
+   stream overwrite it. */
 typedef struct {
   int     chunks;
   char   *next;
@@ -98,10 +98,10 @@ static inline void codsell_release(SpmvArena *a, CodsellMark mark)
   const bool same = a->chunks == mark.chunks;
 
   a->next = same ? mark.next : (char *)a->chunk[a->chunks - 1];
-  a->left = same ? mark.left : a->chunk_bytes / 2; /* the next chunk is to be twice as large as the last one */
+  a->left = same ? mark.left : a->chunk_bytes / 2; /* the next chunk shall be twice as large as the last one */
 }
 
-/* Bits of a number that is less than end */
+/* The number of bits of numbers below end */
 static inline int codsell_bits_below(int64_t end)
 {
   int bits = 0;
@@ -110,7 +110,7 @@ static inline int codsell_bits_below(int64_t end)
   return bits;
 }
 
-/* codsell_row() without a division of 64 bits */
+/* codsell_row() without a 64-bit division */
 __device__ inline int codsell_row_in_slot(const uint16_t *order, int64_t window, int slot)
 {
   const unsigned at = (unsigned)slot, rows = (unsigned)window;
@@ -118,7 +118,8 @@ __device__ inline int codsell_row_in_slot(const uint16_t *order, int64_t window,
   return order ? (int)(at / rows * rows) + order[slot] : slot;
 }
 
-/* The offsets of word w of a row of n nonzeros whose first is col[0]; the last position fills the rest of the word */
+/* Reads the offsets of word w of a row with n nonzeros and first column col[0]; the last position fills the rest of the
+   word */
 template <typename I>
 __device__ inline void codsell_read_word(const I *col, int n, int w, int word, int64_t row,
                                          int32_t (&offset)[CODSELL_MAX_WORD])

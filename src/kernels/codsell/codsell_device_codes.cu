@@ -1,15 +1,15 @@
-/* codsell_device_codes.cu - makes the arrays of a plan on the device but for its values: codes, windows, long columns,
+/* codsell_device_codes.cu - makes all arrays of a plan on the device except the values: codes, windows, long columns,
    pieces. */
 #include "codsell_device_tile.cuh"
 #include "codsell_device_words.cuh"
 
 namespace
 {
-/* A row of the CSR, for the threads that read it. Its positions are words, or columns in a slice without words. */
+/* A row of the CSR, for the threads that read it. Its positions are words or, in a slice without words, columns. */
 template <typename I>
 struct SourceRow {
   const I *col;
-  int      positions, length; /* of a position, in nonzeros */
+  int      positions, length; /* number of positions; nonzeros per position */
   int      origin;            /* column of start 0 */
   int      row, n, kind;
 };
@@ -17,7 +17,7 @@ struct SourceRow {
 /* The codes of a row, for the thread that writes them */
 struct TargetRow {
   uint8_t *starts, *ids;   /* of the slice */
-  int      lane, c, width; /* in positions */
+  int      lane, c, width; /* width in positions */
   int      start_bytes, id_bytes, scaled;
 };
 
@@ -26,7 +26,7 @@ struct CodeTiles {
   uint16_t id[WARPS][TILE];
 };
 
-/* Starts of the positions of a tile, 0 behind the end of a row */
+/* Reads the starts of the positions of a tile; 0 beyond the end of a row */
 template <typename I>
 __device__ inline void read_starts(const SourceRow<I> *rows, int k0, unsigned *tile)
 {
@@ -44,7 +44,7 @@ __device__ inline void read_starts(const SourceRow<I> *rows, int k0, unsigned *t
     tile[index_in_tile<int>(i * ROWS_AT_A_TIME + thread / POSITIONS, position)] = start[i];
 }
 
-/* The id of word w of a row that is in the dictionary */
+/* The id of word w of a row; the word must be in the dictionary */
 template <int W, typename I>
 __device__ inline uint16_t id_of_word(const CodsellSource &a, const I *col, int n, int w, int row, int kind)
 {
@@ -57,7 +57,7 @@ __device__ inline uint16_t id_of_word(const CodsellSource &a, const I *col, int 
   return (uint16_t)id_of<W, false>(a, starts ? fingerprint[1] : fingerprint[0], offset, starts);
 }
 
-/* Ids of the words of a tile, 0 behind the end of a row */
+/* Reads the ids of the words of a tile; 0 beyond the end of a row */
 template <int W, typename I>
 __device__ inline void read_ids(const CodsellSource &a, const SourceRow<I> *rows, int k0, uint16_t *tile)
 {
@@ -92,7 +92,8 @@ __device__ inline void write_codes(const TargetRow &r, int k0, const unsigned *s
   else if (r.id_bytes == 2) write_positions<1, uint16_t>(r.ids, r, k0, id);
 }
 
-/* Writes the base, lengths and padding of a slice, which belong to no position; the thread of each row calls this */
+/* Writes the base, lengths and padding of a slice, which do not depend on positions; called by the thread of each
+   row */
 __device__ inline void write_ends(uint8_t *to, const CodsellSlice &at, int lengths, int lane, int n, int base)
 {
   if (lane == 0 && codsell_has_starts((int)at.kind)) *(int32_t *)to = base;
@@ -100,8 +101,7 @@ __device__ inline void write_ends(uint8_t *to, const CodsellSlice &at, int lengt
   else if (at.ragged) to[lengths + lane] = (uint8_t)n;
 }
 
-/* Writes the ids that all rows of a slice share, for the slices of a thread block, from a row as long as the slice is
-   wide */
+/* Writes the shared ids of slices, for the slices of a thread block, from a row as long as its slice is wide */
 template <int W, typename I>
 __device__ inline void write_shared_ids(const CodsellSource &a, int64_t slice0, int log_slices, const CodsellSlice *all,
                                         const CodsellFound *found, const I *row_ptr, const I *col, uint8_t *codes)
@@ -122,7 +122,8 @@ __device__ inline void write_shared_ids(const CodsellSource &a, int64_t slice0, 
     *(uint16_t *)(to + parts.end - 2) = 0; /* padding that aligns the next slice */
 }
 
-/* The codes of the slices. 1 << log_parts warps share 32 slots: codes of a row go through tiles, shared ids do not. */
+/* Writes the codes of the slices. 1 << log_parts warps share 32 slots. Codes per row go through tiles, shared ids do
+   not. */
 template <int W, typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 5))
     codsell_codes(const CodsellSource a, int log_parts, const CodsellSlice *__restrict__ slices,
@@ -169,7 +170,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   }
 }
 
-/* Windows, one thread each, and long columns, one thread block per piece */
+/* Writes the windows, one thread per window, and the long columns, one thread block per piece */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_rest(int64_t windows, int64_t window, const I *row_ptr, const I *col, const CodsellLong *long_rows,
@@ -201,7 +202,7 @@ SpmvStatus write_slices(const CodsellDeviceAnalysis *a, const SpmvPattern *p, Co
 {
   const int64_t slices = a->shape.slices, slots = slices << a->shape.log_c;
   const int     log_parts =
-      tile_log_parts(slices > 0 ? a->shape.columns / slices / W : 0, 2); /* 64 slots hold whole slices for every C */
+      tile_log_parts(slices > 0 ? a->shape.columns / slices / W : 0, 2); /* 64 slots are whole slices for every C */
 
   SPMV_LAUNCH(exec, (codsell_codes<W, I>), spmv_blocks(slots, CODSELL_THREADS >> log_parts), CODSELL_THREADS, 0,
               codsell_source(a), log_parts, plan->slices, a->found, (const I *)p->row_ptr, (const I *)p->col,

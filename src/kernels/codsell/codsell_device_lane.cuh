@@ -1,16 +1,16 @@
 /*
   codsell_device_lane.cuh - the sum of one thread of the product: its part of the row in a lane of a slice.
 
-  A step is K words of W positions. The loads of all its values are issued before its positions are decoded, and those
-  of all its x before the first multiplication. A short row has too little work to hide the time of branches: what
-  depends on the kind of a slice alone is a template parameter, and whole steps have no conditions.
+  A step is K words of W positions. All its values are loaded before its positions are decoded, and all its entries of x
+  before the first multiplication. Short rows have too little work to hide the latency of branches, so the properties of
+  the kind of a slice are template parameters, and whole steps have no conditions.
 */
 #pragma once
 
 #include "../device/overlap.cuh"
 #include "codsell_device.cuh"
 
-/* Where the values of a lane, of type V, and the codes of its slice lie. C: lanes per slice, 0 when known only at run
+/* A lane: addresses of its values, of type V, and of the codes of its slice. C: lanes per slice, 0 if known only at run
    time. */
 template <typename S, typename V, int C>
 struct CodsellLane {
@@ -18,22 +18,23 @@ struct CodsellLane {
   const uint8_t *codes;  /* of the slice */
   const int32_t *dictionary;
   const S       *x;
-  int            column;      /* of its row; of the first slot of the slice where the kind has starts */
+  int            column;      /* origin of offsets: the row of the lane, or, if the kind has starts, the first slot of
+                                 the slice */
   int            lane, lanes; /* of the slice */
   int            width;       /* of the slice */
   int            length;      /* nonzeros of the row */
-  int            scale;       /* columns that a start counts */
-  int            first, step; /* steps: where to begin, and how far to the next */
+  int            scale;       /* columns per unit of a start */
+  int            first, step; /* first step of this thread, and distance to its next step */
 
   __device__ inline int c() const { return C ? C : lanes; }
 };
 
-/* Where the codes of a lane lie. START: bytes of a start, 0 for none; ID: bytes of an id per row, 0 where all rows
+/* Addresses of the codes of a lane. START: bytes of a start, 0 for none; ID: bytes of an id per row, 0 if all rows
    share the ids, -1 for none. */
 template <int W, int START, int ID>
 struct CodsellCodes {
   const uint8_t *codes;
-  int            starts, ids; /* bytes behind codes */
+  int            starts, ids; /* byte offsets from codes */
 
   template <typename S, typename V, int C>
   __device__ inline CodsellCodes(const CodsellLane<S, V, C> &at)
@@ -41,7 +42,7 @@ struct CodsellCodes {
         ids(START == 0 ? 0 : 4 + START * (ID < 0 ? at.width : codsell_words(at.width, W)) * at.c())
   {
   }
-  /* Column 0 of word w, minus that which the lane counts from */
+  /* The first column of word w, minus the origin of the lane's offsets */
   template <typename S, typename V, int C>
   __device__ inline int32_t start(const CodsellLane<S, V, C> &at, int w) const
   {
@@ -59,7 +60,7 @@ struct CodsellCodes {
   }
 };
 
-/* Loads the offsets of a word, 16 bytes at a time where the words of the dictionary are aligned to that */
+/* Loads the offsets of a word, in loads of 16 bytes if the words of the dictionary are so aligned */
 template <int W>
 __device__ inline void codsell_load_word(const int32_t *word, int32_t (&offset)[W])
 {
@@ -80,7 +81,7 @@ __device__ inline void codsell_load_word(const int32_t *word, int32_t (&offset)[
   }
 }
 
-/* Adds the products of K words from w0 on: of all their positions if the step is WHOLE, else of the first `left` */
+/* Adds the products of K words from w0 on: all positions if WHOLE, else the first `left` positions */
 template <bool WHOLE, typename S, typename V, int C, int W, int K, int START, int ID>
 __device__ inline S codsell_add_step(const CodsellLane<S, V, C> &at, const S *x,
                                      const CodsellCodes<W, START, ID> &codes, int column, int w0, int left, S sum)
@@ -134,8 +135,8 @@ __device__ inline S codsell_sum_lane(const CodsellLane<S, V, C> &at)
   return sum;
 }
 
-/* Words per step, and the thread blocks that a multiprocessor has registers for with such steps. More threads pay more
-   than longer steps do. */
+/* Words per step, and the number of thread blocks for which a multiprocessor then has registers. More threads gain more
+   than longer steps. */
 __host__ __device__ constexpr int codsell_words_at_a_time(int word) { return word > 3 ? 1 : word > 1 ? 6 / word : 4; }
 __host__ __device__ constexpr int codsell_resident_blocks(int word)
 {

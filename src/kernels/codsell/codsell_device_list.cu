@@ -1,12 +1,12 @@
 /*
-  codsell_device_list.cu - the nonzeros of a plan on the device, as a list of coordinates in the order of the CSR.
+  codsell_device_list.cu - lists the nonzeros of a plan on the device as coordinates, in CSR order.
 */
 #include "../device/search.cuh"
 #include "codsell_device_positions.cuh"
 
 namespace
 {
-/* The arrays of the list */
+/* The output arrays of the list */
 template <typename S>
 struct List {
   int32_t *row, *col;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     list.set(position + k, long_row->row, p.long_columns[first + k], long_values[first + k]);
 }
 
-/* One thread per slot. The columns of a row ascend, so few of them are decoded. */
+/* Finds the diagonal, one thread per slot. The columns of a row ascend, so few of them are decoded. */
 template <typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_list_diagonal(const CodsellLayout p, const S *__restrict__ values, S *__restrict__ diagonal)

@@ -1,8 +1,8 @@
 /*
-  codsell_device_mult.cu - the product on the device. A thread takes the row of a lane, or with `parts` threads per row
-  every parts-th step of it; neighbouring threads take neighbouring lanes, so that values and codes are read as they
-  lie (codsell_device_lane.cuh). The first thread blocks sum up the pieces of long rows, which a second kernel adds to
-  y.
+  codsell_device_mult.cu - the product on the device. A thread processes the row of a lane or, with `parts` threads per
+  row, every parts-th step of the row; neighbouring threads process neighbouring lanes, so that reads of values and
+  codes are contiguous (codsell_device_lane.cuh). The first thread blocks sum up the pieces of long rows, and a second
+  kernel adds these sums to y.
 */
 #include "../device/overlap.cuh"
 #include "../device/vector.cuh"
@@ -12,10 +12,10 @@
 namespace
 {
 enum {
-  BLOCKS_AHEAD = 1024 /* each block prefetches the slices of the block so much later; 330 to 2640 gave equal times */
+  BLOCKS_AHEAD = 1024 /* each block prefetches the slices of the block this many later; 330 to 2640 gave equal times */
 };
 
-/* Values are of type V, which is S, or float for rounded values */
+/* Values have type V: S, or float for rounded values */
 template <typename S, typename V>
 struct Product {
   CodsellShape        shape;
@@ -34,7 +34,7 @@ struct Product {
   S                   alpha, beta;
 };
 
-/* log2 of the lanes per slice; C is known at compile time, or 0 */
+/* log2 of the lanes per slice; C is that number, or 0 if it is known only at run time */
 template <int C, typename S, typename V>
 __device__ inline int log_lanes(const Product<S, V> &p)
 {
@@ -42,7 +42,7 @@ __device__ inline int log_lanes(const Product<S, V> &p)
   return C ? 5 : p.shape.log_c;
 }
 
-/* The entry of a slice, which no other thread block reads */
+/* Loads the entry of a slice, which no other thread block reads */
 __device__ inline CodsellSlice load_slice(const CodsellSlice *slice)
 {
   static_assert(sizeof(CodsellSlice) == sizeof(int4), "a slice is not loaded at once");
@@ -52,7 +52,7 @@ __device__ inline CodsellSlice load_slice(const CodsellSlice *slice)
   return s;
 }
 
-/* The row in a slot, which sorting may have permuted */
+/* The row in a slot, through order if the slice is permuted */
 template <typename S, typename V>
 __device__ inline int row_of_slot(const Product<S, V> &p, const CodsellSlice &at, int64_t slot)
 {
@@ -145,11 +145,11 @@ __global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS, codsell_resident_bloc
     __syncthreads();
     for (int i = 1; part == 0 && i < 1 << p.log_parts; i++) sum += partial[threadIdx.x + i * c];
   }
-  spmv_wait_for_previous(y); /* for the threads that had nothing to multiply */
+  spmv_wait_for_previous(y); /* for threads without nonzeros, which have not waited */
   if (part == 0 && row < rows) y[row] = spmv_axpby(p.alpha, sum, p.beta, y + row);
 }
 
-/* One warp per piece: the warp of the first piece of each row adds up the sums of that row, in their order */
+/* One warp per piece; the warp of the first piece of each row adds up the sums of that row in order */
 template <typename S, typename V>
 __global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS) codsell_add_long_rows(Product<S, V> p)
 {
@@ -218,7 +218,7 @@ SpmvStatus codsell_device_mult(const SpmvPlan *base, const void *alpha, const vo
                                                       (const double *)plan->long_values, alpha, x, beta, y, work, exec);
 }
 
-/* Those of the slices, and behind them those of the long rows */
+/* Rounded values: those of the slices, then those of the long rows */
 SpmvStatus codsell_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,
                                        const void *beta, void *y, void *work, SpmvExec *exec)
 {

@@ -1,7 +1,7 @@
 /*
-  codsell_device_positions.cuh - where the rows of a plan lie in its CSR. The position of a row is that of its window
-  plus the lengths of the rows before it in the window. Slices and long rows have these lengths, so neither CSR pointers
-  nor a permutation of the nonzeros is stored. Each thread block adds up the lengths of its window by itself.
+  codsell_device_positions.cuh - the CSR positions of the rows of a plan. The position of a row is that of its window
+  plus the lengths of the previous rows of the window. These lengths are stored with slices and long rows, so neither
+  CSR pointers nor a permutation of the nonzeros is stored. Each thread block adds up the lengths of its window itself.
 */
 #pragma once
 
@@ -10,13 +10,13 @@
 #include <cub/block/block_scan.cuh>
 
 enum {
-  CODSELL_RESIDENT    = 640, /* thread blocks that a large device holds at a time (a wave), about */
-  CODSELL_WAVES       = 4,   /* with so many waves, the time that the last thread blocks take alone is small */
+  CODSELL_RESIDENT    = 640, /* about the number of thread blocks that a large device holds at a time (a wave) */
+  CODSELL_WAVES       = 4,   /* with this many waves, the partly filled last wave costs little */
   CODSELL_SHARE_ROWS  = 512, /* rows of a window per thread block */
-  CODSELL_SMALL_SHARE = 256  /* the same where CODSELL_SHARE_ROWS makes too few waves */
+  CODSELL_SMALL_SHARE = 256  /* the same if CODSELL_SHARE_ROWS gives too few waves */
 };
 
-/* The parts of a plan that kernels read */
+/* The data of a plan that kernels read */
 typedef struct {
   CodsellShape        shape;
   const uint8_t      *codes;
@@ -37,7 +37,7 @@ static inline CodsellLayout codsell_layout(const CodsellPlan *plan)
 }
 
 /* Thread blocks that share a window, each with at least `least` rows. Each of them adds up the lengths of the whole
-   window, so there are several only where more parallel work saves more time than that takes. */
+   window, so several blocks are used only if the parallelism saves more time than this costs. */
 static inline int codsell_shares(const CodsellShape *s, int64_t least)
 {
   int64_t shares = s->window > CODSELL_SHARE_ROWS ? s->window / CODSELL_SHARE_ROWS : 1;
@@ -49,10 +49,10 @@ static inline int codsell_shares(const CodsellShape *s, int64_t least)
   return (int)shares;
 }
 
-/* A window of rows, for the thread block that works on it */
+/* A window of rows, for the thread blocks that process it */
 struct CodsellWindow {
   int64_t begin, end;   /* slots */
-  int64_t start;        /* position of its first nonzero in the CSR */
+  int64_t start;        /* CSR position of its first nonzero */
   int64_t long0, long1; /* its long rows */
 };
 
@@ -65,7 +65,7 @@ __device__ inline int codsell_length_in_slot(const CodsellLayout &p, const Codse
                         (int)(slot & (c - 1)));
 }
 
-/* The first long row that is not before a row */
+/* The first long row at or after a row */
 __device__ inline int64_t codsell_find_long(const CodsellLayout &p, int64_t row)
 {
   int64_t low = 0, high = p.shape.long_rows;
@@ -87,13 +87,12 @@ __device__ inline CodsellWindow codsell_window(const CodsellLayout &p, int64_t w
           codsell_find_long(p, begin + s.window)};
 }
 
-/* The index of a row of the window in shared memory. It is padded, so that threads that walk through 4, 8 or 16 rows
-   each meet no bank conflicts. */
+/* The index of a row of the window in shared memory, with padding against bank conflicts when each thread reads 4, 8 or
+   16 consecutive rows. */
 __host__ __device__ constexpr int codsell_padded(int row) { return row + row / 16; }
 
-/* Writes the lengths of the rows of a window, as their slices have them, in the order of the rows. The loads of BATCH
-   slots per thread are in flight at a time. Beyond the end threads repeat the last slot, so that no load depends on a
-   condition. */
+/* Writes the lengths of the rows of a window, from their slices, in row order. A thread has the loads of BATCH slots in
+   flight. Beyond the end, threads repeat the last slot, so that no load depends on a condition. */
 template <int BATCH>
 __device__ inline void codsell_spread_lengths(const CodsellLayout &p, const CodsellWindow &window, int *length)
 {
@@ -117,8 +116,8 @@ __device__ inline void codsell_spread_lengths(const CodsellLayout &p, const Cods
   }
 }
 
-/* before[codsell_padded(r)] = nonzeros in slices of the rows before row r of the window, which has at most ROWS. All
-   threads must call; before has codsell_padded(ROWS) entries. */
+/* before[codsell_padded(r)] = nonzeros in slices of the rows before row r of the window, which has at most ROWS rows.
+   Called by all threads; before has codsell_padded(ROWS) entries. */
 template <int ROWS>
 __device__ inline void codsell_add_up(const CodsellLayout &p, const CodsellWindow &window, int *before)
 {
@@ -152,7 +151,7 @@ __device__ inline int64_t codsell_position(const CodsellLayout &p, const Codsell
   return position + p.long_rows[codsell_find_long(p, row)].first - p.long_rows[window.long0].first;
 }
 
-/* The position of one row, without shared memory for its whole window. All threads must call; all get the result. */
+/* The position of one row, without shared memory for its whole window. Called by all threads; all get the result. */
 __device__ inline int64_t codsell_position_of_row(const CodsellLayout &p, int64_t row)
 {
   __shared__ int      before;

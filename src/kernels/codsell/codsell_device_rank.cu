@@ -1,25 +1,25 @@
 /*
-  codsell_device_rank.cu - ranks of the words of a sample (a sample sort that computes ranks only). Keys are distributed
-  to buckets between splitters. The rank of a key is the beginning of its bucket plus the number of smaller keys in the
-  bucket, which are counted. That takes few launches, where a sort takes many; counting is cheap while buckets are
-  small, and correct for buckets of any size.
+  codsell_device_rank.cu - ranks of the words of a sample (a sample sort that computes only ranks). Splitters divide the
+  keys into buckets. The rank of a key is the beginning of its bucket plus the number of smaller keys in the bucket,
+  found by counting. This takes few launches, a full sort takes many. Counting is fast for small buckets, and correct
+  for buckets of any size.
 */
 #include "codsell_device_rank.cuh"
 #include <cub/block/block_scan.cuh>
 
 namespace
 {
-constexpr int BUCKET     = 256; /* keys that a bucket should have */
+constexpr int BUCKET     = 256; /* target number of keys per bucket */
 constexpr int BLOCKS_MAX = 512; /* enough to keep a large device busy */
 constexpr int CHUNK      = 2 * CODSELL_THREADS;
-constexpr int UNROLLED   = 8; /* keys that a thread compares at a time */
+constexpr int UNROLLED   = 8; /* keys that a thread compares per unrolled step */
 
-constexpr uint64_t NO_KEY = ~0ull; /* behind all keys */
+constexpr uint64_t NO_KEY = ~0ull; /* larger than all keys */
 
-/* Keys that are splitters */
+/* The number of splitters for n keys */
 __device__ inline int splitters_for(int n) { return min(n / BUCKET, CODSELL_BUCKETS - 1); }
 
-/* Elements that are at most `value` among n in ascending order */
+/* The number of elements <= value among n elements in ascending order */
 template <typename T>
 __device__ inline int at_most(const T *sorted, int n, T value)
 {
@@ -34,7 +34,7 @@ __device__ inline int at_most(const T *sorted, int n, T value)
 }
 
 /* Counts the elements of an array in shared memory that are smaller than `value`. n is rounded up to a multiple of
-   UNROLLED: elements beyond the end must be no smaller than any key. */
+   UNROLLED: elements beyond the end must not be smaller than any key. */
 __device__ inline int smaller_ones(const uint64_t *keys, int n, uint64_t value)
 {
   int smaller = 0;
@@ -46,7 +46,7 @@ __device__ inline int smaller_ones(const uint64_t *keys, int n, uint64_t value)
   return smaller;
 }
 
-/* Keys before each bucket. All threads must call. */
+/* begin[b] = the number of keys before bucket b. Called by all threads. */
 __device__ inline void add_up_buckets(const int *count, int *begin)
 {
   constexpr int                                EACH = CODSELL_BUCKETS / CODSELL_THREADS;
@@ -62,8 +62,8 @@ __device__ inline void add_up_buckets(const int *count, int *begin)
   __syncthreads();
 }
 
-/* Counts the keys of each bucket. The list has no order, so keys at equal distances are a random sample of it: they are
-   the splitters. Each thread block sorts the splitters by itself. */
+/* Counts the keys of each bucket. The list is in random order, so keys at equal distances are a random sample and serve
+   as splitters. Each thread block sorts the splitters itself. */
 __global__ void __launch_bounds__(CODSELL_THREADS) codsell_count_buckets(const CodsellRanking r)
 {
   alignas(16) __shared__ uint64_t sample[CODSELL_BUCKETS + UNROLLED];
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS) codsell_fill_buckets(const Co
   }
 }
 
-/* Counts the keys from `low` to `high` that are smaller than the key of this thread. All threads must call. */
+/* Counts the keys at low .. high-1 that are smaller than the key of this thread. Called by all threads. */
 __device__ inline int count_smaller(const uint64_t *key, int low, int high, uint64_t own)
 {
   alignas(16) __shared__ uint64_t chunk[CHUNK];
@@ -139,7 +139,8 @@ struct Dictionary {
   }
 };
 
-/* Neighbouring keys belong to one bucket or to neighbouring ones: a thread block counts in all buckets of its keys */
+/* Neighbouring keys belong to the same bucket or to neighbouring buckets, so a thread block counts in all buckets of
+   its keys */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS) codsell_give_ids(const CodsellRanking r, const Dictionary<I> words)
 {

@@ -1,5 +1,5 @@
-/* codsell_device_rows.cu - which rows lie in slices, and in which order: lengths, sigma, long rows. The rules are those
-   of codsell_rows.c. */
+/* codsell_device_rows.cu - selects and orders the rows of slices: lengths, sigma, long rows. The rules are those of
+   codsell_rows.c. */
 #include "codsell_device.cuh"
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_scan.cuh>
@@ -10,29 +10,30 @@
 namespace
 {
 constexpr int    SIGMA_CHOICES    = 3;
-constexpr int    SIGMA_BLOCKS     = 2048; /* thread blocks that try them, at most: they keep a large device busy */
+constexpr int    SIGMA_BLOCKS     = 2048; /* maximum thread blocks that evaluate the choices of sigma; enough to keep a
+                                             large device busy */
 constexpr double PADDING_ACCEPTED = 0.02;
 
-/* A thread block sorts as many slots as the largest window has, and a thread takes as many as it loads at once: 16
-   bytes of lengths. Every C, and so every window, is a multiple of that. */
+/* A thread block sorts as many slots as the largest window has. A thread takes SORTED_EACH slots, whose lengths are one
+   16-byte load. Every C, and so every window, is a multiple of SORTED_EACH. */
 constexpr int SORTED_EACH = 8, SORT_THREADS = CODSELL_MAX_SIGMA / SORTED_EACH;
 
 __host__ __device__ constexpr int64_t sigma_of(int choice) { return 256ll << 2 * choice; }
 
 struct RowTotals {
   unsigned long long long_rows, long_nnz, pieces, columns;
-  unsigned long long sorted[SIGMA_CHOICES]; /* columns, if rows are sorted in windows of each sigma */
-  int                permuted;              /* whether any row is not in the slot of its number */
+  unsigned long long sorted[SIGMA_CHOICES]; /* columns if rows are sorted in windows of each sigma */
+  int                permuted;              /* whether any row has another slot than its number */
 };
 
-/* Whether slices of so many columns have little padding */
+/* Whether slices with this sum of widths have little padding */
 __host__ __device__ inline bool is_dense(int64_t columns, int log_c, int64_t nnz)
 {
   return (double)(columns << log_c) <= (1 + PADDING_ACCEPTED) * (double)nnz;
 }
 
-/* Lengths in the order of the rows, 0 for long rows; and the width of each slice when nothing is sorted. far: whether
-   the matrix is so large that a row may be far from the diagonal; otherwise columns are not read. */
+/* Computes the lengths in row order, 0 for long rows, and the width of each slice without sorting. far: the matrix is
+   so large that a row may have columns far from the diagonal; otherwise columns are not read. */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_lengths(const I *__restrict__ row_ptr, const I *__restrict__ col, int64_t rows, int64_t slots, int log_c,
@@ -72,8 +73,8 @@ struct SigmaWindows {
   int64_t up_to[SIGMA_CHOICES];
 };
 
-/* The widths of all slices together when rows, which are shorter than ITEMS * CODSELL_THREADS, are sorted in windows of
-   each sigma; a thread block takes a window at a time. Nothing is done where nothing has to be sorted. */
+/* Computes the sum of the widths of all slices if rows are sorted in windows of each sigma; rows must be shorter than
+   ITEMS * CODSELL_THREADS. A thread block processes one window at a time. Returns at once if no sorting is needed. */
 template <int ITEMS>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_sorted_columns(const uint16_t *__restrict__ length, int64_t rows, int64_t nnz, int longest, int log_c,
@@ -81,7 +82,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
 {
   typedef cub::BlockScan<int, CODSELL_THREADS> Scan;
   __shared__ typename Scan::TempStorage        temp;
-  __shared__ int                count[ITEMS * CODSELL_THREADS]; /* rows of each length, at index longest - length */
+  __shared__ int                count[ITEMS * CODSELL_THREADS]; /* number of rows of each length, at index longest -
+                                                                   length */
   __shared__ unsigned long long sum;
   int                           items[ITEMS], total;
 
@@ -104,7 +106,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     for (int i = 0; i < ITEMS; i++) count[threadIdx.x * ITEMS + i] = items[i];
     __syncthreads();
     for (int rank = threadIdx.x << log_c; rank < n; rank += CODSELL_THREADS << log_c) {
-      int low = 0, high = longest; /* the first position with more than `rank` rows up to there */
+      int low = 0, high = longest; /* bisection: the first position up to which there are more than `rank` rows */
 
       while (low < high) {
         const int middle = (low + high) / 2;
@@ -118,8 +120,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* The first bits of the parts of a sort key. Rows are sorted by window, then by length, longest first. The number of
-   the row in its window begins at bit 0; it is not compared, because the sort is stable. */
+/* The first bit of each part of a sort key. Rows are sorted by window, then by length, longest first. The number of the
+   row in its window begins at bit 0; it is not compared, because the sort is stable. */
 struct RowBits {
   int length, window, end;
 };
@@ -128,8 +130,8 @@ struct alignas(SORTED_EACH * sizeof(uint16_t)) Lengths {
   uint16_t of[SORTED_EACH];
 };
 
-/* Sorts the rows of the windows that fit a thread block. Slots beyond the rows have length 0 and are the last of their
-   window: they keep their number. */
+/* Sorts the rows of the windows that fit a thread block. Slots beyond the last row have length 0; they are last in
+   their window and keep their number. */
 __global__ void __launch_bounds__(SORT_THREADS)
     codsell_sort_rows(int64_t slots, int window, int longest, const RowBits bits, uint16_t *length, uint16_t *order,
                       int *permuted)
@@ -150,7 +152,7 @@ __global__ void __launch_bounds__(SORT_THREADS)
     for (int j = 0; j < SORTED_EACH; j++) key[j] = first + j + ((unsigned)(longest - mine.of[j]) << bits.length);
   } else {
 #pragma unroll
-    for (int j = 0; j < SORTED_EACH; j++) key[j] = ~0u; /* sorts behind all others */
+    for (int j = 0; j < SORTED_EACH; j++) key[j] = ~0u; /* sorts after all rows */
   }
   Sort(temp).SortBlockedToStriped(key, bits.length, bits.end);
 #pragma unroll
@@ -165,7 +167,7 @@ __global__ void __launch_bounds__(SORT_THREADS)
   if (any) *permuted = 1;
 }
 
-/* Lists the long rows: those with nonzeros whose length is 0 */
+/* Selects the long rows: rows with nonzeros whose stored length is 0 */
 template <typename I>
 struct IsLong {
   const I               *row_ptr;
@@ -259,7 +261,8 @@ SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
 
   bits.length = codsell_bits_below(s->window);
   bits.window = bits.length + codsell_bits_below(s->longest + 1);
-  bits.end    = bits.window + codsell_bits_below(together); /* at most 24: rows and windows together have at most 13 */
+  bits.end    = bits.window + codsell_bits_below(together); /* at most 24: row and window take at most 13 bits
+                                                               together */
   SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
   SPMV_LAUNCH(exec, codsell_sort_rows, spmv_blocks(s->windows, together), SORT_THREADS, 0, slots, (int)s->window,
               s->longest, bits, a->length, a->order, a->permuted);

@@ -1,4 +1,4 @@
-/* codsell_device_slices.cu - kind and offsets of each slice on the device. */
+/* codsell_device_slices.cu - computes kind and offsets of each slice on the device. */
 #include "codsell_device_slices.cuh"
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -6,7 +6,7 @@
 
 namespace
 {
-/* Whether the largest id of a slice may still grow; other threads raise it meanwhile */
+/* Whether the largest id of a slice can still grow; volatile, since other threads raise it concurrently */
 __device__ inline bool is_open(const int32_t *id) { return *(const volatile int32_t *)id != CODSELL_NO_ID; }
 
 __device__ inline void raise(int32_t *largest, int32_t id)
@@ -14,7 +14,7 @@ __device__ inline void raise(int32_t *largest, int32_t id)
   if (id > *(volatile int32_t *)largest) atomicMax(largest, id);
 }
 
-/* Raises the largest ids of a slice to those of a word: of the word as it is (ids), of the word from its own start
+/* Raises the largest ids of a slice to those of a word: of the word itself (ids), and of the word relative to its start
    (starts) */
 template <int W, bool VERIFY>
 __device__ inline void look_up(const CodsellSource &a, const int32_t (&offset)[W], bool ids, bool starts,
@@ -46,9 +46,8 @@ __device__ inline void look_up_longest(const CodsellSource &a, const CodsellRow<
   }
 }
 
-/* Compares the words of a row with those of the longest one, and looks up those that differ. It stops when the slice
-   has a word that is not in the dictionary, both as it is and from its own start: then only kinds without words are
-   possible. */
+/* Compares the words of a row with those of the longest row, and looks up words that differ. It stops once the slice
+   has both a word and a relative word that are not in the dictionary: then only kinds without words are possible. */
 template <int W, bool VERIFY, typename I>
 __device__ inline void compare(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
 {
@@ -63,7 +62,7 @@ __device__ inline void compare(const CodsellSource &a, const CodsellRow<I> &r, C
     const bool ids = is_open(&summary->max_id), starts = is_open(&summary->max_relative);
 
     if (!ids && !starts) return;
-    const int left = r.n - 1 - w * W; /* columns behind the first one */
+    const int left = r.n - 1 - w * W; /* columns after the first one */
 #pragma unroll
     for (int j = 0; j < W; j++) {
       const int k = w * W + min(j, left);
@@ -87,8 +86,8 @@ __device__ inline void compare(const CodsellSource &a, const CodsellRow<I> &r, C
   if (!aligned) summary->aligned = 0;
 }
 
-/* Completes the summaries of the slices of a thread block for a word length, after measure(). All threads must call;
-   all may read the summaries afterwards. */
+/* Completes the summaries of the slices of a thread block for a word length, after measure(). Called by all threads,
+   which may read the summaries afterwards. */
 template <int W, bool VERIFY, typename I>
 __device__ inline void summarize_slices(const CodsellSource &a, const CodsellRow<I> &r, CodsellShared &s)
 {
@@ -116,7 +115,7 @@ __device__ inline void estimate(const CodsellSource &a, const CodsellRow<I> &r, 
   if (cost > 0) atomicAdd(bytes, (unsigned long long)cost);
 }
 
-/* Each thread block works on some slices of the sample, with one of the word lengths */
+/* Estimates costs: each thread block processes some slices of the sample with one of the word lengths */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_estimate(const CodsellSource a, const Lengths lengths, int log_parts, int64_t stride,
@@ -141,7 +140,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* Sets all fields of the slices but their offsets */
+/* Sets all fields of the slices except their offsets */
 template <int W, typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_describe(const CodsellSource a, int log_parts, const I *__restrict__ row_ptr, const I *__restrict__ col,
@@ -191,7 +190,7 @@ struct OffsetsOfSlice {
   }
 };
 
-/* Sums over the slices in device memory */
+/* Sums over all slices, in device memory */
 struct SliceTotals {
   Offsets            all;
   unsigned long long kinds[CODSELL_KINDS];

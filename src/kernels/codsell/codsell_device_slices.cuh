@@ -1,6 +1,6 @@
 /*
-  codsell_device_slices.cuh - how conversion kernels read slices. Neighbouring threads share a row, so that the loads of
-  a warp are contiguous in a few rows. Shared memory holds what the rows of a slice have in common.
+  codsell_device_slices.cuh - reading of slices by conversion kernels. Neighbouring threads share a row, so that the
+  loads of a warp are contiguous within a few rows. Shared memory holds the data common to the rows of a slice.
 */
 #pragma once
 
@@ -8,18 +8,18 @@
 
 namespace
 {
-enum { CODSELL_SLICES = CODSELL_THREADS / 8 /* of a thread block, at most */ };
+enum { CODSELL_SLICES = CODSELL_THREADS / 8 /* maximum per thread block */ };
 
-/* The slices that a thread block works on. Rows are compared with the longest row of their slice. */
+/* The slices of a thread block. Rows are compared with the longest row of their slice. */
 struct CodsellShared {
   int            widest[CODSELL_SLICES]; /* see codsell_widest() */
   int            ragged[CODSELL_SLICES], permuted[CODSELL_SLICES];
-  int            row[CODSELL_SLICES]; /* the longest row; the first of several */
+  int            row[CODSELL_SLICES]; /* the longest row; the first one in case of a tie */
   const void    *col[CODSELL_SLICES]; /* the columns of that row */
   CodsellSummary summary[CODSELL_SLICES];
 };
 
-/* A number whose maximum is the longest row; the one in the first lane of several */
+/* A number whose maximum over the lanes identifies the longest row; the first lane in case of a tie */
 __device__ inline int codsell_widest(int n, int lane) { return n * CODSELL_MAX_C + CODSELL_MAX_C - 1 - lane; }
 __device__ inline int codsell_width(int widest) { return widest / CODSELL_MAX_C; }
 
@@ -28,12 +28,12 @@ template <typename I>
 struct CodsellRow {
   const I *col; /* of its first nonzero */
   int      row, slot, n, lane, c;
-  int      slice;       /* within the thread block */
+  int      slice;       /* number within the thread block */
   int      log_slices;  /* of the block */
-  int      part, parts; /* of the row */
+  int      part, parts; /* this thread's part of the row */
 };
 
-/* Slots of a thread block whose threads share rows */
+/* Slots per thread block, with 1 << log_parts threads per row */
 __host__ __device__ inline int codsell_slots(int log_parts) { return CODSELL_THREADS >> log_parts; }
 
 template <typename I>
@@ -56,9 +56,9 @@ __device__ inline CodsellRow<I> row_in_slot(const CodsellSource &a, int64_t slot
   return r;
 }
 
-/* Finds what does not depend on the words of the slices of a thread block: widths, ragged, permuted, longest rows, and
-   the smallest and the largest column minus the first slot. words: those in the dictionary. All threads must call; all
-   may read the result after their next barrier. */
+/* Computes the properties of the slices of a thread block that do not depend on words: widths, ragged, permuted,
+   longest rows, and the smallest and largest column minus the first slot. words: number of words in the dictionary.
+   Called by all threads, which may read the result after their next barrier. */
 template <typename I>
 __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellShared &s)
 {
@@ -93,8 +93,8 @@ __device__ inline void measure(const CodsellRow<I> &r, int64_t words, CodsellSha
   }
 }
 
-/* log2 of the threads that share a row: each has at least three words of the mean row, and there are at most 8, or as
-   many as fill a thread block */
+/* log2 of the threads per row: each thread has at least three words of the mean row, and there are at most 8 threads,
+   or as many as fill a thread block */
 inline int codsell_log_parts(const CodsellShape *s, int64_t nnz, int word)
 {
   const int64_t words = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;

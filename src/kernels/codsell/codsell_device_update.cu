@@ -1,15 +1,15 @@
 /*
-  codsell_device_update.cu - copies values from the CSR, in its order, to the slices and long rows of a plan on the
-  device.
+  codsell_device_update.cu - copies values in CSR order to the slices and long rows of a plan on the device.
 
-  A row is contiguous in the CSR, and position k of all rows of a slice is contiguous in the plan. Tiles transpose.
+  A row is contiguous in the CSR; position k of all rows of a slice is contiguous in the plan. Tiles in shared memory
+  transpose between the two.
 */
 #include "codsell_device_positions.cuh"
 #include "codsell_device_tile.cuh"
 
 namespace
 {
-/* The row of a thread: its position in the CSR, and its lane in the plan */
+/* The row of a thread: CSR position, and lane in the plan */
 template <typename S>
 struct Lane {
   int64_t position;
@@ -17,7 +17,7 @@ struct Lane {
   S      *to;
 };
 
-/* Copies the tiles part, part + parts, ... of the 32 slots of a warp. All its threads must call. */
+/* Copies the tiles part, part + parts, ... of the 32 slots of a warp. Called by all threads of the warp. */
 template <typename S>
 __device__ inline void fill_tiles(const Lane<S> &at, int log_c, int part, int parts, const S *__restrict__ csr, S *tile)
 {
@@ -56,8 +56,8 @@ __device__ inline Lane<S> lane_of(const CodsellLayout &p, int64_t slot, int64_t 
           values + (int64_t)at.column0 * c + (slot & (c - 1))};
 }
 
-/* Copies values with the help of the CSR's pointers: 1 << log_parts warps share 32 slots, which may belong to several
-   windows */
+/* Copies values, with row positions from the CSR's pointers: 1 << log_parts warps share 32 slots, which may belong to
+   several windows */
 template <typename I, typename S>
 __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_THREADS, 5))
     codsell_fill_slots(const CodsellLayout p, int log_parts, const I *__restrict__ row_ptr, const S *__restrict__ csr,
@@ -71,7 +71,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   Lane<S>             lane  = {0, 0, 0, values};
 
   if (slot < s.slices << s.log_c) {
-    const int row = codsell_row_in_slot(p.order, s.window, (int)slot); /* unused slots are beyond the rows */
+    const int row = codsell_row_in_slot(p.order, s.window, (int)slot); /* unused slots give row numbers beyond the last
+                                                                          row */
 
     lane = lane_of(p, slot, row < s.rows ? (int64_t)row_ptr[row] : 0, values);
   }
@@ -112,7 +113,7 @@ struct FromPointers {
   __device__ inline int64_t operator()(const CodsellLayout &, int64_t row) const { return row_ptr[row]; }
 };
 
-/* The position of a row, from the lengths of the rows before it; all threads must call */
+/* The position of a row, from the lengths of the previous rows; called by all threads */
 struct FromLengths {
   __device__ inline int64_t operator()(const CodsellLayout &p, int64_t row) const
   {

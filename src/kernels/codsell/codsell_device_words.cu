@@ -1,38 +1,38 @@
-/* codsell_device_words.cu - the dictionary on the device: words of a sample of slices in a hash table, ranked by how
-   often they occur. The rules are those of codsell_dictionary.c, so that the same words get the same ids. */
+/* codsell_device_words.cu - the dictionary on the device: the words of a sample of slices in a hash table, ranked by
+   count. The rules are those of codsell_dictionary.c, so that the same words get the same ids. */
 #include "codsell_device_rank.cuh"
 #include <algorithm>
 
 namespace
 {
-/* The most steps of a search in the hash table. A table that is three quarters full needs far fewer, so a search that
-   gets here means that the table has more words. */
+/* The maximum number of steps of a search in the hash table. A table that is three quarters full needs far fewer, so a
+   search that reaches this limit means that the table is too full. */
 constexpr int PROBES_MAX = 4096;
 
-/* 64-bit numbers of the table that a thread block clears */
+/* 64-bit numbers of the table cleared by a thread block */
 constexpr int CLEARED = 4 * CODSELL_THREADS;
 
-/* Entries of the table among which a thread block selects words */
+/* Entries of the table that a thread block checks for selected words */
 constexpr int LISTED_EACH = 4, LISTED = LISTED_EACH * CODSELL_THREADS;
 
 /* Enough thread blocks to keep a large device busy */
 constexpr int64_t BLOCKS_WANTED = 512;
 
-/* Counts of a sample, in device memory. By word length: words, distinct words, the bytes of the slices, and the number
-   of selected words. Of all lengths: whether the table is full, and the number of selected words. */
+/* Counts of a sample, in device memory. Per word length: words, distinct words, bytes of the slices, and selected
+   words. For all lengths: whether the table is full, and the number of selected words. */
 struct Totals {
   unsigned long long words[CODSELL_WORDS], distinct[CODSELL_WORDS], bytes[CODSELL_WORDS];
   int64_t            number[CODSELL_WORDS];
   int                full, selected;
 };
 
-/* The counters that are 0 before a sample is taken */
+/* The counters that must be 0 before a sample is taken */
 struct Sums {
   Totals         totals; /* first */
   CodsellBuckets buckets;
 };
 
-/* The sample of some word lengths */
+/* A sample for some word lengths */
 struct Sample {
   int             word[CODSELL_WORDS], lengths;
   int64_t         stride, capacity;
@@ -41,10 +41,10 @@ struct Sample {
   CodsellBuckets *buckets;
 };
 
-/* The most words that a table may have: of a fuller one no word is used */
+/* The maximum number of words of a table; the words of a fuller table are not used */
 __host__ __device__ inline int64_t most_words(int64_t capacity) { return capacity / 4 * 3; }
 
-/* Makes all entries free and all sums 0. An entry is written as three numbers: key; first; id and count. */
+/* Frees all entries and zeroes all sums. An entry is written as three 64-bit numbers: key; first; id and count. */
 __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity, Sums *sums)
 {
   static_assert(sizeof(CodsellEntry) == 3 * sizeof(uint64_t), "an entry is three numbers");
@@ -60,7 +60,7 @@ __global__ void codsell_clear_table(CodsellEntry *table, int64_t capacity, Sums 
   for (int i = threadIdx.x; i < (int)(sizeof(Sums) / sizeof(uint64_t)); i += CODSELL_THREADS) ((uint64_t *)sums)[i] = 0;
 }
 
-/* The index of the entry of a fingerprint, which is inserted and counted if it is new; -1 when the table is full */
+/* The index of the entry of a fingerprint; a new fingerprint is inserted and counted. -1 if the table is full. */
 __device__ inline int64_t enter(const Sample &s, uint64_t fingerprint, int *distinct)
 {
   int64_t i = (int64_t)(fingerprint & (uint64_t)(s.capacity - 1));
@@ -80,16 +80,16 @@ __device__ inline int64_t enter(const Sample &s, uint64_t fingerprint, int *dist
   return -1;
 }
 
-/* Adds a word per lane to the table. Of the lanes of a warp with equal words, the one whose word occurs first adds them
-   all. rank is the order of the rows of a warp, which are of one slice, and has `bits` bits. All lanes must call;
-   active tells whether a lane has a word. */
+/* Adds one word per lane to the table. Among the lanes of a warp with equal words, the lane whose word occurs first
+   adds all of them. rank, of `bits` bits, orders the rows of a warp, which belong to one slice. Called by all lanes;
+   active says whether a lane has a word. */
 __device__ inline void add_word(const Sample &s, int active, uint64_t fingerprint, uint64_t locator, int rank, int bits,
                                 int *distinct)
 {
   const int      lane  = threadIdx.x & 31;
   const unsigned here  = __ballot_sync(0xffffffffu, active);
   const unsigned same  = __match_any_sync(0xffffffffu, active ? (unsigned long long)fingerprint : 0ull) & here;
-  unsigned       first = same; /* the lanes of least rank among these; the lowest lane of them adds */
+  unsigned       first = same; /* the lanes of lowest rank among these; the first of them adds */
 
   for (int bit = bits - 1; bit >= 0; bit--) {
     const unsigned zero = __ballot_sync(0xffffffffu, !(rank >> bit & 1));
@@ -103,15 +103,15 @@ __device__ inline void add_word(const Sample &s, int active, uint64_t fingerprin
   if (locator < *(volatile unsigned long long *)there) atomicMin(there, (unsigned long long)locator);
 }
 
-/* How a sample is divided among threads */
+/* The distribution of a sample over threads */
 typedef struct {
   int log_parts; /* log2 of the threads per row in a thread block: at least a warp per slice */
   int shares;    /* thread blocks per slice */
   int bits;      /* bits of the number of a row in its window */
 } Division;
 
-/* Adds the words of a sample to the table. A thread block has some slices, one word length and a share of the words of
-   each row. Neighbouring lanes have neighbouring rows, whose words are often equal. */
+/* Adds the words of a sample to the table. A thread block processes some slices, for one word length, and a share of
+   the words of each row. Neighbouring lanes take neighbouring rows, whose words are often equal. */
 template <typename I>
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_add_words(const Sample s, const CodsellSource a, const Division d, const I *__restrict__ row_ptr,
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   if (distinct > 0) atomicAdd(&s.totals->distinct[l], (unsigned long long)distinct);
 }
 
-/* Lists the selected entries of the table, in any order, and their keys; none when the table was too small */
+/* Lists the selected entries of the table, in any order, and their keys; none if the table was too small */
 __global__ void __launch_bounds__(CODSELL_THREADS)
     codsell_list_selected(const Sample s, int32_t *selected, uint64_t *key)
 {
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
 #pragma unroll
   for (int j = 0; j < LISTED_EACH; j++) {
     const int64_t i = begin + j * CODSELL_THREADS;
-    count[j]        = i < s.capacity ? s.table[i].count : 0; /* 0 where the entry is free */
+    count[j]        = i < s.capacity ? s.table[i].count : 0; /* 0 if the entry is free */
   }
   __syncthreads();
   if (s.totals->full || used > (unsigned long long)most_words(s.capacity)) return;
@@ -201,8 +201,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
   }
 }
 
-/* Chooses how many threads share a row: as many as the mean row has words of the shortest length, if a thread block has
-   that many. Small samples are divided further, among several thread blocks per slice. */
+/* Chooses the number of threads per row: the number of words of the shortest length in the mean row, if a thread block
+   has that many threads. Small samples are divided further, among several thread blocks per slice. */
 Division divide(const CodsellShape *s, int64_t nnz, int word, int64_t slices, int lengths, int64_t *blocks)
 {
   const int64_t mean = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;
@@ -240,7 +240,7 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
   return SPMV_SUCCESS;
 }
 
-/* Gives ids to the selected words of the sample, and writes these to a dictionary, unless that is NULL */
+/* Assigns ids to the selected words of the sample, and writes the words to dictionary, unless it is NULL */
 SpmvStatus rank_words(const CodsellDeviceAnalysis *a, const Sample *s, int32_t *dictionary, SpmvArena *arena,
                       SpmvExec *exec)
 {
@@ -259,7 +259,7 @@ SpmvStatus rank_words(const CodsellDeviceAnalysis *a, const Sample *s, int32_t *
   return codsell_device_rank(&r, &a->pattern, s->word[0], dictionary, exec);
 }
 
-/* The word length with which the matrix takes fewest bytes, by a sample; the longest of several */
+/* Chooses the word length with the fewest bytes for a sample; the longest one in case of a tie */
 SpmvStatus choose_word(CodsellDeviceAnalysis *a, int *word, SpmvArena *arena, SpmvExec *exec)
 {
   static const int choices[CODSELL_WORDS] = {
@@ -298,7 +298,7 @@ SpmvStatus codsell_device_dictionary(CodsellDeviceAnalysis *a, int word, SpmvExe
 
   const CodsellMark mark = codsell_mark(&a->arena);
   if (word == 0) SPMV_TRY(choose_word(a, &word, &a->arena, exec));
-  codsell_release(&a->arena, mark); /* the second sample takes the memory of the first one */
+  codsell_release(&a->arena, mark); /* the second sample reuses the memory of the first one */
   a->shape.word   = word;
   a->shape.stride = codsell_stride(word);
   s.lengths       = 1;

@@ -5,7 +5,7 @@
 
 namespace
 {
-/* Columns of word w of a row of n nonzeros minus `row`; the last position fills the rest of the word */
+/* Reads the columns of word w of a row with n nonzeros, minus `row`; the last position fills the rest of the word */
 template <int W, typename I>
 __device__ inline void read_word(const I *col, int n, int w, int row, int32_t (&offset)[W])
 {
@@ -21,7 +21,7 @@ __device__ inline void read_word(const I *col, int n, int w, int row, int32_t (&
   }
 }
 
-/* The id of a fingerprint, or CODSELL_NO_ID; VERIFY: only if the word of the dictionary is the same */
+/* The id of a fingerprint, or CODSELL_NO_ID; VERIFY: only if the word in the dictionary is equal */
 template <int W, bool VERIFY>
 __device__ inline int32_t id_of(const CodsellSource &a, uint64_t fingerprint, const int32_t (&offset)[W], int relative)
 {

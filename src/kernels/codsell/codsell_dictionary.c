@@ -1,5 +1,5 @@
-/* codsell_dictionary.c - the dictionary on the host: words of a sample of slices in a hash table, ranked by how often
-   they occur. The word length is the one that would take fewest bytes for a first sample. */
+/* codsell_dictionary.c - the dictionary on the host: the words of a sample of slices in a hash table, ranked by count.
+   The word length is the one with the fewest bytes for a first sample. */
 #include "codsell_host.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,13 @@
 typedef struct {
   const int    *word; /* [lengths] */
   int           lengths;
-  int64_t       stride, capacity, used; /* of slices; of the table */
+  int64_t       stride, capacity, used; /* stride of sampled slices; size and used entries of the table */
   CodsellEntry *table;
   CodsellCounts counts[CODSELL_WORDS];
 } Sample;
 
-/* The table is full at three quarters. A sample with more distinct words repeats too few of them for a dictionary. */
+/* The table counts as full at three quarters. A sample with more distinct words has too few repetitions for a
+   dictionary. */
 static int is_full(const Sample *s) { return s->used > s->capacity / 4 * 3; }
 
 static void add_word(Sample *s, uint64_t fingerprint, uint64_t locator)
@@ -55,7 +56,7 @@ static int compare_entries(const void *a_, const void *b_)
   return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Gives ids to the selected words: number[l] of each length, in ranked[] */
+/* Assigns ids to the selected words; ranked[] lists them, number[l] for length l */
 static SpmvStatus rank_words(Sample *s, SpmvExec *exec, CodsellEntry ***ranked, int64_t *number)
 {
   int64_t    count = 0;
@@ -94,7 +95,7 @@ static SpmvStatus take_sample(const SpmvPattern *p, const CodsellAnalysis *a, in
   return SPMV_SUCCESS;
 }
 
-/* The bytes of the whole matrix, estimated from the sampled slices, and of the dictionary */
+/* Estimated bytes of the matrix, from the sampled slices, plus those of the dictionary */
 static int64_t estimate_bytes(const SpmvPattern *p, const CodsellAnalysis *a, const Sample *s, int word, int64_t words)
 {
   const int c     = 1 << a->shape.log_c;
@@ -116,7 +117,7 @@ static const int word_choices[CODSELL_WORDS] = {
 #undef WORD
 };
 
-/* The word length with which the matrix takes fewest bytes, by a sample; the longest of several */
+/* Chooses the word length with the fewest bytes for a sample; the longest one in case of a tie */
 static SpmvStatus choose_word(const SpmvPattern *p, SpmvExec *exec, CodsellAnalysis *a, int *word)
 {
   Sample         s = {.word = word_choices, .lengths = CODSELL_WORDS};
@@ -124,7 +125,7 @@ static SpmvStatus choose_word(const SpmvPattern *p, SpmvExec *exec, CodsellAnaly
   int64_t        number[CODSELL_WORDS], least = INT64_MAX;
   SpmvStatus     status = take_sample(p, a, CODSELL_SAMPLE_ALL, exec, &s);
 
-  a->table    = s.table; /* which codsell_host_summarize() reads */
+  a->table    = s.table; /* for codsell_host_summarize() */
   a->capacity = s.capacity;
   if (!status) {
     status = rank_words(&s, exec, &ranked, number);

@@ -5,11 +5,11 @@
   #include <immintrin.h>
 #endif
 
-/* Long rows follow the slices, which hold them as empty */
+/* The product of the slices, in which long rows are empty, is followed by that of the long rows */
 #define SPMV_BODY "codsell/codsell_long.inc"
 #include "core/instantiate.h"
 
-/* The slices need no index type: all their positions are 32 bits */
+/* The slices need no index type, since their positions have 32 bits */
 #define SPMV_SCALAR_ONLY
 #define SPMV_ISA_BODY "codsell/codsell_mult.inc"
 #include "core/instantiate_isas.h"

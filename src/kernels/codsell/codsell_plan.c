@@ -1,4 +1,4 @@
-/* codsell_plan.c - what plans on the host and on a device share: bytes, arrays, options. */
+/* codsell_plan.c - plans on the host and on a device: bytes, arrays, options. */
 #include "codsell_code.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* codsell_rows.c - which rows lie in slices, and in which order: lengths, sigma, windows, long rows. */
+/* codsell_rows.c - selects and orders the rows of slices: lengths, sigma, windows, long rows. */
 #include "codsell_host.h"
 #include <string.h>
 
@@ -6,12 +6,12 @@
 #define SPMV_INDEX_ONLY
 #include "core/instantiate.h"
 
-/* Windows that are tried in turn, from the smallest, until so little padding is left */
+/* Values of sigma, tried in ascending order until padding is small enough */
 static const int64_t sigma_choices[] = {256, 1024, 4096};
 enum { SIGMA_CHOICES = sizeof sigma_choices / sizeof sigma_choices[0] };
 static const double PADDING_ACCEPTED = 0.02;
 
-/* after[l]: rows of the window that are longer than l */
+/* after[l] = the number of rows of the window that are longer than l */
 static void count_longer(const uint16_t *length, int64_t rows, int *after)
 {
   memset(after, 0, (CODSELL_LONGEST + 1) * sizeof *after);
@@ -23,7 +23,7 @@ static void count_longer(const uint16_t *length, int64_t rows, int *after)
   }
 }
 
-/* The widths of all slices together when rows are sorted in windows of sigma; sigma 1: not sorted */
+/* The sum of the widths of all slices if rows are sorted in windows of sigma; 1: without sorting */
 static int64_t count_columns(const uint16_t *length, int64_t rows, int c, int64_t sigma)
 {
   int     after[CODSELL_LONGEST + 1];
@@ -57,8 +57,8 @@ static int64_t choose_sigma(const uint16_t *length, int64_t rows, int64_t nnz, i
   return best;
 }
 
-/* Fills order and length of a window from the lengths in the order of the rows; returns whether any row has another
-   slot than that of its number */
+/* Sorts a window: fills order and length from the lengths in row order; returns whether any row moves to another
+   slot */
 static int sort_window(const uint16_t *row_length, int64_t rows, uint16_t *order, uint16_t *length)
 {
   int after[CODSELL_LONGEST + 1], permuted = 0;

@@ -1,5 +1,5 @@
-/* Tests of format codsell: its arrays by hand, every kind of slice, sorted windows, long and far rows, and on a device
-   the same arrays as on the host. */
+/* Tests of format codsell: arrays computed by hand, every kind of slice, sorted windows, long and far rows, and equal
+   arrays on device and host. */
 #include "unit.h"
 #include "unit_plan.h"
 #include "codsell_host.h"
@@ -49,8 +49,9 @@ static void check_slice(const CodsellSlice *s, int column0, int width, int kind,
   UNIT_EQUAL(code0, s->code0);
 }
 
-/* Words of 4: rows 1 .. 8 are -1 0 1 1 and from their start 0 1 2 2, eight times each; row 0 is 0 1 1 1, which is also
-   what rows 0 and 9 are from their start: three times. -1 0 0 0, row 9, occurs once and gets no id. */
+/* Words of 4. Rows 1 .. 8 have the word -1 0 1 1, and relative to their start 0 1 2 2: eight occurrences each. Row 0
+   has the word 0 1 1 1, as have rows 0 and 9 relative to their start: three occurrences. Row 9 has the word -1 0 0 0,
+   which occurs once and gets no id. */
 UNIT_TEST(codsell_arrays_by_hand)
 {
   Tridiagonal        t;
@@ -78,7 +79,7 @@ UNIT_TEST(codsell_arrays_by_hand)
   unit_plan_clear(&b);
 }
 
-/* Sorted: rows 1 .. 8 fill a slice with one id for all; rows 0 and 9 share what follows their start */
+/* Sorted: rows 1 .. 8 fill a slice with one shared id; rows 0 and 9 have the same word relative to their start */
 UNIT_TEST(codsell_sorts_where_that_saves_padding)
 {
   Tridiagonal        t;
@@ -102,7 +103,7 @@ UNIT_TEST(codsell_sorts_where_that_saves_padding)
   unit_plan_clear(&b);
 }
 
-/* Rows of three triples of columns: near the diagonal, and at two columns anywhere */
+/* Rows of three triples of columns: one near the diagonal, two at arbitrary columns */
 static int64_t triples_row(const GenSpec *spec, int64_t i, int64_t *col)
 {
   const int64_t node = i / 3, nodes = spec->cols / 3;
@@ -115,7 +116,7 @@ static int64_t triples_row(const GenSpec *spec, int64_t i, int64_t *col)
   return n;
 }
 
-/* Row i has one of `period` words of distances from the diagonal, all different */
+/* The distances of row i from the diagonal form one of `period` different words */
 static int64_t patterns_row(const GenSpec *spec, int64_t i, int64_t *col)
 {
   const int64_t pattern = i % spec->period;
@@ -126,7 +127,7 @@ static int64_t patterns_row(const GenSpec *spec, int64_t i, int64_t *col)
   return 3;
 }
 
-/* Even rows have runs of 2, odd ones single columns, anywhere */
+/* Even rows have runs of 2 columns, odd rows single columns, at arbitrary positions */
 static int64_t mixed_row(const GenSpec *spec, int64_t i, int64_t *col)
 {
   const int64_t part = spec->cols / 4;
@@ -148,7 +149,7 @@ static void mult(UnitPlan *b, SpmvIsa isa, const void *alpha, const void *x, con
   codsell_host_mult_by(isa, (const CodsellPlan *)b->plan, alpha, x, beta, y);
 }
 
-/* kind: one that must occur, or -1 */
+/* kind: a kind of slice that must occur, or -1 */
 static void check_products(const GenSpec *spec, SpmvIndex index, SpmvScalar scalar, const char *c, int sigma,
                            const char *word, int kind)
 {
@@ -202,7 +203,7 @@ UNIT_TEST(codsell_products_of_every_kind_of_slice)
                        s == 0 ? cases[m].kind : -1);
 }
 
-/* Triples of columns over 3 x 40000 columns: words of 3, and starts of 16 bits that count 3 columns each */
+/* Triples of columns over 3 x 40000 columns: words of 3, and 16-bit starts in units of 3 columns */
 UNIT_TEST(codsell_words_follow_the_unknowns_of_a_node)
 {
   const GenSpec      spec    = own(triples_row, 600, 150000, 40000);
@@ -217,8 +218,8 @@ UNIT_TEST(codsell_words_follow_the_unknowns_of_a_node)
   unit_problem_clear(&problem);
 }
 
-/* Columns 2^29 + 1 and more from the diagonal do not fit the offsets of a slice. The vector is as long as that, but
-   only the pages that are touched exist. */
+/* Columns 2^29 + 1 or more from the diagonal exceed the offsets of a slice. The vector is that long, but only the pages
+   that are touched take memory. */
 UNIT_TEST(codsell_far_columns_go_to_the_long_rows)
 {
   const int32_t row_ptr[] = {0, 2, 3, 5}, col[] = {0, CODSELL_FAR, 7, 1, CODSELL_FAR + 3};
@@ -255,7 +256,7 @@ static void equal_arrays(const void *host, const void *device, int64_t bytes, Sp
   free(copy);
 }
 
-/* New values for a matrix on both sides: devices fill plans in another way when the CSR's pointers are not there */
+/* New values for a matrix on host and device: without the CSR's pointers, a device fills plans by another kernel */
 static void check_device_refresh(UnitPlan *host, UnitPlan *device, double *values)
 {
   const CodsellPlan *a = (const CodsellPlan *)host->plan, *b = (const CodsellPlan *)device->plan;
@@ -268,7 +269,7 @@ static void check_device_refresh(UnitPlan *host, UnitPlan *device, double *value
   equal_arrays(a->long_values, b->long_values, a->shape.long_nnz * (int64_t)sizeof *values, &device->exec);
 }
 
-/* Builds a matrix on both sides and compares the plans array by array */
+/* Builds plans of a matrix on host and device, and compares them array by array */
 static void check_device_arrays(const GenSpec *spec, const char *c, int sigma, const char *word)
 {
   UnitProblem p = unit_problem(spec, SPMV_I32, SPMV_F64);
@@ -312,7 +313,7 @@ UNIT_TEST(codsell_device_has_the_arrays_of_the_host)
   }
 }
 
-/* Many windows in a thread block, windows that do not fill one, and one that is not full itself */
+/* Many windows in a thread block, windows that do not fill a thread block, and a partly filled window */
 UNIT_TEST(codsell_device_sorts_windows_of_any_size)
 {
   static const char *const c[]     = {"8", "8", "16", "32", "64", "64"};
@@ -326,7 +327,7 @@ UNIT_TEST(codsell_device_sorts_windows_of_any_size)
   }
 }
 
-/* More words than a few buckets of the ranking on the device hold */
+/* Words for many buckets of the ranking on the device */
 UNIT_TEST(codsell_device_ranks_many_words)
 {
   const GenSpec circuit = gen_circuit(40000, 7, 7);

@@ -1,4 +1,4 @@
-/* Validation of CSR patterns on the host, by several threads where there are many nonzeros. */
+/* Validation of CSR patterns on the host, by several threads if there are many nonzeros. */
 #include "format.h"
 #include "row_shares.h"
 

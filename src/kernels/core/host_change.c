@@ -1,4 +1,4 @@
-/* Changes of the values of a CSR on the host, by several threads when there are many values. */
+/* Changes the values of a CSR on the host, by several threads if there are many values. */
 #include "format.h"
 #include "row_shares.h"
 #include <spmv_values.h>

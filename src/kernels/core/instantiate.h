@@ -1,10 +1,11 @@
 /*
-  Includes the file named by SPMV_BODY (a path from src/kernels) once per type pair, with
+  Includes the file named by SPMV_BODY (a path relative to src/kernels) once per pair of types, with
 
     SPMV_INDEX, SPMV_SCALAR   the C types
     SPMV_NAME(f)              f_i32_f64 and so on (f_i32 when SPMV_INDEX_ONLY is defined, f_f64 with SPMV_SCALAR_ONLY)
 
-  No include guard: a file may instantiate several bodies. These three macros are undefined at the end.
+  There is no include guard, since a file may instantiate several bodies. The three macros and SPMV_BODY are undefined
+  at the end.
 */
 #define SPMV_JOIN2(a, b)    a##_##b
 #define SPMV_JOIN(a, b)     SPMV_JOIN2(a, b)
@@ -70,11 +71,11 @@
 #undef SPMV_JOIN
 #undef SPMV_JOIN2
 
-/* f_i32_f64 ... by the types of a plan or CSR */
+/* Selects f_i32_f64 ... by the types of a plan or CSR */
 #undef SPMV_SELECT
 #define SPMV_SELECT(f, index_type, scalar_type)                                                                        \
   ((scalar_type) == SPMV_F32 ? ((index_type) == SPMV_I64 ? f##_i64_f32 : f##_i32_f32)                                  \
                              : ((index_type) == SPMV_I64 ? f##_i64_f64 : f##_i32_f64))
-/* f_f64 or f_f32 */
+/* Selects f_f64 or f_f32 */
 #undef SPMV_SELECT_SCALAR
 #define SPMV_SELECT_SCALAR(f, scalar_type) ((scalar_type) == SPMV_F32 ? f##_f32 : f##_f64)

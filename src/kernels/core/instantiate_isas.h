@@ -1,10 +1,10 @@
 /*
-  Includes SPMV_ISA_BODY by way of core/instantiate.h for portable code, AVX2 and AVX-512; the last two where the
-  processor may have them. The body finds SPMV_ISA_LEVEL, which is 0, 1 or 2, and gives its functions the names
+  Includes SPMV_ISA_BODY through core/instantiate.h for portable code and, on x86, for AVX2 and AVX-512. The body can
+  test SPMV_ISA_LEVEL, which is 0, 1 or 2, and names its functions
 
     SPMV_NAME(SPMV_ISA_NAME(f))   f_base_i32_f64, f_avx2_i32_f64, f_avx512_i32_f64 and so on
 
-  No include guard: a file may instantiate several bodies. SPMV_ISA_BODY is undefined at the end.
+  There is no include guard, since a file may instantiate several bodies. SPMV_ISA_BODY is undefined at the end.
 */
 #if defined(SPMV_SCALAR_ONLY)
   #define SPMV_ISA_SCALAR_ONLY

@@ -1,4 +1,4 @@
-/* Option values of a format: defaults, changes by key with range checks, parsing of what a user types, and its text. */
+/* Option values of a format: defaults, changes by key with range checks, parsing and printing of values. */
 #include <spmv_kernels.h>
 #include <errno.h>
 #include <float.h>
@@ -46,7 +46,7 @@ static int choice_count(const SpmvOptionDesc *desc)
 /* Writes a number as a user types it: 6442450945, not 6.44245e+09, and 0.3, not 0.29999999999999999 */
 static void number_text(double value, char *text, size_t size)
 {
-  const double exact = 9007199254740992.0; /* 2^53: integers up to here have a double each */
+  const double exact = 9007199254740992.0; /* 2^53: all integers up to here are exact doubles */
 
   if (value == floor(value) && fabs(value) <= exact) {
     snprintf(text, size, "%lld", (long long)value);

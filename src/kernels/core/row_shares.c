@@ -1,8 +1,8 @@
-/* Ranges of rows for threads of the host. */
+/* Distribution of row ranges over threads of the host. */
 #include "row_shares.h"
 #include "threads.h"
 
-enum { NONZEROS_OF_A_THREAD = 1 << 18 /* fewer are done before another thread has begun */ };
+enum { NONZEROS_OF_A_THREAD = 1 << 18 /* with fewer, the work ends before another thread has started */ };
 
 typedef struct {
   const SpmvPattern *pattern;
@@ -15,7 +15,7 @@ static int64_t row_begin(const SpmvPattern *p, int64_t i)
   return p->index_type == SPMV_I64 ? ((const int64_t *)p->row_ptr)[i] : ((const int32_t *)p->row_ptr)[i];
 }
 
-/* The first row that begins at or after a position. Row pointers that do not ascend give some row. */
+/* The first row that begins at or after a position. If row pointers do not ascend, it is an arbitrary valid row. */
 static int64_t row_at(const SpmvPattern *p, int64_t position)
 {
   int64_t low = 0, high = p->rows;

@@ -1,7 +1,7 @@
 /*
-  simd.h - instruction sets, chosen at run time. core/instantiate_isas.h compiles one body of host code for each of
-  them, and the caller takes the function for spmv_isa(), the best set of the processor that it runs on. Nothing here
-  needs a compiler option, so every build system gets the same code.
+  simd.h - instruction sets, chosen at run time. core/instantiate_isas.h compiles a body of host code for each
+  instruction set, and the caller selects the function for spmv_isa(), the best set of the processor. No compiler option
+  is needed, so every build system produces the same code.
 */
 #pragma once
 
@@ -26,7 +26,7 @@
   #endif
   #define SPMV_BEGIN_AVX2 SPMV_BEGIN_ISA("avx2,fma")
 
-  /* Numbers that fill a register, or half of one, at any address: what gathers take and give */
+  /* Vectors of a full or half register at any address: operands and results of gathers */
   #define SPMV_UNALIGNED(type, bytes) __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias))
 typedef double SpmvF64x8  SPMV_UNALIGNED(double, 64);
 typedef double SpmvF64x4  SPMV_UNALIGNED(double, 32);
@@ -39,13 +39,14 @@ typedef int32_t SpmvI32x4 SPMV_UNALIGNED(int32_t, 16);
   #undef SPMV_UNALIGNED
 #endif
 
-/* How far ahead of their use values are fetched: one core with hardware prefetching alone does not fill its share of
-   the memory bandwidth (docs/host-performance.md) */
+/* Distance of software prefetches ahead of use: with hardware prefetching alone, one core does not reach its share of
+   the memory bandwidth (docs/performance.md) */
 enum { SPMV_PREFETCH_BYTES = 2048 };
 
 typedef enum { SPMV_ISA_BASE = 0, SPMV_ISA_AVX2 = 1, SPMV_ISA_AVX512 = 2 } SpmvIsa;
 
-/* The best instruction set of this processor, not above the environment variable SPMV_ISA=base|avx2|avx512, if set */
+/* The best instruction set of this processor; the environment variable SPMV_ISA=base|avx2|avx512 is an upper limit, if
+   set */
 SpmvIsa spmv_isa(void);
 
 /* SELECT(f_<set>, ...) for an instruction set; SELECT is SPMV_SELECT or SPMV_SELECT_SCALAR of core/instantiate.h */

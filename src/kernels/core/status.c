@@ -1,4 +1,4 @@
-/* Texts of the status codes, and the one way to report a failure with its values. */
+/* Texts of the status codes, and spmv_fail(), through which every failure is reported with its values. */
 #include <spmv_kernels.h>
 #include <stdarg.h>
 #include <stdio.h>

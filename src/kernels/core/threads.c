@@ -20,7 +20,7 @@ int spmv_threads_available(void)
   return processors < SPMV_THREADS_MAX ? (int)processors : SPMV_THREADS_MAX;
 }
 
-/* Thread `number` does every threads-th share */
+/* Thread `number` does shares number, number + threads, number + 2 threads ... */
 static void do_shares(SpmvShare share, void *context, int shares, int number, int threads)
 {
   for (int s = number; s < shares; s += threads) share(context, s, shares);
@@ -63,7 +63,7 @@ void spmv_threads_start(SpmvThreads *all, int most)
 
     worker->all    = all;
     worker->number = all->workers + 1;
-    if (pthread_create(&worker->thread, NULL, work, worker)) break; /* no reason to fail */
+    if (pthread_create(&worker->thread, NULL, work, worker)) break; /* not an error: fewer threads share the work */
     all->workers++;
   }
 }

@@ -1,4 +1,4 @@
-/* Tests of threads.h: each share is done once, whoever asks and however many threads there are. */
+/* Tests of threads.h: each share is done exactly once, for any number of threads and of concurrent callers. */
 #include "unit.h"
 #include "core/threads.h"
 #include <pthread.h>
@@ -9,7 +9,7 @@ enum { SHARES = 40 };
 
 typedef struct {
   atomic_int done[SHARES];
-  atomic_int other_counts; /* calls with another number of shares than was asked for */
+  atomic_int other_counts; /* calls with a wrong number of shares */
   int        shares;
 } Counts;
 
@@ -21,7 +21,7 @@ static void count_share(void *counts_, int share, int shares)
   if (shares != counts->shares) atomic_fetch_add(&counts->other_counts, 1);
 }
 
-/* Shares that were not done once in each of so many rounds */
+/* Shares that were not done exactly `rounds` times */
 static int wrong(const Counts *counts, int rounds)
 {
   int count = counts->other_counts;
@@ -50,7 +50,7 @@ UNIT_TEST(threads_do_each_share_once)
   }
 }
 
-/* Shares that wait for each other end only when as many threads do them at a time */
+/* Shares that wait for each other at a barrier end only if one thread per share runs at the same time */
 static void meet(void *barrier, int share, int shares)
 {
   (void)share;

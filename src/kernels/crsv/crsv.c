@@ -1,8 +1,8 @@
 /*
-  crsv.c - format crsv: y = alpha A x + beta y straight from CSR, no conversion, no copy of the matrix.
+  crsv.c - format crsv: y = alpha A x + beta y directly from CSR, without conversion or copy of the matrix.
 
   Source: Mukunoki and Takahashi, "CRS-vector" (threads per row by the mean row length). This file has the slots of the
-  interface; crsv_host.inc has the arithmetic on the host, crsv_device*.cu all of the GPU.
+  interface, crsv_host.inc the host product, crsv_device*.cu the GPU code.
 */
 #include "crsv.h"
 
@@ -100,21 +100,21 @@ static const SpmvOptionDesc crsv_options[] = {
 
 /*MC
    MATAIJCRSV = "aijcrsv" - A sparse matrix whose product works on the plain CSR arrays that `MATAIJ` holds, with
-   several lanes per row: no conversion, and next to no further memory.
+   several lanes per row: without conversion, and with almost no additional memory.
 
    Options Database Keys:
 +  -mat_type aijcrsv      - sets the type during a call to `MatSetFromOptions()`
 .  -mat_aijcrsv_nt        - threads per row on a GPU
--  -mat_aijcrsv_variant   - which of its improvements the published kernel does without: what the paper compares
+-  -mat_aijcrsv_variant   - removes one of the improvements of the published kernel, for the paper's comparisons
 
    Level: beginner
 
    Notes:
    The page docs/options/aijcrsv.md has the values and the defaults of the options. They concern products on a GPU; on
-   the host a row is one loop. A fixed number of threads, and `rule`, do not split rows: a few very long ones then take
-   most of the time.
+   the host the product is one loop per row. A fixed number of threads, and `rule`, do not split rows: a few very long
+   rows then take most of the time.
 
-   With a PETSc that has CUDA the product works on the device arrays of `MATAIJCUSPARSE`, without a copy.
+   If PETSc is configured with CUDA, the product works on the device arrays of `MATAIJCUSPARSE`, without a copy.
 
    Source: D. Mukunoki and D. Takahashi, CRS-vector.
 

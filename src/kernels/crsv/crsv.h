@@ -1,5 +1,5 @@
 /*
-  crsv.h - options of format crsv (CRS-vector) and its plan on the host: the caller's CSR arrays, nothing of its own.
+  crsv.h - options of format crsv (CRS-vector) and its plan on the host, which only points to the caller's CSR arrays.
 
   Invariants: row_ptr [rows+1], col [nnz] and values [nnz] are borrowed from the CSR that the plan was built from.
 */
@@ -12,13 +12,13 @@ SPMV_C_BEGIN
 /* Positions in the table of options */
 enum { CRSV_OPTION_NT, CRSV_OPTION_VARIANT };
 
-/* Choices of nt; 1 to 32 threads per row follow CRSV_NT_1 as powers of two */
+/* Choices of nt; CRSV_NT_1 + k means 2^k threads per row, up to 32 */
 typedef enum { CRSV_NT_AUTO, CRSV_NT_RULE, CRSV_NT_1 } CrsvNt;
 
-/* Choices of variant: the paper's kernel, and what it is without one of its improvements */
+/* Choices of variant: the paper's kernel, complete or without one of its improvements */
 typedef enum { CRSV_ALL, CRSV_NO_READONLY, CRSV_OUTER_LOOP, CRSV_SHARED } CrsvVariant;
 
-/* A plan in host memory; crsv_device.cuh has the other */
+/* A plan in host memory; crsv_device.cuh has the plan in device memory */
 typedef struct {
   SpmvPlan    base;
   const void *row_ptr; /* [rows+1], base.index_type */
@@ -26,7 +26,7 @@ typedef struct {
   const void *values;  /* [nnz], base.scalar_type */
 } CrsvPlan;
 
-/* Adds the CSR arrays to the report of an analysis */
+/* Adds the CSR arrays to the memory report of an analysis */
 void crsv_report_csr(const SpmvPattern *, SpmvAnalysis *);
 
 extern const SpmvSlots crsv_device_slots;

@@ -29,7 +29,7 @@ SpmvStatus borrow_or_upload(const void *array, SpmvSpace space, int64_t bytes, c
   return spmv_copy(*own, SPMV_DEVICE, array, SPMV_HOST, bytes, exec);
 }
 
-/* An analysis needs row_ptr on the device for a moment */
+/* Counts blocks and pieces; row_ptr is uploaded for the time of the analysis if it lies on the host */
 SpmvStatus count(const SpmvPattern *pattern, CrsvCounts *counts, SpmvExec *exec)
 {
   SpmvScopedArena uploaded(exec);
@@ -121,7 +121,8 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   plan->counts = *(const CrsvCounts *)analysis->data;
   SPMV_TRY(fill(plan, csr, exec));
   SPMV_TRY(spmv_overlap_fence(exec));
-  return csr->pattern.space == SPMV_HOST ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* uploads from the caller's arrays */
+  return csr->pattern.space == SPMV_HOST ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* the uploads read the caller's
+                                                                                     arrays */
 }
 
 SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
@@ -133,7 +134,7 @@ SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_sp
     spmv_plan_free(base, SPMV_DEVICE, plan->own_values);
     plan->own_values = nullptr;
     plan->values     = values;
-    return spmv_overlap_fence(exec); /* the caller may have written them just now */
+    return spmv_overlap_fence(exec); /* the previous kernel of the stream may have written the values */
   }
   if (!plan->own_values) SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, bytes, "values", &plan->own_values));
   plan->values = plan->own_values;
@@ -167,7 +168,7 @@ void clear(SpmvPlan *base)
   for (void *block : blocks) spmv_plan_free(base, SPMV_DEVICE, block);
 }
 
-/* The kernels of the paper have none */
+/* The paper's kernels have no product with rounded values */
 int64_t rounded_count(const SpmvPlan *base) { return ((const CrsvDevicePlan *)base)->lanes ? 0 : base->nnz; }
 
 SpmvStatus round_values(const SpmvPlan *base, float *rounded, SpmvExec *exec)

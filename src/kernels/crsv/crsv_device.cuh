@@ -1,10 +1,10 @@
 /*
   crsv_device.cuh - the plan of format crsv on the device, and the steps that make it.
 
-  A plan borrows the arrays of a CSR that lies on the device, and uploads those that do not. For nt = auto it adds a
-  table of blocks: block b of the streaming kernel owns the rows i with row_ptr[i] + i in [b share, (b+1) share), so
-  that both its rows and its nonzeros are few. A row that a block has no capacity for is long: it is cut into pieces
-  instead.
+  A plan borrows arrays of the CSR that lie on the device, and uploads arrays that lie on the host. For nt = auto it
+  adds a table of blocks: block b of the streaming kernel owns the rows i with row_ptr[i] + i in [b share, (b+1) share),
+  which bounds both its rows and its nonzeros. A row that exceeds the capacity of its block is a long row, and is cut
+  into pieces instead.
 */
 #pragma once
 
@@ -13,17 +13,18 @@
 
 enum {
   CRSV_THREADS     = 128,
-  CRSV_ITEMS       = 4,                         /* nonzeros per thread of the streaming kernel; more were slower */
-  CRSV_BLOCKS      = 16,                        /* thread blocks per multiprocessor, which use all its threads */
+  CRSV_ITEMS       = 4,                         /* nonzeros per thread of the streaming kernel; larger numbers were
+                                                   slower */
+  CRSV_BLOCKS      = 16,                        /* thread blocks per multiprocessor: they use all its threads */
   CRSV_BLOCKS_WIDE = 10,                        /* the same with 64-bit indices */
   CRSV_CAPACITY    = CRSV_ITEMS * CRSV_THREADS, /* nonzeros of a block */
   CRSV_ROWS        = CRSV_CAPACITY * 5 / 4,     /* rows of a block, at most */
-  CRSV_WARP_ROW    = 64,                        /* nonzeros */
+  CRSV_WARP_ROW    = 64,                        /* in an uneven block, a warp adds up each row of more nonzeros */
   CRSV_PIECE       = 2048                       /* nonzeros of a piece of a long row */
 };
 
-/* The operands of a product; values are of type V, which is S, or float for rounded values; sums go to OUT, which is
-   SpmvSum<S> or SpmvSmooth<S> */
+/* The operands of a product. Values have type V: S, or float for rounded values. OUT, SpmvSum<S> or SpmvSmooth<S>,
+   receives the sums of rows. */
 template <typename I, typename S, typename V, typename OUT>
 struct CrsvCsr {
   const I *__restrict__ row_ptr;
@@ -34,16 +35,16 @@ struct CrsvCsr {
 };
 
 /* A block of the streaming kernel: rows row0 .. row0+rows-1, nonzeros begin .. begin+count-1, without long rows. The
-   conversion stores what threads would otherwise compute in each product: the kernel is bound by instructions nearly as
-   much as by memory. */
+   table is computed once at conversion, since the kernel is limited by instructions nearly as much as by memory. */
 struct CrsvBlock {
   int64_t  row0, begin;
   uint16_t rows, count;
   uint8_t  log_lanes; /* 2^log_lanes threads add up a row */
-  uint8_t  uneven;    /* some row is much longer than the mean: a warp adds up each that is longer than CRSV_WARP_ROW */
+  uint8_t  uneven;    /* some row is much longer than the mean: a warp adds up each row longer than CRSV_WARP_ROW */
 };
 
-/* Nonzeros begin .. begin+count-1 of a long row. slot: where its sum goes in `work`; -1: the row is one piece */
+/* Nonzeros begin .. begin+count-1 of a long row. slot: index of its sum in `work`; -1: the row is a single piece, and
+   its sum goes to y */
 struct CrsvPiece {
   int64_t row, begin;
   int32_t count, slot;
@@ -57,7 +58,7 @@ struct CrsvLongRow {
 
 /* Counts that size the arrays of a plan; all 0 unless nt = auto */
 struct CrsvCounts {
-  int64_t share; /* row i belongs to block (row_ptr[i] + i) / share, so that no block has too many nonzeros or rows */
+  int64_t share; /* row i belongs to block (row_ptr[i] + i) / share, which bounds the nonzeros and rows of a block */
   int64_t blocks, pieces, slots, long_rows;
 };
 
@@ -74,13 +75,13 @@ typedef struct {
 
 /* Counts blocks and pieces of a pattern that lies on the device */
 SpmvStatus crsv_count(const SpmvPattern *, CrsvCounts *, SpmvExec *);
-/* Fills the tables of a plan, whose row_ptr is set */
+/* Fills the tables of a plan; its row_ptr must be set */
 SpmvStatus crsv_fill_tables(CrsvDevicePlan *, SpmvExec *);
 
 SpmvStatus crsv_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                             SpmvExec *);
 SpmvStatus crsv_device_step(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
-/* By the streaming kernel alone */
+/* Only for plans with the streaming kernel */
 SpmvStatus crsv_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
                                     const void *beta, void *y, void *work, SpmvExec *);
 /* The product by blocks and pieces */

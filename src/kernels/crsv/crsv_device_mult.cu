@@ -1,6 +1,6 @@
 /*
-  crsv_device_mult.cu - products of format crsv on the device: the paper's kernel with T threads per row, and its
-  variants without one of the paper's improvements. The streaming kernel is in crsv_device_stream.cu.
+  crsv_device_mult.cu - products of format crsv on the device: the paper's kernel with T threads per row, complete or
+  without one of its improvements (variant). crsv_device_stream.cu has the streaming kernel.
 */
 #include "../device/vector.cuh"
 #include "crsv_device.cuh"
@@ -54,14 +54,14 @@ template <int T, int VARIANT, typename I, typename S, typename OUT>
 SpmvStatus launch_rows(const CrsvCsr<I, S, S, OUT> &a, int64_t rows, SpmvExec *exec)
 {
   const int64_t all  = spmv_blocks(rows * T, CRSV_THREADS),
-                most = 65535; /* the largest grid of the GPUs before those of the paper */
+                most = 65535; /* the largest grid of the GPUs older than those of the paper */
 
   SPMV_LAUNCH(exec, (crsv_rows<I, S, T, VARIANT, OUT>), VARIANT == CRSV_OUTER_LOOP && all > most ? most : all,
               CRSV_THREADS, 0, a, rows);
   return SPMV_SUCCESS;
 }
 
-/* By 1, 2, 4, 8, 16 or 32 threads per row */
+/* Launches the kernel for 1, 2, 4, 8, 16 or 32 threads per row */
 template <int VARIANT, int T = 1, typename I, typename S, typename OUT>
 SpmvStatus by_lanes(int lanes, const CrsvCsr<I, S, S, OUT> &a, int64_t rows, SpmvExec *exec)
 {
@@ -91,7 +91,7 @@ SpmvStatus multiply(const CrsvDevicePlan *plan, const void *alpha, const void *x
   }
 }
 
-/* The paper's variants are for products alone */
+/* A step of a smoother; the paper's variants exist only for plain products */
 template <typename I, typename S>
 SpmvStatus smooth(const CrsvDevicePlan *plan, const void *x, const SpmvStep *step, void *y, void *work, SpmvExec *exec)
 {

@@ -1,10 +1,10 @@
 /*
   crsv_device_stream.cu - the streaming product of format crsv.
 
-  A thread block multiplies the nonzeros of its rows in their order, a few per thread. The loads of all values and
-  columns are issued before the first load of x, and those of all x before the first multiplication. The products go to
-  shared memory, where `lanes` threads add up each row. The first thread blocks work on the pieces of long rows instead,
-  whose sums a second kernel adds up.
+  A thread block multiplies the nonzeros of its rows, a few per thread. A thread issues the loads of all its values and
+  columns before the first load of x, and all loads of x before the first multiplication. The products go to shared
+  memory, where `lanes` threads add up each row. The first thread blocks of the grid sum the pieces of long rows
+  instead; a second kernel adds up the sums of pieces.
 */
 #include "../device/overlap.cuh"
 #include "../device/vector.cuh"
@@ -13,14 +13,14 @@
 
 namespace
 {
-/* The products of a block's nonzeros in shared memory; ends[r] .. ends[r+1]-1 are those of its row r */
+/* The products of a block's nonzeros in shared memory; those of its row r are at ends[r] .. ends[r+1]-1 */
 template <typename S>
 struct Products {
   const S        *value;
   const uint16_t *ends;
 };
 
-/* The sum of every lanes-th product from k on and before end, with two loads in flight at a time */
+/* The sum of products k, k + lanes, k + 2 lanes ... before end, with two loads in flight */
 template <typename S>
 __device__ inline S add_products(const S *value, int k, int end, int lanes)
 {
@@ -35,7 +35,7 @@ __device__ inline S add_products(const S *value, int k, int end, int lanes)
   return sum;
 }
 
-/* Writes y of all rows; in an uneven block, of those that are not longer than CRSV_WARP_ROW */
+/* Writes y of all rows; in an uneven block, only of rows of at most CRSV_WARP_ROW nonzeros */
 template <typename S, typename OUT>
 __device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, const OUT &out)
 {
@@ -49,7 +49,7 @@ __device__ inline void add_rows(const Products<S> &p, const CrsvBlock &b, const 
   }
 }
 
-/* Writes y of the rows that are longer than CRSV_WARP_ROW, one warp per row */
+/* Writes y of the rows of more than CRSV_WARP_ROW nonzeros, one warp per row */
 template <typename S, typename OUT>
 __device__ inline void add_longer_rows(const Products<S> &p, const CrsvBlock &b, const OUT &out)
 {
@@ -61,11 +61,11 @@ __device__ inline void add_longer_rows(const Products<S> &p, const CrsvBlock &b,
   }
 }
 
-/* The nonzeros of one thread. Columns are unsigned, and loads of x have no condition, so that the address of an entry
-   of x takes one instruction. */
+/* The nonzeros of one thread. Columns are unsigned and loads of x unconditional, so that computing the address of an
+   entry of x takes one instruction. */
 template <typename I, typename S, typename V>
 struct Share {
-  typename std::make_unsigned<I>::type col[CRSV_ITEMS]; /* 0 where there is no nonzero: that x is read, but not used */
+  typename std::make_unsigned<I>::type col[CRSV_ITEMS]; /* 0 beyond the last nonzero: x[0] is loaded, but not used */
   V                                    value[CRSV_ITEMS];
 
   static __device__ inline bool has(const CrsvBlock &b, int i) { return (int)threadIdx.x + i * CRSV_THREADS < b.count; }
@@ -94,7 +94,7 @@ struct Share {
   }
 };
 
-/* Computes where the products of each row of a block end */
+/* Computes where the products of each row of a block begin and end */
 template <typename I>
 __device__ inline void find_ends(const I *row_ptr, const CrsvBlock &b, uint16_t *ends)
 {
@@ -108,7 +108,7 @@ constexpr int crsv_resident_blocks()
   return spmv_resident_blocks(CRSV_THREADS, sizeof(I) == 8 ? CRSV_BLOCKS_WIDE : CRSV_BLOCKS);
 }
 
-/* Sums up a piece of a long row, to y or, if the row has several pieces, to the work space */
+/* Sums up a piece of a long row, into y or, if the row has several pieces, into work */
 template <typename I, typename S, typename V, typename OUT>
 __device__ inline void sum_piece(CrsvCsr<I, S, V, OUT> &a, const CrsvPiece &p, S *work)
 {

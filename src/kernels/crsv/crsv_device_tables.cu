@@ -11,9 +11,9 @@ namespace
 {
 enum { THREADS = 256, LONGEST_BLOCKS = 1024 };
 
-/* Counts of one block, or their sums over the blocks before it */
+/* Counts for one block, or their sums over all previous blocks */
 struct LongCounts {
-  int64_t pieces, slots, rows; /* rows: long ones of several pieces */
+  int64_t pieces, slots, rows; /* rows: long rows of several pieces */
 };
 
 struct Larger {
@@ -40,8 +40,8 @@ __host__ __device__ int64_t first_row(const I *row_ptr, int64_t rows, int64_t ke
   return low;
 }
 
-/* The rows that begin in block b. If the last of them ends beyond the capacity of the block, it is left out and *cut is
-   true: that row is cut into pieces. */
+/* The rows that begin in block b. If the last row exceeds the capacity of the block, it is left out and *cut is true:
+   the row will be cut into pieces. */
 template <typename I>
 __device__ CrsvBlock rows_of_block(const I *row_ptr, int64_t rows, int64_t share, int64_t b, bool *cut)
 {
@@ -53,7 +53,7 @@ __device__ CrsvBlock rows_of_block(const I *row_ptr, int64_t rows, int64_t share
   return {row0, (int64_t)row_ptr[row0], (uint16_t)(end - row0), (uint16_t)(row_ptr[end] - row_ptr[row0]), 0, 0};
 }
 
-/* The most lanes per row with which all rows fit a block of threads; at most a warp */
+/* The largest number of lanes per row, at most a warp, with which a thread block covers all its rows at once */
 __device__ inline uint8_t log_lanes_for(int rows)
 {
   uint8_t log_lanes = 5;
@@ -61,7 +61,7 @@ __device__ inline uint8_t log_lanes_for(int rows)
   return log_lanes;
 }
 
-/* Whether a row has 8 nonzeros more than 4 times the mean row of its block */
+/* Whether some row of the block exceeds 4 times its mean row by more than 8 nonzeros */
 template <typename I>
 __device__ inline bool is_uneven(const I *row_ptr, const CrsvBlock &b)
 {
@@ -76,7 +76,7 @@ __device__ inline bool is_uneven(const I *row_ptr, const CrsvBlock &b)
   return uneven;
 }
 
-/* Counts of the row that is cut in a block */
+/* The counts of a block: those of its row that is cut, if any */
 template <typename I>
 struct CountBlock {
   const I              *row_ptr;
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) atomicMax(longest, (unsigned long long)mine);
 }
 
-/* before[b] = the counts of all blocks before b, for b = 0 .. blocks */
+/* before[b] = the sum of the counts of blocks 0 .. b-1, for b = 0 .. blocks */
 template <typename I>
 SpmvStatus scan_cut(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvScopedArena *arena, LongCounts **before,
                     SpmvExec *exec)
@@ -135,8 +135,9 @@ __global__ void crsv_make_blocks(const I *row_ptr, int64_t rows, int64_t share, 
   blocks[b]       = block;
 }
 
-/* How many rows and nonzeros together begin in a block. The number is so small that the last of these rows nearly
-   always ends in the block, too: rows of one length fit exactly, others leave space for a row of twice the mean. */
+/* The number of rows plus nonzeros that begin in a block. It is small enough that the last row nearly always ends in
+   the block, too: rows of equal length fit exactly, rows of different lengths leave space for a row of twice the
+   mean. */
 int64_t share_of(int64_t rows, int64_t nnz, int64_t longest)
 {
   const double mean = rows ? (double)nnz / (double)rows : 0;
@@ -203,7 +204,7 @@ SpmvStatus fill_tables(CrsvDevicePlan *plan, SpmvExec *exec)
   SPMV_TRY(scan_cut(row_ptr, rows, &c, &arena, &before, exec));
   SPMV_LAUNCH(exec, crsv_make_pieces<I>, spmv_blocks(c.blocks, THREADS), THREADS, 0, row_ptr, plan->blocks, c.blocks,
               before, plan->pieces, plan->long_rows);
-  return spmv_stream_wait(exec); /* before leaves scope */
+  return spmv_stream_wait(exec); /* the arena, which holds `before`, leaves scope */
 }
 } // namespace
 

@@ -1,4 +1,4 @@
-/* Format crsv by hand: what it reports, and that it works on the caller's arrays, old and new. */
+/* Tests of format crsv by hand: its memory report, and that it works on the caller's arrays, also after new values. */
 #include "unit.h"
 #include "unit_plan.h"
 

@@ -1,13 +1,13 @@
 /* apply.c - does the operations of a cycle, one after the other. */
 #include "cycle.h"
 
-/* Whether the product with A does a step by itself, and the residual */
+/* Whether the product with A can do a step and the residual in the same kernel */
 static int in_product(const SpmvOperator *a)
 {
   return !a->processes && !a->transposed && !a->rounded && spmv_has_step(a->plan);
 }
 
-/* One pass, or w = A x, and the step with it */
+/* A fused step; or w = A x and a vector operation */
 static SpmvStatus step(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *x, const void *b, void *out,
                        SpmvExec *exec)
 {
@@ -45,7 +45,7 @@ static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, int a
 
   if (o->coarse && o->matrix_scale) return spmv_outer_coarse(cycle, b, x, exec);
   if (o->coarse) return o->coarse(o->coarse_ctx, b, x, exec);
-  return o->inverse ? cycle->slots->coarsest(cycle, b, x, adds, exec) : SPMV_SUCCESS; /* no rows here */
+  return o->inverse ? cycle->slots->coarsest(cycle, b, x, adds, exec) : SPMV_SUCCESS; /* no rows on this process */
 }
 
 static SpmvStatus operate(const SpmvCycle *cycle, const SpmvCycleOp *op, const void *rhs, void *solution,

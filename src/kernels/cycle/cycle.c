@@ -1,9 +1,9 @@
-/* Cycles of multigrid: arguments, memory, and what the host and the device have in common. */
+/* cycle.c - multigrid cycles: argument checks, memory, and what host and device have in common. */
 #include "cycle.h"
 #include <math.h>
 #include <string.h>
 
-enum { STEPS_MAX = 1000 /* of one smoother */, VISITS_MAX = 100000 /* of the coarsest level in a call */ };
+enum { STEPS_MAX = 1000 /* of one smoother */, VISITS_MAX = 100000 /* of the coarsest level by one call */ };
 
 void spmv_cycle_options_init(SpmvCycleOptions *o)
 {
@@ -62,15 +62,16 @@ static SpmvStatus check_level(const SpmvCycleOptions *o, int l, SpmvExec *exec)
   return check_smoother(&level->up, "after", l, level->rows, exec);
 }
 
-/* The list of operations is as long as there are visits */
+/* The length of the list of operations grows with the number of visits */
 static SpmvStatus check_visits(const SpmvCycleOptions *o, SpmvExec *exec)
 {
   double visits = o->cycles;
 
   for (int l = 1; l < o->levels; l++) visits *= o->level[l].visits;
   if (visits > VISITS_MAX)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %.0f visits of the coarsest level in a call, of which %d can be",
-                     visits, (int)VISITS_MAX);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle: %.0f visits of the coarsest level in a call, which must be at most %d", visits,
+                     (int)VISITS_MAX);
   return SPMV_SUCCESS;
 }
 
@@ -82,14 +83,15 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d levels, which must be 1 to %d, and %d cycles a call",
                      o->levels, (int)SPMV_CYCLE_LEVELS, o->cycles);
   if (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: no such scalar type");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: unknown scalar type");
   if (o->matrix_scale && o->scalar_type != SPMV_F32)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: only in single precision do matrices have a scale");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: matrix_scale is allowed only in single precision");
   if (o->level[0].rows > 0 && !o->inverse == !o->coarse)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs an inverse or a function, and not both");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs either an inverse or a function");
   if (o->null_vectors < 0 || o->null_vectors > SPMV_SUMS_MAX ||
       (o->null_vectors > 0 && o->level[o->levels - 1].rows > 0 && !o->null_space))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d vectors of a null space, which must be 0 to %d, or none there",
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle: %d vectors of a null space, which must be 0 to %d, or their array is missing",
                      o->null_vectors, (int)SPMV_SUMS_MAX);
   for (int l = 0; l < o->levels; l++) SPMV_TRY(check_level(o, l, exec));
   SPMV_TRY(check_visits(o, exec));
@@ -100,8 +102,8 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
 
 /* ---- memory ---- */
 
-/* Vectors of a level that the cycle has: the finest has its right-hand side and one iterate from the caller, unless these
-   are in another precision */
+/* Whether the cycle allocates a vector of a level. On the finest level the right-hand side and one iterate are the
+   caller's, unless these are in another precision. */
 static int has_vector(const SpmvCycle *cycle, int l, int vector)
 {
   const int finest = l == cycle->options.levels - 1 && !cycle->options.matrix_scale;
@@ -110,7 +112,7 @@ static int has_vector(const SpmvCycle *cycle, int l, int vector)
   return l > 0;
 }
 
-/* What vectors in another precision than the cycle's need; returns the new number of arrays */
+/* Adds the arrays for a caller's vectors in double precision to the list; returns the new number of arrays */
 static int outer_arrays(SpmvCycle *cycle, int n, void **array[], int64_t bytes[])
 {
   const int64_t coarse = cycle->options.coarse ? (cycle->grid[0].def.rows + 1) * (int64_t)sizeof(double) : 0;
@@ -139,7 +141,7 @@ static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
     for (int v = 0; v < SPMV_CYCLE_VECTORS; v++)
       if (has_vector(cycle, l, v)) {
         array[n]   = &cycle->grid[l].vector[v];
-        bytes[n++] = (cycle->grid[l].def.rows + 1) * scalar; /* never NULL, which would be the caller's */
+        bytes[n++] = (cycle->grid[l].def.rows + 1) * scalar; /* + 1: NULL would mean the caller's vector */
       }
   array[n]   = (void **)&cycle->steps;
   bytes[n++] = cycle->count * (int64_t)sizeof *cycle->steps;
@@ -157,14 +159,14 @@ static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* ---- what it does ---- */
+/* ---- SpmvCycleInfo ---- */
 
 static double nonzeros(const SpmvOperator *a)
 {
   return (double)a->plan->nnz + (a->ghost_plan ? (double)a->ghost_plan->nnz : 0);
 }
 
-/* Of a vector operation: M, the additions to it, and what is added from x and out */
+/* Flops of the vector part of a step: the product with M, and the terms of x and out */
 static double point_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
 {
   const SpmvCycleGrid     *grid = &cycle->grid[op->level];
@@ -263,7 +265,7 @@ SpmvStatus spmv_cycle_create(const SpmvCycleOptions *options, SpmvExec *exec, Sp
   return status;
 }
 
-/* Whether the program goes on with a level that is a dense matrix from its last result */
+/* Whether the program visits the dense level from a nonzero guess */
 static int reenters_dense(const SpmvCycle *cycle)
 {
   for (int i = 0; i < cycle->program.ops && cycle->dense; i++)
@@ -271,8 +273,9 @@ static int reenters_dense(const SpmvCycle *cycle)
   return 0;
 }
 
-/* x + C (b - A x) stands for several levels only where the exact solution is a fixed point of each step. NaN passes, and
-   reaches the result as it does elsewhere. */
+/* The dense matrix C replaces several levels; from a nonzero guess it gives x + C (b - A x). That equals the cycle on
+   these levels only if the exact solution is a fixed point of each step, so current + before must be 1. NaN
+   passes the check, and makes the result NaN. */
 static SpmvStatus check_fixed_point(const SpmvCycleSmoother *s, const char *name, int level, SpmvExec *exec)
 {
   for (int k = 0; k < s->steps; k++) {
@@ -286,8 +289,8 @@ static SpmvStatus check_fixed_point(const SpmvCycleSmoother *s, const char *name
   return SPMV_SUCCESS;
 }
 
-/* The scale of the matrices goes to the factors, and into the steps of a smoother whose M is the identity whatever A is
-   multiplied by: M / scale */
+/* Copies the steps of a smoother. With a scale of the matrices, the caller gives M / scale; if M is the identity, the
+   correction is divided by the scale instead. */
 static SpmvStatus copy_steps(const SpmvCycle *cycle, const SpmvCycleSmoother *s, SpmvFactors *to, SpmvExec *exec)
 {
   if (s->steps == 0) return SPMV_SUCCESS;
@@ -319,7 +322,7 @@ SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
 
   exec->message[0] = '\0';
   cycle->renewed   = 0;
-  if (exec->space != cycle->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: it lies in another space");
+  if (exec->space != cycle->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: it was created for another space");
   SPMV_TRY(renew_scale(cycle, exec));
   for (int l = 1; l < cycle->options.levels; l++)
     for (int up = 0; up < 2; up++) {

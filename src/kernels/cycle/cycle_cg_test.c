@@ -1,5 +1,5 @@
-/* Tests of conjugate gradients whose preconditioner is a function: a cycle, against a textbook, and a diagonal, against
-   the same diagonal given as such. Device tests pass where there is no device. */
+/* Tests of conjugate gradients with a function as preconditioner: a cycle, against a textbook implementation, and a
+   diagonal, against SPMV_PC_DIAGONAL. Device tests are skipped without a device. */
 #include "cycle_test.h"
 #include "unit.h"
 #include <math.h>
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORY = 200, FIXED = 6 /* iterations where no norm ends them */ };
+enum { HISTORY = 200, FIXED = 6 /* iterations without a convergence test */ };
 
 static const SpmvCgNorm norms[] = {SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED,
                                    SPMV_CG_NATURAL};
 
 static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_GRAPH : SPMV_CG_HOST; }
 
-/* What came of a solve; norms from iteration 0 */
+/* The result of a solve; norms from iteration 0 on */
 typedef struct {
   SpmvStatus   status;
   SpmvCgResult result;
@@ -39,7 +39,7 @@ static double norm_of(SpmvCgNorm norm, int n, const double *r, const double *z)
   return norm == SPMV_CG_PRECONDITIONED ? sqrt(dot(n, z, z)) : sqrt(dot(n, r, r));
 }
 
-/* The method as books have it, with the cycle of books */
+/* The textbook method with the textbook cycle */
 static Outcome textbook(const CycleCase *c, SpmvCgNorm norm, double rtol)
 {
   const int n = cycle_rows(c);
@@ -67,7 +67,7 @@ static Outcome textbook(const CycleCase *c, SpmvCgNorm norm, double rtol)
   return o;
 }
 
-/* An engine whose matrix is that of the finest level of e */
+/* Options of a solver for the matrix of the finest level of e */
 static SpmvCgOptions options_of(CycleEngine *e, SpmvCgMode mode)
 {
   SpmvCgOptions o;
@@ -85,8 +85,8 @@ static SpmvCgOptions options_of(CycleEngine *e, SpmvCgMode mode)
   return o;
 }
 
-/* From x = 0, until the norm has fallen by rtol; each call is for `step` iterations. The first norm comes from the
-   engine, as it does for a caller that cannot compute it. */
+/* Solves from x = 0 until the norm has fallen by rtol, with `step` iterations a call. The first norm comes from
+   spmv_cg_first_norm(). */
 static Outcome solve(SpmvCg *cg, CycleEngine *e, const void *m, SpmvCgNorm norm, double rtol, int64_t step)
 {
   const int  n    = cycle_rows(e->c);
@@ -113,7 +113,7 @@ static Outcome solve(SpmvCg *cg, CycleEngine *e, const void *m, SpmvCgNorm norm,
   return o;
 }
 
-/* The same iterations, norms and x, but for rounding errors */
+/* The same iterations, norms and x up to rounding errors */
 static void check_alike(const CycleCase *c, const Outcome *got, const Outcome *expected, double tolerance)
 {
   const int n       = cycle_rows(c);
@@ -144,7 +144,7 @@ static CycleCase symmetric_case(int64_t dense_rows)
   return c;
 }
 
-/* s A for A, and what belongs to it: the same iterations, and x / s */
+/* Replaces A by s A on all levels, with M and the inverse: the iterations stay, and x becomes x / s */
 static void scale(CycleCase *c, double s)
 {
   const int n = c->level[0].rows;
@@ -187,7 +187,7 @@ UNIT_TEST(cg_with_a_cycle_is_that_of_books)
     }
 }
 
-/* A graph of iterations holds the cycle, which finds new values and steps */
+/* A graph of iterations contains the cycle, and uses new values and steps */
 UNIT_TEST(cg_with_a_cycle_goes_on_with_new_values)
 {
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
@@ -213,7 +213,7 @@ UNIT_TEST(cg_with_a_cycle_goes_on_with_new_values)
   }
 }
 
-/* When the norm is tested depends on its kind, and so do the kernels of a graph: one engine serves solves of all kinds */
+/* The kind of the norm decides when it is tested, and so the kernels of a graph: one solver serves all kinds in turn */
 UNIT_TEST(cg_with_a_cycle_takes_another_norm)
 {
   for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
@@ -235,7 +235,7 @@ UNIT_TEST(cg_with_a_cycle_takes_another_norm)
   }
 }
 
-/* Two levels of equal size: what stands for the inverse is M of the finer one as a matrix */
+/* The "inverse" is M of the finer level as a matrix: its product serves as a function that applies a diagonal */
 static CycleCase diagonal_case(void)
 {
   CycleSetup u = cycle_setup();
@@ -277,7 +277,7 @@ UNIT_TEST(cg_with_a_diagonal_as_a_function_is_that_with_a_diagonal)
   cycle_case_free(&c);
 }
 
-/* A function that fails in its n-th call */
+/* A function that fails in call number fail_at */
 typedef struct {
   SpmvCycle *cycle;
   int        calls, fail_at;
@@ -305,7 +305,7 @@ UNIT_TEST(cg_passes_on_that_its_preconditioner_fails)
       options.apply_ctx     = &f;
       UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&options, &e.exec, &cg));
       Outcome failed = solve(cg, &e, NULL, SPMV_CG_NATURAL, 1e-8, INT64_MAX);
-      /* with a graph of one iteration it is called twice in all */
+      /* in mode GRAPH it is called only twice: once at the start, once in a capture */
       UNIT_EQUAL(f.calls >= fail_at ? SPMV_ERR_DEVICE : SPMV_SUCCESS, failed.status);
       if (failed.status) UNIT_CONTAINS("on purpose", e.exec.message);
       UNIT_CHECK(mode == SPMV_CG_GRAPH || failed.status);

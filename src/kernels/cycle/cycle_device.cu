@@ -7,7 +7,8 @@ namespace
 {
 enum { DENSE_THREADS = 128 };
 
-/* One row for each lane. Coefficients are read where renewals write them, so that a graph finds the new ones. */
+/* One row per lane. The factors are read from device memory, where spmv_cycle_renew() writes them, so that a graph uses
+   the new ones. */
 template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_POINT_THREADS)
     spmv_cycle_point(int64_t rows, const SpmvFactors *step, const S *m, const S *x, const S *b, const S *w, S *out,
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(SPMV_POINT_THREADS)
   out[row] = v;
 }
 
-/* A warp for each row, with several loads in flight */
+/* One warp per row, with BATCH loads in flight */
 template <typename S>
 __global__ void __launch_bounds__(DENSE_THREADS) spmv_cycle_dense(int64_t n, const S *a, const S *b, S *x, bool adds)
 {

@@ -1,4 +1,4 @@
-/* cycle_device.cuh - what the files of a cycle on the device share. */
+/* cycle_device.cuh - the functions that the device files of a cycle call across files. */
 #pragma once
 
 #include "cycle.h"
@@ -7,7 +7,7 @@
 SpmvStatus spmv_cycle_dense_create(SpmvCycle *, SpmvExec *);
 SpmvStatus spmv_cycle_dense_renew(SpmvCycle *, SpmvExec *);
 void       spmv_cycle_dense_destroy(SpmvCycle *);
-/* The matrix of shape [rows of the bottom level][the same], by rows */
+/* The dense matrix [rows of the bottom level][rows of the bottom level], stored by rows */
 const void *spmv_cycle_dense_matrix(const SpmvCycle *);
 
 /* cycle_device_outer.cu; see SpmvCycleSlots */

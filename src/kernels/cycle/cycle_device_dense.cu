@@ -1,10 +1,10 @@
 /*
   cycle_device_dense.cu - the coarsest levels of a cycle as one dense matrix C.
 
-  On small levels a launch takes longer than its work. What the cycle does there is a linear function of the right-hand
-  side that stays the same until values change. So C is computed once, column by column from the unit vectors, and each
-  cycle multiplies by it. A thread block runs the list of operations on vectors of its own for COLUMNS unit vectors at a
-  time, and waits for no other thread block. Matrices are CSR copies of the plans, with 32-bit indices.
+  On small levels a launch takes longer than its work. The cycle on these levels is a linear function of the right-hand
+  side that stays the same until values change. So C is computed once, column by column from unit vectors, and each
+  cycle multiplies by it. A thread block runs the list of operations on its own vectors for COLUMNS unit vectors at a
+  time, without waiting for other thread blocks. Matrices are CSR copies of the plans, with 32-bit indices.
 */
 #include "cycle_device.cuh"
 #include "device/arena.cuh"
@@ -16,10 +16,10 @@ namespace
 {
 enum {
   THREADS    = 512,
-  COLUMNS    = 4,       /* that a thread block computes at a time */
-  BLOCKS     = 264,     /* two for each multiprocessor of an H100 or H200 */
-  ROWS_MOST  = 2048,    /* of C, by default */
-  NONZEROS   = 4000000, /* of all matrices of these levels: more take too long to set up */
+  COLUMNS    = 4,       /* columns of C that a thread block computes at a time */
+  BLOCKS     = 264,     /* the most thread blocks: two for each multiprocessor of an H100 or H200 */
+  ROWS_MOST  = 2048,    /* rows of C, by default */
+  NONZEROS   = 4000000, /* in all matrices of these levels: with more, set-up takes too long */
   MATRIX     = 0,
   UP         = 1, /* the interpolation */
   DOWN       = 2, /* the restriction */
@@ -33,7 +33,8 @@ struct Csr {
   int32_t        rows, lanes;
 };
 
-/* vector: where the vectors of a level begin in the memory of a thread block, in entries of COLUMNS numbers */
+/* A level on the device. vector: the offset of each vector in the memory of a thread block, in entries of COLUMNS
+   numbers. */
 struct Level {
   Csr         a[MATRICES];
   const void *m[2]; /* of the smoothers down and up */
@@ -49,14 +50,14 @@ struct SpmvCycleDense {
   SpmvCycleOp     *op;    /* [program.ops] */
   SpmvCycleProgram program;
   SpmvCsr          csr[SPMV_CYCLE_LEVELS][MATRICES];
-  const SpmvPlan  *plan[SPMV_CYCLE_LEVELS][MATRICES]; /* that their values come from */
+  const SpmvPlan  *plan[SPMV_CYCLE_LEVELS][MATRICES]; /* the sources of the values of csr */
   int              levels;
-  int64_t          rows, scratch_bytes; /* of C; of a thread block */
+  int64_t          rows, scratch_bytes; /* rows of C; bytes of the vectors of a thread block */
 };
 
 namespace
 {
-/* The same entry of COLUMNS vectors */
+/* One entry of each of COLUMNS vectors */
 template <typename S>
 struct Entry {
   S column[COLUMNS];
@@ -77,7 +78,7 @@ __device__ inline Entry<S> add_lanes(Entry<S> e, int lanes)
   return e;
 }
 
-/* The sums of all rows, by `lanes` threads each, in a fixed order; put(row, sum) is called by one of them */
+/* A x with `lanes` threads per row, in a fixed order; one thread per row calls put(row, sum) */
 template <typename S, typename Put>
 __device__ void multiply(const Csr &a, const Entry<S> *x, const Put &put)
 {
@@ -125,7 +126,7 @@ __device__ void point(const Level &l, const SpmvCycleOp &op, const SpmvFactors &
   }
 }
 
-/* z = M (b - A x) of a smoother without blocks */
+/* A step of a smoother without blocks */
 template <typename S>
 __device__ void step(const Level &l, const SpmvCycleOp &op, const SpmvFactors &f, const Entry<S> *x, const Entry<S> *b,
                      Entry<S> *out)
@@ -186,7 +187,7 @@ __device__ void operate(const Level *levels, const SpmvCycleOp &op, const SpmvFa
   }
 }
 
-/* Column j of the matrix is what the operations make of unit vector j */
+/* Column j of the matrix is the result of the operations for unit vector j */
 template <typename S>
 __global__ void __launch_bounds__(THREADS)
     spmv_cycle_columns(const Level *levels, int finest, const SpmvCycleOp *ops, int count, const SpmvFactors *factors,
@@ -213,7 +214,8 @@ __global__ void __launch_bounds__(THREADS)
 
 const SpmvPlan *plan_of(const SpmvOperator &o) { return o.transposed ? o.plan->transpose.plan : o.plan; }
 
-/* How many levels become one matrix: those up to the finest with few rows and nonzeros, whose matrices can be listed */
+/* The number of levels that become one matrix: up to the finest level with few rows and nonzeros, and whose operators
+   have a plan and no ghost columns; 0 without an inverse, or if the cycle waits for the host */
 int levels_of(const SpmvCycle *cycle)
 {
   const SpmvCycleOptions &o        = cycle->options;
@@ -233,7 +235,7 @@ int levels_of(const SpmvCycle *cycle)
   return levels;
 }
 
-/* Arrays in one block: three for each matrix, then C, levels and operations */
+/* Allocates all arrays in one block: three for each matrix, then C, levels and operations */
 SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
 {
   SpmvCycleDense *d      = cycle->dense;
@@ -273,7 +275,7 @@ SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* About two nonzeros for each lane of a row */
+/* Lanes per row, each with about two nonzeros of an average row */
 int lanes_for(const SpmvPattern &p)
 {
   int lanes = 1;
@@ -306,7 +308,7 @@ Level describe(const SpmvCycle *cycle, int l, int32_t *entries)
   return level;
 }
 
-/* Patterns, levels and operations on the device */
+/* Writes patterns, levels and operations to the device */
 SpmvStatus write_arrays(SpmvCycle *cycle, SpmvExec *exec)
 {
   SpmvCycleDense *d       = cycle->dense;
@@ -340,7 +342,7 @@ SpmvStatus spmv_cycle_dense_create(SpmvCycle *cycle, SpmvExec *exec)
   const int levels = levels_of(cycle);
   void     *memory;
 
-  if (levels < 2) return SPMV_SUCCESS; /* the inverse is such a matrix already */
+  if (levels < 2) return SPMV_SUCCESS; /* the coarsest level alone has its inverse */
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(SpmvCycleDense), "coarse levels of a cycle", &memory));
   SpmvCycleDense *d = cycle->dense = (SpmvCycleDense *)memory;
   memset(d, 0, sizeof *d);
@@ -371,7 +373,7 @@ SpmvStatus spmv_cycle_dense_renew(SpmvCycle *cycle, SpmvExec *exec)
   SPMV_TRY(scratch.take(blocks * d->scratch_bytes, "coarse levels of a cycle"));
   SPMV_TRY(cycle->options.scalar_type == SPMV_F32 ? enqueue<float>(cycle, blocks, (char *)scratch.block, exec)
                                                   : enqueue<double>(cycle, blocks, (char *)scratch.block, exec));
-  return spmv_stream_wait(exec); /* the scratch memory is freed */
+  return spmv_stream_wait(exec); /* before the scratch memory is freed */
 }
 
 const void *spmv_cycle_dense_matrix(const SpmvCycle *cycle) { return cycle->dense->matrix; }

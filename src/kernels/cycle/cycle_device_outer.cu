@@ -1,5 +1,5 @@
-/* cycle_device_outer.cu - a cycle in single precision between vectors in double precision, on the device: three kernels
-   and three passes around the operations. */
+/* cycle_device_outer.cu - the conversions around a cycle in single precision between vectors in double precision, on
+   the device. */
 #include "cycle_device.cuh"
 #include "device/overlap.cuh"
 #include "device/vector.cuh"
@@ -8,7 +8,7 @@ namespace
 {
 enum { THREADS = SPMV_OUTER_THREADS };
 
-/* So many parts of the sum of |b|, of a block each */
+/* Partial sums of |b|, one per thread block */
 __global__ void __launch_bounds__(THREADS) spmv_outer_parts(int64_t rows, const double *b, double *parts)
 {
   double sum = 0;
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(THREADS) spmv_outer_parts(int64_t rows, const 
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-/* The sum of the parts, which are at most as many as a block has threads; valid in all threads */
+/* The sum of at most THREADS partial sums; valid in all threads */
 __device__ inline double add_parts(int count, const double *parts)
 {
   __shared__ double all;
@@ -32,7 +32,7 @@ __device__ inline double add_parts(int count, const double *parts)
   return all;
 }
 
-/* On several processes, whose sums are added then */
+/* The sum of this process, if there are several processes */
 __global__ void __launch_bounds__(THREADS) spmv_outer_add(int count, const double *parts, double *sum)
 {
   spmv_let_next_begin();
@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(THREADS) spmv_outer_add(int count, const doubl
   if (threadIdx.x == 0) *sum = all;
 }
 
-/* Each block adds the parts for itself, which takes less time than a launch. The first one leaves the factors to the
-   kernels behind it. */
+/* Each block adds the partial sums itself, which takes less time than another launch. The first thread writes the
+   factors for the later kernels. */
 __global__ void __launch_bounds__(THREADS) spmv_outer_enter(int64_t rows, int count, const double *parts,
                                                             SpmvOuterFactors *factors, const double *b, float *to)
 {
@@ -104,10 +104,10 @@ SpmvStatus spmv_outer_device_sum(const SpmvCycle *cycle, const double *b, SpmvEx
 SpmvStatus spmv_outer_device_enter(const SpmvCycle *cycle, const double *b, SpmvExec *exec)
 {
   const SpmvCycleLevel &finest = finest_of(cycle);
-  const int             one    = finest.matrix.processes != nullptr; /* the sum over all processes */
+  const int             one    = finest.matrix.processes != nullptr; /* one part: the sum over all processes */
   const int64_t         blocks = spmv_blocks(finest.rows, THREADS);
 
-  /* a process without rows takes part in what follows, and needs the factors, too */
+  /* at least one block: a process without rows needs the factors, too */
   SPMV_LAUNCH_OVERLAPPED(exec, spmv_outer_enter, blocks < 1 ? 1 : blocks, THREADS, 0, finest.rows,
                          one ? 1 : parts_of(finest.rows), (const double *)(cycle->outer.sums + (one ? 0 : 1)),
                          cycle->outer.factors, b, (float *)cycle->grid[cycle->options.levels - 1].vector[SPMV_CYCLE_B]);

@@ -1,4 +1,4 @@
-/* Tests of cycles that fail: no memory, a device call or a function that gives up, arguments that make no sense. */
+/* Tests of failing cycles: out of memory, a failing device call or function, invalid arguments. */
 #include "cycle_test.h"
 #include "unit.h"
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
-/* x is what another object gives: the failure has left nothing behind */
+/* After a failure the cycle gives the same x as a fresh one */
 static void check_works(CycleEngine *e, const double *expected)
 {
   const int n = cycle_rows(e->c);
@@ -36,7 +36,7 @@ static double *bits_of(const CycleCase *c, SpmvSpace space)
   return x;
 }
 
-/* Lets allocation number 1, 2, ... of making and renewing fail until none fails any more */
+/* Lets allocation number 1, 2, ... of create and renew fail until no allocation is left to fail */
 static void fail_each_allocation(const CycleCase *c, SpmvSpace space, SpmvSpace fault)
 {
   double *expected = bits_of(c, space);
@@ -50,7 +50,7 @@ static void fail_each_allocation(const CycleCase *c, SpmvSpace space, SpmvSpace 
     calls = hooks_counter(&e.hooks, fault)->calls;
     UNIT_EQUAL(calls >= fail_at ? SPMV_ERR_MEMORY : SPMV_SUCCESS, e.status);
     UNIT_CHECK(!e.status || e.exec.message[0]);
-    if (e.status && e.cycle) { /* it was made, and is renewed at the second attempt */
+    if (e.status && e.cycle) { /* renew failed: the second attempt succeeds */
       UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_apply(e.cycle, e.b, e.x, &e.exec));
       UNIT_EQUAL(SPMV_SUCCESS, spmv_cycle_renew(e.cycle, &e.exec));
     }
@@ -78,7 +78,7 @@ UNIT_TEST(cycle_without_memory_leaves_nothing)
 }
 
 #ifdef EMULATED
-/* Making, renewing and applying, until one fails */
+/* Makes, renews and applies a cycle, up to the first failure */
 static SpmvStatus make_and_apply(CycleEngine *e)
 {
   cycle_engine_make(e);
@@ -87,8 +87,8 @@ static SpmvStatus make_and_apply(CycleEngine *e)
   return e->status;
 }
 
-/* One life of a cycle in which a call fails after so many others; whether one did. A fault in getting memory from a pool,
-   which tries again, or in giving it back is no error, and x is right. */
+/* Makes and applies a cycle while the device call after `calls` successful ones fails. Returns whether one did. A fault
+   in an allocation from a pool, which is tried again, or in freeing memory is no error, and x is right. */
 static int fails_after(int calls, const CycleCase *c, const double *expected, int *errors)
 {
   const int   n = cycle_rows(c);
@@ -114,7 +114,7 @@ static int fails_after(int calls, const CycleCase *c, const double *expected, in
   return failed;
 }
 
-/* Launches, copies, waits: each fails once */
+/* Each launch, copy and wait fails once */
 UNIT_TEST(cycle_passes_on_that_a_device_call_fails)
 {
   const int64_t dense[] = {0, 18, -1};
@@ -139,7 +139,7 @@ UNIT_TEST(cycle_passes_on_that_a_device_call_fails)
 }
 #endif
 
-/* A function of the coarsest level that fails in its n-th call */
+/* A function on the coarsest level that fails in call number fail_at */
 typedef struct {
   SpmvOperator *coarse;
   int           calls, fail_at;
@@ -175,7 +175,7 @@ UNIT_TEST(cycle_passes_on_that_its_function_fails)
     UNIT_EQUAL(SPMV_ERR_DEVICE, cycle_engine_apply(&e, c.b, x));
     UNIT_CONTAINS("on purpose", e.exec.message);
     check_works(&e, bits);
-    UNIT_EQUAL(3 + 8, f.calls); /* three levels above it, each of which visits the next one twice */
+    UNIT_EQUAL(3 + 8, f.calls); /* three finer levels, each with two visits of the next coarser one */
     cycle_engine_close(&e);
     cycle_case_free(&c);
     free(bits);
@@ -282,7 +282,7 @@ static void odd_blocks(SpmvCycleOptions *o, SpmvCycleLevel *l)
   l[3].down.block_size = 3; /* 17 rows */
 }
 
-/* What is wrong with the options, and what the message says */
+/* Invalid options, and text of the message */
 static const struct {
   const char *text;
   void (*spoil)(SpmvCycleOptions *, SpmvCycleLevel *);
@@ -340,7 +340,7 @@ UNIT_TEST(cycle_refuses_what_makes_no_sense)
   cycle_case_free(&c);
 }
 
-/* Only where a dense matrix goes on from another guess than zero, what it does depends on the sum of the factors */
+/* The sum of the factors matters only if the dense level is visited from a nonzero guess */
 UNIT_TEST(cycle_with_a_dense_matrix_needs_a_fixed_point)
 {
   for (int visits = 1; visits <= 2 && last_space() == SPMV_DEVICE; visits++) {

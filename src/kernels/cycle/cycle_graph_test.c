@@ -1,5 +1,5 @@
-/* Tests of cycles that are captured in CUDA graphs: all that a call enqueues is in the graph, and finds new values. They
-   pass where there is no device, and where the library was built without CUDA. */
+/* Tests of cycles captured in CUDA graphs: the graph contains all launches of a call, and uses new values. They pass
+   without a device, and in a library built without CUDA. */
 #include "cycle_test.h"
 #include "unit.h"
 #include <math.h>
@@ -9,7 +9,7 @@
 #ifdef SPMV_HAVE_CUDA
   #include <cuda_runtime_api.h>
 
-/* What a call enqueues, as a graph; NULL after a failure */
+/* A graph of one call; NULL after a failure */
 static cudaGraphExec_t captured(CycleEngine *e)
 {
   cudaGraphExec_t graph_exec = NULL;
@@ -25,7 +25,8 @@ static cudaGraphExec_t captured(CycleEngine *e)
   return graph_exec;
 }
 
-/* A launch that had escaped the capture would be missing here: vectors in between are then those of another b */
+/* The vectors of the cycle still hold the numbers of an earlier b: if the graph lacked a launch, the result would
+   differ */
 static void check_replay(CycleEngine *e, cudaGraphExec_t graph, const double *b)
 {
   const int n = cycle_rows(e->c);
@@ -52,7 +53,7 @@ static void check_graph(const CycleSetup *u)
     for (int i = 0; i < cycle_rows(&c); i++) c.b[i] = cos(0.3 * i + times);
     check_replay(&e, graph, c.b);
     if (times == 0) continue;
-    cycle_case_change(&c); /* the same graph has the new values and steps */
+    cycle_case_change(&c); /* the same graph must use the new values and steps */
     UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_renew(&e));
   }
   if (graph) UNIT_EQUAL(cudaSuccess, cudaGraphExecDestroy(graph));
@@ -61,7 +62,7 @@ static void check_graph(const CycleSetup *u)
 }
 
 #else
-/* Never called: such a library finds no device */
+/* Never called: a library without CUDA finds no device */
 static void check_graph(const CycleSetup *u) { (void)u; }
 #endif
 

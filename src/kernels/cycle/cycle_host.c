@@ -1,4 +1,4 @@
-/* A cycle on the host: its vector operations, and the dense product of the coarsest level. */
+/* cycle_host.c - a cycle on the host: its vector operations, and the dense product of the coarsest level. */
 #include "cycle.h"
 #include "engine/point.h"
 
@@ -18,7 +18,7 @@ static SpmvStatus point(const SpmvCycle *cycle, const SpmvCycleGrid *grid, const
 static SpmvStatus coarsest(const SpmvCycle *cycle, const void *b, void *x, int adds, SpmvExec *exec)
 {
   (void)exec;
-  (void)adds; /* the host has no dense matrix in place of several levels */
+  (void)adds; /* always 0: on the host no dense matrix replaces several levels */
   if (cycle->options.scalar_type == SPMV_F32) dense_f32(cycle->grid[0].def.rows, cycle->options.inverse, b, x);
   else dense_f64(cycle->grid[0].def.rows, cycle->options.inverse, b, x);
   return SPMV_SUCCESS;

@@ -1,4 +1,5 @@
-/* Tests of a cycle that takes vectors out of its result: sums are exact. They pass where there is no device. */
+/* Tests of a cycle that removes a null space from its result, with numbers for which sums are exact. They pass without
+   a device. */
 #include "unit.h"
 #include <spmv_cycle.h>
 #include <math.h>
@@ -8,12 +9,12 @@ enum { VECTORS = 2 };
 
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
-/* A level whose solution is its right-hand side; 2^(2 k) rows */
+/* One level with the identity as matrix, of 2^(2 k) rows */
 typedef struct {
   SpmvScalar type;
   int        k;
   int64_t    rows;
-  int        sums;  /* that were added over processes */
+  int        sums;  /* number of sums that were added over processes */
   int        outer; /* the cycle is in single precision between vectors in double precision */
 } Case;
 
@@ -24,7 +25,7 @@ static SpmvStatus same(void *ctx, const void *b, void *x, SpmvExec *exec)
   return spmv_copy(x, exec->space, b, exec->space, c->rows * spmv_scalar_bytes(c->type), exec);
 }
 
-/* Another process has the same sums */
+/* Simulates a second process with the same sums */
 static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
 {
   double     there[SPMV_SUMS_MAX];
@@ -33,7 +34,7 @@ static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
   if (!status) status = spmv_stream_wait(exec);
   for (int i = 0; i < n; i++) there[i] *= 2;
   if (!status) status = spmv_copy(sums, exec->space, there, SPMV_HOST, n * (int64_t)sizeof *sums, exec);
-  if (!status) status = spmv_stream_wait(exec); /* `there` goes */
+  if (!status) status = spmv_stream_wait(exec); /* before `there` goes out of scope */
   ((Case *)ctx)->sums += n;
   return status;
 }
@@ -56,7 +57,7 @@ static void *put(const Case *c, SpmvExec *exec, const double *from, int64_t n)
 static void check(Case *c, SpmvExec *exec, int several)
 {
   const int64_t        n     = c->rows;
-  const double         size  = 1.0 / (1 << c->k); /* of the entries of two vectors that are orthonormal */
+  const double         size  = 1.0 / (1 << c->k); /* absolute value of the entries of the orthonormal vectors */
   const double         scale = 4;
   const SpmvProcesses  many  = {.ctx = c, .add = twice};
   const SpmvCycleLevel level = {.rows = n, .matrix.processes = several ? &many : NULL};
@@ -108,7 +109,7 @@ UNIT_TEST(cycle_takes_a_null_space_out_of_its_result)
 {
   for (int space = SPMV_HOST; space <= last_space(); space++)
     for (int type = 0; type < 3; type++)
-      for (int k = 1; k <= 9; k += 4) /* the last has more rows than the sums have threads */
+      for (int k = 1; k <= 9; k += 4) /* the last has more rows than the kernel of the sums has threads */
         for (int several = 0; several < 2; several++) {
           Case c = {.type = type == 1 ? SPMV_F32 : SPMV_F64, .k = k, .rows = (int64_t)1 << 2 * k, .outer = type == 2};
           SpmvExec exec;

@@ -1,4 +1,5 @@
-/* Tests of cycles in single precision between vectors in double precision. Device tests pass where there is no device. */
+/* Tests of cycles in single precision between vectors in double precision. Device tests are skipped without a
+   device. */
 #include "cycle_test.h"
 #include "unit.h"
 #include <math.h>
@@ -17,7 +18,7 @@ static CycleSetup outer_setup(void)
   return u;
 }
 
-/* The result of the cycle is that of books, to some digits of single precision */
+/* The result equals that of the textbook cycle, up to the accuracy of single precision */
 static void check_case(const CycleCase *c, CycleEngine *e, double tolerance)
 {
   const CycleSetup *u = &c->setup;
@@ -83,7 +84,7 @@ UNIT_TEST(cycle_between_double_vectors_of_each_number_of_levels_and_steps)
     }
 }
 
-/* Numbers that single precision cannot hold, or could not multiply: residuals fall, and units differ */
+/* Magnitudes of A and b that single precision cannot represent, or whose products it cannot */
 UNIT_TEST(cycle_between_double_vectors_of_any_size)
 {
   static const double sizes[][2] = {{1e35, 1},      {1e-35, 1},   {1e35, 1e35},   {1e-35, 1e-47}, {1, 1e-300},
@@ -168,7 +169,7 @@ UNIT_TEST(cycle_between_double_vectors_repeats_its_bits)
       if (i) cycle_engine_close(&e);
       UNIT_CHECK(!memcmp(x, x + (size_t)i * n, (size_t)n * sizeof *x));
     }
-    /* a power of two in front of b is one in front of x */
+    /* scaling b by a power of two scales x by it */
     cycle_engine_open(&e, &c, (SpmvSpace)space);
     for (int i = 0; i < n; i++) c.b[i] = scalbn(c.b[i], 300);
     UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x + n));
@@ -179,7 +180,7 @@ UNIT_TEST(cycle_between_double_vectors_repeats_its_bits)
   }
 }
 
-/* What is no number stays none; of zeros come zeros */
+/* NaN or infinity in b makes entries of x not finite; b = 0 gives x = 0 */
 UNIT_TEST(cycle_between_double_vectors_of_what_is_no_number)
 {
   static const double spoilt[] = {NAN, INFINITY, -INFINITY};

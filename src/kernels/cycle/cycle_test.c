@@ -1,4 +1,4 @@
-/* Tests of cycles: host and device against the cycle of books. Device tests pass where there is no device. */
+/* Tests of cycles: host and device against a textbook cycle. Device tests are skipped without a device. */
 #include "cycle_test.h"
 #include "unit.h"
 #include <math.h>
@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Spaces to test on this machine */
+/* The last space to test: the host only, without a device */
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
 static double *numbers(const CycleCase *c) { return calloc((size_t)cycle_rows(c) + 1, sizeof(double)); }
 
-/* Names the setup, as many loops lead here */
+/* A failed check names the setup, because it is called in many loops */
 static void check(int ok, const CycleCase *c, const CycleEngine *e, const char *what)
 {
   const CycleSetup *u = &c->setup;
@@ -27,7 +27,7 @@ static void check(int ok, const CycleCase *c, const CycleEngine *e, const char *
   unit_check(ok, __FILE__, __LINE__, text);
 }
 
-/* x is that of books, within rounding errors */
+/* x equals that of the textbook cycle, within rounding errors */
 static void check_x(const CycleCase *c, const CycleEngine *e, const double *x)
 {
   const int n        = cycle_rows(c);
@@ -61,13 +61,13 @@ static void check_setup(const CycleSetup *u, SpmvSpace space)
   cycle_case_free(&c);
 }
 
-/* On all levels one by one, and on the device also with some and all of them as one matrix */
+/* Tests the host, and the device without a dense matrix, with some levels as one, and with all of them as one */
 static void check_spaces(CycleSetup u)
 {
   const int64_t few = (int64_t)u.nodes[1] * u.dofs, dense[] = {0, few, -1};
 
   check_setup(&u, SPMV_HOST);
-  const int once = u.visits == 1 && u.cycles == 1; /* a dense matrix is then right for all factors */
+  const int once = u.visits == 1 && u.cycles == 1; /* the dense level has a zero guess: all factors are allowed */
   for (int i = 0; i < (once || u.factors != CYCLE_NO_FIXED_POINT ? 3 : 1) && last_space() == SPMV_DEVICE; i++) {
     u.dense_rows = dense[i];
     u.own_stream = i == 1;
@@ -148,7 +148,7 @@ UNIT_TEST(cycle_with_matrices_of_each_format_is_that_of_books)
         }
 }
 
-/* Levels that several thread blocks do, and a dense matrix of which several have columns */
+/* Levels and a dense matrix with several thread blocks */
 UNIT_TEST(cycle_of_many_rows)
 {
   for (int i = 0; i < 3; i++) {
@@ -163,7 +163,7 @@ UNIT_TEST(cycle_of_many_rows)
   }
 }
 
-/* What a level without rows is between levels with rows, and a process without any */
+/* One level without rows, and a process without any rows */
 UNIT_TEST(cycle_of_levels_without_rows)
 {
   static const int nodes[][3] = {{0, 4, 9}, {3, 0, 9}, {3, 5, 0}, {0, 0, 0}, {0, 0, 5}};
@@ -238,7 +238,7 @@ UNIT_TEST(cycle_repeated_gives_the_same_bits)
       cycle_engine_open(&e, &c, (SpmvSpace)space);
       UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, first));
       for (int i = 0; i < cycle_rows(&c); i++) other[i] = 1e3 * cos(i);
-      UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, other, x)); /* leaves its vectors behind */
+      UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, other, x)); /* leaves other numbers in the vectors of the cycle */
       UNIT_CHECK(memcmp(first, x, (size_t)cycle_rows(&c) * sizeof *x));
       UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x));
       UNIT_CHECK(!memcmp(first, x, (size_t)cycle_rows(&c) * sizeof *x));
@@ -271,7 +271,7 @@ UNIT_TEST(cycle_passes_on_what_is_not_a_number)
         b[cycle_rows(&c) / 2] = NAN;
         UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, b, x));
         for (int i = 0; i < cycle_rows(&c); i++) check(isnan(x[i]), &c, &e, "a number from what is none");
-        apply_and_check(&e); /* nothing of it is left */
+        apply_and_check(&e); /* no NaN is left in the vectors of the cycle */
         cycle_engine_close(&e);
         cycle_case_free(&c);
         free(x);
@@ -294,7 +294,7 @@ static SpmvStatus end_exchange(void *ctx, void *halo, void *ghosts, SpmvExec *ex
   return count_exchanges(ctx, halo, ghosts, ghosts, exec);
 }
 
-/* Every product of every process exchanges, also where that process needs nothing */
+/* Every product exchanges ghost values, also on a process that needs none */
 UNIT_TEST(cycle_of_several_processes_exchanges_in_each_product)
 {
   for (int space = SPMV_HOST; space <= last_space(); space++) {
@@ -315,14 +315,15 @@ UNIT_TEST(cycle_of_several_processes_exchanges_in_each_product)
     UNIT_EQUAL(1, info.waits);
     UNIT_EQUAL(0, info.dense);
     apply_and_check(&e);
-    /* seven visits, of which four have a zero guess, each with a residual, two transfers, and two steps down and up */
+    /* seven visits of a residual, two transfers, and two steps down and up, less the first step of four visits from
+       zero */
     UNIT_EQUAL(2 * (7 * (1 + 2 + 2 + 2) - 4), all);
     cycle_engine_close(&e);
     cycle_case_free(&c);
   }
 }
 
-/* Two levels of 3 and 5 nodes: all in a V cycle that adds and multiplies known numbers of times */
+/* A V cycle on two levels of 3 and 5 nodes has known numbers of additions and multiplications */
 UNIT_TEST(cycle_says_what_it_takes)
 {
   for (int space = SPMV_HOST; space <= last_space(); space++) {
@@ -335,7 +336,7 @@ UNIT_TEST(cycle_says_what_it_takes)
     cycle_engine_open(&e, &c, (SpmvSpace)space);
     spmv_cycle_info(e.cycle, &info);
     const double a = (double)e.matrix[1][0].nnz, p = (double)e.matrix[1][1].nnz;
-    /* a row of a step: from zero, after that, after the correction, and with the iterate before the last */
+    /* flops a row of the four steps: from zero 2, the second 4, the first after the correction 4, the second 6 */
     UNIT_EQUAL(0, info.dense);
     UNIT_EQUAL(0, info.waits);
     UNIT_CHECK(info.flops == 3 * 2 * a + 5 * (2 + 4 + 4 + 6) + 2 * a + 2 * 2 * p + 2 * 9);

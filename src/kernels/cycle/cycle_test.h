@@ -1,40 +1,41 @@
-/* cycle_test.h - hierarchies for the tests of cycles, a textbook cycle for them, and the object around them. */
+/* cycle_test.h - for the tests of cycles: hierarchies, a textbook cycle, and a cycle with all that it needs. */
 #pragma once
 
 #include "hooks.h"
 #include <spmv_cycle.h>
 
-/* Richardson's iteration; three terms with the exact solution as a fixed point; and without one */
+/* Richardson's iteration; three terms with the exact solution as a fixed point; three terms without that property */
 typedef enum { CYCLE_RICHARDSON, CYCLE_THREE_TERMS, CYCLE_NO_FIXED_POINT, CYCLE_FACTORS } CycleFactors;
 
-/* What is to be made, and how it is done. Level l has nodes[l] points in a row with dofs unknowns each. */
+/* A hierarchy and a cycle on it. Level l has nodes[l] points in a row with dofs unknowns each. */
 typedef struct {
   SpmvScalar  scalar;
   const char *format; /* of all matrices */
   int         levels, nodes[SPMV_CYCLE_LEVELS], dofs;
-  int         steps[2], block[2]; /* down and up; rows of a block of M, 0: identity, 1: diagonal */
-  int         factors;            /* of the steps: CycleFactors */
+  int         steps[2], block[2]; /* down and up; block: rows of a block of M, 0: identity, 1: diagonal */
+  int         factors;            /* CycleFactors of the steps */
   int         visits, cycles;
-  int         own_restriction; /* a plan that is not P^T; otherwise the transposed product of P */
-  int         function;        /* on the coarsest level, in place of the inverse */
+  int         own_restriction; /* the restriction is a plan that differs from P^T; 0: the transposed product of P */
+  int         function;        /* on the coarsest level, instead of the inverse */
   int         own_stream;
   int64_t     dense_rows;
   /* A single-precision cycle between vectors in double precision */
   int    outer;
-  double size, b_size; /* of the numbers of the finest matrix, and of b */
-  double jump;         /* of the coefficients, in the middle */
+  double size, b_size; /* the magnitude of the entries of the finest matrix, and of b */
+  double jump;         /* of the coefficient, in the middle */
 } CycleSetup;
-/* 4 levels of 3, 5, 9 and 17 nodes with one unknown, in CSR by "csr": V cycle, 2 three-term steps with diagonals down
-   and up, transposed restriction, inverse, no level but the coarsest is dense; numbers near 1 */
+/* 4 levels of 3, 5, 9 and 17 nodes with one unknown, format "csr", V cycle, 2 three-term steps with diagonals down
+   and up, transposed restriction, inverse, no dense level but the coarsest; numbers near 1 */
 CycleSetup cycle_setup(void);
-/* The same with so many levels, each of twice as many nodes, less one, as the one before */
+/* Sets the number of levels; the coarsest has `coarsest` nodes, and each finer level 2 n - 1 for n of the coarser
+   one */
 void cycle_set_levels(CycleSetup *, int levels, int coarsest);
 
 /* Dense matrices, stored by rows */
 typedef struct {
   int         rows, cols;
-  double     *a, *p, *r; /* [rows][rows], [rows][cols], [cols][rows]; the coarsest level has a alone */
-  double     *m[2];      /* [rows] times rows of a block */
+  double     *a, *p, *r; /* [rows][rows], [rows][cols], [cols][rows]; the coarsest level has only a */
+  double     *m[2];      /* [rows times block size] */
   SpmvFactors step[2][8];
 } CycleLevel;
 
@@ -47,18 +48,18 @@ typedef struct {
 CycleCase cycle_case(const CycleSetup *);
 void      cycle_case_free(CycleCase *);
 int       cycle_rows(const CycleCase *); /* of the finest level */
-/* Other values everywhere, with the same patterns */
+/* Changes all values, and no pattern */
 void cycle_case_change(CycleCase *);
 
-/* x = cycle(b) as books have it; cycle_textbook.c */
+/* x = cycle(b) by a textbook implementation; cycle_textbook.c */
 void cycle_textbook(const CycleCase *, const double *b, double *x);
 /* y = A x on the finest level */
 void cycle_finest(const CycleCase *, const double *x, double *y);
 
-/* One operator in its space */
+/* One operator in the space of the cycle */
 typedef struct {
   const double *dense;
-  double        factor; /* the plan has this times the matrix */
+  double        factor; /* the plan has `factor` times the matrix */
   int64_t       rows, cols;
   void         *row_ptr, *col, *values;
   int64_t       nnz;
@@ -66,32 +67,32 @@ typedef struct {
   void         *work;
 } CycleMatrix;
 
-/* A cycle with all that it needs in its space */
+/* A cycle, with the matrices and vectors in its space */
 typedef struct {
   const CycleCase *c;
-  Hooks            hooks; /* of the cycle alone */
+  Hooks            hooks; /* allocate the memory of the cycle alone */
   SpmvExec         plain, exec;
   CycleMatrix      matrix[SPMV_CYCLE_LEVELS][3], inverse_matrix;
   SpmvOperator     coarse;
   void            *inverse, *m[SPMV_CYCLE_LEVELS][2], *b, *x;
   SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
-  double           scale; /* of matrices in plans: that of the options, or 1 */
+  double           scale; /* of the matrices in plans: *options.matrix_scale, or 1 */
   SpmvCycleOptions options;
   SpmvCycle       *cycle;
-  SpmvStatus       status; /* of making and renewing it */
+  SpmvStatus       status; /* of spmv_cycle_create() and spmv_cycle_renew() */
 } CycleEngine;
-/* All but the cycle itself; then that, with the hooks, which may have been told to fail */
+/* Prepares all but the cycle; then makes the cycle with the hooks, which the test may have set to fail */
 void cycle_engine_prepare(CycleEngine *, const CycleCase *, SpmvSpace);
 void cycle_engine_make(CycleEngine *);
-/* Both */
+/* Prepares and makes */
 void cycle_engine_open(CycleEngine *, const CycleCase *, SpmvSpace);
 void cycle_engine_close(CycleEngine *);
-/* The case has other values: plans, M, inverse and steps get them */
+/* Passes changed values of the case to plans, M, inverse and steps */
 SpmvStatus cycle_engine_renew(CycleEngine *);
 /* Vectors of the finest level, from and to double precision */
 void cycle_engine_put(CycleEngine *, void *to, const double *from, int64_t n);
 void cycle_engine_get(CycleEngine *, const void *from, double *to, int64_t n);
-/* x = cycle(b), with what is not a number in x before */
+/* x = cycle(b); x is filled with NaN before */
 SpmvStatus cycle_engine_apply(CycleEngine *, const double *b, double *x);
-/* Puts what is not a number into e->x */
+/* Fills e->x with NaN */
 void cycle_engine_spoil(CycleEngine *);

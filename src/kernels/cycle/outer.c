@@ -1,19 +1,19 @@
-/* outer.c - what surrounds the operations of a cycle in single precision between vectors in double precision; the host's
-   part of it, too. */
+/* outer.c - the conversions around a cycle in single precision between vectors in double precision: their sequence, and
+   the conversions on the host. */
 #include "cycle.h"
 
-/* The finest level's right-hand side from b */
+/* Computes the scaling and the right-hand side of the finest level from b */
 SpmvStatus spmv_outer_enter(const SpmvCycle *cycle, const void *b, SpmvExec *exec)
 {
   const SpmvProcesses *processes = cycle->grid[cycle->options.levels - 1].def.matrix.processes;
 
   SPMV_TRY(cycle->slots->outer_sum(cycle, b, exec));
-  /* the cycle is linear over all processes: one factor for all of them */
+  /* all processes must use the same factor */
   if (processes) SPMV_TRY(processes->add(processes->ctx, cycle->outer.sums, 1, exec));
   return cycle->slots->outer_enter(cycle, b, exec);
 }
 
-/* x from the finest level's solution */
+/* Computes x from the solution of the finest level */
 SpmvStatus spmv_outer_leave(const SpmvCycle *cycle, void *x, SpmvExec *exec)
 {
   const SpmvCycleGrid *finest = &cycle->grid[cycle->options.levels - 1];
@@ -21,7 +21,7 @@ SpmvStatus spmv_outer_leave(const SpmvCycle *cycle, void *x, SpmvExec *exec)
   return cycle->slots->outer_convert(cycle, SPMV_OUTER_LEAVE, finest->def.rows, finest->vector[SPMV_CYCLE_X0], x, exec);
 }
 
-/* The function of the coarsest level sees the numbers of outside: it may compare them with tolerances */
+/* Calls the function on the coarsest level with unscaled numbers, since it may compare them with tolerances */
 SpmvStatus spmv_outer_coarse(const SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
 {
   const SpmvCycleOptions *o    = &cycle->options;

@@ -1,8 +1,8 @@
 /*
-  outer.h - a cycle in single precision between vectors in double precision: which numbers are multiplied by what.
+  outer.h - the scaling around a cycle in single precision between vectors in double precision.
 
-  Inside, b is in times what it is outside, and x out times smaller: with plans of scale A, in b = (scale A) (x / out)
-  for out = scale / in. All three are powers of two, so that they change no digit. README.md has the ranges.
+  The cycle works on `in` times b and on x / `out`: with plans of scale A, in b = (scale A) (x / out) for
+  out = scale / in. All three factors are powers of two, so that scaling is exact. See README.md.
 */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 SPMV_C_BEGIN
 
-/* Threads of a block on the device; and how many blocks at most have a part of the sum over b */
+/* On the device: threads of a block, and the most thread blocks that add |b| */
 enum { SPMV_OUTER_THREADS = 256, SPMV_OUTER_PARTS = 256 };
 
 typedef struct {
@@ -20,22 +20,22 @@ typedef struct {
 
 /* In the space of the cycle */
 typedef struct {
-  double           *sums;     /* [1 + SPMV_OUTER_PARTS]: of |b|, and of its parts */
-  SpmvOuterFactors *factors;  /* [1] */
-  void             *coarse_b; /* [rows of the coarsest level], and so is the next: in double precision, ... */
-  void             *coarse_x; /* ... for the function of that level; NULL where there is none */
+  double           *sums; /* [1 + SPMV_OUTER_PARTS]: the sum of |b|, then its partial sums */
+  SpmvOuterFactors *factors;
+  void             *coarse_b; /* [rows of the coarsest level] in double precision, as coarse_x: the vectors of ... */
+  void             *coarse_x; /* ... the function on that level; NULL without a function */
 } SpmvOuter;
 
 typedef enum {
-  SPMV_OUTER_LEAVE,  /* double: out times from */
-  SPMV_OUTER_WIDEN,  /* double: from as it is outside, from / in */
-  SPMV_OUTER_NARROW, /* single: a solution that is outside, from / out */
+  SPMV_OUTER_LEAVE,  /* to double precision, times out: the cycle's x becomes the caller's */
+  SPMV_OUTER_WIDEN,  /* to double precision, divided by in: a right-hand side for the function */
+  SPMV_OUTER_NARROW, /* to single precision, divided by out: the solution of the function */
 } SpmvOuterWay;
 
-/* A power of two that brings a sum of sizes near 1. With what is no number, or infinite, all numbers follow. */
+/* A power of two that brings the sum of |b| near 1; 1 if the sum is 0, infinite or NaN */
 SPMV_BOTH double spmv_outer_in(double sum)
 {
-  enum { MOST = 1000 }; /* so that its inverse is finite, too */
+  enum { MOST = 1000 }; /* so that 1 / result is finite and not 0 */
   if (!(sum > 0) || sum - sum != 0) return 1;
   const int e = ilogb(sum);
   return scalbn(1.0, e > MOST ? -MOST : e < -MOST ? MOST : -e);

@@ -1,21 +1,22 @@
 /*
-  program.c - the operations of a cycle, in order: what PCMGMCycle_Private() of PETSc 3.26 does for a multiplicative
-  cycle, with the guess of each level.
+  program.c - the list of operations of a cycle, in the order of PCMGMCycle_Private() in PETSc 3.26 for a multiplicative
+  cycle.
 
-  A level's x alternates between two vectors. Where it is at each operation, and whether it is still zero and unwritten,
-  is known in advance: so the list begins with the vector from which the finest level ends in the caller's x.
+  The x of a level alternates between two vectors. Which of them it is at each operation, and whether it is still zero
+  and unwritten, is known in advance: so the list begins with the vector for which the finest level ends in the caller's
+  x.
 */
 #include "cycle.h"
 #include <string.h>
 
-/* A list that is counted first, with op NULL, and then written */
+/* The list; it is counted first, with op NULL, and then written */
 typedef struct {
   const SpmvCycle *cycle;
   int              bottom, finest, cycles;
   SpmvCycleOp     *op;
   int              ops;
-  int              now[SPMV_CYCLE_LEVELS];  /* the iterate that is x: SPMV_CYCLE_X0 or SPMV_CYCLE_X1 */
-  int              zero[SPMV_CYCLE_LEVELS]; /* 1: x is zero, and was not written; -1: x before the last step was */
+  int              now[SPMV_CYCLE_LEVELS];  /* the vector that holds x: SPMV_CYCLE_X0 or SPMV_CYCLE_X1 */
+  int              zero[SPMV_CYCLE_LEVELS]; /* 1: x is zero and not written yet; -1: x_(k-1) was; 0: neither */
 } Program;
 
 static void add(Program *p, SpmvCycleOp op)
@@ -26,7 +27,7 @@ static void add(Program *p, SpmvCycleOp op)
 
 static int other(int iterate) { return iterate == SPMV_CYCLE_X0 ? SPMV_CYCLE_X1 : SPMV_CYCLE_X0; }
 
-/* One step, or two operations where M has blocks: the residual of a whole block must be there before M */
+/* One step: one operation, or two if M has blocks, because M needs the residual of the whole block */
 static void add_step(Program *p, int level, int up, int number)
 {
   const SpmvCycleGrid     *grid     = &p->cycle->grid[level];
@@ -40,7 +41,7 @@ static void add_step(Program *p, int level, int up, int number)
                                        .up    = up,
                                        .step  = grid->first_step[up] + number};
 
-  if (p->zero[level] > 0) { /* nothing is multiplied, and x need not take turns */
+  if (p->zero[level] > 0) { /* no product, so that out may be the same vector */
     op.kind = SPMV_CYCLE_POINT;
     op.out  = op.x;
     op.x    = SPMV_CYCLE_NONE;
@@ -49,7 +50,7 @@ static void add_step(Program *p, int level, int up, int number)
     op.kind = SPMV_CYCLE_POINT;
     op.b    = SPMV_CYCLE_W;
   }
-  /* the second step from a zero guess: x before the first was zero */
+  /* the second step from a zero guess: x_(k-1) is zero */
   if (number == 1 && p->zero[level] < 0) op.adds = 0;
   add(p, op);
   p->now[level]  = op.out;
@@ -62,8 +63,7 @@ static void smooth(Program *p, int level, int up)
   if (p->zero[level] < 0) p->zero[level] = 0;
 }
 
-/* The bottom level. From a zero guess a dense matrix C gives what its levels would; from another guess x they give
-   x + C (b - A x). */
+/* The bottom level: x = C b from a zero guess; x + C (b - A x) from another guess, if C replaces several levels */
 static void solve_bottom(Program *p)
 {
   const int   level = p->bottom;
@@ -97,7 +97,8 @@ static void visit(Program *p, int level)
   smooth(p, level, 1);
 }
 
-/* The operations when the finest level begins with this iterate; returns the one that it ends with */
+/* Makes the list for the case that the finest level begins with vector `begin`. Returns the vector that it ends
+   with. */
 static int whole(Program *p, int begin)
 {
   memset(p->now, 0, sizeof p->now);
@@ -118,7 +119,7 @@ SpmvStatus spmv_cycle_program(const SpmvCycle *cycle, int bottom, int finest, in
 
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, p.ops * (int64_t)sizeof *p.op, "operations of a cycle", &memory));
   p.op = memory;
-  (void)whole(&p, begin); /* ends with SPMV_CYCLE_X0, which is the caller's x on the finest level */
+  (void)whole(&p, begin); /* ends with SPMV_CYCLE_X0, the caller's x */
   *program = (SpmvCycleProgram){p.op, p.ops};
   return SPMV_SUCCESS;
 }

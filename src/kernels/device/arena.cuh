@@ -8,8 +8,8 @@
 
 enum { SPMV_ARENA_CHUNKS = 24, SPMV_ARENA_ALIGN = 256 };
 
-/* All zero is an empty arena. chunk_bytes may be set at any time to the bytes that will be needed from then on: it is
-   the size of the next chunk. */
+/* An all-zero arena is empty. chunk_bytes is the size of the next chunk; callers that know how many bytes they still
+   need may set it at any time. */
 typedef struct {
   void   *chunk[SPMV_ARENA_CHUNKS];
   int     chunks;
@@ -17,11 +17,11 @@ typedef struct {
   int64_t left, chunk_bytes;
 } SpmvArena;
 
-/* bytes of device memory until the arena is freed; a new chunk at least doubles the one before */
+/* Device memory that lives until the arena is freed. Each new chunk is at least twice as large as the last one. */
 static inline SpmvStatus spmv_arena_alloc(SpmvArena *arena, int64_t bytes, const char *name, void **block,
                                           SpmvExec *exec)
 {
-  bytes  = (bytes + SPMV_ARENA_ALIGN) / SPMV_ARENA_ALIGN * SPMV_ARENA_ALIGN; /* at least one byte: never NULL */
+  bytes  = (bytes + SPMV_ARENA_ALIGN) / SPMV_ARENA_ALIGN * SPMV_ARENA_ALIGN; /* empty arrays get a block, too */
   *block = nullptr;
   if (bytes > arena->left) {
     const int64_t chunk_bytes = bytes > arena->chunk_bytes ? bytes : arena->chunk_bytes;
@@ -51,7 +51,7 @@ static inline void spmv_arena_free(SpmvArena *arena, SpmvExec *exec)
   *arena = {};
 }
 
-/* An arena that is freed when its scope ends, also on the error paths */
+/* An arena that is freed at the end of its scope, on error paths, too */
 class SpmvScopedArena
 {
   SpmvExec *exec;
@@ -70,7 +70,7 @@ public:
   }
 };
 
-/* Device memory for the time of a scope, kept for the next one where somebody holds such blocks */
+/* Scratch memory that is given back at the end of its scope, to scratch.c, which may keep it for the next caller */
 class SpmvScopedScratch
 {
   SpmvExec *exec;
@@ -88,7 +88,8 @@ public:
   }
 };
 
-/* Runs a CUB algorithm twice, for its scratch and for its result; call is an expression in (scratch, bytes) */
+/* Calls a CUB algorithm twice: for the size of its scratch memory, then for its result. call is an expression in
+   (scratch, bytes). */
 #define SPMV_CUB(exec, arena, call)                                                                                    \
   do {                                                                                                                 \
     size_t bytes   = 0;                                                                                                \

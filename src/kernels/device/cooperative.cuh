@@ -1,14 +1,14 @@
 /*
-  cooperative.cuh - kernels whose thread blocks all run at the same time, and may wait for each other: those that call
-  cooperative_groups::this_grid().sync(). Data in shared memory must not be needed behind such a wait: the emulated GPU
-  has one shared memory for all thread blocks.
+  cooperative.cuh - cooperative launches: all thread blocks are resident at the same time and may wait for each other by
+  cooperative_groups::this_grid().sync(). A kernel must not rely on shared memory across that call: the emulator has one
+  shared memory for all thread blocks.
 */
 #pragma once
 
 #include "launch.cuh"
 #include <cooperative_groups.h>
 
-#ifndef SPMV_KERNEL_CALL_COOPERATIVE /* tests/emulator has its own */
+#ifndef SPMV_KERNEL_CALL_COOPERATIVE /* tests/emulator defines its own */
 static inline cudaLaunchAttribute spmv_cooperative()
 {
   cudaLaunchAttribute attribute = {};
@@ -19,11 +19,11 @@ static inline cudaLaunchAttribute spmv_cooperative()
   #define SPMV_KERNEL_CALL_COOPERATIVE(...) spmv_launch_with(spmv_cooperative(), 1, __VA_ARGS__)
 #endif
 
-/* SPMV_LAUNCH for such a kernel; at most spmv_cooperative_blocks() */
+/* SPMV_LAUNCH for a cooperative kernel; `blocks` must not exceed spmv_cooperative_blocks() */
 #define SPMV_LAUNCH_COOPERATIVE(exec, kernel, blocks, threads, shared, ...)                                            \
   SPMV_LAUNCH_BY(SPMV_KERNEL_CALL_COOPERATIVE, exec, kernel, blocks, threads, shared, __VA_ARGS__)
 
-/* The most thread blocks of a kernel that the current device runs at a time; 0 where it has no such launches */
+/* The most thread blocks of a kernel that are resident on the current device; 0 without cooperative launches */
 template <typename Kernel>
 static inline SpmvStatus spmv_cooperative_blocks(Kernel kernel, int threads, int *blocks, SpmvExec *exec)
 {

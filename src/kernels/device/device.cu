@@ -1,4 +1,4 @@
-/* The device calls of spmv_kernels.h: counting devices, copies, streams. */
+/* device.cu - the device calls of spmv_kernels.h: counting devices, copies, streams. */
 #include "launch.cuh"
 #include "staging.h"
 #include <cstdio>
@@ -11,18 +11,17 @@ struct Devices {
   char reason[SPMV_MESSAGE_MAX];
 };
 
-/* The runtime calls a driver insufficient where there is none, too */
+/* cudaErrorInsufficientDriver means an old driver or none at all: its version, then 0, tells which */
 void explain(cudaError_t error, char reason[SPMV_MESSAGE_MAX])
 {
   int driver = 0, runtime = 0;
 
   if (error != cudaErrorInsufficientDriver || cudaDriverGetVersion(&driver) || cudaRuntimeGetVersion(&runtime))
     snprintf(reason, SPMV_MESSAGE_MAX, "no usable CUDA device: %s", cudaGetErrorString(error));
-  else if (driver == 0)
-    snprintf(reason, SPMV_MESSAGE_MAX, "no usable CUDA device: this machine has no driver of NVIDIA's");
+  else if (driver == 0) snprintf(reason, SPMV_MESSAGE_MAX, "no usable CUDA device: this machine has no NVIDIA driver");
   else
     snprintf(reason, SPMV_MESSAGE_MAX,
-             "no usable CUDA device: NVIDIA's driver here serves CUDA up to %d.%d, and petscpack was built with CUDA "
+             "no usable CUDA device: the NVIDIA driver supports CUDA up to %d.%d, but petscpack was built with CUDA "
              "%d.%d: update the driver",
              driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 }
@@ -114,7 +113,7 @@ extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, 
 
 extern "C" SpmvStatus spmv_stream_wait(SpmvExec *exec)
 {
-  /* nothing can be enqueued where there is no device, and host plans must work there */
+  /* without a device nothing is enqueued, and host plans must work all the same */
   if (spmv_device_count(nullptr) == 0) return SPMV_SUCCESS;
   SPMV_CUDA(exec, cudaStreamSynchronize((cudaStream_t)exec->stream));
   return SPMV_SUCCESS;

@@ -1,8 +1,8 @@
 /*
   launch.cuh - checked CUDA calls and launches, shared by all formats.
 
-  Every launch goes through SPMV_LAUNCH, or that of overlap.cuh: an empty grid is skipped, a failed launch names its
-  kernel. Nothing here synchronizes.
+  Every launch goes through SPMV_LAUNCH or its variants in overlap.cuh and cooperative.cuh: they skip an empty grid, and
+  the error of a failed launch names the kernel. Nothing here synchronizes.
 */
 #pragma once
 
@@ -12,7 +12,7 @@
 static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, const char *what)
 {
   if (error == cudaSuccess) return SPMV_SUCCESS;
-  (void)cudaGetLastError(); /* a non-sticky error must not surface at the next launch */
+  (void)cudaGetLastError(); /* else the next launch would report this error as its own */
   return spmv_fail(exec, error == cudaErrorMemoryAllocation ? SPMV_ERR_MEMORY : SPMV_ERR_DEVICE, "%s: %s (%s)", what,
                    cudaGetErrorString(error), cudaGetErrorName(error));
 }
@@ -24,12 +24,12 @@ static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, con
     if (status_) return status_;                                                                                       \
   } while (0)
 
-/* tests/emulator, which stands in for the CUDA runtime where there is no GPU, has a call of its own */
+/* tests/emulator, which replaces the CUDA runtime in builds without a GPU, defines its own call */
 #ifndef SPMV_KERNEL_CALL
   #define SPMV_KERNEL_CALL(kernel, blocks, threads, shared, stream, ...)                                               \
     kernel<<<(blocks), (threads), (shared), (stream)>>>(__VA_ARGS__)
 
-/* The same with so many attributes, 0 or 1; cudaGetLastError() tells an error */
+/* A launch with `attributes` attributes, 0 or 1; errors are left for cudaGetLastError() */
 template <typename... Parameters, typename... Arguments>
 static inline void spmv_launch_with(cudaLaunchAttribute attribute, int attributes, void (*kernel)(Parameters...),
                                     unsigned blocks, unsigned threads, size_t shared, cudaStream_t stream,
@@ -46,7 +46,7 @@ static inline void spmv_launch_with(cudaLaunchAttribute attribute, int attribute
 }
 #endif
 
-/* Shared memory whose size a launch gives, as an array of bytes of that name */
+/* Dynamic shared memory, whose size the launch gives, as an array of bytes with this name */
 #ifndef SPMV_DYNAMIC_SHARED
   #define SPMV_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
@@ -66,13 +66,13 @@ static inline void spmv_launch_with(cudaLaunchAttribute attribute, int attribute
     }                                                                                                                  \
   } while (0)
 
-/* f<I, S>(...) by the types of a plan or CSR */
+/* Calls f<I, S>(...) for the index type and the scalar type of a plan or CSR */
 #define SPMV_BY_TYPES(f, index_type, scalar_type, ...)                                                                 \
   ((scalar_type) == SPMV_F32                                                                                           \
        ? ((index_type) == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))                  \
        : ((index_type) == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
 
-/* The most threads that a multiprocessor of the compiled architecture holds at a time */
+/* The most resident threads of a multiprocessor of the architecture that is compiled for */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 enum { SPMV_RESIDENT_THREADS = 1024 };
 #elif defined(__CUDA_ARCH__) &&                                                                                        \
@@ -82,15 +82,15 @@ enum { SPMV_RESIDENT_THREADS = 1536 };
 enum { SPMV_RESIDENT_THREADS = 2048 };
 #endif
 
-/* Thread blocks per multiprocessor for a launch bound: `wanted`, or fewer where a multiprocessor holds fewer threads */
+/* Thread blocks per multiprocessor for __launch_bounds__: `wanted`, or as many as fit into a multiprocessor */
 __host__ __device__ constexpr int spmv_resident_blocks(int threads, int wanted)
 {
   return wanted * threads > SPMV_RESIDENT_THREADS ? SPMV_RESIDENT_THREADS / threads : wanted;
 }
 
-enum { SPMV_DEVICES = 64 /* that tables have entries for */ };
+enum { SPMV_DEVICES = 64 /* length of the tables that have one entry per device */ };
 
-/* The current device as an index of such a table, or -1 */
+/* The current device as an index into such a table, or -1 */
 static inline int spmv_current_device()
 {
   int device = 0;

@@ -1,11 +1,12 @@
-/* Allocation behind the hooks of an exec. The device defaults are in pool.cu or no_device.c. */
+/* memory.c - allocation by the hooks of an exec, or by default; the default device allocator is in pool.cu or
+   no_device.c. */
 #include "memory.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
   HOST_ALIGNMENT   = 64, /* one cache line, one AVX-512 register */
-  DEVICE_ALIGNMENT = 256 /* as cudaMalloc() aligns */
+  DEVICE_ALIGNMENT = 256 /* that of cudaMalloc() */
 };
 
 void spmv_exec_init(SpmvExec *exec, SpmvSpace space)
@@ -20,7 +21,7 @@ static void *host_alloc(int64_t bytes)
   return aligned_alloc(HOST_ALIGNMENT, rounded);
 }
 
-/* Kept scratch memory makes way for what is to stay */
+/* When memory is short, kept scratch blocks are freed, and the allocation is tried once more */
 static void *device_alloc(int64_t bytes)
 {
   void *block = spmv_device_alloc_default(bytes);

@@ -1,4 +1,4 @@
-/* overlap.cu - the host side of overlapped launches; overlap.cuh has their rules. */
+/* overlap.cu - the host side of overlapped launches; see overlap.cuh for the rules. */
 #include "overlap.cuh"
 #include <atomic>
 
@@ -8,8 +8,8 @@ __global__ void spmv_do_nothing(int) {}
 
 enum { UNKNOWN = 0, NO = 1, YES = 2 };
 
-/* Both the device and the code must have the instructions. A new device may run code that was compiled for an old
-   architecture, in which kernels do not wait. */
+/* Both the device and the code must have the instructions: a new device may run code compiled for an old architecture,
+   whose kernels do not wait for the previous one. */
 int find_out(int device)
 {
   int                major = 0;

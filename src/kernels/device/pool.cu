@@ -1,9 +1,10 @@
 /*
-  pool.cu - device memory by default: from a pool of CUDA for each device, which keeps some of what is freed. To map and
-  unmap the memory of a conversion takes as long as the conversion, and to take it from a pool next to nothing.
+  pool.cu - the default allocator of device memory: one CUDA memory pool per device, which keeps some of the freed
+  memory. Mapping and unmapping the memory of a conversion takes as long as the conversion; taking it from a pool is
+  almost free.
 
-  Blocks are handed out and taken back as by cudaMalloc() and cudaFree(): ready for any stream, and not before the
-  device has done all that may use them. A device without pools gets those two.
+  Blocks behave as those of cudaMalloc() and cudaFree(): a new block is ready for any stream, and a block is freed only
+  when the device has done all work that may use it. A device without pools uses cudaMalloc() and cudaFree().
 */
 #include "launch.cuh"
 #include "memory.h"
@@ -12,14 +13,14 @@
 
 namespace
 {
-/* Bytes that a pool keeps unless somebody says otherwise. Little: what it keeps is not there for PETSc's own arrays. */
+/* Bytes that a pool keeps by default. Few, because PETSc's own arrays cannot use kept memory. */
 constexpr uint64_t KEPT = 64 << 20;
 
 struct Pool {
   bool          asked, there;
   cudaMemPool_t pool;
-  cudaStream_t  stream; /* on which blocks are handed out */
-  uint64_t      keep;   /* bytes that are not in use */
+  cudaStream_t  stream; /* on which blocks are allocated and freed */
+  uint64_t      keep;   /* unused bytes that the pool may keep */
 };
 
 struct Pools {
@@ -30,11 +31,11 @@ struct Pools {
 
 Pools &pools()
 {
-  static auto *all = new Pools(); /* plans may be destroyed when the process ends */
+  static auto *all = new Pools(); /* never destroyed: plans may be destroyed while the process exits */
   return *all;
 }
 
-/* Lets a pool hold what is in use, and what is to be kept beyond; from the next synchronization on */
+/* The pool may hold the bytes in use plus `keep`; CUDA releases the rest at the next synchronization */
 void set_threshold(const Pool &p)
 {
   uint64_t bytes = 0;
@@ -44,7 +45,7 @@ void set_threshold(const Pool &p)
   (void)cudaMemPoolSetAttribute(p.pool, cudaMemPoolAttrReleaseThreshold, &bytes);
 }
 
-/* What the pool of the current device is to keep */
+/* Sets how much the pool of the current device keeps */
 void set_keep(Pool *p)
 {
   const int64_t keep = pools().keep;
@@ -72,7 +73,7 @@ void create(Pool *p, int device)
   (void)cudaGetLastError();
 }
 
-/* That of the current device, or NULL; make: if it has not been asked for */
+/* The pool of the current device, or NULL. make: creates the pool at the first call for a device */
 Pool *current(bool make)
 {
   const int device = spmv_current_device();
@@ -94,7 +95,7 @@ void *from_pool(const Pool &p, size_t bytes)
   return nullptr;
 }
 
-/* Runs on the device that a block belongs to */
+/* Makes the device of a block current for a scope */
 class OnDeviceOf
 {
   int before = -1;
@@ -118,8 +119,8 @@ public:
   }
 };
 
-/* Calls visit(pool) on the device of each pool that is there. Where there is none CUDA is not asked at all: a process
-   that stays on the host must not begin with it. */
+/* Calls visit(pool) on the device of each existing pool. Without pools no CUDA call is made: a process that uses only
+   the host must not create a CUDA context. */
 template <typename Visit>
 void for_pools(Visit visit)
 {
@@ -144,7 +145,7 @@ extern "C" void *spmv_device_alloc_default(int64_t bytes)
 
   if (p) {
     block = from_pool(*p, (size_t)bytes);
-    if (!block) { /* what is kept may be in pieces that are too small */
+    if (!block) { /* the kept memory may be fragmented */
       (void)cudaMemPoolTrimTo(p->pool, 0);
       block = from_pool(*p, (size_t)bytes);
     }
@@ -157,13 +158,13 @@ extern "C" void spmv_device_free_default(void *block)
 {
   const OnDeviceOf where(block);
 
-  /* any stream may still use the block, and cudaFree() does not wait for those that came from a pool */
+  /* any stream may still use the block, and cudaFree() does not wait if the block came from a pool */
   (void)cudaDeviceSynchronize();
   const std::lock_guard<std::mutex> lock(pools().lock);
   const Pool                       *p = current(false);
   if (p && cudaFreeAsync(block, p->stream) == cudaSuccess) {
     set_threshold(*p);
-    (void)cudaStreamSynchronize(p->stream); /* gives back what is more than may be kept */
+    (void)cudaStreamSynchronize(p->stream); /* releases memory above the threshold */
   } else (void)cudaFree(block);
   (void)cudaGetLastError();
 }
@@ -184,7 +185,7 @@ extern "C" void spmv_device_release(void)
 
     (void)cudaMemPoolGetAttribute(p->pool, cudaMemPoolAttrUsedMemCurrent, &used);
     (void)cudaMemPoolTrimTo(p->pool, 0);
-    if (used > 0) return; /* its blocks must go back to it */
+    if (used > 0) return; /* blocks in use must be freed into this pool */
     (void)cudaStreamDestroy(p->stream);
     (void)cudaMemPoolDestroy(p->pool);
     *p = {};

@@ -1,5 +1,5 @@
-/* Tests of pool.cu: blocks of device memory, whatever is kept, released, refused, or belongs to another device. They
-   pass where there is no device, and where the library was built without CUDA. */
+/* Tests of pool.cu: blocks of device memory that the pool keeps, releases or cannot get, and blocks of another device.
+   They pass without a device, and in a library built without CUDA. */
 #include "unit.h"
 #include <spmv_kernels.h>
 
@@ -29,7 +29,7 @@ static void *take(SpmvExec *exec, int64_t bytes)
   return block;
 }
 
-/* Whether a block can hold what is written to it */
+/* Whether bytes written to a block can be read back */
 static int holds(SpmvExec *exec, void *block, int64_t bytes, int seed)
 {
   unsigned char *one = malloc((size_t)bytes), *other = malloc((size_t)bytes);
@@ -95,7 +95,7 @@ UNIT_TEST(blocks_in_use_keep_their_pool)
   spmv_device_release();
   UNIT_CHECK(holds(&exec, block, 6 * MIB, 4));
   spmv_exec_free(&exec, SPMV_DEVICE, block);
-  spmv_device_release(); /* now there is none, and the next block makes another */
+  spmv_device_release(); /* no block is in use, so the pool is destroyed; the next allocation makes another one */
   block = take(&exec, 7 * MIB);
   UNIT_CHECK(holds(&exec, block, 7 * MIB, 5));
   spmv_exec_free(&exec, SPMV_DEVICE, block);
@@ -128,7 +128,7 @@ UNIT_TEST(blocks_are_of_the_current_device_and_freed_from_any)
   unsetenv("SPMV_EMULATOR_DEVICES");
 }
 
-/* A real device has pools, and passes as well */
+/* On a real device, which has pools, this test allocates from them */
 UNIT_TEST(a_device_without_pools_serves_as_well)
 {
   SpmvExec exec;
@@ -137,7 +137,7 @@ UNIT_TEST(a_device_without_pools_serves_as_well)
   spmv_exec_init(&exec, SPMV_DEVICE);
   setenv("SPMV_EMULATOR_DEVICES", "3", 1);
   setenv("SPMV_EMULATOR_NO_POOLS", "1", 1);
-  const int other = cudaSetDevice(2) == cudaSuccess; /* nobody has asked for its pool */
+  const int other = cudaSetDevice(2) == cudaSuccess; /* no earlier test made a pool for device 2 */
   void     *block = take(&exec, MIB);
   UNIT_CHECK(holds(&exec, block, MIB, 5));
   spmv_exec_free(&exec, SPMV_DEVICE, block);

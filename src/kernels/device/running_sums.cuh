@@ -1,13 +1,13 @@
 /*
-  running_sums.cuh - an inclusive scan over the thread blocks of a launch, done by the launch itself: the block that
-  ends last adds up. A separate scan would take two more launches, which take as long as the work on a small matrix.
+  running_sums.cuh - an inclusive scan over the thread blocks of a launch, inside that launch: the block that arrives
+  last does it. A separate scan would take two more launches, as long as the actual work on a small matrix.
 */
 #pragma once
 
 #include "launch.cuh"
 #include <cub/block/block_scan.cuh>
 
-/* N numbers that are added one by one */
+/* N numbers that are added component by component */
 template <int N>
 struct SpmvNumbers {
   int64_t of[N];
@@ -23,9 +23,9 @@ struct SpmvAddNumbers {
   }
 };
 
-/* sums[b] becomes the sum of `found` over the thread blocks 0 .. b, where the first thread of each block passes it. All
-   threads of all blocks, THREADS each, must call; arrived is 0 before the launch. Returns true in all threads of the
-   block that ended last, which alone may read sums before the launch is done. */
+/* sums[b] becomes the sum of `found` over thread blocks 0 .. b; thread 0 of each block passes `found`. All threads of
+   all blocks of THREADS threads must call it, and *arrived must be 0 before the launch. Returns true in all threads of
+   the last block to arrive: only these may read sums before the launch has ended. */
 template <int THREADS, int N>
 __device__ inline bool spmv_sum_up(const SpmvNumbers<N> &found, SpmvNumbers<N> *sums, unsigned *arrived)
 {
@@ -50,7 +50,7 @@ __device__ inline bool spmv_sum_up(const SpmvNumbers<N> &found, SpmvNumbers<N> *
     mine   = SpmvAddNumbers<N>()(before, mine);
     before = SpmvAddNumbers<N>()(before, all);
     if (b < gridDim.x) sums[b] = mine;
-    __syncthreads(); /* temp */
+    __syncthreads(); /* before temp is used again */
   }
   return true;
 }

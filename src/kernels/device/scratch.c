@@ -1,9 +1,10 @@
 /*
-  scratch.c - device memory for the time of a call. Work that comes again and again, as new values do, finds the blocks of
-  the last time: for as long as somebody holds them they are kept, and shared by all who ask on the same stream.
+  scratch.c - device memory for the duration of a call. Repeated work, such as setting new values, reuses the blocks of
+  the last time: as long as spmv_scratch_hold() has holders, blocks are kept and shared by all callers on the same
+  stream.
 
-  A block is handed out anew without a wait, since its stream does one thing after the other. Where memory runs out, what
-  is kept goes first.
+  A kept block is handed out again without waiting, because work on one stream is ordered. When memory runs out, kept
+  blocks are freed first.
 */
 #include "memory.h"
 #include <pthread.h>
@@ -13,7 +14,7 @@ typedef struct Block {
   struct Block *next;
   void         *memory, *stream;
   int64_t       bytes;
-  int           device, busy, used; /* used: since the last spmv_scratch_trim() */
+  int           device, busy, used; /* busy: in use; used: in use at any time since the last spmv_scratch_trim() */
 } Block;
 
 static struct {
@@ -22,13 +23,13 @@ static struct {
   int             holders, grown; /* grown: a block was made since the last spmv_scratch_trim() */
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Blocks of hooks belong to their caller, who may want each one back */
+/* Blocks from a caller's allocator hooks are never kept: the caller may count on their being freed */
 static int is_kept(const SpmvExec *exec, SpmvSpace space)
 {
   return space == SPMV_DEVICE && !exec->device.alloc && !exec->device.free;
 }
 
-/* The smallest free block that suffices, so that the same calls get the same blocks again */
+/* The smallest free block that is large enough, so that repeated calls get the same blocks again */
 static void *find(int64_t bytes, const void *stream, int device)
 {
   Block *best = NULL;
@@ -46,7 +47,7 @@ static void add(void *memory, int64_t bytes, void *stream, int device)
 {
   Block *b = malloc(sizeof *b);
 
-  if (!b) return; /* the block is freed after use */
+  if (!b) return; /* no entry: spmv_scratch_free() then frees the memory */
   *b         = (Block){kept.first, memory, stream, bytes, device, 1, 1};
   kept.first = b;
   kept.grown = 1;
@@ -68,7 +69,7 @@ SpmvStatus spmv_scratch_alloc(SpmvExec *exec, SpmvSpace space, int64_t bytes, co
   return SPMV_SUCCESS;
 }
 
-/* Takes *link off the list and frees its block */
+/* Removes *link from the list and frees its memory */
 static void destroy(Block **link)
 {
   Block *b = *link;
@@ -94,7 +95,7 @@ void spmv_scratch_free(SpmvExec *exec, SpmvSpace space, void *block)
   if (!found) spmv_exec_free(exec, space, block);
 }
 
-/* Frees blocks that nobody uses: all, or those that were not used of late. Whether there was one. */
+/* Frees blocks that are not busy: all, or those unused since the last trim. Returns whether it freed one. */
 static int drop(int all)
 {
   int dropped = 0;
@@ -132,7 +133,8 @@ void spmv_scratch_release(void)
   pthread_mutex_unlock(&kept.lock);
 }
 
-/* Where a block was made, others may have become superfluous, but the next round tells first which it needs */
+/* After a round that made a new block nothing is freed: the next round shows which of the old blocks are still
+   needed */
 void spmv_scratch_trim(void)
 {
   pthread_mutex_lock(&kept.lock);

@@ -1,5 +1,5 @@
-/* Tests of scratch.c: which blocks are kept, for whom, and until when; a product of matrices that takes one. They pass where
-   there is no device, and where the library was built without CUDA. */
+/* Tests of scratch.c: which blocks are kept, for which stream, and until when; and a matrix product that uses scratch
+   memory. They pass without a device, and in a library built without CUDA. */
 #include "unit.h"
 #include <spmv_kernels.h>
 #include <stdlib.h>
@@ -26,13 +26,13 @@ UNIT_TEST(nothing_is_kept_that_nobody_holds)
   void *block = take(&exec, MIB);
   UNIT_EQUAL(0, spmv_scratch_bytes());
   spmv_scratch_hold();
-  give(&exec, block); /* from before it was held */
+  give(&exec, block); /* allocated before the first hold */
   UNIT_EQUAL(0, spmv_scratch_bytes());
   give(&exec, NULL);
   block = take(&exec, MIB);
   UNIT_EQUAL(MIB, spmv_scratch_bytes());
   spmv_scratch_release();
-  UNIT_EQUAL(MIB, spmv_scratch_bytes()); /* it is in use */
+  UNIT_EQUAL(MIB, spmv_scratch_bytes()); /* the block is in use */
   give(&exec, block);
   UNIT_EQUAL(0, spmv_scratch_bytes());
 }
@@ -61,7 +61,7 @@ UNIT_TEST(the_smallest_block_that_suffices_serves_again)
   give(&exec, block[1]);
   give(&exec, block[2]);
   UNIT_EQUAL(6 * MIB, spmv_scratch_bytes());
-  block[2] = take(&other, MIB); /* on another stream, which may be behind */
+  block[2] = take(&other, MIB); /* on another stream, whose work is not ordered with the first */
   UNIT_EQUAL(7 * MIB, spmv_scratch_bytes());
   give(&other, block[2]);
   spmv_scratch_release();
@@ -91,7 +91,7 @@ UNIT_TEST(a_round_without_new_blocks_frees_those_that_it_did_not_use)
   block[0] = take(&exec, MIB);
   spmv_scratch_trim();
   spmv_scratch_trim();
-  UNIT_EQUAL(MIB, spmv_scratch_bytes()); /* it is in use all the time */
+  UNIT_EQUAL(MIB, spmv_scratch_bytes()); /* the block is in use all the time */
   give(&exec, block[0]);
   spmv_scratch_release();
   UNIT_EQUAL(0, spmv_scratch_bytes());
@@ -114,11 +114,11 @@ UNIT_TEST(kept_blocks_make_way_for_others)
   spmv_scratch_release();
 }
 
-/* ---- P^T A P, whose values of A P take more than a product keeps ---- */
+/* ---- P^T A P with values of A P too large to be kept in the product: they take scratch memory ---- */
 
 enum { N = 160000, BAND = 6 };
 
-/* A pattern on the device, and as many values of 1 */
+/* A pattern on the device, and its values, all 1 */
 typedef struct {
   SpmvPattern pattern;
   void       *row_ptr, *col, *values;
@@ -156,7 +156,7 @@ static void there_free(SpmvExec *exec, There *t)
   spmv_exec_free(exec, SPMV_DEVICE, t->values);
 }
 
-/* A band of six columns from the diagonal on, and P with two rows for each column */
+/* A: a band of six columns from the diagonal on. P: rows 2 j and 2 j + 1 have a 1 in column j. */
 static void factors(SpmvExec *exec, There *a, There *p)
 {
   int32_t *row_ptr = malloc((N + 1) * sizeof *row_ptr), *col = malloc(BAND * (size_t)N * sizeof *col);

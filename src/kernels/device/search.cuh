@@ -1,9 +1,9 @@
-/* search.cuh - bisection in ascending numbers: the diagonal entry of a row, the first nonzero of each row. */
+/* search.cuh - bisection in sorted arrays: finds the diagonal entry of a row, or the first nonzero of each row. */
 #pragma once
 
 #include "launch.cuh"
 
-/* The first i in 0 .. n-1 whose number at(i) is not below `wanted`, or n; the numbers ascend */
+/* The lower bound: the first i in 0 .. n-1 with at(i) >= wanted, or n. at(i) must ascend. */
 template <typename N, typename Wanted, typename At>
 __device__ inline N spmv_first_not_below(N n, Wanted wanted, const At &at)
 {
@@ -21,7 +21,7 @@ namespace
 {
 enum { SPMV_STARTS_THREADS = 256 };
 
-/* row_ptr[r] = how many of the sorted rows are below r, for r = 0 .. rows */
+/* row_ptr[r] = number of entries of sorted[] below r, for r = 0 .. rows */
 template <typename I>
 __global__ void spmv_find_row_starts(const int32_t *sorted, int64_t nnz, int64_t rows, I *row_ptr)
 {
@@ -29,7 +29,7 @@ __global__ void spmv_find_row_starts(const int32_t *sorted, int64_t nnz, int64_t
   if (r <= rows) row_ptr[r] = (I)spmv_first_not_below(nnz, r, [&](int64_t k) { return (int64_t)sorted[k]; });
 }
 
-/* The pointers of a CSR whose nonzeros lie in these rows, which ascend */
+/* The row pointers of a CSR from the row of each nonzero, in ascending order */
 template <typename I>
 inline SpmvStatus spmv_row_starts(const int32_t *sorted, int64_t nnz, int64_t rows, I *row_ptr, SpmvExec *exec)
 {

@@ -1,4 +1,4 @@
-/* staging.cu - see staging.h */
+/* staging.cu - copies by several threads through pinned double buffers; see staging.h. */
 #include "staging.h"
 #include "core/threads.h"
 #include "launch.cuh"
@@ -11,15 +11,15 @@ namespace
 {
 const int64_t PIECE = SPMV_STAGING_PIECE;
 
-/* The two buffers that one thread fills in turn. A buffer may be filled again when its event has occurred: then the
-   device has read it. */
+/* The two buffers that one thread uses in turn. A buffer may be reused when its event has occurred, that is, when the
+   device has read or written it. */
 struct DoubleBuffer {
   char       *buffers; /* pinned, [SPMV_STAGING_BUFFERS * PIECE] */
   cudaEvent_t read[SPMV_STAGING_BUFFERS];
   int         device; /* of the events; the buffers serve every device */
 };
 
-/* What is kept between copies. A double buffer is made when a copy first has that many threads. */
+/* Kept between copies. Double buffer i is made by the first copy that has more than i threads. */
 pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 DoubleBuffer    double_buffer[SPMV_STAGING_THREADS];
 
@@ -32,8 +32,8 @@ public:
   ~Locked() { pthread_mutex_unlock(&one_at_a_time); }
 };
 
-/* While any stream is being captured, it is an error to wait for an event or to pin memory, also for an upload on
-   another stream. It is allowed to a thread whose capture mode is relaxed. */
+/* While any stream is being captured, waiting for an event or pinning memory is an error, also for a copy on another
+   stream, unless the capture mode of the calling thread is relaxed. */
 class BesideCaptures
 {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
@@ -64,7 +64,7 @@ void drop_double_buffer(DoubleBuffer *l)
   l->buffers = nullptr;
 }
 
-/* Makes the buffers, and the events on a device, unless they are there; false where they cannot be had */
+/* Makes the buffers, and the events on a device, unless they exist; false if that fails */
 bool make_double_buffer(DoubleBuffer *l, int device)
 {
   if (l->buffers && l->device == device) return true;
@@ -97,14 +97,14 @@ int make_double_buffers(int wanted, int device)
 
 /* ---- a copy ---- */
 
-/* To the device, or from it */
+/* An upload or a download */
 struct Transfer {
   char                *to;
   const char          *from;
   int64_t              bytes;
   int                  device;
   cudaStream_t         stream;
-  std::atomic<int64_t> next; /* first byte that no thread has taken */
+  std::atomic<int64_t> next; /* first byte of the next piece that no thread has taken */
   std::atomic<bool>    failed;
 };
 
@@ -112,7 +112,7 @@ cudaError_t send_piece(const Transfer *u, int64_t begin, char *buffer, cudaEvent
 {
   const size_t bytes = (size_t)std::min(PIECE, u->bytes - begin);
   cudaError_t  error =
-      cudaEventSynchronize(read); /* of the piece that was in the buffer before, perhaps of another upload */
+      cudaEventSynchronize(read); /* the device has read the buffer's last piece, perhaps of an earlier upload */
 
   if (error) return error;
   memcpy(buffer, u->from + begin, bytes);
@@ -120,8 +120,8 @@ cudaError_t send_piece(const Transfer *u, int64_t begin, char *buffer, cudaEvent
   return error ? error : cudaEventRecord(read, u->stream);
 }
 
-/* Sets the device of a thread, which is device 0 in a new one. Nothing is set if it is right already: the context that
-   a caller has chosen must stay. */
+/* Sets the device of a thread; a new thread begins with device 0. Does nothing if it is current already, so that a
+   context chosen by the caller stays. */
 cudaError_t use_device(int device)
 {
   int               current = 0;
@@ -136,7 +136,7 @@ void send_pieces(void *transfer, int share, int)
   Transfer            *u     = (Transfer *)transfer;
   const DoubleBuffer  *l     = &double_buffer[share];
   cudaError_t          error = use_device(u->device);
-  const BesideCaptures relaxed; /* after use_device(), because it makes a context on the current device */
+  const BesideCaptures relaxed; /* after use_device(): the constructor creates a context on the current device */
 
   for (int turn = 0; !error && !u->failed; turn = (turn + 1) % SPMV_STAGING_BUFFERS) {
     const int64_t begin = u->next.fetch_add(PIECE);
@@ -148,14 +148,14 @@ void send_pieces(void *transfer, int share, int)
   (void)cudaGetLastError(); /* of this thread */
 }
 
-/* What a thread receives: the piece in each of its buffers, or -1 */
+/* The pieces that one thread receives */
 struct Received {
   Transfer           *u;
   const DoubleBuffer *l;
-  int64_t             begin[SPMV_STAGING_BUFFERS];
+  int64_t             begin[SPMV_STAGING_BUFFERS]; /* first byte of the piece in each buffer, or -1 */
 };
 
-/* Waits for what a buffer was used for last, perhaps by an upload, and takes the piece that is in it */
+/* Waits for the last use of a buffer, perhaps by an upload, and copies its piece, if any, to the host block */
 cudaError_t take_piece(Received *r, int turn)
 {
   const int64_t     begin = r->begin[turn];
@@ -167,7 +167,7 @@ cudaError_t take_piece(Received *r, int turn)
   return error;
 }
 
-/* The next piece goes to a buffer; false where none is left */
+/* Enqueues the copy of the next piece into a buffer; false if no piece is left */
 bool request_piece(Received *r, int turn, cudaError_t *error)
 {
   const Transfer *u     = r->u;
@@ -181,7 +181,7 @@ bool request_piece(Received *r, int turn, cudaError_t *error)
   return true;
 }
 
-/* The work of thread number `share`: while it takes the piece of one buffer, the device fills the other one */
+/* The work of thread number `share`: while it empties one buffer, the device fills the other one */
 void receive_pieces(void *transfer, int share, int)
 {
   Received             r     = {(Transfer *)transfer, &double_buffer[share], {-1, -1}};
@@ -199,7 +199,7 @@ void receive_pieces(void *transfer, int share, int)
   (void)cudaGetLastError(); /* of this thread */
 }
 
-/* For pageable memory, CUDA answers that it is not registered; before CUDA 11 it returned an error */
+/* CUDA calls pageable memory "unregistered"; before CUDA 11 it returned an error for it */
 bool is_pageable(const void *from)
 {
   cudaPointerAttributes about;
@@ -209,7 +209,8 @@ bool is_pageable(const void *from)
   return true;
 }
 
-/* Whether other threads can enqueue on a stream: cudaStreamPerThread is another stream in each thread */
+/* Whether other threads can enqueue on a stream: not while it is captured, and not on cudaStreamPerThread, which is a
+   different stream in each thread */
 bool is_open_to_threads(cudaStream_t stream)
 {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -233,7 +234,7 @@ bool run(Transfer *u, SpmvShare pieces, int threads)
   spmv_threads_run(&pool, pieces, u, ready);
   spmv_threads_stop(&pool);
   if (!u->failed) return true;
-  (void)cudaStreamSynchronize(u->stream); /* the copy of a buffer may be enqueued without its event */
+  (void)cudaStreamSynchronize(u->stream); /* a buffer's copy may have been enqueued without its event */
   drop_double_buffers();
   return false;
 }

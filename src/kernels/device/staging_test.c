@@ -1,5 +1,5 @@
-/* Tests of staging.h: every byte of an upload arrives at the right address, whatever its size, alignment, threads and
-   neighbours. They pass where there is no device, and where the library was built without CUDA. */
+/* Tests of staging.h: every byte of a copy arrives at the right address, for any size, alignment and number of threads,
+   also while other copies are in flight. They pass without a device, and in a library built without CUDA. */
 #include "unit.h"
 #include <spmv_kernels.h>
 
@@ -14,11 +14,11 @@
 enum {
   PIECE     = SPMV_STAGING_PIECE,
   THRESHOLD = 4 * PIECE,                                                       /* below, the driver copies */
-  MOST      = 2 * SPMV_STAGING_THREADS * SPMV_STAGING_BUFFERS * PIECE + 12345, /* over two turns of all buffers */
+  MOST      = 2 * SPMV_STAGING_THREADS * SPMV_STAGING_BUFFERS * PIECE + 12345, /* every buffer is used twice or more */
   GUARD     = 64
 };
 
-/* A block of host memory, its copy on the device with guards around it, and space for what is copied back */
+/* A block of host memory, its copy on the device with guard bytes around it, and host memory to copy that back to */
 typedef struct {
   SpmvExec       exec;
   unsigned char *source, *back;
@@ -75,7 +75,8 @@ static void clear_there(Bench *b)
   }
 }
 
-/* The device has so many bytes of a seed behind the first guard, and nothing was written around them */
+/* Whether the device has the first `bytes` bytes of a seed behind the first guard, and nothing was written around
+   them */
 static int arrived(Bench *b, int64_t bytes, unsigned seed)
 {
   const int64_t  all      = b->most + 2 * GUARD;
@@ -97,7 +98,7 @@ static const int64_t sizes[] = {
     MOST};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* The source is spoiled as soon as the call returns */
+/* The source may be reused after the call, so it is overwritten at once */
 UNIT_TEST(staging_copies_every_byte)
 {
   static const int threads[] = {1, 2, 3, SPMV_STAGING_THREADS, SPMV_STAGING_THREADS + 5};
@@ -118,7 +119,7 @@ UNIT_TEST(staging_copies_every_byte)
   bench_clear(&b);
 }
 
-/* Downloads overwrite a block with guards around it, and all is there when the call returns. An upload may still be in
+/* A download is complete when the call returns, and writes nothing around the block, also while an upload is still in
    flight through the same buffers. */
 UNIT_TEST(staging_brings_every_byte_back)
 {
@@ -142,8 +143,8 @@ UNIT_TEST(staging_brings_every_byte_back)
   bench_clear(&b);
 }
 
-/* Uploads by spmv_copy(), which chooses the way; two in flight at a time, of which the second overwrites the end of the
-   first */
+/* Two uploads by spmv_copy() to the same address are in flight at a time: the second must win. spmv_copy() chooses
+   whether they are staged. */
 UNIT_TEST(staging_serves_copies_that_follow_each_other)
 {
   Bench b;
@@ -201,7 +202,7 @@ UNIT_TEST(staging_serves_several_threads)
   bench_clear(&u[1].bench);
 }
 
-/* Pinned bytes tell whether a copy was staged */
+/* spmv_staging_bytes() shows whether a copy was staged */
 UNIT_TEST(staging_is_for_large_pageable_blocks)
 {
   const int64_t bytes = 9 * PIECE;
@@ -232,8 +233,8 @@ UNIT_TEST(staging_is_for_large_pageable_blocks)
   bench_clear(&b);
 }
 
-/* An upload on a stream that is being captured is left to the caller. One on another stream is staged, and the capture
-   goes on: it holds the copy of a pinned block. */
+/* An upload on a stream that is being captured is left to the caller. An upload on another stream is staged meanwhile,
+   and does not end the capture: the graph has the copy of the pinned block. */
 UNIT_TEST(staging_stays_out_of_captures)
 {
   const int64_t   bytes = 9 * PIECE;
@@ -269,7 +270,7 @@ UNIT_TEST(staging_stays_out_of_captures)
   bench_clear(&b);
 }
 
-/* The emulator pins as many blocks as it is told, and has as many devices; of real devices those that there are */
+/* The emulator refuses pinned memory after SPMV_EMULATOR_PINNED_BLOCKS blocks; a real device ignores the variable */
 UNIT_TEST(staging_does_with_what_can_be_pinned)
 {
   const int64_t bytes = 9 * PIECE;
@@ -318,7 +319,7 @@ UNIT_TEST(staging_follows_the_current_device)
     UNIT_EQUAL(cudaSuccess, cudaSetDevice(d));
     clear_there(&b[d]);
     fill(b[d].source, bytes, (unsigned)(20 + i));
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b[d].exec)); /* the default stream follows, that of the device */
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b[d].exec)); /* the next upload may use the default stream */
     UNIT_EQUAL(1, spmv_staging_upload(b[d].there + GUARD, b[d].source, bytes, 3, i < 3 ? b[d].exec.stream : NULL));
     UNIT_EQUAL(cudaSuccess, cudaStreamSynchronize(NULL));
     UNIT_CHECK(arrived(&b[d], bytes, (unsigned)(20 + i)));

@@ -1,4 +1,4 @@
-/* upload.cuh - brings a CSR and values to the device, wherever they lie, and sizes back to the host. */
+/* upload.cuh - the arrays of a CSR on the device: used in place if they are there, else uploaded. */
 #pragma once
 
 #include "arena.cuh"
@@ -6,15 +6,16 @@
 #include "staging.h"
 #include <climits>
 
-/* An error where a matrix has more rows (less `spare`) or columns than 32 bits count */
+/* Fails if rows or columns reach INT_MAX - spare, because device formats count them in 32 bits */
 static inline SpmvStatus spmv_check_counts(const SpmvAnalysis *a, int64_t spare, SpmvExec *exec)
 {
   if (a->rows < INT_MAX - spare && a->cols < INT_MAX - spare) return SPMV_SUCCESS;
-  return spmv_fail(exec, SPMV_ERR_OVERFLOW, "%s on the device has less than %lld rows and columns, not %lld x %lld",
-                   a->format->name, (long long)(INT_MAX - spare), (long long)a->rows, (long long)a->cols);
+  return spmv_fail(exec, SPMV_ERR_OVERFLOW,
+                   "%s on the device supports fewer than %lld rows and columns, not %lld x %lld", a->format->name,
+                   (long long)(INT_MAX - spare), (long long)a->rows, (long long)a->cols);
 }
 
-/* An array in device memory: itself, or an upload into the arena */
+/* An array in device memory: the array itself, or its copy in the arena */
 static inline SpmvStatus spmv_on_device(const void *from, SpmvSpace space, int64_t bytes, const char *name,
                                         SpmvArena *arena, SpmvExec *exec, const void **array)
 {
@@ -27,7 +28,7 @@ static inline SpmvStatus spmv_on_device(const void *from, SpmvSpace space, int64
   return spmv_copy(block, SPMV_DEVICE, from, SPMV_HOST, bytes, exec);
 }
 
-/* A pattern whose arrays lie in device memory */
+/* *d is the pattern *p with its arrays in device memory */
 static inline SpmvStatus spmv_pattern_on_device(const SpmvPattern *p, SpmvArena *arena, SpmvExec *exec, SpmvPattern *d)
 {
   const int64_t index_bytes = spmv_index_bytes(p->index_type);
@@ -39,11 +40,10 @@ static inline SpmvStatus spmv_pattern_on_device(const SpmvPattern *p, SpmvArena 
   return spmv_on_device(p->col, p->space, p->nnz * index_bytes, "uploaded col", arena, exec, &d->col);
 }
 
-enum { SPMV_UPLOAD_PIECES = 16 /* of values, at most: each takes a pass over the pattern */ };
+enum { SPMV_UPLOAD_PIECES = 16 /* at most: each piece of values takes a pass over the pattern */ };
 
-/* Calls fill(values on the device), which enqueues kernels that write to a plan: uploads the values before that where
-   they lie on the host, lets products see what was written, and waits where an upload must be read before it is
-   freed */
+/* Calls fill(values on the device), which enqueues kernels that write to a plan. Host values are uploaded first; the
+   call then waits, because the upload must be read before it is freed. Later products see what fill wrote. */
 template <typename Fill>
 static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
                                           const Fill &fill)
@@ -61,9 +61,9 @@ static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *valu
   return uploaded.block ? spmv_stream_wait(exec) : SPMV_SUCCESS;
 }
 
-/* The same for fill(values on the device, first, count), which writes what comes from positions first .. first+count-1
-   of the CSR alone: values on the host never lie on the device all at once, unless they are few. Each piece takes the
-   place of the one before it, which the stream has read by then. */
+/* Calls fill(values on the device, first, count), which writes only what depends on positions first .. first+count-1 of
+   the CSR. So host values need not fit on the device all at once: they are uploaded piece by piece into one block, and
+   the stream orders each upload behind the kernels that read the piece before. */
 template <typename Fill>
 static inline SpmvStatus spmv_fill_in_pieces(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
                                              const Fill &fill)

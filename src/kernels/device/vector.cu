@@ -1,4 +1,4 @@
-/* vector.cu - y = beta y in device memory, which is a product with alpha = 0, and numbers in single precision. */
+/* vector.cu - y = beta y in device memory, for products with alpha = 0, and rounding to single precision. */
 #include "memory.h"
 #include "overlap.cuh"
 
@@ -30,7 +30,7 @@ __global__ void spmv_round(const double *v, float *rounded, int64_t n)
 extern "C" SpmvStatus spmv_device_round(const double *v, float *rounded, int64_t n, SpmvExec *exec)
 {
   SPMV_LAUNCH(exec, spmv_round, spmv_blocks(n, THREADS), THREADS, 0, v, rounded, n);
-  return spmv_overlap_fence(exec); /* products read them as values of a matrix */
+  return spmv_overlap_fence(exec); /* products read the rounded numbers as values of a matrix */
 }
 
 extern "C" SpmvStatus spmv_device_scale(int64_t n, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)

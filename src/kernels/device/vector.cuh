@@ -1,9 +1,9 @@
-/* vector.cuh - sums over lanes and thread blocks, and where they go, for the products of all formats. */
+/* vector.cuh - for the products of all formats: sums over lanes and thread blocks, and the use of a row's sum. */
 #pragma once
 
 #include "launch.cuh"
 
-/* Prefetches into the second-level cache what a later thread block will read first */
+/* Prefetches into the second-level cache */
 __device__ inline void spmv_prefetch(const void *p)
 {
 #ifdef __CUDA_ARCH__
@@ -20,7 +20,7 @@ __device__ inline S spmv_axpby(S alpha, S sum, S beta, const S *y)
   return beta == S(0) ? alpha * sum : alpha * sum + beta * *y;
 }
 
-/* Where the sums of a product go: y = alpha sum + beta y ... */
+/* The result of a product: y = alpha sum + beta y */
 template <typename S>
 struct SpmvSum {
   S *y;
@@ -33,8 +33,8 @@ struct SpmvSum {
   __device__ inline void put(int64_t row, S sum) const { y[row] = spmv_axpby(alpha, sum, beta, y + row); }
 };
 
-/* ... or through the step of a smoother, or to the residual b - A x. That is another kernel: one for both, which asks for
-   each row what is wanted, made products up to 7% slower. */
+/* The result of a fused step: y = a smoother's step, or the residual b - A x. The kernels are instantiated for SpmvSum
+   and for SpmvSmooth: one kernel that branches on each row made products up to 7% slower. */
 template <typename S>
 struct SpmvSmooth {
   S                 *y;
@@ -60,7 +60,7 @@ struct SpmvSmooth {
   }
 };
 
-/* The sum over `lanes` neighbouring lanes, a power of two, in a fixed order; all lanes of the warp take part */
+/* The sum over `lanes` neighbouring lanes, a power of two, in a fixed order; all lanes of the warp must call it */
 template <typename S>
 __device__ inline S spmv_add_lanes(S sum, int lanes)
 {
@@ -68,7 +68,7 @@ __device__ inline S spmv_add_lanes(S sum, int lanes)
   return sum;
 }
 
-/* The sum over the lanes of a warp up to this one (inclusive scan) */
+/* Inclusive scan over the lanes of a warp */
 __device__ inline int spmv_add_up_to_lane(int sum)
 {
   for (int by = 1; by < 32; by *= 2) {

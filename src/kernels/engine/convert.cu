@@ -1,4 +1,4 @@
-/* convert.cu - numbers of one scalar type from those of another one, and how large they are. */
+/* convert.cu - scaling and conversion between scalar types, and the largest absolute value of an array. */
 #include "device/arena.cuh"
 #include <spmv_engine.h>
 
@@ -14,7 +14,8 @@ __global__ void spmv_convert_numbers(int64_t n, double factor, const From *from,
   if (i < n) to[i] = (To)(factor * (double)from[i]);
 }
 
-/* Bits of doubles that are not negative ascend as the numbers do. What is not a number has larger ones than infinity. */
+/* Nonnegative doubles are ordered as their bits are, read as integers. The bits of a NaN are larger than those of
+   infinity, so that one NaN makes the result NaN. */
 template <typename S>
 __global__ void spmv_largest_number(int64_t n, const S *values, unsigned long long *largest)
 {

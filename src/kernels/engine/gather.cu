@@ -1,4 +1,4 @@
-/* gather.cu - packs the entries of a vector that other processes want. */
+/* gather.cu - packs the entries of a vector that are sent to other processes. */
 #include "device/launch.cuh"
 #include <spmv_engine.h>
 

@@ -1,4 +1,5 @@
-/* The product of a solver: a plan, its transpose or its rounded values, and on several processes the columns of others. */
+/* operator.c - the product of a solver: by a plan, its transpose or its rounded values; on several processes it adds
+   the product with the ghost columns, which other processes own. */
 #include "core/format.h"
 #include "engine/solve.h"
 #include <spmv_engine.h>
@@ -31,7 +32,7 @@ SpmvStatus spmv_operator_mult(const SpmvOperator *o, double alpha, const void *x
   const void *by_a = of_type(o->plan->scalar_type, alpha, &a), *by_b = of_type(o->plan->scalar_type, beta, &b);
 
   if (o->processes) SPMV_TRY(o->processes->begin(o->processes->ctx, o->halo, x, o->ghosts, exec));
-  /* the exchange is brought to its end also where the product fails: others take part in it */
+  /* the exchange is ended even if the product fails, because the other processes wait for it */
   SpmvStatus status = multiply(o, by_a, x, by_b, y, exec);
   if (o->processes) {
     const SpmvStatus ended = o->processes->end(o->processes->ctx, o->halo, o->ghosts, exec);

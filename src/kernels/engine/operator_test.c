@@ -1,5 +1,4 @@
-/* Tests of products by an SpmvOperator: both factors, transposes, and columns of other processes. They pass where there
-   is no device. */
+/* Tests of products by an SpmvOperator: alpha and beta, transposes, and ghost columns. They pass without a device. */
 #include "unit.h"
 #include "unit_plan.h"
 #include <spmv_engine.h>
@@ -9,7 +8,7 @@ enum { ROWS = 40, COLS = 30, GHOSTS = 12, MOST = 64 };
 
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
-/* Which entries of x a process wants of itself, as if they were those of another, and how often it asked */
+/* A process that is its own neighbour: the entries of x that it fetches, and how often it did */
 typedef struct {
   int32_t *index; /* [GHOSTS], in the space of the product */
   int      calls, open;
@@ -58,7 +57,7 @@ static void add_product(const UnitProblem *p, int transposed, const double *x, d
     }
 }
 
-/* A block of n numbers, or of room for as many, in a space */
+/* n numbers in the space of exec */
 static void *put(SpmvExec *exec, SpmvScalar type, const double *from, int n)
 {
   float       single[MOST];
@@ -81,7 +80,7 @@ static void check_equal(SpmvExec *exec, SpmvScalar type, const void *got, const 
   for (int i = 0; i < n; i++) UNIT_CHECK(number(type, there, i) == expected[i]);
 }
 
-/* y = 2 A x - y, and y = A x as a function does it, over y that is not a number */
+/* Checks y = 2 A x - y, and y = A x by spmv_operator_product() */
 static void check_products(SpmvOperator *o, SpmvExec *exec, SpmvScalar type, const double *x, int n, const double *ax,
                            int m)
 {
@@ -135,7 +134,7 @@ static void check_format(const char *format, SpmvSpace space, SpmvScalar type)
   o.processes  = &both;
   o.halo       = &halo;
   o.ghosts     = put(exec, type, x, GHOSTS);
-  check_products(&o, exec, type, x, COLS, y, ROWS); /* it needs nothing, and takes part */
+  check_products(&o, exec, type, x, COLS, y, ROWS); /* without ghost columns it still takes part in the exchange */
   UNIT_EQUAL(2, halo.calls);
   o.ghost_plan = g.plan;
   o.ghost_work = work_of(g.plan, exec);

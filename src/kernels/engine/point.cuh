@@ -1,6 +1,6 @@
 /*
-  point.cuh - preconditioners of a point or of a block of points in kernels that have one row for each lane: with blocks
-  a lane takes r of the other rows of its block from the lanes beside it.
+  point.cuh - diagonal and block-diagonal preconditioners in kernels with one row per lane: with blocks, a lane gets the
+  entries of r in the other rows of its block by shuffles.
 */
 #pragma once
 
@@ -13,7 +13,7 @@ enum { SPMV_POINT_THREADS = 256 };
 template <int N>
 using SpmvNumber = std::integral_constant<int, N>;
 
-/* call(SpmvNumber<B>()) for the rows of a block, from the first B on */
+/* Calls call(SpmvNumber<B>()) with B = block, which must be at least the first B */
 template <int B, typename Call>
 static SpmvStatus spmv_with_block(int block, Call call)
 {
@@ -22,7 +22,7 @@ static SpmvStatus spmv_with_block(int block, Call call)
   return call(SpmvNumber<B>());
 }
 
-/* call(S(), SpmvNumber<B>()) */
+/* Calls call(S(), SpmvNumber<B>()) with the type S of `scalar` and B = block >= FIRST */
 template <int FIRST, typename Call>
 static SpmvStatus spmv_with_point(SpmvScalar scalar, int block, Call call)
 {
@@ -33,14 +33,14 @@ static SpmvStatus spmv_with_point(SpmvScalar scalar, int block, Call call)
   return scalar == SPMV_F32 ? with_type(float()) : with_type(double());
 }
 
-/* Rows that a warp takes at a time, one per lane: whole blocks */
+/* Rows of a warp at a time, one per lane: as many whole blocks as fit into 32 lanes */
 template <int BLOCK>
 __host__ __device__ constexpr int spmv_point_rows()
 {
   return BLOCK > 1 ? 32 / BLOCK * BLOCK : 32;
 }
 
-/* The first row of this warp, and how many rows lie between two that a lane takes */
+/* The first row of this warp, and the distance between two consecutive rows of a lane */
 template <int BLOCK>
 __device__ inline int64_t spmv_point_first()
 {
@@ -52,14 +52,14 @@ __device__ inline int64_t spmv_point_step()
   return gridDim.x * (int64_t)(SPMV_POINT_THREADS / 32) * spmv_point_rows<BLOCK>();
 }
 
-/* z = M r of this lane's row, if there is one. All lanes of the warp take part. */
+/* z = M r for this lane's row; `there`: the lane has a row. All lanes of the warp must call it. */
 template <int BLOCK, typename S>
 __device__ inline S spmv_point_apply(const S *m, int64_t row, bool there, S r)
 {
   if (BLOCK == SPMV_POINT_STORED) return there ? m[row] : S(0);
   if (BLOCK == 0) return r;
   if (BLOCK == 1) return there ? m[row] * r : S(0);
-  constexpr int SIDE = BLOCK > 0 ? BLOCK : 1; /* the lines above leave no other */
+  constexpr int SIDE = BLOCK > 0 ? BLOCK : 1; /* BLOCK is at least 2 here; 1 lets the other cases compile */
   const int     lane = threadIdx.x % 32, i = lane % SIDE;
   const S      *of_row = m + (row - i) * SIDE + i;
   S             z      = 0;
@@ -71,7 +71,8 @@ __device__ inline S spmv_point_apply(const S *m, int64_t row, bool there, S r)
   return z;
 }
 
-/* The same where the rows of a block are no constant, for kernels whose time goes elsewhere: 0 or 1 row, or a block */
+/* spmv_point_rows() and spmv_point_apply() with the block size as an argument, for kernels that spend their time
+   elsewhere */
 __host__ __device__ inline int spmv_point_rows_of(int block) { return block > 1 ? 32 / block * block : 32; }
 
 template <typename S>

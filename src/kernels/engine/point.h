@@ -1,9 +1,9 @@
-/* point.h - preconditioners of a point or of a block of points, in one number: the rows of a block. */
+/* point.h - the kind of a preconditioner in one number: the rows of a block of M. */
 #pragma once
 
 #include <spmv_engine.h>
 
-/* M r is stored in place of M */
+/* The array of M contains M r */
 enum { SPMV_POINT_STORED = -1 };
 
 /* 0 for the identity, 1 for a diagonal, SPMV_POINT_STORED for a function, whose result is stored */

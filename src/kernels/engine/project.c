@@ -1,4 +1,4 @@
-/* project.c - the projection of project.h: its order on host and device, and the host. */
+/* project.c - the projection of project.h: the sequence of steps, and the steps on the host. */
 #include "project.h"
 
 #define SPMV_BODY "engine/project.inc"

@@ -7,7 +7,7 @@ namespace
 {
 enum { THREADS = 256 };
 
-/* So many thread blocks for each vector v_j, each of which adds a part of (v_j, x) */
+/* Partial sums of (v_j, x): `blocks` thread blocks for each vector v_j */
 template <typename S>
 __global__ void __launch_bounds__(THREADS)
     spmv_project_dots(int64_t rows, int blocks, const S *vectors, const S *x, double *partial)
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-/* A block for each vector */
+/* Adds the partial sums: one thread block for each vector */
 __global__ void __launch_bounds__(THREADS) spmv_project_add(int blocks, const double *partial, double *sums)
 {
   double sum = 0;

@@ -1,4 +1,5 @@
-/* project.h - takes vectors out of another one: on a singular system those of the null space, out of M r. */
+/* project.h - removes the components of a vector along given vectors: for a singular system, the null space from M
+   r. */
 #pragma once
 
 #include "core/format.h"
@@ -13,15 +14,15 @@ typedef struct {
   const void          *vectors; /* [count][rows] in the space of the solver */
   SpmvScalar           scalar_type;
   const SpmvProcesses *processes; /* NULL: one */
-  double              *work;      /* [count * SPMV_PROJECT_WORK] in that space; the sums come first */
+  double              *work;      /* [count * SPMV_PROJECT_WORK] in that space: the sums, then partial sums */
 } SpmvProjection;
 enum { SPMV_PROJECT_BLOCKS = 512, SPMV_PROJECT_WORK = SPMV_PROJECT_BLOCKS + 1 };
 
-/* x -= sum over j of (v_j, x) v_j, with sums in double precision and in a fixed order. It only enqueues on the device,
-   unless processes wait. */
+/* x -= sum over j of (v_j, x) v_j, with sums in double precision and in a fixed order. On the device it only enqueues,
+   unless communication waits for the host. */
 SpmvStatus spmv_project(const SpmvProjection *, void *x, SpmvExec *);
 
-/* What is done on the host or on the device */
+/* The two steps, which host and device implement */
 typedef struct {
   /* work[j] = (v_j, x) of this process */
   SpmvStatus (*dots)(const SpmvProjection *, const void *x, SpmvExec *);

@@ -36,7 +36,7 @@ SpmvStatus spmv_queue_record(SpmvQueue *q, int i, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* A process that ended while another goes on would leave that waiting for ever */
+/* Fails if only some processes end, because the remaining ones would wait for them for ever */
 static SpmvStatus agree_on_end(const SpmvQueue *q, const SpmvRecord *record, SpmvExec *exec)
 {
   const SpmvProcesses *all  = q->processes;
@@ -46,16 +46,17 @@ static SpmvStatus agree_on_end(const SpmvQueue *q, const SpmvRecord *record, Spm
   if (!all || !all->agree) return SPMV_SUCCESS;
   SPMV_TRY(all->agree(all->ctx, &end, exec));
   if (end == mine) return SPMV_SUCCESS;
-  return spmv_fail(exec, SPMV_ERR_DEVICE,
-                   "%s: another process has come to an end after %lld iterations: its sums are not those of this one",
-                   q->who, (long long)record->iterations);
+  return spmv_fail(
+      exec, SPMV_ERR_DEVICE,
+      "%s: another process has come to an end after %lld iterations: its sums differ from those of this one", q->who,
+      (long long)record->iterations);
 }
 
-/* Waits for an event, and looks from time to time whether the other processes are alive */
+/* Waits for an event, and checks from time to time that the other processes are alive */
 static SpmvStatus wait_for_event(const SpmvQueue *q, cudaEvent_t event, SpmvExec *exec)
 {
   using Clock                     = std::chrono::steady_clock;
-  constexpr double     look_after = 0.01; /* seconds: no wait of a solve is as long where all go on */
+  constexpr double     look_after = 0.01; /* seconds: longer than any wait of a healthy solve */
   const SpmvProcesses *all        = q->processes;
   const auto           begin      = Clock::now();
 
@@ -66,7 +67,7 @@ static SpmvStatus wait_for_event(const SpmvQueue *q, cudaEvent_t event, SpmvExec
   for (double looked = 0;;) {
     const cudaError_t error = cudaEventQuery(event);
     if (error != cudaErrorNotReady) return spmv_cuda_status(exec, error, "wait for iterations");
-    (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
+    (void)cudaGetLastError(); /* clears cudaErrorNotReady */
     const double waited = std::chrono::duration<double>(Clock::now() - begin).count();
     if (waited < looked + look_after) continue;
     SPMV_TRY(all->alive(all->ctx, waited, exec));
@@ -89,11 +90,11 @@ SpmvStatus spmv_queue_wait(SpmvQueue *q, int i, SpmvRecord *record, SpmvExec *ex
 
 void spmv_queue_grow(SpmvQueue *q, int i, int64_t iterations)
 {
-  enum { GROWN_CHUNK = 16 /* looking at longer chunks costs next to nothing */ };
+  enum { GROWN_CHUNK = 16 /* beyond it, the host's work per iteration is negligible */ };
 
   if (q->processes || q->chunk >= GROWN_CHUNK || 32 * (int64_t)q->chunk > iterations) return;
   if (cudaEventQuery(q->event[i]) == cudaSuccess) q->chunk = 2 * q->chunk < GROWN_CHUNK ? 2 * q->chunk : GROWN_CHUNK;
-  else (void)cudaGetLastError(); /* "not ready" counts as an error of the runtime */
+  else (void)cudaGetLastError(); /* clears cudaErrorNotReady */
 }
 
 int spmv_queue_chunk(const SpmvProcesses *processes, double iteration)

@@ -1,9 +1,9 @@
 /*
-  queue.cuh - how the host follows a solve on the device: chunks of iterations, graphs of them, and the records that tell
-  how far it is.
+  queue.cuh - how the host follows a solve on the device: it enqueues chunks of iterations, or graphs of them, and reads
+  the records that the device writes at the end of each chunk.
 
-  Two chunks are under way at a time: while the host waits for the record of one, the device has the next. Iterations
-  behind the last one do nothing, so what is enqueued too much costs time only.
+  Two chunks are enqueued at a time: while the host waits for the record of one, the device has the next. Iterations
+  enqueued after convergence do nothing, so they cost time only.
 */
 #pragma once
 
@@ -12,39 +12,41 @@
 #include <cstring>
 
 struct SpmvQueue {
-  const char          *who;       /* begins messages */
-  const SpmvProcesses *processes; /* that end together, or NULL */
-  SpmvRecord  *records;     /* [2], page-locked: of every other chunk of a call, from its first on, and of the others */
-  cudaEvent_t  event[2];    /* behind the kernels that write the records */
-  bool         recorded[2]; /* whether the event is in a stream, or was */
-  cudaStream_t stream;      /* on which graphs are captured: the caller's may be the default stream */
-  int          chunk;       /* iterations of the next chunk, or of every graph */
+  const char          *who;         /* begins messages */
+  const SpmvProcesses *processes;   /* all of them must end at the same iteration; NULL: one process */
+  SpmvRecord          *records;     /* [2], page-locked: the chunks of a call write to them in turn */
+  cudaEvent_t          event[2];    /* recorded after the kernels that write the records */
+  bool                 recorded[2]; /* whether the event was ever recorded */
+  cudaStream_t         stream;      /* graphs are captured on it, because the caller's may be the default stream */
+  int                  chunk;       /* iterations of the next chunk, or of every graph */
 };
 constexpr int64_t SPMV_RECORDS_BYTES = 2 * sizeof(SpmvRecord);
 
-/* Of an all-zero queue; what it makes is freed by spmv_queue_close(), also when it failed */
+/* Initializes an all-zero queue; spmv_queue_close() frees it, also after a failure */
 SpmvStatus spmv_queue_open(SpmvQueue *, const char *who, const SpmvProcesses *, bool graphs, SpmvExec *);
-/* Waits for the events */
+/* Waits for the events, then frees what spmv_queue_open() made */
 void spmv_queue_close(SpmvQueue *);
 
-/* What the last solve left in another stream still uses the arrays of the solver: this stream waits for it */
+/* Makes exec->stream wait for the last solve, which may still use the solver's arrays on another stream */
 SpmvStatus spmv_queue_follow(SpmvQueue *, SpmvExec *);
 SpmvStatus spmv_queue_record(SpmvQueue *, int i, SpmvExec *);
-/* Waits for what is in the stream, while other processes are alive */
+/* Waits for the work in the stream, and fails if another process dies meanwhile */
 SpmvStatus spmv_queue_drain(SpmvQueue *, SpmvExec *);
-/* Waits for the record, and makes sure that all processes come to an end together */
+/* Waits for record i. Fails if another process has died, or if some processes have a reason to end and others have
+   none. */
 SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);
-/* Plain launches: when a chunk, whose event is i, is done before the next one is enqueued, the device waits for the host, and
-   chunks become longer, up to a 16th of the iterations so far: up to two of them are needless in the end. Not where
-   several processes must enqueue the same. */
+/* For plain launches. If event i has occurred before the next chunk is enqueued, the device is idle: then chunks are
+   doubled, up to a 16th of the iterations so far, because up to two chunks are needless at the end of a solve. With
+   several processes the length is fixed, as all must enqueue the same. */
 void spmv_queue_grow(SpmvQueue *, int i, int64_t iterations);
 
-/* Iterations that take about 200 us, of so many seconds each: shorter chunks may let the device wait for the host; longer
-   ones end later than they could. One where processes wait for the host, which is never further ahead then. */
+/* The number of iterations that take about 200 us, if one takes `iteration` seconds. Shorter chunks may let the device
+   wait for the host; longer ones make the solve end later. 1 if communication waits for the host, since the host is
+   then never ahead of the device. */
 int spmv_queue_chunk(const SpmvProcesses *, double iteration);
 
-/* A graph of what enqueue(exec) enqueues; the capture ends also where something cannot be enqueued. *graph is nullptr
-   after a failure. Kernels keep the priorities of their streams: messages between GPUs have a higher one. */
+/* Makes a graph of the work that enqueue(exec) enqueues. The capture is ended even if enqueue fails. *graph is nullptr
+   after a failure. Kernels keep the priorities of their streams, because messages between GPUs have a higher one. */
 template <typename Enqueue>
 static SpmvStatus spmv_queue_capture(SpmvQueue *q, cudaGraphExec_t *graph, SpmvExec *exec, const Enqueue &enqueue)
 {
@@ -58,7 +60,7 @@ static SpmvStatus spmv_queue_capture(SpmvQueue *q, cudaGraphExec_t *graph, SpmvE
   const cudaError_t ended  = cudaStreamEndCapture(q->stream, &captured);
   if (status) {
     memcpy(exec->message, inside.message, sizeof exec->message);
-    (void)cudaGetLastError(); /* of the end of a capture that was given up */
+    (void)cudaGetLastError(); /* the end of a broken capture is an error, too */
   } else status = spmv_cuda_status(exec, ended, "capture of iterations");
   if (!status)
     status = spmv_cuda_status(exec, cudaGraphInstantiate(graph, captured, cudaGraphInstantiateFlagUseNodePriority),
@@ -68,8 +70,9 @@ static SpmvStatus spmv_queue_capture(SpmvQueue *q, cudaGraphExec_t *graph, SpmvE
   return status;
 }
 
-/* Does iterations in chunks until a record has a reason: count = length(left), enqueue(count), and looking(done) before the
-   host waits for the chunk before, when so many are enqueued */
+/* Runs iterations in chunks until a record has a reason to end. length(left) is the length of the next chunk;
+   enqueue(count) enqueues it; looking(i, enqueued) is called before the host waits for event i of the chunk before,
+   with the number of iterations enqueued so far. */
 template <typename Length, typename Enqueue, typename Looking>
 static SpmvStatus spmv_queue_run(SpmvQueue *q, int64_t iterations, SpmvRecord *record, SpmvExec *exec,
                                  const Length &length, const Enqueue &enqueue, const Looking &looking)

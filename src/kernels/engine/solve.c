@@ -1,4 +1,4 @@
-/* What solvers have in common on the host; see solve.h. */
+/* The parts that all solvers share on the host; see solve.h. */
 #include "solve.h"
 
 enum { ALIGNMENT = 256 };
@@ -30,12 +30,12 @@ SpmvStatus spmv_check_preconditioner(const char *who, SpmvPreconditioner kind, i
                                      int64_t rows, SpmvExec *exec)
 {
   if ((int)kind < SPMV_PC_IDENTITY || kind > SPMV_PC_FUNCTION)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no such preconditioner", who);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: unknown kind of preconditioner", who);
   if (kind == SPMV_PC_BLOCKS && (block_size < 2 || block_size > SPMV_PC_BLOCK_MAX || rows % block_size))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: %lld rows in blocks of %d, which must be 2 to %d", who,
                      (long long)rows, block_size, SPMV_PC_BLOCK_MAX);
   if (kind == SPMV_PC_FUNCTION && !apply)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no function of the preconditioner", who);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no function is given for the preconditioner", who);
   return SPMV_SUCCESS;
 }
 
@@ -43,7 +43,8 @@ SpmvStatus spmv_check_space(const char *who, SpmvSpace space, SpmvExec *exec)
 {
   char reason[SPMV_MESSAGE_MAX];
 
-  if (space != exec->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the mode belongs to another space", who);
+  if (space != exec->space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the mode does not fit the space of exec", who);
   if (space == SPMV_DEVICE && spmv_device_count(reason) == 0)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s on the device: %s", who, reason);
   return SPMV_SUCCESS;
@@ -56,7 +57,7 @@ SpmvStatus spmv_norms_get(const char *who, const SpmvNorms *h, int64_t first, in
   if (exec->space != h->space || first < 1 || count < 0 || last > h->completed ||
       (count > 0 && first <= h->completed - kept))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "%s: norms %lld to %lld of %lld iterations, of which the last %lld are kept", who,
+                     "%s: norms %lld to %lld requested of %lld iterations, of which the last %lld are kept", who,
                      (long long)first, (long long)last, (long long)h->completed, (long long)kept);
   for (int64_t i = first; i <= last;) {
     const int64_t at = (i - 1) % kept, n = last - i + 1 < kept - at ? last - i + 1 : kept - at;

@@ -1,6 +1,6 @@
 /*
-  solve.h - what solvers have in common on host and device: the record that tells how far a solve is, the test of a norm,
-  sums over processes, memory in one block, and the check of a preconditioner.
+  solve.h - the parts that all solvers share on host and device: the record of a solve's progress, the convergence test,
+  sums over processes, allocation in one block, and argument checks.
 */
 #pragma once
 
@@ -8,20 +8,20 @@
 #include <math.h>
 #include <spmv_engine.h>
 
-/* What the host reads while iterations go on */
+/* The progress of a solve, which the host reads while iterations go on */
 typedef struct {
   double  norm;
   int64_t iterations, completed;
   int32_t reason;
 } SpmvRecord;
 
-/* Thread blocks of a kernel that adds, each with its partial sums; see sums.cuh */
+/* The most thread blocks of a kernel that computes sums; see sums.cuh */
 enum { SPMV_SUM_GRID_MAX = 1056 };
 
 /* Neither NaN nor infinite */
 SPMV_BOTH int spmv_finite(double v) { return v - v == 0; }
 
-/* KSPConvergedDefault() for iteration n, whose norm is finite */
+/* The test of KSPConvergedDefault() for iteration n; the norm must be finite */
 SPMV_BOTH int32_t spmv_test(const SpmvTest *t, int64_t n, double norm)
 {
   if (t->max_is_success && n >= t->max_iterations) return SPMV_ITERATIONS;
@@ -32,35 +32,37 @@ SPMV_BOTH int32_t spmv_test(const SpmvTest *t, int64_t n, double norm)
 
 SPMV_C_BEGIN
 
-/* Whether processes wait for the host, so that what they do is no part of a graph; NULL: there is one */
+/* Whether communication waits for the host, so that graphs cannot contain it; NULL: one process */
 static inline int spmv_processes_wait(const SpmvProcesses *p) { return p && !p->enqueues; }
 
-/* The rows of the process that has most: processes must enqueue equally many iterations at a time */
+/* The most rows of any process: chunk lengths are made of it, because all processes must enqueue chunks of one
+   length */
 static inline int64_t spmv_most_rows(const SpmvProcesses *p, int64_t rows)
 {
   return p && p->most_rows > 0 ? p->most_rows : rows;
 }
 
-/* Replaces sums by those over all processes; NULL: there is one */
+/* Replaces sums by their sums over all processes; NULL: one process */
 SpmvStatus spmv_add_sums(const SpmvProcesses *, double *sums, int n, SpmvExec *);
 
-/* An array of a solver. Empty ones become NULL. */
+/* An array of a solver; *array becomes NULL if bytes is 0 */
 typedef struct {
   void  **array;
   int64_t bytes;
 } SpmvSolverArray;
 
-/* One block of memory for all of them, each at a multiple of 256 bytes; *total is its size */
+/* Allocates all arrays of the list in one block of *total bytes, each at a multiple of 256 bytes */
 SpmvStatus spmv_solver_alloc(const SpmvSolverArray *, int count, const char *name, void **block, int64_t *total,
                              SpmvExec *);
 
-/* An error where a preconditioner does not exist, does not divide the rows or lacks its function; `who` begins messages */
+/* Fails if there is no such preconditioner, its block size is out of range or does not divide the rows, or its function
+   is missing. `who` begins the messages. */
 SpmvStatus spmv_check_preconditioner(const char *who, SpmvPreconditioner, int block_size, SpmvApply, int64_t rows,
                                      SpmvExec *);
-/* An error where exec is not of that space, or there is no device */
+/* Fails if exec is not of that space, or needs a device and finds none */
 SpmvStatus spmv_check_space(const char *who, SpmvSpace, SpmvExec *);
 
-/* The norms of a solve are kept in a ring of so many: that of iteration i is at (i - 1) mod kept */
+/* The last `kept` norms of a solve, in a ring: the norm of iteration i is at (i - 1) mod kept */
 typedef struct {
   const double *norms;
   SpmvSpace     space;

@@ -1,6 +1,6 @@
 /*
-  sums.cuh - sums over the grid in a fixed order: each thread block writes its partial sums, and the one that comes last
-  adds those of all. And the record that the last kernel of a chunk gives to the host.
+  sums.cuh - sums over the grid in a fixed order: each thread block writes its partial sums, and the last one to arrive
+  adds all of them. Also the record that the last kernel of a chunk writes for the host.
 */
 #pragma once
 
@@ -8,12 +8,12 @@
 #include "engine/point.cuh"
 #include "engine/solve.h"
 
-/* Thread blocks of a kernel, each with its partial sums: eight for each multiprocessor of an H100 or H200, and no more
-   on a larger GPU, so that the order of additions is the same on all. With fewer, those of the next kernel that begin
-   early would take the free places of some multiprocessors, and leave others with too few. */
+/* SPMV_SUM_GRID_MAX thread blocks are eight for each of the 132 multiprocessors of an H100 or H200. A larger GPU gets
+   no more, so that the order of additions is the same on all. With fewer, the early thread blocks of the next kernel
+   would fill the free places of some multiprocessors and leave the next kernel badly distributed. */
 enum { SPMV_SUM_THREADS = SPMV_POINT_THREADS, SPMV_SUM_WARPS = SPMV_SUM_THREADS / 32, SPMV_SUM_RESIDENT = 8 };
 
-/* Sums over the thread block in a fixed order, valid in thread 0; a barrier must follow before the next ones */
+/* Sums over the thread block in a fixed order, valid in thread 0; call __syncthreads() before the next call */
 template <int SUMS>
 __device__ inline void spmv_sum_block(double (&v)[SUMS])
 {
@@ -29,7 +29,7 @@ __device__ inline void spmv_sum_block(double (&v)[SUMS])
       for (int i = 1; i < SPMV_SUM_WARPS; i++) v[k] += of_warp[k][i];
 }
 
-/* The partial sums of a thread block, from thread 0 */
+/* Thread 0 writes the partial sums of its thread block */
 template <int SUMS>
 __device__ inline void spmv_sum_put_partial(const double (&v)[SUMS], double *partial)
 {
@@ -49,7 +49,7 @@ __device__ inline void spmv_sum_add_partial(double (&v)[SUMS], const double *par
   spmv_sum_block(v);
 }
 
-/* Whether all other thread blocks have written their partial sums; the same answer in all threads */
+/* Whether all other thread blocks have written their partial sums; all threads of a block get the same answer */
 __device__ inline bool spmv_arrives_last(unsigned *arrived)
 {
   __shared__ bool last;
@@ -63,7 +63,7 @@ __device__ inline bool spmv_arrives_last(unsigned *arrived)
   return last;
 }
 
-/* Sums over the grid; true in one thread of it, which has them in v and in sums */
+/* Sums over the grid. Returns true in one thread of the grid, which has the sums in v and has written them to sums. */
 template <int SUMS>
 __device__ inline bool spmv_sum_grid(double (&v)[SUMS], double *partial, unsigned *arrived, double *sums)
 {
@@ -77,8 +77,8 @@ __device__ inline bool spmv_sum_grid(double (&v)[SUMS], double *partial, unsigne
   return true;
 }
 
-/* Gives the host the record at the end of a chunk, from one thread: the kernel writes to page-locked memory of the host,
-   since a copy in the stream would hold up the next iteration by 9 us on an H200. Chunks take turns with two places. */
+/* One thread writes the record at the end of a chunk. It writes to page-locked host memory, because a copy in the
+   stream would delay the next iteration by 9 us on an H200. Chunks use the two records in turn. */
 __device__ inline void spmv_put_record(SpmvRecord *records, const SpmvRecord &record, int64_t *chunks)
 {
   if (!records) return;
@@ -86,8 +86,8 @@ __device__ inline void spmv_put_record(SpmvRecord *records, const SpmvRecord &re
   ++*chunks;
 }
 
-/* The thread blocks of a kernel whose warps take so many rows at a time: at least one, which decides also where there are
-   no rows */
+/* The number of thread blocks of a kernel whose warps take rows_of_warp rows at a time: at least one, since the last
+   thread block makes the decisions even if there are no rows */
 static inline int64_t spmv_sum_grid_of(int64_t rows, int rows_of_warp)
 {
   const int64_t blocks = spmv_blocks(rows, (int64_t)SPMV_SUM_WARPS * rows_of_warp);

@@ -28,7 +28,7 @@ static const SpmvOptionDesc options[] = {
     {.key = NULL},
 };
 
-/* The data of an analysis on the host, which build takes over */
+/* The data of an analysis on the host; build takes over its layout */
 typedef struct {
   FoldSizes  sizes;
   FoldLayout layout;
@@ -64,7 +64,7 @@ static SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPl
   return SPMV_SUCCESS;
 }
 
-/* The row_ptr of the CSR, which the caller frees */
+/* Recovers the row_ptr of the CSR into an array that the caller frees */
 static SpmvStatus recover_row_ptr(const FoldPlan *plan, SpmvExec *exec, void **row_ptr)
 {
   const SpmvIndex index = plan->base.index_type;
@@ -158,7 +158,7 @@ static const SpmvSlots host_slots = {
    Options Database Keys:
 +  -mat_type aijfold - sets the type during a call to `MatSetFromOptions()`
 .  -mat_aijfold_q - factor of the mean row length in the width at which rows are folded
-.  -mat_aijfold_r - factor of the standard deviation in that width
+.  -mat_aijfold_r - factor of the standard deviation of the row lengths in that width
 .  -mat_aijfold_layout - the layout of the table
 .  -mat_aijfold_gather - how a product on a GPU reads the vector
 -  -mat_aijfold_device_memory - bytes that the matrix may take on a GPU
@@ -168,16 +168,16 @@ static const SpmvSlots host_slots = {
    Notes:
    The page docs/options/aijfold.md has the values and the defaults of the options.
 
-   The matrix stays `MATAIJ` for everything but its products: it is assembled, factored and multiplied with other
-   matrices as one.
+   Except for its products the matrix behaves as `MATAIJ`: it is assembled, factored and multiplied with other matrices
+   in the same way.
 
-   The type is made for rows of uneven length, and for matrices that do not fit into the memory of a GPU. On the host,
-   `gather` and `device_memory` have no effect. In a parallel matrix, the diagonal and the off-diagonal block of a
+   The type is intended for rows of uneven length, and for matrices that do not fit into the memory of a GPU. On the
+   host, `gather` and `device_memory` have no effect. In a parallel matrix, the diagonal and the off-diagonal block of a
    process may each take `device_memory`.
 
    Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by an
    algorithm that folds long rows and memory with gather functions. Slices, the sorting of rows, the choice of the
-   width, and the addition of the pieces on the device are not part of it.
+   width, and the addition of the pieces on the device are not from that paper.
 
 .seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/
@@ -186,7 +186,7 @@ const SpmvFormat spmv_format_fold = {
     .name           = "fold",
     .summary        = "Fold method: long rows cut into pieces of equal work",
     .options        = options,
-    .padding_factor = 1.25, /* its product reads memory more evenly than that of CSR, which makes up for padding */
+    .padding_factor = 1.25, /* the product reads memory more evenly than a CSR product, which makes up for padding */
     .host           = &host_slots,
     .device         = SPMV_DEVICE_SLOTS(fold_device_slots),
 };

@@ -1,27 +1,27 @@
 /*
-  fold_cost.c - which w: the time of a product as a function of w, from a histogram of the row lengths and of the
-  longest rows of the slices. On the host only bytes count. On a device latency and launches count, too; their constants
-  are fitted to the times of all (q, r) of bench/papers/fold_sweep.py for 18 matrices on an NVIDIA H200 in double
-  precision (README.md tells how).
+  fold_cost.c - the choice of w: predicts the time of a product as a function of w, from histograms of the row lengths
+  and of the longest rows of the slices. On the host only bytes count. On a device latency and launches count, too;
+  their constants are fitted to the times of all (q, r) of bench/papers/fold_sweep.py for 18 matrices on an NVIDIA H200
+  in double precision (see README.md).
 */
 #include "fold.h"
 #include <math.h>
 
 typedef struct {
   double bytes_per_us; /* streamed */
-  double x_bytes;      /* read of x per nonzero, beyond x once */
-  double far_bytes; /* further bytes per nonzero, and a factor of the bytes of y, where neighbouring lanes have distant
-                       rows */
+  double x_bytes;      /* bytes of x read per nonzero, in addition to x once */
+  double far_bytes; /* additional bytes of x per nonzero, and relative additional bytes of y, if neighbouring lanes work
+                       on distant rows */
   double start_us;  /* launch of the kernel for the table */
-  double batch_us;  /* FOLD_BATCH columns of the widest slice: no other block hides the latency of the last ones */
-  double second_wave_us; /* when the last blocks can only begin after others have ended */
+  double batch_us;  /* per FOLD_BATCH columns of the widest slice: latency in the last blocks, which no later block
+                       hides */
+  double second_wave_us; /* if the last blocks can begin only after earlier blocks have ended */
   double add_us;         /* launch of the kernel that adds partial sums */
-  double folded_us;      /* per row in that kernel: its reads and writes of y are scattered */
-  double cut_often_us;   /* in addition per row of more than two pieces: a warp adds it up, where a thread does with
-                            others */
+  double folded_us;      /* per folded row, since this kernel reads and writes y in scattered order */
+  double cut_often_us;   /* in addition per row of more than two pieces, which a warp adds up instead of a thread */
 } Machine;
 
-/* far_bytes is an estimate on the host; on the device the measurements show none */
+/* far_bytes is an estimate on the host; measurements on the device show no such cost */
 static const Machine machines[] = {
     [SPMV_HOST]   = {.bytes_per_us = 1e4, .far_bytes = 1},
     [SPMV_DEVICE] = {.bytes_per_us   = 4.6e6,
@@ -34,11 +34,11 @@ static const Machine machines[] = {
                      .cut_often_us   = 121e-6},
 };
 
-/* Multiprocessors of that GPU, and thread blocks of the product's kernel that one of them holds at a time: it takes 48
+/* Multiprocessors of an H200, and thread blocks of the product kernel resident on a multiprocessor: the kernel takes 48
    registers per thread in double precision, 32 in single */
 static const double MULTIPROCESSORS = 132, BLOCKS_HELD[] = {[SPMV_F64] = 5, [SPMV_F32] = 8};
 
-/* Rows are sorted only where that saves this fraction of the time */
+/* Rows are sorted only if that saves this fraction of the time */
 static const double SORTING_GAIN = 0.01;
 
 double fold_mean(const FoldHistogram *h) { return h->rows ? (double)h->nnz / (double)h->rows : 0; }
@@ -60,7 +60,8 @@ int64_t fold_width(const FoldHistogram *h, double q, double r)
   return w > 1 ? (int64_t)w : 1;
 }
 
-/* Sums over the rows of length 1 .. FOLD_LONG-1, and separate sums over longer rows, of which only the sum is known */
+/* Cumulative sums over rows shorter than FOLD_LONG, and separate sums over longer rows, for which only the total length
+   is known */
 typedef struct {
   int64_t at_least[FOLD_LONG + 2]; /* rows of at least l nonzeros */
   int64_t nonzeros[FOLD_LONG + 2]; /* their nonzeros */
@@ -86,13 +87,14 @@ static void sum_up(const FoldHistogram *h, FoldOrder order, Sums *s)
   for (int64_t w = 1; w <= FOLD_LONG; w++) s->steps[w] = s->steps[w - 1] + s->slices[w];
 }
 
-/* Rows that w cuts, those that it cuts more than once, their table rows beyond the first, and the nonzeros of those */
+/* The effect of w: number of rows that are cut, of rows that are cut more than once, of their table rows beyond the
+   first, and of the nonzeros of these table rows */
 typedef struct {
   double folded, often, extra_rows, extra_nonzeros;
 } Cut;
 
-/* Rows of more than l nonzeros. Rows of at least FOLD_LONG are assumed to have their mean length; where that is less
-   than l, one of them is assumed to be the longest row. */
+/* Rows of more than l nonzeros. Rows of at least FOLD_LONG nonzeros are assumed to have their mean length; if that is
+   less than l, only the longest row is counted. */
 static double longer_than(const FoldHistogram *h, const Sums *s, int64_t l)
 {
   const double rows = (double)s->at_least[FOLD_LONG];
@@ -116,7 +118,7 @@ static Cut cut(const FoldHistogram *h, const Sums *s, int64_t w)
   }
   c.extra_nonzeros = (double)s->nonzeros[w + 1] - c.folded * (double)w;
   for (int64_t l = w; l < FOLD_LONG; l += w) c.extra_rows += (double)(s->at_least[l + 1] - s->at_least[FOLD_LONG]);
-  c.extra_rows += long_rows > 0 ? long_sum / (double)w - 0.5 * long_rows : 0; /* ceil() - 1 on the average */
+  c.extra_rows += long_rows > 0 ? long_sum / (double)w - 0.5 * long_rows : 0; /* ceil() - 1 on average */
   return c;
 }
 
@@ -130,21 +132,22 @@ static double main_steps(const FoldHistogram *h, FoldOrder order, const Sums *s,
 }
 
 /* Entries of the table rows beyond N. Full pieces have no padding. Last pieces are sorted in windows, so that the
-   lengths in a slice differ only by the step from one slice to the next. The first and the last slice may be partly
-   filled. */
+   lengths within a slice differ only by the step between neighbouring slices. The first and the last slice may be
+   partly filled. */
 static double extra_entries(const Cut *c, int64_t w)
 {
   if (c->folded == 0) return 0;
   return c->extra_nonzeros + c->folded * (double)w * FOLD_LANES / (2.0 * FOLD_OWNERS) + (double)w * FOLD_LANES / 2;
 }
 
-/* Microseconds of the kernel that reads so many bytes, with a table of so many rows. All blocks run at once as long as
-   the GPU holds them; the fewer they are, the more of the latency of a slice is hidden behind the time for the bytes.
-   Further blocks begin late. */
+/* Microseconds of the kernel for these bytes and a table of this many rows. All blocks run at once as long as the GPU
+   holds them; the fewer blocks, the more of the latency of a slice is hidden behind the time for the bytes. Blocks
+   beyond that number begin late. */
 static double table_time(const Machine *m, SpmvScalar scalar, double bytes, double table_rows, double widest)
 {
   const double blocks = ceil(table_rows / FOLD_WINDOW), held = MULTIPROCESSORS * BLOCKS_HELD[scalar];
-  const double late    = fmax(0, fmin(1, (blocks - held) / MULTIPROCESSORS)); /* 1: one more on each multiprocessor */
+  const double late    = fmax(0, fmin(1, (blocks - held) / MULTIPROCESSORS)); /* 1: one excess block per
+                                                                                 multiprocessor */
   const double waiting = m->batch_us * ceil(widest / FOLD_BATCH);
   const double time    = bytes / m->bytes_per_us + waiting * fmin(1, blocks / held) + m->second_wave_us * late;
 
@@ -163,8 +166,9 @@ static FoldPrediction predict(const FoldHistogram *h, FoldOrder order, const Sum
 
   p.bytes = entries * (S + 4) + (rows + c.extra_rows) / FOLD_LANES * 8 + 2 * rows * S; /* table, slice_ptr, x, y */
   p.bytes += m->x_bytes * (double)h->nnz + m->far_bytes * (order == FOLD_SORTED ? (double)h->nnz : c.extra_nonzeros);
-  if (order == FOLD_SORTED) p.bytes += rows + m->far_bytes * rows * S; /* order, and y in parts of sectors */
-  p.bytes += c.extra_rows * 2 * S + c.folded * (8 + 2 * S);            /* partial sums out and in; owner, y once more */
+  if (order == FOLD_SORTED) p.bytes += rows + m->far_bytes * rows * S; /* order, and partial sectors of y */
+  p.bytes += c.extra_rows * 2 * S + c.folded * (8 + 2 * S);            /* partial sums written and read; owner; y read
+                                                                          and written again */
   if (c.folded > 0) p.add_time = m->add_us + m->folded_us * c.folded + m->cut_often_us * c.often;
   p.time = table_time(m, scalar, p.bytes, rows + c.extra_rows, (double)w) + p.add_time;
   return p;
@@ -206,7 +210,7 @@ static int is_automatic(const SpmvOptions *options)
   return options->value[FOLD_OPTION_Q] == 0 && options->value[FOLD_OPTION_R] == 0;
 }
 
-/* w and its prediction for an order, by the options */
+/* w for an order, from the options, and its prediction */
 static int64_t wanted_width(const FoldHistogram *h, FoldOrder order, SpmvScalar scalar, SpmvSpace space,
                             const SpmvOptions *options, FoldPrediction *p)
 {

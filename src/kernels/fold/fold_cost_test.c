@@ -22,7 +22,7 @@ UNIT_TEST(fold_width_follows_q_and_r)
   UNIT_EQUAL(7, fold_width(&h, 1e6, 1e6));
 }
 
-/* The cost of the table that w really gives: the exact counterpart of fold_predict(), on the host */
+/* The cost of the actual table for w: the exact counterpart of fold_predict(), on the host */
 static double exact_time(const SpmvPattern *p, const FoldHistogram *h, FoldOrder order, int64_t w)
 {
   FoldSizes            s         = {.rows = p->rows, .nnz = p->nnz, .width = w, .order = order, .longest = h->longest};
@@ -89,7 +89,7 @@ UNIT_TEST(fold_predicts_the_table_exactly_when_nothing_is_folded)
   gen_pattern_free(&p);
 }
 
-/* Rows of 9 nonzeros: the time for adding partial sums on a device depends on the number of pieces per row */
+/* Rows of 9 nonzeros: on a device the time to add partial sums depends on the number of pieces per row */
 UNIT_TEST(fold_predicts_what_partial_sums_cost_a_device)
 {
   const int64_t        length = 9;
@@ -110,7 +110,7 @@ UNIT_TEST(fold_predicts_what_partial_sums_cost_a_device)
   gen_pattern_free(&p);
 }
 
-/* The sizes of the table of a device */
+/* The sizes of a table chosen for a device */
 static FoldSizes device_sizes(const GenSpec *spec)
 {
   const SpmvFormat *fold = spmv_format_find("fold");
@@ -130,8 +130,8 @@ static FoldSizes device_sizes(const GenSpec *spec)
   return sizes;
 }
 
-/* Rows of up to twice the mean are cheaper to sort than to cut on a device; rows of hundreds of times the mean are cut
-   into pieces that take no thread long */
+/* On a device it is cheaper to sort rows of up to twice the mean than to cut them; rows of hundreds of times the mean
+   are cut into short pieces */
 UNIT_TEST(fold_cuts_for_a_device_where_that_pays)
 {
   const GenSpec even = gen_random(300000, 300000, 11, 15), far = gen_long_rows(300000, 300000, 5, 9000, 90000, 12);

@@ -1,6 +1,6 @@
 /*
-  fold_device.cu - the slots of format fold for plans in device memory: uploads a host pattern or values where needed,
-  and hands on to the steps of fold_device.cuh.
+  fold_device.cu - the slots of format fold for plans in device memory: they upload a host pattern or host values if
+  needed, and call the steps of fold_device.cuh.
 */
 #include "../device/upload.cuh"
 #include "fold_device.cuh"
@@ -31,7 +31,7 @@ SpmvStatus analyze(const SpmvPattern *p, SpmvAnalysis *analysis, SpmvExec *exec)
   const void         *row_ptr;
 
   SPMV_TRY(spmv_check_counts(analysis, 0, exec));
-  a->arena.chunk_bytes = 24 * p->rows + (1 << 20); /* nearly what sorting the rows takes */
+  a->arena.chunk_bytes = 24 * p->rows + (1 << 20); /* about the scratch memory that sorting the rows takes */
   SPMV_TRY(spmv_on_device(p->row_ptr, p->space, row_ptr_bytes(p), "uploaded row_ptr", &a->arena, exec, &row_ptr));
   if (p->space == SPMV_HOST) a->row_ptr = row_ptr;
   SPMV_TRY(fold_device_lay_out(row_ptr, p->index_type, p, scalar, options, exec, a));
@@ -60,10 +60,11 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
                           "uploaded values", &uploaded.arena, exec, &values));
   SPMV_TRY(fold_device_fill_values(&plan->table, p->index_type, csr->scalar_type, row_ptr, values, exec));
   SPMV_TRY(spmv_overlap_fence(exec));
-  return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* uploads must be read before they are freed */
+  return uploaded.arena.chunks ? spmv_stream_wait(exec) : SPMV_SUCCESS; /* the uploads are freed when their arena leaves
+                                                                           scope */
 }
 
-/* Not spmv_fill_values(): the scratch space comes with the upload, in one allocation */
+/* Does not use spmv_fill_values(), so that scratch space and upload come from one allocation */
 SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
 {
   SpmvScopedArena  arena(exec);

@@ -1,8 +1,10 @@
 /*
-  fold_device.cuh - what the device files of format fold share: the plan, the analysis, and the steps between them.
+  fold_device.cuh - declarations for the device files of format fold: analysis, and the steps of conversions and
+  products.
 
-  On the device columns have 32 bits. A product writes one partial sum per table row beyond N to work, and, for each of
-  the cut_up rows, FOLD_SHARES sums of equal shares of its full pieces; a second kernel adds them to y in a fixed order.
+  On the device columns have 32 bits. A product writes one partial sum per table row beyond N to work, and for each of
+  the cut_up rows FOLD_SHARES sums of equal shares of its full pieces. A second kernel adds these sums to y in a fixed
+  order.
 
     work  S  [full_pieces + folded]       partial sums, in the order of the table
              [cut_up * FOLD_SHARES]       sums of shares
@@ -14,19 +16,19 @@
 #include "fold_stream.h"
 
 enum {
-  FOLD_SHARES  = 32, /* shares of a row cut into very many pieces: one per lane of the warp that adds them */
+  FOLD_SHARES  = 32, /* shares of a cut_up row: one per lane of the warp that adds them */
   FOLD_THREADS = 256
 };
 
-/* The data of an analysis, which build takes over. arena holds the arrays of layout, and an uploaded row_ptr. */
+/* The data of an analysis; build takes over its arrays. arena holds the arrays of layout, and an uploaded row_ptr. */
 typedef struct {
   SpmvArena   arena;
   FoldSizes   sizes;
   FoldLayout  layout;  /* in device memory */
-  const void *row_ptr; /* in device memory: the upload, or NULL */
+  const void *row_ptr; /* in device memory: an upload; NULL if none was needed */
 } FoldDeviceAnalysis;
 
-/* Sums of shares, and partial sums, that a product keeps in work */
+/* The number of sums of shares and partial sums in work */
 static inline int64_t fold_partial_sums(const FoldSizes *s)
 {
   return s->full_pieces + s->folded + s->cut_up * FOLD_SHARES;
@@ -34,7 +36,7 @@ static inline int64_t fold_partial_sums(const FoldSizes *s)
 
 static inline int fold_gather_of(const SpmvOptions *options) { return (int)options->value[FOLD_OPTION_GATHER]; }
 
-/* ---- fold_device_layout.cu: sizes and layout of a row_ptr in device memory ---- */
+/* ---- fold_device_layout.cu: sizes and layout from a row_ptr in device memory ---- */
 
 SpmvStatus fold_device_lay_out(const void *row_ptr, SpmvIndex, const SpmvPattern *, SpmvScalar, const SpmvOptions *,
                                SpmvExec *, FoldDeviceAnalysis *);
@@ -44,22 +46,22 @@ SpmvStatus fold_device_lay_out(const void *row_ptr, SpmvIndex, const SpmvPattern
 SpmvStatus fold_device_fill_columns(const FoldTable *, SpmvIndex, const void *row_ptr, const void *col, SpmvExec *);
 SpmvStatus fold_device_fill_values(const FoldTable *, SpmvIndex, SpmvScalar, const void *row_ptr, const void *values,
                                    SpmvExec *);
-/* row_ptr [rows+1], 64 bits wide; arena lends scratch space */
+/* Recovers row_ptr [rows+1], in 64 bits; arena provides scratch space */
 SpmvStatus fold_device_recover_row_ptr(const FoldTable *, SpmvArena *, SpmvExec *, int64_t *row_ptr);
 SpmvStatus fold_device_list(const FoldTable *, SpmvScalar, const int64_t *row_ptr, const SpmvNonzeros *, SpmvExec *);
-/* The entries that the diagonal has; needs no row_ptr */
+/* Writes those entries of the diagonal that exist; needs no row_ptr */
 SpmvStatus fold_device_list_diagonal(const FoldTable *, SpmvScalar, void *diagonal, SpmvExec *);
 
 /* ---- fold_device_mult.cu ---- */
 
-/* A product with slices begin .. end-1. columns and values begin with slice `begin`; where gathered is not NULL, it is
-   x in their order, and columns are not read. first_step is slice_ptr[begin]. */
+/* Slices begin .. end-1, for a part of a product. columns and values point to slice `begin`. If gathered is not NULL,
+   it is x in their order, and columns are not read. first_step is slice_ptr[begin]. */
 typedef struct {
   int64_t     begin, end, first_step;
   const void *columns, *values, *gathered;
 } FoldPart;
 
-/* The operands of a product; work is that of the plan, as above */
+/* The operands of a product; work is laid out as above */
 typedef struct {
   const void *alpha, *x, *beta;
   void       *y, *work;
@@ -74,11 +76,11 @@ SpmvStatus fold_device_gather(const void *columns, int64_t entries, SpmvScalar, 
 
 /* ---- fold_device.cu ---- */
 
-/* Prints the first lines of a view, which all tables on the device have */
+/* Prints the first lines of a view, which are common to all tables on the device */
 void fold_device_view(const SpmvPlan *, SpmvPrint, void *ctx);
 
-/* ---- fold_device_stream.cu: tables of which some part, or x, comes from the host ---- */
+/* ---- fold_device_stream.cu: streamed tables ---- */
 
-/* 1 when the options select a table in two memories, or an x that the host gathers */
+/* 1 if the options select a streamed table */
 int                    fold_is_streamed(const SpmvOptions *);
 extern const SpmvSlots fold_stream_slots;

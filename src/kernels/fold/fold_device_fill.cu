@@ -1,6 +1,6 @@
 /*
-  fold_device_fill.cu - copies between a CSR and a table, both in device memory. As on the host, the lengths of the rows
-  follow from the padding of the table, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
+  fold_device_fill.cu - copies between a CSR and a table, both in device memory. As on the host, the padding of the
+  table gives the row lengths, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
 */
 #include "../device/search.cuh"
 #include "fold_device.cuh"
@@ -9,9 +9,9 @@
 
 namespace
 {
-/* Where table row t lies in the CSR and in the table */
+/* The position of table row t in the CSR and in the table */
 struct Position {
-  int64_t row, from, length; /* position of its first nonzero, and how many it has */
+  int64_t row, from, length; /* matrix row, CSR position of the first nonzero, number of nonzeros */
   int64_t entry, width;      /* its first entry, and the width of its slice */
 };
 
@@ -30,7 +30,7 @@ __device__ inline Position position_of(const FoldSizes &s, const FoldLayout &lay
   return position;
 }
 
-/* A visitor of the entries of a table: load() and store() for each nonzero, padding() for each other entry */
+/* A visitor of the entries of a table: load() and store() for each nonzero, padding() for each padded entry */
 template <typename I>
 struct ToColumns {
   typedef I       Item;
@@ -72,7 +72,8 @@ struct ToList {
   __device__ void padding(int64_t) const {}
 };
 
-/* One thread per table row. Loads come in fours: for the compiler a store may change what a later load reads. */
+/* One thread per table row. Loads are issued in groups of four before their stores: the compiler cannot reorder them
+   itself, since a store might change what a later load reads. */
 template <typename I, typename Visit>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_visit_entries(FoldSizes s, FoldLayout layout, const I *__restrict__ row_ptr, Visit visit)
@@ -111,7 +112,7 @@ SpmvStatus fill_values(const FoldTable *table, SpmvIndex index, const void *row_
                            : visit_entries<int32_t>(table, row_ptr, visit, exec);
 }
 
-/* Nonzeros of table row t: padding comes last, so its beginning is found by bisection */
+/* Number of nonzeros of table row t: padding comes last, so bisection finds its beginning */
 __device__ inline int64_t stored_length(const FoldLayout &layout, const int32_t *columns, int64_t t)
 {
   const int64_t slice = t / FOLD_LANES, first = layout.slice_ptr[slice];
@@ -125,7 +126,7 @@ __device__ inline int64_t stored_length(const FoldLayout &layout, const int32_t 
   return low;
 }
 
-/* length[i] = the nonzeros of row i in its first piece; length[rows] = 0 */
+/* length[i] = the number of nonzeros in the first piece of row i; length[rows] = 0 */
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_first_lengths(FoldSizes s, FoldLayout layout, const int32_t *__restrict__ columns,
                        int64_t *__restrict__ length)
@@ -144,7 +145,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
     length[layout.owner[f]] +=
         fold_full_pieces(&s, &layout, f) * s.width + stored_length(layout, columns, s.rows + s.full_pieces + f);
 }
-/* One thread per table row. Its columns ascend, and padding counts as a column beyond all others. */
+/* One thread per table row bisects its columns, which ascend; padding counts as a column beyond all others */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_list_diagonal(FoldSizes s, FoldLayout layout, const int32_t *__restrict__ columns,

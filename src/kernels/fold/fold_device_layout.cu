@@ -1,6 +1,6 @@
 /*
-  fold_device_layout.cu - from a row_ptr in device memory to the sizes and the layout of a table: the same arrays as
-  fold_layout.c makes on the host. The host waits for the histogram (twice when sorting may pay), for the numbers of
+  fold_device_layout.cu - computes the sizes and the layout of a table from a row_ptr in device memory, with the same
+  result as fold_layout.c on the host. The host waits for the histogram (twice if sorting may pay), for the numbers of
   folded rows, and for the number of steps.
 */
 #include "fold_device.cuh"
@@ -14,9 +14,12 @@
 
 namespace
 {
-typedef unsigned long long Counter; /* what atomicAdd takes */
+typedef unsigned long long Counter; /* the 64-bit type of atomicAdd */
 
-enum { LENGTH_BITS = 9 /* hold 0 .. FOLD_UNSORTED; the windows of 2^31 rows need the other 23 */, COUNT_BLOCKS = 528 };
+enum {
+  LENGTH_BITS  = 9 /* for 0 .. FOLD_UNSORTED; the windows of 2^31 rows need the other 23 bits */,
+  COUNT_BLOCKS = 528
+};
 static_assert(FOLD_UNSORTED < 1 << LENGTH_BITS, "a capped length must fit its bits of a key");
 
 /* Positions of the counters of fold_count_rows */
@@ -50,7 +53,7 @@ __device__ inline T warp_sum(T v)
   return v;
 }
 
-/* Rows by length and slices by their longest row, a warp per slice; order may be NULL */
+/* Counts rows by length and slices by their longest row, a warp per slice; order may be NULL */
 template <typename I>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_count_rows(Rows<I> in, int64_t rows, FoldLayout layout, Counter *__restrict__ counters)
@@ -82,7 +85,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   }
 }
 
-/* Keys by which rows, or owners, are sorted: window, then length descending */
+/* Sort key of a row or an owner: window, then length descending */
 __device__ inline uint32_t sort_key(int64_t window, int64_t length)
 {
   return (uint32_t)window << LENGTH_BITS | (uint32_t)(FOLD_UNSORTED - min(length, (int64_t)FOLD_UNSORTED));
@@ -137,7 +140,7 @@ SpmvStatus sort_rows(const Rows<I> &in, int64_t rows, FoldDeviceAnalysis *a, Spm
   return SPMV_SUCCESS;
 }
 
-/* The histogram in h, the sorted half only where sorting may pay, and the choice in a->sizes */
+/* Computes the histogram h (its sorted half only if sorting may pay), and the choice in a->sizes */
 template <typename I>
 SpmvStatus choose(const Rows<I> &in, const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options,
                   FoldHistogram *h, FoldDeviceAnalysis *a, SpmvExec *exec)
@@ -158,7 +161,7 @@ SpmvStatus choose(const Rows<I> &in, const SpmvPattern *p, SpmvScalar scalar, co
 
 /* ---- folded rows ---- */
 
-/* The kinds of owners in their order, and rows that are none */
+/* The kinds of owners in their order; WHOLE marks rows that are not owners */
 enum { CUT_UP, CUT_OFTEN, CUT_ONCE, KINDS, WHOLE = KINDS };
 
 template <typename I>
@@ -194,7 +197,7 @@ struct FullPieces {
   __device__ int64_t operator()(int64_t f) const { return f < owners ? fold.full_pieces(owner[f]) : 0; }
 };
 
-/* counters[kind] += its rows; counters[KINDS] += full pieces */
+/* counters[kind] += rows of that kind; counters[KINDS] += full pieces */
 template <typename I>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_count_folded(Fold<I> fold, int64_t rows, Counter *__restrict__ counters)
@@ -236,7 +239,7 @@ SpmvStatus count_folded(const Fold<I> &fold, FoldSizes *s, SpmvArena *arena, Spm
   return SPMV_SUCCESS;
 }
 
-/* The windows of a kind begin where the kind does */
+/* The sort keys of owners. Each kind begins a new window. */
 template <typename I>
 __global__ void __launch_bounds__(FOLD_THREADS)
     fold_owner_keys(Fold<I> fold, FoldSizes s, const int64_t *__restrict__ owner, uint32_t *__restrict__ key)

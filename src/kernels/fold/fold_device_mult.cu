@@ -1,7 +1,7 @@
 /*
-  fold_device_mult.cu - the product on the device. One thread per table row, a warp per slice: all its threads take the
-  same number of steps. A thread issues the loads of FOLD_BATCH columns and values before the first load of x, and those
-  of all x before the first multiplication.
+  fold_device_mult.cu - the product on the device. One thread per table row, a warp per slice, so that all threads of a
+  warp take the same number of steps. A thread issues the loads of FOLD_BATCH columns and values before the first load
+  of x, and all loads of x before the first multiplication.
 */
 #include "fold_device.cuh"
 #include "../device/overlap.cuh"
@@ -10,7 +10,7 @@
 
 namespace
 {
-/* FOLD_BATCH entries of a lane, or the first `left` of them */
+/* The sum over FOLD_BATCH entries of a lane, or over the first `left` of them */
 template <typename S, bool GATHERED, bool WHOLE>
 __device__ inline S multiply_batch(const int32_t *columns, const S *values, const S *gathered, const S *x, int64_t left,
                                    S sum)
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   const S       *gathered = GATHERED ? (const S *)part.gathered + e : nullptr;
   const int32_t *columns  = GATHERED ? nullptr : (const int32_t *)part.columns + e;
   S             *target   = t < s.rows ? y + fold_row(&layout, t) : nullptr;
-  const S        before   = target && beta != S(0) ? *target : S(0); /* in flight with the first batch */
+  const S        before   = target && beta != S(0) ? *target : S(0); /* this load overlaps the first batch */
   S              sum      = S(0);
 
   int64_t j = 0;
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   if (threadIdx.x == 0) shares[blockIdx.x] = sum;
 }
 
-/* Adds partial sums to y. The first blocks have one warp per row with full pieces, further blocks one thread per row
-   with a last piece only. */
+/* Adds partial sums to y. The first blocks use one warp per row with full pieces, the other blocks one thread per row
+   with only a last piece. */
 template <typename S>
 __global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, FoldLayout layout, int64_t warp_blocks,
                                                                 const S *__restrict__ work, S *__restrict__ y, S alpha)

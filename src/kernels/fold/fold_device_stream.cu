@@ -1,6 +1,6 @@
 /*
-  fold_device_stream.cu - plans whose table lies in host memory beyond what the device may hold, or whose x the host
-  gathers: analysis, build and refresh. fold_stream.h tells how the table is cut.
+  fold_device_stream.cu - plans of streamed tables: analysis, build and refresh. fold_stream.h describes how the table
+  is cut.
 */
 #include "fold_device_stream.cuh"
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace
 {
-/* An array on the host: itself, its copy on the host, or a download into scratch */
+/* Gives an array on the host: the array itself, its host copy, or a download into scratch */
 SpmvStatus on_host(const void *from, SpmvSpace space, const void *host_copy, int64_t bytes, const char *name,
                    FoldHostScratch *scratch, SpmvExec *exec, const void **array)
 {
@@ -26,7 +26,7 @@ int64_t layout_bytes(const FoldSizes *s)
   return fold_slice_ptr_bytes(s) + fold_order_bytes(s) + fold_owner_bytes(s) + fold_full_ptr_bytes(s);
 }
 
-/* Entries of the parts of a table: columns and values on the device, then on the host */
+/* Numbers of columns and values on the device and on the host */
 struct Parts {
   int64_t columns, values, host_columns, host_values;
 };
@@ -64,7 +64,7 @@ void report_memory(const FoldSizes *s, const FoldStreamSizes *t, const SpmvPatte
 
 /* ---- build ---- */
 
-/* A copy from memory that is not pinned would make a product wait */
+/* Allocates pinned memory: a copy from pageable memory would make a product wait */
 SpmvStatus pinned(int64_t bytes, const char *name, SpmvExec *exec, void **block)
 {
   const SpmvStatus status = spmv_pinned_alloc(exec, bytes, block);
@@ -74,7 +74,7 @@ SpmvStatus pinned(int64_t bytes, const char *name, SpmvExec *exec, void **block)
   return status;
 }
 
-/* Layout and resident part of the table in device memory */
+/* Makes layout and resident part of the table in device memory */
 SpmvStatus make_resident(FoldStreamPlan *stream, const FoldLayout *from, SpmvExec *exec)
 {
   FoldTable          *table    = &stream->device.table;
@@ -105,7 +105,7 @@ SpmvStatus make_streams(FoldStreamPlan *stream, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* x and its gathered chunks in pinned memory, and what the host does for each chunk */
+/* Makes the host buffers of x and of its gathered chunks in pinned memory, and the job of the host for each chunk */
 SpmvStatus make_gather(FoldStreamPlan *stream, SpmvExec *exec)
 {
   const FoldStreamSizes *t      = &stream->sizes;
@@ -232,7 +232,7 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   SPMV_TRY(on_host(csr->values, csr->values_space, NULL, p->nnz * spmv_scalar_bytes(csr->scalar_type), "values",
                    &numbers, exec, &values));
   SPMV_TRY(write_values(stream, values, exec));
-  return spmv_stream_wait(exec); /* the layout of the analysis has been read */
+  return spmv_stream_wait(exec); /* the copies read the layout of the analysis */
 }
 
 SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
@@ -241,7 +241,7 @@ SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_sp
   FoldHostScratch numbers(exec);
   const void     *host_values;
 
-  SPMV_TRY(spmv_stream_wait(exec)); /* products that are enqueued have the old values */
+  SPMV_TRY(spmv_stream_wait(exec)); /* products that are already enqueued must see the old values */
   for (cudaStream_t copy : stream->copy) SPMV_CUDA(exec, cudaStreamSynchronize(copy));
   SPMV_TRY(on_host(values, values_space, NULL, base->nnz * spmv_scalar_bytes(base->scalar_type), "values", &numbers,
                    exec, &host_values));
@@ -272,7 +272,7 @@ void clear(SpmvPlan *base)
 
   for (cudaStream_t copy : stream->copy)
     if (copy) {
-      (void)cudaStreamSynchronize(copy); /* what is enqueued reads the arrays that are freed now */
+      (void)cudaStreamSynchronize(copy); /* enqueued work may read the arrays that are freed below */
       (void)cudaStreamDestroy(copy);
     }
   for (cudaEvent_t e : event)

@@ -1,11 +1,11 @@
-/* fold_device_stream.cuh - what a plan keeps for a table of which some part, or x, comes from the host. */
+/* fold_device_stream.cuh - the plan of a streamed table (see fold_stream.h). */
 #pragma once
 
 #include "fold_device.cuh"
 #include "fold_gather.h"
 #include <pthread.h>
 
-/* The argument of a host function: a chunk whose x is gathered */
+/* The argument of a host function, which gathers x for a chunk */
 typedef struct {
   const int32_t *columns;
   int64_t        entries;
@@ -15,7 +15,7 @@ typedef struct {
   SpmvThreads   *threads;
 } GatherJob;
 
-/* The data of an analysis, which build takes over */
+/* The data of an analysis; build takes over its arrays */
 typedef struct {
   FoldSizes       sizes;
   FoldLayout      layout; /* on the host */
@@ -23,22 +23,22 @@ typedef struct {
 } FoldStreamAnalysis;
 
 typedef struct {
-  FoldPlan        device; /* first; sizes and layout of the whole table, columns and values of its part on the device */
+  FoldPlan        device; /* first; sizes and layout of the whole table, columns and values of its device part */
   FoldStreamSizes sizes;
   FoldChunk      *chunk;         /* [chunks] */
   GatherJob      *job;           /* [chunks], gather=host */
-  FoldTable       host;          /* layout of the whole table; columns and values of its part on the host */
-  int64_t         columns_begin; /* the first slice of host.columns; host.values begin with the resident slices' end */
+  FoldTable       host;          /* layout of the whole table; columns and values of its host part */
+  int64_t         columns_begin; /* the first slice of host.columns; host.values begin after the resident slices */
   void           *row_ptr;       /* of the CSR: a refresh needs the lengths of resident rows */
   void           *x;             /* [cols], gather=host */
   void           *gathered[FOLD_BUFFERS];
   SpmvThreads     threads; /* gather=host */
   cudaStream_t    copy[FOLD_BUFFERS];
   cudaEvent_t     start, fetched, ready[FOLD_BUFFERS], done[FOLD_BUFFERS];
-  pthread_mutex_t one_at_a_time; /* the events are recorded and waited for in pairs */
+  pthread_mutex_t one_at_a_time; /* held while a product is enqueued: its events are recorded and waited for in pairs */
 } FoldStreamPlan;
 
-/* 1 when the host gathers x: then no columns are on the device */
+/* 1 if the host gathers x: then the device holds no columns */
 static inline int fold_host_gathers(const FoldStreamSizes *t) { return t->gather == FOLD_GATHER_HOST; }
 
 /* Calls visit(begin, end, first entry, entries) for the resident slices, a chunk at a time */
@@ -69,7 +69,7 @@ public:
   SpmvStatus alloc(int64_t bytes, const char *name) { return spmv_alloc(exec, SPMV_HOST, bytes, name, &block); }
 };
 
-/* ---- slots: fold_device_stream_mult.cu, and fold_device_stream_csr.cu for the way back to a CSR ---- */
+/* ---- slots: fold_device_stream_mult.cu, and fold_device_stream_csr.cu for the conversion back to CSR ---- */
 
 SpmvStatus fold_stream_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                             SpmvExec *);

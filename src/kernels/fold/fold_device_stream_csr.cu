@@ -1,12 +1,12 @@
 /*
-  fold_device_stream_csr.cu - from a table that is not all on the device back to a CSR on the host, which has the
-  lengths of its rows and most of its entries: for the values of the plan, and for a plan of A^T.
+  fold_device_stream_csr.cu - converts a streamed table back to a CSR on the host, which holds the row lengths and the
+  part of the entries that is not resident: to extract the values of a plan, and to make a plan of A^T.
 */
 #include "fold_device_stream.cuh"
 
 namespace
 {
-/* values [nnz] of the CSR, and col [nnz] unless that is NULL */
+/* Writes values [nnz] of the CSR, and col [nnz] unless it is NULL */
 SpmvStatus unfill(const FoldStreamPlan *stream, void *col, void *values, SpmvExec *exec)
 {
   const SpmvPlan  *b     = &stream->device.base;

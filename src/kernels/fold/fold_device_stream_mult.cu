@@ -1,9 +1,9 @@
 /*
-  fold_device_stream_mult.cu - the product with a table that is not all on the device, or whose x the host gathers.
+  fold_device_stream_mult.cu - the product with a streamed table.
 
-  It only enqueues. Copies run on streams of the plan, ordered with exec->stream by events; the host gathers in host
-  functions on those streams. Buffers on the device are part of work. The buffers for a gathered x on the host are the
-  plan's own: with gather=host, products of one plan come one after the other.
+  It only enqueues. Copies run on streams of the plan, ordered with exec->stream by events; the host gathers x in host
+  functions on those streams. Buffers on the device are part of work. Host buffers for a gathered x belong to the plan,
+  so with gather=host the products of one plan are serialized.
 */
 #include "fold_device_stream.cuh"
 
@@ -15,7 +15,7 @@ void gather_on_host(void *job_)
   fold_gather(job->threads, job->columns, job->entries, job->scalar, job->x, job->to);
 }
 
-/* Makes `later` wait for what has been enqueued on `earlier` */
+/* Makes `later` wait for all work enqueued on `earlier` */
 SpmvStatus order(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later, SpmvExec *exec)
 {
   SPMV_CUDA(exec, cudaEventRecord(event, earlier));
@@ -23,7 +23,7 @@ SpmvStatus order(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later, Sp
   return SPMV_SUCCESS;
 }
 
-/* One product: its operands, and what chunk is next in which buffer */
+/* One product: its operands, and the state of chunks and buffers */
 struct Product {
   const FoldStreamPlan *stream;
   const FoldOperands   *operands;
@@ -35,7 +35,7 @@ struct Product {
   char        *gathered() const { return (char *)operands->work + stream->sizes.partial_bytes; }
   char *buffer(int64_t b) const { return gathered() + stream->sizes.gathered_bytes + b * stream->sizes.buffer_bytes; }
 
-  /* The part of a chunk that lies on the device already */
+  /* The resident part of a chunk */
   FoldPart resident_part(const FoldChunk *c) const
   {
     const int64_t first = c->first_step * FOLD_LANES;
@@ -47,7 +47,7 @@ struct Product {
     return part;
   }
 
-  /* Enqueues the copies of a chunk, and the gathering of its x, into the next buffer; main() waits for them */
+  /* Enqueues the copies of a chunk, and the gathering of its x, into the next buffer; makes main() wait for them */
   SpmvStatus send(int64_t k, FoldPart *part)
   {
     const FoldStreamPlan *s     = stream;
@@ -56,7 +56,8 @@ struct Product {
     const int64_t         b     = sent % FOLD_BUFFERS;
     const int64_t         bytes = c->steps * FOLD_LANES * scalar_bytes();
     const int64_t         plane = s->sizes.chunk_steps * FOLD_LANES * scalar_bytes();
-    const int64_t skip = (c->first_step - s->sizes.resident_steps) * FOLD_LANES; /* an index of the host's arrays */
+    const int64_t skip = (c->first_step - s->sizes.resident_steps) * FOLD_LANES; /* index of the chunk in the host's
+                                                                                    arrays */
     cudaStream_t  copy = s->copy[host ? b : 0];
     char         *to   = buffer(b);
 
@@ -113,7 +114,8 @@ struct Product {
       SPMV_TRY(order(s->copy[0], s->fetched, s->copy[1], exec));
     }
     for (int64_t k = 0; k < s->sizes.chunks; k++) SPMV_TRY(multiply(k));
-    /* the next product writes x on the host: it must wait for both streams; and a capture must end where it began */
+    /* The next product overwrites x on the host, so it must wait for both streams. A stream capture must also end on
+       the stream where it began. */
     if (host) SPMV_TRY(order(s->copy[1], s->fetched, s->copy[0], exec));
     SPMV_TRY(order(s->copy[0], s->start, main(), exec));
     return fold_device_finish(&stream->device.table, stream->device.base.scalar_type, operands, exec);
@@ -125,7 +127,7 @@ struct Product {
 SpmvStatus fold_stream_mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,
                             void *work, SpmvExec *exec)
 {
-  FoldStreamPlan    *stream   = (FoldStreamPlan *)plan; /* of which a product changes the lock */
+  FoldStreamPlan    *stream   = (FoldStreamPlan *)plan; /* not const: a product takes its lock */
   const FoldOperands operands = {alpha, x, beta, y, work};
   Product            product  = {stream, &operands, exec};
 

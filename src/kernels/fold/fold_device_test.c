@@ -1,5 +1,5 @@
-/* Tests of format fold on a device: the layout that is made there, rows of very many pieces, and tables that stream
-   from the host. They pass where there is no device, and where the library was built without CUDA. */
+/* Tests of format fold on a device: layout, rows of very many pieces, and streamed tables. Without a device or without
+   CUDA they pass trivially. */
 #include "unit.h"
 #include "unit_plan.h"
 #include "check.h"
@@ -19,7 +19,7 @@ UNIT_TEST(fold_cuts_a_table_into_chunks)
   FoldStreamSizes t;
   FoldChunk       chunk[4];
 
-  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_CACHE, SPMV_F64, 1, 0, &t); /* nothing fits: two buffers of 4 steps */
+  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_CACHE, SPMV_F64, 1, 0, &t); /* no resident part: two buffers of 4 steps */
   UNIT_EQUAL(0, t.resident_slices);
   UNIT_EQUAL(4, t.chunk_steps);
   UNIT_EQUAL(4 * 32 * 12, t.buffer_bytes);
@@ -29,19 +29,20 @@ UNIT_TEST(fold_cuts_a_table_into_chunks)
   UNIT_CHECK(chunk[1].begin == 1 && chunk[1].end == 3 && chunk[1].first_step == 3 && chunk[1].steps == 3);
   UNIT_CHECK(chunk[2].begin == 3 && chunk[2].end == 4 && chunk[2].first_step == 6 && chunk[2].steps == 4);
 
-  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_CACHE, SPMV_F64, 5 * 8 + 10 * 32 * 12, 0, &t); /* all fits, just */
+  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_CACHE, SPMV_F64, 5 * 8 + 10 * 32 * 12, 0, &t); /* the whole table just
+                                                                                               fits */
   UNIT_EQUAL(4, t.resident_slices);
   UNIT_EQUAL(0, t.buffer_bytes);
   UNIT_EQUAL(1, t.chunks);
 
-  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_HOST, SPMV_F32, 0, 7, &t); /* values stay, x comes in chunks */
+  fold_stream_cut(&s, slice_ptr, FOLD_GATHER_HOST, SPMV_F32, 0, 7, &t); /* values are resident, x comes in chunks */
   UNIT_EQUAL(4, t.resident_slices);
   UNIT_EQUAL(4 * 32 * 4, t.buffer_bytes);
   UNIT_EQUAL(256, t.partial_bytes);
   UNIT_EQUAL(3, t.chunks);
 }
 
-/* 20 slices of 3 steps. The limit leaves 40 steps: 5 a chunk, and 30 resident ones. */
+/* 20 slices of 3 steps. The limit leaves 40 steps: two buffers of 5, and 30 resident steps. */
 UNIT_TEST(fold_keeps_on_the_device_what_the_buffers_leave)
 {
   int64_t         slice_ptr[21];
@@ -69,7 +70,7 @@ typedef struct {
   int          wrong;
 } Gathering;
 
-/* Lists of several lengths, the longest first, so that later rounds leave threads without a share */
+/* Gathers lists of several lengths, the longest first, so that later rounds leave some threads without a share */
 static void *gather_lists(void *gathering_)
 {
   enum { N = 300001, COLS = 1000 };
@@ -83,7 +84,7 @@ static void *gather_lists(void *gathering_)
     memset(to, 0xFF, N * sizeof *to);
     fold_gather(g->threads, columns, n, SPMV_F64, x, to);
     for (int e = 0; e < n; e++) g->wrong += to[e] != (columns[e] < 0 ? 0 : columns[e] + 0.5);
-    if (n < N) g->wrong += to[n] == to[n]; /* still not a number */
+    if (n < N) g->wrong += to[n] == to[n]; /* still NaN, so not written */
   }
   fold_gather(g->threads, columns, 0, SPMV_F32, x, to);
   free(columns);
@@ -100,7 +101,7 @@ UNIT_TEST(fold_gathers_by_several_threads)
 
   UNIT_EQUAL(1, fold_gather_threads(100));
   UNIT_EQUAL(spmv_threads_available(), fold_gather_threads(300001));
-  spmv_threads_start(&threads, 5); /* however many processors this machine has */
+  spmv_threads_start(&threads, 5); /* independent of the number of processors */
   UNIT_EQUAL(0, pthread_create(&other, NULL, gather_lists, &g[1]));
   gather_lists(&g[0]);
   pthread_join(other, NULL);
@@ -140,7 +141,7 @@ static void clear(Device *d)
   unit_problem_clear(&d->problem);
 }
 
-/* y = 2 A x, or 2 A^T x, against the reference, exactly; twice, since a product might change its plan */
+/* y = 2 A x, or 2 A^T x, compared bit for bit with the reference; twice, since a product might change its plan */
 static void check_product(Device *d, int transpose)
 {
   UnitProblem     *p      = &d->problem;
@@ -225,15 +226,15 @@ UNIT_TEST(fold_device_keeps_to_its_limit)
     }
 }
 
-/* Pinned memory does not come from hooks. The emulator lets block n fail, and knows the blocks that are left: a leak of
-   an attempt would make a later one fail earlier. On a real device every attempt succeeds. */
+/* Pinned memory does not come from hooks. The emulator makes the n-th block fail, and counts live blocks: a leak in one
+   attempt would make a later attempt fail earlier. On a real device every attempt succeeds. */
 UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
 {
   const GenSpec spec  = gen_random(2000, 3000, 11, 15);
   int           built = 0, failures = 0;
 
   if (spmv_device_count(NULL) == 0) return;
-  spmv_staging_release(); /* what other tests have left */
+  spmv_staging_release(); /* frees buffers that other tests have left */
   UnitProblem p = unit_problem(&spec, SPMV_I32, SPMV_F64);
   for (int most = 0; most < 20 && built < 3; most++) {
     SpmvOptions  options;
@@ -264,7 +265,7 @@ UNIT_TEST(fold_device_says_when_memory_cannot_be_pinned)
   unit_problem_clear(&p);
 }
 
-/* Device and host make the same layout from a row_ptr */
+/* Checks that device and host make the same layout from a row_ptr */
 static void check_layout(const GenSpec *spec, double q)
 {
   Device           d;

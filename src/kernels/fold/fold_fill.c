@@ -1,6 +1,6 @@
 /*
-  fold_fill.c - copies between CSR and a table on the host. The length of a table row follows from where its padding
-  begins, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
+  fold_fill.c - copies between CSR and a table on the host. The beginning of the padding gives the length of a table
+  row, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
 */
 #include "fold_rows.h"
 
@@ -10,7 +10,7 @@ static int64_t slice_width(const FoldTable *table, int64_t t)
   return slice_ptr[1] - slice_ptr[0];
 }
 
-/* The first entry of table row t in arrays that begin with slice `begin` */
+/* Index of the first entry of table row t, in arrays that begin with slice `begin` */
 static int64_t first_entry(const FoldTable *table, int64_t begin, int64_t t)
 {
   const int64_t *slice_ptr = table->layout.slice_ptr;
@@ -23,7 +23,7 @@ static int is_padding(const FoldTable *table, int64_t e)
                                         : ((const int32_t *)table->columns)[e] < 0;
 }
 
-/* Nonzeros of table row t: padding comes last, so its beginning is found by bisection */
+/* Number of nonzeros of table row t: padding comes last, so bisection finds its beginning */
 static int64_t stored_length(const FoldTable *table, int64_t t)
 {
   const int64_t first = first_entry(table, 0, t);

@@ -1,7 +1,7 @@
 /* fold_gather.c - see fold_gather.h */
 #include "fold_gather.h"
 
-enum { THREAD_ENTRIES = 1 << 13 /* for fewer entries it does not pay to wake another thread */ };
+enum { THREAD_ENTRIES = 1 << 13 /* for fewer entries, waking another thread does not pay */ };
 
 typedef struct {
   const int32_t *columns;

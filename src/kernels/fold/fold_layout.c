@@ -1,11 +1,11 @@
-/* fold_layout.c - from the row lengths of a CSR on the host to the rows, slices and owners of a table. */
+/* fold_layout.c - computes the table rows, slices and owners of a table from the row lengths of a CSR on the host. */
 #include "fold_rows.h"
 #include <stdio.h>
 #include <string.h>
 
 static int smaller(int64_t a, int64_t b) { return (int)(a < b ? a : b); }
 
-/* A length as it is counted in the histogram, and as it is compared in the sort */
+/* A length as counted in the histogram, and as compared in sorts */
 static int capped(int64_t length) { return smaller(length, FOLD_LONG); }
 
 static int sort_length(int64_t length) { return smaller(length, FOLD_UNSORTED); }
@@ -126,8 +126,8 @@ SpmvStatus fold_analyze_rows(const void *row_ptr, const SpmvPattern *p, SpmvScal
 
 /* ---- bytes ---- */
 
-/* a * b for counts >= 0, or a bound that keeps the sum over all arrays of a plan inside int64_t: absurd padding must be
-   predicted, so that the matrix is declined */
+/* a * b for counts >= 0, limited so that the sum over all arrays of a plan fits int64_t: the analysis must be able to
+   report absurd padding, so that the matrix is declined */
 static int64_t saturating(int64_t a, int64_t b)
 {
   const int64_t limit = INT64_MAX / (2 * SPMV_ARRAYS_MAX);

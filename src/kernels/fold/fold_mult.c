@@ -1,4 +1,4 @@
-/* fold_mult.c - products on the host: sums of a slice, then y; the further pieces of a row are added in their order. */
+/* fold_mult.c - products on the host: the sums of a slice, then y; further pieces of a row are added in their order. */
 #include "fold_rows.h"
 #include "fold_slice.h"
 

@@ -1,4 +1,4 @@
-/* fold_rows.h - where a table row lies in the CSR; on the host and on the device. */
+/* fold_rows.h - the position of a table row in the CSR; for host and device. */
 #pragma once
 
 #include "fold.h"
@@ -9,12 +9,12 @@
   #define FOLD_INLINE static inline
 #endif
 
-/* A part of a row of the matrix: length nonzeros from position offset of the row on */
+/* A part of a matrix row: `length` nonzeros from position `offset` of the row on */
 typedef struct {
   int64_t row, offset, length;
 } FoldPiece;
 
-/* The row of the matrix whose first piece is table row t < N */
+/* The matrix row whose first piece is table row t < N */
 FOLD_INLINE int64_t fold_row(const FoldLayout *layout, int64_t t)
 {
   return layout->order ? t / FOLD_WINDOW * FOLD_WINDOW + layout->order[t] : t;
@@ -33,13 +33,13 @@ FOLD_INLINE int64_t fold_owner_of(const FoldSizes *s, const FoldLayout *layout, 
   return low;
 }
 
-/* Full pieces of owner f */
+/* Number of full pieces of owner f */
 FOLD_INLINE int64_t fold_full_pieces(const FoldSizes *s, const FoldLayout *layout, int64_t f)
 {
   return f < s->cut_often ? layout->full_ptr[f + 1] - layout->full_ptr[f] : 0;
 }
 
-/* Row and offset of table row t < table_rows; length is that of a whole piece and may reach beyond the row's end */
+/* Row and offset of table row t < table_rows; length is that of a full piece and may reach beyond the row's end */
 FOLD_INLINE FoldPiece fold_piece(const FoldSizes *s, const FoldLayout *layout, int64_t t)
 {
   FoldPiece piece = {0, 0, s->width};

@@ -1,6 +1,6 @@
 /*
-  fold_slice.c - the inner loop of the host product. Vectors run over the rows of a slice. Only the masked gathers need
-  intrinsics: the mask keeps padding away from x.
+  fold_slice.c - the inner loop of the host product. SIMD vectors run over the rows of a slice. Only the masked gathers
+  need intrinsics; the mask prevents padding from reading x.
 */
 #include "fold_slice.h"
 #include <string.h>

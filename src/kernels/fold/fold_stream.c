@@ -1,10 +1,10 @@
-/* fold_stream.c - how a streamed table is cut into chunks. */
+/* fold_stream.c - cuts a streamed table into chunks. */
 #include "fold_stream.h"
 #include <string.h>
 
 enum {
-  LARGE_CHUNK_BYTES = 32 << 20, /* a copy of so many bytes reaches the full bandwidth of the bus */
-  CHUNKS_WANTED     = 8         /* at least, so that most of the copies overlap with products */
+  LARGE_CHUNK_BYTES = 32 << 20, /* a copy of this size reaches the full bandwidth of the bus */
+  CHUNKS_WANTED     = 8         /* at least this many, so that most copies overlap products */
 };
 
 #define SPMV_BODY "fold/fold_stream.inc"
@@ -16,7 +16,7 @@ void fold_transpose_csr(const SpmvPattern *p, SpmvScalar scalar, const void *val
   SPMV_SELECT(transpose, p->index_type, scalar)(p, values, t_row_ptr, t_col, t_values);
 }
 
-/* Bytes of a step: of the resident table, and of a buffer */
+/* Bytes per step: of the resident table, of a buffer, and of x gathered on the device */
 typedef struct {
   int64_t table, buffer, gathered;
 } StepBytes;
@@ -40,7 +40,7 @@ static int64_t widest_slice(const FoldSizes *s, const int64_t *slice_ptr)
   return widest;
 }
 
-/* The number of steps that fit `bytes`, limited to what is useful for a chunk */
+/* The number of steps that fit `bytes`, limited to the useful size of a chunk */
 static int64_t chunk_steps(const FoldSizes *s, int64_t widest, int64_t bytes, int64_t bytes_per_step)
 {
   const int64_t large = LARGE_CHUNK_BYTES / bytes_per_step, wanted = s->steps / CHUNKS_WANTED;
@@ -66,7 +66,7 @@ int64_t fold_stream_range_end(const int64_t *slice_ptr, int64_t steps, int64_t b
   return end;
 }
 
-/* Resident slices whose x needs no buffer are one chunk */
+/* The end of the chunk that begins with slice `begin`. Resident slices whose x needs no buffer form one chunk. */
 static int64_t chunk_end(const int64_t *slice_ptr, const FoldStreamSizes *t, int64_t slices, int64_t begin)
 {
   if (begin >= t->resident_slices) return fold_stream_range_end(slice_ptr, t->chunk_steps, begin, slices);

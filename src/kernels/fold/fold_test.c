@@ -1,4 +1,4 @@
-/* Tests of format fold on the host: its arrays by hand, and products over pieces and windows. */
+/* Tests of format fold on the host: arrays computed by hand, and products over pieces and windows. */
 #include "unit.h"
 #include "unit_plan.h"
 #include "fold.h"
@@ -6,7 +6,7 @@
 #include "gen.h"
 #include <string.h>
 
-/* Rows of 1, 5, 0, 2, 7 and 3 nonzeros in 7 columns. Values are 1, 2, ... The mean row has 3. */
+/* Rows of 1, 5, 0, 2, 7 and 3 nonzeros in 7 columns. Values are 1, 2, ... The mean row length is 3. */
 static const int32_t row_ptr[] = {0, 1, 6, 6, 8, 15, 18};
 static const int32_t col[]     = {6, 0, 1, 2, 3, 4, 1, 4, 0, 1, 2, 3, 4, 5, 6, 2, 3, 5};
 static const double  values[]  = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18};
@@ -71,7 +71,7 @@ UNIT_TEST(fold_arrays_by_hand)
 UNIT_TEST(fold_uniform_slices_are_all_as_wide_as_the_fold)
 {
   const int64_t    length[] = {40, 1, 0, 3};
-  const GenSpec    spec     = gen_lengths(300, 90, 4, length, 1); /* the mean row has 11 */
+  const GenSpec    spec     = gen_lengths(300, 90, 4, length, 1); /* the mean row length is 11 */
   UnitProblem      p        = unit_problem(&spec, SPMV_I64, SPMV_F32);
   UnitPlan         b        = build(&p.csr, 1.5, 0, "uniform");
   const FoldTable *table    = &((const FoldPlan *)b.plan)->table;
@@ -144,7 +144,7 @@ UNIT_TEST(fold_products_over_pieces_and_windows)
                           q[i], t % 3 ? "sliced" : "uniform");
 }
 
-/* The wide columns of a matrix with more than 2^31 columns, on a small one */
+/* 64-bit columns, as for a matrix with more than 2^31 columns, in a small matrix */
 UNIT_TEST(fold_wide_columns_multiply_alike)
 {
   const SpmvCsr csr = sample();

@@ -1,4 +1,4 @@
-/* GMRES: arguments, memory, and what the host and the device have in common. */
+/* gmres.c - GMRES: argument checks, memory, and what host and device have in common. */
 #include "gmres.h"
 #include <string.h>
 
@@ -24,18 +24,19 @@ static SpmvStatus check_options(const SpmvGmresOptions *o, SpmvExec *exec)
                      o->restart, SPMV_GMRES_RESTART_MAX);
   if ((int)o->mode < SPMV_GMRES_HOST || o->mode > SPMV_GMRES_GRAPH || (int)o->refine < SPMV_GMRES_REFINE_NEVER ||
       o->refine > SPMV_GMRES_REFINE_ALWAYS || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no such mode, refinement or scalar type", who);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: unknown mode, refinement or scalar type", who);
   SPMV_TRY(spmv_check_preconditioner(who, o->preconditioner, o->block_size, o->apply, o->rows, exec));
   if (o->mode == SPMV_GMRES_GRAPH &&
       (spmv_processes_wait(o->processes) || (o->preconditioner == SPMV_PC_FUNCTION && o->apply_waits)))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
-                     "%s with processes or a preconditioner that wait for the host does not run in graphs: use chunks",
+                     "%s does not run in graphs if communication or the preconditioner waits for the host: use chunks",
                      who);
   if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no product", who);
   return spmv_check_space(who, o->mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE, exec);
 }
 
-/* The arrays of the scalars, one after the other; returns how many there are */
+/* Sets the addresses of the arrays of a state, one after the other in `small`, or NULL. Returns the number of
+   doubles. */
 static int64_t lay_out(SpmvGmresState *s, double *small, int restart)
 {
   const int64_t  n = restart, n1 = n + 1;
@@ -70,8 +71,9 @@ static SpmvStatus allocate(SpmvGmres *g, SpmvExec *exec)
   return spmv_solver_alloc(list, sizeof list / sizeof *list, "basis of GMRES", &g->block, &g->bytes, exec);
 }
 
-/* Reads t, M and the basis, writes the new vector; reads it and the basis, writes it and, on the right, M v. The basis has
-   (restart + 1) / 2 vectors in the mean. */
+/* Words and flops of an iteration beside the product. One kernel reads t, M and the basis and writes the new vector;
+   the other reads that and the basis and writes it and, on the right, M v. The basis has (restart + 1) / 2 vectors on
+   average. */
 static void describe(SpmvGmres *g)
 {
   const int    block = spmv_gmres_block(g), of_m = block > 0 ? block : 0;
@@ -95,7 +97,7 @@ SpmvStatus spmv_gmres_create(const SpmvGmresOptions *options, SpmvExec *exec, Sp
   memset(g, 0, sizeof *g);
   g->steps   = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_gmres_device_steps) : &spmv_gmres_host_steps;
   g->options = *options;
-  if (options->preconditioner == SPMV_PC_IDENTITY) g->options.right = 0; /* both sides are the same */
+  if (options->preconditioner == SPMV_PC_IDENTITY) g->options.right = 0; /* left and right are the same */
   g->space          = exec->space;
   g->host           = exec->host;
   g->device         = exec->device;
@@ -110,7 +112,8 @@ SpmvStatus spmv_gmres_create(const SpmvGmresOptions *options, SpmvExec *exec, Sp
 static SpmvStatus check_test(const SpmvTest *test, SpmvExec *exec)
 {
   if (test->max_iterations < 1)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: at most %lld iterations", who, (long long)test->max_iterations);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: max_iterations %lld is below 1", who,
+                     (long long)test->max_iterations);
   return SPMV_SUCCESS;
 }
 
@@ -122,10 +125,11 @@ SpmvStatus spmv_gmres_start(SpmvGmres *g, void *x, const void *b, const void *m,
 
   exec->message[0] = '\0';
   g->started       = 0;
-  if (exec->space != g->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the engine lies in another space", who);
+  if (exec->space != g->space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the solver was created for another space", who);
   if (g->options.rows > 0 && (!x || !b || !m != !wants))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "%s: x, b or the preconditioner is missing, or there is a preconditioner that was not announced",
+                     "%s: x, b or M is missing, or M is given although the options have no preconditioner with values",
                      who);
   SPMV_TRY(check_test(test, exec));
   memset(&g->start, 0, sizeof g->start);
@@ -152,7 +156,7 @@ static SpmvStatus check_started(const SpmvGmres *g, int may_have_run, SpmvExec *
 {
   exec->message[0] = '\0';
   if (exec->space != g->space || !g->started || (g->run && !may_have_run))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: not started, in another space, or run already", who);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: not started, in another space, or already run", who);
   return SPMV_SUCCESS;
 }
 
@@ -179,7 +183,8 @@ SpmvStatus spmv_gmres_run(SpmvGmres *g, int64_t iterations, SpmvGmresResult *res
   memset(result, 0, sizeof *result);
   SPMV_TRY(check_started(g, 1, exec));
   if (iterations < 1)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: asked for %lld iterations", who, (long long)iterations);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: %lld iterations requested, which must be 1 or more", who,
+                     (long long)iterations);
   g->run = 1;
   if (g->last.reason == SPMV_ITERATING) {
     const SpmvStatus status = g->steps->run(g, iterations < left ? iterations : left, &record, exec);
@@ -197,7 +202,7 @@ SpmvStatus spmv_gmres_solution(SpmvGmres *g, void *to, SpmvExec *exec)
 {
   SPMV_TRY(check_started(g, 1, exec));
   if (g->options.rows > 0 && (!to || to == g->x))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no array for the solution, or x itself", who);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the array for the solution is missing, or is x", who);
   return g->steps->solution(g, to, exec);
 }
 

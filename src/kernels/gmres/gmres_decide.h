@@ -1,9 +1,9 @@
 /*
-  gmres_decide.h - the scalars of a solve, and what follows from each sum: one set of functions for the host and for the
-  thread block that adds the last partial sums.
+  gmres_decide.h - the scalars of a solve and the decisions that follow from each sum. The same functions run on the
+  host and in the thread block that adds the partial sums.
 
-  The order of the tests is that of KSPSolve_GMRES() and KSPConvergedDefault() of PETSc 3.26. Vector j of the basis is
-  stored as it came from the orthogonalization; scale[j] makes it one of norm 1.
+  The tests have the order of KSPSolve_GMRES() and KSPConvergedDefault() in PETSc 3.26. Vector j of the basis is stored
+  as the orthogonalization left it; scale[j] times the vector has norm 1.
 */
 #pragma once
 
@@ -12,35 +12,35 @@
 
 typedef struct {
   SpmvRecord record; /* iterations and completed are the same number */
-  /* Whether the iteration that the stream is at goes on: kernels behind the last one do nothing. An iteration that
-     begins sets it, and the norm of its new vector ends it: where that is to be orthogonalized a second time, it stays. */
+  /* Whether the current iteration goes on; if not, its remaining kernels return at once. Set by the scalar products,
+     and cleared by the norm of the new vector, unless that is to be orthogonalized a second time. */
   int32_t     active;
-  int32_t     begins;   /* x has changed: the residual is computed, and a cycle begins */
-  int32_t     columns;  /* iterations of this cycle, which x does not have yet */
-  int32_t     combine;  /* so many of y are to be added to x */
+  int32_t     begins;   /* x has changed: the residual must be computed, and a cycle begins */
+  int32_t     columns;  /* iterations of this cycle that are not in x yet */
+  int32_t     combine;  /* the number of entries of y that spmv_gmres_combine() adds to x */
   unsigned    arrived;  /* thread blocks that have written their partial sums */
-  int64_t     stop_at;  /* completed iterations after which the call of spmv_gmres_run() ends */
-  int64_t     chunks;   /* of this call that have given the host their record */
+  int64_t     stop_at;  /* spmv_gmres_run() returns after this number of completed iterations */
+  int64_t     chunks;   /* chunks of this call that have written their record */
   double      first;    /* the norm of iteration 0 */
   double      at_begin; /* the norm at the beginning of the cycle */
   double      happy, breakdown;
   int32_t     restart;
   SpmvTest    test;
-  const void *m; /* of the caller, so that a graph serves any of them */
+  const void *m; /* the caller's; read from here, so that one graph serves any M */
   double     *history;
   int64_t     kept;
   /* Arrays beside the state */
   double *scale;         /* [restart + 1] */
-  double *sums;          /* [restart + 1] where they lie between kernels */
+  double *sums;          /* [restart + 1] sums that pass from kernel to kernel */
   double *h;             /* [restart + 1] the new column of the Hessenberg matrix */
-  double *take;          /* [restart + 1] what is taken out of the new vector, as a multiple of each stored one */
-  double *r;             /* [restart][restart + 1] its columns, rotated to an upper triangle */
+  double *take;          /* [restart + 1] the multiples of the stored vectors that are subtracted from the new one */
+  double *r;             /* [restart][restart + 1] the columns of the Hessenberg matrix, rotated to a triangle */
   double *cosine, *sine; /* [restart] */
   double *g;             /* [restart + 1] the rotated right-hand side */
-  double *y;             /* [restart] multiples of the stored vectors in x */
+  double *y;             /* [restart] the multiples of the stored vectors that x gets */
 } SpmvGmresState;
 
-/* Whether no iteration begins now: there is a reason, or the call has done what it was asked for */
+/* Whether no iteration begins: there is a reason to end, or this call has done its iterations */
 SPMV_BOTH int spmv_gmres_stopped(const SpmvGmresState *s)
 {
   return s->record.reason != SPMV_ITERATING || s->record.completed >= s->stop_at;
@@ -57,7 +57,7 @@ SPMV_BOTH void spmv_gmres_keep_norm(SpmvGmresState *s, double norm)
   if (s->history && n > 0) s->history[(n - 1) % s->kept] = norm;
 }
 
-/* After the sum of squares of the residual at the beginning of a cycle */
+/* Decides after the sum of squares of the residual at the beginning of a cycle */
 SPMV_BOTH void spmv_gmres_take_residual(SpmvGmresState *s, double squares)
 {
   const double  norm = sqrt(squares), before = s->record.norm;
@@ -78,7 +78,7 @@ SPMV_BOTH void spmv_gmres_take_residual(SpmvGmresState *s, double squares)
   }
 }
 
-/* After the scalar product of the new vector with vector j; whether it is a number */
+/* Takes the scalar product of the new vector with vector j. Returns whether it is finite. */
 SPMV_BOTH int spmv_gmres_take_dot(SpmvGmresState *s, int j, double sum, int second)
 {
   const double h = s->scale[j] * sum;
@@ -88,7 +88,7 @@ SPMV_BOTH int spmv_gmres_take_dot(SpmvGmresState *s, int j, double sum, int seco
   return spmv_finite(h);
 }
 
-/* After all of them. The solution has the columns before this one where one is not a number. */
+/* Decides after all scalar products. If one of them is not finite, the solution uses the columns before this one. */
 SPMV_BOTH void spmv_gmres_take_dots(SpmvGmresState *s, int numbers)
 {
   s->active = numbers;
@@ -97,7 +97,7 @@ SPMV_BOTH void spmv_gmres_take_dots(SpmvGmresState *s, int numbers)
   s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
 }
 
-/* The rotations so far, applied to the new column */
+/* Applies the rotations so far to the new column */
 SPMV_BOTH void spmv_gmres_rotate(SpmvGmresState *s, int k)
 {
   double *r = spmv_gmres_column(s, k), low = s->h[0];
@@ -109,13 +109,13 @@ SPMV_BOTH void spmv_gmres_rotate(SpmvGmresState *s, int k)
   r[k] = low;
 }
 
-/* The rotation that takes `norm` out of the new column; the norm of the residual */
+/* The rotation that eliminates `norm` from the new column. Returns the norm of the residual. */
 SPMV_BOTH double spmv_gmres_rotate_last(SpmvGmresState *s, int k, double norm)
 {
   double      *r      = spmv_gmres_column(s, k);
   const double length = sqrt(r[k] * r[k] + norm * norm);
 
-  if (length == 0) { /* the column adds nothing: PETSc's DIVERGED_NULL, which becomes a breakdown */
+  if (length == 0) { /* a zero column: PETSc's DIVERGED_NULL, which it reports as a breakdown */
     r[k] = 0;
     return s->record.norm;
   }
@@ -127,7 +127,7 @@ SPMV_BOTH double spmv_gmres_rotate_last(SpmvGmresState *s, int k, double norm)
   return fabs(s->g[k + 1]);
 }
 
-/* Whether the norm of the new vector ends the cycle */
+/* Whether the norm of the new vector is a happy breakdown */
 SPMV_BOTH int spmv_gmres_is_happy(const SpmvGmresState *s, int k, double norm)
 {
   const double relative = fabs(norm / s->g[k]);
@@ -145,11 +145,11 @@ SPMV_BOTH int32_t spmv_gmres_reason(const SpmvGmresState *s, int happy)
   return reason;
 }
 
-/* After the norm of the new vector, and spmv_gmres_rotate() */
+/* Decides after the norm of the new vector; spmv_gmres_rotate() must have been called */
 SPMV_BOTH void spmv_gmres_take_norm(SpmvGmresState *s, int k, double norm)
 {
   s->active = 0;
-  if (!spmv_finite(norm)) { /* PETSc leaves x as it was at the beginning of the cycle */
+  if (!spmv_finite(norm)) { /* as in PETSc, x stays as it was at the beginning of the cycle */
     s->columns       = 0;
     s->record.norm   = norm;
     s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
@@ -163,13 +163,13 @@ SPMV_BOTH void spmv_gmres_take_norm(SpmvGmresState *s, int k, double norm)
   s->record.completed++;
   spmv_gmres_keep_norm(s, residual);
   s->record.reason = spmv_gmres_reason(s, happy);
-  if (spmv_gmres_column(s, k)[k] == 0) { /* as above */
+  if (spmv_gmres_column(s, k)[k] == 0) { /* the triangle is singular: x stays, as above */
     s->columns       = 0;
     s->record.reason = SPMV_DIVERGED_BREAKDOWN;
   }
 }
 
-/* After the sum of squares of the new vector, where it decides whether that is orthogonalized a second time */
+/* Decides after the sum of squares of the new vector; if may_refine, first whether to orthogonalize it a second time */
 SPMV_BOTH void spmv_gmres_take_squares(SpmvGmresState *s, int k, double squares, int may_refine)
 {
   const double norm = sqrt(squares);
@@ -180,13 +180,14 @@ SPMV_BOTH void spmv_gmres_take_squares(SpmvGmresState *s, int k, double squares,
   else if (!may_refine || !(norm < sqrt(sum))) spmv_gmres_take_norm(s, k, norm);
 }
 
-/* How many columns are to be added: all where the cycle has ended, or where the caller wants to see the solution */
+/* The number of columns to add to x: all if the cycle or the solve has ended, or if the caller looks at the solution */
 SPMV_BOTH int spmv_gmres_due(const SpmvGmresState *s, int look)
 {
   return look || s->record.reason != SPMV_ITERATING || s->columns == s->restart ? s->columns : 0;
 }
 
-/* One step of the triangular solve: y[i], and what it takes from the rows above, of which this is one of several lanes */
+/* One step of the triangular solve: subtracts the contribution of unknown i from the rows above, lane `lane` of
+   `lanes` */
 SPMV_BOTH void spmv_gmres_eliminate(SpmvGmresState *s, int i, int lane, int lanes)
 {
   const double *r = spmv_gmres_column(s, i), y = s->y[i] / r[i];
@@ -194,13 +195,14 @@ SPMV_BOTH void spmv_gmres_eliminate(SpmvGmresState *s, int i, int lane, int lane
   for (int j = lane; j < i; j += lanes) s->y[j] -= r[j] * y;
 }
 
-/* Behind it: y as multiples of the stored vectors */
+/* After all steps: y[i] as a multiple of the stored vector i */
 SPMV_BOTH void spmv_gmres_unscale(SpmvGmresState *s, int i)
 {
   s->y[i] = s->y[i] / spmv_gmres_column(s, i)[i] * s->scale[i];
 }
 
-/* The solution has the columns now; without a reason to end, the next cycle begins */
+/* The columns are added to the solution; unless the caller only looks at it, x has them, and the next cycle begins if
+   there is no reason to end */
 SPMV_BOTH void spmv_gmres_close_cycle(SpmvGmresState *s, int columns, int look)
 {
   s->combine = columns;

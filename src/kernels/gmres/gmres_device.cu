@@ -1,12 +1,13 @@
 /*
-  gmres_device.cu - a solve as chunks of the iterations of a cycle, and graphs of them, by engine/queue.cuh. At the end of a
-  cycle x and its residual are renewed by plain launches, as they have addresses of the caller.
+  gmres_device.cu - runs a solve as chunks of iterations within a cycle, or graphs of them, by engine/queue.cuh. At the
+  end of a cycle plain launches compute x and its residual, because they use addresses of the caller.
 */
 #include "engine/queue.cuh"
 #include "gmres_device.cuh"
 
-/* What the host needs to follow a solve. Addresses within the basis are part of a graph, so that each place of a cycle has
-   one of its own; a function of the preconditioner always reads t and writes u, and is all that its one graph has. */
+/* How the host follows a solve. A graph holds addresses of vectors of the basis, so there is one graph for each chunk
+   of a cycle. If the preconditioner is a function, there is one graph with only the function, which always reads t and
+   writes u. */
 struct SpmvGmresQueue {
   SpmvQueue        queue;
   cudaGraphExec_t *graph; /* [graphs] */
@@ -15,9 +16,10 @@ struct SpmvGmresQueue {
 
 namespace
 {
-enum { LEAST_OF_GRAPH = 2 /* iterations: graphs of large matrices would be many */ };
+enum { LEAST_OF_GRAPH = 2 /* iterations: with fewer, large matrices would need too many graphs */ };
 
-/* An iteration is taken for 10 us and the time of its words and 20 more for the product, at 4 TB/s */
+/* Assumes that an iteration takes 10 us plus the time to move its words, and 20 words a row for the product, at 4
+   TB/s */
 int chunk_for(const SpmvGmres *g)
 {
   const SpmvGmresOptions *o     = &g->options;
@@ -65,7 +67,7 @@ void clear(SpmvGmres *g)
   spmv_free(&g->host, &g->device, SPMV_HOST, q);
 }
 
-/* Launches a graph, which is made at its first use */
+/* Launches graph i, which is captured at its first use */
 template <typename Enqueue>
 SpmvStatus launch_graph(SpmvGmres *g, int i, SpmvExec *exec, const Enqueue &enqueue)
 {
@@ -111,7 +113,7 @@ SpmvStatus enqueue_iterations(SpmvGmres *g, int first, int count, SpmvRecord *re
   return SPMV_SUCCESS;
 }
 
-/* x of the cycle, and the next one */
+/* Ends a cycle: x, then the beginning of the next cycle */
 SpmvStatus enqueue_restart(SpmvGmres *g, SpmvExec *exec)
 {
   SPMV_TRY(spmv_gmres_enqueue_solution(g, g->x, 0, exec));
@@ -119,8 +121,8 @@ SpmvStatus enqueue_restart(SpmvGmres *g, SpmvExec *exec)
   return spmv_gmres_enqueue_begin(g, 0, g->queue->queue.records, exec);
 }
 
-/* The iterations of a chunk, which lies within a cycle. If it is the end of that, the next cycle begins, and tells the host
-   how far the solve is. */
+/* The iterations of a chunk, which lies within a cycle. The last iteration writes the record; if the chunk ends the
+   cycle, the beginning of the next cycle writes it. */
 SpmvStatus enqueue_chunk(SpmvGmres *g, int count, SpmvExec *exec)
 {
   SpmvQueue  *q     = &g->queue->queue;
@@ -136,7 +138,7 @@ SpmvStatus enqueue_chunk(SpmvGmres *g, int count, SpmvExec *exec)
   return closes ? enqueue_restart(g, exec) : SPMV_SUCCESS;
 }
 
-/* Iterations up to the end of a graph, or of the cycle */
+/* The length of the next chunk, at most up to the end of a graph and of the cycle */
 int64_t length(const SpmvGmres *g, int64_t left)
 {
   const int     chunk = g->queue->queue.chunk, of_cycle = g->options.restart - g->position;
@@ -159,9 +161,9 @@ SpmvStatus run_chunks(SpmvGmres *g, int64_t iterations, SpmvRecord *record, Spmv
       });
 }
 
-/* Iterations whose preconditioner is a function, which takes most of their time: the host looks at each of them before it
-   enqueues the function again. Where a product comes before that, the device has it while the host looks; behind the last
-   iteration it is needless. */
+/* Iterations whose preconditioner is a function, which takes most of the time: the host reads the record of each before
+   it enqueues the function again. On the left the product comes before the function, so it is enqueued while the host
+   waits for the record; after convergence it is needless. */
 SpmvStatus run_function(SpmvGmres *g, int64_t iterations, SpmvRecord *record, SpmvExec *exec)
 {
   SpmvQueue *q          = &g->queue->queue;
@@ -193,7 +195,7 @@ SpmvStatus run(SpmvGmres *g, int64_t iterations, SpmvRecord *record, SpmvExec *e
   SPMV_TRY(spmv_gmres_has_function(g) ? run_function(g, iterations, record, exec)
                                       : run_chunks(g, iterations, record, exec));
   if (record->reason == SPMV_ITERATING) return SPMV_SUCCESS;
-  /* the cycle that it ended in may be closed already, or have given nothing: then this changes nothing */
+  /* adds the columns that x lacks; a no-op if the last cycle is closed already or has no columns */
   if (g->position > 0 || !spmv_gmres_has_function(g)) SPMV_TRY(spmv_gmres_enqueue_solution(g, g->x, 0, exec));
   return spmv_queue_record(&g->queue->queue, 0, exec);
 }

@@ -1,6 +1,6 @@
 /*
-  gmres_device_cycle.cu - the kernels at the ends of a cycle: the residual of x and its norm, the triangular solve, and
-  the update of x by the basis.
+  gmres_device_cycle.cu - the kernels at the beginning and the end of a cycle: the residual of x and its norm; the
+  triangular solve, and the update of x by the basis.
 */
 #include "device/overlap.cuh"
 #include "gmres_device.cuh"
@@ -30,13 +30,13 @@ template <typename S>
 struct First {
   int64_t  rows;
   const S *b;
-  S       *t;     /* the product A x; or NULL where x is zero */
-  const S *ready; /* M (b - A x) of a function; or NULL */
+  S       *t;     /* the product A x; NULL: x is zero */
+  const S *ready; /* M (b - A x), if M is a function on the left; else NULL */
   S       *v, *next;
   int      left, right; /* rows of a block of M */
 };
 
-/* t = b - A x, for a function of the preconditioner that reads it */
+/* t = b - A x, for a function on the left, which reads it */
 template <typename S>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS)
     spmv_gmres_residual(int64_t rows, const S *b, S *t, bool x_is_zero, const SpmvGmresState *s)
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS)
   spmv_gmres_put_record(records, s);
 }
 
-/* y by one warp: the columns of the triangle one after the other, their rows side by side */
+/* The triangular solve by one warp: the columns one after the other, the rows of a column in parallel */
 __global__ void __launch_bounds__(LANES) spmv_gmres_solve(SpmvGmresState *s, bool look)
 {
   const int lane = threadIdx.x;
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(LANES) spmv_gmres_solve(SpmvGmresState *s, boo
   if (lane == 0) spmv_gmres_close_cycle(s, columns, look);
 }
 
-/* to = x + M V y; with `stored`, of a function on the right, t = V y */
+/* to = x + M V y; or stored = V y, for a function on the right */
 template <typename S>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS)
     spmv_gmres_combine(int64_t rows, int64_t stride, const S *basis, const S *x, S *to, S *stored, int block,

@@ -1,10 +1,10 @@
 /*
-  gmres_device_vector.cu - the kernels of an iteration beside the product: all scalar products with the basis, and what
-  they take out of the new vector.
+  gmres_device_vector.cu - the kernels of an iteration beside the product: all scalar products with the basis, and the
+  update of the new vector by them.
 
-  Each begins while the one before it ends (device/overlap.cuh). The thread block that writes its partial sums last adds
-  those of all, always in the same order, and decides how it goes on. Kernels of an iteration that does not happen
-  return at once: spmv_gmres_dots() finds out whether it does, the others read `active`.
+  Each begins while the previous kernel ends (device/overlap.cuh). The thread block that writes its partial sums last
+  adds the sums of all blocks, always in the same order, and decides whether the solve goes on. The kernels of
+  iterations enqueued after convergence return at once: spmv_gmres_dots() sets `active` to 0, and the others read it.
 */
 #include "device/overlap.cuh"
 #include "gmres_device.cuh"
@@ -14,13 +14,13 @@ namespace
 enum {
   DOTS_THREADS = 512,
   DOTS_WARPS   = DOTS_THREADS / 32,
-  PARTS_MAX    = 16, /* of a tile, for one vector each */
+  PARTS_MAX    = 16, /* parts of a tile, which warps multiply separately if there are few vectors */
   TILE_UNIT    = 32 * PARTS_MAX,
   TILE_MAX     = 4 * TILE_UNIT,
-  ITEMS_WANTED = 3 * DOTS_WARPS /* parts of all vectors, so that no warp has much less to do than others */
+  ITEMS_WANTED = 3 * DOTS_WARPS /* parts of all vectors, enough to balance the warps */
 };
 
-/* What a kernel knows of the basis. Vectors of it lie `stride` apart. */
+/* The basis: vector j begins at v + j stride */
 template <typename S>
 struct Basis {
   int64_t rows, stride;
@@ -33,7 +33,7 @@ Basis<S> basis_of(const SpmvGmres *g)
   return {g->options.rows, g->stride, (S *)g->basis};
 }
 
-/* Row of M from, where `from` is not written by this kernel */
+/* One row of M from. It reads the whole block of `from`, which this kernel must not write. */
 template <typename S>
 __device__ S row_of(const S *m, int block, int64_t row, const S *from)
 {
@@ -44,7 +44,7 @@ __device__ S row_of(const S *m, int block, int64_t row, const S *from)
   return z;
 }
 
-/* What follows from the sums, by a whole thread block */
+/* The decisions after the scalar products, by all threads of a block */
 __device__ void decide_dots(SpmvGmresState *s, int k, bool second)
 {
   bool numbers = true;
@@ -55,7 +55,7 @@ __device__ void decide_dots(SpmvGmresState *s, int k, bool second)
   if (threadIdx.x == 0) spmv_gmres_take_dots(s, numbers);
 }
 
-/* Decisions where sums are added over processes between kernels */
+/* With several processes, sums over processes come between kernels, so decisions are kernels of their own */
 __global__ void spmv_gmres_decide_dots(SpmvGmresState *s, int k, bool second)
 {
   if (second ? s->active != 0 : !spmv_gmres_stopped(s)) decide_dots(s, k, second);
@@ -66,7 +66,7 @@ __global__ void spmv_gmres_decide_norm(SpmvGmresState *s, int k, bool may_refine
   spmv_gmres_put_record(records, s);
 }
 
-/* The new vector as it comes, from the product: scale M from, of which the tile is kept */
+/* The new vector, not orthogonalized yet: w = scale M from; its tile is kept in shared memory */
 template <typename S>
 __device__ void unroll_tile(const Basis<S> &basis, int k, int64_t begin, int n, const S *from, int block,
                             const SpmvGmresState *s, double *tile)
@@ -82,8 +82,8 @@ __device__ void unroll_tile(const Basis<S> &basis, int k, int64_t begin, int n, 
   }
 }
 
-/* Adds a tile's part of the scalar products: each warp has some parts of some vectors, always the same ones, and its sums
-   in `sums` [items] */
+/* Adds a tile's part of the scalar products to sums [items]. An item is a part of the tile times a vector; each warp
+   always has the same items, so the order of additions is fixed. */
 template <typename S>
 __device__ void add_tile(const Basis<S> &basis, int items, int parts, int64_t begin, int n, int length,
                          const double *tile, double *sums)
@@ -101,7 +101,7 @@ __device__ void add_tile(const Basis<S> &basis, int items, int parts, int64_t be
   }
 }
 
-/* The partial sums of this thread block */
+/* Writes the partial sums of this thread block */
 __device__ void put_partial(int vectors, int parts, const double *sums, double *partial)
 {
   for (int j = threadIdx.x; j < vectors; j += DOTS_THREADS) {
@@ -111,7 +111,7 @@ __device__ void put_partial(int vectors, int parts, const double *sums, double *
   }
 }
 
-/* Adds those of all thread blocks, a vector for each warp */
+/* Adds the partial sums of all thread blocks, one vector per warp */
 __device__ void add_partial(int vectors, const double *partial, double *total)
 {
   const int lane = threadIdx.x % 32;
@@ -124,8 +124,8 @@ __device__ void add_partial(int vectors, const double *partial, double *total)
   }
 }
 
-/* (v_j, w) for all vectors of the basis, with w in shared memory tile by tile: the basis is read once. The first time w
-   comes from the product, and is written. */
+/* (v_j, w) for all vectors of the basis, with w in shared memory tile by tile, so that the basis is read once. In the
+   first orthogonalization w is made of the product, and written; in the second it is read. */
 template <typename S>
 __global__ void __launch_bounds__(DOTS_THREADS, spmv_resident_blocks(DOTS_THREADS, 2))
     spmv_gmres_dots(Basis<S> basis, int k, int tile_rows, int parts, const S *from, int block, double *partial,
@@ -162,11 +162,12 @@ __global__ void __launch_bounds__(DOTS_THREADS, spmv_resident_blocks(DOTS_THREAD
   if (decide) decide_dots(s, k, second);
 }
 
-/* What follows the update of the new vector */
-enum Measure { NONE /* it is orthogonalized again */, MAY_REFINE, LAST };
+/* What follows the update of the new vector. NONE: a second orthogonalization. MAY_REFINE: the norm, which decides
+   whether there is a second one. LAST: the norm, and the end of the iteration. */
+enum Measure { NONE, MAY_REFINE, LAST };
 
-/* w -= V h, and the norm of what is left; next = M w for the product, where that is given. Rows go from the last one to
-   the first: what the second-level cache has of the basis are the rows that the scalar products had last. */
+/* w -= V h and the norm of w; next = M w for the next product, if next is given. Rows go from the last to the first,
+   because the second-level cache still has the rows that the scalar products read last. */
 template <typename S>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
     spmv_gmres_update(Basis<S> basis, int k, S *next, int block, double *partial, SpmvGmresState *s, Measure measure,
@@ -187,7 +188,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   __syncthreads();
   S       *w = basis.v + (k + 1) * basis.stride;
   const S *m = (const S *)s->m;
-  /* one thread, while others have vectors to read: it would be a wait in spmv_gmres_take_norm() */
+  /* one thread does it while the other threads read vectors; in spmv_gmres_take_norm() all would wait for it */
   if (measure != NONE && blockIdx.x == 0 && threadIdx.x == 0) spmv_gmres_rotate(s, k);
   for (int64_t piece = blockIdx.x * (int64_t)SPMV_SUM_WARPS + threadIdx.x / 32; piece < pieces; piece += warps) {
     const int64_t row   = (pieces - 1 - piece) * rows_of_warp + lane;
@@ -211,7 +212,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   spmv_gmres_put_record(records, s);
 }
 
-/* Rows of a tile: as few as let all thread blocks have one */
+/* Rows of a tile: few enough that all thread blocks have a tile, at most TILE_MAX */
 int tile_rows(int64_t rows)
 {
   const int64_t units = spmv_blocks(rows, (int64_t)SPMV_GMRES_DOTS_GRID * TILE_UNIT), most = TILE_MAX / TILE_UNIT;

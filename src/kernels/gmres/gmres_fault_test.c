@@ -1,4 +1,5 @@
-/* Tests of GMRES that fail: no memory, a product that gives up, another process that ends, arguments that make no sense. */
+/* Tests of failing GMRES: out of memory, a failing product or device call, another process that ends, invalid
+   arguments. */
 #include "gmres_test.h"
 #include "unit.h"
 #include <math.h>
@@ -51,7 +52,7 @@ UNIT_TEST(gmres_passes_on_that_a_product_fails)
   CgMatrix a = gmres_matrix(0, GMRES_CONVECTION);
 
   for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
-    for (int fail_at = 1; fail_at <= 4; fail_at++) { /* in the first cycle, and as the residual of the second one */
+    for (int fail_at = 1; fail_at <= 4; fail_at++) { /* in the first cycle, and in the residual of the second one */
       GmresSetup     u = gmres_setup((SpmvGmresMode)mode);
       FailingProduct f = {NULL, 0, fail_at};
       GmresEngine    e;
@@ -65,7 +66,7 @@ UNIT_TEST(gmres_passes_on_that_a_product_fails)
       for (int64_t i = 0; i < a.pattern.rows; i++) UNIT_CHECK(isfinite(got.x[i]));
       UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(e.gmres, 1, &got.result, &e.exec)); /* it must be started again */
       gmres_outcome_free(&got);
-      got = gmres_engine_solve(&e); /* the product works again, and a graph is captured anew */
+      got = gmres_engine_solve(&e); /* the product works again, and graphs are captured again */
       UNIT_EQUAL(SPMV_RTOL, got.result.reason);
       gmres_outcome_free(&got);
       gmres_engine_close(&e);
@@ -73,7 +74,7 @@ UNIT_TEST(gmres_passes_on_that_a_product_fails)
   cg_matrix_free(&a);
 }
 
-/* Another process, which goes on until it has been asked so many times, or as long as this one */
+/* A simulated second process: it ends when it has been asked `most` times, or when this one does */
 typedef struct {
   int asked, most, ends, fails;
 } Other;
@@ -153,14 +154,14 @@ UNIT_TEST(gmres_of_no_rows_ends_at_once)
     UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &result, &exec));
     UNIT_EQUAL(SPMV_ATOL, result.reason);
     UNIT_EQUAL(0, result.iterations);
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &result, &exec)); /* it says the same again */
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &result, &exec)); /* another call returns the same reason */
     UNIT_EQUAL(SPMV_ATOL, result.reason);
     UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_solution(g, NULL, &exec));
     spmv_gmres_destroy(&g);
   }
 }
 
-/* Creation is refused, with this in its message */
+/* spmv_gmres_create() must fail with this status, and `message` in its message */
 static void refuses(const SpmvGmresOptions *o, SpmvStatus status, const char *message)
 {
   SpmvExec   exec;
@@ -198,7 +199,7 @@ UNIT_TEST(gmres_refuses_options_that_make_no_sense)
   o.processes   = &one;
   refuses(&o, SPMV_ERR_UNSUPPORTED, "use chunks");
   o.refine = (SpmvGmresRefine)7;
-  refuses(&o, SPMV_ERR_ARGUMENT, "no such");
+  refuses(&o, SPMV_ERR_ARGUMENT, "unknown");
 }
 
 UNIT_TEST(gmres_refuses_calls_that_make_no_sense)
@@ -234,7 +235,7 @@ UNIT_TEST(gmres_refuses_calls_that_make_no_sense)
   spmv_gmres_destroy(NULL);
 }
 
-/* What only the emulated device can be asked for: no pinned memory */
+/* The emulated device can be without pinned memory */
 UNIT_TEST(gmres_on_a_device_without_pinned_memory)
 {
   CgMatrix   a = gmres_matrix(4, GMRES_CONVECTION);
@@ -247,7 +248,7 @@ UNIT_TEST(gmres_on_a_device_without_pinned_memory)
     hooks_init(&hooks);
     gmres_engine_open(&e, &a, &u, &hooks);
     unsetenv("SPMV_EMULATOR_PINNED_BLOCKS");
-    if (e.status) { /* a real device has some */
+    if (e.status) { /* a real device succeeds */
       UNIT_EQUAL(SPMV_ERR_MEMORY, e.status);
       UNIT_CHECK(e.gmres == NULL && e.exec.message[0]);
     }
@@ -258,8 +259,8 @@ UNIT_TEST(gmres_on_a_device_without_pinned_memory)
 }
 
 #ifdef EMULATED
-/* One life of an engine in which a call of the device fails after so many others; whether one did. Then the solve has an
-   error, or the fault had no effect: memory of a pool is tried again. */
+/* Creates a solver and solves, while the device call after `calls` successful ones fails. Returns whether one did. Then
+   the solve has an error, or the fault had no effect, because an allocation from a pool was tried again. */
 static int fails_after(int calls, const CgMatrix *a, const GmresSetup *u, const GmresOutcome *expected, int *errors)
 {
   const size_t bytes = (size_t)a->pattern.rows * sizeof(double);
@@ -285,7 +286,7 @@ static int fails_after(int calls, const CgMatrix *a, const GmresSetup *u, const 
   return failed;
 }
 
-/* Launches, copies, waits, captures: each fails once */
+/* Each launch, copy, wait and capture fails once */
 UNIT_TEST(gmres_passes_on_that_a_device_call_fails)
 {
   CgMatrix a = gmres_matrix(4, GMRES_CONVECTION);

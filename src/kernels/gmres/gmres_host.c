@@ -1,16 +1,16 @@
-/* GMRES on the host: the steps of the device, one after the other. */
+/* gmres_host.c - GMRES on the host, with the same decisions as on the device. */
 #include "gmres.h"
 
-/* Vector operations for one type */
+/* The vector operations of one scalar type */
 typedef struct {
   void (*residual)(const SpmvGmres *, int zero,
-                   int stored);     /* of a function: to t; else to the basis and the next one */
-  void (*begin)(const SpmvGmres *); /* the first vector from u, of a function on the left */
+                   int stored);     /* b - A x; stored: in t only, for a function on the left */
+  void (*begin)(const SpmvGmres *); /* the first vector from u, for a function on the left */
   double (*squares)(const SpmvGmres *, int k);
-  void (*unroll)(const SpmvGmres *, int k, const void *from, int block); /* the new vector, from the product */
+  void (*unroll)(const SpmvGmres *, int k, const void *from, int block); /* the new vector from the product */
   double (*dot)(const SpmvGmres *, int j, int k);
   void (*take)(const SpmvGmres *, int k);
-  void (*next)(const SpmvGmres *, int k); /* what the next product multiplies with */
+  void (*next)(const SpmvGmres *, int k); /* the argument of the next product */
   void (*combine)(const SpmvGmres *, void *to);
   void (*add)(const SpmvGmres *, void *to);
 } Kind;
@@ -21,7 +21,7 @@ typedef struct {
 
 static const Kind *kind_of(const SpmvGmres *g) { return g->options.scalar_type == SPMV_F32 ? &kind_f32 : &kind_f64; }
 
-/* The residual of x, and a cycle */
+/* Begins a cycle, if x has changed */
 static SpmvStatus begin_cycle(SpmvGmres *g, int zero, SpmvExec *exec)
 {
   SpmvGmresState *s    = g->state;
@@ -62,7 +62,7 @@ static SpmvStatus first_norm(SpmvGmres *g, double *norm, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Takes vectors 0 .. k of the basis out of the new one, k + 1 */
+/* Orthogonalizes vector k + 1 against vectors 0 .. k of the basis */
 static SpmvStatus orthogonalize(SpmvGmres *g, int k, int second, SpmvExec *exec)
 {
   SpmvGmresState *s       = g->state;
@@ -100,7 +100,7 @@ static SpmvStatus iterate(SpmvGmres *g, SpmvExec *exec)
   SPMV_TRY(orthogonalize(g, k, 0, exec));
   if (s->active && refine != SPMV_GMRES_REFINE_ALWAYS)
     SPMV_TRY(measure(g, k, refine == SPMV_GMRES_REFINE_IF_NEEDED, exec));
-  if (s->active) { /* the norm is not that of a new vector yet */
+  if (s->active) { /* it is orthogonalized a second time */
     SPMV_TRY(orthogonalize(g, k, 1, exec));
     if (s->active) SPMV_TRY(measure(g, k, 0, exec));
   }
@@ -108,7 +108,7 @@ static SpmvStatus iterate(SpmvGmres *g, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* `to` = the solution */
+/* Writes the solution to `to`, if there is one to write */
 static SpmvStatus solve(SpmvGmres *g, void *to, int look, SpmvExec *exec)
 {
   SpmvGmresState *s       = g->state;
@@ -123,7 +123,7 @@ static SpmvStatus solve(SpmvGmres *g, void *to, int look, SpmvExec *exec)
   if (!spmv_gmres_has_function(g) || !g->options.right) return SPMV_SUCCESS;
   SPMV_TRY(spmv_gmres_apply(g, exec));
   kind_of(g)->add(g, to);
-  if (look) kind_of(g)->next(g, g->position); /* t was that */
+  if (look) kind_of(g)->next(g, g->position); /* restores t, which was overwritten */
   return SPMV_SUCCESS;
 }
 

@@ -1,16 +1,16 @@
-/* Tests of GMRES: the host against a textbook, the device against the host. Device tests pass where there is no device. */
+/* Tests of GMRES: all modes against a textbook implementation. Device modes are skipped without a device. */
 #include "gmres_test.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Modes to test on this machine: all, or that of the host alone */
+/* The last mode to test: all modes, or only the host without a device */
 static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_GMRES_GRAPH : SPMV_GMRES_HOST; }
 
 static int64_t distance(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
 
-/* The same iterations within one, and norms and x within rounding errors */
+/* The same number of iterations within one; norms and x within rounding errors */
 static void check_alike(const CgMatrix *a, const GmresOutcome *got, const GmresOutcome *expected, double tolerance)
 {
   const int64_t n =
@@ -93,7 +93,7 @@ UNIT_TEST(gmres_of_an_indefinite_and_of_a_singular_matrix)
     }
 }
 
-/* Short enough for tools that watch each access to memory: scripts/gpu_run.sh */
+/* Short enough for compute-sanitizer: scripts/gpu_run.sh */
 UNIT_TEST(gmres_of_several_thread_blocks)
 {
   CgMatrix a = gmres_matrix(CG_MATRICES - 1, GMRES_CONVECTION);
@@ -163,8 +163,8 @@ static SpmvStatus counted_product(void *ctx, const void *p, void *w, SpmvExec *e
   return spmv_operator_product(counted->plan, p, w, exec);
 }
 
-/* On the left the device has the product of the next iteration before the host waits for this one: behind the last one it
-   is needless. On the right the function would come first. */
+/* On the left the product of the next iteration is enqueued before the host waits for this one, so the last one has a
+   needless product. On the right the function comes first, so there is none. */
 UNIT_TEST(gmres_multiplies_while_the_host_looks)
 {
   CgMatrix a = gmres_matrix(0, GMRES_CONVECTION);
@@ -180,7 +180,7 @@ UNIT_TEST(gmres_multiplies_while_the_host_looks)
       u.restart        = 60;
       u.rtol           = 0.3;
       u.max_iterations = 59;
-      if (variant >= 2) u.step = 1; /* a call for one iteration ends with it */
+      if (variant >= 2) u.step = 1; /* a call for one iteration enqueues no further product */
       gmres_engine_open_by(&e, &a, &u, NULL, counted_product, &product);
       product.plan     = &e.matrix.product;
       GmresOutcome got = gmres_engine_solve(&e);
@@ -193,7 +193,7 @@ UNIT_TEST(gmres_multiplies_while_the_host_looks)
   cg_matrix_free(&a);
 }
 
-/* One solve per mode, and what it must end with */
+/* One solve per mode must end with this reason and this number of iterations */
 static void check_end(const CgMatrix *a, GmresSetup u, SpmvReason reason, int64_t iterations)
 {
   for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++) {
@@ -216,13 +216,13 @@ UNIT_TEST(gmres_ends_as_petsc_does)
   u.restart        = 5;
   u.max_iterations = 3;
   check_end(&a, u, SPMV_DIVERGED_ITERATIONS, 3);
-  u.max_iterations = 5; /* with the end of a cycle */
+  u.max_iterations = 5; /* the last iteration ends a cycle */
   check_end(&a, u, SPMV_DIVERGED_ITERATIONS, 5);
   u.max_iterations = 7;
   u.max_is_success = 1;
   check_end(&a, u, SPMV_ITERATIONS, 7);
   u      = gmres_setup(SPMV_GMRES_HOST);
-  u.rtol = 1e3; /* it would end at once */
+  u.rtol = 1e3; /* met by the first norm */
   check_end(&a, u, SPMV_RTOL, 1);
   u.restart        = 4;
   u.min_iterations = 4;
@@ -231,7 +231,7 @@ UNIT_TEST(gmres_ends_as_petsc_does)
   u.check_after    = 5;
   check_end(&a, u, SPMV_RTOL, 6);
   u        = gmres_setup(SPMV_GMRES_HOST);
-  u.divtol = 1e-3; /* of the first norm: any norm is more */
+  u.divtol = 1e-3; /* relative to the first norm: every norm exceeds it */
   check_end(&a, u, SPMV_DIVERGED_TOLERANCE, 1);
   cg_matrix_free(&a);
 }
@@ -251,27 +251,27 @@ UNIT_TEST(gmres_breaks_down_as_petsc_does)
   a.values[4] = NAN;
   check_end(&a, u, SPMV_DIVERGED_NOT_A_NUMBER, 0);
   memset(a.values, 0, (size_t)a.pattern.nnz * sizeof *a.values);
-  check_end(&a, u, SPMV_DIVERGED_BREAKDOWN, 1); /* A is 0: so is the column of the Hessenberg matrix */
+  check_end(&a, u, SPMV_DIVERGED_BREAKDOWN, 1); /* A = 0: the column of the Hessenberg matrix is 0 */
   for (int i = 0; i < 7; i++) {
     *cg_diagonal(&a, i) = 2;
     a.b[i]              = i == 2;
   }
-  check_end(&a, u, SPMV_RTOL, 1); /* nothing is left after the first vector */
+  check_end(&a, u, SPMV_RTOL, 1); /* the first vector spans the Krylov space */
   u.untested = 1;
   check_end(&a, u, SPMV_DIVERGED_BREAKDOWN, 2);
   cg_matrix_free(&a);
 
-  a                = gmres_matrix(4, GMRES_CONVECTION); /* seven vectors are a basis of all: what is left is rounding */
+  a                = gmres_matrix(4, GMRES_CONVECTION); /* seven vectors span the whole space: the rest is rounding */
   u.max_iterations = 7;
   check_end(&a, u, SPMV_DIVERGED_ITERATIONS, 7);
   u           = gmres_setup(SPMV_GMRES_HOST);
   u.restart   = 2;
-  u.breakdown = 0; /* the recurrence never gives the norm of the residual to the last bit */
+  u.breakdown = 0; /* the norm of the recurrence differs from that of b - A x in the last bits */
   check_end(&a, u, SPMV_DIVERGED_BREAKDOWN, 2);
   cg_matrix_free(&a);
 }
 
-/* A new vector of next to no norm ends the cycle, with a residual that counts as 0 */
+/* A new vector of negligible norm ends the solve, with a residual that counts as 0 */
 UNIT_TEST(gmres_ends_where_a_vector_is_less_than_the_tolerance_of_a_happy_breakdown)
 {
   CgMatrix a = gmres_matrix(4, GMRES_CONVECTION);
@@ -287,12 +287,12 @@ UNIT_TEST(gmres_ends_where_a_vector_is_less_than_the_tolerance_of_a_happy_breakd
       spmv_gmres_options_init(&o);
       o.rows        = a.pattern.rows;
       o.mode        = (SpmvGmresMode)mode;
-      o.happy       = 1e30; /* the bound relative to the residual is less */
+      o.happy       = 1e30; /* so that the bound relative to the residual decides */
       o.history     = CG_HISTORY;
       o.product     = spmv_operator_product;
       o.product_ctx = &e.matrix.product;
       UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_create(&o, &e.exec, &e.gmres));
-      for (int i = 0; i < 7; i++) a.b[i] = 0.1; /* of norm less than 1: the bound is more than that of the new vector */
+      for (int i = 0; i < 7; i++) a.b[i] = 0.1; /* of norm below 1, so that the new vector's norm is below the bound */
       GmresOutcome small = gmres_engine_solve(&e);
       UNIT_EQUAL(untested ? SPMV_BREAKDOWN : SPMV_RTOL, small.result.reason);
       UNIT_EQUAL(1, small.result.iterations);
@@ -303,7 +303,7 @@ UNIT_TEST(gmres_ends_where_a_vector_is_less_than_the_tolerance_of_a_happy_breakd
   cg_matrix_free(&a);
 }
 
-/* Each iteration by itself, in threes, and in one call: the same bits; a second solve too */
+/* One iteration a call, three a call, and all in one call give the same bits; so does a second solve */
 UNIT_TEST(gmres_in_steps_and_repeated_gives_the_same_bits)
 {
   CgMatrix      a       = gmres_matrix(3, GMRES_CONVECTION);
@@ -334,7 +334,7 @@ UNIT_TEST(gmres_in_steps_and_repeated_gives_the_same_bits)
   cg_matrix_free(&a);
 }
 
-/* Graphs are captured once, and find new values of A and M; so does a second solve of the same engine */
+/* Graphs are captured once: a second solve with new values of A and M launches the same graphs */
 UNIT_TEST(gmres_solves_again_with_other_values_and_the_same_graphs)
 {
   for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
@@ -361,7 +361,7 @@ UNIT_TEST(gmres_solves_again_with_other_values_and_the_same_graphs)
     }
 }
 
-/* A look at the solution is what a solve of so many iterations gives, and changes nothing */
+/* spmv_gmres_solution() after n iterations gives the x of a solve with n iterations, and does not change the solve */
 UNIT_TEST(gmres_shows_the_solution_of_any_iteration)
 {
   CgMatrix a = gmres_matrix(1, GMRES_CONVECTION);
@@ -382,7 +382,7 @@ UNIT_TEST(gmres_shows_the_solution_of_any_iteration)
       void           *to = cg_put(&e.matrix, a.b, a.pattern.rows);
       SpmvGmresResult result;
       UNIT_EQUAL(SPMV_SUCCESS, gmres_engine_begin(&e, &first));
-      for (int n = 3; n <= 9; n += 3) { /* within a cycle, with the next one begun, and within that */
+      for (int n = 3; n <= 9; n += 3) { /* within the first cycle, and within later ones */
         UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(e.gmres, 3, &result, &e.exec));
         UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_solution(e.gmres, to, &e.exec));
         cg_get(&e.matrix, to, seen, a.pattern.rows);
@@ -406,8 +406,8 @@ UNIT_TEST(gmres_shows_the_solution_of_any_iteration)
   cg_matrix_free(&a);
 }
 
-/* Two processes that have the same rows: sums are doubled, and nothing else changes but the norms. ctx counts sums. On
-   the device it only enqueues. */
+/* Simulates two processes with the same rows: sums are doubled, so only the norms change. ctx counts sums. On the
+   device it only enqueues. */
 static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
 {
   *(int *)ctx += n;
@@ -423,7 +423,7 @@ UNIT_TEST(gmres_lets_its_caller_add_the_sums)
   CgMatrix            a   = gmres_matrix(0, GMRES_CONVECTION);
 
   for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
-    for (int restart = 7; restart < 80; restart += 63) { /* and more sums than fit one call */
+    for (int restart = 7; restart < 80; restart += 63) { /* 71 sums do not fit one call, which has at most 64 */
       GmresSetup u        = gmres_setup((SpmvGmresMode)mode);
       u.restart           = restart;
       u.refine            = SPMV_GMRES_REFINE_IF_NEEDED;
@@ -437,7 +437,7 @@ UNIT_TEST(gmres_lets_its_caller_add_the_sums)
       GmresOutcome both   = gmres_solve(&a, &u);
       UNIT_EQUAL(single.result.reason, both.result.reason);
       UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
-      UNIT_CHECK(mode == SPMV_GMRES_GRAPH || sums > 2 * both.result.iterations); /* a graph asks while it is captured */
+      UNIT_CHECK(mode == SPMV_GMRES_GRAPH || sums > 2 * both.result.iterations); /* graphs call it in captures only */
       for (int i = 0; i < both.result.iterations && i < single.result.iterations; i++)
         UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-9 * both.norms[0]);
       gmres_outcome_free(&single);

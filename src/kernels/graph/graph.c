@@ -1,10 +1,10 @@
-/* The graph of a matrix: arguments, memory, and the sequence of steps. */
+/* graph.c - the graph of a matrix: argument checks, memory, and the sequence of steps. */
 #include "graph.h"
 #include <string.h>
 
 enum { ALIGNMENT = 256 };
 
-/* Bytes of an array of n elements, and a little more: no block is empty, so none is NULL */
+/* Bytes of an array of n elements, rounded up and never 0, so that no block is NULL */
 static int64_t padded(int64_t n, int64_t bytes) { return (n * bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; }
 
 SpmvStatus spmv_graph_hold_rows(SpmvGraphArrays *g, SpmvExec *exec)
@@ -81,14 +81,14 @@ static SpmvStatus check_arguments(const SpmvCsr *a, const SpmvGraphOptions *o, S
                      (long long)p->cols);
   if (o->group && (o->add_transpose || o->scale || o->filter || check_fits(o->group_count, "columns", exec)))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "a graph with groups of columns is neither transposed, scaled nor "
-                     "filtered, and has at most 2^31 columns");
+                     "a graph with groups of columns cannot be transposed, scaled or "
+                     "filtered, and must have fewer than 2^31 columns");
   if (o->index_count < 0 || o->index_count > SPMV_GRAPH_INDEX_MAX)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a graph: %d rows of a block are listed, and at most %d can be",
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a graph: %d rows of a block are listed, but at most %d are supported",
                      o->index_count, SPMV_GRAPH_INDEX_MAX);
   for (int i = 0; i < o->index_count && o->block_size > 1; i++)
     if (o->index[i] < 0 || o->index[i] >= o->block_size)
-      return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a graph: row %d of a block is listed, and blocks have %lld rows",
+      return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a graph: row %d of a block is listed, but blocks have %lld rows",
                        (int)o->index[i], (long long)o->block_size);
   return SPMV_SUCCESS;
 }
@@ -101,7 +101,7 @@ SpmvStatus spmv_graph_full_blocks(const SpmvPattern *p, int64_t block_size, Spmv
   return steps_of(exec)->full_blocks(p, block_size, exec, full, seems_full);
 }
 
-/* Replaces the arrays of g by those of `next`, which a step has made of them, or frees both */
+/* Replaces the arrays of g by those of `next`; after a failure frees `next` and keeps those of g */
 static SpmvStatus take(SpmvGraph *g, SpmvGraphArrays *next, SpmvStatus status)
 {
   release(status ? next : &g->arrays, &g->host, &g->device, g->space);

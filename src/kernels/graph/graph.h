@@ -1,4 +1,4 @@
-/* graph.h - the steps of a graph that the host and the device do in their own way; graph.c has their sequence. */
+/* graph.h - the steps of making a graph, which host and device implement; graph.c has their sequence. */
 #pragma once
 
 #include <spmv_graph.h>
@@ -6,7 +6,7 @@
 
 SPMV_C_BEGIN
 
-/* A CSR with its own memory: block[0] has row_ptr, block[1] columns and values */
+/* A CSR that owns its memory: block[0] holds row_ptr, block[1] columns and values */
 typedef struct {
   int64_t    rows, cols, nnz;
   SpmvIndex  index_type;
@@ -17,12 +17,12 @@ typedef struct {
 
 struct SpmvGraph {
   SpmvSpace       space;
-  SpmvAllocator   host, device; /* hooks that made its memory, and will free it */
+  SpmvAllocator   host, device; /* the hooks that allocated its memory, needed to free it */
   SpmvGraphArrays arrays;
 };
 
-/* Each step that makes a graph sets its sizes and allocates it by the two functions below. What a failed step has
-   allocated, the caller frees. */
+/* A step that makes a graph sets its sizes and allocates its arrays by the two functions below. The caller frees them
+   if the step fails. */
 typedef struct {
   SpmvStatus (*full_blocks)(const SpmvPattern *, int64_t block_size, SpmvExec *, int *full, int *seems_full);
   SpmvStatus (*collapse)(const SpmvCsr *, const SpmvGraphOptions *, SpmvGraphArrays *, SpmvExec *);
@@ -33,7 +33,7 @@ typedef struct {
 
 extern const SpmvGraphSteps spmv_graph_host_steps, spmv_graph_device_steps;
 
-/* row_ptr, when the number of rows is set; then columns and values, when nnz is known */
+/* Allocate row_ptr, after the number of rows is set; then columns and values, when nnz is known */
 SpmvStatus spmv_graph_hold_rows(SpmvGraphArrays *, SpmvExec *);
 SpmvStatus spmv_graph_hold_edges(SpmvGraphArrays *, int64_t nnz, SpmvExec *);
 

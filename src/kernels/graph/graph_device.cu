@@ -1,11 +1,11 @@
-/* The steps of a graph on the device. A thread, or a team of 8 lanes, has a block row. */
+/* graph_device.cu - blocks and their sums on the device. One thread, or a team of 8 lanes, has a block row. */
 #include "graph_device.cuh"
 
 namespace
 {
 enum { THREADS = SPMV_GRAPH_THREADS, LANES = SPMV_GRAPH_LANES, ROWS_PER_BLOCK = THREADS / LANES };
 
-/* The matrix, and the block that each of its columns belongs to */
+/* The matrix; group [columns] is the block of each column, or nullptr: column / size */
 template <typename I, typename S>
 struct Blocks {
   const I *row_ptr, *col, *group;
@@ -14,7 +14,7 @@ struct Blocks {
   int      size;
 
   __device__ I of(int64_t k) const { return group ? group[col[k]] : col[k] / size; }
-  /* The first entry of a row whose block is not below `block`, or the end of the row */
+  /* The first entry of a row that lies in `block` or a later one, or the end of the row */
   __device__ int64_t first_from(int64_t row, int64_t block) const
   {
     const int64_t begin = row_ptr[row];
@@ -25,7 +25,8 @@ struct Blocks {
 
 /* ---- full blocks ---- */
 
-/* wrong[0] becomes 1 where some block row has no full blocks, wrong[1] where it does not even seem to */
+/* Sets wrong[0] if some block row does not have full blocks, and wrong[1] if it does not pass PETSc's quicker test
+   either */
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
     spmv_graph_look(const I *row_ptr, const I *col, int64_t rows, int size, int *wrong)
@@ -67,7 +68,7 @@ SpmvStatus look(const SpmvPattern *p, int64_t size, SpmvExec *exec, int *full, i
 
 /* ---- collapse ---- */
 
-/* Entry k of each row, or group k of each block row, is edge k, so that pointers are divided */
+/* With full blocks, row pointers are those of the matrix divided by the entries of a block */
 template <typename I, typename S>
 __global__ void __launch_bounds__(THREADS) spmv_graph_full_rows(Blocks<I, S> b, I *row_ptr)
 {
@@ -75,8 +76,8 @@ __global__ void __launch_bounds__(THREADS) spmv_graph_full_rows(Blocks<I, S> b, 
   if (row <= b.rows) row_ptr[row] = (I)(b.row_ptr[row * b.size] / ((int64_t)b.size * b.size));
 }
 
-/* Counts (or fills in) the edges of a block row: the smallest block of all its rows that is above the last one is the
-   next */
+/* Counts or fills in the edges of a block row, one after the other: the next edge is the smallest block of all rows
+   above the last one */
 template <typename I, typename S, bool FILL>
 __global__ void __launch_bounds__(THREADS) spmv_graph_any_rows(Blocks<I, S> b, I *row_ptr, I *col)
 {
@@ -98,7 +99,7 @@ __global__ void __launch_bounds__(THREADS) spmv_graph_any_rows(Blocks<I, S> b, I
   if (!FILL) row_ptr[row] = (I)n;
 }
 
-/* The rows and columns of a full block that are added up */
+/* The rows and columns of a full block that contribute to the weight; count 0: all of them */
 struct Listed {
   int32_t count, index[SPMV_GRAPH_INDEX_MAX];
 };
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* Each sum goes through its block row by row, as the host's does */
+/* Each sum goes through its block row by row, in the order of the host */
 template <typename I, typename S>
 __global__ void __launch_bounds__(THREADS)
     spmv_graph_any_edges(Blocks<I, S> b, const I *row_ptr, const I *col, S *values)

@@ -1,4 +1,4 @@
-/* graph_device.cuh - what the files of the steps on the device share. */
+/* graph_device.cuh - declarations that the device files of a graph share. */
 #pragma once
 
 #include "device/arena.cuh"
@@ -9,7 +9,7 @@
 
 enum { SPMV_GRAPH_THREADS = 256, SPMV_GRAPH_LANES = 8 };
 
-/* row_ptr of a graph, which has the length of each row, becomes their sums; then the edges are allocated */
+/* Turns the lengths of the rows in row_ptr into row pointers by a scan; then allocates the edges */
 template <typename I>
 static inline SpmvStatus spmv_graph_sum_rows(SpmvGraphArrays *g, SpmvExec *exec)
 {

@@ -1,4 +1,4 @@
-/* What is done to the edges of a graph on the device: G + G^T, scaling, the filter. */
+/* graph_device_edges.cu - the steps on edges on the device: G + G^T, scaling, the filter. */
 #include "graph_device.cuh"
 #include <cub/device/device_radix_sort.cuh>
 
@@ -6,7 +6,7 @@ namespace
 {
 enum { THREADS = SPMV_GRAPH_THREADS, LANES = SPMV_GRAPH_LANES, ROWS_PER_BLOCK = THREADS / LANES };
 
-/* A graph, read or written */
+/* A graph, to be read or written */
 template <typename I, typename S>
 struct Edges {
   int64_t rows;
@@ -28,7 +28,7 @@ int bits_of(int64_t below)
 
 /* ---- G + G^T ---- */
 
-/* G^T: row i has its edges in the rows row[k] of G, where each is number order[k]; k = ptr[i] .. ptr[i+1]-1 */
+/* G^T: row i has entries k = ptr[i] .. ptr[i+1]-1, with column row[k], which are the entries order[k] of G */
 struct Transposed {
   int32_t *ptr, *row, *order;
 };
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(THREADS)
   if (i < n) to[i] = from[order[i]];
 }
 
-/* By a stable sort of the columns with only the bits that they need */
+/* Makes G^T by a stable sort of the columns, with only as many bits as they need */
 template <typename I>
 SpmvStatus transpose(const SpmvGraphArrays *g, SpmvScopedArena *kept, Transposed *t, SpmvExec *exec)
 {
@@ -82,7 +82,7 @@ SpmvStatus transpose(const SpmvGraphArrays *g, SpmvScopedArena *kept, Transposed
   return SPMV_SUCCESS;
 }
 
-/* Counts (or fills in) the edges of a row of G + G^T, by merging two ascending rows */
+/* Counts or fills in the edges of a row of G + G^T by merging two ascending rows */
 template <typename I, typename S, bool FILL>
 __global__ void __launch_bounds__(THREADS) spmv_graph_unite(Edges<I, S> g, Transposed t, Edges<I, S> to)
 {
@@ -112,7 +112,7 @@ SpmvStatus add_transpose(const SpmvGraphArrays *g, SpmvGraphArrays *to, SpmvExec
   SpmvScopedArena kept(exec);
   Transposed      t;
 
-  if (2 * g->nnz >= INT32_MAX) /* the lengths of rows are added up in indices of the graph */
+  if (2 * g->nnz >= INT32_MAX) /* the scan of the lengths of rows is in the index type of the graph */
     return spmv_fail(exec, SPMV_ERR_OVERFLOW, "G + G^T: G has %lld edges, and must have fewer than %d",
                      (long long)g->nnz, INT32_MAX / 2);
   SPMV_TRY(transpose<I>(g, &kept, &t, exec));
@@ -162,7 +162,7 @@ SpmvStatus scale(SpmvGraphArrays *g, SpmvExec *exec)
 
 /* ---- the filter ---- */
 
-/* Counts (or copies) the edges of a row that stay. What is no number is not "at most" anything, nor above it. */
+/* Counts or copies the edges of a row that stay. Comparisons with NaN are false. */
 template <typename I, typename S, bool FILL>
 __global__ void __launch_bounds__(THREADS) spmv_graph_sift(Edges<I, S> g, S most, bool above, Edges<I, S> to)
 {

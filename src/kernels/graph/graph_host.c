@@ -1,4 +1,4 @@
-/* The steps of a graph on the host: simple loops, the reference of the device. */
+/* graph_host.c - the steps of a graph on the host, as simple loops: the reference for the device. */
 #include "graph.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Tests of graphs: the host against dense loops, the device against the host bit for bit. Device tests pass where there
-   is no device. */
+/* Tests of graphs: the host against dense loops, the device against the host bit for bit. Device tests are skipped
+   without a device. */
 #include <spmv_graph.h>
 #include "hooks.h"
 #include "unit.h"
@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
   const char *name;
   int         block, dense; /* blocks are full */
-  int         odd;          /* percentage of single entries that are there besides */
+  int         odd;          /* percentage of additional single entries */
 } Shape;
 
 static const Shape shapes[] = {
@@ -38,7 +38,7 @@ static uint32_t draw(uint32_t *seed)
   return *seed >> 8;
 }
 
-/* A quarter of the block rows is empty, so that there are isolated vertices; some values and diagonals are zero */
+/* A quarter of the block rows is empty, for isolated vertices; some values and diagonals are zero */
 static Matrix *matrix_of(const Shape *s, uint32_t seed)
 {
   Matrix *m = calloc(1, sizeof *m);
@@ -124,7 +124,7 @@ static void finish_dense(const SpmvGraphOptions *o, Edge *e)
 
 /* ---- the graph by the library ---- */
 
-/* On the host, with 64-bit indices and double weights whatever those of the graph are */
+/* A graph on the host, converted to 64-bit indices and double weights */
 typedef struct {
   SpmvStatus status;
   int64_t    rows, cols, nnz, *row_ptr, *col;
@@ -147,7 +147,7 @@ static void *narrow(const void *from, int64_t n, int is_index, int narrow)
   return to;
 }
 
-/* An array in the space of an exec; frees the one of the host */
+/* Moves an array to the space of exec, and frees the one on the host */
 static void *placed(void *here, int64_t bytes, SpmvExec *exec)
 {
   void *there;
@@ -186,7 +186,7 @@ static void csr_drop(const SpmvCsr *csr, SpmvExec *exec)
   drop(csr->values, exec);
 }
 
-/* Brings an array to the host as int64_t or double */
+/* Copies an array to the host and converts it to int64_t or double */
 static void *fetched(const void *from, int64_t n, int is_index, int is_narrow, SpmvExec *exec)
 {
   const int64_t bytes = is_narrow ? 4 : 8;
@@ -246,7 +246,7 @@ static void result_free(Result *r)
 
 /* ---- comparisons ---- */
 
-/* All combinations of the steps; the list of rows counts for full blocks only */
+/* All combinations of the steps; the list of rows is used with full blocks only */
 enum { VARIANTS = 2 * 2 * 4 * 2 };
 
 static SpmvGraphOptions variant(int n, const Shape *s)
@@ -372,7 +372,7 @@ UNIT_TEST(blocks_are_full_or_seem_so)
 {
   check_blocks((int64_t[]){2, 2, 0, 0}, (const int64_t[4][4]){{0, 1}, {0, 1}}, 1, 1);
   check_blocks((int64_t[]){2, 2, 4, 4}, (const int64_t[4][4]){{2, 3}, {2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}}, 1, 1);
-  check_blocks((int64_t[]){2, 2, 0, 0}, (const int64_t[4][4]){{0, 3}, {0, 3}}, 1, 1); /* as PETSc takes it, too */
+  check_blocks((int64_t[]){2, 2, 0, 0}, (const int64_t[4][4]){{0, 3}, {0, 3}}, 1, 1); /* PETSc accepts it, too */
   check_blocks((int64_t[]){2, 2, 0, 0}, (const int64_t[4][4]){{0, 1}, {0, 2}}, 0, 1);
   check_blocks((int64_t[]){2, 2, 0, 0}, (const int64_t[4][4]){{1, 2}, {1, 2}}, 0, 1);
   check_blocks((int64_t[]){0, 2, 0, 0}, (const int64_t[4][4]){{0}, {0, 1}}, 0, 1);
@@ -417,7 +417,7 @@ UNIT_TEST(groups_give_the_columns_of_edges)
   }
 }
 
-/* ---- what is no number, nothing, bad arguments, no memory ---- */
+/* ---- NaN, empty graphs, invalid arguments, out of memory ---- */
 
 UNIT_TEST(what_is_no_number_stays_as_petsc_has_it)
 {
@@ -479,7 +479,7 @@ UNIT_TEST(bad_arguments_are_refused)
   check_refused(SPMV_ERR_ARGUMENT, "the block size is 5, and its matrix has 48 rows", m,
                 (SpmvGraphOptions){.block_size = 5});
   check_refused(SPMV_ERR_ARGUMENT, "the block size is 0", m, (SpmvGraphOptions){.block_size = 0});
-  check_refused(SPMV_ERR_ARGUMENT, "row 2 of a block is listed, and blocks have 2 rows", m,
+  check_refused(SPMV_ERR_ARGUMENT, "row 2 of a block is listed, but blocks have 2 rows", m,
                 (SpmvGraphOptions){.block_size = 2, .index_count = 1, .index = {2}});
   check_refused(SPMV_ERR_UNSUPPORTED, "65 rows of a block are listed", m,
                 (SpmvGraphOptions){.block_size = 2, .index_count = SPMV_GRAPH_INDEX_MAX + 1});
@@ -488,7 +488,7 @@ UNIT_TEST(bad_arguments_are_refused)
   free(m);
 }
 
-/* Lets allocation number 1, 2, ... fail until none fails any more */
+/* Lets allocation number 1, 2, ... fail until no allocation is left to fail */
 static void fail_each_allocation(SpmvSpace space, SpmvSpace fault, int shape)
 {
   const SpmvGraphOptions o       = variant(3 + 8, &shapes[shape]);

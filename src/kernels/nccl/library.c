@@ -1,10 +1,10 @@
-/* library.c - opens libnccl.so.2. It stays open until the process ends: NCCL has threads. */
+/* library.c - opens libnccl.so.2. It stays open until the process ends, because NCCL has threads. */
 #include "library.h"
 #include <dlfcn.h>
 #include <string.h>
 
 static SpmvNcclLibrary library;
-static int             opened; /* its version, or 0 */
+static int             opened; /* the version of the open library, or 0 */
 
 static const char *const name[] = {"ncclGetVersion",  "ncclGetErrorString", "ncclGetUniqueId",       "ncclCommInitRank",
                                    "ncclCommDestroy", "ncclCommAbort",      "ncclCommGetAsyncError", "ncclAllReduce",
@@ -28,7 +28,7 @@ static SpmvStatus find_functions(void *handle, const char *path, SpmvExec *exec)
     found[i] = dlsym(handle, name[i]);
     if (!found[i]) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s has no function %s()", path, name[i]);
   }
-  memcpy(&library, found, sizeof library); /* C has no conversion of pointers to functions */
+  memcpy(&library, found, sizeof library); /* ISO C does not convert object pointers to function pointers */
   return SPMV_SUCCESS;
 }
 
@@ -41,7 +41,7 @@ static SpmvStatus ask_version(const char *path, int *version, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s: ncclGetVersion(): %s", path, library.GetErrorString(result));
   }
   if (*version < SPMV_NCCL_LEAST)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s is NCCL of version number %d: %d is needed, or a later one", path,
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s is NCCL with version number %d: %d or later is needed", path,
                      *version, SPMV_NCCL_LEAST);
   opened = *version;
   return SPMV_SUCCESS;

@@ -1,5 +1,5 @@
-/* library.h - the functions of libnccl.so.2 in use. They are declared here, as its header need not be installed; NCCL keeps
-   these declarations within version 2. */
+/* library.h - the functions of libnccl.so.2 that are used. They are declared here, so that NCCL's header need not be
+   installed; the declarations are the same in all releases of NCCL 2. */
 #pragma once
 
 #include "core/format.h"
@@ -12,10 +12,10 @@ typedef struct {
   char bytes[SPMV_NCCL_ID_BYTES];
 } SpmvNcclId;
 
-/* ncclResult_t, ncclDataType_t and ncclRedOp_t */
+/* Values of ncclResult_t, ncclDataType_t and ncclRedOp_t */
 enum { SPMV_NCCL_SUCCESS = 0, SPMV_NCCL_IN_PROGRESS = 7, SPMV_NCCL_FLOAT = 7, SPMV_NCCL_DOUBLE = 8, SPMV_NCCL_SUM = 0 };
 
-/* comm is an ncclComm_t, stream a cudaStream_t */
+/* The functions without the prefix nccl; comm is an ncclComm_t, stream a cudaStream_t */
 typedef struct {
   int (*GetVersion)(int *version);
   const char *(*GetErrorString)(int result);
@@ -31,9 +31,9 @@ typedef struct {
   int (*GroupEnd)(void);
 } SpmvNcclLibrary;
 
-/* What spmv_nccl_load() has opened, or NULL */
+/* The library that spmv_nccl_load() has opened, or NULL */
 const SpmvNcclLibrary *spmv_nccl_library(void);
-/* The status of a call of the library; `what` names it */
+/* Turns the result of a call into a status; `what` names the call in the message */
 SpmvStatus spmv_nccl_status(int result, const char *what, SpmvExec *);
 
 SPMV_C_END

@@ -1,8 +1,8 @@
 /*
-  nccl.cu - a communicator of NCCL: sums on the caller's stream, exchanges on a stream of its own.
+  nccl.cu - a communicator of NCCL: sums on the caller's stream, exchanges on a separate stream.
 
-  The operations of one communicator are in one order, also those on different streams: each sum needs a product, and that
-  its exchange.
+  All processes must run the operations of a communicator in the same order, also those on different streams. They do: a
+  sum needs the result of a product, and the product its exchange.
 */
 #include "device/launch.cuh"
 #include "nccl/library.h"
@@ -12,9 +12,9 @@
 struct SpmvNccl {
   SpmvAllocator host;
   void         *comm;       /* an ncclComm_t; nullptr after it was given up */
-  cudaStream_t  side;       /* of exchanges */
+  cudaStream_t  side;       /* for exchanges */
   cudaEvent_t   fork, join; /* from and to the caller's stream */
-  double        patience;
+  double        patience;   /* seconds without progress until the communicator is given up */
 };
 
 namespace
@@ -34,7 +34,8 @@ SpmvStatus prepare(SpmvNccl *nccl, const char *id, int rank, int processes, Spmv
   int                    least, greatest;
 
   memcpy(copy.bytes, id, sizeof copy.bytes);
-  /* thread blocks of a message come before those of the product beside it, which would let them wait to its end */
+  /* with the highest priority, because the thread blocks of a message would wait for the end of the product beside
+     it */
   SPMV_CUDA(exec, cudaDeviceGetStreamPriorityRange(&least, &greatest));
   SPMV_CUDA(exec, cudaStreamCreateWithPriority(&nccl->side, cudaStreamNonBlocking, greatest));
   SPMV_CUDA(exec, cudaEventCreateWithFlags(&nccl->fork, cudaEventDisableTiming));
@@ -45,7 +46,8 @@ SpmvStatus prepare(SpmvNccl *nccl, const char *id, int rank, int processes, Spmv
   return status;
 }
 
-/* Sends and receives of one exchange, which must be one group: else each would wait for its peer in turn */
+/* The sends and receives of one exchange. They must be one group: single calls would wait for their peers one by one,
+   and deadlock. */
 SpmvStatus enqueue_messages(const SpmvNccl *nccl, const SpmvNcclHalo *h, void *ghosts, SpmvExec *exec)
 {
   const SpmvNcclLibrary *library = spmv_nccl_library();
@@ -72,8 +74,8 @@ void *abort_communicator(void *comm)
   return nullptr;
 }
 
-/* First NCCL lets its kernels end, then it waits for graphs with its operations to be destroyed, which this thread may have
-   to do: so another one calls it */
+/* Aborts the communicator in another thread. ncclCommAbort() ends its kernels, then waits until graphs with its
+   operations are destroyed, which the calling thread may have to do. */
 void give_up(SpmvNccl *nccl)
 {
   pthread_t other;
@@ -153,7 +155,7 @@ extern "C" SpmvStatus spmv_nccl_begin(SpmvNccl *nccl, const SpmvNcclHalo *h, con
   SpmvStatus status = spmv_gather(h->out.first[h->out.neighbours], h->index, h->scalar_type, x, h->packed, &on_side);
   if (!status) status = enqueue_messages(nccl, h, ghosts, &on_side);
   if (status) memcpy(exec->message, on_side.message, sizeof exec->message);
-  /* also after a failure: a capture in which a stream was left behind cannot be ended */
+  /* also after a failure: a capture whose forked stream was not joined cannot be ended */
   SPMV_CUDA(exec, cudaEventRecord(nccl->join, nccl->side));
   return status;
 }
@@ -176,8 +178,7 @@ extern "C" SpmvStatus spmv_nccl_alive(void *ctx, double waited, SpmvExec *exec)
   if (!status) status = spmv_nccl_status(result, "an operation", exec);
   if (!status && waited >= nccl->patience)
     status = spmv_fail(exec, SPMV_ERR_DEVICE,
-                       "NCCL: no progress for %.0f s: another process has died, or does not take part in this solve",
-                       waited);
+                       "NCCL: no progress for %.0f s: another process has died, or does not call this solve", waited);
   if (status) give_up(nccl);
   return status;
 }

@@ -1,5 +1,6 @@
-/* Tests of NCCL's operations with a library that stands in for it. On a machine without a GPU, and on one with a real one,
-   where NCCL wants several of them, only what is said about a library that is not there. */
+/* Tests of the operations through NCCL with a replacement of its library (tests/nccl), which works on the emulated
+   device only. Other builds test only the message about a missing library: without a GPU NCCL cannot run, and with one
+   it needs several. */
 #include "unit.h"
 #include "unit_plan.h"
 #include <spmv_nccl.h>
@@ -54,7 +55,7 @@ UNIT_TEST(nccl_that_does_not_serve_is_refused)
   unsetenv("SPMV_FAKE_NCCL_FAIL");
 }
 
-/* A communicator of one process, whose neighbour is itself */
+/* A communicator of one process, which is its own neighbour */
 typedef struct {
   SpmvExec     exec;
   SpmvNccl    *nccl;
@@ -120,11 +121,11 @@ UNIT_TEST(nccl_exchanges_and_adds)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got, SPMV_HOST, a.there, SPMV_DEVICE, sizeof got, &a.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&a.exec));
-  UNIT_CHECK(!memcmp(got, a.x, sizeof got)); /* of one process */
+  UNIT_CHECK(!memcmp(got, a.x, sizeof got)); /* the sum of one process is its own number */
   close_alone(&a);
 }
 
-/* Each function of the library that fails is named, and what failed can be tried again */
+/* The message names the function that failed, and the call can be repeated */
 UNIT_TEST(nccl_names_what_failed)
 {
   char  id[SPMV_NCCL_ID_BYTES];
@@ -157,7 +158,7 @@ UNIT_TEST(nccl_names_what_failed)
   close_alone(&a);
 }
 
-/* After an error that comes later, or without progress, the communicator is given up, and says so */
+/* After an asynchronous error, or without progress, the communicator is given up, and later calls say so */
 UNIT_TEST(nccl_gives_up)
 {
   for (int slow = 0; slow < 2; slow++) {

@@ -1,5 +1,5 @@
-/* change.cu - changes the values of a plan on the device, which keeps no CSR there: they are listed, changed, and given
-   back. */
+/* change.cu - changes the values of a plan on the device. The plan keeps no CSR, so its values are listed, changed, and
+   written back as new values. */
 #include "plan.h"
 #include "device/arena.cuh"
 
@@ -7,7 +7,7 @@ namespace
 {
 enum { THREADS = 256 };
 
-/* One operation with its own rounding: the compiler may not fuse it with the next one */
+/* Operations with their own rounding, which the compiler must not fuse */
 __device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline float  times(float a, float b) { return __fmul_rn(a, b); }
 __device__ inline double plus(double a, double b) { return __dadd_rn(a, b); }
@@ -15,7 +15,7 @@ __device__ inline float  plus(float a, float b) { return __fadd_rn(a, b); }
 
 bool changes_diagonal(const SpmvChange *c) { return c->shift || c->added || c->inserted; }
 
-/* An SpmvChange whose scalars are on the device */
+/* An SpmvChange with its scalars by value, as a kernel parameter */
 template <typename S>
 struct Change {
   S        alpha, shift;
@@ -62,7 +62,7 @@ SpmvStatus change_list(const SpmvNonzeros *list, int64_t nnz, const SpmvChange *
   return SPMV_SUCCESS;
 }
 
-/* The changed values, in scratch memory */
+/* Lists and changes the values, in scratch memory */
 SpmvStatus changed_values(const SpmvPlan *plan, const SpmvChange *change, SpmvArena *arena, SpmvExec *exec,
                           void **values)
 {
@@ -91,7 +91,7 @@ extern "C" SpmvStatus spmv_change_values(SpmvPlan *plan, const SpmvChange *chang
   SPMV_TRY(spmv_check_listable(plan, exec));
   if (plan->format->borrows)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "plans of format %s %s", plan->format->name,
-                     plan->slots->update_values ? "may use the values of a CSR in place: change those"
+                     plan->slots->update_values ? "may borrow the values of a CSR: change that CSR instead"
                                                 : "take no new values");
   if (plan->nnz == 0 || !(change->alpha || change->left || change->right || changes_diagonal(change)))
     return SPMV_SUCCESS;

@@ -1,4 +1,4 @@
-/* csr.cu - a CSR in device memory: its diagonal, and the CSR of a plan. */
+/* csr.cu - CSR matrices in device memory: reads and shifts the diagonal, and converts a plan back to CSR. */
 #include "plan.h"
 #include "device/arena.cuh"
 #include "device/search.cuh"
@@ -79,7 +79,7 @@ SpmvStatus set_diagonal(const SpmvPattern *p, const void *diagonal, bool inserts
 SpmvStatus check_on_device(const SpmvPattern *p, SpmvSpace values_space, SpmvExec *exec)
 {
   if (p->space == SPMV_DEVICE && values_space == SPMV_DEVICE) return SPMV_SUCCESS;
-  return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s of the CSR lie on the host: this works on the device alone",
+  return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s of the CSR lie on the host, but must lie on the device",
                    p->space == SPMV_DEVICE ? "the values" : "row_ptr and col");
 }
 
@@ -106,7 +106,7 @@ SpmvStatus check_target(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* The list of a plan, written to a CSR with 32-bit columns directly, else by way of scratch memory */
+/* Lists the nonzeros of a plan into a CSR: directly with 32-bit indices, through scratch memory with 64-bit indices */
 SpmvStatus write_csr(const SpmvPlan *plan, const SpmvCsr *to, SpmvArena *arena, SpmvExec *exec)
 {
   const SpmvPattern *p    = &to->pattern;

@@ -1,5 +1,5 @@
-/* The life of a plan, and of the plan of A^T that it keeps, around the slots of its format: argument checks, the
-   structs, memory reports. */
+/* Creation and destruction of a plan and of its plan of A^T, with the slots of its format: argument checks, structs,
+   memory reports. */
 #include "plan.h"
 #include <stdio.h>
 #include <string.h>
@@ -46,15 +46,16 @@ static SpmvStatus alloc_zeroed(SpmvExec *exec, int64_t bytes, const char *name, 
   return SPMV_SUCCESS;
 }
 
-/* The table that serves an analysis */
+/* The table of slots for a space and options */
 static const SpmvSlots *slots_for(const SpmvFormat *format, SpmvSpace space, const SpmvOptions *options)
 {
   const SpmvSlots *slots = space == SPMV_HOST ? format->host : format->device;
   return slots->choose ? slots->choose(options) : slots;
 }
 
-/* The one rule for all formats: there is something to pack, and CSR would not take fewer bytes. A format that pads on
-   purpose says by how much; one that borrows the arrays of CSR takes no others. */
+/* The rule for all formats: a plan is accepted if the matrix has nonzeros and CSR would not take fewer bytes. A format
+   that pads on purpose states a factor; a format that borrows the CSR arrays is always accepted, since it needs no
+   copy. */
 static void decide(SpmvAnalysis *a)
 {
   const SpmvMemory *m      = &a->memory;
@@ -202,7 +203,7 @@ SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvO
   return SPMV_SUCCESS;
 }
 
-/* Takes the array that was added last, for transposed products, out of the memory of a plan */
+/* Removes the last array, which transposed products added, from a memory report */
 static void remove_last_array(SpmvMemory *memory) { memory->total_bytes -= memory->array[--memory->count].bytes; }
 
 void spmv_drop_transposed(SpmvPlan *plan)

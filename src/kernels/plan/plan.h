@@ -1,4 +1,4 @@
-/* plan.h - what the files of plan/ share and no format needs. */
+/* plan.h - declarations for the files of plan/ only; formats use core/format.h. */
 #pragma once
 
 #include "core/format.h"
@@ -6,15 +6,15 @@
 
 SPMV_C_BEGIN
 
-/* Frees the plan of A^T, and takes it out of the memory of A */
+/* Frees the plan of A^T, and removes it from the memory report of A */
 void spmv_drop_transposed(SpmvPlan *);
-/* Gives the plan of A^T the values of A, by the order that is kept; transpose.cu */
+/* Copies the values of A into the plan of A^T, by the order kept with it; transpose.cu */
 SpmvStatus spmv_refresh_transposed(SpmvPlan *, SpmvExec *);
 
-/* An error unless a plan has products with rounded values */
+/* Fails unless a plan has products with rounded values */
 SpmvStatus spmv_check_rounded(const SpmvPlan *, SpmvExec *);
 
-/* An error unless a plan lies on the device and lists its nonzeros, with rows and columns in 32 bits */
+/* Fails unless a plan lies on the device and can list its nonzeros, with rows and columns that fit 32 bits */
 SpmvStatus spmv_check_listable(const SpmvPlan *, SpmvExec *);
 
 SPMV_C_END

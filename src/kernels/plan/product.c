@@ -1,4 +1,4 @@
-/* Products of a plan: what is the same for all formats, around their slots. */
+/* Products of a plan: the part common to all formats, which calls their slots. */
 #include "device/memory.h"
 #include "plan.h"
 
@@ -56,12 +56,13 @@ SpmvStatus spmv_mult_step(const SpmvPlan *plan, const void *x, const SpmvStep *s
 SpmvStatus spmv_multtranspose(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y,
                               void *work, SpmvExec *exec)
 {
-  (void)work; /* a plan of A^T has work of its own */
+  (void)work; /* the plan of A^T has its own work array */
   if (!reads_x(plan, alpha)) return scale(plan, plan->cols, beta, y, exec);
   if (plan->transpose.plan && !plan->transpose.is_old)
     return spmv_mult(plan->transpose.plan, alpha, x, beta, y, plan->transpose.work, exec);
   if (!plan->slots->add_transposed)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "transposed product before prepare_transpose, or after new values");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "transposed product without spmv_prepare_transpose() after the build or after new values");
   SPMV_TRY(scale(plan, plan->cols, beta, y, exec));
   return plan->slots->add_transposed(plan, alpha, x, y, exec);
 }

@@ -1,7 +1,7 @@
 /*
-  transpose.cu - a plan of A^T on the device, for all formats: transposed products are then as fast and as repeatable as
-  products. A format lists its nonzeros in CSR order; a stable sort by column makes them the CSR of A^T. The order that
-  the sort finds is kept, so that new values need no other sort.
+  transpose.cu - a plan of A^T on the device, for all formats: transposed products are then as fast as products, and as
+  reproducible. A format lists its nonzeros in CSR order; a stable sort by column makes them the CSR of A^T. The
+  permutation (`order`) is kept, so that new values need no second sort.
 */
 #include "plan.h"
 #include "device/arena.cuh"
@@ -13,10 +13,10 @@ namespace
 {
 enum { THREADS = 256 };
 
-/* The bytes of a position in the order */
+/* Bytes of an entry of the order */
 int64_t order_bytes(const SpmvPlan *plan) { return plan->nnz <= INT_MAX ? 4 : 8; }
 
-/* Bits of the largest column; the sort wants at least one */
+/* Bits of the largest column, at least 1 as the sort requires */
 int column_bits(int64_t cols)
 {
   int bits = 1;
@@ -60,7 +60,8 @@ SpmvStatus gather_values(const SpmvPlan *plan, const void *order, const void *fr
                                        : gather<double, double>(plan, order, from, to, exec);
 }
 
-/* Sorts the columns, stably; order: where each was. O counts the nonzeros, and the sort counts in it too. */
+/* Sorts the columns stably; order[i] is the old position of sorted[i]. O is the type of positions, and of the item
+   count of the sort. */
 template <typename O>
 SpmvStatus sort_columns(const SpmvPlan *plan, const int32_t *col, SpmvArena *arena, int32_t *sorted, O *order,
                         SpmvExec *exec)
@@ -68,7 +69,7 @@ SpmvStatus sort_columns(const SpmvPlan *plan, const int32_t *col, SpmvArena *are
   O *number;
 
   SPMV_TRY(spmv_arena_array(arena, plan->nnz, "numbers", &number, exec));
-  arena->chunk_bytes = 0; /* CUB's scratch is all that is needed from here on */
+  arena->chunk_bytes = 0; /* the arena then holds only CUB's scratch */
   SPMV_LAUNCH(exec, spmv_number<O>, spmv_blocks(plan->nnz, THREADS), THREADS, 0, number, plan->nnz);
   if (plan->nnz > 0)
     SPMV_CUB(exec, arena,
@@ -77,10 +78,11 @@ SpmvStatus sort_columns(const SpmvPlan *plan, const int32_t *col, SpmvArena *are
   return SPMV_SUCCESS;
 }
 
-/* What a plan of A^T is made from, and what is kept with it. The blocks belong to the caller, also after a failure. */
+/* The CSR from which the plan of A^T is made, and the order kept with the plan. The caller frees block and order, also
+   after a failure. */
 struct Transpose {
-  SpmvCsr csr;    /* with the types of A */
-  void   *block;  /* holds its arrays */
+  SpmvCsr csr;    /* of A^T, with the types of A */
+  void   *block;  /* holds the arrays of csr */
   void   *values; /* in the block */
   void   *order;
 };

@@ -1,4 +1,4 @@
-/* Values of a plan: what is the same for all formats, around their slots. */
+/* Values of a plan: the part common to all formats, which calls their slots. */
 #include "device/memory.h"
 #include "plan.h"
 #include <limits.h>
@@ -45,26 +45,27 @@ SpmvStatus spmv_extract_values(const SpmvPlan *plan, void *values, SpmvSpace val
   return status;
 }
 
-/* ---- on the device, where there may be no CSR ---- */
+/* ---- on the device, where the CSR may not exist ---- */
 
 SpmvStatus spmv_check_listable(const SpmvPlan *plan, SpmvExec *exec)
 {
   if (plan->space != SPMV_DEVICE)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "the plan of format %s is on the host: ask its CSR",
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "the plan of format %s lies on the host: use its CSR instead",
                      plan->format->name);
   if (!plan->slots->list_nonzeros)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "this layout of format %s does not list its nonzeros",
                      plan->format->name);
   if (plan->rows >= INT_MAX || plan->cols >= INT_MAX)
-    return spmv_fail(exec, SPMV_ERR_OVERFLOW, "nonzeros are listed of at most %d rows and columns, not of %lld x %lld",
-                     INT_MAX - 1, (long long)plan->rows, (long long)plan->cols);
+    return spmv_fail(exec, SPMV_ERR_OVERFLOW,
+                     "a list of nonzeros is limited to %d rows and columns, but the plan is %lld x %lld", INT_MAX - 1,
+                     (long long)plan->rows, (long long)plan->cols);
   return SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_get_diagonal(const SpmvPlan *plan, void *diagonal, SpmvExec *exec)
 {
   const SpmvNonzeros diagonal_alone = {NULL, NULL, NULL, diagonal};
-  const double       zero           = 0; /* in single precision too */
+  const double       zero           = 0; /* all bytes 0, so valid as a float too */
 
   SPMV_TRY(spmv_check_listable(plan, exec));
   SPMV_TRY(spmv_device_scale(plan->rows, plan->scalar_type, &zero, diagonal, exec));

@@ -1,7 +1,7 @@
-/* What the model wants to know of a pattern besides its sizes, in one pass over it. */
+/* The inputs of the cost model from a pattern, besides its sizes, in one pass over it. */
 #include <spmv_predict.h>
 
-/* A cache of 256 KiB with one place for each line of x: which line is there, plus 1 */
+/* Model of a direct-mapped cache of 256 KiB: for each of its LINES places, the number of the line of x there, plus 1 */
 enum { X_PER_LINE = 8, LINES = 4096 };
 
 static int64_t index_at(const void *array, SpmvIndex type, int64_t i)
@@ -9,8 +9,8 @@ static int64_t index_at(const void *array, SpmvIndex type, int64_t i)
   return type == SPMV_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
 }
 
-/* By how much all columns of a row are larger than those of the row before, which has as many; -1 if that is neither 0
-   nor 1, or not the same for all */
+/* The common difference between the columns of a row and those of the previous row, which has the same length: 0, 1, or
+   -1 for anything else */
 static int64_t shift_of(const SpmvPattern *p, int64_t before, int64_t begin, int64_t end)
 {
   int64_t shift = -1;
@@ -24,7 +24,7 @@ static int64_t shift_of(const SpmvPattern *p, int64_t before, int64_t begin, int
   return shift;
 }
 
-/* How many of these nonzeros read a line of x that is not in the cache; afterwards it is */
+/* Number of these nonzeros whose line of x is not in the cache; loads these lines */
 static int64_t read_x(const SpmvPattern *p, int64_t begin, int64_t end, int64_t line_at[LINES])
 {
   int64_t far = 0;

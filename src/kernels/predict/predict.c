@@ -1,22 +1,23 @@
-/* The cost model: seconds of a product as a sum of terms. bench/fit_model.py writes the coefficients to constants.inc. */
+/* The cost model: seconds of a product as a sum of terms. bench/fit_model.py writes the coefficients to
+   constants.inc. */
 #include <spmv_predict.h>
 #include <string.h>
 
-/* What a format pays for each part of a product and of a conversion. No coefficient is negative, so a prediction grows
-   with every number in. */
+/* Cost coefficients of a format, for products and conversions. No coefficient is negative, so a prediction grows with
+   every input. */
 typedef struct {
   SpmvSpace   space;
   const char *format;
   /* clang-format off */
-  double start, sums; /* microseconds: of any product, and of one with partial sums */
-  double bytes;       /* of the time that the memory takes to read the arrays and x, and to write y */
+  double start, sums; /* microseconds: of every product; additionally of one with partial sums */
+  double bytes;       /* factor of the time to read the arrays and x, and to write y */
   double work, rows, uneven, nonzeros, repeated, loose, far; /* picoseconds each */
   double convert_start;                   /* microseconds */
   double convert_rows, convert_nonzeros;  /* picoseconds each */
   /* clang-format on */
 } Coefficients;
 
-/* How fast the memory is: picoseconds a byte. Up to cache_bytes are read from the last cache. */
+/* Speed of the memory in picoseconds per byte; up to cache_bytes are read from the last-level cache */
 typedef struct {
   double memory, cache, cache_bytes;
 } Memory;

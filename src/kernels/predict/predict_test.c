@@ -1,4 +1,5 @@
-/* The cost model: predictions grow with bytes, lower bounds, facts of patterns. tests/predict has the measured matrices. */
+/* Tests of the cost model: predictions grow with bytes, lower bounds, facts of patterns. tests/predict has the measured
+   matrices. */
 #include "unit.h"
 #include "unit_plan.h"
 #include <spmv_predict.h>
@@ -49,12 +50,12 @@ UNIT_TEST(an_unknown_format_takes_the_time_of_its_bytes)
   SpmvPrediction p, q;
 
   UNIT_EQUAL(0, spmv_predict(&w, &p));
-  w.bytes += 2000; /* with x and y twice as much */
+  w.bytes += 2000; /* with x and y, twice the traffic */
   UNIT_EQUAL(0, spmv_predict(&w, &q));
   UNIT_CHECK(p.product > 0 && q.product > 1.99 * p.product && q.product < 2.01 * p.product && p.convert == 0);
 }
 
-/* A tiny CSR pattern: rows 0 1 2 have the columns 0 1, 0 1 and 1 2, row 3 has column 0 alone */
+/* A tiny CSR pattern: rows 0 1 2 have the columns 0 1, 0 1 and 1 2, row 3 has only column 0 */
 UNIT_TEST(facts_of_a_pattern)
 {
   static const int32_t row_ptr[] = {0, 2, 4, 6, 7}, col[] = {0, 1, 0, 1, 1, 2, 0};

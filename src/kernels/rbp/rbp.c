@@ -1,8 +1,9 @@
 /*
   rbp.c - format rbp, Row Block Packing: options, the choice between the layouts, and the slots of `packed` on the host.
 
-  Source: Kawamura, Yoneda, Iwamura, Watanabe and Inoguchi, a compression scheme of sparse matrices for simulations on
-  GPUs on site. rbp_published.h has the three layouts of the paper, rbp_sliced.h describes `packed`, ours.
+  Source: Kawamura, Yoneda, Iwamura, Watanabe and Inoguchi, a compression scheme of sparse matrices for high-precision
+  numerical simulations on site by GPUs. rbp_published.h describes the three layouts of the paper, rbp_sliced.h our
+  layout `packed`.
 */
 #include "rbp_sliced.h"
 #include <stdio.h>
@@ -17,7 +18,7 @@ static const SpmvOptionDesc options[] = {
     {.key = NULL},
 };
 
-/* The data of an analysis, which build takes over */
+/* The data of an analysis, for build */
 typedef struct {
   RbpCounts      counts;
   RbpSlicedSizes sizes;
@@ -87,8 +88,8 @@ const SpmvSlots rbp_packed_slots = {
 };
 
 /*MC
-   MATAIJRBP = "aijrbp" - A sparse matrix stored by Row Block Packing: runs of adjacent columns are kept by their ends,
-   and consecutive rows with equal columns share them.
+   MATAIJRBP = "aijrbp" - A sparse matrix stored by Row Block Packing: one index stands for
+   several adjacent columns, and consecutive rows with equal columns share their column indices.
 
    Options Database Keys:
 +  -mat_type aijrbp - sets the type during a call to `MatSetFromOptions()`
@@ -99,17 +100,17 @@ const SpmvSlots rbp_packed_slots = {
 
    Notes:
    The page docs/options/aijrbp.md has the values and the defaults of the options. Nonzeros of runs shorter than
-   `min_run` go to the CSR remainder of the published layouts; the layout `packed` cuts runs into pieces of at least so
-   many columns.
+   `min_run` go to the CSR remainder of the published layouts; the layout `packed` cuts runs into units of one column or
+   of at least `min_run` columns.
 
-   The matrix stays `MATAIJ` for everything but its products: it is assembled, factored and multiplied with other
-   matrices as one.
+   Except for its products the matrix behaves as `MATAIJ`: it is assembled, factored and multiplied with other matrices
+   in the same way.
 
-   The type pays for matrices of finite elements, above all with several degrees of freedom per node. Where the packed
-   layout would be larger than the plain one, the products are those of `MATAIJ`, and the view gives the reason.
+   The type is fastest for finite element matrices, above all with several degrees of freedom per node. If the packed
+   layout would take more bytes than CSR, the products are those of `MATAIJ`, and the view gives the reason.
 
    Source: T. Kawamura, K. Yoneda, T. Iwamura, M. Watanabe and Y. Inoguchi, a compression scheme of sparse matrices for
-   high-precision numerical simulations on site by GPUs. The layout `packed` is not part of it.
+   high-precision numerical simulations on site by GPUs. The layout `packed` is not from that paper.
 
 .seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJCRSV`, `MATAIJ`
 M*/

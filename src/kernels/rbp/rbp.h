@@ -1,10 +1,10 @@
 /*
-  rbp.h - Row Block Packing: runs of adjacent columns are kept by their ends (Kawamura, Yoneda, Iwamura, Watanabe and
-  Inoguchi). What all layouts share: options and counts of a pattern.
+  rbp.h - Row Block Packing: runs of adjacent columns are stored by their ends (Kawamura, Yoneda, Iwamura, Watanabe and
+  Inoguchi). Declarations for all layouts: options and counts of a pattern.
 
   A run is a maximal set of nonzeros of one row in consecutive columns, with at least min_run of them. Nonzeros outside
-  runs are the singles. The layouts of the paper, `csr`, `ell` and `ellr`, are described in rbp_published.h;
-  ours, `packed`, in rbp_sliced.h for the host and in rbp_device_packed.cuh for devices.
+  runs are singles. rbp_published.h describes the layouts of the paper, `csr`, `ell` and `ellr`; rbp_sliced.h describes
+  `packed` on the host, rbp_device_packed.cuh on devices.
 */
 #pragma once
 
@@ -40,24 +40,24 @@ typedef struct {
 typedef struct {
   int64_t groups, columns;
   int64_t groups_of[RBP_MAX_GROUP + 1]; /* [g]: groups of g rows; [0] is 0 */
-  int64_t units[RBP_MAX_UNIT + 1];      /* [u]: whole units when every run is cut into units of u columns; [0] is 0 */
+  int64_t units[RBP_MAX_UNIT + 1];      /* [u]: number of whole units if every run is cut into units of u columns; [0]
+                                           is 0 */
   int64_t rest[RBP_MAX_UNIT + 1];       /* [u]: columns left over by that cut; u * units[u] + rest[u] == columns */
 } RbpGroupCounts;
 
-/* Both walk a pattern whose row_ptr and col lie on the host (pattern.host_row_ptr and host_col serve when the pattern
-   itself is on the device). SPMV_ERR_ARGUMENT if there is no host copy or min_run < 2 or max_group is not 1 ..
-   RBP_MAX_GROUP. */
+/* Both need row_ptr and col on the host; for a pattern on the device they use host_row_ptr and host_col.
+   SPMV_ERR_ARGUMENT without a host copy, if min_run < 2 or if max_group is not 1 .. RBP_MAX_GROUP. */
 SpmvStatus rbp_count_runs(const SpmvPattern *, int64_t min_run, RbpCounts *);
 SpmvStatus rbp_count_groups(const SpmvPattern *, int max_group, RbpGroupCounts *);
 
-/* Print "layout: packed, min_run: 2", and how many runs and singles there are */
+/* Print "layout: packed, min_run: 2", and the numbers of runs and singles */
 void rbp_view_format(const SpmvPlan *, SpmvPrint, void *ctx);
 void rbp_view_counts(const RbpCounts *, SpmvPrint, void *ctx);
 
 static inline RbpLayout rbp_layout_of(const SpmvOptions *o) { return (RbpLayout)(int)o->value[RBP_OPTION_LAYOUT]; }
 static inline int64_t   rbp_min_run_of(const SpmvOptions *o) { return (int64_t)o->value[RBP_OPTION_MIN_RUN]; }
 
-/* The tables of the layouts in each space; those of `packed` choose */
+/* The tables of slots of the layouts for each space; the slot choose of the tables for `packed` selects one */
 extern const SpmvSlots rbp_packed_slots, rbp_published_slots, rbp_device_slots, rbp_published_device_slots;
 
 SPMV_C_END

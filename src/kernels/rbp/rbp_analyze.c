@@ -1,6 +1,6 @@
 /*
-  rbp_analyze.c - what a pattern holds for Row Block Packing: runs and groups of rows; and the lines of a view that
-  come from them. It reads no values and allocates nothing.
+  rbp_analyze.c - counts the runs and groups of rows of a pattern for Row Block Packing, and prints these counts for
+  views. It reads no values and allocates nothing.
 */
 #include "rbp.h"
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { RBP_SHORT_RUN = 256 };
 
-/* Counts `runs` runs of a length among the units and what they leave over */
+/* Adds `runs` runs of the given length to the counts of units and remaining columns */
 static void add_runs(RbpGroupCounts *counts, int64_t length, int64_t runs)
 {
   for (int u = 1; u <= RBP_MAX_UNIT; u++) {
@@ -24,7 +24,7 @@ static void add_runs(RbpGroupCounts *counts, int64_t length, int64_t runs)
 #define SPMV_INDEX_ONLY
 #include "core/instantiate.h"
 
-/* The host arrays of a pattern; 0 when it has none */
+/* Gives the host arrays of a pattern; returns 0 if it has none */
 static int host_arrays(const SpmvPattern *p, const void **row_ptr, const void **col)
 {
   *row_ptr = p->space == SPMV_HOST ? p->row_ptr : p->host_row_ptr;

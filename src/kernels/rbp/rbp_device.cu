@@ -1,4 +1,4 @@
-/* rbp_device.cu - the slots of format packed in device memory; uploads a host pattern or values where needed. */
+/* rbp_device.cu - the slots of format packed in device memory; they upload a host pattern or host values if needed. */
 #include "../device/upload.cuh"
 #include "rbp_device_analyze.cuh"
 #include <cstdio>
@@ -10,9 +10,9 @@ const SpmvSlots *choose(const SpmvOptions *options)
   return rbp_layout_of(options) == RBP_PACKED ? &rbp_device_slots : &rbp_published_device_slots;
 }
 
-/* An estimate, nearly a bound, of the scratch memory of an analysis. Each nonzero may be a unit. That is assumed where
-   rows are short, since the memory is small beside CSR and plan then; long rows tend to have units of many nonzeros.
-   Where more is needed, there is a second allocation, whose size is known by then (rbp_make_blocks). */
+/* An estimate, nearly a bound, of the scratch memory of an analysis. Each nonzero may be a unit; this is assumed if
+   rows are short, since the memory is then small compared to CSR and plan. Long rows tend to have units of many
+   nonzeros. If the estimate is too small, rbp_make_blocks() makes a second allocation of the exact size. */
 int64_t scratch_bytes(const SpmvPattern *p, SpmvScalar scalar)
 {
   const int64_t index = spmv_index_bytes(p->index_type), value = spmv_scalar_bytes(scalar);

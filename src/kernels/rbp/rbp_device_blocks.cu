@@ -1,6 +1,6 @@
 /*
-  rbp_device_blocks.cu - rows into groups and groups into blocks for format packed: consecutive groups of a span fill a
-  block up to its capacity, a group that is longer is cut into pieces.
+  rbp_device_blocks.cu - joins rows to groups and groups to blocks for format packed: consecutive groups of a span fill
+  a block up to its capacity; a longer group is cut into pieces.
 */
 #include "../device/vector.cuh"
 #include "rbp_device_span.cuh"
@@ -8,23 +8,23 @@
 namespace
 {
 enum {
-  LONG_GROUP    = 1 << 15, /* a bit of next[] that no position in a span needs */
-  SCRATCH_BLOCK = 200      /* bytes per block, at most, beside its encoding */
+  LONG_GROUP    = 1 << 15, /* a bit of next[] that positions in a span do not use */
+  SCRATCH_BLOCK = 200      /* maximum bytes per block, without its encoding */
 };
 static_assert((int)RBP_SPAN < (int)LONG_GROUP, "positions in a span and the bit LONG_GROUP share 16 bits");
 
-/* The parts of an analysis that these kernels use */
+/* The data of an analysis that these kernels use */
 template <typename I>
 struct Packing {
   const I       *row_ptr;
-  RbpRowSummary *summary; /* of a span, where its entries go when nobody reads them any more */
+  RbpRowSummary *summary; /* reused for the entries of a span once its summaries have been read */
   int64_t        rows;
   int32_t       *group_row; /* NULL: each row is a group */
   uint32_t      *group_unit;
   int            span_rows, group_rows, unit_columns, capacity;
 };
 
-/* The entry of the first group of a span */
+/* The index of the first group entry of a span */
 template <typename I>
 __device__ inline int64_t first_entry(const Packing<I> &p, int64_t span)
 {
@@ -45,14 +45,14 @@ __device__ inline int64_t row_length(const I *row_ptr, int32_t row)
   return (int64_t)(row_ptr[row + 1] - row_ptr[row]);
 }
 
-/* The first group of each block of a span, LONG_GROUP and each long group */
+/* The entries of a span: the first group of each block, or LONG_GROUP plus the number of a long group */
 template <typename I>
 __device__ inline uint16_t *entries_of(const Packing<I> &p, int64_t span)
 {
   return (uint16_t *)(p.summary + span * p.span_rows);
 }
 
-/* Pieces of a long group, one row of which is given */
+/* The number of pieces of a long group, given its first row */
 template <typename I>
 __device__ inline int64_t pieces_of(const Packing<I> &p, int32_t row)
 {
@@ -61,15 +61,15 @@ __device__ inline int64_t pieces_of(const Packing<I> &p, int32_t row)
 
 /* The groups and blocks of a span */
 struct Chain {
-  uint32_t unit[RBP_SPAN + 1]; /* units of each group, then their sum before it */
-  uint16_t next[RBP_SPAN];     /* first group behind the block that would begin here; LONG_GROUP and the next one where
-                                  the group is long */
+  uint32_t unit[RBP_SPAN + 1]; /* units of each group; later the sum over all previous groups */
+  uint16_t next[RBP_SPAN];     /* first group after the block that would begin here; for a long group LONG_GROUP plus
+                                  the next group */
   uint16_t entry[RBP_SPAN];    /* see entries_of() */
   int      entries, long_groups;
 };
 
-/* The number of a group that begins at a row, and of all groups, where bits tell which rows begin one. By one warp,
-   then a barrier. */
+/* Ranks of groups, from bits that mark the rows that begin groups: the number of the group that begins at a row, and
+   the number of groups. One warp computes them; a barrier must follow. */
 struct GroupRanks {
   unsigned starts[SPAN_WORDS];
   uint16_t before[SPAN_WORDS];
@@ -94,7 +94,7 @@ struct GroupRanks {
 };
 static_assert(SPAN_WORDS % 32 == 0, "a warp adds up");
 
-/* First rows of the groups of a span, and their units; returns how many groups */
+/* Finds the groups of a span, their first rows and their units; returns the number of groups */
 template <typename I>
 __device__ inline int make_groups(const Packing<I> &p, int64_t span, int n, Chain &chain)
 {
@@ -131,7 +131,7 @@ __device__ inline int make_groups(const Packing<I> &p, int64_t span, int n, Chai
   return groups;
 }
 
-/* Units of each group to units before it, also for the later steps */
+/* Replaces the units of each group by the sum over previous groups; stores the sums for later steps, too */
 __device__ inline void add_up_units(int groups, Chain &chain, uint32_t *group_unit)
 {
   typedef cub::BlockScan<int, SPAN_THREADS> Scan;
@@ -151,8 +151,8 @@ __device__ inline void add_up_units(int groups, Chain &chain, uint32_t *group_un
   for (int g = threadIdx.x; g <= groups; g += SPAN_THREADS) group_unit[g] = chain.unit[g];
 }
 
-/* Where a block ends that would begin with a group, for all groups of a span. A search for the last one whose units
-   fit; those of a thread's groups go side by side, for their loads to overlap. */
+/* For all groups of a span, finds the end of a block that would begin with that group: bisection for the last group
+   whose units fit. A thread runs the searches of its groups in lockstep, so that their loads overlap. */
 __device__ inline void find_ends(int groups, int capacity, Chain &chain)
 {
   int end[SPAN_EACH], step = 1 << 14; /* a power of 2; a block has at most `capacity` groups */
@@ -175,7 +175,7 @@ __device__ inline void find_ends(int groups, int capacity, Chain &chain)
   __syncthreads();
 }
 
-/* Lists the blocks of a span from first to last. One thread calls this; each step waits for one load only. */
+/* Lists the blocks of a span from first to last. Called by one thread; each step waits for one load only. */
 __device__ inline void walk_chain(int groups, Chain &chain)
 {
   int entries = 0, long_groups = 0;
@@ -191,7 +191,7 @@ __device__ inline void walk_chain(int groups, Chain &chain)
   chain.long_groups = long_groups;
 }
 
-/* Makes the groups and blocks of each span, one thread block per span, and the running sums of their numbers */
+/* Makes the groups and blocks of each span, one thread block per span, and the running sums of their counts */
 template <typename I>
 __global__ void __launch_bounds__(SPAN_THREADS) rbp_pack_spans(const Packing<I> p, RbpSpanSums *sums, unsigned *arrived)
 {
@@ -220,14 +220,14 @@ __global__ void __launch_bounds__(SPAN_THREADS) rbp_pack_spans(const Packing<I> 
 
 /* ---- blocks ---- */
 
-/* Where the blocks of the analysis go */
+/* The output arrays for blocks and pieces */
 struct Blocks {
   RbpBlock     *blocks;
   int64_t      *block_group;
   RbpLongGroup *pieces;
 };
 
-/* The pieces of long group g, by all threads; at is where they go */
+/* Writes the pieces of long group g, with all threads; at: their positions */
 template <typename I>
 __device__ void write_pieces(const Packing<I> &p, int64_t span, int g, const RbpSpanSums &at, const Blocks &to)
 {
@@ -250,7 +250,7 @@ __device__ void write_pieces(const Packing<I> &p, int64_t span, int g, const Rbp
   }
 }
 
-/* row0, groups, csr0 and rows of one block, from group to next */
+/* Writes row0, groups, csr0 and rows of a block with groups group .. next-1 */
 template <typename I>
 __device__ inline void write_block(const Packing<I> &p, int64_t span, int group, int next, int64_t block,
                                    const Blocks &to)
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(SPAN_THREADS)
       write_block(p, span, group_at(i), group_at(i + 1), at.of[RBP_SPAN_BLOCKS] + i, to);
     return;
   }
-  for (int i = 0; i < count; i++) { /* one after the other */
+  for (int i = 0; i < count; i++) { /* sequential: all threads write each long group */
     if (mine[i] < LONG_GROUP) {
       if (threadIdx.x == 0) write_block(p, span, group_at(i), group_at(i + 1), at.of[RBP_SPAN_BLOCKS], to);
       at.of[RBP_SPAN_BLOCKS]++;
@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(SPAN_THREADS)
   }
 }
 
-/* The number of long groups and of blocks, or a bound of the latter */
+/* Finds the number of long groups, and the number of blocks or a bound on it */
 SpmvStatus count_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 {
   RbpSpanSums sum = {{a->blocks_most}};
@@ -335,7 +335,7 @@ SpmvStatus make_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
   SPMV_LAUNCH(exec, rbp_pack_spans<I>, a->spans, SPAN_THREADS, 0, p, a->span_sums, &a->totals->arrived[0]);
   SPMV_TRY(count_blocks(a, exec));
   a->arena.chunk_bytes =
-      8 * rbp_expected_buffer(a) + SCRATCH_BLOCK * a->blocks_most + (1 << 16); /* of all that follows */
+      8 * rbp_expected_buffer(a) + SCRATCH_BLOCK * a->blocks_most + (1 << 16); /* memory for all following steps */
   SPMV_TRY(spmv_arena_array(&a->arena, a->blocks_most, "blocks", &a->blocks, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, a->blocks_most, "block groups", &a->block_group, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, s->long_groups, "pieces", &a->pieces, exec));

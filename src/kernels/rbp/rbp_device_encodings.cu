@@ -1,6 +1,6 @@
 /*
-  rbp_device_encodings.cu - the encoding of each block of format packed: made in shared memory to describe the block
-  and to take its fingerprint, and kept in any order until it is known which blocks share one and where it goes.
+  rbp_device_encodings.cu - makes the encoding of each block of format packed in shared memory, to describe the block
+  and to compute its fingerprint. Encodings are buffered in any order until shared encodings and offsets are known.
 */
 #include "rbp_device_walk.cuh"
 #include <cub/block/block_reduce.cuh>
@@ -8,8 +8,8 @@
 namespace
 {
 enum {
-  LANES_UNITS = 16, /* units that one thread adds up, at most, in the longest row of a block */
-  UNSCALED    = 128 /* beside the flags of a block: the distances of its starts are not all multiples of U */
+  LANES_UNITS = 16, /* maximum units that one thread adds up in the longest row of a block */
+  UNSCALED    = 128 /* an additional flag: the distances of the starts are not all multiples of U */
 };
 
 struct Join {
@@ -26,7 +26,7 @@ struct AddFingerprints {
   }
 };
 
-/* Adds the units of this thread to what the block has in common */
+/* Reduces the units of this thread into c */
 template <int G, int U, int P>
 __device__ inline void reduce_units(const int (&start)[P], int units, const Units<G, U, P> &u, Common &c)
 {
@@ -41,8 +41,8 @@ __device__ inline void reduce_units(const int (&start)[P], int units, const Unit
   }
 }
 
-/* Whether the starts, base .. base + span, lie in few enough segments; writes the table of segments if so. Needs all
-   threads. */
+/* Whether the starts, base .. base + span, lie in few enough segments; writes the table of segments if so. Called by
+   all threads. */
 template <int G, int U, int P>
 __device__ bool find_segments(const int (&start)[P], int units, int base, int span, unsigned *table, Units<G, U, P> &u)
 {
@@ -57,7 +57,9 @@ __device__ bool find_segments(const int (&start)[P], int units, int base, int sp
     if ((int)threadIdx.x + i * RBP_THREADS >= units) break;
     const int      w   = (start[i] - base) >> RBP_SEGMENT_BITS;
     const unsigned bit = 1u << w % 32;
-    if (!(u.segment[w / 32] & bit)) atomicOr(&u.segment[w / 32], bit); /* most bits are set already */
+    if (!(u.segment[w / 32] & bit))
+      atomicOr(&u.segment[w / 32], bit); /* most bits are already set, so few atomics
+                                                                          run */
   }
   __syncthreads();
   Scan(u.temp).ExclusiveSum(__popc(u.segment[threadIdx.x]), before, count);
@@ -77,7 +79,7 @@ __device__ inline uint16_t segmented_start(const Units<G, U, P> &u, int offset)
   return (uint16_t)(id << RBP_SEGMENT_BITS | (offset & ((1 << RBP_SEGMENT_BITS) - 1)));
 }
 
-/* Writes the encoding behind its head, and pads it to a multiple of 4 words */
+/* Writes the encoding after its head, padded to a multiple of 4 words */
 template <int G, int U, int P>
 __device__ inline void encode(const RbpBlock &b, const int (&start)[P], Units<G, U, P> &u)
 {
@@ -99,7 +101,7 @@ __device__ inline void encode(const RbpBlock &b, const int (&start)[P], Units<G,
   if (threadIdx.x < 4 && end < (b.words + 3) / 4 * 4) word[end] = 0;
 }
 
-/* Sets base, units, stride, scale, lanes, flags and words of a block from what its threads have found */
+/* Sets base, units, stride, scale, lanes, flags and words of a block from the reductions */
 template <int G, int U, int P>
 __device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock &b, Units<G, U, P> &u)
 {
@@ -117,8 +119,8 @@ __device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock
   b.words = rbp_pattern_words(b.groups, b.units, b.flags);
 }
 
-/* Keeps the description of a block; returns where its encoding goes in the buffer, or NULL if that is full. By
-   one thread. */
+/* Stores the description of a block; returns the address of its encoding in the buffer, or NULL if the buffer is full.
+   Called by one thread. */
 __device__ inline uint64_t *keep(const RbpDeviceAnalysis &a, int64_t block, const RbpBlock &b)
 {
   const int64_t quads = (b.words + 3) / 4, at = (int64_t)atomicAdd(&a.totals->buffer_used, (unsigned long long)quads);
@@ -154,7 +156,7 @@ __device__ inline RbpFingerprint store(const RbpBlock &b, const Units<G, U, P> &
   return Reduce(temp).Reduce(fingerprint, AddFingerprints());
 }
 
-/* Stores the fingerprint of a block, and enters the first block that has it into the table. One thread calls this. */
+/* Stores the fingerprint of a block, and enters it with the smallest block into the table. Called by one thread. */
 __device__ inline void insert_fingerprint(const RbpDeviceAnalysis &a, int64_t block, const RbpFingerprint &fingerprint)
 {
   const RbpFingerprintTable &table = a.table;
@@ -168,10 +170,10 @@ __device__ inline void insert_fingerprint(const RbpDeviceAnalysis &a, int64_t bl
     if (there == ~0ull || there == key) break;
   }
   if (table.first[slot] > (unsigned)block)
-    atomicMin(&table.first[slot], (unsigned)block); /* most find a smaller block already */
+    atomicMin(&table.first[slot], (unsigned)block); /* for most blocks a smaller block is already there */
 }
 
-/* again: only the encodings that are needed and did not fit the buffer before */
+/* again: makes only encodings that are needed and did not fit the first buffer */
 template <typename I, int G, int U, int P>
 __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS, 16))
     rbp_describe(RbpDeviceAnalysis a, const I *__restrict__ row_ptr, const I *__restrict__ col, bool again)
@@ -252,7 +254,7 @@ SpmvStatus describe_into(RbpDeviceAnalysis *a, int64_t buffer_size, bool again, 
 int64_t rbp_expected_buffer(const RbpDeviceAnalysis *a)
 {
   const RbpDeviceShape *s        = &a->shape;
-  const int64_t         heads    = s->groups + 2 * a->blocks_most; /* a piece is a part of a group */
+  const int64_t         heads    = s->groups + 2 * a->blocks_most; /* pieces have heads, too */
   const int             segments = a->pattern.cols > 65536 ? 2 * RBP_SEGMENTS : 0;
 
   return (heads * (s->group_rows > 1 ? 2 : 1) + s->units * (s->unit_columns > 1 ? 2 : 1) +
@@ -279,7 +281,7 @@ SpmvStatus rbp_describe_blocks(RbpDeviceAnalysis *a, SpmvExec *exec)
 
 SpmvStatus rbp_describe_again(RbpDeviceAnalysis *a, int64_t buffer_size, SpmvExec *exec)
 {
-  a->arena.chunk_bytes = 0; /* no more than that */
+  a->arena.chunk_bytes = 0; /* exactly this allocation */
   SPMV_CUDA(exec,
             cudaMemsetAsync(&a->totals->buffer_used, 0, sizeof a->totals->buffer_used, (cudaStream_t)exec->stream));
   return describe_into(a, buffer_size, true, exec);

@@ -4,7 +4,7 @@
 
 namespace
 {
-/* With ROUNDED, values are in single precision whatever the type of x and y */
+/* With ROUNDED, values are in single precision, independent of the type of x and y */
 template <bool ROUNDED>
 struct MultAction {
   const RbpDevicePacked *plan;

@@ -1,9 +1,9 @@
 /*
-  rbp_device_mult.cuh - the kernels of a product of format packed on the device, for products and steps of smoothers.
+  rbp_device_mult.cuh - the product kernels of format packed on the device, for products and for steps of smoothers.
 
-  A thread block streams its units: a thread takes one start, G*U values and U entries of x, and leaves G sums in shared
-  memory; then the sums of each row are added by `lanes` threads in a fixed order. All loads of a thread's units are
-  issued before the first use, so enough of them are in flight; values pass the cache once and are hinted so.
+  A thread block streams its units: a thread reads one start, G*U values and U entries of x, and writes G sums to shared
+  memory; then `lanes` threads add the sums of each row in a fixed order. A thread issues the loads of all its units
+  before the first use, so that enough loads are in flight. Values are read once, with a streaming cache hint.
 */
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace
 {
-enum { RBP_CACHE_BYTES = 128 << 20 /* more than any second-level cache of today */ };
+enum { RBP_CACHE_BYTES = 128 << 20 /* larger than the L2 cache of current GPUs */ };
 
-/* How the starts of a block are kept */
+/* The encoding of the starts of a block */
 enum StartKind { NARROW, SEGMENTED, WIDE };
 
-/* Loads a word; one that no other block reads bypasses the cache, which is left to x */
+/* Loads a word. With ONCE no other block reads it, so it bypasses the cache and leaves the space to x. */
 template <bool ONCE, typename T>
 __device__ inline unsigned load_word(const T *word)
 {
@@ -38,7 +38,7 @@ __device__ inline void load_words(const RbpBlock &b, const uint16_t *starts, uns
   }
 }
 
-/* Words to columns relative to the base */
+/* Converts words to columns relative to the base */
 template <int P, StartKind KIND>
 __device__ inline void decode_words(const RbpBlock &b, const uint16_t *starts, unsigned (&word)[P])
 {
@@ -52,8 +52,8 @@ __device__ inline void decode_words(const RbpBlock &b, const uint16_t *starts, u
   }
 }
 
-/* sum[q][u] = the part of row q of the group that unit u contributes. The loads that depend on no other load are issued
-   first, then those of x: a thread stalls at the first use of a value that has not arrived. Values are of type V. */
+/* sum[q][u] = the contribution of unit u to row q of its group. Loads that depend on no other load are issued first,
+   then the loads of x, because a thread stalls at the first use of a value that has not arrived. Values have type V. */
 template <typename S, typename V, int G, int U, int P, bool ONCE, StartKind KIND>
 __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encoding, const V *values, const S *x,
                                       S (&sum)[G][RBP_THREADS * P])
@@ -61,7 +61,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encodin
   const uint16_t *starts = encoding + rbp_starts_offset(b.groups, b.flags);
   const bool      ragged = U > 1 && (b.flags & RBP_BLOCK_RAGGED);
   unsigned        word[P];
-  int             columns[P]; /* of a unit */
+  int             columns[P]; /* of each unit */
   V               w[P][G * U];
   S               xu[P][U];
 
@@ -79,7 +79,7 @@ __device__ inline void multiply_units(const RbpBlock &b, const uint16_t *encodin
   }
   decode_words<P, KIND>(b, starts, word);
 #pragma unroll
-  for (int i = 0; i < P; i++) /* a column that a short unit does not have is not read: its x may be anything */
+  for (int i = 0; i < P; i++) /* no read of x beyond a short unit: that entry may be NaN */
 #pragma unroll
     for (int j = 0; j < U; j++) xu[i][j] = __ldca(x + word[i] + (U > 1 ? min(j, columns[i] - 1) : 0));
 #pragma unroll
@@ -108,9 +108,10 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
 
   spmv_let_next_begin();
   spmv_wait_for_previous(x, out.y, work);
-  const int early = (int)threadIdx.x <= b.groups ? encoding[threadIdx.x] : 0; /* in flight with the values */
+  const int early = (int)threadIdx.x <= b.groups ? encoding[threadIdx.x] : 0; /* this load overlaps those of the
+                                                                                 values */
 
-  if (b.units == 0) { /* nothing to multiply, but y may have to be scaled */
+  if (b.units == 0) { /* empty rows: y still has to be scaled */
   } else if (b.flags & RBP_BLOCK_WIDE)
     multiply_units<S, V, G, U, P, ONCE, WIDE>(b, encoding, values + b.value0, x + b.base, sum);
   else if (b.flags & RBP_BLOCK_SEGMENTED)
@@ -137,7 +138,7 @@ __global__ void __launch_bounds__(RBP_THREADS, rbp_resident_blocks(G *U *P))
   }
 }
 
-/* One thread block per long group and row: adds its partial sums in a fixed order */
+/* One thread block per row of a long group: adds the partial sums of its pieces in a fixed order */
 template <typename S, int G, typename OUT>
 __global__ void __launch_bounds__(RBP_THREADS)
     rbp_sum_pieces(const RbpLongGroup *__restrict__ pieces, const S *__restrict__ work, OUT out)
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(RBP_THREADS)
   if (threadIdx.x == 0) out.put(p.row0 + q, s);
 }
 
-/* The operands of a product: values are of type V, and sums go to OUT */
+/* The operands of a product. Values have type V; OUT receives the sums of rows. */
 template <typename S, typename V, typename OUT>
 struct RbpOperands {
   const RbpDevicePacked *plan;
@@ -176,8 +177,8 @@ SpmvStatus launch_product(const RbpOperands<S, V, OUT> &a, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Where every nonzero is a unit, words are a fifth of the bytes that are read. Then a kernel of its own pays, which
-   keeps words that only one block reads out of the cache, unless the next product would find them there. */
+/* If every nonzero is a unit, words are a fifth of the bytes read. Then a separate kernel pays: words that only one
+   block reads bypass the cache, unless the matrix is so small that the next product would find them in the cache. */
 template <int G, int U, int P, typename S, typename V, typename OUT>
 SpmvStatus enqueue_product(const RbpOperands<S, V, OUT> &a, SpmvExec *exec)
 {

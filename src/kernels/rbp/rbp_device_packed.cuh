@@ -1,23 +1,22 @@
 /*
-  rbp_device_packed.cuh - the layout of format packed in device memory, its plan, and what its conversion, product and
-  refresh share.
+  rbp_device_packed.cuh - the layout of format packed in device memory, its plan, and declarations for conversion,
+  product and refresh.
 
-  Rows are collected into groups: at most G consecutive rows with equal columns (the degrees of freedom of a node). The
-  columns of a group are cut into units: at most U adjacent columns, kept by their first one. A block is what one thread
-  block multiplies: some consecutive groups with at most `capacity` units, or a piece of one group that is longer (a
-  long row is cut by position, so that a unit never crosses a piece). G and U are chosen for each matrix by predicted
-  bytes.
+  A group is a set of at most G consecutive rows with equal columns (the degrees of freedom of a node). The columns of a
+  group are cut into units of at most U adjacent columns, each stored by its first column. A block is the work of one
+  thread block: consecutive groups with together at most `capacity` units, or a piece of a longer group (which is cut by
+  position, so that units do not cross pieces). G and U are chosen for each matrix by predicted bytes.
 
-  values    block after block. In a block there are G*U planes of `stride` values: plane q*U+j holds, unit after unit,
-            the value of row q and column j of the unit. A plane has `units` values and is padded to a multiple of
-            RBP_ALIGN. If the unit has no such column, or the group no such row, the value is 0. It is multiplied with
-            an x that the row reads anyway.
+  values    block after block. A block has G*U planes of `stride` values: plane q*U+j holds the value in row q and
+            column j of every unit, in the order of the units. A plane has `units` values and is padded to a multiple of
+            RBP_ALIGN. If the unit has no such column, or the group no such row, the value is 0; it is multiplied with
+            an entry of x that the row reads anyway.
 
   pattern   16-bit words: one encoding per block. Blocks with equal encodings share one. An encoding consists of:
 
             [groups+1]       the first unit of each group
             [groups+1]       in an uneven block: the first row of each group, relative to the block
-            [0 or 1]         a word that makes the number of words even
+            [0 or 1]         padding to an even number of words
             [2*RBP_SEGMENTS] in a segmented block: the first column of each segment minus base, in 32 bits
             [units]          the start of each unit, as (column - base) / scale
                              in a segmented block: segment << RBP_SEGMENT_BITS | (column - base) % 4096
@@ -26,8 +25,8 @@
 
   blocks    [blocks] RbpBlock, 64 bytes each
 
-  pieces    [long_groups] RbpLongGroup: groups that are cut into pieces. The partial sums of the pieces lie in work; a
-            second kernel adds them in their order.
+  pieces    [long_groups] RbpLongGroup: groups that are cut into pieces. The partial sums of the pieces are stored in
+            work; a second kernel adds them in order.
 */
 #pragma once
 
@@ -43,7 +42,7 @@ enum {
   RBP_BLOCK_UNEVEN    = 2,  /* some group has fewer than G rows: row positions are stored */
   RBP_BLOCK_RAGGED    = 4,  /* some unit has fewer than U columns: lengths are stored */
   RBP_BLOCK_PIECE     = 8,  /* a piece of a long group: sums go to work[slot ...] */
-  RBP_BLOCK_SHARED    = 16, /* the encoding is another block's */
+  RBP_BLOCK_SHARED    = 16, /* uses the encoding of another block */
   RBP_BLOCK_SEGMENTED = 32  /* 16-bit starts in at most RBP_SEGMENTS segments of columns */
 };
 
@@ -66,21 +65,21 @@ typedef struct {
   uint8_t  lanes;      /* threads that add up one row: a power of 2 */
   uint8_t  flags;
   int32_t  rows;  /* rows of all groups */
-  int32_t  words; /* of its encoding */
+  int32_t  words; /* length of its encoding */
 } RbpBlock;
 
 typedef struct {
-  int32_t row0, rows;  /* of the group */
+  int32_t row0, rows;  /* first row and number of rows of the group */
   int32_t slot, count; /* its pieces: slots slot .. slot+count-1 */
 } RbpLongGroup;
 
-/* The choices and sizes of a plan, which the analysis finds; all sizes are in elements */
+/* The parameters and sizes of a plan, computed by the analysis; all sizes are in elements */
 typedef struct {
   int     group_rows, unit_columns; /* G, U */
   int     capacity;                 /* units per block */
   int64_t groups, units, blocks, long_groups, pieces;
   int64_t value_count, pattern_words;
-  int64_t shared_blocks; /* blocks that use the encoding of another one */
+  int64_t shared_blocks; /* blocks that use the encoding of another block */
   int64_t padding;       /* values that hold no nonzero */
 } RbpDeviceShape;
 
@@ -93,10 +92,10 @@ typedef struct {
   RbpLongGroup  *pieces;  /* [long_groups] */
 } RbpDevicePacked;
 
-/* The two choices of units per thread (capacity / RBP_THREADS) for a (G, U). The larger one keeps more loads in flight,
-   the smaller one fills the device when there are few units. Both were measured on an H200, as was the number of blocks
-   that must fit a multiprocessor at a time: 32 registers per thread pay wherever that is enough for the values of a
-   thread's units. */
+/* The two choices of units per thread (capacity / RBP_THREADS) for a (G, U). The larger choice keeps more loads in
+   flight, the smaller one fills the device if there are few units. Both were tuned on an H200, as was the number of
+   resident blocks per multiprocessor: limiting a thread to 32 registers pays whenever these hold the values of its
+   units. */
 struct RbpVariant {
   int group_rows, unit_columns, units_small, units_large;
 };
@@ -110,7 +109,8 @@ static constexpr RbpVariant rbp_variants[] = {
 #undef RBP_ROW
 };
 
-/* Thread blocks that a multiprocessor has registers for, by the values that a thread loads at a time */
+/* The number of thread blocks for which a multiprocessor has registers, by the number of values that a thread loads at
+   a time */
 static constexpr int rbp_resident_blocks(int values)
 {
   return spmv_resident_blocks(RBP_THREADS, values <= 12 ? 16 : 10);
@@ -149,7 +149,7 @@ __host__ __device__ inline int rbp_lengths_offset(int groups, int units, int fla
   return rbp_starts_offset(groups, flags) + units * (flags & RBP_BLOCK_WIDE ? 2 : 1);
 }
 
-/* Words of an encoding. Their number is even, so that the next encoding is aligned to 4 bytes. */
+/* The number of words of an encoding. It is even, so that the next encoding is aligned to 4 bytes. */
 __host__ __device__ inline int rbp_pattern_words(int groups, int units, int flags)
 {
   return (rbp_lengths_offset(groups, units, flags) + (flags & RBP_BLOCK_RAGGED ? units : 0) + 1) & ~1;
@@ -165,7 +165,7 @@ __device__ inline int rbp_start(const RbpBlock &b, const uint16_t *starts, int u
          (int)(word & ((1 << RBP_SEGMENT_BITS) - 1));
 }
 
-/* Values first .. first+count-1 of the CSR, which lie in device memory, into the planes; rbp_device_update.cu */
+/* Copies values first .. first+count-1 of the CSR, in device memory, to the planes; rbp_device_update.cu */
 SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, int64_t first, int64_t count, SpmvExec *);
 
 /* Slots */

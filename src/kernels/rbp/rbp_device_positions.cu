@@ -1,12 +1,12 @@
 /*
-  rbp_device_positions.cu - which blocks of format packed share the encoding of another, and where the values and the
-  encoding of each block will be.
+  rbp_device_positions.cu - finds the blocks of format packed that share an encoding, and computes the offsets of the
+  values and of the encoding of each block.
 */
 #include "rbp_device_analyze.cuh"
 
 namespace
 {
-/* The block whose encoding a block uses: the first one with the same fingerprint */
+/* The block whose encoding a block uses: the smallest block with the same fingerprint */
 __device__ inline int64_t find_owner(const RbpDeviceAnalysis &a, int64_t block)
 {
   const RbpFingerprint     fingerprint = a.fingerprints[block];
@@ -19,7 +19,7 @@ __device__ inline int64_t find_owner(const RbpDeviceAnalysis &a, int64_t block)
   return fingerprint.low == other.low && fingerprint.high == other.high ? first : block;
 }
 
-/* Finds the owners of a tile of blocks, and their running sums; one thread block per tile */
+/* Finds the owners of encodings for a tile of blocks, and running sums within the tile; one thread block per tile */
 __global__ void __launch_bounds__(RBP_TILE) rbp_find_positions(const RbpDeviceAnalysis a, int planes)
 {
   typedef cub::BlockScan<RbpPositions, RBP_TILE> Scan;

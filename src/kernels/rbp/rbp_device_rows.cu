@@ -1,5 +1,6 @@
 /*
-  rbp_device_rows.cu - which group height and unit width cost the fewest bytes for a device CSR in format packed.
+  rbp_device_rows.cu - chooses the group height and unit width with the fewest predicted bytes for a device CSR in
+  format packed.
 */
 #include "../device/vector.cuh"
 #include "rbp_device_span.cuh"
@@ -8,11 +9,11 @@ namespace
 {
 constexpr int COUNTERS = RBP_MAX_G * (RBP_MAX_U + 1);
 
-/* Adds what the threads of a block have counted to the totals, and the longest row of each */
+/* Adds the counts of the threads of a block to the totals, and updates the longest row */
 __device__ inline void add_to_totals(const unsigned long long (&count)[COUNTERS], unsigned long long most,
                                      RbpTotals *totals)
 {
-  __shared__ unsigned long long sum[SPAN_THREADS / 32][COUNTERS + 1]; /* of each warp; at last its longest row */
+  __shared__ unsigned long long sum[SPAN_THREADS / 32][COUNTERS + 1]; /* per warp; the last entry is its longest row */
   const int                     warp = threadIdx.x / 32;
 #pragma unroll
   for (int c = 0; c < COUNTERS; c++) {
@@ -30,7 +31,8 @@ __device__ inline void add_to_totals(const unsigned long long (&count)[COUNTERS]
   else atomicMax(&totals->longest, all);
 }
 
-/* One thread block per span. Adds to totals the groups and units of each choice of G and U, and the longest row. */
+/* One thread block per span. Adds the groups and units for each choice of G and U to totals, and updates the longest
+   row. */
 template <typename I>
 __global__ void __launch_bounds__(SPAN_THREADS)
     rbp_count_units(const I *__restrict__ row_ptr, const RbpRowSummary *__restrict__ summary, int64_t rows,
@@ -64,16 +66,16 @@ __global__ void __launch_bounds__(SPAN_THREADS)
   add_to_totals(count, most, totals);
 }
 
-/* Bytes that a product reads and writes. The time to gather x and to add up sums is included as the bytes that would
-   take as long (measured: a unit costs about 2 bytes, a sum in shared memory about 1). */
+/* Bytes that a product reads and writes. The time to gather x and to add up sums is converted to bytes (measured: a
+   unit costs about 2 bytes, a sum in shared memory about 1). */
 double predicted_bytes(const RbpVariant *v, const RbpTotals *t, int64_t scalar_bytes)
 {
   const double units = (double)t->count[v->group_rows - 1][v->unit_columns];
   return units * (double)(v->group_rows * v->unit_columns * scalar_bytes + 2 + 2 + v->group_rows);
 }
 
-/* A bound of the number of blocks that are no pieces of long groups. Two neighbours in a span have together more units
-   than one block may have, or the first one has as many groups as it may have. */
+/* An upper bound on the number of blocks that are not pieces of long groups. Two neighbouring blocks of a span have
+   together more units than the capacity, or the first of them has the maximum number of groups. */
 int64_t bound_of_blocks(const RbpDeviceShape *s, int64_t spans)
 {
   return 2 * s->units / s->capacity + s->groups / s->capacity + spans;
@@ -100,7 +102,8 @@ SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *a, SpmvScalar scalar, int64_t m
     if (predicted_bytes(&v, &totals, wide) < predicted_bytes(best, &totals, wide)) best = &v;
   }
   RbpDeviceShape *s      = &a->shape;
-  const int64_t   enough = 3000 * (int64_t)RBP_THREADS * best->units_large; /* units; fewer leave the GPU partly idle */
+  const int64_t   enough = 3000 * (int64_t)RBP_THREADS * best->units_large; /* units; with fewer, the GPU is partly
+                                                                               idle */
   s->group_rows          = best->group_rows;
   s->unit_columns        = best->unit_columns;
   s->groups              = (int64_t)totals.count[s->group_rows - 1][0];

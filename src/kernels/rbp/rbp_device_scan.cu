@@ -1,10 +1,10 @@
 /*
-  rbp_device_scan.cu - the one pass over all columns of a device CSR for format packed: which rows share their columns
-  with the row above, and how many units of 2 and of 3 columns the runs of each row make.
+  rbp_device_scan.cu - the pass over all columns of a device CSR for format packed. It finds the rows whose columns
+  equal those of the row above, and the number of units of 2 and of 3 columns in each row.
 
-  A thread block takes some consecutive rows. Their columns are contiguous in the CSR: they are loaded into shared
-  memory whole, with many loads in flight, and become one bit per nonzero, whether a run starts there, from which units
-  are counted 64 nonzeros at a time.
+  A thread block processes some consecutive rows. Their columns, contiguous in the CSR, are loaded into shared memory
+  with many loads in flight, and reduced to one bit per nonzero that tells whether a run starts there. Units are counted
+  from these bits, 64 nonzeros at a time.
 */
 #include "../device/vector.cuh"
 #include "rbp_device_analyze.cuh"
@@ -13,20 +13,20 @@ namespace
 {
 enum {
   SCAN_THREADS = 256,
-  SCAN_ROWS    = 1024,         /* at most in a block */
-  SCAN_COLUMNS = RBP_LONG_ROW, /* of a tile: any row that is not long fits */
-  SCAN_AIM     = 7900,         /* mean columns of the rows of a block: most fill a tile nearly */
-  SCAN_BLOCKS  = 792           /* smaller matrices are cut into at least as many blocks: 6 per multiprocessor */
+  SCAN_ROWS    = 1024,         /* maximum per block */
+  SCAN_COLUMNS = RBP_LONG_ROW, /* per tile: every row that is not long fits */
+  SCAN_AIM     = 7900,         /* target for the columns of a block: nearly a full tile */
+  SCAN_BLOCKS  = 792           /* small matrices are cut into at least this many blocks: 6 per multiprocessor */
 };
 
 /* Consecutive rows and their columns */
 struct Tile {
   int      column[SCAN_COLUMNS + 1];      /* column k at k + 1 */
   unsigned starts[SCAN_COLUMNS / 32 + 2]; /* bit k % 32 of word k / 32: column k does not follow column k-1 */
-  uint16_t offset[SCAN_ROWS + 1];         /* first column of each row; SCAN_COLUMNS + 1 where that is more */
+  uint16_t offset[SCAN_ROWS + 1];         /* first column of each row, at most SCAN_COLUMNS + 1 */
 };
 
-/* Offsets of the rows first .. first + most; returns how many of these rows fit */
+/* Loads the offsets of the rows first .. first + most; returns the number of rows that fit */
 template <typename I>
 __device__ inline int load_offsets(const I *row_ptr, int64_t first, int64_t begin, int most, Tile &tile)
 {
@@ -41,12 +41,13 @@ __device__ inline int load_offsets(const I *row_ptr, int64_t first, int64_t begi
   return fit;
 }
 
-/* Columns, and where runs start. All loads of a thread are independent and come before their first use. */
+/* Loads the columns, and marks the starts of runs. All loads of a thread are independent and issued before their first
+   use. */
 template <typename I>
 __device__ inline void load_columns(const I *col, int n, Tile &tile)
 {
   constexpr int LOADS = 64 / (int)sizeof(I);
-  static_assert(SCAN_COLUMNS % (SCAN_THREADS * LOADS) == 0, "the tile holds what is loaded behind its end");
+  static_assert(SCAN_COLUMNS % (SCAN_THREADS * LOADS) == 0, "loads in whole rounds stay inside the tile");
 
   for (int k0 = 0; k0 < n; k0 += SCAN_THREADS * LOADS) {
     const I  *from = col + k0 + threadIdx.x;
@@ -66,7 +67,7 @@ __device__ inline void load_columns(const I *col, int n, Tile &tile)
   }
 }
 
-/* 64 bits from bit k on */
+/* The 64 bits from bit k on */
 __device__ inline uint64_t bits_from(const unsigned *words, int k)
 {
   const unsigned *w    = words + k / 32;
@@ -75,8 +76,8 @@ __device__ inline uint64_t bits_from(const unsigned *words, int k)
   return skip ? low >> skip | (uint64_t)w[2] << (64 - skip) : low;
 }
 
-/* Whether a row has the columns of the row above, which lies in the tile too; `lanes` threads share the comparison.
-   Loads of several columns are in flight together. */
+/* Whether a row has the columns of the row above, which must lie in the tile, too; `lanes` threads share the
+   comparison. Loads of several columns are in flight together. */
 __device__ inline bool equals_above(const Tile &tile, int row, int lane, int lanes)
 {
   constexpr int LOADS = 4;
@@ -95,8 +96,8 @@ __device__ inline bool equals_above(const Tile &tile, int row, int lane, int lan
   return !differ;
 }
 
-/* The rows of a tile by 2^n threads each, as many as there are. same: of the first row, whose upper neighbour lies
-   outside. offset: of the first row in its span. */
+/* Summarizes the rows of a tile, each with 2^n threads, as many as the block has for it. same: whether the first row
+   equals the row above it, which lies outside the tile. offset: position of the first row in its span. */
 __device__ inline void summarize_rows(const Tile &tile, int rows, bool same, int offset, int span_rows,
                                       RbpRowSummary *summary)
 {
@@ -125,15 +126,15 @@ __device__ inline void summarize_rows(const Tile &tile, int rows, bool same, int
   }
 }
 
-/* Some rows that fit the tile, whose offsets are there. begin, above: where the first of them and the row above it
-   begin, -1 when there is none. offset, span_rows: see summarize_rows(). */
+/* Scans rows that fit the tile; their offsets must be loaded. begin, above: CSR positions of the first row and of the
+   row above it, -1 if there is none. offset, span_rows: see summarize_rows(). */
 template <typename I>
 __device__ inline void scan_tile(const I *col, int64_t begin, int64_t above, int rows, int offset, int span_rows,
                                  Tile &tile, RbpRowSummary *summary)
 {
   const int  n = tile.offset[rows], length = tile.offset[1];
   const bool comparable = above >= 0 && begin - above == length;
-  /* the row above the first one lies in no tile; its loads are in flight with the others */
+  /* the row above the first row is not in the tile; its loads overlap those of the tile */
   const I neighbour = comparable && (int)threadIdx.x < length ? col[above + threadIdx.x] : I(0);
 
   load_columns(col + begin, n, tile);
@@ -159,7 +160,7 @@ __global__ void __launch_bounds__(SCAN_THREADS, spmv_resident_blocks(SCAN_THREAD
     if (fit) scan_tile(col, begin, above, fit, (int)(first % span_rows), span_rows, tile, summary + first);
     else if (threadIdx.x == 0) summary[first] = RBP_SUMMARY_LONG;
     first += max(fit, 1);
-    __syncthreads(); /* the tile is used again */
+    __syncthreads(); /* the tile is reused */
   }
 }
 
@@ -169,7 +170,7 @@ SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowSummary *summary, Spm
   const int64_t mean = p->nnz / p->rows + 1, most = SCAN_ROWS, filled = SCAN_AIM / mean, busy = SCAN_THREADS / mean;
   int64_t       rows = p->rows / SCAN_BLOCKS + 1;
 
-  if (rows < busy) rows = busy; /* a column for each thread */
+  if (rows < busy) rows = busy; /* at least one column per thread */
   if (rows > filled) rows = filled < 1 ? 1 : filled;
   if (rows > most) rows = most;
   SPMV_LAUNCH(exec, rbp_scan_rows<I>, spmv_blocks(p->rows, rows), SCAN_THREADS, 0, (const I *)p->row_ptr,
@@ -177,8 +178,8 @@ SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowSummary *summary, Spm
   return SPMV_SUCCESS;
 }
 
-/* The rows of a span: few enough that each multiprocessor of a large device gets a span, but enough nonzeros, because
-   the last block of a span is not full. The number is a multiple of all group heights. */
+/* The number of rows of a span: small enough that each multiprocessor of a large device gets a span, large enough that
+   the partly filled last block of a span does not matter. It is a multiple of all group heights. */
 int rows_of_span(const SpmvPattern *p)
 {
   constexpr int64_t STEP = 96, SPANS = 128, NONZEROS = 4096;

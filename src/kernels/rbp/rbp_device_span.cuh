@@ -1,6 +1,6 @@
 /*
-  rbp_device_span.cuh - the rows of a span, and which of them begin groups: a row that differs from the one above it,
-  and every G-th equal row behind it. For the kernels in which a thread block works on a span.
+  rbp_device_span.cuh - the rows of a span, and the rows that begin groups: each row that differs from the row above,
+  and every G-th equal row after it. For kernels in which a thread block processes a span.
 */
 #pragma once
 
@@ -10,13 +10,13 @@ namespace
 {
 enum {
   SPAN_THREADS = 256,
-  SPAN_EACH    = RBP_SPAN / SPAN_THREADS, /* rows of a thread, SPAN_THREADS apart */
+  SPAN_EACH    = RBP_SPAN / SPAN_THREADS, /* rows per thread, SPAN_THREADS apart */
   SPAN_WORDS   = RBP_SPAN / 32,
-  SPAN_LOADS   = 4 /* rows of a thread whose loads are in flight together */
+  SPAN_LOADS   = 4 /* rows per thread whose loads are in flight together */
 };
 static_assert(SPAN_EACH % SPAN_LOADS == 0 && SPAN_WORDS <= SPAN_THREADS, "the threads of a span");
 
-/* Bit i % 32 of word i / 32 tells whether row i of the span differs from the one above; the first row does */
+/* Bit i % 32 of word i / 32 is set if row i of the span differs from the row above; the bit of the first row is set */
 struct SpanRows {
   unsigned distinct[SPAN_WORDS];
   uint16_t last[SPAN_WORDS]; /* the last such row before the word */
@@ -40,15 +40,15 @@ __device__ inline void mark_distinct(const RbpRowSummary *summary, int n, SpanRo
   __syncthreads();
 }
 
-/* How many rows above row i are equal to it, one after the other */
+/* The number of consecutive rows directly above row i that equal it */
 __device__ inline int equals_before(const SpanRows &s, int i)
 {
   const unsigned here = s.distinct[i / 32] & ((2u << i % 32) - 1);
   return here ? i % 32 - (31 - __clz((int)here)) : i - s.last[i / 32];
 }
 
-/* Lengths and summaries of the rows i0, i0 + SPAN_THREADS, ... of n rows, behind the last one those of the last; all
-   loads are in flight together */
+/* Loads lengths and summaries of the rows i0, i0 + SPAN_THREADS, ... of n rows, all loads in flight together. Indices
+   beyond the last row load the last row. */
 template <typename I>
 __device__ inline void load_rows(const I *row_ptr, const RbpRowSummary *summary, int64_t first, int i0, int n,
                                  I (&length)[SPAN_LOADS], RbpRowSummary (&known)[SPAN_LOADS])

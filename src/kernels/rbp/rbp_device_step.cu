@@ -1,4 +1,4 @@
-/* rbp_device_step.cu - steps of smoothers, and residuals, in the pass of a product of format packed on the device. */
+/* rbp_device_step.cu - steps of smoothers, and residuals, fused with a product of format packed on the device. */
 #include "rbp_device_mult.cuh"
 
 namespace

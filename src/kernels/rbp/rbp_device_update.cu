@@ -1,36 +1,36 @@
 /*
-  rbp_device_update.cu - copies values between a CSR, in its order, and the planes of format packed. The encoding of a
-  block tells where the values of each unit lie in the CSR, so neither CSR indices nor a permutation is kept.
+  rbp_device_update.cu - copies values between CSR order and the planes of format packed. The encoding of a block gives
+  the CSR positions of the values of each unit, so neither CSR indices nor a permutation is kept.
 */
 #include "rbp_device_packed.cuh"
 #include <cub/block/block_scan.cuh>
 
 namespace
 {
-/* Where the values of a unit lie in the CSR */
+/* The CSR positions of the values of a unit */
 struct UnitSource {
   int64_t first;  /* position of column 0 of row 0 of the group, or of the piece */
   int     length; /* nonzeros from a row of the group to the next one */
   int     column; /* of the unit within the row */
-  int     valid;  /* columns of the unit */
+  int     valid;  /* number of columns of the unit */
   int     rows;   /* of the group */
   int     row;    /* first one of the group */
   int     start;  /* column of the matrix */
 };
 
-/* One value of a unit: its positions in the plan and in the CSR; the latter and the column are below 0 for padding */
+/* One value of a unit: its positions in the plan and in the CSR; for padding, CSR position and column are negative */
 struct Entry {
   int64_t in_plan, in_csr;
   int     row, column;
 };
 
-/* What most visitors want to see */
+/* Base of visitors that process every block */
 struct EachBlock {
   __device__ bool wants(const RbpBlock &, int) const { return true; }
 };
 
-/* CSR value into the plan. All values of a thread are loaded before the first is stored: loads wait for stores before
-   them that might change what they read. */
+/* Copies CSR values to the plan. A thread loads all its values before it stores the first one, since a load must not be
+   moved before a store that might alias it. */
 template <typename S>
 struct Fill : EachBlock {
   typedef S Value;
@@ -42,15 +42,16 @@ struct Fill : EachBlock {
   __device__ void store(const Entry &e, S v) const { values[e.in_plan] = v; }
 };
 
-/* The same for values first .. first+count-1 of the CSR; others stay. Padding is written along with any of them. */
+/* The same for values first .. first+count-1 of the CSR; other values stay. Padding is written in each such pass. */
 template <typename S>
 struct FillPart {
   typedef S Value;
-  const S  *csr; /* begins with value `first` */
+  const S  *csr; /* points to value `first` */
   S        *values;
   int64_t   first, count;
 
-  /* Whether a block, of units of at most `size` values, may have some of them. Rows of a piece lie row_length apart. */
+  /* Whether a block with units of at most `size` values may contain some of these values. Rows of a piece lie
+     row_length apart. */
   __device__ bool wants(const RbpBlock &b, int size) const
   {
     const int64_t apart = b.flags & RBP_BLOCK_PIECE ? (int64_t)b.rows * b.row_length : 0;
@@ -64,7 +65,7 @@ struct FillPart {
   }
 };
 
-/* Value of the plan to the list of nonzeros */
+/* Copies values of the plan to the list of nonzeros */
 template <typename S>
 struct List : EachBlock {
   typedef S    Value;
@@ -83,7 +84,7 @@ struct List : EachBlock {
   }
 };
 
-/* Value of the plan to the diagonal */
+/* Copies values of the plan to the diagonal */
 template <typename S>
 struct Diagonal : EachBlock {
   typedef S Value;
@@ -105,7 +106,7 @@ struct Tables {
   int      first_value[RBP_THREADS * P + 1];  /* nonzeros before a group, in the block */
 };
 
-/* The group of unit u: the last one that begins at or before u (empty groups begin where the next one does) */
+/* The group of unit u: the last group that begins at or before u (an empty group begins where the next group does) */
 __device__ inline int group_of(const uint16_t *first_unit, int groups, int u)
 {
   int low = 0, high = groups;
@@ -127,7 +128,7 @@ __device__ inline void sum_before(int *sums, int n, Count count)
 
 #pragma unroll
   for (int i = 0; i < P; i++) items[i] = (int)threadIdx.x * P + i < n ? count(threadIdx.x * P + i) : 0;
-  __syncthreads(); /* the scan before may still use temp */
+  __syncthreads(); /* the previous scan may still use temp */
   Scan(temp).ExclusiveSum(items, items, total);
 #pragma unroll
   for (int i = 0; i < P; i++)
@@ -172,7 +173,7 @@ __device__ UnitSource source_of(const RbpBlock &b, const Tables<P> &t, const uin
           b.base + rbp_start(b, starts, u)};
 }
 
-/* Units of a thread whose values are in flight together */
+/* Units per thread whose loads are in flight together */
 enum { AT_ONCE = 2 };
 
 template <int G, int U, int P, typename Visit>

@@ -1,6 +1,6 @@
 /*
-  rbp_device_walk.cuh - the columns of one block of format packed, and the units that they make. Every thread works on
-  columns and units, whatever the row they are in; those of a thread are RBP_THREADS apart.
+  rbp_device_walk.cuh - finds the units in the columns of one block of format packed. Threads work on columns and units
+  independently of rows; the columns or units of a thread lie RBP_THREADS apart.
 */
 #pragma once
 
@@ -13,8 +13,8 @@ namespace
 {
 typedef cub::BlockScan<int, RBP_THREADS> Scan;
 
-/* Shared memory of a block of at most RBP_THREADS * P units of U columns: its columns, those of one row of each group,
-   one after the other; what a variant has no use for has one entry */
+/* Shared memory of a block of at most RBP_THREADS * P units of U columns. Its columns are those of the first row of
+   each group, concatenated. Arrays that a variant does not need have one entry. */
 template <int G, int U, int P>
 struct Units {
   enum {
@@ -27,11 +27,13 @@ struct Units {
   static_assert(MASKS <= 64, "a warp finds the units of a block");
 
   uint64_t encoding[QUADS]; /* 4 words each */
-  /* Bits: bit k % 32 of word k / 32 is column k. A row starts there, then a run or a row; behind the last column all
-     are set */
+  /* Bit k % 32 of word k / 32 belongs to column k. First set if a row starts at column k, later if a run or a row does;
+     all bits beyond the last column are set. */
   unsigned                   starts[MASKS + 1];
-  uint16_t                   group_at[MASKS];            /* of column 32 k, counting groups that have columns */
-  uint16_t                   skipped[G > 1 ? UNITS : 1]; /* nonzeros of other rows before the row of such a group */
+  uint16_t                   group_at[MASKS];            /* group of column 32 k, counting only groups that have
+                                                            columns */
+  uint16_t                   skipped[G > 1 ? UNITS : 1]; /* nonzeros of other rows of the groups, before the first row
+                                                            of such a group */
   int                        column[U > 1 ? COLUMNS + 1 : 1]; /* column k at k + 1 */
   unsigned                   firsts[MASKS];                   /* bits: column k begins a unit */
   uint16_t                   before[MASKS];                   /* units before this word of firsts */
@@ -49,9 +51,9 @@ __device__ inline uint16_t *words_of(Units<G, U, P> &u)
   return (uint16_t *)u.encoding;
 }
 
-/* What all units and groups of a block have in common */
+/* Reductions over all units and groups of a block */
 struct Common {
-  int min, max, flags, longest; /* start, start, RBP_BLOCK_UNEVEN and _RAGGED, units of a group */
+  int min, max, flags, longest; /* smallest and largest start; RBP_BLOCK_UNEVEN and _RAGGED; most units of a group */
 };
 
 /* Records that the next group with columns begins at column `first` of the block */
@@ -64,13 +66,14 @@ __device__ inline void mark_row(Units<G, U, P> &u, int first, int length, int gr
     for (int w = (first + 31) / 32; 32 * w < first + length; w++) u.group_at[w] = (uint16_t)group;
 }
 
-/* Head of the encoding, but for what is behind the last group, and where the rows begin; returns the columns of all */
+/* Writes the head of the encoding, except for the entries after the last group, and the starts of rows; returns the
+   number of columns */
 template <typename I, int G, int U, int P>
 __device__ inline int load_groups(const RbpBlock &b, const RbpDeviceAnalysis &a, const I *row_ptr, int64_t group0,
                                   Units<G, U, P> &u, Common &c)
 {
   const uint32_t *unit = a.group_unit + group0, unit0 = unit[0];
-  int             sum = 0; /* columns before these groups, and the groups that have some, times 2^16 */
+  int             sum = 0; /* columns before these groups, plus 2^16 times the number of groups with columns */
 
   for (int g0 = 0; g0 < b.groups; g0 += RBP_THREADS) {
     const int  g      = g0 + threadIdx.x;
@@ -118,12 +121,12 @@ __device__ inline int load_piece(const RbpBlock &b, int capacity, const I *row_p
   return n;
 }
 
-/* Loads the columns of the block from the CSR, 0 behind the last one. No branch delays a load: all are in flight
-   together. */
+/* Loads the columns of the block from the CSR, 0 beyond the last. There are no branches, so that all loads are in
+   flight together. */
 template <typename I, int G, int U, int P>
 __device__ inline void load_columns(const I *col, unsigned n, const Units<G, U, P> &u, int (&column)[P * U])
 {
-  const unsigned up_to_lane = (2u << threadIdx.x % 32) - 2; /* bit 0 is known to group_at */
+  const unsigned up_to_lane = (2u << threadIdx.x % 32) - 2; /* bit 0 is accounted for in group_at */
   unsigned       at[P * U];
 
 #pragma unroll
@@ -138,7 +141,7 @@ __device__ inline void load_columns(const I *col, unsigned n, const Units<G, U, 
   for (int j = 0; j < P * U; j++) column[j] = threadIdx.x + j * RBP_THREADS < n ? (int)col[at[j]] : 0;
 }
 
-/* Sets the bits of run starts; those of row starts are set already */
+/* Sets the bits of run starts; the bits of row starts are already set */
 template <int G, int U, int P>
 __device__ inline void find_starts(unsigned n, const int (&column)[P * U], Units<G, U, P> &u)
 {
@@ -155,7 +158,8 @@ __device__ inline void find_starts(unsigned n, const int (&column)[P * U], Units
   __syncthreads();
 }
 
-/* Which columns begin units: a run is cut from its start on. One thread takes 64 columns, all are in one warp. */
+/* Finds the columns that begin units: a run is cut from its start on. One thread handles 64 columns; one warp handles
+   the block. */
 template <int G, int U, int P>
 __device__ inline void find_firsts(int n, Units<G, U, P> &u)
 {
@@ -177,7 +181,7 @@ __device__ inline void find_firsts(int n, Units<G, U, P> &u)
   if (lane == 31) u.units = sum;
 }
 
-/* Units of more than one column; returns how many. start: those of this thread. */
+/* Finds the units, if U > 1; returns their number. start: the starts of this thread's units. */
 template <int G, int U, int P>
 __device__ inline int find_units(int n, const int (&column)[P * U], Units<G, U, P> &u, int (&start)[P])
 {
@@ -190,7 +194,7 @@ __device__ inline int find_units(int n, const int (&column)[P * U], Units<G, U, 
   for (int j = 0; j < P * U; j++) {
     const unsigned w = (threadIdx.x + j * RBP_THREADS) / 32, firsts = u.firsts[w];
     const unsigned unit = u.before[w] + __popc(firsts & below_lane);
-    const unsigned ends = (unsigned)(((uint64_t)u.starts[w + 1] << 32 | u.starts[w]) >> (lane + 1)); /* of runs */
+    const unsigned ends = (unsigned)(((uint64_t)u.starts[w + 1] << 32 | u.starts[w]) >> (lane + 1)); /* ends of runs */
     if (!(firsts >> lane & 1)) continue;
     u.start[unit]  = column[j];
     u.length[unit] = (uint8_t)__ffs((int)(ends | 1u << (U - 1)));
@@ -204,7 +208,7 @@ __device__ inline int find_units(int n, const int (&column)[P * U], Units<G, U, 
   return u.units;
 }
 
-/* Finds the units of a block, and the head of its encoding; returns how many units. group0: the first group. */
+/* Finds the units of a block, and the head of its encoding; returns the number of units. group0: the first group. */
 template <typename I, int G, int U, int P>
 __device__ int walk_block(const RbpBlock &b, const RbpDeviceAnalysis &a, const I *row_ptr, const I *col, int64_t group0,
                           Units<G, U, P> &u, int (&start)[P], Common &c)

@@ -1,9 +1,10 @@
 /*
-  rbp_published.h - the layouts csr, ell and ellr as the paper has them: the plan, the same on the host and on a device,
-  and what both share. They are the reproduction, kept as simple as published; `packed` is the product to use.
+  rbp_published.h - the layouts csr, ell and ellr of the paper: their plan, which is the same on the host and on a
+  device, and functions for both. These layouts reproduce the paper and are as simple as published; for speed use
+  `packed`.
 
-  Arrays have the names and contents of the paper; I is base.index_type, S is base.scalar_type. An array that a layout
-  lacks is NULL.
+  Arrays have the names and contents of the paper; I is base.index_type, S is base.scalar_type. Arrays that a layout
+  does not have are NULL.
 
   csr   val_ptr[i] .. val_ptr[i+1]-1 are the positions of row i in comp_values, col_ptr likewise in comp_columns, where
         each run has two entries: its first and its last column. Both ascend within a row.
@@ -32,12 +33,12 @@ typedef struct {
   void     *values;            /* [singles] S */
 } RbpPublished;
 
-/* Adds the arrays of a layout to a memory report. A size beyond int64_t saturates, so that the report stays an upper
-   bound and the allocation fails. */
+/* Adds the arrays of a layout to a memory report. A size beyond int64_t saturates: the reported size is so large that
+   the allocation fails. */
 void rbp_published_memory(RbpLayout, const RbpCounts *, SpmvIndex, SpmvScalar, SpmvMemory *);
-/* The report of an analysis whose data are counts */
+/* Reports the memory of an analysis whose data are an RbpCounts */
 void rbp_published_report(SpmvIndex, SpmvAnalysis *);
-/* Sets what the analysis knows, and allocates the arrays */
+/* Sets the fields known from the analysis, and allocates the arrays */
 SpmvStatus rbp_published_init(RbpPublished *, const SpmvAnalysis *, SpmvExec *);
 void       rbp_published_view(const SpmvPlan *, SpmvPrint, void *ctx);
 void       rbp_published_clear(SpmvPlan *);

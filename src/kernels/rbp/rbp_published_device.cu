@@ -1,6 +1,6 @@
 /*
-  rbp_published_device.cu - the slots of the layouts csr, ell and ellr of the paper on the device: one thread per row
-  everywhere.
+  rbp_published_device.cu - the slots of the layouts csr, ell and ellr of the paper on the device; all kernels use one
+  thread per row.
 */
 #include "device/upload.cuh"
 #include "device/vector.cuh"
@@ -11,13 +11,14 @@ namespace
 {
 enum { ROW_THREADS = 128 };
 
-/* Runs, values in runs and singles of every row: what the pointers are the sums of */
+/* Values in runs, ends of runs, and singles of every row; the row pointers are their running sums */
 template <typename I>
 struct RowCounts {
   I *values, *columns, *singles; /* [rows+1]; the last entry is 0 */
 };
 
-/* The arrays of a plan, typed; ends of run r of row i are at [column0 + 2 r stride] and stride behind it */
+/* The arrays of a plan, typed; the first column of run r of row i is at [column0 + 2 r stride], its last column stride
+   further */
 template <typename I, typename S>
 struct Arrays {
   const I *val_ptr, *col_ptr, *row_length, *comp_columns, *row_ptr, *columns;
@@ -42,7 +43,7 @@ Arrays<I, S> arrays_of(const RbpPublished *p)
           p->base.rows,          p->counts.max_run_columns / 2, p->format == RBP_CSR};
 }
 
-/* One past the run of adjacent columns that begins at position k */
+/* One past the last position of the run of adjacent columns that begins at position k */
 template <typename I>
 __device__ inline int64_t run_end(const I *col, int64_t k, int64_t end)
 {
@@ -50,7 +51,7 @@ __device__ inline int64_t run_end(const I *col, int64_t k, int64_t end)
   return k;
 }
 
-/* What is counted over all rows: sums and maxima, named as in RbpCounts */
+/* Counters over all rows: sums and maxima, named as in RbpCounts */
 enum { RUNS, RUN_VALUES, SINGLES, MAX_ROW, MAX_RUN_VALUES, MAX_RUN_COLUMNS, LONGEST_RUN, TOTALS };
 
 template <typename I>
@@ -114,7 +115,7 @@ __global__ void rbp_fill_columns(const I *csr_row, const I *col, int64_t rows, i
   }
 }
 
-/* Calls visit(position in the CSR, column, pointer to the value) for the nonzeros of row i in the order of the CSR */
+/* Calls visit(position in the CSR, column, pointer to the value) for the nonzeros of row i, in CSR order */
 template <typename I, typename S, typename Visit>
 __device__ void for_row(const Arrays<I, S> &a, int64_t i, int64_t position, Visit visit)
 {
@@ -170,7 +171,7 @@ __global__ void rbp_list_diagonal(Arrays<I, S> a, S *diagonal)
   });
 }
 
-/* The paper's algorithm: the runs by their ends, then the remainder */
+/* The paper's algorithm: first the runs by their ends, then the remainder */
 template <typename I, typename S>
 __global__ void rbp_row_per_thread(Arrays<I, S> a, S alpha, const S *__restrict__ x, S beta, S *__restrict__ y)
 {
@@ -241,7 +242,7 @@ SpmvStatus fill_indices(RbpPublished *plan, const SpmvPattern *p, SpmvExec *exec
   return SPMV_SUCCESS;
 }
 
-/* Where each row begins in the CSR, found again from the plan */
+/* Computes the CSR position of each row from the plan */
 template <typename I, typename S>
 SpmvStatus csr_rows(const RbpPublished *plan, SpmvScopedArena *scratch, int64_t **rows, SpmvExec *exec)
 {
@@ -346,7 +347,7 @@ SpmvStatus list_nonzeros(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec 
   return SPMV_BY_TYPES(list, base->index_type, base->scalar_type, (const RbpPublished *)base, to, exec);
 }
 
-/* A^T is packed, whatever the layout of A: ell of a matrix with a long column would not fit */
+/* A^T always has the layout packed: if A has a long column, ell of A^T would not fit in memory */
 SpmvStatus prepare_transpose(SpmvPlan *base, SpmvExec *exec)
 {
   SpmvOptions options;

@@ -1,10 +1,10 @@
-/* rbp_published_plan.c - what plans of the published layouts share on the host and on a device: bytes, arrays, view. */
+/* rbp_published_plan.c - plans of the published layouts, on the host and on a device: bytes, arrays, view. */
 #include "rbp_published.h"
 #include <stdio.h>
 
 enum { ARRAYS = 8 };
 
-/* a * b * c for counts >= 0, or a bound that keeps the sum over all arrays of a plan inside int64_t */
+/* a * b * c for counts >= 0, limited so that the sum over all arrays of a plan fits int64_t */
 static int64_t saturating_bytes(int64_t a, int64_t b, int64_t c)
 {
   const int64_t limit = INT64_MAX / (2 * SPMV_ARRAYS_MAX);
@@ -14,7 +14,7 @@ static int64_t saturating_bytes(int64_t a, int64_t b, int64_t c)
   return product < limit ? product : limit;
 }
 
-/* Lists the arrays that the layout has; returns how many */
+/* Lists the arrays of the layout; returns their number */
 static int list_arrays(RbpPublished *p, SpmvIndex index, SpmvScalar scalar, SpmvPlanArray list[ARRAYS])
 {
   const RbpCounts *c  = &p->counts;

@@ -2,26 +2,27 @@
   rbp_sliced.h - the layout of format "packed" on the host: sliced, jagged, without padding.
 
   A *group* is a set of at most RBP_MAX_GROUP consecutive rows with equal columns (the degrees of freedom of a node);
-  its rows share one list of columns. Each run of a group is cut from the left into *units* of `unit` columns, with
-  one start each; the columns left over are *singles*. Rows lie in *windows* of RBP_WINDOW rows; inside a window the
-  groups are sorted by rows, units and singles, all descending, and cut into *slices* of RBP_LANES groups of equally
-  many rows. The product takes a slice at a time, one lane per group.
+  its rows share one list of columns. Each run of a group is cut from the left into *units* of `unit` columns, each
+  stored by its first column (its start); the remaining columns are *singles*. Rows lie in *windows* of RBP_WINDOW rows;
+  inside a window the groups are sorted by rows, units and singles, all descending, and cut into *slices* of RBP_LANES
+  groups with equal numbers of rows. The product processes slice after slice, with one lane per group.
 
-  The first full_units units and full_singles singles, which all lanes of a slice have, are its *full steps*. What a
-  lane has beyond them is its *tail*, walked by scalar code; a slice with fewer groups than lanes is all tail. So
-  nothing is padded: values has exactly nnz entries, and no product touches a column that a row does not have.
+  The first full_units units and full_singles singles, which all lanes of a slice have, are its *full steps*. The
+  remaining units and singles of a lane are its *tail*, processed by scalar code; a slice with fewer groups than lanes
+  is all tail. So there is no padding: values has exactly nnz entries, and no product reads an entry of x outside the
+  pattern.
 
-    slice_head    I    of each slice: first column to count from, full_units, full_singles, flags; if the slice has a
-                       tail then, for each group, the units and the singles of its tail
+    slice_head    I    of each slice: base column of the differences, full_units, full_singles, flags; then, if the
+                       slice has a tail, for each group the units and the singles of its tail
     group_row     u16  [groups] first row of each group, minus the first row of its window
-    narrow, wide  u16, I   for each full step RBP_LANES differences between a start and the start before it in the same
-                       lane (the first: from slice_head; singles begin anew). wide serves the slices in which a
-                       difference does not fit 16 bits, narrow all others
+    narrow, wide  u16, I   for each full step RBP_LANES differences between a start and the previous start in the same
+                       lane (the first unit and the first single count from the base column). Slices in which a
+                       difference does not fit 16 bits use wide, all other slices use narrow
     tail_columns  I    starts of the tails, units before singles, group by group
     values        S    [nnz] full steps, ordered by slice, step, column of the unit, row of the group, lane; then, from
                        full_values on, tails, ordered by group, start, column of the unit, row of the group
 
-  I is base.index_type, S is base.scalar_type. Slices are walked from the first to the last, so there are no pointers.
+  I is base.index_type, S is base.scalar_type. Slices are processed in order, so no pointers are stored.
 */
 #pragma once
 
@@ -30,7 +31,7 @@
 
 enum {
   RBP_LANES  = 8,
-  RBP_WINDOW = 1920, /* rows; a multiple of 1 .. 6, so that equal groups do not straddle windows */
+  RBP_WINDOW = 1920, /* rows; a multiple of 1 .. 6, so that groups of equal height do not cross windows */
   RBP_HEAD   = 4     /* entries of slice_head without a tail */
 };
 
@@ -70,15 +71,16 @@ typedef struct {
   int     head_entries; /* of this slice */
 } RbpSlice;
 
-/* The unit that stores fewest starts, among 1 and min_run .. RBP_MAX_UNIT */
+/* The unit, 1 or min_run .. RBP_MAX_UNIT, with the smallest predicted cost of starts */
 int rbp_choose_unit(const RbpGroupCounts *, int64_t min_run);
 
-/* Sizes of the layout of a pattern on the host, with sizes->unit set before; needs scratch memory of exec */
+/* Computes the sizes of the layout of a pattern on the host; sizes->unit must be set. Takes scratch memory from
+   exec. */
 SpmvStatus rbp_sliced_measure(const SpmvPattern *, SpmvExec *, RbpSlicedSizes *sizes);
 void       rbp_sliced_memory(const RbpSlicedSizes *, int64_t nnz, SpmvIndex, SpmvScalar, SpmvMemory *);
 
 SpmvStatus rbp_sliced_build(const SpmvCsr *, const RbpCounts *, const RbpSlicedSizes *, RbpSliced *, SpmvExec *);
-/* The product by one instruction set, which the processor must have */
+/* The product with the given instruction set, which the processor must support */
 void rbp_sliced_mult_by(SpmvIsa, const RbpSliced *, const void *alpha, const void *x, const void *beta, void *y);
 void rbp_sliced_view(const RbpSliced *, SpmvPrint, void *ctx);
 /* Slots */

@@ -1,17 +1,18 @@
-/* rbp_sliced_build.c - CSR to the packed host layout of rbp_sliced.h: measuring, building, refreshing the values. */
+/* rbp_sliced_build.c - converts CSR to the packed host layout of rbp_sliced.h: sizes, arrays, and refreshes of the
+   values. */
 #include "rbp_sliced.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A group of rows while its window is sorted */
+/* A group of rows, as an element of the sort of its window */
 typedef struct {
-  int64_t begin, end; /* positions of its first row in the CSR */
+  int64_t begin, end; /* CSR positions of its first row */
   int64_t units, singles;
   int     row, rows; /* first row in the window, number of rows */
 } RbpGroup;
 
-/* Longer ones first, and the order of the rows among equals */
+/* Longer groups first; equal groups in the order of their rows */
 static int compare_groups(const void *a_, const void *b_)
 {
   const RbpGroup *a = a_, *b = b_;
@@ -22,7 +23,7 @@ static int compare_groups(const void *a_, const void *b_)
   return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Windows of a structured mesh are sorted already */
+/* Skips the sort if the groups are in order, as in windows of a structured mesh */
 static void sort_groups(RbpGroup *group, int64_t count)
 {
   for (int64_t i = 1; i < count; i++)
@@ -49,7 +50,8 @@ int rbp_choose_unit(const RbpGroupCounts *c, int64_t min_run)
   int64_t best_cost = c->columns;
 
   for (int64_t u = min_run; u <= RBP_MAX_UNIT; u++) {
-    const int64_t cost = c->units[u] + 2 * c->rest[u]; /* a single costs a start and makes lanes uneven */
+    const int64_t cost = c->units[u] + 2 * c->rest[u]; /* a single costs a start, and lanes with different numbers of
+                                                          singles have tails */
     if (cost < best_cost) {
       best      = (int)u;
       best_cost = cost;

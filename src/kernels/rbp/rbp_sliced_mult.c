@@ -1,5 +1,6 @@
 /* rbp_sliced_mult.c - products of the packed host layout, one body for all type pairs and instruction sets. */
 #include "rbp_sliced.h"
+#include <string.h>
 #if SPMV_HAVE_X86_VARIANTS
   #include <immintrin.h>
 #endif

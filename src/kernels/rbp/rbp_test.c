@@ -1,4 +1,4 @@
-/* Tests of format rbp: its arrays by hand, its counts, absurd padding, and products over windows, tails and wide
+/* Tests of format rbp: arrays and counts computed by hand, absurd padding, and products over windows, tails and wide
    slices. */
 #include "unit.h"
 #include "unit_plan.h"
@@ -11,7 +11,7 @@
   #include "device/staging.h"
 #endif
 
-/* A matrix like that of the paper's figure: 6 x 8, eight runs, three nonzeros outside runs. Values are 1, 2, ... */
+/* A matrix like the one in the paper's figure: 6 x 8, eight runs, three nonzeros outside runs. Values are 1, 2, ... */
 static const int32_t figure_row_ptr[] = {0, 6, 12, 17, 20, 21, 25};
 static const int32_t figure_col[]     = {0, 1, 2, 3, 6, 7, 0, 1, 3, 5, 6, 7, 1, 2, 3, 5, 6, 0, 2, 3, 4, 3, 4, 5, 6};
 static const double  figure_values[]  = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13,
@@ -229,7 +229,7 @@ static void check_device_view(const GenSpec *spec, const char *expected)
   unit_problem_clear(&p);
 }
 
-/* 512 rows per block in the first one */
+/* The first matrix has 512 rows per block */
 UNIT_TEST(rbp_blocks_on_a_device_share_equal_patterns)
 {
   const GenSpec equal = gen_diagonal(4096), different = gen_random(4096, 50000, 1.5, 3);
@@ -240,7 +240,7 @@ UNIT_TEST(rbp_blocks_on_a_device_share_equal_patterns)
 }
 
 #if defined(SPMV_HAVE_CUDA)
-/* The values of a plan on the device with their padding: the first array of its block */
+/* The values of a plan on the device, with padding: the first array of the plan's block of memory */
 static void *device_values(UnitPlan *b)
 {
   const int64_t bytes  = b->plan->memory.array[0].bytes;
@@ -251,7 +251,8 @@ static void *device_values(UnitPlan *b)
   return values;
 }
 
-/* Blocks of many rows, pieces of long rows, and padding: the plan is the same whether values come at once or not */
+/* Blocks of many rows, pieces of long rows, and padding: a plan is the same whether its values are uploaded at once or
+   in pieces */
 static void check_pieces(const GenSpec *spec, int64_t piece_bytes)
 {
   const int64_t usual = spmv_upload_piece_bytes;

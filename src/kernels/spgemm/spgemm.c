@@ -1,10 +1,10 @@
-/* Products of sparse matrices: arguments, memory, and the sequence of steps. */
+/* spgemm.c - products of sparse matrices: argument checks, memory, and the sequence of steps. */
 #include "spgemm.h"
 #include <string.h>
 
 enum {
   ALIGNMENT  = 256,
-  KEPT_BYTES = 4 << 20 /* of values between two multiplications: up to here they stay allocated */
+  KEPT_BYTES = 4 << 20 /* values between two multiplications stay allocated up to this size */
 };
 
 static const char *const kind_names[] = {"A B", "A^T B", "P^T A P", "R A R^T"};
@@ -17,7 +17,7 @@ SpmvStatus spmv_spgemm_hold(SpmvSpgemm *p, SpmvExec *exec, int count, const int6
   int64_t all = 0;
   void   *block;
 
-  for (int i = 0; i < count; i++) all += aligned(bytes[i] + 1); /* at least one byte: never NULL */
+  for (int i = 0; i < count; i++) all += aligned(bytes[i] + 1); /* never 0 bytes, so never NULL */
   if (p->blocks == SPMV_SPGEMM_BLOCKS) return spmv_fail(exec, SPMV_ERR_MEMORY, "%s: no block is left", name);
   SPMV_TRY(spmv_alloc(exec, p->space, all, name, &block));
   p->block[p->blocks++] = block;
@@ -61,7 +61,7 @@ static SpmvStatus check_arguments(SpmvSpgemmKind kind, const SpmvPattern *a, con
   char reason[SPMV_MESSAGE_MAX];
 
   if ((int)kind < SPMV_SPGEMM_AB || kind > SPMV_SPGEMM_RART)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "there is no product of matrices number %d", (int)kind);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "unknown kind %d of a product of matrices", (int)kind);
   SPMV_TRY(check_pattern(a, exec));
   SPMV_TRY(check_pattern(b, exec));
   if (a->index_type != b->index_type)
@@ -77,7 +77,7 @@ static SpmvStatus check_arguments(SpmvSpgemmKind kind, const SpmvPattern *a, con
   return SPMV_SUCCESS;
 }
 
-/* Bytes of the values between two multiplications: those of `inner`, then those of R^T */
+/* Bytes of the values between two multiplications: of `inner`; and of `inner` and R^T together */
 static int64_t inner_bytes(const SpmvSpgemm *p)
 {
   return aligned(spmv_spgemm_entries(&p->inner) * spmv_scalar_bytes(p->scalar_type));
@@ -147,7 +147,7 @@ SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind kind, const SpmvPattern *a, const
 
 void spmv_spgemm_pattern(const SpmvSpgemm *p, SpmvPattern *c) { *c = p->result; }
 
-/* scratch has needed_bytes() */
+/* scratch has needed_bytes() bytes */
 static SpmvStatus multiply_values(const SpmvSpgemm *p, const void *a, const void *b, char *scratch, void *c,
                                   SpmvExec *exec)
 {

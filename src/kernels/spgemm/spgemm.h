@@ -1,9 +1,9 @@
 /*
-  spgemm.h - products of sparse matrices: the struct of a product, and the steps that the host and the device do in
-  their own way. spgemm.c has the sequence of steps, which is the same for both.
+  spgemm.h - products of sparse matrices: the struct of a product, and the steps that host and device implement.
+  spgemm.c has the sequence of steps, which is the same for both.
 
-  Patterns are kept in blocks: a matrix whose rows come in groups with equal columns, and whose columns come in aligned
-  full groups, is a smaller pattern of blocks. On the host, and where there are no blocks, a block is one entry.
+  Patterns are kept in blocks: if rows come in groups with equal columns, and columns in aligned full groups, the matrix
+  is a smaller pattern of blocks. On the host, and for matrices without such groups, a block is one entry.
 */
 #pragma once
 
@@ -12,8 +12,8 @@
 SPMV_C_BEGIN
 
 /*
-  A pattern of nnz blocks in rows x cols; each block has block_rows x block_cols entries. Values are those of the CSR of
-  the entries: with n blocks in block row i, entry (r, s) of block k is number
+  A pattern of nnz blocks in rows x cols; each block has block_rows x block_cols entries. Values stay in the order of
+  the CSR of single entries: with n blocks in block row i, entry (r, s) of block k has the index
 
     row_ptr[i] block_rows block_cols + r n block_cols + (k - row_ptr[i]) block_cols + s.
 */
@@ -21,14 +21,14 @@ typedef struct {
   int64_t  rows, cols, nnz; /* in blocks */
   int32_t  block_rows, block_cols;
   int32_t *row_ptr, *col; /* [rows+1], [nnz] */
-  /* For a transposed pattern, else NULL: the number of each block in the original, and its row_ptr */
+  /* For a transposed pattern, else NULL: the index of each block in the original, and the row_ptr of the original */
   int32_t       *order;
   const int32_t *origin_ptr;
 } SpmvSpgemmPattern;
 
-/* On the device, how the values of a result are computed: block rows of at most narrow_cols blocks by teams of
-   narrow_lanes lanes each (0: there are none such); the others in `wide` pieces of block row wide_row[i], from its
-   block wide_first[i] on */
+/* How the device computes the values of a result: a team of narrow_lanes lanes for each block row of at most
+   narrow_cols blocks (narrow_lanes 0: no such teams); longer block rows in pieces of at most wide_cols blocks. Piece i
+   of `wide` pieces belongs to block row wide_row[i] and begins at its block wide_first[i]. */
 typedef struct {
   int32_t  narrow_lanes, narrow_cols, wide_cols;
   int64_t  wide;
@@ -43,26 +43,26 @@ struct SpmvSpgemm {
   SpmvIndex                     index_type;
   SpmvScalar                    scalar_type;
   SpmvSpace                     space;
-  SpmvAllocator                 host, device; /* hooks that made its memory, and will free it */
+  SpmvAllocator                 host, device; /* the hooks that allocated its memory, needed to free it */
   SpmvSpgemmPattern             a, b;         /* copies of the operands */
   SpmvSpgemmPattern             transposed;   /* of A for A^T B, else of B */
   SpmvSpgemmPattern             inner;        /* A B of B^T A B, A B^T of B A B^T */
   SpmvSpgemmPattern             c;
   SpmvSpgemmTeams               inner_teams, c_teams;
-  SpmvPattern                   result;        /* c in entries */
-  void                         *inner_scratch; /* values of `inner` and of B^T where they are few, else NULL */
+  SpmvPattern                   result;                    /* c in entries */
+  void                         *inner_scratch;             /* values of `inner` and of B^T if they are few, else NULL */
   void                         *block[SPMV_SPGEMM_BLOCKS]; /* all memory that the product holds */
   int                           blocks;
   int64_t                       bytes, scratch_bytes;
   double                        multiplications;
 };
 
-/* What is done on the host or on the device. Symbolic steps allocate what they fill by spmv_spgemm_hold(). */
+/* The steps that host and device implement. Symbolic steps allocate the arrays they fill by spmv_spgemm_hold(). */
 typedef struct SpmvSpgemmSteps {
-  /* Sets p->a and p->b; their blocks fit the product */
+  /* Sets p->a and p->b, with blocks whose inner sizes agree */
   SpmvStatus (*copy)(SpmvSpgemm *, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *);
   SpmvStatus (*transpose)(SpmvSpgemm *, const SpmvSpgemmPattern *, SpmvSpgemmPattern *transposed, SpmvExec *);
-  /* The pattern of left right; adds to p->multiplications */
+  /* The pattern of the product left * right; adds to p->multiplications */
   SpmvStatus (*multiply)(SpmvSpgemm *, const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right,
                          SpmvSpgemmPattern *result, SpmvSpgemmTeams *, SpmvExec *);
   /* Sets p->result */
@@ -70,7 +70,8 @@ typedef struct SpmvSpgemmSteps {
   /* Values of a transposed pattern from those of its original */
   SpmvStatus (*reorder)(const SpmvSpgemm *, const SpmvSpgemmPattern *transposed, const void *values, void *to,
                         SpmvExec *);
-  /* Values of left right. A transposed left gets them in the order of its original, right in its own. */
+  /* Values of left * right. left_values are in the order of the original if left is transposed; right_values are in the
+     order of right itself. */
   SpmvStatus (*values)(const SpmvSpgemm *, const SpmvSpgemmPattern *left, const void *left_values,
                        const SpmvSpgemmPattern *right, const void *right_values, const SpmvSpgemmPattern *result,
                        const SpmvSpgemmTeams *, void *result_values, SpmvExec *);
@@ -78,15 +79,15 @@ typedef struct SpmvSpgemmSteps {
 
 extern const SpmvSpgemmSteps spmv_spgemm_host_steps, spmv_spgemm_device_steps;
 
-/* Several arrays from one allocation that the product owns, each from a multiple of 256 bytes on */
+/* Allocates several arrays as one block, each at a multiple of 256 bytes, which spmv_spgemm_destroy() frees */
 SpmvStatus spmv_spgemm_hold(SpmvSpgemm *, SpmvExec *, int count, const int64_t bytes[], const char *name,
                             void **const array[]);
-/* row_ptr and col of a pattern whose sizes are set */
+/* Allocates row_ptr and col of a pattern whose sizes are set */
 SpmvStatus spmv_spgemm_hold_pattern(SpmvSpgemm *, SpmvSpgemmPattern *, const char *name, SpmvExec *);
-/* SPMV_ERR_OVERFLOW unless that many entries fit 32 bits */
+/* Fails with SPMV_ERR_OVERFLOW if `entries` does not fit 32 bits */
 SpmvStatus spmv_spgemm_check_count(int64_t entries, const char *name, SpmvExec *);
 
-/* Entries of a pattern */
+/* The number of single entries of a pattern */
 static inline int64_t spmv_spgemm_entries(const SpmvSpgemmPattern *p) { return p->nnz * p->block_rows * p->block_cols; }
 
 SPMV_C_END

@@ -1,4 +1,5 @@
-/* Products of sparse matrices on the device: copies of the operands in blocks, and the result in entries. */
+/* spgemm_device.cu - on the device: finds the blocks of the operands, copies their patterns in blocks, and expands the
+   result to single entries. */
 #include "device/upload.cuh"
 #include "spgemm_device.cuh"
 
@@ -6,8 +7,8 @@ namespace
 {
 enum { THREADS = 256, LANES = 8, ROWS_PER_BLOCK = THREADS / LANES };
 
-/* Faults of a pattern as a matrix of blocks: rows that do not come in pairs or triples with equal columns, columns that
-   do not come in full aligned pairs or triples */
+/* Faults that rule out a block size: rows that do not come in pairs or triples with equal columns, columns that do not
+   come in full aligned pairs or triples */
 enum { ROW_PAIRS = 1, ROW_TRIPLES = 2, COL_PAIRS = 4, COL_TRIPLES = 8, ALL_FAULTS = 15 };
 
 template <typename I>
@@ -75,7 +76,7 @@ SpmvStatus find_faults(const SpmvPattern *p, unsigned *faults, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* The faults of both operands; a number of rows or columns that does not divide is one, too */
+/* The faults of both operands. A number of rows or columns that is not a multiple of 2 or 3 is a fault, too. */
 SpmvStatus fetch_faults(const SpmvPattern *a, const SpmvPattern *b, unsigned faults[2], SpmvExec *exec)
 {
   const SpmvPattern *operand[] = {a, b};
@@ -92,10 +93,11 @@ SpmvStatus fetch_faults(const SpmvPattern *a, const SpmvPattern *b, unsigned fau
   return SPMV_SUCCESS;
 }
 
-/* The largest size of blocks with these faults of rows */
+/* The largest block size that these faults allow: 1, 2, 3 or 6. Faults of columns have to be shifted to those of
+   rows. */
 int block_size(unsigned row_faults) { return (row_faults & ROW_PAIRS ? 1 : 2) * (row_faults & ROW_TRIPLES ? 1 : 3); }
 
-/* Sets the blocks of both operands: the sizes over which is summed must agree */
+/* Sets the block sizes of both operands; sizes along the dimensions that are summed over must agree */
 void choose_blocks(SpmvSpgemmKind kind, const unsigned faults[2], SpmvSpgemmPattern *a, SpmvSpgemmPattern *b)
 {
   const unsigned a_rows = faults[0] & 3, a_cols = faults[0] >> 2, b_rows = faults[1] & 3, b_cols = faults[1] >> 2;

@@ -1,11 +1,11 @@
-/* spgemm_device.cuh - what the files of the products on the device share: the steps of spgemm.h, and sizes of teams. */
+/* spgemm_device.cuh - declarations that the device files of products share: steps of spgemm.h, and sizes of teams. */
 #pragma once
 
 #include "device/arena.cuh"
 #include "spgemm.h"
 
-/* A team of lanes computes a piece of a block row of the result: some of its blocks, and some rows of each, whose sums
-   it holds in shared memory. These are the most sums, and the most blocks, for the three sizes of teams. */
+/* A team of lanes computes a piece of a block row of the result: some of its blocks, and some rows of each block. Its
+   sums are in shared memory. These are the most sums and the most blocks of a piece, for the three kinds of teams. */
 enum {
   SPMV_SMALL_LANES   = 8, /* for single entries only */
   SPMV_SMALL_SUMS    = 64,
@@ -13,14 +13,14 @@ enum {
   SPMV_MEDIUM_LANES  = 32,
   SPMV_MEDIUM_SUMS   = 384,
   SPMV_MEDIUM_BLOCKS = 256,
-  SPMV_WIDE_SUMS     = 1024, /* by 32 lanes too */
+  SPMV_WIDE_SUMS     = 1024, /* with 32 lanes */
   SPMV_WIDE_BLOCKS   = 512
 };
 
-/* Rows of a block that a team computes: blocks of 6 rows are for two teams */
+/* Rows of a block that a team computes: two teams share a block of 6 rows */
 SPMV_BOTH int spmv_team_rows(int block_rows) { return block_rows > 3 ? block_rows / 2 : block_rows; }
 
-/* The first of col[low .. high-1] that is not below key, or high */
+/* The lower bound: the first index in low .. high-1 with col[index] >= key, or high */
 __device__ inline int spmv_lower_bound(const int32_t *col, int low, int high, int key)
 {
   while (low < high) {

@@ -1,7 +1,8 @@
 /*
-  The values of a product on the device. A team of lanes holds a piece of a block row of the result in shared memory and
-  goes along the row of the left matrix; for each block there, its lanes share the entries of the row of the right
-  matrix and add to different sums. So each sum is added up in the order of the left row, as on the host.
+  spgemm_device_numeric.cu - the values of a product on the device. A team of lanes holds the sums of a piece of a block
+  row of the result in shared memory and goes along the row of the left matrix. For each left block, the lanes share the
+  entries of the corresponding row of the right matrix, and add to different sums. So each sum has the order of the left
+  row, as on the host.
 */
 #include "spgemm_device.cuh"
 
@@ -9,7 +10,7 @@ namespace
 {
 enum { THREADS = 256, WIDE_THREADS = 128, MOST_ROWS = 3, MOST_INNER = 6 };
 
-/* R rows of a block of the left matrix times a block of INNER x COLS of the right one; zeros: as the patterns say */
+/* R rows of a left block times a right block of INNER x COLS, known at compile time; 0: known at run time only */
 template <int R, int INNER, int COLS>
 struct Shape {
   enum {
@@ -34,13 +35,14 @@ struct Operands {
   S                *values;
 };
 
-/* What a team computes: of `count` blocks from block `first` of a block row on, the rows from first_row on */
+/* The part of the result that a team computes: `count` blocks of a block row, from block `first` on, and in each the
+   rows from first_row on */
 struct Piece {
   int row, first_row, begin, length, first, count; /* begin, length: of the block row in the result */
 };
 
-/* A block of the left matrix: where its values begin and their distance, and the row of the right matrix, with the part
-   of it that falls into the piece */
+/* A block of the left matrix: the index of its first value and the distance of its rows; begin and length of the
+   corresponding row of the right matrix; and the range first .. end-1 of it that falls into the piece */
 struct LeftBlock {
   int values, stride, begin, length, first, end;
 };
@@ -85,7 +87,7 @@ __device__ inline LeftBlock load_left(const Operands<S> &m, const Piece &piece, 
   const int                area = left.block_rows * left.block_cols, from = left.col[k];
   LeftBlock                b;
 
-  if (left.order) { /* the block lies transposed in row `from` of the original */
+  if (left.order) { /* the values are those of the transposed block in row `from` of the original */
     const int begin = left.origin_ptr[from];
     b.stride        = (left.origin_ptr[from + 1] - begin) * left.block_rows;
     b.values        = begin * area + (left.order[k] - begin) * left.block_rows;
@@ -105,7 +107,7 @@ __device__ inline LeftBlock load_left(const Operands<S> &m, const Piece &piece, 
   return b;
 }
 
-/* The block that another lane has loaded */
+/* Gets the block that lane `lane` has loaded */
 template <int LANES>
 __device__ inline LeftBlock take_left(const Team<LANES> &team, const LeftBlock &mine, int lane)
 {
@@ -120,7 +122,7 @@ __device__ inline LeftBlock take_left(const Team<LANES> &team, const LeftBlock &
   return b;
 }
 
-/* The rows of a left block that the team computes; what a shape does not have is left out */
+/* Loads the values of the team's rows of a left block; entries beyond the shape stay undefined */
 template <typename Shape, typename S>
 __device__ inline void load_factors(const Operands<S> &m, const Shape &shape, const Piece &piece, const LeftBlock &b,
                                     S factor[Shape::R_MAX][Shape::INNER_MAX])
@@ -135,7 +137,8 @@ __device__ inline void load_factors(const Operands<S> &m, const Shape &shape, co
         factor[r][l] = __ldg(m.left_values + b.values + (piece.first_row + r) * row_step + l * inner_step);
 }
 
-/* Adds the products of one left block to the sums. Lanes look up the places of blocks first, and then share entries. */
+/* Adds the products of one left block to the sums. The lanes first look up the positions of right blocks in the piece,
+   one block per lane, and then share the entries. */
 template <typename Shape, int LANES, typename S>
 __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const Team<LANES> &team, const Piece &piece,
                                  const LeftBlock &b, const int *columns, S *sums)
@@ -170,7 +173,8 @@ __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const
   }
 }
 
-/* Thread blocks per multiprocessor: as many as their shared memory allows, where the registers of a shape do */
+/* Thread blocks per multiprocessor for __launch_bounds__: as many as shared memory and the registers of a shape
+   allow */
 template <typename Shape, bool WIDE>
 constexpr int resident()
 {

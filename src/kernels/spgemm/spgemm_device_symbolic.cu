@@ -1,7 +1,8 @@
 /*
-  The pattern of a product on the device. Rows are counted and then filled, each time by three kernels: hash tables for
-  short rows, larger ones for those that do not fit, and for the rest a bit for each column. A kernel leaves the rows
-  that are too long for it in a list for the next one, so that the host need not wait to know them.
+  spgemm_device_symbolic.cu - the pattern of a product on the device. Rows are counted and then filled, each time by
+  three kernels: with small hash tables for short rows, larger ones for longer rows, and one bit per column for the
+  longest. Each kernel puts the rows that are too long for it into a list for the next one, so that the host need not
+  wait.
 */
 #include "device/upload.cuh"
 #include "device/vector.cuh"
@@ -19,14 +20,15 @@ enum {
   LONG_SLOTS   = 1024,
   FEW_LANES    = 8,
   BIT_WORDS    = 8192, /* of 32 columns each, at a time */
-  GRID         = 1024, /* thread blocks for the rows of a list, whose length the host does not know */
+  GRID         = 1024, /* thread blocks for a list, whose length the host does not know */
   BIT_GRID     = 256
 };
 
-/* The most columns in a table of so many slots; what all lanes add at once beyond it still fits */
+/* The most columns in a table of `slots` slots. The columns that all lanes may insert beyond the limit still fit. */
 __host__ __device__ constexpr int limit_of(int slots) { return slots * 5 / 8; }
 
-/* Sums over a multiplication. wide[s]: pieces of rows that are too long for teams of size s, see choose_teams() */
+/* Sums over a multiplication. wide[s]: the number of pieces of rows that are too long for team kind s; see
+   choose_teams() */
 struct Totals {
   unsigned long long terms, wide[3];
   int64_t            blocks;
@@ -54,7 +56,7 @@ __device__ inline void insert(int *table, unsigned *found, int key)
   }
 }
 
-/* Puts the columns of a row into a table, or more than the limit of them and not all */
+/* Inserts the columns of a row into a table; stops when there are more than the limit */
 template <int LANES, int SLOTS>
 __device__ inline void insert_row(const Multiplication &m, int64_t row, int *table, unsigned *found)
 {
@@ -67,7 +69,7 @@ __device__ inline void insert_row(const Multiplication &m, int64_t row, int *tab
   }
 }
 
-/* Writes the n columns of a table in order: the place of each is the number of smaller ones */
+/* Writes the n columns of a table in ascending order: the position of each is the number of smaller ones */
 template <int LANES, int SLOTS>
 __device__ inline void write_row(const int *table, int *list, unsigned *listed, int n, unsigned mask, int32_t *col)
 {
@@ -83,8 +85,8 @@ __device__ inline void write_row(const int *table, int *list, unsigned *listed, 
   }
 }
 
-/* Counts (or fills in) the columns of the rows that are short enough for a table; level 0 takes all rows, level 1 those
-   of its list. Each team has a row. */
+/* Counts or fills in the columns of the rows that are short enough for a table, one row per team. Level 0 takes all
+   rows, level 1 the rows in list 0, which were too long for level 0. */
 template <int LANES, int SLOTS, int LEVEL, bool FILL>
 __global__ void __launch_bounds__(HASH_THREADS) spmv_spgemm_hash(Multiplication m)
 {
@@ -131,7 +133,7 @@ __device__ inline void set_bits(const Multiplication &m, int row, int first, uns
   }
 }
 
-/* Counts (or fills in) the columns of the rows of list 1. Each thread block has a row. */
+/* Counts or fills in the columns of the rows in list 1, one row per thread block */
 template <bool FILL>
 __global__ void __launch_bounds__(THREADS) spmv_spgemm_bits(Multiplication m)
 {
@@ -160,13 +162,13 @@ __global__ void __launch_bounds__(THREADS) spmv_spgemm_bits(Multiplication m)
             *col++ = (int32_t)first + 32 * (each * (int)threadIdx.x + w) + __ffs((int)left) - 1;
       }
       n += all;
-      __syncthreads(); /* bits and temp */
+      __syncthreads(); /* before bits and temp are used again */
     }
     if (!FILL && threadIdx.x == 0) m.count[row] = n;
   }
 }
 
-/* Blocks of a row that a team of each size takes; the last size is none */
+/* The most blocks of a row for a narrow team of each kind (kind 2: no narrow teams), and of a piece for a wide team */
 struct TeamSizes {
   int narrow[3], wide;
 };
@@ -193,7 +195,7 @@ __global__ void __launch_bounds__(THREADS) spmv_spgemm_totals(Multiplication m, 
   for (int s = 0; s < 3; s++) add_total(wide[s], &m.totals->wide[s]);
 }
 
-/* row_ptr of the result from 64-bit sums, and their total */
+/* Copies the 64-bit sums to row_ptr of the result, and their total to totals->blocks */
 __global__ void spmv_spgemm_row_ptr(Multiplication m)
 {
   const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x;
@@ -217,7 +219,8 @@ __global__ void spmv_spgemm_pieces(Multiplication m, SpmvSpgemmTeams teams)
   }
 }
 
-/* No row has more than right.cols columns, so that a few columns need no lists */
+/* Runs the kernels. No row has more than right.cols columns, so that a narrow matrix needs no second or third
+   kernel. */
 template <bool FILL>
 SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
 {
@@ -246,7 +249,7 @@ TeamSizes team_sizes(const Multiplication &m)
           min((int)SPMV_WIDE_BLOCKS, SPMV_WIDE_SUMS / sums)};
 }
 
-/* Small teams where rows of the right matrix are short, medium ones where most rows fit, else wide ones alone */
+/* Small teams if rows of the right matrix are short; medium ones if an average row fits; else wide ones only */
 void choose_teams(const Multiplication &m, const Totals &totals, const TeamSizes &sizes, SpmvSpgemmTeams *teams)
 {
   const int64_t rows = m.left.rows, right_rows = m.right.rows;
@@ -260,7 +263,7 @@ void choose_teams(const Multiplication &m, const Totals &totals, const TeamSizes
   teams->wide         = (int64_t)totals.wide[size];
 }
 
-/* Counts the columns of all rows, sets row_ptr, and brings the totals to the host */
+/* Counts the columns of all rows, sets row_ptr, and copies the totals to the host */
 SpmvStatus count(const Multiplication &m, const TeamSizes &sizes, SpmvArena *arena, Totals *totals, SpmvExec *exec)
 {
   const int64_t      rows = m.left.rows, work = rows > m.left.nnz ? rows : m.left.nnz;

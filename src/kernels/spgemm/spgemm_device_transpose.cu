@@ -1,4 +1,5 @@
-/* Transposed patterns of products on the device: a stable sort by column, which also tells where each block was. */
+/* spgemm_device_transpose.cu - transposed patterns on the device, by a stable sort of the columns, which also gives the
+   index of each block in the original. */
 #include "spgemm_device.cuh"
 #include <cub/device/device_radix_sort.cuh>
 
@@ -6,7 +7,7 @@ namespace
 {
 enum { THREADS = 256, LANES = 8, ROWS_PER_BLOCK = THREADS / LANES };
 
-/* The number and the row of each block */
+/* Writes the index and the row of each block */
 __global__ void spmv_spgemm_list(SpmvSpgemmPattern p, int32_t *number, int32_t *row_of)
 {
   const int64_t row = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;

@@ -1,4 +1,5 @@
-/* Products of sparse matrices on the host: Gustavson's row by row, entry by entry. The reference of the device. */
+/* spgemm_host.c - products of sparse matrices on the host by Gustavson's algorithm, entry by entry: the reference for
+   the device. */
 #include "spgemm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static SpmvStatus transpose(SpmvSpgemm *p, const SpmvSpgemmPattern *from, SpmvSp
       to->col[at]      = (int32_t)i;
       to->order[at]    = k;
     }
-  for (int64_t i = to->rows; i > 0; i--) to->row_ptr[i] = to->row_ptr[i - 1]; /* each had moved to the next one */
+  for (int64_t i = to->rows; i > 0; i--) to->row_ptr[i] = to->row_ptr[i - 1]; /* filling had moved each to the next */
   to->row_ptr[0] = 0;
   return SPMV_SUCCESS;
 }
@@ -51,8 +52,8 @@ static int compare_columns(const void *x, const void *y)
   return (a > b) - (a < b);
 }
 
-/* The columns of row i of left right, ascending, to col unless that is NULL; returns their number. seen[j] == i marks
-   column j as found; seen has no i before. */
+/* Returns the number of columns of row i of left * right, and writes them to col, in ascending order, unless col is
+   NULL. seen[j] == i marks column j as found; seen must have no i before. */
 static int64_t multiply_row(const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right, int32_t i, int32_t *seen,
                             int32_t *col)
 {
@@ -91,7 +92,7 @@ static SpmvStatus multiply(SpmvSpgemm *p, const SpmvSpgemmPattern *left, const S
 
   (void)teams;
   *c = (SpmvSpgemmPattern){.rows = left->rows, .cols = right->cols, .block_rows = 1, .block_cols = 1};
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (right->cols + 1) * 4, "columns seen", &seen)); /* never NULL */
+  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, (right->cols + 1) * 4, "columns seen", &seen)); /* + 1: never NULL */
   memset(seen, 0xFF, (size_t)right->cols * 4);
   const SpmvStatus status = multiply_marked(p, left, right, c, seen, exec);
   spmv_exec_free(exec, SPMV_HOST, seen);

@@ -1,5 +1,5 @@
-/* Tests of the products of matrices: the host against dense loops, the device against the host. Device tests pass where
-   there is no device. */
+/* Tests of the products of matrices: the host against dense loops, the device against the host. Device tests are
+   skipped without a device. */
 #include "unit.h"
 #include "gen.h"
 #include "hooks.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry of a dense matrix: how many products were added, their sum, and the sum of their magnitudes */
+/* An entry of a dense matrix: the number of terms, their sum, and the sum of their absolute values */
 typedef struct {
   double terms, sum, size;
 } Entry;
@@ -29,7 +29,7 @@ static Entry *dense_of(const ProductOperand *m, int transposed)
   return d;
 }
 
-/* x y with x of n x m and y of m x l; frees both */
+/* x y, where x is n x m and y is m x l; frees both */
 static Entry *dense_product(Entry *x, Entry *y, int64_t n, int64_t m, int64_t l)
 {
   Entry *z = calloc((size_t)(n * l) + 1, sizeof *z);
@@ -106,7 +106,7 @@ UNIT_TEST(products_on_the_host_are_those_of_dense_matrices)
   }
 }
 
-/* The device against the host: the same pattern, values within the rounding errors, twice the same bits */
+/* The device against the host: the same pattern, and values within rounding errors; repeated, the same bits */
 static void check_on_device(ProductCase *c)
 {
   ProductResult got = product_result(c, SPMV_DEVICE, NULL), again = product_result(c, SPMV_DEVICE, NULL);
@@ -148,7 +148,7 @@ UNIT_TEST(products_on_the_device_are_those_on_the_host)
   }
 }
 
-/* 0 times infinity is added where it is in the pattern, and only there */
+/* Every term of the pattern is added, also 0 times infinity, and no other term */
 UNIT_TEST(products_add_what_is_not_a_number)
 {
   for (int space = SPMV_HOST; space <= SPMV_DEVICE; space++)
@@ -184,7 +184,8 @@ static int64_t held_bytes(const char *name)
   return 0;
 }
 
-/* The matrices differ in one entry of P, which alone keeps it from having blocks; C takes most of the memory */
+/* The two cases differ in one entry of P, which prevents blocks. Most of the memory is C's, so it shows the block
+   size. */
 UNIT_TEST(products_on_the_device_find_blocks)
 {
   if (spmv_device_count(NULL) == 0) return;
@@ -192,7 +193,7 @@ UNIT_TEST(products_on_the_device_find_blocks)
   UNIT_CHECK(blocks > 0 && 3 * blocks < 2 * entries);
 }
 
-/* Lets allocation number 1, 2, ... fail until none fails any more */
+/* Lets allocation number 1, 2, ... fail until no allocation is left to fail */
 static void fail_each_allocation(ProductCase *c, SpmvSpace space, SpmvSpace fault_space)
 {
   int64_t calls = 0, fail_at = 0;

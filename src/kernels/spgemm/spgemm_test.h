@@ -1,11 +1,11 @@
-/* spgemm_test.h - the table of products that the tests go through, and a product from beginning to end */
+/* spgemm_test.h - the table of products for the tests, and a function that computes one from beginning to end. */
 #pragma once
 
 #include "hooks.h"
 
 typedef enum { PRODUCT_SMALL, PRODUCT_ALL } ProductTier;
 
-/* On the host; values of the scalar type of the case */
+/* A matrix on the host */
 typedef struct {
   SpmvPattern pattern;
   SpmvScalar  scalar;
@@ -19,11 +19,11 @@ typedef struct {
   ProductOperand a, b;
 } ProductCase;
 
-/* On the host, whatever the types and the space of the product */
+/* A result, copied to the host and converted to 64-bit indices and double */
 typedef struct {
   SpmvStatus  status;
-  SpmvPattern pattern;              /* sizes; its arrays are not to be used */
-  int64_t    *row_ptr, *col, bytes; /* bytes: that the product holds */
+  SpmvPattern pattern;              /* only its sizes are valid */
+  int64_t    *row_ptr, *col, bytes; /* bytes: memory of the product */
   double     *values, flops;
 } ProductResult;
 
@@ -31,16 +31,17 @@ int64_t operand_row(const ProductOperand *, int64_t i);
 int64_t operand_col(const ProductOperand *, int64_t k);
 double  operand_value(const ProductOperand *, int64_t k);
 
-/* Makes case i and returns 1, or 0 when it does not belong to the tier or its kind does not fit its matrices. In the
-   small tier dense matrices of the same sizes fit memory. */
+/* Makes case i and returns 1; returns 0 if the case is not in the tier, or its kind does not fit its matrices. The
+   small tier has matrices for which dense matrices of the same sizes fit into memory. */
 int  product_case_count(void);
 int  product_case(int i, ProductTier, ProductCase *);
 void product_case_free(ProductCase *);
-/* Makes all values their magnitudes (1), or 1 (0) */
+/* Replaces all values by their absolute values (magnitudes = 1) or by 1 (0) */
 void product_case_sizes(ProductCase *, int magnitudes);
-/* Sprinkles zeros, infinities and not-a-numbers over small integers */
+/* Replaces the values by small integers with some zeros, infinities and NaNs */
 void product_case_spoil(ProductCase *);
 
-/* With hooks, allocations of the product go through them. Values are computed twice, first from others. */
+/* Computes a product; it allocates by the hooks unless they are NULL. Values are computed twice, first from other
+   values, so that stale ones would be noticed. */
 ProductResult product_result(const ProductCase *, SpmvSpace, Hooks *);
 void          product_result_free(ProductResult *);

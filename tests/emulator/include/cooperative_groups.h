@@ -1,4 +1,4 @@
-/* Cooperative groups of the emulator: tiles of a warp, and the grid */
+/* cooperative_groups.h of the emulator: tiles of a warp, and the grid */
 #ifndef SPMV_EMULATED_COOPERATIVE_GROUPS_H
 #define SPMV_EMULATED_COOPERATIVE_GROUPS_H
 

@@ -1,8 +1,8 @@
 /*
   cuda_runtime.h of the emulator - CUDA C++ as far as petscpack's kernels use it, for an ordinary C++ compiler.
 
-  A kernel is a function that is called once per thread; emulator.h says how threads meet. Shared variables are static:
-  blocks run one after the other.
+  A kernel is a function that is called once per thread; emulator.h says how threads synchronize. Shared variables are
+  static, because blocks run one after the other.
 */
 #ifndef SPMV_EMULATED_CUDA_RUNTIME_H
 #define SPMV_EMULATED_CUDA_RUNTIME_H
@@ -25,7 +25,7 @@
   #define __launch_bounds__(...)
   #define __shared__ static
 
-  /* device/launch.cuh calls kernels through this; without an emulator it is <<<>>> */
+  /* device/launch.cuh calls kernels by these macros; without the emulator they are <<<>>> */
   #define SPMV_KERNEL_CALL(kernel, blocks, threads, shared, stream, ...)                                               \
     spmv_emulator::launch((blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
   #define SPMV_KERNEL_CALL_OVERLAPPED SPMV_KERNEL_CALL
@@ -56,8 +56,7 @@ struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) SpmvVector<T, 4> {
 typedef SpmvVector<int, 2> int2;
 typedef SpmvVector<int, 4> int4;
 
-/* Loads with a cache hint */
-/* Operations that are not fused with others */
+/* Operations that are not fused with other ones */
 inline double __dmul_rn(double a, double b)
 {
   const volatile double product = a * b;
@@ -110,18 +109,18 @@ inline int       __clzll(long long v) { return v ? __builtin_clzll((unsigned lon
 inline int       __ffs(int v) { return __builtin_ffs(v); }
 inline int       __ffsll(long long v) { return __builtin_ffsll(v); }
 
-/* Block */
+/* Block-wide operations */
 inline void __syncthreads() { (void)spmv_emulator::block_barrier(0); }
 inline int  __syncthreads_or(int v) { return spmv_emulator::block_barrier(v != 0) > 0; }
 inline int  __syncthreads_count(int v) { return spmv_emulator::block_barrier(v != 0); }
 inline int  __syncthreads_and(int v) { return spmv_emulator::block_barrier(v == 0) == 0; }
 
-/* Warp */
+/* Warp-wide operations */
 inline void     __syncwarp(unsigned mask = 0xffffffffu) { spmv_emulator::warp_sync(mask); }
 inline unsigned __ballot_sync(unsigned mask, int v) { return spmv_emulator::warp_ballot(mask, v != 0); }
 inline int      __any_sync(unsigned mask, int v) { return spmv_emulator::warp_ballot(mask, v != 0) != 0; }
 inline int      __all_sync(unsigned mask, int v) { return spmv_emulator::warp_ballot(mask, v == 0) == 0; }
-inline unsigned __activemask() = delete; /* tells how the hardware happens to run, nothing that code may rely on */
+inline unsigned __activemask() = delete; /* its result depends on the hardware: no code may rely on it */
 template <typename T>
 inline T __shfl_sync(unsigned mask, T v, int lane, int width = 32)
 {
@@ -154,7 +153,7 @@ inline unsigned __match_any_sync(unsigned mask, T v)
   return equal;
 }
 
-/* Atomic for free: one thread runs at a time, and only a meeting point switches to another */
+/* Atomic without effort: one thread runs at a time, and only barriers and warp-wide operations switch threads */
 template <typename T, typename V, typename Op>
 inline T spmv_emulated_atomic(T *p, V v, Op op)
 {

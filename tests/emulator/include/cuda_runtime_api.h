@@ -1,9 +1,9 @@
 /*
   cuda_runtime_api.h of the emulator - the part of the CUDA runtime that petscpack calls, for C and C++.
 
-  Names, values and meaning are those of the CUDA toolkit's header, which this one replaces in an emulated build. Work
-  is done at once by the calling thread: a stream only remembers whether it is being captured. Copies from pinned memory
-  alone are done as late as they may be.
+  Names, values and meaning are those of the CUDA toolkit's header, which this one replaces in an emulated build. The
+  calling thread does work at once: a stream only remembers whether it is being captured. Only copies from pinned memory
+  are done as late as possible.
 */
 #ifndef SPMV_EMULATED_CUDA_RUNTIME_API_H
 #define SPMV_EMULATED_CUDA_RUNTIME_API_H
@@ -103,7 +103,7 @@ typedef struct CUgraph_st     *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef void (*cudaHostFn_t)(void *);
 
-#define cudaStreamPerThread ((cudaStream_t)2) /* known so that it can be avoided: the emulator has no such stream */
+#define cudaStreamPerThread ((cudaStream_t)2) /* defined for comparisons only: the emulator has no such stream */
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaDriverGetVersion(int *version);

@@ -1,6 +1,6 @@
 /*
-  emulated_cub.h - the parts of CUB that petscpack calls, with CUB's interfaces: plain loops, in the order that CUB
-  promises. Scratch space is one byte, so that callers allocate and pass it as they must.
+  emulated_cub.h - the parts of CUB that petscpack calls, with CUB's interfaces, as plain loops in the order that CUB
+  promises. Scratch space is one byte, so that callers have to allocate and pass it.
 */
 #ifndef SPMV_EMULATED_CUB_H
 #define SPMV_EMULATED_CUB_H
@@ -15,7 +15,7 @@ namespace cub
 {
 namespace emulated
 {
-/* The first call asks for the size of the scratch space, the second one works */
+/* The first call returns the size of the scratch space, the second one does the work */
 template <typename Work>
 cudaError_t run(void *scratch, size_t &bytes, cudaStream_t stream, Work work)
 {
@@ -77,7 +77,7 @@ struct DeviceScan {
     return emulated::run(scratch, bytes, stream, [=] {
       T sum = first;
       for (N i = 0; i < n; i++) {
-        const T next = op(sum, in[i]); /* in and out may be the same */
+        const T next = op(sum, in[i]); /* in and out may be one array */
         out[i]       = sum;
         sum          = next;
       }
@@ -122,8 +122,8 @@ struct DeviceSelect {
   }
 };
 
-/* Block-wide algorithms: every thread brings its items, thread 0 works. As with CUB, scratch space may be used again
-   only after a barrier of the caller. */
+/* Block-wide algorithms: every thread brings its items, and thread 0 does the work. As with CUB, the caller needs a
+   barrier before it uses the scratch space again. */
 template <typename T, int THREADS>
 class BlockScan
 {
@@ -198,7 +198,7 @@ private:
 public:
   explicit BlockRadixSort(TempStorage &t) : temp(t) {}
 
-  /* Every thread brings P keys next to each other, and takes keys that are THREADS apart */
+  /* Every thread brings P consecutive keys, and gets P keys that are THREADS apart */
   void SortBlockedToStriped(K (&keys)[P], int begin_bit, int end_bit)
   {
     const emulated::Bits<K> bits = {begin_bit, end_bit};
@@ -212,7 +212,7 @@ public:
   }
 };
 
-/* The result is that of thread 0; other threads get their own item back, where CUB promises nothing */
+/* The result is valid in thread 0; other threads get their own item back, for which CUB promises nothing */
 template <typename T, int THREADS>
 class BlockReduce
 {

@@ -1,10 +1,9 @@
 /*
   emulator.h - the machine under cuda_runtime.h: threads that take turns, and points where they meet.
 
-  The threads of a block are fibers of one host thread. A fiber runs until it meets others (a barrier, a warp-wide
-  operation) or ends. Every order of the fibers is one that a GPU may show, so a kernel that lacks a barrier gives wrong
-  results here in one order or another: SPMV_EMULATOR_ORDER = forward (default), backward, or a number that seeds a
-  random order for each block.
+  The threads of a block are fibers of one host thread. A fiber runs until a barrier, a warp-wide operation, or its end.
+  Every order of the fibers is possible on a GPU, too, so a kernel that lacks a barrier gives wrong results here in some
+  order: SPMV_EMULATOR_ORDER = forward (default), backward, or a number that seeds a random order for each block.
 */
 #ifndef SPMV_EMULATOR_H
 #define SPMV_EMULATOR_H
@@ -27,11 +26,11 @@ namespace spmv_emulator
 struct Position {
   uint3 thread, block, block_size, grid_size;
 };
-extern Position position; /* of the fiber that runs */
+extern Position position; /* of the running fiber */
 
-/* Does work now, with device memory readable, or records it when the stream is being captured */
+/* Does work at once, with device memory accessible; or records it, if the stream is being captured */
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
-/* Runs body once for each thread of a grid; an error of the configuration shows in cudaGetLastError() */
+/* Runs body once for each thread of a grid; cudaGetLastError() returns an error of the configuration */
 void run_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body);
 
 template <typename... P, typename... A>
@@ -41,10 +40,10 @@ void launch(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, void 
   run_grid(blocks, threads, shared, stream, [=] { std::apply(kernel, values); });
 }
 
-/* The shared memory whose size a launch gives */
+/* The dynamic shared memory of the running kernel */
 void *dynamic_shared();
 
-/* The same for a grid whose blocks may wait for each other */
+/* run_grid() for a grid whose blocks may wait for each other */
 void run_cooperative_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body);
 
 template <typename... P, typename... A>
@@ -55,13 +54,13 @@ void launch_cooperative(dim3 blocks, dim3 threads, size_t shared, cudaStream_t s
   run_cooperative_grid(blocks, threads, shared, stream, [=] { std::apply(kernel, values); });
 }
 
-/* Waits for all threads of a cooperative grid. Blocks go on one after the other, with one shared memory for all. */
+/* Waits for all threads of a cooperative grid. Blocks then run one after the other, with one shared memory for all. */
 void grid_barrier();
 
-/* Waits for all threads of the block that have not ended; the sum of their v */
+/* Waits for all threads of the block that have not ended; returns the sum of their v */
 int block_barrier(int v);
 
-/* Meeting of the lanes in mask; each brings up to 16 bytes and takes those of lane `from` of the warp */
+/* A meeting of the lanes in mask; each brings at most MAX_VALUE bytes and gets those of lane `from` of the warp */
 enum { MAX_VALUE = 32 };
 void     warp_meet(unsigned mask, const void *value, int from, void *result, size_t bytes);
 void     warp_sync(unsigned mask);

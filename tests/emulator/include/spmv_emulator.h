@@ -1,4 +1,4 @@
-/* spmv_emulator.h - what tests may ask of the emulator beyond CUDA. For C and C++. */
+/* spmv_emulator.h - functions by which tests control the emulator, for C and C++. */
 #ifndef SPMV_EMULATOR_CONTROL_H
 #define SPMV_EMULATOR_CONTROL_H
 
@@ -6,19 +6,19 @@
 extern "C" {
 #endif
 
-/* From now on so many allocations of device or pinned memory succeed, and the others fail; negative: all succeed.
-   Returns how many have failed since the last call. */
+/* The next `allocations` allocations of device or pinned memory succeed, and all later ones fail; negative: all
+   succeed. Returns the number of failures since the last call. */
 long spmv_emulator_allow(long allocations);
 
-/* How many allocations of device or pinned memory there were since the last call, failed ones too */
+/* The number of allocations of device or pinned memory since the last call, including failed ones */
 long spmv_emulator_allocations(void);
 
-/* From now on so many calls that give a stream work, make a stream, an event or a graph, or wait for one succeed, and
-   the next one fails with cudaErrorLaunchOutOfResources; negative: none fails. Returns whether one has failed since the
-   last call. */
+/* Of the calls that enqueue work, wait, or make a stream, an event or a graph, the next `calls` succeed, and the one
+   after fails with cudaErrorLaunchOutOfResources; negative: none fails. Returns whether one has failed since the last
+   call. */
 int spmv_emulator_fail_after(long calls);
 
-/* So many queries of events answer that what is in front of them is not done */
+/* The next `queries` queries of events answer "not ready". The macro says that this version of the emulator has it. */
 #define SPMV_EMULATOR_HOLDS 1
 void spmv_emulator_hold(long queries);
 

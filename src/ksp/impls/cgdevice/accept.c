@@ -1,7 +1,7 @@
-/* Whether the engine may serve a solve: everything that can be said before anything is computed. */
+/* Decides before any computation whether the engine may serve a solve. */
 #include "cgdevice.h"
 
-/* What the engine does not do, of all that can be asked of a KSPCG */
+/* The features of KSPCG that the engine does not have */
 static PetscErrorCode WhySolver(KSP ksp, const KSP_CGDevice *s, const char **why)
 {
   PetscFunctionBegin;

@@ -1,17 +1,17 @@
 /*
   cgdevice.h - private declarations of KSPCGDEVICE, conjugate gradients by the engine of libspmvpack
 
-  A solver of this type is a KSPCG, made by PETSc's own creator, whose solve is ours:
+  A solver of this type is a KSPCG, made by PETSc's own creator, with a different solve operation:
 
     create.c -> options.c
     KSPSolve(): solve.c -> accept.c (may the engine serve?)
                         -> ../device/pc.c, precision.c, engine.c -> ../device/matrix.c or matrix.c
-                        -> iterate.c (iteration 0, the engine's iterations, what PETSc is told about them)
-                        -> mixed.c (in mixed precision: when the recurrence says that the solve is done)
-                        -> single.c (with a cycle of multigrid in single precision: whether that serves)
+                        -> iterate.c (iteration 0, the engine's iterations, reports to PETSc)
+                        -> mixed.c (mixed precision: checks with the true residual)
+                        -> single.c (multigrid cycle in single precision: whether it is good enough)
 
-  Whatever the engine does not do is left to the solve of KSPCG, with a reason. The state lies in a container composed
-  on the KSP, because ksp->data belongs to KSPCG.
+  Solves that the engine cannot do are left to KSPCG, with a reason. The state lies in a container composed on the KSP,
+  because ksp->data belongs to KSPCG.
 */
 #pragma once
 
@@ -19,22 +19,22 @@
 #include <spmv_values.h>
 #include "ksp/impls/device/device.h"
 
-/* The values of the plan in single precision, for solves in mixed precision */
+/* The values of the plan rounded to single precision, for solves in mixed precision */
 typedef struct {
   void            *values;
   int64_t          bytes;
-  PetscInt64       serial; /* of the plan that they were taken from ... */
-  PetscObjectId    id;     /* ... which is that of this matrix ... */
-  PetscObjectState state;  /* ... in this state; id is 0 where there are none */
+  PetscInt64       serial; /* of the plan whose values were rounded ... */
+  PetscObjectId    id;     /* ... which belongs to this matrix ... */
+  PetscObjectState state;  /* ... in this state; id is 0 if there are none */
 } CGDevRounded;
 
-/* Mixed precision: what a solve does, and what the last one did */
+/* Mixed precision: settings of a solve, and results of the last one */
 typedef struct {
-  PetscBool        on;                    /* products are with the rounded matrix */
+  PetscBool        on;                    /* products use the rounded matrix */
   PetscInt         corrections;           /* of the last solve */
-  char             why[SPMV_MESSAGE_MAX]; /* why the solve was not, or not to its end, in mixed precision */
-  PetscObjectId    failed_id;             /* a matrix for which it was not enough, with ... */
-  PetscObjectState failed_nonzero;        /* ... this nonzero state: not tried again */
+  char             why[SPMV_MESSAGE_MAX]; /* why the solve ran, or ended, in double precision */
+  PetscObjectId    failed_id;             /* a matrix for which mixed precision was not enough, with ... */
+  PetscObjectState failed_nonzero;        /* ... this nonzero state: it is not tried again */
 } CGDevMixed;
 
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
   KSPCGDeviceMode      mode;
   KSPCGDevicePrecision precision;
 
-  /* What was asked of KSPCG that the engine does not do; the functions that KSPCG composed for that */
+  /* Settings of KSPCG that the engine does not have, noted by wrappers around the functions that KSPCG composed */
   PetscBool single_reduction;
   PetscReal radius, objective;
   PetscErrorCode (*parent_single_reduction)(KSP, PetscBool);
@@ -54,15 +54,15 @@ typedef struct {
   CGDevMixed    mixed;
   AIJFmtVector  r;
   SpmvCg       *engine;
-  SpmvCgOptions engine_options;              /* that it was made with ... */
-  PetscInt64    engine_serial[KSPDEV_PARTS]; /* ... for this product ... */
-  const void   *engine_rounded;              /* ... with these rounded values, or NULL */
-  PetscInt64    engine_cycle;                /* ... and this cycle of multigrid, or 0 */
+  SpmvCgOptions engine_options;              /* options of the current engine ... */
+  PetscInt64    engine_serial[KSPDEV_PARTS]; /* ... and the product, ... */
+  const void   *engine_rounded;              /* ... the rounded values, or NULL, ... */
+  PetscInt64    engine_cycle;                /* ... and the multigrid cycle, or 0, for which it was made */
   PetscBool     no_persistent;               /* the device cannot run the persistent kernel */
-  PetscBool     residual_away; /* the residual of the last solve is in r.device, and ksp->work[0] is old */
-  PetscBool     value_unknown; /* KSPCG does not know its objective function, as the engine did the last solve */
+  PetscBool     residual_away; /* the residual of the last solve is in r.device, and ksp->work[0] is stale */
+  PetscBool     value_unknown; /* the engine did the last solve, so KSPCG does not know its objective function */
 
-  KSPCGDeviceMode used; /* of the last solve: AUTO before the first one */
+  KSPCGDeviceMode used; /* mode of the last solve; AUTO before the first one */
 } KSP_CGDevice;
 
 PETSC_INTERN PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
@@ -98,7 +98,7 @@ PETSC_INTERN PetscErrorCode KSPSetUp_CGDevice(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_CGDevice(KSP);
 PETSC_INTERN PetscErrorCode CGDevForget(KSP_CGDevice *);
 
-/* accept.c: leaves a reason in s->reason where the engine must not serve */
+/* accept.c: leaves a reason in s->reason if the engine must not serve */
 PETSC_INTERN PetscErrorCode CGDevAccept(KSP, KSP_CGDevice *);
 
 /* matrix.c, engine.c: prepare a solve, or leave a reason in s->reason */
@@ -112,16 +112,16 @@ PETSC_INTERN PetscErrorCode CGDevIterate(KSP, KSP_CGDevice *);
 /* A solve in progress */
 typedef struct {
   KSPDevWatch  watch;
-  int64_t      offset; /* iterations by earlier engines of this solve */
-  SpmvCgResult result; /* of this engine */
+  int64_t      offset; /* iterations by earlier engines in this solve */
+  SpmvCgResult result; /* of the current engine */
   /* Mixed precision */
   PetscReal checked; /* the norm of the last true residual */
-  PetscReal drop;    /* the next true residual is due when the norm of the recurrence is below drop * checked, ... */
-  int64_t   limit;   /* ... or after so many iterations of this engine */
-  int64_t   stage;   /* iterations of this engine at the last true residual, ... */
+  PetscReal drop;    /* compute the next true residual when the norm of the recurrence is below drop * checked ... */
+  int64_t   limit;   /* ... or after this many iterations of this engine */
+  int64_t   stage;   /* iterations of this engine at the last true residual ... */
   int64_t   first;   /* ... and at the first one */
-  /* A cycle in single precision */
-  MGDevNorms norms; /* with iterations of this engine */
+  /* A multigrid cycle in single precision */
+  MGDevNorms norms; /* counted in iterations of this engine */
 } CGDevRun;
 
 /* iterate.c, for mixed.c */

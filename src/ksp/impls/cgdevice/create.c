@@ -2,7 +2,7 @@
 #include "cgdevice.h"
 #include "sys/compose.h"
 
-/* PETSc's creator of KSPCG, which is hidden in its library: found by its name before anything may have replaced it */
+/* PETSc's creator of KSPCG, which libpetsc does not export: looked up by type name before that name can be replaced */
 static PetscErrorCode (*create_parent)(KSP) = NULL;
 
 static PetscErrorCode StateFree(void *ctx)
@@ -56,7 +56,7 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
 }
 
 /*MC
-   KSPCGDEVICE = "cgdevice" - The preconditioned conjugate gradient method, whose iterations run on one GPU without
+   KSPCGDEVICE = "cgdevice" - The preconditioned conjugate gradient method, whose iterations run on the GPU without
    waiting for the host
 
    Options Database Keys:
@@ -64,25 +64,27 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
 .  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, see `KSPCGDeviceSetChunk()`
 .  -ksp_cgdevice_precision <double> - double or mixed, see `KSPCGDeviceSetPrecision()`
 .  -ksp_cgdevice_format <crsv> - packed format for matrices of types of PETSc, see `KSPCGDeviceSetFormat()`
--  -ksp_cgdevice_replace_cg - lets `KSPCG` mean this type, see `KSPCGDeviceReplaceCG()`; read when petscpack is loaded
+-  -ksp_cgdevice_replace_cg - makes `KSPCG` mean this type, see `KSPCGDeviceReplaceCG()`; read when petscpack is loaded
 
    Level: beginner
 
    Notes:
-   The method, its iterations, norms, tests and reasons are those of `KSPCG`, but for the rounding of sums. This type
+   The method, its iterations, norms, tests and reasons are those of `KSPCG`, up to the rounding of sums. This type
    inherits from `KSPCG`: all of its options and functions are accepted.
 
-   The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or one derived from
-   them, and the preconditioners `PCNONE`, `PCJACOBI`, `PCPBJACOBI`, `PCGAMG` and `PCMG`; of `PCGAMGDEVICE`
-   and `PCMGDEVICE` it takes the hierarchy that these have on the device. The multigrid
-   hierarchy is taken as PETSc has set it up: multiplicative V and W cycles, with the smoothers `KSPCHEBYSHEV` and
-   `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a number of steps and no norm (`PCGAMG` has these unless it
-   is told otherwise, `PCMG` needs `-mg_levels_pc_type jacobi`). A direct solver of the coarsest level becomes a matrix
-   on the device where the level is small; for any other one each cycle waits. Vectors may be on the host, or CUDA
-   vectors. All else is solved by `KSPCG`; `-ksp_view` and `-info` say why.
+   The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or a type derived from
+   them, and the preconditioners `PCNONE`, `PCJACOBI`, `PCPBJACOBI`, `PCGAMG` and `PCMG`; `PCGAMGDEVICE` and
+   `PCMGDEVICE` share the hierarchy that they already have on the device. Vectors may be on the host, or CUDA vectors.
+   `KSPCG` solves everything else; `-ksp_view` and `-info` say why.
 
-   On several processes each does the iterations of its rows. Where each has a GPU of its own, messages and sums go by NVIDIA's
-   NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; else by MPI.
+   The multigrid hierarchy is the one that PETSc has set up: multiplicative V and W cycles, with the smoothers
+   `KSPCHEBYSHEV` and `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a fixed number of steps and no norm.
+   These are the defaults of `PCGAMG`; `PCMG` needs `-mg_levels_pc_type jacobi`. A direct solver on a small coarsest
+   level becomes a dense matrix on the device; any other coarsest solver runs on the host, and each cycle waits for it.
+
+   On several processes, each process iterates on its own rows. If each has a GPU of its own, messages and sums go
+   through NVIDIA's NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; otherwise they
+   go by MPI.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
 
@@ -109,7 +111,7 @@ static PetscErrorCode KSPCreate_CGDevice(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solvers that have their type already keep it */
+/* Affects only solvers that get their type afterwards */
 PetscErrorCode CGDevReplaceCG(PetscBool replace)
 {
   PetscFunctionBegin;
@@ -130,7 +132,7 @@ PetscErrorCode CGDevRegister(void)
   PetscCall(PetscLogEventRegister("CGDevSetUp", KSP_CLASSID, &KSP_CGDeviceSetUp));
   PetscCall(PetscLogEventRegister("CGDevLoop", KSP_CLASSID, &KSP_CGDeviceLoop));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of cgdevice for the whole process", "KSP");
-  PetscCall(PetscOptionsBool("-ksp_cgdevice_replace_cg", "Let KSP type cg mean cgdevice", "KSPCGDeviceReplaceCG",
+  PetscCall(PetscOptionsBool("-ksp_cgdevice_replace_cg", "Make KSP type cg mean cgdevice", "KSPCGDeviceReplaceCG",
                              replace, &replace, NULL));
   PetscOptionsEnd();
   if (replace) PetscCall(CGDevReplaceCG(replace));

@@ -1,12 +1,12 @@
 /*
-  engine.c - the engine of a solver, and which mode it has. It is made again only when the plan of the matrix is another
-  one or an option changed: new values, vectors and right-hand sides leave it and its graph as they are.
+  engine.c - the engine of a solver and its mode. The engine is made again only if the matrix has another plan or an
+  option has changed: new values, vectors and right-hand sides change neither the engine nor its graph.
 */
 #include "cgdevice.h"
 
-/* When the persistent kernel is faster than a graph, measured on an H200 (bench/results/h200-cg.json): it begins an
-   iteration 3.9 us earlier and saves 47 ps for each row, but loses 9.5 ps for each nonzero. It is slower for every matrix
-   that is larger than the second-level cache: 40 MB is that of an A100, the smallest GPU in use. */
+/* The persistent kernel beats a graph in this range, measured on an H200 (bench/results/h200-cg.json): it starts an
+   iteration 3.9 us earlier and saves 47 ps per row, but loses 9.5 ps per nonzero. It is slower for every matrix larger
+   than the second-level cache: 40 MB is that of an A100, the smallest GPU in use. */
 static const double persistent_bytes = 40e6, persistent_nonzeros = 3.9e-6 / 9.5e-12, persistent_per_row = 47 / 9.5;
 
 PetscErrorCode CGDevEngineForget(KSP_CGDevice *s)
@@ -94,8 +94,9 @@ static PetscErrorCode Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The engine of one mode; s->used becomes that mode, or plain chunks where something cannot be part of a graph: the product
-   of a plan which streams from the host, messages by MPI, a cycle of multigrid which waits for PETSc on the coarsest level */
+/* Makes the engine for one mode. s->used becomes that mode, or chunk if part of the iteration cannot be captured in a
+   graph: a plan that streams from the host, messages by MPI, or a multigrid cycle that waits for PETSc on the coarsest
+   level. */
 static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMode mode)
 {
   SpmvCgOptions wanted;

@@ -1,14 +1,14 @@
 /*
-  iterate.c - a solve by the engine. Iteration 0 is done by PETSc's own calls, in the order of KSPSolve_CG(), so that
-  initial guesses, tolerances relative to whatever norm, and tests of the first norm are PETSc's. Only the cycle of
-  multigrid is applied by the engine in iteration 0, too. Then the engine runs until a monitor or a convergence test
-  needs the host, and PETSc is told the norms in order.
+  iterate.c - a solve by the engine. Iteration 0 consists of PETSc's own calls in the order of KSPSolve_CG(), so that
+  initial guesses, relative tolerances of every kind, and the test of the first norm are PETSc's. Only a multigrid cycle
+  is applied by the engine in iteration 0, too. Then the engine runs until a monitor or a convergence test needs the
+  host, and PETSc receives the norms in order.
 */
 #include "cgdevice.h"
 #include <math.h>
 
-/* The norm of the residual R. Where it, or the scalar product that it is made of, is not a number, the macros set a
-   reason and return. */
+/* The norm of the residual R. If the norm, or the scalar product that it is computed from, is not a number, the macros
+   set a reason and return. */
 PetscErrorCode CGDevNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
 {
   PetscScalar beta;
@@ -58,7 +58,7 @@ static PetscErrorCode IterationZero(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The test of the iterations of this engine */
+/* The convergence test for the iterations of this engine */
 SpmvCgTest CGDevTest(KSP ksp, const CGDevRun *run, PetscReal tolerance)
 {
   static const SpmvCgNorm norms[] = {[KSP_NORM_NONE]             = SPMV_CG_NORM_NONE,
@@ -73,7 +73,7 @@ SpmvCgTest CGDevTest(KSP ksp, const CGDevRun *run, PetscReal tolerance)
   return test;
 }
 
-/* PETSc's own words and reasons for a sum or norm that is not a number */
+/* Sets PETSc's own message and reason for a sum or norm that is not a number */
 static PetscErrorCode NotANumber(KSP ksp, double norm)
 {
   PetscFunctionBegin;
@@ -82,7 +82,7 @@ static PetscErrorCode NotANumber(KSP ksp, double norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Translates the engine's reason where PETSc's test of the last norm has given none; it may be that the solve goes on */
+/* Translates the engine's reason, unless PETSc's test of the last norm has given one; the solve may also go on */
 static PetscErrorCode SetReason(KSP ksp, const CGDevRun *run)
 {
   const SpmvCgResult *result = &run->result;
@@ -97,7 +97,7 @@ static PetscErrorCode SetReason(KSP ksp, const CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tells PETSc the norms of the engine's iterations first .. last */
+/* Reports the norms of iterations first .. last to PETSc */
 static PetscErrorCode TellNorms(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, int64_t first, int64_t last)
 {
   double norms[KSPDEV_MONITOR_STEP];
@@ -114,8 +114,8 @@ static PetscErrorCode TellNorms(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks PETSc's test about the last iteration: the engine's test is the same, but PETSc's says more in -info, and counts
-   a maximum of iterations as success where it was told to */
+/* Calls PETSc's test for the last iteration. The engine's test has the same result, but PETSc's prints more with -info,
+   and may count the maximum number of iterations as success. */
 static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
 {
   const SpmvCgResult *result = &run->result;
@@ -128,7 +128,7 @@ static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What follows from a call of the engine. before: iterations completed before this call */
+/* Handles the result of a call of the engine. before: iterations completed before the call */
 static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
 {
   const SpmvCgResult *result = &run->result;
@@ -145,7 +145,8 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cycles in a call of the engine: one for each iteration, but none for one that ended the solve by a test of r */
+/* Number of cycles in a call of the engine: one per iteration, but none for an iteration that ended the solve by a test
+   of r */
 static int64_t CyclesOf(KSP ksp, const SpmvCgResult *result, int64_t before)
 {
   const PetscBool early = ksp->normtype == KSP_NORM_NONE || ksp->normtype == KSP_NORM_UNPRECONDITIONED;
@@ -154,7 +155,7 @@ static int64_t CyclesOf(KSP ksp, const SpmvCgResult *result, int64_t before)
   return result->completed - before - (early && ended && result->completed > before ? 1 : 0);
 }
 
-/* One call of the engine; what it did is in run->result */
+/* One call of the engine; run->result tells the outcome */
 static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
   const int64_t   before = run->result.completed;
@@ -173,8 +174,8 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscCall(AIJFmtVectorEnd(&s->x));
   if (status) run->result.completed = before;
   spmv_cg_info(s->engine, &info);
-  /* A refusal before the first iteration leaves the solution as it was where that is on the host, or where the graph
-     could not be made; then KSPCG can begin anew. */
+  /* After a refusal before the first iteration, the solution is unchanged if it is on the host, or if the graph could
+     not be made; then KSPCG can start over. */
   if (before + run->offset == 0 && !s->several && (s->x.staged || (s->used == KSP_CGDEVICE_GRAPH && info.graphs == 0)))
     KSPDevTry(s, status);
   AIJFmtCallSpmv(&s->exec, status);
@@ -201,13 +202,13 @@ PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscRe
   status = spmv_cg_start(s->engine, s->x.data, s->r.data, s->pc.values, &test, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
-  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun */
+  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun, so this one cannot fall back */
   KSPDevTry(s, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Iteration 0 where the preconditioner is a cycle of the device: the engine begins, and has the first norm. The tolerance
-   is known only when PETSc has tested that. */
+/* Iteration 0 if the preconditioner is a cycle on the device: the engine starts and gives the first norm. The tolerance
+   is known only after PETSc has tested that norm. */
 static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run)
 {
   double     norm = 0;
@@ -242,7 +243,7 @@ static PetscErrorCode StartByPetsc(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves a reason in s->reason, and the solution and the residual history as they were, where the engine refused */
+/* If the engine refuses, leaves a reason in s->reason, and the solution and the residual history unchanged */
 PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
 {
   const size_t history_begin = (size_t)ksp->res_hist_len;

@@ -1,4 +1,5 @@
-/* matrix.c - the CSR with 32-bit indices that the persistent kernel multiplies by, kept as long as the pattern stays. */
+/* matrix.c - the CSR with 32-bit indices that the persistent kernel multiplies by; kept while the pattern is
+   unchanged. */
 #include "cgdevice.h"
 
 static PetscErrorCode MakeCsr(KSP_CGDevice *s, const AIJFmtKey *key, const PetscScalar values[], SpmvStatus *status)
@@ -26,7 +27,7 @@ static SpmvStatus RefreshCsr(KSP_CGDevice *s, const PetscScalar values[])
   return spmv_copy((void *)s->matrix.csr.values, SPMV_DEVICE, values, SPMV_HOST, bytes, &s->exec);
 }
 
-/* s->matrix.csr becomes A */
+/* Sets s->matrix.csr to A */
 PetscErrorCode CGDevMatrixCsr(KSP_CGDevice *s, Mat A)
 {
   KSPDevMatrix      *m      = &s->matrix;

@@ -1,27 +1,27 @@
 /*
-  mixed.c - solves in mixed precision: products with the matrix rounded to single precision, all else in double.
+  mixed.c - solves in mixed precision: products with the matrix rounded to single precision, everything else in double.
 
-  The residual of the recurrence follows the rounded matrix, and drifts from b - A x. So whenever it has fallen to a
-  hundredth, or to the tolerance, b - A x is computed with the matrix itself, on the device, and takes its place
-  (reliable updates: Sleijpen and van der Vorst, 1996). PETSc's test sees these norms only. The more the matrix is
-  ill-conditioned, the larger is the drift: the true residual then falls less than that of the recurrence, and there is
-  no use in letting the latter fall further. Where the true one hardly falls at all, or the rounded matrix is not
-  positive definite, the solve goes on in double precision.
+  The residual of the recurrence belongs to the rounded matrix, and drifts from b - A x. So whenever it has fallen to a
+  hundredth, or to the tolerance, b - A x is computed with the matrix itself, on the device, and replaces it
+  (reliable updates: Sleijpen and van der Vorst, 1996). PETSc's test sees these norms only. The more ill-conditioned the
+  matrix, the larger the drift: the true residual then falls less than that of the recurrence, and reducing the
+  recurrence further is wasted work. If the true residual hardly falls at all, or the rounded matrix is not positive
+  definite, the solve goes on in double precision.
 */
 #include "cgdevice.h"
 
 enum {
-  DRIFTED_PERCENT = 120, /* of the norm of the recurrence: above it the search direction begins anew */
-  /* Iterations from one true residual to the next: at most so many times those to the first one, and some more */
+  DRIFTED_PERCENT = 120, /* of the norm of the recurrence: above it, the search direction is restarted */
+  /* Limit on iterations between two true residuals: STAGE_TIMES those before the first one, plus STAGE_MORE */
   STAGE_TIMES = 4,
   STAGE_MORE  = 50
 };
 
-/* A correction is due when the norm of the recurrence has fallen to the first part. Where the true norm is above the second
-   part of the last one, the solve goes on in double precision. */
+/* A correction is due when the norm of the recurrence has fallen to the first fraction. If the true norm is above the
+   second fraction of the last one, the solve goes on in double precision. */
 static const PetscReal first_drop = (PetscReal)1e-2, least_drop = (PetscReal)0.5;
 
-/* Before the first iteration of the engine; in double precision the values are not used */
+/* Called before the first iteration of the engine; unused in double precision */
 void CGDevMixedInit(KSP ksp, CGDevRun *run)
 {
   run->checked = ksp->rnorm;
@@ -42,7 +42,8 @@ static SpmvStatus Subtract(KSP_CGDevice *s, const PetscScalar b[], SpmvSpace spa
   return spmv_mult(product->plan, &minus_one, s->x.data, &one, s->r.data, product->work, &s->exec);
 }
 
-/* b - A x where the engine takes it and in ksp->work[0], and its norm; ksp->reason tells if that is not a number */
+/* Computes b - A x, both where the engine reads it and in ksp->work[0], and its norm; sets ksp->reason if that is not a
+   number */
 static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
 {
   const PetscScalar *b;
@@ -91,7 +92,7 @@ static PetscErrorCode Correct(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another engine goes on, from the solution in ksp->vec_sol and its residual in ksp->work[0] */
+/* Continues with a new engine from the solution in ksp->vec_sol and its residual in ksp->work[0] */
 PetscErrorCode CGDevGoOn(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
   PetscFunctionBegin;
@@ -101,13 +102,13 @@ PetscErrorCode CGDevGoOn(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
   PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
-  /* the solution has changed, so that KSPCG cannot begin anew */
+  /* the solution has changed, so KSPCG cannot start over */
   PetscCheck(!s->reason[0], PetscObjectComm((PetscObject)ksp), PETSC_ERR_MEM,
-             "A solve that single precision was not enough for cannot go on in double precision: %s", s->reason);
+             "Single precision was not enough for this solve, and it cannot go on in double precision: %s", s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In double precision, from the solution so far */
+/* Continues in double precision from the current solution */
 static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, const char why[])
 {
   Mat A;
@@ -122,8 +123,8 @@ static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The engine has ended, or has come to run->limit. Computes the true residual, tells its norm in place of that of the recurrence,
-   and has PETSc test it; then the solve has ended, or goes on. */
+/* Called when the engine has ended or has reached run->limit. Computes the true residual, reports its norm in place of
+   that of the recurrence, and has PETSc test it; then the solve ends or goes on. */
 PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
 {
   const SpmvReason reason = run->result.reason;

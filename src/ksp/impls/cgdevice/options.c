@@ -29,7 +29,7 @@ PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOption
   Logically Collective
 
   Input Parameters:
-+ ksp  - the solver; nothing happens when it is of another type
++ ksp  - the solver; a solver of another type is left unchanged
 - mode - `KSP_CGDEVICE_AUTO`, `KSP_CGDEVICE_HOST`, `KSP_CGDEVICE_CHUNK`, `KSP_CGDEVICE_GRAPH` or
          `KSP_CGDEVICE_PERSISTENT`
 
@@ -39,11 +39,12 @@ PetscErrorCode KSPSetFromOptions_CGDevice(KSP ksp, AIJFmtOptionItems PetscOption
   Level: intermediate
 
   Notes:
-  host is the solve of `KSPCG`, chunk plain launches of kernels some iterations ahead, graph a CUDA graph of some
-  iterations that serves until the nonzero pattern changes, persistent one kernel for all iterations of a small matrix.
+  `host` is the solve of `KSPCG`. `chunk` launches kernels one by one, several iterations ahead of the host. `graph`
+  launches a CUDA graph of several iterations, which is kept until the nonzero pattern changes. `persistent` is one
+  kernel for all iterations of a small matrix.
 
-  auto is persistent where the matrix has few nonzeros, fewer than 0.41 million and 4.9 for each row, and as CSR with
-  five vectors takes at most 40 MB, and where the device can run such a kernel; else graph.
+  `auto` is `persistent` for small matrices if the device can run that kernel: fewer nonzeros than 0.41 million plus 4.9
+  per row, and at most 40 MB for the CSR and five vectors. Otherwise it is `graph`.
 
 .seealso: `KSPCGDEVICE`, `KSPCGDeviceGetMode()`, `KSPCGDeviceGetInfo()`
 @*/
@@ -70,7 +71,7 @@ PetscErrorCode KSPCGDeviceSetMode(KSP ksp, KSPCGDeviceMode mode)
 . ksp - the solver
 
   Output Parameter:
-. mode - what `KSPCGDeviceSetMode()` or the option set; `KSPCGDeviceGetInfo()` tells what the last solve did
+. mode - set by `KSPCGDeviceSetMode()` or the option; `KSPCGDeviceGetInfo()` gives the mode of the last solve
 
   Level: intermediate
 
@@ -93,8 +94,8 @@ PetscErrorCode KSPCGDeviceGetMode(KSP ksp, KSPCGDeviceMode *mode)
   Logically Collective
 
   Input Parameters:
-+ ksp   - the solver; nothing happens when it is of another type
-- chunk - 1 to 64 iterations, or 0, the default, for a number by the size of the matrix
++ ksp   - the solver; a solver of another type is left unchanged
+- chunk - 1 to 64 iterations, or 0, the default, to choose by the size of the matrix
 
   Options Database Key:
 . -ksp_cgdevice_chunk <0> - the same
@@ -102,7 +103,7 @@ PetscErrorCode KSPCGDeviceGetMode(KSP ksp, KSPCGDeviceMode *mode)
   Level: advanced
 
   Note:
-  A solve may enqueue up to two chunks more than it needs; iterations do not change by that.
+  A solve may enqueue up to two chunks more than it needs; this does not change the number of iterations.
 
 .seealso: `KSPCGDEVICE`, `KSPCGDeviceGetChunk()`, `KSPCGDeviceSetMode()`
 @*/
@@ -127,7 +128,7 @@ PetscErrorCode KSPCGDeviceSetChunk(KSP ksp, PetscInt chunk)
 . ksp - the solver
 
   Output Parameter:
-. chunk - what `KSPCGDeviceSetChunk()` or the option set; 0 by default
+. chunk - set by `KSPCGDeviceSetChunk()` or the option; 0 by default
 
   Level: advanced
 
@@ -150,7 +151,7 @@ PetscErrorCode KSPCGDeviceGetChunk(KSP ksp, PetscInt *chunk)
   Logically Collective
 
   Input Parameters:
-+ ksp    - the solver; nothing happens when it is of another type
++ ksp    - the solver; a solver of another type is left unchanged
 - format - crsv, rbp, fold or codsell
 
   Options Database Key:
@@ -159,8 +160,8 @@ PetscErrorCode KSPCGDeviceGetChunk(KSP ksp, PetscInt *chunk)
   Level: intermediate
 
   Notes:
-  A matrix of a type of petscpack that is on the device is used as it is. One that such a format would decline is stored
-  as crsv, which is CSR. The mode persistent multiplies by a CSR whatever the format.
+  A matrix of a petscpack type that is on the device is used as it is. If the format declines a matrix, the solver
+  stores it as crsv, which is CSR. The mode `persistent` multiplies by a CSR whatever the format.
 
 .seealso: `KSPCGDEVICE`, `KSPCGDeviceGetFormat()`, `MATAIJRBP`
 @*/
@@ -185,7 +186,7 @@ PetscErrorCode KSPCGDeviceSetFormat(KSP ksp, const char format[])
 . ksp - the solver
 
   Output Parameter:
-. format - what `KSPCGDeviceSetFormat()` or the option set; crsv by default
+. format - set by `KSPCGDeviceSetFormat()` or the option; crsv by default
 
   Level: intermediate
 
@@ -203,7 +204,7 @@ PetscErrorCode KSPCGDeviceGetFormat(KSP ksp, const char *format[])
 }
 
 /*@
-  KSPCGDeviceGetInfo - Gets what a `KSPCGDEVICE` has done
+  KSPCGDeviceGetInfo - Gets the mode of the last solve of a `KSPCGDEVICE`, and its counters
 
   Not Collective
 
@@ -216,7 +217,7 @@ PetscErrorCode KSPCGDeviceGetFormat(KSP ksp, const char *format[])
   Level: intermediate
 
   Note:
-  `info.reason` belongs to the solver, and changes with its next solve.
+  The solver owns `info.reason`, and overwrites it in its next solve.
 
 .seealso: `KSPCGDEVICE`, `KSPCGDeviceInfo`, `KSPCGDeviceSetMode()`
 @*/

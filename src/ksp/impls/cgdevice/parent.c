@@ -1,11 +1,10 @@
 /*
-  parent.c - what others ask of a KSPCG through functions that it composed, and through its residual: taken note of, and
-  passed on. The engine knows no trust region, no target of the objective function and no single reduction; solves with
-  these are KSPCG's.
+  parent.c - wraps the functions that KSPCG composed and its residual: notes the settings and passes them on. The engine
+  has no trust region, no target of the objective function and no single reduction; KSPCG does such solves.
 */
 #include "cgdevice.h"
 
-/* KSPCG exchanges its solve for this variant, and takes back or composes its function for the objective function */
+/* For this variant KSPCG replaces its solve, and composes or removes its function for the objective function */
 static PetscErrorCode ValueInstall(KSP, KSP_CGDevice *);
 
 static PetscErrorCode UseSingleReduction(KSP ksp, PetscBool use)
@@ -44,7 +43,7 @@ static PetscErrorCode SetObjectiveTarget(KSP ksp, PetscReal target)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x^T A x / 2 - x^T b. KSPCG adds it up in the course of a solve; after one by the engine it is computed. */
+/* x^T A x / 2 - x^T b. KSPCG accumulates it during a solve; after a solve by the engine it is computed here. */
 static PetscErrorCode GetObjective(KSP ksp, PetscReal *value)
 {
   KSP_CGDevice *s;
@@ -80,7 +79,7 @@ static PetscErrorCode ValueInstall(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts our functions over those that this version of PETSc has; KSPCG removes them when it is destroyed */
+/* Replaces the functions that this version of PETSc has; KSPCG removes them when it is destroyed */
 PetscErrorCode CGDevParentInstall(KSP ksp, KSP_CGDevice *s)
 {
   const PetscObject object = (PetscObject)ksp;
@@ -98,7 +97,7 @@ PetscErrorCode CGDevParentInstall(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSPCG takes the residual from ksp->work[0]; there it must be brought first */
+/* KSPCG takes the residual from ksp->work[0], so it is copied there first */
 PetscErrorCode KSPBuildResidual_CGDevice(KSP ksp, Vec t, Vec v, Vec *V)
 {
   KSP_CGDevice *s;

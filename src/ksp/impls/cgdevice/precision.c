@@ -1,5 +1,5 @@
-/* precision.c - mixed precision: the options, whether a solve is in it, and the values of the matrix in single precision.
-   mixed.c has the solve. */
+/* precision.c - mixed precision: its options, whether a solve uses it, and the values of the matrix in single
+   precision. mixed.c has the solve. */
 #include "cgdevice.h"
 
 const char *const KSPCGDevicePrecisions[] = {"double", "mixed", "KSPCGDevicePrecision", "KSP_CGDEVICE_", NULL};
@@ -33,11 +33,11 @@ PetscErrorCode CGDevMixedDecline(KSP ksp, KSP_CGDevice *s, const char why[])
   s->mixed.on            = PETSC_FALSE;
   s->matrix.call.rounded = NULL;
   PetscCall(PetscStrncpy(s->mixed.why, why, sizeof s->mixed.why));
-  PetscCall(PetscInfo(ksp, "double precision in place of mixed: %s\n", why));
+  PetscCall(PetscInfo(ksp, "double precision instead of mixed: %s\n", why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether this solve may begin in mixed precision */
+/* Decides whether this solve may begin in mixed precision */
 PetscErrorCode CGDevMixedBegin(KSP ksp, KSP_CGDevice *s)
 {
   CGDevMixed *m = &s->mixed;
@@ -52,14 +52,13 @@ PetscErrorCode CGDevMixedBegin(KSP ksp, KSP_CGDevice *s)
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(CGDevMixedDecline(ksp, s, "the preconditioner is multigrid"));
   else if (ksp->converged != KSPConvergedDefault || ksp->normtype == KSP_NORM_NONE)
-    PetscCall(CGDevMixedDecline(ksp, s, "it needs PETSc's default test of a norm"));
+    PetscCall(CGDevMixedDecline(ksp, s, "it needs a norm and KSPConvergedDefault()"));
   else if (m->failed_id == ((PetscObject)A)->id && m->failed_nonzero == A->nonzerostate)
     PetscCall(CGDevMixedDecline(ksp, s, "it was not enough for an earlier solve with this matrix"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* s->matrix.call.rounded becomes the values of the plan in single precision, where the solve is in mixed precision and
-   they can be had */
+/* In mixed precision, sets s->matrix.call.rounded to the values of the plan in single precision, if they can be made */
 PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
 {
   const SpmvPlan *plan  = s->matrix.call.plan;
@@ -101,7 +100,7 @@ PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
   Logically Collective
 
   Input Parameters:
-+ ksp       - the solver; nothing happens when it is of another type
++ ksp       - the solver; a solver of another type is left unchanged
 - precision - `KSP_CGDEVICE_DOUBLE`, the default, or `KSP_CGDEVICE_MIXED`
 
   Options Database Key:
@@ -110,19 +109,20 @@ PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
   Level: intermediate
 
   Notes:
-  In mixed precision the values of the matrix are rounded to single precision for the products, which halves what these
-  read; vectors, sums and the preconditioner are double. A solve ends when the true residual, b - A x with the matrix
-  itself, fulfils the tolerance. It is computed each time that the residual of the recurrence has fallen to a hundredth,
-  and takes its place: reliable updates (Sleijpen and van der Vorst, 1996). The rounded values take 4 bytes more for
-  each nonzero on the device.
+  In mixed precision, products use matrix values rounded to single precision, which halves the bytes of the values;
+  vectors, sums and the preconditioner stay in double. A solve ends when the true residual, b - A x with the matrix
+  itself, meets the tolerance. The true residual is computed each time that the residual of the recurrence has fallen to
+  a hundredth, and replaces it: reliable updates (Sleijpen and van der Vorst, 1996). The rounded values take 4 more
+  bytes per nonzero on the device.
 
-  Iterations differ a little from those of double precision. Where the true residual does not follow, as for condition
-  numbers beyond some 1e8, or the rounded matrix is not positive definite, the solve goes on in double precision, and
-  so do later ones with the same nonzero pattern; `-ksp_view` and `-info` say so.
+  The number of iterations differs slightly from that in double precision. If the true residual does not follow the
+  recurrence, as for condition numbers beyond about 1e8, or the rounded matrix is not positive definite, the solve goes
+  on in double precision, and later solves with the same nonzero pattern use double precision; `-ksp_view` and `-info`
+  say so.
 
-  It needs `KSPConvergedDefault()` and a norm, a real `PetscScalar` of double precision, and a matrix whose packed
-  format has such products: rbp, crsv, codsell. Small matrices, for which the mode auto takes the persistent kernel, are
-  solved in double precision.
+  Mixed precision needs `KSPConvergedDefault()` and a norm, a real `PetscScalar` of double precision, and a matrix whose
+  packed format has products with rounded values: rbp, crsv or codsell. Small matrices, for which the mode `auto` takes
+  the persistent kernel, are solved in double precision.
 
 .seealso: `KSPCGDEVICE`, `KSPCGDeviceGetPrecision()`, `KSPCGDeviceGetInfo()`
 @*/
@@ -150,7 +150,7 @@ PetscErrorCode KSPCGDeviceSetPrecision(KSP ksp, KSPCGDevicePrecision precision)
 . ksp - the solver
 
   Output Parameter:
-. precision - what `KSPCGDeviceSetPrecision()` or the option set; `KSPCGDeviceGetInfo()` tells that of the last solve
+. precision - set by `KSPCGDeviceSetPrecision()` or the option; `KSPCGDeviceGetInfo()` gives that of the last solve
 
   Level: intermediate
 

@@ -1,13 +1,13 @@
 /*
-  single.c - solves whose preconditioner is a cycle of multigrid in single precision, while all else is in double.
+  single.c - solves preconditioned by a multigrid cycle in single precision, with everything else in double.
 
-  The cycle is then a linear operator but for rounding, and CG takes as many iterations as with one in double precision. Where
-  rounding is not harmless, numbers overflow, (r, M r) loses its sign, or the norm hardly falls. Then the solve goes on in
-  double precision from the solution so far, and so do later ones with that nonzero pattern.
+  Up to rounding the cycle is a linear operator, and CG takes as many iterations as with a cycle in double precision. If
+  rounding does harm, numbers overflow, (r, M r) loses its sign, or the norm hardly falls. Then the solve goes on in
+  double precision from the current solution, and later solves with that nonzero pattern use double precision.
 */
 #include "cgdevice.h"
 
-/* After iteration 0: how often the norm is looked at */
+/* After iteration 0: sets how often the norm is checked */
 PetscErrorCode CGDevSingleWatch(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
   PetscBool on;
@@ -19,8 +19,8 @@ PetscErrorCode CGDevSingleWatch(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The hierarchy in double precision, unless the residual in ksp->work[0] is not finite: that is no fault of the cycle.
-   s->reason tells if there is no such hierarchy. */
+/* Changes to the hierarchy in double precision, unless the residual in ksp->work[0] is not finite, for which the cycle
+   is not to blame. s->reason tells if that hierarchy cannot be made. */
 static PetscErrorCode Leave(KSP ksp, KSP_CGDevice *s, const char why[], PetscBool *left)
 {
   PetscReal norm;
@@ -35,13 +35,13 @@ static PetscErrorCode Leave(KSP ksp, KSP_CGDevice *s, const char why[], PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the norm of iteration 0 is no number, before anything was computed. left: the solve is to begin anew, with an engine
-   that has a cycle in double precision. */
+/* Handles a norm of iteration 0 that is not a number, before anything was computed. left: the solve must start over,
+   with an engine whose cycle is in double precision. */
 PetscErrorCode CGDevSingleFirst(KSP ksp, KSP_CGDevice *s, PetscBool *left)
 {
   PetscFunctionBegin;
   PetscCall(KSPDevPCIsSingle(KSPDEV(s), left));
-  if (*left) PetscCall(Leave(ksp, s, "the first norm was no number", left));
+  if (*left) PetscCall(Leave(ksp, s, "the first norm was not a number", left));
   if (*left && !s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
   PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,14 +52,14 @@ static const char *Fault(KSP ksp, CGDevRun *run)
 {
   const SpmvCgResult *result = &run->result;
 
-  if (result->reason == SPMV_DIVERGED_NOT_A_NUMBER) return "the solve met what is no number";
+  if (result->reason == SPMV_DIVERGED_NOT_A_NUMBER) return "the solve met NaN or infinity";
   if (result->reason == SPMV_INDEFINITE_PC) return "the cycle was not positive definite";
   if (result->reason == SPMV_INDEFINITE_MATRIX) return "the directions of the solve broke down";
   if (result->reason != SPMV_ITERATING || ksp->normtype == KSP_NORM_NONE) return NULL;
   return MGDevNormsTell(&run->norms, (PetscInt)result->completed, (PetscReal)result->norm);
 }
 
-/* The residual of the solution, which is in ksp->vec_sol, in ksp->work[0] */
+/* Computes the residual of the solution in ksp->vec_sol into ksp->work[0] */
 static PetscErrorCode Residual(KSP ksp, KSP_CGDevice *s)
 {
   Mat A;
@@ -72,7 +72,7 @@ static PetscErrorCode Residual(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After a call of the engine. left: the solve goes on with a cycle in double precision. */
+/* Checks the cycle after a call of the engine. left: the solve goes on with a cycle in double precision. */
 PetscErrorCode CGDevSingleCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscBool *left)
 {
   const char *why = NULL;

@@ -1,8 +1,8 @@
-/* solve.c - a solve: by the engine where it may serve and has what it needs, else by KSPCG. */
+/* solve.c - a solve: by the engine if it may serve and gets the data that it needs, else by KSPCG. */
 #include "cgdevice.h"
 #include "sys/totals.h"
 
-/* Frees what a solver has on the device; options and counters stay */
+/* Frees the device data of a solver; keeps options and counters */
 PetscErrorCode CGDevForget(KSP_CGDevice *s)
 {
   PetscFunctionBegin;
@@ -37,7 +37,7 @@ static PetscErrorCode Prepare(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What lies on the device is freed: one that is full has other uses for it */
+/* Frees the device data first: KSPCG may need device memory too, and the device may be full */
 static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
@@ -50,8 +50,9 @@ static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plans of all levels, the cycle and the engine belong to the set-up of multigrid. PETSc sets up the preconditioner after
-   this function, so it is done here before. What speaks against the device the solve will find, too, and say. */
+/* With multigrid, the plans of all levels, the cycle and the engine are made here, so that the first solve does not pay
+   for them. KSPSetUp() calls PCSetUp() only after this function, so PCSetUp() is called here first. A reason against the device is not reported here: the solve
+   finds and reports it again. */
 PetscErrorCode KSPSetUp_CGDevice(KSP ksp)
 {
   KSP_CGDevice *s;

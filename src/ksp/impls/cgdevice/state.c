@@ -1,4 +1,4 @@
-/* state.c - the state of a solver, and what all parts of a solve do with a refusal of the kernel library. */
+/* state.c - the state of a solver. */
 #include "cgdevice.h"
 #include "sys/compose.h"
 
@@ -6,7 +6,7 @@ PetscLogEvent KSP_CGDeviceSetUp, KSP_CGDeviceLoop;
 
 const char CGDevContainerName[] = "KSPCGDevice";
 
-/* The state, or NULL where the solver is of another type */
+/* The state, or NULL if the solver is of another type */
 PetscErrorCode CGDevStateGet(KSP ksp, KSP_CGDevice **state)
 {
   PetscFunctionBegin;
@@ -14,7 +14,7 @@ PetscErrorCode CGDevStateGet(KSP ksp, KSP_CGDevice **state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state for a getter, which has no answer for another type */
+/* The state for a getter, or an error if the solver is of another type */
 PetscErrorCode CGDevRequire(KSP ksp, KSP_CGDevice **s)
 {
   PetscFunctionBegin;

@@ -1,4 +1,4 @@
-/* view.c - what -ksp_view says about a solver: the options, where the last solve was done, and why. */
+/* view.c - the output of -ksp_view: the options, where the last solve ran, and why. */
 #include "cgdevice.h"
 
 static PetscErrorCode ViewMatrix(const KSP_CGDevice *s, PetscViewer viewer)
@@ -43,10 +43,10 @@ PetscErrorCode KSPView_CGDevice(KSP ksp, PetscViewer viewer)
   if (s->used == KSP_CGDEVICE_HOST) PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve by KSPCG: %s\n", s->reason));
   else {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve on the device: %s\n", KSPCGDeviceModes[s->used]));
-    /* after KSPReset() there is no plan to speak of */
+    /* after KSPReset() there is no plan to view */
     if (s->engine) PetscCall(ViewMatrix(s, viewer));
     if (s->engine && s->pc.kind == SPMV_PC_FUNCTION && !s->of_pc)
-      PetscCall(MGDevHierarchyView(s->multigrid, viewer)); /* else the PC shows it */
+      PetscCall(MGDevHierarchyView(s->multigrid, viewer)); /* otherwise the PC views it */
     if (s->precision == KSP_CGDEVICE_MIXED) PetscCall(ViewMixed(s, viewer));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  solves on the device %" PetscInt_FMT ", by KSPCG %" PetscInt_FMT "\n",

@@ -1,7 +1,7 @@
-/* accept.c - what of a system is beyond the engines, whatever the method. */
+/* accept.c - checks of a system that hold for all engines. */
 #include "device.h"
 
-/* The cycle of multigrid takes a null space out of what it makes; the kernels with a point preconditioner do not */
+/* A multigrid cycle projects the null space out of its result; the kernels with a point preconditioner do not */
 PetscErrorCode KSPDevWhyNullSpace(PC pc, Mat A, const char **why)
 {
   MatNullSpace null_space;

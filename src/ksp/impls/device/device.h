@@ -1,8 +1,9 @@
 /*
-  device.h - what the solvers whose iterations run on the device have in common: the operations of the parent class, the
-  matrix and the preconditioner there, the reason to leave a solve to the parent, what monitors and tests need
+  device.h - the common part of the solvers whose iterations run on the device: the operations of the parent class, the
+  matrix and the preconditioner on the device, the reason to leave a solve to the parent, the needs of monitors and
+  tests
 
-  A state begins with KSPDEVICEHEADER, as PETSc's structs do that derive from one another; KSPDEV() is that part of it.
+  A state begins with KSPDEVICEHEADER, as in PETSc's structs that derive from one another; KSPDEV() is that part of it.
 */
 #pragma once
 
@@ -15,47 +16,46 @@
 #include "pc/impls/mgdevice/mgdevice.h"
 
 enum {
-  /* Norms that the device keeps: at most so many iterations between two reports to PETSc */
+  /* Norms kept on the device: the largest number of iterations between two reports to PETSc */
   KSPDEV_HISTORY = 4096,
-  /* Iterations between two looks of a monitor that needs the norms alone: often enough for a reader */
+  /* Iterations between two calls of a monitor that needs norms only: frequent enough for a human reader */
   KSPDEV_MONITOR_STEP = 100,
   KSPDEV_FORMAT_MAX   = 32, /* bytes of a format's name */
   KSPDEV_PARTS        = 3   /* of a product */
 };
 
-/* The matrix on the device: its plan, or a plan or a CSR that this solver made of a matrix without one */
+/* The matrix on the device: its own plan, or a plan or CSR that this solver made for it */
 typedef struct {
-  SpmvOperator     call;           /* the context of spmv_operator_product(); its address is part of graphs */
-  AIJFmtPlanCache  own;            /* a plan of this solver, or none */
-  AIJFmtPlanCache  others;         /* the same of the columns of other processes, whose entries of x ... */
-  PetscPackHalo    halo;           /* ... come by this: of the matrix ... */
-  PetscObjectId    id;             /* ... with this number, or 0 ... */
-  PetscObjectState pattern;        /* ... and this nonzero state */
-  const char      *format;         /* of the plan of the last solve, whose owner may have freed it since */
-  SpmvCsr          csr;            /* on the device, with 32-bit indices; valid where ... */
-  void            *csr_arrays;     /* ... its arrays are there, in one block */
-  AIJFmtKey        csr_key;        /* what csr was made from */
-  PetscInt64 serial[KSPDEV_PARTS]; /* of the plan or CSR, of the plan of others, of the halo: another one has another
-                                           number; 0: none */
-  PetscInt   nonzeros;
-  PetscInt   conversions, refreshes; /* of own and csr */
+  SpmvOperator     call;                 /* the context of spmv_operator_product(); its address is part of graphs */
+  AIJFmtPlanCache  own;                  /* a plan made by this solver, or none */
+  AIJFmtPlanCache  others;               /* the same for the columns of other processes, whose entries of x ... */
+  PetscPackHalo    halo;                 /* ... arrive through this halo, of the matrix ... */
+  PetscObjectId    id;                   /* ... with this number, or 0 ... */
+  PetscObjectState pattern;              /* ... and this nonzero state */
+  const char      *format;               /* of the plan of the last solve, which its owner may have freed */
+  SpmvCsr          csr;                  /* on the device, with 32-bit indices; valid if ... */
+  void            *csr_arrays;           /* ... its arrays, in one block, exist */
+  AIJFmtKey        csr_key;              /* identifies the source of csr */
+  PetscInt64       serial[KSPDEV_PARTS]; /* of plan or CSR, plan of others, halo; 0: none */
+  PetscInt         nonzeros;
+  PetscInt         conversions, refreshes; /* of own and csr */
 } KSPDevMatrix;
 
-#define KSPDEVICEHEADER                                                                                                  \
-  struct _KSPOps     parent; /* the operations of the parent class, for this solver */                                   \
-  char               format[KSPDEV_FORMAT_MAX];                                                                          \
-  PetscInt           chunk;                                                                                              \
-  SpmvExec           exec;                                                                                               \
-  PetscBool          several; /* processes solve the system, ... */                                                      \
-  PetscPackProcesses all;     /* ... and work together in this way */                                                    \
-  KSPDevMatrix       matrix;                                                                                             \
-  MGDevPoint         pc;        /* its kind is SPMV_PC_FUNCTION where ... */                                             \
-  MGDevHierarchy     multigrid; /* ... the preconditioner is the cycle of this, which is made when it is needed first */ \
-  PetscBool          of_pc;     /* it is that of a PC of type mgdevice or gamgdevice, and here is a reference */         \
-  PetscInt           cycles;    /* that the device has done */                                                           \
-  AIJFmtVector       x;                                                                                                  \
-  PetscInt           graphs; /* of engines that are gone */                                                              \
-  PetscInt           solves_device, solves_host;                                                                         \
+#define KSPDEVICEHEADER                                                                                                \
+  struct _KSPOps     parent; /* the operations of the parent class, for this solver */                                 \
+  char               format[KSPDEV_FORMAT_MAX];                                                                        \
+  PetscInt           chunk;                                                                                            \
+  SpmvExec           exec;                                                                                             \
+  PetscBool          several; /* several processes solve the system ... */                                             \
+  PetscPackProcesses all;     /* ... and communicate through this */                                                   \
+  KSPDevMatrix       matrix;                                                                                           \
+  MGDevPoint         pc;        /* kind SPMV_PC_FUNCTION: ... */                                                       \
+  MGDevHierarchy     multigrid; /* ... the cycle of this hierarchy, made when first needed */                          \
+  PetscBool          of_pc;     /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */   \
+  PetscInt           cycles;    /* done on the device */                                                               \
+  AIJFmtVector       x;                                                                                                \
+  PetscInt           graphs; /* captured by engines that no longer exist */                                            \
+  PetscInt           solves_device, solves_host;                                                                       \
   char               reason[SPMV_MESSAGE_MAX]; /* why the last solve was left to the parent; "" if it was not */
 
 typedef struct {
@@ -76,7 +76,8 @@ PETSC_INTERN PetscErrorCode KSPDevSetFormat(KSP, KSPDevice *, const char format[
 PETSC_INTERN PetscErrorCode KSPDevFromOptions(KSP, KSPDevice *, const char type[], const char functions[],
                                               AIJFmtOptionItems);
 
-/* accept.c: a reason, where the matrix, of one process or of several, or its null space are beyond the engines */
+/* accept.c: gives a reason if the matrix, of one process or of several, or its null space cannot be served by an
+   engine */
 PETSC_INTERN PetscErrorCode KSPDevWhyMatrix(const KSPDevice *, Mat, const char **why);
 PETSC_INTERN PetscErrorCode KSPDevWhyNullSpace(PC, Mat, const char **why);
 
@@ -90,10 +91,10 @@ PETSC_INTERN PetscErrorCode KSPDevPCIsSingle(KSPDevice *, PetscBool *);
 
 /* watch.c */
 typedef struct {
-  PetscBool user_test;  /* PETSc calls a convergence test after each iteration that the engine does not know */
-  PetscBool sees_x;     /* a monitor or test may look at the solution or the residual in each iteration */
+  PetscBool user_test;  /* PETSc calls, after each iteration, a convergence test that the engine does not have */
+  PetscBool sees_x;     /* a monitor or test may read the solution or the residual in each iteration */
   PetscBool want_norms; /* of each iteration, for monitors, a history or a test */
-  int64_t   step;       /* iterations for each call of the engine */
+  int64_t   step;       /* iterations per call of the engine */
 } KSPDevWatch;
 PETSC_INTERN PetscErrorCode KSPDevWatchBegin(KSP, KSPDevWatch *);
 PETSC_INTERN PetscErrorCode KSPDevTellNorm(KSP, PetscInt iteration, PetscReal norm);
@@ -101,9 +102,9 @@ PETSC_INTERN PetscErrorCode KSPDevTestFirst(KSP, PetscReal norm);
 PETSC_INTERN SpmvTest       KSPDevTest(KSP, PetscReal tolerance);
 PETSC_INTERN void           KSPDevSetReason(KSP, SpmvReason, KSPConvergedReason breakdown);
 
-/* Goes on after success; a refusal of the library, such as too little memory on the device, becomes the reason to
-   solve on the host, and the function returns; a failure becomes an error. With several processes KSPDevAgree() must
-   follow before the next collective call. */
+/* Goes on after success. A refusal of the library, such as too little device memory, becomes the reason to solve on the
+   host, and the function returns. A failure becomes an error. With several processes KSPDevAgree() must follow before
+   the next collective call, or the program hangs. */
 #define KSPDevTry(s, call)                                                                                             \
   do {                                                                                                                 \
     PetscCall(KSPDevRefuse(KSPDEV(s), (call)));                                                                        \

@@ -1,12 +1,12 @@
 /*
   matrix.c - the matrix on the device.
 
-  A matrix of petscpack has a plan there, or gets one, as for MatMult(). With multigrid the solver shares the plan of the
-  finest level. For any other AIJ matrix, and for one that petscpack left to the host because it is small, the solver
-  makes a plan of its own from the CSR of the host, and keeps it as long as the nonzero pattern stays.
+  A matrix of petscpack has a plan on the device, or gets one, as for MatMult(). With multigrid the solver shares the
+  plan of the finest level. For any other AIJ matrix, and for one that petscpack left on the host because it is small,
+  the solver makes a plan of its own from the host CSR, and keeps it while the nonzero pattern is unchanged.
 
-  On several processes all of this holds for each block of a MATMPIAIJ, that of the columns of this process and that of
-  the columns of others, whose entries of x come by a halo.
+  On several processes all of this holds for each of the two blocks of a MATMPIAIJ: the columns of this process, and the
+  columns of other processes, whose entries of x arrive through a halo.
 */
 #include "device.h"
 
@@ -62,7 +62,7 @@ static PetscErrorCode OwnPlan(KSPDevice *s, AIJFmtPlanCache *own, Mat A, AIJFmtP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *found becomes the plan of a sequential matrix with the values of now: that of `shared`, of the matrix, or own */
+/* Gets the plan of a sequential matrix with current values: that of `shared`, the matrix's, or own */
 static PetscErrorCode GetPlan(KSPDevice *s, AIJFmtPlanCache *own, Mat A, Vec x, AIJFmtPlanOnDevice *found)
 {
   PetscFunctionBegin;
@@ -91,7 +91,7 @@ static PetscErrorCode MinePlan(KSPDevice *s, Mat A, Vec x, AIJFmtPlanOnDevice *f
 
 /* ---- a matrix of several processes ---- */
 
-/* How the processes work together; once for each solver, collective */
+/* Sets up the communication between processes, once per solver; collective */
 static PetscErrorCode Open(KSP ksp, KSPDevice *s, Mat A)
 {
   const PetscInt *range;
@@ -109,7 +109,7 @@ static PetscErrorCode Open(KSP ksp, KSPDevice *s, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The halo of another matrix or pattern; collective */
+/* Makes the halo again if the matrix or the pattern has changed; collective */
 static PetscErrorCode GetHalo(KSPDevice *s, Mat A, PetscInt ghosts, const PetscInt ghost[])
 {
   KSPDevMatrix *m = &s->matrix;
@@ -143,7 +143,7 @@ static PetscErrorCode OthersPlan(KSPDevice *s, Mat A, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective, and all processes have a reason, or none */
+/* Collective: either all processes have a reason, or none has */
 static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
 {
   KSPDevMatrix      *m     = &s->matrix;
@@ -169,7 +169,7 @@ static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* s->matrix.call becomes the product with A, for vectors like x */
+/* Sets s->matrix.call to the product with A, for vectors like x */
 PetscErrorCode KSPDevMatrixPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
 {
   AIJFmtPlanOnDevice found = {.plan = NULL};

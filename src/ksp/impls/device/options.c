@@ -1,9 +1,10 @@
-/* options.c - the options that all of these solvers have: iterations of a chunk, and the format of matrices without a plan. */
+/* options.c - the options that all device solvers have: iterations per chunk, and the format of matrices without a
+   plan. */
 #include "device.h"
 
-enum { CHUNK_MAX = 64 /* of the engines */, FORMATS_MAX = 16, OPTION_MAX = 64 };
+enum { CHUNK_MAX = 64 /* limit of the engines */, FORMATS_MAX = 16, OPTION_MAX = 64 };
 
-/* s is NULL where the solver is of another type */
+/* s is NULL if the solver is of another type */
 PetscErrorCode KSPDevSetChunk(KSP ksp, KSPDevice *s, PetscInt chunk)
 {
   PetscFunctionBegin;
@@ -22,7 +23,7 @@ PetscErrorCode KSPDevSetFormat(KSP ksp, KSPDevice *s, const char format[])
              "There is no format %s; %s is one", format, spmv_format_get(0)->name);
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(format, s->format, &same));
-  if (!same) { /* the next solve makes other plans */
+  if (!same) { /* the next solve makes new plans */
     AIJFmtPlanDrop(&s->matrix.own, &s->exec);
     AIJFmtPlanDrop(&s->matrix.others, &s->exec);
   }
@@ -30,7 +31,7 @@ PetscErrorCode KSPDevSetFormat(KSP ksp, KSPDevice *s, const char format[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* type: that of the solver, with which the names of its options begin; functions: with which those of its functions do */
+/* type: the solver type, with which option names begin; functions: the prefix of its function names */
 PetscErrorCode KSPDevFromOptions(KSP ksp, KSPDevice *s, const char type[], const char functions[],
                                  AIJFmtOptionItems PetscOptionsObject)
 {

@@ -1,10 +1,10 @@
 /*
-  pc.c - the preconditioner on the device: numbers of a point or a block of points, or the cycle of multigrid, which is a
-  function. Both are kept until they change.
+  pc.c - the preconditioner on the device: the numbers of a point or point-block preconditioner, or a multigrid cycle,
+  which is a function. Both are kept until they change.
 */
 #include "device.h"
 
-/* What the PC has on the device stays there */
+/* Forgets the hierarchy; one that belongs to the PC stays on the device */
 static PetscErrorCode ForgetHierarchy(KSPDevice *s)
 {
   PetscFunctionBegin;
@@ -22,7 +22,7 @@ PetscErrorCode KSPDevPCForget(KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cycle that does what PCApply() does; that of the PC where it has one */
+/* Gets the cycle that does the same as PCApply(), from the PC if it has one */
 static PetscErrorCode GetCycle(KSP ksp, KSPDevice *s)
 {
   MGDevHierarchy of_pc;
@@ -43,7 +43,7 @@ static PetscErrorCode GetCycle(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* unit and result are vectors to work with */
+/* unit and result are work vectors */
 static PetscErrorCode GetPoint(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
   PetscBool  current = PETSC_FALSE;
@@ -72,7 +72,7 @@ PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
   PetscBool multigrid;
 
   PetscFunctionBegin;
-  /* KSPSetUp() returns early where the operators were not set again; then new values reach the PC at its next use */
+  /* KSPSetUp() returns early if the operators were not set again; new values then reach the PC only in PCSetUp() */
   PetscCall(PCSetUp(ksp->pc));
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
   if (multigrid) {
@@ -82,7 +82,7 @@ PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the preconditioner is a cycle in single precision */
+/* Whether the preconditioner is a multigrid cycle in single precision */
 PetscErrorCode KSPDevPCIsSingle(KSPDevice *s, PetscBool *single)
 {
   MGDevInfo info;

@@ -1,8 +1,8 @@
-/* state.c - what all parts of a solve do with a refusal of the kernel library, with vectors, and with other processes. */
+/* state.c - refusals of the kernel library, vectors, and agreement between processes, for all parts of a solve. */
 #include "device.h"
 #include "sys/compose.h"
 
-/* The state for a getter, which has no answer for a solver of another type */
+/* The state for a getter, or an error if the solver is of another type */
 PetscErrorCode KSPDevRequire(KSP ksp, const char container[], KSPType type, void **state)
 {
   PetscFunctionBegin;
@@ -12,7 +12,7 @@ PetscErrorCode KSPDevRequire(KSP ksp, const char container[], KSPType type, void
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A refusal becomes the reason to solve on the host, a failure an error: see KSPDevTry() */
+/* Turns a refusal into the reason to solve on the host, and a failure into an error: see KSPDevTry() */
 PetscErrorCode KSPDevRefuse(KSPDevice *s, SpmvStatus status)
 {
   PetscFunctionBegin;
@@ -20,7 +20,7 @@ PetscErrorCode KSPDevRefuse(KSPDevice *s, SpmvStatus status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds out where the entries of a vector are. Leaves a reason where there is no memory for a copy. */
+/* Finds out where the entries of a vector are. Leaves a reason if memory does not suffice for a copy. */
 PetscErrorCode KSPDevVectorPlace(KSPDevice *s, AIJFmtVector *v, Vec vec)
 {
   SpmvStatus status;
@@ -31,7 +31,7 @@ PetscErrorCode KSPDevVectorPlace(KSPDevice *s, AIJFmtVector *v, Vec vec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All processes go on, or all have a reason not to. Collective; after s->several is set */
+/* Afterwards either all processes go on, or all have a reason not to. Collective; called after s->several is set. */
 PetscErrorCode KSPDevAgree(KSP ksp, KSPDevice *s)
 {
   PetscFunctionBegin;
@@ -39,7 +39,7 @@ PetscErrorCode KSPDevAgree(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes note of cycles of multigrid */
+/* Counts multigrid cycles */
 PetscErrorCode KSPDevCountCycles(KSPDevice *s, int64_t cycles)
 {
   PetscFunctionBegin;

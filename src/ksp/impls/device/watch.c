@@ -1,4 +1,4 @@
-/* watch.c - which callbacks need the host between iterations, what they are told, and when iterations end. */
+/* watch.c - which callbacks need the host between iterations, the reports to them, and the end of the iterations. */
 #include "device.h"
 #include <math.h>
 
@@ -11,7 +11,7 @@ PetscErrorCode KSPDevWatchBegin(KSP ksp, KSPDevWatch *watch)
   watch->sees_x = watch->user_test;
   for (PetscInt i = 0; i < ksp->numbermonitors; i++) {
     const AIJFmtFunction monitor = (AIJFmtFunction)ksp->monitor[i];
-    /* These two use the iteration and its norm alone */
+    /* these two use the iteration number and its norm only */
     if (monitor != (AIJFmtFunction)KSPMonitorResidual && monitor != (AIJFmtFunction)KSPMonitorResidualDrawLG)
       watch->sees_x = PETSC_TRUE;
   }
@@ -42,7 +42,7 @@ PetscErrorCode KSPDevTellNorm(KSP ksp, PetscInt iteration, PetscReal norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The test of the engine. With a user's test or KSPConvergedSkip() it tests no norm. */
+/* The test of the engine. With a user's test or KSPConvergedSkip(), the engine tests no norm. */
 SpmvTest KSPDevTest(KSP ksp, PetscReal tolerance)
 {
   const PetscBool engine = ksp->converged == KSPConvergedDefault ? PETSC_TRUE : PETSC_FALSE;
@@ -57,7 +57,8 @@ SpmvTest KSPDevTest(KSP ksp, PetscReal tolerance)
                     .max_is_success = ksp->converged == KSPConvergedSkip};
 }
 
-/* PETSc's word for the engine's reason, but for a norm that is not a number. breakdown: for that, as methods differ in it */
+/* Translates the engine's reason, except for a norm that is not a number. breakdown: PETSc's reason for a breakdown,
+   which depends on the method */
 void KSPDevSetReason(KSP ksp, SpmvReason reason, KSPConvergedReason breakdown)
 {
   const struct {

@@ -2,7 +2,7 @@
 #include "gmresdevice.h"
 #include "sys/compose.h"
 
-/* PETSc's creator of KSPGMRES, which is hidden in its library */
+/* PETSc's creator of KSPGMRES, which libpetsc does not export */
 static PetscErrorCode (*create_parent)(KSP) = NULL;
 
 static const char container_name[] = "KSPGMRESDevice";
@@ -140,28 +140,29 @@ static PetscErrorCode KSPView_GMRESDevice(KSP ksp, PetscViewer viewer)
 }
 
 /*MC
-   KSPGMRESDEVICE = "gmresdevice" - The generalized minimal residual method, whose iterations run on one GPU without
+   KSPGMRESDEVICE = "gmresdevice" - The generalized minimal residual method, whose iterations run on the GPU without
    waiting for the host
 
    Options Database Keys:
 +  -ksp_gmresdevice_mode <auto> - how iterations run: auto, host, chunk, graph; see `KSPGMRESDeviceSetMode()`
 .  -ksp_gmresdevice_chunk <0> - iterations that are enqueued together, see `KSPGMRESDeviceSetChunk()`
 .  -ksp_gmresdevice_format <crsv> - packed format for matrices of types of PETSc, see `KSPGMRESDeviceSetFormat()`
--  -petscpack_replace gmres - lets `KSPGMRES`, the default of all solvers, mean this type; read when petscpack is loaded
+-  -petscpack_replace gmres - makes `KSPGMRES`, PETSc's default solver, mean this type; read when petscpack is loaded
 
    Level: beginner
 
    Notes:
-   The method, its iterations, norms, tests and reasons are those of `KSPGMRES`, but for the rounding of sums. This type
+   The method, its iterations, norms, tests and reasons are those of `KSPGMRES`, up to the rounding of sums. This type
    inherits from `KSPGMRES`: all of its options and functions are accepted.
 
-   The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or one derived from them,
-   classical Gram-Schmidt with any refinement, preconditioning from the left or the right, and the preconditioners `PCNONE`,
-   `PCJACOBI`, `PCPBJACOBI`, `PCGAMG` and `PCMG`; of the last two what `KSPCGDEVICE` takes. Vectors may be on the host, or CUDA
-   vectors. All else is solved by `KSPGMRES`; `-ksp_view` and `-info` say why.
+   The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or a type derived from
+   them, classical Gram-Schmidt with any refinement, preconditioning from the left or the right, and the preconditioners
+   `PCNONE`, `PCJACOBI`, `PCPBJACOBI`, and those hierarchies of `PCGAMG` and `PCMG` that `KSPCGDEVICE` takes. Vectors
+   may be on the host, or CUDA vectors. `KSPGMRES` solves everything else; `-ksp_view` and `-info` say why.
 
-   On several processes each does the iterations of its rows. Where each has a GPU of its own, messages and sums go by NVIDIA's
-   NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; else by MPI.
+   On several processes, each process iterates on its own rows. If each has a GPU of its own, messages and sums go
+   through NVIDIA's NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; otherwise they
+   go by MPI.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a triangular
    solve, a pass over the basis and a copy each.
@@ -187,7 +188,7 @@ static PetscErrorCode KSPCreate_GMRESDevice(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solvers that have their type already keep it */
+/* Affects only solvers that get their type afterwards */
 PetscErrorCode GMRESDevReplace(PetscBool replace)
 {
   PetscFunctionBegin;

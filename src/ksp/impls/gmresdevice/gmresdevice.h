@@ -1,14 +1,14 @@
 /*
   gmresdevice.h - private declarations of KSPGMRESDEVICE, GMRES by the engine of libspmvpack
 
-  A solver of this type is a KSPGMRES, made by PETSc's own creator, whose solve is ours:
+  A solver of this type is a KSPGMRES, made by PETSc's own creator, with a different solve operation:
 
-    KSPSolve(): solve.c (may the engine serve? what it needs) -> ../device
+    KSPSolve(): solve.c (may the engine serve? the data that it needs) -> ../device
                 -> single.c (a cycle in single precision that is not good enough)
-                -> iterate.c (the engine's iterations, what PETSc is told about them)
+                -> iterate.c (the engine's iterations, reports to PETSc)
 
-  Whatever the engine does not do is left to the solve of KSPGMRES, with a reason. The state lies in a container composed
-  on the KSP, because ksp->data belongs to KSPGMRES.
+  Solves that the engine cannot do are left to KSPGMRES, with a reason. The state lies in a container composed on the
+  KSP, because ksp->data belongs to KSPGMRES.
 */
 #pragma once
 
@@ -18,22 +18,22 @@
 typedef struct {
   KSPDEVICEHEADER
   KSPGMRESDeviceMode mode;
-  /* What KSPGMRES keeps in a struct of its own: taken note of by the functions that it composed */
+  /* Tolerances that KSPGMRES keeps in its private struct, noted by wrappers around the functions that it composed */
   PetscReal happy, breakdown;
   PetscErrorCode (*parent_happy)(KSP, PetscReal);
   PetscErrorCode (*parent_breakdown)(KSP, PetscReal);
 
-  Vec              work[2]; /* for what the PC makes of unit vectors; NULL until they are needed */
-  AIJFmtVector     b, seen; /* seen: a solution that a monitor asks for */
+  Vec              work[2]; /* for PCApply() of unit vectors; NULL until needed */
+  AIJFmtVector     b, seen; /* seen: the solution that a monitor asks for */
   SpmvGmres       *engine;
-  SpmvGmresOptions engine_options;              /* that it was made with ... */
-  PetscInt64       engine_serial[KSPDEV_PARTS]; /* ... for this product ... */
-  PetscInt64       engine_cycle;                /* ... and this cycle of multigrid, or 0 */
-  PetscBool        running;                     /* x does not have all iterations */
-  PetscBool        by_parent;                   /* a solve of KSPGMRES is going on, or was the last one */
+  SpmvGmresOptions engine_options;              /* options of the current engine ... */
+  PetscInt64       engine_serial[KSPDEV_PARTS]; /* ... the product ... */
+  PetscInt64       engine_cycle;                /* ... and the multigrid cycle, or 0, for which it was made */
+  PetscBool        running;                     /* x does not contain all iterations yet */
+  PetscBool        by_parent;                   /* a solve by KSPGMRES is in progress, or was the last one */
   PetscBool        single;                      /* the cycle is in single precision, ... */
-  MGDevNorms       norms;                       /* ... and the norms are watched */
-  const char      *fault;                       /* why it was not good enough, or NULL */
+  MGDevNorms       norms;                       /* ... and its norms are watched */
+  const char      *fault;                       /* why the cycle was not good enough, or NULL */
 } KSP_GMRESDevice;
 
 /* create.c */

@@ -1,11 +1,11 @@
 /*
-  iterate.c - a solve by the engine. It runs until a monitor or a convergence test needs the host, and PETSc is told the
-  norms in order.
+  iterate.c - a solve by the engine. It runs until a monitor or a convergence test needs the host; then PETSc receives
+  the norms in order.
 */
 #include "gmresdevice.h"
 #include <math.h>
 
-/* PETSc's own words and reasons for a norm that is not a number */
+/* Sets PETSc's own message and reason for a norm that is not a number */
 static PetscErrorCode NotANumber(KSP ksp, double norm)
 {
   PetscFunctionBegin;
@@ -13,7 +13,7 @@ static PetscErrorCode NotANumber(KSP ksp, double norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The engine's reason where PETSc's test of the last norm has given none; it may be that the solve goes on */
+/* Translates the engine's reason, unless PETSc's test of the last norm has given one; the solve may also go on */
 static PetscErrorCode SetReason(KSP ksp, const SpmvGmresResult *result)
 {
   PetscFunctionBegin;
@@ -22,7 +22,7 @@ static PetscErrorCode SetReason(KSP ksp, const SpmvGmresResult *result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tells PETSc the norms of the engine's iterations first .. last */
+/* Reports the norms of iterations first .. last to PETSc */
 static PetscErrorCode TellNorms(KSP ksp, KSP_GMRESDevice *s, int64_t first, int64_t last)
 {
   double norms[KSPDEV_MONITOR_STEP];
@@ -38,7 +38,7 @@ static PetscErrorCode TellNorms(KSP ksp, KSP_GMRESDevice *s, int64_t first, int6
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* `to` = the solution after the last call of the engine */
+/* Copies the solution after the last call of the engine to `to` */
 static PetscErrorCode Look(KSP_GMRESDevice *s, Vec to)
 {
   SpmvStatus status;
@@ -56,8 +56,8 @@ static PetscErrorCode Look(KSP_GMRESDevice *s, Vec to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What follows from a call of the engine. PETSc's test of the last norm is asked, as it says more in -info, and has the last
-   word; but a breakdown stays one. */
+/* Handles the result of a call of the engine. PETSc's test of the last norm is called too: it prints more with -info,
+   and it decides, except that a breakdown stays a breakdown. */
 static PetscErrorCode Conclude(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *watch, const SpmvGmresResult *result,
                                int64_t before)
 {
@@ -74,7 +74,7 @@ static PetscErrorCode Conclude(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *w
   if (tested && result->iterations > before)
     PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
   if (!ksp->reason) PetscCall(SetReason(ksp, result));
-  if (ksp->reason && s->running) { /* a test of the program's: x does not have all iterations yet */
+  if (ksp->reason && s->running) { /* ended by the program's test: x does not contain all iterations yet */
     PetscCall(Look(s, s->work[0]));
     s->running = PETSC_FALSE;
     PetscCall(VecCopy(s->work[0], ksp->vec_sol));
@@ -82,8 +82,8 @@ static PetscErrorCode Conclude(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solution that belongs to the last norm, for monitors and tests. That of KSPGMRES adds its basis to x: only KSPGMRES
-   itself may ask for it, in a solve of its own. */
+/* Builds the solution of the last norm, for monitors and tests. The version of KSPGMRES adds its own basis to x, so it
+   is called only in a solve by KSPGMRES. */
 PetscErrorCode KSPBuildSolution_GMRESDevice(KSP ksp, Vec v, Vec *V)
 {
   KSP_GMRESDevice *s;
@@ -116,7 +116,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *wa
   if (!inner) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtVectorEnd(&s->x));
   if (before == 0 && s->x.staged && !s->several)
-    KSPDevTry(s, status); /* the solution of PETSc is as it was: KSPGMRES can begin anew */
+    KSPDevTry(s, status); /* PETSc's solution is unchanged, so KSPGMRES can start over */
   AIJFmtCallSpmv(&s->exec, status);
   spmv_gmres_info(s->engine, &info);
   PetscCall(AIJFmtLogGpuFlops((double)(result->iterations - before) * (2.0 * s->matrix.nonzeros + info.flops)));
@@ -142,7 +142,7 @@ static PetscErrorCode Start(KSP ksp, KSP_GMRESDevice *s)
   status = spmv_gmres_start(s->engine, s->x.data, s->b.data, s->pc.values, ksp->guess_zero, &test, &s->exec);
   if (!status) status = spmv_gmres_first_norm(s->engine, &norm, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->x));
-  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun */
+  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun, so this one cannot fall back */
   KSPDevTry(s, status);
   if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,7 +154,7 @@ static PetscErrorCode Start(KSP ksp, KSP_GMRESDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves a reason in s->reason, and the solution and the residual history as they were, where the engine refused */
+/* If the engine refuses, leaves a reason in s->reason, and the solution and the residual history unchanged */
 PetscErrorCode GMRESDevIterate(KSP ksp, KSP_GMRESDevice *s)
 {
   const size_t    history_begin = (size_t)ksp->res_hist_len;

@@ -28,7 +28,7 @@ PetscErrorCode KSPSetFromOptions_GMRESDevice(KSP ksp, AIJFmtOptionItems PetscOpt
   Logically Collective
 
   Input Parameters:
-+ ksp  - the solver; nothing happens when it is of another type
++ ksp  - the solver; a solver of another type is left unchanged
 - mode - `KSP_GMRESDEVICE_AUTO`, `KSP_GMRESDEVICE_HOST`, `KSP_GMRESDEVICE_CHUNK` or `KSP_GMRESDEVICE_GRAPH`
 
   Options Database Key:
@@ -37,12 +37,13 @@ PetscErrorCode KSPSetFromOptions_GMRESDevice(KSP ksp, AIJFmtOptionItems PetscOpt
   Level: intermediate
 
   Notes:
-  host is the solve of `KSPGMRES`, for one of several solvers of a program in which `PetscPackReplaceType()` gave `KSPGMRES`
-  this type. chunk is plain launches of kernels some iterations ahead, graph CUDA graphs of some iterations each, which
-  serve until the nonzero pattern, the restart or the preconditioner's kind is another one.
+  `host` is the solve of `KSPGMRES`; it excludes one of several solvers after `PetscPackReplaceType()` has given them
+  all this type. `chunk` launches kernels one by one, several iterations ahead of the host. `graph` launches CUDA graphs
+  of several iterations each, which are kept until the nonzero pattern, the restart or the kind of preconditioner
+  changes.
 
-  auto is graph. What streams from the host or waits for it, such as messages by MPI, cannot be part of a graph, and runs
-  in chunks in the mode graph, too; `-ksp_view` tells what the last solve did.
+  `auto` is `graph`. Work that streams from the host or waits for it, such as messages by MPI, cannot be captured in a
+  graph, and runs in chunks even in the mode `graph`; `-ksp_view` shows the mode of the last solve.
 
 .seealso: `KSPGMRESDEVICE`, `KSPGMRESDeviceGetMode()`, `KSPGMRESDeviceSetChunk()`
 @*/
@@ -69,7 +70,7 @@ PetscErrorCode KSPGMRESDeviceSetMode(KSP ksp, KSPGMRESDeviceMode mode)
 . ksp - the solver
 
   Output Parameter:
-. mode - what `KSPGMRESDeviceSetMode()` or the option set; auto by default
+. mode - set by `KSPGMRESDeviceSetMode()` or the option; auto by default
 
   Level: intermediate
 
@@ -92,8 +93,8 @@ PetscErrorCode KSPGMRESDeviceGetMode(KSP ksp, KSPGMRESDeviceMode *mode)
   Logically Collective
 
   Input Parameters:
-+ ksp   - the solver; nothing happens when it is of another type
-- chunk - 1 to 64 iterations, or 0, the default, for a number by the size of the matrix
++ ksp   - the solver; a solver of another type is left unchanged
+- chunk - 1 to 64 iterations, or 0, the default, to choose by the size of the matrix
 
   Options Database Key:
 . -ksp_gmresdevice_chunk <0> - the same
@@ -101,11 +102,12 @@ PetscErrorCode KSPGMRESDeviceGetMode(KSP ksp, KSPGMRESDeviceMode *mode)
   Level: advanced
 
   Notes:
-  A chunk ends with a cycle at the latest. In the mode graph there is a graph for each chunk of a cycle, so that short ones
-  are many. A solve may enqueue up to two chunks more than it needs; iterations do not change by that.
+  A chunk never spans two restart cycles. In the mode `graph` each chunk of a restart cycle has a graph of its own, so
+  short chunks make many graphs. A solve may enqueue up to two chunks more than it needs; this does not change the
+  number of iterations.
 
-  With a cycle of multigrid as preconditioner iterations are enqueued one at a time. Processes whose messages wait for the
-  host have one iteration for 0.
+  With a multigrid cycle as preconditioner, iterations are enqueued one at a time. On several processes that exchange
+  messages through the host, 0 means one iteration.
 
 .seealso: `KSPGMRESDEVICE`, `KSPGMRESDeviceGetChunk()`, `KSPGMRESDeviceSetMode()`
 @*/
@@ -130,7 +132,7 @@ PetscErrorCode KSPGMRESDeviceSetChunk(KSP ksp, PetscInt chunk)
 . ksp - the solver
 
   Output Parameter:
-. chunk - what `KSPGMRESDeviceSetChunk()` or the option set; 0 by default
+. chunk - set by `KSPGMRESDeviceSetChunk()` or the option; 0 by default
 
   Level: advanced
 
@@ -153,7 +155,7 @@ PetscErrorCode KSPGMRESDeviceGetChunk(KSP ksp, PetscInt *chunk)
   Logically Collective
 
   Input Parameters:
-+ ksp    - the solver; nothing happens when it is of another type
++ ksp    - the solver; a solver of another type is left unchanged
 - format - crsv, rbp, fold or codsell
 
   Options Database Key:
@@ -162,8 +164,8 @@ PetscErrorCode KSPGMRESDeviceGetChunk(KSP ksp, PetscInt *chunk)
   Level: intermediate
 
   Note:
-  A matrix of a type of petscpack that is on the device is used as it is. One that such a format would decline is stored
-  as crsv, which is CSR.
+  A matrix of a petscpack type that is on the device is used as it is. If the format declines a matrix, the solver
+  stores it as crsv, which is CSR.
 
 .seealso: `KSPGMRESDEVICE`, `KSPGMRESDeviceGetFormat()`, `MATAIJRBP`
 @*/
@@ -188,7 +190,7 @@ PetscErrorCode KSPGMRESDeviceSetFormat(KSP ksp, const char format[])
 . ksp - the solver
 
   Output Parameter:
-. format - what `KSPGMRESDeviceSetFormat()` or the option set; crsv by default
+. format - set by `KSPGMRESDeviceSetFormat()` or the option; crsv by default
 
   Level: intermediate
 

@@ -1,11 +1,11 @@
 /*
-  single.c - solves whose preconditioner is a cycle of multigrid in single precision. Where that may be to blame for a
-  failure, the solve is done anew in double precision: a basis belongs to one preconditioner.
+  single.c - solves preconditioned by a multigrid cycle in single precision. If that may be the cause of a failure, the
+  solve starts over in double precision, because the basis belongs to one preconditioner.
 */
 #include "gmresdevice.h"
 #include <math.h>
 
-/* After the first norm: how often it is looked at */
+/* After the first norm: sets how often norms are checked */
 void GMRESDevSingleWatch(KSP ksp, KSP_GMRESDevice *s, KSPDevWatch *watch)
 {
   if (!s->single || ksp->normtype == KSP_NORM_NONE) return;
@@ -13,7 +13,7 @@ void GMRESDevSingleWatch(KSP ksp, KSP_GMRESDevice *s, KSPDevWatch *watch)
   MGDevNormsBegin(&s->norms, 0, ksp->rnorm);
 }
 
-/* After a call of the engine */
+/* Checks the cycle after a call of the engine */
 void GMRESDevSingleCheck(KSP ksp, KSP_GMRESDevice *s, const SpmvGmresResult *result)
 {
   const char *why;
@@ -25,7 +25,7 @@ void GMRESDevSingleCheck(KSP ksp, KSP_GMRESDevice *s, const SpmvGmresResult *res
   ksp->reason = KSP_DIVERGED_BREAKDOWN;
 }
 
-/* The iterations, after s was prepared; in double precision, if those in single are not good enough */
+/* Iterates after s was prepared; repeats the solve in double precision if single precision is not good enough */
 PetscErrorCode GMRESDevSolve(KSP ksp, KSP_GMRESDevice *s)
 {
   PetscErrorCode error;

@@ -1,4 +1,4 @@
-/* solve.c - a solve: by the engine where it may serve and has what it needs, else by KSPGMRES. */
+/* solve.c - a solve: by the engine if it may serve and gets the data that it needs, else by KSPGMRES. */
 #include "gmresdevice.h"
 #include "sys/totals.h"
 
@@ -15,7 +15,7 @@ static PetscErrorCode EngineForget(KSP_GMRESDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what a solver has on the device; options and counters stay */
+/* Frees the device data of a solver; keeps options and counters */
 PetscErrorCode GMRESDevForget(KSP_GMRESDevice *s)
 {
   PetscFunctionBegin;
@@ -30,7 +30,7 @@ PetscErrorCode GMRESDevForget(KSP_GMRESDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the engine does not do, of all that can be asked of a KSPGMRES */
+/* Gives a reason for each feature of KSPGMRES that the engine does not have */
 static PetscErrorCode Accept(KSP ksp, KSP_GMRESDevice *s)
 {
   char        no_device[SPMV_MESSAGE_MAX];
@@ -104,7 +104,7 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The engine of the last solve, or another one: where the plan of the matrix is another one, or an option changed */
+/* Keeps the engine of the last solve, or makes a new one if the plan of the matrix or an option has changed */
 static PetscErrorCode EngineGet(KSP ksp, KSP_GMRESDevice *s)
 {
   SpmvGmresOptions wanted;
@@ -128,7 +128,7 @@ static PetscErrorCode EngineGet(KSP ksp, KSP_GMRESDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves a reason where the engine cannot have what it needs */
+/* Prepares the engine; leaves a reason if its data cannot be had */
 PetscErrorCode GMRESDevPrepare(KSP ksp, KSP_GMRESDevice *s)
 {
   KSPDevWatch watch;
@@ -162,7 +162,7 @@ PetscErrorCode KSPSolve_GMRESDevice(KSP ksp)
   if (!s->reason[0]) PetscCall(GMRESDevSolve(ksp, s));
   s->by_parent = s->reason[0] ? PETSC_TRUE : PETSC_FALSE;
   if (!s->by_parent) s->solves_device++;
-  else { /* what lies on the device is freed: one that is full has other uses for it */
+  else { /* frees the device data, because a full device needs the memory for other data */
     PetscCall(PetscInfo(ksp, "solved by KSPGMRES: %s\n", s->reason));
     PetscCall(GMRESDevForget(s));
     s->solves_host++;

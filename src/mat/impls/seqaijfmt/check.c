@@ -1,14 +1,14 @@
 /*
-  check.c - -mat_aijfmt_check: every product is compared with the parent's.
+  check.c - -mat_aijfmt_check: compares every product with that of the parent type.
 
-  Both results may differ from the exact one by rounding: a sum of k terms is off by at most k eps times the sum of the
-  magnitudes, in any order of summation. A row may thus differ by 2 (k + 2) eps (|A| |x| + |z|): k products, one sum
-  with z, and one rounding to spare.
+  Both results may differ from the exact one by rounding: in any order of summation, the error of a sum of k terms is at
+  most k eps times the sum of their magnitudes. Two results of a row may therefore differ by 2 (k + 2) eps (|A| |x| +
+  |z|): k products, one addition of z, and one spare rounding.
 */
 #include "seqaijfmt.h"
 #include <float.h>
 
-/* bound[i] from the CSR arrays; on entry it holds |z| */
+/* Computes bound[i] from the CSR arrays; on entry bound[i] is |z| */
 static PetscErrorCode ComputeBound(Mat A, PetscBool transposed, Vec x, PetscInt n, PetscReal bound[])
 {
   const PetscInt    *row_ptr, *col;
@@ -38,8 +38,8 @@ static PetscErrorCode ComputeBound(Mat A, PetscBool transposed, Vec x, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Computes the parent's result for the same arguments, in a sequential vector: y may be parallel, and the other
-   processes need not call this */
+/* Computes the parent's result for the same arguments in a sequential vector: y may be parallel, but only this process
+   may be in the call */
 PetscErrorCode AIJFmtCheckBegin(Mat A, PetscBool transposed, Vec x, Vec z, AIJFmtCheck *check)
 {
   const AIJFmtParent *parent;
@@ -69,7 +69,7 @@ PetscErrorCode AIJFmtCheckBegin(Mat A, PetscBool transposed, Vec x, Vec z, AIJFm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Equal up to the bound; where the sums overflow or meet a NaN, neither result may be finite */
+/* Equal up to the bound. If the sums overflow or meet a NaN, both results must be infinite or NaN. */
 static PetscBool Agrees(PetscScalar ours, PetscScalar theirs, PetscReal bound)
 {
   if (ours == theirs || PetscAbsScalar(ours - theirs) <= bound) return PETSC_TRUE;

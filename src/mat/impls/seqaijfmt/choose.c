@@ -1,18 +1,18 @@
 /*
-  choose.c - MATAIJAUTO: which format serves a pattern. A format analyzes the pattern, which tells its bytes; the cost
-  model of spmv_predict.h turns them into seconds; the candidate with the lowest cost, of its conversion and of all
-  products expected, is chosen. If that is the parent type, the matrix declines. A format that cannot win even at its
-  lower bound is not analyzed. sync.c builds what is chosen, from the analysis that was made for the choice.
+  choose.c - MATAIJAUTO: chooses the format for a pattern. The analysis of a format tells its bytes; the cost model of
+  spmv_predict.h turns bytes into seconds. The candidate with the lowest total cost, conversion plus all expected
+  products, wins. If the parent type wins, the matrix declines. A format that cannot win even at its lower bound is not
+  analyzed. sync.c builds the chosen plan from the analysis made here.
 */
 #include "seqaijfmt.h"
 #include <petsctime.h>
 
-/* Whether a conversion may be worth it, and the seconds for it and all products to come */
+/* Whether the conversion to a candidate may pay, and the seconds for the conversion and all products to come */
 typedef PetscBool Worth(const AIJFmtChoice *, int candidate, double *cost);
 
 static const char *Name(const AIJFmtCandidate *c) { return c->format ? c->format->name : "the parent type"; }
 
-/* One line on a candidate, for views and -info */
+/* One line about a candidate, for views and -info */
 PetscErrorCode AIJFmtCandidateText(const AIJFmtChoice *choice, int i, char text[], size_t size)
 {
   const AIJFmtCandidate *c            = &choice->candidate[i];
@@ -44,7 +44,7 @@ static PetscErrorCode ChoiceInfo(Mat A, const AIJFmtChoice *choice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products of the parent type are an alternative to a plan on the GPU only if they run there too */
+/* The parent type competes with a plan on the GPU only if its own products run on the GPU too */
 static PetscErrorCode ParentReason(const Mat_AIJFmt *s, char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
@@ -56,7 +56,7 @@ static PetscErrorCode ParentReason(const Mat_AIJFmt *s, char reason[SPMV_MESSAGE
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All candidates, the parent type first, and the lower bound of each format */
+/* Lists all candidates, the parent type first, with the lower bound of each format */
 static PetscErrorCode ListCandidates(const Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtChoice *choice)
 {
   AIJFmtCandidate *parent = &choice->candidate[0];
@@ -81,7 +81,7 @@ static PetscErrorCode ListCandidates(const Mat_AIJFmt *s, const SpmvPattern *pat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Several analyses on the GPU read one copy of the pattern there. Without memory for it each makes its own. */
+/* Copies the pattern to the GPU once for all analyses. If memory does not suffice, each analysis makes its own copy. */
 static PetscErrorCode PlacePattern(Mat_AIJFmt *s, const SpmvPattern *pattern)
 {
   AIJFmtChoice *choice = s->choice;
@@ -98,8 +98,8 @@ static PetscErrorCode PlacePattern(Mat_AIJFmt *s, const SpmvPattern *pattern)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces the lower bound of a candidate by what its analysis tells, or notes why it is impossible. The analysis stays
-   in the choice unless that of a cheaper candidate is there. */
+/* Replaces the lower bound of a candidate by the prediction from its analysis, or notes why the candidate is
+   impossible. The choice keeps the analysis of the cheapest candidate only. */
 static PetscErrorCode Analyze(Mat_AIJFmt *s, const SpmvPattern *pattern, int i)
 {
   AIJFmtChoice    *choice = s->choice;
@@ -134,8 +134,8 @@ static PetscErrorCode Analyze(Mat_AIJFmt *s, const SpmvPattern *pattern, int i)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the candidate with the lowest cost, and whether it is worth its conversion. Analyzes a format only where its
-   lower bound is below all costs that are known. *best: 0 where no format is worth it. */
+/* Finds the candidate with the lowest cost that is worth its conversion. Analyzes a format only if its lower bound is
+   below all known costs. *best is 0 if no format is worth it. */
 static PetscErrorCode Search(Mat_AIJFmt *s, const SpmvPattern *pattern, Worth *worth, int *best)
 {
   AIJFmtChoice *choice = s->choice;
@@ -155,7 +155,7 @@ static PetscErrorCode Search(Mat_AIJFmt *s, const SpmvPattern *pattern, Worth *w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By prediction: whether a format is faster than the parent type by SPMV_PREDICT_MARGIN, its conversion included */
+/* By prediction: whether a format, conversion included, is faster than the parent type by SPMV_PREDICT_MARGIN */
 static PetscBool WorthByPrediction(const AIJFmtChoice *choice, int i, double *cost)
 {
   const AIJFmtCandidate *c = &choice->candidate[i], *parent = &choice->candidate[0];
@@ -166,7 +166,7 @@ static PetscBool WorthByPrediction(const AIJFmtChoice *choice, int i, double *co
   return *cost < parent->predicted.convert + choice->expected * parent->predicted.product ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Makes candidate i the one whose plan is built next */
+/* Makes candidate i the one whose plan will be built */
 static void ChooseCandidate(AIJFmtChoice *choice, int i)
 {
   choice->chosen         = i;
@@ -174,7 +174,7 @@ static void ChooseCandidate(AIJFmtChoice *choice, int i)
   if (choice->candidate[i].format) spmv_options_init(&choice->options, choice->candidate[i].format);
 }
 
-/* Begins a trial if the user wants one. parent_first: the parent type is to do the first products */
+/* Begins a trial if the user wants one. parent_first: the parent type does the first products */
 static void TrialStart(Mat_AIJFmt *s, PetscBool *parent_first)
 {
   AIJFmtChoice *c = s->choice;
@@ -185,7 +185,8 @@ static void TrialStart(Mat_AIJFmt *s, PetscBool *parent_first)
   c->conversions    = *parent_first ? 0 : 1;
 }
 
-/* The choice for a new pattern. Products expected: what the user says, or as many as the pattern before had. */
+/* Makes the choice for a new pattern. Expected products: the user's number, else the count that the previous pattern
+   reached. */
 static PetscErrorCode Choose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 {
   const PetscLogDouble wanted = s->format_options.value[AIJAUTO_EXPECTED];
@@ -210,8 +211,8 @@ static PetscErrorCode Choose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Chooses for a new pattern of a matrix of type aijauto, in s->exec.space; a choice for this pattern stays. reason is
-   set when the parent type is chosen. */
+/* Chooses for a new pattern of a matrix of type aijauto, in s->exec.space; keeps an existing choice for this pattern.
+   Sets reason if the parent type is chosen. */
 PetscErrorCode AIJFmtChoose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, char reason[SPMV_MESSAGE_MAX])
 {
   const char *why;
@@ -234,20 +235,20 @@ PetscErrorCode AIJFmtChoose(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, char rea
 /*
   ---- a trial: -mat_aijauto_trial n ----
 
-  The first products of a matrix are measured. The parent type does n of them, then each of at most two formats, and the
-  fastest stays. No product is done twice: each is one that the program has asked for. A format is tried only if its
-  conversion can pay within the products expected. The plan of the first format is kept while the second one is tried, so
-  that the winner is never converted twice.
+  The first products of a matrix are timed: n by the parent type, then n by each of at most two formats; the fastest
+  stays. The trial adds no products: it times those that the program asks for. A format is tried only if its conversion
+  can pay within the expected products. The plan of the first format is kept while the second one is tried, so that the
+  winner is never converted twice.
 */
 
 enum { MOST_CONVERSIONS = 2 };
 
-/* A format is tried if its predicted gain over the products that are left is GAIN times its conversion; or if its
-   conversion takes less than CHEAP of the time that is left and it would win with OPTIMISM times its predicted product,
-   because the model may be wrong by a quarter. */
+/* A format is tried if its predicted gain over the remaining products is GAIN times its conversion. Because the model
+   may be wrong by a quarter, a format is also tried if its conversion takes less than CHEAP of the remaining time and
+   it would win with OPTIMISM times its predicted product. */
 static const double GAIN[] = {[SPMV_HOST] = 2, [SPMV_DEVICE] = 1.25}, CHEAP = 0.015, OPTIMISM = 0.75;
 
-/* Waits for the GPU differ by so much between products: candidates that lie closer together are not told apart */
+/* Timer noise on the GPU between products: candidates that lie closer together count as equal */
 static const double DEVICE_CLOCK = 2e-6;
 
 static PetscBool HasTrial(const Mat_AIJFmt *s)
@@ -258,8 +259,8 @@ static PetscBool HasTrial(const Mat_AIJFmt *s)
              : PETSC_FALSE;
 }
 
-/* The candidate that is fastest so far: the one that is predicted to be, unless another one is measurably faster. No
-   format wins that was measured slower than the parent type, by however little. */
+/* The fastest candidate so far: the predicted winner, unless another one is measurably faster. A format that was
+   measured slower than the parent type, by however little, never wins. */
 static int Fastest(const AIJFmtChoice *c)
 {
   const double clock = c->space == SPMV_DEVICE ? DEVICE_CLOCK : 0;
@@ -276,11 +277,11 @@ static int Fastest(const AIJFmtChoice *c)
   return best;
 }
 
-/* By what has been measured: whether the conversion of a candidate can pay in the products that are left */
+/* By measurement: whether the conversion of a candidate can pay within the remaining products */
 static PetscBool WorthByTrial(const AIJFmtChoice *c, int i, double *cost)
 {
   const AIJFmtCandidate *one = &c->candidate[i], *best = &c->candidate[Fastest(c)];
-  const double           scale   = best->measured / best->predicted.product; /* this machine against the model's */
+  const double           scale   = best->measured / best->predicted.product; /* time on this machine over the model's */
   const double           left    = PetscMax(c->expected - c->done, 0);
   const double           convert = scale * one->predicted.convert, product = scale * one->predicted.product;
 
@@ -296,7 +297,7 @@ static void PutAside(Mat_AIJFmt *s)
   s->cache         = (AIJFmtPlanCache){.plan = NULL};
 }
 
-/* Puts the plan that was aside in the place of the one that A has. New values reach it as they do any plan. */
+/* Swaps the plan of A for the one put aside. New values reach it as they reach any plan. */
 static PetscErrorCode TakeBack(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -306,7 +307,7 @@ static PetscErrorCode TakeBack(Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes candidate i the one that multiplies from now on */
+/* Makes candidate i multiply from the next product on */
 static PetscErrorCode Change(Mat A, Mat_AIJFmt *s, Vec x, int i)
 {
   AIJFmtChoice *c = s->choice;
@@ -332,7 +333,8 @@ static PetscErrorCode SearchAgain(Mat A, Mat_AIJFmt *s, Worth *worth, int *best)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends the trial: the fastest candidate stays. One that ends before a format was tried takes the best by what is known. */
+/* Ends the trial: the fastest candidate stays. A trial that ends before any format was tried takes the best by
+   prediction. */
 PetscErrorCode AIJFmtTrialSettle(Mat A, Mat_AIJFmt *s, Vec x)
 {
   AIJFmtChoice *c = s->choice;
@@ -352,7 +354,7 @@ PetscErrorCode AIJFmtTrialSettle(Mat A, Mat_AIJFmt *s, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The next format has its turn; without one that is worth it, the trial ends */
+/* Gives the next format its turn; if no format is worth it, ends the trial */
 static PetscErrorCode Next(Mat A, Mat_AIJFmt *s, Vec x)
 {
   AIJFmtChoice *c    = s->choice;
@@ -381,7 +383,7 @@ static PetscErrorCode Wait(Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a product: makes the next candidate ready when this one has had its turn, and reads the clock */
+/* Before a product: makes the next candidate ready if this one has had its turn, and reads the clock */
 PetscErrorCode AIJFmtTrialBegin(Mat A, Mat_AIJFmt *s, Vec x)
 {
   PetscFunctionBegin;
@@ -417,15 +419,15 @@ PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *s)
   Not Collective
 
   Input Parameter:
-. A - the matrix; of a parallel one the diagonal block of this process counts
+. A - the matrix; for a parallel matrix, the diagonal block of this process is asked
 
   Output Parameter:
-. format - its name, such as "rbp"; "" where the parent type was chosen, `NULL` before the first product
+. format - its name, such as "rbp"; "" if the parent type was chosen, `NULL` before the first product
 
   Level: advanced
 
   Note:
-  During a trial it is the format that does the next product.
+  During a trial, `format` is the one that does the next product.
 
 .seealso: `MATAIJAUTO`, `MatAIJFmtGetInfo()`
 @*/
@@ -450,28 +452,28 @@ PetscErrorCode MatAIJAutoGetFormat(Mat A, const char *format[])
 }
 
 /*MC
-   MATAIJAUTO = "aijauto" - A sparse matrix that takes, for each sequential block, the fastest format of petscpack, or
+   MATAIJAUTO = "aijauto" - A sparse matrix that takes the fastest format of petscpack for each sequential block, or
    none: then it works as `MATAIJ`.
 
    Options Database Keys:
 +  -mat_type aijauto            - sets the type during a call to `MatSetFromOptions()`
-.  -mat_aijauto_expected <n>    - products for which a conversion must pay
--  -mat_aijauto_trial <n>       - measures n products of the parent type and of at most two formats, instead of predicting
+.  -mat_aijauto_expected <n>    - number of products within which a conversion must pay
+-  -mat_aijauto_trial <n>       - measures n products of the parent type and of each format tried, at most two
 
    Level: beginner
 
    Notes:
-   At the first product the formats that could be the fastest analyze the pattern, and a cost model predicts the time of
-   a product from the bytes of the packed arrays and from the pattern. The choice depends on the pattern, the options,
-   and on whether products run on the host or on the GPU: it is the same in every run and on every machine.
+   At the first product, the formats that could be the fastest analyze the pattern, and a cost model predicts the time
+   of a product from the bytes of the packed arrays and from the pattern. The choice depends only on the pattern, the
+   options, and whether products run on the host or on the GPU: it is the same in every run and on every machine.
    `-mat_view ::ascii_info` and `-info` list all candidates with their times.
 
-   With `-mat_aijauto_trial` the parent type does the first products, and then each of at most two formats that can pay
-   for their conversion; the fastest stays. Since the choice then depends on measured times, results may differ in the
+   With `-mat_aijauto_trial` the parent type does the first products, and then each of at most two formats whose
+   conversion can pay; the fastest stays. Since the choice then depends on measured times, results may differ in the
    last bits from one run to the next.
 
-   The choice holds until the pattern changes; new values change nothing. The formats have their default options; name
-   the type to set others. The pages docs/choosing.md and docs/options/aijauto.md say more.
+   The choice holds until the pattern changes; new values do not change it. The formats have their default options; to
+   set their options, name the type of the format instead. See docs/choosing.md and docs/options/aijauto.md.
 
 .seealso: `MatAIJFmtSetOption()`, `MatAIJAutoGetFormat()`, `MATAIJRBP`, `MATAIJ`
 M*/

@@ -1,5 +1,5 @@
 /*
-  create.c - makes a matrix of a parent type one of ours, and back. Nothing is packed here: see sync.c.
+  create.c - turns a matrix of a parent type into one of our types, and back. Nothing is packed here: see sync.c.
 
   A parallel matrix of ours is a MATMPIAIJ whose diagonal and off-diagonal blocks are of our sequential type. The parent
   makes new blocks in many places (preallocation, hash insertion, new nonzeros after assembly, COO), so the blocks
@@ -20,8 +20,8 @@ static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent's MatDuplicate() makes a matrix of our type by its name; what was set on A by options or calls is ours to
-   hand on. The CUDA parent gives its own type back, so the copy is made ours once more. */
+/* The parent's MatDuplicate() makes a matrix of our type by its name; we copy the options set on A. The CUDA
+   parent returns a matrix of the CUDA type, so AIJFmtInstall() converts the copy to our type again. */
 PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 {
   const AIJFmtParent *host;
@@ -29,7 +29,7 @@ PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &from));
-  if (!from) { /* a subclass that PETSc made of a matrix of ours, see AIJFmtParentOf() */
+  if (!from) { /* a subclass that PETSc made from a matrix of ours, see AIJFmtParentOf() */
     PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
     PetscCall(host->seq.duplicate(A, values, B));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -43,9 +43,10 @@ PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -mat_aijfmt_eager. MatAssemblyEnd() increases the state once more after this function, and that is the state of the
-   values packed here. A block of a parallel matrix waits for the assembly of the whole, which renumbers its columns.
-   While A has the name of its parent, a function of the parent assembles it, and values are still to come. */
+/* -mat_aijfmt_eager. MatAssemblyEnd() increases the object state once more after this function returns; the packed
+   values get that later state. A block of a parallel matrix waits for the assembly of the whole matrix, which renumbers
+   its columns. Within a name guard, a function of the parent assembles A and sets values afterwards, so nothing is
+   packed. */
 PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
 {
   const AIJFmtParent *parent;
@@ -63,7 +64,7 @@ PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the blocks ours, with the options of the matrix around them */
+/* Converts the blocks to our type, with the options of the matrix around them */
 static PetscErrorCode BlocksInstall(Mat A, const Mat_AIJFmt *outer)
 {
   Mat blocks[2];
@@ -109,8 +110,9 @@ PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatMatTransposeMult() of PETSc gives the transposed pattern the type of the other factor by MatSetType(), which would
-   wipe a matrix of ours out. It takes the host parent's type, from which every AIJ type can follow. */
+/* MatMatTransposeMult() calls MatSetType() on the transposed pattern, to give it the type of the first factor. If the
+   pattern had one of our types and the factor another type, this would destroy it. So the pattern gets the host parent's type, which can be converted to every AIJ
+   type. */
 PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
 {
   const AIJFmtParent *parent;
@@ -126,15 +128,15 @@ PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
 /*
   ---- options survive MatHeaderMerge() ----
 
-  MatTranspose() in place and MatAXPY() with another pattern make a new matrix C of the same type, and MatHeaderMerge(A,
-  &C) moves its inside into A: the state that came with C, in the matrix and in its blocks, has the options that a new
-  matrix begins with. MatHeaderMerge() gives two occasions to hand on those of A, in this order:
+  MatTranspose() in place and MatAXPY() with another pattern make a new matrix C of the same type; MatHeaderMerge(A, &C)
+  then moves the contents of C into A. The state of C and of its blocks has default options, so the options of A would
+  be lost. MatHeaderMerge() calls two functions of ours in which we can copy them, in this order:
 
-    the operation destroy of A    called without a type name, while A still has its composed objects before PETSc 3.20
+    the operation destroy of A    A has no type name then; in PETSc before 3.20 it still has its composed objects
     the header of C is destroyed  the destructor of an options handler runs when A is whole again
 */
 
-/* Reads nothing, because MatSetFromOptions_AIJFmt() does that. PETSc requires this function of a handler. */
+/* Does nothing: MatSetFromOptions_AIJFmt() reads the options. PETSc requires this function of a handler. */
 static PetscErrorCode HandleNothing(PetscObject object, AIJFmtOptionItems items, void *ctx)
 {
   (void)object;
@@ -143,7 +145,8 @@ static PetscErrorCode HandleNothing(PetscObject object, AIJFmtOptionItems items,
   return PETSC_SUCCESS;
 }
 
-/* A header that MatHeaderMerge() emptied has no composed objects; one that is destroyed for good has our container */
+/* A header that MatHeaderMerge() emptied has no composed objects; one that is really being destroyed has our
+   container */
 static PetscErrorCode HeaderDestroyed(PetscObject object, void *ctx)
 {
   Mat         A = aijfmt_process.merging.A;
@@ -186,7 +189,7 @@ static PetscErrorCode Destroy(Mat A, AIJFmtParentKind kind, PetscBool parallel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state may be gone when these run, so each names its parent */
+/* The state may be gone when these functions run, so each of them names its parent */
 PetscErrorCode MatDestroy_SeqAIJFmt_Host(Mat A) { return Destroy(A, AIJFMT_PARENT_HOST, PETSC_FALSE); }
 PetscErrorCode MatDestroy_MPIAIJFmt_Host(Mat A) { return Destroy(A, AIJFMT_PARENT_HOST, PETSC_TRUE); }
 PetscErrorCode MatDestroy_SeqAIJFmt_CUDA(Mat A) { return Destroy(A, AIJFMT_PARENT_CUDA, PETSC_FALSE); }
@@ -202,7 +205,7 @@ static PetscErrorCode MergeWatch(Mat A)
 
 /* ---- types ---- */
 
-/* Puts our operations over those of the parent; A has its type name already */
+/* Replaces the parent's operations by ours; A has its type name already */
 PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -225,7 +228,7 @@ PetscErrorCode AIJFmtOperationsInstall(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives back what is still ours */
+/* Restores the parent's operations where ours are still installed */
 static PetscErrorCode OperationsRemove(Mat A, const Mat_AIJFmt *s)
 {
   const struct _MatOps *parent = s->parallel ? &s->parent->mpi : &s->parent->seq;
@@ -249,9 +252,9 @@ static PetscErrorCode OperationsRemove(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of another subclass of the parent, such as MATSEQAIJPERM by -mat_seqaij_type, becomes the parent first. Its
-   converter is called directly, because MatConvert() refuses unassembled matrices. It comes before A has a state, which
-   would be lost where the converter replaces the whole matrix. */
+/* A matrix of another subclass of the parent, such as MATSEQAIJPERM from -mat_seqaij_type, is converted to the parent
+   first. The converter is called directly, because MatConvert() refuses unassembled matrices, and before A has a state,
+   because a converter that replaces the whole matrix would lose it. */
 static PetscErrorCode BecomeParent(Mat A, const AIJFmtRow *row, PetscBool parallel)
 {
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *);
@@ -271,8 +274,9 @@ static PetscErrorCode BecomeParent(Mat A, const AIJFmtRow *row, PetscBool parall
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The defaults, and then the options database, but for a block, which gets all options of the matrix around it. A
-   refused option leaves the state without a format, so that the next MatSetType() asks again. */
+/* Sets the default options and then reads the options database. A block instead copies all options of the matrix around
+   it. If an option is refused, the state stays without a format, so that the next MatSetType() reads the options
+   again. */
 static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, const Mat_AIJFmt *outer, Mat_AIJFmt *s)
 {
   PetscErrorCode error = PETSC_SUCCESS;
@@ -287,7 +291,7 @@ static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, const Mat_AIJFmt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A state without a plan. Its options start anew unless it was of this format before. */
+/* Makes a state without a plan. Its options are reset unless it had this format before. */
 static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *outer,
                                   Mat_AIJFmt **state)
 {
@@ -302,8 +306,8 @@ static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool paralle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes A ours. Idempotent: creators, converters, duplicates and each final assembly of a parallel matrix call it. A
-   block takes its options from the parallel matrix around it, outer, or NULL. */
+/* Converts A to our type. Idempotent: called by creators, converters, duplicates and each final assembly of a parallel
+   matrix. A block takes its options from outer, the parallel matrix around it; outer is NULL otherwise. */
 PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *outer)
 {
   const char *type = parallel ? row->mpi : row->seq;
@@ -332,7 +336,7 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a matrix of ours one of the parent type again. The container stays, without a plan, until A is destroyed. */
+/* Converts a matrix of ours back to the parent type. The container stays, without a plan, until A is destroyed. */
 PetscErrorCode AIJFmtStrip(Mat A)
 {
   Mat_AIJFmt *s;
@@ -348,7 +352,7 @@ PetscErrorCode AIJFmtStrip(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The creator of every type of ours. MatSetType() of the parent may return a matrix that is ours already, through
+/* The creator of all our types. MatSetType() of the parent may return a matrix that is ours already, because of
    -mat_seqaij_type. */
 PetscErrorCode AIJFmtCreate(Mat A, const AIJFmtRow *row, PetscBool parallel)
 {
@@ -362,9 +366,9 @@ PetscErrorCode AIJFmtCreate(Mat A, const AIJFmtRow *row, PetscBool parallel)
 /*
   ---- conversions ----
 
-  The operations convertfrom and convert, which MatConvert() falls back to where it finds no function for a pair of types,
-  and the converter for -mat_seqaij_type. Converters between AIJ types are idempotent, and those in place work on
-  unassembled matrices too, because creators use them.
+  The operations convertfrom and convert, to which MatConvert() falls back if it finds no function for a pair of types,
+  and the converter for -mat_seqaij_type. Converters between AIJ types are idempotent, and the in-place ones also work
+  on unassembled matrices, because creators use them.
 */
 
 static PetscErrorCode IsParallel(Mat A, PetscBool *parallel)
@@ -374,7 +378,7 @@ static PetscErrorCode IsParallel(Mat A, PetscBool *parallel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MATSEQAIJ, MATMPIAIJ, or a type of ours of another format -> ours */
+/* MATSEQAIJ, MATMPIAIJ, or a type of another format -> our type */
 PetscErrorCode MatConvert_AIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   const AIJFmtRow *row;
@@ -393,7 +397,7 @@ PetscErrorCode MatConvert_AIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ours -> the parent as it is beneath, of whichever type */
+/* Our type -> its parent type, on the host or CUDA */
 static PetscErrorCode ToParent(Mat A, MatReuse reuse, Mat *B)
 {
   PetscFunctionBegin;
@@ -402,7 +406,7 @@ static PetscErrorCode ToParent(Mat A, MatReuse reuse, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ours -> MATSEQAIJ or MATMPIAIJ, or another subclass of them such as MATSEQAIJPERM */
+/* Our type -> MATSEQAIJ or MATMPIAIJ, or another subclass of them such as MATSEQAIJPERM */
 static PetscErrorCode MatConvert_AIJFmt_AIJ(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   PetscFunctionBegin;
@@ -426,8 +430,8 @@ static PetscErrorCode ParentName(MatType type, const AIJFmtRow *row, const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether A is of a parent type, or of ours, and of the kind that `parent` (seqaij, mpiaij or aij) names. Another
-   subclass is not: its own converter undoes what it did. */
+/* Whether A is of a parent type or of our type, of the kind that `parent` (seqaij, mpiaij or aij) names. Another
+   subclass does not count: its own converter must undo its changes. */
 static PetscErrorCode IsOurKind(Mat A, const char parent[], PetscBool *is)
 {
   const AIJFmtParent *found;
@@ -443,7 +447,7 @@ static PetscErrorCode IsOurKind(Mat A, const char parent[], PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Any type -> ours, by way of the parent type unless it is that already */
+/* Any type -> our type, by way of the parent type unless A has it already */
 PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   const AIJFmtRow *row;
@@ -469,7 +473,7 @@ PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ours -> a type that is no AIJ type. MatConvert() once more, which takes A for its parent this time. */
+/* Our type -> a type that is no AIJ type: calls MatConvert() again, this time with A under the name of its parent */
 static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   PetscErrorCode (*const convert)(Mat, MatType, MatReuse, Mat *) = A->ops->convert;
@@ -480,7 +484,8 @@ static PetscErrorCode ConvertAsParent(Mat A, MatType type, MatReuse reuse, Mat *
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && !s->parallel) PetscCall(AIJFmtHostFetch(A)); /* some converters read the host's values as they are */
+  if (s && !s->parallel)
+    PetscCall(AIJFmtHostFetch(A)); /* some converters read the host array without MatSeqAIJGetArrayRead() */
   PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_HOST, &guard));
   A->ops->convert = NULL;
   error           = MatConvert(A, type, reuse, B);

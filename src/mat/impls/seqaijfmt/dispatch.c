@@ -1,10 +1,10 @@
 /*
-  dispatch.c - products of matrices, which PETSc finds by the names of types.
+  dispatch.c - products of matrices, which PETSc finds by type names.
 
-  MatProductSetFromOptions() looks for functions composed under names such as MatProductSetFromOptions_seqaij_seqmaij_C. A
-  list of such names would miss those that another package or the next PETSc brings. So our matrices compose the general
-  function that PETSc falls back to, MatProductSetFromOptions_anytype_C, which searches again with the name of the parent
-  type in place of ours. That finds all that AIJ can do. create.c does the same for MatConvert().
+  MatProductSetFromOptions() looks for functions composed under names such as MatProductSetFromOptions_seqaij_seqmaij_C.
+  A fixed list of these names would miss those of other packages and of the next PETSc. So our matrices compose the
+  general function that PETSc falls back to, MatProductSetFromOptions_anytype_C; it searches again with the name of the
+  parent type in place of ours and finds every product that AIJ has. create.c does the same for MatConvert().
 */
 #include "seqaijfmt.h"
 
@@ -12,7 +12,7 @@ typedef PetscErrorCode SetProduct(Mat);
 
 enum { MAX_NAME = 256 };
 
-/* The type that PETSc shall read for a factor of a product: that of the host parent for ours */
+/* The type name to search with for a factor of a product: for our types, that of the host parent */
 static PetscErrorCode NameForProducts(Mat A, const char **name, PetscBool *ours)
 {
   Mat_AIJFmt *s;
@@ -24,8 +24,8 @@ static PetscErrorCode NameForProducts(Mat A, const char **name, PetscBool *ours)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first of the factors that has a function of that name, as MatProductSetFromOptions() searches; `except` does not
-   count */
+/* The function of that name in the first factor that has one, in the order of MatProductSetFromOptions(); `except` is
+   skipped */
 static PetscErrorCode QueryFactors(Mat factor[3], const char name[], SetProduct *except, SetProduct **found)
 {
   PetscFunctionBegin;
@@ -37,8 +37,8 @@ static PetscErrorCode QueryFactors(Mat factor[3], const char name[], SetProduct 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host parent's function where all factors are of its kind: PETSc asks for a name only where the operations of the
-   factors differ, as they do between one of ours and a MATSEQAIJ or MATMPIAIJ when there is a GPU */
+/* The host parent's function, if all factors are of its kind. PETSc searches by name only if the operations of the
+   factors differ, which they do between our types and MATSEQAIJ or MATMPIAIJ when there is a GPU. */
 static PetscErrorCode HostProduct(Mat factor[3], SetProduct **set)
 {
   const AIJFmtParent *host;
@@ -88,7 +88,8 @@ PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat product)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A name with the type name of A in place of those words of the parent's name that `choice` has a bit for */
+/* Builds a name from the words of the parent's name; where `choice` has a bit, the type name of A replaces the
+   parent's */
 static PetscErrorCode Substitute(Mat A, const Mat_AIJFmt *s, int words, char **word, int choice, char name[])
 {
   PetscFunctionBegin;
@@ -104,9 +105,9 @@ static PetscErrorCode Substitute(Mat A, const Mat_AIJFmt *s, int words, char **w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products of three whose first factor has a general function of its own, such as MATTRANSPOSEVIRTUAL: PETSc calls that
-   one before ours, so the names that the parent composed for them are composed again, for any of the others ours. A has
-   its type name already. */
+/* Triple products whose first factor has a general function of its own, such as MATTRANSPOSEVIRTUAL: PETSc calls that
+   function before ours. So each name that the parent composed for them is composed again with our type name in every
+   combination for the other two factors. A has its type name already. */
 PetscErrorCode AIJFmtTripleProductsCompose(Mat A, const Mat_AIJFmt *s, PetscBool remove)
 {
   enum { WORDS = 5 /* MatProductSetFromOptions, three types, C */, CHOICES = 3 /* one, the other, or both are ours */ };
@@ -125,7 +126,7 @@ PetscErrorCode AIJFmtTripleProductsCompose(Mat A, const Mat_AIJFmt *s, PetscBool
 
     PetscCall(PetscStrbeginswith(names[i], "MatProductSetFromOptions_", &triple));
     if (triple) PetscCall(PetscStrendswith(names[i], parents, &triple));
-    if (!triple) continue; /* most names: each of the many matrices of a multigrid set-up comes through here */
+    if (!triple) continue; /* most names end here; a multigrid set-up calls this for many matrices */
     PetscCall(PetscStrToArray(names[i], '_', &words, &word));
     if (words == WORDS) {
       PetscCall(PetscObjectQueryFunction((PetscObject)A, names[i], &set));

@@ -1,12 +1,12 @@
 /*
   gamg.c - the square of a graph in PCGAMGAGG, on the GPU.
 
-  Up to PETSc 3.25 it is a product of two matrices of ours, whose numeric phase is left out: matmat.c does it. From 3.26 on
-  PCGAMGAGG asks for MAT_STRUCTURE_ONLY, and MatProductSetFromOptions() takes the host's algorithm for such a product
-  before it looks at operations of the factors. It does not where PCGAMG needs values for smoothers by heavy edge matching.
-  So, while the step `coarsen` runs, PCGAMG believes that it needs them; the product is ours then, and has structure
-  only all the same, by which PCGAMG sees that there are no values to compute. Nothing else reads that setting within
-  the step.
+  Up to PETSc 3.25 the square is a product of two matrices of ours without its numeric phase: matmat.c does it. From
+  3.26 on PCGAMGAGG sets MAT_STRUCTURE_ONLY, and then MatProductSetFromOptions() takes the host's algorithm before it
+  looks at the operations of the factors. It does not do so if PCGAMG needs values for smoothers by heavy edge matching
+  (HEM). So, while the step `coarsen` runs, the fields of PCGAMG say that it needs them: the product is then ours, and
+  matmat.c sets MAT_STRUCTURE_ONLY on it, by which PCGAMG sees that there are no values to compute. Nothing else reads
+  these fields within the step.
 */
 #include "seqaijfmt.h"
 
@@ -15,7 +15,7 @@
 
 typedef PetscErrorCode Coarsen(PC, Mat *, PetscCoarsenData **);
 
-/* Whether PCGAMG wants no values of the square of G, which is ours */
+/* Whether PCGAMG needs only the pattern of the square of G, and G is of our type */
 static PetscErrorCode WantsPattern(const PC_GAMG *gamg, Mat G, PetscBool *wants)
 {
   Mat_AIJFmt *s;
@@ -51,7 +51,7 @@ static PetscErrorCode PCGAMGCoarsen_AIJFmt(PC pc, Mat *G, PetscCoarsenData **agg
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Called before each set-up: PCGAMGSetType() may have put PETSc's step in place anew */
+/* Called before each set-up, because PCGAMGSetType() may have reinstalled PETSc's step */
 PetscErrorCode AIJFmtGamgWatch(PC pc)
 {
   PC_GAMG   *gamg;

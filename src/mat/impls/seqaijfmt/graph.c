@@ -1,19 +1,19 @@
 /*
   graph.c - MatCreateGraph() on the GPU, by the kernels of src/kernels/graph: the matrix by whose graph PCGAMG coarsens.
 
-  Of a sequential matrix all steps run there, and the graph reaches the host once, where PETSc's coarsening reads its
-  arrays. It has the type of the matrix, so that its square is found on the GPU, too; a plan it gets with its first
-  product with a vector, which no coarsening makes. graph_parallel.c has parallel matrices.
+  For a sequential matrix, all steps run on the GPU; the graph is copied to the host once, where PETSc's coarsening
+  reads its arrays. The graph has the type of the matrix, so that its square is found on the GPU too. It would get a
+  plan with its first product with a vector, but coarsening makes none. graph_parallel.c serves parallel matrices.
 
-  What the graph is depends on the version of PETSc: compat.h says how. All that cannot be done here PETSc's function
-  does, which is counted, and its reason shown.
+  The definition of the graph depends on the version of PETSc: see compat.h. Graphs that cannot be made here are made by
+  PETSc's function; each is counted, and the view shows the reason.
 */
 #include "graph.h"
 #include "sys/totals.h"
 
 /* ---- which graphs are made here ---- */
 
-/* Why the graph of A is none of ours, or NULL; asks: whether the GPU shall have it although A is small */
+/* Why PETSc must make the graph of A, or NULL. asks: the user wants the GPU even if A is small */
 PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks)
 {
   PetscBool views[2];
@@ -32,7 +32,7 @@ PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As for products of matrices, `auto` leaves small matrices whose values are on the host to the host */
+/* As with products of matrices, `auto` leaves small matrices with values on the host to the host */
 PetscErrorCode AIJFmtGraphIsLarge(Mat A, PetscBool *large)
 {
   Mat_AIJFmt *s;
@@ -47,7 +47,7 @@ PetscErrorCode AIJFmtGraphIsLarge(Mat A, PetscBool *large)
 
 const char AIJFmtGraphSmall[] = "the matrix is small, and -mat_aijfmt_device is auto";
 
-/* Counts a graph, of a matrix or of a block, with the reason why it was not made on the GPU; "": it was */
+/* Counts a graph of a matrix or of a block. reason: why it was not made on the GPU; "" if it was */
 PetscErrorCode AIJFmtGraphCount(Mat_AIJFmt *s, const char reason[])
 {
   PetscFunctionBegin;
@@ -58,7 +58,7 @@ PetscErrorCode AIJFmtGraphCount(Mat_AIJFmt *s, const char reason[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The graph by PETSc's function; reason: NULL where there is nothing to count */
+/* Makes the graph by PETSc's function. reason: NULL if the graph is not to be counted */
 PetscErrorCode AIJFmtGraphByPetsc(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, const char reason[], Mat *graph)
 {
   const AIJFmtParent *parent;
@@ -80,7 +80,8 @@ PetscErrorCode AIJFmtGraphByPetsc(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest
 
 /* ---- the matrix on the device ---- */
 
-/* The matrix on the device; on the host, with a reason, where that has no memory. AIJFmtGraphSourceRestore() gives it back. */
+/* Gets the matrix on the device; if device memory does not suffice, it stays on the host, with a reason. Call
+   AIJFmtGraphSourceRestore() afterwards. */
 PetscErrorCode AIJFmtGraphSourceGet(Mat A, AIJFmtGraphSource *from, SpmvStatus *status)
 {
   Mat_AIJFmt *s;
@@ -98,7 +99,7 @@ PetscErrorCode AIJFmtGraphSourceGet(Mat A, AIJFmtGraphSource *from, SpmvStatus *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives up the device: a parallel matrix needs the part of each process */
+/* Falls back to the host: a parallel graph needs the part of each process */
 PetscErrorCode AIJFmtGraphSourceToHost(Mat A, AIJFmtGraphSource *from)
 {
   PetscFunctionBegin;
@@ -122,8 +123,8 @@ PetscErrorCode AIJFmtGraphSourceRestore(Mat A, AIJFmtGraphSource *from)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether PETSc takes the blocks for full. confused: it would take blocks for full that are not, as 3.18 does, and its
-   graph is then one that nobody else would make. */
+/* Whether PETSc treats the blocks as full. confused: PETSc 3.18 would treat blocks as full that are not; its graph then
+   differs from every other version's, so PETSc must make it. */
 SpmvStatus AIJFmtGraphLookAtBlocks(AIJFmtGraphSource *from, PetscInt bs, PetscBool *full, PetscBool *confused)
 {
   int              is_full = 0, seems_full = 0;
@@ -136,7 +137,7 @@ SpmvStatus AIJFmtGraphLookAtBlocks(AIJFmtGraphSource *from, PetscInt bs, PetscBo
 
 /* ---- the graph as a matrix ---- */
 
-/* Gives a block of a graph, preallocated for it, what was made of it */
+/* Copies columns and values of a graph into its preallocated block */
 static PetscErrorCode FillBlock(Mat block, const SpmvCsr *g, SpmvExec *exec)
 {
   const int64_t bytes = g->pattern.nnz * (int64_t)sizeof(PetscScalar);
@@ -154,7 +155,7 @@ static PetscErrorCode FillBlock(Mat block, const SpmvCsr *g, SpmvExec *exec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of the type and with the options of A, whose block sizes are 1 */
+/* A matrix of the type and with the options of A, but with block size 1 */
 PetscErrorCode AIJFmtGraphCreateLike(Mat A, PetscInt rows, Mat *graph)
 {
   Mat_AIJFmt *from, *to;
@@ -210,7 +211,7 @@ PetscErrorCode AIJFmtGraphPartsFree(AIJFmtGraphParts *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The list of rows of a block, if PETSc would read it: of full blocks */
+/* Passes on the list of rows of a block; PETSc reads it for full blocks only */
 SpmvStatus AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, SpmvGraphOptions *o, SpmvExec *exec)
 {
   if (o->blocks != SPMV_GRAPH_FULL_BLOCKS) return SPMV_SUCCESS;
@@ -222,7 +223,7 @@ SpmvStatus AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, SpmvGraphOptions *o,
   return SPMV_SUCCESS;
 }
 
-/* Whether a failure means that PETSc's function shall make the graph, rather than that it is an error */
+/* Whether a failure means that PETSc's function makes the graph, and is not an error */
 PetscBool AIJFmtGraphIsRefusal(SpmvStatus status)
 {
   return status == SPMV_ERR_MEMORY || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ||
@@ -235,7 +236,7 @@ const char AIJFmtGraphConfused[] = "PETSc 3.18 takes blocks for full that are no
 
 /* ---- of a sequential matrix ---- */
 
-/* All that MatCreateGraph() does, on the device */
+/* All steps of MatCreateGraph(), on the device */
 SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource *from, SpmvGraph **graph)
 {
   const PetscBool  known = A->symmetric == PETSC_BOOL3_TRUE ? PETSC_TRUE : PETSC_FALSE;
@@ -259,8 +260,8 @@ SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource
   return status;
 }
 
-/* What PETSc knows of the graph's symmetry. The filter of 3.20 and later sets entries anew, after which it knows only what
-   shall hold for ever. */
+/* Sets the symmetry flags of the graph as PETSc does. The filter of 3.20 and later inserts entries again, after which
+   PETSc keeps only the flags marked eternal. */
 PetscErrorCode AIJFmtGraphSetSymmetry(Mat A, const AIJFmtGraphRequest *r, Mat graph)
 {
   PetscFunctionBegin;
@@ -284,8 +285,8 @@ static PetscErrorCode FinishSequential(Mat A, const AIJFmtGraphRequest *r, AIJFm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For as long as `keep` is not NULL, a graph that is made on the device stays there, in *keep, for the caller to destroy;
-   the matrix is an empty one. Other graphs leave *keep as it is. */
+/* While `keep` is not NULL, a graph made on the device stays there: *keep gets it, the caller destroys it, and the
+   matrix is empty. Graphs made elsewhere leave *keep unchanged. */
 void AIJFmtGraphKeep(SpmvGraph **keep) { aijfmt_process.graph = keep; }
 
 static PetscErrorCode KeepSequential(Mat A, AIJFmtGraphParts *p, Mat *graph)
@@ -326,7 +327,8 @@ static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix without blocks of which nothing is asked is its own graph; *graph is NULL else */
+/* Leaves two cases to PETSc without counting them: a matrix that is not ours, and a matrix without blocks for which no
+   step is asked, whose graph is the matrix itself. Otherwise *graph is NULL. */
 PetscErrorCode AIJFmtGraphItself(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph)
 {
   PetscInt bs;

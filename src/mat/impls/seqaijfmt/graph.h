@@ -1,27 +1,27 @@
-/* graph.h - graphs of matrices on the GPU: what the files of graphs share */
+/* graph.h - graphs of matrices on the GPU: declarations that the graph files share */
 #pragma once
 
 #include "seqaijfmt.h"
 
-/* What MatCreateGraph() was asked for. index belongs to the caller. */
+/* The arguments of MatCreateGraph(). index belongs to the caller. */
 typedef struct {
   PetscBool symmetrize, scale;
   PetscReal filter;
   PetscInt  index_count, *index;
 } AIJFmtGraphRequest;
 
-/* A sequential matrix where its graph is made */
+/* A sequential matrix, in the memory where its graph is made */
 typedef struct {
   SpmvExec           exec; /* on the device, or on the host */
   SpmvCsr            csr;
   AIJFmtThere        there;                    /* its arrays on the device */
-  void              *group;                    /* in the memory of exec, to be freed, or NULL */
-  const PetscScalar *values;                   /* of the host, to be restored, or NULL */
-  SpmvPattern        here;                     /* to be restored */
-  char               reason[SPMV_MESSAGE_MAX]; /* why it is not on the device */
+  void              *group;                    /* in the memory of exec; freed with the source, or NULL */
+  const PetscScalar *values;                   /* the host's array; given back with the source, or NULL */
+  SpmvPattern        here;                     /* given back with the source */
+  char               reason[SPMV_MESSAGE_MAX]; /* why the source is not on the device */
 } AIJFmtGraphSource;
 
-/* Blocks of a graph, one of a sequential matrix and two of a parallel one, on the device or on the host */
+/* The blocks of a graph, on the device or on the host: one for a sequential matrix, two for a parallel one */
 typedef struct {
   int                count;
   AIJFmtGraphSource *source;   /* [count] */

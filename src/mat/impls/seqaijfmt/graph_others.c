@@ -1,12 +1,13 @@
 /*
   graph_others.c - the edges between vertices of different processes, in the graph of a parallel matrix without blocks.
 
-  They are few, the surface of a process, and each needs something of another process: the opposite edge for G + G^T, the
-  diagonal for the scaling. So PETSc's functions do these steps on the host, with a matrix that has nothing but these edges.
+  These edges are few (the surface of a subdomain), and each needs data of another process: the opposite edge for G +
+  G^T, the diagonal for the scaling. So PETSc's functions do these steps on the host, on a matrix that holds these edges
+  alone.
 */
 #include "graph.h"
 
-/* A parallel matrix with the off-diagonal block of A and an empty diagonal one */
+/* Fills a parallel matrix with the off-diagonal block of A; the diagonal block stays empty */
 static PetscErrorCode Copy(Mat A, Mat block, const PetscInt *global, PetscBool magnitudes, Mat O)
 {
   const PetscScalar *value;
@@ -55,7 +56,7 @@ static PetscErrorCode Create(Mat A, PetscBool magnitudes, Mat *O)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The diagonal of the block, 0 where there is no entry, in a vector of O */
+/* The diagonal of the block as a vector of O; 0 for rows without a diagonal entry */
 static PetscErrorCode Diagonal(AIJFmtGraphSource *from, Vec diagonal)
 {
   const int64_t bytes  = from->csr.pattern.rows * (int64_t)sizeof(PetscScalar);
@@ -86,7 +87,7 @@ static PetscErrorCode Diagonal(AIJFmtGraphSource *from, Vec diagonal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factors of PETSc: sqrt(|1 / d|) for each vertex, or 0 */
+/* Scales as PETSc does, by sqrt(|1 / d|) for each vertex, or 0 */
 static PetscErrorCode Scale(AIJFmtGraphSource *from, PetscBool doubled, Mat O)
 {
   Vec factor;
@@ -102,7 +103,7 @@ static PetscErrorCode Scale(AIJFmtGraphSource *from, PetscBool doubled, Mat O)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The edges that the filter leaves: their columns are numbers of all processes */
+/* Keeps the edges that pass the filter; their columns are global */
 static PetscErrorCode Filter(Mat O, PetscReal filter, AIJFmtGraphOthers *others)
 {
   const PetscScalar *value;

@@ -1,14 +1,14 @@
 /*
   graph_parallel.c - MatCreateGraph() of a parallel matrix, with the GPU of each process.
 
-  Of a matrix with blocks each process collapses its two blocks on the GPU (or on the host, where the GPU has no memory); of
-  that small matrix PETSc's own function makes the graph. Without blocks there is nothing to collapse: the GPU does all
-  steps for the diagonal block, and graph_others.c for the edges to other processes.
+  With blocks, each process collapses its two blocks on the GPU (or on the host, if GPU memory does not suffice), and
+  PETSc's own function makes the graph of the collapsed matrix. Without blocks there is nothing to collapse: the GPU
+  does all steps for the diagonal block, and graph_others.c does them for the edges to other processes.
 */
 #include "graph.h"
 #include "parallel/processes.h"
 
-/* The edge's column of each column of the off-diagonal block, in the memory of its source */
+/* Maps each column of the off-diagonal block to the column of its edge, in the memory of the source */
 static PetscErrorCode SetGroups(AIJFmtGraphSource *from, PetscInt n, PetscInt bs, const PetscInt *global,
                                 SpmvStatus *status)
 {
@@ -25,16 +25,16 @@ static PetscErrorCode SetGroups(AIJFmtGraphSource *from, PetscInt n, PetscInt bs
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Two blocks of a process */
+/* The two blocks of a process */
 typedef struct {
   Mat               block[2];
   const PetscInt   *global; /* the columns of the off-diagonal block; NULL: it has none */
   PetscInt          bs;
-  PetscBool         full; /* PETSc takes the blocks of both for full */
+  PetscBool         full; /* PETSc treats both blocks as full */
   AIJFmtGraphSource source[2];
 } Pair;
 
-/* Collapses a block where its source is */
+/* Collapses a block in the memory of its source */
 static PetscErrorCode CollapseThere(Mat A, const AIJFmtGraphRequest *r, Pair *pair, int b, SpmvGraph **graph,
                                     SpmvStatus *status)
 {
@@ -53,7 +53,7 @@ static PetscErrorCode CollapseThere(Mat A, const AIJFmtGraphRequest *r, Pair *pa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the host after all, where the device has no memory; counted in the block */
+/* Collapses a block, on the host if device memory does not suffice; the block counts it */
 static PetscErrorCode Collapse(Mat A, const AIJFmtGraphRequest *r, Pair *pair, int b, SpmvGraph **graph)
 {
   AIJFmtGraphSource *from = &pair->source[b];
@@ -74,7 +74,7 @@ static PetscErrorCode Collapse(Mat A, const AIJFmtGraphRequest *r, Pair *pair, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix with an entry for each block, whose graph is that of A */
+/* The matrix with one entry per block of A; both have the same graph */
 static PetscErrorCode Collapsed(Mat A, const AIJFmtGraphRequest *r, Pair *pair, Mat *small)
 {
   AIJFmtGraphParts p     = {.count = 2, .source = pair->source};
@@ -90,7 +90,7 @@ static PetscErrorCode Collapsed(Mat A, const AIJFmtGraphRequest *r, Pair *pair, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's function makes of the collapsed matrix what it would have made after collapsing A */
+/* PETSc's function makes the same graph of the collapsed matrix as it would have made after collapsing A itself */
 static PetscErrorCode FinishParallel(Mat A, const AIJFmtGraphRequest *r, Mat small, Mat *graph)
 {
   const AIJFmtParent *parent;
@@ -104,7 +104,7 @@ static PetscErrorCode FinishParallel(Mat A, const AIJFmtGraphRequest *r, Mat sma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies both blocks to the device, and looks whether they are full. possible: this process can do its part. */
+/* Copies both blocks to the device and checks whether they are full. possible: this process can do its part. */
 static PetscErrorCode PairGet(Mat A, Pair *pair, PetscBool *possible)
 {
   PetscBool  full[2], confused[2];
@@ -134,7 +134,7 @@ static PetscErrorCode PairGet(Mat A, Pair *pair, PetscBool *possible)
 
 /* ---- without blocks ---- */
 
-/* The graph of the diagonal block, on the host where the device has no memory */
+/* The graph of the diagonal block; on the host if device memory does not suffice */
 static PetscErrorCode Mine(Mat A, const AIJFmtGraphRequest *r, Mat block, AIJFmtGraphSource *from, SpmvGraph **graph,
                            SpmvStatus *status)
 {
@@ -151,7 +151,7 @@ static PetscErrorCode Mine(Mat A, const AIJFmtGraphRequest *r, Mat block, AIJFmt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Both blocks as a matrix */
+/* Assembles both blocks into one matrix */
 static PetscErrorCode Join(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphParts *p, Mat *graph)
 {
   AIJFmtGraphOthers others = {.row_ptr = NULL};
@@ -218,7 +218,7 @@ static PetscErrorCode WithBlocks(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All processes agree */
+/* Collective: all processes take the same path */
 static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n,
                                      PetscInt index[], Mat *graph)
 {

@@ -1,30 +1,30 @@
 /*
   matmat.c - products of two sequential matrices of ours on the GPU: A B, A^T B, P^T A P and R A R^T by the kernels of
-  src/kernels/spgemm; and which products of matrices run there.
+  src/kernels/spgemm; and the decision which products of matrices run there.
 
   The symbolic phase gives the product its pattern on the host, as every MATSEQAIJ has it. The numeric phase reads the
-  values where they are: in the CSR of the CUDA parent, in a plan on the GPU, or on the host. It leaves them on the GPU
-  where the product has a CSR there (truth.c), else on the host. All that cannot be done here the host's parent
-  does: other types and kinds of products, algorithms that the user chose, a GPU without memory.
+  values where they are current: in the CSR of the CUDA parent, in a plan on the GPU, or on the host. It leaves the
+  result on the GPU if the product has a CSR there (truth.c), else on the host. The host parent does everything else:
+  other types and kinds of products, algorithms chosen by the user, products for which GPU memory does not suffice.
 */
 #include "seqaijfmt.h"
 #include "sys/totals.h"
 
-/* A factor as it was in the symbolic phase */
+/* Identity and pattern of a factor in the symbolic phase */
 typedef struct {
   PetscObjectId    id;
   PetscObjectState nonzero_state;
 } Factor;
 
-/* What a matrix keeps for the numeric phase, as the data of its Mat_Product */
+/* Data of the Mat_Product, kept for the numeric phase */
 typedef struct {
   SpmvExec    exec;
   SpmvSpgemm *product;
   Factor      factor[2];
-  /* Whether C has a CSR on the device, made in this nonzero state: 0 before the first numeric phase, 1, -1 where not */
+  /* Whether C has a CSR on the device: 0 before the first numeric phase, 1 made in this nonzero state, -1 no */
   int              csr;
   PetscObjectState csr_state;
-  PetscBool        computed, holds; /* once; scratch memory of the kernel library */
+  PetscBool        computed, holds; /* computed once; holds scratch memory of the kernel library */
 } Data;
 
 static PetscErrorCode DataFree(void *ctx)
@@ -42,7 +42,8 @@ AIJFMT_PRODUCT_DESTRUCTOR(DataDestroy, DataFree)
 
 /* ---- symbolic ---- */
 
-/* The kind, and the option by which a user chooses an algorithm of the host; known: there is one on the GPU */
+/* The kind of a product, and the option by which a user chooses an algorithm of the host. known: the GPU has this
+   kind */
 static PetscErrorCode KindOf(MatProductType type, SpmvSpgemmKind *kind, const char **option, PetscBool *known)
 {
   PetscFunctionBegin;
@@ -72,7 +73,7 @@ static PetscErrorCode KindOf(MatProductType type, SpmvSpgemmKind *kind, const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes d->product for the factors as they are now */
+/* Makes d->product for the current factors */
 static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
 {
   const Mat      factor[] = {C->product->A, C->product->B};
@@ -98,7 +99,7 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The block sizes that PETSc's products have */
+/* Sets the block sizes as PETSc's products do */
 static PetscErrorCode SetBlockSizes(Mat C)
 {
   PetscInt a[2], b[2], rows, cols;
@@ -125,8 +126,8 @@ static PetscErrorCode SetBlockSizes(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives C its pattern and the type of the first factor. It is not assembled before the numeric phase. A pattern for which
-   PETSc wants no values is complete, and of the type that PETSc documents. */
+/* Gives C its pattern and the type of the first factor. C is assembled by the numeric phase only. If PETSc asks for the
+   structure alone, C is complete here, and of the type that PETSc documents. */
 static PetscErrorCode SetPattern(Mat C, Data *d)
 {
   SpmvPattern p;
@@ -144,7 +145,7 @@ static PetscErrorCode SetPattern(Mat C, Data *d)
 
 /* ---- numeric ---- */
 
-/* The values of C, by way of device memory of our own */
+/* Computes the values of C in temporary device memory and copies them to the host */
 static PetscErrorCode NumericToHost(Mat C, Data *d, const AIJFmtThere v[2], SpmvStatus *status)
 {
   SpmvPattern  pattern;
@@ -178,7 +179,7 @@ static PetscErrorCode NumericToDevice(Mat C, Data *d, const AIJFmtThere v[2], Sp
   PetscCall(AIJFmtStateRequire(C, "MatProductNumeric()", &s));
   PetscCall(AIJFmtDeviceCsrDecide(C, s, "a product of matrices", AIJFMT_WANTS, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  /* all values are written, so that none need go to the device first */
+  /* all values are overwritten, so none need to be uploaded first */
   if (d->csr == 0) PetscCall(AIJFmtDeviceValuesFirst(C, &values));
   else if (d->csr > 0 && d->csr_state == C->nonzerostate) PetscCall(AIJFmtDeviceValuesOverwrite(C, &values));
   else PetscCall(AIJFmtDeviceValuesGet(C, &values));
@@ -189,7 +190,7 @@ static PetscErrorCode NumericToDevice(Mat C, Data *d, const AIJFmtThere v[2], Sp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The product by the host's parent, whose values C takes over */
+/* The host parent computes the product; C takes over its values */
 static PetscErrorCode NumericByHost(Mat C)
 {
   const AIJFmtParent *host;
@@ -210,7 +211,7 @@ static PetscErrorCode NumericByHost(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the factors are those of the symbolic phase, with the same pattern */
+/* Whether the factors are those of the symbolic phase, with unchanged patterns */
 static PetscBool SameFactors(const Data *d, const Mat factor[2])
 {
   for (int f = 0; f < 2; f++)
@@ -219,7 +220,7 @@ static PetscBool SameFactors(const Data *d, const Mat factor[2])
   return PETSC_TRUE;
 }
 
-/* A product that is computed again will be once more: what that needs for a moment is kept from now on */
+/* A product that is computed a second time will probably be computed again, so its scratch memory is kept */
 static void HoldScratch(Data *d)
 {
   if (d->computed && !d->holds) {
@@ -229,8 +230,8 @@ static void HoldScratch(Data *d)
   d->computed = PETSC_TRUE;
 }
 
-/* Another factor may have come by MatProductReplaceMats(), and nonzeros may have been inserted anew: with the same
-   pattern, or PETSc's rules are broken */
+/* Repeats the symbolic phase: MatProductReplaceMats() may have replaced a factor, or nonzeros were inserted again.
+   PETSc requires the pattern of the product to stay the same. */
 static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
 {
   SpmvPattern pattern;
@@ -286,7 +287,7 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host's parent finds the pattern */
+/* Leaves the symbolic phase to the host parent */
 static PetscErrorCode SymbolicByHost(Mat C, const char reason[])
 {
   const AIJFmtParent *host;
@@ -315,7 +316,7 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&d));
-  C->product->data    = d; /* from here on it is freed with C, whatever fails */
+  C->product->data    = d; /* from here on C frees d, whatever fails */
   C->product->destroy = DataDestroy;
   spmv_exec_init(&d->exec, SPMV_DEVICE);
   PetscCall(Symbolic(C, d, &status));
@@ -343,13 +344,14 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
 /*
   ---- products of two parallel matrices on the GPU: A B, A^T B and P^T A P ----
 
-  PETSc can make such a product of products of sequential matrices (MatProductSymbolic_MPIAIJBACKEND()): of the blocks,
-  of the rows that came from other processes, and of the local rows as one matrix. These are of our types, so the
-  functions above compute them. Their entries go to the processes that own them and into the product by coordinates. With the CUDA
-  parent all of that stays on the GPU; it asks for type names to know that it may.
+  PETSc can split such a product into products of sequential matrices (MatProductSymbolic_MPIAIJBACKEND()): of the
+  blocks, of the rows received from other processes, and of the local rows as one matrix. These matrices are of our
+  types, so the functions above compute their products. PETSc then sends the entries to their owners and inserts them by
+  coordinates (COO). With the CUDA parent all of that stays on the GPU, but only if the type names are those of the CUDA
+  parent.
 */
 
-/* Calls a step of the CUDA parent with both factors under its own name. They may be the same matrix. */
+/* Calls a step of the CUDA parent while both factors have its type name. They may be the same matrix. */
 static PetscErrorCode AsCudaParent(Mat C, PetscErrorCode (*step)(Mat))
 {
   const Mat       factor[] = {C->product->A, C->product->B};
@@ -364,7 +366,7 @@ static PetscErrorCode AsCudaParent(Mat C, PetscErrorCode (*step)(Mat))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The CUDA parent gives the product its own type, which becomes that of the first factor */
+/* The CUDA parent gives the product its own type; AIJFmtInstall() converts it to the type of the first factor */
 static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
 {
   Mat_AIJFmt *s;
@@ -376,8 +378,9 @@ static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a factor allows the product on the GPU, and whether it asks for it. `auto` asks where values are on the GPU
-   or many; without CUDA in PETSc it never does, because all values would travel there and back for each product. */
+/* Whether a factor allows the product on the GPU (may), and whether it asks for it. `auto` asks if values are on the
+   GPU or the matrix is large. It never asks if PETSc has no CUDA, because all values would be copied to the GPU and
+   back for each product. */
 static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPIInt *cuda)
 {
   Mat_AIJFmt *s;
@@ -398,7 +401,7 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPII
     *cuda = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->keeps_host) *may = 0; /* that parent needs a CSR on the GPU */
+  if (s->keeps_host) *may = 0; /* the CUDA parent's product needs a CSR on the GPU */
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
     Mat_AIJFmt *inner;
@@ -412,7 +415,7 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPII
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the symbolic step of the product where it is to run on the GPU. Collective: all processes agree. */
+/* Sets the symbolic step of a product that is to run on the GPU. Collective: all processes make the same choice. */
 static PetscErrorCode ParallelChoose(Mat C, PetscBool *chosen)
 {
   const AIJFmtParent *parent;
@@ -443,7 +446,7 @@ static PetscErrorCode ParallelChoose(Mat C, PetscBool *chosen)
 
 /* ---- which products run here ---- */
 
-/* Whether there is a product of that type on the GPU, and the user has chosen no algorithm of the host */
+/* Whether the GPU has products of this type, and the user has chosen no algorithm of the host */
 static PetscErrorCode MayChoose(Mat C, PetscBool *may)
 {
   const char    *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
@@ -461,13 +464,13 @@ static PetscErrorCode MayChoose(Mat C, PetscBool *may)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether A has its pattern. A product has it from the symbolic phase on, before it is assembled. */
+/* Whether A has its pattern. A product has one after the symbolic phase, before it is assembled. */
 static PetscBool HasPattern(Mat A)
 {
   return A->assembled || (A->product && A->preallocated) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Whether the GPU shall do the product: `auto` leaves small matrices whose values are on the host to the host */
+/* Whether the product runs on the GPU: `auto` leaves small matrices with values on the host to the host */
 static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
 {
   const Mat factor[] = {C->product->A, C->product->B};
@@ -494,7 +497,7 @@ static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Called when all factors are of our types, as their common operation productsetfromoptions */
+/* PETSc calls this when all factors are of our types, as their common operation productsetfromoptions */
 PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
 {
   const AIJFmtParent *host;
@@ -511,7 +514,7 @@ PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc can split a product of parallel matrices into sequential ones, but for R A R^T */
+/* PETSc can split every product of two parallel matrices into sequential ones, except R A R^T */
 PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
 {
   const AIJFmtParent *host;

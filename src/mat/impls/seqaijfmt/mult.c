@@ -1,8 +1,8 @@
 /*
-  mult.c - the products of a sequential matrix. All go through Product(): y = op(A) x, or y = op(A) x + z.
+  mult.c - the products of a sequential matrix with a vector. All go through Product(): y = op(A) x, or y = op(A) x + z.
 
-  The blocks of a parallel matrix come through here as well, with parallel vectors for the diagonal block: only the
-  local entries count, and nothing here may be collective.
+  The blocks of a parallel matrix also come through here, with parallel vectors for the diagonal block: only local
+  entries are used, and nothing here may be collective.
 */
 #include "seqaijfmt.h"
 #include "sys/totals.h"
@@ -32,8 +32,9 @@ static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the CUDA parent's own product, with its CSR on the device, serves a matrix without a plan: where the plan would
-   have been on the device and the vectors are there. The parent uploads the values first where AIJFmtTruthSettle() has marked its CSR as old. */
+/* Whether a matrix without a plan is multiplied by the CUDA parent, with its CSR on the device: yes if a plan would have
+   been on the device and all vectors are there. The parent first uploads the values if
+   AIJFmtTruthSettle() has marked its CSR as stale. */
 static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
 {
   const Vec vector[] = {x, y, z};
@@ -46,8 +47,8 @@ static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The product of the parent type with the same arguments; z == NULL means that nothing is added. The host parent takes
-   vectors of every kind. */
+/* The product by the parent type with the same arguments; nothing is added if z is NULL. The host parent takes all
+   vector types. */
 static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind, Vec x, Vec z, Vec y)
 {
   AIJFmtNameGuard guard;
@@ -60,7 +61,7 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
     PetscCall(HostParentProduct(A, kind, x, z, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* MatMultTransposeAdd_SeqAIJCUSPARSE() of 3.26 adds what is in y, even where that is not z */
+  /* MatMultTransposeAdd_SeqAIJCUSPARSE() of 3.26 adds the contents of y, even if y is not z */
   if (z && z != y) PetscCall(VecCopy(z, y));
   PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
   error = CallProduct(&s->parent->seq, A, kind, x, z ? y : NULL, y);
@@ -91,8 +92,8 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the products that need no plan: without local entries of y nothing is written, and with z and no nonzeros y becomes
-   z. Off-diagonal blocks are often empty. done: it was one of these. */
+/* Handles products that need no plan, since off-diagonal blocks are often empty. If y has no local entries, nothing is
+   written. If the matrix has no nonzeros and z is given, y = z. done: the product was one of these. */
 static PetscErrorCode FinishWithoutPlan(Mat A, ProductKind kind, Vec z, Vec y, PetscBool *done)
 {
   const PetscInt length = kind == PRODUCT ? A->rmap->n : A->cmap->n;
@@ -100,7 +101,8 @@ static PetscErrorCode FinishWithoutPlan(Mat A, ProductKind kind, Vec z, Vec y, P
 
   PetscFunctionBegin;
   *done = length == 0 ? PETSC_TRUE : PETSC_FALSE;
-  /* y may be parallel, and its state must grow on every process alike: norms are cached by it, and taken together */
+  /* y may be parallel, and its state must grow on all processes alike: norms are cached by state and computed
+     collectively */
   if (*done) PetscCall(PetscObjectStateIncrease((PetscObject)y));
   if (*done || !z) PetscFunctionReturn(PETSC_SUCCESS);
   if (A->rmap->n && A->cmap->n) {
@@ -131,8 +133,8 @@ static void Count(Mat_AIJFmt *s, PetscBool transposed, PetscBool by_plan)
                                        : s->transpose_reason);
 }
 
-/* The products of a matrix, by its plan or by the parent type; products by the plan are compared where that was asked for
- */
+/* A product with a matrix, by its plan or by the parent type. With -mat_aijfmt_check, results of the plan are compared
+   with the parent's. */
 static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
 {
   const PetscBool transposed = kind == PRODUCT_TRANSPOSED ? PETSC_TRUE : PETSC_FALSE;
@@ -159,7 +161,8 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
     if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
     Count(s, transposed, PETSC_TRUE);
   } else {
-    /* without memory for the transpose of a plan on the GPU, the parent's product there has none either */
+    /* device memory does not suffice for the transpose of the plan, so the parent's transpose would not fit there
+       either */
     if (s->cache.plan) PetscCall(HostParentProduct(A, kind, x, z, y));
     else PetscCall(ParentProduct(A, s, kind, x, z, y));
     Count(s, transposed, PETSC_FALSE);

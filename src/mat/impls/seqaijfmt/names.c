@@ -2,19 +2,19 @@
   names.c - functions of PETSc that take exactly seqaij or mpiaij, and do not recognize a subclass.
 
   Most of PETSc tests whether a type name begins with seqaij or mpiaij. Some functions compare the whole name, and do
-  something else, or nothing, for a subclass. Those that can be reached through a table of PETSc are called here while
-  the matrix has the name of its parent type, so that they do what they do for AIJ: orderings, colorings, HEM
-  coarsening, PCCP, PCTFS, PCILU with shift nonzero, classical PCGAMG, MatSeqAIJKron(). docs/petsc-names.md lists all of
-  them, and says which cannot be reached.
+  something else, or nothing, for a subclass. Those that PETSc calls through a table of functions are called here while
+  the matrix has the name of its parent type, so that they work as for AIJ: orderings, colorings, HEM coarsening, PCCP,
+  PCTFS, PCILU with shift nonzero, classical PCGAMG, MatSeqAIJKron(). docs/petsc-names.md lists all of these functions,
+  and those that cannot be reached in this way.
 */
 #include "seqaijfmt.h"
 #include <petsc/private/pcimpl.h>
 
-/* ---- orderings: MatGetOrdering() orders the diagonal block of exactly mpiaij ---- */
+/* ---- orderings: MatGetOrdering() uses the diagonal block of an mpiaij matrix, but not of a subclass ---- */
 
 typedef PetscErrorCode Ordering(Mat, MatOrderingType, IS *, IS *);
 
-/* The slot of an ordering, or the next free one */
+/* The slot of an ordering, or a free one if the ordering is new */
 static PetscErrorCode FindOrdering(MatOrderingType type, int *slot)
 {
   PetscBool same = PETSC_FALSE;
@@ -75,15 +75,15 @@ static PetscErrorCode WrapOrderings(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- objects that work on a matrix: one of their operations runs with the parent's name on it ---- */
+/* ---- objects that work on a matrix: one operation of each runs while the matrix has the name of its parent ---- */
 
 enum {
   COLORINGS = PETSC_STATIC_ARRAY_LENGTH(aijfmt_process.coloring),
   PCS       = PETSC_STATIC_ARRAY_LENGTH(aijfmt_process.pc)
 };
 
-/* The row of a table with the type name of an object. Creators and operations are called with the name in place;
-   PCGAMGDEVICE calls those of PCGAMG. */
+/* The row of a table with the type name of an object, which is set when creators and operations run. PCGAMGDEVICE calls
+   those of PCGAMG. */
 static PetscErrorCode FindRow(AIJFmtWrapped table[], int rows, PetscObject object, AIJFmtWrapped **row)
 {
   const char *type = object->type_name;
@@ -101,7 +101,7 @@ static PetscErrorCode FindRow(AIJFmtWrapped table[], int rows, PetscObject objec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Saves the creators of a table from PETSc's list, and puts `ours` into their place, unless it is there already */
+/* Saves the creators of a table from PETSc's list and registers `ours` instead, unless it is registered already */
 static PetscErrorCode WrapCreators(AIJFmtWrapped table[], int rows, PetscFunctionList *list, AIJFmtFunction ours)
 {
   PetscFunctionBegin;
@@ -171,8 +171,8 @@ static PetscErrorCode MatCoarsenCreate_AIJFmt(MatCoarsen coarsen)
 
 typedef PetscErrorCode PCStep(PC);
 
-/* PCILU changes a shift of kind nonzero, and classical PCGAMG stops, for a GPU's AIJ as well: a matrix over it behaves
-   as its parent does. The others read the host's arrays only. */
+/* PCILU changes a shift of kind nonzero, and classical PCGAMG stops, for MATSEQAIJCUSPARSE as well, so a matrix over
+   the CUDA parent keeps that behavior. The other preconditioners only read the host's arrays. */
 static PetscErrorCode NeedsHostName(PC pc, PetscBool *needs)
 {
   MatFactorShiftType  shift;

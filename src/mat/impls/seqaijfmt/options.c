@@ -1,6 +1,6 @@
 /*
   options.c - the options of a matrix: -mat_aij<format>_<key> from the format's own table, and -mat_aijfmt_<key> for all
-  formats from tables.c. All are tables of SpmvOptionDesc, so one code reads, checks, prints and sets them.
+  formats from tables.c. All are tables of SpmvOptionDesc, so the same code reads, checks, prints and sets them.
 
   They are read twice: when a matrix gets its type, because a program that hard-codes AIJ may never call
   MatSetFromOptions(), and in MatSetFromOptions(), which also lists them for -help.
@@ -35,7 +35,7 @@ static PetscErrorCode CheckSet(const SpmvOptions *options, const SpmvOptionDesc 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets one option from text. A truth value is true without a text, as in -flag, and its case does not matter. */
+/* Sets one option from text. A Boolean option without text, as in -flag, is true; upper and lower case are equal. */
 static PetscErrorCode TableSetText(SpmvOptions *options, const SpmvOptionDesc *desc, const char value[])
 {
   char       message[SPMV_MESSAGE_MAX] = "", text[SPMV_MESSAGE_MAX];
@@ -52,7 +52,7 @@ static PetscErrorCode TableSetText(SpmvOptions *options, const SpmvOptionDesc *d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets one option from a number: of choices, the one whose text is that number */
+/* Sets one option from a number; an option with choices takes the choice whose text is that number */
 PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *options, const SpmvOptionDesc *desc, double number)
 {
   char message[SPMV_MESSAGE_MAX] = "";
@@ -75,7 +75,7 @@ PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *options, const SpmvOptionDesc *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One line of -help: the text of the table, and the choices */
+/* One line of -help: the text of the table and the choices */
 static PetscErrorCode HelpText(const SpmvOptionDesc *desc, char text[], size_t size)
 {
   PetscFunctionBegin;
@@ -88,7 +88,7 @@ static PetscErrorCode HelpText(const SpmvOptionDesc *desc, char text[], size_t s
 }
 
 /* Reads one table from the options database, with the prefix of object. PetscOptionsObject is NULL outside of an
-   options block; in one, -help names the function that does the same. */
+   options block; inside of one, -help names `function` as the way to set the options from C. */
 PetscErrorCode AIJFmtTableRead(PetscObject object, SpmvOptions *options, const char *function,
                                AIJFmtOptionItems PetscOptionsObject)
 {
@@ -130,7 +130,7 @@ PetscErrorCode MatSetFromOptions_AIJFmt(Mat A, AIJFmtOptionItems PetscOptionsObj
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (!s) PetscFunctionReturn(PETSC_SUCCESS); /* a subclass made of a matrix of ours; AIJ has no options here */
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS); /* a subclass that PETSc made of ours: AIJ has no options here */
   parent = (s->parallel ? &s->parent->mpi : &s->parent->seq)->setfromoptions;
   if (parent) PetscCall(parent(A, PetscOptionsObject));
   PetscOptionsHeadBegin(PetscOptionsObject, "Packed format");
@@ -140,8 +140,8 @@ PetscErrorCode MatSetFromOptions_AIJFmt(Mat A, AIJFmtOptionItems PetscOptionsObj
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- from C, by their keys: on sequential and parallel matrices, before and after assembly; a change that a plan depends
-   on takes effect at the next product ---- */
+/* ---- set and get from C, by key: for sequential and parallel matrices, before and after assembly. A change that
+   affects the plan takes effect at the next product. ---- */
 
 static PetscErrorCode FindDesc(const SpmvOptions *options, const char key[], const SpmvOptionDesc **found,
                                int *position)
@@ -173,7 +173,7 @@ static PetscErrorCode AppendKeys(const SpmvOptions *options, char text[], size_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the table that has key, and its row there. The format's own table is searched first. */
+/* Finds the table that has the key, and the row of the key. The format's own table is searched first. */
 static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **options, const SpmvOptionDesc **desc,
                            int *position)
 {
@@ -191,11 +191,11 @@ static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **option
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "type %s has no option %s: it has%s", s->row->root, key, keys);
 }
 
-/* Checks, in a debugging build, that all processes pass the same key and value: else they would pack differently */
+/* In a debugging build, checks that all processes pass the same key and value: otherwise they would pack differently */
 static PetscErrorCode RequireSame(Mat A, const char *function, const char key[], const Mat_AIJFmt *changed)
 {
   enum { N = SPMV_OPTIONS_MAX };
-  double    most[4 * N]; /* all values, and the same with the other sign */
+  double    most[4 * N]; /* all values, then all values negated */
   PetscBool same = PETSC_TRUE;
 
   PetscFunctionBegin;
@@ -209,12 +209,12 @@ static PetscErrorCode RequireSame(Mat A, const char *function, const char key[],
   for (int i = 0; i < 2 * N; i++)
     if (most[i] != -most[2 * N + i]) same = PETSC_FALSE;
   PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
-             "%s: the processes do not give option %s the same value: give all of them the same key and value",
+             "%s: the processes set option %s to different values: pass the same key and value on all of them",
              function, key);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets an option from number, or from text where number is NULL. A refused value leaves the option as it was. */
+/* Sets an option from number, or from text if number is NULL. An invalid value leaves the option unchanged. */
 static PetscErrorCode OptionSet(Mat A, const char *function, const char key[], const char text[], const double *number)
 {
   Mat_AIJFmt            changed, *s;
@@ -275,14 +275,13 @@ static PetscErrorCode OptionGet(Mat A, const char *function, const char key[], c
   Level: intermediate
 
   Notes:
-  The folder docs/options has a page for each table of options, with their values and defaults; `-help` lists them too.
+  The folder docs/options has a page for each table of options, with values and defaults; `-help` lists them too.
 
-  May be called before or after assembly. When packed arrays are there already and depend on the option, the next
-  product converts the matrix again; so several options that are set one after the other cost one conversion. The range
-  of an option does not depend on the value of another, so their order does not matter.
+  May be called before or after assembly. If packed arrays that depend on the option exist already, the next product
+  converts the matrix again; setting several options one after the other costs one conversion. The valid range of an
+  option does not depend on other options, so their order does not matter.
 
-  An unknown key, or a value out of its range, is an error that lists what is possible, and leaves all options as they
-  were.
+  An unknown key or a value out of range is an error whose message lists the valid ones; no option is changed.
 
   Example Usage:
 .vb
@@ -341,15 +340,15 @@ PetscErrorCode MatAIJFmtGetOption(Mat A, const char key[], char value[], size_t 
   Level: intermediate
 
   Notes:
-  The number is stored as it is, without a way through text. It is a `double` whatever the precision and the indices of
-  PETSc are, so that every integer up to 2^53 is exact: bytes of memory pass where a `PetscInt` or a `PetscReal` would
-  be too short.
+  The number is not converted to text and back. It is a `double` whatever the precision and the index size of PETSc, so
+  every integer up to 2^53 is exact: sizes in bytes fit that would overflow a `PetscInt` or lose digits in a
+  `PetscReal`.
 
   An option with choices takes the choice whose text is the number, such as 32 of `8`, `16`, `32` and `64`; use
-  `MatAIJFmtSetOption()` for the others.
+  `MatAIJFmtSetOption()` for choices that are no numbers.
 
-  A number out of the range of the option, or a fraction for an integer, is an error that names the range, and leaves
-  the option as it was.
+  A number out of the range of the option, or a fraction for an integer, is an error whose message gives the range; the
+  option is not changed.
 
   Example Usage:
 .vb

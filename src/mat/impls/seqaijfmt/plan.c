@@ -1,13 +1,13 @@
 /*
-  plan.c - plans, made and kept up to date: the only file of the class that calls spmv_build() and spmv_update_values();
-  and what plans are made from, the pattern of a matrix, on the host or copied to the device; and the other way round, the
-  pattern of a matrix from the device.
+  plan.c - makes plans and keeps them up to date: the only file of the class that calls spmv_build() and
+  spmv_update_values(). It also gets the input of a plan, the pattern of a matrix on the host or copied to the device,
+  and builds a matrix from a pattern on the device.
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: spmv_update_values()
     structure changed                  conversion: check of the pattern, analysis, spmv_build()
 
-  sync.c decides all of this for a matrix of ours; a solver has a plan of its own for a matrix of another type.
+  sync.c decides between these for a matrix of ours; a solver has a plan of its own for a matrix of another type.
 */
 #include "seqaijfmt.h"
 #if AIJFMT_HAVE_CUDA_PARENT
@@ -38,8 +38,8 @@ PetscErrorCode AIJFmtErrorCode(SpmvStatus status)
   }
 }
 
-/* A refusal of the kernel library, such as too little memory on the device, becomes a reason to do something in another
-   way; other failures are errors */
+/* Turns a refusal of the kernel library, such as too little device memory, into a reason to fall back to another way;
+   other failures are errors */
 PetscErrorCode AIJFmtRefuse(const SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
@@ -50,7 +50,7 @@ PetscErrorCode AIJFmtRefuse(const SpmvExec *exec, SpmvStatus status, char reason
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The stream of PETSc, on which all is enqueued */
+/* Makes exec enqueue its work on PETSc's current stream */
 PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
 {
   PetscFunctionBegin;
@@ -67,7 +67,7 @@ PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)
 
 /* ---- the pattern of a matrix, which is always on the host ---- */
 
-/* The arrays belong to the matrix. AIJFmtHostPatternRestore() gives them back. */
+/* Gets the pattern; its arrays belong to the matrix. Call AIJFmtHostPatternRestore() afterwards. */
 PetscErrorCode AIJFmtHostPatternGet(Mat A, SpmvPattern *pattern)
 {
   static const PetscInt no_rows[1] = {0};
@@ -114,8 +114,8 @@ PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Indices of the host in 32 bits, which their values fit, where `to` says so and PetscInt has more. *block is to be freed,
-   or NULL. */
+/* Copies host indices to 32 bits if `to` asks for it and PetscInt is wider; the values must fit. The caller frees
+   *block, which is NULL if nothing was copied. */
 static PetscErrorCode Narrow(const void *from, int64_t n, SpmvIndex to, const void **narrow, int32_t **block)
 {
   const PetscInt *index = from;
@@ -130,8 +130,8 @@ static PetscErrorCode Narrow(const void *from, int64_t n, SpmvIndex to, const vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies a pattern of the host, and values [nnz] unless they are NULL, to arrays on the device in one block, which the
-   caller frees. Where status says that there is no memory, *block is NULL. */
+/* Copies a pattern of the host, and values [nnz] unless NULL, to one block on the device, which the caller frees. *block
+   is NULL if *status is a failure. */
 PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const PetscScalar *values, SpmvIndex index_type,
                             SpmvCsr *there, void **block, SpmvStatus *status)
 {
@@ -165,9 +165,9 @@ PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- a pattern that was made on the device, as that of a sequential matrix ---- */
+/* ---- a sequential matrix from a pattern on the device ---- */
 
-/* The lengths of its rows, for a preallocation; to be freed */
+/* The row lengths, for a preallocation; the caller frees them */
 PetscErrorCode AIJFmtLengthsFetch(SpmvExec *exec, const SpmvPattern *from, PetscInt **lengths)
 {
   const int64_t bytes = (from->rows + 1) * (int64_t)sizeof **lengths;
@@ -181,12 +181,12 @@ PetscErrorCode AIJFmtLengthsFetch(SpmvExec *exec, const SpmvPattern *from, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Its columns, straight into the array of a matrix that was preallocated for those lengths, and is not assembled yet. To
-   insert the rows one by one would take as long as all else in a symbolic product. */
+/* Copies the columns into the array of a matrix preallocated with the lengths above and not yet assembled.
+   Inserting the rows one by one would take as long as the rest of a symbolic product. */
 PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A)
 {
   const int64_t bytes = from->nnz * (int64_t)sizeof(PetscInt);
-  PetscInt      none  = 0; /* a PETSc for debugging refuses NULL */
+  PetscInt      none  = 0; /* a debugging build of PETSc refuses NULL */
   SpmvPattern   here  = {.nnz = 0};
   PetscInt     *col;
 
@@ -197,7 +197,7 @@ PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A
              (long long)from->nnz, (long long)here.nnz);
   AIJFmtCallSpmv(exec, spmv_copy(col, SPMV_HOST, from->col, from->space, bytes, exec));
   AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
-  PetscCall(MatSeqAIJSetColumnIndices(A, col)); /* copies each to itself, and says that all are there */
+  PetscCall(MatSeqAIJSetColumnIndices(A, col)); /* copies each column onto itself, and tells PETSc that all are set */
   PetscCall(AIJFmtHostPatternRestore(A, &here));
   if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,7 +205,7 @@ PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A
 
 /* ---- the cache ---- */
 
-/* Whether two keys are of one matrix with one pattern; the values may differ */
+/* Whether two keys describe one matrix with one pattern; the values may differ */
 PetscBool AIJFmtSameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
 {
   const SpmvPattern *p = &a->pattern, *q = &b->pattern;
@@ -216,7 +216,7 @@ PetscBool AIJFmtSameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
              : PETSC_FALSE;
 }
 
-/* The key of A when its values have that state. AIJFmtKeyRestore() gives its arrays back. */
+/* The key of A with this state of its values. Call AIJFmtKeyRestore() afterwards. */
 PetscErrorCode AIJFmtKeyGet(Mat A, PetscObjectState value_state, AIJFmtKey *key)
 {
   PetscFunctionBegin;
@@ -236,7 +236,7 @@ PetscErrorCode AIJFmtKeyRestore(Mat A, AIJFmtKey *key)
 
 PetscInt64 AIJFmtSerialNext(void) { return ++aijfmt_process.serial; }
 
-/* Frees the plan, and forgets what it was made from */
+/* Frees the plan and invalidates the key */
 void AIJFmtPlanDrop(AIJFmtPlanCache *c, SpmvExec *exec)
 {
   if (c->plan) {
@@ -248,13 +248,14 @@ void AIJFmtPlanDrop(AIJFmtPlanCache *c, SpmvExec *exec)
   c->transpose_ready = PETSC_FALSE;
 }
 
-/* The address of values that the product of a plan will read in each call, or NULL where it has its own */
+/* The address of values that the products of a plan read, or NULL if the plan has its own values */
 static const void *Borrowed(const SpmvFormat *format, const SpmvCsr *csr)
 {
   return format->borrows && csr->values_space == SPMV_DEVICE ? csr->values : NULL;
 }
 
-/* Makes the plan, with its scratch memory, of an empty cache; without memory for both it stays empty */
+/* Makes the plan and its scratch memory in an empty cache. If memory does not suffice for both, the cache stays
+   empty. */
 SpmvStatus AIJFmtPlanBuild(AIJFmtPlanCache *c, const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvExec *exec)
 {
   SpmvStatus status = spmv_build(csr, analysis, exec, &c->plan);
@@ -270,9 +271,9 @@ SpmvStatus AIJFmtPlanBuild(AIJFmtPlanCache *c, const SpmvCsr *csr, const SpmvAna
   return SPMV_SUCCESS;
 }
 
-/* New values in the same structure. moved: the pattern that the plan borrows lies elsewhere now, the values were not
-   updated, and the plan must be built again. The CUDA parent makes new arrays when it has not yet seen the last change of
-   the nonzero pattern. */
+/* Updates the values of a plan with unchanged structure. moved: the pattern that the plan borrows has another address,
+   so the values were not updated and the plan must be rebuilt. The CUDA parent makes new arrays when it has not yet
+   seen the last change of the nonzero pattern. */
 SpmvStatus AIJFmtPlanRefresh(AIJFmtPlanCache *c, const SpmvCsr *csr, SpmvExec *exec, PetscBool *moved)
 {
   const void *borrowed = Borrowed(c->plan->format, csr);
@@ -289,7 +290,7 @@ SpmvStatus AIJFmtPlanRefresh(AIJFmtPlanCache *c, const SpmvCsr *csr, SpmvExec *e
   return status;
 }
 
-/* What a plan needs before its first transposed product after it was made or refreshed */
+/* Called before a transposed product: prepares the plan once after each build or refresh */
 SpmvStatus AIJFmtPlanTranspose(AIJFmtPlanCache *c, SpmvExec *exec)
 {
   const SpmvStatus status = c->transpose_ready ? SPMV_SUCCESS : spmv_prepare_transpose(c->plan, exec);
@@ -300,7 +301,7 @@ SpmvStatus AIJFmtPlanTranspose(AIJFmtPlanCache *c, SpmvExec *exec)
 
 /* ---- a plan of a matrix of any AIJ type, for a solver ---- */
 
-/* The plan of the first format that accepts the pattern; the last one must take it in any case */
+/* Builds the first format that accepts the pattern, or the last format even if it declines */
 static SpmvStatus BuildFormat(AIJFmtPlanCache *c, int count, const char *const formats[], const SpmvCsr *csr,
                               SpmvExec *exec)
 {
@@ -322,21 +323,21 @@ static SpmvStatus BuildFormat(AIJFmtPlanCache *c, int count, const char *const f
   return status;
 }
 
-/* Makes the plan of a cache from a CSR whose pattern is on the host, of any scalar type; or refreshes it where that is the
-   same pattern. The caller sets the key. */
+/* Makes the plan of a cache from a CSR of any scalar type with its pattern on the host. same: the pattern is unchanged,
+   so the plan is refreshed. The caller sets the key. */
 SpmvStatus AIJFmtPlanFromCsr(AIJFmtPlanCache *c, const SpmvCsr *csr, PetscBool same, int count,
                              const char *const formats[], SpmvExec *exec)
 {
-  PetscBool moved; /* a pattern on the host does not */
+  PetscBool moved; /* never set: a pattern on the host does not move */
 
   if (same) return AIJFmtPlanRefresh(c, csr, exec, &moved);
   AIJFmtPlanDrop(c, exec);
   return BuildFormat(c, count, formats, csr, exec);
 }
 
-/* Makes or refreshes the plan of a cache, in exec->space, from the values of A on the host. formats: names in the order
-   in which they are tried. A caller that wants others drops the plan first. Where status is a failure the
-   plan must not be used, and the next call tries again. */
+/* Makes or refreshes the plan of a cache, in exec->space, from the host values of A. formats: names in the order in
+   which they are tried. To change the formats, the caller drops the plan first. If status is a failure, the plan must
+   not be used; the next call tries again. */
 PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, int count, const char *const formats[], SpmvExec *exec,
                                   SpmvStatus *status)
 {

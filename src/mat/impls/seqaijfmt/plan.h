@@ -1,8 +1,8 @@
 /*
-  plan.h - what solvers take from the Mat class, and the class uses itself: the plan of a matrix and the cache that keeps
-  one up to date, the entries of vectors where a plan is, the CSR arrays of a matrix.
+  plan.h - the part of the Mat class that solvers use: the plan of a matrix and the cache that keeps it up to date, the
+  entries of vectors in the memory of a plan, the CSR arrays of a matrix.
 
-  Solvers include this header of the class alone.
+  Solvers include no other header of the class.
 */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <spmv_kernels.h>
 #include "sys/compat.h"
 
-/* The scalar and index types of this PETSc, as types of the kernel layer. With any other scalar type the creation of a
+/* The scalar and index types of this PETSc, as types of the kernel library. With any other scalar type, creating a
    matrix is an error. */
 #if defined(PETSC_USE_REAL_SINGLE)
   #define AIJFMT_SCALAR SPMV_F32
@@ -28,7 +28,7 @@
 PETSC_INTERN PetscErrorCode AIJFmtErrorCode(SpmvStatus);
 PETSC_INTERN PetscErrorCode AIJFmtRefuse(const SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
 
-/* Turns a status of the kernel layer into a PETSc error with its message */
+/* Turns a failure of the kernel library into a PETSc error with its message */
 #define AIJFmtCallSpmv(exec_pointer, call)                                                                             \
   do {                                                                                                                 \
     const SpmvStatus aijfmt_status_ = (call);                                                                          \
@@ -36,55 +36,55 @@ PETSC_INTERN PetscErrorCode AIJFmtRefuse(const SpmvExec *, SpmvStatus, char reas
                spmv_status_text(aijfmt_status_), (exec_pointer)->message);                                             \
   } while (0)
 
-/* What a plan is made from: a matrix with a pattern and values. Structure and values are compared separately: see
-   decision 0003. */
+/* Identifies the source of a plan: a matrix with a pattern and values. Structure and values are compared separately:
+   see decision 0003. */
 typedef struct {
   PetscObjectId    id;
   PetscObjectState nonzero_state, value_state;
   SpmvPattern      pattern; /* on the host; its arrays belong to the matrix */
 } AIJFmtKey;
 
-/* A plan, and what it was made from. Zeros are an empty one. */
+/* A plan and its source. All zeros: an empty cache. */
 typedef struct {
   AIJFmtKey   key;
-  PetscBool   valid;           /* key describes the matrix as it was seen last, whether a plan was made of it or not */
+  PetscBool   valid;           /* key describes the matrix as last seen, whether or not it has a plan */
   SpmvPlan   *plan;            /* NULL: none */
-  void       *work;            /* scratch of a product, in the plan's space */
-  PetscInt64  serial;          /* another plan, or another address of values that it reads, has another number */
-  SpmvPattern built_from;      /* where the pattern lay when the plan was built */
-  const void *borrowed_values; /* on the device, in the place of values of a plan that borrows */
-  PetscBool   transpose_ready; /* spmv_prepare_transpose() was called for the values that the plan has */
+  void       *work;            /* scratch memory of a product, in the plan's space */
+  PetscInt64  serial;          /* changes whenever the plan or the address of its borrowed values changes */
+  SpmvPattern built_from;      /* addresses of the pattern when the plan was built */
+  const void *borrowed_values; /* device address of the values of a plan that borrows them */
+  PetscBool   transpose_ready; /* spmv_prepare_transpose() was called for the current values */
 } AIJFmtPlanCache;
 
-/* The plan of a matrix for a solver that multiplies by itself */
+/* The plan of a matrix, for a solver that calls spmv_mult() itself */
 typedef struct {
-  const SpmvPlan *plan; /* NULL: none on the device */
+  const SpmvPlan *plan; /* NULL: there is none on the device */
   void           *work;
-  PetscInt64      serial;   /* while it stays, so do all addresses in the plan, for graphs that hold them */
-  const char     *why_host; /* the user wants the products where MatMult() does them; NULL: no such wish */
+  PetscInt64      serial;   /* while it is unchanged, so are all addresses in the plan; CUDA graphs rely on it */
+  const char     *why_host; /* why the user wants products through MatMult(); NULL: the user does not */
 } AIJFmtPlanOnDevice;
 
-/* What happens to the entries of a vector */
+/* How the entries of a vector are used */
 typedef enum { AIJFMT_READ, AIJFMT_WRITE, AIJFMT_UPDATE } AIJFmtAccess;
 
-/* The entries of a vector in the memory of a plan: its own array, or a copy on the device that stays from one use to the
-   next. Zeros are one without a copy. */
+/* The entries of a vector in the memory of a plan: its own array, or a copy on the device that is kept for the next
+   use. All zeros: no copy. */
 typedef struct {
   Vec          vec;
   AIJFmtAccess access;
   PetscInt     n;
-  PetscScalar *array; /* what the vector gave last */
+  PetscScalar *array; /* the array that the vector gave last */
   PetscMemType memtype;
-  PetscBool    staged; /* data is the copy */
-  void        *data;   /* what a product or an engine gets */
-  int64_t      bytes;  /* of the copy */
+  PetscBool    staged; /* data points to the copy */
+  void        *data;   /* passed to a product or an engine */
+  int64_t      bytes;  /* size of the copy */
   void        *device, *pinned;
 } AIJFmtVector;
 
 /* The CSR arrays of a matrix in device memory */
 typedef struct {
   SpmvCsr csr;
-  void   *block; /* to be freed, or NULL */
+  void   *block; /* freed by AIJFmtThereRestore(), or NULL */
 } AIJFmtThere;
 
 /* there.c */
@@ -139,8 +139,8 @@ PETSC_INTERN PetscErrorCode AIJFmtVectorFetch(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN void           AIJFmtVectorFree(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVecIsOnDevice(Vec, PetscBool *);
 
-/* Whether the key describes A with values of that state. At assembly this is the state of A and one more, because
-   MatAssemblyEnd() raises it afterwards. */
+/* Whether the key describes A with this state of its values. During assembly, value_state is the state of A plus one,
+   because MatAssemblyEnd() raises it afterwards. */
 static inline PetscBool AIJFmtKeyHolds(const AIJFmtPlanCache *c, Mat A, PetscObjectState value_state)
 {
   return c->valid && c->key.id == ((PetscObject)A)->id && c->key.value_state == value_state &&

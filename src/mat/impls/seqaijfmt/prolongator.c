@@ -1,6 +1,6 @@
 /*
-  prolongator.c - the smoothing of the diagonal block of a prolongator, in the place of the values of A P0. PETSc's
-  MatAYPX() with a subset of the pattern goes row by row on the host, for parallel matrices.
+  prolongator.c - smooths the diagonal block of a prolongator where the values of A P0 are. PETSc's MatAYPX() with a
+  subset of the pattern works row by row on the host, for parallel matrices.
 */
 #include "seqaijfmt.h"
 #include <spmv_aggregate.h>
@@ -43,8 +43,8 @@ static PetscErrorCode OnHost(Mat S, Mat P0, PetscReal omega, const void *diagona
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* S becomes P0 - omega D^-1 S, where its values are: on the device or on the host. A reason tells why that cannot be; S has
-   no values of use then. All are sequential. */
+/* S becomes P0 - omega D^-1 S, on the device or on the host, where its values are. If that is impossible, reason says
+   why, and the values of S are undefined. All matrices are sequential. */
 PetscErrorCode AIJFmtProlongatorSmooth(Mat S, Mat P0, PetscReal omega, Vec diagonal, PetscBool *device,
                                        char reason[SPMV_MESSAGE_MAX])
 {

@@ -2,29 +2,29 @@
   seqaijfmt.h - private declarations of the one Mat class behind all formats
 
   A matrix of type seqaij<format> is a MATSEQAIJ whose products go through a plan of libspmvpack; mpiaij<format> is a
-  MATMPIAIJ whose two blocks are of type seqaij<format>. All else is the parent type. The flow:
+  MATMPIAIJ whose two blocks are of type seqaij<format>. The parent type does everything else. The flow:
 
-    MatSetType():  ops.c (the creator) -> create.c (parent type, state) -> options.c (defaults, database) -> create.c (the
-                   operations of the table in ops.c)
+    MatSetType():  ops.c (the creator) -> create.c (parent type, state) -> options.c (defaults, database) -> create.c
+                   (the operations of the table in ops.c)
     first product: mult.c -> sync.c (no plan yet) -> choose.c (the format of aijauto) -> truth.c (which CSR to read) ->
                    plan.c (build); then mult.c -> stage.c (vectors) -> spmv_mult()
     new values:    mult.c -> sync.c (the state of the matrix has grown) -> truth.c -> plan.c (refresh); then as above
 
   The state lies in a container composed on the Mat: A->data and A->spptr belong to the parent type.
 
-  From the bottom, where each file stands on those before it:
+  Layers from the bottom; each row builds on the rows above it:
 
-    types.c, tables.c           types and their parents, tables of options, what is kept for the process
-    plan.c, stage.c             plans and what they read; entries of vectors where a plan is
+    types.c, tables.c           types and their parents, tables of options, data of the process
+    plan.c, stage.c             plans and their input; entries of vectors in the memory of a plan
     state.c, truth.c, slot.c, there.c
                                 the state of a matrix; where its current values are; its arrays on the device
     sync.c, choose.c            the plan of a matrix, kept up to date; the format of MATAIJAUTO
     check.c, mult.c, values.c   products, operations on values
     dispatch.c, names.c, options.c, view.c
-                                products by names of types, names of types, options, views
-    matmat.c, graph.c, gamg.c   products of matrices, graphs, what PCGAMG asks of both
-    cuda.c, create.c            what the CUDA parent adds, creation and conversion
-    ops.c                       the table of operations, which names all the others; nobody names it
+                                products found by type names, functions that compare type names, options, views
+    matmat.c, graph.c, gamg.c   products of matrices, graphs, the square of a graph in PCGAMG
+    cuda.c, create.c            additions for the CUDA parent, creation and conversion
+    ops.c                       the table of operations, which refers to all other files; no file refers to it
 */
 #pragma once
 
@@ -34,7 +34,7 @@
 #include "plan.h"
 #include "tables.h"
 
-/* One row of types.def as PETSc types */
+/* One row of types.def, as names of PETSc types */
 typedef struct {
   const char *format;         /* "rbp", or "auto" */
   MatType     seq, mpi, root; /* "seqaijrbp", "mpiaijrbp", "aijrbp" */
@@ -57,7 +57,7 @@ typedef enum {
 
 typedef struct Mat_AIJFmt Mat_AIJFmt;
 
-/* When a row of a table counts for a matrix */
+/* Whether a row of a table applies to a matrix */
 typedef PetscBool AIJFmtWhen(Mat, const Mat_AIJFmt *);
 
 /* An operation of a matrix */
@@ -71,10 +71,10 @@ typedef struct {
 typedef struct {
   AIJFmtFunction ours[2]; /* by [parallel]; NULL keeps the parent's */
   AIJFmtWhen    *when;
-  PetscBool      adds; /* it is composed even where the parent composes none */
+  PetscBool      adds; /* composed even if the parent composes none */
 } AIJFmtComposition;
 
-/* A pair of parent types, with their operations and composed functions as template matrices have them */
+/* A pair of parent types, with the operations and composed functions of template matrices */
 typedef struct {
   AIJFmtParentKind kind;
   MatType          seq_type, mpi_type;
@@ -84,20 +84,20 @@ typedef struct {
 
 enum { AIJFMT_CANDIDATES_MAX = 16 };
 
-/* What is known of the times of a candidate */
+/* What is known about the time of a candidate */
 typedef enum {
   AIJFMT_BOUND,     /* a lower bound */
-  AIJFMT_ANALYZED,  /* the prediction from an analysis, or of the parent type */
-  AIJFMT_IMPOSSIBLE /* reason says why */
+  AIJFMT_ANALYZED,  /* predicted from an analysis; for the parent type, from the pattern */
+  AIJFMT_IMPOSSIBLE /* reason tells why */
 } AIJFmtCandidateState;
 
-/* What may serve the products of a matrix of type aijauto, with its times in seconds */
+/* The parent type or a format that may do the products of a matrix of type aijauto; times in seconds */
 typedef struct {
   const SpmvFormat    *format; /* NULL: the parent type */
   AIJFmtCandidateState state;
-  PetscBool            known; /* the model has coefficients for it */
+  PetscBool            known; /* the cost model has coefficients for it */
   SpmvPrediction       predicted;
-  PetscLogDouble       measured; /* the least time of a product; 0: none was measured */
+  PetscLogDouble       measured; /* least measured time of a product; 0: not measured */
   char                 reason[SPMV_MESSAGE_MAX];
 } AIJFmtCandidate;
 
@@ -107,13 +107,13 @@ typedef struct {
   AIJFmtPlanCache cache; /* cache.plan is NULL: none */
 } AIJFmtAside;
 
-/* A copy in device memory of the host's arrays, which stays until PCGAMG has set up */
+/* A copy of the host's arrays in device memory, kept until the set-up of PCGAMG ends */
 typedef struct {
   SpmvExec           exec;
   SpmvCsr            csr;
-  void              *block; /* NULL: there is none */
+  void              *block; /* NULL: no copy */
   AIJFmtKey          key;
-  struct Mat_AIJFmt *after; /* the next one in aijfmt_process.copied */
+  struct Mat_AIJFmt *after; /* the next state in aijfmt_process.copied */
 } AIJFmtCopy;
 
 /* The choice of a matrix of type aijauto for one pattern */
@@ -123,19 +123,19 @@ typedef struct {
   SpmvSpace        space;
   SpmvPatternFacts facts;
   PetscLogDouble   expected;        /* number of products */
-  PetscLogDouble   products_before; /* of the matrix, when the choice was made */
+  PetscLogDouble   products_before; /* products of the matrix when the choice was made */
   int              count, chosen;
   AIJFmtCandidate  candidate[AIJFMT_CANDIDATES_MAX];
-  SpmvOptions      options;  /* of the format chosen; options.format is NULL: the parent type */
+  SpmvOptions      options;  /* of the chosen format; options.format is NULL: the parent type */
   int              analyzed; /* the candidate whose analysis is kept for its conversion; 0: none */
   SpmvAnalysis     analysis;
-  SpmvPattern      pattern;     /* that analyses read: on the GPU, where these are done there */
-  void            *on_gpu;      /* the block with its arrays; NULL: they are on the host */
-  PetscBool        trial;       /* a trial is going on */
-  int              conversions; /* formats converted in it */
-  int              runs;        /* products of the candidate that has its turn */
-  PetscLogDouble   done;        /* products of all candidates */
-  PetscLogDouble   start;       /* when the last product began */
+  SpmvPattern      pattern;     /* read by analyses; on the GPU if they run there */
+  void            *on_gpu;      /* device memory of the pattern; NULL: it is on the host */
+  PetscBool        trial;       /* a trial is in progress */
+  int              conversions; /* formats converted in the trial */
+  int              runs;        /* products by the candidate whose turn it is */
+  PetscLogDouble   done;        /* products by all candidates */
+  PetscLogDouble   start;       /* start time of the last product */
   AIJFmtAside      aside;
 } AIJFmtChoice;
 
@@ -143,27 +143,27 @@ struct Mat_AIJFmt {
   const AIJFmtRow    *row;
   const AIJFmtParent *parent; /* the parent type, whose operations ours call */
   SpmvOptions         format_options, class_options;
-  PetscBool           parallel; /* the state of an mpiaij<format>: plan, choice and counters are in its blocks */
-  PetscBool           inner;    /* a block: the parallel matrix brings its plan up to date at assembly when eager */
-  const char         *alias;    /* the type name that a name guard has given the matrix; NULL: its own */
+  PetscBool           parallel; /* state of an mpiaij<format>: plan, choice and counters are in its blocks */
+  PetscBool           inner;    /* state of a block: the parallel matrix does eager packing */
+  const char         *alias;    /* type name set by a name guard; NULL: its own name */
 
   SpmvExec         exec;
   AIJFmtPlanCache  cache;                    /* cache.plan is NULL: not converted yet, or left to the parent type */
-  PetscInt         nonzero_rows;             /* of the matrix in cache.key, for the count of flops */
+  PetscInt         nonzero_rows;             /* of the matrix in cache.key, to count flops */
   char             reason[SPMV_MESSAGE_MAX]; /* why the parent type does the products; "" if it does not */
-  char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although a GPU is there */
+  char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although there is a GPU */
   char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
-  char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or have no room there */
+  char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or do not fit there */
   char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
   char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
-  PetscBool        keeps_host;       /* PETSc reads values on the host without asking for them: always current there */
-  PetscInt         joint_changes;    /* changes of host and plan alike since the values were packed */
+  PetscBool        keeps_host;                         /* PETSc reads the host's values unasked: keep them current */
+  PetscInt         joint_changes;    /* operations applied to host and plan alike since the values were packed */
   PetscBool        device_csr_used;  /* the class has asked the CUDA parent for its CSR on the device; never reset */
-  PetscBool        device_csr_known; /* that CSR was seen to be there, for the pattern of ... */
+  PetscBool        device_csr_known; /* that CSR was seen, for the pattern of ... */
   PetscObjectState device_csr_state; /* ... this nonzero state */
-  PetscBool        diagonal_known, diagonal_full; /* whether each row has its diagonal entry, in the pattern of ... */
+  PetscBool        diagonal_known, diagonal_full; /* whether each row has a diagonal entry, in the pattern of ... */
   PetscObjectState diagonal_state;                /* ... this nonzero state */
-  PetscObjectId    checked_id;                    /* of the matrix whose pattern was found right, in ... */
+  PetscObjectId    checked_id;                    /* the matrix whose pattern was checked and found valid, in ... */
   PetscObjectState checked_state;                 /* ... this nonzero state */
   AIJFmtCopy       copy;
   /* The last result of SamePattern() in values.c: whether the patterns of key and other are equal */
@@ -172,21 +172,22 @@ struct Mat_AIJFmt {
     PetscBool known, same;
   } compared;
   AIJFmtVector  x, y;   /* of a product, with their copies on the device */
-  AIJFmtChoice *choice; /* NULL before the first */
-  MatAIJFmtInfo info;   /* counters and times only; the rest is filled when asked for */
-  Mat           self;   /* whose state this is, as seen last; NULL: not known */
-  PetscBool     listed; /* in aijfmt_process.listed, between these two */
+  AIJFmtChoice *choice; /* NULL before the first choice */
+  MatAIJFmtInfo info;   /* counters and times only; MatAIJFmtGetInfo() fills the other fields */
+  Mat           self;   /* the matrix of this state, as last seen; NULL: unknown */
+  PetscBool     listed; /* in the list aijfmt_process.listed, between before and after */
   Mat_AIJFmt   *before, *after;
 };
 
-/* An operation of PETSc that runs with the parent's name on a matrix: see names.c */
+/* An operation of PETSc that runs while a matrix has its parent's name: see names.c */
 typedef struct {
-  const char    *type;              /* of the object that has it, such as "hem" of a MatCoarsen */
-  AIJFmtFunction create, operation; /* PETSc's own; NULL before they are known */
+  const char    *type;              /* type of the object that has the operation, such as "hem" of a MatCoarsen */
+  AIJFmtFunction create, operation; /* PETSc's own functions; NULL until they are known */
 } AIJFmtWrapped;
 
-/* What the class keeps for the process. PetscPackFinalizePackage() forgets what belongs to PetscInitialize(). The rest is
-   PETSc's own functions, which ours call: PETSc's lists have ours for as long as the process lives. */
+/* Data of the class for the whole process. PetscPackFinalizePackage() clears what PetscFinalize() invalidates. The
+   pointers to PETSc's own functions stay, because our functions call them and remain in PETSc's lists as long as the
+   process lives. */
 typedef struct {
   PetscBool                initialized;     /* PetscPackInitializePackage() was called */
   PetscInt64               device_keep;     /* PetscPackSetDeviceKeep() */
@@ -196,60 +197,60 @@ typedef struct {
   const AIJFmtComposition *composition_table; /* [AIJFMT_COMPOSED_COUNT], in ops.c */
   AIJFmtParent             parent[AIJFMT_PARENT_COUNT];
   PetscBool                parent_known[AIJFMT_PARENT_COUNT];
-  PetscInt64               serial; /* the last one that a plan was given */
+  PetscInt64               serial; /* the last serial given to a plan */
   AIJFmtWrapped            coloring[2], coarsen[1], pc[4];
   struct {
     char           name[64];
     AIJFmtFunction order; /* PETSc's own function */
   } ordering[64];
-  int ordering_count;                   /* that are known */
+  int ordering_count;                   /* number of known orderings */
   PetscErrorCode (*create_maij)(Mat);   /* PETSc's creator of MATSEQMAIJ */
-  PetscErrorCode (*numeric_gpu)(Mat);   /* numeric step of a product of matrices on the GPU, in matmat.c */
-  PetscErrorCode (*symbolic_cuda)(Mat); /* symbolic step of a parallel product of the CUDA parent */
-  AIJFmtFunction gamg_coarsen;          /* PCGAMGAGG's own step, and ... */
-  Mat            squared;               /* ... the graph of which it wants the pattern of the square alone, or NULL */
+  PetscErrorCode (*numeric_gpu)(Mat);   /* numeric phase of a product of matrices on the GPU, in matmat.c */
+  PetscErrorCode (*symbolic_cuda)(Mat); /* symbolic phase of a parallel product of the CUDA parent */
+  AIJFmtFunction gamg_coarsen;          /* PCGAMGAGG's own step; during it, ... */
+  Mat            squared;               /* ... the graph whose square needs its pattern only, or NULL */
   Mat_AIJFmt    *listed;                /* the states of all sequential matrices over the CUDA parent */
-  Mat_AIJFmt    *copied;                /* the states of matrices with a copy on the device */
-  SpmvGraph    **graph;                 /* where a graph goes that is to stay on the device, or NULL */
-  int            set_ups;               /* of PCGAMG under way */
-  struct {                    /* a MatHeaderMerge() under way: see create.c, options survive MatHeaderMerge() */
+  Mat_AIJFmt    *copied;                /* the states of all matrices with a copy on the device */
+  SpmvGraph    **graph;                 /* receives a graph that is to stay on the device, or NULL */
+  int            set_ups;               /* set-ups of PCGAMG in progress */
+  struct {                    /* a MatHeaderMerge() in progress: see create.c, options survive MatHeaderMerge() */
     Mat         A;            /* NULL: none */
-    PetscBool   have_options; /* false where A keeps its state */
-    SpmvOptions format_options, class_options; /* that A had */
+    PetscBool   have_options; /* false if A keeps its state */
+    SpmvOptions format_options, class_options; /* the options of A */
   } merging;
 } AIJFmtProcess;
 
 PETSC_INTERN AIJFmtProcess aijfmt_process;
 
-/* A matrix of ours that has the type name of a parent for a while; guards of one matrix may be nested */
+/* Gives a matrix of ours the type name of a parent for a while; guards of one matrix may be nested */
 typedef struct {
-  Mat_AIJFmt   *state; /* NULL: nothing to give back */
+  Mat_AIJFmt   *state; /* NULL: nothing to restore */
   PetscObjectId id;
-  char         *name;  /* the one before, ... */
-  const char   *alias; /* ... and what the state had for it */
+  char         *name;  /* the previous name ... */
+  const char   *alias; /* ... and the previous alias of the state */
 } AIJFmtNameGuard;
 
-/* Where the current values of a sequential matrix are: at least in one of these places */
+/* Where the current values of a sequential matrix are: in at least one of these places */
 typedef struct {
   PetscBool host;       /* the CSR arrays of MATSEQAIJ */
-  PetscBool device_csr; /* those of the CUDA parent on the device */
+  PetscBool device_csr; /* the CSR arrays of the CUDA parent on the device */
   PetscBool plan;       /* the packed arrays */
 } AIJFmtTruth;
 
-/* How much an operation wants the values in the CSR on the device, where they are not there yet */
+/* When an operation wants the values in the device CSR, if they are not there yet */
 typedef enum {
-  AIJFMT_WANTS_FILLED,    /* where the plan fills it; else the first change is made on the host and in the plan alike */
-  AIJFMT_WANTS_WITH_PLAN, /* where the plan is there */
-  AIJFMT_WANTS            /* in any case */
+  AIJFMT_WANTS_FILLED,    /* if the plan fills it; else the first change is made on the host and in the plan alike */
+  AIJFMT_WANTS_WITH_PLAN, /* if there is a plan */
+  AIJFMT_WANTS            /* always */
 } AIJFmtWish;
 
-/* The CSR arrays that a plan reads, and what gives them back */
+/* The CSR arrays that a plan reads, and the data to give them back */
 typedef struct {
   SpmvCsr            csr;
-  const PetscScalar *host_values; /* NULL: the values lie on the device */
+  const PetscScalar *host_values; /* NULL: the values are on the device */
 } AIJFmtCsr;
 
-/* The expected result of a product, and the bound of the difference for each row */
+/* The expected result of a product, and the error bound of each row */
 typedef struct {
   PetscInt   n;
   Vec        reference;
@@ -421,20 +422,20 @@ PETSC_INTERN PetscErrorCode MatDestroy_MPIAIJFmt_CUDA(Mat);
 /* ops.c */
 PETSC_INTERN PetscErrorCode AIJFmtTypesRegister(void);
 
-/* Whether the parent is that of the GPU, which a PETSc with CUDA has: then vectors, assembly and factors are there, too.
-   Without it plans on the GPU serve all the same; stage.c brings vectors there. */
+/* Whether the parent is the CUDA parent, which only a PETSc with CUDA has: vectors, assembly and factors are then on
+   the GPU too. Otherwise a plan on the GPU still serves; stage.c copies the vectors. */
 static inline PetscBool AIJFmtIsOverCuda(const Mat_AIJFmt *s)
 {
   return AIJFMT_HAVE_CUDA_PARENT && s && s->parent && s->parent->kind == AIJFMT_PARENT_CUDA ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* The plan of A, where it is on the GPU */
+/* The plan of A if it is on the GPU, else NULL */
 static inline SpmvPlan *AIJFmtPlanOnGpu(const Mat_AIJFmt *s)
 {
   return s->cache.plan && s->cache.plan->space == SPMV_DEVICE ? s->cache.plan : NULL;
 }
 
-/* The type without a GPU that the matrix is a subclass of */
+/* The host type that the matrix is a subclass of */
 static inline MatType AIJFmtHostType(const Mat_AIJFmt *s) { return s->parallel ? MATMPIAIJ : MATSEQAIJ; }
 
 static inline PetscBool AIJFmtClassFlag(const Mat_AIJFmt *s, int option)
@@ -442,6 +443,7 @@ static inline PetscBool AIJFmtClassFlag(const Mat_AIJFmt *s, int option)
   return s->class_options.value[option] != 0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* With fewer nonzeros and vectors of the host, the copies and the launch on a GPU take as long as the whole product on
-   the host. Vectors on the GPU would have to be copied to the host: with these a matrix of any size lies on the GPU. */
+/* A matrix with fewer nonzeros and vectors on the host stays on the host, because copies and kernel launch would take
+   as long as the whole product there. If its vectors are on the GPU, they would have to be copied to the host, so a
+   matrix of any size goes to the GPU. */
 enum { AIJFMT_DEVICE_MIN_NONZEROS = 50000 };

@@ -1,17 +1,17 @@
 /*
-  slot.c - a CSR on the device for a matrix whose values do not exist yet, as that of a product before its numeric phase,
-  or come from a plan that is on the device already.
+  slot.c - a CSR on the device for a matrix without values, such as a product before its numeric phase, or with values
+  that a plan on the device has already.
 
-  The CUDA parent makes that CSR from the arrays of the host, and uploads values with it: these are two thirds of all
-  bytes, and those of a product mean nothing and come from memory that was never touched. Where the field for the host's values is
-  NULL, it leaves them out (3.20 to 3.26). PETSc has no function for that, so the field is NULL for the time of the call.
-  It is found by its contents, and is left alone where it is not found for certain.
+  The CUDA parent makes that CSR from the host's arrays and uploads the values too: these are two thirds of all bytes, and
+  for a product they are meaningless, in memory that was never touched. If the field for the host's values is NULL, the parent
+  skips them (3.20 to 3.26). PETSc has no function to set that field, so it is set to NULL during the call. The field is
+  found by its contents; if it is not found for certain, it is left alone.
 */
 #include "seqaijfmt.h"
 
-enum { SLOT_WORDS = 32 /* of the private struct of MATSEQAIJ: the field is number 20 to 26 of more than 40 */ };
+enum { SLOT_WORDS = 32 /* words of MATSEQAIJ's private struct to search: the field is number 20 to 26 */ };
 
-/* The field in which A keeps the address `values`, or NULL where that is not one for certain */
+/* The only field of A that holds the address `values`, or NULL if there is none or more than one */
 static PetscScalar **FindSlot(Mat A, const PetscScalar *values)
 {
   PetscScalar **word = (PetscScalar **)A->data, **found = NULL;
@@ -24,12 +24,12 @@ static PetscScalar **FindSlot(Mat A, const PetscScalar *values)
   return found;
 }
 
-/* Whether the CUDA parent has made a CSR of A on the device, be it of this pattern or of one before: from 3.18 to 3.26
-   the first word of what it keeps for A is the address of that CSR */
+/* Whether the CUDA parent has made a CSR of A on the device, of this pattern or an earlier one: from 3.18 to 3.26 the
+   first word of its private struct is the address of that CSR */
 PetscBool AIJFmtDeviceCsrExists(Mat A) { return A->spptr && *(void **)A->spptr ? PETSC_TRUE : PETSC_FALSE; }
 
-/* The device's array for the values of A, which has a pattern and no CSR there. AIJFmtDeviceValuesRestore() marks what was
-   written as current. */
+/* The device array for the values of A, which has a pattern and no CSR on the device. AIJFmtDeviceValuesRestore() marks
+   the written values as current. */
 PetscErrorCode AIJFmtDeviceValuesFirst(Mat A, PetscScalar **values)
 {
   PetscScalar   *here = NULL, *values_here, **slot;

@@ -1,14 +1,14 @@
 /*
   stage.c - the entries of vectors in the memory of a plan.
 
-  A plan on the host takes what VecGetArray() gives. A plan on the GPU takes device pointers as they are; entries on the
-  host are copied to and fro. Each product gets its vectors and gives them back; their copies travel through page-locked
-  memory, which the copy engine reads and writes without the help of the processor. A solver has its vectors for a whole
-  solve, and says when copies are made; it needs too few of them to lock memory for.
+  A plan on the host takes the array of VecGetArray(). A plan on the GPU takes device pointers as they are; entries on
+  the host are copied back and forth. Each product gets its vectors and restores them; the copies go through page-locked
+  memory, which the copy engine reads and writes without the processor. A solver has its vectors for a whole solve and
+  says when to copy; it copies too rarely to be worth locking memory.
 */
 #include "seqaijfmt.h"
 
-/* Whether a vector is one of the device, and may be used there */
+/* Whether the entries of a vector are on the device and may be used there */
 PetscErrorCode AIJFmtVecIsOnDevice(Vec v, PetscBool *is)
 {
   PetscBool bound;
@@ -28,7 +28,7 @@ void AIJFmtVectorFree(SpmvExec *exec, AIJFmtVector *v)
   v->bytes              = 0;
 }
 
-/* Memory for a copy of the entries */
+/* Allocates the copy of the entries */
 static SpmvStatus Reserve(SpmvExec *exec, AIJFmtVector *v, PetscBool pinned)
 {
   const int64_t bytes  = (int64_t)v->n * (int64_t)sizeof(PetscScalar);
@@ -54,7 +54,7 @@ static PetscErrorCode CopyToDevice(SpmvExec *exec, AIJFmtVector *v, const PetscS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Waits for the stream */
+/* Copies the entries to the host and waits for the stream */
 static PetscErrorCode CopyToHost(SpmvExec *exec, AIJFmtVector *v, PetscScalar array[])
 {
   const size_t bytes = (size_t)v->n * sizeof *array;
@@ -107,7 +107,7 @@ static PetscErrorCode RestoreArray(AIJFmtVector *v, PetscBool device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v->data becomes the entries of vec in exec->space */
+/* Sets v->data to the entries of vec in exec->space */
 PetscErrorCode AIJFmtVectorGet(SpmvExec *exec, AIJFmtVector *v, Vec vec, AIJFmtAccess access)
 {
   const PetscBool device = exec->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
@@ -126,7 +126,8 @@ PetscErrorCode AIJFmtVectorGet(SpmvExec *exec, AIJFmtVector *v, Vec vec, AIJFmtA
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Hands the entries back. A staged vector waits for the stream: its page-locked copy must not be reused before. */
+/* Gives the entries back. For a staged vector it waits for the stream: its page-locked copy must not be reused
+   earlier. */
 PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
 {
   PetscFunctionBegin;
@@ -136,8 +137,8 @@ PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- a solver: it places a vector once, sends it, encloses each run of the engine in Begin and End, and fetches what the
-   host shall see. A vector of the device needs Begin and End alone. ---- */
+/* ---- a solver places a vector once, sends it, encloses each run of the engine in Begin and End, and fetches the
+   entries that the host needs. A vector on the device needs Begin and End only. ---- */
 
 static PetscErrorCode Place(SpmvExec *exec, AIJFmtVector *v, Vec vec, PetscBool pinned, SpmvStatus *status)
 {
@@ -154,7 +155,7 @@ static PetscErrorCode Place(SpmvExec *exec, AIJFmtVector *v, Vec vec, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds out where the entries of vec are, and allocates the copy that they need. status: what the allocation says. */
+/* Finds out where the entries of vec are, and allocates their copy if needed. status: result of the allocation */
 PetscErrorCode AIJFmtVectorPlace(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvStatus *status)
 {
   PetscFunctionBegin;
@@ -162,7 +163,7 @@ PetscErrorCode AIJFmtVectorPlace(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same ahead of AIJFmtVectorGet(), for which a lack of memory is an error */
+/* The same before AIJFmtVectorGet(), which treats a lack of memory as an error */
 PetscErrorCode AIJFmtVectorPlacePinned(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvStatus *status)
 {
   PetscFunctionBegin;
@@ -170,8 +171,8 @@ PetscErrorCode AIJFmtVectorPlacePinned(SpmvExec *exec, AIJFmtVector *v, Vec vec,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From here to AIJFmtVectorEnd() the solver works on v->data. The caller of PETSc may look at the vector between two
-   such times, but must not move its entries. */
+/* Until AIJFmtVectorEnd(), the solver works on v->data. Between an End and the next Begin the caller of PETSc may read
+   the vector, but must not move its entries. */
 PetscErrorCode AIJFmtVectorBegin(AIJFmtVector *v)
 {
   PetscScalar *before = v->array;
@@ -182,7 +183,8 @@ PetscErrorCode AIJFmtVectorBegin(AIJFmtVector *v)
   if (v->staged) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayAndMemType(v->vec, &v->array, &memtype));
   PetscCheck(PetscMemTypeDevice(memtype) && (!before || before == v->array), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "A monitor or convergence test moved the solution or the residual of a solve on the device");
+             "A monitor or convergence test moved the array of the solution or the residual of a solve on the device: "
+             "read it, but leave it in place");
   v->data = v->array;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -196,7 +198,7 @@ PetscErrorCode AIJFmtVectorEnd(AIJFmtVector *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings the entries of a vector of the host up to date in its copy */
+/* Copies the entries of a host vector to the device */
 PetscErrorCode AIJFmtVectorSend(SpmvExec *exec, AIJFmtVector *v)
 {
   const PetscScalar *array;
@@ -209,7 +211,7 @@ PetscErrorCode AIJFmtVectorSend(SpmvExec *exec, AIJFmtVector *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries of the copy become those of a vector of the host */
+/* Copies the entries on the device back to a host vector */
 PetscErrorCode AIJFmtVectorFetch(SpmvExec *exec, AIJFmtVector *v)
 {
   PetscScalar *array;

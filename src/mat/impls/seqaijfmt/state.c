@@ -1,6 +1,6 @@
 /*
-  state.c - the state of a matrix of ours, which is made once, kept in a container composed on the Mat, and freed with the
-  Mat's header; the state's plan, choice and options; the blocks of a parallel matrix; and the guard that gives a matrix the
+  state.c - the state of a matrix of ours: made once, kept in a container composed on the Mat, and freed with the Mat's
+  header; the plan, choice and options in it; the blocks of a parallel matrix; and the guard that gives a matrix the
   name of a parent for a while.
 */
 #include "seqaijfmt.h"
@@ -24,18 +24,18 @@ static void *HostAlloc(void *ctx, size_t bytes)
   return aligned;
 }
 
-/* The interface of the hook returns nothing: a heap that PetscFree() finds damaged is reported and the run ends */
+/* The hook returns no error code: if PetscFree() finds the heap damaged, it reports the error and the run ends */
 static void HostFree(void *ctx, void *aligned)
 {
   void *block;
 
   (void)ctx;
   if (!aligned) return;
-  block = ((void **)aligned)[-1]; /* PetscFree() clears its argument, which must not lie in the block itself */
+  block = ((void **)aligned)[-1]; /* copied out, because PetscFree() clears its argument */
   PetscCallAbort(PETSC_COMM_SELF, PetscFree(block));
 }
 
-/* Drops the plan and all that belongs to it; options and counters stay */
+/* Drops the plan and all data that belongs to it; keeps options and counters */
 PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -62,7 +62,7 @@ static PetscErrorCode StateFree(void *ctx)
 
 AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
 
-/* The state that A has, or had when it was of a type of ours: the container stays when the type changes */
+/* The state of A. A matrix that was of a type of ours still has it: the container stays when the type changes. */
 PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
 {
   PetscFunctionBegin;
@@ -71,7 +71,7 @@ PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state of A, or NULL when A is not of our types now */
+/* The state of A, or NULL if A is not of one of our types */
 PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
 {
   Mat_AIJFmt *s;
@@ -89,7 +89,7 @@ PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state of A, or an error when A is not of our types; for functions that work on our types only */
+/* The state of A; an error if A is not of one of our types */
 PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **state)
 {
   PetscFunctionBegin;
@@ -101,7 +101,7 @@ PetscErrorCode AIJFmtStateRequire(Mat A, const char *function, Mat_AIJFmt **stat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state that A has, without its plan, or a new one. fresh: it is new */
+/* Gets the existing state of A and drops its plan, or makes a new state. fresh: it is new */
 PetscErrorCode AIJFmtStateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
 {
   Mat_AIJFmt *s = NULL; /* gcc does not see that it is set whenever the call succeeds */
@@ -123,7 +123,8 @@ PetscErrorCode AIJFmtStateCompose(Mat A, Mat_AIJFmt **state, PetscBool *fresh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives `to` the options of `from`, which is of the same format. A plan stays when they would not have changed it. */
+/* Copies the options of `from`, which is of the same format, to `to`. Its plan stays if the options do not change
+   it. */
 PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *from, Mat_AIJFmt *to)
 {
   const double *a = from->class_options.value, *b = to->class_options.value;
@@ -139,8 +140,8 @@ PetscErrorCode AIJFmtStateCopyOptions(const Mat_AIJFmt *from, Mat_AIJFmt *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent of a matrix of ours. A matrix may have operations of ours without a state: during MatHeaderMerge(), and in
-   a subclass that PETSc made of a matrix of ours, as it does with -mat_seqaij_type. Then it is the host parent. */
+/* The parent of a matrix of ours. A matrix may have our operations without a state: during MatHeaderMerge(), and in a
+   subclass that PETSc made from a matrix of ours, as with -mat_seqaij_type. Then the answer is the host parent. */
 PetscErrorCode AIJFmtParentOf(Mat A, const AIJFmtParent **parent)
 {
   Mat_AIJFmt *s = NULL; /* gcc does not see that it is set whenever the call succeeds */
@@ -152,26 +153,26 @@ PetscErrorCode AIJFmtParentOf(Mat A, const AIJFmtParent **parent)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- what aijauto has chosen ---- */
+/* ---- the choice of aijauto ---- */
 
 PetscBool AIJFmtIsAuto(const Mat_AIJFmt *s)
 {
   return s->format_options.format == &AIJFmtAutoTable ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Whether there are kernels for the GPU: of its format, or of one of those that aijauto chooses from */
+/* Whether the format has GPU kernels, or for aijauto, any of the formats */
 PetscBool AIJFmtHasKernels(const Mat_AIJFmt *s)
 {
   return s->format_options.format->device || AIJFmtIsAuto(s) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* The format of a plan of this matrix, with its options; of aijauto that of the choice */
+/* The format and options for the plan of this matrix; for aijauto, those of the choice */
 const SpmvOptions *AIJFmtPlanOptions(const Mat_AIJFmt *s)
 {
   return AIJFmtIsAuto(s) && s->choice && s->choice->options.format ? &s->choice->options : &s->format_options;
 }
 
-/* Frees the plan that was put aside; whether there was one */
+/* Frees the plan put aside; returns whether there was one */
 PetscBool AIJFmtTrialAsideFree(Mat_AIJFmt *s)
 {
   const PetscBool had = s->choice->aside.cache.plan ? PETSC_TRUE : PETSC_FALSE;
@@ -180,7 +181,7 @@ PetscBool AIJFmtTrialAsideFree(Mat_AIJFmt *s)
   return had;
 }
 
-/* Frees what a choice holds besides itself, and makes the next product choose anew */
+/* Frees the data of a choice, so that the next product chooses again */
 PetscErrorCode AIJFmtChoiceForget(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -191,7 +192,7 @@ PetscErrorCode AIJFmtChoiceForget(Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees the analysis, and the pattern on the GPU unless a trial goes on */
+/* Frees the analysis, and outside of a trial also the pattern on the GPU */
 PetscErrorCode AIJFmtChoiceAnalysisClear(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -215,7 +216,7 @@ PetscErrorCode AIJFmtBlocksGet(Mat A, Mat blocks[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives the diagonal block the block sizes of the matrix, by which preconditioners invert its point blocks: the
+/* Copies the block sizes of the matrix to the diagonal block, because preconditioners invert its point blocks: the
    preallocation of MATMPIAIJCUSPARSE (3.26) leaves them 1 */
 PetscErrorCode AIJFmtBlocksSetSizes(Mat A)
 {
@@ -230,7 +231,7 @@ PetscErrorCode AIJFmtBlocksSetSizes(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Hands a change of options on to the blocks that are ours already; the others get them at assembly */
+/* Copies changed options to the blocks that are ours already; other blocks get them at assembly */
 PetscErrorCode AIJFmtBlocksCopyOptions(Mat A, const Mat_AIJFmt *outer)
 {
   Mat blocks[2];
@@ -248,10 +249,10 @@ PetscErrorCode AIJFmtBlocksCopyOptions(Mat A, const Mat_AIJFmt *outer)
 
 /* ---- names ---- */
 
-/* Until AIJFmtNameGuardEnd(), a matrix of ours has the type name of that parent: of the host's, and then its current values
-   are on the host, where functions of the parent read them without a check; or of the CUDA parent, where that is beneath
-   it. All other matrices stay as they are, and so does one that a guard around this one has given the same name. A may be
-   NULL. */
+/* Until AIJFmtNameGuardEnd(), a matrix of ours has the type name of a parent. With the host parent's name, the current
+   values are on the host, because the parent's functions read them without a check. The CUDA parent's name is given
+   only to a matrix over that parent. No other matrix changes, nor one that an enclosing guard has given the same name.
+   A may be NULL. */
 PetscErrorCode AIJFmtNameGuardBegin(Mat A, AIJFmtParentKind kind, AIJFmtNameGuard *guard)
 {
   const AIJFmtParent *parent;
@@ -277,7 +278,7 @@ PetscErrorCode AIJFmtNameGuardBegin(Mat A, AIJFmtParentKind kind, AIJFmtNameGuar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A conversion in place may have made A another matrix, whose name stays */
+/* An in-place conversion may have changed the type of A; then the new name stays */
 PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
 {
   PetscFunctionBegin;

@@ -1,15 +1,15 @@
 /*
-  sync.c - brings the plan of a matrix of ours up to date: where it lies, whether there is one, and when it is made anew.
+  sync.c - brings the plan of a matrix of ours up to date: where it lies, whether there is one, and when it is rebuilt.
 
-  A format that cannot or need not serve a pattern leaves a matrix without a plan and with a reason; the parent type then
-  does the products until the structure changes.
+  If a format cannot or need not serve a pattern, the matrix has no plan, but a reason; the parent type then does the
+  products until the structure changes.
 */
 #include "seqaijfmt.h"
 #include <petsctime.h>
 
 PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
-/* Decides where a plan lies, and says why if that is not where the user wants it */
+/* Decides where a plan lies, and gives the reason if that is not where the user wants it */
 static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
 {
   const SpmvFormat *format                = s->format_options.format;
@@ -19,7 +19,7 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
 
   PetscFunctionBegin;
   if (x) PetscCall(AIJFmtVecIsOnDevice(x, &device_vectors));
-  else device_vectors = AIJFmtIsOverCuda(s); /* which makes such vectors */
+  else device_vectors = AIJFmtIsOverCuda(s); /* the CUDA parent makes device vectors */
   *space             = SPMV_HOST;
   s->space_reason[0] = 0;
   if (wanted == AIJFMT_ON_HOST) PetscFunctionReturn(PETSC_SUCCESS);
@@ -48,17 +48,17 @@ static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a status means that the format does not suit the pattern or the types of this PETSc, and is not a failure.
-   Rows whose columns are not ascending fit no format, but fit aij, and PETSc itself makes such matrices
-   (MatGetSeqNonzeroStructure()): so they are unsuitable even where the format may not decline. */
+/* Whether a status means that the format does not suit the pattern or the types of this PETSc, rather than a failure.
+   Rows with columns not in ascending order suit no format but are valid in aij, and PETSc itself makes them
+   (MatGetSeqNonzeroStructure()): they are unsuitable even if the format may not decline. */
 static PetscBool IsUnsuitable(SpmvStatus status, PetscBool may_decline)
 {
   if (status == SPMV_ERR_MATRIX) return PETSC_TRUE;
   return may_decline && (status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Builds from the analysis that the choice of aijauto has left, else from a new one. If the format declines, and may, there
-   is no plan but a reason. */
+/* Builds from the analysis kept by the choice of aijauto, else from a new one. If the format may decline and does,
+   there is no plan, but a reason. */
 static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_decline, char reason[SPMV_MESSAGE_MAX],
                                       SpmvStatus *status)
 {
@@ -69,10 +69,10 @@ static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
-  /* a plan that borrows is built from the parent's own arrays */
+  /* a plan that borrows must be built from the parent's own arrays */
   if (choice && choice->analyzed && choice->analyzed == choice->chosen && !options->format->borrows) {
     analysis    = &choice->analysis;
-    csr.pattern = choice->pattern; /* where the analysis has read it */
+    csr.pattern = choice->pattern; /* the copy that the analysis read */
   }
   if (analysis == &made) *status = spmv_analyze(options->format, &csr.pattern, AIJFMT_SCALAR, options, &s->exec, &made);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,7 +82,7 @@ static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Chooses a format, where that is to be done, and builds a plan in s->exec.space */
+/* Chooses a format if that is due, and builds a plan in s->exec.space */
 static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                             char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
@@ -116,7 +116,7 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
   s->exec.message[0] = 0;
   PetscCall(AIJFmtPatternCheck(A, &key->pattern, &s->exec, &status));
   if (!status) PetscCall(Build(A, s, key, may_decline, reason, &status));
-  /* without memory: once more without the plan that a trial has put aside and without a copy, then on the host */
+  /* if memory does not suffice: try again without the plan put aside by a trial and without a copy, then on the host */
   if (status == SPMV_ERR_MEMORY && ((s->choice && AIJFmtTrialAsideFree(s)) || s->copy.block)) {
     AIJFmtCopyFree(s);
     PetscCall(Build(A, s, key, may_decline, reason, &status));
@@ -137,7 +137,7 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the current values into the plan; moved: see AIJFmtPlanRefresh() */
+/* Copies the current values into the plan. moved: see AIJFmtPlanRefresh() */
 static PetscErrorCode RefreshPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved)
 {
   AIJFmtCsr  from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
@@ -154,7 +154,7 @@ static PetscErrorCode RefreshPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values in the same structure */
+/* Handles new values in an unchanged structure */
 static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
 {
   PetscBool      rebuild = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
@@ -197,7 +197,7 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
   PetscCall(AIJFmtTruthSettle(A, s));
   if (!same) {
     PetscCall(AIJFmtStateForget(s));
-    s->cache.key = *now; /* the functions that follow read it */
+    s->cache.key = *now; /* the functions called below read it */
     CountNonzeroRows(s);
     if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
     else PetscCall(Convert(A, s, x, now));
@@ -208,8 +208,8 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes s->cache fit A, or leaves it without a plan and with a reason. x is the vector of the product to come, or NULL at assembly,
-   when none is known. value_state is the state that A has, or is about to have. */
+/* Updates s->cache for A, or leaves it without a plan and with a reason. x: the vector of the next product, or NULL at
+   assembly, when it is not known. value_state: the current state of A, or the one it is about to get. */
 PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_state)
 {
   AIJFmtKey now;
@@ -222,8 +222,8 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As AIJFmtSync(), but for an operation that gains nothing from a plan on the host: a matrix without a plan stays so
-   unless it would go to the GPU. v is the vector of the operation. */
+/* Like AIJFmtSync(), for an operation that gains nothing from a plan on the host: a matrix without a plan gets one only
+   if it would go to the GPU. v is the vector of the operation. */
 PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
 {
   PetscBool device_vector;
@@ -243,7 +243,7 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the user wants the products of A where MatMult() does them; NULL: no such wish. A may be of any type. */
+/* Why the user wants the products of A through MatMult(); NULL: the user does not. A may be of any type. */
 PetscErrorCode AIJFmtWhyHost(Mat A, const char **why)
 {
   Mat_AIJFmt *s;
@@ -258,7 +258,7 @@ PetscErrorCode AIJFmtWhyHost(Mat A, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The plan of A, up to date as for a product with x, where it is on the device. A may be of any type. */
+/* The plan of A, updated for a product with x, if it is on the device. A may be of any type. */
 PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
 {
   Mat_AIJFmt *s;
@@ -278,8 +278,8 @@ PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a plan needs before its first transposed product after a conversion or a refresh; it counts as conversion.
-   ready: false where the memory of the GPU does not suffice. The next such product tries again. */
+/* Prepares a plan for its first transposed product after a conversion or a refresh; counts as conversion. ready: false
+   if GPU memory does not suffice. The next transposed product tries again. */
 PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s, PetscBool *ready)
 {
   SpmvStatus     status;
@@ -305,7 +305,7 @@ PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s, PetscBool *ready)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the plan that AIJFmtDevicePlan() found ready for products with the transpose */
+/* Prepares the plan that AIJFmtDevicePlan() found for products with the transpose */
 PetscErrorCode AIJFmtDevicePlanTranspose(Mat A, PetscBool *ready)
 {
   Mat_AIJFmt *s;

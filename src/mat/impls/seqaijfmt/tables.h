@@ -1,7 +1,7 @@
 /*
   tables.h - the tables of options that belong to no format, and the names of all options in PETSc's database
 
-  It knows no PETSc, so that the program that writes docs/options reads them too.
+  It does not include PETSc, because the program that writes docs/options reads it too.
 */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 /* Positions in the table of options that all formats share, -mat_aijfmt_* */
 enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE };
-/* The choices of the last one */
+/* The choices of -mat_aijfmt_device */
 enum { AIJFMT_AUTO, AIJFMT_ON_HOST, AIJFMT_ON_GPU };
 
 /* Positions in the table of options of aijauto, -mat_aijauto_* */
@@ -17,9 +17,9 @@ enum { AIJAUTO_EXPECTED, AIJAUTO_TRIAL };
 /* Positions in the table of options of the process, -petscpack_* */
 enum { PETSCPACK_DEVICE_KEEP };
 
-/* Not formats: they lend their names and tables to spmv_options_*() */
+/* Not formats: spmv_options_*() take their names and tables */
 extern const SpmvFormat AIJFmtClassTable;   /* of a matrix of any packed type */
-extern const SpmvFormat AIJFmtAutoTable;    /* of a matrix of type aijauto, in the place of a format */
+extern const SpmvFormat AIJFmtAutoTable;    /* of a matrix of type aijauto, instead of a format */
 extern const SpmvFormat AIJFmtProcessTable; /* of the process, -petscpack_* */
 
 /* "-mat_aijrbp_min_run" */

@@ -1,14 +1,14 @@
 /*
-  there.c - the CSR arrays of a sequential matrix in device memory, for what reads them there once: graphs, products of
+  there.c - the CSR arrays of a sequential matrix in device memory, for code that reads them once: graphs, products of
   matrices, the conversion to a plan.
 
-  They are those of the CUDA parent where these are current, else a copy of the host's. PCGAMG reads its matrix several
-  times in a set-up: for the graph, two products and the plan. So the copy stays until the set-up ends; otherwise it is
-  freed after use. It is no place where current values are: truth.c does not know it.
+  They are the arrays of the CUDA parent if these are current, else a copy of the host's. PCGAMG reads its matrix
+  several times in a set-up: for the graph, two products and the plan. So the copy stays until the set-up ends;
+  otherwise it is freed after use. The copy never counts as the place of the current values: truth.c does not know it.
 */
 #include "seqaijfmt.h"
 
-/* A pattern is checked once, and one that a product of matrices made is not checked at all */
+/* Checks a pattern once; a pattern made by a product of matrices is not checked */
 PetscErrorCode AIJFmtPatternCheck(Mat A, const SpmvPattern *here, SpmvExec *exec, SpmvStatus *status)
 {
   Mat_AIJFmt *s;
@@ -48,7 +48,7 @@ void AIJFmtCopyFree(Mat_AIJFmt *s)
   *link = s->copy.after;
 }
 
-/* Sets up may be nested: a preconditioner has others */
+/* Set-ups may be nested: a preconditioner may contain another */
 void AIJFmtCopiesBegin(void) { aijfmt_process.set_ups++; }
 
 void AIJFmtCopiesEnd(void)
@@ -65,7 +65,7 @@ static PetscBool CopyServes(const Mat_AIJFmt *s, const AIJFmtKey *now, PetscBool
   return !values || (s->copy.csr.values && s->copy.key.value_state == now->value_state) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* A copy with the values of now, where there is one: with the pattern, or the values alone in *csr */
+/* Finds a copy with the current values. pattern: *csr gets pattern and values, else the values only. */
 PetscBool AIJFmtCopyFind(const Mat_AIJFmt *s, const AIJFmtKey *now, PetscBool pattern, SpmvCsr *csr)
 {
   if (!CopyServes(s, now, pattern, PETSC_TRUE)) return PETSC_FALSE;
@@ -78,7 +78,7 @@ PetscBool AIJFmtCopyFind(const Mat_AIJFmt *s, const AIJFmtKey *now, PetscBool pa
 static void CopyKeep(Mat_AIJFmt *s, const AIJFmtKey *now, const SpmvExec *exec, AIJFmtThere *there)
 {
   AIJFmtCopyFree(s);
-  if (!there->block) return; /* no nonzeros: without a block it would not be taken off the list */
+  if (!there->block) return; /* no nonzeros: without a block, the copy would never be taken off the list */
   s->copy.exec          = *exec;
   s->copy.csr           = there->csr;
   s->copy.block         = there->block;
@@ -104,8 +104,8 @@ static PetscErrorCode Upload(Mat A, const SpmvPattern *here, PetscBool values, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of A on the device, and where asked for its values. status: memory may not suffice, or columns may not
-   ascend. AIJFmtThereRestore() gives it back. */
+/* The pattern of A on the device, and its values if asked for. status: memory may not suffice, or columns may not
+   ascend. Call AIJFmtThereRestore() afterwards. */
 PetscErrorCode AIJFmtThereGet(Mat A, PetscBool values, SpmvExec *exec, AIJFmtThere *there, SpmvStatus *status)
 {
   AIJFmtKey   now;
@@ -144,7 +144,7 @@ static PetscErrorCode UploadValues(Mat A, int64_t nonzeros, SpmvExec *exec, AIJF
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values alone of a matrix of ours. In a set-up the plan gets its new values from the same copy. */
+/* Only the values of a matrix of ours. During a set-up the plan gets its new values from the same copy. */
 PetscErrorCode AIJFmtThereValuesGet(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmtThere *there, SpmvStatus *status)
 {
   AIJFmtKey now;
@@ -178,10 +178,10 @@ void AIJFmtThereRestore(SpmvExec *exec, AIJFmtThere *there)
   *there = (AIJFmtThere){.block = NULL};
 }
 
-/* ---- the other way round ---- */
+/* ---- from the device to a matrix ---- */
 
-/* Gives a new sequential matrix, whose type and sizes are set, the pattern of an array on the device. It is assembled, and
-   its values are still to come. */
+/* Copies a pattern on the device into a new sequential matrix whose type and sizes are set, and assembles it; its
+   values are set later */
 PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec *exec)
 {
   PetscInt      *lengths;
@@ -199,7 +199,7 @@ PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same with values. They stay on the device where A has a CSR there, and go to the host else. */
+/* The same with values. They stay on the device if A has a CSR there; otherwise they are copied to the host. */
 PetscErrorCode AIJFmtFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exec)
 {
   const int64_t bytes  = from->pattern.nnz * (int64_t)sizeof(PetscScalar);

@@ -1,15 +1,15 @@
 /*
-  types.c - what all other files stand on: the table of types, the operations of the parent types, which a matrix of ours
-  calls for all that it does not do itself, and what the class keeps for the process.
+  types.c - the base of all other files: the table of types, the operations of the parent types, which a matrix of ours
+  calls for everything that it does not do itself, and the data of the class for the process.
 
-  PETSc's functions are hidden inside libpetsc. Template matrices of the parent types give the pointers; a matrix at hand
-  does not, because it may already be of our type, or hold the operations of MatSetUp()'s hash table.
+  PETSc's functions are hidden inside libpetsc. Template matrices of the parent types give their addresses; the matrix
+  at hand cannot, because it may already be of our type, or hold the operations of MatSetUp()'s hash table.
 */
 #include "seqaijfmt.h"
 #include <petscpc.h>
 
-/* The tables say where PETSc compares the whole name of a type: see names.c. PETSc calls the creator of a MatCoarsen
-   before it sets the name of its type, so there can be one row only. */
+/* The tables list where PETSc compares the whole name of a type: see names.c. PETSc calls the creator of a MatCoarsen
+   before it sets its type name, so that table can have only one row. */
 AIJFmtProcess aijfmt_process = {
     .device_keep = -1,
     .coloring    = {{.type = MATCOLORINGJP}, {.type = MATCOLORINGGREEDY}},
@@ -17,8 +17,8 @@ AIJFmtProcess aijfmt_process = {
     .pc          = {{.type = PCCP}, {.type = PCTFS}, {.type = PCILU}, {.type = PCGAMG}},
 };
 
-/* petscpack.h writes the names out, for its reader's sake: they must be those that types.def gives. A name that is
-   not defined there is seen as its own text, so this comes before the first use of the names. */
+/* petscpack.h spells the names out for its readers: they must match types.def. A macro that petscpack.h does not define
+   expands to its own name, so this check comes before the first use of the names. */
 #define TEXT_OF_MACRO(macro) TEXT(macro)
 #define TEXT(text)           #text
 #define IS_NAME(macro, name) (!__builtin_strcmp(TEXT_OF_MACRO(macro), "\"" name "\""))
@@ -45,7 +45,7 @@ PetscInt AIJFmtRowCount(void) { return ROW_COUNT; }
 
 const AIJFmtRow *AIJFmtRowGet(PetscInt i) { return &rows[i]; }
 
-/* The row that a type name belongs to, with or without its prefix seq or mpi; NULL for another type */
+/* The row of a type name, with or without the prefix seq or mpi; NULL for another type */
 PetscErrorCode AIJFmtRowFind(const char *type, const AIJFmtRow **row)
 {
   PetscFunctionBegin;
@@ -70,7 +70,7 @@ static const struct {
     [AIJFMT_PARENT_CUDA] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE},
 };
 
-/* Functions that a matrix of a parent type may have composed, and a matrix of ours has others for */
+/* Composed functions of a parent type that a matrix of ours replaces */
 const char *const AIJFmtComposedNames[AIJFMT_COMPOSED_COUNT] = {
     [AIJFMT_RETRIEVE_VALUES] = "MatRetrieveValues_C",
     [AIJFMT_STORE_VALUES]    = "MatStoreValues_C",
@@ -82,8 +82,8 @@ const char *const AIJFmtComposedNames[AIJFMT_COMPOSED_COUNT] = {
     [AIJFMT_ANY_PRODUCT]     = "MatProductSetFromOptions_anytype_C",
 };
 
-/* The operations of a matrix of exactly that type. Its options database is empty, so that -mat_seqaij_type does not
-   change its type and -help does not print its options. */
+/* Takes the operations of a matrix of exactly that type. The options database is empty, so that -mat_seqaij_type does
+   not change the type and -help does not print its options. */
 static PetscErrorCode TakeOperations(AIJFmtParent *parent, PetscBool parallel, PetscOptions none)
 {
   struct _MatOps *operation = parallel ? &parent->mpi : &parent->seq;
@@ -119,7 +119,7 @@ PetscErrorCode AIJFmtParentGet(AIJFmtParentKind kind, const AIJFmtParent **paren
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent of that very type name, or NULL */
+/* The parent with exactly this type name, or NULL */
 PetscErrorCode AIJFmtParentFind(MatType type, const AIJFmtParent **parent)
 {
   PetscFunctionBegin;

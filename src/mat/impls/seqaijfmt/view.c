@@ -1,7 +1,7 @@
 /*
   view.c - counters and memory: MatAIJFmtGetInfo(), the memory that MatGetInfo() reports, and MatView() with the formats
   ascii_info and ascii_info_detail: the parent's lines, then what the packed format did and what it costs. A parallel
-  matrix prints sums over its blocks, and the details of one block or of all.
+  matrix prints sums over its blocks, and the details of one block or of all blocks.
 */
 #include "seqaijfmt.h"
 #include "sys/totals.h"
@@ -27,7 +27,7 @@ static void AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
   info->blocks_on_gpu += plan->space == SPMV_DEVICE;
 }
 
-/* Where the current values are, and what the CUDA parent has on the device */
+/* Where the current values are, and how many bytes the CUDA parent has on the device */
 static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
 {
   const AIJFmtTruth truth = AIJFmtTruthGet(A, s);
@@ -37,7 +37,7 @@ static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
   info->blocks_values_on_host += truth.host ? 1 : 0;
   info->blocks_values_on_gpu += truth.device_csr ? 1 : 0;
   info->blocks_values_packed += truth.plan ? 1 : 0;
-  /* values that came by coordinates while the block was still the parent's are there, too */
+  /* also count values set by COO while the block was still of the parent type */
   if (!s->device_csr_used && !truth.device_csr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtHostPatternGet(A, &pattern));
   info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
@@ -67,7 +67,7 @@ static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The blocks of this process */
+/* The sum over the blocks of this process */
 static PetscErrorCode InfoLocal(Mat A, MatAIJFmtInfo *info)
 {
   Mat_AIJFmt *s;
@@ -150,8 +150,8 @@ PetscErrorCode MatGetInfo_SeqAIJFmt(Mat A, MatInfoType type, MatInfo *info)
 
 /* ---- MatView() ---- */
 
-/* Prints whole lines, on the first process alone or in the order of the processes. A format prints through it as well,
-   with a function that returns nothing, so an error waits in it. */
+/* Prints whole lines, on the first process only or in process order. Formats print through it with a callback that
+   returns nothing, so errors are stored in it. */
 typedef struct {
   PetscViewer    viewer;
   PetscBool      synchronized;
@@ -260,7 +260,7 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints the reasons why the products are not those of the format, or not on the GPU */
+/* Prints why the parent type did products, or why they are not on the GPU */
 static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
 {
   PetscFunctionBegin;
@@ -292,8 +292,8 @@ static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The details of the diagonal block of the first process, or of all blocks; then one reason of each kind. Collective.
- */
+/* Prints the details of the diagonal block of the first process, or of all blocks; then one reason of each kind.
+   Collective. */
 static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
 {
   static const char *const names[] = {"diagonal", "off-diagonal"};

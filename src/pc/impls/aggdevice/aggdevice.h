@@ -1,13 +1,13 @@
 /*
   aggdevice.h - private declarations of the GAMG type aggdevice
 
-    PCSetUp() of PCGAMG, on each level:  creategraph()     graph.c: agg's MatCreateGraph(), whose result stays on the GPU
+    PCSetUp() of PCGAMG, on each level:  creategraph()     graph.c: agg's MatCreateGraph(); the graph stays on the GPU
                                          coarsen()         coarsen.c: aggregates by src/kernels/aggregate
                                          prolongator()     prolongator.c: P0 and the near-null space of the next level
                                          optprolongator()  smooth.c: P; smooth_parallel.c
                                          createlevel()     PCGAMG's own
 
-  A level that coarsen() leaves to agg is agg's as a whole.
+  If coarsen() leaves a level to agg, agg does all later steps of that level, too.
 */
 #pragma once
 
@@ -16,13 +16,13 @@
 #include <spmv_aggregate.h>
 #include "mat/impls/seqaijfmt/plan.h"
 
-/* agg's own, which ours call */
+/* agg's own operations, called by ours */
 typedef struct {
   struct _PCGAMGOps ops;
-  AIJFmtFunction    setter[5]; /* of the options that follow, in their order; NULL: this version has none */
+  AIJFmtFunction    setter[5]; /* of the options below, in their order; NULL: this version of PETSc has none */
 } AggDevParent;
 
-/* What agg was told: it has no getters */
+/* The options set on agg, which has no getters */
 typedef struct {
   PetscInt  aggressive_levels, mis_k, smooths;
   PetscBool square, minimum_degree;
@@ -34,19 +34,19 @@ typedef struct {
   SpmvExec      exec; /* of the level */
   /* Between creategraph() and coarsen() */
   Mat        level; /* whose graph it is */
-  SpmvGraph *graph; /* NULL: it is a matrix */
+  SpmvGraph *graph; /* NULL: the graph is a matrix */
   /* Between coarsen() and prolongator() */
-  PetscBool      ours;      /* the level is not agg's */
+  PetscBool      ours;      /* the level is not left to agg */
   int32_t       *aggregate; /* [vertices], in the space of exec */
   PetscInt       vertices;
   SpmvAggregates found;
   /* Between prolongator() and optprolongator() */
-  char     *p0_block; /* with the arrays of p0; NULL: P0 is a matrix */
+  char     *p0_block; /* owns the arrays of p0; NULL: P0 is a matrix */
   SpmvCsr   p0;
-  PetscBool p0_local; /* P0 is a matrix, and aggregates are ours, so that no row has columns of another process */
+  PetscBool p0_local; /* P0 is a matrix made from our aggregates, so no row has columns of another process */
 
   PCGAMGAggDeviceInfo info;
-  char                reason[SPMV_MESSAGE_MAX]; /* info.reason */
+  char                reason[SPMV_MESSAGE_MAX]; /* returned in info.reason */
 } PC_AggDevice;
 
 /* create.c */

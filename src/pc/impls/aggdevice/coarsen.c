@@ -1,19 +1,21 @@
 /*
-  coarsen.c - aggregates of the vertices of a level's graph. Those of agg are lists in a PetscCoarsenData, which PCGAMG
-  hands to prolongator() and destroys; ours are an array that stays where it was made, beside an empty list.
+  coarsen.c - aggregates of the vertices of a level's graph. agg stores them as lists in a PetscCoarsenData, which
+  PCGAMG passes to prolongator() and destroys; ours are an array that stays in the memory where it was made, and PCGAMG
+  carries an empty list.
 */
 #include "aggdevice.h"
 #include "parallel/processes.h"
 
-/* The graph of a process: edges between its vertices, and the row pointers of those to others. Its arrays are where
-   MatCreateGraph() made it, or those of the matrix on the host and a copy in the space of the aggregates. */
+/* The graph of a process: edges between its own vertices, and row pointers of the edges to other processes. Its arrays
+   are those that MatCreateGraph() left on the device, or those of the host matrix with a copy in the space of the
+   aggregates. */
 typedef struct {
   Mat         mine, others; /* NULL: there is no matrix */
   SpmvPattern host, host_others, here;
-  void       *block, *beyond; /* of copies */
+  void       *block, *beyond; /* owns the copies */
 } Graph;
 
-/* Whatever speaks for agg before anything is done; the same on all processes */
+/* Reasons for agg that are known before any work; the same on all processes */
 PetscErrorCode AggDevWhyAgg(PC pc, const char **why)
 {
   const PC_GAMG *gamg = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
@@ -46,7 +48,7 @@ static PetscErrorCode WhyAggGraph(Mat G, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As agg does with a level of this number */
+/* The options that agg would use on this level */
 static SpmvAggregateOptions OptionsOf(const PC_AggDevice *a, PetscInt level)
 {
   SpmvAggregateOptions o;
@@ -92,7 +94,7 @@ static PetscErrorCode GraphClose(Graph *g, SpmvExec *exec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A copy of an array of the host in the space of exec */
+/* Copies an array of the host to the space of exec */
 static SpmvStatus Copy(SpmvExec *exec, const void *from, int64_t bytes, void **to)
 {
   SpmvStatus status = spmv_alloc(exec, exec->space, bytes, "graph of a level", to);
@@ -101,7 +103,7 @@ static SpmvStatus Copy(SpmvExec *exec, const void *from, int64_t bytes, void **t
   return status ? status : spmv_stream_wait(exec);
 }
 
-/* The arrays of the graph where the aggregates are made */
+/* Gets the arrays of the graph in the memory where the aggregates are made */
 static PetscErrorCode GraphPlace(Graph *g, SpmvExec *exec, const int32_t **beyond, SpmvStatus *status)
 {
   SpmvCsr there;
@@ -135,7 +137,7 @@ static SpmvStatus Aggregate(PC_AggDevice *a, const Graph *g, const SpmvAggregate
   return spmv_aggregate(&g->here, options, a->aggregate, NULL, &a->found, &a->exec);
 }
 
-/* Leaves a reason where one of the processes cannot */
+/* Leaves a reason if one of the processes cannot make aggregates */
 static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_MESSAGE_MAX])
 {
   const PC_GAMG       *gamg    = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
@@ -157,7 +159,7 @@ static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_ME
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Destroys what agg's graph has made for agg's coarsening */
+/* Destroys the MatCoarsen that agg's creategraph() made */
 static PetscErrorCode ForgetCoarsen(PC pc)
 {
 #if defined(AIJFMT_GAMG_AGG_FIELDS)

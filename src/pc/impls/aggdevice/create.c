@@ -1,4 +1,5 @@
-/* create.c - the GAMG type aggdevice: agg with operations replaced. PCCreateGAMG_AGG() is hidden in some libraries. */
+/* create.c - the GAMG type aggdevice: agg with some operations replaced. agg is created by its name, because some
+   libraries do not export PCCreateGAMG_AGG(). */
 #include "aggdevice.h"
 #include "sys/compose.h"
 
@@ -102,12 +103,12 @@ static PetscErrorCode GetInfo(PC pc, PCGAMGAggDeviceInfo *info)
 }
 
 /*@
-  PCGAMGAggDeviceGetInfo - Gets how a `PCGAMG` of type `PCGAMGAGGDEVICE` has coarsened
+  PCGAMGAggDeviceGetInfo - Gets the counters of a `PCGAMG` of type `PCGAMGAGGDEVICE`
 
   Not Collective
 
   Input Parameter:
-. pc - the preconditioner, of another type of `PCGAMG` too
+. pc - the preconditioner; any other type of `PCGAMG` is accepted
 
   Output Parameter:
 . info - counts of levels since the type was set, and the reason for the last level that `PCGAMGAGG` coarsened; all zero
@@ -159,12 +160,13 @@ static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
   Level: intermediate
 
   Notes:
-  Aggregates are those of a maximal independent set with pseudo-random priorities: not those of `PCGAMGAGG`, but of the
-  same kind, and the same in every run, on the host and on every GPU. The square of the graph is not formed: with
-  `-pc_gamg_aggressive_square_graph` the set is one of distance 2. Aggregates do not cross the boundary of a process.
+  The aggregates come from a maximal independent set with pseudo-random priorities. They differ from those of
+  `PCGAMGAGG` but have the same properties, and are the same in every run, on the host and on every GPU. The square of
+  the graph is not formed: with `-pc_gamg_aggressive_square_graph` the independent set has distance 2. Aggregates do not
+  cross process boundaries.
 
-  Without a GPU the host makes the same aggregates. `-pc_gamg_asm_use_agg`, `-pc_gamg_asm_hem_aggs` and another
-  `-mat_coarsen_type` than mis and misk are done by `PCGAMGAGG`; `-ksp_view` and `PCGAMGAggDeviceGetInfo()` say so.
+  Without a GPU the host makes the same aggregates. `PCGAMGAGG` serves `-pc_gamg_asm_use_agg`, `-pc_gamg_asm_hem_aggs`,
+  and `-mat_coarsen_type` other than mis and misk; `-ksp_view` and `PCGAMGAggDeviceGetInfo()` say so.
 
 .seealso: `PCGAMG`, `PCGAMGAGG`, `PCGAMGSetType()`, `PCGAMGAggDeviceGetInfo()`
 M*/

@@ -1,10 +1,10 @@
 /*
-  graph.c - the graph of a level. agg's function asks MatCreateGraph() for it; where our matrices make it on the device, it
-  stays there, since nobody but coarsen() reads it. agg filters a graph by a threshold on the host, and needs the matrix.
+  graph.c - the graph of a level. agg calls MatCreateGraph() for it. If our matrices make the graph on the device, it
+  stays there, because only coarsen() reads it. To filter a graph by a threshold, agg needs it as a matrix on the host.
 */
 #include "aggdevice.h"
 
-/* Whether nobody reads the graph as a matrix */
+/* Whether only coarsen() reads the graph, so that it needs no matrix */
 static PetscErrorCode Stays(PC pc, Mat A, PetscBool *stays)
 {
   const PC_GAMG *gamg = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
@@ -19,7 +19,7 @@ static PetscErrorCode Stays(PC pc, Mat A, PetscBool *stays)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *G is empty where a->graph is not NULL */
+/* *G is empty if the graph is in a->graph */
 PetscErrorCode AggDevGraph(PC pc, Mat A, Mat *G)
 {
   PC_AggDevice  *a;
@@ -38,7 +38,7 @@ PetscErrorCode AggDevGraph(PC pc, Mat A, Mat *G)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The graph as a matrix after all, for agg */
+/* Turns the graph into a matrix if agg needs it after all */
 PetscErrorCode AggDevGraphToMatrix(PC pc, PC_AggDevice *a, Mat *G)
 {
   PetscFunctionBegin;

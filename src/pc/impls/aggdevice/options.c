@@ -1,6 +1,6 @@
 /*
-  options.c - what agg was told, by C and by the command line. agg has no getters, so its setters are wrapped, and its
-  options are read a second time.
+  options.c - the options set on agg, from C and from the command line. agg has no getters, so its setters are wrapped,
+  and its options are read a second time.
 */
 #include "aggdevice.h"
 
@@ -43,7 +43,7 @@ static PetscErrorCode SetSmooths(PC pc, PetscInt n) { return SetNumber(pc, SMOOT
 static PetscErrorCode SetSquare(PC pc, PetscBool square) { return SetFlag(pc, SQUARE, square); }
 static PetscErrorCode SetMinimumDegree(PC pc, PetscBool minimum) { return SetFlag(pc, DEGREE, minimum); }
 
-/* agg's defaults, and its setters wrapped. What agg does when it is destroyed takes the composed functions away. */
+/* Sets agg's defaults and wraps its setters. agg's destruction removes the composed functions. */
 PetscErrorCode AggDevOptionsInit(PC pc, PC_AggDevice *a)
 {
   static const AIJFmtFunction ours[] = {(AIJFmtFunction)SetAggressiveLevels, (AIJFmtFunction)SetDistance,
@@ -63,7 +63,7 @@ PetscErrorCode AggDevOptionsInit(PC pc, PC_AggDevice *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Only options that agg of this version has: those with a setter */
+/* Reads only the options that agg has in this version of PETSc: those with a setter */
 PetscErrorCode AggDevOptionsRead(PC pc, PC_AggDevice *a)
 {
   AggDevOptions *o       = &a->options;

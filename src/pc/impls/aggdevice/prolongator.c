@@ -1,17 +1,17 @@
 /*
   prolongator.c - the tentative prolongator P0 of a level, from its aggregates and near-null space. It is made where the
-  aggregates are, on the host where the device has no memory for it. On the device smooth.c takes it as it is; else it
-  becomes a matrix of the type of the level's.
+  aggregates are, or on the host if device memory does not suffice. On the device, smooth.c takes it without a matrix;
+  otherwise it becomes a matrix of the type of the level's.
 */
 #include "aggdevice.h"
 #include "parallel/processes.h"
 
-/* P0 and the near-null space of the next level, in the space of an exec, and on the host */
+/* P0 and the near-null space of the next level, in the space of an exec and on the host */
 typedef struct {
   PetscInt     rows, cols, nnz;
   int64_t      bytes[4]; /* of row pointers, columns, values, near-null space */
-  char        *block;    /* all four, one after the other */
-  void        *host;     /* the same on the host; block itself where that is there */
+  char        *block;    /* all four arrays in a row */
+  void        *host;     /* the same on the host; equal to block if that is on the host */
   PetscInt    *row_ptr, *col;
   PetscScalar *values, *coarse;
 } Tentative;
@@ -29,11 +29,11 @@ static void SizesGet(const SpmvTentative *t, Tentative *p)
   p->bytes[3] = Aligned(p->cols * (int64_t)t->columns * (int64_t)sizeof(PetscScalar));
 }
 
-/* Makes P0, with the near-null space of the host in the space of exec for as long as that takes */
+/* Makes P0. Meanwhile the near-null space of the host is copied to the space of exec. */
 static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, SpmvExec *exec)
 {
   static const PetscScalar nothing =
-      0; /* a process without rows has no vectors, which would mean those of components */
+      0; /* a process without rows passes no vectors: NULL would mean the vectors of components */
 
   const int64_t bytes = t->columns * t->vertices * t->block_size * (int64_t)sizeof(PetscScalar);
   void         *memory, *copy = NULL;
@@ -56,7 +56,7 @@ static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, Sp
   return status;
 }
 
-/* The device has no memory: aggregates and all that follows go to the host */
+/* If device memory does not suffice, moves the aggregates and all later steps to the host */
 static PetscErrorCode GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
 {
   const int64_t bytes = a->vertices * (int64_t)sizeof(int32_t);
@@ -79,7 +79,7 @@ static PetscErrorCode GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the arrays are in a block: in that on the device, or in the copy on the host */
+/* Sets the addresses of the arrays in a block on the device, or in its copy on the host */
 static void ArraysSet(Tentative *p, void *block)
 {
   char *const start = (char *)block;
@@ -90,7 +90,7 @@ static void ArraysSet(Tentative *p, void *block)
   p->coarse  = (PetscScalar *)(start + p->bytes[0] + p->bytes[1] + p->bytes[2]);
 }
 
-/* All arrays on the host */
+/* Copies all arrays to the host */
 static PetscErrorCode Fetch(const PC_AggDevice *a, Tentative *p, SpmvExec *exec)
 {
   const int64_t all = p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3];
@@ -117,7 +117,7 @@ static PetscErrorCode FreeAll(PC_AggDevice *a, Tentative *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix with the sizes of P0, without a type; NULL where no process has an aggregate */
+/* A matrix with the sizes of P0 and no type; NULL if no process has an aggregate */
 static PetscErrorCode SizesToMatrix(Mat A, const Tentative *p, PetscInt columns, Mat *P)
 {
   PetscInt rows_of_block, all;
@@ -134,7 +134,7 @@ static PetscErrorCode SizesToMatrix(Mat A, const Tentative *p, PetscInt columns,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes it a matrix of the type of A, by the arrays on the host */
+/* Gives the matrix the type of A and fills it from the arrays on the host */
 static PetscErrorCode ToMatrix(Mat A, Tentative *p, Mat P)
 {
   PetscInt    first, last;
@@ -151,7 +151,7 @@ static PetscErrorCode ToMatrix(Mat A, Tentative *p, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the next level gets, in the place of what this one had */
+/* Replaces the near-null space of this level by that of the next one */
 static PetscErrorCode SetNearNull(PC_GAMG *gamg, const Tentative *p, PetscInt columns)
 {
   const PetscInt n = p->cols * columns;
@@ -165,7 +165,7 @@ static PetscErrorCode SetNearNull(PC_GAMG *gamg, const Tentative *p, PetscInt co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether smooth.c shall have P0, on the device and without a matrix */
+/* Whether smooth.c takes P0 on the device, without a matrix */
 static PetscErrorCode StaysOnDevice(PC pc, const PC_AggDevice *a, Mat A, PetscBool *stays)
 {
   PetscMPIInt size;
@@ -177,7 +177,7 @@ static PetscErrorCode StaysOnDevice(PC pc, const PC_AggDevice *a, Mat A, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves P0 to smooth.c, and brings the near-null space alone to the host */
+/* Leaves P0 to smooth.c, and copies only the near-null space to the host */
 static PetscErrorCode Leave(PC_AggDevice *a, PC_GAMG *gamg, Tentative *p, PetscInt columns)
 {
   const int64_t bytes = p->cols * (int64_t)columns * (int64_t)sizeof(PetscScalar);

@@ -1,21 +1,21 @@
 /*
-  smooth.c - the smoothing of the tentative prolongator, P = P0 - 1.4 / lambda D^-1 A P0, without a matrix for P0 or A P0:
-  both stay on the device, and P alone becomes a matrix of PETSc. lambda is agg's estimate of the largest eigenvalue of
-  D^-1 A: by the same solver, with the same options.
+  smooth.c - smooths the tentative prolongator, P = P0 - 1.4 / lambda D^-1 A P0, without a matrix for P0 or A P0: both
+  stay on the device, and only P becomes a matrix of PETSc. lambda is agg's estimate of the largest eigenvalue of D^-1
+  A, by the same solver with the same options.
 */
 #include "aggdevice.h"
 #include <petsc/private/kspimpl.h>
 
-/* A prolongator on the device: P0, or the product of A and the one before */
+/* A prolongator on the device: P0, or the result of the last smoothing step */
 typedef struct {
   SpmvCsr     csr;
-  SpmvSpgemm *product; /* whose pattern csr has, or NULL */
+  SpmvSpgemm *product; /* gave the pattern of csr, or NULL */
   void       *values;  /* of the product */
 } Smoothed;
 
 /* ---- eigenvalues ---- */
 
-/* The solver whose iterations tell the eigenvalues */
+/* Creates the solver that estimates the eigenvalues */
 static PetscErrorCode EstimatorCreate(PC pc, Mat A, KSP *solver)
 {
   const char *prefix;
@@ -60,7 +60,8 @@ static PetscErrorCode Estimate(PC pc, Mat A, PetscReal *least, PetscReal *larges
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The largest eigenvalue; both go to the smoothers of the cycle, if these are to have them */
+/* Estimates the largest eigenvalue. Both extreme eigenvalues are passed to the smoothers of the cycle if PCGAMG wants
+   that. */
 PetscErrorCode AggDevLargestGet(PC pc, Mat A, PetscReal *largest)
 {
   PC_MG    *mg    = (PC_MG *)pc->data;
@@ -87,7 +88,7 @@ static void SmoothedFree(Smoothed *p, SpmvExec *exec)
   p->values = NULL;
 }
 
-/* p becomes p - omega D^-1 A p; unchanged where that fails */
+/* p becomes p - omega D^-1 A p; stays unchanged on failure */
 static SpmvStatus Step(double omega, const void *diagonal, const SpmvCsr *A, Smoothed *p, SpmvExec *exec)
 {
   Smoothed   next = {.csr = p->csr};
@@ -119,7 +120,7 @@ static PetscErrorCode LogFlops(const Smoothed *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All steps; status tells what the device cannot do */
+/* All smoothing steps. status: why the device could not do them */
 static PetscErrorCode Steps(PC_AggDevice *a, Mat A, PetscReal largest, Smoothed *p, SpmvStatus *status)
 {
   AIJFmtVector staged = {.vec = NULL};
@@ -157,7 +158,7 @@ static PetscErrorCode Smooth(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* P0 is on the device; P becomes a matrix, of P0 where there is a reason */
+/* P0 is on the device; P becomes a matrix, equal to P0 if there is a reason */
 static PetscErrorCode SmoothThere(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
@@ -169,7 +170,7 @@ static PetscErrorCode SmoothThere(PC pc, PC_AggDevice *a, Mat A, Mat P, char rea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *P has the sizes of P0, which is on the device, or is P0 */
+/* If P0 is on the device, *P has only its sizes; otherwise *P is P0 */
 PetscErrorCode AggDevOptProlongator(PC pc, Mat A, Mat *P)
 {
   char          reason[SPMV_MESSAGE_MAX] = "";

@@ -1,13 +1,13 @@
 /*
-  smooth_parallel.c - the smoothing of the tentative prolongator on several processes, P = P0 - 1.4 / lambda D^-1 A P0.
+  smooth_parallel.c - smooths the tentative prolongator on several processes, P = P0 - 1.4 / lambda D^-1 A P0.
 
-  A P0 is a product of parallel matrices, whose blocks are multiplied on the GPU where they are ours. Aggregates do not reach
-  across processes, so P0 has nothing in its off-diagonal block: what is left to do is local.
+  A P0 is a product of parallel matrices; if their blocks are ours, these are multiplied on the GPU. Aggregates do not
+  reach across processes, so the off-diagonal block of P0 is empty, and the remaining work is local.
 */
 #include "aggdevice.h"
 #include "parallel/processes.h"
 
-/* Whether P0, a matrix, is one of ours, to be smoothed once */
+/* Whether P0 is a matrix made from our aggregates, to be smoothed once */
 PetscErrorCode AggDevSmoothsBlocks(PC pc, const PC_AggDevice *a, Mat P0, PetscBool *smooths)
 {
   PetscBool parallel;
@@ -18,7 +18,7 @@ PetscErrorCode AggDevSmoothsBlocks(PC pc, const PC_AggDevice *a, Mat P0, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Both blocks of S, which is A P0; diagonal: the numbers of this process, which are not needed any more */
+/* Smooths both blocks of S = A P0. diagonal: the entries of this process, which may be overwritten */
 static PetscErrorCode Blocks(Mat S, Mat P0, PetscReal omega, Vec diagonal, PetscBool *device,
                              char reason[SPMV_MESSAGE_MAX])
 {
@@ -35,7 +35,7 @@ static PetscErrorCode Blocks(Mat S, Mat P0, PetscReal omega, Vec diagonal, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *P becomes the smoothed one; a reason tells why it is P0 still, on all processes alike */
+/* *P becomes the smoothed prolongator. On failure *P stays P0, and all processes have a reason. */
 PetscErrorCode AggDevSmoothBlocks(PC pc, PC_AggDevice *a, Mat A, Mat *P, char reason[SPMV_MESSAGE_MAX])
 {
   PetscBool device = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */

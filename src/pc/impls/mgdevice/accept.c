@@ -1,10 +1,10 @@
 /*
-  accept.c - whether the cycle on the device does what PETSc's would: all that can be said before anything is computed.
-  What is asked here follows PCApply() of PCMG, and KSPSolve() of the smoothers.
+  accept.c - decides before any computation whether the cycle on the device does the same as PETSc's. The checks follow
+  PCApply() of PCMG and KSPSolve() of the smoothers.
 */
 #include "hierarchy.h"
 
-/* PCs that inherit from PCMG have another name, and may have another apply() */
+/* PC types that inherit from PCMG have another type name, and may have another apply() */
 PetscErrorCode MGDevIsHierarchy(PC pc, PetscBool *is)
 {
   PetscFunctionBegin;
@@ -27,7 +27,7 @@ static PetscErrorCode WhyMultigrid(PC pc, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of the hierarchy must have values in a CSR, or be of a type that such a matrix is made of */
+/* A matrix of the hierarchy must have its values in a CSR, or be of a type that is converted to one */
 static PetscErrorCode WhyMatrix(Mat A, const char name[], char why[SPMV_MESSAGE_MAX])
 {
   PetscBool   aij = PETSC_FALSE, maij = PETSC_FALSE;
@@ -49,7 +49,7 @@ static PetscErrorCode WhyMatrix(Mat A, const char name[], char why[SPMV_MESSAGE_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a KSP may do besides so many steps */
+/* Features of a KSP beyond a fixed number of steps */
 static PetscErrorCode WhySolver(KSP ksp, const char **why)
 {
   PetscBool richardson;
@@ -66,7 +66,7 @@ static PetscErrorCode WhySolver(KSP ksp, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* guess: the smoother begins with an iterate that is not zero */
+/* guess: the smoother starts from a nonzero iterate */
 static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool guess, char why[SPMV_MESSAGE_MAX])
 {
   PC_MG_Levels **levels = ((const PC_MG *)pc->data)->levels;
@@ -82,8 +82,8 @@ static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool gues
                             ((PetscObject)ksp)->type_name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KSPSetUp(ksp)); /* as KSPSolve() does; it was done by PCSetUp() and takes no time */
-  /* With Galerkin's products into matrices that stay, KSPSetUp() returns early: new values reach M in its PCApply() */
+  PetscCall(KSPSetUp(ksp)); /* as KSPSolve() does; costs no time, because PCSetUp() has called it */
+  /* If Galerkin products keep their matrices, KSPSetUp() returns early: new values reach M only in PCSetUp() */
   PetscCall(PCSetUp(ksp->pc));
   PetscCall(MGDevLevelMatrix(levels[level], &A));
   PetscCall(KSPGetOperators(ksp, &of_smoother, NULL));
@@ -98,7 +98,7 @@ static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool gues
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* again: the cycle comes to this level again with the iterate that it left there */
+/* again: the cycle returns to this level, and continues with the iterate that it left there */
 static PetscErrorCode WhyLevel(PC pc, PetscInt i, PetscBool again, char why[SPMV_MESSAGE_MAX])
 {
   const PC_MG_Levels *level = ((const PC_MG *)pc->data)->levels[i];
@@ -119,7 +119,7 @@ static PetscErrorCode WhyLevel(PC pc, PetscInt i, PetscBool again, char why[SPMV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves a reason in h->reason where the cycle must not serve */
+/* Leaves a reason in h->reason if the cycle must not serve */
 PetscErrorCode MGDevAccept(MGDevHierarchy h, PC pc)
 {
   const PC_MG *mg    = (const PC_MG *)pc->data;

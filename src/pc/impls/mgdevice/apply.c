@@ -1,6 +1,6 @@
 /*
-  apply.c - applications of a PC of type mgdevice or gamgdevice: a cycle on the device, and what is made of it. Where there
-  is none, PETSc's.
+  apply.c - applications of a PC of type mgdevice or gamgdevice: a cycle on the device, and operations built from
+  cycles. If there is no cycle, PETSc's operations.
 */
 #include "pctypes.h"
 #include "sys/totals.h"
@@ -14,7 +14,7 @@ static PetscErrorCode ByPetsc(PC_MGDevice *s, const char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where vectors are of another kind than those of the set-up, there may be too little memory for copies of them */
+/* Places the vectors. If they are of another kind than at set-up, memory may not suffice for copies of them. */
 static PetscErrorCode Place(PC pc, PC_MGDevice *s, Vec b, Vec x)
 {
   SpmvExec  *exec = s->hierarchy->exec;
@@ -32,7 +32,7 @@ static PetscErrorCode Place(PC pc, PC_MGDevice *s, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x = cycle(b) on the device. The vectors have their place. */
+/* x = cycle(b) on the device, for vectors that are placed already */
 PetscErrorCode MGDevCycleOnce(PC pc, PC_MGDevice *s, Vec b, Vec x)
 {
   SpmvExec  *exec = s->hierarchy->exec;
@@ -73,7 +73,7 @@ PetscErrorCode PCApply_MGDevice(PC pc, Vec b, Vec x)
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s));
   if (!s) {
-    PetscUseTypeMethod(pc, apply, b, x); /* it is PETSc's now */
+    PetscUseTypeMethod(pc, apply, b, x); /* the PC uses PETSc's operations again */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (s->serves) s->reason[0] = 0;
@@ -126,13 +126,13 @@ PetscErrorCode PCMatApply_MGDevice(PC pc, Mat B, Mat X)
 
 /* ---- Richardson's iteration ---- */
 
-/* What ends it, as in PCApplyRichardson_MG(), but for the place of the test: there the norm is that of the residual after the
-   first smoother, here after the whole cycle before */
+/* The convergence test of PCApplyRichardson_MG(), except that it tests at another point: PETSc tests the norm of the
+   residual after the first smoother, this tests it after the previous cycle */
 typedef struct {
   PetscReal rtol, abstol, ttol;
 } RichardsonTest;
 
-/* *reason stays what it is where the iteration goes on */
+/* *reason is unchanged if the iteration goes on */
 static PetscErrorCode Test(RichardsonTest *test, PetscBool first, Vec residual, PetscBool *end,
                            PCRichardsonConvergedReason *reason)
 {
@@ -148,7 +148,7 @@ static PetscErrorCode Test(RichardsonTest *test, PetscBool first, Vec residual, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x += cycle(b - A x), again and again. w: a vector to work with */
+/* Repeats x += cycle(b - A x). w: a work vector */
 static PetscErrorCode Richardson(PC pc, PC_MGDevice *s, Vec b, Vec x, Vec w, RichardsonTest *test, PetscInt its,
                                  PetscBool zero, PetscInt *done, PCRichardsonConvergedReason *reason)
 {

@@ -1,6 +1,7 @@
 /*
-  coarse.c - the coarsest level. A direct solver is a matrix: its columns are what the solver makes of the unit vectors,
-  and the cycle multiplies by it. Any other solver, and a larger level, is called by the cycle, which waits for it.
+  coarse.c - the coarsest level. A direct solver on a small level becomes a dense matrix, by which the cycle multiplies:
+  its columns are the solver's results for the unit vectors. Any other solver, or a larger level, is called by the
+  cycle, which waits for it.
 */
 #include "hierarchy.h"
 
@@ -15,8 +16,8 @@ PetscErrorCode MGDevCoarseForget(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a solver is one application of a factorisation, by itself or within PETSc's wrappers: on several processes of a
-   block for each */
+/* Whether a solver is one application of a factorization, by itself or inside PETSc's wrappers; on several processes,
+   one factorization for the block of each process */
 static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
 {
   PetscBool   only, factored, redundant, blocks;
@@ -33,7 +34,7 @@ static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCREDUNDANT, &redundant));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCBJACOBI, &blocks));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
-  if (size > 1) factored = redundant = PETSC_FALSE; /* of a matrix, not of the block of a process */
+  if (size > 1) factored = redundant = PETSC_FALSE; /* of a whole matrix, not of the block of a process */
   if (factored) *direct = PETSC_TRUE;
   else if (redundant) {
     PetscCall(PCRedundantGetKSP(ksp->pc, &one));
@@ -63,7 +64,7 @@ static PetscErrorCode GetVectors(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A as a dense matrix, by rows */
+/* Copies A to a dense matrix, by rows */
 static PetscErrorCode ToDense(Mat A, PetscInt n, PetscScalar a[])
 {
   const PetscScalar *values;
@@ -80,7 +81,8 @@ static PetscErrorCode ToDense(Mat A, PetscInt n, PetscScalar a[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The column of the inverse that is longest, as a unit vector: of a matrix that is nearly singular, its null vector */
+/* The unit vector in the direction of the longest column of the inverse; of a nearly singular matrix it is a null
+   vector */
 static PetscErrorCode LongestColumn(Vec q, PetscInt n, const PetscScalar inverse[])
 {
   PetscReal    most    = 0;
@@ -127,9 +129,9 @@ static PetscErrorCode InverseByElimination(MGDevHierarchy h, PetscScalar inverse
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSP_PCApply() is what KSPPREONLY does, without its monitors and counts. On several processes the solver has one block on
-   each, and does not mix them: one application gives column j of all blocks. Without the null vectors q[found], of which
-   right-hand sides of a solve have nothing. */
+/* Computes the columns of the inverse. KSP_PCApply() does the same as KSPPREONLY, without its monitors and counters. On
+   several processes the solver has one block on each process and does not mix them: one application gives column j of
+   all blocks. The null vectors q[found] are projected out; right-hand sides of a solve contain no part of them. */
 static PetscErrorCode Columns(MGDevHierarchy h, PetscInt found, const Vec q[], PetscScalar inverse[])
 {
   const PetscInt     n    = h->rows;
@@ -153,8 +155,8 @@ static PetscErrorCode Columns(MGDevHierarchy h, PetscInt found, const Vec q[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inverse on the host, without the null space that the whole solve has. A matrix that is singular all the same has
-   none. */
+/* Computes the inverse on the host, with the null space of the whole solve projected out. A matrix that is singular
+   even then has no inverse. */
 static PetscErrorCode GetValues(MGDevHierarchy h, PetscScalar inverse[])
 {
   PetscInt  known, found;
@@ -174,7 +176,7 @@ static PetscErrorCode GetValues(MGDevHierarchy h, PetscScalar inverse[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* h->inverse becomes that of now; its address stays where the size does. NULL where h->singular. */
+/* Updates h->inverse; its address is unchanged if the size is. NULL if h->singular. */
 static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
 {
   const int64_t bytes = (int64_t)h->rows * h->rows * (int64_t)sizeof(PetscScalar);
@@ -208,7 +210,7 @@ static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x = what PETSc's solver makes of b; both are on the device, the vectors of PETSc may be on the host */
+/* x = the result of PETSc's solver for b. Both are on the device; the vectors of PETSc may be on the host. */
 static PetscErrorCode Solve(MGDevHierarchy h, const void *b, void *x, SpmvExec *exec)
 {
   const int64_t      bytes = (int64_t)h->rows * (int64_t)sizeof(PetscScalar);
@@ -237,7 +239,7 @@ static SpmvStatus Function(void *ctx, const void *b, void *x, SpmvExec *exec)
                                                 : SPMV_SUCCESS;
 }
 
-/* The coarsest level of options, and its number of rows */
+/* Sets the coarsest level in options, and its number of rows */
 PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options)
 {
   const PC_MG   *mg     = (const PC_MG *)pc->data;

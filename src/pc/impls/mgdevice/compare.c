@@ -1,17 +1,19 @@
 /*
-  compare.c - a cycle in single precision against that of PETSc in double precision, at set-up. What single precision makes
-  worthless it does so for nearly every vector: numbers that overflow, and a coarsest level that is nearly singular.
+  compare.c - compares a cycle in single precision with PETSc's cycle in double precision, at set-up. When single
+  precision makes a cycle useless, it does so for nearly every vector: numbers overflow, or the coarsest level is nearly
+  singular.
 
-  A solver that tests norms of M r would take a part of the solution that is far too large for all of it, and call that
-  converged; and one that computes no norms sees nothing of it.
+  Without the comparison, a solver that tests norms of M r may report convergence too early: the part of M r that single
+  precision has made far too large dominates the norm, and only that part converges. A solver without norms notices
+  nothing at all.
 */
 #include "pctypes.h"
 
-/* The part of the size by which the two may differ; decision 0044 has what was seen */
+/* The largest relative difference between the two cycles; decision 0044 has the differences that were seen */
 static const PetscReal most = (PetscReal)0.1;
 
-/* Of no particular smoothness, and in the range of A: null vectors of a singular matrix, of which PETSc may not know, would
-   be as large in both cycles, and hide the rest */
+/* Makes a right-hand side of no particular smoothness in the range of A. Null vectors of a singular matrix, which PETSc
+   may not know, would be equally large in both cycles and hide every difference. */
 static PetscErrorCode RightHandSide(PC pc, Vec work, Vec b)
 {
   Mat A;
@@ -23,8 +25,8 @@ static PetscErrorCode RightHandSide(PC pc, Vec work, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b and x: vectors to work with, of the kind for which s has copies on the device. why[0] stays 0 where the two are alike,
-   and where that of PETSc is no number either. Collective. */
+/* b and x: work vectors of the kind for which s has copies on the device. why[0] stays 0 if the cycles agree, or if
+   PETSc's result is not a number either. Collective. */
 PetscErrorCode MGDevCompare(PC pc, PC_MGDevice *s, Vec b, Vec x, char why[SPMV_MESSAGE_MAX])
 {
   PetscReal size, difference;

@@ -1,14 +1,15 @@
 /*
-  create.c - the PC types mgdevice and gamgdevice: creation, reset and destruction, and the names mg and gamg for them.
+  create.c - the PC types mgdevice and gamgdevice: creation, reset and destruction, and the type names mg and gamg for
+  them.
 
-  PETSc creates gamg, hmg, ml and exotic as an mg whose operations they overwrite. Where the name mg means our type, these
-  are made from ours. All of them have another set-up: that is how MGDevStateGet() sees it, and gives them PETSc's
-  operations back, before any of ours has done anything.
+  PETSc creates gamg, hmg, ml and exotic as an mg, and then overwrites its operations. If the name mg means our type,
+  they are made from ours. All of them have a different set-up operation: by that MGDevStateGet() recognizes them, and
+  restores PETSc's operations before any of ours has done anything.
 */
 #include "pctypes.h"
 #include "sys/compose.h"
 
-/* PETSc's creators, found by name before anything may have replaced them */
+/* PETSc's creators, looked up by type name before these names can be replaced */
 static PetscErrorCode (*create_mg)(PC) = NULL, (*create_gamg)(PC) = NULL;
 
 static const char key[] = "petscpack_mgdevice";
@@ -17,7 +18,7 @@ static PetscErrorCode SetFromOptions(PC, AIJFmtOptionItems);
 static PetscErrorCode Reset(PC);
 static PetscErrorCode Destroy(PC);
 
-/* Not applyrichardson: PCMGSetType() sets it, so that each set-up puts ours over it */
+/* Without applyrichardson: PCMGSetType() sets it, so each set-up installs ours again */
 static const struct _PCOps ours = {.setup          = PCSetUp_MGDevice,
                                    .setfromoptions = SetFromOptions,
                                    .presolve       = PCPreSolve_MGDevice,
@@ -54,7 +55,7 @@ PetscErrorCode MGDevStateGet(PC pc, PC_MGDevice **s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what is on the device; counters stay. Collective. */
+/* Frees the data on the device; keeps counters. Collective. */
 PetscErrorCode MGDevStateForget(PC_MGDevice *s)
 {
   PetscFunctionBegin;
@@ -116,7 +117,7 @@ static PetscErrorCode Reset(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The set-up is ours, or the destruction would not be */
+/* The set-up operation is ours; otherwise this destroy operation would have been replaced too */
 static PetscErrorCode Destroy(PC pc)
 {
   PC_MGDevice *s;
@@ -130,14 +131,14 @@ static PetscErrorCode Destroy(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts our operations over those that PETSc's creator has set */
+/* Replaces the operations that PETSc's creator has set */
 static PetscErrorCode Derive(PC pc)
 {
   struct _PCOps *ops = pc->ops;
   PC_MGDevice   *s;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s)); /* a gamg that was made from our mg is made one of PETSc's */
+  PetscCall(MGDevStateGet(pc, &s)); /* a gamg made from our mg becomes PETSc's again */
   PetscCall(PetscNew(&s));
   PetscCall(MGDevHierarchyCreate(NULL, &s->hierarchy));
   s->compare = PETSC_TRUE;
@@ -150,14 +151,14 @@ static PetscErrorCode Derive(PC pc)
 }
 
 /*@
-  PCMGDeviceSetSinglePrecision - Lets the cycles of a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE` be in single
-  precision, within a solver in double precision
+  PCMGDeviceSetSinglePrecision - Sets whether the cycles of a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE` run
+  in single precision, within a solver in double precision
 
   Logically Collective
 
   Input Parameters:
-+ pc     - the preconditioner; nothing happens to one of another type
-- single - `PETSC_TRUE` from the next `PCSetUp()` or `KSPSolve()` on
++ pc     - the preconditioner; one of another type is left unchanged
+- single - `PETSC_TRUE` for single precision, from the next `PCSetUp()` or `KSPSolve()` on
 
   Options Database Key:
 . -pc_mgdevice_precision <double> - double or single
@@ -165,21 +166,23 @@ static PetscErrorCode Derive(PC pc)
   Level: intermediate
 
   Notes:
-  Where single precision is not enough the cycle is in double precision, as long as the nonzero pattern of the matrix stays;
-  `-pc_view` and `-info` tell why. That is so where
+  The cycle changes to double precision, as long as the nonzero pattern of the matrix is unchanged, if
 
-  - numbers of a level do not fit, or the coarsest level is singular and `PETSc` knows no null space;
-  - a cycle differs from that of `PCMG` by a tenth of its size: `PCMGDeviceSetCompare()`;
-  - a solve fails in a way for which the cycle may be to blame: it meets what is no number, breaks down, its norm grows beyond
-    the divergence tolerance or hardly falls in 50 iterations, or it ends without convergence after 50 iterations or more, or
-    after fewer in which the norm hardly fell.
+  - numbers of a level leave the range of single precision, or the coarsest level is singular and PETSc knows no null
+    space;
+  - a cycle differs from that of `PCMG` by more than a tenth of its size: `PCMGDeviceSetCompare()`;
+  - a solve fails in a way that the cycle may have caused: it meets NaN or infinity, breaks down, its norm exceeds the
+    divergence tolerance or hardly falls in 50 iterations, or it ends without convergence after at least 50 iterations,
+    or after fewer in which the norm hardly fell.
 
-  Such a solve is done anew in double precision, by the same `KSPSolve()` and from the same initial guess; monitors see the
-  norms of both, `KSPGetIterationNumber()` and a residual history those of the second. `KSPCGDEVICE` goes on from the solution
-  so far instead.
+  `-pc_view` and `-info` give the reason.
 
-  Solvers are watched which test a norm in each iteration, not `KSPPREONLY` and others without norms or tests: there, as for a
-  `PCApply()` without a solver, the comparison at set-up is what tells.
+  A failed solve is repeated in double precision, within the same `KSPSolve()` and from the same initial guess; monitors
+  see the norms of both solves, `KSPGetIterationNumber()` and a residual history those of the second. `KSPCGDEVICE`
+  instead continues from the current solution.
+
+  Only solvers that test a norm in each iteration are watched. For `KSPPREONLY` and other solvers without norms or
+  tests, and for `PCApply()` without a solver, only the comparison at set-up finds a cycle that is not good enough.
 
 .seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `PCMGDeviceSetCompare()`, `PCMGDeviceGetInfo()`
 @*/
@@ -196,13 +199,13 @@ PetscErrorCode PCMGDeviceSetSinglePrecision(PC pc, PetscBool single)
 }
 
 /*@
-  PCMGDeviceSetCompare - Lets a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE` compare its cycle in single precision
-  with that of `PCMG`, at each set-up
+  PCMGDeviceSetCompare - Sets whether a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE` compares its cycle in
+  single precision with that of `PCMG`, at each set-up
 
   Logically Collective
 
   Input Parameters:
-+ pc      - the preconditioner; nothing happens to one of another type
++ pc      - the preconditioner; one of another type is left unchanged
 - compare - `PETSC_TRUE`, the default, to compare
 
   Options Database Key:
@@ -211,11 +214,12 @@ PetscErrorCode PCMGDeviceSetSinglePrecision(PC pc, PetscBool single)
   Level: advanced
 
   Notes:
-  One cycle of `PCMG` for each set-up, in double precision and with a random vector. If the two differ by more than a tenth of
-  the size of the result, the cycle is in double precision from then on. Nothing is compared where it is that in any case.
+  The comparison costs one cycle of `PCMG` per set-up, in double precision and with a random vector. If the two results
+  differ by more than a tenth of their size, the cycle changes to double precision. A cycle that is in double precision
+  already is not compared.
 
-  Without the comparison a cycle that single precision has spoilt is seen by solvers alone whose norms show it. A norm of the
-  preconditioned residual, which `KSPGMRES` and `KSPBCGS` test unless told otherwise, may fall all the same.
+  Without the comparison, only solvers whose norms show it notice a cycle that single precision has spoilt. The norm of
+  the preconditioned residual, which `KSPGMRES` and `KSPBCGS` test by default, may fall even then.
 
 .seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `PCMGDeviceSetSinglePrecision()`
 @*/
@@ -228,7 +232,7 @@ PetscErrorCode PCMGDeviceSetCompare(PC pc, PetscBool compare)
   PetscValidLogicalCollectiveBool(pc, compare, 2);
   PetscCall(MGDevStateGet(pc, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  if (compare && !s->compare) s->prepared = -1; /* the cycle that there is, too */
+  if (compare && !s->compare) s->prepared = -1; /* compare the existing cycle, too */
   s->compare = compare;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -238,24 +242,25 @@ PetscErrorCode PCMGDeviceSetCompare(PC pc, PetscBool compare)
 
    Options Database Keys:
 +  -pc_mgdevice_precision <double> - double or single: `PCMGDeviceSetSinglePrecision()`
--  -pc_mgdevice_compare <true>     - compare a cycle in single precision with PETSc's at set-up: `PCMGDeviceSetCompare()`
+-  -pc_mgdevice_compare <true>     - compare a single-precision cycle with PETSc's at set-up: `PCMGDeviceSetCompare()`
 
    Level: intermediate
 
    Notes:
-   This type inherits from `PCMG`: all of its options and functions are accepted, and `PCSetUp()` is its own. `PCApply()` is
-   a cycle on the GPU that does what that of `PCMG` does, but for the rounding of sums, for every `KSP`, and within
-   `PCFIELDSPLIT` and other preconditioners. A `KSPCGDEVICE` takes the cycle into its iterations.
+   This type inherits from `PCMG`: all of its options and functions are accepted, and `PCSetUp()` is that of `PCMG`.
+   `PCApply()` is a cycle on the GPU with the same result as that of `PCMG`, up to the rounding of sums, for every
+   `KSP`, and within `PCFIELDSPLIT` and other preconditioners. A `KSPCGDEVICE` makes the cycle part of its iterations.
 
-   The GPU serves multiplicative V and W cycles, real numbers, matrices of type `MATAIJ` or one derived from it, and the
-   smoothers `KSPCHEBYSHEV` and `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a number of steps and no norm.
-   The default smoother of `PCMG` is `PCSOR`, which is not served: set -mg_levels_pc_type jacobi. All else is done by
-   `PCMG`; -pc_view and -info say why. Vectors of the host are copied for each application, CUDA vectors are used in place.
+   The GPU serves multiplicative V and W cycles, real numbers, matrices of type `MATAIJ` or a type derived from it, and
+   the smoothers `KSPCHEBYSHEV` and `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a fixed number of steps
+   and no norm. The default smoother of `PCMG` is `PCSOR`, which is not served: set -mg_levels_pc_type jacobi. `PCMG`
+   does everything else; -pc_view and -info say why. Host vectors are copied for each application, CUDA vectors are used
+   in place.
 
-   `PCApplyRichardson()` and `PCMatApply()` are made of such cycles. `PCApplyTranspose()` is PETSc's.
+   `PCApplyRichardson()` and `PCMatApply()` use the same cycles. `PCApplyTranspose()` is PETSc's.
 
-   What is changed in a smoother after `PCSetUp()` counts from the next `KSPSolve()` on, with `KSPPREONLY` from the next
-   `PCSetUp()` on.
+   Changes of a smoother after `PCSetUp()` take effect at the next `KSPSolve()`; with `KSPPREONLY`, at the next
+   `PCSetUp()`.
 
 .seealso: `PCGAMGDEVICE`, `PCMG`, `PCMGDeviceGetInfo()`, `PetscPackReplaceType()`, `KSPCGDEVICE`
 M*/
@@ -267,7 +272,7 @@ static PetscErrorCode PCCreate_MGDevice(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As the type "gamg", which PETSc's creator has named it */
+/* Creates a PC under the type name "gamg", which PETSc's creator has set */
 static PetscErrorCode CreateAsGamg(PC pc)
 {
   PetscFunctionBegin;
@@ -281,14 +286,14 @@ static PetscErrorCode CreateAsGamg(PC pc)
 
    Options Database Keys:
 +  -pc_mgdevice_precision <double> - double or single: `PCMGDeviceSetSinglePrecision()`
--  -pc_mgdevice_compare <true>     - compare a cycle in single precision with PETSc's at set-up: `PCMGDeviceSetCompare()`
+-  -pc_mgdevice_compare <true>     - compare a single-precision cycle with PETSc's at set-up: `PCMGDeviceSetCompare()`
 
    Level: beginner
 
    Notes:
-   This type inherits from `PCGAMG`: all of its options and functions are accepted, and `PCSetUp()` is its own; with
-   -pc_gamg_type aggdevice parts of that run on the GPU, too. What runs on the GPU, and what is left to `PCGAMG`, is as for
-   `PCMGDEVICE`. The smoothers of `PCGAMG` are served unless it is told otherwise.
+   This type inherits from `PCGAMG`: all of its options and functions are accepted, and `PCSetUp()` is that of `PCGAMG`;
+   with -pc_gamg_type aggdevice parts of the set-up run on the GPU, too. The cycles that run on the GPU, and those left
+   to `PCGAMG`, are as for `PCMGDEVICE`. The default smoothers of `PCGAMG` are served.
 
 .seealso: `PCMGDEVICE`, `PCGAMG`, `PCGAMGAGGDEVICE`, `PCMGDeviceGetInfo()`, `PetscPackReplaceType()`, `KSPCGDEVICE`
 M*/
@@ -300,7 +305,7 @@ static PetscErrorCode PCCreate_GAMGDevice(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCs that have their type already keep it */
+/* Affects only PCs that get their type afterwards */
 PetscErrorCode MGDevReplaceMG(PetscBool replace)
 {
   PetscFunctionBegin;

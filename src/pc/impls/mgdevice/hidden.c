@@ -1,9 +1,10 @@
 /*
-  hidden.c - what PETSc has no getter for: the bounds of KSPCHEBYSHEV, its coefficients, and the scale of KSPRICHARDSON.
+  hidden.c - data that PETSc has no getter for: the bounds and coefficients of KSPCHEBYSHEV, and the scale of
+  KSPRICHARDSON.
 
-  They are read from the first fields of the private structs, whose layout was compared in the sources of 3.18 to 3.26. To
-  notice another layout, the numbers are compared with those that the solver's own view prints. Where they differ, and in
-  any other version of PETSc, the hierarchy is left to PETSc.
+  They are read from the first fields of the private structs, whose layout was compared in the sources of 3.18 to 3.26.
+  To detect another layout, the numbers are compared with those that the solver's own view prints. If they differ, and
+  in any other version of PETSc, the hierarchy is left to PETSc.
 */
 #include "hierarchy.h"
 #include <stdio.h>
@@ -14,7 +15,7 @@
   #define LAYOUT_KNOWN 0
 #endif
 
-/* The head of KSP_Chebyshev */
+/* The first fields of KSP_Chebyshev */
 typedef struct {
   PetscReal emin, emax, emin_computed, emax_computed, emin_provided, emax_provided;
 #if PETSC_VERSION_GE(3, 19, 0)
@@ -25,13 +26,13 @@ typedef struct {
   PetscReal tform[4];
 } ChebyshevHead;
 
-/* The head of KSP_Richardson */
+/* The first fields of KSP_Richardson */
 typedef struct {
   PetscReal scale;
   PetscBool selfscale;
 } RichardsonHead;
 
-/* The bounds of the user, else those that follow from the estimates of the smoother, else of PCGAMG */
+/* The bounds set by the user, else those derived from the estimates of the smoother, else from those of PCGAMG */
 static void Bounds(const ChebyshevHead *c, PetscReal *emin, PetscReal *emax)
 {
   const PetscReal *t = c->tform;
@@ -66,7 +67,7 @@ static PetscErrorCode Kind(KSP ksp, MGDevRecurrence *r)
 }
 #endif
 
-/* What the steps of a smoother follow from */
+/* Gets the numbers from which the steps of a smoother are computed */
 PetscErrorCode MGDevRecurrenceGet(KSP ksp, MGDevRecurrence *r, char why[SPMV_MESSAGE_MAX])
 {
   const RichardsonHead *richardson = (const RichardsonHead *)ksp->data;
@@ -87,8 +88,8 @@ PetscErrorCode MGDevRecurrenceGet(KSP ksp, MGDevRecurrence *r, char why[SPMV_MES
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the view of a solver prints, in text, which the caller frees; NULL where it could not be had. Printed on the first
-   process alone. */
+/* Gets the text that the view of a solver prints; the caller frees it. NULL if it could not be had. Only the first
+   process gets text. */
 static PetscErrorCode Printed(KSP ksp, char **text)
 {
   size_t      bytes;
@@ -105,7 +106,7 @@ static PetscErrorCode Printed(KSP ksp, char **text)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the view of the solver prints the same numbers */
+/* Checks that the view of the solver prints the same numbers */
 PetscErrorCode MGDevRecurrenceCheck(KSP ksp, const MGDevRecurrence *r, char why[SPMV_MESSAGE_MAX])
 {
   char       *text, line[128], *found = NULL;

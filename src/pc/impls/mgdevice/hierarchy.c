@@ -1,6 +1,6 @@
 /*
-  hierarchy.c - a hierarchy on the device from creation to destruction: what is taken from PETSc, when, and whether the
-  cycle that was made of it still serves.
+  hierarchy.c - a hierarchy on the device from creation to destruction: takes data from PETSc, and decides whether the
+  cycle made from it still serves.
 
     nothing changed                        the cycle serves as it is
     values, steps or the inverse changed   spmv_cycle_renew(): a graph that holds the cycle stays
@@ -18,8 +18,8 @@ PetscErrorCode MGDevRegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing is on the device yet. exec belongs to the caller; NULL: the hierarchy has one of its own, and may outlive the
-   caller. */
+/* Creates an empty hierarchy. exec belongs to the caller; if it is NULL, the hierarchy has its own exec and may outlive
+   the caller. */
 PetscErrorCode MGDevHierarchyCreate(SpmvExec *exec, MGDevHierarchy *hierarchy)
 {
   MGDevHierarchy h;
@@ -55,8 +55,8 @@ static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Kernels that a solver left in the stream may still read what the cycle holds. An error of the device was reported by the
-   solve before. */
+/* Waits first: kernels that a solver left in the stream may still read memory of the cycle. Ignores errors of the
+   device, which the last solve has reported. */
 static void CycleDestroy(MGDevHierarchy h)
 {
   if (h->cycle) (void)spmv_stream_wait(h->exec);
@@ -76,7 +76,7 @@ static PetscErrorCode ForgetLevels(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what is on the device; counters stay. Collective on several processes. */
+/* Frees the data on the device; keeps counters. Collective on several processes. */
 PetscErrorCode MGDevHierarchyForget(MGDevHierarchy h)
 {
   PetscFunctionBegin;
@@ -88,7 +88,7 @@ PetscErrorCode MGDevHierarchyForget(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The last reference frees it */
+/* Drops a reference; the last one frees the hierarchy */
 PetscErrorCode MGDevHierarchyDestroy(MGDevHierarchy *hierarchy)
 {
   PetscFunctionBegin;
@@ -111,7 +111,7 @@ PetscErrorCode MGDevAgree(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Level i of h->now, which is not the coarsest */
+/* Takes level i of h->now, which is not the coarsest */
 static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt i)
 {
   const KSP       down = levels[i]->smoothd, up = levels[i]->smoothu;
@@ -137,11 +137,11 @@ static PetscErrorCode SingleScale(MGDevHierarchy h, const PC_MG_Levels *finest)
 
   PetscFunctionBegin;
   PetscCall(MGDevLevelMatrix(finest, &A));
-  PetscCall(MGDevSingleScale(h, A, finest->smoothd->work[0])); /* it holds nothing between two solves */
+  PetscCall(MGDevSingleScale(h, A, finest->smoothd->work[0])); /* a work vector that is unused between two solves */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* h->now becomes what the hierarchy of PETSc is now. All in it is zero but for what is set, so that it can be compared. */
+/* Takes the current hierarchy of PETSc into h->now. All bytes that are not set are zero, so that it can be compared. */
 static PetscErrorCode Take(MGDevHierarchy h, PC pc)
 {
   const PC_MG      *mg      = (const PC_MG *)pc->data;
@@ -166,7 +166,7 @@ static PetscErrorCode Take(MGDevHierarchy h, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How the processes of the PC work together */
+/* Sets up the communication between the processes of the PC */
 static PetscErrorCode Together(MGDevHierarchy h, PC pc)
 {
   PetscMPIInt size;
@@ -181,14 +181,14 @@ static PetscErrorCode Together(MGDevHierarchy h, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cycle of h->now */
+/* Makes or renews the cycle of h->now */
 static PetscErrorCode GetCycle(MGDevHierarchy h)
 {
   MGDevMade *const now = h->now;
   PetscBool        same;
 
   PetscFunctionBegin;
-  h->made->options.level = now->level; /* the two take turns: their own addresses do not count */
+  h->made->options.level = now->level; /* made and now are swapped, so these addresses always differ: leave them out */
   PetscCall(PetscMemcmp(now, h->made, sizeof *now, &same));
   if (same && h->cycle && !h->renew) PetscFunctionReturn(PETSC_SUCCESS);
   h->set_ups++;
@@ -208,8 +208,8 @@ static PetscErrorCode GetCycle(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cycle of what the hierarchy of PETSc is now, in single precision where that is wanted and serves. Nothing of one
-   precision is of use in the other. */
+/* Makes the cycle of PETSc's current hierarchy, in single precision if that is wanted and good enough. The two
+   precisions share no data. */
 static PetscErrorCode TakeAndMake(MGDevHierarchy h, PC pc)
 {
   PetscBool single;
@@ -229,8 +229,8 @@ static PetscErrorCode TakeAndMake(MGDevHierarchy h, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes over what PCSetUp() has made since the last time; nothing where that is nothing. A reason tells why the hierarchy
-   is to be left to PETSc. */
+/* Takes over the changes that PCSetUp() has made since the last call, if any. reason: why the hierarchy must be left to
+   PETSc. */
 PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
@@ -246,7 +246,7 @@ PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_ME
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The report of a plan has what it borrows, too */
+/* total_bytes includes borrowed arrays, so single.values, which such a plan borrows, is not added */
 static int64_t BlockBytes(const MGDevBlock *b)
 {
   int64_t bytes = b->own.plan ? b->own.plan->memory.total_bytes : 0;
@@ -281,8 +281,8 @@ PetscErrorCode MGDevHierarchyInfo(MGDevHierarchy h, MGDevInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The plan of A where that is the matrix of the finest level, in double precision: a solver needs no other. found->plan is
-   NULL else. */
+/* The plan of A if A is the matrix of the finest level, in double precision, so that a solver can share it. Otherwise
+   found->plan is NULL. */
 PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *found)
 {
   const MGDevMatrix *finest = &h->level[PetscMax(h->levels - 1, 0)].matrix;
@@ -293,7 +293,7 @@ PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where and how the cycle runs */
+/* Prints where and how the cycle runs */
 PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
 {
   const PetscInt finest = h->levels - 1;
@@ -316,7 +316,7 @@ PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts the operations of so many cycles that the device has done. The time is that of the event of the solver. */
+/* Logs the flops of the given number of cycles on the device. Their time belongs to the event of the solver. */
 PetscErrorCode MGDevLogCycles(MGDevHierarchy h, PetscLogDouble cycles)
 {
   MGDevInfo info;

@@ -1,13 +1,13 @@
 /*
   hierarchy.h - private declarations of the hierarchy on the device
 
-    MGDevHierarchyUpdate():  hierarchy.c -> accept.c    may the cycle serve? Nothing is computed before that is known
+    MGDevHierarchyUpdate():  hierarchy.c -> accept.c    may the cycle serve? Decided before anything is computed
                                          -> plans.c     A, P and R of each level as operators
                                          -> smoother.c  M and the steps, by hidden.c, steps.c and point.c
                                          -> coarse.c    the coarsest level: an inverse, or PETSc's solver
-                                         -> nullspace.c what is taken out of the result
+                                         -> nullspace.c the null space that is projected out of the result
                                          -> single.c    in single precision: A, P, R, M and the inverse rounded
-                             then a new SpmvCycle where a size, a count or an address is another one, else new values
+                             then a new SpmvCycle if a size, a count or an address has changed, else new values
 */
 #pragma once
 
@@ -18,18 +18,19 @@
 
 enum {
   MGDEV_STEPS_MAX = 64, /* of one smoother */
-  /* Rows of the coarsest level, up to which it is done by its inverse */
+  /* Largest coarsest level, in rows, that is solved by its inverse */
   MGDEV_INVERSE_MAX = 512,
-  /* ... and up to which that is found by elimination, in less than a millisecond and before PETSc's solver has factored */
+  /* ... and whose inverse is found by elimination, in less than a millisecond and without waiting for PETSc's
+     factorization */
   MGDEV_ELIMINATION_MAX = 128
 };
 
-/* Numbers in single precision on the device, from others in double precision. Zeros are none. */
+/* Numbers in single precision on the device, rounded from double precision. All zeros: none. */
 typedef struct {
   void     *data;
   int64_t   bytes;
-  PetscBool valid;   /* the numbers are factor times those that ... */
-  MGDevKey  key;     /* ... these two describe */
+  PetscBool valid;   /* data holds factor times the numbers that ... */
+  MGDevKey  key;     /* ... key and variant describe */
   PetscInt  variant; /* of MGDevPoint */
   double    factor;
 } MGDevRoundedArray;
@@ -37,35 +38,36 @@ typedef struct {
 /* The plan of a sequential matrix in single precision */
 typedef struct {
   AIJFmtPlanCache   cache;
-  MGDevRoundedArray values; /* that a plan which borrows reads */
-  double            factor; /* what the matrix is to be multiplied by, ... */
+  MGDevRoundedArray values; /* read by a plan that borrows its values */
+  double            factor; /* the matrix is multiplied by this factor, ... */
   double            made_with;
-  PetscBool         scaled; /* ... which is h->single.scale, or 1 for interpolations and restrictions */
+  PetscBool         scaled; /* ... which is h->single.scale; 1 for interpolations and restrictions */
 } MGDevSinglePlan;
 
-/* A sequential matrix: the plan that it has on the device, or one that the hierarchy made of its values */
+/* A sequential matrix: its plan on the device, or a plan that the hierarchy made */
 typedef struct {
   AIJFmtPlanCache    own;
   MGDevSinglePlan    single;
-  AIJFmtPlanOnDevice found;   /* that in use: own, that in single precision, or that of the matrix */
-  AIJFmtPlanOnDevice doubled; /* in single precision: own, or that of the matrix */
-  PetscBool          shared;  /* a solver multiplies by doubled, so that it is needed in any case */
+  AIJFmtPlanOnDevice found;   /* the plan in use: own, the one in single precision, or the matrix's */
+  AIJFmtPlanOnDevice doubled; /* with single precision: the plan in double, own or the matrix's */
+  PetscBool          shared;  /* a solver multiplies by doubled, so it is always needed */
 } MGDevBlock;
 
-/* A matrix of the hierarchy. On several processes it is the block of the columns of this process, and that of the columns
-   of others, whose entries the halo fetches. */
+/* A matrix of the hierarchy. On several processes it has two blocks: the columns of this process, and the columns of
+   other processes, whose entries the halo fetches. */
 typedef struct {
   MGDevBlock       block, others;
-  Mat              T; /* on several processes such a product is one with this matrix */
+  Mat              T; /* on several processes, products with the transpose use this matrix */
   PetscPackHalo    halo;
-  PetscObjectState pattern; /* nonzero state for which halo and T were made */
+  PetscObjectState pattern; /* nonzero state of the matrix for which halo and T were made */
   PetscObjectId    id;      /* of the matrix ... */
-  PetscObjectState state;   /* ... and its state when the plans were brought up to date */
+  PetscObjectState state;   /* ... and its state when the plans were last updated */
 } MGDevMatrix;
 
 typedef enum { MGDEV_RICHARDSON, MGDEV_FIRST, MGDEV_FOURTH, MGDEV_OPT_FOURTH } MGDevPolynomial;
 
-/* What the steps of a smoother follow from; no padding that is not zero, so that two of them can be compared */
+/* The numbers from which the steps of a smoother are computed; all padding is zero, so that two of them can be compared
+   bytewise */
 typedef struct {
   PetscObjectId   id;
   PetscInt        steps;
@@ -75,58 +77,58 @@ typedef struct {
 } MGDevRecurrence;
 
 typedef struct {
-  MGDevRecurrence   recurrence; /* that step was made from */
+  MGDevRecurrence   recurrence; /* from which step was made */
   SpmvFactors       step[MGDEV_STEPS_MAX];
   MGDevPoint        point;
   MGDevRoundedArray rounded; /* M in single precision */
 } MGDevSmoother;
 
-/* What was made of a matrix of type MAIJ, which a DM with several unknowns of a point interpolates by */
+/* The conversion of a MAIJ matrix, by which a DM with several unknowns per point interpolates */
 typedef struct {
   Mat              aij;
-  PetscObjectId    id; /* of that matrix, and its state then */
+  PetscObjectId    id; /* of the MAIJ matrix, with its state when it was converted */
   PetscObjectState state;
 } MGDevConverted;
 
 typedef struct {
   MGDevMatrix    matrix, interpolation, restriction;
   MGDevConverted of_interpolation, of_restriction;
-  MGDevSmoother  down, up; /* up is empty where both are one solver */
+  MGDevSmoother  down, up; /* up is empty if both smoothers are one solver */
 } MGDevLevel;
 
-/* What a cycle was made for; compared as a whole */
+/* The input of a cycle; compared as a whole */
 typedef struct {
   SpmvCycleOptions options; /* its level points to the next field */
   SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
-  PetscInt64       serial[SPMV_CYCLE_LEVELS][6]; /* of the plans of A, P and R, each of both blocks */
+  PetscInt64       serial[SPMV_CYCLE_LEVELS][6]; /* of the plans of A, P and R, each with both blocks */
 } MGDevMade;
 
 /* The precision of the cycle */
 typedef struct {
-  PetscBool         wanted, on;            /* single precision: by the caller; now */
-  char              why[SPMV_MESSAGE_MAX]; /* why it is wanted and not on */
-  PetscObjectId     failed_id;             /* a matrix for which it was not enough, with ... */
-  PetscObjectState  failed_nonzero;        /* ... this nonzero state: not tried again */
-  double            scale;                 /* of all matrices, from ... */
-  PetscObjectId     scale_id;              /* ... the finest one, ... */
+  PetscBool         wanted, on;            /* single precision: wanted by the caller; in use */
+  char              why[SPMV_MESSAGE_MAX]; /* why it is wanted but not in use */
+  PetscObjectId     failed_id;             /* a matrix for which single precision was not enough, with ... */
+  PetscObjectState  failed_nonzero;        /* ... this nonzero state: it is not tried again */
+  double            scale;                 /* factor of all matrices, from ... */
+  PetscObjectId     scale_id;              /* ... the finest matrix ... */
   PetscObjectState  scale_state;           /* ... in this state */
   MGDevRoundedArray inverse;
 } MGDevSingle;
 
 struct MGDevHierarchyStruct {
   PetscInt   references;
-  SpmvExec  *exec, own_exec; /* exec is that of the creator, or own_exec */
+  SpmvExec  *exec, own_exec; /* exec is the creator's, or points to own_exec */
   MPI_Comm   comm;           /* of the PC */
   PetscBool  several;
   char       reason[SPMV_MESSAGE_MAX];
   PetscInt   levels;
   MGDevLevel level[SPMV_CYCLE_LEVELS];
   MGDevMade *now, *made;
-  PetscBool  renew; /* values or steps are others than those that the cycle has */
+  PetscBool  renew; /* values or steps of the cycle must be updated */
   SpmvCycle *cycle;
   PetscInt64 serial;
   PetscInt   set_ups;
-  PetscBool  holds; /* scratch memory of the kernel library: there were new values, and will be more */
+  PetscBool  holds; /* keeps scratch memory of the kernel library, because values have changed and will change again */
 
   PetscPackProcesses processes;
   MGDevSingle        single;
@@ -134,7 +136,7 @@ struct MGDevHierarchyStruct {
   /* The coarsest level: its inverse [rows][rows], by rows, or the solver and its vectors */
   PetscInt  rows;
   void     *inverse;
-  PetscBool singular; /* the solver is direct and the matrix has a null space that PETSc does not know: no inverse */
+  PetscBool singular; /* no inverse: the solver is direct, and the matrix has a null space that PETSc does not know */
   MGDevKey  inverse_key;
   PC        pc;
   KSP       coarse;
@@ -147,7 +149,7 @@ struct MGDevHierarchyStruct {
 /* accept.c */
 PETSC_INTERN PetscErrorCode MGDevAccept(MGDevHierarchy, PC);
 
-/* hierarchy.c: all processes go on, or all have a reason not to. Collective, after what may fail on one of them. */
+/* hierarchy.c: after a step that may fail on one process, either all go on, or all have a reason not to. Collective. */
 PETSC_INTERN PetscErrorCode MGDevAgree(MGDevHierarchy);
 
 /* plans.c */
@@ -192,8 +194,8 @@ PETSC_INTERN PetscErrorCode MGDevSingleOptions(MGDevHierarchy, SpmvCycleOptions 
 PETSC_INTERN void           MGDevSingleForget(MGDevHierarchy, MGDevSinglePlan *);
 PETSC_INTERN void           MGDevRoundedFree(MGDevHierarchy, MGDevRoundedArray *);
 
-/* Goes on after success; a refusal of the kernel library becomes the reason not to serve, and the function returns; a
-   failure becomes an error */
+/* Goes on after success. A refusal of the kernel library becomes the reason not to serve, and the function returns. A
+   failure becomes an error. */
 #define MGDevTry(h, call)                                                                                              \
   do {                                                                                                                 \
     PetscCall(AIJFmtRefuse((h)->exec, (call), (h)->reason));                                                           \

@@ -1,6 +1,6 @@
 /*
-  invert.c - the inverse of a small dense matrix on the host, by Gauss-Jordan elimination with row pivoting. LAPACK's would be
-  that of MATSEQDENSE, which makes a pivot of 0 an error.
+  invert.c - the inverse of a small dense matrix on the host, by Gauss-Jordan elimination with row pivoting. LAPACK is
+  not used, because it would be called through MATSEQDENSE, where a zero pivot is an error.
 */
 #include "hierarchy.h"
 
@@ -18,7 +18,7 @@ static PetscReal RowNorm(PetscInt n, const PetscScalar a[])
   return most;
 }
 
-/* Rows i and j change places */
+/* Swaps rows i and j */
 static void SwapRows(PetscInt n, PetscInt i, PetscInt j, PetscScalar a[])
 {
   for (PetscInt k = 0; k < n; k++) {
@@ -29,7 +29,7 @@ static void SwapRows(PetscInt n, PetscInt i, PetscInt j, PetscScalar a[])
   }
 }
 
-/* Row i takes f times row j off */
+/* Subtracts f times row j from row i */
 static void SubtractRow(PetscInt n, PetscInt i, PetscInt j, PetscScalar f, PetscScalar a[])
 {
   for (PetscInt k = 0; k < n; k++) a[(size_t)i * n + k] -= f * a[(size_t)j * n + k];
@@ -80,10 +80,10 @@ static PetscBool IsEmpty(PetscInt n, PetscInt i, const PetscScalar a[])
 }
 
 /* The inverse of a, which is overwritten; all matrices by rows. Returns the condition number in the norm of the rows,
-   PETSC_MAX_REAL where there is no inverse.
+   PETSC_MAX_REAL if there is no inverse.
 
-   n is at most MGDEV_ELIMINATION_MAX. A row and a column of zeros are those of a near-null vector that an aggregate was too small for: no right-hand side has
-   anything there, and the solution gets 0. */
+   n is at most MGDEV_ELIMINATION_MAX. A near-null vector for which an aggregate was too small leaves a row and a column
+   of zeros: every right-hand side is 0 there, and the solution is set to 0. */
 PetscReal MGDevInvert(PetscInt n, PetscScalar a[], PetscScalar inverse[])
 {
   PetscBool empty[MGDEV_ELIMINATION_MAX];
@@ -97,7 +97,7 @@ PetscReal MGDevInvert(PetscInt n, PetscScalar a[], PetscScalar inverse[])
   }
   if (count == n) return PETSC_MAX_REAL;
   for (PetscInt i = 0; i < n; i++)
-    if (empty[i]) a[(size_t)i * n + i] = most; /* so large that the condition number is that of the rest */
+    if (empty[i]) a[(size_t)i * n + i] = most; /* so large that it does not change the condition number of the rest */
   condition = Eliminate(n, a, inverse);
   for (PetscInt i = 0; i < n; i++)
     if (empty[i]) inverse[(size_t)i * n + i] = 0;

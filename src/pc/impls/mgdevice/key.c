@@ -1,4 +1,4 @@
-/* key.c - whether something that was taken from a PC is still that of the PC. */
+/* key.c - whether data taken from a PC is still current. */
 #include "mgdevice.h"
 
 PetscErrorCode MGDevKeyGet(PC pc, MGDevKey *key)

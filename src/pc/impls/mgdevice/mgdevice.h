@@ -1,9 +1,9 @@
 /*
-  mgdevice.h - what solvers and PC types take from here: the hierarchy that PETSc's PCMG or PCGAMG has set up, as a cycle
-  on the device; and the preconditioner of a point or a block of points as numbers there.
+  mgdevice.h - the part of this folder that solvers and PC types use: a hierarchy that PCMG or PCGAMG has set up, as a
+  cycle on the device; and a point or point-block preconditioner as numbers on the device.
 
-  A hierarchy is taken as PETSc made it, and cycle by cycle it does what PCApply() does, but for rounding. Whatever it
-  does not do is left to PETSc, with a reason. hierarchy.h has the flow.
+  The hierarchy is used as PETSc made it; each cycle has the same result as PCApply(), up to rounding. Cycles that
+  cannot run on the device are left to PETSc, with a reason. hierarchy.h has the flow.
 */
 #pragma once
 
@@ -12,21 +12,21 @@
 #include <spmv_cycle.h>
 #include "mat/impls/seqaijfmt/plan.h"
 
-/* What was seen of a PC when something was taken from it: another PC, type, matrix or value has another key. Zeros are
-   none. */
+/* Identifies the state of a PC when data was taken from it: another PC, type, matrix or value has another key. All
+   zeros: none. */
 typedef struct {
-  PetscObjectId id, matrix; /* of the PC, and of the matrix that it is made from */
+  PetscObjectId id, matrix; /* of the PC, and of its matrix */
   char          type[32];
   unsigned char matrix_state[sizeof(((struct _p_PC *)NULL)->matstate)];
 } MGDevKey;
 
-/* A preconditioner M on the device, and what it was taken from. Zeros are none. */
+/* A preconditioner M on the device, and the key of its source. All zeros: none. */
 typedef struct {
   SpmvPreconditioner kind;
   PetscInt           block;
   void              *values;
   int64_t            bytes;
-  PetscInt           variant; /* the options of PCJACOBI */
+  PetscInt           variant; /* encodes the options of PCJACOBI */
   MGDevKey           key;
 } MGDevPoint;
 
@@ -46,14 +46,14 @@ typedef struct MGDevHierarchyStruct *MGDevHierarchy;
 
 typedef struct {
   SpmvCycle    *cycle;  /* the context of spmv_cycle_function() */
-  PetscInt64    serial; /* while it stays, so do all addresses in the cycle, for graphs that hold them */
+  PetscInt64    serial; /* while it is unchanged, so are all addresses in the cycle; CUDA graphs rely on it */
   SpmvCycleInfo cycle_info;
-  int64_t       bytes;   /* on the device, those of the cycle included */
-  PetscInt      set_ups; /* how often something was taken from PETSc */
-  PetscBool     single;  /* the cycle is in single precision between vectors in double precision */
+  int64_t       bytes;   /* on the device, including the cycle's */
+  PetscInt      set_ups; /* number of times that data was taken from PETSc */
+  PetscBool     single;  /* the cycle is in single precision, its input and output vectors in double */
 } MGDevInfo;
 
-/* hierarchy.c. Where Update leaves a reason, nothing else may be asked for before the next Update or Forget. */
+/* hierarchy.c. If Update leaves a reason, only Update or Forget may be called next. */
 PETSC_INTERN PetscErrorCode MGDevHierarchyCreate(SpmvExec *, MGDevHierarchy *);
 PETSC_INTERN PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy, PC, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MGDevHierarchyForget(MGDevHierarchy);
@@ -62,42 +62,43 @@ PETSC_INTERN PetscErrorCode MGDevHierarchyInfo(MGDevHierarchy, MGDevInfo *);
 PETSC_INTERN PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy, Mat, AIJFmtPlanOnDevice *);
 PETSC_INTERN PetscErrorCode MGDevHierarchyView(MGDevHierarchy, PetscViewer);
 PETSC_INTERN PetscErrorCode MGDevIsHierarchy(PC, PetscBool *);
-/* single.c; before Update */
+/* single.c; called before Update */
 PETSC_INTERN PetscErrorCode MGDevHierarchySetPrecision(MGDevHierarchy, PetscBool single);
 PETSC_INTERN PetscErrorCode MGDevHierarchySetFromOptions(MGDevHierarchy, PC);
 PETSC_INTERN PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy, PC, const char why[]);
 PETSC_INTERN PetscErrorCode MGDevRegister(void);
 
-/* watch.c: whether a cycle in single precision may be to blame for how a solve goes */
-enum { MGDEV_LOOK = 25 }; /* iterations from one look at the norm to the next, of a solver on the device */
+/* watch.c: whether a cycle in single precision may be the cause of a bad solve */
+enum { MGDEV_LOOK = 25 }; /* iterations between two checks of the norm, in a solver on the device */
 typedef struct {
-  PetscReal best;              /* the smallest norm so far, less what is too little, ... */
+  PetscReal best;              /* the smallest norm so far, ignoring decreases that are too small, ... */
   PetscInt  began_at, best_at; /* ... and its iteration */
 } MGDevNorms;
 PETSC_INTERN void        MGDevNormsBegin(MGDevNorms *, PetscInt iteration, PetscReal);
 PETSC_INTERN const char *MGDevNormsTell(MGDevNorms *, PetscInt iteration, PetscReal);
 PETSC_INTERN const char *MGDevNormsEnd(const MGDevNorms *, KSP);
-/* ... and the solve anew, in double precision: Begin, the first try, End; after *again an update, Again, the second try */
+/* ... and repeating the solve in double precision. Order of calls: Begin, first solve, End; if *again: an update,
+   Again, second solve. */
 typedef struct {
-  Vec       guess;   /* a copy of the initial guess, or NULL where that is zero */
-  size_t    history; /* norms that are kept of earlier solves */
-  PetscBool error;   /* a solve that does not converge is an error */
+  Vec       guess;   /* a copy of the initial guess, or NULL if that is zero */
+  size_t    history; /* number of norms kept from earlier solves */
+  PetscBool error;   /* non-convergence is an error */
 } MGDevTrial;
 PETSC_INTERN PetscErrorCode MGDevTrialBegin(KSP, MGDevTrial *);
 PETSC_INTERN PetscErrorCode MGDevTrialEnd(KSP, MGDevTrial *, const char why[], MGDevHierarchy, PetscBool *again);
 PETSC_INTERN PetscErrorCode MGDevTrialAgain(KSP, MGDevTrial *);
-/* Other solvers with a PC of these types are watched; a solver on the device says that it does that itself, and asks for it
-   where it leaves a solve to its parent class */
+/* Solvers with a PC of these types are watched from outside, except solvers on the device, which register here because
+   they watch themselves; they ask for it when they leave a solve to their parent class */
 typedef PetscErrorCode (*MGDevSolve)(KSP);
 PETSC_INTERN void           MGDevWatchesItself(MGDevSolve);
 PETSC_INTERN PetscErrorCode MGDevSolveWatched(KSP, MGDevSolve);
 
-/* setup.c, create.c: the PC types, which have a hierarchy of their own */
+/* setup.c, create.c: the PC types, each with a hierarchy of its own */
 PETSC_INTERN PetscErrorCode MGDevOfPC(PC, MGDevHierarchy *, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MGDevTypesRegister(void);
 PETSC_INTERN PetscErrorCode MGDevReplaceMG(PetscBool);
 PETSC_INTERN PetscErrorCode MGDevReplaceGAMG(PetscBool);
 
-/* For the cycles that a solver had enqueued: MGDevLogCycles() counts their operations */
+/* For cycles that a solver has enqueued: MGDevLogCycles() logs their flops */
 PETSC_INTERN PetscLogEvent  MGDev_SetUp, MGDev_Cycle;
 PETSC_INTERN PetscErrorCode MGDevLogCycles(MGDevHierarchy, PetscLogDouble cycles);

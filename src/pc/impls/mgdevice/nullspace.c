@@ -1,8 +1,8 @@
 /*
-  nullspace.c - the null space of a singular matrix, which KSP_PCApply() takes out of what the preconditioner makes.
+  nullspace.c - the null space of a singular matrix, which KSP_PCApply() projects out of the preconditioner's result.
 
-  PETSc does so within the smoothers of the finest level, too. What they differ by is in the null space: A makes nothing
-  of it, and the projection after the cycle takes it out.
+  PETSc also projects within the smoothers of the finest level. The difference lies in the null space: A maps it to
+  zero, and the projection after the cycle removes it.
 */
 #include "hierarchy.h"
 
@@ -28,7 +28,7 @@ PetscErrorCode MGDevNullSpaceCount(PC pc, PetscInt *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A smoother may have the null space of the whole solve, on the finest level, and no other one */
+/* A smoother may have the null space of the whole solve, on the finest level, and no other null space */
 PetscErrorCode MGDevNullSpaceAccept(PC pc, KSP smoother, PetscBool finest, const char **why)
 {
   MatNullSpace whole, of[2];
@@ -48,7 +48,7 @@ PetscErrorCode MGDevNullSpaceAccept(PC pc, KSP smoother, PetscBool finest, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vector number j of the null space, in host memory; the constant one comes last */
+/* Copies vector number j of the null space, in host memory, to the device; the constant vector comes last */
 static PetscErrorCode SendVector(MGDevHierarchy h, MatNullSpace space, PetscInt j, PetscInt rows, PetscInt all)
 {
   const int64_t      bytes = (int64_t)rows * (int64_t)sizeof(PetscScalar);
@@ -80,7 +80,7 @@ void MGDevNullSpaceForget(MGDevHierarchy h)
   h->null_space_id = 0;
 }
 
-/* The vectors of now, in options. PETSc locks those of a null space, so that another one has another id. */
+/* Sets the current vectors in options. PETSc locks the vectors of a null space, so changed vectors have other ids. */
 PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options)
 {
   MatNullSpace space;
@@ -107,7 +107,7 @@ PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *opti
 
 /* ---- the coarsest level ---- */
 
-/* Takes found vectors out of x, twice: the second time for what rounding left */
+/* Projects the found vectors out of x, twice: the second time removes the rounding errors of the first */
 PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[])
 {
   PetscScalar dot;
@@ -120,16 +120,16 @@ PetscErrorCode MGDevProject(Vec x, PetscInt found, const Vec q[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the size of A q is compared with, for a unit vector q: A is P^T B P with the matrix B of the next finer level. By
-   itself A may be one row that is 0 but for rounding. */
+/* The scale of A q for a unit vector q: A is P^T B P with the matrix B of the next finer level. A alone gives no scale:
+   it may be one row that is zero up to rounding. */
 typedef struct {
-  PetscReal of_matrix, of_finer; /* the norm of A, and the root mean square of those of the rows of B */
-  Mat       P;                   /* NULL: there is one level */
+  PetscReal of_matrix, of_finer; /* the norm of A, and the root mean square of the row norms of B */
+  Mat       P;                   /* NULL: there is only one level */
   Vec       fine;
 } CoarseScale;
 
-/* The root mean square of the norms of the rows of B, estimated by its product with a vector of signs: MatNorm() would
-   bring all values to the host */
+/* Estimates the root mean square of the row norms of B by its product with a vector of random signs: MatNorm() would
+   copy all values to the host */
 static PetscErrorCode EstimateRows(Mat B, Vec *fine, PetscReal *rows)
 {
   Vec          signs;
@@ -177,8 +177,8 @@ static PetscErrorCode Scale(const CoarseScale *s, Vec q, PetscReal *scale)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether A makes so little of the unit vector q that the columns of an inverse would lack all but four digits of the
-   rest. A q goes to h->x. */
+/* Whether A q is so small for the unit vector q that the columns of an inverse would keep only four digits for all
+   other directions. A q is stored in h->x. */
 static PetscErrorCode IsNull(MGDevHierarchy h, const CoarseScale *of, Mat A, Vec q, PetscBool *null)
 {
   PetscReal scale, image;
@@ -204,9 +204,9 @@ PetscErrorCode MGDevCoarseIsNull(MGDevHierarchy h, Vec q, PetscBool *null)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A factorisation of a singular matrix answers with large multiples of its null vectors, whose digits are those that the
-   columns of an inverse lack. One step of inverse iteration finds such vectors: q[0] to q[*found - 1], orthonormal, of at
-   most `most`. A pivot of 0 was shifted by 2e-14, whatever the size of the matrix. */
+/* The solution by a factorization of a singular matrix contains large multiples of its null vectors, at the cost of
+   digits in the columns of the inverse. One step of inverse iteration finds these vectors: q[0] to q[*found - 1],
+   orthonormal, at most `most`. A zero pivot was shifted by 2e-14, whatever the size of the matrix. */
 PetscErrorCode MGDevCoarseNull(MGDevHierarchy h, PetscInt most, Vec q[], PetscInt *found)
 {
   PetscReal    size;

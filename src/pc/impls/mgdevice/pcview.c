@@ -1,4 +1,4 @@
-/* pcview.c - what a PC of type mgdevice or gamgdevice tells of itself. */
+/* pcview.c - the view and the counters of a PC of type mgdevice or gamgdevice. */
 #include "pctypes.h"
 
 PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
@@ -27,21 +27,21 @@ PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
 }
 
 /*@
-  PCMGDeviceGetInfo - Gets what a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE` has done, and where
+  PCMGDeviceGetInfo - Gets the counters of a preconditioner of type `PCMGDEVICE` or `PCGAMGDEVICE`
 
   Not Collective
 
   Input Parameter:
-. pc - the preconditioner, of another type too
+. pc - the preconditioner; one of another type is accepted
 
   Output Parameter:
-. info - counts since the type was set, and the reason where the last application was PETSc's, or the next one will be;
+. info - counts since the type was set, and the reason if PETSc did the last application, or will do the next one;
          all zero for another type
 
   Level: advanced
 
   Note:
-  A `KSPCGDEVICE` takes the cycle into its iterations: `KSPCGDeviceGetInfo()` counts these.
+  A `KSPCGDEVICE` makes the cycle part of its iterations: `KSPCGDeviceGetInfo()` counts those cycles.
 
 .seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceGetInfo()`
 @*/

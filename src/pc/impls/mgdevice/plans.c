@@ -1,14 +1,15 @@
 /*
   plans.c - the matrices of a level as operators on the device: by the plan that a matrix has there, or by one that the
-  hierarchy makes of its values. The restriction is mostly the interpolation itself, multiplied by as a transpose; on
-  several processes that is a matrix of its own, so that ghost values go one way only.
+  hierarchy makes from its values. The restriction is mostly the transpose of the interpolation, applied by the same
+  plan; on several processes the transpose is a matrix of its own, so that ghost values are exchanged in one direction
+  only.
 */
 #include "hierarchy.h"
 
-/* The first that takes less memory than CSR; crsv is CSR, and takes every pattern */
+/* The first format that takes less memory than CSR; crsv is CSR, and takes every pattern */
 static const char *const formats[] = {"rbp", "crsv"};
 
-/* The matrix of the residual, which the first PCApply() would put into the level */
+/* The matrix of the residual, which PCApply() would only set in the level at its first call */
 PetscErrorCode MGDevLevelMatrix(const PC_MG_Levels *level, Mat *A)
 {
   PetscFunctionBegin;
@@ -24,7 +25,7 @@ PetscErrorCode MGDevIsMAIJ(Mat A, PetscBool *maij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *aij is A, or what is made of it where it is of type MAIJ */
+/* *aij is A, or its conversion if A is of type MAIJ */
 static PetscErrorCode Convert(MGDevConverted *made, Mat A, Mat *aij)
 {
   PetscBool maij;
@@ -90,7 +91,7 @@ static PetscErrorCode SingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b becomes the plan of A, with the values of now. x: a vector as A is multiplied with */
+/* Sets b to the plan of A with current values. x: a vector that A can be multiplied by */
 static PetscErrorCode GetBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, Vec x, PetscBool transposed)
 {
   PetscBool ready = PETSC_TRUE;
@@ -110,7 +111,7 @@ static PetscErrorCode GetBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, Vec x, Pe
 
 /* ---- a matrix of several processes ---- */
 
-/* The halo of a matrix whose pattern is another one */
+/* Makes the halo again if the pattern has changed */
 static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt ghosts, const PetscInt ghost[])
 {
   const SpmvScalar scalar = h->single.on ? SPMV_F32 : AIJFMT_SCALAR;
@@ -123,7 +124,7 @@ static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Both blocks of A, or of its transpose, which is made anew where A has changed */
+/* Gets both blocks of A, or of its transpose, which is made again if A has changed */
 static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
   const PetscBool changed = m->id != ((PetscObject)A)->id || m->state != ((PetscObject)A)->state;
@@ -143,7 +144,7 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* m becomes A, or its transpose, with the values of now */
+/* Sets m to A or its transpose, with current values */
 static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
   PetscFunctionBegin;
@@ -156,7 +157,7 @@ static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The process that has all entries of a vector, or -1; all processes find the same */
+/* The process that owns all entries of a vector, or -1; the same result on all processes */
 static PetscErrorCode OwnerOfAll(Vec v, PetscInt *owner)
 {
   const PetscInt *range;
@@ -173,8 +174,8 @@ static PetscErrorCode OwnerOfAll(Vec v, PetscInt *owner)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether processes exchange anything on a level: not where one of them has all rows, and those of the next coarser one. PCGAMG
-   gathers its small levels like this. */
+/* Whether processes exchange data on a level: they do not if one process has all rows of this level and of the next
+   coarser one. PCGAMG gathers small levels in this way. */
 static PetscErrorCode Exchanges(MGDevHierarchy h, Vec fine, Vec coarse, PetscBool *exchanges)
 {
   PetscInt of_fine, of_coarse;
@@ -188,7 +189,7 @@ static PetscErrorCode Exchanges(MGDevHierarchy h, Vec fine, Vec coarse, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* transposed: products are with the transpose of the matrix; on several processes m has that already */
+/* transposed: multiply by the transpose; on several processes m already holds the transpose */
 static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transposed, PetscBool exchanges,
                         SpmvOperator *op, PetscInt64 serial[2])
 {
@@ -200,13 +201,13 @@ static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transp
   op->processes = &h->processes.call;
   op->halo      = m->halo;
   op->ghosts    = PetscPackHaloGhosts(m->halo);
-  if (!op->ghosts) return; /* nothing of others is needed */
+  if (!op->ghosts) return; /* no entries of other processes are needed */
   op->ghost_plan = m->others.found.plan;
   op->ghost_work = m->others.found.work;
   serial[1]      = m->others.found.serial;
 }
 
-/* The restriction of a level; on one process the interpolation's plan multiplies by its transpose, too */
+/* The restriction of a level; on one process the plan of the interpolation also multiplies by its transpose */
 static PetscErrorCode GetRestriction(MGDevHierarchy h, MGDevLevel *mine, Mat R, PetscBool same, Vec x,
                                      PetscBool transposed)
 {
@@ -219,8 +220,8 @@ static PetscErrorCode GetRestriction(MGDevHierarchy h, MGDevLevel *mine, Mat R, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A, interpolation and restriction of level i, which is not the coarsest. PETSc sees from the sizes which of the two is to
-   be transposed: MatInterpolateAdd(), MatRestrict(). */
+/* A, interpolation and restriction of level i, which is not the coarsest. Like MatInterpolateAdd() and MatRestrict(),
+   decides by the sizes whether a matrix must be transposed. */
 PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt i)
 {
   MGDevLevel     *mine = &h->level[i];

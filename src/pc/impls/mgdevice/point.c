@@ -1,9 +1,9 @@
 /*
-  point.c - the preconditioner of a point or a block of points as numbers on the device.
+  point.c - a point or point-block preconditioner as numbers on the device.
 
-  They come from PCApply(), so that all options of the PC are honoured: a diagonal is what it makes of ones; column j of
-  all blocks together is what it makes of the vector that is 1 in row j of each block and 0 elsewhere. All products are
-  by 0 or 1, and so exact.
+  The numbers are results of PCApply(), so that all options of the PC are respected: a diagonal is the result for a
+  vector of ones; column j of all blocks is the result for the vector that is 1 in row j of each block and 0 elsewhere.
+  All factors are 0 or 1, so the products are exact.
 */
 #include "mgdevice.h"
 
@@ -13,8 +13,8 @@ void MGDevPointFree(MGDevPoint *p, SpmvExec *exec)
   *p = (MGDevPoint){.values = NULL};
 }
 
-/* The kind of the preconditioner, its block size, and a number for the options of PCJACOBI that change what it does.
-   why: a reason, where there are no such numbers. */
+/* The kind of the preconditioner, its block size, and a number that encodes the options of PCJACOBI. why: the reason,
+   if it cannot be expressed by numbers. */
 PetscErrorCode MGDevPointDescribe(PC pc, MGDevPoint *now, char why[SPMV_MESSAGE_MAX])
 {
   PetscBool    none, jacobi, blocks, absolute, fix;
@@ -52,8 +52,8 @@ PetscErrorCode MGDevPointDescribe(PC pc, MGDevPoint *now, char why[SPMV_MESSAGE_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory for the preconditioner that is wanted, unless it is there; where it is not current, MGDevPointFill() must
-   follow. The address stays where the size does. */
+/* Allocates memory for the wanted preconditioner unless it exists. If it is not current, MGDevPointFill() must follow.
+   The address is unchanged if the size is. */
 PetscErrorCode MGDevPointReserve(MGDevPoint *p, const MGDevPoint *wanted, PetscInt rows, SpmvExec *exec,
                                  SpmvStatus *status, PetscBool *current)
 {
@@ -77,7 +77,7 @@ PetscErrorCode MGDevPointReserve(MGDevPoint *p, const MGDevPoint *wanted, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A diagonal, from where the PC leaves its result */
+/* Copies a diagonal from the result of the PC */
 static PetscErrorCode SendDiagonal(const MGDevPoint *p, PC pc, Vec ones, Vec result, SpmvExec *exec)
 {
   const PetscScalar *array;
@@ -95,7 +95,7 @@ static PetscErrorCode SendDiagonal(const MGDevPoint *p, PC pc, Vec ones, Vec res
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of shape [block][block], each by columns */
+/* Copies blocks of shape [block][block], each by columns */
 static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec result, SpmvExec *exec)
 {
   const PetscInt     block = p->block;
@@ -118,7 +118,7 @@ static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec resul
   }
   sent = spmv_copy(p->values, SPMV_DEVICE, values, SPMV_HOST, p->bytes, exec);
   PetscCall(PetscFree(values));
-  AIJFmtCallSpmv(exec, sent); /* after the array is freed: a caller may go on after an error */
+  AIJFmtCallSpmv(exec, sent); /* after the array is freed, because a caller may go on after an error */
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)p->bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,10 +1,10 @@
 /*
-  setup.c - the hierarchy of a PC of type mgdevice or gamgdevice: taken to the device when PETSc has set it up, so that
-  the first solve pays nothing for it, and brought up to date before each solve.
+  setup.c - the hierarchy of a PC of type mgdevice or gamgdevice: copied to the device when PETSc has set it up, so that
+  the first solve does not pay for it, and updated before each solve.
 */
 #include "pctypes.h"
 
-/* The cycle is for real numbers, and for a GPU */
+/* The cycle needs real numbers and a GPU */
 static PetscErrorCode WhyNone(char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
@@ -14,8 +14,8 @@ static PetscErrorCode WhyNone(char reason[SPMV_MESSAGE_MAX])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies of b and x on the device, if vectors are as those of the finest smoother: on the host. An application has no way
-   back from too little memory on several processes. */
+/* Allocates copies of b and x on the device if the vectors of the finest smoother are on the host, because an
+   application on several processes cannot fall back when memory does not suffice */
 static PetscErrorCode ReserveVectors(PC pc, PC_MGDevice *s, Vec b, Vec x)
 {
   SpmvExec  *exec = s->hierarchy->exec;
@@ -29,7 +29,7 @@ static PetscErrorCode ReserveVectors(PC pc, PC_MGDevice *s, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the hierarchy is another one than at the last Prepare(). Collective. */
+/* Whether the hierarchy has changed since the last Prepare(). Collective. */
 static PetscErrorCode IsNew(PC pc, PC_MGDevice *s, PetscBool *is)
 {
   MGDevInfo info;
@@ -44,8 +44,8 @@ static PetscErrorCode IsNew(PC pc, PC_MGDevice *s, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a new hierarchy asks for before it serves. Not at each solve: the vectors that are made for it are memory of the GPU,
-   where PETSc has vectors there. */
+/* Prepares a new hierarchy before it serves. Not repeated at each solve, because the vectors made for it take GPU
+   memory if PETSc's vectors are on the GPU. */
 static PetscErrorCode Prepare(PC pc, PC_MGDevice *s)
 {
   const PC_MG *mg                    = (const PC_MG *)pc->data;
@@ -70,7 +70,8 @@ static PetscErrorCode Prepare(PC pc, PC_MGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Richardson's iteration by PETSc would be without PCApply(). PCMGSetType() sets it anew, and each set-up calls that. */
+/* PETSc's Richardson iteration would not call PCApply(). PCMGSetType() installs it again in each set-up, so each set-up
+   replaces it. */
 static void TakeRichardson(PC pc, PC_MGDevice *s)
 {
   if (!pc->ops->applyrichardson || pc->ops->applyrichardson == PCApplyRichardson_MGDevice) return;
@@ -78,7 +79,7 @@ static void TakeRichardson(PC pc, PC_MGDevice *s)
   pc->ops->applyrichardson  = PCApplyRichardson_MGDevice;
 }
 
-/* Of the values of the finest level, which may be those of a matrix that no PCSetUp() looks at */
+/* The state of the values on the finest level, whose matrix PCSetUp() may not check */
 static PetscErrorCode FinestState(PC pc, PetscObjectState *state)
 {
   const PC_MG *mg = (const PC_MG *)pc->data;
@@ -90,7 +91,7 @@ static PetscErrorCode FinestState(PC pc, PetscObjectState *state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective: s->serves, or there is a reason */
+/* Collective: afterwards either s->serves, or there is a reason */
 PetscErrorCode MGDevStateUpdate(PC pc, PC_MGDevice *s)
 {
   const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
@@ -129,9 +130,9 @@ PetscErrorCode PCSetUp_MGDevice(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix may have new values, and smoothers other options. PCSetUp() takes no time where it was done. A solve of one
-   application, as within a field split, is too short for a look at all smoothers: 57 us for four levels, and agreements of
-   several processes. */
+/* Updates the hierarchy before a solve: the matrix may have new values, and smoothers other options. PCSetUp() costs no
+   time if nothing changed. A solve of one application, as within a field split, skips the check of all smoothers: that
+   takes 57 us for four levels, and on several processes collective agreement. */
 PetscErrorCode PCPreSolve_MGDevice(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscObjectState finest = 0; /* gcc does not see that it is set whenever the call succeeds */
@@ -152,8 +153,8 @@ PetscErrorCode PCPreSolve_MGDevice(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For a solver that takes the cycle into its iterations, within KSPSolve(). *hierarchy is NULL for a PC of another type; else
-   it is that of the PC, with a reference for the caller, or there is a reason. */
+/* For a solver that makes the cycle part of its iterations, within KSPSolve(). *hierarchy is NULL for a PC of another
+   type; otherwise it is the hierarchy of the PC, with a reference for the caller, or there is a reason. */
 PetscErrorCode MGDevOfPC(PC pc, MGDevHierarchy *hierarchy, char reason[SPMV_MESSAGE_MAX])
 {
   PC_MGDevice *s;

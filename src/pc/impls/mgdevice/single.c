@@ -1,21 +1,21 @@
 /*
-  single.c - a cycle in single precision: when it is, the scale of its matrices, and what it has of its own: plans, M of
-  smoothers and the inverse, each rounded on the device from the numbers in double precision.
+  single.c - a cycle in single precision: whether it is used, the scale of its matrices, and its own data: plans, M of
+  the smoothers and the inverse, each rounded on the device from the numbers in double precision.
 
   All matrices are multiplied by one power of two, which brings the diagonal of the finest one near 1; M and the inverse
-  by its inverse. Decision 0040 has the argument for the limits below. What goes beyond them, and any other failure,
-  leaves the hierarchy of this nonzero pattern in double precision.
+  are divided by it. Decision 0040 derives the limits below. If a number exceeds them, and after any other failure, the
+  hierarchy stays in double precision for this nonzero pattern.
 */
 #include "hierarchy.h"
 #include <math.h>
 
-/* The largest numbers: of matrices, M and the inverse; of interpolations and restrictions */
+/* The largest magnitudes: of matrices, M and the inverse; of interpolations and restrictions */
 static const double most = 0x1p100, most_between = 0x1p60;
 
 /* ---- the precision ---- */
 
-/* What is wanted from the next MGDevHierarchyUpdate() on. A pattern for which single precision was not enough is tried
-   again where the wish is new. */
+/* Takes effect at the next MGDevHierarchyUpdate(). A new wish for single precision also retries a pattern for which it
+   was not enough. */
 PetscErrorCode MGDevHierarchySetPrecision(MGDevHierarchy h, PetscBool single)
 {
   PetscFunctionBegin;
@@ -25,7 +25,7 @@ PetscErrorCode MGDevHierarchySetPrecision(MGDevHierarchy h, PetscBool single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The option of the PC */
+/* Reads the option of the PC */
 PetscErrorCode MGDevHierarchySetFromOptions(MGDevHierarchy h, PC pc)
 {
   const char *const names[] = {"double", "single"};
@@ -41,7 +41,8 @@ PetscErrorCode MGDevHierarchySetFromOptions(MGDevHierarchy h, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the next MGDevHierarchyUpdate() on the matrix of the PC has double precision, as long as its pattern stays */
+/* From the next MGDevHierarchyUpdate() on, uses double precision for the matrix of the PC while its pattern is
+   unchanged */
 PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy h, PC pc, const char why[])
 {
   Mat A;
@@ -55,7 +56,7 @@ PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy h, PC pc, const char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the hierarchy is to be in single precision now */
+/* Decides whether the hierarchy uses single precision */
 PetscErrorCode MGDevSingleDecide(MGDevHierarchy h, PC pc, PetscBool *single)
 {
   const PC_MG *mg = (const PC_MG *)pc->data;
@@ -78,7 +79,7 @@ PetscErrorCode MGDevSingleDecide(MGDevHierarchy h, PC pc, PetscBool *single)
 
 /* ---- numbers ---- */
 
-/* h->single.scale from the finest matrix; no entry of a positive definite matrix is larger than those of its diagonal. work is
+/* Sets h->single.scale from the diagonal of the finest matrix; a positive definite matrix has no larger entry. work is
    overwritten. */
 PetscErrorCode MGDevSingleScale(MGDevHierarchy h, Mat A, Vec work)
 {
@@ -103,7 +104,7 @@ PetscErrorCode MGDevSingleScale(MGDevHierarchy h, Mat A, Vec work)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to = factor from in single precision, on the device; a refusal where a number is too large for the cycle, or none */
+/* to = factor from in single precision, on the device. Refuses if a number is NaN or too large for the cycle. */
 static SpmvStatus Round(MGDevHierarchy h, int64_t n, double factor, const void *from, void *to, double limit,
                         const char name[])
 {
@@ -117,7 +118,7 @@ static SpmvStatus Round(MGDevHierarchy h, int64_t n, double factor, const void *
   return status;
 }
 
-/* Memory of another size, or the same; brief: it is freed before the set-up ends */
+/* Allocates memory unless the size is unchanged. brief: it is freed before the set-up ends */
 static SpmvStatus Reserve(MGDevHierarchy h, MGDevRoundedArray *a, int64_t bytes, PetscBool brief, const char name[])
 {
   if (a->data && a->bytes == bytes) return SPMV_SUCCESS;
@@ -133,7 +134,8 @@ void MGDevRoundedFree(MGDevHierarchy h, MGDevRoundedArray *a)
   *a = (MGDevRoundedArray){.data = NULL};
 }
 
-/* a becomes n numbers from the device / h->single.scale, unless it is that already: key and variant say what they are */
+/* Sets a to n numbers from the device divided by h->single.scale, unless key and variant say that it holds them
+   already */
 static PetscErrorCode GetArray(MGDevHierarchy h, MGDevRoundedArray *a, int64_t n, const void *from, const MGDevKey *key,
                                PetscInt variant, const char name[])
 {
@@ -155,7 +157,7 @@ static PetscErrorCode GetArray(MGDevHierarchy h, MGDevRoundedArray *a, int64_t n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* M of a smoother */
+/* Gets M of a smoother */
 PetscErrorCode MGDevSinglePoint(MGDevHierarchy h, MGDevSmoother *s, SpmvCycleSmoother *now)
 {
   const MGDevPoint *p = &s->point;
@@ -168,13 +170,13 @@ PetscErrorCode MGDevSinglePoint(MGDevHierarchy h, MGDevSmoother *s, SpmvCycleSmo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the cycle as a whole has in single precision, and the inverse of the coarsest level */
+/* Sets the data in single precision that belongs to the whole cycle, and the inverse of the coarsest level */
 PetscErrorCode MGDevSingleOptions(MGDevHierarchy h, SpmvCycleOptions *options)
 {
   PetscFunctionBegin;
   options->scalar_type  = SPMV_F32;
   options->matrix_scale = &h->single.scale;
-  /* what rounding leaves of null vectors in a right-hand side, the solver would multiply by 1e14 */
+  /* the solver would multiply the rounding errors that null vectors leave in a right-hand side by 1e14 */
   if (h->singular)
     PetscCall(
         PetscStrncpy(h->reason, "the coarsest level is singular, and PETSc knows no null space", sizeof h->reason));
@@ -196,7 +198,7 @@ void MGDevSingleForget(MGDevHierarchy h, MGDevSinglePlan *p)
   MGDevRoundedFree(h, &p->values);
 }
 
-/* The values of A in double precision, in an array on the device: those of its plan there, or from the host */
+/* Copies the values of A in double precision to an array on the device, from its plan there or from the host */
 static PetscErrorCode Fetch(MGDevHierarchy h, const SpmvPlan *plan, Mat A, int64_t nonzeros, void *to,
                             SpmvStatus *status)
 {
@@ -214,7 +216,7 @@ static PetscErrorCode Fetch(MGDevHierarchy h, const SpmvPlan *plan, Mat A, int64
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes or renews the plan from the rounded values. A plan that does not borrow these has its own. */
+/* Makes or renews the plan from the rounded values. A plan that does not borrow them copies them. */
 static SpmvStatus Plan(MGDevHierarchy h, MGDevSinglePlan *p, const SpmvPlan *of, const AIJFmtKey *now)
 {
   const PetscBool   same      = p->cache.valid ? AIJFmtSameStructure(&p->cache.key, now) : PETSC_FALSE;
@@ -223,12 +225,12 @@ static SpmvStatus Plan(MGDevHierarchy h, MGDevSinglePlan *p, const SpmvPlan *of,
                 .pattern = now->pattern, .scalar_type = SPMV_F32, .values_space = SPMV_DEVICE, .values = p->values.data};
   SpmvStatus status = AIJFmtPlanFromCsr(&p->cache, &csr, same, 2, formats, h->exec);
 
-  if (!status) status = spmv_stream_wait(h->exec); /* memory is freed that the stream may still read */
+  if (!status) status = spmv_stream_wait(h->exec); /* the stream may still read memory that is freed next */
   if (!status && !p->cache.plan->format->borrows) MGDevRoundedFree(h, &p->values);
   return status;
 }
 
-/* b->found becomes the plan of factor A in single precision; b->doubled is a plan of A, or none */
+/* Sets b->found to the plan of factor A in single precision; b->doubled is a plan of A, or none */
 PetscErrorCode MGDevSingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBool transposed)
 {
   MGDevSinglePlan *p = &b->single;
@@ -259,7 +261,8 @@ PetscErrorCode MGDevSingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the plans of a level are multiplied by, and who needs them. On several processes solvers multiply by MatMult(). */
+/* Sets the factors of the plans of a level, and whether a solver shares them. On several processes solvers use
+   MatMult(). */
 void MGDevSingleFactors(MGDevHierarchy h, PetscInt level)
 {
   MGDevLevel        *mine       = &h->level[level];

@@ -1,10 +1,10 @@
 /*
-  smoother.c - a smoother: the preconditioner M of its steps, and their coefficients. Both keep their addresses when their
-  values change.
+  smoother.c - a smoother: the preconditioner M of its steps, and their coefficients. Their addresses are unchanged
+  when their values change.
 */
 #include "hierarchy.h"
 
-/* The coefficients; anew where one of the numbers that they follow from is another one */
+/* Gets the coefficients of the steps; computes them again if one of their inputs has changed */
 static PetscErrorCode GetSteps(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
 {
   MGDevRecurrence now;
@@ -41,7 +41,7 @@ static PetscErrorCode GetPoint(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
   PetscCall(MGDevAgree(h)); /* PCApply() is collective */
   if (h->several) PetscCall(PetscPackAll(h->comm, &current));
   if (h->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
-  /* the work vectors hold nothing between two solves; both types of smoothers have that many */
+  /* the work vectors are unused between two solves; both smoother types have at least two */
   PetscCall(MGDevPointFill(&s->point, &wanted, ksp->pc, ksp->work[0], ksp->work[1], h->exec));
   h->renew = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

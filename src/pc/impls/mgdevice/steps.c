@@ -1,11 +1,11 @@
 /*
-  steps.c - the steps of a smoother, x_(k+1) = current x_k + before x_(k-1) + correction M (b - A x_k), so that they make
-  the polynomial that KSPSolve() of that solver makes.
+  steps.c - the steps of a smoother, x_(k+1) = current x_k + before x_(k-1) + correction M (b - A x_k), chosen so that
+  they give the same polynomial as KSPSolve() of that solver.
 */
 #include "hierarchy.h"
 #include <math.h>
 
-/* As KSPSolve_Chebyshev_FirstKind() of PETSc does it */
+/* The same as KSPSolve_Chebyshev_FirstKind() of PETSc */
 static void First(const MGDevRecurrence *r, SpmvFactors step[])
 {
   const double scale = 2 / ((double)r->emax + (double)r->emin), mu = 1 / (1 - scale * (double)r->emin);
@@ -22,7 +22,7 @@ static void First(const MGDevRecurrence *r, SpmvFactors step[])
   }
 }
 
-/* The direction d_(k+1) = a d_k + c M r_k, which PETSc keeps, is x_(k+1) - x_k here */
+/* PETSc stores the direction d_(k+1) = a d_k + c M r_k; here it is x_(k+1) - x_k */
 static void Fourth(const MGDevRecurrence *r, SpmvFactors step[])
 {
   const double scale = 1 / (double)r->emax;
@@ -49,7 +49,8 @@ static double Error(const MGDevRecurrence *r, double t)
   return 1 - t * x;
 }
 
-/* The zeros of Error(), which all lie between 0 and 1 and are farther apart than the grid is fine; how many were found */
+/* Finds the zeros of Error(), which all lie between 0 and 1 and are farther apart than the spacing of the grid; returns
+   their number */
 static PetscInt Zeros(const MGDevRecurrence *r, double zero[])
 {
   enum { GRID = 4096, HALVINGS = 60 };
@@ -71,8 +72,8 @@ static PetscInt Zeros(const MGDevRecurrence *r, double zero[])
   return found;
 }
 
-/* Moves the zero to place k that is farthest from those before it, by the product of the distances: in this order the
-   factors do not let rounding grow (Leja) */
+/* Moves to place k the zero that is farthest from those before it, by the product of the distances: this order (Leja)
+   keeps rounding errors from growing */
 static void Choose(double zero[], PetscInt k, PetscInt count)
 {
   PetscInt best    = k;
@@ -91,8 +92,9 @@ static void Choose(double zero[], PetscInt k, PetscInt count)
   zero[best] = swap;
 }
 
-/* PETSc weighs the directions of the fourth kind, while the residual is that of the unweighted sum: no recurrence of three
-   iterates has both. But the polynomial is the product of 1 - t/zero over its zeros: Richardson's iteration. */
+/* PETSc weights the directions of the fourth kind, but computes the residual of the unweighted sum: no three-term
+   recurrence gives both. But the polynomial is the product of 1 - t/zero over its zeros, which is Richardson's
+   iteration. */
 static PetscBool OptimizedFourth(const MGDevRecurrence *r, SpmvFactors step[])
 {
   double zero[MGDEV_STEPS_MAX];
@@ -105,7 +107,7 @@ static PetscBool OptimizedFourth(const MGDevRecurrence *r, SpmvFactors step[])
   return PETSC_TRUE;
 }
 
-/* False where the numbers make no steps */
+/* Returns false if the numbers give no valid steps */
 PetscBool MGDevSteps(const MGDevRecurrence *r, SpmvFactors step[])
 {
   PetscBool made = PETSC_TRUE;

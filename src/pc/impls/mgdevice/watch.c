@@ -1,11 +1,11 @@
 /*
-  watch.c - solves with a cycle in single precision: whether that may be to blame for how a solve goes, and the same solve
-  anew in double precision.
+  watch.c - solves with a cycle in single precision: whether the cycle may be the cause of a bad solve, and the
+  repetition of the solve in double precision.
 
-  KSPCGDEVICE and KSPGMRESDEVICE ask the functions of the first two parts. Other solvers know nothing of the cycle. Of the
-  kind that tests a norm in each iteration, PCPreSolve() takes the place of the function that solves, for one call: that
-  gives the solver a convergence test around its own, and looks at the reason in the end. The host has these norms in any
-  case, so that nothing waits for them.
+  KSPCGDEVICE and KSPGMRESDEVICE call the functions of the first two parts. Other solvers do not know about the cycle.
+  For those that test a norm in each iteration, PCPreSolve() replaces the solve operation for one call: the replacement
+  wraps the convergence test, and checks the reason at the end. The host has these norms anyway, so nothing waits for
+  them.
 */
 #include "pctypes.h"
 
@@ -13,16 +13,16 @@
 
 enum {
   STAGNANT = 50
-}; /* iterations without a fall, or without convergence, after which the cycle is not good enough */
+}; /* iterations without a decrease, or without convergence, after which the cycle is not good enough */
 
-static const PetscReal fall = (PetscReal)0.9; /* of the norm, that is none if it is less */
+static const PetscReal fall = (PetscReal)0.9; /* norms above this part of the best are no decrease */
 
 void MGDevNormsBegin(MGDevNorms *n, PetscInt iteration, PetscReal norm)
 {
   *n = (MGDevNorms){.best = norm, .began_at = iteration, .best_at = iteration};
 }
 
-/* Takes note of the norm of an iteration. Why the cycle is not good enough, or NULL. */
+/* Records the norm of an iteration. Returns why the cycle is not good enough, or NULL. */
 const char *MGDevNormsTell(MGDevNorms *n, PetscInt iteration, PetscReal norm)
 {
   if (norm <= fall * n->best) {
@@ -32,13 +32,13 @@ const char *MGDevNormsTell(MGDevNorms *n, PetscInt iteration, PetscReal norm)
   return iteration - n->best_at >= STAGNANT ? "the norm hardly fell in 50 iterations" : NULL;
 }
 
-/* The same for a solve that has ended. A few iterations without convergence may be all that was wanted. */
+/* The same at the end of a solve. A few iterations without convergence may be what the user wanted. */
 const char *MGDevNormsEnd(const MGDevNorms *n, KSP ksp)
 {
   switch (ksp->reason) {
   case KSP_DIVERGED_NANORINF:
   case KSP_DIVERGED_PC_FAILED:
-    return "the solve met what is no number";
+    return "the solve met NaN or infinity";
   case KSP_DIVERGED_DTOL:
     return "the norm grew";
   case KSP_DIVERGED_INDEFINITE_PC:
@@ -56,9 +56,9 @@ const char *MGDevNormsEnd(const MGDevNorms *n, KSP ksp)
   }
 }
 
-/* ---- a solve that may be done anew ---- */
+/* ---- a solve that may be repeated ---- */
 
-/* With a norm that solvers compute: it may overflow by itself */
+/* By the norm that solvers compute, which may itself overflow */
 static PetscErrorCode IsFinite(Vec x, PetscBool *finite)
 {
   PetscReal norm;
@@ -69,7 +69,7 @@ static PetscErrorCode IsFinite(Vec x, PetscBool *finite)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Within KSPSolve(). A failure of the first try is no error yet. */
+/* Within KSPSolve(). Turns off the error for a failed solve until the first try has been judged. */
 PetscErrorCode MGDevTrialBegin(KSP ksp, MGDevTrial *t)
 {
   PetscFunctionBegin;
@@ -81,8 +81,8 @@ PetscErrorCode MGDevTrialBegin(KSP ksp, MGDevTrial *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* why: the cycle may be to blame. Then *again, and from the next update on the hierarchy is in double precision; but not
-   where the right-hand side or the initial guess is not finite: no precision helps there. */
+/* why: the cycle may be the cause. Then *again is set, and the hierarchy uses double precision from the next update on;
+   but not if the right-hand side or the initial guess is not finite, which no precision can repair. */
 PetscErrorCode MGDevTrialEnd(KSP ksp, MGDevTrial *t, const char why[], MGDevHierarchy h, PetscBool *again)
 {
   PetscFunctionBegin;
@@ -95,7 +95,7 @@ PetscErrorCode MGDevTrialEnd(KSP ksp, MGDevTrial *t, const char why[], MGDevHier
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All that the first try has left is taken back. An initial guess that the preconditioner has made is made anew. */
+/* Restores the state before the first try. An initial guess that the preconditioner made is made again. */
 PetscErrorCode MGDevTrialAgain(KSP ksp, MGDevTrial *t)
 {
   PetscFunctionBegin;
@@ -113,9 +113,9 @@ PetscErrorCode MGDevTrialAgain(KSP ksp, MGDevTrial *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- solvers that know nothing of the cycle ---- */
+/* ---- solvers that do not know about the cycle ---- */
 
-/* What takes the place of the solver's convergence test in the meantime */
+/* Replaces the solver's convergence test during the solve */
 typedef struct {
   PetscErrorCode (*test)(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *);
   void       *context;
@@ -124,7 +124,7 @@ typedef struct {
   const char *why;
 } Watch;
 
-/* Solvers that are not to be watched, for their iterations on the device would wait for the host */
+/* Solvers that must not be watched, because their iterations on the device would wait for the host */
 static MGDevSolve watching[2];
 static int        watching_count;
 
@@ -149,7 +149,7 @@ static PetscErrorCode Test(KSP ksp, PetscInt iteration, PetscReal norm, KSPConve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a solve has a cycle in single precision and norms, by which it can be watched */
+/* Whether a solve has a cycle in single precision, and norms by which to watch it */
 static PetscErrorCode CanWatch(KSP ksp, PC_MGDevice **s)
 {
   MGDevInfo info;
@@ -166,7 +166,7 @@ static PetscErrorCode CanWatch(KSP ksp, PC_MGDevice **s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The test is the solver's own again whatever happens: w is gone then */
+/* Restores the solver's own test in any case, because w does not outlive this call */
 static PetscErrorCode WithTest(KSP ksp, MGDevSolve solve, Watch *w)
 {
   PetscErrorCode error;
@@ -184,7 +184,8 @@ static PetscErrorCode WithTest(KSP ksp, MGDevSolve solve, Watch *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solve by any solver. Where a cycle in single precision may be to blame for its failure it is done anew in double. */
+/* A solve by any solver. If a cycle in single precision may be the cause of its failure, it is repeated in double
+   precision. */
 PetscErrorCode MGDevSolveWatched(KSP ksp, MGDevSolve solve)
 {
   Watch          w = {.why = NULL};
@@ -224,7 +225,7 @@ static PetscErrorCode SolveNext(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lets the KSPSolve() that has called PCPreSolve() be watched, where that serves */
+/* Watches the KSPSolve() that has called PCPreSolve(), if possible */
 PetscErrorCode MGDevWatchNext(KSP ksp)
 {
   PC_MGDevice *s;

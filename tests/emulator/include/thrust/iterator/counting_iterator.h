@@ -1,4 +1,4 @@
-/* thrust::counting_iterator of the emulator: i-th element is first + i */
+/* thrust::counting_iterator of the emulator: the i-th element is first + i */
 #ifndef SPMV_EMULATED_COUNTING_ITERATOR_H
 #define SPMV_EMULATED_COUNTING_ITERATOR_H
 

@@ -1,4 +1,4 @@
-/* thrust::transform_iterator of the emulator: i-th element is f(in[i]) */
+/* thrust::transform_iterator of the emulator: the i-th element is f(in[i]) */
 #ifndef SPMV_EMULATED_TRANSFORM_ITERATOR_H
 #define SPMV_EMULATED_TRANSFORM_ITERATOR_H
 

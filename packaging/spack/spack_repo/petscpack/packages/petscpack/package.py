@@ -1,4 +1,4 @@
-# Of Spack 1.0 and newer. In the folder with the tarball petscpack-<version>.tar.gz:
+# For Spack 1.0 and newer. In the folder with the tarball petscpack-<version>.tar.gz:
 #   spack repo add packaging/spack/spack_repo/petscpack && spack install --no-checksum petscpack
 import os
 

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Calculates the time of an iteration on 2, 4, 8 and 64 GPUs from what was measured on one and on two.
+
+    bench/mpi/model.py bench/results/h100-two-gpus.json                                   tables as Markdown, on standard output
+    bench/mpi/model.py bench/results/h100-two-gpus.json --json model.json                 the numbers
+    bench/mpi/model.py bench/results/h100-two-gpus.json --document docs/several-gpus.md   between the marks model:begin and model:end
+
+The measurements are those of mpi_table.py, with the titles "1 GPU" and "2 GPUs". Latencies, bandwidths and layouts of the GPUs
+are in model.json beside this program, each with its source.
+
+A problem is a cube of nodes, cut into boxes; the numbers are those of the box with most neighbours. With m rows for each GPU,
+g ghost values and T1 the time on one GPU, an iteration of CG takes
+
+    T1(m) + 2 sum(p) + c + b g + wait(p, g),   wait(p, g) = max(0, exchange(p, g) - product(m))
+
+where c and b are fitted to the measurements on two GPUs. A cycle of GAMG has six exchanges on each level that is distributed:
+each costs c + b g + wait() with the ghost values and the product of its level.
+"""
+import argparse
+import json
+import math
+import statistics
+import sys
+from pathlib import Path
+
+from mpi_table import put_between_marks
+
+HERE = Path(__file__).resolve().parent
+EXCHANGES_OF_A_LEVEL = 6  # two smoothing steps before (one from a zero guess) and after, residual, restriction, interpolation
+
+
+def line_through(xs, ys, weights=None):
+    """(y at 0, slope) by least squares."""
+    weights = weights or [1.0] * len(xs)
+    total = sum(weights)
+    x0 = sum(w * x for w, x in zip(weights, xs)) / total
+    y0 = sum(w * y for w, y in zip(weights, ys)) / total
+    slope = (sum(w * (x - x0) * (y - y0) for w, x, y in zip(weights, xs, ys)) /
+             sum(w * (x - x0) ** 2 for w, x in zip(weights, xs)))
+    return y0 - slope * x0, slope
+
+
+def between(points, x):
+    """Linear between measured points, and beyond the ends."""
+    points = sorted(points)
+    i = min(max(sum(p[0] <= x for p in points), 1), len(points) - 1)
+    (x0, y0), (x1, y1) = points[i - 1], points[i]
+    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+
+
+class Layout:
+    """Boxes of a cube, one for each GPU, and blocks of boxes, one for each host."""
+
+    def __init__(self, grid, hosts=(1, 1, 1)):
+        self.grid, self.gpus, self.hosts = grid, math.prod(grid), math.prod(hosts)
+        inside = [g // h for g, h in zip(grid, hosts)]
+        self.faces = [min(g - 1, 2) for g in grid]  # of a box that has most
+        self.crossing = [f - min(i - 1, f) if h > 1 else 0 for f, h, i in zip(self.faces, hosts, inside)]
+
+    def ghosts(self, rows, unknowns, faces=None):
+        side = (rows / unknowns) ** (1 / 3)
+        return unknowns * sum(f * side * side * g / self.gpus for f, g in zip(faces or self.faces, self.grid))
+
+
+class Model:
+    """All times in microseconds."""
+
+    def __init__(self, inputs):
+        self.inputs = inputs
+        exchange = inputs["exchange"]
+        self.alpha, self.beta = line_through(exchange["bytes"], exchange["us"])
+        self.fixed = self.by_ghost = 0.0
+
+    def sum_of(self, layout):
+        """Two GPUs as measured; for more, what NCCL's model adds."""
+        nccl, local = self.inputs["nccl"], layout.gpus // layout.hosts
+        step = nccl["nvlink_step_us"] * (nccl["nvlink_between_hosts_factor"] if layout.hosts > 1 else 1)
+        estimate = 2 * ((local - 1) * step + math.log2(layout.hosts) * nccl["network_step_us"])
+        return self.inputs["sum"]["us"] + estimate - 2 * nccl["nvlink_step_us"]
+
+    def exchange(self, layout, rows, unknowns):
+        nccl, crossing = self.inputs["nccl"], layout.ghosts(rows, unknowns, layout.crossing)
+        time = self.alpha + self.beta * 8 * (layout.ghosts(rows, unknowns) - crossing)
+        if crossing:
+            network = self.alpha + nccl["network_send_us"] - nccl["nvlink_send_us"]
+            time = max(time, network + 8 * crossing / (1e3 * self.inputs["network"]["gigabytes_per_second"]))
+        return time * self.inputs["beside_product"]["factor"]
+
+    def product(self, problem, rows):
+        """Of the diagonal block, with so many rows on one GPU."""
+        return self.inputs["product_share"]["fraction"] * between(problem["cg"], rows)
+
+    def wait(self, layout, problem, rows, product):
+        return max(0.0, self.exchange(layout, rows, problem["unknowns"]) - product)
+
+    def without_exchange(self, layout, problem, rows):
+        return between(problem["cg"], rows / layout.gpus) + 2 * self.sum_of(layout)
+
+    def cg(self, layout, problem, rows):
+        ghosts = layout.ghosts(rows, problem["unknowns"])
+        return (self.without_exchange(layout, problem, rows) + self.fixed + self.by_ghost * ghosts +
+                self.wait(layout, problem, rows, self.product(problem, rows / layout.gpus)))
+
+    def gamg(self, layout, problem, rows):
+        time = between(problem["gamg"], rows / layout.gpus) + 2 * self.sum_of(layout)
+        for level, (of_rows, of_nonzeros) in enumerate(problem["levels"]):
+            if of_rows * rows < self.inputs["gathered_below"]["rows"]:
+                break
+            product = of_nonzeros * self.product(problem, rows / layout.gpus)
+            one = (self.fixed + self.by_ghost * layout.ghosts(of_rows * rows, problem["unknowns"]) +
+                   self.wait(layout, problem, of_rows * rows, product))
+            time += one * (EXCHANGES_OF_A_LEVEL + (level == 0))  # and the product of CG
+        return time
+
+    def fit(self, measured):
+        """c and b: relative errors of CG on two GPUs, by least squares. measured: (problem, rows, time)."""
+        two = Layout((2, 1, 1))
+        ghosts, left, weights = [], [], []
+        for problem, rows, time in measured:
+            ghosts.append(two.ghosts(rows, problem["unknowns"]))
+            left.append(time - self.without_exchange(two, problem, rows) -
+                        self.wait(two, problem, rows, self.product(problem, rows / 2)))
+            weights.append(time ** -2)
+        self.fixed, self.by_ghost = line_through(ghosts, left, weights)
+
+
+def read(path):
+    try:
+        return json.loads(Path(path).read_text())
+    except (OSError, ValueError) as error:
+        sys.exit(f"model.py: {path}: {error}")
+
+
+def per_iteration(content, title, solver):
+    """Matrix: (rows, us of an iteration of aijrbp), of a file of mpi_table.py."""
+    found = {}
+    for results in (s["results"] for s in content["setups"] if s["title"] == title):
+        rows = {m["name"]: m["rows"] for m in results["matrices"]}
+        for cell in results["cells"]:
+            solve = next((p for p in cell["phases"] if p["name"] == "solve"), None)
+            if cell["type"] == "aijrbp" and cell["solver"] == solver and solve:
+                found[cell["matrix"]] = rows[cell["matrix"]], 1e6 * statistics.median(solve["seconds"]) / solve["iterations"]
+    return found
+
+
+def take_measurements(problems, content):
+    """Gives the problems their times on one GPU; returns those of two for CG and for GAMG."""
+    of_cg, of_gamg = [], []
+    one, two = per_iteration(content, "1 GPU", "cgdevice_jacobi"), per_iteration(content, "2 GPUs", "cgdevice_jacobi")
+    gamg_two = per_iteration(content, "2 GPUs", "cgdevice_gamg")
+    for problem in problems:
+        mine = [name for name in one if name.startswith(problem["matrices"])]
+        problem["cg"] = [one[name] for name in mine]
+        ratio = problem["gamg_us"] / between(list(zip(problem["gamg_rows"], problem["gamg_other_gpu_us"])), problem["gamg_us_rows"])
+        problem["gamg"] = [(rows, ratio * us) for rows, us in zip(problem["gamg_rows"], problem["gamg_other_gpu_us"])]
+        of_cg += [(problem, *two[name]) for name in mine if name in two]
+        of_gamg += [(problem, *gamg_two[name]) for name in gamg_two if name.startswith(problem["matrices"])]
+    return of_cg, of_gamg
+
+
+def check(model, of_cg, of_gamg):
+    """Two GPUs: measured and calculated, CG by a fit to the other matrices, GAMG by the fit to all of CG."""
+    two, rows_of_table = Layout((2, 1, 1)), []
+    for i, (problem, rows, time) in enumerate(of_cg):
+        model.fit(of_cg[:i] + of_cg[i + 1:])
+        rows_of_table.append((problem["title"], "Jacobi", rows, time, model.cg(two, problem, rows)))
+    model.fit(of_cg)
+    rows_of_table += [(p["title"], "GAMG", rows, time, model.gamg(two, p, rows)) for p, rows, time in of_gamg]
+    return [dict(zip(("problem", "pc", "rows", "measured_us", "calculated_us"), row)) for row in rows_of_table]
+
+
+def scale(model, problems, layouts, sizes, weak):
+    found = []
+    for problem in problems:
+        for pc, calculate, points in (("Jacobi", model.cg, "cg"), ("GAMG", model.gamg, "gamg")):
+            for size in sizes:
+                one = between(problem[points], size)
+                times = {g.gpus: calculate(g, problem, size * g.gpus if weak else size) for g in layouts}
+                found.append({"problem": problem["title"], "pc": pc, "rows": size, "us": {1: one, **times}})
+    return found
+
+
+def digits(us):
+    return f"{us:,.0f}" if us >= 100 else f"{us:.1f}"
+
+
+def table(head, rows):
+    return ["| " + " | ".join(head) + " |", "| --- | --- | " + " | ".join(["---:"] * (len(head) - 2)) + " |"] + \
+        ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def scaling_table(title, found):
+    gpus = list(found[0]["us"])
+    rows = []
+    for f in found:
+        one = f["us"][1]
+        cells = [digits(one)] + [f"{digits(f['us'][p])} ({one / f['us'][p]:.2f})" for p in gpus[1:]]
+        rows.append([f["problem"], f["pc"], f"{f['rows'] / 1e6:g} M"] + cells)
+    return table(["problem", "preconditioner", title] + ["1 GPU"] + [f"{p} GPUs" for p in gpus[1:]], rows)
+
+
+def text_of(result):
+    checked = [[c["problem"], c["pc"], f"{c['rows']:,}", digits(c["measured_us"]), digits(c["calculated_us"]),
+                f"{100 * (c['calculated_us'] / c['measured_us'] - 1):+.0f} %"] for c in result["check"]]
+    fit = result["fit"]
+    return "\n".join(
+        ["Made by `bench/mpi/model.py`. Microseconds per iteration; 64 GPUs are 8 hosts.", "",
+         f"Fitted to two GPUs: c = {fit['fixed_us']:.1f} us, b = {1e3 * fit['us_by_ghost']:.2f} ns. A message within a host takes "
+         f"{fit['alpha_us']:.1f} us and {1e6 * fit['beta_us_by_byte']:.1f} us more for each MB.", "",
+         "**Check on two GPUs**, measured against calculated. Each CG time comes from a fit to the six other matrices, GAMG from the fit to all seven:",
+         ""] +
+        table(["problem", "preconditioner", "rows", "measured", "calculated", "error"], checked) +
+        ["", "**Calculated, not measured: weak scaling**, in brackets the efficiency (1 = as fast as one GPU with its share of the rows):", ""] +
+        scaling_table("rows per GPU", result["weak"]) +
+        ["", "**Calculated, not measured: strong scaling**, in brackets how many times as fast as one GPU:", ""] +
+        scaling_table("rows", result["strong"])) + "\n"
+
+
+def calculate(inputs, content):
+    model, problems = Model(inputs), inputs["problems"]
+    of_cg, of_gamg = take_measurements(problems, content)
+    if len(of_cg) < 3:
+        sys.exit("model.py: CG was measured on one GPU and on two for fewer than three matrices")
+    layouts = [Layout(layout["grid"], layout["hosts"]) for layout in inputs["layouts"]]
+    checked = check(model, of_cg, of_gamg)
+    return {"schema": 1, "header": {"program": "model"}, "inputs": {k: v for k, v in inputs.items() if k != "problems"}, "check": checked,
+            "fit": {"fixed_us": model.fixed, "us_by_ghost": model.by_ghost, "alpha_us": model.alpha, "beta_us_by_byte": model.beta},
+            "sums_us": {g.gpus: model.sum_of(g) for g in layouts},
+            "weak": scale(model, problems, layouts, (1e6, 4e6), True), "strong": scale(model, problems, layouts, (1e6, 4e6, 32e6), False)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("measured")
+    parser.add_argument("--inputs", default=HERE / "model.json", metavar="FILE")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--document", metavar="FILE")
+    arguments = parser.parse_args()
+    result = calculate(read(arguments.inputs), read(arguments.measured))
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n")
+    if arguments.document:
+        put_between_marks(arguments.document, "model", text_of(result))
+    if not (arguments.json or arguments.document):
+        print(text_of(result), end="")
+
+
+if __name__ == "__main__":
+    main()
