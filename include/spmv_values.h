@@ -17,13 +17,14 @@ extern "C" {
 
 /* A change of each value v in row i and column j: these steps in order, each rounded by itself:
 
-     v *= alpha;  v *= left[i];  v *= right[j];  v += shift, on the diagonal
+     v *= alpha;  v *= left[i];  v *= right[j];  on the diagonal v += shift;  v += added[i];  v = inserted[i]
 
-   alpha and shift point to scalars of the plan's type on the host, left [rows] and right [cols] lie in the plan's
-   space. A step whose pointer is NULL is skipped. Entries that are not in the pattern are not created. */
+   alpha and shift point to scalars of the plan's type on the host. left, added, inserted [rows] and right [cols] lie in
+   the plan's space. A step whose pointer is NULL is skipped. Entries that are not in the pattern are not created. */
 typedef struct {
   const void *alpha, *shift;
   const void *left, *right;
+  const void *added, *inserted;
 } SpmvChange;
 
 /* ---- of a plan whose table of slots has list_nonzeros ---- */
@@ -57,10 +58,13 @@ SPMV_API SpmvStatus spmv_csr_diagonal(const SpmvCsr *, void *diagonal, SpmvExec 
 /* Adds shift, a scalar on the host, to the diagonal entries that are in the pattern. Only enqueues. A plan that borrows
    the values needs spmv_update_values() afterwards. */
 SPMV_API SpmvStatus spmv_csr_shift(const SpmvPattern *, SpmvScalar, const void *shift, void *values, SpmvExec *);
+/* The same with a number for each row: adds diagonal [rows], on the device, or with inserts puts it in their place */
+SPMV_API SpmvStatus spmv_csr_set_diagonal(const SpmvPattern *, SpmvScalar, const void *diagonal, int inserts,
+                                          void *values, SpmvExec *);
 
 /* ---- of a CSR on the host ---- */
 
-/* Changes values [nnz], with left and right on the host. For many nonzeros up to 8 threads work, at most one for each
+/* Changes values [nnz], with all arrays on the host. For many nonzeros up to 8 threads work, at most one for each
    processor that the calling thread may run on; they end with the call. */
 SPMV_API SpmvStatus spmv_host_change(const SpmvPattern *, SpmvScalar, const SpmvChange *, void *values, SpmvExec *);
 

@@ -171,7 +171,11 @@ step_mat() {
   collect
   start_sharing
   for format in "${formats[@]}"; do
-    for ranks in 1 2; do try_aside mpiexec -n "$ranks" mat_values -format "$format" "${common[@]}" -malloc_dump; done
+    for ranks in 1 2; do
+      try_aside mpiexec -n "$ranks" mat_values -format "$format" "${common[@]}" -malloc_dump
+      try_aside mpiexec -n "$ranks" mat_reads -format "$format" -scratch "$scratch/mat_reads.$format.$ranks" \
+        -mat_aijfmt_decline 0 "${common[@]}" -malloc_dump
+    done
   done
   for format in "${formats[@]}"; do
     for ranks in 1 2; do

@@ -40,6 +40,12 @@ SpmvStatus spmv_csr_shift(const SpmvPattern *pattern, SpmvScalar scalar, const v
   return no_device(exec);
 }
 
+SpmvStatus spmv_csr_set_diagonal(const SpmvPattern *pattern, SpmvScalar scalar, const void *diagonal, int inserts,
+                                 void *values, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
 int spmv_device_count(char reason[SPMV_MESSAGE_MAX])
 {
   if (reason) snprintf(reason, SPMV_MESSAGE_MAX, "%s", no_cuda);

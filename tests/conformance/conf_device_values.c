@@ -51,7 +51,7 @@ static void expect_diagonal(const Values *v, void *diagonal)
   }
 }
 
-/* The contract of SpmvChange, step by step; a product of two floats is exact in double, so each step rounds once */
+/* The contract of SpmvChange, step by step, where the arrays of rows are all v->vector[0]; a product of two floats is exact in double, so each step rounds once */
 static void change_on_host(Values *v, const SpmvChange *change)
 {
   for (int64_t i = 0; i < v->p->rows; i++)
@@ -59,7 +59,10 @@ static void change_on_host(Values *v, const SpmvChange *change)
       if (change->alpha) set(v, v->values, k, get(v, v->values, k) * get(v, change->alpha, 0));
       if (change->left) set(v, v->values, k, get(v, v->values, k) * get(v, v->vector[0], i));
       if (change->right) set(v, v->values, k, get(v, v->values, k) * get(v, v->vector[1], col_of(v, k)));
-      if (change->shift && col_of(v, k) == i) set(v, v->values, k, get(v, v->values, k) + get(v, change->shift, 0));
+      if (col_of(v, k) != i) continue;
+      if (change->shift) set(v, v->values, k, get(v, v->values, k) + get(v, change->shift, 0));
+      if (change->added) set(v, v->values, k, get(v, v->values, k) + get(v, v->vector[0], i));
+      if (change->inserted) set(v, v->values, k, get(v, v->vector[0], i));
     }
 }
 
@@ -130,12 +133,10 @@ static void check_diagonal(Values *v, const SpmvCsr *csr)
   free(expected);
 }
 
-static void check_change(Values *v, const void *alpha, const void *shift, const GuardedVector *left,
-                         const GuardedVector *right)
+static void check_change(Values *v, SpmvChange change)
 {
   ConfRun            *run     = v->run;
   const HooksCounter *counter = hooks_counter(&run->hooks, SPMV_DEVICE);
-  const SpmvChange    change  = {alpha, shift, left ? left->data : NULL, right ? right->data : NULL};
   const int64_t       live    = counter->live_bytes;
   SpmvStatus          status  = spmv_change_values(run->plan, &change, &run->exec);
 
@@ -149,8 +150,9 @@ static void check_change(Values *v, const void *alpha, const void *shift, const 
   if (!status) status = spmv_extract_values(run->plan, v->got, SPMV_HOST, &run->exec);
   if (conf_success(run, status, "change_values"))
     report_check(run->report, same_numbers(v, v->got, v->values, v->p->nnz), "change_values",
-                 "other values than the host: %s%s%s%s", alpha ? "alpha " : "", left ? "left " : "",
-                 right ? "right " : "", shift ? "shift" : "");
+                 "other values than the host: %s%s%s%s%s%s", change.alpha ? "alpha " : "", change.left ? "left " : "",
+                 change.right ? "right " : "", change.shift ? "shift " : "", change.added ? "added " : "",
+                 change.inserted ? "inserted" : "");
 }
 
 static void check_changes(Values *v)
@@ -165,9 +167,11 @@ static void check_changes(Values *v)
   memset(&right, 0, sizeof right);
   if (make_array(v, &left, bytes_of(v, v->p->rows), v->vector[0]) &&
       make_array(v, &right, bytes_of(v, v->p->cols), v->vector[1])) {
-    check_change(v, a, NULL, NULL, NULL);
-    check_change(v, NULL, NULL, NULL, &right);
-    check_change(v, a, s, &left, &right);
+    check_change(v, (SpmvChange){.alpha = a});
+    check_change(v, (SpmvChange){.right = right.data});
+    check_change(v, (SpmvChange){.alpha = a, .shift = s, .left = left.data, .right = right.data});
+    check_change(v, (SpmvChange){.alpha = a, .shift = s, .added = left.data});
+    check_change(v, (SpmvChange){.shift = s, .inserted = left.data});
   }
   guarded_free(&left);
   guarded_free(&right);
@@ -220,7 +224,7 @@ static void check_shift(Values *v, const SpmvCsr *csr, GuardedVector *values)
   const double     shift    = 5.7;
   const float      shift_32 = (float)shift;
   const void      *s        = v->single ? (const void *)&shift_32 : (const void *)&shift;
-  const SpmvChange change   = {NULL, s, NULL, NULL};
+  const SpmvChange change   = {.shift = s};
   SpmvPattern      on_host  = csr->pattern;
   SpmvStatus       status   = spmv_csr_shift(&csr->pattern, csr->scalar_type, s, values->data, &run->exec);
 
@@ -234,7 +238,27 @@ static void check_shift(Values *v, const SpmvCsr *csr, GuardedVector *values)
                "csr_shift", "takes a pattern on the host");
 }
 
-/* The plan as a CSR, then the diagonal of that CSR, and a shift of it */
+/* Numbers of the rows, added to the diagonal and then put in its place */
+static void check_set_diagonal(Values *v, const SpmvCsr *csr, GuardedVector *values)
+{
+  ConfRun      *run = v->run;
+  GuardedVector d;
+
+  memset(&d, 0, sizeof d);
+  for (int inserts = 0; inserts < 2 && make_array(v, &d, bytes_of(v, v->p->rows), v->vector[0]); inserts++) {
+    const SpmvChange change = {.added = inserts ? NULL : d.data, .inserted = inserts ? d.data : NULL};
+    SpmvStatus       status =
+        spmv_csr_set_diagonal(&csr->pattern, csr->scalar_type, d.data, inserts, values->data, &run->exec);
+
+    if (!status) status = guarded_get(values, v->got, &run->exec);
+    change_on_host(v, &change);
+    if (conf_success(run, status, "csr_set_diagonal"))
+      report_check(run->report, same_numbers(v, v->got, v->values, v->p->nnz), "csr_set_diagonal", "other values");
+    guarded_free(&d);
+  }
+}
+
+/* The plan as a CSR, then the diagonal of that CSR, and changes of it */
 static void check_csr(Values *v, SpmvIndex index)
 {
   ConfRun           *run  = v->run;
@@ -260,6 +284,7 @@ static void check_csr(Values *v, SpmvIndex index)
         report_check(run->report, same_numbers(v, v->got, v->values, p->nnz), "csr_of_plan", "other values");
       check_diagonal(v, &csr);
       check_shift(v, &csr, &values);
+      check_set_diagonal(v, &csr, &values);
     }
   }
   guarded_free(&row_ptr);
@@ -272,7 +297,7 @@ static void check_csr(Values *v, SpmvIndex index)
 
 static void check_refused(ConfRun *run)
 {
-  const SpmvChange nothing = {NULL, NULL, NULL, NULL};
+  const SpmvChange nothing = {.alpha = NULL};
   char             y[8]    = "";
 
   run->exec.message[0] = 0;

@@ -152,7 +152,7 @@ static int change_and_back(Attempt *a, SpmvPlan *plan, int set)
 
   if (a->space == SPMV_HOST || !plan->slots->list_nonzeros) return 1;
   for (int i = 0; i < 2; i++) {
-    const SpmvChange change = {&factor[i], NULL, NULL, NULL};
+    const SpmvChange change = {.alpha = &factor[i]};
 
     if (done) done = step(a, spmv_change_values(plan, &change, &a->exec), "change_values");
     if (!done)

@@ -173,3 +173,15 @@ PetscErrorCode ConfCreateVecs(Mat A, uint64_t seed, Vec *x, Vec *y)
   if (y) PetscCall(ConfSetVec(*y, seed + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode ConfMultiply(Mat A)
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreateVecs(A, 1, &x, &y));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

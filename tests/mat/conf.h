@@ -91,6 +91,8 @@ PetscErrorCode ConfCoordinates(Conf *c, PetscCount *count, PetscInt **rows, Pets
 PetscErrorCode ConfSetVec(Vec x, uint64_t seed);
 /* x with the layout of A's columns, y with that of its rows; either may be NULL */
 PetscErrorCode ConfCreateVecs(Mat A, uint64_t seed, Vec *x, Vec *y);
+/* One product, of which nothing is recorded */
+PetscErrorCode ConfMultiply(Mat A);
 
 /* ---- record.c: results of operations ---- */
 
@@ -100,6 +102,8 @@ PetscErrorCode ConfRecordDestroy(ConfRecord *r);
 PetscErrorCode ConfSeeReal(Conf *c, const char *what, PetscReal value);
 PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text);
 PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x);
+/* Records the rows of this process, by MatGetRow() */
+PetscErrorCode ConfSeeRows(Conf *c, const char *what, Mat A);
 /* Records type, sizes, rows and products of a matrix with readable rows */
 PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A);
 /* Records only y = A x, y += A x and their transposes, with both forms of the sum */

@@ -42,18 +42,6 @@ PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Product(Mat A)
-{
-  Vec x, y;
-
-  PetscFunctionBeginUser;
-  PetscCall(ConfCreateVecs(A, 1, &x, &y));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Class options: default, from the options database with a prefix, set by key, and in a duplicate */
 static PetscErrorCode Flags(const char *type)
 {
@@ -102,9 +90,9 @@ static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
       PetscCall(PetscSNPrintf(now, sizeof(now), "%g", o->max));
       PetscCall(MatAIJFmtSetOption(A, o->key, now));
     }
-    PetscCall(Product(A));
+    PetscCall(ConfMultiply(A));
     PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
-    PetscCall(Product(B));
+    PetscCall(ConfMultiply(B));
     PetscCall(MatAIJFmtGetOption(A, o->key, now, sizeof(now)));
     PetscCall(MatAIJFmtGetOption(B, o->key, copy, sizeof(copy)));
     PetscCall(PetscStrcmp(now, copy, &same));
@@ -146,7 +134,7 @@ static PetscErrorCode ViewBefore(const char *type)
       PetscCheck(hinted == (used ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                  "%s: the view of a matrix %s says %sthat '%s'", type, used ? "in use" : "not yet used",
                  hinted ? "" : "not ", hint);
-    PetscCall(Product(A));
+    PetscCall(ConfMultiply(A));
   }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,7 +152,7 @@ static PetscErrorCode Counters(const char *type)
   PetscCall(MatAIJFmtGetInfo(A, &info));
   PetscCall(Expect(info.conversions == 0 && info.bytes == 0 ? PETSC_TRUE : PETSC_FALSE, type,
                    "converted before the first product"));
-  for (int k = 0; k < 5; k++) PetscCall(Product(A));
+  for (int k = 0; k < 5; k++) PetscCall(ConfMultiply(A));
   PetscCall(MatAIJFmtGetInfo(A, &info));
   PetscCall(Expect(info.conversions == info.blocks_converted && info.blocks_converted > 0 ? PETSC_TRUE : PETSC_FALSE,
                    type, "not one conversion per block"));

@@ -7,7 +7,6 @@
 PetscErrorCode Expect(PetscBool right, const char *type, const char *what);
 /* A banded matrix with runs of adjacent columns; the prefix (or NULL) is set before options are read */
 PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A);
-PetscErrorCode Product(Mat A);
 
 /* mat_survive.c */
 PetscErrorCode OptionsSurvive(const char *type);

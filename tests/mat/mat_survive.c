@@ -19,7 +19,7 @@ static PetscErrorCode ExpectOptions(Mat A, const char *type, const char *what)
     PetscCall(PetscStrcmp(text, "false", &same));
     PetscCall(Expect(same, type, what));
   }
-  PetscCall(Product(A));
+  PetscCall(ConfMultiply(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,7 +32,7 @@ PetscErrorCode OptionsSurvive(const char *type)
   PetscFunctionBeginUser;
   PetscCall(CreateBanded(type, "mine_", &A));
   PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
-  PetscCall(Product(A));
+  PetscCall(ConfMultiply(A));
   PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
   PetscCall(ExpectOptions(A, type, "MatTranspose() in place forgets options"));
   for (int k = 0; k < 2; k++) {
@@ -93,7 +93,7 @@ PetscErrorCode SubclassOfOurs(const char *type)
   PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
-  PetscCall(Product(B));
+  PetscCall(ConfMultiply(B));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -49,7 +49,7 @@ static PetscErrorCode CreateCase(const char *type, const SpmvOptionDesc *o, Pets
   PetscCall(CreateBanded(type, NULL, &c->A));
   PetscCall(MatAIJFmtSetOption(c->A, "decline", "false"));
   PetscCall(MatAIJFmtSetOption(c->A, "check", "true"));
-  PetscCall(Product(c->A));
+  PetscCall(ConfMultiply(c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +61,7 @@ static PetscErrorCode ExpectPacked(const Case *c, PetscBool anew)
 
   PetscFunctionBeginUser;
   PetscCall(MatAIJFmtGetInfo(c->A, &before));
-  PetscCall(Product(c->A));
+  PetscCall(ConfMultiply(c->A));
   PetscCall(MatAIJFmtGetInfo(c->A, &after));
   if (!c->packs) PetscFunctionReturn(PETSC_SUCCESS);
   right = (PetscBool)(after.blocks_converted > 0 && after.fallbacks == 0 &&
@@ -167,7 +167,7 @@ static PetscErrorCode Refusals(const Case *c)
   PetscFunctionBeginUser;
   spmv_option_text(o, values[count - 1], text, sizeof(text));
   PetscCall(MatAIJFmtSetOption(c->A, key, text));
-  PetscCall(Product(c->A));
+  PetscCall(ConfMultiply(c->A));
   spmv_option_range(o, range, sizeof(range));
   EXPECT_REFUSED(MatAIJFmtSetOption(c->A, key, "perhaps"), PETSC_ERR_ARG_OUTOFRANGE, key, "perhaps", c->type);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(numbers); i++) {

@@ -106,6 +106,22 @@ static PetscErrorCode Scale(Walk *w, PetscScalar factor)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode SetDiagonal(Walk *w, InsertMode mode)
+{
+  Vec d;
+
+  PetscFunctionBeginUser;
+  for (int m = 0; m < 2; m++) {
+    PetscCall(MatCreateVecs(m ? w->plain : w->ours, NULL, &d));
+    for (PetscInt i = 0; i < ROWS; i++) PetscCall(VecSetValue(d, i, i % 6 - 1, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(d));
+    PetscCall(VecAssemblyEnd(d));
+    PetscCall(MatDiagonalSet(m ? w->plain : w->ours, d, mode));
+    PetscCall(VecDestroy(&d));
+  }
+  PetscFunctionReturn(0);
+}
+
 /* The places after a product, with values that were current in the places `before`. If the host's are current, copies
    on the device count as stale, unless nothing has changed since the last product. */
 static int AfterProduct(const Walk *w, int before)
@@ -144,20 +160,23 @@ static PetscErrorCode WalkHost(Walk *w)
   PetscFunctionReturn(0);
 }
 
-/* Transitions 4, 6 and 2: first and second operations on values */
+/* Transitions 5, 10, 2 and 6: first and second operations on values. With the CUDA parent the first one is on the device
+   already. */
 static PetscErrorCode WalkOperations(Walk *w)
 {
   const PetscScalar *values;
-  const int          alike = w->follows ? HOST | PLAN : w->borrows ? CSR : HOST;
-  const int          again = w->cuda && w->on_gpu ? CSR : alike;
+  const int          alike = w->follows ? HOST | PLAN : HOST;
+  const int          after = w->cuda && w->on_gpu ? CSR : alike;
 
   PetscFunctionBeginUser;
   PetscCall(Scale(w, 2));
-  PetscCall(Expect(w, alike, "MatScale()"));
-  PetscCall(Scale(w, 2));
-  PetscCall(Expect(w, again, "second MatScale()"));
-  PetscCall(Multiply(w, "product after MatScale()"));
-  PetscCall(Expect(w, again == (HOST | PLAN) ? again : AfterProduct(w, again), "product after MatScale()"));
+  PetscCall(Expect(w, after, "MatScale()"));
+  PetscCall(SetDiagonal(w, ADD_VALUES));
+  PetscCall(Expect(w, after, "MatDiagonalSet() that adds"));
+  PetscCall(SetDiagonal(w, INSERT_VALUES));
+  PetscCall(Expect(w, after, "MatDiagonalSet() that inserts"));
+  PetscCall(Multiply(w, "product after MatDiagonalSet()"));
+  PetscCall(Expect(w, after == (HOST | PLAN) ? after : AfterProduct(w, after), "product after MatDiagonalSet()"));
   PetscCall(Scale(w, 2));
   if (w->cuda && w->on_gpu) {
     PetscCall(Expect(w, CSR, "MatScale() of values on the device"));

@@ -107,7 +107,7 @@ static PetscErrorCode PlainTypeName(const Conf *c, Mat A, char *name, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SeeRows(Conf *c, const char *what, Mat A)
+PetscErrorCode ConfSeeRows(Conf *c, const char *what, Mat A)
 {
   PetscInt           low, high, count;
   const PetscInt    *col;
@@ -139,7 +139,7 @@ PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A)
   PetscCall(MatGetSize(A, &size[0], &size[1]));
   PetscCall(MatGetLocalSize(A, &size[2], &size[3]));
   for (int k = 0; k < 4; k++) PetscCall(ConfSeeReal(c, what, (PetscReal)size[k]));
-  PetscCall(SeeRows(c, what, A));
+  PetscCall(ConfSeeRows(c, what, A));
   PetscCall(ConfSeeProducts(c, what, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

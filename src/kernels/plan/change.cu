@@ -13,16 +13,26 @@ __device__ inline float  times(float a, float b) { return __fmul_rn(a, b); }
 __device__ inline double plus(double a, double b) { return __dadd_rn(a, b); }
 __device__ inline float  plus(float a, float b) { return __fadd_rn(a, b); }
 
+bool changes_diagonal(const SpmvChange *c) { return c->shift || c->added || c->inserted; }
+
 /* An SpmvChange with its scalars by value, as a kernel parameter */
 template <typename S>
 struct Change {
   S        alpha, shift;
   bool     scales, shifts;
-  const S *left, *right;
+  const S *left, *right, *added, *inserted;
 };
 
 template <typename S>
-__global__ void spmv_change_listed(const SpmvNonzeros list, int64_t nnz, const Change<S> change)
+__device__ inline S changed_diagonal(const Change<S> &change, int32_t i, S v)
+{
+  if (change.shifts) v = plus(v, change.shift);
+  if (change.added) v = plus(v, change.added[i]);
+  return change.inserted ? change.inserted[i] : v;
+}
+
+template <typename S>
+__global__ void spmv_change_listed(const SpmvNonzeros list, int64_t nnz, const Change<S> change, bool diagonal)
 {
   const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
   if (k >= nnz) return;
@@ -31,7 +41,7 @@ __global__ void spmv_change_listed(const SpmvNonzeros list, int64_t nnz, const C
   if (change.scales) v = times(v, change.alpha);
   if (change.left) v = times(v, change.left[list.row[k]]);
   if (change.right) v = times(v, change.right[list.col[k]]);
-  if (change.shifts && list.row[k] == list.col[k]) v = plus(v, change.shift);
+  if (diagonal && list.row[k] == list.col[k]) v = changed_diagonal(change, list.row[k], v);
   values[k] = v;
 }
 
@@ -43,9 +53,12 @@ SpmvStatus change_list(const SpmvNonzeros *list, int64_t nnz, const SpmvChange *
                             c->alpha != nullptr,
                             c->shift != nullptr,
                             (const S *)c->left,
-                            (const S *)c->right};
+                            (const S *)c->right,
+                            (const S *)c->added,
+                            (const S *)c->inserted};
 
-  SPMV_LAUNCH(exec, spmv_change_listed<S>, spmv_blocks(nnz, THREADS), THREADS, 0, *list, nnz, change);
+  SPMV_LAUNCH(exec, spmv_change_listed<S>, spmv_blocks(nnz, THREADS), THREADS, 0, *list, nnz, change,
+              changes_diagonal(c));
   return SPMV_SUCCESS;
 }
 
@@ -54,7 +67,7 @@ SpmvStatus changed_values(const SpmvPlan *plan, const SpmvChange *change, SpmvAr
                           void **values)
 {
   const int64_t value_bytes = plan->nnz * spmv_scalar_bytes(plan->scalar_type);
-  const bool    by_place    = change->left || change->right || change->shift;
+  const bool    by_place    = change->left || change->right || changes_diagonal(change);
   SpmvNonzeros  list        = {};
 
   arena->chunk_bytes = value_bytes + (by_place ? 8 : 0) * plan->nnz + 3 * SPMV_ARENA_ALIGN;
@@ -80,7 +93,8 @@ extern "C" SpmvStatus spmv_change_values(SpmvPlan *plan, const SpmvChange *chang
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "plans of format %s %s", plan->format->name,
                      plan->slots->update_values ? "may borrow the values of a CSR: change that CSR instead"
                                                 : "take no new values");
-  if (plan->nnz == 0 || !(change->alpha || change->shift || change->left || change->right)) return SPMV_SUCCESS;
+  if (plan->nnz == 0 || !(change->alpha || change->left || change->right || changes_diagonal(change)))
+    return SPMV_SUCCESS;
   SPMV_TRY(changed_values(plan, change, &scratch.arena, exec, &values));
   SPMV_TRY(spmv_update_values(plan, values, SPMV_DEVICE, exec));
   return spmv_stream_wait(exec); /* the scratch memory is freed */

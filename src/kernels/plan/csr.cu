@@ -26,13 +26,24 @@ __global__ void spmv_read_diagonal(const I *row_ptr, const I *col, const S *valu
   diagonal[i]     = k < 0 ? S(0) : values[k];
 }
 
+/* What a diagonal entry gets: the number of its row, or without an array the same one in each row; added to what is
+   there, or in its place */
+template <typename S>
+struct DiagonalChange {
+  const S *array;
+  S        number;
+  bool     inserts;
+};
+
 template <typename I, typename S>
-__global__ void spmv_shift_diagonal(const I *row_ptr, const I *col, int64_t rows, S shift, S *values)
+__global__ void spmv_change_diagonal(const I *row_ptr, const I *col, int64_t rows, DiagonalChange<S> change, S *values)
 {
   const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
   if (i >= rows) return;
   const int64_t k = diagonal_of(row_ptr, col, i);
-  if (k >= 0) values[k] += shift;
+  if (k < 0) return;
+  const S d = change.array ? change.array[i] : change.number;
+  values[k] = change.inserts ? d : values[k] + d;
 }
 
 template <typename I, typename S>
@@ -46,11 +57,23 @@ SpmvStatus read_diagonal(const SpmvCsr *csr, void *diagonal, SpmvExec *exec)
 }
 
 template <typename I, typename S>
+SpmvStatus change_diagonal(const SpmvPattern *p, DiagonalChange<S> change, void *values, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, (spmv_change_diagonal<I, S>), spmv_blocks(p->rows, THREADS), THREADS, 0, (const I *)p->row_ptr,
+              (const I *)p->col, p->rows, change, (S *)values);
+  return SPMV_SUCCESS;
+}
+
+template <typename I, typename S>
 SpmvStatus shift_diagonal(const SpmvPattern *p, const void *shift, void *values, SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, (spmv_shift_diagonal<I, S>), spmv_blocks(p->rows, THREADS), THREADS, 0, (const I *)p->row_ptr,
-              (const I *)p->col, p->rows, *(const S *)shift, (S *)values);
-  return SPMV_SUCCESS;
+  return change_diagonal<I, S>(p, {nullptr, *(const S *)shift, false}, values, exec);
+}
+
+template <typename I, typename S>
+SpmvStatus set_diagonal(const SpmvPattern *p, const void *diagonal, bool inserts, void *values, SpmvExec *exec)
+{
+  return change_diagonal<I, S>(p, {(const S *)diagonal, S(0), inserts}, values, exec);
 }
 
 SpmvStatus check_on_device(const SpmvPattern *p, SpmvSpace values_space, SpmvExec *exec)
@@ -111,6 +134,13 @@ extern "C" SpmvStatus spmv_csr_shift(const SpmvPattern *p, SpmvScalar scalar, co
 {
   SPMV_TRY(check_on_device(p, SPMV_DEVICE, exec));
   return SPMV_BY_TYPES(shift_diagonal, p->index_type, scalar, p, shift, values, exec);
+}
+
+extern "C" SpmvStatus spmv_csr_set_diagonal(const SpmvPattern *p, SpmvScalar scalar, const void *diagonal, int inserts,
+                                            void *values, SpmvExec *exec)
+{
+  SPMV_TRY(check_on_device(p, SPMV_DEVICE, exec));
+  return SPMV_BY_TYPES(set_diagonal, p->index_type, scalar, p, diagonal, inserts != 0, values, exec);
 }
 
 extern "C" SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *exec)

@@ -82,6 +82,7 @@ static const AIJFmtOperation operations[] = {
     OPERATION(scale, MatScale_SeqAIJFmt, NULL, Always),
     OPERATION(diagonalscale, MatDiagonalScale_SeqAIJFmt, NULL, Always),
     OPERATION(shift, MatShift_SeqAIJFmt, NULL, Always),
+    OPERATION(diagonalset, MatDiagonalSet_SeqAIJFmt, NULL, Always),
     OPERATION(getdiagonal, MatGetDiagonal_SeqAIJFmt, NULL, Always),
     OPERATION(productsetfromoptions, MatProductSetFromOptions_SeqAIJFmt, NULL, WithGpu),
     OPERATION(productsetfromoptions, NULL, MatProductSetFromOptions_MPIAIJFmt, WithKernels),

@@ -57,7 +57,7 @@ PetscErrorCode AIJFmtProlongatorSmooth(Mat S, Mat P0, PetscReal omega, Vec diago
   *device = PETSC_FALSE;
   PetscCall(AIJFmtStateGet(S, &s));
   if (s && sizeof(AIJFmtCusparseIndex) == sizeof(PetscInt))
-    PetscCall(AIJFmtDeviceCsrDecide(S, s, "the smoothing of a prolongator", AIJFMT_WANTS_FROM_SECOND, device));
+    PetscCall(AIJFmtDeviceCsrDecide(S, s, "the smoothing of a prolongator", AIJFMT_WANTS_FILLED, device));
   spmv_exec_init(&exec, *device ? SPMV_DEVICE : SPMV_HOST);
   if (*device) PetscCall(AIJFmtCudaStream(&exec));
   PetscCall(AIJFmtVectorGet(&exec, &staged, diagonal, AIJFMT_READ));

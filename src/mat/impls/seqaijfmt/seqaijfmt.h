@@ -166,8 +166,10 @@ struct Mat_AIJFmt {
   char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
   char             coo_reason[SPMV_MESSAGE_MAX];       /* why PETSc has sorted the last list of coordinates */
   PetscBool        keeps_host;                         /* PETSc reads the host's values unasked: keep them current */
-  PetscInt         joint_changes;   /* operations applied to host and plan alike since the values were packed */
-  PetscBool        device_csr_used; /* the class has asked the CUDA parent for its CSR on the device; never reset */
+  PetscInt         joint_changes;    /* operations applied to host and plan alike since the values were packed */
+  PetscBool        device_csr_used;  /* the class has asked the CUDA parent for its CSR on the device; never reset */
+  PetscBool        device_csr_known; /* that CSR was seen, for the pattern of ... */
+  PetscObjectState device_csr_state; /* ... this nonzero state */
   PetscBool        diagonal_known, diagonal_full; /* whether each row has a diagonal entry, in the pattern of ... */
   PetscObjectState diagonal_state;                /* ... this nonzero state */
   PetscObjectId    checked_id;                    /* the matrix whose pattern was checked and found valid, in ... */
@@ -250,9 +252,9 @@ typedef struct {
 
 /* When an operation wants the values in the device CSR, if they are not there yet */
 typedef enum {
-  AIJFMT_WANTS_FROM_SECOND, /* from the second change on; the first is made on the host and in the plan alike */
-  AIJFMT_WANTS_WITH_PLAN,   /* if there is a plan */
-  AIJFMT_WANTS              /* always */
+  AIJFMT_WANTS_FILLED,    /* if the plan fills it; else the first change is made on the host and in the plan alike */
+  AIJFMT_WANTS_WITH_PLAN, /* if there is a plan */
+  AIJFMT_WANTS            /* always */
 } AIJFmtWish;
 
 /* The CSR arrays that a plan reads, and the data to give them back */
@@ -329,6 +331,7 @@ PETSC_INTERN void           AIJFmtCopiesBegin(void);
 PETSC_INTERN void           AIJFmtCopiesEnd(void);
 
 /* slot.c */
+PETSC_INTERN PetscBool      AIJFmtDeviceCsrExists(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesFirst(Mat, PetscScalar **);
 
 /* sync.c */
@@ -357,6 +360,7 @@ PETSC_INTERN PetscErrorCode MatMultTransposeAdd_AIJFmt(Mat, Vec, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatScale_SeqAIJFmt(Mat, PetscScalar);
 PETSC_INTERN PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatShift_SeqAIJFmt(Mat, PetscScalar);
+PETSC_INTERN PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat, Vec, InsertMode);
 PETSC_INTERN PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat, Vec);
 PETSC_INTERN PetscErrorCode MatAXPY_SeqAIJFmt(Mat, PetscScalar, Mat, MatStructure);
 PETSC_INTERN PetscErrorCode MatCopy_SeqAIJFmt(Mat, Mat, MatStructure);

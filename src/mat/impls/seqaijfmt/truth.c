@@ -19,6 +19,8 @@
       the parent fills it from the host where it is old          same      yes (a)             same
     8 MatBindToCPU(A, PETSC_TRUE)                                yes       no                  a plan on the host: same
     9 the plan is dropped: another pattern, an option            same      same (a)            no
+   10 the CSR is filled from a plan on the GPU, and only its
+      pattern comes from the host, where it lacks that           same      yes                 same
 
   (a) "No" once the state of the matrix has grown since the plan was made or refreshed, while the host is current, too: the
   host has written then. Functions of PETSc that write on the device mark that in offloadmask, while some that write on the
@@ -153,17 +155,79 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether an operation runs on the CSR on the device although the values must be uploaded first */
+/* Whether a plan has values from which the CSR on the device could be filled: those of the matrix, to the last bit */
+static PetscBool PlanHasValues(Mat A, const Mat_AIJFmt *s)
+{
+  const SpmvPlan *plan = AIJFmtPlanOnGpu(s);
+
+  return plan && !plan->format->borrows && plan->nnz > 0 ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
+}
+
+/* The parent has a CSR of this pattern on the device */
+static void RememberDeviceCsr(Mat A, Mat_AIJFmt *s)
+{
+  s->device_csr_used  = PETSC_TRUE;
+  s->device_csr_known = PETSC_TRUE;
+  s->device_csr_state = A->nonzerostate;
+}
+
+static PetscBool HasDeviceCsr(Mat A, const Mat_AIJFmt *s)
+{
+  return s->device_csr_known && s->device_csr_state == A->nonzerostate ? AIJFmtDeviceCsrExists(A) : PETSC_FALSE;
+}
+
+/* Whether transition 10 is possible. Not where the parent has made a CSR unseen, of which the pattern may be an old one. */
+static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s)
+{
+  return HasDeviceCsr(A, s) || !AIJFmtDeviceCsrExists(A) ? PlanHasValues(A, s) : PETSC_FALSE;
+}
+
+/* Transition 10. The values are the same ones, so that the state does not rise and the plan stays current. filled: false
+   where memory is short; the parent uploads then. */
+static PetscErrorCode Fill(Mat A, Mat_AIJFmt *s, PetscBool *filled)
+{
+  const PetscObjectState state = ((PetscObject)A)->state;
+  PetscScalar           *values;
+  SpmvStatus             status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaStream(&s->exec));
+  if (HasDeviceCsr(A, s)) PetscCall(AIJFmtDeviceValuesOverwrite(A, &values));
+  else PetscCall(AIJFmtDeviceValuesFirst(A, &values));
+  status = spmv_extract_values(s->cache.plan, values, SPMV_DEVICE, &s->exec);
+  PetscCall(AIJFmtDeviceValuesRestore(A, &values));
+  PetscCall(PetscObjectStateSet((PetscObject)A, state));
+  AIJFmtOffloadSet(A, status ? PETSC_OFFLOAD_CPU : PETSC_OFFLOAD_BOTH);
+  if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(&s->exec, status);
+  RememberDeviceCsr(A, s);
+  *filled = status ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether an operation runs on the CSR on the device although the values must get there first */
 static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
 {
   if (wish == AIJFMT_WANTS) return PETSC_TRUE;
   if (!AIJFmtPlanOnGpu(s)) return PETSC_FALSE;
   if (wish == AIJFMT_WANTS_WITH_PLAN) return PETSC_TRUE;
-  return s->joint_changes > 0 && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
+  return IsFillable(A, s) || s->joint_changes > 0 ? PlanHasValues(A, s) : PETSC_FALSE;
+}
+
+/* The values of the CSR on the device are old, and an operation there needs them */
+static PetscErrorCode BringValues(Mat A, Mat_AIJFmt *s, const char operation[])
+{
+  PetscBool filled = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (IsFillable(A, s)) PetscCall(Fill(A, s, &filled));
+  PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s, from %s\n", operation,
+                      filled ? "the packed arrays there" : "the host"));
+  if (!filled) MarkDeviceCsrStale(A);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Before transition 2: decides whether an operation runs on the CSR on the device. Where it does, and that CSR is old, the
-   parent uploads the values when it is asked for the arrays. */
+   plan fills it, or else the parent uploads the values when it is asked for the arrays. */
 PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[], AIJFmtWish wish, PetscBool *device)
 {
   PetscBool has;
@@ -178,9 +242,8 @@ PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[
     if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(HasMemory(A, s, operation, &has));
     if (!has) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s\n", operation));
-    MarkDeviceCsrStale(A);
-  }
+    PetscCall(BringValues(A, s, operation));
+  } else RememberDeviceCsr(A, s);
   PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason, "since %s", operation));
   s->device_csr_used = PETSC_TRUE;
   *device            = PETSC_TRUE;
@@ -220,7 +283,7 @@ PetscErrorCode AIJFmtDeviceCsrGet(Mat A, Mat_AIJFmt *s, SpmvCsr *csr)
   error = ArraysGet(A, csr);
   PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
-  s->device_csr_used = PETSC_TRUE;
+  RememberDeviceCsr(A, s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

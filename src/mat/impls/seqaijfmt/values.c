@@ -13,21 +13,30 @@ static PetscBool PlanChangesAlike(Mat A, const Mat_AIJFmt *s)
   return AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
 }
 
+/* Arrays of an SpmvChange, as vectors; NULL for those that it does not have. Of those with an entry for each row it has
+   one at most. */
+typedef struct {
+  Vec left, right, added, inserted;
+} ChangeVectors;
+
 /* Changes the plan as the CSR of the host was changed. value_state is the state that A will have when PETSc's function
    returns. Where the plan cannot be changed, because the GPU's memory is full, the next product uploads the values. */
-static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, Vec l, Vec r, PetscObjectState value_state)
+static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, const ChangeVectors *v, PetscObjectState value_state)
 {
+  const Vec  rows = v->left ? v->left : v->added ? v->added : v->inserted;
   SpmvStatus status;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaStream(&s->exec));
-  if (l) PetscCall(AIJFmtVectorGet(&s->exec, &s->y, l, AIJFMT_READ));
-  if (r) PetscCall(AIJFmtVectorGet(&s->exec, &s->x, r, AIJFMT_READ));
-  if (l) change.left = s->y.data;
-  if (r) change.right = s->x.data;
+  if (rows) PetscCall(AIJFmtVectorGet(&s->exec, &s->y, rows, AIJFMT_READ));
+  if (v->right) PetscCall(AIJFmtVectorGet(&s->exec, &s->x, v->right, AIJFMT_READ));
+  if (v->left) change.left = s->y.data;
+  if (v->right) change.right = s->x.data;
+  if (v->added) change.added = s->y.data;
+  if (v->inserted) change.inserted = s->y.data;
   status = spmv_change_values(s->cache.plan, &change, &s->exec);
-  if (r) PetscCall(AIJFmtVectorRestore(&s->exec, &s->x));
-  if (l) PetscCall(AIJFmtVectorRestore(&s->exec, &s->y));
+  if (v->right) PetscCall(AIJFmtVectorRestore(&s->exec, &s->x));
+  if (rows) PetscCall(AIJFmtVectorRestore(&s->exec, &s->y));
   if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED) PetscFunctionReturn(PETSC_SUCCESS);
   AIJFmtCallSpmv(&s->exec, status);
   PetscCall(AIJFmtPlanWritten(s, value_state));
@@ -60,11 +69,12 @@ static PetscErrorCode DeviceExec(const Mat_AIJFmt *s, SpmvExec *exec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- MatScale(), MatDiagonalScale() and MatShift(): the state rises once after these functions ---- */
+/* ---- MatScale(), MatDiagonalScale(), MatShift(), MatDiagonalSet(): the state rises once after these functions ---- */
 
 PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
 {
   const SpmvChange    change = {.alpha = &a};
+  const ChangeVectors none   = {.left = NULL};
   const AIJFmtParent *host;
   AIJFmtNameGuard     guard;
   PetscErrorCode      error;
@@ -74,7 +84,7 @@ PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatScale()", AIJFMT_WANTS_FROM_SECOND, &device));
+  if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatScale()", AIJFMT_WANTS_FILLED, &device));
   if (device) {
     PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
     error = s->parent->seq.scale(A, a);
@@ -82,7 +92,7 @@ PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
     PetscCall(error);
   } else if (s && PlanChangesAlike(A, s)) {
     PetscCall(ChangeHost(A, s, &change, 1));
-    PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
+    PetscCall(ChangePlan(s, change, &none, ((PetscObject)A)->state + 1));
   } else PetscCall(host->seq.scale(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,8 +142,9 @@ static PetscErrorCode DiagonalScaleOnDevice(Mat A, const Mat_AIJFmt *s, Vec l, V
    state is not raised once more as by MatDiagonalScale(). */
 static PetscErrorCode DiagonalScaleBoth(Mat A, Mat_AIJFmt *s, Vec l, Vec r)
 {
-  const PetscScalar *left = NULL, *right = NULL;
-  SpmvChange         change;
+  const ChangeVectors vectors = {.left = l, .right = r};
+  const PetscScalar  *left = NULL, *right = NULL;
+  SpmvChange          change;
 
   PetscFunctionBegin;
   if (l) PetscCall(VecGetArrayRead(l, &left));
@@ -143,7 +154,7 @@ static PetscErrorCode DiagonalScaleBoth(Mat A, Mat_AIJFmt *s, Vec l, Vec r)
   if (r) PetscCall(VecRestoreArrayRead(r, &right));
   if (l) PetscCall(VecRestoreArrayRead(l, &left));
   change = (SpmvChange){.left = NULL};
-  PetscCall(ChangePlan(s, change, l, r, ((PetscObject)A)->state + (s->inner ? 0 : 1)));
+  PetscCall(ChangePlan(s, change, &vectors, ((PetscObject)A)->state + (s->inner ? 0 : 1)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +172,7 @@ PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
   if (l) PetscCall(VecGetLocalSize(l, &rows));
   if (r) PetscCall(VecGetLocalSize(r, &cols));
   if (rows != A->rmap->n || cols != A->cmap->n) s = NULL; /* the parent reports wrong sizes */
-  if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatDiagonalScale()", AIJFMT_WANTS_FROM_SECOND, &device));
+  if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatDiagonalScale()", AIJFMT_WANTS_FILLED, &device));
   if (device) PetscCall(DiagonalScaleOnDevice(A, s, l, r));
   else if (s && PlanChangesAlike(A, s)) PetscCall(DiagonalScaleBoth(A, s, l, r));
   else PetscCall(host->seq.diagonalscale(A, l, r));
@@ -202,9 +213,19 @@ static PetscErrorCode DiagonalIsFull(Mat A, Mat_AIJFmt *s, PetscBool *full)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ShiftOnDevice(Mat A, Mat_AIJFmt *s, PetscScalar a)
+/* What happens to the diagonal: a number is added to all of it, or the vector to it, or the vector takes its place */
+typedef struct {
+  const char        *operation; /* for messages */
+  const PetscScalar *shift;     /* NULL: the vector */
+  Vec                vector;
+  InsertMode         mode;
+} DiagonalChange;
+
+static PetscErrorCode DiagonalOnDevice(Mat A, Mat_AIJFmt *s, const DiagonalChange *d)
 {
+  const int    inserts = d->mode == INSERT_VALUES;
   PetscScalar *values;
+  SpmvStatus   status;
   SpmvCsr      csr;
   SpmvExec     exec;
 
@@ -212,35 +233,69 @@ static PetscErrorCode ShiftOnDevice(Mat A, Mat_AIJFmt *s, PetscScalar a)
   PetscCall(DeviceExec(s, &exec));
   PetscCall(AIJFmtDeviceCsrGet(A, s, &csr));
   PetscCall(AIJFmtDeviceValuesGet(A, &values));
-  AIJFmtCallSpmv(&exec, spmv_csr_shift(&csr.pattern, csr.scalar_type, &a, values, &exec));
+  if (d->vector) PetscCall(AIJFmtVectorGet(&exec, &s->y, d->vector, AIJFMT_READ));
+  if (d->shift) status = spmv_csr_shift(&csr.pattern, csr.scalar_type, d->shift, values, &exec);
+  else status = spmv_csr_set_diagonal(&csr.pattern, csr.scalar_type, s->y.data, inserts, values, &exec);
+  if (d->vector) PetscCall(AIJFmtVectorRestore(&exec, &s->y));
+  AIJFmtCallSpmv(&exec, status);
   PetscCall(AIJFmtDeviceValuesRestore(A, &values));
-  PetscCall(AIJFmtLogGpuFlops(PetscMin(A->rmap->n, A->cmap->n)));
+  PetscCall(AIJFmtLogGpuFlops(inserts ? 0 : PetscMin(A->rmap->n, A->cmap->n)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the host by its parent, which goes to n places; the plan alike where `follows` */
+static PetscErrorCode DiagonalOnHost(Mat A, Mat_AIJFmt *s, const DiagonalChange *d, PetscBool follows)
+{
+  const PetscBool        inserts = d->mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE;
+  const SpmvChange       change  = {.shift = d->shift};
+  const ChangeVectors    vectors = {.added = inserts ? NULL : d->vector, .inserted = inserts ? d->vector : NULL};
+  const PetscObjectState before  = s ? s->cache.key.value_state : 0;
+  const AIJFmtParent    *host;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  if (d->shift) PetscCall(host->seq.shift(A, *d->shift));
+  else PetscCall(host->seq.diagonalset(A, d->vector, d->mode));
+  /* the host's parent may assemble, and an eager conversion then has the new values already */
+  if (follows && s->cache.key.value_state == before)
+    PetscCall(ChangePlan(s, change, &vectors, ((PetscObject)A)->state + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Missing diagonal entries are inserted by the host's parent, which changes the pattern */
+static PetscErrorCode ChangeDiagonal(Mat A, const DiagonalChange *d)
+{
+  Mat_AIJFmt *s;
+  PetscBool   full = PETSC_FALSE, device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && A->assembled && !A->structure_only) PetscCall(DiagonalIsFull(A, s, &full));
+  if (full) PetscCall(AIJFmtDeviceCsrDecide(A, s, d->operation, AIJFMT_WANTS_FILLED, &device));
+  if (device) PetscCall(DiagonalOnDevice(A, s, d));
+  else PetscCall(DiagonalOnHost(A, s, d, full ? PlanChangesAlike(A, s) : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
 {
-  const SpmvChange    change = {.shift = &a};
-  const AIJFmtParent *host;
-  Mat_AIJFmt         *s;
-  PetscObjectState    before = 0;
-  PetscBool           full = PETSC_FALSE, device = PETSC_FALSE, follows;
+  const DiagonalChange change = {.operation = "MatShift()", .shift = &a, .mode = ADD_VALUES};
+
+  PetscFunctionBegin;
+  PetscCall(ChangeDiagonal(A, &change));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* d has an entry for each row, and so has the diagonal of a square matrix alone */
+PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
+{
+  const DiagonalChange change = {.operation = "MatDiagonalSet()", .vector = d, .mode = mode};
+  const AIJFmtParent  *host;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s && A->assembled && !A->structure_only) PetscCall(DiagonalIsFull(A, s, &full));
-  if (full) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatShift()", AIJFMT_WANTS_FROM_SECOND, &device));
-  if (device) PetscCall(ShiftOnDevice(A, s, a));
-  else {
-    follows = full ? PlanChangesAlike(A, s) : PETSC_FALSE;
-    if (s) before = s->cache.key.value_state;
-    PetscCall(host->seq.shift(A, a));
-    /* the host's parent assembles, and an eager conversion then has the new values already */
-    if (follows && s->cache.key.value_state == before)
-      PetscCall(ChangePlan(s, change, NULL, NULL, ((PetscObject)A)->state + 1));
-  }
+  if (A->rmap->n == A->cmap->n) PetscCall(ChangeDiagonal(A, &change));
+  else PetscCall(host->seq.diagonalset(A, d, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
