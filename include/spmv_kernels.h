@@ -251,9 +251,9 @@ SPMV_API SpmvStatus spmv_prepare_transpose(SpmvPlan *, SpmvExec *);
 
 /* New values of shape [nnz], in CSR order. The pattern must still be the one that the plan was built from; this is not
    checked. For a plan on the device, values may lie on the host or on the device; for a plan on the host, on the host
-   only. Also call it when values that the plan borrows have new contents: on the device, a product may read the matrix
-   before the previous kernel of the stream has ended, and waits for that end only before it touches x, y and work. This
-   call orders the product after the kernel that wrote the values. */
+   only. Call it also after writing new values to an array that the plan borrows. Otherwise a device product may read
+   old values: it may begin before the kernel that wrote them has ended, because it waits for earlier kernels only
+   before it touches x, y and work. */
 SPMV_API SpmvStatus spmv_update_values(SpmvPlan *, const void *values, SpmvSpace values_space, SpmvExec *);
 /* Copies the values of the plan to values [nnz], in CSR order. Values on the host are there when the call returns,
    values on the device only for later work of the stream. */
@@ -408,7 +408,7 @@ SPMV_API void spmv_device_release(void);
 /* Scratch memory for one or a few calls on exec->stream. Between spmv_scratch_hold() and the matching
    spmv_scratch_release(), freed device blocks (without hooks) are kept and serve later requests of at most their size
    on the same stream, so that repeated work allocates only the first time. spmv_scratch_trim() ends a round of repeated
-   work: blocks that the round did not use are freed, unless the round has allocated new ones. If an allocation of this
+   work: it frees blocks unused since the last trim, unless a block was made since then. If an allocation of this
    library fails, the kept blocks are freed and the allocation is tried again. Any thread may call these at any time. */
 SPMV_API SpmvStatus spmv_scratch_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
 SPMV_API void       spmv_scratch_free(SpmvExec *, SpmvSpace, void *block);

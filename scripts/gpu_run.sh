@@ -164,6 +164,9 @@ step_mat() {
   read -r -a formats < <(manifest formats)
   for format in "${formats[@]}"; do try mat_device_memory -mat_type "aij$format" -use_gpu_aware_mpi 0; done # alone
   for format in "${formats[@]}"; do try mat_truth -format "$format" "${common[@]}" -mat_aijfmt_decline 0 -malloc_dump; done
+  for ranks in 1 2; do
+    try mpiexec -n "$ranks" mat_coo "${common[@]}" -mat_aijfmt_decline 0 -expect "coordinates sorted on the GPU" -malloc_dump
+  done
   # cuSPARSE does the products of declined matrices, and gives wrong results at times if processes share a GPU through MPS
   for format in "${formats[@]}"; do
     try_aside conf_mat -format "$format" -scratch "$scratch/conf_mat.$format.declines" "${common[@]}" -sample 3 -malloc_dump

@@ -70,9 +70,9 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-/* Words and flops of an iteration beside the product. The kernels read p, w; read p, w, x, r, M, write x, r; read r, p,
-   M, write p. With a function as preconditioner: read p, w; read p, w, x, r, write x, r; read r, z; read z, p, write
-   p. */
+/* Words read and written, and flops, of an iteration without the product A p. Three kernels run: (p, w) reads p, w; the
+   update of x and r reads p, w, x, r, M and writes x, r; the new direction reads r, p, M and writes p. If M is a
+   function, the update does not read M, a fourth kernel reads r, z for (r, z), and the direction reads z, p. */
 static void describe(SpmvCg *cg)
 {
   const int    block = spmv_cg_block_size(&cg->options);

@@ -3,7 +3,7 @@
 
 #include <spmv_engine.h>
 
-/* The array of M contains M r */
+/* M is a function: the array holds its result M r, not values of M */
 enum { SPMV_POINT_STORED = -1 };
 
 /* 0 for the identity, 1 for a diagonal, SPMV_POINT_STORED for a function, whose result is stored */

@@ -1,5 +1,5 @@
-/* project.h - removes the components of a vector along given vectors: for a singular system, the null space from M
-   r. */
+/* project.h - removes the components of a vector along given vectors. For a singular system, solvers remove those along
+   the null space from the preconditioned residual M r. */
 #pragma once
 
 #include "core/format.h"

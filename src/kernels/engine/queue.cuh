@@ -35,9 +35,9 @@ SpmvStatus spmv_queue_drain(SpmvQueue *, SpmvExec *);
 /* Waits for record i. Fails if another process has died, or if some processes have a reason to end and others have
    none. */
 SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);
-/* For plain launches. If event i has occurred before the next chunk is enqueued, the device is idle: then chunks are
-   doubled, up to a 16th of the iterations so far, because up to two chunks are needless at the end of a solve. With
-   several processes the length is fixed, as all must enqueue the same. */
+/* For plain launches. If event i has occurred before the next chunk is enqueued, the device is idle: chunks are then
+   doubled. A chunk has at most a 16th of the iterations so far, because up to two chunks run in vain after convergence.
+   With several processes the length is fixed, because all must enqueue the same number of iterations. */
 void spmv_queue_grow(SpmvQueue *, int i, int64_t iterations);
 
 /* The number of iterations that take about 200 us, if one takes `iteration` seconds. Shorter chunks may let the device

@@ -164,8 +164,8 @@ static PetscErrorCode KSPView_GMRESDevice(KSP ksp, PetscViewer viewer)
    through NVIDIA's NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; otherwise they
    go by MPI.
 
-   A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a triangular
-   solve, a pass over the basis and a copy each.
+   A monitor other than -ksp_monitor (as text or draw::draw_lg), or a convergence test of the user, gets the solution of
+   every iteration. Each time that costs a triangular solve, a pass over the basis and a copy.
 
 .seealso: `KSPGMRES`, `KSPGMRESDeviceSetMode()`, `KSPCGDEVICE`, `MATAIJRBP`, `PetscPackInitializePackage()`
 M*/

@@ -243,7 +243,8 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the user wants the products of A through MatMult(); NULL: the user does not. A may be of any type. */
+/* The call or option by which the user requires MatMult() for the products of A, so that solvers must not use its plan;
+   NULL if there is none. A may be of any type. */
 PetscErrorCode AIJFmtWhyHost(Mat A, const char **why)
 {
   Mat_AIJFmt *s;

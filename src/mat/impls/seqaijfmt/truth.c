@@ -69,8 +69,8 @@ PetscErrorCode AIJFmtHostWritten(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 5: the plan was changed as the values of the host were. value_state is that of the matrix when PETSc's
-   function returns. */
+/* Transition 5: the same change was applied to the values on the host and in the plan. value_state: the state that the
+   matrix will have when PETSc's function returns. */
 PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *s, PetscObjectState value_state)
 {
   PetscFunctionBegin;
@@ -112,8 +112,8 @@ PetscErrorCode AIJFmtHostKeep(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A product of matrices that is computed on the host may read a factor's values there without asking for them, each time
-   that its numeric phase runs: as those of A B^T and of A^T with a dense matrix do */
+/* If a product of matrices is computed on the host, each numeric phase may read the host values of its factors without
+   asking for them. Those of A B^T and of A^T times a dense matrix do. */
 PetscErrorCode AIJFmtHostKeepFactors(Mat C)
 {
   const Mat factor[] = {C->product->A, C->product->B, C->product->C};
@@ -302,7 +302,8 @@ PetscErrorCode AIJFmtDeviceValuesGet(Mat A, PetscScalar **values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same where the CSR is on the device, and all values will be written: old ones do not go there first */
+/* Like AIJFmtDeviceValuesGet(), for a caller that overwrites all values of an existing device CSR: stale values are not
+   uploaded first */
 PetscErrorCode AIJFmtDeviceValuesOverwrite(Mat A, PetscScalar **values)
 {
   AIJFmtNameGuard guard;
@@ -332,9 +333,9 @@ PetscErrorCode AIJFmtDeviceValuesRestore(Mat A, PetscScalar **values)
 
 /* ---- the CSR arrays that a plan reads ---- */
 
-/* Transitions 3 and 4: for a plan in s->exec.space. Where the CSR of the CUDA parent alone is current it gives the values; a
-   format that borrows takes pattern and values from there in any case, which the parent fills where they are old
-   (transition 7). The pattern of the others stays on the host, where it is known to be. */
+/* Transitions 3 and 4: the CSR arrays for a plan in s->exec.space. With the CUDA parent, a plan on the device
+   takes its values from the device CSR if only that is current; a format that borrows always takes pattern and values
+   there, and the parent updates a stale device CSR first (transition 7). Everything else comes from the host. */
 PetscErrorCode AIJFmtCsrGet(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtCsr *from)
 {
   const PetscBool borrows = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;
@@ -365,10 +366,10 @@ PetscErrorCode AIJFmtCsrRestore(Mat A, AIJFmtCsr *from)
 /*
   ---- MATSEQMAIJ ----
 
-  It reads the host's values of the matrix that it was made from, in every product and without asking. So MatCreateMAIJ()
-  must be noticed: PETSc's creator of the type runs inside of ours. The new matrix does not know yet what it is made from,
-  but that has a reference more by then, and sizes that match. So there is a list of all matrices whose values may be on
-  the device alone.
+  Every product of a MATSEQMAIJ reads the host's values of its source matrix, without asking for them, so these must be
+  current. To notice MatCreateMAIJ(), our creator of the type wraps PETSc's. At that time the new matrix has no pointer
+  to its source yet, but MatCreateMAIJ() has already referenced the source, whose sizes match. So we search the list of
+  all matrices whose values may be on the device only.
 */
 
 void AIJFmtListAdd(Mat A, Mat_AIJFmt *s)

@@ -165,8 +165,9 @@ static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
   the graph is not formed: with `-pc_gamg_aggressive_square_graph` the independent set has distance 2. Aggregates do not
   cross process boundaries.
 
-  Without a GPU the host makes the same aggregates. `PCGAMGAGG` serves `-pc_gamg_asm_use_agg`, `-pc_gamg_asm_hem_aggs`,
-  and `-mat_coarsen_type` other than mis and misk; `-ksp_view` and `PCGAMGAggDeviceGetInfo()` say so.
+  Without a GPU the host makes the same aggregates. `PCGAMGAGG` coarsens with `-pc_gamg_asm_use_agg`,
+  `-pc_gamg_asm_hem_aggs`, a `-mat_coarsen_type` other than mis and misk, more than 32 near-null vectors, or 64-bit
+  indices; `-ksp_view` and `PCGAMGAggDeviceGetInfo()` give the reason.
 
 .seealso: `PCGAMG`, `PCGAMGAGG`, `PCGAMGSetType()`, `PCGAMGAggDeviceGetInfo()`
 M*/

@@ -3,8 +3,8 @@
   them.
 
   PETSc creates gamg, hmg, ml and exotic as an mg, and then overwrites its operations. If the name mg means our type,
-  they are made from ours. All of them have a different set-up operation: by that MGDevStateGet() recognizes them, and
-  restores PETSc's operations before any of ours has done anything.
+  these types are made from ours. Each of them replaces the set-up operation. So if that is not ours, MGDevStateGet()
+  restores those of PETSc's operations that are still ours, before they do anything.
 */
 #include "pctypes.h"
 #include "sys/compose.h"
@@ -18,7 +18,7 @@ static PetscErrorCode SetFromOptions(PC, AIJFmtOptionItems);
 static PetscErrorCode Reset(PC);
 static PetscErrorCode Destroy(PC);
 
-/* Without applyrichardson: PCMGSetType() sets it, so each set-up installs ours again */
+/* applyrichardson is missing here, because PCMGSetType() overwrites it: each set-up installs ours again */
 static const struct _PCOps ours = {.setup          = PCSetUp_MGDevice,
                                    .setfromoptions = SetFromOptions,
                                    .presolve       = PCPreSolve_MGDevice,
@@ -117,7 +117,7 @@ static PetscErrorCode Reset(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The set-up operation is ours; otherwise this destroy operation would have been replaced too */
+/* s is NULL if only the set-up operation was replaced: MGDevStateGet() has then restored PETSc's destroy operation */
 static PetscErrorCode Destroy(PC pc)
 {
   PC_MGDevice *s;
