@@ -97,9 +97,9 @@ typedef struct {
 
 /* Filled by PCMGDeviceGetInfo(): counts of applications since the type was set, without those inside KSPCGDEVICE */
 typedef struct {
-  PetscInt       applies_device; /* cycles on the GPU: one per column and per step of Richardson's iteration */
+  PetscInt       applies_device; /* cycles on the GPU: one per column (PCMatApply()) and per Richardson step */
   PetscInt       applies_petsc;  /* applications by PCMG */
-  const char    *reason;  /* why PCMG did the last one or will do the next one; "" if not. The PC owns the text. */
+  const char    *reason;  /* why PCMG serves the last or the next application; "" if the GPU does. Owned by the PC */
   PetscInt       set_ups; /* number of times that data of PETSc's hierarchy was copied */
   PetscLogDouble bytes;   /* GPU memory of the cycle */
   PetscBool      single;  /* the cycle is in single precision */

@@ -1,8 +1,7 @@
 /*
   halo.c - ghost values: a kernel packs the entries of x that other processes need, and each entry goes only to those
   processes. NCCL sends from the device on a stream. With MPI, values are copied to the host, sent, and copied to the
-  device of the receiver. PETSc's
-  star forest finds the senders and receivers.
+  device of the receiver. PetscSF finds the senders and receivers.
 */
 #include "processes.h"
 #include "mat/impls/seqaijfmt/plan.h"
@@ -55,7 +54,7 @@ static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, c
   PetscCall(PetscSFSetGraphLayout(sf, columns, ghosts, NULL, PETSC_COPY_VALUES, ghost));
   PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscSFGetRootRanks(sf, &neighbours, &rank, &first, &mine, &theirs));
-  PetscCall(Copy(neighbours, rank, first, &h->in)); /* no index needed: ghosts ascend, as do their owners' ranges */
+  PetscCall(Copy(neighbours, rank, first, &h->in)); /* no index needed: ghosts are sorted, hence also by owner */
   PetscCall(PetscSFGetLeafRanks(sf, &neighbours, &rank, &first, &mine));
   PetscCall(Copy(neighbours, rank, first, &h->out));
   PetscCall(PetscMalloc1((size_t)Count(&h->out), wanted));
@@ -145,7 +144,7 @@ SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *
   (void)ghosts;
   if (out > 0) status = spmv_gather(Count(&h->out), h->index, h->scalar, x, h->packed, exec);
   if (!status && out > 0) status = spmv_copy(h->out.host, SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
-  if (!status) status = spmv_stream_wait(exec); /* the previous copy from h->in.host ends before MPI overwrites it */
+  if (!status) status = spmv_stream_wait(exec); /* h->out.host is filled, and the last copy from h->in.host has ended */
   if (status) return status;
   return Post(h, p->comm) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed")
                           : SPMV_SUCCESS;

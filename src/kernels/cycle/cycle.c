@@ -166,7 +166,7 @@ static double nonzeros(const SpmvOperator *a)
   return (double)a->plan->nnz + (a->ghost_plan ? (double)a->ghost_plan->nnz : 0);
 }
 
-/* Flops of the vector part of a step: the product with M, and the terms of x and out */
+/* Flops of a smoother step without the product by A: the product by M, and the sum of the terms with x_k and x_(k-1) */
 static double point_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
 {
   const SpmvCycleGrid     *grid = &cycle->grid[op->level];
@@ -274,8 +274,8 @@ static int reenters_dense(const SpmvCycle *cycle)
 }
 
 /* The dense matrix C replaces several levels; from a nonzero guess it gives x + C (b - A x). That equals the cycle on
-   these levels only if the exact solution is a fixed point of each step, so current + before must be 1. NaN
-   passes the check, and makes the result NaN. */
+   these levels only if the exact solution is a fixed point of each step, so the factors `current` and `before` must
+   add up to 1. A NaN passes the check and makes the result NaN. */
 static SpmvStatus check_fixed_point(const SpmvCycleSmoother *s, const char *name, int level, SpmvExec *exec)
 {
   for (int k = 0; k < s->steps; k++) {
@@ -289,8 +289,8 @@ static SpmvStatus check_fixed_point(const SpmvCycleSmoother *s, const char *name
   return SPMV_SUCCESS;
 }
 
-/* Copies the steps of a smoother. With a scale of the matrices, the caller gives M / scale; if M is the identity, the
-   correction is divided by the scale instead. */
+/* Copies the steps of a smoother. If the matrices are scaled, the caller has divided M by the scale; for the
+   identity, which has no values, the factor `correction` is divided instead. */
 static SpmvStatus copy_steps(const SpmvCycle *cycle, const SpmvCycleSmoother *s, SpmvFactors *to, SpmvExec *exec)
 {
   if (s->steps == 0) return SPMV_SUCCESS;

@@ -92,8 +92,8 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Handles products that need no plan, since off-diagonal blocks are often empty. If y has no local entries, nothing is
-   written. If the matrix has no nonzeros and z is given, y = z. done: the product was one of these. */
+/* Handles products that need no plan; empty off-diagonal blocks are frequent. If y has no local entries, nothing is
+   written. If the matrix has no nonzeros and z is given, y = z. done: one of these two cases applied. */
 static PetscErrorCode FinishWithoutPlan(Mat A, ProductKind kind, Vec z, Vec y, PetscBool *done)
 {
   const PetscInt length = kind == PRODUCT ? A->rmap->n : A->cmap->n;
@@ -161,8 +161,8 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
     if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
     Count(s, transposed, PETSC_TRUE);
   } else {
-    /* device memory does not suffice for the transpose of the plan, so the parent's transpose would not fit there
-       either */
+    /* the device has too little memory for the plan of A^T, hence also for the transpose that the CUDA parent would
+       make: the host multiplies */
     if (s->cache.plan) PetscCall(HostParentProduct(A, kind, x, z, y));
     else PetscCall(ParentProduct(A, s, kind, x, z, y));
     Count(s, transposed, PETSC_FALSE);

@@ -1,7 +1,7 @@
 /*
   plan.c - makes plans and keeps them up to date: the only file of the class that calls spmv_build() and
-  spmv_update_values(). It also gets the input of a plan, the pattern of a matrix on the host or copied to the device,
-  and builds a matrix from a pattern on the device.
+  spmv_update_values(). It also gets the pattern of a matrix from which a plan is made, copies a pattern to
+  the device, and fills a matrix from a pattern on the device.
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: spmv_update_values()
@@ -271,9 +271,9 @@ SpmvStatus AIJFmtPlanBuild(AIJFmtPlanCache *c, const SpmvCsr *csr, const SpmvAna
   return SPMV_SUCCESS;
 }
 
-/* Updates the values of a plan with unchanged structure. moved: the pattern that the plan borrows has another address,
-   so the values were not updated and the plan must be rebuilt. The CUDA parent makes new arrays when it has not yet
-   seen the last change of the nonzero pattern. */
+/* Updates the values of a plan with unchanged structure. moved: the device CSR has another address than at
+   the build, so nothing was updated and the caller must rebuild the plan. This happens when the CUDA parent allocates
+   its CSR anew, because it had not yet seen the last change of the nonzero pattern. */
 SpmvStatus AIJFmtPlanRefresh(AIJFmtPlanCache *c, const SpmvCsr *csr, SpmvExec *exec, PetscBool *moved)
 {
   const void *borrowed = Borrowed(c->plan->format, csr);

@@ -111,7 +111,7 @@ PetscErrorCode MGDevAgree(MGDevHierarchy h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes level i of h->now, which is not the coarsest */
+/* Reads level i of PETSc's hierarchy, which is not the coarsest, into h->now */
 static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt i)
 {
   const KSP       down = levels[i]->smoothd, up = levels[i]->smoothu;
@@ -141,7 +141,7 @@ static PetscErrorCode SingleScale(MGDevHierarchy h, const PC_MG_Levels *finest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the current hierarchy of PETSc into h->now. All bytes that are not set are zero, so that it can be compared. */
+/* Reads the current hierarchy of PETSc into h->now. Unused bytes are zero, so that GetCycle() can compare by memcmp. */
 static PetscErrorCode Take(MGDevHierarchy h, PC pc)
 {
   const PC_MG      *mg      = (const PC_MG *)pc->data;
@@ -246,7 +246,7 @@ PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_ME
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* total_bytes includes borrowed arrays, so single.values, which such a plan borrows, is not added */
+/* single.values is not added: the plan in single precision borrows it, and total_bytes includes borrowed arrays */
 static int64_t BlockBytes(const MGDevBlock *b)
 {
   int64_t bytes = b->own.plan ? b->own.plan->memory.total_bytes : 0;
