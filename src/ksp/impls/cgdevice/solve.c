@@ -51,8 +51,8 @@ static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
 }
 
 /* With multigrid, the plans of all levels, the cycle and the engine are made here, so that the first solve does not pay
-   for them. KSPSetUp() calls PCSetUp() only after this function, so PCSetUp() is called here first. A reason against
-   the device is not reported here: the solve finds and reports it again. */
+   for them. KSPSetUp() calls PCSetUp() only after this function, so PCSetUp() is called here first. A reason against the device is not reported here: the solve
+   finds and reports it again. */
 PetscErrorCode KSPSetUp_CGDevice(KSP ksp)
 {
   KSP_CGDevice *s;

@@ -112,8 +112,8 @@ PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
 }
 
 /* MatMatTransposeMult() calls MatSetType() on the transposed pattern, to give it the type of the first factor. If the
-   pattern had one of our types and the factor another type, this would destroy it. So the pattern gets the host
-   parent's type, which can be converted to every AIJ type. */
+   pattern had one of our types and the factor another type, this would destroy it. So the pattern gets the host parent's type, which can be converted to every AIJ
+   type. */
 PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
 {
   const AIJFmtParent *parent;

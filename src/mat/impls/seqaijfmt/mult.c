@@ -32,9 +32,9 @@ static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a matrix without a plan is multiplied by the CUDA parent, with its CSR on the device: yes if a plan would
-   have been on the device and all vectors are there. The parent first uploads the values if AIJFmtTruthSettle() has
-   marked its CSR as stale. */
+/* Whether a matrix without a plan is multiplied by the CUDA parent, with its CSR on the device: yes if a plan would have
+   been on the device and all vectors are there. The parent first uploads the values if
+   AIJFmtTruthSettle() has marked its CSR as stale. */
 static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
 {
   const Vec vector[] = {x, y, z};

@@ -130,8 +130,8 @@ static PetscErrorCode Narrow(const void *from, int64_t n, SpmvIndex to, const vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies a pattern of the host, and values [nnz] unless NULL, to one block on the device, which the caller frees.
-   *block is NULL if *status is a failure. */
+/* Copies a pattern of the host, and values [nnz] unless NULL, to one block on the device, which the caller frees. *block
+   is NULL if *status is a failure. */
 PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const PetscScalar *values, SpmvIndex index_type,
                             SpmvCsr *there, void **block, SpmvStatus *status)
 {
