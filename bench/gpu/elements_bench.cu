@@ -1,13 +1,13 @@
 /*
-  elements_bench.cu - elements_bench: a CSR from the list of all entries of element matrices (spmv_coo.h), for tetrahedra with
-  3 unknowns a point
+  elements_bench.cu - elements_bench: times making a CSR from the list of all entries of element matrices (spmv_coo.h),
+  for tetrahedra with 3 unknowns per node
 
     elements_bench [--matrix elements:points]... [--out file] [--commit text] [--no-peers] [--budget seconds]
 
-  points are those along an edge of a cube: 65 makes 226 million entries. For each: seconds of the first pattern and of a later one, from a
-  list on the device and from one on the host; of values in place of others and added to them, with the least bytes that they move; bytes
-  held, and the most while the list is sorted. Beside it, unless --no-peers is given, the same on the host, with one thread: pattern and values must
-  have the same bits.
+  points is the number of nodes along an edge of a cube: 65 gives 226 million entries. Reported for each list: seconds
+  for the first and for later patterns, from a list on the device and on the host; seconds for inserting and for adding
+  values, with the minimum of bytes moved; bytes held afterwards, and the peak while sorting. Unless --no-peers is
+  given, the same is done on the host with one thread, and pattern and values must have the same bits.
 */
 #include "command_line.hpp"
 #include "hooks.h"
@@ -58,7 +58,7 @@ struct List {
   }
 
 private:
-  /* The matrix of an element row by row, one element after the other */
+  /* Element after element, and each element matrix row by row */
   void fill(const GenElements &e)
   {
     const std::int64_t own = DOFS * e.nodes_each;
@@ -151,7 +151,7 @@ Array<T> on_host(const void *there, std::int64_t n)
   return r;
 }
 
-/* The most device memory while a list on the device is sorted, besides the list */
+/* Peak of device memory while a list on the device is sorted, without the list itself */
 std::int64_t peak_bytes(const SpmvCooList &list)
 {
   Hooks    hooks;

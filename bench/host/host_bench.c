@@ -8,10 +8,10 @@
   for which all blocks are full, and, for a symmetric matrix, sbaij with the same block size. Every product is compared
   with one in extended precision before it is timed. The products take turns, one of each per round, so that other load
   on the machine affects all of them alike; a round of a small matrix repeats each product until it takes milliseconds.
-  Reported are the minimum and the median over the rounds. GB/s counts the bytes of the format, x once and y once.
+  Reported are the minimum and the median over the rounds. GB/s counts the bytes of the format, and x and y once each.
 
-  Under mpiexec every process multiplies a copy of its own at the same time, and the slowest process counts: what a
-  program with one process for each core gets when the cores share caches and memory.
+  Under mpiexec all processes multiply a copy of the matrix at the same time, and the time of the slowest process
+  counts. That is the speed that a program with one process per core gets when the cores share caches and memory.
 */
 #include "host_matrix.h"
 #include "check.h"
@@ -27,7 +27,7 @@
 
 enum { MAX_SUBJECTS = 24, MAX_INPUTS = 32, MAX_ROUNDS = 1000 };
 
-/* A product to measure: by a plan of a format, or by a matrix of PETSc */
+/* A product to time: with a plan of a format, or with a PETSc matrix (peer) */
 typedef struct {
   const char  *name;
   SpmvExec     exec;
@@ -110,8 +110,8 @@ static PetscErrorCode PrepareFormat(const char *text, const HostMatrix *matrix, 
   PetscFunctionReturn(0);
 }
 
-/* PETSc's types, the one that all are compared with first. Those with blocks take part where a matrix has blocks, sbaij
-   where it is symmetric as well. */
+/* The types of PETSc; the first one is the reference of the column "x aij". A `blocked` type takes part only if the
+   block size is above 1, a `symmetric` one only if the matrix is symmetric. */
 typedef struct {
   const char *name, *type; /* NULL: aij */
   PetscBool   inodes, blocked, symmetric;
@@ -126,7 +126,7 @@ static const Rival rivals[] = {
 };
 enum { RIVAL_COUNT = sizeof rivals / sizeof rivals[0] };
 
-/* The largest block size of which all blocks are full, at most 8, for which PETSc has products of its own */
+/* The largest block size up to 8 for which all blocks are full; 1 if there is none */
 static PetscErrorCode BlockSize(const SpmvPattern *pattern, PetscInt *block_size)
 {
   SpmvExec exec;
@@ -143,9 +143,9 @@ static PetscErrorCode BlockSize(const SpmvPattern *pattern, PetscInt *block_size
   PetscFunctionReturn(0);
 }
 
-/* A new matrix of type MATSEQBAIJ or MATSEQSBAIJ, block row by block row: MatConvert() takes minutes for large matrices
-   to count the blocks. The rows of a block row are adjacent in CSR and equally long, which is what
-   MatSetValuesBlocked() takes. */
+/* Makes a MATSEQBAIJ or MATSEQSBAIJ block row by block row, since MatConvert() counts the blocks of a large matrix for
+   minutes. The values of a block row need no copy: its rows are adjacent in CSR and equally long, the layout that
+   MatSetValuesBlocked() expects. */
 static PetscErrorCode CopyToBlocks(const HostMatrix *matrix, const Rival *rival, PetscInt bs, Mat *A)
 {
   const SpmvPattern *p       = &matrix->csr.pattern;
@@ -192,7 +192,7 @@ static PetscErrorCode BlockBytes(const SpmvPattern *p, Mat A, PetscInt bs, int64
   PetscFunctionReturn(0);
 }
 
-/* s->peer stays NULL where the rival does not serve the matrix */
+/* s->peer stays NULL if the rival does not support the matrix */
 static PetscErrorCode PrepareRival(const Rival *rival, const HostMatrix *matrix, PetscInt block_size, Subject *s)
 {
   PetscBool symmetric = PETSC_TRUE;
@@ -280,7 +280,7 @@ static int compare_doubles(const void *a_, const void *b_)
   return a < b ? -1 : a > b;
 }
 
-/* Fills ms of all subjects, sorted: each time is that of the slowest process */
+/* Fills ms of all subjects with sorted times; the time of a round is that of the slowest process */
 static PetscErrorCode TimeAll(Subject *subject, int count, int rounds, Vec x, Vec y)
 {
   int times[MAX_SUBJECTS];

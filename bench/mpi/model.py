@@ -26,11 +26,11 @@ from pathlib import Path
 from mpi_table import put_between_marks
 
 HERE = Path(__file__).resolve().parent
-EXCHANGES_OF_A_LEVEL = 6  # two smoothing steps before (one from a zero guess) and after, residual, restriction, interpolation
+EXCHANGES_OF_A_LEVEL = 6  # 2 pre-smoothing steps less the one from zero, 2 post-smoothing, residual, restriction, interpolation
 
 
 def line_through(xs, ys, weights=None):
-    """(y at 0, slope) by least squares."""
+    """Returns (y at 0, slope) of the weighted least-squares line."""
     weights = weights or [1.0] * len(xs)
     total = sum(weights)
     x0 = sum(w * x for w, x in zip(weights, xs)) / total
@@ -41,7 +41,7 @@ def line_through(xs, ys, weights=None):
 
 
 def between(points, x):
-    """Linear between measured points, and beyond the ends."""
+    """Interpolates linearly between measured points, and extrapolates beyond the first and the last."""
     points = sorted(points)
     i = min(max(sum(p[0] <= x for p in points), 1), len(points) - 1)
     (x0, y0), (x1, y1) = points[i - 1], points[i]
@@ -49,12 +49,12 @@ def between(points, x):
 
 
 class Layout:
-    """Boxes of a cube, one for each GPU, and blocks of boxes, one for each host."""
+    """A cube cut into boxes, one per GPU, and into blocks of boxes, one per host."""
 
     def __init__(self, grid, hosts=(1, 1, 1)):
         self.grid, self.gpus, self.hosts = grid, math.prod(grid), math.prod(hosts)
         inside = [g // h for g, h in zip(grid, hosts)]
-        self.faces = [min(g - 1, 2) for g in grid]  # of a box that has most
+        self.faces = [min(g - 1, 2) for g in grid]  # neighbours per dimension of the box with most neighbours
         self.crossing = [f - min(i - 1, f) if h > 1 else 0 for f, h, i in zip(self.faces, hosts, inside)]
 
     def ghosts(self, rows, unknowns, faces=None):
@@ -63,7 +63,7 @@ class Layout:
 
 
 class Model:
-    """All times in microseconds."""
+    """The model. All times are in microseconds."""
 
     def __init__(self, inputs):
         self.inputs = inputs
@@ -72,7 +72,7 @@ class Model:
         self.fixed = self.by_ghost = 0.0
 
     def sum_of(self, layout):
-        """Two GPUs as measured; for more, what NCCL's model adds."""
+        """The time of a sum: measured on two GPUs; for more GPUs, NCCL's model gives the difference."""
         nccl, local = self.inputs["nccl"], layout.gpus // layout.hosts
         step = nccl["nvlink_step_us"] * (nccl["nvlink_between_hosts_factor"] if layout.hosts > 1 else 1)
         estimate = 2 * ((local - 1) * step + math.log2(layout.hosts) * nccl["network_step_us"])
@@ -87,7 +87,7 @@ class Model:
         return time * self.inputs["beside_product"]["factor"]
 
     def product(self, problem, rows):
-        """Of the diagonal block, with so many rows on one GPU."""
+        """The time of the product with the diagonal block, for `rows` rows per GPU."""
         return self.inputs["product_share"]["fraction"] * between(problem["cg"], rows)
 
     def wait(self, layout, problem, rows, product):
@@ -109,11 +109,11 @@ class Model:
             product = of_nonzeros * self.product(problem, rows / layout.gpus)
             one = (self.fixed + self.by_ghost * layout.ghosts(of_rows * rows, problem["unknowns"]) +
                    self.wait(layout, problem, of_rows * rows, product))
-            time += one * (EXCHANGES_OF_A_LEVEL + (level == 0))  # and the product of CG
+            time += one * (EXCHANGES_OF_A_LEVEL + (level == 0))  # on the finest level also the product of CG
         return time
 
     def fit(self, measured):
-        """c and b: relative errors of CG on two GPUs, by least squares. measured: (problem, rows, time)."""
+        """Fits c and b to CG on two GPUs: least squares of relative errors. measured: (problem, rows, time)."""
         two = Layout((2, 1, 1))
         ghosts, left, weights = [], [], []
         for problem, rows, time in measured:
@@ -132,7 +132,7 @@ def read(path):
 
 
 def per_iteration(content, title, solver):
-    """Matrix: (rows, us of an iteration of aijrbp), of a file of mpi_table.py."""
+    """Reads {matrix: (rows, us per iteration of aijrbp)} from results of mpi_table.py."""
     found = {}
     for results in (s["results"] for s in content["setups"] if s["title"] == title):
         rows = {m["name"]: m["rows"] for m in results["matrices"]}
@@ -144,7 +144,7 @@ def per_iteration(content, title, solver):
 
 
 def take_measurements(problems, content):
-    """Gives the problems their times on one GPU; returns those of two for CG and for GAMG."""
+    """Sets the times on one GPU in `problems`; returns the times on two GPUs, of CG and of GAMG."""
     of_cg, of_gamg = [], []
     one, two = per_iteration(content, "1 GPU", "cgdevice_jacobi"), per_iteration(content, "2 GPUs", "cgdevice_jacobi")
     gamg_two = per_iteration(content, "2 GPUs", "cgdevice_gamg")
@@ -159,7 +159,7 @@ def take_measurements(problems, content):
 
 
 def check(model, of_cg, of_gamg):
-    """Two GPUs: measured and calculated, CG by a fit to the other matrices, GAMG by the fit to all of CG."""
+    """Compares measured and calculated times on two GPUs: each CG with a fit to the other matrices, GAMG with a fit to all CG."""
     two, rows_of_table = Layout((2, 1, 1)), []
     for i, (problem, rows, time) in enumerate(of_cg):
         model.fit(of_cg[:i] + of_cg[i + 1:])

@@ -38,24 +38,25 @@ class Parts(unittest.TestCase):
         self.assertAlmostEqual(TWO.ghosts(3 * 10 ** 3, 3), 300)  # one face of 10 x 10 nodes
         self.assertAlmostEqual(EIGHT.ghosts(3 * 10 ** 3, 3), 225)  # three faces of 5 x 5 nodes
         self.assertAlmostEqual(HOSTS.ghosts(3 * 40 ** 3, 3), 1800)  # six faces of 10 x 10 nodes
-        self.assertAlmostEqual(HOSTS.ghosts(3 * 40 ** 3, 3, HOSTS.crossing), 900)  # of which three are another host's
+        self.assertAlmostEqual(HOSTS.ghosts(3 * 40 ** 3, 3, HOSTS.crossing), 900)  # three of them towards other hosts
 
     def test_sums(self):
         self.assertEqual([made().sum_of(layout) for layout in (TWO, EIGHT, HOSTS)], [5.0, 11.0, 42.0])
 
     def test_messages(self):
         self.assertAlmostEqual(made().exchange(TWO, 3000, 3), 10.4)  # 8 us and 2400 bytes
-        # by the network 8 + 10 us and 7200 bytes of 10 GB/s; within the host 8 us and 7200 bytes of 1 GB/s
+        # by the network 8 + 10 us and 7200 bytes at 10 GB/s; within the host, at the same time, 8 us and 7200 bytes at 1 GB/s
         self.assertAlmostEqual(made().exchange(HOSTS, 3 * 40 ** 3, 3), 18.72)
 
 
 class Iterations(unittest.TestCase):
     def test_cg(self):
-        # 15 on one GPU, sums 10, c 4, ghosts 3, and 2.9 of the message beside a product of 7.5
+        # 15 for half of the rows on one GPU, two sums 10, c 4, ghosts 3, and 2.9 of a message of 10.4 not hidden by a product of 7.5
         self.assertAlmostEqual(made().cg(TWO, PROBLEM, 3000), 34.9)
 
     def test_gamg(self):
-        # 150 and sums 10; seven exchanges of 9.9; six of 4 + 0.646 + 4.767 on the level of 300 rows; none on that of 30
+        # 150 for half of the rows, two sums 10; seven exchanges of 9.9 on the finest level; six of 4 + 0.646 + 4.767 on the level
+        # of 300 rows; none on that of 30, which is below gathered_below
         self.assertAlmostEqual(made().gamg(TWO, PROBLEM, 3000), 285.78, places=2)
 
     def test_fit_finds_what_the_measurements_were_made_of(self):
@@ -67,7 +68,7 @@ class Iterations(unittest.TestCase):
 
 
 class Program(unittest.TestCase):
-    """The committed inputs and measurements."""
+    """Tests with the committed inputs and measurements."""
 
     def result(self):
         return model.calculate(copy.deepcopy(model.read(HERE / "model.json")), model.read(HERE.parent / "results/h100-two-gpus.json"))

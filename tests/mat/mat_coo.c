@@ -1,11 +1,12 @@
 /*
-  mat_coo.c - matrices from lists of coordinates: twins of type aij and of a type of ours get the same lists and the same
-  values, and must have the same entries and products. All numbers are multiples of 1/8, so that sums are exact in any order.
+  mat_coo.c - matrices from lists of coordinates: two matrices, of type aij and of a type of ours, get the same lists
+  and values and must have the same entries and products. All values are multiples of 1/8, so sums are exact in any
+  order.
 
     mat_coo [-type aijrbp] -expect "coordinates sorted on the GPU" [-beyond | -no_room] -mat_aijfmt_device gpu
 
-  -expect: what MatView() must say of each list. -beyond: a list with an index that is too large is an error, and nothing
-  else is tested. -no_room: nothing but values that come when the GPU has no memory left.
+  -expect: text that MatView() must print for each list. -beyond: tests only that an index outside the matrix is an
+  error. -no_room: tests only values that are set when the GPU has no memory left.
 */
 static char help[] = "Compares matrices from coordinates with those of type aij.\n\n";
 
@@ -18,14 +19,14 @@ static char help[] = "Compares matrices from coordinates with those of type aij.
   #define PETSC_SUCCESS 0
 #endif
 
-enum { ROWS = 30 /* of a process, but for the second one of three, which has none */, OURS = 0, PLAIN = 1, TWINS = 2 };
+enum { ROWS = 30 /* per process; the second of three processes has none */, OURS = 0, PLAIN = 1, TWINS = 2 };
 
 /* The entries of one process */
 typedef struct {
   const char *name;
   PetscInt    entries;
-  PetscInt    negative, remote; /* one in so many; 0: none */
-  PetscInt    places;           /* rows and columns are drawn from so many: few make repetitions */
+  PetscInt    negative, remote; /* every n-th entry has a negative index, or a row of any process; 0: none */
+  PetscInt    places;           /* bound of the random numbers; a small bound makes entries repeat */
   PetscBool   sorted;
 } Shape;
 
@@ -53,7 +54,7 @@ typedef struct {
 static PetscInt    failed;
 static PetscMPIInt rank, size;
 static char        expect[128], type[64] = "aijrbp";
-static PetscBool   gpu; /* sorts */
+static PetscBool   gpu; /* the GPU sorts */
 
 #define CHECK(condition, ...)                                                                                          \
   do {                                                                                                                 \
@@ -85,7 +86,7 @@ static PetscErrorCode TwinsCreate(PetscInt bs, Twins *t)
   PetscFunctionBeginUser;
   PetscCall(Create(type, bs, &t->A[OURS]));
   PetscCall(Create(MATAIJ, bs, &t->A[PLAIN]));
-  PetscCall(MatSetUp(t->A[OURS])); /* an insertion without preallocation may come before a list */
+  PetscCall(MatSetUp(t->A[OURS])); /* a list must also work after MatSetUp(), as for insertion without preallocation */
   PetscCall(MatGetOwnershipRange(t->A[OURS], &t->begin, NULL));
   PetscCall(MatGetSize(t->A[OURS], &t->M, NULL));
   PetscCall(MatGetLocalSize(t->A[OURS], &t->m, NULL));
@@ -121,7 +122,7 @@ static PetscErrorCode Draw(Twins *t, const Shape *s, uint64_t seed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc overwrites the indices, so each matrix has a copy */
+/* PETSc overwrites the indices, so each matrix gets a copy */
 static PetscErrorCode Preallocate(const Twins *t, Mat A)
 {
   PetscInt *i, *j;
@@ -211,7 +212,7 @@ static PetscErrorCode Compare(const Twins *t, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether MatView() says who has sorted the list */
+/* Checks that MatView() prints the expected text about the list */
 static PetscErrorCode CheckView(const Twins *t, const char what[])
 {
   FILE       *file  = tmpfile();
@@ -221,7 +222,7 @@ static PetscErrorCode CheckView(const Twins *t, const char what[])
 
   PetscFunctionBeginUser;
   PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "no temporary file");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer)); /* the first process writes */
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer)); /* only the first process writes */
   PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
   PetscCall(MatView(t->A[OURS], viewer));
   PetscCall(PetscViewerDestroy(&viewer));
@@ -235,9 +236,9 @@ static PetscErrorCode CheckView(const Twins *t, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- what a program does with them ---- */
+/* ---- uses of a list ---- */
 
-/* All kinds of values for one list */
+/* Inserts and adds values for one list, also after other changes of the values */
 static PetscErrorCode CheckValues(Twins *t)
 {
   PetscFunctionBeginUser;
@@ -263,7 +264,8 @@ static PetscErrorCode CheckValues(Twins *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A duplicate outlives its original, and both take values. Of PETSc's lists one does from 3.20 on. */
+/* A duplicate takes values after its original is destroyed, and so does the original before. With lists sorted by PETSc
+   this works from 3.20 on. */
 static PetscErrorCode CheckDuplicates(Twins *t)
 {
   static const MatDuplicateOption options[] = {MAT_COPY_VALUES, MAT_DO_NOT_COPY_VALUES};
@@ -286,7 +288,7 @@ static PetscErrorCode CheckDuplicates(Twins *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The list stays with a matrix that becomes one of type aij, or ours again */
+/* A matrix keeps its list when it is converted to aij and back to our type */
 static PetscErrorCode CheckConversions(Twins *t)
 {
   Mat C;
@@ -294,7 +296,7 @@ static PetscErrorCode CheckConversions(Twins *t)
   PetscFunctionBeginUser;
   for (int m = 0; m < TWINS; m++) PetscCall(Preallocate(t, t->A[m]));
   PetscCall(SetBoth(t, 1, INSERT_VALUES));
-  if (gpu || PETSC_VERSION_GE(3, 20, 0)) { /* by way of a duplicate */
+  if (gpu || PETSC_VERSION_GE(3, 20, 0)) { /* MatConvert() makes a duplicate first */
     PetscCall(MatConvert(t->A[OURS], MATAIJ, MAT_INITIAL_MATRIX, &C));
     PetscCall(MatDestroy(&t->A[OURS]));
     t->A[OURS] = C;
@@ -330,7 +332,7 @@ static PetscErrorCode CheckOptions(Twins *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What PETSc is told of a matrix between the list and the values holds as long as with aij */
+/* Properties set between the list and the values are known as long as with aij */
 static PetscErrorCode CheckKnowledge(Twins *t)
 {
   PetscBool known[TWINS], symmetric[TWINS] = {PETSC_FALSE, PETSC_FALSE}, off[TWINS];
@@ -349,7 +351,7 @@ static PetscErrorCode CheckKnowledge(Twins *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists with the local numbers of a mapping: own rows and the first one of the next process */
+/* Lists with local indices, mapped to the own rows and the first row of the next process */
 static PetscErrorCode CheckLocal(Twins *t)
 {
   ISLocalToGlobalMapping map;
@@ -403,7 +405,7 @@ static PetscErrorCode CheckBlockSizes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another pattern without another list is an error of ours; PETSc would write into wrong places */
+/* MatSetValuesCOO() after a change of the pattern must fail: the map would write to wrong nonzeros */
 static PetscErrorCode CheckAnotherPattern(Twins *t)
 {
   PetscScalar   *values;
@@ -427,7 +429,7 @@ static PetscErrorCode CheckAnotherPattern(Twins *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All of the device's memory, in blocks; the number of them */
+/* Allocates all device memory in blocks; *count becomes their number */
 static PetscErrorCode TakeMemory(SpmvExec *exec, void *block[], int most, int *count)
 {
   PetscFunctionBeginUser;
@@ -439,7 +441,7 @@ static PetscErrorCode TakeMemory(SpmvExec *exec, void *block[], int most, int *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values find no room on the GPU, once, and have some again */
+/* The GPU first has no memory for values, and then has memory again */
 static PetscErrorCode CheckNoRoom(void)
 {
   enum { BLOCKS = 100 };
@@ -471,7 +473,7 @@ static PetscErrorCode CheckNoRoom(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc leaves memory behind, so this is a program of its own */
+/* Runs alone (-beyond) and without -malloc_dump, because PETSc leaks memory after this error */
 static PetscErrorCode CheckBeyond(void)
 {
   Twins          t;
@@ -495,7 +497,7 @@ static PetscErrorCode CheckAll(void)
 
   PetscFunctionBeginUser;
   PetscCall(TwinsCreate(1, &t));
-  /* the same matrices for all lists, one after the other */
+  /* the same two matrices take all lists, one after the other */
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
     PetscCall(Draw(&t, &shapes[s], 10 + s));
     PetscCall(CheckValues(&t));

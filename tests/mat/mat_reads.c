@@ -1,12 +1,12 @@
 /*
-  mat_reads.c - every way to read the values of a matrix after every change of them, compared with plain AIJ
+  mat_reads.c - every way to read the values of a matrix after every change of them, compared with plain aij
 
     mat_reads [-format rbp] [-sample N [-offset K]] [-way name] [-change name] -scratch FILE
 
-  A matrix and its packed arrays are made, then comes one change, or a random sequence of two or three, then one way to
-  read, with nothing in between. A way that reads what was made of the matrix (a product, a transpose, a MATMAIJ) runs twice: made after
-  the change, and made before it and filled again. Runs on any number of processes. -sample N runs every N-th
-  combination, beginning with number K.
+  Makes a matrix and its packed arrays, applies one change or a random sequence of two or three, and then reads the
+  values in one way, with nothing in between. Ways that read another object made from the matrix (a product, a
+  transpose, a MATMAIJ) run twice: the object is made after the change, or made before it and refilled after it. Runs on
+  any number of processes. -sample N runs every N-th combination, beginning with number K.
 */
 static const char help[] = "Reads the values of matrices of the packed types after changes of them.\n";
 
@@ -28,7 +28,8 @@ typedef struct {
   PetscInt sample, offset, passed, failed;
 } Run;
 
-/* Coordinates assemble it first: before that, PETSc takes the columns of its off-diagonal block for global ones */
+/* Assembles the matrix by coordinates first: before an assembly, PETSc takes the columns of the off-diagonal block for
+   global ones */
 static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
 {
   char         type[CONF_TYPE_MAX];
@@ -50,7 +51,7 @@ static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With plain AIJ or a format */
+/* One combination, with plain aij or with a format: see run->c.format */
 static PetscErrorCode RunOnce(Run *run, const Sequence *sequence, const ReadsWay *way, PetscBool keep)
 {
   Conf            *c    = &run->c;
@@ -69,7 +70,8 @@ static PetscErrorCode RunOnce(Run *run, const Sequence *sequence, const ReadsWay
   for (int s = 0; s < sequence->count; s++) PetscCall(sequence->change[s]->run(c, &r));
   PetscCall(MatGetNonzeroState(r.A, &after));
   PetscCall(ConfSeeReal(c, "another nonzero state", before != after));
-  if (before != after) PetscCall(MatDestroy(&kept)); /* MatShift() of PETSc 3.26 on three processes: not to be reused */
+  /* MatShift() of PETSc 3.26 changes the pattern on three processes: an object of the old pattern cannot be refilled */
+  if (before != after) PetscCall(MatDestroy(&kept));
   PetscCall(way->run(c, &r, keep ? &kept : NULL));
   PetscCall(ConfSeeProducts(c, "product at the end", r.A));
   PetscCall(MatDestroy(&kept));
@@ -125,7 +127,7 @@ static int ChangeCount(void)
   return count;
 }
 
-/* Two or three changes, the same ones for the same number */
+/* Two or three random changes, always the same ones for the same number */
 static Sequence Draw(uint64_t number)
 {
   Sequence sequence = {.count = 2 + (int)(gen_hash(number, 0) % (SEQUENCE_MAX - 1))};

@@ -5,22 +5,23 @@
 
 enum { READS_PARALLEL = 1024 };
 
-/* What changes work on, and what views write to */
+/* The data of changes and ways */
 typedef struct {
-  Mat          A, other; /* of one type and pattern, both packed */
-  PetscCount   count;    /* of the coordinates by which both were made */
-  PetscScalar *value;    /* shape [count], for new values at these coordinates */
-  char         file[CONF_TYPE_MAX];
+  Mat          A, other;            /* of the same type and pattern, both packed */
+  PetscCount   count;               /* number of coordinates in the lists of A and other */
+  PetscScalar *value;               /* [count], scratch for new values at these coordinates */
+  char         file[CONF_TYPE_MAX]; /* for views */
 } Reads;
 
-/* Changes r->A. No nonzeros are added, so that what was made of the matrix before can be filled again. */
+/* Changes values of r->A. A change adds no nonzeros, so that objects made from the matrix before it can be refilled. */
 typedef struct {
   const char *name;
   PetscErrorCode (*run)(Conf *, Reads *);
 } ReadsChange;
 
-/* Records the values of r->A. What a way keeps, it makes before the change, when *kept is NULL, and reads or fills again
-   after it; other ways, and those that shall make it after the change, get NULL for kept. */
+/* Records the values of r->A. A way that `keeps` an object made from r->A is called twice with kept: before the change,
+   when *kept is NULL, to make the object, and after it to refill and record it. If kept is NULL, the way makes its
+   object anew. */
 typedef struct {
   const char *name;
   PetscErrorCode (*run)(Conf *, Reads *, Mat *kept);

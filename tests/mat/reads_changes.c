@@ -69,7 +69,7 @@ static PetscErrorCode InsertDiagonal(Conf *c, Reads *r)
 
 static PetscErrorCode SetValues(Conf *c, Reads *r) { return ConfSetValues(c, r->A, 55); }
 
-/* One entry of each process, and one that the next process has */
+/* Adds to a diagonal entry in an own row, and to the one in the first row of the next process */
 static PetscErrorCode AddValues(Conf *c, Reads *r)
 {
   const PetscInt next = (c->row_start + c->m) % c->M;
@@ -102,7 +102,7 @@ static PetscErrorCode AddCoordinates(Conf *c, Reads *r)
   return SetCoordinates(r, ADD_VALUES);
 }
 
-/* A product in between packs what the changes before have left */
+/* Changes nothing, but a product between two changes refreshes the packed arrays */
 static PetscErrorCode Multiply(Conf *c, Reads *r)
 {
   Vec x, y;

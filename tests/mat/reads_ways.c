@@ -1,14 +1,14 @@
-/* reads_ways.c - the ways that PETSc has to read the values of a matrix, for mat_reads.c. */
+/* reads_ways.c - ways to read the values of a matrix through functions of PETSc, for mat_reads.c. */
 #include "mat_reads.h"
 
 #include <spmv_kernels.h>
 #include <stdio.h>
 
-/* ---- values where they are ---- */
+/* ---- values of the matrix itself ---- */
 
 typedef enum { ARRAY, ARRAY_READ, ARRAY_WITH_MEMTYPE } ArrayWay;
 
-/* The n values of an array, which may lie on a device */
+/* Records the n values of an array on the host or on a device */
 static PetscErrorCode SeeValues(Conf *c, PetscInt n, const PetscScalar array[], PetscMemType memtype)
 {
   PetscScalar *here;
@@ -29,7 +29,7 @@ static PetscErrorCode SeeValues(Conf *c, PetscInt n, const PetscScalar array[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of a block */
+/* Records the array of values of a block */
 static PetscErrorCode SeeArray(Conf *c, Mat block, ArrayWay way)
 {
   const PetscScalar *read = NULL;
@@ -158,7 +158,7 @@ static PetscErrorCode Products(Conf *c, Reads *r, Mat *kept)
   return ConfSeeProducts(c, "products", r->A);
 }
 
-/* A sweep, and inverted blocks of the diagonal, which PETSc keeps in the matrix until its state rises */
+/* An SOR sweep, and the inverted diagonal blocks, which PETSc caches in the matrix until its state rises */
 static PetscErrorCode Sweep(Conf *c, Reads *r, Mat *kept)
 {
   const PetscScalar *inverse;
@@ -167,7 +167,7 @@ static PetscErrorCode Sweep(Conf *c, Reads *r, Mat *kept)
 
   PetscFunctionBeginUser;
   (void)kept;
-  PetscCall(MatShift(r->A, 100)); /* whatever came before, the diagonal has no zeros */
+  PetscCall(MatShift(r->A, 100)); /* so that no diagonal entry is zero after any change */
   PetscCall(ConfCreateVecs(r->A, 71, &x, &y));
   PetscCall(MatSOR(r->A, y, 1, SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, 0, 1, 1, x));
   PetscCall(ConfSeeVec(c, "MatSOR", x));
@@ -229,7 +229,7 @@ static PetscErrorCode ViewBinary(Conf *c, Reads *r, Mat *kept)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The text, character by character, without the comments that name the type */
+/* Records the text character by character, without comment lines, which name the type */
 static PetscErrorCode ViewText(Conf *c, Reads *r, Mat *kept)
 {
   PetscViewer viewer;
@@ -251,12 +251,12 @@ static PetscErrorCode ViewText(Conf *c, Reads *r, Mat *kept)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- other matrices, made before the change and filled again after it, or made after it ---- */
+/* ---- other matrices, made before the change and refilled after it, or made after it ---- */
 
 static MatReuse Reuse(const Mat *kept) { return kept && *kept ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX; }
 static Mat      Before(const Mat *kept) { return kept ? *kept : NULL; }
 
-/* Records B, which is kept or destroyed */
+/* Records B, then keeps or destroys it */
 static PetscErrorCode SeeOther(Conf *c, const char *what, Mat B, Mat *kept)
 {
   PetscFunctionBeginUser;
@@ -347,7 +347,7 @@ static PetscErrorCode SeeProduct(Conf *c, const char *what, ProductFunction *mul
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The changed matrix is the second factor, too */
+/* The changed matrix is both factors */
 static PetscErrorCode MatMat(Conf *c, Reads *r, Mat *kept)
 {
   return SeeProduct(c, "MatMatMult", MatMatMult, r->A, r->A, kept);
@@ -363,7 +363,7 @@ static PetscErrorCode Triple(Conf *c, Reads *r, Mat *kept)
   return SeeProduct(c, "MatPtAP", MatPtAP, r->A, r->other, kept);
 }
 
-/* The dense factor is the same one each time, as its product with the matrix needs */
+/* Makes the product anew each time: a refill would need the same dense factor */
 static PetscErrorCode MatDense(Conf *c, Reads *r, Mat *kept)
 {
   Mat      D, B = NULL;
@@ -404,7 +404,7 @@ static PetscErrorCode StoreValues(Conf *c, Reads *r, Mat *kept)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of type MATMAIJ has no values of its own */
+/* A MATMAIJ has no values of its own: its products read those of r->A */
 static PetscErrorCode Maij(Conf *c, Reads *r, Mat *kept)
 {
   Mat B = Before(kept);

@@ -1,4 +1,4 @@
-/* Lists of coordinates for tests, and the CSR that must come of them. */
+/* Lists of coordinates for tests, and the CSR that they must give. */
 #include "coo/coo_test.h"
 #include "aggregate/aggregate_test.h"
 #include "core/format.h"
@@ -8,7 +8,7 @@
 
 /* ---- lists ---- */
 
-/* A row and a column for entry k of n */
+/* The row and the column of an entry */
 typedef struct {
   int64_t i, j;
 } Pair;
@@ -30,7 +30,7 @@ static Pair equal(const CooCase *c, int64_t k)
   return (Pair){c->all_rows / 2, c->all_cols / 2};
 }
 
-/* Each place three times */
+/* Each nonzero three times */
 static Pair sorted(const CooCase *c, int64_t k) { return (Pair){k / 3 / c->all_cols, k / 3 % c->all_cols}; }
 
 static Pair reversed(const CooCase *c, int64_t k)
@@ -39,14 +39,14 @@ static Pair reversed(const CooCase *c, int64_t k)
   return (Pair){c->all_rows - 1 - p.i, c->all_cols - 1 - p.j};
 }
 
-/* One of 16 is negative */
+/* One entry in 16 has a negative row */
 static Pair scattered(const CooCase *c, int64_t k)
 {
   const Pair p = {drawn(k, 1, c->all_rows), drawn(k, 2, c->all_cols)};
   return drawn(k, 3, 16) ? p : (Pair){-p.i - 1, p.j};
 }
 
-/* Every tenth row, the last ones without any */
+/* Only every tenth row of the first half has entries */
 static Pair with_gaps(const CooCase *c, int64_t k)
 {
   return (Pair){drawn(k, 4, c->all_rows / 20) * 10, drawn(k, 5, c->all_cols)};
@@ -54,26 +54,26 @@ static Pair with_gaps(const CooCase *c, int64_t k)
 
 static Pair in_one_row(const CooCase *c, int64_t k) { return (Pair){c->all_rows - 2, drawn(k, 6, c->all_cols)}; }
 
-/* Half of the entries belong to one place, which lies among others */
+/* Half of the entries belong to one nonzero in the middle of the matrix */
 static Pair heavy(const CooCase *c, int64_t k)
 {
   const Pair p = scattered(c, k);
   return k % 2 ? (Pair){c->all_rows / 2, c->all_cols / 2} : p;
 }
 
-/* Few columns, far apart, so that they repeat */
+/* In rows of this process and 100 columns, which are few so that entries repeat, and in pairs far apart */
 static Pair far_apart(const CooCase *c, int64_t k)
 {
   return (Pair){drawn(k, 7, c->rows) + c->first_row, c->all_cols / 50 * drawn(k, 8, 50) + drawn(k, 9, 2)};
 }
 
-/* Rows of all processes, of which this one has a few */
+/* Half of the entries are in the few rows of this process, half in rows spread over the whole matrix */
 static Pair far_down(const CooCase *c, int64_t k)
 {
   return k % 2 ? far_apart(c, k) : (Pair){c->all_rows / 40 * drawn(k, 10, 40), drawn(k, 11, c->all_cols)};
 }
 
-/* Matrices of elements with 4 points of 3 unknowns each, row by row */
+/* Element matrices, row by row: 4 nodes per element, 3 unknowns per node */
 static Pair of_elements(const CooCase *c, int64_t k)
 {
   const int64_t element = k / 144, row = k % 144 / 12, col = k % 12, points = c->all_rows / 3;
@@ -125,7 +125,7 @@ CooCase coo_case(int number)
 
   c.first_row = c.all_rows / 4;
   c.rows      = c.all_rows > INT_MAX ? 60 : c.all_rows / 2;
-  if (c.name[0] == 'w') { /* wide ones */
+  if (c.name[0] == 'w') { /* "wide" and "widest": one process has all rows */
     c.first_row = 0;
     c.rows      = c.all_rows;
   }
@@ -160,7 +160,7 @@ void coo_case_free(CooCase *c)
 int coo_case_is_short(const CooCase *c) { return c->all_rows <= INT32_MAX && c->all_cols <= INT32_MAX; }
 int coo_case_is_low(const CooCase *c) { return c->all_rows <= INT32_MAX; }
 
-/* ---- a list in a space ---- */
+/* ---- copying a list to a space ---- */
 
 static void *copied(const int64_t *from, int64_t n, SpmvIndex index, SpmvSpace space)
 {
@@ -197,7 +197,7 @@ void coo_unplace(CooPlaced *p)
   for (int a = 0; a < 4; a++) test_take(p->list.space, p->array[a], NULL, 0);
 }
 
-/* ---- what must come ---- */
+/* ---- the expected CSR ---- */
 
 typedef struct {
   int64_t i, j, position;
@@ -248,7 +248,7 @@ CooCsr coo_expected(const CooCase *c, const SpmvCooList *l, SpmvScalar scalar, i
   return r;
 }
 
-/* ---- what comes ---- */
+/* ---- the CSR from the library ---- */
 
 static int64_t *fetched(const void *there, int64_t n, SpmvIndex index, SpmvExec *exec)
 {
@@ -282,7 +282,7 @@ CooCsr coo_got(const CooCase *c, const SpmvCoo *coo, SpmvScalar scalar, int add,
   void       *v = test_scalars(scalar, n, c->v), *old = test_scalars(scalar, p.nnz, before);
   void       *csr = test_put(exec->space, old, p.nnz * bytes), *there = test_put(exec->space, v, n * bytes);
   const void *parts[] = {there, (char *)there + c->count[0] * bytes};
-  if (spmv_coo_values(coo, scalar, parts, add, csr, exec)) r.nnz = -1; /* is never expected */
+  if (spmv_coo_values(coo, scalar, parts, add, csr, exec)) r.nnz = -1; /* differs from every expected nnz */
   test_take(exec->space, csr, old, p.nnz * bytes);
   test_take(exec->space, there, NULL, 0);
   r.values = test_doubles(scalar, p.nnz, old);

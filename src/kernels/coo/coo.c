@@ -1,4 +1,4 @@
-/* Lists of coordinates: arguments, the space of a list, memory. */
+/* Lists of coordinates: checks of arguments, copies of lists between spaces, memory. */
 #include "coo.h"
 #include <string.h>
 
@@ -6,7 +6,7 @@ enum { ALIGNMENT = 256 };
 
 int64_t spmv_coo_wide_from = (int64_t)1 << 32;
 
-/* Bytes of an array of n elements, and a little more: no block is empty, so none is NULL */
+/* Bytes of an array of n elements, rounded up and never 0: spmv_alloc() returns NULL for 0 bytes */
 static int64_t padded(int64_t n, int64_t bytes) { return (n * bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; }
 
 /* ---- memory ---- */
@@ -114,7 +114,8 @@ SpmvStatus spmv_coo_wrong(const SpmvCooList *l, int64_t position, int64_t i, int
 
 /* ---- a list in the space of the exec ---- */
 
-/* *there is the list, whose arrays lie in exec->space: in *block where they must be copied */
+/* *there becomes the list with its arrays in exec->space. If they must be copied, *block holds the copy, else it is
+   NULL. */
 static SpmvStatus bring(const SpmvCooList *list, SpmvCooList *there, void **block, SpmvExec *exec)
 {
   const int64_t index_bytes = spmv_index_bytes(list->index_type);
@@ -216,14 +217,14 @@ void spmv_coo_destroy(SpmvCoo **coo)
   *coo = NULL;
 }
 
-/* ---- entries of others ---- */
+/* ---- off-process entries ---- */
 
 static SpmvStatus fill_others(const SpmvCooList *list, SpmvCooOthers *others, SpmvExec *exec)
 {
   SpmvCooList first = *list, there;
   void       *copy;
 
-  first.part[1].count = 0; /* what was received is for this process */
+  first.part[1].count = 0; /* received entries are in rows of this process */
   SpmvStatus status   = bring(&first, &there, &copy, exec);
   if (!status) status = slots_of(exec->space)->others(&there, others, exec);
   spmv_exec_free(exec, exec->space, copy);

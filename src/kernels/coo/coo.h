@@ -1,4 +1,4 @@
-/* coo.h - what the host and the device do in their own way with a list of coordinates; coo.c has what is common. */
+/* coo.h - lists of coordinates: the functions that host and device implement separately; coo.c has the common code. */
 #pragma once
 
 #include <spmv_coo.h>
@@ -6,17 +6,18 @@
 
 SPMV_C_BEGIN
 
-/* A position is the number of an entry in the list, the second part behind the first: uint32_t, or uint64_t where the
-   list is too long for that (wide). Position map[k] belongs to place p for k = start[p] .. start[p+1]-1. */
+/* The position of an entry is its index in the list, where the second part follows the first. Positions are uint32_t,
+   or uint64_t if the list is too long for uint32_t (wide). The entries of nonzero ("place") p have the positions
+   map[start[p]] .. map[start[p+1]-1]. */
 struct SpmvCoo {
   SpmvSpace     space;
-  SpmvAllocator host, device; /* hooks that made its memory, and will free it */
+  SpmvAllocator host, device; /* hooks that allocated its memory and will free it */
   SpmvIndex     index_type;
   int           wide;
-  int64_t       rows, cols, nnz, entries, count[2]; /* entries: those with a place; count: of the parts of the list */
-  void         *row_ptr, *col, *start;              /* [rows+1], [nnz], [nnz+1], in the block that follows */
-  void         *pattern, *map;                      /* blocks; map has shape [entries] */
-  void         *spare;                              /* as large as map, while the device sorts */
+  int64_t       rows, cols, nnz, entries, count[2]; /* entries: of map; count: of both parts of the list */
+  void         *row_ptr, *col, *start;              /* [rows+1], [nnz], [nnz+1], all in `pattern` */
+  void         *pattern, *map;                      /* blocks of memory; map has shape [entries] */
+  void         *spare;                              /* of the size of map, only while the device sorts */
   int64_t       bytes;
 };
 
@@ -30,7 +31,7 @@ struct SpmvCooOthers {
   void         *place; /* [count] positions, in space */
 };
 
-/* The list lies in the space of the exec. What a failed function has allocated, the caller frees. */
+/* The list must be in the space of the exec. After a failure the caller frees what the function has allocated. */
 typedef struct {
   SpmvStatus (*create)(const SpmvCooList *, SpmvCoo *, SpmvExec *);
   SpmvStatus (*values)(const SpmvCoo *, SpmvScalar, const void *v[2], int add, void *csr_values, SpmvExec *);
@@ -40,19 +41,20 @@ typedef struct {
 
 extern const SpmvCooSlots spmv_coo_host_slots, spmv_coo_device_slots;
 
-/* Lists of so many entries and more have wide positions; tests set it low */
+/* Lists with at least this many entries have wide positions; tests lower it */
 extern int64_t spmv_coo_wide_from;
 
 static inline int64_t spmv_coo_position_bytes(int wide) { return wide ? 8 : 4; }
 
-/* map, and the spare one, when the entries are counted; row_ptr, col and start, when nnz is known; i, j and place */
+/* Allocate map (and spare) once the entries are counted; row_ptr, col and start once nnz is known; i, j and place */
 SpmvStatus spmv_coo_hold_map(SpmvCoo *, int64_t entries, int with_spare, SpmvExec *);
 SpmvStatus spmv_coo_hold_pattern(SpmvCoo *, int64_t nnz, SpmvExec *);
 SpmvStatus spmv_coo_hold_others(SpmvCooOthers *, int64_t count, SpmvExec *);
-/* The error of an entry at a position, row i and column j, that lies beyond the whole matrix */
+/* The error for the entry at this position, whose row i or column j is outside the whole matrix */
 SpmvStatus spmv_coo_wrong(const SpmvCooList *, int64_t position, int64_t i, int64_t j, SpmvExec *);
 
-/* What becomes of an entry. One of another block has a row of this process, and a column that is left out. */
+/* How an entry is treated: ignored for a negative index, outside the matrix (an error), in a row of another process, in
+   a row of this process but a column that the pattern leaves out, or in the pattern */
 typedef enum { SPMV_COO_IGNORED, SPMV_COO_WRONG, SPMV_COO_OF_OTHERS, SPMV_COO_OTHER_BLOCK, SPMV_COO_HERE } SpmvCooKind;
 
 SPMV_BOTH SpmvCooKind spmv_coo_kind(const SpmvCooList *l, int64_t i, int64_t j)

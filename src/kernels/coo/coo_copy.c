@@ -1,8 +1,9 @@
-/* Maps of a list of coordinates in another space. The functions that made them waited, so that any stream may read them. */
+/* Copies maps of lists of coordinates to another space. Any stream may read a map, since the functions that make maps
+   synchronize. */
 #include "coo.h"
 #include <string.h>
 
-/* Arrays of one length each, from one space to that of the exec */
+/* An array to copy to the space of the exec */
 typedef struct {
   void       *to;
   const void *from;

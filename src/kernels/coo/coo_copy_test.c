@@ -1,4 +1,4 @@
-/* Tests of copies of lists of coordinates in the other space: they give what the originals give. */
+/* Tests of copies of maps in the same and in the other space: values from a copy equal those from the original. */
 #include "aggregate/aggregate_test.h"
 #include "coo_test.h"
 #include "unit.h"
@@ -21,7 +21,7 @@ static void check_values(const CooCase *c, const SpmvCooList *l, const SpmvCoo *
   spmv_coo_destroy(&copy);
 }
 
-/* The values of entries of others; to be freed */
+/* The values of the off-process entries; the caller frees them */
 static double *gathered(const CooCase *c, const SpmvCooOthers *others, int64_t n, SpmvExec *exec)
 {
   void   *v = test_put(exec->space, c->v, c->count[0] * 8), *out = test_put(exec->space, NULL, n * 8);

@@ -1,5 +1,5 @@
-/* Patterns of lists on the device: two stable sorts, by column and then by row, of keys that are as short as columns and
-   rows allow. Positions go with the keys; rows and columns are fetched by them from the list. */
+/* Patterns of lists on the device: two stable sorts, by column and then by row. Keys are as short as the numbers of
+   columns and rows allow. The sorts carry positions along, by which rows and columns are read from the list. */
 #include "coo_device.cuh"
 #include "coo_tile.cuh"
 #include "device/arena.cuh"
@@ -16,7 +16,7 @@ enum { THREADS = SPMV_COO_THREADS };
 template <typename I>
 struct Entries {
   const I *i[2], *j[2];
-  int64_t  first, n; /* of the first part, of both */
+  int64_t  first, n; /* entries of the first part; of both parts */
 
   explicit Entries(const SpmvCooList &l)
       : i{(const I *)l.part[0].i, (const I *)l.part[1].i}, j{(const I *)l.part[0].j, (const I *)l.part[1].j},
@@ -27,14 +27,14 @@ struct Entries {
   __device__ int64_t column(int64_t q) const { return q < first ? j[0][q] : j[1][q - first]; }
 };
 
-/* What is found by a pass over a list */
+/* The results of one pass over a list */
 struct Found {
-  unsigned long long wrong; /* ~ position of the first entry beyond the matrix; 0: none is */
-  int64_t            count; /* of what was looked for */
+  unsigned long long wrong; /* complement of the position of the first entry outside the matrix; 0: none */
+  int64_t            count; /* of the wanted items */
   unsigned           arrived;
 };
 
-/* ---- which entries count ---- */
+/* ---- selecting entries ---- */
 
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(THREADS)
   spmv_coo_sum_tiles(tile, sums, &found->arrived, &found->count);
 }
 
-/* Keys and positions of those entries, in the order of the list: columns from `base` on, or rows */
+/* Lists the wanted entries in the order of the list: their positions and, as keys, their rows (ROWS) or columns, minus
+   `base` */
 template <typename I, typename Key, typename P, bool ROWS>
 __global__ void __launch_bounds__(THREADS) spmv_coo_list(Entries<I> e, SpmvCooList l, SpmvCooKind wanted, int64_t base,
                                                          const SpmvNumbers<1> *sums, Key *key, P *position)
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(THREADS) spmv_coo_list(Entries<I> e, SpmvCooLi
   });
 }
 
-/* Counts the entries of a kind, and leaves their sums by tiles in `room`; the error of an entry beyond the matrix */
+/* Counts the entries of a kind, with running sums over the tiles in `room`. An entry outside the matrix is an error. */
 template <typename I>
 SpmvStatus count(const SpmvCooList &l, SpmvCooKind wanted, SpmvScopedArena *room, SpmvNumbers<1> **sums, int64_t *n,
                  SpmvExec *exec)
@@ -104,7 +105,7 @@ struct Sorting {
   }
 };
 
-/* The rows or columns, from `base` on, of sorted positions */
+/* The rows (ROWS) or columns of the entries at the sorted positions, minus `base` */
 template <typename I, typename Key, typename P, bool ROWS>
 __global__ void __launch_bounds__(THREADS)
     spmv_coo_fetch(Entries<I> e, const P *position, int64_t n, int64_t base, Key *key)
@@ -113,8 +114,8 @@ __global__ void __launch_bounds__(THREADS)
   if (k < n) key[k] = (Key)((ROWS ? e.row(position[k]) : e.column(position[k])) - base);
 }
 
-/* The entries of this process by row, column, and place in the list: their rows in the current keys, their columns in the
-   others */
+/* Sorts the entries of the pattern by row, column and position. Their rows are then in the current keys, their columns
+   in the alternate keys. */
 template <typename I, typename Key, typename P>
 SpmvStatus sort_entries(const SpmvCooList &l, const SpmvNumbers<1> *sums, int64_t cols, Sorting<Key, P> *s,
                         SpmvExec *exec)
@@ -135,7 +136,7 @@ SpmvStatus sort_entries(const SpmvCooList &l, const SpmvNumbers<1> *sums, int64_
 
 /* ---- the pattern ---- */
 
-/* Whether sorted entry k is the first one of its place */
+/* Whether sorted entry k is the first entry of its nonzero */
 template <typename Key>
 struct Heads {
   const Key *row, *col;
@@ -220,7 +221,7 @@ SpmvStatus create_typed(const SpmvCooList *l, SpmvCoo *coo, SpmvExec *exec)
   return make_pattern<I>(s, &room, sums, coo, exec);
 }
 
-/* ---- entries of others ---- */
+/* ---- off-process entries ---- */
 
 template <typename I, typename P>
 __global__ void __launch_bounds__(THREADS)
@@ -264,7 +265,7 @@ SpmvStatus others_typed(const SpmvCooList *l, SpmvCooOthers *others, SpmvExec *e
   return spmv_stream_wait(exec);
 }
 
-/* f<I, Key, P>(...): keys of 32 bits hold the numbers below 2^32 */
+/* f<I, Key, P>(...), with keys of 32 bits if all numbers are below 2^32 */
 #define BY_KEYS(f, index_type, below, P, ...)                                                                          \
   ((index_type) == SPMV_I32             ? f<int32_t, uint32_t, P>(__VA_ARGS__)                                         \
    : (below) <= (int64_t)UINT32_MAX + 1 ? f<int64_t, uint32_t, P>(__VA_ARGS__)                                         \

@@ -1,4 +1,4 @@
-/* coo_device.cuh - what the files of lists on the device share. */
+/* coo_device.cuh - the functions of coo_device_values.cu, for the table of slots in coo_device.cu. */
 #pragma once
 
 #include "coo.h"

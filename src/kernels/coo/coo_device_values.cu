@@ -1,5 +1,6 @@
-/* Values of lists on the device. A block of threads has so many places, a thread one of them: all threads bring the
-   entries of all places to shared memory, then each adds up its own, in the order of the list. */
+/* Values of lists on the device. Each thread computes one nonzero ("place"). The threads of a block first load the
+   entries of all their places to shared memory together; then each thread adds up the entries of its own place, in the
+   order of the list. */
 #include "coo_device.cuh"
 
 namespace
@@ -8,14 +9,14 @@ enum {
   THREADS  = 256,
   EACH     = 4,
   CHUNK    = 8 * THREADS, /* entries in shared memory at a time */
-  RESIDENT = 8            /* blocks of a multiprocessor */
+  RESIDENT = 8            /* thread blocks per multiprocessor */
 };
 
 /* The values of both parts of a list */
 template <typename S>
 struct Parts {
   const S *own, *received;
-  int64_t  count; /* of own */
+  int64_t  count; /* entries of own */
 
   __device__ S of(uint64_t position) const
   {
@@ -23,7 +24,8 @@ struct Parts {
   }
 };
 
-/* The values of n entries to shared memory: a thread has EACH loads under way at a time */
+/* Copies the values of n entries to shared memory. Each thread starts EACH loads before it stores, to overlap their
+   latencies. */
 template <typename P, typename S>
 __device__ inline void bring(int n, const P *__restrict__ map, const Parts<S> &v, S *entry)
 {
@@ -39,7 +41,8 @@ __device__ inline void bring(int n, const P *__restrict__ map, const Parts<S> &v
   }
 }
 
-/* One addition for each entry: the compiler has no product to fuse it with, and the sum has the host's bits */
+/* Sums have the same bits as on the host: entries are only added, so the compiler cannot contract to fused
+   multiply-adds */
 template <typename P, typename S, bool ADD>
 __global__ void __launch_bounds__(THREADS, spmv_resident_blocks(THREADS, RESIDENT))
     spmv_coo_sum(int64_t nnz, const P *start, const P *map, const Parts<S> v, S *values)

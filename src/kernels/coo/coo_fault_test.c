@@ -1,5 +1,5 @@
-/* Tests of lists of coordinates that fail: entries beyond the matrix, arguments that make no sense, no memory, a device
-   call that gives up; and of the memory that a list takes. */
+/* Tests of failures of lists of coordinates: entries outside the matrix, invalid arguments, no memory, failing device
+   calls. Also a test of the memory that a list takes. */
 #include "coo_test.h"
 #include "aggregate/aggregate_test.h"
 #include "coo.h"
@@ -7,7 +7,7 @@
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>
-/* The emulated device can be told to fail */
+/* The emulated device can be made to fail */
 #if defined(SPMV_HAVE_CUDA) && defined(__has_include)
   #if __has_include(<spmv_emulator.h>)
     #include <spmv_emulator.h>
@@ -17,7 +17,7 @@
 
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
-/* ---- entries beyond the matrix ---- */
+/* ---- entries outside the matrix ---- */
 
 static void check_refused(const CooCase *c, const char *part, int others_too)
 {
@@ -46,13 +46,13 @@ UNIT_TEST(entries_beyond_the_matrix_are_named)
 
   c.i[8123] = 300;
   c.j[8123] = 5;
-  c.j[8999] = 1000000; /* not the first one */
+  c.j[8999] = 1000000; /* also outside, but not the first such entry */
   check_refused(&c, "a COO list: entry 8123 has row 300, and the matrix has 300 rows", 1);
   c.i[4500] = 7;
   c.j[4500] = 200;
   check_refused(&c, "a COO list: entry 4500 has column 200, and the matrix has 200 columns", 1);
-  c.i[4500]        = -1; /* then the column counts for nothing */
-  c.j[8123]        = -3; /* and neither does the row */
+  c.i[4500]        = -1; /* a negative row: the column is not checked */
+  c.j[8123]        = -3; /* a negative column: the row is not checked */
   c.j[8999]        = 0;
   c.i[9000 + 3999] = INT32_MAX;
   c.j[9000 + 3999] = 0;
@@ -159,12 +159,13 @@ UNIT_TEST(values_that_are_missing_are_refused)
 
 /* ---- memory ---- */
 
-/* A list on a device sorts in at most three times its own memory, and then keeps what spmv_coo_info() says */
+/* Sorting a list on the device takes at most three times the memory of the list; afterwards the memory is what
+   spmv_coo_info() returns */
 UNIT_TEST(lists_take_no_more_memory_than_promised)
 {
   CooCase       c    = coo_case_named("scattered");
   const int64_t n    = c.count[0] + c.count[1];
-  const int64_t more = 16384; /* arrays that do not grow with the list, and padding */
+  const int64_t more = 16384; /* bound for arrays that do not grow with the list, and for padding */
 
   for (int index = SPMV_I32; index <= SPMV_I64 && last_space() == SPMV_DEVICE; index++) {
     CooPlaced   p = coo_place(&c, COO_WHOLE, (SpmvIndex)index, SPMV_DEVICE);
@@ -191,9 +192,9 @@ UNIT_TEST(lists_take_no_more_memory_than_promised)
   coo_case_free(&c);
 }
 
-/* ---- no memory, device calls that fail ---- */
+/* ---- no memory, failing device calls ---- */
 
-/* A list in a space, and an exec in the same or another one */
+/* A list, and an exec in the same or the other space */
 typedef struct {
   CooCase   c;
   CooPlaced p;
@@ -217,7 +218,8 @@ static void close_life(Life *l)
   coo_case_free(&l->c);
 }
 
-/* Both calls until one fails. Right numbers come of those that do not, and values allocate nothing. */
+/* Calls spmv_coo_others() and spmv_coo_create() until one fails. If both succeed, the values must be right, and
+   computing them must not allocate. */
 static SpmvStatus live(Life *l)
 {
   SpmvCoo       *coo;
@@ -244,7 +246,7 @@ static SpmvStatus live(Life *l)
   return status;
 }
 
-/* Lets allocation number 1, 2, ... fail until none fails any more */
+/* Fails allocation number 1, 2, ... in turn, until there are fewer allocations than that */
 static void fail_each_allocation(const char *name, SpmvSpace list, SpmvSpace space, SpmvSpace fault)
 {
   int64_t fail_at = 0, calls;
@@ -275,8 +277,8 @@ UNIT_TEST(lists_without_memory_leave_nothing)
 }
 
 #ifdef EMULATED
-/* One life in which a call fails after so many others; whether one did. A fault in getting memory from a pool, which tries
-   again, or in giving it back is no error. */
+/* Makes the device call after the first `calls` ones fail; returns whether there was such a call. Not every failed call
+   is an error: an allocation from a pool is tried again, and failures of freeing are ignored. */
 static int fails_after(int calls, int *errors)
 {
   Life l;
@@ -301,7 +303,7 @@ static int fails_after(int calls, int *errors)
   return failed;
 }
 
-/* Launches, copies, waits: each fails once */
+/* Each launch, copy and wait fails once */
 UNIT_TEST(lists_pass_on_that_a_device_call_fails)
 {
   int calls = 0, errors = 0;

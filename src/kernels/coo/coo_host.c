@@ -1,13 +1,13 @@
-/* Lists of coordinates on the host: simple loops, the reference of the device. */
+/* Lists of coordinates on the host: plain loops of one thread, the reference for the device. */
 #include "coo.h"
 #include <string.h>
 
-/* An entry, and what it is sorted by */
+/* An entry and its sort key */
 typedef struct {
   int64_t key, position;
 } Keyed;
 
-/* Positions by the name of an index type of as many bytes */
+/* Types of positions, named after the index type of the same size so that SPMV_INDEX_TAG selects one */
 typedef uint32_t Position_i32;
 typedef uint64_t Position_i64;
 
@@ -24,7 +24,7 @@ static void set_position(void *positions, int wide, int64_t k, int64_t to)
 
 /* ---- a stable sort by key ---- */
 
-enum { RUN = 16 /* entries that are sorted one by one */ };
+enum { RUN = 16 /* entries sorted by insertion before merging begins */ };
 
 static void insert_each(Keyed *e, int64_t n)
 {
@@ -36,7 +36,7 @@ static void insert_each(Keyed *e, int64_t n)
   }
 }
 
-/* Entries begin .. middle-1 and middle .. end-1 of `from`, each sorted, to `to` */
+/* Merges the sorted entries begin .. middle-1 and middle .. end-1 of `from` to `to` */
 static void merge(const Keyed *from, Keyed *to, int64_t begin, int64_t middle, int64_t end)
 {
   int64_t a = begin, b = middle;
@@ -45,7 +45,7 @@ static void merge(const Keyed *from, Keyed *to, int64_t begin, int64_t middle, i
     to[k] = b == end || (a < middle && from[a].key <= from[b].key) ? from[a++] : from[b++];
 }
 
-/* With room for n entries more; returns where the sorted ones are, e or room */
+/* Sorts e [n] with scratch room [n]; returns the array that holds the result, e or room */
 static Keyed *sort(Keyed *e, Keyed *room, int64_t n)
 {
   Keyed *from = e, *to = room;

@@ -1,5 +1,5 @@
-/* Tests of lists of coordinates: patterns, values and entries of other processes, on the host and on the device, against
-   those that qsort() and one addition after the other give. */
+/* Tests of lists of coordinates on the host and on the device: patterns, values and off-process entries, compared with
+   results from qsort() and sequential additions. */
 #include "coo_test.h"
 #include "aggregate/aggregate_test.h"
 #include "coo.h"
@@ -46,7 +46,7 @@ static void check_list(const CooCase *c, const SpmvCooList *l, SpmvSpace space)
   UNIT_CHECK(!coo);
 }
 
-/* ---- entries of others ---- */
+/* ---- off-process entries ---- */
 
 typedef struct {
   int64_t i, position;
@@ -74,7 +74,7 @@ static int64_t index_at(SpmvIndex index, const void *array, int64_t k)
   return index == SPMV_I64 ? ((const int64_t *)array)[k] : ((const int32_t *)array)[k];
 }
 
-/* The values of others in the order of `sent`; how many differ */
+/* Gathers the values of the off-process entries; returns how many differ from the values at the positions of `sent` */
 static int64_t wrong_values(const CooCase *c, const SpmvCooOthers *others, const Sent *sent, int64_t n,
                             SpmvScalar scalar, SpmvExec *exec)
 {
@@ -147,7 +147,7 @@ static void check_all(SpmvIndex index)
 UNIT_TEST(lists_with_short_indices_become_the_csr_of_sorted_entries) { check_all(SPMV_I32); }
 UNIT_TEST(lists_with_long_indices_become_the_csr_of_sorted_entries) { check_all(SPMV_I64); }
 
-/* As if they had 2^32 entries */
+/* Positions of 64 bits, as for lists of 2^32 entries */
 UNIT_TEST(lists_with_wide_positions_become_the_same)
 {
   const int64_t usual = spmv_coo_wide_from;
@@ -173,10 +173,10 @@ UNIT_TEST(sums_of_the_cases_depend_on_the_order)
   coo_case_free(&c);
 }
 
-/* ---- values are enqueued, and nothing else ---- */
+/* ---- setting values only enqueues ---- */
 
 #ifdef SPMV_HAVE_CUDA
-/* A graph of both calls gives what the calls themselves give, with the values that it finds */
+/* A graph captured from both calls gives the same results as the calls, with the values that v has at the launch */
 static void check_captured(const CooCase *c, SpmvCoo *coo, SpmvCooOthers *others, SpmvExec *exec)
 {
   SpmvPattern p;

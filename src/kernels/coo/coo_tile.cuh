@@ -1,5 +1,5 @@
-/* coo_tile.cuh - numbers the items for which something holds, in their order: a launch counts them by tiles, the next one
-   numbers them. Lengths have 64 bits. */
+/* coo_tile.cuh - stream compaction in two launches: the first counts the items that satisfy a predicate in each tile,
+   the second numbers them in order. Counts have 64 bits. */
 #pragma once
 
 #include "device/running_sums.cuh"
@@ -7,20 +7,20 @@
 enum {
   SPMV_COO_THREADS = 256,
   SPMV_COO_WARPS   = SPMV_COO_THREADS / 32,
-  SPMV_COO_EACH    = 16, /* items of a thread, 32 apart */
+  SPMV_COO_EACH    = 16, /* items per thread, 32 apart */
   SPMV_COO_TILE    = SPMV_COO_THREADS * SPMV_COO_EACH,
   SPMV_COO_ROOM    = 4096 /* bytes for small arrays */
 };
 
-/* What a thread knows of the tile of its block: where its items begin, bits of the lanes of its warp for which it holds,
-   for each of its items; how many there are in the warps before its own, and in the tile */
+/* The view that a thread has of the tile of its block. first: its first item. lanes[e]: a bit for each lane of its warp
+   whose item e satisfies the predicate. before, all: such items in the preceding warps, and in the whole tile. */
 struct SpmvCooTile {
   int64_t  first;
   unsigned lanes[SPMV_COO_EACH];
   int      before, all;
 };
 
-/* All threads of a block call it; holds(k) is asked once for each k below n */
+/* All threads of a block must call it; holds(k), the predicate, is evaluated once for each k below n in the tile */
 template <typename Holds>
 __device__ inline SpmvCooTile spmv_coo_tile(int64_t n, const Holds &holds)
 {
@@ -45,7 +45,8 @@ __device__ inline SpmvCooTile spmv_coo_tile(int64_t n, const Holds &holds)
   return t;
 }
 
-/* sums[b] becomes the number of items in the tiles 0 .. b, *total that in all of them */
+/* sums[b] becomes the number of items in tiles 0 .. b, *total the number in all tiles. *arrived must be 0 before the
+   launch. */
 __device__ inline void spmv_coo_sum_tiles(const SpmvCooTile &t, SpmvNumbers<1> *sums, unsigned *arrived, int64_t *total)
 {
   const SpmvNumbers<1> found = {{t.all}};
@@ -53,7 +54,7 @@ __device__ inline void spmv_coo_sum_tiles(const SpmvCooTile &t, SpmvNumbers<1> *
   if (spmv_sum_up<SPMV_COO_THREADS, 1>(found, sums, arrived) && threadIdx.x == 0) *total = sums[gridDim.x - 1].of[0];
 }
 
-/* put(k, number) for each item, with the sums of the launch before */
+/* Calls put(k, number) for each item; sums come from the first launch */
 template <typename Put>
 __device__ inline void spmv_coo_number(const SpmvCooTile &t, const SpmvNumbers<1> *sums, const Put &put)
 {

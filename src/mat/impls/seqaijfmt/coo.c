@@ -1,10 +1,10 @@
 /*
-  coo.c - MatSetPreallocationCOO() on the GPU (decision 0047): the map of a list, who makes it, and lists of sequential
-  matrices.
+  coo.c - MatSetPreallocationCOO() on the GPU (decision 0047): the map of a list, the choice between the GPU and PETSc,
+  and lists of sequential matrices.
 
-  The kernel library sorts the list on the GPU and keeps there which entries have which place; the host gets the pattern
-  alone, as every MATSEQAIJ has it. Where the GPU does not serve, PETSc's own functions have the list, the map and the
-  values. A matrix has one of both: a map here, or PETSc's struct.
+  The kernel library sorts the list on the GPU and keeps the map from entries to nonzeros there; the host gets only the
+  pattern, as in every MATSEQAIJ. If the GPU cannot sort the list, PETSc's own functions handle the list and its values.
+  A matrix has at most one map: ours, or the struct that PETSc composes.
 */
 #include "coo.h"
 #include <petscdevice.h>
@@ -14,7 +14,7 @@ typedef PetscErrorCode SetValuesCOO(Mat, const PetscScalar[], InsertMode);
 
 static const AIJFmtComposed composed[] = {AIJFMT_PREALLOCATE_COO, AIJFMT_SET_VALUES_COO};
 
-/* ---- the map, which duplicates share ---- */
+/* ---- the map, shared by duplicates ---- */
 
 PetscErrorCode AIJFmtCooCreate(MPI_Comm comm, int64_t count, AIJFmtCoo **coo)
 {
@@ -41,8 +41,8 @@ PetscErrorCode AIJFmtCooFree(AIJFmtCoo **coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The nonzero states by which a later change of the pattern is noticed. MatSetPreallocationCOO() raises that of the
-   matrix once more when its function returns. */
+/* The nonzero states that tell a later change of the pattern. `raised` is added to the state of the matrix, because
+   MatSetPreallocationCOO() increments it after the composed function has returned. */
 static PetscErrorCode States(Mat A, const Mat_AIJFmt *s, PetscObjectState raised, PetscObjectState state[2])
 {
   Mat blocks[2];
@@ -56,7 +56,7 @@ static PetscErrorCode States(Mat A, const Mat_AIJFmt *s, PetscObjectState raised
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A has the pattern of coo, which belongs to its state from now on. A list from before, of which PETSc has the map, goes. */
+/* A has got the pattern of coo. Its state takes ownership of coo, and PETSc's struct of an earlier list is removed. */
 PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
 {
   static const char *const structs[] = {"__PETSc_MatCOOStruct_Host", "__PETSc_MatCOOStruct_Device"};
@@ -71,7 +71,8 @@ PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's function would write behind the end of the values, or into wrong places */
+/* Fails if the pattern has changed since the list: the map would write beyond the end of the values, or to wrong
+   nonzeros */
 PetscErrorCode AIJFmtCooHolds(Mat A, const Mat_AIJFmt *s)
 {
   PetscObjectState now[2];
@@ -83,7 +84,7 @@ PetscErrorCode AIJFmtCooHolds(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatDuplicate() of PETSc shares its struct, too (from 3.20 on) */
+/* Shares the map with the duplicate B, as PETSc's MatDuplicate() does with its struct (from 3.20 on) */
 PetscErrorCode AIJFmtCooShare(Mat A, const Mat_AIJFmt *from, Mat B, Mat_AIJFmt *to)
 {
   PetscObjectState now[2];
@@ -99,7 +100,8 @@ PetscErrorCode AIJFmtCooShare(Mat A, const Mat_AIJFmt *from, Mat B, Mat_AIJFmt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A is of a parent type again, whose function has no list: the matrix keeps ours as long as it has the map */
+/* A has got a parent type, whose MatSetValuesCOO() does not know our map: keeps our composed functions on A as long as
+   A has the map */
 PetscErrorCode AIJFmtCooStay(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -109,7 +111,8 @@ PetscErrorCode AIJFmtCooStay(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before another list, of which PETSc may have the map: a matrix that has left our types gets PETSc's functions back */
+/* Called before PETSc takes a new list: frees our map. A matrix that has left our types gets PETSc's composed functions
+   back. */
 static PetscErrorCode Leave(Mat A, Mat_AIJFmt *s)
 {
   Mat_AIJFmt *ours;
@@ -125,7 +128,7 @@ static PetscErrorCode Leave(Mat A, Mat_AIJFmt *s)
 
 /* ---- by PETSc ---- */
 
-/* The parent of A, which may have left our types */
+/* The parent type of A; if A has left our types, its own type */
 static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
 {
   Mat_AIJFmt *s;
@@ -138,8 +141,8 @@ static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc sorts on the host, and keeps the map. reason: NULL where A is not of our types. The CUDA parent makes new blocks of
-   its own type here; they become ours at assembly. */
+/* Lets PETSc sort the list on the host and keep the map. reason: NULL if A is not of our types. The CUDA parent makes
+   new blocks of its own type here; they become ours at assembly. */
 PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[], const char reason[])
 {
   AIJFmtNameGuard     guard;
@@ -164,7 +167,7 @@ PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values that have come to the device go to the host, too, where a product of matrices reads them there */
+/* PETSc's function may have set values only on the device. A block that keeps_host needs them on the host, too. */
 static PetscErrorCode FollowOnHost(Mat A)
 {
   Mat_AIJFmt *s;
@@ -196,9 +199,10 @@ PetscErrorCode AIJFmtCooValuesByParent(Mat A, const PetscScalar values[], Insert
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- who sorts ---- */
+/* ---- the choice between GPU and PETSc ---- */
 
-/* reason: why PETSc must; "" if the GPU may. *asks: and shall, as `auto` leaves short lists to PETSc. */
+/* reason: why PETSc must sort; "" if the GPU can. *asks: whether the GPU should, if it can; -mat_aijfmt_device auto
+   leaves short lists to PETSc. */
 PetscErrorCode AIJFmtCooWhyHost(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX],
                                 PetscBool *asks)
 {
@@ -220,7 +224,7 @@ PetscErrorCode AIJFmtCooWhyHost(Mat A, const Mat_AIJFmt *s, PetscCount n, char r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc knows where an array lies in a PETSc with devices */
+/* A PETSc without devices takes every array for one on the host */
 PetscErrorCode AIJFmtCooSpaceOf(const void *array, SpmvSpace *space)
 {
   PetscMemType type = PETSC_MEMTYPE_HOST;
@@ -231,8 +235,8 @@ PetscErrorCode AIJFmtCooSpaceOf(const void *array, SpmvSpace *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A block that has just got its pattern; values on the device are those of an old one. With the CUDA parent its CSR is made
-   on the device at once, with no values from the host. */
+/* Zeroes a block that has just got its pattern. Values on the device belong to the previous pattern, so the host's are
+   marked as current first. With the CUDA parent the CSR on the device is made here, without uploading values. */
 PetscErrorCode AIJFmtCooZero(Mat block)
 {
   PetscBool    device = PETSC_FALSE;
@@ -251,7 +255,8 @@ PetscErrorCode AIJFmtCooZero(Mat block)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The assembly of a pattern packs nothing: its values are still to come. The flag from before. */
+/* Sets -mat_aijfmt_eager of a matrix and returns its previous value. It is off while a pattern is assembled: packing
+   must wait for the values. */
 double AIJFmtCooEagerSet(Mat_AIJFmt *s, double eager)
 {
   const double before = s->class_options.value[AIJFMT_EAGER];
@@ -260,8 +265,8 @@ double AIJFmtCooEagerSet(Mat_AIJFmt *s, double eager)
   return before;
 }
 
-/* An index beyond the matrix is an error, as it is of PETSc's functions from 3.24 on; all else that the kernel library refuses
-   is a reason to let PETSc have the list, which is as it was */
+/* An index outside the matrix is an error, as in PETSc's functions from 3.24 on. Any other refusal of the kernel
+   library is a reason to give the unchanged list to PETSc. */
 PetscErrorCode AIJFmtCooRefuse(const SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
@@ -290,7 +295,7 @@ static PetscErrorCode Sort(Mat A, AIJFmtCoo *coo, const PetscInt i[], const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What MatView() says of a list that the GPU has sorted */
+/* The text of MatView() about a list that the GPU has sorted */
 PetscErrorCode AIJFmtCooText(const AIJFmtCoo *coo, char text[], size_t size)
 {
   int64_t entries, bytes, all = 0, held = 0;
@@ -333,7 +338,7 @@ PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[
   }
   spmv_coo_pattern(coo->block[0], &pattern);
   eager = AIJFmtCooEagerSet(s, 0);
-  PetscCall(AIJFmtHostWritten(A)); /* nobody fetches the values of the old pattern */
+  PetscCall(AIJFmtHostWritten(A)); /* or the assembly would fetch values of the old pattern from the device */
   PetscCall(AIJFmtPatternFromDevice(A, &pattern, &coo->exec));
   (void)AIJFmtCooEagerSet(s, eager);
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));

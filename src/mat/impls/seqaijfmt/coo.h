@@ -1,37 +1,37 @@
-/* coo.h - what coo.c, coo_values.c and coo_parallel.c share: lists of coordinates (MatSetPreallocationCOO()) of which the GPU has the map
-   of entries to places. */
+/* coo.h - lists of coordinates (MatSetPreallocationCOO()) whose map from entries to nonzeros is ours, not PETSc's:
+   shared by coo.c, coo_values.c and coo_parallel.c. */
 #pragma once
 
 #include <spmv_coo.h>
 #include "seqaijfmt.h"
 
-/* Entries that go to other processes, or come from them: those of neighbour k are number first[k] .. first[k+1]-1 */
+/* Entries sent to other processes, or received from them: neighbour k has entries first[k] .. first[k+1]-1 */
 typedef struct {
   PetscMPIInt  neighbours;
   PetscMPIInt *rank;
   PetscInt    *first; /* [neighbours+1] */
-  void        *here;  /* their values on the host, page-locked, and ... */
+  void        *here;  /* buffer for their values on the host, page-locked, and ... */
   void        *there; /* ... in the space of the map */
 } AIJFmtCooMessages;
 
 struct AIJFmtCooStruct {
-  int      users;    /* the matrix and its duplicates, which have the same pattern */
-  SpmvExec exec;     /* its space is that of the map: the device, or the host since there was no room for values */
-  int64_t  count;    /* entries of the list on this process */
-  SpmvCoo *block[2]; /* of a sequential matrix the first one alone */
-  /* of a parallel matrix */
-  MPI_Comm          comm; /* MPI_COMM_NULL: it is sequential */
+  int      users;    /* reference count: the matrix and its duplicates, which have the same pattern */
+  SpmvExec exec;     /* its space is that of the map: the device; the host after the device had no memory for values */
+  int64_t  count;    /* entries of the list of this process */
+  SpmvCoo *block[2]; /* diagonal and off-diagonal block; a sequential matrix has only the first */
+  /* only in a parallel matrix: */
+  MPI_Comm          comm; /* MPI_COMM_NULL: the matrix is sequential */
   PetscMPIInt       tag;
-  SpmvCooOthers    *others; /* NULL: entries with rows of other processes are ignored */
+  SpmvCooOthers    *others; /* off-process entries; NULL: they are ignored */
   AIJFmtCooMessages out, in;
-  MPI_Request      *request; /* [neighbours of both] */
-  void             *values;  /* the block with there of both */
+  MPI_Request      *request; /* [neighbours of out and in] */
+  void             *values;  /* device memory that holds out.there and in.there */
 };
 
-/* What one MatSetValuesCOO() needs, in the space of the map */
+/* The arrays of one MatSetValuesCOO(), in the space of the map */
 typedef struct {
-  const void *values[2]; /* of both parts of the list */
-  void       *block, *list, *sums;
+  const void *values[2];           /* of both parts of the list */
+  void       *block, *list, *sums; /* block holds list and sums; NULL: not needed */
 } AIJFmtCooWork;
 
 /* coo.c */

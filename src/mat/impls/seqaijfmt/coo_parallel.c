@@ -1,10 +1,11 @@
 /*
   coo_parallel.c - lists of coordinates of parallel matrices.
 
-  Entries may have rows of other processes. Their rows and columns go there once, when the list comes; their values go with
-  each MatSetValuesCOO(), packed on the GPU and sent by the host in the same order. Each process then has two parts of a list, its
-  own and what it was sent, of which the kernel library makes two patterns: own columns, and the other ones. All processes
-  sort on the GPU, or PETSc does it all.
+  Off-process entries are in rows that another process owns. Their rows and columns are sent to the owner once, in
+  MatSetPreallocationCOO(). Their values are sent in each MatSetValuesCOO(): packed on the GPU in the same order, then
+  sent from the host. So each process has a list of two parts, its own entries and the received ones, from which the
+  kernel library makes the patterns of the diagonal and the off-diagonal block. Either all processes sort on the GPU, or
+  PETSc sorts on all.
 */
 #include "coo.h"
 #include "parallel/processes.h"
@@ -38,7 +39,7 @@ PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *coo)
 
 static PetscInt Count(const AIJFmtCooMessages *m) { return m->first[m->neighbours]; }
 
-/* Those who own the rows, which ascend as their owners do */
+/* Finds the owners of the rows. Rows ascend, so the rows of an owner are adjacent. */
 static PetscErrorCode FindReceivers(PetscLayout rows, PetscInt n, const PetscInt row[], AIJFmtCooMessages *out)
 {
   const PetscInt *range;
@@ -61,7 +62,7 @@ static PetscErrorCode FindReceivers(PetscLayout rows, PetscInt n, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the order of their ranks, so that sums have the same bits in each run */
+/* Finds the processes that send entries here, sorted by rank so that sums have the same bits in each run */
 static PetscErrorCode FindSenders(MPI_Comm comm, const AIJFmtCooMessages *out, AIJFmtCooMessages *in)
 {
   PetscInt    *lengths, *theirs;
@@ -84,7 +85,8 @@ static PetscErrorCode FindSenders(MPI_Comm comm, const AIJFmtCooMessages *out, A
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Messages between two processes come in the order in which they were sent: one tag serves all */
+/* Sends and receives one array of entries. One tag is enough for all exchanges, as MPI keeps the order of messages
+   between two processes. */
 static PetscErrorCode Exchange(AIJFmtCoo *coo, MPI_Datatype type, size_t bytes, const void *from, void *to)
 {
   const AIJFmtCooMessages *out = &coo->out, *in = &coo->in;
@@ -101,14 +103,14 @@ static PetscErrorCode Exchange(AIJFmtCoo *coo, MPI_Datatype type, size_t bytes, 
     PetscCallMPI(MPI_Isend((const char *)from + (size_t)out->first[k] * bytes, length, type, out->rank[k], coo->tag,
                            coo->comm, &coo->request[requests++]));
   }
-  /* one by one: with the headers of MPICH compilers take MPI_STATUSES_IGNORE for an array that MPI_Waitall() overruns */
+  /* not MPI_Waitall(): with MPICH's headers, compilers warn that it overruns the array MPI_STATUSES_IGNORE */
   for (PetscMPIInt k = 0; k < requests; k++) PetscCallMPI(MPI_Wait(&coo->request[k], MPI_STATUS_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- the list ---- */
 
-/* MatGetOption() does not tell */
+/* Records MAT_IGNORE_OFF_PROC_ENTRIES, which MatGetOption() does not return */
 PetscErrorCode MatSetOption_MPIAIJFmt(Mat A, MatOption option, PetscBool flag)
 {
   const AIJFmtParent *parent;
@@ -123,7 +125,7 @@ PetscErrorCode MatSetOption_MPIAIJFmt(Mat A, MatOption option, PetscBool flag)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same reason on all processes, or none. Collective. */
+/* Decides between GPU and PETSc for all processes together: reason is set on all of them or on none. Collective. */
 static PetscErrorCode Agree(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX])
 {
   PetscBool   asks;
@@ -140,7 +142,7 @@ static PetscErrorCode Agree(Mat A, const Mat_AIJFmt *s, PetscCount n, char reaso
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the entries with rows of other processes, and who has such of this one. Collective. */
+/* Finds the off-process entries and the processes with which they are exchanged. Collective. */
 static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *list, AIJFmtCoo *coo,
                                  char reason[SPMV_MESSAGE_MAX])
 {
@@ -172,7 +174,7 @@ static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the values that travel */
+/* Allocates the buffers for the values of off-process entries */
 static SpmvStatus AllocateValues(AIJFmtCoo *coo)
 {
   const int64_t each    = (int64_t)sizeof(PetscScalar);
@@ -186,7 +188,7 @@ static SpmvStatus AllocateValues(AIJFmtCoo *coo)
   return status;
 }
 
-/* Both parts of the list in one space, on the device. *block is to be freed. */
+/* Brings both parts of the list to the device; the caller frees *block */
 static SpmvStatus Bring(const SpmvCooList *list, PetscInt received, const PetscInt i2[], const PetscInt j2[],
                         AIJFmtCoo *coo, SpmvCooList *there, void **block)
 {
@@ -207,7 +209,7 @@ static SpmvStatus Bring(const SpmvCooList *list, PetscInt received, const PetscI
   return status;
 }
 
-/* The patterns of both blocks. Collective. */
+/* Makes the patterns of both blocks. Collective. */
 static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo, char reason[SPMV_MESSAGE_MAX])
 {
   const PetscInt received = Count(&coo->in);
@@ -230,14 +232,14 @@ static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo,
   if (!status) status = AllocateValues(coo);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscFree2(i2, j2));
-  /* entries that are ignored may have any row */
+  /* ignored entries may be in any row, even outside the matrix: PETSc then gets the list */
   if (coo->others) PetscCall(AIJFmtCooRefuse(&coo->exec, status, reason));
   else PetscCall(AIJFmtRefuse(&coo->exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes coo, or gives the reason why PETSc must have the list. Collective. */
+/* Makes *coo, or sets the reason why PETSc must sort the list. Collective. */
 static PetscErrorCode Sort(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[], AIJFmtCoo **coo,
                            char reason[SPMV_MESSAGE_MAX])
 {
@@ -263,7 +265,8 @@ static PetscErrorCode Sort(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[
 
 /* ---- the blocks ---- */
 
-/* Preallocated for those patterns, with the columns of the whole matrix in the second one, as before an assembly */
+/* Preallocates both blocks and copies their patterns. The off-diagonal block has global columns, as PETSc expects
+   before an assembly. */
 static PetscErrorCode BlocksFill(Mat A, AIJFmtCoo *coo)
 {
   SpmvPattern pattern[2];
@@ -284,8 +287,8 @@ static PetscErrorCode BlocksFill(Mat A, AIJFmtCoo *coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An assembly numbers the columns of the second block anew, and finds out who needs which entries of a vector. It counts as
-   none: what PETSc was told about the matrix holds, and the values are still to come. */
+/* Assembles the matrix, by which PETSc renumbers the columns of the off-diagonal block and makes the scatter. It
+   is not counted in num_ass, so that properties that the user has set, such as symmetry, hold as with aij. */
 static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s)
 {
   const PetscBool no_off_process = A->nooffprocentries;
@@ -334,7 +337,7 @@ PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[
 
 /* ---- values ---- */
 
-/* The values that travel are on the host in any case */
+/* Moves the off-process map to the host. The buffers on the host then serve for packing, too. */
 PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *coo, SpmvExec *host)
 {
   SpmvCooOthers *there = coo->others;
@@ -349,7 +352,7 @@ PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *coo, SpmvExec *host)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *received: the values that others sent, in the space of the map */
+/* Exchanges the values of off-process entries. *received: the received values, in the space of the map. */
 static PetscErrorCode Send(AIJFmtCoo *coo, const void *values, const void **received)
 {
   const int64_t   each = (int64_t)sizeof(PetscScalar), out = Count(&coo->out) * each, in = Count(&coo->in) * each;
@@ -362,7 +365,7 @@ static PetscErrorCode Send(AIJFmtCoo *coo, const void *values, const void **rece
     AIJFmtCallSpmv(exec, spmv_copy(coo->out.here, SPMV_HOST, coo->out.there, SPMV_DEVICE, out, exec));
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)out));
   }
-  /* also for the copy of the exchange before, from in.here */
+  /* also waits for the upload from in.here of the previous call, before the buffer is overwritten */
   if (device) AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
   PetscCall(Exchange(coo, MPIU_SCALAR, sizeof(PetscScalar), coo->out.here, coo->in.here));
   if (in > 0 && device) {

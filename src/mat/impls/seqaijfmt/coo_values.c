@@ -1,13 +1,13 @@
 /*
   coo_values.c - MatSetValuesCOO() of a matrix whose list the GPU has sorted.
 
-  Values go into the CSR of the CUDA parent where the matrix has one (transition 2 of truth.c), else they are summed on the
-  GPU, and the sums come down to the host (transition 1). Where the GPU has no room for them, the map goes to the host, and
-  the kernel library sums there.
+  If the CUDA parent has a CSR on the device, or may make one, values are summed into it (transition 2 of truth.c).
+  Otherwise they are summed on the GPU, and the sums are downloaded to the host (transition 1). If the GPU has no memory
+  for them, the map moves to the host, and the kernel library sums there.
 */
 #include "coo.h"
 
-/* The GPU has no room for values: the map goes to the host, and all is summed there from now on */
+/* The GPU has no memory for values: moves the map to the host, where all values are summed until the next list */
 static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
 {
   Mat_AIJFmt *s;
@@ -31,7 +31,7 @@ static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the larger block's values, where they come down to the host from the GPU */
+/* Bytes of the sums of the larger block if sums are downloaded to the host, else 0. One buffer serves both blocks. */
 static int64_t SumBytes(const Mat_AIJFmt *s, const AIJFmtCoo *coo)
 {
   int64_t     most = 0;
@@ -45,7 +45,7 @@ static int64_t SumBytes(const Mat_AIJFmt *s, const AIJFmtCoo *coo)
   return most;
 }
 
-/* Memory for the values of the list, where they lie in another space than the map, and for the sums */
+/* Allocates memory for the values of the list, if they are not in the space of the map, and for the sums */
 static SpmvStatus Reserve(const Mat_AIJFmt *s, AIJFmtCoo *coo, SpmvSpace values, AIJFmtCooWork *w)
 {
   const int64_t each = 256, list = values == coo->exec.space ? 0 : coo->count * (int64_t)sizeof(PetscScalar);
@@ -59,7 +59,7 @@ static SpmvStatus Reserve(const Mat_AIJFmt *s, AIJFmtCoo *coo, SpmvSpace values,
   return status;
 }
 
-/* w->values[0] becomes the values of the list in the space of the map. AIJFmtCooWorkRestore() frees what that takes. */
+/* Sets w->values[0] to the values of the list in the space of the map. AIJFmtCooWorkRestore() frees the memory. */
 PetscErrorCode AIJFmtCooWorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar values[], AIJFmtCooWork *w)
 {
   AIJFmtCoo    *coo   = s->coo;
@@ -95,7 +95,7 @@ void AIJFmtCooWorkRestore(AIJFmtCoo *coo, AIJFmtCooWork *w)
   spmv_scratch_free(&coo->exec, coo->exec.space, w->block);
 }
 
-/* Transition 2, where the matrix has a CSR on the device, or may get one */
+/* Transition 2, if the matrix has a CSR on the device or may get one; else *done is false */
 static PetscErrorCode AddOnDevice(Mat A, Mat_AIJFmt *s, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w,
                                   PetscBool add, PetscBool *done)
 {
@@ -112,7 +112,7 @@ static PetscErrorCode AddOnDevice(Mat A, Mat_AIJFmt *s, const SpmvCoo *coo, Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums in `sums` on the device, which come down to `here` */
+/* Computes the sums in `sums` on the device and downloads them to `here` */
 static SpmvStatus SumThere(const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, void *sums, PetscBool add,
                            int64_t bytes, PetscScalar here[])
 {
@@ -124,7 +124,8 @@ static SpmvStatus SumThere(const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWo
   return status ? status : spmv_stream_wait(exec);
 }
 
-/* Transition 1. A matrix over the CUDA parent whose values stay on the host has no memory for the sums yet. */
+/* Transition 1. For the CUDA parent Reserve() allocates no memory for sums, so it is allocated here if the values stay
+   on the host. */
 static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, PetscBool add)
 {
   void        *sums = w->sums, *block = NULL;
@@ -155,7 +156,7 @@ static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* w->values: of the process's own entries, and of those that others sent */
+/* Sets or adds the values of one block. w->values: values of this process's entries and of the received entries. */
 PetscErrorCode AIJFmtCooAdd(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, InsertMode mode)
 {
   const PetscBool add  = mode == INSERT_VALUES ? PETSC_FALSE : PETSC_TRUE;

@@ -1,12 +1,13 @@
 /*
-  cuda.c - a matrix of ours over MATSEQAIJCUSPARSE or MATMPIAIJCUSPARSE, when PETSc has CUDA and the machine a GPU.
+  cuda.c - matrices of our types whose parent is MATSEQAIJCUSPARSE or MATMPIAIJCUSPARSE: if PETSc has CUDA and the
+  machine has a GPU.
 
-  The CUDA parent makes its own CSR on the device only when one of its operations wants it. Products with vectors are
-  ours, so that a matrix costs no second copy there, unless it is assembled by COO on the device, factored by cuSPARSE,
-  asked for its device arrays, or its values are changed there (values.c).
+  The CUDA parent makes its own CSR on the device only when one of its operations needs it. Products with vectors are
+  ours, so a matrix takes no memory for that CSR, unless its values are set by COO on the device or changed there
+  (values.c), cuSPARSE factors it, or a program asks for its device arrays.
 
-  Some functions of the parent check for its exact type name. They run within a guard of names. In a PETSc without CUDA no
-  matrix has this parent, and what calls PETSc's functions for CUDA is empty.
+  Some functions of the parent check for its exact type name. They run within a name guard (names.c). In a PETSc without
+  CUDA no matrix has this parent, and the functions that call PETSc's CUDA functions are empty.
 */
 #include "seqaijfmt.h"
 
@@ -15,7 +16,7 @@
 typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
 typedef PetscErrorCode CopySubArray(Mat, PetscInt, const PetscInt[], PetscScalar[]);
 
-/* The guards of the blocks of a parallel matrix, or of a sequential one and NULL */
+/* Name guards for the two blocks of a parallel matrix, or for a sequential matrix and NULL */
 PetscErrorCode AIJFmtBlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
 {
   PetscFunctionBegin;
@@ -30,8 +31,8 @@ PetscErrorCode AIJFmtBlockGuardsEnd(Mat blocks[2], AIJFmtNameGuard guards[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent's own type becomes ours: the local matrix is a factor of the products that a product of parallel matrices
-   is made of, and those are ours where both factors are */
+/* Gives the local matrix our type instead of the parent's. It is a factor of the sequential products that a product of
+   parallel matrices consists of, and we compute those only if both factors are ours. */
 PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *columns, Mat *local)
 {
   AIJFmtNameGuard     guards[2], whole = {.state = NULL};
@@ -69,7 +70,7 @@ PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat A, PetscInt n, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- operations that read or write the host's values without asking for them, or without saying so ---- */
+/* ---- operations that access the host's values without PETSc's access functions ---- */
 
 PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, PetscReal *reductions)
 {
@@ -82,8 +83,8 @@ PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host's function writes the host's values and does not mark them as the current ones: neither before its assembly,
-   at which the matrix may be converted, nor after it */
+/* The host's function writes the host's values without marking them as current, neither before its assembly, which may
+   pack them, nor after it */
 PetscErrorCode MatLoad_SeqAIJFmt(Mat A, PetscViewer viewer)
 {
   const AIJFmtParent *parent;
@@ -110,9 +111,8 @@ PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat A, PetscBool keep)
 }
 #endif
 
-/* MatNorm_MPIAIJ() of 3.26 adds up columns in new vectors, and assumes that they are zero. It adds to the host copy of
-   the vector, which is zero in a vector of the host but not in one of the device: so the matrix makes host vectors
-   here. */
+/* MatNorm_MPIAIJ() of 3.26 adds up columns in the host arrays of new vectors and assumes that these are zero. They are
+   for a host vector, but not for a device vector, so the matrix makes host vectors during the call. */
 PetscErrorCode MatNorm_MPIAIJFmt(Mat A, NormType type, PetscReal *norm)
 {
   static char         host_type[] = VECSTANDARD;
@@ -134,8 +134,8 @@ PetscErrorCode MatNorm_MPIAIJFmt(Mat A, NormType type, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix that is bound to the host makes host vectors: a block of a plain MATMPIAIJ would get its ghost values on the
-   device else, and sums in MatNorm_MPIAIJ() that do not begin at zero */
+/* Makes a matrix that is bound to the host create host vectors. Otherwise a block of a plain MATMPIAIJ gets its ghost
+   values on the device, and MatNorm_MPIAIJ() starts its sums from values that are not zero. */
 static PetscErrorCode FollowVecType(Mat A, PetscBool to_cpu)
 {
   PetscBool other;
@@ -148,8 +148,8 @@ static PetscErrorCode FollowVecType(Mat A, PetscBool to_cpu)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent sets its own operations, for the host or the device, and ours replace them again. While MatSetUp()'s hash
-   table takes the entries, its operations must stay; AIJFmtCudaRebind() then sets ours when they are gone. */
+/* The parent installs its own operations, for the host or the device; ours then replace them again. While the hash
+   table of MatSetUp() collects entries, its operations must stay; AIJFmtCudaRebind() installs ours after it is gone. */
 PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
 {
   const struct _MatOps operations = *A->ops;
@@ -169,8 +169,9 @@ PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* At the end of an assembly: the hash table gave back the operations from before it, and MatBindToCPU() may have been
-   called since. MatAssemblyEnd_MPIAIJ() calls it after the first of the two blocks is assembled. */
+/* At the end of an assembly PETSc restores the operations saved before the hash table, which are the wrong ones if
+   MatBindToCPU() was called in between. MatAssemblyEnd_MPIAIJ() calls MatBindToCPU() after assembling the first of the
+   two blocks. */
 PetscErrorCode AIJFmtCudaRebind(Mat A, const Mat_AIJFmt *s)
 {
   const AIJFmtParent *host;
@@ -184,7 +185,7 @@ PetscErrorCode AIJFmtCudaRebind(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent's bindtocpu composes the functions of a sequential matrix anew */
+/* Restores the parent's operations and composed functions of a sequential matrix: its bindtocpu sets both */
 PetscErrorCode AIJFmtCudaRelease(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -194,8 +195,9 @@ PetscErrorCode AIJFmtCudaRelease(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the parent of A the one with CUDA: for a matrix of its own where a GPU is there, unless the host was asked for;
-   for a block when the matrix around it has that parent. The parent's converter would wipe blocks of our type. */
+/* Makes the CUDA type the parent of A if there is a GPU. A block follows the parallel matrix around it; any other
+   matrix gets the CUDA parent unless -mat_aijfmt_device is host. Blocks of our type are stripped first, because the
+   parent's converter would wipe them. */
 PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
 {
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *);
@@ -221,7 +223,8 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* cuSPARSE's factors for -pc_factor_mat_solver_type cusparse. In a debugging PETSc they insist on the parent's name. */
+/* Registers the factorizations of cuSPARSE (-pc_factor_mat_solver_type cusparse) for our types. In a debugging PETSc
+   they insist on the parent's type name, so they are left out. */
 PetscErrorCode AIJFmtCudaRegister(void)
 {
   static const MatFactorType factors[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC};

@@ -1,6 +1,6 @@
 /*
-  ops.c - the one table of operations and composed functions that a matrix of ours has in the place of its parent's, from
-  which create.c installs them and gives them back; and the registration of the types.
+  ops.c - the one table of operations and composed functions with which our types replace those of the parent type, and
+  the registration of the types. create.c installs the rows of the table and restores the parent's operations.
 */
 #include "seqaijfmt.h"
 
@@ -17,13 +17,15 @@ static PetscBool OverCuda(Mat A, const Mat_AIJFmt *s)
   return AIJFmtIsOverCuda(s);
 }
 
-/* AIJFmtCudaRebind() tells by such an operation whether those of the host or of the device are installed */
+/* For zeroentries: a matrix bound to the host keeps the parent's operation. From it AIJFmtCudaRebind() recognizes
+   whether the parent's operations for the host or for the device are installed. */
 static PetscBool OverCudaNotBound(Mat A, const Mat_AIJFmt *s)
 {
   return AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Without a GPU a product with a matrix of type MATSEQAIJ finds the same operation in both */
+/* Without a GPU our types keep the parent's operation. A product with a MATSEQAIJ is then one of two equal types to
+   PETSc, which compares the operation productsetfromoptions of both factors. */
 static PetscBool WithGpu(Mat A, const Mat_AIJFmt *s)
 {
   (void)A;
@@ -31,21 +33,22 @@ static PetscBool WithGpu(Mat A, const Mat_AIJFmt *s)
   return spmv_device_count(NULL) > 0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Products of parallel matrices are agreed upon by all processes, also those that see no GPU */
+/* All processes must agree on products of parallel matrices, so processes without a GPU take part */
 static PetscBool WithKernels(Mat A, const Mat_AIJFmt *s)
 {
   (void)A;
   return AIJFmtHasKernels(s);
 }
 
-/* A list of a parallel matrix is sorted on the GPUs if all processes can */
+/* In a parallel matrix all processes must agree on who sorts a list of coordinates, so processes without a GPU take
+   part */
 static PetscBool WithCoordinates(Mat A, const Mat_AIJFmt *s)
 {
   return AIJFmtIsOverCuda(s) || (s->parallel ? WithKernels(A, s) : WithGpu(A, s)) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Submatrices of a parallel matrix have an operation destroy of their own, which calls the one from before it: it stays
- */
+/* A submatrix of a parallel matrix has a `destroy` of its own, which calls the one that it has replaced. It must stay,
+   so ours replaces only the parent's. */
 static PetscBool HasDestroyOf(AIJFmtParentKind kind, Mat A, const Mat_AIJFmt *s)
 {
   return s->parent->kind == kind && A->ops->destroy == (s->parallel ? &s->parent->mpi : &s->parent->seq)->destroy
@@ -120,7 +123,7 @@ static const AIJFmtComposition composed[AIJFMT_COMPOSED_COUNT] = {
         COMPOSED(MatProductSetFromOptions_AIJFmt, MatProductSetFromOptions_AIJFmt, Always, PETSC_TRUE),
 };
 
-/* ---- registration, with the function that MatSetType() calls for each type ---- */
+/* ---- creators, which MatSetType() calls, and their registration ---- */
 
 enum {
 #define SPMV_FORMAT(name, TYPE, summary) ROW_##TYPE,

@@ -59,10 +59,10 @@ typedef enum {
 
 typedef struct Mat_AIJFmt Mat_AIJFmt;
 
-/* The map of a list of coordinates on the GPU: see coo.h */
+/* The map of a list of coordinates, from its entries to nonzeros: see coo.h */
 typedef struct AIJFmtCooStruct AIJFmtCoo;
 
-/* MAT_IGNORE_OFF_PROC_ENTRIES, which PETSc tells nobody */
+/* The option MAT_IGNORE_OFF_PROC_ENTRIES, which MatGetOption() does not return */
 typedef enum { AIJFMT_OFF_PROCESS_UNKNOWN, AIJFMT_OFF_PROCESS_SENT, AIJFMT_OFF_PROCESS_IGNORED } AIJFmtOffProcess;
 
 /* Whether a row of a table applies to a matrix */
@@ -164,7 +164,7 @@ struct Mat_AIJFmt {
   char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or do not fit there */
   char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
   char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
-  char             coo_reason[SPMV_MESSAGE_MAX];       /* why PETSc has sorted the last list of coordinates */
+  char             coo_reason[SPMV_MESSAGE_MAX];       /* why the host sorted the last COO list or sums its values */
   PetscBool        keeps_host;                         /* PETSc reads the host's values unasked: keep them current */
   PetscInt         joint_changes;    /* operations applied to host and plan alike since the values were packed */
   PetscBool        device_csr_used;  /* the class has asked the CUDA parent for its CSR on the device; never reset */
@@ -180,8 +180,8 @@ struct Mat_AIJFmt {
     AIJFmtKey key, other;
     PetscBool known, same;
   } compared;
-  AIJFmtCoo       *coo;          /* NULL: there is none, or PETSc has it */
-  PetscObjectState coo_state[2]; /* nonzero state of the matrix, or of the blocks, with the pattern of coo */
+  AIJFmtCoo       *coo;          /* NULL: no list, or PETSc has sorted it */
+  PetscObjectState coo_state[2]; /* nonzero state of the matrix, or of its blocks, when coo was made */
   AIJFmtOffProcess off_process;  /* of a parallel matrix */
 
   AIJFmtVector  x, y;   /* of a product, with their copies on the device */

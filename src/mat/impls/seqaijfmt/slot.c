@@ -1,11 +1,12 @@
 /*
-  slot.c - a CSR on the device for a matrix without values, such as a product before its numeric phase, or with values
-  that a plan on the device has already.
+  slot.c - a CSR on the device without an upload of values: for a matrix that has no values yet, such as a product
+  before its numeric phase, or whose values are already in a plan on the device.
 
-  The CUDA parent makes that CSR from the host's arrays and uploads the values too: these are two thirds of all bytes, and
-  for a product they are meaningless, in memory that was never touched. If the field for the host's values is NULL, the parent
-  skips them (3.20 to 3.26). PETSc has no function to set that field, so it is set to NULL during the call. The field is
-  found by its contents; if it is not found for certain, it is left alone.
+  The CUDA parent makes that CSR from the host's arrays and uploads the values, too. They are two thirds of all bytes;
+  for a product they are meaningless, in memory that was never touched. The parent skips them if the field for the
+  host's values is NULL (3.20 to 3.26). PETSc has no function that sets this field, so it is set to NULL during the
+  call. The field is found by its contents; if it cannot be identified with certainty, it stays as it is and the values
+  are uploaded.
 */
 #include "seqaijfmt.h"
 
@@ -24,12 +25,12 @@ static PetscScalar **FindSlot(Mat A, const PetscScalar *values)
   return found;
 }
 
-/* Whether the CUDA parent has made a CSR of A on the device, of this pattern or an earlier one: from 3.18 to 3.26 the
-   first word of its private struct is the address of that CSR */
+/* Whether the CUDA parent has made a CSR of A on the device, for this pattern or an earlier one. From 3.18 to 3.26 the
+   first word of its private struct is the address of that CSR. */
 PetscBool AIJFmtDeviceCsrExists(Mat A) { return A->spptr && *(void **)A->spptr ? PETSC_TRUE : PETSC_FALSE; }
 
-/* The device array for the values of A, which has a pattern and no CSR on the device. AIJFmtDeviceValuesRestore() marks
-   the written values as current. */
+/* Returns the device array for the values of A, which must have a pattern and no CSR on the device yet.
+   AIJFmtDeviceValuesRestore() marks the written values as current. */
 PetscErrorCode AIJFmtDeviceValuesFirst(Mat A, PetscScalar **values)
 {
   PetscScalar   *here = NULL, *values_here, **slot;

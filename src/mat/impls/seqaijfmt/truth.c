@@ -1,9 +1,10 @@
 /*
   truth.c - where the current values of a sequential matrix are, and how they get to where they are needed.
 
-  They are on the host, in the CSR arrays of MATSEQAIJ; in the CSR that the CUDA parent keeps on the device, where that is
-  the parent; or in the plan, the packed arrays. AIJFmtTruthGet() answers, and no other file reads or writes PETSc's
-  offloadmask. What is not current is never read. What happens, and who has the current values then ("same": as before):
+  Current values can be in three places: on the host, in the CSR arrays of MATSEQAIJ; on the device, in the CSR of the
+  CUDA parent; in the plan, the packed arrays. AIJFmtTruthGet() returns which of them are current. Only this file reads
+  or writes PETSc's offloadmask. Stale values are never read. The transitions, and which places are current after each
+  ("same": as before):
 
                                                                  host      CSR on the device   plan
     1 the host writes: entries are set, MatLoad(), an operation
@@ -11,29 +12,29 @@
     2 the device writes: COO from the device, an operation on
       the CSR there, a product of matrices on the GPU            no (b)    yes                 no
     3 a plan on the GPU is made or refreshed: from the CSR on
-      the device where that alone is current, else from the host same      same (a)            yes
+      the device if only that is current, else from the host   same      same (a)            yes
     4 a plan on the host is made or refreshed, from the host     yes       same (a)            yes
-    5 values.c changes the host and the plan alike               yes       no                  yes
+    5 values.c makes one change on the host and in the plan      yes       no                  yes
     6 something reads the host's values                          yes       same (a)            same
     7 the CUDA parent multiplies, or a format borrows its CSR:
-      the parent fills it from the host where it is old          same      yes (a)             same
+      the parent fills it from the host if it is stale           same      yes (a)             same
     8 MatBindToCPU(A, PETSC_TRUE)                                yes       no                  a plan on the host: same
     9 the plan is dropped: another pattern, an option            same      same (a)            no
-   10 the CSR is filled from a plan on the GPU, and only its
-      pattern comes from the host, where it lacks that           same      yes                 same
+   10 the CSR on the device is filled from a plan on the GPU;
+      only its pattern comes from the host, if it is missing     same      yes                 same
 
-  (a) "No" once the state of the matrix has grown since the plan was made or refreshed, while the host is current, too: the
-  host has written then. Functions of PETSc that write on the device mark that in offloadmask, while some that write on the
-  host do not, as those behind MatMatTransposeMult().
-  (b) "Yes" for a matrix that keeps_host: PETSc reads the host's values without asking for them in numeric products of
-  matrices and in MATSEQMAIJ. Their factors have current values on the host from then on, and operations stay there.
+  (a) "No" if the host is current and the state of the matrix has risen since the plan was made or refreshed: the values
+  were then written on the host. Functions of PETSc that write on the device record it in offloadmask; some that write
+  on the host do not, for example those behind MatMatTransposeMult().
+  (b) "Yes" for a matrix with keeps_host. PETSc reads the host's values directly in numeric products of matrices and in
+  MATSEQMAIJ, so the host's values of their factors are kept current, and operations on these factors stay on the host.
 */
 #include "seqaijfmt.h"
 
-enum { SPARE_BYTES = 64 << 20 /* of the device's memory, which a CSR may not take */ };
+enum { SPARE_BYTES = 64 << 20 /* of device memory that a CSR must leave free */ };
 
-/* The plan may have been made of values that are old now; offloadmask may say that both CSR are current when only the
-   host's is */
+/* The plan may have been made from older values, and offloadmask may say that both CSR are current when only the host's
+   is */
 AIJFmtTruth AIJFmtTruthGet(Mat A, const Mat_AIJFmt *s)
 {
   const PetscOffloadMask where = AIJFmtOffload(A);
@@ -61,7 +62,7 @@ static void MarkDeviceCsrStale(Mat A)
   if (AIJFmtOffload(A) != PETSC_OFFLOAD_UNALLOCATED) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
 }
 
-/* Transition 1: a function of PETSc has written the values on the host and did not say so, or is about to */
+/* Transition 1: a function of PETSc that does not set offloadmask has written the values on the host, or is about to */
 PetscErrorCode AIJFmtHostWritten(Mat A)
 {
   PetscFunctionBegin;
@@ -80,7 +81,7 @@ PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *s, PetscObjectState value_state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 6, for functions of PETSc that read the host's values without asking for them */
+/* Transition 6, for functions of PETSc that read the host's values directly */
 PetscErrorCode AIJFmtHostFetch(Mat A)
 {
   const PetscScalar *values;
@@ -92,7 +93,7 @@ PetscErrorCode AIJFmtHostFetch(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of A, which may be of any type, are current on the host from now on */
+/* Sets keeps_host: the host's values of A stay current. A may be of any type. */
 PetscErrorCode AIJFmtHostKeep(Mat A)
 {
   Mat         block[2] = {A, NULL};
@@ -112,8 +113,8 @@ PetscErrorCode AIJFmtHostKeep(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* If a product of matrices is computed on the host, each numeric phase may read the host values of its factors without
-   asking for them. Those of A B^T and of A^T times a dense matrix do. */
+/* For a product of matrices on the host, whose numeric phases may read the host's values of the factors directly. Those
+   of A B^T and of A^T times a dense matrix do. */
 PetscErrorCode AIJFmtHostKeepFactors(Mat C)
 {
   const Mat factor[] = {C->product->A, C->product->B, C->product->C};
@@ -126,14 +127,14 @@ PetscErrorCode AIJFmtHostKeepFactors(Mat C)
 
 /* ---- to the CSR on the device ---- */
 
-/* Whether A is a product that is computed on the host, into arrays of which the device is not told */
+/* Whether A is a product that PETSc computes on the host, which does not mark the device's values as stale */
 static PetscBool IsHostMatMat(Mat A)
 {
   return A->product && A->ops->productnumeric && A->ops->productnumeric != aijfmt_process.numeric_gpu ? PETSC_TRUE
                                                                                                       : PETSC_FALSE;
 }
 
-/* Whether a CSR of A fits into what is free on the device, with a reason where it does not */
+/* Whether a CSR of A fits into the free device memory; if not, values_reason says so */
 static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool *has)
 {
   SpmvPattern pattern;
@@ -155,7 +156,7 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a plan has values from which the CSR on the device could be filled: those of the matrix, to the last bit */
+/* Whether there is a plan on the GPU with the current values, from which the CSR on the device can be filled */
 static PetscBool PlanHasValues(Mat A, const Mat_AIJFmt *s)
 {
   const SpmvPlan *plan = AIJFmtPlanOnGpu(s);
@@ -163,7 +164,7 @@ static PetscBool PlanHasValues(Mat A, const Mat_AIJFmt *s)
   return plan && !plan->format->borrows && plan->nnz > 0 ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
 }
 
-/* The parent has a CSR of this pattern on the device */
+/* Records that the parent has a CSR of this pattern on the device */
 static void RememberDeviceCsr(Mat A, Mat_AIJFmt *s)
 {
   s->device_csr_used  = PETSC_TRUE;
@@ -176,14 +177,15 @@ static PetscBool HasDeviceCsr(Mat A, const Mat_AIJFmt *s)
   return s->device_csr_known && s->device_csr_state == A->nonzerostate ? AIJFmtDeviceCsrExists(A) : PETSC_FALSE;
 }
 
-/* Whether transition 10 is possible. Not where the parent has made a CSR unseen, of which the pattern may be an old one. */
+/* Whether transition 10 is possible. It is not if the parent has made a CSR that this class has not seen: its pattern
+   may be an old one. */
 static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s)
 {
   return HasDeviceCsr(A, s) || !AIJFmtDeviceCsrExists(A) ? PlanHasValues(A, s) : PETSC_FALSE;
 }
 
-/* Transition 10. The values are the same ones, so that the state does not rise and the plan stays current. filled: false
-   where memory is short; the parent uploads then. */
+/* Transition 10. The values do not change, so the state is kept and the plan stays current. *filled is false if memory
+   is short; the parent then uploads. */
 static PetscErrorCode Fill(Mat A, Mat_AIJFmt *s, PetscBool *filled)
 {
   const PetscObjectState state = ((PetscObject)A)->state;
@@ -204,7 +206,7 @@ static PetscErrorCode Fill(Mat A, Mat_AIJFmt *s, PetscBool *filled)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether an operation runs on the CSR on the device although the values must get there first */
+/* Whether an operation runs on the device CSR although that is stale and must be updated first */
 static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
 {
   if (wish == AIJFMT_WANTS) return PETSC_TRUE;
@@ -213,7 +215,7 @@ static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
   return IsFillable(A, s) || s->joint_changes > 0 ? PlanHasValues(A, s) : PETSC_FALSE;
 }
 
-/* The values of the CSR on the device are old, and an operation there needs them */
+/* Updates a stale device CSR for an operation: from the plan, or else the parent uploads the values on first use */
 static PetscErrorCode BringValues(Mat A, Mat_AIJFmt *s, const char operation[])
 {
   PetscBool filled = PETSC_FALSE;
@@ -226,8 +228,8 @@ static PetscErrorCode BringValues(Mat A, Mat_AIJFmt *s, const char operation[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before transition 2: decides whether an operation runs on the CSR on the device. Where it does, and that CSR is old, the
-   plan fills it, or else the parent uploads the values when it is asked for the arrays. */
+/* Before transition 2: decides whether an operation runs on the device CSR. If it does, a stale device CSR is filled
+   from the plan, or else by the parent when the operation asks for the arrays. */
 PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[], AIJFmtWish wish, PetscBool *device)
 {
   PetscBool has;
@@ -266,7 +268,7 @@ static PetscErrorCode ArraysGet(Mat A, SpmvCsr *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent's arrays on the device, which it makes, or brings up to date, from those of the host where it must */
+/* The parent's device arrays; the parent makes or updates them from the host's first, if necessary */
 PetscErrorCode AIJFmtDeviceCsrGet(Mat A, Mat_AIJFmt *s, SpmvCsr *csr)
 {
   AIJFmtNameGuard guard;
@@ -287,7 +289,7 @@ PetscErrorCode AIJFmtDeviceCsrGet(Mat A, Mat_AIJFmt *s, SpmvCsr *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values on the device, to be changed there. AIJFmtDeviceValuesRestore() marks them as the current ones. */
+/* The device array of values, to be changed. AIJFmtDeviceValuesRestore() marks these values as current. */
 PetscErrorCode AIJFmtDeviceValuesGet(Mat A, PetscScalar **values)
 {
   AIJFmtNameGuard guard;
@@ -366,10 +368,10 @@ PetscErrorCode AIJFmtCsrRestore(Mat A, AIJFmtCsr *from)
 /*
   ---- MATSEQMAIJ ----
 
-  Every product of a MATSEQMAIJ reads the host's values of its source matrix, without asking for them, so these must be
-  current. To notice MatCreateMAIJ(), our creator of the type wraps PETSc's. At that time the new matrix has no pointer
-  to its source yet, but MatCreateMAIJ() has already referenced the source, whose sizes match. So we search the list of
-  all matrices whose values may be on the device only.
+  Every product of a MATSEQMAIJ reads the host's values of its source matrix directly, so these must be current. To
+  notice MatCreateMAIJ(), our creator of the type wraps PETSc's. At that time the new matrix has no pointer to its
+  source yet, but MatCreateMAIJ() has already referenced the source, whose sizes match. So we search the list of all
+  matrices whose values may be on the device only.
 */
 
 void AIJFmtListAdd(Mat A, Mat_AIJFmt *s)
@@ -392,7 +394,7 @@ void AIJFmtListRemove(Mat_AIJFmt *s)
   s->listed = PETSC_FALSE;
 }
 
-/* A header is freed; a state that has moved to another one will learn of it when it is used next */
+/* A header is being freed. A state that has moved to another header learns that at its next use. */
 void AIJFmtListHeaderFreed(PetscObject header)
 {
   for (Mat_AIJFmt *s = aijfmt_process.listed; s; s = s->after)

@@ -1,26 +1,28 @@
 /*
-  values.c - operations on the values of a sequential matrix, with as little traffic between host and GPU as they need.
+  values.c - operations on the values of a sequential matrix, with little traffic between host and GPU.
 
-  Where the values are in the CSR of the CUDA parent, or shall go there (truth.c), they are changed there, and the plan
-  takes them from there at the next product. Else the CSR of the host is changed, and a plan on the GPU in the same way, so
-  that nothing is uploaded: what the plan has afterwards has the same bits as the CSR.
+  If the values are in the CSR of the CUDA parent, or are to go there (truth.c), they are changed there, and the next
+  product refreshes the plan from there. Otherwise the CSR on the host is changed, and the same change is applied to a
+  plan on the GPU, so that nothing is uploaded. The values in the plan then have the same bits as those on the host.
 */
 #include "seqaijfmt.h"
 
-/* Whether the plan can be changed as the host is: it is on the GPU, has the current values, and borrows none */
+/* Whether a change on the host can be applied to the plan, too: the plan is on the GPU, has the current values, and
+   borrows none */
 static PetscBool PlanChangesAlike(Mat A, const Mat_AIJFmt *s)
 {
   return AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
 }
 
-/* Arrays of an SpmvChange, as vectors; NULL for those that it does not have. Of those with an entry for each row it has
-   one at most. */
+/* The arrays of an SpmvChange as vectors, NULL if the change does not use them. At most one of left, added and
+   inserted, which have an entry for each row, is used. */
 typedef struct {
   Vec left, right, added, inserted;
 } ChangeVectors;
 
-/* Changes the plan as the CSR of the host was changed. value_state is the state that A will have when PETSc's function
-   returns. Where the plan cannot be changed, because the GPU's memory is full, the next product uploads the values. */
+/* Applies to the plan the change that was made on the host. value_state: the state that the matrix will have when
+   PETSc's function returns. If the plan cannot be changed, for example for lack of memory, the next product uploads the
+   values. */
 static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, const ChangeVectors *v, PetscObjectState value_state)
 {
   const Vec  rows = v->left ? v->left : v->added ? v->added : v->inserted;
@@ -43,7 +45,7 @@ static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, const ChangeV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Changes the CSR of the host by several threads */
+/* Changes the CSR on the host with several threads */
 static PetscErrorCode ChangeHost(Mat A, Mat_AIJFmt *s, const SpmvChange *change, PetscLogDouble flops_per_nonzero)
 {
   PetscScalar *values;
@@ -59,7 +61,7 @@ static PetscErrorCode ChangeHost(Mat A, Mat_AIJFmt *s, const SpmvChange *change,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How the kernels of the library run on the parent's arrays */
+/* An exec for kernels that work on the parent's device arrays */
 static PetscErrorCode DeviceExec(const Mat_AIJFmt *s, SpmvExec *exec)
 {
   PetscFunctionBegin;
@@ -69,7 +71,7 @@ static PetscErrorCode DeviceExec(const Mat_AIJFmt *s, SpmvExec *exec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- MatScale(), MatDiagonalScale(), MatShift(), MatDiagonalSet(): the state rises once after these functions ---- */
+/* ---- MatScale(), MatDiagonalScale(), MatShift(), MatDiagonalSet(): PETSc raises the state once after each ---- */
 
 PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
 {
@@ -97,7 +99,7 @@ PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v, or a copy of its local entries on the device, which the parent wants. *copy: to be destroyed. */
+/* The parent needs a device vector: *there is v, or a device copy of its local entries. The caller destroys *copy. */
 static PetscErrorCode DeviceVec(Mat A, PetscBool left, Vec v, Vec *there, Vec *copy)
 {
   const PetscScalar *array;
@@ -138,8 +140,8 @@ static PetscErrorCode DiagonalScaleOnDevice(Mat A, const Mat_AIJFmt *s, Vec l, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the host, and the plan alike. MatDiagonalScale_MPIAIJ() calls the function of its blocks directly, so that their
-   state is not raised once more as by MatDiagonalScale(). */
+/* Changes host and plan. MatDiagonalScale() raises the state once more afterwards; MatDiagonalScale_MPIAIJ(), which
+   calls the function of its blocks directly, does not. */
 static PetscErrorCode DiagonalScaleBoth(Mat A, Mat_AIJFmt *s, Vec l, Vec r)
 {
   const ChangeVectors vectors = {.left = l, .right = r};
@@ -158,7 +160,7 @@ static PetscErrorCode DiagonalScaleBoth(Mat A, Mat_AIJFmt *s, Vec l, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The local entries alone count, so the vectors may be parallel, as those of MatDiagonalScale_MPIAIJ() */
+/* Only local entries are read, so the vectors may be parallel; MatDiagonalScale_MPIAIJ() passes such vectors */
 PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
 {
   const AIJFmtParent *host;
@@ -192,7 +194,7 @@ static PetscBool HasColumn(PetscInt n, const PetscInt col[], PetscInt c)
   return low < n && col[low] == c ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Whether each row that the diagonal crosses has its entry there; found once for each nonzero pattern */
+/* Whether all diagonal entries are in the pattern; computed once for each nonzero state */
 static PetscErrorCode DiagonalIsFull(Mat A, Mat_AIJFmt *s, PetscBool *full)
 {
   const PetscInt last = PetscMin(A->rmap->n, A->cmap->n);
@@ -213,10 +215,10 @@ static PetscErrorCode DiagonalIsFull(Mat A, Mat_AIJFmt *s, PetscBool *full)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What happens to the diagonal: a number is added to all of it, or the vector to it, or the vector takes its place */
+/* A change of the diagonal: a number or a vector is added to it, or a vector replaces it */
 typedef struct {
   const char        *operation; /* for messages */
-  const PetscScalar *shift;     /* NULL: the vector */
+  const PetscScalar *shift;     /* the number; NULL: use the vector */
   Vec                vector;
   InsertMode         mode;
 } DiagonalChange;
@@ -243,7 +245,7 @@ static PetscErrorCode DiagonalOnDevice(Mat A, Mat_AIJFmt *s, const DiagonalChang
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the host by its parent, which goes to n places; the plan alike where `follows` */
+/* The host parent changes its n diagonal entries; with `follows` the plan is changed, too */
 static PetscErrorCode DiagonalOnHost(Mat A, Mat_AIJFmt *s, const DiagonalChange *d, PetscBool follows)
 {
   const PetscBool        inserts = d->mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE;
@@ -256,13 +258,13 @@ static PetscErrorCode DiagonalOnHost(Mat A, Mat_AIJFmt *s, const DiagonalChange 
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   if (d->shift) PetscCall(host->seq.shift(A, *d->shift));
   else PetscCall(host->seq.diagonalset(A, d->vector, d->mode));
-  /* the host's parent may assemble, and an eager conversion then has the new values already */
+  /* the host parent may assemble: if that has already packed the new values, the plan must not change again */
   if (follows && s->cache.key.value_state == before)
     PetscCall(ChangePlan(s, change, &vectors, ((PetscObject)A)->state + 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Missing diagonal entries are inserted by the host's parent, which changes the pattern */
+/* If diagonal entries are missing, the host parent inserts them, which changes the pattern */
 static PetscErrorCode ChangeDiagonal(Mat A, const DiagonalChange *d)
 {
   Mat_AIJFmt *s;
@@ -286,7 +288,7 @@ PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* d has an entry for each row, and so has the diagonal of a square matrix alone */
+/* d has an entry for each row. Only the diagonal of a square matrix is equally long. */
 PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
 {
   const DiagonalChange change = {.operation = "MatDiagonalSet()", .vector = d, .mode = mode};
@@ -301,9 +303,9 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
 
 /* ---- the diagonal ---- */
 
-/* From the device, where the values are in a plan or in a CSR there. The parent's own function is wrong
-   for a CSR with mostly empty rows: its copy on the device has the nonempty rows alone, and the k-th of them counts as
-   row k. done: false where there is neither. */
+/* Reads the diagonal on the device, from the parent's CSR or from a plan; *done is false if the values are in neither.
+   The parent's own function is wrong for a CSR with mostly empty rows: its device copy stores only the nonempty rows,
+   and the function takes the k-th of them for row k. */
 static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
 {
   SpmvStatus status = SPMV_ERR_UNSUPPORTED;
@@ -355,8 +357,8 @@ static PetscErrorCode ComparePatterns(const SpmvPattern *a, const SpmvPattern *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether both have the same pattern; the caller knows that their sizes are equal. The answer is kept: to compare
-   again in each step of a loop would take as long as all else that is done on the device. */
+/* Whether both matrices, of equal sizes, have the same pattern. The answer is cached: comparing again in each step of a
+   loop would take as long as the operation on the device. */
 static PetscErrorCode SamePattern(Mat A, Mat_AIJFmt *s, Mat B, PetscBool *same)
 {
   AIJFmtKey key, other;
@@ -391,8 +393,9 @@ static PetscErrorCode HasEmptyRow(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the parent's sum on the device is right for these patterns: it passes the shorter row pointers of a matrix with
-   many empty rows to cuSPARSE as if they were whole, and a new pattern would get the parent's type */
+/* Whether the parent's sum on the device is right for these patterns. For a matrix with many empty rows it passes row
+   pointers of the nonempty rows to cuSPARSE as if they were all rows, and a sum with a new pattern would get the
+   parent's type. */
 static PetscErrorCode AddsOnDevice(Mat Y, Mat_AIJFmt *s, Mat X, MatStructure *structure, PetscBool *adds)
 {
   PetscBool same = PETSC_FALSE, empty = PETSC_FALSE;
@@ -409,7 +412,7 @@ static PetscErrorCode AddsOnDevice(Mat Y, Mat_AIJFmt *s, Mat X, MatStructure *st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent adds on the device when both matrices have the same function for it */
+/* The parent adds on the device if both matrices have the same operation axpy */
 PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructure structure)
 {
   const AIJFmtParent *host;
@@ -440,8 +443,8 @@ PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructure struc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies values from device to device where those of A are current there. The host's function compares the operations
-   of both matrices, which are equal in a pair of ours. */
+/* Copies values from device to device if those of A are current there. Otherwise the host's function copies; it
+   compares the operations of both matrices, which are equal for two matrices of our types. */
 PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
 {
   const AIJFmtParent *host;
@@ -472,10 +475,10 @@ PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent zeroes the values on the device whenever there are any, and takes these for current then. After new
-   nonzeros on the host they are those of another pattern. And where the host's values are current, they were written
-   there, and what comes after the zeros will be too: to fetch them from the device would take longer than to write
-   them. So the device's are zeroed only where they alone are current. */
+/* Zeroes values on the device only if the host's are not current. The parent would zero them whenever it has a CSR on
+   the device, and mark that CSR as current: wrong after new nonzeros on the host, when the CSR still has the old
+   pattern. And if the host's values are current, the next values are usually written there, too; PETSc would first
+   download the zeros, which takes longer than writing them. */
 PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
 {
   const AIJFmtParent *parent;
@@ -499,11 +502,11 @@ PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- values that PETSc puts aside ---- */
+/* ---- MatStoreValues() and MatRetrieveValues() ---- */
 
 typedef PetscErrorCode ValuesFunction(Mat);
 
-/* The parent copies the host's values whether they are current or not */
+/* The parent copies the host's values without checking that they are current */
 PetscErrorCode MatStoreValues_SeqAIJFmt(Mat A)
 {
   const AIJFmtParent *parent;
@@ -515,14 +518,14 @@ PetscErrorCode MatStoreValues_SeqAIJFmt(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent writes the values on the host and tells nobody: PETSc 3.18 does not raise the state, and no version marks
-   the device's copy as old */
+/* The parent writes the host's values without reporting it: PETSc 3.18 does not raise the state, and no version marks
+   the device's copy as stale */
 PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat A)
 {
   const AIJFmtParent *parent;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtHostFetch(A)); /* else the device is taken for current */
+  PetscCall(AIJFmtHostFetch(A)); /* else the device's values would still count as current */
   PetscCall(AIJFmtParentOf(A, &parent));
   PetscCall(((ValuesFunction *)parent->composed[AIJFMT_RETRIEVE_VALUES][0])(A));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));

@@ -37,7 +37,7 @@ static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
   info->blocks_values_on_host += truth.host ? 1 : 0;
   info->blocks_values_on_gpu += truth.device_csr ? 1 : 0;
   info->blocks_values_packed += truth.plan ? 1 : 0;
-  /* also count values set by COO while the block was still of the parent type */
+  /* device_csr_used is not set if MatSetValuesCOO() made the CSR while the block was of the parent type */
   if (!s->device_csr_used && !truth.device_csr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtHostPatternGet(A, &pattern));
   info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
@@ -292,7 +292,8 @@ static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Who has sorted the list of coordinates of a matrix, and why not the GPU; numbers are those of the first process */
+/* Prints whether the GPU or PETSc has sorted the list of coordinates, and why not the GPU; the numbers are those of the
+   first process */
 static PetscErrorCode PrintCoordinates(Mat A, const Mat_AIJFmt *s, LinePrinter *p)
 {
   char reason[SPMV_MESSAGE_MAX], text[SPMV_MESSAGE_MAX];
