@@ -148,6 +148,8 @@ static SpmvStatus fill(const SpmvCooList *list, SpmvCoo *coo, SpmvExec *exec)
   SpmvStatus  status = bring(list, &there, &copy, exec);
 
   if (!status) status = slots_of(exec->space)->create(&there, coo, exec);
+  /* the copy is freed here, and another stream may read the pattern */
+  if (!status && exec->space == SPMV_DEVICE) status = spmv_stream_wait(exec);
   spmv_exec_free(exec, exec->space, copy);
   return status;
 }

@@ -340,11 +340,12 @@ PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[
 /* Moves the off-process map to the host. The buffers on the host then serve for packing, too. */
 PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *coo, SpmvExec *host)
 {
-  SpmvCooOthers *there = coo->others;
+  SpmvCooOthers *here = NULL;
 
   PetscFunctionBegin;
-  if (there) AIJFmtCallSpmv(host, spmv_coo_others_copy(there, host, &coo->others));
-  spmv_coo_others_destroy(&there);
+  if (coo->others) AIJFmtCallSpmv(host, spmv_coo_others_copy(coo->others, host, &here));
+  spmv_coo_others_destroy(&coo->others);
+  coo->others = here;
   spmv_exec_free(&coo->exec, SPMV_DEVICE, coo->values);
   coo->values    = NULL;
   coo->out.there = coo->out.here;

@@ -20,11 +20,12 @@ static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
   spmv_exec_init(&host, SPMV_HOST);
   host.stream = coo->exec.stream;
   for (int b = 0; b < 2; b++) {
-    SpmvCoo *there = coo->block[b];
+    SpmvCoo *here = NULL;
 
-    if (!there) continue;
-    AIJFmtCallSpmv(&host, spmv_coo_copy(there, &host, &coo->block[b]));
-    spmv_coo_destroy(&there);
+    if (!coo->block[b]) continue;
+    AIJFmtCallSpmv(&host, spmv_coo_copy(coo->block[b], &host, &here));
+    spmv_coo_destroy(&coo->block[b]);
+    coo->block[b] = here;
   }
   if (coo->comm != MPI_COMM_NULL) PetscCall(AIJFmtCooMessagesToHost(coo, &host));
   coo->exec = host;
