@@ -2,18 +2,13 @@
 #include "coo.h"
 #include <string.h>
 
-enum { ALIGNMENT = 256 };
-
 int64_t spmv_coo_wide_from = (int64_t)1 << 32;
-
-/* Bytes of an array of n elements, rounded up and never 0: spmv_alloc() returns NULL for 0 bytes */
-static int64_t padded(int64_t n, int64_t bytes) { return (n * bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; }
 
 /* ---- memory ---- */
 
 SpmvStatus spmv_coo_hold_map(SpmvCoo *coo, int64_t entries, int with_spare, SpmvExec *exec)
 {
-  const int64_t bytes = padded(entries, spmv_coo_position_bytes(coo->wide));
+  const int64_t bytes = spmv_padded_bytes(entries, spmv_coo_position_bytes(coo->wide));
 
   SPMV_TRY(spmv_alloc(exec, exec->space, bytes, "places of the entries of a COO list", &coo->map));
   coo->entries = entries;
@@ -24,8 +19,9 @@ SpmvStatus spmv_coo_hold_map(SpmvCoo *coo, int64_t entries, int with_spare, Spmv
 SpmvStatus spmv_coo_hold_pattern(SpmvCoo *coo, int64_t nnz, SpmvExec *exec)
 {
   const int64_t index_bytes = spmv_index_bytes(coo->index_type);
-  const int64_t row_bytes = padded(coo->rows + 1, index_bytes), col_bytes = padded(nnz, index_bytes);
-  const int64_t bytes = row_bytes + col_bytes + padded(nnz + 1, spmv_coo_position_bytes(coo->wide));
+  const int64_t row_bytes   = spmv_padded_bytes(coo->rows + 1, index_bytes),
+                col_bytes   = spmv_padded_bytes(nnz, index_bytes);
+  const int64_t bytes       = row_bytes + col_bytes + spmv_padded_bytes(nnz + 1, spmv_coo_position_bytes(coo->wide));
 
   if (coo->index_type == SPMV_I32 && nnz > INT32_MAX)
     return spmv_fail(exec, SPMV_ERR_OVERFLOW,
@@ -42,11 +38,11 @@ SpmvStatus spmv_coo_hold_pattern(SpmvCoo *coo, int64_t nnz, SpmvExec *exec)
 
 SpmvStatus spmv_coo_hold_others(SpmvCooOthers *others, int64_t count, SpmvExec *exec)
 {
-  const int64_t bytes = padded(count, spmv_index_bytes(others->index_type));
+  const int64_t bytes = spmv_padded_bytes(count, spmv_index_bytes(others->index_type));
 
   SPMV_TRY(spmv_alloc(exec, SPMV_HOST, 2 * bytes, "entries for other processes", &others->i));
   others->j = (char *)others->i + bytes;
-  SPMV_TRY(spmv_alloc(exec, exec->space, padded(count, spmv_coo_position_bytes(others->wide)),
+  SPMV_TRY(spmv_alloc(exec, exec->space, spmv_padded_bytes(count, spmv_coo_position_bytes(others->wide)),
                       "places of entries for other processes", &others->place));
   others->count = count;
   return SPMV_SUCCESS;
@@ -119,17 +115,17 @@ SpmvStatus spmv_coo_wrong(const SpmvCooList *l, int64_t position, int64_t i, int
 static SpmvStatus bring(const SpmvCooList *list, SpmvCooList *there, void **block, SpmvExec *exec)
 {
   const int64_t index_bytes = spmv_index_bytes(list->index_type);
-  const int64_t part_bytes  = padded(list->part[0].count, index_bytes);
+  const int64_t part_bytes  = spmv_padded_bytes(list->part[0].count, index_bytes);
 
   *there = *list;
   *block = NULL;
   if (list->space == exec->space) return SPMV_SUCCESS;
   there->space = exec->space;
-  SPMV_TRY(spmv_alloc(exec, exec->space, 2 * (part_bytes + padded(list->part[1].count, index_bytes)),
+  SPMV_TRY(spmv_alloc(exec, exec->space, 2 * (part_bytes + spmv_padded_bytes(list->part[1].count, index_bytes)),
                       "copy of a COO list", block));
   char *at = *block;
   for (int p = 0; p < 2; p++) {
-    const int64_t bytes = list->part[p].count * index_bytes, step = padded(list->part[p].count, index_bytes);
+    const int64_t bytes = list->part[p].count * index_bytes, step = spmv_padded_bytes(list->part[p].count, index_bytes);
     there->part[p].i = at;
     there->part[p].j = at + step;
     SPMV_TRY(spmv_copy(at, exec->space, list->part[p].i, list->space, bytes, exec));

@@ -35,6 +35,13 @@
     if (status_) return status_;                                                                                       \
   } while (0)
 
+/* Bytes of an array of n elements in a block that holds several: a multiple of 256 and never 0, so that no block is
+   NULL */
+static inline int64_t spmv_padded_bytes(int64_t n, int64_t element_bytes)
+{
+  return (n * element_bytes + 256) / 256 * 256;
+}
+
 /* A bijective 64-bit hash with strong diffusion (multiply and xor-shift) */
 SPMV_BOTH uint64_t spmv_mix(uint64_t z)
 {

@@ -2,28 +2,23 @@
 #include "graph.h"
 #include <string.h>
 
-enum { ALIGNMENT = 256 };
-
-/* Bytes of an array of n elements, rounded up and never 0, so that no block is NULL */
-static int64_t padded(int64_t n, int64_t bytes) { return (n * bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; }
-
 SpmvStatus spmv_graph_hold_rows(SpmvGraphArrays *g, SpmvExec *exec)
 {
-  SPMV_TRY(spmv_alloc(exec, exec->space, padded(g->rows + 1, spmv_index_bytes(g->index_type)), "row_ptr of a graph",
-                      &g->block[0]));
+  SPMV_TRY(spmv_alloc(exec, exec->space, spmv_padded_bytes(g->rows + 1, spmv_index_bytes(g->index_type)),
+                      "row_ptr of a graph", &g->block[0]));
   g->row_ptr = g->block[0];
   return SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_graph_hold_edges(SpmvGraphArrays *g, int64_t nnz, SpmvExec *exec)
 {
-  const int64_t col_bytes = padded(nnz, spmv_index_bytes(g->index_type));
+  const int64_t col_bytes = spmv_padded_bytes(nnz, spmv_index_bytes(g->index_type));
 
   if (nnz >= INT32_MAX)
     return spmv_fail(exec, SPMV_ERR_OVERFLOW, "a graph: the number of edges is %lld, and must be below %d",
                      (long long)nnz, INT32_MAX);
-  SPMV_TRY(spmv_alloc(exec, exec->space, col_bytes + padded(nnz, spmv_scalar_bytes(g->scalar_type)), "edges of a graph",
-                      &g->block[1]));
+  SPMV_TRY(spmv_alloc(exec, exec->space, col_bytes + spmv_padded_bytes(nnz, spmv_scalar_bytes(g->scalar_type)),
+                      "edges of a graph", &g->block[1]));
   g->nnz    = nnz;
   g->col    = g->block[1];
   g->values = (char *)g->block[1] + col_bytes;
