@@ -28,12 +28,6 @@ struct AIJFmtCooStruct {
   void             *values;  /* device memory that holds out.there and in.there */
 };
 
-/* The arrays of one MatSetValuesCOO(), in the space of the map */
-typedef struct {
-  const void *values[2];           /* of both parts of the list */
-  void       *block, *list, *sums; /* block holds list and sums; NULL: not needed */
-} AIJFmtCooWork;
-
 /* coo.c */
 PETSC_INTERN PetscErrorCode AIJFmtCooWhyHost(Mat, const Mat_AIJFmt *, PetscCount, char reason[SPMV_MESSAGE_MAX],
                                              PetscBool *asks);
@@ -47,11 +41,7 @@ PETSC_INTERN double         AIJFmtCooEagerSet(Mat_AIJFmt *, double);
 PETSC_INTERN PetscErrorCode AIJFmtCooZero(Mat block);
 PETSC_INTERN PetscErrorCode AIJFmtCooHolds(Mat, const Mat_AIJFmt *);
 
-/* coo_values.c */
-PETSC_INTERN PetscErrorCode AIJFmtCooWorkGet(Mat, const Mat_AIJFmt *, const PetscScalar[], AIJFmtCooWork *);
-PETSC_INTERN void           AIJFmtCooWorkRestore(AIJFmtCoo *, AIJFmtCooWork *);
-PETSC_INTERN PetscErrorCode AIJFmtCooAdd(Mat block, const SpmvCoo *, SpmvExec *, const AIJFmtCooWork *, InsertMode);
-
 /* coo_parallel.c */
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *, SpmvExec *host);
+PETSC_INTERN PetscErrorCode AIJFmtCooSend(AIJFmtCoo *, const void *values, const void **received);

@@ -354,7 +354,7 @@ PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *coo, SpmvExec *host)
 }
 
 /* Exchanges the values of off-process entries. *received: the received values, in the space of the map. */
-static PetscErrorCode Send(AIJFmtCoo *coo, const void *values, const void **received)
+PetscErrorCode AIJFmtCooSend(AIJFmtCoo *coo, const void *values, const void **received)
 {
   const int64_t   each = (int64_t)sizeof(PetscScalar), out = Count(&coo->out) * each, in = Count(&coo->in) * each;
   const PetscBool device = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
@@ -374,25 +374,5 @@ static PetscErrorCode Send(AIJFmtCoo *coo, const void *values, const void **rece
     PetscCall(PetscLogCpuToGpu((PetscLogDouble)in));
   }
   *received = coo->in.there;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
-{
-  AIJFmtCooWork w;
-  Mat           blocks[2];
-  Mat_AIJFmt   *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
-  if (!s || !s->coo) {
-    PetscCall(AIJFmtCooValuesByParent(A, values, mode));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(AIJFmtCooWorkGet(A, s, values, &w));
-  PetscCall(Send(s->coo, w.values[0], &w.values[1]));
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++) PetscCall(AIJFmtCooAdd(blocks[b], s->coo->block[b], &s->coo->exec, &w, mode));
-  AIJFmtCooWorkRestore(s->coo, &w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,6 +7,12 @@
 */
 #include "coo.h"
 
+/* The arrays of one MatSetValuesCOO(), in the space of the map */
+typedef struct {
+  const void *values[2];           /* of both parts of the list */
+  void       *block, *list, *sums; /* block holds list and sums; NULL: not needed */
+} AIJFmtCooWork;
+
 /* The GPU has no memory for values: moves the map to the host, where all values are summed until the next list */
 static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
 {
@@ -60,8 +66,8 @@ static SpmvStatus Reserve(const Mat_AIJFmt *s, AIJFmtCoo *coo, SpmvSpace values,
   return status;
 }
 
-/* Sets w->values[0] to the values of the list in the space of the map. AIJFmtCooWorkRestore() frees the memory. */
-PetscErrorCode AIJFmtCooWorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar values[], AIJFmtCooWork *w)
+/* Sets w->values[0] to the values of the list in the space of the map. The caller frees w->block. */
+static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar values[], AIJFmtCooWork *w)
 {
   AIJFmtCoo    *coo   = s->coo;
   const int64_t bytes = coo->count * (int64_t)sizeof *values;
@@ -89,11 +95,6 @@ PetscErrorCode AIJFmtCooWorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar va
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   } else PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-void AIJFmtCooWorkRestore(AIJFmtCoo *coo, AIJFmtCooWork *w)
-{
-  spmv_scratch_free(&coo->exec, coo->exec.space, w->block);
 }
 
 /* Transition 2, if the matrix has a CSR on the device or may get one; else *done is false */
@@ -158,7 +159,7 @@ static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const
 }
 
 /* Sets or adds the values of one block. w->values: values of this process's entries and of the received entries. */
-PetscErrorCode AIJFmtCooAdd(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, InsertMode mode)
+static PetscErrorCode Add(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, InsertMode mode)
 {
   const PetscBool add  = mode == INSERT_VALUES ? PETSC_FALSE : PETSC_TRUE;
   PetscBool       done = PETSC_FALSE;
@@ -181,9 +182,11 @@ PetscErrorCode AIJFmtCooAdd(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJ
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+PetscErrorCode MatSetValuesCOO_AIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
 {
+  Mat           blocks[2] = {A, NULL};
   AIJFmtCooWork w;
+  AIJFmtCoo    *coo;
   Mat_AIJFmt   *s;
 
   PetscFunctionBegin;
@@ -192,8 +195,14 @@ PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat A, const PetscScalar values[], Inse
     PetscCall(AIJFmtCooValuesByParent(A, values, mode));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(AIJFmtCooWorkGet(A, s, values, &w));
-  PetscCall(AIJFmtCooAdd(A, s->coo->block[0], &s->coo->exec, &w, mode));
-  AIJFmtCooWorkRestore(s->coo, &w);
+  coo = s->coo;
+  PetscCall(WorkGet(A, s, values, &w));
+  if (coo->comm != MPI_COMM_NULL) {
+    PetscCall(AIJFmtCooSend(coo, w.values[0], &w.values[1]));
+    PetscCall(AIJFmtBlocksGet(A, blocks));
+  }
+  for (int b = 0; b < 2; b++)
+    if (blocks[b]) PetscCall(Add(blocks[b], coo->block[b], &coo->exec, &w, mode));
+  spmv_scratch_free(&coo->exec, coo->exec.space, w.block);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

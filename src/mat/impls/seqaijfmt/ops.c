@@ -115,8 +115,7 @@ static const AIJFmtComposition composed[AIJFMT_COMPOSED_COUNT] = {
     [AIJFMT_KRON]            = COMPOSED(MatSeqAIJKron_AIJFmt, NULL, Always, PETSC_FALSE),
     [AIJFMT_PREALLOCATE_COO] =
         COMPOSED(MatSetPreallocationCOO_SeqAIJFmt, MatSetPreallocationCOO_MPIAIJFmt, WithCoordinates, PETSC_FALSE),
-    [AIJFMT_SET_VALUES_COO] =
-        COMPOSED(MatSetValuesCOO_SeqAIJFmt, MatSetValuesCOO_MPIAIJFmt, WithCoordinates, PETSC_FALSE),
+    [AIJFMT_SET_VALUES_COO] = COMPOSED(MatSetValuesCOO_AIJFmt, MatSetValuesCOO_AIJFmt, WithCoordinates, PETSC_FALSE),
     [AIJFMT_COPY_SUB_ARRAY] = COMPOSED(MatSeqAIJCopySubArray_SeqAIJFmt, NULL, OverCuda, PETSC_FALSE),
     [AIJFMT_MERGE_LOCAL]    = COMPOSED(NULL, MatMPIAIJGetLocalMatMerge_MPIAIJFmt, OverCuda, PETSC_FALSE),
     [AIJFMT_ANY_PRODUCT] =

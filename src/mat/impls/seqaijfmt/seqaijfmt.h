@@ -406,11 +406,10 @@ PETSC_INTERN PetscErrorCode AIJFmtCooText(const AIJFmtCoo *, char[], size_t);
 PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
 
 /* coo_values.c */
-PETSC_INTERN PetscErrorCode MatSetValuesCOO_SeqAIJFmt(Mat, const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode MatSetValuesCOO_AIJFmt(Mat, const PetscScalar[], InsertMode);
 
 /* coo_parallel.c */
 PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
-PETSC_INTERN PetscErrorCode MatSetValuesCOO_MPIAIJFmt(Mat, const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode MatSetOption_MPIAIJFmt(Mat, MatOption, PetscBool);
 
 /* cuda.c */
