@@ -366,15 +366,38 @@ static PetscErrorCode AsCudaParent(Mat C, PetscErrorCode (*step)(Mat))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The CUDA parent gives the product its own type; AIJFmtInstall() converts it to the type of the first factor */
-static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
+/* Gives C its sizes and the type of the first factor, over the CUDA parent. PETSc's step does the same with the name of
+   the CUDA parent, and so keeps a C that has this name already: then C takes its list of coordinates by our function,
+   which sorts it on the GPU. */
+static PetscErrorCode ParallelCreate(Mat C)
 {
-  Mat_AIJFmt *s;
+  const Mat           A = C->product->A, B = C->product->B;
+  const AIJFmtParent *cuda;
+  PetscLayout         rows = C->product->type == MATPRODUCT_AB    ? A->rmap
+                             : C->product->type == MATPRODUCT_AtB ? A->cmap
+                                                                  : B->cmap;
+  Mat_AIJFmt         *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(C->product->A, "MatProductSymbolic()", &s));
-  PetscCall(AsCudaParent(C, aijfmt_process.symbolic_cuda));
+  PetscCall(AIJFmtStateRequire(A, "MatProductSymbolic()", &s));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
+  PetscCall(MatSetSizes(C, rows->n, B->cmap->n, rows->N, B->cmap->N));
+  PetscCall(MatSetType(C, cuda->mpi_type));
   PetscCall(AIJFmtInstall(C, s->row, PETSC_TRUE, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
+{
+  AIJFmtNameGuard guard;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  PetscCall(ParallelCreate(C));
+  PetscCall(AIJFmtNameGuardBegin(C, AIJFMT_PARENT_CUDA, &guard));
+  error = AsCudaParent(C, aijfmt_process.symbolic_cuda);
+  PetscCall(AIJFmtNameGuardEnd(C, &guard));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
