@@ -173,7 +173,8 @@ static PetscErrorCode Leaves(Fault fault, KSPType type, PetscBool guess, const c
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (size > 1) why = "double in place of single: the "; /* another hierarchy, with other norms */
+  /* another hierarchy, with other norms */
+  if (size > 1 || PetscDefined(HAVE_CUDA)) why = "double in place of single: the ";
   PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s%s", type, rows[fault].name, guess ? ", from a guess" : ""));
   PetscCall(Create(fault, type, "", &setup, &plain));
   PetscCall(Create(fault, type, "-pc_mgdevice_precision single -pc_mgdevice_compare false", &setup, &ours));

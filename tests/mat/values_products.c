@@ -1,8 +1,6 @@
 /* values_products.c - products of matrices on a GPU compared with those of plain AIJ, for mat_values.c. */
 #include "mat_values.h"
 
-#include <petsc/private/matimpl.h> /* needed before 3.19, where the algorithm of a product has no getter */
-
 static const struct {
   const char    *name;
   MatProductType type;
@@ -46,28 +44,18 @@ static PetscErrorCode ComparePattern(Mat C, Mat twin)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Requires that a parallel product is split into products of sequential matrices, PETSc's algorithm `backend` */
-static PetscErrorCode RequireSplit(Mat C)
-{
-  PetscBool split;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscStrcmp(C->product->alg, "backend", &split));
-  PetscCall(ValuesRequire(split, "the parallel product is the host's"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* If PETSc has CUDA, the values of a parallel product are on the GPU in the blocks that a kernel has written; other
-   blocks are empty. With `host`, parallel products run on the host, because the parent would bring a CSR to the GPU. */
-static PetscErrorCode RequireOnGpu(int p, Mat C)
+/* Requires that the GPU has made the pattern of the product; if PETSc has CUDA, the values are there too, in the blocks
+   that a kernel has written. R A R^T of parallel matrices is the host's. */
+static PetscErrorCode RequireOnGpu(int p, Mat A, Mat C)
 {
   MatAIJFmtInfo info;
 
   PetscFunctionBeginUser;
-  if (!PetscDefined(HAVE_CUDA) && values_test.size > 1 && !products[p].transposed) PetscCall(RequireSplit(C));
-  if (!PetscDefined(HAVE_CUDA) || (values_test.size > 1 && values_test.place[0] == 'h') ||
-      (values_test.size > 1 && products[p].transposed))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (values_test.size > 1 && products[p].transposed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  PetscCall(
+      ValuesRequirePlace(info.patterns > 0 ? PETSC_TRUE : PETSC_FALSE, "the GPU has not made the product's pattern"));
+  if (!PetscDefined(HAVE_CUDA)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJFmtGetInfo(C, &info));
   PetscCall(
       ValuesRequirePlace(info.blocks_values_on_gpu >= 1 ? PETSC_TRUE : PETSC_FALSE, "the product is not on the GPU"));
@@ -91,7 +79,7 @@ PetscErrorCode ValuesRunProduct(int p)
     }
     PetscCall(Multiply(p, A[m], P[m], &C[m]));
   }
-  PetscCall(RequireOnGpu(p, C[0]));
+  PetscCall(RequireOnGpu(p, A[0], C[0]));
   PetscCall(ComparePattern(C[0], C[1]));
   for (int m = 0; m < 2; m++) { /* new values: scaled in place, with a product in between that packs them */
     PetscCall(MatScale(A[m], 3));

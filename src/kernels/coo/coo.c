@@ -275,3 +275,16 @@ void spmv_coo_others_destroy(SpmvCooOthers **others)
   spmv_free(&host, &device, SPMV_HOST, *others);
   *others = NULL;
 }
+
+/* ---- coordinates of a pattern ---- */
+
+SpmvStatus spmv_coo_coordinates(const SpmvPattern *p, const void *rows, const void *cols, void *i, void *j,
+                                SpmvExec *exec)
+{
+  exec->message[0] = '\0';
+  if (exec->space != p->space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "coordinates of a pattern: the pattern lies in another space");
+  if (p->nnz == 0) return SPMV_SUCCESS;
+  if (!i || !j) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "coordinates of a pattern: an array is missing");
+  return slots_of(exec->space)->coordinates(p, rows, cols, i, j, exec);
+}

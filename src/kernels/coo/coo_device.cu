@@ -265,6 +265,36 @@ SpmvStatus others_typed(const SpmvCooList *l, SpmvCooOthers *others, SpmvExec *e
   return spmv_stream_wait(exec);
 }
 
+/* ---- coordinates of a pattern ---- */
+
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    spmv_coo_write_coordinates(int64_t nnz, int64_t count, const I *__restrict__ row_ptr, const I *__restrict__ col,
+                               const I *__restrict__ rows, const I *__restrict__ cols, I *__restrict__ i,
+                               I *__restrict__ j)
+{
+  const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+
+  if (k >= nnz) return;
+  const int64_t r = spmv_first_not_below(count, k + 1, [&](int64_t row) { return (int64_t)row_ptr[row + 1]; });
+  i[k]            = rows ? rows[r] : (I)r;
+  j[k]            = cols ? cols[col[k]] : col[k];
+}
+
+template <typename I>
+SpmvStatus write_coordinates(const SpmvPattern *p, const void *rows, const void *cols, void *i, void *j, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, spmv_coo_write_coordinates<I>, spmv_blocks(p->nnz, THREADS), THREADS, 0, p->nnz, p->rows,
+              (const I *)p->row_ptr, (const I *)p->col, (const I *)rows, (const I *)cols, (I *)i, (I *)j);
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus coordinates(const SpmvPattern *p, const void *rows, const void *cols, void *i, void *j, SpmvExec *exec)
+{
+  return p->index_type == SPMV_I64 ? write_coordinates<int64_t>(p, rows, cols, i, j, exec)
+                                   : write_coordinates<int32_t>(p, rows, cols, i, j, exec);
+}
+
 /* f<I, Key, P>(...), with keys of 32 bits if all numbers are below 2^32 */
 #define BY_KEYS(f, index_type, below, P, ...)                                                                          \
   ((index_type) == SPMV_I32             ? f<int32_t, uint32_t, P>(__VA_ARGS__)                                         \
@@ -287,4 +317,4 @@ SpmvStatus find_others(const SpmvCooList *l, SpmvCooOthers *others, SpmvExec *ex
 } // namespace
 
 extern "C" const SpmvCooSlots spmv_coo_device_slots = {create, spmv_coo_device_values, find_others,
-                                                       spmv_coo_device_gather};
+                                                       spmv_coo_device_gather, coordinates};

@@ -96,4 +96,13 @@ static SpmvStatus gather(const SpmvCooOthers *others, SpmvScalar scalar, const v
   return SPMV_SUCCESS;
 }
 
-const SpmvCooSlots spmv_coo_host_slots = {create, values, others, gather};
+static SpmvStatus coordinates(const SpmvPattern *p, const void *rows, const void *cols, void *i, void *j,
+                              SpmvExec *exec)
+{
+  (void)exec;
+  if (p->index_type == SPMV_I64) coordinates_i64(p, rows, cols, i, j);
+  else coordinates_i32(p, rows, cols, i, j);
+  return SPMV_SUCCESS;
+}
+
+const SpmvCooSlots spmv_coo_host_slots = {create, values, others, gather, coordinates};

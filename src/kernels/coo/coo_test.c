@@ -22,6 +22,11 @@ static void note(const char *what, const CooCase *c, const SpmvCooList *l, const
   unit_check(0, __FILE__, __LINE__, text);
 }
 
+static int64_t index_at(SpmvIndex index, const void *array, int64_t k)
+{
+  return index == SPMV_I64 ? ((const int64_t *)array)[k] : ((const int32_t *)array)[k];
+}
+
 /* ---- patterns and values ---- */
 
 static void check_list(const CooCase *c, const SpmvCooList *l, SpmvSpace space)
@@ -46,6 +51,63 @@ static void check_list(const CooCase *c, const SpmvCooList *l, SpmvSpace space)
   UNIT_CHECK(!coo);
 }
 
+/* ---- coordinates of a pattern ---- */
+
+/* Numbers of n rows or columns in the space of the exec: 0, 3, 6, ... */
+static void *spread_numbers(int64_t n, SpmvIndex index, SpmvSpace space)
+{
+  const int64_t bytes = spmv_index_bytes(index);
+  char         *here  = calloc((size_t)n + 1, (size_t)bytes);
+
+  for (int64_t k = 0; k < n; k++)
+    if (index == SPMV_I64) ((int64_t *)here)[k] = 3 * k;
+    else ((int32_t *)here)[k] = (int32_t)(3 * k);
+  void *there = test_put(space, here, n * bytes);
+  free(here);
+  return there;
+}
+
+/* Compares i and j of the library with those of the expected CSR; the numbers are times `by` */
+static int same_coordinates(const CooCsr *csr, const void *i, const void *j, SpmvIndex index, int64_t by)
+{
+  for (int64_t r = 0; r < csr->rows; r++)
+    for (int64_t k = csr->row_ptr[r]; k < csr->row_ptr[r + 1]; k++)
+      if (index_at(index, i, k) != by * r || index_at(index, j, k) != by * csr->col[k]) return 0;
+  return 1;
+}
+
+static void check_coordinates(const CooCase *c, const SpmvCooList *l, SpmvSpace space)
+{
+  CooCsr      expected = coo_expected(c, l, SPMV_F64, 0);
+  SpmvExec    exec;
+  SpmvCoo    *coo;
+  SpmvPattern p;
+
+  spmv_exec_init(&exec, space);
+  if (spmv_coo_create(l, &exec, &coo)) note("no pattern", c, l, &exec);
+  else {
+    spmv_coo_pattern(coo, &p);
+    const int64_t bytes = p.nnz * spmv_index_bytes(p.index_type);
+    void         *rows  = spread_numbers(p.rows, p.index_type, space);
+    void         *cols  = spread_numbers(p.cols, p.index_type, space);
+    for (int mapped = 0; mapped <= 1; mapped++) {
+      void            *i = test_put(space, NULL, bytes), *j = test_put(space, NULL, bytes);
+      void            *i_here = calloc((size_t)bytes + 1, 1), *j_here = calloc((size_t)bytes + 1, 1);
+      const SpmvStatus status = spmv_coo_coordinates(&p, mapped ? rows : NULL, mapped ? cols : NULL, i, j, &exec);
+      test_take(space, i, i_here, bytes);
+      test_take(space, j, j_here, bytes);
+      if (status || !same_coordinates(&expected, i_here, j_here, p.index_type, mapped ? 3 : 1))
+        note("coordinates", c, l, &exec);
+      free(i_here);
+      free(j_here);
+    }
+    test_take(space, rows, NULL, 0);
+    test_take(space, cols, NULL, 0);
+    spmv_coo_destroy(&coo);
+  }
+  coo_csr_free(&expected);
+}
+
 /* ---- off-process entries ---- */
 
 typedef struct {
@@ -67,11 +129,6 @@ static int64_t expected_others(const CooCase *c, const SpmvCooList *l, Sent *sen
       sent[n++] = (Sent){c->i[k], k};
   qsort(sent, (size_t)n, sizeof *sent, by_row);
   return n;
-}
-
-static int64_t index_at(SpmvIndex index, const void *array, int64_t k)
-{
-  return index == SPMV_I64 ? ((const int64_t *)array)[k] : ((const int32_t *)array)[k];
 }
 
 /* Gathers the values of the off-process entries; returns how many differ from the values at the positions of `sent` */
@@ -127,6 +184,7 @@ static void check_case(const CooCase *c, CooWindow window, SpmvIndex index)
     CooPlaced p = coo_place(c, window, index, (SpmvSpace)list);
     for (int space = SPMV_HOST; space <= last_space(); space++) {
       check_list(c, &p.list, (SpmvSpace)space);
+      if (coo_case_is_low(c) && c->all_cols < 1 << 24) check_coordinates(c, &p.list, (SpmvSpace)space);
       check_others(c, &p.list, (SpmvSpace)space);
     }
     coo_unplace(&p);

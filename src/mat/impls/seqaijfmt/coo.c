@@ -111,23 +111,6 @@ PetscErrorCode AIJFmtCooStay(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Called before PETSc takes a new list: frees our map. A matrix that has left our types gets PETSc's composed functions
-   back. */
-static PetscErrorCode Leave(Mat A, Mat_AIJFmt *s)
-{
-  Mat_AIJFmt *ours;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCooFree(&s->coo));
-  PetscCall(AIJFmtStateGet(A, &ours));
-  for (size_t f = 0; !ours && f < PETSC_STATIC_ARRAY_LENGTH(composed); f++)
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[composed[f]],
-                                         s->parent->composed[composed[f]][s->parallel]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- by PETSc ---- */
-
 /* The parent type of A; if A has left our types, its own type */
 static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
 {
@@ -140,6 +123,25 @@ static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
   if (!*parent) PetscCall(AIJFmtParentOf(A, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Called before PETSc takes a new list: frees our map. A matrix that has left our types gets PETSc's composed functions
+   back. */
+static PetscErrorCode Leave(Mat A, Mat_AIJFmt *s)
+{
+  const AIJFmtParent *parent;
+  Mat_AIJFmt         *ours;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooFree(&s->coo));
+  PetscCall(AIJFmtStateGet(A, &ours));
+  PetscCall(ParentOf(A, &parent));
+  for (size_t f = 0; !ours && f < PETSC_STATIC_ARRAY_LENGTH(composed); f++)
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[composed[f]],
+                                         parent->composed[composed[f]][s->parallel]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- by PETSc ---- */
 
 /* Lets PETSc sort the list on the host and keep the map. reason: NULL if A is not of our types. The CUDA parent makes
    new blocks of its own type here; they become ours at assembly. */

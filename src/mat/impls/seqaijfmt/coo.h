@@ -41,7 +41,12 @@ PETSC_INTERN double         AIJFmtCooEagerSet(Mat_AIJFmt *, double);
 PETSC_INTERN PetscErrorCode AIJFmtCooZero(Mat block);
 PETSC_INTERN PetscErrorCode AIJFmtCooHolds(Mat, const Mat_AIJFmt *);
 
+/* coo_values.c */
+PETSC_INTERN PetscErrorCode AIJFmtCooValues(Mat, const PetscScalar[], SpmvSpace, InsertMode);
+
 /* coo_parallel.c */
+PETSC_INTERN PetscErrorCode AIJFmtCooParallel(Mat, Mat_AIJFmt *, PetscCount, const PetscInt[], const PetscInt[],
+                                              SpmvSpace, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *, SpmvExec *host);
 PETSC_INTERN PetscErrorCode AIJFmtCooSend(AIJFmtCoo *, const void *values, const void **received);

@@ -240,11 +240,12 @@ static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo,
 }
 
 /* Makes *coo, or sets the reason why PETSc must sort the list. Collective. */
-static PetscErrorCode Sort(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[], AIJFmtCoo **coo,
-                           char reason[SPMV_MESSAGE_MAX])
+static PetscErrorCode Sort(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[], SpmvSpace space,
+                           AIJFmtCoo **coo, char reason[SPMV_MESSAGE_MAX])
 {
   SpmvCooList list = {.part       = {{.count = n, .i = i, .j = j}},
                       .index_type = AIJFMT_INDEX,
+                      .space      = space,
                       .all_rows   = A->rmap->N,
                       .all_cols   = A->cmap->N,
                       .first_row  = A->rmap->rstart,
@@ -255,7 +256,6 @@ static PetscErrorCode Sort(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[
   PetscFunctionBegin;
   PetscCall(AIJFmtCooFree(&s->coo));
   PetscCall(AIJFmtCooCreate(PetscObjectComm((PetscObject)A), n, coo));
-  PetscCall(AIJFmtCooSpaceOf(i, &list.space));
   PetscCall(FindOthers(A, s, &list, *coo, reason));
   if (!reason[0]) PetscCall(SortBlocks(A, &list, *coo, reason));
   if (list.space == SPMV_HOST) PetscCall(PetscLogCpuToGpu(4.0 * (PetscLogDouble)n * (PetscLogDouble)sizeof *i));
@@ -315,23 +315,34 @@ static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gives A the pattern of a list whose arrays lie in `space`, and keeps the map. Collective; on failure all processes have
+   a reason, and A is unchanged. */
+PetscErrorCode AIJFmtCooParallel(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[],
+                                 SpmvSpace space, char reason[SPMV_MESSAGE_MAX])
+{
+  AIJFmtCoo *coo = NULL; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(Sort(A, s, n, i, j, space, &coo, reason));
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BlocksFill(A, coo));
+  PetscCall(BlocksAssemble(A, s));
+  PetscCall(AIJFmtCooPatternDone(A, s, coo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
 {
   char        reason[SPMV_MESSAGE_MAX] = "";
-  AIJFmtCoo  *coo                      = NULL;
+  SpmvSpace   space                    = SPMV_HOST; /* gcc does not see that it is set whenever the call succeeds */
   Mat_AIJFmt *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtCooSpaceOf(i, &space));
   if (s) PetscCall(Agree(A, s, n, reason));
-  if (s && !reason[0]) PetscCall(Sort(A, s, n, i, j, &coo, reason));
-  if (!coo) {
-    PetscCall(AIJFmtCooByParent(A, n, i, j, s ? reason : NULL));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(BlocksFill(A, coo));
-  PetscCall(BlocksAssemble(A, s));
-  PetscCall(AIJFmtCooPatternDone(A, s, coo));
+  if (s && !reason[0]) PetscCall(AIJFmtCooParallel(A, s, n, i, j, space, reason));
+  if (!s || reason[0]) PetscCall(AIJFmtCooByParent(A, n, i, j, s ? reason : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

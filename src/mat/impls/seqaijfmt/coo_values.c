@@ -67,11 +67,10 @@ static SpmvStatus Reserve(const Mat_AIJFmt *s, AIJFmtCoo *coo, SpmvSpace values,
 }
 
 /* Sets w->values[0] to the values of the list in the space of the map. The caller frees w->block. */
-static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar values[], AIJFmtCooWork *w)
+static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar values[], SpmvSpace space, AIJFmtCooWork *w)
 {
   AIJFmtCoo    *coo   = s->coo;
   const int64_t bytes = coo->count * (int64_t)sizeof *values;
-  SpmvSpace     space = SPMV_HOST; /* gcc does not see that it is set whenever the call succeeds */
   SpmvStatus    status;
 
   PetscFunctionBegin;
@@ -79,7 +78,6 @@ static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar valu
   PetscCall(AIJFmtCudaStream(&coo->exec));
   PetscCheck(values || bytes == 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
              "MatSetValuesCOO() has no values for a list of %lld entries", (long long)coo->count);
-  PetscCall(AIJFmtCooSpaceOf(values, &space));
   status = Reserve(s, coo, space, w);
   if (status == SPMV_ERR_MEMORY && coo->exec.space == SPMV_DEVICE) {
     PetscCall(ToHost(A, coo));
@@ -158,6 +156,22 @@ static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The state of a matrix that may have a CSR on the device: of our type, or of its CUDA parent after a conversion; else
+   NULL */
+static PetscErrorCode StateWithDevice(Mat A, Mat_AIJFmt **state)
+{
+  PetscBool   same = PETSC_FALSE;
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, state));
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (!*state && s)
+    PetscCall(PetscStrcmp(((PetscObject)A)->type_name, s->parallel ? s->parent->mpi_type : s->parent->seq_type, &same));
+  if (same) *state = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets or adds the values of one block. w->values: values of this process's entries and of the received entries. */
 static PetscErrorCode Add(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, InsertMode mode)
 {
@@ -167,7 +181,7 @@ static PetscErrorCode Add(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFm
   Mat_AIJFmt     *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  PetscCall(StateWithDevice(A, &s));
   spmv_coo_info(coo, &entries, &bytes);
   if (exec->space == SPMV_HOST) {
     PetscCall(AddOnHost(A, coo, exec, w, add));
@@ -182,7 +196,8 @@ static PetscErrorCode Add(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatSetValuesCOO_AIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+/* Sets the values of a matrix that has a list. space: where `values` are */
+PetscErrorCode AIJFmtCooValues(Mat A, const PetscScalar values[], SpmvSpace space, InsertMode mode)
 {
   Mat           blocks[2] = {A, NULL};
   AIJFmtCooWork w;
@@ -191,12 +206,8 @@ PetscErrorCode MatSetValuesCOO_AIJFmt(Mat A, const PetscScalar values[], InsertM
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
-  if (!s || !s->coo) {
-    PetscCall(AIJFmtCooValuesByParent(A, values, mode));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   coo = s->coo;
-  PetscCall(WorkGet(A, s, values, &w));
+  PetscCall(WorkGet(A, s, values, space, &w));
   if (coo->comm != MPI_COMM_NULL) {
     PetscCall(AIJFmtCooSend(coo, w.values[0], &w.values[1]));
     PetscCall(AIJFmtBlocksGet(A, blocks));
@@ -204,5 +215,20 @@ PetscErrorCode MatSetValuesCOO_AIJFmt(Mat A, const PetscScalar values[], InsertM
   for (int b = 0; b < 2; b++)
     if (blocks[b]) PetscCall(Add(blocks[b], coo->block[b], &coo->exec, &w, mode));
   spmv_scratch_free(&coo->exec, coo->exec.space, w.block);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetValuesCOO_AIJFmt(Mat A, const PetscScalar values[], InsertMode mode)
+{
+  SpmvSpace   space = SPMV_HOST; /* gcc does not see that it is set whenever the call succeeds */
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (!s || !s->coo) PetscCall(AIJFmtCooValuesByParent(A, values, mode));
+  else {
+    PetscCall(AIJFmtCooSpaceOf(values, &space));
+    PetscCall(AIJFmtCooValues(A, values, space, mode));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,30 +1,24 @@
 /*
   matmat.c - products of two sequential matrices of ours on the GPU: A B, A^T B, P^T A P and R A R^T by the kernels of
-  src/kernels/spgemm; and the decision which products of matrices run there.
+  src/kernels/spgemm; and the decision which of them run there. Products of parallel matrices are in matmat_parallel.c.
 
   The symbolic phase gives the product its pattern on the host, as every MATSEQAIJ has it. The numeric phase reads the
   values where they are current: in the CSR of the CUDA parent, in a plan on the GPU, or on the host. It leaves the
   result on the GPU if the product has a CSR there (truth.c), else on the host. The host parent does everything else:
   other types and kinds of products, algorithms chosen by the user, products for which GPU memory does not suffice.
 */
-#include "seqaijfmt.h"
+#include "matmat.h"
 #include "sys/totals.h"
-
-/* Identity and pattern of a factor in the symbolic phase */
-typedef struct {
-  PetscObjectId    id;
-  PetscObjectState nonzero_state;
-} Factor;
 
 /* Data of the Mat_Product, kept for the numeric phase */
 typedef struct {
-  SpmvExec    exec;
-  SpmvSpgemm *product;
-  Factor      factor[2];
+  SpmvExec     exec;
+  SpmvSpgemm  *product;
+  AIJFmtFactor factor[2];
   /* Whether C has a CSR on the device: 0 before the first numeric phase, 1 made in this nonzero state, -1 no */
-  int              csr;
-  PetscObjectState csr_state;
-  PetscBool        computed, holds; /* computed once; holds scratch memory of the kernel library */
+  int               csr;
+  PetscObjectState  csr_state;
+  AIJFmtKeptScratch scratch;
 } Data;
 
 static PetscErrorCode DataFree(void *ctx)
@@ -33,7 +27,7 @@ static PetscErrorCode DataFree(void *ctx)
 
   PetscFunctionBegin;
   if (d) spmv_spgemm_destroy(&d->product);
-  if (d && d->holds) spmv_scratch_release();
+  if (d) AIJFmtScratchLeave(&d->scratch);
   PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,8 +83,7 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   *status = SPMV_SUCCESS;
   for (int f = 0; f < 2 && !*status; f++) {
     PetscCall(AIJFmtThereGet(factor[f], PETSC_FALSE, &d->exec, &there[f], status));
-    d->factor[f].id            = ((PetscObject)factor[f])->id;
-    d->factor[f].nonzero_state = factor[f]->nonzerostate;
+    d->factor[f] = AIJFmtFactorOf(factor[f]);
   }
   if (!*status)
     *status =
@@ -100,7 +93,7 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
 }
 
 /* Sets the block sizes as PETSc's products do */
-static PetscErrorCode SetBlockSizes(Mat C)
+PetscErrorCode AIJFmtProductBlockSizes(Mat C)
 {
   PetscInt a[2], b[2], rows, cols;
 
@@ -135,7 +128,7 @@ static PetscErrorCode SetPattern(Mat C, Data *d)
   PetscFunctionBegin;
   spmv_spgemm_pattern(d->product, &p);
   PetscCall(MatSetSizes(C, (PetscInt)p.rows, (PetscInt)p.cols, (PetscInt)p.rows, (PetscInt)p.cols));
-  PetscCall(SetBlockSizes(C));
+  PetscCall(AIJFmtProductBlockSizes(C));
   PetscCall(MatSetType(C, C->structure_only ? MATSEQAIJ : ((PetscObject)C->product->A)->type_name));
   PetscCall(AIJFmtPatternFromDevice(C, &p, &d->exec));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
@@ -190,19 +183,32 @@ static PetscErrorCode NumericToDevice(Mat C, Data *d, const AIJFmtThere v[2], Sp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host parent computes the product; C takes over its values */
-static PetscErrorCode NumericByHost(Mat C)
+/* The functions of the host parent for matrices such as A */
+static PetscErrorCode HostOperations(Mat A, const struct _MatOps **host)
 {
-  const AIJFmtParent *host;
-  Mat_Product        *product = C->product;
-  Mat                 D;
+  const AIJFmtParent *parent;
+  PetscBool           parallel;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATMPIAIJ, &parallel));
+  *host = parallel ? &parent->mpi : &parent->seq;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The host parent computes the product; C takes over its values */
+PetscErrorCode AIJFmtProductNumericByHost(Mat C)
+{
+  const struct _MatOps *host;
+  Mat_Product          *product = C->product;
+  Mat                   D;
+
+  PetscFunctionBegin;
+  PetscCall(HostOperations(product->A, &host));
   PetscCall(MatProductCreate(product->A, product->B, NULL, &D));
   PetscCall(MatProductSetType(D, product->type));
   PetscCall(MatProductSetFill(D, product->fill));
-  PetscCall(host->seq.productsetfromoptions(D));
+  PetscCall(host->productsetfromoptions(D));
   PetscCall(AIJFmtHostKeepFactors(D));
   PetscCall(MatProductSymbolic(D));
   PetscCall(MatProductNumeric(D));
@@ -211,23 +217,31 @@ static PetscErrorCode NumericByHost(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+AIJFmtFactor AIJFmtFactorOf(Mat A) { return (AIJFmtFactor){((PetscObject)A)->id, A->nonzerostate}; }
+
 /* Whether the factors are those of the symbolic phase, with unchanged patterns */
-static PetscBool SameFactors(const Data *d, const Mat factor[2])
+PetscBool AIJFmtFactorsSame(const AIJFmtFactor before[2], const Mat factor[2])
 {
   for (int f = 0; f < 2; f++)
-    if (d->factor[f].id != ((PetscObject)factor[f])->id || d->factor[f].nonzero_state != factor[f]->nonzerostate)
+    if (before[f].id != ((PetscObject)factor[f])->id || before[f].nonzero_state != factor[f]->nonzerostate)
       return PETSC_FALSE;
   return PETSC_TRUE;
 }
 
 /* A product that is computed a second time will probably be computed again, so its scratch memory is kept */
-static void HoldScratch(Data *d)
+void AIJFmtScratchKeep(AIJFmtKeptScratch *k)
 {
-  if (d->computed && !d->holds) {
+  if (k->computed && !k->holds) {
     spmv_scratch_hold();
-    d->holds = PETSC_TRUE;
+    k->holds = PETSC_TRUE;
   }
-  d->computed = PETSC_TRUE;
+  k->computed = PETSC_TRUE;
+}
+
+void AIJFmtScratchLeave(AIJFmtKeptScratch *k)
+{
+  if (k->holds) spmv_scratch_release();
+  k->holds = PETSC_FALSE;
 }
 
 /* Repeats the symbolic phase: MatProductReplaceMats() may have replaced a factor, or nonzeros were inserted again.
@@ -264,8 +278,8 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   PetscFunctionBegin;
   C->assembled = C->was_assembled = PETSC_TRUE;
   PetscCall(AIJFmtCudaStream(&d->exec));
-  HoldScratch(d);
-  if (!d->product || !SameFactors(d, factor)) PetscCall(Renew(C, d, &status));
+  AIJFmtScratchKeep(&d->scratch);
+  if (!d->product || !AIJFmtFactorsSame(d->factor, factor)) PetscCall(Renew(C, d, &status));
   for (int f = 0; f < 2 && !status; f++) {
     PetscCall(AIJFmtStateRequire(factor[f], "MatProductNumeric()", &s));
     PetscCall(AIJFmtThereValuesGet(factor[f], s, &d->exec, &v[f], &status));
@@ -278,7 +292,7 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   for (int f = 0; f < 2; f++) AIJFmtThereRestore(&d->exec, &v[f]);
   if (status == SPMV_ERR_MEMORY) {
     PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", d->exec.message));
-    PetscCall(NumericByHost(C));
+    PetscCall(AIJFmtProductNumericByHost(C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&d->exec, status);
@@ -288,10 +302,10 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
 }
 
 /* Leaves the symbolic phase to the host parent */
-static PetscErrorCode SymbolicByHost(Mat C, const char reason[])
+PetscErrorCode AIJFmtProductSymbolicByHost(Mat C, const char reason[])
 {
-  const AIJFmtParent *host;
-  Mat_AIJFmt         *s;
+  const struct _MatOps *host;
+  Mat_AIJFmt           *s;
 
   PetscFunctionBegin;
   PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));
@@ -301,18 +315,29 @@ static PetscErrorCode SymbolicByHost(Mat C, const char reason[])
     PetscPackCountSetUp(PETSCPACK_PATTERN, PETSC_FALSE);
     PetscCall(PetscStrncpy(s->pattern_reason, reason, sizeof s->pattern_reason));
   }
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(host->seq.productsetfromoptions(C));
+  PetscCall(HostOperations(C->product->A, &host));
+  PetscCall(host->productsetfromoptions(C));
   PetscCall(AIJFmtHostKeepFactors(C));
   PetscCall((*C->ops->productsymbolic)(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The product counts among the set-ups on the GPU */
+PetscErrorCode AIJFmtProductCount(Mat C)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(C->product->A, &s));
+  if (s) s->info.patterns++;
+  PetscPackCountSetUp(PETSCPACK_PATTERN, PETSC_TRUE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
 {
-  SpmvStatus  status;
-  Mat_AIJFmt *s;
-  Data       *d;
+  SpmvStatus status;
+  Data      *d;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&d));
@@ -328,149 +353,21 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
     C->product->data    = NULL;
     C->product->destroy = NULL;
     PetscCall(DataFree(d));
-    PetscCall(SymbolicByHost(C, reason));
+    PetscCall(AIJFmtProductSymbolicByHost(C, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&d->exec, status);
   PetscCall(SetPattern(C, d));
   if (C->structure_only) spmv_spgemm_destroy(&d->product); /* there will be no numeric phase */
-  PetscCall(AIJFmtStateGet(C->product->A, &s));
-  if (s) s->info.patterns++;
-  PetscPackCountSetUp(PETSCPACK_PATTERN, PETSC_TRUE);
+  PetscCall(AIJFmtProductCount(C));
   C->ops->productnumeric = MatProductNumeric_AIJFmt;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  ---- products of two parallel matrices on the GPU: A B, A^T B and P^T A P ----
-
-  PETSc can split such a product into products of sequential matrices (MatProductSymbolic_MPIAIJBACKEND()): of the
-  blocks, of the rows received from other processes, and of the local rows as one matrix. These matrices are of our
-  types, so the functions above compute their products. PETSc then sends the entries to their owners and inserts them by
-  coordinates (COO). With the CUDA parent all of that stays on the GPU, but only if the type names are those of the CUDA
-  parent.
-*/
-
-/* Calls a step of the CUDA parent while both factors have its type name. They may be the same matrix. */
-static PetscErrorCode AsCudaParent(Mat C, PetscErrorCode (*step)(Mat))
-{
-  const Mat       factor[] = {C->product->A, C->product->B};
-  AIJFmtNameGuard guard[2];
-  PetscErrorCode  error;
-
-  PetscFunctionBegin;
-  for (int f = 0; f < 2; f++) PetscCall(AIJFmtNameGuardBegin(factor[f], AIJFMT_PARENT_CUDA, &guard[f]));
-  error = step(C);
-  for (int f = 1; f >= 0; f--) PetscCall(AIJFmtNameGuardEnd(factor[f], &guard[f]));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gives C its sizes and the type of the first factor, over the CUDA parent. PETSc's step does the same with the name of
-   the CUDA parent, and so keeps a C that has this name already: then C takes its list of coordinates by our function,
-   which sorts it on the GPU. */
-static PetscErrorCode ParallelCreate(Mat C)
-{
-  const Mat           A = C->product->A, B = C->product->B;
-  const AIJFmtParent *cuda;
-  PetscLayout         rows = C->product->type == MATPRODUCT_AB    ? A->rmap
-                             : C->product->type == MATPRODUCT_AtB ? A->cmap
-                                                                  : B->cmap;
-  Mat_AIJFmt         *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(A, "MatProductSymbolic()", &s));
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  PetscCall(MatSetSizes(C, rows->n, B->cmap->n, rows->N, B->cmap->N));
-  PetscCall(MatSetType(C, cuda->mpi_type));
-  PetscCall(AIJFmtInstall(C, s->row, PETSC_TRUE, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
-{
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-
-  PetscFunctionBegin;
-  PetscCall(ParallelCreate(C));
-  PetscCall(AIJFmtNameGuardBegin(C, AIJFMT_PARENT_CUDA, &guard));
-  error = AsCudaParent(C, aijfmt_process.symbolic_cuda);
-  PetscCall(AIJFmtNameGuardEnd(C, &guard));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether a factor allows the product on the GPU (may), and whether it asks for it. `auto` asks if values are on the
-   GPU or the matrix is large. It never asks if PETSc has no CUDA, because all values would be copied to the GPU and
-   back for each product. */
-static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks, PetscMPIInt *cuda)
-{
-  Mat_AIJFmt *s;
-  Mat         blocks[2];
-  int64_t     nonzeros = 0, all = 0;
-  int         where;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
-  if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) || A->structure_only || !A->assembled ||
-      spmv_device_count(NULL) == 0) {
-    *may = 0;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (where == AIJFMT_ON_GPU) *asks = 1;
-  if (!AIJFmtIsOverCuda(s)) {
-    *cuda = 0;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (s->keeps_host) *may = 0; /* the CUDA parent's product needs a CSR on the GPU */
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++) {
-    Mat_AIJFmt *inner;
-
-    PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (inner && AIJFmtTruthGet(blocks[b], inner).device_csr) *asks = 1;
-    PetscCall(AIJFmtNonzeros(blocks[b], &nonzeros));
-    all += nonzeros;
-  }
-  if (all >= AIJFMT_DEVICE_MIN_NONZEROS) *asks = 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sets the symbolic step of a product that is to run on the GPU. Collective: all processes make the same choice. */
-static PetscErrorCode ParallelChoose(Mat C, PetscBool *chosen)
-{
-  const AIJFmtParent *parent;
-  PetscMPIInt         may = 1, asks = 0, cuda = 1, votes[3];
-
-  PetscFunctionBegin;
-  *chosen = PETSC_FALSE;
-  PetscCall(Vote(C->product->A, &may, &asks, &cuda));
-  PetscCall(Vote(C->product->B, &may, &asks, &cuda));
-  votes[0] = may;
-  votes[1] = -asks;
-  votes[2] = cuda;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 3, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)C)));
-  if (!votes[0] || !votes[1]) PetscFunctionReturn(PETSC_SUCCESS);
-  *chosen = PETSC_TRUE;
-  if (!votes[2]) {
-    PetscCall(MatProductSetAlgorithm(C, "backend"));
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
-    PetscCall(parent->mpi.productsetfromoptions(C));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &parent));
-  PetscCall(AsCudaParent(C, parent->mpi.productsetfromoptions));
-  aijfmt_process.symbolic_cuda = C->ops->productsymbolic;
-  C->ops->productsymbolic      = MatProductSymbolic_MPIAIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- which products run here ---- */
 
 /* Whether the GPU has products of this type, and the user has chosen no algorithm of the host */
-static PetscErrorCode MayChoose(Mat C, PetscBool *may)
+PetscErrorCode AIJFmtProductMayChoose(Mat C, PetscBool *may)
 {
   const char    *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
   SpmvSpgemmKind kind;
@@ -501,7 +398,7 @@ static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
   PetscBool current = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(MayChoose(C, wants));
+  PetscCall(AIJFmtProductMayChoose(C, wants));
   for (int f = 0; f < 2 && *wants; f++) {
     Mat_AIJFmt *s;
     int         where;
@@ -534,21 +431,5 @@ PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
   PetscCall(host->seq.productsetfromoptions(C));
   if (device) C->ops->productsymbolic = MatProductSymbolic_AIJFmt;
   else PetscCall(AIJFmtHostKeepFactors(C));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc can split every product of two parallel matrices into sequential ones, except R A R^T */
-PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
-{
-  const AIJFmtParent *host;
-  PetscBool           may, chosen = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(MayChoose(C, &may));
-  if (may && C->product->type != MATPRODUCT_RARt) PetscCall(ParallelChoose(C, &chosen));
-  if (chosen) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtHostKeepFactors(C));
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(host->mpi.productsetfromoptions(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

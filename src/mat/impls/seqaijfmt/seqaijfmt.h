@@ -216,16 +216,15 @@ typedef struct {
     char           name[64];
     AIJFmtFunction order; /* PETSc's own function */
   } ordering[64];
-  int ordering_count;                   /* number of known orderings */
-  PetscErrorCode (*create_maij)(Mat);   /* PETSc's creator of MATSEQMAIJ */
-  PetscErrorCode (*numeric_gpu)(Mat);   /* numeric phase of a product of matrices on the GPU, in matmat.c */
-  PetscErrorCode (*symbolic_cuda)(Mat); /* symbolic phase of a parallel product of the CUDA parent */
-  AIJFmtFunction gamg_coarsen;          /* PCGAMGAGG's own step; during it, ... */
-  Mat            squared;               /* ... the graph whose square needs its pattern only, or NULL */
-  Mat_AIJFmt    *listed;                /* the states of all sequential matrices over the CUDA parent */
-  Mat_AIJFmt    *copied;                /* the states of all matrices with a copy on the device */
-  SpmvGraph    **graph;                 /* receives a graph that is to stay on the device, or NULL */
-  int            set_ups;               /* set-ups of PCGAMG in progress */
+  int ordering_count;                 /* number of known orderings */
+  PetscErrorCode (*create_maij)(Mat); /* PETSc's creator of MATSEQMAIJ */
+  PetscErrorCode (*numeric_gpu)(Mat); /* numeric phase of a product of matrices on the GPU, in matmat.c */
+  AIJFmtFunction gamg_coarsen;        /* PCGAMGAGG's own step; during it, ... */
+  Mat            squared;             /* ... the graph whose square needs its pattern only, or NULL */
+  Mat_AIJFmt    *listed;              /* the states of all sequential matrices over the CUDA parent */
+  Mat_AIJFmt    *copied;              /* the states of all matrices with a copy on the device */
+  SpmvGraph    **graph;               /* receives a graph that is to stay on the device, or NULL */
+  int            set_ups;             /* set-ups of PCGAMG in progress */
   struct {                    /* a MatHeaderMerge() in progress: see create.c, options survive MatHeaderMerge() */
     Mat         A;            /* NULL: none */
     PetscBool   have_options; /* false if A keeps its state */

@@ -1,0 +1,548 @@
+/*
+  matmat_parallel.c - products of two parallel matrices of ours on the GPU: A B, A^T B and P^T A P.
+
+  They are sums of products of sequential matrices, by the kernels of src/kernels/spgemm:
+
+    A B        A_d B_l + A_o B_g
+    A^T B      A_l^T B_l
+    P^T A P    P_l^T A_d P_l + P_l^T (A_o P_g)
+
+  A_d and A_o are the diagonal and the off-diagonal block of A. B_l has the rows of B that this process owns, with the
+  columns that occur in them. B_g has the rows of B that other processes own and A_o needs, with all columns.
+
+  The nonzeros of the sums are a list of coordinates of the result: coo_parallel.c sends those in rows of other processes
+  to their owners, adds all up, and keeps the map for new values. Everything stays on the GPU but B_g and the messages.
+  If the GPU of one process cannot compute its part, PETSc's host parent computes the product on all processes.
+*/
+#include "coo.h"
+#include "matmat.h"
+#include "parallel/processes.h"
+#include "sys/totals.h"
+
+/* Sequential matrices that are multiplied, and the results of the steps, which may be multiplied again */
+typedef enum { A_DIAGONAL, A_OTHERS, A_LOCAL, B_LOCAL, B_GHOST, MATRICES, RESULT = MATRICES } Operand;
+
+enum { STEPS = 3, OPERANDS = MATRICES + STEPS };
+
+/* One sequential product. listed: its nonzeros belong to the result */
+typedef struct {
+  SpmvSpgemmKind kind;
+  Operand        left, right;
+  PetscBool      listed;
+} Step;
+
+/* The steps of a kind of product; rows: the matrix whose columns are the rows of the result, or MATRICES if the result
+   has the rows of A */
+typedef struct {
+  MatProductType type;
+  int            count;
+  Step           step[STEPS];
+  Operand        rows;
+} Recipe;
+
+static const Recipe recipes[] = {
+    {MATPRODUCT_AB,
+     2,
+     {{SPMV_SPGEMM_AB, A_DIAGONAL, B_LOCAL, PETSC_TRUE}, {SPMV_SPGEMM_AB, A_OTHERS, B_GHOST, PETSC_TRUE}},
+     MATRICES},
+    {MATPRODUCT_AtB, 1, {{SPMV_SPGEMM_ATB, A_LOCAL, B_LOCAL, PETSC_TRUE}}, A_LOCAL},
+    {MATPRODUCT_PtAP,
+     3,
+     {{SPMV_SPGEMM_PTAP, A_DIAGONAL, B_LOCAL, PETSC_TRUE},
+      {SPMV_SPGEMM_AB, A_OTHERS, B_GHOST, PETSC_FALSE},
+      {SPMV_SPGEMM_ATB, B_LOCAL, (Operand)(RESULT + 1), PETSC_TRUE}},
+     B_LOCAL}};
+
+/* Data of the Mat_Product, kept for the numeric phase */
+typedef struct {
+  SpmvExec          exec;
+  const Recipe     *recipe;
+  AIJFmtFactor      factor[2];
+  PetscObjectState  values[2]; /* states of the factors when local and ghost were filled */
+  Mat               local[2];  /* A_l and B_l, or NULL */
+  IS                columns[2];
+  Mat              *ghost; /* B_g, as an array of one matrix, or NULL */
+  SpmvSpgemm       *product[STEPS];
+  int64_t           first[STEPS], all; /* where the values of a step begin; those of listed steps come first */
+  int64_t           listed;            /* number of values of listed steps */
+  AIJFmtKeptScratch scratch;
+} Data;
+
+static PetscErrorCode MatricesDestroy(Data *d)
+{
+  PetscFunctionBegin;
+  for (int f = 0; f < 2; f++) {
+    PetscCall(MatDestroy(&d->local[f]));
+    PetscCall(ISDestroy(&d->columns[f]));
+  }
+  if (d->ghost) PetscCall(MatDestroySubMatrices(1, &d->ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DataFree(void *ctx)
+{
+  Data *d = (Data *)ctx;
+
+  PetscFunctionBegin;
+  if (d) {
+    PetscCall(MatricesDestroy(d));
+    for (int k = 0; k < STEPS; k++) spmv_spgemm_destroy(&d->product[k]);
+    AIJFmtScratchLeave(&d->scratch);
+  }
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_PRODUCT_DESTRUCTOR(DataDestroy, DataFree)
+
+static const Recipe *RecipeFind(MatProductType type)
+{
+  for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(recipes); r++)
+    if (recipes[r].type == type) return &recipes[r];
+  return NULL;
+}
+
+static PetscBool Uses(const Recipe *recipe, Operand operand)
+{
+  for (int k = 0; k < recipe->count; k++)
+    if (recipe->step[k].left == operand || recipe->step[k].right == operand) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+/* ---- the sequential matrices ---- */
+
+/* Gives a matrix that PETSc has made our type, so that its values are found where they are */
+static PetscErrorCode MakeOurs(Mat A, const AIJFmtRow *row)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscCall(AIJFmtInstall(A, row, PETSC_FALSE, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills B_g: the rows of B for the columns of the off-diagonal block of A. Collective. */
+static PetscErrorCode GhostFill(Mat A, Mat B, const AIJFmtRow *row, Data *d)
+{
+  const PetscInt *ghost;
+  IS              rows, cols;
+  Mat             others;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &others, &ghost));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, others->cmap->n, ghost, PETSC_COPY_VALUES, &rows));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, B->cmap->N, 0, 1, &cols));
+  PetscCall(MatCreateSubMatrices(B, 1, &rows, &cols, d->ghost ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &d->ghost));
+  PetscCall(MakeOurs(d->ghost[0], row));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the matrices that the recipe uses, or gives them new values if a factor has changed. Collective. */
+static PetscErrorCode MatricesFill(Mat C, Data *d)
+{
+  const Mat   factor[] = {C->product->A, C->product->B};
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(factor[0], "MatProduct", &s));
+  for (int f = 0; f < 2; f++) {
+    const PetscBool  first = d->local[f] ? PETSC_FALSE : PETSC_TRUE;
+    PetscObjectState state = ((PetscObject)factor[f])->state;
+
+    if (!first && state == d->values[f]) continue;
+    if (Uses(d->recipe, f == 0 ? A_LOCAL : B_LOCAL)) {
+      PetscCall(MatMPIAIJGetLocalMatMerge(factor[f], first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX,
+                                          first ? &d->columns[f] : NULL, &d->local[f]));
+      PetscCall(MakeOurs(d->local[f], s->row));
+    }
+    if (f == 1 && Uses(d->recipe, B_GHOST)) PetscCall(GhostFill(factor[0], factor[1], s->row, d));
+    d->values[f] = state;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OperandsFind(Mat C, const Data *d, Mat matrix[MATRICES])
+{
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, &matrix[A_DIAGONAL], &matrix[A_OTHERS], NULL));
+  matrix[A_LOCAL] = d->local[0];
+  matrix[B_LOCAL] = d->local[1];
+  matrix[B_GHOST] = d->ghost ? d->ghost[0] : NULL;
+  for (int m = 0; m < MATRICES; m++)
+    if (!Uses(d->recipe, (Operand)m)) matrix[m] = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- symbolic ---- */
+
+/* Makes the product of each step from the patterns on the device */
+static PetscErrorCode StepsMake(Mat C, Data *d, SpmvStatus *status)
+{
+  Mat         matrix[MATRICES];
+  AIJFmtThere there[MATRICES];
+  SpmvPattern pattern[OPERANDS];
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  for (int m = 0; m < MATRICES; m++) there[m] = (AIJFmtThere){.block = NULL};
+  PetscCall(OperandsFind(C, d, matrix));
+  for (int m = 0; m < MATRICES; m++) {
+    if (!matrix[m] || *status) continue;
+    PetscCall(AIJFmtThereGet(matrix[m], PETSC_FALSE, &d->exec, &there[m], status));
+    pattern[m] = there[m].csr.pattern;
+  }
+  for (int k = 0; k < d->recipe->count && !*status; k++) {
+    const Step *step = &d->recipe->step[k];
+
+    spmv_spgemm_destroy(&d->product[k]);
+    *status = spmv_spgemm_symbolic(step->kind, &pattern[step->left], &pattern[step->right], AIJFMT_SCALAR, &d->exec,
+                                   &d->product[k]);
+    if (!*status) spmv_spgemm_pattern(d->product[k], &pattern[RESULT + k]);
+  }
+  for (int m = 0; m < MATRICES; m++) AIJFmtThereRestore(&d->exec, &there[m]);
+  for (int f = 0; f < 2; f++) d->factor[f] = AIJFmtFactorOf(f == 0 ? C->product->A : C->product->B);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Decides where the values of each step lie in one array */
+static void StepsPlace(Data *d)
+{
+  SpmvPattern p;
+
+  d->all = 0;
+  for (int listed = 1; listed >= 0; listed--) {
+    for (int k = 0; k < d->recipe->count; k++) {
+      if (d->recipe->step[k].listed != (listed ? PETSC_TRUE : PETSC_FALSE)) continue;
+      spmv_spgemm_pattern(d->product[k], &p);
+      d->first[k] = d->all;
+      d->all += p.nnz;
+    }
+    if (listed) d->listed = d->all;
+  }
+}
+
+/* Copies n numbers to the device; the caller frees *there */
+static SpmvStatus NumbersUpload(PetscInt n, const PetscInt here[], SpmvExec *exec, void **there)
+{
+  const int64_t bytes = n * (int64_t)sizeof *here;
+  SpmvStatus    status;
+
+  status = spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, "row and column numbers", there);
+  return status ? status : spmv_copy(*there, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
+}
+
+/* The numbers of the rows of the result in the whole matrix, on the device */
+static PetscErrorCode RowNumbers(Mat C, const Data *d, SpmvExec *exec, void **there, SpmvStatus *status)
+{
+  const Operand   rows = d->recipe->rows;
+  PetscInt        first, last;
+  IS              numbers;
+  const PetscInt *here;
+  PetscInt        n;
+
+  PetscFunctionBegin;
+  if (rows == MATRICES) {
+    PetscCall(MatGetOwnershipRange(C->product->A, &first, &last));
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, last - first, first, 1, &numbers));
+  } else {
+    numbers = d->columns[rows == B_LOCAL];
+    PetscCall(PetscObjectReference((PetscObject)numbers));
+  }
+  PetscCall(ISGetLocalSize(numbers, &n));
+  PetscCall(ISGetIndices(numbers, &here));
+  *status = NumbersUpload(n, here, exec, there);
+  if (!*status) *status = spmv_stream_wait(exec);
+  PetscCall(ISRestoreIndices(numbers, &here));
+  PetscCall(ISDestroy(&numbers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the columns of a step are those of B_l, not of the whole result */
+static PetscBool HasLocalColumns(const Recipe *recipe, int k)
+{
+  const Operand right = recipe->step[k].right;
+
+  return right >= RESULT ? HasLocalColumns(recipe, right - RESULT) : right != B_GHOST ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Writes the list of coordinates to list[0] (rows) and list[1] (columns) on the device */
+static PetscErrorCode ListWrite(Mat C, Data *d, PetscInt *const list[2], SpmvStatus *status)
+{
+  void           *rows = NULL, *cols = NULL;
+  const PetscInt *here;
+  SpmvPattern     p;
+  PetscInt        n;
+
+  PetscFunctionBegin;
+  PetscCall(RowNumbers(C, d, &d->exec, &rows, status));
+  PetscCall(ISGetLocalSize(d->columns[1], &n));
+  PetscCall(ISGetIndices(d->columns[1], &here));
+  if (!*status) *status = NumbersUpload(n, here, &d->exec, &cols);
+  for (int k = 0; k < d->recipe->count && !*status; k++) {
+    if (!d->recipe->step[k].listed) continue;
+    spmv_spgemm_pattern(d->product[k], &p);
+    *status = spmv_coo_coordinates(&p, rows, HasLocalColumns(d->recipe, k) ? cols : NULL, list[0] + d->first[k],
+                                   list[1] + d->first[k], &d->exec);
+  }
+  if (!*status) *status = spmv_stream_wait(&d->exec);
+  PetscCall(ISRestoreIndices(d->columns[1], &here));
+  spmv_scratch_free(&d->exec, SPMV_DEVICE, rows);
+  spmv_scratch_free(&d->exec, SPMV_DEVICE, cols);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives C its sizes and the type of the first factor */
+static PetscErrorCode Create(Mat C)
+{
+  const Mat   A = C->product->A, B = C->product->B;
+  PetscLayout rows = A->rmap;
+
+  PetscFunctionBegin;
+  if (C->product->type == MATPRODUCT_AtB) rows = A->cmap;
+  if (C->product->type == MATPRODUCT_PtAP) rows = B->cmap;
+  PetscCall(MatSetSizes(C, rows->n, B->cmap->n, rows->N, B->cmap->N));
+  PetscCall(AIJFmtProductBlockSizes(C));
+  PetscCall(PetscLayoutSetUp(C->rmap));
+  PetscCall(PetscLayoutSetUp(C->cmap));
+  PetscCall(MatSetType(C, ((PetscObject)A)->type_name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes C from the list of coordinates. Collective; on failure all processes have a reason. */
+static PetscErrorCode PatternMake(Mat C, Data *d, char reason[SPMV_MESSAGE_MAX])
+{
+  const int64_t bytes = d->listed * (int64_t)sizeof(PetscInt);
+  PetscInt     *list[2];
+  void         *block = NULL;
+  SpmvStatus    status;
+  Mat_AIJFmt   *s;
+
+  PetscFunctionBegin;
+  status  = spmv_scratch_alloc(&d->exec, SPMV_DEVICE, 2 * bytes, "coordinates of a product", &block);
+  list[0] = (PetscInt *)block;
+  list[1] = list[0] ? list[0] + d->listed : NULL;
+  if (!status) PetscCall(ListWrite(C, d, list, &status));
+  PetscCall(AIJFmtRefuse(&d->exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
+  if (!reason[0]) {
+    PetscCall(Create(C));
+    PetscCall(AIJFmtStateRequire(C, "MatProductSymbolic()", &s));
+    PetscCall(AIJFmtCooParallel(C, s, d->listed, list[0], list[1], SPMV_DEVICE, reason));
+  }
+  spmv_scratch_free(&d->exec, SPMV_DEVICE, block);
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  C->preallocated = PETSC_TRUE; /* these two as in MatSetPreallocationCOO() */
+  C->nonzerostate++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C);
+
+static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
+{
+  char       reason[SPMV_MESSAGE_MAX] = "";
+  SpmvStatus status;
+  Data      *d;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&d));
+  C->product->data    = d; /* from here on C frees d, whatever fails */
+  C->product->destroy = DataDestroy;
+  spmv_exec_init(&d->exec, SPMV_DEVICE);
+  PetscCall(AIJFmtCudaStream(&d->exec));
+  d->recipe = RecipeFind(C->product->type);
+  PetscCall(MatricesFill(C, d));
+  PetscCall(StepsMake(C, d, &status));
+  PetscCall(AIJFmtRefuse(&d->exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
+  if (!reason[0]) StepsPlace(d);
+  if (!reason[0]) PetscCall(PatternMake(C, d, reason));
+  if (reason[0]) {
+    C->product->data    = NULL;
+    C->product->destroy = NULL;
+    PetscCall(DataFree(d));
+    PetscCall(AIJFmtProductSymbolicByHost(C, reason));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtProductCount(C));
+  C->ops->productnumeric = MatProductNumeric_MPIAIJFmt;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- numeric ---- */
+
+/* Repeats the symbolic phase of the steps: MatProductReplaceMats() may have replaced a factor. PETSc requires the
+   pattern of the product to stay the same. Collective. */
+static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
+{
+  const int64_t listed = d->listed;
+
+  PetscFunctionBegin;
+  PetscCall(MatricesDestroy(d));
+  PetscCall(MatricesFill(C, d));
+  PetscCall(StepsMake(C, d, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  StepsPlace(d);
+  PetscCheck(d->listed == listed, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "the product has %lld entries, and had %lld in the symbolic phase: the pattern of a factor has changed, "
+             "so use MAT_INITIAL_MATRIX",
+             (long long)d->listed, (long long)listed);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Computes the values of all steps on the device */
+static PetscErrorCode StepsCompute(Mat C, const Data *d, SpmvExec *exec, PetscScalar *values, SpmvStatus *status)
+{
+  Mat         matrix[MATRICES];
+  AIJFmtThere there[MATRICES];
+  const void *array[OPERANDS] = {NULL};
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  for (int m = 0; m < MATRICES; m++) there[m] = (AIJFmtThere){.block = NULL};
+  PetscCall(OperandsFind(C, d, matrix));
+  for (int m = 0; m < MATRICES; m++) {
+    if (!matrix[m] || *status) continue;
+    PetscCall(AIJFmtStateRequire(matrix[m], "MatProductNumeric()", &s));
+    PetscCall(AIJFmtThereValuesGet(matrix[m], s, exec, &there[m], status));
+    array[m] = there[m].csr.values;
+  }
+  for (int k = 0; k < d->recipe->count && !*status; k++) {
+    const Step *step  = &d->recipe->step[k];
+    array[RESULT + k] = values + d->first[k];
+    *status = spmv_spgemm_numeric(d->product[k], array[step->left], array[step->right], values + d->first[k], exec);
+  }
+  for (int m = 0; m < MATRICES; m++) AIJFmtThereRestore(exec, &there[m]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the values of C and assembles it, as MatSetValuesCOO() does */
+static PetscErrorCode ValuesSet(Mat C, const PetscScalar values[])
+{
+  const PetscBool no_off_process = C->nooffprocentries;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooValues(C, values, SPMV_DEVICE, INSERT_VALUES));
+  C->nooffprocentries = PETSC_TRUE;
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  C->nooffprocentries = no_off_process;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FlopsLog(const Data *d)
+{
+  int64_t bytes, scratch;
+  double  flops;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < d->recipe->count; k++) {
+    spmv_spgemm_info(d->product[k], &bytes, &scratch, &flops);
+    PetscCall(AIJFmtLogGpuFlops(flops));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
+{
+  Data      *d                        = (Data *)C->product->data;
+  const Mat  factor[]                 = {C->product->A, C->product->B};
+  char       reason[SPMV_MESSAGE_MAX] = "";
+  SpmvStatus status                   = SPMV_SUCCESS;
+  void      *values                   = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaStream(&d->exec));
+  AIJFmtScratchKeep(&d->scratch);
+  if (!AIJFmtFactorsSame(d->factor, factor)) PetscCall(Renew(C, d, &status));
+  else PetscCall(MatricesFill(C, d));
+  PetscCall(PetscLogGpuTimeBegin());
+  if (!status)
+    status = spmv_scratch_alloc(&d->exec, SPMV_DEVICE, d->all * (int64_t)sizeof(PetscScalar),
+                                "values of a product of parallel matrices", &values);
+  if (!status) PetscCall(StepsCompute(C, d, &d->exec, (PetscScalar *)values, &status));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(AIJFmtRefuse(&d->exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
+  if (!reason[0]) PetscCall(ValuesSet(C, (const PetscScalar *)values));
+  spmv_scratch_free(&d->exec, SPMV_DEVICE, values);
+  if (reason[0]) {
+    PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));
+    PetscCall(AIJFmtProductNumericByHost(C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(FlopsLog(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- which products run here ---- */
+
+/* Whether a factor allows the product on the GPU (may), and whether it asks for it. `auto` asks if values are on the
+   GPU or the matrix is large. It never asks if PETSc has no CUDA, because all values would be copied to the GPU and
+   back for each product. */
+static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks)
+{
+  Mat_AIJFmt *s;
+  Mat         blocks[2];
+  int64_t     nonzeros = 0, all = 0;
+  int         where;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
+  if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) || A->structure_only || !A->assembled ||
+      spmv_device_count(NULL) == 0) {
+    *may = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (where == AIJFMT_ON_GPU) *asks = 1;
+  if (!AIJFmtIsOverCuda(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) {
+    Mat_AIJFmt *inner;
+
+    PetscCall(AIJFmtStateGet(blocks[b], &inner));
+    if (inner && AIJFmtTruthGet(blocks[b], inner).device_csr) *asks = 1;
+    PetscCall(AIJFmtNonzeros(blocks[b], &nonzeros));
+    all += nonzeros;
+  }
+  if (all >= AIJFMT_DEVICE_MIN_NONZEROS) *asks = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the product runs on the GPU. Collective: all processes make the same choice. */
+static PetscErrorCode Choose(Mat C, PetscBool *chosen)
+{
+  PetscMPIInt may = 1, asks = 0, votes[2];
+
+  PetscFunctionBegin;
+  PetscCall(Vote(C->product->A, &may, &asks));
+  PetscCall(Vote(C->product->B, &may, &asks));
+  votes[0] = may;
+  votes[1] = -asks;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)C)));
+  *chosen = votes[0] && votes[1] ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The GPU has every product of two parallel matrices except R A R^T, as PETSc's host parent */
+PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+  PetscBool           may, chosen = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtProductMayChoose(C, &may));
+  if (may && RecipeFind(C->product->type)) PetscCall(Choose(C, &chosen));
+  if (chosen) {
+    C->ops->productsymbolic = MatProductSymbolic_MPIAIJFmt;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtHostKeepFactors(C));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->mpi.productsetfromoptions(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
