@@ -47,6 +47,9 @@ PETSC_INTERN PetscErrorCode AIJFmtCooValues(Mat, const PetscScalar[], SpmvSpace,
 /* coo_parallel.c */
 PETSC_INTERN PetscErrorCode AIJFmtCooParallel(Mat, Mat_AIJFmt *, PetscCount, const PetscInt[], const PetscInt[],
                                               SpmvSpace, char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AIJFmtCooNumbers(IS, SpmvExec *, void **there, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtCooMake(Mat, PetscCount, PetscInt *const list[2], char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AIJFmtCooFill(Mat, const PetscScalar[]);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *, SpmvExec *host);
 PETSC_INTERN PetscErrorCode AIJFmtCooSend(AIJFmtCoo *, const void *values, const void **received);

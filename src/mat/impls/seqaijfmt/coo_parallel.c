@@ -346,6 +346,53 @@ PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- matrices that are made from a list on the device, without the functions of PETSc for lists ---- */
+
+/* Copies row or column numbers to the device; the caller frees *there as scratch memory */
+PetscErrorCode AIJFmtCooNumbers(IS numbers, SpmvExec *exec, void **there, SpmvStatus *status)
+{
+  const PetscInt *here;
+  PetscInt        n;
+
+  PetscFunctionBegin;
+  PetscCall(ISGetLocalSize(numbers, &n));
+  PetscCall(ISGetIndices(numbers, &here));
+  *status = spmv_scratch_alloc(exec, SPMV_DEVICE, n * (int64_t)sizeof *here, "row and column numbers", there);
+  if (!*status) *status = spmv_copy(*there, SPMV_DEVICE, here, SPMV_HOST, n * (int64_t)sizeof *here, exec);
+  if (!*status) *status = spmv_stream_wait(exec);
+  PetscCall(ISRestoreIndices(numbers, &here));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same as MatSetPreallocationCOO() for a new matrix C of our type; list: rows and columns on the device. Collective;
+   on failure all processes have a reason. */
+PetscErrorCode AIJFmtCooMake(Mat C, PetscCount n, PetscInt *const list[2], char reason[SPMV_MESSAGE_MAX])
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(C, "a matrix from a list", &s));
+  PetscCall(AIJFmtCooParallel(C, s, n, list[0], list[1], SPMV_DEVICE, reason));
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  C->preallocated = PETSC_TRUE;
+  C->nonzerostate++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same as MatSetValuesCOO() with INSERT_VALUES; values: on the device */
+PetscErrorCode AIJFmtCooFill(Mat C, const PetscScalar values[])
+{
+  const PetscBool no_off_process = C->nooffprocentries;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooValues(C, values, SPMV_DEVICE, INSERT_VALUES));
+  C->nooffprocentries = PETSC_TRUE;
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  C->nooffprocentries = no_off_process;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- values ---- */
 
 /* Moves the off-process map to the host. The buffers on the host then serve for packing, too. */

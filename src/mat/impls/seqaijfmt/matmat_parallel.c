@@ -224,39 +224,19 @@ static void StepsPlace(Data *d)
   }
 }
 
-/* Copies n numbers to the device; the caller frees *there */
-static SpmvStatus NumbersUpload(PetscInt n, const PetscInt here[], SpmvExec *exec, void **there)
+/* The numbers of the rows of the result in the whole matrix */
+static PetscErrorCode RowNumbers(Mat C, const Data *d, IS *numbers)
 {
-  const int64_t bytes = n * (int64_t)sizeof *here;
-  SpmvStatus    status;
-
-  status = spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, "row and column numbers", there);
-  return status ? status : spmv_copy(*there, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
-}
-
-/* The numbers of the rows of the result in the whole matrix, on the device */
-static PetscErrorCode RowNumbers(Mat C, const Data *d, SpmvExec *exec, void **there, SpmvStatus *status)
-{
-  const Operand   rows = d->recipe->rows;
-  PetscInt        first, last;
-  IS              numbers;
-  const PetscInt *here;
-  PetscInt        n;
+  PetscInt first, last;
 
   PetscFunctionBegin;
-  if (rows == MATRICES) {
+  if (d->recipe->rows == MATRICES) {
     PetscCall(MatGetOwnershipRange(C->product->A, &first, &last));
-    PetscCall(ISCreateStride(PETSC_COMM_SELF, last - first, first, 1, &numbers));
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, last - first, first, 1, numbers));
   } else {
-    numbers = d->columns[rows == B_LOCAL];
-    PetscCall(PetscObjectReference((PetscObject)numbers));
+    *numbers = d->columns[d->recipe->rows == B_LOCAL];
+    PetscCall(PetscObjectReference((PetscObject)*numbers));
   }
-  PetscCall(ISGetLocalSize(numbers, &n));
-  PetscCall(ISGetIndices(numbers, &here));
-  *status = NumbersUpload(n, here, exec, there);
-  if (!*status) *status = spmv_stream_wait(exec);
-  PetscCall(ISRestoreIndices(numbers, &here));
-  PetscCall(ISDestroy(&numbers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,24 +251,21 @@ static PetscBool HasLocalColumns(const Recipe *recipe, int k)
 /* Writes the list of coordinates to list[0] (rows) and list[1] (columns) on the device */
 static PetscErrorCode ListWrite(Mat C, Data *d, PetscInt *const list[2], SpmvStatus *status)
 {
-  void           *rows = NULL, *cols = NULL;
-  const PetscInt *here;
-  SpmvPattern     p;
-  PetscInt        n;
+  void       *rows = NULL, *cols = NULL;
+  SpmvPattern p;
+  IS          numbers;
 
   PetscFunctionBegin;
-  PetscCall(RowNumbers(C, d, &d->exec, &rows, status));
-  PetscCall(ISGetLocalSize(d->columns[1], &n));
-  PetscCall(ISGetIndices(d->columns[1], &here));
-  if (!*status) *status = NumbersUpload(n, here, &d->exec, &cols);
+  PetscCall(RowNumbers(C, d, &numbers));
+  PetscCall(AIJFmtCooNumbers(numbers, &d->exec, &rows, status));
+  PetscCall(ISDestroy(&numbers));
+  if (!*status) PetscCall(AIJFmtCooNumbers(d->columns[1], &d->exec, &cols, status));
   for (int k = 0; k < d->recipe->count && !*status; k++) {
     if (!d->recipe->step[k].listed) continue;
     spmv_spgemm_pattern(d->product[k], &p);
     *status = spmv_coo_coordinates(&p, rows, HasLocalColumns(d->recipe, k) ? cols : NULL, list[0] + d->first[k],
                                    list[1] + d->first[k], &d->exec);
   }
-  if (!*status) *status = spmv_stream_wait(&d->exec);
-  PetscCall(ISRestoreIndices(d->columns[1], &here));
   spmv_scratch_free(&d->exec, SPMV_DEVICE, rows);
   spmv_scratch_free(&d->exec, SPMV_DEVICE, cols);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -318,7 +295,6 @@ static PetscErrorCode PatternMake(Mat C, Data *d, char reason[SPMV_MESSAGE_MAX])
   PetscInt     *list[2];
   void         *block = NULL;
   SpmvStatus    status;
-  Mat_AIJFmt   *s;
 
   PetscFunctionBegin;
   status  = spmv_scratch_alloc(&d->exec, SPMV_DEVICE, 2 * bytes, "coordinates of a product", &block);
@@ -329,13 +305,9 @@ static PetscErrorCode PatternMake(Mat C, Data *d, char reason[SPMV_MESSAGE_MAX])
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
   if (!reason[0]) {
     PetscCall(Create(C));
-    PetscCall(AIJFmtStateRequire(C, "MatProductSymbolic()", &s));
-    PetscCall(AIJFmtCooParallel(C, s, d->listed, list[0], list[1], SPMV_DEVICE, reason));
+    PetscCall(AIJFmtCooMake(C, d->listed, list, reason));
   }
   spmv_scratch_free(&d->exec, SPMV_DEVICE, block);
-  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  C->preallocated = PETSC_TRUE; /* these two as in MatSetPreallocationCOO() */
-  C->nonzerostate++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -419,20 +391,6 @@ static PetscErrorCode StepsCompute(Mat C, const Data *d, SpmvExec *exec, PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the values of C and assembles it, as MatSetValuesCOO() does */
-static PetscErrorCode ValuesSet(Mat C, const PetscScalar values[])
-{
-  const PetscBool no_off_process = C->nooffprocentries;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCooValues(C, values, SPMV_DEVICE, INSERT_VALUES));
-  C->nooffprocentries = PETSC_TRUE;
-  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
-  C->nooffprocentries = no_off_process;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode FlopsLog(const Data *d)
 {
   int64_t bytes, scratch;
@@ -467,7 +425,7 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtRefuse(&d->exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
-  if (!reason[0]) PetscCall(ValuesSet(C, (const PetscScalar *)values));
+  if (!reason[0]) PetscCall(AIJFmtCooFill(C, (const PetscScalar *)values));
   spmv_scratch_free(&d->exec, SPMV_DEVICE, values);
   if (reason[0]) {
     PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));

@@ -104,6 +104,9 @@ PETSC_INTERN PetscErrorCode AIJFmtWhyHost(Mat, const char **why);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlanTranspose(Mat, PetscBool *ready);
 
+/* transpose_parallel.c */
+PETSC_INTERN PetscErrorCode AIJFmtTransposeParallel(Mat, Mat *T);
+
 /* plan.c */
 PETSC_INTERN PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *, Mat, int, const char *const formats[], SpmvExec *,
                                                SpmvStatus *);

@@ -134,7 +134,7 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscFunctionBegin;
   if (m->id != ((PetscObject)A)->id || m->pattern != A->nonzerostate) PetscCall(ForgetPattern(h, m));
   m->pattern = A->nonzerostate;
-  if (transposed && (changed || !m->T)) PetscCall(MatTranspose(A, m->T ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &m->T));
+  if (transposed && (changed || !m->T)) PetscCall(AIJFmtTransposeParallel(A, &m->T));
   if (transposed) A = m->T;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
   PetscCall(GetBlock(h, &m->block, mine, x, PETSC_FALSE));
