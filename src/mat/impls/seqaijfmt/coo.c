@@ -111,6 +111,23 @@ PetscErrorCode AIJFmtCooStay(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Called before PETSc takes a new list: frees our map. A matrix that has left our types gets PETSc's composed functions
+   back. */
+static PetscErrorCode Leave(Mat A, Mat_AIJFmt *s)
+{
+  Mat_AIJFmt *ours;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooFree(&s->coo));
+  PetscCall(AIJFmtStateGet(A, &ours));
+  for (size_t f = 0; !ours && f < PETSC_STATIC_ARRAY_LENGTH(composed); f++)
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[composed[f]],
+                                         s->parent->composed[composed[f]][s->parallel]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- by PETSc ---- */
+
 /* The parent type of A; if A has left our types, its own type */
 static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
 {
@@ -123,25 +140,6 @@ static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
   if (!*parent) PetscCall(AIJFmtParentOf(A, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* Called before PETSc takes a new list: frees our map. A matrix that has left our types gets PETSc's composed functions
-   back. */
-static PetscErrorCode Leave(Mat A, Mat_AIJFmt *s)
-{
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *ours;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCooFree(&s->coo));
-  PetscCall(AIJFmtStateGet(A, &ours));
-  PetscCall(ParentOf(A, &parent));
-  for (size_t f = 0; !ours && f < PETSC_STATIC_ARRAY_LENGTH(composed); f++)
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, AIJFmtComposedNames[composed[f]],
-                                         parent->composed[composed[f]][s->parallel]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- by PETSc ---- */
 
 /* Lets PETSc sort the list on the host and keep the map. reason: NULL if A is not of our types. The CUDA parent makes
    new blocks of its own type here; they become ours at assembly. */
@@ -237,9 +235,10 @@ PetscErrorCode AIJFmtCooSpaceOf(const void *array, SpmvSpace *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Zeroes a block that has just got its pattern. Values on the device belong to the previous pattern, so the host's are
-   marked as current first. With the CUDA parent the CSR on the device is made here, without uploading values. */
-PetscErrorCode AIJFmtCooZero(Mat block)
+/* Makes a block that has just got its pattern ready for values. Values on the device belong to the previous pattern, so
+   the host's are marked as current first. With the CUDA parent the CSR on the device is made here, without uploading
+   values. zeroes: the values must be 0 until they are set, as after MatSetPreallocationCOO() */
+PetscErrorCode AIJFmtCooReady(Mat block, PetscBool zeroes)
 {
   PetscBool    device = PETSC_FALSE;
   PetscScalar *values;
@@ -253,7 +252,7 @@ PetscErrorCode AIJFmtCooZero(Mat block)
     PetscCall(AIJFmtDeviceValuesFirst(block, &values));
     PetscCall(AIJFmtDeviceValuesRestore(block, &values));
   }
-  PetscCall(MatZeroEntries(block));
+  if (zeroes) PetscCall(MatZeroEntries(block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -344,7 +343,7 @@ PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[
   PetscCall(AIJFmtPatternFromDevice(A, &pattern, &coo->exec));
   (void)AIJFmtCooEagerSet(s, eager);
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
-  PetscCall(AIJFmtCooZero(A));
+  PetscCall(AIJFmtCooReady(A, PETSC_TRUE));
   PetscCall(AIJFmtCooPatternDone(A, s, coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,7 +38,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCooByParent(Mat, PetscCount, PetscInt[], Petsc
 PETSC_INTERN PetscErrorCode AIJFmtCooValuesByParent(Mat, const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode AIJFmtCooRefuse(const SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN double         AIJFmtCooEagerSet(Mat_AIJFmt *, double);
-PETSC_INTERN PetscErrorCode AIJFmtCooZero(Mat block);
+PETSC_INTERN PetscErrorCode AIJFmtCooReady(Mat block, PetscBool zeroes);
 PETSC_INTERN PetscErrorCode AIJFmtCooHolds(Mat, const Mat_AIJFmt *);
 
 /* coo_values.c */
@@ -46,7 +46,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCooValues(Mat, const PetscScalar[], SpmvSpace,
 
 /* coo_parallel.c */
 PETSC_INTERN PetscErrorCode AIJFmtCooParallel(Mat, Mat_AIJFmt *, PetscCount, const PetscInt[], const PetscInt[],
-                                              SpmvSpace, char reason[SPMV_MESSAGE_MAX]);
+                                              SpmvSpace, PetscBool zeroes, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooNumbers(IS, SpmvExec *, void **there, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMake(Mat, PetscCount, PetscInt *const list[2], char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooFill(Mat, const PetscScalar[]);

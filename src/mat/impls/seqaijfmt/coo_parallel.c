@@ -289,7 +289,7 @@ static PetscErrorCode BlocksFill(Mat A, AIJFmtCoo *coo)
 
 /* Assembles the matrix, by which PETSc renumbers the columns of the off-diagonal block and makes the scatter. It
    is not counted in num_ass, so that properties that the user has set, such as symmetry, hold as with aij. */
-static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s)
+static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s, PetscBool zeroes)
 {
   const PetscBool no_off_process = A->nooffprocentries;
   const PetscInt  assemblies     = A->num_ass;
@@ -308,17 +308,17 @@ static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s)
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
     PetscCall(AIJFmtPatternIsRight(blocks[b]));
-    PetscCall(AIJFmtCooZero(blocks[b]));
+    PetscCall(AIJFmtCooReady(blocks[b], zeroes));
   }
   A->assembled     = PETSC_FALSE;
   A->was_assembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives A the pattern of a list whose arrays lie in `space`, and keeps the map. Collective; on failure all processes have
+/* Gives A the pattern of a list whose arrays lie in `space`, and keeps the map; zeroes: and values of 0. Collective; on failure all processes have
    a reason, and A is unchanged. */
 PetscErrorCode AIJFmtCooParallel(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[],
-                                 SpmvSpace space, char reason[SPMV_MESSAGE_MAX])
+                                 SpmvSpace space, PetscBool zeroes, char reason[SPMV_MESSAGE_MAX])
 {
   AIJFmtCoo *coo = NULL; /* gcc does not see that it is set whenever the call succeeds */
 
@@ -326,7 +326,7 @@ PetscErrorCode AIJFmtCooParallel(Mat A, Mat_AIJFmt *s, PetscCount n, const Petsc
   PetscCall(Sort(A, s, n, i, j, space, &coo, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BlocksFill(A, coo));
-  PetscCall(BlocksAssemble(A, s));
+  PetscCall(BlocksAssemble(A, s, zeroes));
   PetscCall(AIJFmtCooPatternDone(A, s, coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,7 +341,7 @@ PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[
   PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(AIJFmtCooSpaceOf(i, &space));
   if (s) PetscCall(Agree(A, s, n, reason));
-  if (s && !reason[0]) PetscCall(AIJFmtCooParallel(A, s, n, i, j, space, reason));
+  if (s && !reason[0]) PetscCall(AIJFmtCooParallel(A, s, n, i, j, space, PETSC_TRUE, reason));
   if (!s || reason[0]) PetscCall(AIJFmtCooByParent(A, n, i, j, s ? reason : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -364,15 +364,15 @@ PetscErrorCode AIJFmtCooNumbers(IS numbers, SpmvExec *exec, void **there, SpmvSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same as MatSetPreallocationCOO() for a new matrix C of our type; list: rows and columns on the device. Collective;
-   on failure all processes have a reason. */
+/* The same as MatSetPreallocationCOO() for a new matrix C of our type, but its values are undefined until AIJFmtCooFill();
+   list: rows and columns on the device. Collective; on failure all processes have a reason. */
 PetscErrorCode AIJFmtCooMake(Mat C, PetscCount n, PetscInt *const list[2], char reason[SPMV_MESSAGE_MAX])
 {
   Mat_AIJFmt *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(C, "a matrix from a list", &s));
-  PetscCall(AIJFmtCooParallel(C, s, n, list[0], list[1], SPMV_DEVICE, reason));
+  PetscCall(AIJFmtCooParallel(C, s, n, list[0], list[1], SPMV_DEVICE, PETSC_FALSE, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   C->preallocated = PETSC_TRUE;
   C->nonzerostate++;

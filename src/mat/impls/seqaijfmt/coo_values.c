@@ -156,22 +156,6 @@ static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state of a matrix that may have a CSR on the device: of our type, or of its CUDA parent after a conversion; else
-   NULL */
-static PetscErrorCode StateWithDevice(Mat A, Mat_AIJFmt **state)
-{
-  PetscBool   same = PETSC_FALSE;
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, state));
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
-  if (!*state && s)
-    PetscCall(PetscStrcmp(((PetscObject)A)->type_name, s->parallel ? s->parent->mpi_type : s->parent->seq_type, &same));
-  if (same) *state = s;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets or adds the values of one block. w->values: values of this process's entries and of the received entries. */
 static PetscErrorCode Add(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, InsertMode mode)
 {
@@ -181,7 +165,7 @@ static PetscErrorCode Add(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFm
   Mat_AIJFmt     *s;
 
   PetscFunctionBegin;
-  PetscCall(StateWithDevice(A, &s));
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
   spmv_coo_info(coo, &entries, &bytes);
   if (exec->space == SPMV_HOST) {
     PetscCall(AddOnHost(A, coo, exec, w, add));

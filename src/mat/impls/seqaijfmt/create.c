@@ -415,15 +415,11 @@ static PetscErrorCode ToParent(Mat A, MatReuse reuse, Mat *B)
 /* Our type -> MATSEQAIJ or MATMPIAIJ, or another subclass of them such as MATSEQAIJPERM */
 static PetscErrorCode MatConvert_AIJFmt_AIJ(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
-  Mat_AIJFmt *s;
-
   PetscFunctionBegin;
   if (reuse == MAT_REUSE_MATRIX) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
   else {
     PetscCall(ToParent(A, reuse, B));
     PetscCall(MatConvert(*B, type, MAT_INPLACE_MATRIX, B));
-    PetscCall(AIJFmtStateOfAnyType(*B, &s)); /* the converter of the CUDA parent has composed functions of its own */
-    if (s) PetscCall(AIJFmtCooStay(*B, s));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

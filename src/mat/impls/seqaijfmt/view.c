@@ -87,6 +87,8 @@ static PetscErrorCode InfoLocal(Mat A, MatAIJFmtInfo *info)
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
     if (inner) PetscCall(Accumulate(info, blocks[b], inner));
   }
+  info->patterns += s->info.patterns;
+  info->fallbacks_pattern += s->info.fallbacks_pattern;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
