@@ -1,8 +1,7 @@
-/* matmat.h - products of matrices: shared by matmat.c, matmat_parallel.c and ghost_rows.c */
+/* matmat.h - products of matrices: shared by matmat.c and matmat_parallel.c */
 #pragma once
 
 #include "seqaijfmt.h"
-#include <petscsf.h>
 
 /* Identity and pattern of a factor in the symbolic phase */
 typedef struct {
@@ -15,12 +14,6 @@ typedef struct {
   PetscBool computed, holds;
 } AIJFmtKeptScratch;
 
-/* Rows of a parallel matrix that other processes own; matrix is NULL before AIJFmtGhostRowsMake() */
-typedef struct {
-  Mat     matrix;
-  PetscSF fetch; /* the communication that fetches their values */
-} AIJFmtGhostRows;
-
 /* matmat.c */
 PETSC_INTERN AIJFmtFactor   AIJFmtFactorOf(Mat);
 PETSC_INTERN PetscBool      AIJFmtFactorsSame(const AIJFmtFactor before[2], const Mat factor[2]);
@@ -31,9 +24,3 @@ PETSC_INTERN PetscErrorCode AIJFmtProductBlockSizes(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtProductCount(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtProductSymbolicByHost(Mat, const char reason[]);
 PETSC_INTERN PetscErrorCode AIJFmtProductNumericByHost(Mat);
-
-/* ghost_rows.c */
-PETSC_INTERN PetscErrorCode AIJFmtMakeOurs(Mat, const AIJFmtRow *);
-PETSC_INTERN PetscErrorCode AIJFmtGhostRowsMake(Mat A, Mat B, Mat B_l, IS columns, AIJFmtGhostRows *);
-PETSC_INTERN PetscErrorCode AIJFmtGhostRowsFill(Mat B_l, const AIJFmtRow *, AIJFmtGhostRows *);
-PETSC_INTERN PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *);

@@ -61,7 +61,7 @@ typedef struct {
   PetscObjectState  values[2]; /* states of the factors when local and ghost were filled */
   Mat               local[2];  /* A_l and B_l, or NULL */
   IS                columns[2];
-  AIJFmtGhostRows   ghost; /* B_g */
+  Mat              *ghost; /* B_g, as an array of one matrix, or NULL */
   SpmvSpgemm       *product[STEPS];
   int64_t           first[STEPS], all; /* where the values of a step begin; those of listed steps come first */
   int64_t           listed;            /* number of values of listed steps */
@@ -75,7 +75,7 @@ static PetscErrorCode MatricesDestroy(Data *d)
     PetscCall(MatDestroy(&d->local[f]));
     PetscCall(ISDestroy(&d->columns[f]));
   }
-  PetscCall(AIJFmtGhostRowsDestroy(&d->ghost));
+  if (d->ghost) PetscCall(MatDestroySubMatrices(1, &d->ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,6 +111,35 @@ static PetscBool Uses(const Recipe *recipe, Operand operand)
 
 /* ---- the sequential matrices ---- */
 
+/* Gives a matrix that PETSc has made our type, so that its values are found where they are */
+static PetscErrorCode MakeOurs(Mat A, const AIJFmtRow *row)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscCall(AIJFmtInstall(A, row, PETSC_FALSE, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills B_g: the rows of B for the columns of the off-diagonal block of A. Collective. */
+static PetscErrorCode GhostFill(Mat A, Mat B, const AIJFmtRow *row, Data *d)
+{
+  const PetscInt *ghost;
+  IS              rows, cols;
+  Mat             others;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &others, &ghost));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, others->cmap->n, ghost, PETSC_COPY_VALUES, &rows));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, B->cmap->N, 0, 1, &cols));
+  PetscCall(MatCreateSubMatrices(B, 1, &rows, &cols, d->ghost ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &d->ghost));
+  PetscCall(MakeOurs(d->ghost[0], row));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes the matrices that the recipe uses, or gives them new values if a factor has changed. Collective. */
 static PetscErrorCode MatricesFill(Mat C, Data *d)
 {
@@ -127,11 +156,9 @@ static PetscErrorCode MatricesFill(Mat C, Data *d)
     if (Uses(d->recipe, f == 0 ? A_LOCAL : B_LOCAL)) {
       PetscCall(MatMPIAIJGetLocalMatMerge(factor[f], first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX,
                                           first ? &d->columns[f] : NULL, &d->local[f]));
-      PetscCall(AIJFmtMakeOurs(d->local[f], s->row));
+      PetscCall(MakeOurs(d->local[f], s->row));
     }
-    if (f == 1 && first && Uses(d->recipe, B_GHOST))
-      PetscCall(AIJFmtGhostRowsMake(factor[0], factor[1], d->local[1], d->columns[1], &d->ghost));
-    if (f == 1 && d->ghost.matrix) PetscCall(AIJFmtGhostRowsFill(d->local[1], s->row, &d->ghost));
+    if (f == 1 && Uses(d->recipe, B_GHOST)) PetscCall(GhostFill(factor[0], factor[1], s->row, d));
     d->values[f] = state;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,7 +170,7 @@ static PetscErrorCode OperandsFind(Mat C, const Data *d, Mat matrix[MATRICES])
   PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, &matrix[A_DIAGONAL], &matrix[A_OTHERS], NULL));
   matrix[A_LOCAL] = d->local[0];
   matrix[B_LOCAL] = d->local[1];
-  matrix[B_GHOST] = d->ghost.matrix;
+  matrix[B_GHOST] = d->ghost ? d->ghost[0] : NULL;
   for (int m = 0; m < MATRICES; m++)
     if (!Uses(d->recipe, (Operand)m)) matrix[m] = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);

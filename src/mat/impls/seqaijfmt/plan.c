@@ -10,8 +10,6 @@
   sync.c decides between these for a matrix of ours; a solver has a plan of its own for a matrix of another type.
 */
 #include "seqaijfmt.h"
-#include <sys/mman.h>
-#include <unistd.h>
 #if AIJFMT_HAVE_CUDA_PARENT
   #include <petscdevice_cuda.h>
 #endif
@@ -183,17 +181,6 @@ PetscErrorCode AIJFmtLengthsFetch(SpmvExec *exec, const SpmvPattern *from, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks for large pages in an array that nothing has touched yet: else each 4 KiB of a copy begin with a page fault, which
-   takes longer than the copy */
-static void LargePages(void *array, int64_t bytes)
-{
-#if defined(MADV_HUGEPAGE)
-  const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)array + size - 1) / size * size;
-
-  if (bytes > 1 << 22) (void)madvise((void *)begin, (size_t)bytes - (begin - (uintptr_t)array), MADV_HUGEPAGE);
-#endif
-}
-
 /* Copies the columns into the array of a matrix preallocated with the lengths above and not yet assembled.
    Inserting the rows one by one would take as long as the rest of a symbolic product. */
 PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A)
@@ -208,7 +195,6 @@ PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A
   col = bytes ? (PetscInt *)here.col : &none;
   PetscCheck(here.nnz == from->nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%lld columns for a matrix of %lld nonzeros",
              (long long)from->nnz, (long long)here.nnz);
-  LargePages(col, bytes);
   AIJFmtCallSpmv(exec, spmv_copy(col, SPMV_HOST, from->col, from->space, bytes, exec));
   AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
   PetscCall(MatSeqAIJSetColumnIndices(A, col)); /* copies each column onto itself, and tells PETSc that all are set */
