@@ -71,10 +71,12 @@ static struct {
 
 static void *Look(void *ignored)
 {
-  const struct timespec pause = {.tv_nsec = LOOK_NANOSECONDS};
+  const struct timespec      pause = {.tv_nsec = LOOK_NANOSECONDS};
+  enum cudaStreamCaptureMode mode  = cudaStreamCaptureModeRelaxed; /* must not disturb captures of other threads */
 
   (void)ignored;
-  if (cudaSetDevice(peak.device) != cudaSuccess) return NULL;
+  if (cudaSetDevice(peak.device) != cudaSuccess || cudaThreadExchangeStreamCaptureMode(&mode) != cudaSuccess)
+    return NULL;
   while (!atomic_load(&peak.ends)) {
     const double used = DeviceUsed();
     if (used > peak.most) peak.most = used;
