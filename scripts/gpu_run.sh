@@ -20,6 +20,7 @@
 #                 the product alone
 #   solve         solve_bench: all phases of a solve with PETSc's types and with ours; PETSc's own programs with -log_view
 #   mg            solve_bench: CG with GAMG by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
+#   elements      solve_bench: from element matrices to the solution, and ten steps, with aijcusparse and with ours, 1 million rows
 #   stokes        ex42 of PETSc: a field split, whose velocities have gamg or gamgdevice (stokes_run.sh)
 #   launches      solve_launches.py: the kernels of one such solve, by Nsight Compute; skipped if it is not installed
 #   mpi           tests and measurements on two GPUs (mpi_run.sh); skipped with one GPU
@@ -32,9 +33,9 @@
 # passed, 1 some failed, 2 wrong usage, 77 no GPU.
 #
 # LIMIT_conformance, LIMIT_mat, LIMIT_fuzz, LIMIT_sanitizer, LIMIT_petsc, LIMIT_bench, LIMIT_sweep, LIMIT_fold_paper,
-# LIMIT_spgemm, LIMIT_coo, LIMIT_cg, LIMIT_gamg, LIMIT_solve, LIMIT_mg, LIMIT_stokes, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro,
+# LIMIT_spgemm, LIMIT_coo, LIMIT_cg, LIMIT_gamg, LIMIT_solve, LIMIT_mg, LIMIT_elements, LIMIT_stokes, LIMIT_launches, LIMIT_mpi, LIMIT_distro, LIMIT_mg_distro,
 # LIMIT_dolfinx
-#                     time limit of each step in seconds (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 180, 120, 480, 360, 60, 300, 300, 500, 300, 570)
+#                     time limit of each step in seconds (600, 600, 300, 300, 240, 420, 240, 120, 120, 180, 180, 120, 480, 360, 420, 60, 300, 300, 500, 300, 570)
 # CONF_SAMPLE         runs every N-th combination of the conformance table; 1: all, which takes minutes per format (5)
 # CONF_SAMPLE_FULL    the same for the table with larger matrices and every option setting (211), 0: none
 # CONF_FORMATS        only these formats (all)
@@ -43,7 +44,7 @@
 # BENCH_ARGS          arguments for spmv_bench (--set default)
 # FOLD_PAPER_ARGS     arguments for fold_paper (--shapes --matrix powerlaw:1000000)
 # SPGEMM_ARGS         arguments for spgemm_bench (none: its default set); COO_ARGS for elements_bench, CG_ARGS for cg_bench
-# MG_MATRICES, MG_TYPES, MG_ARGS: as SOLVE_*, for mg and mg_distro; LAUNCHES_ARGS for solve_launches.py
+# MG_MATRICES, MG_TYPES, MG_ARGS: as SOLVE_*, for mg and mg_distro; ELEMENTS_* for elements; LAUNCHES_ARGS for solve_launches.py
 # SOLVE_SET, SOLVE_MATRICES, SOLVE_TYPES, SOLVE_ARGS, SOLVE_PROGRAMS: see solve_run.sh; STOKES_*: see stokes_run.sh; MPI_*: see mpi_run.sh
 # PETSC_BENCH         matrices for petsc_bench ("tet3_rcm:65 hex3:80"); empty: none
 # FUZZ_ARGS           arguments for fuzz.sh (--count 1000 --ranks 1); FUZZ_SKIP: operations to leave out
@@ -53,11 +54,11 @@ set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm coo cg gamg solve mg stokes launches mpi distro mg_distro dolfinx)
+all_steps=(conformance mat fuzz sanitizer petsc bench sweep fold_paper spgemm coo cg gamg solve mg elements stokes launches mpi distro mg_distro dolfinx)
 declare -A limit=([conformance]=${LIMIT_conformance:-600} [mat]=${LIMIT_mat:-600} [fuzz]=${LIMIT_fuzz:-300} [sanitizer]=${LIMIT_sanitizer:-300}
   [petsc]=${LIMIT_petsc:-240} [bench]=${LIMIT_bench:-420} [sweep]=${LIMIT_sweep:-240} [fold_paper]=${LIMIT_fold_paper:-120}
   [spgemm]=${LIMIT_spgemm:-120} [coo]=${LIMIT_coo:-180} [cg]=${LIMIT_cg:-180} [gamg]=${LIMIT_gamg:-120} [solve]=${LIMIT_solve:-480} [mpi]=${LIMIT_mpi:-300} [distro]=${LIMIT_distro:-500}
-  [mg]=${LIMIT_mg:-360} [stokes]=${LIMIT_stokes:-60} [launches]=${LIMIT_launches:-300} [mg_distro]=${LIMIT_mg_distro:-300} [dolfinx]=${LIMIT_dolfinx:-570})
+  [mg]=${LIMIT_mg:-360} [elements]=${LIMIT_elements:-420} [stokes]=${LIMIT_stokes:-60} [launches]=${LIMIT_launches:-300} [mg_distro]=${LIMIT_mg_distro:-300} [dolfinx]=${LIMIT_dolfinx:-570})
 plugin=(-dll_append "$here/lib/libpetscpack.so" -use_gpu_aware_mpi 0)
 # shellcheck source=scripts/gpu_part.sh
 source "$here/gpu_part.sh"
@@ -358,6 +359,12 @@ step_mg() { run_mg "${limit[mg]}" '' '' "$here"; }
 step_mg_distro() {
   out=$out/mg_distro # its mg.json lies there
   run_mg "${limit[mg_distro]}" 'tri_rcm:630 tet3_rcm:51 p1_rcm:74' 'aijrbp aijauto aij' "$here/distro"
+}
+
+step_elements() {
+  single=$((limit[elements] - 5))
+  try env SOLVE_SET=elements SOLVE_MATRICES="${ELEMENTS_MATRICES:-}" SOLVE_TYPES="${ELEMENTS_TYPES:-}" SOLVE_ARGS="${ELEMENTS_ARGS:-}" \
+    "$here/solve_run.sh" "$out" $((single - 15)) "$here/lib/libpetscpack.so" "$(manifest commit)"
 }
 
 step_stokes() {

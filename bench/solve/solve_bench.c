@@ -11,6 +11,10 @@
   -repeat 5             repetitions of the phases of a warm matrix
   -steps 10             Newton-like steps; 0: none     -loops setvalues,coo_host,coo_device    -loop_seconds 30
   -loop_solvers         the solvers with these steps; all by default
+  -assembly setvalues   or elements: the cells assemble by MatSetPreallocationCOO() and MatSetValuesCOO() from the
+                        element matrices of linear elasticity, with matrices tet3_*; phases from the list of entries to
+                        the first solution, then -steps with new values
+  -peak                 with -assembly elements: once more, with a thread that looks at the device memory all the time
   -rtol 1e-8            of the solvers                  -shift 1e-3    of the diagonal of a generated matrix
   -check_symmetric      refuse a matrix that is not exactly symmetric
   -rigid_motions 1      0: GAMG does not get the rigid motions of a generated elasticity matrix
@@ -26,7 +30,14 @@
 #include <petsctime.h>
 #include <string.h>
 
-static char help[] = "Times the phases of a solve for several matrix types.\n";
+static char help[] =
+    "Times the phases of a solve for several matrix types.\n"
+    "  -matrix family:size or -f file, -types and -solvers (lists; each pair is measured), -json file\n"
+    "  -assembly setvalues | elements: the values come by MatSetValues(), or from the element matrices of linear\n"
+    "    elasticity (-matrix tet3_rcm:69) by MatSetPreallocationCOO() and MatSetValuesCOO(), on the device if PETSc "
+    "has\n"
+    "    CUDA: each phase up to the first solution, then -steps 10 with new values; -peak also measures device "
+    "memory\n";
 
 static PetscErrorCode ReadList(const char key[], PetscInt most, const char *const defaults[], const char *list[],
                                PetscInt *count)
@@ -102,6 +113,19 @@ static PetscErrorCode ReadReal(const char key[], double *value)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode ReadAssembly(Settings *s)
+{
+  static const char *const ways[] = {"setvalues", "elements"};
+  PetscInt                 way    = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-assembly", ways, PETSC_STATIC_ARRAY_LENGTH(ways), &way, NULL));
+  s->elements = way == 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-peak", &s->peak, NULL));
+  PetscCheck(s->elements || !s->peak, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-peak needs -assembly elements");
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode ReadSettings(Settings *s)
 {
   PetscFunctionBeginUser;
@@ -114,6 +138,7 @@ static PetscErrorCode ReadSettings(Settings *s)
   s->loop_seconds = 30;
   s->changes      = 2;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-changes", &s->changes, NULL));
+  PetscCall(ReadAssembly(s));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-profile_solve", &s->profile_solve, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &s->repeat, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &s->steps, NULL));
@@ -159,8 +184,10 @@ static PetscErrorCode MakeProblem(const Settings *s, Problem *p)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", path, sizeof path, &from_file));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", name, sizeof name, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-block_size", &block_size, NULL));
+  PetscCheck(!from_file || !s->elements, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-assembly elements needs -matrix: a file with -f has no elements");
   if (from_file) PetscCall(ProblemLoad(path, block_size, p));
-  else PetscCall(ProblemGenerate(name, s->shift, p));
+  else PetscCall(ProblemGenerate(name, s->shift, s->elements, p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-rigid_motions", &motions, NULL));
   if (!motions) PetscCall(MatNullSpaceDestroy(&p->near));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check_symmetric", &check, NULL));
@@ -174,7 +201,8 @@ static PetscErrorCode MeasureCell(const Problem *p, const Settings *s, Cell *cel
 {
   PetscFunctionBeginUser;
   cell->base_bytes = DeviceUsed();
-  if (!strcmp(cell->solver, "products")) PetscCall(MeasureProducts(p, s, cell));
+  if (s->elements) PetscCall(MeasureFromElements(p, s, cell));
+  else if (!strcmp(cell->solver, "products")) PetscCall(MeasureProducts(p, s, cell));
   else PetscCall(MeasureSolver(p, s, cell));
   PetscFunctionReturn(0);
 }
@@ -190,7 +218,8 @@ static PetscErrorCode WarmUp(const Settings *s, const char type[], Cell *cell)
   once.repeat        = 1;
   once.steps         = 1;
   once.profile_solve = PETSC_FALSE;
-  PetscCall(ProblemGenerate("stencil7:12", s->shift, &tiny));
+  once.peak          = PETSC_FALSE;
+  PetscCall(ProblemGenerate(s->elements ? "tet3_rcm:8" : "stencil7:12", s->shift, s->elements, &tiny));
   for (PetscInt i = 0; i < s->solver_count; i++) {
     memset(cell, 0, sizeof *cell);
     cell->type   = type;
@@ -216,8 +245,11 @@ static PetscErrorCode PrintCell(const Problem *p, const Cell *cell, const char v
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", q->error[0] ? " ERROR " : "", q->error));
   }
   for (PetscInt i = 0; i < cell->loops; i++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %d steps by %s, residual %.1e %s\n", (int)cell->loop[i].count,
-                          cell->loop[i].by, cell->loop[i].residual, cell->loop[i].error));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %d steps by %s after %.3f ms, residual %.1e %s\n",
+                          (int)cell->loop[i].count, cell->loop[i].by, 1e3 * cell->loop[i].assembly,
+                          cell->loop[i].residual, cell->loop[i].error));
+  if (cell->peak_bytes > 0)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  device memory at most %.0f MB\n", cell->peak_bytes / 1e6));
   PetscFunctionReturn(0);
 }
 

@@ -6,6 +6,7 @@
 #define SOLVE_BENCH_H
 
 #include "../copy_vector.h"
+#include "solve_elements.h"
 #include <petscpack.h>
 
 enum {
@@ -32,24 +33,34 @@ typedef struct {
   Vec          b, diagonal;   /* on the host */
   PetscBool    symmetric;     /* known to be symmetric */
   MatNullSpace near;          /* NULL: unknown; GAMG gets the block size only */
+  Elements     elements;      /* on the host, with shift times the diagonal of each element matrix added to it */
+  double       shift;
 } Problem;
 
-PetscErrorCode ProblemGenerate(const char name[], double shift, Problem *p);
+/* elements: the values are sums of element matrices */
+PetscErrorCode ProblemGenerate(const char name[], double shift, PetscBool elements, Problem *p);
 PetscErrorCode ProblemLoad(const char path[], PetscInt block_size, Problem *p);
 PetscErrorCode ProblemDestroy(Problem *p);
 PetscErrorCode ProblemValues(const Problem *p, PetscInt step, PetscScalar values[]);
+/* The scale of the element matrices of A_step, for ElementsValues() */
+void ProblemScale(const Problem *p, PetscInt step, double scale[2]);
 /* y = A_step x on the host */
 PetscErrorCode ProblemMult(const Problem *p, PetscInt step, Vec x, Vec y);
 /* |b - A_step x| / |b| on the host, x in any memory */
 PetscErrorCode ProblemResidual(const Problem *p, PetscInt step, Vec x, double *residual);
 /* Sets the near-null space to the rigid motions of the points of this process; called by ProblemGenerate() */
 PetscErrorCode ProblemNearNullSpace(Problem *p, const double points[]);
+/* Sets the elements of this process, and the values of the matrix; called by ProblemGenerate(). Node i of the matrix is
+   node order[i] of the mesh. */
+PetscErrorCode ProblemElements(int64_t points_along, const int32_t order[], const double points[], double shift,
+                               Problem *p);
 
 /* ---- matrices of a type ---- */
 
 /* Make an assembled matrix of a type with the values of A_0, by MatSetValues() or by MatSetValuesCOO() */
 PetscErrorCode AssembleBySetValues(const Problem *p, const char type[], Mat *A);
-PetscErrorCode AssembleByCOO(const Problem *p, const char type[], PetscInt *coo_row, PetscInt *coo_col, Mat *A);
+PetscErrorCode AssembleByCOO(const Problem *p, const char type[], PetscCount n, PetscInt *coo_row, PetscInt *coo_col,
+                             Mat *A);
 PetscErrorCode WriteBySetValues(const Problem *p, const PetscScalar values[], Mat A);
 
 /* ---- records ---- */
@@ -68,8 +79,9 @@ typedef struct {
 typedef struct {
   const char *by;
   PetscInt    count, iterations[MAX_TIMES];
-  double      assembly, values[MAX_TIMES], setup[MAX_TIMES], solve[MAX_TIMES], residual, device_bytes;
-  char        error[TEXT];
+  double      assembly, /* before the steps; by elements: all from the list to the first solution */
+      values[MAX_TIMES], setup[MAX_TIMES], solve[MAX_TIMES], residual, device_bytes;
+  char error[TEXT];
 } NewtonLoop;
 
 /* A level of multigrid, after the set-up */
@@ -90,7 +102,10 @@ typedef struct {
   KSPCGDeviceInfo counters;     /* counters.reason points to `reason` below */
   char            reason[TEXT];
   double          base_bytes;
-  Operation       save; /* writes the file after each phase; NULL: no file */
+  PetscBool       from_elements, on_device; /* the list is on the device */
+  PetscCount      entries;                  /* of the lists of all processes */
+  double          peak_bytes;               /* of MeasurePeak(); 0: not measured */
+  Operation       save;                     /* writes the file after each phase; NULL: no file */
   void           *save_context;
   PetscBool       running;     /* until the cell is done; the file then says that the process ended in this cell */
   char            error[TEXT]; /* why the rest of the cell was left out */
@@ -104,6 +119,8 @@ typedef struct {
   double      shift, budget, loop_seconds;
   PetscInt    changes;       /* number of times that a solver gets new values */
   PetscBool   profile_solve; /* one more solve, for a profiler */
+  PetscBool   elements;      /* all cells assemble from element matrices */
+  PetscBool   peak;          /* assemble once more and look at the device memory all the time */
   char        json[PETSC_MAX_PATH_LEN], commit[64], launcher[TEXT];
   PetscBool   gpu_aware_mpi; /* PETSc passes device addresses to MPI */
   char       *devices;       /* from DevicesOfAll() */
@@ -114,9 +131,16 @@ typedef struct {
 PetscErrorCode DeviceFind(void); /* once, after PetscInitialize() */
 PetscErrorCode DeviceWait(void);
 double         DeviceUsed(void); /* bytes; negative without a device */
-PetscErrorCode DeviceCopyValues(const PetscScalar values[], PetscInt n,
-                                PetscScalar **on_device); /* allocates if *on_device is NULL */
-PetscErrorCode DeviceFree(PetscScalar **on_device);
+/* Allocates if *on_device is NULL; from may be NULL, too */
+PetscErrorCode DeviceCopy(const void *from, size_t bytes, void **on_device);
+PetscErrorCode DeviceFree(void **on_device);
+/* Whether elements can be computed on the device, for matrices that PETSc has there */
+PetscBool      DeviceHasElements(void);
+PetscErrorCode DeviceElementsList(const Elements *, PetscInt row[], PetscInt col[]);
+PetscErrorCode DeviceElementsValues(const Elements *, const double scale[2], PetscScalar values[]);
+/* A thread looks at the device memory until DevicePeakEnd(), which gives the most that it saw */
+PetscErrorCode DevicePeakBegin(void);
+PetscErrorCode DevicePeakEnd(double *bytes);
 PetscErrorCode DeviceProfile(PetscBool on); /* cudaProfilerStart() or cudaProfilerStop() */
 void           DeviceName(char gpu[TEXT], char cuda[TEXT]);
 /* The bus addresses of the devices of all processes, by rank, in strings of TEXT bytes; *texts is NULL without a
@@ -145,7 +169,10 @@ typedef struct {
   KSP             ksp;
   Vec             b, x, y;
   PetscInt       *coo_row, *coo_col; /* PETSc may overwrite them */
+  PetscCount      entries;           /* of the list of this process */
   PetscScalar    *values, *device_values;
+  PetscInt       *device_row, *device_col;
+  Elements        there; /* the elements on the device */
   PetscInt        step;
   PetscScalar     factor;
   double          residual;
@@ -157,11 +184,18 @@ PetscErrorCode OpMakeSolver(void *run);
 PetscErrorCode OpSetUp(void *run);
 PetscErrorCode OpSolve(void *run);
 PetscErrorCode OpWriteValues(void *run); /* run->values by MatSetValues() */
+PetscErrorCode OpWriteCOO(void *run);    /* run->device_values or run->values by MatSetValuesCOO() */
 PetscErrorCode OpAssemble(void *run);
 PetscErrorCode OpResidual(void *run); /* of x for the values of run->step, into run->residual */
 PetscErrorCode OpFacts(void *run);    /* writes levels and counters into the cell */
+PetscErrorCode OpFreeList(void *run); /* frees the coordinates */
+/* Times a solve, and records its reason, iterations and true residual */
+PetscErrorCode TimeSolve(Run *run, const char name[], PetscInt times, Operation solve);
+/* Writes values, sets up, solves, and records the times */
+PetscErrorCode LoopStep(Run *run, Operation write, NewtonLoop *loop);
 PetscErrorCode MeasureProducts(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell);
+PetscErrorCode MeasureFromElements(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureLoop(const Problem *p, const Settings *s, Cell *cell, NewtonLoop *loop);
 
 /* Writes the whole file, after each phase, so that measurements survive a crash */

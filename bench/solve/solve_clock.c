@@ -53,24 +53,23 @@ double DeviceUsed(void)
   return -1;
 }
 
-PetscErrorCode DeviceCopyValues(const PetscScalar values[], PetscInt n, PetscScalar **on_device)
+PetscErrorCode DeviceCopy(const void *from, size_t bytes, void **on_device)
 {
   PetscFunctionBeginUser;
 #ifdef SOLVE_BENCH_CUDA
   if (has_device) {
-    const size_t bytes = (size_t)n * sizeof(PetscScalar);
-    if (!*on_device) PetscCall(CheckCuda(cudaMalloc((void **)on_device, bytes + 1)));
-    PetscCall(CheckCuda(cudaMemcpy(*on_device, values, bytes, cudaMemcpyHostToDevice)));
+    if (!*on_device) PetscCall(CheckCuda(cudaMalloc(on_device, bytes + 1)));
+    if (from) PetscCall(CheckCuda(cudaMemcpy(*on_device, from, bytes, cudaMemcpyHostToDevice)));
     PetscFunctionReturn(0);
   }
 #endif
-  (void)values;
-  (void)n;
+  (void)from;
+  (void)bytes;
   (void)on_device;
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "there is no device for the values");
 }
 
-PetscErrorCode DeviceFree(PetscScalar **on_device)
+PetscErrorCode DeviceFree(void **on_device)
 {
   PetscFunctionBeginUser;
 #ifdef SOLVE_BENCH_CUDA

@@ -173,6 +173,10 @@ static PetscErrorCode WriteCell(FILE *file, const char separator[], const Proble
   WriteField(file, ", ", "type", c->type);
   WriteField(file, ", ", "solver", c->solver);
   fprintf(file, ", \"steps\": %d", (int)s->steps);
+  if (c->from_elements)
+    fprintf(file, ", \"assembly\": \"elements\", \"entries\": %lld, \"list\": \"%s\"", (long long)c->entries,
+            c->on_device ? "device" : "host");
+  if (c->peak_bytes > 0) WriteNumber(file, "peak_bytes", c->peak_bytes);
   if (c->running) WriteField(file, ", ", "error", "the process ended while this was measured");
   else if (c->error[0]) WriteField(file, ", ", "error", c->error);
   if (verdict[0]) WriteField(file, ", ", "wrong", verdict);

@@ -62,7 +62,8 @@ PetscErrorCode AssembleBySetValues(const Problem *p, const char type[], Mat *A)
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode AssembleByCOO(const Problem *p, const char type[], PetscInt *coo_row, PetscInt *coo_col, Mat *A)
+PetscErrorCode AssembleByCOO(const Problem *p, const char type[], PetscCount n, PetscInt *coo_row, PetscInt *coo_col,
+                             Mat *A)
 {
   PetscBool sellcuda;
   PetscErrorCode (*coo)(Mat, PetscCount, PetscInt[], PetscInt[]) = NULL;
@@ -74,6 +75,6 @@ PetscErrorCode AssembleByCOO(const Problem *p, const char type[], PetscInt *coo_
   /* PETSc's fallback for types without it would read device values on the host */
   PetscCall(PetscObjectQueryFunction((PetscObject)*A, "MatSetPreallocationCOO_C", &coo));
   PetscCheck(coo, PETSC_COMM_WORLD, PETSC_ERR_SUP, "%s has no assembly from a list of entries", type);
-  PetscCall(MatSetPreallocationCOO(*A, p->row_ptr[p->rows], coo_row, coo_col));
+  PetscCall(MatSetPreallocationCOO(*A, n, coo_row, coo_col));
   PetscFunctionReturn(0);
 }

@@ -3,7 +3,7 @@
 #include <petsctime.h>
 #include <string.h>
 
-static PetscErrorCode OpWriteCOO(void *run_)
+PetscErrorCode OpWriteCOO(void *run_)
 {
   Run *run = run_;
 
@@ -17,7 +17,7 @@ static PetscErrorCode OpAssembleCOO(void *run_)
   Run *run = run_;
 
   PetscFunctionBeginUser;
-  PetscCall(AssembleByCOO(run->p, run->cell->type, run->coo_row, run->coo_col, &run->A));
+  PetscCall(AssembleByCOO(run->p, run->cell->type, run->entries, run->coo_row, run->coo_col, &run->A));
   PetscCall(OpWriteCOO(run));
   PetscFunctionReturn(0);
 }
@@ -27,7 +27,7 @@ static PetscErrorCode OpToDevice(void *run_)
   Run *run = run_;
 
   PetscFunctionBeginUser;
-  PetscCall(DeviceCopyValues(run->values, run->p->row_ptr[run->p->rows], &run->device_values));
+  PetscCall(DeviceCopy(run->values, (size_t)run->entries * sizeof *run->values, (void **)&run->device_values));
   PetscFunctionReturn(0);
 }
 
@@ -46,14 +46,14 @@ static PetscErrorCode FillCOO(Run *run)
   const Problem *p = run->p;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc2(p->row_ptr[p->rows], &run->coo_row, p->row_ptr[p->rows], &run->coo_col));
+  PetscCall(PetscMalloc2(run->entries, &run->coo_row, run->entries, &run->coo_col));
   for (PetscInt i = 0; i < p->rows; i++)
     for (PetscInt k = p->row_ptr[i]; k < p->row_ptr[i + 1]; k++) run->coo_row[k] = p->first_row + i;
   PetscCall(PetscArraycpy(run->coo_col, p->col, p->row_ptr[p->rows]));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode OneStep(Run *run, Operation write, NewtonLoop *loop)
+PetscErrorCode LoopStep(Run *run, Operation write, NewtonLoop *loop)
 {
   const PetscInt     i = loop->count;
   KSPConvergedReason reason;
@@ -73,7 +73,7 @@ static PetscErrorCode OneStep(Run *run, Operation write, NewtonLoop *loop)
 
 PetscErrorCode MeasureLoop(const Problem *p, const Settings *s, Cell *cell, NewtonLoop *loop)
 {
-  Run             run       = {.p = p, .settings = s, .cell = cell};
+  Run             run       = {.p = p, .settings = s, .cell = cell, .entries = p->row_ptr[p->rows]};
   const PetscBool set       = !strcmp(loop->by, "setvalues") ? PETSC_TRUE : PETSC_FALSE;
   const PetscBool on_device = !strcmp(loop->by, "coo_device") ? PETSC_TRUE : PETSC_FALSE;
   PetscLogDouble  begin, now;
@@ -88,7 +88,7 @@ PetscErrorCode MeasureLoop(const Problem *p, const Settings *s, Cell *cell, Newt
   PetscCall(PetscTime(&begin));
   while (!loop->error[0] && loop->count < s->steps && longest < s->loop_seconds) {
     PetscCall(MakeValues(&run, loop->count + 1, on_device, loop->error));
-    if (!loop->error[0]) PetscCall(OneStep(&run, set ? OpWriteValues : OpWriteCOO, loop));
+    if (!loop->error[0]) PetscCall(LoopStep(&run, set ? OpWriteValues : OpWriteCOO, loop));
     PetscCall(PetscTime(&now));
     spent = (double)(now - begin);
     PetscCallMPI(MPI_Allreduce(&spent, &longest, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));

@@ -87,26 +87,35 @@ static double *grid_points(int64_t nx, int64_t ny, int64_t nodes, const int32_t 
   return point;
 }
 
-static double *points_of(const NamedMatrix *m)
-{
-  const int64_t nodes = m->spec.nodes[0], n = (int64_t)llround(cbrt((double)nodes));
-  const char   *order_name = strchr(m->name, '_');
-  int32_t      *order      = NULL;
-  double       *point;
+static PetscBool is_tetrahedra(const NamedMatrix *m) { return strncmp(m->name, "tet3_", 5) ? PETSC_FALSE : PETSC_TRUE; }
 
-  if (!strncmp(m->name, "hex3:", 5)) return grid_points(nodes, m->spec.nodes[1], nodes * nodes * nodes, NULL);
-  if (strncmp(m->name, "tet3_", 5)) return NULL;
-  if (!strncmp(order_name, "_random", 7)) order = gen_shuffled(nodes);
-  else if (!strncmp(order_name, "_rcm", 4)) {
-    GenElements tetrahedra = gen_elements_tetrahedra(n);
+/* Points along an edge of the cube that the tetrahedra fill */
+static int64_t points_along(const NamedMatrix *m) { return (int64_t)llround(cbrt((double)m->spec.nodes[0])); }
+
+/* The node of the mesh of each node of the matrix; NULL: the same */
+static int32_t *order_of(const NamedMatrix *m)
+{
+  const char *name  = strchr(m->name, '_');
+  int32_t    *order = NULL;
+
+  if (!is_tetrahedra(m)) return NULL;
+  if (!strncmp(name, "_random", 7)) order = gen_shuffled(m->spec.nodes[0]);
+  else if (!strncmp(name, "_rcm", 4)) {
+    GenElements tetrahedra = gen_elements_tetrahedra(points_along(m));
     GenGraph    graph      = gen_graph_of(&tetrahedra);
     order                  = gen_reverse_cuthill_mckee(&graph);
     gen_elements_free(&tetrahedra);
     gen_graph_free(&graph);
   }
-  point = grid_points(n, n, nodes, order);
-  free(order);
-  return point;
+  return order;
+}
+
+static double *points_of(const NamedMatrix *m, const int32_t *order)
+{
+  const int64_t nodes = m->spec.nodes[0], n = points_along(m);
+
+  if (!strncmp(m->name, "hex3:", 5)) return grid_points(nodes, m->spec.nodes[1], nodes * nodes * nodes, NULL);
+  return is_tetrahedra(m) ? grid_points(n, n, nodes, order) : NULL;
 }
 
 /* Copies the rows of this process from the whole pattern */
@@ -161,21 +170,25 @@ PetscErrorCode ProblemNearNullSpace(Problem *p, const double points[])
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode ProblemGenerate(const char name[], double shift, Problem *p)
+PetscErrorCode ProblemGenerate(const char name[], double shift, PetscBool elements, Problem *p)
 {
   NamedMatrix named;
   SpmvPattern pattern;
   char        message[FAMILY_TEXT];
+  int32_t    *order;
   double     *points;
   Filling     filling = {.p = p, .shift = shift};
 
   PetscFunctionBeginUser;
   memset(p, 0, sizeof *p);
   PetscCheck(family_find(name, &named, message), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s", message);
-  PetscCall(PetscStrncpy(p->name, named.name, sizeof p->name));
+  PetscCheck(!elements || is_tetrahedra(&named), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-assembly elements has elements for -matrix tet3_natural, tet3_rcm and tet3_random, not for %s", name);
+  PetscCall(PetscSNPrintf(p->name, sizeof p->name, "%s%s", named.name, elements ? " elements" : ""));
   p->block_size = !strncmp(named.group, "fem3", 4) ? 3 : 1;
   p->symmetric  = !strncmp(named.group, "fem", 3) || !strncmp(named.group, "stencil", 7) ? PETSC_TRUE : PETSC_FALSE;
-  points        = points_of(&named);
+  order         = order_of(&named);
+  points        = points_of(&named, order);
   PetscCheck(!gen_pattern(&named.spec, sizeof(PetscInt) == 8 ? SPMV_I64 : SPMV_I32, &pattern), PETSC_COMM_WORLD,
              PETSC_ERR_MEM, "%s does not fit the memory or PetscInt", named.name);
   gen_free_kept();
@@ -183,10 +196,12 @@ PetscErrorCode ProblemGenerate(const char name[], double shift, Problem *p)
   PetscCall(TakeRows(&pattern, p));
   gen_pattern_free(&pattern);
   filling.point = points;
-  gen_parallel(p->rows, fill_rows, &filling);
+  if (elements) PetscCall(ProblemElements(points_along(&named), order, points, shift, p));
+  else gen_parallel(p->rows, fill_rows, &filling);
   PetscCall(FinishProblem(p));
   if (points) PetscCall(ProblemNearNullSpace(p, points));
   free(points);
+  free(order);
   PetscFunctionReturn(0);
 }
 
@@ -247,6 +262,7 @@ PetscErrorCode ProblemDestroy(Problem *p)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscFree3(p->row_ptr, p->col, p->value));
+  PetscCall(PetscFree2(p->elements.node, p->elements.point));
   PetscCall(MatDestroy(&p->host));
   PetscCall(VecDestroy(&p->b));
   PetscCall(VecDestroy(&p->diagonal));
@@ -257,6 +273,12 @@ PetscErrorCode ProblemDestroy(Problem *p)
 /* Every value changes in each step, so that stale values in a product or a preconditioner increase the residual */
 static double factor_of(PetscInt step) { return 1 + 0.1 * (double)step; }
 static double shift_of(PetscInt step) { return 1e-4 * (double)step; }
+
+void ProblemScale(const Problem *p, PetscInt step, double scale[2])
+{
+  scale[0] = factor_of(step);
+  scale[1] = (1 + p->shift) * (factor_of(step) + shift_of(step));
+}
 
 PetscErrorCode ProblemValues(const Problem *p, PetscInt step, PetscScalar values[])
 {

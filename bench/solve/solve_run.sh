@@ -4,11 +4,12 @@
 #
 #   solve_run.sh folder seconds plugin.so commit [data folder]
 #
-# All results are in folder/solve.json, or mg.json. Each matrix and type has a separate process, so that a crash does not
+# All results are in folder/solve.json, mg.json or elements-solve.json. Each matrix and type has a separate process, so that a crash does not
 # affect other cells. If the time is short, cells are left out, with a message.
 #
 # SOLVE_SET        matrices: small (0.1 million rows), medium (0.1 and 1 million; the default), large (4 million), or
-#                  mg: CG with GAMG alone, by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows
+#                  mg: CG with GAMG alone, by KSPCG and by KSPCGDEVICE, 0.7 to 4 million rows, or
+#                  elements: from element matrices to the solution, 5,000 rows and 1 million
 # SOLVE_MATRICES   matrices instead          SOLVE_TYPES   only these types
 # SOLVE_ARGS       further arguments for solve_bench
 # SOLVE_PROGRAMS   0: leave PETSc's programs out
@@ -25,7 +26,8 @@ case ${SOLVE_SET:-medium} in
   medium) matrices=(stencil7:47 tet3_rcm:32 stencil7:100 tet3_rcm:69) ;;
   large) matrices=(stencil7:159 tet3_rcm:110) ;;
   mg) matrices=(tri_rcm:853 tet3_rcm:69 p1_rcm:114 p1_rcm:159 tet3_rcm:110) all_types='aijcusparse aijrbp aijauto' name=mg programs=0 ;;
-  *) echo "SOLVE_SET is small, medium, large or mg, not $SOLVE_SET" >&2; exit 2 ;;
+  elements) matrices=(tet3_rcm:12 tet3_rcm:69) all_types='aijrbp aijauto aijcusparse' name=elements-solve programs=0 ;;
+  *) echo "SOLVE_SET is small, medium, large, mg or elements, not $SOLVE_SET" >&2; exit 2 ;;
 esac
 read -r -a types <<<"${SOLVE_TYPES:-$all_types}"
 [[ -z ${SOLVE_MATRICES:-} ]] || read -r -a matrices <<<"$SOLVE_MATRICES"
@@ -41,6 +43,15 @@ left() { echo $((end - SECONDS)); }
 arguments_for() {
   local size=${1#*:} cells=(-loop_solvers 'cg_jacobi,cg_gamg' -loop_seconds 3)
   [[ $size =~ ^[0-9]+$ ]] || size=0
+  if [[ $name == elements-solve ]]; then
+    cells=(-assembly elements -peak -solvers)
+    case $2 in
+      aij | aijcusparse) cells+=(cg_gamg) ;;
+      *) cells+=(aggdevice_gamg) ;;
+    esac
+    echo "${cells[*]}"
+    return
+  fi
   if [[ $name == mg ]]; then # PETSc's own types are the rivals of KSPCG alone
     case $2 in
       aij | aijcusparse) cells=(-steps 0 -repeat 7 -solvers cg_gamg) ;;
@@ -129,4 +140,6 @@ done
 [[ ! -s $parts/log_view.json ]] || files+=("$parts/log_view.json")
 ((${#files[@]})) || exit 1
 python3 "$here/solve_table.py" "${files[@]}" --merge "$out/$name.json" --details "$out/$name.md" || failed=1
+# no phase and no step may be missing
+if [[ $name == elements-solve ]]; then python3 "$here/solve_table.py" "$out/$name.json" --check || failed=1; fi
 exit "$failed"

@@ -150,8 +150,7 @@ PetscErrorCode OpResidual(void *run_)
   PetscFunctionReturn(0);
 }
 
-/* Times a solve, and records its reason, iterations and true residual */
-static PetscErrorCode TimeSolve(Run *run, const char name[], PetscInt times, Operation solve)
+PetscErrorCode TimeSolve(Run *run, const char name[], PetscInt times, Operation solve)
 {
   Phase             *phase;
   KSPConvergedReason reason;
@@ -173,18 +172,38 @@ static PetscErrorCode OpDestroyB(void *run) { return VecDestroy(&((Run *)run)->b
 static PetscErrorCode OpDestroyX(void *run) { return VecDestroy(&((Run *)run)->x); }
 static PetscErrorCode OpDestroyY(void *run) { return VecDestroy(&((Run *)run)->y); }
 static PetscErrorCode OpDestroyMatrix(void *run) { return MatDestroy(&((Run *)run)->A); }
-static PetscErrorCode OpDestroyValues(void *run) { return DeviceFree(&((Run *)run)->device_values); }
+
+PetscErrorCode OpFreeList(void *run_)
+{
+  Run *run = run_;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree2(run->coo_row, run->coo_col));
+  PetscCall(DeviceFree((void **)&run->device_row));
+  PetscCall(DeviceFree((void **)&run->device_col));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode OpFreeValues(void *run_)
+{
+  Run *run = run_;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(run->values));
+  PetscCall(DeviceFree((void **)&run->device_values));
+  PetscCall(DeviceFree((void **)&run->there.node));
+  PetscCall(DeviceFree((void **)&run->there.point));
+  PetscFunctionReturn(0);
+}
 
 PetscErrorCode RunDestroy(Run *run)
 {
-  static const Operation destroy[] = {OpDestroySolver, OpDestroyB,      OpDestroyX,
-                                      OpDestroyY,      OpDestroyMatrix, OpDestroyValues};
+  static const Operation destroy[] = {OpDestroySolver, OpDestroyB, OpDestroyX,  OpDestroyY,
+                                      OpDestroyMatrix, OpFreeList, OpFreeValues};
   char                   ignored[TEXT];
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(destroy); i++) PetscCall(Guard(destroy[i], run, ignored));
-  PetscCall(PetscFree2(run->coo_row, run->coo_col));
-  PetscCall(PetscFree(run->values));
   PetscFunctionReturn(0);
 }
 

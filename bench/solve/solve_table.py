@@ -18,7 +18,8 @@ import sys
 from pathlib import Path
 
 PHASES = (
-    ("assembly", "assembly by MatSetValues"), ("first_product", "first product"), ("product", "product"),
+    ("list", "rows and columns of the list"), ("pattern", "MatSetPreallocationCOO"), ("first_values", "first MatSetValuesCOO"),
+    ("solver", "vectors and solver"), ("assembly", "assembly by MatSetValues"), ("first_product", "first product"), ("product", "product"),
     ("first_diagonal", "first MatGetDiagonal"), ("diagonal", "MatGetDiagonal"),
     ("scale", "MatScale"), ("product_after_scale", "product after it"), ("scale_again", "MatScale again"),
     ("product_after_scale_again", "product after it"),
@@ -34,6 +35,7 @@ OF_PRODUCTS = {"assembly", "first_product", "product", "first_diagonal", "diagon
                "product_after_new_values_again", "new_values_before_transposed", "first_transposed", "transposed"}
 OF_SOLVERS = {"assembly", "setup", "first_solve", "solve", "new_values", "setup_new_values", "solve_new_values",
               "new_values_again", "setup_new_values_again", "solve_new_values_again"}
+OF_ELEMENTS = {"list", "pattern", "element_values", "first_values", "solver", "setup", "first_solve", "solve"}
 LOOPS = {"setvalues": "MatSetValues", "coo_host": "COO on the host", "coo_device": "COO on the device"}
 
 
@@ -112,7 +114,19 @@ def seconds_per_step(cell, by):
     return statistics.mean(v + u + s for v, u, s in list(zip(loop["values"], loop["setup"], loop["solve"]))[1:])
 
 
+def from_elements(cell):
+    return cell.get("assembly") == "elements"
+
+
+def part_of_step(cell, *parts):
+    """Median seconds of parts of the steps from element matrices."""
+    loop = loop_of(cell, "elements")
+    return statistics.median(map(sum, zip(*(loop[part] for part in parts)))) if loop and loop["solve"] else None
+
+
 def peak_bytes(cell):
+    if cell and "peak_bytes" in cell:
+        return cell["peak_bytes"]
     values = [p["device_bytes"] for p in cell["phases"] if p.get("device_bytes") is not None] if cell else []
     return max(values, default=None)
 
@@ -134,12 +148,14 @@ def markdown(head, rows):
 
 
 class Table:
-    """The table of one matrix and solver, with a column for each type."""
+    """The table of one matrix, with a column for each of its cells: for types with one solver, or for types and solvers."""
 
-    def __init__(self, results, matrix, solver, reference):
-        self.types = [t for t in results.types if (matrix, solver, t) in results.cells]
-        self.cells = [results.cells[matrix, solver, t] for t in self.types]
-        self.first = self.types.index(reference) if reference in self.types else 0
+    def __init__(self, cells, reference):
+        solvers = len({cell["solver"] for cell in cells}) > 1
+        types = [cell["type"] for cell in cells]
+        self.cells = cells
+        self.names = [f"{c['type']}, {c['solver']}" if solvers else c["type"] for c in cells]
+        self.first = types.index(reference) if reference in types else 0
         self.rows = []
 
     def times(self, label, value):
@@ -157,19 +173,29 @@ class Table:
         for name, label in PHASES:
             if label:
                 self.times(f"{label}, ms", lambda cell, name=name: seconds_of(cell, name))
+        if any(map(from_elements, self.cells)):
+            self.elements()
         self.texts("iterations of a solve", iterations_of, str)
         self.times("one iteration, ms", seconds_per_iteration)
-        for by, words in LOOPS.items():
+        for by, words in LOOPS.items() if not any(map(from_elements, self.cells)) else ():
             steps = max(cell["steps"] for cell in self.cells)
             self.times(f"{steps} steps by {words}, ms", lambda cell, by=by: complete_total(cell, by))
             self.times(f"a later step by {words}, ms", lambda cell, by=by: seconds_per_step(cell, by))
         self.texts("device memory at most, MB", peak_bytes, lambda v: f"{v / 1e6:,.0f}")
-        return markdown([""] + [f"`{t}`" for t in self.types], self.rows) + self.notes()
+        return markdown([""] + [f"`{name}`" for name in self.names], self.rows) + self.notes()
+
+    def elements(self):
+        self.times("**from the list to the first solution, ms**", lambda cell: (loop_of(cell, "elements") or {}).get("assembly"))
+        for label, parts in (("new values by MatSetValuesCOO", ["values"]), ("PCSetUp with new values", ["setup"]),
+                             ("solve with new values", ["solve"]), ("**a step with new values**", ["values", "setup", "solve"])):
+            self.times(f"{label}, ms", lambda cell, parts=parts: part_of_step(cell, *parts))
+        self.times("element matrices, in no sum, ms", lambda cell: seconds_of(cell, "element_values"))
+        self.texts("the list is on the", lambda cell: cell.get("list"), str)
 
     def notes(self):
         """Failures, wrong results and incomplete cells, which the table shows only as dashes."""
         found = []
-        for name, cell in zip(self.types, self.cells):
+        for name, cell in zip(self.names, self.cells):
             if "error" in cell:
                 found.append(f"{name}: {cell['error']}")
             if "wrong" in cell:
@@ -218,9 +244,14 @@ def tables(results, reference):
     for name, matrix in results.matrices.items():
         lines += ["", f"## `{name}`", "", f"{matrix['rows']:,} rows, {matrix['nonzeros']:,} nonzeros, {matrix['block_size']} unknown(s) "
                   f"per node; near-null space: {matrix['near_null_space']}."]
+        cells = [results.cells[key] for t in results.types for s in results.solvers if (key := (name, s, t)) in results.cells]
+        whole = [cell for cell in cells if from_elements(cell)]
+        if whole:
+            lines += ["", f"### from {whole[0]['entries']:,} entries of element matrices", ""] + Table(whole, reference).make()
         for solver in results.solvers:
-            if any(key[:2] == (name, solver) for key in results.cells):
-                lines += ["", f"### {solver}", ""] + Table(results, name, solver, reference).make()
+            group = [cell for cell in cells if cell["solver"] == solver and not from_elements(cell)]
+            if group:
+                lines += ["", f"### {solver}", ""] + Table(group, reference).make()
     return "\n".join(lines + log_tables(results, reference)) + "\n"
 
 
@@ -234,12 +265,14 @@ def faults(results):
         if "error" in cell:
             found.append(f"{name}: {cell['error']}")
             continue
-        wanted = OF_PRODUCTS if cell["solver"] == "products" else OF_SOLVERS
+        wanted = OF_ELEMENTS if from_elements(cell) else OF_PRODUCTS if cell["solver"] == "products" else OF_SOLVERS
         found += [f"{name}: no {phase}" for phase in sorted(wanted - {p["name"] for p in cell["phases"]})]
         found += [f"{name}, {p['name']}: {p['error']}" for p in cell["phases"] if "error" in p]
         found += [f"{name}, {p['name']}: {p['reason']} after {p['iterations']} iterations" for p in cell["phases"]
                   if p.get("reason", 1) <= 0]
         found += [f"{name}, {loop['by']}: {loop['error']}" for loop in cell["loops"] if "error" in loop]
+        if from_elements(cell) and not any(len(loop["solve"]) == cell["steps"] for loop in cell["loops"]):
+            found.append(f"{name}: not all {cell['steps']} steps")
     return found
 
 

@@ -264,6 +264,40 @@ static PetscErrorCode CheckValues(Twins *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With a host parent the plan takes the sums on the GPU: the next product uploads nothing. A plan of crsv takes no values
+   from an array that does not stay. */
+static PetscErrorCode CheckPlanTakes(Twins *t)
+{
+  static const InsertMode modes[] = {INSERT_VALUES, ADD_VALUES};
+  MatAIJFmtInfo           before, set, after;
+  PetscBool               crsv;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(type, MATAIJCRSV, &crsv));
+  if (!gpu || crsv || PetscDefined(HAVE_CUDA)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int m = 0; m < TWINS; m++) PetscCall(Preallocate(t, t->A[m]));
+  PetscCall(SetBoth(t, 1, INSERT_VALUES));
+  PetscCall(CompareProducts(t, "before the plan takes values"));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(MatAIJFmtGetInfo(t->A[OURS], &before));
+    PetscCall(SetBoth(t, 2 + (uint64_t)k, modes[k]));
+    PetscCall(MatAIJFmtGetInfo(t->A[OURS], &set));
+    PetscCall(CompareProducts(t, "the plan takes values"));
+    PetscCall(MatAIJFmtGetInfo(t->A[OURS], &after));
+    CHECK(set.blocks_on_gpu > 0 && set.refreshes == before.refreshes + set.blocks_on_gpu &&
+              set.blocks_values_packed == set.blocks_on_gpu && set.blocks_values_on_host == set.blocks,
+          "%s: %g of %g plans took the values, and %g have them", t->name, set.refreshes - before.refreshes,
+          set.blocks_on_gpu, set.blocks_values_packed);
+    CHECK(after.refreshes == set.refreshes && after.conversions == before.conversions,
+          "%s: the product made %g refreshes and %g conversions", t->name, after.refreshes - set.refreshes,
+          after.conversions - before.conversions);
+  }
+  PetscCall(MatScale(t->A[OURS], 2));
+  PetscCall(MatScale(t->A[PLAIN], 2));
+  PetscCall(Compare(t, "after MatScale() of values that the plan took"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A duplicate takes values after its original is destroyed, and so does the original before. With lists sorted by PETSc
    this works from 3.20 on. */
 static PetscErrorCode CheckDuplicates(Twins *t)
@@ -502,6 +536,7 @@ static PetscErrorCode CheckAll(void)
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
     PetscCall(Draw(&t, &shapes[s], 10 + s));
     PetscCall(CheckValues(&t));
+    PetscCall(CheckPlanTakes(&t));
     PetscCall(CheckKnowledge(&t));
     PetscCall(CheckDuplicates(&t));
   }

@@ -151,7 +151,7 @@ static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *
   PetscInt       n;
 
   PetscFunctionBegin;
-  if (s->off_process != AIJFMT_OFF_PROCESS_IGNORED) {
+  if (!reason[0] && s->off_process != AIJFMT_OFF_PROCESS_IGNORED) {
     PetscCall(AIJFmtCooRefuse(&coo->exec, spmv_coo_others(list, &coo->exec, &coo->others), reason));
     if (!reason[0]) spmv_coo_others_part(coo->others, &other);
   }
@@ -188,33 +188,28 @@ static SpmvStatus AllocateValues(AIJFmtCoo *coo)
   return status;
 }
 
-/* Brings both parts of the list to the device; the caller frees *block */
-static SpmvStatus Bring(const SpmvCooList *list, PetscInt received, const PetscInt i2[], const PetscInt j2[],
-                        AIJFmtCoo *coo, SpmvCooList *there, void **block)
+/* Brings a part of a list from the host to the device. The caller frees *block, which is NULL for an empty part. */
+static SpmvStatus Bring(AIJFmtCoo *coo, SpmvCooPart *part, void **block)
 {
-  const int64_t own     = list->space != coo->exec.space ? list->part[0].count * (int64_t)sizeof *i2 : 0;
-  const int64_t others  = (int64_t)received * (int64_t)sizeof *i2;
-  const int64_t bytes[] = {own, own, others, others};
-  const void   *from[]  = {list->part[0].i, list->part[0].j, i2, j2};
-  void         *to[4]   = {NULL};
-  void **const  array[] = {&to[0], &to[1], &to[2], &to[3]};
-  SpmvStatus    status  = spmv_alloc_arrays(&coo->exec, 4, bytes, "COO list", array, block);
+  const int64_t bytes = part->count * (int64_t)sizeof(PetscInt), both[] = {bytes, bytes};
+  const void   *from[]  = {part->i, part->j};
+  void         *to[2]   = {NULL};
+  void **const  array[] = {&to[0], &to[1]};
+  SpmvStatus    status  = spmv_alloc_arrays(&coo->exec, 2, both, "COO list", array, block);
 
-  for (int a = 0; a < 4 && !status; a++)
-    if (bytes[a] > 0) status = spmv_copy(to[a], coo->exec.space, from[a], SPMV_HOST, bytes[a], &coo->exec);
-  *there       = *list;
-  there->space = coo->exec.space;
-  if (own > 0) there->part[0] = (SpmvCooPart){.count = list->part[0].count, .i = to[0], .j = to[1]};
-  there->part[1] = (SpmvCooPart){.count = received, .i = to[2], .j = to[3]};
+  for (int a = 0; a < 2 && !status && bytes > 0; a++)
+    status = spmv_copy(to[a], coo->exec.space, from[a], SPMV_HOST, bytes, &coo->exec);
+  part->i = to[0];
+  part->j = to[1];
   return status;
 }
 
-/* Makes the patterns of both blocks. Collective. */
+/* Makes the patterns of both blocks from a list on the device. Collective. */
 static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo, char reason[SPMV_MESSAGE_MAX])
 {
   const PetscInt received = Count(&coo->in);
   SpmvCooPart    other    = {.count = 0};
-  SpmvCooList    there;
+  SpmvCooList    there    = *list;
   PetscInt      *i2, *j2;
   void          *block = NULL;
   SpmvStatus     status;
@@ -225,7 +220,8 @@ static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo,
   PetscCall(Exchange(coo, MPIU_INT, sizeof *i2, other.i, i2));
   PetscCall(Exchange(coo, MPIU_INT, sizeof *j2, other.j, j2));
   PetscCall(PetscLogGpuTimeBegin());
-  status = Bring(list, received, i2, j2, coo, &there, &block);
+  there.part[1] = (SpmvCooPart){.count = received, .i = i2, .j = j2};
+  status        = Bring(coo, &there.part[1], &block);
   for (there.outside = 0; there.outside < 2 && !status; there.outside++)
     status = spmv_coo_create(&there, &coo->exec, &coo->block[there.outside]);
   spmv_exec_free(&coo->exec, coo->exec.space, block);
@@ -243,22 +239,28 @@ static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo,
 static PetscErrorCode Sort(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[], SpmvSpace space,
                            AIJFmtCoo **coo, char reason[SPMV_MESSAGE_MAX])
 {
-  SpmvCooList list = {.part       = {{.count = n, .i = i, .j = j}},
-                      .index_type = AIJFMT_INDEX,
-                      .space      = space,
-                      .all_rows   = A->rmap->N,
-                      .all_cols   = A->cmap->N,
-                      .first_row  = A->rmap->rstart,
-                      .rows       = A->rmap->n,
-                      .first_col  = A->cmap->rstart,
-                      .own_cols   = A->cmap->n};
+  SpmvCooList list  = {.part       = {{.count = n, .i = i, .j = j}},
+                       .index_type = AIJFMT_INDEX,
+                       .space      = space,
+                       .all_rows   = A->rmap->N,
+                       .all_cols   = A->cmap->N,
+                       .first_row  = A->rmap->rstart,
+                       .rows       = A->rmap->n,
+                       .first_col  = A->cmap->rstart,
+                       .own_cols   = A->cmap->n};
+  void       *block = NULL;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCooFree(&s->coo));
   PetscCall(AIJFmtCooCreate(PetscObjectComm((PetscObject)A), n, coo));
+  if (list.space == SPMV_HOST) {
+    PetscCall(AIJFmtCooRefuse(&(*coo)->exec, Bring(*coo, &list.part[0], &block), reason));
+    PetscCall(PetscLogCpuToGpu(2.0 * (PetscLogDouble)n * (PetscLogDouble)sizeof *i));
+    list.space = SPMV_DEVICE;
+  }
   PetscCall(FindOthers(A, s, &list, *coo, reason));
   if (!reason[0]) PetscCall(SortBlocks(A, &list, *coo, reason));
-  if (list.space == SPMV_HOST) PetscCall(PetscLogCpuToGpu(4.0 * (PetscLogDouble)n * (PetscLogDouble)sizeof *i));
+  spmv_exec_free(&(*coo)->exec, SPMV_DEVICE, block);
   if (reason[0]) PetscCall(AIJFmtCooFree(coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,15 +2,17 @@
   coo_values.c - MatSetValuesCOO() of a matrix whose list the GPU has sorted.
 
   If the CUDA parent has a CSR on the device, or may make one, values are summed into it (transition 2 of truth.c).
-  Otherwise they are summed on the GPU, and the sums are downloaded to the host (transition 1). If the GPU has no memory
-  for them, the map moves to the host, and the kernel library sums there.
+  Otherwise they are summed on the GPU, and the sums are downloaded to the host (transition 1); a plan on the GPU takes
+  them there, so that nothing is uploaded (transition 5). If the GPU has no memory for them, the map moves to the host,
+  and the kernel library sums there.
 */
 #include "coo.h"
 
 /* The arrays of one MatSetValuesCOO(), in the space of the map */
 typedef struct {
-  const void *values[2];           /* of both parts of the list */
-  void       *block, *list, *sums; /* block holds list and sums; NULL: not needed */
+  const void *values[2];    /* of both parts of the list */
+  void       *list, *sums;  /* allocated; NULL: not needed */
+  PetscBool   on_device[2]; /* the values of this block are summed into its CSR on the device */
 } AIJFmtCooWork;
 
 /* The GPU has no memory for values: moves the map to the host, where all values are summed until the next list */
@@ -38,50 +40,67 @@ static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the sums of the larger block if sums are downloaded to the host, else 0. One buffer serves both blocks. */
-static int64_t SumBytes(const Mat_AIJFmt *s, const AIJFmtCoo *coo)
+/* Bytes of the sums of the larger block whose sums are downloaded to the host, else 0. One buffer serves both blocks. */
+static int64_t SumBytes(const AIJFmtCoo *coo, const AIJFmtCooWork *w)
 {
   int64_t     most = 0;
   SpmvPattern pattern;
 
-  for (int b = 0; b < 2 && coo->exec.space == SPMV_DEVICE && !AIJFmtIsOverCuda(s); b++) {
-    if (!coo->block[b]) continue;
+  for (int b = 0; b < 2 && coo->exec.space == SPMV_DEVICE; b++) {
+    if (!coo->block[b] || w->on_device[b]) continue;
     spmv_coo_pattern(coo->block[b], &pattern);
     most = PetscMax(most, pattern.nnz * (int64_t)sizeof(PetscScalar));
   }
   return most;
 }
 
-/* Allocates memory for the values of the list, if they are not in the space of the map, and for the sums */
-static SpmvStatus Reserve(const Mat_AIJFmt *s, AIJFmtCoo *coo, SpmvSpace values, AIJFmtCooWork *w)
+static void WorkFree(AIJFmtCoo *coo, AIJFmtCooWork *w)
 {
-  const int64_t each = 256, list = values == coo->exec.space ? 0 : coo->count * (int64_t)sizeof(PetscScalar);
-  const int64_t first = (list + each - 1) / each * each, sums = SumBytes(s, coo);
-  SpmvStatus    status;
-
-  w->block = w->list = w->sums = NULL;
-  status = spmv_scratch_alloc(&coo->exec, coo->exec.space, first + sums, "values of a COO list", &w->block);
-  if (list > 0) w->list = w->block;
-  if (sums > 0 && w->block) w->sums = (char *)w->block + first;
-  return status;
+  spmv_scratch_free(&coo->exec, coo->exec.space, w->list);
+  spmv_scratch_free(&coo->exec, coo->exec.space, w->sums);
 }
 
-/* Sets w->values[0] to the values of the list in the space of the map. The caller frees w->block. */
-static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar values[], SpmvSpace space, AIJFmtCooWork *w)
+/* Allocates all that the call needs before it changes anything: memory for the values of the list, if they are not in
+   the space of the map, and for the sums of blocks whose values do not go to a CSR on the device */
+static PetscErrorCode Reserve(AIJFmtCoo *coo, const Mat blocks[2], SpmvSpace values, AIJFmtCooWork *w,
+                              SpmvStatus *status)
 {
-  AIJFmtCoo    *coo   = s->coo;
-  const int64_t bytes = coo->count * (int64_t)sizeof *values;
-  SpmvStatus    status;
+  const SpmvSpace space = coo->exec.space;
+  Mat_AIJFmt     *s;
+
+  PetscFunctionBegin;
+  *w      = (AIJFmtCooWork){.list = NULL};
+  *status = SPMV_SUCCESS;
+  if (values != space)
+    *status = spmv_scratch_alloc(&coo->exec, space, coo->count * (int64_t)sizeof(PetscScalar), "values of a COO list",
+                                 &w->list);
+  for (int b = 0; b < 2 && !*status && space == SPMV_DEVICE; b++) {
+    if (!blocks[b]) continue;
+    PetscCall(AIJFmtStateOfAnyType(blocks[b], &s));
+    if (s) PetscCall(AIJFmtDeviceCsrDecide(blocks[b], s, "MatSetValuesCOO()", AIJFMT_WANTS, &w->on_device[b]));
+  }
+  if (!*status) *status = spmv_scratch_alloc(&coo->exec, space, SumBytes(coo, w), "sums of a COO list", &w->sums);
+  if (*status) WorkFree(coo, w);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets w->values[0] to the values of the list in the space of the map. The caller calls WorkFree(). */
+static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const Mat blocks[2], const PetscScalar values[],
+                              SpmvSpace space, AIJFmtCooWork *w)
+{
+  AIJFmtCoo    *coo    = s->coo;
+  const int64_t bytes  = coo->count * (int64_t)sizeof *values;
+  SpmvStatus    status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCooHolds(A, s));
   PetscCall(AIJFmtCudaStream(&coo->exec));
   PetscCheck(values || bytes == 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
              "MatSetValuesCOO() has no values for a list of %lld entries", (long long)coo->count);
-  status = Reserve(s, coo, space, w);
+  PetscCall(Reserve(coo, blocks, space, w, &status));
   if (status == SPMV_ERR_MEMORY && coo->exec.space == SPMV_DEVICE) {
     PetscCall(ToHost(A, coo));
-    status = Reserve(s, coo, space, w);
+    PetscCall(Reserve(coo, blocks, space, w, &status));
   }
   AIJFmtCallSpmv(&coo->exec, status);
   w->values[0] = w->list ? w->list : values;
@@ -95,88 +114,78 @@ static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const PetscScalar valu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 2, if the matrix has a CSR on the device or may get one; else *done is false */
-static PetscErrorCode AddOnDevice(Mat A, Mat_AIJFmt *s, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w,
-                                  PetscBool add, PetscBool *done)
+/* Transition 2 */
+static PetscErrorCode AddOnDevice(Mat A, const Mat_AIJFmt *s, const SpmvCoo *coo, SpmvExec *exec,
+                                  const AIJFmtCooWork *w, PetscBool add)
 {
-  const PetscBool there = AIJFmtTruthGet(A, s).device_csr;
-  PetscScalar    *csr;
+  PetscScalar *csr;
 
   PetscFunctionBegin;
-  if (exec->space == SPMV_DEVICE) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatSetValuesCOO()", AIJFMT_WANTS, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  if (there && !add) PetscCall(AIJFmtDeviceValuesOverwrite(A, &csr));
+  if (AIJFmtTruthGet(A, s).device_csr && !add) PetscCall(AIJFmtDeviceValuesOverwrite(A, &csr));
   else PetscCall(AIJFmtDeviceValuesGet(A, &csr));
   AIJFmtCallSpmv(exec, spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, csr, exec));
   PetscCall(AIJFmtDeviceValuesRestore(A, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Computes the sums in `sums` on the device and downloads them to `here` */
-static SpmvStatus SumThere(const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, void *sums, PetscBool add,
-                           int64_t bytes, PetscScalar here[])
+/* Computes the sums on the device and downloads them to `here` */
+static SpmvStatus SumThere(const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, PetscBool add, int64_t bytes,
+                           PetscScalar here[])
 {
   SpmvStatus status = SPMV_SUCCESS;
 
-  if (add) status = spmv_copy(sums, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
-  if (!status) status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, sums, exec);
-  if (!status) status = spmv_copy(here, SPMV_HOST, sums, SPMV_DEVICE, bytes, exec);
+  if (add) status = spmv_copy(w->sums, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
+  if (!status) status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, w->sums, exec);
+  if (!status) status = spmv_copy(here, SPMV_HOST, w->sums, SPMV_DEVICE, bytes, exec);
   return status ? status : spmv_stream_wait(exec);
 }
 
-/* Transition 1. For the CUDA parent Reserve() allocates no memory for sums, so it is allocated here if the values stay
-   on the host. */
+/* Transition 1, or 5 if there is a plan on the GPU, which takes the sums there */
 static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, PetscBool add)
 {
-  void        *sums = w->sums, *block = NULL;
   SpmvPattern  pattern;
   PetscScalar *here;
-  SpmvStatus   status = SPMV_SUCCESS;
+  Mat_AIJFmt  *s;
+  SpmvStatus   status;
   int64_t      bytes;
 
   PetscFunctionBegin;
   spmv_coo_pattern(coo, &pattern);
   bytes = pattern.nnz * (int64_t)sizeof *here;
-  if (exec->space == SPMV_DEVICE && !sums) {
-    AIJFmtCallSpmv(exec, spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, "values by coordinates", &block));
-    sums = block;
-  }
   if (add) PetscCall(MatSeqAIJGetArray(A, &here));
   else PetscCall(MatSeqAIJGetArrayWrite(A, &here));
-  if (exec->space == SPMV_DEVICE) status = SumThere(coo, exec, w, sums, add, bytes, here);
+  if (exec->space == SPMV_DEVICE) status = SumThere(coo, exec, w, add, bytes, here);
   else status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, here, exec);
   if (add) PetscCall(MatSeqAIJRestoreArray(A, &here));
   else PetscCall(MatSeqAIJRestoreArrayWrite(A, &here));
-  spmv_scratch_free(exec, SPMV_DEVICE, block);
   AIJFmtCallSpmv(exec, status);
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
   if (exec->space == SPMV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtStateGet(A, &s));
+  /* the assembly at the end of MatSetValuesCOO() raises the state once more */
+  if (s) PetscCall(AIJFmtPlanTake(A, s, w->sums, ((PetscObject)A)->state + 1));
   if (add) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets or adds the values of one block. w->values: values of this process's entries and of the received entries. */
-static PetscErrorCode Add(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, InsertMode mode)
+/* Sets or adds the values of block b. w->values: values of this process's entries and of the received entries. */
+static PetscErrorCode Add(Mat A, int b, AIJFmtCoo *coo, const AIJFmtCooWork *w, InsertMode mode)
 {
-  const PetscBool add  = mode == INSERT_VALUES ? PETSC_FALSE : PETSC_TRUE;
-  PetscBool       done = PETSC_FALSE;
+  const PetscBool add = mode == INSERT_VALUES ? PETSC_FALSE : PETSC_TRUE;
+  const PetscBool gpu = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
   int64_t         entries, bytes;
   Mat_AIJFmt     *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
-  spmv_coo_info(coo, &entries, &bytes);
-  if (exec->space == SPMV_HOST) {
-    PetscCall(AddOnHost(A, coo, exec, w, add));
-    PetscCall(PetscLogFlops((PetscLogDouble)entries));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscLogGpuTimeBegin());
-  if (s) PetscCall(AddOnDevice(A, s, coo, exec, w, add, &done));
-  if (!done) PetscCall(AddOnHost(A, coo, exec, w, add));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(AIJFmtLogGpuFlops((PetscLogDouble)entries));
+  spmv_coo_info(coo->block[b], &entries, &bytes);
+  if (gpu) PetscCall(PetscLogGpuTimeBegin());
+  if (w->on_device[b]) PetscCall(AddOnDevice(A, s, coo->block[b], &coo->exec, w, add));
+  else PetscCall(AddOnHost(A, coo->block[b], &coo->exec, w, add));
+  if (gpu) PetscCall(PetscLogGpuTimeEnd());
+  if (gpu) PetscCall(AIJFmtLogGpuFlops((PetscLogDouble)entries));
+  else PetscCall(PetscLogFlops((PetscLogDouble)entries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,14 +200,12 @@ PetscErrorCode AIJFmtCooValues(Mat A, const PetscScalar values[], SpmvSpace spac
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
   coo = s->coo;
-  PetscCall(WorkGet(A, s, values, space, &w));
-  if (coo->comm != MPI_COMM_NULL) {
-    PetscCall(AIJFmtCooSend(coo, w.values[0], &w.values[1]));
-    PetscCall(AIJFmtBlocksGet(A, blocks));
-  }
+  if (coo->comm != MPI_COMM_NULL) PetscCall(AIJFmtBlocksGet(A, blocks));
+  PetscCall(WorkGet(A, s, blocks, values, space, &w));
+  if (coo->comm != MPI_COMM_NULL) PetscCall(AIJFmtCooSend(coo, w.values[0], &w.values[1]));
   for (int b = 0; b < 2; b++)
-    if (blocks[b]) PetscCall(Add(blocks[b], coo->block[b], &coo->exec, &w, mode));
-  spmv_scratch_free(&coo->exec, coo->exec.space, w.block);
+    if (blocks[b]) PetscCall(Add(blocks[b], b, coo, &w, mode));
+  WorkFree(coo, &w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

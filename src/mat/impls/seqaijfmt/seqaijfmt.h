@@ -335,6 +335,7 @@ PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesFirst(Mat, PetscScalar **);
 
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
+PETSC_INTERN PetscErrorCode AIJFmtPlanTake(Mat, Mat_AIJFmt *, const void *, PetscObjectState);
 PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
 

@@ -179,6 +179,32 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Transition 5 of truth.c: the values were set on the host from an array on the device, and a plan on the GPU takes them
+   from there. value_state: the state that the matrix will have when PETSc's function returns. If there is no such plan
+   or no memory, the next product takes the values from the host. */
+PetscErrorCode AIJFmtPlanTake(Mat A, Mat_AIJFmt *s, const void *values, PetscObjectState value_state)
+{
+  SpmvCsr    from = {.scalar_type = AIJFMT_SCALAR, .values = values, .values_space = SPMV_DEVICE};
+  AIJFmtKey  now;
+  PetscBool  same, moved;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  if (!AIJFmtPlanOnGpu(s) || s->cache.plan->format->borrows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtKeyGet(A, value_state, &now));
+  from.pattern = now.pattern;
+  same         = AIJFmtSameStructure(&s->cache.key, &now);
+  PetscCall(AIJFmtKeyRestore(A, &now));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtCudaStream(&s->exec));
+  status = AIJFmtPlanRefresh(&s->cache, &from, &s->exec, &moved);
+  if (status == SPMV_ERR_MEMORY) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(&s->exec, status);
+  s->cache.key.value_state = value_state;
+  s->info.refreshes++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static void CountNonzeroRows(Mat_AIJFmt *s)
 {
   const PetscInt *row_ptr = s->cache.key.pattern.row_ptr;

@@ -14,7 +14,8 @@
     3 a plan on the GPU is made or refreshed: from the CSR on
       the device if only that is current, else from the host   same      same (a)            yes
     4 a plan on the host is made or refreshed, from the host     yes       same (a)            yes
-    5 values.c makes one change on the host and in the plan      yes       no                  yes
+    5 one change is made on the host and in the plan: by
+      values.c, by COO whose sums are on the device              yes       no                  yes
     6 something reads the host's values                          yes       same (a)            same
     7 the CUDA parent multiplies, or a format borrows its CSR:
       the parent fills it from the host if it is stale           same      yes (a)             same
