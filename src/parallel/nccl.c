@@ -18,6 +18,7 @@ struct PetscPackNcclStruct {
   SpmvNccl                   *nccl;
   PetscInt                    uses; /* number of solvers, plus 1 while it is an attribute */
   int                         version;
+  MPI_Comm                    kept;                  /* see Keep() */
   char                        why[SPMV_MESSAGE_MAX]; /* why there is no NCCL communicator */
 };
 
@@ -211,6 +212,20 @@ static int MPIAPI Forget(MPI_Comm comm, PetscMPIInt key, void *attribute, void *
 
 int PetscPackNcclVersion(PetscPackNccl n) { return n->version; }
 
+/* PETSc frees its communicator with the last object on it. A program that makes all objects for each solve would then wait
+   each time for a new NCCL communicator, which takes some 0.2 s. So that of all processes is kept until the end; others
+   are not, because a program may have any number of them. */
+static PetscErrorCode Keep(MPI_Comm comm, PetscPackNccl n)
+{
+  int same;
+
+  PetscFunctionBegin;
+  n->kept = MPI_COMM_NULL;
+  PetscCallMPI(MPI_Comm_compare(comm, PETSC_COMM_WORLD, &same));
+  if (n->nccl && (same == MPI_IDENT || same == MPI_CONGRUENT)) PetscCall(PetscCommDuplicate(comm, &n->kept, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n, SpmvNccl **nccl,
                                 char why[SPMV_MESSAGE_MAX])
 {
@@ -227,6 +242,7 @@ PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n,
     all        = mine;
     PetscCall(Try(comm, exec, mine));
     PetscCallMPI(MPI_Comm_set_attr(comm, keyval, mine));
+    PetscCall(Keep(comm, mine));
   }
   mine->uses++;
   *n    = mine;
@@ -238,6 +254,13 @@ PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n,
 PetscErrorCode PetscPackNcclFinalize(void)
 {
   PetscFunctionBegin;
+  for (PetscPackNccl n = all, next = NULL; n; n = next) {
+    MPI_Comm kept = n->kept;
+
+    next    = n->next;
+    n->kept = MPI_COMM_NULL;
+    if (kept != MPI_COMM_NULL) PetscCall(PetscCommDestroy(&kept)); /* may free n */
+  }
   for (PetscPackNccl n = all; n; n = n->next)
     if (n->uses == 1) spmv_nccl_destroy(&n->nccl); /* NCCL would wait for graphs that still exist */
   if (keyval != MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_free_keyval(&keyval));
