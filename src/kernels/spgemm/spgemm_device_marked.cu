@@ -108,14 +108,14 @@ __device__ inline unsigned load_right(const S *right, const LeftEntry<S, WORDS> 
     at += __popc(e.marks[0] & ((1u << first) - 1));
 #pragma unroll
     for (int c = 0; c < COLS; c++) value[c] = has >> c & 1 ? __ldg(right + at++) : 0;
-    return has;
-  }
+  } else {
 #pragma unroll
-  for (int c = 0; c < WORDS; c++) {
-    const unsigned marks = e.marks[c];
-    value[c]             = marks >> lane & 1 ? __ldg(right + at + __popc(marks & ((1u << lane) - 1))) : 0;
-    has |= (marks >> lane & 1) << c;
-    at += __popc(marks);
+    for (int c = 0; c < WORDS; c++) {
+      const unsigned marks = e.marks[c];
+      value[c]             = marks >> lane & 1 ? __ldg(right + at + __popc(marks & ((1u << lane) - 1))) : 0;
+      has |= (marks >> lane & 1) << c;
+      at += __popc(marks);
+    }
   }
   return has;
 }
