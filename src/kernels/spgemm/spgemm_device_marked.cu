@@ -164,8 +164,8 @@ template <typename S, int LANES>
 __global__ void __launch_bounds__(THREADS, spmv_resident_blocks(THREADS, RESIDENT))
     spmv_spgemm_add_marks(SpmvSpgemmOperands<S> m)
 {
-  enum { TEAMS = THREADS / LANES, BYTES = LANES * (int)sizeof(LeftEntry < S, LANES < 32 ? 1 : (int)MOST_COLS >) };
-  alignas(16) __shared__ unsigned char shared[TEAMS][BYTES];
+  enum { TEAMS = THREADS / LANES, WORDS = LANES < 32 ? 1 : (int)MOST_COLS };
+  alignas(16) __shared__ unsigned char shared[TEAMS][LANES * sizeof(LeftEntry<S, WORDS>)];
   const int64_t                        number = blockIdx.x * (int64_t)TEAMS + threadIdx.x / LANES;
   unsigned char                       *own    = shared[threadIdx.x / LANES];
   Row                                  row    = {};
