@@ -30,6 +30,31 @@ static GenSpec aggregates(int64_t rows, int64_t cols, int block_rows, int block_
   return s;
 }
 
+/* Row i begins at column i and has `period` columns, of which some between the first and the last are missing */
+static int64_t staircase_row(const GenSpec *s, int64_t i, int64_t *col)
+{
+  int64_t n = 0;
+
+  for (int64_t j = i; j < i + s->period && j < s->cols; j++)
+    if (j == i || j == i + s->period - 1 || gen_hash(s->seed, (uint64_t)(i * s->cols + j)) % 8) col[n++] = j;
+  return n;
+}
+
+static GenSpec staircase(int64_t rows, int64_t cols, int64_t columns)
+{
+  GenSpec s = gen_empty(rows, cols);
+
+  s.row    = staircase_row;
+  s.period = columns;
+  s.seed   = 11;
+  return s;
+}
+
+/* The product of band() and climb(n) has rows of at most n columns, and some of n */
+enum { BAND = 5, BAND_ROWS = 90 };
+static GenSpec band(void) { return staircase(BAND_ROWS, BAND_ROWS, BAND); }
+static GenSpec climb(int64_t n) { return staircase(BAND_ROWS, BAND_ROWS + n - BAND, n - BAND + 1); }
+
 typedef struct {
   const char *name;
   ProductTier tier;
@@ -44,7 +69,8 @@ enum {
   RART    = 1 << SPMV_SPGEMM_RART,
   ALL     = AB | ATB | PTAP | RART,
   KINDS   = 4,
-  SHAPES  = 23,
+  THREE   = AB | ATB | PTAP,
+  SHAPES  = 35,
   NO_ROW  = -1,
   SPOILED = 11 /* one in so many values becomes 0, infinite or NaN */
 };
@@ -64,17 +90,29 @@ static void make_shapes(Shape *shape)
       {"a dense row", PRODUCT_SMALL, ALL, gen_full_row(70, 70), gen_random(70, 70, 2, 5)},
       {"a dense column", PRODUCT_SMALL, ALL, gen_full_column(70, 70), gen_random(70, 70, 2, 6)},
       {"random", PRODUCT_SMALL, ALL, gen_random(60, 60, 6, 8), gen_random(60, 60, 3, 9)},
-      {"3x3 with 3x6", PRODUCT_SMALL, AB | ATB | PTAP, gen_mesh(7, 3, 3, 3, "3"), aggregates(81, 24, 3, 6, NO_ROW)},
+      {"3x3 with 3x6", PRODUCT_SMALL, THREE, gen_mesh(7, 3, 3, 3, "3"), aggregates(81, 24, 3, 6, NO_ROW)},
       {"6x3 with 3x3", PRODUCT_SMALL, RART, gen_mesh(7, 3, 3, 3, "3"), aggregates(24, 81, 6, 3, NO_ROW)},
-      {"2x2 with 2x3", PRODUCT_SMALL, AB | ATB | PTAP, gen_mesh(9, 5, 5, 1, "2"), aggregates(50, 12, 2, 3, NO_ROW)},
-      {"almost 3x6", PRODUCT_SMALL, AB | ATB | PTAP, gen_mesh(7, 3, 3, 3, "3"), aggregates(81, 24, 3, 6, 40)},
-      {"6x6 with 6x2", PRODUCT_SMALL, AB | ATB | PTAP, gen_mesh(5, 4, 3, 1, "6"), aggregates(72, 8, 6, 2, NO_ROW)},
+      {"2x2 with 2x3", PRODUCT_SMALL, THREE, gen_mesh(9, 5, 5, 1, "2"), aggregates(50, 12, 2, 3, NO_ROW)},
+      {"almost 3x6", PRODUCT_SMALL, THREE, gen_mesh(7, 3, 3, 3, "3"), aggregates(81, 24, 3, 6, 40)},
+      {"6x6 with 6x2", PRODUCT_SMALL, THREE, gen_mesh(5, 4, 3, 1, "6"), aggregates(72, 8, 6, 2, NO_ROW)},
       {"elasticity", PRODUCT_ALL, AB | PTAP, gen_mesh(27, 6, 6, 5, "3"), aggregates(540, 90, 3, 6, NO_ROW)},
       {"stencil", PRODUCT_ALL, AB | PTAP, gen_stencil(7, 9, 9, 9), aggregates(729, 81, 1, 1, NO_ROW)},
       {"long rows", PRODUCT_ALL, AB | RART, gen_long_rows(700, 700, 2, 690, 350, 3), gen_random(700, 700, 2, 2)},
       {"few aggregates", PRODUCT_ALL, PTAP, gen_mesh(27, 6, 6, 5, "3"), aggregates(540, 12, 3, 6, NO_ROW)},
       {"wide blocks", PRODUCT_ALL, AB | ATB, gen_full_row(600, 600), aggregates(600, 1200, 3, 6, NO_ROW)},
-      {"very wide", PRODUCT_ALL, AB, gen_full_row(60, 60), gen_long_rows(60, 300000, 5, 90000, 30, 4)}};
+      {"very wide", PRODUCT_ALL, AB, gen_full_row(60, 60), gen_long_rows(60, 300000, 5, 90000, 30, 4)},
+      {"rows of 8", PRODUCT_SMALL, THREE, band(), climb(8)},
+      {"rows of 16", PRODUCT_SMALL, THREE, band(), climb(16)},
+      {"rows of 17", PRODUCT_SMALL, THREE, band(), climb(17)},
+      {"rows of 32", PRODUCT_SMALL, THREE, band(), climb(32)},
+      {"rows of 33", PRODUCT_ALL, THREE, band(), climb(33)},
+      {"rows of 64", PRODUCT_ALL, THREE, band(), climb(64)},
+      {"rows of 65", PRODUCT_ALL, THREE, band(), climb(65)},
+      {"rows of 96", PRODUCT_ALL, THREE, band(), climb(96)},
+      {"rows of 97", PRODUCT_ALL, THREE, band(), climb(97)},
+      {"rows of 128", PRODUCT_ALL, THREE, band(), climb(128)},
+      {"rows of 129", PRODUCT_ALL, THREE, band(), climb(129)},
+      {"one wide row", PRODUCT_ALL, THREE, gen_full_row(400, 400), staircase(400, 402, 3)}};
 
   memcpy(shape, made, sizeof made);
 }
@@ -260,6 +298,7 @@ ProductResult product_result(const ProductCase *c, SpmvSpace space, Hooks *hooks
   if (r.status) return r;
   spmv_spgemm_pattern(product, &r.pattern);
   spmv_spgemm_info(product, &r.bytes, &scratch_bytes, &r.flops);
+  if (hooks) r.live_bytes = hooks_counter(hooks, space)->live_bytes;
   r.row_ptr = fetch(space, r.pattern.row_ptr, r.pattern.rows + 1, wide, 0);
   r.col     = fetch(space, r.pattern.col, r.pattern.nnz, wide, 0);
   r.status  = compute(c, product, &exec, &r);

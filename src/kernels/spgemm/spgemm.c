@@ -20,7 +20,8 @@ SpmvStatus spmv_spgemm_hold(SpmvSpgemm *p, SpmvExec *exec, int count, const int6
   for (int i = 0; i < count; i++) all += aligned(bytes[i] + 1); /* never 0 bytes, so never NULL */
   if (p->blocks == SPMV_SPGEMM_BLOCKS) return spmv_fail(exec, SPMV_ERR_MEMORY, "%s: no block is left", name);
   SPMV_TRY(spmv_alloc(exec, p->space, all, name, &block));
-  p->block[p->blocks++] = block;
+  p->block_bytes[p->blocks] = all;
+  p->block[p->blocks++]     = block;
   p->bytes += all;
   char *next = (char *)block;
   for (int i = 0; i < count; i++) {
@@ -35,7 +36,21 @@ SpmvStatus spmv_spgemm_hold_pattern(SpmvSpgemm *p, SpmvSpgemmPattern *pattern, c
   const int64_t bytes[] = {(pattern->rows + 1) * 4, pattern->nnz * 4};
   void        **array[] = {(void **)&pattern->row_ptr, (void **)&pattern->col};
 
-  return spmv_spgemm_hold(p, exec, 2, bytes, name, array);
+  SPMV_TRY(spmv_spgemm_hold(p, exec, 1, bytes, name, array));
+  return spmv_spgemm_hold(p, exec, 1, bytes + 1, name, array + 1);
+}
+
+/* Frees columns that are a block of their own */
+static void drop(SpmvSpgemm *p, int32_t **col)
+{
+  int i = 0;
+
+  while (p->block[i] != *col) i++;
+  spmv_free(&p->host, &p->device, p->space, *col);
+  p->bytes -= p->block_bytes[i];
+  p->block[i]       = p->block[--p->blocks];
+  p->block_bytes[i] = p->block_bytes[p->blocks];
+  *col              = NULL;
 }
 
 SpmvStatus spmv_spgemm_check_count(int64_t entries, const char *name, SpmvExec *exec)
@@ -110,6 +125,21 @@ static SpmvStatus multiply_patterns(SpmvSpgemm *p, SpmvExec *exec)
   }
 }
 
+static int only_marks(const SpmvSpgemmTeams *t) { return t->mark_lanes > 0 && t->wide == 0; }
+
+/* Frees the columns that no numeric phase reads, as marks say all that it needs of right matrices and results. Those of
+   R stay, which is a left matrix, too, and those of R^T, which reorder() reads. */
+static void drop_columns(SpmvSpgemm *p)
+{
+  const int three = p->kind == SPMV_SPGEMM_PTAP || p->kind == SPMV_SPGEMM_RART;
+
+  if (!only_marks(&p->c_teams) || (three && !only_marks(&p->inner_teams))) return;
+  if (p->kind != SPMV_SPGEMM_RART) drop(p, &p->b.col);
+  if (p->kind == SPMV_SPGEMM_ATB) drop(p, &p->a.col);
+  if (three) drop(p, &p->inner.col);
+  if (p->result.col != p->c.col) drop(p, &p->c.col);
+}
+
 static SpmvStatus fill(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
 {
   SPMV_TRY(p->steps->copy(p, a, b, exec));
@@ -118,6 +148,7 @@ static SpmvStatus fill(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b
   const int64_t bytes = needed_bytes(p);
   void        **array = &p->inner_scratch;
   if (bytes > 0 && bytes <= KEPT_BYTES) SPMV_TRY(spmv_spgemm_hold(p, exec, 1, &bytes, "values of A P", &array));
+  drop_columns(p);
   return SPMV_SUCCESS;
 }
 

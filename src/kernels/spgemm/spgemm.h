@@ -26,13 +26,16 @@ typedef struct {
   const int32_t *origin_ptr;
 } SpmvSpgemmPattern;
 
-/* How the device computes the values of a result: a team of narrow_lanes lanes for each block row of at most
-   narrow_cols blocks (narrow_lanes 0: no such teams); longer block rows in pieces of at most wide_cols blocks. Piece i
-   of `wide` pieces belongs to block row wide_row[i] and begins at its block wide_first[i]. */
+/* How the device computes the values of a result: a team of lanes for each block row of at most narrow_cols blocks (0:
+   there are none); longer block rows in pieces of at most wide_cols blocks. Piece i of `wide` pieces belongs to block
+   row wide_row[i] and begins at its block wide_first[i].
+   mark_lanes > 0: teams have so many lanes, and `marks` has narrow_cols bits for each entry of the left matrix;
+   spgemm_device_marked.cu. In narrow rows col of the left matrix then has begins of rows of the right one. */
 typedef struct {
-  int32_t  narrow_lanes, narrow_cols, wide_cols;
+  int32_t  narrow_cols, wide_cols, mark_lanes;
   int64_t  wide;
   int32_t *wide_row, *wide_first;
+  void    *marks;
 } SpmvSpgemmTeams;
 
 enum { SPMV_SPGEMM_BLOCKS = 16 };
@@ -52,6 +55,7 @@ struct SpmvSpgemm {
   SpmvPattern                   result;                    /* c in entries */
   void                         *inner_scratch;             /* values of `inner` and of B^T if they are few, else NULL */
   void                         *block[SPMV_SPGEMM_BLOCKS]; /* all memory that the product holds */
+  int64_t                       block_bytes[SPMV_SPGEMM_BLOCKS];
   int                           blocks;
   int64_t                       bytes, scratch_bytes;
   double                        multiplications;
@@ -82,7 +86,7 @@ extern const SpmvSpgemmSteps spmv_spgemm_host_steps, spmv_spgemm_device_steps;
 /* Allocates several arrays as one block, each at a multiple of 256 bytes, which spmv_spgemm_destroy() frees */
 SpmvStatus spmv_spgemm_hold(SpmvSpgemm *, SpmvExec *, int count, const int64_t bytes[], const char *name,
                             void **const array[]);
-/* Allocates row_ptr and col of a pattern whose sizes are set */
+/* Allocates row_ptr and col of a pattern whose sizes are set, as two blocks */
 SpmvStatus spmv_spgemm_hold_pattern(SpmvSpgemm *, SpmvSpgemmPattern *, const char *name, SpmvExec *);
 /* Fails with SPMV_ERR_OVERFLOW if `entries` does not fit 32 bits */
 SpmvStatus spmv_spgemm_check_count(int64_t entries, const char *name, SpmvExec *);

@@ -4,21 +4,28 @@
 #include "device/arena.cuh"
 #include "spgemm.h"
 
-/* A team of lanes computes a piece of a block row of the result: some of its blocks, and some rows of each block. Its
-   sums are in shared memory. These are the most sums and the most blocks of a piece, for the three kinds of teams. */
-enum {
-  SPMV_SMALL_LANES   = 8, /* for single entries only */
-  SPMV_SMALL_SUMS    = 64,
-  SPMV_SMALL_BLOCKS  = 64,
-  SPMV_MEDIUM_LANES  = 32,
-  SPMV_MEDIUM_SUMS   = 384,
-  SPMV_MEDIUM_BLOCKS = 256,
-  SPMV_WIDE_SUMS     = 1024, /* with 32 lanes */
-  SPMV_WIDE_BLOCKS   = 512
-};
+/* A team of 32 lanes computes a piece of a block row of the result: some of its blocks, and some rows of each block.
+   Its sums are in shared memory. These are the most sums and the most blocks of a piece, for the two kinds of teams. */
+enum { SPMV_MEDIUM_SUMS = 384, SPMV_MEDIUM_BLOCKS = 256, SPMV_WIDE_SUMS = 1024, SPMV_WIDE_BLOCKS = 512 };
 
 /* Rows of a block that a team computes: two teams share a block of 6 rows */
 SPMV_BOTH int spmv_team_rows(int block_rows) { return block_rows > 3 ? block_rows / 2 : block_rows; }
+
+/* The lanes of the calling thread's team, as a mask of its warp */
+template <int LANES>
+__device__ inline unsigned spmv_team_mask()
+{
+  return LANES == 32 ? 0xffffffffu : ((1u << LANES % 32) - 1) << threadIdx.x % 32 / LANES * LANES;
+}
+
+/* What a kernel needs for the values of a product */
+template <typename S>
+struct SpmvSpgemmOperands {
+  SpmvSpgemmPattern left, right, result;
+  SpmvSpgemmTeams   teams;
+  const S          *left_values, *right_values;
+  S                *values;
+};
 
 /* The lower bound: the first index in low .. high-1 with col[index] >= key, or high */
 __device__ inline int spmv_lower_bound(const int32_t *col, int low, int high, int key)
@@ -38,6 +45,11 @@ SpmvStatus spmv_spgemm_multiply(SpmvSpgemm *, const SpmvSpgemmPattern *left, con
 SpmvStatus spmv_spgemm_values(const SpmvSpgemm *, const SpmvSpgemmPattern *left, const void *left_values,
                               const SpmvSpgemmPattern *right, const void *right_values, const SpmvSpgemmPattern *result,
                               const SpmvSpgemmTeams *, void *result_values, SpmvExec *);
+/* spgemm_device_marked.cu */
+SpmvStatus spmv_spgemm_mark(const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right,
+                            const SpmvSpgemmPattern *result, const SpmvSpgemmTeams *, SpmvExec *);
+template <typename S>
+SpmvStatus spmv_spgemm_add_marked(const SpmvSpgemmOperands<S> &, SpmvExec *);
 /* spgemm_device_transpose.cu */
 SpmvStatus spmv_spgemm_transpose(SpmvSpgemm *, const SpmvSpgemmPattern *, SpmvSpgemmPattern *transposed, SpmvExec *);
 SpmvStatus spmv_spgemm_reorder(const SpmvSpgemm *, const SpmvSpgemmPattern *transposed, const void *values, void *to,

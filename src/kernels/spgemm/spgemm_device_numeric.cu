@@ -1,14 +1,15 @@
 /*
-  spgemm_device_numeric.cu - the values of a product on the device. A team of lanes holds the sums of a piece of a block
-  row of the result in shared memory and goes along the row of the left matrix. For each left block, the lanes share the
-  entries of the corresponding row of the right matrix, and add to different sums. So each sum has the order of the left
-  row, as on the host.
+  spgemm_device_numeric.cu - the values of a product on the device: of blocks, and of wide rows; those of narrow rows of
+  single entries are in spgemm_device_marked.cu. A team of 32 lanes holds the sums of a piece of a block row of the
+  result in shared memory and goes along the row of the left matrix. For each left block, the lanes share the entries of
+  the corresponding row of the right matrix, and add to different sums. So each sum has the order of the left row, as on
+  the host.
 */
 #include "spgemm_device.cuh"
 
 namespace
 {
-enum { THREADS = 256, WIDE_THREADS = 128, MOST_ROWS = 3, MOST_INNER = 6 };
+enum { LANES = 32, THREADS = 256, WIDE_THREADS = 128, MOST_ROWS = 3, MOST_INNER = 6 };
 
 /* R rows of a left block times a right block of INNER x COLS, known at compile time; 0: known at run time only */
 template <int R, int INNER, int COLS>
@@ -26,13 +27,10 @@ struct Shape {
   __device__ int cols() const { return COLS ? COLS : run_cols; }
 };
 
+/* The operands, and the number of teams for the rows of a block */
 template <typename S>
-struct Operands {
-  SpmvSpgemmPattern left, right, result;
-  SpmvSpgemmTeams   teams;
-  int               splits; /* teams for the rows of a block */
-  const S          *left_values, *right_values;
-  S                *values;
+struct Operands : SpmvSpgemmOperands<S> {
+  int splits;
 };
 
 /* The part of the result that a team computes: `count` blocks of a block row, from block `first` on, and in each the
@@ -47,22 +45,8 @@ struct LeftBlock {
   int values, stride, begin, length, first, end;
 };
 
-template <int LANES>
-struct Team {
-  unsigned mask;
-  int      lane;
-
-  __device__ Team()
-      : mask(LANES == 32 ? 0xffffffffu : ((1u << LANES % 32) - 1) << threadIdx.x % 32 / LANES * LANES),
-        lane(threadIdx.x % LANES)
-  {
-  }
-  template <typename T>
-  __device__ T from(T mine, int other) const
-  {
-    return __shfl_sync(mask, mine, other, LANES);
-  }
-};
+/* What another lane of the team has in `mine` */
+__device__ inline int from(int mine, int lane) { return __shfl_sync(0xffffffffu, mine, lane); }
 
 template <bool WIDE, typename S>
 __device__ inline bool find_piece(const Operands<S> &m, int rows, int64_t item, Piece *piece)
@@ -108,17 +92,16 @@ __device__ inline LeftBlock load_left(const Operands<S> &m, const Piece &piece, 
 }
 
 /* Gets the block that lane `lane` has loaded */
-template <int LANES>
-__device__ inline LeftBlock take_left(const Team<LANES> &team, const LeftBlock &mine, int lane)
+__device__ inline LeftBlock take_left(const LeftBlock &mine, int lane)
 {
   LeftBlock b;
 
-  b.values = team.from(mine.values, lane);
-  b.stride = team.from(mine.stride, lane);
-  b.begin  = team.from(mine.begin, lane);
-  b.length = team.from(mine.length, lane);
-  b.first  = team.from(mine.first, lane);
-  b.end    = team.from(mine.end, lane);
+  b.values = from(mine.values, lane);
+  b.stride = from(mine.stride, lane);
+  b.begin  = from(mine.begin, lane);
+  b.length = from(mine.length, lane);
+  b.first  = from(mine.first, lane);
+  b.end    = from(mine.end, lane);
   return b;
 }
 
@@ -139,20 +122,20 @@ __device__ inline void load_factors(const Operands<S> &m, const Shape &shape, co
 
 /* Adds the products of one left block to the sums. The lanes first look up the positions of right blocks in the piece,
    one block per lane, and then share the entries. */
-template <typename Shape, int LANES, typename S>
-__device__ inline void add_block(const Operands<S> &m, const Shape &shape, const Team<LANES> &team, const Piece &piece,
-                                 const LeftBlock &b, const int *columns, S *sums)
+template <typename Shape, typename S>
+__device__ inline void add_block(const Operands<S> &m, const Shape &shape, const Piece &piece, const LeftBlock &b,
+                                 const int *columns, S *sums)
 {
-  const int cols = shape.cols(), width = piece.count * cols, step = b.length * cols;
+  const int lane = threadIdx.x % LANES, cols = shape.cols(), width = piece.count * cols, step = b.length * cols;
   const S  *right = m.right_values + (int64_t)b.begin * shape.inner() * cols;
   S         factor[Shape::R_MAX][Shape::INNER_MAX];
 
   load_factors(m, shape, piece, b, factor);
   for (int j0 = b.first; j0 < b.end; j0 += LANES) {
-    const int j = min(j0 + team.lane, b.end - 1), entries = min(LANES, b.end - j0) * cols;
+    const int j = min(j0 + lane, b.end - 1), entries = min((int)LANES, b.end - j0) * cols;
     const int found = spmv_lower_bound(columns, 0, piece.count, __ldg(m.right.col + j));
     for (int e0 = 0; e0 < entries; e0 += LANES) {
-      const int e = e0 + team.lane, place = Shape::SINGLE ? found : team.from(found, min(e / cols, LANES - 1));
+      const int e = e0 + lane, place = Shape::SINGLE ? found : from(found, min(e / cols, LANES - 1));
       if (e >= entries) continue;
       const S *value = right + (j0 - b.begin) * cols + e;
       S       *sum   = sums + place * cols + e % cols;
@@ -181,33 +164,33 @@ constexpr int resident()
   return WIDE ? 5 : spmv_resident_blocks(THREADS, Shape::SINGLE ? 6 : Shape::FIXED ? 4 : 2);
 }
 
-template <typename S, typename Shape, int LANES, int SUMS, int BLOCKS, bool WIDE>
+template <typename S, typename Shape, int SUMS, int BLOCKS, bool WIDE>
 __global__ void __launch_bounds__(WIDE ? WIDE_THREADS : THREADS, resident<Shape, WIDE>())
     spmv_spgemm_sum(Operands<S> m, Shape shape)
 {
   enum { TEAMS = (WIDE ? WIDE_THREADS : THREADS) / LANES };
-  __shared__ S      all_sums[TEAMS][SUMS];
-  __shared__ int    all_columns[TEAMS][BLOCKS];
-  const Team<LANES> team;
-  S                *sums    = all_sums[threadIdx.x / LANES];
-  int              *columns = all_columns[threadIdx.x / LANES];
-  Piece             piece;
+  __shared__ S   all_sums[TEAMS][SUMS];
+  __shared__ int all_columns[TEAMS][BLOCKS];
+  const int      lane    = threadIdx.x % LANES;
+  S             *sums    = all_sums[threadIdx.x / LANES];
+  int           *columns = all_columns[threadIdx.x / LANES];
+  Piece          piece;
 
   if (!find_piece<WIDE>(m, shape.rows(), blockIdx.x * (int64_t)TEAMS + threadIdx.x / LANES, &piece)) return;
   const int width = piece.count * shape.cols(), end = m.left.row_ptr[piece.row + 1];
-  for (int q = team.lane; q < piece.count; q += LANES) columns[q] = m.result.col[piece.begin + piece.first + q];
-  for (int q = team.lane; q < shape.rows() * width; q += LANES) sums[q] = 0;
-  __syncwarp(team.mask);
+  for (int q = lane; q < piece.count; q += LANES) columns[q] = m.result.col[piece.begin + piece.first + q];
+  for (int q = lane; q < shape.rows() * width; q += LANES) sums[q] = 0;
+  __syncwarp();
   for (int k0 = m.left.row_ptr[piece.row]; k0 < end; k0 += LANES) {
-    const LeftBlock mine = load_left<WIDE>(m, piece, min(k0 + team.lane, end - 1), columns);
+    const LeftBlock mine = load_left<WIDE>(m, piece, min(k0 + lane, end - 1), columns);
     for (int k = 0; k < LANES && k0 + k < end; k++) {
-      add_block(m, shape, team, piece, take_left(team, mine, k), columns, sums);
-      __syncwarp(team.mask);
+      add_block(m, shape, piece, take_left(mine, k), columns, sums);
+      __syncwarp();
     }
   }
   const int64_t first = (int64_t)piece.begin * m.result.block_rows * shape.cols();
   for (int r = 0; r < shape.rows(); r++)
-    for (int q = team.lane; q < width; q += LANES)
+    for (int q = lane; q < width; q += LANES)
       m.values[first + ((int64_t)(piece.first_row + r) * piece.length + piece.first) * shape.cols() + q] =
           sums[r * width + q];
 }
@@ -217,23 +200,22 @@ SpmvStatus launch(const Operands<S> &m, const Shape &shape, SpmvExec *exec)
 {
   const int64_t rows = m.result.rows * m.splits, pieces = m.teams.wide * m.splits;
 
-  if constexpr (Shape::SINGLE)
-    if (m.teams.narrow_lanes == SPMV_SMALL_LANES)
-      SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, SPMV_SMALL_LANES, SPMV_SMALL_SUMS, SPMV_SMALL_BLOCKS, false>),
-                  spmv_blocks(rows, THREADS / SPMV_SMALL_LANES), THREADS, 0, m, shape);
-  if (m.teams.narrow_lanes == SPMV_MEDIUM_LANES)
-    SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, SPMV_MEDIUM_LANES, SPMV_MEDIUM_SUMS, SPMV_MEDIUM_BLOCKS, false>),
-                spmv_blocks(rows, THREADS / SPMV_MEDIUM_LANES), THREADS, 0, m, shape);
-  SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, 32, SPMV_WIDE_SUMS, SPMV_WIDE_BLOCKS, true>),
-              spmv_blocks(pieces, WIDE_THREADS / 32), WIDE_THREADS, 0, m, shape);
+  if (m.teams.narrow_cols > 0 && m.teams.mark_lanes == 0)
+    SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, SPMV_MEDIUM_SUMS, SPMV_MEDIUM_BLOCKS, false>),
+                spmv_blocks(rows, THREADS / LANES), THREADS, 0, m, shape);
+  SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, SPMV_WIDE_SUMS, SPMV_WIDE_BLOCKS, true>),
+              spmv_blocks(pieces, WIDE_THREADS / LANES), WIDE_THREADS, 0, m, shape);
   return SPMV_SUCCESS;
 }
 
 template <typename S>
-SpmvStatus multiply(const Operands<S> &m, SpmvExec *exec)
+SpmvStatus multiply(const SpmvSpgemmOperands<S> &operands, SpmvExec *exec)
 {
-  const int rows = spmv_team_rows(m.left.block_rows), inner = m.left.block_cols, cols = m.right.block_cols;
+  const int rows = spmv_team_rows(operands.left.block_rows), inner = operands.left.block_cols,
+            cols      = operands.right.block_cols;
+  const Operands<S> m = {operands, operands.left.block_rows / rows};
 
+  if (m.teams.mark_lanes > 0) SPMV_TRY(spmv_spgemm_add_marked(operands, exec));
   if (rows == 1 && inner == 1 && cols == 1) return launch(m, Shape<1, 1, 1>{rows, inner, cols}, exec);
   if (rows == 3 && inner == 3 && cols == 3) return launch(m, Shape<3, 3, 3>{rows, inner, cols}, exec);
   if (rows == 3 && inner == 3 && cols == 6) return launch(m, Shape<3, 3, 6>{rows, inner, cols}, exec);
@@ -245,13 +227,11 @@ SpmvStatus spmv_spgemm_values(const SpmvSpgemm *p, const SpmvSpgemmPattern *left
                               const SpmvSpgemmPattern *right, const void *right_values, const SpmvSpgemmPattern *c,
                               const SpmvSpgemmTeams *teams, void *values, SpmvExec *exec)
 {
-  const int splits = left->block_rows / spmv_team_rows(left->block_rows);
-
   if (p->scalar_type == SPMV_F32)
-    return multiply(Operands<float>{*left, *right, *c, *teams, splits, (const float *)left_values,
-                                    (const float *)right_values, (float *)values},
+    return multiply(SpmvSpgemmOperands<float>{*left, *right, *c, *teams, (const float *)left_values,
+                                              (const float *)right_values, (float *)values},
                     exec);
-  return multiply(Operands<double>{*left, *right, *c, *teams, splits, (const double *)left_values,
-                                   (const double *)right_values, (double *)values},
+  return multiply(SpmvSpgemmOperands<double>{*left, *right, *c, *teams, (const double *)left_values,
+                                             (const double *)right_values, (double *)values},
                   exec);
 }

@@ -21,7 +21,11 @@ enum {
   FEW_LANES    = 8,
   BIT_WORDS    = 8192, /* of 32 columns each, at a time */
   GRID         = 1024, /* thread blocks for a list, whose length the host does not know */
-  BIT_GRID     = 256
+  BIT_GRID     = 256,
+  MARKS        = 5, /* kinds of teams with marks */
+  KINDS        = MARKS + 2,
+  SHORT_ROW    = 20, /* mean columns of a row, up to which few lanes are faster */
+  WIDE_ROWS    = 64  /* one row in so many may be too long for marks */
 };
 
 /* The most columns in a table of `slots` slots. The columns that all lanes may insert beyond the limit still fit. */
@@ -30,7 +34,7 @@ __host__ __device__ constexpr int limit_of(int slots) { return slots * 5 / 8; }
 /* Sums over a multiplication. wide[s]: the number of pieces of rows that are too long for team kind s; see
    choose_teams() */
 struct Totals {
-  unsigned long long terms, wide[3];
+  unsigned long long terms, wide[KINDS];
   int64_t            blocks;
   unsigned           listed[2], placed;
 };
@@ -94,7 +98,7 @@ __global__ void __launch_bounds__(HASH_THREADS) spmv_spgemm_hash(Multiplication 
   __shared__ int      table[TEAMS][SLOTS], list[TEAMS][FILL ? SLOTS : 1];
   __shared__ unsigned found[TEAMS];
   const int           team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-  const unsigned      mask  = LANES == 32 ? 0xffffffffu : ((1u << LANES % 32) - 1) << threadIdx.x % 32 / LANES * LANES;
+  const unsigned      mask  = spmv_team_mask<LANES>();
   const int64_t       items = LEVEL ? (int64_t)m.totals->listed[0] : m.left.rows;
 
   for (int64_t i = blockIdx.x * (int64_t)TEAMS + team; i < items; i += (int64_t)gridDim.x * TEAMS) {
@@ -168,9 +172,11 @@ __global__ void __launch_bounds__(THREADS) spmv_spgemm_bits(Multiplication m)
   }
 }
 
-/* The most blocks of a row for a narrow team of each kind (kind 2: no narrow teams), and of a piece for a wide team */
+/* The most blocks of a row for a narrow team of each kind, and of a piece for a wide team. Kinds are those with marks,
+   for single entries; medium teams; and no narrow teams. */
 struct TeamSizes {
-  int narrow[3], wide;
+  int  narrow[KINDS], wide;
+  bool single;
 };
 
 __device__ inline void add_total(unsigned long long mine, unsigned long long *total)
@@ -184,15 +190,15 @@ __device__ inline void add_total(unsigned long long mine, unsigned long long *to
 __global__ void __launch_bounds__(THREADS) spmv_spgemm_totals(Multiplication m, TeamSizes sizes)
 {
   const int64_t      begin = blockIdx.x * (int64_t)THREADS + threadIdx.x, step = (int64_t)gridDim.x * THREADS;
-  unsigned long long terms = 0, wide[3] = {0, 0, 0};
+  unsigned long long terms = 0, wide[KINDS] = {};
 
   for (int64_t k = begin; k < m.left.nnz; k += step)
     terms += (unsigned)(m.right.row_ptr[m.left.col[k] + 1] - m.right.row_ptr[m.left.col[k]]);
   for (int64_t row = begin; row < m.left.rows; row += step)
-    for (int s = 0; s < 3; s++)
+    for (int s = 0; s < KINDS; s++)
       if (m.count[row] > sizes.narrow[s]) wide[s] += (unsigned)((m.count[row] + sizes.wide - 1) / sizes.wide);
   add_total(terms, &m.totals->terms);
-  for (int s = 0; s < 3; s++) add_total(wide[s], &m.totals->wide[s]);
+  for (int s = 0; s < KINDS; s++) add_total(wide[s], &m.totals->wide[s]);
 }
 
 /* Copies the 64-bit sums to row_ptr of the result, and their total to totals->blocks */
@@ -242,25 +248,29 @@ SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
 
 TeamSizes team_sizes(const Multiplication &m)
 {
-  const int sums   = spmv_team_rows(m.left.block_rows) * m.right.block_cols;
-  const int single = sums * m.right.block_rows == 1;
+  const int sums = spmv_team_rows(m.left.block_rows) * m.right.block_cols;
 
-  return {{single ? (int)SPMV_SMALL_BLOCKS : 0, min((int)SPMV_MEDIUM_BLOCKS, SPMV_MEDIUM_SUMS / sums), 0},
-          min((int)SPMV_WIDE_BLOCKS, SPMV_WIDE_SUMS / sums)};
+  return {{16, 32, 64, 96, 128, min((int)SPMV_MEDIUM_BLOCKS, SPMV_MEDIUM_SUMS / sums), 0},
+          min((int)SPMV_WIDE_BLOCKS, SPMV_WIDE_SUMS / sums),
+          sums * m.right.block_rows == 1};
 }
 
-/* Small teams if rows of the right matrix are short; medium ones if an average row fits; else wide ones only */
+/* Marks for nearly all rows, of the next size if that is enough for all of them: columns can then be freed; else medium
+   teams if an average row fits; else wide ones only. Lanes with marks own at most 4 columns. */
 void choose_teams(const Multiplication &m, const Totals &totals, const TeamSizes &sizes, SpmvSpgemmTeams *teams)
 {
-  const int64_t rows = m.left.rows, right_rows = m.right.rows;
-  int           size = 2;
+  const unsigned long long rows = m.left.rows, blocks = totals.blocks;
+  const bool               is_short = blocks <= rows * SHORT_ROW;
+  int                      size     = sizes.single ? 0 : (int)MARKS;
 
-  if (totals.blocks <= rows * sizes.narrow[1]) size = 1;
-  if (totals.blocks <= rows * (sizes.narrow[0] * 3 / 4) && m.right.nnz <= SPMV_SMALL_LANES * right_rows) size = 0;
-  teams->narrow_lanes = size == 2 ? 0 : size == 1 ? SPMV_MEDIUM_LANES : SPMV_SMALL_LANES;
-  teams->narrow_cols  = sizes.narrow[size];
-  teams->wide_cols    = sizes.wide;
-  teams->wide         = (int64_t)totals.wide[size];
+  while (size < MARKS && totals.wide[size] * WIDE_ROWS > rows) size++;
+  if (size + 1 < MARKS && totals.wide[size + 1] == 0 && totals.wide[size] > 0) size++;
+  if (size == MARKS && blocks > rows * sizes.narrow[size]) size++;
+  teams->narrow_cols = sizes.narrow[size];
+  teams->wide_cols   = sizes.wide;
+  teams->wide        = (int64_t)totals.wide[size];
+  teams->mark_lanes  = 0;
+  if (size < MARKS) teams->mark_lanes = teams->narrow_cols <= 16 ? 4 : teams->narrow_cols <= 32 && is_short ? 8 : 32;
 }
 
 /* Counts the columns of all rows, sets row_ptr, and copies the totals to the host */
@@ -311,10 +321,14 @@ SpmvStatus spmv_spgemm_multiply(SpmvSpgemm *p, const SpmvSpgemmPattern *left, co
   m.result.nnz = totals.blocks;
   p->multiplications += (double)totals.terms * area * right->block_rows;
   choose_teams(m, totals, sizes, teams);
-  const int64_t bytes[] = {m.result.nnz * 4, teams->wide * 4, teams->wide * 4};
-  void **const  array[] = {(void **)&m.result.col, (void **)&teams->wide_row, (void **)&teams->wide_first};
-  SPMV_TRY(spmv_spgemm_hold(p, exec, 3, bytes, "columns of a product", array));
+  const int64_t mark_bytes = teams->mark_lanes > 0 ? m.left.nnz * (teams->narrow_cols / 8) : 0;
+  const int64_t bytes[]    = {m.result.nnz * 4, teams->wide * 4, teams->wide * 4, mark_bytes};
+  void **const  array[]    = {(void **)&m.result.col, (void **)&teams->wide_row, (void **)&teams->wide_first,
+                              &teams->marks};
+  SPMV_TRY(spmv_spgemm_hold(p, exec, 1, bytes, "columns of a product", array));
+  SPMV_TRY(spmv_spgemm_hold(p, exec, 3, bytes + 1, "teams of a product", array + 1));
   SPMV_TRY(find_columns<true>(m, exec));
+  if (teams->mark_lanes > 0) SPMV_TRY(spmv_spgemm_mark(left, right, &m.result, teams, exec));
   if (teams->wide > 0) SPMV_LAUNCH(exec, spmv_spgemm_pieces, spmv_blocks(left->rows, THREADS), THREADS, 0, m, *teams);
   *c = m.result;
   return SPMV_SUCCESS;

@@ -7,6 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+/* The emulated device rounds like the host */
+#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
+  #if __has_include(<spmv_emulator.h>)
+    #define EMULATED
+  #endif
+#endif
 
 /* An entry of a dense matrix: the number of terms, their sum, and the sum of their absolute values */
 typedef struct {
@@ -106,7 +112,8 @@ UNIT_TEST(products_on_the_host_are_those_of_dense_matrices)
   }
 }
 
-/* The device against the host: the same pattern, and values within rounding errors; repeated, the same bits */
+/* The device against the host: the same pattern, and values within rounding errors, or the same bits if the device is
+   emulated; repeated, the same bits */
 static void check_on_device(ProductCase *c)
 {
   ProductResult got = product_result(c, SPMV_DEVICE, NULL), again = product_result(c, SPMV_DEVICE, NULL);
@@ -127,6 +134,9 @@ static void check_on_device(ProductCase *c)
   for (int64_t k = 0; k < nnz; k++)
     wrong += !close_enough(got.values[k], expected.values[k], terms.values[k], size.values[k], c->scalar);
   unit_check(wrong == 0, c->name, __LINE__, "values on the device differ");
+#ifdef EMULATED
+  unit_check(!memcmp(got.values, expected.values, (size_t)nnz * 8), c->name, __LINE__, "other bits than the host's");
+#endif
   unit_check(!memcmp(got.values, again.values, (size_t)nnz * 8), c->name, __LINE__, "a repeated product differs");
   unit_check(got.flops == expected.flops, c->name, __LINE__, "the operations differ");
 end:
@@ -169,19 +179,36 @@ UNIT_TEST(products_add_what_is_not_a_number)
     }
 }
 
+/* The product of this name; without such a case a status other than success, and an empty case */
+static ProductResult device_product(const char *name, SpmvSpgemmKind kind, SpmvIndex index, ProductCase *c)
+{
+  ProductResult r = {.status = SPMV_ERR_ARGUMENT};
+  Hooks         hooks;
+
+  hooks_init(&hooks);
+  for (int i = 0; i < product_case_count(); i++) {
+    if (!product_case(i, PRODUCT_ALL, c)) continue;
+    if (!strcmp(c->name, name) && c->kind == kind && c->a.pattern.index_type == index) {
+      r = product_result(c, SPMV_DEVICE, &hooks);
+      break;
+    }
+    product_case_free(c);
+    memset(c, 0, sizeof *c);
+  }
+  UNIT_CHECK(hooks_clean(&hooks));
+  return r;
+}
+
 static int64_t held_bytes(const char *name)
 {
-  for (int i = 0; i < product_case_count(); i++) {
-    ProductCase c;
-    if (!product_case(i, PRODUCT_SMALL, &c)) continue;
-    const int     found = !strcmp(c.name, name) && c.kind == SPMV_SPGEMM_PTAP && c.a.pattern.index_type == SPMV_I64;
-    ProductResult r     = {0};
-    if (found) r = product_result(&c, SPMV_DEVICE, NULL);
-    product_result_free(&r);
-    product_case_free(&c);
-    if (found) return r.bytes;
-  }
-  return 0;
+  ProductCase   c;
+  ProductResult r = device_product(name, SPMV_SPGEMM_PTAP, SPMV_I64, &c);
+
+  UNIT_EQUAL(SPMV_SUCCESS, r.status);
+  UNIT_EQUAL(r.live_bytes, r.bytes);
+  product_result_free(&r);
+  product_case_free(&c);
+  return r.bytes;
 }
 
 /* The two cases differ in one entry of P, which prevents blocks. Most of the memory is C's, so it shows the block
@@ -191,6 +218,45 @@ UNIT_TEST(products_on_the_device_find_blocks)
   if (spmv_device_count(NULL) == 0) return;
   const int64_t blocks = held_bytes("3x3 with 3x6"), entries = held_bytes("almost 3x6");
   UNIT_CHECK(blocks > 0 && 3 * blocks < 2 * entries);
+}
+
+static int64_t sum_of_arrays(const int64_t bytes[], int count)
+{
+  int64_t sum = 0;
+
+  for (int i = 0; i < count; i++) sum += (bytes[i] / 256 + 1) * 256;
+  return sum;
+}
+
+/* What a product holds to the byte: `bits` marks for each entry of A, and the columns of B unless all rows of C have
+   marks */
+static void check_marks(const char *name, int64_t bits, int64_t pieces)
+{
+  ProductCase   c;
+  ProductResult r    = device_product(name, SPMV_SPGEMM_AB, SPMV_I32, &c);
+  const int64_t rows = c.a.pattern.rows, nnz = c.a.pattern.nnz;
+  const int64_t held[] = {4 * (rows + 1), 4 * nnz,           4 * (c.b.pattern.rows + 1),
+                          4 * (rows + 1), 4 * r.pattern.nnz, nnz * bits / 8,
+                          4 * pieces,     4 * pieces,        4 * c.b.pattern.nnz};
+
+  UNIT_EQUAL(SPMV_SUCCESS, r.status);
+  UNIT_EQUAL(sum_of_arrays(held, bits == 0 || pieces > 0 ? 9 : 8), r.bytes);
+  UNIT_EQUAL(r.live_bytes, r.bytes);
+  product_result_free(&r);
+  product_case_free(&c);
+}
+
+UNIT_TEST(products_of_narrow_rows_hold_marks)
+{
+  if (spmv_device_count(NULL) == 0) return;
+  check_marks("rows of 8", 16, 0);
+  check_marks("rows of 16", 16, 0);
+  check_marks("rows of 17", 32, 0);
+  check_marks("rows of 33", 64, 0);
+  check_marks("rows of 65", 96, 0);
+  check_marks("rows of 128", 128, 0);
+  check_marks("rows of 129", 0, 0);
+  check_marks("one wide row", 16, 1);
 }
 
 /* Lets allocation number 1, 2, ... fail until no allocation is left to fail */

@@ -22,8 +22,9 @@ typedef struct {
 /* A result, copied to the host and converted to 64-bit indices and double */
 typedef struct {
   SpmvStatus  status;
-  SpmvPattern pattern;              /* only its sizes are valid */
-  int64_t    *row_ptr, *col, bytes; /* bytes: memory of the product */
+  SpmvPattern pattern; /* only its sizes are valid */
+  int64_t    *row_ptr, *col;
+  int64_t     bytes, live_bytes; /* memory of the product, as it says and as the hooks say */
   double     *values, flops;
 } ProductResult;
 
