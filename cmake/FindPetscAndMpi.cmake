@@ -9,7 +9,10 @@ if(DEFINED ENV{PETSC_DIR} AND NOT "$ENV{PETSC_DIR}/$ENV{PETSC_ARCH}" STREQUAL "$
                       "'$ENV{PETSC_DIR}/$ENV{PETSC_ARCH}': use another build folder, or delete this one")
 endif()
 
-find_package(PkgConfig REQUIRED)
+find_package(PkgConfig QUIET)
+if(NOT PkgConfig_FOUND)
+  message(FATAL_ERROR "No pkg-config, which says where PETSc is: install it (Debian and Ubuntu: scripts/install-deps.sh)")
+endif()
 if(PETSC_DIR)
   set(ENV{PKG_CONFIG_PATH}
       "${PETSC_DIR}/${PETSC_ARCH}/lib/pkgconfig:${PETSC_DIR}/lib/pkgconfig:$ENV{PKG_CONFIG_PATH}")

@@ -408,8 +408,9 @@ SPMV_API void spmv_device_release(void);
 /* Scratch memory for one or a few calls on exec->stream. Between spmv_scratch_hold() and the matching
    spmv_scratch_release(), freed device blocks (without hooks) are kept and serve later requests of at most their size
    on the same stream, so that repeated work allocates only the first time. spmv_scratch_trim() ends a round of repeated
-   work: it frees blocks unused since the last trim, unless a block was made since then. If an allocation of this
-   library fails, the kept blocks are freed and the allocation is tried again. Any thread may call these at any time. */
+   work. It frees the blocks that this round did not use; a round that allocated a new block frees nothing, because
+   only the next round shows which of the older blocks are still needed. If an allocation of this library fails, the
+   kept blocks are freed and the allocation is tried again. Any thread may call these at any time. */
 SPMV_API SpmvStatus spmv_scratch_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
 SPMV_API void       spmv_scratch_free(SpmvExec *, SpmvSpace, void *block);
 SPMV_API void       spmv_scratch_hold(void);

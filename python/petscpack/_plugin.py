@@ -93,7 +93,7 @@ def why_no_gpu() -> str:
     if not _build_info.CUDA:
         return "petscpack was built without nvcc, and has no code for a GPU"
     if not _driver():
-        return "this machine has no driver of NVIDIA's (libcuda.so.1)"
+        return "this machine has no NVIDIA driver (libcuda.so.1)"
     if not _build_info.VARIANTS:  # its library needs the PETSc of the program, so the kernels are not asked
         return "" if gpus() else "the driver shows no GPU"
     reason = ctypes.create_string_buffer(1024)
@@ -164,6 +164,13 @@ def _of_petscrc() -> str:
     return value
 
 
+def _refuse_second_file(libraries: str, where: str) -> None:
+    """The plugin refuses a second file of itself, too, but then PETSc prints its whole error message."""
+    for other in libraries.split(","):
+        if os.path.basename(other) == os.path.basename(plugin()) and os.path.realpath(other) != os.path.realpath(plugin()):
+            raise LoadError(f"{where} already loads another petscpack, {other}, beside {plugin()}: remove -dll_append from {where}")
+
+
 def _append_option() -> None:
     """Adds the plugin to -dll_append in PETSC_OPTIONS: PETSc uses only one -dll_append, with a list of libraries."""
     path = plugin()
@@ -172,10 +179,12 @@ def _append_option() -> None:
     words = os.environ.get("PETSC_OPTIONS", "").split()
     if "-dll_append" in words[:-1]:
         place = len(words) - words[::-1].index("-dll_append")
+        _refuse_second_file(words[place], "PETSC_OPTIONS")
         if path not in words[place].split(","):
             words[place] += "," + path
     else:
         before = _of_petscrc()
+        _refuse_second_file(before, ".petscrc")
         words += ["-dll_append", before + "," + path if before and path not in before.split(",") else path]
     os.environ["PETSC_OPTIONS"] = " ".join(words)
 

@@ -9,7 +9,7 @@
 #if !defined(SPMV_HAVE_CUDA)
   #pragma GCC diagnostic ignored "-Wunused-parameter" /* stubs do not read their parameters */
 
-static const char *const no_cuda = "libspmvpack was built without CUDA: configure it with the CUDA toolkit for a GPU";
+static const char *const no_cuda = "petscpack was built without CUDA: build it with the CUDA toolkit to use a GPU";
 
 static SpmvStatus no_device(SpmvExec *exec) { return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s", no_cuda); }
 

@@ -39,7 +39,7 @@ static const char *slots_fault(const SpmvSlots *s)
       s->plan_bytes < (int64_t)sizeof(SpmvPlan))
     return "a mandatory slot is NULL";
   if (!s->add_transposed && !s->list_nonzeros && !s->prepare_transpose) return "no slot for transposed products";
-  if (!s->extract_values && !s->list_nonzeros) return "update_values without extract_values";
+  if (!s->extract_values && !s->list_nonzeros) return "no slot that reads values back: extract_values or list_nonzeros";
   return NULL;
 }
 

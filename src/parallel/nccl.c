@@ -238,6 +238,7 @@ PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n,
   if (!found) {
     PetscCall(PetscNew(&mine));
     mine->uses = 1;
+    mine->kept = MPI_COMM_NULL;
     mine->next = all;
     all        = mine;
     PetscCall(Try(comm, exec, mine));

@@ -2,6 +2,10 @@
   register.c - the entry points of the plugin: PETSc calls PetscDLLibraryRegister_petscpack() for -dll_append
   libpetscpack.so; a program that links the library calls PetscPackInitializePackage().
 */
+#ifndef _GNU_SOURCE
+  #define _GNU_SOURCE /* for dladdr() */
+#endif
+#include <dlfcn.h>
 #include "ksp/impls/cgdevice/cgdevice.h"
 #include "ksp/impls/gmresdevice/gmresdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
@@ -64,6 +68,24 @@ static PetscErrorCode RefuseOtherPetsc(void)
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, OTHER_PETSC,
              PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)major, (int)minor);
   PetscCall(RefuseOtherLayout());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* If two files of the plugin are loaded, such as that of a wheel and that of a build, the second takes a replaced type of
+   the first for PETSc's own, and the first takes that of the second: they would call each other without end */
+static PetscErrorCode RefuseSecondFile(void)
+{
+  PetscErrorCode (*registered)(KSP) = NULL;
+  Dl_info first, second;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(KSPList, KSPCGDEVICE, &registered));
+  if (!registered || !dladdr((void *)registered, &first) || !dladdr((void *)RefuseSecondFile, &second))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(first.dli_fbase == second.dli_fbase, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "petscpack is loaded from two files, %s and %s: leave one of them out of -dll_append, PETSC_OPTIONS and "
+             ".petscrc",
+             first.dli_fname, second.dli_fname);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,7 +196,8 @@ PetscErrorCode PetscPackFinalizePackage(void)
   Call it after `PetscInitialize()` in a program that links libpetscpack. With `-dll_append libpetscpack.so` PETSc calls
   it during `PetscInitialize()`. A second call does nothing.
 
-  A libpetscpack that was built for another minor version of PETSc stops with an error.
+  A libpetscpack that was built for another minor version of PETSc stops with an error, and so does a second file of
+  petscpack in one process, such as that of a wheel beside that of a build.
 
   The environment variable PETSCPACK_DEFAULTS may hold options, which are set unless the user has set options of the
   same names; `python -m petscpack run` passes its defaults in this way.
@@ -188,6 +211,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscFunctionBegin;
   if (aijfmt_process.initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(RefuseOtherPetsc());
+  PetscCall(RefuseSecondFile());
   PetscCheck(!spmv_registry_check(message), PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libspmvpack is not the one that libpetscpack was built with: %s", message);
   PetscCall(DefaultsFromEnvironment());

@@ -72,37 +72,64 @@ static PetscErrorCode InBrackets(const char mine[], char shown[SPMV_MESSAGE_MAX]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solve or a cycle on several processes counts once; products count per sequential block, over all processes */
+/* Appends work that most programs do not have to the line, unless it is zero */
+static PetscErrorCode AppendPart(char line[], size_t size, const char what[], PetscInt64 on_gpu, const char where[],
+                                 PetscInt64 elsewhere, const char why[])
+{
+  size_t length;
+
+  PetscFunctionBegin;
+  if (!on_gpu && !elsewhere) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrlen(line, &length));
+  PetscCall(PetscSNPrintf(line + length, size - length, "; %s: %lld on the GPU, %lld %s%s", what, (long long)on_gpu,
+                          (long long)elsewhere, where, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parts of the line about set-up and multigrid. A cycle on several processes counts once. */
+static PetscErrorCode FormatSetUp(char line[], size_t size)
+{
+  PetscInt64 set_up[2 * SET_UPS], cycles[2] = {totals.cycles_gpu, totals.cycles_petsc}, most[2];
+  char       why[SPMV_MESSAGE_MAX];
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  PetscCall(InBrackets(totals.why_cycle, why));
+  PetscCallMPI(MPI_Allreduce(totals.set_up, set_up, 2 * SET_UPS, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(cycles, most, 2, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCall(
+      AppendPart(line, size, "graphs", set_up[2 * PETSCPACK_GRAPH + 1], "elsewhere", set_up[2 * PETSCPACK_GRAPH], ""));
+  PetscCall(AppendPart(line, size, "patterns of products of matrices", set_up[2 * PETSCPACK_PATTERN + 1], "elsewhere",
+                       set_up[2 * PETSCPACK_PATTERN], ""));
+  PetscCall(AppendPart(line, size, "cycles of mgdevice and gamgdevice", most[0], "by PETSc", most[1], why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solve on several processes counts once; products count per sequential block, over all processes. If solves and
+   products stayed on the host for the same reason, it is printed once. */
 static PetscErrorCode PrintTotals(void)
 {
   char no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX],
-       cycle[SPMV_MESSAGE_MAX];
-  PetscInt64 sum[PLACES], set_up[2 * SET_UPS],
-      solves[5] = {totals.solves_gpu, totals.solves_host, totals.iterations_gpu, totals.cycles_gpu,
-                   totals.cycles_petsc},
-      most[5];
+       rest[2 * SPMV_MESSAGE_MAX];
+  PetscInt64 sum[PLACES], solves[3] = {totals.solves_gpu, totals.solves_host, totals.iterations_gpu}, most[3];
+  PetscBool  same;
 
   PetscFunctionBegin;
   if (spmv_device_count(no_gpu) > 0 || !totals.products[PETSCPACK_ON_HOST]) no_gpu[0] = 0;
   PetscCall(InBrackets(totals.why_solve, solve));
-  PetscCall(InBrackets(totals.why_cycle, cycle));
   PetscCall(InBrackets(totals.why[PETSCPACK_ON_HOST][0] ? totals.why[PETSCPACK_ON_HOST] : no_gpu, host));
   PetscCall(InBrackets(totals.why[PETSCPACK_BY_PETSC], parent));
+  PetscCall(PetscStrcmp(solve, host, &same));
+  if (same) host[0] = 0;
+  PetscCall(FormatSetUp(rest, sizeof rest));
   PetscCallMPI(MPI_Allreduce(totals.products, sum, PLACES, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allreduce(totals.set_up, set_up, 2 * SET_UPS, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allreduce(solves, most, 5, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
-  PetscCall(PetscFPrintf(
-      PETSC_COMM_WORLD, PETSC_STDERR,
-      "petscpack: CG and GMRES: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; products of our "
-      "matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s; graphs: %lld on the GPU, %lld "
-      "elsewhere; patterns of products of matrices: %lld on the GPU, %lld elsewhere; cycles of mgdevice and "
-      "gamgdevice: %lld on the GPU, %lld "
-      "by PETSc%s\n",
-      (long long)most[0], (long long)most[2], (long long)most[1], solve, (long long)sum[PETSCPACK_ON_GPU],
-      (long long)sum[PETSCPACK_ON_HOST], host, (long long)sum[PETSCPACK_BY_PETSC], parent,
-      (long long)set_up[2 * PETSCPACK_GRAPH + 1], (long long)set_up[2 * PETSCPACK_GRAPH],
-      (long long)set_up[2 * PETSCPACK_PATTERN + 1], (long long)set_up[2 * PETSCPACK_PATTERN], (long long)most[3],
-      (long long)most[4], cycle));
+  PetscCallMPI(MPI_Allreduce(solves, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,
+                         "petscpack: CG and GMRES: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; "
+                         "products of our matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s%s\n",
+                         (long long)most[0], (long long)most[2], (long long)most[1], solve,
+                         (long long)sum[PETSCPACK_ON_GPU], (long long)sum[PETSCPACK_ON_HOST], host,
+                         (long long)sum[PETSCPACK_BY_PETSC], parent, rest));
   PetscCall(PetscMemzero(&totals, sizeof totals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -30,6 +30,23 @@ static void print_values(FILE *page, const SpmvOptionDesc *o)
   fprintf(page, "%s", range);
 }
 
+/* The options of the process whose values do not fit a table of options, or that no C function sets later. The test
+   option_pages_help compares the names with those in the output of -help. */
+static void print_further(FILE *page)
+{
+  fputs(
+      "| `-petscpack_nccl` | text | `auto`, `off`, a path | `auto` | how solvers on several GPUs find NVIDIA's library "
+      "NCCL; "
+      "`off`: messages go by MPI ([several-gpus.md](../several-gpus.md)) |\n"
+      "| `-petscpack_replace` | list | `cg`, `gmres`, `mg`, `gamg` | none | these type names of PETSc mean `cgdevice`, "
+      "`gmresdevice`, `mgdevice` and `gamgdevice` ([solving.md](../solving.md#options)) |\n"
+      "| `-ksp_cgdevice_replace_cg` | truth value | `false`, `true` | `false` | the same as `-petscpack_replace cg` |\n"
+      "| `-petscpack_summary` | truth value | `false`, `true` | `false` | `PetscFinalize()` prints one line on the "
+      "standard "
+      "error stream: what ran on the GPU, what did not, and why |\n",
+      page);
+}
+
 static void print_table(FILE *page, const SpmvFormat *table)
 {
   static const char *const kinds[] = {
@@ -80,13 +97,14 @@ static void write_page(FILE *page, const SpmvFormat *table)
   title_of(table, title, sizeof title);
   fprintf(page, "# Options of `%s`\n\n%s\n%s.\n\n", title, note, table->summary);
   print_table(page, table);
-  if (table == &AIJFmtProcessTable)
-    fprintf(page, "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
-                  " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`.\n"
-                  "\n`-petscpack_replace cg,gmres,mg,gamg` makes these type names of PETSc mean `cgdevice`, "
-                  "`gmresdevice`, `mgdevice` and"
-                  " `gamgdevice`:\n[solving.md](../solving.md#options).\n");
-  else print_calls(page, table);
+  if (table == &AIJFmtProcessTable) {
+    print_further(page);
+    fprintf(page,
+            "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
+            " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`, `PetscPackSetNCCL()`,"
+            " `PetscPackReplaceType()`,\n`KSPCGDeviceReplaceCG()`; for the summary, `PetscOptionsSetValue()` before"
+            " the types are registered.\n");
+  } else print_calls(page, table);
   fprintf(page, "\n[How options are set](README.md)\n");
 }
 

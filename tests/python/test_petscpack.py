@@ -77,6 +77,11 @@ class Load(unittest.TestCase):
         self.assert_prints("-log_view -dll_append /a/libother.so," + petscpack.plugin() + " -x 1\n",
                            run(program, PETSC_OPTIONS="-log_view -dll_append /a/libother.so -x 1"))
 
+    def test_refuses_a_second_file_of_the_plugin(self):
+        result = run("import petscpack; petscpack.load()", PETSC_OPTIONS="-dll_append /a/libpetscpack.so")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("PETSC_OPTIONS already loads another petscpack, /a/libpetscpack.so", result.stderr)
+
     def test_path_of_the_plugin(self):
         shown = subprocess.run([sys.executable, "-m", "petscpack", "plugin"], cwd="/", capture_output=True, text=True, check=True)
         self.assertEqual(shown.stdout, petscpack.plugin() + "\n")

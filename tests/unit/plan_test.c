@@ -284,14 +284,11 @@ UNIT_TEST(products_and_values_that_a_format_lacks_are_refused)
   UNIT_CONTAINS("a host plan of format sample needs its values on the host", s.exec.message);
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_extract_values(plan, y, SPMV_DEVICE, &s.exec));
   slots.add_transposed = NULL;
-  slots.update_values  = NULL;
   plan->slots          = &slots;
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_prepare_transpose(plan, &s.exec));
   UNIT_CONTAINS("no transposed product", s.exec.message);
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_multtranspose(plan, &one, x, &one, y, NULL, &s.exec));
   UNIT_CONTAINS("without spmv_prepare_transpose()", s.exec.message);
-  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_update_values(plan, values, SPMV_HOST, &s.exec));
-  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_extract_values(plan, y, SPMV_HOST, &s.exec));
   UNIT_CHECK(y[0] == 1 && y[1] == 2 && y[2] == 3);
   spmv_destroy(&plan);
 }

@@ -139,7 +139,7 @@ UNIT_TEST(values_that_go_into_a_plan_must_come_out_again)
   SpmvSlots s = sample_slots();
 
   s.extract_values = NULL;
-  slots_refused(&s, "update_values without extract_values");
+  slots_refused(&s, "no slot that reads values back");
   s.list_nonzeros = list_nothing;
   slots_accepted(&s);
 }

@@ -30,16 +30,27 @@ static SpmvStatus check_operator(const SpmvOperator *a, const char *name, int le
 
 static SpmvStatus check_smoother(const SpmvCycleSmoother *s, const char *name, int level, int64_t rows, SpmvExec *exec)
 {
-  if (s->steps < 0 || s->steps > STEPS_MAX || (s->steps > 0 && !s->step))
+  if (s->steps < 0 || s->steps > STEPS_MAX)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: %d steps %s the correction, which must be 0 to %d",
                      level, s->steps, name, (int)STEPS_MAX);
   if (s->steps == 0) return SPMV_SUCCESS;
-  if ((int)s->kind < SPMV_PC_IDENTITY || s->kind > SPMV_PC_BLOCKS ||
-      (s->kind != SPMV_PC_IDENTITY && rows && !s->values))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: the smoother %s the correction has no M", level, name);
+  if (!s->step)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle, level %d: the array of factors of the %d steps %s the correction is NULL", level, s->steps,
+                     name);
+  if ((int)s->kind < SPMV_PC_IDENTITY || s->kind > SPMV_PC_BLOCKS)
+    return spmv_fail(
+        exec, SPMV_ERR_ARGUMENT,
+        "cycle, level %d: M of the smoother %s the correction is of kind %d, but must be the identity, a diagonal or "
+        "blocks",
+        level, name, (int)s->kind);
+  if (s->kind != SPMV_PC_IDENTITY && rows && !s->values)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle, level %d: the values of M of the smoother %s the correction are NULL", level, name);
   if (s->kind == SPMV_PC_BLOCKS && (s->block_size < 2 || s->block_size > SPMV_PC_BLOCK_MAX || rows % s->block_size))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: %lld rows in blocks of %d, which must be 2 to %d",
-                     level, (long long)rows, s->block_size, (int)SPMV_PC_BLOCK_MAX);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "cycle, level %d: %lld rows in blocks of %d, which must be 2 to %d and divide the rows", level,
+                     (long long)rows, s->block_size, (int)SPMV_PC_BLOCK_MAX);
   return SPMV_SUCCESS;
 }
 
@@ -48,7 +59,8 @@ static SpmvStatus check_level(const SpmvCycleOptions *o, int l, SpmvExec *exec)
   const SpmvCycleLevel *level = &o->level[l];
 
   if (level->rows < 0)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: %lld rows", l, (long long)level->rows);
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: %lld rows, which must be 0 or more", l,
+                     (long long)level->rows);
   if (l == 0) return SPMV_SUCCESS;
   if (level->visits < 1)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
@@ -79,20 +91,26 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
 {
   char reason[SPMV_MESSAGE_MAX];
 
-  if (o->levels < 1 || o->levels > SPMV_CYCLE_LEVELS || !o->level || o->cycles < 1)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d levels, which must be 1 to %d, and %d cycles a call",
-                     o->levels, (int)SPMV_CYCLE_LEVELS, o->cycles);
+  if (o->levels < 1 || o->levels > SPMV_CYCLE_LEVELS)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d levels, which must be 1 to %d", o->levels,
+                     (int)SPMV_CYCLE_LEVELS);
+  if (!o->level) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the array of levels is NULL");
+  if (o->cycles < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d cycles a call, which must be 1 or more", o->cycles);
   if (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: unknown scalar type");
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: unknown scalar type %d", (int)o->scalar_type);
   if (o->matrix_scale && o->scalar_type != SPMV_F32)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: matrix_scale is allowed only in single precision");
   if (o->level[0].rows > 0 && !o->inverse == !o->coarse)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the coarsest level needs either an inverse or a function");
-  if (o->null_vectors < 0 || o->null_vectors > SPMV_SUMS_MAX ||
-      (o->null_vectors > 0 && o->level[o->levels - 1].rows > 0 && !o->null_space))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "cycle: %d vectors of a null space, which must be 0 to %d, or their array is missing",
+                     "cycle: the coarsest level has %s, but needs either an inverse or a function",
+                     o->inverse ? "both" : "neither");
+  if (o->null_vectors < 0 || o->null_vectors > SPMV_SUMS_MAX)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d vectors of a null space, which must be 0 to %d",
                      o->null_vectors, (int)SPMV_SUMS_MAX);
+  if (o->null_vectors > 0 && o->level[o->levels - 1].rows > 0 && !o->null_space)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the array of the %d vectors of the null space is NULL",
+                     o->null_vectors);
   for (int l = 0; l < o->levels; l++) SPMV_TRY(check_level(o, l, exec));
   SPMV_TRY(check_visits(o, exec));
   if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)

@@ -210,6 +210,11 @@ static void other_type(SpmvCycleOptions *o, SpmvCycleLevel *l)
   (void)l;
   o->scalar_type = SPMV_F32;
 }
+static void no_array_of_levels(SpmvCycleOptions *o, SpmvCycleLevel *l)
+{
+  (void)l;
+  o->level = NULL;
+}
 static void no_coarsest(SpmvCycleOptions *o, SpmvCycleLevel *l)
 {
   (void)l;
@@ -288,11 +293,12 @@ static const struct {
   void (*spoil)(SpmvCycleOptions *, SpmvCycleLevel *);
 } wrong[] = {{"0 levels, which must be 1 to 16", no_levels},
              {"17 levels, which must be 1 to 16", many_levels},
-             {"0 cycles", no_cycles},
+             {"array of levels is NULL", no_array_of_levels},
+             {"0 cycles a call", no_cycles},
              {"scalar type", no_type},
              {"scalar type", other_type},
-             {"inverse or a function", no_coarsest},
-             {"inverse or a function", two_coarsest},
+             {"has neither, but needs either an inverse or a function", no_coarsest},
+             {"has both, but needs either an inverse or a function", two_coarsest},
              {"level 0: -1 rows", negative_rows},
              {"level 1: the plan of the matrix", no_matrix},
              {"level 2: the plan of the matrix", other_rows},
@@ -301,10 +307,10 @@ static const struct {
              {"level 2: 0 visits", no_visits},
              {"visits of the coarsest level", many_visits},
              {"level 3: -1 steps", negative_steps},
-             {"level 3: 2 steps", no_steps},
-             {"level 1: the smoother after", no_m},
-             {"level 1: the smoother before", function_as_m},
-             {"17 rows in blocks of 3", odd_blocks}};
+             {"level 3: the array of factors of the 2 steps after the correction is NULL", no_steps},
+             {"level 1: the values of M of the smoother after the correction are NULL", no_m},
+             {"level 1: M of the smoother before the correction is of kind", function_as_m},
+             {"17 rows in blocks of 3, which must be 2 to", odd_blocks}};
 
 UNIT_TEST(cycle_refuses_what_makes_no_sense)
 {

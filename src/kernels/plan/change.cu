@@ -90,9 +90,8 @@ extern "C" SpmvStatus spmv_change_values(SpmvPlan *plan, const SpmvChange *chang
 
   SPMV_TRY(spmv_check_listable(plan, exec));
   if (plan->format->borrows)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "plans of format %s %s", plan->format->name,
-                     plan->slots->update_values ? "may borrow the values of a CSR: change that CSR instead"
-                                                : "take no new values");
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
+                     "plans of format %s may borrow the values of a CSR: change that CSR instead", plan->format->name);
   if (plan->nnz == 0 || !(change->alpha || change->left || change->right || changes_diagonal(change)))
     return SPMV_SUCCESS;
   SPMV_TRY(changed_values(plan, change, &scratch.arena, exec, &values));

@@ -5,8 +5,6 @@
 
 static SpmvStatus check_values(const SpmvPlan *plan, SpmvSpace values_space, SpmvExec *exec)
 {
-  if (!plan->slots->update_values)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "format %s takes no new values", plan->format->name);
   if (plan->space == SPMV_HOST && values_space != SPMV_HOST)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a host plan of format %s needs its values on the host",
                      plan->format->name);
