@@ -1,4 +1,4 @@
-/* matmat.h - products of matrices: shared by matmat.c and matmat_parallel.c */
+/* matmat.h - products of matrices: shared by matmat.c, matmat_parallel.c and ghost_rows.c */
 #pragma once
 
 #include "seqaijfmt.h"
@@ -14,6 +14,9 @@ typedef struct {
   PetscBool computed, holds;
 } AIJFmtKeptScratch;
 
+/* Rows of a parallel matrix that other processes own */
+typedef struct AIJFmtGhostRowsStruct *AIJFmtGhostRows;
+
 /* matmat.c */
 PETSC_INTERN AIJFmtFactor   AIJFmtFactorOf(Mat);
 PETSC_INTERN PetscBool      AIJFmtFactorsSame(const AIJFmtFactor before[2], const Mat factor[2]);
@@ -24,3 +27,10 @@ PETSC_INTERN PetscErrorCode AIJFmtProductBlockSizes(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtProductCount(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtProductSymbolicByHost(Mat, const char reason[]);
 PETSC_INTERN PetscErrorCode AIJFmtProductNumericByHost(Mat);
+
+/* ghost_rows.c */
+PETSC_INTERN PetscErrorCode AIJFmtGhostRowsMake(Mat A, Mat B, Mat B_l, IS columns, const AIJFmtRow *,
+                                                AIJFmtGhostRows *);
+PETSC_INTERN PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows, Mat B_l, SpmvExec *);
+PETSC_INTERN PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *);
+PETSC_INTERN Mat            AIJFmtGhostRowsMatrix(AIJFmtGhostRows);

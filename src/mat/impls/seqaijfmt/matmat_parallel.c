@@ -61,7 +61,7 @@ typedef struct {
   PetscObjectState  values[2]; /* states of the factors when local and ghost were filled */
   Mat               local[2];  /* A_l and B_l, or NULL */
   IS                columns[2];
-  Mat              *ghost; /* B_g, as an array of one matrix, or NULL */
+  AIJFmtGhostRows   ghost; /* B_g, or NULL */
   SpmvSpgemm       *product[STEPS];
   int64_t           first[STEPS], all; /* where the values of a step begin; those of listed steps come first */
   int64_t           listed;            /* number of values of listed steps */
@@ -75,7 +75,7 @@ static PetscErrorCode MatricesDestroy(Data *d)
     PetscCall(MatDestroy(&d->local[f]));
     PetscCall(ISDestroy(&d->columns[f]));
   }
-  if (d->ghost) PetscCall(MatDestroySubMatrices(1, &d->ghost));
+  PetscCall(AIJFmtGhostRowsDestroy(&d->ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,24 +122,6 @@ static PetscErrorCode MakeOurs(Mat A, const AIJFmtRow *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills B_g: the rows of B for the columns of the off-diagonal block of A. Collective. */
-static PetscErrorCode GhostFill(Mat A, Mat B, const AIJFmtRow *row, Data *d)
-{
-  const PetscInt *ghost;
-  IS              rows, cols;
-  Mat             others;
-
-  PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &others, &ghost));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, others->cmap->n, ghost, PETSC_COPY_VALUES, &rows));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, B->cmap->N, 0, 1, &cols));
-  PetscCall(MatCreateSubMatrices(B, 1, &rows, &cols, d->ghost ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &d->ghost));
-  PetscCall(MakeOurs(d->ghost[0], row));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Makes the matrices that the recipe uses, or gives them new values if a factor has changed. Collective. */
 static PetscErrorCode MatricesFill(Mat C, Data *d)
 {
@@ -158,7 +140,11 @@ static PetscErrorCode MatricesFill(Mat C, Data *d)
                                           first ? &d->columns[f] : NULL, &d->local[f]));
       PetscCall(MakeOurs(d->local[f], s->row));
     }
-    if (f == 1 && Uses(d->recipe, B_GHOST)) PetscCall(GhostFill(factor[0], factor[1], s->row, d));
+    if (f == 1 && Uses(d->recipe, B_GHOST)) {
+      if (!d->ghost)
+        PetscCall(AIJFmtGhostRowsMake(factor[0], factor[1], d->local[1], d->columns[1], s->row, &d->ghost));
+      PetscCall(AIJFmtGhostRowsFill(d->ghost, d->local[1], &d->exec));
+    }
     d->values[f] = state;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,7 +156,7 @@ static PetscErrorCode OperandsFind(Mat C, const Data *d, Mat matrix[MATRICES])
   PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, &matrix[A_DIAGONAL], &matrix[A_OTHERS], NULL));
   matrix[A_LOCAL] = d->local[0];
   matrix[B_LOCAL] = d->local[1];
-  matrix[B_GHOST] = d->ghost ? d->ghost[0] : NULL;
+  matrix[B_GHOST] = AIJFmtGhostRowsMatrix(d->ghost);
   for (int m = 0; m < MATRICES; m++)
     if (!Uses(d->recipe, (Operand)m)) matrix[m] = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,275 @@
+/*
+  ghost_rows.c - the rows of a parallel matrix B that other processes own and the off-diagonal block of A needs: B_g of
+  matmat_parallel.c, where B_l has the rows of this process.
+
+  MatCreateSubMatrices() would bring all values of B to the host for this. Here the owner packs the wanted ones where B_l
+  has its values, on the GPU if they are there, and only these pass through the host.
+*/
+#include "matmat.h"
+#include <petscsf.h>
+#include <spmv_engine.h>
+
+/* One direction: neighbour n has rows first_row[n] .. first_row[n+1]-1, and their entries first[n] .. first[n+1]-1 */
+typedef struct {
+  AIJFmtRanks  neighbours;
+  PetscMPIInt *rank;
+  PetscInt    *first_row, *first; /* [neighbours+1] */
+} Side;
+
+struct AIJFmtGhostRowsStruct {
+  Mat          matrix; /* B_g, with all columns of B */
+  MPI_Comm     comm;
+  PetscMPIInt  tag;
+  Side         out, in;
+  PetscInt    *row;   /* [rows of out]: rows of B_l to send */
+  int32_t     *place; /* [entries of out]: where their values are among those of B_l */
+  PetscInt    *from;  /* [entries of in]: nonzero k of B_g is received entry from[k] */
+  MPI_Request *request;
+};
+
+Mat AIJFmtGhostRowsMatrix(AIJFmtGhostRows g) { return g ? g->matrix : NULL; }
+
+static PetscInt Entries(const Side *s) { return s->first[s->neighbours]; }
+static PetscInt Rows(const Side *s) { return s->first_row[s->neighbours]; }
+
+static PetscErrorCode SideMake(AIJFmtRanks neighbours, const PetscMPIInt rank[], const PetscInt first_row[], Side *s)
+{
+  PetscFunctionBegin;
+  s->neighbours = neighbours;
+  PetscCall(PetscMalloc3((size_t)neighbours, &s->rank, (size_t)neighbours + 1, &s->first_row, (size_t)neighbours + 1,
+                         &s->first));
+  s->first_row[0] = s->first[0] = 0;
+  for (AIJFmtRanks n = 0; n < neighbours; n++) {
+    s->rank[n]          = rank[n];
+    s->first_row[n + 1] = first_row[n + 1];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds out who sends which rows. The columns of the off-diagonal block ascend, and so do their owners. */
+static PetscErrorCode Ask(Mat A, Mat B, AIJFmtGhostRows g)
+{
+  PetscSF            sf;
+  AIJFmtRanks        neighbours;
+  const PetscMPIInt *rank;
+  const PetscInt    *first, *mine, *theirs, *ghost;
+  Mat                others;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &others, &ghost));
+  PetscCall(PetscSFCreate(g->comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, B->rmap, others->cmap->n, NULL, PETSC_COPY_VALUES, ghost));
+  PetscCall(PetscSFSetUp(sf));
+  PetscCall(PetscSFGetRootRanks(sf, &neighbours, &rank, &first, &mine, &theirs));
+  PetscCall(SideMake(neighbours, rank, first, &g->in));
+  PetscCall(PetscSFGetLeafRanks(sf, &neighbours, &rank, &first, &mine));
+  PetscCall(SideMake(neighbours, rank, first, &g->out));
+  PetscCall(PetscMalloc1((size_t)Rows(&g->out), &g->row));
+  PetscCall(PetscArraycpy(g->row, mine, Rows(&g->out)));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscMalloc1((size_t)g->in.neighbours + (size_t)g->out.neighbours, &g->request));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sends items to all neighbours and receives theirs; out_first and in_first: of rows or of entries. MPI keeps the order
+   of messages between two processes, so one tag is enough. */
+static PetscErrorCode Exchange(AIJFmtGhostRows g, MPI_Datatype type, size_t bytes, const PetscInt out_first[],
+                               const void *out, const PetscInt in_first[], void *in)
+{
+  PetscMPIInt length, requests = 0;
+
+  PetscFunctionBegin;
+  for (AIJFmtRanks n = 0; n < g->in.neighbours; n++) {
+    PetscCall(PetscMPIIntCast(in_first[n + 1] - in_first[n], &length));
+    PetscCallMPI(MPI_Irecv((char *)in + (size_t)in_first[n] * bytes, length, type, g->in.rank[n], g->tag, g->comm,
+                           &g->request[requests++]));
+  }
+  for (AIJFmtRanks n = 0; n < g->out.neighbours; n++) {
+    PetscCall(PetscMPIIntCast(out_first[n + 1] - out_first[n], &length));
+    PetscCallMPI(MPI_Isend((const char *)out + (size_t)out_first[n] * bytes, length, type, g->out.rank[n], g->tag,
+                           g->comm, &g->request[requests++]));
+  }
+  /* not MPI_Waitall(): with MPICH's headers, compilers warn that it overruns the array MPI_STATUSES_IGNORE */
+  for (PetscMPIInt k = 0; k < requests; k++) PetscCallMPI(MPI_Wait(&g->request[k], MPI_STATUS_IGNORE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the entries of each neighbour begin, from the lengths of its rows */
+static void CountEntries(Side *s, const PetscInt length[])
+{
+  for (AIJFmtRanks n = 0; n < s->neighbours; n++) {
+    s->first[n + 1] = s->first[n];
+    for (PetscInt r = s->first_row[n]; r < s->first_row[n + 1]; r++) s->first[n + 1] += length[r];
+  }
+}
+
+/* Exchanges the lengths of the rows; row_ptr [rows of in + 1] are those of B_g */
+static PetscErrorCode LengthsFetch(AIJFmtGhostRows g, const SpmvPattern *local, PetscInt row_ptr[])
+{
+  const PetscInt *own = (const PetscInt *)local->row_ptr;
+  PetscInt       *length, *theirs = row_ptr + 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)Rows(&g->out), &length));
+  for (PetscInt r = 0; r < Rows(&g->out); r++) length[r] = own[g->row[r] + 1] - own[g->row[r]];
+  PetscCall(Exchange(g, MPIU_INT, sizeof *length, g->out.first_row, length, g->in.first_row, theirs));
+  CountEntries(&g->out, length);
+  CountEntries(&g->in, theirs);
+  PetscCall(PetscFree(length));
+  row_ptr[0] = 0;
+  for (PetscInt r = 0; r < Rows(&g->in); r++) row_ptr[r + 1] += row_ptr[r];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Exchanges the columns, numbered in the whole matrix by `number`, and records the places of the entries to send */
+static PetscErrorCode ColumnsFetch(AIJFmtGhostRows g, const SpmvPattern *local, const PetscInt number[], PetscInt col[])
+{
+  const PetscInt *row_ptr = (const PetscInt *)local->row_ptr, *own = (const PetscInt *)local->col;
+  PetscInt       *numbered, at                                     = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)Entries(&g->out), &numbered));
+  PetscCall(PetscMalloc1((size_t)Entries(&g->out), &g->place));
+  for (PetscInt r = 0; r < Rows(&g->out); r++)
+    for (PetscInt k = row_ptr[g->row[r]]; k < row_ptr[g->row[r] + 1]; k++, at++) {
+      g->place[at] = (int32_t)k;
+      numbered[at] = number[own[k]];
+    }
+  PetscCall(Exchange(g, MPIU_INT, sizeof *col, g->out.first, numbered, g->in.first, col));
+  PetscCall(PetscFree(numbered));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The owner has the columns of its own process first; here the columns of each row ascend */
+static PetscErrorCode ColumnsSort(AIJFmtGhostRows g, const PetscInt row_ptr[], PetscInt col[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)Entries(&g->in), &g->from));
+  for (PetscInt k = 0; k < Entries(&g->in); k++) g->from[k] = k;
+  for (PetscInt r = 0; r < Rows(&g->in); r++)
+    PetscCall(PetscSortIntWithArray(row_ptr[r + 1] - row_ptr[r], col + row_ptr[r], g->from + row_ptr[r]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes B_g with its pattern; number: of the columns of B_l in the whole matrix. Collective. */
+static PetscErrorCode PatternMake(AIJFmtGhostRows g, PetscInt all_columns, const AIJFmtRow *row,
+                                  const SpmvPattern *local, const PetscInt number[])
+{
+  const PetscInt rows = Rows(&g->in);
+  PetscInt      *row_ptr, *col;
+
+  PetscFunctionBegin;
+  PetscCheck(local->nnz < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%lld nonzeros of a factor on one process, and a product on the GPU may have 2^31 - 2: use more processes",
+             (long long)local->nnz);
+  PetscCall(PetscMalloc1((size_t)rows + 1, &row_ptr));
+  PetscCall(LengthsFetch(g, local, row_ptr));
+  PetscCall(PetscMalloc1((size_t)Entries(&g->in), &col));
+  PetscCall(ColumnsFetch(g, local, number, col));
+  PetscCall(ColumnsSort(g, row_ptr, col));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &g->matrix));
+  PetscCall(MatSetSizes(g->matrix, rows, all_columns, rows, all_columns));
+  PetscCall(MatSetType(g->matrix, MATSEQAIJ));
+  PetscCall(MatSeqAIJSetPreallocationCSR(g->matrix, row_ptr, col, NULL));
+  PetscCall(AIJFmtInstall(g->matrix, row, PETSC_FALSE, NULL));
+  PetscCall(PetscFree(col));
+  PetscCall(PetscFree(row_ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes B_g without values. columns: the numbers of the columns of B_l in the whole matrix. Collective. */
+PetscErrorCode AIJFmtGhostRowsMake(Mat A, Mat B, Mat B_l, IS columns, const AIJFmtRow *row, AIJFmtGhostRows *ghost)
+{
+  const PetscInt *number;
+  SpmvPattern     local;
+  AIJFmtGhostRows g;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&g));
+  *ghost = g;
+  PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)A), &g->comm, &g->tag));
+  PetscCall(Ask(A, B, g));
+  PetscCall(AIJFmtHostPatternGet(B_l, &local));
+  PetscCall(ISGetIndices(columns, &number));
+  PetscCall(PatternMake(g, B->cmap->N, row, &local, number));
+  PetscCall(ISRestoreIndices(columns, &number));
+  PetscCall(AIJFmtHostPatternRestore(B_l, &local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- values ---- */
+
+/* Packs the values on the GPU */
+static SpmvStatus PackThere(AIJFmtGhostRows g, const void *values, SpmvExec *exec, PetscScalar packed[])
+{
+  const int64_t n = Entries(&g->out), each = 256, places = (n * (int64_t)sizeof *g->place + each - 1) / each * each;
+  const int64_t bytes = n * (int64_t)sizeof *packed;
+  void         *block;
+  SpmvStatus    status = spmv_scratch_alloc(exec, SPMV_DEVICE, places + bytes, "values of ghost rows", &block);
+
+  if (!status) status = spmv_copy(block, SPMV_DEVICE, g->place, SPMV_HOST, n * (int64_t)sizeof *g->place, exec);
+  if (!status) status = spmv_gather(n, (const int32_t *)block, AIJFMT_SCALAR, values, (char *)block + places, exec);
+  if (!status) status = spmv_copy(packed, SPMV_HOST, (char *)block + places, SPMV_DEVICE, bytes, exec);
+  if (!status) status = spmv_stream_wait(exec);
+  spmv_scratch_free(exec, SPMV_DEVICE, block);
+  return status;
+}
+
+/* Packs the values where they are; from the host if the GPU has no memory for it */
+static PetscErrorCode Pack(AIJFmtGhostRows g, Mat B_l, SpmvExec *exec, PetscScalar packed[])
+{
+  SpmvStatus         status = SPMV_ERR_MEMORY;
+  const PetscScalar *own;
+  Mat_AIJFmt        *s;
+  SpmvCsr            csr;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(B_l, "MatProduct", &s));
+  if (Entries(&g->out) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (AIJFmtTruthGet(B_l, s).device_csr) {
+    PetscCall(AIJFmtDeviceCsrGet(B_l, s, &csr));
+    status = PackThere(g, csr.values, exec, packed);
+  }
+  if (status == SPMV_ERR_MEMORY) {
+    PetscCall(MatSeqAIJGetArrayRead(B_l, &own));
+    for (PetscInt k = 0; k < Entries(&g->out); k++) packed[k] = own[g->place[k]];
+    PetscCall(MatSeqAIJRestoreArrayRead(B_l, &own));
+  } else AIJFmtCallSpmv(exec, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fetches the values of B_g. Collective. */
+PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows g, Mat B_l, SpmvExec *exec)
+{
+  PetscScalar *packed, *received, *values;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2((size_t)Entries(&g->out), &packed, (size_t)Entries(&g->in), &received));
+  PetscCall(Pack(g, B_l, exec, packed));
+  PetscCall(Exchange(g, MPIU_SCALAR, sizeof *packed, g->out.first, packed, g->in.first, received));
+  PetscCall(MatSeqAIJGetArrayWrite(g->matrix, &values));
+  for (PetscInt k = 0; k < Entries(&g->in); k++) values[k] = received[g->from[k]];
+  PetscCall(MatSeqAIJRestoreArrayWrite(g->matrix, &values));
+  PetscCall(PetscObjectStateIncrease((PetscObject)g->matrix));
+  PetscCall(PetscFree2(packed, received));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *ghost)
+{
+  AIJFmtGhostRows g = *ghost;
+
+  PetscFunctionBegin;
+  *ghost = NULL;
+  if (!g) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&g->matrix));
+  PetscCall(PetscFree3(g->out.rank, g->out.first_row, g->out.first));
+  PetscCall(PetscFree3(g->in.rank, g->in.first_row, g->in.first));
+  PetscCall(PetscFree(g->row));
+  PetscCall(PetscFree(g->place));
+  PetscCall(PetscFree(g->from));
+  PetscCall(PetscFree(g->request));
+  PetscCall(PetscCommDestroy(&g->comm));
+  PetscCall(PetscFree(g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
