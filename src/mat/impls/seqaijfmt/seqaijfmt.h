@@ -25,6 +25,8 @@
     matmat.c, graph.c, gamg.c   products of matrices, graphs, the square of a graph in PCGAMG
     coo.c, coo_values.c, coo_parallel.c
                                 lists of coordinates
+    matmat_parallel.c, ghost_rows.c, transpose_parallel.c
+                                products and transposes of parallel matrices, by lists of coordinates
     cuda.c, create.c            additions for the CUDA parent, creation and conversion
     ops.c                       the table of operations, which refers to all other files; no file refers to it
 */
