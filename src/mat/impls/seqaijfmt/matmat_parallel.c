@@ -122,31 +122,48 @@ static PetscErrorCode MakeOurs(Mat A, const AIJFmtRow *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the matrices that the recipe uses, or gives them new values if a factor has changed. Collective. */
-static PetscErrorCode MatricesFill(Mat C, Data *d)
+/* Grows with each change of values. MatAXPY() raises the states of the blocks only. */
+static PetscErrorCode ValuesState(Mat A, PetscObjectState *state)
 {
-  const Mat   factor[] = {C->product->A, C->product->B};
-  Mat_AIJFmt *s;
+  Mat blocks[2];
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(factor[0], "MatProduct", &s));
-  for (int f = 0; f < 2; f++) {
-    const PetscBool  first = d->local[f] ? PETSC_FALSE : PETSC_TRUE;
-    PetscObjectState state = ((PetscObject)factor[f])->state;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  *state = ((PetscObject)A)->state + ((PetscObject)blocks[0])->state + ((PetscObject)blocks[1])->state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (!first && state == d->values[f]) continue;
-    if (Uses(d->recipe, f == 0 ? A_LOCAL : B_LOCAL)) {
-      PetscCall(MatMPIAIJGetLocalMatMerge(factor[f], first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX,
-                                          first ? &d->columns[f] : NULL, &d->local[f]));
-      PetscCall(MakeOurs(d->local[f], s->row));
-    }
-    if (f == 1 && Uses(d->recipe, B_GHOST)) {
-      if (!d->ghost)
-        PetscCall(AIJFmtGhostRowsMake(factor[0], factor[1], d->local[1], d->columns[1], s->row, &d->ghost));
-      PetscCall(AIJFmtGhostRowsFill(d->ghost, d->local[1], &d->exec));
-    }
-    d->values[f] = state;
-  }
+/* Makes the matrices that the recipe takes from factor f (0: A, 1: B), or gives them new values if the factor has changed
+   on any process. Collective. */
+static PetscErrorCode MatricesFillFrom(Mat C, Data *d, int f)
+{
+  const Mat        A = C->product->A, factor = f == 0 ? A : C->product->B;
+  const PetscBool  first = d->local[f] ? PETSC_FALSE : PETSC_TRUE;
+  PetscBool        same;
+  PetscObjectState state;
+  Mat_AIJFmt      *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(A, "MatProduct", &s));
+  PetscCall(ValuesState(factor, &state));
+  same         = !first && state == d->values[f] ? PETSC_TRUE : PETSC_FALSE;
+  d->values[f] = state;
+  PetscCall(PetscPackAll(PetscObjectComm((PetscObject)C), &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetLocalMatMerge(factor, first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX,
+                                      first ? &d->columns[f] : NULL, &d->local[f]));
+  PetscCall(MakeOurs(d->local[f], s->row));
+  if (f == 0 || !Uses(d->recipe, B_GHOST)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->ghost) PetscCall(AIJFmtGhostRowsMake(A, factor, d->local[f], d->columns[f], s->row, &d->ghost));
+  PetscCall(AIJFmtGhostRowsFill(d->ghost, d->local[f], &d->exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatricesFill(Mat C, Data *d)
+{
+  PetscFunctionBegin;
+  if (Uses(d->recipe, A_LOCAL)) PetscCall(MatricesFillFrom(C, d, 0));
+  PetscCall(MatricesFillFrom(C, d, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
