@@ -4,6 +4,7 @@
   #include <cuda_runtime.h>
   #include <pthread.h>
   #include <stdatomic.h>
+  #include <stdbool.h>
   #include <time.h>
 #endif
 
