@@ -140,7 +140,7 @@ static PetscErrorCode MatricesFillFrom(Mat C, Data *d, int f)
   const Mat        A = C->product->A, factor = f == 0 ? A : C->product->B;
   const PetscBool  first = d->local[f] ? PETSC_FALSE : PETSC_TRUE;
   PetscBool        same;
-  PetscObjectState state;
+  PetscObjectState state = 0; /* gcc does not see that it is set whenever the call succeeds */
   Mat_AIJFmt      *s;
 
   PetscFunctionBegin;
