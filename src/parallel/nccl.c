@@ -213,7 +213,7 @@ static int MPIAPI Forget(MPI_Comm comm, PetscMPIInt key, void *attribute, void *
 int PetscPackNcclVersion(PetscPackNccl n) { return n->version; }
 
 /* PETSc frees its communicator with the last object on it. A program that makes all objects for each solve would then wait
-   each time for a new NCCL communicator, which takes some 0.2 s. So that of all processes is kept until the end; others
+   each time for a new NCCL communicator, which takes 0.1 s. So that of all processes is kept until the end; others
    are not, because a program may have any number of them. */
 static PetscErrorCode Keep(MPI_Comm comm, PetscPackNccl n)
 {
