@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(THREADS) spmv_spgemm_write_marks(SpmvSpgemmPat
     for (int w = 0; w < words; w++)
       ((Word *)teams.marks)[(int64_t)k * words + w] =
           (Word)find_marks(right.col, &j, end, result.col + first, count, w);
-    left.col[k] = begin;
+    left.col[k] = begin < end ? begin : 0; /* the numeric phase loads a value there also of an empty row */
   }
 }
 
@@ -72,7 +72,8 @@ struct Row {
   int begin, end, first, count;
 };
 
-/* Entry k of the left matrix; behind the end of the row one without marks, and so without products */
+/* Entry k of the left matrix; behind the end of the row one without marks, and so without products. Its begin is 0, the
+   index of a right value, since a row that has columns has products. */
 template <typename Word, int WORDS, typename S>
 __device__ inline LeftEntry<S, WORDS> load_left(const SpmvSpgemmOperands<S> &m, int k, int end)
 {
@@ -95,7 +96,9 @@ __device__ inline int column_of(int lane, int c)
   return LANES < 32 ? lane * COLS + c : lane + LANES * c;
 }
 
-/* Loads the right values that belong to the lane's columns; bit c of the result says whether there is one for c */
+/* Loads the right values that belong to the lane's columns; bit c of the result says whether there is one for c. Where
+   there is none, it loads the first of the right row: with a condition around each load the compiler would let some
+   loads wait for sums of earlier ones. */
 template <int LANES, int COLS, int WORDS, typename S>
 __device__ inline unsigned load_right(const S *right, const LeftEntry<S, WORDS> &e, int lane, S value[COLS])
 {
@@ -107,14 +110,17 @@ __device__ inline unsigned load_right(const S *right, const LeftEntry<S, WORDS> 
     has             = e.marks[0] >> first & ((1u << COLS) - 1);
     at += __popc(e.marks[0] & ((1u << first) - 1));
 #pragma unroll
-    for (int c = 0; c < COLS; c++) value[c] = has >> c & 1 ? __ldg(right + at++) : 0;
+    for (int c = 0; c < COLS; c++) {
+      value[c] = __ldg(right + (has >> c & 1 ? at : e.begin));
+      at += has >> c & 1;
+    }
   } else {
 #pragma unroll
     for (int c = 0; c < WORDS; c++) {
-      const unsigned marks = e.marks[c];
-      value[c]             = marks >> lane & 1 ? __ldg(right + at + __popc(marks & ((1u << lane) - 1))) : 0;
-      has |= (marks >> lane & 1) << c;
-      at += __popc(marks);
+      const unsigned mine = e.marks[c] >> lane & 1;
+      value[c]            = __ldg(right + (mine ? at + __popc(e.marks[c] & ((1u << lane) - 1)) : e.begin));
+      has |= mine << c;
+      at += __popc(e.marks[c]);
     }
   }
   return has;
@@ -138,6 +144,7 @@ __device__ inline void add_row(const SpmvSpgemmOperands<S> &m, const Row &row, u
     __syncwarp(spmv_team_mask<LANES>());
     entries[lane] = mine;
     __syncwarp(spmv_team_mask<LANES>());
+#pragma unroll 1 /* unrolled, it needs more registers than there are */
     for (int k = 0; k < LANES && k0 + k < row.end; k += AHEAD) {
       S        factor[AHEAD], value[AHEAD][COLS];
       unsigned has[AHEAD];
@@ -172,7 +179,8 @@ __global__ void __launch_bounds__(THREADS, spmv_resident_blocks(THREADS, RESIDEN
 
   if (number < m.left.rows) {
     const int first = m.result.row_ptr[number], count = m.result.row_ptr[number + 1] - first;
-    if (count <= m.teams.narrow_cols) row = {m.left.row_ptr[number], m.left.row_ptr[number + 1], first, count};
+    if (count > 0 && count <= m.teams.narrow_cols)
+      row = {m.left.row_ptr[number], m.left.row_ptr[number + 1], first, count};
   }
   if (!__any_sync(0xffffffffu, row.count > LANES)) add_row<LANES, 1>(m, row, own);
   else if (!__any_sync(0xffffffffu, row.count > 2 * LANES)) add_row<LANES, 2>(m, row, own);
