@@ -6,7 +6,8 @@
 
   Measured for each: the times of the first symbolic phase, of later ones, and of the numeric phase; the bytes held, the
   scratch memory, and the decrease of free memory by cudaMemGetInfo() in the symbolic phase. The time to transpose P,
-  which cuSPARSE needs, is not counted.
+  which cuSPARSE needs, is not counted. Scratch memory is kept between numeric phases, as the plugin keeps it for a
+  product that is computed a second time.
 */
 #include "run_matrices.cuh"
 #include "spgemm_case.hpp"
@@ -51,6 +52,16 @@ double median_seconds(int runs, const std::function<void()> &work)
   for (int i = 0; i < runs; i++) seconds.push_back(wall_seconds_of(work));
   return spread_of(seconds).median;
 }
+
+/* Keeps scratch memory for a scope */
+class KeptScratch
+{
+public:
+  KeptScratch() { spmv_scratch_hold(); }
+  ~KeptScratch() { spmv_scratch_release(); }
+  KeptScratch(const KeptScratch &)            = delete;
+  KeptScratch &operator=(const KeptScratch &) = delete;
+};
 
 /* A result on the host */
 struct Product {
@@ -105,8 +116,11 @@ Json measure_own(SpmvSpgemmKind kind, const Csr &a, const Csr &p, cudaStream_t s
   const auto          numeric = [&](DeviceArray<double> &to) {
     check(spmv_spgemm_numeric(product, there_a.values.data(), there_p.values.data(), to.data(), &exec), exec);
   };
-  numeric(again);
-  r["numeric_s"] = median_seconds(NUMERIC_RUNS, [&] { numeric(values); });
+  {
+    const KeptScratch kept;
+    numeric(again);
+    r["numeric_s"] = median_seconds(NUMERIC_RUNS, [&] { numeric(values); });
+  }
   std::int64_t bytes, scratch;
   double       flops;
   spmv_spgemm_info(product, &bytes, &scratch, &flops);
