@@ -395,6 +395,44 @@ PetscErrorCode AIJFmtCooFill(Mat C, const PetscScalar values[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Fills a new parallel matrix, whose type and sizes are set, from its diagonal block on the device; the other block stays
+   empty. Collective; on failure all processes have a reason. */
+PetscErrorCode AIJFmtParallelFromDevice(Mat A, const SpmvCsr *diagonal, SpmvExec *exec, char reason[SPMV_MESSAGE_MAX])
+{
+  const int64_t nonzeros = diagonal->pattern.nnz;
+  PetscInt     *list[2];
+  void         *block = NULL, *number[2] = {NULL};
+  PetscLayout   layout[2] = {A->rmap, A->cmap};
+  SpmvStatus    status;
+  Mat_AIJFmt   *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s || (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A)) {
+    PetscCall(PetscStrncpy(reason, "it is not of a type of petscpack, or stays on the host", SPMV_MESSAGE_MAX));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  status  = spmv_scratch_alloc(exec, SPMV_DEVICE, 2 * nonzeros * (int64_t)sizeof(PetscInt), "coordinates of a matrix",
+                               &block);
+  list[0] = (PetscInt *)block;
+  list[1] = list[0] ? list[0] + nonzeros : NULL;
+  for (int l = 0; l < 2 && !status; l++) {
+    IS numbers;
+
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, layout[l]->n, layout[l]->rstart, 1, &numbers));
+    PetscCall(AIJFmtCooNumbers(numbers, exec, &number[l], &status));
+    PetscCall(ISDestroy(&numbers));
+  }
+  if (!status) status = spmv_coo_coordinates(&diagonal->pattern, number[0], number[1], list[0], list[1], exec);
+  for (int l = 0; l < 2; l++) spmv_scratch_free(exec, SPMV_DEVICE, number[l]);
+  PetscCall(AIJFmtRefuse(exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
+  if (!reason[0]) PetscCall(AIJFmtCooMake(A, nonzeros, list, reason));
+  spmv_scratch_free(exec, SPMV_DEVICE, block);
+  if (!reason[0]) PetscCall(AIJFmtCooFill(A, (const PetscScalar *)diagonal->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- values ---- */
 
 /* Moves the off-process map to the host. The buffers on the host then serve for packing, too. */

@@ -104,6 +104,10 @@ PETSC_INTERN PetscErrorCode AIJFmtWhyHost(Mat, const char **why);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlanTranspose(Mat, PetscBool *ready);
 
+/* coo_parallel.c */
+PETSC_INTERN PetscErrorCode AIJFmtParallelFromDevice(Mat, const SpmvCsr *diagonal, SpmvExec *,
+                                                     char reason[SPMV_MESSAGE_MAX]);
+
 /* transpose_parallel.c */
 PETSC_INTERN PetscErrorCode AIJFmtTransposeParallel(Mat, Mat *T);
 

@@ -134,16 +134,14 @@ static PetscErrorCode SizesToMatrix(Mat A, const Tentative *p, PetscInt columns,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives the matrix the type of A and fills it from the arrays on the host */
-static PetscErrorCode ToMatrix(Mat A, Tentative *p, Mat P)
+/* Fills the matrix from the arrays on the host */
+static PetscErrorCode FromHost(Tentative *p, Mat P)
 {
   PetscInt    first, last;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
-  PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &size));
   PetscCall(MatGetOwnershipRangeColumn(P, &first, &last));
   for (PetscInt k = 0; k < p->nnz && first > 0; k++) p->col[k] += first;
   if (size > 1) PetscCall(MatMPIAIJSetPreallocationCSR(P, p->row_ptr, p->col, p->values));
@@ -177,31 +175,84 @@ static PetscErrorCode StaysOnDevice(PC pc, const PC_AggDevice *a, Mat A, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves P0 to smooth.c, and copies only the near-null space to the host */
-static PetscErrorCode Leave(PC_AggDevice *a, PC_GAMG *gamg, Tentative *p, PetscInt columns)
+/* P0 on the device */
+static SpmvCsr CsrThere(const Tentative *p)
+{
+  return (SpmvCsr){.pattern      = {.rows       = p->rows,
+                                    .cols       = p->cols,
+                                    .nnz        = p->nnz,
+                                    .index_type = AIJFMT_INDEX,
+                                    .space      = SPMV_DEVICE,
+                                    .row_ptr    = p->row_ptr,
+                                    .col        = p->col},
+                   .scalar_type  = AIJFMT_SCALAR,
+                   .values_space = SPMV_DEVICE,
+                   .values       = p->values};
+}
+
+/* Copies only the near-null space of the next level to the host */
+static PetscErrorCode FetchNearNull(PC_AggDevice *a, Tentative *p, PetscInt columns)
 {
   const int64_t bytes = p->cols * (int64_t)columns * (int64_t)sizeof(PetscScalar);
 
   PetscFunctionBegin;
-  ArraysSet(p, p->block);
-  a->p0_block = p->block;
-  a->p0       = (SpmvCsr){.pattern      = {.rows       = p->rows,
-                                           .cols       = p->cols,
-                                           .nnz        = p->nnz,
-                                           .index_type = AIJFMT_INDEX,
-                                           .space      = SPMV_DEVICE,
-                                           .row_ptr    = p->row_ptr,
-                                           .col        = p->col},
-                          .scalar_type  = AIJFMT_SCALAR,
-                          .values_space = SPMV_DEVICE,
-                          .values       = p->values};
-  p->block    = NULL;
   PetscCall(PetscMalloc(bytes, &p->host));
   AIJFmtCallSpmv(&a->exec, spmv_copy(p->host, SPMV_HOST, p->coarse, SPMV_DEVICE, bytes, &a->exec));
   AIJFmtCallSpmv(&a->exec, spmv_stream_wait(&a->exec));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   p->coarse = (PetscScalar *)p->host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves P0 to smooth.c */
+static PetscErrorCode Leave(PC_AggDevice *a, PC_GAMG *gamg, Tentative *p, PetscInt columns)
+{
+  PetscFunctionBegin;
+  ArraysSet(p, p->block);
+  a->p0_block = p->block;
+  a->p0       = CsrThere(p);
+  p->block    = NULL;
+  PetscCall(FetchNearNull(a, p, columns));
   PetscCall(SetNearNull(gamg, p, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills the matrix of several processes on the GPU. Collective; *filled is false if one of them cannot. */
+static PetscErrorCode FromDevice(PC_AggDevice *a, Tentative *p, Mat P, PetscBool *filled)
+{
+  char        reason[SPMV_MESSAGE_MAX] = "";
+  PetscMPIInt size;
+  SpmvCsr     there;
+
+  PetscFunctionBegin;
+  *filled = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (a->exec.space == SPMV_HOST) PetscCall(PetscStrncpy(reason, "the aggregates are on the host", sizeof reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)P), reason));
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  ArraysSet(p, p->block);
+  there = CsrThere(p);
+  PetscCall(AIJFmtParallelFromDevice(P, &there, &a->exec, reason));
+  *filled = reason[0] ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes P0 a matrix of the type of A */
+static PetscErrorCode ToMatrix(PC_AggDevice *a, Mat A, Tentative *p, PetscInt columns, Mat P)
+{
+  PetscBool filled = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
+  PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
+  PetscCall(FromDevice(a, p, P, &filled));
+  if (filled) PetscCall(FetchNearNull(a, p, columns));
+  else {
+    PetscCall(Fetch(a, p, &a->exec));
+    PetscCall(FromHost(p, P));
+  }
+  a->p0_local = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,9 +288,7 @@ static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
   PetscCall(SizesToMatrix(A, &p, columns, P));
   if (*P && stays) PetscCall(Leave(a, gamg, &p, columns));
   else if (*P) {
-    PetscCall(Fetch(a, &p, &a->exec));
-    PetscCall(ToMatrix(A, &p, *P));
-    a->p0_local = PETSC_TRUE;
+    PetscCall(ToMatrix(a, A, &p, columns, *P));
     PetscCall(SetNearNull(gamg, &p, columns));
   }
   PetscCall(FreeAll(a, &p));
