@@ -22,7 +22,7 @@ struct AIJFmtGhostRowsStruct {
   PetscMPIInt  tag;
   Side         out, in;
   PetscInt    *row;   /* [rows of out]: rows of B_l to send */
-  int32_t     *place; /* [entries of out]: where their values are among those of B_l */
+  int32_t     *place; /* [entries of out]: where their values are among those of B_l, fewer than 2^31 */
   PetscInt    *from;  /* [entries of in]: nonzero k of B_g is received entry from[k] */
   MPI_Request *request;
 };
@@ -159,9 +159,6 @@ static PetscErrorCode PatternMake(AIJFmtGhostRows g, PetscInt all_columns, const
   PetscInt      *row_ptr, *col;
 
   PetscFunctionBegin;
-  PetscCheck(local->nnz < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "%lld nonzeros of a factor on one process, and a product on the GPU may have 2^31 - 2: use more processes",
-             (long long)local->nnz);
   PetscCall(PetscMalloc1((size_t)rows + 1, &row_ptr));
   PetscCall(LengthsFetch(g, local, row_ptr));
   PetscCall(PetscMalloc1((size_t)Entries(&g->in), &col));

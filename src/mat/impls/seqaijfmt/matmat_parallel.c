@@ -441,14 +441,15 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
 
 /* ---- which products run here ---- */
 
-/* Whether a factor allows the product on the GPU (may), and whether it asks for it. `auto` asks if values are on the
-   GPU or the matrix is large. It never asks if PETSc has no CUDA, because all values would be copied to the GPU and
-   back for each product. */
+/* Whether a factor allows the product on the GPU (may), and whether it asks for it. Places of nonzeros have 32 bits.
+   `auto` asks if values are on the GPU or the matrix is large. It never asks if PETSc has no CUDA, because all values
+   would be copied to the GPU and back for each product. */
 static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks)
 {
   Mat_AIJFmt *s;
   Mat         blocks[2];
   int64_t     nonzeros = 0, all = 0;
+  PetscBool   current = PETSC_FALSE;
   int         where;
 
   PetscFunctionBegin;
@@ -459,18 +460,17 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks)
     *may = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (where == AIJFMT_ON_GPU) *asks = 1;
-  if (!AIJFmtIsOverCuda(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
     Mat_AIJFmt *inner;
 
     PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (inner && AIJFmtTruthGet(blocks[b], inner).device_csr) *asks = 1;
+    if (inner && AIJFmtTruthGet(blocks[b], inner).device_csr) current = PETSC_TRUE;
     PetscCall(AIJFmtNonzeros(blocks[b], &nonzeros));
     all += nonzeros;
   }
-  if (all >= AIJFMT_DEVICE_MIN_NONZEROS) *asks = 1;
+  if (all >= INT32_MAX) *may = 0;
+  if (where == AIJFMT_ON_GPU || (AIJFmtIsOverCuda(s) && (current || all >= AIJFMT_DEVICE_MIN_NONZEROS))) *asks = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
