@@ -77,11 +77,16 @@ SPMV_API SpmvStatus spmv_coo_gather(const SpmvCooOthers *, SpmvScalar, const voi
 SPMV_API SpmvStatus spmv_coo_others_copy(const SpmvCooOthers *, SpmvExec *, SpmvCooOthers **copy);
 SPMV_API void       spmv_coo_others_destroy(SpmvCooOthers **);
 
-/* The nonzeros of a pattern as a list: nonzero k, in row r and column c, becomes the entry i[k] = rows[r], j[k] =
-   cols[c]. rows [pattern->rows] and cols [pattern->cols] give the numbers in the whole matrix; NULL: the numbers stay.
-   All arrays have the index type of the pattern and lie in its space, which is that of the exec. On the device the call
-   only enqueues. */
-SPMV_API SpmvStatus spmv_coo_coordinates(const SpmvPattern *pattern, const void *rows, const void *cols, void *i,
+/* The numbers of rows or columns in the whole matrix: that of k is number[k], or first + k if number is NULL */
+typedef struct {
+  const void *number;
+  int64_t     first;
+} SpmvCooNumbers;
+
+/* The nonzeros of a pattern as a list: nonzero k becomes entry k, with the numbers of its row and its column. All arrays
+   have the index type of the pattern and lie in its space, which is that of the exec. On the device the call only
+   enqueues. */
+SPMV_API SpmvStatus spmv_coo_coordinates(const SpmvPattern *pattern, SpmvCooNumbers rows, SpmvCooNumbers cols, void *i,
                                          void *j, SpmvExec *);
 
 #ifdef __cplusplus

@@ -92,3 +92,24 @@ PetscErrorCode PetscPackAgree(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
   if (!all && !reason[0]) PetscCall(PetscStrncpy(reason, "another process cannot", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode PetscPackExchange(MPI_Comm comm, PetscMPIInt tag, MPI_Datatype type, size_t bytes, PetscPackMessages out,
+                                 const void *from, PetscPackMessages in, void *to, MPI_Request request[])
+{
+  PetscMPIInt length, requests = 0;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt k = 0; k < in.neighbours; k++) {
+    PetscCall(PetscMPIIntCast(in.first[k + 1] - in.first[k], &length));
+    PetscCallMPI(
+        MPI_Irecv((char *)to + (size_t)in.first[k] * bytes, length, type, in.rank[k], tag, comm, &request[requests++]));
+  }
+  for (PetscMPIInt k = 0; k < out.neighbours; k++) {
+    PetscCall(PetscMPIIntCast(out.first[k + 1] - out.first[k], &length));
+    PetscCallMPI(MPI_Isend((const char *)from + (size_t)out.first[k] * bytes, length, type, out.rank[k], tag, comm,
+                           &request[requests++]));
+  }
+  /* not MPI_Waitall(): with MPICH's headers, compilers warn that it overruns the array MPI_STATUSES_IGNORE */
+  for (PetscMPIInt k = 0; k < requests; k++) PetscCallMPI(MPI_Wait(&request[k], MPI_STATUS_IGNORE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

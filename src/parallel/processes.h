@@ -36,6 +36,18 @@ PETSC_INTERN PetscErrorCode PetscPackAll(MPI_Comm, PetscBool *yes);
    reason. */
 PETSC_INTERN PetscErrorCode PetscPackAgree(MPI_Comm, char reason[SPMV_MESSAGE_MAX]);
 
+/* Messages in one direction: the items of neighbour k are first[k] .. first[k+1]-1 */
+typedef struct {
+  PetscMPIInt        neighbours;
+  const PetscMPIInt *rank;
+  const PetscInt    *first; /* [neighbours+1] */
+} PetscPackMessages;
+/* Sends items of `bytes` bytes to all neighbours of out, and receives those of in. MPI keeps the order of messages
+   between two processes, so one tag serves all exchanges. request: [neighbours of both] */
+PETSC_INTERN PetscErrorCode PetscPackExchange(MPI_Comm, PetscMPIInt tag, MPI_Datatype, size_t bytes,
+                                              PetscPackMessages out, const void *from, PetscPackMessages in, void *to,
+                                              MPI_Request request[]);
+
 /* nccl.c; Get is collective. The NCCL communicator of these processes is made once and kept with the MPI communicator.
    *nccl is NULL if MPI must serve; then `why` tells the reason. */
 typedef struct PetscPackNcclStruct *PetscPackNccl;

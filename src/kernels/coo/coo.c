@@ -278,7 +278,7 @@ void spmv_coo_others_destroy(SpmvCooOthers **others)
 
 /* ---- coordinates of a pattern ---- */
 
-SpmvStatus spmv_coo_coordinates(const SpmvPattern *p, const void *rows, const void *cols, void *i, void *j,
+SpmvStatus spmv_coo_coordinates(const SpmvPattern *p, SpmvCooNumbers rows, SpmvCooNumbers cols, void *i, void *j,
                                 SpmvExec *exec)
 {
   exec->message[0] = '\0';

@@ -37,7 +37,8 @@ typedef struct {
   SpmvStatus (*values)(const SpmvCoo *, SpmvScalar, const void *v[2], int add, void *csr_values, SpmvExec *);
   SpmvStatus (*others)(const SpmvCooList *, SpmvCooOthers *, SpmvExec *);
   SpmvStatus (*gather)(const SpmvCooOthers *, SpmvScalar, const void *v, void *out, SpmvExec *);
-  SpmvStatus (*coordinates)(const SpmvPattern *, const void *rows, const void *cols, void *i, void *j, SpmvExec *);
+  SpmvStatus (*coordinates)(const SpmvPattern *, SpmvCooNumbers rows, SpmvCooNumbers cols, void *i, void *j,
+                            SpmvExec *);
 } SpmvCooSlots;
 
 extern const SpmvCooSlots spmv_coo_host_slots, spmv_coo_device_slots;

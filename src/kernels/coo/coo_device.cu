@@ -268,28 +268,34 @@ SpmvStatus others_typed(const SpmvCooList *l, SpmvCooOthers *others, SpmvExec *e
 /* ---- coordinates of a pattern ---- */
 
 template <typename I>
+__device__ inline I numbered(SpmvCooNumbers numbers, int64_t k)
+{
+  return numbers.number ? ((const I *)numbers.number)[k] : (I)(numbers.first + k);
+}
+
+template <typename I>
 __global__ void __launch_bounds__(THREADS)
     spmv_coo_write_coordinates(int64_t nnz, int64_t count, const I *__restrict__ row_ptr, const I *__restrict__ col,
-                               const I *__restrict__ rows, const I *__restrict__ cols, I *__restrict__ i,
-                               I *__restrict__ j)
+                               SpmvCooNumbers rows, SpmvCooNumbers cols, I *__restrict__ i, I *__restrict__ j)
 {
   const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
 
   if (k >= nnz) return;
   const int64_t r = spmv_first_not_below(count, k + 1, [&](int64_t row) { return (int64_t)row_ptr[row + 1]; });
-  i[k]            = rows ? rows[r] : (I)r;
-  j[k]            = cols ? cols[col[k]] : col[k];
+  i[k]            = numbered<I>(rows, r);
+  j[k]            = numbered<I>(cols, col[k]);
 }
 
 template <typename I>
-SpmvStatus write_coordinates(const SpmvPattern *p, const void *rows, const void *cols, void *i, void *j, SpmvExec *exec)
+SpmvStatus write_coordinates(const SpmvPattern *p, SpmvCooNumbers rows, SpmvCooNumbers cols, void *i, void *j,
+                             SpmvExec *exec)
 {
   SPMV_LAUNCH(exec, spmv_coo_write_coordinates<I>, spmv_blocks(p->nnz, THREADS), THREADS, 0, p->nnz, p->rows,
-              (const I *)p->row_ptr, (const I *)p->col, (const I *)rows, (const I *)cols, (I *)i, (I *)j);
+              (const I *)p->row_ptr, (const I *)p->col, rows, cols, (I *)i, (I *)j);
   return SPMV_SUCCESS;
 }
 
-SpmvStatus coordinates(const SpmvPattern *p, const void *rows, const void *cols, void *i, void *j, SpmvExec *exec)
+SpmvStatus coordinates(const SpmvPattern *p, SpmvCooNumbers rows, SpmvCooNumbers cols, void *i, void *j, SpmvExec *exec)
 {
   return p->index_type == SPMV_I64 ? write_coordinates<int64_t>(p, rows, cols, i, j, exec)
                                    : write_coordinates<int32_t>(p, rows, cols, i, j, exec);

@@ -96,7 +96,7 @@ static SpmvStatus gather(const SpmvCooOthers *others, SpmvScalar scalar, const v
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus coordinates(const SpmvPattern *p, const void *rows, const void *cols, void *i, void *j,
+static SpmvStatus coordinates(const SpmvPattern *p, SpmvCooNumbers rows, SpmvCooNumbers cols, void *i, void *j,
                               SpmvExec *exec)
 {
   (void)exec;

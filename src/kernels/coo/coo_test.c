@@ -67,12 +67,12 @@ static void *spread_numbers(int64_t n, SpmvIndex index, SpmvSpace space)
   return there;
 }
 
-/* Compares i and j of the library with those of the expected CSR; the numbers are times `by` */
-static int same_coordinates(const CooCsr *csr, const void *i, const void *j, SpmvIndex index, int64_t by)
+/* Compares i and j of the library with those of the expected CSR; numbers are first + by times those of the CSR */
+static int same_coordinates(const CooCsr *csr, const void *i, const void *j, SpmvIndex index, int64_t first, int64_t by)
 {
   for (int64_t r = 0; r < csr->rows; r++)
     for (int64_t k = csr->row_ptr[r]; k < csr->row_ptr[r + 1]; k++)
-      if (index_at(index, i, k) != by * r || index_at(index, j, k) != by * csr->col[k]) return 0;
+      if (index_at(index, i, k) != first + by * r || index_at(index, j, k) != first + by * csr->col[k]) return 0;
   return 1;
 }
 
@@ -90,13 +90,15 @@ static void check_coordinates(const CooCase *c, const SpmvCooList *l, SpmvSpace 
     const int64_t bytes = p.nnz * spmv_index_bytes(p.index_type);
     void         *rows  = spread_numbers(p.rows, p.index_type, space);
     void         *cols  = spread_numbers(p.cols, p.index_type, space);
-    for (int mapped = 0; mapped <= 1; mapped++) {
+    /* numbers as they are, from 7 on, and from an array */
+    const SpmvCooNumbers of_rows[] = {{NULL, 0}, {NULL, 7}, {rows, 0}}, of_cols[] = {{NULL, 0}, {NULL, 7}, {cols, 0}};
+    for (int way = 0; way < 3; way++) {
       void            *i = test_put(space, NULL, bytes), *j = test_put(space, NULL, bytes);
       void            *i_here = calloc((size_t)bytes + 1, 1), *j_here = calloc((size_t)bytes + 1, 1);
-      const SpmvStatus status = spmv_coo_coordinates(&p, mapped ? rows : NULL, mapped ? cols : NULL, i, j, &exec);
+      const SpmvStatus status = spmv_coo_coordinates(&p, of_rows[way], of_cols[way], i, j, &exec);
       test_take(space, i, i_here, bytes);
       test_take(space, j, j_here, bytes);
-      if (status || !same_coordinates(&expected, i_here, j_here, p.index_type, mapped ? 3 : 1))
+      if (status || !same_coordinates(&expected, i_here, j_here, p.index_type, way == 1 ? 7 : 0, way == 2 ? 3 : 1))
         note("coordinates", c, l, &exec);
       free(i_here);
       free(j_here);

@@ -47,6 +47,8 @@ PETSC_INTERN PetscErrorCode AIJFmtCooValues(Mat, const PetscScalar[], SpmvSpace,
 /* coo_parallel.c */
 PETSC_INTERN PetscErrorCode AIJFmtCooParallel(Mat, Mat_AIJFmt *, PetscCount, const PetscInt[], const PetscInt[],
                                               SpmvSpace, PetscBool zeroes, char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AIJFmtCooWhyNotMake(Mat, char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN SpmvStatus     AIJFmtCooListAlloc(int64_t n, SpmvExec *, PetscInt *list[2]);
 PETSC_INTERN PetscErrorCode AIJFmtCooNumbers(IS, SpmvExec *, void **there, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMake(Mat, PetscCount, PetscInt *const list[2], char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooFill(Mat, const PetscScalar[]);

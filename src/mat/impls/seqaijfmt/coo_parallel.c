@@ -85,26 +85,14 @@ static PetscErrorCode FindSenders(MPI_Comm comm, const AIJFmtCooMessages *out, A
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends and receives one array of entries. One tag is enough for all exchanges, as MPI keeps the order of messages
-   between two processes. */
+/* Sends and receives one array of entries */
 static PetscErrorCode Exchange(AIJFmtCoo *coo, MPI_Datatype type, size_t bytes, const void *from, void *to)
 {
-  const AIJFmtCooMessages *out = &coo->out, *in = &coo->in;
-  PetscMPIInt              length, requests     = 0;
+  const PetscPackMessages out = {coo->out.neighbours, coo->out.rank, coo->out.first};
+  const PetscPackMessages in  = {coo->in.neighbours, coo->in.rank, coo->in.first};
 
   PetscFunctionBegin;
-  for (PetscMPIInt k = 0; k < in->neighbours; k++) {
-    PetscCall(PetscMPIIntCast(in->first[k + 1] - in->first[k], &length));
-    PetscCallMPI(MPI_Irecv((char *)to + (size_t)in->first[k] * bytes, length, type, in->rank[k], coo->tag, coo->comm,
-                           &coo->request[requests++]));
-  }
-  for (PetscMPIInt k = 0; k < out->neighbours; k++) {
-    PetscCall(PetscMPIIntCast(out->first[k + 1] - out->first[k], &length));
-    PetscCallMPI(MPI_Isend((const char *)from + (size_t)out->first[k] * bytes, length, type, out->rank[k], coo->tag,
-                           coo->comm, &coo->request[requests++]));
-  }
-  /* not MPI_Waitall(): with MPICH's headers, compilers warn that it overruns the array MPI_STATUSES_IGNORE */
-  for (PetscMPIInt k = 0; k < requests; k++) PetscCallMPI(MPI_Wait(&coo->request[k], MPI_STATUS_IGNORE));
+  PetscCall(PetscPackExchange(coo->comm, coo->tag, type, bytes, out, from, in, to, coo->request));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -317,8 +305,8 @@ static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s, PetscBool zeroes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives A the pattern of a list whose arrays lie in `space`, and keeps the map; zeroes: and values of 0. Collective; on failure all processes have
-   a reason, and A is unchanged. */
+/* Gives A the pattern of a list whose arrays lie in `space`, and keeps the map; zeroes: and values of 0. Collective; on
+   failure all processes have a reason, and A is unchanged. */
 PetscErrorCode AIJFmtCooParallel(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[],
                                  SpmvSpace space, PetscBool zeroes, char reason[SPMV_MESSAGE_MAX])
 {
@@ -349,6 +337,31 @@ PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[
 }
 
 /* ---- matrices that are made from a list on the device, without the functions of PETSc for lists ---- */
+
+/* Why the GPU cannot make a matrix of the type and with the options of A; "" if it can */
+PetscErrorCode AIJFmtCooWhyNotMake(Mat A, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscBool   asks;
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtCooWhyHost(A, s, 0, reason, &asks));
+  else PetscCall(PetscStrncpy(reason, "it is not of a type of petscpack", SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Allocates the rows and columns of n entries on the device; the caller frees list[0] as scratch memory */
+SpmvStatus AIJFmtCooListAlloc(int64_t n, SpmvExec *exec, PetscInt *list[2])
+{
+  void            *block;
+  const SpmvStatus status =
+      spmv_scratch_alloc(exec, SPMV_DEVICE, 2 * n * (int64_t)sizeof(PetscInt), "coordinates of a matrix", &block);
+
+  list[0] = (PetscInt *)block;
+  list[1] = block ? list[0] + n : NULL;
+  return status;
+}
 
 /* Copies row or column numbers to the device; the caller frees *there as scratch memory */
 PetscErrorCode AIJFmtCooNumbers(IS numbers, SpmvExec *exec, void **there, SpmvStatus *status)
@@ -400,35 +413,19 @@ PetscErrorCode AIJFmtCooFill(Mat C, const PetscScalar values[])
 PetscErrorCode AIJFmtParallelFromDevice(Mat A, const SpmvCsr *diagonal, SpmvExec *exec, char reason[SPMV_MESSAGE_MAX])
 {
   const int64_t nonzeros = diagonal->pattern.nnz;
-  PetscInt     *list[2];
-  void         *block = NULL, *number[2] = {NULL};
-  PetscLayout   layout[2] = {A->rmap, A->cmap};
-  SpmvStatus    status;
-  Mat_AIJFmt   *s;
+  PetscInt     *list[2]  = {NULL};
+  SpmvStatus    status   = SPMV_SUCCESS;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A)) {
-    PetscCall(PetscStrncpy(reason, "it is not of a type of petscpack, or stays on the host", SPMV_MESSAGE_MAX));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  status  = spmv_scratch_alloc(exec, SPMV_DEVICE, 2 * nonzeros * (int64_t)sizeof(PetscInt), "coordinates of a matrix",
-                               &block);
-  list[0] = (PetscInt *)block;
-  list[1] = list[0] ? list[0] + nonzeros : NULL;
-  for (int l = 0; l < 2 && !status; l++) {
-    IS numbers;
-
-    PetscCall(ISCreateStride(PETSC_COMM_SELF, layout[l]->n, layout[l]->rstart, 1, &numbers));
-    PetscCall(AIJFmtCooNumbers(numbers, exec, &number[l], &status));
-    PetscCall(ISDestroy(&numbers));
-  }
-  if (!status) status = spmv_coo_coordinates(&diagonal->pattern, number[0], number[1], list[0], list[1], exec);
-  for (int l = 0; l < 2; l++) spmv_scratch_free(exec, SPMV_DEVICE, number[l]);
+  PetscCall(AIJFmtCooWhyNotMake(A, reason));
+  if (!reason[0]) status = AIJFmtCooListAlloc(nonzeros, exec, list);
+  if (!reason[0] && !status)
+    status = spmv_coo_coordinates(&diagonal->pattern, (SpmvCooNumbers){NULL, A->rmap->rstart},
+                                  (SpmvCooNumbers){NULL, A->cmap->rstart}, list[0], list[1], exec);
   PetscCall(AIJFmtRefuse(exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
   if (!reason[0]) PetscCall(AIJFmtCooMake(A, nonzeros, list, reason));
-  spmv_scratch_free(exec, SPMV_DEVICE, block);
+  spmv_scratch_free(exec, SPMV_DEVICE, list[0]);
   if (!reason[0]) PetscCall(AIJFmtCooFill(A, (const PetscScalar *)diagonal->values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

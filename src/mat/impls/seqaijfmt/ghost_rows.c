@@ -6,8 +6,8 @@
   has its values, on the GPU if they are there, and only these pass through the host.
 */
 #include "matmat.h"
+#include "parallel/processes.h"
 #include <petscsf.h>
-#include <spmv_engine.h>
 
 /* One direction: neighbour n has rows first_row[n] .. first_row[n+1]-1, and their entries first[n] .. first[n+1]-1 */
 typedef struct {
@@ -71,26 +71,16 @@ static PetscErrorCode Ask(Mat A, Mat B, AIJFmtGhostRows g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends items to all neighbours and receives theirs; out_first and in_first: of rows or of entries. MPI keeps the order
-   of messages between two processes, so one tag is enough. */
-static PetscErrorCode Exchange(AIJFmtGhostRows g, MPI_Datatype type, size_t bytes, const PetscInt out_first[],
-                               const void *out, const PetscInt in_first[], void *in)
+/* Exchanges one item for each row, or for each entry of the rows */
+static PetscErrorCode Exchange(AIJFmtGhostRows g, PetscBool entries, MPI_Datatype type, size_t bytes, const void *from,
+                               void *to)
 {
-  PetscMPIInt length, requests = 0;
+  const Side             *o = &g->out, *i = &g->in;
+  const PetscPackMessages out = {(PetscMPIInt)o->neighbours, o->rank, entries ? o->first : o->first_row};
+  const PetscPackMessages in  = {(PetscMPIInt)i->neighbours, i->rank, entries ? i->first : i->first_row};
 
   PetscFunctionBegin;
-  for (AIJFmtRanks n = 0; n < g->in.neighbours; n++) {
-    PetscCall(PetscMPIIntCast(in_first[n + 1] - in_first[n], &length));
-    PetscCallMPI(MPI_Irecv((char *)in + (size_t)in_first[n] * bytes, length, type, g->in.rank[n], g->tag, g->comm,
-                           &g->request[requests++]));
-  }
-  for (AIJFmtRanks n = 0; n < g->out.neighbours; n++) {
-    PetscCall(PetscMPIIntCast(out_first[n + 1] - out_first[n], &length));
-    PetscCallMPI(MPI_Isend((const char *)out + (size_t)out_first[n] * bytes, length, type, g->out.rank[n], g->tag,
-                           g->comm, &g->request[requests++]));
-  }
-  /* not MPI_Waitall(): with MPICH's headers, compilers warn that it overruns the array MPI_STATUSES_IGNORE */
-  for (PetscMPIInt k = 0; k < requests; k++) PetscCallMPI(MPI_Wait(&g->request[k], MPI_STATUS_IGNORE));
+  PetscCall(PetscPackExchange(g->comm, g->tag, type, bytes, out, from, in, to, g->request));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,7 +102,7 @@ static PetscErrorCode LengthsFetch(AIJFmtGhostRows g, const SpmvPattern *local, 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)Rows(&g->out), &length));
   for (PetscInt r = 0; r < Rows(&g->out); r++) length[r] = own[g->row[r] + 1] - own[g->row[r]];
-  PetscCall(Exchange(g, MPIU_INT, sizeof *length, g->out.first_row, length, g->in.first_row, theirs));
+  PetscCall(Exchange(g, PETSC_FALSE, MPIU_INT, sizeof *length, length, theirs));
   CountEntries(&g->out, length);
   CountEntries(&g->in, theirs);
   PetscCall(PetscFree(length));
@@ -125,7 +115,8 @@ static PetscErrorCode LengthsFetch(AIJFmtGhostRows g, const SpmvPattern *local, 
 static PetscErrorCode ColumnsFetch(AIJFmtGhostRows g, const SpmvPattern *local, const PetscInt number[], PetscInt col[])
 {
   const PetscInt *row_ptr = (const PetscInt *)local->row_ptr, *own = (const PetscInt *)local->col;
-  PetscInt       *numbered, at                                     = 0;
+  PetscInt       *numbered;
+  PetscInt        at = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)Entries(&g->out), &numbered));
@@ -135,7 +126,7 @@ static PetscErrorCode ColumnsFetch(AIJFmtGhostRows g, const SpmvPattern *local, 
       g->place[at] = (int32_t)k;
       numbered[at] = number[own[k]];
     }
-  PetscCall(Exchange(g, MPIU_INT, sizeof *col, g->out.first, numbered, g->in.first, col));
+  PetscCall(Exchange(g, PETSC_TRUE, MPIU_INT, sizeof *col, numbered, col));
   PetscCall(PetscFree(numbered));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,16 +190,18 @@ PetscErrorCode AIJFmtGhostRowsMake(Mat A, Mat B, Mat B_l, IS columns, const AIJF
 /* Packs the values on the GPU */
 static SpmvStatus PackThere(AIJFmtGhostRows g, const void *values, SpmvExec *exec, PetscScalar packed[])
 {
-  const int64_t n = Entries(&g->out), each = 256, places = (n * (int64_t)sizeof *g->place + each - 1) / each * each;
-  const int64_t bytes = n * (int64_t)sizeof *packed;
-  void         *block;
-  SpmvStatus    status = spmv_scratch_alloc(exec, SPMV_DEVICE, places + bytes, "values of ghost rows", &block);
+  const int64_t n = Entries(&g->out), place_bytes = n * (int64_t)sizeof *g->place;
+  const int64_t packed_bytes = n * (int64_t)sizeof *packed;
+  void         *place, *there = NULL;
+  SpmvStatus    status = spmv_scratch_alloc(exec, SPMV_DEVICE, place_bytes, "places of ghost rows", &place);
 
-  if (!status) status = spmv_copy(block, SPMV_DEVICE, g->place, SPMV_HOST, n * (int64_t)sizeof *g->place, exec);
-  if (!status) status = spmv_gather(n, (const int32_t *)block, AIJFMT_SCALAR, values, (char *)block + places, exec);
-  if (!status) status = spmv_copy(packed, SPMV_HOST, (char *)block + places, SPMV_DEVICE, bytes, exec);
+  if (!status) status = spmv_scratch_alloc(exec, SPMV_DEVICE, packed_bytes, "values of ghost rows", &there);
+  if (!status) status = spmv_copy(place, SPMV_DEVICE, g->place, SPMV_HOST, place_bytes, exec);
+  if (!status) status = spmv_gather(n, (const int32_t *)place, AIJFMT_SCALAR, values, there, exec);
+  if (!status) status = spmv_copy(packed, SPMV_HOST, there, SPMV_DEVICE, packed_bytes, exec);
   if (!status) status = spmv_stream_wait(exec);
-  spmv_scratch_free(exec, SPMV_DEVICE, block);
+  spmv_scratch_free(exec, SPMV_DEVICE, there);
+  spmv_scratch_free(exec, SPMV_DEVICE, place);
   return status;
 }
 
@@ -243,7 +236,7 @@ PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows g, Mat B_l, SpmvExec *exec)
   PetscFunctionBegin;
   PetscCall(PetscMalloc2((size_t)Entries(&g->out), &packed, (size_t)Entries(&g->in), &received));
   PetscCall(Pack(g, B_l, exec, packed));
-  PetscCall(Exchange(g, MPIU_SCALAR, sizeof *packed, g->out.first, packed, g->in.first, received));
+  PetscCall(Exchange(g, PETSC_TRUE, MPIU_SCALAR, sizeof *packed, packed, received));
   PetscCall(MatSeqAIJGetArrayWrite(g->matrix, &values));
   for (PetscInt k = 0; k < Entries(&g->in); k++) values[k] = received[g->from[k]];
   PetscCall(MatSeqAIJRestoreArrayWrite(g->matrix, &values));

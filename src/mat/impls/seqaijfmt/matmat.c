@@ -301,14 +301,18 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves the symbolic phase to the host parent */
-PetscErrorCode AIJFmtProductSymbolicByHost(Mat C, const char reason[])
+/* Leaves the symbolic phase to the host parent. free_data frees what C has got for a product on the GPU. */
+PetscErrorCode AIJFmtProductSymbolicByHost(Mat C, PetscErrorCode (*free_data)(void *), const char reason[])
 {
+  void *const           data = C->product->data;
   const struct _MatOps *host;
   Mat_AIJFmt           *s;
 
   PetscFunctionBegin;
   PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));
+  C->product->data    = NULL;
+  C->product->destroy = NULL;
+  PetscCall(free_data(data));
   PetscCall(AIJFmtStateGet(C->product->A, &s));
   if (s) {
     s->info.fallbacks_pattern++;
@@ -350,10 +354,7 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
     char reason[SPMV_MESSAGE_MAX];
 
     PetscCall(PetscStrncpy(reason, d->exec.message, sizeof reason));
-    C->product->data    = NULL;
-    C->product->destroy = NULL;
-    PetscCall(DataFree(d));
-    PetscCall(AIJFmtProductSymbolicByHost(C, reason));
+    PetscCall(AIJFmtProductSymbolicByHost(C, DataFree, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&d->exec, status);

@@ -25,7 +25,7 @@ PETSC_INTERN void           AIJFmtScratchLeave(AIJFmtKeptScratch *);
 PETSC_INTERN PetscErrorCode AIJFmtProductMayChoose(Mat, PetscBool *may);
 PETSC_INTERN PetscErrorCode AIJFmtProductBlockSizes(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtProductCount(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtProductSymbolicByHost(Mat, const char reason[]);
+PETSC_INTERN PetscErrorCode AIJFmtProductSymbolicByHost(Mat, PetscErrorCode (*free_data)(void *), const char reason[]);
 PETSC_INTERN PetscErrorCode AIJFmtProductNumericByHost(Mat);
 
 /* ghost_rows.c */

@@ -227,22 +227,6 @@ static void StepsPlace(Data *d)
   }
 }
 
-/* The numbers of the rows of the result in the whole matrix */
-static PetscErrorCode RowNumbers(Mat C, const Data *d, IS *numbers)
-{
-  PetscInt first, last;
-
-  PetscFunctionBegin;
-  if (d->recipe->rows == MATRICES) {
-    PetscCall(MatGetOwnershipRange(C->product->A, &first, &last));
-    PetscCall(ISCreateStride(PETSC_COMM_SELF, last - first, first, 1, numbers));
-  } else {
-    *numbers = d->columns[d->recipe->rows == B_LOCAL];
-    PetscCall(PetscObjectReference((PetscObject)*numbers));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Whether the columns of a step are those of B_l, not of the whole result */
 static PetscBool HasLocalColumns(const Recipe *recipe, int k)
 {
@@ -254,20 +238,21 @@ static PetscBool HasLocalColumns(const Recipe *recipe, int k)
 /* Writes the list of coordinates to list[0] (rows) and list[1] (columns) on the device */
 static PetscErrorCode ListWrite(Mat C, Data *d, PetscInt *const list[2], SpmvStatus *status)
 {
-  void       *rows = NULL, *cols = NULL;
-  SpmvPattern p;
-  IS          numbers;
+  const PetscBool own_rows = d->recipe->rows == MATRICES ? PETSC_TRUE : PETSC_FALSE;
+  void           *rows = NULL, *cols = NULL;
+  SpmvPattern     p;
 
   PetscFunctionBegin;
-  PetscCall(RowNumbers(C, d, &numbers));
-  PetscCall(AIJFmtCooNumbers(numbers, &d->exec, &rows, status));
-  PetscCall(ISDestroy(&numbers));
-  if (!*status) PetscCall(AIJFmtCooNumbers(d->columns[1], &d->exec, &cols, status));
+  PetscCall(AIJFmtCooNumbers(d->columns[1], &d->exec, &cols, status));
+  if (!*status && !own_rows)
+    PetscCall(AIJFmtCooNumbers(d->columns[d->recipe->rows == B_LOCAL], &d->exec, &rows, status));
   for (int k = 0; k < d->recipe->count && !*status; k++) {
+    const SpmvCooNumbers of_rows = {rows, own_rows ? C->product->A->rmap->rstart : 0};
+    const SpmvCooNumbers of_cols = {HasLocalColumns(d->recipe, k) ? cols : NULL, 0};
+
     if (!d->recipe->step[k].listed) continue;
     spmv_spgemm_pattern(d->product[k], &p);
-    *status = spmv_coo_coordinates(&p, rows, HasLocalColumns(d->recipe, k) ? cols : NULL, list[0] + d->first[k],
-                                   list[1] + d->first[k], &d->exec);
+    *status = spmv_coo_coordinates(&p, of_rows, of_cols, list[0] + d->first[k], list[1] + d->first[k], &d->exec);
   }
   spmv_scratch_free(&d->exec, SPMV_DEVICE, rows);
   spmv_scratch_free(&d->exec, SPMV_DEVICE, cols);
@@ -294,15 +279,11 @@ static PetscErrorCode Create(Mat C)
 /* Makes C from the list of coordinates. Collective; on failure all processes have a reason. */
 static PetscErrorCode PatternMake(Mat C, Data *d, char reason[SPMV_MESSAGE_MAX])
 {
-  const int64_t bytes = d->listed * (int64_t)sizeof(PetscInt);
-  PetscInt     *list[2];
-  void         *block = NULL;
-  SpmvStatus    status;
+  PetscInt  *list[2];
+  SpmvStatus status;
 
   PetscFunctionBegin;
-  status  = spmv_scratch_alloc(&d->exec, SPMV_DEVICE, 2 * bytes, "coordinates of a product", &block);
-  list[0] = (PetscInt *)block;
-  list[1] = list[0] ? list[0] + d->listed : NULL;
+  status = AIJFmtCooListAlloc(d->listed, &d->exec, list);
   if (!status) PetscCall(ListWrite(C, d, list, &status));
   PetscCall(AIJFmtRefuse(&d->exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
@@ -310,7 +291,7 @@ static PetscErrorCode PatternMake(Mat C, Data *d, char reason[SPMV_MESSAGE_MAX])
     PetscCall(Create(C));
     PetscCall(AIJFmtCooMake(C, d->listed, list, reason));
   }
-  spmv_scratch_free(&d->exec, SPMV_DEVICE, block);
+  spmv_scratch_free(&d->exec, SPMV_DEVICE, list[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,10 +317,7 @@ static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
   if (!reason[0]) StepsPlace(d);
   if (!reason[0]) PetscCall(PatternMake(C, d, reason));
   if (reason[0]) {
-    C->product->data    = NULL;
-    C->product->destroy = NULL;
-    PetscCall(DataFree(d));
-    PetscCall(AIJFmtProductSymbolicByHost(C, reason));
+    PetscCall(AIJFmtProductSymbolicByHost(C, DataFree, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AIJFmtProductCount(C));

@@ -11,41 +11,17 @@
 
 enum { BLOCKS = 2 };
 
-/* The numbers of the columns of a block in the whole matrix */
-static PetscErrorCode ColumnNumbers(Mat A, int block, IS *numbers)
-{
-  const PetscInt *ghost;
-  PetscInt        first, last;
-  Mat             others;
-
-  PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &others, &ghost));
-  PetscCall(MatGetOwnershipRangeColumn(A, &first, &last));
-  if (block == 0) PetscCall(ISCreateStride(PETSC_COMM_SELF, last - first, first, 1, numbers));
-  else PetscCall(ISCreateGeneral(PETSC_COMM_SELF, others->cmap->n, ghost, PETSC_COPY_VALUES, numbers));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Writes the coordinates of a block of the transpose */
-static PetscErrorCode BlockWrite(Mat A, int block, const void *rows, SpmvExec *exec, PetscInt *i, PetscInt *j,
+/* Writes the coordinates of a block of the transpose. cols: the numbers of the columns of the block */
+static PetscErrorCode BlockWrite(Mat A, Mat block, SpmvCooNumbers cols, SpmvExec *exec, PetscInt *i, PetscInt *j,
                                  SpmvStatus *status)
 {
-  AIJFmtThere there;
-  Mat         blocks[BLOCKS];
-  void       *cols = NULL;
-  IS          numbers;
+  const SpmvCooNumbers rows = {NULL, A->rmap->rstart};
+  AIJFmtThere          there;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  PetscCall(ColumnNumbers(A, block, &numbers));
-  PetscCall(AIJFmtCooNumbers(numbers, exec, &cols, status));
-  PetscCall(ISDestroy(&numbers));
-  if (!*status) {
-    PetscCall(AIJFmtThereGet(blocks[block], PETSC_FALSE, exec, &there, status));
-    if (!*status) *status = spmv_coo_coordinates(&there.csr.pattern, rows, cols, j, i, exec);
-    AIJFmtThereRestore(exec, &there);
-  }
-  spmv_scratch_free(exec, SPMV_DEVICE, cols);
+  PetscCall(AIJFmtThereGet(block, PETSC_FALSE, exec, &there, status));
+  if (!*status) *status = spmv_coo_coordinates(&there.csr.pattern, rows, cols, j, i, exec);
+  AIJFmtThereRestore(exec, &there);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,21 +29,21 @@ static PetscErrorCode BlockWrite(Mat A, int block, const void *rows, SpmvExec *e
 static PetscErrorCode ListWrite(Mat A, const int64_t nonzeros[BLOCKS], SpmvExec *exec, PetscInt *const list[2],
                                 SpmvStatus *status)
 {
-  void    *rows = NULL;
-  PetscInt first, last;
-  IS       numbers;
+  const PetscInt *ghost;
+  void           *cols = NULL;
+  Mat             mine, others;
+  IS              numbers;
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(A, &first, &last));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, last - first, first, 1, &numbers));
-  PetscCall(AIJFmtCooNumbers(numbers, exec, &rows, status));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, others->cmap->n, ghost, PETSC_USE_POINTER, &numbers));
+  PetscCall(AIJFmtCooNumbers(numbers, exec, &cols, status));
   PetscCall(ISDestroy(&numbers));
-  for (int b = 0; b < BLOCKS && !*status; b++) {
-    const int64_t from = b ? nonzeros[0] : 0;
-
-    PetscCall(BlockWrite(A, b, rows, exec, list[0] + from, list[1] + from, status));
-  }
-  spmv_scratch_free(exec, SPMV_DEVICE, rows);
+  if (!*status) PetscCall(BlockWrite(A, mine, (SpmvCooNumbers){NULL, A->cmap->rstart}, exec, list[0], list[1], status));
+  if (!*status)
+    PetscCall(
+        BlockWrite(A, others, (SpmvCooNumbers){cols, 0}, exec, list[0] + nonzeros[0], list[1] + nonzeros[0], status));
+  spmv_scratch_free(exec, SPMV_DEVICE, cols);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,16 +77,12 @@ static PetscErrorCode PatternMake(Mat A, SpmvExec *exec, Mat *T, char reason[SPM
 {
   int64_t    nonzeros[BLOCKS], all;
   PetscInt  *list[2];
-  void      *block = NULL;
   SpmvStatus status;
 
   PetscFunctionBegin;
   PetscCall(Nonzeros(A, nonzeros));
-  all = nonzeros[0] + nonzeros[1];
-  status =
-      spmv_scratch_alloc(exec, SPMV_DEVICE, 2 * all * (int64_t)sizeof(PetscInt), "coordinates of a transpose", &block);
-  list[0] = (PetscInt *)block;
-  list[1] = list[0] ? list[0] + all : NULL;
+  all    = nonzeros[0] + nonzeros[1];
+  status = AIJFmtCooListAlloc(all, exec, list);
   if (!status) PetscCall(ListWrite(A, nonzeros, exec, list, &status));
   PetscCall(AIJFmtRefuse(exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
@@ -118,7 +90,7 @@ static PetscErrorCode PatternMake(Mat A, SpmvExec *exec, Mat *T, char reason[SPM
     PetscCall(CreateEmpty(A, T));
     PetscCall(AIJFmtCooMake(*T, all, list, reason));
   }
-  spmv_scratch_free(exec, SPMV_DEVICE, block);
+  spmv_scratch_free(exec, SPMV_DEVICE, list[0]);
   if (reason[0]) PetscCall(MatDestroy(T));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,21 +119,6 @@ static PetscErrorCode ValuesGather(Mat A, SpmvExec *exec, void **values, SpmvSta
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the GPU cannot make the transpose; "" if it can. Collective. */
-static PetscErrorCode WhyHost(Mat A, char reason[SPMV_MESSAGE_MAX])
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (!s) PetscCall(PetscStrncpy(reason, "it is not of a type of petscpack", SPMV_MESSAGE_MAX));
-  else if ((int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A))
-    PetscCall(PetscStrncpy(reason, "it stays on the host", SPMV_MESSAGE_MAX));
-  else (void)spmv_device_count(reason);
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets *T to the transpose of a parallel matrix: makes it if *T is NULL, else gives it the values of A, whose pattern must
    be the same as before. Collective. */
 PetscErrorCode AIJFmtTransposeParallel(Mat A, Mat *T)
@@ -176,7 +133,8 @@ PetscErrorCode AIJFmtTransposeParallel(Mat A, Mat *T)
   spmv_exec_init(&exec, SPMV_DEVICE);
   PetscCall(AIJFmtCudaStream(&exec));
   if (!*T) {
-    PetscCall(WhyHost(A, reason));
+    PetscCall(AIJFmtCooWhyNotMake(A, reason));
+    PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
     if (!reason[0]) PetscCall(PatternMake(A, &exec, T, reason));
   }
   if (*T) PetscCall(AIJFmtStateGet(*T, &s));
