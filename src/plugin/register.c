@@ -200,8 +200,8 @@ PetscErrorCode PetscPackFinalizePackage(void)
   petscpack in one process, such as that of a wheel beside that of a build.
 
   The environment variable PETSCPACK_DEFAULTS may hold options, which are set unless the user has set options of the
-  same names; `python -m petscpack run` passes its defaults in this way. A file named by PETSCPACK_MARKER is removed, which
-  tells `run` that PETSc has loaded the plugin.
+  same names; `python -m petscpack run` passes its defaults in this way. This function removes the file named by
+  PETSCPACK_MARKER, which tells `run` that PETSc has loaded the plugin.
 
 .seealso: `PetscPackFinalizePackage()`, `PetscPackReplaceType()`, `MatSetType()`, `PetscInitialize()`
 @*/
