@@ -284,6 +284,11 @@ class Petsc(Case):
         self.assertEqual(self.run_it("solve.py", PETSC_OPTIONS="-petscpack_summary 0"), (0, f"{SIX} []\n", "", ""))
         self.assertEqual(self.run_it("--no-summary", "seven.py"), (7, "", "", ""))
 
+    def test_options_of_the_user_win(self):
+        (self.folder / "shows.py").write_text("from petsc4py import PETSc\noptions = PETSc.Options().getAll()\n"
+                                              "print([options[name] for name in ('mat_seqaij_type', 'petscpack_replace')])\n")
+        self.assertEqual(self.run_it("shows.py", PETSC_OPTIONS="-mat_seqaij_type seqaij -petscpack_replace cg,mg")[:3], (0, "['seqaij', 'cg,mg']\n", ""))
+
 
 if __name__ == "__main__":
     unittest.main()
