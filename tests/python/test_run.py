@@ -51,6 +51,12 @@ cat
 yes | head -n 1
 exit 5
 """
+# mpiexec gives its input to the first process; that of MPICH never ends the input of the second one
+READS_MPI = """
+import os
+if os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK")) == "0":
+    print(input(), input())
+"""
 FILES = {
     "report.py": REPORT, "sub/report.py": REPORT, "package/__init__.py": "", "package/__main__.py": REPORT, "package/part.py": REPORT,
     "folder/__main__.py": REPORT, "script": f"#!{sys.executable}\n{REPORT}", "no_suffix": REPORT, "empty/__init__.py": "", "with blank.py": REPORT,
@@ -62,7 +68,7 @@ FILES = {
     "terminated.py": "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n", "killed.py": "import os\nos.kill(os.getpid(), 9)\n",
     "aborts.py": "import os\nos.abort()\n", "warns.py": "import warnings\nwarnings.warn('a warning')\n",
     "sleeps.py": "import os, signal, time\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n",
-    "report_mpi.py": "import sys\nprint(__file__, __spec__ and __spec__.name, sys.argv, sys.path, sys.flags)\n", "reads_mpi.py": "import sys\nprint(repr(sys.stdin.read()))\n",
+    "report_mpi.py": "import sys\nprint(__file__, __spec__ and __spec__.name, sys.argv, sys.path, sys.flags)\n", "reads_mpi.py": READS_MPI,
     "shell_mpi": "#!/bin/sh\necho \"$0\" \"$@\"\n",
 }
 EXECUTABLE = ("script", "shell", "marked.py", "compiled", "shell_mpi")
@@ -123,7 +129,7 @@ class Case(unittest.TestCase):
         for name in "archive.zip", "archive.pyz":
             with zipfile.ZipFile(self.folder / name, "w") as archive:
                 archive.writestr("__main__.py", REPORT)
-        self.variables = {name: value for name, value in os.environ.items() if not name.startswith(("PETSC", "LC_", "LANG"))}
+        self.variables = {name: value for name, value in os.environ.items() if not name.startswith(("PETSC", "LC_", "LANG", "PYTHONUNBUFFERED"))}
         self.variables.update(HOME=str(self.folder), TMPDIR=str(self.markers), PYTHONDONTWRITEBYTECODE="1")
 
     def start(self, *command, **environment):
