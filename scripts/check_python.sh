@@ -22,6 +22,7 @@ CMAKE_BUILD_PARALLEL_LEVEL=$jobs "$python" -m pip install --quiet "$root" \
   ${PIP_ARGS:---config-settings=cmake.define.PETSCPACK_CUDA=OFF}
 say "pip install took $((SECONDS - begin)) s"
 "$python" "$root/tests/python/test_petscpack.py"
+"$python" "$root/tests/python/test_run.py"
 
 say "examples/python/poisson.py"
 (cd "$work" && "$python" "$root/examples/python/poisson.py" 40)

@@ -55,9 +55,11 @@ say "Debian's PETSc"
 OTHER_PETSCS="libpetsc_complex.so.3.18=complex libpetsc64_real.so.3.18=64-bit_indices ${OTHER_NEW:-}" \
   "$work/old/bin/python3" "$root/tests/python/test_wheel.py" || failed=1
 "$work/old/bin/python3" "$root/tests/python/test_petscpack.py" || failed=1
+"$work/old/bin/python3" "$root/tests/python/test_run.py" || failed=1
 said "the tests"
 say "PETSc $version, $mpi"
 MPIEXEC=$mpi/mpiexec "$work/new/bin/python3" "$root/tests/python/test_wheel.py" Serves Run Damaged Refuses.test_no_variant_for_this_mpi Refuses.test_variant_of_another_mpi || failed=1
 "$work/new/bin/python3" "$root/tests/python/test_petscpack.py" || failed=1
+MPIEXEC=$mpi/mpiexec "$work/new/bin/python3" "$root/tests/python/test_run.py" || failed=1
 said "the tests"
 exit "$failed"

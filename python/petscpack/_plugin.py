@@ -50,8 +50,8 @@ def load() -> None:
     if any(_has_started(path) for path in libraries):
         _register()
     else:
-        _check_petsc4py()
-        _append_option()
+        check_petsc4py()
+        append_option()
 
 
 def variant() -> str | None:
@@ -132,7 +132,7 @@ def _other_petsc(found: str) -> LoadError:
     )
 
 
-def _check_petsc4py() -> None:
+def check_petsc4py() -> None:
     """petsc4py belongs to the PETSc of the same minor version. A program without petsc4py is checked by the plugin."""
     try:
         version = importlib.import_module("petsc4py").__version__
@@ -171,7 +171,7 @@ def _refuse_second_file(libraries: str, where: str) -> None:
             raise LoadError(f"{where} already loads another petscpack, {other}, beside {plugin()}: remove -dll_append from {where}")
 
 
-def _append_option() -> None:
+def append_option() -> None:
     """Adds the plugin to -dll_append in PETSC_OPTIONS: PETSc uses only one -dll_append, with a list of libraries."""
     path = plugin()
     if re.search(r"[\s,]", path):

@@ -200,13 +200,15 @@ PetscErrorCode PetscPackFinalizePackage(void)
   petscpack in one process, such as that of a wheel beside that of a build.
 
   The environment variable PETSCPACK_DEFAULTS may hold options, which are set unless the user has set options of the
-  same names; `python -m petscpack run` passes its defaults in this way.
+  same names; `python -m petscpack run` passes its defaults in this way. This function removes the file named by
+  PETSCPACK_MARKER, which tells `run` that PETSc has loaded the plugin.
 
 .seealso: `PetscPackFinalizePackage()`, `PetscPackReplaceType()`, `MatSetType()`, `PetscInitialize()`
 @*/
 PetscErrorCode PetscPackInitializePackage(void)
 {
-  char message[SPMV_MESSAGE_MAX];
+  const char *marker = getenv("PETSCPACK_MARKER");
+  char        message[SPMV_MESSAGE_MAX];
 
   PetscFunctionBegin;
   if (aijfmt_process.initialized) PetscFunctionReturn(PETSC_SUCCESS);
@@ -229,6 +231,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(PetscPackReplaceFromOptions());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());
+  if (marker) (void)remove(marker); /* `python -m petscpack run` says at the end if the file is still there */
   aijfmt_process.initialized = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

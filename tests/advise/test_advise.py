@@ -287,6 +287,17 @@ class Advise(unittest.TestCase):
             self.assertRegex(found.stderr, rf"(?m)/nonexist/{name}(:| is not written)")
             self.assertEqual(set(re.findall(r"\S*nonexist\S*", found.stderr.replace(":", " "))), {f"/nonexist/{name}"})
 
+    def test_json_to_the_standard_output(self):
+        matrix = self.matrix()[0]
+        _, advice = self.advise(matrix)
+        shown = run(matrix, "--json", "-")
+        self.assertEqual((shown.returncode, json.loads(shown.stdout)), (0, advice))
+        self.assertFalse(pathlib.Path("-").exists())
+        with open("/dev/full", "w") as device:
+            full = subprocess.run([arguments.program, matrix, "--json", "-"], stdout=device, stderr=subprocess.PIPE, text=True)
+        self.assertNotEqual(full.returncode, 0)
+        self.assertIn("-: cannot be written: No space left on device", full.stderr)
+
     def test_use(self):
         self.assertEqual(run().returncode, 2)
         wrong = {"--json needs the name of a file": ["--json"], "b.mtx is a second matrix": ["b.mtx"],

@@ -17,7 +17,7 @@ static const char usage[] =
     "\n"
     "  MATRIX        a file of MatView() in PETSc's binary format, or a Matrix Market file\n"
     "  --measure     also time conversions and products\n"
-    "  --json FILE   write the advice as JSON, for other programs\n"
+    "  --json FILE   write the advice as JSON, for other programs; - is the standard output, without the text\n"
     "  --html FILE   write a page with pictures; needs Python with matplotlib, and without it the exit status is 3\n"
     "\n"
     "The text goes to the standard output. Options of PETSc begin with one dash. With mpiexec, the matrix is "
@@ -178,10 +178,12 @@ static PetscErrorCode ReadMatrix(const char path[], Mat *A)
 /* Writes the text and the JSON. A page is made from the JSON after PETSc has ended; then *page holds the JSON. */
 static PetscErrorCode Write(const Advice *advice, const Arguments *a, FILE **page)
 {
+  const PetscBool only_json = a->json && !strcmp(a->json, "-") ? PETSC_TRUE : PETSC_FALSE;
+
   PetscFunctionBeginUser;
-  AdviceText(advice, stdout);
+  if (!only_json) AdviceText(advice, stdout);
   if (a->json) {
-    FILE *out = fopen(a->json, "w");
+    FILE *out = only_json ? fdopen(dup(STDOUT_FILENO), "w") : fopen(a->json, "w");
 
     PetscCheck(out, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: cannot be written: %s", a->json, strerror(errno));
     AdviceJSON(advice, out);

@@ -1,0 +1,33 @@
+"""The options that python3 -m petscpack run sets."""
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+
+class Default(NamedTuple):
+    """What --no-NAME leaves out."""
+
+    name: str
+    option: str
+    value: str  # "" for a flag; the values of rows with the same option are joined by commas
+    without: str  # what happens without it
+
+
+# A matrix without a type becomes aij, and -mat_seqaij_type changes every aij matrix, even if the program hard-codes the type.
+# -mat_type would also change matrices that the program has made dense or symmetric before MatSetFromOptions().
+DEFAULTS = (
+    Default("types", "-mat_seqaij_type", "seqaijauto", "matrices keep their type aij"),
+    Default("cg", "-ksp_cgdevice_replace_cg", "", "CG is PETSc's own"),
+    Default("gmres", "-petscpack_replace", "gmres", "GMRES, the default of PETSc's solvers, is PETSc's own"),
+    Default("summary", "-petscpack_summary", "", "no line at the end"),
+)
+
+
+def options(left_out: Collection[str] = ()) -> str:
+    """The options for PETSc, without the defaults of these names."""
+    values: dict[str, list[str]] = {}
+    for default in DEFAULTS:
+        if default.name not in left_out:
+            values.setdefault(default.option, []).extend([default.value] if default.value else [])
+    return " ".join(f"{option} {','.join(joined)}".rstrip() for option, joined in values.items())
