@@ -88,7 +88,7 @@ GenSpec gen_runs(int64_t rows, int64_t cols, int64_t length, int64_t gap)
   return s;
 }
 
-enum { EDGE_BODY = 150, EDGE_TAIL = 600, EDGE_COLS = 128 };
+enum { EDGE_BODY = 78, EDGE_TAIL = 600, EDGE_COLS = 128 };
 
 /* Whether row i of the body or the tail has column j */
 static int edge_has(const GenSpec *s, int64_t i, int64_t j)
