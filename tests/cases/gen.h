@@ -82,6 +82,13 @@ GenSpec gen_lengths(int64_t rows, int64_t cols, int count, const int64_t *length
 GenSpec gen_full_row(int64_t rows, int64_t cols);
 GenSpec gen_full_column(int64_t rows, int64_t cols);
 
+/* 78 rows in groups of `group` equal rows, with runs of `run` adjacent columns all over the 128 columns, so that units
+   of this size are chosen; then 600 rows with few entries, all at an edge of the matrix, so that the last block of units
+   has no others, and idle threads. And the transposed matrix, for transposed products. */
+typedef enum { GEN_LAST, GEN_LAST_TWO, GEN_FIRST, GEN_LAST_OR_NONE, GEN_NONE } GenEdge; /* columns of the 600 rows */
+GenSpec gen_edge(int group, int run, GenEdge edge);
+GenSpec gen_edge_transposed(int group, int run, GenEdge edge);
+
 /* ---- random graphs ---- */
 
 /* Poisson-distributed row lengths with this mean; columns uniform */

@@ -87,3 +87,54 @@ GenSpec gen_runs(int64_t rows, int64_t cols, int64_t length, int64_t gap)
   s.cycle[1] = gap;
   return s;
 }
+
+enum { EDGE_BODY = 78, EDGE_TAIL = 600, EDGE_COLS = 128 };
+
+/* Whether row i of the body or the tail has column j */
+static int edge_has(const GenSpec *s, int64_t i, int64_t j)
+{
+  const int64_t group = s->cycle[0], run = s->cycle[1], at = j - i / group % 3;
+
+  if (i < EDGE_BODY) return at >= 0 && at % (run + 1) < run && j - at % (run + 1) + run <= EDGE_COLS;
+  switch ((GenEdge)s->cycle[2]) {
+  case GEN_LAST:
+    return j == EDGE_COLS - 1;
+  case GEN_LAST_TWO:
+    return j >= EDGE_COLS - 2;
+  case GEN_FIRST:
+    return j == 0;
+  case GEN_LAST_OR_NONE:
+    return j == EDGE_COLS - 1 && i % 2 == 0;
+  case GEN_NONE:
+    break;
+  }
+  return 0;
+}
+
+static int64_t edge_row(const GenSpec *s, int64_t i, int64_t *col)
+{
+  int64_t count = 0;
+
+  for (int64_t j = 0; j < s->cols; j++)
+    if (s->cols == EDGE_COLS ? edge_has(s, i, j) : edge_has(s, j, i)) col[count++] = j;
+  return count;
+}
+
+GenSpec gen_edge(int group, int run, GenEdge edge)
+{
+  GenSpec s = gen_spec(EDGE_BODY + EDGE_TAIL, EDGE_COLS, edge_row);
+
+  s.cycle[0] = group;
+  s.cycle[1] = run;
+  s.cycle[2] = edge;
+  return s;
+}
+
+GenSpec gen_edge_transposed(int group, int run, GenEdge edge)
+{
+  GenSpec s = gen_edge(group, run, edge);
+
+  s.cols = s.rows;
+  s.rows = EDGE_COLS;
+  return s;
+}

@@ -7,6 +7,7 @@
 
   --sample N checks every N-th combination only, for slow machines; a prime N misses no value of any of the factors.
   --offset K begins with combination K: N processes with K = 0 .. N-1 check all, each its share.
+  --matrix 'edge_*' checks the matrices of all tiers whose names begin with edge_.
   The last line is "N passed, M failed"; the exit code is 0 when M is 0 and N is not, 2 for a wrong argument, 77 when
   only the device was asked for and there is none or no format uses it, else 1.
 */
@@ -19,7 +20,13 @@ enum { SEEDS_QUICK = 1, SEEDS_FULL = 3, EXIT_SKIPPED = 77 };
 
 static const int64_t MEMORY_QUICK = 64 << 20, MEMORY_FULL = (int64_t)1 << 30;
 
-static int selected(const char *only, const char *name) { return !only || !strcmp(only, name); }
+/* `only` may end in a *, which stands for any ending; NULL: all */
+static int selected(const char *only, const char *name)
+{
+  const size_t star = only ? strcspn(only, "*") : 0;
+
+  return !only || (only[star] ? !strncmp(only, name, star) : !strcmp(only, name));
+}
 
 static void run_sources(ConfRun *run)
 {
@@ -134,7 +141,7 @@ static int usage(const char *argument)
 static int known_matrix(const char *name)
 {
   for (int m = 0; m < case_matrix_count(); m++)
-    if (!strcmp(case_matrix(m)->name, name)) return 1;
+    if (selected(name, case_matrix(m)->name)) return 1;
   return 0;
 }
 

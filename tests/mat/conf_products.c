@@ -116,8 +116,95 @@ static PetscErrorCode ThreeFactors(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const ConfOperation conf_products[] = {{"product_sparse", WithSparse, CONF_SQUARE | CONF_NONEMPTY | CONF_HEAVY},
-                                       {"product_transpose", TransposeTimesSparse, CONF_NONEMPTY | CONF_HEAVY},
-                                       {"product_dense", WithDense, CONF_NONEMPTY},
-                                       {"product_three", ThreeFactors, CONF_NONEMPTY | CONF_HEAVY},
-                                       {NULL, NULL, 0}};
+/* PETSc has no function for these factors, and makes two products of two while all three are in the product */
+static PetscErrorCode DenseBetween(Conf *c)
+{
+  Mat A, B, C;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  PetscCall(CreateDense(c, c->N, c->N, c->M, c->M, 9, &B));
+  PetscCall(MatMatMatMult(A, B, A, MAT_INITIAL_MATRIX, 2.0, &C));
+  PetscCall(ConfSeeMat(c, "A dense A", C));
+  PetscCall(MatScale(A, 2));
+  PetscCall(MatMatMatMult(A, B, A, MAT_REUSE_MATRIX, 2.0, &C));
+  PetscCall(ConfSeeMat(c, "2A dense 2A", C));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A has nonzeros right of the diagonal only, so A A has no diagonal entry, and A^T A lacks the first */
+static PetscErrorCode ForcedDiagonal(Conf *c)
+{
+  const MatProductType type[] = {MATPRODUCT_AB, MATPRODUCT_AtB};
+  char                 name[CONF_TYPE_MAX];
+  Mat                  A, C;
+  Vec                  diagonal;
+
+  PetscFunctionBeginUser;
+  if (c->N < 2) PetscFunctionReturn(PETSC_SUCCESS); /* a parallel product without a nonzero crashes PETSc */
+  PetscCall(ConfCreateEmpty(c, &A));
+  PetscCall(ConfName(c, c->base, name));
+  PetscCall(MatSetType(A, name));
+  PetscCall(MatSetUp(A));
+  for (PetscInt i = c->row_start; i < c->row_start + c->m && i < c->N - 1; i++)
+    PetscCall(MatSetValue(A, i, i + 1, (PetscReal)(1 + i % 5), INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(ConfCreateVecs(A, 10, &diagonal, NULL));
+  for (int t = 0; t < 2; t++) {
+    PetscCall(MatProductCreate(A, A, NULL, &C));
+    PetscCall(MatProductSetType(C, type[t]));
+    PetscCall(MatProductSetFromOptions(C));
+    PetscCall(MatSetOption(C, MAT_FORCE_DIAGONAL_ENTRIES, PETSC_TRUE));
+    PetscCall(MatProductSymbolic(C));
+    PetscCall(MatProductNumeric(C));
+    PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
+    PetscCall(MatDiagonalSet(C, diagonal, INSERT_VALUES));
+    PetscCall(ConfSeeMat(c, t ? "A^T A with a diagonal" : "A A with a diagonal", C));
+    PetscCall(MatDestroy(&C));
+  }
+  PetscCall(VecDestroy(&diagonal));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MATHYPRE makes the result a MATAIJ, which is of our type with -mat_seqaij_type */
+static PetscErrorCode WithHypre(Conf *c)
+{
+#if defined(PETSC_HAVE_HYPRE)
+  char name[CONF_TYPE_MAX];
+  Mat  A, P, C;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, &A));
+  PetscCall(MatConvert(A, MATHYPRE, MAT_INITIAL_MATRIX, &P));
+  PetscCall(ConfName(c, MATSEQAIJ, name));
+  if (ConfIsOurs(c->format)) PetscCall(PetscOptionsSetValue(NULL, "-mat_seqaij_type", name));
+  PetscCall(MatPtAP(A, P, MAT_INITIAL_MATRIX, 2.0, &C));
+  PetscCall(ConfSeeRows(c, "P^T A P with hypre", C));
+  PetscCall(MatScale(A, 2));
+  PetscCall(MatPtAP(A, P, MAT_REUSE_MATRIX, 2.0, &C));
+  PetscCall(ConfSeeRows(c, "P^T 2A P with hypre", C));
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&P));
+  PetscCall(MatDestroy(&C));
+#else
+  PetscFunctionBeginUser;
+  PetscCall(ConfSeeText(c, "PETSc", "without hypre"));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const ConfOperation conf_products[] = {
+    {"product_sparse", WithSparse, CONF_SQUARE | CONF_NONEMPTY | CONF_HEAVY},
+    {"product_transpose", TransposeTimesSparse, CONF_NONEMPTY | CONF_HEAVY},
+    {"product_dense", WithDense, CONF_NONEMPTY},
+    {"product_three", ThreeFactors, CONF_NONEMPTY | CONF_HEAVY},
+    {"product_dense_between", DenseBetween, CONF_SEQUENTIAL | CONF_NONEMPTY | CONF_HEAVY | CONF_DENSE},
+    {"product_diagonal", ForcedDiagonal, CONF_SQUARE | CONF_NONEMPTY},
+    {"product_hypre", WithHypre, CONF_SQUARE | CONF_NONEMPTY | CONF_HEAVY},
+    {NULL, NULL, 0}};

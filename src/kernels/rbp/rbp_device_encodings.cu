@@ -101,20 +101,22 @@ __device__ inline void encode(const RbpBlock &b, const int (&start)[P], Units<G,
   if (threadIdx.x < 4 && end < (b.words + 3) / 4 * 4) word[end] = 0;
 }
 
-/* Sets base, units, stride, scale, lanes, flags and words of a block from the reductions */
+/* Sets base, units, stride, scale, lanes, flags and words of a block from the reductions. The threads of a product that
+   have no unit read U entries of x from the base on, so these must exist. U is at most cols: larger units would only
+   cost bytes. */
 template <int G, int U, int P>
-__device__ inline void describe(const Common &c, const int (&start)[P], RbpBlock &b, Units<G, U, P> &u)
+__device__ inline void describe(const Common &c, int cols, const int (&start)[P], RbpBlock &b, Units<G, U, P> &u)
 {
-  b.base   = b.units ? c.min : 0;
-  b.scale  = (uint16_t)(c.flags & UNSCALED ? 1 : U);
+  b.base   = b.units ? min(c.min, cols - U) : 0;
+  b.scale  = (uint16_t)(c.flags & UNSCALED || (c.min - b.base) % U ? 1 : U);
   b.stride = (b.units + RBP_ALIGN - 1) / RBP_ALIGN * RBP_ALIGN;
   b.flags  = (uint8_t)((b.flags & RBP_BLOCK_PIECE) | (c.flags & ~UNSCALED));
   b.lanes  = 1;
   while (b.lanes < 32 && c.longest > b.lanes * LANES_UNITS) b.lanes *= 2;
-  if (b.units && (c.max - c.min) / (b.scale == 1 ? 1 : U) > 65535) {
+  if (b.units && (c.max - b.base) / (b.scale == 1 ? 1 : U) > 65535) {
     unsigned *table = (unsigned *)(words_of(u) + rbp_starts_offset(b.groups, b.flags));
     b.scale         = 1;
-    b.flags |= find_segments(start, b.units, b.base, c.max - c.min, table, u) ? RBP_BLOCK_SEGMENTED : RBP_BLOCK_WIDE;
+    b.flags |= find_segments(start, b.units, b.base, c.max - b.base, table, u) ? RBP_BLOCK_SEGMENTED : RBP_BLOCK_WIDE;
   }
   b.words = rbp_pattern_words(b.groups, b.units, b.flags);
 }
@@ -195,7 +197,7 @@ __global__ void __launch_bounds__(RBP_THREADS, spmv_resident_blocks(RBP_THREADS,
   c = Reduce(temp).Reduce(c, Join());
   if (threadIdx.x == 0) common = c;
   __syncthreads();
-  describe(common, start, b, u);
+  describe(common, (int)a.pattern.cols, start, b, u);
   if (threadIdx.x == 0) to_encoding = keep(a, block, b);
   encode(b, start, u);
   __syncthreads();

@@ -56,7 +56,7 @@ typedef struct {
   int64_t  pattern0; /* first word of its pattern */
   int64_t  csr0;     /* first nonzero of its first row in the CSR; of a piece: position of the piece in that row */
   int32_t  row0;     /* first row */
-  int32_t  base;     /* smallest start column */
+  int32_t  base;     /* smallest start column, or U columns before the last */
   int32_t  stride;   /* values per plane */
   int32_t  slot;     /* of a piece: its position in work, in units of G sums */
   int32_t  groups, units;

@@ -70,25 +70,29 @@ inline float __fmul_rn(float a, float b)
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline float  __fadd_rn(float a, float b) { return a + b; }
 
+/* The compiler must not leave out a load whose value is not used: the compiler for GPUs does not, and the address may be
+   wrong */
 template <typename T>
 inline T __ldg(const T *p)
 {
-  return *p;
+  const T value = *p;
+  asm volatile("" : : "m"(value));
+  return value;
 }
 template <typename T>
 inline T __ldcg(const T *p)
 {
-  return *p;
+  return __ldg(p);
 }
 template <typename T>
 inline T __ldca(const T *p)
 {
-  return *p;
+  return __ldg(p);
 }
 template <typename T>
 inline T __ldcs(const T *p)
 {
-  return *p;
+  return __ldg(p);
 }
 template <typename To, typename From>
 inline To spmv_emulated_bits(From v)

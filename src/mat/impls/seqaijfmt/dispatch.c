@@ -59,9 +59,24 @@ static PetscErrorCode HostProduct(Mat factor[3], SetProduct **set)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Calls a function for these factors. That of MATHYPRE gives the product the type MATAIJ, which -mat_seqaij_type may make
+   ours, and the numeric phase then takes no other type than the parent's. */
+static PetscErrorCode CallWithParentResult(Mat product, SetProduct *set)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(set(product));
+  PetscCall(AIJFmtStateGet(product, &s));
+  if (s && !product->preallocated) PetscCall(AIJFmtStrip(product));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat product)
 {
-  Mat         factor[3] = {product->product->A, product->product->B, product->product->C};
+  /* while PETSc makes a product of three matrices from two products of two, C is there and not a factor */
+  Mat         factor[3] = {product->product->A, product->product->B,
+                   product->product->type == MATPRODUCT_ABC ? product->product->C : NULL};
   char        name[MAX_NAME];
   PetscBool   ours = PETSC_FALSE;
   SetProduct *set;
@@ -80,7 +95,7 @@ PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat product)
     PetscCall(QueryFactors(factor, name, NULL, &set));
     if (!set) PetscCall(HostProduct(factor, &set));
     PetscCall(AIJFmtHostKeepFactors(product));
-    if (set) PetscCall(set(product));
+    if (set) PetscCall(CallWithParentResult(product, set));
   }
   if (product->ops->productsymbolic) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(QueryFactors(factor, "MatProductSetFromOptions_anytype_C", MatProductSetFromOptions_AIJFmt, &set));

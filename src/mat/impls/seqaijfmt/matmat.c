@@ -301,7 +301,7 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves the symbolic phase to the host parent. free_data frees what C has got for a product on the GPU. */
+/* Leaves the symbolic phase to the host parent. free_data frees what C has got for a product on the GPU, if anything. */
 PetscErrorCode AIJFmtProductSymbolicByHost(Mat C, PetscErrorCode (*free_data)(void *), const char reason[])
 {
   void *const           data = C->product->data;
@@ -312,7 +312,7 @@ PetscErrorCode AIJFmtProductSymbolicByHost(Mat C, PetscErrorCode (*free_data)(vo
   PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));
   C->product->data    = NULL;
   C->product->destroy = NULL;
-  PetscCall(free_data(data));
+  if (free_data) PetscCall(free_data(data));
   PetscCall(AIJFmtStateGet(C->product->A, &s));
   if (s) {
     s->info.fallbacks_pattern++;
@@ -344,6 +344,10 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
   Data      *d;
 
   PetscFunctionBegin;
+  if (C->force_diagonals) {
+    PetscCall(AIJFmtProductSymbolicByHost(C, NULL, AIJFMT_FORCED_DIAGONAL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscNew(&d));
   C->product->data    = d; /* from here on C frees d, whatever fails */
   C->product->destroy = DataDestroy;

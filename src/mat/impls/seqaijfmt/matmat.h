@@ -3,6 +3,9 @@
 
 #include "seqaijfmt.h"
 
+/* Why the host makes a product: the kernels give it no entries that are in no product of two nonzeros */
+#define AIJFMT_FORCED_DIAGONAL "MAT_FORCE_DIAGONAL_ENTRIES is set"
+
 /* Identity and pattern of a factor in the symbolic phase */
 typedef struct {
   PetscObjectId    id;

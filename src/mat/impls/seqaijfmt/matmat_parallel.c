@@ -304,6 +304,10 @@ static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
   Data      *d;
 
   PetscFunctionBegin;
+  if (C->force_diagonals) {
+    PetscCall(AIJFmtProductSymbolicByHost(C, NULL, AIJFMT_FORCED_DIAGONAL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscNew(&d));
   C->product->data    = d; /* from here on C frees d, whatever fails */
   C->product->destroy = DataDestroy;
