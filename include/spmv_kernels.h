@@ -67,12 +67,21 @@ typedef struct {
   void *ctx;
 } SpmvAllocator;
 
+/* The first failure of several calls; all zeros: none */
+typedef struct {
+  SpmvStatus status;
+  char       message[SPMV_MESSAGE_MAX];
+} SpmvFailure;
+
 /* Where work runs. A plan copies what it needs, so the struct may live on the stack; message belongs to the caller. */
 typedef struct SpmvExec {
   SpmvSpace     space;                     /* memory of plans, vectors and work */
   void         *stream;                    /* a cudaStream_t; NULL is the legacy default stream */
   SpmvAllocator host, device;              /* hooks for each memory */
   char          message[SPMV_MESSAGE_MAX]; /* after a failed call: what went wrong, the value, the remedy */
+  /* NULL: a failed call of the CUDA runtime ends the work. Otherwise it is recorded there and the work goes on, with
+     wrong results: the other processes of a solve wait for this one until all agree to end. */
+  SpmvFailure *failure;
 } SpmvExec;
 
 /* The pattern of a CSR matrix. row_ptr has shape [rows+1], col [nnz]; both are of index_type and lie in space.

@@ -90,7 +90,7 @@ PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *p, PetscLayout colu
   h->scalar = scalar;
   PetscCall(Ask(p->comm, columns, ghosts, ghost, h, &wanted));
   PetscCall(PetscMalloc1((size_t)h->in.neighbours + (size_t)h->out.neighbours, &h->request));
-  *status = Allocate(p, h, wanted, exec);
+  *status = PetscPackAgreeStatus(p->comm, exec, Allocate(p, h, wanted, exec));
   PetscCall(PetscFree(wanted));
   if (*status) PetscCall(PetscPackHaloDestroy(halo, exec));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,6 @@
 /* processes.c - sums over processes, and agreement between them. */
 #include "processes.h"
+#include "mat/impls/seqaijfmt/plan.h"
 #include "sys/compat.h"
 
 static SpmvStatus Add(void *ctx, double *sums, int n, SpmvExec *exec)
@@ -15,13 +16,37 @@ static SpmvStatus Add(void *ctx, double *sums, int n, SpmvExec *exec)
   return spmv_copy(sums, exec->space, p->sums, SPMV_HOST, bytes, exec);
 }
 
+/* The worst status and the largest *end of all processes */
+static SpmvStatus Worst(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine, int *end)
+{
+  SpmvFailure *first = exec->failure;
+  int          both[2], severity;
+
+  if (first && first->status) {
+    mine = first->status;
+    memcpy(exec->message, first->message, sizeof exec->message);
+  }
+  severity = mine == SPMV_SUCCESS ? 0 : AIJFmtIsRefusal(mine) ? 1 : 2;
+  both[0]  = *end;
+  both[1]  = severity;
+  if (MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT, MPI_MAX, comm))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "MPI_Allreduce() failed");
+  *end = both[0];
+  if (both[1] == severity) return mine;
+  if (both[1] == 1) return spmv_fail(exec, SPMV_ERR_MEMORY, "another process cannot");
+  return spmv_fail(exec, SPMV_ERR_DEVICE, "the device of another process has failed");
+}
+
 static SpmvStatus Agree(void *ctx, int *end, SpmvExec *exec)
 {
-  const PetscPackProcesses *p = (const PetscPackProcesses *)ctx;
+  return Worst(((const PetscPackProcesses *)ctx)->comm, exec, SPMV_SUCCESS, end);
+}
 
-  if (MPI_Allreduce(MPI_IN_PLACE, end, 1, MPI_INT, MPI_MAX, p->comm))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "MPI_Allreduce() failed");
-  return SPMV_SUCCESS;
+SpmvStatus PetscPackAgreeStatus(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine)
+{
+  int end = 0;
+
+  return Worst(comm, exec, mine, &end);
 }
 
 PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *p, PetscViewer viewer)
@@ -45,7 +70,11 @@ PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, Spmv
   PetscFunctionBegin;
   PetscCall(PetscPackNcclGet(comm, exec, &p->of, &p->nccl, p->why_mpi));
   *status = spmv_pinned_alloc(exec, SPMV_SUMS_MAX * (int64_t)sizeof *p->sums, (void **)&p->sums);
-  if (*status) p->sums = NULL;
+  *status = PetscPackAgreeStatus(comm, exec, *status);
+  if (*status) {
+    PetscCall(PetscPackProcessesClose(p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCallMPI(MPI_Comm_dup(comm, &p->comm));
   p->open = PETSC_TRUE;
   if (p->nccl)
@@ -83,13 +112,26 @@ PetscErrorCode PetscPackAll(MPI_Comm comm, PetscBool *yes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool device_failed = PETSC_FALSE;
+
+PetscBool PetscPackDeviceFailed(void)
+{
+  device_failed = PetscGlobalSize > 1 ? PETSC_TRUE : PETSC_FALSE;
+  return device_failed;
+}
+
 PetscErrorCode PetscPackAgree(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
 {
-  PetscBool all = reason[0] ? PETSC_FALSE : PETSC_TRUE;
+  const SpmvStatus mine = device_failed ? SPMV_ERR_DEVICE : reason[0] ? SPMV_ERR_MEMORY : SPMV_SUCCESS;
+  SpmvExec         exec = {.failure = NULL};
+  SpmvStatus       worst;
 
   PetscFunctionBegin;
-  PetscCall(PetscPackAll(comm, &all));
-  if (!all && !reason[0]) PetscCall(PetscStrncpy(reason, "another process cannot", SPMV_MESSAGE_MAX));
+  device_failed = PETSC_FALSE;
+  PetscCall(PetscStrncpy(exec.message, reason, sizeof exec.message));
+  worst = PetscPackAgreeStatus(comm, &exec, mine);
+  if (!AIJFmtIsRefusal(worst)) AIJFmtCallSpmv(&exec, worst);
+  PetscCall(PetscStrncpy(reason, exec.message, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

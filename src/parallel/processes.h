@@ -23,9 +23,8 @@ typedef struct {
   char                        why_mpi[SPMV_MESSAGE_MAX];
 } PetscPackProcesses;
 
-/* processes.c; Open and Close are collective. status: that of the allocation on this process. The communicator is open
-   even if the allocation failed, because the other processes have opened it, too. Graphs that contain operations of the
-   processes must be destroyed before Close. */
+/* processes.c; Open and Close are collective. status: the same on all processes; nothing is open after a failure. Graphs
+   that contain operations of the processes must be destroyed before Close. */
 PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Comm, SpmvExec *, SpmvStatus *status);
 PETSC_INTERN PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *);
 /* Prints one line: NCCL and its version, or MPI and why */
@@ -33,8 +32,14 @@ PETSC_INTERN PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *, P
 /* Clears *yes unless it is true on all processes; collective */
 PETSC_INTERN PetscErrorCode PetscPackAll(MPI_Comm, PetscBool *yes);
 /* After a step that may fail on one process: either all processes go on, or all get a reason not to. Collective. "": no
-   reason. */
+   reason. An error on all processes if the device of one has failed. */
 PETSC_INTERN PetscErrorCode PetscPackAgree(MPI_Comm, char reason[SPMV_MESSAGE_MAX]);
+/* The device of this process has failed: PetscPackAgree() is to raise an error. False if there is no other process,
+   so that nobody waits and the error can be raised at once. */
+PETSC_INTERN PetscBool PetscPackDeviceFailed(void);
+/* The same for a status: that of the first recorded failure or of this process becomes that of the worst process.
+   Collective. */
+PETSC_INTERN SpmvStatus PetscPackAgreeStatus(MPI_Comm, SpmvExec *, SpmvStatus);
 
 /* Messages in one direction: the items of neighbour k are first[k] .. first[k+1]-1 */
 typedef struct {
@@ -63,8 +68,9 @@ PETSC_INTERN PetscErrorCode PetscPackNcclFinalize(void);
    buffers for them */
 typedef struct PetscPackHaloStruct *PetscPackHalo;
 
-/* halo.c; collective. columns: the layout of x; ghost: the global columns [ghosts] of the off-diagonal block,
-   ascending. x and ghosts are of that scalar type. A halo serves one exchange at a time. */
+/* halo.c; collective, and status is the same on all processes. columns: the layout of x; ghost: the global columns
+   [ghosts] of the off-diagonal block, ascending. x and ghosts are of that scalar type. A halo serves one exchange at a
+   time. */
 PETSC_INTERN PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *, PetscLayout columns, PetscInt ghosts,
                                                 const PetscInt ghost[], SpmvScalar, SpmvExec *, PetscPackHalo *,
                                                 SpmvStatus    *status);

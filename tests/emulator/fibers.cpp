@@ -310,7 +310,7 @@ static void enqueue_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t 
     set_last_error(cudaErrorInvalidConfiguration); /* the emulator supports one dimension only */
     return;
   }
-  if (call_fails()) return;
+  if (refused(SPMV_POINT_LAUNCH)) return;
   const cudaError_t error = enqueue(stream, [=] {
     position = {{0, 0, 0}, {0, 0, 0}, {threads.x, 1, 1}, {blocks.x, 1, 1}};
     dynamic_memory.assign(shared + DYNAMIC_ALIGN, 0xff);

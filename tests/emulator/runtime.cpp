@@ -10,7 +10,6 @@
   needs them: a program that overwrites the pinned memory too early sends wrong bytes.
 */
 #include "runtime.h"
-#include "spmv_emulator.h"
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -88,18 +87,6 @@ void explain_fault(int, siginfo_t *info, void *)
   signal(SIGSEGV, SIG_DFL);
 }
 
-/* Counts an allocation. Returns whether a test lets it fail. */
-bool is_refused()
-{
-  Machine &m = machine();
-
-  m.allocations++;
-  if (m.allowed > 0) m.allowed--;
-  else if (m.allowed == 0) m.refused++;
-  else return false;
-  return m.refused > 0;
-}
-
 void explain_faults_once()
 {
   static bool done = false;
@@ -149,15 +136,25 @@ void catch_up(long copies)
 
 void catch_up() { catch_up(LONG_MAX); }
 
-bool call_fails()
+cudaError_t refused(unsigned kind, size_t bytes)
 {
   Machine                                    &m = machine();
   const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
 
-  if (m.calls < 0 || m.calls-- > 0) return false;
-  m.call_failed = true;
-  set_last_error(cudaErrorLaunchOutOfResources);
-  return true;
+  if (bytes) m.allocations++;
+  if (!(m.kinds & (kind | SPMV_POINT_LOST))) return cudaSuccess;
+  if (m.before != 0 && (bytes == 0 || bytes != m.again)) {
+    m.again = 0;
+    m.passed++;
+    if (m.before > 0) m.before--;
+    return cudaSuccess;
+  }
+  if (m.before == 0 && m.once) m.before = -1;
+  m.refused++;
+  m.again = bytes;
+  return result(m.kinds & SPMV_POINT_LOST ? cudaErrorIllegalAddress
+                : bytes                   ? cudaErrorMemoryAllocation
+                                          : cudaErrorLaunchOutOfResources);
 }
 
 void set_last_error(cudaError_t error) { last_error = error; }
@@ -190,14 +187,26 @@ bool capturing()
 using namespace spmv_emulator;
 
 extern "C" {
-long spmv_emulator_allow(long allocations)
+long spmv_emulator_refuse(unsigned kinds, long before, int once)
+{
+  Machine                                    &m = machine();
+  const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
+  const long                                  count = m.refused;
+
+  m.kinds   = kinds;
+  m.before  = before;
+  m.once    = once != 0;
+  m.refused = 0;
+  m.passed  = 0;
+  m.again   = 0;
+  return count;
+}
+
+long spmv_emulator_passed(void)
 {
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
-  const long                                  refused = machine().refused;
 
-  machine().allowed = allocations;
-  machine().refused = 0;
-  return refused;
+  return machine().passed;
 }
 
 void spmv_emulator_hold(long queries)
@@ -214,16 +223,6 @@ long spmv_emulator_allocations(void)
 
   machine().allocations = 0;
   return count;
-}
-
-int spmv_emulator_fail_after(long calls)
-{
-  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
-  const bool                                  failed = machine().call_failed;
-
-  machine().calls       = calls;
-  machine().call_failed = false;
-  return failed;
 }
 
 /* SPMV_EMULATOR_DRIVER sets the version of the driver; 0: no driver */
@@ -301,6 +300,8 @@ const char *cudaGetErrorName(cudaError_t error)
     return "cudaErrorInvalidResourceHandle";
   case cudaErrorNotReady:
     return "cudaErrorNotReady";
+  case cudaErrorIllegalAddress:
+    return "cudaErrorIllegalAddress";
   case cudaErrorLaunchOutOfResources:
     return "cudaErrorLaunchOutOfResources";
   case cudaErrorStreamCaptureUnsupported:
@@ -321,7 +322,8 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
   const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
   const size_t page = page_bytes(), padded = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
   const size_t map_bytes = (padded + page - 1) / page * page;
-  if (is_refused() || m.used + bytes > device_bytes()) return result(cudaErrorMemoryAllocation);
+  if (const cudaError_t error = refused(SPMV_POINT_DEVICE, bytes)) return error;
+  if (m.used + bytes > device_bytes()) return result(cudaErrorMemoryAllocation);
   void *map = mmap(nullptr, map_bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return result(cudaErrorMemoryAllocation);
   const DeviceBlock b = {(char *)map, map_bytes, bytes};
@@ -367,17 +369,15 @@ cudaError_t cudaMallocHost(void **block, size_t bytes)
 
   *block = nullptr;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
-  if (bytes && is_refused()) return result(cudaErrorMemoryAllocation);
+  if (bytes)
+    if (const cudaError_t error = refused(SPMV_POINT_PINNED, bytes)) return error;
   if (bytes && (!most || (int)machine().pinned.size() < atoi(most))) *block = malloc(bytes);
   if (*block) machine().pinned[(const char *)*block] = bytes;
   return !bytes || *block ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned) { return cudaMallocHost(block, bytes); }
 /* A no-op: kernels of the emulator can access host memory */
-cudaError_t cudaHostRegister(void *, size_t, unsigned)
-{
-  return is_refused() ? result(cudaErrorMemoryAllocation) : cudaSuccess;
-}
+cudaError_t cudaHostRegister(void *, size_t bytes, unsigned) { return refused(SPMV_POINT_PINNED, bytes); }
 cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned)
 {
@@ -405,7 +405,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *about, const void *p
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
   if (bytes == 0) return cudaSuccess;
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   if (kind != cudaMemcpyDefault) {
     const bool to_device   = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
@@ -421,7 +421,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t stream)
 {
   if (bytes && !fits(block, bytes, true)) return result(cudaErrorInvalidValue);
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   return enqueue(stream, [=] { memset(block, value, bytes); });
 }
 }

@@ -3,6 +3,7 @@
 #define SPMV_EMULATOR_RUNTIME_H
 
 #include "emulator.h"
+#include "spmv_emulator.h"
 #include <deque>
 #include <functional>
 #include <map>
@@ -37,16 +38,18 @@ struct Machine {
   std::recursive_mutex              one_at_a_time;
   std::map<char *, DeviceBlock>     device;
   size_t                            used    = 0;
-  long                              allowed = -1, refused = 0; /* allocations: see spmv_emulator.h */
-  long                              allocations = 0;           /* since the last spmv_emulator_allocations() */
-  long                              calls       = -1;          /* calls that succeed before one fails: likewise */
-  bool                              call_failed = false;
-  long                              held        = 0; /* queries of events that answer "not ready" */
-  int                               depth       = 0; /* nested work */
-  std::map<const char *, size_t>    pinned;          /* blocks and their bytes */
-  std::set<CUgraph_st *>            captures;        /* captures that have not ended */
-  std::deque<std::function<void()>> late;            /* delayed copies from pinned memory */
-  long                              put_off = 0;     /* number of copies that were ever delayed */
+  unsigned                          kinds   = 0; /* the arguments of spmv_emulator_refuse() ... */
+  long                              before  = -1;
+  bool                              once    = false;
+  long                              refused = 0, passed = 0; /* ... the number of failures since it was called ... */
+  size_t                            again       = 0;         /* ... and the bytes of the allocation that failed last */
+  long                              allocations = 0;         /* since the last spmv_emulator_allocations() */
+  long                              held        = 0;         /* queries of events that answer "not ready" */
+  int                               depth       = 0;         /* nested work */
+  std::map<const char *, size_t>    pinned;                  /* blocks and their bytes */
+  std::set<CUgraph_st *>            captures;                /* captures that have not ended */
+  std::deque<std::function<void()>> late;                    /* delayed copies from pinned memory */
+  long                              put_off = 0;             /* number of copies that were ever delayed */
   CUstream_st                       default_stream;
 };
 
@@ -74,9 +77,9 @@ void catch_up(long copies);
 /* Whether a capture forbids this thread to allocate or synchronize */
 bool capturing();
 
-/* Whether a test lets this call fail. Then the error is remembered for cudaGetLastError(), and the call must do
-   nothing. */
-bool call_fails();
+/* The error with which a test lets this call fail, or cudaSuccess. The error is remembered for cudaGetLastError(), and
+   the call must do nothing. kind: SPMV_POINT_...; bytes: of an allocation */
+cudaError_t refused(unsigned kind, size_t bytes = 0);
 
 void set_last_error(cudaError_t);
 

@@ -10,7 +10,7 @@ using namespace spmv_emulator;
 extern "C" {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   *stream           = new CUstream_st;
   (*stream)->device = current_device;
   return cudaSuccess;
@@ -34,7 +34,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
   catch_up();
   return cudaSuccess;
@@ -45,7 +45,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigne
 {
   CUstream_st *stream = stream_of(stream_);
 
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   if (event->captured == stream->captured) return cudaSuccess;
   if (!event->captured || stream->captured || !machine().captures.count(event->captured))
     return result(cudaErrorStreamCaptureUnsupported);
@@ -55,7 +55,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigne
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
   else {
     catch_up();
@@ -66,7 +66,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   if (!stream || stream->captured) return result(cudaErrorStreamCaptureUnsupported);
   stream->captured = new CUgraph_st;
   stream->captured->streams.push_back(stream);
@@ -79,10 +79,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
   *graph = stream->captured;
   for (CUstream_st *joined : (*graph)->streams) joined->captured = nullptr;
   machine().captures.erase(*graph);
-  if (!call_fails()) return cudaSuccess;
+  const cudaError_t error = refused(SPMV_POINT_CALL);
+  if (!error) return cudaSuccess;
   delete *graph; /* the capture has ended even if the call fails */
   *graph = nullptr;
-  return cudaErrorLaunchOutOfResources;
+  return error;
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
 {
@@ -96,14 +97,16 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode)
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (!graph) return result(cudaErrorInvalidValue);
+  if (const cudaError_t error = refused(SPMV_POINT_LAUNCH)) return error;
   *exec         = new CUgraphExec_st;
   (*exec)->work = graph->work;
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (!exec) return result(cudaErrorInvalidValue);
+  if (const cudaError_t error = refused(SPMV_POINT_LAUNCH)) return error;
   for (const auto &work : exec->work) {
     const cudaError_t error = enqueue(stream, work);
     if (error) return error;
@@ -123,14 +126,14 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   *event           = new CUevent_st;
   (*event)->device = current_device;
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
 
   if (event->device != (stream ? stream->device : current_device)) return result(cudaErrorInvalidResourceHandle);
@@ -154,7 +157,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-  if (call_fails()) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
   catch_up(event->copies);
   return cudaSuccess;

@@ -175,7 +175,7 @@ static int fails_after(int i, int calls, int *errors)
   const int failed = spmv_emulator_fail_after(-1);
   if (status) {
     ++*errors;
-    UNIT_EQUAL(SPMV_ERR_DEVICE, status);
+    UNIT_EQUAL(SPMV_ERR_MEMORY, status);
     UNIT_CHECK(failed && l.exec.message[0]);
     UNIT_EQUAL(SPMV_SUCCESS, live(&l));
   }

@@ -293,7 +293,7 @@ static int fails_after(int calls, int *errors)
   const int failed = spmv_emulator_fail_after(-1);
   if (status) {
     ++*errors;
-    UNIT_EQUAL(SPMV_ERR_DEVICE, status);
+    UNIT_EQUAL(SPMV_ERR_MEMORY, status);
     UNIT_CHECK(failed && l.exec.message[0] && !coo);
   }
   spmv_coo_destroy(&coo);

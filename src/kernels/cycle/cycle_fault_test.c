@@ -101,7 +101,7 @@ static int fails_after(int calls, const CycleCase *c, const double *expected, in
   const int        failed = spmv_emulator_fail_after(-1);
   if (status) {
     ++*errors;
-    UNIT_EQUAL(SPMV_ERR_DEVICE, status);
+    UNIT_EQUAL(SPMV_ERR_MEMORY, status);
     UNIT_CHECK(failed && e.exec.message[0]);
     if (e.cycle) UNIT_EQUAL(SPMV_SUCCESS, spmv_cycle_renew(e.cycle, &e.exec));
   } else {

@@ -7,14 +7,23 @@
 #pragma once
 
 #include "core/format.h"
+#include <cstring>
 #include <cuda_runtime.h>
 
 static inline SpmvStatus spmv_cuda_status(SpmvExec *exec, cudaError_t error, const char *what)
 {
   if (error == cudaSuccess) return SPMV_SUCCESS;
   (void)cudaGetLastError(); /* else the next launch would report this error as its own */
-  return spmv_fail(exec, error == cudaErrorMemoryAllocation ? SPMV_ERR_MEMORY : SPMV_ERR_DEVICE, "%s: %s (%s)", what,
-                   cudaGetErrorString(error), cudaGetErrorName(error));
+  /* a launch may lack memory, too: for the code of its kernel, or for the stacks of its threads */
+  const bool       lacks  = error == cudaErrorMemoryAllocation || error == cudaErrorLaunchOutOfResources;
+  const SpmvStatus status = spmv_fail(exec, lacks ? SPMV_ERR_MEMORY : SPMV_ERR_DEVICE, "%s: %s (%s)", what,
+                                      cudaGetErrorString(error), cudaGetErrorName(error));
+  if (!exec || !exec->failure) return status;
+  if (!exec->failure->status) {
+    exec->failure->status = status;
+    memcpy(exec->failure->message, exec->message, sizeof exec->message);
+  }
+  return SPMV_SUCCESS;
 }
 
 /* Returns from the calling function when a CUDA call fails */

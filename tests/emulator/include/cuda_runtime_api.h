@@ -26,6 +26,7 @@ typedef enum cudaError {
   cudaErrorInvalidDevice            = 101,
   cudaErrorInvalidResourceHandle    = 400,
   cudaErrorNotReady                 = 600,
+  cudaErrorIllegalAddress           = 700,
   cudaErrorLaunchOutOfResources     = 701,
   cudaErrorStreamCaptureUnsupported = 900
 } cudaError_t;

@@ -106,6 +106,7 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDevice
   else PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->work[0]));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Common(s, A, &wanted));
   if (mode == KSP_CGDEVICE_GRAPH && (spmv_operator_waits(&s->matrix.call) || wanted.apply_waits))
     mode = KSP_CGDEVICE_CHUNK;

@@ -141,7 +141,7 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   if (left) PetscFunctionReturn(PETSC_SUCCESS);
   if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
   else if (result->completed > before) PetscCall(TestLast(ksp, run));
-  if (!ksp->reason) PetscCall(SetReason(ksp, run));
+  if (!ksp->reason && !s->reason[0]) PetscCall(SetReason(ksp, run));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,11 +174,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscCall(AIJFmtVectorEnd(&s->x));
   if (status) run->result.completed = before;
   spmv_cg_info(s->engine, &info);
-  /* After a refusal before the first iteration, the solution is unchanged if it is on the host, or if the graph could
-     not be made; then KSPCG can start over. */
-  if (before + run->offset == 0 && !s->several && (s->x.staged || (s->used == KSP_CGDEVICE_GRAPH && info.graphs == 0)))
-    KSPDevTry(s, status);
-  AIJFmtCallSpmv(&s->exec, status);
+  KSPDevTryAll(ksp, s, status);
   PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), CyclesOf(ksp, &run->result, before)));
   s->residual_away = s->r.staged;
@@ -202,8 +198,7 @@ PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscRe
   status = spmv_cg_start(s->engine, s->x.data, s->r.data, s->pc.values, &test, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
-  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun, so this one cannot fall back */
-  KSPDevTry(s, status);
+  KSPDevTryAll(ksp, s, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,7 +214,7 @@ static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run
   PetscCall(FirstResidual(ksp));
   PetscCall(CGDevStart(ksp, s, run, -1));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  KSPDevTry(s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
+  KSPDevTryAll(ksp, s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
   PetscCall(KSPDevCountCycles(KSPDEV(s), 1));
   if (!isfinite(norm)) PetscCall(CGDevSingleFirst(ksp, s, &left));
   if (left && !s->reason[0]) PetscCall(StartByCycle(ksp, s, run));
@@ -229,7 +224,7 @@ static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run
   PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   test = CGDevTest(ksp, run, ksp->ttol);
-  AIJFmtCallSpmv(&s->exec, spmv_cg_set_test(s->engine, &test, &s->exec));
+  KSPDevTry(s, spmv_cg_set_test(s->engine, &test, &s->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,12 +246,13 @@ PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
 
   PetscFunctionBegin;
   PetscCall(KSPDevWatchBegin(ksp, &run.watch));
+  KSPDevEngineBegin(KSPDEV(s));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s, &run));
   else PetscCall(StartByPetsc(ksp, s, &run));
-  PetscCall(CGDevSingleWatch(ksp, s, &run));
+  if (!s->reason[0]) PetscCall(CGDevSingleWatch(ksp, s, &run));
   PetscCall(PetscLogEventBegin(KSP_CGDeviceLoop, ksp, 0, 0, 0));
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &run));
   PetscCall(PetscLogEventEnd(KSP_CGDeviceLoop, ksp, 0, 0, 0));
-  if (s->reason[0]) ksp->res_hist_len = history_begin;
+  PetscCall(KSPDevEngineEnd(ksp, KSPDEV(s), history_begin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

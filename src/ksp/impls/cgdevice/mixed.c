@@ -60,7 +60,7 @@ static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
   PetscCall(VecRestoreArrayReadAndMemType(ksp->vec_rhs, &b));
-  AIJFmtCallSpmv(&s->exec, status);
+  KSPDevTry(s, status);
   PetscCall(AIJFmtLogGpuFlops(2.0 * s->matrix.nonzeros));
   if (PetscMemTypeHost(memtype)) PetscCall(PetscLogCpuToGpu((PetscLogDouble)rows * sizeof *b));
   PetscCall(AIJFmtVectorFetch(&s->exec, &s->r));
@@ -86,7 +86,7 @@ static PetscErrorCode Correct(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal
   PetscCall(AIJFmtVectorBegin(&s->r));
   status = spmv_cg_correct(s->engine, &test, restart, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->r));
-  AIJFmtCallSpmv(&s->exec, status);
+  KSPDevTry(s, status);
   run->result.reason = SPMV_ITERATING;
   s->mixed.corrections++;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,9 +102,6 @@ PetscErrorCode CGDevGoOn(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
   PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
   if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
-  /* the solution has changed, so KSPCG cannot start over */
-  PetscCheck(!s->reason[0], PetscObjectComm((PetscObject)ksp), PETSC_ERR_MEM,
-             "Single precision was not enough for this solve, and it cannot go on in double precision: %s", s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,7 +130,7 @@ PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   PetscFunctionBegin;
   ksp->its = (PetscInt)(run->offset + run->result.completed);
   PetscCall(TrueResidual(ksp, s, &norm));
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->reason || s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (run->result.completed > before) {
     PetscCall(KSPDevTellNorm(ksp, ksp->its, norm));
     PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));

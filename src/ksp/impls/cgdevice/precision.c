@@ -85,7 +85,7 @@ PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
   }
   if (r->id != ((PetscObject)A)->id || r->serial != s->matrix.serial[0] || r->state != ((PetscObject)A)->state) {
     r->id = 0;
-    AIJFmtCallSpmv(&s->exec, spmv_round_values(plan, r->values, &s->exec));
+    KSPDevTry(s, spmv_round_values(plan, r->values, &s->exec));
     r->id     = ((PetscObject)A)->id;
     r->serial = s->matrix.serial[0];
     r->state  = ((PetscObject)A)->state;

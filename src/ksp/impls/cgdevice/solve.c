@@ -19,7 +19,8 @@ PetscErrorCode CGDevForget(KSP_CGDevice *s)
 static PetscErrorCode PrepareEngine(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
-  s->exec.space = SPMV_DEVICE;
+  s->exec.space   = SPMV_DEVICE;
+  s->exec.failure = NULL;
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(KSPDevPCGet(ksp, KSPDEV(s), ksp->work[2], ksp->work[1]));
   PetscCall(CGDevMixedBegin(ksp, s));
@@ -52,7 +53,7 @@ static PetscErrorCode SolveOnHost(KSP ksp, KSP_CGDevice *s)
 
 /* With multigrid, the plans of all levels, the cycle and the engine are made here, so that the first solve does not pay
    for them. They need the hierarchy, and KSPSetUp() calls PCSetUp() only after this function: hence PCSetUp() here. If
-   the device cannot serve, the reason is dropped here, and KSPSolve() determines and reports it. */
+   the device cannot serve, all is forgotten here, and KSPSolve() tries again and reports the reason. */
 PetscErrorCode KSPSetUp_CGDevice(KSP ksp)
 {
   KSP_CGDevice *s;
@@ -72,8 +73,10 @@ PetscErrorCode KSPSetUp_CGDevice(KSP ksp)
   if (!s->reason[0]) {
     PetscCall(PetscLogEventBegin(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
     PetscCall(PrepareEngine(ksp, s));
+    PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
     PetscCall(PetscLogEventEnd(KSP_CGDeviceSetUp, ksp, 0, 0, 0));
   }
+  if (s->reason[0]) PetscCall(CGDevForget(s));
   s->reason[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

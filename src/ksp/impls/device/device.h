@@ -54,7 +54,8 @@ typedef struct {
   PetscBool          of_pc;     /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */   \
   PetscInt           cycles;    /* done on the device */                                                               \
   AIJFmtVector       x;                                                                                                \
-  PetscInt           graphs; /* captured by engines that no longer exist */                                            \
+  SpmvFailure        failure; /* of calls of the engine, on several processes */                                       \
+  PetscInt           graphs;  /* captured by engines that no longer exist */                                           \
   PetscInt           solves_device, solves_host;                                                                       \
   char               reason[SPMV_MESSAGE_MAX]; /* why the last solve was left to the parent; "" if it was not */
 
@@ -66,6 +67,9 @@ typedef struct {
 /* state.c */
 PETSC_INTERN PetscErrorCode KSPDevRequire(KSP, const char container[], KSPType, void **state);
 PETSC_INTERN PetscErrorCode KSPDevRefuse(KSPDevice *, SpmvStatus);
+PETSC_INTERN void           KSPDevEngineBegin(KSPDevice *);
+PETSC_INTERN PetscErrorCode KSPDevEngineEnd(KSP, KSPDevice *, size_t history);
+PETSC_INTERN PetscErrorCode KSPDevRefuseAll(KSP, KSPDevice *, SpmvStatus);
 PETSC_INTERN PetscErrorCode KSPDevVectorPlace(KSPDevice *, AIJFmtVector *, Vec);
 PETSC_INTERN PetscErrorCode KSPDevAgree(KSP, KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevCountCycles(KSPDevice *, int64_t cycles);
@@ -104,9 +108,17 @@ PETSC_INTERN void           KSPDevSetReason(KSP, SpmvReason, KSPConvergedReason 
 
 /* Goes on after success. A refusal of the library, such as too little device memory, becomes the reason to solve on the
    host, and the function returns. A failure becomes an error. With several processes KSPDevAgree() must follow before
-   the next collective call, or the program hangs. */
+   the next collective call, or the program hangs; between KSPDevEngineBegin() and KSPDevEngineEnd() that is
+   KSPDevTryAll(). */
 #define KSPDevTry(s, call)                                                                                             \
   do {                                                                                                                 \
     PetscCall(KSPDevRefuse(KSPDEV(s), (call)));                                                                        \
+    if ((s)->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);                                                            \
+  } while (0)
+
+/* The same for all processes of a solve, whose engines have done the same calls */
+#define KSPDevTryAll(ksp, s, call)                                                                                     \
+  do {                                                                                                                 \
+    PetscCall(KSPDevRefuseAll(ksp, KSPDEV(s), (call)));                                                                \
     if ((s)->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);                                                            \
   } while (0)

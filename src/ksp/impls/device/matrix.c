@@ -100,7 +100,7 @@ static PetscErrorCode Open(KSP ksp, KSPDevice *s, Mat A)
 
   PetscFunctionBegin;
   if (!s->all.open) PetscCall(PetscPackProcessesOpen(&s->all, PetscObjectComm((PetscObject)ksp), &s->exec, &status));
-  PetscCall(KSPDevRefuse(s, status));
+  KSPDevTry(s, status);
   PetscCallMPI(MPI_Comm_size(s->all.comm, &size));
   PetscCall(MatGetOwnershipRanges(A, &range));
   s->all.call.most_rows = 0;
@@ -154,18 +154,19 @@ static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
 
   PetscFunctionBegin;
   PetscCall(Open(ksp, s, A));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
-  if (!s->reason[0]) PetscCall(MinePlan(s, mine, x, &found));
+  PetscCall(MinePlan(s, mine, x, &found));
   if (!s->reason[0]) PetscCall(OthersPlan(s, others, x));
   PetscCall(KSPDevAgree(ksp, s));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   same = m->id == ((PetscObject)A)->id && m->pattern == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscPackAll(s->all.comm, &same));
   if (!same) PetscCall(GetHalo(s, A, others->cmap->n, ghost));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   m->call.halo      = m->halo;
-  m->call.ghosts    = m->halo ? PetscPackHaloGhosts(m->halo) : NULL;
+  m->call.ghosts    = PetscPackHaloGhosts(m->halo);
   m->call.processes = &s->all.call;
-  PetscCall(KSPDevAgree(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

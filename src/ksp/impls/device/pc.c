@@ -62,8 +62,10 @@ static PetscErrorCode GetPoint(KSP ksp, KSPDevice *s, Vec unit, Vec result)
     PetscCall(KSPDevRefuse(s, status));
   }
   PetscCall(KSPDevAgree(ksp, s)); /* PCApply() is collective */
+  if (s->several) PetscCall(PetscPackAll(PetscObjectComm((PetscObject)ksp), &current));
   if (s->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevPointFill(&s->pc, &wanted, ksp->pc, unit, result, &s->exec));
+  PetscCall(MGDevPointFill(&s->pc, &wanted, ksp->pc, unit, result, &s->exec, s->reason));
+  PetscCall(KSPDevAgree(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,6 +20,41 @@ PetscErrorCode KSPDevRefuse(KSPDevice *s, SpmvStatus status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Until KSPDevEngineEnd(), a call of the engine that fails on one of several processes goes on, because the others wait
+   for its sums and ghost values */
+void KSPDevEngineBegin(KSPDevice *s)
+{
+  s->failure.status = SPMV_SUCCESS;
+  s->exec.failure   = s->several ? &s->failure : NULL;
+}
+
+/* After a refusal, restores a state from which the parent can start over. The iterations may have changed the solution;
+   what they left serves as initial guess if one was given, and if it is finite. */
+PetscErrorCode KSPDevEngineEnd(KSP ksp, KSPDevice *s, size_t history)
+{
+  PetscReal size = 0;
+
+  PetscFunctionBegin;
+  if (!s->reason[0]) PetscCall(KSPDevRefuseAll(ksp, s, SPMV_SUCCESS));
+  s->exec.failure = NULL;
+  if (!s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  ksp->reason       = KSP_CONVERGED_ITERATING;
+  ksp->res_hist_len = history;
+  if (!ksp->guess_zero) PetscCall(VecNorm(ksp->vec_sol, NORM_INFINITY, &size));
+  if (ksp->guess_zero || PetscIsInfOrNanReal(size)) PetscCall(VecZeroEntries(ksp->vec_sol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* See KSPDevTryAll() */
+PetscErrorCode KSPDevRefuseAll(KSP ksp, KSPDevice *s, SpmvStatus status)
+{
+  PetscFunctionBegin;
+  if (s->several) status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)ksp), &s->exec, status);
+  if (AIJFmtIsRefusal(status)) PetscCall(KSPDevRefuse(s, status));
+  else AIJFmtCallSpmv(&s->exec, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Finds out where the entries of a vector are. Leaves a reason if memory does not suffice for a copy. */
 PetscErrorCode KSPDevVectorPlace(KSPDevice *s, AIJFmtVector *v, Vec vec)
 {

@@ -38,20 +38,22 @@ static PetscErrorCode TellNorms(KSP ksp, KSP_GMRESDevice *s, int64_t first, int6
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the solution after the last call of the engine to `to` */
-static PetscErrorCode Look(KSP_GMRESDevice *s, Vec to)
+/* Copies the solution after the last call of the engine to `to`. If the device cannot give it, `to` gets a solution of
+   fewer iterations, and there is a reason to solve on the host. */
+static PetscErrorCode Look(KSP ksp, KSP_GMRESDevice *s, Vec to)
 {
   SpmvStatus status;
 
   PetscFunctionBegin;
+  PetscCall(VecCopy(ksp->vec_sol, to));
   PetscCall(AIJFmtVectorPlace(&s->exec, &s->seen, to, &status));
-  AIJFmtCallSpmv(&s->exec, status);
+  KSPDevTryAll(ksp, s, status);
   PetscCall(AIJFmtVectorBegin(&s->x));
   PetscCall(AIJFmtVectorBegin(&s->seen));
   status = spmv_gmres_solution(s->engine, s->seen.data, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->seen));
   PetscCall(AIJFmtVectorEnd(&s->x));
-  AIJFmtCallSpmv(&s->exec, status);
+  KSPDevTryAll(ksp, s, status);
   PetscCall(AIJFmtVectorFetch(&s->exec, &s->seen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,7 +77,7 @@ static PetscErrorCode Conclude(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *w
     PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
   if (!ksp->reason) PetscCall(SetReason(ksp, result));
   if (ksp->reason && s->running) { /* ended by the program's test: x does not contain all iterations yet */
-    PetscCall(Look(s, s->work[0]));
+    PetscCall(Look(ksp, s, s->work[0]));
     s->running = PETSC_FALSE;
     PetscCall(VecCopy(s->work[0], ksp->vec_sol));
   }
@@ -94,7 +96,7 @@ PetscErrorCode KSPBuildSolution_GMRESDevice(KSP ksp, Vec v, Vec *V)
     PetscCall(s->parent.buildsolution(ksp, v, V));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->running) PetscCall(Look(s, v ? v : s->work[1]));
+  if (s->running) PetscCall(Look(ksp, s, v ? v : s->work[1]));
   else if (v) PetscCall(VecCopy(ksp->vec_sol, v));
   if (V) *V = v ? v : s->running ? s->work[1] : ksp->vec_sol;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -115,9 +117,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *wa
   status = spmv_gmres_run(s->engine, watch->step, result, &s->exec);
   if (!inner) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtVectorEnd(&s->x));
-  if (before == 0 && s->x.staged && !s->several)
-    KSPDevTry(s, status); /* PETSc's solution is unchanged, so KSPGMRES can start over */
-  AIJFmtCallSpmv(&s->exec, status);
+  KSPDevTryAll(ksp, s, status);
   spmv_gmres_info(s->engine, &info);
   PetscCall(AIJFmtLogGpuFlops((double)(result->iterations - before) * (2.0 * s->matrix.nonzeros + info.flops)));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), result->iterations - before));
@@ -142,15 +142,14 @@ static PetscErrorCode Start(KSP ksp, KSP_GMRESDevice *s)
   status = spmv_gmres_start(s->engine, s->x.data, s->b.data, s->pc.values, ksp->guess_zero, &test, &s->exec);
   if (!status) status = spmv_gmres_first_norm(s->engine, &norm, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->x));
-  if (s->several) AIJFmtCallSpmv(&s->exec, status); /* the other processes have begun, so this one cannot fall back */
-  KSPDevTry(s, status);
+  KSPDevTryAll(ksp, s, status);
   if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
   if (norm == 0) ksp->reason = KSP_CONVERGED_ATOL;
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   test = KSPDevTest(ksp, ksp->ttol);
-  AIJFmtCallSpmv(&s->exec, spmv_gmres_set_test(s->engine, &test, &s->exec));
+  KSPDevTry(s, spmv_gmres_set_test(s->engine, &test, &s->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,11 +164,12 @@ PetscErrorCode GMRESDevIterate(KSP ksp, KSP_GMRESDevice *s)
   PetscCall(KSPDevWatchBegin(ksp, &watch));
   PetscCall(AIJFmtVectorGet(&s->exec, &s->b, ksp->vec_rhs, AIJFMT_READ));
   s->running = PETSC_FALSE;
+  KSPDevEngineBegin(KSPDEV(s));
   PetscCall(Start(ksp, s));
   GMRESDevSingleWatch(ksp, s, &watch);
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &watch, &result));
   s->running = PETSC_FALSE;
   PetscCall(AIJFmtVectorRestore(&s->exec, &s->b));
-  if (s->reason[0]) ksp->res_hist_len = history_begin;
+  PetscCall(KSPDevEngineEnd(ksp, KSPDEV(s), history_begin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

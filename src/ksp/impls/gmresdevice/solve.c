@@ -135,7 +135,8 @@ PetscErrorCode GMRESDevPrepare(KSP ksp, KSP_GMRESDevice *s)
 
   PetscFunctionBegin;
   PetscCall(KSPDevWatchBegin(ksp, &watch));
-  s->exec.space = SPMV_DEVICE;
+  s->exec.space   = SPMV_DEVICE;
+  s->exec.failure = NULL;
   PetscCall(AIJFmtCudaStream(&s->exec));
   for (int i = 0; i < 2; i++)
     if (!s->work[i]) PetscCall(VecDuplicate(ksp->vec_rhs, &s->work[i]));

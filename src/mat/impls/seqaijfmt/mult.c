@@ -70,8 +70,9 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = op(A) x, or y = op(A) x + y when add */
-static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscBool add, Vec y)
+/* y = op(A) x, or y = op(A) x + y when add. status: the GPU may lack memory for copies of the vectors or for a kernel; a
+   y on the host is then unchanged. */
+static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscBool add, Vec y, SpmvStatus *status)
 {
   const PetscBool      device = AIJFmtPlanOnGpu(s) ? PETSC_TRUE : PETSC_FALSE;
   const PetscLogDouble flops  = 2.0 * (PetscLogDouble)s->cache.key.pattern.nnz - (add ? 0 : s->nonzero_rows);
@@ -79,14 +80,20 @@ static PetscErrorCode PlanProduct(Mat_AIJFmt *s, ProductKind kind, Vec x, PetscB
 
   PetscFunctionBegin;
   if (device) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtVectorGet(&s->exec, &s->x, x, AIJFMT_READ));
-  PetscCall(AIJFmtVectorGet(&s->exec, &s->y, y, add ? AIJFMT_UPDATE : AIJFMT_WRITE));
-  if (device) PetscCall(PetscLogGpuTimeBegin());
-  AIJFmtCallSpmv(&s->exec, (kind == PRODUCT ? spmv_mult : spmv_multtranspose)(s->cache.plan, &one, s->x.data, &beta,
-                                                                              s->y.data, s->cache.work, &s->exec));
-  if (device) PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(AIJFmtVectorRestore(&s->exec, &s->y));
-  PetscCall(AIJFmtVectorRestore(&s->exec, &s->x));
+  PetscCall(AIJFmtVectorTry(&s->exec, &s->x, x, AIJFMT_READ, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtVectorTry(&s->exec, &s->y, y, add ? AIJFMT_UPDATE : AIJFMT_WRITE, status));
+  if (!*status) {
+    if (device) PetscCall(PetscLogGpuTimeBegin());
+    *status = (kind == PRODUCT ? spmv_mult : spmv_multtranspose)(s->cache.plan, &one, s->x.data, &beta, s->y.data,
+                                                                 s->cache.work, &s->exec);
+    if (device) PetscCall(PetscLogGpuTimeEnd());
+    /* a kernel that ran before the failure may have added to a y on the GPU */
+    if (*status && add && !s->y.staged) AIJFmtCallSpmv(&s->exec, *status);
+    PetscCall(AIJFmtVectorGive(&s->exec, &s->y, status));
+  }
+  PetscCall(AIJFmtVectorGive(&s->exec, &s->x, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   if (device) PetscCall(AIJFmtLogGpuFlops(flops));
   else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,9 +135,10 @@ static void Count(Mat_AIJFmt *s, PetscBool transposed, PetscBool by_plan)
   else if (transposed) s->info.fallbacks_transposed++;
   else s->info.fallbacks++;
   PetscPackCountProduct(place, s->cache.key.pattern.nnz,
-                        by_plan        ? s->space_reason
-                        : s->reason[0] ? s->reason
-                                       : s->transpose_reason);
+                        by_plan                ? s->space_reason
+                        : s->reason[0]         ? s->reason
+                        : s->product_reason[0] ? s->product_reason
+                                               : s->transpose_reason);
 }
 
 /* A product with a matrix, by its plan or by the parent type. With -mat_aijfmt_check, results of the plan are compared
@@ -140,6 +148,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   const PetscBool transposed = kind == PRODUCT_TRANSPOSED ? PETSC_TRUE : PETSC_FALSE;
   Mat_AIJFmt     *s;
   PetscBool       done, ready = PETSC_TRUE, check;
+  SpmvStatus      status = SPMV_ERR_MEMORY;
   AIJFmtCheck     reference;
 
   PetscFunctionBegin;
@@ -157,16 +166,16 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
     check = AIJFmtClassFlag(s, AIJFMT_CHECK);
     if (check) PetscCall(AIJFmtCheckBegin(A, transposed, x, z, &reference));
     if (z && z != y) PetscCall(VecCopy(z, y));
-    PetscCall(PlanProduct(s, kind, x, z ? PETSC_TRUE : PETSC_FALSE, y));
+    PetscCall(PlanProduct(s, kind, x, z ? PETSC_TRUE : PETSC_FALSE, y, &status));
+    PetscCall(AIJFmtRefuse(&s->exec, status, s->product_reason));
+    if (!status) s->product_reason[0] = 0;
+    else PetscCall(HostParentProduct(A, kind, x, z, y));
     if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
-    Count(s, transposed, PETSC_TRUE);
-  } else {
-    /* the device has too little memory for the plan of A^T, hence also for the transpose that the CUDA parent would
-       make: the host multiplies */
-    if (s->cache.plan) PetscCall(HostParentProduct(A, kind, x, z, y));
-    else PetscCall(ParentProduct(A, s, kind, x, z, y));
-    Count(s, transposed, PETSC_FALSE);
-  }
+  } else if (!s->cache.plan) PetscCall(ParentProduct(A, s, kind, x, z, y));
+  /* the device has too little memory for the plan of A^T, hence also for the transpose that the CUDA parent would
+     make: the host multiplies */
+  else PetscCall(HostParentProduct(A, kind, x, z, y));
+  Count(s, transposed, status ? PETSC_FALSE : PETSC_TRUE);
   if (!transposed) PetscCall(AIJFmtTrialEnd(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,6 +10,7 @@
   sync.c decides between these for a matrix of ours; a solver has a plan of its own for a matrix of another type.
 */
 #include "seqaijfmt.h"
+#include "parallel/processes.h"
 #if AIJFMT_HAVE_CUDA_PARENT
   #include <petscdevice_cuda.h>
 #endif
@@ -39,12 +40,12 @@ PetscErrorCode AIJFmtErrorCode(SpmvStatus status)
 }
 
 /* Turns a refusal of the kernel library, such as too little device memory, into a reason to fall back to another way;
-   other failures are errors */
+   other failures are errors. If there are several processes, a failed device is a reason, too: this process goes on
+   until PetscPackAgree() raises the error on all, which wait for it there. */
 PetscErrorCode AIJFmtRefuse(const SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
-  if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED || status == SPMV_ERR_OVERFLOW ||
-      status == SPMV_ERR_MATRIX)
+  if (AIJFmtIsRefusal(status) || (status == SPMV_ERR_DEVICE && PetscPackDeviceFailed()))
     PetscCall(PetscStrncpy(reason, exec->message, SPMV_MESSAGE_MAX));
   else AIJFmtCallSpmv(exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);

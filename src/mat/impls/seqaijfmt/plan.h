@@ -28,6 +28,16 @@
 PETSC_INTERN PetscErrorCode AIJFmtErrorCode(SpmvStatus);
 PETSC_INTERN PetscErrorCode AIJFmtRefuse(const SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
 
+/* Whether the kernel library could not do something for lack of memory or because of the arguments, so that another way
+   may serve; other failures are errors */
+static inline PetscBool AIJFmtIsRefusal(SpmvStatus status)
+{
+  return status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED || status == SPMV_ERR_OVERFLOW ||
+                 status == SPMV_ERR_MATRIX
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
 /* Turns a failure of the kernel library into a PETSc error with its message */
 #define AIJFmtCallSpmv(exec_pointer, call)                                                                             \
   do {                                                                                                                 \
@@ -135,7 +145,9 @@ PETSC_INTERN PetscErrorCode AIJFmtUpload(SpmvExec *, const SpmvPattern *, const 
                                          void **block, SpmvStatus *);
 
 /* stage.c */
+PETSC_INTERN PetscErrorCode AIJFmtVectorTry(SpmvExec *, AIJFmtVector *, Vec, AIJFmtAccess, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorGet(SpmvExec *, AIJFmtVector *, Vec, AIJFmtAccess);
+PETSC_INTERN PetscErrorCode AIJFmtVectorGive(SpmvExec *, AIJFmtVector *, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorRestore(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorPlace(SpmvExec *, AIJFmtVector *, Vec, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorPlacePinned(SpmvExec *, AIJFmtVector *, Vec, SpmvStatus *);

@@ -163,6 +163,7 @@ struct Mat_AIJFmt {
   char             reason[SPMV_MESSAGE_MAX]; /* why the parent type does the products; "" if it does not */
   char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although there is a GPU */
   char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
+  char             product_reason[SPMV_MESSAGE_MAX];   /* why the parent type did the last product despite the plan */
   char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or do not fit there */
   char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
   char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */

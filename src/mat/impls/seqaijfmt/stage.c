@@ -28,42 +28,43 @@ void AIJFmtVectorFree(SpmvExec *exec, AIJFmtVector *v)
   v->bytes              = 0;
 }
 
-/* Allocates the copy of the entries */
+/* Allocates the copy of the entries. Without page-locked memory, the entries are copied from and to the array of the
+   vector, which is slower. */
 static SpmvStatus Reserve(SpmvExec *exec, AIJFmtVector *v, PetscBool pinned)
 {
-  const int64_t bytes  = (int64_t)v->n * (int64_t)sizeof(PetscScalar);
-  SpmvStatus    status = SPMV_SUCCESS;
+  const int64_t bytes = (int64_t)v->n * (int64_t)sizeof(PetscScalar);
+  SpmvStatus    status;
 
   if (bytes <= v->bytes) return SPMV_SUCCESS;
   AIJFmtVectorFree(exec, v);
-  if (pinned) status = spmv_pinned_alloc(exec, bytes, &v->pinned);
-  if (!status) status = spmv_alloc(exec, SPMV_DEVICE, bytes, "vector", &v->device);
+  if (pinned) (void)spmv_pinned_alloc(exec, bytes, &v->pinned);
+  status = spmv_alloc(exec, SPMV_DEVICE, bytes, "vector", &v->device);
   if (!status) v->bytes = bytes;
   return status;
 }
 
-static PetscErrorCode CopyToDevice(SpmvExec *exec, AIJFmtVector *v, const PetscScalar array[])
+static PetscErrorCode CopyToDevice(SpmvExec *exec, AIJFmtVector *v, const PetscScalar array[], SpmvStatus *status)
 {
   const size_t bytes = (size_t)v->n * sizeof *array;
   const void  *from  = v->pinned ? v->pinned : array;
 
   PetscFunctionBegin;
   if (v->pinned) PetscCall(PetscMemcpy(v->pinned, array, bytes));
-  AIJFmtCallSpmv(exec, spmv_copy(v->device, SPMV_DEVICE, from, SPMV_HOST, (int64_t)bytes, exec));
+  *status = spmv_copy(v->device, SPMV_DEVICE, from, SPMV_HOST, (int64_t)bytes, exec);
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Copies the entries to the host and waits for the stream */
-static PetscErrorCode CopyToHost(SpmvExec *exec, AIJFmtVector *v, PetscScalar array[])
+static PetscErrorCode CopyToHost(SpmvExec *exec, AIJFmtVector *v, PetscScalar array[], SpmvStatus *status)
 {
   const size_t bytes = (size_t)v->n * sizeof *array;
   void        *to    = v->pinned ? v->pinned : array;
 
   PetscFunctionBegin;
-  AIJFmtCallSpmv(exec, spmv_copy(to, SPMV_HOST, v->device, SPMV_DEVICE, (int64_t)bytes, exec));
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
-  if (v->pinned) PetscCall(PetscMemcpy(array, v->pinned, bytes));
+  *status = spmv_copy(to, SPMV_HOST, v->device, SPMV_DEVICE, (int64_t)bytes, exec);
+  if (!*status) *status = spmv_stream_wait(exec);
+  if (!*status && v->pinned) PetscCall(PetscMemcpy(array, v->pinned, bytes));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,33 +108,61 @@ static PetscErrorCode RestoreArray(AIJFmtVector *v, PetscBool device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets v->data to the entries of vec in exec->space */
-PetscErrorCode AIJFmtVectorGet(SpmvExec *exec, AIJFmtVector *v, Vec vec, AIJFmtAccess access)
+/* Sets v->data to the entries of vec in exec->space. status: the device may not have or fill a copy; then the
+   vector is unchanged and need not be restored. */
+PetscErrorCode AIJFmtVectorTry(SpmvExec *exec, AIJFmtVector *v, Vec vec, AIJFmtAccess access, SpmvStatus *status)
 {
   const PetscBool device = exec->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   v->vec    = vec;
   v->access = access;
+  *status   = SPMV_SUCCESS;
   PetscCall(VecGetLocalSize(vec, &v->n));
   PetscCall(GetArray(v, device));
   v->staged = device && PetscMemTypeHost(v->memtype) ? PETSC_TRUE : PETSC_FALSE;
   v->data   = v->array;
   if (!v->staged) PetscFunctionReturn(PETSC_SUCCESS);
-  AIJFmtCallSpmv(exec, Reserve(exec, v, PETSC_TRUE));
+  *status = Reserve(exec, v, PETSC_TRUE);
   v->data = v->device;
-  if (access != AIJFMT_WRITE) PetscCall(CopyToDevice(exec, v, v->array));
+  if (!*status && access != AIJFMT_WRITE) PetscCall(CopyToDevice(exec, v, v->array, status));
+  if (*status) PetscCall(RestoreArray(v, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same; too little memory is an error */
+PetscErrorCode AIJFmtVectorGet(SpmvExec *exec, AIJFmtVector *v, Vec vec, AIJFmtAccess access)
+{
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorTry(exec, v, vec, access, &status));
+  AIJFmtCallSpmv(exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gives the entries back. For a staged vector it waits for the stream: its page-locked copy must not be reused
-   earlier. */
-PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
+   earlier. After a failed product, *status, a vector of the host stays as it is. */
+PetscErrorCode AIJFmtVectorGive(SpmvExec *exec, AIJFmtVector *v, SpmvStatus *status)
 {
   PetscFunctionBegin;
-  if (v->staged && v->access != AIJFMT_READ) PetscCall(CopyToHost(exec, v, v->array));
-  else if (v->staged) AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  if (v->staged && !*status && v->access != AIJFMT_READ) PetscCall(CopyToHost(exec, v, v->array, status));
+  else if (v->staged) {
+    const SpmvStatus waited = spmv_stream_wait(exec);
+    if (!*status) *status = waited;
+  }
   PetscCall(RestoreArray(v, exec->space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same after a success */
+PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
+{
+  SpmvStatus status = SPMV_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorGive(exec, v, &status));
+  AIJFmtCallSpmv(exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,12 +231,14 @@ PetscErrorCode AIJFmtVectorEnd(AIJFmtVector *v)
 PetscErrorCode AIJFmtVectorSend(SpmvExec *exec, AIJFmtVector *v)
 {
   const PetscScalar *array;
+  SpmvStatus         status;
 
   PetscFunctionBegin;
   if (!v->staged) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(v->vec, &array));
-  PetscCall(CopyToDevice(exec, v, array));
+  PetscCall(CopyToDevice(exec, v, array, &status));
   PetscCall(VecRestoreArrayRead(v->vec, &array));
+  AIJFmtCallSpmv(exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,11 +246,13 @@ PetscErrorCode AIJFmtVectorSend(SpmvExec *exec, AIJFmtVector *v)
 PetscErrorCode AIJFmtVectorFetch(SpmvExec *exec, AIJFmtVector *v)
 {
   PetscScalar *array;
+  SpmvStatus   status;
 
   PetscFunctionBegin;
   if (!v->staged) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayWrite(v->vec, &array));
-  PetscCall(CopyToHost(exec, v, array));
+  PetscCall(CopyToHost(exec, v, array, &status));
   PetscCall(VecRestoreArrayWrite(v->vec, &array));
+  AIJFmtCallSpmv(exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -138,40 +138,42 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
 }
 
 /* Copies the current values into the plan. moved: see AIJFmtPlanRefresh() */
-static PetscErrorCode RefreshPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved)
+static PetscErrorCode RefreshPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved, SpmvStatus *status)
 {
-  AIJFmtCsr  from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
-  SpmvStatus status;
+  AIJFmtCsr from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
 
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
   if (s->exec.space == SPMV_DEVICE && !s->cache.plan->format->borrows)
     (void)AIJFmtCopyFind(s, key, PETSC_FALSE, &from.csr);
-  status = AIJFmtPlanRefresh(&s->cache, &from.csr, &s->exec, moved);
+  *status = AIJFmtPlanRefresh(&s->cache, &from.csr, &s->exec, moved);
   PetscCall(AIJFmtCsrRestore(A, &from));
-  AIJFmtCallSpmv(&s->exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Handles new values in an unchanged structure */
-static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key)
+/* Handles new values in an unchanged structure. If the GPU lacks memory for them, the plan is converted anew, which may
+   leave it to the host. */
+static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
 {
   PetscBool      rebuild = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvStatus     status;
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_AIJFmtRefresh, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  PetscCall(RefreshPlan(A, s, key, &rebuild));
+  PetscCall(RefreshPlan(A, s, key, &rebuild, &status));
   if (rebuild) {
-    char       unused[SPMV_MESSAGE_MAX] = "";
-    SpmvStatus status;
+    char unused[SPMV_MESSAGE_MAX] = "";
 
     AIJFmtPlanDrop(&s->cache, &s->exec);
     PetscCall(Build(A, s, key, PETSC_FALSE, unused, &status));
-    AIJFmtCallSpmv(&s->exec, status);
   }
+  if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
+    AIJFmtPlanDrop(&s->cache, &s->exec);
+    PetscCall(Convert(A, s, x, key));
+  } else AIJFmtCallSpmv(&s->exec, status);
   PetscCall(PetscTime(&end));
   s->info.refresh_time += end - start;
   s->info.refreshes++;
@@ -227,7 +229,7 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
     CountNonzeroRows(s);
     if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
     else PetscCall(Convert(A, s, x, now));
-  } else if (s->cache.plan) PetscCall(Refresh(A, s, now));
+  } else if (s->cache.plan) PetscCall(Refresh(A, s, x, now));
   s->cache.key     = *now;
   s->cache.valid   = PETSC_TRUE;
   s->joint_changes = 0;

@@ -25,13 +25,16 @@ typedef struct {
    values. */
 static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, const ChangeVectors *v, PetscObjectState value_state)
 {
-  const Vec  rows = v->left ? v->left : v->added ? v->added : v->inserted;
-  SpmvStatus status;
+  const Vec  rows   = v->left ? v->left : v->added ? v->added : v->inserted;
+  SpmvStatus status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaStream(&s->exec));
-  if (rows) PetscCall(AIJFmtVectorGet(&s->exec, &s->y, rows, AIJFMT_READ));
-  if (v->right) PetscCall(AIJFmtVectorGet(&s->exec, &s->x, v->right, AIJFMT_READ));
+  if (rows) PetscCall(AIJFmtVectorTry(&s->exec, &s->y, rows, AIJFMT_READ, &status));
+  if (status) PetscFunctionReturn(PETSC_SUCCESS);
+  if (v->right) PetscCall(AIJFmtVectorTry(&s->exec, &s->x, v->right, AIJFMT_READ, &status));
+  if (status && rows) PetscCall(AIJFmtVectorGive(&s->exec, &s->y, &status));
+  if (status) PetscFunctionReturn(PETSC_SUCCESS);
   if (v->left) change.left = s->y.data;
   if (v->right) change.right = s->x.data;
   if (v->added) change.added = s->y.data;
@@ -308,7 +311,7 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
    and the function takes the k-th of them for row k. */
 static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
 {
-  SpmvStatus status = SPMV_ERR_UNSUPPORTED;
+  SpmvStatus status;
   PetscInt   n;
   SpmvCsr    csr;
 
@@ -319,13 +322,15 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
   PetscCall(AIJFmtSyncIfOnDevice(A, s, d));
   if (s->exec.space != SPMV_DEVICE || !s->cache.valid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtVectorGet(&s->exec, &s->y, d, AIJFMT_WRITE));
+  PetscCall(AIJFmtVectorTry(&s->exec, &s->y, d, AIJFMT_WRITE, &status));
+  if (status) PetscFunctionReturn(PETSC_SUCCESS);
+  status = SPMV_ERR_UNSUPPORTED;
   if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtTruthGet(A, s).device_csr) {
     PetscCall(AIJFmtDeviceCsrGet(A, s, &csr));
     status = spmv_csr_diagonal(&csr, s->y.data, &s->exec);
   } else if (s->cache.plan) status = spmv_get_diagonal(s->cache.plan, s->y.data, &s->exec);
-  PetscCall(AIJFmtVectorRestore(&s->exec, &s->y));
-  if (status == SPMV_ERR_UNSUPPORTED) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtVectorGive(&s->exec, &s->y, &status));
+  if (AIJFmtIsRefusal(status)) PetscFunctionReturn(PETSC_SUCCESS);
   AIJFmtCallSpmv(&s->exec, status);
   *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -197,6 +197,7 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
     PetscCall(PetscInfo(pc, "a level coarsened by agg: %s\n", reason));
     PetscCall(PetscStrncpy(a->reason, reason, sizeof a->reason));
     a->info.levels_agg++;
+    if (a->graph) PetscCall(ForgetCoarsen(pc)); /* agg makes another one with the matrix */
     PetscCall(AggDevGraphToMatrix(pc, a, G));
     PetscCall((*a->agg.ops.coarsen)(pc, G, lists));
     PetscFunctionReturn(PETSC_SUCCESS);

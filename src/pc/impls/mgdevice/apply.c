@@ -14,44 +14,79 @@ static PetscErrorCode ByPetsc(PC_MGDevice *s, const char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Places the vectors. If they are of another kind than at set-up, memory may not suffice for copies of them. */
-static PetscErrorCode Place(PC pc, PC_MGDevice *s, Vec b, Vec x)
+/* If a call has failed on a process, PETSc does the cycles of all, until the next solve tries again */
+static PetscErrorCode RefuseAll(PC pc, PC_MGDevice *s, SpmvStatus *status)
 {
-  SpmvExec  *exec = s->hierarchy->exec;
-  SpmvStatus status;
+  SpmvExec *exec = s->hierarchy->exec;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtCudaStream(exec));
-  PetscCall(AIJFmtVectorPlacePinned(exec, &s->b, b, &status));
-  if (!status) PetscCall(AIJFmtVectorPlacePinned(exec, &s->x, x, &status));
-  if (s->hierarchy->several) AIJFmtCallSpmv(exec, status); /* the other processes do their cycle */
-  PetscCall(AIJFmtRefuse(exec, status, s->reason));
-  if (!s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  s->serves = PETSC_FALSE;
+  if (s->hierarchy->several) *status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)pc), exec, *status);
+  if (!AIJFmtIsRefusal(*status)) AIJFmtCallSpmv(exec, *status);
+  if (!*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtRefuse(exec, *status, s->reason));
   PetscCall(PetscInfo(pc, "cycles by PETSc: %s\n", s->reason));
+  s->serves = PETSC_FALSE;
+  s->finest = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x = cycle(b) on the device, for vectors that are placed already */
-PetscErrorCode MGDevCycleOnce(PC pc, PC_MGDevice *s, Vec b, Vec x)
+/* If the vectors are of another kind than at set-up, memory may not suffice for copies of them */
+static PetscErrorCode VectorsGet(PC_MGDevice *s, Vec b, Vec x, SpmvStatus *status)
 {
-  SpmvExec  *exec = s->hierarchy->exec;
-  MGDevInfo  info;
-  SpmvStatus status;
+  SpmvExec *exec = s->hierarchy->exec;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtVectorTry(exec, &s->b, b, AIJFMT_READ, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtVectorTry(exec, &s->x, x, AIJFMT_WRITE, status));
+  if (*status) PetscCall(AIJFmtVectorGive(exec, &s->b, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VectorsGive(PC_MGDevice *s, SpmvStatus *status)
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorGive(s->hierarchy->exec, &s->x, status));
+  PetscCall(AIJFmtVectorGive(s->hierarchy->exec, &s->b, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cycle on the device, for vectors that are there. On several processes, a call that fails on one goes on, because
+   the others wait for its messages. */
+static SpmvStatus Apply(PC_MGDevice *s, const MGDevInfo *info)
+{
+  SpmvExec   *exec    = s->hierarchy->exec;
+  SpmvFailure failure = {.status = SPMV_SUCCESS};
+  SpmvStatus  status;
+
+  if (s->hierarchy->several) exec->failure = &failure;
+  status        = spmv_cycle_apply(info->cycle, s->b.data, s->x.data, exec);
+  exec->failure = NULL;
+  return failure.status ? spmv_fail(exec, failure.status, "%s", failure.message) : status;
+}
+
+/* x = cycle(b) on the device. s->reason: why not; then x must be computed anew. */
+PetscErrorCode MGDevCycleOnce(PC pc, PC_MGDevice *s, Vec b, Vec x)
+{
+  MGDevInfo  info;
+  SpmvStatus status, mine;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaStream(s->hierarchy->exec));
   PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
   PetscCall(PetscLogEventBegin(MGDev_Cycle, pc, b, x, 0));
-  PetscCall(AIJFmtVectorGet(exec, &s->b, b, AIJFMT_READ));
-  PetscCall(AIJFmtVectorGet(exec, &s->x, x, AIJFMT_WRITE));
-  /* PETSc's coarsest solver has timers of its own, and timers do not nest */
-  if (!info.cycle_info.waits) PetscCall(PetscLogGpuTimeBegin());
-  status = spmv_cycle_apply(info.cycle, s->b.data, s->x.data, exec);
-  if (!info.cycle_info.waits) PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(AIJFmtVectorRestore(exec, &s->x));
-  PetscCall(AIJFmtVectorRestore(exec, &s->b));
-  AIJFmtCallSpmv(exec, status);
-  PetscCall(AIJFmtLogGpuFlops(info.cycle_info.flops));
+  PetscCall(VectorsGet(s, b, x, &mine));
+  status = mine;
+  PetscCall(RefuseAll(pc, s, &status));
+  if (!status) {
+    /* PETSc's coarsest solver has timers of its own, and timers do not nest */
+    if (!info.cycle_info.waits) PetscCall(PetscLogGpuTimeBegin());
+    status = Apply(s, &info);
+    if (!info.cycle_info.waits) PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(VectorsGive(s, &status));
+    PetscCall(RefuseAll(pc, s, &status));
+    PetscCall(AIJFmtLogGpuFlops(info.cycle_info.flops));
+  } else if (!mine) PetscCall(VectorsGive(s, &status));
   PetscCall(PetscLogEventEnd(MGDev_Cycle, pc, b, x, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,8 +95,8 @@ static PetscErrorCode Cycle(PC pc, PC_MGDevice *s, Vec b, Vec x)
 {
   PetscFunctionBegin;
   PetscCall(MGDevCycleOnce(pc, s, b, x));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   s->applies_device++;
-  s->reason[0] = 0;
   PetscPackCountCycle("");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,9 +112,8 @@ PetscErrorCode PCApply_MGDevice(PC pc, Vec b, Vec x)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (s->serves) s->reason[0] = 0;
-  if (s->serves) PetscCall(Place(pc, s, b, x));
   if (s->serves) PetscCall(Cycle(pc, s, b, x));
-  else {
+  if (!s->serves) {
     PetscCall(ByPetsc(s, NULL));
     PetscCall((*s->parent.apply)(pc, b, x));
   }

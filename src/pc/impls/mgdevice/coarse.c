@@ -202,7 +202,7 @@ static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
   PetscCall(GetValues(h, values));
   sent = h->singular ? SPMV_SUCCESS : spmv_copy(h->inverse, SPMV_DEVICE, values, SPMV_HOST, bytes, h->exec);
   PetscCall(PetscFree(values));
-  AIJFmtCallSpmv(h->exec, sent);
+  PetscCall(AIJFmtRefuse(h->exec, sent, h->reason));
   if (h->singular) PetscCall(MGDevCoarseForget(h));
   else PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   h->inverse_key = now;

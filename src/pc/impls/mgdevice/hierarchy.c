@@ -230,17 +230,17 @@ static PetscErrorCode TakeAndMake(MGDevHierarchy h, PC pc)
 }
 
 /* Takes over the changes that PCSetUp() has made since the last call, if any. reason: why the hierarchy must be left to
-   PETSc. */
+   PETSc; then all processes have one, and nothing is left on the device that the next call could take for complete. */
 PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
   h->reason[0] = 0;
   PetscCall(PetscLogEventBegin(MGDev_SetUp, pc, 0, 0, 0));
-  PetscCall(Together(h, pc));
-  PetscCall(MGDevAgree(h));
+  PetscCall(Together(h, pc)); /* the same reason on all processes */
   if (!h->reason[0]) PetscCall(MGDevAccept(h, pc));
   PetscCall(MGDevAgree(h));
   if (!h->reason[0]) PetscCall(TakeAndMake(h, pc));
+  if (h->reason[0]) PetscCall(MGDevHierarchyForget(h));
   PetscCall(PetscLogEventEnd(MGDev_SetUp, pc, 0, 0, 0));
   PetscCall(PetscStrncpy(reason, h->reason, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,8 +38,8 @@ PETSC_INTERN PetscErrorCode MGDevKeySame(const MGDevKey *, const MGDevKey *, Pet
 PETSC_INTERN PetscErrorCode MGDevPointDescribe(PC, MGDevPoint *, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MGDevPointReserve(MGDevPoint *, const MGDevPoint *wanted, PetscInt rows, SpmvExec *,
                                               SpmvStatus *, PetscBool *current);
-PETSC_INTERN PetscErrorCode MGDevPointFill(MGDevPoint *, const MGDevPoint *wanted, PC, Vec unit, Vec result,
-                                           SpmvExec *);
+PETSC_INTERN PetscErrorCode MGDevPointFill(MGDevPoint *, const MGDevPoint *wanted, PC, Vec unit, Vec result, SpmvExec *,
+                                           char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN void           MGDevPointFree(MGDevPoint *, SpmvExec *);
 
 typedef struct MGDevHierarchyStruct *MGDevHierarchy;

@@ -68,7 +68,7 @@ static PetscErrorCode SendVector(MGDevHierarchy h, MatNullSpace space, PetscInt 
     sent = spmv_copy(to, SPMV_DEVICE, constant, SPMV_HOST, bytes, h->exec);
     PetscCall(PetscFree(constant));
   }
-  AIJFmtCallSpmv(h->exec, sent);
+  PetscCall(AIJFmtRefuse(h->exec, sent, h->reason));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -111,7 +111,7 @@ static PetscErrorCode GetBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, Vec x, Pe
 
 /* ---- a matrix of several processes ---- */
 
-/* Makes the halo again if the pattern has changed */
+/* Makes the halo again if the pattern has changed. Collective. */
 static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt ghosts, const PetscInt ghost[])
 {
   const SpmvScalar scalar = h->single.on ? SPMV_F32 : AIJFMT_SCALAR;
@@ -124,17 +124,20 @@ static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets both blocks of A, or of its transpose, which is made again if A has changed */
+/* Gets both blocks of A, or of its transpose, which is made again if A has changed on any process */
 static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
-  const PetscBool changed = m->id != ((PetscObject)A)->id || m->state != ((PetscObject)A)->state;
+  PetscBool       pattern = m->id == ((PetscObject)A)->id && m->pattern == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool       values  = m->id == ((PetscObject)A)->id && m->state == ((PetscObject)A)->state && m->T;
   const PetscInt *ghost;
   Mat             mine, others;
 
   PetscFunctionBegin;
-  if (m->id != ((PetscObject)A)->id || m->pattern != A->nonzerostate) PetscCall(ForgetPattern(h, m));
+  PetscCall(PetscPackAll(h->comm, &pattern));
+  if (transposed) PetscCall(PetscPackAll(h->comm, &values));
+  if (!pattern) PetscCall(ForgetPattern(h, m));
   m->pattern = A->nonzerostate;
-  if (transposed && (changed || !m->T)) PetscCall(AIJFmtTransposeParallel(A, &m->T));
+  if (transposed && (!pattern || !values)) PetscCall(AIJFmtTransposeParallel(A, &m->T));
   if (transposed) A = m->T;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
   PetscCall(GetBlock(h, &m->block, mine, x, PETSC_FALSE));

@@ -78,7 +78,7 @@ PetscErrorCode MGDevPointReserve(MGDevPoint *p, const MGDevPoint *wanted, PetscI
 }
 
 /* Copies a diagonal from the result of the PC */
-static PetscErrorCode SendDiagonal(const MGDevPoint *p, PC pc, Vec ones, Vec result, SpmvExec *exec)
+static PetscErrorCode SendDiagonal(const MGDevPoint *p, PC pc, Vec ones, Vec result, SpmvExec *exec, SpmvStatus *sent)
 {
   const PetscScalar *array;
   PetscMemType       memtype;
@@ -89,20 +89,19 @@ static PetscErrorCode SendDiagonal(const MGDevPoint *p, PC pc, Vec ones, Vec res
   PetscCall(PCApply(pc, ones, result));
   PetscCall(VecGetArrayReadAndMemType(result, &array, &memtype));
   space = PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE;
-  AIJFmtCallSpmv(exec, spmv_copy(p->values, SPMV_DEVICE, array, space, p->bytes, exec));
+  *sent = spmv_copy(p->values, SPMV_DEVICE, array, space, p->bytes, exec);
   PetscCall(VecRestoreArrayReadAndMemType(result, &array));
   if (space == SPMV_HOST) PetscCall(PetscLogCpuToGpu((PetscLogDouble)p->bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Copies blocks of shape [block][block], each by columns */
-static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec result, SpmvExec *exec)
+static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec result, SpmvExec *exec, SpmvStatus *sent)
 {
   const PetscInt     block = p->block;
   const PetscScalar *column;
   PetscScalar       *values, *array;
   PetscInt           rows;
-  SpmvStatus         sent;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(unit, &rows));
@@ -116,19 +115,22 @@ static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec resul
     for (PetscInt i = 0; i < rows; i++) values[((size_t)(i / block) * block + j) * block + i % block] = column[i];
     PetscCall(VecRestoreArrayRead(result, &column));
   }
-  sent = spmv_copy(p->values, SPMV_DEVICE, values, SPMV_HOST, p->bytes, exec);
+  *sent = spmv_copy(p->values, SPMV_DEVICE, values, SPMV_HOST, p->bytes, exec);
   PetscCall(PetscFree(values));
-  AIJFmtCallSpmv(exec, sent); /* after the array is freed, because a caller may go on after an error */
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)p->bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the numbers from the PC. unit and result are overwritten. Collective on the PC. */
-PetscErrorCode MGDevPointFill(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec unit, Vec result, SpmvExec *exec)
+/* Takes the numbers from the PC, or leaves a reason. unit and result are overwritten. Collective on the PC. */
+PetscErrorCode MGDevPointFill(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec unit, Vec result, SpmvExec *exec,
+                              char why[SPMV_MESSAGE_MAX])
 {
+  SpmvStatus sent = SPMV_SUCCESS;
+
   PetscFunctionBegin;
-  if (p->kind == SPMV_PC_DIAGONAL) PetscCall(SendDiagonal(p, pc, unit, result, exec));
-  else if (p->kind == SPMV_PC_BLOCKS) PetscCall(SendBlocks(p, pc, unit, result, exec));
+  if (p->kind == SPMV_PC_DIAGONAL) PetscCall(SendDiagonal(p, pc, unit, result, exec, &sent));
+  else if (p->kind == SPMV_PC_BLOCKS) PetscCall(SendBlocks(p, pc, unit, result, exec, &sent));
+  PetscCall(AIJFmtRefuse(exec, sent, why));
   p->variant = wanted->variant;
   p->key     = wanted->key;
   PetscFunctionReturn(PETSC_SUCCESS);

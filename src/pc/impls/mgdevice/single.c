@@ -86,10 +86,12 @@ PetscErrorCode MGDevSingleScale(MGDevHierarchy h, Mat A, Vec work)
   MGDevSingle *s = &h->single;
   PetscReal    largest;
   double       scale;
+  PetscBool    same =
+      s->scale_id == ((PetscObject)A)->id && s->scale_state == ((PetscObject)A)->state ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (s->scale_id == ((PetscObject)A)->id && s->scale_state == ((PetscObject)A)->state)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (h->several) PetscCall(PetscPackAll(h->comm, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDiagonal(A, work));
   PetscCall(VecNorm(work, NORM_INFINITY, &largest));
   if (!(largest > 0) || PetscIsInfOrNanReal(largest)) {

@@ -14,6 +14,7 @@ static PetscErrorCode GetSteps(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
   PetscCall(MGDevRecurrenceGet(ksp, &now, h->reason));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMemcmp(&now, &s->recurrence, sizeof now, &same));
+  if (h->several) PetscCall(PetscPackAll(h->comm, &same)); /* the check is collective */
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   s->recurrence.id = 0;
   PetscCall(MGDevRecurrenceCheck(ksp, &now, h->reason));
@@ -42,7 +43,8 @@ static PetscErrorCode GetPoint(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
   if (h->several) PetscCall(PetscPackAll(h->comm, &current));
   if (h->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
   /* the work vectors are unused between two solves; both smoother types have at least two */
-  PetscCall(MGDevPointFill(&s->point, &wanted, ksp->pc, ksp->work[0], ksp->work[1], h->exec));
+  PetscCall(MGDevPointFill(&s->point, &wanted, ksp->pc, ksp->work[0], ksp->work[1], h->exec, h->reason));
+  PetscCall(MGDevAgree(h));
   h->renew = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -58,6 +60,8 @@ PetscErrorCode MGDevSmootherGet(MGDevHierarchy h, KSP ksp, MGDevSmoother *s, Spm
   now->kind       = s->point.kind;
   now->block_size = (int)PetscMax(s->point.block, 1);
   now->values     = s->point.values;
-  if (h->single.on) PetscCall(MGDevSinglePoint(h, s, now));
+  if (!h->single.on) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevSinglePoint(h, s, now));
+  PetscCall(MGDevAgree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
