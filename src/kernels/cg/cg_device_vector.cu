@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   spmv_let_next_begin();
   spmv_wait_for_previous(p, partial, s);
   if ((purpose == RESIDUAL || purpose == BETA) && !s->active) return;
-  const S   *r = (const S *)s->r, *m = (const S *)s->m;
+  const S *r = (const S *)s->r, *m = (const S *)s->m;
+  if (!r) rows = 0;
   const bool of_z = s->test.norm == SPMV_CG_PRECONDITIONED;
   for (int64_t base = spmv_point_first<BLOCK>(); base < rows; base += spmv_point_step<BLOCK>()) {
     const int64_t row   = base + lane;
@@ -286,6 +287,9 @@ SpmvStatus enqueue_new_direction(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec
 SpmvStatus spmv_cg_enqueue_first(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
 {
   SPMV_LAUNCH(exec, spmv_cg_set_state, 1, 1, 0, cg->state, *begin);
+  /* if that was refused and other processes go on, the kernels that follow must find no addresses of an earlier solve */
+  if (exec->failure && exec->failure->status)
+    SPMV_CUDA(exec, cudaMemsetAsync(cg->state, 0, sizeof *cg->state, (cudaStream_t)exec->stream));
   cg->r = begin->r;
   return apply_and_sum(cg, cg->r, FIRST, exec);
 }
