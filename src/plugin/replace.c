@@ -1,6 +1,7 @@
 /* replace.c - makes type names of PETSc mean types of petscpack, for programs that have these names in their code. */
 #include "ksp/impls/cgdevice/cgdevice.h"
 #include "ksp/impls/gmresdevice/gmresdevice.h"
+#include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "replace.h"
 
 /* Each type that can be replaced is one line here */
@@ -8,10 +9,8 @@ static const struct {
   const char *name;
   PetscErrorCode (*replace)(PetscBool);
 } types[] = {
-    {KSPCG, CGDevReplaceCG},
-    {KSPGMRES, GMRESDevReplace},
-    {PCMG, MGDevReplaceMG},
-    {PCGAMG, MGDevReplaceGAMG},
+    {MATAIJ, AIJFmtReplace}, {KSPCG, CGDevReplaceCG},    {KSPGMRES, GMRESDevReplace},
+    {PCMG, MGDevReplaceMG},  {PCGAMG, MGDevReplaceGAMG},
 };
 
 static PetscErrorCode Replace(const char name[], PetscBool replace)
@@ -41,7 +40,8 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
 
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of PETSc replaced by petscpack", NULL);
-  PetscCall(PetscOptionsString("-petscpack_replace", "Types of PETSc replaced by types of petscpack: cg,gmres,mg,gamg",
+  PetscCall(PetscOptionsString("-petscpack_replace",
+                               "Types of PETSc replaced by types of petscpack: aij,cg,gmres,mg,gamg",
                                "PetscPackReplaceType", list, list, sizeof list, &set));
   PetscOptionsEnd();
   PetscCall(PetscStrToArray(list, ',', &count, &name));
@@ -57,21 +57,25 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   Not Collective
 
   Input Parameters:
-+ type    - `KSPCG`, `KSPGMRES`, `PCMG` or `PCGAMG`
++ type    - `MATAIJ`, `KSPCG`, `KSPGMRES`, `PCMG` or `PCGAMG`
 - replace - `PETSC_FALSE` makes the name mean PETSc's own type again
 
   Options Database Key:
-. -petscpack_replace <cg,gmres,mg,gamg> - the same for a list of names, read by `PetscPackInitializePackage()`
+. -petscpack_replace <aij,cg,gmres,mg,gamg> - the same for a list of names, read by `PetscPackInitializePackage()`
 
   Level: intermediate
 
   Notes:
-  Solvers and preconditioners that have their type already keep it. `KSPGetType()` and `PCGetType()` return PETSc's
-  name.
+  Matrices, solvers and preconditioners that have their type already keep it. `MatGetType()`, `KSPGetType()` and
+  `PCGetType()` return PETSc's name.
+
+  A matrix made as `MATAIJ`, `MATSEQAIJ` or `MATMPIAIJ` chooses its format as `MATAIJAUTO` does, keeps its values on the
+  host, as PETSc's own does, and products copy host vectors to the GPU. `-mat_seqaij_type seqaij` exempts a matrix with
+  that options prefix.
 
   Types that PETSc builds on `PCMG`, such as `PCHMG`, are not replaced.
 
-.seealso: `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceReplaceCG()`,
+.seealso: `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceReplaceCG()`,
           `PetscPackInitializePackage()`
 @*/
 PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)

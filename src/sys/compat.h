@@ -89,10 +89,12 @@ typedef void (*AIJFmtFunction)(void);
 /* A matrix has these fields only if PETSc has devices. Only truth.c may use AIJFmtOffload(). */
 #if defined(PETSC_HAVE_DEVICE)
   #define AIJFmtBoundToCPU(A)        ((A)->boundtocpu)
+  #define AIJFmtUnbind(A)            ((A)->boundtocpu = PETSC_FALSE)
   #define AIJFmtOffload(A)           ((A)->offloadmask)
   #define AIJFmtOffloadSet(A, where) ((A)->offloadmask = (where))
 #else
   #define AIJFmtBoundToCPU(A)        ((void)(A), PETSC_FALSE)
+  #define AIJFmtUnbind(A)            ((void)(A))
   #define AIJFmtOffload(A)           ((void)(A), PETSC_OFFLOAD_CPU)
   #define AIJFmtOffloadSet(A, where) ((void)(A), (void)(where))
 #endif

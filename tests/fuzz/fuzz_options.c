@@ -56,7 +56,7 @@ enum { TRIALS = sizeof trials / sizeof trials[0] };
 static PetscErrorCode Options(Fuzz *f)
 {
   const SpmvFormat *format  = spmv_format_find(f->base_format);
-  const PetscBool   decline = FuzzChance(f, 30), eager = FuzzChance(f, 30), check = FuzzChance(f, 20);
+  const PetscBool   decline = FuzzChance(f, 30), check = FuzzChance(f, 20);
   const PetscBool   variant = FuzzChance(f, 70);
   const char *const trial   = trials[FuzzBelow(f, TRIALS)];
 
@@ -64,7 +64,6 @@ static PetscErrorCode Options(Fuzz *f)
   if (format && variant) PetscCall(PutVariant(f, format));
   PetscCall(PutOption(f, "-mat_aijfmt_decline", decline ? "true" : "false"));
   PetscCall(PutOption(f, "-mat_aijauto_trial", trial));
-  PetscCall(PutOption(f, "-mat_aijfmt_eager", eager ? "true" : "false"));
   PetscCall(PutOption(f, "-mat_aijfmt_check", check ? "true" : "false"));
   PetscCall(MatSetFromOptions(f->A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,8 +72,8 @@ static PetscErrorCode Options(Fuzz *f)
 /* Sets an option on the matrix from a program; later operations must keep it */
 static PetscErrorCode SetOption(Fuzz *f)
 {
-  const char *const keys[] = {"decline", "eager", "check"};
-  const PetscInt    key    = FuzzBelow(f, 3);
+  const char *const keys[] = {"decline", "check"};
+  const PetscInt    key    = FuzzBelow(f, 2);
   const PetscBool   value  = FuzzChance(f, 50);
 
   PetscFunctionBeginUser;

@@ -45,7 +45,7 @@ PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A)
 /* Class options: default, from the options database with a prefix, set by key, and in a duplicate */
 static PetscErrorCode Flags(const char *type)
 {
-  static const char *const set[][2] = {{"decline", "false"}, {"eager", "true"}, {"device", "host"}};
+  static const char *const set[][2] = {{"decline", "false"}, {"device", "host"}};
   Mat                      A, B;
   char                     text[16];
   PetscBool                same;
@@ -60,10 +60,10 @@ static PetscErrorCode Flags(const char *type)
   PetscCall(MatAIJFmtGetOption(B, "check", text, sizeof text));
   PetscCall(Expect((PetscBool)(text[0] == 'f'), type, "the option of another prefix is read"));
   PetscCall(MatDestroy(&B));
-  for (int i = 0; i < 3; i++) PetscCall(MatAIJFmtSetOption(A, set[i][0], set[i][1]));
+  for (int i = 0; i < 2; i++) PetscCall(MatAIJFmtSetOption(A, set[i][0], set[i][1]));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatDestroy(&A));
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 2; i++) {
     PetscCall(MatAIJFmtGetOption(B, set[i][0], text, sizeof text));
     PetscCall(PetscStrcmp(text, set[i][1], &same));
     PetscCall(Expect(same, type, "a duplicate forgets an option of all types"));
@@ -103,10 +103,10 @@ static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The view of an unused matrix tells how to pack it earlier, and the view of a used matrix does not */
+/* The view of an unused matrix says so, and the view of a used matrix does not */
 static PetscErrorCode ViewBefore(const char *type)
 {
-  static const char hint[] = "-mat_aijfmt_eager packs at assembly";
+  static const char hint[] = "not packed yet: the first product does it";
   Mat               A;
   PetscMPIInt       rank;
 

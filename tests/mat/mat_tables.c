@@ -224,7 +224,7 @@ static PetscErrorCode WrongKeyAndType(const char *type)
                  "MatConvert()", type);
   EXPECT_REFUSED(MatAIJFmtGetOptionNumber(plain, "check", &number), PETSC_ERR_ARG_WRONG, "MatAIJFmtGetOptionNumber",
                  "MatConvert()", type);
-  EXPECT_REFUSED(MatAIJFmtSetOption(A, "eager", NULL), PETSC_ERR_ARG_NULL, "", "", type);
+  EXPECT_REFUSED(MatAIJFmtSetOption(A, "decline", NULL), PETSC_ERR_ARG_NULL, "", "", type);
   PetscCall(MatDestroy(&plain));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,12 +242,12 @@ static PetscErrorCode Disagreement(const char *type)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (!PetscDefined(USE_DEBUG) || size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CreateBanded(type, NULL, &A));
-  EXPECT_REFUSED(MatAIJFmtSetOption(A, "eager", rank ? "true" : "false"), PETSC_ERR_ARG_WRONG, "eager",
+  EXPECT_REFUSED(MatAIJFmtSetOption(A, "decline", rank ? "false" : "true"), PETSC_ERR_ARG_WRONG, "decline",
                  "on all of them", type);
-  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(A, rank ? "eager" : "check", 1), PETSC_ERR_ARG_WRONG, "the same",
+  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(A, rank ? "decline" : "check", 1), PETSC_ERR_ARG_WRONG, "the same",
                  "on all of them", type);
-  PetscCall(MatAIJFmtGetOptionNumber(A, "eager", &value));
-  PetscCall(Expect((PetscBool)(value == 0), type, "an option that was refused has changed"));
+  PetscCall(MatAIJFmtGetOptionNumber(A, "decline", &value));
+  PetscCall(Expect((PetscBool)(value == 1), type, "an option that was refused has changed"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,7 +37,7 @@ PetscErrorCode CGDevMatrixCsr(KSP_CGDevice *s, Mat A)
   PetscBool          same;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtKeyGet(A, ((PetscObject)A)->state, &now));
+  PetscCall(AIJFmtKeyGet(A, &now));
   same = m->csr_arrays ? AIJFmtSameStructure(&m->csr_key, &now) : PETSC_FALSE;
   if (!same || m->csr_key.value_state != now.value_state) {
     PetscCall(MatSeqAIJGetArrayRead(A, &values));

@@ -318,7 +318,7 @@ static PetscErrorCode Change(Mat A, Mat_AIJFmt *s, Vec x, int i)
   ChooseCandidate(c, i);
   if (c->aside.cache.plan && c->aside.candidate == i) PetscCall(TakeBack(s));
   else PetscCall(AIJFmtStateForget(s));
-  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
+  PetscCall(AIJFmtSync(A, s, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -256,16 +256,6 @@ PetscErrorCode AIJFmtCooReady(Mat block, PetscBool zeroes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets -mat_aijfmt_eager of a matrix and returns its previous value. It is off while a pattern is assembled: packing
-   must wait for the values. */
-double AIJFmtCooEagerSet(Mat_AIJFmt *s, double eager)
-{
-  const double before = s->class_options.value[AIJFMT_EAGER];
-
-  s->class_options.value[AIJFMT_EAGER] = eager;
-  return before;
-}
-
 /* An index outside the matrix is an error, as in PETSc's functions from 3.24 on. Any other refusal of the kernel
    library is a reason to give the unchanged list to PETSc. */
 PetscErrorCode AIJFmtCooRefuse(const SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
@@ -320,7 +310,6 @@ PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[
   SpmvPattern pattern;
   Mat_AIJFmt *s;
   PetscBool   asks = PETSC_FALSE;
-  double      eager;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
@@ -338,10 +327,8 @@ PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   spmv_coo_pattern(coo->block[0], &pattern);
-  eager = AIJFmtCooEagerSet(s, 0);
   PetscCall(AIJFmtHostWritten(A)); /* or the assembly would fetch values of the old pattern from the device */
   PetscCall(AIJFmtPatternFromDevice(A, &pattern, &coo->exec));
-  (void)AIJFmtCooEagerSet(s, eager);
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   PetscCall(AIJFmtCooReady(A, PETSC_TRUE));
   PetscCall(AIJFmtCooPatternDone(A, s, coo));

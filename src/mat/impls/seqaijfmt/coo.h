@@ -37,7 +37,6 @@ PETSC_INTERN PetscErrorCode AIJFmtCooPatternDone(Mat, Mat_AIJFmt *, AIJFmtCoo *)
 PETSC_INTERN PetscErrorCode AIJFmtCooByParent(Mat, PetscCount, PetscInt[], PetscInt[], const char reason[]);
 PETSC_INTERN PetscErrorCode AIJFmtCooValuesByParent(Mat, const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode AIJFmtCooRefuse(const SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
-PETSC_INTERN double         AIJFmtCooEagerSet(Mat_AIJFmt *, double);
 PETSC_INTERN PetscErrorCode AIJFmtCooReady(Mat block, PetscBool zeroes);
 PETSC_INTERN PetscErrorCode AIJFmtCooHolds(Mat, const Mat_AIJFmt *);
 
@@ -54,4 +53,5 @@ PETSC_INTERN PetscErrorCode AIJFmtCooMake(Mat, PetscCount, PetscInt *const list[
 PETSC_INTERN PetscErrorCode AIJFmtCooFill(Mat, const PetscScalar[]);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *, SpmvExec *host);
-PETSC_INTERN PetscErrorCode AIJFmtCooSend(AIJFmtCoo *, const void *values, const void **received);
+PETSC_INTERN SpmvStatus     AIJFmtCooPack(AIJFmtCoo *, const void *values);
+PETSC_INTERN PetscErrorCode AIJFmtCooSend(AIJFmtCoo *, const void **received);

@@ -279,11 +279,10 @@ static PetscErrorCode BlocksFill(Mat A, AIJFmtCoo *coo)
 
 /* Assembles the matrix, by which PETSc renumbers the columns of the off-diagonal block and makes the scatter. It
    is not counted in num_ass, so that properties that the user has set, such as symmetry, hold as with aij. */
-static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s, PetscBool zeroes)
+static PetscErrorCode BlocksAssemble(Mat A, PetscBool zeroes)
 {
   const PetscBool no_off_process = A->nooffprocentries;
   const PetscInt  assemblies     = A->num_ass;
-  const double    eager          = AIJFmtCooEagerSet(s, 0);
   Mat             blocks[2];
 
   PetscFunctionBegin;
@@ -291,7 +290,6 @@ static PetscErrorCode BlocksAssemble(Mat A, Mat_AIJFmt *s, PetscBool zeroes)
   A->num_ass          = 0;
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  (void)AIJFmtCooEagerSet(s, eager);
   A->num_ass          = assemblies;
   A->nooffprocentries = no_off_process;
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
@@ -316,7 +314,7 @@ PetscErrorCode AIJFmtCooParallel(Mat A, Mat_AIJFmt *s, PetscCount n, const Petsc
   PetscCall(Sort(A, s, n, i, j, space, &coo, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BlocksFill(A, coo));
-  PetscCall(BlocksAssemble(A, s, zeroes));
+  PetscCall(BlocksAssemble(A, zeroes));
   PetscCall(AIJFmtCooPatternDone(A, s, coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -448,21 +446,30 @@ PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *coo, SpmvExec *host)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Exchanges the values of off-process entries. *received: the received values, in the space of the map. */
-PetscErrorCode AIJFmtCooSend(AIJFmtCoo *coo, const void *values, const void **received)
+/* Packs the values of off-process entries */
+SpmvStatus AIJFmtCooPack(AIJFmtCoo *coo, const void *values)
+{
+  const int64_t   out    = Count(&coo->out) * (int64_t)sizeof(PetscScalar);
+  const PetscBool device = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  SpmvExec       *exec   = &coo->exec;
+  SpmvStatus      status = SPMV_SUCCESS;
+
+  if (out > 0) status = spmv_coo_gather(coo->others, AIJFMT_SCALAR, values, coo->out.there, exec);
+  if (out > 0 && device && !status)
+    status = spmv_copy(coo->out.here, SPMV_HOST, coo->out.there, SPMV_DEVICE, out, exec);
+  /* also waits for the upload from in.here of the previous call, before the buffer is overwritten */
+  return device && !status ? spmv_stream_wait(exec) : status;
+}
+
+/* Exchanges the packed values. *received: the received values, in the space of the map. */
+PetscErrorCode AIJFmtCooSend(AIJFmtCoo *coo, const void **received)
 {
   const int64_t   each = (int64_t)sizeof(PetscScalar), out = Count(&coo->out) * each, in = Count(&coo->in) * each;
   const PetscBool device = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
   SpmvExec       *exec   = &coo->exec;
 
   PetscFunctionBegin;
-  if (out > 0) AIJFmtCallSpmv(exec, spmv_coo_gather(coo->others, AIJFMT_SCALAR, values, coo->out.there, exec));
-  if (out > 0 && device) {
-    AIJFmtCallSpmv(exec, spmv_copy(coo->out.here, SPMV_HOST, coo->out.there, SPMV_DEVICE, out, exec));
-    PetscCall(PetscLogGpuToCpu((PetscLogDouble)out));
-  }
-  /* also waits for the upload from in.here of the previous call, before the buffer is overwritten */
-  if (device) AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  if (out > 0 && device) PetscCall(PetscLogGpuToCpu((PetscLogDouble)out));
   PetscCall(Exchange(coo, MPIU_SCALAR, sizeof(PetscScalar), coo->out.here, coo->in.here));
   if (in > 0 && device) {
     AIJFmtCallSpmv(exec, spmv_copy(coo->in.there, SPMV_DEVICE, coo->in.here, SPMV_HOST, in, exec));

@@ -114,16 +114,29 @@ static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const Mat blocks[2], c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The GPU has refused to pack or to sum, on this process alone perhaps: the map goes to the host before the others wait
+   for a message or for the assembly */
+static PetscErrorCode GoToHost(Mat A, const Mat_AIJFmt *s, const Mat blocks[2], const PetscScalar values[],
+                               SpmvSpace space, AIJFmtCooWork *w, SpmvStatus status)
+{
+  PetscFunctionBegin;
+  if (status != SPMV_ERR_MEMORY || s->coo->exec.space == SPMV_HOST) AIJFmtCallSpmv(&s->coo->exec, status);
+  WorkFree(s->coo, w);
+  PetscCall(ToHost(A, s->coo));
+  PetscCall(WorkGet(A, s, blocks, values, space, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Transition 2 */
 static PetscErrorCode AddOnDevice(Mat A, const Mat_AIJFmt *s, const SpmvCoo *coo, SpmvExec *exec,
-                                  const AIJFmtCooWork *w, PetscBool add)
+                                  const AIJFmtCooWork *w, PetscBool add, SpmvStatus *status)
 {
   PetscScalar *csr;
 
   PetscFunctionBegin;
   if (AIJFmtTruthGet(A, s).device_csr && !add) PetscCall(AIJFmtDeviceValuesOverwrite(A, &csr));
   else PetscCall(AIJFmtDeviceValuesGet(A, &csr));
-  AIJFmtCallSpmv(exec, spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, csr, exec));
+  *status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, csr, exec);
   PetscCall(AIJFmtDeviceValuesRestore(A, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,12 +154,12 @@ static SpmvStatus SumThere(const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWo
 }
 
 /* Transition 1, or 5 if there is a plan on the GPU, which takes the sums there */
-static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, PetscBool add)
+static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, PetscBool add,
+                                SpmvStatus *status)
 {
   SpmvPattern  pattern;
   PetscScalar *here;
   Mat_AIJFmt  *s;
-  SpmvStatus   status;
   int64_t      bytes;
 
   PetscFunctionBegin;
@@ -154,23 +167,22 @@ static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const
   bytes = pattern.nnz * (int64_t)sizeof *here;
   if (add) PetscCall(MatSeqAIJGetArray(A, &here));
   else PetscCall(MatSeqAIJGetArrayWrite(A, &here));
-  if (exec->space == SPMV_DEVICE) status = SumThere(coo, exec, w, add, bytes, here);
-  else status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, here, exec);
+  if (exec->space == SPMV_DEVICE) *status = SumThere(coo, exec, w, add, bytes, here);
+  else *status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, here, exec);
   if (add) PetscCall(MatSeqAIJRestoreArray(A, &here));
   else PetscCall(MatSeqAIJRestoreArrayWrite(A, &here));
-  AIJFmtCallSpmv(exec, status);
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
-  if (exec->space == SPMV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (exec->space == SPMV_HOST || *status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtStateGet(A, &s));
-  /* the assembly at the end of MatSetValuesCOO() raises the state once more */
-  if (s) PetscCall(AIJFmtPlanTake(A, s, w->sums, ((PetscObject)A)->state + 1));
+  if (s) PetscCall(AIJFmtPlanTake(A, s, w->sums));
   if (add) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets or adds the values of block b. w->values: values of this process's entries and of the received entries. */
-static PetscErrorCode Add(Mat A, int b, AIJFmtCoo *coo, const AIJFmtCooWork *w, InsertMode mode)
+/* Sets or adds the values of block b. w->values: values of this process's entries and of the received entries. status:
+   the GPU may refuse; the values are then as they were. */
+static PetscErrorCode Add(Mat A, int b, AIJFmtCoo *coo, const AIJFmtCooWork *w, InsertMode mode, SpmvStatus *status)
 {
   const PetscBool add = mode == INSERT_VALUES ? PETSC_FALSE : PETSC_TRUE;
   const PetscBool gpu = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
@@ -181,8 +193,8 @@ static PetscErrorCode Add(Mat A, int b, AIJFmtCoo *coo, const AIJFmtCooWork *w, 
   PetscCall(AIJFmtStateOfAnyType(A, &s));
   spmv_coo_info(coo->block[b], &entries, &bytes);
   if (gpu) PetscCall(PetscLogGpuTimeBegin());
-  if (w->on_device[b]) PetscCall(AddOnDevice(A, s, coo->block[b], &coo->exec, w, add));
-  else PetscCall(AddOnHost(A, coo->block[b], &coo->exec, w, add));
+  if (w->on_device[b]) PetscCall(AddOnDevice(A, s, coo->block[b], &coo->exec, w, add, status));
+  else PetscCall(AddOnHost(A, coo->block[b], &coo->exec, w, add, status));
   if (gpu) PetscCall(PetscLogGpuTimeEnd());
   if (gpu) PetscCall(AIJFmtLogGpuFlops((PetscLogDouble)entries));
   else PetscCall(PetscLogFlops((PetscLogDouble)entries));
@@ -193,6 +205,7 @@ static PetscErrorCode Add(Mat A, int b, AIJFmtCoo *coo, const AIJFmtCooWork *w, 
 PetscErrorCode AIJFmtCooValues(Mat A, const PetscScalar values[], SpmvSpace space, InsertMode mode)
 {
   Mat           blocks[2] = {A, NULL};
+  SpmvStatus    status    = SPMV_SUCCESS;
   AIJFmtCooWork w;
   AIJFmtCoo    *coo;
   Mat_AIJFmt   *s;
@@ -202,9 +215,21 @@ PetscErrorCode AIJFmtCooValues(Mat A, const PetscScalar values[], SpmvSpace spac
   coo = s->coo;
   if (coo->comm != MPI_COMM_NULL) PetscCall(AIJFmtBlocksGet(A, blocks));
   PetscCall(WorkGet(A, s, blocks, values, space, &w));
-  if (coo->comm != MPI_COMM_NULL) PetscCall(AIJFmtCooSend(coo, w.values[0], &w.values[1]));
-  for (int b = 0; b < 2; b++)
-    if (blocks[b]) PetscCall(Add(blocks[b], b, coo, &w, mode));
+  if (coo->comm != MPI_COMM_NULL) {
+    status = AIJFmtCooPack(coo, w.values[0]);
+    if (status) PetscCall(GoToHost(A, s, blocks, values, space, &w, status));
+    if (status) AIJFmtCallSpmv(&coo->exec, AIJFmtCooPack(coo, w.values[0]));
+    PetscCall(AIJFmtCooSend(coo, &w.values[1]));
+  }
+  for (int b = 0; b < 2; b++) {
+    if (!blocks[b]) continue;
+    PetscCall(Add(blocks[b], b, coo, &w, mode, &status));
+    if (!status) continue;
+    PetscCall(GoToHost(A, s, blocks, values, space, &w, status));
+    w.values[1] = coo->in.here;
+    PetscCall(Add(blocks[b], b, coo, &w, mode, &status));
+    AIJFmtCallSpmv(&coo->exec, status);
+  }
   WorkFree(coo, &w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,17 +37,12 @@ PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
   PetscCall((from->parallel ? &from->parent->mpi : &from->parent->seq)->duplicate(A, values, B));
   PetscCall(AIJFmtInstall(*B, from->row, from->parallel, NULL));
   PetscCall(AIJFmtStateRequire(*B, "MatDuplicate()", &to));
-  to->inner = from->inner;
   PetscCall(AIJFmtStateCopyOptions(from, to));
   if (to->parallel) PetscCall(AIJFmtBlocksCopyOptions(*B, to));
   PetscCall(AIJFmtCooShare(A, from, *B, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -mat_aijfmt_eager. MatAssemblyEnd() increases the object state once more after this function returns; the packed
-   values get that later state. A block of a parallel matrix waits for the assembly of the whole matrix, which renumbers
-   its columns. Within a name guard, a function of the parent assembles A and sets values afterwards, so nothing is
-   packed. */
 PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
 {
   const AIJFmtParent *parent;
@@ -57,23 +52,25 @@ PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscCall(AIJFmtParentOf(A, &parent));
   PetscCall(parent->seq.assemblyend(A, type));
   PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || s->alias || A->factortype) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtCudaRebind(A, s));
-  if (type != MAT_FINAL_ASSEMBLY || s->inner) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtSync(A, s, NULL, ((PetscObject)A)->state + 1));
+  if (s && !s->alias && !A->factortype) PetscCall(AIJFmtCudaRebind(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts the blocks to our type, with the options of the matrix around them */
+/* Converts the blocks to our type, with the options of the matrix around them. A matrix that keeps PETSc's name has
+   blocks of the type that -mat_seqaij_type names, and without that option they are ours already. */
 static PetscErrorCode BlocksInstall(Mat A, const Mat_AIJFmt *outer)
 {
   Mat blocks[2];
 
   PetscFunctionBegin;
   PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++)
-    if (blocks[b]) PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
+  for (int b = 0; b < 2; b++) {
+    Mat_AIJFmt *inner = NULL;
+
+    if (blocks[b] && AIJFmtKeepsName(outer)) PetscCall(AIJFmtStateGet(blocks[b], &inner));
+    if (blocks[b] && (!AIJFmtKeepsName(outer) || (inner && AIJFmtKeepsName(inner))))
+      PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,7 +89,6 @@ PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
 {
   const AIJFmtParent *parent;
   Mat_AIJFmt         *s;
-  Mat                 blocks[2];
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentOf(A, &parent));
@@ -101,13 +97,6 @@ PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
   if (!s || s->alias || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BlocksInstall(A, s));
   PetscCall(AIJFmtBlocksSetSizes(A));
-  if (!AIJFmtClassFlag(s, AIJFMT_EAGER)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++) {
-    Mat_AIJFmt *inner;
-    PetscCall(AIJFmtStateRequire(blocks[b], "MatAssemblyEnd()", &inner));
-    PetscCall(AIJFmtSync(blocks[b], inner, NULL, ((PetscObject)blocks[b])->state));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,6 +175,8 @@ static PetscErrorCode Destroy(Mat A, AIJFmtParentKind kind, PetscBool parallel)
     }
   }
   PetscCall(AIJFmtParentGet(kind, &parent));
+  /* A factor of PETSc on the host is ours by -mat_seqaij_type; the CUDA parent would take its data for cuSPARSE's */
+  if (kind == AIJFMT_PARENT_CUDA) A->factortype = MAT_FACTOR_NONE;
   PetscCall((parallel ? &parent->mpi : &parent->seq)->destroy(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -327,13 +318,13 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
     PetscCall(CreateState(A, row, parallel, outer, &s));
     PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &s->parent));
     PetscCall(AIJFmtCudaAdopt(A, s, outer));
+    if (AIJFmtKeepsName(s)) AIJFmtUnbind(A); /* with CUDA, PETSc makes each matrix of a host type as if bound */
     PetscCheck(s->parent, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "no parent type for %s",
                ((PetscObject)A)->type_name);
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
     PetscCall(AIJFmtOperationsInstall(A, s));
     if (parallel && A->assembled) PetscCall(BlocksInstall(A, s));
   } else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
-  s->inner = outer ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -354,18 +345,76 @@ PetscErrorCode AIJFmtStrip(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The creator of all our types. MatSetType() of the parent may return a matrix that is ours already, because of
-   -mat_seqaij_type. */
-PetscErrorCode AIJFmtCreate(Mat A, const AIJFmtRow *row, PetscBool parallel)
+/* Makes a new matrix of a parent type ours */
+static PetscErrorCode InstallNew(Mat A, const AIJFmtRow *row, PetscBool parallel)
 {
   Mat_AIJFmt *s;
 
   PetscFunctionBegin;
-  PetscCall(RefuseOtherScalars(A, parallel ? row->mpi : row->seq));
-  PetscCall(MatSetType(A, parallel ? MATMPIAIJ : MATSEQAIJ));
   PetscCall(AIJFmtInstall(A, row, parallel, NULL));
   PetscCall(AIJFmtStateRequire(A, "MatSetType()", &s));
   s->off_process = AIJFMT_OFF_PROCESS_SENT;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The creator of all our types */
+PetscErrorCode AIJFmtCreate(Mat A, const AIJFmtRow *row, PetscBool parallel)
+{
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(RefuseOtherScalars(A, parallel ? row->mpi : row->seq));
+  aijfmt_process.plain++;
+  error = MatSetType(A, parallel ? MATMPIAIJ : MATSEQAIJ);
+  aijfmt_process.plain--;
+  PetscCall(error);
+  PetscCall(InstallNew(A, row, parallel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  ---- -petscpack_replace aij ----
+
+  PETSc, its packages and programs compare names of types. So the matrices that a program makes as MATAIJ keep that name
+  and get our operations from creators that call PETSc's own. The parent is the host's in every PETSc: what reads the
+  arrays of a MATSEQAIJ finds current values.
+*/
+
+/* -mat_seqaij_type, which PETSc's creator has read, wins over the replacement: with the value seqaij the matrix stays
+   plain */
+static PetscErrorCode CreateReplaced(Mat A, PetscBool parallel)
+{
+  PetscBool same, named = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall((*aijfmt_process.create[parallel])(A));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, parallel ? MATMPIAIJ : MATSEQAIJ, &same));
+  if (!parallel)
+    PetscCall(PetscOptionsHasName(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_seqaij_type", &named));
+  if (same && !named && !aijfmt_process.plain) PetscCall(InstallNew(A, &AIJFmtReplaced, parallel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_SeqAIJ_Replaced(Mat A) { return CreateReplaced(A, PETSC_FALSE); }
+static PetscErrorCode MatCreate_MPIAIJ_Replaced(Mat A) { return CreateReplaced(A, PETSC_TRUE); }
+
+/* Affects only matrices that get their type afterwards. Where our types cannot serve the scalars of this PETSc, MATAIJ
+   stays PETSc's. */
+PetscErrorCode AIJFmtReplace(PetscBool replace)
+{
+  static const MatType types[]            = {MATSEQAIJ, MATMPIAIJ};
+  PetscErrorCode (*const creators[])(Mat) = {MatCreate_SeqAIJ_Replaced, MatCreate_MPIAIJ_Replaced};
+
+  PetscFunctionBegin;
+  if (PetscDefined(USE_COMPLEX) || !(PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_REAL_SINGLE)))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  for (int parallel = 0; parallel < 2; parallel++) {
+    PetscErrorCode (*now)(Mat);
+
+    PetscCall(PetscFunctionListFind(MatList, types[parallel], &now));
+    if (now != creators[parallel]) aijfmt_process.create[parallel] = now;
+    PetscCall(MatRegister(types[parallel], replace ? creators[parallel] : aijfmt_process.create[parallel]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -373,7 +422,7 @@ PetscErrorCode AIJFmtCreate(Mat A, const AIJFmtRow *row, PetscBool parallel)
   ---- conversions ----
 
   The operations convertfrom and convert, to which MatConvert() falls back if it finds no function for a pair of types,
-  and the converter for -mat_seqaij_type. Converters between AIJ types are idempotent, and the in-place ones also work
+  and the converter of -mat_seqaij_type. Converters between AIJ types are idempotent, and the in-place ones also work
   on unassembled matrices, because creators use them.
 */
 
@@ -385,7 +434,7 @@ static PetscErrorCode IsParallel(Mat A, PetscBool *parallel)
 }
 
 /* MATSEQAIJ, MATMPIAIJ, or a type of another format -> our type */
-PetscErrorCode MatConvert_AIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
+static PetscErrorCode MatConvert_AIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   const AIJFmtRow *row;
   PetscBool        parallel;
@@ -400,6 +449,14 @@ PetscErrorCode MatConvert_AIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B
   }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
   PetscCall(AIJFmtInstall(*B, row, parallel, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The converter of -mat_seqaij_type */
+PetscErrorCode MatConvert_SeqAIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  PetscFunctionBegin;
+  if (!aijfmt_process.plain) PetscCall(MatConvert_AIJ_AIJFmt(A, type, reuse, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -453,6 +510,20 @@ static PetscErrorCode IsOurKind(Mat A, const char parent[], PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A type of PETSc, which PETSc tried to make and got ours because of -mat_seqaij_type: MatConvert() again, and this time
+   new matrices are PETSc's */
+static PetscErrorCode ConvertToPlain(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  aijfmt_process.plain++;
+  error = MatConvert(A, type, reuse, B);
+  aijfmt_process.plain--;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Any type -> our type, by way of the parent type unless A has it already */
 PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
@@ -462,7 +533,10 @@ PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B
 
   PetscFunctionBegin;
   PetscCall(AIJFmtRowFind(type, &row));
-  PetscCheck(row, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE, "%s is not a type of petscpack", type);
+  if (!row) {
+    PetscCall(ConvertToPlain(A, type, reuse, B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(ParentName(type, row, &parent));
   PetscCall(IsOurKind(A, parent, &direct));
   if (direct) PetscCall(MatConvert_AIJ_AIJFmt(A, type, reuse, B));

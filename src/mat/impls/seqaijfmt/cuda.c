@@ -169,6 +169,18 @@ PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The next product makes a plan in the right place */
+PetscErrorCode MatBindToCPU_SeqAIJFmt_Host(Mat A, PetscBool to_cpu)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  (void)to_cpu;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtStateForget(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* At the end of an assembly PETSc restores the operations saved before the hash table, which are the wrong ones if
    MatBindToCPU() was called in between. MatAssemblyEnd_MPIAIJ() calls MatBindToCPU() after assembling the first of the
    two blocks. */
@@ -196,7 +208,8 @@ PetscErrorCode AIJFmtCudaRelease(Mat A, const Mat_AIJFmt *s)
 }
 
 /* Makes the CUDA type the parent of A if there is a GPU. A block follows the parallel matrix around it; any other
-   matrix gets the CUDA parent unless -mat_aijfmt_device is host. Blocks of our type are stripped first, because the
+   matrix gets the CUDA parent unless -mat_aijfmt_device is host, or it keeps the name of the host parent, whose values
+   PETSc reads on the host. Blocks of our type are stripped first, because the
    parent's converter would wipe them. */
 PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
 {
@@ -208,6 +221,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
   PetscFunctionBegin;
   if (!AIJFMT_HAVE_CUDA_PARENT || spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (outer) wanted = AIJFmtIsOverCuda(outer);
+  else if (AIJFmtKeepsName(s)) wanted = PETSC_FALSE;
   else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
   if (wanted && s->parent == cuda) AIJFmtListAdd(A, s);

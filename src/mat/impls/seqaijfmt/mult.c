@@ -159,7 +159,7 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   }
   PetscCall(FinishWithoutPlan(A, kind, z, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
+  PetscCall(AIJFmtSync(A, s, x));
   if (!transposed) PetscCall(AIJFmtTrialBegin(A, s, x));
   if (s->cache.plan && transposed) PetscCall(AIJFmtSyncTranspose(A, s, &ready));
   if (s->cache.plan && ready) {

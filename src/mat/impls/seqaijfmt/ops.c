@@ -11,11 +11,20 @@ static PetscBool Always(Mat A, const Mat_AIJFmt *s)
   return PETSC_TRUE;
 }
 
+/* PETSc converts a matrix that keeps the parent's name as one of the parent type */
+static PetscBool WithName(Mat A, const Mat_AIJFmt *s)
+{
+  (void)A;
+  return AIJFmtKeepsName(s) ? PETSC_FALSE : PETSC_TRUE;
+}
+
 static PetscBool OverCuda(Mat A, const Mat_AIJFmt *s)
 {
   (void)A;
   return AIJFmtIsOverCuda(s);
 }
+
+static PetscBool OverHost(Mat A, const Mat_AIJFmt *s) { return OverCuda(A, s) ? PETSC_FALSE : PETSC_TRUE; }
 
 /* For zeroentries: a matrix bound to the host keeps the parent's operation. From it AIJFmtCudaRebind() recognizes
    whether the parent's operations for the host or for the device are installed. */
@@ -69,8 +78,8 @@ static const AIJFmtOperation operations[] = {
     OPERATION(duplicate, MatDuplicate_AIJFmt, MatDuplicate_AIJFmt, Always),
     OPERATION(setfromoptions, MatSetFromOptions_AIJFmt, MatSetFromOptions_AIJFmt, Always),
     OPERATION(view, MatView_AIJFmt, MatView_AIJFmt, Always),
-    OPERATION(convert, MatConvert_AIJFmt_Any, MatConvert_AIJFmt_Any, Always),
-    OPERATION(convertfrom, MatConvertFrom_AIJFmt, MatConvertFrom_AIJFmt, Always),
+    OPERATION(convert, MatConvert_AIJFmt_Any, MatConvert_AIJFmt_Any, WithName),
+    OPERATION(convertfrom, MatConvertFrom_AIJFmt, MatConvertFrom_AIJFmt, WithName),
     OPERATION(assemblyend, MatAssemblyEnd_SeqAIJFmt, MatAssemblyEnd_MPIAIJFmt, Always),
     OPERATION(destroy, MatDestroy_SeqAIJFmt_Host, MatDestroy_MPIAIJFmt_Host, HasDestroyOfHost),
     OPERATION(destroy, MatDestroy_SeqAIJFmt_CUDA, MatDestroy_MPIAIJFmt_CUDA, HasDestroyOfCuda),
@@ -95,6 +104,7 @@ static const AIJFmtOperation operations[] = {
     OPERATION(copy, MatCopy_SeqAIJFmt, NULL, OverCuda),
     OPERATION(zeroentries, MatZeroEntries_SeqAIJFmt, NULL, OverCudaNotBound),
     OPERATION(bindtocpu, MatBindToCPU_SeqAIJFmt, NULL, OverCuda),
+    OPERATION(bindtocpu, MatBindToCPU_SeqAIJFmt_Host, NULL, OverHost),
     OPERATION(getcolumnreductions, MatGetColumnReductions_SeqAIJFmt, NULL, OverCuda),
     OPERATION(load, MatLoad_SeqAIJFmt, NULL, OverCuda),
 #if AIJFMT_HAVE_CUDA_PARENT
@@ -159,7 +169,7 @@ PetscErrorCode AIJFmtTypesRegister(void)
     PetscCall(MatRegister(row->seq, creators[i][0]));
     PetscCall(MatRegister(row->mpi, creators[i][1]));
     PetscCall(MatRegisterRootName(row->root, row->seq, row->mpi));
-    PetscCall(MatSeqAIJRegister(row->seq, MatConvert_AIJ_AIJFmt));
+    PetscCall(MatSeqAIJRegister(row->seq, MatConvert_SeqAIJ_AIJFmt));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

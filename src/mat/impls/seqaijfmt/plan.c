@@ -218,12 +218,12 @@ PetscBool AIJFmtSameStructure(const AIJFmtKey *a, const AIJFmtKey *b)
 }
 
 /* The key of A with this state of its values. Call AIJFmtKeyRestore() afterwards. */
-PetscErrorCode AIJFmtKeyGet(Mat A, PetscObjectState value_state, AIJFmtKey *key)
+PetscErrorCode AIJFmtKeyGet(Mat A, AIJFmtKey *key)
 {
   PetscFunctionBegin;
   key->id            = ((PetscObject)A)->id;
   key->nonzero_state = A->nonzerostate;
-  key->value_state   = value_state;
+  key->value_state   = ((PetscObject)A)->state;
   PetscCall(AIJFmtHostPatternGet(A, &key->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -348,8 +348,8 @@ PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, int count, const ch
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
-  if (AIJFmtKeyHolds(c, A, ((PetscObject)A)->state)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtKeyGet(A, ((PetscObject)A)->state, &now));
+  if (AIJFmtKeyHolds(c, A)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtKeyGet(A, &now));
   PetscCall(MatSeqAIJGetArrayRead(A, &values));
   csr.pattern = now.pattern;
   csr.values  = values;

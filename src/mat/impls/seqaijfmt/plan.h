@@ -132,7 +132,7 @@ PETSC_INTERN SpmvStatus     AIJFmtPlanRefresh(AIJFmtPlanCache *, const SpmvCsr *
 PETSC_INTERN void           AIJFmtPlanDrop(AIJFmtPlanCache *, SpmvExec *);
 PETSC_INTERN PetscInt64     AIJFmtSerialNext(void);
 PETSC_INTERN PetscBool      AIJFmtSameStructure(const AIJFmtKey *, const AIJFmtKey *);
-PETSC_INTERN PetscErrorCode AIJFmtKeyGet(Mat, PetscObjectState value_state, AIJFmtKey *);
+PETSC_INTERN PetscErrorCode AIJFmtKeyGet(Mat, AIJFmtKey *);
 PETSC_INTERN PetscErrorCode AIJFmtKeyRestore(Mat, AIJFmtKey *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 
@@ -158,11 +158,10 @@ PETSC_INTERN PetscErrorCode AIJFmtVectorFetch(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN void           AIJFmtVectorFree(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVecIsOnDevice(Vec, PetscBool *);
 
-/* Whether the key describes A with this state of its values. During assembly, value_state is the state of A plus one,
-   because MatAssemblyEnd() raises it afterwards. */
-static inline PetscBool AIJFmtKeyHolds(const AIJFmtPlanCache *c, Mat A, PetscObjectState value_state)
+/* Whether the key describes A as it is */
+static inline PetscBool AIJFmtKeyHolds(const AIJFmtPlanCache *c, Mat A)
 {
-  return c->valid && c->key.id == ((PetscObject)A)->id && c->key.value_state == value_state &&
+  return c->valid && c->key.id == ((PetscObject)A)->id && c->key.value_state == ((PetscObject)A)->state &&
                  c->key.nonzero_state == A->nonzerostate
              ? PETSC_TRUE
              : PETSC_FALSE;

@@ -38,10 +38,10 @@
 #include "plan.h"
 #include "tables.h"
 
-/* One row of types.def, as names of PETSc types */
+/* One row of types.def, as names of PETSc types; or AIJFmtReplaced, whose names are PETSc's own */
 typedef struct {
   const char *format;         /* "rbp", or "auto" */
-  MatType     seq, mpi, root; /* "seqaijrbp", "mpiaijrbp", "aijrbp" */
+  MatType     seq, mpi, root; /* "seqaijrbp", "mpiaijrbp", "aijrbp"; "seqaij", "mpiaij", "aij" */
 } AIJFmtRow;
 
 typedef enum { AIJFMT_PARENT_HOST, AIJFMT_PARENT_CUDA, AIJFMT_PARENT_COUNT } AIJFmtParentKind;
@@ -154,7 +154,6 @@ struct Mat_AIJFmt {
   const AIJFmtParent *parent; /* the parent type, whose operations ours call */
   SpmvOptions         format_options, class_options;
   PetscBool           parallel; /* state of an mpiaij<format>: plan, choice and counters are in its blocks */
-  PetscBool           inner;    /* state of a block: the parallel matrix does eager packing */
   const char         *alias;    /* type name set by a name guard; NULL: its own name */
 
   SpmvExec         exec;
@@ -221,6 +220,8 @@ typedef struct {
   } ordering[64];
   int ordering_count;                 /* number of known orderings */
   PetscErrorCode (*create_maij)(Mat); /* PETSc's creator of MATSEQMAIJ */
+  PetscErrorCode (*create[2])(Mat);   /* PETSc's creators of MATSEQAIJ and MATMPIAIJ while ours replace them */
+  int plain;                          /* while it is above 0, new matrices of these types stay PETSc's own */
   PetscErrorCode (*numeric_gpu)(Mat); /* numeric phase of a product of matrices on the GPU, in matmat.c */
   AIJFmtFunction gamg_coarsen;        /* PCGAMGAGG's own step; during it, ... */
   Mat            squared;             /* ... the graph whose square needs its pattern only, or NULL */
@@ -276,6 +277,7 @@ PETSC_INTERN PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
 /* types.c */
 PETSC_INTERN const char *const AIJFmtComposedNames[AIJFMT_COMPOSED_COUNT];
+PETSC_INTERN const AIJFmtRow   AIJFmtReplaced;
 PETSC_INTERN PetscInt          AIJFmtRowCount(void);
 PETSC_INTERN const AIJFmtRow  *AIJFmtRowGet(PetscInt);
 PETSC_INTERN PetscErrorCode    AIJFmtRowFind(const char *, const AIJFmtRow **);
@@ -337,8 +339,8 @@ PETSC_INTERN PetscBool      AIJFmtDeviceCsrExists(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesFirst(Mat, PetscScalar **);
 
 /* sync.c */
-PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec, PetscObjectState);
-PETSC_INTERN PetscErrorCode AIJFmtPlanTake(Mat, Mat_AIJFmt *, const void *, PetscObjectState);
+PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec);
+PETSC_INTERN PetscErrorCode AIJFmtPlanTake(Mat, Mat_AIJFmt *, const void *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
 
@@ -421,6 +423,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaRelease(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRebind(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCudaRegister(void);
 PETSC_INTERN PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat, PetscBool);
+PETSC_INTERN PetscErrorCode MatBindToCPU_SeqAIJFmt_Host(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatNorm_MPIAIJFmt(Mat, NormType, PetscReal *);
 PETSC_INTERN PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat, PetscInt, PetscReal *);
 PETSC_INTERN PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat, PetscBool);
@@ -432,8 +435,9 @@ PETSC_INTERN PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat, PetscInt, const
 
 /* create.c */
 PETSC_INTERN PetscErrorCode AIJFmtCreate(Mat, const AIJFmtRow *, PetscBool);
+PETSC_INTERN PetscErrorCode AIJFmtReplace(PetscBool);
 PETSC_INTERN PetscErrorCode AIJFmtOperationsInstall(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode MatConvert_AIJ_AIJFmt(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvert_SeqAIJ_AIJFmt(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_Any(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_AIJFmt(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode AIJFmtInstall(Mat, const AIJFmtRow *, PetscBool, const Mat_AIJFmt *);
@@ -462,6 +466,18 @@ static inline PetscBool AIJFmtIsOverCuda(const Mat_AIJFmt *s)
 static inline SpmvPlan *AIJFmtPlanOnGpu(const Mat_AIJFmt *s)
 {
   return s->cache.plan && s->cache.plan->space == SPMV_DEVICE ? s->cache.plan : NULL;
+}
+
+/* The state that A will have when the function of PETSc that called the operation has raised it. MatScale(), MatShift(),
+   MatDiagonalSet() and the assembly at the end of MatSetValuesCOO() do so once, and PETSc's containers call these
+   functions, never the operations: the test mat_states holds PETSc to that. No other key may be newer than its matrix,
+   because a caller that raised otherwise would make stale values look current. */
+static inline PetscObjectState AIJFmtStateAfter(Mat A) { return ((PetscObject)A)->state + 1; }
+
+/* Whether the matrix keeps PETSc's name for its type: -petscpack_replace aij */
+static inline PetscBool AIJFmtKeepsName(const Mat_AIJFmt *s)
+{
+  return s->row == &AIJFmtReplaced ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* The host type that the matrix is a subclass of */

@@ -72,7 +72,8 @@ PetscErrorCode AIJFmtStateOfAnyType(Mat A, Mat_AIJFmt **state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state of A, or NULL if A is not of one of our types */
+/* The state of A, or NULL if A is not of one of our types. A matrix that keeps PETSc's name and that PETSc has converted
+   to another subclass and back has that name again, but not our operations. */
 PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
 {
   Mat_AIJFmt *s;
@@ -86,6 +87,7 @@ PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
                           : s->parallel ? s->row->mpi
                                         : s->row->seq,
                           &same));
+  if (same && AIJFmtKeepsName(s) && A->ops->duplicate != MatDuplicate_AIJFmt) same = PETSC_FALSE;
   *state = same ? s : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

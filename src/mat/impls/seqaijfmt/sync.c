@@ -182,9 +182,8 @@ static PetscErrorCode Refresh(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
 }
 
 /* Transition 5 of truth.c: the values were set on the host from an array on the device, and a plan on the GPU takes them
-   from there. value_state: the state that the matrix will have when PETSc's function returns. If there is no such plan
-   or no memory, the next product takes the values from the host. */
-PetscErrorCode AIJFmtPlanTake(Mat A, Mat_AIJFmt *s, const void *values, PetscObjectState value_state)
+   from there. If there is no such plan or no memory, the next product takes the values from the host. */
+PetscErrorCode AIJFmtPlanTake(Mat A, Mat_AIJFmt *s, const void *values)
 {
   SpmvCsr    from = {.scalar_type = AIJFMT_SCALAR, .values = values, .values_space = SPMV_DEVICE};
   AIJFmtKey  now;
@@ -193,7 +192,7 @@ PetscErrorCode AIJFmtPlanTake(Mat A, Mat_AIJFmt *s, const void *values, PetscObj
 
   PetscFunctionBegin;
   if (!AIJFmtPlanOnGpu(s) || s->cache.plan->format->borrows) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtKeyGet(A, value_state, &now));
+  PetscCall(AIJFmtKeyGet(A, &now));
   from.pattern = now.pattern;
   same         = AIJFmtSameStructure(&s->cache.key, &now);
   PetscCall(AIJFmtKeyRestore(A, &now));
@@ -202,7 +201,7 @@ PetscErrorCode AIJFmtPlanTake(Mat A, Mat_AIJFmt *s, const void *values, PetscObj
   status = AIJFmtPlanRefresh(&s->cache, &from, &s->exec, &moved);
   if (status == SPMV_ERR_MEMORY) PetscFunctionReturn(PETSC_SUCCESS);
   AIJFmtCallSpmv(&s->exec, status);
-  s->cache.key.value_state = value_state;
+  s->cache.key.value_state = AIJFmtStateAfter(A);
   s->info.refreshes++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,15 +235,14 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Updates s->cache for A, or leaves it without a plan and with a reason. x: the vector of the next product, or NULL at
-   assembly, when it is not known. value_state: the current state of A, or the one it is about to get. */
-PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x, PetscObjectState value_state)
+/* Updates s->cache for A, or leaves it without a plan and with a reason. x: the vector of the next product */
+PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x)
 {
   AIJFmtKey now;
 
   PetscFunctionBegin;
-  if (AIJFmtKeyHolds(&s->cache, A, value_state)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtKeyGet(A, value_state, &now));
+  if (AIJFmtKeyHolds(&s->cache, A)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtKeyGet(A, &now));
   PetscCall(Update(A, s, x, &now));
   PetscCall(AIJFmtKeyRestore(A, &now));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -267,7 +265,7 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
     if (!device_vector && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS && s->class_options.value[AIJFMT_DEVICE] == AIJFMT_AUTO)
       PetscFunctionReturn(PETSC_SUCCESS);
   } else if (!AIJFmtPlanOnGpu(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtSync(A, s, v, ((PetscObject)A)->state));
+  PetscCall(AIJFmtSync(A, s, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -298,7 +296,7 @@ PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
   if (!s || s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtWhyHost(A, &found->why_host));
   if (found->why_host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtSync(A, s, x, ((PetscObject)A)->state));
+  PetscCall(AIJFmtSync(A, s, x));
   PetscCall(AIJFmtTrialSettle(A, s, x));
   found->plan = AIJFmtPlanOnGpu(s);
   if (!found->plan) PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,7 +7,6 @@ static const char *const places[] = {"auto", "host", "gpu", NULL};
 static const SpmvOptionDesc class_rows[] = {
     [AIJFMT_CHECK]   = {"check", SPMV_OPTION_BOOL, 0, 0, 1, NULL, "compare products with the parent type's",
                         "compare every product with that of the parent type, and stop with an error if they differ"},
-    [AIJFMT_EAGER]   = {"eager", SPMV_OPTION_BOOL, 0, 0, 1, NULL, "pack at assembly, not at the first product", NULL},
     [AIJFMT_DECLINE] = {"decline", SPMV_OPTION_BOOL, 1, 0, 1, NULL, "do not pack what CSR stores in less",
                         "the parent type does the products if the packed arrays would take more bytes than CSR, or "
                         "if no format takes the pattern; false: pack such a pattern, or stop with an error"},

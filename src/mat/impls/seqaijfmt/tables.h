@@ -8,7 +8,7 @@
 #include <spmv_kernels.h>
 
 /* Positions in the table of options that all formats share, -mat_aijfmt_* */
-enum { AIJFMT_CHECK, AIJFMT_EAGER, AIJFMT_DECLINE, AIJFMT_DEVICE };
+enum { AIJFMT_CHECK, AIJFMT_DECLINE, AIJFMT_DEVICE };
 /* The choices of -mat_aijfmt_device */
 enum { AIJFMT_AUTO, AIJFMT_ON_HOST, AIJFMT_ON_GPU };
 

@@ -119,7 +119,7 @@ PetscErrorCode AIJFmtThereGet(Mat A, PetscBool values, SpmvExec *exec, AIJFmtThe
     PetscCall(AIJFmtDeviceCsrGet(A, s, &there->csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(AIJFmtKeyGet(A, ((PetscObject)A)->state, &now));
+  PetscCall(AIJFmtKeyGet(A, &now));
   if (s && CopyServes(s, &now, PETSC_TRUE, values)) there->csr = s->copy.csr;
   else {
     PetscCall(Upload(A, &now.pattern, values, exec, there, status));
@@ -156,7 +156,7 @@ PetscErrorCode AIJFmtThereValuesGet(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmt
     PetscCall(AIJFmtDeviceCsrGet(A, s, &there->csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(AIJFmtKeyGet(A, ((PetscObject)A)->state, &now));
+  PetscCall(AIJFmtKeyGet(A, &now));
   if (!AIJFmtCopyFind(s, &now, PETSC_FALSE, &there->csr)) {
     const PetscBool packed = AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows && AIJFmtTruthGet(A, s).plan;
 

@@ -39,7 +39,7 @@ enum { SPARE_BYTES = 64 << 20 /* of device memory that a CSR must leave free */ 
 AIJFmtTruth AIJFmtTruthGet(Mat A, const Mat_AIJFmt *s)
 {
   const PetscOffloadMask where = AIJFmtOffload(A);
-  const PetscBool        holds = AIJFmtKeyHolds(&s->cache, A, ((PetscObject)A)->state);
+  const PetscBool        holds = AIJFmtKeyHolds(&s->cache, A);
   AIJFmtTruth            truth;
 
   truth.host       = where != PETSC_OFFLOAD_GPU ? PETSC_TRUE : PETSC_FALSE;
@@ -72,7 +72,7 @@ PetscErrorCode AIJFmtHostWritten(Mat A)
 }
 
 /* Transition 5: the same change was applied to the values on the host and in the plan. value_state: the state that the
-   matrix will have when PETSc's function returns. */
+   matrix has, or AIJFmtStateAfter() */
 PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *s, PetscObjectState value_state)
 {
   PetscFunctionBegin;

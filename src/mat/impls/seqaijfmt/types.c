@@ -41,6 +41,10 @@ static const AIJFmtRow rows[] = {
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
+/* Matrices that the program has made as MATAIJ, after -petscpack_replace aij. AIJFmtRowFind() does not find this row:
+   to PETSc and to programs they are plain matrices. */
+const AIJFmtRow AIJFmtReplaced = {"auto", MATSEQAIJ, MATMPIAIJ, MATAIJ};
+
 PetscInt AIJFmtRowCount(void) { return ROW_COUNT; }
 
 const AIJFmtRow *AIJFmtRowGet(PetscInt i) { return &rows[i]; }
@@ -82,8 +86,8 @@ const char *const AIJFmtComposedNames[AIJFMT_COMPOSED_COUNT] = {
     [AIJFMT_ANY_PRODUCT]     = "MatProductSetFromOptions_anytype_C",
 };
 
-/* Takes the operations of a matrix of exactly that type. The options database is empty, so that -mat_seqaij_type does
-   not change the type and -help does not print its options. */
+/* Takes the operations of a matrix of exactly that type. The options database is empty, so that -help does not print its
+   options. */
 static PetscErrorCode TakeOperations(AIJFmtParent *parent, PetscBool parallel, PetscOptions none)
 {
   struct _MatOps *operation = parallel ? &parent->mpi : &parent->seq;
@@ -110,8 +114,10 @@ PetscErrorCode AIJFmtParentGet(AIJFmtParentKind kind, const AIJFmtParent **paren
   if (!aijfmt_process.parent_known[kind]) {
     *p = (AIJFmtParent){.kind = kind, .seq_type = parent_types[kind].seq, .mpi_type = parent_types[kind].mpi};
     PetscCall(PetscOptionsCreate(&none));
+    aijfmt_process.plain++;
     PetscCall(TakeOperations(p, PETSC_FALSE, none));
     PetscCall(TakeOperations(p, PETSC_TRUE, none));
+    aijfmt_process.plain--;
     PetscCall(PetscOptionsDestroy(&none));
     aijfmt_process.parent_known[kind] = PETSC_TRUE;
   }

@@ -20,8 +20,7 @@ typedef struct {
   Vec left, right, added, inserted;
 } ChangeVectors;
 
-/* Applies to the plan the change that was made on the host. value_state: the state that the matrix will have when
-   PETSc's function returns. If the plan cannot be changed, for example for lack of memory, the next product uploads the
+/* Applies to the plan the change that was made on the host. value_state: see AIJFmtPlanWritten(). If the plan cannot be changed, for example for lack of memory, the next product uploads the
    values. */
 static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, const ChangeVectors *v, PetscObjectState value_state)
 {
@@ -97,7 +96,7 @@ PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
     PetscCall(error);
   } else if (s && PlanChangesAlike(A, s)) {
     PetscCall(ChangeHost(A, s, &change, 1));
-    PetscCall(ChangePlan(s, change, &none, ((PetscObject)A)->state + 1));
+    PetscCall(ChangePlan(s, change, &none, AIJFmtStateAfter(A)));
   } else PetscCall(host->seq.scale(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,8 +142,9 @@ static PetscErrorCode DiagonalScaleOnDevice(Mat A, const Mat_AIJFmt *s, Vec l, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Changes host and plan. MatDiagonalScale() raises the state once more afterwards; MatDiagonalScale_MPIAIJ(), which
-   calls the function of its blocks directly, does not. */
+/* Changes host and plan. MatDiagonalScale_MPIAIJ() calls this operation of its blocks directly and does not raise their
+   states, so the operation does. MatDiagonalScale() raises the state of its matrix once more: the next product of a
+   sequential matrix then refreshes the plan. */
 static PetscErrorCode DiagonalScaleBoth(Mat A, Mat_AIJFmt *s, Vec l, Vec r)
 {
   const ChangeVectors vectors = {.left = l, .right = r};
@@ -159,7 +159,8 @@ static PetscErrorCode DiagonalScaleBoth(Mat A, Mat_AIJFmt *s, Vec l, Vec r)
   if (r) PetscCall(VecRestoreArrayRead(r, &right));
   if (l) PetscCall(VecRestoreArrayRead(l, &left));
   change = (SpmvChange){.left = NULL};
-  PetscCall(ChangePlan(s, change, &vectors, ((PetscObject)A)->state + (s->inner ? 0 : 1)));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscCall(ChangePlan(s, change, &vectors, ((PetscObject)A)->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,19 +252,16 @@ static PetscErrorCode DiagonalOnDevice(Mat A, Mat_AIJFmt *s, const DiagonalChang
 /* The host parent changes its n diagonal entries; with `follows` the plan is changed, too */
 static PetscErrorCode DiagonalOnHost(Mat A, Mat_AIJFmt *s, const DiagonalChange *d, PetscBool follows)
 {
-  const PetscBool        inserts = d->mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE;
-  const SpmvChange       change  = {.shift = d->shift};
-  const ChangeVectors    vectors = {.added = inserts ? NULL : d->vector, .inserted = inserts ? d->vector : NULL};
-  const PetscObjectState before  = s ? s->cache.key.value_state : 0;
-  const AIJFmtParent    *host;
+  const PetscBool     inserts = d->mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE;
+  const SpmvChange    change  = {.shift = d->shift};
+  const ChangeVectors vectors = {.added = inserts ? NULL : d->vector, .inserted = inserts ? d->vector : NULL};
+  const AIJFmtParent *host;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   if (d->shift) PetscCall(host->seq.shift(A, *d->shift));
   else PetscCall(host->seq.diagonalset(A, d->vector, d->mode));
-  /* the host parent may assemble: if that has already packed the new values, the plan must not change again */
-  if (follows && s->cache.key.value_state == before)
-    PetscCall(ChangePlan(s, change, &vectors, ((PetscObject)A)->state + 1));
+  if (follows) PetscCall(ChangePlan(s, change, &vectors, AIJFmtStateAfter(A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,8 +367,8 @@ static PetscErrorCode SamePattern(Mat A, Mat_AIJFmt *s, Mat B, PetscBool *same)
   AIJFmtKey key, other;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtKeyGet(A, 0, &key));
-  PetscCall(AIJFmtKeyGet(B, 0, &other));
+  PetscCall(AIJFmtKeyGet(A, &key));
+  PetscCall(AIJFmtKeyGet(B, &other));
   if (!s->compared.known || !AIJFmtSameStructure(&s->compared.key, &key) ||
       !AIJFmtSameStructure(&s->compared.other, &other)) {
     PetscCall(ComparePatterns(&key.pattern, &other.pattern, &s->compared.same));

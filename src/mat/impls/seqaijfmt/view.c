@@ -1,7 +1,8 @@
 /*
   view.c - counters and memory: MatAIJFmtGetInfo(), the memory that MatGetInfo() reports, and MatView() with the formats
   ascii_info and ascii_info_detail: the parent's lines, then what the packed format did and what it costs. A parallel
-  matrix prints sums over its blocks, and the details of one block or of all blocks.
+  matrix prints sums over its blocks, and the details of one block or of all blocks. A matrix that keeps PETSc's name
+  prints one line with ascii_info.
 */
 #include "seqaijfmt.h"
 #include "sys/totals.h"
@@ -109,7 +110,7 @@ static PetscErrorCode InfoLocal(Mat A, MatAIJFmtInfo *info)
   A sequential matrix is one block. A parallel matrix has two on every process, the diagonal and the off-diagonal one;
   a product with the whole matrix counts once in each block that is not empty.
 
-  Conversion happens at the first product unless `-mat_aijfmt_eager` is set; until then all bytes are zero.
+  Conversion happens at the first product; until then all bytes are zero.
 
 .seealso: `MatGetInfo()`, `MatAIJFmtSetOption()`
 @*/
@@ -247,8 +248,7 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
     if (info->device_csr_bytes > 0)
       Print(p, "CSR on the GPU besides: %.0f bytes, with the values of %.0f blocks", info->device_csr_bytes,
             info->blocks_values_on_gpu);
-  } else if (info->blocks_declined == 0)
-    Print(p, "not packed yet: the first product does it; -mat_aijfmt_eager packs at assembly");
+  } else if (info->blocks_declined == 0) Print(p, "not packed yet: the first product does it");
   Print(p, "conversions: %.0f in %.2e s, refreshes of values: %.0f in %.2e s", info->conversions, info->convert_time,
         info->refreshes, info->refresh_time);
   Print(p, "products: %.0f, transposed %.0f; by the parent type: %.0f, transposed %.0f", info->products,
@@ -375,6 +375,18 @@ PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
   if (!s || !ascii || !(detail || format == PETSC_VIEWER_ASCII_INFO) || A->factortype)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJFmtGetInfo(A, &info));
+  if (AIJFmtKeepsName(s) &&
+      !detail) { /* the program's own view of a plain matrix, with one line more once it is in use */
+    const double products = info.products + info.products_transposed,
+                 others   = info.fallbacks + info.fallbacks_transposed;
+
+    if (products + others > 0)
+      Print(&printer,
+            "packed by petscpack: %.0f of %.0f blocks, %.0f on the GPU; products: %.0f, by the parent type: %.0f",
+            info.blocks_converted, info.blocks, info.blocks_on_gpu, products, others);
+    PetscCall(printer.error);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PrintHeading(s, &info, &printer));
   PetscCall(PrintTotals(&info, &printer));
   if (s->parallel) PetscCall(PrintBlocks(A, detail, &printer));

@@ -242,8 +242,8 @@ PetscErrorCode MGDevSingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBoo
   SpmvStatus       status;
 
   PetscFunctionBegin;
-  if (!AIJFmtKeyHolds(&p->cache, A, ((PetscObject)A)->state) || p->made_with != p->factor) {
-    PetscCall(AIJFmtKeyGet(A, ((PetscObject)A)->state, &now));
+  if (!AIJFmtKeyHolds(&p->cache, A) || p->made_with != p->factor) {
+    PetscCall(AIJFmtKeyGet(A, &now));
     status = spmv_scratch_alloc(h->exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(double), "values", &fetched);
     if (!status) PetscCall(Fetch(h, b->doubled.plan, A, now.pattern.nnz, fetched, &status));
     if (!status) status = Reserve(h, &p->values, now.pattern.nnz * (int64_t)sizeof(float), brief, "rounded values");
