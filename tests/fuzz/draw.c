@@ -244,7 +244,7 @@ PetscErrorCode FuzzDrawType(Fuzz *f, char type[CONF_TYPE_MAX], PetscBool *own)
   PetscFunctionBeginUser;
   if (own) *own = way == 2 ? PETSC_TRUE : PETSC_FALSE;
   if (way == 0) PetscCall(PetscStrncpy(type, f->c.base, CONF_TYPE_MAX));
-  else if (way == 1 && f->now == &f->twin[FUZZ_TESTED])
+  else if (way == 1 && f->now == &f->twin[FUZZ_TESTED] && !f->c.blocks_only) /* or MatTranspose() takes their entries */
     PetscCall(PetscSNPrintf(type, CONF_TYPE_MAX, "aij%s", ConfFormat((int)other)));
   else PetscCall(PetscStrncpy(type, f->type, CONF_TYPE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,7 +6,8 @@
 
   Runs on any number of processes. A sequence that fails is printed as a command that repeats it; scripts/fuzz.sh finds
   its shortest form. With -fuzz_type aij both twins are plain, and with aijcusparse the tested twin is PETSc's own GPU
-  type: failures with these are not ours. The last line counts passed and failed sequences; the exit status is 1 if any
+  type: failures with these are not ours. With -petscpack_replace aij, or -mat_seqaij_type seqaijrbp, the tested twin is
+  made as plain AIJ, in their format. The last line counts passed and failed sequences; the exit status is 1 if any
   failed.
 */
 static const char help[] =
@@ -28,6 +29,8 @@ typedef struct {
 
 static PetscErrorCode ReadOptions(FuzzRun *run, Settings *s)
 {
+  const char *by_option;
+
   PetscFunctionBeginUser;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Random sequences of operations", NULL);
   PetscCall(PetscOptionsString("-fuzz_type", "type of the tested twin; aij compares plain with plain", NULL, run->type,
@@ -51,6 +54,8 @@ static PetscErrorCode ReadOptions(FuzzRun *run, Settings *s)
   PetscCall(PetscOptionsBool("-fuzz_list", "only print the sequences", NULL, s->list, &s->list, NULL));
   PetscCall(PetscOptionsBool("-fuzz_list_types", "only print the types", NULL, s->list_types, &s->list_types, NULL));
   PetscOptionsEnd();
+  PetscCall(ConfByOption(&by_option));
+  if (by_option && strcmp(run->type, "aij")) PetscCall(PetscSNPrintf(run->type, sizeof(run->type), "aij%s", by_option));
   PetscCheck(!strncmp(run->type, "aij", 3), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
              "-fuzz_type %s: must be aij or aij with the name of a format", run->type);
   PetscFunctionReturn(PETSC_SUCCESS);

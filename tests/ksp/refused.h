@@ -24,9 +24,6 @@ struct Action {
   const char *type, *ksp, *pc; /* of the matrix and the solver */
   PetscBool   null;            /* the matrix is singular, with a null space */
   int         part;            /* a Stage of the solve, in which points fail, or an Operation */
-  /* With this number of processes or more, MatSetValuesCOO() gives values, in which a failed launch is an error on one
-     process: so its launches do not fail here. 0: never */
-  PetscMPIInt lists;
 };
 
 typedef struct {

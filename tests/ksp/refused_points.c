@@ -113,18 +113,18 @@ PetscErrorCode RefusedError(PetscErrorCode error, PetscBool *failed)
 
 #define ON(type, ksp, pc, null, stage, note)                                                                           \
   {                                                                                                                    \
-    ksp " " pc note, RefusedSolve, type, ksp, pc, null, stage, 0                                                       \
+    ksp " " pc note, RefusedSolve, type, ksp, pc, null, stage                                                          \
   }
 #define PACKED(ksp, pc, null, stage)                                                                                   \
   {                                                                                                                    \
-    ksp " " pc " packed", RefusedSolve, MATAIJRBP, ksp, pc, null, stage, 2                                             \
+    ksp " " pc " packed", RefusedSolve, MATAIJRBP, ksp, pc, null, stage                                                \
   }
 #define PLAIN(ksp, pc) ON(MATAIJ, ksp, pc, PETSC_FALSE, SOLVE, ""), ON(MATAIJ, ksp, pc, PETSC_FALSE, RENEW, " renew")
 #define NULL_SPACE(ksp, pc)                                                                                            \
   ON(MATAIJ, ksp, pc, PETSC_TRUE, SOLVE, " null"), ON(MATAIJ, ksp, pc, PETSC_TRUE, RENEW, " null renew")
-#define OPERATION(of, lists)                                                                                           \
+#define OPERATION(of)                                                                                                  \
   {                                                                                                                    \
-    "matrix " #of, RefusedOperate, MATAIJRBP, NULL, NULL, PETSC_FALSE, of, lists                                       \
+    "matrix " #of, RefusedOperate, MATAIJRBP, NULL, NULL, PETSC_FALSE, of                                              \
   }
 
 static const Action actions[] = {
@@ -145,15 +145,15 @@ static const Action actions[] = {
     PACKED(KSPCGDEVICE, PCJACOBI, PETSC_FALSE, RENEW),
     PACKED(KSPCGDEVICE, AGG, PETSC_TRUE, SOLVE),
     PACKED(KSPGMRESDEVICE, AGG, PETSC_FALSE, RENEW),
-    OPERATION(MULT, 0),
-    OPERATION(MULT_TRANSPOSED, 0),
-    OPERATION(DIAGONAL, 0),
-    OPERATION(NEW_VALUES, 0),
-    OPERATION(COO, 1),
-    OPERATION(COO_VALUES, 1),
-    OPERATION(PTAP, 2),
-    OPERATION(PTAP_VALUES, 2),
-    OPERATION(AB, 2),
+    OPERATION(MULT),
+    OPERATION(MULT_TRANSPOSED),
+    OPERATION(DIAGONAL),
+    OPERATION(NEW_VALUES),
+    OPERATION(COO),
+    OPERATION(COO_VALUES),
+    OPERATION(PTAP),
+    OPERATION(PTAP_VALUES),
+    OPERATION(AB),
 };
 
 static size_t DeviceMemory(void)
@@ -217,9 +217,7 @@ int main(int argc, char **argv)
     if (of_kind[0] && strcmp(of_kind, kind_names[k])) continue;
     refused.kind = (Kind)k;
     for (size_t a = 0; a < sizeof actions / sizeof *actions; a++)
-      if (!strncmp(actions[a].name, only, strlen(only)) &&
-          (refused.kind != LAUNCH || !actions[a].lists || refused.size < actions[a].lists))
-        PetscCall(RunAction(&actions[a], first, last, step));
+      if (!strncmp(actions[a].name, only, strlen(only))) PetscCall(RunAction(&actions[a], first, last, step));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " checks, %" PetscInt_FMT " failed\n", checks, failures));
   PetscCall(PetscFinalize());

@@ -32,6 +32,123 @@ PetscBool ConfIsOurs(const char *format)
   return ConfFormat(f) ? PETSC_TRUE : PETSC_FALSE;
 }
 
+/* ---- plain AIJ under test ---- */
+
+/* The options that make plain AIJ ours, as the user has set them: a list of types, and a type; "" for none */
+static struct {
+  PetscBool read;
+  char      replaced[CONF_TYPE_MAX], seqaij_type[CONF_TYPE_MAX];
+  void (*duplicate[2])(void); /* PETSc's operation of plain sequential and parallel matrices */
+} by_option;
+
+PetscErrorCode ConfByOption(const char **format)
+{
+  PetscBool aij;
+
+  PetscFunctionBeginUser;
+  if (!by_option.read) {
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-petscpack_replace", by_option.replaced, CONF_TYPE_MAX, NULL));
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_seqaij_type", by_option.seqaij_type, CONF_TYPE_MAX, NULL));
+    by_option.read = PETSC_TRUE;
+  }
+  PetscCall(PetscStrbeginswith(by_option.replaced, MATAIJ, &aij));
+  *format = aij ? "auto" : by_option.seqaij_type[0] ? by_option.seqaij_type + strlen(MATSEQAIJ) : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lets the options have their effect, or not */
+static PetscErrorCode ByOptionSet(PetscBool on)
+{
+  char **type;
+  int    count;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrToArray(by_option.replaced, ',', &count, &type));
+  for (int t = 0; t < count; t++) PetscCall(PetscPackReplaceType(type[t], on));
+  PetscCall(PetscStrToArrayDestroy(count, type));
+  if (!by_option.seqaij_type[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (on) PetscCall(PetscOptionsSetValue(NULL, "-mat_seqaij_type", by_option.seqaij_type));
+  else PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Notes an operation of plain matrices; the options must be without effect */
+static PetscErrorCode SeePlain(void)
+{
+  const char *bases[] = {MATSEQAIJ, MATMPIAIJ};
+
+  PetscFunctionBeginUser;
+  for (int b = 0; b < 2; b++) {
+    Mat plain;
+
+    PetscCall(MatCreate(PETSC_COMM_SELF, &plain));
+    PetscCall(MatSetType(plain, bases[b]));
+    PetscCall(MatGetOperation(plain, MATOP_DUPLICATE, &by_option.duplicate[b]));
+    PetscCall(MatDestroy(&plain));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfTurn(Conf *c, const char *format)
+{
+  const char *under_test;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfByOption(&under_test));
+  c->format      = format;
+  c->suffix      = under_test ? "" : format;
+  c->blocks_only = by_option.seqaij_type[0] ? PETSC_TRUE : PETSC_FALSE;
+  if (under_test && !by_option.duplicate[0]) {
+    PetscCall(ByOptionSet(PETSC_FALSE));
+    PetscCall(SeePlain());
+  }
+  if (under_test) PetscCall(ByOptionSet(format[0] ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether A, of a plain type, is ours: it and its blocks have operations of ours, or its blocks are of our type. PETSc takes ours from a matrix
+   that it converts to a subclass and back. */
+static PetscErrorCode IsOursByOption(Mat A, PetscBool parallel, PetscBool *is)
+{
+  void (*duplicate)(void);
+  Mat block = A;
+
+  PetscFunctionBeginUser;
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
+  if (by_option.seqaij_type[0]) {
+    PetscCall(PetscObjectTypeCompare((PetscObject)block, by_option.seqaij_type, is));
+  } else {
+    PetscCall(MatGetOperation(block, MATOP_DUPLICATE, &duplicate));
+    *is = duplicate != by_option.duplicate[0] ? PETSC_TRUE : PETSC_FALSE;
+    PetscCall(MatGetOperation(A, MATOP_DUPLICATE, &duplicate));
+    if (duplicate == by_option.duplicate[parallel]) *is = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfIsUnderTest(const Conf *c, Mat A, char *name, PetscBool *is)
+{
+  const char *bases[] = {MATSEQAIJ, MATMPIAIJ};
+  char        full[CONF_TYPE_MAX];
+  MatType     type;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetType(A, &type));
+  PetscCall(PetscStrncpy(name, type, CONF_TYPE_MAX));
+  *is = PETSC_FALSE;
+  for (int b = 0; b < 2 && c->format[0] && !*is; b++) {
+    PetscBool plain;
+
+    PetscCall(PetscSNPrintf(full, sizeof full, "%s%s", bases[b], c->format));
+    PetscCall(PetscStrcmp(type, full, is));
+    if (*is) PetscCall(PetscStrncpy(name, bases[b], CONF_TYPE_MAX));
+    PetscCall(PetscStrcmp(type, bases[b], &plain));
+    if (plain && !c->suffix[0]) PetscCall(IsOursByOption(A, b == 1 ? PETSC_TRUE : PETSC_FALSE, is));
+  }
+  if (!ConfIsOurs(c->format)) *is = PETSC_FALSE; /* a subclass of AIJ by PETSc, such as aijcusparse */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout)
 {
   PetscInt ends[2], sizes[2];
@@ -51,7 +168,7 @@ PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout)
 PetscErrorCode ConfName(const Conf *c, const char *base, char *text)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(text, CONF_TYPE_MAX, "%s%s", base, c->format));
+  PetscCall(PetscSNPrintf(text, CONF_TYPE_MAX, "%s%s", base, c->suffix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,18 +254,23 @@ static PetscErrorCode CreateOfType(Conf *c, MatType type, Mat *A)
 
 PetscErrorCode ConfCreate(Conf *c, Mat *A)
 {
-  char type[CONF_TYPE_MAX];
+  char      type[CONF_TYPE_MAX];
+  PetscBool is;
 
   PetscFunctionBeginUser;
   PetscCall(ConfName(c, c->base, type));
   PetscCall(CreateOfType(c, type, A));
+  PetscCall(ConfIsUnderTest(c, *A, type, &is));
+  PetscCheck(is || !ConfIsOurs(c->format), c->comm, PETSC_ERR_PLIB, "the matrix under test is not ours but %s", type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ConfCreatePlain(Conf *c, Mat *A)
 {
   PetscFunctionBeginUser;
+  if (!c->suffix[0]) PetscCall(ByOptionSet(PETSC_FALSE));
   PetscCall(CreateOfType(c, c->base, A));
+  if (!c->suffix[0] && c->format[0]) PetscCall(ByOptionSet(PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,9 +10,6 @@
 #if PETSC_VERSION_LT(3, 19, 0)
   #define PETSC_SUCCESS 0
 #endif
-#if PETSC_VERSION_LT(3, 20, 0)
-  #define MAT_REUSE_IN_PLACE MAT_INPLACE_MATRIX
-#endif
 
 enum { CONF_TYPE_MAX = 64, CONF_WHAT_MAX = 56 };
 
@@ -44,16 +41,19 @@ typedef struct {
   PetscInt    m, n, M, N, row_start, col_start; /* local and global sizes, first row and column of this process */
   const char *base;                             /* "aij", "seqaij" or "mpiaij" */
   const char *format;                           /* "" for plain AIJ, else the name of a format, such as "rbp" */
+  const char *suffix;      /* of the name of the type: the format, or "" if plain AIJ becomes ours */
+  PetscBool   blocks_only; /* matrices under test of type mpiaij are plain, but for their blocks: -mat_seqaij_type */
   ConfRecord *record;
   PetscBool   sequential; /* the matrix is sequential */
-  PetscInt    uncounted;  /* products that a type under test did not count */
+  PetscInt    uncounted;  /* products that a type under test did not count, or that ran elsewhere than asked */
   PetscBool   inexact;    /* sums are rounded, so differences are relative to the largest number of a record */
 } Conf;
 
 typedef PetscErrorCode (*ConfFunction)(Conf *);
 
-/* Conditions on the matrix of an operation; heavy and dense operations run only on matrices for which they are cheap */
-enum { CONF_SQUARE = 1, CONF_NONEMPTY = 2, CONF_SEQUENTIAL = 4, CONF_HEAVY = 8, CONF_DENSE = 16 };
+/* Conditions on the matrix of an operation; heavy and dense operations run only on matrices for which they are cheap, and
+   CONF_FEW, a table of its own, on one */
+enum { CONF_SQUARE = 1, CONF_NONEMPTY = 2, CONF_SEQUENTIAL = 4, CONF_HEAVY = 8, CONF_DENSE = 16, CONF_FEW = 32 };
 
 typedef struct {
   const char  *name;
@@ -63,7 +63,7 @@ typedef struct {
 
 /* One table per file; each ends with name == NULL */
 extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_values[], conf_rows[], conf_structure[],
-    conf_products[], conf_factors[], conf_names[], conf_device[];
+    conf_products[], conf_factors[], conf_names[], conf_device[], conf_states[];
 
 /* ---- conf.c: matrices and vectors for operations ---- */
 
@@ -71,6 +71,14 @@ extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_value
 const char *ConfFormat(int f);
 /* Whether a type with that part after "aij" is ours: neither plain AIJ nor a subclass of PETSc's */
 PetscBool ConfIsOurs(const char *format);
+
+/* If the options -petscpack_replace with aij in its list, or -mat_seqaij_type with a type of ours, are set, plain AIJ
+   matrices are under test: returns their format, else NULL */
+PetscErrorCode ConfByOption(const char **format);
+/* Begins the turn of plain AIJ (format "") or of a format. In the turn of plain AIJ those options have no effect. */
+PetscErrorCode ConfTurn(Conf *c, const char *format);
+/* Whether A is of the type under test and ours; name: its type without the format, the same in both turns */
+PetscErrorCode ConfIsUnderTest(const Conf *c, Mat A, char *name, PetscBool *is);
 
 PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout);
 /* base with the format appended: "seqaij" gives "seqaijrbp". text holds CONF_TYPE_MAX characters. */
@@ -95,6 +103,15 @@ PetscErrorCode ConfCreateVecs(Mat A, uint64_t seed, Vec *x, Vec *y);
 PetscErrorCode ConfMultiply(Mat A);
 
 /* ---- record.c: results of operations ---- */
+
+/* What a matrix under test has done, and its packed blocks that are not where -mat_aijfmt_device wants them */
+typedef struct {
+  PetscBool under_test;
+  PetscReal packed, fallbacks, elsewhere;
+} ConfCounts;
+
+/* All zero if A is not under test; collective */
+PetscErrorCode ConfCount(const Conf *c, Mat A, ConfCounts *counts);
 
 PetscErrorCode ConfRecordCreate(ConfRecord *r);
 PetscErrorCode ConfRecordDestroy(ConfRecord *r);

@@ -90,9 +90,10 @@ static PetscErrorCode BindToCPU(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the values of the coordinates from an array on the device */
+/* Sets the values of the coordinates from an array on the device; plain AIJ takes them on the host only */
 static PetscErrorCode SetCOOFromDevice(Conf *c, Mat A, PetscCount count, uint64_t seed, InsertMode mode)
 {
+  const PetscBool    device = c->suffix[0] ? HaveDevice(c) : PETSC_FALSE;
   const PetscScalar *value;
   PetscMemType       where;
   Vec                v;
@@ -100,10 +101,10 @@ static PetscErrorCode SetCOOFromDevice(Conf *c, Mat A, PetscCount count, uint64_
   PetscFunctionBeginUser;
   PetscCall(VecCreate(PETSC_COMM_SELF, &v));
   PetscCall(VecSetSizes(v, (PetscInt)count, PETSC_DETERMINE));
-  PetscCall(VecSetType(v, HaveDevice(c) ? VECCUDA : VECSTANDARD));
+  PetscCall(VecSetType(v, device ? VECCUDA : VECSTANDARD));
   PetscCall(ConfSetVec(v, seed + (uint64_t)c->rank));
   PetscCall(VecGetArrayReadAndMemType(v, &value, &where));
-  PetscCheck(PetscMemTypeDevice(where) == HaveDevice(c) || count == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCheck(PetscMemTypeDevice(where) == device || count == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "values are on the wrong side");
   PetscCall(MatSetValuesCOO(A, value, mode));
   PetscCall(VecRestoreArrayReadAndMemType(v, &value));

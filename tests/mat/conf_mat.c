@@ -4,6 +4,8 @@
     conf_mat [-format rbp] [-base aij|seqaij|mpiaij] [-operation name] [-matrix name] [-sample N [-offset K]]
              -scratch FILE
 
+  With -petscpack_replace aij, or -mat_seqaij_type seqaijrbp, matrices under test are made as plain AIJ, in their format.
+
   Runs on any number of processes. -sample N checks every N-th combination only, beginning with number K: the runs with
   K = 0 .. N-1 together check all combinations. The last line counts passed and failed comparisons; the exit status is 1
   if any failed.
@@ -67,14 +69,15 @@ static PetscErrorCode RunPair(ConfRun *run, const ConfOperation *o, const GenSpe
       PetscSNPrintf(name, sizeof(name), "%s%s, %s, layout %d, %s", run->base, format, matrix, (int)layout, o->name));
   for (int k = 0; k < 2; k++) PetscCall(ConfRecordCreate(&record[k]));
   for (int k = 0; k < 2 && !ierr; k++) {
-    c.format = k ? format : "";
+    PetscCall(ConfTurn(&c, k ? format : ""));
     c.record = &record[k];
     PetscCall(ConfSetUp(&c, spec, layout));
     ierr = o->run(&c);
   }
   if (!ierr) PetscCall(ConfCompare(&c, name, &record[0], &record[1], &different));
   if (ierr || c.uncounted) different++;
-  if (c.uncounted) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: products were not counted\n", name));
+  if (c.uncounted)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: products were not counted, or ran elsewhere\n", name));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &different, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   if (different) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "FAILED %s\n", name));
   if (different) run->failed++;
@@ -95,6 +98,7 @@ static PetscErrorCode RunOperation(ConfRun *run, const ConfOperation *o)
 
     if (run->matrix[0]) PetscCall(PetscStrcmp(run->matrix, matrix->name, &chosen));
     if (matrix->tier != CASE_QUICK || !chosen) continue;
+    if ((o->where & CONF_FEW) && strcmp(matrix->name, "many_dofs")) continue;
     spec = matrix->spec();
     PetscCall(MeasureMatrix(&spec, &nonzeros, &work));
     if (nonzeros > nonzeros_max || !MakesSense(o, &spec, run->sequential, work)) continue;
@@ -114,8 +118,8 @@ static PetscErrorCode RunOperation(ConfRun *run, const ConfOperation *o)
 
 static PetscErrorCode RunAll(ConfRun *run)
 {
-  const ConfOperation *tables[] = {conf_create,    conf_coo,      conf_convert, conf_values, conf_rows,
-                                   conf_structure, conf_products, conf_factors, conf_names,  conf_device};
+  const ConfOperation *tables[] = {conf_create,   conf_coo,     conf_convert, conf_values, conf_rows,  conf_structure,
+                                   conf_products, conf_factors, conf_names,   conf_device, conf_states};
   PetscBool            chosen   = PETSC_TRUE;
 
   PetscFunctionBeginUser;
@@ -130,7 +134,8 @@ static PetscErrorCode RunAll(ConfRun *run)
 
 int main(int argc, char **argv)
 {
-  ConfRun run = {.base = "aij", .sample = 1};
+  ConfRun     run = {.base = "aij", .sample = 1};
+  const char *by_option;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -141,6 +146,8 @@ int main(int argc, char **argv)
   PetscCall(PetscStrcmp(run.base, MATMPIAIJ, &run.sequential));
   run.sequential = run.size == 1 && !run.sequential ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-format", run.format, sizeof(run.format), NULL));
+  PetscCall(ConfByOption(&by_option));
+  if (by_option) PetscCall(PetscStrncpy(run.format, by_option, sizeof(run.format)));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-operation", run.operation, sizeof(run.operation), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", run.matrix, sizeof(run.matrix), NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-sample", &run.sample, NULL));

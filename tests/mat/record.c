@@ -87,26 +87,6 @@ PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The type's name without the format, so that both runs record the same text; ours: whether the format was there */
-static PetscErrorCode PlainTypeName(const Conf *c, Mat A, char *name, PetscBool *ours)
-{
-  MatType     type;
-  const char *bases[] = {"seqaij", "mpiaij"};
-  char        full[CONF_TYPE_MAX];
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetType(A, &type));
-  PetscCall(PetscStrncpy(name, type, CONF_TYPE_MAX));
-  *ours = PETSC_FALSE;
-  for (int b = 0; b < 2 && c->format[0] && !*ours; b++) {
-    PetscCall(ConfName(c, bases[b], full));
-    PetscCall(PetscStrcmp(type, full, ours));
-    if (*ours) PetscCall(PetscStrncpy(name, bases[b], CONF_TYPE_MAX));
-  }
-  if (!ConfIsOurs(c->format)) *ours = PETSC_FALSE; /* a subclass of AIJ by PETSc, such as aijcusparse */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode ConfSeeRows(Conf *c, const char *what, Mat A)
 {
   PetscInt           low, high, count;
@@ -134,7 +114,7 @@ PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A)
   PetscBool ours;
 
   PetscFunctionBeginUser;
-  PetscCall(PlainTypeName(c, A, type, &ours));
+  PetscCall(ConfIsUnderTest(c, A, type, &ours));
   PetscCall(ConfSeeText(c, what, type));
   PetscCall(MatGetSize(A, &size[0], &size[1]));
   PetscCall(MatGetLocalSize(A, &size[2], &size[3]));
@@ -144,23 +124,51 @@ PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Number of products that a matrix of a type under test has done, by the format or by the parent. Matrices without
-   nonzeros do not count products. */
-static PetscErrorCode CountProducts(Mat A, PetscBool ours, PetscReal *count)
+/* Adds the counts of a matrix that is ours */
+static PetscErrorCode AddCounts(Mat A, ConfCounts *counts)
 {
   MatAIJFmtInfo info;
-  MatInfo       size;
+  const char   *prefix;
+  char          where[8] = "";
+  PetscBool     bound;
 
   PetscFunctionBeginUser;
-  *count = 0;
-  if (ours) {
-    PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &size));
-    *count = size.nz_used > 0 ? 0 : PETSC_INFINITY;
+  PetscCall(MatGetOptionsPrefix(A, &prefix));
+  PetscCall(PetscOptionsGetString(NULL, prefix, "-mat_aijfmt_device", where, sizeof where, NULL));
+  PetscCall(MatAIJFmtGetInfo(A, &info));
+  counts->packed += info.products + info.products_transposed;
+  counts->fallbacks += info.fallbacks + info.fallbacks_transposed;
+  PetscCall(MatBoundToCPU(A, &bound));
+  if (where[0] == 'g' && !bound) counts->elsewhere += info.blocks_converted - info.blocks_on_gpu;
+  if (where[0] == 'h') counts->elsewhere += info.blocks_on_gpu;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfCount(const Conf *c, Mat A, ConfCounts *counts)
+{
+  char      type[CONF_TYPE_MAX];
+  PetscReal sum[3];
+  Mat       block[2];
+  PetscBool parallel;
+
+  PetscFunctionBeginUser;
+  *counts = (ConfCounts){.under_test = PETSC_FALSE};
+  PetscCall(ConfIsUnderTest(c, A, type, &counts->under_test));
+  if (!counts->under_test) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(type, MATMPIAIJ, &parallel));
+  if (!parallel || !c->blocks_only) {
+    PetscCall(AddCounts(A, counts));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (ours && *count == 0) {
-    PetscCall(MatAIJFmtGetInfo(A, &info));
-    *count = info.products + info.products_transposed + info.fallbacks + info.fallbacks_transposed;
-  }
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  for (int b = 0; b < 2; b++) PetscCall(AddCounts(block[b], counts));
+  sum[0] = counts->packed;
+  sum[1] = counts->fallbacks;
+  sum[2] = counts->elsewhere;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  counts->packed    = sum[0];
+  counts->fallbacks = sum[1];
+  counts->elsewhere = sum[2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,14 +191,13 @@ static PetscErrorCode SeeSums(Conf *c, const char *what, Mat A, Vec from, Vec to
 
 PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A)
 {
-  Vec       x, y;
-  char      type[CONF_TYPE_MAX];
-  PetscBool ours;
-  PetscReal before, after;
+  Vec        x, y;
+  ConfCounts before, after;
+  PetscReal  counted;
+  MatInfo    size;
 
   PetscFunctionBeginUser;
-  PetscCall(PlainTypeName(c, A, type, &ours));
-  PetscCall(CountProducts(A, ours, &before));
+  PetscCall(ConfCount(c, A, &before));
   PetscCall(ConfCreateVecs(A, 3, &x, &y));
   PetscCall(MatMult(A, x, y));
   PetscCall(ConfSeeVec(c, what, y));
@@ -201,8 +208,18 @@ PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A)
   PetscCall(SeeSums(c, what, A, y, x, MatMultTransposeAdd));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
-  PetscCall(CountProducts(A, ours, &after));
-  if (ours && after < before + 6) c->uncounted++;
+  PetscCall(ConfCount(c, A, &after));
+  if (!after.under_test) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &size)); /* matrices without nonzeros do not count products */
+  counted = after.packed + after.fallbacks - before.packed - before.fallbacks;
+  if ((size.nz_used == 0 || counted >= 6) && after.elsewhere == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  c->uncounted++;
+  PetscCall(PetscPrintf(PetscObjectComm((PetscObject)A), "  %s: %g products counted, %g blocks elsewhere\n", what,
+                        (double)counted, (double)after.elsewhere));
+  PetscCall(
+      PetscViewerPushFormat(PETSC_VIEWER_STDOUT_(PetscObjectComm((PetscObject)A)), PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscCall(MatView(A, PETSC_VIEWER_STDOUT_(PetscObjectComm((PetscObject)A))));
+  PetscCall(PetscViewerPopFormat(PETSC_VIEWER_STDOUT_(PetscObjectComm((PetscObject)A))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -145,7 +145,7 @@ class Run(Case):
 
     def test_unchanged_program(self):
         plain, result = self.solved(python(PROGRAM)), self.run_program("a", "-b")
-        self.assertEqual(self.solved(result), ("seqaijauto", *plain[1:3], "['a', '-b']"))
+        self.assertEqual(self.solved(result), ("seqaij", *plain[1:3], "['a', '-b']"))
         self.assertRegex(self.summary(result), r"CG and GMRES: \d solves .*products of our matrices: ")
 
     def test_two_processes(self):
@@ -182,7 +182,7 @@ class Run(Case):
         result = run(sys.executable, "-m", "petscpack", "run", "-m", "program", "x", folder=self.folder)
         self.assertEqual(self.solved(result)[3], "['x']")
         result = run(sys.executable, "-m", "petscpack", "run", shutil.which("env"))
-        self.assert_says(result, f"PETSC_OPTIONS=-dll_append {PLUGIN}", "PETSCPACK_DEFAULTS=-mat_seqaij_type seqaijauto")
+        self.assert_says(result, f"PETSC_OPTIONS=-dll_append {PLUGIN}", "PETSCPACK_DEFAULTS=-petscpack_replace aij,cg,gmres")
 
     def test_exit_status_and_programs_without_petsc(self):
         (self.folder / "program.py").write_text("import sys\nsys.exit(7)\n")

@@ -1,0 +1,422 @@
+/*
+  conf_states.c - every change of values or pattern, called on a matrix itself and through each container, once and twice
+  in a row, with products afterwards.
+
+  Packed values count as current if the state of the matrix is the one that their key holds. A caller that does not raise
+  the state as the class expects would make stale values current at the next raise. So each change is also followed by a
+  write into the array of values, which raises the state once, before the next product.
+*/
+#include "conf.h"
+
+typedef struct {
+  const char *name;
+  PetscErrorCode (*run)(Conf *, Mat A, Mat other);
+  MatOperation needs; /* a container without it is left out */
+  /* MATIS divides by a count of processes, a vector that PETSc 3.26 does not set to zero on a GPU before it adds to it */
+  PetscBool counts;
+} Change;
+
+static PetscErrorCode Scale(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return MatScale(A, -2);
+}
+
+static PetscErrorCode Shift(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return MatShift(A, 3);
+}
+
+static PetscErrorCode DiagonalSet(Mat A, InsertMode mode)
+{
+  Vec d;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreateVecs(A, 11, NULL, &d));
+  PetscCall(MatDiagonalSet(A, d, mode));
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DiagonalAdd(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return DiagonalSet(A, ADD_VALUES);
+}
+
+static PetscErrorCode DiagonalInsert(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return DiagonalSet(A, INSERT_VALUES);
+}
+
+static PetscErrorCode DiagonalScale(Mat A, PetscBool left, PetscBool right)
+{
+  Vec l, r;
+
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreateVecs(A, 21, &r, &l));
+  PetscCall(MatDiagonalScale(A, left ? l : NULL, right ? r : NULL));
+  PetscCall(VecDestroy(&l));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ScaleLeft(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return DiagonalScale(A, PETSC_TRUE, PETSC_FALSE);
+}
+
+static PetscErrorCode ScaleRight(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return DiagonalScale(A, PETSC_FALSE, PETSC_TRUE);
+}
+
+static PetscErrorCode ScaleBoth(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return DiagonalScale(A, PETSC_TRUE, PETSC_TRUE);
+}
+
+static PetscErrorCode Zero(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return MatZeroEntries(A);
+}
+
+static PetscErrorCode Add(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  return MatAXPY(A, 2, other, SAME_NONZERO_PATTERN);
+}
+
+static PetscErrorCode AddToMultiple(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  return MatAYPX(A, 2, other, SAME_NONZERO_PATTERN);
+}
+
+static PetscErrorCode AddAny(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  return MatAXPY(A, 1, other, DIFFERENT_NONZERO_PATTERN);
+}
+
+static PetscErrorCode Copy(Conf *c, Mat A, Mat other)
+{
+  PetscFunctionBeginUser;
+  (void)c;
+  PetscCall(MatScale(other, 2));
+  PetscCall(MatCopy(other, A, SAME_NONZERO_PATTERN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetDiagonalEntries(Conf *c, Mat A, Mat other)
+{
+  PetscInt low, high;
+
+  PetscFunctionBeginUser;
+  (void)c;
+  (void)other;
+  PetscCall(MatGetOwnershipRange(A, &low, &high));
+  for (PetscInt i = low; i < high; i++) PetscCall(MatSetValue(A, i, i, 7, ADD_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ZeroRows(Conf *c, Mat A, Mat other)
+{
+  PetscInt low, high;
+
+  PetscFunctionBeginUser;
+  (void)c;
+  (void)other;
+  PetscCall(MatGetOwnershipRange(A, &low, &high));
+  PetscCall(MatZeroRows(A, high > low ? 1 : 0, &low, 5, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ZeroRowsColumns(Conf *c, Mat A, Mat other)
+{
+  PetscInt low, high;
+
+  PetscFunctionBeginUser;
+  (void)c;
+  (void)other;
+  PetscCall(MatGetOwnershipRange(A, &low, &high));
+  PetscCall(MatZeroRowsColumns(A, high > low ? 1 : 0, &low, 5, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TransposeInPlace(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return MatTranspose(A, MAT_INPLACE_MATRIX, &A);
+}
+
+static PetscErrorCode Conjugate(Conf *c, Mat A, Mat other)
+{
+  (void)c;
+  (void)other;
+  return MatConjugate(A);
+}
+
+static const Change changes[] = {
+    {"scale", Scale, MATOP_SCALE, PETSC_FALSE},
+    {"shift", Shift, MATOP_SHIFT, PETSC_TRUE},
+    {"diagonal_add", DiagonalAdd, MATOP_DIAGONAL_SET, PETSC_TRUE},
+    {"diagonal_insert", DiagonalInsert, MATOP_DIAGONAL_SET, PETSC_TRUE},
+    {"scale_left", ScaleLeft, MATOP_DIAGONAL_SCALE, PETSC_FALSE},
+    {"scale_right", ScaleRight, MATOP_DIAGONAL_SCALE, PETSC_FALSE},
+    {"scale_both", ScaleBoth, MATOP_DIAGONAL_SCALE, PETSC_FALSE},
+    {"zero", Zero, MATOP_ZERO_ENTRIES, PETSC_FALSE},
+    {"add", Add, MATOP_AXPY, PETSC_FALSE},
+    {"add_to_multiple", AddToMultiple, MATOP_AXPY, PETSC_FALSE},
+    {"add_any", AddAny, MATOP_AXPY, PETSC_FALSE},
+    {"copy", Copy, MATOP_COPY, PETSC_FALSE},
+    {"set_values", SetDiagonalEntries, MATOP_SET_VALUES, PETSC_FALSE},
+    {"zero_rows", ZeroRows, MATOP_ZERO_ROWS, PETSC_TRUE},
+    {"zero_rows_columns", ZeroRowsColumns, MATOP_ZERO_ROWS_COLUMNS, PETSC_TRUE},
+    {"transpose_in_place", TransposeInPlace, MATOP_TRANSPOSE, PETSC_FALSE},
+    {"conjugate", Conjugate, MATOP_CONJUGATE, PETSC_FALSE},
+};
+
+enum { PARTS_MAX = 4, CHANGES = sizeof changes / sizeof changes[0] };
+
+/* A matrix to change, and the matrices of AIJ type in it or around it whose products are recorded */
+typedef struct {
+  Mat       whole, part[PARTS_MAX];
+  PetscInt  parts;
+  PetscBool same_shape; /* transposing in place keeps the relation of whole and parts */
+} Container;
+
+typedef PetscErrorCode Fill(Conf *, Container *);
+
+static PetscErrorCode ContainerDestroy(Container *k)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&k->whole));
+  for (PetscInt p = 0; p < k->parts; p++) PetscCall(MatDestroy(&k->part[p]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds a part and a reference to it */
+static PetscErrorCode AddPart(Container *k, Mat A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectReference((PetscObject)A));
+  k->part[k->parts++] = A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(Conf *c, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ConfCreate(c, A));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Direct(Conf *c, Container *k)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, &k->whole));
+  k->same_shape = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Nest(Conf *c, Container *k)
+{
+  Mat block[4];
+
+  PetscFunctionBeginUser;
+  for (int b = 0; b < 4; b++) {
+    PetscCall(Create(c, &block[b]));
+    PetscCall(AddPart(k, block[b]));
+  }
+  PetscCall(MatCreateNest(c->comm, 2, NULL, 2, NULL, block, &k->whole));
+  for (int b = 0; b < 4; b++) PetscCall(MatDestroy(&block[b]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each process has its own rows and the first row of the next process */
+static PetscErrorCode LocalMatrices(Conf *c, Container *k)
+{
+  const PetscInt         n = c->m + 1;
+  PetscInt              *global;
+  ISLocalToGlobalMapping map;
+  char                   name[CONF_TYPE_MAX];
+  MatType                type;
+  Mat                    local;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &global));
+  for (PetscInt i = 0; i < n; i++) global[i] = (c->row_start + i) % c->M;
+  PetscCall(ISLocalToGlobalMappingCreate(c->comm, 1, c->m ? n : 0, global, PETSC_OWN_POINTER, &map));
+  PetscCall(MatCreateIS(c->comm, 1, c->m, c->m, c->M, c->M, map, map, &k->whole));
+  PetscCall(ISLocalToGlobalMappingDestroy(&map));
+  PetscCall(ConfName(c, MATSEQAIJ, name));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &local)); /* -mat_seqaij_type may give it another type */
+  PetscCall(MatSetType(local, name));
+  PetscCall(MatGetType(local, &type));
+  PetscCall(MatISSetLocalMatType(k->whole, type));
+  PetscCall(MatDestroy(&local));
+  PetscCall(MatISSetPreallocation(k->whole, 3, NULL, 3, NULL));
+  for (PetscInt i = 0; c->m && i < n; i++) {
+    for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(n, i + 2); j++)
+      PetscCall(MatSetValueLocal(k->whole, i, j, (PetscReal)(2 + i % 5 + 3 * (j % 3)), INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(k->whole, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(k->whole, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatISGetLocalMat(k->whole, &local));
+  PetscCall(AddPart(k, local));
+  PetscCall(MatISRestoreLocalMat(k->whole, &local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of this process as a matrix of their own */
+static PetscErrorCode Submatrix(Conf *c, Container *k)
+{
+  IS  rows, cols;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, &A));
+  PetscCall(ISCreateStride(c->comm, c->m, c->row_start, 1, &rows));
+  PetscCall(ISCreateStride(c->comm, c->n, c->col_start, 1, &cols));
+  PetscCall(MatCreateSubMatrix(A, rows, cols, MAT_INITIAL_MATRIX, &k->whole));
+  PetscCall(MatSetOption(k->whole, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(AddPart(k, A));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&cols));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonal block of a parallel matrix, which is itself on one process */
+static PetscErrorCode DiagonalBlock(Conf *c, Container *k)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, &A));
+  PetscCall(MatGetDiagonalBlock(A, &k->whole));
+  PetscCall(PetscObjectReference((PetscObject)k->whole));
+  PetscCall(AddPart(k, A));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds 1 to the first value of each sequential block of a matrix of AIJ type */
+static PetscErrorCode WriteArrays(Mat A)
+{
+  Mat       block[2] = {A, NULL};
+  PetscBool parallel;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  for (int b = 0; b < 2 && block[b]; b++) {
+    PetscScalar *value;
+    MatInfo      info;
+
+    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+    if (info.nz_used == 0) continue;
+    PetscCall(MatSeqAIJGetArray(block[b], &value));
+    value[0] += 1;
+    PetscCall(MatSeqAIJRestoreArray(block[b], &value));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode IsAij(Mat A, PetscBool *is)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, is, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SeeAll(Conf *c, const char what[], const Container *k)
+{
+  PetscBool aij;
+
+  PetscFunctionBeginUser;
+  PetscCall(IsAij(k->whole, &aij));
+  if (aij) PetscCall(ConfSeeProducts(c, what, k->whole));
+  else {
+    Vec x, y;
+
+    PetscCall(ConfCreateVecs(k->whole, 3, &x, &y));
+    PetscCall(MatMult(k->whole, x, y));
+    PetscCall(ConfSeeVec(c, what, y));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+  }
+  for (PetscInt p = 0; p < k->parts; p++) PetscCall(ConfSeeProducts(c, what, k->part[p]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The change `times` times in a row, then products; with writes also a write into the arrays before them */
+static PetscErrorCode RunChange(Conf *c, Fill *fill, const Change *change, int times, PetscBool writes)
+{
+  Container k[2] = {{.parts = 0}, {.parts = 0}}; /* the second one is what the first is added to, or copied from */
+  PetscBool has, aij;
+
+  PetscFunctionBeginUser;
+  PetscCall(fill(c, &k[0]));
+  if (change->needs == MATOP_AXPY || change->needs == MATOP_COPY) PetscCall(fill(c, &k[1]));
+  PetscCall(MatHasOperation(k[0].whole, change->needs, &has));
+  if (PetscDefined(HAVE_CUDA) && fill == LocalMatrices && change->counts) has = PETSC_FALSE;
+  if (change->needs == MATOP_TRANSPOSE && !k[0].same_shape) has = PETSC_FALSE;
+  if (has) {
+    PetscCall(SeeAll(c, "before", &k[0]));
+    for (int t = 0; t < times; t++) PetscCall(change->run(c, k[0].whole, k[1].whole));
+    PetscCall(IsAij(k[0].whole, &aij));
+    if (writes && aij) PetscCall(WriteArrays(k[0].whole));
+    for (PetscInt p = 0; writes && p < k[0].parts; p++) PetscCall(WriteArrays(k[0].part[p]));
+    PetscCall(SeeAll(c, change->name, &k[0]));
+  }
+  for (int t = 0; t < 2; t++) PetscCall(ContainerDestroy(&k[t]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunChanges(Conf *c, Fill *fill)
+{
+  PetscFunctionBeginUser;
+  for (int i = 0; i < CHANGES; i++) {
+    PetscCall(RunChange(c, fill, &changes[i], 1, PETSC_FALSE));
+    PetscCall(RunChange(c, fill, &changes[i], 2, PETSC_FALSE));
+    PetscCall(RunChange(c, fill, &changes[i], 1, PETSC_TRUE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ThroughItself(Conf *c) { return RunChanges(c, Direct); }
+static PetscErrorCode ThroughNest(Conf *c) { return RunChanges(c, Nest); }
+static PetscErrorCode ThroughIS(Conf *c) { return RunChanges(c, LocalMatrices); }
+static PetscErrorCode ThroughSubmatrix(Conf *c) { return RunChanges(c, Submatrix); }
+static PetscErrorCode ThroughDiagonalBlock(Conf *c) { return RunChanges(c, DiagonalBlock); }
+
+enum { WHERE = CONF_SQUARE | CONF_NONEMPTY | CONF_FEW };
+
+const ConfOperation conf_states[] = {
+    {"states", ThroughItself, WHERE},
+    {"states_nest", ThroughNest, WHERE},
+    {"states_is", ThroughIS, WHERE},
+    {"states_submatrix", ThroughSubmatrix, WHERE},
+    {"states_diagonal_block", ThroughDiagonalBlock, WHERE},
+    {NULL, NULL, 0},
+};
