@@ -14,11 +14,11 @@ class Default(NamedTuple):
     without: str  # what happens without it
 
 
-# A matrix without a type becomes aij, and -mat_seqaij_type changes every aij matrix, even if the program hard-codes the type.
-# -mat_type would also change matrices that the program has made dense or symmetric before MatSetFromOptions().
+# A matrix without a type becomes aij, and replaced types reach programs that hard-code them, under PETSc's names. -mat_type would
+# also change matrices that the program has made dense or symmetric before MatSetFromOptions().
 DEFAULTS = (
-    Default("types", "-mat_seqaij_type", "seqaijauto", "matrices keep their type aij"),
-    Default("cg", "-ksp_cgdevice_replace_cg", "", "CG is PETSc's own"),
+    Default("types", "-petscpack_replace", "aij", "matrices are PETSc's own"),
+    Default("cg", "-petscpack_replace", "cg", "CG is PETSc's own"),
     Default("gmres", "-petscpack_replace", "gmres", "GMRES, the default of PETSc's solvers, is PETSc's own"),
     Default("summary", "-petscpack_summary", "", "no line at the end"),
 )
