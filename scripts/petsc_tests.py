@@ -12,12 +12,12 @@ which our types do not use, and with PETSc's own subclass seqaijperm. What stays
 status is 1. Numbers of outputs that are equal as text are compared too. A repeated call goes on where the last one ended.
 """
 import argparse
-import ast
 import concurrent.futures
 import fnmatch
 import json
 import os
 import re
+import runpy
 import shutil
 import signal
 import subprocess
@@ -36,7 +36,7 @@ NUMBERS_TOLERANCE, NUMBERS_ZERO = 1e-3, 1e-8
 # Names of types; and lines that only our types and solvers print, that only types with I-nodes print, or that -info prints of the plugin
 TYPES = re.compile(r"\b(seq|mpi)?aij(auto|rbp|fold|crsv|codsell)\b")
 LINES = (
-    r"^ *(\[\d+\] <sys> Petsc(DLLibrary|FileRetrieve|GetFileStat|TestOwnership)|(not )?using I-node|mode [a-z]+, chunk |last solve (on the device|by KSP)|between the processes: |matrix: (a|its own) (CSR|plan)|"
+    r"^ *(packed by petscpack: |\[\d+\] <sys> Petsc(DLLibrary|FileRetrieve|GetFileStat|TestOwnership)|(not )?using I-node|mode [a-z]+, chunk |last solve (on the device|by KSP)|between the processes: |matrix: (a|its own) (CSR|plan)|"
     r"solves on the device |graphs made |cycles on the device |mixed precision: |double precision instead: |multigrid on the device: |"
     r"coarsest level: rows |applications on the device |by PETSc: |precision of the cycle: |aggdevice: levels |last by agg: |petscpack: )"
 )
@@ -54,9 +54,7 @@ ENVIRONMENT = {
 
 def options_of_run():
     """The options that python3 -m petscpack run sets."""
-    text = (ROOT / "python/petscpack/_run.py").read_text()
-    table = ast.literal_eval(re.search(r"^DEFAULTS = (\{.*?^\})", text, re.M | re.S).group(1))
-    return " ".join(option for name, (option, _) in table.items() if name != "summary")
+    return runpy.run_path(str(ROOT / "python/petscpack/_defaults.py"))["options"](["summary"])
 
 
 def option_sets():
