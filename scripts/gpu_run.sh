@@ -188,6 +188,15 @@ step_mat() {
     done
   done
   collect
+  for ranks in 1 2; do # matrices of plain aij, under the name of PETSc's type or under ours for their blocks
+    try_aside mpiexec -n "$ranks" conf_mat -petscpack_replace aij,cg,gmres,mg,gamg -scratch "$scratch/conf_mat.plain.$ranks" \
+      "${insist[@]}" "${common[@]}" -sample 3 -malloc_dump
+    try_aside mpiexec -n "$ranks" mat_reads -petscpack_replace aij,cg,gmres,mg,gamg -scratch "$scratch/mat_reads.plain.$ranks" \
+      -mat_aijfmt_decline 0 "${common[@]}" -sample 3 -malloc_dump
+    try_aside mpiexec -n "$ranks" conf_mat -mat_seqaij_type seqaijrbp -scratch "$scratch/conf_mat.named.$ranks" \
+      "${insist[@]}" "${common[@]}" -sample 7 -malloc_dump
+  done
+  collect
   for program in ksp_history ksp_refresh; do try mpiexec -n 2 "$program" "${insist[@]}" "${common[@]}"; done
   try mpiexec -n 2 bench_kspsolve -n 100 -ksp_type cg -pc_type jacobi -mat_type aijfold \
     -mat_aijfold_device_memory 20000000 -ksp_converged_reason -ksp_error_if_not_converged "${plugin[@]}"
