@@ -20,12 +20,13 @@ static SpmvStatus Add(void *ctx, double *sums, int n, SpmvExec *exec)
 static SpmvStatus Worst(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine, int *end)
 {
   SpmvFailure *first = exec->failure;
-  int          both[2], severity;
+  int          both[2], severity, size = 0;
 
   if (first && first->status) {
     mine = first->status;
     memcpy(exec->message, first->message, sizeof exec->message);
   }
+  if (!MPI_Comm_size(comm, &size) && size == 1) return mine;
   severity = mine == SPMV_SUCCESS ? 0 : AIJFmtIsRefusal(mine) ? 1 : 2;
   both[0]  = *end;
   both[1]  = severity;
@@ -47,6 +48,15 @@ SpmvStatus PetscPackAgreeStatus(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine)
   int end = 0;
 
   return Worst(comm, exec, mine, &end);
+}
+
+PetscErrorCode PetscPackRefuse(MPI_Comm comm, SpmvExec *exec, SpmvStatus *status, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  *status = PetscPackAgreeStatus(comm, exec, *status);
+  if (AIJFmtIsRefusal(*status)) PetscCall(PetscStrncpy(reason, exec->message, SPMV_MESSAGE_MAX));
+  else AIJFmtCallSpmv(exec, *status);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *p, PetscViewer viewer)
@@ -122,16 +132,13 @@ PetscBool PetscPackDeviceFailed(void)
 
 PetscErrorCode PetscPackAgree(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
 {
-  const SpmvStatus mine = device_failed ? SPMV_ERR_DEVICE : reason[0] ? SPMV_ERR_MEMORY : SPMV_SUCCESS;
-  SpmvExec         exec = {.failure = NULL};
-  SpmvStatus       worst;
+  SpmvStatus status = device_failed ? SPMV_ERR_DEVICE : reason[0] ? SPMV_ERR_MEMORY : SPMV_SUCCESS;
+  SpmvExec   exec   = {.failure = NULL};
 
   PetscFunctionBegin;
   device_failed = PETSC_FALSE;
   PetscCall(PetscStrncpy(exec.message, reason, sizeof exec.message));
-  worst = PetscPackAgreeStatus(comm, &exec, mine);
-  if (!AIJFmtIsRefusal(worst)) AIJFmtCallSpmv(&exec, worst);
-  PetscCall(PetscStrncpy(reason, exec.message, SPMV_MESSAGE_MAX));
+  PetscCall(PetscPackRefuse(comm, &exec, &status, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

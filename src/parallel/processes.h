@@ -34,12 +34,14 @@ PETSC_INTERN PetscErrorCode PetscPackAll(MPI_Comm, PetscBool *yes);
 /* After a step that may fail on one process: either all processes go on, or all get a reason not to. Collective. "": no
    reason. An error on all processes if the device of one has failed. */
 PETSC_INTERN PetscErrorCode PetscPackAgree(MPI_Comm, char reason[SPMV_MESSAGE_MAX]);
-/* The device of this process has failed: PetscPackAgree() is to raise an error. False if there is no other process,
-   so that nobody waits and the error can be raised at once. */
+/* Records that the device of this process has failed: the next PetscPackAgree() raises the error on all processes.
+   False if the program has one process: then the caller raises it. */
 PETSC_INTERN PetscBool PetscPackDeviceFailed(void);
 /* The same for a status: that of the first recorded failure or of this process becomes that of the worst process.
    Collective. */
 PETSC_INTERN SpmvStatus PetscPackAgreeStatus(MPI_Comm, SpmvExec *, SpmvStatus);
+/* Agrees on *status; a refusal becomes the reason on all processes, a failure an error on all. Collective. */
+PETSC_INTERN PetscErrorCode PetscPackRefuse(MPI_Comm, SpmvExec *, SpmvStatus *, char reason[SPMV_MESSAGE_MAX]);
 
 /* Messages in one direction: the items of neighbour k are first[k] .. first[k+1]-1 */
 typedef struct {

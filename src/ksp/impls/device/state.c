@@ -49,9 +49,7 @@ PetscErrorCode KSPDevEngineEnd(KSP ksp, KSPDevice *s, size_t history)
 PetscErrorCode KSPDevRefuseAll(KSP ksp, KSPDevice *s, SpmvStatus status)
 {
   PetscFunctionBegin;
-  if (s->several) status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)ksp), &s->exec, status);
-  if (AIJFmtIsRefusal(status)) PetscCall(KSPDevRefuse(s, status));
-  else AIJFmtCallSpmv(&s->exec, status);
+  PetscCall(PetscPackRefuse(PetscObjectComm((PetscObject)ksp), &s->exec, &status, s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,13 +17,9 @@ static PetscErrorCode ByPetsc(PC_MGDevice *s, const char why[])
 /* If a call has failed on a process, PETSc does the cycles of all, until the next solve tries again */
 static PetscErrorCode RefuseAll(PC pc, PC_MGDevice *s, SpmvStatus *status)
 {
-  SpmvExec *exec = s->hierarchy->exec;
-
   PetscFunctionBegin;
-  if (s->hierarchy->several) *status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)pc), exec, *status);
-  if (!AIJFmtIsRefusal(*status)) AIJFmtCallSpmv(exec, *status);
+  PetscCall(PetscPackRefuse(PetscObjectComm((PetscObject)pc), s->hierarchy->exec, status, s->reason));
   if (!*status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtRefuse(exec, *status, s->reason));
   PetscCall(PetscInfo(pc, "cycles by PETSc: %s\n", s->reason));
   s->serves = PETSC_FALSE;
   s->finest = 0;
