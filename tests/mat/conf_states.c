@@ -10,22 +10,20 @@
 
 typedef struct {
   const char *name;
-  PetscErrorCode (*run)(Conf *, Mat A, Mat other);
+  PetscErrorCode (*run)(Mat A, Mat other);
   MatOperation needs; /* a container without it is left out */
   /* MATIS divides by a count of processes, a vector that PETSc 3.26 does not set to zero on a GPU before it adds to it */
   PetscBool counts;
 } Change;
 
-static PetscErrorCode Scale(Conf *c, Mat A, Mat other)
+static PetscErrorCode Scale(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return MatScale(A, -2);
 }
 
-static PetscErrorCode Shift(Conf *c, Mat A, Mat other)
+static PetscErrorCode Shift(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return MatShift(A, 3);
 }
@@ -41,16 +39,14 @@ static PetscErrorCode DiagonalSet(Mat A, InsertMode mode)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode DiagonalAdd(Conf *c, Mat A, Mat other)
+static PetscErrorCode DiagonalAdd(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return DiagonalSet(A, ADD_VALUES);
 }
 
-static PetscErrorCode DiagonalInsert(Conf *c, Mat A, Mat other)
+static PetscErrorCode DiagonalInsert(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return DiagonalSet(A, INSERT_VALUES);
 }
@@ -67,67 +63,49 @@ static PetscErrorCode DiagonalScale(Mat A, PetscBool left, PetscBool right)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ScaleLeft(Conf *c, Mat A, Mat other)
+static PetscErrorCode ScaleLeft(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return DiagonalScale(A, PETSC_TRUE, PETSC_FALSE);
 }
 
-static PetscErrorCode ScaleRight(Conf *c, Mat A, Mat other)
+static PetscErrorCode ScaleRight(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return DiagonalScale(A, PETSC_FALSE, PETSC_TRUE);
 }
 
-static PetscErrorCode ScaleBoth(Conf *c, Mat A, Mat other)
+static PetscErrorCode ScaleBoth(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return DiagonalScale(A, PETSC_TRUE, PETSC_TRUE);
 }
 
-static PetscErrorCode Zero(Conf *c, Mat A, Mat other)
+static PetscErrorCode Zero(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return MatZeroEntries(A);
 }
 
-static PetscErrorCode Add(Conf *c, Mat A, Mat other)
-{
-  (void)c;
-  return MatAXPY(A, 2, other, SAME_NONZERO_PATTERN);
-}
+static PetscErrorCode Add(Mat A, Mat other) { return MatAXPY(A, 2, other, SAME_NONZERO_PATTERN); }
 
-static PetscErrorCode AddToMultiple(Conf *c, Mat A, Mat other)
-{
-  (void)c;
-  return MatAYPX(A, 2, other, SAME_NONZERO_PATTERN);
-}
+static PetscErrorCode AddToMultiple(Mat A, Mat other) { return MatAYPX(A, 2, other, SAME_NONZERO_PATTERN); }
 
-static PetscErrorCode AddAny(Conf *c, Mat A, Mat other)
-{
-  (void)c;
-  return MatAXPY(A, 1, other, DIFFERENT_NONZERO_PATTERN);
-}
+static PetscErrorCode AddAny(Mat A, Mat other) { return MatAXPY(A, 1, other, DIFFERENT_NONZERO_PATTERN); }
 
-static PetscErrorCode Copy(Conf *c, Mat A, Mat other)
+static PetscErrorCode Copy(Mat A, Mat other)
 {
   PetscFunctionBeginUser;
-  (void)c;
   PetscCall(MatScale(other, 2));
   PetscCall(MatCopy(other, A, SAME_NONZERO_PATTERN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetDiagonalEntries(Conf *c, Mat A, Mat other)
+static PetscErrorCode SetDiagonalEntries(Mat A, Mat other)
 {
   PetscInt low, high;
 
   PetscFunctionBeginUser;
-  (void)c;
   (void)other;
   PetscCall(MatGetOwnershipRange(A, &low, &high));
   for (PetscInt i = low; i < high; i++) PetscCall(MatSetValue(A, i, i, 7, ADD_VALUES));
@@ -136,40 +114,39 @@ static PetscErrorCode SetDiagonalEntries(Conf *c, Mat A, Mat other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ZeroRows(Conf *c, Mat A, Mat other)
+typedef PetscErrorCode ZeroFirst(Mat, PetscInt, const PetscInt[], PetscScalar, Vec, Vec);
+
+/* The first row of each process, or that row and column */
+static PetscErrorCode ZeroFirstRow(Mat A, ZeroFirst *zero)
 {
   PetscInt low, high;
 
   PetscFunctionBeginUser;
-  (void)c;
-  (void)other;
   PetscCall(MatGetOwnershipRange(A, &low, &high));
-  PetscCall(MatZeroRows(A, high > low ? 1 : 0, &low, 5, NULL, NULL));
+  PetscCall(zero(A, high > low ? 1 : 0, &low, 5, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ZeroRowsColumns(Conf *c, Mat A, Mat other)
+static PetscErrorCode ZeroRows(Mat A, Mat other)
 {
-  PetscInt low, high;
-
-  PetscFunctionBeginUser;
-  (void)c;
   (void)other;
-  PetscCall(MatGetOwnershipRange(A, &low, &high));
-  PetscCall(MatZeroRowsColumns(A, high > low ? 1 : 0, &low, 5, NULL, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ZeroFirstRow(A, MatZeroRows);
 }
 
-static PetscErrorCode TransposeInPlace(Conf *c, Mat A, Mat other)
+static PetscErrorCode ZeroRowsColumns(Mat A, Mat other)
 {
-  (void)c;
+  (void)other;
+  return ZeroFirstRow(A, MatZeroRowsColumns);
+}
+
+static PetscErrorCode TransposeInPlace(Mat A, Mat other)
+{
   (void)other;
   return MatTranspose(A, MAT_INPLACE_MATRIX, &A);
 }
 
-static PetscErrorCode Conjugate(Conf *c, Mat A, Mat other)
+static PetscErrorCode Conjugate(Mat A, Mat other)
 {
-  (void)c;
   (void)other;
   return MatConjugate(A);
 }
@@ -383,7 +360,7 @@ static PetscErrorCode RunChange(Conf *c, Fill *fill, const Change *change, int t
   if (change->needs == MATOP_TRANSPOSE && !k[0].same_shape) has = PETSC_FALSE;
   if (has) {
     PetscCall(SeeAll(c, "before", &k[0]));
-    for (int t = 0; t < times; t++) PetscCall(change->run(c, k[0].whole, k[1].whole));
+    for (int t = 0; t < times; t++) PetscCall(change->run(k[0].whole, k[1].whole));
     PetscCall(IsAij(k[0].whole, &aij));
     if (writes && aij) PetscCall(WriteArrays(k[0].whole));
     for (PetscInt p = 0; writes && p < k[0].parts; p++) PetscCall(WriteArrays(k[0].part[p]));
