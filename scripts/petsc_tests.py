@@ -175,8 +175,8 @@ class Runs:
         if not tap.exists():
             return None
         found, number = {}, -1
-        blocks = re.split(r"^(?=(?:not)? ?ok )", tap.read_text(errors="replace"), flags=re.M)
-        for block in blocks:
+        text = tap.read_text(errors="replace")
+        for block in re.split(r"^(?=(?:not)? ?ok )", text, flags=re.M):
             match = re.match(r"(not)? ?ok (\S+)", block)
             if not match:
                 continue
@@ -184,7 +184,7 @@ class Runs:
             number += is_diff
             if match.group(1):
                 found[match.group(2)] = (block, number if is_diff else None)
-        return found or ({} if re.search(r"^ ok ", tap.read_text(errors="replace"), re.M) else {"start": ("nothing ran", None)})
+        return found or ({} if re.search(r"^ ok ", text, re.M) else {"start": ("nothing ran", None)})
 
 
 def same_fault(ours, control, script, label):

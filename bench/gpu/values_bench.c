@@ -3,7 +3,8 @@
 
     values_bench [-n 100] [-repeats 30] -dll_append libpetscpack.so -mat_type aijrbp
 
-  The matrix is the 7-point stencil on n^3 points; values come by a list of coordinates. Prints JSON: for each change the median time of the change and that of the product after it, in microseconds.
+  The matrix is the 7-point stencil on n^3 points; values come by a list of coordinates. Prints JSON: for each change the
+  median time of the change and that of the product after it, in microseconds.
 */
 #include <cuda_runtime_api.h>
 #include <petscmat.h>

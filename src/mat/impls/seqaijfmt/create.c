@@ -65,10 +65,11 @@ static PetscErrorCode BlocksInstall(Mat A, const Mat_AIJFmt *outer)
   PetscFunctionBegin;
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
-    Mat_AIJFmt *inner = NULL;
+    Mat_AIJFmt *inner;
 
-    if (blocks[b] && AIJFmtKeepsName(outer)) PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (blocks[b] && (!AIJFmtKeepsName(outer) || (inner && AIJFmtKeepsName(inner))))
+    if (!blocks[b]) continue;
+    PetscCall(AIJFmtStateGet(blocks[b], &inner));
+    if (!AIJFmtKeepsName(outer) || (inner && AIJFmtKeepsName(inner)))
       PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -209,8 +209,7 @@ PetscErrorCode AIJFmtCudaRelease(Mat A, const Mat_AIJFmt *s)
 
 /* Makes the CUDA type the parent of A if there is a GPU. A block follows the parallel matrix around it; any other
    matrix gets the CUDA parent unless -mat_aijfmt_device is host, or it keeps the name of the host parent, whose values
-   PETSc reads on the host. Blocks of our type are stripped first, because the
-   parent's converter would wipe them. */
+   PETSc reads on the host. Blocks of our type are stripped first, because the parent's converter would wipe them. */
 PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
 {
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *);

@@ -20,8 +20,8 @@ typedef struct {
   Vec left, right, added, inserted;
 } ChangeVectors;
 
-/* Applies to the plan the change that was made on the host. value_state: see AIJFmtPlanWritten(). If the plan cannot be changed, for example for lack of memory, the next product uploads the
-   values. */
+/* Applies to the plan the change that was made on the host. value_state: see AIJFmtPlanWritten(). If the plan cannot be
+   changed, for example for lack of memory, the next product uploads the values. */
 static PetscErrorCode ChangePlan(Mat_AIJFmt *s, SpmvChange change, const ChangeVectors *v, PetscObjectState value_state)
 {
   const Vec  rows   = v->left ? v->left : v->added ? v->added : v->inserted;

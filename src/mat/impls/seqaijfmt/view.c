@@ -355,6 +355,20 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What a matrix that keeps PETSc's name adds to the program's own view of it, once it is in use */
+static PetscErrorCode PrintOneLine(const MatAIJFmtInfo *info, LinePrinter *p)
+{
+  const double products = info->products + info->products_transposed,
+               others   = info->fallbacks + info->fallbacks_transposed;
+
+  PetscFunctionBegin;
+  if (products + others > 0)
+    Print(p, "packed by petscpack: %.0f of %.0f blocks, %.0f on the GPU; products: %.0f, by the parent type: %.0f",
+          info->blocks_converted, info->blocks, info->blocks_on_gpu, products, others);
+  PetscCall(p->error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
 {
   LinePrinter         printer = {viewer, PETSC_FALSE, "  ", PETSC_SUCCESS};
@@ -375,16 +389,8 @@ PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
   if (!s || !ascii || !(detail || format == PETSC_VIEWER_ASCII_INFO) || A->factortype)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  if (AIJFmtKeepsName(s) &&
-      !detail) { /* the program's own view of a plain matrix, with one line more once it is in use */
-    const double products = info.products + info.products_transposed,
-                 others   = info.fallbacks + info.fallbacks_transposed;
-
-    if (products + others > 0)
-      Print(&printer,
-            "packed by petscpack: %.0f of %.0f blocks, %.0f on the GPU; products: %.0f, by the parent type: %.0f",
-            info.blocks_converted, info.blocks, info.blocks_on_gpu, products, others);
-    PetscCall(printer.error);
+  if (AIJFmtKeepsName(s) && !detail) {
+    PetscCall(PrintOneLine(&info, &printer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PrintHeading(s, &info, &printer));
