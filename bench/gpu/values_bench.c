@@ -85,7 +85,7 @@ static PetscErrorCode Now(PetscLogDouble *time)
 static PetscErrorCode Measure(Problem *p, int c, PetscInt repeats)
 {
   double         change[REPEATS_MAX], product[REPEATS_MAX];
-  PetscLogDouble time[3];
+  PetscLogDouble time[3] = {0}; /* gcc does not see that they are set whenever the calls succeed */
 
   PetscFunctionBeginUser;
   for (PetscInt k = -3; k < repeats; k++) { /* the first ones allocate */

@@ -93,7 +93,7 @@ MPI_CASES = ("report_mpi.py -- a", "-m report_mpi a --", "reads_mpi.py", "./shel
 PETSC = """
 import sys
 import petsc4py
-petsc4py.init(sys.argv)
+petsc4py.init([*sys.argv, "-options_left", "0"])  # a PETSc with checks prints unused options otherwise
 from petsc4py import PETSc
 matrix = PETSc.Mat().create(PETSc.COMM_SELF)
 matrix.setSizes([4, 4])
@@ -293,7 +293,7 @@ class Petsc(Case):
     def test_options_of_the_user_win(self):
         (self.folder / "shows.py").write_text("from petsc4py import PETSc\noptions = PETSc.Options().getAll()\n"
                                               "print([options[name] for name in ('mat_seqaij_type', 'petscpack_replace')])\n")
-        self.assertEqual(self.run_it("shows.py", PETSC_OPTIONS="-mat_seqaij_type seqaij -petscpack_replace cg,mg")[:3], (0, "['seqaij', 'cg,mg']\n", ""))
+        self.assertEqual(self.run_it("shows.py", PETSC_OPTIONS="-options_left 0 -mat_seqaij_type seqaij -petscpack_replace cg,mg")[:3], (0, "['seqaij', 'cg,mg']\n", ""))
 
 
 if __name__ == "__main__":
