@@ -57,26 +57,29 @@ static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, Sp
 }
 
 /* If device memory does not suffice, moves the aggregates and all later steps to the host */
-static PetscErrorCode GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
+static SpmvStatus GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
 {
   const int64_t bytes = a->vertices * (int64_t)sizeof(int32_t);
-  SpmvExec      host;
   void         *memory;
+  SpmvStatus    status;
 
-  PetscFunctionBegin;
   spmv_exec_free(&a->exec, a->exec.space, p->block);
   p->block = NULL;
-  spmv_exec_init(&host, SPMV_HOST);
-  AIJFmtCallSpmv(&host, spmv_alloc(&host, SPMV_HOST, bytes, "aggregates", &memory));
-  AIJFmtCallSpmv(&a->exec, spmv_copy(memory, SPMV_HOST, a->aggregate, SPMV_DEVICE, bytes, &a->exec));
-  AIJFmtCallSpmv(&a->exec, spmv_stream_wait(&a->exec));
+  status   = spmv_alloc(&a->exec, SPMV_HOST, bytes, "aggregates", &memory);
+  if (status) return status;
+  status = spmv_copy(memory, SPMV_HOST, a->aggregate, SPMV_DEVICE, bytes, &a->exec);
+  if (!status) status = spmv_stream_wait(&a->exec);
+  if (status) {
+    spmv_exec_free(&a->exec, SPMV_HOST, memory);
+    return status;
+  }
   spmv_exec_free(&a->exec, SPMV_DEVICE, a->aggregate);
-  a->exec      = host;
   a->aggregate = (int32_t *)memory;
   t->aggregate = a->aggregate;
   a->info.levels_device--;
   a->info.levels_host++;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_exec_init(&a->exec, SPMV_HOST);
+  return SPMV_SUCCESS;
 }
 
 /* Sets the addresses of the arrays in a block on the device, or in its copy on the host */
@@ -90,19 +93,29 @@ static void ArraysSet(Tentative *p, void *block)
   p->coarse  = (PetscScalar *)(start + p->bytes[0] + p->bytes[1] + p->bytes[2]);
 }
 
-/* Copies all arrays to the host */
-static PetscErrorCode Fetch(const PC_AggDevice *a, Tentative *p, SpmvExec *exec)
+/* Copies arrays on the device to p->host. Collective; an error on all processes if one fails. */
+static PetscErrorCode Download(PC_AggDevice *a, MPI_Comm comm, const void *from, int64_t bytes, Tentative *p)
 {
-  const int64_t all = p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3];
+  SpmvStatus status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
-  p->host = p->block;
   if (a->exec.space == SPMV_DEVICE) {
-    PetscCall(PetscMalloc(all, &p->host));
-    AIJFmtCallSpmv(exec, spmv_copy(p->host, SPMV_HOST, p->block, SPMV_DEVICE, all, exec));
-    AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
-    PetscCall(PetscLogGpuToCpu((PetscLogDouble)all));
+    PetscCall(PetscMalloc(bytes, &p->host));
+    status = spmv_copy(p->host, SPMV_HOST, from, SPMV_DEVICE, bytes, &a->exec);
+    if (!status) status = spmv_stream_wait(&a->exec);
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   }
+  status = PetscPackAgreeStatus(comm, &a->exec, status);
+  AIJFmtCallSpmv(&a->exec, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies all arrays to the host */
+static PetscErrorCode Fetch(PC_AggDevice *a, MPI_Comm comm, Tentative *p)
+{
+  PetscFunctionBegin;
+  p->host = p->block;
+  PetscCall(Download(a, comm, p->block, p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3], p));
   ArraysSet(p, p->host);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,15 +204,10 @@ static SpmvCsr CsrThere(const Tentative *p)
 }
 
 /* Copies only the near-null space of the next level to the host */
-static PetscErrorCode FetchNearNull(PC_AggDevice *a, Tentative *p, PetscInt columns)
+static PetscErrorCode FetchNearNull(PC_AggDevice *a, MPI_Comm comm, Tentative *p, PetscInt columns)
 {
-  const int64_t bytes = p->cols * (int64_t)columns * (int64_t)sizeof(PetscScalar);
-
   PetscFunctionBegin;
-  PetscCall(PetscMalloc(bytes, &p->host));
-  AIJFmtCallSpmv(&a->exec, spmv_copy(p->host, SPMV_HOST, p->coarse, SPMV_DEVICE, bytes, &a->exec));
-  AIJFmtCallSpmv(&a->exec, spmv_stream_wait(&a->exec));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(Download(a, comm, p->coarse, p->cols * (int64_t)columns * (int64_t)sizeof(PetscScalar), p));
   p->coarse = (PetscScalar *)p->host;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -212,7 +220,7 @@ static PetscErrorCode Leave(PC_AggDevice *a, PC_GAMG *gamg, Tentative *p, PetscI
   a->p0_block = p->block;
   a->p0       = CsrThere(p);
   p->block    = NULL;
-  PetscCall(FetchNearNull(a, p, columns));
+  PetscCall(FetchNearNull(a, PETSC_COMM_SELF, p, columns));
   PetscCall(SetNearNull(gamg, p, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -241,15 +249,16 @@ static PetscErrorCode FromDevice(PC_AggDevice *a, Tentative *p, Mat P, PetscBool
 /* Makes P0 a matrix of the type of A */
 static PetscErrorCode ToMatrix(PC_AggDevice *a, Mat A, Tentative *p, PetscInt columns, Mat P)
 {
-  PetscBool filled = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  const MPI_Comm comm   = PetscObjectComm((PetscObject)A);
+  PetscBool      filled = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
   PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
   PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
   PetscCall(FromDevice(a, p, P, &filled));
-  if (filled) PetscCall(FetchNearNull(a, p, columns));
+  if (filled) PetscCall(FetchNearNull(a, comm, p, columns));
   else {
-    PetscCall(Fetch(a, p, &a->exec));
+    PetscCall(Fetch(a, comm, p));
     PetscCall(FromHost(p, P));
   }
   a->p0_local = PETSC_TRUE;
@@ -280,9 +289,10 @@ static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
                            .scalar_type = AIJFMT_SCALAR};
   status = Make(&t, gamg->data, &p, &a->exec);
   if (status == SPMV_ERR_MEMORY && a->exec.space == SPMV_DEVICE) {
-    PetscCall(GoToHost(a, &t, &p));
-    status = Make(&t, gamg->data, &p, &a->exec);
+    status = GoToHost(a, &t, &p);
+    if (!status) status = Make(&t, gamg->data, &p, &a->exec);
   }
+  status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)A), &a->exec, status);
   AIJFmtCallSpmv(&a->exec, status);
   PetscCall(StaysOnDevice(pc, a, A, &stays));
   PetscCall(SizesToMatrix(A, &p, columns, P));
