@@ -55,7 +55,7 @@ grep -q 'last solve' cgdevice.out || die "the solver was not cgdevice"
 demo=$(dpkg -L dolfinx-doc | grep '/demo_elasticity.py$')
 export PETSC_OPTIONS="-ksp_converged_reason"
 run demo_cg "$demo"
-PETSC_OPTIONS+=" -dll_append $plugin -mat_type $type -ksp_cgdevice_replace_cg"
+PETSC_OPTIONS+=" -dll_append $plugin -mat_type $type -petscpack_replace cg"
 run demo_cgdevice "$demo"
 compare demo_cg demo_cgdevice 1e-9 1
 grep -q 'last solve by KSPCG: ' demo_cgdevice.out || die "the demo's solver was not cgdevice, or did not tell why KSPCG solved"

@@ -44,15 +44,15 @@
 #define PCMGDEVICE   "mgdevice"
 #define PCGAMGDEVICE "gamgdevice"
 
-/* How the iterations of KSPCGDEVICE run, for KSPCGDeviceSetMode() */
+/* How the iterations of KSPCGDEVICE and KSPGMRESDEVICE run, for KSPDeviceSetMode() */
 typedef enum {
-  KSP_CGDEVICE_AUTO,
-  KSP_CGDEVICE_HOST,      /* the solve of KSPCG */
-  KSP_CGDEVICE_CHUNK,     /* kernels launched one by one, several iterations ahead of the host */
-  KSP_CGDEVICE_GRAPH,     /* a CUDA graph of several iterations */
-  KSP_CGDEVICE_PERSISTENT /* one kernel for all iterations */
-} KSPCGDeviceMode;
-PETSC_EXTERN const char *const KSPCGDeviceModes[];
+  KSP_DEVICE_AUTO,
+  KSP_DEVICE_HOST,      /* the solve of KSPCG or KSPGMRES */
+  KSP_DEVICE_CHUNK,     /* kernels launched one by one, several iterations ahead of the host */
+  KSP_DEVICE_GRAPH,     /* CUDA graphs of several iterations */
+  KSP_DEVICE_PERSISTENT /* one kernel for all iterations; not of KSPGMRESDEVICE */
+} KSPDeviceMode;
+PETSC_EXTERN const char *const KSPDeviceModes[];
 
 /* The precision of the products in KSPCGDEVICE, for KSPCGDeviceSetPrecision() */
 typedef enum {
@@ -61,9 +61,9 @@ typedef enum {
 } KSPCGDevicePrecision;
 PETSC_EXTERN const char *const KSPCGDevicePrecisions[];
 
-/* Filled by KSPCGDeviceGetInfo() */
+/* Filled by KSPDeviceGetInfo() */
 typedef struct {
-  KSPCGDeviceMode      used;   /* mode of the last solve; KSP_CGDEVICE_AUTO before the first */
+  KSPDeviceMode        used;   /* mode of the last solve; KSP_DEVICE_AUTO before the first */
   const char          *reason; /* why the last solve ran on the host; "" if it did not */
   PetscInt             solves_device, solves_host;
   PetscInt             graphs;      /* CUDA graphs captured */
@@ -75,16 +75,7 @@ typedef struct {
   PetscLogDouble       bytes;       /* device memory held by the solver */
   PetscInt             cycles;      /* multigrid cycles on the device */
   PetscInt             set_ups;     /* number of times that data of a multigrid hierarchy was copied to the device */
-} KSPCGDeviceInfo;
-
-/* How the iterations of KSPGMRESDEVICE run, for KSPGMRESDeviceSetMode() */
-typedef enum {
-  KSP_GMRESDEVICE_AUTO,
-  KSP_GMRESDEVICE_HOST,  /* the solve of KSPGMRES */
-  KSP_GMRESDEVICE_CHUNK, /* kernels launched one by one, several iterations ahead of the host */
-  KSP_GMRESDEVICE_GRAPH  /* CUDA graphs of several iterations each */
-} KSPGMRESDeviceMode;
-PETSC_EXTERN const char *const KSPGMRESDeviceModes[];
+} KSPDeviceInfo;
 
 /* Filled by PCGAMGAggDeviceGetInfo(): counts of coarsened levels since the type was set */
 typedef struct {
@@ -146,28 +137,14 @@ PETSC_EXTERN PetscErrorCode PetscPackReplaceType(const char type[], PetscBool re
 
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);
-PETSC_EXTERN PetscErrorCode MatAIJFmtSetOptionNumber(Mat, const char[], double);
-PETSC_EXTERN PetscErrorCode MatAIJFmtGetOptionNumber(Mat, const char[], double *);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
 PETSC_EXTERN PetscErrorCode MatAIJAutoGetFormat(Mat, const char *[]);
 
-PETSC_EXTERN PetscErrorCode KSPCGDeviceSetMode(KSP, KSPCGDeviceMode);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceGetMode(KSP, KSPCGDeviceMode *);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceSetChunk(KSP, PetscInt);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceGetChunk(KSP, PetscInt *);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceSetFormat(KSP, const char[]);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceGetFormat(KSP, const char *[]);
+PETSC_EXTERN PetscErrorCode KSPDeviceSetMode(KSP, KSPDeviceMode);
+PETSC_EXTERN PetscErrorCode KSPDeviceGetMode(KSP, KSPDeviceMode *);
+PETSC_EXTERN PetscErrorCode KSPDeviceGetInfo(KSP, KSPDeviceInfo *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetPrecision(KSP, KSPCGDevicePrecision);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetPrecision(KSP, KSPCGDevicePrecision *);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceGetInfo(KSP, KSPCGDeviceInfo *);
-PETSC_EXTERN PetscErrorCode KSPCGDeviceReplaceCG(PetscBool);
-
-PETSC_EXTERN PetscErrorCode KSPGMRESDeviceSetMode(KSP, KSPGMRESDeviceMode);
-PETSC_EXTERN PetscErrorCode KSPGMRESDeviceGetMode(KSP, KSPGMRESDeviceMode *);
-PETSC_EXTERN PetscErrorCode KSPGMRESDeviceSetChunk(KSP, PetscInt);
-PETSC_EXTERN PetscErrorCode KSPGMRESDeviceGetChunk(KSP, PetscInt *);
-PETSC_EXTERN PetscErrorCode KSPGMRESDeviceSetFormat(KSP, const char[]);
-PETSC_EXTERN PetscErrorCode KSPGMRESDeviceGetFormat(KSP, const char *[]);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAggDeviceGetInfo(PC, PCGAMGAggDeviceInfo *);
 PETSC_EXTERN PetscErrorCode PCMGDeviceGetInfo(PC, PCMGDeviceInfo *);

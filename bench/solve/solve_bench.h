@@ -93,22 +93,22 @@ typedef struct {
 typedef PetscErrorCode (*Operation)(void *context);
 
 typedef struct {
-  const char     *type, *solver; /* solver "products": products and other operations of the matrix alone */
-  Phase           phase[MAX_PHASES];
-  NewtonLoop      loop[MAX_LOOPS];
-  Level           level[MAX_LEVELS]; /* from the finest on */
-  PetscInt        phases, loops, levels;
-  PetscBool       has_counters; /* the solver was KSPCGDEVICE */
-  KSPCGDeviceInfo counters;     /* counters.reason points to `reason` below */
-  char            reason[TEXT];
-  double          base_bytes;
-  PetscBool       from_elements, on_device; /* the list is on the device */
-  PetscCount      entries;                  /* of the lists of all processes */
-  double          peak_bytes;               /* of MeasurePeak(); 0: not measured */
-  Operation       save;                     /* writes the file after each phase; NULL: no file */
-  void           *save_context;
-  PetscBool       running;     /* until the cell is done; the file then says that the process ended in this cell */
-  char            error[TEXT]; /* why the rest of the cell was left out */
+  const char   *type, *solver; /* solver "products": products and other operations of the matrix alone */
+  Phase         phase[MAX_PHASES];
+  NewtonLoop    loop[MAX_LOOPS];
+  Level         level[MAX_LEVELS]; /* from the finest on */
+  PetscInt      phases, loops, levels;
+  PetscBool     has_counters; /* the solver was KSPCGDEVICE */
+  KSPDeviceInfo counters;     /* counters.reason points to `reason` below */
+  char          reason[TEXT];
+  double        base_bytes;
+  PetscBool     from_elements, on_device; /* the list is on the device */
+  PetscCount    entries;                  /* of the lists of all processes */
+  double        peak_bytes;               /* of MeasurePeak(); 0: not measured */
+  Operation     save;                     /* writes the file after each phase; NULL: no file */
+  void         *save_context;
+  PetscBool     running;     /* until the cell is done; the file then says that the process ended in this cell */
+  char          error[TEXT]; /* why the rest of the cell was left out */
 } Cell;
 
 typedef struct {

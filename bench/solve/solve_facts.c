@@ -32,12 +32,12 @@ static PetscErrorCode RecordLevel(PC pc, PetscInt number, Level *level)
 
 PetscErrorCode OpFacts(void *run_)
 {
-  Run            *run  = run_;
-  Cell           *cell = run->cell;
-  KSPCGDeviceInfo info;
-  PC              pc;
-  PetscInt        levels = 0;
-  PetscBool       multigrid;
+  Run          *run  = run_;
+  Cell         *cell = run->cell;
+  KSPDeviceInfo info;
+  PC            pc;
+  PetscInt      levels = 0;
+  PetscBool     multigrid;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(run->ksp, &pc));
@@ -47,7 +47,7 @@ PetscErrorCode OpFacts(void *run_)
     PetscCall(RecordLevel(pc, levels - 1 - cell->levels, &cell->level[cell->levels]));
   PetscCall(PetscObjectTypeCompare((PetscObject)run->ksp, KSPCGDEVICE, &cell->has_counters));
   if (!cell->has_counters) PetscFunctionReturn(0);
-  PetscCall(KSPCGDeviceGetInfo(run->ksp, &info));
+  PetscCall(KSPDeviceGetInfo(run->ksp, &info));
   PetscCall(PetscStrncpy(cell->reason, info.reason, sizeof cell->reason)); /* the solver destroys its text */
   cell->counters        = info;
   cell->counters.reason = cell->reason;

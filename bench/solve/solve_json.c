@@ -122,7 +122,7 @@ static void WriteLevel(FILE *file, const char separator[], const Level *level)
           (long long)level->rows, level->nonzeros, level->interpolation, (int)level->steps);
 }
 
-static void WriteCounters(FILE *file, const KSPCGDeviceInfo *info)
+static void WriteCounters(FILE *file, const KSPDeviceInfo *info)
 {
   const struct {
     const char *key;
@@ -136,7 +136,7 @@ static void WriteCounters(FILE *file, const KSPCGDeviceInfo *info)
       {"bytes", (double)info->bytes}, /* cycles and cycle_setups belong here if the struct has them */
   };
 
-  WriteField(file, ",\n  \"cgdevice\": {", "used", KSPCGDeviceModes[info->used]);
+  WriteField(file, ",\n  \"cgdevice\": {", "used", KSPDeviceModes[info->used]);
   WriteField(file, ", ", "reason", info->reason);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(counters); i++)
     WriteNumber(file, counters[i].key, counters[i].value);

@@ -111,10 +111,12 @@ static PetscErrorCode RefuseSecondFile(void)
 PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes)
 {
   SpmvOptions process;
+  char        message[SPMV_MESSAGE_MAX] = "";
 
   PetscFunctionBegin;
   spmv_options_init(&process, &AIJFmtProcessTable);
-  PetscCall(AIJFmtTableSetNumber(&process, AIJFmtProcessTable.options, (double)bytes));
+  PetscCheck(!spmv_options_set(&process, AIJFmtProcessTable.options->key, (double)bytes, message), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE, "%s", message);
   aijfmt_process.device_keep = bytes;
   spmv_device_keep(bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -226,8 +228,9 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(AggDevRegister());
   PetscCall(MGDevRegister());
   PetscCall(MGDevTypesRegister());
-  PetscCall(CGDevRegister());
-  PetscCall(GMRESDevRegister());
+  PetscCall(KSPDevEventsRegister());
+  PetscCall(KSPDevRegister(&CGDevClass));
+  PetscCall(KSPDevRegister(&GMRESDevClass));
   PetscCall(PetscPackReplaceFromOptions());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(SetFromOptions());

@@ -4,12 +4,15 @@
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "replace.h"
 
+static PetscErrorCode ReplaceCG(PetscBool replace) { return KSPDevReplace(&CGDevClass, replace); }
+static PetscErrorCode ReplaceGMRES(PetscBool replace) { return KSPDevReplace(&GMRESDevClass, replace); }
+
 /* Each type that can be replaced is one line here */
 static const struct {
   const char *name;
   PetscErrorCode (*replace)(PetscBool);
 } types[] = {
-    {MATAIJ, AIJFmtReplace}, {KSPCG, CGDevReplaceCG},    {KSPGMRES, GMRESDevReplace},
+    {MATAIJ, AIJFmtReplace}, {KSPCG, ReplaceCG},         {KSPGMRES, ReplaceGMRES},
     {PCMG, MGDevReplaceMG},  {PCGAMG, MGDevReplaceGAMG},
 };
 
@@ -75,7 +78,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
 
   Types that PETSc builds on `PCMG`, such as `PCHMG`, are not replaced.
 
-.seealso: `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceReplaceCG()`,
+.seealso: `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
           `PetscPackInitializePackage()`
 @*/
 PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)
@@ -84,27 +87,5 @@ PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)
   PetscAssertPointer(type, 1);
   PetscCall(PetscPackInitializePackage());
   PetscCall(Replace(type, replace));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  KSPCGDeviceReplaceCG - Makes the type name `KSPCG` mean `KSPCGDEVICE`, as `PetscPackReplaceType()` does
-
-  Not Collective
-
-  Input Parameter:
-. replace - `PETSC_FALSE` makes the name mean PETSc's own type again
-
-  Options Database Key:
-. -ksp_cgdevice_replace_cg - the same, read by `PetscPackInitializePackage()`
-
-  Level: intermediate
-
-.seealso: `PetscPackReplaceType()`, `KSPCGDEVICE`, `KSPCG`
-@*/
-PetscErrorCode KSPCGDeviceReplaceCG(PetscBool replace)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscPackReplaceType(KSPCG, replace));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,7 +16,7 @@ static PetscErrorCode NoHistory(KSP ksp) { return KSPSetResidualHistory(ksp, NUL
 static PetscErrorCode MaxIsSuccess(KSP ksp) { return KSPConvergedDefaultSetConvergedMaxits(ksp, PETSC_TRUE); }
 static PetscErrorCode InitialNorm(KSP ksp) { return KSPConvergedDefaultSetUIRNorm(ksp); }
 static PetscErrorCode CheckLate(KSP ksp) { return KSPSetCheckNormIteration(ksp, 6); }
-static PetscErrorCode LongChunk(KSP ksp) { return KSPCGDeviceSetChunk(ksp, 17); }
+static PetscErrorCode LongChunk(KSP ksp) { return CGDevTestOption(ksp, "-ksp_cgdevice_chunk", "17"); }
 static PetscErrorCode Eigenvalues(KSP ksp) { return KSPSetComputeEigenvalues(ksp, PETSC_TRUE); }
 static PetscErrorCode SingleReduction(KSP ksp) { return KSPCGUseSingleReduction(ksp, PETSC_TRUE); }
 #if PETSC_VERSION_GE(3, 20, 0)
@@ -92,14 +92,14 @@ static PetscErrorCode Watched(KSP ksp)
 static PetscErrorCode Compare(const char name[], Mat A, Mat plain, CGDevSetup setup, PetscErrorCode (*configure)(KSP),
                               const char host[])
 {
-  static const KSPCGDeviceMode modes[] = {KSP_CGDEVICE_CHUNK, KSP_CGDEVICE_GRAPH, KSP_CGDEVICE_PERSISTENT};
-  char                         text[128];
+  static const KSPDeviceMode modes[] = {KSP_DEVICE_CHUNK, KSP_DEVICE_GRAPH, KSP_DEVICE_PERSISTENT};
+  char                       text[128];
 
   PetscFunctionBeginUser;
   setup.configure = configure;
   for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
     setup.mode = modes[m];
-    PetscCall(PetscSNPrintf(text, sizeof text, "%s, mode %s", name, KSPCGDeviceModes[setup.mode]));
+    PetscCall(PetscSNPrintf(text, sizeof text, "%s, mode %s", name, KSPDeviceModes[setup.mode]));
     PetscCall(CGDevTestCompare(text, plain, A, NULL, &setup, host));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -281,8 +281,8 @@ static PetscErrorCode IndefinitePreconditioner(Mat A, Mat plain)
   PetscCall(KSPDestroy(&ksp));
   PetscCall(CGDevTestCheck((PetscBool)(expected.reason == KSP_DIVERGED_INDEFINITE_PC), "indefinite preconditioner",
                            "KSPCG does not mind"));
-  for (int mode = KSP_CGDEVICE_CHUNK; mode <= KSP_CGDEVICE_PERSISTENT; mode++) {
-    setup.mode = (KSPCGDeviceMode)mode;
+  for (int mode = KSP_DEVICE_CHUNK; mode <= KSP_DEVICE_PERSISTENT; mode++) {
+    setup.mode = (KSPDeviceMode)mode;
     PetscCall(CGDevTestCreate(KSPCGDEVICE, A, P, &setup, &ksp));
     PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
     PetscCall(CGDevTestAlike("indefinite preconditioner", &expected, &got));

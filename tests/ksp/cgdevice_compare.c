@@ -15,7 +15,7 @@ enum { FORMATS_MAX = 16 };
 static const char *const pcs[] = {PCNONE, PCJACOBI, PCPBJACOBI};
 
 /* format: that of the matrix for KSPCGDEVICE, or NULL for a plain one */
-static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[], KSPCGDeviceMode mode,
+static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[], KSPDeviceMode mode,
                               const SpmvFormat *format)
 {
   CGDevSetup setup    = CGDevTestSetup();
@@ -30,7 +30,7 @@ static PetscErrorCode Compare(int i, Mat plain, KSPNormType norm, const char pc[
   if (format) PetscCall(PetscSNPrintf(type, sizeof type, "aij%s", format->name));
   PetscCall(PetscSNPrintf(name, sizeof name, "matrix %d, %s, norm %d, %s", i, type, (int)norm, pc));
   PetscCall(CGDevTestMatrix(i, type, &A));
-  PetscCall(CGDevTestCompare(name, plain, A, NULL, &setup, mode == KSP_CGDEVICE_HOST ? "mode host" : NULL));
+  PetscCall(CGDevTestCompare(name, plain, A, NULL, &setup, mode == KSP_DEVICE_HOST ? "mode host" : NULL));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,15 +52,15 @@ static PetscErrorCode CheckCounts(int plain, const int packed[], int every)
 
 int main(int argc, char **argv)
 {
-  KSPCGDeviceMode mode  = KSP_CGDEVICE_GRAPH;
-  int             count = 0, plain_count = 0, packed[FORMATS_MAX] = {0}, every, status;
+  KSPDeviceMode mode  = KSP_DEVICE_GRAPH;
+  int           count = 0, plain_count = 0, packed[FORMATS_MAX] = {0}, every, status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-mode", KSPCGDeviceModes, (PetscEnum *)&mode, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-mode", KSPDeviceModes, (PetscEnum *)&mode, NULL));
   PetscCheck(spmv_format_count() <= FORMATS_MAX, PETSC_COMM_WORLD, PETSC_ERR_SUP, "more formats than counters");
-  every = mode == KSP_CGDEVICE_AUTO || mode == KSP_CGDEVICE_PERSISTENT
+  every = mode == KSP_DEVICE_AUTO || mode == KSP_DEVICE_PERSISTENT
               ? 13
               : 7; /* coprime to the numbers of formats and preconditioners */
   for (int i = 0; i < CGDEV_MATRICES; i++) {

@@ -66,12 +66,12 @@ static PetscErrorCode MakeSolver(Mat A, KSP *ksp)
 
 int main(int argc, char **argv)
 {
-  KSPCGDeviceInfo info;
-  PetscLogDouble  begin, end;
-  PetscErrorCode  code;
-  Mat             A;
-  KSP             ksp;
-  Vec             x, b;
+  KSPDeviceInfo  info;
+  PetscLogDouble begin, end;
+  PetscErrorCode code;
+  Mat            A;
+  KSP            ksp;
+  Vec            x, b;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
   PetscCall(VecSet(b, 1));
   PetscCall(MakeSolver(A, &ksp));
   PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPCGDeviceGetInfo(ksp, &info));
+  PetscCall(KSPDeviceGetInfo(ksp, &info));
   if (!info.nccl) exit(77);
   PetscCall(KSPMonitorSet(ksp, Die, NULL, NULL));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));

@@ -19,7 +19,7 @@ static PetscErrorCode Step(const char name[], KSP ksp, Mat plain, const CGDevSet
   PetscFunctionBeginUser;
   PetscCall(KSPGetReusePreconditioner(ksp, &reuse));
   PetscCall(CGDevTestSolve(ksp, NULL, setup, got));
-  PetscCall(CGDevTestCheck((PetscBool)((got->info.used != KSP_CGDEVICE_HOST) == CGDevTestOnDevice()), name, got->why));
+  PetscCall(CGDevTestCheck((PetscBool)((got->info.used != KSP_DEVICE_HOST) == CGDevTestOnDevice()), name, got->why));
   if (reuse) PetscFunctionReturn(PETSC_SUCCESS); /* no other solver has the same preconditioner */
   PetscCall(CGDevTestCreate(KSPCG, plain, plain, setup, &reference));
   PetscCall(KSPGetPC(reference, &pc));
@@ -46,11 +46,11 @@ static PetscErrorCode NewEntries(Mat A)
 }
 
 /* New values, the same system again, a new pattern: as in a loop of time steps */
-static PetscErrorCode Loop(MatType type, KSPCGDeviceMode mode, const char pc[])
+static PetscErrorCode Loop(MatType type, KSPDeviceMode mode, const char pc[])
 {
   static CGDevOutcome o;
   CGDevSetup          setup  = CGDevTestSetup();
-  const PetscInt      graphs = mode == KSP_CGDEVICE_GRAPH && CGDevTestOnDevice() ? 1 : 0;
+  const PetscInt      graphs = mode == KSP_DEVICE_GRAPH && CGDevTestOnDevice() ? 1 : 0;
   char                name[96];
   Mat                 A, plain;
   KSP                 ksp;
@@ -58,7 +58,7 @@ static PetscErrorCode Loop(MatType type, KSPCGDeviceMode mode, const char pc[])
   PetscFunctionBeginUser;
   setup.mode = mode;
   setup.pc   = pc;
-  PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s, %s", type, KSPCGDeviceModes[mode], pc));
+  PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s, %s", type, KSPDeviceModes[mode], pc));
   PetscCall(CGDevTestMatrix(3, type, &A));
   PetscCall(CGDevTestMatrix(3, MATAIJ, &plain));
   PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
@@ -119,10 +119,7 @@ static PetscErrorCode Reuse(void)
 
 static PetscErrorCode Options(KSP ksp)
 {
-  KSPCGDeviceMode mode;
-  const char     *format;
-  PetscBool       same;
-  PetscInt        chunk;
+  char text[4096], *found;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_cgdevice_mode", "chunk"));
@@ -130,11 +127,9 @@ static PetscErrorCode Options(KSP ksp)
   PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_cgdevice_format", "rbp"));
   PetscCall(KSPSetOptionsPrefix(ksp, "mine_"));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPCGDeviceGetMode(ksp, &mode));
-  PetscCall(KSPCGDeviceGetChunk(ksp, &chunk));
-  PetscCall(KSPCGDeviceGetFormat(ksp, &format));
-  PetscCall(PetscStrcmp(format, "rbp", &same));
-  PetscCall(CGDevTestCheck((PetscBool)(mode == KSP_CGDEVICE_CHUNK && chunk == 3 && same), "options", "not as set"));
+  PetscCall(CGDevTestView(ksp, text, sizeof text));
+  PetscCall(PetscStrstr(text, "mode chunk, chunk 3, format rbp", &found));
+  PetscCall(CGDevTestCheck(found ? PETSC_TRUE : PETSC_FALSE, "options", "not as set"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +138,7 @@ static PetscErrorCode Life(void)
 {
   static CGDevOutcome o;
   const CGDevSetup    setup = CGDevTestSetup();
-  KSPCGDeviceInfo     info;
+  KSPDeviceInfo       info;
   Mat                 A, plain;
   KSP                 ksp;
 
@@ -156,13 +151,13 @@ static PetscErrorCode Life(void)
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPView(ksp, NULL));
   PetscCall(KSPReset(ksp));
-  PetscCall(KSPCGDeviceGetInfo(ksp, &info));
+  PetscCall(KSPDeviceGetInfo(ksp, &info));
   PetscCall(CGDevTestCheck((PetscBool)(info.bytes == 0), "reset", "memory is held"));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(Step("after a reset", ksp, plain, &setup, &o));
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPSetType(ksp, KSPGMRES));
-  PetscCall(KSPCGDeviceSetMode(ksp, KSP_CGDEVICE_GRAPH)); /* has no effect on another type */
+  PetscCall(KSPDeviceSetMode(ksp, KSP_DEVICE_GRAPH)); /* has no effect on another type */
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPSetType(ksp, KSPCGDEVICE));
@@ -176,12 +171,11 @@ static PetscErrorCode Life(void)
 
 /* Chunk lengths: some divide the number of iterations, some do not */
 static const struct {
-  KSPCGDeviceMode mode;
-  PetscInt        chunk;
-} schedules[] = {{KSP_CGDEVICE_GRAPH, 0},      {KSP_CGDEVICE_GRAPH, 1},      {KSP_CGDEVICE_GRAPH, 3},
-                 {KSP_CGDEVICE_GRAPH, 17},     {KSP_CGDEVICE_GRAPH, 64},     {KSP_CGDEVICE_CHUNK, 0},
-                 {KSP_CGDEVICE_CHUNK, 1},      {KSP_CGDEVICE_CHUNK, 7},      {KSP_CGDEVICE_CHUNK, 64},
-                 {KSP_CGDEVICE_PERSISTENT, 0}, {KSP_CGDEVICE_PERSISTENT, 5}, {KSP_CGDEVICE_HOST, 0}};
+  KSPDeviceMode mode;
+  PetscInt      chunk;
+} schedules[] = {{KSP_DEVICE_GRAPH, 0},  {KSP_DEVICE_GRAPH, 1},      {KSP_DEVICE_GRAPH, 3},      {KSP_DEVICE_GRAPH, 17},
+                 {KSP_DEVICE_GRAPH, 64}, {KSP_DEVICE_CHUNK, 0},      {KSP_DEVICE_CHUNK, 1},      {KSP_DEVICE_CHUNK, 7},
+                 {KSP_DEVICE_CHUNK, 64}, {KSP_DEVICE_PERSISTENT, 0}, {KSP_DEVICE_PERSISTENT, 5}, {KSP_DEVICE_HOST, 0}};
 
 static PetscErrorCode SameBits(const CGDevOutcome *a, const CGDevOutcome *b, PetscBool *same)
 {
@@ -219,12 +213,13 @@ static PetscErrorCode Bits(MatType type, int matrix, const char pc[])
   PetscCall(CGDevTestMatrix(matrix, type, &A));
   for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
     const PetscBool fresh =
-        i == 0 || (schedules[i].mode != schedules[i - 1].mode && schedules[i].mode != KSP_CGDEVICE_CHUNK) ? PETSC_TRUE
-                                                                                                          : PETSC_FALSE;
+        i == 0 || (schedules[i].mode != schedules[i - 1].mode && schedules[i].mode != KSP_DEVICE_CHUNK) ? PETSC_TRUE
+                                                                                                        : PETSC_FALSE;
 
     setup.mode = schedules[i].mode;
     PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
-    PetscCall(KSPCGDeviceSetChunk(ksp, schedules[i].chunk));
+    PetscCall(PetscSNPrintf(name, sizeof name, "%" PetscInt_FMT, schedules[i].chunk));
+    PetscCall(CGDevTestOption(ksp, "-ksp_cgdevice_chunk", name));
     for (int again = 0; again < 2; again++) {
       PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
       if (fresh && !again) {
@@ -234,7 +229,7 @@ static PetscErrorCode Bits(MatType type, int matrix, const char pc[])
       }
       PetscCall(SameBits(&first, &o, &same));
       PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s, mode %s, chunks of %" PetscInt_FMT, type, pc,
-                              KSPCGDeviceModes[setup.mode], schedules[i].chunk));
+                              KSPDeviceModes[setup.mode], schedules[i].chunk));
       PetscCall(CGDevTestCheck((PetscBool)(o.iterations > 4), name, "too few iterations to see a difference"));
       PetscCall(CGDevTestCheck(same, name, "other bits"));
       PetscCall(VecDestroy(&o.x));
@@ -254,7 +249,7 @@ static PetscErrorCode HasMode(PetscBool *has)
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(PetscObjectQuery((PetscObject)ksp, "KSPCGDevice", &state));
+  PetscCall(PetscObjectQuery((PetscObject)ksp, "KSPDevice", &state));
   *has = state ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -267,10 +262,10 @@ static PetscErrorCode Replace(void)
   PetscFunctionBeginUser;
   PetscCall(HasMode(&has));
   PetscCall(CGDevTestCheck((PetscBool)!has, "replace", "cg is cgdevice without being told"));
-  PetscCall(KSPCGDeviceReplaceCG(PETSC_TRUE));
+  PetscCall(PetscPackReplaceType(KSPCG, PETSC_TRUE));
   PetscCall(HasMode(&has));
   PetscCall(CGDevTestCheck(has, "replace", "cg is not cgdevice"));
-  PetscCall(KSPCGDeviceReplaceCG(PETSC_FALSE));
+  PetscCall(PetscPackReplaceType(KSPCG, PETSC_FALSE));
   PetscCall(HasMode(&has));
   PetscCall(CGDevTestCheck((PetscBool)!has, "replace", "cg stays cgdevice"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -285,8 +280,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-    for (int mode = KSP_CGDEVICE_CHUNK; mode <= KSP_CGDEVICE_PERSISTENT; mode++)
-      PetscCall(Loop(types[t], (KSPCGDeviceMode)mode, mode == KSP_CGDEVICE_CHUNK ? PCPBJACOBI : PCJACOBI));
+    for (int mode = KSP_DEVICE_CHUNK; mode <= KSP_DEVICE_PERSISTENT; mode++)
+      PetscCall(Loop(types[t], (KSPDeviceMode)mode, mode == KSP_DEVICE_CHUNK ? PCPBJACOBI : PCJACOBI));
   PetscCall(Bits(MATAIJ, 1, PCJACOBI));
   PetscCall(Bits(MATAIJRBP, 3, PCPBJACOBI));
   PetscCall(Bits(MATAIJFOLD, 3, PCNONE));

@@ -101,7 +101,7 @@ CGDevSetup CGDevTestSetup(void)
 {
   return (CGDevSetup){.pc     = PCJACOBI,
                       .norm   = KSP_NORM_PRECONDITIONED,
-                      .mode   = KSP_CGDEVICE_GRAPH,
+                      .mode   = KSP_DEVICE_GRAPH,
                       .rtol   = (PetscReal)(sizeof(PetscReal) < 8 ? 1e-4 : 1e-8),
                       .divtol = (PetscReal)1e10,
                       .max_it = 1000};
@@ -115,7 +115,7 @@ PetscErrorCode CGDevTestCreate(KSPType type, Mat A, Mat P, const CGDevSetup *set
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
   PetscCall(KSPSetOperators(*ksp, A, P));
   PetscCall(KSPSetType(*ksp, type));
-  PetscCall(KSPCGDeviceSetMode(*ksp, setup->mode));
+  PetscCall(KSPDeviceSetMode(*ksp, setup->mode));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, setup->pc));
   PetscCall(KSPSetNormType(*ksp, setup->norm));
@@ -164,12 +164,21 @@ PetscErrorCode CGDevTestSolve(KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutc
   PetscCall(PetscArraycpy(o->norms, norms, o->count));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCGDEVICE, &ours));
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPCGDeviceGetInfo(ksp, &o->info));
+  PetscCall(KSPDeviceGetInfo(ksp, &o->info));
   PetscCall(PetscStrncpy(o->why, o->info.reason, sizeof o->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscBool CGDevTestOnDevice(void) { return spmv_device_count(NULL) > 0 ? PETSC_TRUE : PETSC_FALSE; }
+
+PetscErrorCode CGDevTestOption(KSP ksp, const char option[], const char value[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, option, value));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(PetscOptionsClearValue(NULL, option));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode CGDevTestView(KSP ksp, char text[], size_t size)
 {
@@ -259,8 +268,8 @@ PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, cons
   PetscCall(KSPDestroy(&ksp));
   PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, setup, &ksp));
   PetscCall(CGDevTestSolve(ksp, b, setup, &got));
-  PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPCGDeviceModes[got.info.used], got.why));
-  PetscCall(CGDevTestCheck((PetscBool)((got.info.used != KSP_CGDEVICE_HOST) == device), name, text));
+  PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPDeviceModes[got.info.used], got.why));
+  PetscCall(CGDevTestCheck((PetscBool)((got.info.used != KSP_DEVICE_HOST) == device), name, text));
   PetscCall(CGDevTestCheck((PetscBool)((got.why[0] == 0) == device), name, text));
   PetscCall(CGDevTestCheck((PetscBool)(!got.info.nccl || device), name, "NCCL served a solve on the host"));
   if (device) PetscCall(CGDevTestNccl(name, got.info.nccl));

@@ -25,12 +25,12 @@ PetscErrorCode CGDevTestFill(Mat A, PetscReal scale);
 
 /* The settings of a solve. configure may be NULL; it is called after all other settings. */
 typedef struct {
-  const char     *pc;
-  KSPNormType     norm;
-  KSPCGDeviceMode mode;
-  PetscReal       rtol, divtol;
-  PetscInt        max_it;
-  PetscBool       guess; /* start from a nonzero vector */
+  const char   *pc;
+  KSPNormType   norm;
+  KSPDeviceMode mode;
+  PetscReal     rtol, divtol;
+  PetscInt      max_it;
+  PetscBool     guess; /* start from a nonzero vector */
   PetscErrorCode (*configure)(KSP);
 } CGDevSetup;
 /* Default settings: Jacobi, its default norm, graph, tolerance 1e-8 (1e-4 in single precision), no divergence limit,
@@ -42,7 +42,7 @@ typedef struct {
   KSPConvergedReason reason;
   PetscReal          rnorm, norms[CGDEV_NORMS];
   Vec                x;
-  KSPCGDeviceInfo    info; /* of KSPCGDEVICE only */
+  KSPDeviceInfo      info; /* of KSPCGDEVICE only */
   char               why[256];
 } CGDevOutcome;
 
@@ -58,6 +58,8 @@ PetscBool CGDevTestOnDevice(void);
 
 /* The text of -ksp_view, on all processes */
 PetscErrorCode CGDevTestView(KSP ksp, char text[], size_t size);
+/* Sets an option of this solver only, for settings that have no function */
+PetscErrorCode CGDevTestOption(KSP ksp, const char option[], const char value[]);
 
 /* Counts a failure and prints a line that begins with name, unless right */
 PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char what[]);

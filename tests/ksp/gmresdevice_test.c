@@ -398,13 +398,13 @@ static PetscErrorCode Fallbacks(void)
 static PetscErrorCode Chunks(KSP ksp)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPGMRESDeviceSetMode(ksp, KSP_GMRESDEVICE_CHUNK));
-  PetscCall(KSPGMRESDeviceSetChunk(ksp, 3));
-  PetscCall(KSPGMRESDeviceSetFormat(ksp, "rbp"));
+  PetscCall(KSPDeviceSetMode(ksp, KSP_DEVICE_CHUNK));
+  PetscCall(CGDevTestOption(ksp, "-ksp_gmresdevice_chunk", "3"));
+  PetscCall(CGDevTestOption(ksp, "-ksp_gmresdevice_format", "rbp"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnHost(KSP ksp) { return KSPGMRESDeviceSetMode(ksp, KSP_GMRESDEVICE_HOST); }
+static PetscErrorCode OnHost(KSP ksp) { return KSPDeviceSetMode(ksp, KSP_DEVICE_HOST); }
 
 /* PETSc's solver on the coarsest level; each cycle waits for it */
 static PetscErrorCode CoarseByPetsc(KSP ksp)
@@ -439,12 +439,9 @@ static PetscErrorCode Sets(const char type[], const char pc[], PetscErrorCode (*
 /* From the options database, with a prefix, and invalid values */
 static PetscErrorCode FromOptions(void)
 {
-  KSPGMRESDeviceMode mode;
-  PetscInt           chunk;
-  const char        *format;
-  PetscErrorCode     error[3];
-  PetscBool          right;
-  KSP                ksp;
+  char           text[4096], *found;
+  PetscErrorCode error;
+  KSP            ksp;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-mine_ksp_gmresdevice_mode", "chunk"));
@@ -454,20 +451,13 @@ static PetscErrorCode FromOptions(void)
   PetscCall(KSPSetType(ksp, KSPGMRESDEVICE));
   PetscCall(KSPSetOptionsPrefix(ksp, "mine_"));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPGMRESDeviceGetMode(ksp, &mode));
-  PetscCall(KSPGMRESDeviceGetChunk(ksp, &chunk));
-  PetscCall(KSPGMRESDeviceGetFormat(ksp, &format));
-  PetscCall(PetscStrcmp(format, "codsell", &right));
-  if (mode != KSP_GMRESDEVICE_CHUNK || chunk != 5) right = PETSC_FALSE;
-  PetscCall(CGDevTestCheck(right, "options with a prefix", "they were not read"));
+  PetscCall(CGDevTestView(ksp, text, sizeof text));
+  PetscCall(PetscStrstr(text, "mode chunk, chunk 5, format codsell", &found));
+  PetscCall(CGDevTestCheck(found ? PETSC_TRUE : PETSC_FALSE, "options with a prefix", "they were not read"));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  error[0] = KSPGMRESDeviceSetMode(ksp, (KSPGMRESDeviceMode)4);
-  error[1] = KSPGMRESDeviceSetChunk(ksp, 65);
-  error[2] = KSPGMRESDeviceSetFormat(ksp, "none");
+  error = KSPDeviceSetMode(ksp, KSP_DEVICE_PERSISTENT);
   PetscCall(PetscPopErrorHandler());
-  for (int i = 0; i < 3; i++)
-    PetscCall(
-        CGDevTestCheck((PetscBool)(error[i] == PETSC_ERR_ARG_OUTOFRANGE), "a value that there is not", "no error"));
+  PetscCall(CGDevTestCheck((PetscBool)(error == PETSC_ERR_ARG_OUTOFRANGE), "the mode of CG only", "no error"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -483,8 +473,7 @@ static PetscErrorCode Options(void)
   u.configure = Chunks;
   PetscCall(Compare("chunks", CONVECTION, MATAIJ, &u, NULL));
   PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "mode chunk, chunk 3, format rbp"));
-  if (device)
-    PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "last solve on the device: chunk, matrix of format rbp"));
+  if (device) PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "matrix: a plan of this solver, format rbp"));
   PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, OnHost, "last solve by KSPGMRES: -ksp_gmresdevice_mode host"));
   PetscCall(Sets(KSPGMRES, PCJACOBI, Chunks, "type: gmres"));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));

@@ -377,7 +377,7 @@ static PetscErrorCode Shared(void)
   static const MGRow  row = {"cgdevice with gamgdevice", MG_SCALAR, 0, COARSE, NULL};
   static CGDevOutcome expected, got;
   PetscMPIInt         size;
-  KSPCGDeviceInfo     solver;
+  KSPDeviceInfo       solver;
   PCMGDeviceInfo      info;
   CGDevSetup          setup;
   KSP                 ksp;
@@ -389,7 +389,7 @@ static PetscErrorCode Shared(void)
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(Create(&row, KSPCGDEVICE, PETSC_TRUE, &setup, &ksp));
-  PetscCall(KSPCGDeviceSetMode(ksp, size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO)); /* host vectors */
+  PetscCall(KSPDeviceSetMode(ksp, size > 1 ? KSP_DEVICE_CHUNK : KSP_DEVICE_AUTO)); /* host vectors */
   for (int turn = 0; turn < 2; turn++) {
     PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
     PetscCall(CGDevTestAlike(row.name, &expected, &got));
@@ -401,7 +401,7 @@ static PetscErrorCode Shared(void)
     PetscCall(VecDestroy(&got.x));
     PetscCall(KSPGetPC(ksp, &pc));
     PetscCall(PCSetType(pc, PCNONE));
-    PetscCall(KSPCGDeviceGetInfo(ksp, &solver)); /* must not read data that the PC has freed */
+    PetscCall(KSPDeviceGetInfo(ksp, &solver)); /* must not read data that the PC has freed */
     PetscCall(CGDevTestCheck((PetscBool)(solver.solves_device == got.info.solves_device), row.name, "another count"));
     PetscCall(PCSetType(pc, PCGAMGDEVICE));
     PetscCall(KSPSetFromOptions(ksp));

@@ -21,7 +21,7 @@ typedef struct {
 
 static Pair pair;
 
-static PetscErrorCode Begin(const MGRow *row, KSPNormType norm, KSPCGDeviceMode mode)
+static PetscErrorCode Begin(const MGRow *row, KSPNormType norm, KSPDeviceMode mode)
 {
   char prefix[32];
 
@@ -76,7 +76,7 @@ static PetscErrorCode SameBits(const char name[])
 static PetscErrorCode Values(const MGRow *row, PetscBool keeps)
 {
   PetscFunctionBeginUser;
-  PetscCall(Begin(row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_AUTO));
+  PetscCall(Begin(row, KSP_NORM_PRECONDITIONED, KSP_DEVICE_AUTO));
   for (int step = 0; step < STEPS; step++) {
     const PetscReal scale = 1 + (PetscReal)0.37 * (PetscReal)step;
 
@@ -125,7 +125,7 @@ static PetscErrorCode Smoothers(void)
   PetscInt           graphs;
 
   PetscFunctionBeginUser;
-  PetscCall(Begin(&row, KSP_NORM_NATURAL, KSP_CGDEVICE_GRAPH));
+  PetscCall(Begin(&row, KSP_NORM_NATURAL, KSP_DEVICE_GRAPH));
   PetscCall(Solve(row.name, NULL));
   PetscCall(SetBounds(pair.plain, 2));
   PetscCall(SetBounds(pair.device, 2));
@@ -169,7 +169,7 @@ static PetscErrorCode Levels(void)
   PC                 pc;
 
   PetscFunctionBeginUser;
-  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_AUTO));
+  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_DEVICE_AUTO));
   PetscCall(KSPGetOperators(pair.device, &A, NULL));
   PetscCall(PetscObjectReference((PetscObject)A));
   for (PetscInt levels = 4; levels > 1; levels--) {
@@ -199,7 +199,7 @@ static PetscErrorCode Ends(void)
 
   PetscFunctionBeginUser;
   for (KSPNormType norm = KSP_NORM_NONE; norm <= KSP_NORM_NATURAL; norm++) {
-    PetscCall(Begin(&row, norm, norm == KSP_NORM_NATURAL ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO));
+    PetscCall(Begin(&row, norm, norm == KSP_NORM_NATURAL ? KSP_DEVICE_CHUNK : KSP_DEVICE_AUTO));
     PetscCall(KSPGetOperators(pair.device, &A, NULL));
     PetscCall(MatCreateVecs(A, NULL, &b));
     PetscCall(Solve("a right-hand side", NULL));
@@ -237,7 +237,7 @@ static PetscErrorCode Monitors(void)
   PetscReal          last[2] = {0, 1};
 
   PetscFunctionBeginUser;
-  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_AUTO));
+  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_DEVICE_AUTO));
   PetscCall(KSPMonitorSet(pair.plain, LookAtSolution, &last[0], NULL));
   PetscCall(KSPMonitorSet(pair.device, LookAtSolution, &last[1], NULL));
   PetscCall(Solve(row.name, NULL));
@@ -263,10 +263,10 @@ static PetscErrorCode Declined(void)
   static const MGRow row = {"declined", MG_GRID, 2, "-mg_levels_pc_type jacobi", NULL};
 
   PetscFunctionBeginUser;
-  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_CGDEVICE_PERSISTENT));
+  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_DEVICE_PERSISTENT));
   PetscCall(Solve("persistent", NULL));
   PetscCall(Contains("persistent", pair.got.why, "the persistent kernel has no multigrid"));
-  PetscCall(KSPCGDeviceSetMode(pair.device, KSP_CGDEVICE_AUTO));
+  PetscCall(KSPDeviceSetMode(pair.device, KSP_DEVICE_AUTO));
   PetscCall(KSPCGDeviceSetPrecision(pair.device, KSP_CGDEVICE_MIXED));
   PetscCall(Solve("mixed", NULL));
   PetscCall(CGDevTestCheck((PetscBool)(pair.got.info.precision == KSP_CGDEVICE_DOUBLE), "mixed", "in mixed precision"));

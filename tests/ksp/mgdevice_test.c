@@ -302,8 +302,8 @@ PetscErrorCode MGTestServed(const char name[], const CGDevOutcome *got)
 
   PetscFunctionBeginUser;
   if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPCGDeviceModes[got->info.used], got->why));
-  PetscCall(CGDevTestCheck((PetscBool)(got->info.used != KSP_CGDEVICE_HOST), name, text));
+  PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPDeviceModes[got->info.used], got->why));
+  PetscCall(CGDevTestCheck((PetscBool)(got->info.used != KSP_DEVICE_HOST), name, text));
   PetscCall(CGDevTestCheck((PetscBool)(got->info.solves_host == 0), name, "a solve by KSPCG"));
   PetscCall(CGDevTestCheck((PetscBool)(got->info.cycles > 0), name, "no cycles on the device"));
   PetscCall(CGDevTestCheck((PetscBool)(got->info.set_ups > 0), name, "no set-up"));
@@ -348,7 +348,7 @@ static PetscErrorCode Refused(const MGRow *row, const CGDevOutcome *got)
 
   PetscFunctionBeginUser;
   if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPCGDeviceModes[got->info.used], got->why));
+  PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPDeviceModes[got->info.used], got->why));
   PetscCall(PetscStrstr(got->why, row->refused, &found));
   PetscCall(CGDevTestCheck((PetscBool)(found != NULL), row->name, text));
   PetscCall(CGDevTestCheck((PetscBool)(got->info.cycles == 0), row->name, "a cycle on the device"));
@@ -372,7 +372,7 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
                : number % 3 == 1 ? KSP_NORM_UNPRECONDITIONED
                                  : KSP_NORM_NATURAL;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  setup.mode  = number % 4 == 1 || size > 1 ? KSP_CGDEVICE_CHUNK : KSP_CGDEVICE_AUTO; /* host vectors */
+  setup.mode  = number % 4 == 1 || size > 1 ? KSP_DEVICE_CHUNK : KSP_DEVICE_AUTO; /* host vectors */
   setup.guess = number % 5 == 2 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MGTestCreate(row, prefix, KSPCG, &setup, &ksp));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));

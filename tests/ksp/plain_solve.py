@@ -58,7 +58,7 @@ def idle(options, ours):
     solves, gpu, host, _ = map(int, totals.groups())
     if options.gpu:
         return "nothing ran on the GPU" if solves + gpu == 0 else f"{host} products on the host" if host else None
-    return "no product is ours" if gpu + host == 0 else None
+    return "nothing is ours" if solves + gpu + host == 0 else None
 
 
 def main():

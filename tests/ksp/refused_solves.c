@@ -28,7 +28,7 @@ static PetscErrorCode Solver(const char type[], const char pc_type[], Mat A, KSP
   PetscCall(PetscStrcmp(type, KSPGMRESDEVICE, &gmres));
   if (gmres) PetscCall(KSPMonitorSet(*ksp, Look, NULL, NULL));
   PetscCall(PetscStrcmp(pc_type, PCPBJACOBI, &graph)); /* with PCJACOBI: one kernel for the whole solve */
-  if (graph) PetscCall(KSPCGDeviceSetMode(*ksp, KSP_CGDEVICE_GRAPH));
+  if (graph) PetscCall(KSPDeviceSetMode(*ksp, KSP_DEVICE_GRAPH));
   PetscCall(PetscStrcmp(pc_type, AGG, &agg));
   PetscCall(PCSetType(pc, agg ? PCGAMG : pc_type));
   if (agg) PetscCall(PCGAMGSetType(pc, PCGAMGAGGDEVICE));
@@ -39,14 +39,14 @@ static PetscErrorCode Solver(const char type[], const char pc_type[], Mat A, KSP
 /* The number of solves, or of applications of the preconditioner, on the device and by PETSc; and the reason */
 static PetscErrorCode Counts(KSP ksp, PetscInt count[2], const char **reason)
 {
-  KSPCGDeviceInfo info;
-  PCMGDeviceInfo  pc_info;
-  PetscBool       cg, of_pc;
-  char           *text = NULL, *at;
-  size_t          length;
-  PetscViewer     viewer;
-  FILE           *file;
-  PC              pc;
+  KSPDeviceInfo  info;
+  PCMGDeviceInfo pc_info;
+  PetscBool      cg, of_pc;
+  char          *text = NULL, *at;
+  size_t         length;
+  PetscViewer    viewer;
+  FILE          *file;
+  PC             pc;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
@@ -54,7 +54,7 @@ static PetscErrorCode Counts(KSP ksp, PetscInt count[2], const char **reason)
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCG, &of_pc));
   *reason = NULL;
   if (cg) {
-    PetscCall(KSPCGDeviceGetInfo(ksp, &info));
+    PetscCall(KSPDeviceGetInfo(ksp, &info));
     count[0] = info.solves_device;
     count[1] = info.solves_host;
     *reason  = info.reason;

@@ -170,16 +170,16 @@ static PetscErrorCode SetNames(int subset)
 /* The name cg in a solver */
 static PetscErrorCode Solver(int subset)
 {
-  KSP             ksp;
-  KSPCGDeviceMode mode;
+  KSP           ksp;
+  KSPDeviceMode mode;
 
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  mode = KSPCGDeviceGetMode(ksp, &mode) ? KSP_CGDEVICE_HOST : KSP_CGDEVICE_AUTO;
+  mode = KSPDeviceGetMode(ksp, &mode) ? KSP_DEVICE_HOST : KSP_DEVICE_AUTO;
   PetscCall(PetscPopErrorHandler());
-  PetscCall(CGDevTestCheck((PetscBool)((mode == KSP_CGDEVICE_AUTO) == ((subset & CG) > 0)), "cg", "another type"));
+  PetscCall(CGDevTestCheck((PetscBool)((mode == KSP_DEVICE_AUTO) == ((subset & CG) > 0)), "cg", "another type"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,7 +7,9 @@ static char help[] = "Tests the choice among the formats.\n\n";
 
 #include "conf.h"
 
-enum { ROWS = 600, ROW_MAX = 27, PATIENT = 1000000 /* products for which any conversion pays */ };
+#define PATIENT "1000000" /* products for which any conversion pays */
+
+enum { ROWS = 600, ROW_MAX = 27 };
 
 typedef enum { BLOCKS, SCATTERED, NONE } Kind;
 
@@ -135,7 +137,7 @@ static PetscErrorCode Choices(void)
 
   PetscFunctionBeginUser;
   PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
-  PetscCall(MatAIJFmtSetOptionNumber(A, "expected", PATIENT));
+  PetscCall(MatAIJFmtSetOption(A, "expected", PATIENT));
   PetscCall(ExpectFormat(A, NULL, "something is chosen before the first product"));
   PetscCall(Product(A, "product of blocks"));
   PetscCall(ExpectFormat(A, "rbp", "blocks are not packed by rbp"));
@@ -194,8 +196,8 @@ static PetscErrorCode Trial(Kind kind)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(Create(MATAIJAUTO, kind, ROWS, &A));
-  PetscCall(MatAIJFmtSetOptionNumber(A, "trial", RUNS));
-  PetscCall(MatAIJFmtSetOptionNumber(A, "expected", PATIENT));
+  PetscCall(MatAIJFmtSetOption(A, "trial", "2"));
+  PetscCall(MatAIJFmtSetOption(A, "expected", PATIENT));
   for (int p = 0; p < PRODUCTS; p++) {
     PetscCall(Product(A, "product of a trial"));
     if (p == 2) PetscCall(MatScale(A, 2));

@@ -4,7 +4,7 @@
 */
 #include "mat_options.h"
 
-/* Checks an option that only a call can have set, in the matrix and in its blocks, which pack by it */
+/* Checks an option that the prefix of the matrix has, in the matrix and in its blocks, which pack by it */
 static PetscErrorCode ExpectOptions(Mat A, const char *type, const char *what)
 {
   char      text[CONF_TYPE_MAX];
@@ -30,8 +30,8 @@ PetscErrorCode OptionsSurvive(const char *type)
   Mat           A, B, X;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mine_mat_aijfmt_decline", "false"));
   PetscCall(CreateBanded(type, "mine_", &A));
-  PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscCall(ConfMultiply(A));
   PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
   PetscCall(ExpectOptions(A, type, "MatTranspose() in place forgets options"));
@@ -47,6 +47,7 @@ PetscErrorCode OptionsSurvive(const char *type)
   PetscCall(MatHeaderReplace(A, &B));
   PetscCall(ExpectOptions(A, type, "MatHeaderReplace() forgets options"));
   PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsClearValue(NULL, "-mine_mat_aijfmt_decline"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

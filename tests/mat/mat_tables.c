@@ -1,5 +1,5 @@
 /*
-  mat_tables.c - every option of every table, set by text and by number and read back, in the matrix and in its blocks;
+  mat_tables.c - every option of every table, set and read back, in the matrix and in its blocks;
   refused values and their messages; and that the next product packs the matrix again if it must. Every product is
   compared with the parent's.
 */
@@ -70,24 +70,12 @@ static PetscErrorCode ExpectPacked(const Case *c, PetscBool anew)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number that stands for a value, if there is one: a choice may be text only */
-static PetscBool NumberOf(const SpmvOptionDesc *o, double value, double *number)
-{
-  char *end = NULL;
-
-  *number = value;
-  if (o->kind != SPMV_OPTION_ENUM) return PETSC_TRUE;
-  *number = strtod(o->choices[(int)value], &end);
-  return (PetscBool) !*end;
-}
-
-/* Both getters, on the matrix and on its blocks */
+/* The getter, on the matrix and on its blocks */
 static PetscErrorCode ExpectValue(const Case *c, double value)
 {
   Mat       matrices[3] = {c->A, NULL, NULL};
   char      expected[TEXT_MAX], text[TEXT_MAX];
-  double    number, got = NAN;
-  PetscBool parallel, same, numeric = NumberOf(c->o, value, &number);
+  PetscBool parallel, same;
 
   PetscFunctionBeginUser;
   spmv_option_text(c->o, value, expected, sizeof(expected));
@@ -97,12 +85,6 @@ static PetscErrorCode ExpectValue(const Case *c, double value)
     PetscCall(MatAIJFmtGetOption(matrices[m], c->o->key, text, sizeof(text)));
     PetscCall(PetscStrcmp(text, expected, &same));
     PetscCall(Expect(same, c->type, c->o->key));
-    if (numeric) {
-      PetscCall(MatAIJFmtGetOptionNumber(matrices[m], c->o->key, &got));
-      PetscCall(Expect((PetscBool)(got == number), c->type, c->o->key));
-    } else
-      EXPECT_REFUSED(MatAIJFmtGetOptionNumber(matrices[m], c->o->key, &got), PETSC_ERR_ARG_WRONG, expected,
-                     "MatAIJFmtGetOption()", c->type);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,24 +109,20 @@ static int Values(const SpmvOptionDesc *o, double values[VALUES_MAX])
 
 static PetscErrorCode EveryValue(const Case *c)
 {
-  double    values[VALUES_MAX], number;
+  double    values[VALUES_MAX];
   const int count = Values(c->o, values);
   char      text[TEXT_MAX];
 
   PetscFunctionBeginUser;
   PetscCall(ExpectValue(c, values[0]));
-  for (int way = 0; way < 2; way++) { /* by text, then by number if there is one */
-    for (int k = 1; k <= count; k++) {
-      const double    value   = values[k % count];
-      const PetscBool numeric = NumberOf(c->o, value, &number);
+  for (int k = 1; k <= count; k++) {
+    const double value = values[k % count];
 
-      spmv_option_text(c->o, value, text, sizeof(text));
-      for (int again = 0; again < 2; again++) {
-        if (way == 1 && numeric) PetscCall(MatAIJFmtSetOptionNumber(c->A, c->o->key, number));
-        else PetscCall(MatAIJFmtSetOption(c->A, c->o->key, text));
-        PetscCall(ExpectValue(c, value));
-        PetscCall(ExpectPacked(c, again ? PETSC_FALSE : PETSC_TRUE));
-      }
+    spmv_option_text(c->o, value, text, sizeof(text));
+    for (int again = 0; again < 2; again++) {
+      PetscCall(MatAIJFmtSetOption(c->A, c->o->key, text));
+      PetscCall(ExpectValue(c, value));
+      PetscCall(ExpectPacked(c, again ? PETSC_FALSE : PETSC_TRUE));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,7 +151,6 @@ static PetscErrorCode Refusals(const Case *c)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(numbers); i++) {
     if (o->kind == SPMV_OPTION_REAL && numbers[i] >= o->min && numbers[i] <= o->max) continue;
     spmv_option_text(&plain, numbers[i], text, sizeof(text));
-    EXPECT_REFUSED(MatAIJFmtSetOptionNumber(c->A, key, numbers[i]), PETSC_ERR_ARG_OUTOFRANGE, key, text, c->type);
     EXPECT_REFUSED(MatAIJFmtSetOption(c->A, key, text), PETSC_ERR_ARG_OUTOFRANGE, key, text, c->type);
     if (o->kind == SPMV_OPTION_ENUM || (o->kind != SPMV_OPTION_BOOL && i < 2))
       PetscCall(Expect((PetscBool)(strstr(message, range) != NULL), c->type, "an error does not say what is possible"));
@@ -204,25 +181,18 @@ static PetscErrorCode EveryOption(const char *type, const SpmvFormat *table, Pet
 /* A key that is in no table, and a matrix without options */
 static PetscErrorCode WrongKeyAndType(const char *type)
 {
-  Mat    A, plain;
-  char   text[TEXT_MAX];
-  double number;
+  Mat  A, plain;
+  char text[TEXT_MAX];
 
   PetscFunctionBeginUser;
   PetscCall(CreateBanded(type, NULL, &A));
   PetscCall(CreateBanded(MATAIJ, NULL, &plain));
   EXPECT_REFUSED(MatAIJFmtSetOption(A, "depth", "1"), PETSC_ERR_ARG_OUTOFRANGE, "depth", "decline", type);
-  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(A, "depth", 1), PETSC_ERR_ARG_OUTOFRANGE, "depth", "decline", type);
   EXPECT_REFUSED(MatAIJFmtGetOption(A, "depth", text, sizeof(text)), PETSC_ERR_ARG_OUTOFRANGE, "depth", "decline",
                  type);
-  EXPECT_REFUSED(MatAIJFmtGetOptionNumber(A, "depth", &number), PETSC_ERR_ARG_OUTOFRANGE, "depth", "decline", type);
   EXPECT_REFUSED(MatAIJFmtSetOption(plain, "check", "1"), PETSC_ERR_ARG_WRONG, "MatAIJFmtSetOption", "MatConvert()",
                  type);
-  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(plain, "check", 1), PETSC_ERR_ARG_WRONG, "MatAIJFmtSetOptionNumber",
-                 "MatConvert()", type);
   EXPECT_REFUSED(MatAIJFmtGetOption(plain, "check", text, sizeof(text)), PETSC_ERR_ARG_WRONG, "MatAIJFmtGetOption",
-                 "MatConvert()", type);
-  EXPECT_REFUSED(MatAIJFmtGetOptionNumber(plain, "check", &number), PETSC_ERR_ARG_WRONG, "MatAIJFmtGetOptionNumber",
                  "MatConvert()", type);
   EXPECT_REFUSED(MatAIJFmtSetOption(A, "decline", NULL), PETSC_ERR_ARG_NULL, "", "", type);
   PetscCall(MatDestroy(&plain));
@@ -234,7 +204,8 @@ static PetscErrorCode WrongKeyAndType(const char *type)
 static PetscErrorCode Disagreement(const char *type)
 {
   Mat         A;
-  double      value;
+  char        text[TEXT_MAX];
+  PetscBool   same;
   PetscMPIInt rank, size;
 
   PetscFunctionBeginUser;
@@ -244,10 +215,11 @@ static PetscErrorCode Disagreement(const char *type)
   PetscCall(CreateBanded(type, NULL, &A));
   EXPECT_REFUSED(MatAIJFmtSetOption(A, "decline", rank ? "false" : "true"), PETSC_ERR_ARG_WRONG, "decline",
                  "on all of them", type);
-  EXPECT_REFUSED(MatAIJFmtSetOptionNumber(A, rank ? "decline" : "check", 1), PETSC_ERR_ARG_WRONG, "the same",
+  EXPECT_REFUSED(MatAIJFmtSetOption(A, rank ? "decline" : "check", "true"), PETSC_ERR_ARG_WRONG, "the same",
                  "on all of them", type);
-  PetscCall(MatAIJFmtGetOptionNumber(A, "decline", &value));
-  PetscCall(Expect((PetscBool)(value == 1), type, "an option that was refused has changed"));
+  PetscCall(MatAIJFmtGetOption(A, "decline", text, sizeof(text)));
+  PetscCall(PetscStrcmp(text, "true", &same));
+  PetscCall(Expect(same, type, "an option that was refused has changed"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,7 +6,7 @@ set -euo pipefail
 
 page=$1
 shift
-names() { grep -oE -- '-(petscpack_[a-z0-9_]+|ksp_cgdevice_replace_cg)' | sort -u; }
+names() { grep -oE -- '-petscpack_[a-z0-9_]+' | sort -u; }
 documented=$(grep '^| `-' "$page" | cut -d'|' -f2 | names)
 printed=$("$@" -help 2>&1 | grep -E '^ +-' | sed 's/^ *\([^ :]*\).*/\1/' | names)
 if [[ $documented != "$printed" ]]; then

@@ -41,7 +41,6 @@ static void print_further(FILE *page)
       "| `-petscpack_replace` | list | `aij`, `cg`, `gmres`, `mg`, `gamg` | none | these type names of PETSc mean "
       "`aijauto`, `cgdevice`, "
       "`gmresdevice`, `mgdevice` and `gamgdevice` ([solving.md](../solving.md#options)) |\n"
-      "| `-ksp_cgdevice_replace_cg` | truth value | `false`, `true` | `false` | the same as `-petscpack_replace cg` |\n"
       "| `-petscpack_summary` | truth value | `false`, `true` | `false` | `PetscFinalize()` prints one line on the "
       "standard "
       "error stream: what ran on the GPU, what did not, and why |\n",
@@ -78,15 +77,12 @@ static double other_value(const SpmvOptionDesc *o)
 
 static void print_calls(FILE *page, const SpmvFormat *table)
 {
-  char  text[64];
-  char *end;
+  char text[64];
 
   fprintf(page, "\nFrom C, for a matrix `A`, with values other than the defaults:\n\n```c\n");
   for (const SpmvOptionDesc *o = table->options; o && o->key; o++) {
     spmv_option_text(o, other_value(o), text, sizeof text);
     fprintf(page, "PetscCall(MatAIJFmtSetOption(A, \"%s\", \"%s\"));\n", o->key, text);
-    strtod(text, &end);
-    if (!*end) fprintf(page, "PetscCall(MatAIJFmtSetOptionNumber(A, \"%s\", %s));\n", o->key, text);
   }
   fprintf(page, "```\n");
 }
@@ -103,8 +99,7 @@ static void write_page(FILE *page, const SpmvFormat *table)
     fprintf(page,
             "\nThe options are read when the types are registered: during `PetscInitialize()` with `-dll_append`,"
             " else in\n`PetscPackInitializePackage()`. From C: `PetscPackSetDeviceKeep()`, `PetscPackSetNCCL()`,"
-            " `PetscPackReplaceType()`,\n`KSPCGDeviceReplaceCG()`; for the summary, `PetscOptionsSetValue()` before"
-            " the types are registered.\n");
+            " `PetscPackReplaceType()`;\nfor the summary, `PetscOptionsSetValue()` before the types are registered.\n");
   } else print_calls(page, table);
   fprintf(page, "\n[How options are set](README.md)\n");
 }
@@ -134,10 +129,9 @@ static void write_list(FILE *page)
       page,
       "\nSet an option on the command line or in `PETSC_OPTIONS`. If the matrix has a prefix, it comes first:\n"
       "`-mine_mat_aijrbp_min_run 4`. PETSc reads it when the matrix gets its type and in `MatSetFromOptions()`.\n\n"
-      "From C, name an option by its key, the part after `-mat_aij<format>_`:\n\n"
-      "- `MatAIJFmtSetOption()` takes the text of the command line; `MatAIJFmtGetOption()` returns it.\n"
-      "- `MatAIJFmtSetOptionNumber()` takes a number: 0 or 1 for a truth value; for a choice, the one whose text is\n"
-      "  that number. Integers up to 2^53 are exact. `MatAIJFmtGetOptionNumber()` returns the number.\n\n"
+      "From C, name an option by its key, the part after `-mat_aij<format>_`: `MatAIJFmtSetOption()` takes the text "
+      "of\n"
+      "the command line, and `MatAIJFmtGetOption()` returns it. Integers up to 2^53 are exact.\n\n"
       "A wrong key or value is an error that lists the valid ones and changes nothing. The range of an option does\n"
       "not depend on other options, and a matrix is packed at its next product, not while options are set: set "
       "several\n"

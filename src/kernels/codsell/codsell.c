@@ -96,7 +96,7 @@ static const SpmvSlots host_slots = {
    Source: S. Murakami, a storage format with dictionary compression of nonzero positions for sparse matrix-vector
    products on GPUs.
 
-.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJFmtSetOption()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_codsell = {
     .abi     = SPMV_ABI,

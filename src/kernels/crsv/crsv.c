@@ -118,7 +118,7 @@ static const SpmvOptionDesc crsv_options[] = {
 
    Source: D. Mukunoki and D. Takahashi, CRS-vector.
 
-.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJ`
+.seealso: `MatAIJFmtSetOption()`, `MATAIJRBP`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_crsv = {
     .abi     = SPMV_ABI,

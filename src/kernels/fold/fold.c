@@ -179,7 +179,7 @@ static const SpmvSlots host_slots = {
    algorithm that folds long rows and memory with gather functions. Slices, the sorting of rows, the choice of the
    width, and the addition of the pieces on the device are not from that paper.
 
-.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJFmtSetOption()`, `MATAIJRBP`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_fold = {
     .abi            = SPMV_ABI,

@@ -112,7 +112,7 @@ const SpmvSlots rbp_packed_slots = {
    Source: T. Kawamura, K. Yoneda, T. Iwamura, M. Watanabe and Y. Inoguchi, a compression scheme of sparse matrices for
    high-precision numerical simulations on site by GPUs. The layout `packed` is not from that paper.
 
-.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtSetOptionNumber()`, `MATAIJCRSV`, `MATAIJ`
+.seealso: `MatAIJFmtSetOption()`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_rbp = {
     .abi     = SPMV_ABI,

@@ -1,58 +1,57 @@
-/* create.c - the class KSPCGDEVICE: its registration, and the state of a solver from creation to destruction. */
+/* create.c - the class KSPCGDEVICE: what it adds to the frame of device solvers. */
 #include "cgdevice.h"
-#include "sys/compose.h"
 
-/* PETSc's creator of KSPCG, which libpetsc does not export: looked up by type name before that name can be replaced */
-static PetscErrorCode (*create_parent)(KSP) = NULL;
-
-static PetscErrorCode StateFree(void *ctx)
+/* The features of KSPCG that the engine does not have */
+static PetscErrorCode WhyParent(KSP ksp, KSPDevice *device, const char **why)
 {
+  const KSP_CGDevice *s = (KSP_CGDevice *)device;
+
   PetscFunctionBegin;
-  PetscCall(CGDevForget((KSP_CGDevice *)ctx));
-  PetscCall(MGDevHierarchyDestroy(&((KSP_CGDevice *)ctx)->multigrid));
-  PetscCall(PetscFree(ctx));
+  if (s->single_reduction) *why = "-ksp_cg_single_reduction";
+  else if (s->radius != 0) *why = "a trust region";
+  else if (s->objective < 0) *why = "a target of the objective function";
+  else if (ksp->pc_side != PC_LEFT) *why = "the preconditioner is not on the left";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
-
-static PetscErrorCode StateCompose(KSP ksp, KSP_CGDevice **state)
+static PetscErrorCode Engine(KSP ksp, KSPDevice *s)
 {
-  KSP_CGDevice *s;
-
   PetscFunctionBegin;
-  PetscCall(PetscNew(&s));
-  spmv_exec_init(&s->exec, SPMV_DEVICE);
-  PetscCall(PetscStrncpy(s->format, "crsv", sizeof s->format));
-  PetscCall(PetscPackStateCompose((PetscObject)ksp, CGDevContainerName, s, StateDestroy));
-  *state = s;
+  PetscCall(KSPDevPCGet(ksp, s, ksp->work[2], ksp->work[1]));
+  PetscCall(CGDevMixedBegin(ksp, (KSP_CGDevice *)s));
+  if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, (KSP_CGDevice *)s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPReset_CGDevice(KSP ksp)
+static PetscErrorCode Vectors(KSP ksp, KSPDevice *s)
 {
-  KSP_CGDevice *s;
+  PetscFunctionBegin;
+  PetscCall(KSPDevVectorPlace(s, &((KSP_CGDevice *)s)->r, ksp->work[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Forget(KSPDevice *device)
+{
+  KSP_CGDevice *s = (KSP_CGDevice *)device;
 
   PetscFunctionBegin;
-  PetscCall(CGDevStateGet(ksp, &s));
-  PetscCall(CGDevForget(s));
+  PetscCall(CGDevEngineForget(s));
+  PetscCall(CGDevRoundedForget(s));
+  AIJFmtVectorFree(&s->exec, &s->r);
   s->residual_away = s->value_unknown = PETSC_FALSE;
-  if (s->parent.reset) PetscCall(s->parent.reset(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
+static void Info(const KSPDevice *device, KSPDeviceInfo *info)
 {
-  KSP_CGDevice *s;
-  PetscErrorCode (*destroy)(KSP);
+  const KSP_CGDevice *s      = (const KSP_CGDevice *)device;
+  SpmvCgInfo          engine = {.graphs = 0};
 
-  PetscFunctionBegin;
-  PetscCall(CGDevStateGet(ksp, &s));
-  destroy             = s->parent.destroy;
-  ksp->setupnewmatrix = PETSC_FALSE;
-  PetscCall(PetscObjectCompose((PetscObject)ksp, CGDevContainerName, NULL));
-  PetscCall(destroy(ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->engine) spmv_cg_info(s->engine, &engine);
+  info->graphs += engine.graphs;
+  info->bytes += (PetscLogDouble)(engine.bytes + s->r.bytes + s->rounded.bytes);
+  info->precision   = s->mixed.on ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE;
+  info->corrections = s->mixed.corrections;
 }
 
 /*MC
@@ -60,11 +59,11 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
    waiting for the host
 
    Options Database Keys:
-+  -ksp_cgdevice_mode <auto> - how iterations run: auto, host, chunk, graph, persistent; see `KSPCGDeviceSetMode()`
-.  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, see `KSPCGDeviceSetChunk()`
++  -ksp_cgdevice_mode <auto> - how iterations run: auto, host, chunk, graph, persistent; see `KSPDeviceSetMode()`
+.  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, at most 64; 0: by the size of the matrix
 .  -ksp_cgdevice_precision <double> - double or mixed, see `KSPCGDeviceSetPrecision()`
-.  -ksp_cgdevice_format <crsv> - packed format for matrices of types of PETSc, see `KSPCGDeviceSetFormat()`
--  -ksp_cgdevice_replace_cg - makes `KSPCG` mean this type, see `KSPCGDeviceReplaceCG()`; read when petscpack is loaded
+.  -ksp_cgdevice_format <crsv> - packed format for matrices that have none on the device; crsv, which is CSR, where it declines
+-  -petscpack_replace cg - makes `KSPCG` mean this type; read when petscpack is loaded
 
    Level: beginner
 
@@ -88,53 +87,30 @@ static PetscErrorCode KSPDestroy_CGDevice(KSP ksp)
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
 
-.seealso: `KSPCG`, `KSPCGDeviceSetMode()`, `KSPCGDeviceGetInfo()`, `MATAIJRBP`, `PetscPackInitializePackage()`
+.seealso: `KSPCG`, `KSPDeviceSetMode()`, `KSPDeviceGetInfo()`, `MATAIJRBP`, `PetscPackInitializePackage()`
 M*/
+
+static PetscErrorCode KSPCreate_CGDevice(KSP);
+
+KSPDevClass CGDevClass = {.type        = KSPCGDEVICE,
+                          .parent_type = KSPCG,
+                          .parent_name = "KSPCG",
+                          .modes       = KSP_DEVICE_PERSISTENT + 1,
+                          .bytes       = sizeof(KSP_CGDevice),
+                          .create      = KSPCreate_CGDevice,
+                          .install     = CGDevParentInstall,
+                          .options     = CGDevPrecisionFromOptions,
+                          .why_parent  = WhyParent,
+                          .engine      = Engine,
+                          .vectors     = Vectors,
+                          .iterate     = CGDevIterate,
+                          .forget      = Forget,
+                          .info        = Info,
+                          .view        = CGDevPrecisionView};
 
 static PetscErrorCode KSPCreate_CGDevice(KSP ksp)
 {
-  KSP_CGDevice *s = NULL; /* gcc does not see that it is set whenever the call succeeds */
-
   PetscFunctionBegin;
-  PetscCall(create_parent(ksp));
-  PetscCall(StateCompose(ksp, &s));
-  s->parent                = *ksp->ops;
-  ksp->setupnewmatrix      = PETSC_TRUE;
-  ksp->ops->setup          = KSPSetUp_CGDevice;
-  ksp->ops->solve          = KSPSolve_CGDevice;
-  ksp->ops->setfromoptions = KSPSetFromOptions_CGDevice;
-  ksp->ops->view           = KSPView_CGDevice;
-  ksp->ops->buildresidual  = KSPBuildResidual_CGDevice;
-  ksp->ops->reset          = KSPReset_CGDevice;
-  ksp->ops->destroy        = KSPDestroy_CGDevice;
-  PetscCall(CGDevParentInstall(ksp, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Affects only solvers that get their type afterwards */
-PetscErrorCode CGDevReplaceCG(PetscBool replace)
-{
-  PetscFunctionBegin;
-  PetscCall(KSPRegister(KSPCG, replace ? KSPCreate_CGDevice : create_parent));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CGDevRegister(void)
-{
-  PetscBool replace = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(KSPInitializePackage());
-  PetscCall(PetscFunctionListFind(KSPList, KSPCG, &create_parent));
-  PetscCheck(create_parent, PETSC_COMM_SELF, PETSC_ERR_LIB, "This PETSc has no KSP type %s", KSPCG);
-  PetscCall(KSPRegister(KSPCGDEVICE, KSPCreate_CGDevice));
-  MGDevWatchesItself(KSPSolve_CGDevice);
-  PetscCall(PetscLogEventRegister("CGDevSetUp", KSP_CLASSID, &KSP_CGDeviceSetUp));
-  PetscCall(PetscLogEventRegister("CGDevLoop", KSP_CLASSID, &KSP_CGDeviceLoop));
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Options of cgdevice for the whole process", "KSP");
-  PetscCall(PetscOptionsBool("-ksp_cgdevice_replace_cg", "Make KSP type cg mean cgdevice", "KSPCGDeviceReplaceCG",
-                             replace, &replace, NULL));
-  PetscOptionsEnd();
-  if (replace) PetscCall(CGDevReplaceCG(replace));
+  PetscCall(KSPDevCreate(ksp, &CGDevClass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

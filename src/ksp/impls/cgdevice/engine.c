@@ -22,13 +22,13 @@ PetscErrorCode CGDevEngineForget(KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static SpmvCgMode EngineMode(KSPCGDeviceMode mode)
+static SpmvCgMode EngineMode(KSPDeviceMode mode)
 {
-  if (mode == KSP_CGDEVICE_CHUNK) return SPMV_CG_CHUNK;
-  return mode == KSP_CGDEVICE_GRAPH ? SPMV_CG_GRAPH : SPMV_CG_PERSISTENT;
+  if (mode == KSP_DEVICE_CHUNK) return SPMV_CG_CHUNK;
+  return mode == KSP_DEVICE_GRAPH ? SPMV_CG_GRAPH : SPMV_CG_PERSISTENT;
 }
 
-static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
+static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPDeviceMode *mode)
 {
   const PetscBool function = s->pc.kind == SPMV_PC_FUNCTION ? PETSC_TRUE : PETSC_FALSE;
   int64_t         nonzeros = 0;
@@ -36,41 +36,31 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPCGDeviceMode *mode)
 
   PetscFunctionBegin;
   *mode = s->mode;
-  if (s->several && s->mode != KSP_CGDEVICE_CHUNK) *mode = KSP_CGDEVICE_GRAPH;
+  if (s->several && s->mode != KSP_DEVICE_CHUNK) *mode = KSP_DEVICE_GRAPH;
   if (s->several) PetscFunctionReturn(PETSC_SUCCESS);
-  if (function && s->mode == KSP_CGDEVICE_AUTO) *mode = KSP_CGDEVICE_GRAPH;
-  if (function && s->mode == KSP_CGDEVICE_PERSISTENT)
+  if (function && s->mode == KSP_DEVICE_AUTO) *mode = KSP_DEVICE_GRAPH;
+  if (function && s->mode == KSP_DEVICE_PERSISTENT)
     PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no multigrid", sizeof s->reason));
-  if (function || s->mode != KSP_CGDEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (function || s->mode != KSP_DEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtNonzeros(A, &nonzeros));
   bytes = (double)nonzeros * (sizeof(int32_t) + sizeof(PetscScalar)) +
           (double)A->rmap->n * (sizeof(int32_t) + 5 * sizeof(PetscScalar));
   *mode = !s->no_persistent && bytes <= persistent_bytes &&
                   (double)nonzeros <= persistent_nonzeros + persistent_per_row * (double)A->rmap->n
-              ? KSP_CGDEVICE_PERSISTENT
-              : KSP_CGDEVICE_GRAPH;
+              ? KSP_DEVICE_PERSISTENT
+              : KSP_DEVICE_GRAPH;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ReuseOrCreate(KSP_CGDevice *s, const SpmvCgOptions *wanted)
 {
-  PetscInt64 cycle = 0;
-  PetscBool  same, same_product;
-  MGDevInfo  multigrid;
+  PetscBool current;
 
   PetscFunctionBegin;
-  PetscCall(PetscArraycmp(s->engine_serial, s->matrix.serial, KSPDEV_PARTS, &same_product));
-  PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
-  if (wanted->preconditioner == SPMV_PC_FUNCTION) cycle = multigrid.serial;
-  PetscCall(PetscMemcmp(wanted, &s->engine_options, sizeof *wanted, &same));
-  if (s->engine && same && same_product && s->engine_rounded == s->matrix.call.rounded && s->engine_cycle == cycle)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPDevEngineIsCurrent(KSPDEV(s), wanted, &s->engine_options, sizeof *wanted, &current));
+  if (s->engine && current) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CGDevEngineForget(s));
   KSPDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
-  s->engine_options = *wanted;
-  PetscCall(PetscArraycpy(s->engine_serial, s->matrix.serial, KSPDEV_PARTS));
-  s->engine_rounded = s->matrix.call.rounded;
-  s->engine_cycle   = cycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,28 +87,27 @@ static PetscErrorCode Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted
 /* Makes the engine for one mode. s->used becomes that mode, or chunk if part of the iteration cannot be captured in a
    graph: a plan that streams from the host, messages by MPI, or a multigrid cycle that waits for PETSc on the coarsest
    level. */
-static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDeviceMode mode)
+static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPDeviceMode mode)
 {
   SpmvCgOptions wanted;
 
   PetscFunctionBegin;
-  if (mode == KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevMatrixCsr(s, A));
+  if (mode == KSP_DEVICE_PERSISTENT) PetscCall(CGDevMatrixCsr(s, A));
   else PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->work[0]));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (mode != KSP_CGDEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
+  if (mode != KSP_DEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Common(s, A, &wanted));
-  if (mode == KSP_CGDEVICE_GRAPH && (spmv_operator_waits(&s->matrix.call) || wanted.apply_waits))
-    mode = KSP_CGDEVICE_CHUNK;
+  if (mode == KSP_DEVICE_GRAPH && (spmv_operator_waits(&s->matrix.call) || wanted.apply_waits)) mode = KSP_DEVICE_CHUNK;
   wanted.mode = EngineMode(mode);
-  if (mode == KSP_CGDEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
+  if (mode == KSP_DEVICE_PERSISTENT) wanted.matrix = &s->matrix.csr;
   else {
     wanted.processes   = s->matrix.call.processes;
     wanted.product     = spmv_operator_product;
     wanted.product_ctx = &s->matrix.call;
   }
   PetscCall(ReuseOrCreate(s, &wanted));
-  if (mode == KSP_CGDEVICE_PERSISTENT && s->mixed.on && !s->reason[0])
+  if (mode == KSP_DEVICE_PERSISTENT && s->mixed.on && !s->reason[0])
     PetscCall(CGDevMixedDecline(ksp, s, "the persistent kernel multiplies by the CSR in double precision"));
   s->used = mode;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -126,8 +115,8 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPCGDevice
 
 PetscErrorCode CGDevEngineGet(KSP ksp, KSP_CGDevice *s)
 {
-  KSPCGDeviceMode mode;
-  Mat             A;
+  KSPDeviceMode mode;
+  Mat           A;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
@@ -135,11 +124,10 @@ PetscErrorCode CGDevEngineGet(KSP ksp, KSP_CGDevice *s)
   PetscCall(ChooseMode(s, A, &mode));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EngineForMode(ksp, s, A, mode));
-  if (!s->reason[0] || s->mode != KSP_CGDEVICE_AUTO || mode != KSP_CGDEVICE_PERSISTENT)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->reason[0] || s->mode != KSP_DEVICE_AUTO || mode != KSP_DEVICE_PERSISTENT) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(ksp, "no persistent kernel: %s\n", s->reason));
   s->no_persistent = PETSC_TRUE;
   s->reason[0]     = 0;
-  PetscCall(EngineForMode(ksp, s, A, KSP_CGDEVICE_GRAPH));
+  PetscCall(EngineForMode(ksp, s, A, KSP_DEVICE_GRAPH));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -133,15 +133,13 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
 {
   const SpmvCgResult *result = &run->result;
   const PetscBool     check  = s->mixed.on && result->reason != SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool           left;
 
   PetscFunctionBegin;
   PetscCall(TellNorms(ksp, s, run, before + 1, result->completed - (check ? 1 : 0)));
-  PetscCall(CGDevSingleCheck(ksp, s, run, &left));
-  if (left) PetscFunctionReturn(PETSC_SUCCESS);
   if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
   else if (result->completed > before) PetscCall(TestLast(ksp, run));
   if (!ksp->reason && !s->reason[0]) PetscCall(SetReason(ksp, run));
+  KSPDevSingleCheck(ksp, KSPDEV(s), result->completed, result->norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,7 +206,6 @@ static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run
 {
   double     norm = 0;
   SpmvCgTest test;
-  PetscBool  left = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(FirstResidual(ksp));
@@ -216,9 +213,6 @@ static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   KSPDevTryAll(ksp, s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
   PetscCall(KSPDevCountCycles(KSPDEV(s), 1));
-  if (!isfinite(norm)) PetscCall(CGDevSingleFirst(ksp, s, &left));
-  if (left && !s->reason[0]) PetscCall(StartByCycle(ksp, s, run));
-  if (left) PetscFunctionReturn(PETSC_SUCCESS);
   if (!isfinite(norm)) PetscCall(NotANumber(ksp, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
@@ -239,20 +233,21 @@ static PetscErrorCode StartByPetsc(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 }
 
 /* If the engine refuses, leaves a reason in s->reason, and the solution and the residual history unchanged */
-PetscErrorCode CGDevIterate(KSP ksp, KSP_CGDevice *s)
+PetscErrorCode CGDevIterate(KSP ksp, KSPDevice *device)
 {
-  const size_t history_begin = (size_t)ksp->res_hist_len;
-  CGDevRun     run           = {.limit = INT64_MAX};
+  const size_t  history_begin = (size_t)ksp->res_hist_len;
+  KSP_CGDevice *s             = (KSP_CGDevice *)device;
+  CGDevRun      run           = {.limit = INT64_MAX};
 
   PetscFunctionBegin;
+  s->residual_away = PETSC_FALSE;
+  s->value_unknown = PETSC_TRUE;
   PetscCall(KSPDevWatchBegin(ksp, &run.watch));
   KSPDevEngineBegin(KSPDEV(s));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s, &run));
   else PetscCall(StartByPetsc(ksp, s, &run));
-  if (!s->reason[0]) PetscCall(CGDevSingleWatch(ksp, s, &run));
-  PetscCall(PetscLogEventBegin(KSP_CGDeviceLoop, ksp, 0, 0, 0));
+  KSPDevSingleBegin(ksp, device, &run.watch.step);
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &run));
-  PetscCall(PetscLogEventEnd(KSP_CGDeviceLoop, ksp, 0, 0, 0));
   PetscCall(KSPDevEngineEnd(ksp, KSPDEV(s), history_begin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -92,19 +92,6 @@ static PetscErrorCode Correct(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Continues with a new engine from the solution in ksp->vec_sol and its residual in ksp->work[0] */
-PetscErrorCode CGDevGoOn(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
-{
-  PetscFunctionBegin;
-  run->offset += run->result.completed;
-  run->limit  = INT64_MAX;
-  run->result = (SpmvCgResult){.completed = 0};
-  if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, s));
-  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
-  if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Continues in double precision from the current solution */
 static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, const char why[])
 {
@@ -116,7 +103,12 @@ static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, cons
   PetscCall(CGDevMixedDecline(ksp, s, why));
   s->mixed.failed_id      = ((PetscObject)A)->id;
   s->mixed.failed_nonzero = A->nonzerostate;
-  PetscCall(CGDevGoOn(ksp, s, run));
+  run->offset += run->result.completed;
+  run->limit  = INT64_MAX;
+  run->result = (SpmvCgResult){.completed = 0};
+  PetscCall(CGDevEngineGet(ksp, s));
+  PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
+  if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,11 +12,11 @@ static PetscErrorCode UseSingleReduction(KSP ksp, PetscBool use)
   KSP_CGDevice *s;
 
   PetscFunctionBegin;
-  PetscCall(CGDevStateGet(ksp, &s));
+  PetscCall(KSPDevStateGet(ksp, &CGDevClass, &s));
   PetscCall(s->parent_single_reduction(ksp, use));
   s->single_reduction = use;
-  if (ksp->ops->solve != KSPSolve_CGDevice) s->parent.solve = ksp->ops->solve;
-  ksp->ops->solve = KSPSolve_CGDevice;
+  if (ksp->ops->solve != KSPSolve_Device) s->parent.solve = ksp->ops->solve;
+  ksp->ops->solve = KSPSolve_Device;
   PetscCall(ValueInstall(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -26,7 +26,7 @@ static PetscErrorCode SetRadius(KSP ksp, PetscReal radius)
   KSP_CGDevice *s;
 
   PetscFunctionBegin;
-  PetscCall(CGDevStateGet(ksp, &s));
+  PetscCall(KSPDevStateGet(ksp, &CGDevClass, &s));
   s->radius = radius;
   PetscCall(s->parent_radius(ksp, radius));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -37,7 +37,7 @@ static PetscErrorCode SetObjectiveTarget(KSP ksp, PetscReal target)
   KSP_CGDevice *s;
 
   PetscFunctionBegin;
-  PetscCall(CGDevStateGet(ksp, &s));
+  PetscCall(KSPDevStateGet(ksp, &CGDevClass, &s));
   s->objective = target;
   PetscCall(s->parent_objective(ksp, target));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,7 +52,7 @@ static PetscErrorCode GetObjective(KSP ksp, PetscReal *value)
   Vec           w;
 
   PetscFunctionBegin;
-  PetscCall(CGDevStateGet(ksp, &s));
+  PetscCall(KSPDevStateGet(ksp, &CGDevClass, &s));
   if (!s->value_unknown) {
     PetscCall(s->parent_value(ksp, value));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,12 +79,27 @@ static PetscErrorCode ValueInstall(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces the functions that this version of PETSc has; KSPCG removes them when it is destroyed */
-PetscErrorCode CGDevParentInstall(KSP ksp, KSP_CGDevice *s)
+/* KSPCG takes the residual from ksp->work[0], so it is copied there first */
+static PetscErrorCode KSPBuildResidual_CGDevice(KSP ksp, Vec t, Vec v, Vec *V)
 {
-  const PetscObject object = (PetscObject)ksp;
+  KSP_CGDevice *s;
 
   PetscFunctionBegin;
+  PetscCall(KSPDevStateGet(ksp, &CGDevClass, &s));
+  if (s->residual_away) PetscCall(AIJFmtVectorFetch(&s->exec, &s->r));
+  s->residual_away = PETSC_FALSE;
+  PetscCall(s->parent.buildresidual(ksp, t, v, V));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Replaces the functions that this version of PETSc has; KSPCG removes them when it is destroyed */
+PetscErrorCode CGDevParentInstall(KSP ksp, KSPDevice *device)
+{
+  const PetscObject object = (PetscObject)ksp;
+  KSP_CGDevice     *s      = (KSP_CGDevice *)device;
+
+  PetscFunctionBegin;
+  ksp->ops->buildresidual = KSPBuildResidual_CGDevice;
   PetscCall(PetscObjectQueryFunction(object, "KSPCGUseSingleReduction_C", &s->parent_single_reduction));
   PetscCall(PetscObjectQueryFunction(object, "KSPCGSetRadius_C", &s->parent_radius));
   PetscCall(PetscObjectQueryFunction(object, "KSPCGSetObjectiveTarget_C", &s->parent_objective));
@@ -94,18 +109,5 @@ PetscErrorCode CGDevParentInstall(KSP ksp, KSP_CGDevice *s)
   if (s->parent_objective)
     PetscCall(PetscObjectComposeFunction(object, "KSPCGSetObjectiveTarget_C", SetObjectiveTarget));
   PetscCall(ValueInstall(ksp, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* KSPCG takes the residual from ksp->work[0], so it is copied there first */
-PetscErrorCode KSPBuildResidual_CGDevice(KSP ksp, Vec t, Vec v, Vec *V)
-{
-  KSP_CGDevice *s;
-
-  PetscFunctionBegin;
-  PetscCall(CGDevStateGet(ksp, &s));
-  if (s->residual_away) PetscCall(AIJFmtVectorFetch(&s->exec, &s->r));
-  s->residual_away = PETSC_FALSE;
-  PetscCall(s->parent.buildresidual(ksp, t, v, V));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

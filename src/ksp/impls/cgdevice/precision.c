@@ -4,16 +4,27 @@
 
 const char *const KSPCGDevicePrecisions[] = {"double", "mixed", "KSPCGDevicePrecision", "KSP_CGDEVICE_", NULL};
 
-/* Part of KSPSetFromOptions_CGDevice() */
-PetscErrorCode CGDevPrecisionFromOptions(KSP ksp, const KSP_CGDevice *s, AIJFmtOptionItems PetscOptionsObject)
+PetscErrorCode CGDevPrecisionFromOptions(KSP ksp, KSPDevice *s, AIJFmtOptionItems PetscOptionsObject)
 {
   KSPCGDevicePrecision precision;
   PetscBool            set;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsEnum("-ksp_cgdevice_precision", "Precision of the products", "KSPCGDeviceSetPrecision",
-                             KSPCGDevicePrecisions, (PetscEnum)s->precision, (PetscEnum *)&precision, &set));
+                             KSPCGDevicePrecisions, (PetscEnum)((KSP_CGDevice *)s)->precision, (PetscEnum *)&precision,
+                             &set));
   if (set) PetscCall(KSPCGDeviceSetPrecision(ksp, precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CGDevPrecisionView(const KSPDevice *device, PetscViewer viewer)
+{
+  const KSP_CGDevice *s = (const KSP_CGDevice *)device;
+
+  PetscFunctionBegin;
+  if (s->precision != KSP_CGDEVICE_MIXED) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mixed precision: corrections %" PetscInt_FMT "\n", s->mixed.corrections));
+  if (s->mixed.why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    double precision instead: %s\n", s->mixed.why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +135,7 @@ PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
   packed format has products with rounded values: rbp, crsv or codsell. Small matrices, for which the mode `auto` takes
   the persistent kernel, are solved in double precision.
 
-.seealso: `KSPCGDEVICE`, `KSPCGDeviceGetPrecision()`, `KSPCGDeviceGetInfo()`
+.seealso: `KSPCGDEVICE`, `KSPCGDeviceGetPrecision()`, `KSPDeviceGetInfo()`
 @*/
 PetscErrorCode KSPCGDeviceSetPrecision(KSP ksp, KSPCGDevicePrecision precision)
 {
@@ -136,7 +147,7 @@ PetscErrorCode KSPCGDeviceSetPrecision(KSP ksp, KSPCGDevicePrecision precision)
   PetscCheck((int)precision >= KSP_CGDEVICE_DOUBLE && precision <= KSP_CGDEVICE_MIXED,
              PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE, "There is no precision %d of %s",
              (int)precision, KSPCGDEVICE);
-  PetscCall(CGDevStateGet(ksp, &s));
+  PetscCall(KSPDevStateGet(ksp, &CGDevClass, &s));
   if (s) s->precision = precision;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,7 +161,7 @@ PetscErrorCode KSPCGDeviceSetPrecision(KSP ksp, KSPCGDevicePrecision precision)
 . ksp - the solver
 
   Output Parameter:
-. precision - set by `KSPCGDeviceSetPrecision()` or the option; `KSPCGDeviceGetInfo()` gives that of the last solve
+. precision - set by `KSPCGDeviceSetPrecision()` or the option; `KSPDeviceGetInfo()` gives that of the last solve
 
   Level: intermediate
 
@@ -162,7 +173,7 @@ PetscErrorCode KSPCGDeviceGetPrecision(KSP ksp, KSPCGDevicePrecision *precision)
 
   PetscFunctionBegin;
   PetscAssertPointer(precision, 2);
-  PetscCall(CGDevRequire(ksp, &s));
+  PetscCall(KSPDevStateRequire(ksp, &CGDevClass, &s));
   *precision = s->precision;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,8 +41,18 @@ typedef struct {
   PetscInt         conversions, refreshes; /* of own and csr */
 } KSPDevMatrix;
 
+/* What an engine was made for, besides its options: the product, the multigrid cycle, or 0, and rounded values, or NULL */
+typedef struct {
+  PetscInt64  product[KSPDEV_PARTS], cycle;
+  const void *rounded;
+} KSPDevEngineKey;
+
+typedef struct KSPDevClass KSPDevClass;
+
 #define KSPDEVICEHEADER                                                                                                \
-  struct _KSPOps     parent; /* the operations of the parent class, for this solver */                                 \
+  const KSPDevClass *of;                                                                                               \
+  struct _KSPOps     parent;     /* the operations of the parent class, for this solver */                             \
+  KSPDeviceMode      mode, used; /* as set; of the last solve: HOST by the parent, AUTO before the first */            \
   char               format[KSPDEV_FORMAT_MAX];                                                                        \
   PetscInt           chunk;                                                                                            \
   SpmvExec           exec;                                                                                             \
@@ -53,7 +63,11 @@ typedef struct {
   MGDevHierarchy     multigrid; /* ... the cycle of this hierarchy, made when first needed */                          \
   PetscBool          of_pc;     /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */   \
   PetscInt           cycles;    /* done on the device */                                                               \
+  PetscBool          single;    /* the cycle is in single precision, ... */                                            \
+  MGDevNorms         norms;     /* ... its norms are watched, ... */                                                   \
+  const char        *fault;     /* ... and this is why it was not good enough, or NULL */                              \
   AIJFmtVector       x;                                                                                                \
+  KSPDevEngineKey    engine_key;                                                                                       \
   SpmvFailure        failure; /* of calls of the engine, on several processes */                                       \
   PetscInt           graphs;  /* captured by engines that no longer exist */                                           \
   PetscInt           solves_device, solves_host;                                                                       \
@@ -64,8 +78,39 @@ typedef struct {
 } KSPDevice;
 #define KSPDEV(s) ((KSPDevice *)(s))
 
+/* A type that stands around a KSP type of PETSc. Functions leave a reason in s->reason if the device cannot serve. */
+struct KSPDevClass {
+  KSPType     type, parent_type;
+  const char *parent_name;                                          /* in views */
+  int         modes;                                                /* the first so many of KSPDeviceModes */
+  size_t      bytes;                                                /* of the state */
+  PetscErrorCode (*create)(KSP);                                    /* KSPDevCreate() with this class */
+  PetscErrorCode (*install)(KSP, KSPDevice *);                      /* more operations of a new solver */
+  PetscErrorCode (*options)(KSP, KSPDevice *, AIJFmtOptionItems);   /* more options, or NULL */
+  PetscErrorCode (*why_parent)(KSP, KSPDevice *, const char **why); /* features of the parent that the engine lacks */
+  PetscErrorCode (*engine)(KSP, KSPDevice *);                       /* makes or keeps it, with its preconditioner */
+  PetscErrorCode (*vectors)(KSP, KSPDevice *);                      /* places those besides x */
+  PetscErrorCode (*iterate)(KSP, KSPDevice *);
+  PetscErrorCode (*forget)(KSPDevice *);                  /* frees the engine and its data */
+  void (*info)(const KSPDevice *, KSPDeviceInfo *);       /* adds what the engine has */
+  PetscErrorCode (*view)(const KSPDevice *, PetscViewer); /* more lines, or NULL */
+  PetscErrorCode (*create_parent)(KSP);                   /* PETSc's creator; set by KSPDevRegister() */
+};
+
+/* frame.c; state: the address of a pointer to the state */
+PETSC_INTERN PetscErrorCode KSPDevEventsRegister(void);
+PETSC_INTERN PetscErrorCode KSPDevRegister(KSPDevClass *);
+PETSC_INTERN PetscErrorCode KSPDevReplace(const KSPDevClass *, PetscBool);
+PETSC_INTERN PetscErrorCode KSPDevCreate(KSP, const KSPDevClass *);
+PETSC_INTERN PetscErrorCode KSPDevStateGet(KSP, const KSPDevClass *, void *state);
+PETSC_INTERN PetscErrorCode KSPDevStateRequire(KSP, const KSPDevClass *, void *state);
+PETSC_INTERN PetscErrorCode KSPSolve_Device(KSP);
+
+/* options.c */
+PETSC_INTERN PetscErrorCode KSPSetFromOptions_Device(KSP, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode KSPView_Device(KSP, PetscViewer);
+
 /* state.c */
-PETSC_INTERN PetscErrorCode KSPDevRequire(KSP, const char container[], KSPType, void **state);
 PETSC_INTERN PetscErrorCode KSPDevRefuse(KSPDevice *, SpmvStatus);
 PETSC_INTERN void           KSPDevEngineBegin(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevEngineEnd(KSP, KSPDevice *, size_t history);
@@ -73,12 +118,10 @@ PETSC_INTERN PetscErrorCode KSPDevRefuseAll(KSP, KSPDevice *, SpmvStatus);
 PETSC_INTERN PetscErrorCode KSPDevVectorPlace(KSPDevice *, AIJFmtVector *, Vec);
 PETSC_INTERN PetscErrorCode KSPDevAgree(KSP, KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevCountCycles(KSPDevice *, int64_t cycles);
-
-/* options.c */
-PETSC_INTERN PetscErrorCode KSPDevSetChunk(KSP, KSPDevice *, PetscInt);
-PETSC_INTERN PetscErrorCode KSPDevSetFormat(KSP, KSPDevice *, const char format[]);
-PETSC_INTERN PetscErrorCode KSPDevFromOptions(KSP, KSPDevice *, const char type[], const char functions[],
-                                              AIJFmtOptionItems);
+/* Whether the engine was made for the product, the cycle and the options of now, which become its key if not. wanted,
+   options: of that many bytes, those of now and of the engine */
+PETSC_INTERN PetscErrorCode KSPDevEngineIsCurrent(KSPDevice *, const void *wanted, void *options, size_t bytes,
+                                                  PetscBool *current);
 
 /* accept.c: gives a reason if the matrix, of one process or of several, or its null space cannot be served by an
    engine */
@@ -92,6 +135,10 @@ PETSC_INTERN PetscErrorCode KSPDevProcessesForget(KSPDevice *); /* collective on
 PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);
 PETSC_INTERN PetscErrorCode KSPDevPCForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevPCIsSingle(KSPDevice *, PetscBool *);
+/* A cycle in single precision: after the first norm, sets how often norms are checked; checks one. A failed solve is
+   repeated in double precision by frame.c, because a basis belongs to one preconditioner. */
+PETSC_INTERN void KSPDevSingleBegin(KSP, KSPDevice *, int64_t *step);
+PETSC_INTERN void KSPDevSingleCheck(KSP, KSPDevice *, int64_t iteration, double norm);
 
 /* watch.c */
 typedef struct {

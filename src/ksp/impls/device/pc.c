@@ -3,6 +3,7 @@
   which is a function. Both are kept until they change.
 */
 #include "device.h"
+#include <math.h>
 
 /* Forgets the hierarchy; one that belongs to the PC stays on the device */
 static PetscErrorCode ForgetHierarchy(KSPDevice *s)
@@ -95,4 +96,22 @@ PetscErrorCode KSPDevPCIsSingle(KSPDevice *s, PetscBool *single)
   PetscCall(MGDevHierarchyInfo(s->multigrid, &info));
   *single = info.single;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void KSPDevSingleBegin(KSP ksp, KSPDevice *s, int64_t *step)
+{
+  if (!s->single || ksp->normtype == KSP_NORM_NONE) return;
+  *step = PetscMin(*step, MGDEV_LOOK);
+  MGDevNormsBegin(&s->norms, 0, ksp->rnorm);
+}
+
+void KSPDevSingleCheck(KSP ksp, KSPDevice *s, int64_t iteration, double norm)
+{
+  const char *why;
+
+  if (!s->single || ksp->normtype == KSP_NORM_NONE || !isfinite(norm)) return;
+  why = MGDevNormsTell(&s->norms, (PetscInt)iteration, (PetscReal)norm);
+  if (!why || ksp->reason) return;
+  s->fault    = why;
+  ksp->reason = KSP_DIVERGED_BREAKDOWN;
 }

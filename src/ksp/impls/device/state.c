@@ -1,16 +1,5 @@
 /* state.c - refusals of the kernel library, vectors, and agreement between processes, for all parts of a solve. */
 #include "device.h"
-#include "sys/compose.h"
-
-/* The state for a getter, or an error if the solver is of another type */
-PetscErrorCode KSPDevRequire(KSP ksp, const char container[], KSPType type, void **state)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCall(PetscPackStateQuery((PetscObject)ksp, container, state));
-  PetscCheck(*state, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG, "The solver is not of type %s", type);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Turns a refusal into the reason to solve on the host, and a failure into an error: see KSPDevTry() */
 PetscErrorCode KSPDevRefuse(KSPDevice *s, SpmvStatus status)
@@ -78,5 +67,23 @@ PetscErrorCode KSPDevCountCycles(KSPDevice *s, int64_t cycles)
   PetscFunctionBegin;
   s->cycles += (PetscInt)cycles;
   PetscCall(MGDevLogCycles(s->multigrid, (PetscLogDouble)cycles));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDevEngineIsCurrent(KSPDevice *s, const void *wanted, void *options, size_t bytes, PetscBool *current)
+{
+  KSPDevEngineKey now = {.rounded = s->matrix.call.rounded};
+  MGDevInfo       multigrid;
+  PetscBool       same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(now.product, s->matrix.serial, KSPDEV_PARTS));
+  PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
+  if (s->pc.kind == SPMV_PC_FUNCTION) now.cycle = multigrid.serial;
+  PetscCall(PetscMemcmp(&now, &s->engine_key, sizeof now, &same));
+  PetscCall(PetscMemcmp(wanted, options, bytes, current));
+  if (!same) *current = PETSC_FALSE;
+  s->engine_key = now;
+  PetscCall(PetscMemcpy(options, wanted, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -91,8 +91,8 @@ PetscErrorCode KSPBuildSolution_GMRESDevice(KSP ksp, Vec v, Vec *V)
   KSP_GMRESDevice *s;
 
   PetscFunctionBegin;
-  PetscCall(GMRESDevStateGet(ksp, &s));
-  if (s->by_parent) {
+  PetscCall(KSPDevStateGet(ksp, &GMRESDevClass, &s));
+  if (s->used == KSP_DEVICE_HOST) {
     PetscCall(s->parent.buildsolution(ksp, v, V));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -124,7 +124,7 @@ static PetscErrorCode RunOnce(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *wa
   s->running = result->reason == SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
   if (!s->running) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(Conclude(ksp, s, watch, result, before));
-  GMRESDevSingleCheck(ksp, s, result);
+  KSPDevSingleCheck(ksp, KSPDEV(s), result->iterations, result->norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,11 +154,12 @@ static PetscErrorCode Start(KSP ksp, KSP_GMRESDevice *s)
 }
 
 /* If the engine refuses, leaves a reason in s->reason, and the solution and the residual history unchanged */
-PetscErrorCode GMRESDevIterate(KSP ksp, KSP_GMRESDevice *s)
+PetscErrorCode GMRESDevIterate(KSP ksp, KSPDevice *device)
 {
-  const size_t    history_begin = (size_t)ksp->res_hist_len;
-  SpmvGmresResult result        = {.iterations = 0};
-  KSPDevWatch     watch;
+  const size_t     history_begin = (size_t)ksp->res_hist_len;
+  KSP_GMRESDevice *s             = (KSP_GMRESDevice *)device;
+  SpmvGmresResult  result        = {.iterations = 0};
+  KSPDevWatch      watch;
 
   PetscFunctionBegin;
   PetscCall(KSPDevWatchBegin(ksp, &watch));
@@ -166,7 +167,7 @@ PetscErrorCode GMRESDevIterate(KSP ksp, KSP_GMRESDevice *s)
   s->running = PETSC_FALSE;
   KSPDevEngineBegin(KSPDEV(s));
   PetscCall(Start(ksp, s));
-  GMRESDevSingleWatch(ksp, s, &watch);
+  KSPDevSingleBegin(ksp, device, &watch.step);
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce(ksp, s, &watch, &result));
   s->running = PETSC_FALSE;
   PetscCall(AIJFmtVectorRestore(&s->exec, &s->b));

@@ -117,14 +117,12 @@ PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
 }
 
 /*
-  ---- options survive MatHeaderMerge() ----
+  ---- MatHeaderMerge() ----
 
   MatTranspose() in place and MatAXPY() with another pattern make a new matrix C of the same type; MatHeaderMerge(A, &C)
-  then moves the contents of C into A. The state of C and of its blocks has default options, so the options of A would
-  be lost. MatHeaderMerge() calls two functions of ours in which we can copy them, in this order:
-
-    the operation destroy of A    A has no type name then; in PETSc before 3.20 it still has its composed objects
-    the header of C is destroyed  the destructor of an options handler runs when A is whole again
+  then moves the contents of C into A. The options of C are the defaults and those without a prefix: those of A are read
+  when A is whole again. MatHeaderMerge() calls the operation destroy of A, which has no type name then, and later frees
+  the header of C, which has no composed objects then.
 */
 
 /* Does nothing: MatSetFromOptions_AIJFmt() reads the options. PETSc requires this function of a handler. */
@@ -136,25 +134,20 @@ static PetscErrorCode HandleNothing(PetscObject object, AIJFmtOptionItems items,
   return PETSC_SUCCESS;
 }
 
-/* A header that MatHeaderMerge() emptied has no composed objects; one that is really being destroyed has our
-   container */
+/* The destructor of the handler runs when a header is freed */
 static PetscErrorCode HeaderDestroyed(PetscObject object, void *ctx)
 {
-  Mat         A = aijfmt_process.merging.A;
-  Mat_AIJFmt *s, options;
+  const Mat   A = aijfmt_process.merging;
+  Mat_AIJFmt *s;
 
   PetscFunctionBegin;
   (void)ctx;
   AIJFmtListHeaderFreed(object);
   if (!A || object->olist) PetscFunctionReturn(PETSC_SUCCESS);
-  aijfmt_process.merging.A = NULL;
+  aijfmt_process.merging = NULL;
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  if (aijfmt_process.merging.have_options) {
-    options.format_options = aijfmt_process.merging.format_options;
-    options.class_options  = aijfmt_process.merging.class_options;
-    PetscCall(AIJFmtStateCopyOptions(&options, s));
-  }
+  PetscCall(AIJFmtOptionsRead(A, s, NULL));
   if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,17 +157,7 @@ static PetscErrorCode Destroy(Mat A, AIJFmtParentKind kind, PetscBool parallel)
   const AIJFmtParent *parent;
 
   PetscFunctionBegin;
-  if (!((PetscObject)A)->type_name) {
-    Mat_AIJFmt *s;
-
-    PetscCall(AIJFmtStateOfAnyType(A, &s));
-    aijfmt_process.merging.A            = A;
-    aijfmt_process.merging.have_options = s ? PETSC_TRUE : PETSC_FALSE;
-    if (s) {
-      aijfmt_process.merging.format_options = s->format_options;
-      aijfmt_process.merging.class_options  = s->class_options;
-    }
-  }
+  if (!((PetscObject)A)->type_name) aijfmt_process.merging = A;
   PetscCall(AIJFmtParentGet(kind, &parent));
   /* A factor of PETSc on the host is ours by -mat_seqaij_type; the CUDA parent would take its data for cuSPARSE's */
   if (kind == AIJFMT_PARENT_CUDA) A->factortype = MAT_FACTOR_NONE;
@@ -187,14 +170,6 @@ PetscErrorCode MatDestroy_SeqAIJFmt_Host(Mat A) { return Destroy(A, AIJFMT_PAREN
 PetscErrorCode MatDestroy_MPIAIJFmt_Host(Mat A) { return Destroy(A, AIJFMT_PARENT_HOST, PETSC_TRUE); }
 PetscErrorCode MatDestroy_SeqAIJFmt_CUDA(Mat A) { return Destroy(A, AIJFMT_PARENT_CUDA, PETSC_FALSE); }
 PetscErrorCode MatDestroy_MPIAIJFmt_CUDA(Mat A) { return Destroy(A, AIJFMT_PARENT_CUDA, PETSC_TRUE); }
-
-/* Adds the options handler to the header of a matrix, once */
-static PetscErrorCode MergeWatch(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscObjectAddOptionsHandler((PetscObject)A, HandleNothing, HeaderDestroyed, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* ---- types ---- */
 
@@ -292,7 +267,7 @@ static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool paralle
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateCompose(A, state, &fresh));
-  if (fresh) PetscCall(MergeWatch(A));
+  if (fresh) PetscCall(PetscObjectAddOptionsHandler((PetscObject)A, HandleNothing, HeaderDestroyed, NULL));
   (*state)->parallel = parallel;
   if ((*state)->row != row) PetscCall(FirstOptions(A, row, outer, *state));
   else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, *state));

@@ -223,7 +223,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
   else if (AIJFmtKeepsName(s)) wanted = PETSC_FALSE;
   else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  if (wanted && s->parent == cuda) AIJFmtListAdd(A, s);
+  if (wanted && s->parent == cuda) AIJFmtListAdd(s);
   if (!wanted || s->parent == cuda) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->parallel) PetscCall(AIJFmtBlocksStrip(A));
   name = s->parallel ? "MatConvert_mpiaij_mpiaijcusparse_C" : "MatConvert_seqaij_seqaijcusparse_C";
@@ -232,7 +232,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
              ((PetscObject)A)->type_name);
   PetscCall(convert(A, s->parallel ? cuda->mpi_type : cuda->seq_type, MAT_INPLACE_MATRIX, &A));
   s->parent = cuda;
-  AIJFmtListAdd(A, s);
+  AIJFmtListAdd(s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,7 +6,6 @@
   MatSetFromOptions(), and in MatSetFromOptions(), which also lists them for -help.
 */
 #include "seqaijfmt.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { AIJFMT_NAME_MAX = 128 /* bytes of -mat_aij<format>_<key> */ };
@@ -49,29 +48,6 @@ static PetscErrorCode TableSetText(SpmvOptions *options, const SpmvOptionDesc *d
   }
   status = spmv_options_set_text(options, desc->key, text, message);
   PetscCall(CheckSet(options, desc, status, message));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sets one option from a number; an option with choices takes the choice whose text is that number */
-PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *options, const SpmvOptionDesc *desc, double number)
-{
-  char message[SPMV_MESSAGE_MAX] = "";
-
-  PetscFunctionBegin;
-  if (desc->kind == SPMV_OPTION_ENUM) {
-    const SpmvOptionDesc plain = {.kind = SPMV_OPTION_REAL};
-    char                 range[SPMV_MESSAGE_MAX], text[64], *end;
-    int                  i = 0;
-
-    while (desc->choices[i] && (strtod(desc->choices[i], &end) != number || *end)) i++;
-    spmv_option_range(desc, range, sizeof range);
-    spmv_option_text(&plain, number, text, sizeof text);
-    PetscCheck(desc->choices[i], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "option %s: the number %s is not %s; MatAIJFmtSetOption() sets a choice that is no number", desc->key,
-               text, range);
-    number = i;
-  }
-  PetscCall(CheckSet(options, desc, spmv_options_set(options, desc->key, number, message), message));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,7 +168,7 @@ static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **option
 }
 
 /* In a debugging build, checks that all processes pass the same key and value: otherwise they would pack differently */
-static PetscErrorCode RequireSame(Mat A, const char *function, const char key[], const Mat_AIJFmt *changed)
+static PetscErrorCode RequireSame(Mat A, const char key[], const Mat_AIJFmt *changed)
 {
   enum { N = SPMV_OPTIONS_MAX };
   double    most[4 * N]; /* all values, then all values negated */
@@ -209,51 +185,7 @@ static PetscErrorCode RequireSame(Mat A, const char *function, const char key[],
   for (int i = 0; i < 2 * N; i++)
     if (most[i] != -most[2 * N + i]) same = PETSC_FALSE;
   PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
-             "%s: the processes set option %s to different values: pass the same key and value on all of them",
-             function, key);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sets an option from number, or from text if number is NULL. An invalid value leaves the option unchanged. */
-static PetscErrorCode OptionSet(Mat A, const char *function, const char key[], const char text[], const double *number)
-{
-  Mat_AIJFmt            changed, *s;
-  SpmvOptions          *options;
-  const SpmvOptionDesc *desc;
-  int                   position;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscAssertPointer(key, 2);
-  PetscCall(AIJFmtStateRequire(A, function, &s));
-  changed.row            = s->row;
-  changed.format_options = s->format_options;
-  changed.class_options  = s->class_options;
-  PetscCall(Find(&changed, key, &options, &desc, &position));
-  PetscCheck(number || text, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s: option %s needs a text, not NULL", function,
-             key);
-  if (number) PetscCall(AIJFmtTableSetNumber(options, desc, *number));
-  else PetscCall(TableSetText(options, desc, text));
-  if (PetscDefined(USE_DEBUG)) PetscCall(RequireSame(A, function, key, &changed));
-  PetscCall(AIJFmtStateCopyOptions(&changed, s));
-  if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode OptionGet(Mat A, const char *function, const char key[], const SpmvOptionDesc **desc,
-                                double *value)
-{
-  Mat_AIJFmt  *s;
-  SpmvOptions *options;
-  int          position;
-
-  PetscFunctionBegin;
-  *value = 0; /* gcc does not see that callers stop at an error */
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscAssertPointer(key, 2);
-  PetscCall(AIJFmtStateRequire(A, function, &s));
-  PetscCall(Find(s, key, &options, desc, &position));
-  *value = options->value[position];
+             "the processes set option %s to different values: pass the same key and value on all of them", key);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,13 +220,28 @@ static PetscErrorCode OptionGet(Mat A, const char *function, const char key[], c
   MatAIJFmtSetOption(A, "layout", "uniform"); // of MATAIJFOLD, as -mat_aijfold_layout uniform
 .ve
 
-.seealso: `MatAIJFmtGetOption()`, `MatAIJFmtSetOptionNumber()`
+.seealso: `MatAIJFmtGetOption()`
 @*/
 PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 {
+  Mat_AIJFmt            changed, *s;
+  SpmvOptions          *options;
+  const SpmvOptionDesc *desc;
+  int                   position;
+
   PetscFunctionBegin;
-  PetscAssertPointer(value, 3);
-  PetscCall(OptionSet(A, PETSC_FUNCTION_NAME, key, value, NULL));
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscAssertPointer(key, 2);
+  PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
+  changed.row            = s->row;
+  changed.format_options = s->format_options;
+  changed.class_options  = s->class_options;
+  PetscCall(Find(&changed, key, &options, &desc, &position));
+  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "option %s needs a text, not NULL", key);
+  PetscCall(TableSetText(options, desc, value));
+  if (PetscDefined(USE_DEBUG)) PetscCall(RequireSame(A, key, &changed));
+  PetscCall(AIJFmtStateCopyOptions(&changed, s));
+  if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,92 +260,21 @@ PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 
   Level: intermediate
 
-.seealso: `MatAIJFmtSetOption()`, `MatAIJFmtGetOptionNumber()`
+.seealso: `MatAIJFmtSetOption()`
 @*/
 PetscErrorCode MatAIJFmtGetOption(Mat A, const char key[], char value[], size_t size)
 {
+  Mat_AIJFmt           *s;
+  SpmvOptions          *options;
   const SpmvOptionDesc *desc;
-  double                number;
+  int                   position;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscAssertPointer(key, 2);
   PetscAssertPointer(value, 3);
-  PetscCall(OptionGet(A, PETSC_FUNCTION_NAME, key, &desc, &number));
-  spmv_option_text(desc, number, value, size);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  MatAIJFmtSetOptionNumber - Sets an option of a matrix of a packed type from a number
-
-  Logically Collective
-
-  Input Parameters:
-+ A     - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-. key   - the name of the option without its prefix, as for `MatAIJFmtSetOption()`
-- value - the number, in the unit of the option (memory is in bytes); 0 or 1 for an option that is false or true
-
-  Level: intermediate
-
-  Notes:
-  The number is not converted to text and back. It is a `double` whatever the precision and the index size of PETSc, so
-  every integer up to 2^53 is exact: sizes in bytes fit that would overflow a `PetscInt` or lose digits in a
-  `PetscReal`.
-
-  An option with choices takes the choice whose text is the number, such as 32 of `8`, `16`, `32` and `64`; use
-  `MatAIJFmtSetOption()` for choices that are no numbers.
-
-  A number out of the range of the option, or a fraction for an integer, is an error whose message gives the range; the
-  option is not changed.
-
-  Example Usage:
-.vb
-  MatAIJFmtSetOptionNumber(A, "device_memory", 6.0 * 1024 * 1024 * 1024); // of MATAIJFOLD: 6 GiB
-.ve
-
-.seealso: `MatAIJFmtGetOptionNumber()`, `MatAIJFmtSetOption()`
-@*/
-PetscErrorCode MatAIJFmtSetOptionNumber(Mat A, const char key[], double value)
-{
-  PetscFunctionBegin;
-  PetscCall(OptionSet(A, PETSC_FUNCTION_NAME, key, NULL, &value));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  MatAIJFmtGetOptionNumber - Gets an option of a matrix of a packed type as a number
-
-  Not Collective
-
-  Input Parameters:
-+ A   - the matrix, of type `MATAIJRBP`, `MATAIJCRSV`, or another type of petscpack
-- key - the name of the option without its prefix, as for `MatAIJFmtSetOption()`
-
-  Output Parameter:
-. value - the number that `MatAIJFmtSetOptionNumber()` would take
-
-  Level: intermediate
-
-  Note:
-  A choice that is no number, such as `auto`, is an error: `MatAIJFmtGetOption()` gives its text.
-
-.seealso: `MatAIJFmtSetOptionNumber()`, `MatAIJFmtGetOption()`
-@*/
-PetscErrorCode MatAIJFmtGetOptionNumber(Mat A, const char key[], double *value)
-{
-  const SpmvOptionDesc *desc;
-  double                number;
-  char                 *end;
-
-  PetscFunctionBegin;
-  PetscAssertPointer(value, 3);
-  PetscCall(OptionGet(A, PETSC_FUNCTION_NAME, key, &desc, &number));
-  if (desc->kind == SPMV_OPTION_ENUM) {
-    const char *choice = desc->choices[(int)number];
-
-    number = strtod(choice, &end);
-    PetscCheck(end != choice && !*end, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-               "option %s is %s, which is no number: MatAIJFmtGetOption() gives it as text", key, choice);
-  }
-  *value = number;
+  PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
+  PetscCall(Find(s, key, &options, &desc, &position));
+  spmv_option_text(desc, options->value[position], value, size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -229,11 +229,7 @@ typedef struct {
   Mat_AIJFmt    *copied;              /* the states of all matrices with a copy on the device */
   SpmvGraph    **graph;               /* receives a graph that is to stay on the device, or NULL */
   int            set_ups;             /* set-ups of PCGAMG in progress */
-  struct {                    /* a MatHeaderMerge() in progress: see create.c, options survive MatHeaderMerge() */
-    Mat         A;            /* NULL: none */
-    PetscBool   have_options; /* false if A keeps its state */
-    SpmvOptions format_options, class_options; /* the options of A */
-  } merging;
+  Mat            merging;             /* MatHeaderMerge() moves the contents of another matrix into it, or NULL */
 } AIJFmtProcess;
 
 PETSC_INTERN AIJFmtProcess aijfmt_process;
@@ -319,7 +315,7 @@ PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesOverwrite(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesRestore(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode AIJFmtCsrGet(Mat, Mat_AIJFmt *, const SpmvPattern *, AIJFmtCsr *);
 PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
-PETSC_INTERN void           AIJFmtListAdd(Mat, Mat_AIJFmt *);
+PETSC_INTERN void           AIJFmtListAdd(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListRemove(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListHeaderFreed(PetscObject);
 PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
@@ -397,7 +393,6 @@ PETSC_INTERN PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtOptionsRead(Mat, Mat_AIJFmt *, AIJFmtOptionItems);
 PETSC_INTERN PetscErrorCode MatSetFromOptions_AIJFmt(Mat, AIJFmtOptionItems);
 PETSC_INTERN PetscErrorCode AIJFmtTableRead(PetscObject, SpmvOptions *, const char *, AIJFmtOptionItems);
-PETSC_INTERN PetscErrorCode AIJFmtTableSetNumber(SpmvOptions *, const SpmvOptionDesc *, double);
 
 /* view.c */
 PETSC_INTERN PetscErrorCode MatGetInfo_SeqAIJFmt(Mat, MatInfoType, MatInfo *);

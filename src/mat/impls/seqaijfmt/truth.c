@@ -375,9 +375,8 @@ PetscErrorCode AIJFmtCsrRestore(Mat A, AIJFmtCsr *from)
   matrices whose values may be on the device only.
 */
 
-void AIJFmtListAdd(Mat A, Mat_AIJFmt *s)
+void AIJFmtListAdd(Mat_AIJFmt *s)
 {
-  s->self = A;
   if (s->listed || s->parallel) return;
   s->listed = PETSC_TRUE;
   s->before = NULL;

@@ -41,9 +41,9 @@ PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
   Level: advanced
 
   Note:
-  A `KSPCGDEVICE` makes the cycle part of its iterations: `KSPCGDeviceGetInfo()` counts those cycles.
+  A `KSPCGDEVICE` makes the cycle part of its iterations: `KSPDeviceGetInfo()` counts those cycles.
 
-.seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPCGDeviceGetInfo()`
+.seealso: `PCMGDEVICE`, `PCGAMGDEVICE`, `KSPDeviceGetInfo()`
 @*/
 PetscErrorCode PCMGDeviceGetInfo(PC pc, PCMGDeviceInfo *info)
 {

@@ -124,16 +124,10 @@ typedef struct {
   const char *why;
 } Watch;
 
-/* Solvers that must not be watched, because their iterations on the device would wait for the host */
-static MGDevSolve watching[2];
-static int        watching_count;
+/* That of device solvers, which must not be watched, because their iterations would wait for the host */
+static MGDevSolve watches_itself;
 
-void MGDevWatchesItself(MGDevSolve solve)
-{
-  for (int i = 0; i < watching_count; i++)
-    if (watching[i] == solve) return;
-  if (watching_count < (int)(sizeof watching / sizeof *watching)) watching[watching_count++] = solve;
-}
+void MGDevWatchesItself(MGDevSolve solve) { watches_itself = solve; }
 
 static PetscErrorCode Test(KSP ksp, PetscInt iteration, PetscReal norm, KSPConvergedReason *reason, void *context)
 {
@@ -233,8 +227,7 @@ PetscErrorCode MGDevWatchNext(KSP ksp)
   PetscFunctionBegin;
   PetscCall(CanWatch(ksp, &s));
   if (!s || ksp->ops->solve == SolveNext) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < watching_count; i++)
-    if (ksp->ops->solve == watching[i]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->ops->solve == watches_itself) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, key, ksp->ops->solve));
   ksp->ops->solve = SolveNext;
   PetscFunctionReturn(PETSC_SUCCESS);
