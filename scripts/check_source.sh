@@ -55,7 +55,7 @@ src/mat/impls/seqaijfmt/choose.c  analyze'
 # The files that may test PETSc's version
 version_tests='
 src/sys/compat.h
-src/pc/impls/mgdevice/hidden.c'
+src/sys/private.c'
 
 # shellcheck disable=SC2046 # no file of the repository has a space in its name
 check_absent() {

@@ -31,7 +31,7 @@ import compare  # noqa: E402
 
 GPU = " -mat_aijfmt_device gpu -mat_aijfmt_decline false"
 CONTROLS = {"no I-nodes": "-mat_no_inode", "seqaijperm": "-mat_seqaij_type seqaijperm"}
-COLUMNS = ["equal", *(f"as with {name}" for name in CONTROLS), "error 86", "explained", "time limit", "not explained"]
+COLUMNS = ["equal", *(f"as with {name}" for name in CONTROLS), "explained", "time limit", "not explained"]
 NUMBERS_TOLERANCE, NUMBERS_ZERO = 1e-3, 1e-8
 # Names of types; and lines that only our types and solvers print, that only types with I-nodes print, or that -info prints of the plugin
 TYPES = re.compile(r"\b(seq|mpi)?aij(auto|rbp|fold|crsv|codsell)\b")
@@ -207,8 +207,6 @@ def verdict(ours, controls, is_explained, script):
     faults, worst, lines = ours.faults(script), "equal", []
     for label, (text, _) in faults.items():
         column = next((f"as with {name}" for name, control in controls.items() if same_fault(ours, control, script, label)), None)
-        if not column and "is not a type of petscpack" in text:
-            column = "error 86"
         if not column and is_explained:
             column = "explained"
         if not column:

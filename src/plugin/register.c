@@ -10,6 +10,7 @@
 #include "ksp/impls/gmresdevice/gmresdevice.h"
 #include "mat/impls/seqaijfmt/seqaijfmt.h"
 #include "parallel/processes.h"
+#include "sys/private.h"
 #include "sys/totals.h"
 #include "pc/impls/aggdevice/aggdevice.h"
 #include "pc/impls/mgdevice/mgdevice.h"
@@ -39,35 +40,21 @@ static PetscErrorCode DefaultsFromEnvironment(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets a field of a Mat by a public function and looks for it where our headers expect it. The packages and devices
-   that a PETSc was configured with change the layout of its objects. */
-static PetscErrorCode RefuseOtherLayout(void)
-{
-  VecType type;
-  Mat     A;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
-  PetscCall(MatSetVecType(A, VECSTANDARD));
-  PetscCall(MatGetVecType(A, &type));
-  PetscCheck(type == A->defaultvectype, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "The layout of this PETSc's objects differs from the headers that libpetscpack was built with: build "
-             "libpetscpack against the PETSc of the program");
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The table of operations of a matrix differs between minor versions. If PETSc is a shared library, guard.c has already
    refused another version. */
 static PetscErrorCode RefuseOtherPetsc(void)
 {
-  PetscInt major, minor, subminor, release;
+  PetscInt  major, minor, subminor, release;
+  PetscBool fit;
 
   PetscFunctionBegin;
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, OTHER_PETSC,
              PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)major, (int)minor);
-  PetscCall(RefuseOtherLayout());
+  PetscCall(PetscPackHeadersFit(&fit));
+  PetscCheck(fit, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "The layout of this PETSc's objects differs from the headers that libpetscpack was built with: build "
+             "libpetscpack against the PETSc of the program");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -140,20 +140,6 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtGamgFilters(pc) (((PC_GAMG *)((PC_MG *)(pc)->data)->innerctx)->prolongator_filter > 0)
 #endif
 
-/* 3.22: agg destroys its MatCoarsen with the next one. Before, coarsen() destroyed it; code that replaces coarsen()
-   needs the private struct of agg, in which these fields come before it. */
-#if PETSC_VERSION_LT(3, 20, 0)
-  #define AIJFMT_GAMG_AGG_FIELDS PetscInt number[2];
-#elif PETSC_VERSION_LT(3, 21, 0)
-  #define AIJFMT_GAMG_AGG_FIELDS                                                                                       \
-    PetscInt  number[3];                                                                                               \
-    PetscBool flag[2];
-#elif PETSC_VERSION_LT(3, 22, 0)
-  #define AIJFMT_GAMG_AGG_FIELDS                                                                                       \
-    PetscInt  number[3];                                                                                               \
-    PetscBool flag[3];
-#endif
-
 /* 3.19: a solver option makes negative curvature a success; 3.20: a minimum number of iterations */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define AIJFmtKSPIndefinite(ksp) KSP_DIVERGED_INDEFINITE_MAT

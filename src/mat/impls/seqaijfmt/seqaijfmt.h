@@ -331,7 +331,6 @@ PETSC_INTERN void           AIJFmtCopiesBegin(void);
 PETSC_INTERN void           AIJFmtCopiesEnd(void);
 
 /* slot.c */
-PETSC_INTERN PetscBool      AIJFmtDeviceCsrExists(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesFirst(Mat, PetscScalar **);
 
 /* sync.c */

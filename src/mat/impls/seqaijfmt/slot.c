@@ -9,25 +9,7 @@
   are uploaded.
 */
 #include "seqaijfmt.h"
-
-enum { SLOT_WORDS = 32 /* words of MATSEQAIJ's private struct to search: the field is number 20 to 26 */ };
-
-/* The only field of A that holds the address `values`, or NULL if there is none or more than one */
-static PetscScalar **FindSlot(Mat A, const PetscScalar *values)
-{
-  PetscScalar **word = (PetscScalar **)A->data, **found = NULL;
-
-  for (int w = 0; w < SLOT_WORDS && values; w++) {
-    if (word[w] != values) continue;
-    if (found) return NULL;
-    found = &word[w];
-  }
-  return found;
-}
-
-/* Whether the CUDA parent has made a CSR of A on the device, for this pattern or an earlier one. From 3.18 to 3.26 the
-   first word of its private struct is the address of that CSR. */
-PetscBool AIJFmtDeviceCsrExists(Mat A) { return A->spptr && *(void **)A->spptr ? PETSC_TRUE : PETSC_FALSE; }
+#include "sys/private.h"
 
 /* Returns the device array for the values of A, which must have a pattern and no CSR on the device yet.
    AIJFmtDeviceValuesRestore() marks the written values as current. */
@@ -39,7 +21,7 @@ PetscErrorCode AIJFmtDeviceValuesFirst(Mat A, PetscScalar **values)
   PetscFunctionBegin;
   PetscCall(MatSeqAIJGetArrayWrite(A, &here));
   values_here = here;
-  slot        = FindSlot(A, here);
+  slot        = PetscPackSeqAIJValues(A, here);
   PetscCall(MatSeqAIJRestoreArrayWrite(A, &here));
   if (slot) *slot = NULL;
   error = AIJFmtDeviceValuesGet(A, values);

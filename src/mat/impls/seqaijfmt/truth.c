@@ -31,6 +31,7 @@
   MATSEQMAIJ, so the host's values of their factors are kept current, and operations on these factors stay on the host.
 */
 #include "seqaijfmt.h"
+#include "sys/private.h"
 
 enum { SPARE_BYTES = 64 << 20 /* of device memory that a CSR must leave free */ };
 
@@ -175,14 +176,14 @@ static void RememberDeviceCsr(Mat A, Mat_AIJFmt *s)
 
 static PetscBool HasDeviceCsr(Mat A, const Mat_AIJFmt *s)
 {
-  return s->device_csr_known && s->device_csr_state == A->nonzerostate ? AIJFmtDeviceCsrExists(A) : PETSC_FALSE;
+  return s->device_csr_known && s->device_csr_state == A->nonzerostate ? PetscPackCusparseCsrExists(A) : PETSC_FALSE;
 }
 
 /* Whether transition 10 is possible. It is not if the parent has made a CSR that this class has not seen: its pattern
    may be an old one. */
 static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s)
 {
-  return HasDeviceCsr(A, s) || !AIJFmtDeviceCsrExists(A) ? PlanHasValues(A, s) : PETSC_FALSE;
+  return HasDeviceCsr(A, s) || !PetscPackCusparseCsrExists(A) ? PlanHasValues(A, s) : PETSC_FALSE;
 }
 
 /* Transition 10. The values do not change, so the state is kept and the plan stays current. *filled is false if memory

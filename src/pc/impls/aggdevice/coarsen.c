@@ -5,6 +5,7 @@
 */
 #include "aggdevice.h"
 #include "parallel/processes.h"
+#include "sys/private.h"
 
 /* The graph of a process: edges between its own vertices, and row pointers of the edges to other processes. Its arrays
    are those that MatCreateGraph() left on the device, or those of the host matrix with a copy in the space of the
@@ -159,24 +160,6 @@ static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_ME
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Destroys the MatCoarsen that agg's creategraph() made */
-static PetscErrorCode ForgetCoarsen(PC pc)
-{
-#if defined(AIJFMT_GAMG_AGG_FIELDS)
-  struct {
-    AIJFMT_GAMG_AGG_FIELDS
-    MatCoarsen crs;
-  } *agg = ((PC_GAMG *)((PC_MG *)pc->data)->innerctx)->subctx;
-
-  PetscFunctionBegin;
-  PetscCall(MatCoarsenDestroy(&agg->crs));
-#else
-  PetscFunctionBegin;
-  (void)pc;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
 {
   char          reason[SPMV_MESSAGE_MAX] = "";
@@ -197,7 +180,7 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
     PetscCall(PetscInfo(pc, "a level coarsened by agg: %s\n", reason));
     PetscCall(PetscStrncpy(a->reason, reason, sizeof a->reason));
     a->info.levels_agg++;
-    if (a->graph) PetscCall(ForgetCoarsen(pc)); /* agg makes another one with the matrix */
+    if (a->graph) PetscCall(PetscPackGamgAggForgetCoarsen(pc)); /* agg makes another one with the matrix */
     PetscCall(AggDevGraphToMatrix(pc, a, G));
     PetscCall((*a->agg.ops.coarsen)(pc, G, lists));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,7 +189,7 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
   spmv_graph_destroy(&a->graph);
   if (a->exec.space == SPMV_DEVICE) a->info.levels_device++;
   else a->info.levels_host++;
-  PetscCall(ForgetCoarsen(pc));
+  PetscCall(PetscPackGamgAggForgetCoarsen(pc));
   PetscCall(PetscCDCreate(0, lists));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

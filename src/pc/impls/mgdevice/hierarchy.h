@@ -3,7 +3,7 @@
 
     MGDevHierarchyUpdate():  hierarchy.c -> accept.c    may the cycle serve? Decided before anything is computed
                                          -> plans.c     A, P and R of each level as operators
-                                         -> smoother.c  M and the steps, by hidden.c, steps.c and point.c
+                                         -> smoother.c  M and the steps, by sys/private.c, steps.c and point.c
                                          -> coarse.c    the coarsest level: an inverse, or PETSc's solver
                                          -> nullspace.c the null space that is projected out of the result
                                          -> single.c    in single precision: A, P, R, M and the inverse rounded
@@ -160,10 +160,6 @@ PETSC_INTERN PetscErrorCode MGDevIsMAIJ(Mat, PetscBool *);
 
 /* smoother.c */
 PETSC_INTERN PetscErrorCode MGDevSmootherGet(MGDevHierarchy, KSP, MGDevSmoother *, SpmvCycleSmoother *);
-
-/* hidden.c */
-PETSC_INTERN PetscErrorCode MGDevRecurrenceGet(KSP, MGDevRecurrence *, char why[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode MGDevRecurrenceCheck(KSP, const MGDevRecurrence *, char why[SPMV_MESSAGE_MAX]);
 
 /* steps.c */
 PETSC_INTERN PetscBool MGDevSteps(const MGDevRecurrence *, SpmvFactors[]);

@@ -3,6 +3,30 @@
   when their values change.
 */
 #include "hierarchy.h"
+#include "sys/private.h"
+
+/* Gets the numbers from which the steps of a smoother are computed */
+static PetscErrorCode RecurrenceGet(KSP ksp, MGDevRecurrence *r, char why[SPMV_MESSAGE_MAX])
+{
+  PetscPackChebyshev c;
+  PetscBool          richardson, itself = PETSC_FALSE, known;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(r, sizeof *r));
+  r->id    = ((PetscObject)ksp)->id;
+  r->steps = ksp->max_it;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
+  if (richardson) PetscCall(PetscPackRichardsonGet(ksp, &r->scale, &itself, &known)); /* kind is MGDEV_RICHARDSON */
+  else PetscCall(PetscPackChebyshevGet(ksp, &c, &known));
+  if (!known) PetscCall(PetscStrncpy(why, "the smoothers of this PETSc are not known", SPMV_MESSAGE_MAX));
+  else if (itself) PetscCall(PetscStrncpy(why, "the smoother scales itself", SPMV_MESSAGE_MAX));
+  if (why[0] || richardson) PetscFunctionReturn(PETSC_SUCCESS);
+  r->kind = c.kind == PETSCPACK_FIRST ? MGDEV_FIRST : c.kind == PETSCPACK_FOURTH ? MGDEV_FOURTH : MGDEV_OPT_FOURTH;
+  r->emin = c.emin;
+  r->emax = c.emax;
+  if (r->kind == MGDEV_OPT_FOURTH && c.beta && c.betas >= r->steps) PetscCall(PetscArraycpy(r->beta, c.beta, r->steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Gets the coefficients of the steps; computes them again if one of their inputs has changed */
 static PetscErrorCode GetSteps(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
@@ -11,14 +35,12 @@ static PetscErrorCode GetSteps(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
   PetscBool       same;
 
   PetscFunctionBegin;
-  PetscCall(MGDevRecurrenceGet(ksp, &now, h->reason));
+  PetscCall(RecurrenceGet(ksp, &now, h->reason));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMemcmp(&now, &s->recurrence, sizeof now, &same));
-  if (h->several) PetscCall(PetscPackAll(h->comm, &same)); /* the check is collective */
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   s->recurrence.id = 0;
-  PetscCall(MGDevRecurrenceCheck(ksp, &now, h->reason));
-  if (!h->reason[0] && !MGDevSteps(&now, s->step))
+  if (!MGDevSteps(&now, s->step))
     PetscCall(PetscStrncpy(h->reason, "the bounds of a smoother make no polynomial", sizeof h->reason));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   s->recurrence = now;
