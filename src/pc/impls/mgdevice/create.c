@@ -178,8 +178,7 @@ static PetscErrorCode Derive(PC pc)
   `-pc_view` and `-info` give the reason.
 
   A failed solve is repeated in double precision, within the same `KSPSolve()` and from the same initial guess; monitors
-  see the norms of both solves, `KSPGetIterationNumber()` and a residual history those of the second. `KSPCGDEVICE`
-  instead continues from the current solution.
+  see the norms of both solves, `KSPGetIterationNumber()` and a residual history those of the second.
 
   Only solvers that test a norm in each iteration are watched. For `KSPPREONLY` and other solvers without norms or
   tests, and for `PCApply()` without a solver, only the comparison at set-up finds a cycle that is not good enough.
