@@ -164,7 +164,12 @@ PetscErrorCode PetscPackFinalizePackage(void)
   spmv_staging_release();
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));
-  aijfmt_process.initialized = PETSC_FALSE;
+  /* of matrices and set-ups that an error has left behind */
+  aijfmt_process.squared = aijfmt_process.merging = NULL;
+  aijfmt_process.listed = aijfmt_process.copied = NULL;
+  aijfmt_process.graph                          = NULL;
+  aijfmt_process.set_ups                        = 0;
+  aijfmt_process.initialized                    = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,7 +22,8 @@
     check.c, mult.c, values.c   products, operations on values
     dispatch.c, names.c, options.c, view.c
                                 products found by type names, functions that compare type names, options, views
-    matmat.c, graph.c, gamg.c   products of matrices, graphs, the square of a graph in PCGAMG
+    matmat.c, graph.c, graph_others.c, graph_parallel.c, gamg.c, prolongator.c
+                                products of matrices, graphs, the square of a graph in PCGAMG, smoothing of a prolongator
     coo.c, coo_values.c, coo_parallel.c
                                 lists of coordinates
     matmat_parallel.c, ghost_rows.c, transpose_parallel.c
