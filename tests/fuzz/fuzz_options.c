@@ -69,16 +69,24 @@ static PetscErrorCode Options(Fuzz *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets an option on the matrix from a program; later operations must keep it */
+/* Sets an option in the database and on the matrix; later operations must keep it. Those that give the matrix another
+   header read it from the database again, so an option of the command line is left alone. */
 static PetscErrorCode SetOption(Fuzz *f)
 {
   const char *const keys[] = {"decline", "check"};
-  const PetscInt    key    = FuzzBelow(f, 2);
-  const PetscBool   value  = FuzzChance(f, 50);
+  const char *const key    = keys[FuzzBelow(f, 2)];
+  const char *const value  = FuzzChance(f, 50) ? "true" : "false";
+  char              name[CONF_TYPE_MAX], now[CONF_TYPE_MAX];
+  PetscBool         set;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrncpy(f->option, keys[key], sizeof(f->option)));
-  PetscCall(PetscStrncpy(f->value, value ? "true" : "false", sizeof(f->value)));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_aijfmt_%s", key));
+  PetscCall(PutOption(f, name, value));
+  PetscCall(PetscOptionsGetString(NULL, NULL, name, now, sizeof(now), &set));
+  if (set) PetscCall(PetscStrcmp(now, value, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(f->option, key, sizeof(f->option)));
+  PetscCall(PetscStrncpy(f->value, value, sizeof(f->value)));
   if (FuzzIsPacked(f)) PetscCall(MatAIJFmtSetOption(f->A, f->option, f->value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

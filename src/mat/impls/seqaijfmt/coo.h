@@ -50,6 +50,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCooWhyNotMake(Mat, char reason[SPMV_MESSAGE_MA
 PETSC_INTERN SpmvStatus     AIJFmtCooListAlloc(int64_t n, SpmvExec *, PetscInt *list[2]);
 PETSC_INTERN PetscErrorCode AIJFmtCooNumbers(IS, SpmvExec *, void **there, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMake(Mat, PetscCount, PetscInt *const list[2], char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AIJFmtCooAssemble(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCooFill(Mat, const PetscScalar[]);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *, SpmvExec *host);

@@ -392,17 +392,25 @@ PetscErrorCode AIJFmtCooMake(Mat C, PetscCount n, PetscInt *const list[2], char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same as MatSetValuesCOO() with INSERT_VALUES; values: on the device */
-PetscErrorCode AIJFmtCooFill(Mat C, const PetscScalar values[])
+/* Assembles a matrix whose values have been written into its blocks */
+PetscErrorCode AIJFmtCooAssemble(Mat C)
 {
   const PetscBool no_off_process = C->nooffprocentries;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtCooValues(C, values, SPMV_DEVICE, INSERT_VALUES));
   C->nooffprocentries = PETSC_TRUE;
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   C->nooffprocentries = no_off_process;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same as MatSetValuesCOO() with INSERT_VALUES; values: on the device */
+PetscErrorCode AIJFmtCooFill(Mat C, const PetscScalar values[])
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooValues(C, values, SPMV_DEVICE, INSERT_VALUES));
+  PetscCall(AIJFmtCooAssemble(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -415,6 +415,7 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
   if (reason[0]) {
     PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));
     PetscCall(AIJFmtProductNumericByHost(C));
+    if (!C->assembled) PetscCall(AIJFmtCooAssemble(C)); /* these were the first values */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(FlopsLog(d));

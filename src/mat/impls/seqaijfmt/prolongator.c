@@ -60,10 +60,12 @@ PetscErrorCode AIJFmtProlongatorSmooth(Mat S, Mat P0, PetscReal omega, Vec diago
     PetscCall(AIJFmtDeviceCsrDecide(S, s, "the smoothing of a prolongator", AIJFMT_WANTS_FILLED, device));
   spmv_exec_init(&exec, *device ? SPMV_DEVICE : SPMV_HOST);
   if (*device) PetscCall(AIJFmtCudaStream(&exec));
-  PetscCall(AIJFmtVectorGet(&exec, &staged, diagonal, AIJFMT_READ));
-  if (*device) PetscCall(OnDevice(S, s, P0, omega, staged.data, &exec, &status));
-  else PetscCall(OnHost(S, P0, omega, staged.data, &exec, &status));
-  PetscCall(AIJFmtVectorRestore(&exec, &staged));
+  PetscCall(AIJFmtVectorTry(&exec, &staged, diagonal, AIJFMT_READ, &status));
+  if (!status) {
+    if (*device) PetscCall(OnDevice(S, s, P0, omega, staged.data, &exec, &status));
+    else PetscCall(OnHost(S, P0, omega, staged.data, &exec, &status));
+    PetscCall(AIJFmtVectorGive(&exec, &staged, &status));
+  }
   AIJFmtVectorFree(&exec, &staged);
   PetscCall(AIJFmtRefuse(&exec, status, reason));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -124,20 +124,22 @@ static PetscErrorCode LogFlops(const Smoothed *p)
 static PetscErrorCode Steps(PC_AggDevice *a, Mat A, PetscReal largest, Smoothed *p, SpmvStatus *status)
 {
   AIJFmtVector staged = {.vec = NULL};
-  AIJFmtThere  there;
+  AIJFmtThere  there  = {.block = NULL};
   Vec          diagonal;
+  SpmvStatus   vector;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &diagonal, NULL));
   PetscCall(MatGetDiagonal(A, diagonal));
-  PetscCall(AIJFmtVectorGet(&a->exec, &staged, diagonal, AIJFMT_READ));
-  PetscCall(AIJFmtThereGet(A, PETSC_TRUE, &a->exec, &there, status));
+  PetscCall(AIJFmtVectorTry(&a->exec, &staged, diagonal, AIJFMT_READ, &vector));
+  *status = vector;
+  if (!vector) PetscCall(AIJFmtThereGet(A, PETSC_TRUE, &a->exec, &there, status));
   for (PetscInt i = 0; i < a->options.smooths && !*status; i++) {
     *status = Step(1.4 / (double)largest, staged.data, &there.csr, p, &a->exec);
     if (!*status) PetscCall(LogFlops(p));
   }
   AIJFmtThereRestore(&a->exec, &there);
-  PetscCall(AIJFmtVectorRestore(&a->exec, &staged));
+  if (!vector) PetscCall(AIJFmtVectorGive(&a->exec, &staged, status));
   AIJFmtVectorFree(&a->exec, &staged);
   PetscCall(VecDestroy(&diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
