@@ -33,12 +33,12 @@ GPU = " -mat_aijfmt_device gpu -mat_aijfmt_decline false"
 CONTROLS = {"no I-nodes": "-mat_no_inode", "seqaijperm": "-mat_seqaij_type seqaijperm"}
 COLUMNS = ["equal", *(f"as with {name}" for name in CONTROLS), "explained", "time limit", "not explained"]
 NUMBERS_TOLERANCE, NUMBERS_ZERO = 1e-3, 1e-8
-# Names of types; and lines that only our types and solvers print, that only types with I-nodes print, or that -info prints of the plugin
+# Names of types; and lines that only our types and solvers print, or only PETSc's: on I-nodes, on its products, in -info of the plugin
 TYPES = re.compile(r"\b(seq|mpi)?aij(auto|rbp|fold|crsv|codsell)\b")
 LINES = (
     r"^ *(packed by petscpack: |\[\d+\] <sys> Petsc(DLLibrary|FileRetrieve|GetFileStat|TestOwnership)|(not )?using I-node|mode [a-z]+, chunk |last solve (on the device|by KSP)|between the processes: |matrix: (a|its own) (CSR|plan)|"
     r"solves on the device |graphs made |cycles on the device |mixed precision: |double precision instead: |multigrid on the device: |"
-    r"coarsest level: rows |applications on the device |by PETSc: |precision of the cycle: |aggdevice: levels |last by agg: |petscpack: )"
+    r"coarsest level: rows |applications on the device |using (non)?scalable MatPtAP|by PETSc: |precision of the cycle: |aggdevice: levels |last by agg: |petscpack: )"
 )
 LAUNCHER = """#!/bin/bash
 launcher="$PETSCPACK_MPIEXEC"
