@@ -11,7 +11,7 @@ typedef struct {
   PetscBool tested, fits;
 } Layout;
 
-static Layout richardson_layout, chebyshev_layout, gamg_agg_layout;
+static Layout richardson_layout, chebyshev_layout;
 
 /* A solver of this type with nothing set up */
 static PetscErrorCode CreateSolver(KSPType type, KSP *ksp)
@@ -137,6 +137,8 @@ typedef struct {
   MatCoarsen crs;
 } GamgAgg;
 
+static Layout gamg_agg_layout;
+
 static GamgAgg *GamgAggOf(PC pc) { return (GamgAgg *)((PC_GAMG *)((PC_MG *)pc->data)->innerctx)->subctx; }
 
 static PetscErrorCode TestGamgAgg(void)
@@ -167,7 +169,6 @@ PetscErrorCode PetscPackGamgAggForgetCoarsen(PC pc)
 PetscErrorCode PetscPackGamgAggForgetCoarsen(PC pc)
 {
   (void)pc;
-  (void)gamg_agg_layout;
   return PETSC_SUCCESS;
 }
 #endif

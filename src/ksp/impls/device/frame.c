@@ -89,24 +89,17 @@ static PetscErrorCode Accept(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EngineGet(KSP ksp, KSPDevice *s)
+/* Gets the engine and, for a solve, its vectors; leaves a reason if they cannot be had */
+static PetscErrorCode Prepare(KSP ksp, KSPDevice *s, PetscBool vectors)
 {
   PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(KSPDev_SetUp, ksp, 0, 0, 0));
   s->exec.space   = SPMV_DEVICE;
   s->exec.failure = NULL;
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(s->of->engine(ksp, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Gets the engine and its vectors; leaves a reason if they cannot be had */
-static PetscErrorCode Prepare(KSP ksp, KSPDevice *s)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(KSPDev_SetUp, ksp, 0, 0, 0));
-  PetscCall(EngineGet(ksp, s));
-  if (!s->reason[0]) PetscCall(KSPDevVectorPlace(s, &s->x, ksp->vec_sol));
-  if (!s->reason[0]) PetscCall(s->of->vectors(ksp, s));
+  if (vectors && !s->reason[0]) PetscCall(KSPDevVectorPlace(s, &s->x, ksp->vec_sol));
+  if (vectors && !s->reason[0]) PetscCall(s->of->vectors(ksp, s));
   PetscCall(KSPDevAgree(ksp, s));
   PetscCall(PetscLogEventEnd(KSPDev_SetUp, ksp, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,7 +132,7 @@ static PetscErrorCode IterateSingle(KSP ksp, KSPDevice *s)
   if (!again) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
   PetscCall(MGDevTrialAgain(ksp, &trial));
-  if (!s->reason[0]) PetscCall(Prepare(ksp, s));
+  if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_TRUE));
   s->single = PETSC_FALSE;
   if (!s->reason[0]) PetscCall(Iterate(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,7 +158,7 @@ PetscErrorCode KSPSolve_Device(KSP ksp)
   PetscCall(KSPDevStateGet(ksp, NULL, &s));
   s->reason[0] = 0;
   PetscCall(Accept(ksp, s));
-  if (!s->reason[0]) PetscCall(Prepare(ksp, s));
+  if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_TRUE));
   if (!s->reason[0]) {
     PetscCall(KSPDevPCIsSingle(s, &s->single));
     PetscCall(s->single ? IterateSingle(ksp, s) : Iterate(ksp, s));
@@ -194,12 +187,7 @@ static PetscErrorCode KSPSetUp_Device(KSP ksp)
   if (ksp->pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   s->reason[0] = 0;
   PetscCall(Accept(ksp, s));
-  if (!s->reason[0]) {
-    PetscCall(PetscLogEventBegin(KSPDev_SetUp, ksp, 0, 0, 0));
-    PetscCall(EngineGet(ksp, s));
-    PetscCall(KSPDevAgree(ksp, s));
-    PetscCall(PetscLogEventEnd(KSPDev_SetUp, ksp, 0, 0, 0));
-  }
+  if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_FALSE));
   if (s->reason[0]) PetscCall(Forget(s));
   s->reason[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
