@@ -280,6 +280,11 @@ def main():
     if a.only != "report":
         plain.run_all(found, a.jobs)
         good = [test for test in found if plain.faults(test[0]) == {}]
+        probe = Runs(tests, work, "probe", "", a.limit)  # or a broken installation would look like equal errors
+        shutil.rmtree(probe.place(good[0][0]), ignore_errors=True)
+        probe.run(good[0])
+        if probe.faults(good[0][0]):
+            sys.exit(f"{good[0][0]} passed plainly before and fails now: see {probe.place(good[0][0])}")
         for ours in sets.values():
             ours.run_all(good, a.jobs)
         again = [test for test in good if any(ours.faults(test[0]) for ours in sets.values())]
