@@ -240,17 +240,17 @@ PetscErrorCode AIJFmtCooSpaceOf(const void *array, SpmvSpace *space)
    values. zeroes: the values must be 0 until they are set, as after MatSetPreallocationCOO() */
 PetscErrorCode AIJFmtCooReady(Mat block, PetscBool zeroes)
 {
-  PetscBool    device = PETSC_FALSE;
-  PetscScalar *values;
+  AIJFmtArrays to = {.fresh = PETSC_TRUE};
+  SpmvStatus   status;
   Mat_AIJFmt  *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtHostWritten(block));
   PetscCall(AIJFmtStateGet(block, &s));
-  if (s) PetscCall(AIJFmtDeviceCsrDecide(block, s, "MatSetPreallocationCOO()", AIJFMT_WANTS, &device));
-  if (device) {
-    PetscCall(AIJFmtDeviceValuesFirst(block, &values));
-    PetscCall(AIJFmtDeviceValuesRestore(block, &values));
+  if (s) PetscCall(AIJFmtDeviceCsrDecide(block, s, "MatSetPreallocationCOO()", AIJFMT_WANTS, &to.stays));
+  if (to.stays) {
+    PetscCall(AIJFmtArraysGet(block, AIJFMT_VALUES, AIJFMT_WRITE, &s->exec, &to, &status));
+    PetscCall(AIJFmtArraysRestore(block, &s->exec, &to, &status));
   }
   if (zeroes) PetscCall(MatZeroEntries(block));
   PetscFunctionReturn(PETSC_SUCCESS);

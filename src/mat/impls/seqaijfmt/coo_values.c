@@ -11,7 +11,7 @@
 /* The arrays of one MatSetValuesCOO(), in the space of the map */
 typedef struct {
   const void *values[2];    /* of both parts of the list */
-  void       *list, *sums;  /* allocated; NULL: not needed */
+  void       *list;         /* allocated; NULL: not needed */
   PetscBool   on_device[2]; /* the values of this block are summed into its CSR on the device */
 } AIJFmtCooWork;
 
@@ -40,28 +40,9 @@ static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the sums of the larger block whose sums are downloaded to the host, else 0. One buffer serves both blocks. */
-static int64_t SumBytes(const AIJFmtCoo *coo, const AIJFmtCooWork *w)
-{
-  int64_t     most = 0;
-  SpmvPattern pattern;
+static void WorkFree(AIJFmtCoo *coo, AIJFmtCooWork *w) { spmv_scratch_free(&coo->exec, coo->exec.space, w->list); }
 
-  for (int b = 0; b < 2 && coo->exec.space == SPMV_DEVICE; b++) {
-    if (!coo->block[b] || w->on_device[b]) continue;
-    spmv_coo_pattern(coo->block[b], &pattern);
-    most = PetscMax(most, pattern.nnz * (int64_t)sizeof(PetscScalar));
-  }
-  return most;
-}
-
-static void WorkFree(AIJFmtCoo *coo, AIJFmtCooWork *w)
-{
-  spmv_scratch_free(&coo->exec, coo->exec.space, w->list);
-  spmv_scratch_free(&coo->exec, coo->exec.space, w->sums);
-}
-
-/* Allocates all that the call needs before it changes anything: memory for the values of the list, if they are not in
-   the space of the map, and for the sums of blocks whose values do not go to a CSR on the device */
+/* Allocates memory for the values of the list, if they are not in the space of the map, before anything changes */
 static PetscErrorCode Reserve(AIJFmtCoo *coo, const Mat blocks[2], SpmvSpace values, AIJFmtCooWork *w,
                               SpmvStatus *status)
 {
@@ -79,8 +60,6 @@ static PetscErrorCode Reserve(AIJFmtCoo *coo, const Mat blocks[2], SpmvSpace val
     PetscCall(AIJFmtStateOfAnyType(blocks[b], &s));
     if (s) PetscCall(AIJFmtDeviceCsrDecide(blocks[b], s, "MatSetValuesCOO()", AIJFMT_WANTS, &w->on_device[b]));
   }
-  if (!*status) *status = spmv_scratch_alloc(&coo->exec, space, SumBytes(coo, w), "sums of a COO list", &w->sums);
-  if (*status) WorkFree(coo, w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,74 +106,22 @@ static PetscErrorCode GoToHost(Mat A, const Mat_AIJFmt *s, const Mat blocks[2], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 2 */
-static PetscErrorCode AddOnDevice(Mat A, const Mat_AIJFmt *s, const SpmvCoo *coo, SpmvExec *exec,
-                                  const AIJFmtCooWork *w, PetscBool add, SpmvStatus *status)
-{
-  PetscScalar *csr;
-
-  PetscFunctionBegin;
-  if (AIJFmtTruthGet(A, s).device_csr && !add) PetscCall(AIJFmtDeviceValuesOverwrite(A, &csr));
-  else PetscCall(AIJFmtDeviceValuesGet(A, &csr));
-  *status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, csr, exec);
-  PetscCall(AIJFmtDeviceValuesRestore(A, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Computes the sums on the device and downloads them to `here` */
-static SpmvStatus SumThere(const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, PetscBool add, int64_t bytes,
-                           PetscScalar here[])
-{
-  SpmvStatus status = SPMV_SUCCESS;
-
-  if (add) status = spmv_copy(w->sums, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
-  if (!status) status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, w->sums, exec);
-  if (!status) status = spmv_copy(here, SPMV_HOST, w->sums, SPMV_DEVICE, bytes, exec);
-  return status ? status : spmv_stream_wait(exec);
-}
-
-/* Transition 1, or 5 if there is a plan on the GPU, which takes the sums there */
-static PetscErrorCode AddOnHost(Mat A, const SpmvCoo *coo, SpmvExec *exec, const AIJFmtCooWork *w, PetscBool add,
-                                SpmvStatus *status)
-{
-  SpmvPattern  pattern;
-  PetscScalar *here;
-  Mat_AIJFmt  *s;
-  int64_t      bytes;
-
-  PetscFunctionBegin;
-  spmv_coo_pattern(coo, &pattern);
-  bytes = pattern.nnz * (int64_t)sizeof *here;
-  if (add) PetscCall(MatSeqAIJGetArray(A, &here));
-  else PetscCall(MatSeqAIJGetArrayWrite(A, &here));
-  if (exec->space == SPMV_DEVICE) *status = SumThere(coo, exec, w, add, bytes, here);
-  else *status = spmv_coo_values(coo, AIJFMT_SCALAR, (const void **)w->values, add, here, exec);
-  if (add) PetscCall(MatSeqAIJRestoreArray(A, &here));
-  else PetscCall(MatSeqAIJRestoreArrayWrite(A, &here));
-  PetscCall(PetscObjectStateIncrease((PetscObject)A));
-  if (exec->space == SPMV_HOST || *status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtPlanTake(A, s, w->sums));
-  if (add) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sets or adds the values of block b. w->values: values of this process's entries and of the received entries. status:
-   the GPU may refuse; the values are then as they were. */
+/* Sets or adds the values of block b: transition 2, 1, or 5 if a plan on the GPU takes the sums there. w->values: values
+   of this process's entries and of the received entries. status: the GPU may refuse; the values are then as before. */
 static PetscErrorCode Add(Mat A, int b, AIJFmtCoo *coo, const AIJFmtCooWork *w, InsertMode mode, SpmvStatus *status)
 {
   const PetscBool add = mode == INSERT_VALUES ? PETSC_FALSE : PETSC_TRUE;
   const PetscBool gpu = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  AIJFmtArrays    to  = {.stays = w->on_device[b], .follows = PETSC_TRUE};
   int64_t         entries, bytes;
-  Mat_AIJFmt     *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
   spmv_coo_info(coo->block[b], &entries, &bytes);
   if (gpu) PetscCall(PetscLogGpuTimeBegin());
-  if (w->on_device[b]) PetscCall(AddOnDevice(A, s, coo->block[b], &coo->exec, w, add, status));
-  else PetscCall(AddOnHost(A, coo->block[b], &coo->exec, w, add, status));
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, add ? AIJFMT_UPDATE : AIJFMT_WRITE, &coo->exec, &to, status));
+  if (!*status)
+    *status = spmv_coo_values(coo->block[b], AIJFMT_SCALAR, (const void **)w->values, add, to.values, &coo->exec);
+  PetscCall(AIJFmtArraysRestore(A, &coo->exec, &to, status));
   if (gpu) PetscCall(PetscLogGpuTimeEnd());
   if (gpu) PetscCall(AIJFmtLogGpuFlops((PetscLogDouble)entries));
   else PetscCall(PetscLogFlops((PetscLogDouble)entries));

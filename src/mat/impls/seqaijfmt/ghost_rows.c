@@ -208,23 +208,25 @@ static SpmvStatus PackThere(AIJFmtGhostRows g, const void *values, SpmvExec *exe
 /* Packs the values where they are; from the host if the GPU has no memory for it */
 static PetscErrorCode Pack(AIJFmtGhostRows g, Mat B_l, SpmvExec *exec, PetscScalar packed[])
 {
-  SpmvStatus         status = SPMV_ERR_MEMORY;
-  const PetscScalar *own;
-  Mat_AIJFmt        *s;
-  SpmvCsr            csr;
+  SpmvStatus   status = SPMV_ERR_MEMORY;
+  AIJFmtArrays a      = {.parts = 0};
+  SpmvExec     host;
+  Mat_AIJFmt  *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(B_l, "MatProduct", &s));
   if (Entries(&g->out) == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (AIJFmtTruthGet(B_l, s).device_csr) {
-    PetscCall(AIJFmtDeviceCsrGet(B_l, s, &csr));
-    status = PackThere(g, csr.values, exec, packed);
+    PetscCall(AIJFmtArraysGet(B_l, AIJFMT_VALUES, AIJFMT_READ, exec, &a, &status));
+    if (!status) status = PackThere(g, a.csr.values, exec, packed);
+    PetscCall(AIJFmtArraysRestore(B_l, exec, &a, NULL));
   }
-  if (status == SPMV_ERR_MEMORY) {
-    PetscCall(MatSeqAIJGetArrayRead(B_l, &own));
-    for (PetscInt k = 0; k < Entries(&g->out); k++) packed[k] = own[g->place[k]];
-    PetscCall(MatSeqAIJRestoreArrayRead(B_l, &own));
-  } else AIJFmtCallSpmv(exec, status);
+  if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(exec, status);
+  if (!status) PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_exec_init(&host, SPMV_HOST);
+  PetscCall(AIJFmtArraysGet(B_l, AIJFMT_VALUES, AIJFMT_READ, &host, &a, &status));
+  for (PetscInt k = 0; k < Entries(&g->out); k++) packed[k] = ((const PetscScalar *)a.csr.values)[g->place[k]];
+  PetscCall(AIJFmtArraysRestore(B_l, &host, &a, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

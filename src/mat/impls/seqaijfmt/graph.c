@@ -92,9 +92,7 @@ PetscErrorCode AIJFmtGraphSourceGet(Mat A, AIJFmtGraphSource *from, SpmvStatus *
   spmv_exec_init(&from->exec, SPMV_DEVICE);
   if (s) from->exec.host = s->exec.host;
   PetscCall(AIJFmtCudaStream(&from->exec));
-  PetscCall(AIJFmtHostPatternGet(A, &from->here));
-  PetscCall(AIJFmtThereGet(A, PETSC_TRUE, &from->exec, &from->there, status));
-  from->csr = from->there.csr;
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &from->exec, &from->a, status));
   PetscCall(PetscStrncpy(from->reason, *status ? from->exec.message : "", sizeof from->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -102,14 +100,12 @@ PetscErrorCode AIJFmtGraphSourceGet(Mat A, AIJFmtGraphSource *from, SpmvStatus *
 /* Falls back to the host: a parallel graph needs the part of each process */
 PetscErrorCode AIJFmtGraphSourceToHost(Mat A, AIJFmtGraphSource *from)
 {
+  SpmvStatus status;
+
   PetscFunctionBegin;
-  spmv_exec_free(&from->exec, SPMV_DEVICE, from->group);
-  AIJFmtThereRestore(&from->exec, &from->there);
-  from->group      = NULL;
+  PetscCall(AIJFmtGraphSourceRestore(A, from));
   from->exec.space = SPMV_HOST;
-  if (!from->values) PetscCall(MatSeqAIJGetArrayRead(A, &from->values));
-  from->csr =
-      (SpmvCsr){.pattern = from->here, .scalar_type = AIJFMT_SCALAR, .values = from->values, .values_space = SPMV_HOST};
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &from->exec, &from->a, &status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,9 +113,8 @@ PetscErrorCode AIJFmtGraphSourceRestore(Mat A, AIJFmtGraphSource *from)
 {
   PetscFunctionBegin;
   spmv_exec_free(&from->exec, from->exec.space, from->group);
-  AIJFmtThereRestore(&from->exec, &from->there);
-  if (from->values) PetscCall(MatSeqAIJRestoreArrayRead(A, &from->values));
-  if (from->here.row_ptr) PetscCall(AIJFmtHostPatternRestore(A, &from->here));
+  from->group = NULL;
+  PetscCall(AIJFmtArraysRestore(A, &from->exec, &from->a, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,7 +123,7 @@ PetscErrorCode AIJFmtGraphSourceRestore(Mat A, AIJFmtGraphSource *from)
 SpmvStatus AIJFmtGraphLookAtBlocks(AIJFmtGraphSource *from, PetscInt bs, PetscBool *full, PetscBool *confused)
 {
   int              is_full = 0, seems_full = 0;
-  const SpmvStatus status = spmv_graph_full_blocks(&from->csr.pattern, bs, &from->exec, &is_full, &seems_full);
+  const SpmvStatus status = spmv_graph_full_blocks(&from->a.csr.pattern, bs, &from->exec, &is_full, &seems_full);
 
   *full     = is_full ? PETSC_TRUE : PETSC_FALSE;
   *confused = AIJFMT_TAKES_SEEMINGLY_FULL && seems_full && !is_full ? PETSC_TRUE : PETSC_FALSE;
@@ -256,7 +251,7 @@ SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource
     o.blocks = full ? SPMV_GRAPH_FULL_BLOCKS : SPMV_GRAPH_ANY_BLOCKS;
     status   = AIJFmtGraphSetIndex(r, &o, &from->exec);
   }
-  if (!status) status = spmv_graph_create(&from->csr, &o, &from->exec, graph);
+  if (!status) status = spmv_graph_create(&from->a.csr, &o, &from->exec, graph);
   return status;
 }
 

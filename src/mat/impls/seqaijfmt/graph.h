@@ -12,13 +12,10 @@ typedef struct {
 
 /* A sequential matrix, in the memory where its graph is made */
 typedef struct {
-  SpmvExec           exec; /* on the device, or on the host */
-  SpmvCsr            csr;
-  AIJFmtThere        there;                    /* its arrays on the device */
-  void              *group;                    /* in the memory of exec; freed with the source, or NULL */
-  const PetscScalar *values;                   /* the host's array; given back with the source, or NULL */
-  SpmvPattern        here;                     /* given back with the source */
-  char               reason[SPMV_MESSAGE_MAX]; /* why the source is not on the device */
+  SpmvExec     exec; /* on the device, or on the host */
+  AIJFmtArrays a;
+  void        *group;                    /* in the memory of exec; freed with the source, or NULL */
+  char         reason[SPMV_MESSAGE_MAX]; /* why the source is not on the device */
 } AIJFmtGraphSource;
 
 /* The blocks of a graph, on the device or on the host: one for a sequential matrix, two for a parallel one */

@@ -59,7 +59,7 @@ static PetscErrorCode Create(Mat A, PetscBool magnitudes, Mat *O)
 /* The diagonal of the block as a vector of O; 0 for rows without a diagonal entry */
 static PetscErrorCode Diagonal(AIJFmtGraphSource *from, Vec diagonal)
 {
-  const int64_t bytes  = from->csr.pattern.rows * (int64_t)sizeof(PetscScalar);
+  const int64_t bytes  = from->a.csr.pattern.rows * (int64_t)sizeof(PetscScalar);
   SpmvStatus    status = SPMV_SUCCESS;
   PetscScalar  *array;
   void         *there = NULL;
@@ -68,15 +68,15 @@ static PetscErrorCode Diagonal(AIJFmtGraphSource *from, Vec diagonal)
   PetscCall(VecGetArrayWrite(diagonal, &array));
   if (from->exec.space == SPMV_DEVICE) {
     status = spmv_scratch_alloc(&from->exec, SPMV_DEVICE, bytes, "diagonal", &there);
-    if (!status && bytes > 0) status = spmv_csr_diagonal(&from->csr, there, &from->exec);
+    if (!status && bytes > 0) status = spmv_csr_diagonal(&from->a.csr, there, &from->exec);
     if (!status) status = spmv_copy(array, SPMV_HOST, there, SPMV_DEVICE, bytes, &from->exec);
     if (!status) status = spmv_stream_wait(&from->exec);
     spmv_scratch_free(&from->exec, SPMV_DEVICE, there);
   } else {
-    const PetscInt    *row_ptr = (const PetscInt *)from->csr.pattern.row_ptr, *col = from->csr.pattern.col;
-    const PetscScalar *value = (const PetscScalar *)from->csr.values;
+    const PetscInt    *row_ptr = (const PetscInt *)from->a.csr.pattern.row_ptr, *col = from->a.csr.pattern.col;
+    const PetscScalar *value = (const PetscScalar *)from->a.csr.values;
 
-    for (PetscInt i = 0; i < (PetscInt)from->csr.pattern.rows; i++) {
+    for (PetscInt i = 0; i < (PetscInt)from->a.csr.pattern.rows; i++) {
       array[i] = 0;
       for (PetscInt k = row_ptr[i]; k < row_ptr[i + 1]; k++)
         if (col[k] == i) array[i] = value[k];

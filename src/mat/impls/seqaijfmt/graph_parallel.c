@@ -49,7 +49,7 @@ static PetscErrorCode CollapseThere(Mat A, const AIJFmtGraphRequest *r, Pair *pa
     o.group       = from->group;
     o.group_count = A->cmap->N / pair->bs;
   }
-  if (!*status) *status = spmv_graph_create(&from->csr, &o, &from->exec, graph);
+  if (!*status) *status = spmv_graph_create(&from->a.csr, &o, &from->exec, graph);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

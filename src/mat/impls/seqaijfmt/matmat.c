@@ -12,12 +12,9 @@
 
 /* Data of the Mat_Product, kept for the numeric phase */
 typedef struct {
-  SpmvExec     exec;
-  SpmvSpgemm  *product;
-  AIJFmtFactor factor[2];
-  /* Whether C has a CSR on the device: 0 before the first numeric phase, 1 made in this nonzero state, -1 no */
-  int               csr;
-  PetscObjectState  csr_state;
+  SpmvExec          exec;
+  SpmvSpgemm       *product;
+  AIJFmtFactor      factor[2];
   AIJFmtKeptScratch scratch;
 } Data;
 
@@ -71,7 +68,7 @@ static PetscErrorCode KindOf(MatProductType type, SpmvSpgemmKind *kind, const ch
 static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
 {
   const Mat      factor[] = {C->product->A, C->product->B};
-  AIJFmtThere    there[2] = {{.block = NULL}, {.block = NULL}};
+  AIJFmtArrays   a[2]     = {{.parts = 0}, {.parts = 0}};
   SpmvSpgemmKind kind     = SPMV_SPGEMM_AB;
   const char    *option;
   PetscBool      known;
@@ -82,13 +79,12 @@ static PetscErrorCode Symbolic(Mat C, Data *d, SpmvStatus *status)
   PetscCall(KindOf(C->product->type, &kind, &option, &known));
   *status = SPMV_SUCCESS;
   for (int f = 0; f < 2 && !*status; f++) {
-    PetscCall(AIJFmtThereGet(factor[f], PETSC_FALSE, &d->exec, &there[f], status));
+    PetscCall(AIJFmtArraysGet(factor[f], AIJFMT_PATTERN, AIJFMT_READ, &d->exec, &a[f], status));
     d->factor[f] = AIJFmtFactorOf(factor[f]);
   }
   if (!*status)
-    *status =
-        spmv_spgemm_symbolic(kind, &there[0].csr.pattern, &there[1].csr.pattern, AIJFMT_SCALAR, &d->exec, &d->product);
-  for (int f = 0; f < 2; f++) AIJFmtThereRestore(&d->exec, &there[f]);
+    *status = spmv_spgemm_symbolic(kind, &a[0].csr.pattern, &a[1].csr.pattern, AIJFMT_SCALAR, &d->exec, &d->product);
+  for (int f = 0; f < 2; f++) PetscCall(AIJFmtArraysRestore(factor[f], &d->exec, &a[f], NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,48 +134,19 @@ static PetscErrorCode SetPattern(Mat C, Data *d)
 
 /* ---- numeric ---- */
 
-/* Computes the values of C in temporary device memory and copies them to the host */
-static PetscErrorCode NumericToHost(Mat C, Data *d, const AIJFmtThere v[2], SpmvStatus *status)
+/* Computes the values of C from those of its factors */
+static PetscErrorCode Compute(Mat C, Data *d, const AIJFmtArrays factor[2], SpmvStatus *status)
 {
-  SpmvPattern  pattern;
-  PetscScalar *here;
-  void        *there = NULL;
-  int64_t      bytes;
-
-  PetscFunctionBegin;
-  spmv_spgemm_pattern(d->product, &pattern);
-  bytes   = pattern.nnz * (int64_t)sizeof(PetscScalar);
-  *status = spmv_scratch_alloc(&d->exec, SPMV_DEVICE, bytes, "values of the product", &there);
-  if (!*status) *status = spmv_spgemm_numeric(d->product, v[0].csr.values, v[1].csr.values, there, &d->exec);
-  if (!*status) {
-    PetscCall(MatSeqAIJGetArrayWrite(C, &here));
-    *status = spmv_copy(here, SPMV_HOST, there, SPMV_DEVICE, bytes, &d->exec);
-    if (!*status) *status = spmv_stream_wait(&d->exec);
-    PetscCall(MatSeqAIJRestoreArrayWrite(C, &here));
-    PetscCall(PetscObjectStateIncrease((PetscObject)C));
-    PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  }
-  spmv_scratch_free(&d->exec, SPMV_DEVICE, there);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode NumericToDevice(Mat C, Data *d, const AIJFmtThere v[2], SpmvStatus *status, PetscBool *done)
-{
+  AIJFmtArrays to = {.stays = PETSC_FALSE};
   Mat_AIJFmt  *s;
-  PetscScalar *values;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(C, "MatProductNumeric()", &s));
-  PetscCall(AIJFmtDeviceCsrDecide(C, s, "a product of matrices", AIJFMT_WANTS, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  /* all values are overwritten, so none need to be uploaded first */
-  if (d->csr == 0) PetscCall(AIJFmtDeviceValuesFirst(C, &values));
-  else if (d->csr > 0 && d->csr_state == C->nonzerostate) PetscCall(AIJFmtDeviceValuesOverwrite(C, &values));
-  else PetscCall(AIJFmtDeviceValuesGet(C, &values));
-  d->csr       = 1;
-  d->csr_state = C->nonzerostate;
-  *status      = spmv_spgemm_numeric(d->product, v[0].csr.values, v[1].csr.values, values, &d->exec);
-  PetscCall(AIJFmtDeviceValuesRestore(C, &values));
+  PetscCall(AIJFmtDeviceCsrDecide(C, s, "a product of matrices", AIJFMT_WANTS, &to.stays));
+  PetscCall(AIJFmtArraysGet(C, AIJFMT_VALUES, AIJFMT_WRITE, &d->exec, &to, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  *status = spmv_spgemm_numeric(d->product, factor[0].csr.values, factor[1].csr.values, to.values, &d->exec);
+  PetscCall(AIJFmtArraysRestore(C, &d->exec, &to, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,30 +233,24 @@ static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
 
 PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
 {
-  Data       *d        = (Data *)C->product->data;
-  const Mat   factor[] = {C->product->A, C->product->B};
-  AIJFmtThere v[2]     = {{.block = NULL}, {.block = NULL}};
-  SpmvStatus  status   = SPMV_SUCCESS;
-  PetscBool   done     = PETSC_FALSE;
-  Mat_AIJFmt *s;
-  int64_t     bytes, scratch;
-  double      flops;
+  Data        *d        = (Data *)C->product->data;
+  const Mat    factor[] = {C->product->A, C->product->B};
+  AIJFmtArrays v[2]     = {{.parts = 0}, {.parts = 0}};
+  SpmvStatus   status   = SPMV_SUCCESS;
+  int64_t      bytes, scratch;
+  double       flops;
 
   PetscFunctionBegin;
   C->assembled = C->was_assembled = PETSC_TRUE;
   PetscCall(AIJFmtCudaStream(&d->exec));
   AIJFmtScratchKeep(&d->scratch);
   if (!d->product || !AIJFmtFactorsSame(d->factor, factor)) PetscCall(Renew(C, d, &status));
-  for (int f = 0; f < 2 && !status; f++) {
-    PetscCall(AIJFmtStateRequire(factor[f], "MatProductNumeric()", &s));
-    PetscCall(AIJFmtThereValuesGet(factor[f], s, &d->exec, &v[f], &status));
-  }
+  for (int f = 0; f < 2 && !status; f++)
+    PetscCall(AIJFmtArraysGet(factor[f], AIJFMT_VALUES, AIJFMT_READ, &d->exec, &v[f], &status));
   PetscCall(PetscLogGpuTimeBegin());
-  if (!status) PetscCall(NumericToDevice(C, d, v, &status, &done));
-  if (!status && !done) PetscCall(NumericToHost(C, d, v, &status));
+  if (!status) PetscCall(Compute(C, d, v, &status));
   PetscCall(PetscLogGpuTimeEnd());
-  if (!done) d->csr = -1;
-  for (int f = 0; f < 2; f++) AIJFmtThereRestore(&d->exec, &v[f]);
+  for (int f = 0; f < 2; f++) PetscCall(AIJFmtArraysRestore(factor[f], &d->exec, &v[f], NULL));
   if (status == SPMV_ERR_MEMORY) {
     PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", d->exec.message));
     PetscCall(AIJFmtProductNumericByHost(C));

@@ -184,18 +184,18 @@ static PetscErrorCode OperandsFind(Mat C, const Data *d, Mat matrix[MATRICES])
 /* Makes the product of each step from the patterns on the device */
 static PetscErrorCode StepsMake(Mat C, Data *d, SpmvStatus *status)
 {
-  Mat         matrix[MATRICES];
-  AIJFmtThere there[MATRICES];
-  SpmvPattern pattern[OPERANDS];
+  Mat          matrix[MATRICES];
+  AIJFmtArrays a[MATRICES];
+  SpmvPattern  pattern[OPERANDS];
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
-  for (int m = 0; m < MATRICES; m++) there[m] = (AIJFmtThere){.block = NULL};
+  for (int m = 0; m < MATRICES; m++) a[m] = (AIJFmtArrays){.parts = 0};
   PetscCall(OperandsFind(C, d, matrix));
   for (int m = 0; m < MATRICES; m++) {
     if (!matrix[m] || *status) continue;
-    PetscCall(AIJFmtThereGet(matrix[m], PETSC_FALSE, &d->exec, &there[m], status));
-    pattern[m] = there[m].csr.pattern;
+    PetscCall(AIJFmtArraysGet(matrix[m], AIJFMT_PATTERN, AIJFMT_READ, &d->exec, &a[m], status));
+    pattern[m] = a[m].csr.pattern;
   }
   for (int k = 0; k < d->recipe->count && !*status; k++) {
     const Step *step = &d->recipe->step[k];
@@ -205,7 +205,7 @@ static PetscErrorCode StepsMake(Mat C, Data *d, SpmvStatus *status)
                                    &d->product[k]);
     if (!*status) spmv_spgemm_pattern(d->product[k], &pattern[RESULT + k]);
   }
-  for (int m = 0; m < MATRICES; m++) AIJFmtThereRestore(&d->exec, &there[m]);
+  for (int m = 0; m < MATRICES; m++) PetscCall(AIJFmtArraysRestore(matrix[m], &d->exec, &a[m], NULL));
   for (int f = 0; f < 2; f++) d->factor[f] = AIJFmtFactorOf(f == 0 ? C->product->A : C->product->B);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -353,26 +353,24 @@ static PetscErrorCode Renew(Mat C, Data *d, SpmvStatus *status)
 /* Computes the values of all steps on the device */
 static PetscErrorCode StepsCompute(Mat C, const Data *d, SpmvExec *exec, PetscScalar *values, SpmvStatus *status)
 {
-  Mat         matrix[MATRICES];
-  AIJFmtThere there[MATRICES];
-  const void *array[OPERANDS] = {NULL};
-  Mat_AIJFmt *s;
+  Mat          matrix[MATRICES];
+  AIJFmtArrays a[MATRICES];
+  const void  *array[OPERANDS] = {NULL};
 
   PetscFunctionBegin;
-  for (int m = 0; m < MATRICES; m++) there[m] = (AIJFmtThere){.block = NULL};
+  for (int m = 0; m < MATRICES; m++) a[m] = (AIJFmtArrays){.parts = 0};
   PetscCall(OperandsFind(C, d, matrix));
   for (int m = 0; m < MATRICES; m++) {
     if (!matrix[m] || *status) continue;
-    PetscCall(AIJFmtStateRequire(matrix[m], "MatProductNumeric()", &s));
-    PetscCall(AIJFmtThereValuesGet(matrix[m], s, exec, &there[m], status));
-    array[m] = there[m].csr.values;
+    PetscCall(AIJFmtArraysGet(matrix[m], AIJFMT_VALUES, AIJFMT_READ, exec, &a[m], status));
+    array[m] = a[m].csr.values;
   }
   for (int k = 0; k < d->recipe->count && !*status; k++) {
     const Step *step  = &d->recipe->step[k];
     array[RESULT + k] = values + d->first[k];
     *status = spmv_spgemm_numeric(d->product[k], array[step->left], array[step->right], values + d->first[k], exec);
   }
-  for (int m = 0; m < MATRICES; m++) AIJFmtThereRestore(exec, &there[m]);
+  for (int m = 0; m < MATRICES; m++) PetscCall(AIJFmtArraysRestore(matrix[m], exec, &a[m], NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

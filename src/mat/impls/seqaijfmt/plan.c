@@ -1,7 +1,7 @@
 /*
   plan.c - makes plans and keeps them up to date: the only file of the class that calls spmv_build() and
-  spmv_update_values(). It also gets the pattern of a matrix from which a plan is made, copies a pattern to
-  the device, and fills a matrix from a pattern on the device.
+  spmv_update_values(). It also gets the pattern of a matrix from which a plan is made, and copies a pattern to
+  the device.
 
     nothing changed                    the plan serves as it is
     values changed, structure did not  refresh: spmv_update_values()
@@ -163,44 +163,6 @@ PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const Petsc
   there->pattern.row_ptr    = to[0];
   there->pattern.col        = to[1];
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)(bytes[0] + bytes[1] + bytes[2])));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- a sequential matrix from a pattern on the device ---- */
-
-/* The row lengths, for a preallocation; the caller frees them */
-PetscErrorCode AIJFmtLengthsFetch(SpmvExec *exec, const SpmvPattern *from, PetscInt **lengths)
-{
-  const int64_t bytes = (from->rows + 1) * (int64_t)sizeof **lengths;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)from->rows + 1, lengths));
-  AIJFmtCallSpmv(exec, spmv_copy(*lengths, SPMV_HOST, from->row_ptr, from->space, bytes, exec));
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
-  for (int64_t i = 0; i < from->rows; i++) (*lengths)[i] = (*lengths)[i + 1] - (*lengths)[i];
-  if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies the columns into the array of a matrix preallocated with the lengths above and not yet assembled.
-   Inserting the rows one by one would take as long as the rest of a symbolic product. */
-PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A)
-{
-  const int64_t bytes = from->nnz * (int64_t)sizeof(PetscInt);
-  PetscInt      none  = 0; /* a debugging build of PETSc refuses NULL */
-  SpmvPattern   here  = {.nnz = 0};
-  PetscInt     *col;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtHostPatternGet(A, &here));
-  col = bytes ? (PetscInt *)here.col : &none;
-  PetscCheck(here.nnz == from->nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%lld columns for a matrix of %lld nonzeros",
-             (long long)from->nnz, (long long)here.nnz);
-  AIJFmtCallSpmv(exec, spmv_copy(col, SPMV_HOST, from->col, from->space, bytes, exec));
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
-  PetscCall(MatSeqAIJSetColumnIndices(A, col)); /* copies each column onto itself, and tells PETSc that all are set */
-  PetscCall(AIJFmtHostPatternRestore(A, &here));
-  if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -91,16 +91,33 @@ typedef struct {
   void        *device, *pinned;
 } AIJFmtVector;
 
-/* The CSR arrays of a matrix in device memory */
-typedef struct {
-  SpmvCsr csr;
-  void   *block; /* freed by AIJFmtThereRestore(), or NULL */
-} AIJFmtThere;
+/* Parts of a CSR */
+enum { AIJFMT_PATTERN = 1, AIJFMT_VALUES = 2 };
 
-/* there.c */
-PETSC_INTERN PetscErrorCode AIJFmtThereGet(Mat, PetscBool values, SpmvExec *, AIJFmtThere *, SpmvStatus *);
-PETSC_INTERN void           AIJFmtThereRestore(SpmvExec *, AIJFmtThere *);
+/* The CSR arrays of a matrix, on the host or on the device: see AIJFmtArraysGet(). All zeros: none. */
+typedef struct {
+  /* in, for values written on the device */
+  PetscBool stays;   /* they stay in the parent's CSR: AIJFmtDeviceCsrDecide() says so; else they go to the host */
+  PetscBool fresh;   /* the pattern was set just now, so the parent has no CSR of it */
+  PetscBool follows; /* a plan takes them from the device; PETSc will raise the state once more */
+  /* out */
+  SpmvCsr      csr;
+  PetscScalar *values; /* of csr, if they are written */
+  /* private */
+  unsigned           parts;
+  AIJFmtAccess       access;
+  PetscBool          of_parent, copied; /* from the parent's CSR; to memory of their own, NULL if it has no nonzero */
+  const PetscScalar *here;
+  void              *block;
+} AIJFmtArrays;
+
+/* arrays.c, from_device.c */
+PETSC_INTERN PetscErrorCode AIJFmtArraysGet(Mat, unsigned parts, AIJFmtAccess, SpmvExec *, AIJFmtArrays *,
+                                            SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtArraysRestore(Mat, SpmvExec *, AIJFmtArrays *, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtFromDevice(Mat, const SpmvCsr *, SpmvExec *);
+PETSC_INTERN PetscErrorCode AIJFmtLengthsFetch(SpmvExec *, const SpmvPattern *, PetscInt **lengths);
+PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, Mat);
 
 /* graph.c */
 PETSC_INTERN void AIJFmtGraphKeep(SpmvGraph **);
@@ -139,8 +156,6 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternRestore(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
-PETSC_INTERN PetscErrorCode AIJFmtLengthsFetch(SpmvExec *, const SpmvPattern *, PetscInt **lengths);
-PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, Mat);
 PETSC_INTERN PetscErrorCode AIJFmtUpload(SpmvExec *, const SpmvPattern *, const PetscScalar *, SpmvIndex, SpmvCsr *,
                                          void **block, SpmvStatus *);
 

@@ -5,41 +5,19 @@
 #include "seqaijfmt.h"
 #include <spmv_aggregate.h>
 
-static PetscErrorCode OnDevice(Mat S, Mat_AIJFmt *s, Mat P0, PetscReal omega, const void *diagonal, SpmvExec *exec,
-                               SpmvStatus *status)
+static PetscErrorCode Smooth(Mat S, Mat P0, PetscReal omega, const void *diagonal, PetscBool device, SpmvExec *exec,
+                             SpmvStatus *status)
 {
-  AIJFmtThere  there;
-  SpmvCsr      csr;
-  PetscScalar *values;
+  const unsigned both = AIJFMT_PATTERN | AIJFMT_VALUES;
+  AIJFmtArrays   from = {.parts = 0}, to = {.stays = device};
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtThereGet(P0, PETSC_TRUE, exec, &there, status));
-  PetscCall(AIJFmtDeviceCsrGet(S, s, &csr));
-  PetscCall(AIJFmtDeviceValuesGet(S, &values));
-  if (!*status) *status = spmv_prolongator_smooth((double)omega, diagonal, &there.csr, &csr.pattern, values, exec);
-  PetscCall(AIJFmtDeviceValuesRestore(S, &values));
-  AIJFmtThereRestore(exec, &there);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode OnHost(Mat S, Mat P0, PetscReal omega, const void *diagonal, SpmvExec *exec, SpmvStatus *status)
-{
-  SpmvCsr            from = {.scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
-  SpmvPattern        to   = {.nnz = 0};
-  const PetscScalar *values0;
-  PetscScalar       *values;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtHostPatternGet(P0, &from.pattern));
-  PetscCall(AIJFmtHostPatternGet(S, &to));
-  PetscCall(MatSeqAIJGetArrayRead(P0, &values0));
-  PetscCall(MatSeqAIJGetArray(S, &values));
-  from.values = values0;
-  *status     = spmv_prolongator_smooth((double)omega, diagonal, &from, &to, values, exec);
-  PetscCall(MatSeqAIJRestoreArray(S, &values));
-  PetscCall(MatSeqAIJRestoreArrayRead(P0, &values0));
-  PetscCall(AIJFmtHostPatternRestore(S, &to));
-  PetscCall(AIJFmtHostPatternRestore(P0, &from.pattern));
+  PetscCall(AIJFmtArraysGet(P0, both, AIJFMT_READ, exec, &from, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtArraysGet(S, both, AIJFMT_UPDATE, exec, &to, status));
+  if (!*status) *status = spmv_prolongator_smooth((double)omega, diagonal, &from.csr, &to.csr.pattern, to.values, exec);
+  PetscCall(AIJFmtArraysRestore(S, exec, &to, status));
+  PetscCall(AIJFmtArraysRestore(P0, exec, &from, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,8 +40,7 @@ PetscErrorCode AIJFmtProlongatorSmooth(Mat S, Mat P0, PetscReal omega, Vec diago
   if (*device) PetscCall(AIJFmtCudaStream(&exec));
   PetscCall(AIJFmtVectorTry(&exec, &staged, diagonal, AIJFMT_READ, &status));
   if (!status) {
-    if (*device) PetscCall(OnDevice(S, s, P0, omega, staged.data, &exec, &status));
-    else PetscCall(OnHost(S, P0, omega, staged.data, &exec, &status));
+    PetscCall(Smooth(S, P0, omega, staged.data, *device, &exec, &status));
     PetscCall(AIJFmtVectorGive(&exec, &staged, &status));
   }
   AIJFmtVectorFree(&exec, &staged);

@@ -16,8 +16,9 @@
 
     types.c, tables.c           types and their parents, tables of options, data of the process
     plan.c, stage.c             plans and their input; entries of vectors in the memory of a plan
-    state.c, truth.c, slot.c, there.c
-                                the state of a matrix; where its current values are; its arrays on the device
+    state.c, truth.c            the state of a matrix; where its current values are
+    arrays.c, decide.c, from_device.c
+                                its arrays in the memory where a kernel wants them; what runs on the GPU
     sync.c, choose.c            the plan of a matrix, kept up to date; the format of MATAIJAUTO
     check.c, mult.c, values.c   products, operations on values
     dispatch.c, names.c, options.c, view.c
@@ -257,12 +258,6 @@ typedef enum {
   AIJFMT_WANTS            /* always */
 } AIJFmtWish;
 
-/* The CSR arrays that a plan reads, and the data to give them back */
-typedef struct {
-  SpmvCsr            csr;
-  const PetscScalar *host_values; /* NULL: the values are on the device */
-} AIJFmtCsr;
-
 /* The expected result of a product, and the error bound of each row */
 typedef struct {
   PetscInt   n;
@@ -309,30 +304,26 @@ PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeep(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeepFactors(Mat product);
 PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
-PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrDecide(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
-PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrGet(Mat, Mat_AIJFmt *, SpmvCsr *);
-PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesGet(Mat, PetscScalar **);
-PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesOverwrite(Mat, PetscScalar **);
-PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesRestore(Mat, PetscScalar **);
-PETSC_INTERN PetscErrorCode AIJFmtCsrGet(Mat, Mat_AIJFmt *, const SpmvPattern *, AIJFmtCsr *);
-PETSC_INTERN PetscErrorCode AIJFmtCsrRestore(Mat, AIJFmtCsr *);
+PETSC_INTERN void           AIJFmtParentCsrStale(Mat);
 PETSC_INTERN void           AIJFmtListAdd(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListRemove(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListHeaderFreed(PetscObject);
 PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
 
-/* there.c */
+/* arrays.c, from_device.c */
 PETSC_INTERN PetscErrorCode AIJFmtPatternCheck(Mat, const SpmvPattern *, SpmvExec *, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtPatternIsRight(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtPatternFromDevice(Mat, const SpmvPattern *, SpmvExec *);
-PETSC_INTERN PetscErrorCode AIJFmtThereValuesGet(Mat, Mat_AIJFmt *, SpmvExec *, AIJFmtThere *, SpmvStatus *);
-PETSC_INTERN PetscBool      AIJFmtCopyFind(const Mat_AIJFmt *, const AIJFmtKey *, PetscBool pattern, SpmvCsr *);
+PETSC_INTERN PetscErrorCode AIJFmtArraysForPlan(Mat, Mat_AIJFmt *, const AIJFmtKey *, PetscBool pattern,
+                                                AIJFmtArrays *);
+PETSC_INTERN PetscBool      AIJFmtParentHasCsr(Mat, const Mat_AIJFmt *);
+PETSC_INTERN void           AIJFmtParentCsrSeen(Mat, Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtCopyFree(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtCopiesBegin(void);
 PETSC_INTERN void           AIJFmtCopiesEnd(void);
 
-/* slot.c */
-PETSC_INTERN PetscErrorCode AIJFmtDeviceValuesFirst(Mat, PetscScalar **);
+/* decide.c */
+PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrDecide(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
 
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec);

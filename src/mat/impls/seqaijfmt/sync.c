@@ -86,19 +86,17 @@ static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_
 static PetscErrorCode Build(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                             char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
 {
-  AIJFmtCsr from;
+  AIJFmtArrays from;
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtChoose(A, s, key, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
-  if (s->exec.space == SPMV_DEVICE && !AIJFmtPlanOptions(s)->format->borrows)
-    (void)AIJFmtCopyFind(s, key, PETSC_TRUE, &from.csr);
+  PetscCall(AIJFmtArraysForPlan(A, s, key, PETSC_TRUE, &from));
   PetscCall(AnalyzeAndBuild(s, from.csr, may_decline, reason, status));
   PetscCall(AIJFmtChoiceAnalysisClear(s));
-  PetscCall(AIJFmtCsrRestore(A, &from));
+  PetscCall(AIJFmtArraysRestore(A, &s->exec, &from, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,15 +138,13 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
 /* Copies the current values into the plan. moved: see AIJFmtPlanRefresh() */
 static PetscErrorCode RefreshPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool *moved, SpmvStatus *status)
 {
-  AIJFmtCsr from = {.host_values = NULL}; /* gcc does not see that it is filled whenever the call succeeds */
+  AIJFmtArrays from = {.parts = 0}; /* gcc does not see that it is filled whenever the call succeeds */
 
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtCsrGet(A, s, &key->pattern, &from));
-  if (s->exec.space == SPMV_DEVICE && !s->cache.plan->format->borrows)
-    (void)AIJFmtCopyFind(s, key, PETSC_FALSE, &from.csr);
+  PetscCall(AIJFmtArraysForPlan(A, s, key, PETSC_FALSE, &from));
   *status = AIJFmtPlanRefresh(&s->cache, &from.csr, &s->exec, moved);
-  PetscCall(AIJFmtCsrRestore(A, &from));
+  PetscCall(AIJFmtArraysRestore(A, &s->exec, &from, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

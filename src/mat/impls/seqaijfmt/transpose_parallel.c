@@ -16,12 +16,12 @@ static PetscErrorCode BlockWrite(Mat A, Mat block, SpmvCooNumbers cols, SpmvExec
                                  SpmvStatus *status)
 {
   const SpmvCooNumbers rows = {NULL, A->rmap->rstart};
-  AIJFmtThere          there;
+  AIJFmtArrays         a    = {.parts = 0};
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtThereGet(block, PETSC_FALSE, exec, &there, status));
-  if (!*status) *status = spmv_coo_coordinates(&there.csr.pattern, rows, cols, j, i, exec);
-  AIJFmtThereRestore(exec, &there);
+  PetscCall(AIJFmtArraysGet(block, AIJFMT_PATTERN, AIJFMT_READ, exec, &a, status));
+  if (!*status) *status = spmv_coo_coordinates(&a.csr.pattern, rows, cols, j, i, exec);
+  PetscCall(AIJFmtArraysRestore(block, exec, &a, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,10 +98,9 @@ static PetscErrorCode PatternMake(Mat A, SpmvExec *exec, Mat *T, char reason[SPM
 /* Copies the values of both blocks to one array on the device, which the caller frees as scratch memory */
 static PetscErrorCode ValuesGather(Mat A, SpmvExec *exec, void **values, SpmvStatus *status)
 {
-  int64_t     nonzeros[BLOCKS], bytes[BLOCKS];
-  AIJFmtThere there;
-  Mat         blocks[BLOCKS];
-  Mat_AIJFmt *s;
+  int64_t      nonzeros[BLOCKS], bytes[BLOCKS];
+  AIJFmtArrays a = {.parts = 0};
+  Mat          blocks[BLOCKS];
 
   PetscFunctionBegin;
   PetscCall(Nonzeros(A, nonzeros));
@@ -109,12 +108,10 @@ static PetscErrorCode ValuesGather(Mat A, SpmvExec *exec, void **values, SpmvSta
   for (int b = 0; b < BLOCKS; b++) bytes[b] = nonzeros[b] * (int64_t)sizeof(PetscScalar);
   *status = spmv_scratch_alloc(exec, SPMV_DEVICE, bytes[0] + bytes[1], "values of a transpose", values);
   for (int b = 0; b < BLOCKS && !*status; b++) {
-    PetscCall(AIJFmtStateRequire(blocks[b], "the transpose", &s));
-    PetscCall(AIJFmtThereValuesGet(blocks[b], s, exec, &there, status));
+    PetscCall(AIJFmtArraysGet(blocks[b], AIJFMT_VALUES, AIJFMT_READ, exec, &a, status));
     if (!*status && bytes[b] > 0)
-      *status =
-          spmv_copy((char *)*values + (b ? bytes[0] : 0), SPMV_DEVICE, there.csr.values, SPMV_DEVICE, bytes[b], exec);
-    AIJFmtThereRestore(exec, &there);
+      *status = spmv_copy((char *)*values + (b ? bytes[0] : 0), SPMV_DEVICE, a.csr.values, SPMV_DEVICE, bytes[b], exec);
+    PetscCall(AIJFmtArraysRestore(blocks[b], exec, &a, NULL));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,9 +31,6 @@
   MATSEQMAIJ, so the host's values of their factors are kept current, and operations on these factors stay on the host.
 */
 #include "seqaijfmt.h"
-#include "sys/private.h"
-
-enum { SPARE_BYTES = 64 << 20 /* of device memory that a CSR must leave free */ };
 
 /* The plan may have been made from older values, and offloadmask may say that both CSR are current when only the host's
    is */
@@ -59,7 +56,7 @@ PetscErrorCode AIJFmtTruthSettle(Mat A, const Mat_AIJFmt *s)
 }
 
 /* The CUDA parent uploads the values before it next uses its CSR on the device */
-static void MarkDeviceCsrStale(Mat A)
+void AIJFmtParentCsrStale(Mat A)
 {
   if (AIJFmtOffload(A) != PETSC_OFFLOAD_UNALLOCATED) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
 }
@@ -68,7 +65,7 @@ static void MarkDeviceCsrStale(Mat A)
 PetscErrorCode AIJFmtHostWritten(Mat A)
 {
   PetscFunctionBegin;
-  MarkDeviceCsrStale(A);
+  AIJFmtParentCsrStale(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,246 +121,6 @@ PetscErrorCode AIJFmtHostKeepFactors(Mat C)
   PetscFunctionBegin;
   for (int f = 0; f < 3; f++)
     if (factor[f]) PetscCall(AIJFmtHostKeep(factor[f]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- to the CSR on the device ---- */
-
-/* Whether A is a product that PETSc computes on the host, which does not mark the device's values as stale */
-static PetscBool IsHostMatMat(Mat A)
-{
-  return A->product && A->ops->productnumeric && A->ops->productnumeric != aijfmt_process.numeric_gpu ? PETSC_TRUE
-                                                                                                      : PETSC_FALSE;
-}
-
-/* Whether a CSR of A fits into the free device memory; if not, values_reason says so */
-static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool *has)
-{
-  SpmvPattern pattern;
-  int64_t     free_bytes, total, bytes;
-
-  PetscFunctionBegin;
-  *has = PETSC_TRUE;
-  if (s->device_csr_used) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtHostPatternGet(A, &pattern));
-  bytes = spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
-  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
-  AIJFmtCallSpmv(&s->exec, spmv_device_memory(&free_bytes, &total, &s->exec));
-  if (bytes + SPARE_BYTES <= free_bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  *has = PETSC_FALSE;
-  PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason,
-                          "%s: a CSR of %lld bytes does not fit into the %lld that are free on the GPU", operation,
-                          (long long)bytes, (long long)free_bytes));
-  PetscCall(PetscInfo(A, "values stay on the host: %s\n", s->values_reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether there is a plan on the GPU with the current values, from which the CSR on the device can be filled */
-static PetscBool PlanHasValues(Mat A, const Mat_AIJFmt *s)
-{
-  const SpmvPlan *plan = AIJFmtPlanOnGpu(s);
-
-  return plan && !plan->format->borrows && plan->nnz > 0 ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
-}
-
-/* Records that the parent has a CSR of this pattern on the device */
-static void RememberDeviceCsr(Mat A, Mat_AIJFmt *s)
-{
-  s->device_csr_used  = PETSC_TRUE;
-  s->device_csr_known = PETSC_TRUE;
-  s->device_csr_state = A->nonzerostate;
-}
-
-static PetscBool HasDeviceCsr(Mat A, const Mat_AIJFmt *s)
-{
-  return s->device_csr_known && s->device_csr_state == A->nonzerostate ? PetscPackCusparseCsrExists(A) : PETSC_FALSE;
-}
-
-/* Whether transition 10 is possible. It is not if the parent has made a CSR that this class has not seen: its pattern
-   may be an old one. */
-static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s)
-{
-  return HasDeviceCsr(A, s) || !PetscPackCusparseCsrExists(A) ? PlanHasValues(A, s) : PETSC_FALSE;
-}
-
-/* Transition 10. The values do not change, so the state is kept and the plan stays current. *filled is false if memory
-   is short; the parent then uploads. */
-static PetscErrorCode Fill(Mat A, Mat_AIJFmt *s, PetscBool *filled)
-{
-  const PetscObjectState state = ((PetscObject)A)->state;
-  PetscScalar           *values;
-  SpmvStatus             status;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCudaStream(&s->exec));
-  if (HasDeviceCsr(A, s)) PetscCall(AIJFmtDeviceValuesOverwrite(A, &values));
-  else PetscCall(AIJFmtDeviceValuesFirst(A, &values));
-  status = spmv_extract_values(s->cache.plan, values, SPMV_DEVICE, &s->exec);
-  PetscCall(AIJFmtDeviceValuesRestore(A, &values));
-  PetscCall(PetscObjectStateSet((PetscObject)A, state));
-  AIJFmtOffloadSet(A, status ? PETSC_OFFLOAD_CPU : PETSC_OFFLOAD_BOTH);
-  if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(&s->exec, status);
-  RememberDeviceCsr(A, s);
-  *filled = status ? PETSC_FALSE : PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether an operation runs on the device CSR although that is stale and must be updated first */
-static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
-{
-  if (wish == AIJFMT_WANTS) return PETSC_TRUE;
-  if (!AIJFmtPlanOnGpu(s)) return PETSC_FALSE;
-  if (wish == AIJFMT_WANTS_WITH_PLAN) return PETSC_TRUE;
-  return IsFillable(A, s) || s->joint_changes > 0 ? PlanHasValues(A, s) : PETSC_FALSE;
-}
-
-/* Updates a stale device CSR for an operation: from the plan, or else the parent uploads the values on first use */
-static PetscErrorCode BringValues(Mat A, Mat_AIJFmt *s, const char operation[])
-{
-  PetscBool filled = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  if (IsFillable(A, s)) PetscCall(Fill(A, s, &filled));
-  PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s, from %s\n", operation,
-                      filled ? "the packed arrays there" : "the host"));
-  if (!filled) MarkDeviceCsrStale(A);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Before transition 2: decides whether an operation runs on the device CSR. If it does, a stale device CSR is filled
-   from the plan, or else by the parent when the operation asks for the arrays. */
-PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[], AIJFmtWish wish, PetscBool *device)
-{
-  PetscBool has;
-
-  PetscFunctionBegin;
-  *device = PETSC_FALSE;
-  if (!AIJFmtIsOverCuda(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) ||
-      A->structure_only || A->factortype || AIJFmtHashActive(A) || !A->assembled || IsHostMatMat(A))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  if (!AIJFmtTruthGet(A, s).device_csr) {
-    if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(HasMemory(A, s, operation, &has));
-    if (!has) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(BringValues(A, s, operation));
-  } else RememberDeviceCsr(A, s);
-  PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason, "since %s", operation));
-  s->device_csr_used = PETSC_TRUE;
-  *device            = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- the CSR on the device ---- */
-
-static PetscErrorCode ArraysGet(Mat A, SpmvCsr *csr)
-{
-  const AIJFmtCusparseIndex *row_ptr, *col;
-  PetscScalar               *values;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCusparseGetValues(A, &values));
-  PetscCall(AIJFmtCusparseGetIJ(A, &row_ptr, &col));
-  csr->values          = values;
-  csr->pattern.row_ptr = row_ptr;
-  csr->pattern.col     = col;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The parent's device arrays; the parent makes or updates them from the host's first, if necessary */
-PetscErrorCode AIJFmtDeviceCsrGet(Mat A, Mat_AIJFmt *s, SpmvCsr *csr)
-{
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-  SpmvPattern     host;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtHostPatternGet(A, &host));
-  *csr = (SpmvCsr){.pattern = host, .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_DEVICE};
-  PetscCall(AIJFmtHostPatternRestore(A, &host));
-  csr->pattern.space      = SPMV_DEVICE;
-  csr->pattern.index_type = sizeof(AIJFmtCusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = ArraysGet(A, csr);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
-  RememberDeviceCsr(A, s);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The device array of values, to be changed. AIJFmtDeviceValuesRestore() marks these values as current. */
-PetscErrorCode AIJFmtDeviceValuesGet(Mat A, PetscScalar **values)
-{
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-
-  PetscFunctionBegin;
-  *values = NULL;
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = AIJFmtCusparseGetArray(A, values);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Like AIJFmtDeviceValuesGet(), for a caller that overwrites all values of an existing device CSR: stale values are not
-   uploaded first */
-PetscErrorCode AIJFmtDeviceValuesOverwrite(Mat A, PetscScalar **values)
-{
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-
-  PetscFunctionBegin;
-  *values = NULL;
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = AIJFmtCusparseGetArrayWrite(A, values);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtDeviceValuesRestore(Mat A, PetscScalar **values)
-{
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = AIJFmtCusparseRestoreArray(A, values);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- the CSR arrays that a plan reads ---- */
-
-/* Transitions 3 and 4: the CSR arrays for a plan in s->exec.space. With the CUDA parent, a plan on the device
-   takes its values from the device CSR if only that is current; a format that borrows always takes pattern and values
-   there, and the parent updates a stale device CSR first (transition 7). Everything else comes from the host. */
-PetscErrorCode AIJFmtCsrGet(Mat A, Mat_AIJFmt *s, const SpmvPattern *pattern, AIJFmtCsr *from)
-{
-  const PetscBool borrows = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;
-  SpmvCsr         there;
-
-  PetscFunctionBegin;
-  *from = (AIJFmtCsr){.csr = {.pattern = *pattern, .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST}};
-  if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && s->exec.space == SPMV_DEVICE &&
-      (borrows || !AIJFmtTruthGet(A, s).host)) {
-    PetscCall(AIJFmtDeviceCsrGet(A, s, &there));
-    from->csr.values       = there.values;
-    from->csr.values_space = SPMV_DEVICE;
-    if (borrows) from->csr.pattern = there.pattern;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatSeqAIJGetArrayRead(A, &from->host_values));
-  from->csr.values = from->host_values;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtCsrRestore(Mat A, AIJFmtCsr *from)
-{
-  PetscFunctionBegin;
-  if (from->host_values) PetscCall(MatSeqAIJRestoreArrayRead(A, &from->host_values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

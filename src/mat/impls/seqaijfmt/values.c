@@ -230,21 +230,19 @@ typedef struct {
 static PetscErrorCode DiagonalOnDevice(Mat A, Mat_AIJFmt *s, const DiagonalChange *d)
 {
   const int    inserts = d->mode == INSERT_VALUES;
-  PetscScalar *values;
+  AIJFmtArrays to      = {.stays = PETSC_TRUE};
   SpmvStatus   status;
-  SpmvCsr      csr;
   SpmvExec     exec;
 
   PetscFunctionBegin;
   PetscCall(DeviceExec(s, &exec));
-  PetscCall(AIJFmtDeviceCsrGet(A, s, &csr));
-  PetscCall(AIJFmtDeviceValuesGet(A, &values));
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_UPDATE, &exec, &to, &status));
   if (d->vector) PetscCall(AIJFmtVectorGet(&exec, &s->y, d->vector, AIJFMT_READ));
-  if (d->shift) status = spmv_csr_shift(&csr.pattern, csr.scalar_type, d->shift, values, &exec);
-  else status = spmv_csr_set_diagonal(&csr.pattern, csr.scalar_type, s->y.data, inserts, values, &exec);
+  if (d->shift) status = spmv_csr_shift(&to.csr.pattern, AIJFMT_SCALAR, d->shift, to.values, &exec);
+  else status = spmv_csr_set_diagonal(&to.csr.pattern, AIJFMT_SCALAR, s->y.data, inserts, to.values, &exec);
   if (d->vector) PetscCall(AIJFmtVectorRestore(&exec, &s->y));
   AIJFmtCallSpmv(&exec, status);
-  PetscCall(AIJFmtDeviceValuesRestore(A, &values));
+  PetscCall(AIJFmtArraysRestore(A, &exec, &to, &status));
   PetscCall(AIJFmtLogGpuFlops(inserts ? 0 : PetscMin(A->rmap->n, A->cmap->n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -309,9 +307,10 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
    and the function takes the k-th of them for row k. */
 static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
 {
-  SpmvStatus status;
-  PetscInt   n;
-  SpmvCsr    csr;
+  const unsigned both = AIJFMT_PATTERN | AIJFMT_VALUES;
+  AIJFmtArrays   a    = {.parts = 0};
+  SpmvStatus     status, got;
+  PetscInt       n;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
@@ -324,8 +323,9 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
   if (status) PetscFunctionReturn(PETSC_SUCCESS);
   status = SPMV_ERR_UNSUPPORTED;
   if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtTruthGet(A, s).device_csr) {
-    PetscCall(AIJFmtDeviceCsrGet(A, s, &csr));
-    status = spmv_csr_diagonal(&csr, s->y.data, &s->exec);
+    PetscCall(AIJFmtArraysGet(A, both, AIJFMT_READ, &s->exec, &a, &got));
+    status = got ? got : spmv_csr_diagonal(&a.csr, s->y.data, &s->exec);
+    PetscCall(AIJFmtArraysRestore(A, &s->exec, &a, NULL));
   } else if (s->cache.plan) status = spmv_get_diagonal(s->cache.plan, s->y.data, &s->exec);
   PetscCall(AIJFmtVectorGive(&s->exec, &s->y, &status));
   if (AIJFmtIsRefusal(status)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -452,8 +452,8 @@ PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
 {
   const AIJFmtParent *host;
   Mat_AIJFmt         *from, *to;
-  PetscScalar        *values;
-  SpmvCsr             csr;
+  AIJFmtArrays        a = {.parts = 0}, b = {.stays = PETSC_TRUE};
+  SpmvStatus          status;
   SpmvExec            exec;
   PetscBool           device = PETSC_FALSE;
 
@@ -470,11 +470,13 @@ PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DeviceExec(to, &exec));
-  PetscCall(AIJFmtDeviceCsrGet(A, from, &csr));
-  PetscCall(AIJFmtDeviceValuesGet(B, &values));
-  AIJFmtCallSpmv(&exec, spmv_copy(values, SPMV_DEVICE, csr.values, SPMV_DEVICE,
-                                  csr.pattern.nnz * (int64_t)sizeof(PetscScalar), &exec));
-  PetscCall(AIJFmtDeviceValuesRestore(B, &values));
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_READ, &exec, &a, &status));
+  AIJFmtCallSpmv(&exec, status);
+  PetscCall(AIJFmtArraysGet(B, AIJFMT_VALUES, AIJFMT_WRITE, &exec, &b, &status));
+  AIJFmtCallSpmv(&exec, spmv_copy(b.values, SPMV_DEVICE, a.csr.values, SPMV_DEVICE,
+                                  a.csr.pattern.nnz * (int64_t)sizeof(PetscScalar), &exec));
+  PetscCall(AIJFmtArraysRestore(B, &exec, &b, &status));
+  PetscCall(AIJFmtArraysRestore(A, &exec, &a, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -124,7 +124,7 @@ static PetscErrorCode LogFlops(const Smoothed *p)
 static PetscErrorCode Steps(PC_AggDevice *a, Mat A, PetscReal largest, Smoothed *p, SpmvStatus *status)
 {
   AIJFmtVector staged = {.vec = NULL};
-  AIJFmtThere  there  = {.block = NULL};
+  AIJFmtArrays of_A   = {.parts = 0};
   Vec          diagonal;
   SpmvStatus   vector;
 
@@ -133,12 +133,12 @@ static PetscErrorCode Steps(PC_AggDevice *a, Mat A, PetscReal largest, Smoothed 
   PetscCall(MatGetDiagonal(A, diagonal));
   PetscCall(AIJFmtVectorTry(&a->exec, &staged, diagonal, AIJFMT_READ, &vector));
   *status = vector;
-  if (!vector) PetscCall(AIJFmtThereGet(A, PETSC_TRUE, &a->exec, &there, status));
+  if (!vector) PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &a->exec, &of_A, status));
   for (PetscInt i = 0; i < a->options.smooths && !*status; i++) {
-    *status = Step(1.4 / (double)largest, staged.data, &there.csr, p, &a->exec);
+    *status = Step(1.4 / (double)largest, staged.data, &of_A.csr, p, &a->exec);
     if (!*status) PetscCall(LogFlops(p));
   }
-  AIJFmtThereRestore(&a->exec, &there);
+  PetscCall(AIJFmtArraysRestore(A, &a->exec, &of_A, NULL));
   if (!vector) PetscCall(AIJFmtVectorGive(&a->exec, &staged, status));
   AIJFmtVectorFree(&a->exec, &staged);
   PetscCall(VecDestroy(&diagonal));
