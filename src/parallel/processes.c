@@ -121,6 +121,17 @@ PetscErrorCode PetscPackAll(MPI_Comm comm, PetscBool *yes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PetscPackVote(MPI_Comm comm, PetscBool asks, const char too_small[], const char **why)
+{
+  int votes[] = {*why ? 1 : 0, asks ? 1 : 0};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MAX, comm));
+  if (!*why && votes[0]) *why = "another process cannot make its part";
+  else if (!*why && !votes[1]) *why = too_small;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscPackAgree(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
 {
   SpmvStatus status = PetscPackDeviceFailed() ? SPMV_ERR_DEVICE : reason[0] ? SPMV_ERR_MEMORY : SPMV_SUCCESS;

@@ -32,6 +32,10 @@ PETSC_INTERN PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *);
 PETSC_INTERN PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *, PetscViewer);
 /* Clears *yes unless it is true on all processes; collective */
 PETSC_INTERN PetscErrorCode PetscPackAll(MPI_Comm, PetscBool *yes);
+/* Decides for all processes whether the device does a step of a parallel matrix: it does if no process has a reason why
+   it cannot, and one process asks for it, because the matrix is large there, say. Otherwise each process gets a reason:
+   its own, or that of the vote. Collective. *why: NULL for no reason; too_small: the reason if no process asks */
+PETSC_INTERN PetscErrorCode PetscPackVote(MPI_Comm, PetscBool asks, const char too_small[], const char **why);
 /* After a step that may fail on one process: either all processes go on, or all get a reason not to. Collective. "": no
    reason. An error on all processes if the device of one has failed. */
 PETSC_INTERN PetscErrorCode PetscPackAgree(MPI_Comm, char reason[SPMV_MESSAGE_MAX]);

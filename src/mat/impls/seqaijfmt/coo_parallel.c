@@ -31,16 +31,14 @@ PetscErrorCode MatSetOption_MPIAIJFmt(Mat A, MatOption option, PetscBool flag)
 static PetscErrorCode Agree(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX])
 {
   PetscBool   asks;
-  PetscMPIInt votes[2];
+  const char *why;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCooWhyHost(A, s, n, reason, &asks));
-  votes[0] = reason[0] ? 1 : 0;
-  votes[1] = asks ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
-  if (votes[0] && !reason[0]) PetscCall(PetscStrncpy(reason, "another process cannot", SPMV_MESSAGE_MAX));
-  if (!votes[0] && !votes[1])
-    PetscCall(PetscStrncpy(reason, "the entries of all processes are too few for the GPU", SPMV_MESSAGE_MAX));
+  why = reason[0] ? reason : NULL;
+  PetscCall(PetscPackVote(PetscObjectComm((PetscObject)A), asks, "the entries of all processes are too few for the GPU",
+                          &why));
+  if (why && why != reason) PetscCall(PetscStrncpy(reason, why, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
