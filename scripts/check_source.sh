@@ -87,7 +87,8 @@ check_absent() {
 
 callers_of() { awk -v f="$1" '{ for (i = 2; i <= NF; i++) if ($i == f) print $1 }' <<<"$plan_makers"; }
 
-# No circular includes between the folders of the kernel library: each may include only these and itself
+# No circular includes between folders: each of the kernel library may include only these and itself; src/sys and
+# src/parallel lie below all others of the plugin
 # shellcheck disable=SC2046
 check_folders() {
   local folder below
@@ -100,6 +101,8 @@ check_folders() {
     esac
     forbid "$folder includes ${below//|/ } alone" "# *include \"(\.\./)*(?!\.\./|$below)\w+/" $(code_under "src/kernels/${folder%/}")
   done
+  forbid "src/sys lies below the other folders" '# *include "(\.\./)*(parallel|mat|ksp|pc|plugin)/' $(code_under src/sys)
+  forbid "src/parallel lies above src/sys alone" '# *include "(\.\./)*(mat|ksp|pc|plugin)/' $(code_under src/parallel)
 }
 
 check_formats() {

@@ -1,79 +1,33 @@
 /*
   halo.c - ghost values: a kernel packs the entries of x that other processes need, and each entry goes only to those
   processes. NCCL sends from the device on a stream. With MPI, values are copied to the host, sent, and copied to the
-  device of the receiver. PetscSF finds the senders and receivers.
+  device of the receiver.
 */
+#include "neighbours.h"
 #include "processes.h"
-#include "mat/impls/seqaijfmt/plan.h"
-#include <petscsf.h>
-
-/* Entries for one direction: those of neighbour i are at first[i] .. first[i+1]-1 */
-typedef struct {
-  int      neighbours;
-  int     *rank;
-  int64_t *first; /* [neighbours+1] */
-  char    *host;  /* page-locked buffer for all entries; NULL if NCCL serves */
-} Messages;
+#include "sys/status.h"
 
 struct PetscPackHaloStruct {
-  SpmvScalar   scalar;
-  Messages     out, in;
-  void        *block;  /* device memory of the three arrays below */
-  int32_t     *index;  /* [count of out]: the entries of x that other processes need */
-  void        *packed; /* [count of out] */
-  void        *ghosts; /* [count of in] */
-  MPI_Request *request;
+  SpmvScalar          scalar;
+  PetscPackNeighbours neighbours;
+  int64_t             items[2]; /* to send and to receive */
+  void               *host[2];  /* page-locked buffers for them; NULL if NCCL serves */
+  void               *block;    /* device memory of the three arrays below */
+  int32_t            *index;    /* [items[0]]: the entries of x that other processes need */
+  void               *packed;   /* [items[0]] */
+  void               *ghosts;   /* [items[1]] */
 };
 
-static int64_t Count(const Messages *m) { return m->first[m->neighbours]; }
-
-static PetscErrorCode Copy(AIJFmtRanks neighbours, const PetscMPIInt rank[], const PetscInt first[], Messages *m)
-{
-  PetscFunctionBegin;
-  m->neighbours = (int)neighbours;
-  PetscCall(PetscMalloc2((size_t)neighbours, &m->rank, (size_t)neighbours + 1, &m->first));
-  m->first[0] = 0;
-  for (AIJFmtRanks i = 0; i < neighbours; i++) {
-    m->rank[i]      = rank[i];
-    m->first[i + 1] = first[i + 1];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Finds out who sends which entries. wanted: local indices of the entries of x to send, ordered as in h->out */
-static PetscErrorCode Ask(MPI_Comm comm, PetscLayout columns, PetscInt ghosts, const PetscInt ghost[], PetscPackHalo h,
-                          int32_t **wanted)
-{
-  PetscSF            sf;
-  AIJFmtRanks        neighbours;
-  const PetscMPIInt *rank;
-  const PetscInt    *first, *mine, *theirs;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFCreate(comm, &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, columns, ghosts, NULL, PETSC_COPY_VALUES, ghost));
-  PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscSFGetRootRanks(sf, &neighbours, &rank, &first, &mine, &theirs));
-  PetscCall(Copy(neighbours, rank, first, &h->in)); /* no index needed: ghosts are sorted, hence also by owner */
-  PetscCall(PetscSFGetLeafRanks(sf, &neighbours, &rank, &first, &mine));
-  PetscCall(Copy(neighbours, rank, first, &h->out));
-  PetscCall(PetscMalloc1((size_t)Count(&h->out), wanted));
-  for (int64_t i = 0; i < Count(&h->out); i++) (*wanted)[i] = (int32_t)mine[i];
-  PetscCall(PetscSFDestroy(&sf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static SpmvStatus Allocate(const PetscPackProcesses *p, PetscPackHalo h, const int32_t wanted[], SpmvExec *exec)
+static SpmvStatus Allocate(const PetscPackProcesses *p, PetscPackHalo h, const int32_t index[], SpmvExec *exec)
 {
   const int64_t each    = spmv_scalar_bytes(h->scalar);
-  const int64_t bytes[] = {Count(&h->out) * (int64_t)sizeof *h->index, Count(&h->out) * each, Count(&h->in) * each};
+  const int64_t bytes[] = {h->items[0] * (int64_t)sizeof *h->index, h->items[0] * each, h->items[1] * each};
   void **const  array[] = {(void **)&h->index, &h->packed, &h->ghosts};
-  Messages     *both[]  = {&h->out, &h->in};
   SpmvStatus    status  = spmv_alloc_arrays(exec, 3, bytes, "ghost values", array, &h->block);
 
-  for (int i = 0; i < 2 && !status && !p->nccl; i++)
-    if (Count(both[i]) > 0) status = spmv_pinned_alloc(exec, Count(both[i]) * each, (void **)&both[i]->host);
-  if (!status && bytes[0] > 0) status = spmv_copy(h->index, SPMV_DEVICE, wanted, SPMV_HOST, bytes[0], exec);
+  for (int way = 0; way < 2 && !status && !p->nccl; way++)
+    if (h->items[way] > 0) status = spmv_pinned_alloc(exec, h->items[way] * each, &h->host[way]);
+  if (!status && bytes[0] > 0) status = spmv_copy(h->index, SPMV_DEVICE, index, SPMV_HOST, bytes[0], exec);
   return status ? status : spmv_stream_wait(exec);
 }
 
@@ -81,16 +35,21 @@ PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *p, PetscLayout colu
                                    const PetscInt ghost[], SpmvScalar scalar, SpmvExec *exec, PetscPackHalo *halo,
                                    SpmvStatus *status)
 {
-  int32_t      *wanted = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  PetscInt     *wanted = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  int32_t      *index;
   PetscPackHalo h;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&h));
   *halo     = h;
   h->scalar = scalar;
-  PetscCall(Ask(p->comm, columns, ghosts, ghost, h, &wanted));
-  PetscCall(PetscMalloc1((size_t)h->in.neighbours + (size_t)h->out.neighbours, &h->request));
-  *status = PetscPackAgreeStatus(p->comm, exec, Allocate(p, h, wanted, exec));
+  PetscCall(PetscPackNeighboursFromOwners(columns, ghosts, ghost, &h->neighbours, &wanted));
+  h->items[0] = PetscPackItems(&h->neighbours->out);
+  h->items[1] = ghosts;
+  PetscCall(PetscMalloc1((size_t)h->items[0], &index));
+  for (int64_t k = 0; k < h->items[0]; k++) index[k] = (int32_t)wanted[k];
+  *status = PetscPackAgreeStatus(p->comm, exec, Allocate(p, h, index, exec));
+  PetscCall(PetscFree(index));
   PetscCall(PetscFree(wanted));
   if (*status) PetscCall(PetscPackHaloDestroy(halo, exec));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,11 +62,8 @@ PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *halo, SpmvExec *exec)
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_exec_free(exec, SPMV_DEVICE, h->block);
-  spmv_pinned_free(h->out.host);
-  spmv_pinned_free(h->in.host);
-  PetscCall(PetscFree2(h->out.rank, h->out.first));
-  PetscCall(PetscFree2(h->in.rank, h->in.first));
-  PetscCall(PetscFree(h->request));
+  for (int way = 0; way < 2; way++) spmv_pinned_free(h->host[way]);
+  PetscCall(PetscPackNeighboursDestroy(&h->neighbours));
   PetscCall(PetscFree(*halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,52 +72,35 @@ void *PetscPackHaloGhosts(PetscPackHalo h) { return h->ghosts; }
 
 /* ---- by MPI ---- */
 
-/* MPI does not reorder messages between two processes, so one tag serves all exchanges */
-static int Post(PetscPackHalo h, MPI_Comm comm)
+static SpmvStatus ExchangeFailed(SpmvExec *exec)
 {
-  const MPI_Datatype type = h->scalar == AIJFMT_SCALAR ? MPIU_SCALAR : MPI_FLOAT;
-  const int64_t      each = spmv_scalar_bytes(h->scalar);
-  int                n    = 0;
-
-  for (int i = 0; i < h->in.neighbours; i++)
-    if (MPI_Irecv(h->in.host + h->in.first[i] * each, (int)(h->in.first[i + 1] - h->in.first[i]), type, h->in.rank[i],
-                  0, comm, &h->request[n++]))
-      return 1;
-  for (int i = 0; i < h->out.neighbours; i++)
-    if (MPI_Isend(h->out.host + h->out.first[i] * each, (int)(h->out.first[i + 1] - h->out.first[i]), type,
-                  h->out.rank[i], 0, comm, &h->request[n++]))
-      return 1;
-  return 0;
+  return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed");
 }
 
 SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
 {
-  const PetscPackProcesses *p      = (const PetscPackProcesses *)processes;
-  PetscPackHalo             h      = (PetscPackHalo)halo;
-  const int64_t             out    = Count(&h->out) * spmv_scalar_bytes(h->scalar);
-  SpmvStatus                status = SPMV_SUCCESS;
-
-  (void)ghosts;
-  if (out > 0) status = spmv_gather(Count(&h->out), h->index, h->scalar, x, h->packed, exec);
-  if (!status && out > 0) status = spmv_copy(h->out.host, SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
-  if (!status) status = spmv_stream_wait(exec); /* h->out.host is filled, and the last copy from h->in.host has ended */
-  if (status) return status;
-  return Post(h, p->comm) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed")
-                          : SPMV_SUCCESS;
-}
-
-/* MPI_Wait() in a loop instead of MPI_Waitall(): with MPICH's headers, compilers report that MPI_Waitall() overruns
-   MPI_STATUSES_IGNORE */
-SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *exec)
-{
-  PetscPackHalo h      = (PetscPackHalo)halo;
-  const int64_t in     = Count(&h->in) * spmv_scalar_bytes(h->scalar);
-  int           failed = 0;
+  PetscPackHalo      h      = (PetscPackHalo)halo;
+  const MPI_Datatype type   = h->scalar == AIJFMT_SCALAR ? MPIU_SCALAR : MPI_FLOAT;
+  const int64_t      out    = h->items[0] * spmv_scalar_bytes(h->scalar);
+  SpmvStatus         status = SPMV_SUCCESS;
 
   (void)processes;
-  for (int i = 0; i < h->in.neighbours + h->out.neighbours; i++) failed |= MPI_Wait(&h->request[i], MPI_STATUS_IGNORE);
-  if (failed) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed");
-  return in > 0 ? spmv_copy(ghosts, SPMV_DEVICE, h->in.host, SPMV_HOST, in, exec) : SPMV_SUCCESS;
+  (void)ghosts;
+  if (out > 0) status = spmv_gather(h->items[0], h->index, h->scalar, x, h->packed, exec);
+  if (!status && out > 0) status = spmv_copy(h->host[0], SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
+  if (!status) status = spmv_stream_wait(exec); /* host[0] is filled, and the last copy from host[1] has ended */
+  if (!status && PetscPackExchangeBegin(h->neighbours, type, h->host[0], h->host[1])) status = ExchangeFailed(exec);
+  return status;
+}
+
+SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *exec)
+{
+  PetscPackHalo h  = (PetscPackHalo)halo;
+  const int64_t in = h->items[1] * spmv_scalar_bytes(h->scalar);
+
+  (void)processes;
+  if (PetscPackExchangeEnd(h->neighbours)) return ExchangeFailed(exec);
+  return in > 0 ? spmv_copy(ghosts, SPMV_DEVICE, h->host[1], SPMV_HOST, in, exec) : SPMV_SUCCESS;
 }
 
 /* ---- by NCCL ---- */
@@ -171,8 +110,8 @@ static SpmvNcclHalo ForNccl(const struct PetscPackHaloStruct *h)
   return (SpmvNcclHalo){.scalar_type = h->scalar,
                         .index       = h->index,
                         .packed      = h->packed,
-                        .out         = {h->out.neighbours, h->out.rank, h->out.first},
-                        .in          = {h->in.neighbours, h->in.rank, h->in.first}};
+                        .out         = h->neighbours->out,
+                        .in          = h->neighbours->in};
 }
 
 SpmvStatus PetscPackHaloBeginNccl(void *nccl, void *halo, const void *x, void *ghosts, SpmvExec *exec)

@@ -1,7 +1,6 @@
 /* processes.c - sums over processes, and agreement between them. */
 #include "processes.h"
-#include "mat/impls/seqaijfmt/plan.h"
-#include "sys/compat.h"
+#include "sys/status.h"
 
 static SpmvStatus Add(void *ctx, double *sums, int n, SpmvExec *exec)
 {
@@ -122,43 +121,24 @@ PetscErrorCode PetscPackAll(MPI_Comm comm, PetscBool *yes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool device_failed = PETSC_FALSE;
-
-PetscBool PetscPackDeviceFailed(void)
+PetscErrorCode PetscPackVote(MPI_Comm comm, PetscBool asks, const char too_small[], const char **why)
 {
-  device_failed = PetscGlobalSize > 1 ? PETSC_TRUE : PETSC_FALSE;
-  return device_failed;
+  int votes[] = {*why ? 1 : 0, asks ? 1 : 0};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MAX, comm));
+  if (!*why && votes[0]) *why = "another process cannot make its part";
+  else if (!*why && !votes[1]) *why = too_small;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscPackAgree(MPI_Comm comm, char reason[SPMV_MESSAGE_MAX])
 {
-  SpmvStatus status = device_failed ? SPMV_ERR_DEVICE : reason[0] ? SPMV_ERR_MEMORY : SPMV_SUCCESS;
+  SpmvStatus status = PetscPackDeviceFailed() ? SPMV_ERR_DEVICE : reason[0] ? SPMV_ERR_MEMORY : SPMV_SUCCESS;
   SpmvExec   exec   = {.failure = NULL};
 
   PetscFunctionBegin;
-  device_failed = PETSC_FALSE;
   PetscCall(PetscStrncpy(exec.message, reason, sizeof exec.message));
   PetscCall(PetscPackRefuse(comm, &exec, &status, reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscPackExchange(MPI_Comm comm, PetscMPIInt tag, MPI_Datatype type, size_t bytes, PetscPackMessages out,
-                                 const void *from, PetscPackMessages in, void *to, MPI_Request request[])
-{
-  PetscMPIInt length, requests = 0;
-
-  PetscFunctionBegin;
-  for (PetscMPIInt k = 0; k < in.neighbours; k++) {
-    PetscCall(PetscMPIIntCast(in.first[k + 1] - in.first[k], &length));
-    PetscCallMPI(
-        MPI_Irecv((char *)to + (size_t)in.first[k] * bytes, length, type, in.rank[k], tag, comm, &request[requests++]));
-  }
-  for (PetscMPIInt k = 0; k < out.neighbours; k++) {
-    PetscCall(PetscMPIIntCast(out.first[k + 1] - out.first[k], &length));
-    PetscCallMPI(MPI_Isend((const char *)from + (size_t)out.first[k] * bytes, length, type, out.rank[k], tag, comm,
-                           &request[requests++]));
-  }
-  /* not MPI_Waitall(): with MPICH's headers, compilers warn that it overruns the array MPI_STATUSES_IGNORE */
-  for (PetscMPIInt k = 0; k < requests; k++) PetscCallMPI(MPI_Wait(&request[k], MPI_STATUS_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

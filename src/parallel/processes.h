@@ -3,7 +3,8 @@
   it: by NCCL on the GPUs' streams if each process has a GPU of its own, otherwise by MPI through the host, which waits
   for each exchange and each sum.
 
-  processes.c has sums and agreements, halo.c the exchange of ghost values, nccl.c the communicators of NCCL.
+  processes.c has sums and agreements, halo.c the exchange of ghost values, nccl.c the communicators of NCCL;
+  neighbours.h has who sends what to whom.
 */
 #pragma once
 
@@ -31,29 +32,18 @@ PETSC_INTERN PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *);
 PETSC_INTERN PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *, PetscViewer);
 /* Clears *yes unless it is true on all processes; collective */
 PETSC_INTERN PetscErrorCode PetscPackAll(MPI_Comm, PetscBool *yes);
+/* Decides for all processes whether the device does a step of a parallel matrix: it does if no process has a reason why
+   it cannot, and one process asks for it, because the matrix is large there, say. Otherwise each process gets a reason:
+   its own, or that of the vote. Collective. *why: NULL for no reason; too_small: the reason if no process asks */
+PETSC_INTERN PetscErrorCode PetscPackVote(MPI_Comm, PetscBool asks, const char too_small[], const char **why);
 /* After a step that may fail on one process: either all processes go on, or all get a reason not to. Collective. "": no
    reason. An error on all processes if the device of one has failed. */
 PETSC_INTERN PetscErrorCode PetscPackAgree(MPI_Comm, char reason[SPMV_MESSAGE_MAX]);
-/* Records that the device of this process has failed: the next PetscPackAgree() raises the error on all processes.
-   False if the program has one process: then the caller raises it. */
-PETSC_INTERN PetscBool PetscPackDeviceFailed(void);
 /* The same for a status: that of the first recorded failure or of this process becomes that of the worst process.
    Collective. */
 PETSC_INTERN SpmvStatus PetscPackAgreeStatus(MPI_Comm, SpmvExec *, SpmvStatus);
 /* Agrees on *status; a refusal becomes the reason on all processes, a failure an error on all. Collective. */
 PETSC_INTERN PetscErrorCode PetscPackRefuse(MPI_Comm, SpmvExec *, SpmvStatus *, char reason[SPMV_MESSAGE_MAX]);
-
-/* Messages in one direction: the items of neighbour k are first[k] .. first[k+1]-1 */
-typedef struct {
-  PetscMPIInt        neighbours;
-  const PetscMPIInt *rank;
-  const PetscInt    *first; /* [neighbours+1] */
-} PetscPackMessages;
-/* Sends items of `bytes` bytes to all neighbours of out, and receives those of in. MPI keeps the order of messages
-   between two processes, so one tag serves all exchanges. request: [neighbours of both] */
-PETSC_INTERN PetscErrorCode PetscPackExchange(MPI_Comm, PetscMPIInt tag, MPI_Datatype, size_t bytes,
-                                              PetscPackMessages out, const void *from, PetscPackMessages in, void *to,
-                                              MPI_Request request[]);
 
 /* nccl.c; Get is collective. The NCCL communicator of these processes is made once and kept with the MPI communicator.
    *nccl is NULL if MPI must serve; then `why` tells the reason. */

@@ -174,13 +174,6 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtPCPreSolve(pc, ksp) ((void)(pc), (void)(ksp), PETSC_SUCCESS)
 #endif
 
-/* 3.23: type of the number of ranks of a star forest */
-#if PETSC_VERSION_LT(3, 23, 0)
-typedef PetscInt AIJFmtRanks;
-#else
-typedef PetscMPIInt      AIJFmtRanks;
-#endif
-
 /* The operation creategraph. 3.21: it takes a list of rows of a block. AIJFMT_GRAPH(name, f) defines a wrapper around
    f, which always takes the list. */
 #if PETSC_VERSION_LT(3, 21, 0)

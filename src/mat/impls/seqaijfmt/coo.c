@@ -16,28 +16,32 @@ static const AIJFmtComposed composed[] = {AIJFMT_PREALLOCATE_COO, AIJFMT_SET_VAL
 
 /* ---- the map, shared by duplicates ---- */
 
-PetscErrorCode AIJFmtCooCreate(MPI_Comm comm, int64_t count, AIJFmtCoo **coo)
+PetscErrorCode AIJFmtCooCreate(int64_t count, AIJFmtCoo **coo)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(coo));
   (*coo)->users = 1;
   (*coo)->count = count;
-  (*coo)->comm  = MPI_COMM_NULL;
   spmv_exec_init(&(*coo)->exec, SPMV_DEVICE);
   PetscCall(AIJFmtCudaStream(&(*coo)->exec));
-  if (comm != MPI_COMM_NULL) PetscCall(PetscCommDuplicate(comm, &(*coo)->comm, &(*coo)->tag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AIJFmtCooFree(AIJFmtCoo **coo)
+PetscErrorCode AIJFmtCooFree(AIJFmtCoo **map)
 {
+  AIJFmtCoo *coo = *map;
+
   PetscFunctionBegin;
-  if (*coo && --(*coo)->users == 0) {
-    for (int b = 0; b < 2; b++) spmv_coo_destroy(&(*coo)->block[b]);
-    if ((*coo)->comm != MPI_COMM_NULL) PetscCall(AIJFmtCooMessagesFree(*coo));
-    PetscCall(PetscFree(*coo));
+  *map = NULL;
+  if (!coo || --coo->users > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) {
+    spmv_coo_destroy(&coo->block[k]);
+    spmv_pinned_free(coo->here[k]);
   }
-  *coo = NULL;
+  spmv_coo_others_destroy(&coo->others);
+  spmv_exec_free(&coo->exec, coo->exec.space, coo->values);
+  PetscCall(PetscPackNeighboursDestroy(&coo->neighbours));
+  PetscCall(PetscFree(coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,7 +322,7 @@ PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[
     PetscCall(PetscSNPrintf(reason, sizeof reason, "%lld entries are too few for the GPU", (long long)n));
   if (s && !reason[0]) {
     PetscCall(AIJFmtCooFree(&s->coo));
-    PetscCall(AIJFmtCooCreate(MPI_COMM_NULL, n, &coo));
+    PetscCall(AIJFmtCooCreate(n, &coo));
     PetscCall(Sort(A, coo, i, j, reason));
     if (reason[0]) PetscCall(AIJFmtCooFree(&coo));
   }

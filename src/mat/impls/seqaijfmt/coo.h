@@ -3,16 +3,8 @@
 #pragma once
 
 #include <spmv_coo.h>
+#include "parallel/neighbours.h"
 #include "seqaijfmt.h"
-
-/* Entries sent to other processes, or received from them: neighbour k has entries first[k] .. first[k+1]-1 */
-typedef struct {
-  PetscMPIInt  neighbours;
-  PetscMPIInt *rank;
-  PetscInt    *first; /* [neighbours+1] */
-  void        *here;  /* buffer for their values on the host, page-locked, and ... */
-  void        *there; /* ... in the space of the map */
-} AIJFmtCooMessages;
 
 struct AIJFmtCooStruct {
   int      users;    /* reference count: the matrix and its duplicates, which have the same pattern */
@@ -20,18 +12,18 @@ struct AIJFmtCooStruct {
   int64_t  count;    /* entries of the list of this process */
   SpmvCoo *block[2]; /* diagonal and off-diagonal block; a sequential matrix has only the first */
   /* only in a parallel matrix: */
-  MPI_Comm          comm; /* MPI_COMM_NULL: the matrix is sequential */
-  PetscMPIInt       tag;
-  SpmvCooOthers    *others; /* off-process entries; NULL: they are ignored */
-  AIJFmtCooMessages out, in;
-  MPI_Request      *request; /* [neighbours of out and in] */
-  void             *values;  /* device memory that holds out.there and in.there */
+  PetscPackNeighbours neighbours; /* NULL: the matrix is sequential */
+  SpmvCooOthers      *others;     /* off-process entries; NULL: they are ignored */
+  int64_t             bytes[2];   /* size of the values of off-process entries, to send and to receive */
+  void               *here[2];    /* buffers for them on the host, page-locked, and ... */
+  void               *there[2];   /* ... in the space of the map */
+  void               *values;     /* device memory that holds there */
 };
 
 /* coo.c */
 PETSC_INTERN PetscErrorCode AIJFmtCooWhyHost(Mat, const Mat_AIJFmt *, PetscCount, char reason[SPMV_MESSAGE_MAX],
                                              PetscBool *asks);
-PETSC_INTERN PetscErrorCode AIJFmtCooCreate(MPI_Comm, int64_t count, AIJFmtCoo **);
+PETSC_INTERN PetscErrorCode AIJFmtCooCreate(int64_t count, AIJFmtCoo **);
 PETSC_INTERN PetscErrorCode AIJFmtCooSpaceOf(const void *, SpmvSpace *);
 PETSC_INTERN PetscErrorCode AIJFmtCooPatternDone(Mat, Mat_AIJFmt *, AIJFmtCoo *);
 PETSC_INTERN PetscErrorCode AIJFmtCooByParent(Mat, PetscCount, PetscInt[], PetscInt[], const char reason[]);
@@ -52,7 +44,6 @@ PETSC_INTERN PetscErrorCode AIJFmtCooNumbers(IS, SpmvExec *, void **there, SpmvS
 PETSC_INTERN PetscErrorCode AIJFmtCooMake(Mat, PetscCount, PetscInt *const list[2], char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooAssemble(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCooFill(Mat, const PetscScalar[]);
-PETSC_INTERN PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *, SpmvExec *host);
 PETSC_INTERN SpmvStatus     AIJFmtCooPack(AIJFmtCoo *, const void *values);
 PETSC_INTERN PetscErrorCode AIJFmtCooSend(AIJFmtCoo *, const void **received);

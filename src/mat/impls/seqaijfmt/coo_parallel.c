@@ -10,92 +10,6 @@
 #include "coo.h"
 #include "parallel/processes.h"
 
-/* ---- messages ---- */
-
-static PetscErrorCode MessagesAllocate(PetscMPIInt neighbours, AIJFmtCooMessages *m)
-{
-  PetscFunctionBegin;
-  m->neighbours = neighbours;
-  PetscCall(PetscMalloc2((size_t)neighbours, &m->rank, (size_t)neighbours + 1, &m->first));
-  m->first[0] = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtCooMessagesFree(AIJFmtCoo *coo)
-{
-  AIJFmtCooMessages *both[] = {&coo->out, &coo->in};
-
-  PetscFunctionBegin;
-  spmv_coo_others_destroy(&coo->others);
-  spmv_exec_free(&coo->exec, coo->exec.space, coo->values);
-  for (int m = 0; m < 2; m++) {
-    spmv_pinned_free(both[m]->here);
-    PetscCall(PetscFree2(both[m]->rank, both[m]->first));
-  }
-  PetscCall(PetscFree(coo->request));
-  PetscCall(PetscCommDestroy(&coo->comm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscInt Count(const AIJFmtCooMessages *m) { return m->first[m->neighbours]; }
-
-/* Finds the owners of the rows. Rows ascend, so the rows of an owner are adjacent. */
-static PetscErrorCode FindReceivers(PetscLayout rows, PetscInt n, const PetscInt row[], AIJFmtCooMessages *out)
-{
-  const PetscInt *range;
-  PetscMPIInt     owners = 0, owner;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLayoutGetRanges(rows, &range));
-  for (PetscInt k = 0; k < n; owners++) {
-    PetscCall(PetscLayoutFindOwner(rows, row[k], &owner));
-    while (k < n && row[k] < range[owner + 1]) k++;
-  }
-  PetscCall(MessagesAllocate(owners, out));
-  owners = 0;
-  for (PetscInt k = 0; k < n; owners++) {
-    PetscCall(PetscLayoutFindOwner(rows, row[k], &owner));
-    while (k < n && row[k] < range[owner + 1]) k++;
-    out->rank[owners]      = owner;
-    out->first[owners + 1] = k;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Finds the processes that send entries here, sorted by rank so that sums have the same bits in each run */
-static PetscErrorCode FindSenders(MPI_Comm comm, const AIJFmtCooMessages *out, AIJFmtCooMessages *in)
-{
-  PetscInt    *lengths, *theirs;
-  PetscMPIInt *rank, senders;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)out->neighbours, &lengths));
-  for (PetscMPIInt k = 0; k < out->neighbours; k++) lengths[k] = out->first[k + 1] - out->first[k];
-  PetscCall(
-      PetscCommBuildTwoSided(comm, 1, MPIU_INT, out->neighbours, out->rank, lengths, &senders, &rank, (void *)&theirs));
-  PetscCall(PetscSortMPIIntWithIntArray(senders, rank, theirs));
-  PetscCall(MessagesAllocate(senders, in));
-  for (PetscMPIInt k = 0; k < senders; k++) {
-    in->rank[k]      = rank[k];
-    in->first[k + 1] = in->first[k] + theirs[k];
-  }
-  PetscCall(PetscFree(lengths));
-  PetscCall(PetscFree(rank));
-  PetscCall(PetscFree(theirs));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sends and receives one array of entries */
-static PetscErrorCode Exchange(AIJFmtCoo *coo, MPI_Datatype type, size_t bytes, const void *from, void *to)
-{
-  const PetscPackMessages out = {coo->out.neighbours, coo->out.rank, coo->out.first};
-  const PetscPackMessages in  = {coo->in.neighbours, coo->in.rank, coo->in.first};
-
-  PetscFunctionBegin;
-  PetscCall(PetscPackExchange(coo->comm, coo->tag, type, bytes, out, from, in, to, coo->request));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---- the list ---- */
 
 /* Records MAT_IGNORE_OFF_PROC_ENTRIES, which MatGetOption() does not return */
@@ -117,16 +31,14 @@ PetscErrorCode MatSetOption_MPIAIJFmt(Mat A, MatOption option, PetscBool flag)
 static PetscErrorCode Agree(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX])
 {
   PetscBool   asks;
-  PetscMPIInt votes[2];
+  const char *why;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCooWhyHost(A, s, n, reason, &asks));
-  votes[0] = reason[0] ? 1 : 0;
-  votes[1] = asks ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
-  if (votes[0] && !reason[0]) PetscCall(PetscStrncpy(reason, "another process cannot", SPMV_MESSAGE_MAX));
-  if (!votes[0] && !votes[1])
-    PetscCall(PetscStrncpy(reason, "the entries of all processes are too few for the GPU", SPMV_MESSAGE_MAX));
+  why = reason[0] ? reason : NULL;
+  PetscCall(PetscPackVote(PetscObjectComm((PetscObject)A), asks, "the entries of all processes are too few for the GPU",
+                          &why));
+  if (why && why != reason) PetscCall(PetscStrncpy(reason, why, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,7 +48,6 @@ static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *
 {
   const MPI_Comm comm  = PetscObjectComm((PetscObject)A);
   SpmvCooPart    other = {.count = 0};
-  PetscInt       n;
 
   PetscFunctionBegin;
   if (!reason[0] && s->off_process != AIJFMT_OFF_PROCESS_IGNORED) {
@@ -155,24 +66,20 @@ static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *
                            SPMV_MESSAGE_MAX));
   PetscCall(PetscPackAgree(comm, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  n = (PetscInt)other.count;
-  PetscCall(FindReceivers(A->rmap, n, other.i, &coo->out));
-  PetscCall(FindSenders(comm, &coo->out, &coo->in));
-  PetscCall(PetscMalloc1((size_t)coo->out.neighbours + (size_t)coo->in.neighbours, &coo->request));
+  PetscCall(PetscPackNeighboursToOwners(A->rmap, (PetscInt)other.count, other.i, &coo->neighbours));
+  coo->bytes[0] = PetscPackItems(&coo->neighbours->out) * (int64_t)sizeof(PetscScalar);
+  coo->bytes[1] = PetscPackItems(&coo->neighbours->in) * (int64_t)sizeof(PetscScalar);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Allocates the buffers for the values of off-process entries */
 static SpmvStatus AllocateValues(AIJFmtCoo *coo)
 {
-  const int64_t each    = (int64_t)sizeof(PetscScalar);
-  const int64_t bytes[] = {Count(&coo->out) * each, Count(&coo->in) * each};
-  void **const  array[] = {&coo->out.there, &coo->in.there};
-  SpmvStatus    status;
+  void **const array[] = {&coo->there[0], &coo->there[1]};
+  SpmvStatus   status = spmv_alloc_arrays(&coo->exec, 2, coo->bytes, "values for other processes", array, &coo->values);
 
-  status = spmv_alloc_arrays(&coo->exec, 2, bytes, "values for other processes", array, &coo->values);
-  if (!status && bytes[0] > 0) status = spmv_pinned_alloc(&coo->exec, bytes[0], &coo->out.here);
-  if (!status && bytes[1] > 0) status = spmv_pinned_alloc(&coo->exec, bytes[1], &coo->in.here);
+  for (int way = 0; way < 2 && !status; way++)
+    if (coo->bytes[way] > 0) status = spmv_pinned_alloc(&coo->exec, coo->bytes[way], &coo->here[way]);
   return status;
 }
 
@@ -195,18 +102,18 @@ static SpmvStatus Bring(AIJFmtCoo *coo, SpmvCooPart *part, void **block)
 /* Makes the patterns of both blocks from a list on the device. Collective. */
 static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo, char reason[SPMV_MESSAGE_MAX])
 {
-  const PetscInt received = Count(&coo->in);
-  SpmvCooPart    other    = {.count = 0};
-  SpmvCooList    there    = *list;
-  PetscInt      *i2, *j2;
-  void          *block = NULL;
-  SpmvStatus     status;
+  const int64_t received = PetscPackItems(&coo->neighbours->in);
+  SpmvCooPart   other    = {.count = 0};
+  SpmvCooList   there    = *list;
+  PetscInt     *i2, *j2;
+  void         *block = NULL;
+  SpmvStatus    status;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(received, &i2, received, &j2));
+  PetscCall(PetscMalloc2((size_t)received, &i2, (size_t)received, &j2));
   if (coo->others) spmv_coo_others_part(coo->others, &other);
-  PetscCall(Exchange(coo, MPIU_INT, sizeof *i2, other.i, i2));
-  PetscCall(Exchange(coo, MPIU_INT, sizeof *j2, other.j, j2));
+  PetscCall(PetscPackExchange(coo->neighbours, MPIU_INT, other.i, i2));
+  PetscCall(PetscPackExchange(coo->neighbours, MPIU_INT, other.j, j2));
   PetscCall(PetscLogGpuTimeBegin());
   there.part[1] = (SpmvCooPart){.count = received, .i = i2, .j = j2};
   status        = Bring(coo, &there.part[1], &block);
@@ -240,7 +147,7 @@ static PetscErrorCode Sort(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCooFree(&s->coo));
-  PetscCall(AIJFmtCooCreate(PetscObjectComm((PetscObject)A), n, coo));
+  PetscCall(AIJFmtCooCreate(n, coo));
   if (list.space == SPMV_HOST) {
     PetscCall(AIJFmtCooRefuse(&(*coo)->exec, Bring(*coo, &list.part[0], &block), reason));
     PetscCall(PetscLogCpuToGpu(2.0 * (PetscLogDouble)n * (PetscLogDouble)sizeof *i));
@@ -448,41 +355,40 @@ PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *coo, SpmvExec *host)
   spmv_coo_others_destroy(&coo->others);
   coo->others = here;
   spmv_exec_free(&coo->exec, SPMV_DEVICE, coo->values);
-  coo->values    = NULL;
-  coo->out.there = coo->out.here;
-  coo->in.there  = coo->in.here;
+  coo->values = NULL;
+  for (int way = 0; way < 2; way++) coo->there[way] = coo->here[way];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Packs the values of off-process entries */
 SpmvStatus AIJFmtCooPack(AIJFmtCoo *coo, const void *values)
 {
-  const int64_t   out    = Count(&coo->out) * (int64_t)sizeof(PetscScalar);
   const PetscBool device = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  const int64_t   bytes  = coo->bytes[0];
   SpmvExec       *exec   = &coo->exec;
   SpmvStatus      status = SPMV_SUCCESS;
 
-  if (out > 0) status = spmv_coo_gather(coo->others, AIJFMT_SCALAR, values, coo->out.there, exec);
-  if (out > 0 && device && !status)
-    status = spmv_copy(coo->out.here, SPMV_HOST, coo->out.there, SPMV_DEVICE, out, exec);
-  /* also waits for the upload from in.here of the previous call, before the buffer is overwritten */
+  if (bytes > 0) status = spmv_coo_gather(coo->others, AIJFMT_SCALAR, values, coo->there[0], exec);
+  if (bytes > 0 && device && !status)
+    status = spmv_copy(coo->here[0], SPMV_HOST, coo->there[0], SPMV_DEVICE, bytes, exec);
+  /* also waits for the upload from here[1] of the previous call, before the buffer is overwritten */
   return device && !status ? spmv_stream_wait(exec) : status;
 }
 
 /* Exchanges the packed values. *received: the received values, in the space of the map. */
 PetscErrorCode AIJFmtCooSend(AIJFmtCoo *coo, const void **received)
 {
-  const int64_t   each = (int64_t)sizeof(PetscScalar), out = Count(&coo->out) * each, in = Count(&coo->in) * each;
   const PetscBool device = coo->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  const int64_t  *bytes  = coo->bytes;
   SpmvExec       *exec   = &coo->exec;
 
   PetscFunctionBegin;
-  if (out > 0 && device) PetscCall(PetscLogGpuToCpu((PetscLogDouble)out));
-  PetscCall(Exchange(coo, MPIU_SCALAR, sizeof(PetscScalar), coo->out.here, coo->in.here));
-  if (in > 0 && device) {
-    AIJFmtCallSpmv(exec, spmv_copy(coo->in.there, SPMV_DEVICE, coo->in.here, SPMV_HOST, in, exec));
-    PetscCall(PetscLogCpuToGpu((PetscLogDouble)in));
+  if (bytes[0] > 0 && device) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes[0]));
+  PetscCall(PetscPackExchange(coo->neighbours, MPIU_SCALAR, coo->here[0], coo->here[1]));
+  if (bytes[1] > 0 && device) {
+    AIJFmtCallSpmv(exec, spmv_copy(coo->there[1], SPMV_DEVICE, coo->here[1], SPMV_HOST, bytes[1], exec));
+    PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes[1]));
   }
-  *received = coo->in.there;
+  *received = coo->there[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

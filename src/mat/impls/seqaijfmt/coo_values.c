@@ -35,7 +35,7 @@ static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
     spmv_coo_destroy(&coo->block[b]);
     coo->block[b] = here;
   }
-  if (coo->comm != MPI_COMM_NULL) PetscCall(AIJFmtCooMessagesToHost(coo, &host));
+  if (coo->neighbours) PetscCall(AIJFmtCooMessagesToHost(coo, &host));
   coo->exec = host;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,9 +140,9 @@ PetscErrorCode AIJFmtCooValues(Mat A, const PetscScalar values[], SpmvSpace spac
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
   coo = s->coo;
-  if (coo->comm != MPI_COMM_NULL) PetscCall(AIJFmtBlocksGet(A, blocks));
+  if (coo->neighbours) PetscCall(AIJFmtBlocksGet(A, blocks));
   PetscCall(WorkGet(A, s, blocks, values, space, &w));
-  if (coo->comm != MPI_COMM_NULL) {
+  if (coo->neighbours) {
     status = AIJFmtCooPack(coo, w.values[0]);
     if (status) PetscCall(GoToHost(A, s, blocks, values, space, &w, status));
     if (status) AIJFmtCallSpmv(&coo->exec, AIJFmtCooPack(coo, w.values[0]));
@@ -153,7 +153,7 @@ PetscErrorCode AIJFmtCooValues(Mat A, const PetscScalar values[], SpmvSpace spac
     PetscCall(Add(blocks[b], b, coo, &w, mode, &status));
     if (!status) continue;
     PetscCall(GoToHost(A, s, blocks, values, space, &w, status));
-    w.values[1] = coo->in.here;
+    w.values[1] = coo->here[1];
     PetscCall(Add(blocks[b], b, coo, &w, mode, &status));
     AIJFmtCallSpmv(&coo->exec, status);
   }

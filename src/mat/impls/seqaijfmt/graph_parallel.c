@@ -227,7 +227,6 @@ static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scal
   Mat                      blocks[2];
   Mat_AIJFmt              *s;
   PetscBool                asks, large = PETSC_FALSE;
-  PetscMPIInt              votes[2];
   PetscInt                 bs;
 
   PetscFunctionBegin;
@@ -241,11 +240,7 @@ static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scal
     PetscCall(AIJFmtGraphIsLarge(blocks[b], &large));
     if (large) asks = PETSC_TRUE;
   }
-  votes[0] = !reason;
-  votes[1] = -(PetscMPIInt)asks;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  if (!reason && !votes[0]) reason = "another process cannot make its part";
-  if (!reason && !votes[1]) reason = AIJFmtGraphSmall;
+  PetscCall(PetscPackVote(PetscObjectComm((PetscObject)A), asks, AIJFmtGraphSmall, &reason));
   if (reason) PetscCall(AIJFmtGraphByPetsc(A, s, &r, reason, graph));
   else if (bs == 1) PetscCall(WithoutBlocks(A, s, &r, graph));
   else PetscCall(WithBlocks(A, s, &r, graph));

@@ -422,10 +422,10 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
 
 /* ---- which products run here ---- */
 
-/* Whether a factor allows the product on the GPU (may), and whether it asks for it. Places of nonzeros have 32 bits.
-   `auto` asks if values are on the GPU or the matrix is large. It never asks if PETSc has no CUDA, because all values
-   would be copied to the GPU and back for each product. */
-static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks)
+/* Why the GPU cannot multiply a factor, and whether the factor asks for the GPU. Places of nonzeros have 32 bits. `auto`
+   asks if values are on the GPU or the matrix is large. It never asks if PETSc has no CUDA, because all values would be
+   copied to the GPU and back for each product. */
+static PetscErrorCode FactorLookAt(Mat A, const char **why, PetscBool *asks)
 {
   Mat_AIJFmt *s;
   Mat         blocks[2];
@@ -438,7 +438,7 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks)
   where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
   if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) || A->structure_only || !A->assembled ||
       spmv_device_count(NULL) == 0) {
-    *may = 0;
+    *why = "a factor is not for the GPU";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AIJFmtBlocksGet(A, blocks));
@@ -450,23 +450,9 @@ static PetscErrorCode Vote(Mat A, PetscMPIInt *may, PetscMPIInt *asks)
     PetscCall(AIJFmtNonzeros(blocks[b], &nonzeros));
     all += nonzeros;
   }
-  if (all >= INT32_MAX) *may = 0;
-  if (where == AIJFMT_ON_GPU || (AIJFmtIsOverCuda(s) && (current || all >= AIJFMT_DEVICE_MIN_NONZEROS))) *asks = 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether the product runs on the GPU. Collective: all processes make the same choice. */
-static PetscErrorCode Choose(Mat C, PetscBool *chosen)
-{
-  PetscMPIInt may = 1, asks = 0, votes[2];
-
-  PetscFunctionBegin;
-  PetscCall(Vote(C->product->A, &may, &asks));
-  PetscCall(Vote(C->product->B, &may, &asks));
-  votes[0] = may;
-  votes[1] = -asks;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)C)));
-  *chosen = votes[0] && votes[1] ? PETSC_TRUE : PETSC_FALSE;
+  if (all >= INT32_MAX) *why = "a factor has too many nonzeros";
+  if (where == AIJFMT_ON_GPU || (AIJFmtIsOverCuda(s) && (current || all >= AIJFMT_DEVICE_MIN_NONZEROS)))
+    *asks = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -474,15 +460,22 @@ static PetscErrorCode Choose(Mat C, PetscBool *chosen)
 PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
 {
   const AIJFmtParent *host;
-  PetscBool           may, chosen = PETSC_FALSE;
+  const char         *why = NULL;
+  PetscBool           may, asks = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtProductMayChoose(C, &may));
-  if (may && RecipeFind(C->product->type)) PetscCall(Choose(C, &chosen));
-  if (chosen) {
+  may = may && RecipeFind(C->product->type) ? PETSC_TRUE : PETSC_FALSE;
+  if (may) {
+    PetscCall(FactorLookAt(C->product->A, &why, &asks));
+    PetscCall(FactorLookAt(C->product->B, &why, &asks));
+    PetscCall(PetscPackVote(PetscObjectComm((PetscObject)C), asks, "both factors are small", &why));
+  }
+  if (may && !why) {
     C->ops->productsymbolic = MatProductSymbolic_MPIAIJFmt;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (why) PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", why));
   PetscCall(AIJFmtHostKeepFactors(C));
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(host->mpi.productsetfromoptions(C));

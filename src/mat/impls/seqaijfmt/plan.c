@@ -10,46 +10,9 @@
   sync.c decides between these for a matrix of ours; a solver has a plan of its own for a matrix of another type.
 */
 #include "seqaijfmt.h"
-#include "parallel/processes.h"
 #if AIJFMT_HAVE_CUDA_PARENT
   #include <petscdevice_cuda.h>
 #endif
-
-PetscErrorCode AIJFmtErrorCode(SpmvStatus status)
-{
-  switch (status) {
-  case SPMV_SUCCESS:
-    return PETSC_SUCCESS;
-  case SPMV_ERR_ARGUMENT:
-    return PETSC_ERR_ARG_WRONG;
-  case SPMV_ERR_OPTION:
-    return PETSC_ERR_ARG_OUTOFRANGE;
-  case SPMV_ERR_MATRIX:
-    return PETSC_ERR_ARG_WRONGSTATE;
-  case SPMV_ERR_MEMORY:
-    return PETSC_ERR_MEM;
-  case SPMV_ERR_OVERFLOW:
-    return PETSC_ERR_SUP;
-  case SPMV_ERR_UNSUPPORTED:
-    return PETSC_ERR_SUP;
-  case SPMV_ERR_DEVICE:
-    return PETSC_ERR_GPU;
-  default:
-    return PETSC_ERR_PLIB;
-  }
-}
-
-/* Turns a refusal of the kernel library, such as too little device memory, into a reason to fall back to another way;
-   other failures are errors. If there are several processes, a failed device is a reason, too: this process goes on
-   until PetscPackAgree() raises the error on all, which wait for it there. */
-PetscErrorCode AIJFmtRefuse(const SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
-{
-  PetscFunctionBegin;
-  if (AIJFmtIsRefusal(status) || (status == SPMV_ERR_DEVICE && PetscPackDeviceFailed()))
-    PetscCall(PetscStrncpy(reason, exec->message, SPMV_MESSAGE_MAX));
-  else AIJFmtCallSpmv(exec, status);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Makes exec enqueue its work on PETSc's current stream */
 PetscErrorCode AIJFmtCudaStream(SpmvExec *exec)

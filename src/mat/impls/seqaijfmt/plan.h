@@ -10,41 +10,7 @@
 #include <petscpack.h>
 #include <spmv_graph.h>
 #include <spmv_kernels.h>
-#include "sys/compat.h"
-
-/* The scalar and index types of this PETSc, as types of the kernel library. With any other scalar type, creating a
-   matrix is an error. */
-#if defined(PETSC_USE_REAL_SINGLE)
-  #define AIJFMT_SCALAR SPMV_F32
-#else
-  #define AIJFMT_SCALAR SPMV_F64
-#endif
-#if defined(PETSC_USE_64BIT_INDICES)
-  #define AIJFMT_INDEX SPMV_I64
-#else
-  #define AIJFMT_INDEX SPMV_I32
-#endif
-
-PETSC_INTERN PetscErrorCode AIJFmtErrorCode(SpmvStatus);
-PETSC_INTERN PetscErrorCode AIJFmtRefuse(const SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
-
-/* Whether the kernel library could not do something for lack of memory or because of the arguments, so that another way
-   may serve; other failures are errors */
-static inline PetscBool AIJFmtIsRefusal(SpmvStatus status)
-{
-  return status == SPMV_ERR_MEMORY || status == SPMV_ERR_UNSUPPORTED || status == SPMV_ERR_OVERFLOW ||
-                 status == SPMV_ERR_MATRIX
-             ? PETSC_TRUE
-             : PETSC_FALSE;
-}
-
-/* Turns a failure of the kernel library into a PETSc error with its message */
-#define AIJFmtCallSpmv(exec_pointer, call)                                                                             \
-  do {                                                                                                                 \
-    const SpmvStatus aijfmt_status_ = (call);                                                                          \
-    PetscCheck(!aijfmt_status_, PETSC_COMM_SELF, AIJFmtErrorCode(aijfmt_status_), "%s: %s",                            \
-               spmv_status_text(aijfmt_status_), (exec_pointer)->message);                                             \
-  } while (0)
+#include "sys/status.h"
 
 /* Identifies the source of a plan: a matrix with a pattern and values. Structure and values are compared separately:
    see decision 0003. */
