@@ -136,7 +136,7 @@ static PetscBool IsHostMatMat(Mat A)
                                                                                                       : PETSC_FALSE;
 }
 
-/* Whether a CSR of A fits into the free device memory; if not, values_reason says so */
+/* Whether a CSR of A fits into the free device memory; if not, the reason of values says so */
 static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool *has)
 {
   SpmvPattern pattern;
@@ -151,10 +151,11 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   AIJFmtCallSpmv(&s->exec, spmv_device_memory(&free_bytes, &total, &s->exec));
   if (bytes + SPARE_BYTES <= free_bytes) PetscFunctionReturn(PETSC_SUCCESS);
   *has = PETSC_FALSE;
-  PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason,
-                          "%s: a CSR of %lld bytes does not fit into the %lld that are free on the GPU", operation,
-                          (long long)bytes, (long long)free_bytes));
-  PetscCall(PetscInfo(A, "values stay on the host: %s\n", s->values_reason));
+  PetscCall(PetscSNPrintf(
+      s->why[AIJFMT_WHY_VALUES], SPMV_MESSAGE_MAX,
+      "on the host in %s, because a CSR of %lld bytes does not fit into the %lld that are free on the GPU", operation,
+      (long long)bytes, (long long)free_bytes));
+  PetscCall(PetscInfo(A, "values changed %s\n", s->why[AIJFMT_WHY_VALUES]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -248,7 +249,7 @@ PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[
     if (!has) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(BringValues(A, s, operation));
   } else RememberDeviceCsr(A, s);
-  PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason, "since %s", operation));
+  PetscCall(PetscSNPrintf(s->why[AIJFMT_WHY_VALUES], SPMV_MESSAGE_MAX, "on the GPU since %s", operation));
   s->device_csr_used = PETSC_TRUE;
   *device            = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
