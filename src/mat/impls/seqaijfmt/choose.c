@@ -368,7 +368,7 @@ static PetscErrorCode Next(Mat A, Mat_AIJFmt *s, Vec x)
     PetscCall(Change(A, s, x, next));
     if (s->cache.plan) PetscFunctionReturn(PETSC_SUCCESS);
     c->candidate[next].state = AIJFMT_IMPOSSIBLE;
-    PetscCall(PetscStrncpy(c->candidate[next].reason, s->reason, SPMV_MESSAGE_MAX));
+    PetscCall(PetscStrncpy(c->candidate[next].reason, s->why[AIJFMT_WHY_PARENT], SPMV_MESSAGE_MAX));
   }
   PetscCall(AIJFmtTrialSettle(A, s, x));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -68,8 +68,8 @@ PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
   PetscFunctionBegin;
   for (size_t n = 0; n < PETSC_STATIC_ARRAY_LENGTH(structs); n++)
     PetscCall(PetscObjectCompose((PetscObject)A, structs[n], NULL));
-  s->coo           = coo;
-  s->coo_reason[0] = 0;
+  s->coo                    = coo;
+  s->why[AIJFMT_WHY_COO][0] = 0;
   PetscCall(States(A, s, 1, s->coo_state));
   if (!s->parallel) s->checked_state = s->coo_state[0];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -158,10 +158,7 @@ PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[]
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
   if (s) PetscCall(Leave(A, s));
-  if (s && reason) {
-    PetscCall(PetscStrncpy(s->coo_reason, reason, sizeof s->coo_reason));
-    PetscCall(PetscInfo(A, "coordinates are sorted by PETSc on the host: %s\n", reason));
-  }
+  if (s && reason) PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_COO, reason));
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
   PetscCall(ParentOf(A, &parent));
   PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));

@@ -23,8 +23,7 @@ static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
-  PetscCall(PetscStrncpy(s->coo_reason, coo->exec.message, sizeof s->coo_reason));
-  PetscCall(PetscInfo(A, "values by coordinates are summed on the host: %s\n", s->coo_reason));
+  PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_COO, coo->exec.message));
   spmv_exec_init(&host, SPMV_HOST);
   host.stream = coo->exec.stream;
   for (int b = 0; b < 2; b++) {

@@ -1,10 +1,79 @@
 /*
-  decide.c - whether an operation on a matrix runs on the GPU, and what happens where it does not.
+  decide.c - whether an operation on a matrix runs on the GPU, and the count and the reason of one that does not.
+
+  AIJFmtWhyNotDevice() says why it cannot, AIJFmtAsksDevice() whether it should: with -mat_aijfmt_device auto small
+  matrices stay on the host. On several processes PetscPackVote() makes one decision of both. After an operation,
+  AIJFmtRan() counts where it ran. AIJFmtDeviceCsrDecide() decides for operations on values whether they run on the CSR of
+  the CUDA parent.
 */
 #include "seqaijfmt.h"
 #include "sys/private.h"
+#include "sys/totals.h"
 
 enum { SPARE_BYTES = 64 << 20 /* of device memory that a CSR must leave free */ };
+
+/* ---- any operation ---- */
+
+/* Why the GPU cannot serve an operation on A, or NULL. needs_values: the operation reads values of the assembled matrix */
+const char *AIJFmtWhyNotDevice(Mat A, const Mat_AIJFmt *s, PetscBool needs_values)
+{
+  static char no_gpu[SPMV_MESSAGE_MAX];
+
+  if (!s) return "the matrix is of another type";
+  if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST) return "-mat_aijfmt_device host";
+  if (AIJFmtBoundToCPU(A)) return "MatBindToCPU() bound the matrix to the host";
+  if (spmv_device_count(no_gpu) == 0) return no_gpu;
+  if (A->structure_only) return "the matrix has a structure but no values";
+  if (needs_values && (!A->assembled || A->factortype)) return "the matrix has no values";
+  return NULL;
+}
+
+/* Whether an operation that the GPU can serve should run there. size: in nonzeros; there: data that it needs are on the
+   GPU */
+PetscBool AIJFmtAsksDevice(const Mat_AIJFmt *s, int64_t size, PetscBool there)
+{
+  return there || size >= AIJFMT_DEVICE_MIN_NONZEROS || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_GPU
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
+/* Counts an operation of that kind. reason: why it did not run on the GPU; "" if it did. The diagonal block counts for a
+   parallel matrix. A may be of any type. */
+PetscErrorCode AIJFmtRan(Mat A, AIJFmtWhy kind, const char reason[])
+{
+  const PetscBool gpu = reason[0] ? PETSC_FALSE : PETSC_TRUE;
+  Mat             blocks[2];
+  Mat_AIJFmt     *s;
+
+  PetscFunctionBegin;
+  if (!gpu) PetscCall(PetscInfo(A, "%s: %s\n", AIJFmtWhyLabels[kind], reason));
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (s && s->parallel) {
+    PetscCall(PetscStrncpy(s->why[kind], reason, sizeof s->why[kind]));
+    PetscCall(AIJFmtBlocksGet(A, blocks));
+    PetscCall(AIJFmtStateOfAnyType(blocks[0], &s));
+  }
+  if (kind == AIJFMT_WHY_GRAPH) PetscPackCountSetUp(PETSCPACK_GRAPH, gpu);
+  if (kind == AIJFMT_WHY_PATTERN) PetscPackCountSetUp(PETSCPACK_PATTERN, gpu);
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(s->why[kind], reason, sizeof s->why[kind]));
+  if (gpu) s->info.graphs += kind == AIJFMT_WHY_GRAPH, s->info.patterns += kind == AIJFMT_WHY_PATTERN;
+  else
+    switch (kind) {
+    case AIJFMT_WHY_GRAPH:
+      s->info.fallbacks_graph++;
+      break;
+    case AIJFMT_WHY_PATTERN:
+      s->info.fallbacks_pattern++;
+      break;
+    case AIJFMT_WHY_NUMERIC:
+      s->info.fallbacks_numeric++;
+      break;
+    default:
+      s->info.fallbacks_coo++;
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* ---- to the CSR on the device ---- */
 
@@ -15,7 +84,7 @@ static PetscBool IsHostMatMat(Mat A)
                                                                                                       : PETSC_FALSE;
 }
 
-/* Whether a CSR of A fits into the free device memory; if not, values_reason says so */
+/* Whether a CSR of A fits into the free device memory; if not, the reason of values says so */
 static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool *has)
 {
   SpmvPattern pattern;
@@ -30,10 +99,11 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   AIJFmtCallSpmv(&s->exec, spmv_device_memory(&free_bytes, &total, &s->exec));
   if (bytes + SPARE_BYTES <= free_bytes) PetscFunctionReturn(PETSC_SUCCESS);
   *has = PETSC_FALSE;
-  PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason,
-                          "%s: a CSR of %lld bytes does not fit into the %lld that are free on the GPU", operation,
-                          (long long)bytes, (long long)free_bytes));
-  PetscCall(PetscInfo(A, "values stay on the host: %s\n", s->values_reason));
+  PetscCall(PetscSNPrintf(
+      s->why[AIJFMT_WHY_VALUES], SPMV_MESSAGE_MAX,
+      "on the host in %s, because a CSR of %lld bytes does not fit into the %lld that are free on the GPU", operation,
+      (long long)bytes, (long long)free_bytes));
+  PetscCall(PetscInfo(A, "values changed %s\n", s->why[AIJFMT_WHY_VALUES]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,9 +172,8 @@ PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[
 
   PetscFunctionBegin;
   *device = PETSC_FALSE;
-  if (!AIJFmtIsOverCuda(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || s->keeps_host || AIJFmtBoundToCPU(A) ||
-      A->structure_only || A->factortype || AIJFmtHashActive(A) || !A->assembled || IsHostMatMat(A))
+  if (!AIJFmtIsOverCuda(s) || s->keeps_host || AIJFmtHashActive(A) || IsHostMatMat(A) ||
+      AIJFmtWhyNotDevice(A, s, PETSC_TRUE))
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!AIJFmtTruthGet(A, s).device_csr) {
     if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -112,7 +181,7 @@ PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[
     if (!has) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(BringValues(A, s, operation));
   } else AIJFmtParentCsrSeen(A, s);
-  PetscCall(PetscSNPrintf(s->values_reason, sizeof s->values_reason, "since %s", operation));
+  PetscCall(PetscSNPrintf(s->why[AIJFMT_WHY_VALUES], SPMV_MESSAGE_MAX, "on the GPU since %s", operation));
   s->device_csr_used = PETSC_TRUE;
   *device            = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -54,7 +54,7 @@ PetscErrorCode AIJFmtGraphCount(Mat_AIJFmt *s, const char reason[])
   if (reason[0]) s->info.fallbacks_graph++;
   else s->info.graphs++;
   PetscPackCountSetUp(PETSCPACK_GRAPH, reason[0] ? PETSC_FALSE : PETSC_TRUE);
-  PetscCall(PetscStrncpy(s->graph_reason, reason, sizeof s->graph_reason));
+  PetscCall(PetscStrncpy(s->why[AIJFMT_WHY_GRAPH], reason, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

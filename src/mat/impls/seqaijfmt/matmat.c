@@ -278,7 +278,7 @@ PetscErrorCode AIJFmtProductSymbolicByHost(Mat C, PetscErrorCode (*free_data)(vo
   if (s) {
     s->info.fallbacks_pattern++;
     PetscPackCountSetUp(PETSCPACK_PATTERN, PETSC_FALSE);
-    PetscCall(PetscStrncpy(s->pattern_reason, reason, sizeof s->pattern_reason));
+    PetscCall(PetscStrncpy(s->why[AIJFMT_WHY_PATTERN], reason, SPMV_MESSAGE_MAX));
   }
   PetscCall(HostOperations(C->product->A, &host));
   PetscCall(host->productsetfromoptions(C));

@@ -135,10 +135,10 @@ static void Count(Mat_AIJFmt *s, PetscBool transposed, PetscBool by_plan)
   else if (transposed) s->info.fallbacks_transposed++;
   else s->info.fallbacks++;
   PetscPackCountProduct(place, s->cache.key.pattern.nnz,
-                        by_plan                ? s->space_reason
-                        : s->reason[0]         ? s->reason
-                        : s->product_reason[0] ? s->product_reason
-                                               : s->transpose_reason);
+                        by_plan                         ? s->why[AIJFMT_WHY_SPACE]
+                        : s->why[AIJFMT_WHY_PARENT][0]  ? s->why[AIJFMT_WHY_PARENT]
+                        : s->why[AIJFMT_WHY_PRODUCT][0] ? s->why[AIJFMT_WHY_PRODUCT]
+                                                        : s->why[AIJFMT_WHY_TRANSPOSED]);
 }
 
 /* A product with a matrix, by its plan or by the parent type. With -mat_aijfmt_check, results of the plan are compared
@@ -167,8 +167,8 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
     if (check) PetscCall(AIJFmtCheckBegin(A, transposed, x, z, &reference));
     if (z && z != y) PetscCall(VecCopy(z, y));
     PetscCall(PlanProduct(s, kind, x, z ? PETSC_TRUE : PETSC_FALSE, y, &status));
-    PetscCall(AIJFmtRefuse(&s->exec, status, s->product_reason));
-    if (!status) s->product_reason[0] = 0;
+    PetscCall(AIJFmtRefuse(&s->exec, status, s->why[AIJFMT_WHY_PRODUCT]));
+    if (!status) s->why[AIJFMT_WHY_PRODUCT][0] = 0;
     else PetscCall(HostParentProduct(A, kind, x, z, y));
     if (check) PetscCall(AIJFmtCheckEnd(A, y, &reference));
   } else if (!s->cache.plan) PetscCall(ParentProduct(A, s, kind, x, z, y));

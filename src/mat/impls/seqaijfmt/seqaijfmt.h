@@ -151,6 +151,19 @@ typedef struct {
   AIJFmtAside      aside;
 } AIJFmtChoice;
 
+/* What a reason in the state of a matrix explains; views print the reasons in this order, up to the one of COO lists */
+typedef enum {
+  AIJFMT_WHY_PARENT,     /* the parent type does the products */
+  AIJFMT_WHY_TRANSPOSED, /* the parent type does the transposed products */
+  AIJFMT_WHY_PRODUCT,    /* the parent type did the last product despite the plan */
+  AIJFMT_WHY_SPACE,      /* the plan is on the host although there is a GPU */
+  AIJFMT_WHY_VALUES,     /* the values are on the GPU, or do not fit there */
+  AIJFMT_WHY_GRAPH,      /* PETSc's function made the graph */
+  AIJFMT_WHY_PATTERN,    /* the host found the pattern of a product of matrices */
+  AIJFMT_WHY_COO,        /* the host sorted the last COO list or sums its values */
+  AIJFMT_WHY_COUNT
+} AIJFmtWhy;
+
 struct Mat_AIJFmt {
   const AIJFmtRow    *row;
   const AIJFmtParent *parent; /* the parent type, whose operations ours call */
@@ -159,17 +172,10 @@ struct Mat_AIJFmt {
   const char         *alias;    /* type name set by a name guard; NULL: its own name */
 
   SpmvExec         exec;
-  AIJFmtPlanCache  cache;                    /* cache.plan is NULL: not converted yet, or left to the parent type */
-  PetscInt         nonzero_rows;             /* of the matrix in cache.key, to count flops */
-  char             reason[SPMV_MESSAGE_MAX]; /* why the parent type does the products; "" if it does not */
-  char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although there is a GPU */
-  char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
-  char             product_reason[SPMV_MESSAGE_MAX];   /* why the parent type did the last product despite the plan */
-  char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or do not fit there */
-  char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
-  char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
-  char             coo_reason[SPMV_MESSAGE_MAX];       /* why the host sorted the last COO list or sums its values */
-  PetscBool        keeps_host;                         /* PETSc reads the host's values unasked: keep them current */
+  AIJFmtPlanCache  cache;        /* cache.plan is NULL: not converted yet, or left to the parent type */
+  PetscInt         nonzero_rows; /* of the matrix in cache.key, to count flops */
+  char             why[AIJFMT_WHY_COUNT][SPMV_MESSAGE_MAX]; /* reasons; "" if there is nothing to explain */
+  PetscBool        keeps_host;       /* PETSc reads the host's values unasked: keep them current */
   PetscInt         joint_changes;    /* operations applied to host and plan alike since the values were packed */
   PetscBool        device_csr_used;  /* the class has asked the CUDA parent for its CSR on the device; never reset */
   PetscBool        device_csr_known; /* that CSR was seen, for the pattern of ... */
@@ -277,11 +283,13 @@ PETSC_INTERN PetscErrorCode    AIJFmtParentGet(AIJFmtParentKind, const AIJFmtPar
 PETSC_INTERN PetscErrorCode    AIJFmtParentFind(MatType, const AIJFmtParent **);
 
 /* state.c */
+PETSC_INTERN const char *const  AIJFmtWhyLabels[AIJFMT_WHY_COUNT];
 PETSC_INTERN PetscErrorCode     AIJFmtStateGet(Mat, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode     AIJFmtStateOfAnyType(Mat, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode     AIJFmtStateRequire(Mat, const char *, Mat_AIJFmt **);
 PETSC_INTERN PetscErrorCode     AIJFmtStateCompose(Mat, Mat_AIJFmt **, PetscBool *);
 PETSC_INTERN PetscErrorCode     AIJFmtStateForget(Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode     AIJFmtExplain(Mat, Mat_AIJFmt *, AIJFmtWhy, const char *);
 PETSC_INTERN PetscErrorCode     AIJFmtStateCopyOptions(const Mat_AIJFmt *, Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode     AIJFmtParentOf(Mat, const AIJFmtParent **);
 PETSC_INTERN PetscBool          AIJFmtIsAuto(const Mat_AIJFmt *);

@@ -40,7 +40,28 @@ PetscErrorCode AIJFmtStateForget(Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   AIJFmtPlanDrop(&s->cache, &s->exec);
-  s->reason[0] = s->space_reason[0] = s->transpose_reason[0] = 0;
+  s->why[AIJFMT_WHY_PARENT][0] = s->why[AIJFMT_WHY_SPACE][0] = s->why[AIJFMT_WHY_TRANSPOSED][0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What views and -info write before a reason */
+const char *const AIJFmtWhyLabels[AIJFMT_WHY_COUNT] = {
+    [AIJFMT_WHY_PARENT]     = "products by the parent type",
+    [AIJFMT_WHY_TRANSPOSED] = "transposed products by the parent type",
+    [AIJFMT_WHY_PRODUCT]    = "last product by the parent type",
+    [AIJFMT_WHY_SPACE]      = "not on the GPU",
+    [AIJFMT_WHY_VALUES]     = "values changed",
+    [AIJFMT_WHY_GRAPH]      = "graph by PETSc",
+    [AIJFMT_WHY_PATTERN]    = "product of matrices on the host",
+    [AIJFMT_WHY_COO]        = "coordinates on the host",
+};
+
+/* Keeps a reason for views, and writes it to -info */
+PetscErrorCode AIJFmtExplain(Mat A, Mat_AIJFmt *s, AIJFmtWhy why, const char *reason)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(s->why[why], reason, sizeof s->why[why]));
+  PetscCall(PetscInfo(A, "%s: %s\n", AIJFmtWhyLabels[why], reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,31 +20,20 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
   PetscFunctionBegin;
   if (x) PetscCall(AIJFmtVecIsOnDevice(x, &device_vectors));
   else device_vectors = AIJFmtIsOverCuda(s); /* the CUDA parent makes device vectors */
-  *space             = SPMV_HOST;
-  s->space_reason[0] = 0;
+  *space                      = SPMV_HOST;
+  s->why[AIJFMT_WHY_SPACE][0] = 0;
   if (wanted == AIJFMT_ON_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "MatBindToCPU() bound the matrix to the host", sizeof why));
   else if (spmv_device_count(why) > 0) {
     if (wanted == AIJFMT_AUTO && !device_vectors && s->cache.key.pattern.nnz < AIJFMT_DEVICE_MIN_NONZEROS) {
       PetscCall(
-          PetscSNPrintf(s->space_reason, sizeof s->space_reason,
+          PetscSNPrintf(s->why[AIJFMT_WHY_SPACE], SPMV_MESSAGE_MAX,
                         "%lld nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
                         (long long)s->cache.key.pattern.nnz));
     } else if (AIJFmtHasKernels(s)) *space = SPMV_DEVICE;
     else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
   }
-  if (*space == SPMV_HOST && wanted == AIJFMT_ON_GPU) {
-    PetscCall(PetscStrncpy(s->space_reason, why, sizeof s->space_reason));
-    PetscCall(PetscInfo(A, "%s stays on the host: %s\n", ((PetscObject)A)->type_name, why));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Decline(Mat A, Mat_AIJFmt *s, const char *reason)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscStrncpy(s->reason, reason, sizeof s->reason));
-  PetscCall(PetscInfo(A, "%s: products by the parent type: %s\n", ((PetscObject)A)->type_name, reason));
+  if (*space == SPMV_HOST && wanted == AIJFMT_ON_GPU) PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_SPACE, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,14 +109,13 @@ static PetscErrorCode Convert(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *key)
     PetscCall(Build(A, s, key, may_decline, reason, &status));
   }
   if (status == SPMV_ERR_MEMORY && s->exec.space == SPMV_DEVICE) {
-    PetscCall(PetscStrncpy(s->space_reason, s->exec.message, sizeof s->space_reason));
-    PetscCall(PetscInfo(A, "%s goes to the host: %s\n", ((PetscObject)A)->type_name, s->exec.message));
+    PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_SPACE, s->exec.message));
     s->exec.space = SPMV_HOST;
     PetscCall(Build(A, s, key, may_decline, reason, &status));
   }
   if (IsUnsuitable(status, may_decline)) PetscCall(PetscStrncpy(reason, s->exec.message, sizeof reason));
   else AIJFmtCallSpmv(&s->exec, status);
-  if (reason[0]) PetscCall(Decline(A, s, reason));
+  if (reason[0]) PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_PARENT, reason));
   else s->info.conversions++;
   PetscCall(PetscTime(&end));
   s->info.convert_time += end - start;
@@ -222,7 +210,8 @@ static PetscErrorCode Update(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
     PetscCall(AIJFmtStateForget(s));
     s->cache.key = *now; /* the functions called below read it */
     CountNonzeroRows(s);
-    if (A->structure_only) PetscCall(Decline(A, s, "the matrix has a structure but no values"));
+    if (A->structure_only)
+      PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_PARENT, "the matrix has a structure but no values"));
     else PetscCall(Convert(A, s, x, now));
   } else if (s->cache.plan) PetscCall(Refresh(A, s, x, now));
   s->cache.key     = *now;
@@ -319,12 +308,11 @@ PetscErrorCode AIJFmtSyncTranspose(Mat A, Mat_AIJFmt *s, PetscBool *ready)
   PetscCall(PetscLogEventEnd(MAT_AIJFmtConvert, A, 0, 0, 0));
   if (status == SPMV_ERR_MEMORY && s->cache.plan->space == SPMV_DEVICE) {
     *ready = PETSC_FALSE;
-    PetscCall(PetscStrncpy(s->transpose_reason, s->exec.message, sizeof s->transpose_reason));
-    PetscCall(PetscInfo(A, "transposed products by the parent type: %s\n", s->transpose_reason));
+    PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_TRANSPOSED, s->exec.message));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&s->exec, status);
-  s->transpose_reason[0] = 0;
+  s->why[AIJFMT_WHY_TRANSPOSED][0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -62,7 +62,7 @@ static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
   sum->fallbacks_graph += s->info.fallbacks_graph;
   sum->patterns += s->info.patterns;
   sum->fallbacks_pattern += s->info.fallbacks_pattern;
-  sum->blocks_declined += s->reason[0] != 0;
+  sum->blocks_declined += s->why[AIJFMT_WHY_PARENT][0] != 0;
   if (s->cache.plan) AddMemory(sum, s->cache.plan);
   PetscCall(AddPlaces(A, s, sum));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -262,35 +262,13 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints why the parent type did products, or why they are not on the GPU */
-static PetscErrorCode PrintReasons(const Mat_AIJFmt *s, LinePrinter *p)
+/* why: reasons of a matrix, or those shared by all processes */
+static PetscErrorCode PrintReasons(char why[][SPMV_MESSAGE_MAX], LinePrinter *p)
 {
   PetscFunctionBegin;
-  if (s->reason[0]) Print(p, "products by the parent type: %s", s->reason);
-  if (s->transpose_reason[0]) Print(p, "transposed products by the parent type: %s", s->transpose_reason);
-  if (s->space_reason[0]) Print(p, "not on the GPU: %s", s->space_reason);
-  if (s->values_reason[0])
-    Print(p, "values changed on the %s: %s", s->device_csr_used ? "GPU" : "host", s->values_reason);
-  if (s->graph_reason[0]) Print(p, "graph by PETSc: %s", s->graph_reason);
-  if (s->pattern_reason[0]) Print(p, "product of matrices on the host: %s", s->pattern_reason);
+  for (int i = 0; i < AIJFMT_WHY_COO; i++)
+    if (why[i][0]) Print(p, "%s: %s", AIJFmtWhyLabels[i], why[i]);
   PetscCall(p->error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FirstReasons(const Mat_AIJFmt *s, Mat_AIJFmt *first)
-{
-  PetscFunctionBegin;
-  if (!first->reason[0]) PetscCall(PetscStrncpy(first->reason, s->reason, sizeof first->reason));
-  if (!first->transpose_reason[0])
-    PetscCall(PetscStrncpy(first->transpose_reason, s->transpose_reason, sizeof first->transpose_reason));
-  if (!first->space_reason[0])
-    PetscCall(PetscStrncpy(first->space_reason, s->space_reason, sizeof first->space_reason));
-  if (!first->values_reason[0])
-    PetscCall(PetscStrncpy(first->values_reason, s->values_reason, sizeof first->values_reason));
-  if (!first->graph_reason[0])
-    PetscCall(PetscStrncpy(first->graph_reason, s->graph_reason, sizeof first->graph_reason));
-  if (!first->pattern_reason[0])
-    PetscCall(PetscStrncpy(first->pattern_reason, s->pattern_reason, sizeof first->pattern_reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,7 +279,7 @@ static PetscErrorCode PrintCoordinates(Mat A, const Mat_AIJFmt *s, LinePrinter *
   char reason[SPMV_MESSAGE_MAX], text[SPMV_MESSAGE_MAX];
 
   PetscFunctionBegin;
-  PetscCall(PetscStrncpy(reason, s->coo_reason, sizeof reason));
+  PetscCall(PetscStrncpy(reason, s->why[AIJFMT_WHY_COO], sizeof reason));
   PetscCall(PetscPackShareReason(PetscObjectComm((PetscObject)A), reason));
   if (s->coo) {
     PetscCall(AIJFmtCooText(s->coo, text, sizeof text));
@@ -317,14 +295,13 @@ static PetscErrorCode PrintCoordinates(Mat A, const Mat_AIJFmt *s, LinePrinter *
    Collective. */
 static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
 {
-  static const char *const names[] = {"diagonal", "off-diagonal"};
-  Mat_AIJFmt               reasons;
+  static const char *const names[]                               = {"diagonal", "off-diagonal"};
+  char                     why[AIJFMT_WHY_COO][SPMV_MESSAGE_MAX] = {""};
   Mat                      blocks[2];
   MPI_Comm                 comm;
   PetscMPIInt              rank;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(&reasons, sizeof reasons));
   PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(AIJFmtBlocksGet(A, blocks));
@@ -335,7 +312,8 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
 
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &s));
     if (!s) continue;
-    PetscCall(FirstReasons(s, &reasons));
+    for (int i = 0; i < AIJFMT_WHY_COO; i++)
+      if (!why[i][0]) PetscCall(PetscStrncpy(why[i], s->why[i], sizeof why[i]));
     if (!(s->cache.plan || AIJFmtIsAuto(s)) || !(all || (rank == 0 && b == 0))) continue;
     Print(p, "process %d, %s block:", (int)rank, names[b]);
     p->indent = "      ";
@@ -345,13 +323,8 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
   PetscCall(PetscViewerFlush(p->viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(p->viewer));
   p->synchronized = PETSC_FALSE;
-  PetscCall(PetscPackShareReason(comm, reasons.reason));
-  PetscCall(PetscPackShareReason(comm, reasons.transpose_reason));
-  PetscCall(PetscPackShareReason(comm, reasons.space_reason));
-  PetscCall(PetscPackShareReason(comm, reasons.values_reason));
-  PetscCall(PetscPackShareReason(comm, reasons.graph_reason));
-  PetscCall(PetscPackShareReason(comm, reasons.pattern_reason));
-  PetscCall(PrintReasons(&reasons, p));
+  for (int i = 0; i < AIJFMT_WHY_COO; i++) PetscCall(PetscPackShareReason(comm, why[i]));
+  PetscCall(PrintReasons(why, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -398,7 +371,7 @@ PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
   if (s->parallel) PetscCall(PrintBlocks(A, detail, &printer));
   else {
     PetscCall(PrintPlan(s, &printer));
-    PetscCall(PrintReasons(s, &printer));
+    PetscCall(PrintReasons(s->why, &printer));
   }
   PetscCall(PrintCoordinates(A, s, &printer));
   PetscFunctionReturn(PETSC_SUCCESS);
