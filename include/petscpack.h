@@ -114,7 +114,9 @@ typedef struct {
   PetscLogDouble graphs;               /* graphs that MatCreateGraph() made on the GPU ... */
   PetscLogDouble fallbacks_graph;      /* ... and that PETSc made although there is a GPU */
   PetscLogDouble patterns;             /* symbolic products with this matrix as first factor on the GPU ... */
-  PetscLogDouble fallbacks_pattern;    /* ... and on the host, because the GPU could not */
+  PetscLogDouble fallbacks_pattern;    /* ... and on the host */
+  PetscLogDouble fallbacks_numeric;    /* values of these products that the host computed, because the GPU could not */
+  PetscLogDouble fallbacks_coo;        /* lists of MatSetPreallocationCOO() that the host sorted or sums */
   PetscLogDouble bytes;                /* all packed arrays */
   PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
   PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */

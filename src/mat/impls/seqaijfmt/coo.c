@@ -68,8 +68,8 @@ PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
   PetscFunctionBegin;
   for (size_t n = 0; n < PETSC_STATIC_ARRAY_LENGTH(structs); n++)
     PetscCall(PetscObjectCompose((PetscObject)A, structs[n], NULL));
-  s->coo                    = coo;
-  s->why[AIJFMT_WHY_COO][0] = 0;
+  s->coo = coo;
+  PetscCall(AIJFmtRan(A, AIJFMT_WHY_COO, ""));
   PetscCall(States(A, s, 1, s->coo_state));
   if (!s->parallel) s->checked_state = s->coo_state[0];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -158,7 +158,7 @@ PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[]
   PetscFunctionBegin;
   PetscCall(AIJFmtStateOfAnyType(A, &s));
   if (s) PetscCall(Leave(A, s));
-  if (s && reason) PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_COO, reason));
+  if (s && reason) PetscCall(AIJFmtRan(A, AIJFMT_WHY_COO, reason));
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
   PetscCall(ParentOf(A, &parent));
   PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
@@ -207,21 +207,15 @@ PetscErrorCode AIJFmtCooValuesByParent(Mat A, const PetscScalar values[], Insert
 PetscErrorCode AIJFmtCooWhyHost(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX],
                                 PetscBool *asks)
 {
-  const int   where = (int)s->class_options.value[AIJFMT_DEVICE];
-  const char *text  = NULL;
+  const char *text = AIJFmtWhyNotDevice(A, s, PETSC_FALSE);
   PetscBool   hypre;
 
   PetscFunctionBegin;
-  reason[0] = 0;
-  *asks = where == AIJFMT_ON_GPU || AIJFmtIsOverCuda(s) || n >= AIJFMT_DEVICE_MIN_NONZEROS ? PETSC_TRUE : PETSC_FALSE;
+  *asks = AIJFmtAsksDevice(s, n, AIJFmtIsOverCuda(s));
   PetscCall(PetscStrcmp("_internal_COO_mat_for_hypre", ((PetscObject)A)->name, &hypre));
-  if (where == AIJFMT_ON_HOST) text = "-mat_aijfmt_device host";
-  else if (A->structure_only) text = "MAT_STRUCTURE_ONLY, so that no values come";
-  else if (AIJFmtBoundToCPU(A)) text = "MatBindToCPU() bound the matrix to the host";
-  else if (hypre) text = "hypre wants the diagonal first in each row";
-  else if (!AIJFmtHasKernels(s)) text = "the format has no kernels for the GPU";
-  if (text) PetscCall(PetscStrncpy(reason, text, SPMV_MESSAGE_MAX));
-  else (void)spmv_device_count(reason);
+  if (!text && hypre) text = "hypre wants the diagonal first in each row";
+  else if (!text && !AIJFmtHasKernels(s)) text = "the format has no kernels for the GPU";
+  PetscCall(PetscStrncpy(reason, text ? text : "", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,12 +18,10 @@ typedef struct {
 /* The GPU has no memory for values: moves the map to the host, where all values are summed until the next list */
 static PetscErrorCode ToHost(Mat A, AIJFmtCoo *coo)
 {
-  Mat_AIJFmt *s;
-  SpmvExec    host;
+  SpmvExec host;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
-  PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_COO, coo->exec.message));
+  PetscCall(AIJFmtRan(A, AIJFMT_WHY_COO, coo->exec.message));
   spmv_exec_init(&host, SPMV_HOST);
   host.stream = coo->exec.stream;
   for (int b = 0; b < 2; b++) {

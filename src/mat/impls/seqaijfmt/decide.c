@@ -37,41 +37,43 @@ PetscBool AIJFmtAsksDevice(const Mat_AIJFmt *s, int64_t size, PetscBool there)
              : PETSC_FALSE;
 }
 
-/* Counts an operation of that kind. reason: why it did not run on the GPU; "" if it did. The diagonal block counts for a
-   parallel matrix. A may be of any type. */
+/* The nonzeros of A on this process, and whether values of it are in the CSR of the CUDA parent. A may be of any AIJ
+   type. */
+PetscErrorCode AIJFmtSizeGet(Mat A, int64_t *nonzeros, PetscBool *there)
+{
+  Mat         blocks[2] = {A, NULL};
+  int64_t     mine      = 0;
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  *nonzeros = 0;
+  *there    = PETSC_FALSE;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2 && blocks[b]; b++) {
+    PetscCall(AIJFmtStateGet(blocks[b], &s));
+    if (s && AIJFmtTruthGet(blocks[b], s).device_csr) *there = PETSC_TRUE;
+    PetscCall(AIJFmtNonzeros(blocks[b], &mine));
+    *nonzeros += mine;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts an operation of that kind, for views and MatAIJFmtGetInfo(). reason: why it did not run on the GPU; "" if it
+   did. A may be of any type. */
 PetscErrorCode AIJFmtRan(Mat A, AIJFmtWhy kind, const char reason[])
 {
   const PetscBool gpu = reason[0] ? PETSC_FALSE : PETSC_TRUE;
-  Mat             blocks[2];
   Mat_AIJFmt     *s;
 
   PetscFunctionBegin;
-  if (!gpu) PetscCall(PetscInfo(A, "%s: %s\n", AIJFmtWhyLabels[kind], reason));
-  PetscCall(AIJFmtStateOfAnyType(A, &s));
-  if (s && s->parallel) {
-    PetscCall(PetscStrncpy(s->why[kind], reason, sizeof s->why[kind]));
-    PetscCall(AIJFmtBlocksGet(A, blocks));
-    PetscCall(AIJFmtStateOfAnyType(blocks[0], &s));
-  }
   if (kind == AIJFMT_WHY_GRAPH) PetscPackCountSetUp(PETSCPACK_GRAPH, gpu);
   if (kind == AIJFMT_WHY_PATTERN) PetscPackCountSetUp(PETSCPACK_PATTERN, gpu);
+  if (!gpu) PetscCall(PetscInfo(A, "%s: %s\n", AIJFmtWhyLabels[kind], reason));
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  s->ran[kind][gpu]++;
   PetscCall(PetscStrncpy(s->why[kind], reason, sizeof s->why[kind]));
-  if (gpu) s->info.graphs += kind == AIJFMT_WHY_GRAPH, s->info.patterns += kind == AIJFMT_WHY_PATTERN;
-  else
-    switch (kind) {
-    case AIJFMT_WHY_GRAPH:
-      s->info.fallbacks_graph++;
-      break;
-    case AIJFMT_WHY_PATTERN:
-      s->info.fallbacks_pattern++;
-      break;
-    case AIJFMT_WHY_NUMERIC:
-      s->info.fallbacks_numeric++;
-      break;
-    default:
-      s->info.fallbacks_coo++;
-    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,70 +9,39 @@
   PETSc's function; each is counted, and the view shows the reason.
 */
 #include "graph.h"
-#include "sys/totals.h"
 
 /* ---- which graphs are made here ---- */
 
-/* Why PETSc must make the graph of A, or NULL. asks: the user wants the GPU even if A is small */
+/* Why PETSc must make the graph of A, or NULL. asks: as with products of matrices, `auto` leaves small matrices with
+   values on the host to the host */
 PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks)
 {
-  PetscBool views[2];
+  int64_t   nonzeros;
+  PetscBool views[2], there;
 
   PetscFunctionBegin;
-  *reason = NULL;
-  *asks   = s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_GPU ? PETSC_TRUE : PETSC_FALSE;
+  *reason = AIJFmtWhyNotDevice(A, s, PETSC_TRUE);
+  *asks   = PETSC_FALSE;
+  if (*reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsHasName(((PetscObject)A)->options, NULL, "-mat_graph_view", &views[0]));
   PetscCall(PetscOptionsHasName(((PetscObject)A)->options, NULL, "-mat_filter_graph_view", &views[1]));
-  if (spmv_device_count(NULL) == 0) *reason = "there is no GPU";
-  else if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST) *reason = "-mat_aijfmt_device host";
-  else if (AIJFmtBoundToCPU(A)) *reason = "MatBindToCPU() bound the matrix to the host";
-  else if (!A->assembled || A->structure_only || A->factortype) *reason = "the matrix has no values";
-  else if (A->rmap->n != A->cmap->n || A->rmap->N != A->cmap->N) *reason = "the matrix is not square";
+  if (A->rmap->n != A->cmap->n || A->rmap->N != A->cmap->N) *reason = "the matrix is not square";
   else if (views[0] || views[1]) *reason = "-mat_graph_view and -mat_filter_graph_view show its steps";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* As with products of matrices, `auto` leaves small matrices with values on the host to the host */
-PetscErrorCode AIJFmtGraphIsLarge(Mat A, PetscBool *large)
-{
-  Mat_AIJFmt *s;
-  int64_t     nonzeros = 0;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(AIJFmtNonzeros(A, &nonzeros));
-  *large = nonzeros >= AIJFMT_DEVICE_MIN_NONZEROS || (s && AIJFmtTruthGet(A, s).device_csr) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(AIJFmtSizeGet(A, &nonzeros, &there));
+  *asks = AIJFmtAsksDevice(s, nonzeros, there);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 const char AIJFmtGraphSmall[] = "the matrix is small, and -mat_aijfmt_device is auto";
 
-/* Counts a graph of a matrix or of a block. reason: why it was not made on the GPU; "" if it was */
-PetscErrorCode AIJFmtGraphCount(Mat_AIJFmt *s, const char reason[])
-{
-  PetscFunctionBegin;
-  if (reason[0]) s->info.fallbacks_graph++;
-  else s->info.graphs++;
-  PetscPackCountSetUp(PETSCPACK_GRAPH, reason[0] ? PETSC_FALSE : PETSC_TRUE);
-  PetscCall(PetscStrncpy(s->why[AIJFMT_WHY_GRAPH], reason, SPMV_MESSAGE_MAX));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Makes the graph by PETSc's function. reason: NULL if the graph is not to be counted */
 PetscErrorCode AIJFmtGraphByPetsc(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, const char reason[], Mat *graph)
 {
   const AIJFmtParent *parent;
-  Mat                 blocks[2] = {A, NULL};
-  Mat_AIJFmt         *counted   = s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentOf(A, &parent));
-  if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
-  if (s && s->parallel && blocks[0]) PetscCall(AIJFmtStateGet(blocks[0], &counted));
-  if (counted && reason) {
-    PetscCall(AIJFmtGraphCount(counted, reason));
-    PetscCall(PetscInfo(A, "graph by PETSc: %s\n", reason));
-  }
+  if (s && reason) PetscCall(AIJFmtRan(A, AIJFMT_WHY_GRAPH, reason));
   PetscCall(AIJFmtCallGraph((s && s->parallel ? &parent->mpi : &parent->seq)->creategraph, A, r->symmetrize, r->scale,
                             r->filter, r->index_count, r->index, graph));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,15 +187,6 @@ SpmvStatus AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, SpmvGraphOptions *o,
   return SPMV_SUCCESS;
 }
 
-/* Whether a failure means that PETSc's function makes the graph, and is not an error */
-PetscBool AIJFmtGraphIsRefusal(SpmvStatus status)
-{
-  return status == SPMV_ERR_MEMORY || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ||
-                 status == SPMV_ERR_MATRIX
-             ? PETSC_TRUE
-             : PETSC_FALSE;
-}
-
 const char AIJFmtGraphConfused[] = "PETSc 3.18 takes blocks for full that are not";
 
 /* ---- of a sequential matrix ---- */
@@ -313,12 +273,12 @@ static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   PetscCall(AIJFmtGraphPartsFree(&p));
   PetscCall(AIJFmtGraphSourceRestore(A, &from));
   PetscCall(error);
-  if (AIJFmtGraphIsRefusal(status)) {
+  if (AIJFmtIsRefusal(status)) {
     PetscCall(AIJFmtGraphByPetsc(A, s, r, from.exec.message, graph));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&from.exec, status);
-  PetscCall(AIJFmtGraphCount(s, ""));
+  PetscCall(AIJFmtRan(A, AIJFMT_WHY_GRAPH, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -342,17 +302,14 @@ static PetscErrorCode CreateSequential(Mat A, PetscBool symmetrize, PetscBool sc
   const AIJFmtGraphRequest r = {symmetrize, scale, filter, n, index};
   const char              *reason;
   Mat_AIJFmt              *s;
-  PetscBool                asks, large;
+  PetscBool                asks;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(AIJFmtGraphItself(A, s, &r, graph));
   if (*graph) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtGraphWhyNot(A, s, &reason, &asks));
-  if (!reason && !asks) {
-    PetscCall(AIJFmtGraphIsLarge(A, &large));
-    if (!large) reason = AIJFmtGraphSmall;
-  }
+  if (!reason && !asks) reason = AIJFmtGraphSmall;
   if (reason) PetscCall(AIJFmtGraphByPetsc(A, s, &r, reason, graph));
   else PetscCall(Sequential(A, s, &r, graph));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,7 +37,6 @@ typedef struct {
 /* graph.c */
 PETSC_INTERN const char     AIJFmtGraphSmall[], AIJFmtGraphConfused[];
 PETSC_INTERN PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks);
-PETSC_INTERN PetscErrorCode AIJFmtGraphIsLarge(Mat A, PetscBool *large);
 PETSC_INTERN PetscErrorCode AIJFmtGraphByPetsc(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, const char reason[],
                                                Mat *graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphSourceGet(Mat A, AIJFmtGraphSource *from, SpmvStatus *status);
@@ -49,11 +48,9 @@ PETSC_INTERN PetscErrorCode AIJFmtGraphCreateLike(Mat A, PetscInt rows, Mat *gra
 PETSC_INTERN PetscErrorCode AIJFmtGraphAssemble(AIJFmtGraphParts *p, Mat G);
 PETSC_INTERN PetscErrorCode AIJFmtGraphPartsFree(AIJFmtGraphParts *p);
 PETSC_INTERN SpmvStatus     AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, SpmvGraphOptions *o, SpmvExec *exec);
-PETSC_INTERN PetscBool      AIJFmtGraphIsRefusal(SpmvStatus status);
 PETSC_INTERN SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource *from, SpmvGraph **graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphSetSymmetry(Mat A, const AIJFmtGraphRequest *r, Mat graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphItself(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph);
-PETSC_INTERN PetscErrorCode AIJFmtGraphCount(Mat_AIJFmt *s, const char reason[]);
 
 /* graph_others.c */
 PETSC_INTERN PetscErrorCode AIJFmtGraphOthersGet(Mat, const AIJFmtGraphRequest *, AIJFmtGraphSource *mine,

@@ -58,10 +58,8 @@ static PetscErrorCode Collapse(Mat A, const AIJFmtGraphRequest *r, Pair *pair, i
 {
   AIJFmtGraphSource *from = &pair->source[b];
   SpmvStatus         status;
-  Mat_AIJFmt        *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(pair->block[b], &s));
   if (from->reason[0]) PetscCall(AIJFmtGraphSourceToHost(pair->block[b], from));
   PetscCall(CollapseThere(A, r, pair, b, graph, &status));
   if (from->exec.space == SPMV_DEVICE && status == SPMV_ERR_MEMORY) {
@@ -70,7 +68,7 @@ static PetscErrorCode Collapse(Mat A, const AIJFmtGraphRequest *r, Pair *pair, i
     PetscCall(CollapseThere(A, r, pair, b, graph, &status));
   }
   AIJFmtCallSpmv(&from->exec, status);
-  if (s) PetscCall(AIJFmtGraphCount(s, from->reason));
+  PetscCall(AIJFmtRan(pair->block[b], AIJFMT_WHY_GRAPH, from->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,19 +173,17 @@ static PetscErrorCode WithoutBlocks(Mat A, Mat_AIJFmt *s, const AIJFmtGraphReque
   SpmvStatus        status = SPMV_SUCCESS; /* gcc does not see that it is set whenever the call succeeds */
   PetscErrorCode    error  = PETSC_SUCCESS;
   Mat               block;
-  Mat_AIJFmt       *counted;
   char              reason[SPMV_MESSAGE_MAX] = "";
 
   PetscFunctionBegin;
   *graph = NULL;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
-  PetscCall(AIJFmtStateGet(block, &counted));
   PetscCall(Mine(A, r, block, &from, &p.graph[0], &status));
   PetscCall(AIJFmtRefuse(&from.exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
   if (!reason[0]) error = Join(A, r, &p, graph);
   if (error) (void)MatDestroy(graph);
-  if (!error && !reason[0] && counted) error = AIJFmtGraphCount(counted, from.reason);
+  if (!error && !reason[0]) error = AIJFmtRan(block, AIJFMT_WHY_GRAPH, from.reason);
   PetscCall(AIJFmtGraphPartsFree(&p));
   PetscCall(AIJFmtGraphSourceRestore(block, &from));
   PetscCall(error);
@@ -224,9 +220,8 @@ static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scal
 {
   const AIJFmtGraphRequest r = {symmetrize, scale, filter, n, index};
   const char              *reason;
-  Mat                      blocks[2];
   Mat_AIJFmt              *s;
-  PetscBool                asks, large = PETSC_FALSE;
+  PetscBool                asks;
   PetscInt                 bs;
 
   PetscFunctionBegin;
@@ -235,11 +230,6 @@ static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scal
   PetscCall(AIJFmtGraphItself(A, s, &r, graph));
   if (*graph) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtGraphWhyNot(A, s, &reason, &asks));
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2 && !reason && !asks; b++) {
-    PetscCall(AIJFmtGraphIsLarge(blocks[b], &large));
-    if (large) asks = PETSC_TRUE;
-  }
   PetscCall(PetscPackVote(PetscObjectComm((PetscObject)A), asks, AIJFmtGraphSmall, &reason));
   if (reason) PetscCall(AIJFmtGraphByPetsc(A, s, &r, reason, graph));
   else if (bs == 1) PetscCall(WithoutBlocks(A, s, &r, graph));

@@ -8,7 +8,6 @@
   other types and kinds of products, algorithms chosen by the user, products for which GPU memory does not suffice.
 */
 #include "matmat.h"
-#include "sys/totals.h"
 
 /* Data of the Mat_Product, kept for the numeric phase */
 typedef struct {
@@ -164,13 +163,14 @@ static PetscErrorCode HostOperations(Mat A, const struct _MatOps **host)
 }
 
 /* The host parent computes the product; C takes over its values */
-PetscErrorCode AIJFmtProductNumericByHost(Mat C)
+PetscErrorCode AIJFmtProductNumericByHost(Mat C, const char reason[])
 {
   const struct _MatOps *host;
   Mat_Product          *product = C->product;
   Mat                   D;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtRan(product->A, AIJFMT_WHY_NUMERIC, reason));
   PetscCall(HostOperations(product->A, &host));
   PetscCall(MatProductCreate(product->A, product->B, NULL, &D));
   PetscCall(MatProductSetType(D, product->type));
@@ -252,8 +252,7 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
   PetscCall(PetscLogGpuTimeEnd());
   for (int f = 0; f < 2; f++) PetscCall(AIJFmtArraysRestore(factor[f], &d->exec, &v[f], NULL));
   if (status == SPMV_ERR_MEMORY) {
-    PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", d->exec.message));
-    PetscCall(AIJFmtProductNumericByHost(C));
+    PetscCall(AIJFmtProductNumericByHost(C, d->exec.message));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&d->exec, status);
@@ -267,35 +266,16 @@ PetscErrorCode AIJFmtProductSymbolicByHost(Mat C, PetscErrorCode (*free_data)(vo
 {
   void *const           data = C->product->data;
   const struct _MatOps *host;
-  Mat_AIJFmt           *s;
 
   PetscFunctionBegin;
-  PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_PATTERN, reason));
   C->product->data    = NULL;
   C->product->destroy = NULL;
   if (free_data) PetscCall(free_data(data));
-  PetscCall(AIJFmtStateGet(C->product->A, &s));
-  if (s) {
-    s->info.fallbacks_pattern++;
-    PetscPackCountSetUp(PETSCPACK_PATTERN, PETSC_FALSE);
-    PetscCall(PetscStrncpy(s->why[AIJFMT_WHY_PATTERN], reason, SPMV_MESSAGE_MAX));
-  }
   PetscCall(HostOperations(C->product->A, &host));
   PetscCall(host->productsetfromoptions(C));
   PetscCall(AIJFmtHostKeepFactors(C));
   PetscCall((*C->ops->productsymbolic)(C));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The product counts among the set-ups on the GPU */
-PetscErrorCode AIJFmtProductCount(Mat C)
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(C->product->A, &s));
-  if (s) s->info.patterns++;
-  PetscPackCountSetUp(PETSCPACK_PATTERN, PETSC_TRUE);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,8 +294,7 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
   C->product->destroy = DataDestroy;
   spmv_exec_init(&d->exec, SPMV_DEVICE);
   PetscCall(Symbolic(C, d, &status));
-  if (status == SPMV_ERR_MEMORY || status == SPMV_ERR_OVERFLOW || status == SPMV_ERR_UNSUPPORTED ||
-      status == SPMV_ERR_MATRIX) {
+  if (AIJFmtIsRefusal(status)) {
     char reason[SPMV_MESSAGE_MAX];
 
     PetscCall(PetscStrncpy(reason, d->exec.message, sizeof reason));
@@ -325,28 +304,30 @@ static PetscErrorCode MatProductSymbolic_AIJFmt(Mat C)
   AIJFmtCallSpmv(&d->exec, status);
   PetscCall(SetPattern(C, d));
   if (C->structure_only) spmv_spgemm_destroy(&d->product); /* there will be no numeric phase */
-  PetscCall(AIJFmtProductCount(C));
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_PATTERN, ""));
   C->ops->productnumeric = MatProductNumeric_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- which products run here ---- */
 
-/* Whether the GPU has products of this type, and the user has chosen no algorithm of the host */
-PetscErrorCode AIJFmtProductMayChoose(Mat C, PetscBool *may)
+/* Why the user or the type of the product leaves it to the host, or NULL */
+PetscErrorCode AIJFmtProductWhyNot(Mat C, const char **why)
 {
   const char    *option = NULL; /* gcc does not see that it is set whenever the call succeeds */
   SpmvSpgemmKind kind;
-  PetscBool      chosen[2], standard;
+  PetscBool      known, chosen[2], standard;
 
   PetscFunctionBegin;
-  PetscCall(KindOf(C->product->type, &kind, &option, may));
-  if (!*may) PetscFunctionReturn(PETSC_SUCCESS);
+  *why = NULL;
+  PetscCall(KindOf(C->product->type, &kind, &option, &known));
+  if (!known) *why = "the GPU has no such product";
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(C->product->alg, MATPRODUCTALGORITHMDEFAULT, &standard));
   PetscCall(PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, option, &chosen[0]));
   PetscCall(
       PetscOptionsHasName(((PetscObject)C)->options, ((PetscObject)C)->prefix, "-mat_product_algorithm", &chosen[1]));
-  if (!standard || chosen[0] || chosen[1]) *may = PETSC_FALSE;
+  if (!standard || chosen[0] || chosen[1]) *why = "an algorithm was chosen, which is of the host";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -356,30 +337,27 @@ static PetscBool HasPattern(Mat A)
   return A->assembled || (A->product && A->preallocated) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Whether the product runs on the GPU: `auto` leaves small matrices with values on the host to the host */
-static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
+/* `auto` leaves small matrices with values on the host to the host */
+static PetscErrorCode WhyNot(Mat C, const char **why)
 {
   const Mat factor[] = {C->product->A, C->product->B};
   int64_t   nonzeros = 0, all = 0;
-  PetscBool current = PETSC_FALSE;
+  PetscBool there, asks       = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtProductMayChoose(C, wants));
-  for (int f = 0; f < 2 && *wants; f++) {
+  PetscCall(AIJFmtProductWhyNot(C, why));
+  for (int f = 0; f < 2 && !*why; f++) {
     Mat_AIJFmt *s;
-    int         where;
 
     PetscCall(AIJFmtStateGet(factor[f], &s));
-    where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
-    if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(factor[f]) || factor[f]->structure_only || !HasPattern(factor[f])) {
-      *wants = PETSC_FALSE;
-      break;
-    }
-    if (where == AIJFMT_ON_GPU || AIJFmtTruthGet(factor[f], s).device_csr) current = PETSC_TRUE;
-    PetscCall(AIJFmtNonzeros(factor[f], &nonzeros));
+    *why = AIJFmtWhyNotDevice(factor[f], s, PETSC_FALSE);
+    if (!*why && !HasPattern(factor[f])) *why = "a factor has no pattern";
+    if (*why) break;
+    PetscCall(AIJFmtSizeGet(factor[f], &nonzeros, &there));
     all += nonzeros;
+    if (AIJFmtAsksDevice(s, all, there)) asks = PETSC_TRUE;
   }
-  if (!current && all < AIJFMT_DEVICE_MIN_NONZEROS) *wants = PETSC_FALSE;
+  if (!*why && !asks) *why = AIJFMT_PRODUCT_SMALL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -387,15 +365,17 @@ static PetscErrorCode WantsDevice(Mat C, PetscBool *wants)
 PetscErrorCode MatProductSetFromOptions_SeqAIJFmt(Mat C)
 {
   const AIJFmtParent *host;
-  PetscBool           device;
+  const char         *why;
 
   PetscFunctionBegin;
-  PetscCall(WantsDevice(C, &device));
+  PetscCall(WhyNot(C, &why));
   if (aijfmt_process.squared && C->product->A == aijfmt_process.squared && C->product->B == C->product->A)
     PetscCall(MatSetOption(C, MAT_STRUCTURE_ONLY, PETSC_TRUE)); /* see gamg.c */
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(host->seq.productsetfromoptions(C));
-  if (device) C->ops->productsymbolic = MatProductSymbolic_AIJFmt;
-  else PetscCall(AIJFmtHostKeepFactors(C));
+  if (why) {
+    PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_PATTERN, why));
+    PetscCall(AIJFmtHostKeepFactors(C));
+  } else C->ops->productsymbolic = MatProductSymbolic_AIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

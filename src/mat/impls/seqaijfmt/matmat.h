@@ -5,6 +5,7 @@
 
 /* Why the host makes a product: the kernels give it no entries that are in no product of two nonzeros */
 #define AIJFMT_FORCED_DIAGONAL "MAT_FORCE_DIAGONAL_ENTRIES is set"
+#define AIJFMT_PRODUCT_SMALL   "both factors are small, and -mat_aijfmt_device is auto"
 
 /* Identity and pattern of a factor in the symbolic phase */
 typedef struct {
@@ -25,11 +26,10 @@ PETSC_INTERN AIJFmtFactor   AIJFmtFactorOf(Mat);
 PETSC_INTERN PetscBool      AIJFmtFactorsSame(const AIJFmtFactor before[2], const Mat factor[2]);
 PETSC_INTERN void           AIJFmtScratchKeep(AIJFmtKeptScratch *);
 PETSC_INTERN void           AIJFmtScratchLeave(AIJFmtKeptScratch *);
-PETSC_INTERN PetscErrorCode AIJFmtProductMayChoose(Mat, PetscBool *may);
+PETSC_INTERN PetscErrorCode AIJFmtProductWhyNot(Mat, const char **why);
 PETSC_INTERN PetscErrorCode AIJFmtProductBlockSizes(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtProductCount(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtProductSymbolicByHost(Mat, PetscErrorCode (*free_data)(void *), const char reason[]);
-PETSC_INTERN PetscErrorCode AIJFmtProductNumericByHost(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtProductNumericByHost(Mat, const char reason[]);
 
 /* ghost_rows.c */
 PETSC_INTERN PetscErrorCode AIJFmtGhostRowsMake(Mat A, Mat B, Mat B_l, IS columns, const AIJFmtRow *,

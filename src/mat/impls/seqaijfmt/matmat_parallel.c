@@ -17,7 +17,6 @@
 #include "coo.h"
 #include "matmat.h"
 #include "parallel/processes.h"
-#include "sys/totals.h"
 
 /* Sequential matrices that are multiplied, and the results of the steps, which may be multiplied again */
 typedef enum { A_DIAGONAL, A_OTHERS, A_LOCAL, B_LOCAL, B_GHOST, MATRICES, RESULT = MATRICES } Operand;
@@ -324,7 +323,7 @@ static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
     PetscCall(AIJFmtProductSymbolicByHost(C, DataFree, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(AIJFmtProductCount(C));
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_PATTERN, ""));
   C->ops->productnumeric = MatProductNumeric_MPIAIJFmt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -411,8 +410,7 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
   if (!reason[0]) PetscCall(AIJFmtCooFill(C, (const PetscScalar *)values));
   spmv_scratch_free(&d->exec, SPMV_DEVICE, values);
   if (reason[0]) {
-    PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", reason));
-    PetscCall(AIJFmtProductNumericByHost(C));
+    PetscCall(AIJFmtProductNumericByHost(C, reason));
     if (!C->assembled) PetscCall(AIJFmtCooAssemble(C)); /* these were the first values */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -428,31 +426,17 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
 static PetscErrorCode FactorLookAt(Mat A, const char **why, PetscBool *asks)
 {
   Mat_AIJFmt *s;
-  Mat         blocks[2];
-  int64_t     nonzeros = 0, all = 0;
-  PetscBool   current = PETSC_FALSE;
-  int         where;
+  int64_t     nonzeros;
+  PetscBool   there;
 
   PetscFunctionBegin;
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtStateGet(A, &s));
-  where = s ? (int)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_ON_HOST;
-  if (where == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A) || A->structure_only || !A->assembled ||
-      spmv_device_count(NULL) == 0) {
-    *why = "a factor is not for the GPU";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++) {
-    Mat_AIJFmt *inner;
-
-    PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (inner && AIJFmtTruthGet(blocks[b], inner).device_csr) current = PETSC_TRUE;
-    PetscCall(AIJFmtNonzeros(blocks[b], &nonzeros));
-    all += nonzeros;
-  }
-  if (all >= INT32_MAX) *why = "a factor has too many nonzeros";
-  if (where == AIJFMT_ON_GPU || (AIJFmtIsOverCuda(s) && (current || all >= AIJFMT_DEVICE_MIN_NONZEROS)))
-    *asks = PETSC_TRUE;
+  *why = AIJFmtWhyNotDevice(A, s, PETSC_TRUE);
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtSizeGet(A, &nonzeros, &there));
+  if (nonzeros >= INT32_MAX) *why = "a factor has too many nonzeros";
+  if (AIJFmtAsksDevice(s, AIJFmtIsOverCuda(s) ? nonzeros : 0, there)) *asks = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -460,22 +444,22 @@ static PetscErrorCode FactorLookAt(Mat A, const char **why, PetscBool *asks)
 PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
 {
   const AIJFmtParent *host;
-  const char         *why = NULL;
-  PetscBool           may, asks = PETSC_FALSE;
+  const char         *why;
+  PetscBool           asks = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtProductMayChoose(C, &may));
-  may = may && RecipeFind(C->product->type) ? PETSC_TRUE : PETSC_FALSE;
-  if (may) {
+  PetscCall(AIJFmtProductWhyNot(C, &why));
+  if (!why && !RecipeFind(C->product->type)) why = "the GPU has no such product of parallel matrices";
+  if (!why) {
     PetscCall(FactorLookAt(C->product->A, &why, &asks));
     PetscCall(FactorLookAt(C->product->B, &why, &asks));
-    PetscCall(PetscPackVote(PetscObjectComm((PetscObject)C), asks, "both factors are small", &why));
+    PetscCall(PetscPackVote(PetscObjectComm((PetscObject)C), asks, AIJFMT_PRODUCT_SMALL, &why));
   }
-  if (may && !why) {
+  if (!why) {
     C->ops->productsymbolic = MatProductSymbolic_MPIAIJFmt;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (why) PetscCall(PetscInfo(C, "product of matrices on the host: %s\n", why));
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_PATTERN, why));
   PetscCall(AIJFmtHostKeepFactors(C));
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(host->mpi.productsetfromoptions(C));

@@ -160,6 +160,7 @@ typedef enum {
   AIJFMT_WHY_VALUES,     /* the values are on the GPU, or do not fit there */
   AIJFMT_WHY_GRAPH,      /* PETSc's function made the graph */
   AIJFMT_WHY_PATTERN,    /* the host found the pattern of a product of matrices */
+  AIJFMT_WHY_NUMERIC,    /* the host computed the values of a product of matrices */
   AIJFMT_WHY_COO,        /* the host sorted the last COO list or sums its values */
   AIJFMT_WHY_COUNT
 } AIJFmtWhy;
@@ -175,7 +176,8 @@ struct Mat_AIJFmt {
   AIJFmtPlanCache  cache;        /* cache.plan is NULL: not converted yet, or left to the parent type */
   PetscInt         nonzero_rows; /* of the matrix in cache.key, to count flops */
   char             why[AIJFMT_WHY_COUNT][SPMV_MESSAGE_MAX]; /* reasons; "" if there is nothing to explain */
-  PetscBool        keeps_host;       /* PETSc reads the host's values unasked: keep them current */
+  PetscInt64       ran[AIJFMT_WHY_COUNT][2]; /* operations that AIJFmtRan() has counted, by [kind][on the GPU] */
+  PetscBool        keeps_host;               /* PETSc reads the host's values unasked: keep them current */
   PetscInt         joint_changes;    /* operations applied to host and plan alike since the values were packed */
   PetscBool        device_csr_used;  /* the class has asked the CUDA parent for its CSR on the device; never reset */
   PetscBool        device_csr_known; /* that CSR was seen, for the pattern of ... */
@@ -331,6 +333,10 @@ PETSC_INTERN void           AIJFmtCopiesBegin(void);
 PETSC_INTERN void           AIJFmtCopiesEnd(void);
 
 /* decide.c */
+PETSC_INTERN const char    *AIJFmtWhyNotDevice(Mat, const Mat_AIJFmt *, PetscBool needs_values);
+PETSC_INTERN PetscBool      AIJFmtAsksDevice(const Mat_AIJFmt *, int64_t size, PetscBool there);
+PETSC_INTERN PetscErrorCode AIJFmtSizeGet(Mat, int64_t *nonzeros, PetscBool *there);
+PETSC_INTERN PetscErrorCode AIJFmtRan(Mat, AIJFmtWhy, const char reason[]);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrDecide(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
 
 /* sync.c */

@@ -53,6 +53,7 @@ const char *const AIJFmtWhyLabels[AIJFMT_WHY_COUNT] = {
     [AIJFMT_WHY_VALUES]     = "values changed",
     [AIJFMT_WHY_GRAPH]      = "graph by PETSc",
     [AIJFMT_WHY_PATTERN]    = "product of matrices on the host",
+    [AIJFMT_WHY_NUMERIC]    = "values of a product of matrices on the host",
     [AIJFMT_WHY_COO]        = "coordinates on the host",
 };
 

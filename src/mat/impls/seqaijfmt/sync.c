@@ -12,28 +12,23 @@ PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 /* Decides where a plan lies, and gives the reason if that is not where the user wants it */
 static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
 {
-  const SpmvFormat *format                = s->format_options.format;
-  const int         wanted                = (int)s->class_options.value[AIJFMT_DEVICE];
-  char              why[SPMV_MESSAGE_MAX] = "";
-  PetscBool         device_vectors;
+  const char *why = AIJFmtWhyNotDevice(A, s, PETSC_FALSE);
+  PetscBool   device_vectors;
 
   PetscFunctionBegin;
   if (x) PetscCall(AIJFmtVecIsOnDevice(x, &device_vectors));
   else device_vectors = AIJFmtIsOverCuda(s); /* the CUDA parent makes device vectors */
   *space                      = SPMV_HOST;
   s->why[AIJFMT_WHY_SPACE][0] = 0;
-  if (wanted == AIJFMT_ON_HOST) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "MatBindToCPU() bound the matrix to the host", sizeof why));
-  else if (spmv_device_count(why) > 0) {
-    if (wanted == AIJFMT_AUTO && !device_vectors && s->cache.key.pattern.nnz < AIJFMT_DEVICE_MIN_NONZEROS) {
-      PetscCall(
-          PetscSNPrintf(s->why[AIJFMT_WHY_SPACE], SPMV_MESSAGE_MAX,
-                        "%lld nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
-                        (long long)s->cache.key.pattern.nnz));
-    } else if (AIJFmtHasKernels(s)) *space = SPMV_DEVICE;
-    else PetscCall(PetscSNPrintf(why, sizeof why, "format %s has no kernels for the GPU", format->name));
-  }
-  if (*space == SPMV_HOST && wanted == AIJFMT_ON_GPU) PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_SPACE, why));
+  if (!why && !AIJFmtAsksDevice(s, s->cache.key.pattern.nnz, device_vectors))
+    PetscCall(
+        PetscSNPrintf(s->why[AIJFMT_WHY_SPACE], SPMV_MESSAGE_MAX,
+                      "%lld nonzeros are too few for the GPU and vectors of the host; -mat_aijfmt_device gpu insists",
+                      (long long)s->cache.key.pattern.nnz));
+  else if (!why && AIJFmtHasKernels(s)) *space = SPMV_DEVICE;
+  else if (!why) why = "the format has no kernels for the GPU";
+  if (why && s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_GPU)
+    PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_SPACE, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,17 +233,14 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x)
 PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
 {
   PetscBool device_vector;
+  int64_t   nonzeros = 0; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
   if (!s->cache.valid) {
-    int64_t nonzeros = 0; /* gcc does not see that it is set whenever the call succeeds */
-
+    if (AIJFmtWhyNotDevice(A, s, PETSC_FALSE)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(AIJFmtVecIsOnDevice(v, &device_vector));
-    if (spmv_device_count(NULL) == 0 || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST || AIJFmtBoundToCPU(A))
-      PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(AIJFmtNonzeros(A, &nonzeros));
-    if (!device_vector && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS && s->class_options.value[AIJFMT_DEVICE] == AIJFMT_AUTO)
-      PetscFunctionReturn(PETSC_SUCCESS);
+    if (!AIJFmtAsksDevice(s, nonzeros, device_vector)) PetscFunctionReturn(PETSC_SUCCESS);
   } else if (!AIJFmtPlanOnGpu(s)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, v));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,6 +46,16 @@ static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void AddCounts(MatAIJFmtInfo *sum, const Mat_AIJFmt *s)
+{
+  sum->graphs += (PetscLogDouble)s->ran[AIJFMT_WHY_GRAPH][1];
+  sum->fallbacks_graph += (PetscLogDouble)s->ran[AIJFMT_WHY_GRAPH][0];
+  sum->patterns += (PetscLogDouble)s->ran[AIJFMT_WHY_PATTERN][1];
+  sum->fallbacks_pattern += (PetscLogDouble)s->ran[AIJFMT_WHY_PATTERN][0];
+  sum->fallbacks_numeric += (PetscLogDouble)s->ran[AIJFMT_WHY_NUMERIC][0];
+  sum->fallbacks_coo += (PetscLogDouble)s->ran[AIJFMT_WHY_COO][0];
+}
+
 static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
@@ -58,10 +68,7 @@ static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
   sum->products_transposed += s->info.products_transposed;
   sum->fallbacks += s->info.fallbacks;
   sum->fallbacks_transposed += s->info.fallbacks_transposed;
-  sum->graphs += s->info.graphs;
-  sum->fallbacks_graph += s->info.fallbacks_graph;
-  sum->patterns += s->info.patterns;
-  sum->fallbacks_pattern += s->info.fallbacks_pattern;
+  AddCounts(sum, s);
   sum->blocks_declined += s->why[AIJFMT_WHY_PARENT][0] != 0;
   if (s->cache.plan) AddMemory(sum, s->cache.plan);
   PetscCall(AddPlaces(A, s, sum));
@@ -88,8 +95,7 @@ static PetscErrorCode InfoLocal(Mat A, MatAIJFmtInfo *info)
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
     if (inner) PetscCall(Accumulate(info, blocks[b], inner));
   }
-  info->patterns += s->info.patterns;
-  info->fallbacks_pattern += s->info.fallbacks_pattern;
+  AddCounts(info, s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -297,11 +303,14 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
 {
   static const char *const names[]                               = {"diagonal", "off-diagonal"};
   char                     why[AIJFMT_WHY_COO][SPMV_MESSAGE_MAX] = {""};
+  Mat_AIJFmt              *outer;
   Mat                      blocks[2];
   MPI_Comm                 comm;
   PetscMPIInt              rank;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(A, "MatView()", &outer));
+  for (int i = 0; i < AIJFMT_WHY_COO; i++) PetscCall(PetscStrncpy(why[i], outer->why[i], sizeof why[i]));
   PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(AIJFmtBlocksGet(A, blocks));
