@@ -249,6 +249,36 @@ typedef struct {
   const char   *alias; /* ... and the previous alias of the state */
 } AIJFmtNameGuard;
 
+/* A call of PETSc while n matrices, some of which may be NULL, have the type name of a parent. They get their names back
+   also if the call fails. */
+#define AIJFmtAsAll(n, mats, kind, call)                                                                               \
+  do {                                                                                                                 \
+    AIJFmtNameGuard aijfmt_guard_[n];                                                                                  \
+    PetscErrorCode  aijfmt_error_;                                                                                     \
+    for (int g_ = 0; g_ < (n); g_++) PetscCall(AIJFmtNameGuardBegin((mats)[g_], kind, &aijfmt_guard_[g_]));            \
+    aijfmt_error_ = (call);                                                                                            \
+    for (int g_ = 0; g_ < (n); g_++) PetscCall(AIJFmtNameGuardEnd((mats)[g_], &aijfmt_guard_[g_]));                    \
+    PetscCall(aijfmt_error_);                                                                                          \
+  } while (0)
+
+#define AIJFmtAs(A, kind, call) AIJFmtAsAll(1, &(A), kind, call)
+
+/* Calls an operation of the host parent for sequential matrices: AIJFmtHost(scale, A, a) */
+#define AIJFmtHost(operation, ...)                                                                                     \
+  do {                                                                                                                 \
+    const AIJFmtParent *aijfmt_host_;                                                                                  \
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &aijfmt_host_));                                                     \
+    PetscCall(aijfmt_host_->seq.operation(__VA_ARGS__));                                                               \
+  } while (0)
+
+/* Calls an operation of the parent of A, with A as its first argument. mats: seq or mpi */
+#define AIJFmtSuper(mats, operation, A, ...)                                                                           \
+  do {                                                                                                                 \
+    const AIJFmtParent *aijfmt_parent_;                                                                                \
+    PetscCall(AIJFmtParentOf(A, &aijfmt_parent_));                                                                     \
+    PetscCall(aijfmt_parent_->mats.operation(A, __VA_ARGS__));                                                         \
+  } while (0)
+
 /* Where the current values of a sequential matrix are: in at least one of these places */
 typedef struct {
   PetscBool host;       /* the CSR arrays of MATSEQAIJ */
@@ -431,8 +461,6 @@ PETSC_INTERN PetscErrorCode MatNorm_MPIAIJFmt(Mat, NormType, PetscReal *);
 PETSC_INTERN PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat, PetscInt, PetscReal *);
 PETSC_INTERN PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatLoad_SeqAIJFmt(Mat, PetscViewer);
-PETSC_INTERN PetscErrorCode AIJFmtBlockGuardsBegin(Mat[2], AIJFmtNameGuard[2]);
-PETSC_INTERN PetscErrorCode AIJFmtBlockGuardsEnd(Mat[2], AIJFmtNameGuard[2]);
 PETSC_INTERN PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat, MatReuse, IS *, Mat *);
 PETSC_INTERN PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat, PetscInt, const PetscInt[], PetscScalar[]);
 

@@ -46,22 +46,18 @@ static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The sum of two structs, which consist of numbers of one type */
+static void AddCounters(MatAIJFmtInfo *sum, const MatAIJFmtInfo *info)
+{
+  for (size_t i = 0; i < sizeof *sum / sizeof(PetscLogDouble); i++)
+    ((PetscLogDouble *)sum)[i] += ((const PetscLogDouble *)info)[i];
+}
+
 static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   sum->blocks++;
-  sum->conversions += s->info.conversions;
-  sum->convert_time += s->info.convert_time;
-  sum->refreshes += s->info.refreshes;
-  sum->refresh_time += s->info.refresh_time;
-  sum->products += s->info.products;
-  sum->products_transposed += s->info.products_transposed;
-  sum->fallbacks += s->info.fallbacks;
-  sum->fallbacks_transposed += s->info.fallbacks_transposed;
-  sum->graphs += s->info.graphs;
-  sum->fallbacks_graph += s->info.fallbacks_graph;
-  sum->patterns += s->info.patterns;
-  sum->fallbacks_pattern += s->info.fallbacks_pattern;
+  AddCounters(sum, &s->info);
   sum->blocks_declined += s->why[AIJFMT_WHY_PARENT][0] != 0;
   if (s->cache.plan) AddMemory(sum, s->cache.plan);
   PetscCall(AddPlaces(A, s, sum));
@@ -88,8 +84,7 @@ static PetscErrorCode InfoLocal(Mat A, MatAIJFmtInfo *info)
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
     if (inner) PetscCall(Accumulate(info, blocks[b], inner));
   }
-  info->patterns += s->info.patterns;
-  info->fallbacks_pattern += s->info.fallbacks_pattern;
+  AddCounters(info, &s->info);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,13 +132,11 @@ PetscErrorCode MatAIJFmtGetInfo(Mat A, MatAIJFmtInfo *info)
 /* MatGetInfo_MPIAIJ() asks its blocks, so this serves parallel matrices too */
 PetscErrorCode MatGetInfo_SeqAIJFmt(Mat A, MatInfoType type, MatInfo *info)
 {
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *s;
-  MatAIJFmtInfo       ours;
+  Mat_AIJFmt   *s;
+  MatAIJFmtInfo ours;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentOf(A, &parent));
-  PetscCall(parent->seq.getinfo(A, type, info));
+  AIJFmtSuper(seq, getinfo, A, type, info);
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(InfoLocal(A, &ours));
