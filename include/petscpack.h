@@ -115,8 +115,10 @@ typedef struct {
   PetscLogDouble fallbacks_graph;      /* ... and that PETSc made although there is a GPU */
   PetscLogDouble patterns;             /* symbolic products with this matrix as first factor on the GPU ... */
   PetscLogDouble fallbacks_pattern;    /* ... and on the host */
-  PetscLogDouble fallbacks_numeric;    /* values of these products that the host computed, because the GPU could not */
-  PetscLogDouble fallbacks_coo;        /* lists of MatSetPreallocationCOO() that the host sorted or sums */
+  PetscLogDouble numeric;              /* values of these products computed on the GPU ... */
+  PetscLogDouble fallbacks_numeric;    /* ... and on the host, because the GPU could not */
+  PetscLogDouble lists;                /* lists of MatSetPreallocationCOO() that the GPU sorted ... */
+  PetscLogDouble fallbacks_list;       /* ... and that the host sorted or sums */
   PetscLogDouble bytes;                /* all packed arrays */
   PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
   PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */

@@ -147,7 +147,6 @@ static PetscErrorCode Views(Mat A, const char text[], PetscBool *has)
 static PetscErrorCode Counted(Mat A, Operation op, PetscLogDouble *gpu, PetscLogDouble *fallbacks)
 {
   MatAIJFmtInfo info;
-  PetscBool     sorted;
 
   PetscFunctionBeginUser;
   PetscCall(MatAIJFmtGetInfo(A, &info));
@@ -158,9 +157,8 @@ static PetscErrorCode Counted(Mat A, Operation op, PetscLogDouble *gpu, PetscLog
     *gpu       = info.graphs;
     *fallbacks = info.fallbacks_graph;
   } else if (op == COORDINATES) {
-    PetscCall(Views(A, "coordinates sorted on the GPU", &sorted));
-    *gpu       = sorted ? 1 : 0;
-    *fallbacks = info.fallbacks_coo;
+    *gpu       = info.lists;
+    *fallbacks = info.fallbacks_list;
   } else {
     *gpu       = info.blocks_on_gpu;
     *fallbacks = *gpu > 0 ? 0 : 1; /* products and diagonals of the host, by plan or by the parent, are no fallback */
@@ -193,6 +191,13 @@ static PetscErrorCode Check(Operation op, int option, PetscInt n, PetscBool bind
   expected = has_gpu && asks && option != 2 && !bound ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(Operate(A, op, large));
   PetscCall(Counted(A, op, &gpu, &fallbacks));
+  if (op == MATMAT) {
+    MatAIJFmtInfo info;
+
+    PetscCall(MatAIJFmtGetInfo(A, &info));
+    Expect((PetscBool)(info.numeric == info.patterns && info.fallbacks_numeric == 0), "the values are elsewhere", op,
+           option, n, bound);
+  }
   Expect((PetscBool)((gpu > 0) == expected), expected ? "not on the GPU" : "on the GPU", op, option, n, bound);
   Expect((PetscBool)((fallbacks > 0) != expected), expected ? "a fallback is counted" : "no fallback is counted", op,
          option, n, bound);

@@ -107,12 +107,13 @@ static PetscErrorCode ArraysOfParent(Mat A, PetscBool exists, AIJFmtArrays *a)
   PetscScalar               *values;
 
   PetscFunctionBegin;
-  if (a->access == AIJFMT_READ) PetscCall(AIJFmtCusparseGetValues(A, &values));
-  else if (a->access == AIJFMT_WRITE && exists) PetscCall(AIJFmtCusparseGetArrayWrite(A, &values));
-  else PetscCall(AIJFmtCusparseGetArray(A, &values));
+  if (a->access == AIJFMT_READ) AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseGetValues(A, &values));
+  else if (a->access == AIJFMT_WRITE && exists)
+    AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseGetArrayWrite(A, &values));
+  else AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseGetArray(A, &values));
   a->csr.values = a->values = values;
   if (!(a->parts & AIJFMT_PATTERN)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtCusparseGetIJ(A, &row_ptr, &col));
+  AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseGetIJ(A, &row_ptr, &col));
   a->csr.pattern.row_ptr = row_ptr;
   a->csr.pattern.col     = col;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,7 +141,6 @@ static PetscErrorCode ArraysSkipValues(Mat A, const AIJFmtArrays *a, PetscScalar
 static PetscErrorCode ArraysGetParent(Mat A, Mat_AIJFmt *s, AIJFmtArrays *a)
 {
   const PetscBool exists = a->fresh ? PETSC_FALSE : AIJFmtParentHasCsr(A, s);
-  AIJFmtNameGuard guard;
   PetscErrorCode  error;
   PetscScalar   **field, *here;
 
@@ -150,27 +150,11 @@ static PetscErrorCode ArraysGetParent(Mat A, Mat_AIJFmt *s, AIJFmtArrays *a)
   a->csr.pattern.space      = SPMV_DEVICE;
   a->csr.pattern.index_type = sizeof(AIJFmtCusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
   PetscCall(ArraysSkipValues(A, a, &field, &here));
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
   if (field) *field = NULL;
   error = ArraysOfParent(A, exists, a);
   if (field) *field = here;
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
   PetscCall(error);
   AIJFmtParentCsrSeen(A, s);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Marks written values as current */
-static PetscErrorCode ArraysRestoreParent(Mat A, AIJFmtArrays *a)
-{
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = AIJFmtCusparseRestoreArray(A, &a->values);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,7 +314,8 @@ PetscErrorCode AIJFmtArraysRestore(Mat A, SpmvExec *exec, AIJFmtArrays *a, SpmvS
   PetscFunctionBegin;
   if (a->here) PetscCall(MatSeqAIJRestoreArrayRead(A, &a->here));
   if (a->parts && a->access != AIJFMT_READ) {
-    if (a->of_parent) PetscCall(ArraysRestoreParent(A, a));
+    if (a->of_parent)
+      AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseRestoreArray(A, &a->values)); /* marks them as current */
     else if (!a->copied) PetscCall(ArraysRestoreHost(A, a));
     else if (!*status) PetscCall(ArraysDownload(A, exec, a, status));
   }

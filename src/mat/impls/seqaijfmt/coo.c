@@ -149,10 +149,8 @@ static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
    new blocks of its own type here; they become ours at assembly. */
 PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[], const char reason[])
 {
-  AIJFmtNameGuard     guard;
   const AIJFmtParent *parent;
   PetscBool           parallel;
-  PetscErrorCode      error;
   Mat_AIJFmt         *s;
 
   PetscFunctionBegin;
@@ -161,10 +159,7 @@ PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[]
   if (s && reason) PetscCall(AIJFmtRan(A, AIJFMT_WHY_COO, reason));
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
   PetscCall(ParentOf(A, &parent));
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = ((PreallocateCOO *)parent->composed[AIJFMT_PREALLOCATE_COO][parallel])(A, n, i, j);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
+  AIJFmtAs(A, AIJFMT_PARENT_CUDA, ((PreallocateCOO *)parent->composed[AIJFMT_PREALLOCATE_COO][parallel])(A, n, i, j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,19 +177,15 @@ static PetscErrorCode FollowOnHost(Mat A)
 PetscErrorCode AIJFmtCooValuesByParent(Mat A, const PetscScalar values[], InsertMode mode)
 {
   Mat                 blocks[2] = {A, NULL};
-  AIJFmtNameGuard     guards[2];
   const AIJFmtParent *parent;
   PetscBool           parallel;
-  PetscErrorCode      error;
 
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
   PetscCall(ParentOf(A, &parent));
   if (parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
-  PetscCall(AIJFmtBlockGuardsBegin(blocks, guards));
-  error = ((SetValuesCOO *)parent->composed[AIJFMT_SET_VALUES_COO][parallel])(A, values, mode);
-  PetscCall(AIJFmtBlockGuardsEnd(blocks, guards));
-  PetscCall(error);
+  AIJFmtAsAll(2, blocks, AIJFMT_PARENT_CUDA,
+              ((SetValuesCOO *)parent->composed[AIJFMT_SET_VALUES_COO][parallel])(A, values, mode));
   for (int b = 0; b < 2; b++)
     if (blocks[b]) PetscCall(FollowOnHost(blocks[b]));
   PetscFunctionReturn(PETSC_SUCCESS);

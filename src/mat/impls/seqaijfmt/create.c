@@ -24,14 +24,12 @@ static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
    parent returns a matrix of the CUDA type, so AIJFmtInstall() converts the copy to our type again. */
 PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 {
-  const AIJFmtParent *host;
-  Mat_AIJFmt         *from, *to;
+  Mat_AIJFmt *from, *to;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &from));
   if (!from) { /* a subclass that PETSc made from a matrix of ours, see AIJFmtParentOf() */
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-    PetscCall(host->seq.duplicate(A, values, B));
+    AIJFmtHost(duplicate, A, values, B);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall((from->parallel ? &from->parent->mpi : &from->parent->seq)->duplicate(A, values, B));
@@ -45,12 +43,10 @@ PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 
 PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
 {
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *s;
+  Mat_AIJFmt *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentOf(A, &parent));
-  PetscCall(parent->seq.assemblyend(A, type));
+  AIJFmtSuper(seq, assemblyend, A, type);
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && !s->alias && !A->factortype) PetscCall(AIJFmtCudaRebind(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,12 +84,10 @@ PetscErrorCode AIJFmtBlocksStrip(Mat A)
 
 PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
 {
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *s;
+  Mat_AIJFmt *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentOf(A, &parent));
-  PetscCall(parent->mpi.assemblyend(A, type));
+  AIJFmtSuper(mpi, assemblyend, A, type);
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s || s->alias || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BlocksInstall(A, s));
@@ -106,11 +100,8 @@ PetscErrorCode MatAssemblyEnd_MPIAIJFmt(Mat A, MatAssemblyType type)
    So the pattern gets the host parent's type, which can be converted to every AIJ type. */
 PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
 {
-  const AIJFmtParent *parent;
-
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentOf(A, &parent));
-  PetscCall(parent->seq.transposesymbolic(A, B));
+  AIJFmtSuper(seq, transposesymbolic, A, B);
   PetscCall(AIJFmtStrip(*B));
   PetscCall(MatConvert(*B, MATSEQAIJ, MAT_INPLACE_MATRIX, B));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -16,57 +16,32 @@
 typedef PetscErrorCode MergeLocal(Mat, MatReuse, IS *, Mat *);
 typedef PetscErrorCode CopySubArray(Mat, PetscInt, const PetscInt[], PetscScalar[]);
 
-/* Name guards for the two blocks of a parallel matrix, or for a sequential matrix and NULL */
-PetscErrorCode AIJFmtBlockGuardsBegin(Mat blocks[2], AIJFmtNameGuard guards[2])
-{
-  PetscFunctionBegin;
-  for (int b = 0; b < 2; b++) PetscCall(AIJFmtNameGuardBegin(blocks[b], AIJFMT_PARENT_CUDA, &guards[b]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtBlockGuardsEnd(Mat blocks[2], AIJFmtNameGuard guards[2])
-{
-  PetscFunctionBegin;
-  for (int b = 0; b < 2; b++) PetscCall(AIJFmtNameGuardEnd(blocks[b], &guards[b]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Gives the local matrix our type instead of the parent's. It is a factor of the sequential products that a product of
    parallel matrices consists of, and we compute those only if both factors are ours. */
 PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *columns, Mat *local)
 {
-  AIJFmtNameGuard     guards[2], whole = {.state = NULL};
   const AIJFmtParent *cuda;
-  Mat                 blocks[2];
+  Mat                 read[3]; /* both blocks; if there is a local matrix already, that one */
   Mat_AIJFmt         *outer;
-  PetscErrorCode      error;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(A, "MatMPIAIJGetLocalMatMerge()", &outer));
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  if (reuse == MAT_REUSE_MATRIX) PetscCall(AIJFmtNameGuardBegin(*local, AIJFMT_PARENT_CUDA, &whole));
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  PetscCall(AIJFmtBlockGuardsBegin(blocks, guards));
-  error = ((MergeLocal *)cuda->composed[AIJFMT_MERGE_LOCAL][1])(A, reuse, columns, local);
-  PetscCall(AIJFmtBlockGuardsEnd(blocks, guards));
-  PetscCall(AIJFmtNameGuardEnd(*local, &whole));
-  PetscCall(error);
+  PetscCall(AIJFmtBlocksGet(A, read));
+  read[2] = reuse == MAT_REUSE_MATRIX ? *local : NULL;
+  AIJFmtAsAll(3, read, AIJFMT_PARENT_CUDA,
+              ((MergeLocal *)cuda->composed[AIJFMT_MERGE_LOCAL][1])(A, reuse, columns, local));
   PetscCall(AIJFmtInstall(*local, outer->row, PETSC_FALSE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat A, PetscInt n, const PetscInt index[], PetscScalar values[])
 {
-  AIJFmtNameGuard     guard;
   const AIJFmtParent *cuda;
-  PetscErrorCode      error;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = ((CopySubArray *)cuda->composed[AIJFMT_COPY_SUB_ARRAY][0])(A, n, index, values);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
+  AIJFmtAs(A, AIJFMT_PARENT_CUDA, ((CopySubArray *)cuda->composed[AIJFMT_COPY_SUB_ARRAY][0])(A, n, index, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,12 +49,9 @@ PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat A, PetscInt n, const PetscInt
 
 PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, PetscReal *reductions)
 {
-  const AIJFmtParent *host;
-
   PetscFunctionBegin;
   PetscCall(AIJFmtHostFetch(A));
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(host->seq.getcolumnreductions(A, type, reductions));
+  AIJFmtHost(getcolumnreductions, A, type, reductions);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,12 +59,9 @@ PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, PetscReal 
    pack them, nor after it */
 PetscErrorCode MatLoad_SeqAIJFmt(Mat A, PetscViewer viewer)
 {
-  const AIJFmtParent *parent;
-
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentOf(A, &parent));
   PetscCall(AIJFmtHostWritten(A));
-  PetscCall(parent->seq.load(A, viewer));
+  AIJFmtSuper(seq, load, A, viewer);
   PetscCall(AIJFmtHostWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,12 +69,9 @@ PetscErrorCode MatLoad_SeqAIJFmt(Mat A, PetscViewer viewer)
 #if AIJFMT_HAVE_CUDA_PARENT
 PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat A, PetscBool keep)
 {
-  const AIJFmtParent *host;
-
   PetscFunctionBegin;
   PetscCall(AIJFmtHostFetch(A));
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(host->seq.eliminatezeros(A, keep));
+  AIJFmtHost(eliminatezeros, A, keep);
   PetscCall(AIJFmtHostWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -59,6 +59,20 @@ PetscErrorCode AIJFmtSizeGet(Mat A, int64_t *nonzeros, PetscBool *there)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscLogDouble *CounterOf(MatAIJFmtInfo *info, AIJFmtWhy kind, PetscBool gpu)
+{
+  switch (kind) {
+  case AIJFMT_WHY_GRAPH:
+    return gpu ? &info->graphs : &info->fallbacks_graph;
+  case AIJFMT_WHY_PATTERN:
+    return gpu ? &info->patterns : &info->fallbacks_pattern;
+  case AIJFMT_WHY_COO:
+    return gpu ? &info->lists : &info->fallbacks_list;
+  default:
+    return gpu ? &info->numeric : &info->fallbacks_numeric;
+  }
+}
+
 /* Counts an operation of that kind, for views and MatAIJFmtGetInfo(). reason: why it did not run on the GPU; "" if it
    did. A may be of any type. */
 PetscErrorCode AIJFmtRan(Mat A, AIJFmtWhy kind, const char reason[])
@@ -72,7 +86,7 @@ PetscErrorCode AIJFmtRan(Mat A, AIJFmtWhy kind, const char reason[])
   if (!gpu) PetscCall(PetscInfo(A, "%s: %s\n", AIJFmtWhyLabels[kind], reason));
   PetscCall(AIJFmtStateOfAnyType(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  s->ran[kind][gpu]++;
+  (*CounterOf(&s->info, kind, gpu))++;
   PetscCall(PetscStrncpy(s->why[kind], reason, sizeof s->why[kind]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

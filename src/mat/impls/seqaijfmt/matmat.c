@@ -256,6 +256,7 @@ PetscErrorCode MatProductNumeric_AIJFmt(Mat C)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AIJFmtCallSpmv(&d->exec, status);
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_NUMERIC, ""));
   spmv_spgemm_info(d->product, &bytes, &scratch, &flops);
   PetscCall(AIJFmtLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -414,6 +414,7 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
     if (!C->assembled) PetscCall(AIJFmtCooAssemble(C)); /* these were the first values */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_NUMERIC, ""));
   PetscCall(FlopsLog(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,9 +51,7 @@ static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, V
    vector types. */
 static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind, Vec x, Vec z, Vec y)
 {
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-  PetscBool       device;
+  PetscBool device;
 
   PetscFunctionBegin;
   PetscCall(CudaMultiplies(A, s, x, z, y, &device));
@@ -63,10 +61,7 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
   }
   /* MatMultTransposeAdd_SeqAIJCUSPARSE() of 3.26 adds the contents of y, even if y is not z */
   if (z && z != y) PetscCall(VecCopy(z, y));
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = CallProduct(&s->parent->seq, A, kind, x, z ? y : NULL, y);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
-  PetscCall(error);
+  AIJFmtAs(A, AIJFMT_PARENT_CUDA, CallProduct(&s->parent->seq, A, kind, x, z ? y : NULL, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,9 +108,7 @@ static PetscErrorCode FinishWithoutPlan(Mat A, ProductKind kind, Vec z, Vec y, P
   if (*done) PetscCall(PetscObjectStateIncrease((PetscObject)y));
   if (*done || !z) PetscFunctionReturn(PETSC_SUCCESS);
   if (A->rmap->n && A->cmap->n) {
-    const AIJFmtParent *parent;
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
-    PetscCall(parent->seq.getinfo(A, MAT_LOCAL, &info));
+    AIJFmtHost(getinfo, A, MAT_LOCAL, &info);
     if (info.nz_used > 0) PetscFunctionReturn(PETSC_SUCCESS);
   }
   *done = PETSC_TRUE;

@@ -29,19 +29,13 @@ static PetscErrorCode FindOrdering(MatOrderingType type, int *slot)
 
 static PetscErrorCode MatGetOrdering_AIJFmt(Mat A, MatOrderingType type, IS *rows, IS *cols)
 {
-  Mat_AIJFmt     *s;
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-  int             slot;
+  Mat_AIJFmt *s;
+  int         slot;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && s->parallel && !s->alias) {
-    PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_HOST, &guard));
-    error = MatGetOrdering(A, type, rows, cols);
-    PetscCall(AIJFmtNameGuardEnd(A, &guard));
-    PetscCall(error);
-  } else {
+  if (s && s->parallel && !s->alias) AIJFmtAs(A, AIJFMT_PARENT_HOST, MatGetOrdering(A, type, rows, cols));
+  else {
     PetscCall(FindOrdering(type, &slot));
     PetscCheck(slot < aijfmt_process.ordering_count, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "ordering %s is not one that petscpack changed", type);
@@ -120,16 +114,11 @@ typedef PetscErrorCode CreateColoring(MatColoring), ApplyColoring(MatColoring, I
 
 static PetscErrorCode MatColoringApply_AIJFmt(MatColoring coloring, ISColoring *result)
 {
-  AIJFmtWrapped  *row;
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
+  AIJFmtWrapped *row;
 
   PetscFunctionBegin;
   PetscCall(FindRow(aijfmt_process.coloring, COLORINGS, (PetscObject)coloring, &row));
-  PetscCall(AIJFmtNameGuardBegin(coloring->mat, AIJFMT_PARENT_HOST, &guard));
-  error = ((ApplyColoring *)row->operation)(coloring, result);
-  PetscCall(AIJFmtNameGuardEnd(coloring->mat, &guard));
-  PetscCall(error);
+  AIJFmtAs(coloring->mat, AIJFMT_PARENT_HOST, ((ApplyColoring *)row->operation)(coloring, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,14 +138,8 @@ typedef PetscErrorCode CoarsenStep(MatCoarsen);
 
 static PetscErrorCode MatCoarsenApply_AIJFmt(MatCoarsen coarsen)
 {
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-
   PetscFunctionBegin;
-  PetscCall(AIJFmtNameGuardBegin(coarsen->graph, AIJFMT_PARENT_HOST, &guard));
-  error = ((CoarsenStep *)aijfmt_process.coarsen[0].operation)(coarsen);
-  PetscCall(AIJFmtNameGuardEnd(coarsen->graph, &guard));
-  PetscCall(error);
+  AIJFmtAs(coarsen->graph, AIJFMT_PARENT_HOST, ((CoarsenStep *)aijfmt_process.coarsen[0].operation)(coarsen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,15 +221,10 @@ typedef PetscErrorCode Kron(Mat, Mat, MatReuse, Mat *);
 PetscErrorCode MatSeqAIJKron_AIJFmt(Mat A, Mat B, MatReuse reuse, Mat *C)
 {
   const AIJFmtParent *parent;
-  AIJFmtNameGuard     guard;
-  PetscErrorCode      error;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtParentOf(A, &parent));
-  PetscCall(AIJFmtNameGuardBegin(B, AIJFMT_PARENT_HOST, &guard));
-  error = ((Kron *)parent->composed[AIJFMT_KRON][0])(A, B, reuse, C);
-  PetscCall(AIJFmtNameGuardEnd(B, &guard));
-  PetscCall(error);
+  AIJFmtAs(B, AIJFMT_PARENT_HOST, ((Kron *)parent->composed[AIJFMT_KRON][0])(A, B, reuse, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

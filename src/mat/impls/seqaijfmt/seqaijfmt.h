@@ -176,8 +176,7 @@ struct Mat_AIJFmt {
   AIJFmtPlanCache  cache;        /* cache.plan is NULL: not converted yet, or left to the parent type */
   PetscInt         nonzero_rows; /* of the matrix in cache.key, to count flops */
   char             why[AIJFMT_WHY_COUNT][SPMV_MESSAGE_MAX]; /* reasons; "" if there is nothing to explain */
-  PetscInt64       ran[AIJFMT_WHY_COUNT][2]; /* operations that AIJFmtRan() has counted, by [kind][on the GPU] */
-  PetscBool        keeps_host;               /* PETSc reads the host's values unasked: keep them current */
+  PetscBool        keeps_host;       /* PETSc reads the host's values unasked: keep them current */
   PetscInt         joint_changes;    /* operations applied to host and plan alike since the values were packed */
   PetscBool        device_csr_used;  /* the class has asked the CUDA parent for its CSR on the device; never reset */
   PetscBool        device_csr_known; /* that CSR was seen, for the pattern of ... */
@@ -251,6 +250,36 @@ typedef struct {
   char         *name;  /* the previous name ... */
   const char   *alias; /* ... and the previous alias of the state */
 } AIJFmtNameGuard;
+
+/* A call of PETSc while n matrices, some of which may be NULL, have the type name of a parent. They get their names back
+   also if the call fails. */
+#define AIJFmtAsAll(n, mats, kind, call)                                                                               \
+  do {                                                                                                                 \
+    AIJFmtNameGuard aijfmt_guard_[n];                                                                                  \
+    PetscErrorCode  aijfmt_error_;                                                                                     \
+    for (int g_ = 0; g_ < (n); g_++) PetscCall(AIJFmtNameGuardBegin((mats)[g_], kind, &aijfmt_guard_[g_]));            \
+    aijfmt_error_ = (call);                                                                                            \
+    for (int g_ = 0; g_ < (n); g_++) PetscCall(AIJFmtNameGuardEnd((mats)[g_], &aijfmt_guard_[g_]));                    \
+    PetscCall(aijfmt_error_);                                                                                          \
+  } while (0)
+
+#define AIJFmtAs(A, kind, call) AIJFmtAsAll(1, &(A), kind, call)
+
+/* Calls an operation of the host parent for sequential matrices: AIJFmtHost(scale, A, a) */
+#define AIJFmtHost(operation, ...)                                                                                     \
+  do {                                                                                                                 \
+    const AIJFmtParent *aijfmt_host_;                                                                                  \
+    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &aijfmt_host_));                                                     \
+    PetscCall(aijfmt_host_->seq.operation(__VA_ARGS__));                                                               \
+  } while (0)
+
+/* Calls an operation of the parent of A, with A as its first argument. mats: seq or mpi */
+#define AIJFmtSuper(mats, operation, A, ...)                                                                           \
+  do {                                                                                                                 \
+    const AIJFmtParent *aijfmt_parent_;                                                                                \
+    PetscCall(AIJFmtParentOf(A, &aijfmt_parent_));                                                                     \
+    PetscCall(aijfmt_parent_->mats.operation(A, __VA_ARGS__));                                                         \
+  } while (0)
 
 /* Where the current values of a sequential matrix are: in at least one of these places */
 typedef struct {
@@ -428,8 +457,6 @@ PETSC_INTERN PetscErrorCode MatNorm_MPIAIJFmt(Mat, NormType, PetscReal *);
 PETSC_INTERN PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat, PetscInt, PetscReal *);
 PETSC_INTERN PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatLoad_SeqAIJFmt(Mat, PetscViewer);
-PETSC_INTERN PetscErrorCode AIJFmtBlockGuardsBegin(Mat[2], AIJFmtNameGuard[2]);
-PETSC_INTERN PetscErrorCode AIJFmtBlockGuardsEnd(Mat[2], AIJFmtNameGuard[2]);
 PETSC_INTERN PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat, MatReuse, IS *, Mat *);
 PETSC_INTERN PetscErrorCode MatSeqAIJCopySubArray_SeqAIJFmt(Mat, PetscInt, const PetscInt[], PetscScalar[]);
 

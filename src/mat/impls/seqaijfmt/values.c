@@ -79,25 +79,17 @@ PetscErrorCode MatScale_SeqAIJFmt(Mat A, PetscScalar a)
 {
   const SpmvChange    change = {.alpha = &a};
   const ChangeVectors none   = {.left = NULL};
-  const AIJFmtParent *host;
-  AIJFmtNameGuard     guard;
-  PetscErrorCode      error;
   Mat_AIJFmt         *s;
   PetscBool           device = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
   if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatScale()", AIJFMT_WANTS_FILLED, &device));
-  if (device) {
-    PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-    error = s->parent->seq.scale(A, a);
-    PetscCall(AIJFmtNameGuardEnd(A, &guard));
-    PetscCall(error);
-  } else if (s && PlanChangesAlike(A, s)) {
+  if (device) AIJFmtAs(A, AIJFMT_PARENT_CUDA, s->parent->seq.scale(A, a));
+  else if (s && PlanChangesAlike(A, s)) {
     PetscCall(ChangeHost(A, s, &change, 1));
     PetscCall(ChangePlan(s, change, &none, AIJFmtStateAfter(A)));
-  } else PetscCall(host->seq.scale(A, a));
+  } else AIJFmtHost(scale, A, a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,18 +119,13 @@ static PetscErrorCode DeviceVec(Mat A, PetscBool left, Vec v, Vec *there, Vec *c
 
 static PetscErrorCode DiagonalScaleOnDevice(Mat A, const Mat_AIJFmt *s, Vec l, Vec r)
 {
-  AIJFmtNameGuard guard;
-  PetscErrorCode  error;
-  Vec             left, right, copy[2];
+  Vec left, right, copy[2];
 
   PetscFunctionBegin;
   PetscCall(DeviceVec(A, PETSC_TRUE, l, &left, &copy[0]));
   PetscCall(DeviceVec(A, PETSC_FALSE, r, &right, &copy[1]));
-  PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-  error = s->parent->seq.diagonalscale(A, left, right);
-  PetscCall(AIJFmtNameGuardEnd(A, &guard));
+  AIJFmtAs(A, AIJFMT_PARENT_CUDA, s->parent->seq.diagonalscale(A, left, right));
   for (int v = 0; v < 2; v++) PetscCall(VecDestroy(&copy[v]));
-  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,13 +154,11 @@ static PetscErrorCode DiagonalScaleBoth(Mat A, Mat_AIJFmt *s, Vec l, Vec r)
 /* Only local entries are read, so the vectors may be parallel; MatDiagonalScale_MPIAIJ() passes such vectors */
 PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
 {
-  const AIJFmtParent *host;
-  Mat_AIJFmt         *s;
-  PetscInt            rows = A->rmap->n, cols = A->cmap->n;
-  PetscBool           device = PETSC_FALSE;
+  Mat_AIJFmt *s;
+  PetscInt    rows = A->rmap->n, cols = A->cmap->n;
+  PetscBool   device = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   PetscCall(AIJFmtStateGet(A, &s));
   if (l) PetscCall(VecGetLocalSize(l, &rows));
   if (r) PetscCall(VecGetLocalSize(r, &cols));
@@ -181,7 +166,7 @@ PetscErrorCode MatDiagonalScale_SeqAIJFmt(Mat A, Vec l, Vec r)
   if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "MatDiagonalScale()", AIJFMT_WANTS_FILLED, &device));
   if (device) PetscCall(DiagonalScaleOnDevice(A, s, l, r));
   else if (s && PlanChangesAlike(A, s)) PetscCall(DiagonalScaleBoth(A, s, l, r));
-  else PetscCall(host->seq.diagonalscale(A, l, r));
+  else AIJFmtHost(diagonalscale, A, l, r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,12 +238,10 @@ static PetscErrorCode DiagonalOnHost(Mat A, Mat_AIJFmt *s, const DiagonalChange 
   const PetscBool     inserts = d->mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE;
   const SpmvChange    change  = {.shift = d->shift};
   const ChangeVectors vectors = {.added = inserts ? NULL : d->vector, .inserted = inserts ? d->vector : NULL};
-  const AIJFmtParent *host;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  if (d->shift) PetscCall(host->seq.shift(A, *d->shift));
-  else PetscCall(host->seq.diagonalset(A, d->vector, d->mode));
+  if (d->shift) AIJFmtHost(shift, A, *d->shift);
+  else AIJFmtHost(diagonalset, A, d->vector, d->mode);
   if (follows) PetscCall(ChangePlan(s, change, &vectors, AIJFmtStateAfter(A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -291,12 +274,10 @@ PetscErrorCode MatShift_SeqAIJFmt(Mat A, PetscScalar a)
 PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
 {
   const DiagonalChange change = {.operation = "MatDiagonalSet()", .vector = d, .mode = mode};
-  const AIJFmtParent  *host;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
   if (A->rmap->n == A->cmap->n) PetscCall(ChangeDiagonal(A, &change));
-  else PetscCall(host->seq.diagonalset(A, d, mode));
+  else AIJFmtHost(diagonalset, A, d, mode);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,16 +317,14 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
 
 PetscErrorCode MatGetDiagonal_SeqAIJFmt(Mat A, Vec d)
 {
-  const AIJFmtParent *host;
-  Mat_AIJFmt         *s;
-  PetscBool           done = PETSC_FALSE;
+  Mat_AIJFmt *s;
+  PetscBool   done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && !A->factortype) PetscCall(DeviceDiagonal(A, s, d, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  PetscCall(host->seq.getdiagonal(A, d));
+  AIJFmtHost(getdiagonal, A, d);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -418,12 +397,10 @@ static PetscErrorCode AddsOnDevice(Mat Y, Mat_AIJFmt *s, Mat X, MatStructure *st
 /* The parent adds on the device if both matrices have the same operation axpy */
 PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructure structure)
 {
-  const AIJFmtParent *host;
-  AIJFmtNameGuard     guard[2];
-  PetscErrorCode      error;
-  Mat_AIJFmt         *to, *from;
-  MatStructure        known  = structure;
-  PetscBool           device = PETSC_FALSE;
+  Mat          both[] = {Y, X};
+  Mat_AIJFmt  *to, *from;
+  MatStructure known  = structure;
+  PetscBool    device = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(Y, &to));
@@ -432,17 +409,8 @@ PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructure struc
     PetscCall(AIJFmtDeviceCsrDecide(Y, to, "MatAXPY()", AIJFMT_WANTS_WITH_PLAN, &device));
   if (device) PetscCall(AddsOnDevice(Y, to, X, &known, &device));
   if (device) PetscCall(AIJFmtDeviceCsrDecide(X, from, "MatAXPY()", AIJFMT_WANTS, &device));
-  if (!device) {
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-    PetscCall(host->seq.axpy(Y, a, X, structure));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(AIJFmtNameGuardBegin(Y, AIJFMT_PARENT_CUDA, &guard[0]));
-  PetscCall(AIJFmtNameGuardBegin(X, AIJFMT_PARENT_CUDA, &guard[1]));
-  error = to->parent->seq.axpy(Y, a, X, known);
-  PetscCall(AIJFmtNameGuardEnd(X, &guard[1]));
-  PetscCall(AIJFmtNameGuardEnd(Y, &guard[0]));
-  PetscCall(error);
+  if (device) AIJFmtAsAll(2, both, AIJFMT_PARENT_CUDA, to->parent->seq.axpy(Y, a, X, known));
+  else AIJFmtHost(axpy, Y, a, X, structure);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -450,12 +418,11 @@ PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructure struc
    compares the operations of both matrices, which are equal for two matrices of our types. */
 PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
 {
-  const AIJFmtParent *host;
-  Mat_AIJFmt         *from, *to;
-  AIJFmtArrays        a = {.parts = 0}, b = {.stays = PETSC_TRUE};
-  SpmvStatus          status;
-  SpmvExec            exec;
-  PetscBool           device = PETSC_FALSE;
+  Mat_AIJFmt  *from, *to;
+  AIJFmtArrays a = {.parts = 0}, b = {.stays = PETSC_TRUE};
+  SpmvStatus   status;
+  SpmvExec     exec;
+  PetscBool    device = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &from));
@@ -465,8 +432,7 @@ PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
     PetscCall(SamePattern(A, from, B, &device));
   if (device) PetscCall(AIJFmtDeviceCsrDecide(B, to, "MatCopy()", AIJFMT_WANTS, &device));
   if (!device) {
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-    PetscCall(host->seq.copy(A, B, structure));
+    AIJFmtHost(copy, A, B, structure);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DeviceExec(to, &exec));
@@ -486,22 +452,13 @@ PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
    download the zeros, which takes longer than writing them. */
 PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
 {
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *s;
+  Mat_AIJFmt *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && !AIJFmtTruthGet(A, s).host && !s->keeps_host) {
-    AIJFmtNameGuard guard;
-    PetscErrorCode  error;
-
-    PetscCall(AIJFmtNameGuardBegin(A, AIJFMT_PARENT_CUDA, &guard));
-    error = s->parent->seq.zeroentries(A);
-    PetscCall(AIJFmtNameGuardEnd(A, &guard));
-    PetscCall(error);
-  } else {
-    PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
-    PetscCall(parent->seq.zeroentries(A));
+  if (s && !AIJFmtTruthGet(A, s).host && !s->keeps_host) AIJFmtAs(A, AIJFMT_PARENT_CUDA, s->parent->seq.zeroentries(A));
+  else {
+    AIJFmtHost(zeroentries, A);
     PetscCall(AIJFmtHostWritten(A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,29 +46,18 @@ static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void AddCounts(MatAIJFmtInfo *sum, const Mat_AIJFmt *s)
+/* The sum of two structs, which consist of numbers of one type */
+static void AddCounters(MatAIJFmtInfo *sum, const MatAIJFmtInfo *info)
 {
-  sum->graphs += (PetscLogDouble)s->ran[AIJFMT_WHY_GRAPH][1];
-  sum->fallbacks_graph += (PetscLogDouble)s->ran[AIJFMT_WHY_GRAPH][0];
-  sum->patterns += (PetscLogDouble)s->ran[AIJFMT_WHY_PATTERN][1];
-  sum->fallbacks_pattern += (PetscLogDouble)s->ran[AIJFMT_WHY_PATTERN][0];
-  sum->fallbacks_numeric += (PetscLogDouble)s->ran[AIJFMT_WHY_NUMERIC][0];
-  sum->fallbacks_coo += (PetscLogDouble)s->ran[AIJFMT_WHY_COO][0];
+  for (size_t i = 0; i < sizeof *sum / sizeof(PetscLogDouble); i++)
+    ((PetscLogDouble *)sum)[i] += ((const PetscLogDouble *)info)[i];
 }
 
 static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   sum->blocks++;
-  sum->conversions += s->info.conversions;
-  sum->convert_time += s->info.convert_time;
-  sum->refreshes += s->info.refreshes;
-  sum->refresh_time += s->info.refresh_time;
-  sum->products += s->info.products;
-  sum->products_transposed += s->info.products_transposed;
-  sum->fallbacks += s->info.fallbacks;
-  sum->fallbacks_transposed += s->info.fallbacks_transposed;
-  AddCounts(sum, s);
+  AddCounters(sum, &s->info);
   sum->blocks_declined += s->why[AIJFMT_WHY_PARENT][0] != 0;
   if (s->cache.plan) AddMemory(sum, s->cache.plan);
   PetscCall(AddPlaces(A, s, sum));
@@ -95,7 +84,7 @@ static PetscErrorCode InfoLocal(Mat A, MatAIJFmtInfo *info)
     if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
     if (inner) PetscCall(Accumulate(info, blocks[b], inner));
   }
-  AddCounts(info, s);
+  AddCounters(info, &s->info);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,13 +132,11 @@ PetscErrorCode MatAIJFmtGetInfo(Mat A, MatAIJFmtInfo *info)
 /* MatGetInfo_MPIAIJ() asks its blocks, so this serves parallel matrices too */
 PetscErrorCode MatGetInfo_SeqAIJFmt(Mat A, MatInfoType type, MatInfo *info)
 {
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *s;
-  MatAIJFmtInfo       ours;
+  Mat_AIJFmt   *s;
+  MatAIJFmtInfo ours;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentOf(A, &parent));
-  PetscCall(parent->seq.getinfo(A, type, info));
+  AIJFmtSuper(seq, getinfo, A, type, info);
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(InfoLocal(A, &ours));
